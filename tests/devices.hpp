@@ -1,0 +1,31 @@
+// tests/devices.hpp -- the devices a test runs on.
+#pragma once
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <vector>
+
+#include <vouch/core/device.hpp>
+
+namespace vouch::testing {
+
+/// The first GPU, or nothing. VOUCH_REQUIRE_GPU=1 turns "nothing" into a failure.
+inline std::vector<device> gpus() {
+  if (cuda_may_be_present() && !cuda_devices().empty()) return {device::cuda(0)};
+  const char* required = std::getenv("VOUCH_REQUIRE_GPU");
+  if (required != nullptr && *required == '1') ADD_FAILURE() << "VOUCH_REQUIRE_GPU=1 and no usable GPU";
+  return {};
+}
+
+/// One thread, several threads, and the GPU where there is one.
+inline std::vector<device> devices() {
+  std::vector<device> all{device::cpu(1), device::cpu(3)};
+  for (const device& gpu : gpus()) all.push_back(gpu);
+  return all;
+}
+
+}  // namespace vouch::testing
+
+/// A test of CUDA code alone: skipped, by name, where there is no GPU.
+#define VOUCH_NEEDS_GPU() \
+  if (vouch::testing::gpus().empty()) GTEST_SKIP() << "no GPU on this machine"

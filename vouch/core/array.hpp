@@ -1,0 +1,89 @@
+// vouch/core/array.hpp -- the one owning container: contiguous elements on a device.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <initializer_list>
+#include <limits>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include <vouch/core/error.hpp>
+#include <vouch/core/memory.hpp>
+#include <vouch/core/view.hpp>
+
+namespace vouch {
+
+/// size() elements of T on device(). Move-only; copying is spelled out: a.to(dev).
+///
+/// Memory  Uninitialised unless made by zeros(), from() or to(). begin(), end() and operator[] are for
+///         arrays on the CPU.
+/// Throws  out_of_memory  with the bytes asked and free
+template <class T>
+class array {
+  static_assert(std::is_trivially_copyable_v<T>);
+
+ public:
+  array() : device_(device::cpu(1)) {}
+  array(const device& dev, std::int64_t size)
+      : device_(dev), bytes_(allocate(dev, byte_count(size))), size_(size) {}
+  array(array&&) noexcept = default;
+  array& operator=(array&&) noexcept = default;
+  array(const array&) = delete;
+  array& operator=(const array&) = delete;
+
+  static array zeros(const device& dev, std::int64_t size) {
+    array a(dev, size);
+    zero_bytes(dev, a.data(), byte_count(size));
+    return a;
+  }
+  /// A copy of host elements on dev.
+  static array from(const device& dev, std::span<const T> elements) {
+    array a(dev, static_cast<std::int64_t>(elements.size()));
+    copy_bytes(a.data(), dev, elements.data(), device::cpu(1), elements.size_bytes());
+    return a;
+  }
+  /// A copy on dev, complete on return.
+  array to(const device& dev) const {
+    array a(dev, size_);
+    copy_bytes(a.data(), dev, data(), device_, byte_count(size_));
+    return a;
+  }
+  /// A copy of the elements in host memory.
+  std::vector<T> to_vector() const {
+    std::vector<T> v(static_cast<std::size_t>(size_));
+    copy_bytes(v.data(), device::cpu(1), data(), device_, byte_count(size_));
+    return v;
+  }
+
+  T* data() { return reinterpret_cast<T*>(bytes_.get()); }
+  const T* data() const { return reinterpret_cast<const T*>(bytes_.get()); }
+  std::int64_t size() const { return size_; }
+  const device& where() const { return device_; }
+
+  view<T> all() { return {data(), size_}; }
+  view<const T> all() const { return {data(), size_}; }
+  operator view<T>() { return all(); }
+  operator view<const T>() const { return all(); }
+
+  T& operator[](std::int64_t i) { return data()[i]; }
+  const T& operator[](std::int64_t i) const { return data()[i]; }
+  T* begin() { return data(); }
+  T* end() { return data() + size_; }
+  const T* begin() const { return data(); }
+  const T* end() const { return data() + size_; }
+
+ private:
+  static std::size_t byte_count(std::int64_t size) {
+    if (size < 0) throw value_error("array: negative size " + std::to_string(size));
+    if (size > std::numeric_limits<std::int64_t>::max() / static_cast<std::int64_t>(sizeof(T)))
+      throw out_of_memory("the host", std::numeric_limits<std::int64_t>::max(), 0);
+    return static_cast<std::size_t>(size) * sizeof(T);
+  }
+
+  device device_;
+  std::shared_ptr<std::byte> bytes_;
+  std::int64_t size_ = 0;
+};
+
+}  // namespace vouch

@@ -1,0 +1,109 @@
+#include <omp.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+
+#include <vouch/core/config.hpp>
+#include <vouch/core/device.hpp>
+#include <vouch/core/device_cuda.hpp>
+#include <vouch/core/error.hpp>
+
+namespace vouch {
+namespace {
+
+std::string cpu_name() {
+  std::ifstream facts("/proc/cpuinfo");
+  for (std::string line; std::getline(facts, line);)
+    if (line.rfind("model name", 0) == 0) return line.substr(line.find(':') + 2);
+  return "unknown CPU";
+}
+
+std::int64_t cpu_memory_free() {
+  std::ifstream facts("/proc/meminfo");
+  std::int64_t available = 0;
+  for (std::string key; facts >> key;) {
+    std::int64_t kilobytes = 0;
+    if (key == "MemAvailable:" || key == "SwapFree:") {
+      facts >> kilobytes;
+      available += kilobytes * 1024;
+    }
+    facts.ignore(256, '\n');
+  }
+  return available;
+}
+
+}  // namespace
+
+device device::cpu(int threads) {
+  if (threads < 0) throw value_error("a negative number of threads: " + std::to_string(threads));
+  device dev;
+  dev.threads_ = threads > 0 ? threads : omp_get_max_threads();
+  return dev;
+}
+
+device device::cuda(int index) {
+  if constexpr (!built_with_cuda) {
+    throw no_cuda_error("this build of vouch has no CUDA", "build where nvcc is found, or use --device cpu");
+  } else {
+    device dev;
+    dev.stream_ = cuda_open(index);
+    dev.index_ = index;
+    return dev;
+  }
+}
+
+device device::best() {
+  if (cuda_may_be_present() && !cuda_devices().empty()) return cuda(0);
+  return cpu();
+}
+
+std::string device::name() const {
+  if constexpr (built_with_cuda)
+    if (is_cuda()) return cuda_facts(index_).name;
+  return cpu_name();
+}
+
+std::int64_t device::memory_free() const {
+  if constexpr (built_with_cuda)
+    if (is_cuda()) return cuda_facts(index_).memory_free;
+  return cpu_memory_free();
+}
+
+int device::processors() const {
+  if constexpr (built_with_cuda)
+    if (is_cuda()) return cuda_processors(index_);
+  return omp_get_num_procs();
+}
+
+void device::synchronize() const {
+  if constexpr (built_with_cuda)
+    if (is_cuda()) cuda_synchronize(*this);
+}
+
+std::vector<cuda_device_facts> cuda_devices() {
+  if constexpr (built_with_cuda) return cuda_list();
+  return {};
+}
+
+bool cuda_may_be_present() {
+  if constexpr (!built_with_cuda) return false;
+  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  if (visible != nullptr && (*visible == '\0' || *visible == '-')) return false;
+  return access("/dev/nvidia0", F_OK) == 0 || access("/dev/nvidiactl", F_OK) == 0 ||
+         access("/dev/dxg", F_OK) == 0;
+}
+
+std::int64_t host_peak_bytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return std::int64_t{usage.ru_maxrss} * 1024;
+}
+
+std::int64_t device_peak_bytes() {
+  if constexpr (built_with_cuda) return cuda_peak_bytes();
+  return 0;
+}
+
+}  // namespace vouch

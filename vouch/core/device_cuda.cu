@@ -1,0 +1,118 @@
+#include <atomic>
+#include <string>
+
+#include <vouch/core/check.cuh>
+#include <vouch/core/device_cuda.hpp>
+
+namespace vouch {
+namespace {
+
+std::atomic<std::int64_t> held_bytes{0};
+std::atomic<std::int64_t> peak_bytes{0};
+
+cudaStream_t stream_of(const device& dev) { return static_cast<cudaStream_t>(dev.stream()); }
+
+// The runtime keeps a current GPU per thread; everything here that depends on it selects its GPU first.
+void select(int index) { check(cudaSetDevice(index), "selecting the GPU"); }
+
+void note_held(std::int64_t change) {
+  const std::int64_t now = held_bytes += change;
+  std::int64_t peak = peak_bytes;
+  while (now > peak && !peak_bytes.compare_exchange_weak(peak, now)) {
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<void> cuda_open(int index) {
+  int count = 0;
+  const cudaError_t code = cudaGetDeviceCount(&count);
+  if (code != cudaSuccess)
+    throw no_cuda_error(std::string("no CUDA device: ") + cudaGetErrorString(code),
+                        "use --device cpu, or check the driver with nvidia-smi");
+  if (index < 0 || index >= count)
+    throw no_cuda_error("no CUDA device " + std::to_string(index) + ": there are " + std::to_string(count),
+                        "`vouch devices` lists them");
+  select(index);
+  cudaStream_t stream = nullptr;
+  check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "creating a stream");
+  return {stream, [](void* s) { cudaStreamDestroy(static_cast<cudaStream_t>(s)); }};
+}
+
+void cuda_synchronize(const device& dev) {
+  check(cudaStreamSynchronize(stream_of(dev)), "waiting for the GPU");
+}
+
+cuda_device_facts cuda_facts(int index) {
+  cudaDeviceProp properties{};
+  check(cudaGetDeviceProperties(&properties, index), "reading the GPU's properties");
+  cuda_device_facts facts;
+  facts.index = index;
+  facts.name = properties.name;
+  facts.compute_major = properties.major;
+  facts.compute_minor = properties.minor;
+  facts.processors = properties.multiProcessorCount;
+  facts.l2_bytes = properties.l2CacheSize;
+  facts.shared_per_block = static_cast<std::int64_t>(properties.sharedMemPerBlockOptin);
+  select(index);
+  std::size_t free_bytes = 0, total_bytes = 0;
+  check(cudaMemGetInfo(&free_bytes, &total_bytes), "asking the GPU's free memory");
+  facts.memory_free = static_cast<std::int64_t>(free_bytes);
+  facts.memory_total = static_cast<std::int64_t>(total_bytes);
+  check(cudaDriverGetVersion(&facts.driver_version), "asking the driver's version");
+  check(cudaRuntimeGetVersion(&facts.runtime_version), "asking the runtime's version");
+  return facts;
+}
+
+int cuda_processors(int index) {
+  int count = 0;
+  check(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, index), "reading the GPU's properties");
+  return count;
+}
+
+std::vector<cuda_device_facts> cuda_list() {
+  int count = 0;
+  if (cudaGetDeviceCount(&count) != cudaSuccess) {
+    cudaGetLastError();
+    return {};
+  }
+  std::vector<cuda_device_facts> all;
+  for (int k = 0; k < count; ++k) all.push_back(cuda_facts(k));
+  return all;
+}
+
+std::int64_t cuda_peak_bytes() { return peak_bytes; }
+
+std::shared_ptr<std::byte> cuda_allocate(const device& dev, std::size_t bytes) {
+  select(dev.index());
+  void* memory = nullptr;
+  const cudaError_t code = cudaMalloc(&memory, bytes);
+  if (code == cudaErrorMemoryAllocation) {
+    cudaGetLastError();
+    throw out_of_memory("GPU " + std::to_string(dev.index()), static_cast<std::int64_t>(bytes),
+                        dev.memory_free());
+  }
+  check(code, "allocating GPU memory");
+  const auto held = static_cast<std::int64_t>(bytes);
+  note_held(held);
+  return {static_cast<std::byte*>(memory), [held](std::byte* p) {
+            cudaFree(p);
+            note_held(-held);
+          }};
+}
+
+void cuda_copy(void* to, const device& to_device, const void* from, const device& from_device,
+               std::size_t bytes) {
+  const device& on = to_device.is_cuda() ? to_device : from_device;
+  if (to_device.is_cuda() && from_device.is_cuda()) from_device.synchronize();
+  select(on.index());
+  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream_of(on)), "copying to or from the GPU");
+  on.synchronize();
+}
+
+void cuda_zero(const device& dev, void* to, std::size_t bytes) {
+  select(dev.index());
+  check(cudaMemsetAsync(to, 0, bytes, stream_of(dev)), "clearing GPU memory");
+}
+
+}  // namespace vouch

@@ -1,0 +1,24 @@
+// vouch/core/device_cuda.hpp -- the CUDA side of device and memory; private, defined only in CUDA builds.
+#pragma once
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include <vouch/core/device.hpp>
+
+namespace vouch {
+
+/// A new stream on GPU index. Throws no_cuda_error where there is no such GPU.
+std::shared_ptr<void> cuda_open(int index);
+void cuda_synchronize(const device& dev);
+cuda_device_facts cuda_facts(int index);
+int cuda_processors(int index);
+std::vector<cuda_device_facts> cuda_list();
+std::int64_t cuda_peak_bytes();
+
+std::shared_ptr<std::byte> cuda_allocate(const device& dev, std::size_t bytes);
+void cuda_copy(void* to, const device& to_device, const void* from, const device& from_device,
+               std::size_t bytes);
+void cuda_zero(const device& dev, void* to, std::size_t bytes);
+
+}  // namespace vouch

@@ -1,0 +1,68 @@
+#include <omp.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include <vouch/core/config.hpp>
+#include <vouch/core/device_cuda.hpp>
+#include <vouch/core/error.hpp>
+#include <vouch/core/memory.hpp>
+
+namespace vouch {
+namespace {
+
+constexpr std::size_t huge_page = std::size_t{2} << 20;
+// Linux promises memory it does not have; from this size on we ask it first what is there.
+constexpr std::size_t worth_asking = std::size_t{256} << 20;
+
+std::shared_ptr<std::byte> cpu_allocate(const device& dev, std::size_t bytes) {
+  if (bytes >= worth_asking && static_cast<std::int64_t>(bytes) > dev.memory_free())
+    throw out_of_memory("the host", static_cast<std::int64_t>(bytes), dev.memory_free());
+  const bool big = bytes >= 2 * huge_page;
+  const std::size_t alignment = big ? huge_page : 64;
+  const std::size_t padded = (bytes + alignment - 1) / alignment * alignment;
+  if (padded < bytes) throw out_of_memory("the host", INT64_MAX, dev.memory_free());
+  void* memory = std::aligned_alloc(alignment, std::max(padded, alignment));
+  if (memory == nullptr)
+    throw out_of_memory("the host", static_cast<std::int64_t>(bytes), dev.memory_free());
+  if (big) madvise(memory, padded, MADV_HUGEPAGE);
+  return {static_cast<std::byte*>(memory), [](std::byte* p) { std::free(p); }};
+}
+
+}  // namespace
+
+std::shared_ptr<std::byte> allocate(const device& dev, std::size_t bytes) {
+  if (bytes == 0) return nullptr;
+  if constexpr (built_with_cuda)
+    if (dev.is_cuda()) return cuda_allocate(dev, bytes);
+  return cpu_allocate(dev, bytes);
+}
+
+void copy_bytes(void* to, const device& to_device, const void* from, const device& from_device,
+                std::size_t bytes) {
+  if (bytes == 0) return;
+  if constexpr (built_with_cuda)
+    if (to_device.is_cuda() || from_device.is_cuda())
+      return cuda_copy(to, to_device, from, from_device, bytes);
+  std::memcpy(to, from, bytes);
+}
+
+void zero_bytes(const device& dev, void* to, std::size_t bytes) {
+  if (bytes == 0) return;
+  if constexpr (built_with_cuda)
+    if (dev.is_cuda()) return cuda_zero(dev, to, bytes);
+  if (bytes < huge_page || dev.threads() == 1) {
+    std::memset(to, 0, bytes);
+    return;
+  }
+  const auto pieces = static_cast<std::int64_t>((bytes + huge_page - 1) / huge_page);
+#pragma omp parallel for num_threads(dev.threads()) schedule(static)
+  for (std::int64_t k = 0; k < pieces; ++k) {
+    const std::size_t first = static_cast<std::size_t>(k) * huge_page;
+    std::memset(static_cast<std::byte*>(to) + first, 0, std::min(huge_page, bytes - first));
+  }
+}
+
+}  // namespace vouch

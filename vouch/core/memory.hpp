@@ -1,0 +1,23 @@
+// vouch/core/memory.hpp -- raw memory of a device: the only place that allocates.
+#pragma once
+#include <cstddef>
+#include <memory>
+
+#include <vouch/core/device.hpp>
+
+namespace vouch {
+
+/// Owns bytes on a device; freed when the last owner goes.
+///
+/// Memory  64-byte aligned on the CPU, 256-byte on a GPU; uninitialised.
+/// Throws  out_of_memory  with the bytes asked and free
+std::shared_ptr<std::byte> allocate(const device& dev, std::size_t bytes);
+
+/// Copies bytes between devices and waits until they are there.
+void copy_bytes(void* to, const device& to_device, const void* from, const device& from_device,
+                std::size_t bytes);
+
+/// Sets bytes to zero; in stream order on a GPU, with all threads on the CPU.
+void zero_bytes(const device& dev, void* to, std::size_t bytes);
+
+}  // namespace vouch

@@ -1,0 +1,63 @@
+// vouch/core/twofold.hpp -- unevaluated sums hi + lo of two floating-point numbers ("double-double").
+#pragma once
+#include <cmath>
+
+#include <vouch/core/types.hpp>
+
+namespace vouch {
+
+/// hi + lo with |lo| <= ulp(hi)/2 after every operation below.
+///
+/// Result  Sums and products err by at most a few units in 2^-104 for double and 2^-46 for float, relative to
+///         the sum of magnitudes for sums, as long as nothing overflows or underflows.
+/// Source  Dekker 1971; Knuth TAOCP 2, 4.2.2; Ogita, Rump, Oishi, SIAM J. Sci. Comput. 26 (2005).
+template <real T>
+struct twofold {
+  T hi{};
+  T lo{};
+};
+
+/// s + e == a + b exactly, s = fl(a + b).
+template <real T>
+VOUCH_HOST_DEVICE inline twofold<T> two_sum(T a, T b) {
+  const T s = a + b;
+  const T z = s - a;
+  return {s, (a - (s - z)) + (b - z)};
+}
+
+/// As two_sum, for |a| >= |b| or a == 0.
+template <real T>
+VOUCH_HOST_DEVICE inline twofold<T> quick_two_sum(T a, T b) {
+  const T s = a + b;
+  return {s, b - (s - a)};
+}
+
+/// p + e == a * b exactly, p = fl(a * b).
+template <real T>
+VOUCH_HOST_DEVICE inline twofold<T> two_prod(T a, T b) {
+  using std::fma;
+  const T p = a * b;
+  return {p, fma(a, b, -p)};
+}
+
+template <real T>
+VOUCH_HOST_DEVICE inline twofold<T> operator+(twofold<T> a, twofold<T> b) {
+  const twofold<T> s = two_sum(a.hi, b.hi);
+  const twofold<T> t = two_sum(a.lo, b.lo);
+  const twofold<T> u = quick_two_sum(s.hi, s.lo + t.hi);
+  return quick_two_sum(u.hi, t.lo + u.lo);
+}
+
+template <real T>
+VOUCH_HOST_DEVICE inline twofold<T> operator+(twofold<T> a, T b) {
+  const twofold<T> s = two_sum(a.hi, b);
+  return quick_two_sum(s.hi, s.lo + a.lo);
+}
+
+/// a + b*c with the product exact before the sum.
+template <real T>
+VOUCH_HOST_DEVICE inline twofold<T> add_product(twofold<T> a, T b, T c) {
+  return a + two_prod(b, c);
+}
+
+}  // namespace vouch

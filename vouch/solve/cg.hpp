@@ -1,0 +1,49 @@
+// vouch/solve/cg.hpp -- conjugate gradients for symmetric positive definite systems.
+#pragma once
+#include <cstdint>
+#include <optional>
+
+#include <vouch/core/device.hpp>
+#include <vouch/core/view.hpp>
+#include <vouch/solve/operator.hpp>
+#include <vouch/solve/report.hpp>
+#include <vouch/sparse/csr.hpp>
+
+namespace vouch {
+
+struct cg_options {
+  std::optional<double> rtol;                 // default 1e-8, for float 1e-5
+  double atol = 0;
+  std::int64_t max_iterations = 0;            // 0: the larger of 1,000,000 and 20 n
+  std::optional<std::int64_t> fixed_iterations;   // do exactly so many, whatever the residual
+  std::optional<double> stop_recurrence;      // stop at ||r||_2 < this on the recurrence, status stopped
+  monitor on_iteration;                       // may be empty
+  bool symmetric_pattern_known = false;       // the caller has proved A = A^T: skip the check
+};
+
+/// Solves A x = b from the given x.
+///
+/// Shapes  A is n-by-n, b and x have n elements; n may be 0.
+/// Types   T is float or double.
+/// Memory  A, b and x live on dev; x holds the start and receives the result; overlaps nothing.
+/// Result  The numerical contract of docs/contract.md: status converged means ||b - Ax||_2 <=
+///         max(rtol ||b||_2, atol) for the x returned, recomputed in twice the working precision.
+///         Same bits on every run; on the CPU for any number of threads.
+///         Not converging is a status, never an exception.
+/// Cost    An iteration: 2 nnz + 14 n flops; the matrix once and 10 n values.
+/// Throws  shape_error  A not square, wrong lengths
+///         value_error  A not symmetric, a zero or negative diagonal entry (the text names it), NaN or
+///                      infinity in b or x
+/// Source  Hestenes, Stiefel 1952; one reduction an iteration: Meurant, Parallel Computing 5 (1987);
+///         D'Azevedo, Eijkhout, Romine, LAPACK Working Note 56 (1993).
+template <real T>
+solve_report cg(const device& dev, csr_view<const T> A, view<const T> b, view<T> x,
+                const cg_options& options = {}, const preconditioner<T>* M = nullptr);
+
+/// The same for a matrix given by its action. The residual at the end is recomputed in the working precision,
+/// since only the operator knows its entries; the report says so.
+template <real T>
+solve_report cg(const device& dev, const linear_operator<T>& A, view<const T> b, view<T> x,
+                const cg_options& options = {}, const preconditioner<T>* M = nullptr);
+
+}  // namespace vouch

@@ -1,0 +1,72 @@
+// vouch/solve/report.hpp -- what a solver says of its own work.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace vouch {
+
+/// How a solve ended. Only converged means that the tolerance holds, and it is said on the recomputed
+/// residual of the returned x alone.
+enum class solve_status {
+  converged,       // ||b - Ax|| <= max(rtol ||b||, atol), recomputed in higher precision
+  fixed,           // the number of iterations asked for was done
+  stopped,         // a stopping rule other than the residual was asked for and met
+  max_iterations,  // the limit came first
+  stagnated,       // restarts no longer reduce the recomputed residual
+  diverged,        // NaN, or the residual grew 10^4 times
+  breakdown,       // a division the method cannot do
+  not_spd,         // a direction of non-positive curvature was met
+  interrupted      // the monitor asked to stop
+};
+
+/// The status as printed: "converged", "max_iterations", ...
+const char* name(solve_status status);
+/// True where the x of that status is of use to somebody and is written out.
+bool has_solution(solve_status status);
+/// True for converged, fixed and stopped.
+bool goal_reached(solve_status status);
+
+/// One line of the history.
+struct iteration_record {
+  std::int64_t iteration = 0;
+  double residual = 0;  // ||r||_2 by the method's recurrence, absolute
+};
+
+/// Called with recorded iterations; returning false asks the solver to stop (status interrupted).
+using monitor = std::function<bool(const iteration_record&)>;
+
+/// The verdict and its evidence.
+struct solve_report {
+  solve_status status = solve_status::breakdown;
+  std::string reason;         // one line, says why
+  std::string method;         // "cg"
+  std::string engine;         // which implementation ran, for the log: "cpu csr", "cluster of 16 blocks", ...
+  std::string precision;      // "double", "single", "mixed"
+  std::string preconditioner; // "none", "jacobi", ...
+  std::int64_t iterations = 0;
+  std::int64_t restarts = 0;
+  double rhs_norm = 0;              // ||b||_2
+  double tolerance = 0;             // the absolute one: max(rtol ||b||, atol)
+  double true_residual = 0;         // ||b - Ax||_2, higher precision, of the x returned
+  double recurrence_residual = 0;   // ||r||_2 as the method believed it
+  double backward_error = 0;        // ||b-Ax||_inf / (||A||_inf ||x||_inf + ||b||_inf)
+  double attainable_relative = 0;   // about u || |A||x| || / ||b||: below it rounding rules
+  double setup_seconds = 0;
+  double solve_seconds = 0;
+  std::vector<std::string> warnings;
+  std::vector<iteration_record> history;
+
+  double relative_true() const;
+  double relative_recurrence() const;
+};
+
+/// Which iterations are recorded: all below 2^14, then every 2nd, then (from 2^15) every 4th, and so on, so
+/// that a history never grows past 2^13 lines an octave. The rule depends on nothing but the number.
+struct history_rule {
+  static constexpr std::int64_t dense = std::int64_t{1} << 14;
+  static bool records(std::int64_t iteration);
+};
+
+}  // namespace vouch

@@ -1,0 +1,32 @@
+// vouch/sparse/coo.hpp -- triplets (row, column, value) in any order: how files and generators give a matrix.
+#pragma once
+#include <cstdint>
+
+#include <vouch/core/array.hpp>
+#include <vouch/sparse/csr.hpp>
+
+namespace vouch {
+
+/// What the stored triplets stand for.
+enum class symmetry { general, symmetric, skew_symmetric };
+
+/// Triplets on the CPU, indices from 0. For symmetric and skew_symmetric only one triangle is stored; each
+/// entry off the diagonal stands for two.
+struct coo {
+  std::int64_t rows = 0;
+  std::int64_t cols = 0;
+  symmetry stored_as = symmetry::general;
+  array<std::int32_t> row;
+  array<std::int32_t> col;
+  array<double> val;
+};
+
+/// CSR from triplets: both triangles written out, columns sorted, duplicates summed.
+///
+/// Result  Duplicates are added in the order of the triplets, so the bits depend on nothing else: not on
+///         the number of threads.
+/// Cost    O(nonzeros log(entries a row)); 16 bytes a written entry besides the result.
+/// Throws  value_error  an index out of range (the text names the triplet)
+csr<double> to_csr(const device& dev, const coo& A);
+
+}  // namespace vouch
