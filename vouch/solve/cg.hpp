@@ -18,7 +18,7 @@ struct cg_options {
   std::optional<std::int64_t> fixed_iterations;   // do exactly so many, whatever the residual
   std::optional<double> stop_recurrence;      // stop at ||r||_2 < this on the recurrence, status stopped
   monitor on_iteration;                       // may be empty
-  bool symmetric_pattern_known = false;       // the caller has proved A = A^T: skip the check
+  bool matrix_checked = false;  // the caller knows A symmetric with a positive diagonal: skip the check
 };
 
 /// Solves A x = b from the given x.

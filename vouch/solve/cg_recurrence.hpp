@@ -53,4 +53,40 @@ VOUCH_HOST_DEVICE inline cg_step cg_advance(const cg_dots& s, const cg_rule& rul
   return {alpha, next > cancelled * s.rmr ? next / s.rmr : 0.0, cg_event::go_on};
 }
 
+/// The scalars of the loop with any M, which needs two reductions: p'Ap, then r'r and r'z of the new r.
+struct cg_scalars {
+  double alpha = 0;
+  double beta = 0;
+  double rz = 0;
+  double rr = 0;
+  std::int64_t iteration = 0;
+  cg_event event = cg_event::go_on;
+};
+
+/// After p'q: the step length.
+VOUCH_HOST_DEVICE inline void cg_take_step(cg_scalars& s, double pq) {
+  if (s.event != cg_event::go_on) return;
+  s.alpha = s.rr == 0 ? 0.0 : s.rz / pq;
+  if (pq < 0 || s.rz < 0)
+    s.event = cg_event::negative_curvature;
+  else if (s.rr != 0 && (!(s.alpha > 0) || !(s.alpha <= 1.7e308)))
+    s.event = cg_event::zero_curvature;
+}
+
+/// After r'r and r'z of the new r, which is number `iteration` (0 for the start): the next direction, or the end.
+VOUCH_HOST_DEVICE inline void cg_take_direction(cg_scalars& s, double rr, double rz, const cg_rule& rule,
+                                                std::int64_t iteration) {
+  if (s.event != cg_event::go_on) return;
+  s.iteration = iteration;
+  s.beta = iteration > 0 && s.rz > 0 ? rz / s.rz : 0.0;
+  s.rr = rr;
+  s.rz = rz;
+  if (!(rr <= rule.diverged_squared))
+    s.event = cg_event::diverged;
+  else if (rr <= rule.target_squared)
+    s.event = cg_event::reached;
+  else if (iteration >= rule.limit)
+    s.event = cg_event::limit;
+}
+
 }  // namespace vouch
