@@ -25,7 +25,8 @@ template <class... Parameters, class... Arguments>
 void launch(const device& dev, const char* name, launch_shape shape, void (*kernel)(Parameters...),
             Arguments... arguments) {
   if (shape.blocks == 0) return;
-  if (shape.blocks > std::numeric_limits<int>::max()) throw value_error(std::string(name) + ": too many blocks");
+  if (shape.blocks > std::numeric_limits<int>::max())
+    throw value_error(std::string(name) + ": too many blocks");
   cudaLaunchAttribute attributes[2] = {};
   attributes[0].id = cudaLaunchAttributeClusterDimension;
   attributes[0].val.clusterDim = {shape.cluster, 1, 1};

@@ -17,8 +17,8 @@ class view {
       : data_(data), size_(size), stride_(stride) {}
   /// A view of mutable elements is one of constant elements.
   template <class Mutable>
-    requires(std::is_const_v<T> && std::same_as<Mutable, std::remove_const_t<T>>)
-  VOUCH_HOST_DEVICE constexpr view(view<Mutable> other)
+  requires(std::is_const_v<T>&& std::same_as<Mutable, std::remove_const_t<T>>) VOUCH_HOST_DEVICE
+      constexpr view(view<Mutable> other)
       : data_(other.data()), size_(other.size()), stride_(other.stride()) {}
 
   VOUCH_HOST_DEVICE constexpr T* data() const { return data_; }

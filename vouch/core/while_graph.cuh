@@ -19,7 +19,8 @@ class while_graph {
     check(cudaGraphCreate(&graph, 0), "creating a graph");
     const std::shared_ptr<void> owner(graph, [](void* g) { cudaGraphDestroy(static_cast<cudaGraph_t>(g)); });
     cudaGraphConditionalHandle handle{};
-    check(cudaGraphConditionalHandleCreate(&handle, graph, 1, cudaGraphCondAssignDefault), "creating a graph loop");
+    check(cudaGraphConditionalHandleCreate(&handle, graph, 1, cudaGraphCondAssignDefault),
+          "creating a graph loop");
     cudaGraphNodeParams params = {};
     params.type = cudaGraphNodeTypeConditional;
     params.conditional.handle = handle;
@@ -45,7 +46,8 @@ class while_graph {
 
   /// Enqueues the whole loop.
   void launch() const {
-    check(cudaGraphLaunch(static_cast<cudaGraphExec_t>(executable_.get()), static_cast<cudaStream_t>(dev_.stream())),
+    check(cudaGraphLaunch(static_cast<cudaGraphExec_t>(executable_.get()),
+                          static_cast<cudaStream_t>(dev_.stream())),
           "launching a graph");
   }
 

@@ -44,9 +44,7 @@ class plan_operator final : public linear_operator<T> {
  public:
   explicit plan_operator(const spmv_plan<T>& plan) : plan_(plan) {}
   std::int64_t rows() const override { return plan_.rows(); }
-  void apply(const device&, view<const T> x, view<T> y) const override {
-    plan_.multiply(T{1}, x, T{0}, y);
-  }
+  void apply(const device&, view<const T> x, view<T> y) const override { plan_.multiply(T{1}, x, T{0}, y); }
 
  private:
   const spmv_plan<T>& plan_;
@@ -122,7 +120,8 @@ solve_report cg(const device& dev, const linear_operator<T>& A, view<const T> b,
   const std::int64_t n = A.rows();
   check_shapes(n, n, b.size(), x.size());
   solve_report report = new_report<T>(M);
-  report.warnings.push_back("the operator's entries are not known: the residual was recomputed in working precision");
+  report.warnings.push_back(
+      "the operator's entries are not known: the residual was recomputed in working precision");
   const auto begin = clock::now();
   std::unique_ptr<cg_engine<T>> engine;
   if constexpr (built_with_cuda)
@@ -149,8 +148,8 @@ solve_report cg(const device& dev, const linear_operator<T>& A, view<const T> b,
   return report;
 }
 
-template solve_report cg(const device&, csr_view<const float>, view<const float>, view<float>, const cg_options&,
-                         const preconditioner<float>*);
+template solve_report cg(const device&, csr_view<const float>, view<const float>, view<float>,
+                         const cg_options&, const preconditioner<float>*);
 template solve_report cg(const device&, csr_view<const double>, view<const double>, view<double>,
                          const cg_options&, const preconditioner<double>*);
 template solve_report cg(const device&, const linear_operator<float>&, view<const float>, view<float>,

@@ -63,16 +63,16 @@ VOUCH_SIMD_INLINE void chunk_update(T alpha, T beta, const T* q, const T* minv, 
   }
 }
 
-#define VOUCH_CHUNK_KERNELS(T)                                                                            \
-  VOUCH_SIMD_CLONES cg_dots dots(const T* p, const T* q, const T* r, const T* minv, std::int64_t n) {      \
-    return minv ? chunk_dots<T, true>(p, q, r, minv, n) : chunk_dots<T, false>(p, q, r, minv, n);          \
-  }                                                                                                        \
-  VOUCH_SIMD_CLONES void update(T alpha, T beta, const T* q, const T* minv, T* p, T* r, T* d,              \
-                                std::int64_t n) {                                                          \
-    if (minv)                                                                                              \
-      chunk_update<T, true>(alpha, beta, q, minv, p, r, d, n);                                             \
-    else                                                                                                   \
-      chunk_update<T, false>(alpha, beta, q, minv, p, r, d, n);                                            \
+#define VOUCH_CHUNK_KERNELS(T)                                                                        \
+  VOUCH_SIMD_CLONES cg_dots dots(const T* p, const T* q, const T* r, const T* minv, std::int64_t n) { \
+    return minv ? chunk_dots<T, true>(p, q, r, minv, n) : chunk_dots<T, false>(p, q, r, minv, n);     \
+  }                                                                                                   \
+  VOUCH_SIMD_CLONES void update(T alpha, T beta, const T* q, const T* minv, T* p, T* r, T* d,         \
+                                std::int64_t n) {                                                     \
+    if (minv)                                                                                         \
+      chunk_update<T, true>(alpha, beta, q, minv, p, r, d, n);                                        \
+    else                                                                                              \
+      chunk_update<T, false>(alpha, beta, q, minv, p, r, d, n);                                       \
   }
 VOUCH_CHUNK_KERNELS(float)
 VOUCH_CHUNK_KERNELS(double)

@@ -1,5 +1,5 @@
-// Conjugate gradients on the CPU for any operator and preconditioner: they bring their own threads, so the vector
-// sweeps between them are parallel loops of their own. Chunk sums in fixed order, as in cg_cpu.cpp.
+// Conjugate gradients on the CPU for any operator and preconditioner: they bring their own threads, so the
+// vector sweeps between them are parallel loops of their own. Chunk sums in fixed order, as in cg_cpu.cpp.
 #include <algorithm>
 #include <cmath>
 #include <vector>

@@ -1,6 +1,7 @@
 // Conjugate gradients for large systems: a CUDA graph that loops by itself until the scalars say so.
 //
-// Fused     two kernels an iteration: the product with all inner products in its epilogue, then the three updates;
+// Fused     two kernels an iteration: the product with all inner products in its epilogue, then the three
+// updates;
 //           the matrix once and 10 n values. The last block of the first kernel adds the blocks' sums in their
 //           order and takes the step.
 // General   any operator and preconditioner between four small kernels.
@@ -51,8 +52,8 @@ __device__ sums<Count> block_sum(const sums<Count>& mine) {
   return all;
 }
 
-// Each block leaves its sums in parts; the last block to come adds them in the order of the blocks and one thread
-// of it runs then(totals). Which block is last changes from run to run, what it computes does not.
+// Each block leaves its sums in parts; the last block to come adds them in the order of the blocks and one
+// thread of it runs then(totals). Which block is last changes from run to run, what it computes does not.
 template <int Count, class Then>
 __device__ void grid_sum(const sums<Count>& mine, double* parts, unsigned* ticket, Then then) {
   __shared__ bool last;
@@ -122,7 +123,8 @@ struct fused_step {
   __device__ void finish(const state& s) const {
     grid_sum(s, parts, &c->ticket, [&](const state& t) {
       if (c->s.event != cg_event::go_on) return;
-      const cg_dots dots{t.value[0], t.value[1], t.value[2], Diagonal ? t.value[count - 1] : t.value[3], t.value[3]};
+      const cg_dots dots{t.value[0], t.value[1], t.value[2], Diagonal ? t.value[count - 1] : t.value[3],
+                         t.value[3]};
       const std::int64_t iteration = c->s.iteration++;
       const cg_step step = cg_advance(dots, c->rule, iteration);
       c->s.alpha = step.alpha;
@@ -133,7 +135,8 @@ struct fused_step {
   }
 };
 
-// d += alpha p, r -= alpha q, p = M r + beta p; a thread takes two neighbours at a time. Bound by memory: 7 n values.
+// d += alpha p, r -= alpha q, p = M r + beta p; a thread takes two neighbours at a time. Bound by memory: 7 n
+// values.
 template <class T, bool Diagonal>
 __global__ void __launch_bounds__(block)
     fused_update(std::int64_t n, const control* c, const T* __restrict__ q, const T* __restrict__ minv,
@@ -148,12 +151,14 @@ __global__ void __launch_bounds__(block)
     ri -= alpha * qi;
     pi = (Diagonal ? m * ri : ri) + beta * pi;
   };
-  const std::int64_t first = std::int64_t{blockIdx.x} * block + threadIdx.x, stride = std::int64_t{gridDim.x} * block;
+  const std::int64_t first = std::int64_t{blockIdx.x} * block + threadIdx.x,
+                     stride = std::int64_t{gridDim.x} * block;
   for (std::int64_t k = first; k < n / 2; k += stride) {
     const pair qk = reinterpret_cast<const pair*>(q)[k];
     pair mk{};
     if constexpr (Diagonal) mk = reinterpret_cast<const pair*>(minv)[k];
-    pair pk = reinterpret_cast<pair*>(p)[k], rk = reinterpret_cast<pair*>(r)[k], dk = reinterpret_cast<pair*>(d)[k];
+    pair pk = reinterpret_cast<pair*>(p)[k], rk = reinterpret_cast<pair*>(r)[k],
+         dk = reinterpret_cast<pair*>(d)[k];
     one(mk.v[0], qk.v[0], pk.v[0], rk.v[0], dk.v[0]);
     one(mk.v[1], qk.v[1], pk.v[1], rk.v[1], dk.v[1]);
     reinterpret_cast<pair*>(p)[k] = pk;
@@ -165,8 +170,10 @@ __global__ void __launch_bounds__(block)
 
 template <class T, bool Diagonal>
 __global__ void __launch_bounds__(block)
-    fused_start(std::int64_t n, const T* __restrict__ r, const T* __restrict__ minv, T* __restrict__ p, T* __restrict__ d) {
-  for (std::int64_t i = std::int64_t{blockIdx.x} * block + threadIdx.x; i < n; i += std::int64_t{gridDim.x} * block) {
+    fused_start(std::int64_t n, const T* __restrict__ r, const T* __restrict__ minv, T* __restrict__ p,
+                T* __restrict__ d) {
+  for (std::int64_t i = std::int64_t{blockIdx.x} * block + threadIdx.x; i < n;
+       i += std::int64_t{gridDim.x} * block) {
     p[i] = Diagonal ? minv[i] * r[i] : r[i];
     d[i] = T{};
   }
@@ -179,7 +186,8 @@ __global__ void __launch_bounds__(block)
     general_step(std::int64_t n, const T* __restrict__ p, const T* __restrict__ q, double* parts, control* c,
                  device_mailbox* box, cudaGraphConditionalHandle loop) {
   sums<1> pq;
-  for (std::int64_t i = std::int64_t{blockIdx.x} * block + threadIdx.x; i < n; i += std::int64_t{gridDim.x} * block)
+  for (std::int64_t i = std::int64_t{blockIdx.x} * block + threadIdx.x; i < n;
+       i += std::int64_t{gridDim.x} * block)
     pq.value[0] += static_cast<double>(p[i]) * static_cast<double>(q[i]);
   grid_sum(pq, parts, &c->ticket, [&](const sums<1>& all) {
     if (c->s.event != cg_event::go_on) return;
@@ -194,7 +202,8 @@ __global__ void __launch_bounds__(block)
                    T* __restrict__ r, T* __restrict__ d) {
   if (c->s.event != cg_event::go_on) return;
   const T alpha = static_cast<T>(c->s.alpha);
-  for (std::int64_t i = std::int64_t{blockIdx.x} * block + threadIdx.x; i < n; i += std::int64_t{gridDim.x} * block) {
+  for (std::int64_t i = std::int64_t{blockIdx.x} * block + threadIdx.x; i < n;
+       i += std::int64_t{gridDim.x} * block) {
     d[i] += alpha * p[i];
     r[i] -= alpha * q[i];
   }
@@ -202,10 +211,11 @@ __global__ void __launch_bounds__(block)
 
 template <class T>
 __global__ void __launch_bounds__(block)
-    general_direction(std::int64_t n, const T* __restrict__ r, const T* __restrict__ z, double* parts, control* c,
-                      device_mailbox* box, cudaGraphConditionalHandle loop, bool first) {
+    general_direction(std::int64_t n, const T* __restrict__ r, const T* __restrict__ z, double* parts,
+                      control* c, device_mailbox* box, cudaGraphConditionalHandle loop, bool first) {
   sums<2> products;
-  for (std::int64_t i = std::int64_t{blockIdx.x} * block + threadIdx.x; i < n; i += std::int64_t{gridDim.x} * block) {
+  for (std::int64_t i = std::int64_t{blockIdx.x} * block + threadIdx.x; i < n;
+       i += std::int64_t{gridDim.x} * block) {
     const double ri = r[i];
     products.value[0] += ri * ri;
     products.value[1] += ri * static_cast<double>(z[i]);
@@ -221,7 +231,8 @@ template <class T>
 __global__ void __launch_bounds__(block)
     general_turn(std::int64_t n, const control* c, const T* __restrict__ z, T* __restrict__ p, bool first) {
   const T beta = first ? T{} : static_cast<T>(c->s.beta);
-  for (std::int64_t i = std::int64_t{blockIdx.x} * block + threadIdx.x; i < n; i += std::int64_t{gridDim.x} * block)
+  for (std::int64_t i = std::int64_t{blockIdx.x} * block + threadIdx.x; i < n;
+       i += std::int64_t{gridDim.x} * block)
     p[i] = first ? z[i] : z[i] + beta * p[i];
 }
 
@@ -232,7 +243,8 @@ class graph_engine : public cg_engine<T> {
   graph_engine(const device& dev, std::int64_t n, std::int64_t partial_blocks)
       : dev_(dev),
         n_(n),
-        blocks_(std::max<std::int64_t>(1, std::min<std::int64_t>(ceil_div<std::int64_t>(n, 2 * block), 8 * dev.processors()))),
+        blocks_(std::max<std::int64_t>(
+            1, std::min<std::int64_t>(ceil_div<std::int64_t>(n, 2 * block), 8 * dev.processors()))),
         p_(dev, n),
         q_(dev, n),
         parts_(dev, 5 * std::max(partial_blocks, blocks_)),
@@ -299,10 +311,10 @@ class fused_engine final : public graph_engine<T> {
     const int iterations = A_.bytes() < (std::int64_t{64} << 20) ? 4 : 1;
     for (int k = 0; k < iterations; ++k) {
       launch_spmv(this->dev_, A_, this->p_.data(),
-                  fused_step<T, Diagonal>{this->p_.data(), this->r_, minv_, this->q_.data(), this->parts_.data(),
-                                          this->control_.data(), this->box_.get(), loop});
-      launch(this->dev_, "fused_update", this->shape(), fused_update<T, Diagonal>, this->n_, this->control_.data(),
-             this->q_.data(), minv_, this->p_.data(), this->r_, this->d_);
+                  fused_step<T, Diagonal>{this->p_.data(), this->r_, minv_, this->q_.data(),
+                                          this->parts_.data(), this->control_.data(), this->box_.get(), loop});
+      launch(this->dev_, "fused_update", this->shape(), fused_update<T, Diagonal>, this->n_,
+             this->control_.data(), this->q_.data(), minv_, this->p_.data(), this->r_, this->d_);
     }
   }
 
@@ -346,7 +358,8 @@ class general_engine final : public graph_engine<T> {
     A_.apply(this->dev_, {p, this->n_}, {q, this->n_});
     launch(this->dev_, "general_step", this->shape(), general_step<T>, this->n_, p, q, this->parts_.data(), c,
            this->box_.get(), loop);
-    launch(this->dev_, "general_update", this->shape(), general_update<T>, this->n_, c, p, q, this->r_, this->d_);
+    launch(this->dev_, "general_update", this->shape(), general_update<T>, this->n_, c, p, q, this->r_,
+           this->d_);
     precondition();
     launch(this->dev_, "general_direction", this->shape(), general_direction<T>, this->n_, this->r_, z(),
            this->parts_.data(), c, this->box_.get(), loop, false);
@@ -373,7 +386,8 @@ std::unique_ptr<cg_engine<T>> cg_graph_cuda_general(const device& dev, const lin
 }
 
 template std::unique_ptr<cg_engine<float>> cg_graph_cuda(const device&, const spmv_plan<float>&, const float*);
-template std::unique_ptr<cg_engine<double>> cg_graph_cuda(const device&, const spmv_plan<double>&, const double*);
+template std::unique_ptr<cg_engine<double>> cg_graph_cuda(const device&, const spmv_plan<double>&,
+                                                          const double*);
 template std::unique_ptr<cg_engine<float>> cg_graph_cuda_general(const device&, const linear_operator<float>&,
                                                                  const preconditioner<float>*);
 template std::unique_ptr<cg_engine<double>> cg_graph_cuda_general(const device&, const linear_operator<double>&,

@@ -9,22 +9,30 @@ namespace vouch {
 /// The inner products that one iteration takes, all of the same r, p and q = A p; M is the preconditioner
 /// where it is diagonal or absent.
 struct cg_dots {
-  double pq = 0;    // p'q
-  double qmq = 0;   // q'Mq
-  double rmq = 0;   // r'Mq
-  double rmr = 0;   // r'Mr
-  double rr = 0;    // r'r
+  double pq = 0;   // p'q
+  double qmq = 0;  // q'Mq
+  double rmq = 0;  // r'Mq
+  double rmr = 0;  // r'Mr
+  double rr = 0;   // r'r
 
   static constexpr int count = 5;
 };
 
-enum class cg_event : std::int32_t { go_on, reached, limit, negative_curvature, zero_curvature, diverged, interrupted };
+enum class cg_event : std::int32_t {
+  go_on,
+  reached,
+  limit,
+  negative_curvature,
+  zero_curvature,
+  diverged,
+  interrupted
+};
 
 /// When to end; squares, so that no iteration takes a root.
 struct cg_rule {
-  double target_squared = 0;     // ends when r'r <= this; negative: never
-  double diverged_squared = 0;   // ends when r'r is above this or not a number
-  std::int64_t limit = 0;        // ends before this iteration (from 0)
+  double target_squared = 0;    // ends when r'r <= this; negative: never
+  double diverged_squared = 0;  // ends when r'r is above this or not a number
+  std::int64_t limit = 0;       // ends before this iteration (from 0)
 };
 
 struct cg_step {
@@ -73,7 +81,8 @@ VOUCH_HOST_DEVICE inline void cg_take_step(cg_scalars& s, double pq) {
     s.event = cg_event::zero_curvature;
 }
 
-/// After r'r and r'z of the new r, which is number `iteration` (0 for the start): the next direction, or the end.
+/// After r'r and r'z of the new r, which is number `iteration` (0 for the start): the next direction, or the
+/// end.
 VOUCH_HOST_DEVICE inline void cg_take_direction(cg_scalars& s, double rr, double rz, const cg_rule& rule,
                                                 std::int64_t iteration) {
   if (s.event != cg_event::go_on) return;

@@ -1,11 +1,12 @@
 // Conjugate gradients for small systems: one kernel runs the whole solve with everything on chip.
 //
 // Mapping   A block owns some rows (cg_resident_plan.hpp): their entries, and all vectors of its own and halo
-//           rows, in shared memory. `lanes` threads share a row. r and p of halo rows are updated by every block
-//           that holds them, from the same numbers in the same order, so only q = A p and the inner products
-//           travel, together, once an iteration.
+//           rows, in shared memory. `lanes` threads share a row. r and p of halo rows are updated by every
+//           block that holds them, from the same numbers in the same order, so only q = A p and the inner
+//           products travel, together, once an iteration.
 // Cluster   up to 16 blocks write into each other's shared memory and meet at the cluster's barrier.
-// Grid      all multiprocessors; q and the sums go through L2 as 16-byte words {value, iteration}: a reader spins
+// Grid      all multiprocessors; q and the sums go through L2 as 16-byte words {value, iteration}: a reader
+// spins
 //           on the word it needs, so there is no barrier and no fence. Two buffers in turn are enough: nobody
 //           writes number k+1 before all sums of k have come, and a block sends its sums of k after it has read
 //           every q of k-1.
@@ -88,8 +89,8 @@ struct parameters {
   const T* minv;  // by matrix row, or nullptr
   T* r;           // by matrix row
   T* d;
-  tagged* q_out;    // grid: 2 x rows
-  tagged* sum_out;  // grid: 2 x blocks x sum_width
+  tagged* q_out;     // grid: 2 x rows
+  tagged* sum_out;   // grid: 2 x blocks x sum_width
   tagged* wish_out;  // grid: 2
   std::int64_t rows;
   cg_rule rule;
@@ -337,7 +338,6 @@ __global__ void resident_cg(const __grid_constant__ parameters<T> in) {
   if constexpr (Cluster) cluster_barrier();  // nobody leaves while others may still write here
 }
 
-
 template <class T>
 using kernel = void (*)(const parameters<T>);
 
@@ -403,7 +403,7 @@ class resident_engine final : public cg_engine<T> {
         push_(send(plan.push)),
         tagged_(array<tagged>::zeros(dev, cluster_ ? 0 : 2 * (plan.rows + plan.shape.blocks * 8 + 1))),
         box_(make_mailbox()) {
-    in_ = {plan.stride,  plan.shape.blocks, block_.data(),      val_.data(),  col_.data(),
+    in_ = {plan.stride,   plan.shape.blocks, block_.data(),      val_.data(),  col_.data(),
            slice_.data(), row_.data(),       push_start_.data(), push_.data(), minv};
     in_.q_out = tagged_.data();
     in_.sum_out = in_.q_out + 2 * plan.rows;

@@ -73,7 +73,8 @@ void fill_entries(csr_view<const T> A, std::int64_t first, const draft& block, i
                               static_cast<std::size_t>(s % rows_a_slice * lanes);
     for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k) {
       const auto j = static_cast<std::size_t>(k - A.row_ptr[i]);
-      const std::size_t at = start + j / static_cast<std::size_t>(lanes) * 32 + j % static_cast<std::size_t>(lanes);
+      const std::size_t at =
+          start + j / static_cast<std::size_t>(lanes) * 32 + j % static_cast<std::size_t>(lanes);
       val[at] = A.val[k];
       col[at] = static_cast<std::uint16_t>(block.slot_of[static_cast<std::size_t>(k - A.row_ptr[first])]);
     }
@@ -151,15 +152,18 @@ std::optional<resident_plan<T>> plan_resident(csr_view<const T> A, const residen
   for (std::size_t b = 0; b < blocks; ++b) {
     const draft& block = drafts[b];
     fill_entries(A, first[b], block, shape.lanes, plan.val.data() + b * entries, plan.col.data() + b * entries);
-    std::copy(block.slice.begin(), block.slice.end(), plan.slice.begin() + static_cast<std::ptrdiff_t>(b * slices));
+    std::copy(block.slice.begin(), block.slice.end(),
+              plan.slice.begin() + static_cast<std::ptrdiff_t>(b * slices));
     std::copy(block.row.begin(), block.row.end(), plan.row.begin() + static_cast<std::ptrdiff_t>(b * slots));
     std::uint32_t at = 0;
     for (std::int32_t s = 0; s < block.own; ++s) {
       plan.push_start[b * starts + static_cast<std::size_t>(s)] = at;
-      for (const std::uint32_t target : pushes[static_cast<std::size_t>(block.row[static_cast<std::size_t>(s)])])
+      for (const std::uint32_t target :
+           pushes[static_cast<std::size_t>(block.row[static_cast<std::size_t>(s)])])
         plan.push[b * pushed + at++] = target;
     }
-    for (std::size_t s = static_cast<std::size_t>(block.own); s < starts; ++s) plan.push_start[b * starts + s] = at;
+    for (std::size_t s = static_cast<std::size_t>(block.own); s < starts; ++s)
+      plan.push_start[b * starts + s] = at;
   }
   return plan;
 }

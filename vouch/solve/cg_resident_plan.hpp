@@ -1,9 +1,10 @@
-// vouch/solve/cg_resident_plan.hpp -- how a small system is laid out over the shared memories of a GPU; private.
+// vouch/solve/cg_resident_plan.hpp -- how a small system is laid out over the shared memories of a GPU;
+// private.
 //
 // Rows are dealt to blocks in contiguous pieces of equal work. Each block keeps its rows of A, and the vectors
 // of its own rows and of the foreign rows ("halo") that its entries touch. Slots number both: own rows first,
-// longest first, then the halo by row. All blocks use the same strides, so that an offset in shared memory means
-// the same in every block of a cluster.
+// longest first, then the halo by row. All blocks use the same strides, so that an offset in shared memory
+// means the same in every block of a cluster.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +15,8 @@
 
 namespace vouch {
 
-/// What the kernel is launched with; found by a stored rule, or given by a benchmark that searches for the rule.
+/// What the kernel is launched with; found by a stored rule, or given by a benchmark that searches for the
+/// rule.
 struct resident_shape {
   bool cluster = true;  // one cluster with distributed shared memory; else the whole grid through L2
   int blocks = 16;

@@ -32,7 +32,8 @@ double sum_elements(const device& dev, const T* x, std::int64_t n) {
   std::vector<twofold<double>> sums(static_cast<std::size_t>(ceil_div(n, piece)));
   for_each_index(dev, static_cast<std::int64_t>(sums.size()), [&](std::int64_t p) {
     twofold<double> sum;
-    for (std::int64_t i = p * piece; i < std::min(n, (p + 1) * piece); ++i) sum = sum + static_cast<double>(x[i]);
+    for (std::int64_t i = p * piece; i < std::min(n, (p + 1) * piece); ++i)
+      sum = sum + static_cast<double>(x[i]);
     sums[static_cast<std::size_t>(p)] = sum;
   });
   twofold<double> all;

@@ -14,7 +14,8 @@ constexpr unsigned block = 256;
 // A thread takes every (grid size)-th element. Bound by memory; bits do not depend on the grid.
 template <class Body>
 __global__ void __launch_bounds__(block) each_index(std::int64_t n, Body body) {
-  for (std::int64_t i = std::int64_t{blockIdx.x} * block + threadIdx.x; i < n; i += std::int64_t{gridDim.x} * block)
+  for (std::int64_t i = std::int64_t{blockIdx.x} * block + threadIdx.x; i < n;
+       i += std::int64_t{gridDim.x} * block)
     body(i);
 }
 
@@ -46,7 +47,8 @@ __global__ void __launch_bounds__(block) partial_sums(const T* x, std::int64_t n
 
 template <real T>
 void accumulate_pair_cuda(const device& dev, T* hi, T* lo, const T* d, std::int64_t n) {
-  for_each_index(dev, "accumulate_pair", n, [=] __device__(std::int64_t i) { add_to_pair(hi[i], lo[i], d[i]); });
+  for_each_index(dev, "accumulate_pair", n,
+                 [=] __device__(std::int64_t i) { add_to_pair(hi[i], lo[i], d[i]); });
 }
 
 template <real T>

@@ -61,7 +61,8 @@ class verified_loop {
   void check_finite(const residual_facts& start) {
     if (!std::isfinite(start.rhs_norm2)) throw value_error("the right-hand side holds a NaN or an infinity");
     if (!std::isfinite(start.x_norm_inf)) throw value_error("the start vector holds a NaN or an infinity");
-    if (std::isinf(start.matrix_norm_inf)) throw value_error("the matrix holds an infinity or overflows in a row sum");
+    if (std::isinf(start.matrix_norm_inf))
+      throw value_error("the matrix holds an infinity or overflows in a row sum");
     if (!std::isfinite(start.norm2)) throw value_error("the matrix holds a NaN, or A x overflows");
   }
 
@@ -77,7 +78,8 @@ class verified_loop {
     report_.true_residual = facts.norm2;
     report_.backward_error = facts.backward_error();
     constexpr double unit_roundoff = std::numeric_limits<T>::epsilon() / 2;
-    report_.attainable_relative = facts.rhs_norm2 > 0 ? unit_roundoff * facts.product_norm2 / facts.rhs_norm2 : 0;
+    report_.attainable_relative =
+        facts.rhs_norm2 > 0 ? unit_roundoff * facts.product_norm2 / facts.rhs_norm2 : 0;
   }
 
   bool answered_at_once(const residual_facts& start) {
@@ -97,12 +99,14 @@ class verified_loop {
 
   // A singular A whose rows sum to zero: what b has along the constants no x can produce.
   bool inconsistent() {
-    const double mean_part = std::fabs(sum_elements(problem_.dev, r_.data(), n_)) / std::sqrt(static_cast<double>(n_));
+    const double mean_part =
+        std::fabs(sum_elements(problem_.dev, r_.data(), n_)) / std::sqrt(static_cast<double>(n_));
     if (mean_part <= report_.tolerance) return false;
-    return end(solve_status::breakdown,
-               text("the matrix is singular (its rows sum to zero) and b has a part of norm %.3g along the constants: "
-                    "no solution exists; subtract the mean of b",
-                    mean_part));
+    return end(
+        solve_status::breakdown,
+        text("the matrix is singular (its rows sum to zero) and b has a part of norm %.3g along the constants: "
+             "no solution exists; subtract the mean of b",
+             mean_part));
   }
 
   cg_outcome one_run() {
@@ -140,46 +144,52 @@ class verified_loop {
     const std::int64_t at = report_.iterations;
     if (outcome.event == cg_event::diverged || !std::isfinite(now.norm2))
       return end(solve_status::diverged,
-                 text("the residual grew to %.3g times its start by iteration %lld", report_.recurrence_residual / initial_,
-                      static_cast<long long>(at)));
+                 text("the residual grew to %.3g times its start by iteration %lld",
+                      report_.recurrence_residual / initial_, static_cast<long long>(at)));
     if (options_.fixed_iterations && outcome.event == cg_event::limit)
       return end(solve_status::fixed, text("%lld iterations done as asked", static_cast<long long>(at)));
     if (options_.stop_recurrence && outcome.event == cg_event::reached)
       return end(solve_status::stopped, text("the recurrence residual fell to %.3g, the rule asked for %.3g",
                                              report_.recurrence_residual, *options_.stop_recurrence));
     if (now.norm2 <= report_.tolerance)
-      return end(solve_status::converged, text("true residual %.3g, tolerance %.3g", now.norm2, report_.tolerance));
+      return end(solve_status::converged,
+                 text("true residual %.3g, tolerance %.3g", now.norm2, report_.tolerance));
     switch (outcome.event) {
       case cg_event::limit:
-        return end(solve_status::max_iterations, text("%lld iterations were not enough; %s", static_cast<long long>(at),
-                                                      rate(outcome).c_str()));
+        return end(solve_status::max_iterations, text("%lld iterations were not enough; %s",
+                                                      static_cast<long long>(at), rate(outcome).c_str()));
       case cg_event::negative_curvature:
-        return end(solve_status::not_spd,
-                   text("a direction of negative curvature at iteration %lld: the matrix%s is not positive definite",
-                        static_cast<long long>(at), report_.preconditioner == "none" ? "" : " or its preconditioner"));
+        return end(
+            solve_status::not_spd,
+            text("a direction of negative curvature at iteration %lld: the matrix%s is not positive definite",
+                 static_cast<long long>(at), report_.preconditioner == "none" ? "" : " or its preconditioner"));
       case cg_event::zero_curvature:
-        return end(solve_status::breakdown,
-                   text("a direction of no curvature at iteration %lld: the matrix is singular to working precision",
-                        static_cast<long long>(at)));
+        return end(
+            solve_status::breakdown,
+            text("a direction of no curvature at iteration %lld: the matrix is singular to working precision",
+                 static_cast<long long>(at)));
       case cg_event::interrupted:
-        return end(solve_status::interrupted, text("stopped on request after %lld iterations", static_cast<long long>(at)));
-      default: return false;
+        return end(solve_status::interrupted,
+                   text("stopped on request after %lld iterations", static_cast<long long>(at)));
+      default:
+        return false;
     }
   }
 
   std::string rate(const cg_outcome& outcome) const {
     const double fall = std::sqrt(outcome.residual_squared) / initial_;
     if (!(fall < 1) || outcome.iterations == 0) return "the residual has not fallen yet";
-    const double needed = std::log(report_.tolerance / initial_) / std::log(fall) * static_cast<double>(outcome.iterations);
+    const double needed =
+        std::log(report_.tolerance / initial_) / std::log(fall) * static_cast<double>(outcome.iterations);
     return text("at the measured rate about %.2g would be, or take a stronger preconditioner", needed);
   }
 
   void end_stagnated() {
-    end(solve_status::stagnated,
-        text("two restarts did not halve the true residual: relative %.2g is what %s precision attains here (about "
-             "%.1g expected), backward error %.2g",
-             report_.relative_true(), sizeof(T) == 4 ? "single" : "double", report_.attainable_relative,
-             report_.backward_error));
+    end(solve_status::stagnated, text("two restarts did not halve the true residual: relative %.2g is what %s "
+                                      "precision attains here (about "
+                                      "%.1g expected), backward error %.2g",
+                                      report_.relative_true(), sizeof(T) == 4 ? "single" : "double",
+                                      report_.attainable_relative, report_.backward_error));
   }
 
   bool end(solve_status status, std::string reason) {
@@ -217,7 +227,7 @@ void verified_solve(const verified_problem<T>& problem, cg_engine<T>& engine, vi
 
 template void verified_solve(const verified_problem<float>&, cg_engine<float>&, view<float>, const cg_options&,
                              solve_report&);
-template void verified_solve(const verified_problem<double>&, cg_engine<double>&, view<double>, const cg_options&,
-                             solve_report&);
+template void verified_solve(const verified_problem<double>&, cg_engine<double>&, view<double>,
+                             const cg_options&, solve_report&);
 
 }  // namespace vouch

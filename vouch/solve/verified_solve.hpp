@@ -1,4 +1,5 @@
-// vouch/solve/verified_solve.hpp -- the loop around every iterative method: run, re-check, restart, judge; private.
+// vouch/solve/verified_solve.hpp -- the loop around every iterative method: run, re-check, restart, judge;
+// private.
 #pragma once
 #include <cstdint>
 #include <functional>

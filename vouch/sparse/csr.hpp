@@ -21,8 +21,7 @@ struct csr_view {
 
   /// A view of mutable values is one of constant values.
   template <class Constant>
-    requires(std::same_as<Constant, const T> && !std::is_const_v<T>)
-  operator csr_view<Constant>() const {
+  requires(std::same_as<Constant, const T> && !std::is_const_v<T>) operator csr_view<Constant>() const {
     return {rows, cols, nonzeros, row_ptr, col, val};
   }
 };
@@ -38,9 +37,7 @@ struct csr {
 
   std::int64_t nonzeros() const { return val.size(); }
   const device& where() const { return row_ptr.where(); }
-  csr_view<const T> all() const {
-    return {rows, cols, nonzeros(), row_ptr.data(), col.data(), val.data()};
-  }
+  csr_view<const T> all() const { return {rows, cols, nonzeros(), row_ptr.data(), col.data(), val.data()}; }
   operator csr_view<const T>() const { return all(); }
   /// A copy on dev.
   csr to(const device& dev) const { return {rows, cols, row_ptr.to(dev), col.to(dev), val.to(dev)}; }
