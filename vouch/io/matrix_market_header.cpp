@@ -72,7 +72,8 @@ void take_banner(header_line& line, matrix_market_header& header) {
   take_banner_word(line, word);
   const token object = line.take("object", form);
   if (!same_word(object.text, "matrix"))
-    line.refuse(object, "unknown object " + quoted(object.text), "only matrix; vectors are matrices of one column");
+    line.refuse(object, "unknown object " + quoted(object.text),
+                "only matrix; vectors are matrices of one column");
   header.format = take_format(line);
   header.field = take_field(line);
   header.stored_as = take_symmetry(line);
@@ -99,12 +100,13 @@ std::int64_t take_count(header_line& line, const char* what, std::int64_t larges
 
 std::int64_t array_elements(const matrix_market_header& header) {
   if (header.stored_as == symmetry::symmetric) return header.rows * (header.rows + 1) / 2;
-  if (header.stored_as == symmetry::skew_symmetric) return header.rows * std::max<std::int64_t>(header.rows - 1, 0) / 2;
+  if (header.stored_as == symmetry::skew_symmetric)
+    return header.rows * std::max<std::int64_t>(header.rows - 1, 0) / 2;
   return header.rows * header.cols;
 }
 
 std::int64_t shortest_line(const matrix_market_header& header) {
-  if (header.format == matrix_format::array) return 2;      // "0" and a line feed
+  if (header.format == matrix_format::array) return 2;   // "0" and a line feed
   return header.field == matrix_field::pattern ? 4 : 6;  // "1 1", "1 1 0"
 }
 
@@ -125,8 +127,10 @@ void take_size(header_line& line, matrix_market_header& header, std::int64_t mos
   // The last line may lack its line feed.
   const std::int64_t room = most_bytes / shortest_line(header) + 1;
   if (header.entries > room)
-    line.refuse(word, std::to_string(header.entries) + " entries declared, the file has room for at most " +
-                          std::to_string(room));
+    line.refuse(word,
+                std::to_string(header.entries) + " entries declared, the file has room for at most " +
+                    std::to_string(room),
+                "it may be truncated");
 }
 
 }  // namespace
@@ -148,6 +152,9 @@ matrix_market_header take_matrix_market_header(line_reader& reader) {
   header.file = reader.path();
   std::string text;
   if (!reader.next_line(text)) throw parse_error(header.file, 1, 1, "the file is empty", form);
+  if (const std::size_t at = text.find('\r'); at != text.npos)
+    throw parse_error(header.file, 1, static_cast<std::int64_t>(at) + 1, "a carriage return inside the line",
+                      "lines end in LF or CR LF");
   header_line banner{header.file, 1, tokens(text)};
   take_banner(banner, header);
   while (reader.next_line(text)) {

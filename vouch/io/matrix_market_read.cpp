@@ -32,8 +32,9 @@ class careful_line {
     if (header_.stored_as == symmetry::symmetric && e.row < e.col)
       refuse(col, "an entry above the diagonal of a symmetric matrix", "only the lower triangle is stored");
     if (header_.stored_as == symmetry::skew_symmetric && e.row <= e.col)
-      refuse(col, e.row == e.col ? "an entry on the diagonal of a skew-symmetric matrix"
-                                 : "an entry above the diagonal of a skew-symmetric matrix",
+      refuse(col,
+             e.row == e.col ? "an entry on the diagonal of a skew-symmetric matrix"
+                            : "an entry above the diagonal of a skew-symmetric matrix",
              "only the triangle below the diagonal is stored");
     if (header_.field != matrix_field::pattern) e.val = value();
     end();
@@ -67,10 +68,11 @@ class careful_line {
     if (number.error == number_error::malformed || number.end != last)
       refuse(word, std::string("expected a ") + what + ", found " + quoted(word.text));
     if (number.value < 1 && number.error == number_error::none)
-      refuse(word, std::string(what) + " " + std::to_string(number.value) + " is below 1", "indices count from 1");
+      refuse(word, std::string(what) + " " + std::to_string(number.value) + " is below 1",
+             "indices count from 1");
     if (number.value > largest || number.error == number_error::overflow)
-      refuse(word, std::string(what) + " " + std::string(word.text) + " exceeds " + std::to_string(largest) + " " +
-                       what + "s");
+      refuse(word, std::string(what) + " " + std::string(word.text) + " exceeds " + std::to_string(largest) +
+                       " " + what + "s");
     return number.value;
   }
   double value() {
@@ -252,8 +254,12 @@ coo read_coordinates(const device& cpu, line_reader& reader, const matrix_market
   std::int64_t least_below = std::numeric_limits<std::int64_t>::min();
   if (header.stored_as == symmetry::symmetric) least_below = 0;
   if (header.stored_as == symmetry::skew_symmetric) least_below = 1;
-  const entry_target to{static_cast<std::uint64_t>(header.rows), static_cast<std::uint64_t>(header.cols),
-                        least_below,  A.row.data(), A.col.data(), A.val.data()};
+  const entry_target to{static_cast<std::uint64_t>(header.rows),
+                        static_cast<std::uint64_t>(header.cols),
+                        least_below,
+                        A.row.data(),
+                        A.col.data(),
+                        A.val.data()};
   for_each_block(reader, cpu.threads(), [&](const line_block& block) {
     if (header.field == matrix_field::real) parse_coordinates<matrix_field::real>(header, block, to);
     if (header.field == matrix_field::integer) parse_coordinates<matrix_field::integer>(header, block, to);

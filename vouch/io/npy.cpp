@@ -142,9 +142,10 @@ npy_header take_header(input_file& file, std::int64_t& bytes) {
   read(start, 8);
   const int version = start[6];
   if (version < 1 || version > 3 || start[7] != 0)
-    throw parse_error(file.path(), 0, 0,
-                      ".npy version " + std::to_string(version) + "." + std::to_string(start[7]) + " is not supported",
-                      "versions 1.0, 2.0 and 3.0 are");
+    throw parse_error(
+        file.path(), 0, 0,
+        ".npy version " + std::to_string(version) + "." + std::to_string(start[7]) + " is not supported",
+        "versions 1.0, 2.0 and 3.0 are");
   const std::size_t width = version == 1 ? 2 : 4;
   read(start + 8, width);
   std::size_t length = 0;
@@ -165,7 +166,8 @@ void read_elements(input_file& file, std::int64_t count, Take take) {
     const std::int64_t now = std::min(piece, count - first);
     const std::size_t bytes = static_cast<std::size_t>(now) * sizeof(T);
     if (file.read(reinterpret_cast<char*>(some.data()), bytes) != bytes) truncated(file);
-    for (std::int64_t k = 0; k < now; ++k) take(first + k, static_cast<double>(some[static_cast<std::size_t>(k)]));
+    for (std::int64_t k = 0; k < now; ++k)
+      take(first + k, static_cast<double>(some[static_cast<std::size_t>(k)]));
   }
 }
 
@@ -211,8 +213,9 @@ vectors read_npy(const device& cpu, input_file& file) {
 
 void write_npy(atomic_file& file, view<const double> values, std::int64_t rows, std::int64_t cols) {
   std::string header = "{'descr': '<f8', 'fortran_order': ";
-  header += cols == 1 ? "False" : "True";
-  header += ", 'shape': (" + std::to_string(rows) + "," + (cols == 1 ? "" : " " + std::to_string(cols)) + "), }";
+  header.append(cols == 1 ? "False" : "True").append(", 'shape': (").append(number_text(rows)).append(",");
+  if (cols != 1) header.append(" ").append(number_text(cols));
+  header.append("), }");
   constexpr std::size_t before = 10;  // magic, version, length
   header.resize((before + header.size() + 1 + 63) / 64 * 64 - before - 1, ' ');
   header += '\n';

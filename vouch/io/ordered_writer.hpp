@@ -8,8 +8,8 @@
 
 namespace vouch {
 
-/// Calls print(number, text) for number = 0 to pieces - 1 with all threads; text is empty then. Writes the texts
-/// in the order of their numbers.
+/// Calls print(number, text) for number = 0 to pieces - 1 with all threads; text is empty then. Writes the
+/// texts in the order of their numbers.
 ///
 /// Throws  what print and the file throw, the first in that order
 template <class Print>

@@ -24,7 +24,8 @@ vectors read_matrix_market_vectors(const device& cpu, line_reader& reader) {
   const csr<double> A = read_csr(cpu, reader, header);
   vectors result{A.rows, A.cols, array<double>::zeros(cpu, A.rows * A.cols)};
   for (std::int64_t i = 0; i < A.rows; ++i)
-    for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k) result.values[A.col[k] * A.rows + i] = A.val[k];
+    for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k)
+      result.values[A.col[k] * A.rows + i] = A.val[k];
   return result;
 }
 
@@ -69,7 +70,8 @@ class text_parser {
   }
 
   // Appends the numbers of a line; returns how many.
-  std::int64_t parse_line(const char* begin, const char* end, std::int64_t line, std::vector<double>& values) const {
+  std::int64_t parse_line(const char* begin, const char* end, std::int64_t line,
+                          std::vector<double>& values) const {
     if (end > begin && end[-1] == '\r') --end;
     std::int64_t count = 0;
     const char* p = begin;
@@ -87,7 +89,8 @@ class text_parser {
     token word;
     tokens(std::string_view(at, static_cast<std::size_t>(end - at))).next(word);
     const auto number = parse_real(word.text.data(), word.text.data() + word.text.size());
-    const bool overflow = number.error == number_error::overflow && number.end == word.text.data() + word.text.size();
+    const bool overflow =
+        number.error == number_error::overflow && number.end == word.text.data() + word.text.size();
     throw parse_error(file_, line, at - begin + 1,
                       overflow ? quoted(word.text) + " overflows double precision" : not_a_number(word.text));
   }
@@ -137,7 +140,8 @@ void write_text(atomic_file& file, view<const double> values, std::int64_t rows,
 }
 
 void write_array(atomic_file& file, view<const double> values, std::int64_t rows, std::int64_t cols) {
-  file.write("%%MatrixMarket matrix array real general\n" + std::to_string(rows) + " " + std::to_string(cols) + "\n");
+  file.write("%%MatrixMarket matrix array real general\n" + std::to_string(rows) + " " + std::to_string(cols) +
+             "\n");
   write_text(file, values, rows * cols, 1);
 }
 
@@ -154,11 +158,12 @@ vectors read_vectors(const device& cpu, const std::string& path) {
 
 void write_vectors(const std::string& path, view<const double> values, std::int64_t rows, std::int64_t cols) {
   if (values.size() != rows * cols)
-    throw shape_error("write_vectors: " + std::to_string(values.size()) + " values for " + std::to_string(rows) +
-                      " by " + std::to_string(cols));
+    throw shape_error("write_vectors: " + std::to_string(values.size()) + " values for " +
+                      std::to_string(rows) + " by " + std::to_string(cols));
   for (std::int64_t k = 0; k < values.size(); ++k)
     if (!std::isfinite(values[k]))
-      throw value_error("element " + std::to_string(k) + " is " + number_text(values[k]) + ", it cannot be written");
+      throw value_error("element " + std::to_string(k) + " is " + number_text(values[k]) +
+                        ", it cannot be written");
   atomic_file file(path);
   if (path.ends_with(".npy"))
     write_npy(file, values, rows, cols);

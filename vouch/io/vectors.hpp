@@ -33,6 +33,7 @@ vectors read_vectors(const device& cpu, const std::string& path);
 /// Throws  shape_error  values.size() != rows*cols
 ///         value_error  a NaN or an infinity
 ///         file_error   the file cannot be written; nothing is left behind
-void write_vectors(const std::string& path, view<const double> values, std::int64_t rows, std::int64_t cols = 1);
+void write_vectors(const std::string& path, view<const double> values, std::int64_t rows,
+                   std::int64_t cols = 1);
 
 }  // namespace vouch

@@ -131,9 +131,7 @@ void atomic_file::write_through(const char* from, std::size_t bytes) {
   }
 }
 
-void atomic_file::fail() const {
-  throw file_error("cannot write '" + path_ + "': " + std::strerror(errno));
-}
+void atomic_file::fail() const { throw file_error("cannot write '" + path_ + "': " + std::strerror(errno)); }
 
 void atomic_file::discard() noexcept {
   if (descriptor_ >= 0) close(descriptor_);

@@ -61,8 +61,9 @@ inline const char* scan(const char* p, const char* last, std::uint64_t& number) 
 inline constexpr std::uint64_t exact_integer = std::uint64_t{1} << 53;
 /// Powers of ten up to here are doubles.
 inline constexpr int exact_power = 22;
-inline constexpr double exact_powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                                          1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+inline constexpr double exact_powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                          1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                          1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
 /// Whether compose(m, exponent) is exact in its reach: any m, and a power of five below 2^64.
 constexpr bool composable(std::int64_t exponent) { return exponent >= -27 && exponent <= 27; }

@@ -48,9 +48,9 @@ class input_file {
   int descriptor_ = -1;
   bool random_access_ = false;
   std::int64_t most_bytes_ = 0;
-  std::int64_t offset_ = 0;      // of read() in a file with random access
-  std::vector<char> raw_head_;   // bytes taken to look for the gzip magic
-  std::vector<char> head_;       // peeked bytes, not yet read
+  std::int64_t offset_ = 0;     // of read() in a file with random access
+  std::vector<char> raw_head_;  // bytes taken to look for the gzip magic
+  std::vector<char> head_;      // peeked bytes, not yet read
   std::unique_ptr<inflater> inflater_;
 };
 
@@ -79,8 +79,8 @@ class atomic_file {
   [[noreturn]] void fail() const;
   void discard() noexcept;
 
-  std::string path_;       // as the user named it
-  std::string target_;     // links resolved
+  std::string path_;           // as the user named it
+  std::string target_;         // links resolved
   char* temporary_ = nullptr;  // nullptr when written directly; also known to remove_unfinished_files
   int slot_ = -1;
   int descriptor_ = -1;

@@ -57,9 +57,8 @@ std::int64_t count_blank_lines(const char* p, const char* end) {
 }
 
 const char* find_feed(const char* from, const char* end) {
-  return from < end
-             ? static_cast<const char*>(std::memchr(from, '\n', static_cast<std::size_t>(end - from)))
-             : nullptr;
+  return from < end ? static_cast<const char*>(std::memchr(from, '\n', static_cast<std::size_t>(end - from)))
+                    : nullptr;
 }
 
 constexpr std::size_t usual_line = 4096;  // a block is read this far beyond its border at first
@@ -154,8 +153,8 @@ bool line_reader::fill_at_offset(line_block& block) {
     char* const text = block.buffer.data();
     const std::size_t asked = room - size;
     const std::size_t searched = std::max(size, last);
-    const std::size_t got =
-        file_.read_at(start - static_cast<std::int64_t>(before) + static_cast<std::int64_t>(size), text + size, asked);
+    const std::size_t got = file_.read_at(
+        start - static_cast<std::int64_t>(before) + static_cast<std::int64_t>(size), text + size, asked);
     size += got;
     end = find_feed(text + searched, text + size);
     if (end != nullptr) {

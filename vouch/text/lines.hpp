@@ -63,7 +63,7 @@ class line_reader {
   bool read_ahead();
 
   input_file file_;
-  std::string ahead_;          // read, but not yet given out
+  std::string ahead_;  // read, but not yet given out
   std::size_t ahead_used_ = 0;
   std::int64_t consumed_ = 0;  // bytes given out by next_line
   std::int64_t lines_ = 0;

@@ -36,15 +36,12 @@ inline constexpr std::size_t number_width = 32;
 
 /// Writes the shortest text that reads back as value; returns its end. to has room for number_width bytes.
 template <class T>
-  requires std::floating_point<T> || std::integral<T>
-char* print_number(char* to, T value) {
-  return std::to_chars(to, to + number_width, value).ptr;
-}
+requires std::floating_point<T> || std::integral<T>
+char* print_number(char* to, T value) { return std::to_chars(to, to + number_width, value).ptr; }
 
 /// The same as a string.
 template <class T>
-  requires std::floating_point<T> || std::integral<T>
-std::string number_text(T value) {
+requires std::floating_point<T> || std::integral<T> std::string number_text(T value) {
   char text[number_width];
   return {text, print_number(text, value)};
 }
