@@ -23,7 +23,7 @@ class spmv_typed : public ::testing::Test {};
 using both = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(spmv_typed, both);
 
-constexpr layout every_layout[] = {layout::automatic, layout::csr, layout::dia};
+constexpr layout every_layout[] = {layout::automatic, layout::csr, layout::dia, layout::sell, layout::bsr};
 
 template <class T>
 std::vector<T> multiply(const device& dev, const spmv_plan<T>& plan, T alpha, const std::vector<T>& x, T beta,

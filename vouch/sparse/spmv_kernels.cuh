@@ -151,6 +151,68 @@ __global__ void __launch_bounds__(spmv_threads, dia_layout<T>::resident_blocks)
   epilogue.finish(state);
 }
 
+// A warp takes two slices of a window, one long and one short, b lanes a block row: lane c multiplies column c
+// of the blocks, a fixed sum over the b lanes leaves row c with lane c. Four steps' loads are in flight at a
+// time. Bound by memory, in random order by the gather of x from L2.
+template <class T, int B, class Index, class Epilogue>
+__global__ void __launch_bounds__(spmv_threads, sliced_layout<T>::resident_blocks)
+    spmv_sliced(sliced_layout<T> A, const T* __restrict__ x, Epilogue epilogue) {
+  constexpr int block_rows = 32 / B, lanes = block_rows * B, batch = 4;
+  constexpr int slices = sliced_layout<T>::slices_a_window;
+  static_assert(slices == 2 * warps);
+  const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
+  const int local = lane / B, c = lane % B;
+  typename Epilogue::state state{};
+  for (std::int64_t window = blockIdx.x; window < A.windows; window += gridDim.x)
+    for (int turn = 0; turn < 2; ++turn) {
+      const std::int64_t slice = window * slices + (turn == 0 ? warp : slices - 1 - warp);
+      const slice_place place = A.slices[slice];
+      const unsigned slot = lane < lanes ? A.order[slice * block_rows + local] : sliced_layout<T>::absent;
+      const int length = static_cast<int>(slot >> 16);
+      const T* val = A.val + place.start * (B * lanes) + lane;
+      const Index* index = static_cast<const Index*>(A.index) + place.start * block_rows + local;
+      const T* const column = x + std::int64_t{place.base} * B + c;
+      T sum[B] = {};
+      for (int j0 = 0; j0 < length; j0 += batch, val += batch * B * lanes, index += batch * block_rows) {
+        T a[batch][B] = {}, other[batch] = {};
+#pragma unroll
+        for (int u = 0; u < batch; ++u) {
+          if (j0 + u >= length) continue;
+          other[u] = __ldg(column + std::int64_t{__ldcs(index + u * block_rows)} * B);
+#pragma unroll
+          for (int r = 0; r < B; ++r) a[u][r] = __ldcs(val + (u * B + r) * lanes);
+        }
+#pragma unroll
+        for (int u = 0; u < batch; ++u)
+#pragma unroll
+          for (int r = 0; r < B; ++r) sum[r] += a[u][r] * other[u];
+      }
+      T mine = sum[0];
+      if constexpr (B > 1) {
+#pragma unroll
+        for (int r = 0; r < B; ++r) {
+          T whole = __shfl_sync(~0u, sum[r], local * B);
+#pragma unroll
+          for (int k = 1; k < B; ++k) whole += __shfl_sync(~0u, sum[r], local * B + k);
+          if (r == c) mine = whole;
+        }
+      }
+      const unsigned block_row = slot & 0xffff;
+      if (block_row != sliced_layout<T>::absent)
+        epilogue.row(state, (window * slices * block_rows + block_row) * B + c, mine);
+    }
+  epilogue.finish(state);
+}
+
+template <class T, int B, class Epilogue>
+void launch_sliced(const device& dev, launch_shape shape, const sliced_layout<T>& A, const T* x,
+                   Epilogue epilogue) {
+  if (A.short_index)
+    launch(dev, "spmv_sliced", shape, spmv_sliced<T, B, std::uint16_t, Epilogue>, A, x, epilogue);
+  else
+    launch(dev, "spmv_sliced", shape, spmv_sliced<T, B, std::int32_t, Epilogue>, A, x, epilogue);
+}
+
 }  // namespace detail
 
 /// Enqueues sums A x, each handed to the epilogue; no allocation and no wait, so it can be captured in a graph.
@@ -162,6 +224,12 @@ void launch_spmv(const device& dev, const spmv_plan<T>& plan, const T* x, Epilog
   switch (plan.kept_as()) {
     case layout::dia:
       return launch(dev, "spmv_dia", shape, detail::spmv_dia<T, Epilogue>, plan.as_dia(), x, epilogue);
+    case layout::sell:
+      return detail::launch_sliced<T, 1>(dev, shape, plan.as_sliced(), x, epilogue);
+    case layout::bsr:
+      if (plan.as_sliced().b == 2)
+        return detail::launch_sliced<T, 2>(dev, shape, plan.as_sliced(), x, epilogue);
+      return detail::launch_sliced<T, 3>(dev, shape, plan.as_sliced(), x, epilogue);
     default:
       return launch(dev, "spmv_csr", shape, detail::spmv_csr<T, Epilogue>, plan.as_csr(), x, epilogue);
   }

@@ -72,6 +72,10 @@ const char* name(layout kept_as) {
       return "csr";
     case layout::dia:
       return "dia";
+    case layout::sell:
+      return "sell";
+    case layout::bsr:
+      return "bsr";
   }
   return "unknown";
 }
@@ -123,9 +127,46 @@ bool spmv_plan<T>::keep_dia(csr_view<const T> A, bool symmetric, bool forced) {
 }
 
 template <real T>
+bool spmv_plan<T>::keep_sliced(csr_view<const T> A, int b, bool forced) {
+  if constexpr (built_with_cuda) {
+    if (!device_.is_cuda()) return false;
+    auto storage = detail::plan_slices_cuda(device_, A, b);
+    if (!storage) return false;
+    const bool small =
+        10 * storage->bytes() <= 9 * csr_bytes(A) && 2 * storage->held_bytes() <= 3 * storage->bytes();
+    if (!small && !forced) return false;
+    detail::fill_slices_cuda(device_, A, *storage);
+    sliced_ = std::move(*storage);
+    kept_as_ = b == 1 ? layout::sell : layout::bsr;
+    bytes_ = sliced_.bytes() + vector_bytes<T>(rows_, cols_);
+    const std::int64_t places = sliced_.blocks * b * b;
+    const std::string full = std::to_string(places > 0 ? 100 * A.nonzeros / places : 100) + " % full, ";
+    const std::string size = std::to_string(b);
+    format_ = (b == 1 ? "sell (" : "bsr (" + size + " by " + size + " blocks, " + full) +
+              (sliced_.shape.short_index ? "16" : "32") + "-bit columns)";
+    return true;
+  }
+  return false;
+}
+
+// Tries the layouts in the order of the rule of make().
+template <real T>
+bool spmv_plan<T>::keep(csr_view<const T> A, bool symmetric, layout wanted) {
+  const bool any = wanted == layout::automatic;
+  if ((any || wanted == layout::dia) && keep_dia(A, symmetric, !any)) return true;
+  if ((any || wanted == layout::bsr) && (keep_sliced(A, 3, !any) || keep_sliced(A, 2, !any))) return true;
+  if ((any || wanted == layout::sell) && keep_sliced(A, 1, !any)) return true;
+  if (!any && wanted != layout::csr) return false;
+  keep_csr(any ? "nothing smaller holds its pattern" : "as asked");
+  return true;
+}
+
+template <real T>
 void spmv_plan<T>::set_blocks() {
   if (!device_.is_cuda()) return;
-  const detail::kernel_shape shape = kept_as_ == layout::dia ? dia_.shape() : csr_.shape();
+  const detail::kernel_shape shape = kept_as_ == layout::csr   ? csr_.shape()
+                                     : kept_as_ == layout::dia ? dia_.shape()
+                                                               : sliced_.shape.shape();
   const std::int64_t wanted = ceil_div(rows_, std::int64_t{shape.rows_a_block});
   const std::int64_t resident = std::int64_t{device_.processors()} * shape.resident_blocks;
   blocks_ = static_cast<unsigned>(std::clamp<std::int64_t>(wanted, 1, std::min<std::int64_t>(resident, 4096)));
@@ -137,15 +178,8 @@ spmv_plan<T> spmv_plan<T>::make(const device& dev, csr_view<const T> A, bool sym
   plan.rows_ = A.rows;
   plan.cols_ = A.cols;
   plan.csr_ = {A, detail::csr_lanes(A.rows, A.nonzeros)};
-  const bool dia_wanted = wanted == layout::dia;
-  if (wanted == layout::csr) {
-    plan.keep_csr("as asked");
-  } else if (!plan.keep_dia(A, symmetric, dia_wanted)) {
-    if (dia_wanted)
-      throw value_error("the entries lie on more than " + std::to_string(detail::dia_layout<T>::max_diagonals) +
-                        " diagonals");
-    plan.keep_csr("no structure that a smaller layout could use");
-  }
+  if (!plan.keep(A, symmetric, wanted))
+    throw value_error(std::string("the layout ") + name(wanted) + " cannot hold this matrix on this device");
   plan.set_blocks();
   return plan;
 }

@@ -8,11 +8,17 @@
 #include <vouch/core/view.hpp>
 #include <vouch/sparse/csr.hpp>
 #include <vouch/sparse/spmv_layouts.hpp>
+#include <vouch/sparse/spmv_sliced.hpp>
 
 namespace vouch {
 
 /// How a plan keeps its matrix; automatic chooses by the rule of spmv_plan::make.
-enum class layout { automatic, csr, dia };
+///
+///   csr   as it came
+///   dia   values by diagonal, no indices; of a symmetric matrix the upper half
+///   sell  sliced rows with 16-bit columns where they suffice; on GPUs
+///   bsr   blocks of 2 by 2 or 3 by 3 with one column index each; on GPUs
+enum class layout { automatic, csr, dia, sell, bsr };
 
 /// The layout as printed: "csr", "dia", ...
 const char* name(layout kept_as);
@@ -25,17 +31,19 @@ const char* name(layout kept_as);
 ///         row i errs by at most gamma(nnz_i + 2) (|A||x|)_i. The same bits on every run on one device and
 ///         instruction set; on the CPU for any partition of the rows. dia also multiplies the zeros between the
 ///         entries of a diagonal with x: there an infinity or NaN in x can spread to rows that do not refer to
-///         it.
+///         it; so it does within a block of bsr.
 template <real T>
 class spmv_plan {
  public:
   /// Chooses a layout, converts, and waits until it is done.
   ///
   /// Shapes  A is m-by-n; m, n and nnz may be 0.
-  /// Result  dia where at most 64 diagonals hold all entries and storing them takes no more bytes than
-  ///         csr does; of a symmetric matrix (proved entry by entry, unless `symmetric` says that the caller
-  ///         has done so) only the upper half is stored. Else csr. Nothing is timed: one matrix always gives
-  ///         one layout.
+  /// Result  dia where at most 64 diagonals hold all entries and storing them takes no more bytes than csr
+  /// does;
+  ///         of a symmetric matrix (proved entry by entry, unless `symmetric` says that the caller has done so)
+  ///         only the upper half is stored. Else, on a GPU, the first of bsr with 3 by 3 blocks, with 2 by 2
+  ///         blocks, and sell that reads at most 9/10 of the bytes of csr. Else csr. Nothing is timed: one
+  ///         matrix gives one layout.
   /// Cost    A few passes over A.
   /// Throws  value_error  the layout wanted cannot hold A
   static spmv_plan make(const device& dev, csr_view<const T> A, bool symmetric = false,
@@ -62,6 +70,7 @@ class spmv_plan {
   /// For kernels: the parts of the layout kept; as_csr is always there.
   const detail::csr_layout<T>& as_csr() const { return csr_; }
   const detail::dia_layout<T>& as_dia() const { return dia_; }
+  const detail::sliced_layout<T>& as_sliced() const { return sliced_.shape; }
   /// Blocks of a GPU kernel over the rows.
   unsigned blocks() const { return blocks_; }
 
@@ -69,6 +78,8 @@ class spmv_plan {
   explicit spmv_plan(const device& dev) : device_(dev) {}
   void keep_csr(const std::string& why);
   bool keep_dia(csr_view<const T> A, bool symmetric, bool forced);
+  bool keep_sliced(csr_view<const T> A, int b, bool forced);
+  bool keep(csr_view<const T> A, bool symmetric, layout wanted);
   void set_blocks();
   void rows_into(const T* x, T* sums, std::int64_t row_begin, std::int64_t row_end) const;
 
@@ -82,6 +93,7 @@ class spmv_plan {
   detail::csr_layout<T> csr_;
   detail::dia_layout<T> dia_;
   array<T> values_;
+  detail::sliced_storage<T> sliced_;
 };
 
 namespace detail {
