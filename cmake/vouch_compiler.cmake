@@ -11,7 +11,8 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 add_library(vouch_flags INTERFACE)
 target_compile_options(vouch_flags INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-std=c++20 -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
-  -Wnon-virtual-dtor -ffp-contract=off -fno-math-errno>
+  -Wnon-virtual-dtor -ffp-contract=off -fno-math-errno -Wno-psabi>
+  $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:RelWithDebInfo>>:-O3>
   $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${VOUCH_WERROR}>>:-Werror>)
 if(VOUCH_SANITIZE)
   target_compile_options(vouch_flags INTERFACE

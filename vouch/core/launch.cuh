@@ -13,7 +13,9 @@ namespace vouch {
 struct launch_shape {
   std::int64_t blocks = 0;
   unsigned threads = 0;
-  unsigned shared_bytes = 0;
+  std::size_t shared_bytes = 0;
+  unsigned cluster = 1;      // blocks a cluster
+  bool cooperative = false;  // all blocks must run at once, or the launch fails
 };
 
 /// Enqueues kernel(args...) on dev's stream; no blocks is no work.
@@ -23,10 +25,21 @@ template <class... Parameters, class... Arguments>
 void launch(const device& dev, const char* name, launch_shape shape, void (*kernel)(Parameters...),
             Arguments... arguments) {
   if (shape.blocks == 0) return;
-  if (shape.blocks > std::numeric_limits<int>::max()) throw value_error(std::string(name) + ": too many blocks");
-  kernel<<<static_cast<unsigned>(shape.blocks), shape.threads, shape.shared_bytes,
-           static_cast<cudaStream_t>(dev.stream())>>>(arguments...);
-  check(cudaGetLastError(), name);
+  if (shape.blocks > std::numeric_limits<int>::max())
+    throw value_error(std::string(name) + ": too many blocks");
+  cudaLaunchAttribute attributes[2] = {};
+  attributes[0].id = cudaLaunchAttributeClusterDimension;
+  attributes[0].val.clusterDim = {shape.cluster, 1, 1};
+  attributes[1].id = cudaLaunchAttributeCooperative;
+  attributes[1].val.cooperative = 1;
+  cudaLaunchConfig_t config = {};
+  config.gridDim = static_cast<unsigned>(shape.blocks);
+  config.blockDim = shape.threads;
+  config.dynamicSmemBytes = shape.shared_bytes;
+  config.stream = static_cast<cudaStream_t>(dev.stream());
+  config.attrs = shape.cluster > 1 ? attributes : attributes + 1;
+  config.numAttrs = (shape.cluster > 1) + shape.cooperative;
+  check(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...), name);
 }
 
 }  // namespace vouch

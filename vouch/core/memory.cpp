@@ -25,8 +25,7 @@ std::shared_ptr<std::byte> cpu_allocate(const device& dev, std::size_t bytes) {
   const std::size_t padded = (bytes + alignment - 1) / alignment * alignment;
   if (padded < bytes) throw out_of_memory("the host", INT64_MAX, dev.memory_free());
   void* memory = std::aligned_alloc(alignment, std::max(padded, alignment));
-  if (memory == nullptr)
-    throw out_of_memory("the host", static_cast<std::int64_t>(bytes), dev.memory_free());
+  if (memory == nullptr) throw out_of_memory("the host", static_cast<std::int64_t>(bytes), dev.memory_free());
   if (big) madvise(memory, padded, MADV_HUGEPAGE);
   return {static_cast<std::byte*>(memory), [](std::byte* p) { std::free(p); }};
 }
@@ -44,8 +43,7 @@ void copy_bytes(void* to, const device& to_device, const void* from, const devic
                 std::size_t bytes) {
   if (bytes == 0) return;
   if constexpr (built_with_cuda)
-    if (to_device.is_cuda() || from_device.is_cuda())
-      return cuda_copy(to, to_device, from, from_device, bytes);
+    if (to_device.is_cuda() || from_device.is_cuda()) return cuda_copy(to, to_device, from, from_device, bytes);
   std::memcpy(to, from, bytes);
 }
 

@@ -1,5 +1,6 @@
 // vouch/core/view.hpp -- a strided piece of somebody else's vector.
 #pragma once
+#include <concepts>
 #include <cstdint>
 #include <type_traits>
 
@@ -15,8 +16,9 @@ class view {
   VOUCH_HOST_DEVICE constexpr view(T* data, std::int64_t size, std::int64_t stride = 1)
       : data_(data), size_(size), stride_(stride) {}
   /// A view of mutable elements is one of constant elements.
-  VOUCH_HOST_DEVICE constexpr view(view<std::remove_const_t<T>> other)
-    requires std::is_const_v<T>
+  template <class Mutable>
+  requires(std::is_const_v<T>&& std::same_as<Mutable, std::remove_const_t<T>>) VOUCH_HOST_DEVICE
+      constexpr view(view<Mutable> other)
       : data_(other.data()), size_(other.size()), stride_(other.stride()) {}
 
   VOUCH_HOST_DEVICE constexpr T* data() const { return data_; }

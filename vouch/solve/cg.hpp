@@ -12,13 +12,13 @@
 namespace vouch {
 
 struct cg_options {
-  std::optional<double> rtol;                 // default 1e-8, for float 1e-5
+  std::optional<double> rtol;  // default 1e-8, for float 1e-5
   double atol = 0;
-  std::int64_t max_iterations = 0;            // 0: the larger of 1,000,000 and 20 n
-  std::optional<std::int64_t> fixed_iterations;   // do exactly so many, whatever the residual
-  std::optional<double> stop_recurrence;      // stop at ||r||_2 < this on the recurrence, status stopped
-  monitor on_iteration;                       // may be empty
-  bool symmetric_pattern_known = false;       // the caller has proved A = A^T: skip the check
+  std::int64_t max_iterations = 0;               // 0: the larger of 1,000,000 and 20 n
+  std::optional<std::int64_t> fixed_iterations;  // do exactly so many, whatever the residual
+  std::optional<double> stop_recurrence;         // stop at ||r||_2 < this on the recurrence, status stopped
+  monitor on_iteration;                          // may be empty
+  bool matrix_checked = false;  // the caller knows A symmetric with a positive diagonal: skip the check
 };
 
 /// Solves A x = b from the given x.

@@ -40,19 +40,19 @@ using monitor = std::function<bool(const iteration_record&)>;
 /// The verdict and its evidence.
 struct solve_report {
   solve_status status = solve_status::breakdown;
-  std::string reason;         // one line, says why
-  std::string method;         // "cg"
-  std::string engine;         // which implementation ran, for the log: "cpu csr", "cluster of 16 blocks", ...
-  std::string precision;      // "double", "single", "mixed"
-  std::string preconditioner; // "none", "jacobi", ...
+  std::string reason;          // one line, says why
+  std::string method;          // "cg"
+  std::string engine;          // which implementation ran, for the log: "cpu csr", "cluster of 16 blocks", ...
+  std::string precision;       // "double", "single", "mixed"
+  std::string preconditioner;  // "none", "jacobi", ...
   std::int64_t iterations = 0;
   std::int64_t restarts = 0;
-  double rhs_norm = 0;              // ||b||_2
-  double tolerance = 0;             // the absolute one: max(rtol ||b||, atol)
-  double true_residual = 0;         // ||b - Ax||_2, higher precision, of the x returned
-  double recurrence_residual = 0;   // ||r||_2 as the method believed it
-  double backward_error = 0;        // ||b-Ax||_inf / (||A||_inf ||x||_inf + ||b||_inf)
-  double attainable_relative = 0;   // about u || |A||x| || / ||b||: below it rounding rules
+  double rhs_norm = 0;             // ||b||_2
+  double tolerance = 0;            // the absolute one: max(rtol ||b||, atol)
+  double true_residual = 0;        // ||b - Ax||_2, higher precision, of the x returned
+  double recurrence_residual = 0;  // ||r||_2 as the method believed it
+  double backward_error = 0;       // ||b-Ax||_inf / (||A||_inf ||x||_inf + ||b||_inf)
+  double attainable_relative = 0;  // about u || |A||x| || / ||b||: below it rounding rules
   double setup_seconds = 0;
   double solve_seconds = 0;
   std::vector<std::string> warnings;

@@ -2,6 +2,19 @@
 
 namespace vouch {
 
+template <real T>
+csr<T> copy(const device& to, const device& from, csr_view<const T> A) {
+  csr<T> B{A.rows, A.cols, array<std::int64_t>(to, A.rows + 1), array<std::int32_t>(to, A.nonzeros),
+           array<T>(to, A.nonzeros)};
+  copy_bytes(B.row_ptr.data(), to, A.row_ptr, from, static_cast<std::size_t>(A.rows + 1) * 8);
+  copy_bytes(B.col.data(), to, A.col, from, static_cast<std::size_t>(A.nonzeros) * 4);
+  copy_bytes(B.val.data(), to, A.val, from, static_cast<std::size_t>(A.nonzeros) * sizeof(T));
+  return B;
+}
+
+template csr<float> copy(const device&, const device&, csr_view<const float>);
+template csr<double> copy(const device&, const device&, csr_view<const double>);
+
 template <real T, real From>
 csr<T> convert_values(const device& dev, csr_view<const From> A) {
   csr<T> B{A.rows, A.cols, array<std::int64_t>(dev, A.rows + 1), array<std::int32_t>(dev, A.nonzeros),

@@ -20,9 +20,8 @@ struct csr_view {
   T* val = nullptr;
 
   /// A view of mutable values is one of constant values.
-  operator csr_view<const T>() const
-    requires(!std::is_const_v<T>)
-  {
+  template <class Constant>
+  requires(std::same_as<Constant, const T> && !std::is_const_v<T>) operator csr_view<Constant>() const {
     return {rows, cols, nonzeros, row_ptr, col, val};
   }
 };
@@ -38,13 +37,15 @@ struct csr {
 
   std::int64_t nonzeros() const { return val.size(); }
   const device& where() const { return row_ptr.where(); }
-  csr_view<const T> all() const {
-    return {rows, cols, nonzeros(), row_ptr.data(), col.data(), val.data()};
-  }
+  csr_view<const T> all() const { return {rows, cols, nonzeros(), row_ptr.data(), col.data(), val.data()}; }
   operator csr_view<const T>() const { return all(); }
   /// A copy on dev.
   csr to(const device& dev) const { return {rows, cols, row_ptr.to(dev), col.to(dev), val.to(dev)}; }
 };
+
+/// An owning copy on `to` of a matrix that lives on `from`.
+template <real T>
+csr<T> copy(const device& to, const device& from, csr_view<const T> A);
 
 /// The same matrix with its values rounded to T; A lives on the CPU.
 template <real T, real From>

@@ -1,0 +1,75 @@
+// vouch/solve/cg_engine.hpp -- what every implementation of the CG loop offers to the verified solve; private.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <vouch/core/array.hpp>
+#include <vouch/solve/cg_recurrence.hpp>
+#include <vouch/solve/cg_resident_plan.hpp>
+#include <vouch/solve/operator.hpp>
+#include <vouch/solve/report.hpp>
+#include <vouch/sparse/spmv_plan.hpp>
+
+namespace vouch {
+
+/// Collects the history and asks the user's monitor; numbers iterations on across restarts.
+class cg_log {
+ public:
+  cg_log(monitor user, std::vector<iteration_record>& history) : user_(std::move(user)), history_(history) {}
+  /// Takes iteration (from 0 in this run) if the history rule does; false asks to stop.
+  bool note(std::int64_t iteration, double residual);
+  /// The next run's iteration 0 is this one's number `iterations`.
+  void advance(std::int64_t iterations) { done_ += iterations; }
+  std::int64_t done() const { return done_; }
+
+ private:
+  monitor user_;
+  std::vector<iteration_record>& history_;
+  std::int64_t done_ = 0;
+  std::int64_t last_ = -1;
+};
+
+struct cg_outcome {
+  cg_event event = cg_event::go_on;
+  std::int64_t iterations = 0;
+  double residual_squared = 0;  // of the recurrence
+};
+
+/// One way to run the loop on one device. Engines differ in speed only.
+template <real T>
+class cg_engine {
+ public:
+  virtual ~cg_engine() = default;
+  /// Solves A d = r from d = 0; r becomes the recurrence's residual. r and d are contiguous, on the device.
+  virtual cg_outcome run(T* r, T* d, const cg_rule& rule, cg_log& log) = 0;
+  /// For the report: "cpu, 2 threads, csr".
+  virtual std::string name() const = 0;
+};
+
+/// The loop fused with the matrix, M absent or diagonal (minv has n elements or is nullptr).
+template <real T>
+std::unique_ptr<cg_engine<T>> cg_cpu(const device& dev, const spmv_plan<T>& A, const T* minv);
+
+/// The loop for any operator and preconditioner, on the CPU.
+template <real T>
+std::unique_ptr<cg_engine<T>> cg_cpu_general(const device& dev, const linear_operator<T>& A,
+                                             const preconditioner<T>* M);
+
+/// The whole system on chip, one kernel for the whole loop; nullptr where the system does not fit. The shape
+/// comes from a stored rule unless wanted gives it.
+template <real T>
+std::unique_ptr<cg_engine<T>> cg_resident_cuda(const device& dev, csr_view<const T> A, const T* minv,
+                                               const resident_shape* wanted = nullptr);
+
+/// Fused kernels in a CUDA graph that loops by itself, M absent or diagonal.
+template <real T>
+std::unique_ptr<cg_engine<T>> cg_graph_cuda(const device& dev, const spmv_plan<T>& A, const T* minv);
+
+/// The graph for any operator and preconditioner.
+template <real T>
+std::unique_ptr<cg_engine<T>> cg_graph_cuda_general(const device& dev, const linear_operator<T>& A,
+                                                    const preconditioner<T>* M);
+
+}  // namespace vouch

@@ -1,0 +1,101 @@
+// vouch/solve/cg_recurrence.hpp -- the scalar half of conjugate gradients, one text for every device; private.
+#pragma once
+#include <cstdint>
+
+#include <vouch/core/types.hpp>
+
+namespace vouch {
+
+/// The inner products that one iteration takes, all of the same r, p and q = A p; M is the preconditioner
+/// where it is diagonal or absent.
+struct cg_dots {
+  double pq = 0;   // p'q
+  double qmq = 0;  // q'Mq
+  double rmq = 0;  // r'Mq
+  double rmr = 0;  // r'Mr
+  double rr = 0;   // r'r
+
+  static constexpr int count = 5;
+};
+
+enum class cg_event : std::int32_t {
+  go_on,
+  reached,
+  limit,
+  negative_curvature,
+  zero_curvature,
+  diverged,
+  interrupted
+};
+
+/// When to end; squares, so that no iteration takes a root.
+struct cg_rule {
+  double target_squared = 0;    // ends when r'r <= this; negative: never
+  double diverged_squared = 0;  // ends when r'r is above this or not a number
+  std::int64_t limit = 0;       // ends before this iteration (from 0)
+};
+
+struct cg_step {
+  double alpha = 0;
+  double beta = 0;
+  cg_event event = cg_event::go_on;
+};
+
+/// What iteration number `iteration` (from 0) does next: x += alpha p, r -= alpha q, p = M r + beta p, or end.
+///
+/// One reduction serves both scalars: beta needs the new r'Mr, which the update of r has not yet made; it is
+/// predicted as r'Mr - 2 alpha r'Mq + alpha^2 q'Mq from products of the vectors at hand. alpha always uses
+/// products of the true current vectors, so a prediction's rounding error never accumulates. Where the
+/// prediction cancels to nothing (the residual falls by 10^6 in one step) beta = 0 restarts along M r.
+/// Source  Meurant 1987; D'Azevedo, Eijkhout, Romine 1993.
+VOUCH_HOST_DEVICE inline cg_step cg_advance(const cg_dots& s, const cg_rule& rule, std::int64_t iteration) {
+  constexpr double cancelled = 1e-12;
+  if (!(s.rr <= rule.diverged_squared)) return {0, 0, cg_event::diverged};
+  if (s.rr <= rule.target_squared) return {0, 0, cg_event::reached};
+  if (iteration >= rule.limit) return {0, 0, cg_event::limit};
+  if (s.rr == 0) return {0, 0, cg_event::go_on};  // exact already, yet a number of iterations was asked for
+  if (s.pq < 0 || s.rmr < 0) return {0, 0, cg_event::negative_curvature};
+  const double alpha = s.rmr / s.pq;
+  if (!(alpha > 0) || !(alpha <= 1.7e308)) return {0, 0, cg_event::zero_curvature};
+  const double next = s.rmr - alpha * (2 * s.rmq - alpha * s.qmq);
+  return {alpha, next > cancelled * s.rmr ? next / s.rmr : 0.0, cg_event::go_on};
+}
+
+/// The scalars of the loop with any M, which needs two reductions: p'Ap, then r'r and r'z of the new r.
+struct cg_scalars {
+  double alpha = 0;
+  double beta = 0;
+  double rz = 0;
+  double rr = 0;
+  std::int64_t iteration = 0;
+  cg_event event = cg_event::go_on;
+};
+
+/// After p'q: the step length.
+VOUCH_HOST_DEVICE inline void cg_take_step(cg_scalars& s, double pq) {
+  if (s.event != cg_event::go_on) return;
+  s.alpha = s.rr == 0 ? 0.0 : s.rz / pq;
+  if (pq < 0 || s.rz < 0)
+    s.event = cg_event::negative_curvature;
+  else if (s.rr != 0 && (!(s.alpha > 0) || !(s.alpha <= 1.7e308)))
+    s.event = cg_event::zero_curvature;
+}
+
+/// After r'r and r'z of the new r, which is number `iteration` (0 for the start): the next direction, or the
+/// end.
+VOUCH_HOST_DEVICE inline void cg_take_direction(cg_scalars& s, double rr, double rz, const cg_rule& rule,
+                                                std::int64_t iteration) {
+  if (s.event != cg_event::go_on) return;
+  s.iteration = iteration;
+  s.beta = iteration > 0 && s.rz > 0 ? rz / s.rz : 0.0;
+  s.rr = rr;
+  s.rz = rz;
+  if (!(rr <= rule.diverged_squared))
+    s.event = cg_event::diverged;
+  else if (rr <= rule.target_squared)
+    s.event = cg_event::reached;
+  else if (iteration >= rule.limit)
+    s.event = cg_event::limit;
+}
+
+}  // namespace vouch

@@ -1,0 +1,48 @@
+#include <cstdio>
+
+#include <vouch/core/error.hpp>
+#include <vouch/solve/spd_check.hpp>
+
+namespace vouch {
+
+std::string not_spd_reason(const structure_facts& facts) {
+  char line[200] = "";
+  if (!facts.square) {
+    std::snprintf(line, sizeof line, "the matrix is %lld by %lld, not square",
+                  static_cast<long long>(facts.rows), static_cast<long long>(facts.cols));
+  } else if (!facts.symmetric && facts.first_unsymmetric) {
+    const unsymmetric_entry& e = *facts.first_unsymmetric;
+    std::snprintf(line, sizeof line,
+                  "the matrix is not symmetric: entry (%lld, %lld) is %.9g, entry (%lld, %lld) is %.9g",
+                  static_cast<long long>(e.row + 1), static_cast<long long>(e.col + 1), e.value,
+                  static_cast<long long>(e.col + 1), static_cast<long long>(e.row + 1), e.mirrored);
+  } else if (facts.first_zero_diagonal >= 0 && facts.first_zero_diagonal == facts.first_nonpositive_diagonal) {
+    std::snprintf(line, sizeof line,
+                  "the diagonal entry of row %lld is zero: the matrix is not positive definite",
+                  static_cast<long long>(facts.first_zero_diagonal + 1));
+  } else if (facts.first_nonpositive_diagonal >= 0) {
+    std::snprintf(
+        line, sizeof line,
+        "the diagonal entry of row %lld is not positive: the matrix is not positive definite%s",
+        static_cast<long long>(facts.first_nonpositive_diagonal + 1),
+        facts.diagonal_negative ? " (all are negative: negate the matrix and the right-hand side)" : "");
+  }
+  return line;
+}
+
+template <real T>
+void check_spd_looking(const device& dev, csr_view<const T> A) {
+  const device host = device::cpu();
+  csr<T> copied;
+  if (dev.is_cuda()) {
+    copied = copy(host, dev, A);
+    A = copied.all();
+  }
+  const std::string reason = not_spd_reason(structure(dev.is_cuda() ? host : dev, A));
+  if (!reason.empty()) throw value_error("conjugate gradients cannot solve this system: " + reason);
+}
+
+template void check_spd_looking(const device&, csr_view<const float>);
+template void check_spd_looking(const device&, csr_view<const double>);
+
+}  // namespace vouch

@@ -1,0 +1,35 @@
+// vouch/solve/vector_update.hpp -- the few vector operations around a solver's loop; private.
+#pragma once
+#include <cstdint>
+
+#include <vouch/core/device.hpp>
+#include <vouch/core/types.hpp>
+
+namespace vouch {
+
+/// hi + lo := hi + lo + d, with hi the rounded value. n elements each, on dev.
+template <real T>
+void accumulate_pair(const device& dev, T* hi, T* lo, const T* d, std::int64_t n);
+
+/// The sum of x, in double-double and fixed order; waits for the GPU.
+template <real T>
+double sum_elements(const device& dev, const T* x, std::int64_t n);
+
+/// x := x + c (a null space of constants is taken out so).
+template <real T>
+void add_constant(const device& dev, T* x, double c, std::int64_t n);
+
+/// x := c everywhere.
+template <real T>
+void fill(const device& dev, T* x, T c, std::int64_t n);
+
+template <real T>
+void accumulate_pair_cuda(const device& dev, T* hi, T* lo, const T* d, std::int64_t n);
+template <real T>
+double sum_elements_cuda(const device& dev, const T* x, std::int64_t n);
+template <real T>
+void add_constant_cuda(const device& dev, T* x, double c, std::int64_t n);
+template <real T>
+void fill_cuda(const device& dev, T* x, T c, std::int64_t n);
+
+}  // namespace vouch

@@ -1,0 +1,83 @@
+#include <algorithm>
+#include <vector>
+
+#include <vouch/core/array.hpp>
+#include <vouch/core/launch.cuh>
+#include <vouch/solve/vector_update.hpp>
+#include <vouch/solve/vector_update_pair.hpp>
+
+namespace vouch {
+namespace {
+
+constexpr unsigned block = 256;
+
+// A thread takes every (grid size)-th element. Bound by memory; bits do not depend on the grid.
+template <class Body>
+__global__ void __launch_bounds__(block) each_index(std::int64_t n, Body body) {
+  for (std::int64_t i = std::int64_t{blockIdx.x} * block + threadIdx.x; i < n;
+       i += std::int64_t{gridDim.x} * block)
+    body(i);
+}
+
+template <class Body>
+void for_each_index(const device& dev, const char* name, std::int64_t n, Body body) {
+  const std::int64_t blocks = std::min<std::int64_t>(ceil_div<std::int64_t>(n, block), 8 * dev.processors());
+  launch(dev, name, {blocks, block}, each_index<Body>, n, body);
+}
+
+constexpr std::int64_t sum_blocks = 256;
+
+// Thread t of block b sums elements b*block + t, then every (sum_blocks*block)-th; a tree joins the threads.
+// The grid is the same on every GPU, so the bits are too.
+template <class T>
+__global__ void __launch_bounds__(block) partial_sums(const T* x, std::int64_t n, twofold<double>* out) {
+  __shared__ twofold<double> part[block];
+  twofold<double> sum;
+  for (std::int64_t i = std::int64_t{blockIdx.x} * block + threadIdx.x; i < n; i += sum_blocks * block)
+    sum = sum + static_cast<double>(x[i]);
+  part[threadIdx.x] = sum;
+  for (unsigned d = block / 2; d > 0; d /= 2) {
+    __syncthreads();
+    if (threadIdx.x < d) part[threadIdx.x] = part[threadIdx.x] + part[threadIdx.x + d];
+  }
+  if (threadIdx.x == 0) out[blockIdx.x] = part[0];
+}
+
+}  // namespace
+
+template <real T>
+void accumulate_pair_cuda(const device& dev, T* hi, T* lo, const T* d, std::int64_t n) {
+  for_each_index(dev, "accumulate_pair", n,
+                 [=] __device__(std::int64_t i) { add_to_pair(hi[i], lo[i], d[i]); });
+}
+
+template <real T>
+double sum_elements_cuda(const device& dev, const T* x, std::int64_t n) {
+  array<twofold<double>> parts(dev, sum_blocks);
+  launch(dev, "partial_sums", {sum_blocks, block}, partial_sums<T>, x, n, parts.data());
+  twofold<double> all;
+  for (const twofold<double>& part : parts.to_vector()) all = all + part;
+  return all.hi;
+}
+
+template <real T>
+void add_constant_cuda(const device& dev, T* x, double c, std::int64_t n) {
+  for_each_index(dev, "add_constant", n,
+                 [=] __device__(std::int64_t i) { x[i] = static_cast<T>(static_cast<double>(x[i]) + c); });
+}
+
+template <real T>
+void fill_cuda(const device& dev, T* x, T c, std::int64_t n) {
+  for_each_index(dev, "fill", n, [=] __device__(std::int64_t i) { x[i] = c; });
+}
+
+template void accumulate_pair_cuda(const device&, float*, float*, const float*, std::int64_t);
+template void accumulate_pair_cuda(const device&, double*, double*, const double*, std::int64_t);
+template double sum_elements_cuda(const device&, const float*, std::int64_t);
+template double sum_elements_cuda(const device&, const double*, std::int64_t);
+template void add_constant_cuda(const device&, float*, double, std::int64_t);
+template void add_constant_cuda(const device&, double*, double, std::int64_t);
+template void fill_cuda(const device&, float*, float, std::int64_t);
+template void fill_cuda(const device&, double*, double, std::int64_t);
+
+}  // namespace vouch

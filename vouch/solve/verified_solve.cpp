@@ -1,0 +1,233 @@
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+
+#include <vouch/core/array.hpp>
+#include <vouch/core/error.hpp>
+#include <vouch/solve/vector_update.hpp>
+#include <vouch/solve/verified_solve.hpp>
+
+namespace vouch {
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+template <class... Values>
+std::string text(const char* format, Values... values) {
+  char line[320];
+  std::snprintf(line, sizeof line, format, values...);
+  return line;
+}
+
+template <real T>
+class verified_loop {
+ public:
+  verified_loop(const verified_problem<T>& problem, cg_engine<T>& engine, view<T> x, const cg_options& options,
+                solve_report& report)
+      : problem_(problem),
+        engine_(engine),
+        x_(x.data()),
+        n_(problem.rows),
+        options_(options),
+        report_(report),
+        log_(options.on_iteration, report.history),
+        r_(problem.dev, n_),
+        d_(problem.dev, n_),
+        low_(array<T>::zeros(problem.dev, n_)) {}
+
+  void run() {
+    const residual_facts start = problem_.residual_of(x_, nullptr, r_.data());
+    check_finite(start);
+    take_tolerance(start);
+    judge(start);
+    if (answered_at_once(start)) return;
+    residual_facts last = start;
+    for (int strikes = 0;;) {
+      const cg_outcome outcome = one_run();
+      const residual_facts now = problem_.residual_of(x_, nullptr, r_.data());
+      judge(now);
+      report_.recurrence_residual = std::sqrt(outcome.residual_squared);
+      if (ended(outcome, now)) return;
+      strikes = now.norm2 <= 0.5 * last.norm2 ? 0 : strikes + 1;
+      if (strikes == 2) return end_stagnated();
+      last = now;
+      ++report_.restarts;
+      problem_.residual_of(x_, low_.data(), r_.data());
+    }
+  }
+
+ private:
+  void check_finite(const residual_facts& start) {
+    if (!std::isfinite(start.rhs_norm2)) throw value_error("the right-hand side holds a NaN or an infinity");
+    if (!std::isfinite(start.x_norm_inf)) throw value_error("the start vector holds a NaN or an infinity");
+    if (std::isinf(start.matrix_norm_inf))
+      throw value_error("the matrix holds an infinity or overflows in a row sum");
+    if (!std::isfinite(start.norm2)) throw value_error("the matrix holds a NaN, or A x overflows");
+  }
+
+  void take_tolerance(const residual_facts& start) {
+    const double rtol = options_.rtol.value_or(default_rtol<T>);
+    report_.rhs_norm = start.rhs_norm2;
+    report_.tolerance = std::max(rtol * start.rhs_norm2, options_.atol);
+    initial_ = start.norm2;
+  }
+
+  // What the numbers of the current x say, whatever the status.
+  void judge(const residual_facts& facts) {
+    report_.true_residual = facts.norm2;
+    report_.backward_error = facts.backward_error();
+    constexpr double unit_roundoff = std::numeric_limits<T>::epsilon() / 2;
+    report_.attainable_relative =
+        facts.rhs_norm2 > 0 ? unit_roundoff * facts.product_norm2 / facts.rhs_norm2 : 0;
+  }
+
+  bool answered_at_once(const residual_facts& start) {
+    if (options_.fixed_iterations || options_.stop_recurrence) return false;
+    report_.recurrence_residual = start.norm2;
+    if (start.rhs_norm2 == 0) {
+      fill(problem_.dev, x_, T{}, n_);
+      judge(problem_.residual_of(x_, nullptr, r_.data()));
+      report_.recurrence_residual = 0;
+      return end(solve_status::converged, "the right-hand side is zero, so x is zero");
+    }
+    if (start.norm2 <= report_.tolerance)
+      return end(solve_status::converged, "the start already meets the tolerance");
+    if (problem_.constants_in_null_space) return inconsistent();
+    return false;
+  }
+
+  // A singular A whose rows sum to zero: what b has along the constants no x can produce.
+  bool inconsistent() {
+    const double mean_part =
+        std::fabs(sum_elements(problem_.dev, r_.data(), n_)) / std::sqrt(static_cast<double>(n_));
+    if (mean_part <= report_.tolerance) return false;
+    return end(
+        solve_status::breakdown,
+        text("the matrix is singular (its rows sum to zero) and b has a part of norm %.3g along the constants: "
+             "no solution exists; subtract the mean of b",
+             mean_part));
+  }
+
+  cg_outcome one_run() {
+    if (problem_.constants_in_null_space) take_out_mean(r_.data());
+    cg_rule rule;
+    const double target = options_.stop_recurrence.value_or(report_.tolerance);
+    rule.target_squared = options_.fixed_iterations ? -1 : target * target;
+    const double growth = 1e4 * initial_;
+    rule.diverged_squared = options_.fixed_iterations ? std::numeric_limits<double>::max() : growth * growth;
+    rule.limit = limit() - report_.iterations;
+    const auto begin = clock::now();
+    const cg_outcome outcome = engine_.run(r_.data(), d_.data(), rule, log_);
+    report_.solve_seconds += std::chrono::duration<double>(clock::now() - begin).count();
+    report_.iterations += outcome.iterations;
+    log_.advance(outcome.iterations);
+    accumulate_pair(problem_.dev, x_, low_.data(), d_.data(), n_);
+    if (problem_.constants_in_null_space) {
+      take_out_mean(x_);
+      fill(problem_.dev, low_.data(), T{}, n_);
+    }
+    return outcome;
+  }
+
+  void take_out_mean(T* v) {
+    add_constant(problem_.dev, v, -sum_elements(problem_.dev, v, n_) / static_cast<double>(n_), n_);
+  }
+
+  std::int64_t limit() const {
+    if (options_.fixed_iterations) return *options_.fixed_iterations;
+    return options_.max_iterations > 0 ? options_.max_iterations : std::max<std::int64_t>(1000000, 20 * n_);
+  }
+
+  // True where the run was the last one.
+  bool ended(const cg_outcome& outcome, const residual_facts& now) {
+    const std::int64_t at = report_.iterations;
+    if (outcome.event == cg_event::diverged || !std::isfinite(now.norm2))
+      return end(solve_status::diverged,
+                 text("the residual grew to %.3g times its start by iteration %lld",
+                      report_.recurrence_residual / initial_, static_cast<long long>(at)));
+    if (options_.fixed_iterations && outcome.event == cg_event::limit)
+      return end(solve_status::fixed, text("%lld iterations done as asked", static_cast<long long>(at)));
+    if (options_.stop_recurrence && outcome.event == cg_event::reached)
+      return end(solve_status::stopped, text("the recurrence residual fell to %.3g, the rule asked for %.3g",
+                                             report_.recurrence_residual, *options_.stop_recurrence));
+    if (now.norm2 <= report_.tolerance)
+      return end(solve_status::converged,
+                 text("true residual %.3g, tolerance %.3g", now.norm2, report_.tolerance));
+    switch (outcome.event) {
+      case cg_event::limit:
+        return end(solve_status::max_iterations, text("%lld iterations were not enough; %s",
+                                                      static_cast<long long>(at), rate(outcome).c_str()));
+      case cg_event::negative_curvature:
+        return end(
+            solve_status::not_spd,
+            text("a direction of negative curvature at iteration %lld: the matrix%s is not positive definite",
+                 static_cast<long long>(at), report_.preconditioner == "none" ? "" : " or its preconditioner"));
+      case cg_event::zero_curvature:
+        return end(
+            solve_status::breakdown,
+            text("a direction of no curvature at iteration %lld: the matrix is singular to working precision",
+                 static_cast<long long>(at)));
+      case cg_event::interrupted:
+        return end(solve_status::interrupted,
+                   text("stopped on request after %lld iterations", static_cast<long long>(at)));
+      default:
+        return false;
+    }
+  }
+
+  std::string rate(const cg_outcome& outcome) const {
+    const double fall = std::sqrt(outcome.residual_squared) / initial_;
+    if (!(fall < 1) || outcome.iterations == 0) return "the residual has not fallen yet";
+    const double needed =
+        std::log(report_.tolerance / initial_) / std::log(fall) * static_cast<double>(outcome.iterations);
+    return text("at the measured rate about %.2g would be, or take a stronger preconditioner", needed);
+  }
+
+  void end_stagnated() {
+    end(solve_status::stagnated, text("two restarts did not halve the true residual: relative %.2g is what %s "
+                                      "precision attains here (about "
+                                      "%.1g expected), backward error %.2g",
+                                      report_.relative_true(), sizeof(T) == 4 ? "single" : "double",
+                                      report_.attainable_relative, report_.backward_error));
+  }
+
+  bool end(solve_status status, std::string reason) {
+    report_.status = status;
+    report_.reason = std::move(reason);
+    return true;
+  }
+
+  const verified_problem<T>& problem_;
+  cg_engine<T>& engine_;
+  T* x_;
+  std::int64_t n_;
+  const cg_options& options_;
+  solve_report& report_;
+  cg_log log_;
+  array<T> r_, d_, low_;
+  double initial_ = 0;
+};
+
+}  // namespace
+
+bool cg_log::note(std::int64_t iteration, double residual) {
+  const std::int64_t number = done_ + iteration;
+  if (number <= last_ || !history_rule::records(number)) return true;
+  last_ = number;
+  history_.push_back({number, residual});
+  return !user_ || user_(history_.back());
+}
+
+template <real T>
+void verified_solve(const verified_problem<T>& problem, cg_engine<T>& engine, view<T> x,
+                    const cg_options& options, solve_report& report) {
+  verified_loop<T>(problem, engine, x, options, report).run();
+}
+
+template void verified_solve(const verified_problem<float>&, cg_engine<float>&, view<float>, const cg_options&,
+                             solve_report&);
+template void verified_solve(const verified_problem<double>&, cg_engine<double>&, view<double>,
+                             const cg_options&, solve_report&);
+
+}  // namespace vouch

@@ -1,0 +1,40 @@
+// vouch/solve/verified_solve.hpp -- the loop around every iterative method: run, re-check, restart, judge;
+// private.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include <vouch/core/device.hpp>
+#include <vouch/solve/cg.hpp>
+#include <vouch/solve/cg_engine.hpp>
+#include <vouch/solve/report.hpp>
+#include <vouch/sparse/residual.hpp>
+
+namespace vouch {
+
+/// r := b - A (x + x_lo) in the highest precision there is for A; x_lo may be nullptr.
+template <real T>
+using residual_function = std::function<residual_facts(const T* x, const T* x_lo, T* r)>;
+
+template <real T>
+struct verified_problem {
+  device dev;
+  std::int64_t rows = 0;
+  residual_function<T> residual_of;
+  bool constants_in_null_space = false;  // A * ones = 0: b is checked, x is made to sum to zero
+};
+
+/// Improves x until the tolerance holds for the recomputed residual, or says why it does not.
+///
+/// Result  Fills everything of report but the names and the setup time.
+/// Throws  value_error  NaN or infinity in A, b or the start
+template <real T>
+void verified_solve(const verified_problem<T>& problem, cg_engine<T>& engine, view<T> x,
+                    const cg_options& options, solve_report& report);
+
+/// The default rtol of a working precision.
+template <real T>
+constexpr double default_rtol = sizeof(T) == 4 ? 1e-5 : 1e-8;
+
+}  // namespace vouch
