@@ -1,0 +1,63 @@
+// vouch/io/matrix_market.hpp -- Matrix Market files, read strictly and in parallel, and written.
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include <vouch/core/device.hpp>
+#include <vouch/sparse/coo.hpp>
+#include <vouch/sparse/csr.hpp>
+
+namespace vouch {
+
+enum class matrix_format { coordinate, array };
+enum class matrix_field { real, integer, pattern };
+
+/// What the first lines of a file say.
+struct matrix_market_header {
+  std::string file;
+  matrix_format format = matrix_format::coordinate;
+  matrix_field field = matrix_field::real;
+  symmetry stored_as = symmetry::general;
+  std::int64_t rows = 0;
+  std::int64_t cols = 0;
+  std::int64_t entries = 0;  // lines of data: explicit entries, or elements of an array
+};
+
+/// The header alone.
+///
+/// Types   matrix, coordinate or array, real, integer or pattern, general, symmetric or skew-symmetric.
+///         Complex and hermitian are refused at line 1; rows and columns beyond 2^31 - 1 on the size line.
+/// Throws  file_error   missing, unreadable or a directory
+///         parse_error  with line and column
+/// Source  Boisvert, Pozo, Remington: The Matrix Market exchange formats, NISTIR 5935, 1996.
+matrix_market_header read_matrix_market_header(const std::string& path);
+
+/// The stored entries in the order of the file, indices from 0; values of pattern files are 1. Of an array
+/// file the elements that are not zero. The file may be compressed by gzip or be a pipe.
+///
+/// Types   Integers must fit int64; as doubles they are rounded once, like reals.
+/// Memory  The result lives on the CPU; besides it a bounded buffer a thread.
+/// Result  The same for any number of threads. Each value is the double nearest to the decimal number.
+/// Cost    One pass over the file.
+/// Throws  file_error     missing, unreadable or a directory
+///         parse_error    the first place, with line and column, where the file breaks the format; also NaN,
+///                        infinity, overflow, an index out of range, an entry above the diagonal of a symmetric
+///                        matrix or on that of a skew-symmetric one, too few or too many entries
+///         out_of_memory  the entries do not fit
+coo read_coo(const device& cpu, const std::string& path, matrix_market_header* header = nullptr);
+
+/// The matrix: both triangles, columns sorted, duplicates summed in the order of the file, explicit zeros of
+/// coordinate files kept. Otherwise as read_coo.
+csr<double> read_csr(const device& cpu, const std::string& path, matrix_market_header* header = nullptr);
+
+/// Writes A as a real coordinate file, row by row: shortest numbers that read back exactly. Stored as symmetric
+/// or skew-symmetric only the lower triangle is written.
+///
+/// Memory  A lives on the CPU.
+/// Throws  file_error   the file cannot be written; nothing is left behind
+///         shape_error  stored_as is not general and A is not square
+///         value_error  A holds a NaN or an infinity, or is not symmetric (skew-symmetric) bit by bit
+void write_matrix_market(const std::string& path, csr_view<const double> A,
+                         symmetry stored_as = symmetry::general);
+
+}  // namespace vouch

@@ -1,0 +1,348 @@
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include <vouch/core/error.hpp>
+#include <vouch/io/matrix_market_header.hpp>
+#include <vouch/text/digits.hpp>
+#include <vouch/text/tokens.hpp>
+
+namespace vouch {
+namespace {
+
+struct entry {
+  std::int64_t row = 0;  // from 1
+  std::int64_t col = 0;
+  double val = 1;
+};
+
+// Parses a line word by word: every legal line, and the complaint about every other.
+class careful_line {
+ public:
+  careful_line(const matrix_market_header& header, const line_block& block, std::string_view line)
+      : header_(header), block_(block), line_(line), words_(line) {}
+
+  entry coordinate() {
+    entry e;
+    token row, col;
+    e.row = index("row", header_.rows, row);
+    e.col = index("column", header_.cols, col);
+    if (header_.stored_as == symmetry::symmetric && e.row < e.col)
+      refuse(col, "an entry above the diagonal of a symmetric matrix", "only the lower triangle is stored");
+    if (header_.stored_as == symmetry::skew_symmetric && e.row <= e.col)
+      refuse(col,
+             e.row == e.col ? "an entry on the diagonal of a skew-symmetric matrix"
+                            : "an entry above the diagonal of a skew-symmetric matrix",
+             "only the triangle below the diagonal is stored");
+    if (header_.field != matrix_field::pattern) e.val = value();
+    end();
+    return e;
+  }
+  double element() {
+    const double v = value();
+    end();
+    return v;
+  }
+  [[noreturn]] void refuse_extra_entry() {
+    token word;
+    words_.next(word);
+    if (word.text.starts_with('%')) refuse(word, "a comment after the size line");
+    refuse(word, "more than the declared " + std::to_string(header_.entries) + " entries");
+  }
+
+ private:
+  token take(const char* what) {
+    token word;
+    if (!words_.next(word)) refuse(word, std::string("the line ends before the ") + what);
+    if (const auto nul = word.text.find('\0'); nul != word.text.npos)
+      refuse({word.text, word.column + static_cast<std::int64_t>(nul)}, "a NUL byte");
+    if (word.text.starts_with('%')) refuse(word, "a comment after the size line");
+    return word;
+  }
+  std::int64_t index(const char* what, std::int64_t largest, token& word) {
+    word = take(what);
+    const char* const last = word.text.data() + word.text.size();
+    const auto number = parse_integer(word.text.data(), last);
+    if (number.error == number_error::malformed || number.end != last)
+      refuse(word, std::string("expected a ") + what + ", found " + quoted(word.text));
+    if (number.value < 1 && number.error == number_error::none)
+      refuse(word, std::string(what) + " " + std::to_string(number.value) + " is below 1",
+             "indices count from 1");
+    if (number.value > largest || number.error == number_error::overflow)
+      refuse(word, std::string(what) + " " + std::string(word.text) + " exceeds " + std::to_string(largest) +
+                       " " + what + "s");
+    return number.value;
+  }
+  double value() {
+    const token word = take("value");
+    const char* const first = word.text.data();
+    const char* const last = first + word.text.size();
+    const auto real = parse_real(first, last);
+    if (real.error == number_error::malformed || real.end != last) refuse(word, not_a_number(word.text));
+    if (header_.field != matrix_field::integer) {
+      if (real.error == number_error::overflow) refuse(word, quoted(word.text) + " overflows double precision");
+      return real.value;
+    }
+    const auto integer = parse_integer(first, last);
+    if (integer.end != last) refuse(word, "expected an integer, found " + quoted(word.text));
+    if (integer.error == number_error::overflow) refuse(word, quoted(word.text) + " overflows 64-bit integers");
+    return static_cast<double>(integer.value);
+  }
+  void end() {
+    token word;
+    if (!words_.next(word)) return;
+    if (word.text.find('\r') != word.text.npos)
+      refuse(word, "a carriage return inside the line", "lines end in LF or CR LF");
+    refuse(word, "unexpected " + quoted(word.text) + " at the end of the line");
+  }
+  [[noreturn]] void refuse(const token& at, const std::string& message, const char* hint = "") const {
+    const std::int64_t number = block_.first_line + std::count(block_.begin, line_.data(), '\n');
+    throw parse_error(header_.file, number, at.column, message, hint);
+  }
+
+  const matrix_market_header& header_;
+  const line_block& block_;
+  std::string_view line_;
+  tokens words_;
+};
+
+// What a block's lines are measured by, and where their entries go.
+struct entry_target {
+  std::uint64_t rows;
+  std::uint64_t cols;
+  std::int64_t least_below;  // row - col of an entry is at least this
+  std::int32_t* row;
+  std::int32_t* col;
+  double* val;
+};
+
+inline const char* skip_blanks(const char* p) {
+  while (*p == ' ') ++p;
+  return p;
+}
+
+// More digits may wrap around.
+inline bool plain_length(std::ptrdiff_t digits) { return digits >= 1 && digits <= 18; }
+
+// One number of the field at p, in its plain forms; nullptr where the careful parser must look.
+template <matrix_field Field>
+inline const char* plain_value(const char* p, const char* end, double& value) {
+  if constexpr (Field == matrix_field::integer) {
+    const bool negative = *p == '-';
+    p += negative;
+    std::uint64_t magnitude = 0;
+    const char* const stop = digits::scan(p, end, magnitude);
+    if (!plain_length(stop - p)) return nullptr;
+    const auto integer = static_cast<std::int64_t>(magnitude);
+    value = static_cast<double>(negative ? -integer : integer);
+    return stop;
+  } else {
+    const auto number = digits::scan_real(p, end);
+    value = number.value;
+    return number.error == number_error::none ? number.end : nullptr;
+  }
+}
+
+// Parses entries of the plain form "ROW COL VALUE", any blanks between; stops before the first line of another
+// form, at the end, or when room entries are there.
+//
+// The position of a line depends on the end of the line before: that chain bounds the speed, so digits are
+// taken eight at a time without a branch on their number.
+template <matrix_field Field>
+const char* parse_plain(const char* p, const char* end, const entry_target& to, std::int64_t room,
+                        std::int64_t& found) {
+  std::int64_t k = found;
+  for (; p < end && k < room; ++k) {
+    const char* const row_text = skip_blanks(p);
+    std::uint64_t row = 0;
+    const char* q = digits::scan(row_text, end, row);
+    if (!plain_length(q - row_text) || *q != ' ') break;
+    const char* const col_text = skip_blanks(q);
+    std::uint64_t col = 0;
+    q = digits::scan(col_text, end, col);
+    if (!plain_length(q - col_text)) break;
+    double value = 1;
+    if constexpr (Field != matrix_field::pattern) {
+      if (*q != ' ') break;
+      q = plain_value<Field>(skip_blanks(q), end, value);
+      if (q == nullptr) break;
+    }
+    if (*q == '\r') ++q;
+    if (*q != '\n') break;
+    // Zero wraps around to the largest number.
+    if (row - 1 >= to.rows || col - 1 >= to.cols) break;
+    if (static_cast<std::int64_t>(row) - static_cast<std::int64_t>(col) < to.least_below) break;
+    to.row[k] = static_cast<std::int32_t>(row - 1);
+    to.col[k] = static_cast<std::int32_t>(col - 1);
+    to.val[k] = value;
+    p = q + 1;
+  }
+  found = k;
+  return p;
+}
+
+// Takes the lines of a block one after the other: most by plain(), the others by careful(line).
+template <class Plain, class Careful>
+void parse_block(const matrix_market_header& header, const line_block& block, Plain plain, Careful careful) {
+  const std::int64_t room = std::clamp<std::int64_t>(header.entries - block.items_before, 0, block.items);
+  std::int64_t found = 0;
+  for (const char* p = plain(block.begin, room, found); p < block.end; p = plain(p, room, found)) {
+    const auto* feed = static_cast<const char*>(std::memchr(p, '\n', static_cast<std::size_t>(block.end - p)));
+    std::string_view line(p, static_cast<std::size_t>(feed - p));
+    if (!is_blank(line)) {
+      if (line.ends_with('\r')) line.remove_suffix(1);
+      careful_line text(header, block, line);
+      if (found == room) text.refuse_extra_entry();
+      careful(text, found++);
+    }
+    p = feed + 1;
+  }
+}
+
+template <matrix_field Field>
+void parse_coordinates(const matrix_market_header& header, const line_block& block, const entry_target& all) {
+  const std::int64_t first = std::min(block.items_before, header.entries);
+  const entry_target to{all.rows, all.cols, all.least_below, all.row + first, all.col + first, all.val + first};
+  parse_block(
+      header, block,
+      [&](const char* p, std::int64_t room, std::int64_t& found) {
+        return parse_plain<Field>(p, block.end, to, room, found);
+      },
+      [&](careful_line& line, std::int64_t k) {
+        const entry e = line.coordinate();
+        to.row[k] = static_cast<std::int32_t>(e.row - 1);
+        to.col[k] = static_cast<std::int32_t>(e.col - 1);
+        to.val[k] = e.val;
+      });
+}
+
+template <matrix_field Field>
+void parse_elements(const matrix_market_header& header, const line_block& block, double* all) {
+  double* const val = all + std::min(block.items_before, header.entries);
+  parse_block(
+      header, block,
+      [&](const char* p, std::int64_t room, std::int64_t& found) {
+        for (; p < block.end && found < room; ++found) {
+          const char* q = plain_value<Field>(skip_blanks(p), block.end, val[found]);
+          if (q == nullptr) break;
+          if (*q == '\r') ++q;
+          if (*q != '\n') break;
+          p = q + 1;
+        }
+        return p;
+      },
+      [&](careful_line& line, std::int64_t k) { val[k] = line.element(); });
+}
+
+void check_complete(const line_reader& reader, const matrix_market_header& header) {
+  if (reader.items() >= header.entries) return;
+  throw parse_error(header.file, reader.lines(), 0,
+                    "the file ends after " + std::to_string(reader.items()) + " of " +
+                        std::to_string(header.entries) + " entries",
+                    "it may be truncated");
+}
+
+coo read_coordinates(const device& cpu, line_reader& reader, const matrix_market_header& header) {
+  coo A{header.rows,
+        header.cols,
+        header.stored_as,
+        array<std::int32_t>(cpu, header.entries),
+        array<std::int32_t>(cpu, header.entries),
+        array<double>(cpu, header.entries)};
+  std::int64_t least_below = std::numeric_limits<std::int64_t>::min();
+  if (header.stored_as == symmetry::symmetric) least_below = 0;
+  if (header.stored_as == symmetry::skew_symmetric) least_below = 1;
+  const entry_target to{static_cast<std::uint64_t>(header.rows),
+                        static_cast<std::uint64_t>(header.cols),
+                        least_below,
+                        A.row.data(),
+                        A.col.data(),
+                        A.val.data()};
+  for_each_block(reader, cpu.threads(), [&](const line_block& block) {
+    if (header.field == matrix_field::real) parse_coordinates<matrix_field::real>(header, block, to);
+    if (header.field == matrix_field::integer) parse_coordinates<matrix_field::integer>(header, block, to);
+    if (header.field == matrix_field::pattern) parse_coordinates<matrix_field::pattern>(header, block, to);
+  });
+  check_complete(reader, header);
+  return A;
+}
+
+// Triplets of the elements that are not zero, column by column.
+coo read_array(const device& cpu, line_reader& reader, const matrix_market_header& header) {
+  const array<double> elements = read_array_elements(cpu, reader, header);
+  const bool whole = header.stored_as == symmetry::general;
+  const std::int64_t below = header.stored_as == symmetry::skew_symmetric ? 1 : 0;
+  // Column j starts at row first_row(j), with element start(j).
+  const auto first_row = [&](std::int64_t j) { return whole ? 0 : std::min(j + below, header.rows); };
+  const auto start = [&](std::int64_t j) {
+    return whole ? j * header.rows : j * (header.rows - below) - j * (j - 1) / 2;
+  };
+
+  std::vector<std::int64_t> kept(static_cast<std::size_t>(header.cols) + 1, 0);
+#pragma omp parallel for num_threads(cpu.threads()) schedule(static)
+  for (std::int64_t j = 0; j < header.cols; ++j) {
+    const double* column = elements.data() + start(j);
+    const std::int64_t length = header.rows - first_row(j);
+    kept[static_cast<std::size_t>(j) + 1] = length - std::count(column, column + length, 0.0);
+  }
+  std::partial_sum(kept.begin(), kept.end(), kept.begin());
+  coo A{header.rows,
+        header.cols,
+        header.stored_as,
+        array<std::int32_t>(cpu, kept.back()),
+        array<std::int32_t>(cpu, kept.back()),
+        array<double>(cpu, kept.back())};
+#pragma omp parallel for num_threads(cpu.threads()) schedule(static)
+  for (std::int64_t j = 0; j < header.cols; ++j) {
+    std::int64_t out = kept[static_cast<std::size_t>(j)];
+    std::int64_t in = start(j);
+    for (std::int64_t i = first_row(j); i < header.rows; ++i, ++in) {
+      if (elements[in] == 0) continue;
+      A.row[out] = static_cast<std::int32_t>(i);
+      A.col[out] = static_cast<std::int32_t>(j);
+      A.val[out++] = elements[in];
+    }
+  }
+  return A;
+}
+
+coo read_entries(const device& cpu, line_reader& reader, const matrix_market_header& header) {
+  if (header.format == matrix_format::array) return read_array(cpu, reader, header);
+  return read_coordinates(cpu, reader, header);
+}
+
+}  // namespace
+
+array<double> read_array_elements(const device& cpu, line_reader& reader, const matrix_market_header& header) {
+  array<double> elements(cpu, header.entries);
+  for_each_block(reader, cpu.threads(), [&](const line_block& block) {
+    if (header.field == matrix_field::integer)
+      parse_elements<matrix_field::integer>(header, block, elements.data());
+    else
+      parse_elements<matrix_field::real>(header, block, elements.data());
+  });
+  check_complete(reader, header);
+  return elements;
+}
+
+csr<double> read_csr(const device& cpu, line_reader& reader, const matrix_market_header& header) {
+  return to_csr(cpu, read_entries(cpu, reader, header));
+}
+
+coo read_coo(const device& cpu, const std::string& path, matrix_market_header* header) {
+  line_reader reader{input_file(path)};
+  const matrix_market_header facts = take_matrix_market_header(reader);
+  if (header != nullptr) *header = facts;
+  return read_entries(cpu, reader, facts);
+}
+
+csr<double> read_csr(const device& cpu, const std::string& path, matrix_market_header* header) {
+  line_reader reader{input_file(path)};
+  const matrix_market_header facts = take_matrix_market_header(reader);
+  if (header != nullptr) *header = facts;
+  return read_csr(cpu, reader, facts);
+}
+
+}  // namespace vouch

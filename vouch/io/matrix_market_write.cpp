@@ -1,0 +1,90 @@
+#include <omp.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include <vouch/core/error.hpp>
+#include <vouch/io/matrix_market_header.hpp>
+#include <vouch/io/ordered_writer.hpp>
+#include <vouch/text/file.hpp>
+#include <vouch/text/number.hpp>
+
+namespace vouch {
+namespace {
+
+constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
+
+bool in_lower(symmetry stored_as, std::int64_t i, std::int64_t j) {
+  if (stored_as == symmetry::general) return true;
+  return stored_as == symmetry::symmetric ? j <= i : j < i;
+}
+
+// Whether A(j, i) is what the symmetry asks for beside A(i, j) = value.
+bool has_mirror(csr_view<const double> A, std::int64_t i, std::int64_t j, double value, symmetry stored_as) {
+  if (stored_as == symmetry::skew_symmetric && i == j) return false;
+  const std::int32_t* first = A.col + A.row_ptr[j];
+  const std::int32_t* last = A.col + A.row_ptr[j + 1];
+  const std::int32_t* at = std::lower_bound(first, last, static_cast<std::int32_t>(i));
+  if (at == last || *at != i) return false;
+  return A.val[at - A.col] == (stored_as == symmetry::symmetric ? value : -value);
+}
+
+std::string place(std::int64_t i, std::int64_t j) {
+  return "(" + std::to_string(i + 1) + ", " + std::to_string(j + 1) + ")";
+}
+
+void check(csr_view<const double> A, symmetry stored_as) {
+  const bool whole = stored_as == symmetry::general;
+  if (!whole && A.rows != A.cols)
+    throw shape_error(std::string("a ") + name(stored_as) + " matrix must be square, this is " +
+                      std::to_string(A.rows) + " by " + std::to_string(A.cols));
+  std::int64_t bad = none;
+#pragma omp parallel for schedule(static) reduction(min : bad)
+  for (std::int64_t i = 0; i < A.rows; ++i)
+    for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k)
+      if (!std::isfinite(A.val[k]) || !(whole || has_mirror(A, i, A.col[k], A.val[k], stored_as)))
+        bad = std::min(bad, k);
+  if (bad == none) return;
+  const std::int64_t i = std::upper_bound(A.row_ptr, A.row_ptr + A.rows, bad) - A.row_ptr - 1;
+  if (!std::isfinite(A.val[bad])) throw value_error("entry " + place(i, A.col[bad]) + " is not finite");
+  throw value_error("entry " + place(i, A.col[bad]) + " has no " + name(stored_as) + " counterpart",
+                    "write the matrix as general");
+}
+
+}  // namespace
+
+void write_matrix_market(const std::string& path, csr_view<const double> A, symmetry stored_as) {
+  check(A, stored_as);
+  std::int64_t entries = 0;
+#pragma omp parallel for schedule(static) reduction(+ : entries)
+  for (std::int64_t i = 0; i < A.rows; ++i)
+    for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k) entries += in_lower(stored_as, i, A.col[k]);
+
+  atomic_file file(path);
+  file.write(std::string("%%MatrixMarket matrix coordinate real ") + name(stored_as) + "\n" +
+             std::to_string(A.rows) + " " + std::to_string(A.cols) + " " + std::to_string(entries) + "\n");
+  constexpr std::int64_t piece = 8192;  // entries printed by a thread at a time
+  write_in_order(file, ceil_div(A.nonzeros, piece), [&](std::int64_t number, std::string& text) {
+    const std::int64_t first = number * piece;
+    const std::int64_t last = std::min(first + piece, A.nonzeros);
+    std::int64_t i = std::upper_bound(A.row_ptr, A.row_ptr + A.rows + 1, first) - A.row_ptr - 1;
+    for (std::int64_t k = first; k < last; ++k) {
+      while (A.row_ptr[i + 1] <= k) ++i;
+      if (!in_lower(stored_as, i, A.col[k])) continue;
+      char line[3 * number_width];
+      char* end = print_number(line, i + 1);
+      *end++ = ' ';
+      end = print_number(end, A.col[k] + std::int64_t{1});
+      *end++ = ' ';
+      end = print_number(end, A.val[k]);
+      *end++ = '\n';
+      text.append(line, end);
+    }
+  });
+  file.commit();
+}
+
+}  // namespace vouch

@@ -1,0 +1,233 @@
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include <vouch/core/error.hpp>
+#include <vouch/io/npy.hpp>
+#include <vouch/text/number.hpp>
+#include <vouch/text/tokens.hpp>
+
+namespace vouch {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, ".npy elements are copied as they are");
+
+constexpr std::string_view magic = "\x93NUMPY";
+constexpr std::size_t longest_header = 64 * 1024;
+
+enum class element { f4, f8, i4, i8 };
+
+struct npy_header {
+  element type = element::f8;
+  bool fortran_order = false;
+  std::vector<std::int64_t> shape;
+};
+
+// The header is a Python dictionary of three known keys, in any order.
+class header_parser {
+ public:
+  header_parser(const std::string& file, std::string_view text) : file_(file), text_(text) {}
+
+  npy_header parse() {
+    npy_header header;
+    bool descr = false, order = false, shape = false;
+    expect('{');
+    while (!accept('}')) {
+      const std::string_view key = string();
+      expect(':');
+      if (key == "descr" && !descr) {
+        header.type = type();
+        descr = true;
+      } else if (key == "fortran_order" && !order) {
+        header.fortran_order = boolean();
+        order = true;
+      } else if (key == "shape" && !shape) {
+        header.shape = tuple();
+        shape = true;
+      } else {
+        refuse("unexpected key " + quoted(key));
+      }
+      if (!accept(',')) {
+        expect('}');
+        break;
+      }
+    }
+    skip();
+    if (at_ < text_.size()) refuse("unexpected text behind the dictionary");
+    if (!descr || !order || !shape) refuse("descr, fortran_order or shape is missing");
+    return header;
+  }
+
+ private:
+  void skip() {
+    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n')) ++at_;
+  }
+  bool accept(char c) {
+    skip();
+    const bool there = at_ < text_.size() && text_[at_] == c;
+    at_ += there;
+    return there;
+  }
+  void expect(char c) {
+    if (!accept(c)) refuse(std::string("expected '") + c + "'");
+  }
+  std::string_view string() {
+    skip();
+    const char quote = at_ < text_.size() ? text_[at_] : ' ';
+    if (quote != '\'' && quote != '"') refuse("expected a string");
+    const std::size_t start = ++at_;
+    at_ = text_.find(quote, start);
+    if (at_ == text_.npos) refuse("a string does not end");
+    return text_.substr(start, at_++ - start);
+  }
+  element type() {
+    skip();
+    if (at_ < text_.size() && text_[at_] == '[') refuse("structured elements are not supported");
+    const std::string_view name = string();
+    if (name == "<f8") return element::f8;
+    if (name == "<f4") return element::f4;
+    if (name == "<i8") return element::i8;
+    if (name == "<i4") return element::i4;
+    refuse("elements of type " + quoted(name) + " are not supported");
+  }
+  bool boolean() {
+    skip();
+    for (const bool value : {false, true}) {
+      const std::string_view word = value ? "True" : "False";
+      if (text_.substr(at_).starts_with(word)) {
+        at_ += word.size();
+        return value;
+      }
+    }
+    refuse("expected True or False");
+  }
+  std::vector<std::int64_t> tuple() {
+    std::vector<std::int64_t> numbers;
+    expect('(');
+    while (!accept(')')) {
+      skip();
+      const auto number = parse_integer(text_.data() + at_, text_.data() + text_.size());
+      if (number.error != number_error::none || number.value < 0) refuse("expected a length");
+      numbers.push_back(number.value);
+      at_ = static_cast<std::size_t>(number.end - text_.data());
+      if (!accept(',')) {
+        expect(')');
+        break;
+      }
+    }
+    return numbers;
+  }
+  [[noreturn]] void refuse(const std::string& what) const {
+    throw parse_error(file_, 0, 0, ".npy header: " + what,
+                      "elements must be '<f8', '<f4', '<i8' or '<i4' in one or two dimensions");
+  }
+
+  const std::string& file_;
+  std::string_view text_;
+  std::size_t at_ = 0;
+};
+
+[[noreturn]] void truncated(const input_file& file) {
+  throw parse_error(file.path(), 0, 0, "the .npy file ends early", "it may be truncated");
+}
+
+// Takes the header off; returns the bytes that it had.
+npy_header take_header(input_file& file, std::int64_t& bytes) {
+  unsigned char start[12];
+  const auto read = [&](unsigned char* to, std::size_t count) {
+    if (file.read(reinterpret_cast<char*>(to), count) != count) truncated(file);
+  };
+  read(start, 8);
+  const int version = start[6];
+  if (version < 1 || version > 3 || start[7] != 0)
+    throw parse_error(
+        file.path(), 0, 0,
+        ".npy version " + std::to_string(version) + "." + std::to_string(start[7]) + " is not supported",
+        "versions 1.0, 2.0 and 3.0 are");
+  const std::size_t width = version == 1 ? 2 : 4;
+  read(start + 8, width);
+  std::size_t length = 0;
+  for (std::size_t k = width; k-- > 0;) length = length * 256 + start[8 + k];
+  if (length > longest_header) throw parse_error(file.path(), 0, 0, ".npy header: too long");
+  std::string text(length, ' ');
+  read(reinterpret_cast<unsigned char*>(text.data()), length);
+  bytes = static_cast<std::int64_t>(8 + width + length);
+  return header_parser(file.path(), text).parse();
+}
+
+// Reads count elements in the order of the file and hands each with its number to take.
+template <class T, class Take>
+void read_elements(input_file& file, std::int64_t count, Take take) {
+  constexpr std::int64_t piece = 8192;
+  std::vector<T> some(static_cast<std::size_t>(std::min(count, piece)));
+  for (std::int64_t first = 0; first < count; first += piece) {
+    const std::int64_t now = std::min(piece, count - first);
+    const std::size_t bytes = static_cast<std::size_t>(now) * sizeof(T);
+    if (file.read(reinterpret_cast<char*>(some.data()), bytes) != bytes) truncated(file);
+    for (std::int64_t k = 0; k < now; ++k)
+      take(first + k, static_cast<double>(some[static_cast<std::size_t>(k)]));
+  }
+}
+
+// The product, or -1 where it exceeds int64.
+std::int64_t product(std::int64_t a, std::int64_t b) {
+  std::int64_t c = 0;
+  return __builtin_mul_overflow(a, b, &c) ? -1 : c;
+}
+
+}  // namespace
+
+bool is_npy(std::string_view start) { return start.starts_with(magic); }
+
+vectors read_npy(const device& cpu, input_file& file) {
+  std::int64_t header_bytes = 0;
+  const npy_header header = take_header(file, header_bytes);
+  if (header.shape.empty() || header.shape.size() > 2)
+    throw parse_error(file.path(), 0, 0, ".npy array of " + std::to_string(header.shape.size()) + " dimensions",
+                      "one or two are supported");
+  const std::int64_t rows = header.shape[0];
+  const std::int64_t cols = header.shape.size() == 2 ? header.shape[1] : 1;
+  const std::int64_t count = product(rows, cols);
+  const bool wide = header.type == element::f8 || header.type == element::i8;
+  const std::int64_t bytes = count < 0 ? -1 : product(count, wide ? 8 : 4);
+  if (bytes < 0 || bytes > file.most_bytes() - header_bytes) truncated(file);
+
+  vectors result{rows, cols, array<double>(cpu, count)};
+  const auto take = [&](std::int64_t k, double value) {
+    if (!std::isfinite(value))
+      throw parse_error(file.path(), 0, 0, "element " + std::to_string(k) + " is " + number_text(value),
+                        "NaN and infinity are not allowed");
+    const std::int64_t at = header.fortran_order || cols == 1 ? k : k % cols * rows + k / cols;
+    result.values[at] = value;
+  };
+  if (header.type == element::f8) read_elements<double>(file, count, take);
+  if (header.type == element::f4) read_elements<float>(file, count, take);
+  if (header.type == element::i8) read_elements<std::int64_t>(file, count, take);
+  if (header.type == element::i4) read_elements<std::int32_t>(file, count, take);
+  char extra = 0;
+  if (file.read(&extra, 1) != 0) throw parse_error(file.path(), 0, 0, "bytes behind the end of the .npy array");
+  return result;
+}
+
+void write_npy(atomic_file& file, view<const double> values, std::int64_t rows, std::int64_t cols) {
+  std::string header = "{'descr': '<f8', 'fortran_order': ";
+  header.append(cols == 1 ? "False" : "True").append(", 'shape': (").append(number_text(rows)).append(",");
+  if (cols != 1) header.append(" ").append(number_text(cols));
+  header.append("), }");
+  constexpr std::size_t before = 10;  // magic, version, length
+  header.resize((before + header.size() + 1 + 63) / 64 * 64 - before - 1, ' ');
+  header += '\n';
+  file.write(magic);
+  const char fixed[] = {1, 0, static_cast<char>(header.size() % 256), static_cast<char>(header.size() / 256)};
+  file.write({fixed, sizeof fixed});
+  file.write(header);
+  for (std::int64_t k = 0; k < values.size(); ++k) {
+    char bytes[sizeof(double)];
+    std::memcpy(bytes, &values[k], sizeof bytes);
+    file.write({bytes, sizeof bytes});
+  }
+}
+
+}  // namespace vouch

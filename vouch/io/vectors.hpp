@@ -1,0 +1,39 @@
+// vouch/io/vectors.hpp -- dense vectors from and to .mtx, .npy and plain text.
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include <vouch/core/array.hpp>
+#include <vouch/core/device.hpp>
+#include <vouch/core/view.hpp>
+
+namespace vouch {
+
+/// cols vectors of rows elements, one after the other (column-major), on the CPU.
+struct vectors {
+  std::int64_t rows = 0;
+  std::int64_t cols = 0;
+  array<double> values;
+};
+
+/// Reads vectors from a file, recognised by its content: Matrix Market (array or coordinate), NumPy .npy
+/// (versions 1 to 3; f4, f8, i4 or i8, little-endian, C or Fortran order, one or two dimensions), or plain text
+/// (one row a line, numbers separated by blanks or tabs). Any of them may be compressed by gzip or be a pipe.
+///
+/// Result  Exact; integers beyond 2^53 and decimals are rounded once.
+/// Throws  file_error   missing, unreadable or a directory
+///         parse_error  the file breaks its format or holds a NaN or an infinity
+vectors read_vectors(const device& cpu, const std::string& path);
+
+/// Writes vectors, by the end of the path: .mtx (array real general), .npy (f8; Fortran order for more than one
+/// column), otherwise plain text, one row a line. Text has the shortest numbers that read back exactly.
+///
+/// Shapes  values has rows*cols elements, column-major.
+/// Memory  values live on the CPU.
+/// Throws  shape_error  values.size() != rows*cols
+///         value_error  a NaN or an infinity
+///         file_error   the file cannot be written; nothing is left behind
+void write_vectors(const std::string& path, view<const double> values, std::int64_t rows,
+                   std::int64_t cols = 1);
+
+}  // namespace vouch

@@ -1,0 +1,152 @@
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include <vouch/core/error.hpp>
+#include <vouch/text/file.hpp>
+
+namespace vouch {
+namespace {
+
+constexpr std::size_t buffer_bytes = 64 * 1024;
+
+// Names of open temporary files. Whoever takes a name out of its slot removes the file.
+constexpr int slots = 64;
+std::array<std::atomic<char*>, slots> unfinished{};
+static_assert(std::atomic<char*>::is_always_lock_free, "signal handlers use it");
+
+int remember(char* name) {
+  for (int k = 0; k < slots; ++k) {
+    char* none = nullptr;
+    if (unfinished[static_cast<std::size_t>(k)].compare_exchange_strong(none, name)) return k;
+  }
+  return -1;  // more files than slots: this one is not removed when a signal ends the program
+}
+
+// False when a signal handler has taken the name; the name must then live on.
+bool forget(int slot) {
+  return slot < 0 || unfinished[static_cast<std::size_t>(slot)].exchange(nullptr) != nullptr;
+}
+
+// The standard streams keep their offset and their own open file.
+int standard_stream(const std::string& path) {
+  if (path == "/dev/stdout") return STDOUT_FILENO;
+  if (path == "/dev/stderr") return STDERR_FILENO;
+  return -1;
+}
+
+std::string resolved(const std::string& path) {
+  char* real = realpath(path.c_str(), nullptr);
+  if (real == nullptr) return path;
+  std::string target = real;
+  std::free(real);
+  return target;
+}
+
+mode_t usual_mode() {
+  const mode_t mask = umask(0);
+  umask(mask);
+  return 0666 & ~mask;
+}
+
+}  // namespace
+
+atomic_file::atomic_file(const std::string& path) : path_(path), target_(resolved(path)) {
+  buffer_.reserve(buffer_bytes);
+  struct stat facts {};
+  const bool exists = stat(path.c_str(), &facts) == 0;
+  if (exists && S_ISDIR(facts.st_mode)) {
+    errno = EISDIR;
+    fail();
+  }
+  if (const int stream = standard_stream(path); stream >= 0) {
+    descriptor_ = fcntl(stream, F_DUPFD_CLOEXEC, 0);
+    if (descriptor_ < 0) fail();
+  } else if (path.starts_with("/dev/") || path.starts_with("/proc/") || (exists && !S_ISREG(facts.st_mode))) {
+    descriptor_ = open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    if (descriptor_ < 0) fail();
+  } else {
+    if (exists && access(path.c_str(), W_OK) != 0) fail();
+    open_temporary();
+    fchmod(descriptor_, exists ? facts.st_mode & 07777 : usual_mode());
+  }
+}
+
+atomic_file::~atomic_file() { discard(); }
+
+void atomic_file::open_temporary() {
+  const char suffix[] = ".vouch-tmp";
+  const std::string name = target_ + ".XXXXXX" + suffix;
+  temporary_ = strdup(name.c_str());
+  if (temporary_ == nullptr) throw out_of_memory("the host", static_cast<std::int64_t>(name.size()), 0);
+  descriptor_ = mkostemps(temporary_, sizeof suffix - 1, O_CLOEXEC);
+  if (descriptor_ < 0) {
+    const int code = errno;
+    std::free(temporary_);
+    temporary_ = nullptr;
+    errno = code;
+    fail();
+  }
+  slot_ = remember(temporary_);
+}
+
+void atomic_file::write(std::string_view bytes) {
+  if (buffer_.size() + bytes.size() > buffer_bytes) flush();
+  if (bytes.size() >= buffer_bytes)
+    write_through(bytes.data(), bytes.size());
+  else
+    buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
+}
+
+void atomic_file::commit() {
+  flush();
+  const int descriptor = descriptor_;
+  descriptor_ = -1;
+  if (close(descriptor) != 0) fail();
+  if (temporary_ == nullptr) return;
+  if (rename(temporary_, target_.c_str()) != 0) fail();
+  if (forget(slot_)) std::free(temporary_);
+  temporary_ = nullptr;
+}
+
+void atomic_file::flush() {
+  write_through(buffer_.data(), buffer_.size());
+  buffer_.clear();
+}
+
+void atomic_file::write_through(const char* from, std::size_t bytes) {
+  while (bytes > 0) {
+    const ssize_t written = ::write(descriptor_, from, bytes);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail();
+    from += written;
+    bytes -= static_cast<std::size_t>(written);
+  }
+}
+
+void atomic_file::fail() const { throw file_error("cannot write '" + path_ + "': " + std::strerror(errno)); }
+
+void atomic_file::discard() noexcept {
+  if (descriptor_ >= 0) close(descriptor_);
+  if (temporary_ == nullptr) return;
+  if (forget(slot_)) {
+    unlink(temporary_);
+    std::free(temporary_);
+  }
+}
+
+void remove_unfinished_files() noexcept {
+  const int code = errno;
+  for (auto& slot : unfinished)
+    if (const char* name = slot.exchange(nullptr)) unlink(name);
+  errno = code;
+}
+
+}  // namespace vouch

@@ -1,0 +1,93 @@
+// vouch/text/file.hpp -- the one door to files: reading, also compressed, and writing whole or not at all.
+#pragma once
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace vouch {
+
+/// The bytes of a file: a regular file, a pipe, or either of them compressed by gzip (recognised by its first
+/// two bytes, not by its name).
+///
+/// Memory  A bounded buffer; the file is never held whole.
+/// Throws  file_error   missing, unreadable, a directory, a failing read
+///         parse_error  compressed data that are broken or end early
+class input_file {
+ public:
+  explicit input_file(const std::string& path);
+  ~input_file();
+  input_file(input_file&&) noexcept;
+  input_file& operator=(input_file&&) noexcept;
+
+  const std::string& path() const { return path_; }
+
+  /// The first bytes, up to this many, without taking them; call it before any read.
+  std::string_view peek(std::size_t bytes);
+  /// The next bytes in order; fewer than asked only at the end of the file. One thread at a time.
+  std::size_t read(char* to, std::size_t bytes);
+
+  /// Whether read_at works: a regular file that is not compressed.
+  bool random_access() const { return random_access_; }
+  /// Bytes from an offset on; fewer than asked only at the end of the file. Any number of threads.
+  std::size_t read_at(std::int64_t offset, char* to, std::size_t bytes) const;
+
+  /// No fewer bytes than the file can hold: its size; a bound by the best compression there is; the largest
+  /// int64 for pipes.
+  std::int64_t most_bytes() const { return most_bytes_; }
+
+ private:
+  class inflater;
+  std::size_t read_raw(char* to, std::size_t bytes);
+  std::size_t read_past_head(char* to, std::size_t bytes);
+
+  std::string path_;
+  int descriptor_ = -1;
+  bool random_access_ = false;
+  std::int64_t most_bytes_ = 0;
+  std::int64_t offset_ = 0;     // of read() in a file with random access
+  std::vector<char> raw_head_;  // bytes taken to look for the gzip magic
+  std::vector<char> head_;      // peeked bytes, not yet read
+  std::unique_ptr<inflater> inflater_;
+};
+
+/// A file that appears under its name only when it is complete: written beside it under a temporary name, then
+/// renamed. Pipes, terminals, /dev/stdout and other devices are written directly.
+///
+/// Memory  A buffer of 64 KiB.
+/// Throws  file_error  the folder is missing or not writable, the path is a directory, the disk is full; the
+///                     temporary file is then removed and an older file keeps its content
+class atomic_file {
+ public:
+  explicit atomic_file(const std::string& path);
+  /// Removes the temporary file unless commit() came first.
+  ~atomic_file();
+  atomic_file(const atomic_file&) = delete;
+  atomic_file& operator=(const atomic_file&) = delete;
+
+  void write(std::string_view bytes);
+  /// Ends writing; the file now has its name.
+  void commit();
+
+ private:
+  void open_temporary();
+  void flush();
+  void write_through(const char* from, std::size_t bytes);
+  [[noreturn]] void fail() const;
+  void discard() noexcept;
+
+  std::string path_;           // as the user named it
+  std::string target_;         // links resolved
+  char* temporary_ = nullptr;  // nullptr when written directly; also known to remove_unfinished_files
+  int slot_ = -1;
+  int descriptor_ = -1;
+  std::vector<char> buffer_;
+};
+
+/// Removes the temporary files of all unfinished atomic_files. For signal handlers: async-signal-safe.
+void remove_unfinished_files() noexcept;
+
+}  // namespace vouch

@@ -1,0 +1,36 @@
+// vouch/text/tokens.hpp -- the words of one line, with their columns, for headers and for lines in error.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace vouch {
+
+/// A word and the column, from 1, where it starts.
+struct token {
+  std::string_view text;
+  std::int64_t column = 0;
+};
+
+/// Takes words off a line: they are separated by blanks and tabs, nothing else.
+class tokens {
+ public:
+  explicit tokens(std::string_view line) : line_(line) {}
+  /// False at the end of the line; word is then empty, its column one past the end.
+  bool next(token& word);
+
+ private:
+  std::string_view line_;
+  std::size_t at_ = 0;
+};
+
+/// A word as it can stand in a message: quoted, unprintable bytes as \xNN, cut when long.
+std::string quoted(std::string_view word);
+
+/// Whether two words agree but for the case of their ASCII letters.
+bool same_word(std::string_view a, std::string_view b);
+
+/// What is wrong with a word that is no finite decimal number: "NaN is not allowed", ...
+std::string not_a_number(std::string_view word);
+
+}  // namespace vouch
