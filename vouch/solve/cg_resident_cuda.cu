@@ -4,13 +4,13 @@
 //           rows, in shared memory. `lanes` threads share a row. r and p of halo rows are updated by every
 //           block that holds them, from the same numbers in the same order, so only q = A p and the inner
 //           products travel, together, once an iteration.
-// Cluster   up to 16 blocks write into each other's shared memory and meet at the cluster's barrier.
-// Grid      all multiprocessors; q and the sums go through L2 as 16-byte words {value, iteration}: a reader
-// spins
-//           on the word it needs, so there is no barrier and no fence. Two buffers in turn are enough: nobody
-//           writes number k+1 before all sums of k have come, and a block sends its sums of k after it has read
-//           every q of k-1.
-// Bound     by latency: barrier or L2 round trip, two reductions, two block barriers.
+// Cluster   up to 16 blocks write into each other's shared memory; every block knows how many bytes an
+// iteration
+//           brings, and waits for just those: no barrier of the cluster.
+// Grid      all multiprocessors; q and the sums go through L2, and all blocks meet at a counter.
+//           Either way two buffers in turn are enough: nobody writes number k+1 before all sums of k have come,
+//           and a block sends its sums of k after it has read every q of k-1.
+// Bound     by latency: one trip between multiprocessors, two reductions, three block barriers.
 // Bits      fixed orders throughout; the same on every run.
 #include <cuda_runtime.h>
 
@@ -29,46 +29,61 @@ namespace {
 constexpr int max_cluster = 16;
 constexpr unsigned all_lanes = ~0u;
 
-// Sums travel as rows of this many doubles: {pq, qMq, rMq, rr} and with a diagonal M {rMr, 0, 0, 0} besides.
+// Sums travel as rows of this many doubles: {pq, rMq, qMq, rr} and with a diagonal M {rMr, 0, 0, 0} besides.
 template <bool Diagonal>
 constexpr int sum_width = Diagonal ? 8 : 4;
 
-struct tagged {
-  double value;
-  std::uint64_t tag;
-};
-
-__device__ void store_tagged(tagged* to, double value, std::uint64_t tag) {
-  asm volatile("{ .reg .b128 t; mov.b128 t, {%1, %2}; st.relaxed.gpu.global.b128 [%0], t; }" ::"l"(to),
-               "l"(__double_as_longlong(value)), "l"(tag)
-               : "memory");
-}
-
-__device__ double wait_tagged(const tagged* from, std::uint64_t tag) {
-  long long bits;
-  std::uint64_t seen;
+// Everybody's writes before it are everybody's to read after it. One thread a block; number counts meetings
+// from 1.
+__device__ void grid_barrier(unsigned* counter, unsigned blocks, unsigned number) {
+  asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(counter) : "memory");
+  unsigned seen;
   do {
-    asm volatile("{ .reg .b128 t; ld.relaxed.gpu.global.b128 t, [%2]; mov.b128 {%0, %1}, t; }"
-                 : "=l"(bits), "=l"(seen)
-                 : "l"(from)
-                 : "memory");
-  } while (seen != tag);
-  return __longlong_as_double(bits);
+    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(counter) : "memory");
+  } while (seen - number * blocks > 1u << 31);  // seen < number * blocks, also where they wrap around
 }
+
+__device__ unsigned shared_address(const void* p) { return static_cast<unsigned>(__cvta_generic_to_shared(p)); }
 
 __device__ unsigned cluster_address(const void* shared, unsigned rank) {
   unsigned to;
-  asm("mapa.shared::cluster.u32 %0, %1, %2;"
-      : "=r"(to)
-      : "r"(static_cast<unsigned>(__cvta_generic_to_shared(shared))), "r"(rank));
+  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(to) : "r"(shared_address(shared)), "r"(rank));
   return to;
 }
 
-__device__ void store_cluster(unsigned to, double value) {
-  asm volatile("st.shared::cluster.f64 [%0], %1;" ::"r"(to), "d"(value) : "memory");
+// Stores into another block's shared memory and counts the bytes on that block's arrival barrier.
+__device__ void send_cluster(unsigned to, double value, unsigned arrival) {
+  asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.f64 [%0], %1, [%2];" ::"r"(to),
+               "d"(value), "r"(arrival)
+               : "memory");
 }
-__device__ void store_cluster(unsigned to, float value) {
-  asm volatile("st.shared::cluster.f32 [%0], %1;" ::"r"(to), "f"(value) : "memory");
+__device__ void send_cluster(unsigned to, float value, unsigned arrival) {
+  asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.f32 [%0], %1, [%2];" ::"r"(to),
+               "f"(value), "r"(arrival)
+               : "memory");
+}
+
+__device__ void arrival_init(std::uint64_t* barrier) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(barrier)) : "memory");
+}
+
+// The barrier's next phase ends when so many bytes have come.
+__device__ void arrival_expect(std::uint64_t* barrier, unsigned bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)),
+               "r"(bytes)
+               : "memory");
+}
+
+__device__ void arrival_wait(std::uint64_t* barrier, unsigned parity) {
+  unsigned done;
+  do {
+    asm volatile(
+        "{ .reg .pred p; mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, "
+        "0, p; }"
+        : "=r"(done)
+        : "r"(shared_address(barrier)), "r"(parity)
+        : "memory");
+  } while (done == 0);
 }
 
 __device__ void cluster_barrier() {
@@ -84,17 +99,17 @@ struct parameters {
   const std::uint16_t* col;
   const std::uint32_t* slice;
   const std::int32_t* row;
-  const std::uint32_t* push_start;
-  const std::uint32_t* push;
+  const std::uint16_t* push;
+  const resident_task* task;
   const T* minv;  // by matrix row, or nullptr
   T* r;           // by matrix row
   T* d;
-  tagged* q_out;     // grid: 2 x rows
-  tagged* sum_out;   // grid: 2 x blocks x sum_width
-  tagged* wish_out;  // grid: 2
+  T* q_out;           // grid: 2 x rows
+  double* sum_out;    // grid: 2 x blocks x sum_width
+  unsigned* counter;  // grid
+  unsigned meetings;  // grid: those of earlier runs
   std::int64_t rows;
   cg_rule rule;
-  std::uint64_t epoch;  // tags of this run are above it
   device_mailbox* box;
 };
 
@@ -104,8 +119,8 @@ struct on_chip {
   T* val;
   std::uint16_t* col;
   std::uint32_t* slice;
-  std::uint32_t* push_start;
-  std::uint32_t* push;
+  std::uint16_t* push;
+  resident_task* task;
   std::int32_t* row;
   T *p, *q[2], *r, *minv, *d;
 };
@@ -130,8 +145,8 @@ __device__ on_chip<T> carve_all(const resident_strides& stride, char* free) {
   if constexpr (Diagonal) c.minv = carve<T>(free, stride.slots);
   c.d = carve<T>(free, stride.own);
   if constexpr (Cluster) {
-    c.push_start = carve<std::uint32_t>(free, stride.own + 1);
-    c.push = carve<std::uint32_t>(free, stride.pushes);
+    c.push = carve<std::uint16_t>(free, stride.pushes);
+    c.task = carve<resident_task>(free, stride.tasks);
   } else {
     c.row = carve<std::int32_t>(free, stride.slots);
   }
@@ -151,29 +166,154 @@ __device__ double sum_across(double v) {
   return v;
 }
 
-// Column sums of a table of `count` rows of Width doubles, by one warp: lane l gets column l % Width.
-template <int Width, class Load>
+// Column sums of a table of `count` rows of Width doubles, by one warp: lane l gets column l % Width. AtOnce
+// loads are under way before the first is added.
+template <int Width, int AtOnce, class Load>
 __device__ double sum_table(int count, Load load) {
-  const int lane = static_cast<int>(threadIdx.x % 32);
   double sum = 0;
-  for (int i = lane; i < count * Width; i += 32) sum += load(i);
+  for (int first = static_cast<int>(threadIdx.x % 32); first < count * Width; first += 32 * AtOnce) {
+    double value[AtOnce];
+#pragma unroll
+    for (int m = 0; m < AtOnce; ++m) value[m] = first + 32 * m < count * Width ? load(first + 32 * m) : 0.0;
+#pragma unroll
+    for (int m = 0; m < AtOnce; ++m) sum += value[m];
+  }
   return sum_across<Width>(sum);
+}
+
+// From the products that a lane keeps to one a lane: lane l gets column l % 4 summed over its four lanes (over
+// none where four or more lanes share a row and keep one product each).
+template <int Lanes>
+__device__ double one_of_four(const double (&v)[4]) {
+  if constexpr (Lanes >= 4) return v[0];
+  const bool odd = threadIdx.x & 1, high = threadIdx.x & 2;
+  double a = v[0], b = v[1];  // two lanes a row: {pq, qMq} in the even, {rMq, rr} in the odd ones
+  if constexpr (Lanes == 1) {
+    a = (odd ? v[2] : v[0]) + __shfl_xor_sync(all_lanes, odd ? v[0] : v[2], 1);
+    b = (odd ? v[3] : v[1]) + __shfl_xor_sync(all_lanes, odd ? v[1] : v[3], 1);
+  }
+  return (high ? b : a) + __shfl_xor_sync(all_lanes, high ? a : b, 2);
+}
+
+// The dot product of a row's share of one lane: `count` entries, 32 apart.
+template <class T>
+__device__ T lane_product(const T* val, const std::uint16_t* col, const T* p, unsigned count) {
+  T s0{}, s1{}, s2{}, s3{};
+  for (; count >= 4; count -= 4, val += 128, col += 128) {
+    const T v0 = val[0], v1 = val[32], v2 = val[64], v3 = val[96];
+    const T p0 = p[col[0]], p1 = p[col[32]], p2 = p[col[64]], p3 = p[col[96]];
+    s0 += v0 * p0;
+    s1 += v1 * p1;
+    s2 += v2 * p2;
+    s3 += v3 * p3;
+  }
+  if (count > 0) s0 += val[0] * p[col[0]];
+  if (count > 1) s1 += val[32] * p[col[32]];
+  if (count > 2) s2 += val[64] * p[col[64]];
+  return (s0 + s1) + (s2 + s3);
 }
 
 // What every thread of the block learns at the end of an iteration's exchange.
 struct decision {
-  double alpha, beta;
+  double alpha, beta, rr;
   cg_event event;
 };
 
+// One thread: history and, at the end, the outcome, into the host's memory.
+__device__ void tell_host(device_mailbox& box, std::int64_t iteration, const decision& now, bool progress) {
+  const std::int64_t slot = history_slot(iteration);
+  if (slot >= 0) box.residual_squared[slot] = now.rr;
+  if (progress) {
+    __threadfence_system();
+    *static_cast<volatile std::int64_t*>(&box.progress) = iteration + 1;
+  }
+  if (now.event == cg_event::go_on) return;
+  box.event = static_cast<std::int32_t>(now.event);
+  box.iterations = iteration;
+  box.last_squared = now.rr;
+}
+
+// d += alpha p on the own rows; r -= alpha q and p = M r + beta p there and on the halo.
+template <class T, bool Diagonal>
+__device__ void update(const on_chip<T>& c, const resident_block& block, const T* q, T alpha, T beta) {
+  for (int s = static_cast<int>(threadIdx.x); s < block.slots; s += static_cast<int>(blockDim.x)) {
+    const T p = c.p[s], r = c.r[s] - alpha * q[s];
+    T z = r;
+    if constexpr (Diagonal) z = c.minv[s] * r;
+    if (s < block.own) c.d[s] += alpha * p;
+    c.r[s] = r;
+    c.p[s] = z + beta * p;
+  }
+}
+
+// Cluster: the own q to every block that holds it as halo; a warp sends up to 32 neighbours at once.
+template <class T>
+__device__ void send_halo(const on_chip<T>& c, const resident_block& block, T* q, std::uint64_t* arrival) {
+  const int lane = static_cast<int>(threadIdx.x) % 32, warps = static_cast<int>(blockDim.x) / 32;
+  // The last warps first: warp 0 has the sums to see to.
+  for (int t = warps - 1 - static_cast<int>(threadIdx.x) / 32; t < block.tasks; t += warps) {
+    const resident_task task = c.task[t];
+    if (lane < task.count)
+      send_cluster(cluster_address(q + task.slot + lane, task.block), q[c.push[task.first + lane]],
+                   cluster_address(arrival, task.block));
+  }
+}
+
+// q = A p on the own rows. Returns, in lanes 0 to width - 1, the warp's share of the sums. Where several lanes
+// share a row, lane j keeps product number j.
 template <class T, int Lanes, bool Cluster, bool Diagonal>
-__global__ void resident_cg(const __grid_constant__ parameters<T> in) {
+__device__ double multiply(const on_chip<T>& c, const resident_block& block, T* q, T* q_out) {
+  const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+  const int warps = static_cast<int>(blockDim.x) / 32;
+  const int part = lane % Lanes;
+  double product[4] = {}, fifth = 0;
+  for (int s = warp; s < block.slices; s += warps) {
+    const unsigned start = c.slice[s], count = c.slice[s + 1] - start;
+    T sum = lane_product(c.val + start * 32 + lane, c.col + start * 32 + lane, c.p, count);
+#pragma unroll
+    for (int d = 1; d < Lanes; d *= 2) sum += __shfl_xor_sync(all_lanes, sum, d);
+    const int own = s * (32 / Lanes) + lane / Lanes;
+    if (own >= block.own) continue;
+    if (part == 0) {
+      q[own] = sum;
+      if constexpr (!Cluster) q_out[c.row[own]] = sum;
+    }
+    const double qi = sum, pi = c.p[own], ri = c.r[own];
+    double mq = qi, mr = ri;
+    if constexpr (Diagonal) {
+      mq = c.minv[own] * qi;
+      mr = c.minv[own] * ri;
+      if (part == 0) fifth += ri * mr;
+    }
+    if constexpr (Lanes <= 2) {
+      product[0] += Lanes == 2 && part == 1 ? ri * mq : pi * qi;
+      product[1] += Lanes == 2 && part == 1 ? ri * ri : qi * mq;
+      if constexpr (Lanes == 1) {
+        product[2] += ri * mq;
+        product[3] += ri * ri;
+      }
+    } else {
+      const double a = part == 0 ? pi : part == 2 ? qi : ri;
+      const double b = part == 0 ? qi : part == 3 ? ri : mq;
+      if (part < 4) product[0] += a * b;
+    }
+  }
+  double mine = sum_across<(Lanes < 4 ? 4 : Lanes)>(one_of_four<Lanes>(product));
+  if constexpr (Diagonal) {
+    fifth = sum_across<1>(fifth);
+    if (lane >= 4) mine = lane == 4 ? fifth : 0.0;
+  }
+  return mine;
+}
+
+template <class T, int Lanes, bool Cluster, bool Diagonal>
+__global__ void __launch_bounds__(512) resident_cg(const __grid_constant__ parameters<T> in) {
   constexpr int width = sum_width<Diagonal>;
   extern __shared__ __align__(16) char memory[];
-  __shared__ double warp_sums[32 * width];
+  __shared__ double warp_sums[16 * width];
   __shared__ double block_sums[2][max_cluster * width];
+  __shared__ std::uint64_t arrivals[2];
   __shared__ decision decided;
-  __shared__ float stop_wish;
 
   const int me = static_cast<int>(blockIdx.x);
   const int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
@@ -181,13 +321,15 @@ __global__ void resident_cg(const __grid_constant__ parameters<T> in) {
   const resident_block block = in.block[me];
   const on_chip<T> c = carve_all<T, Cluster, Diagonal>(in.stride, memory);
   const std::int32_t* row = in.row + std::int64_t{me} * in.stride.slots;
+  const unsigned bytes_coming =
+      static_cast<unsigned>((block.slots - block.own) * sizeof(T) + in.blocks * width * sizeof(double));
 
   bring_in(c.val, in.val + std::int64_t{me} * in.stride.entries, in.stride.entries);
   bring_in(c.col, in.col + std::int64_t{me} * in.stride.entries, in.stride.entries);
   bring_in(c.slice, in.slice + std::int64_t{me} * (in.stride.slices + 1), in.stride.slices + 1);
   if constexpr (Cluster) {
-    bring_in(c.push_start, in.push_start + std::int64_t{me} * (in.stride.own + 1), in.stride.own + 1);
     bring_in(c.push, in.push + std::int64_t{me} * in.stride.pushes, in.stride.pushes);
+    bring_in(c.task, in.task + std::int64_t{me} * in.stride.tasks, in.stride.tasks);
   } else {
     bring_in(c.row, row, in.stride.slots);
   }
@@ -202,132 +344,83 @@ __global__ void resident_cg(const __grid_constant__ parameters<T> in) {
     c.p[s] = z;
     if (s < block.own) c.d[s] = T{};
   }
-  if (thread == 0) stop_wish = 0;
-  if constexpr (Cluster)
-    cluster_barrier();  // nobody writes here before this block has begun
-  else
+  if constexpr (Cluster) {
+    if (thread == 0)
+      for (std::uint64_t& arrival : arrivals) {
+        arrival_init(&arrival);
+        arrival_expect(&arrival, bytes_coming);
+      }
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     __syncthreads();
+    cluster_barrier();  // nobody writes here before this block has begun
+  } else {
+    __syncthreads();
+  }
 
   for (std::int64_t iteration = 0;; ++iteration) {
     const int turn = static_cast<int>(iteration & 1);
     T* q = turn == 0 ? c.q[0] : c.q[1];
     const bool looks = (iteration + 1) % mailbox_interval == 0;  // at the host's wish to stop
-    const std::uint64_t tag = in.epoch + static_cast<std::uint64_t>(iteration) + 1;
+    T* q_out = in.q_out + turn * in.rows;
+    double* sum_out = in.sum_out + turn * in.blocks * width;
 
-    // q = A p on the own rows; lane j of a row's threads keeps product number j.
-    double mine = 0;
-    for (int s = warp; s < block.slices; s += warps) {
-      T sum0{}, sum1{};
-      unsigned k = c.slice[s] * 32 + lane;
-      const unsigned end = c.slice[s + 1] * 32;
-      for (; k + 32 < end; k += 64) {
-        sum0 += c.val[k] * c.p[c.col[k]];
-        sum1 += c.val[k + 32] * c.p[c.col[k + 32]];
-      }
-      if (k < end) sum0 += c.val[k] * c.p[c.col[k]];
-      T sum = sum0 + sum1;
-#pragma unroll
-      for (int d = 1; d < Lanes; d *= 2) sum += __shfl_xor_sync(all_lanes, sum, d);
-      const int own = s * (32 / Lanes) + lane / Lanes, j = lane % Lanes;
-      if (own < block.own) {
-        const double qi = sum, pi = c.p[own], ri = c.r[own];
-        double mq = qi, mr = ri;
-        if constexpr (Diagonal) {
-          mq = c.minv[own] * qi;
-          mr = c.minv[own] * ri;
-        }
-        if (j == 0) mine += pi * qi;
-        if (j == 1) mine += qi * mq;
-        if (j == 2) mine += ri * mq;
-        if (j == 3) mine += ri * ri;
-        if (Diagonal && j == 4) mine += ri * mr;
-        if constexpr (Cluster) {
-          if (j == 0) q[own] = sum;
-          for (unsigned k2 = c.push_start[own] + j; k2 < c.push_start[own + 1]; k2 += Lanes)
-            store_cluster(cluster_address(q + (c.push[k2] & 0xffff), c.push[k2] >> 16), sum);
-        } else if (j == 0) {
-          q[own] = sum;
-          store_tagged(in.q_out + turn * in.rows + c.row[own], static_cast<double>(sum), tag);
-        }
-      }
-    }
-    mine = sum_across<Lanes>(mine);
+    const double mine = multiply<T, Lanes, Cluster, Diagonal>(c, block, q, q_out);
     if (lane < width) warp_sums[warp * width + lane] = mine;
     __syncthreads();
 
-    // The block's sums go to everybody, everybody's sums come here.
+    // The block's sums go to everybody, everybody's sums and the halo come here. A negative r'r from block 0 is
+    // the host's wish to stop.
     if (warp == 0) {
-      const double sum = sum_table<width>(warps, [&](int i) { return warp_sums[i]; });
+      double sum = sum_table<width, 4>(warps, [&](int i) { return warp_sums[i]; });
+      if (looks && me == 0 && lane % width == 3 && *static_cast<volatile std::int32_t*>(&in.box->stop) != 0)
+        sum = -sum;
       if constexpr (Cluster) {
         for (int i = lane; i < in.blocks * width; i += 32)  // lane % width stays: 32 is a multiple of width
-          store_cluster(cluster_address(&block_sums[turn][me * width + lane % width], i / width), sum);
-      } else if (lane < width) {
-        store_tagged(in.sum_out + (std::int64_t{turn} * in.blocks + me) * width + lane, sum, tag);
-      }
-      if (looks && me == 0) {
-        const int wish = *static_cast<volatile std::int32_t*>(&in.box->stop);
-        if constexpr (Cluster) {
-          if (lane < in.blocks) store_cluster(cluster_address(&stop_wish, lane), static_cast<float>(wish));
-        } else if (lane == 0) {
-          store_tagged(in.wish_out + turn, wish, tag);
-        }
+          send_cluster(cluster_address(&block_sums[turn][me * width + lane % width], i / width), sum,
+                       cluster_address(&arrivals[turn], i / width));
+      } else {
+        if (lane < width) sum_out[me * width + lane] = sum;
+        __syncwarp();
+        if (lane == 0)
+          grid_barrier(in.counter, static_cast<unsigned>(in.blocks),
+                       in.meetings + static_cast<unsigned>(iteration) + 1);
       }
     }
-    if constexpr (Cluster) cluster_barrier();
-
+    if constexpr (Cluster) {
+      send_halo(c, block, q, &arrivals[turn]);
+      arrival_wait(&arrivals[turn], static_cast<unsigned>(iteration >> 1) & 1);
+    } else {
+      __syncthreads();
+      for (int s = block.own + thread; s < block.slots; s += threads) q[s] = __ldcg(q_out + c.row[s]);
+    }
     if (warp == 0) {
-      double sum;
-      if constexpr (Cluster)
-        sum = sum_table<width>(in.blocks, [&](int i) { return block_sums[turn][i]; });
-      else
-        sum = sum_table<width>(in.blocks, [&](int i) {
-          return wait_tagged(in.sum_out + std::int64_t{turn} * in.blocks * width + i, tag);
-        });
+      const auto table = [&](int i) { return Cluster ? block_sums[turn][i] : __ldcg(sum_out + i); };
+      const double column = sum_table < width, Cluster ? 4 : 17 > (in.blocks, table);  // 17: 132 blocks, 4 sums
       cg_dots dots;
-      dots.pq = __shfl_sync(all_lanes, sum, 0);
-      dots.qmq = __shfl_sync(all_lanes, sum, 1);
-      dots.rmq = __shfl_sync(all_lanes, sum, 2);
-      dots.rr = __shfl_sync(all_lanes, sum, 3);
-      dots.rmr = Diagonal ? __shfl_sync(all_lanes, sum, 4) : dots.rr;
-      cg_step step = cg_advance(dots, in.rule, iteration);
+      dots.pq = __shfl_sync(all_lanes, column, 0);
+      dots.rmq = __shfl_sync(all_lanes, column, 1);
+      dots.qmq = __shfl_sync(all_lanes, column, 2);
+      dots.rr = __shfl_sync(all_lanes, column, 3);
+      dots.rmr = Diagonal ? __shfl_sync(all_lanes, column, 4) : dots.rr;
       bool wish = false;
-      if (looks) wish = Cluster ? stop_wish != 0 : wait_tagged(in.wish_out + turn, tag) != 0;
-      if (wish && step.event == cg_event::go_on) step.event = cg_event::interrupted;
-      if (lane == 0) {
-        decided = {step.alpha, step.beta, step.event};
-        if (me == 0) {
-          const std::int64_t slot = history_slot(iteration);
-          if (slot >= 0) in.box->residual_squared[slot] = dots.rr;
-          if (looks) {
-            __threadfence_system();
-            *static_cast<volatile std::int64_t*>(&in.box->progress) = iteration + 1;
-          }
-          if (step.event != cg_event::go_on) {
-            in.box->event = static_cast<std::int32_t>(step.event);
-            in.box->iterations = iteration;
-            in.box->last_squared = dots.rr;
-          }
-        }
+      if (looks) {
+        const double first = table(3);
+        wish = first < 0;
+        if (wish) dots.rr -= 2 * first;
+        if (!Diagonal) dots.rmr = dots.rr;
       }
+      cg_step step = cg_advance(dots, in.rule, iteration);
+      if (wish && step.event == cg_event::go_on) step.event = cg_event::interrupted;
+      if (lane == 0) decided = {step.alpha, step.beta, dots.rr, step.event};
     }
     __syncthreads();
     const decision now = decided;
-    if (now.event != cg_event::go_on) break;
-
-    const T alpha = static_cast<T>(now.alpha), beta = static_cast<T>(now.beta);
-    for (int s = thread; s < block.slots; s += threads) {
-      T qs;
-      if (Cluster || s < block.own)
-        qs = q[s];
-      else
-        qs = static_cast<T>(wait_tagged(in.q_out + turn * in.rows + c.row[s], tag));
-      if (s < block.own) c.d[s] += alpha * c.p[s];
-      const T r = c.r[s] - alpha * qs;
-      T z = r;
-      if constexpr (Diagonal) z = c.minv[s] * r;
-      c.r[s] = r;
-      c.p[s] = z + beta * c.p[s];
+    if (thread == threads - 1) {
+      if constexpr (Cluster) arrival_expect(&arrivals[turn], bytes_coming);
+      if (me == 0) tell_host(*in.box, iteration, now, looks);
     }
+    if (now.event != cg_event::go_on) break;
+    update<T, Diagonal>(c, block, q, static_cast<T>(now.alpha), static_cast<T>(now.beta));
     __syncthreads();
   }
 
@@ -349,7 +442,16 @@ kernel<T> pick(bool cluster, bool diagonal) {
 
 template <class T>
 kernel<T> pick(const resident_shape& shape, bool diagonal) {
-  return shape.lanes == 16 ? pick<T, 16>(shape.cluster, diagonal) : pick<T, 8>(shape.cluster, diagonal);
+  switch (shape.lanes) {
+    case 1:
+      return pick<T, 1>(shape.cluster, diagonal);
+    case 4:
+      return pick<T, 4>(shape.cluster, diagonal);
+    case 8:
+      return pick<T, 8>(shape.cluster, diagonal);
+    default:
+      return pick<T, 16>(shape.cluster, diagonal);
+  }
 }
 
 template <class T>
@@ -399,15 +501,25 @@ class resident_engine final : public cg_engine<T> {
         col_(send(plan.col)),
         slice_(send(plan.slice)),
         row_(send(plan.row)),
-        push_start_(send(plan.push_start)),
         push_(send(plan.push)),
-        tagged_(array<tagged>::zeros(dev, cluster_ ? 0 : 2 * (plan.rows + plan.shape.blocks * 8 + 1))),
+        task_(send(plan.task)),
+        q_out_(dev, cluster_ ? 0 : 2 * plan.rows),
+        sum_out_(dev, cluster_ ? 0 : 2 * plan.shape.blocks * 8),
+        counter_(array<unsigned>::zeros(dev, 1)),
         box_(make_mailbox()) {
-    in_ = {plan.stride,   plan.shape.blocks, block_.data(),      val_.data(),  col_.data(),
-           slice_.data(), row_.data(),       push_start_.data(), push_.data(), minv};
-    in_.q_out = tagged_.data();
-    in_.sum_out = in_.q_out + 2 * plan.rows;
-    in_.wish_out = in_.sum_out + 2 * plan.shape.blocks * 8;
+    in_.stride = plan.stride;
+    in_.blocks = plan.shape.blocks;
+    in_.block = block_.data();
+    in_.val = val_.data();
+    in_.col = col_.data();
+    in_.slice = slice_.data();
+    in_.row = row_.data();
+    in_.push = push_.data();
+    in_.task = task_.data();
+    in_.minv = minv;
+    in_.q_out = q_out_.data();
+    in_.sum_out = sum_out_.data();
+    in_.counter = counter_.data();
     in_.rows = plan.rows;
     in_.box = box_.get();
   }
@@ -424,7 +536,7 @@ class resident_engine final : public cg_engine<T> {
     box_->stop = 0;
     launch(dev_, "resident_cg", shape_, kernel_, in_);
     follow(dev_, *box_, log);
-    in_.epoch += static_cast<std::uint64_t>(box_->iterations) + 1;
+    in_.meetings += static_cast<unsigned>(box_->iterations) + 1;
     return {static_cast<cg_event>(box_->event), box_->iterations, box_->last_squared};
   }
 
@@ -443,8 +555,11 @@ class resident_engine final : public cg_engine<T> {
   array<std::uint16_t> col_;
   array<std::uint32_t> slice_;
   array<std::int32_t> row_;
-  array<std::uint32_t> push_start_, push_;
-  array<tagged> tagged_;
+  array<std::uint16_t> push_;
+  array<resident_task> task_;
+  array<T> q_out_;
+  array<double> sum_out_;
+  array<unsigned> counter_;
   std::shared_ptr<device_mailbox> box_;
   parameters<T> in_{};
 };
@@ -462,7 +577,7 @@ std::unique_ptr<cg_engine<T>> cg_resident_cuda(const device& dev, csr_view<const
     shapes.push_back(*wanted);
   } else {
     shapes.push_back(choose_resident_shape(A.rows, A.nonzeros, dev.processors()));
-    if (shapes[0].cluster) shapes.push_back({false, dev.processors(), shapes[0].threads, shapes[0].lanes});
+    if (shapes[0].cluster) shapes.push_back(grid_resident_shape(A.rows, A.nonzeros, dev.processors()));
   }
   for (const resident_shape& shape : shapes)
     if (const auto plan = plan_resident<T>(on_host.all(), shape); plan && fits(dev, *plan, minv != nullptr))

@@ -21,13 +21,14 @@ struct resident_shape {
   bool cluster = true;  // one cluster with distributed shared memory; else the whole grid through L2
   int blocks = 16;
   int threads = 512;
-  int lanes = 8;  // threads a row: 8, 16 or 32
+  int lanes = 8;  // threads a row: 1, 2, 4 or 8
 };
 
 struct resident_block {
   std::int32_t own = 0;     // rows of this block
   std::int32_t slots = 0;   // own and halo
   std::int32_t slices = 0;  // groups of 32/lanes rows
+  std::int32_t tasks = 0;   // of sending, in a cluster
 };
 
 /// Element counts in shared memory, the same for every block.
@@ -37,6 +38,16 @@ struct resident_strides {
   std::int32_t slots = 0;
   std::int32_t own = 0;
   std::int32_t pushes = 0;
+  std::int32_t tasks = 0;
+};
+
+/// Up to 32 values that a warp sends to neighbouring slots of one other block: from the own slots
+/// push[first] to push[first + count - 1].
+struct resident_task {
+  std::uint16_t block;
+  std::uint16_t slot;
+  std::uint16_t first;
+  std::uint16_t count;
 };
 
 template <real T>
@@ -45,12 +56,13 @@ struct resident_plan {
   resident_strides stride;
   std::int64_t rows = 0;
   std::vector<resident_block> block;
-  std::vector<T> val;                     // blocks x stride.entries; padding is 0 at slot 0
-  std::vector<std::uint16_t> col;         // the slot of each entry's column
-  std::vector<std::uint32_t> slice;       // blocks x (stride.slices + 1), in units of 32 entries
-  std::vector<std::int32_t> row;          // blocks x stride.slots: the matrix row of each slot
-  std::vector<std::uint32_t> push_start;  // blocks x (stride.own + 1): where the pushes of an own row begin
-  std::vector<std::uint32_t> push;        // blocks x stride.pushes: block * 65536 + slot there (clusters only)
+  std::vector<T> val;                // blocks x stride.entries; padding is 0 at slot 0
+  std::vector<std::uint16_t> col;    // the slot of each entry's column
+  std::vector<std::uint32_t> slice;  // blocks x (stride.slices + 1), in units of 32 entries
+  std::vector<std::int32_t> row;     // blocks x stride.slots: the matrix row of each slot
+  std::vector<std::uint16_t>
+      push;  // blocks x stride.pushes: own slots, grouped by where they go (clusters only)
+  std::vector<resident_task> task;  // blocks x stride.tasks (clusters only)
 
   std::size_t shared_bytes(bool diagonal) const;
 };
@@ -59,7 +71,9 @@ struct resident_plan {
 template <real T>
 std::optional<resident_plan<T>> plan_resident(csr_view<const T> A, const resident_shape& shape);
 
-/// The shape that the stored rule gives for a matrix of this size on a GPU of this many multiprocessors.
+/// The shape that the stored rule gives for a matrix of this size: a cluster where it is the faster.
 resident_shape choose_resident_shape(std::int64_t rows, std::int64_t nonzeros, int processors);
+/// The best shape over the whole grid.
+resident_shape grid_resident_shape(std::int64_t rows, std::int64_t nonzeros, int processors);
 
 }  // namespace vouch

@@ -13,8 +13,11 @@ namespace vouch {
 VOUCH_HOST_DEVICE inline std::int64_t history_slot(std::int64_t iteration) {
   constexpr std::int64_t dense = std::int64_t{1} << 14;
   if (iteration < dense) return iteration;
-  int octave = 0;
-  for (std::int64_t k = iteration / dense; k > 1; k /= 2) ++octave;
+#if defined(__CUDA_ARCH__)
+  const int octave = 49 - __clzll(iteration);
+#else
+  const int octave = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(iteration))) - 15;
+#endif
   if (iteration & ((std::int64_t{2} << octave) - 1)) return -1;
   return dense + octave * (dense / 2) + ((iteration - (dense << octave)) >> (octave + 1));
 }

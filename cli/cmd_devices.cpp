@@ -1,0 +1,74 @@
+// vouch devices: what the machine has for us.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include <vouch/core/config.hpp>
+#include <vouch/core/device.hpp>
+
+#include "command.hpp"
+#include "command_line.hpp"
+#include "common.hpp"
+
+namespace vouch::cli {
+namespace {
+
+double gib(std::int64_t bytes) { return static_cast<double>(bytes) / (1 << 30); }
+
+void print_text(const device& cpu, const std::vector<cuda_device_facts>& gpus) {
+  fmt::print("cpu     {}, {} cores, {} threads in use, {:.1f} GiB free\n", cpu.name(), cpu.processors(),
+             cpu.threads(), gib(cpu.memory_free()));
+  for (const cuda_device_facts& gpu : gpus) {
+    fmt::print("cuda:{}  {}, compute {}.{}, {} multiprocessors, {:.1f} of {:.1f} GiB free\n", gpu.index,
+               gpu.name, gpu.compute_major, gpu.compute_minor, gpu.processors, gib(gpu.memory_free),
+               gib(gpu.memory_total));
+    fmt::print("        {} MiB L2, {} KiB shared memory a block, driver {}, runtime {}\n", gpu.l2_bytes >> 20,
+               gpu.shared_per_block >> 10, gpu.driver_version, gpu.runtime_version);
+  }
+  if (gpus.empty())
+    fmt::print("cuda    {}\n", built_with_cuda ? "no usable GPU found" : "not in this build of vouch");
+}
+
+void print_object(const device& cpu, const std::vector<cuda_device_facts>& gpus) {
+  nlohmann::ordered_json object{{"schema", "vouch.devices/1"}, {"version", version}};
+  object["built_with_cuda"] = built_with_cuda;
+  object["cpu"] = {{"kind", "cpu"},
+                   {"name", cpu.name()},
+                   {"threads", cpu.threads()},
+                   {"cores", cpu.processors()},
+                   {"memory_free_bytes", cpu.memory_free()}};
+  object["gpus"] = nlohmann::ordered_json::array();
+  for (const cuda_device_facts& gpu : gpus)
+    object["gpus"].push_back({{"kind", "cuda"},
+                              {"index", gpu.index},
+                              {"name", gpu.name},
+                              {"compute", fmt::format("{}.{}", gpu.compute_major, gpu.compute_minor)},
+                              {"multiprocessors", gpu.processors},
+                              {"memory_total_bytes", gpu.memory_total},
+                              {"memory_free_bytes", gpu.memory_free},
+                              {"l2_bytes", gpu.l2_bytes},
+                              {"shared_per_block_bytes", gpu.shared_per_block},
+                              {"driver_version", gpu.driver_version},
+                              {"runtime_version", gpu.runtime_version}});
+  print_json(object);
+}
+
+}  // namespace
+
+int cmd_devices(std::span<const char* const> arguments) {
+  common_options common;
+  command_line line("devices", "list the CPU and the GPUs that vouch can use");
+  line.example("vouch devices", "a line or two for each");
+  line.example("vouch devices --json", "the same for programs");
+  line.count("--threads", common.threads, 1, "CPU threads [OMP_NUM_THREADS, else all cores]", 4096);
+  line.flag("--json", common.json, "print one JSON object instead of the list");
+  if (!line.parse(arguments)) return goal_reached;
+
+  const device cpu = open_cpu(common);
+  const std::vector<cuda_device_facts> gpus =
+      cuda_may_be_present() ? cuda_devices() : std::vector<cuda_device_facts>{};
+  common.json ? print_object(cpu, gpus) : print_text(cpu, gpus);
+  return goal_reached;
+}
+
+}  // namespace vouch::cli

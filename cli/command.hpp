@@ -1,0 +1,30 @@
+// cli/command.hpp -- what a subcommand is, and the list of them.
+#pragma once
+#include <span>
+#include <string_view>
+
+namespace vouch::cli {
+
+/// Exit codes; an interrupted command ends with 128 + the signal's number.
+enum exit_code : int {
+  goal_reached = 0,  // the answer holds what was asked
+  goal_missed = 1,   // it ran, and the goal was not reached
+  bad_input = 2,     // usage, or input that cannot be worked on
+  no_means = 3       // no GPU, no memory, the file system
+};
+
+/// One subcommand. run() gets the arguments that follow the command's name, prints the result to stdout and
+/// returns the exit code; whatever it throws, main() turns into a message and an exit code.
+struct command {
+  std::string_view name;
+  std::string_view summary;
+  int (*run)(std::span<const char* const> arguments);
+};
+
+/// All subcommands, in the order in which help lists them.
+std::span<const command> commands();
+
+// One in each cmd_NAME.cpp.
+int cmd_devices(std::span<const char* const> arguments);
+
+}  // namespace vouch::cli

@@ -1,0 +1,238 @@
+#include "command_line.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "usage.hpp"
+
+namespace vouch::cli {
+namespace {
+
+constexpr std::size_t help_column = 28;
+
+struct help_line {
+  std::string left;
+  std::string right;
+};
+struct help_section {
+  std::string title;
+  std::vector<help_line> lines;
+};
+
+std::string shown(std::string_view names, std::string_view what) {
+  std::string text(names);
+  if (const auto comma = text.find(','); comma != std::string::npos) text.insert(comma + 1, " ");
+  if (!what.empty()) text += fmt::format(" {}", what);
+  return text;
+}
+
+std::string_view long_name(std::string_view names) { return names.substr(names.rfind("--")); }
+
+void print(std::string& out, const help_line& line) {
+  if (line.left.size() + 2 > help_column - 2)
+    out += fmt::format("  {}  {}\n", line.left, line.right);
+  else
+    out += fmt::format("  {:<{}}{}\n", line.left, help_column - 2, line.right);
+}
+
+}  // namespace
+
+struct command_line::state {
+  CLI::App app;
+  std::string name;
+  std::string summary;
+  std::string usage;
+  std::vector<help_line> examples;
+  std::vector<help_line> positionals;
+  std::vector<help_section> sections;
+  std::vector<std::string> option_names;
+  std::vector<std::pair<std::string, std::function<bool()>>> required;
+};
+
+command_line::command_line(std::string_view command, std::string_view summary)
+    : state_(std::make_unique<state>()) {
+  state_->name = command;
+  state_->summary = summary;
+  state_->app.allow_extras();
+  state_->app.set_help_flag("-h,--help");
+  state_->option_names = {"-h", "--help"};
+}
+
+command_line::~command_line() = default;
+
+void command_line::example(std::string_view line, std::string_view what) {
+  state_->examples.push_back({std::string(line), std::string(what)});
+}
+
+void command_line::section(std::string_view title) { state_->sections.push_back({std::string(title), {}}); }
+
+void command_line::argument(std::string_view name, std::string& target, std::string_view help) {
+  const bool optional = !target.empty();
+  state_->usage += optional ? fmt::format(" [{}]", name) : fmt::format(" {}", name);
+  state_->positionals.push_back({std::string(name), std::string(help)});
+  state_->app.add_option(fmt::format("argument{}", state_->positionals.size()), target);
+  if (!optional) state_->required.emplace_back(name, [&target] { return !target.empty(); });
+}
+
+void command_line::arguments(std::string_view name, std::vector<std::string>& target, std::string_view help) {
+  state_->usage += fmt::format(" {}...", name);
+  state_->positionals.push_back({fmt::format("{}...", name), std::string(help)});
+  state_->app.add_option(fmt::format("argument{}", state_->positionals.size()), target);
+  state_->required.emplace_back(name, [&target] { return !target.empty(); });
+}
+
+void command_line::value(std::string_view names, std::string_view what, std::string_view help,
+                         std::function<void(const std::string&)> take) {
+  if (state_->sections.empty()) section("Options");
+  state_->sections.back().lines.push_back({shown(names, what), std::string(help)});
+  CLI::Option* option = state_->app.add_option_function<std::string>(std::string(names), std::move(take));
+  option->take_last();
+  for (const std::string& n : option->get_lnames()) state_->option_names.push_back("--" + n);
+  for (const std::string& n : option->get_snames()) state_->option_names.push_back("-" + n);
+}
+
+void command_line::flag(std::string_view names, bool& target, std::string_view help) {
+  if (state_->sections.empty()) section("Options");
+  state_->sections.back().lines.push_back({shown(names, ""), std::string(help)});
+  CLI::Option* option = state_->app.add_flag(std::string(names), target);
+  for (const std::string& n : option->get_lnames()) state_->option_names.push_back("--" + n);
+  for (const std::string& n : option->get_snames()) state_->option_names.push_back("-" + n);
+}
+
+void command_line::text(std::string_view names, std::string_view what, std::string& target,
+                        std::string_view help) {
+  value(names, what, help, [&target, option = std::string(long_name(names))](const std::string& given) {
+    if (given.empty()) throw usage_error(fmt::format("option {}: an empty value", option));
+    target = given;
+  });
+}
+
+void command_line::choice(std::string_view names, std::string_view what, std::string& target,
+                          std::span<const std::string_view> values, std::string_view help) {
+  value(names, what, help, [&target, values, option = std::string(long_name(names))](const std::string& given) {
+    if (std::find(values.begin(), values.end(), given) == values.end()) {
+      const std::string meant = did_you_mean(given, values);
+      throw usage_error(fmt::format("option {}: unknown value '{}'", option, given),
+                        (meant.empty() ? "" : meant + " ") + "valid values: " + either(values));
+    }
+    target = given;
+  });
+}
+
+void command_line::real(std::string_view names, double& target, double least, std::string_view help) {
+  value(names, "X", help, [&target, least, option = std::string(long_name(names))](const std::string& given) {
+    target = parse_real(option, given, least);
+  });
+}
+
+void command_line::real(std::string_view names, std::optional<double>& target, double least,
+                        std::string_view help) {
+  value(names, "X", help, [&target, least, option = std::string(long_name(names))](const std::string& given) {
+    target = parse_real(option, given, least);
+  });
+}
+
+void command_line::count(std::string_view names, std::int64_t& target, std::int64_t least,
+                         std::string_view help, std::int64_t most) {
+  value(names, "N", help,
+        [&target, least, most, option = std::string(long_name(names))](const std::string& given) {
+          target = parse_count(option, given, least, most);
+        });
+}
+
+void command_line::count(std::string_view names, std::optional<std::int64_t>& target, std::int64_t least,
+                         std::string_view help) {
+  value(names, "N", help, [&target, least, option = std::string(long_name(names))](const std::string& given) {
+    target = parse_count(option, given, least);
+  });
+}
+
+std::string command_line::help() const {
+  std::string out = fmt::format("vouch {} -- {}\n", state_->name, state_->summary);
+  const auto list = [&out](std::string_view title, const std::vector<help_line>& lines) {
+    out += fmt::format("\n{}\n", title);
+    for (const help_line& line : lines) print(out, line);
+  };
+  std::size_t widest = 0;
+  for (const help_line& line : state_->examples) widest = std::max(widest, line.left.size());
+  if (!state_->examples.empty()) out += "\nExamples\n";
+  for (const help_line& line : state_->examples)
+    out += fmt::format("  {:<{}}  {}\n", line.left, widest, line.right);
+  list(fmt::format("Usage: vouch {}{} [options]", state_->name, state_->usage), state_->positionals);
+  for (const help_section& s : state_->sections) list(s.title, s.lines);
+  return out;
+}
+
+bool command_line::parse(std::span<const char* const> arguments) {
+  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());  // the order that CLI11 takes
+  try {
+    state_->app.parse(std::move(reversed));
+  } catch (const CLI::CallForHelp&) {
+    fmt::print("{}", help());
+    return false;
+  } catch (const CLI::ArgumentMismatch& wrong) {
+    const std::string_view text = wrong.what();  // "--option: ..."
+    throw usage_error(fmt::format("option {}: its value is missing", text.substr(0, text.find(':'))),
+                      fmt::format("vouch {} -h lists the options", state_->name));
+  } catch (const CLI::ParseError& wrong) {
+    throw usage_error(wrong.what(), fmt::format("vouch {} -h lists the options", state_->name));
+  }
+  const std::vector<std::string_view> names(state_->option_names.begin(), state_->option_names.end());
+  const std::vector<std::string> extras = state_->app.remaining();
+  for (const std::string& extra : extras) {
+    if (extra.size() < 2 || extra[0] != '-') continue;
+    const std::string option = extra.substr(0, extra.find('='));
+    std::string meant = did_you_mean(option, names);
+    if (meant.empty()) meant = fmt::format("vouch {} -h lists the options", state_->name);
+    throw usage_error(fmt::format("unknown option {}", option), meant);
+  }
+  if (!extras.empty())
+    throw usage_error(fmt::format("one argument too many: '{}'", extras.front()),
+                      fmt::format("usage: vouch {}{} [options]", state_->name, state_->usage));
+  for (const auto& [name, given] : state_->required)
+    if (!given())
+      throw usage_error(fmt::format("{} is missing", name),
+                        fmt::format("usage: vouch {}{} [options]", state_->name, state_->usage));
+  return true;
+}
+
+double parse_real(std::string_view option, std::string_view text, double least) {
+  double number = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, code] = std::from_chars(text.data(), end, number);
+  if (code == std::errc::invalid_argument || stop != end)
+    throw usage_error(fmt::format("option {}: '{}' is not a number", option, text));
+  if (code == std::errc::result_out_of_range || !std::isfinite(number))
+    throw usage_error(fmt::format("option {}: '{}' is not a finite number", option, text));
+  if (!(number >= least)) throw usage_error(fmt::format("option {}: {} is below {}", option, text, least));
+  return number;
+}
+
+std::int64_t parse_count(std::string_view option, std::string_view text, std::int64_t least,
+                         std::int64_t most) {
+  std::int64_t number = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, code] = std::from_chars(text.data(), end, number);
+  if (code == std::errc{} && stop != end) {  // perhaps "1e6"
+    double real = 0;
+    const auto [real_stop, real_code] = std::from_chars(text.data(), end, real);
+    if (real_code != std::errc{} || real_stop != end || std::fabs(real) > 0x1p53 || real != std::trunc(real))
+      throw usage_error(fmt::format("option {}: '{}' is not a whole number", option, text));
+    number = static_cast<std::int64_t>(real);
+  } else if (code == std::errc::result_out_of_range) {
+    throw usage_error(fmt::format("option {}: {} is out of range", option, text));
+  } else if (code != std::errc{}) {
+    throw usage_error(fmt::format("option {}: '{}' is not a whole number", option, text));
+  }
+  if (number < least) throw usage_error(fmt::format("option {}: {} is below {}", option, text, least));
+  if (number > most) throw usage_error(fmt::format("option {}: {} is above {}", option, text, most));
+  return number;
+}
+
+}  // namespace vouch::cli

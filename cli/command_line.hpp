@@ -1,0 +1,66 @@
+// cli/command_line.hpp -- the options of one subcommand: declared once, explained by -h, parsed and checked.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace vouch::cli {
+
+/// Declares arguments and options that write to the caller's variables, then parses.
+///
+/// A later value of an option replaces an earlier one. Everything wrong throws usage_error and suggests the
+/// nearest valid name or value.
+class command_line {
+ public:
+  command_line(std::string_view command, std::string_view summary);
+  ~command_line();
+  command_line(const command_line&) = delete;
+  command_line& operator=(const command_line&) = delete;
+
+  /// A line that -h shows first.
+  void example(std::string_view line, std::string_view what);
+  /// Starts a group of options in -h.
+  void section(std::string_view title);
+
+  /// A positional argument; required unless a default stands in target.
+  void argument(std::string_view name, std::string& target, std::string_view help);
+  /// All remaining positional arguments; at least one.
+  void arguments(std::string_view name, std::vector<std::string>& target, std::string_view help);
+
+  // names: "-o,--output". what names the value in -h: "FILE".
+  void flag(std::string_view names, bool& target, std::string_view help);
+  void text(std::string_view names, std::string_view what, std::string& target, std::string_view help);
+  void choice(std::string_view names, std::string_view what, std::string& target,
+              std::span<const std::string_view> values, std::string_view help);
+  void real(std::string_view names, double& target, double least, std::string_view help);
+  void real(std::string_view names, std::optional<double>& target, double least, std::string_view help);
+  void count(std::string_view names, std::int64_t& target, std::int64_t least, std::string_view help,
+             std::int64_t most = std::numeric_limits<std::int64_t>::max());
+  void count(std::string_view names, std::optional<std::int64_t>& target, std::int64_t least,
+             std::string_view help);
+
+  /// False when -h was asked for and has been printed.
+  bool parse(std::span<const char* const> arguments);
+
+ private:
+  struct state;
+  void value(std::string_view names, std::string_view what, std::string_view help,
+             std::function<void(const std::string&)> take);
+  std::string help() const;
+
+  std::unique_ptr<state> state_;
+};
+
+/// A finite number of at least `least` in any form that C++ reads ("1e-8"); otherwise usage_error.
+double parse_real(std::string_view option, std::string_view text, double least);
+/// A whole number from least to most, "1e6" included; otherwise usage_error.
+std::int64_t parse_count(std::string_view option, std::string_view text, std::int64_t least,
+                         std::int64_t most = std::numeric_limits<std::int64_t>::max());
+
+}  // namespace vouch::cli

@@ -1,0 +1,81 @@
+#include "common.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include <vouch/core/error.hpp>
+
+#include "command_line.hpp"
+#include "usage.hpp"
+
+namespace vouch::cli {
+namespace {
+
+constexpr std::array<std::string_view, 3> precisions{"double", "single", "mixed"};
+constexpr std::array<std::string_view, 3> device_kinds{"auto", "cpu", "cuda"};
+constexpr std::int64_t most_threads = 4096;
+
+}  // namespace
+
+void add_device_options(command_line& line, common_options& common) {
+  line.text("--device", "D", common.device, "auto, cpu, cuda or cuda:K [auto]");
+  line.count("--threads", common.threads, 1, "CPU threads [OMP_NUM_THREADS, else all cores]", most_threads);
+}
+
+void add_precision_option(command_line& line, common_options& common) {
+  line.choice("--precision", "P", common.precision, precisions, "double, single or mixed [double]");
+}
+
+void add_talk_options(command_line& line, common_options& common) {
+  line.flag("--json", common.json, "print one JSON object instead of the summary");
+  line.flag("-q,--quiet", common.quiet, "no log and no warnings");
+  line.flag("-v,--verbose", common.verbose, "a longer log");
+}
+
+console make_console(const common_options& common) {
+  if (common.quiet) return console(verbosity::silent);
+  if (common.verbose) return console(verbosity::verbose);
+  return console(common.json ? verbosity::warnings : verbosity::normal);
+}
+
+device_request parse_device(const std::string& text) {
+  if (text == "auto") return {true, false, 0};
+  if (text == "cpu") return {false, false, 0};
+  if (text == "cuda") return {false, true, 0};
+  if (text.starts_with("cuda:"))
+    return {false, true, static_cast<int>(parse_count("--device cuda:K", text.substr(5), 0, 1023))};
+  const std::string meant = did_you_mean(text, device_kinds);
+  throw usage_error(fmt::format("option --device: unknown value '{}'", text),
+                    (meant.empty() ? "" : meant + " ") + "valid values: auto, cpu, cuda or cuda:K");
+}
+
+device open_cpu(const common_options& common) { return device::cpu(static_cast<int>(common.threads)); }
+
+nlohmann::ordered_json to_json(const device& dev) {
+  nlohmann::ordered_json object{{"kind", dev.kind()}, {"name", dev.name()}, {"threads", nullptr}};
+  if (!dev.is_cuda()) object["threads"] = dev.threads();
+  return object;
+}
+
+void print_json(const nlohmann::ordered_json& object) {
+  // A file name that is no UTF-8 is shown with replacement characters rather than refused.
+  fmt::print("{}\n", object.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+}
+
+void check_writable(const std::string& path) {
+  if (path.empty()) return;
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) throw file_error(path + ": is a directory");
+  const std::filesystem::path parent = std::filesystem::path(path).parent_path();
+  const std::string folder = parent.empty() ? "." : parent.string();
+  if (!std::filesystem::is_directory(folder, ignored))
+    throw file_error(fmt::format("{}: there is no folder {}", path, folder));
+  if (access(folder.c_str(), W_OK) != 0)
+    throw file_error(fmt::format("{}: the folder {} is not writable", path, folder));
+}
+
+}  // namespace vouch::cli

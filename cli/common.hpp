@@ -1,0 +1,57 @@
+// cli/common.hpp -- the options that mean the same in every subcommand.
+#pragma once
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include <vouch/core/device.hpp>
+
+#include "console.hpp"
+
+namespace vouch::cli {
+
+class command_line;
+
+/// Values of the shared options; a subcommand declares those that it has.
+struct common_options {
+  std::string device = "auto";
+  std::int64_t threads = 0;  // 0: OMP_NUM_THREADS, else all cores
+  std::string precision = "double";
+  std::string output;
+  std::int64_t repeat = 1;
+  bool json = false;
+  bool quiet = false;
+  bool verbose = false;
+};
+
+/// --device and --threads.
+void add_device_options(command_line& line, common_options& common);
+/// --precision double|single|mixed.
+void add_precision_option(command_line& line, common_options& common);
+/// --json, -q and -v.
+void add_talk_options(command_line& line, common_options& common);
+
+/// The console that --json, -q and -v ask for.
+console make_console(const common_options& common);
+
+/// What --device asked for.
+struct device_request {
+  bool automatic = false;
+  bool cuda = false;
+  int index = 0;
+};
+
+/// Reads auto, cpu, cuda or cuda:K; throws usage_error.
+device_request parse_device(const std::string& text);
+/// The CPU with --threads threads.
+device open_cpu(const common_options& common);
+
+/// {"kind", "name", "threads"} of the device that did the work; threads is null on a GPU.
+nlohmann::ordered_json to_json(const device& dev);
+/// Prints the one object of --json, indented.
+void print_json(const nlohmann::ordered_json& object);
+
+/// Fails early, before hours of work, when a file could not be written there: no such folder, not writable.
+void check_writable(const std::string& path);
+
+}  // namespace vouch::cli

@@ -1,0 +1,73 @@
+// cli/console.hpp -- stderr: log, warnings, errors and the progress line.
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace vouch::cli {
+
+/// How much is said on stderr besides errors.
+enum class verbosity {
+  silent,    // -q: nothing
+  warnings,  // with --json
+  normal,
+  verbose  // -v
+};
+
+/// Writes lines to stderr as its verbosity allows.
+class console {
+ public:
+  explicit console(verbosity level) : level_(level) {}
+
+  verbosity level() const { return level_; }
+  /// A line of the log.
+  void line(std::string_view text) const;
+  /// A line that only -v shows.
+  void detail(std::string_view text) const;
+  /// "vouch: warning: ...", from verbosity warnings on.
+  void warning(std::string_view text) const;
+
+ private:
+  verbosity level_;
+};
+
+/// Where colours are wanted: a terminal and no NO_COLOR in the environment.
+bool wants_colour(int file_descriptor);
+/// text in bold green or bold red.
+std::string good(std::string_view text);
+std::string bad(std::string_view text);
+
+/// Seconds since it was made.
+class stopwatch {
+ public:
+  double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+/// One line at the bottom of a terminal, rewritten ten times a second at most, first after one second; erased
+/// when it goes. Says nothing where stderr is no terminal or the console is silent.
+class progress_line {
+ public:
+  explicit progress_line(const console& log);
+  ~progress_line() { erase(); }
+  progress_line(const progress_line&) = delete;
+  progress_line& operator=(const progress_line&) = delete;
+
+  /// True when it is time to call show().
+  bool due() const;
+  void show(std::string_view text);
+  void erase();
+
+ private:
+  bool enabled_;
+  bool shown_ = false;
+  stopwatch clock_;
+  double next_ = 1;
+};
+
+}  // namespace vouch::cli

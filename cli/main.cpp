@@ -1,0 +1,100 @@
+// The tool: finds the subcommand, runs it, and turns exceptions into messages and exit codes.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <new>
+#include <vector>
+
+#include <vouch/core/config.hpp>
+#include <vouch/core/error.hpp>
+
+#include "command.hpp"
+#include "usage.hpp"
+
+namespace vouch::cli {
+namespace {
+
+std::string overview() {
+  std::string text =
+      "vouch -- linear systems solved fast, with an answer that is checked\n"
+      "\n"
+      "Examples\n"
+      "  vouch solve A.mtx               solve A x = (1, ..., 1) and say how good x is\n"
+      "  vouch solve A.mtx -h            all about one command\n"
+      "\n"
+      "Usage: vouch COMMAND [arguments] [options]\n";
+  for (const command& c : commands()) text += fmt::format("  {:<10}{}\n", c.name, c.summary);
+  text +=
+      "\n"
+      "  -h, --help      this page; vouch COMMAND -h for a command\n"
+      "  --version       the version\n"
+      "\n"
+      "Exit codes: 0 goal reached, 1 goal missed, 2 usage or bad input, 3 no GPU, memory or file system,\n"
+      "            130 and 143 interrupted\n";
+  return text;
+}
+
+int run(std::span<const char* const> arguments) {
+  if (arguments.empty()) {
+    fmt::print(stderr, "{}", overview());
+    return bad_input;
+  }
+  const std::string_view first = arguments.front();
+  if (first == "--version" || first == "-V") {
+    fmt::print("vouch {}{}\n", version, built_with_cuda ? "" : " (without CUDA)");
+    return goal_reached;
+  }
+  if (first == "-h" || first == "--help" || first == "help") {
+    fmt::print("{}", overview());
+    return goal_reached;
+  }
+  for (const command& c : commands())
+    if (c.name == first) return c.run(arguments.subspan(1));
+
+  std::vector<std::string_view> names{"--version", "--help"};
+  if (first[0] != '-') names.clear();
+  for (const command& c : commands()) names.push_back(c.name);
+  const std::string meant = did_you_mean(first, names);
+  throw usage_error(fmt::format("unknown {} '{}'", first[0] == '-' ? "option" : "command", first),
+                    meant.empty() ? "vouch -h lists the commands" : meant);
+}
+
+int fail(int code, const char* what, const std::string& hint) {
+  fmt::print(stderr, "vouch: error: {}\n", what);
+  if (!hint.empty()) fmt::print(stderr, "hint: {}\n", hint);
+  return code;
+}
+
+int guarded(std::span<const char* const> arguments) {
+  try {
+    return run(arguments);
+  } catch (const file_error& e) {
+    return fail(no_means, e.what(), e.hint());
+  } catch (const out_of_memory& e) {
+    return fail(no_means, e.what(), e.hint());
+  } catch (const device_error& e) {
+    return fail(no_means, e.what(), e.hint());
+  } catch (const no_cuda_error& e) {
+    return fail(no_means, e.what(), e.hint());
+  } catch (const error& e) {
+    return fail(bad_input, e.what(), e.hint());
+  } catch (const std::bad_alloc&) {
+    return fail(no_means, "out of memory on the host", "");
+  } catch (const std::exception& e) {
+    return fail(no_means, e.what(), "");
+  }
+}
+
+}  // namespace
+}  // namespace vouch::cli
+
+int main(int argc, char** argv) {
+  const int code =
+      vouch::cli::guarded({argv + std::min(argc, 1), static_cast<std::size_t>(std::max(argc - 1, 0))});
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    std::fputs("vouch: error: standard output could not be written\n", stderr);
+    return vouch::cli::no_means;
+  }
+  return code;
+}

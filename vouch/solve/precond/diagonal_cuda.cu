@@ -1,0 +1,48 @@
+#include <vouch/core/launch.cuh>
+#include <vouch/solve/precond/diagonal.hpp>
+
+namespace vouch {
+namespace {
+
+constexpr unsigned block = 256;
+
+// One thread a row. The least index wins by an integer atomic: the same whatever the order.
+template <class T>
+__global__ void __launch_bounds__(block)
+    invert_diagonal_kernel(csr_view<const T> A, T* out, unsigned long long* bad) {
+  const auto i = std::int64_t{blockIdx.x} * block + threadIdx.x;
+  if (i >= A.rows) return;
+  const T d = diagonal_entry(A, i);
+  const bool good = can_be_inverted(d);
+  out[i] = good ? T(1) / d : d;
+  if (!good) atomicMin(bad, static_cast<unsigned long long>(i));
+}
+
+// One thread an element. Bound by memory: 3 sizeof T bytes an element.
+template <class T>
+__global__ void __launch_bounds__(block)
+    multiply_elements_kernel(std::int64_t n, const T* d, const T* r, T* z) {
+  const auto i = std::int64_t{blockIdx.x} * block + threadIdx.x;
+  if (i < n) z[i] = d[i] * r[i];
+}
+
+}  // namespace
+
+template <real T>
+void invert_diagonal_cuda(const device& dev, csr_view<const T> A, T* out, std::uint64_t* bad) {
+  launch(dev, "invert_diagonal", {ceil_div<std::int64_t>(A.rows, block), block}, invert_diagonal_kernel<T>, A,
+         out, reinterpret_cast<unsigned long long*>(bad));
+}
+
+template <real T>
+void multiply_elements_cuda(const device& dev, const T* d, view<const T> r, view<T> z) {
+  launch(dev, "multiply_elements", {ceil_div<std::int64_t>(r.size(), block), block},
+         multiply_elements_kernel<T>, r.size(), d, r.data(), z.data());
+}
+
+template void invert_diagonal_cuda(const device&, csr_view<const float>, float*, std::uint64_t*);
+template void invert_diagonal_cuda(const device&, csr_view<const double>, double*, std::uint64_t*);
+template void multiply_elements_cuda(const device&, const float*, view<const float>, view<float>);
+template void multiply_elements_cuda(const device&, const double*, view<const double>, view<double>);
+
+}  // namespace vouch

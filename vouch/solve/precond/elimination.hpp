@@ -1,0 +1,74 @@
+// vouch/solve/precond/elimination.hpp -- orders of elimination, sparse triangles and their level sets; private,
+// on the CPU.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <vouch/core/types.hpp>
+#include <vouch/sparse/csr.hpp>
+
+namespace vouch {
+
+/// A strict triangle by rows; its values are kept in double whatever the matrix is.
+struct triangle {
+  std::vector<std::int64_t> row_ptr{0};
+  std::vector<std::int32_t> col;
+  std::vector<double> val;
+
+  std::int64_t rows() const { return static_cast<std::int64_t>(row_ptr.size()) - 1; }
+  std::int64_t nonzeros() const { return row_ptr.back(); }
+};
+
+/// The parts L + D of P A P^T = L + D + L^T.
+struct lower_part {
+  triangle lower;
+  std::vector<double> diagonal;
+};
+
+/// Rows grouped so that a row of a lower triangle refers to rows of earlier groups only: set s holds the rows
+/// rows[start[s]] to rows[start[s+1]-1], ascending.
+struct level_sets {
+  std::vector<std::int64_t> start{0};
+  std::vector<std::int32_t> rows;
+
+  std::int64_t count() const { return static_cast<std::int64_t>(start.size()) - 1; }
+};
+
+/// An elimination order: order[k] is the row eliminated as k-th; empty stands for the order of the matrix.
+struct elimination {
+  std::vector<std::int32_t> order;
+  std::int64_t colours = 0;  // 0 where the order is that of the matrix
+};
+
+/// Rows of one colour share no entry; each row takes the first colour that its neighbours before it left free,
+/// colours are eliminated one after the other, rows of a colour in the order of the matrix.
+///
+/// Result  At most 1 + (most entries in a row) colours. Depends on the pattern alone.
+/// Cost    One pass over the pattern, one thread.
+template <real T>
+elimination coloured(csr_view<const T> A);
+
+/// The fewest level sets that L allows.
+level_sets find_levels(const triangle& L);
+
+/// The order for a device on which a barrier costs far more than a row: coloured, unless the matrix's own
+/// order, which makes the better factor, has at most twice as many level sets.
+template <real T>
+elimination order_for_gpu(csr_view<const T> A);
+
+/// Reads only the entries of P A P^T on and below the diagonal.
+///
+/// Throws  value_error  an entry that is NaN or infinite, a diagonal entry that is not positive; `who` begins
+///                      the text, which names the row
+template <real T>
+lower_part take_lower(csr_view<const T> A, const elimination& order, int threads, const std::string& who);
+
+/// The transpose: rows ascending in each column become columns ascending in each row.
+triangle transposed(const triangle& L);
+
+/// Row k of the result is row rows[k] of L with its columns renamed to name[column], in the order they had. An
+/// empty rows or name changes nothing.
+triangle renumbered(const triangle& L, std::span<const std::int32_t> rows, std::span<const std::int32_t> name);
+
+}  // namespace vouch

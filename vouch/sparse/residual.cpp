@@ -1,0 +1,82 @@
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <vouch/core/config.hpp>
+#include <vouch/core/error.hpp>
+#include <vouch/sparse/residual.hpp>
+#include <vouch/sparse/residual_row.hpp>
+
+namespace vouch {
+namespace {
+
+using detail::residual_chunk;
+using detail::residual_norms;
+
+// Forms the rows of one chunk, and the norms over them and over the chunk's piece of x.
+template <real T>
+residual_norms chunk_norms(csr_view<const T> A, const T* b, const T* x_hi, const T* x_lo, T* r,
+                           std::int64_t chunk) {
+  residual_norms norms;
+  const std::int64_t first = chunk * residual_chunk;
+  for (std::int64_t i = first; i < std::min(first + residual_chunk, A.rows); ++i) {
+    const T b_i = b[i];
+    detail::row_residual<T> row(b_i);
+    for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k) {
+      const std::int32_t j = A.col[k];
+      row.subtract(A.val[k], x_hi[j], x_lo != nullptr ? x_lo[j] : T{});
+    }
+    r[i] = row.rounded();
+    norms.add_row(r[i], b_i, row.magnitude, row.product);
+  }
+  for (std::int64_t j = first; j < std::min(first + residual_chunk, A.cols); ++j)
+    norms.add_x(x_lo != nullptr ? x_hi[j] + x_lo[j] : x_hi[j]);
+  return norms;
+}
+
+template <real T>
+residual_norms residual_cpu(const device& dev, csr_view<const T> A, const T* b, const T* x_hi, const T* x_lo,
+                            T* r) {
+  const std::int64_t chunks = ceil_div(std::max(A.rows, A.cols), residual_chunk);
+  std::vector<residual_norms> partial(static_cast<std::size_t>(chunks));
+#pragma omp parallel for num_threads(dev.threads()) schedule(static) if (chunks > 1)
+  for (std::int64_t c = 0; c < chunks; ++c)
+    partial[static_cast<std::size_t>(c)] = chunk_norms(A, b, x_hi, x_lo, r, c);
+  residual_norms all;
+  for (const residual_norms& part : partial) all.merge(part);
+  return all;
+}
+
+void check_length(const char* what, std::int64_t size, std::int64_t stride, std::int64_t wanted) {
+  if (size != wanted)
+    throw shape_error(std::string("residual: ") + what + " has " + std::to_string(size) + " elements, not " +
+                      std::to_string(wanted));
+  if (size > 1 && stride != 1) throw shape_error(std::string("residual: ") + what + " is not contiguous");
+}
+
+}  // namespace
+
+double residual_facts::backward_error() const {
+  if (norm_inf == 0) return 0;
+  // The product of the norms of huge A and x overflows double, not the wider type.
+  const long double scale = static_cast<long double>(matrix_norm_inf) * x_norm_inf + rhs_norm_inf;
+  return static_cast<double>(norm_inf / scale);
+}
+
+template <real T>
+residual_facts residual(const device& dev, csr_view<const T> A, view<const T> b, view<const T> x_hi,
+                        const T* x_lo, view<T> r) {
+  check_length("b", b.size(), b.stride(), A.rows);
+  check_length("r", r.size(), r.stride(), A.rows);
+  check_length("x", x_hi.size(), x_hi.stride(), A.cols);
+  if constexpr (built_with_cuda)
+    if (dev.is_cuda()) return detail::residual_cuda(dev, A, b.data(), x_hi.data(), x_lo, r.data()).facts();
+  return residual_cpu(dev, A, b.data(), x_hi.data(), x_lo, r.data()).facts();
+}
+
+template residual_facts residual(const device&, csr_view<const float>, view<const float>, view<const float>,
+                                 const float*, view<float>);
+template residual_facts residual(const device&, csr_view<const double>, view<const double>, view<const double>,
+                                 const double*, view<double>);
+
+}  // namespace vouch

@@ -1,0 +1,88 @@
+// vouch/sparse/spmv_layouts.hpp -- how spmv_plan keeps a matrix: plain views that kernels take by value;
+// private.
+#pragma once
+#include <cstdint>
+
+#include <vouch/core/types.hpp>
+#include <vouch/sparse/csr.hpp>
+
+namespace vouch::detail {
+
+/// What the grid of a layout's GPU kernel is made from; resident_blocks is what its launch bounds guarantee.
+struct kernel_shape {
+  int rows_a_block;
+  int resident_blocks;
+};
+
+/// CSR with the number of GPU threads that share a row.
+template <class T>
+struct csr_layout {
+  csr_view<const T> A;
+  int lanes = 1;  // a power of two, at most 32
+
+  static constexpr int resident_blocks = 4;
+  kernel_shape shape() const { return {256 / lanes, resident_blocks}; }
+};
+
+/// Diagonals, ascending by offset: the value of row i on diagonal k is val[start[k] + i] and belongs to column
+/// i + offset[k]. Where only the upper half of a symmetric matrix is stored, start of a lower diagonal points
+/// into its mirror image.
+template <class T>
+struct dia_layout {
+  static constexpr int max_diagonals = 64;
+  std::int64_t rows = 0;
+  std::int64_t cols = 0;
+  int count = 0;
+  std::int64_t start[max_diagonals] = {};
+  std::int64_t offset[max_diagonals] = {};
+  const T* val = nullptr;
+
+  static constexpr int resident_blocks = 4;
+  kernel_shape shape() const { return {256, resident_blocks}; }
+};
+
+/// Where a slice of a sliced_layout begins, in steps, and the block column its 16-bit indices count from.
+struct slice_place {
+  std::int64_t start = 0;
+  std::int32_t base = 0;
+  std::int32_t width = 0;  // steps: the most blocks that a block row of the slice has
+};
+
+/// Blocks of b by b entries for GPUs, one element of a block row's column per lane. A slice is 32/b block rows;
+/// step j of a slice holds the j-th block of each of them, so that a warp reads it side by side:
+///
+///   index[(start + j) (32/b) + l]                     block column of block row l, less base where indices are
+///   short val[((start + j) b + r) b (32/b) + l b + c]       its entry (r, c)
+///
+/// 16 slices are a window. Within it the block rows stand by falling number of blocks, so that slices have few
+/// holes: order[slot] gives the block row within the window and, times 2^16, how many blocks it has.
+template <class T>
+struct sliced_layout {
+  static constexpr int slices_a_window = 16;
+  static constexpr unsigned absent = 0xffff;  // the block row of a slot past the end
+  static constexpr int longest = 0xffff;      // blocks of a block row
+  std::int64_t rows = 0;
+  std::int64_t cols = 0;
+  int b = 1;
+  bool short_index = false;  // 16 bits, else 32
+  std::int64_t windows = 0;
+  std::int64_t steps = 0;
+  const slice_place* slices = nullptr;
+  const std::uint32_t* order = nullptr;
+  const void* index = nullptr;
+  const T* val = nullptr;
+
+  static constexpr int resident_blocks = 4;
+  int window_rows() const { return slices_a_window * (32 / b) * b; }
+  kernel_shape shape() const { return {window_rows(), resident_blocks}; }
+};
+
+/// Threads that share a row so that the rows of one warp's tile come to about csr_piece entries.
+constexpr int csr_piece = 256;
+inline int csr_lanes(std::int64_t rows, std::int64_t nonzeros) {
+  int lanes = 1;
+  while (lanes < 32 && nonzeros * 32 > rows * lanes * (csr_piece - csr_piece / 16)) lanes *= 2;
+  return lanes;
+}
+
+}  // namespace vouch::detail

@@ -1,0 +1,223 @@
+#include <algorithm>
+#include <vector>
+
+#include <vouch/core/config.hpp>
+#include <vouch/core/error.hpp>
+#include <vouch/sparse/spmv_convert.hpp>
+#include <vouch/sparse/spmv_cpu.hpp>
+#include <vouch/sparse/spmv_plan.hpp>
+
+namespace vouch {
+namespace {
+
+template <class T>
+std::int64_t vector_bytes(std::int64_t rows, std::int64_t cols) {
+  return (rows + cols) * static_cast<std::int64_t>(sizeof(T));
+}
+
+template <class T>
+std::int64_t csr_bytes(csr_view<const T> A) {
+  return A.nonzeros * static_cast<std::int64_t>(sizeof(T) + sizeof(std::int32_t)) + (A.rows + 1) * 8;
+}
+
+// Rows that the diagonal crosses.
+std::int64_t diagonal_length(std::int64_t rows, std::int64_t cols, std::int64_t offset) {
+  return std::max<std::int64_t>(0, std::min(rows, cols - offset) - std::max<std::int64_t>(0, -offset));
+}
+
+std::int64_t total_length(std::int64_t rows, std::int64_t cols, const std::vector<std::int64_t>& offsets) {
+  std::int64_t total = 0;
+  for (const std::int64_t offset : offsets) total += diagonal_length(rows, cols, offset);
+  return total;
+}
+
+bool mirror_images(const std::vector<std::int64_t>& offsets) {
+  return std::equal(offsets.begin(), offsets.end(), offsets.rbegin(),
+                    [](std::int64_t a, std::int64_t b) { return a == -b; });
+}
+
+// Places for all diagonals, or for those with offset >= 0, lower ones then sharing the place of their image.
+template <class T>
+std::int64_t place_diagonals(detail::dia_layout<T>& shape, const std::vector<std::int64_t>& offsets,
+                             bool half) {
+  shape.count = static_cast<int>(offsets.size());
+  std::int64_t used = 0;
+  for (int k = shape.count - 1; k >= 0; --k) {
+    const std::int64_t offset = shape.offset[k] = offsets[static_cast<std::size_t>(k)];
+    if (half && offset < 0) {
+      shape.start[k] = shape.start[shape.count - 1 - k] + offset;
+    } else {
+      shape.start[k] = used;
+      used += shape.rows;
+    }
+  }
+  return used;
+}
+
+void check_vector(const char* what, std::int64_t size, std::int64_t stride, std::int64_t wanted) {
+  if (size != wanted)
+    throw shape_error(std::string("matrix times vector: ") + what + " has " + std::to_string(size) +
+                      " elements, not " + std::to_string(wanted));
+  if (size > 1 && stride != 1)
+    throw shape_error(std::string("matrix times vector: ") + what + " is not contiguous");
+}
+
+}  // namespace
+
+const char* name(layout kept_as) {
+  switch (kept_as) {
+    case layout::automatic:
+      return "automatic";
+    case layout::csr:
+      return "csr";
+    case layout::dia:
+      return "dia";
+    case layout::sell:
+      return "sell";
+    case layout::bsr:
+      return "bsr";
+  }
+  return "unknown";
+}
+
+template <real T>
+void spmv_plan<T>::keep_csr(const std::string& why) {
+  kept_as_ = layout::csr;
+  format_ = "csr (" + why + ")";
+  bytes_ = csr_bytes(csr_.A) + vector_bytes<T>(rows_, cols_);
+}
+
+template <real T>
+bool spmv_plan<T>::keep_dia(csr_view<const T> A, bool symmetric, bool forced) {
+  const std::vector<std::int64_t> offsets = detail::occupied_diagonals(device_, A);
+  if (offsets.size() > detail::dia_layout<T>::max_diagonals) return false;
+  const std::int64_t places = total_length(rows_, cols_, offsets);
+  const auto size = static_cast<std::int64_t>(sizeof(T));
+  const bool may_halve = rows_ == cols_ && mirror_images(offsets);
+  const auto worth = [&](std::int64_t stored) { return forced || stored * size <= csr_bytes(A); };
+  if (!worth(may_halve ? (places + rows_) / 2 : places)) return false;
+
+  dia_.rows = rows_;
+  dia_.cols = cols_;
+  bool half = may_halve;
+  if (half) {
+    values_ = array<T>::zeros(device_, place_diagonals<T>(dia_, offsets, true));
+    detail::fill_diagonals(device_, A, dia_, 0, values_.data());
+    half = symmetric || detail::mirrors_upper_half(device_, A, dia_, static_cast<const T*>(values_.data()));
+  }
+  if (!half) {
+    values_ = {};
+    if (!worth(places)) return false;
+    values_ = array<T>::zeros(device_, place_diagonals<T>(dia_, offsets, false));
+    detail::fill_diagonals(device_, A, dia_, -rows_, values_.data());
+  }
+  device_.synchronize();
+  dia_.val = values_.data();
+  kept_as_ = layout::dia;
+  std::int64_t stored = places;
+  if (half) {
+    const std::vector<std::int64_t> upper(std::lower_bound(offsets.begin(), offsets.end(), 0), offsets.end());
+    stored = total_length(rows_, cols_, upper);
+  }
+  bytes_ = stored * size + vector_bytes<T>(rows_, cols_);
+  const std::int64_t percent = places > 0 ? 100 * A.nonzeros / places : 100;
+  format_ = "dia (" + std::to_string(dia_.count) + " diagonals, " + std::to_string(percent) + " % full" +
+            (half ? "; symmetric, upper half stored)" : ")");
+  return true;
+}
+
+template <real T>
+bool spmv_plan<T>::keep_sliced(csr_view<const T> A, int b, bool forced) {
+  if constexpr (built_with_cuda) {
+    if (!device_.is_cuda()) return false;
+    auto storage = detail::plan_slices_cuda(device_, A, b);
+    if (!storage) return false;
+    const bool small =
+        10 * storage->bytes() <= 9 * csr_bytes(A) && 2 * storage->held_bytes() <= 3 * storage->bytes();
+    if (!small && !forced) return false;
+    detail::fill_slices_cuda(device_, A, *storage);
+    sliced_ = std::move(*storage);
+    kept_as_ = b == 1 ? layout::sell : layout::bsr;
+    bytes_ = sliced_.bytes() + vector_bytes<T>(rows_, cols_);
+    const std::int64_t places = sliced_.blocks * b * b;
+    const std::string full = std::to_string(places > 0 ? 100 * A.nonzeros / places : 100) + " % full, ";
+    const std::string size = std::to_string(b);
+    format_ = (b == 1 ? "sell (" : "bsr (" + size + " by " + size + " blocks, " + full) +
+              (sliced_.shape.short_index ? "16" : "32") + "-bit columns)";
+    return true;
+  }
+  return false;
+}
+
+// Tries the layouts in the order of the rule of make().
+template <real T>
+bool spmv_plan<T>::keep(csr_view<const T> A, bool symmetric, layout wanted) {
+  const bool any = wanted == layout::automatic;
+  if ((any || wanted == layout::dia) && keep_dia(A, symmetric, !any)) return true;
+  if ((any || wanted == layout::bsr) && (keep_sliced(A, 3, !any) || keep_sliced(A, 2, !any))) return true;
+  if ((any || wanted == layout::sell) && keep_sliced(A, 1, !any)) return true;
+  if (!any && wanted != layout::csr) return false;
+  keep_csr(any ? "nothing smaller holds its pattern" : "as asked");
+  return true;
+}
+
+template <real T>
+void spmv_plan<T>::set_blocks() {
+  if (!device_.is_cuda()) return;
+  const detail::kernel_shape shape = kept_as_ == layout::csr   ? csr_.shape()
+                                     : kept_as_ == layout::dia ? dia_.shape()
+                                                               : sliced_.shape.shape();
+  const std::int64_t wanted = ceil_div(rows_, std::int64_t{shape.rows_a_block});
+  const std::int64_t resident = std::int64_t{device_.processors()} * shape.resident_blocks;
+  blocks_ = static_cast<unsigned>(std::clamp<std::int64_t>(wanted, 1, std::min<std::int64_t>(resident, 4096)));
+}
+
+template <real T>
+spmv_plan<T> spmv_plan<T>::make(const device& dev, csr_view<const T> A, bool symmetric, layout wanted) {
+  spmv_plan plan(dev);
+  plan.rows_ = A.rows;
+  plan.cols_ = A.cols;
+  plan.csr_ = {A, detail::csr_lanes(A.rows, A.nonzeros)};
+  if (!plan.keep(A, symmetric, wanted))
+    throw value_error(std::string("the layout ") + name(wanted) + " cannot hold this matrix on this device");
+  plan.set_blocks();
+  return plan;
+}
+
+template <real T>
+void spmv_plan<T>::rows_into(const T* x, T* sums, std::int64_t row_begin, std::int64_t row_end) const {
+  switch (kept_as_) {
+    case layout::dia:
+      return detail::dia_rows(dia_, x, sums, row_begin, row_end);
+    default:
+      return detail::csr_rows(csr_.A, x, sums, row_begin, row_end);
+  }
+}
+
+template <real T>
+void spmv_plan<T>::multiply_rows(const T* x, T* y, std::int64_t row_begin, std::int64_t row_end) const {
+  rows_into(x, y + row_begin, row_begin, row_end);
+}
+
+template <real T>
+void spmv_plan<T>::multiply(T alpha, view<const T> x, T beta, view<T> y) const {
+  check_vector("x", x.size(), x.stride(), cols_);
+  check_vector("y", y.size(), y.stride(), rows_);
+  if constexpr (built_with_cuda)
+    if (device_.is_cuda()) return detail::multiply_cuda(device_, *this, alpha, x.data(), beta, y.data());
+  constexpr std::int64_t chunk = 1024;
+  const std::int64_t chunks = ceil_div(rows_, chunk);
+#pragma omp parallel for num_threads(device_.threads()) schedule(static) if (chunks > 1)
+  for (std::int64_t c = 0; c < chunks; ++c) {
+    const std::int64_t begin = c * chunk, end = std::min(rows_, begin + chunk);
+    T sums[chunk];
+    rows_into(x.data(), sums, begin, end);
+    for (std::int64_t i = begin; i < end; ++i)
+      y[i] = beta == T{} ? alpha * sums[i - begin] : alpha * sums[i - begin] + beta * y[i];
+  }
+}
+
+template class spmv_plan<float>;
+template class spmv_plan<double>;
+
+}  // namespace vouch

@@ -1,0 +1,19 @@
+// vouch/sparse/transpose.hpp -- the transpose of a CSR matrix.
+#pragma once
+#include <vouch/core/device.hpp>
+#include <vouch/sparse/csr.hpp>
+
+namespace vouch {
+
+/// B := A^T, columns of each row of B ascending.
+///
+/// Shapes  A is m-by-n, B is n-by-m; m, n and nnz may be 0.
+/// Types   T is float or double.
+/// Memory  A lives on the CPU, B is made there; 8 n bytes besides the result.
+/// Result  The same bits for any number of threads.
+/// Cost    O(nnz + m + n), and for each row of B that threads filled out of order a sort of it.
+/// Throws  value_error  dev is a GPU, or A has more rows than 32-bit columns can count
+template <real T>
+csr<T> transpose(const device& dev, csr_view<const T> A);
+
+}  // namespace vouch
