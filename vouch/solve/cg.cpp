@@ -69,14 +69,14 @@ struct prepared {
 };
 
 template <real T>
-prepared<T> prepare(const device& dev, csr_view<const T> A, const preconditioner<T>* M) {
+prepared<T> prepare(const device& dev, csr_view<const T> A, const preconditioner<T>* M, layout wanted) {
   prepared<T> p;
   const T* minv = M != nullptr ? M->diagonal() : nullptr;
   const bool fused = M == nullptr || minv != nullptr;
   if constexpr (built_with_cuda)
-    if (dev.is_cuda() && fused) p.engine = cg_resident_cuda(dev, A, minv);
+    if (dev.is_cuda() && fused && wanted == layout::automatic) p.engine = cg_resident_cuda(dev, A, minv);
   if (p.engine) return p;
-  p.plan = std::make_unique<spmv_plan<T>>(spmv_plan<T>::make(dev, A, true));
+  p.plan = std::make_unique<spmv_plan<T>>(spmv_plan<T>::make(dev, A, true, wanted));
   if (fused) {
     if constexpr (built_with_cuda)
       if (dev.is_cuda()) p.engine = cg_graph_cuda(dev, *p.plan, minv);
@@ -99,7 +99,7 @@ solve_report cg(const device& dev, csr_view<const T> A, view<const T> b, view<T>
   solve_report report = new_report<T>(M);
   const auto begin = clock::now();
   if (!options.matrix_checked) check_spd_looking(dev, A);
-  prepared<T> p = prepare(dev, A, M);
+  prepared<T> p = prepare(dev, A, M, options.matrix_layout);
   report.engine = p.engine->name();
   verified_problem<T> problem{dev, A.rows,
                               [&](const T* at, const T* at_low, T* r) {
