@@ -20,12 +20,12 @@ struct bench_device {
 };
 
 struct suite_options {
-  std::vector<std::string> devices;   // labels; empty: all that are there
-  std::vector<std::string> matrices;  // Matrix Market files; empty: those of the published table under data
-  std::string data;                   // folder with the published matrices; may be empty
-  std::int64_t repeat = 0;            // solves a table cell; 0: as many as fit a short time
-  int threads = 0;                    // of "cpu"; 0: all
-  bool quick = false;                 // a small selection, a minute on two cores
+  std::vector<std::string> devices;                // labels; empty: all that are there
+  std::vector<std::string> matrices;               // Matrix Market files in place of the suite's own systems
+  std::string data;                                // folder with the published matrices; may be empty
+  std::int64_t repeat = 0;                         // solves a table cell; 0: as many as fit a short time
+  int threads = 0;                                 // of "cpu"; 0: all
+  bool quick = false;                              // a small selection, a minute on two cores
   std::function<void(std::string_view)> progress;  // one line when a piece of work begins; may be empty
   std::function<bool()> interrupted;               // asked often; true ends the suite early; may be empty
 
