@@ -23,7 +23,8 @@ class spmv_typed : public ::testing::Test {};
 using both = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(spmv_typed, both);
 
-constexpr layout every_layout[] = {layout::automatic, layout::csr, layout::dia, layout::sell, layout::bsr};
+constexpr layout every_layout[] = {layout::automatic, layout::csr, layout::dia,
+                                   layout::sell,      layout::bsr, layout::tile};
 
 template <class T>
 std::vector<T> multiply(const device& dev, const spmv_plan<T>& plan, T alpha, const std::vector<T>& x, T beta,
@@ -118,7 +119,10 @@ TYPED_TEST(spmv_typed, chooses_by_structure) {
     EXPECT_EQ(kept(testing::stencil_matrix<T>(10, true, 1)),
               "dia (7 diagonals, 94 % full; symmetric, upper half stored)");
     EXPECT_EQ(kept(testing::stencil_matrix<T>(10, false, 1)), "dia (7 diagonals, 94 % full)");
-    EXPECT_EQ(kept(testing::random_matrix<T>(100, 100, 6, 1)).substr(0, 3), "csr");
+    EXPECT_EQ(kept(testing::random_matrix<T>(1000, 1000, 6, 1)).substr(0, 3), dev.is_cuda() ? "sel" : "csr");
+    EXPECT_EQ(kept(testing::block_matrix<T>(500, 3, 9, false, 1)).substr(0, 33),
+              dev.is_cuda() ? "bsr (3 by 3 blocks, 100 % full, 1" : "bsr (3 by 3 blocks, 100 % full)");
+    EXPECT_EQ(kept(testing::block_matrix<T>(300, 8, 7, true, 1)).substr(0, 4), dev.is_cuda() ? "bsr " : "tile");
     // One entry without its mirror image, a zero without one, an unequal pair.
     auto A = testing::stencil_matrix<T>(10, true, 1);
     A.rows[0].erase(1);
