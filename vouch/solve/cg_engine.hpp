@@ -22,6 +22,8 @@ class cg_log {
   bool note(std::int64_t iteration, double residual);
   /// The next run's iteration 0 is this one's number `iterations`.
   void advance(std::int64_t iterations) { done_ += iterations; }
+  /// Residuals come times this and are kept without it.
+  void set_scale(double scale) { scale_ = scale; }
   std::int64_t done() const { return done_; }
 
  private:
@@ -29,6 +31,7 @@ class cg_log {
   std::vector<iteration_record>& history_;
   std::int64_t done_ = 0;
   std::int64_t last_ = -1;
+  double scale_ = 1;
 };
 
 struct cg_outcome {

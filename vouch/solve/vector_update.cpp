@@ -55,12 +55,21 @@ void fill(const device& dev, T* x, T c, std::int64_t n) {
   for_each_index(dev, n, [=](std::int64_t i) { x[i] = c; });
 }
 
+template <real T>
+void scale(const device& dev, T* x, T c, std::int64_t n) {
+  if constexpr (built_with_cuda)
+    if (dev.is_cuda()) return scale_cuda(dev, x, c, n);
+  for_each_index(dev, n, [=](std::int64_t i) { x[i] *= c; });
+}
+
 template void accumulate_pair(const device&, float*, float*, const float*, std::int64_t);
 template void accumulate_pair(const device&, double*, double*, const double*, std::int64_t);
 template double sum_elements(const device&, const float*, std::int64_t);
 template double sum_elements(const device&, const double*, std::int64_t);
 template void add_constant(const device&, float*, double, std::int64_t);
 template void add_constant(const device&, double*, double, std::int64_t);
+template void scale(const device&, float*, float, std::int64_t);
+template void scale(const device&, double*, double, std::int64_t);
 template void fill(const device&, float*, float, std::int64_t);
 template void fill(const device&, double*, double, std::int64_t);
 

@@ -23,6 +23,10 @@ void add_constant(const device& dev, T* x, double c, std::int64_t n);
 template <real T>
 void fill(const device& dev, T* x, T c, std::int64_t n);
 
+/// x := c x.
+template <real T>
+void scale(const device& dev, T* x, T c, std::int64_t n);
+
 template <real T>
 void accumulate_pair_cuda(const device& dev, T* hi, T* lo, const T* d, std::int64_t n);
 template <real T>
@@ -31,5 +35,7 @@ template <real T>
 void add_constant_cuda(const device& dev, T* x, double c, std::int64_t n);
 template <real T>
 void fill_cuda(const device& dev, T* x, T c, std::int64_t n);
+template <real T>
+void scale_cuda(const device& dev, T* x, T c, std::int64_t n);
 
 }  // namespace vouch

@@ -71,12 +71,19 @@ void fill_cuda(const device& dev, T* x, T c, std::int64_t n) {
   for_each_index(dev, "fill", n, [=] __device__(std::int64_t i) { x[i] = c; });
 }
 
+template <real T>
+void scale_cuda(const device& dev, T* x, T c, std::int64_t n) {
+  for_each_index(dev, "scale", n, [=] __device__(std::int64_t i) { x[i] *= c; });
+}
+
 template void accumulate_pair_cuda(const device&, float*, float*, const float*, std::int64_t);
 template void accumulate_pair_cuda(const device&, double*, double*, const double*, std::int64_t);
 template double sum_elements_cuda(const device&, const float*, std::int64_t);
 template double sum_elements_cuda(const device&, const double*, std::int64_t);
 template void add_constant_cuda(const device&, float*, double, std::int64_t);
 template void add_constant_cuda(const device&, double*, double, std::int64_t);
+template void scale_cuda(const device&, float*, float, std::int64_t);
+template void scale_cuda(const device&, double*, double, std::int64_t);
 template void fill_cuda(const device&, float*, float, std::int64_t);
 template void fill_cuda(const device&, double*, double, std::int64_t);
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -19,6 +20,10 @@ std::string text(const char* format, Values... values) {
   std::snprintf(line, sizeof line, format, values...);
   return line;
 }
+
+// The residual of CG can grow on the way, by up to the square root of the condition; beyond this it has gone
+// wrong.
+constexpr double allowed_growth = 1e4;
 
 template <real T>
 class verified_loop {
@@ -42,18 +47,17 @@ class verified_loop {
     take_tolerance(start);
     judge(start);
     if (answered_at_once(start)) return;
-    residual_facts last = start;
+    double last = start.norm2, to_solve = start.norm2;
     for (int strikes = 0;;) {
-      const cg_outcome outcome = one_run();
+      const cg_outcome outcome = one_run(to_solve);
       const residual_facts now = problem_.residual_of(x_, nullptr, r_.data());
       judge(now);
-      report_.recurrence_residual = std::sqrt(outcome.residual_squared);
       if (ended(outcome, now)) return;
-      strikes = now.norm2 <= 0.5 * last.norm2 ? 0 : strikes + 1;
+      strikes = now.norm2 <= 0.5 * last ? 0 : strikes + 1;
       if (strikes == 2) return end_stagnated();
-      last = now;
+      last = now.norm2;
       ++report_.restarts;
-      problem_.residual_of(x_, low_.data(), r_.data());
+      to_solve = problem_.residual_of(x_, low_.data(), r_.data()).norm2;
     }
   }
 
@@ -109,19 +113,27 @@ class verified_loop {
              mean_part));
   }
 
-  cg_outcome one_run() {
+  // The engine works on r times a power of two that brings its norm near 1, so that no square over- or
+  // underflows whatever the units of b are.
+  cg_outcome one_run(double residual) {
     if (problem_.constants_in_null_space) take_out_mean(r_.data());
+    const double up = residual > 0 ? std::ldexp(1.0, std::clamp(-std::ilogb(residual), -120, 120)) : 1.0;
+    vouch::scale(problem_.dev, r_.data(), static_cast<T>(up), n_);
+    log_.set_scale(up);
     cg_rule rule;
-    const double target = options_.stop_recurrence.value_or(report_.tolerance);
+    const double target = up * options_.stop_recurrence.value_or(report_.tolerance);
     rule.target_squared = options_.fixed_iterations ? -1 : target * target;
-    const double growth = 1e4 * initial_;
+    const double growth = up * allowed_growth * initial_;
     rule.diverged_squared = options_.fixed_iterations ? std::numeric_limits<double>::max() : growth * growth;
     rule.limit = limit() - report_.iterations;
     const auto begin = clock::now();
-    const cg_outcome outcome = engine_.run(r_.data(), d_.data(), rule, log_);
+    cg_outcome outcome = engine_.run(r_.data(), d_.data(), rule, log_);
+    problem_.dev.synchronize();
     report_.solve_seconds += std::chrono::duration<double>(clock::now() - begin).count();
     report_.iterations += outcome.iterations;
+    report_.recurrence_residual = std::sqrt(outcome.residual_squared) / up;
     log_.advance(outcome.iterations);
+    vouch::scale(problem_.dev, d_.data(), static_cast<T>(1 / up), n_);
     accumulate_pair(problem_.dev, x_, low_.data(), d_.data(), n_);
     if (problem_.constants_in_null_space) {
       take_out_mean(x_);
@@ -177,7 +189,7 @@ class verified_loop {
   }
 
   std::string rate(const cg_outcome& outcome) const {
-    const double fall = std::sqrt(outcome.residual_squared) / initial_;
+    const double fall = report_.recurrence_residual / initial_;
     if (!(fall < 1) || outcome.iterations == 0) return "the residual has not fallen yet";
     const double needed =
         std::log(report_.tolerance / initial_) / std::log(fall) * static_cast<double>(outcome.iterations);
@@ -215,7 +227,7 @@ bool cg_log::note(std::int64_t iteration, double residual) {
   const std::int64_t number = done_ + iteration;
   if (number <= last_ || !history_rule::records(number)) return true;
   last_ = number;
-  history_.push_back({number, residual});
+  history_.push_back({number, residual / scale_});
   return !user_ || user_(history_.back());
 }
 

@@ -208,9 +208,12 @@ void copy_scan(structure_facts& facts, const row_scan& scan) {
 
 const char* name(dominance kind) {
   switch (kind) {
-    case dominance::strict: return "strict";
-    case dominance::weak: return "weak";
-    case dominance::none: break;
+    case dominance::strict:
+      return "strict";
+    case dominance::weak:
+      return "weak";
+    case dominance::none:
+      break;
   }
   return "none";
 }

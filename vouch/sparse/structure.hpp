@@ -29,33 +29,35 @@ struct structure_facts {
   std::int64_t nonzeros = 0;
   bool square = false;
 
-  bool pattern_symmetric = false;  // a_ij is stored exactly where a_ji is
-  bool symmetric = false;          // a_ij == a_ji, what is not stored being 0
+  bool pattern_symmetric = false;                      // a_ij is stored exactly where a_ji is
+  bool symmetric = false;                              // a_ij == a_ji, what is not stored being 0
   std::optional<unsymmetric_entry> first_unsymmetric;  // by rows, then columns; of a square matrix
 
-  bool diagonal_positive = false;  // every a_ii > 0
-  bool diagonal_negative = false;  // every a_ii < 0
+  bool diagonal_positive = false;                // every a_ii > 0
+  bool diagonal_negative = false;                // every a_ii < 0
   std::int64_t first_zero_diagonal = -1;         // a_ii missing or 0
   std::int64_t first_nonpositive_diagonal = -1;  // !(a_ii > 0)
 
   dominance dominant = dominance::none;
-  double dominance_ratio = 0;          // smallest |a_ii| / sum |a_ij|; infinite for a diagonal matrix
-  std::int64_t weakest_row = -1;       // the first row with that ratio; -1 where it is infinite
+  double dominance_ratio = 0;     // smallest |a_ii| / sum |a_ij|; infinite for a diagonal matrix
+  std::int64_t weakest_row = -1;  // the first row with that ratio; -1 where it is infinite
   std::int64_t strictly_dominant_rows = 0;
 
-  std::int64_t bandwidth_lower = 0;    // largest i - j of a stored entry, at least 0
-  std::int64_t bandwidth_upper = 0;    // largest j - i
-  std::int64_t entries_min = 0;        // of a row
+  std::int64_t bandwidth_lower = 0;  // largest i - j of a stored entry, at least 0
+  std::int64_t bandwidth_upper = 0;  // largest j - i
+  std::int64_t entries_min = 0;      // of a row
   std::int64_t entries_max = 0;
   double entries_mean = 0;
   std::int64_t empty_rows = 0;
 
-  bool row_sums_zero = false;          // |sum a_ij| <= 32 u sum |a_ij| in every row: A*ones = 0
-  std::int64_t distinct_diagonals = 0; // distinct j - i; diagonals_cap + 1 stands for more
-  int block_size = 1;                  // largest of 6, 3, 2 for which A consists of dense aligned blocks
+  bool row_sums_zero = false;           // |sum a_ij| <= 32 u sum |a_ij| in every row: A*ones = 0
+  std::int64_t distinct_diagonals = 0;  // distinct j - i; diagonals_cap + 1 stands for more
+  int block_size = 1;                   // largest of 6, 3, 2 for which A consists of dense aligned blocks
 
   static constexpr std::int64_t diagonals_cap = 64;
-  std::int64_t bandwidth() const { return bandwidth_lower > bandwidth_upper ? bandwidth_lower : bandwidth_upper; }
+  std::int64_t bandwidth() const {
+    return bandwidth_lower > bandwidth_upper ? bandwidth_lower : bandwidth_upper;
+  }
 };
 
 /// All of it.

@@ -1,0 +1,90 @@
+#include <cmath>
+#include <numbers>
+
+#include <vouch/core/random.hpp>
+#include <vouch/generate/diffusion.hpp>
+#include <vouch/generate/grid.hpp>
+
+namespace vouch {
+namespace {
+
+void check_positive(const char* what, double value) {
+  if (!(value > 0) || std::isinf(value))
+    throw value_error(std::string(what) + " " + std::to_string(value), "give a positive finite number");
+}
+
+// The fraction of the way from 1 to the contrast, by powers, at the middle of a cell.
+double exponent(const grid& g, const diffusion_options& options, std::int64_t cell) {
+  const std::int64_t x = cell % g.nx, y = cell / g.nx % g.ny, z = cell / (g.nx * g.ny);
+  if (options.kind == coefficient::random) return random_unit(options.seed, static_cast<std::uint64_t>(cell));
+  if (options.kind == coefficient::jump)
+    return static_cast<double>((8 * x / g.nx + 8 * y / g.ny + 8 * z / g.nz) % 2);
+  const auto wave = [](std::int64_t i, std::int64_t n) {
+    return n == 1 ? 1.0
+                  : std::sin(2 * std::numbers::pi * (static_cast<double>(i) + 0.5) / static_cast<double>(n));
+  };
+  return 0.5 + 0.5 * wave(x, g.nx) * wave(y, g.ny) * wave(z, g.nz);
+}
+
+double harmonic_mean(double a, double b) { return 2 * (a * b) / (a + b); }
+
+// The six neighbours of a cell in the order of their columns, the cell itself being fourth of seven.
+struct neighbour {
+  int dx, dy, dz;
+};
+constexpr neighbour below[] = {{0, 0, -1}, {0, -1, 0}, {-1, 0, 0}};
+constexpr neighbour above[] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+
+}  // namespace
+
+csr<double> anisotropic_2d(const device& dev, std::int64_t nx, std::int64_t ny, double epsilon, boundary edge) {
+  check_positive("epsilon", epsilon);
+  return stencil_matrix(dev, checked_grid(nx, ny, 1),
+                        {{0, -1, 0, -epsilon}, {-1, 0, 0, -1}, {1, 0, 0, -1}, {0, 1, 0, -epsilon}},
+                        [&](std::int64_t, std::int64_t, std::int64_t, double sum) {
+                          return edge == boundary::neumann ? 0.0 - sum : 2 + 2 * epsilon;
+                        });
+}
+
+csr<double> anisotropic_3d(const device& dev, std::int64_t nx, std::int64_t ny, std::int64_t nz, double epsilon,
+                           boundary edge) {
+  check_positive("epsilon", epsilon);
+  return stencil_matrix(
+      dev, checked_grid(nx, ny, nz),
+      {{0, 0, -1, -epsilon}, {0, -1, 0, -1}, {-1, 0, 0, -1}, {1, 0, 0, -1}, {0, 1, 0, -1}, {0, 0, 1, -epsilon}},
+      [&](std::int64_t, std::int64_t, std::int64_t, double sum) {
+        return edge == boundary::neumann ? 0.0 - sum : 4 + 2 * epsilon;
+      });
+}
+
+csr<double> diffusion(const device& dev, std::int64_t nx, std::int64_t ny, std::int64_t nz,
+                      const diffusion_options& options) {
+  check_positive("contrast", options.contrast);
+  const grid g = checked_grid(nx, ny, nz);
+  array<double> k(dev, g.size());
+#pragma omp parallel for num_threads(dev.threads()) schedule(static)
+  for (std::int64_t i = 0; i < g.size(); ++i) k[i] = std::pow(options.contrast, exponent(g, options, i));
+
+  const bool flat = nz == 1;  // 2D: nothing flows through the faces above and below
+  return build_rows(dev, g.size(), g.size(), [&](std::int64_t row, auto& out) {
+    const std::int64_t x = row % g.nx, y = row / g.nx % g.ny, z = row / (g.nx * g.ny);
+    const auto column = [&](neighbour n) { return g.index(x + n.dx, y + n.dy, z + n.dz); };
+    const auto inside = [&](neighbour n) { return g.contains(x + n.dx, y + n.dy, z + n.dz); };
+    double diagonal = 0;
+    const auto add_flow = [&](neighbour n) {
+      if (inside(n))
+        diagonal += harmonic_mean(k[row], k[column(n)]);
+      else if (options.edge == boundary::dirichlet && !(flat && n.dz != 0))
+        diagonal += 2 * k[row];
+    };
+    for (const neighbour n : below) add_flow(n);
+    for (const neighbour n : above) add_flow(n);
+    for (const neighbour n : below)
+      if (inside(n)) out.add(column(n), -harmonic_mean(k[row], k[column(n)]));
+    out.add(row, diagonal);
+    for (const neighbour n : above)
+      if (inside(n)) out.add(column(n), -harmonic_mean(k[row], k[column(n)]));
+  });
+}
+
+}  // namespace vouch
