@@ -89,34 +89,57 @@ VOUCH_SIMD_INLINE void spread(lanes<float>& v, const float* x) {
   v = __builtin_shufflevector(x4, x4, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3);
 }
 
+// The sum of each row of a tile, (0 + 1) + (2 + 3), in the row's first lane.
+VOUCH_SIMD_INLINE void add_across(lanes<double>& v) {
+  v += __builtin_shufflevector(v, v, 1, 0, 3, 2, 5, 4, 7, 6);
+  v += __builtin_shufflevector(v, v, 2, 3, 0, 1, 6, 7, 4, 5);
+}
+VOUCH_SIMD_INLINE void add_across(lanes<float>& v) {
+  v += __builtin_shufflevector(v, v, 1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14);
+  v += __builtin_shufflevector(v, v, 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13);
+}
+
+// Writes the sums of a group's rows, those of the range alone.
+template <int height, real T>
+VOUCH_SIMD_INLINE void put_group(const T* group, std::int64_t first_row, T* sums, std::int64_t row_begin,
+                                 std::int64_t row_end) {
+  if (first_row >= row_begin && first_row + height <= row_end) {
+    std::memcpy(sums + (first_row - row_begin), group, height * sizeof(T));
+    return;
+  }
+  for (int r = 0; r < height; ++r)
+    if (first_row + r >= row_begin && first_row + r < row_end) sums[first_row + r - row_begin] = group[r];
+}
+
 // Lane c of a row adds the entries that stand at place c of its tiles, even and odd tiles apart.
 template <real T>
 VOUCH_SIMD_INLINE void tile_rows(const tile_layout<T>& A, const T* x, T* sums, std::int64_t row_begin,
                                  std::int64_t row_end) {
   constexpr int height = tile_layout<T>::height, size = height * tile_layout<T>::width;
+  const T* const val = A.val;
+  const std::int32_t* const col = A.col;
   for (std::int64_t g = row_begin / height; g * height < row_end; ++g) {
     lanes<T> even{}, odd{}, a, b;
     std::int64_t k = A.ptr[g];
     const std::int64_t end = A.ptr[g + 1];
     for (; k + 2 <= end; k += 2) {
-      load<T>(a, A.val + size * k);
-      spread(b, x + A.col[k]);
+      load<T>(a, val + size * k);
+      spread(b, x + col[k]);
       even += a * b;
-      load<T>(a, A.val + size * (k + 1));
-      spread(b, x + A.col[k + 1]);
+      load<T>(a, val + size * (k + 1));
+      spread(b, x + col[k + 1]);
       odd += a * b;
     }
     if (k < end) {
-      load<T>(a, A.val + size * k);
-      spread(b, x + A.col[k]);
+      load<T>(a, val + size * k);
+      spread(b, x + col[k]);
       even += a * b;
     }
     even += odd;
-    const std::int64_t first = std::max(g * height, row_begin), last = std::min((g + 1) * height, row_end);
-    for (std::int64_t i = first; i < last; ++i) {
-      const auto r = static_cast<int>(i - g * height) * 4;
-      sums[i - row_begin] = (even[r] + even[r + 1]) + (even[r + 2] + even[r + 3]);
-    }
+    add_across(even);
+    T group[height];
+    for (int r = 0; r < height; ++r) group[r] = even[4 * r];
+    put_group<height>(group, g * height, sums, row_begin, row_end);
   }
 }
 
@@ -136,8 +159,8 @@ VOUCH_SIMD_INLINE void block_rows(const block_layout<T>& A, const T* x, T* sums,
       }
     }
     sum[0] = (sum[0] + sum[1]) + sum[2];
-    const std::int64_t first = std::max(g * 3, row_begin), last = std::min((g + 1) * 3, row_end);
-    for (std::int64_t i = first; i < last; ++i) sums[i - row_begin] = sum[0][static_cast<int>(i - g * 3)];
+    const T group[3] = {sum[0][0], sum[0][1], sum[0][2]};
+    put_group<3>(group, g * 3, sums, row_begin, row_end);
   }
 }
 
