@@ -156,7 +156,6 @@ void command_line::count(std::string_view names, std::optional<std::int64_t>& ta
 std::string command_line::help() const {
   std::string out = fmt::format("vouch {} -- {}\n", state_->name, state_->summary);
   const auto list = [&out](std::string_view title, const std::vector<help_line>& lines) {
-    if (lines.empty()) return;
     out += fmt::format("\n{}\n", title);
     for (const help_line& line : lines) print(out, line);
   };
@@ -177,6 +176,10 @@ bool command_line::parse(std::span<const char* const> arguments) {
   } catch (const CLI::CallForHelp&) {
     fmt::print("{}", help());
     return false;
+  } catch (const CLI::ArgumentMismatch& wrong) {
+    const std::string_view text = wrong.what();  // "--option: ..."
+    throw usage_error(fmt::format("option {}: its value is missing", text.substr(0, text.find(':'))),
+                      fmt::format("vouch {} -h lists the options", state_->name));
   } catch (const CLI::ParseError& wrong) {
     throw usage_error(wrong.what(), fmt::format("vouch {} -h lists the options", state_->name));
   }

@@ -1,0 +1,172 @@
+// The largest eigenvalue of D^-1 A by Lanczos's recurrence in the inner product of D, where D^-1 A is
+// symmetric.
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include <vouch/core/array.hpp>
+#include <vouch/core/config.hpp>
+#include <vouch/core/random.hpp>
+#include <vouch/solve/precond/chebyshev_kernels.hpp>
+#include <vouch/solve/precond/diagonal.hpp>
+#include <vouch/solve/precond/eigenvalue_bound.hpp>
+#include <vouch/solve/precond/scale_factor.hpp>
+#include <vouch/solve/vector_update.hpp>
+#include <vouch/sparse/spmv_plan.hpp>
+
+namespace vouch {
+namespace {
+
+constexpr std::int64_t most_steps = 12;
+constexpr double safety = 1.1;
+constexpr double invariant =
+    1e-6;  // relative size of what is left where the start's invariant subspace is full
+
+// Bounds the spectral radius by the infinity norm of D^-1 A.
+template <real T>
+double largest_row_sum(const device& dev, csr_view<const T> A, const T* inverse) {
+  if constexpr (built_with_cuda)
+    if (dev.is_cuda()) {
+      array<double> most = array<double>::zeros(dev, 1);
+      largest_row_sum_cuda(dev, A, inverse, most.data());
+      return most.to_vector().front();
+    }
+  double most = 0;
+  bool finite = true;
+#pragma omp parallel for num_threads(loop_threads(dev, A.rows)) schedule(static) \
+    reduction(max : most) reduction(&& : finite)
+  for (std::int64_t i = 0; i < A.rows; ++i) {
+    const double sum = relative_row_sum(A, inverse, i);
+    most = std::max(most, sum);
+    finite = finite && std::isfinite(sum);
+  }
+  return finite ? most : std::nan("");
+}
+
+// Random in the scaled variables D^{1/2} x: rows may differ by orders of magnitude.
+template <real T>
+array<T> start_vector(const device& dev, const T* inverse, std::int64_t n) {
+  std::vector<T> random(static_cast<std::size_t>(n));
+#pragma omp parallel for num_threads(loop_threads(dev, n)) schedule(static)
+  for (std::int64_t i = 0; i < n; ++i)
+    random[static_cast<std::size_t>(i)] = static_cast<T>(random_unit(1, static_cast<std::uint64_t>(i)) - 0.5);
+  array<T> start = array<T>::from(dev, random);
+  array<T> factor(dev, n);
+  copy_bytes(factor.data(), dev, inverse, dev, static_cast<std::size_t>(n) * sizeof(T));
+  scale_factors(dev, scale_rounding::nearest, factor);
+  multiply_elements(dev, static_cast<const T*>(factor.data()), view<const T>(start), view<T>(start));
+  return start;
+}
+
+template <real T>
+class lanczos {
+ public:
+  lanczos(const device& dev, const spmv_plan<T>& plan, const T* inverse)
+      : dev_(dev),
+        plan_(plan),
+        inverse_(inverse),
+        u_(start_vector(dev, inverse, plan.rows())),
+        previous_(dev, plan.rows()),
+        w_(dev, plan.rows()),
+        terms_(dev, plan.rows()) {}
+
+  // u stands for v = u / |u|_D, so no sweep goes into normalising.
+  double largest_ritz_value() {
+    std::vector<double> alpha, beta;
+    double norm = norm_of(u_), before = 0;
+    const std::int64_t steps = std::min(most_steps, plan_.rows());
+    for (std::int64_t k = 0; k < steps && std::isfinite(norm); ++k) {
+      plan_.multiply(T{1}, u_, T{}, w_);
+      alpha.push_back(inner(u_, w_, nullptr) / (norm * norm));
+      advance(-alpha.back() / norm, k == 0 ? 0.0 : -norm / before, -1 / norm);
+      std::swap(u_, previous_);
+      before = norm;
+      norm = norm_of(u_);
+      beta.push_back(norm);
+      if (!(norm > invariant * std::abs(alpha.front()))) break;
+    }
+    return largest_eigenvalue(alpha, beta);
+  }
+
+ private:
+  void advance(double keep, double momentum, double step) {
+    const three_terms<T> terms{static_cast<T>(keep),
+                               static_cast<T>(momentum),
+                               static_cast<T>(step),
+                               nullptr,
+                               w_.data(),
+                               inverse_,
+                               u_.data(),
+                               previous_.data()};
+    if constexpr (built_with_cuda)
+      if (dev_.is_cuda()) return three_terms_cuda(dev_, plan_.rows(), terms);
+#pragma omp parallel for num_threads(loop_threads(dev_, plan_.rows())) schedule(static)
+    for (std::int64_t i = 0; i < plan_.rows(); ++i) terms(i);
+  }
+
+  double norm_of(const array<T>& x) { return std::sqrt(inner(x, x, inverse_)); }
+
+  // The sum of x y, or with 1/D given of x y D.
+  double inner(const array<T>& x, const array<T>& y, const T* inverse) {
+    multiply_terms(x.data(), y.data(), inverse);
+    return sum_elements(dev_, static_cast<const T*>(terms_.data()), plan_.rows());
+  }
+
+  void multiply_terms(const T* x, const T* y, const T* inverse) {
+    if constexpr (built_with_cuda)
+      if (dev_.is_cuda()) return products_cuda(dev_, plan_.rows(), x, y, inverse, terms_.data());
+#pragma omp parallel for num_threads(loop_threads(dev_, plan_.rows())) schedule(static)
+    for (std::int64_t i = 0; i < plan_.rows(); ++i)
+      terms_[i] = inverse != nullptr ? x[i] * y[i] / inverse[i] : x[i] * y[i];
+  }
+
+  const device& dev_;
+  const spmv_plan<T>& plan_;
+  const T* inverse_;
+  array<T> u_, previous_, w_, terms_;
+};
+
+// Sturm's count: is some eigenvalue of the tridiagonal matrix larger than x?
+bool some_eigenvalue_above(const std::vector<double>& diagonal, const std::vector<double>& beside, double x) {
+  double pivot = 1;
+  for (std::size_t k = 0; k < diagonal.size(); ++k) {
+    const double coupling = k > 0 ? beside[k - 1] : 0;
+    pivot = diagonal[k] - x - coupling * coupling / pivot;
+    if (!(pivot < 0)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+double largest_eigenvalue(const std::vector<double>& diagonal, const std::vector<double>& beside) {
+  double low = 0, high = 0;
+  for (std::size_t k = 0; k < diagonal.size(); ++k) {
+    const double left = k > 0 ? std::abs(beside[k - 1]) : 0;
+    const double right = k + 1 < diagonal.size() ? std::abs(beside[k]) : 0;
+    high = std::max(high, std::abs(diagonal[k]) + left + right);
+  }
+  low = -high;
+  for (int bisections = 0; bisections < 60; ++bisections) {
+    const double middle = (low + high) / 2;
+    (some_eigenvalue_above(diagonal, beside, middle) ? low : high) = middle;
+  }
+  return high;
+}
+
+template <real T>
+double largest_eigenvalue_bound(const device& dev, csr_view<const T> A, const spmv_plan<T>& plan,
+                                const T* inverse) {
+  const double certain = largest_row_sum(dev, A, inverse);
+  if (!std::isfinite(certain))
+    throw value_error("chebyshev: the matrix holds an entry that is NaN or infinite");
+  if (A.rows == 0) return certain;
+  return std::min(certain, safety * lanczos<T>(dev, plan, inverse).largest_ritz_value());
+}
+
+template double largest_eigenvalue_bound(const device&, csr_view<const float>, const spmv_plan<float>&,
+                                         const float*);
+template double largest_eigenvalue_bound(const device&, csr_view<const double>, const spmv_plan<double>&,
+                                         const double*);
+
+}  // namespace vouch

@@ -1,0 +1,25 @@
+// vouch/solve/precond/eigenvalue_bound.hpp -- how far the spectrum of D^-1 A reaches, D = diag(A); private.
+#pragma once
+#include <vector>
+
+#include <vouch/core/device.hpp>
+#include <vouch/sparse/csr.hpp>
+#include <vouch/sparse/spmv_plan.hpp>
+
+namespace vouch {
+
+/// 1.1 times the largest Ritz value of up to 12 Lanczos steps from a fixed start, but no more than the largest
+/// row sum of |D^-1 A|.
+///
+/// Memory  A and inverse (n elements, 1/D) live on dev; plan is of A.
+/// Result  The same bits on every run on one device, on the CPU for any number of threads.
+/// Throws  value_error  an entry that is not finite
+template <real T>
+double largest_eigenvalue_bound(const device& dev, csr_view<const T> A, const spmv_plan<T>& plan,
+                                const T* inverse);
+
+/// The largest eigenvalue of the symmetric tridiagonal matrix with this diagonal and these entries beside it,
+/// rounded up by no more than 2^-58 of the matrix's row sums.
+double largest_eigenvalue(const std::vector<double>& diagonal, const std::vector<double>& beside);
+
+}  // namespace vouch

@@ -1,0 +1,28 @@
+// vouch/solve/precond/make.hpp -- preconditioners by name.
+#pragma once
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <vouch/core/device.hpp>
+#include <vouch/solve/operator.hpp>
+#include <vouch/sparse/csr.hpp>
+
+namespace vouch {
+
+/// What make_preconditioner understands, with the parameter in brackets: "none", "jacobi",
+/// "block-jacobi[:size]", "ssor[:omega]", "ic0[:shift]", "chebyshev[:degree]".
+const std::vector<std::string>& precondition_names();
+
+/// The preconditioner that `spec` names, for A; "none" gives nullptr.
+///
+/// Memory  A lives on dev. chebyshev refers to A, which must outlive it; the others do not.
+/// Throws  shape_error  A is not square
+///         value_error  an unknown name, a parameter that is no number or out of range; what the preconditioner
+///                      itself refuses
+template <real T>
+std::unique_ptr<preconditioner<T>> make_preconditioner(const device& dev, csr_view<const T> A,
+                                                       std::string_view spec);
+
+}  // namespace vouch
