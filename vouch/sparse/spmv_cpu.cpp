@@ -143,24 +143,35 @@ VOUCH_SIMD_INLINE void tile_rows(const tile_layout<T>& A, const T* x, T* sums, s
   }
 }
 
-// Three sums a row, one for each column of its blocks; the fourth lane takes what comes and is dropped.
-template <real T>
+// Adds one block to the sums: column c of a block of 3 to sum c, whose fourth lane takes what comes and is
+// dropped; a whole block of 2 to sum 0, its columns side by side.
+template <int B, class Four, real T>
+VOUCH_SIMD_INLINE void add_block(const T* val, const T* x, Four* sum) {
+  Four a;
+  if constexpr (B == 2) {
+    std::memcpy(&a, val, sizeof a);
+    sum[0] += a * Four{x[0], x[0], x[1], x[1]};
+  } else {
+    for (int c = 0; c < 3; ++c) {
+      std::memcpy(&a, val + 3 * c, sizeof a);
+      sum[c] += a * x[c];
+    }
+  }
+}
+
+// A sum a row for each column of its blocks, joined from left to right.
+template <int B, real T>
 VOUCH_SIMD_INLINE void block_rows(const block_layout<T>& A, const T* x, T* sums, std::int64_t row_begin,
                                   std::int64_t row_end) {
   typedef T four __attribute__((vector_size(4 * sizeof(T))));
-  for (std::int64_t g = row_begin / 3; g * 3 < row_end; ++g) {
+  for (std::int64_t g = row_begin / B; g * B < row_end; ++g) {
     four sum[3] = {};
-    for (std::int64_t k = A.ptr[g]; k < A.ptr[g + 1]; ++k) {
-      const T* const at = x + std::int64_t{A.col[k]} * 3;
-      for (int c = 0; c < 3; ++c) {
-        four a;
-        std::memcpy(&a, A.val + 9 * k + 3 * c, sizeof a);
-        sum[c] += a * at[c];
-      }
-    }
-    sum[0] = (sum[0] + sum[1]) + sum[2];
-    const T group[3] = {sum[0][0], sum[0][1], sum[0][2]};
-    put_group<3>(group, g * 3, sums, row_begin, row_end);
+    for (std::int64_t k = A.ptr[g]; k < A.ptr[g + 1]; ++k)
+      add_block<B>(A.val + B * B * k, x + std::int64_t{A.col[k]} * B, sum);
+    T group[B];
+    for (int r = 0; r < B; ++r)
+      group[r] = B == 2 ? sum[0][r] + sum[0][r + 2] : (sum[0][r] + sum[1][r]) + sum[2][r];
+    put_group<B>(group, g * B, sums, row_begin, row_end);
   }
 }
 
@@ -181,7 +192,8 @@ VOUCH_SIMD_INLINE void block_rows(const block_layout<T>& A, const T* x, T* sums,
   }                                                                                                       \
   VOUCH_SIMD_CLONES void rows_of(const block_layout<T>& A, const T* x, T* sums, std::int64_t row_begin,   \
                                  std::int64_t row_end) {                                                  \
-    block_rows<T>(A, x, sums, row_begin, row_end);                                                        \
+    if (A.b == 2) return block_rows<2, T>(A, x, sums, row_begin, row_end);                                \
+    block_rows<3, T>(A, x, sums, row_begin, row_end);                                                     \
   }
 VOUCH_ROWS_OF(float)
 VOUCH_ROWS_OF(double)
