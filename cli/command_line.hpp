@@ -28,6 +28,9 @@ class command_line {
   /// Starts a group of options in -h.
   void section(std::string_view title);
 
+  /// A line of the current group that only explains.
+  void note(std::string_view left, std::string_view right);
+
   /// A positional argument; required unless a default stands in target.
   void argument(std::string_view name, std::string& target, std::string_view help);
   /// All remaining positional arguments; at least one.

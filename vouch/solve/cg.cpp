@@ -74,7 +74,7 @@ solve_report cg(const device& dev, csr_view<const T> A, view<const T> b, view<T>
   check_shapes(A.rows, A.cols, b.size(), x.size());
   const auto begin = clock::now();
   if (!options.matrix_checked) check_spd_looking(dev, A);
-  const cg_assembly<T> parts = assemble_cg(dev, A, M);
+  const cg_assembly<T> parts = assemble_cg(dev, A, M, options.matrix_layout);
   solve_report report = cg_with_engine(dev, A, b, x, options, *parts.engine, begin);
   if (M != nullptr) report.preconditioner = M->name();
   return report;

@@ -19,14 +19,14 @@ class plan_operator final : public linear_operator<T> {
 }  // namespace
 
 template <real T>
-cg_assembly<T> assemble_cg(const device& dev, csr_view<const T> A, const preconditioner<T>* M) {
+cg_assembly<T> assemble_cg(const device& dev, csr_view<const T> A, const preconditioner<T>* M, layout wanted) {
   cg_assembly<T> parts;
   const T* minv = M != nullptr ? M->diagonal() : nullptr;
   const bool fused = M == nullptr || minv != nullptr;
   if constexpr (built_with_cuda)
-    if (dev.is_cuda() && fused) parts.engine = cg_resident_cuda(dev, A, minv);
+    if (dev.is_cuda() && fused && wanted == layout::automatic) parts.engine = cg_resident_cuda(dev, A, minv);
   if (parts.engine) return parts;
-  parts.plan = std::make_unique<spmv_plan<T>>(spmv_plan<T>::make(dev, A, true));
+  parts.plan = std::make_unique<spmv_plan<T>>(spmv_plan<T>::make(dev, A, true, wanted));
   if (fused) {
     if constexpr (built_with_cuda)
       if (dev.is_cuda()) parts.engine = cg_graph_cuda(dev, *parts.plan, minv);
@@ -40,7 +40,9 @@ cg_assembly<T> assemble_cg(const device& dev, csr_view<const T> A, const precond
   return parts;
 }
 
-template cg_assembly<float> assemble_cg(const device&, csr_view<const float>, const preconditioner<float>*);
-template cg_assembly<double> assemble_cg(const device&, csr_view<const double>, const preconditioner<double>*);
+template cg_assembly<float> assemble_cg(const device&, csr_view<const float>, const preconditioner<float>*,
+                                        layout);
+template cg_assembly<double> assemble_cg(const device&, csr_view<const double>, const preconditioner<double>*,
+                                         layout);
 
 }  // namespace vouch
