@@ -445,12 +445,12 @@ kernel<T> pick(const resident_shape& shape, bool diagonal) {
   switch (shape.lanes) {
     case 1:
       return pick<T, 1>(shape.cluster, diagonal);
+    case 2:
+      return pick<T, 2>(shape.cluster, diagonal);
     case 4:
       return pick<T, 4>(shape.cluster, diagonal);
-    case 8:
-      return pick<T, 8>(shape.cluster, diagonal);
     default:
-      return pick<T, 16>(shape.cluster, diagonal);
+      return pick<T, 8>(shape.cluster, diagonal);
   }
 }
 

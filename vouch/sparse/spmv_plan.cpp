@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 #include <vouch/core/config.hpp>
@@ -19,6 +20,14 @@ template <class T>
 std::int64_t csr_bytes(csr_view<const T> A) {
   return A.nonzeros * static_cast<std::int64_t>(sizeof(T) + sizeof(std::int32_t)) + (A.rows + 1) * 8;
 }
+
+std::string percent(std::int64_t part, std::int64_t whole) {
+  return std::to_string(whole > 0 ? 100 * part / whole : 100) + " %";
+}
+
+constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
+// What the second- and third-level caches of today's processors hold for one process.
+constexpr std::int64_t cache_bytes = std::int64_t{32} << 20;
 
 // Rows that the diagonal crosses.
 std::int64_t diagonal_length(std::int64_t rows, std::int64_t cols, std::int64_t offset) {
@@ -76,6 +85,8 @@ const char* name(layout kept_as) {
       return "sell";
     case layout::bsr:
       return "bsr";
+    case layout::tile:
+      return "tile";
   }
   return "unknown";
 }
@@ -120,8 +131,7 @@ bool spmv_plan<T>::keep_dia(csr_view<const T> A, bool symmetric, bool forced) {
     stored = total_length(rows_, cols_, upper);
   }
   bytes_ = stored * size + vector_bytes<T>(rows_, cols_);
-  const std::int64_t percent = places > 0 ? 100 * A.nonzeros / places : 100;
-  format_ = "dia (" + std::to_string(dia_.count) + " diagonals, " + std::to_string(percent) + " % full" +
+  format_ = "dia (" + std::to_string(dia_.count) + " diagonals, " + percent(A.nonzeros, places) + " full" +
             (half ? "; symmetric, upper half stored)" : ")");
   return true;
 }
@@ -139,8 +149,7 @@ bool spmv_plan<T>::keep_sliced(csr_view<const T> A, int b, bool forced) {
     sliced_ = std::move(*storage);
     kept_as_ = b == 1 ? layout::sell : layout::bsr;
     bytes_ = sliced_.bytes() + vector_bytes<T>(rows_, cols_);
-    const std::int64_t places = sliced_.blocks * b * b;
-    const std::string full = std::to_string(places > 0 ? 100 * A.nonzeros / places : 100) + " % full, ";
+    const std::string full = percent(A.nonzeros, sliced_.blocks * b * b) + " full, ";
     const std::string size = std::to_string(b);
     format_ = (b == 1 ? "sell (" : "bsr (" + size + " by " + size + " blocks, " + full) +
               (sliced_.shape.short_index ? "16" : "32") + "-bit columns)";
@@ -149,12 +158,49 @@ bool spmv_plan<T>::keep_sliced(csr_view<const T> A, int b, bool forced) {
   return false;
 }
 
+template <real T>
+bool spmv_plan<T>::keep_blocks(csr_view<const T> A, bool forced) {
+  if (device_.is_cuda()) return false;
+  const std::int64_t block_bytes = 9 * static_cast<std::int64_t>(sizeof(T)) + 4;
+  auto storage = detail::make_blocks(device_, A, forced ? unlimited : csr_bytes(A) / 10 * 9 / block_bytes);
+  if (!storage) return false;
+  storage_ = std::move(*storage);
+  blocks_of_3_ = {rows_, cols_, storage_.ptr.data(), storage_.col.data(), storage_.val.data()};
+  kept_as_ = layout::bsr;
+  bytes_ = storage_.bytes() + vector_bytes<T>(rows_, cols_);
+  format_ = "bsr (3 by 3 blocks, " + percent(A.nonzeros, storage_.col.size() * 9) + " full)";
+  return true;
+}
+
+// A tile costs the time of about two and a half entries of csr while both are in cache; from memory, bytes
+// count.
+template <real T>
+bool spmv_plan<T>::keep_tiles(csr_view<const T> A, bool forced) {
+  if (device_.is_cuda()) return false;
+  constexpr std::int64_t size = detail::tile_layout<T>::height * detail::tile_layout<T>::width;
+  constexpr std::int64_t tile_bytes = size * static_cast<std::int64_t>(sizeof(T)) + 4;
+  const bool in_cache = csr_bytes(A) <= cache_bytes;
+  const std::int64_t most = in_cache ? A.nonzeros / 3 : csr_bytes(A) / tile_bytes;
+  auto storage = detail::make_tiles(device_, A, forced ? unlimited : most);
+  if (!storage) return false;
+  storage_ = std::move(*storage);
+  tiles_ = {rows_, cols_, storage_.ptr.data(), storage_.col.data(), storage_.val.data()};
+  kept_as_ = layout::tile;
+  bytes_ = storage_.bytes() + vector_bytes<T>(rows_, cols_);
+  format_ = "tile (" + std::to_string(detail::tile_layout<T>::height) + " by 4, " +
+            percent(A.nonzeros, storage_.col.size() * size) + " full" + (in_cache ? ", in cache)" : ")");
+  return true;
+}
+
 // Tries the layouts in the order of the rule of make().
 template <real T>
 bool spmv_plan<T>::keep(csr_view<const T> A, bool symmetric, layout wanted) {
   const bool any = wanted == layout::automatic;
   if ((any || wanted == layout::dia) && keep_dia(A, symmetric, !any)) return true;
-  if ((any || wanted == layout::bsr) && (keep_sliced(A, 3, !any) || keep_sliced(A, 2, !any))) return true;
+  if ((any || wanted == layout::bsr) &&
+      (keep_blocks(A, !any) || keep_sliced(A, 3, !any) || keep_sliced(A, 2, !any)))
+    return true;
+  if ((any || wanted == layout::tile) && keep_tiles(A, !any)) return true;
   if ((any || wanted == layout::sell) && keep_sliced(A, 1, !any)) return true;
   if (!any && wanted != layout::csr) return false;
   keep_csr(any ? "nothing smaller holds its pattern" : "as asked");
@@ -186,12 +232,14 @@ spmv_plan<T> spmv_plan<T>::make(const device& dev, csr_view<const T> A, bool sym
 
 template <real T>
 void spmv_plan<T>::rows_into(const T* x, T* sums, std::int64_t row_begin, std::int64_t row_end) const {
-  switch (kept_as_) {
-    case layout::dia:
-      return detail::dia_rows(dia_, x, sums, row_begin, row_end);
-    default:
-      return detail::csr_rows(csr_.A, x, sums, row_begin, row_end);
-  }
+  if (kept_as_ == layout::dia)
+    detail::rows_of(dia_, x, sums, row_begin, row_end);
+  else if (kept_as_ == layout::bsr)
+    detail::rows_of(blocks_of_3_, x, sums, row_begin, row_end);
+  else if (kept_as_ == layout::tile)
+    detail::rows_of(tiles_, x, sums, row_begin, row_end);
+  else
+    detail::rows_of(csr_.A, x, sums, row_begin, row_end);
 }
 
 template <real T>

@@ -7,6 +7,7 @@
 #include <vouch/core/device.hpp>
 #include <vouch/core/view.hpp>
 #include <vouch/sparse/csr.hpp>
+#include <vouch/sparse/spmv_blocks.hpp>
 #include <vouch/sparse/spmv_layouts.hpp>
 #include <vouch/sparse/spmv_sliced.hpp>
 
@@ -17,8 +18,9 @@ namespace vouch {
 ///   csr   as it came
 ///   dia   values by diagonal, no indices; of a symmetric matrix the upper half
 ///   sell  sliced rows with 16-bit columns where they suffice; on GPUs
-///   bsr   blocks of 2 by 2 or 3 by 3 with one column index each; on GPUs
-enum class layout { automatic, csr, dia, sell, bsr };
+///   bsr   blocks with one column index each: 3 by 3, on GPUs also 2 by 2
+///   tile  tiles of 2 by 4 (float: 4 by 4) entries that begin at any column; on CPUs
+enum class layout { automatic, csr, dia, sell, bsr, tile };
 
 /// The layout as printed: "csr", "dia", ...
 const char* name(layout kept_as);
@@ -31,7 +33,7 @@ const char* name(layout kept_as);
 ///         row i errs by at most gamma(nnz_i + 2) (|A||x|)_i. The same bits on every run on one device and
 ///         instruction set; on the CPU for any partition of the rows. dia also multiplies the zeros between the
 ///         entries of a diagonal with x: there an infinity or NaN in x can spread to rows that do not refer to
-///         it; so it does within a block of bsr.
+///         it; so it can within a block of bsr and a tile.
 template <real T>
 class spmv_plan {
  public:
@@ -78,6 +80,8 @@ class spmv_plan {
   explicit spmv_plan(const device& dev) : device_(dev) {}
   void keep_csr(const std::string& why);
   bool keep_dia(csr_view<const T> A, bool symmetric, bool forced);
+  bool keep_blocks(csr_view<const T> A, bool forced);
+  bool keep_tiles(csr_view<const T> A, bool forced);
   bool keep_sliced(csr_view<const T> A, int b, bool forced);
   bool keep(csr_view<const T> A, bool symmetric, layout wanted);
   void set_blocks();
@@ -94,6 +98,9 @@ class spmv_plan {
   detail::dia_layout<T> dia_;
   array<T> values_;
   detail::sliced_storage<T> sliced_;
+  detail::block_storage<T> storage_;
+  detail::tile_layout<T> tiles_;
+  detail::block_layout<T> blocks_of_3_;
 };
 
 namespace detail {
