@@ -66,10 +66,20 @@ void print_json(const nlohmann::ordered_json& object) {
   fmt::print("{}\n", object.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
 }
 
+nlohmann::ordered_json matrix_json(const std::string& file, std::int64_t rows, std::int64_t cols,
+                                   std::int64_t nonzeros, bool symmetric) {
+  return {{"file", file}, {"rows", rows}, {"cols", cols}, {"nonzeros", nonzeros}, {"symmetric", symmetric}};
+}
+
 void check_writable(const std::string& path) {
   if (path.empty()) return;
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) throw file_error(path + ": is a directory");
+  const auto kind = std::filesystem::status(path, ignored).type();
+  if (kind != std::filesystem::file_type::not_found && kind != std::filesystem::file_type::regular) {
+    if (access(path.c_str(), W_OK) != 0) throw file_error(path + ": is not writable");
+    return;  // a pipe or a terminal, written directly
+  }
   const std::filesystem::path parent = std::filesystem::path(path).parent_path();
   const std::string folder = parent.empty() ? "." : parent.string();
   if (!std::filesystem::is_directory(folder, ignored))

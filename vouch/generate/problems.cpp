@@ -191,7 +191,11 @@ const entry& find_problem(std::string_view name) {
 
 void check_options(const problem_facts& facts, const problem_options& o) {
   const auto refuse = [&](std::string_view option) {
-    throw value_error(std::string(facts.name) + " takes no " + std::string(option));
+    std::string taken;
+    for (const std::string_view other : facts.options)
+      taken += (taken.empty() ? "" : ", ") + std::string(other);
+    throw value_error(std::string(facts.name) + " takes no " + std::string(option),
+                      taken.empty() ? "its size and kind are fixed" : "besides its size it takes " + taken);
   };
   const std::pair<const char*, bool> given[] = {{"boundary", o.boundary.has_value()},
                                                 {"coefficient", o.coefficient.has_value()},

@@ -18,12 +18,12 @@ struct tile_shape {
   static int place(int r, int c) { return r * width + c; }
 };
 
-template <class T>
+template <int B>
 struct block_shape {
-  static constexpr int height = 3, width = 3, spare = 1;
-  static std::int32_t begin(std::int32_t col, std::int64_t) { return col / 3 * 3; }
-  static std::int32_t stored(std::int32_t begin) { return begin / 3; }
-  static int place(int r, int c) { return c * 3 + r; }
+  static constexpr int height = B, width = B, spare = 1;
+  static std::int32_t begin(std::int32_t col, std::int64_t) { return col / B * B; }
+  static std::int32_t stored(std::int32_t begin) { return begin / B; }
+  static int place(int r, int c) { return c * B + r; }
 };
 
 // Walks the rows of one group together; calls block(begin) for each block from left to right and then
@@ -50,58 +50,70 @@ void walk_group(csr_view<const T> A, std::int64_t group, Block block, Entry entr
 }
 
 template <class Shape, real T>
-std::optional<block_storage<T>> make(const device& dev, csr_view<const T> A, std::int64_t most) {
-  constexpr int size = Shape::height * Shape::width;
+void count(const device& dev, csr_view<const T> A, block_storage<T>& storage) {
   const std::int64_t groups = ceil_div(A.rows, std::int64_t{Shape::height});
-  block_storage<T> made;
-  made.ptr = array<std::int64_t>(dev, groups + 1);
-  made.ptr[0] = 0;
+  storage.ptr = array<std::int64_t>(dev, groups + 1);
+  storage.ptr[0] = 0;
 #pragma omp parallel for num_threads(dev.threads()) schedule(static)
   for (std::int64_t g = 0; g < groups; ++g) {
-    std::int64_t count = 0;
+    std::int64_t blocks = 0;
     walk_group<Shape>(
-        A, g, [&](std::int32_t) { ++count; }, [](int, int, std::int64_t) {});
-    made.ptr[g + 1] = count;
+        A, g, [&](std::int32_t) { ++blocks; }, [](int, int, std::int64_t) {});
+    storage.ptr[g + 1] = blocks;
   }
-  std::partial_sum(made.ptr.begin(), made.ptr.end(), made.ptr.begin());
-  const std::int64_t blocks = made.ptr[groups];
-  if (blocks > most) return {};
-  made.col = array<std::int32_t>(dev, blocks);
-  made.val = array<T>(dev, blocks * size + Shape::spare);
-  std::fill(made.val.end() - Shape::spare, made.val.end(), T{});
+  std::partial_sum(storage.ptr.begin(), storage.ptr.end(), storage.ptr.begin());
+}
+
+template <class Shape, real T>
+void fill(const device& dev, csr_view<const T> A, block_storage<T>& storage) {
+  constexpr int size = Shape::height * Shape::width;
+  storage.col = array<std::int32_t>(dev, storage.blocks());
+  storage.val = array<T>(dev, storage.blocks() * size + Shape::spare);
+  std::fill(storage.val.end() - Shape::spare, storage.val.end(), T{});
 #pragma omp parallel for num_threads(dev.threads()) schedule(static)
-  for (std::int64_t g = 0; g < groups; ++g) {
-    std::int64_t next = made.ptr[g];
+  for (std::int64_t g = 0; g < storage.ptr.size() - 1; ++g) {
+    std::int64_t next = storage.ptr[g];
     T* values = nullptr;
     walk_group<Shape>(
         A, g,
         [&](std::int32_t begin) {
-          made.col[next] = Shape::stored(begin);
-          values = made.val.data() + size * next++;
+          storage.col[next] = Shape::stored(begin);
+          values = storage.val.data() + size * next++;
           std::fill_n(values, size, T{});
         },
         [&](int r, int c, std::int64_t k) { values[Shape::place(r, c)] = A.val[k]; });
   }
-  return made;
+}
+
+// Calls action with the shape that a kind of block has.
+template <class T, class Action>
+void with_shape(block_kind kind, Action action) {
+  if (kind == block_kind::tiles) action(tile_shape<T>{});
+  if (kind == block_kind::twos) action(block_shape<2>{});
+  if (kind == block_kind::threes) action(block_shape<3>{});
 }
 
 }  // namespace
 
 template <real T>
-std::optional<block_storage<T>> make_tiles(const device& dev, csr_view<const T> A, std::int64_t most) {
-  if (A.cols < tile_layout<T>::width) return {};
-  return make<tile_shape<T>>(dev, A, most);
+std::optional<block_storage<T>> count_blocks(const device& dev, csr_view<const T> A, block_kind kind) {
+  const int b = kind == block_kind::twos ? 2 : kind == block_kind::threes ? 3 : 1;
+  if (A.rows % b != 0 || A.cols % b != 0) return {};
+  if (kind == block_kind::tiles && A.cols < tile_layout<T>::width) return {};
+  block_storage<T> storage;
+  storage.kind = kind;
+  with_shape<T>(kind, [&](auto shape) { count<decltype(shape)>(dev, A, storage); });
+  return storage;
 }
 
 template <real T>
-std::optional<block_storage<T>> make_blocks(const device& dev, csr_view<const T> A, std::int64_t most) {
-  if (A.rows % 3 != 0 || A.cols % 3 != 0) return {};
-  return make<block_shape<T>>(dev, A, most);
+void fill_blocks(const device& dev, csr_view<const T> A, block_storage<T>& storage) {
+  with_shape<T>(storage.kind, [&](auto shape) { fill<decltype(shape)>(dev, A, storage); });
 }
 
-template std::optional<block_storage<float>> make_tiles(const device&, csr_view<const float>, std::int64_t);
-template std::optional<block_storage<double>> make_tiles(const device&, csr_view<const double>, std::int64_t);
-template std::optional<block_storage<float>> make_blocks(const device&, csr_view<const float>, std::int64_t);
-template std::optional<block_storage<double>> make_blocks(const device&, csr_view<const double>, std::int64_t);
+template std::optional<block_storage<float>> count_blocks(const device&, csr_view<const float>, block_kind);
+template std::optional<block_storage<double>> count_blocks(const device&, csr_view<const double>, block_kind);
+template void fill_blocks(const device&, csr_view<const float>, block_storage<float>&);
+template void fill_blocks(const device&, csr_view<const double>, block_storage<double>&);
 
 }  // namespace vouch::detail

@@ -10,26 +10,35 @@
 
 namespace vouch::detail {
 
+enum class block_kind { tiles, twos, threes };  // tile_layout; block_layout of 2 by 2; of 3 by 3
+
 /// What a tile_layout or a block_layout points at.
 template <real T>
 struct block_storage {
+  block_kind kind = block_kind::tiles;
   array<std::int64_t> ptr;
   array<std::int32_t> col;
   array<T> val;
 
+  std::int64_t blocks() const { return ptr[ptr.size() - 1]; }
+  /// Entries in a block, zeros included.
+  int block_size() const {
+    return kind == block_kind::tiles  ? tile_layout<T>::height * tile_layout<T>::width
+           : kind == block_kind::twos ? 4
+                                      : 9;
+  }
   /// Bytes of the matrix that a product reads.
   std::int64_t bytes() const {
-    return ptr.size() * 8 + col.size() * 4 + val.size() * static_cast<std::int64_t>(sizeof(T));
+    return ptr.size() * 8 + blocks() * (4 + block_size() * static_cast<std::int64_t>(sizeof(T)));
   }
 };
 
-/// A as tiles, or as blocks of 3 by 3; nothing where more than `most` of them would be needed, or where they do
-/// not fit the shape of A.
-///
-/// Cost  Counting reads the columns once; making reads A once more.
+/// How many blocks A needs: ptr alone. Nothing where they do not fit the shape of A.
 template <real T>
-std::optional<block_storage<T>> make_tiles(const device& dev, csr_view<const T> A, std::int64_t most);
+std::optional<block_storage<T>> count_blocks(const device& dev, csr_view<const T> A, block_kind kind);
+
+/// The blocks themselves.
 template <real T>
-std::optional<block_storage<T>> make_blocks(const device& dev, csr_view<const T> A, std::int64_t most);
+void fill_blocks(const device& dev, csr_view<const T> A, block_storage<T>& storage);
 
 }  // namespace vouch::detail

@@ -8,16 +8,23 @@
 namespace vouch::detail {
 namespace {
 
-// Entry k of a row goes to sum k % 4; four sums hide the latency of adding.
-template <real T>
-VOUCH_SIMD_INLINE void csr_rows(const csr_view<const T>& A, const T* x, T* sums, std::int64_t row_begin,
-                                std::int64_t row_end) {
+// Entry k of a row goes to sum k % 4; four sums hide the latency of adding. Where rows are short, entries some
+// pages on are asked of memory once a row: the hardware stops looking ahead at the end of a page. One core then
+// reads twice as fast; for long rows it costs more than it saves.
+template <bool short_rows, real T>
+VOUCH_SIMD_INLINE void csr_range(const csr_view<const T>& A, const T* x, T* sums, std::int64_t row_begin,
+                                 std::int64_t row_end) {
+  constexpr std::int64_t ahead = 1024;
   const T* const val = A.val;
   const std::int32_t* const col = A.col;
   for (std::int64_t i = row_begin; i < row_end; ++i) {
     T s0{}, s1{}, s2{}, s3{};
     std::int64_t k = A.row_ptr[i];
     const std::int64_t end = A.row_ptr[i + 1];
+    if constexpr (short_rows) {
+      __builtin_prefetch(val + k + ahead);
+      __builtin_prefetch(col + k + ahead);
+    }
     for (; k + 4 <= end; k += 4) {
       s0 += val[k] * x[col[k]];
       s1 += val[k + 1] * x[col[k + 1]];
@@ -29,6 +36,15 @@ VOUCH_SIMD_INLINE void csr_rows(const csr_view<const T>& A, const T* x, T* sums,
     if (k + 2 < end) s2 += val[k + 2] * x[col[k + 2]];
     sums[i - row_begin] = (s0 + s1) + (s2 + s3);
   }
+}
+
+template <real T>
+VOUCH_SIMD_INLINE void csr_rows(const csr_view<const T>& A, const T* x, T* sums, std::int64_t row_begin,
+                                std::int64_t row_end) {
+  if (A.nonzeros < 10 * A.rows)
+    csr_range<true>(A, x, sums, row_begin, row_end);
+  else
+    csr_range<false>(A, x, sums, row_begin, row_end);
 }
 
 // Rows begin to begin + count - 1, which all meet diagonals first to last - 1, four vectors of rows at a time.
@@ -143,24 +159,35 @@ VOUCH_SIMD_INLINE void tile_rows(const tile_layout<T>& A, const T* x, T* sums, s
   }
 }
 
-// Three sums a row, one for each column of its blocks; the fourth lane takes what comes and is dropped.
-template <real T>
+// Adds one block to the sums: column c of a block of 3 to sum c, whose fourth lane takes what comes and is
+// dropped; a whole block of 2 to sum 0, its columns side by side.
+template <int B, class Four, real T>
+VOUCH_SIMD_INLINE void add_block(const T* val, const T* x, Four* sum) {
+  Four a;
+  if constexpr (B == 2) {
+    std::memcpy(&a, val, sizeof a);
+    sum[0] += a * Four{x[0], x[0], x[1], x[1]};
+  } else {
+    for (int c = 0; c < 3; ++c) {
+      std::memcpy(&a, val + 3 * c, sizeof a);
+      sum[c] += a * x[c];
+    }
+  }
+}
+
+// A sum a row for each column of its blocks, joined from left to right.
+template <int B, real T>
 VOUCH_SIMD_INLINE void block_rows(const block_layout<T>& A, const T* x, T* sums, std::int64_t row_begin,
                                   std::int64_t row_end) {
   typedef T four __attribute__((vector_size(4 * sizeof(T))));
-  for (std::int64_t g = row_begin / 3; g * 3 < row_end; ++g) {
+  for (std::int64_t g = row_begin / B; g * B < row_end; ++g) {
     four sum[3] = {};
-    for (std::int64_t k = A.ptr[g]; k < A.ptr[g + 1]; ++k) {
-      const T* const at = x + std::int64_t{A.col[k]} * 3;
-      for (int c = 0; c < 3; ++c) {
-        four a;
-        std::memcpy(&a, A.val + 9 * k + 3 * c, sizeof a);
-        sum[c] += a * at[c];
-      }
-    }
-    sum[0] = (sum[0] + sum[1]) + sum[2];
-    const T group[3] = {sum[0][0], sum[0][1], sum[0][2]};
-    put_group<3>(group, g * 3, sums, row_begin, row_end);
+    for (std::int64_t k = A.ptr[g]; k < A.ptr[g + 1]; ++k)
+      add_block<B>(A.val + B * B * k, x + std::int64_t{A.col[k]} * B, sum);
+    T group[B];
+    for (int r = 0; r < B; ++r)
+      group[r] = B == 2 ? sum[0][r] + sum[0][r + 2] : (sum[0][r] + sum[1][r]) + sum[2][r];
+    put_group<B>(group, g * B, sums, row_begin, row_end);
   }
 }
 
@@ -181,7 +208,8 @@ VOUCH_SIMD_INLINE void block_rows(const block_layout<T>& A, const T* x, T* sums,
   }                                                                                                       \
   VOUCH_SIMD_CLONES void rows_of(const block_layout<T>& A, const T* x, T* sums, std::int64_t row_begin,   \
                                  std::int64_t row_end) {                                                  \
-    block_rows<T>(A, x, sums, row_begin, row_end);                                                        \
+    if (A.b == 2) return block_rows<2, T>(A, x, sums, row_begin, row_end);                                \
+    block_rows<3, T>(A, x, sums, row_begin, row_end);                                                     \
   }
 VOUCH_ROWS_OF(float)
 VOUCH_ROWS_OF(double)

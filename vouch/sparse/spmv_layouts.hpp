@@ -48,22 +48,18 @@ template <class T>
 struct tile_layout {
   static constexpr int width = 4;
   static constexpr int height = 64 / static_cast<int>(sizeof(T)) / width;
-  std::int64_t rows = 0;
-  std::int64_t cols = 0;
   const std::int64_t* ptr = nullptr;
   const std::int32_t* col = nullptr;
   const T* val = nullptr;  // width * height a tile
 };
 
-/// For CPUs: blocks of 3 by 3, column by column; block row i has blocks ptr[i] to ptr[i+1] - 1.
+/// For CPUs: blocks of b by b, 2 or 3, column by column; block row i has blocks ptr[i] to ptr[i+1] - 1.
 template <class T>
 struct block_layout {
-  static constexpr int b = 3;
-  std::int64_t rows = 0;
-  std::int64_t cols = 0;
+  int b = 3;
   const std::int64_t* ptr = nullptr;
   const std::int32_t* col = nullptr;  // block columns
-  const T* val = nullptr;             // 9 a block, and one more at the very end
+  const T* val = nullptr;             // b * b a block, and one more at the very end
 };
 
 /// Where a slice of a sliced_layout begins, in steps, and the block column its 16-bit indices count from.
@@ -102,11 +98,10 @@ struct sliced_layout {
   kernel_shape shape() const { return {window_rows(), resident_blocks}; }
 };
 
-/// Threads that share a row so that the rows of one warp's tile come to about csr_piece entries.
-constexpr int csr_piece = 256;
+/// Threads that share a row, so that each adds about 7 entries at most.
 inline int csr_lanes(std::int64_t rows, std::int64_t nonzeros) {
   int lanes = 1;
-  while (lanes < 32 && nonzeros * 32 > rows * lanes * (csr_piece - csr_piece / 16)) lanes *= 2;
+  while (lanes < 32 && 2 * nonzeros > 15 * rows * lanes) lanes *= 2;
   return lanes;
 }
 
