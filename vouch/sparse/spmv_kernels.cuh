@@ -13,8 +13,11 @@ namespace vouch {
 ///
 ///   struct state;
 ///       a thread's accumulators; state{} is their start
-///   __device__ void row(state&, std::int64_t i, T sum) const;
-///       once for each row, by one thread, in an order that the plan fixes
+///   struct operands;
+///   __device__ operands fetch(std::int64_t i) const;
+///       what row() will need of row i, loaded before the sum is begun
+///   __device__ void row(state&, std::int64_t i, T sum, operands) const;
+///       once for each row, by the thread that fetched, in an order that the plan fixes
 ///   __device__ void finish(state&) const;
 ///       once at the end by all threads of every block
 ///
@@ -188,9 +191,12 @@ __global__ void __launch_bounds__(spmv_threads, 4)
     if (last - first > 4 * csr_stage) {
       for (std::int64_t i = tile + thread / 32; i < min(tile + rows_a_tile, A.rows); i += warps) {
         const T sum = long_row(A, x, A.row_ptr[i], A.row_ptr[i + 1], thread % 32);
-        if (thread % 32 == 0) epilogue.row(state, i, sum);
+        if (thread % 32 == 0) epilogue.row(state, i, sum, epilogue.fetch(i));
       }
     } else {
+      const bool mine = part == 0 && row < A.rows;
+      typename Epilogue::operands operands{};
+      if (mine) operands = epilogue.fetch(row);
       T sum{};
       for (std::int64_t at = first; at < last; at += csr_stage, ++turn) {
         const int stage = turn % 2, shift = static_cast<int>(at & 3);
@@ -205,7 +211,7 @@ __global__ void __launch_bounds__(spmv_threads, 4)
         if (thread == 0) walk.fetch(stages, stage);
       }
       for (int d = M.lanes / 2; d > 0; d /= 2) sum += __shfl_down_sync(~0u, sum, d, M.lanes);
-      if (part == 0 && row < A.rows) epilogue.row(state, row, sum);
+      if (mine) epilogue.row(state, row, sum, operands);
     }
     first = next_first;
     last = next_last;
@@ -224,6 +230,7 @@ __global__ void __launch_bounds__(spmv_threads, dia_layout<T>::resident_blocks)
   typename Epilogue::state state{};
   const std::int64_t stride = std::int64_t{gridDim.x} * spmv_threads;
   for (std::int64_t i = std::int64_t{blockIdx.x} * spmv_threads + threadIdx.x; i < A.rows; i += stride) {
+    const typename Epilogue::operands operands = epilogue.fetch(i);
     T sum{};
     for (int k0 = 0; k0 < A.count; k0 += group) {
       T value[group], other[group];
@@ -239,7 +246,7 @@ __global__ void __launch_bounds__(spmv_threads, dia_layout<T>::resident_blocks)
 #pragma unroll
       for (int u = 0; u < group; ++u) sum += value[u] * other[u];
     }
-    epilogue.row(state, i, sum);
+    epilogue.row(state, i, sum, operands);
   }
   epilogue.finish(state);
 }
@@ -262,6 +269,11 @@ __global__ void __launch_bounds__(spmv_threads, sliced_layout<T>::resident_block
       const slice_place place = A.slices[slice];
       const unsigned slot = lane < lanes ? A.order[slice * block_rows + local] : sliced_layout<T>::absent;
       const int length = static_cast<int>(slot >> 16);
+      const unsigned block_row = slot & 0xffff;
+      const bool present = block_row != sliced_layout<T>::absent;
+      const std::int64_t row = (window * slices * block_rows + block_row) * B + c;
+      typename Epilogue::operands operands{};
+      if (present) operands = epilogue.fetch(row);
       const T* val = A.val + place.start * (B * lanes) + lane;
       const Index* index = static_cast<const Index*>(A.index) + place.start * block_rows + local;
       const T* const column = x + std::int64_t{place.base} * B + c;
@@ -290,9 +302,7 @@ __global__ void __launch_bounds__(spmv_threads, sliced_layout<T>::resident_block
           if (r == c) mine = whole;
         }
       }
-      const unsigned block_row = slot & 0xffff;
-      if (block_row != sliced_layout<T>::absent)
-        epilogue.row(state, (window * slices * block_rows + block_row) * B + c, mine);
+      if (present) epilogue.row(state, row, mine, operands);
     }
   epilogue.finish(state);
 }
