@@ -186,7 +186,7 @@ void on_cpu(const bench_case& c, const csr<double>& A, const std::vector<double>
   const std::string where =
       "cpu, " + std::to_string(cpu.threads()) + (cpu.threads() == 1 ? " thread" : " threads");
   std::string chosen;
-  for (const layout wanted : {layout::automatic, layout::csr, layout::dia}) try {
+  for (const layout wanted : {layout::automatic, layout::csr, layout::bsr, layout::tile, layout::dia}) try {
       const measurement m = time_on_cpu(cpu, A, x, wanted);
       if (kind(m) == chosen) continue;
       const bool automatic = wanted == layout::automatic;

@@ -72,8 +72,8 @@ void command_line::example(std::string_view line, std::string_view what) {
 
 void command_line::section(std::string_view title) { state_->sections.push_back({std::string(title), {}}); }
 
-void command_line::note(std::string_view text) {
-  state_->sections.back().lines.push_back({"", std::string(text)});
+void command_line::note(std::string_view left, std::string_view right) {
+  state_->sections.back().lines.push_back({std::string(left), std::string(right)});
 }
 
 void command_line::argument(std::string_view name, std::string& target, std::string_view help) {

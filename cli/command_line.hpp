@@ -28,13 +28,13 @@ class command_line {
   /// Starts a group of options in -h.
   void section(std::string_view title);
 
+  /// A line of the current group that only explains.
+  void note(std::string_view left, std::string_view right);
+
   /// A positional argument; required unless a default stands in target.
   void argument(std::string_view name, std::string& target, std::string_view help);
   /// All remaining positional arguments; at least one.
   void arguments(std::string_view name, std::vector<std::string>& target, std::string_view help);
-
-  /// A line of -h under the option before.
-  void note(std::string_view text);
 
   // names: "-o,--output". what names the value in -h: "FILE".
   void flag(std::string_view names, bool& target, std::string_view help);

@@ -66,6 +66,11 @@ void print_json(const nlohmann::ordered_json& object) {
   fmt::print("{}\n", object.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
 }
 
+nlohmann::ordered_json matrix_json(const std::string& file, std::int64_t rows, std::int64_t cols,
+                                   std::int64_t nonzeros, bool symmetric) {
+  return {{"file", file}, {"rows", rows}, {"cols", cols}, {"nonzeros", nonzeros}, {"symmetric", symmetric}};
+}
+
 void check_writable(const std::string& path) {
   if (path.empty()) return;
   std::error_code ignored;

@@ -1,7 +1,8 @@
 #include <algorithm>
-#include <atomic>
-#include <numeric>
+#include <bit>
+#include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <vouch/core/error.hpp>
@@ -10,33 +11,202 @@
 namespace vouch {
 namespace {
 
+struct triplet {
+  std::int32_t row;
+  std::int32_t col;
+  double val;
+};
+
 struct entry {
   std::int32_t col;
   double val;
 };
 
-void check_indices(const coo& A, int threads) {
-  std::int64_t bad = A.val.size();
-#pragma omp parallel for num_threads(threads) schedule(static) reduction(min : bad)
-  for (std::int64_t k = 0; k < A.val.size(); ++k)
-    if (A.row[k] < 0 || A.row[k] >= A.rows || A.col[k] < 0 || A.col[k] >= A.cols) bad = std::min(bad, k);
-  if (bad < A.val.size())
+struct facts {
+  std::int64_t off_diagonal = 0;
+  bool sorted = true;  // by row, then strictly by column
+};
+
+facts check_indices(const coo& A, int threads) {
+  const std::int64_t count = A.val.size();
+  std::int64_t bad = count;
+  std::int64_t off_diagonal = 0;
+  std::int64_t steps_back = 0;
+#pragma omp parallel for num_threads(threads) schedule(static) reduction(min : bad) \
+    reduction(+ : off_diagonal, steps_back)
+  for (std::int64_t k = 0; k < count; ++k) {
+    const std::int32_t i = A.row[k];
+    const std::int32_t j = A.col[k];
+    if (i < 0 || i >= A.rows || j < 0 || j >= A.cols) bad = std::min(bad, k);
+    off_diagonal += i != j;
+    if (k > 0) steps_back += i < A.row[k - 1] || (i == A.row[k - 1] && j <= A.col[k - 1]);
+  }
+  if (bad < count)
     throw value_error("triplet " + std::to_string(bad) + ": (" + std::to_string(A.row[bad]) + ", " +
                       std::to_string(A.col[bad]) + ") lies outside a " + std::to_string(A.rows) + " by " +
                       std::to_string(A.cols) + " matrix");
+  return {off_diagonal, steps_back == 0};
 }
 
-// Sorts a row by column, keeps triplets of one column in their order and adds them; returns what is left.
-std::int64_t sort_and_sum(entry* first, entry* last) {
-  if (!std::is_sorted(first, last, [](entry a, entry b) { return a.col < b.col; }))
-    std::stable_sort(first, last, [](entry a, entry b) { return a.col < b.col; });
-  entry* out = first;
-  for (entry* in = first; in != last;) {
-    entry sum = *in++;
-    for (; in != last && in->col == sum.col; ++in) sum.val += in->val;
-    *out++ = sum;
+// Triplets that are in order already.
+csr<double> copy_sorted(const device& dev, const coo& A) {
+  const std::int64_t count = A.val.size();
+  csr<double> B{A.rows, A.cols, array<std::int64_t>(dev, A.rows + 1), array<std::int32_t>(dev, count),
+                array<double>(dev, count)};
+#pragma omp parallel for num_threads(dev.threads()) schedule(static)
+  for (std::int64_t k = 0; k <= count; ++k) {
+    // Rows behind that of triplet k - 1, up to that of triplet k, start here.
+    const std::int64_t before = k > 0 ? A.row[k - 1] : -1;
+    const std::int64_t last = k < count ? A.row[k] : A.rows;
+    for (std::int64_t i = before + 1; i <= last; ++i) B.row_ptr[i] = k;
+    if (k == count) continue;
+    B.col[k] = A.col[k];
+    B.val[k] = A.val[k];
   }
-  return out - first;
+  return B;
+}
+
+// Rows in pieces of 2^shift, so that the entries of a piece fit in a core's cache.
+struct pieces {
+  int shift = 0;
+  std::int64_t count = 1;
+
+  pieces(std::int64_t rows, std::int64_t entries, int threads) {
+    constexpr std::int64_t cached = 32 * 1024;
+    constexpr std::int64_t most = 4096;  // places that a thread writes to in turn
+    const std::int64_t wanted =
+        std::clamp<std::int64_t>(entries / cached, std::min<std::int64_t>(4 * threads, 64), most);
+    while (((rows - 1) >> shift) >= wanted) ++shift;
+    count = ((rows - 1) >> shift) + 1;
+  }
+};
+
+// Calls put(triplet) for the triplets of one slab and their mirror images, in order.
+template <class Put>
+void for_slab(const coo& A, std::int64_t slab, std::int64_t slabs, Put put) {
+  const bool both = A.stored_as != symmetry::general;
+  const double mirrored_sign = A.stored_as == symmetry::skew_symmetric ? -1.0 : 1.0;
+  const std::int64_t count = A.val.size();
+  const std::int64_t last = (slab + 1) * ceil_div(count, slabs);
+  for (std::int64_t k = slab * ceil_div(count, slabs); k < std::min(last, count); ++k) {
+    put(triplet{A.row[k], A.col[k], A.val[k]});
+    if (both && A.row[k] != A.col[k]) put(triplet{A.col[k], A.row[k], mirrored_sign * A.val[k]});
+  }
+}
+
+// All triplets, mirror images included, brought together by pieces; those of a piece keep their order. Piece p
+// holds start[p] to start[p+1]-1.
+//
+// Each thread counts, then moves, one slab of the triplets: no atomics.
+array<triplet> group(const device& dev, const coo& A, const pieces& rows, std::vector<std::int64_t>& start) {
+  const std::int64_t slabs = dev.threads();
+  std::vector<std::int64_t> next(static_cast<std::size_t>(slabs * rows.count), 0);  // by slab, then piece
+#pragma omp parallel for num_threads(dev.threads()) schedule(static)
+  for (std::int64_t slab = 0; slab < slabs; ++slab) {
+    std::int64_t* const count = next.data() + slab * rows.count;
+    for_slab(A, slab, slabs, [&](const triplet& t) { ++count[t.row >> rows.shift]; });
+  }
+  std::int64_t total = 0;
+  start.assign(static_cast<std::size_t>(rows.count) + 1, 0);
+  for (std::int64_t p = 0; p < rows.count; ++p) {
+    start[static_cast<std::size_t>(p)] = total;
+    for (std::int64_t slab = 0; slab < slabs; ++slab)
+      total += std::exchange(next[static_cast<std::size_t>(slab * rows.count + p)], total);
+  }
+  start.back() = total;
+  array<triplet> grouped(dev, total);
+#pragma omp parallel for num_threads(dev.threads()) schedule(static)
+  for (std::int64_t slab = 0; slab < slabs; ++slab) {
+    std::int64_t* const to = next.data() + slab * rows.count;
+    for_slab(A, slab, slabs, [&](const triplet& t) { grouped[to[t.row >> rows.shift]++] = t; });
+  }
+  return grouped;
+}
+
+bool ascends(const std::int32_t* col, std::int64_t first, std::int64_t last) {
+  for (std::int64_t k = first + 1; k < last; ++k)
+    if (col[k] <= col[k - 1]) return false;
+  return true;
+}
+
+// Sorts by column and keeps entries of one column in their order.
+void sort_row(std::vector<entry>& row) {
+  constexpr std::size_t short_row = 32;
+  if (row.size() > short_row) {
+    std::stable_sort(row.begin(), row.end(), [](const entry& a, const entry& b) { return a.col < b.col; });
+    return;
+  }
+  for (std::size_t k = 1; k < row.size(); ++k) {
+    const entry moving = row[k];
+    std::size_t to = k;
+    for (; to > 0 && row[to - 1].col > moving.col; --to) row[to] = row[to - 1];
+    row[to] = moving;
+  }
+}
+
+// Sorts entries first to last-1 of a row by column, adds those of one column in their order, and moves what is
+// left to out; returns its end.
+std::int64_t sort_and_sum(csr<double>& B, std::int64_t first, std::int64_t last, std::int64_t out,
+                          std::vector<entry>& row) {
+  row.clear();
+  for (std::int64_t k = first; k < last; ++k) row.push_back({B.col[k], B.val[k]});
+  sort_row(row);
+  for (std::size_t in = 0; in < row.size(); ++out) {
+    entry sum = row[in++];
+    for (; in < row.size() && row[in].col == sum.col; ++in) sum.val += row[in].val;
+    B.col[out] = sum.col;
+    B.val[out] = sum.val;
+  }
+  return out;
+}
+
+// Puts the triplets of one piece in their rows, from entry base of B on; returns the end of what is left.
+std::int64_t finish_piece(csr<double>& B, const triplet* first, const triplet* last, std::int64_t first_row,
+                          std::int64_t last_row, std::int64_t base) {
+  thread_local std::vector<std::int64_t> next;
+  thread_local std::vector<entry> row;
+  next.assign(static_cast<std::size_t>(last_row - first_row) + 1, 0);
+  for (const triplet* t = first; t < last; ++t) ++next[static_cast<std::size_t>(t->row - first_row) + 1];
+  next[0] = base;
+  for (std::size_t i = 1; i < next.size(); ++i) next[i] += next[i - 1];
+  for (const triplet* t = first; t < last; ++t) {
+    const std::int64_t k = next[static_cast<std::size_t>(t->row - first_row)]++;
+    B.col[k] = t->col;
+    B.val[k] = t->val;
+  }
+  // next[i] is now where row i ends.
+  std::int64_t in = base;
+  std::int64_t out = base;
+  for (std::int64_t i = first_row; i < last_row; ++i) {
+    const std::int64_t end = next[static_cast<std::size_t>(i - first_row)];
+    if (out == in && ascends(B.col.data(), in, end))
+      out = end;
+    else
+      out = sort_and_sum(B, in, end, out, row);
+    in = end;
+    B.row_ptr[i + 1] = out;
+  }
+  return out;
+}
+
+// Closes the gaps that summed duplicates have left behind each piece: kept[p] is where piece p ends now.
+void close_gaps(const device& dev, csr<double>& B, const pieces& rows, const std::vector<std::int64_t>& start,
+                const std::vector<std::int64_t>& kept) {
+  std::vector<std::int64_t> place(kept.size() + 1, 0);
+  for (std::size_t p = 0; p < kept.size(); ++p) place[p + 1] = place[p] + kept[p] - start[p];
+  if (place.back() == B.val.size()) return;
+  array<std::int32_t> col(dev, place.back());
+  array<double> val(dev, place.back());
+#pragma omp parallel for num_threads(dev.threads()) schedule(dynamic, 1)
+  for (std::int64_t p = 0; p < rows.count; ++p) {
+    const auto at = static_cast<std::size_t>(p);
+    std::copy(B.col.data() + start[at], B.col.data() + kept[at], col.data() + place[at]);
+    std::copy(B.val.data() + start[at], B.val.data() + kept[at], val.data() + place[at]);
+    const std::int64_t last_row = std::min(B.rows, (p + 1) << rows.shift);
+    for (std::int64_t i = p << rows.shift; i < last_row; ++i) B.row_ptr[i + 1] -= start[at] - place[at];
+  }
+  B.col = std::move(col);
+  B.val = std::move(val);
 }
 
 }  // namespace
@@ -44,45 +214,25 @@ std::int64_t sort_and_sum(entry* first, entry* last) {
 csr<double> to_csr(const device& dev, const coo& A) {
   if (A.row.size() != A.val.size() || A.col.size() != A.val.size())
     throw shape_error("triplets: row, col and val differ in length");
-  const int threads = dev.threads();
-  check_indices(A, threads);
-  const bool both = A.stored_as != symmetry::general;
-  const double mirrored_sign = A.stored_as == symmetry::skew_symmetric ? -1.0 : 1.0;
+  const facts seen = check_indices(A, dev.threads());
+  const bool whole = A.stored_as == symmetry::general;
+  if (A.val.size() == 0 || (whole && seen.sorted)) return copy_sorted(dev, A);
 
-  // Each thread owns a block of rows and reads all triplets: no atomics, so triplets stay in order.
-  // Counting first gives every row its place.
-  array<std::int64_t> start = array<std::int64_t>::zeros(dev, A.rows + 1);
-  for (std::int64_t k = 0; k < A.val.size(); ++k) {
-    ++start[A.row[k] + 1];
-    if (both && A.row[k] != A.col[k]) ++start[A.col[k] + 1];
-  }
-  std::partial_sum(start.begin(), start.end(), start.begin());
-
-  array<entry> entries(dev, A.rows > 0 ? start[A.rows] : 0);
-  {
-    std::vector<std::int64_t> next(start.begin(), start.end());
-    for (std::int64_t k = 0; k < A.val.size(); ++k) {
-      entries[next[static_cast<std::size_t>(A.row[k])]++] = {A.col[k], A.val[k]};
-      if (both && A.row[k] != A.col[k])
-        entries[next[static_cast<std::size_t>(A.col[k])]++] = {A.row[k], mirrored_sign * A.val[k]};
-    }
-  }
-
-  csr<double> B{A.rows, A.cols, array<std::int64_t>(dev, A.rows + 1), {}, {}};
+  const std::int64_t count = A.val.size() + (whole ? 0 : seen.off_diagonal);
+  const pieces rows(A.rows, count, dev.threads());
+  std::vector<std::int64_t> start;
+  const array<triplet> grouped = group(dev, A, rows, start);
+  csr<double> B{A.rows, A.cols, array<std::int64_t>(dev, A.rows + 1), array<std::int32_t>(dev, count),
+                array<double>(dev, count)};
   B.row_ptr[0] = 0;
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1024)
-  for (std::int64_t i = 0; i < A.rows; ++i)
-    B.row_ptr[i + 1] = sort_and_sum(entries.data() + start[i], entries.data() + start[i + 1]);
-  std::partial_sum(B.row_ptr.begin(), B.row_ptr.end(), B.row_ptr.begin());
-  B.col = array<std::int32_t>(dev, B.row_ptr[A.rows]);
-  B.val = array<double>(dev, B.row_ptr[A.rows]);
-#pragma omp parallel for num_threads(threads) schedule(static)
-  for (std::int64_t i = 0; i < A.rows; ++i)
-    for (std::int64_t k = B.row_ptr[i]; k < B.row_ptr[i + 1]; ++k) {
-      const entry e = entries[start[i] + k - B.row_ptr[i]];
-      B.col[k] = e.col;
-      B.val[k] = e.val;
-    }
+  std::vector<std::int64_t> kept(static_cast<std::size_t>(rows.count));
+#pragma omp parallel for num_threads(dev.threads()) schedule(dynamic, 1)
+  for (std::int64_t p = 0; p < rows.count; ++p) {
+    const auto at = static_cast<std::size_t>(p);
+    kept[at] = finish_piece(B, grouped.data() + start[at], grouped.data() + start[at + 1], p << rows.shift,
+                            std::min(A.rows, (p + 1) << rows.shift), start[at]);
+  }
+  close_gaps(dev, B, rows, start, kept);
   return B;
 }
 

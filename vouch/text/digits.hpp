@@ -86,8 +86,10 @@ parsed_number<double> parse_rare_real(const char* first, const char* last);
 /// parse_real, to be inlined in hot loops.
 inline parsed_number<double> scan_real(const char* first, const char* last) {
   const char* p = first;
-  const bool negative = p < last && *p == '-';
-  if (negative || (p < last && *p == '+')) ++p;
+  // Signs are as good as random: no branch on them.
+  const char sign = p < last ? *p : '0';
+  const bool negative = sign == '-';
+  p += negative | (sign == '+');
   const char* const mantissa = p;
   std::uint64_t m = 0;
   p = scan(p, last, m);
@@ -115,8 +117,8 @@ inline parsed_number<double> scan_real(const char* first, const char* last) {
   }
   if (count > 19 || !composable(exponent)) [[unlikely]]
     return parse_rare_real(first, last);
-  const double magnitude = compose(m, static_cast<int>(exponent));
-  return {negative ? -magnitude : magnitude, p, number_error::none};
+  const auto magnitude = std::bit_cast<std::uint64_t>(compose(m, static_cast<int>(exponent)));
+  return {std::bit_cast<double>(magnitude | std::uint64_t{negative} << 63), p, number_error::none};
 }
 
 }  // namespace digits

@@ -1,0 +1,69 @@
+#include "readme_table.hpp"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include <vouch/core/error.hpp>
+
+#include "text_table.hpp"
+
+namespace vouch::bench {
+namespace {
+
+using nlohmann::json;
+
+json read(const std::string& file) {
+  std::ifstream in(file);
+  if (!in) throw file_error(file + ": cannot be read");
+  json object = json::parse(in, nullptr, false);
+  if (!object.is_object() || object.value("schema", "") != "vouch.bench/1" || !object.contains("rows"))
+    throw value_error(file + ": no results of vouch bench", "make one with: vouch bench SUITE -o FILE.json");
+  return object;
+}
+
+std::string figure_text(const json& number, const std::string& unit) {
+  if (!number.is_number()) return "";
+  if (unit == "s") return seconds_text(number.get<double>());
+  return fmt::format("{:.3g}", number.get<double>());
+}
+
+std::string machine_line(const json& object) {
+  const json& device = object.at("device");
+  std::string line = fmt::format("{} ({} cores)", device.at("cpu").at("name").get<std::string>(),
+                                 device.at("cpu").at("cores").get<int>());
+  if (device.at("gpu").is_object()) line += ", " + device.at("gpu").at("name").get<std::string>();
+  return line;
+}
+
+std::string row_line(const json& row) {
+  const auto text = [&](const char* key) { return row.at(key).get<std::string>(); };
+  const std::string unit = text("unit");
+  return fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |\n", text("case"), text("device"),
+                     text("precision"), text("metric"), figure_text(row.at("value"), unit),
+                     figure_text(row.at("bar"), unit), figure_text(row.at("peer"), unit),
+                     row.at("pass").get<bool>() ? "reached" : "missed");
+}
+
+}  // namespace
+
+std::string readme_table(const std::vector<std::string>& json_files) {
+  std::string out;
+  for (const std::string& file : json_files) {
+    const json object = read(file);
+    try {
+      out += fmt::format("{}Suite {}, on {}:\n\n", out.empty() ? "" : "\n",
+                         object.at("suite").get<std::string>(), machine_line(object));
+      out += "| case | device | precision | metric | measured | bar | peer | verdict |\n";
+      out += "|---|---|---|---|---|---|---|---|\n";
+      for (const json& row : object.at("rows"))
+        if (row.at("pass").is_boolean()) out += row_line(row);
+    } catch (const json::exception& e) {
+      throw value_error(fmt::format("{}: {}", file, e.what()));
+    }
+  }
+  return out;
+}
+
+}  // namespace vouch::bench
