@@ -19,7 +19,6 @@ struct cg_options {
   std::optional<std::int64_t> fixed_iterations;  // do exactly so many, whatever the residual
   std::optional<double> stop_recurrence;         // stop at ||r||_2 < this on the recurrence, status stopped
   monitor on_iteration;                          // may be empty
-  layout matrix_layout = layout::automatic;  // another one also keeps the system out of on-chip memory
   bool matrix_checked = false;  // the caller knows A symmetric with a positive diagonal: skip the check
   layout matrix_layout = layout::automatic;  // another one also keeps the system out of on-chip memory
 };

@@ -17,7 +17,8 @@ struct cg_assembly {
 };
 
 /// On a GPU the resident kernel where the system fits, else the looping graph; on the CPU the fused loop; the
-/// general loops where M is more than a diagonal. A and M must outlive the assembly.
+/// general loops where M is more than a diagonal. A layout wanted by name rules out the resident kernel. A and
+/// M must outlive the assembly.
 template <real T>
 cg_assembly<T> assemble_cg(const device& dev, csr_view<const T> A, const preconditioner<T>* M,
                            layout wanted = layout::automatic);

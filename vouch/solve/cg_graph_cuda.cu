@@ -135,15 +135,16 @@ struct fused_step {
   }
 };
 
-// d += alpha p, r -= alpha q, p = M r + beta p; a thread takes two neighbours at a time. Bound by memory: 7 n
+// d += alpha p, r -= alpha q, p = M r + beta p; a thread takes 16 bytes of each at a time. Bound by memory: 7 n
 // values.
 template <class T, bool Diagonal>
 __global__ void __launch_bounds__(block)
     fused_update(std::int64_t n, const control* c, const T* __restrict__ q, const T* __restrict__ minv,
                  T* __restrict__ p, T* __restrict__ r, T* __restrict__ d) {
   if (c->s.event != cg_event::go_on) return;
-  struct alignas(2 * sizeof(T)) pair {
-    T v[2];
+  constexpr int width = 16 / sizeof(T);
+  struct alignas(16) chunk {
+    T v[width];
   };
   const T alpha = static_cast<T>(c->s.alpha), beta = static_cast<T>(c->s.beta);
   const auto one = [&](T m, T qi, T& pi, T& ri, T& di) {
@@ -153,19 +154,20 @@ __global__ void __launch_bounds__(block)
   };
   const std::int64_t first = std::int64_t{blockIdx.x} * block + threadIdx.x,
                      stride = std::int64_t{gridDim.x} * block;
-  for (std::int64_t k = first; k < n / 2; k += stride) {
-    const pair qk = reinterpret_cast<const pair*>(q)[k];
-    pair mk{};
-    if constexpr (Diagonal) mk = reinterpret_cast<const pair*>(minv)[k];
-    pair pk = reinterpret_cast<pair*>(p)[k], rk = reinterpret_cast<pair*>(r)[k],
-         dk = reinterpret_cast<pair*>(d)[k];
-    one(mk.v[0], qk.v[0], pk.v[0], rk.v[0], dk.v[0]);
-    one(mk.v[1], qk.v[1], pk.v[1], rk.v[1], dk.v[1]);
-    reinterpret_cast<pair*>(p)[k] = pk;
-    reinterpret_cast<pair*>(r)[k] = rk;
-    reinterpret_cast<pair*>(d)[k] = dk;
+  for (std::int64_t k = first; k < n / width; k += stride) {
+    const chunk qk = reinterpret_cast<const chunk*>(q)[k];
+    chunk mk{};
+    if constexpr (Diagonal) mk = reinterpret_cast<const chunk*>(minv)[k];
+    chunk pk = reinterpret_cast<chunk*>(p)[k], rk = reinterpret_cast<chunk*>(r)[k],
+          dk = reinterpret_cast<chunk*>(d)[k];
+#pragma unroll
+    for (int v = 0; v < width; ++v) one(mk.v[v], qk.v[v], pk.v[v], rk.v[v], dk.v[v]);
+    reinterpret_cast<chunk*>(p)[k] = pk;
+    reinterpret_cast<chunk*>(r)[k] = rk;
+    reinterpret_cast<chunk*>(d)[k] = dk;
   }
-  if (n % 2 != 0 && first == 0) one(Diagonal ? minv[n - 1] : T{}, q[n - 1], p[n - 1], r[n - 1], d[n - 1]);
+  for (std::int64_t i = n / width * width + first; i < n; i += stride)
+    one(Diagonal ? minv[i] : T{}, q[i], p[i], r[i], d[i]);
 }
 
 template <class T, bool Diagonal>

@@ -32,32 +32,6 @@ namespace detail {
 
 constexpr unsigned warps = spmv_threads / 32;
 
-// Room for csr_piece products; one place in 17 stays empty, so that rows of 8, 16, ... entries do not meet in
-// one bank when neighbouring lanes add up neighbouring rows.
-constexpr int padded_piece = csr_piece + csr_piece / 16;
-__device__ inline int padded(int k) { return k + (k >> 4); }
-
-// The warp's products of entries first to first + count - 1 into its shared buffer: coalesced, all loads of the
-// matrix in flight before the first is used.
-template <class T>
-__device__ void stage_products(csr_view<const T> A, const T* __restrict__ x, std::int64_t first, int count,
-                               int lane, T* products) {
-  constexpr int turns = csr_piece / 32;
-  T value[turns];
-  std::int32_t column[turns];
-#pragma unroll
-  for (int u = 0; u < turns; ++u) {
-    const int k = u * 32 + lane;
-    column[u] = k < count ? __ldcs(A.col + first + k) : 0;
-    value[u] = k < count ? __ldcs(A.val + first + k) : T{};
-  }
-#pragma unroll
-  for (int u = 0; u < turns; ++u) {
-    const int k = u * 32 + lane;
-    if (k < count) products[padded(k)] = value[u] * __ldg(x + column[u]);
-  }
-}
-
 // One row by the whole warp, result in all lanes: entry k goes to lane k % 32, then a fixed tree.
 template <class T>
 __device__ T long_row(csr_view<const T> A, const T* __restrict__ x, std::int64_t begin, std::int64_t end,
@@ -69,53 +43,172 @@ __device__ T long_row(csr_view<const T> A, const T* __restrict__ x, std::int64_t
   return sum;
 }
 
-// A warp takes tiles of 32 / lanes rows. Their entries stream through shared memory in pieces of 256 products,
-// coalesced whatever the row lengths are; then `lanes` threads add each row, every lanes-th entry each, and a
-// fixed shuffle tree joins them. A tile with very many entries goes row by row, 32 lanes a row. Bound by
-// memory; bits depend on the matrix alone.
-template <class T, class Epilogue>
-__global__ void __launch_bounds__(spmv_threads, csr_layout<T>::resident_blocks)
-    spmv_csr(csr_layout<T> M, const T* __restrict__ x, Epilogue epilogue) {
-  __shared__ T buffer[warps][padded_piece];
-  const csr_view<const T> A = M.A;
-  const int lane = static_cast<int>(threadIdx.x % 32);
-  T* const products = buffer[threadIdx.x / 32];
-  const int rows_a_tile = 32 / M.lanes;
-  const int part = lane % M.lanes;
-  const std::int64_t stride = std::int64_t{gridDim.x} * warps * rows_a_tile;
-  typename Epilogue::state state{};
+// Entries that a block has on chip at once, in each of two stages.
+constexpr int csr_stage = 1920;
 
-  std::int64_t tile = (std::int64_t{blockIdx.x} * warps + threadIdx.x / 32) * rows_a_tile;
-  std::int64_t row = tile + lane / M.lanes;
-  std::int64_t begin = A.row_ptr[min(row, A.rows)], end = A.row_ptr[min(row + 1, A.rows)];
-  for (; tile < A.rows; tile += stride, row += stride) {
+// Room for a stage whose first entry need not stand on a 16-byte boundary.
+template <class T>
+struct csr_stages {
+  alignas(16) T val[2][csr_stage + 8];
+  alignas(16) std::int32_t col[2][csr_stage + 8];
+  std::uint64_t arrival[2];  // one barrier a stage: thread 0 and the bytes it asked for
+};
+
+__device__ inline unsigned shared_address(const void* p) {
+  return static_cast<unsigned>(__cvta_generic_to_shared(p));
+}
+
+// The copy engine brings bytes (a multiple of 16) and counts them on the barrier.
+__device__ inline void bulk_copy(void* to, const void* from, unsigned bytes, std::uint64_t* arrival) {
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+                   shared_address(to)),
+               "l"(from), "r"(bytes), "r"(shared_address(arrival))
+               : "memory");
+}
+
+__device__ inline void await(std::uint64_t* arrival, unsigned parity) {
+  unsigned done = 0;
+  while (done == 0)
+    asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+                 : "=r"(done)
+                 : "r"(shared_address(arrival)), "r"(parity)
+                 : "memory");
+}
+
+// Thread 0's walk over the stages that the block will need: it runs two stages ahead of the sums, and the
+// offsets of the tile after the one it is in are already under way.
+template <class T>
+struct csr_walk {
+  csr_view<const T> A;
+  std::int64_t rows_a_tile, tile, at, last, next_first, next_last;
+
+  __device__ csr_walk(csr_view<const T> matrix, std::int64_t rows)
+      : A(matrix), rows_a_tile(rows), tile(blockIdx.x) {
+    at = offset(tile);
+    last = offset(tile + 1);
+    look_ahead();
+    skip();
+  }
+
+  __device__ std::int64_t offset(std::int64_t t) const { return A.row_ptr[min(t * rows_a_tile, A.rows)]; }
+  __device__ void look_ahead() {
+    next_first = offset(tile + gridDim.x);
+    next_last = offset(tile + gridDim.x + 1);
+  }
+  // Past tiles without entries and those that are summed without stages.
+  __device__ void skip() {
+    while (tile * rows_a_tile < A.rows && (at >= last || last - at > 4 * csr_stage)) {
+      tile += gridDim.x;
+      at = next_first;
+      last = next_last;
+      look_ahead();
+    }
+  }
+
+  __device__ void fetch(csr_stages<T>& stages, int stage) {
+    if (tile * rows_a_tile >= A.rows) return;
+    const std::int64_t end = min(at + csr_stage, last), start = at & ~std::int64_t{3};
+    const std::int64_t whole = min((end + 3) & ~std::int64_t{3}, A.nonzeros & ~std::int64_t{3});
+    for (std::int64_t k = max(whole, start); k < end; ++k) {  // the last three entries of the matrix at most
+      stages.val[stage][k - start] = A.val[k];
+      stages.col[stage][k - start] = A.col[k];
+    }
+    const auto count = static_cast<unsigned>(max(whole - start, std::int64_t{0}));
+    asm volatile(
+        "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(&stages.arrival[stage])),
+        "r"(count * static_cast<unsigned>(sizeof(T) + sizeof(std::int32_t)))
+        : "memory");
+    if (count > 0) {
+      bulk_copy(stages.val[stage], A.val + start, count * sizeof(T), &stages.arrival[stage]);
+      bulk_copy(stages.col[stage], A.col + start, count * sizeof(std::int32_t), &stages.arrival[stage]);
+    }
+    at = end;
+    if (at < last) return;
+    tile += gridDim.x;
+    at = next_first;
+    last = next_last;
+    look_ahead();
+    skip();
+  }
+};
+
+// One thread's entries from..until-1, every lanes-th, of a stage; all loads of x of eight entries under way
+// together.
+template <class T>
+__device__ T staged_sum(const T* val, const std::int32_t* col, const T* __restrict__ x, int from, int until,
+                        int lanes) {
+  constexpr int group = 8;
+  T sum{};
+  for (int k = from; k < until; k += group * lanes) {
+    T product[group];
+#pragma unroll
+    for (int u = 0; u < group; ++u) {
+      const int e = k + u * lanes;
+      product[u] = e < until ? val[e] * __ldg(x + col[e]) : T{};
+    }
+#pragma unroll
+    for (int u = 0; u < group; ++u) sum += product[u];
+  }
+  return sum;
+}
+
+// A block takes tiles of 256 / lanes rows. The copy engine streams their entries into shared memory, two stages
+// in turn, while `lanes` neighbouring threads add each row, every lanes-th entry each; a fixed shuffle tree
+// joins them. A tile with very many entries goes row by row, a warp a row. Bound by memory; bits depend on the
+// matrix alone.
+template <class T, class Epilogue>
+__global__ void __launch_bounds__(spmv_threads, 4)
+    spmv_csr(csr_layout<T> M, const T* __restrict__ x, Epilogue epilogue) {
+  __shared__ csr_stages<T> stages;
+  const csr_view<const T> A = M.A;
+  const int thread = static_cast<int>(threadIdx.x), part = thread % M.lanes;
+  const std::int64_t rows_a_tile = spmv_threads / M.lanes;
+  typename Epilogue::state state{};
+  if (thread == 0) {
+    for (std::uint64_t& arrival : stages.arrival)
+      asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(&arrival)) : "memory");
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+  }
+  __syncthreads();
+  csr_walk<T> walk(A, rows_a_tile);
+  if (thread == 0) {
+    walk.fetch(stages, 0);
+    walk.fetch(stages, 1);
+  }
+
+  unsigned turn = 0;
+  const auto offset = [&](std::int64_t row) { return A.row_ptr[min(row, A.rows)]; };
+  std::int64_t tile = blockIdx.x * rows_a_tile, row = tile + thread / M.lanes;
+  std::int64_t first = offset(tile), last = offset(tile + rows_a_tile), begin = offset(row),
+               end = offset(row + 1);
+  for (const std::int64_t stride = gridDim.x * rows_a_tile; tile < A.rows; tile += stride, row += stride) {
     // The next tile's offsets travel while this tile is worked on.
-    const std::int64_t next_begin = A.row_ptr[min(row + stride, A.rows)];
-    const std::int64_t next_end = A.row_ptr[min(row + stride + 1, A.rows)];
-    const std::int64_t first = __shfl_sync(~0u, begin, 0), last = __shfl_sync(~0u, end, 31);
-    T sum{};
-    if (last - first > 4 * csr_piece) {
-      for (int r = 0; r < rows_a_tile; ++r) {
-        const T whole =
-            long_row(A, x, __shfl_sync(~0u, begin, r * M.lanes), __shfl_sync(~0u, end, r * M.lanes), lane);
-        if (lane == r * M.lanes) sum = whole;
+    const std::int64_t next_first = offset(tile + stride), next_last = offset(tile + stride + rows_a_tile);
+    const std::int64_t next_begin = offset(row + stride), next_end = offset(row + stride + 1);
+    if (last - first > 4 * csr_stage) {
+      for (std::int64_t i = tile + thread / 32; i < min(tile + rows_a_tile, A.rows); i += warps) {
+        const T sum = long_row(A, x, A.row_ptr[i], A.row_ptr[i + 1], thread % 32);
+        if (thread % 32 == 0) epilogue.row(state, i, sum);
       }
     } else {
-      for (std::int64_t piece = first; piece < last; piece += csr_piece) {
-        const int count = static_cast<int>(min(std::int64_t{csr_piece}, last - piece));
-        stage_products(A, x, piece, count, lane, products);
-        __syncwarp();
-        // This thread's entries within the piece, keeping k = begin + part modulo lanes.
-        const int behind = static_cast<int>(max(std::int64_t{0}, piece - begin));
-        const int from = static_cast<int>(max(std::int64_t{0}, begin - piece)) +
-                         (part - behind % M.lanes + M.lanes) % M.lanes;
-        const int until = static_cast<int>(min(std::int64_t{count}, end - piece));
-        for (int k = from; k < until; k += M.lanes) sum += products[padded(k)];
-        __syncwarp();
+      T sum{};
+      for (std::int64_t at = first; at < last; at += csr_stage, ++turn) {
+        const int stage = turn % 2, shift = static_cast<int>(at & 3);
+        await(&stages.arrival[stage], turn / 2 % 2);
+        // This thread's entries in the stage, keeping k = begin + part modulo lanes.
+        const int behind = static_cast<int>(max(std::int64_t{0}, at - begin));
+        const int from =
+            static_cast<int>(max(std::int64_t{0}, begin - at)) + (part - behind % M.lanes + M.lanes) % M.lanes;
+        const int until = static_cast<int>(min(std::int64_t{csr_stage}, end - at));
+        sum += staged_sum(stages.val[stage] + shift, stages.col[stage] + shift, x, from, until, M.lanes);
+        __syncthreads();
+        if (thread == 0) walk.fetch(stages, stage);
       }
       for (int d = M.lanes / 2; d > 0; d /= 2) sum += __shfl_down_sync(~0u, sum, d, M.lanes);
+      if (part == 0 && row < A.rows) epilogue.row(state, row, sum);
     }
-    if (part == 0 && row < A.rows) epilogue.row(state, row, sum);
+    first = next_first;
+    last = next_last;
     begin = next_begin;
     end = next_end;
   }

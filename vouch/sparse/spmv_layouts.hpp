@@ -98,11 +98,10 @@ struct sliced_layout {
   kernel_shape shape() const { return {window_rows(), resident_blocks}; }
 };
 
-/// Threads that share a row so that the rows of one warp's tile come to about csr_piece entries.
-constexpr int csr_piece = 256;
+/// Threads that share a row, so that each adds about 7 entries at most.
 inline int csr_lanes(std::int64_t rows, std::int64_t nonzeros) {
   int lanes = 1;
-  while (lanes < 32 && nonzeros * 32 > rows * lanes * (csr_piece - csr_piece / 16)) lanes *= 2;
+  while (lanes < 32 && 2 * nonzeros > 15 * rows * lanes) lanes *= 2;
   return lanes;
 }
 
