@@ -35,6 +35,14 @@ namespace detail {
 
 constexpr unsigned warps = spmv_threads / 32;
 
+// The tile that a block takes after one: tiles are dealt in runs of four, so that rows whose columns lie a grid
+// line apart meet in one L1, while the blocks together still move through the matrix as one front.
+__device__ inline std::int64_t next_tile(std::int64_t tile) {
+  constexpr std::int64_t run = 4;
+  return (tile + 1) % run != 0 ? tile + 1 : tile + 1 + run * (gridDim.x - 1);
+}
+__device__ inline std::int64_t first_tile() { return std::int64_t{blockIdx.x} * 4; }
+
 // One row by the whole warp, result in all lanes: entry k goes to lane k % 32, then a fixed tree.
 template <class T>
 __device__ T long_row(csr_view<const T> A, const T* __restrict__ x, std::int64_t begin, std::int64_t end,
@@ -61,12 +69,14 @@ __device__ inline unsigned shared_address(const void* p) {
   return static_cast<unsigned>(__cvta_generic_to_shared(p));
 }
 
-// The copy engine brings bytes (a multiple of 16) and counts them on the barrier.
+// The copy engine brings bytes (a multiple of 16) and counts them on the barrier; L2 is to forget them first.
 __device__ inline void bulk_copy(void* to, const void* from, unsigned bytes, std::uint64_t* arrival) {
-  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
-                   shared_address(to)),
-               "l"(from), "r"(bytes), "r"(shared_address(arrival))
-               : "memory");
+  asm volatile(
+      "{ .reg .b64 once; createpolicy.fractional.L2::evict_first.b64 once, 1.0; "
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1], %2, [%3], "
+      "once; }" ::"r"(shared_address(to)),
+      "l"(from), "r"(bytes), "r"(shared_address(arrival))
+      : "memory");
 }
 
 __device__ inline void await(std::uint64_t* arrival, unsigned parity) {
@@ -86,7 +96,7 @@ struct csr_walk {
   std::int64_t rows_a_tile, tile, at, last, next_first, next_last;
 
   __device__ csr_walk(csr_view<const T> matrix, std::int64_t rows)
-      : A(matrix), rows_a_tile(rows), tile(blockIdx.x) {
+      : A(matrix), rows_a_tile(rows), tile(first_tile()) {
     at = offset(tile);
     last = offset(tile + 1);
     look_ahead();
@@ -95,13 +105,13 @@ struct csr_walk {
 
   __device__ std::int64_t offset(std::int64_t t) const { return A.row_ptr[min(t * rows_a_tile, A.rows)]; }
   __device__ void look_ahead() {
-    next_first = offset(tile + gridDim.x);
-    next_last = offset(tile + gridDim.x + 1);
+    next_first = offset(next_tile(tile));
+    next_last = offset(next_tile(tile) + 1);
   }
   // Past tiles without entries and those that are summed without stages.
   __device__ void skip() {
     while (tile * rows_a_tile < A.rows && (at >= last || last - at > 4 * csr_stage)) {
-      tile += gridDim.x;
+      tile = next_tile(tile);
       at = next_first;
       last = next_last;
       look_ahead();
@@ -127,7 +137,7 @@ struct csr_walk {
     }
     at = end;
     if (at < last) return;
-    tile += gridDim.x;
+    tile = next_tile(tile);
     at = next_first;
     last = next_last;
     look_ahead();
@@ -160,7 +170,7 @@ __device__ T staged_sum(const T* val, const std::int32_t* col, const T* __restri
 // joins them. A tile with very many entries goes row by row, a warp a row. Bound by memory; bits depend on the
 // matrix alone.
 template <class T, class Epilogue>
-__global__ void __launch_bounds__(spmv_threads, 4)
+__global__ void __launch_bounds__(spmv_threads, csr_layout<T>::resident_blocks)
     spmv_csr(csr_layout<T> M, const T* __restrict__ x, Epilogue epilogue) {
   __shared__ csr_stages<T> stages;
   const csr_view<const T> A = M.A;
@@ -181,15 +191,19 @@ __global__ void __launch_bounds__(spmv_threads, 4)
 
   unsigned turn = 0;
   const auto offset = [&](std::int64_t row) { return A.row_ptr[min(row, A.rows)]; };
-  std::int64_t tile = blockIdx.x * rows_a_tile, row = tile + thread / M.lanes;
-  std::int64_t first = offset(tile), last = offset(tile + rows_a_tile), begin = offset(row),
-               end = offset(row + 1);
-  for (const std::int64_t stride = gridDim.x * rows_a_tile; tile < A.rows; tile += stride, row += stride) {
+  std::int64_t tile = first_tile();
+  std::int64_t first = offset(tile * rows_a_tile), last = offset((tile + 1) * rows_a_tile);
+  std::int64_t begin = offset(tile * rows_a_tile + thread / M.lanes),
+               end = offset(tile * rows_a_tile + thread / M.lanes + 1);
+  for (; tile * rows_a_tile < A.rows; tile = next_tile(tile)) {
+    const std::int64_t row = tile * rows_a_tile + thread / M.lanes;
     // The next tile's offsets travel while this tile is worked on.
-    const std::int64_t next_first = offset(tile + stride), next_last = offset(tile + stride + rows_a_tile);
-    const std::int64_t next_begin = offset(row + stride), next_end = offset(row + stride + 1);
+    const std::int64_t following = next_tile(tile) * rows_a_tile, next_row = following + thread / M.lanes;
+    const std::int64_t next_first = offset(following), next_last = offset(following + rows_a_tile);
+    const std::int64_t next_begin = offset(next_row), next_end = offset(next_row + 1);
     if (last - first > 4 * csr_stage) {
-      for (std::int64_t i = tile + thread / 32; i < min(tile + rows_a_tile, A.rows); i += warps) {
+      for (std::int64_t i = tile * rows_a_tile + thread / 32; i < min((tile + 1) * rows_a_tile, A.rows);
+           i += warps) {
         const T sum = long_row(A, x, A.row_ptr[i], A.row_ptr[i + 1], thread % 32);
         if (thread % 32 == 0) epilogue.row(state, i, sum, epilogue.fetch(i));
       }
@@ -228,8 +242,9 @@ __global__ void __launch_bounds__(spmv_threads, dia_layout<T>::resident_blocks)
     spmv_dia(__grid_constant__ const dia_layout<T> A, const T* __restrict__ x, Epilogue epilogue) {
   constexpr int group = 8;
   typename Epilogue::state state{};
-  const std::int64_t stride = std::int64_t{gridDim.x} * spmv_threads;
-  for (std::int64_t i = std::int64_t{blockIdx.x} * spmv_threads + threadIdx.x; i < A.rows; i += stride) {
+  for (std::int64_t tile = first_tile(); tile * spmv_threads < A.rows; tile = next_tile(tile)) {
+    const std::int64_t i = tile * spmv_threads + threadIdx.x;
+    if (i >= A.rows) break;
     const typename Epilogue::operands operands = epilogue.fetch(i);
     T sum{};
     for (int k0 = 0; k0 < A.count; k0 += group) {
