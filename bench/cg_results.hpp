@@ -20,11 +20,19 @@ struct cg_case_facts {
   std::string remark;
 };
 
+/// What `--device auto` takes for a case.
+struct automatic_choice {
+  std::string case_name;
+  bool gpu = false;
+  std::string why;
+};
+
 struct cg_results {
   std::vector<cg_case_facts> cases;
   std::vector<solve_cell> solves;
   std::vector<iteration_cell> iterations;  // on the cases
   std::vector<iteration_cell> scaling;     // on Poisson problems, by dimension, then by size
+  std::vector<automatic_choice> choices;   // only where both devices are measured
   bool published_set = true;               // the cases are those of the published table
 };
 
