@@ -35,14 +35,6 @@ namespace detail {
 
 constexpr unsigned warps = spmv_threads / 32;
 
-// The tile that a block takes after one: tiles are dealt in runs of four, so that rows whose columns lie a grid
-// line apart meet in one L1, while the blocks together still move through the matrix as one front.
-__device__ inline std::int64_t next_tile(std::int64_t tile) {
-  constexpr std::int64_t run = 4;
-  return (tile + 1) % run != 0 ? tile + 1 : tile + 1 + run * (gridDim.x - 1);
-}
-__device__ inline std::int64_t first_tile() { return std::int64_t{blockIdx.x} * 4; }
-
 // One row by the whole warp, result in all lanes: entry k goes to lane k % 32, then a fixed tree.
 template <class T>
 __device__ T long_row(csr_view<const T> A, const T* __restrict__ x, std::int64_t begin, std::int64_t end,
@@ -54,29 +46,28 @@ __device__ T long_row(csr_view<const T> A, const T* __restrict__ x, std::int64_t
   return sum;
 }
 
-// Entries that a block has on chip at once, in each of two stages.
+// Entries that a block has on chip at once, in each of csr_depth stages.
 constexpr int csr_stage = 1920;
+constexpr int csr_depth = 2;
 
 // Room for a stage whose first entry need not stand on a 16-byte boundary.
 template <class T>
 struct csr_stages {
-  alignas(16) T val[2][csr_stage + 8];
-  alignas(16) std::int32_t col[2][csr_stage + 8];
-  std::uint64_t arrival[2];  // one barrier a stage: thread 0 and the bytes it asked for
+  alignas(16) T val[csr_depth][csr_stage + 8];
+  alignas(16) std::int32_t col[csr_depth][csr_stage + 8];
+  std::uint64_t arrival[csr_depth];  // one barrier a stage: thread 0 and the bytes it asked for
 };
 
 __device__ inline unsigned shared_address(const void* p) {
   return static_cast<unsigned>(__cvta_generic_to_shared(p));
 }
 
-// The copy engine brings bytes (a multiple of 16) and counts them on the barrier; L2 is to forget them first.
+// The copy engine brings bytes (a multiple of 16) and counts them on the barrier.
 __device__ inline void bulk_copy(void* to, const void* from, unsigned bytes, std::uint64_t* arrival) {
-  asm volatile(
-      "{ .reg .b64 once; createpolicy.fractional.L2::evict_first.b64 once, 1.0; "
-      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1], %2, [%3], "
-      "once; }" ::"r"(shared_address(to)),
-      "l"(from), "r"(bytes), "r"(shared_address(arrival))
-      : "memory");
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+                   shared_address(to)),
+               "l"(from), "r"(bytes), "r"(shared_address(arrival))
+               : "memory");
 }
 
 __device__ inline void await(std::uint64_t* arrival, unsigned parity) {
@@ -88,7 +79,7 @@ __device__ inline void await(std::uint64_t* arrival, unsigned parity) {
                  : "memory");
 }
 
-// Thread 0's walk over the stages that the block will need: it runs two stages ahead of the sums, and the
+// Thread 0's walk over the stages that the block will need: it runs csr_depth stages ahead of the sums, and the
 // offsets of the tile after the one it is in are already under way.
 template <class T>
 struct csr_walk {
@@ -96,7 +87,7 @@ struct csr_walk {
   std::int64_t rows_a_tile, tile, at, last, next_first, next_last;
 
   __device__ csr_walk(csr_view<const T> matrix, std::int64_t rows)
-      : A(matrix), rows_a_tile(rows), tile(first_tile()) {
+      : A(matrix), rows_a_tile(rows), tile(blockIdx.x) {
     at = offset(tile);
     last = offset(tile + 1);
     look_ahead();
@@ -105,13 +96,13 @@ struct csr_walk {
 
   __device__ std::int64_t offset(std::int64_t t) const { return A.row_ptr[min(t * rows_a_tile, A.rows)]; }
   __device__ void look_ahead() {
-    next_first = offset(next_tile(tile));
-    next_last = offset(next_tile(tile) + 1);
+    next_first = offset(tile + gridDim.x);
+    next_last = offset(tile + gridDim.x + 1);
   }
   // Past tiles without entries and those that are summed without stages.
   __device__ void skip() {
     while (tile * rows_a_tile < A.rows && (at >= last || last - at > 4 * csr_stage)) {
-      tile = next_tile(tile);
+      tile += gridDim.x;
       at = next_first;
       last = next_last;
       look_ahead();
@@ -137,7 +128,7 @@ struct csr_walk {
     }
     at = end;
     if (at < last) return;
-    tile = next_tile(tile);
+    tile += gridDim.x;
     at = next_first;
     last = next_last;
     look_ahead();
@@ -185,20 +176,19 @@ __global__ void __launch_bounds__(spmv_threads, csr_layout<T>::resident_blocks)
   __syncthreads();
   csr_walk<T> walk(A, rows_a_tile);
   if (thread == 0) {
-    walk.fetch(stages, 0);
-    walk.fetch(stages, 1);
+    for (int stage = 0; stage < csr_depth; ++stage) walk.fetch(stages, stage);
   }
 
   unsigned turn = 0;
   const auto offset = [&](std::int64_t row) { return A.row_ptr[min(row, A.rows)]; };
-  std::int64_t tile = first_tile();
+  std::int64_t tile = blockIdx.x;
   std::int64_t first = offset(tile * rows_a_tile), last = offset((tile + 1) * rows_a_tile);
   std::int64_t begin = offset(tile * rows_a_tile + thread / M.lanes),
                end = offset(tile * rows_a_tile + thread / M.lanes + 1);
-  for (; tile * rows_a_tile < A.rows; tile = next_tile(tile)) {
+  for (; tile * rows_a_tile < A.rows; tile += gridDim.x) {
     const std::int64_t row = tile * rows_a_tile + thread / M.lanes;
     // The next tile's offsets travel while this tile is worked on.
-    const std::int64_t following = next_tile(tile) * rows_a_tile, next_row = following + thread / M.lanes;
+    const std::int64_t following = (tile + gridDim.x) * rows_a_tile, next_row = following + thread / M.lanes;
     const std::int64_t next_first = offset(following), next_last = offset(following + rows_a_tile);
     const std::int64_t next_begin = offset(next_row), next_end = offset(next_row + 1);
     if (last - first > 4 * csr_stage) {
@@ -213,8 +203,8 @@ __global__ void __launch_bounds__(spmv_threads, csr_layout<T>::resident_blocks)
       if (mine) operands = epilogue.fetch(row);
       T sum{};
       for (std::int64_t at = first; at < last; at += csr_stage, ++turn) {
-        const int stage = turn % 2, shift = static_cast<int>(at & 3);
-        await(&stages.arrival[stage], turn / 2 % 2);
+        const int stage = turn % csr_depth, shift = static_cast<int>(at & 3);
+        await(&stages.arrival[stage], turn / csr_depth % 2);
         // This thread's entries in the stage, keeping k = begin + part modulo lanes.
         const int behind = static_cast<int>(max(std::int64_t{0}, at - begin));
         const int from =
@@ -242,7 +232,7 @@ __global__ void __launch_bounds__(spmv_threads, dia_layout<T>::resident_blocks)
     spmv_dia(__grid_constant__ const dia_layout<T> A, const T* __restrict__ x, Epilogue epilogue) {
   constexpr int group = 8;
   typename Epilogue::state state{};
-  for (std::int64_t tile = first_tile(); tile * spmv_threads < A.rows; tile = next_tile(tile)) {
+  for (std::int64_t tile = blockIdx.x; tile * spmv_threads < A.rows; tile += gridDim.x) {
     const std::int64_t i = tile * spmv_threads + threadIdx.x;
     if (i >= A.rows) break;
     const typename Epilogue::operands operands = epilogue.fetch(i);
