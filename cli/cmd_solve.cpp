@@ -31,7 +31,7 @@ int cmd_solve(std::span<const char* const> arguments) {
   warn_before(log, request);
 
   const linear_system system = read_system(cpu, request);
-  const chosen_device chosen = choose_for(request, system, opened);
+  const device_choice chosen = choose_for(request, system, opened);
   log_task(log, request, system, chosen);
 
   catch_interrupts();

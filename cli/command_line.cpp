@@ -76,10 +76,6 @@ void command_line::note(std::string_view left, std::string_view right) {
   state_->sections.back().lines.push_back({std::string(left), std::string(right)});
 }
 
-void command_line::note(std::string_view text) {
-  state_->sections.back().lines.push_back({"", std::string(text)});
-}
-
 void command_line::argument(std::string_view name, std::string& target, std::string_view help) {
   const bool optional = !target.empty();
   state_->usage += optional ? fmt::format(" [{}]", name) : fmt::format(" {}", name);

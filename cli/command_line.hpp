@@ -36,9 +36,6 @@ class command_line {
   /// All remaining positional arguments; at least one.
   void arguments(std::string_view name, std::vector<std::string>& target, std::string_view help);
 
-  /// A line of -h under the option before.
-  void note(std::string_view text);
-
   // names: "-o,--output". what names the value in -h: "FILE".
   void flag(std::string_view names, bool& target, std::string_view help);
   void text(std::string_view names, std::string_view what, std::string& target, std::string_view help);

@@ -25,7 +25,7 @@ void write_history(const std::string& path, const solve_report& report) {
 }
 
 plot::line_plot convergence_plot(const solve_request& request, const linear_system& system,
-                                 const solve_outcome& outcome, const chosen_device& device) {
+                                 const solve_outcome& outcome, const device_choice& device) {
   const solve_report& report = outcome.report;
   plot::series recurrence{"residual of the recurrence", {}, {}, true, false, false};
   for (const iteration_record& record : report.history) {
@@ -68,7 +68,7 @@ void write_text(const std::string& path, const std::string& text) {
 }  // namespace
 
 void write_files(const solve_request& request, const linear_system& system, const solve_outcome& outcome,
-                 const chosen_device& device) {
+                 const device_choice& device) {
   if (!request.history.empty()) write_history(request.history, outcome.report);
   if (!request.plot.empty())
     write_text(request.plot, plot::to_svg(convergence_plot(request, system, outcome, device)));

@@ -10,6 +10,6 @@ namespace vouch::cli {
 ///
 /// Throws  file_error
 void write_files(const solve_request& request, const linear_system& system, const solve_outcome& outcome,
-                 const chosen_device& device);
+                 const device_choice& device);
 
 }  // namespace vouch::cli

@@ -1,5 +1,6 @@
 #include "solve_json.hpp"
 
+#include <bench/statistics.hpp>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <vouch/core/config.hpp>
@@ -13,21 +14,11 @@ nlohmann::ordered_json finite_or_null(double value) {
 
 }  // namespace
 
-mean_and_deviation statistics(const std::vector<double>& seconds) {
-  mean_and_deviation result;
-  const auto count = static_cast<double>(seconds.size());
-  for (const double s : seconds) result.mean += s / count;
-  if (seconds.size() < 2) return result;
-  for (const double s : seconds) result.deviation += (s - result.mean) * (s - result.mean);
-  result.deviation = std::sqrt(result.deviation / (count - 1));
-  return result;
-}
-
 nlohmann::ordered_json solve_json(const solve_request& request, const linear_system& system,
-                                  const solve_outcome& outcome, const chosen_device& device,
+                                  const solve_outcome& outcome, const device_choice& device,
                                   double write_seconds, double total_seconds) {
   const solve_report& report = outcome.report;
-  const mean_and_deviation times = statistics(outcome.repeats);
+  const bench::statistics times = bench::summarize(outcome.repeats);
   nlohmann::ordered_json object{{"schema", "vouch.solve/1"}, {"version", version}};
   object["matrix"] = {{"file", system.file},
                       {"rows", system.facts.rows},
@@ -46,7 +37,8 @@ nlohmann::ordered_json solve_json(const solve_request& request, const linear_sys
                         {"relative_recurrence", finite_or_null(report.relative_recurrence())},
                         {"backward_error", finite_or_null(report.backward_error)}};
   object["error_bound"] = nullptr;
-  object["repeat"] = {{"count", outcome.repeats.size()}, {"mean_s", times.mean}, {"stddev_s", times.deviation}};
+  object["repeat"] = {
+      {"count", times.count}, {"mean_s", times.mean}, {"stddev_s", times.deviation.value_or(0.0)}};
   object["time_s"] = {{"read", system.read_seconds},
                       {"setup", system.setup_seconds + outcome.times.setup},
                       {"transfer", outcome.times.transfer},

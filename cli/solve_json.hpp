@@ -8,16 +8,9 @@
 
 namespace vouch::cli {
 
-/// Mean and sample standard deviation; 0 for one value alone.
-struct mean_and_deviation {
-  double mean = 0;
-  double deviation = 0;
-};
-mean_and_deviation statistics(const std::vector<double>& seconds);
-
 /// Every key always, null for what is unknown, NaN or infinite.
 nlohmann::ordered_json solve_json(const solve_request& request, const linear_system& system,
-                                  const solve_outcome& outcome, const chosen_device& device,
+                                  const solve_outcome& outcome, const device_choice& device,
                                   double write_seconds, double total_seconds);
 
 }  // namespace vouch::cli

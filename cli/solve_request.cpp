@@ -92,7 +92,7 @@ void declare(command_line& line, solve_request& request, std::string& stop) {
   line.section("Method");
   line.choice("--method", "NAME", request.method, methods, "auto or cg (conjugate gradients) [auto]");
   line.text("--precond", "NAME", request.precondition, "preconditioner, with its parameter if any [none]:");
-  line.note(list(precondition_names()));
+  line.note("", list(precondition_names()));
   add_precision_option(line, request.common);
   add_device_options(line, request.common);
 

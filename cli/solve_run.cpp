@@ -106,9 +106,9 @@ device open_device(const solve_request& request) {
   return wanted.cuda ? device::cuda(wanted.index) : open_cpu(request.common);
 }
 
-chosen_device choose_for(const solve_request& request, const linear_system&, const device& opened) {
+device_choice choose_for(const solve_request& request, const linear_system& system, const device& opened) {
   if (!parse_device(request.common.device).automatic) return {opened, "as asked"};
-  return {opened, "the default; --device cuda takes the GPU"};
+  return choose_device(system.rows(), system.A.nonzeros(), opened.threads());
 }
 
 solve_outcome run_solve(const solve_request& request, const linear_system& system, const device& cpu,

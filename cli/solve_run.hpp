@@ -6,6 +6,7 @@
 
 #include <vouch/core/array.hpp>
 #include <vouch/core/device.hpp>
+#include <vouch/solve/choose_device.hpp>
 #include <vouch/solve/report.hpp>
 
 #include "solve_column.hpp"
@@ -15,16 +16,11 @@
 
 namespace vouch::cli {
 
-struct chosen_device {
-  device dev;
-  std::string why;
-};
-
 /// The GPU that --device names, opened before anything is read; else the CPU.
 device open_device(const solve_request& request);
 
-/// The device for this system: the one that was opened, unless --device auto finds a better one.
-chosen_device choose_for(const solve_request& request, const linear_system& system, const device& opened);
+/// The device for this system: the one that was opened, or what the library chooses for --device auto.
+device_choice choose_for(const solve_request& request, const linear_system& system, const device& opened);
 
 struct solve_outcome {
   solve_report report;          // the worst column's, with the iterations and warnings of all

@@ -3,12 +3,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <cmath>
+#include <bench/statistics.hpp>
+#include <bench/text_table.hpp>
 #include <filesystem>
 #include <limits>
 #include <vouch/core/config.hpp>
-
-#include "solve_json.hpp"
 
 namespace vouch::cli {
 namespace {
@@ -58,16 +57,8 @@ bool residual_decides(const solve_request& request) {
 
 }  // namespace
 
-std::string duration_text(double seconds) {
-  if (seconds < 1e-3) return fmt::format("{:.3g} us", seconds * 1e6);
-  if (seconds < 1) return fmt::format("{:.3g} ms", seconds * 1e3);
-  if (seconds < 120) return fmt::format("{:.3g} s", seconds);
-  const auto whole = static_cast<std::int64_t>(std::llround(seconds));
-  return fmt::format("{} min {} s", whole / 60, whole % 60);
-}
-
 void log_task(const console& log, const solve_request& request, const linear_system& system,
-              const chosen_device& device) {
+              const device_choice& device) {
   const structure_facts& facts = system.facts;
   log.line(fmt::format("matrix     {}: {} x {}, {} nonzeros, symmetric, positive diagonal",
                        base_name(system.file), facts.rows, facts.cols, facts.nonzeros));
@@ -114,25 +105,25 @@ void log_verdict(const console& log, const solve_request& request, const solve_o
 }
 
 std::string summary(const solve_request& request, const linear_system& system, const solve_outcome& outcome,
-                    const chosen_device& device, double total_seconds) {
+                    const device_choice& device, double total_seconds) {
   const solve_report& report = outcome.report;
   const bool reached = goal_reached(report.status);
   std::string status = name(report.status);
   if (wants_colour(STDOUT_FILENO)) status = reached ? good(status) : bad(status);
-  const mean_and_deviation times = statistics(outcome.repeats);
-  const std::string repeated =
-      outcome.repeats.size() > 1
-          ? fmt::format(" (mean of {}, deviation {})", outcome.repeats.size(), duration_text(times.deviation))
-          : "";
+  const bench::statistics times = bench::summarize(outcome.repeats);
+  const std::string repeated = outcome.repeats.size() > 1
+                                   ? fmt::format(" (mean of {}, deviation {})", outcome.repeats.size(),
+                                                 bench::seconds_text(times.deviation))
+                                   : "";
   std::string text = fmt::format("{}: {}\n", status, report.reason);
   if (system.columns > 1)
     text += fmt::format("worst of {} columns: number {}\n", system.columns, outcome.column + 1);
   text += fmt::format("relative residual {:.3g}, backward error {:.2g}\n", report.relative_true(),
                       report.backward_error);
   text += fmt::format("{} in {}{} on {}, {} in all\n", plural(report.iterations, "iteration"),
-                      duration_text(times.mean), repeated,
+                      bench::seconds_text(times.mean), repeated,
                       device.dev.is_cuda() ? device.dev.name() : plural(device.dev.threads(), "CPU thread"),
-                      duration_text(total_seconds));
+                      bench::seconds_text(total_seconds));
   if (!request.common.output.empty())
     text += has_solution(report.status) ? fmt::format("x written to {}\n", request.common.output)
                                         : fmt::format("no x written: there is none of use\n");

@@ -11,7 +11,7 @@ namespace vouch::cli {
 
 /// Before: facts of the system, the method and the device with the reasons, the tolerance.
 void log_task(const console& log, const solve_request& request, const linear_system& system,
-              const chosen_device& device);
+              const device_choice& device);
 /// Warns when the tolerance lies below what the precision can hold for any x.
 void warn_before(const console& log, const solve_request& request);
 /// After: the solver's warnings, and one where the tolerance lay below what was attainable.
@@ -20,9 +20,6 @@ void warn_after(const console& log, const solve_request& request, const solve_ou
 void log_verdict(const console& log, const solve_request& request, const solve_outcome& outcome);
 /// The summary for stdout, a few lines.
 std::string summary(const solve_request& request, const linear_system& system, const solve_outcome& outcome,
-                    const chosen_device& device, double total_seconds);
-
-/// "12 ms", "3.4 s", "2 min 5 s".
-std::string duration_text(double seconds);
+                    const device_choice& device, double total_seconds);
 
 }  // namespace vouch::cli

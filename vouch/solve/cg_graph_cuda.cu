@@ -105,12 +105,17 @@ struct fused_step {
   device_mailbox* box;
   cudaGraphConditionalHandle loop;
 
-  __device__ void row(state& s, std::int64_t i, T sum) const {
+  struct operands {
+    T p, r, minv;
+  };
+  __device__ operands fetch(std::int64_t i) const { return {p[i], r[i], Diagonal ? minv[i] : T{}}; }
+
+  __device__ void row(state& s, std::int64_t i, T sum, const operands& o) const {
     q[i] = sum;
-    const double qi = sum, pi = p[i], ri = r[i];
+    const double qi = sum, pi = o.p, ri = o.r;
     double mq = qi;
     if constexpr (Diagonal) {
-      const double m = minv[i];
+      const double m = o.minv;
       mq = m * qi;
       s.value[4] += ri * (m * ri);
     }

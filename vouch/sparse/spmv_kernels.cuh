@@ -13,8 +13,11 @@ namespace vouch {
 ///
 ///   struct state;
 ///       a thread's accumulators; state{} is their start
-///   __device__ void row(state&, std::int64_t i, T sum) const;
-///       once for each row, by one thread, in an order that the plan fixes
+///   struct operands;
+///   __device__ operands fetch(std::int64_t i) const;
+///       what row() will need of row i, loaded before the sum is begun
+///   __device__ void row(state&, std::int64_t i, T sum, operands) const;
+///       once for each row, by the thread that fetched, in an order that the plan fixes
 ///   __device__ void finish(state&) const;
 ///       once at the end by all threads of every block
 ///
@@ -43,15 +46,16 @@ __device__ T long_row(csr_view<const T> A, const T* __restrict__ x, std::int64_t
   return sum;
 }
 
-// Entries that a block has on chip at once, in each of two stages.
+// Entries that a block has on chip at once, in each of csr_depth stages.
 constexpr int csr_stage = 1920;
+constexpr int csr_depth = 2;
 
 // Room for a stage whose first entry need not stand on a 16-byte boundary.
 template <class T>
 struct csr_stages {
-  alignas(16) T val[2][csr_stage + 8];
-  alignas(16) std::int32_t col[2][csr_stage + 8];
-  std::uint64_t arrival[2];  // one barrier a stage: thread 0 and the bytes it asked for
+  alignas(16) T val[csr_depth][csr_stage + 8];
+  alignas(16) std::int32_t col[csr_depth][csr_stage + 8];
+  std::uint64_t arrival[csr_depth];  // one barrier a stage: thread 0 and the bytes it asked for
 };
 
 __device__ inline unsigned shared_address(const void* p) {
@@ -75,7 +79,7 @@ __device__ inline void await(std::uint64_t* arrival, unsigned parity) {
                  : "memory");
 }
 
-// Thread 0's walk over the stages that the block will need: it runs two stages ahead of the sums, and the
+// Thread 0's walk over the stages that the block will need: it runs csr_depth stages ahead of the sums, and the
 // offsets of the tile after the one it is in are already under way.
 template <class T>
 struct csr_walk {
@@ -157,7 +161,7 @@ __device__ T staged_sum(const T* val, const std::int32_t* col, const T* __restri
 // joins them. A tile with very many entries goes row by row, a warp a row. Bound by memory; bits depend on the
 // matrix alone.
 template <class T, class Epilogue>
-__global__ void __launch_bounds__(spmv_threads, 4)
+__global__ void __launch_bounds__(spmv_threads, csr_layout<T>::resident_blocks)
     spmv_csr(csr_layout<T> M, const T* __restrict__ x, Epilogue epilogue) {
   __shared__ csr_stages<T> stages;
   const csr_view<const T> A = M.A;
@@ -172,29 +176,35 @@ __global__ void __launch_bounds__(spmv_threads, 4)
   __syncthreads();
   csr_walk<T> walk(A, rows_a_tile);
   if (thread == 0) {
-    walk.fetch(stages, 0);
-    walk.fetch(stages, 1);
+    for (int stage = 0; stage < csr_depth; ++stage) walk.fetch(stages, stage);
   }
 
   unsigned turn = 0;
   const auto offset = [&](std::int64_t row) { return A.row_ptr[min(row, A.rows)]; };
-  std::int64_t tile = blockIdx.x * rows_a_tile, row = tile + thread / M.lanes;
-  std::int64_t first = offset(tile), last = offset(tile + rows_a_tile), begin = offset(row),
-               end = offset(row + 1);
-  for (const std::int64_t stride = gridDim.x * rows_a_tile; tile < A.rows; tile += stride, row += stride) {
+  std::int64_t tile = blockIdx.x;
+  std::int64_t first = offset(tile * rows_a_tile), last = offset((tile + 1) * rows_a_tile);
+  std::int64_t begin = offset(tile * rows_a_tile + thread / M.lanes),
+               end = offset(tile * rows_a_tile + thread / M.lanes + 1);
+  for (; tile * rows_a_tile < A.rows; tile += gridDim.x) {
+    const std::int64_t row = tile * rows_a_tile + thread / M.lanes;
     // The next tile's offsets travel while this tile is worked on.
-    const std::int64_t next_first = offset(tile + stride), next_last = offset(tile + stride + rows_a_tile);
-    const std::int64_t next_begin = offset(row + stride), next_end = offset(row + stride + 1);
+    const std::int64_t following = (tile + gridDim.x) * rows_a_tile, next_row = following + thread / M.lanes;
+    const std::int64_t next_first = offset(following), next_last = offset(following + rows_a_tile);
+    const std::int64_t next_begin = offset(next_row), next_end = offset(next_row + 1);
     if (last - first > 4 * csr_stage) {
-      for (std::int64_t i = tile + thread / 32; i < min(tile + rows_a_tile, A.rows); i += warps) {
+      for (std::int64_t i = tile * rows_a_tile + thread / 32; i < min((tile + 1) * rows_a_tile, A.rows);
+           i += warps) {
         const T sum = long_row(A, x, A.row_ptr[i], A.row_ptr[i + 1], thread % 32);
-        if (thread % 32 == 0) epilogue.row(state, i, sum);
+        if (thread % 32 == 0) epilogue.row(state, i, sum, epilogue.fetch(i));
       }
     } else {
+      const bool mine = part == 0 && row < A.rows;
+      typename Epilogue::operands operands{};
+      if (mine) operands = epilogue.fetch(row);
       T sum{};
       for (std::int64_t at = first; at < last; at += csr_stage, ++turn) {
-        const int stage = turn % 2, shift = static_cast<int>(at & 3);
-        await(&stages.arrival[stage], turn / 2 % 2);
+        const int stage = turn % csr_depth, shift = static_cast<int>(at & 3);
+        await(&stages.arrival[stage], turn / csr_depth % 2);
         // This thread's entries in the stage, keeping k = begin + part modulo lanes.
         const int behind = static_cast<int>(max(std::int64_t{0}, at - begin));
         const int from =
@@ -205,7 +215,7 @@ __global__ void __launch_bounds__(spmv_threads, 4)
         if (thread == 0) walk.fetch(stages, stage);
       }
       for (int d = M.lanes / 2; d > 0; d /= 2) sum += __shfl_down_sync(~0u, sum, d, M.lanes);
-      if (part == 0 && row < A.rows) epilogue.row(state, row, sum);
+      if (mine) epilogue.row(state, row, sum, operands);
     }
     first = next_first;
     last = next_last;
@@ -222,8 +232,10 @@ __global__ void __launch_bounds__(spmv_threads, dia_layout<T>::resident_blocks)
     spmv_dia(__grid_constant__ const dia_layout<T> A, const T* __restrict__ x, Epilogue epilogue) {
   constexpr int group = 8;
   typename Epilogue::state state{};
-  const std::int64_t stride = std::int64_t{gridDim.x} * spmv_threads;
-  for (std::int64_t i = std::int64_t{blockIdx.x} * spmv_threads + threadIdx.x; i < A.rows; i += stride) {
+  for (std::int64_t tile = blockIdx.x; tile * spmv_threads < A.rows; tile += gridDim.x) {
+    const std::int64_t i = tile * spmv_threads + threadIdx.x;
+    if (i >= A.rows) break;
+    const typename Epilogue::operands operands = epilogue.fetch(i);
     T sum{};
     for (int k0 = 0; k0 < A.count; k0 += group) {
       T value[group], other[group];
@@ -239,7 +251,7 @@ __global__ void __launch_bounds__(spmv_threads, dia_layout<T>::resident_blocks)
 #pragma unroll
       for (int u = 0; u < group; ++u) sum += value[u] * other[u];
     }
-    epilogue.row(state, i, sum);
+    epilogue.row(state, i, sum, operands);
   }
   epilogue.finish(state);
 }
@@ -262,6 +274,11 @@ __global__ void __launch_bounds__(spmv_threads, sliced_layout<T>::resident_block
       const slice_place place = A.slices[slice];
       const unsigned slot = lane < lanes ? A.order[slice * block_rows + local] : sliced_layout<T>::absent;
       const int length = static_cast<int>(slot >> 16);
+      const unsigned block_row = slot & 0xffff;
+      const bool present = block_row != sliced_layout<T>::absent;
+      const std::int64_t row = (window * slices * block_rows + block_row) * B + c;
+      typename Epilogue::operands operands{};
+      if (present) operands = epilogue.fetch(row);
       const T* val = A.val + place.start * (B * lanes) + lane;
       const Index* index = static_cast<const Index*>(A.index) + place.start * block_rows + local;
       const T* const column = x + std::int64_t{place.base} * B + c;
@@ -290,9 +307,7 @@ __global__ void __launch_bounds__(spmv_threads, sliced_layout<T>::resident_block
           if (r == c) mine = whole;
         }
       }
-      const unsigned block_row = slot & 0xffff;
-      if (block_row != sliced_layout<T>::absent)
-        epilogue.row(state, (window * slices * block_rows + block_row) * B + c, mine);
+      if (present) epilogue.row(state, row, mine, operands);
     }
   epilogue.finish(state);
 }
