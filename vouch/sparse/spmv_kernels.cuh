@@ -48,7 +48,7 @@ __device__ T long_row(csr_view<const T> A, const T* __restrict__ x, std::int64_t
 
 // Entries that a block has on chip at once, in each of csr_depth stages.
 constexpr int csr_stage = 1920;
-constexpr int csr_depth = 2;
+constexpr int csr_depth = 3;
 constexpr unsigned csr_threads = spmv_threads + 32;
 
 // Room for a stage whose first entry need not stand on a 16-byte boundary.
@@ -175,7 +175,8 @@ __device__ T staged_sum(const T* val, const std::int32_t* col, const T* __restri
 template <class T, class Epilogue>
 __global__ void __launch_bounds__(csr_threads, csr_layout<T>::resident_blocks)
     spmv_csr(csr_layout<T> M, const T* __restrict__ x, Epilogue epilogue) {
-  __shared__ csr_stages<T> stages;
+  extern __shared__ __align__(16) char on_chip[];
+  csr_stages<T>& stages = *reinterpret_cast<csr_stages<T>*>(on_chip);
   const csr_view<const T> A = M.A;
   const int thread = static_cast<int>(threadIdx.x), part = thread % M.lanes;
   const std::int64_t rows_a_tile = spmv_threads / M.lanes;
@@ -341,6 +342,14 @@ void launch_sliced(const device& dev, launch_shape shape, const sliced_layout<T>
     launch(dev, "spmv_sliced", shape, spmv_sliced<T, B, std::int32_t, Epilogue>, A, x, epilogue);
 }
 
+template <class T, class Epilogue>
+void launch_csr(const device& dev, std::int64_t blocks, const csr_layout<T>& A, const T* x, Epilogue epilogue) {
+  constexpr int bytes = sizeof(csr_stages<T>);
+  check(cudaFuncSetAttribute(spmv_csr<T, Epilogue>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
+        "spmv_csr");
+  launch(dev, "spmv_csr", {blocks, csr_threads, bytes}, spmv_csr<T, Epilogue>, A, x, epilogue);
+}
+
 }  // namespace detail
 
 /// Enqueues sums A x, each handed to the epilogue; no allocation and no wait, so it can be captured in a graph.
@@ -359,8 +368,7 @@ void launch_spmv(const device& dev, const spmv_plan<T>& plan, const T* x, Epilog
         return detail::launch_sliced<T, 2>(dev, shape, plan.as_sliced(), x, epilogue);
       return detail::launch_sliced<T, 3>(dev, shape, plan.as_sliced(), x, epilogue);
     default:
-      return launch(dev, "spmv_csr", {shape.blocks, detail::csr_threads}, detail::spmv_csr<T, Epilogue>,
-                    plan.as_csr(), x, epilogue);
+      return detail::launch_csr(dev, shape.blocks, plan.as_csr(), x, epilogue);
   }
 }
 
