@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstring>
 
+#include <vouch/solve/cg_mixed.hpp>
 #include <vouch/solve/precond/make.hpp>
 #include <vouch/sparse/spmv_plan.hpp>
 
@@ -13,8 +14,9 @@ namespace vouch::bench {
 namespace {
 
 using clock = std::chrono::steady_clock;
-constexpr double longest_solve = 60;  // seconds
-constexpr int iteration_runs = 4;
+constexpr double longest_solve = 30;  // seconds
+constexpr int iteration_runs = 3;
+constexpr int peer_runs = 2;
 
 double seconds_since(clock::time_point begin) {
   return std::chrono::duration<double>(clock::now() - begin).count();
@@ -42,12 +44,22 @@ monitor watch(const suite_options& options) {
 }
 
 template <real T>
-solve_report solve_from_zero(system_on<T>& system, cg_options rule, const preconditioner<T>* M,
-                             const suite_options& options) {
+void start_from_zero(system_on<T>& system, cg_options& rule, const suite_options& options) {
   zero_bytes(system.where.dev, system.x.data(), static_cast<std::size_t>(system.x.size()) * sizeof(T));
   rule.matrix_checked = true;
   rule.on_iteration = watch(options);
+}
+
+template <real T>
+solve_report solve_from_zero(system_on<T>& system, cg_options rule, const preconditioner<T>* M,
+                             const suite_options& options) {
+  start_from_zero(system, rule, options);
   return cg<T>(system.where.dev, system.A, system.b, system.x, rule, M);
+}
+
+solve_report solve_mixed_from_zero(system_on<double>& system, cg_options rule, const suite_options& options) {
+  start_from_zero(system, rule, options);
+  return cg_mixed(system.where.dev, system.A, system.b, system.x, rule);
 }
 
 double memory_speed(const std::string& device, const machine_facts& machine) {
@@ -78,7 +90,7 @@ std::int64_t iterations_for(system_on<T>& system, const iteration_request& reque
 template <real T>
 void add_peer(iteration_cell& cell, const system_on<T>& system, csr_view<const T> host_matrix) {
   const std::vector<T> b = system.b.to_vector();
-  const peer_task task{0, cell.iterations, iteration_runs - 1};
+  const peer_task task{0, cell.iterations, peer_runs};
   std::optional<peer_answer<T>> answer;
   if (cell.device == "gpu") {
     cell.peer = "cusparse+cublas";
@@ -106,22 +118,29 @@ system_on<T>::system_on(const bench_device& on, csr_view<const double> matrix) :
 }
 
 template <real T>
-solve_cell measure_solve(system_on<T>& system, const cg_options& rule, const std::string& preconditioner_name,
-                         std::int64_t repeat, const suite_options& options) {
+solve_cell measure_solve(system_on<T>& system, const solve_request& request, const suite_options& options) {
   constexpr double enough = 0.5;
   constexpr std::int64_t most = 5;
   const device& dev = system.where.dev;
-  const auto M = make_preconditioner<T>(dev, system.A, preconditioner_name);
+  const auto M = make_preconditioner<T>(dev, system.A, request.preconditioner);
   solve_cell cell;
   cell.device = system.where.label;
-  cell.precision = precision_name<T>;
-  cell.preconditioner = preconditioner_name;
+  cell.precision = request.mixed ? "mixed" : precision_name<T>;
+  cell.preconditioner = request.preconditioner;
+  const auto solve = [&](const cg_options& rule) {
+    if constexpr (sizeof(T) == sizeof(double))
+      if (request.mixed) return solve_mixed_from_zero(system, rule, options);
+    return solve_from_zero(system, rule, M.get(), options);
+  };
+  cg_options short_rule;
+  short_rule.max_iterations = 5;
+  solve(short_rule);  // loads kernels, touches memory
   std::vector<double> samples;
   std::vector<T> first;
   const auto begin = clock::now();
   do {
     const auto start = clock::now();
-    cell.report = solve_from_zero(system, rule, M.get(), options);
+    cell.report = solve(request.rule);
     dev.synchronize();
     samples.push_back(seconds_since(start));
     std::vector<T> x = system.x.to_vector();
@@ -130,7 +149,7 @@ solve_cell measure_solve(system_on<T>& system, const cg_options& rule, const std
     else
       cell.same_bits = cell.same_bits && same_bytes(first, x);
     const auto runs = static_cast<std::int64_t>(samples.size());
-    if (repeat > 0 ? runs >= repeat : runs >= most || seconds_since(begin) > enough) break;
+    if (options.repeat > 0 ? runs >= options.repeat : runs >= most || seconds_since(begin) > enough) break;
   } while (cell.report.status != solve_status::interrupted);
   cell.seconds = summarize(samples);
   cell.bits = hash(first);
@@ -179,8 +198,7 @@ iteration_cell measure_iterations(system_on<T>& system, csr_view<const T> host_m
 
 #define VOUCH_INSTANTIATE(T)                                                                             \
   template struct system_on<T>;                                                                          \
-  template solve_cell measure_solve(system_on<T>&, const cg_options&, const std::string&, std::int64_t,  \
-                                    const suite_options&);                                               \
+  template solve_cell measure_solve(system_on<T>&, const solve_request&, const suite_options&);          \
   template iteration_cell measure_iterations(system_on<T>&, csr_view<const T>, const iteration_request&, \
                                              const machine_facts&, const suite_options&);
 VOUCH_INSTANTIATE(float)

@@ -44,11 +44,16 @@ struct solve_cell {
   std::uint64_t bits = 0;  // a hash of x
 };
 
-/// Solves from zero `repeat` times, or, where that is 0, up to five times within half a second; at least once.
-/// A run that lasts a minute or is interrupted ends as interrupted.
+struct solve_request {
+  cg_options rule;
+  std::string preconditioner = "none";
+  bool mixed = false;  // single precision inside; of systems in double, without preconditioner
+};
+
+/// Solves from zero options.repeat times, or, where that is 0, up to five times within half a second; at least
+/// once. A run that lasts half a minute or is interrupted ends as interrupted.
 template <real T>
-solve_cell measure_solve(system_on<T>& system, const cg_options& rule, const std::string& preconditioner,
-                         std::int64_t repeat, const suite_options& options);
+solve_cell measure_solve(system_on<T>& system, const solve_request& request, const suite_options& options);
 
 /// The cost of one iteration without preconditioner.
 struct iteration_cell {
@@ -72,7 +77,7 @@ struct iteration_request {
   layout kept_as = layout::automatic;
   std::int64_t most_iterations = 2000;  // beyond these the residual would have vanished
   bool with_peer = true;
-  double seconds = 0.1;  // about so long a run
+  double seconds = 0.03;  // about so long a run
 };
 
 /// Times fixed numbers of iterations; then the device's peer on the same number.

@@ -20,11 +20,19 @@ struct cg_case_facts {
   std::string remark;
 };
 
+/// What `--device auto` takes for a case.
+struct automatic_choice {
+  std::string case_name;
+  bool gpu = false;
+  std::string why;
+};
+
 struct cg_results {
   std::vector<cg_case_facts> cases;
   std::vector<solve_cell> solves;
   std::vector<iteration_cell> iterations;  // on the cases
   std::vector<iteration_cell> scaling;     // on Poisson problems, by dimension, then by size
+  std::vector<automatic_choice> choices;   // only where both devices are measured
   bool published_set = true;               // the cases are those of the published table
 };
 
@@ -46,6 +54,11 @@ std::optional<double> break_even(const std::vector<iteration_cell>& scaling, int
 
 /// The published tables and ours beside them.
 std::vector<report_section> cg_sections(const cg_results& results);
+
+/// Time an iteration over the number of unknowns.
+std::vector<figure> scaling_figures(const std::vector<iteration_cell>& scaling, int dimensions);
+/// The residual over the iterations for each case, with every preconditioner.
+std::vector<figure> convergence_figures(const cg_results& results);
 
 /// Everything measured, then every bar.
 std::vector<bench_row> cg_rows(const cg_results& results);

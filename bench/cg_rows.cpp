@@ -92,6 +92,14 @@ std::string present_name(const cg_results& results, const case_bars& c) {
   return there || *c.instead == '\0' ? c.name : c.instead;
 }
 
+std::optional<double> quickest_cpu_solve(const cg_results& results, const std::string& case_name) {
+  std::optional<double> best;
+  for (const char* device : {"cpu1", "cpu"})
+    if (const solve_cell* cell = find_solve(results, case_name, device, "double", true_rule))
+      best = std::min(best.value_or(cell->seconds.mean), cell->seconds.mean);
+  return best;
+}
+
 std::optional<double> solved(const solve_cell* cell) {
   if (cell == nullptr) return std::nullopt;
   return cell->report.status == solve_status::converged ? 1 : 0;
@@ -132,6 +140,28 @@ void add_case_bars(std::vector<bench_row>& rows, const cg_results& results, cons
     std::optional<double> gain;
     if (one != nullptr && gpu != nullptr) gain = one->seconds.mean / gpu->seconds.mean;
     rows.push_back(bar({name, "gpu", "double", "speedup_over_one_core", gain, "1", {}, {}, {}, 1.0, {}}, true));
+  }
+}
+
+// Whether the model behind --device auto takes what was faster here.
+void add_choices(std::vector<bench_row>& rows, const cg_results& results) {
+  for (const automatic_choice& choice : results.choices) {
+    const solve_cell* gpu = find_solve(results, choice.case_name, "gpu", "double", true_rule);
+    const std::optional<double> cpu = quickest_cpu_solve(results, choice.case_name);
+    if (gpu == nullptr || !cpu) continue;
+    const bool gpu_faster = gpu->seconds.mean < *cpu;
+    rows.push_back(bar({choice.case_name,
+                        "auto",
+                        "double",
+                        "auto_takes_the_faster",
+                        gpu_faster == choice.gpu ? 1.0 : 0.0,
+                        "1",
+                        {},
+                        {},
+                        {},
+                        1.0,
+                        {}},
+                       true));
   }
 }
 
@@ -203,6 +233,7 @@ std::vector<bench_row> cg_bars(const cg_results& results) {
   std::vector<bench_row> rows;
   if (results.published_set) {
     for (const case_bars& c : per_case) add_case_bars(rows, results, c);
+    add_choices(rows, results);
     add_large_gpu_bars(rows, results);
     add_cpu_bars(rows, results);
   }

@@ -166,6 +166,13 @@ text_table preconditioner_table(const cg_results& results) {
   return table;
 }
 
+text_table choice_table(const cg_results& results) {
+  text_table table("What --device auto takes", {{"matrix", true}, {"device", true}, {"why", true}});
+  for (const automatic_choice& choice : results.choices)
+    table.add({choice.case_name, choice.gpu ? "gpu" : "cpu", choice.why});
+  return table;
+}
+
 text_table iteration_table(const std::string& title, const std::vector<iteration_cell>& cells,
                            const std::string& family) {
   text_table table(title, {{"system", true},
@@ -215,6 +222,8 @@ report_section scaling_section(const cg_results& results) {
       table.note(fmt::format("The GPU's iteration is quicker than the CPU's from about {} unknowns on.",
                              count_text(static_cast<std::int64_t>(*n))));
     if (!table.empty()) section.tables.push_back(std::move(table));
+    for (figure& drawing : scaling_figures(results.scaling, dimensions))
+      section.figures.push_back(std::move(drawing));
   }
   return section;
 }
@@ -234,7 +243,10 @@ std::vector<report_section> cg_sections(const cg_results& results) {
         remarks,
         {published_table(results), difference_table(results), fixed_table(results)},
         {}});
-  keep({"With the true rule", {}, {true_table(results), preconditioner_table(results)}, {}});
+  keep({"With the true rule",
+        {},
+        {true_table(results), preconditioner_table(results), choice_table(results)},
+        convergence_figures(results)});
   keep({"Time an iteration",
         missing_peers(results.iterations),
         {iteration_table("The matrices", results.iterations, "")},

@@ -1,11 +1,12 @@
 #include "machine.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
+#include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include <vouch/core/array.hpp>
 #include <vouch/core/config.hpp>
@@ -46,6 +47,22 @@ cpu_bandwidth measure(array<double>& a, const array<double>& b, const array<doub
   return {threads, 2 * bytes / copy, 3 * bytes / triad};
 }
 
+// The third-level caches of all cores together, as Linux tells; sysconf reports the whole chip to a virtual
+// machine that has a part of it.
+std::int64_t last_level_cache(int cores) {
+  std::set<int> seen;
+  std::int64_t bytes = 0;
+  for (int core = 0; core < cores; ++core) {
+    const std::string folder = fmt::format("/sys/devices/system/cpu/cpu{}/cache/index3/", core);
+    int id = 0;
+    std::int64_t kibibytes = 0;  // "32768K"
+    if (std::ifstream(folder + "id") >> id && std::ifstream(folder + "size") >> kibibytes &&
+        seen.insert(id).second)
+      bytes += kibibytes * 1024;
+  }
+  return bytes;
+}
+
 nlohmann::ordered_json to_json(const cpu_bandwidth& b) {
   return {{"threads", b.threads}, {"copy_bytes_per_s", b.copy}, {"triad_bytes_per_s", b.triad}};
 }
@@ -56,7 +73,7 @@ cpu_facts measure_cpu(const device& all_threads, std::int64_t array_bytes) {
   cpu_facts facts;
   facts.name = all_threads.name();
   facts.cores = all_threads.processors();
-  facts.cache_bytes = std::max(0L, sysconf(_SC_LEVEL3_CACHE_SIZE));
+  facts.cache_bytes = last_level_cache(facts.cores);
   const std::int64_t n = array_bytes / static_cast<std::int64_t>(sizeof(double));
   auto a = array<double>::zeros(all_threads, n);
   const auto b = array<double>::zeros(all_threads, n);

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include <vouch/solve/choose_device.hpp>
+
 #include "cg_cases.hpp"
 #include "cg_measure.hpp"
 #include "cg_results.hpp"
@@ -30,6 +32,7 @@ class cg_run {
       results_.cases.push_back({one.name, one.A.rows, one.A.nonzeros(), one.figures, one.remark});
       solve_case<double>(one);
       solve_case<float>(one);
+      note_automatic(one);
     }
     if (results_.published_set)
       for (const int dimensions : {2, 3})
@@ -46,19 +49,19 @@ class cg_run {
       if (options_.stop()) return;
       options_.say(fmt::format("{}, {}, {}", one.name, d.label, precision_name<T>));
       system_on<T> system(d, one.A);
-      cg_options published;
-      published.stop_recurrence = published_stop;
-      published.max_iterations = published_limit;
-      const std::int64_t iterations = solve(system, one, published, published_rule, "none");
+      solve_request published;
+      published.rule.stop_recurrence = published_stop;
+      published.rule.max_iterations = published_limit;
+      const std::int64_t iterations = solve(system, one.name, published, published_rule);
       if (!d.dev.is_cuda()) {
         cpu_iterations = iterations;
       } else if (cpu_iterations) {
-        cg_options fixed;
-        fixed.fixed_iterations = *cpu_iterations;
-        solve(system, one, fixed, fixed_rule, "none");
+        solve_request fixed;
+        fixed.rule.fixed_iterations = *cpu_iterations;
+        solve(system, one.name, fixed, fixed_rule);
       }
-      const std::int64_t needed = solve(system, one, {}, true_rule, "none");
-      if constexpr (sizeof(T) == sizeof(double)) precondition(system, one);
+      const std::int64_t needed = solve(system, one.name, {}, true_rule);
+      if constexpr (sizeof(T) == sizeof(double)) try_variants(system, one.name);
       iteration_request request;
       request.most_iterations = std::clamp<std::int64_t>(needed, 50, 5000);
       iteration_cell cell = measure_iterations<T>(system, host_matrix, request, machine_, options_);
@@ -69,21 +72,36 @@ class cg_run {
 
   // Adds the cell, returns its iterations.
   template <real T>
-  std::int64_t solve(system_on<T>& system, const cg_case& one, const cg_options& options, const char* rule,
-                     const std::string& preconditioner) {
+  std::int64_t solve(system_on<T>& system, const std::string& name, const solve_request& request,
+                     const char* rule) {
     if (options_.stop()) return 0;
-    solve_cell cell = measure_solve(system, options, preconditioner, options_.repeat, options_);
-    cell.case_name = one.name;
+    solve_cell cell = measure_solve(system, request, options_);
+    cell.case_name = name;
     cell.rule = rule;
-    cell.report.history.clear();
+    if (std::string_view(rule) != true_rule) cell.report.history.clear();  // only this one is drawn
     results_.solves.push_back(std::move(cell));
     return results_.solves.back().report.iterations;
   }
 
-  template <real T>
-  void precondition(system_on<T>& system, const cg_case& one) {
+  void try_variants(system_on<double>& system, const std::string& name) {
     if (system.where.label == "cpu1") return;
-    for (const char* name : preconditioners) solve(system, one, {}, true_rule, name);
+    solve_request mixed;
+    mixed.mixed = true;
+    solve(system, name, mixed, true_rule);
+    for (const char* M : preconditioners) {
+      solve_request preconditioned;
+      preconditioned.preconditioner = M;
+      solve(system, name, preconditioned, true_rule);
+    }
+  }
+
+  // What --device auto would take, where there is a choice.
+  void note_automatic(const cg_case& one) {
+    const bool gpu =
+        std::any_of(devices_.begin(), devices_.end(), [](const bench_device& d) { return d.dev.is_cuda(); });
+    if (!gpu || devices_.size() == 1) return;
+    const device_choice choice = choose_device(one.A.rows, one.A.nonzeros(), host_.threads());
+    results_.choices.push_back({one.name, choice.dev.is_cuda(), choice.why});
   }
 
   void scale(const poisson_size& size) {
@@ -112,7 +130,19 @@ class cg_run {
         request.with_peer = false;
         add_scaling(size, measure_iterations<T>(system, host_matrix, request, machine_, options_));
       }
+      if constexpr (sizeof(T) == sizeof(double)) solve_large(system, size);
     }
+  }
+
+  // Double against mixed where the memory decides.
+  void solve_large(system_on<double>& system, const poisson_size& size) {
+    constexpr std::int64_t least = 250000, most_on_cpu = 2500000;
+    if (size.dimensions != 3 || size.rows() < least || system.where.label == "cpu1") return;
+    if (!system.where.dev.is_cuda() && size.rows() > most_on_cpu) return;
+    solve(system, size.name(), {}, true_rule);
+    solve_request mixed;
+    mixed.mixed = true;
+    solve(system, size.name(), mixed, true_rule);
   }
 
   void add_scaling(const poisson_size& size, iteration_cell cell) {

@@ -163,7 +163,8 @@ class verified_loop {
     if (options_.stop_recurrence && outcome.event == cg_event::reached)
       return end(solve_status::stopped, text("the recurrence residual fell to %.3g, the rule asked for %.3g",
                                              report_.recurrence_residual, *options_.stop_recurrence));
-    if (now.norm2 <= report_.tolerance)
+    const bool own_goal = options_.fixed_iterations || options_.stop_recurrence;
+    if (now.norm2 <= report_.tolerance && !own_goal)
       return end(solve_status::converged,
                  text("true residual %.3g, tolerance %.3g", now.norm2, report_.tolerance));
     switch (outcome.event) {
