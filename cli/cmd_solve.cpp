@@ -43,6 +43,7 @@ int cmd_solve(std::span<const char* const> arguments) {
   const stopwatch writing;
   write_files(request, system, outcome, chosen);
   const double write_seconds = writing.seconds();
+  log_costs(log, system, outcome, write_seconds);
   const double total_seconds = clock.seconds();
   if (request.common.json)
     print_json(solve_json(request, system, outcome, chosen, write_seconds, total_seconds));

@@ -72,9 +72,7 @@ void check_word(std::string_view option, const std::string& given, std::span<con
   if (std::filesystem::exists(given, ignored)) return;
   if (std::find(words.begin(), words.end(), given) != words.end()) return;
   const std::string meant = did_you_mean(given, words);
-  if (!meant.empty())
-    throw usage_error(fmt::format("option {}: '{}' is neither {} nor a file", option, given, either(words)),
-                      meant);
+  if (!meant.empty()) throw usage_error(fmt::format("option {}: there is no file '{}'", option, given), meant);
 }
 
 void declare(command_line& line, solve_request& request, std::string& stop) {

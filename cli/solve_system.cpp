@@ -60,7 +60,7 @@ void take_start(const device& cpu, const std::string& from, linear_system& syste
   vectors given = read_vectors_of_length(cpu, from, system);
   if (given.cols != system.columns && given.cols != 1)
     throw shape_error(
-        fmt::format("{}: {} columns, but there are {} right-hand sides", from, given.cols, system.columns));
+        fmt::format("{}: {} columns, but the right-hand side has {}", from, given.cols, system.columns));
   if (given.cols == system.columns) {
     system.start = std::move(given.values);
     return;

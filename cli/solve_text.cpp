@@ -104,6 +104,18 @@ void log_verdict(const console& log, const solve_request& request, const solve_o
   log.line(fmt::format("engine     {}", report.engine));
 }
 
+void log_costs(const console& log, const linear_system& system, const solve_outcome& outcome,
+               double write_seconds) {
+  const solve_times& times = outcome.times;
+  log.detail(fmt::format(
+      "time       read {}, setup {}, transfer {}, solve {}, write {}", bench::seconds_text(system.read_seconds),
+      bench::seconds_text(system.setup_seconds + times.setup), bench::seconds_text(times.transfer),
+      bench::seconds_text(times.solve), bench::seconds_text(write_seconds)));
+  log.detail(fmt::format("memory     {} on the host at most, {} on GPUs",
+                         bench::bytes_text(static_cast<double>(host_peak_bytes())),
+                         bench::bytes_text(static_cast<double>(device_peak_bytes()))));
+}
+
 std::string summary(const solve_request& request, const linear_system& system, const solve_outcome& outcome,
                     const device_choice& device, double total_seconds) {
   const solve_report& report = outcome.report;

@@ -3,11 +3,13 @@
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <vector>
 
 namespace vouch::testing {
 
@@ -37,10 +39,24 @@ class tool_test : public ::testing::Test {
 
   /// `vouch ARGUMENTS` by the shell, in the folder.
   tool_result run(const std::string& arguments) const {
+    const int code = shell("\"$VOUCH\" " + arguments + " > .out 2> .err < /dev/null");
+    return {code, content(".out"), content(".err")};
+  }
+  /// Any command of the shell, in the folder, with the tool as $VOUCH; its exit code.
+  int shell(const std::string& command) const {
     const std::string line =
-        "cd '" + folder_.string() + "' && '" + VOUCH_TOOL + "' " + arguments + " > .out 2> .err < /dev/null";
+        "cd '" + folder_.string() + "' && VOUCH='" + VOUCH_TOOL + "' && { " + command + "\n}";
     const int status = std::system(line.c_str());
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, content(".out"), content(".err")};
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+  /// Names of the files in the folder but for the tool's output, sorted.
+  std::vector<std::string> files() const {
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_))
+      if (const std::string name = entry.path().filename().string(); name != ".out" && name != ".err")
+        names.push_back(name);
+    std::sort(names.begin(), names.end());
+    return names;
   }
 
  private:
