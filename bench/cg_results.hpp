@@ -55,6 +55,11 @@ std::optional<double> break_even(const std::vector<iteration_cell>& scaling, int
 /// The published tables and ours beside them.
 std::vector<report_section> cg_sections(const cg_results& results);
 
+/// Time an iteration over the number of unknowns.
+std::vector<figure> scaling_figures(const std::vector<iteration_cell>& scaling, int dimensions);
+/// The residual over the iterations for each case, with every preconditioner.
+std::vector<figure> convergence_figures(const cg_results& results);
+
 /// Everything measured, then every bar.
 std::vector<bench_row> cg_rows(const cg_results& results);
 /// The bars alone.

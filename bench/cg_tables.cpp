@@ -222,6 +222,8 @@ report_section scaling_section(const cg_results& results) {
       table.note(fmt::format("The GPU's iteration is quicker than the CPU's from about {} unknowns on.",
                              count_text(static_cast<std::int64_t>(*n))));
     if (!table.empty()) section.tables.push_back(std::move(table));
+    for (figure& drawing : scaling_figures(results.scaling, dimensions))
+      section.figures.push_back(std::move(drawing));
   }
   return section;
 }
@@ -244,7 +246,7 @@ std::vector<report_section> cg_sections(const cg_results& results) {
   keep({"With the true rule",
         {},
         {true_table(results), preconditioner_table(results), choice_table(results)},
-        {}});
+        convergence_figures(results)});
   keep({"Time an iteration",
         missing_peers(results.iterations),
         {iteration_table("The matrices", results.iterations, "")},

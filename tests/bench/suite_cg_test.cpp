@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include <bench/html_report.hpp>
 #include <bench/suite_cg.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/generate/poisson.hpp>
@@ -55,6 +56,10 @@ TEST(suite_cg, measures_a_tiny_matrix) {
     EXPECT_LT(values, 20);
   }
   EXPECT_EQ(value(results, "cpu1 and cpu", "both", "same_bits"), 1.0);
+  const std::string page = to_html(results);
+  EXPECT_NE(page.find("<svg"), std::string::npos);
+  for (const char* outside : {"<script", "<link", "src=", "href=\"http", "@import", "url(http"})
+    EXPECT_EQ(page.find(outside), std::string::npos) << outside;
   EXPECT_LE(value(results, "cpu1", "double", "iterations_true").value(), 108);
   EXPECT_EQ(value(results, "cpu1", "double", "iterations_true"),
             value(results, "cpu", "double", "iterations_true"));

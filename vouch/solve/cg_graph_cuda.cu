@@ -320,8 +320,10 @@ class fused_engine final : public graph_engine<T> {
       launch_spmv(this->dev_, A_, this->p_.data(),
                   fused_step<T, Diagonal>{this->p_.data(), this->r_, minv_, this->q_.data(),
                                           this->parts_.data(), this->control_.data(), this->box_.get(), loop});
-      launch(this->dev_, "fused_update", this->shape(), fused_update<T, Diagonal>, this->n_,
-             this->control_.data(), this->q_.data(), minv_, this->p_.data(), this->r_, this->d_);
+      launch(this->dev_, "fused_update",
+             {std::max<std::int64_t>(1, ceil_div<std::int64_t>(this->n_, block * 16 / sizeof(T))), block},
+             fused_update<T, Diagonal>, this->n_, this->control_.data(), this->q_.data(), minv_,
+             this->p_.data(), this->r_, this->d_);
     }
   }
 

@@ -43,8 +43,9 @@ device_choice choose_device(std::int64_t rows, std::int64_t nonzeros, int thread
   if (on_cpu <= on_gpu)
     return {device::cpu(threads), std::string("the CPU is faster for this size (") + line + ")"};
   if (!built_with_cuda) return {device::cpu(threads), "this build has no CUDA"};
-  if (!cuda_may_be_present() || cuda_devices().empty()) return {device::cpu(threads), "there is no usable GPU"};
-  return {device::cuda(0), std::string("the GPU is faster for this size (") + line + ")"};
+  const device best = device::best();
+  if (!best.is_cuda()) return {device::cpu(threads), "there is no usable GPU"};
+  return {best, std::string("the GPU is faster for this size (") + line + ")"};
 }
 
 }  // namespace vouch

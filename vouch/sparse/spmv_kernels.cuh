@@ -21,8 +21,8 @@ namespace vouch {
 ///   __device__ void finish(state&) const;
 ///       once at the end by all threads of every block
 ///
-/// finish may use __syncthreads() and static shared memory. Kernels have spmv_threads threads and
-/// spmv_blocks(plan) blocks, also where there are no rows.
+/// finish may use __syncthreads() and static shared memory. It is called by spmv_threads threads of each of
+/// spmv_blocks(plan) blocks, also where there are no rows; what other threads a kernel has, have ended then.
 constexpr unsigned spmv_threads = 256;
 
 /// The grid of launch_spmv: fixed for a plan, from 1 to 4096.
@@ -35,14 +35,6 @@ namespace detail {
 
 constexpr unsigned warps = spmv_threads / 32;
 
-// The tile that a block takes after one: tiles are dealt in runs of four, so that rows whose columns lie a grid
-// line apart meet in one L1, while the blocks together still move through the matrix as one front.
-__device__ inline std::int64_t next_tile(std::int64_t tile) {
-  constexpr std::int64_t run = 4;
-  return (tile + 1) % run != 0 ? tile + 1 : tile + 1 + run * (gridDim.x - 1);
-}
-__device__ inline std::int64_t first_tile() { return std::int64_t{blockIdx.x} * 4; }
-
 // One row by the whole warp, result in all lanes: entry k goes to lane k % 32, then a fixed tree.
 template <class T>
 __device__ T long_row(csr_view<const T> A, const T* __restrict__ x, std::int64_t begin, std::int64_t end,
@@ -54,29 +46,39 @@ __device__ T long_row(csr_view<const T> A, const T* __restrict__ x, std::int64_t
   return sum;
 }
 
-// Entries that a block has on chip at once, in each of two stages.
+// Entries that a block has on chip at once, in each of csr_depth stages.
 constexpr int csr_stage = 1920;
+constexpr int csr_depth = 3;
+constexpr unsigned csr_threads = spmv_threads + 32;
 
 // Room for a stage whose first entry need not stand on a 16-byte boundary.
 template <class T>
 struct csr_stages {
-  alignas(16) T val[2][csr_stage + 8];
-  alignas(16) std::int32_t col[2][csr_stage + 8];
-  std::uint64_t arrival[2];  // one barrier a stage: thread 0 and the bytes it asked for
+  alignas(16) T val[csr_depth][csr_stage + 8];
+  alignas(16) std::int32_t col[csr_depth][csr_stage + 8];
+  std::uint64_t full[csr_depth];   // ends a phase when the producer's bytes are there
+  std::uint64_t empty[csr_depth];  // ends a phase when every summing warp has read them
 };
 
 __device__ inline unsigned shared_address(const void* p) {
   return static_cast<unsigned>(__cvta_generic_to_shared(p));
 }
 
-// The copy engine brings bytes (a multiple of 16) and counts them on the barrier; L2 is to forget them first.
+// The copy engine brings bytes (a multiple of 16) and counts them on the barrier.
 __device__ inline void bulk_copy(void* to, const void* from, unsigned bytes, std::uint64_t* arrival) {
-  asm volatile(
-      "{ .reg .b64 once; createpolicy.fractional.L2::evict_first.b64 once, 1.0; "
-      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1], %2, [%3], "
-      "once; }" ::"r"(shared_address(to)),
-      "l"(from), "r"(bytes), "r"(shared_address(arrival))
-      : "memory");
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+                   shared_address(to)),
+               "l"(from), "r"(bytes), "r"(shared_address(arrival))
+               : "memory");
+}
+
+__device__ inline void init_barrier(std::uint64_t* barrier, unsigned arrivals) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(arrivals)
+               : "memory");
+}
+
+__device__ inline void arrive(std::uint64_t* barrier) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");
 }
 
 __device__ inline void await(std::uint64_t* arrival, unsigned parity) {
@@ -88,15 +90,15 @@ __device__ inline void await(std::uint64_t* arrival, unsigned parity) {
                  : "memory");
 }
 
-// Thread 0's walk over the stages that the block will need: it runs two stages ahead of the sums, and the
-// offsets of the tile after the one it is in are already under way.
+// The producer's walk over the stages that the block will need: it runs up to csr_depth stages ahead of the
+// sums, and the offsets of the tile after the one it is in are already under way.
 template <class T>
 struct csr_walk {
   csr_view<const T> A;
   std::int64_t rows_a_tile, tile, at, last, next_first, next_last;
 
   __device__ csr_walk(csr_view<const T> matrix, std::int64_t rows)
-      : A(matrix), rows_a_tile(rows), tile(first_tile()) {
+      : A(matrix), rows_a_tile(rows), tile(blockIdx.x) {
     at = offset(tile);
     last = offset(tile + 1);
     look_ahead();
@@ -105,21 +107,22 @@ struct csr_walk {
 
   __device__ std::int64_t offset(std::int64_t t) const { return A.row_ptr[min(t * rows_a_tile, A.rows)]; }
   __device__ void look_ahead() {
-    next_first = offset(next_tile(tile));
-    next_last = offset(next_tile(tile) + 1);
+    next_first = offset(tile + gridDim.x);
+    next_last = offset(tile + gridDim.x + 1);
   }
   // Past tiles without entries and those that are summed without stages.
   __device__ void skip() {
-    while (tile * rows_a_tile < A.rows && (at >= last || last - at > 4 * csr_stage)) {
-      tile = next_tile(tile);
+    while (!done() && (at >= last || last - at > 4 * csr_stage)) {
+      tile += gridDim.x;
       at = next_first;
       last = next_last;
       look_ahead();
     }
   }
 
+  __device__ bool done() const { return tile * rows_a_tile >= A.rows; }
+
   __device__ void fetch(csr_stages<T>& stages, int stage) {
-    if (tile * rows_a_tile >= A.rows) return;
     const std::int64_t end = min(at + csr_stage, last), start = at & ~std::int64_t{3};
     const std::int64_t whole = min((end + 3) & ~std::int64_t{3}, A.nonzeros & ~std::int64_t{3});
     for (std::int64_t k = max(whole, start); k < end; ++k) {  // the last three entries of the matrix at most
@@ -128,16 +131,16 @@ struct csr_walk {
     }
     const auto count = static_cast<unsigned>(max(whole - start, std::int64_t{0}));
     asm volatile(
-        "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(&stages.arrival[stage])),
+        "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(&stages.full[stage])),
         "r"(count * static_cast<unsigned>(sizeof(T) + sizeof(std::int32_t)))
         : "memory");
     if (count > 0) {
-      bulk_copy(stages.val[stage], A.val + start, count * sizeof(T), &stages.arrival[stage]);
-      bulk_copy(stages.col[stage], A.col + start, count * sizeof(std::int32_t), &stages.arrival[stage]);
+      bulk_copy(stages.val[stage], A.val + start, count * sizeof(T), &stages.full[stage]);
+      bulk_copy(stages.col[stage], A.col + start, count * sizeof(std::int32_t), &stages.full[stage]);
     }
     at = end;
     if (at < last) return;
-    tile = next_tile(tile);
+    tile += gridDim.x;
     at = next_first;
     last = next_last;
     look_ahead();
@@ -165,40 +168,48 @@ __device__ T staged_sum(const T* val, const std::int32_t* col, const T* __restri
   return sum;
 }
 
-// A block takes tiles of 256 / lanes rows. The copy engine streams their entries into shared memory, two stages
-// in turn, while `lanes` neighbouring threads add each row, every lanes-th entry each; a fixed shuffle tree
-// joins them. A tile with very many entries goes row by row, a warp a row. Bound by memory; bits depend on the
-// matrix alone.
+// A block takes tiles of 256 / lanes rows. A ninth warp is the producer: it has the copy engine stream the
+// entries into shared memory, as many stages ahead as there are. In the others `lanes` neighbouring threads add
+// each row, every lanes-th entry each; a fixed shuffle tree joins them. A tile with very many entries goes row
+// by row, a warp a row. Bound by memory; bits depend on the matrix alone.
 template <class T, class Epilogue>
-__global__ void __launch_bounds__(spmv_threads, csr_layout<T>::resident_blocks)
+__global__ void __launch_bounds__(csr_threads, csr_layout<T>::resident_blocks)
     spmv_csr(csr_layout<T> M, const T* __restrict__ x, Epilogue epilogue) {
-  __shared__ csr_stages<T> stages;
+  extern __shared__ __align__(16) char on_chip[];
+  csr_stages<T>& stages = *reinterpret_cast<csr_stages<T>*>(on_chip);
   const csr_view<const T> A = M.A;
   const int thread = static_cast<int>(threadIdx.x), part = thread % M.lanes;
   const std::int64_t rows_a_tile = spmv_threads / M.lanes;
-  typename Epilogue::state state{};
   if (thread == 0) {
-    for (std::uint64_t& arrival : stages.arrival)
-      asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(&arrival)) : "memory");
+    for (int stage = 0; stage < csr_depth; ++stage) {
+      init_barrier(&stages.full[stage], 1);
+      init_barrier(&stages.empty[stage], warps);
+    }
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
   }
   __syncthreads();
-  csr_walk<T> walk(A, rows_a_tile);
-  if (thread == 0) {
-    walk.fetch(stages, 0);
-    walk.fetch(stages, 1);
+  if (thread >= spmv_threads) {
+    if (thread > spmv_threads) return;
+    csr_walk<T> walk(A, rows_a_tile);
+    for (unsigned turn = 0; !walk.done(); ++turn) {
+      const unsigned stage = turn % csr_depth, round = turn / csr_depth;
+      if (round > 0) await(&stages.empty[stage], (round - 1) % 2);
+      walk.fetch(stages, stage);
+    }
+    return;
   }
 
+  typename Epilogue::state state{};
   unsigned turn = 0;
   const auto offset = [&](std::int64_t row) { return A.row_ptr[min(row, A.rows)]; };
-  std::int64_t tile = first_tile();
+  std::int64_t tile = blockIdx.x;
   std::int64_t first = offset(tile * rows_a_tile), last = offset((tile + 1) * rows_a_tile);
   std::int64_t begin = offset(tile * rows_a_tile + thread / M.lanes),
                end = offset(tile * rows_a_tile + thread / M.lanes + 1);
-  for (; tile * rows_a_tile < A.rows; tile = next_tile(tile)) {
+  for (; tile * rows_a_tile < A.rows; tile += gridDim.x) {
     const std::int64_t row = tile * rows_a_tile + thread / M.lanes;
     // The next tile's offsets travel while this tile is worked on.
-    const std::int64_t following = next_tile(tile) * rows_a_tile, next_row = following + thread / M.lanes;
+    const std::int64_t following = (tile + gridDim.x) * rows_a_tile, next_row = following + thread / M.lanes;
     const std::int64_t next_first = offset(following), next_last = offset(following + rows_a_tile);
     const std::int64_t next_begin = offset(next_row), next_end = offset(next_row + 1);
     if (last - first > 4 * csr_stage) {
@@ -213,16 +224,16 @@ __global__ void __launch_bounds__(spmv_threads, csr_layout<T>::resident_blocks)
       if (mine) operands = epilogue.fetch(row);
       T sum{};
       for (std::int64_t at = first; at < last; at += csr_stage, ++turn) {
-        const int stage = turn % 2, shift = static_cast<int>(at & 3);
-        await(&stages.arrival[stage], turn / 2 % 2);
+        const int stage = turn % csr_depth, shift = static_cast<int>(at & 3);
+        await(&stages.full[stage], turn / csr_depth % 2);
         // This thread's entries in the stage, keeping k = begin + part modulo lanes.
         const int behind = static_cast<int>(max(std::int64_t{0}, at - begin));
         const int from =
             static_cast<int>(max(std::int64_t{0}, begin - at)) + (part - behind % M.lanes + M.lanes) % M.lanes;
         const int until = static_cast<int>(min(std::int64_t{csr_stage}, end - at));
         sum += staged_sum(stages.val[stage] + shift, stages.col[stage] + shift, x, from, until, M.lanes);
-        __syncthreads();
-        if (thread == 0) walk.fetch(stages, stage);
+        __syncwarp();
+        if (thread % 32 == 0) arrive(&stages.empty[stage]);
       }
       for (int d = M.lanes / 2; d > 0; d /= 2) sum += __shfl_down_sync(~0u, sum, d, M.lanes);
       if (mine) epilogue.row(state, row, sum, operands);
@@ -242,7 +253,7 @@ __global__ void __launch_bounds__(spmv_threads, dia_layout<T>::resident_blocks)
     spmv_dia(__grid_constant__ const dia_layout<T> A, const T* __restrict__ x, Epilogue epilogue) {
   constexpr int group = 8;
   typename Epilogue::state state{};
-  for (std::int64_t tile = first_tile(); tile * spmv_threads < A.rows; tile = next_tile(tile)) {
+  for (std::int64_t tile = blockIdx.x; tile * spmv_threads < A.rows; tile += gridDim.x) {
     const std::int64_t i = tile * spmv_threads + threadIdx.x;
     if (i >= A.rows) break;
     const typename Epilogue::operands operands = epilogue.fetch(i);
@@ -331,6 +342,14 @@ void launch_sliced(const device& dev, launch_shape shape, const sliced_layout<T>
     launch(dev, "spmv_sliced", shape, spmv_sliced<T, B, std::int32_t, Epilogue>, A, x, epilogue);
 }
 
+template <class T, class Epilogue>
+void launch_csr(const device& dev, std::int64_t blocks, const csr_layout<T>& A, const T* x, Epilogue epilogue) {
+  constexpr int bytes = sizeof(csr_stages<T>);
+  check(cudaFuncSetAttribute(spmv_csr<T, Epilogue>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
+        "spmv_csr");
+  launch(dev, "spmv_csr", {blocks, csr_threads, bytes}, spmv_csr<T, Epilogue>, A, x, epilogue);
+}
+
 }  // namespace detail
 
 /// Enqueues sums A x, each handed to the epilogue; no allocation and no wait, so it can be captured in a graph.
@@ -349,7 +368,7 @@ void launch_spmv(const device& dev, const spmv_plan<T>& plan, const T* x, Epilog
         return detail::launch_sliced<T, 2>(dev, shape, plan.as_sliced(), x, epilogue);
       return detail::launch_sliced<T, 3>(dev, shape, plan.as_sliced(), x, epilogue);
     default:
-      return launch(dev, "spmv_csr", shape, detail::spmv_csr<T, Epilogue>, plan.as_csr(), x, epilogue);
+      return detail::launch_csr(dev, shape.blocks, plan.as_csr(), x, epilogue);
   }
 }
 

@@ -20,7 +20,7 @@ struct csr_layout {
   csr_view<const T> A;
   int lanes = 1;  // a power of two, at most 32
 
-  static constexpr int resident_blocks = 3;
+  static constexpr int resident_blocks = 2;
   kernel_shape shape() const { return {256 / lanes, resident_blocks}; }
 };
 

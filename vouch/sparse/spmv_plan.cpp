@@ -226,6 +226,9 @@ void spmv_plan<T>::set_blocks() {
 
 template <real T>
 spmv_plan<T> spmv_plan<T>::make(const device& dev, csr_view<const T> A, bool symmetric, layout wanted) {
+  if (dev.is_cuda() &&
+      (reinterpret_cast<std::uintptr_t>(A.col) | reinterpret_cast<std::uintptr_t>(A.val)) % 16 != 0)
+    throw value_error("the columns and values of a matrix on a GPU must begin on 16-byte boundaries");
   spmv_plan plan(dev);
   plan.rows_ = A.rows;
   plan.cols_ = A.cols;
