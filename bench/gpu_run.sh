@@ -9,7 +9,7 @@
 # SANITIZE    gtest filter of the cases run under compute-sanitizer
 # Every step has a limit of its own; a step that fails does not keep the next ones from running.
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit
 
 BUILD=${BUILD:-build/gpu}
 OUT=${OUT:-$BUILD/out}
@@ -42,7 +42,7 @@ step_tests() {
   local log=$OUT/tests.log program code all=0
   : >"$log"
   for program in "$BUILD"/tests/*/test_*; do
-    [ -f "$program" ] && [ -x "$program" ] || continue
+    if [ ! -f "$program" ] || [ ! -x "$program" ]; then continue; fi
     VOUCH_REQUIRE_GPU=1 timeout "${TEST_LIMIT:-120}" "$program" --gtest_brief=1 >>"$log" 2>&1
     code=$?
     [ $code -ne 0 ] && all=1
