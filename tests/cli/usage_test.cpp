@@ -76,6 +76,7 @@ TEST_F(tool_usage, mistyped_values) {
   refuse("solve A.mtx --initial zeroes", "option --initial: ", "did you mean zeros?");
   refuse("solve A.mtx --stop recurence:1", "option --stop: unknown rule 'recurence'",
          "did you mean recurrence?");
+  refuse("solve A.mtx -o same --history same", "two outputs go to the same file 'same'", "");
   refuse("solve A.mtx --stop recurrence", "option --stop: recurrence needs a bound", "as in");
 }
 
