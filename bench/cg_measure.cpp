@@ -64,7 +64,8 @@ solve_report solve_mixed_from_zero(system_on<double>& system, cg_options rule, c
 
 double memory_speed(const std::string& device, const machine_facts& machine) {
   if (device == "gpu") return machine.gpu ? machine.gpu->copy : 0;
-  return device == "cpu1" ? machine.cpu.one.best() : machine.cpu.all.best();
+  const double one = machine.cpu.one.best();
+  return device == "cpu1" ? one : std::max(one, machine.cpu.all.best());
 }
 
 std::int64_t cache_bytes(const std::string& device, const machine_facts& machine) {

@@ -63,7 +63,7 @@ std::vector<figure> convergence_figures(const cg_results& results) {
     for (const char* device : labels) {
       plot::line_plot drawing;
       drawing.title = fmt::format("{}, {}, double", c.name, device);
-      drawing.x = {"iteration", plot::scale::linear, {}, {}};
+      drawing.x = {"iteration", plot::scale::logarithmic, {}, {}};
       drawing.y = {"||r|| / ||b||", plot::scale::logarithmic, {}, {}};
       for (const solve_cell& cell : results.solves)
         if (cell.case_name == c.name && cell.device == device && cell.precision == "double" &&

@@ -5,8 +5,8 @@
 
 namespace vouch::bench {
 
-/// Markdown: the machines, then every row with a bar: case, device, precision, metric, measured, bar, peer,
-/// verdict. Rows that were not measured are left out.
+/// Markdown: the machines, then every row with a bar: case, device, precision, metric, measured, peer,
+/// ratio, bar, verdict. Rows that were not measured are left out.
 ///
 /// Throws  file_error   a file is missing or unreadable
 ///         value_error  a file is no JSON of schema vouch.bench/1

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include <vouch/io/matrix_market.hpp>
 #include <vouch/solve/choose_device.hpp>
 
 #include "cg_cases.hpp"
@@ -160,6 +161,8 @@ class cg_run {
 }  // namespace
 
 suite_results run_cg_suite(const suite_options& options) {
+  for (const std::string& file : options.matrices)
+    read_matrix_market_header(file);  // rather now than in minutes
   const std::vector<bench_device> devices = open_devices(options);
   suite_results all;
   all.suite = "cg";

@@ -96,7 +96,9 @@ int run_suite(const bench::suite& suite, const common_options& common, bench_arg
     return 128 + interrupt_signal();
   }
   const nlohmann::ordered_json object = to_json(results);
-  if (!common.output.empty()) write_whole(common.output, object.dump(1) + '\n');
+  if (!common.output.empty())
+    write_whole(common.output,
+                object.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n');
   if (!mine.html.empty()) write_whole(mine.html, to_html(results));
   if (common.json)
     print_json(object);

@@ -36,16 +36,15 @@ struct gen_options {
 };
 
 void declare(command_line& line, gen_options& o) {
-  line.example("vouch gen poisson-3d -n 64 -o A.mtx", "7 points on a cube of 64 points an edge");
-  line.example("vouch gen elasticity-3d -n 20 --element tetrahedron -o A.mtx", "an elastic cube");
+  line.example("vouch gen poisson-3d -n 64 -o A.mtx", "Laplace operator on 64^3 points");
+  line.example("vouch gen elasticity-3d -n 20 -o A.mtx", "an elastic cube");
   line.example("vouch gen plate -n 50 -o A.mtx --rhs b.txt --solution smooth", "with a known solution");
-  line.argument("NAME", o.name, "one of the problems below");
-  line.section("Problems");
+  line.argument("NAME", o.name, "the problem:");
   for (const problem_facts& facts : problems()) line.note(facts.name, facts.summary);
   line.section("Size and kind (each problem takes some of them)");
   line.count("-n,--nx", o.problem.nx, 1, "points, cells or elements in x");
-  line.count("--ny", o.problem.ny, 1, "in y [nx]");
-  line.count("--nz", o.problem.nz, 1, "in z [ny]");
+  line.count("--ny", o.problem.ny, 1, "in y [nx] and z [ny]");
+  line.count("--nz", o.problem.nz, 1, "");
   line.text("--boundary", "B", o.boundary,
             "dirichlet|neumann; plate: supported|clamped; elastic: clamped|free");
   line.text("--coefficient", "C", o.coefficient, "smooth, jump or random diffusion [smooth]");

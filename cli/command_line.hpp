@@ -36,7 +36,8 @@ class command_line {
   /// All remaining positional arguments; at least one.
   void arguments(std::string_view name, std::vector<std::string>& target, std::string_view help);
 
-  // names: "-o,--output". what names the value in -h: "FILE".
+  // names: "-o,--output". what names the value in -h: "FILE". An option without help shares the line of the one
+  // before it.
   void flag(std::string_view names, bool& target, std::string_view help);
   void text(std::string_view names, std::string_view what, std::string& target, std::string_view help);
   void choice(std::string_view names, std::string_view what, std::string& target,
@@ -53,6 +54,7 @@ class command_line {
 
  private:
   struct state;
+  void explain(std::string_view names, std::string_view what, std::string_view help);
   void value(std::string_view names, std::string_view what, std::string_view help,
              std::function<void(const std::string&)> take);
   std::string help() const;

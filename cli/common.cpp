@@ -32,14 +32,13 @@ void add_precision_option(command_line& line, common_options& common) {
 
 void add_talk_options(command_line& line, common_options& common) {
   line.flag("--json", common.json, "print one JSON object instead of the summary");
-  line.flag("-q,--quiet", common.quiet, "no log and no warnings");
-  line.flag("-v,--verbose", common.verbose, "a longer log");
+  line.flag("-q", common.quiet, "no log, no warnings; the log even with --json");
+  line.flag("-v", common.verbose, "");
 }
 
 console make_console(const common_options& common) {
   if (common.quiet) return console(verbosity::silent);
-  if (common.verbose) return console(verbosity::verbose);
-  return console(common.json ? verbosity::warnings : verbosity::normal);
+  return console(common.json && !common.verbose ? verbosity::warnings : verbosity::normal);
 }
 
 device_request parse_device(const std::string& text) {

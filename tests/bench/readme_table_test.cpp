@@ -24,14 +24,16 @@ TEST(readme_table, golden) {
       {"case": "a", "device": "gpu", "precision": "double", "metric": "speedup", "value": 4.5,
        "unit": "1", "floor": null, "peer": null, "ratio": null, "bar": 5, "pass": false},
       {"case": "b", "device": "gpu", "precision": "double", "metric": "speedup", "value": null,
-       "unit": "1", "floor": null, "peer": null, "ratio": null, "bar": 5, "pass": null}]})");
+       "unit": "1", "floor": null, "peer": null, "ratio": null, "bar": 5, "pass": null},
+      {"case": "c", "device": "gpu", "precision": "double", "metric": "no bar", "value": 1,
+       "unit": "1", "floor": null, "peer": null, "ratio": null, "bar": null, "pass": true}]})");
   EXPECT_EQ(readme_table({file}),
             "Suite cg, on C (2 cores), G:\n"
             "\n"
-            "| case | device | precision | metric | measured | bar | peer | verdict |\n"
-            "|---|---|---|---|---|---|---|---|\n"
-            "| a | gpu | double | time_per_iteration | 2.40 us | 2.50 us | 29.0 us | reached |\n"
-            "| a | gpu | double | speedup | 4.5 | 5 |  | missed |\n");
+            "| case | device | precision | metric | measured | peer | ratio | bar | verdict |\n"
+            "|---|---|---|---|---|---|---|---|---|\n"
+            "| a | gpu | double | time_per_iteration | 2.40 us | 29.0 us | 12.1 | 2.50 us | reached |\n"
+            "| a | gpu | double | speedup | 4.5 |  |  | 5 | missed |\n");
 }
 
 TEST(readme_table, refuses_what_is_no_result) {

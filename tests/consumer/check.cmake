@@ -1,6 +1,7 @@
 # cmake -D BUILD=... -D WORK=... -P check.cmake: installs the build tree BUILD to a fresh prefix under WORK, moves that
 # prefix (a package must not remember where it was made), builds this project against it and runs its tests.
 cmake_minimum_required(VERSION 3.25)
+file(REAL_PATH ${WORK} WORK)
 
 function(run)
   execute_process(COMMAND ${ARGN} COMMAND_ECHO STDOUT COMMAND_ERROR_IS_FATAL ANY)

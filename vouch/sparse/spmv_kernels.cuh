@@ -47,8 +47,8 @@ __device__ T long_row(csr_view<const T> A, const T* __restrict__ x, std::int64_t
 }
 
 // Entries that a block has on chip at once, in each of csr_depth stages.
-constexpr int csr_stage = 1920;
-constexpr int csr_depth = 3;
+constexpr int csr_stage = 1824;
+constexpr int csr_depth = 2;
 constexpr unsigned csr_threads = spmv_threads + 32;
 
 // Room for a stage whose first entry need not stand on a 16-byte boundary.
