@@ -75,9 +75,9 @@ void check_writable(const std::string& path) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) throw file_error(path + ": is a directory");
   const auto kind = std::filesystem::status(path, ignored).type();
-  if (kind != std::filesystem::file_type::not_found && kind != std::filesystem::file_type::regular) {
+  if (kind != std::filesystem::file_type::not_found) {
     if (access(path.c_str(), W_OK) != 0) throw file_error(path + ": is not writable");
-    return;  // a pipe or a terminal, written directly
+    if (kind != std::filesystem::file_type::regular) return;  // a pipe or a terminal, written directly
   }
   const std::filesystem::path parent = std::filesystem::path(path).parent_path();
   const std::string folder = parent.empty() ? "." : parent.string();

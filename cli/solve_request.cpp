@@ -75,6 +75,15 @@ void check_word(std::string_view option, const std::string& given, std::span<con
   if (!meant.empty()) throw usage_error(fmt::format("option {}: there is no file '{}'", option, given), meant);
 }
 
+void check_outputs(const std::array<std::string, 3>& paths) {
+  for (std::size_t k = 0; k < paths.size(); ++k) {
+    check_writable(paths[k]);
+    if (!paths[k].empty() && !paths[k].starts_with("/dev/") &&
+        std::find(paths.begin(), paths.begin() + k, paths[k]) != paths.begin() + k)
+      throw usage_error(fmt::format("two outputs go to the same file '{}'", paths[k]));
+  }
+}
+
 void declare(command_line& line, solve_request& request, std::string& stop) {
   line.example("vouch solve A.mtx", "A x = (1, ..., 1), how good x is");
   line.example("vouch solve A.mtx --rhs b.txt -o x.txt", "with a right-hand side; x to a file");
@@ -127,7 +136,7 @@ bool parse_solve_request(std::span<const char* const> arguments, solve_request& 
   check_word("--initial", request.initial, initial_words);
   check_precondition(request.precondition);
   parse_device(request.common.device);
-  for (const std::string& path : {request.common.output, request.history, request.plot}) check_writable(path);
+  check_outputs({request.common.output, request.history, request.plot});
   return true;
 }
 

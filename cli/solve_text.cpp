@@ -111,9 +111,10 @@ void log_costs(const console& log, const linear_system& system, const solve_outc
       "time       read {}, setup {}, transfer {}, solve {}, write {}", bench::seconds_text(system.read_seconds),
       bench::seconds_text(system.setup_seconds + times.setup), bench::seconds_text(times.transfer),
       bench::seconds_text(times.solve), bench::seconds_text(write_seconds)));
-  log.detail(fmt::format("memory     {} on the host at most, {} on GPUs",
-                         bench::bytes_text(static_cast<double>(host_peak_bytes())),
-                         bench::bytes_text(static_cast<double>(device_peak_bytes()))));
+  std::string memory = bench::bytes_text(static_cast<double>(host_peak_bytes())) + " on the host at most";
+  if (device_peak_bytes() > 0)
+    memory += fmt::format(", {} on GPUs", bench::bytes_text(static_cast<double>(device_peak_bytes())));
+  log.detail("memory     " + memory);
 }
 
 std::string summary(const solve_request& request, const linear_system& system, const solve_outcome& outcome,
@@ -134,8 +135,7 @@ std::string summary(const solve_request& request, const linear_system& system, c
                       report.backward_error);
   text += fmt::format("{} in {}{} on {}, {} in all\n", plural(report.iterations, "iteration"),
                       bench::seconds_text(times.mean), repeated,
-                      device.dev.is_cuda() ? device.dev.name() : plural(device.dev.threads(), "CPU thread"),
-                      bench::seconds_text(total_seconds));
+                      device.dev.is_cuda() ? device.dev.name() : "the CPU", bench::seconds_text(total_seconds));
   if (!request.common.output.empty())
     text += has_solution(report.status) ? fmt::format("x written to {}\n", request.common.output)
                                         : fmt::format("no x written: there is none of use\n");

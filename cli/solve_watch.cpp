@@ -31,9 +31,9 @@ bool solve_watch::see(const iteration_record& record) {
     print_row(record.iteration, record.residual);
   }
   if (progress_.due())
-    progress_.show(fmt::format("{}{}iteration {}, residual {:.2e}, tolerance {:.2e}, {:.0f} s", label_,
-                               label_.empty() ? "" : ", ", record.iteration, record.residual, tolerance_,
-                               clock_.seconds()));
+    progress_.show(fmt::format("{}{}iteration {}, residual {:.2e} of {:.2e}, {:.0f} s", label_,
+                               label_.empty() ? "" : ", ", record.iteration, relative(record.residual),
+                               relative(tolerance_), clock_.seconds()));
   return interrupt_signal() == 0;
 }
 
@@ -42,10 +42,12 @@ void solve_watch::end(const solve_report& report) {
   if (with_table_ && report.iterations > last_row_) print_row(report.iterations, report.recurrence_residual);
 }
 
+double solve_watch::relative(double residual) const { return rhs_norm_ > 0 ? residual / rhs_norm_ : residual; }
+
 void solve_watch::print_row(std::int64_t iteration, double residual) {
   const double seconds = clock_.seconds();
-  const double relative = rhs_norm_ > 0 ? residual / rhs_norm_ : residual;
-  log_.line(fmt::format("{:>12}{:>14.3e}{:>14.3e}{:>9.2f} s", iteration, residual, relative, seconds));
+  log_.line(
+      fmt::format("{:>12}{:>14.3e}{:>14.3e}{:>9.2f} s", iteration, residual, relative(residual), seconds));
   last_row_ = iteration;
   while (next_power_ <= iteration) next_power_ = std::max<std::int64_t>(1, 10 * next_power_);
   next_time_ = seconds + std::max(1.0, seconds / 20);

@@ -22,6 +22,7 @@ class solve_watch {
   void end(const solve_report& report);
 
  private:
+  double relative(double residual) const;
   void print_row(std::int64_t iteration, double residual);
 
   const console& log_;

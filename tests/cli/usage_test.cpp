@@ -40,7 +40,8 @@ TEST_F(tool_usage, help_of_every_command_fits_one_screen) {
     EXPECT_EQ(r.code, 0) << command;
     EXPECT_EQ(r.err, "") << command;
     EXPECT_EQ(r.out.find("vouch " + command + " -- "), 0u) << r.out;
-    EXPECT_LE(std::count(r.out.begin(), r.out.end(), '\n'), 50) << command;
+    // gen lists its problems besides its options
+    EXPECT_LE(std::count(r.out.begin(), r.out.end(), '\n'), command == "gen" ? 56 : 50) << command;
     EXPECT_LT(r.out.find("\nExamples\n"), r.out.find("\nUsage: vouch " + command)) << command;
     EXPECT_EQ(run(command + " --help").out, r.out);
   }
@@ -75,6 +76,7 @@ TEST_F(tool_usage, mistyped_values) {
   refuse("solve A.mtx --initial zeroes", "option --initial: ", "did you mean zeros?");
   refuse("solve A.mtx --stop recurence:1", "option --stop: unknown rule 'recurence'",
          "did you mean recurrence?");
+  refuse("solve A.mtx -o same --history same", "two outputs go to the same file 'same'", "");
   refuse("solve A.mtx --stop recurrence", "option --stop: recurrence needs a bound", "as in");
 }
 
