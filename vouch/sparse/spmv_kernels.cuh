@@ -90,6 +90,12 @@ __device__ inline void await(std::uint64_t* arrival, unsigned parity) {
                  : "memory");
 }
 
+// Entries that can be brought in whole groups of 16 bytes; the last three of a matrix may be left.
+template <class T>
+__device__ std::int64_t staged_entries(const csr_view<const T>& A) {
+  return A.nonzeros & ~std::int64_t{3};
+}
+
 // The producer's walk over the stages that the block will need: it runs up to csr_depth stages ahead of the
 // sums, and the offsets of the tile after the one it is in are already under way.
 template <class T>
@@ -124,11 +130,7 @@ struct csr_walk {
 
   __device__ void fetch(csr_stages<T>& stages, int stage) {
     const std::int64_t end = min(at + csr_stage, last), start = at & ~std::int64_t{3};
-    const std::int64_t whole = min((end + 3) & ~std::int64_t{3}, A.nonzeros & ~std::int64_t{3});
-    for (std::int64_t k = max(whole, start); k < end; ++k) {  // the last three entries of the matrix at most
-      stages.val[stage][k - start] = A.val[k];
-      stages.col[stage][k - start] = A.col[k];
-    }
+    const std::int64_t whole = min((end + 3) & ~std::int64_t{3}, staged_entries(A));
     const auto count = static_cast<unsigned>(max(whole - start, std::int64_t{0}));
     asm volatile(
         "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(&stages.full[stage])),
@@ -201,6 +203,7 @@ __global__ void __launch_bounds__(csr_threads, csr_layout<T>::resident_blocks)
 
   typename Epilogue::state state{};
   unsigned turn = 0;
+  const std::int64_t staged = staged_entries(A);
   const auto offset = [&](std::int64_t row) { return A.row_ptr[min(row, A.rows)]; };
   std::int64_t tile = blockIdx.x;
   std::int64_t first = offset(tile * rows_a_tile), last = offset((tile + 1) * rows_a_tile);
@@ -230,11 +233,13 @@ __global__ void __launch_bounds__(csr_threads, csr_layout<T>::resident_blocks)
         const int behind = static_cast<int>(max(std::int64_t{0}, at - begin));
         const int from =
             static_cast<int>(max(std::int64_t{0}, begin - at)) + (part - behind % M.lanes + M.lanes) % M.lanes;
-        const int until = static_cast<int>(min(std::int64_t{csr_stage}, end - at));
+        const int until = static_cast<int>(min(std::int64_t{csr_stage}, min(end, staged) - at));
         sum += staged_sum(stages.val[stage] + shift, stages.col[stage] + shift, x, from, until, M.lanes);
         __syncwarp();
         if (thread % 32 == 0) arrive(&stages.empty[stage]);
       }
+      for (std::int64_t k = max(begin, staged); k < end; ++k)
+        if ((k - begin) % M.lanes == part) sum += A.val[k] * x[A.col[k]];
       for (int d = M.lanes / 2; d > 0; d /= 2) sum += __shfl_down_sync(~0u, sum, d, M.lanes);
       if (mine) epilogue.row(state, row, sum, operands);
     }
