@@ -107,14 +107,14 @@ void log_verdict(const console& log, const solve_request& request, const solve_o
 void log_costs(const console& log, const linear_system& system, const solve_outcome& outcome,
                double write_seconds) {
   const solve_times& times = outcome.times;
-  log.detail(fmt::format(
+  log.line(fmt::format(
       "time       read {}, setup {}, transfer {}, solve {}, write {}", bench::seconds_text(system.read_seconds),
       bench::seconds_text(system.setup_seconds + times.setup), bench::seconds_text(times.transfer),
       bench::seconds_text(times.solve), bench::seconds_text(write_seconds)));
   std::string memory = bench::bytes_text(static_cast<double>(host_peak_bytes())) + " on the host at most";
   if (device_peak_bytes() > 0)
     memory += fmt::format(", {} on GPUs", bench::bytes_text(static_cast<double>(device_peak_bytes())));
-  log.detail("memory     " + memory);
+  log.line("memory     " + memory);
 }
 
 std::string summary(const solve_request& request, const linear_system& system, const solve_outcome& outcome,
