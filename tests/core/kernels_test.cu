@@ -51,7 +51,7 @@ TEST(launch, that_is_refused_names_the_kernel_and_leaves_no_error_behind) {
     FAIL();
   } catch (const device_error& e) {
     EXPECT_EQ(std::string(e.what()).rfind("write_index: ", 0), 0u) << e.what();
-    EXPECT_EQ(e.code(), static_cast<int>(cudaErrorInvalidConfiguration));
+    EXPECT_NE(e.code(), static_cast<int>(cudaSuccess));
   }
   EXPECT_EQ(cudaGetLastError(), cudaSuccess);
 }

@@ -201,12 +201,24 @@ bool spmv_plan<T>::keep_blocks(csr_view<const T> A, layout wanted) {
 }
 
 // Tries the layouts in the order of the rule of make().
+// Blocks of 3 by 3 or 2 by 2, whichever takes fewer bytes.
+template <real T>
+bool spmv_plan<T>::keep_sliced_blocks(csr_view<const T> A, bool forced) {
+  if constexpr (built_with_cuda) {
+    if (!device_.is_cuda()) return false;
+    const auto threes = detail::plan_slices_cuda(device_, A, 3), twos = detail::plan_slices_cuda(device_, A, 2);
+    const bool two_first = twos && (!threes || twos->bytes() < threes->bytes());
+    return keep_sliced(A, two_first ? 2 : 3, forced) || keep_sliced(A, two_first ? 3 : 2, forced);
+  }
+  return false;
+}
+
 template <real T>
 bool spmv_plan<T>::keep(csr_view<const T> A, bool symmetric, layout wanted) {
   const bool any = wanted == layout::automatic;
   if ((any || wanted == layout::dia) && keep_dia(A, symmetric, !any)) return true;
   if ((any || wanted == layout::bsr || wanted == layout::tile) && keep_blocks(A, wanted)) return true;
-  if ((any || wanted == layout::bsr) && (keep_sliced(A, 3, !any) || keep_sliced(A, 2, !any))) return true;
+  if ((any || wanted == layout::bsr) && keep_sliced_blocks(A, !any)) return true;
   if ((any || wanted == layout::sell) && keep_sliced(A, 1, !any)) return true;
   if (!any && wanted != layout::csr) return false;
   keep_csr(any ? "nothing smaller holds its pattern" : "as asked");

@@ -83,6 +83,7 @@ class spmv_plan {
   bool keep_dia(csr_view<const T> A, bool symmetric, bool forced);
   bool keep_blocks(csr_view<const T> A, layout wanted);
   bool keep_sliced(csr_view<const T> A, int b, bool forced);
+  bool keep_sliced_blocks(csr_view<const T> A, bool forced);
   bool keep(csr_view<const T> A, bool symmetric, layout wanted);
   void set_blocks();
   void rows_into(const T* x, T* sums, std::int64_t row_begin, std::int64_t row_end) const;
