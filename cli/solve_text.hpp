@@ -18,7 +18,7 @@ void warn_before(const console& log, const solve_request& request);
 void warn_after(const console& log, const solve_request& request, const solve_outcome& outcome);
 /// After: the answer checked, with every number that speaks for or against it.
 void log_verdict(const console& log, const solve_request& request, const solve_outcome& outcome);
-/// With -v: where the time and the memory went.
+/// Where the time and the memory went.
 void log_costs(const console& log, const linear_system& system, const solve_outcome& outcome,
                double write_seconds);
 /// The summary for stdout, a few lines.
