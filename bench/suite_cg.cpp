@@ -101,7 +101,7 @@ class cg_run {
     const bool gpu =
         std::any_of(devices_.begin(), devices_.end(), [](const bench_device& d) { return d.dev.is_cuda(); });
     if (!gpu || devices_.size() == 1) return;
-    const device_choice choice = choose_device(one.A.rows, one.A.nonzeros(), host_.threads());
+    const device_choice choice = choose_device(one.A.rows, one.A.nonzeros(), host_.threads(), true);
     results_.choices.push_back({one.name, choice.dev.is_cuda(), choice.why});
   }
 
