@@ -1,5 +1,5 @@
-// bench_spmv [--json FILE] [--small] -- matrix times vector: every layout against its floor and against
-// cuSPARSE.
+// bench_spmv [--json FILE] [--small | MATRIX.mtx...] -- matrix times vector: every layout against its floor and
+// against cuSPARSE.
 //
 // Floor: the bytes that the layout must move at the bandwidth of a large copy, measured in the same run. Times
 // are medians; small matrices are rotated through several copies, so that they come from memory, not from the
@@ -15,6 +15,7 @@
 #include <spmv_cases.hpp>
 #include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
+#include <vouch/io/matrix_market.hpp>
 #include <vouch/sparse/spmv_plan.hpp>
 
 #include <spmv_gpu.hpp>
@@ -53,6 +54,15 @@ std::vector<bench_case> cases() {
       {"P1 elements, 64^3 nodes, local order", 64, 1, tetrahedron_neighbours(), numbering::windowed, 1.1, true},
   };
 }
+
+// One matrix to measure.
+struct subject {
+  std::string name;
+  csr<double> A;
+  double bar;     // of the layout chosen, against cuSPARSE; 0 for none
+  bool one_core;  // also with one thread
+  bool headline;  // plain csr must come near the bandwidth
+};
 
 double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -107,18 +117,24 @@ double largest_difference(const std::vector<double>& a, const std::vector<double
 // The layout alone: "dia" of "dia (7 diagonals, ...)".
 std::string kind(const measurement& m) { return m.what.substr(0, m.what.find(' ')); }
 
+std::string with_rate(const measurement& m, const csr<double>& A) {
+  char rate[32];
+  std::snprintf(rate, sizeof rate, ", %.1f GFLOP/s", 2e-3 * static_cast<double>(A.nonzeros()) / m.microseconds);
+  return m.what + rate;
+}
+
 class table {
  public:
   void add(const row& r) {
     if (rows_.empty() || rows_.back().name != r.name || rows_.back().device != r.device)
-      std::printf("\n%s, %s\n  %-64s %10s %10s %7s %10s %7s %6s\n", r.name.c_str(), r.device.c_str(), "",
+      std::printf("\n%s, %s\n  %-78s %10s %10s %7s %10s %7s %6s\n", r.name.c_str(), r.device.c_str(), "",
                   "measured", "floor", "of it", "peer", "ratio", "bar");
     const auto number = [](double v, const char* format) {
       char text[32] = "-";
       if (v > 0) std::snprintf(text, sizeof text, format, v);
       return std::string(text);
     };
-    std::printf("  %-64s %7.1f %-2s %10s %7s %10s %7s %6s %s\n", r.metric.c_str(), r.value, r.unit.c_str(),
+    std::printf("  %-78s %7.1f %-2s %10s %7s %10s %7s %6s %s\n", r.metric.c_str(), r.value, r.unit.c_str(),
                 number(r.floor, "%.1f").c_str(), number(r.value > 0 ? r.floor / r.value : 0, "%.2f").c_str(),
                 number(r.peer, "%.1f").c_str(), number(r.ratio, "%.2f").c_str(), number(r.bar, "%.2f").c_str(),
                 r.pass ? "" : "MISSED");
@@ -149,14 +165,15 @@ class table {
   std::vector<row> rows_;
 };
 
-void on_gpu(const bench_case& c, const csr<double>& A, const std::vector<double>& x,
-            const std::vector<double>& y, double bandwidth, table& out) {
+void on_gpu(const subject& c, const std::vector<double>& x, const std::vector<double>& y, double bandwidth,
+            table& out) {
   const device gpu = device::cuda(0);
   const std::string where = gpu.name();
+  const csr<double>& A = c.A;
   const std::int64_t size = A.nonzeros() * 12;
   const int copies = static_cast<int>(std::clamp<std::int64_t>(400'000'000 / size, 1, 16));
   const measurement peer = time_cusparse(gpu, A, x, copies);
-  out.add({c.name, where, peer.what + ", preprocessed", "us", peer.microseconds, 0, 0, 0, 0,
+  out.add({c.name, where, with_rate(peer, A) + ", preprocessed", "us", peer.microseconds, 0, 0, 0, 0,
            largest_difference(peer.y, y) < 1e-13});
   std::string chosen;
   for (const layout wanted : {layout::automatic, layout::csr, layout::sell, layout::bsr, layout::dia}) try {
@@ -166,13 +183,13 @@ void on_gpu(const bench_case& c, const csr<double>& A, const std::vector<double>
       const double ratio = peer.microseconds / m.microseconds;
       const bool automatic = wanted == layout::automatic;
       if (automatic) chosen = kind(m);
-      out.add({c.name, where, (automatic ? "chosen: " : "") + m.what + (right ? "" : " WRONG"), "us",
+      out.add({c.name, where, (automatic ? "chosen: " : "") + with_rate(m, c.A) + (right ? "" : " WRONG"), "us",
                m.microseconds, static_cast<double>(m.bytes) / bandwidth * 1e6, peer.microseconds, ratio,
                automatic ? c.bar : 0, right && (!automatic || ratio >= c.bar)});
       if (automatic)
         out.add({c.name, where, "setup, in products", "", 1e3 * m.setup_milliseconds / m.microseconds, 0, 0, 0,
                  0, true});
-      if (wanted == layout::csr && c.side == 256) {
+      if (wanted == layout::csr && c.headline) {
         const double share = static_cast<double>(m.bytes) / bandwidth * 1e6 / m.microseconds;
         out.add(
             {c.name, where, "csr, percent of copy bandwidth", "%", 100 * share, 0, 0, 0, 92, share >= 0.92});
@@ -181,17 +198,17 @@ void on_gpu(const bench_case& c, const csr<double>& A, const std::vector<double>
     }
 }
 
-void on_cpu(const bench_case& c, const csr<double>& A, const std::vector<double>& x,
-            const std::vector<double>& y, const device& cpu, double bandwidth, table& out) {
+void on_cpu(const subject& c, const std::vector<double>& x, const std::vector<double>& y, const device& cpu,
+            double bandwidth, table& out) {
   const std::string where =
       "cpu, " + std::to_string(cpu.threads()) + (cpu.threads() == 1 ? " thread" : " threads");
   std::string chosen;
-  for (const layout wanted : {layout::automatic, layout::csr, layout::dia}) try {
-      const measurement m = time_on_cpu(cpu, A, x, wanted);
+  for (const layout wanted : {layout::automatic, layout::csr, layout::bsr, layout::tile, layout::dia}) try {
+      const measurement m = time_on_cpu(cpu, c.A, x, wanted);
       if (kind(m) == chosen) continue;
       const bool automatic = wanted == layout::automatic;
       if (automatic) chosen = kind(m);
-      out.add({c.name, where, (automatic ? "chosen: " : "") + m.what, "us", m.microseconds,
+      out.add({c.name, where, (automatic ? "chosen: " : "") + with_rate(m, c.A), "us", m.microseconds,
                static_cast<double>(m.bytes) / bandwidth * 1e6, 0, 0, 0, largest_difference(m.y, y) < 1e-13});
     } catch (const value_error&) {
     }
@@ -209,29 +226,45 @@ std::vector<double> reference(const csr<double>& A, const std::vector<double>& x
   return y;
 }
 
-void run(bool small, const char* json) {
-  table out;
-  const device all = device::cpu(), one = device::cpu(1);
-  const double cpu_bandwidth = copy_bandwidth_cpu(all), core_bandwidth = copy_bandwidth_cpu(one);
-  std::printf("copy: %.1f GB/s with %d threads, %.1f GB/s with one\n", cpu_bandwidth / 1e9, all.threads(),
-              core_bandwidth / 1e9);
-  [[maybe_unused]] double gpu_bandwidth = 0;
-  [[maybe_unused]] const bool gpu = cuda_may_be_present() && !cuda_devices().empty();
+struct bandwidths {
+  double all = 0, one = 0, gpu = 0;  // bytes a second
+};
+
+bandwidths measure_bandwidths() {
+  bandwidths found;
+  found.all = copy_bandwidth_cpu(device::cpu());
+  found.one = copy_bandwidth_cpu(device::cpu(1));
+  std::printf("copy: %.1f GB/s with %d threads, %.1f GB/s with one\n", found.all / 1e9, device::cpu().threads(),
+              found.one / 1e9);
   if constexpr (built_with_cuda)
-    if (gpu) {
-      gpu_bandwidth = copy_bandwidth_gpu(device::cuda(0));
-      std::printf("copy: %.2f TB/s on the GPU\n", gpu_bandwidth / 1e12);
+    if (cuda_may_be_present() && !cuda_devices().empty()) {
+      found.gpu = copy_bandwidth_gpu(device::cuda(0));
+      std::printf("copy: %.2f TB/s on the GPU\n", found.gpu / 1e12);
     }
+  return found;
+}
+
+void measure(const subject& c, const bandwidths& copy, table& out) {
+  std::vector<double> x;
+  for (std::int64_t j = 0; j < c.A.cols; ++j) x.push_back(random_unit(3, static_cast<std::uint64_t>(j)) - 0.5);
+  const std::vector<double> y = reference(c.A, x);
+  if constexpr (built_with_cuda)
+    if (copy.gpu > 0) on_gpu(c, x, y, copy.gpu, out);
+  on_cpu(c, x, y, device::cpu(), copy.all, out);
+  if (c.one_core && device::cpu().threads() > 1) on_cpu(c, x, y, device::cpu(1), copy.one, out);
+}
+
+void run(bool small, const std::vector<std::string>& files, const char* json) {
+  const device cpu = device::cpu();
+  const bandwidths copy = measure_bandwidths();
+  table out;
+  for (const std::string& file : files)
+    measure({file.substr(file.rfind('/') + 1), read_csr(cpu, file), 0, true, false}, copy, out);
   for (const bench_case& c : cases()) {
-    if (small && !c.in_small_run) continue;
-    const csr<double> A = mesh_matrix(all, c.side, c.unknowns, c.neighbours, c.order);
-    std::vector<double> x;
-    for (std::int64_t j = 0; j < A.cols; ++j) x.push_back(random_unit(3, static_cast<std::uint64_t>(j)) - 0.5);
-    const std::vector<double> y = reference(A, x);
-    if constexpr (built_with_cuda)
-      if (gpu) on_gpu(c, A, x, y, gpu_bandwidth, out);
-    on_cpu(c, A, x, y, all, cpu_bandwidth, out);
-    if (c.in_small_run && all.threads() > 1) on_cpu(c, A, x, y, one, core_bandwidth, out);
+    if (!files.empty() || (small && !c.in_small_run)) continue;
+    measure({c.name, mesh_matrix(cpu, c.side, c.unknowns, c.neighbours, c.order), c.bar, c.in_small_run,
+             c.side == 256},
+            copy, out);
   }
   if (json != nullptr) out.write_json(json);
 }
@@ -242,18 +275,21 @@ void run(bool small, const char* json) {
 int main(int count, char** words) {
   bool small = false;
   const char* json = nullptr;
+  std::vector<std::string> files;
   for (int k = 1; k < count; ++k) {
     if (std::strcmp(words[k], "--small") == 0) {
       small = true;
     } else if (std::strcmp(words[k], "--json") == 0 && k + 1 < count) {
       json = words[++k];
+    } else if (words[k][0] != '-') {
+      files.emplace_back(words[k]);
     } else {
-      std::fprintf(stderr, "usage: bench_spmv [--small] [--json FILE]\n");
+      std::fprintf(stderr, "usage: bench_spmv [--json FILE] [--small | MATRIX.mtx...]\n");
       return 2;
     }
   }
   try {
-    vouch::bench::run(small, json);
+    vouch::bench::run(small, files, json);
   } catch (const vouch::error& e) {
     std::fprintf(stderr, "bench_spmv: %s\n", e.what());
     return 3;

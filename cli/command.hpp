@@ -25,6 +25,11 @@ struct command {
 std::span<const command> commands();
 
 // One in each cmd_NAME.cpp.
+int cmd_bench(std::span<const char* const> arguments);
+int cmd_convert(std::span<const char* const> arguments);
 int cmd_devices(std::span<const char* const> arguments);
+int cmd_gen(std::span<const char* const> arguments);
+int cmd_info(std::span<const char* const> arguments);
+int cmd_solve(std::span<const char* const> arguments);
 
 }  // namespace vouch::cli

@@ -15,6 +15,7 @@ namespace vouch::cli {
 namespace {
 
 constexpr std::size_t help_column = 28;
+constexpr std::size_t help_width = 100;
 
 struct help_line {
   std::string left;
@@ -34,11 +35,26 @@ std::string shown(std::string_view names, std::string_view what) {
 
 std::string_view long_name(std::string_view names) { return names.substr(names.rfind("--")); }
 
+// As many words of the text as fit into a line; takes them and the space behind them away.
+std::string_view take_line(std::string_view& text, std::size_t width) {
+  std::size_t length = text.size();
+  if (length > width) {
+    length = text.rfind(' ', width);
+    if (length == std::string_view::npos) length = std::min(text.find(' '), text.size());
+  }
+  const std::string_view taken = text.substr(0, length);
+  text.remove_prefix(std::min(length + 1, text.size()));
+  return taken;
+}
+
 void print(std::string& out, const help_line& line) {
-  if (line.left.size() + 2 > help_column - 2)
-    out += fmt::format("  {}  {}\n", line.left, line.right);
-  else
-    out += fmt::format("  {:<{}}{}\n", line.left, help_column - 2, line.right);
+  std::string_view rest = line.right;
+  const bool wide = line.left.size() + 4 > help_column;
+  const std::size_t width = help_width - (wide ? line.left.size() + 4 : help_column);
+  out += fmt::format("  {:<{}}{}\n", line.left, wide ? line.left.size() + 2 : help_column - 2,
+                     take_line(rest, width));
+  while (!rest.empty())
+    out += fmt::format("{:<{}}{}\n", "", help_column, take_line(rest, help_width - help_column));
 }
 
 }  // namespace
@@ -72,6 +88,12 @@ void command_line::example(std::string_view line, std::string_view what) {
 
 void command_line::section(std::string_view title) { state_->sections.push_back({std::string(title), {}}); }
 
+void command_line::note(std::string_view left, std::string_view right) {
+  std::vector<help_line>& lines =
+      state_->sections.empty() ? state_->positionals : state_->sections.back().lines;
+  lines.push_back({std::string(left), std::string(right)});
+}
+
 void command_line::argument(std::string_view name, std::string& target, std::string_view help) {
   const bool optional = !target.empty();
   state_->usage += optional ? fmt::format(" [{}]", name) : fmt::format(" {}", name);
@@ -87,10 +109,18 @@ void command_line::arguments(std::string_view name, std::vector<std::string>& ta
   state_->required.emplace_back(name, [&target] { return !target.empty(); });
 }
 
+void command_line::explain(std::string_view names, std::string_view what, std::string_view help) {
+  if (state_->sections.empty()) section("Options");
+  std::vector<help_line>& lines = state_->sections.back().lines;
+  if (help.empty())
+    lines.back().left += ", " + shown(names, what);
+  else
+    lines.push_back({shown(names, what), std::string(help)});
+}
+
 void command_line::value(std::string_view names, std::string_view what, std::string_view help,
                          std::function<void(const std::string&)> take) {
-  if (state_->sections.empty()) section("Options");
-  state_->sections.back().lines.push_back({shown(names, what), std::string(help)});
+  explain(names, what, help);
   CLI::Option* option = state_->app.add_option_function<std::string>(std::string(names), std::move(take));
   option->take_last();
   for (const std::string& n : option->get_lnames()) state_->option_names.push_back("--" + n);
@@ -98,8 +128,7 @@ void command_line::value(std::string_view names, std::string_view what, std::str
 }
 
 void command_line::flag(std::string_view names, bool& target, std::string_view help) {
-  if (state_->sections.empty()) section("Options");
-  state_->sections.back().lines.push_back({shown(names, ""), std::string(help)});
+  explain(names, "", help);
   CLI::Option* option = state_->app.add_flag(std::string(names), target);
   for (const std::string& n : option->get_lnames()) state_->option_names.push_back("--" + n);
   for (const std::string& n : option->get_snames()) state_->option_names.push_back("-" + n);

@@ -28,12 +28,16 @@ class command_line {
   /// Starts a group of options in -h.
   void section(std::string_view title);
 
+  /// A line of the current group that only explains.
+  void note(std::string_view left, std::string_view right);
+
   /// A positional argument; required unless a default stands in target.
   void argument(std::string_view name, std::string& target, std::string_view help);
   /// All remaining positional arguments; at least one.
   void arguments(std::string_view name, std::vector<std::string>& target, std::string_view help);
 
-  // names: "-o,--output". what names the value in -h: "FILE".
+  // names: "-o,--output". what names the value in -h: "FILE". An option without help shares the line of the one
+  // before it.
   void flag(std::string_view names, bool& target, std::string_view help);
   void text(std::string_view names, std::string_view what, std::string& target, std::string_view help);
   void choice(std::string_view names, std::string_view what, std::string& target,
@@ -50,6 +54,7 @@ class command_line {
 
  private:
   struct state;
+  void explain(std::string_view names, std::string_view what, std::string_view help);
   void value(std::string_view names, std::string_view what, std::string_view help,
              std::function<void(const std::string&)> take);
   std::string help() const;

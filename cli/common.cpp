@@ -32,14 +32,13 @@ void add_precision_option(command_line& line, common_options& common) {
 
 void add_talk_options(command_line& line, common_options& common) {
   line.flag("--json", common.json, "print one JSON object instead of the summary");
-  line.flag("-q,--quiet", common.quiet, "no log and no warnings");
-  line.flag("-v,--verbose", common.verbose, "a longer log");
+  line.flag("-q", common.quiet, "no log, no warnings; the log even with --json");
+  line.flag("-v", common.verbose, "");
 }
 
 console make_console(const common_options& common) {
   if (common.quiet) return console(verbosity::silent);
-  if (common.verbose) return console(verbosity::verbose);
-  return console(common.json ? verbosity::warnings : verbosity::normal);
+  return console(common.json && !common.verbose ? verbosity::warnings : verbosity::normal);
 }
 
 device_request parse_device(const std::string& text) {
@@ -66,10 +65,20 @@ void print_json(const nlohmann::ordered_json& object) {
   fmt::print("{}\n", object.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
 }
 
+nlohmann::ordered_json matrix_json(const std::string& file, std::int64_t rows, std::int64_t cols,
+                                   std::int64_t nonzeros, bool symmetric) {
+  return {{"file", file}, {"rows", rows}, {"cols", cols}, {"nonzeros", nonzeros}, {"symmetric", symmetric}};
+}
+
 void check_writable(const std::string& path) {
   if (path.empty()) return;
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) throw file_error(path + ": is a directory");
+  const auto kind = std::filesystem::status(path, ignored).type();
+  if (kind != std::filesystem::file_type::not_found) {
+    if (access(path.c_str(), W_OK) != 0) throw file_error(path + ": is not writable");
+    if (kind != std::filesystem::file_type::regular) return;  // a pipe or a terminal, written directly
+  }
   const std::filesystem::path parent = std::filesystem::path(path).parent_path();
   const std::string folder = parent.empty() ? "." : parent.string();
   if (!std::filesystem::is_directory(folder, ignored))

@@ -51,6 +51,10 @@ nlohmann::ordered_json to_json(const device& dev);
 /// Prints the one object of --json, indented.
 void print_json(const nlohmann::ordered_json& object);
 
+/// {"file", "rows", "cols", "nonzeros", "symmetric"}: the key "matrix" of every command that has one.
+nlohmann::ordered_json matrix_json(const std::string& file, std::int64_t rows, std::int64_t cols,
+                                   std::int64_t nonzeros, bool symmetric);
+
 /// Fails early, before hours of work, when a file could not be written there: no such folder, not writable.
 void check_writable(const std::string& path);
 

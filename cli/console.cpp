@@ -12,10 +12,6 @@ void console::line(std::string_view text) const {
   if (level_ >= verbosity::normal) fmt::print(stderr, "{}\n", text);
 }
 
-void console::detail(std::string_view text) const {
-  if (level_ >= verbosity::verbose) fmt::print(stderr, "{}\n", text);
-}
-
 void console::warning(std::string_view text) const {
   if (level_ >= verbosity::warnings) fmt::print(stderr, "vouch: warning: {}\n", text);
 }

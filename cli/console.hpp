@@ -11,8 +11,7 @@ namespace vouch::cli {
 enum class verbosity {
   silent,    // -q: nothing
   warnings,  // with --json
-  normal,
-  verbose  // -v
+  normal     // the log as well; -v asks for it with --json
 };
 
 /// Writes lines to stderr as its verbosity allows.
@@ -23,8 +22,6 @@ class console {
   verbosity level() const { return level_; }
   /// A line of the log.
   void line(std::string_view text) const;
-  /// A line that only -v shows.
-  void detail(std::string_view text) const;
   /// "vouch: warning: ...", from verbosity warnings on.
   void warning(std::string_view text) const;
 

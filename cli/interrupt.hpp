@@ -3,7 +3,8 @@
 
 namespace vouch::cli {
 
-/// From now on the first SIGINT or SIGTERM only leaves a note; the second one kills.
+/// From now on the first SIGINT or SIGTERM only leaves a note; the second one kills, with no
+/// unfinished file left behind.
 void catch_interrupts();
 
 /// Number of the signal that came, 0 for none.

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <new>
 #include <vector>
@@ -35,6 +36,18 @@ std::string overview() {
   return text;
 }
 
+const command& find_command(std::string_view typed) {
+  for (const command& c : commands())
+    if (c.name == typed) return c;
+  const bool option = typed.starts_with('-');
+  std::vector<std::string_view> names;
+  if (option) names = {"--version", "--help"};
+  for (const command& c : commands()) names.push_back(c.name);
+  const std::string meant = did_you_mean(typed, names);
+  throw usage_error(fmt::format("unknown {} '{}'", option ? "option" : "command", typed),
+                    meant.empty() ? "vouch -h lists the commands" : meant);
+}
+
 int run(std::span<const char* const> arguments) {
   if (arguments.empty()) {
     fmt::print(stderr, "{}", overview());
@@ -45,19 +58,15 @@ int run(std::span<const char* const> arguments) {
     fmt::print("vouch {}{}\n", version, built_with_cuda ? "" : " (without CUDA)");
     return goal_reached;
   }
+  if (first == "help" && arguments.size() > 1) {
+    constexpr std::array<const char*, 1> help{"-h"};
+    return find_command(arguments[1]).run(help);
+  }
   if (first == "-h" || first == "--help" || first == "help") {
     fmt::print("{}", overview());
     return goal_reached;
   }
-  for (const command& c : commands())
-    if (c.name == first) return c.run(arguments.subspan(1));
-
-  std::vector<std::string_view> names{"--version", "--help"};
-  if (first[0] != '-') names.clear();
-  for (const command& c : commands()) names.push_back(c.name);
-  const std::string meant = did_you_mean(first, names);
-  throw usage_error(fmt::format("unknown {} '{}'", first[0] == '-' ? "option" : "command", first),
-                    meant.empty() ? "vouch -h lists the commands" : meant);
+  return find_command(first).run(arguments.subspan(1));
 }
 
 int fail(int code, const char* what, const std::string& hint) {

@@ -11,7 +11,7 @@ namespace vouch::testing {
 
 /// The first GPU, or nothing. VOUCH_REQUIRE_GPU=1 turns "nothing" into a failure.
 inline std::vector<device> gpus() {
-  if (cuda_may_be_present() && !cuda_devices().empty()) return {device::cuda(0)};
+  if (const device best = device::best(); best.is_cuda()) return {best};
   const char* required = std::getenv("VOUCH_REQUIRE_GPU");
   if (required != nullptr && *required == '1') ADD_FAILURE() << "VOUCH_REQUIRE_GPU=1 and no usable GPU";
   return {};

@@ -165,7 +165,7 @@ TEST(structure, dense_blocks) {
       for (int i = 0; i < size; ++i)
         for (int j = 0; j < size; ++j) {
           list[{block * size + i, block * size + j}] = 1;
-          list[{block * size + i, (block * 3 + 1) % 4 * size + j}] = 1;
+          list[{block * size + i, (block + 1) % 4 * size + j}] = 1;
         }
     EXPECT_EQ(facts_of(4 * size, 4 * size, list).block_size, size);
     list.erase({2 * size + 1, 2 * size});

@@ -48,7 +48,7 @@ TYPED_TEST(transposes, random_rectangles) {
     expect_transpose<TypeParam>(300, 200, testing::random_entries(300, 200, 2000, seed));
 }
 
-// One column takes an entry of every row: with several threads its row of the transpose is filled out of order.
+// One column takes an entry of every row: its row of the transpose is filled by all threads.
 TYPED_TEST(transposes, a_full_column) {
   entries list = testing::random_entries(30000, 50, 30000, 9);
   for (std::int64_t i = 0; i < 30000; ++i) list[{i, 7}] = static_cast<double>(i % 100 + 1);

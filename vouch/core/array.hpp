@@ -1,11 +1,13 @@
 // vouch/core/array.hpp -- the one owning container: contiguous elements on a device.
 #pragma once
-#include <algorithm>
+#include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <limits>
+#include <memory>
 #include <span>
+#include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <vouch/core/error.hpp>
@@ -14,7 +16,7 @@
 
 namespace vouch {
 
-/// size() elements of T on device(). Move-only; copying is spelled out: a.to(dev).
+/// size() elements of T on where(). Move-only; copying is spelled out: a.to(dev). What was moved from is empty.
 ///
 /// Memory  Uninitialised unless made by zeros(), from() or to(). begin(), end() and operator[] are for
 ///         arrays on the CPU.
@@ -26,15 +28,21 @@ class array {
  public:
   array() : device_(device::cpu(1)) {}
   array(const device& dev, std::int64_t size)
-      : device_(dev), bytes_(allocate(dev, byte_count(size))), size_(size) {}
-  array(array&&) noexcept = default;
-  array& operator=(array&&) noexcept = default;
+      : device_(dev), bytes_(allocate(dev, byte_count(dev, size))), size_(size) {}
+  array(array&& other) noexcept
+      : device_(other.device_), bytes_(std::move(other.bytes_)), size_(std::exchange(other.size_, 0)) {}
+  array& operator=(array&& other) noexcept {
+    device_ = other.device_;
+    bytes_ = std::move(other.bytes_);
+    size_ = std::exchange(other.size_, 0);
+    return *this;
+  }
   array(const array&) = delete;
   array& operator=(const array&) = delete;
 
   static array zeros(const device& dev, std::int64_t size) {
     array a(dev, size);
-    zero_bytes(dev, a.data(), byte_count(size));
+    zero_bytes(dev, a.data(), byte_count(dev, size));
     return a;
   }
   /// A copy of host elements on dev.
@@ -46,13 +54,13 @@ class array {
   /// A copy on dev, complete on return.
   array to(const device& dev) const {
     array a(dev, size_);
-    copy_bytes(a.data(), dev, data(), device_, byte_count(size_));
+    copy_bytes(a.data(), dev, data(), device_, byte_count(device_, size_));
     return a;
   }
   /// A copy of the elements in host memory.
   std::vector<T> to_vector() const {
     std::vector<T> v(static_cast<std::size_t>(size_));
-    copy_bytes(v.data(), device::cpu(1), data(), device_, byte_count(size_));
+    copy_bytes(v.data(), device::cpu(1), data(), device_, byte_count(device_, size_));
     return v;
   }
 
@@ -74,10 +82,10 @@ class array {
   const T* end() const { return data() + size_; }
 
  private:
-  static std::size_t byte_count(std::int64_t size) {
+  static std::size_t byte_count(const device& dev, std::int64_t size) {
+    constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
     if (size < 0) throw value_error("array: negative size " + std::to_string(size));
-    if (size > std::numeric_limits<std::int64_t>::max() / static_cast<std::int64_t>(sizeof(T)))
-      throw out_of_memory("the host", std::numeric_limits<std::int64_t>::max(), 0);
+    if (size > most / static_cast<std::int64_t>(sizeof(T))) throw_out_of_memory(dev, most);
     return static_cast<std::size_t>(size) * sizeof(T);
   }
 

@@ -16,7 +16,7 @@ namespace {
 std::string cpu_name() {
   std::ifstream facts("/proc/cpuinfo");
   for (std::string line; std::getline(facts, line);)
-    if (line.rfind("model name", 0) == 0) return line.substr(line.find(':') + 2);
+    if (line.rfind("model name\t: ", 0) == 0) return line.substr(line.find(':') + 2);
   return "unknown CPU";
 }
 
@@ -55,8 +55,12 @@ device device::cuda(int index) {
 }
 
 device device::best() {
-  if (cuda_may_be_present() && !cuda_devices().empty()) return cuda(0);
-  return cpu();
+  if (!cuda_may_be_present()) return cpu();
+  try {
+    return cuda(0);
+  } catch (const error&) {  // no driver, a GPU that somebody holds alone or that this build has no code for
+    return cpu();
+  }
 }
 
 std::string device::name() const {

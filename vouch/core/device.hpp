@@ -16,7 +16,7 @@ class device {
   static device cpu(int threads = 0);
 
   /// CUDA GPU number index, with a new stream.
-  /// Throws  no_cuda_error  no such GPU, no driver, or a build without CUDA
+  /// Throws  no_cuda_error  no such GPU, no driver, a build without CUDA or without code for this GPU
   static device cuda(int index = 0);
 
   /// cuda(0) where there is a usable GPU, else cpu().

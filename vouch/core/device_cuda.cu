@@ -3,6 +3,7 @@
 
 #include <vouch/core/check.cuh>
 #include <vouch/core/device_cuda.hpp>
+#include <vouch/core/memory.hpp>
 
 namespace vouch {
 namespace {
@@ -22,6 +23,25 @@ void note_held(std::int64_t change) {
   }
 }
 
+__global__ void any_kernel() {}
+
+// A build has code for some compute capabilities only; on other GPUs every kernel would fail.
+void expect_code_for_this_gpu(int index) {
+  cudaFuncAttributes attributes{};
+  const cudaError_t code = cudaFuncGetAttributes(&attributes, any_kernel);
+  if (code != cudaErrorNoKernelImageForDevice && code != cudaErrorInvalidDeviceFunction &&
+      code != cudaErrorUnsupportedPtxVersion)
+    return check(code, "asking for the code of this GPU");
+  cudaGetLastError();
+  const cuda_device_facts facts = cuda_facts(index);
+  const std::string capability =
+      std::to_string(facts.compute_major) + '.' + std::to_string(facts.compute_minor);
+  throw no_cuda_error("this build of vouch has no code for GPU " + std::to_string(index) + ", " + facts.name +
+                          " (compute capability " + capability + ")",
+                      "configure with -DCMAKE_CUDA_ARCHITECTURES=" + std::to_string(facts.compute_major) +
+                          std::to_string(facts.compute_minor) + ", or use --device cpu");
+}
+
 }  // namespace
 
 std::shared_ptr<void> cuda_open(int index) {
@@ -34,6 +54,7 @@ std::shared_ptr<void> cuda_open(int index) {
     throw no_cuda_error("no CUDA device " + std::to_string(index) + ": there are " + std::to_string(count),
                         "`vouch devices` lists them");
   select(index);
+  expect_code_for_this_gpu(index);
   cudaStream_t stream = nullptr;
   check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "creating a stream");
   return {stream, [](void* s) { cudaStreamDestroy(static_cast<cudaStream_t>(s)); }};
@@ -89,8 +110,7 @@ std::shared_ptr<std::byte> cuda_allocate(const device& dev, std::size_t bytes) {
   const cudaError_t code = cudaMalloc(&memory, bytes);
   if (code == cudaErrorMemoryAllocation) {
     cudaGetLastError();
-    throw out_of_memory("GPU " + std::to_string(dev.index()), static_cast<std::int64_t>(bytes),
-                        dev.memory_free());
+    throw_out_of_memory(dev, static_cast<std::int64_t>(bytes));
   }
   check(code, "allocating GPU memory");
   const auto held = static_cast<std::int64_t>(bytes);

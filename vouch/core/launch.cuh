@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <string>
 
 #include <vouch/core/check.cuh>
 #include <vouch/core/device.hpp>
@@ -39,6 +40,7 @@ void launch(const device& dev, const char* name, launch_shape shape, void (*kern
   config.stream = static_cast<cudaStream_t>(dev.stream());
   config.attrs = shape.cluster > 1 ? attributes : attributes + 1;
   config.numAttrs = (shape.cluster > 1) + shape.cooperative;
+  check(cudaSetDevice(dev.index()), name);  // another GPU, or another thread, may have been at work
   check(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...), name);
 }
 

@@ -1,9 +1,9 @@
-#include <omp.h>
 #include <sys/mman.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 
 #include <vouch/core/config.hpp>
 #include <vouch/core/device_cuda.hpp>
@@ -18,14 +18,13 @@ constexpr std::size_t huge_page = std::size_t{2} << 20;
 constexpr std::size_t worth_asking = std::size_t{256} << 20;
 
 std::shared_ptr<std::byte> cpu_allocate(const device& dev, std::size_t bytes) {
-  if (bytes >= worth_asking && static_cast<std::int64_t>(bytes) > dev.memory_free())
-    throw out_of_memory("the host", static_cast<std::int64_t>(bytes), dev.memory_free());
+  if (bytes >= worth_asking && bytes > static_cast<std::size_t>(dev.memory_free()))
+    throw_out_of_memory(dev, static_cast<std::int64_t>(bytes));
   const bool big = bytes >= 2 * huge_page;
   const std::size_t alignment = big ? huge_page : 64;
   const std::size_t padded = (bytes + alignment - 1) / alignment * alignment;
-  if (padded < bytes) throw out_of_memory("the host", INT64_MAX, dev.memory_free());
   void* memory = std::aligned_alloc(alignment, std::max(padded, alignment));
-  if (memory == nullptr) throw out_of_memory("the host", static_cast<std::int64_t>(bytes), dev.memory_free());
+  if (memory == nullptr) throw_out_of_memory(dev, static_cast<std::int64_t>(bytes));
   if (big) madvise(memory, padded, MADV_HUGEPAGE);
   return {static_cast<std::byte*>(memory), [](std::byte* p) { std::free(p); }};
 }
@@ -37,6 +36,11 @@ std::shared_ptr<std::byte> allocate(const device& dev, std::size_t bytes) {
   if constexpr (built_with_cuda)
     if (dev.is_cuda()) return cuda_allocate(dev, bytes);
   return cpu_allocate(dev, bytes);
+}
+
+void throw_out_of_memory(const device& dev, std::int64_t bytes_asked) {
+  const std::string where = dev.is_cuda() ? "GPU " + std::to_string(dev.index()) : "the host";
+  throw out_of_memory(where, bytes_asked, dev.memory_free());
 }
 
 void copy_bytes(void* to, const device& to_device, const void* from, const device& from_device,

@@ -1,6 +1,7 @@
 // vouch/core/memory.hpp -- raw memory of a device: the only place that allocates.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 
 #include <vouch/core/device.hpp>
@@ -12,6 +13,9 @@ namespace vouch {
 /// Memory  64-byte aligned on the CPU, 256-byte on a GPU; uninitialised.
 /// Throws  out_of_memory  with the bytes asked and free
 std::shared_ptr<std::byte> allocate(const device& dev, std::size_t bytes);
+
+/// Throws  out_of_memory  naming dev, what it has free and the bytes asked; what allocate() does when it must
+[[noreturn]] void throw_out_of_memory(const device& dev, std::int64_t bytes_asked);
 
 /// Copies bytes between devices and waits until they are there.
 void copy_bytes(void* to, const device& to_device, const void* from, const device& from_device,

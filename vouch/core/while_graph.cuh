@@ -15,6 +15,7 @@ class while_graph {
   /// record(handle) enqueues one turn of the loop on dev's stream: kernels, memset and copies on the GPU only.
   template <class Record>
   while_graph(const device& dev, Record record) : dev_(dev) {
+    check(cudaSetDevice(dev.index()), "selecting the GPU");
     cudaGraph_t graph = nullptr;
     check(cudaGraphCreate(&graph, 0), "creating a graph");
     const std::shared_ptr<void> owner(graph, [](void* g) { cudaGraphDestroy(static_cast<cudaGraph_t>(g)); });
@@ -46,6 +47,7 @@ class while_graph {
 
   /// Enqueues the whole loop.
   void launch() const {
+    check(cudaSetDevice(dev_.index()), "selecting the GPU");
     check(cudaGraphLaunch(static_cast<cudaGraphExec_t>(executable_.get()),
                           static_cast<cudaStream_t>(dev_.stream())),
           "launching a graph");

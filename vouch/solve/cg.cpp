@@ -8,12 +8,11 @@
 #include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/solve/cg.hpp>
-#include <vouch/solve/cg_engine.hpp>
+#include <vouch/solve/cg_assembly.hpp>
 #include <vouch/solve/spd_check.hpp>
 #include <vouch/solve/vector_update.hpp>
 #include <vouch/solve/verified_solve.hpp>
 #include <vouch/sparse/residual.hpp>
-#include <vouch/sparse/spmv_plan.hpp>
 
 namespace vouch {
 namespace {
@@ -38,18 +37,6 @@ void check_shapes(std::int64_t rows, std::int64_t cols, std::int64_t b, std::int
                       " elements and x " + std::to_string(x));
 }
 
-// The matrix as an operator, for preconditioners that the fused loops do not know.
-template <real T>
-class plan_operator final : public linear_operator<T> {
- public:
-  explicit plan_operator(const spmv_plan<T>& plan) : plan_(plan) {}
-  std::int64_t rows() const override { return plan_.rows(); }
-  void apply(const device&, view<const T> x, view<T> y) const override { plan_.multiply(T{1}, x, T{0}, y); }
-
- private:
-  const spmv_plan<T>& plan_;
-};
-
 // Whether A * ones = 0 to rounding: a pure Neumann problem, singular with the constants as null space.
 template <real T>
 bool rows_sum_to_zero(const device& dev, csr_view<const T> A) {
@@ -60,57 +47,36 @@ bool rows_sum_to_zero(const device& dev, csr_view<const T> A) {
   return facts.norm_inf <= 64 * std::numeric_limits<T>::epsilon() * facts.matrix_norm_inf;
 }
 
-// What stays alive while an engine runs.
-template <real T>
-struct prepared {
-  std::unique_ptr<spmv_plan<T>> plan;
-  std::unique_ptr<linear_operator<T>> as_operator;
-  std::unique_ptr<cg_engine<T>> engine;
-};
-
-template <real T>
-prepared<T> prepare(const device& dev, csr_view<const T> A, const preconditioner<T>* M) {
-  prepared<T> p;
-  const T* minv = M != nullptr ? M->diagonal() : nullptr;
-  const bool fused = M == nullptr || minv != nullptr;
-  if constexpr (built_with_cuda)
-    if (dev.is_cuda() && fused) p.engine = cg_resident_cuda(dev, A, minv);
-  if (p.engine) return p;
-  p.plan = std::make_unique<spmv_plan<T>>(spmv_plan<T>::make(dev, A, true));
-  if (fused) {
-    if constexpr (built_with_cuda)
-      if (dev.is_cuda()) p.engine = cg_graph_cuda(dev, *p.plan, minv);
-    if (!dev.is_cuda()) p.engine = cg_cpu(dev, *p.plan, minv);
-    return p;
-  }
-  p.as_operator = std::make_unique<plan_operator<T>>(*p.plan);
-  if constexpr (built_with_cuda)
-    if (dev.is_cuda()) p.engine = cg_graph_cuda_general(dev, *p.as_operator, M);
-  if (!dev.is_cuda()) p.engine = cg_cpu_general(dev, *p.as_operator, M);
-  return p;
-}
-
 }  // namespace
+
+template <real T>
+solve_report cg_with_engine(const device& dev, csr_view<const T> A, view<const T> b, view<T> x,
+                            const cg_options& options, cg_engine<T>& engine, clock::time_point begin) {
+  check_shapes(A.rows, A.cols, b.size(), x.size());
+  solve_report report = new_report<T>(nullptr);
+  report.engine = engine.name();
+  const verified_problem<T> problem{dev, A.rows,
+                                    [&](const T* at, const T* at_low, T* r) {
+                                      return residual<T>(dev, A, b, {at, A.rows}, at_low, {r, A.rows});
+                                    },
+                                    rows_sum_to_zero(dev, A)};
+  if (problem.constants_in_null_space)
+    report.warnings.push_back("every row sums to zero: singular, solved for the x that sums to zero");
+  dev.synchronize();
+  report.setup_seconds = std::chrono::duration<double>(clock::now() - begin).count();
+  verified_solve(problem, engine, x, options, report);
+  return report;
+}
 
 template <real T>
 solve_report cg(const device& dev, csr_view<const T> A, view<const T> b, view<T> x, const cg_options& options,
                 const preconditioner<T>* M) {
   check_shapes(A.rows, A.cols, b.size(), x.size());
-  solve_report report = new_report<T>(M);
   const auto begin = clock::now();
   if (!options.matrix_checked) check_spd_looking(dev, A);
-  prepared<T> p = prepare(dev, A, M);
-  report.engine = p.engine->name();
-  verified_problem<T> problem{dev, A.rows,
-                              [&](const T* at, const T* at_low, T* r) {
-                                return residual<T>(dev, A, b, {at, A.rows}, at_low, {r, A.rows});
-                              },
-                              rows_sum_to_zero(dev, A)};
-  if (problem.constants_in_null_space)
-    report.warnings.push_back("every row sums to zero: singular, solved for the x that sums to zero");
-  dev.synchronize();
-  report.setup_seconds = std::chrono::duration<double>(clock::now() - begin).count();
-  verified_solve(problem, *p.engine, x, options, report);
+  const cg_assembly<T> parts = assemble_cg(dev, A, M, options.matrix_layout);
+  solve_report report = cg_with_engine(dev, A, b, x, options, *parts.engine, begin);
+  if (M != nullptr) report.preconditioner = M->name();
   return report;
 }
 
@@ -148,6 +114,10 @@ solve_report cg(const device& dev, const linear_operator<T>& A, view<const T> b,
   return report;
 }
 
+template solve_report cg_with_engine(const device&, csr_view<const float>, view<const float>, view<float>,
+                                     const cg_options&, cg_engine<float>&, clock::time_point);
+template solve_report cg_with_engine(const device&, csr_view<const double>, view<const double>, view<double>,
+                                     const cg_options&, cg_engine<double>&, clock::time_point);
 template solve_report cg(const device&, csr_view<const float>, view<const float>, view<float>,
                          const cg_options&, const preconditioner<float>*);
 template solve_report cg(const device&, csr_view<const double>, view<const double>, view<double>,

@@ -8,6 +8,7 @@
 #include <vouch/solve/operator.hpp>
 #include <vouch/solve/report.hpp>
 #include <vouch/sparse/csr.hpp>
+#include <vouch/sparse/spmv_plan.hpp>
 
 namespace vouch {
 
@@ -19,6 +20,7 @@ struct cg_options {
   std::optional<double> stop_recurrence;         // stop at ||r||_2 < this on the recurrence, status stopped
   monitor on_iteration;                          // may be empty
   bool matrix_checked = false;  // the caller knows A symmetric with a positive diagonal: skip the check
+  layout matrix_layout = layout::automatic;  // another one also keeps the system out of on-chip memory
 };
 
 /// Solves A x = b from the given x.

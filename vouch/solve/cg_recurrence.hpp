@@ -35,6 +35,10 @@ struct cg_rule {
   std::int64_t limit = 0;       // ends before this iteration (from 0)
 };
 
+/// Solvers bring the residual's norm near 1 at the start. Once r'r is below this the recurrence has done all it
+/// can in any precision, and products of its vectors soon underflow: a loop that must go on then stands still.
+inline constexpr double exhausted_squared = 1e-60;
+
 /// 1/x within 2 ulp, for |x| and 1/|x| normal numbers; else some infinity, zero or NaN.
 ///
 /// A division is a subroutine of hundreds of cycles on a GPU, and two of them stand in every iteration's
@@ -68,7 +72,7 @@ VOUCH_HOST_DEVICE inline cg_step cg_advance(const cg_dots& s, const cg_rule& rul
   if (!(s.rr <= rule.diverged_squared)) return {0, 0, cg_event::diverged};
   if (s.rr <= rule.target_squared) return {0, 0, cg_event::reached};
   if (iteration >= rule.limit) return {0, 0, cg_event::limit};
-  if (s.rr == 0) return {0, 0, cg_event::go_on};  // exact already, yet a number of iterations was asked for
+  if (s.rr < exhausted_squared) return {0, 0, cg_event::go_on};  // yet a number of iterations was asked for
   if (s.pq < 0 || s.rmr < 0) return {0, 0, cg_event::negative_curvature};
   const double alpha = s.rmr * reciprocal(s.pq);
   const double one_over = reciprocal(s.rmr);
@@ -90,10 +94,12 @@ struct cg_scalars {
 /// After p'q: the step length.
 VOUCH_HOST_DEVICE inline void cg_take_step(cg_scalars& s, double pq) {
   if (s.event != cg_event::go_on) return;
-  s.alpha = s.rr == 0 ? 0.0 : s.rz / pq;
+  const bool exhausted = s.rr < exhausted_squared;
+  s.alpha = exhausted ? 0.0 : s.rz / pq;
+  if (exhausted) return;
   if (pq < 0 || s.rz < 0)
     s.event = cg_event::negative_curvature;
-  else if (s.rr != 0 && (!(s.alpha > 0) || !(s.alpha <= 1.7e308)))
+  else if (!(s.alpha > 0) || !(s.alpha <= 1.7e308))
     s.event = cg_event::zero_curvature;
 }
 

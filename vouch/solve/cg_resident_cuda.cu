@@ -373,7 +373,7 @@ __global__ void __launch_bounds__(512) resident_cg(const __grid_constant__ param
     if (warp == 0) {
       double sum = sum_table<width, 4>(warps, [&](int i) { return warp_sums[i]; });
       if (looks && me == 0 && lane % width == 3 && *static_cast<volatile std::int32_t*>(&in.box->stop) != 0)
-        sum = -sum;
+        sum = -sum - 2.3e-308;  // below zero also where r is zero
       if constexpr (Cluster) {
         for (int i = lane; i < in.blocks * width; i += 32)  // lane % width stays: 32 is a multiple of width
           send_cluster(cluster_address(&block_sums[turn][me * width + lane % width], i / width), sum,
@@ -445,12 +445,12 @@ kernel<T> pick(const resident_shape& shape, bool diagonal) {
   switch (shape.lanes) {
     case 1:
       return pick<T, 1>(shape.cluster, diagonal);
+    case 2:
+      return pick<T, 2>(shape.cluster, diagonal);
     case 4:
       return pick<T, 4>(shape.cluster, diagonal);
-    case 8:
-      return pick<T, 8>(shape.cluster, diagonal);
     default:
-      return pick<T, 16>(shape.cluster, diagonal);
+      return pick<T, 8>(shape.cluster, diagonal);
   }
 }
 

@@ -191,8 +191,9 @@ namespace {
 
 // As many threads a row as leave each warp one slice, and each thread two entries.
 resident_shape with_lanes(resident_shape shape, std::int64_t rows, std::int64_t nonzeros) {
+  const int most = shape.cluster ? 8 : 4;
   shape.lanes = 1;
-  while (shape.lanes < 8 && 2 * shape.lanes * rows <= std::int64_t{shape.blocks} * shape.threads &&
+  while (shape.lanes < most && 2 * shape.lanes * rows <= std::int64_t{shape.blocks} * shape.threads &&
          4 * shape.lanes * rows <= nonzeros)
     shape.lanes *= 2;
   return shape;
@@ -202,7 +203,7 @@ resident_shape with_lanes(resident_shape shape, std::int64_t rows, std::int64_t 
 
 resident_shape choose_resident_shape(std::int64_t rows, std::int64_t nonzeros, int processors) {
   // Measured on an H200: up to here 16 multiprocessors that meet quickly beat 132 that meet slowly.
-  constexpr std::int64_t cluster_nonzeros = 300000;
+  constexpr std::int64_t cluster_nonzeros = 150000;
   if (nonzeros > cluster_nonzeros) return grid_resident_shape(rows, nonzeros, processors);
   return with_lanes({true, 16, rows <= 1024 ? 256 : 512, 1}, rows, nonzeros);
 }

@@ -62,6 +62,15 @@ void scale(const device& dev, T* x, T c, std::int64_t n) {
   for_each_index(dev, n, [=](std::int64_t i) { x[i] *= c; });
 }
 
+template <real To, real From>
+void convert(const device& dev, To* y, const From* x, std::int64_t n) {
+  if constexpr (built_with_cuda)
+    if (dev.is_cuda()) return convert_cuda(dev, y, x, n);
+  for_each_index(dev, n, [=](std::int64_t i) { y[i] = static_cast<To>(x[i]); });
+}
+
+template void convert(const device&, float*, const double*, std::int64_t);
+template void convert(const device&, double*, const float*, std::int64_t);
 template void accumulate_pair(const device&, float*, float*, const float*, std::int64_t);
 template void accumulate_pair(const device&, double*, double*, const double*, std::int64_t);
 template double sum_elements(const device&, const float*, std::int64_t);

@@ -27,6 +27,10 @@ void fill(const device& dev, T* x, T c, std::int64_t n);
 template <real T>
 void scale(const device& dev, T* x, T c, std::int64_t n);
 
+/// y := x, rounded to the other precision.
+template <real To, real From>
+void convert(const device& dev, To* y, const From* x, std::int64_t n);
+
 template <real T>
 void accumulate_pair_cuda(const device& dev, T* hi, T* lo, const T* d, std::int64_t n);
 template <real T>
@@ -37,5 +41,8 @@ template <real T>
 void fill_cuda(const device& dev, T* x, T c, std::int64_t n);
 template <real T>
 void scale_cuda(const device& dev, T* x, T c, std::int64_t n);
+
+template <real To, real From>
+void convert_cuda(const device& dev, To* y, const From* x, std::int64_t n);
 
 }  // namespace vouch

@@ -76,6 +76,13 @@ void scale_cuda(const device& dev, T* x, T c, std::int64_t n) {
   for_each_index(dev, "scale", n, [=] __device__(std::int64_t i) { x[i] *= c; });
 }
 
+template <real To, real From>
+void convert_cuda(const device& dev, To* y, const From* x, std::int64_t n) {
+  for_each_index(dev, "convert", n, [=] __device__(std::int64_t i) { y[i] = static_cast<To>(x[i]); });
+}
+
+template void convert_cuda(const device&, float*, const double*, std::int64_t);
+template void convert_cuda(const device&, double*, const float*, std::int64_t);
 template void accumulate_pair_cuda(const device&, float*, float*, const float*, std::int64_t);
 template void accumulate_pair_cuda(const device&, double*, double*, const double*, std::int64_t);
 template double sum_elements_cuda(const device&, const float*, std::int64_t);

@@ -117,12 +117,15 @@ class verified_loop {
   // underflows whatever the units of b are.
   cg_outcome one_run(double residual) {
     if (problem_.constants_in_null_space) take_out_mean(r_.data());
-    const double up = residual > 0 ? std::ldexp(1.0, std::clamp(-std::ilogb(residual), -120, 120)) : 1.0;
+    constexpr int most = sizeof(T) == 4 ? 120 : 1000;  // the factor and its inverse are numbers of type T
+    const double up = residual > 0 ? std::ldexp(1.0, std::clamp(-std::ilogb(residual), -most, most)) : 1.0;
     vouch::scale(problem_.dev, r_.data(), static_cast<T>(up), n_);
     log_.set_scale(up);
     cg_rule rule;
     const double target = up * options_.stop_recurrence.value_or(report_.tolerance);
-    rule.target_squared = options_.fixed_iterations ? -1 : target * target;
+    rule.target_squared = options_.fixed_iterations  ? -1
+                          : options_.stop_recurrence ? target * target
+                                                     : std::max(target * target, exhausted_squared);
     const double growth = up * allowed_growth * initial_;
     rule.diverged_squared = options_.fixed_iterations ? std::numeric_limits<double>::max() : growth * growth;
     rule.limit = limit() - report_.iterations;
@@ -163,7 +166,8 @@ class verified_loop {
     if (options_.stop_recurrence && outcome.event == cg_event::reached)
       return end(solve_status::stopped, text("the recurrence residual fell to %.3g, the rule asked for %.3g",
                                              report_.recurrence_residual, *options_.stop_recurrence));
-    if (now.norm2 <= report_.tolerance)
+    const bool own_goal = options_.fixed_iterations || options_.stop_recurrence;
+    if (now.norm2 <= report_.tolerance && !own_goal)
       return end(solve_status::converged,
                  text("true residual %.3g, tolerance %.3g", now.norm2, report_.tolerance));
     switch (outcome.event) {

@@ -9,7 +9,8 @@
 namespace vouch {
 
 /// A CSR matrix that somebody else owns. Row i holds entries row_ptr[i] to row_ptr[i+1]-1 of col and val,
-/// columns ascending, each at most once. Offsets are 64-bit, columns 32-bit, both from 0.
+/// columns ascending, each at most once. Offsets are 64-bit, columns 32-bit, both from 0. On a GPU col and val
+/// begin on 16-byte boundaries, as every array does.
 template <class T>
 struct csr_view {
   std::int64_t rows = 0;

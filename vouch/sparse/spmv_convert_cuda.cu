@@ -15,16 +15,20 @@ __device__ std::int64_t row_of_thread() {
   return std::int64_t{blockIdx.x} * (block / lanes) + threadIdx.x / lanes;
 }
 
+__device__ int now(const int* flag) { return *static_cast<const volatile int*>(flag); }
+
 // Eight lanes a row. The first to raise the flag of a diagonal writes its offset down; in which order is
-// chance, so the host sorts the list. Past the limit offsets are only counted.
+// chance, so the host sorts the list. Once it is full, nobody looks further.
 template <class T>
 __global__ void list_diagonals(csr_view<const T> A, int* seen, int limit, int* count, std::int64_t* list) {
   const std::int64_t i = row_of_thread();
-  if (i >= A.rows) return;
+  if (i >= A.rows || now(count) >= limit) return;
   for (std::int64_t k = A.row_ptr[i] + threadIdx.x % lanes; k < A.row_ptr[i + 1]; k += lanes) {
     const std::int64_t offset = A.col[k] - i;
     int* const flag = seen + offset + A.rows - 1;
-    if (*static_cast<volatile int*>(flag) != 0 || atomicExch(flag, 1) != 0) continue;
+    if (now(flag) != 0) continue;
+    if (now(count) >= limit) return;
+    if (atomicExch(flag, 1) != 0) continue;
     const int place = atomicAdd(count, 1);
     if (place < limit) list[place] = offset;
   }

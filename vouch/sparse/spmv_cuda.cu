@@ -10,8 +10,12 @@ struct store_sums {
   T* y;
 
   struct state {};
-  __device__ void row(state&, std::int64_t i, T sum) const {
-    y[i] = beta == T{} ? alpha * sum : alpha * sum + beta * y[i];
+  struct operands {
+    T y;
+  };
+  __device__ operands fetch(std::int64_t i) const { return {beta == T{} ? T{} : y[i]}; }
+  __device__ void row(state&, std::int64_t i, T sum, const operands& o) const {
+    y[i] = beta == T{} ? alpha * sum : alpha * sum + beta * o.y;
   }
   __device__ void finish(state&) const {}
 };

@@ -13,13 +13,16 @@ namespace vouch {
 ///
 ///   struct state;
 ///       a thread's accumulators; state{} is their start
-///   __device__ void row(state&, std::int64_t i, T sum) const;
-///       once for each row, by one thread, in an order that the plan fixes
+///   struct operands;
+///   __device__ operands fetch(std::int64_t i) const;
+///       what row() will need of row i, loaded before the sum is begun
+///   __device__ void row(state&, std::int64_t i, T sum, operands) const;
+///       once for each row, by the thread that fetched, in an order that the plan fixes
 ///   __device__ void finish(state&) const;
 ///       once at the end by all threads of every block
 ///
-/// finish may use __syncthreads() and static shared memory. Kernels have spmv_threads threads and
-/// spmv_blocks(plan) blocks, also where there are no rows.
+/// finish may use __syncthreads() and static shared memory. It is called by spmv_threads threads of each of
+/// spmv_blocks(plan) blocks, also where there are no rows; what other threads a kernel has, have ended then.
 constexpr unsigned spmv_threads = 256;
 
 /// The grid of launch_spmv: fixed for a plan, from 1 to 4096.
@@ -32,32 +35,6 @@ namespace detail {
 
 constexpr unsigned warps = spmv_threads / 32;
 
-// Room for csr_piece products; one place in 17 stays empty, so that rows of 8, 16, ... entries do not meet in
-// one bank when neighbouring lanes add up neighbouring rows.
-constexpr int padded_piece = csr_piece + csr_piece / 16;
-__device__ inline int padded(int k) { return k + (k >> 4); }
-
-// The warp's products of entries first to first + count - 1 into its shared buffer: coalesced, all loads of the
-// matrix in flight before the first is used.
-template <class T>
-__device__ void stage_products(csr_view<const T> A, const T* __restrict__ x, std::int64_t first, int count,
-                               int lane, T* products) {
-  constexpr int turns = csr_piece / 32;
-  T value[turns];
-  std::int32_t column[turns];
-#pragma unroll
-  for (int u = 0; u < turns; ++u) {
-    const int k = u * 32 + lane;
-    column[u] = k < count ? __ldcs(A.col + first + k) : 0;
-    value[u] = k < count ? __ldcs(A.val + first + k) : T{};
-  }
-#pragma unroll
-  for (int u = 0; u < turns; ++u) {
-    const int k = u * 32 + lane;
-    if (k < count) products[padded(k)] = value[u] * __ldg(x + column[u]);
-  }
-}
-
 // One row by the whole warp, result in all lanes: entry k goes to lane k % 32, then a fixed tree.
 template <class T>
 __device__ T long_row(csr_view<const T> A, const T* __restrict__ x, std::int64_t begin, std::int64_t end,
@@ -69,53 +46,205 @@ __device__ T long_row(csr_view<const T> A, const T* __restrict__ x, std::int64_t
   return sum;
 }
 
-// A warp takes tiles of 32 / lanes rows. Their entries stream through shared memory in pieces of 256 products,
-// coalesced whatever the row lengths are; then `lanes` threads add each row, every lanes-th entry each, and a
-// fixed shuffle tree joins them. A tile with very many entries goes row by row, 32 lanes a row. Bound by
-// memory; bits depend on the matrix alone.
-template <class T, class Epilogue>
-__global__ void __launch_bounds__(spmv_threads, csr_layout<T>::resident_blocks)
-    spmv_csr(csr_layout<T> M, const T* __restrict__ x, Epilogue epilogue) {
-  __shared__ T buffer[warps][padded_piece];
-  const csr_view<const T> A = M.A;
-  const int lane = static_cast<int>(threadIdx.x % 32);
-  T* const products = buffer[threadIdx.x / 32];
-  const int rows_a_tile = 32 / M.lanes;
-  const int part = lane % M.lanes;
-  const std::int64_t stride = std::int64_t{gridDim.x} * warps * rows_a_tile;
-  typename Epilogue::state state{};
+// Entries that a block has on chip at once, in each of csr_depth stages.
+constexpr int csr_stage = 1824;
+constexpr int csr_depth = 2;
+constexpr unsigned csr_threads = spmv_threads + 32;
 
-  std::int64_t tile = (std::int64_t{blockIdx.x} * warps + threadIdx.x / 32) * rows_a_tile;
-  std::int64_t row = tile + lane / M.lanes;
-  std::int64_t begin = A.row_ptr[min(row, A.rows)], end = A.row_ptr[min(row + 1, A.rows)];
-  for (; tile < A.rows; tile += stride, row += stride) {
+// Room for a stage whose first entry need not stand on a 16-byte boundary.
+template <class T>
+struct csr_stages {
+  alignas(16) T val[csr_depth][csr_stage + 8];
+  alignas(16) std::int32_t col[csr_depth][csr_stage + 8];
+  std::uint64_t full[csr_depth];   // ends a phase when the producer's bytes are there
+  std::uint64_t empty[csr_depth];  // ends a phase when every summing warp has read them
+};
+
+__device__ inline unsigned shared_address(const void* p) {
+  return static_cast<unsigned>(__cvta_generic_to_shared(p));
+}
+
+// The copy engine brings bytes (a multiple of 16) and counts them on the barrier.
+__device__ inline void bulk_copy(void* to, const void* from, unsigned bytes, std::uint64_t* arrival) {
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+                   shared_address(to)),
+               "l"(from), "r"(bytes), "r"(shared_address(arrival))
+               : "memory");
+}
+
+__device__ inline void init_barrier(std::uint64_t* barrier, unsigned arrivals) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(arrivals)
+               : "memory");
+}
+
+__device__ inline void arrive(std::uint64_t* barrier) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");
+}
+
+__device__ inline void await(std::uint64_t* arrival, unsigned parity) {
+  unsigned done = 0;
+  while (done == 0)
+    asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+                 : "=r"(done)
+                 : "r"(shared_address(arrival)), "r"(parity)
+                 : "memory");
+}
+
+// Entries that can be brought in whole groups of 16 bytes; the last three of a matrix may be left.
+template <class T>
+__device__ std::int64_t staged_entries(const csr_view<const T>& A) {
+  return A.nonzeros & ~std::int64_t{3};
+}
+
+// The producer's walk over the stages that the block will need: it runs up to csr_depth stages ahead of the
+// sums, and the offsets of the tile after the one it is in are already under way.
+template <class T>
+struct csr_walk {
+  csr_view<const T> A;
+  std::int64_t rows_a_tile, tile, at, last, next_first, next_last;
+
+  __device__ csr_walk(csr_view<const T> matrix, std::int64_t rows)
+      : A(matrix), rows_a_tile(rows), tile(blockIdx.x) {
+    at = offset(tile);
+    last = offset(tile + 1);
+    look_ahead();
+    skip();
+  }
+
+  __device__ std::int64_t offset(std::int64_t t) const { return A.row_ptr[min(t * rows_a_tile, A.rows)]; }
+  __device__ void look_ahead() {
+    next_first = offset(tile + gridDim.x);
+    next_last = offset(tile + gridDim.x + 1);
+  }
+  // Past tiles without entries and those that are summed without stages.
+  __device__ void skip() {
+    while (!done() && (at >= last || last - at > 4 * csr_stage)) {
+      tile += gridDim.x;
+      at = next_first;
+      last = next_last;
+      look_ahead();
+    }
+  }
+
+  __device__ bool done() const { return tile * rows_a_tile >= A.rows; }
+
+  __device__ void fetch(csr_stages<T>& stages, int stage) {
+    const std::int64_t end = min(at + csr_stage, last), start = at & ~std::int64_t{3};
+    const std::int64_t whole = min((end + 3) & ~std::int64_t{3}, staged_entries(A));
+    const auto count = static_cast<unsigned>(max(whole - start, std::int64_t{0}));
+    asm volatile(
+        "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(&stages.full[stage])),
+        "r"(count * static_cast<unsigned>(sizeof(T) + sizeof(std::int32_t)))
+        : "memory");
+    if (count > 0) {
+      bulk_copy(stages.val[stage], A.val + start, count * sizeof(T), &stages.full[stage]);
+      bulk_copy(stages.col[stage], A.col + start, count * sizeof(std::int32_t), &stages.full[stage]);
+    }
+    at = end;
+    if (at < last) return;
+    tile += gridDim.x;
+    at = next_first;
+    last = next_last;
+    look_ahead();
+    skip();
+  }
+};
+
+// One thread's entries from..until-1, every lanes-th, of a stage; all loads of x of eight entries under way
+// together.
+template <class T>
+__device__ T staged_sum(const T* val, const std::int32_t* col, const T* __restrict__ x, int from, int until,
+                        int lanes) {
+  constexpr int group = 8;
+  T sum{};
+  for (int k = from; k < until; k += group * lanes) {
+    T product[group];
+#pragma unroll
+    for (int u = 0; u < group; ++u) {
+      const int e = k + u * lanes;
+      product[u] = e < until ? val[e] * __ldg(x + col[e]) : T{};
+    }
+#pragma unroll
+    for (int u = 0; u < group; ++u) sum += product[u];
+  }
+  return sum;
+}
+
+// A block takes tiles of 256 / lanes rows. A ninth warp is the producer: it has the copy engine stream the
+// entries into shared memory, as many stages ahead as there are. In the others `lanes` neighbouring threads add
+// each row, every lanes-th entry each; a fixed shuffle tree joins them. A tile with very many entries goes row
+// by row, a warp a row. Bound by memory; bits depend on the matrix alone.
+template <class T, class Epilogue>
+__global__ void __launch_bounds__(csr_threads, csr_layout<T>::resident_blocks)
+    spmv_csr(csr_layout<T> M, const T* __restrict__ x, Epilogue epilogue) {
+  extern __shared__ __align__(16) char on_chip[];
+  csr_stages<T>& stages = *reinterpret_cast<csr_stages<T>*>(on_chip);
+  const csr_view<const T> A = M.A;
+  const int thread = static_cast<int>(threadIdx.x), part = thread % M.lanes;
+  const std::int64_t rows_a_tile = spmv_threads / M.lanes;
+  if (thread == 0) {
+    for (int stage = 0; stage < csr_depth; ++stage) {
+      init_barrier(&stages.full[stage], 1);
+      init_barrier(&stages.empty[stage], warps);
+    }
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+  }
+  __syncthreads();
+  if (thread >= spmv_threads) {
+    if (thread > spmv_threads) return;
+    csr_walk<T> walk(A, rows_a_tile);
+    for (unsigned turn = 0; !walk.done(); ++turn) {
+      const unsigned stage = turn % csr_depth, round = turn / csr_depth;
+      if (round > 0) await(&stages.empty[stage], (round - 1) % 2);
+      walk.fetch(stages, stage);
+    }
+    return;
+  }
+
+  typename Epilogue::state state{};
+  unsigned turn = 0;
+  const std::int64_t staged = staged_entries(A);
+  const auto offset = [&](std::int64_t row) { return A.row_ptr[min(row, A.rows)]; };
+  std::int64_t tile = blockIdx.x;
+  std::int64_t first = offset(tile * rows_a_tile), last = offset((tile + 1) * rows_a_tile);
+  std::int64_t begin = offset(tile * rows_a_tile + thread / M.lanes),
+               end = offset(tile * rows_a_tile + thread / M.lanes + 1);
+  for (; tile * rows_a_tile < A.rows; tile += gridDim.x) {
+    const std::int64_t row = tile * rows_a_tile + thread / M.lanes;
     // The next tile's offsets travel while this tile is worked on.
-    const std::int64_t next_begin = A.row_ptr[min(row + stride, A.rows)];
-    const std::int64_t next_end = A.row_ptr[min(row + stride + 1, A.rows)];
-    const std::int64_t first = __shfl_sync(~0u, begin, 0), last = __shfl_sync(~0u, end, 31);
-    T sum{};
-    if (last - first > 4 * csr_piece) {
-      for (int r = 0; r < rows_a_tile; ++r) {
-        const T whole =
-            long_row(A, x, __shfl_sync(~0u, begin, r * M.lanes), __shfl_sync(~0u, end, r * M.lanes), lane);
-        if (lane == r * M.lanes) sum = whole;
+    const std::int64_t following = (tile + gridDim.x) * rows_a_tile, next_row = following + thread / M.lanes;
+    const std::int64_t next_first = offset(following), next_last = offset(following + rows_a_tile);
+    const std::int64_t next_begin = offset(next_row), next_end = offset(next_row + 1);
+    if (last - first > 4 * csr_stage) {
+      for (std::int64_t i = tile * rows_a_tile + thread / 32; i < min((tile + 1) * rows_a_tile, A.rows);
+           i += warps) {
+        const T sum = long_row(A, x, A.row_ptr[i], A.row_ptr[i + 1], thread % 32);
+        if (thread % 32 == 0) epilogue.row(state, i, sum, epilogue.fetch(i));
       }
     } else {
-      for (std::int64_t piece = first; piece < last; piece += csr_piece) {
-        const int count = static_cast<int>(min(std::int64_t{csr_piece}, last - piece));
-        stage_products(A, x, piece, count, lane, products);
+      const bool mine = part == 0 && row < A.rows;
+      typename Epilogue::operands operands{};
+      if (mine) operands = epilogue.fetch(row);
+      T sum{};
+      for (std::int64_t at = first; at < last; at += csr_stage, ++turn) {
+        const int stage = turn % csr_depth, shift = static_cast<int>(at & 3);
+        await(&stages.full[stage], turn / csr_depth % 2);
+        // This thread's entries in the stage, keeping k = begin + part modulo lanes.
+        const int behind = static_cast<int>(max(std::int64_t{0}, at - begin));
+        const int from =
+            static_cast<int>(max(std::int64_t{0}, begin - at)) + (part - behind % M.lanes + M.lanes) % M.lanes;
+        const int until = static_cast<int>(min(std::int64_t{csr_stage}, min(end, staged) - at));
+        sum += staged_sum(stages.val[stage] + shift, stages.col[stage] + shift, x, from, until, M.lanes);
         __syncwarp();
-        // This thread's entries within the piece, keeping k = begin + part modulo lanes.
-        const int behind = static_cast<int>(max(std::int64_t{0}, piece - begin));
-        const int from = static_cast<int>(max(std::int64_t{0}, begin - piece)) +
-                         (part - behind % M.lanes + M.lanes) % M.lanes;
-        const int until = static_cast<int>(min(std::int64_t{count}, end - piece));
-        for (int k = from; k < until; k += M.lanes) sum += products[padded(k)];
-        __syncwarp();
+        if (thread % 32 == 0) arrive(&stages.empty[stage]);
       }
+      for (std::int64_t k = max(begin, staged); k < end; ++k)
+        if ((k - begin) % M.lanes == part) sum += A.val[k] * x[A.col[k]];
       for (int d = M.lanes / 2; d > 0; d /= 2) sum += __shfl_down_sync(~0u, sum, d, M.lanes);
+      if (mine) epilogue.row(state, row, sum, operands);
     }
-    if (part == 0 && row < A.rows) epilogue.row(state, row, sum);
+    first = next_first;
+    last = next_last;
     begin = next_begin;
     end = next_end;
   }
@@ -129,8 +258,10 @@ __global__ void __launch_bounds__(spmv_threads, dia_layout<T>::resident_blocks)
     spmv_dia(__grid_constant__ const dia_layout<T> A, const T* __restrict__ x, Epilogue epilogue) {
   constexpr int group = 8;
   typename Epilogue::state state{};
-  const std::int64_t stride = std::int64_t{gridDim.x} * spmv_threads;
-  for (std::int64_t i = std::int64_t{blockIdx.x} * spmv_threads + threadIdx.x; i < A.rows; i += stride) {
+  for (std::int64_t tile = blockIdx.x; tile * spmv_threads < A.rows; tile += gridDim.x) {
+    const std::int64_t i = tile * spmv_threads + threadIdx.x;
+    if (i >= A.rows) break;
+    const typename Epilogue::operands operands = epilogue.fetch(i);
     T sum{};
     for (int k0 = 0; k0 < A.count; k0 += group) {
       T value[group], other[group];
@@ -146,7 +277,7 @@ __global__ void __launch_bounds__(spmv_threads, dia_layout<T>::resident_blocks)
 #pragma unroll
       for (int u = 0; u < group; ++u) sum += value[u] * other[u];
     }
-    epilogue.row(state, i, sum);
+    epilogue.row(state, i, sum, operands);
   }
   epilogue.finish(state);
 }
@@ -169,6 +300,11 @@ __global__ void __launch_bounds__(spmv_threads, sliced_layout<T>::resident_block
       const slice_place place = A.slices[slice];
       const unsigned slot = lane < lanes ? A.order[slice * block_rows + local] : sliced_layout<T>::absent;
       const int length = static_cast<int>(slot >> 16);
+      const unsigned block_row = slot & 0xffff;
+      const bool present = block_row != sliced_layout<T>::absent;
+      const std::int64_t row = (window * slices * block_rows + block_row) * B + c;
+      typename Epilogue::operands operands{};
+      if (present) operands = epilogue.fetch(row);
       const T* val = A.val + place.start * (B * lanes) + lane;
       const Index* index = static_cast<const Index*>(A.index) + place.start * block_rows + local;
       const T* const column = x + std::int64_t{place.base} * B + c;
@@ -197,9 +333,7 @@ __global__ void __launch_bounds__(spmv_threads, sliced_layout<T>::resident_block
           if (r == c) mine = whole;
         }
       }
-      const unsigned block_row = slot & 0xffff;
-      if (block_row != sliced_layout<T>::absent)
-        epilogue.row(state, (window * slices * block_rows + block_row) * B + c, mine);
+      if (present) epilogue.row(state, row, mine, operands);
     }
   epilogue.finish(state);
 }
@@ -211,6 +345,14 @@ void launch_sliced(const device& dev, launch_shape shape, const sliced_layout<T>
     launch(dev, "spmv_sliced", shape, spmv_sliced<T, B, std::uint16_t, Epilogue>, A, x, epilogue);
   else
     launch(dev, "spmv_sliced", shape, spmv_sliced<T, B, std::int32_t, Epilogue>, A, x, epilogue);
+}
+
+template <class T, class Epilogue>
+void launch_csr(const device& dev, std::int64_t blocks, const csr_layout<T>& A, const T* x, Epilogue epilogue) {
+  constexpr int bytes = sizeof(csr_stages<T>);
+  check(cudaFuncSetAttribute(spmv_csr<T, Epilogue>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
+        "spmv_csr");
+  launch(dev, "spmv_csr", {blocks, csr_threads, bytes}, spmv_csr<T, Epilogue>, A, x, epilogue);
 }
 
 }  // namespace detail
@@ -231,7 +373,7 @@ void launch_spmv(const device& dev, const spmv_plan<T>& plan, const T* x, Epilog
         return detail::launch_sliced<T, 2>(dev, shape, plan.as_sliced(), x, epilogue);
       return detail::launch_sliced<T, 3>(dev, shape, plan.as_sliced(), x, epilogue);
     default:
-      return launch(dev, "spmv_csr", shape, detail::spmv_csr<T, Epilogue>, plan.as_csr(), x, epilogue);
+      return detail::launch_csr(dev, shape.blocks, plan.as_csr(), x, epilogue);
   }
 }
 

@@ -20,7 +20,7 @@ struct csr_layout {
   csr_view<const T> A;
   int lanes = 1;  // a power of two, at most 32
 
-  static constexpr int resident_blocks = 4;
+  static constexpr int resident_blocks = 2;
   kernel_shape shape() const { return {256 / lanes, resident_blocks}; }
 };
 
@@ -39,6 +39,27 @@ struct dia_layout {
 
   static constexpr int resident_blocks = 4;
   kernel_shape shape() const { return {256, resident_blocks}; }
+};
+
+/// For CPUs: tiles of height rows by 4 columns that fill one vector, row by row, zeros between the entries. A
+/// tile's first column is where the entries not yet covered begin, so neighbouring columns share a tile
+/// wherever they are. Group g holds rows g height and on, its tiles are ptr[g] to ptr[g+1] - 1.
+template <class T>
+struct tile_layout {
+  static constexpr int width = 4;
+  static constexpr int height = 64 / static_cast<int>(sizeof(T)) / width;
+  const std::int64_t* ptr = nullptr;
+  const std::int32_t* col = nullptr;
+  const T* val = nullptr;  // width * height a tile
+};
+
+/// For CPUs: blocks of b by b, 2 or 3, column by column; block row i has blocks ptr[i] to ptr[i+1] - 1.
+template <class T>
+struct block_layout {
+  int b = 3;
+  const std::int64_t* ptr = nullptr;
+  const std::int32_t* col = nullptr;  // block columns
+  const T* val = nullptr;             // b * b a block, and one more at the very end
 };
 
 /// Where a slice of a sliced_layout begins, in steps, and the block column its 16-bit indices count from.
@@ -77,11 +98,10 @@ struct sliced_layout {
   kernel_shape shape() const { return {window_rows(), resident_blocks}; }
 };
 
-/// Threads that share a row so that the rows of one warp's tile come to about csr_piece entries.
-constexpr int csr_piece = 256;
+/// Threads that share a row, so that each adds about 7 entries at most.
 inline int csr_lanes(std::int64_t rows, std::int64_t nonzeros) {
   int lanes = 1;
-  while (lanes < 32 && nonzeros * 32 > rows * lanes * (csr_piece - csr_piece / 16)) lanes *= 2;
+  while (lanes < 32 && 2 * nonzeros > 15 * rows * lanes) lanes *= 2;
   return lanes;
 }
 

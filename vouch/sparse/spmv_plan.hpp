@@ -7,6 +7,7 @@
 #include <vouch/core/device.hpp>
 #include <vouch/core/view.hpp>
 #include <vouch/sparse/csr.hpp>
+#include <vouch/sparse/spmv_blocks.hpp>
 #include <vouch/sparse/spmv_layouts.hpp>
 #include <vouch/sparse/spmv_sliced.hpp>
 
@@ -17,8 +18,9 @@ namespace vouch {
 ///   csr   as it came
 ///   dia   values by diagonal, no indices; of a symmetric matrix the upper half
 ///   sell  sliced rows with 16-bit columns where they suffice; on GPUs
-///   bsr   blocks of 2 by 2 or 3 by 3 with one column index each; on GPUs
-enum class layout { automatic, csr, dia, sell, bsr };
+///   bsr   blocks of 3 by 3 or 2 by 2 with one column index each
+///   tile  tiles of 2 by 4 (float: 4 by 4) entries that begin at any column; on CPUs
+enum class layout { automatic, csr, dia, sell, bsr, tile };
 
 /// The layout as printed: "csr", "dia", ...
 const char* name(layout kept_as);
@@ -31,7 +33,7 @@ const char* name(layout kept_as);
 ///         row i errs by at most gamma(nnz_i + 2) (|A||x|)_i. The same bits on every run on one device and
 ///         instruction set; on the CPU for any partition of the rows. dia also multiplies the zeros between the
 ///         entries of a diagonal with x: there an infinity or NaN in x can spread to rows that do not refer to
-///         it; so it does within a block of bsr.
+///         it; so it can within a block of bsr and a tile.
 template <real T>
 class spmv_plan {
  public:
@@ -42,8 +44,9 @@ class spmv_plan {
   /// does;
   ///         of a symmetric matrix (proved entry by entry, unless `symmetric` says that the caller has done so)
   ///         only the upper half is stored. Else, on a GPU, the first of bsr with 3 by 3 blocks, with 2 by 2
-  ///         blocks, and sell that reads at most 9/10 of the bytes of csr. Else csr. Nothing is timed: one
-  ///         matrix gives one layout.
+  ///         blocks, and sell that reads at most 9/10 of the bytes of csr; on a CPU the cheapest of bsr and
+  ///         tile if it costs at most 9/10 of csr, counting instructions up to 32 MiB of csr and bytes beyond.
+  ///         Else csr. Nothing is timed: one matrix gives one layout.
   /// Cost    A few passes over A.
   /// Throws  value_error  the layout wanted cannot hold A
   static spmv_plan make(const device& dev, csr_view<const T> A, bool symmetric = false,
@@ -78,7 +81,9 @@ class spmv_plan {
   explicit spmv_plan(const device& dev) : device_(dev) {}
   void keep_csr(const std::string& why);
   bool keep_dia(csr_view<const T> A, bool symmetric, bool forced);
+  bool keep_blocks(csr_view<const T> A, layout wanted);
   bool keep_sliced(csr_view<const T> A, int b, bool forced);
+  bool keep_sliced_blocks(csr_view<const T> A, bool forced);
   bool keep(csr_view<const T> A, bool symmetric, layout wanted);
   void set_blocks();
   void rows_into(const T* x, T* sums, std::int64_t row_begin, std::int64_t row_end) const;
@@ -94,6 +99,9 @@ class spmv_plan {
   detail::dia_layout<T> dia_;
   array<T> values_;
   detail::sliced_storage<T> sliced_;
+  detail::block_storage<T> storage_;
+  detail::tile_layout<T> tiles_;
+  detail::block_layout<T> blocks_of_entries_;
 };
 
 namespace detail {

@@ -91,8 +91,9 @@ __global__ void __launch_bounds__(512)
                                 ? static_cast<std::uint32_t>(length[k]) << 16 | static_cast<std::uint32_t>(k)
                                 : sliced_layout<double>::absent;
     if (length[k] > sliced_layout<double>::longest) atomicAdd(&sums->too_long, 1u);
-    if (length[k] > 0) atomicAdd(&sums->blocks, static_cast<unsigned long long>(length[k]));
   }
+  const unsigned blocks = __reduce_add_sync(~0u, k < size ? static_cast<unsigned>(max(0, length[k])) : 0u);
+  if (k % 32 == 0 && blocks > 0) atomicAdd(&sums->blocks, static_cast<unsigned long long>(blocks));
   __syncthreads();
   if (k >= slices_a_window) return;
   std::int32_t low = no_column, high = -1;

@@ -1,51 +1,77 @@
+#include <vouch/sparse/transpose.hpp>
+
 #include <algorithm>
-#include <atomic>
 #include <limits>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <vouch/core/error.hpp>
-#include <vouch/sparse/transpose.hpp>
 
 namespace vouch {
 namespace {
 
-constexpr std::int64_t chunk = 4096;  // rows that a thread takes at a time
-constexpr std::int64_t short_row = 24;
+// Consecutive rows of A that one thread handles, and for the columns that they reach a counter each: first the
+// number of entries, then the place in the row of A^T for the next one.
+struct part {
+  std::int64_t first = 0, last = 0;
+  std::int64_t first_col = 0, end_col = 0;
+  array<std::int32_t> counter;
 
-// The old value of counter, which grows by one; atomic where threads share it.
-std::int64_t take(std::int64_t& counter, bool shared) {
-  return shared ? std::atomic_ref(counter).fetch_add(1, std::memory_order_relaxed) : counter++;
-}
+  std::int64_t width() const { return end_col - first_col; }
+  bool reaches(std::int64_t col) const { return col >= first_col && col < end_col; }
+};
 
+// Rows in `count` parts of about as many entries; columns ascend, so that the ends of a row bound its columns.
 template <class T>
-void insertion_sort(std::int32_t* col, T* val, std::int64_t size) {
-  for (std::int64_t k = 1; k < size; ++k) {
-    const std::int32_t c = col[k];
-    const T v = val[k];
-    std::int64_t place = k;
-    for (; place > 0 && col[place - 1] > c; --place) {
-      col[place] = col[place - 1];
-      val[place] = val[place - 1];
+std::vector<part> split(csr_view<const T> A, int count) {
+  std::vector<part> parts(static_cast<std::size_t>(count));
+#pragma omp parallel for num_threads(count) schedule(static, 1)
+  for (int p = 0; p < count; ++p) {
+    const auto row_at = [&](std::int64_t share) {
+      return std::lower_bound(A.row_ptr, A.row_ptr + A.rows, A.nonzeros / count * share) - A.row_ptr;
+    };
+    part& own = parts[static_cast<std::size_t>(p)];
+    own.first = p == 0 ? 0 : row_at(p);
+    own.last = p + 1 == count ? A.rows : row_at(p + 1);
+    std::int64_t least = A.cols, most = -1;
+    for (std::int64_t i = own.first; i < own.last; ++i) {
+      if (A.row_ptr[i] == A.row_ptr[i + 1]) continue;
+      least = std::min<std::int64_t>(least, A.col[A.row_ptr[i]]);
+      most = std::max<std::int64_t>(most, A.col[A.row_ptr[i + 1] - 1]);
     }
-    col[place] = c;
-    val[place] = v;
+    own.first_col = most < 0 ? 0 : least;
+    own.end_col = most + 1;
+  }
+  return parts;
+}
+
+// As many parts as there are threads, or fewer where their counters would outweigh the matrix.
+template <class T>
+std::vector<part> affordable_parts(const device& dev, csr_view<const T> A) {
+  for (int count = dev.threads();; count /= 2) {
+    std::vector<part> parts = split(A, count);
+    std::int64_t counters = 0;
+    for (const part& p : parts) counters += p.width();
+    if (count > 1 && counters > std::max(A.nonzeros, A.cols)) continue;
+    for (part& p : parts) p.counter = array<std::int32_t>::zeros(device::cpu(1), p.width());
+    return parts;
   }
 }
 
-// Columns of a row are distinct, so the sorted row does not depend on the order in which it was filled.
-template <class T>
-void sort_row(std::int32_t* col, T* val, std::int64_t size, std::vector<std::pair<std::int32_t, T>>& spare) {
-  if (std::is_sorted(col, col + size)) return;
-  if (size <= short_row) return insertion_sort(col, val, size);
-  spare.resize(static_cast<std::size_t>(size));
-  for (std::int64_t k = 0; k < size; ++k) spare[static_cast<std::size_t>(k)] = {col[k], val[k]};
-  std::sort(spare.begin(), spare.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  for (std::int64_t k = 0; k < size; ++k) {
-    col[k] = spare[static_cast<std::size_t>(k)].first;
-    val[k] = spare[static_cast<std::size_t>(k)].second;
+// Gives every column its row of A^T, and every part its places in there, behind those of the parts before it.
+void place(const device& dev, std::vector<part>& parts, array<std::int64_t>& row_ptr) {
+  const std::int64_t cols = row_ptr.size() - 1;
+  row_ptr[0] = 0;
+#pragma omp parallel for num_threads(dev.threads()) schedule(static)
+  for (std::int64_t j = 0; j < cols; ++j) {
+    std::int32_t sum = 0;
+    for (part& p : parts)
+      if (p.reaches(j)) sum += std::exchange(p.counter[j - p.first_col], sum);
+    row_ptr[j + 1] = sum;
   }
+  std::partial_sum(row_ptr.begin(), row_ptr.end(), row_ptr.begin());
 }
 
 }  // namespace
@@ -55,30 +81,26 @@ csr<T> transpose(const device& dev, csr_view<const T> A) {
   if (dev.is_cuda()) throw value_error("transpose: runs on the CPU, the device is a GPU");
   if (A.rows > std::numeric_limits<std::int32_t>::max())
     throw value_error("transpose: " + std::to_string(A.rows) + " rows do not fit in 32-bit columns");
-  const int threads = dev.threads();
-  const bool shared = threads > 1;
-  csr<T> B{A.cols, A.rows, array<std::int64_t>::zeros(dev, A.cols + 1), array<std::int32_t>(dev, A.nonzeros),
+  csr<T> B{A.cols, A.rows, array<std::int64_t>(dev, A.cols + 1), array<std::int32_t>(dev, A.nonzeros),
            array<T>(dev, A.nonzeros)};
-#pragma omp parallel for num_threads(threads) schedule(static)
-  for (std::int64_t k = 0; k < A.nonzeros; ++k) take(B.row_ptr[A.col[k] + 1], shared);
-  std::partial_sum(B.row_ptr.begin(), B.row_ptr.end(), B.row_ptr.begin());
-
-  array<std::int64_t> next = B.row_ptr.to(dev);
-#pragma omp parallel for num_threads(threads) schedule(dynamic, chunk)
-  for (std::int64_t i = 0; i < A.rows; ++i)
-    for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k) {
-      const std::int64_t place = take(next[A.col[k]], shared);
-      B.col[place] = static_cast<std::int32_t>(i);
-      B.val[place] = A.val[k];
-    }
-  if (!shared) return B;  // rows were met in order
-#pragma omp parallel num_threads(threads)
-  {
-    std::vector<std::pair<std::int32_t, T>> spare;
-#pragma omp for schedule(dynamic, chunk)
-    for (std::int64_t i = 0; i < B.rows; ++i)
-      sort_row(B.col.data() + B.row_ptr[i], B.val.data() + B.row_ptr[i], B.row_ptr[i + 1] - B.row_ptr[i],
-               spare);
+  std::vector<part> parts = affordable_parts(dev, A);
+  const auto count = static_cast<int>(parts.size());
+#pragma omp parallel for num_threads(count) schedule(static, 1)
+  for (int p = 0; p < count; ++p) {
+    part& own = parts[static_cast<std::size_t>(p)];
+    for (std::int64_t k = A.row_ptr[own.first]; k < A.row_ptr[own.last]; ++k)
+      ++own.counter[A.col[k] - own.first_col];
+  }
+  place(dev, parts, B.row_ptr);
+#pragma omp parallel for num_threads(count) schedule(static, 1)
+  for (int p = 0; p < count; ++p) {
+    part& own = parts[static_cast<std::size_t>(p)];
+    for (std::int64_t i = own.first; i < own.last; ++i)
+      for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k) {
+        const std::int64_t to = B.row_ptr[A.col[k]] + own.counter[A.col[k] - own.first_col]++;
+        B.col[to] = static_cast<std::int32_t>(i);
+        B.val[to] = A.val[k];
+      }
   }
   return B;
 }

@@ -9,9 +9,10 @@ namespace vouch {
 ///
 /// Shapes  A is m-by-n, B is n-by-m; m, n and nnz may be 0.
 /// Types   T is float or double.
-/// Memory  A lives on the CPU, B is made there; 8 n bytes besides the result.
+/// Memory  A lives on the CPU, B is made there; 4 bytes besides for each column that each thread's rows
+///         reach, at most 4 max(nnz, n): beyond it fewer threads work.
 /// Result  The same bits for any number of threads.
-/// Cost    O(nnz + m + n), and for each row of B that threads filled out of order a sort of it.
+/// Cost    O(nnz + m + n); A is read twice.
 /// Throws  value_error  dev is a GPU, or A has more rows than 32-bit columns can count
 template <real T>
 csr<T> transpose(const device& dev, csr_view<const T> A);

@@ -54,7 +54,7 @@ TEST(sliced, holds_every_entry_once_and_pads_little) {
   for (const std::int64_t threads : {1, 1024, 65536})
     for (const std::vector<std::int64_t>& start :
          {std::vector<std::int64_t>{0, n}, {0, 1, 33, 300, n - 1, n}, {0, 64, 128, n}}) {
-      const auto S = make_sliced<double>(L, start, threads, "test");
+      const auto S = make_sliced<double>(L, start, threads);
       ASSERT_EQ(S.sets.size(), start.size() - 1);
       for (std::size_t s = 0; s + 1 < S.slice_ptr.size(); ++s)
         ASSERT_EQ((S.slice_ptr[s + 1] - S.slice_ptr[s]) % 32, 0);
@@ -67,10 +67,10 @@ TEST(sliced, holds_every_entry_once_and_pads_little) {
 }
 
 TEST(sliced, of_nothing_is_nothing) {
-  EXPECT_TRUE(make_sliced<double>({}, {0}, 1024, "test").sets.empty());
+  EXPECT_TRUE(make_sliced<double>({}, {0}, 1024).sets.empty());
   triangle diagonal;
   diagonal.row_ptr.assign(101, 0);
-  const auto S = make_sliced<double>(diagonal, {0, 100}, 1024, "test");
+  const auto S = make_sliced<double>(diagonal, {0, 100}, 1024);
   EXPECT_EQ(S.slice_ptr, std::vector<std::int64_t>(5, 0));
   EXPECT_EQ(S.sets.front().slices(), 4);
 }

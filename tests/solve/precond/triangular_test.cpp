@@ -218,6 +218,14 @@ TEST(triangular, bad_parameters_and_entries_are_refused) {
   }
 }
 
+TEST(triangular, factors_beyond_the_precision_are_refused) {
+  const problem p{"overflowing", 2, {{{0, 0}, 1e-37}, {{0, 1}, 100}, {{1, 0}, 100}, {{1, 1}, 1}}};
+  for (const device& dev : devices()) {
+    EXPECT_THROW(make_ssor(dev, to_sparse<float>(dev, p).all()), value_error);
+    EXPECT_NO_THROW(make_ssor(dev, to_sparse<double>(dev, p).all()));
+  }
+}
+
 TEST(elimination, colours_share_no_entry_and_levels_come_in_order) {
   const device dev = device::cpu(1);
   for (const problem& p : small_problems()) {

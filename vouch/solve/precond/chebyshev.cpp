@@ -12,7 +12,7 @@ namespace vouch {
 namespace {
 
 constexpr std::int64_t largest_degree = 64;
-constexpr std::int64_t chunk = 2048;  // rows whose product is still in cache when the sweep needs it
+constexpr std::int64_t chunk = 512;  // rows whose product is still in cache when the sweep needs it
 
 // Chebyshev iteration for A z = r from z = 0, written with the last two iterates alone:
 // z_{k+1} = (1 + m) z_k - m z_{k-1} + s (r - A z_k)/D.
@@ -70,7 +70,7 @@ class chebyshev final : public preconditioner<T> {
         plan_.multiply(T{1}, view<const T>(terms.z, n), T{}, product_);
         return three_terms_cuda(dev, n, terms);
       }
-#pragma omp parallel for num_threads(loop_threads(dev, n)) schedule(static)
+#pragma omp parallel for num_threads(loop_threads(dev, plan_.bytes() / 16)) schedule(static)
     for (std::int64_t first = 0; first < n; first += chunk) {
       const std::int64_t last = std::min(n, first + chunk);
       plan_.multiply_rows(terms.z, product_.data(), first, last);

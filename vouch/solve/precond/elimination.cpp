@@ -160,18 +160,22 @@ triangle transposed(const triangle& L) {
   return U;
 }
 
-triangle renumbered(const triangle& L, std::span<const std::int32_t> rows, std::span<const std::int32_t> name) {
+triangle renumbered(const triangle& L, std::span<const std::int32_t> rows, std::span<const std::int32_t> name,
+                    int threads) {
   triangle R;
   R.row_ptr.assign(L.row_ptr.size(), 0);
-  R.col.reserve(L.col.size());
-  R.val.reserve(L.val.size());
+  const auto row = [&](std::int64_t k) { return rows.empty() ? at(k) : at(rows[at(k)]); };
+  for (std::int64_t k = 0; k < L.rows(); ++k)
+    R.row_ptr[at(k) + 1] = R.row_ptr[at(k)] + L.row_ptr[row(k) + 1] - L.row_ptr[row(k)];
+  R.col.resize(L.col.size());
+  R.val.resize(L.val.size());
+#pragma omp parallel for num_threads(threads) schedule(static)
   for (std::int64_t k = 0; k < L.rows(); ++k) {
-    const std::int64_t i = rows.empty() ? k : rows[at(k)];
-    for (std::int64_t m = L.row_ptr[at(i)]; m < L.row_ptr[at(i) + 1]; ++m) {
-      R.col.push_back(name.empty() ? L.col[at(m)] : name[at(L.col[at(m)])]);
-      R.val.push_back(L.val[at(m)]);
+    std::size_t to = at(R.row_ptr[at(k)]);
+    for (std::size_t m = at(L.row_ptr[row(k)]); m < at(L.row_ptr[row(k) + 1]); ++m, ++to) {
+      R.col[to] = name.empty() ? L.col[m] : name[at(L.col[m])];
+      R.val[to] = L.val[m];
     }
-    R.row_ptr[at(k) + 1] = static_cast<std::int64_t>(R.col.size());
   }
   return R;
 }

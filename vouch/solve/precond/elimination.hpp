@@ -69,6 +69,7 @@ triangle transposed(const triangle& L);
 
 /// Row k of the result is row rows[k] of L with its columns renamed to name[column], in the order they had. An
 /// empty rows or name changes nothing.
-triangle renumbered(const triangle& L, std::span<const std::int32_t> rows, std::span<const std::int32_t> name);
+triangle renumbered(const triangle& L, std::span<const std::int32_t> rows, std::span<const std::int32_t> name,
+                    int threads);
 
 }  // namespace vouch

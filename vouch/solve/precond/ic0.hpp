@@ -22,8 +22,9 @@ namespace vouch {
 /// Memory  A lives on dev, is symmetric (only one triangle is read) and is not needed afterwards.
 /// Result  Symmetric positive definite. The same bits on every run; on the CPU for any number of threads.
 /// Cost    Set-up on the CPU, wherever A lives: nnz (entries a row) operations for each shift, and about
-///         40 nnz bytes. apply(): 2 nnz flops; nnz (4 + sizeof T) + 6 n sizeof T bytes; on a GPU two kernels a
-///         level set, or one kernel of one block where the vector fits in its shared memory.
+///         40 nnz bytes. apply(): 2 nnz flops; nnz (4 + sizeof T) + 6 n sizeof T bytes; on a GPU 2 sets - 1
+///         kernels for so many sets of rows, or where that pays one kernel of one block with the vector in its
+///         shared memory.
 /// Throws  shape_error  A is not square
 ///         value_error  a diagonal entry that is not positive, an entry that is not finite (the text names the
 ///                      row); a shift that is negative or not finite

@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include <vouch/solve/precond/sliced.hpp>
-#include <vouch/solve/precond/triangular_pair.hpp>
 
 namespace vouch {
 namespace {
@@ -35,37 +34,44 @@ std::int32_t choose_lanes(const triangle& L, std::int64_t first, std::int64_t en
   return lanes;
 }
 
+// The entries of the rows from row on, up to end, into the slice that begins at from.
+template <real T>
+void fill_slice(const triangle& L, std::int64_t row, std::int64_t end, std::int64_t lanes, std::int64_t from,
+                sliced_triangle<T>& S) {
+  for (std::int64_t q = 0; q < 32 / lanes && row + q < end; ++q)
+    for (std::int64_t e = 0; e < length(L, row + q); ++e) {
+      const std::size_t place = at(from + 32 * (e / lanes) + lanes * q + e % lanes);
+      const std::size_t source = at(L.row_ptr[at(row + q)] + e);
+      S.col[place] = L.col[source];
+      S.val[place] = static_cast<T>(L.val[source]);
+    }
+}
+
 }  // namespace
 
 template <real T>
-sliced_triangle<T> make_sliced(const triangle& L, const std::vector<std::int64_t>& start, std::int64_t threads,
-                               const std::string& who) {
+sliced_triangle<T> make_sliced(const triangle& L, const std::vector<std::int64_t>& start,
+                               std::int64_t threads) {
   sliced_triangle<T> S;
-  const std::vector<T> val = narrowed<T>(L.val, who);
   for (std::size_t s = 0; s + 1 < start.size(); ++s) {
-    const std::int64_t first = start[s], end = start[s + 1];
-    const std::int32_t lanes = choose_lanes(L, first, end, threads);
-    S.sets.push_back({static_cast<std::int64_t>(S.slice_ptr.size()) - 1, static_cast<std::int32_t>(first),
-                      static_cast<std::int32_t>(end), lanes});
-    for (std::int64_t i = first; i < end; i += 32 / lanes) {
-      const std::int64_t from = S.slice_ptr.back();
-      S.slice_ptr.push_back(from + 32 * steps(L, i, end, lanes));
-      S.col.resize(at(S.slice_ptr.back()), -1);
-      S.val.resize(at(S.slice_ptr.back()), T{});
-      for (std::int64_t q = 0; q < 32 / lanes && i + q < end; ++q)
-        for (std::int64_t e = 0; e < length(L, i + q); ++e) {
-          const std::int64_t place = from + 32 * (e / lanes) + lanes * q + e % lanes;
-          S.col[at(place)] = L.col[at(L.row_ptr[at(i + q)] + e)];
-          S.val[at(place)] = val[at(L.row_ptr[at(i + q)] + e)];
-        }
-    }
+    const std::int32_t lanes = choose_lanes(L, start[s], start[s + 1], threads);
+    S.sets.push_back({static_cast<std::int64_t>(S.slice_ptr.size()) - 1, static_cast<std::int32_t>(start[s]),
+                      static_cast<std::int32_t>(start[s + 1]), lanes});
+    for (std::int64_t i = start[s]; i < start[s + 1]; i += 32 / lanes)
+      S.slice_ptr.push_back(S.slice_ptr.back() + 32 * steps(L, i, start[s + 1], lanes));
+  }
+  S.col.assign(at(S.slice_ptr.back()), -1);
+  S.val.assign(at(S.slice_ptr.back()), T{});
+  for (const sweep_set& set : S.sets) {
+#pragma omp parallel for schedule(static)
+    for (std::int64_t k = 0; k < set.slices(); ++k)
+      fill_slice(L, set.first_row + k * (32 / set.lanes), set.end_row, set.lanes,
+                 S.slice_ptr[at(set.first_slice + k)], S);
   }
   return S;
 }
 
-template sliced_triangle<float> make_sliced(const triangle&, const std::vector<std::int64_t>&, std::int64_t,
-                                            const std::string&);
-template sliced_triangle<double> make_sliced(const triangle&, const std::vector<std::int64_t>&, std::int64_t,
-                                             const std::string&);
+template sliced_triangle<float> make_sliced(const triangle&, const std::vector<std::int64_t>&, std::int64_t);
+template sliced_triangle<double> make_sliced(const triangle&, const std::vector<std::int64_t>&, std::int64_t);
 
 }  // namespace vouch

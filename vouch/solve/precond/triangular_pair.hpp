@@ -29,6 +29,7 @@ template <real T>
 std::unique_ptr<preconditioner<T>> make_triangular_pair(const device& dev, const factored_matrix& F,
                                                         std::string name);
 
+// The same for values that are known to fit in T.
 template <real T>
 std::unique_ptr<preconditioner<T>> triangular_pair_cpu(const device& dev, const factored_matrix& F,
                                                        std::string name);
@@ -36,14 +37,8 @@ template <real T>
 std::unique_ptr<preconditioner<T>> triangular_pair_cuda(const device& dev, const factored_matrix& F,
                                                         std::string name);
 
-/// Values in T, checked: an infinity would spread without a word.
-/// Throws  value_error  one of them overflows T
+/// 1/d of every pivot.
 template <real T>
-std::vector<T> narrowed(const std::vector<double>& values, const std::string& who);
-
-/// 1/d of every pivot in T.
-/// Throws  value_error  one of them is zero or infinite in T
-template <real T>
-std::vector<T> inverted(const std::vector<double>& pivots, const std::string& who);
+std::vector<T> inverted(const std::vector<double>& pivots);
 
 }  // namespace vouch

@@ -19,10 +19,10 @@ struct rows_on_cpu {
   array<std::int32_t> col;
   array<T> val;
 
-  rows_on_cpu(const device& dev, const triangle& L, const std::string& who)
+  rows_on_cpu(const device& dev, const triangle& L)
       : row_ptr(array<std::int64_t>::from(dev, L.row_ptr)),
         col(array<std::int32_t>::from(dev, L.col)),
-        val(array<T>::from(dev, narrowed<T>(L.val, who))) {}
+        val(array<T>::from(dev, std::vector<T>(L.val.begin(), L.val.end()))) {}
 
   // Four running sums hide the latency of the addition; their order is fixed.
   T sum(std::int64_t row, const T* x) const {
@@ -68,9 +68,9 @@ class pair_on_cpu final : public preconditioner<T> {
   pair_on_cpu(const device& dev, const factored_matrix& F, std::span<const std::int32_t> rows, std::string name)
       : name_(std::move(name)),
         place_(array<std::int32_t>::from(dev, places(F, rows))),
-        inverse_(array<T>::from(dev, picked(inverted<T>(F.factor.pivots, name_), rows))),
-        lower_(dev, renumbered(F.factor.lower, rows, F.order.order), name_),
-        upper_(dev, renumbered(transposed(F.factor.lower), rows, F.order.order), name_) {
+        inverse_(array<T>::from(dev, picked(inverted<T>(F.factor.pivots), rows))),
+        lower_(dev, renumbered(F.factor.lower, rows, F.order.order, dev.threads())),
+        upper_(dev, renumbered(transposed(F.factor.lower), rows, F.order.order, dev.threads())) {
     if (!rows.empty()) start_ = F.levels.start;
   }
 

@@ -174,10 +174,9 @@ struct side_on_gpu {
 };
 
 template <real T>
-side_on_gpu<T> make_side(const device& dev, const triangle& L, const factored_matrix& F, bool one_block,
-                         const std::string& who) {
-  const triangle renamed = renumbered(L, F.levels.rows, inverse_order(F.levels.rows));
-  return {dev, make_sliced<T>(renamed, F.levels.start, one_block ? big_block : many_threads, who)};
+side_on_gpu<T> make_side(const device& dev, const triangle& L, const factored_matrix& F, bool one_block) {
+  const triangle renamed = renumbered(L, F.levels.rows, inverse_order(F.levels.rows), device::cpu().threads());
+  return {dev, make_sliced<T>(renamed, F.levels.start, one_block ? big_block : many_threads)};
 }
 
 template <real T>
@@ -189,9 +188,9 @@ class pair_on_gpu final : public preconditioner<T> {
         rows_(F.factor.lower.rows()),
         place_(array<std::int32_t>::from(
             dev, F.order.order.empty() ? F.levels.rows : picked(F.order.order, F.levels.rows))),
-        inverse_(array<T>::from(dev, picked(inverted<T>(F.factor.pivots, name_), F.levels.rows))),
-        lower_(make_side<T>(dev, F.factor.lower, F, one_block_, name_)),
-        upper_(make_side<T>(dev, transposed(F.factor.lower), F, one_block_, name_)),
+        inverse_(array<T>::from(dev, picked(inverted<T>(F.factor.pivots), F.levels.rows))),
+        lower_(make_side<T>(dev, F.factor.lower, F, one_block_)),
+        upper_(make_side<T>(dev, transposed(F.factor.lower), F, one_block_)),
         work_(array<T>::zeros(dev, one_block_ ? 0 : rows_)) {
     if (one_block_)  // all of it: the limit is the kernel's, and shared by all that use it
       check(cudaFuncSetAttribute(solve_in_one_block_kernel<T>, cudaFuncAttributeMaxDynamicSharedMemorySize,

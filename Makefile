@@ -1,0 +1,73 @@
+# The front door. Everything is built by CMake (see CMakePresets.json); this file only knows the order.
+
+JOBS ?= $(shell nproc)
+
+# A CUDA toolkit that is installed and not on the PATH is still used.
+ifneq ($(wildcard /usr/local/cuda/bin/nvcc),)
+export PATH := $(PATH):/usr/local/cuda/bin
+endif
+
+BUILD_PACKAGES := g++ cmake ninja-build zlib1g-dev libfmt-dev libcli11-dev nlohmann-json3-dev
+TEST_PACKAGES := $(BUILD_PACKAGES) libgtest-dev libeigen3-dev
+LINT_PACKAGES := clang-format-14 clang-tidy-14
+
+SOURCES = $(shell git ls-files '*.hpp' '*.cpp' '*.h' '*.cuh' '*.cu')
+TOOL := build/release/bin/vouch
+
+.PHONY: help deps build demo test bench gpu-test lint format clean
+.NOTPARALLEL:
+
+help:
+	@echo 'make demo      build, then generate, solve and report on a real system'
+	@echo 'make build     build the tool: $(TOOL)'
+	@echo 'make test      build everything, CUDA included where there is nvcc, and run all tests'
+	@echo 'make gpu-test  the tests with a GPU required, and compute-sanitizer on small cases'
+	@echo 'make bench     measure this machine: tables against published figures and peers'
+	@echo 'make lint      clang-format and clang-tidy, changing nothing'
+	@echo 'make format    clang-format the sources'
+	@echo 'make deps      install the Debian packages that make test needs'
+	@echo 'make clean     remove build/'
+
+deps:
+	@.ci/packages $(TEST_PACKAGES)
+
+build:
+	@.ci/packages $(BUILD_PACKAGES)
+	cmake --preset release -DVOUCH_TESTS=OFF
+	cmake --build --preset release -j $(JOBS) --target vouch_tool
+
+demo: build
+	@examples/demo.sh $(TOOL) build/demo
+
+# The programs run side by side, so a thread that waits shall give its core away. The main summary comes last.
+test: export OMP_WAIT_POLICY := passive
+test: deps
+	cmake --preset release -DVOUCH_TESTS=ON
+	cmake --build --preset release -j $(JOBS)
+	cmake --preset cpu-only -DVOUCH_TESTS=OFF -DBUILD_SHARED_LIBS=ON
+	cmake --build --preset cpu-only -j $(JOBS)
+	cmake -D BUILD=build/cpu-only -D WORK=build/cpu-only/consumer -P tests/consumer/check.cmake
+	cmake --preset asan
+	cmake --build --preset asan -j $(JOBS)
+	ctest --preset asan -j $(JOBS)
+	ctest --preset release -j $(JOBS)
+
+gpu-test: deps
+	bench/gpu_run.sh build tests sanitize
+
+bench: build
+	mkdir -p build/bench
+	$(TOOL) bench cg -o build/bench/cg.json --html build/bench/cg.html
+
+lint:
+	@.ci/packages $(TEST_PACKAGES) $(LINT_PACKAGES)
+	clang-format-14 --dry-run -Werror $(SOURCES)
+	cmake --preset cpu-only -DVOUCH_TESTS=ON
+	run-clang-tidy-14 -quiet -j $(JOBS) -p build/cpu-only '^$(CURDIR)/(vouch|cli|bench|examples)/'
+
+format:
+	@.ci/packages clang-format-14
+	clang-format-14 -i $(SOURCES)
+
+clean:
+	rm -rf build

@@ -1,0 +1,58 @@
+#include "suite.hpp"
+
+#include <algorithm>
+
+#include <vouch/core/error.hpp>
+
+#include "suite_cg.hpp"
+
+namespace vouch::bench {
+namespace {
+
+constexpr std::int64_t mebibyte = std::int64_t{1} << 20;
+
+device open(const std::string& label, int threads) {
+  if (label == "cpu1") return device::cpu(1);
+  if (label == "cpu") return device::cpu(threads);
+  if (label == "gpu") return device::cuda(0);
+  throw value_error("unknown device '" + label + "'", "valid devices: cpu1, cpu, gpu");
+}
+
+}  // namespace
+
+std::span<const suite> suites() {
+  static constexpr suite all[] = {
+      {"cg", "conjugate gradients: the published tables, scaling, peers", run_cg_suite},
+  };
+  return all;
+}
+
+std::vector<bench_device> open_devices(const suite_options& options) {
+  std::vector<std::string> labels = options.devices;
+  if (labels.empty()) {
+    labels = {"cpu1", "cpu"};
+    if (cuda_may_be_present() && !cuda_devices().empty()) labels.push_back("gpu");
+  }
+  std::vector<bench_device> devices;
+  for (const std::string& label : labels) {
+    const bool twice =
+        std::any_of(devices.begin(), devices.end(), [&](const bench_device& d) { return d.label == label; });
+    if (twice) throw value_error("device '" + label + "' is named twice");
+    devices.push_back({label, open(label, options.threads)});
+  }
+  return devices;
+}
+
+machine_facts measure_machine(const suite_options& options, const std::vector<bench_device>& devices) {
+  options.say("measuring the machine's memory");
+  machine_facts machine;
+  const device cpu = device::cpu(options.threads);
+  // Three arrays of a size no cache holds, and never more than a quarter of what is free.
+  const std::int64_t wanted = (options.quick ? 64 : 512) * mebibyte;
+  machine.cpu = measure_cpu(cpu, std::min(wanted, cpu.memory_free() / 12));
+  for (const bench_device& d : devices)
+    if (d.dev.is_cuda()) machine.gpu = measure_gpu(d.dev, std::min(1024 * mebibyte, d.dev.memory_free() / 8));
+  return machine;
+}
+
+}  // namespace vouch::bench

@@ -1,0 +1,182 @@
+// vouch convert: the same numbers in another format or order.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include <vouch/core/config.hpp>
+#include <vouch/io/matrix_market.hpp>
+#include <vouch/io/vectors.hpp>
+#include <vouch/sparse/ordering.hpp>
+#include <vouch/sparse/transpose.hpp>
+#include <vouch/text/file.hpp>
+
+#include "command.hpp"
+#include "command_line.hpp"
+#include "common.hpp"
+#include "usage.hpp"
+
+namespace vouch::cli {
+namespace {
+
+constexpr std::array<std::string_view, 3> orders{"natural", "random", "rcm"};
+constexpr std::array<std::string_view, 3> formats{"auto", "coordinate", "array"};
+constexpr std::array<std::string_view, 4> stores{"auto", "general", "symmetric", "skew-symmetric"};
+
+struct convert_options {
+  common_options common;
+  std::string in, out;
+  std::string format = "auto";
+  std::string store = "auto";
+  std::string order = "natural";
+  std::int64_t seed = 1;
+  std::int64_t block = 1;
+  std::string permutation;
+  bool transposed = false;
+};
+
+bool ends_with(const std::string& path, std::string_view end) { return path.ends_with(end); }
+
+bool is_matrix_market(const std::string& path) {
+  if (ends_with(path, ".mtx") || ends_with(path, ".mtx.gz")) return true;
+  if (ends_with(path, ".npy") || ends_with(path, ".txt")) return false;
+  return input_file(path).peek(2) == "%%";
+}
+
+/// What was read, with the form in which the file had it.
+struct content {
+  csr<double> A;
+  bool dense = false;
+  symmetry stored_as = symmetry::general;
+};
+
+// Everything that is not 0 of column-major values.
+csr<double> sparse_from(const device& cpu, const vectors& v) {
+  if (std::max(v.rows, v.cols) > std::numeric_limits<std::int32_t>::max())
+    throw value_error(fmt::format("vectors of {} by {} elements exceed 32-bit indices", v.rows, v.cols));
+  csr<double> columns{v.cols, v.rows, array<std::int64_t>(cpu, v.cols + 1), {}, {}};  // the transpose
+  columns.row_ptr[0] = 0;
+  for (std::int64_t j = 0; j < v.cols; ++j) {
+    const double* first = v.values.data() + j * v.rows;
+    columns.row_ptr[j + 1] = columns.row_ptr[j] + v.rows - std::count(first, first + v.rows, 0.0);
+  }
+  columns.col = array<std::int32_t>(cpu, columns.row_ptr[v.cols]);
+  columns.val = array<double>(cpu, columns.row_ptr[v.cols]);
+  std::int64_t next = 0;
+  for (std::int64_t k = 0; k < v.rows * v.cols; ++k) {
+    if (v.values[k] == 0) continue;
+    columns.col[next] = static_cast<std::int32_t>(k % v.rows);
+    columns.val[next++] = v.values[k];
+  }
+  return transpose<double>(cpu, columns);
+}
+
+content read(const device& cpu, const std::string& path) {
+  if (!is_matrix_market(path)) return {sparse_from(cpu, read_vectors(cpu, path)), true, symmetry::general};
+  matrix_market_header header;
+  csr<double> A = read_csr(cpu, path, &header);
+  return {std::move(A), header.format == matrix_format::array, header.stored_as};
+}
+
+symmetry store_of(const convert_options& o, const content& c) {
+  if (o.store == "general") return symmetry::general;
+  if (o.store == "symmetric") return symmetry::symmetric;
+  if (o.store == "skew-symmetric") return symmetry::skew_symmetric;
+  return c.stored_as;
+}
+
+void write_dense(const device& cpu, const std::string& path, const csr<double>& A) {
+  array<double> values = array<double>::zeros(cpu, A.rows * A.cols);
+  for (std::int64_t i = 0; i < A.rows; ++i)
+    for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k) values[A.col[k] * A.rows + i] = A.val[k];
+  write_vectors(path, values, A.rows, A.cols);
+}
+
+// The new order of the unknowns, where one is asked for.
+std::optional<array<std::int32_t>> new_order(const device& cpu, const convert_options& o,
+                                             const csr<double>& A) {
+  if (o.order == "natural") return std::nullopt;
+  if (A.rows != A.cols)
+    throw value_error(
+        fmt::format("--order {} needs a square matrix, {} is {} by {}", o.order, o.in, A.rows, A.cols));
+  const int block = static_cast<int>(o.block);
+  if (o.order == "rcm") return reverse_cuthill_mckee<double>(cpu, A, block);
+  return random_order(cpu, A.rows, static_cast<std::uint64_t>(o.seed), block);
+}
+
+void write_permutation(const device& cpu, const std::string& path, const array<std::int32_t>& order) {
+  array<double> numbers(cpu, order.size());
+  for (std::int64_t i = 0; i < order.size(); ++i) numbers[i] = order[i] + 1;
+  write_vectors(path, numbers, numbers.size());
+}
+
+void declare(command_line& line, convert_options& o) {
+  line.example("vouch convert A.mtx.gz A.mtx", "unpack; comments go, duplicates are summed");
+  line.example("vouch convert A.mtx B.mtx --order rcm", "renumber the unknowns for a narrow band");
+  line.example("vouch convert x.mtx x.npy", "vectors between .mtx, .npy and text");
+  line.argument("IN", o.in, ".mtx (coordinate or array), .npy or text, also .gz");
+  line.argument("OUT", o.out, ".mtx, .npy or text, by its name");
+  line.choice("--format", "F", o.format, formats, "of a .mtx: coordinate or array [as IN; array from vectors]");
+  line.choice("--store", "S", o.store, stores, "of coordinates: general, symmetric, skew-symmetric [as IN]");
+  line.choice("--order", "O", o.order, orders, "natural, random or rcm [natural]");
+  line.count("--block", o.block, 1, "keep groups of so many unknowns together [1]", 1024);
+  line.count("--seed", o.seed, 0, "of --order random [1]");
+  line.text("--permutation", "FILE", o.permutation, "old number of each new unknown, counted from 1");
+  line.flag("--transpose", o.transposed, "write the transpose");
+  line.count("--threads", o.common.threads, 1, "CPU threads [OMP_NUM_THREADS, else all cores]", 4096);
+  add_talk_options(line, o.common);
+}
+
+void check(const convert_options& o) {
+  if (!o.permutation.empty() && o.order == "natural")
+    throw usage_error("--permutation without --order", "give --order rcm or random");
+  for (const std::string& path : {o.out, o.permutation}) check_writable(path);
+}
+
+}  // namespace
+
+int cmd_convert(std::span<const char* const> arguments) {
+  convert_options o;
+  command_line line("convert", "rewrite a matrix or vectors in another format or order");
+  declare(line, o);
+  if (!line.parse(arguments)) return goal_reached;
+  check(o);
+
+  const stopwatch clock;
+  const device cpu = open_cpu(o.common);
+  const console log = make_console(o.common);
+  content c = read(cpu, o.in);
+  const double read_seconds = clock.seconds();
+  if (o.transposed) c.A = transpose<double>(cpu, c.A);
+  if (const auto order = new_order(cpu, o, c.A)) {
+    c.A = permute<double>(cpu, c.A, *order);
+    if (!o.permutation.empty()) write_permutation(cpu, o.permutation, *order);
+  }
+  const double work_seconds = clock.seconds() - read_seconds;
+  const bool coordinate =
+      ends_with(o.out, ".mtx") && o.format != "array" && (o.format == "coordinate" || !c.dense);
+  if (coordinate)
+    write_matrix_market(o.out, c.A, store_of(o, c));
+  else
+    write_dense(cpu, o.out, c.A);
+
+  log.line(fmt::format("{}: {} by {}, {} nonzeros, {:.3f} s", o.out, c.A.rows, c.A.cols, c.A.nonzeros(),
+                       clock.seconds()));
+  if (o.common.json) {
+    nlohmann::ordered_json object{{"schema", "vouch.convert/1"}, {"version", version}};
+    object["matrix"] =
+        matrix_json(o.out, c.A.rows, c.A.cols, c.A.nonzeros(), store_of(o, c) == symmetry::symmetric);
+    object["order"] = o.order;
+    object["time_s"] = {{"read", read_seconds},
+                        {"work", work_seconds},
+                        {"write", clock.seconds() - read_seconds - work_seconds},
+                        {"total", clock.seconds()}};
+    print_json(object);
+  }
+  return goal_reached;
+}
+
+}  // namespace vouch::cli

@@ -1,0 +1,136 @@
+// vouch gen: writes a model problem, and a right-hand side whose solution is known.
+#include <fmt/format.h>
+
+#include <array>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include <vouch/core/config.hpp>
+#include <vouch/generate/problems.hpp>
+#include <vouch/generate/solution.hpp>
+#include <vouch/io/matrix_market.hpp>
+#include <vouch/io/vectors.hpp>
+
+#include "command.hpp"
+#include "command_line.hpp"
+#include "common.hpp"
+#include "usage.hpp"
+
+namespace vouch::cli {
+namespace {
+
+constexpr std::array<std::string_view, 3> orders{"natural", "random", "rcm"};
+constexpr std::array<std::string_view, 3> solutions{"ones", "smooth", "random"};
+constexpr double any = -1.7976931348623157e308;  // the library checks what a problem can take
+
+struct gen_options {
+  common_options common;
+  std::string name;
+  problem_options problem;
+  std::string boundary, coefficient, element;
+  std::int64_t seed = 1;
+  std::string rhs;
+  std::string solution = "ones";
+  std::string exact;
+  bool general = false;
+};
+
+void declare(command_line& line, gen_options& o) {
+  line.example("vouch gen poisson-3d -n 64 -o A.mtx", "Laplace operator on 64^3 points");
+  line.example("vouch gen elasticity-3d -n 20 -o A.mtx", "an elastic cube");
+  line.example("vouch gen plate -n 50 -o A.mtx --rhs b.txt --solution smooth", "with a known solution");
+  line.argument("NAME", o.name, "the problem:");
+  for (const problem_facts& facts : problems()) line.note(facts.name, facts.summary);
+  line.section("Size and kind (each problem takes some of them)");
+  line.count("-n,--nx", o.problem.nx, 1, "points, cells or elements in x");
+  line.count("--ny", o.problem.ny, 1, "in y [nx] and z [ny]");
+  line.count("--nz", o.problem.nz, 1, "");
+  line.text("--boundary", "B", o.boundary,
+            "dirichlet|neumann; plate: supported|clamped; elastic: clamped|free");
+  line.text("--coefficient", "C", o.coefficient, "smooth, jump or random diffusion [smooth]");
+  line.real("--contrast", o.problem.contrast, any, "largest over smallest coefficient or stiffness");
+  line.real("--epsilon", o.problem.epsilon, any, "coefficient of the weak direction [0.01]");
+  line.text("--element", "E", o.element, "quadrilateral|triangle, hexahedron|tetrahedron");
+  line.real("--young", o.problem.young, any, "Young's modulus [1]");
+  line.real("--poisson-ratio", o.problem.poisson_ratio, any, "towards 0.5 the system gets harder [0.3]");
+  line.real("--stretch", o.problem.stretch, any, "length of a cell in x over its other edges [1]");
+  line.real("--perturb", o.problem.perturb, any, "inner nodes move by this part of a cell, to 0.15");
+  line.choice("--order", "O", o.problem.order, orders, "natural, random or rcm [natural]");
+  line.count("--seed", o.seed, 0, "of everything random [1]");
+  line.section("Output");
+  line.text("-o,--output", "FILE", o.common.output, "the matrix, as Matrix Market");
+  line.flag("--general", o.general, "write both triangles");
+  line.text("--rhs", "FILE", o.rhs, "also b = A x, each element rounded once: .mtx, .npy or text");
+  line.choice("--solution", "X", o.solution, solutions, "that x: ones, smooth or random [ones]");
+  line.text("--exact", "FILE", o.exact, "also x itself");
+  line.count("--threads", o.common.threads, 1, "CPU threads [OMP_NUM_THREADS, else all cores]", 4096);
+  add_talk_options(line, o.common);
+}
+
+void check(gen_options& o) {
+  std::vector<std::string_view> names;
+  for (const problem_facts& facts : problems()) names.push_back(facts.name);
+  if (std::find(names.begin(), names.end(), o.name) == names.end()) {
+    const std::string meant = did_you_mean(o.name, names);
+    throw usage_error(fmt::format("unknown problem '{}'", o.name),
+                      meant.empty() ? "vouch gen -h lists the problems" : meant);
+  }
+  if (o.common.output.empty())
+    throw usage_error("-o FILE is missing", "usage: vouch gen NAME [options] -o FILE");
+  for (const std::string& path : {o.common.output, o.rhs, o.exact}) check_writable(path);
+  if (!o.boundary.empty()) o.problem.boundary = o.boundary;
+  if (!o.coefficient.empty()) o.problem.coefficient = o.coefficient;
+  if (!o.element.empty()) o.problem.element = o.element;
+  o.problem.seed = static_cast<std::uint64_t>(o.seed);
+}
+
+known_solution kind_of(const std::string& name) {
+  if (name == "smooth") return known_solution::smooth;
+  return name == "random" ? known_solution::random : known_solution::ones;
+}
+
+nlohmann::ordered_json path_or_null(const std::string& path) {
+  return path.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(path);
+}
+
+void print_object(const gen_options& o, const csr<double>& A, const device& cpu, double generated,
+                  double total) {
+  nlohmann::ordered_json object{{"schema", "vouch.gen/1"}, {"version", version}, {"problem", o.name}};
+  object["matrix"] = matrix_json(o.common.output, A.rows, A.cols, A.nonzeros(), true);
+  object["rhs"] = path_or_null(o.rhs);
+  object["solution"] = o.solution;
+  object["exact"] = path_or_null(o.exact);
+  object["device"] = to_json(cpu);
+  object["time_s"] = {{"generate", generated}, {"write", total - generated}, {"total", total}};
+  print_json(object);
+}
+
+}  // namespace
+
+int cmd_gen(std::span<const char* const> arguments) {
+  gen_options o;
+  command_line line("gen", "write a model problem: symmetric, and positive definite unless held nowhere");
+  declare(line, o);
+  if (!line.parse(arguments)) return goal_reached;
+  check(o);
+
+  const stopwatch clock;
+  const device cpu = open_cpu(o.common);
+  const console log = make_console(o.common);
+  const csr<double> A = generate_problem(cpu, o.name, o.problem);
+  const double generated = clock.seconds();
+  log.line(fmt::format("{}: {} by {}, {} entries, {:.3f} s", o.name, A.rows, A.cols, A.nonzeros(), generated));
+
+  write_matrix_market(o.common.output, A, o.general ? symmetry::general : symmetry::symmetric);
+  log.line(fmt::format("{} written", o.common.output));
+  if (!o.rhs.empty() || !o.exact.empty()) {
+    const array<double> x = make_solution(cpu, kind_of(o.solution), A.cols, o.problem.seed);
+    if (!o.exact.empty()) write_vectors(o.exact, x, x.size());
+    if (!o.rhs.empty()) write_vectors(o.rhs, right_hand_side(cpu, A, x), A.rows);
+    log.line(fmt::format("{} written, x = {}", o.rhs.empty() ? o.exact : o.rhs, o.solution));
+  }
+  if (o.common.json) print_object(o, A, cpu, generated, clock.seconds());
+  return goal_reached;
+}
+
+}  // namespace vouch::cli

@@ -1,0 +1,184 @@
+// vouch info: what a matrix is like.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include <vouch/core/config.hpp>
+#include <vouch/io/matrix_market.hpp>
+#include <vouch/sparse/picture.hpp>
+#include <vouch/sparse/structure.hpp>
+#include <vouch/text/file.hpp>
+
+#include "command.hpp"
+#include "command_line.hpp"
+#include "common.hpp"
+
+namespace vouch::cli {
+namespace {
+
+constexpr int small_picture = 26;  // characters across
+constexpr int large_picture = 80;
+
+struct info_options {
+  common_options common;
+  std::string file;
+  std::string svg;
+  bool picture = false;
+  bool ascii = false;
+};
+
+struct found {
+  csr<double> A;
+  matrix_market_header header;
+  structure_facts facts;
+  std::optional<std::int64_t> components;  // of a square matrix
+  double read_seconds = 0, structure_seconds = 0;
+};
+
+found examine(const device& cpu, const std::string& file) {
+  found f;
+  const stopwatch reading;
+  f.A = read_csr(cpu, file, &f.header);
+  f.read_seconds = reading.seconds();
+  const stopwatch looking;
+  f.facts = structure<double>(cpu, f.A);
+  if (f.facts.square) f.components = connected_components<double>(cpu, f.A);
+  f.structure_seconds = looking.seconds();
+  return f;
+}
+
+std::string form_text(const matrix_market_header& h) {
+  const char* fields[] = {"real", "integer", "pattern"};
+  const char* symmetries[] = {"general", "symmetric", "skew-symmetric"};
+  return fmt::format("{} {} {}, {} entries", fields[static_cast<int>(h.field)],
+                     symmetries[static_cast<int>(h.stored_as)],
+                     h.format == matrix_format::array ? "array" : "coordinate", h.entries);
+}
+
+// Rows are counted from 1 where people and files see them.
+std::string symmetry_text(const structure_facts& f) {
+  if (!f.square) return "rectangular";
+  if (f.symmetric) return f.pattern_symmetric ? "symmetric" : "symmetric, some mirrored zeros not stored";
+  const unsymmetric_entry& e = *f.first_unsymmetric;
+  return fmt::format("unsymmetric{}: a({}, {}) = {} but a({}, {}) = {}",
+                     f.pattern_symmetric ? " values, symmetric pattern" : "", e.row + 1, e.col + 1, e.value,
+                     e.col + 1, e.row + 1, e.mirrored);
+}
+
+std::string diagonal_text(const structure_facts& f) {
+  if (!f.square || f.rows == 0) return "none";
+  if (f.diagonal_positive) return "positive";
+  if (f.diagonal_negative) return "negative";
+  if (f.first_zero_diagonal >= 0)
+    return fmt::format("zero or not stored, first in row {}", f.first_zero_diagonal + 1);
+  return fmt::format("of both signs, first negative in row {}", f.first_nonpositive_diagonal + 1);
+}
+
+std::string dominance_text(const structure_facts& f) {
+  if (f.weakest_row < 0) return name(f.dominant);
+  return fmt::format("{}; strict in {} rows; least |a_ii| / sum |a_ij| = {:.4g} in row {}", name(f.dominant),
+                     f.strictly_dominant_rows, f.dominance_ratio, f.weakest_row + 1);
+}
+
+void print_text(const info_options& o, const found& r, const device& cpu) {
+  const structure_facts& f = r.facts;
+  const auto fact = [](const char* what, const std::string& value) { fmt::print("  {:<16}{}\n", what, value); };
+  fmt::print("{}: {} by {}, {} nonzeros\n", o.file, f.rows, f.cols, f.nonzeros);
+  fact("file", form_text(r.header));
+  fact("symmetry", symmetry_text(f));
+  fact("diagonal", diagonal_text(f));
+  fact("dominance", dominance_text(f));
+  fact("bandwidth", fmt::format("{} below, {} above the diagonal", f.bandwidth_lower, f.bandwidth_upper));
+  fact("entries a row", fmt::format("{} to {}, mean {:.2f}{}", f.entries_min, f.entries_max, f.entries_mean,
+                                    f.empty_rows > 0 ? fmt::format(", {} rows empty", f.empty_rows) : ""));
+  const bool many = f.distinct_diagonals > structure_facts::diagonals_cap;
+  fact("diagonals", many ? fmt::format("more than {}", structure_facts::diagonals_cap)
+                         : fmt::format("{}", f.distinct_diagonals));
+  if (f.block_size > 1) fact("blocks", fmt::format("dense, {} by {}", f.block_size, f.block_size));
+  if (r.components) fact("components", fmt::format("{}", *r.components));
+  if (f.row_sums_zero) fact("null space", "constants: every row sums to 0");
+  fmt::print("{}", pattern_text<double>(cpu, r.A, o.ascii ? picture_style::ascii : picture_style::braille,
+                                        o.picture ? large_picture : small_picture));
+}
+
+nlohmann::ordered_json row_or_null(std::int64_t row) {
+  return row < 0 ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(row + 1);
+}
+
+nlohmann::ordered_json structure_json(const found& r) {
+  const structure_facts& f = r.facts;
+  nlohmann::ordered_json s{{"symmetric", f.symmetric},
+                           {"diagonal_positive", f.diagonal_positive},
+                           {"zero_diagonal", f.first_zero_diagonal >= 0},
+                           {"dominance", name(f.dominant)},
+                           {"bandwidth", f.bandwidth()}};
+  s["entries_per_row"] = {{"min", f.entries_min}, {"max", f.entries_max}, {"mean", f.entries_mean}};
+  s["square"] = f.square;
+  s["pattern_symmetric"] = f.pattern_symmetric;
+  s["first_unsymmetric"] = nullptr;
+  if (const auto& e = f.first_unsymmetric)
+    s["first_unsymmetric"] = {
+        {"row", e->row + 1}, {"col", e->col + 1}, {"value", e->value}, {"mirrored", e->mirrored}};
+  s["diagonal_negative"] = f.diagonal_negative;
+  s["first_zero_diagonal"] = row_or_null(f.first_zero_diagonal);
+  s["first_nonpositive_diagonal"] = row_or_null(f.first_nonpositive_diagonal);
+  s["dominance_ratio"] = nullptr;
+  if (f.square && std::isfinite(f.dominance_ratio)) s["dominance_ratio"] = f.dominance_ratio;
+  s["weakest_row"] = row_or_null(f.weakest_row);
+  s["strictly_dominant_rows"] = f.strictly_dominant_rows;
+  s["bandwidth_lower"] = f.bandwidth_lower;
+  s["bandwidth_upper"] = f.bandwidth_upper;
+  s["empty_rows"] = f.empty_rows;
+  s["row_sums_zero"] = f.row_sums_zero;
+  s["components"] = r.components ? nlohmann::ordered_json(*r.components) : nlohmann::ordered_json(nullptr);
+  s["diagonals"] = nullptr;  // more than are counted
+  if (f.distinct_diagonals <= structure_facts::diagonals_cap) s["diagonals"] = f.distinct_diagonals;
+  s["block_size"] = f.block_size;
+  return s;
+}
+
+void print_object(const info_options& o, const found& r, const device& cpu, double total) {
+  nlohmann::ordered_json object{{"schema", "vouch.info/1"}, {"version", version}};
+  object["matrix"] = matrix_json(o.file, r.A.rows, r.A.cols, r.A.nonzeros(), r.facts.symmetric);
+  object["structure"] = structure_json(r);
+  object["device"] = to_json(cpu);
+  object["time_s"] = {{"read", r.read_seconds}, {"structure", r.structure_seconds}, {"total", total}};
+  print_json(object);
+}
+
+}  // namespace
+
+int cmd_info(std::span<const char* const> arguments) {
+  info_options o;
+  command_line line("info", "facts of a matrix and a picture of its pattern");
+  line.example("vouch info A.mtx", "a summary and a small picture");
+  line.example("vouch info A.mtx --json", "the facts for programs; rows count from 1");
+  line.example("vouch info A.mtx --svg A.svg", "the picture as a drawing");
+  line.argument("A.mtx", o.file, "a Matrix Market file, also .gz");
+  line.text("--svg", "FILE", o.svg, "draw the pattern into this file");
+  line.flag("--picture", o.picture, "a large picture, 80 characters wide");
+  line.flag("--ascii", o.ascii, "draw it with plain ASCII characters");
+  line.count("--threads", o.common.threads, 1, "CPU threads [OMP_NUM_THREADS, else all cores]", 4096);
+  line.flag("--json", o.common.json, "print one JSON object instead of the summary");
+  if (!line.parse(arguments)) return goal_reached;
+  check_writable(o.svg);
+
+  const stopwatch clock;
+  const device cpu = open_cpu(o.common);
+  const found r = examine(cpu, o.file);
+  if (!o.svg.empty()) {
+    atomic_file drawing(o.svg);
+    drawing.write(pattern_svg<double>(cpu, r.A, std::filesystem::path(o.file).filename().string()));
+    drawing.commit();
+  }
+  if (o.common.json)
+    print_object(o, r, cpu, clock.seconds());
+  else
+    print_text(o, r, cpu);
+  return goal_reached;
+}
+
+}  // namespace vouch::cli

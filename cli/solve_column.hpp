@@ -1,0 +1,47 @@
+// cli/solve_column.hpp -- one system made ready on a device in a precision, to be solved column by column.
+#pragma once
+#include <memory>
+
+#include <vouch/core/device.hpp>
+#include <vouch/core/view.hpp>
+#include <vouch/solve/cg.hpp>
+#include <vouch/solve/report.hpp>
+
+#include "solve_request.hpp"
+#include "solve_system.hpp"
+
+namespace vouch::cli {
+
+/// Seconds spent; every part of a run belongs to one of them.
+struct solve_times {
+  double setup = 0;
+  double transfer = 0;
+  double solve = 0;  // verification included
+};
+
+class column_solver {
+ public:
+  virtual ~column_solver() = default;
+  /// x holds the start and receives the result; b and x live on the CPU.
+  virtual solve_report solve(view<const double> b, view<double> x, const cg_options& options,
+                             solve_times& times) = 0;
+  /// Whether the matrix that is solved with differs from the one that was read.
+  virtual bool rounds_matrix() const = 0;
+};
+
+/// Rounds and copies the matrix as the precision and the device want it and sets the preconditioner up.
+///
+/// Memory  system must outlive the result.
+/// Throws  value_error  the preconditioner refuses the matrix, a value overflows the precision: names the file
+std::unique_ptr<column_solver> make_column_solver(const solve_request& request, const linear_system& system,
+                                                  const device& cpu, const device& dev, solve_times& times);
+
+/// Runs work and adds the seconds that it took.
+template <class Work>
+void timed(double& seconds, const Work& work) {
+  const stopwatch clock;
+  work();
+  seconds += clock.seconds();
+}
+
+}  // namespace vouch::cli

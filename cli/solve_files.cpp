@@ -1,0 +1,79 @@
+#include "solve_files.hpp"
+
+#include <fmt/format.h>
+
+#include <bench/plot.hpp>
+#include <filesystem>
+#include <vouch/io/vectors.hpp>
+#include <vouch/text/file.hpp>
+#include <vouch/text/number.hpp>
+
+namespace vouch::cli {
+namespace {
+
+double relative(const solve_report& report, double residual) {
+  return report.rhs_norm > 0 ? residual / report.rhs_norm : residual;
+}
+
+void write_history(const std::string& path, const solve_report& report) {
+  atomic_file file(path);
+  file.write("iteration,residual,relative\n");
+  for (const iteration_record& record : report.history)
+    file.write(fmt::format("{},{},{}\n", record.iteration, number_text(record.residual),
+                           number_text(relative(report, record.residual))));
+  file.commit();
+}
+
+plot::line_plot convergence_plot(const solve_request& request, const linear_system& system,
+                                 const solve_outcome& outcome, const device_choice& device) {
+  const solve_report& report = outcome.report;
+  plot::series recurrence{"residual of the recurrence", {}, {}, true, false, false};
+  for (const iteration_record& record : report.history) {
+    recurrence.x.push_back(static_cast<double>(record.iteration));
+    recurrence.y.push_back(relative(report, record.residual));
+  }
+  const double last = recurrence.x.empty() ? 0 : recurrence.x.back();
+  plot::series verified{fmt::format("true residual at the end, {:.2g}", report.relative_true()),
+                        {last},
+                        {report.relative_true()},
+                        false,
+                        true,
+                        false};
+  plot::line_plot result;
+  result.title =
+      fmt::format("{}: {} after {} iterations", std::filesystem::path(system.file).filename().string(),
+                  name(report.status), report.iterations);
+  result.subtitle = fmt::format(
+      "{} unknowns, {} nonzeros; conjugate gradients, preconditioner {}, {} precision; {}", system.rows(),
+      system.A.nonzeros(), report.preconditioner, report.precision, device.dev.name());
+  result.x = {"iteration", plot::scale::linear, 0.0, {}};
+  result.y = {"residual / norm of the right-hand side", plot::scale::logarithmic, {}, {}};
+  result.lines = {std::move(recurrence), std::move(verified)};
+  if (request.stop_recurrence)
+    result.references.push_back(
+        {relative(report, *request.stop_recurrence),
+         fmt::format("stopping rule {:.3g}", relative(report, *request.stop_recurrence))});
+  else if (!request.fixed_iterations)
+    result.references.push_back({relative(report, report.tolerance),
+                                 fmt::format("tolerance {:.3g}", relative(report, report.tolerance))});
+  return result;
+}
+
+void write_text(const std::string& path, const std::string& text) {
+  atomic_file file(path);
+  file.write(text);
+  file.commit();
+}
+
+}  // namespace
+
+void write_files(const solve_request& request, const linear_system& system, const solve_outcome& outcome,
+                 const device_choice& device) {
+  if (!request.history.empty()) write_history(request.history, outcome.report);
+  if (!request.plot.empty())
+    write_text(request.plot, plot::to_svg(convergence_plot(request, system, outcome, device)));
+  if (!request.common.output.empty() && has_solution(outcome.report.status))
+    write_vectors(request.common.output, outcome.x, system.rows(), system.columns);
+}
+
+}  // namespace vouch::cli

@@ -1,0 +1,15 @@
+// cli/solve_files.hpp -- the files that vouch solve leaves: x, the history, the convergence plot.
+#pragma once
+#include "solve_request.hpp"
+#include "solve_run.hpp"
+#include "solve_system.hpp"
+
+namespace vouch::cli {
+
+/// Writes what was asked for; x only where the status has one that is of use. Each file whole or not at all.
+///
+/// Throws  file_error
+void write_files(const solve_request& request, const linear_system& system, const solve_outcome& outcome,
+                 const device_choice& device);
+
+}  // namespace vouch::cli

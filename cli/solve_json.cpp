@@ -1,0 +1,52 @@
+#include "solve_json.hpp"
+
+#include <bench/statistics.hpp>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <vouch/core/config.hpp>
+
+namespace vouch::cli {
+namespace {
+
+nlohmann::ordered_json finite_or_null(double value) {
+  return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
+}
+
+}  // namespace
+
+nlohmann::ordered_json solve_json(const solve_request& request, const linear_system& system,
+                                  const solve_outcome& outcome, const device_choice& device,
+                                  double write_seconds, double total_seconds) {
+  const solve_report& report = outcome.report;
+  const bench::statistics times = bench::summarize(outcome.repeats);
+  nlohmann::ordered_json object{{"schema", "vouch.solve/1"}, {"version", version}};
+  object["matrix"] = {{"file", system.file},
+                      {"rows", system.facts.rows},
+                      {"cols", system.facts.cols},
+                      {"nonzeros", system.facts.nonzeros},
+                      {"symmetric", system.facts.symmetric}};
+  object["method"] = report.method;
+  object["preconditioner"] = report.preconditioner;
+  object["precision"] = report.precision;
+  object["device"] = to_json(device.dev);
+  object["status"] = name(report.status);
+  object["reason"] = report.reason;
+  object["iterations"] = report.iterations;
+  object["tolerance"] = {{"relative", request.relative_tolerance()}, {"absolute", request.atol}};
+  object["residual"] = {{"relative_true", finite_or_null(report.relative_true())},
+                        {"relative_recurrence", finite_or_null(report.relative_recurrence())},
+                        {"backward_error", finite_or_null(report.backward_error)}};
+  object["error_bound"] = nullptr;
+  object["repeat"] = {
+      {"count", times.count}, {"mean_s", times.mean}, {"stddev_s", times.deviation.value_or(0.0)}};
+  object["time_s"] = {{"read", system.read_seconds},
+                      {"setup", system.setup_seconds + outcome.times.setup},
+                      {"transfer", outcome.times.transfer},
+                      {"solve", outcome.times.solve},
+                      {"write", write_seconds},
+                      {"total", total_seconds}};
+  object["memory_bytes"] = {{"host_peak", host_peak_bytes()}, {"device_peak", device_peak_bytes()}};
+  return object;
+}
+
+}  // namespace vouch::cli

@@ -1,0 +1,143 @@
+#include "solve_request.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <vouch/solve/precond/make.hpp>
+#include <vouch/solve/verified_solve.hpp>
+#include <vouch/sparse/csr.hpp>
+
+#include "command_line.hpp"
+#include "usage.hpp"
+
+namespace vouch::cli {
+namespace {
+
+constexpr std::array<std::string_view, 2> methods{"auto", "cg"};
+constexpr std::array<std::string_view, 2> rhs_words{"ones", "row-sums"};
+constexpr std::array<std::string_view, 2> initial_words{"zeros", "ones"};
+
+// "block-jacobi[:size]" without what is in brackets.
+std::vector<std::string> plain_precondition_names() {
+  std::vector<std::string> names;
+  for (const std::string& shown : precondition_names()) names.push_back(shown.substr(0, shown.find('[')));
+  return names;
+}
+
+std::string list(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+// A name that does not exist, or a parameter out of range, shows on any matrix: here on (1).
+void check_precondition(const std::string& spec) {
+  const std::vector<std::string> names = plain_precondition_names();
+  const std::string name = spec.substr(0, spec.find(':'));
+  if (std::find(names.begin(), names.end(), name) == names.end()) {
+    const std::string meant = did_you_mean(name, std::vector<std::string_view>(names.begin(), names.end()));
+    throw usage_error(fmt::format("option --precond: unknown value '{}'", spec),
+                      (meant.empty() ? "" : meant + " ") + "valid values: " + list(precondition_names()));
+  }
+  const device cpu = device::cpu(1);
+  const csr<double> one{1, 1, array<std::int64_t>::from(cpu, std::array<std::int64_t, 2>{0, 1}),
+                        array<std::int32_t>::from(cpu, std::array<std::int32_t, 1>{0}),
+                        array<double>::from(cpu, std::array<double, 1>{1.0})};
+  try {
+    make_preconditioner<double>(cpu, one, spec);
+  } catch (const value_error& e) {
+    throw usage_error(fmt::format("option --precond: {}", e.what()), e.hint());
+  }
+}
+
+double parse_stop(const std::string& rule) {
+  constexpr std::array<std::string_view, 1> rules{"recurrence"};
+  const std::size_t colon = rule.find(':');
+  const std::string name = rule.substr(0, colon);
+  if (name != rules[0]) {
+    const std::string meant = did_you_mean(name, rules);
+    throw usage_error(fmt::format("option --stop: unknown rule '{}'", name),
+                      (meant.empty() ? "" : meant + " ") + "there is recurrence:EPS");
+  }
+  if (colon == std::string::npos)
+    throw usage_error("option --stop: recurrence needs a bound", "as in --stop recurrence:1e-5");
+  return parse_real("--stop", rule.substr(colon + 1), 0);
+}
+
+// A file is a file; but a missing one whose name is nearly a word of this option is that word mistyped.
+void check_word(std::string_view option, const std::string& given, std::span<const std::string_view> words) {
+  std::error_code ignored;
+  if (std::filesystem::exists(given, ignored)) return;
+  if (std::find(words.begin(), words.end(), given) != words.end()) return;
+  const std::string meant = did_you_mean(given, words);
+  if (!meant.empty()) throw usage_error(fmt::format("option {}: there is no file '{}'", option, given), meant);
+}
+
+void check_outputs(const std::array<std::string, 3>& paths) {
+  for (std::size_t k = 0; k < paths.size(); ++k) {
+    check_writable(paths[k]);
+    if (!paths[k].empty() && !paths[k].starts_with("/dev/") &&
+        std::find(paths.begin(), paths.begin() + k, paths[k]) != paths.begin() + k)
+      throw usage_error(fmt::format("two outputs go to the same file '{}'", paths[k]));
+  }
+}
+
+void declare(command_line& line, solve_request& request, std::string& stop) {
+  line.example("vouch solve A.mtx", "A x = (1, ..., 1), how good x is");
+  line.example("vouch solve A.mtx --rhs b.txt -o x.txt", "with a right-hand side; x to a file");
+  line.example("vouch solve A.mtx --precond ic0 --rtol 1e-10", "preconditioned, more digits");
+  line.example("vouch solve A.mtx --plot curve.svg --json", "convergence plot; result for programs");
+  line.argument("A", request.matrix, "symmetric positive definite matrix, Matrix Market (.gz as well)");
+
+  line.section("System");
+  line.text("--rhs", "B", request.rhs, "ones, row-sums (A*ones) or a file: .mtx, .npy, text [ones]");
+  line.text("--initial", "X", request.initial, "the start: zeros, ones or a file [zeros]");
+  line.text("-o,--output", "FILE", request.common.output, "write x to FILE: .txt, .mtx or .npy");
+
+  line.section("Method");
+  line.choice("--method", "NAME", request.method, methods, "auto or cg (conjugate gradients) [auto]");
+  line.text("--precond", "NAME", request.precondition, "preconditioner, with its parameter if any [none]:");
+  line.note("", list(precondition_names()));
+  add_precision_option(line, request.common);
+  add_device_options(line, request.common);
+
+  line.section("When to stop");
+  line.real("--rtol", request.rtol, 0, "||b - Ax|| <= X ||b||, checked [1e-8; single 1e-5]");
+  line.real("--atol", request.atol, 0, "or ||b - Ax|| <= X [0]");
+  line.count("--max-iterations", request.max_iterations, 1, "give up after N [1e6 or 20 n, the larger]");
+  line.count("--fixed-iterations", request.fixed_iterations, 0, "do exactly N, whatever the residual");
+  line.text("--stop", "RULE", stop, "recurrence:EPS, stop at ||r|| < EPS by the recurrence");
+
+  line.section("Reports");
+  line.text("--history", "FILE", request.history, "residual of every recorded iteration as CSV");
+  line.text("--plot", "FILE", request.plot, "convergence curve as SVG");
+  line.count("--repeat", request.common.repeat, 1, "solve N times; mean and deviation of the time [1]");
+  add_talk_options(line, request.common);
+}
+
+}  // namespace
+
+double solve_request::relative_tolerance() const {
+  return rtol.value_or(common.precision == "single" ? default_rtol<float> : default_rtol<double>);
+}
+
+bool parse_solve_request(std::span<const char* const> arguments, solve_request& request) {
+  command_line line("solve", "solve A x = b and say how good x is");
+  std::string stop;
+  declare(line, request, stop);
+  if (!line.parse(arguments)) return false;
+
+  if (!stop.empty()) request.stop_recurrence = parse_stop(stop);
+  if (request.stop_recurrence && request.fixed_iterations)
+    throw usage_error("options --stop and --fixed-iterations exclude each other");
+  check_word("--rhs", request.rhs, rhs_words);
+  check_word("--initial", request.initial, initial_words);
+  check_precondition(request.precondition);
+  parse_device(request.common.device);
+  check_outputs({request.common.output, request.history, request.plot});
+  return true;
+}
+
+}  // namespace vouch::cli

@@ -1,0 +1,37 @@
+// cli/solve_request.hpp -- what vouch solve is asked to do.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "common.hpp"
+
+namespace vouch::cli {
+
+struct solve_request {
+  common_options common;
+  std::string matrix;
+  std::string rhs = "ones";       // ones, row-sums or a file
+  std::string initial = "zeros";  // zeros, ones or a file
+  std::string method = "auto";
+  std::string precondition = "none";
+  std::optional<double> rtol;
+  double atol = 0;
+  std::optional<std::int64_t> max_iterations;
+  std::optional<std::int64_t> fixed_iterations;
+  std::optional<double> stop_recurrence;
+  std::string history;
+  std::string plot;
+
+  /// The relative tolerance that holds: as given, else the precision's own.
+  double relative_tolerance() const;
+};
+
+/// Reads and checks the command line, with everything in it that can be judged before the matrix is read.
+///
+/// Result  False when -h was asked for and has been printed.
+/// Throws  usage_error; file_error  a file could not be written there
+bool parse_solve_request(std::span<const char* const> arguments, solve_request& request);
+
+}  // namespace vouch::cli

@@ -1,0 +1,143 @@
+#include "solve_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vouch/sparse/residual.hpp>
+
+namespace vouch::cli {
+namespace {
+
+// ||v||_2; no square leaves the range of a long double.
+double norm(view<const double> v) {
+  long double sum = 0;
+  for (std::int64_t i = 0; i < v.size(); ++i) sum += static_cast<long double>(v[i]) * v[i];
+  return static_cast<double>(std::sqrt(sum));
+}
+
+cg_options options_of(const solve_request& request, solve_watch& watch) {
+  cg_options options;
+  options.rtol = request.relative_tolerance();
+  options.atol = request.atol;
+  options.max_iterations = request.max_iterations.value_or(0);
+  options.fixed_iterations = request.fixed_iterations;
+  options.stop_recurrence = request.stop_recurrence;
+  options.matrix_checked = true;
+  options.on_iteration = [&watch](const iteration_record& record) { return watch.see(record); };
+  return options;
+}
+
+// The verdict is about the system of the files, not about its rounding to single precision.
+void judge_unrounded(const device& cpu, const linear_system& system, std::int64_t j, const cg_options& options,
+                     view<const double> x, solve_report& report) {
+  if (!has_solution(report.status)) return;
+  array<double> r(cpu, system.rows());
+  const residual_facts facts = residual<double>(cpu, system.A, system.column(system.b, j), x, nullptr, r);
+  report.rhs_norm = facts.rhs_norm2;
+  report.tolerance = std::max(*options.rtol * facts.rhs_norm2, options.atol);
+  report.true_residual = facts.norm2;
+  report.backward_error = facts.backward_error();
+  if (report.status != solve_status::converged || facts.norm2 <= report.tolerance) return;
+  report.status = solve_status::stagnated;
+  report.reason = fmt::format(
+      "the system rounded to single precision is solved, that of the files has relative residual {:.2g}",
+      report.relative_true());
+}
+
+// interrupted first, since it says that the others were not finished.
+int severity(solve_status status) {
+  switch (status) {
+    case solve_status::interrupted:
+      return 8;
+    case solve_status::diverged:
+      return 7;
+    case solve_status::breakdown:
+      return 6;
+    case solve_status::not_spd:
+      return 5;
+    case solve_status::stagnated:
+      return 4;
+    case solve_status::max_iterations:
+      return 3;
+    case solve_status::stopped:
+      return 2;
+    case solve_status::fixed:
+      return 1;
+    case solve_status::converged:
+      return 0;
+  }
+  return 0;
+}
+
+bool worse(const solve_report& a, const solve_report& b) {
+  if (a.status != b.status) return severity(a.status) > severity(b.status);
+  return a.relative_true() > b.relative_true();
+}
+
+// Keeps the worst report, with the iterations and warnings of all.
+void add_column(solve_outcome& outcome, solve_report report, std::int64_t j) {
+  const auto iterations = (j > 0 ? outcome.report.iterations : 0) + report.iterations;
+  std::vector<std::string> warnings = j > 0 ? outcome.report.warnings : std::vector<std::string>{};
+  for (const std::string& w : report.warnings)
+    if (std::find(warnings.begin(), warnings.end(), w) == warnings.end()) warnings.push_back(w);
+  if (j == 0 || worse(report, outcome.report)) {
+    outcome.report = std::move(report);
+    outcome.column = j;
+  }
+  outcome.report.iterations = iterations;
+  outcome.report.warnings = std::move(warnings);
+}
+
+bool ends_all(solve_status status) { return status == solve_status::interrupted || !has_solution(status); }
+
+std::string label(const solve_request& request, const linear_system& system, std::int64_t run, std::int64_t j) {
+  std::string text;
+  if (request.common.repeat > 1) text = fmt::format("run {} of {}", run + 1, request.common.repeat);
+  if (system.columns > 1)
+    text += fmt::format("{}column {} of {}", text.empty() ? "" : ", ", j + 1, system.columns);
+  return text;
+}
+
+}  // namespace
+
+device open_device(const solve_request& request) {
+  const device_request wanted = parse_device(request.common.device);
+  return wanted.cuda ? device::cuda(wanted.index) : open_cpu(request.common);
+}
+
+device_choice choose_for(const solve_request& request, const linear_system& system, const device& opened) {
+  if (!parse_device(request.common.device).automatic) return {opened, "as asked"};
+  return choose_device(system.rows(), system.A.nonzeros(), opened.threads());
+}
+
+solve_outcome run_solve(const solve_request& request, const linear_system& system, const device& cpu,
+                        const device& dev, solve_watch& watch) {
+  solve_outcome outcome;
+  const cg_options options = options_of(request, watch);
+  const auto solver = make_column_solver(request, system, cpu, dev, outcome.times);
+  for (std::int64_t run = 0; run < request.common.repeat; ++run) {
+    timed(outcome.times.transfer, [&] { outcome.x = system.start.to(cpu); });
+    double seconds = 0;
+    for (std::int64_t j = 0; j < system.columns; ++j) {
+      const view<const double> b = system.column(system.b, j);
+      const view<double> x(outcome.x.data() + j * system.rows(), system.rows());
+      const double rhs_norm = norm(b);
+      watch.begin(rhs_norm, std::max(*options.rtol * rhs_norm, options.atol), label(request, system, run, j),
+                  run == 0 && j < 4);
+      const double before = outcome.times.solve;
+      solve_report report = solver->solve(b, x, options, outcome.times);
+      seconds += outcome.times.solve - before;
+      if (solver->rounds_matrix())
+        timed(outcome.times.solve, [&] { judge_unrounded(cpu, system, j, options, x, report); });
+      watch.end(report);
+      add_column(outcome, std::move(report), j);
+      if (ends_all(outcome.report.status)) break;
+    }
+    outcome.repeats.push_back(seconds);
+    if (ends_all(outcome.report.status)) break;
+  }
+  return outcome;
+}
+
+}  // namespace vouch::cli

@@ -1,0 +1,100 @@
+#include "solve_system.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vouch/core/error.hpp>
+#include <vouch/io/matrix_market.hpp>
+#include <vouch/io/vectors.hpp>
+#include <vouch/solve/spd_check.hpp>
+#include <vouch/sparse/residual.hpp>
+
+namespace vouch::cli {
+namespace {
+
+array<double> filled(const device& cpu, std::int64_t size, double value) {
+  array<double> v(cpu, size);
+  std::fill(v.begin(), v.end(), value);
+  return v;
+}
+
+// A*ones. The residual of b = 0 at x = -1 is just that, every row summed in double-double and rounded once.
+array<double> row_sums(const device& cpu, csr_view<const double> A) {
+  const array<double> zeros = array<double>::zeros(cpu, A.rows);
+  const array<double> minus_ones = filled(cpu, A.cols, -1);
+  array<double> sums(cpu, A.rows);
+  residual<double>(cpu, A, zeros, minus_ones, nullptr, sums);
+  return sums;
+}
+
+vectors read_vectors_of_length(const device& cpu, const std::string& path, const linear_system& system) {
+  vectors v = read_vectors(cpu, path);
+  if (v.rows == system.rows()) return v;
+  const bool lying = v.rows == 1 && v.cols == system.rows();
+  throw shape_error(
+      fmt::format("{}: {} {}, but {} has {} rows", path, v.rows, v.rows == 1 ? "row" : "rows", system.file,
+                  system.rows()),
+      lying ? fmt::format("its one row holds {} numbers; put each on a line of its own", v.cols) : "");
+}
+
+void take_rhs(const device& cpu, const std::string& from, linear_system& system) {
+  if (from == "ones") {
+    system.b = filled(cpu, system.rows(), 1);
+  } else if (from == "row-sums") {
+    system.b = row_sums(cpu, system.A);
+  } else {
+    vectors given = read_vectors_of_length(cpu, from, system);
+    if (given.cols < 1) throw shape_error(fmt::format("{}: there is no column", from));
+    system.columns = given.cols;
+    system.b = std::move(given.values);
+  }
+}
+
+// One start serves all columns.
+void take_start(const device& cpu, const std::string& from, linear_system& system) {
+  const std::int64_t n = system.rows();
+  if (from == "zeros" || from == "ones") {
+    system.start = filled(cpu, n * system.columns, from == "ones" ? 1 : 0);
+    return;
+  }
+  vectors given = read_vectors_of_length(cpu, from, system);
+  if (given.cols != system.columns && given.cols != 1)
+    throw shape_error(
+        fmt::format("{}: {} columns, but the right-hand side has {}", from, given.cols, system.columns));
+  if (given.cols == system.columns) {
+    system.start = std::move(given.values);
+    return;
+  }
+  system.start = array<double>(cpu, n * system.columns);
+  for (std::int64_t j = 0; j < system.columns; ++j)
+    std::copy(given.values.begin(), given.values.end(), system.start.begin() + j * n);
+}
+
+bool is_file(const std::string& rhs_or_start) {
+  return rhs_or_start != "ones" && rhs_or_start != "row-sums" && rhs_or_start != "zeros";
+}
+
+}  // namespace
+
+linear_system read_system(const device& cpu, const solve_request& request) {
+  linear_system system;
+  system.file = request.matrix;
+  const auto timed = [](double& seconds, const auto& work) {
+    const stopwatch clock;
+    work();
+    seconds += clock.seconds();
+  };
+  timed(system.read_seconds, [&] { system.A = read_csr(cpu, request.matrix); });
+  timed(system.setup_seconds, [&] { system.facts = structure<double>(cpu, system.A); });
+  const std::string refusal = not_spd_reason(system.facts);
+  if (!refusal.empty())
+    throw value_error(fmt::format("{}: {}", request.matrix, refusal),
+                      "conjugate gradients need a symmetric positive definite matrix");
+  timed(is_file(request.rhs) ? system.read_seconds : system.setup_seconds,
+        [&] { take_rhs(cpu, request.rhs, system); });
+  timed(is_file(request.initial) ? system.read_seconds : system.setup_seconds,
+        [&] { take_start(cpu, request.initial, system); });
+  return system;
+}
+
+}  // namespace vouch::cli

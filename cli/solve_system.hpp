@@ -1,0 +1,39 @@
+// cli/solve_system.hpp -- the system that vouch solve reads: matrix, right-hand sides, starts.
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include <vouch/core/array.hpp>
+#include <vouch/core/device.hpp>
+#include <vouch/core/view.hpp>
+#include <vouch/sparse/csr.hpp>
+#include <vouch/sparse/structure.hpp>
+
+#include "solve_request.hpp"
+
+namespace vouch::cli {
+
+/// A X = B with as many columns as there are right-hand sides, on the CPU.
+struct linear_system {
+  std::string file;
+  csr<double> A;
+  structure_facts facts;
+  std::int64_t columns = 1;
+  array<double> b;      // column by column
+  array<double> start;  // likewise
+  double read_seconds = 0;
+  double setup_seconds = 0;  // facts of the matrix, vectors that no file holds
+
+  std::int64_t rows() const { return A.rows; }
+  view<const double> column(const array<double>& of, std::int64_t j) const {
+    return {of.data() + j * A.rows, A.rows};
+  }
+};
+
+/// Reads the files of the request and checks that they fit together.
+///
+/// Throws  what the readers throw; value_error where the matrix cannot be symmetric positive definite,
+///         shape_error where a vector has the wrong length: the texts name the files
+linear_system read_system(const device& cpu, const solve_request& request);
+
+}  // namespace vouch::cli

@@ -1,0 +1,145 @@
+#include "solve_text.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <bench/statistics.hpp>
+#include <bench/text_table.hpp>
+#include <filesystem>
+#include <limits>
+#include <vouch/core/config.hpp>
+
+namespace vouch::cli {
+namespace {
+
+std::string base_name(const std::string& path) { return std::filesystem::path(path).filename().string(); }
+
+std::string plural(std::int64_t count, std::string_view word) {
+  return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
+}
+
+std::string device_text(const device& dev) {
+  return dev.is_cuda() ? fmt::format("cuda:{}, {}", dev.index(), dev.name())
+                       : fmt::format("cpu, {}, {}", plural(dev.threads(), "thread"), dev.name());
+}
+
+std::string dominance_text(const structure_facts& facts) {
+  if (facts.dominant != dominance::none || facts.weakest_row < 0)
+    return fmt::format("{} diagonal dominance", name(facts.dominant));
+  return fmt::format("no diagonal dominance (row {}: diagonal {:.2g} of the rest)", facts.weakest_row + 1,
+                     facts.dominance_ratio);
+}
+
+std::string rhs_text(const solve_request& request, const linear_system& system) {
+  std::string text = request.rhs == "ones" ? "all ones" : request.rhs == "row-sums" ? "A*ones" : request.rhs;
+  if (system.columns > 1) text += fmt::format(", {} columns", system.columns);
+  if (request.initial != "zeros") text += fmt::format("; start {}", request.initial);
+  return text;
+}
+
+std::string goal_text(const solve_request& request) {
+  if (request.fixed_iterations)
+    return fmt::format("exactly {}", plural(*request.fixed_iterations, "iteration"));
+  if (request.stop_recurrence) return fmt::format("||r|| < {:.3g} by the recurrence", *request.stop_recurrence);
+  std::string text = fmt::format("||b - Ax|| <= {:.3g} ||b||", request.relative_tolerance());
+  if (request.atol > 0) text += fmt::format(" or {:.3g}", request.atol);
+  return text + ", checked on the x returned";
+}
+
+double unit_roundoff(const solve_request& request) {
+  return request.common.precision == "single" ? std::numeric_limits<float>::epsilon() / 2
+                                              : std::numeric_limits<double>::epsilon() / 2;
+}
+
+bool residual_decides(const solve_request& request) {
+  return !request.fixed_iterations && !request.stop_recurrence;
+}
+
+}  // namespace
+
+void log_task(const console& log, const solve_request& request, const linear_system& system,
+              const device_choice& device) {
+  const structure_facts& facts = system.facts;
+  log.line(fmt::format("matrix     {}: {} x {}, {} nonzeros, symmetric, positive diagonal",
+                       base_name(system.file), facts.rows, facts.cols, facts.nonzeros));
+  log.line(fmt::format("           {} to {} entries a row, bandwidth {}, {}", facts.entries_min,
+                       facts.entries_max, facts.bandwidth(), dominance_text(facts)));
+  log.line(fmt::format("system     b {}", rhs_text(request, system)));
+  log.line(fmt::format("method     conjugate gradients{}, {} precision, preconditioner {}",
+                       request.method == "auto" ? " (A may well be positive definite)" : "",
+                       request.common.precision, request.precondition));
+  log.line(fmt::format("device     {}: {}", device_text(device.dev), device.why));
+  log.line(fmt::format("goal       {}", goal_text(request)));
+}
+
+void warn_before(const console& log, const solve_request& request) {
+  const double u = unit_roundoff(request);
+  if (residual_decides(request) && request.atol == 0 && request.relative_tolerance() < u)
+    log.warning(fmt::format("the tolerance {:.2g} is below the unit roundoff {:.1g} of {} precision",
+                            request.relative_tolerance(), u, request.common.precision));
+}
+
+void warn_after(const console& log, const solve_request& request, const solve_outcome& outcome) {
+  const solve_report& report = outcome.report;
+  for (const std::string& warning : report.warnings) log.warning(warning);
+  if (!residual_decides(request) || report.status == solve_status::converged || report.rhs_norm == 0) return;
+  const double relative = report.tolerance / report.rhs_norm;
+  if (relative < report.attainable_relative)
+    log.warning(fmt::format("the tolerance {:.2g} is below about {:.1g}, what {} precision attains here",
+                            relative, report.attainable_relative, report.precision));
+}
+
+void log_verdict(const console& log, const solve_request& request, const solve_outcome& outcome) {
+  const solve_report& report = outcome.report;
+  const double relative_tolerance = report.rhs_norm > 0 ? report.tolerance / report.rhs_norm : 0;
+  const auto against = [&](double residual) { return residual <= report.tolerance ? "within" : "misses"; };
+  log.line(fmt::format("\nchecked    true residual        {:.3e}{}", report.relative_true(),
+                       residual_decides(request)
+                           ? fmt::format(", {} {:.3e}", against(report.true_residual), relative_tolerance)
+                           : ""));
+  log.line(fmt::format("           recurrence believed  {:.3e}", report.relative_recurrence()));
+  log.line(fmt::format("           attainable about     {:.1e}", report.attainable_relative));
+  log.line(fmt::format("           backward error       {:.1e}", report.backward_error));
+  if (report.restarts > 0) log.line(fmt::format("           restarts             {}", report.restarts));
+  log.line(fmt::format("engine     {}", report.engine));
+}
+
+void log_costs(const console& log, const linear_system& system, const solve_outcome& outcome,
+               double write_seconds) {
+  const solve_times& times = outcome.times;
+  log.line(fmt::format(
+      "time       read {}, setup {}, transfer {}, solve {}, write {}", bench::seconds_text(system.read_seconds),
+      bench::seconds_text(system.setup_seconds + times.setup), bench::seconds_text(times.transfer),
+      bench::seconds_text(times.solve), bench::seconds_text(write_seconds)));
+  std::string memory = bench::bytes_text(static_cast<double>(host_peak_bytes())) + " on the host at most";
+  if (device_peak_bytes() > 0)
+    memory += fmt::format(", {} on GPUs", bench::bytes_text(static_cast<double>(device_peak_bytes())));
+  log.line("memory     " + memory);
+}
+
+std::string summary(const solve_request& request, const linear_system& system, const solve_outcome& outcome,
+                    const device_choice& device, double total_seconds) {
+  const solve_report& report = outcome.report;
+  const bool reached = goal_reached(report.status);
+  std::string status = name(report.status);
+  if (wants_colour(STDOUT_FILENO)) status = reached ? good(status) : bad(status);
+  const bench::statistics times = bench::summarize(outcome.repeats);
+  const std::string repeated = outcome.repeats.size() > 1
+                                   ? fmt::format(" (mean of {}, deviation {})", outcome.repeats.size(),
+                                                 bench::seconds_text(times.deviation))
+                                   : "";
+  std::string text = fmt::format("{}: {}\n", status, report.reason);
+  if (system.columns > 1)
+    text += fmt::format("worst of {} columns: number {}\n", system.columns, outcome.column + 1);
+  text += fmt::format("relative residual {:.3g}, backward error {:.2g}\n", report.relative_true(),
+                      report.backward_error);
+  text += fmt::format("{} in {}{} on {}, {} in all\n", plural(report.iterations, "iteration"),
+                      bench::seconds_text(times.mean), repeated,
+                      device.dev.is_cuda() ? device.dev.name() : "the CPU", bench::seconds_text(total_seconds));
+  if (!request.common.output.empty())
+    text += has_solution(report.status) ? fmt::format("x written to {}\n", request.common.output)
+                                        : fmt::format("no x written: there is none of use\n");
+  return text;
+}
+
+}  // namespace vouch::cli

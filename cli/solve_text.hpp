@@ -1,0 +1,28 @@
+// cli/solve_text.hpp -- what vouch solve says to people: the log around a solve, and the summary.
+#pragma once
+#include <string>
+
+#include "console.hpp"
+#include "solve_request.hpp"
+#include "solve_run.hpp"
+#include "solve_system.hpp"
+
+namespace vouch::cli {
+
+/// Before: facts of the system, the method and the device with the reasons, the tolerance.
+void log_task(const console& log, const solve_request& request, const linear_system& system,
+              const device_choice& device);
+/// Warns when the tolerance lies below what the precision can hold for any x.
+void warn_before(const console& log, const solve_request& request);
+/// After: the solver's warnings, and one where the tolerance lay below what was attainable.
+void warn_after(const console& log, const solve_request& request, const solve_outcome& outcome);
+/// After: the answer checked, with every number that speaks for or against it.
+void log_verdict(const console& log, const solve_request& request, const solve_outcome& outcome);
+/// Where the time and the memory went.
+void log_costs(const console& log, const linear_system& system, const solve_outcome& outcome,
+               double write_seconds);
+/// The summary for stdout, a few lines.
+std::string summary(const solve_request& request, const linear_system& system, const solve_outcome& outcome,
+                    const device_choice& device, double total_seconds);
+
+}  // namespace vouch::cli

@@ -1,0 +1,188 @@
+// The subcommands info, gen and convert.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "data.hpp"
+#include "run_tool.hpp"
+
+namespace vouch {
+namespace {
+
+using nlohmann::json;
+using testing::tool_result;
+
+class tool_info : public testing::tool_test {};
+class tool_gen : public testing::tool_test {};
+class tool_convert : public testing::tool_test {};
+
+const std::string small_symmetric =
+    "%%MatrixMarket matrix coordinate real symmetric\n"
+    "3 3 5\n1 1 2\n2 1 -1\n2 2 2\n3 2 -1\n3 3 2\n";
+
+TEST_F(tool_info, facts_as_text) {
+  write("A.mtx", small_symmetric);
+  const tool_result r = run("info A.mtx --ascii");
+  EXPECT_EQ(r.code, 0);
+  EXPECT_EQ(r.err, "");
+  EXPECT_EQ(r.out,
+            "A.mtx: 3 by 3, 7 nonzeros\n"
+            "  file            real symmetric coordinate, 5 entries\n"
+            "  symmetry        symmetric\n"
+            "  diagonal        positive\n"
+            "  dominance       weak; strict in 2 rows; least |a_ii| / sum |a_ij| = 1 in row 2\n"
+            "  bandwidth       1 below, 1 above the diagonal\n"
+            "  entries a row   2 to 3, mean 2.33\n"
+            "  diagonals       3\n"
+            "  components      1\n"
+            "+---+\n"
+            "|@@#|\n"
+            "| ##|\n"
+            "+---+\n");
+}
+
+TEST_F(tool_info, facts_as_json) {
+  write("A.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 -4\n1 2 1.5\n2 2 0\n");
+  const tool_result r = run("info A.mtx --json");
+  EXPECT_EQ(r.code, 0);
+  const json object = json::parse(r.out);
+  EXPECT_EQ(object["schema"], "vouch.info/1");
+  EXPECT_EQ(object["matrix"],
+            json::parse(R"({"file":"A.mtx","rows":2,"cols":2,"nonzeros":3,"symmetric":false})"));
+  const json& s = object["structure"];
+  EXPECT_EQ(s["symmetric"], false);
+  EXPECT_EQ(s["diagonal_positive"], false);
+  EXPECT_EQ(s["zero_diagonal"], true);
+  EXPECT_EQ(s["dominance"], "none");
+  EXPECT_EQ(s["bandwidth"], 1);
+  EXPECT_EQ(s["entries_per_row"], json::parse(R"({"min":1,"max":2,"mean":1.5})"));
+  EXPECT_EQ(s["first_unsymmetric"], json::parse(R"({"row":1,"col":2,"value":1.5,"mirrored":0.0})"));
+  EXPECT_EQ(s["first_zero_diagonal"], 2);
+  EXPECT_TRUE(object["time_s"].contains("read"));
+}
+
+TEST_F(tool_info, draws) {
+  write("A.mtx", small_symmetric);
+  EXPECT_EQ(run("info A.mtx --svg A.svg").code, 0);
+  EXPECT_EQ(content("A.svg").rfind("<svg ", 0), 0u);
+  const tool_result nowhere = run("info A.mtx --svg none/A.svg");
+  EXPECT_EQ(nowhere.code, 3);
+  EXPECT_EQ(nowhere.out, "");
+}
+
+TEST_F(tool_info, empty_and_rectangular) {
+  write("E.mtx", "%%MatrixMarket matrix coordinate real general\n0 0 0\n");
+  EXPECT_EQ(run("info E.mtx").code, 0);
+  write("R.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 5 1\n2 5\n");
+  const json s = json::parse(run("info R.mtx --json").out)["structure"];
+  EXPECT_EQ(s["square"], false);
+  EXPECT_EQ(s["components"], nullptr);
+  EXPECT_EQ(s["empty_rows"], 1);
+}
+
+TEST_F(tool_info, bad_files) {
+  write("A.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 1\n3 1 1\n");
+  const tool_result broken = run("info A.mtx --json");
+  EXPECT_EQ(broken.code, 2);
+  EXPECT_EQ(broken.out, "");
+  EXPECT_EQ(broken.err.rfind("vouch: error: A.mtx:3:1: ", 0), 0u) << broken.err;
+  EXPECT_EQ(run("info missing.mtx").code, 3);
+  EXPECT_EQ(run("info").code, 2);
+}
+
+TEST_F(tool_info, real_matrix) {
+  const std::string file = testing::data_file("matrices/bcsstk14.mtx");
+  VOUCH_NEEDS_DATA(file);
+  const json object = json::parse(run("info '" + file + "' --json").out);
+  EXPECT_EQ(object["matrix"]["rows"], 1806);
+  EXPECT_EQ(object["matrix"]["nonzeros"], 63454);
+  EXPECT_EQ(object["structure"]["diagonal_positive"], true);
+  EXPECT_EQ(object["structure"]["bandwidth"], 161);
+}
+
+TEST_F(tool_gen, writes_the_matrix_it_says) {
+  const tool_result r = run("gen poisson-1d -n 3 -o A.mtx --rhs b.txt --exact x.txt --json");
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_EQ(content("A.mtx"), small_symmetric);
+  EXPECT_EQ(content("b.txt"), "1\n0\n1\n");
+  EXPECT_EQ(content("x.txt"), "1\n1\n1\n");
+  const json object = json::parse(r.out);
+  EXPECT_EQ(object["schema"], "vouch.gen/1");
+  EXPECT_EQ(object["matrix"]["nonzeros"], 7);
+}
+
+TEST_F(tool_gen, options_reach_the_problem) {
+  EXPECT_EQ(run("gen elasticity-2d -n 3 --ny 2 --element triangle --poisson-ratio 0.4 -o A.mtx").code, 0);
+  const json s = json::parse(run("info A.mtx --json").out);
+  EXPECT_EQ(s["matrix"]["rows"], 3 * 3 * 2);
+  EXPECT_EQ(s["structure"]["block_size"], 2);
+  EXPECT_EQ(run("gen poisson-2d -n 9 --boundary neumann --order random --seed 4 -o N.mtx -q").code, 0);
+  EXPECT_EQ(json::parse(run("info N.mtx --json").out)["structure"]["row_sums_zero"], true);
+}
+
+TEST_F(tool_gen, refuses_and_leaves_nothing) {
+  const tool_result typo = run("gen poison-2d -o A.mtx");
+  EXPECT_EQ(typo.code, 2);
+  EXPECT_EQ(typo.err, "vouch: error: unknown problem 'poison-2d'\nhint: did you mean poisson-2d?\n");
+  EXPECT_EQ(run("gen poisson-2d -n 3").code, 2);
+  EXPECT_EQ(run("gen poisson-2d --epsilon 3 -o A.mtx").code, 2);
+  EXPECT_EQ(run("gen elasticity-2d --poisson-ratio 0.5 -o A.mtx").code, 2);
+  EXPECT_EQ(run("gen poisson-3d -n 100000 -o A.mtx").code, 2);
+  EXPECT_EQ(run("gen poisson-2d -n 3 -o none/A.mtx").code, 3);
+  EXPECT_FALSE(exists("A.mtx"));
+}
+
+TEST_F(tool_convert, between_coordinate_array_and_text) {
+  write("A.mtx", small_symmetric);
+  EXPECT_EQ(run("convert A.mtx A.txt -q").code, 0);
+  EXPECT_EQ(content("A.txt"), "2 -1 0\n-1 2 -1\n0 -1 2\n");
+  EXPECT_EQ(run("convert A.txt B.npy -q").code, 0);
+  EXPECT_EQ(run("convert B.npy C.mtx --format coordinate --store symmetric -q").code, 0);
+  EXPECT_EQ(content("C.mtx"), small_symmetric);
+  EXPECT_EQ(run("convert A.mtx D.mtx --format array -q").code, 0);
+  EXPECT_EQ(content("D.mtx").rfind("%%MatrixMarket matrix array real general\n", 0), 0u);
+  EXPECT_EQ(run("convert D.mtx E.mtx --format coordinate -q").code, 0);
+  EXPECT_EQ(content("E.mtx").rfind("%%MatrixMarket matrix coordinate real general\n3 3 7\n", 0), 0u);
+}
+
+TEST_F(tool_convert, keeps_how_a_matrix_is_stored) {
+  write("A.mtx", small_symmetric);
+  EXPECT_EQ(run("convert A.mtx B.mtx -q").code, 0);
+  EXPECT_EQ(content("B.mtx"), small_symmetric);
+  EXPECT_EQ(run("convert A.mtx G.mtx --store general -q").code, 0);
+  EXPECT_EQ(content("G.mtx").rfind("%%MatrixMarket matrix coordinate real general\n3 3 7\n", 0), 0u);
+  write("U.mtx", "%%MatrixMarket matrix coordinate real general\n2 3 2\n1 3 5\n2 1 7\n");
+  EXPECT_EQ(run("convert U.mtx V.mtx --store symmetric").code, 2);
+  EXPECT_FALSE(exists("V.mtx"));
+  EXPECT_EQ(run("convert U.mtx T.mtx --transpose -q").code, 0);
+  EXPECT_EQ(content("T.mtx"), "%%MatrixMarket matrix coordinate real general\n3 2 2\n1 2 7\n3 1 5\n");
+}
+
+TEST_F(tool_convert, reorders) {
+  EXPECT_EQ(run("gen poisson-1d -n 40 --order random -o A.mtx -q").code, 0);
+  EXPECT_EQ(run("convert A.mtx B.mtx --order rcm --permutation p.txt -q").code, 0);
+  EXPECT_EQ(json::parse(run("info B.mtx --json").out)["structure"]["bandwidth"], 1);
+  std::istringstream lines(content("p.txt"));
+  std::vector<bool> seen(41);
+  int count = 0;
+  for (int number = 0; lines >> number; ++count) {
+    ASSERT_TRUE(number >= 1 && number <= 40 && !seen[static_cast<std::size_t>(number)]);
+    seen[static_cast<std::size_t>(number)] = true;
+  }
+  EXPECT_EQ(count, 40);
+  write("U.mtx", "%%MatrixMarket matrix coordinate real general\n2 3 1\n1 3 5\n");
+  const tool_result rectangular = run("convert U.mtx V.mtx --order rcm");
+  EXPECT_EQ(rectangular.code, 2);
+  EXPECT_FALSE(exists("V.mtx"));
+  EXPECT_EQ(run("convert U.mtx V.mtx --permutation p.txt").code, 2);
+}
+
+TEST_F(tool_convert, an_older_file_survives_an_error) {
+  write("out.mtx", "mine\n");
+  write("A.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n");
+  EXPECT_EQ(run("convert A.mtx out.mtx").code, 2);
+  EXPECT_EQ(content("out.mtx"), "mine\n");
+}
+
+}  // namespace
+}  // namespace vouch

@@ -1,0 +1,394 @@
+// vouch solve: the result, its files, and every status.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "data.hpp"
+#include "run_tool.hpp"
+#include "small_system.hpp"
+
+namespace vouch {
+namespace {
+
+using nlohmann::json;
+using testing::chain;
+using testing::numbers;
+using testing::ones;
+using testing::tool_result;
+
+class tool_solve : public testing::tool_test {
+ protected:
+  // Runs with --json; the object is checked to be one.
+  json solve(const std::string& arguments, int code = 0) {
+    const tool_result r = run("solve " + arguments + " --json");
+    EXPECT_EQ(r.code, code) << r.err;
+    json object = json::parse(r.out, nullptr, false);
+    EXPECT_TRUE(object.is_object()) << r.out;
+    return object;
+  }
+};
+
+void expect_number(const json& value) { EXPECT_TRUE(value.is_number()) << value; }
+
+TEST_F(tool_solve, object_has_every_key_with_its_type) {
+  write("A.mtx", chain(40).file());
+  const tool_result r = run("solve A.mtx --json");
+  ASSERT_EQ(r.code, 0);
+  EXPECT_EQ(r.err, "");
+  const json o = json::parse(r.out);
+  std::vector<std::string> keys;
+  const auto in_order = nlohmann::ordered_json::parse(r.out);
+  for (const auto& [key, value] : in_order.items()) keys.push_back(key);
+  EXPECT_EQ(keys,
+            (std::vector<std::string>{"schema", "version", "matrix", "method", "preconditioner", "precision",
+                                      "device", "status", "reason", "iterations", "tolerance", "residual",
+                                      "error_bound", "repeat", "time_s", "memory_bytes"}));
+  EXPECT_EQ(o["schema"], "vouch.solve/1");
+  EXPECT_EQ(o["matrix"],
+            json::parse(R"({"file":"A.mtx","rows":40,"cols":40,"nonzeros":118,"symmetric":true})"));
+  EXPECT_EQ(o["method"], "cg");
+  EXPECT_EQ(o["preconditioner"], "none");
+  EXPECT_EQ(o["precision"], "double");
+  EXPECT_EQ(o["device"]["kind"], "cpu");
+  EXPECT_TRUE(o["device"]["name"].is_string());
+  EXPECT_TRUE(o["device"]["threads"].is_number_integer());
+  EXPECT_EQ(o["status"], "converged");
+  EXPECT_FALSE(o["reason"].get<std::string>().empty());
+  EXPECT_TRUE(o["iterations"].is_number_integer());
+  EXPECT_EQ(o["tolerance"], json::parse(R"({"relative":1e-8,"absolute":0.0})"));
+  for (const char* key : {"relative_true", "relative_recurrence", "backward_error"})
+    expect_number(o["residual"][key]);
+  EXPECT_TRUE(o["error_bound"].is_null());
+  EXPECT_EQ(o["repeat"]["count"], 1);
+  EXPECT_EQ(o["repeat"]["stddev_s"], 0.0);
+  expect_number(o["repeat"]["mean_s"]);
+  double parts = 0;
+  for (const char* key : {"read", "setup", "transfer", "solve", "write"}) {
+    expect_number(o["time_s"][key]);
+    parts += o["time_s"][key].get<double>();
+  }
+  EXPECT_LE(parts, o["time_s"]["total"].get<double>());
+  EXPECT_GT(o["memory_bytes"]["host_peak"], 0);
+  EXPECT_EQ(o["memory_bytes"]["device_peak"], 0);
+}
+
+TEST_F(tool_solve, written_x_has_the_residual_that_is_reported) {
+  const auto A = chain(300);
+  write("A.mtx", A.file());
+  for (const std::string precond : {"none", "jacobi", "block-jacobi:4", "ssor", "ic0", "chebyshev"}) {
+    const json o = solve("A.mtx --device cpu --threads 2 -o x.txt --precond " + precond);
+    EXPECT_EQ(o["status"], "converged") << precond;
+    const double exact = A.relative_residual(ones(300), numbers(content("x.txt")));
+    EXPECT_LE(exact, 1e-8) << precond;
+    EXPECT_NEAR(o["residual"]["relative_true"].get<double>(), exact, 1e-16) << precond;
+  }
+}
+
+TEST_F(tool_solve, vectors_in_every_format) {
+  const auto A = chain(50);
+  write("A.mtx", A.file());
+  solve("A.mtx -o x.txt");
+  solve("A.mtx -o x.mtx");
+  solve("A.mtx -o x.npy");
+  const std::vector<double> x = numbers(content("x.txt"));
+  ASSERT_EQ(x.size(), 50u);
+  const std::string matrix_market = content("x.mtx");
+  EXPECT_EQ(matrix_market.find("%%MatrixMarket matrix array real general\n50 1\n"), 0u);
+  EXPECT_EQ(numbers(matrix_market.substr(matrix_market.find("50 1\n") + 5)), x);
+  const std::string npy = content("x.npy");
+  ASSERT_GE(npy.size(), 400u);
+  std::vector<double> binary(50);
+  std::memcpy(binary.data(), npy.data() + npy.size() - 400, 400);
+  EXPECT_EQ(binary, x);
+  // and as right-hand sides and starts
+  for (const std::string name : {"x.txt", "x.mtx", "x.npy"}) {
+    const json o = solve("A.mtx --rhs " + name + " -o y.txt");
+    EXPECT_LE(A.relative_residual(x, numbers(content("y.txt"))), 1e-8) << name;
+    EXPECT_EQ(solve("A.mtx --initial " + name)["iterations"], 0) << name;
+    EXPECT_GT(o["iterations"], 0) << name;
+  }
+}
+
+TEST_F(tool_solve, row_sums_are_solved_by_ones) {
+  write("A.mtx", chain(100).file());
+  solve("A.mtx --rhs row-sums --rtol 1e-12 -o x.txt");
+  for (const double x : numbers(content("x.txt"))) EXPECT_NEAR(x, 1, 1e-9);
+  EXPECT_EQ(solve("A.mtx --rhs row-sums --initial ones")["iterations"], 0);
+}
+
+TEST_F(tool_solve, several_right_hand_sides) {
+  const auto A = chain(60);
+  write("A.mtx", A.file());
+  std::vector<double> b1 = ones(60), b2;
+  std::string both, second;
+  for (int i = 0; i < 60; ++i) {
+    b2.push_back(i % 7 - 3);
+    second += std::to_string(i % 7 - 3) + "\n";
+    both += "1 " + std::to_string(i % 7 - 3) + "\n";
+  }
+  write("both.txt", both);
+  write("second.txt", second);
+  const json o = solve("A.mtx --rhs both.txt -o x.txt");
+  const json first_alone = solve("A.mtx");
+  const json second_alone = solve("A.mtx --rhs second.txt -o x2.txt");
+  EXPECT_EQ(o["iterations"], first_alone["iterations"].get<int>() + second_alone["iterations"].get<int>());
+  EXPECT_EQ(o["residual"]["relative_true"], std::max(first_alone["residual"]["relative_true"].get<double>(),
+                                                     second_alone["residual"]["relative_true"].get<double>()));
+  const std::vector<double> x = numbers(content("x.txt"));
+  ASSERT_EQ(x.size(), 120u);
+  std::vector<double> x2;
+  for (std::size_t i = 0; i < 60; ++i) x2.push_back(x[2 * i + 1]);
+  EXPECT_EQ(x2, numbers(content("x2.txt")));
+}
+
+TEST_F(tool_solve, same_bits_for_any_number_of_threads_and_any_run) {
+  write("A.mtx", chain(5000).file());
+  solve("A.mtx --device cpu --threads 1 -o a.txt --max-iterations 300", 1);
+  solve("A.mtx --device cpu --threads 3 -o b.txt --max-iterations 300", 1);
+  solve("A.mtx --device cpu --threads 3 -o c.txt --max-iterations 300 --repeat 2", 1);
+  EXPECT_EQ(content("a.txt"), content("b.txt"));
+  EXPECT_EQ(content("a.txt"), content("c.txt"));
+}
+
+TEST_F(tool_solve, precisions) {
+  const auto A = chain(30);
+  write("A.mtx", A.file());
+  const json single = solve("A.mtx --precision single -o s.txt --rtol 1e-4");
+  EXPECT_EQ(single["precision"], "single");
+  EXPECT_EQ(single["status"], "converged");
+  // of the matrix in the file, which single precision rounds
+  const double exact = A.relative_residual(ones(30), numbers(content("s.txt")));
+  EXPECT_LE(exact, 1e-4);
+  EXPECT_NEAR(single["residual"]["relative_true"].get<double>(), exact, 1e-9 * exact);
+  EXPECT_EQ(solve("A.mtx --precision single --fixed-iterations 1")["tolerance"]["relative"], 1e-5);
+
+  const json mixed = solve("A.mtx --precision mixed --precond jacobi -o m.txt");
+  EXPECT_EQ(mixed["precision"], "mixed");
+  EXPECT_LE(A.relative_residual(ones(30), numbers(content("m.txt"))), 1e-8);
+}
+
+TEST_F(tool_solve, single_precision_is_judged_on_the_matrix_of_the_file) {
+  // 1 + 1e-5 rounds to another number; the ones that solve the rounded system miss the true one.
+  write("A.mtx",
+        "%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 16777217\n2 1 -16777216\n2 2 16777217\n");
+  const json o = solve("A.mtx --precision single -o x.txt", 1);
+  EXPECT_NE(o["status"], "converged");
+}
+
+TEST_F(tool_solve, repeats) {
+  write("A.mtx", chain(40).file());
+  const json o = solve("A.mtx --repeat 3");
+  EXPECT_EQ(o["repeat"]["count"], 3);
+  EXPECT_GT(o["repeat"]["mean_s"], 0.0);
+  EXPECT_GE(o["repeat"]["stddev_s"], 0.0);
+  EXPECT_EQ(o["iterations"], solve("A.mtx")["iterations"]);
+}
+
+TEST_F(tool_solve, edges) {
+  const auto A = chain(5);
+  write("A.mtx", A.file());
+  write("zero.txt", "0\n0\n0\n0\n0\n");
+  const json zero = solve("A.mtx --rhs zero.txt --initial ones -o x.txt");
+  EXPECT_EQ(zero["status"], "converged");
+  EXPECT_EQ(content("x.txt"), "0\n0\n0\n0\n0\n");
+  EXPECT_EQ(zero["residual"]["relative_true"], 0.0);
+
+  write("dense.mtx", "%%MatrixMarket matrix array real symmetric\n2 2\n4\n1\n3\n");
+  const json dense = solve("dense.mtx -o d.txt");
+  EXPECT_EQ(dense["status"], "converged");
+  const std::vector<double> d = numbers(content("d.txt"));
+  EXPECT_NEAR(d.at(0), 2.0 / 11, 1e-8);
+  EXPECT_NEAR(d.at(1), 3.0 / 11, 1e-8);
+
+  ASSERT_EQ(shell("gzip -k A.mtx"), 0);
+  EXPECT_EQ(solve("A.mtx.gz")["iterations"], solve("A.mtx")["iterations"]);
+  EXPECT_EQ(shell("cat A.mtx | \"$VOUCH\" solve /dev/stdin -q > /dev/null"), 0);
+  EXPECT_EQ(shell("\"$VOUCH\" solve A.mtx -q > /dev/full 2> /dev/null"), 3);
+}
+
+// Status by status: the exit code and whether x is written.
+
+TEST_F(tool_solve, status_converged_by_the_absolute_tolerance) {
+  const auto A = chain(20);
+  write("A.mtx", A.file());
+  const json o = solve("A.mtx --rtol 0 --atol 1e-3 -o x.txt");
+  EXPECT_EQ(o["status"], "converged");
+  EXPECT_EQ(o["tolerance"]["absolute"], 1e-3);
+  EXPECT_LE(A.relative_residual(ones(20), numbers(content("x.txt"))) * std::sqrt(20.0), 1e-3);
+}
+
+TEST_F(tool_solve, status_fixed) {
+  const auto A = chain(200);
+  write("A.mtx", A.file());
+  const json o = solve("A.mtx --fixed-iterations 17 -o x.txt");
+  EXPECT_EQ(o["status"], "fixed");
+  EXPECT_EQ(o["iterations"], 17);
+  EXPECT_NEAR(A.relative_residual(ones(200), numbers(content("x.txt"))),
+              o["residual"]["relative_true"].get<double>(), 1e-9);
+  const json none = solve("A.mtx --fixed-iterations 0 -o x.txt");
+  EXPECT_EQ(none["residual"]["relative_true"], 1.0);
+}
+
+TEST_F(tool_solve, iterations_beyond_the_solution_are_done_too) {
+  const auto A = chain(20);
+  write("A.mtx", A.file());
+  for (const std::string precond : {"none", "jacobi", "ic0"}) {
+    const json o = solve("A.mtx --fixed-iterations 50000 -o x.txt --precond " + precond);
+    EXPECT_EQ(o["status"], "fixed") << precond;
+    EXPECT_EQ(o["iterations"], 50000) << precond;
+    EXPECT_LE(A.relative_residual(ones(20), numbers(content("x.txt"))), 1e-12) << precond;
+    EXPECT_EQ(solve("A.mtx --rtol 0 --precond " + precond, 1)["status"], "stagnated") << precond;
+  }
+}
+
+TEST_F(tool_solve, units_of_the_right_hand_side_do_not_matter) {
+  const auto A = chain(20);
+  write("A.mtx", A.file());
+  for (const std::string unit : {"1e-200", "1e-70", "1e70", "1e200"}) {
+    std::string b;
+    for (int i = 0; i < 20; ++i) b += unit + "\n";
+    write("b.txt", b);
+    EXPECT_EQ(solve("A.mtx --rhs b.txt")["status"], "converged") << unit;
+  }
+}
+
+TEST_F(tool_solve, status_stopped) {
+  const auto A = chain(200);
+  write("A.mtx", A.file());
+  const json o = solve("A.mtx --stop recurrence:1e-3 -o x.txt");
+  EXPECT_EQ(o["status"], "stopped");
+  EXPECT_LT(o["residual"]["relative_recurrence"].get<double>() * std::sqrt(200.0), 1e-3);
+  EXPECT_NEAR(A.relative_residual(ones(200), numbers(content("x.txt"))),
+              o["residual"]["relative_true"].get<double>(), 1e-9);
+}
+
+TEST_F(tool_solve, status_max_iterations) {
+  write("A.mtx", chain(200).file());
+  const json o = solve("A.mtx --max-iterations 5 -o x.txt", 1);
+  EXPECT_EQ(o["status"], "max_iterations");
+  EXPECT_EQ(o["iterations"], 5);
+  EXPECT_EQ(numbers(content("x.txt")).size(), 200u);
+}
+
+TEST_F(tool_solve, status_stagnated) {
+  const auto A = chain(50);
+  write("A.mtx", A.file());
+  const json o = solve("A.mtx --rtol 1e-19 -o x.txt", 1);
+  EXPECT_EQ(o["status"], "stagnated");
+  EXPECT_LE(A.relative_residual(ones(50), numbers(content("x.txt"))), 1e-13);
+}
+
+TEST_F(tool_solve, status_not_spd) {
+  write("A.mtx", "%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 1\n2 1 2\n2 2 1\n");
+  write("b.txt", "1\n-1\n");
+  const json o = solve("A.mtx --rhs b.txt -o x.txt --history h.csv", 1);
+  EXPECT_EQ(o["status"], "not_spd");
+  EXPECT_FALSE(exists("x.txt"));
+  EXPECT_TRUE(exists("h.csv"));
+}
+
+TEST_F(tool_solve, status_breakdown) {
+  write("A.mtx", "%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 1\n2 1 1\n2 2 1\n");
+  write("b.txt", "1\n-1\n");
+  EXPECT_EQ(solve("A.mtx --rhs b.txt -o x.txt", 1)["status"], "breakdown");
+  EXPECT_FALSE(exists("x.txt"));
+  // rows that sum to zero and a right-hand side that no x can have
+  write("N.mtx", "%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 1\n2 1 -1\n2 2 1\n");
+  EXPECT_EQ(solve("N.mtx -o x.txt", 1)["status"], "breakdown");
+  EXPECT_FALSE(exists("x.txt"));
+  const tool_result r = run("solve N.mtx --rhs b.txt -o x.txt --json");
+  EXPECT_EQ(r.code, 0);
+  EXPECT_NE(r.err.find("vouch: warning: every row sums to zero"), std::string::npos) << r.err;
+}
+
+TEST_F(tool_solve, status_diverged) {
+  // One step of steepest descent makes the residual a million times larger.
+  write("A.mtx", "%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 1\n2 1 1e6\n2 2 1000000000001\n");
+  write("b.txt", "1\n0\n");
+  EXPECT_EQ(solve("A.mtx --rhs b.txt -o x.txt", 1)["status"], "diverged");
+  EXPECT_FALSE(exists("x.txt"));
+}
+
+class tool_interrupted : public tool_solve {
+ protected:
+  // Sends the signal once the table of residuals has begun; the exit code.
+  int solve_and_send(const std::string& signal, const std::string& arguments) {
+    return shell(
+        "\"$VOUCH\" solve A.mtx --fixed-iterations 4e15 -o x.txt " + arguments +
+        " > .out 2> .err & pid=$!; for k in $(seq 600); do grep -qs iteration .err && break; sleep 0.1; "
+        "done; kill -" +
+        signal + " $pid; wait $pid");
+  }
+};
+
+TEST_F(tool_interrupted, ctrl_c_writes_the_iterate_so_far) {
+  const auto A = chain(2000);
+  write("A.mtx", A.file());
+  EXPECT_EQ(solve_and_send("INT", "--history h.csv"), 130) << content(".err");
+  EXPECT_EQ(content(".out").find("interrupted: "), 0u) << content(".out");
+  const std::vector<double> x = numbers(content("x.txt"));
+  ASSERT_EQ(x.size(), 2000u);
+  EXPECT_LT(A.relative_residual(ones(2000), x), 1e3);
+  EXPECT_EQ(files(), (std::vector<std::string>{"A.mtx", "h.csv", "x.txt"}));
+}
+
+TEST_F(tool_interrupted, terminated) {
+  write("A.mtx", chain(2000).file());
+  EXPECT_EQ(solve_and_send("TERM", ""), 143) << content(".err");
+  EXPECT_TRUE(exists("x.txt"));
+}
+
+TEST_F(tool_solve, history_and_plot) {
+  write("A.mtx", chain(200).file());
+  const json o = solve("A.mtx --history h.csv --plot p.svg --rhs row-sums");
+  const std::string csv = content("h.csv");
+  ASSERT_EQ(csv.find("iteration,residual,relative\n0,"), 0u) << csv.substr(0, 60);
+  std::istringstream lines(csv);
+  std::string line;
+  std::getline(lines, line);
+  double first = 0, last = -1;
+  while (std::getline(lines, line)) {
+    double iteration = 0, residual = 0, relative = 0;
+    ASSERT_EQ(std::sscanf(line.c_str(), "%lf,%lf,%lf", &iteration, &residual, &relative), 3) << line;
+    EXPECT_GT(iteration, last);
+    last = iteration;
+    if (iteration == 0) first = residual;
+    EXPECT_NEAR(relative, residual / first, 1e-12 * relative);
+  }
+  EXPECT_EQ(last, o["iterations"]);
+  const std::string svg = content("p.svg");
+  EXPECT_EQ(svg.find("<svg "), 0u);
+  EXPECT_NE(svg.find("A.mtx: converged after"), std::string::npos);
+  EXPECT_NE(svg.find("tolerance 1e-08"), std::string::npos);
+  EXPECT_EQ(svg.find("<script"), std::string::npos);
+  EXPECT_EQ(files(), (std::vector<std::string>{"A.mtx", "h.csv", "p.svg"}));
+}
+
+TEST_F(tool_solve, talk) {
+  write("A.mtx", chain(40).file());
+  const tool_result normal = run("solve A.mtx");
+  EXPECT_EQ(normal.out.find("converged: true residual "), 0u) << normal.out;
+  for (const char* part : {"matrix     A.mtx: 40 x 40, 118 nonzeros, symmetric, positive diagonal\n",
+                           "goal       ||b - Ax|| <= 1e-08 ||b||", "   iteration      residual",
+                           "checked    true residual", "attainable about", "backward error"})
+    EXPECT_NE(normal.err.find(part), std::string::npos) << part << "\n" << normal.err;
+  EXPECT_EQ((normal.out + normal.err).find('\033'), std::string::npos);  // no terminal, no colours
+  EXPECT_EQ(run("solve A.mtx -q").err, "");
+  EXPECT_NE(run("solve A.mtx --json -v").err.find("checked    true residual"), std::string::npos);
+  const tool_result preflight = run("solve A.mtx --json --rtol 1e-17");
+  EXPECT_EQ(preflight.err.find("vouch: warning: the tolerance 1e-17 is below"), 0u) << preflight.err;
+}
+
+TEST_F(tool_solve, real_matrix) {
+  const std::string path = testing::data_file("matrices/bcsstk14.mtx");
+  VOUCH_NEEDS_DATA(path);
+  const json o = solve("'" + path + "' --rhs row-sums --precond jacobi -o x.txt");
+  EXPECT_EQ(o["status"], "converged");
+  EXPECT_EQ(o["matrix"]["nonzeros"], 63454);
+  EXPECT_LE(o["residual"]["relative_true"], 1e-8);
+}
+
+}  // namespace
+}  // namespace vouch

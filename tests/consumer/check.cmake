@@ -1,0 +1,20 @@
+# cmake -D BUILD=... -D WORK=... -P check.cmake: installs the build tree BUILD to a fresh prefix under WORK, moves that
+# prefix (a package must not remember where it was made), builds this project against it and runs its tests.
+cmake_minimum_required(VERSION 3.25)
+file(REAL_PATH ${WORK} WORK)
+
+function(run)
+  execute_process(COMMAND ${ARGN} COMMAND_ECHO STDOUT COMMAND_ERROR_IS_FATAL ANY)
+endfunction()
+
+file(REMOVE_RECURSE ${WORK})
+run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/staged)
+file(RENAME ${WORK}/staged ${WORK}/prefix)
+
+run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR} -B ${WORK}/build -G Ninja
+  -DCMAKE_PREFIX_PATH=${WORK}/prefix -DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF)
+run(${CMAKE_COMMAND} --build ${WORK}/build)
+run(${CMAKE_CTEST_COMMAND} --test-dir ${WORK}/build --output-on-failure)
+if(EXISTS ${WORK}/prefix/bin/vouch)
+  run(${WORK}/prefix/bin/vouch --version)
+endif()

@@ -1,0 +1,51 @@
+// vouch/generate/problems.hpp -- all model problems by name.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <vouch/core/device.hpp>
+#include <vouch/sparse/csr.hpp>
+
+namespace vouch {
+
+/// What a problem can be told; what is not set takes the problem's own default. Sizes: ny defaults to nx and
+/// nz to ny once nx is set.
+struct problem_options {
+  std::optional<std::int64_t> nx{}, ny{}, nz{};  // points, cells or elements in each direction
+  std::optional<std::string> boundary{};         // dirichlet|neumann; plate: supported|clamped;
+                                                 // elasticity: clamped|free
+  std::optional<std::string> coefficient{};      // smooth|jump|random
+  std::optional<std::string> element{};          // triangle|quadrilateral, tetrahedron|hexahedron
+  std::optional<double> epsilon{};               // anisotropy: the weak direction's coefficient
+  std::optional<double> contrast{};              // largest over smallest coefficient or stiffness
+  std::optional<double> young{};
+  std::optional<double> poisson_ratio{};
+  std::optional<double> stretch{};  // length of a cell in x over its other edges
+  std::optional<double> perturb{};  // part of a cell by which inner nodes move at random
+  std::string order = "natural";    // natural|random|rcm; elasticity moves whole nodes
+  std::uint64_t seed = 1;           // of everything random
+};
+
+/// One entry of the list.
+struct problem_facts {
+  std::string_view name;
+  std::string_view summary;
+  int dimension = 0;                      // how many of nx, ny, nz it takes: 0 for a fixed problem
+  std::vector<std::string_view> options;  // names of the options it takes besides, as in the command line
+};
+
+/// All problems, in the order in which help lists them.
+std::span<const problem_facts> problems();
+
+/// The matrix of a problem.
+///
+/// Memory  Built on dev, which is a CPU, by all its threads.
+/// Result  The same bits on every run and for any number of threads.
+/// Throws  value_error  an unknown name, an option that the problem does not take, or a value that it refuses
+csr<double> generate_problem(const device& dev, std::string_view name, const problem_options& options = {});
+
+}  // namespace vouch

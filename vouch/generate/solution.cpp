@@ -1,0 +1,51 @@
+#include <cmath>
+#include <numbers>
+#include <string>
+
+#include <vouch/core/error.hpp>
+#include <vouch/core/random.hpp>
+#include <vouch/core/twofold.hpp>
+#include <vouch/generate/solution.hpp>
+
+namespace vouch {
+namespace {
+
+double element_of(known_solution kind, std::int64_t i, std::int64_t n, std::uint64_t seed) {
+  switch (kind) {
+    case known_solution::random:
+      return 2 * random_unit(seed, static_cast<std::uint64_t>(i)) - 1;
+    case known_solution::smooth: {
+      const double place = (static_cast<double>(i) + 0.5) / static_cast<double>(n);
+      return 1 + 0.5 * std::sin(2 * std::numbers::pi * place);
+    }
+    case known_solution::ones:
+      break;
+  }
+  return 1;
+}
+
+}  // namespace
+
+array<double> make_solution(const device& dev, known_solution kind, std::int64_t n, std::uint64_t seed) {
+  array<double> x(dev, n);
+#pragma omp parallel for num_threads(dev.threads()) schedule(static)
+  for (std::int64_t i = 0; i < n; ++i) x[i] = element_of(kind, i, n, seed);
+  return x;
+}
+
+array<double> right_hand_side(const device& dev, csr_view<const double> A, view<const double> x) {
+  if (x.size() != A.cols)
+    throw shape_error("right_hand_side: a matrix of " + std::to_string(A.cols) + " columns times " +
+                      std::to_string(x.size()) + " elements");
+  array<double> b(dev, A.rows);
+#pragma omp parallel for num_threads(dev.threads()) schedule(static)
+  for (std::int64_t i = 0; i < A.rows; ++i) {
+    twofold<double> sum;
+    for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k)
+      sum = add_product(sum, A.val[k], x[A.col[k]]);
+    b[i] = sum.hi;
+  }
+  return b;
+}
+
+}  // namespace vouch

@@ -1,0 +1,57 @@
+#include <algorithm>
+#include <cstdio>
+
+#include <vouch/core/config.hpp>
+#include <vouch/solve/choose_device.hpp>
+
+namespace vouch {
+namespace {
+
+// A solve is taken to be this long: between the hundreds of iterations of a mesh problem and the tens of
+// thousands of an ill-conditioned one.
+constexpr double typical_iterations = 2000;
+constexpr double cuda_start_seconds = 0.3;
+constexpr double upload_bytes_a_second = 8e9;  // from pageable memory
+
+double bytes_moved(std::int64_t rows, std::int64_t nonzeros) {
+  return 12.0 * static_cast<double>(nonzeros) + 88.0 * static_cast<double>(rows);
+}
+
+}  // namespace
+
+iteration_model cg_iteration_model(std::int64_t rows, std::int64_t nonzeros, int threads) {
+  const double n = static_cast<double>(rows), entries = static_cast<double>(nonzeros);
+  const double bytes = bytes_moved(rows, nonzeros);
+  // In its caches one core needs 0.65 ns a row and 0.16 ns an entry; more threads pay from about 1 MB each, and
+  // all together end at the memory's bandwidth, some 12 GB/s a thread.
+  const double useful = std::clamp(bytes / 1e6, 1.0, static_cast<double>(threads));
+  const double in_cache = (0.65e-9 * n + 0.16e-9 * entries) / useful + (useful > 1 ? 5e-6 : 0.0);
+  const double from_memory = bytes / (12e9 * useful);
+  const double cpu = bytes < 2e6 * threads ? in_cache : std::max(in_cache, from_memory);
+  double gpu = 8e-6 + bytes / 3.8e12;
+  if (nonzeros <= 150000)
+    gpu = 1.3e-6 + 1.4e-11 * entries;
+  else if (nonzeros < 1500000 && rows < 100000)
+    gpu = 2.7e-6 + 1.8e-12 * entries;
+  return {cpu, gpu};
+}
+
+device_choice choose_device(std::int64_t rows, std::int64_t nonzeros, int threads, bool cuda_running) {
+  const iteration_model model = cg_iteration_model(rows, nonzeros, threads);
+  const double on_cpu = typical_iterations * model.cpu;
+  const double start = cuda_running ? 0 : cuda_start_seconds;
+  const double on_gpu =
+      start + bytes_moved(rows, nonzeros) / upload_bytes_a_second + typical_iterations * model.gpu;
+  char line[240];
+  std::snprintf(line, sizeof line,
+                "model: %.3g us an iteration here, %.3g us on a GPU that takes %.2g s to start and load",
+                1e6 * model.cpu, 1e6 * model.gpu, on_gpu - typical_iterations * model.gpu);
+  if (on_cpu <= on_gpu)
+    return {device::cpu(threads), std::string("the CPU is faster for this size (") + line + ")"};
+  if (!built_with_cuda) return {device::cpu(threads), "this build has no CUDA"};
+  const device best = device::best();
+  if (!best.is_cuda()) return {device::cpu(threads), "there is no usable GPU"};
+  return {best, std::string("the GPU is faster for this size (") + line + ")"};
+}
+
+}  // namespace vouch
