@@ -56,10 +56,14 @@ class careful_line {
   token take(const char* what) {
     token word;
     if (!words_.next(word)) refuse(word, std::string("the line ends before the ") + what);
-    if (const auto nul = word.text.find('\0'); nul != word.text.npos)
-      refuse({word.text, word.column + static_cast<std::int64_t>(nul)}, "a NUL byte");
+    if (const auto at = word.text.find('\0'); at != word.text.npos) refuse(inside(word, at), "a NUL byte");
+    if (const auto at = word.text.find('\r'); at != word.text.npos)
+      refuse(inside(word, at), "a carriage return inside the line", "lines end in LF or CR LF");
     if (word.text.starts_with('%')) refuse(word, "a comment after the size line");
     return word;
+  }
+  static token inside(const token& word, std::size_t at) {
+    return {word.text, word.column + static_cast<std::int64_t>(at)};
   }
   std::int64_t index(const char* what, std::int64_t largest, token& word) {
     word = take(what);
@@ -67,12 +71,13 @@ class careful_line {
     const auto number = parse_integer(word.text.data(), last);
     if (number.error == number_error::malformed || number.end != last)
       refuse(word, std::string("expected a ") + what + ", found " + quoted(word.text));
-    if (number.value < 1 && number.error == number_error::none)
-      refuse(word, std::string(what) + " " + std::to_string(number.value) + " is below 1",
+    const bool overflow = number.error == number_error::overflow;
+    if (overflow ? word.text[0] == '-' : number.value < 1)
+      refuse(word, std::string(what).append(" ").append(word.text).append(" is below 1"),
              "indices count from 1");
-    if (number.value > largest || number.error == number_error::overflow)
-      refuse(word, std::string(what) + " " + std::string(word.text) + " exceeds " + std::to_string(largest) +
-                       " " + what + "s");
+    if (overflow || number.value > largest)
+      refuse(word, std::string(what).append(" ").append(word.text).append(" exceeds ") +
+                       std::to_string(largest) + " " + what + "s");
     return number.value;
   }
   double value() {
@@ -93,8 +98,6 @@ class careful_line {
   void end() {
     token word;
     if (!words_.next(word)) return;
-    if (word.text.find('\r') != word.text.npos)
-      refuse(word, "a carriage return inside the line", "lines end in LF or CR LF");
     refuse(word, "unexpected " + quoted(word.text) + " at the end of the line");
   }
   [[noreturn]] void refuse(const token& at, const std::string& message, const char* hint = "") const {

@@ -62,8 +62,8 @@ atomic_file::atomic_file(const std::string& path) : path_(path), target_(resolve
   buffer_.reserve(buffer_bytes);
   struct stat facts {};
   const bool exists = stat(path.c_str(), &facts) == 0;
-  if (exists && S_ISDIR(facts.st_mode)) {
-    errno = EISDIR;
+  if (path.empty() || (exists && S_ISDIR(facts.st_mode))) {
+    errno = path.empty() ? ENOENT : EISDIR;
     fail();
   }
   if (const int stream = standard_stream(path); stream >= 0) {

@@ -1,0 +1,213 @@
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <temporary.hpp>
+#include <vouch/core/error.hpp>
+#include <vouch/core/random.hpp>
+#include <vouch/io/vectors.hpp>
+
+namespace vouch {
+namespace {
+
+using testing::content_of;
+using testing::gzipped;
+using testing::temporary_folder;
+
+// An .npy file; the header is taken as it is, without padding.
+template <class T>
+std::string npy(const std::string& dictionary, const std::vector<T>& elements, char version = 1) {
+  std::string text = "\x93NUMPY";
+  text += version;
+  text += '\0';
+  text += static_cast<char>(dictionary.size());
+  text += '\0';
+  if (version > 1) text.append(2, '\0');
+  text += dictionary;
+  const std::size_t start = text.size();
+  text.resize(start + elements.size() * sizeof(T));
+  if (!elements.empty()) std::memcpy(text.data() + start, elements.data(), elements.size() * sizeof(T));
+  return text;
+}
+
+std::string dictionary(const char* type, const char* order, const char* shape) {
+  std::string text = "{'descr': '";
+  text.append(type)
+      .append("', 'fortran_order': ")
+      .append(order)
+      .append(", 'shape': ")
+      .append(shape)
+      .append(", }\n");
+  return text;
+}
+
+class Vectors : public ::testing::Test {
+ protected:
+  vectors read(const std::string& content, int threads = 2) {
+    return read_vectors(device::cpu(threads), folder.file("b", content));
+  }
+  void expect(const std::string& content, std::int64_t rows, std::int64_t cols,
+              const std::vector<double>& values) {
+    const vectors b = read(content);
+    EXPECT_EQ(b.rows, rows);
+    EXPECT_EQ(b.cols, cols);
+    EXPECT_EQ(b.values.to_vector(), values);
+  }
+  std::string complaint(const std::string& content) {
+    try {
+      read(content);
+    } catch (const parse_error& e) {
+      return std::string(e.what()).substr(folder.path("b").size());
+    }
+    return "no error";
+  }
+  temporary_folder folder;
+};
+
+TEST_F(Vectors, ReadsText) {
+  expect("1\n-2.5\n3e2", 3, 1, {1, -2.5, 300});
+  expect("\n 1 \r\n\t\r\n2\n\n", 2, 1, {1, 2});
+  expect("1 2\t3\n4  5 6\n", 2, 3, {1, 4, 2, 5, 3, 6});
+  expect(gzipped("7\n8\n"), 2, 1, {7, 8});
+}
+
+TEST_F(Vectors, SaysWhatIsWrongWithText) {
+  EXPECT_EQ(complaint(""), ": the file holds no numbers");
+  EXPECT_EQ(complaint("\n \n"), ": the file holds no numbers");
+  EXPECT_EQ(complaint("1\n2\n 3x\n"), ":3:2: expected a number, found '3x'");
+  EXPECT_EQ(complaint("1\nnan\n"), ":2:1: NaN is not allowed");
+  EXPECT_EQ(complaint("1\n-inf\n"), ":2:1: infinity is not allowed");
+  EXPECT_EQ(complaint("1\n1e999\n"), ":2:1: '1e999' overflows double precision");
+  EXPECT_EQ(complaint("1\n1e999x\n"), ":2:1: expected a number, found '1e999x'");
+  EXPECT_EQ(complaint("1 2\n\n3\n"), ":3: 1 numbers, the rows before have 2");
+  EXPECT_EQ(complaint("1,2\n"), ":1:1: expected a number, found '1,2'");
+  EXPECT_EQ(complaint(std::string("1\n2\0\n", 5)), ":2:1: expected a number, found '2\\x00'");
+  EXPECT_EQ(complaint("1\r2\n"), ":1:1: expected a number, found '1\\x0d2'");
+}
+
+TEST_F(Vectors, ReadsLongTextInParallel) {
+  std::string text;
+  std::vector<double> values;
+  for (int k = 0; k < 150000; ++k) {
+    text += std::to_string(k) + ".25\n";
+    values.push_back(k + 0.25);
+  }
+  for (const int threads : {1, 2, 5}) EXPECT_EQ(read(text, threads).values.to_vector(), values);
+  EXPECT_EQ(complaint(text + "1 2\n"), ":150001: 2 numbers, the rows before have 1");
+}
+
+TEST_F(Vectors, ReadsMatrixMarket) {
+  expect("%%MatrixMarket matrix array real general\n2 2\n1\n0\n-3\n4\n", 2, 2, {1, 0, -3, 4});
+  expect("%%MatrixMarket matrix array integer symmetric\n2 2\n1\n2\n3\n", 2, 2, {1, 2, 2, 3});
+  expect("%%MatrixMarket matrix coordinate real general\n4 1 3\n3 1 5\n1 1 2\n3 1 1\n", 4, 1, {2, 0, 6, 0});
+  EXPECT_EQ(complaint("%MatrixMarket matrix array real general\n1 1\n1\n"),
+            ":1:1: expected %%MatrixMarket with two percent signs");
+  EXPECT_EQ(complaint("%%MatrixMarket matrix array real general\n1 1\ninf\n"), ":3:1: infinity is not allowed");
+}
+
+TEST_F(Vectors, ReadsEveryKindOfNpy) {
+  const std::vector<double> f8{1, 2.5, -3, 4, 5, 6};
+  expect(npy(dictionary("<f8", "False", "(6,)"), f8), 6, 1, f8);
+  expect(npy(dictionary("<f8", "True", "(6,)"), f8, 2), 6, 1, f8);
+  expect(npy(dictionary("<f8", "False", "(3, 2)"), f8, 3), 3, 2, {1, -3, 5, 2.5, 4, 6});
+  expect(npy(dictionary("<f8", "True", "(3, 2)"), f8), 3, 2, f8);
+  expect(npy(dictionary("<f4", "False", "(2,)"), std::vector<float>{0.1f, -2}), 2, 1, {0.1f, -2});
+  expect(npy(dictionary("<i8", "False", "(2, 1)"), std::vector<std::int64_t>{-(std::int64_t{1} << 60), 7}), 2,
+         1, {-0x1p60, 7});
+  expect(npy(dictionary("<i4", "False", "(1, 2)"), std::vector<std::int32_t>{-1, 7}), 1, 2, {-1, 7});
+  expect(npy("{\"shape\":(1,),\"descr\":\"<f8\",\"fortran_order\":False}", std::vector<double>{9}), 1, 1, {9});
+  expect(npy(dictionary("<f8", "False", "(0,)"), std::vector<double>{}), 0, 1, {});
+  expect(gzipped(npy(dictionary("<f8", "False", "(6,)"), f8)), 6, 1, f8);
+}
+
+TEST_F(Vectors, SaysWhatIsWrongWithNpy) {
+  const std::vector<double> one{1};
+  const std::vector<double> two{1, 2};
+  const auto with_header = [&](const std::string& text) { return complaint(npy(text, one)); };
+  EXPECT_EQ(complaint("\x93NUMPY\x01"), ": the .npy file ends early");
+  EXPECT_EQ(complaint(npy(dictionary("<f8", "False", "(2,)"), one)), ": the .npy file ends early");
+  EXPECT_EQ(complaint(gzipped(npy(dictionary("<f8", "False", "(2,)"), one))), ": the .npy file ends early");
+  EXPECT_EQ(complaint(npy(dictionary("<f8", "False", "(1,)"), two)),
+            ": bytes behind the end of the .npy array");
+  EXPECT_EQ(complaint(npy(dictionary("<f8", "False", "(1,)"), one, 4)), ": .npy version 4.0 is not supported");
+  EXPECT_EQ(with_header(dictionary(">f8", "False", "(1,)")),
+            ": .npy header: elements of type '>f8' are not supported");
+  EXPECT_EQ(with_header(dictionary("|O", "False", "(1,)")),
+            ": .npy header: elements of type '|O' are not supported");
+  EXPECT_EQ(with_header("{'descr': [('x', '<f8')], 'fortran_order': False, 'shape': (1,)}"),
+            ": .npy header: structured elements are not supported");
+  EXPECT_EQ(with_header(dictionary("<f8", "False", "()")), ": .npy array of 0 dimensions");
+  EXPECT_EQ(with_header(dictionary("<f8", "False", "(1, 1, 1)")), ": .npy array of 3 dimensions");
+  EXPECT_EQ(with_header(dictionary("<f8", "False", "(-1,)")), ": .npy header: expected a length");
+  EXPECT_EQ(with_header(dictionary("<f8", "False", "(9223372036854775807, 9223372036854775807)")),
+            ": the .npy file ends early");
+  EXPECT_EQ(with_header(dictionary("<f8", "Maybe", "(1,)")), ": .npy header: expected True or False");
+  EXPECT_EQ(with_header("{'descr': '<f8', 'shape': (1,)}"),
+            ": .npy header: descr, fortran_order or shape is missing");
+  EXPECT_EQ(with_header("{'descr': '<f8', 'descr': '<f8'}"), ": .npy header: unexpected key 'descr'");
+  EXPECT_EQ(with_header("{'descr': '<f8"), ": .npy header: a string does not end");
+  EXPECT_EQ(with_header(dictionary("<f8", "False", "(1,)") + "x"),
+            ": .npy header: unexpected text behind the dictionary");
+  EXPECT_EQ(complaint(npy(dictionary("<f8", "False", "(2,)"),
+                          std::vector<double>{1, std::numeric_limits<double>::quiet_NaN()})),
+            ": element 1 is nan");
+}
+
+std::vector<double> random_values(std::int64_t count) {
+  std::vector<double> values;
+  for (std::uint64_t k = 0; static_cast<std::int64_t>(values.size()) < count; ++k)
+    if (const double v = std::bit_cast<double>(random_bits(31, k)); std::isfinite(v)) values.push_back(v);
+  return values;
+}
+
+TEST_F(Vectors, WritesWhatItReads) {
+  for (const char* name : {"x.txt", "x.mtx", "x.npy", "x"})
+    for (const auto& [rows, cols] :
+         {std::pair<std::int64_t, std::int64_t>{9001, 1}, {1, 1}, {300, 7}, {1, 5}}) {
+      std::vector<double> values = random_values(rows * cols);
+      values[0] = -0.0;
+      write_vectors(folder.path(name), view<const double>(values.data(), rows * cols), rows, cols);
+      const vectors x = read_vectors(device::cpu(2), folder.path(name));
+      EXPECT_EQ(x.rows, rows) << name;
+      EXPECT_EQ(x.cols, cols) << name;
+      ASSERT_EQ(x.values.size(), rows * cols) << name;
+      EXPECT_EQ(std::memcmp(x.values.data(), values.data(), values.size() * sizeof(double)), 0) << name;
+    }
+}
+
+TEST_F(Vectors, WritesTheTextOnePlansFor) {
+  const std::vector<double> values{1, 0.1, -2, 1e300};
+  const view<const double> all(values.data(), 4);
+  write_vectors(folder.path("x.txt"), all, 4);
+  EXPECT_EQ(content_of(folder.path("x.txt")), "1\n0.1\n-2\n1e+300\n");
+  write_vectors(folder.path("x.txt"), all, 2, 2);
+  EXPECT_EQ(content_of(folder.path("x.txt")), "1 -2\n0.1 1e+300\n");
+  write_vectors(folder.path("x.mtx"), all, 2, 2);
+  EXPECT_EQ(content_of(folder.path("x.mtx")),
+            "%%MatrixMarket matrix array real general\n2 2\n1\n0.1\n-2\n1e+300\n");
+  write_vectors(folder.path("x.npy"), all, 2, 2);
+  const std::string text = content_of(folder.path("x.npy"));
+  EXPECT_EQ(text.substr(0, 10), std::string("\x93NUMPY\x01\x00\x76\x00", 10));
+  EXPECT_EQ(text.substr(10, 58), "{'descr': '<f8', 'fortran_order': True, 'shape': (2, 2), }");
+  EXPECT_EQ(text.size(), 128u + 32u);
+  EXPECT_EQ(text[127], '\n');
+  // A strided view of every second value.
+  write_vectors(folder.path("x.txt"), view<const double>(values.data(), 2, 2), 2);
+  EXPECT_EQ(content_of(folder.path("x.txt")), "1\n-2\n");
+}
+
+TEST_F(Vectors, RefusesToWriteWhatItCannotRead) {
+  const std::vector<double> values{1, std::numeric_limits<double>::infinity()};
+  EXPECT_THROW(write_vectors(folder.path("x.txt"), view<const double>(values.data(), 2), 2), value_error);
+  EXPECT_THROW(write_vectors(folder.path("x.txt"), view<const double>(values.data(), 1), 2), shape_error);
+  EXPECT_THROW(write_vectors(folder.path("none/x.txt"), view<const double>(values.data(), 1), 1), file_error);
+  EXPECT_EQ(folder.files(), 0u);
+}
+
+}  // namespace
+}  // namespace vouch
