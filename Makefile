@@ -48,10 +48,12 @@ test: deps
 	cmake --preset cpu-only -DVOUCH_TESTS=OFF -DBUILD_SHARED_LIBS=ON
 	cmake --build --preset cpu-only -j $(JOBS)
 	cmake -D BUILD=build/cpu-only -D WORK=build/cpu-only/consumer -P tests/consumer/check.cmake
+	ctest --preset release -j $(JOBS)
+
+sanitize: deps
 	cmake --preset asan
 	cmake --build --preset asan -j $(JOBS)
 	ctest --preset asan -j $(JOBS)
-	ctest --preset release -j $(JOBS)
 
 gpu-test: deps
 	bench/gpu_run.sh build tests sanitize
