@@ -14,13 +14,14 @@ LINT_PACKAGES := clang-format-14 clang-tidy-14
 SOURCES = $(shell git ls-files '*.hpp' '*.cpp' '*.h' '*.cuh' '*.cu')
 TOOL := build/release/bin/vouch
 
-.PHONY: help deps build demo test bench gpu-test lint format clean
+.PHONY: help deps build demo test sanitize bench gpu-test lint format clean
 .NOTPARALLEL:
 
 help:
 	@echo 'make demo      build, then generate, solve and report on a real system'
 	@echo 'make build     build the tool: $(TOOL)'
 	@echo 'make test      build everything, CUDA included where there is nvcc, and run all tests'
+	@echo 'make sanitize  the tests once more under the address and undefined-behaviour sanitizers'
 	@echo 'make gpu-test  the tests with a GPU required, and compute-sanitizer on small cases'
 	@echo 'make bench     measure this machine: tables against published figures and peers'
 	@echo 'make lint      clang-format and clang-tidy, changing nothing'
@@ -47,10 +48,12 @@ test: deps
 	cmake --preset cpu-only -DVOUCH_TESTS=OFF -DBUILD_SHARED_LIBS=ON
 	cmake --build --preset cpu-only -j $(JOBS)
 	cmake -D BUILD=build/cpu-only -D WORK=build/cpu-only/consumer -P tests/consumer/check.cmake
+	ctest --preset release -j $(JOBS)
+
+sanitize: deps
 	cmake --preset asan
 	cmake --build --preset asan -j $(JOBS)
 	ctest --preset asan -j $(JOBS)
-	ctest --preset release -j $(JOBS)
 
 gpu-test: deps
 	bench/gpu_run.sh build tests sanitize

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include <vouch/core/config.hpp>
+
 #include "devices.hpp"
 #include "run_tool.hpp"
 #include "small_system.hpp"
@@ -134,9 +136,10 @@ TEST_F(tool_bad_input, more_memory_than_there_is) {
 }
 
 TEST_F(tool_bad_input, no_gpu) {
+  const std::string reason = built_with_cuda ? "no CUDA device" : "this build of vouch has no CUDA";
   write("A.mtx", chain(3).file());
-  refuse("A.mtx --device cuda:1000 -o x.txt", 3, "no CUDA device");
-  if (testing::gpus().empty()) refuse("A.mtx --device cuda -o x.txt", 3, "no CUDA device", "hint: ");
+  refuse("A.mtx --device cuda:1000 -o x.txt", 3, reason);
+  if (testing::gpus().empty()) refuse("A.mtx --device cuda -o x.txt", 3, reason, "hint: ");
 }
 
 TEST_F(tool_bad_input, an_older_file_survives_a_failure) {

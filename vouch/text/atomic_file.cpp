@@ -20,6 +20,7 @@ constexpr std::size_t buffer_bytes = 64 * 1024;
 // Names of open temporary files. Whoever takes a name out of its slot removes the file.
 constexpr int slots = 64;
 std::array<std::atomic<char*>, slots> unfinished{};
+std::array<std::atomic<char*>, slots> removed{};  // names that a signal handler has taken: they live on here
 static_assert(std::atomic<char*>::is_always_lock_free, "signal handlers use it");
 
 int remember(char* name) {
@@ -144,8 +145,11 @@ void atomic_file::discard() noexcept {
 
 void remove_unfinished_files() noexcept {
   const int code = errno;
-  for (auto& slot : unfinished)
-    if (const char* name = slot.exchange(nullptr)) unlink(name);
+  for (std::size_t k = 0; k < unfinished.size(); ++k)
+    if (char* name = unfinished[k].exchange(nullptr)) {
+      removed[k] = name;
+      unlink(name);
+    }
   errno = code;
 }
 
