@@ -162,6 +162,17 @@ TEST(AtomicFile, ReplacesAFileAndKeepsItsMode) {
   EXPECT_EQ(content_of(path), "new");
 }
 
+TEST(AtomicFile, GivesNewFilesTheUsualMode) {
+  temporary_folder folder;
+  const mode_t mask = umask(027);
+  atomic_file file(folder.path("a"));
+  file.commit();
+  umask(mask);
+  struct stat facts {};
+  stat(folder.path("a").c_str(), &facts);
+  EXPECT_EQ(facts.st_mode & 0777, 0640u);
+}
+
 TEST(AtomicFile, WritesThroughALink) {
   temporary_folder folder;
   folder.file("target", "old");

@@ -4,10 +4,9 @@
 
 #include <array>
 #include <cerrno>
-#include <climits>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include <vouch/core/error.hpp>
 #include <vouch/text/file.hpp>
@@ -51,12 +50,6 @@ std::string resolved(const std::string& path) {
   return target;
 }
 
-mode_t usual_mode() {
-  const mode_t mask = umask(0);
-  umask(mask);
-  return 0666 & ~mask;
-}
-
 }  // namespace
 
 atomic_file::atomic_file(const std::string& path) : path_(path), target_(resolved(path)) {
@@ -76,22 +69,26 @@ atomic_file::atomic_file(const std::string& path) : path_(path), target_(resolve
   } else {
     if (exists && access(path.c_str(), W_OK) != 0) fail();
     open_temporary();
-    fchmod(descriptor_, exists ? facts.st_mode & 07777 : usual_mode());
+    if (exists) fchmod(descriptor_, facts.st_mode & 07777);
   }
 }
 
 atomic_file::~atomic_file() { discard(); }
 
 void atomic_file::open_temporary() {
-  const char suffix[] = ".vouch-tmp";
-  const std::string name = target_ + ".XXXXXX" + suffix;
-  temporary_ = strdup(name.c_str());
-  if (temporary_ == nullptr) throw out_of_memory("the host", static_cast<std::int64_t>(name.size()), 0);
-  descriptor_ = mkostemps(temporary_, sizeof suffix - 1, O_CLOEXEC);
+  static std::atomic<unsigned> counter = 0;
+  do {
+    std::string name = target_;
+    name.append(".").append(std::to_string(getpid())).append("-").append(std::to_string(counter++));
+    name.append(".vouch-tmp");
+    std::free(temporary_);
+    temporary_ = strdup(name.c_str());
+    if (temporary_ == nullptr) throw out_of_memory("the host", static_cast<std::int64_t>(name.size()), 0);
+    descriptor_ = open(temporary_, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  } while (descriptor_ < 0 && errno == EEXIST);  // left by a process of that number
   if (descriptor_ < 0) {
     const int code = errno;
-    std::free(temporary_);
-    temporary_ = nullptr;
+    std::free(std::exchange(temporary_, nullptr));
     errno = code;
     fail();
   }
