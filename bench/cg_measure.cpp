@@ -186,7 +186,7 @@ iteration_cell measure_iterations(system_on<T>& system, csr_view<const T> host_m
   if (samples.empty()) return cell;
   cell.seconds = summarize(samples).least;
 
-  constexpr std::int64_t vectors = 10, in_product = 2;  // x and y of the product are among the ten
+  constexpr std::int64_t vectors = 9, in_product = 2;  // x and y of the product are among the nine
   const auto plan = spmv_plan<T>::make(system.where.dev, system.A, true, request.kept_as);
   const std::int64_t bytes =
       plan.bytes() + (vectors - in_product) * cell.rows * static_cast<std::int64_t>(sizeof(T));

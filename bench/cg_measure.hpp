@@ -66,7 +66,7 @@ struct iteration_cell {
   std::int64_t nonzeros = 0;
   std::int64_t iterations = 0;  // of one run
   double seconds = 0;           // an iteration, of the best run
-  double bytes = 0;             // an iteration: the matrix as stored and 10 n values
+  double bytes = 0;             // an iteration: the matrix as stored and 9 n values
   std::optional<double> floor;  // bytes at the measured memory speed; none where all of it fits in a cache
   bool same_bits = true;        // all runs gave the same bits
   std::optional<double> peer_seconds;  // an iteration of the peer

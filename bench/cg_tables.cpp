@@ -197,7 +197,7 @@ text_table iteration_table(const std::string& title, const std::vector<iteration
                cell.same_bits ? "yes" : "NO"});
   }
   table.note(
-      "bytes: the matrix as stored and 10 n values. floor: bytes at the memory speed measured in this run; "
+      "bytes: the matrix as stored and 9 n values. floor: bytes at the memory speed measured in this run; "
       "a dash where a cache holds them all.");
   return table;
 }

@@ -106,7 +106,7 @@ class cg_run {
   }
 
   void scale(const poisson_size& size) {
-    const std::int64_t bytes = size.rows() * (12 * (2 * size.dimensions + 1) + 8 + 10 * 8);
+    const std::int64_t bytes = size.rows() * (12 * (2 * size.dimensions + 1) + 8 + 9 * 8);
     if (options_.stop() || 3 * bytes > host_.memory_free()) return;
     options_.say(size.name());
     const csr<double> A = poisson_matrix(host_, size);

@@ -32,7 +32,7 @@ struct cg_options {
 ///         max(rtol ||b||_2, atol) for the x returned, recomputed in twice the working precision.
 ///         Same bits on every run; on the CPU for any number of threads.
 ///         Not converging is a status, never an exception.
-/// Cost    An iteration: 2 nnz + 14 n flops; the matrix once and 10 n values.
+/// Cost    An iteration: 2 nnz + 14 n flops; the matrix once and 9 n values.
 /// Throws  shape_error  A not square, wrong lengths
 ///         value_error  A not symmetric, a zero or negative diagonal entry (the text names it), NaN or
 ///                      infinity in b or x

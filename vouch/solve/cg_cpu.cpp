@@ -1,5 +1,6 @@
 // Conjugate gradients on the CPU. An iteration has two sweeps over chunks of rows: A p with all inner products
-// while the chunk is in cache, then the three updates. It moves the matrix and 10 n values.
+// while the chunk is in cache, then the updates. It moves the matrix and 9 n values: the solution moves every
+// other time.
 //
 // Chunks have a size that depends on n alone, each chunk's sums a fixed order, and every thread adds the
 // chunks' sums in the same order: the bits do not depend on the number of threads.
@@ -54,25 +55,31 @@ VOUCH_SIMD_INLINE cg_dots chunk_dots(const T* p, const T* q, const T* r, const T
 }
 
 template <real T, bool Diagonal>
-VOUCH_SIMD_INLINE void chunk_update(T alpha, T beta, const T* q, const T* minv, T* p, T* r, T* d,
-                                    std::int64_t n) {
+VOUCH_SIMD_INLINE void chunk_solution(T along_p, T along_mr, const T* p, const T* r, const T* minv, T* d,
+                                      std::int64_t n) {
+  for (std::int64_t i = 0; i < n; ++i) d[i] += along_p * p[i] + along_mr * (Diagonal ? minv[i] * r[i] : r[i]);
+}
+
+template <real T, bool Diagonal>
+VOUCH_SIMD_INLINE void chunk_update(T alpha, T beta, const T* q, const T* minv, T* p, T* r, std::int64_t n) {
   for (std::int64_t i = 0; i < n; ++i) {
-    d[i] += alpha * p[i];
     r[i] -= alpha * q[i];
     p[i] = (Diagonal ? minv[i] * r[i] : r[i]) + beta * p[i];
   }
 }
 
-#define VOUCH_CHUNK_KERNELS(T)                                                                        \
-  VOUCH_SIMD_CLONES cg_dots dots(const T* p, const T* q, const T* r, const T* minv, std::int64_t n) { \
-    return minv ? chunk_dots<T, true>(p, q, r, minv, n) : chunk_dots<T, false>(p, q, r, minv, n);     \
-  }                                                                                                   \
-  VOUCH_SIMD_CLONES void update(T alpha, T beta, const T* q, const T* minv, T* p, T* r, T* d,         \
-                                std::int64_t n) {                                                     \
-    if (minv)                                                                                         \
-      chunk_update<T, true>(alpha, beta, q, minv, p, r, d, n);                                        \
-    else                                                                                              \
-      chunk_update<T, false>(alpha, beta, q, minv, p, r, d, n);                                       \
+#define VOUCH_CHUNK_KERNELS(T)                                                                               \
+  VOUCH_SIMD_CLONES cg_dots dots(const T* p, const T* q, const T* r, const T* minv, std::int64_t n) {        \
+    return minv ? chunk_dots<T, true>(p, q, r, minv, n) : chunk_dots<T, false>(p, q, r, minv, n);            \
+  }                                                                                                          \
+  VOUCH_SIMD_CLONES void update_solution(T along_p, T along_mr, const T* p, const T* r, const T* minv, T* d, \
+                                         std::int64_t n) {                                                   \
+    minv ? chunk_solution<T, true>(along_p, along_mr, p, r, minv, d, n)                                      \
+         : chunk_solution<T, false>(along_p, along_mr, p, r, minv, d, n);                                    \
+  }                                                                                                          \
+  VOUCH_SIMD_CLONES void update(T alpha, T beta, const T* q, const T* minv, T* p, T* r, std::int64_t n) {    \
+    minv ? chunk_update<T, true>(alpha, beta, q, minv, p, r, n)                                              \
+         : chunk_update<T, false>(alpha, beta, q, minv, p, r, n);                                            \
   }
 VOUCH_CHUNK_KERNELS(float)
 VOUCH_CHUNK_KERNELS(double)
@@ -140,6 +147,11 @@ class cpu_engine final : public cg_engine<T> {
       for (std::int64_t k = i; k < i + n; ++k) p_[k] = minv_ ? minv_[k] * r[k] : r[k];
     });
     barrier();
+    cg_solution_update solution;
+    const auto move_solution = [&](std::int64_t i, std::int64_t n) {
+      update_solution(static_cast<T>(solution.along_p), static_cast<T>(solution.along_mr), p_.data() + i, r + i,
+                      minv_ ? minv_ + i : nullptr, d + i, n);
+    };
     for (std::int64_t iteration = 0;; ++iteration) {
       for_my_chunks([&](std::int64_t i, std::int64_t n, std::int64_t chunk) {
         A_.multiply_rows(p_.data(), q_.data(), i, i + n);
@@ -154,11 +166,16 @@ class cpu_engine final : public cg_engine<T> {
           log.note(iteration, std::sqrt(sums.rr));
           outcome = {step.event, iteration, sums.rr};
         }
+        solution = cg_settle(solution);
+        if (solution.now)
+          for_my_chunks([&](std::int64_t i, std::int64_t n, std::int64_t) { move_solution(i, n); });
         return;
       }
+      solution = cg_put_off(solution, step);
       for_my_chunks([&](std::int64_t i, std::int64_t n, std::int64_t) {
+        if (solution.now) move_solution(i, n);
         update(static_cast<T>(step.alpha), static_cast<T>(step.beta), q_.data() + i,
-               minv_ ? minv_ + i : nullptr, p_.data() + i, r + i, d + i, n);
+               minv_ ? minv_ + i : nullptr, p_.data() + i, r + i, n);
       });
       barrier();
       // Read by the others after the next barrier but one, written again after the next but two.

@@ -2,8 +2,8 @@
 //
 // Fused     two kernels an iteration: the product with all inner products in its epilogue, then the three
 // updates;
-//           the matrix once and 10 n values. The last block of the first kernel adds the blocks' sums in their
-//           order and takes the step.
+//           the matrix once and 9 n values (the solution moves every other time). The last block of the first
+//           kernel adds the blocks' sums in their order and takes the step.
 // General   any operator and preconditioner between four small kernels.
 // Bound     by memory. Bits fixed by the grid, which is fixed by the matrix and the GPU.
 #include <cstdlib>
@@ -24,6 +24,7 @@ static_assert(block == spmv_threads);
 // Everything the kernels of one solve share, in GPU memory.
 struct control {
   cg_scalars s;
+  cg_solution_update solution;
   cg_rule rule;
   unsigned ticket;
 };
@@ -137,12 +138,13 @@ struct fused_step {
       c->s.beta = step.beta;
       c->s.event = step.event;
       report(*c, *box, iteration, dots.rr, loop);
+      if (c->s.event == cg_event::go_on) c->solution = cg_put_off(c->solution, step);
     });
   }
 };
 
-// d += alpha p, r -= alpha q, p = M r + beta p; a thread takes 16 bytes of each at a time. Bound by memory: 7 n
-// values.
+// The solution where it is its turn, r -= alpha q, p = M r + beta p; a thread takes 16 bytes of each at a time.
+// Bound by memory: 7 n values and 5 n in turn.
 template <class T, bool Diagonal>
 __global__ void __launch_bounds__(block)
     fused_update(std::int64_t n, const control* c, const T* __restrict__ q, const T* __restrict__ minv,
@@ -153,8 +155,10 @@ __global__ void __launch_bounds__(block)
     T v[width];
   };
   const T alpha = static_cast<T>(c->s.alpha), beta = static_cast<T>(c->s.beta);
+  const cg_solution_update solution = c->solution;
+  const T along_p = static_cast<T>(solution.along_p), along_mr = static_cast<T>(solution.along_mr);
   const auto one = [&](T m, T qi, T& pi, T& ri, T& di) {
-    di += alpha * pi;
+    di += along_p * pi + along_mr * (Diagonal ? m * ri : ri);
     ri -= alpha * qi;
     pi = (Diagonal ? m * ri : ri) + beta * pi;
   };
@@ -164,16 +168,32 @@ __global__ void __launch_bounds__(block)
     const chunk qk = reinterpret_cast<const chunk*>(q)[k];
     chunk mk{};
     if constexpr (Diagonal) mk = reinterpret_cast<const chunk*>(minv)[k];
-    chunk pk = reinterpret_cast<chunk*>(p)[k], rk = reinterpret_cast<chunk*>(r)[k],
-          dk = reinterpret_cast<chunk*>(d)[k];
+    chunk pk = reinterpret_cast<chunk*>(p)[k], rk = reinterpret_cast<chunk*>(r)[k], dk{};
+    if (solution.now) dk = reinterpret_cast<chunk*>(d)[k];
 #pragma unroll
     for (int v = 0; v < width; ++v) one(mk.v[v], qk.v[v], pk.v[v], rk.v[v], dk.v[v]);
     reinterpret_cast<chunk*>(p)[k] = pk;
     reinterpret_cast<chunk*>(r)[k] = rk;
-    reinterpret_cast<chunk*>(d)[k] = dk;
+    if (solution.now) reinterpret_cast<chunk*>(d)[k] = dk;
   }
-  for (std::int64_t i = n / width * width + first; i < n; i += stride)
-    one(Diagonal ? minv[i] : T{}, q[i], p[i], r[i], d[i]);
+  for (std::int64_t i = n / width * width + first; i < n; i += stride) {
+    T di = d[i];
+    one(Diagonal ? minv[i] : T{}, q[i], p[i], r[i], di);
+    if (solution.now) d[i] = di;
+  }
+}
+
+// After the loop: the step that d has not seen.
+template <class T, bool Diagonal>
+__global__ void __launch_bounds__(block)
+    fused_settle(std::int64_t n, const control* c, const T* __restrict__ p, const T* __restrict__ r,
+                 const T* __restrict__ minv, T* __restrict__ d) {
+  const cg_solution_update owed = cg_settle(c->solution);
+  if (!owed.now) return;
+  const T along_p = static_cast<T>(owed.along_p), along_mr = static_cast<T>(owed.along_mr);
+  for (std::int64_t i = std::int64_t{blockIdx.x} * block + threadIdx.x; i < n;
+       i += std::int64_t{gridDim.x} * block)
+    d[i] += along_p * p[i] + along_mr * (Diagonal ? minv[i] * r[i] : r[i]);
 }
 
 template <class T, bool Diagonal>
@@ -277,6 +297,7 @@ class graph_engine : public cg_engine<T> {
     if (start()) {
       loop();
       follow(dev_, *box_, log);
+      settle();
     }
     return {static_cast<cg_event>(box_->event), box_->iterations, box_->last_squared};
   }
@@ -284,6 +305,8 @@ class graph_engine : public cg_engine<T> {
  protected:
   // Enqueues what comes before the loop; false where there is no loop to run.
   virtual bool start() = 0;
+  // Enqueues what comes after the loop.
+  virtual void settle() {}
   // Enqueues one turn.
   virtual void record(cudaGraphConditionalHandle loop) = 0;
 
@@ -326,6 +349,11 @@ class fused_engine final : public graph_engine<T> {
     launch(this->dev_, "fused_start", this->shape(), fused_start<T, Diagonal>, this->n_, this->r_, minv_,
            this->p_.data(), this->d_);
     return true;
+  }
+
+  void settle() override {
+    launch(this->dev_, "fused_settle", this->shape(), fused_settle<T, Diagonal>, this->n_,
+           this->control_.data(), this->p_.data(), this->r_, minv_, this->d_);
   }
 
   // Several iterations a turn where they are short: the loop's own step costs a few microseconds. After the end

@@ -81,6 +81,31 @@ VOUCH_HOST_DEVICE inline cg_step cg_advance(const cg_dots& s, const cg_rule& rul
   return {alpha, next > cancelled * s.rmr ? next * one_over : 0.0, cg_event::go_on};
 }
 
+/// How loops bound by memory update the solution: every other time, two steps at once.
+///
+/// The step that d has not seen yet, alpha_k p_k, is known one iteration later from vectors that are read
+/// anyway: p_k = (p_{k+1} - M r_{k+1}) / beta_k. That saves n values an iteration. Since |r_{k+1}|^2 = beta_k
+/// |r_k|^2 and |p_k| >= |r_k|, the rounding of the difference is at most u (1 + 2 / sqrt(beta_k)) |p_k|: steps
+/// with a beta below 1/16 are not put off.
+struct cg_solution_update {
+  double along_p = 0;  // d += along_p p + along_mr M r, with p and r as they are before their own update
+  double along_mr = 0;
+  double owed = 0;  // alpha/beta of a step that d has not seen
+  bool now = true;  // else d is left alone
+};
+
+/// After a step was taken: what becomes of d in this iteration.
+VOUCH_HOST_DEVICE inline cg_solution_update cg_put_off(const cg_solution_update& before, const cg_step& step) {
+  if (before.owed > 0) return {step.alpha + before.owed, -before.owed, 0, true};
+  if (step.beta >= 0.0625) return {0, 0, step.alpha / step.beta, false};
+  return {step.alpha, 0, 0, true};
+}
+
+/// After the loop: the step still owed, with the last p and r.
+VOUCH_HOST_DEVICE inline cg_solution_update cg_settle(const cg_solution_update& before) {
+  return {before.owed, -before.owed, 0, before.owed > 0};
+}
+
 /// The scalars of the loop with any M, which needs two reductions: p'Ap, then r'r and r'z of the new r.
 struct cg_scalars {
   double alpha = 0;
