@@ -1,0 +1,15 @@
+// bench/suite_read.hpp -- reading Matrix Market files: bytes a second from page cache, and the bars.
+#pragma once
+#include "suite.hpp"
+
+namespace vouch::bench {
+
+/// Writes files of short and of 17-digit values to the folder for temporary files, and reads them with one
+/// thread and with all. Files named in the options take their place.
+///
+/// Result  Rows with the bytes a second of read_coo (bars on one core) and of read_csr, the floor being a plain
+///         read() of the same file by one thread. Interrupted, what was measured so far.
+/// Throws  file_error  no room for the files
+suite_results run_read_suite(const suite_options& options);
+
+}  // namespace vouch::bench
