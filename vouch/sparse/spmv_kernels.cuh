@@ -57,7 +57,7 @@ struct csr_stages {
   alignas(16) T val[csr_depth][csr_stage + 8];
   alignas(16) std::int32_t col[csr_depth][csr_stage + 8];
   std::uint64_t full[csr_depth];   // ends a phase when the producer's bytes are there
-  std::uint64_t empty[csr_depth];  // ends a phase when every summing warp has read them
+  std::uint64_t empty[csr_depth];  // ends a phase when every summing thread has read them
 };
 
 __device__ inline unsigned shared_address(const void* p) {
@@ -185,7 +185,7 @@ __global__ void __launch_bounds__(csr_threads, csr_layout<T>::resident_blocks)
   if (thread == 0) {
     for (int stage = 0; stage < csr_depth; ++stage) {
       init_barrier(&stages.full[stage], 1);
-      init_barrier(&stages.empty[stage], warps);
+      init_barrier(&stages.empty[stage], spmv_threads);
     }
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
   }
@@ -235,8 +235,7 @@ __global__ void __launch_bounds__(csr_threads, csr_layout<T>::resident_blocks)
             static_cast<int>(max(std::int64_t{0}, begin - at)) + (part - behind % M.lanes + M.lanes) % M.lanes;
         const int until = static_cast<int>(min(std::int64_t{csr_stage}, min(end, staged) - at));
         sum += staged_sum(stages.val[stage] + shift, stages.col[stage] + shift, x, from, until, M.lanes);
-        __syncwarp();
-        if (thread % 32 == 0) arrive(&stages.empty[stage]);
+        arrive(&stages.empty[stage]);
       }
       for (std::int64_t k = max(begin, staged); k < end; ++k)
         if ((k - begin) % M.lanes == part) sum += A.val[k] * x[A.col[k]];
