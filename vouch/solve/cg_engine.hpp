@@ -69,7 +69,7 @@ struct cg_task {
 template <real T>
 class cg_block_engine {
  public:
-  static constexpr std::size_t most = 8;
+  static constexpr std::int64_t most = 8;
   virtual ~cg_block_engine() = default;
   /// As cg_engine::run for each of up to `most` columns; fills outcome and engine. What r holds afterwards is
   /// of no use.

@@ -15,20 +15,27 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-// Deals the columns of a run to blocks; what runs a block is made when it is first needed.
+// Deals the columns of a run to blocks. What the first block needs is made at once, the rest when it is needed.
 template <real T>
 class dealt_engine final : public cg_block_engine<T> {
  public:
-  dealt_engine(const device& dev, csr_view<const T> A, const preconditioner<T>* M, layout wanted)
+  dealt_engine(const device& dev, csr_view<const T> A, const preconditioner<T>* M, layout wanted,
+               std::int64_t columns)
       : dev_(dev), A_(A), M_(M), wanted_(wanted) {
     const bool fused = M == nullptr || M->diagonal() != nullptr;
-    alone_ = !fused || (wanted != layout::automatic && wanted != layout::csr);
+    blocks_ = fused && columns > 1 && (wanted == layout::automatic || wanted == layout::csr);
+    case_ = {dev.is_cuda(), wanted, A.rows, A.nonzeros, sizeof(T)};
+    if (!dev.is_cuda() && blocks_) case_.alone = alone().plan->kept_as();
+    const int width = width_for(columns);
+    if (width == 1)
+      alone();
+    else
+      block(width);
   }
 
   void run(std::span<cg_task<T>> columns) override {
     while (!columns.empty()) {
-      const int width =
-          alone_ ? 1 : many_width(dev_, A_.rows, A_.nonzeros, sizeof(T), static_cast<int>(columns.size()));
+      const int width = width_for(static_cast<std::int64_t>(columns.size()));
       const std::size_t count = std::min(columns.size(), static_cast<std::size_t>(width));
       if (width == 1)
         run_alone(columns.front());
@@ -39,10 +46,21 @@ class dealt_engine final : public cg_block_engine<T> {
   }
 
  private:
+  static constexpr std::int64_t most = cg_block_engine<T>::most;
+
+  int width_for(std::int64_t columns) const {
+    return blocks_ ? many_width(case_, static_cast<int>(std::min(columns, most))) : 1;
+  }
+
   void run_alone(cg_task<T>& column) {
-    if (!single_.engine) single_ = assemble_cg(dev_, A_, M_, wanted_);
-    column.outcome = single_.engine->run(column.r, column.d, column.rule, *column.log);
-    column.engine = single_.engine->name();
+    cg_engine<T>& engine = *alone().engine;
+    column.outcome = engine.run(column.r, column.d, column.rule, *column.log);
+    column.engine = engine.name();
+  }
+
+  const cg_assembly<T>& alone() {
+    if (!alone_.engine) alone_ = assemble_cg(dev_, A_, M_, wanted_);
+    return alone_;
   }
 
   cg_block_engine<T>& block(int width) {
@@ -60,10 +78,11 @@ class dealt_engine final : public cg_block_engine<T> {
   csr_view<const T> A_;
   const preconditioner<T>* M_;
   layout wanted_;
-  bool alone_ = false;
-  cg_assembly<T> single_;
+  bool blocks_ = false;  // else always one after another
+  many_case case_;
+  cg_assembly<T> alone_;
   std::unique_ptr<cg_block_engine<T>> block_;
-  int width_ = 1;
+  int width_ = 0;
 };
 
 void check_columns(const char* what, std::int64_t size, std::int64_t stride, std::int64_t rows,
@@ -84,10 +103,11 @@ std::vector<solve_report> cg_many(const device& dev, csr_view<const T> A, std::i
   if (columns < 0) throw shape_error("a negative number of columns");
   check_columns("B", B.size(), B.stride(), n, columns);
   check_columns("X", X.size(), X.stride(), n, columns);
+  if (columns == 0) return {};
   const auto begin = clock::now();
   if (!options.matrix_checked) check_spd_looking(dev, A);
   const bool constants = rows_sum_to_zero(dev, A);
-  dealt_engine<T> engine(dev, A, M, options.matrix_layout);
+  dealt_engine<T> engine(dev, A, M, options.matrix_layout, columns);
   std::vector<verified_column<T>> systems;
   for (std::int64_t j = 0; j < columns; ++j)
     systems.push_back({stored_problem<T>(dev, A, {B.data() + j * n, n}, constants),

@@ -22,11 +22,14 @@ namespace vouch {
 ///         each of up to eight columns besides.
 /// Result  A report for each column, every one under the contract of cg(). Seconds are each column's share and
 ///         add up. The monitor hears of every column (iteration_record::column); false stops that column. Same
-///         bits on every run; on the CPU for any number of threads. The bits of a column may differ from
-///         those of cg(). Blocks of 8, 4, 2 or 1 columns are taken where the stored model of the time that an
-///         iteration takes gives the least for all; one column is what cg() would do, on a small system
-///         on a GPU the kernel that keeps it on chip. With a preconditioner other than a diagonal, or a layout
-///         wanted other than csr, all columns go one after another.
+///         bits on every run; on the CPU for any number of threads. The bits of a column may differ from those
+///         of cg().
+///
+/// Blocks of 8, 4, 2 or 1 columns are taken as a stored model of an iteration's time says (cg_many_widths.hpp);
+/// one column is what cg() would do: on small systems on a GPU the kernel that keeps all on chip, on the CPU
+/// often the faster way where the matrix is a few diagonals. With a preconditioner other than a diagonal, or a
+/// layout wanted other than csr, all columns go one after another.
+///
 /// Cost    An iteration of w columns: 2 nnz w + 14 n w flops; the matrix as csr once and 9 n w values.
 /// Throws  As cg().
 template <real T>

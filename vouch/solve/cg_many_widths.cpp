@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <limits>
 
 #include <vouch/solve/cg_many_widths.hpp>
@@ -9,47 +8,40 @@ namespace {
 
 constexpr int widths[] = {8, 4, 2, 1};
 
-class time_model {
- public:
-  time_model(const device& dev, std::int64_t rows, std::int64_t nonzeros, std::size_t value_bytes)
-      : on_gpu_(dev.is_cuda()), alone_(cg_iteration_model(rows, nonzeros, 1).gpu) {
-    const auto value = static_cast<double>(value_bytes);
-    matrix_ = static_cast<double>(nonzeros) * (value + 4) + 8 * static_cast<double>(rows);
-    column_ = 9 * value * static_cast<double>(rows);
-  }
+double seconds_on_cpu(const many_case& given, int width) {
+  const auto rows = static_cast<double>(given.rows), entries = static_cast<double>(given.nonzeros);
+  if (width > 1) return 0.4e-9 * entries + (2e-9 + 0.65e-9 * width) * rows;
+  if (given.alone == layout::csr) return 0.5e-9 * entries + 0.6e-9 * rows;
+  if (given.alone == layout::dia) return 0.1e-9 * entries + 0.4e-9 * rows;
+  return 0.13e-9 * entries + 0.6e-9 * rows;
+}
 
-  // Of one iteration of a block: seconds on a GPU, bytes on the CPU.
-  double of_block(int width) const {
-    if (!on_gpu_) return matrix_ + width * column_;
-    return width == 1 ? alone_ : 9e-6 + (matrix_ + width * column_) / 3.8e12;
-  }
+double seconds_on_gpu(const many_case& given, int width) {
+  if (width == 1 && given.alone == layout::automatic)
+    return cg_iteration_model(given.rows, given.nonzeros, 1).gpu;
+  const std::int64_t bytes =
+      given.nonzeros * (given.value_bytes + 4) + given.rows * 8 + 9 * width * given.rows * given.value_bytes;
+  return (width == 1 ? 8e-6 : 9e-6) + static_cast<double>(bytes) / 3.8e12;
+}
 
-  struct choice {
-    double cost = std::numeric_limits<double>::infinity();
-    int width = 1;
-  };
-  choice best(int columns) const {
-    if (columns <= 0) return {0, 1};
-    choice found;
-    for (const int width : widths) {
-      const double cost = of_block(width) + best(columns - width).cost;
-      if (cost < found.cost) found = {cost, width};
-    }
-    return found;
-  }
-
- private:
-  bool on_gpu_;
-  double alone_;
-  double matrix_ = 0;
-  double column_ = 0;
+struct choice {
+  double seconds = std::numeric_limits<double>::infinity();
+  int width = 1;
 };
+
+choice best(const many_case& given, int columns) {
+  if (columns <= 0) return {0, 1};
+  choice found;
+  for (const int width : widths) {
+    const double first = given.on_gpu ? seconds_on_gpu(given, width) : seconds_on_cpu(given, width);
+    const double all = first + best(given, columns - width).seconds;
+    if (all < found.seconds) found = {all, width};
+  }
+  return found;
+}
 
 }  // namespace
 
-int many_width(const device& dev, std::int64_t rows, std::int64_t nonzeros, std::size_t value_bytes,
-               int columns) {
-  return time_model(dev, rows, nonzeros, value_bytes).best(columns).width;
-}
+int many_width(const many_case& given, int columns) { return best(given, columns).width; }
 
 }  // namespace vouch

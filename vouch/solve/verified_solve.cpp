@@ -273,7 +273,7 @@ void verified_solve(std::span<verified_column<T>> columns, cg_block_engine<T>& e
   };
   std::vector<std::unique_ptr<open_column>> open;
   for (std::size_t next = 0;;) {
-    for (; open.size() < cg_block_engine<T>::most && next < columns.size(); ++next) {
+    for (; static_cast<std::int64_t>(open.size()) < cg_block_engine<T>::most && next < columns.size(); ++next) {
       verified_column<T>& c = columns[next];
       auto opened = std::make_unique<open_column>(
           open_column{&c, {c.problem, c.x, options, c.report, static_cast<std::int64_t>(next)}});
@@ -287,7 +287,8 @@ void verified_solve(std::span<verified_column<T>> columns, cg_block_engine<T>& e
     open.front()->column->problem.dev.synchronize();
     const double share = seconds_since(begin) / static_cast<double>(open.size());
     for (std::size_t k = 0; k < open.size(); ++k) {
-      open[k]->column->report.engine = tasks[k].engine;
+      solve_report& report = open[k]->column->report;
+      if (report.engine.empty()) report.engine = tasks[k].engine;
       open[k]->loop.take(tasks[k].outcome, share);
     }
     std::erase_if(open, [](const auto& o) { return o->loop.done(); });
