@@ -150,7 +150,7 @@ TEST(cg_many, columns_end_each_at_its_own_iteration) {
       EXPECT_EQ(a.reports[j].status, solve_status::converged) << a.reports[j].reason;
       EXPECT_LE(relative_residual(A, b[j], a.x[j]), 1e-8);
       EXPECT_NEAR(static_cast<double>(a.reports[j].iterations),
-                  static_cast<double>(solve(dev, A, {b[j]}).reports[0].iterations), 1.0);
+                  static_cast<double>(solve(dev, A, {b[j]}).reports[0].iterations), 2.0);
       EXPECT_GT(a.reports[j].iterations, j > 0 ? a.reports[j - 1].iterations : 0);
     }
   }
