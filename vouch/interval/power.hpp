@@ -95,6 +95,8 @@ VOUCH_HOST_DEVICE inline interval<T> pown(interval<T> x, int n) {
   if (is_empty(x) || (n < 0 && x.lo() == 0 && x.hi() == 0)) return interval<T>::empty();
   if (n == 0) return interval<T>(T{1});
   if (n == 1) return x;
+  if (n == 2) return sqr(x);
+  if (n == -1) return recip(x);
   constexpr auto down = direction::down;
   constexpr auto up = direction::up;
   if (n % 2 == 0) {

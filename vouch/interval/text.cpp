@@ -105,6 +105,7 @@ std::string bound_text(T x, int digits, direction to) {
 template <real T>
 std::string exact_bound_text(T x) {
   if (!rounding::finite(x)) return x < 0 ? "-inf" : "inf";
+  if (x == 0) return "0x0p+0";
   char text[40];
   const auto end = std::to_chars(text, text + sizeof text, rounding::magnitude(x), std::chars_format::hex).ptr;
   return std::string(x < 0 ? "-0x" : "0x").append(text, end);
