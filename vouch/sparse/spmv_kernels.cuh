@@ -57,7 +57,7 @@ struct csr_stages {
   alignas(16) T val[csr_depth][csr_stage + 8];
   alignas(16) std::int32_t col[csr_depth][csr_stage + 8];
   std::uint64_t full[csr_depth];   // ends a phase when the producer's bytes are there
-  std::uint64_t empty[csr_depth];  // ends a phase when every summing warp has read them
+  std::uint64_t empty[csr_depth];  // ends a phase when every summing thread has read them
 };
 
 __device__ inline unsigned shared_address(const void* p) {
@@ -101,20 +101,21 @@ __device__ std::int64_t staged_entries(const csr_view<const T>& A) {
 template <class T>
 struct csr_walk {
   csr_view<const T> A;
-  std::int64_t rows_a_tile, tile, at, last, next_first, next_last;
+  const std::int64_t* starts;
+  std::int64_t tiles, tile, at, last, next_first, next_last;
 
-  __device__ csr_walk(csr_view<const T> matrix, std::int64_t rows)
-      : A(matrix), rows_a_tile(rows), tile(blockIdx.x) {
-    at = offset(tile);
-    last = offset(tile + 1);
+  __device__ csr_walk(const csr_layout<T>& M, std::int64_t tile_count)
+      : A(M.A), starts(M.tile), tiles(tile_count), tile(blockIdx.x) {
+    at = start_of(tile);
+    last = start_of(tile + 1);
     look_ahead();
     skip();
   }
 
-  __device__ std::int64_t offset(std::int64_t t) const { return A.row_ptr[min(t * rows_a_tile, A.rows)]; }
+  __device__ std::int64_t start_of(std::int64_t t) const { return starts[min(t, tiles)]; }
   __device__ void look_ahead() {
-    next_first = offset(tile + gridDim.x);
-    next_last = offset(tile + gridDim.x + 1);
+    next_first = start_of(tile + gridDim.x);
+    next_last = start_of(tile + gridDim.x + 1);
   }
   // Past tiles without entries and those that are summed without stages.
   __device__ void skip() {
@@ -126,7 +127,7 @@ struct csr_walk {
     }
   }
 
-  __device__ bool done() const { return tile * rows_a_tile >= A.rows; }
+  __device__ bool done() const { return tile >= tiles; }
 
   __device__ void fetch(csr_stages<T>& stages, int stage) {
     const std::int64_t end = min(at + csr_stage, last), start = at & ~std::int64_t{3};
@@ -181,18 +182,19 @@ __global__ void __launch_bounds__(csr_threads, csr_layout<T>::resident_blocks)
   csr_stages<T>& stages = *reinterpret_cast<csr_stages<T>*>(on_chip);
   const csr_view<const T> A = M.A;
   const int thread = static_cast<int>(threadIdx.x), part = thread % M.lanes;
-  const std::int64_t rows_a_tile = spmv_threads / M.lanes;
+  const int rows_a_tile = M.tile_rows(), own = thread / M.lanes;
+  const std::int64_t tiles = ceil_div(A.rows, std::int64_t{rows_a_tile});
   if (thread == 0) {
     for (int stage = 0; stage < csr_depth; ++stage) {
       init_barrier(&stages.full[stage], 1);
-      init_barrier(&stages.empty[stage], warps);
+      init_barrier(&stages.empty[stage], spmv_threads);
     }
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
   }
   __syncthreads();
   if (thread >= spmv_threads) {
     if (thread > spmv_threads) return;
-    csr_walk<T> walk(A, rows_a_tile);
+    csr_walk<T> walk(M, tiles);
     for (unsigned turn = 0; !walk.done(); ++turn) {
       const unsigned stage = turn % csr_depth, round = turn / csr_depth;
       if (round > 0) await(&stages.empty[stage], (round - 1) % 2);
@@ -204,17 +206,19 @@ __global__ void __launch_bounds__(csr_threads, csr_layout<T>::resident_blocks)
   typename Epilogue::state state{};
   unsigned turn = 0;
   const std::int64_t staged = staged_entries(A);
-  const auto offset = [&](std::int64_t row) { return A.row_ptr[min(row, A.rows)]; };
-  std::int64_t tile = blockIdx.x;
-  std::int64_t first = offset(tile * rows_a_tile), last = offset((tile + 1) * rows_a_tile);
-  std::int64_t begin = offset(tile * rows_a_tile + thread / M.lanes),
-               end = offset(tile * rows_a_tile + thread / M.lanes + 1);
-  for (; tile * rows_a_tile < A.rows; tile += gridDim.x) {
-    const std::int64_t row = tile * rows_a_tile + thread / M.lanes;
+  const auto start_of = [&](std::int64_t t) { return M.tile[min(t, tiles)]; };
+  // Entries of the tile before the end of its row i.
+  const auto end_of = [&](std::int64_t t, int i) {
+    const std::int64_t row = t * rows_a_tile + i;
+    return i >= 0 && row < A.rows ? static_cast<int>(M.row_end[row]) : 0;
+  };
+  std::int64_t first = start_of(blockIdx.x), last = start_of(blockIdx.x + 1);
+  int begin = end_of(blockIdx.x, own - 1), end = end_of(blockIdx.x, own);
+  for (std::int64_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
     // The next tile's offsets travel while this tile is worked on.
-    const std::int64_t following = (tile + gridDim.x) * rows_a_tile, next_row = following + thread / M.lanes;
-    const std::int64_t next_first = offset(following), next_last = offset(following + rows_a_tile);
-    const std::int64_t next_begin = offset(next_row), next_end = offset(next_row + 1);
+    const std::int64_t following = tile + gridDim.x, row = tile * rows_a_tile + own;
+    const std::int64_t next_first = start_of(following), next_last = start_of(following + 1);
+    const int next_begin = end_of(following, own - 1), next_end = end_of(following, own);
     if (last - first > 4 * csr_stage) {
       for (std::int64_t i = tile * rows_a_tile + thread / 32; i < min((tile + 1) * rows_a_tile, A.rows);
            i += warps) {
@@ -226,20 +230,20 @@ __global__ void __launch_bounds__(csr_threads, csr_layout<T>::resident_blocks)
       typename Epilogue::operands operands{};
       if (mine) operands = epilogue.fetch(row);
       T sum{};
-      for (std::int64_t at = first; at < last; at += csr_stage, ++turn) {
-        const int stage = turn % csr_depth, shift = static_cast<int>(at & 3);
+      const int count = static_cast<int>(last - first);
+      const int on_chip_end = min(end, static_cast<int>(min(staged - first, std::int64_t{count})));
+      for (int at = 0; at < count; at += csr_stage, ++turn) {
+        const int stage = turn % csr_depth, shift = static_cast<int>((first + at) & 3);
         await(&stages.full[stage], turn / csr_depth % 2);
         // This thread's entries in the stage, keeping k = begin + part modulo lanes.
-        const int behind = static_cast<int>(max(std::int64_t{0}, at - begin));
-        const int from =
-            static_cast<int>(max(std::int64_t{0}, begin - at)) + (part - behind % M.lanes + M.lanes) % M.lanes;
-        const int until = static_cast<int>(min(std::int64_t{csr_stage}, min(end, staged) - at));
+        const int behind = max(0, at - begin);
+        const int from = max(0, begin - at) + (part - behind % M.lanes + M.lanes) % M.lanes;
+        const int until = min(csr_stage, on_chip_end - at);
         sum += staged_sum(stages.val[stage] + shift, stages.col[stage] + shift, x, from, until, M.lanes);
-        __syncwarp();
-        if (thread % 32 == 0) arrive(&stages.empty[stage]);
+        arrive(&stages.empty[stage]);
       }
-      for (std::int64_t k = max(begin, staged); k < end; ++k)
-        if ((k - begin) % M.lanes == part) sum += A.val[k] * x[A.col[k]];
+      for (int e = max(begin, on_chip_end); e < end; ++e)
+        if ((e - begin) % M.lanes == part) sum += A.val[first + e] * x[A.col[first + e]];
       for (int d = M.lanes / 2; d > 0; d /= 2) sum += __shfl_down_sync(~0u, sum, d, M.lanes);
       if (mine) epilogue.row(state, row, sum, operands);
     }
