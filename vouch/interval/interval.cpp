@@ -1,0 +1,17 @@
+#include <vouch/core/error.hpp>
+#include <vouch/interval/interval.hpp>
+#include <vouch/text/number.hpp>
+
+namespace vouch {
+
+template <real T>
+interval<T> interval<T>::from_bounds(T lo, T hi) {
+  if (!(lo <= hi) || lo == rounding::infinity<T> || hi == -rounding::infinity<T>)
+    throw value_error("[" + number_text(lo) + ", " + number_text(hi) + "] is no interval");
+  return unchecked(lo, hi);
+}
+
+template interval<float> interval<float>::from_bounds(float, float);
+template interval<double> interval<double>::from_bounds(double, double);
+
+}  // namespace vouch

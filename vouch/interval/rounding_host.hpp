@@ -1,0 +1,249 @@
+// vouch/interval/rounding_host.hpp -- directed rounding on the host without a rounding mode; see rounding.hpp.
+#pragma once
+#include <cfloat>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include <vouch/core/types.hpp>
+
+#if defined(__FAST_MATH__)
+#error "interval arithmetic cannot live with -ffast-math"
+#endif
+static_assert(FLT_EVAL_METHOD == 0, "directed rounding needs operations that round to their own type");
+
+namespace vouch {
+
+namespace rounding {
+
+template <real T>
+inline constexpr T infinity = std::numeric_limits<T>::infinity();
+template <real T>
+inline constexpr T largest = std::numeric_limits<T>::max();
+template <real T>
+inline constexpr T least_positive = std::numeric_limits<T>::denorm_min();
+template <real T>
+inline constexpr T not_a_number = std::numeric_limits<T>::quiet_NaN();
+
+/// The value itself, hidden from the optimiser where it could fuse a product with a later sum: the rounding of
+/// a product that was fused away is not the one that the error terms below belong to.
+template <real T>
+VOUCH_HOST_DEVICE inline T rounded(T x) {
+#if !defined(__CUDA_ARCH__) && defined(__x86_64__) && defined(__FMA__)
+  __asm__("" : "+x"(x));
+#elif !defined(__CUDA_ARCH__) && defined(__aarch64__)
+  __asm__("" : "+w"(x));
+#endif
+  return x;
+}
+
+template <real T>
+VOUCH_HOST_DEVICE constexpr T magnitude(T x) {
+  return x < 0 ? -x : x;
+}
+
+template <real T>
+VOUCH_HOST_DEVICE constexpr bool finite(T x) {
+  return magnitude(x) <= largest<T>;
+}
+
+}  // namespace rounding
+
+/// The next number above x; infinity and NaN stay, -infinity gives the lowest number.
+template <real T>
+VOUCH_HOST_DEVICE inline T next_up(T x) {
+  using bits_type = std::conditional_t<sizeof(T) == sizeof(double), std::int64_t, std::int32_t>;
+  if (x == 0) return rounding::least_positive<T>;
+  if (!(x < rounding::infinity<T>)) return x;
+  bits_type bits;
+  std::memcpy(&bits, &x, sizeof x);
+  bits += bits < 0 ? -1 : 1;
+  std::memcpy(&x, &bits, sizeof x);
+  return x;
+}
+
+/// The next number below x; -infinity and NaN stay, infinity gives the largest number.
+template <real T>
+VOUCH_HOST_DEVICE inline T next_down(T x) {
+  return -next_up(-x);
+}
+
+namespace rounding {
+
+enum class direction { down, up };
+
+/// The result in the given direction, from the result to nearest and a number with the sign of its error
+/// (exact minus rounded). A NaN is no error: the operation was exact in the extended reals.
+template <direction To, real T>
+T corrected(T nearest, T error) {
+  if constexpr (To == direction::down)
+    return error < 0 ? next_down(nearest) : nearest;
+  else
+    return error > 0 ? next_up(nearest) : nearest;
+}
+
+// Below this, error terms of doubles could underflow; operands are scaled by a power of two first.
+inline constexpr double small_result = 0x1p-900;
+inline constexpr double scale = 0x1p600;
+inline constexpr double root_of_scale = 0x1p300;
+
+// Where the sum overflows, the error comes out as an infinity of the right sign, and as NaN where an operand
+// is infinite. The difference s - a never overflows by itself because |a| >= |b|.
+template <direction To, real T>
+T sum(T a, T b) {
+  a = rounded(a);
+  b = rounded(b);
+  const bool swap = magnitude(a) < magnitude(b);
+  const T large = swap ? b : a;
+  const T small = swap ? a : b;
+  const T s = large + small;
+  return corrected<To>(s, small - (s - large));
+}
+
+// The product of two floats is exact as a double.
+template <direction To>
+float narrowed(double exact) {
+  const auto nearest = static_cast<float>(exact);
+  const auto back = static_cast<double>(nearest);
+  return corrected<To>(nearest, exact > back ? 1.0F : exact < back ? -1.0F : 0.0F);
+}
+
+template <direction To>
+float product(float a, float b) {
+  return narrowed<To>(static_cast<double>(a) * static_cast<double>(b));
+}
+
+template <direction To>
+double product(double a, double b) {
+  const double p = rounded(a * b);
+  if (magnitude(p) < small_result && a != 0 && b != 0) [[unlikely]] {
+    if (p == 0) return corrected<To>(p, (a < 0) == (b < 0) ? 1.0 : -1.0);
+    // The smaller factor is below 2^-449, and |a b| >= 2^-1075: nothing overflows and the error is exact.
+    const bool first = magnitude(a) < magnitude(b);
+    return corrected<To>(p, std::fma((first ? a : b) * scale, first ? b : a, -(p * scale)));
+  }
+  return corrected<To>(p, std::fma(a, b, -p));
+}
+
+// The error of q has the sign of (a - q b) / b; q b is exact as a double.
+template <direction To>
+float quotient(float a, float b) {
+  const float q = a / b;
+  const double back = static_cast<double>(q) * static_cast<double>(b);
+  const auto exact = static_cast<double>(a);
+  const float remainder = back < exact ? 1.0F : back > exact ? -1.0F : 0.0F;
+  if (!finite(a) || b == 0) return q;
+  return corrected<To>(q, b < 0 ? -remainder : remainder);
+}
+
+template <direction To>
+double quotient(double a, double b) {
+  const double q = rounded(a / b);
+  double remainder = 0;
+  if ((magnitude(a) < small_result || magnitude(q) < small_result) && a != 0 && finite(b)) [[unlikely]] {
+    if (q == 0) return corrected<To>(q, (a < 0) == (b < 0) ? 1.0 : -1.0);
+    if (magnitude(q) < small_result)  // |a| < 2^125 and |b| > 2^-176
+      remainder = std::fma(-(q * scale), b, a * scale);
+    else  // |b| < 2
+      remainder = std::fma(-q, b * scale, a * scale);
+  } else {
+    remainder = std::fma(-q, b, a);
+  }
+  return corrected<To>(q, b < 0 ? -remainder : remainder);
+}
+
+template <direction To>
+float root(float a) {
+  const float s = std::sqrt(a);
+  const double back = static_cast<double>(s) * static_cast<double>(s);
+  const auto exact = static_cast<double>(a);
+  return corrected<To>(s, back < exact ? 1.0F : back > exact ? -1.0F : 0.0F);
+}
+
+template <direction To>
+double root(double a) {
+  const double s = rounded(std::sqrt(a));
+  if (a < small_result) [[unlikely]] {
+    const double scaled = s * root_of_scale;
+    return corrected<To>(s, std::fma(-scaled, scaled, a * scale));
+  }
+  return corrected<To>(s, std::fma(-s, s, a));
+}
+
+// The sum of the exact product and c as sum + error, both exact; rounding the sum and looking at the error
+// where that was exact gives what one rounding would.
+template <direction To>
+float product_plus(float a, float b, float c) {
+  const double p = rounded(static_cast<double>(a) * static_cast<double>(b));
+  const auto exact_c = static_cast<double>(c);
+  const double s = p + exact_c;
+  const double z = s - p;
+  const double error = (p - (s - z)) + (exact_c - z);
+  const auto nearest = static_cast<float>(s);
+  const auto back = static_cast<double>(nearest);
+  if (s > back) return corrected<To>(nearest, 1.0F);
+  if (s < back) return corrected<To>(nearest, -1.0F);
+  return corrected<To>(nearest, error > 0 ? 1.0F : error < 0 ? -1.0F : 0.0F);
+}
+
+struct exact_sum {
+  double high;
+  double low;
+};
+
+inline exact_sum two_sum(double a, double b) {
+  const double s = a + b;
+  const double z = s - a;
+  return {s, (a - (s - z)) + (b - z)};
+}
+
+// For products in [2^-900, 2^1000] and |c| <= 2^1000: nothing under- or overflows on the way.
+template <direction To>
+double product_plus_in_range(double a, double b, double c) {
+  const double nearest = std::fma(a, b, c);
+  const double product = rounded(a * b);
+  const exact_sum alpha = two_sum(c, std::fma(a, b, -product));
+  const exact_sum beta = two_sum(product, alpha.high);
+  return corrected<To>(nearest, ((beta.high - nearest) + beta.low) + alpha.low);
+}
+
+// Scaling down by 2^exponent rounds once more, to a subset of the numbers: two roundings in one direction
+// give what one would.
+template <direction To>
+double scaled(double x, int exponent) {
+  const double nearest = std::ldexp(x, exponent);
+  const double back = std::ldexp(nearest, -exponent);
+  return corrected<To>(nearest, x > back ? 1.0 : x < back ? -1.0 : 0.0);
+}
+
+// Any finite operands, a and b not zero: fractions in [1/2, 1) and their exponents apart.
+template <direction To>
+double product_plus_scaled(double a, double b, double c) {
+  int exponent_a = 0;
+  int exponent_b = 0;
+  int exponent_c = 0;
+  const double fraction_a = std::frexp(a, &exponent_a);
+  const double fraction_b = std::frexp(b, &exponent_b);
+  const double fraction_c = std::frexp(c, &exponent_c);
+  const int exponent = exponent_a + exponent_b;
+  const int above = exponent_c - exponent;
+  // The product is far below the last bit of c, or c far below the last bit of the product: only signs count.
+  if (c != 0 && above > 200) return corrected<To>(c, (a < 0) == (b < 0) ? 1.0 : -1.0);
+  const double near_c = above < -300 ? std::copysign(0x1p-300, c) : std::ldexp(fraction_c, above);
+  return scaled<To>(product_plus_in_range<To>(fraction_a, fraction_b, c == 0 ? c : near_c), exponent);
+}
+
+template <direction To>
+double product_plus(double a, double b, double c) {
+  const double size = magnitude(rounded(a * b));
+  if (size >= small_result && size <= 0x1p1000 && magnitude(c) <= 0x1p1000) [[likely]]
+    return product_plus_in_range<To>(a, b, c);
+  if (a == 0 || b == 0 || !finite(a) || !finite(b) || !finite(c)) return std::fma(a, b, c);
+  return product_plus_scaled<To>(a, b, c);
+}
+
+}  // namespace rounding
+
+}  // namespace vouch
