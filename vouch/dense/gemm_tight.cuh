@@ -1,4 +1,5 @@
-// vouch/dense/gemm_tight.cuh -- enclosures of matrix products on FP64 tensor cores with directed rounding; private.
+// vouch/dense/gemm_tight.cuh -- enclosures of matrix products on FP64 tensor cores with directed rounding;
+// private.
 //
 // Lower and upper bound of C = A B come from one pass over the tiles of A and B. The tensor core multiplies and
 // adds in the rounding mode that the instruction names, as a chain of fused multiply-adds over k would. An
@@ -63,19 +64,30 @@ struct gemm_result {
   T beta = 0;
 };
 
-enum class toward { nearest, down, up };
+enum class toward { down, up };
 
-// c += a b, 16 by 8 by 4, in the warp's usual layout.
+// c += a b in the warp's usual layout: 16 by 8 by 4, and 16 by 8 by 8.
 template <toward R>
-__device__ inline void multiply_add(double (&c)[4], const double (&a)[2], double b) {
-#define VOUCH_MMA(mode)                                                                               \
-  asm volatile("mma.sync.aligned.m16n8k4.row.col." mode                                               \
-               ".f64.f64.f64.f64 {%0,%1,%2,%3},{%4,%5},{%6},{%0,%1,%2,%3};"                           \
-               : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])                                       \
-               : "d"(a[0]), "d"(a[1]), "d"(b))
+__device__ inline void multiply_add(double (&c)[4], const double (&a)[2], const double (&b)[1]) {
+#define VOUCH_MMA(mode)                                                     \
+  asm volatile("mma.sync.aligned.m16n8k4.row.col." mode                     \
+               ".f64.f64.f64.f64 {%0,%1,%2,%3},{%4,%5},{%6},{%0,%1,%2,%3};" \
+               : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])             \
+               : "d"(a[0]), "d"(a[1]), "d"(b[0]))
   if constexpr (R == toward::down) VOUCH_MMA("rm");
   if constexpr (R == toward::up) VOUCH_MMA("rp");
-  if constexpr (R == toward::nearest) VOUCH_MMA("rn");
+#undef VOUCH_MMA
+}
+
+template <toward R>
+__device__ inline void multiply_add(double (&c)[4], const double (&a)[4], const double (&b)[2]) {
+#define VOUCH_MMA(mode)                                                              \
+  asm volatile("mma.sync.aligned.m16n8k8.row.col." mode                              \
+               ".f64.f64.f64.f64 {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},{%0,%1,%2,%3};" \
+               : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])                      \
+               : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b[0]), "d"(b[1]))
+  if constexpr (R == toward::down) VOUCH_MMA("rm");
+  if constexpr (R == toward::up) VOUCH_MMA("rp");
 #undef VOUCH_MMA
 }
 
@@ -118,7 +130,8 @@ __device__ inline unsigned barrier_address(const std::uint64_t* barrier) {
 }
 
 __device__ inline void start_barrier(std::uint64_t* barrier) {
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier_address(barrier)), "r"(gemm_tile::threads)
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier_address(barrier)),
+               "r"(gemm_tile::threads)
                : "memory");
 }
 
@@ -141,7 +154,8 @@ class gemm_loader {
  public:
   static constexpr int count = Size * gemm_tile::k / static_cast<int>(gemm_tile::threads);
 
-  __device__ gemm_loader(const gemm_operand<E>& operand, std::int64_t first, std::int64_t depth) : left_(depth) {
+  __device__ gemm_loader(const gemm_operand<E>& operand, std::int64_t first, std::int64_t depth)
+      : left_(depth) {
     const int thread = static_cast<int>(threadIdx.x);
     // Neighbouring threads take neighbours in memory.
     by_column_ = operand.along == 1;
@@ -158,13 +172,13 @@ class gemm_loader {
     step_ = gemm_tile::k * operand.across;
   }
 
-  /// Copies First to Last-1 of the tile at hand.
-  template <int First, int Last>
-  __device__ void bring(E* tile) const {
+  /// Copies first to first + Count - 1 of the tile at hand.
+  template <int Count>
+  __device__ void bring(int first, E* tile) const {
     const int depth = static_cast<int>(min(left_, std::int64_t{gemm_tile::k})) - k_;
     const int limit = by_column_ ? (rows_ > 0 ? depth : 0) : (depth > 0 ? rows_ : 0);
 #pragma unroll
-    for (int c = First; c < Last; ++c)
+    for (int c = first; c < first + Count; ++c)
       __pipeline_memcpy_async(tile + place_ + c * place_stride_, from_ + c * stride_, sizeof(E),
                               c * unit_ < limit ? 0 : sizeof(E));
   }
@@ -193,11 +207,13 @@ struct gemm_sums {
   double lo[2][4][4] = {}, hi[2][4][4] = {};
 };
 
-/// A thread's operands of four steps of k.
+/// A thread's operands of one instruction's depth: 8 steps of k for points, 4 where registers are short.
 template <class EA, class EB>
 struct gemm_fragment {
-  EA a[2][2];
-  EB b[4];
+  static constexpr int quads = gemm_element<EA>::interval || gemm_element<EB>::interval ? 1 : 2;
+  static constexpr int depth = 4 * quads;
+  EA a[2][2 * quads];
+  EB b[4][quads];
 
   __device__ gemm_fragment() {}
   __device__ gemm_fragment(const EA* a_tile, const EB* b_tile) {
@@ -206,44 +222,56 @@ struct gemm_fragment {
 #pragma unroll
     for (int mi = 0; mi < 2; ++mi)
 #pragma unroll
-      for (int h = 0; h < 2; ++h) a[mi][h] = a_tile[t * stage::ld_a + mi * 16 + h * 8 + g];
+      for (int h = 0; h < 2 * quads; ++h)
+        a[mi][h] = a_tile[(t + h / 2 * 4) * stage::ld_a + mi * 16 + h % 2 * 8 + g];
 #pragma unroll
-    for (int ni = 0; ni < 4; ++ni) b[ni] = b_tile[t * stage::ld_b + ni * 8 + g];
+    for (int ni = 0; ni < 4; ++ni)
+#pragma unroll
+      for (int h = 0; h < quads; ++h) b[ni][h] = b_tile[(t + h * 4) * stage::ld_b + ni * 8 + g];
   }
 };
 
-// Four steps of k by tensor cores.
+// sums.lo += down_a down_b rounded down, sums.hi += up_a up_b rounded up, for one column of the warp's tiles.
+template <int A, int B>
+__device__ inline void add_bounds(gemm_sums& sums, int ni, const double (&down_a)[2][A],
+                                  const double (&down_b)[B], const double (&up_a)[2][A],
+                                  const double (&up_b)[B]) {
+#pragma unroll
+  for (int mi = 0; mi < 2; ++mi) {
+    multiply_add<toward::down>(sums.lo[mi][ni], down_a[mi], down_b);
+    multiply_add<toward::up>(sums.hi[mi][ni], up_a[mi], up_b);
+  }
+}
+
+// The depth of a fragment by tensor cores.
 template <class EA, class EB>
 __device__ inline void add_by_sign(gemm_sums& sums, const gemm_fragment<EA, EB>& fragment) {
   using left = gemm_element<EA>;
   using right = gemm_element<EB>;
-  double al[2][2], ah[2][2];
+  constexpr int quads = gemm_fragment<EA, EB>::quads;
+  double al[2][2 * quads], ah[2][2 * quads];
 #pragma unroll
   for (int mi = 0; mi < 2; ++mi)
 #pragma unroll
-    for (int h = 0; h < 2; ++h) {
+    for (int h = 0; h < 2 * quads; ++h) {
       al[mi][h] = left::lo(fragment.a[mi][h]);
       ah[mi][h] = left::hi(fragment.a[mi][h]);
     }
-  const EB(&b)[4] = fragment.b;
-  const auto add = [&](int ni, const double(&down_a)[2][2], double down_b, const double(&up_a)[2][2],
-                       double up_b) {
-#pragma unroll
-    for (int mi = 0; mi < 2; ++mi) {
-      multiply_add<toward::down>(sums.lo[mi][ni], down_a[mi], down_b);
-      multiply_add<toward::up>(sums.hi[mi][ni], up_a[mi], up_b);
-    }
-  };
-  if constexpr (!right::interval) {
+  if constexpr (!left::interval && !right::interval) {
 #pragma unroll
     for (int ni = 0; ni < 4; ++ni) {
-      const double x = right::lo(b[ni]);
-      if constexpr (left::interval) {
-        add(ni, al, plus(x), ah, plus(x));
-        add(ni, ah, minus(x), al, minus(x));
-      } else {
-        add(ni, al, x, al, x);
-      }
+      double b[quads];
+#pragma unroll
+      for (int h = 0; h < quads; ++h) b[h] = right::lo(fragment.b[ni][h]);
+      add_bounds(sums, ni, al, b, al, b);
+    }
+  } else if constexpr (!right::interval) {
+#pragma unroll
+    for (int ni = 0; ni < 4; ++ni) {
+      const double b = right::lo(fragment.b[ni][0]);
+      const double bp[1] = {plus(b)}, bm[1] = {minus(b)};
+      add_bounds(sums, ni, al, bp, ah, bp);
+      add_bounds(sums, ni, ah, bm, al, bm);
     }
   } else {
     double alp[2][2], alm[2][2], ahp[2][2], ahm[2][2];
@@ -258,22 +286,24 @@ __device__ inline void add_by_sign(gemm_sums& sums, const gemm_fragment<EA, EB>&
       }
 #pragma unroll
     for (int ni = 0; ni < 4; ++ni) {
-      const double bl = right::lo(b[ni]), bh = right::hi(b[ni]);
+      const double l = right::lo(fragment.b[ni][0]), h = right::hi(fragment.b[ni][0]);
       if constexpr (left::interval) {
-        add(ni, alp, plus(bl), ahp, plus(bh));
-        add(ni, ahp, minus(bl), alp, minus(bh));
-        add(ni, alm, plus(bh), ahm, plus(bl));
-        add(ni, ahm, minus(bh), alm, minus(bl));
+        const double lp[1] = {plus(l)}, lm[1] = {minus(l)}, hp[1] = {plus(h)}, hm[1] = {minus(h)};
+        add_bounds(sums, ni, alp, lp, ahp, hp);
+        add_bounds(sums, ni, ahp, lm, alp, hm);
+        add_bounds(sums, ni, alm, hp, ahm, lp);
+        add_bounds(sums, ni, ahm, hm, alm, lm);
       } else {
-        add(ni, alp, bl, alp, bh);
-        add(ni, alm, bh, alm, bl);
+        const double bl[1] = {l}, bh[1] = {h};
+        add_bounds(sums, ni, alp, bl, alp, bh);
+        add_bounds(sums, ni, alm, bh, alm, bl);
       }
     }
   }
 }
 
-// One step of k for finite intervals of any sign: each lower bound is the smaller of two candidates chosen by the
-// signs of a, each upper bound the larger.
+// One step of k for finite intervals of any sign: each lower bound is the smaller of two candidates chosen by
+// the signs of a, each upper bound the larger.
 __device__ inline void add_finite(double& lo, double& hi, double al, double ah, double bl, double bh) {
   const bool down = __double2hiint(al) < 0, low = __double2hiint(ah) < 0;
   const double p = __dmul_rd(al, down ? bh : bl), q = __dmul_rd(ah, low ? bh : bl);
@@ -376,26 +406,25 @@ __global__ void __launch_bounds__(gemm_tile::threads, 1)
   gemm_loader<EA, gemm_tile::m, ld_a> load_a(A, tile_i * gemm_tile::m, depth);
   gemm_loader<EB, gemm_tile::n, ld_b> load_b(B, tile_j * gemm_tile::n, depth);
   const int steps = static_cast<int>(ceil_div<std::int64_t>(depth, gemm_tile::k));
-  // A quarter of a stage's copies; beyond the last stage they bring zeros that nobody reads.
-  const auto bring = [&]<int Part>(stage_type& stage) {
-    constexpr int a = decltype(load_a)::count / 4, b = decltype(load_b)::count / 4;
-    load_a.template bring<Part * a, (Part + 1) * a>(stage.a);
-    load_b.template bring<Part * b, (Part + 1) * b>(stage.b);
-    if constexpr (Part == 3) {
-      load_a.next();
-      load_b.next();
-      __pipeline_commit();
-    }
+  // Half of a stage's copies; beyond the last stage they bring zeros that nobody reads.
+  const auto bring_half = [&](int half, stage_type& stage) {
+    constexpr int a = decltype(load_a)::count / 2, b = decltype(load_b)::count / 2;
+    load_a.template bring<a>(half * a, stage.a);
+    load_b.template bring<b>(half * b, stage.b);
+    if (half == 0) return;
+    load_a.next();
+    load_b.next();
+    __pipeline_commit();
   };
   const auto bring_all = [&](stage_type& stage) {
-    bring.template operator()<0>(stage);
-    bring.template operator()<1>(stage);
-    bring.template operator()<2>(stage);
-    bring.template operator()<3>(stage);
+    bring_half(0, stage);
+    bring_half(1, stage);
   };
-  // This thread's copies of a stage: there, and what they hold is known.
+  // This thread's copies of a stage are there, all but the last `behind` groups, and what they hold is known.
+  constexpr int fragment_depth = gemm_fragment<EA, EB>::depth,
+                behind = fragment_depth == 8 ? ahead - 1 : ahead - 2;
   const auto publish = [&](int s) {
-    __pipeline_wait_prior(ahead - 2);
+    __pipeline_wait_prior(behind);
     if constexpr (both) {
       const unsigned mine = load_a.inspect(stages[s].a, a_straddles) | load_b.inspect(stages[s].b, b_straddles);
       if (mine != 0) atomicOr(&found[s], mine);
@@ -409,9 +438,9 @@ __global__ void __launch_bounds__(gemm_tile::threads, 1)
     found[threadIdx.x] = 0;
   }
   __syncthreads();
-  for (int s = 0; s < ahead - 1; ++s) bring_all(stages[s]);
+  for (int s = 0; s <= behind; ++s) bring_all(stages[s]);
   publish(0);
-  bring_all(stages[ahead - 1]);
+  for (int s = behind + 1; s < ahead; ++s) bring_all(stages[s]);
   const int warp = static_cast<int>(threadIdx.x / 32);
   const int row = warp % 4 * 32, column = warp / 4 * 32;
   gemm_sums sums;
@@ -430,19 +459,27 @@ __global__ void __launch_bounds__(gemm_tile::threads, 1)
       if (step >= 2) wait_at(&barriers.empty[after], (step - 2) / stage_count);
     };
     // What a thread does besides goes between the products.
-    if constexpr (!both) {
+    if constexpr (fragment_depth == 8) {
+      coming = fragment(s, 8);
+      wait_for_room();
+      bring_half(0, stages[after]);
+      add_by_sign(sums, at_hand);
+      bring_half(1, stages[after]);
+      publish(next);
+      wait_at(&barriers.full[next], (step + 1) / stage_count);
+      at_hand = fragment(next, 0);
+      add_by_sign(sums, coming);
+    } else if constexpr (!both) {
       coming = fragment(s, 4);
       add_by_sign(sums, at_hand);
       publish(next);
       at_hand = fragment(s, 8);
       add_by_sign(sums, coming);
       wait_for_room();
-      bring.template operator()<0>(stages[after]);
-      bring.template operator()<1>(stages[after]);
+      bring_half(0, stages[after]);
       coming = fragment(s, 12);
       add_by_sign(sums, at_hand);
-      bring.template operator()<2>(stages[after]);
-      bring.template operator()<3>(stages[after]);
+      bring_half(1, stages[after]);
       wait_at(&barriers.full[next], (step + 1) / stage_count);
       at_hand = fragment(next, 0);
       add_by_sign(sums, coming);
@@ -465,11 +502,9 @@ __global__ void __launch_bounds__(gemm_tile::threads, 1)
         publish(next);
         add_by_sign(sums, fragment(s, 4));
         wait_for_room();
-        bring.template operator()<0>(stages[after]);
-        bring.template operator()<1>(stages[after]);
+        bring_half(0, stages[after]);
         add_by_sign(sums, fragment(s, 8));
-        bring.template operator()<2>(stages[after]);
-        bring.template operator()<3>(stages[after]);
+        bring_half(1, stages[after]);
         add_by_sign(sums, fragment(s, 12));
       }
     }
