@@ -524,9 +524,9 @@ __global__ void __launch_bounds__(gemm_tile::threads, 1)
         if (i >= A.size || j >= B.size) continue;
         const double lo = sums.lo[mi][ni][e], hi = sums.hi[mi][ni][e];
         interval<double> sum = interval<double>::unchecked(lo, hi);
-        // From finite operands a lower bound never gets to +inf, nor an upper one to -inf.
+        // Where something was infinite or empty, zero times infinity may have been met on the way.
         if constexpr (!both)
-          if (!(lo < INFINITY) || !(hi > -INFINITY)) sum = element_again(A, B, i, j, depth);
+          if (!(fabs(lo) < INFINITY) || !(fabs(hi) < INFINITY)) sum = element_again(A, B, i, j, depth);
         interval<T>& c = C.data[i + j * C.ld];
         if (C.alpha != T{1}) sum = sum * static_cast<double>(C.alpha);
         if (C.beta != T{0})
