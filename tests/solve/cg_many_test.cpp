@@ -92,7 +92,8 @@ TEST(cg_many, agrees_with_dense_cholesky_in_every_column) {
             EXPECT_EQ(a.reports[j].preconditioner.substr(0, 4), std::string(precondition).substr(0, 4));
             const bool together = a.reports[j].engine.find("columns at once") != std::string::npos;
             const bool wanted = count > 1 && j < 16 && precondition != std::string("ssor");
-            EXPECT_TRUE(n <= 3 || together == wanted) << a.reports[j].engine;
+            // On a GPU a few columns stay on chip one after another.
+            EXPECT_TRUE(n <= 3 || (dev.is_cuda() && count < 8) || together == wanted) << a.reports[j].engine;
             for (std::size_t i = 0; i < exact[j].size(); ++i)
               ASSERT_NEAR(a.x[j][i], exact[j][i], 1e-12) << dev.kind() << " column " << j << " of " << count;
           }
@@ -149,7 +150,7 @@ TEST(cg_many, columns_end_each_at_its_own_iteration) {
       EXPECT_EQ(a.reports[j].status, solve_status::converged) << a.reports[j].reason;
       EXPECT_LE(relative_residual(A, b[j], a.x[j]), 1e-8);
       EXPECT_NEAR(static_cast<double>(a.reports[j].iterations),
-                  static_cast<double>(solve(dev, A, {b[j]}).reports[0].iterations), 1.0);
+                  static_cast<double>(solve(dev, A, {b[j]}).reports[0].iterations), 2.0);
       EXPECT_GT(a.reports[j].iterations, j > 0 ? a.reports[j - 1].iterations : 0);
     }
   }
@@ -333,8 +334,8 @@ TEST(cg_many, every_layout_gives_true_answers) {
 TEST(cg_many, widths_by_the_stored_model) {
   // One core, measured: columns of a 7-point matrix kept by diagonals are faster one after another, of an
   // unstructured one together from two on, of a stiffness matrix in tiles from four on.
-  const many_case stencil{false, layout::dia, 13824, 93312, 8}, mesh{false, layout::csr, 24389, 345997, 8},
-      stiffness{false, layout::tile, 1944, 123750, 8};
+  const many_case stencil{false, layout::dia, 13824, 93312, 8, 0},
+      mesh{false, layout::csr, 24389, 345997, 8, 0}, stiffness{false, layout::tile, 1944, 123750, 8, 0};
   for (int count = 1; count <= 8; ++count) EXPECT_EQ(many_width(stencil, count), 1);
   EXPECT_EQ(many_width(mesh, 1), 1);
   EXPECT_EQ(many_width(mesh, 2), 2);
@@ -342,10 +343,14 @@ TEST(cg_many, widths_by_the_stored_model) {
   EXPECT_EQ(many_width(stiffness, 2), 1);
   EXPECT_EQ(many_width(stiffness, 4), 4);
   // On a GPU a single small system stays on chip, eight of them go together.
-  const many_case small{true, layout::automatic, 1473, 34241, 8};
+  const many_case small{true, layout::automatic, 1473, 34241, 8, 0};
   EXPECT_EQ(many_width(small, 1), 1);
   EXPECT_EQ(many_width(small, 2), 1);
   EXPECT_EQ(many_width(small, 8), 8);
+  // A stiffness matrix in blocks goes eight at a time; three columns are faster one by one.
+  const many_case body{true, layout::bsr, 648000, 51000000, 8, 440000000};
+  EXPECT_EQ(many_width(body, 8), 8);
+  EXPECT_EQ(many_width(body, 3), 1);
 }
 
 TEST(cg_many, bad_operands) {

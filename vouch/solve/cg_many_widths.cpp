@@ -17,11 +17,14 @@ double seconds_on_cpu(const many_case& given, int width) {
 }
 
 double seconds_on_gpu(const many_case& given, int width) {
-  if (width == 1 && given.alone == layout::automatic)
-    return cg_iteration_model(given.rows, given.nonzeros, 1).gpu;
-  const std::int64_t bytes =
-      given.nonzeros * (given.value_bytes + 4) + given.rows * 8 + 9 * width * given.rows * given.value_bytes;
-  return (width == 1 ? 8e-6 : 9e-6) + static_cast<double>(bytes) / 3.8e12;
+  const std::int64_t vector = given.rows * given.value_bytes;
+  if (width == 1)
+    return given.alone_bytes == 0 ? cg_iteration_model(given.rows, given.nonzeros, 1).gpu
+                                  : 8e-6 + static_cast<double>(given.alone_bytes + 7 * vector) / 4e12;
+  const std::int64_t bytes = given.nonzeros * (given.value_bytes + 4) + given.rows * 8 + 9 * width * vector;
+  const bool long_rows = given.nonzeros > 16 * given.rows;
+  const double speed = width == 2 ? 1.9e12 : width == 4 ? 1.5e12 : long_rows ? 1.7e12 : 2.7e12;
+  return 9e-6 + static_cast<double>(bytes) / speed;
 }
 
 struct choice {

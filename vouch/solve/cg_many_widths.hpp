@@ -10,11 +10,11 @@ namespace vouch {
 /// What the choice depends on.
 struct many_case {
   bool on_gpu = false;
-  layout alone = layout::csr;  // how the matrix is kept for one column by itself; automatic on a GPU: on chip
-                               // where cg_iteration_model() has it there
+  layout alone = layout::csr;  // how the matrix is kept for one column by itself
   std::int64_t rows = 0;
   std::int64_t nonzeros = 0;
   std::int64_t value_bytes = 8;
+  std::int64_t alone_bytes = 0;  // of a product with the matrix kept so; 0 on a GPU: it stays on chip
 };
 
 /// Columns of the block that comes next where `columns` (from 1 to 8) are to be solved: 8, 4, 2 or 1, the last
@@ -23,7 +23,8 @@ struct many_case {
 /// Result  The first of the widths whose iterations together take the least time by a stored model.
 /// Source  On the CPU fitted to one core in cache: a block pays 0.4 ns an entry and 2 + 0.65 w ns a row; a
 ///         column by itself 0.13 and 0.6 (blocks, tiles), 0.1 and 0.4 (diagonals), 0.5 and 0.6 (csr). On a GPU
-///         9 us and the bytes moved at 3.8 TB/s, 8 us for a column by itself, or cg_iteration_model().
+///         fitted to an H200: a column by itself 8 us and its bytes at 4 TB/s, or cg_iteration_model() on chip;
+///         a block 9 us and its bytes at 1.9, 1.5 and, by 8 columns, 2.7 TB/s (1.7 where rows are long).
 int many_width(const many_case& given, int columns);
 
 }  // namespace vouch

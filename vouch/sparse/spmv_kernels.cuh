@@ -351,14 +351,6 @@ void launch_sliced(const device& dev, launch_shape shape, const sliced_layout<T>
     launch(dev, "spmv_sliced", shape, spmv_sliced<T, B, std::int32_t, Epilogue>, A, x, epilogue);
 }
 
-template <class T, class Epilogue>
-void launch_csr(const device& dev, std::int64_t blocks, const csr_layout<T>& A, const T* x, Epilogue epilogue) {
-  constexpr int bytes = sizeof(csr_stages<T>);
-  check(cudaFuncSetAttribute(spmv_csr<T, Epilogue>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
-        "spmv_csr");
-  launch(dev, "spmv_csr", {blocks, csr_threads, bytes}, spmv_csr<T, Epilogue>, A, x, epilogue);
-}
-
 }  // namespace detail
 
 /// Enqueues sums A x, each handed to the epilogue; no allocation and no wait, so it can be captured in a graph.
@@ -377,7 +369,8 @@ void launch_spmv(const device& dev, const spmv_plan<T>& plan, const T* x, Epilog
         return detail::launch_sliced<T, 2>(dev, shape, plan.as_sliced(), x, epilogue);
       return detail::launch_sliced<T, 3>(dev, shape, plan.as_sliced(), x, epilogue);
     default:
-      return detail::launch_csr(dev, shape.blocks, plan.as_csr(), x, epilogue);
+      return launch(dev, "spmv_csr", {shape.blocks, detail::csr_threads, sizeof(detail::csr_stages<T>)},
+                    detail::spmv_csr<T, Epilogue>, plan.as_csr(), x, epilogue);
   }
 }
 

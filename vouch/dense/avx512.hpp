@@ -1,0 +1,150 @@
+// vouch/dense/avx512.hpp -- registers of 64 bytes whose operations carry their rounding; private.
+//
+// The rounding is part of each instruction: no mode is switched, and a compiler has nothing to move. Functions
+// here and those that call them have the attribute target; nothing else of the library needs the instructions.
+#pragma once
+#if defined(__x86_64__)
+#define VOUCH_HAS_AVX512 1
+// g++ 12 takes the undefined lanes of its own intrinsics for uninitialised variables.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+#include <immintrin.h>
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
+
+#include <cstdint>
+
+#include <vouch/core/types.hpp>
+
+#define VOUCH_AVX512 __attribute__((target("avx512f")))
+#define VOUCH_AVX512_INLINE __attribute__((target("avx512f"), always_inline)) inline
+
+namespace vouch::avx512 {
+
+inline bool available() {
+  static const bool yes = __builtin_cpu_supports("avx512f") != 0;
+  return yes;
+}
+
+enum class rounds { nearest, down, up };
+
+template <rounds R>
+inline constexpr int mode = (R == rounds::nearest ? _MM_FROUND_TO_NEAREST_INT
+                             : R == rounds::down  ? _MM_FROUND_TO_NEG_INF
+                                                  : _MM_FROUND_TO_POS_INF) |
+                            _MM_FROUND_NO_EXC;
+
+template <real T>
+struct vec;
+
+template <>
+struct vec<double> {
+  using reg = __m512d;
+  using mask = __mmask8;
+  static constexpr int width = 8;
+  static constexpr mask odd = 0xaa;
+
+  /// The first count lanes, 0 <= count <= width.
+  static constexpr mask first(std::int64_t count) { return static_cast<mask>((1U << count) - 1); }
+
+  VOUCH_AVX512_INLINE static reg zero() { return _mm512_setzero_pd(); }
+  VOUCH_AVX512_INLINE static reg all(double x) { return _mm512_set1_pd(x); }
+  VOUCH_AVX512_INLINE static reg load(const double* p) { return _mm512_loadu_pd(p); }
+  VOUCH_AVX512_INLINE static reg load(mask m, const double* p) { return _mm512_maskz_loadu_pd(m, p); }
+  VOUCH_AVX512_INLINE static void store(double* p, reg x) { _mm512_storeu_pd(p, x); }
+  VOUCH_AVX512_INLINE static void store(mask m, double* p, reg x) { _mm512_mask_storeu_pd(p, m, x); }
+
+  template <rounds R>
+  VOUCH_AVX512_INLINE static reg fma(reg a, reg b, reg c) {
+    return _mm512_fmadd_round_pd(a, b, c, mode<R>);
+  }
+  template <rounds R>
+  VOUCH_AVX512_INLINE static reg add(reg a, reg b) {
+    return _mm512_add_round_pd(a, b, mode<R>);
+  }
+  VOUCH_AVX512_INLINE static reg min(reg a, reg b) { return _mm512_min_pd(a, b); }
+  VOUCH_AVX512_INLINE static reg max(reg a, reg b) { return _mm512_max_pd(a, b); }
+  VOUCH_AVX512_INLINE static reg abs(reg a) { return _mm512_abs_pd(a); }
+  VOUCH_AVX512_INLINE static reg negative(reg a) { return _mm512_sub_pd(all(-0.0), a); }
+  /// where ? b : a, lane by lane.
+  VOUCH_AVX512_INLINE static reg blend(mask where, reg a, reg b) { return _mm512_mask_blend_pd(where, a, b); }
+  VOUCH_AVX512_INLINE static mask below_zero(reg a) { return _mm512_cmp_pd_mask(a, zero(), _CMP_LT_OQ); }
+  VOUCH_AVX512_INLINE static bool finite(reg a) {
+    return _mm512_cmp_pd_mask(abs(a), all(__builtin_inf()), _CMP_NLT_UQ) == 0;
+  }
+
+  // Pairs of lanes: an interval's bounds.
+  VOUCH_AVX512_INLINE static reg swapped(reg a) { return _mm512_permute_pd(a, 0x55); }
+  VOUCH_AVX512_INLINE static reg both_even(reg a) { return _mm512_movedup_pd(a); }
+  VOUCH_AVX512_INLINE static reg both_odd(reg a) { return _mm512_permute_pd(a, 0xff); }
+  /// Each of the lower half's lanes twice.
+  VOUCH_AVX512_INLINE static reg doubled(reg a) {
+    return _mm512_permutexvar_pd(_mm512_set_epi64(3, 3, 2, 2, 1, 1, 0, 0), a);
+  }
+  /// The even lanes of a, then those of b; the odd ones likewise.
+  VOUCH_AVX512_INLINE static reg evens(reg a, reg b) {
+    return _mm512_permutex2var_pd(a, _mm512_set_epi64(14, 12, 10, 8, 6, 4, 2, 0), b);
+  }
+  VOUCH_AVX512_INLINE static reg odds(reg a, reg b) {
+    return _mm512_permutex2var_pd(a, _mm512_set_epi64(15, 13, 11, 9, 7, 5, 3, 1), b);
+  }
+};
+
+template <>
+struct vec<float> {
+  using reg = __m512;
+  using mask = __mmask16;
+  static constexpr int width = 16;
+  static constexpr mask odd = 0xaaaa;
+
+  static constexpr mask first(std::int64_t count) { return static_cast<mask>((1U << count) - 1); }
+
+  VOUCH_AVX512_INLINE static reg zero() { return _mm512_setzero_ps(); }
+  VOUCH_AVX512_INLINE static reg all(float x) { return _mm512_set1_ps(x); }
+  VOUCH_AVX512_INLINE static reg load(const float* p) { return _mm512_loadu_ps(p); }
+  VOUCH_AVX512_INLINE static reg load(mask m, const float* p) { return _mm512_maskz_loadu_ps(m, p); }
+  VOUCH_AVX512_INLINE static void store(float* p, reg x) { _mm512_storeu_ps(p, x); }
+  VOUCH_AVX512_INLINE static void store(mask m, float* p, reg x) { _mm512_mask_storeu_ps(p, m, x); }
+
+  template <rounds R>
+  VOUCH_AVX512_INLINE static reg fma(reg a, reg b, reg c) {
+    return _mm512_fmadd_round_ps(a, b, c, mode<R>);
+  }
+  template <rounds R>
+  VOUCH_AVX512_INLINE static reg add(reg a, reg b) {
+    return _mm512_add_round_ps(a, b, mode<R>);
+  }
+  VOUCH_AVX512_INLINE static reg min(reg a, reg b) { return _mm512_min_ps(a, b); }
+  VOUCH_AVX512_INLINE static reg max(reg a, reg b) { return _mm512_max_ps(a, b); }
+  VOUCH_AVX512_INLINE static reg abs(reg a) { return _mm512_abs_ps(a); }
+  VOUCH_AVX512_INLINE static reg negative(reg a) { return _mm512_sub_ps(all(-0.0F), a); }
+  VOUCH_AVX512_INLINE static reg blend(mask where, reg a, reg b) { return _mm512_mask_blend_ps(where, a, b); }
+  VOUCH_AVX512_INLINE static mask below_zero(reg a) { return _mm512_cmp_ps_mask(a, zero(), _CMP_LT_OQ); }
+  VOUCH_AVX512_INLINE static bool finite(reg a) {
+    return _mm512_cmp_ps_mask(abs(a), all(__builtin_inff()), _CMP_NLT_UQ) == 0;
+  }
+
+  VOUCH_AVX512_INLINE static reg swapped(reg a) { return _mm512_permute_ps(a, 0xb1); }
+  VOUCH_AVX512_INLINE static reg both_even(reg a) { return _mm512_moveldup_ps(a); }
+  VOUCH_AVX512_INLINE static reg both_odd(reg a) { return _mm512_movehdup_ps(a); }
+  VOUCH_AVX512_INLINE static reg doubled(reg a) {
+    return _mm512_permutexvar_ps(_mm512_set_epi32(7, 7, 6, 6, 5, 5, 4, 4, 3, 3, 2, 2, 1, 1, 0, 0), a);
+  }
+  VOUCH_AVX512_INLINE static reg evens(reg a, reg b) {
+    return _mm512_permutex2var_ps(
+        a, _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0), b);
+  }
+  VOUCH_AVX512_INLINE static reg odds(reg a, reg b) {
+    return _mm512_permutex2var_ps(
+        a, _mm512_set_epi32(31, 29, 27, 25, 23, 21, 19, 17, 15, 13, 11, 9, 7, 5, 3, 1), b);
+  }
+};
+
+}  // namespace vouch::avx512
+#else
+#define VOUCH_HAS_AVX512 0
+#endif

@@ -1,0 +1,40 @@
+// vouch/dense/pieces.hpp -- the loops over contiguous elements that BLAS 1 and 2 are made of, for the processor
+// at hand; private.
+#pragma once
+#include <vouch/dense/pieces_avx512.hpp>
+#include <vouch/dense/pieces_portable.hpp>
+
+namespace vouch::detail {
+
+#if VOUCH_HAS_AVX512
+#define VOUCH_PIECE(call) return avx512::available() ? avx512::call : portable::call
+#else
+#define VOUCH_PIECE(call) return portable::call
+#endif
+
+/// y := alpha x + y
+template <scalar R, scalar X>
+void axpy_piece(std::int64_t n, R alpha, const X* x, R* y) {
+  VOUCH_PIECE(axpy(n, alpha, x, y));
+}
+/// y := alpha x; y may be x.
+template <scalar R, scalar X>
+void scaled_piece(std::int64_t n, R alpha, const X* x, R* y) {
+  VOUCH_PIECE(scaled(n, alpha, x, y));
+}
+template <scalar R, scalar A, scalar B>
+R dot_piece(std::int64_t n, const A* a, const B* b) {
+  VOUCH_PIECE(dot<R>(n, a, b));
+}
+template <scalar R>
+R magnitudes_piece(std::int64_t n, const R* x) {
+  VOUCH_PIECE(sum_of_magnitudes(n, x));
+}
+template <scalar R>
+R squares_piece(std::int64_t n, const R* x) {
+  VOUCH_PIECE(sum_of_squares(n, x));
+}
+
+#undef VOUCH_PIECE
+
+}  // namespace vouch::detail

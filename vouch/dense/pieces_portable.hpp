@@ -1,0 +1,73 @@
+// vouch/dense/pieces_portable.hpp -- vector loops of one thread over contiguous elements, for any processor;
+// private.
+//
+// Sums run over fixed lanes: element i belongs to lane i mod lane_count, lanes are added pairwise at the end.
+// pieces_avx512.hpp gives the same bits, the sign of a zero apart.
+#pragma once
+#include <cstdint>
+
+#include <vouch/dense/scalar.hpp>
+
+namespace vouch::detail {
+
+/// Four registers of 64 bytes.
+template <scalar R>
+inline constexpr int lane_count = 4 * 64 / static_cast<int>(sizeof(R));
+
+template <scalar R>
+struct lane_sums {
+  R lane[lane_count<R>] = {};
+
+  R total() {
+    for (int half = lane_count<R> / 2; half > 0; half /= 2)
+      for (int l = 0; l < half; ++l) lane[l] = lane[l] + lane[l + half];
+    return lane[0];
+  }
+};
+
+namespace portable {
+
+/// y := alpha x + y
+template <scalar R, scalar X>
+void axpy(std::int64_t n, R alpha, const X* x, R* y) {
+  for (std::int64_t i = 0; i < n; ++i) y[i] = multiply_add(alpha, x[i], y[i]);
+}
+
+/// y := alpha x
+template <scalar R, scalar X>
+void scaled(std::int64_t n, R alpha, const X* x, R* y) {
+  for (std::int64_t i = 0; i < n; ++i) y[i] = multiply_add(alpha, x[i], R{});
+}
+
+template <scalar R, scalar A, scalar B>
+R dot(std::int64_t n, const A* a, const B* b) {
+  lane_sums<R> sums;
+  for (std::int64_t i = 0; i < n; ++i) {
+    R& lane = sums.lane[i % lane_count<R>];
+    lane = multiply_add(a[i], b[i], lane);
+  }
+  return sums.total();
+}
+
+template <scalar R>
+R sum_of_magnitudes(std::int64_t n, const R* x) {
+  lane_sums<R> sums;
+  for (std::int64_t i = 0; i < n; ++i) {
+    R& lane = sums.lane[i % lane_count<R>];
+    lane = add_magnitude(x[i], lane);
+  }
+  return sums.total();
+}
+
+template <scalar R>
+R sum_of_squares(std::int64_t n, const R* x) {
+  lane_sums<R> sums;
+  for (std::int64_t i = 0; i < n; ++i) {
+    R& lane = sums.lane[i % lane_count<R>];
+    lane = add_square(x[i], lane);
+  }
+  return sums.total();
+}
+
+}  // namespace portable
+}  // namespace vouch::detail

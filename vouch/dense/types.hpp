@@ -1,0 +1,18 @@
+// vouch/dense/types.hpp -- the words that say how an operand of a BLAS routine is meant.
+#pragma once
+
+namespace vouch {
+
+/// A as it stands, its transpose, or its conjugate transpose (the transpose, for real scalars and intervals).
+enum class transpose { no, yes, conjugate };
+
+/// Which half of a matrix is stored; the other half is never read.
+enum class triangle { lower, upper };
+
+/// On which side of the product the special operand stands.
+enum class side { left, right };
+
+/// unit: the diagonal is all ones and not read.
+enum class diagonal { general, unit };
+
+}  // namespace vouch
