@@ -2,8 +2,7 @@
 #include <vouch/core/launch.cuh>
 #include <vouch/core/memory.hpp>
 #include <vouch/dense/blas1_cuda.hpp>
-#include <vouch/dense/pieces_portable.hpp>
-#include <vouch/dense/vectors.hpp>
+#include <vouch/dense/summation.hpp>
 
 namespace vouch::detail {
 namespace {
