@@ -346,6 +346,16 @@ __device__ inline interval<T> outward(interval<double> x) {
     return interval<T>::unchecked(__double2float_rd(x.lo()), __double2float_ru(x.hi()));
 }
 
+/// C(i, j) := alpha sum + beta C(i, j), outward.
+template <class T>
+__device__ inline void store_result(const gemm_result<T>& C, std::int64_t i, std::int64_t j,
+                                    interval<double> sum) {
+  interval<T>& c = C.data[i + j * C.ld];
+  if (C.alpha != T{1}) sum = sum * static_cast<double>(C.alpha);
+  if (C.beta != T{0}) sum = sum + interval<double>::unchecked(c.lo(), c.hi()) * static_cast<double>(C.beta);
+  c = outward<T>(sum);
+}
+
 // Blocks walk over C in bands of 8 tiles of rows, so that those at work at a time share tiles in L2.
 __device__ inline void place_of_block(std::int64_t tiles_m, std::int64_t tiles_n, std::int64_t& i,
                                       std::int64_t& j) {
@@ -492,11 +502,7 @@ __global__ void __launch_bounds__(gemm_tile::threads, 1)
         // Where something was infinite or empty, zero times infinity may have been met on the way.
         if constexpr (!both)
           if (!(fabs(lo) < INFINITY) || !(fabs(hi) < INFINITY)) sum = element_again(A, B, i, j, depth);
-        interval<T>& c = C.data[i + j * C.ld];
-        if (C.alpha != T{1}) sum = sum * static_cast<double>(C.alpha);
-        if (C.beta != T{0})
-          sum = sum + interval<double>::unchecked(c.lo(), c.hi()) * static_cast<double>(C.beta);
-        c = outward<T>(sum);
+        store_result(C, i, j, sum);
       }
 }
 
