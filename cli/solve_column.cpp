@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <vouch/core/error.hpp>
+#include <vouch/solve/cg_many.hpp>
 #include <vouch/solve/cg_mixed.hpp>
 #include <vouch/solve/precond/make.hpp>
 
@@ -80,26 +81,30 @@ class device_solver : public column_solver {
   device_solver(const solve_request& request, const device& cpu, const device& dev)
       : request_(request), cpu_(cpu), dev_(dev) {}
 
-  solve_report solve(view<const double> b, view<double> x, const cg_options& options,
-                     solve_times& times) override {
+  std::vector<solve_report> solve(std::int64_t columns, view<const double> b, view<double> x,
+                                  const cg_options& options, solve_times& times) override {
     array<T> rhs, solution;
     timed(times.transfer, [&] {
       rhs = rounded<T>(cpu_, b, request_.rhs).to(dev_);
       solution = rounded<T>(cpu_, x, request_.initial).to(dev_);
     });
     const stopwatch clock;
-    const solve_report report = run(rhs, solution, options);
-    times.setup += report.setup_seconds;
-    times.solve += clock.seconds() - report.setup_seconds;
+    std::vector<solve_report> reports = run(columns, rhs, solution, options);
+    const double seconds = clock.seconds();
+    double setup = 0;
+    for (const solve_report& report : reports) setup += report.setup_seconds;
+    times.setup += setup;
+    times.solve += seconds - setup;
     timed(times.transfer, [&] {
       const array<T> back = solution.to(cpu_);
       std::copy(back.begin(), back.end(), x.data());
     });
-    return report;
+    return reports;
   }
 
  protected:
-  virtual solve_report run(view<const T> b, view<T> x, const cg_options& options) = 0;
+  virtual std::vector<solve_report> run(std::int64_t columns, view<const T> b, view<T> x,
+                                        const cg_options& options) = 0;
   const device& where() const { return dev_; }
 
  private:
@@ -115,11 +120,13 @@ class cg_solver final : public device_solver<T> {
       : device_solver<T>(request, cpu, dev), placed_(std::move(placed)) {
     timed(times.setup, [&] { M_ = make_for<T>(system, dev, placed_.A, request.precondition); });
   }
+  std::int64_t at_once() const override { return M_ == nullptr || M_->diagonal() != nullptr ? 8 : 1; }
   bool rounds_matrix() const override { return placed_.rounded; }
 
  private:
-  solve_report run(view<const T> b, view<T> x, const cg_options& options) override {
-    return cg<T>(this->where(), placed_.A, b, x, options, M_.get());
+  std::vector<solve_report> run(std::int64_t columns, view<const T> b, view<T> x,
+                                const cg_options& options) override {
+    return cg_many<T>(this->where(), placed_.A, columns, b, x, options, M_.get());
   }
 
   placed_matrix<T> placed_;
@@ -136,11 +143,13 @@ class mixed_solver final : public device_solver<double> {
     single_ = place_single(system, cpu, dev, times);
     timed(times.setup, [&] { M_ = make_for<float>(system, dev, single_.A, request.precondition); });
   }
+  std::int64_t at_once() const override { return 1; }
   bool rounds_matrix() const override { return false; }
 
  private:
-  solve_report run(view<const double> b, view<double> x, const cg_options& options) override {
-    return cg_mixed(where(), placed_.A, b, x, options, M_.get());
+  std::vector<solve_report> run(std::int64_t, view<const double> b, view<double> x,
+                                const cg_options& options) override {
+    return {cg_mixed(where(), placed_.A, b, x, options, M_.get())};
   }
 
   placed_matrix<double> placed_;

@@ -1,6 +1,8 @@
-// cli/solve_column.hpp -- one system made ready on a device in a precision, to be solved column by column.
+// cli/solve_column.hpp -- one system made ready on a device in a precision, to be solved for any columns.
 #pragma once
+#include <cstdint>
 #include <memory>
+#include <vector>
 
 #include <vouch/core/device.hpp>
 #include <vouch/core/view.hpp>
@@ -22,9 +24,12 @@ struct solve_times {
 class column_solver {
  public:
   virtual ~column_solver() = default;
-  /// x holds the start and receives the result; b and x live on the CPU.
-  virtual solve_report solve(view<const double> b, view<double> x, const cg_options& options,
-                             solve_times& times) = 0;
+  /// How many columns it is best given at once.
+  virtual std::int64_t at_once() const = 0;
+  /// Solves for up to at_once() columns, which lie one after another in b and x, on the CPU; x holds the starts
+  /// and receives the results. A report for each column.
+  virtual std::vector<solve_report> solve(std::int64_t columns, view<const double> b, view<double> x,
+                                          const cg_options& options, solve_times& times) = 0;
   /// Whether the matrix that is solved with differs from the one that was read.
   virtual bool rounds_matrix() const = 0;
 };

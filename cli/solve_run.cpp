@@ -91,12 +91,25 @@ void add_column(solve_outcome& outcome, solve_report report, std::int64_t j) {
 
 bool ends_all(solve_status status) { return status == solve_status::interrupted || !has_solution(status); }
 
-std::string label(const solve_request& request, const linear_system& system, std::int64_t run, std::int64_t j) {
+std::string label(const solve_request& request, const linear_system& system, std::int64_t run,
+                  std::int64_t first, std::int64_t count) {
   std::string text;
   if (request.common.repeat > 1) text = fmt::format("run {} of {}", run + 1, request.common.repeat);
-  if (system.columns > 1)
-    text += fmt::format("{}column {} of {}", text.empty() ? "" : ", ", j + 1, system.columns);
-  return text;
+  if (system.columns == 1) return text;
+  if (!text.empty()) text += ", ";
+  if (count == 1) return text + fmt::format("column {} of {}", first + 1, system.columns);
+  return text + fmt::format("columns {} to {} of {}; residuals of the first that is not done", first + 1,
+                            first + count, system.columns);
+}
+
+std::vector<watched_column> watched(const linear_system& system, std::int64_t first, std::int64_t count,
+                                    const cg_options& options) {
+  std::vector<watched_column> columns;
+  for (std::int64_t j = first; j < first + count; ++j) {
+    const double rhs_norm = norm(system.column(system.b, j));
+    columns.push_back({rhs_norm, std::max(*options.rtol * rhs_norm, options.atol)});
+  }
+  return columns;
 }
 
 }  // namespace
@@ -119,19 +132,24 @@ solve_outcome run_solve(const solve_request& request, const linear_system& syste
   for (std::int64_t run = 0; run < request.common.repeat; ++run) {
     timed(outcome.times.transfer, [&] { outcome.x = system.start.to(cpu); });
     double seconds = 0;
-    for (std::int64_t j = 0; j < system.columns; ++j) {
-      const view<const double> b = system.column(system.b, j);
-      const view<double> x(outcome.x.data() + j * system.rows(), system.rows());
-      const double rhs_norm = norm(b);
-      watch.begin(rhs_norm, std::max(*options.rtol * rhs_norm, options.atol), label(request, system, run, j),
-                  run == 0 && j < 4);
+    const std::int64_t n = system.rows(), most = solver->at_once();
+    for (std::int64_t first = 0; first < system.columns; first += most) {
+      const std::int64_t count = std::min(most, system.columns - first);
+      const view<const double> b(system.b.data() + first * n, count * n);
+      const view<double> x(outcome.x.data() + first * n, count * n);
+      watch.begin(watched(system, first, count, options), label(request, system, run, first, count),
+                  run == 0 && first < 4 * most);
       const double before = outcome.times.solve;
-      solve_report report = solver->solve(b, x, options, outcome.times);
+      std::vector<solve_report> reports = solver->solve(count, b, x, options, outcome.times);
       seconds += outcome.times.solve - before;
-      if (solver->rounds_matrix())
-        timed(outcome.times.solve, [&] { judge_unrounded(cpu, system, j, options, x, report); });
-      watch.end(report);
-      add_column(outcome, std::move(report), j);
+      for (std::int64_t k = 0; k < count && solver->rounds_matrix(); ++k)
+        timed(outcome.times.solve, [&] {
+          judge_unrounded(cpu, system, first + k, options, {x.data() + k * n, n},
+                          reports[static_cast<std::size_t>(k)]);
+        });
+      watch.end(reports);
+      for (std::int64_t k = 0; k < count; ++k)
+        add_column(outcome, std::move(reports[static_cast<std::size_t>(k)]), first + k);
       if (ends_all(outcome.report.status)) break;
     }
     outcome.repeats.push_back(seconds);

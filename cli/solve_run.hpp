@@ -32,7 +32,8 @@ struct solve_outcome {
 
 /// Solves for every column, --repeat times from the same start.
 ///
-/// Result  Ends early when a column is interrupted or leaves no solution; columns not begun keep their start.
+/// Result  Ends early when a column is interrupted or leaves no solution, once those that go with it are done;
+///         columns not begun keep their start.
 /// Throws  value_error  as make_column_solver
 solve_outcome run_solve(const solve_request& request, const linear_system& system, const device& cpu,
                         const device& dev, solve_watch& watch);

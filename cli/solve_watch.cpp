@@ -10,12 +10,12 @@ namespace vouch::cli {
 
 solve_watch::solve_watch(const console& log) : log_(log), progress_(log) {}
 
-void solve_watch::begin(double rhs_norm, double tolerance, const std::string& label, bool with_table) {
+void solve_watch::begin(std::vector<watched_column> columns, const std::string& label, bool with_table) {
   label_ = label;
-  rhs_norm_ = rhs_norm;
-  tolerance_ = tolerance;
+  columns_ = std::move(columns);
   with_table_ = with_table && log_.level() >= verbosity::normal;
   clock_ = stopwatch();
+  last_seen_ = -1;
   last_row_ = -1;
   next_power_ = 0;
   next_time_ = 1;
@@ -25,31 +25,43 @@ void solve_watch::begin(double rhs_norm, double tolerance, const std::string& la
 }
 
 bool solve_watch::see(const iteration_record& record) {
+  if (record.iteration <= last_seen_) return interrupt_signal() == 0;
+  last_seen_ = record.iteration;
   const bool row_due = with_table_ && (record.iteration >= next_power_ || clock_.seconds() >= next_time_);
   if (row_due) {
     progress_.erase();
-    print_row(record.iteration, record.residual);
+    print_row(record);
   }
-  if (progress_.due())
+  if (progress_.due()) {
+    const watched_column& column = columns_[static_cast<std::size_t>(record.column)];
+    const double goal = relative({record.iteration, column.tolerance, record.column});
     progress_.show(fmt::format("{}{}iteration {}, residual {:.2e} of {:.2e}, {:.0f} s", label_,
-                               label_.empty() ? "" : ", ", record.iteration, relative(record.residual),
-                               relative(tolerance_), clock_.seconds()));
+                               label_.empty() ? "" : ", ", record.iteration, relative(record), goal,
+                               clock_.seconds()));
+  }
   return interrupt_signal() == 0;
 }
 
-void solve_watch::end(const solve_report& report) {
+void solve_watch::end(const std::vector<solve_report>& reports) {
   progress_.erase();
-  if (with_table_ && report.iterations > last_row_) print_row(report.iterations, report.recurrence_residual);
+  const auto longest = std::max_element(
+      reports.begin(), reports.end(),
+      [](const solve_report& a, const solve_report& b) { return a.iterations < b.iterations; });
+  if (with_table_ && longest->iterations > last_row_)
+    print_row({longest->iterations, longest->recurrence_residual, longest - reports.begin()});
 }
 
-double solve_watch::relative(double residual) const { return rhs_norm_ > 0 ? residual / rhs_norm_ : residual; }
+double solve_watch::relative(const iteration_record& record) const {
+  const double rhs_norm = columns_[static_cast<std::size_t>(record.column)].rhs_norm;
+  return rhs_norm > 0 ? record.residual / rhs_norm : record.residual;
+}
 
-void solve_watch::print_row(std::int64_t iteration, double residual) {
+void solve_watch::print_row(const iteration_record& record) {
   const double seconds = clock_.seconds();
-  log_.line(
-      fmt::format("{:>12}{:>14.3e}{:>14.3e}{:>9.2f} s", iteration, residual, relative(residual), seconds));
-  last_row_ = iteration;
-  while (next_power_ <= iteration) next_power_ = std::max<std::int64_t>(1, 10 * next_power_);
+  log_.line(fmt::format("{:>12}{:>14.3e}{:>14.3e}{:>9.2f} s", record.iteration, record.residual,
+                        relative(record), seconds));
+  last_row_ = record.iteration;
+  while (next_power_ <= record.iteration) next_power_ = std::max<std::int64_t>(1, 10 * next_power_);
   next_time_ = seconds + std::max(1.0, seconds / 20);
 }
 

@@ -1,6 +1,7 @@
 // vouch solve: the result, its files, and every status.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <nlohmann/json.hpp>
@@ -141,6 +142,48 @@ TEST_F(tool_solve, several_right_hand_sides) {
   std::vector<double> x2;
   for (std::size_t i = 0; i < 60; ++i) x2.push_back(x[2 * i + 1]);
   EXPECT_EQ(x2, numbers(content("x2.txt")));
+}
+
+TEST_F(tool_solve, many_right_hand_sides_go_together) {
+  // A chain whose unknowns stand in an order without any, so that no layout but csr holds it.
+  constexpr int n = 503, count = 11;
+  testing::small_system A{n, {}};
+  const auto place = [](int i) { return i * i % n * i % n; };  // a permutation
+  for (int i = 0; i < n; ++i) {
+    A.lower.push_back({place(i), place(i), 2.1});
+    for (const int step : {1, 2})
+      if (i >= step)
+        A.lower.push_back({std::max(place(i), place(i - step)), std::min(place(i), place(i - step)), -0.5});
+  }
+  write("A.mtx", A.file());
+  std::vector<std::vector<double>> b(count);
+  std::string text;
+  for (int i = 0; i < n; ++i)
+    for (std::size_t j = 0; j < count; ++j) {
+      b[j].push_back(i * (static_cast<int>(j) + 3) % 17 - 5);
+      text += std::to_string(static_cast<int>(b[j].back())) + (j + 1 < count ? " " : "\n");
+    }
+  write("b.txt", text);
+  const tool_result r = run("solve A.mtx --rhs b.txt --device cpu -o x.txt");
+  EXPECT_EQ(r.code, 0);
+  for (const char* part : {"columns 1 to 8 of 11", "columns 9 to 11 of 11", "columns at once"})
+    EXPECT_NE(r.err.find(part), std::string::npos) << part << "\n" << r.err;
+  EXPECT_NE(r.out.find("worst of 11 columns"), std::string::npos);
+  for (const std::string options :
+       {"", "--precond jacobi", "--precond ic0", "--precision mixed", "--repeat 2"}) {
+    EXPECT_EQ(solve("A.mtx --rhs b.txt --device cpu -o x.txt " + options)["status"], "converged") << options;
+    const std::vector<double> x = numbers(content("x.txt"));
+    ASSERT_EQ(x.size(), std::size_t{n} * count);
+    for (std::size_t j = 0; j < count; ++j) {
+      std::vector<double> column;
+      for (std::size_t i = 0; i < n; ++i) column.push_back(x[i * count + j]);
+      EXPECT_LE(A.relative_residual(b[j], column), 1e-8) << options << " column " << j;
+    }
+  }
+  const json single = solve("A.mtx --rhs b.txt --precision single --rtol 1e-4 --device cpu");
+  EXPECT_EQ(single["status"], "converged");
+  EXPECT_LE(single["residual"]["relative_true"], 1e-4);
+  EXPECT_EQ(solve("A.mtx --rhs b.txt --fixed-iterations 7")["iterations"], 7 * count);
 }
 
 TEST_F(tool_solve, same_bits_for_any_number_of_threads_and_any_run) {

@@ -41,6 +41,11 @@ void launch(const device& dev, const char* name, launch_shape shape, void (*kern
   config.attrs = shape.cluster > 1 ? attributes : attributes + 1;
   config.numAttrs = (shape.cluster > 1) + shape.cooperative;
   check(cudaSetDevice(dev.index()), name);  // another GPU, or another thread, may have been at work
+  constexpr std::size_t always_allowed = 48 << 10;
+  if (shape.shared_bytes > always_allowed)
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               static_cast<int>(shape.shared_bytes)),
+          name);
   check(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...), name);
 }
 

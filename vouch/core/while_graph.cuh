@@ -2,12 +2,20 @@
 #pragma once
 #include <cuda_runtime.h>
 
+#include <cstdlib>
 #include <memory>
 
 #include <vouch/core/check.cuh>
 #include <vouch/core/device.hpp>
 
 namespace vouch {
+
+/// Whether loops are to be run by the host, turn by turn: for compute-sanitizer, which cannot follow a graph
+/// that loops.
+inline bool loop_on_host() {
+  const char* wanted = std::getenv("VOUCH_LOOP_ON_HOST");
+  return wanted != nullptr && *wanted == '1';
+}
 
 /// Records work once and repeats it until a kernel of it calls cudaGraphSetConditional(handle, 0).
 class while_graph {

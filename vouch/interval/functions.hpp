@@ -157,13 +157,14 @@ VOUCH_HOST_DEVICE inline interval<T> recip(interval<T> x) {
 
 namespace rounding {
 
+// An infinite c decides alone; beside it an infinite product of the other sign must not make a NaN.
 template <real T>
 VOUCH_HOST_DEVICE inline T bound_down(T a, T b, T c) {
-  return a == 0 || b == 0 ? c : fma_down(a, b, c);
+  return a == 0 || b == 0 || c == -infinity<T> ? c : fma_down(a, b, c);
 }
 template <real T>
 VOUCH_HOST_DEVICE inline T bound_up(T a, T b, T c) {
-  return a == 0 || b == 0 ? c : fma_up(a, b, c);
+  return a == 0 || b == 0 || c == infinity<T> ? c : fma_up(a, b, c);
 }
 
 }  // namespace rounding

@@ -1,4 +1,5 @@
 #include <vouch/core/error.hpp>
+#include <vouch/interval/decorated.hpp>
 #include <vouch/interval/interval.hpp>
 #include <vouch/text/number.hpp>
 
@@ -11,7 +12,15 @@ interval<T> interval<T>::from_bounds(T lo, T hi) {
   return unchecked(lo, hi);
 }
 
+template <real T>
+interval<T> decorated_interval<T>::interval_part() const {
+  if (is_nai(*this)) throw value_error("NaI has no interval part");
+  return part_;
+}
+
 template interval<float> interval<float>::from_bounds(float, float);
 template interval<double> interval<double>::from_bounds(double, double);
+template interval<float> decorated_interval<float>::interval_part() const;
+template interval<double> decorated_interval<double>::interval_part() const;
 
 }  // namespace vouch

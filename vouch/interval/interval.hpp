@@ -23,7 +23,7 @@ concept exact_in =
 ///         header and its neighbours, pown apart, give the smallest such interval.
 /// Source  IEEE Std 1788-2015, clauses 9 to 12. Formulas for products and quotients: docs/rigor.md.
 template <real T>
-class interval {
+class alignas(2 * sizeof(T)) interval {
  public:
   using bound_type = T;
 

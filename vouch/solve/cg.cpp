@@ -1,67 +1,29 @@
 #include <chrono>
-#include <cmath>
 #include <limits>
 #include <numeric>
 #include <vector>
 
 #include <vouch/core/array.hpp>
 #include <vouch/core/config.hpp>
-#include <vouch/core/error.hpp>
 #include <vouch/solve/cg.hpp>
 #include <vouch/solve/cg_assembly.hpp>
+#include <vouch/solve/cg_system.hpp>
 #include <vouch/solve/spd_check.hpp>
-#include <vouch/solve/vector_update.hpp>
 #include <vouch/solve/verified_solve.hpp>
 #include <vouch/sparse/residual.hpp>
 
 namespace vouch {
 namespace {
-
 using clock = std::chrono::steady_clock;
-
-template <real T>
-solve_report new_report(const preconditioner<T>* M) {
-  solve_report report;
-  report.method = "cg";
-  report.precision = sizeof(T) == 4 ? "single" : "double";
-  report.preconditioner = M != nullptr ? M->name() : "none";
-  return report;
 }
-
-void check_shapes(std::int64_t rows, std::int64_t cols, std::int64_t b, std::int64_t x) {
-  if (rows != cols)
-    throw shape_error("conjugate gradients need a square matrix, this one is " + std::to_string(rows) + " by " +
-                      std::to_string(cols));
-  if (b != rows || x != rows)
-    throw shape_error("the matrix has " + std::to_string(rows) + " rows, but b has " + std::to_string(b) +
-                      " elements and x " + std::to_string(x));
-}
-
-// Whether A * ones = 0 to rounding: a pure Neumann problem, singular with the constants as null space.
-template <real T>
-bool rows_sum_to_zero(const device& dev, csr_view<const T> A) {
-  array<T> ones(dev, A.rows), sums(dev, A.rows);
-  const array<T> zeros = array<T>::zeros(dev, A.rows);
-  fill(dev, ones.data(), T{1}, A.rows);
-  const residual_facts facts = residual<T>(dev, A, zeros, ones, nullptr, sums);
-  return facts.norm_inf <= 64 * std::numeric_limits<T>::epsilon() * facts.matrix_norm_inf;
-}
-
-}  // namespace
 
 template <real T>
 solve_report cg_with_engine(const device& dev, csr_view<const T> A, view<const T> b, view<T> x,
                             const cg_options& options, cg_engine<T>& engine, clock::time_point begin) {
-  check_shapes(A.rows, A.cols, b.size(), x.size());
-  solve_report report = new_report<T>(nullptr);
+  check_cg_shapes(A.rows, A.cols, b.size(), x.size());
+  const verified_problem<T> problem = stored_problem(dev, A, b, rows_sum_to_zero(dev, A));
+  solve_report report = new_cg_report<T>(nullptr, problem.constants_in_null_space);
   report.engine = engine.name();
-  const verified_problem<T> problem{dev, A.rows,
-                                    [&](const T* at, const T* at_low, T* r) {
-                                      return residual<T>(dev, A, b, {at, A.rows}, at_low, {r, A.rows});
-                                    },
-                                    rows_sum_to_zero(dev, A)};
-  if (problem.constants_in_null_space)
-    report.warnings.push_back("every row sums to zero: singular, solved for the x that sums to zero");
   dev.synchronize();
   report.setup_seconds = std::chrono::duration<double>(clock::now() - begin).count();
   verified_solve(problem, engine, x, options, report);
@@ -71,7 +33,7 @@ solve_report cg_with_engine(const device& dev, csr_view<const T> A, view<const T
 template <real T>
 solve_report cg(const device& dev, csr_view<const T> A, view<const T> b, view<T> x, const cg_options& options,
                 const preconditioner<T>* M) {
-  check_shapes(A.rows, A.cols, b.size(), x.size());
+  check_cg_shapes(A.rows, A.cols, b.size(), x.size());
   const auto begin = clock::now();
   if (!options.matrix_checked) check_spd_looking(dev, A);
   const cg_assembly<T> parts = assemble_cg(dev, A, M, options.matrix_layout);
@@ -84,8 +46,8 @@ template <real T>
 solve_report cg(const device& dev, const linear_operator<T>& A, view<const T> b, view<T> x,
                 const cg_options& options, const preconditioner<T>* M) {
   const std::int64_t n = A.rows();
-  check_shapes(n, n, b.size(), x.size());
-  solve_report report = new_report<T>(M);
+  check_cg_shapes(n, n, b.size(), x.size());
+  solve_report report = new_cg_report<T>(M, false);
   report.warnings.push_back(
       "the operator's entries are not known: the residual was recomputed in working precision");
   const auto begin = clock::now();

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,8 @@ namespace vouch {
 /// Collects the history and asks the user's monitor; numbers iterations on across restarts.
 class cg_log {
  public:
-  cg_log(monitor user, std::vector<iteration_record>& history) : user_(std::move(user)), history_(history) {}
+  cg_log(monitor user, std::vector<iteration_record>& history, std::int64_t column = 0)
+      : user_(std::move(user)), history_(history), column_(column) {}
   /// Takes iteration (from 0 in this run) if the history rule does; false asks to stop.
   bool note(std::int64_t iteration, double residual);
   /// The next run's iteration 0 is this one's number `iterations`.
@@ -29,6 +31,7 @@ class cg_log {
  private:
   monitor user_;
   std::vector<iteration_record>& history_;
+  std::int64_t column_;
   std::int64_t done_ = 0;
   std::int64_t last_ = -1;
   double scale_ = 1;
@@ -51,6 +54,28 @@ class cg_engine {
   virtual std::string name() const = 0;
 };
 
+/// One column's part in a run: as the arguments of cg_engine::run.
+template <real T>
+struct cg_task {
+  T* r = nullptr;
+  T* d = nullptr;
+  cg_rule rule;
+  cg_log* log = nullptr;
+  cg_outcome outcome{};
+  std::string engine{};  // the name of what ran it
+};
+
+/// The loop for several columns with one matrix, each with scalars of its own.
+template <real T>
+class cg_block_engine {
+ public:
+  static constexpr std::int64_t most = 8;
+  virtual ~cg_block_engine() = default;
+  /// As cg_engine::run for each of up to `most` columns; fills outcome and engine. What r holds afterwards is
+  /// of no use.
+  virtual void run(std::span<cg_task<T>> columns) = 0;
+};
+
 /// The loop fused with the matrix, M absent or diagonal (minv has n elements or is nullptr).
 template <real T>
 std::unique_ptr<cg_engine<T>> cg_cpu(const device& dev, const spmv_plan<T>& A, const T* minv);
@@ -69,6 +94,15 @@ std::unique_ptr<cg_engine<T>> cg_resident_cuda(const device& dev, csr_view<const
 /// Fused kernels in a CUDA graph that loops by itself, M absent or diagonal.
 template <real T>
 std::unique_ptr<cg_engine<T>> cg_graph_cuda(const device& dev, const spmv_plan<T>& A, const T* minv);
+
+/// Both of these fused with the matrix for `width` (2, 4 or 8) columns at once, which share its traffic; runs
+/// take up to so many. M is absent or diagonal.
+template <real T>
+std::unique_ptr<cg_block_engine<T>> cg_many_cpu(const device& dev, csr_view<const T> A, const T* minv,
+                                                int width);
+template <real T>
+std::unique_ptr<cg_block_engine<T>> cg_many_cuda(const device& dev, csr_view<const T> A, const T* minv,
+                                                 int width);
 
 /// The graph for any operator and preconditioner.
 template <real T>

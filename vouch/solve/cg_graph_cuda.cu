@@ -6,7 +6,6 @@
 //           kernel adds the blocks' sums in their order and takes the step.
 // General   any operator and preconditioner between four small kernels.
 // Bound     by memory. Bits fixed by the grid, which is fixed by the matrix and the GPU.
-#include <cstdlib>
 #include <string>
 
 #include <vouch/core/launch.cuh>
@@ -78,19 +77,9 @@ __device__ void grid_sum(const sums<Count>& mine, double* parts, unsigned* ticke
 // One thread: tells the host about iteration `iteration`, hears its wish to stop, ends the loop at an event.
 __device__ void report(control& c, device_mailbox& box, std::int64_t iteration, double rr,
                        cudaGraphConditionalHandle loop) {
-  const std::int64_t slot = history_slot(iteration);
-  if (slot >= 0) box.residual_squared[slot] = rr;
-  if ((iteration + 1) % mailbox_interval == 0 || iteration < 16) {
-    __threadfence_system();
-    *static_cast<volatile std::int64_t*>(&box.progress) = iteration + 1;
-    if (c.s.event == cg_event::go_on && *static_cast<volatile std::int32_t*>(&box.stop) != 0)
-      c.s.event = cg_event::interrupted;
-  }
-  if (c.s.event == cg_event::go_on) return;
-  box.event = static_cast<std::int32_t>(c.s.event);
-  box.iterations = iteration;
-  box.last_squared = rr;
-  if (loop != 0) cudaGraphSetConditional(loop, 0);
+  if (c.s.event == cg_event::go_on && asked_to_stop(box, iteration)) c.s.event = cg_event::interrupted;
+  tell_host(box, iteration, rr, c.s.event);
+  if (c.s.event != cg_event::go_on && loop != 0) cudaGraphSetConditional(loop, 0);
 }
 
 // Epilogue of q = A p: stores q and takes the five products of its row, then the step.
@@ -262,12 +251,6 @@ __global__ void __launch_bounds__(block)
   for (std::int64_t i = std::int64_t{blockIdx.x} * block + threadIdx.x; i < n;
        i += std::int64_t{gridDim.x} * block)
     p[i] = first ? z[i] : z[i] + beta * p[i];
-}
-
-// Whether the host runs the loop, turn by turn: for compute-sanitizer, which cannot follow a graph that loops.
-bool loop_on_host() {
-  const char* wanted = std::getenv("VOUCH_LOOP_ON_HOST");
-  return wanted != nullptr && *wanted == '1';
 }
 
 // What the two engines share: the control block, the mailbox, the graph.

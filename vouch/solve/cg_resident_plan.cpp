@@ -33,9 +33,16 @@ struct draft {
   std::int32_t own = 0;
 };
 
+// What a thread knows of the rows while it drafts one block after the other.
+struct row_marks {
+  explicit row_marks(std::int64_t rows)
+      : slot(static_cast<std::size_t>(rows)), seen_by(static_cast<std::size_t>(rows), -1) {}
+  std::vector<std::int32_t> slot;     // in the block at hand
+  std::vector<std::int64_t> seen_by;  // first row of the block that last met this one in its halo
+};
+
 template <real T>
-draft draft_block(csr_view<const T> A, std::int64_t first, std::int64_t last, int lanes,
-                  std::vector<std::int32_t>& slot_of_row) {
+draft draft_block(csr_view<const T> A, std::int64_t first, std::int64_t last, int lanes, row_marks& marks) {
   draft block;
   block.own = static_cast<std::int32_t>(last - first);
   block.row.resize(static_cast<std::size_t>(block.own));
@@ -45,16 +52,20 @@ draft draft_block(csr_view<const T> A, std::int64_t first, std::int64_t last, in
                    [&](std::int32_t a, std::int32_t b) { return length(a) > length(b); });
 
   std::vector<std::int32_t> halo;
-  for (std::int64_t k = A.row_ptr[first]; k < A.row_ptr[last]; ++k)
-    if (A.col[k] < first || A.col[k] >= last) halo.push_back(A.col[k]);
+  for (std::int64_t k = A.row_ptr[first]; k < A.row_ptr[last]; ++k) {
+    std::int64_t& seen_by = marks.seen_by[static_cast<std::size_t>(A.col[k])];
+    if ((A.col[k] >= first && A.col[k] < last) || seen_by == first) continue;
+    seen_by = first;
+    halo.push_back(A.col[k]);
+  }
   std::sort(halo.begin(), halo.end());
-  halo.erase(std::unique(halo.begin(), halo.end()), halo.end());
   block.row.insert(block.row.end(), halo.begin(), halo.end());
 
   for (std::size_t s = 0; s < block.row.size(); ++s)
-    slot_of_row[static_cast<std::size_t>(block.row[s])] = static_cast<std::int32_t>(s);
+    marks.slot[static_cast<std::size_t>(block.row[s])] = static_cast<std::int32_t>(s);
+  block.slot_of.reserve(static_cast<std::size_t>(A.row_ptr[last] - A.row_ptr[first]));
   for (std::int64_t k = A.row_ptr[first]; k < A.row_ptr[last]; ++k)
-    block.slot_of.push_back(slot_of_row[static_cast<std::size_t>(A.col[k])]);
+    block.slot_of.push_back(marks.slot[static_cast<std::size_t>(A.col[k])]);
 
   const std::int32_t rows_a_slice = 32 / lanes;
   for (std::int32_t s = 0; s < block.own; s += rows_a_slice)  // its first row is its longest
@@ -140,11 +151,15 @@ std::optional<resident_plan<T>> plan_resident(csr_view<const T> A, const residen
   plan.rows = A.rows;
   const auto blocks = static_cast<std::size_t>(shape.blocks);
   const std::vector<std::int64_t> first = deal_rows(A, shape.blocks);
-  std::vector<draft> drafts;
-  std::vector<std::int32_t> slot_of_row(static_cast<std::size_t>(A.rows));
-  for (std::size_t b = 0; b < blocks; ++b) {
-    drafts.push_back(draft_block(A, first[b], first[b + 1], shape.lanes, slot_of_row));
-    const draft& block = drafts.back();
+  std::vector<draft> drafts(blocks);
+#pragma omp parallel
+  {
+    row_marks marks(A.rows);
+#pragma omp for schedule(static)
+    for (std::size_t b = 0; b < blocks; ++b)
+      drafts[b] = draft_block(A, first[b], first[b + 1], shape.lanes, marks);
+  }
+  for (const draft& block : drafts) {
     if (block.row.size() > max_slots) return std::nullopt;
     const auto slices = static_cast<std::int32_t>(block.slice.size()) - 1;
     plan.block.push_back({block.own, static_cast<std::int32_t>(block.row.size()), slices});
@@ -176,6 +191,7 @@ std::optional<resident_plan<T>> plan_resident(csr_view<const T> A, const residen
   const auto put = [](const auto& from, auto& to, std::size_t at) {
     std::copy(from.begin(), from.end(), to.begin() + static_cast<std::ptrdiff_t>(at));
   };
+#pragma omp parallel for schedule(static)
   for (std::size_t b = 0; b < blocks; ++b) {
     fill_entries(A, first[b], drafts[b], shape.lanes, plan.val.data() + b * entries,
                  plan.col.data() + b * entries);

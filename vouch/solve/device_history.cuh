@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cmath>
 #include <memory>
+#include <span>
 #include <thread>
 
 #include <vouch/core/check.cuh>
@@ -14,40 +15,84 @@ namespace vouch {
 /// Iterations between two looks at the stop flag and two reports of progress; a power of two.
 inline constexpr std::int64_t mailbox_interval = 512;
 
-inline std::shared_ptr<device_mailbox> make_mailbox() {
+/// The first of `count` mailboxes in a row.
+inline std::shared_ptr<device_mailbox> make_mailbox(std::size_t count = 1) {
   void* memory = nullptr;
-  check(cudaHostAlloc(&memory, sizeof(device_mailbox), cudaHostAllocMapped | cudaHostAllocPortable),
+  check(cudaHostAlloc(&memory, count * sizeof(device_mailbox), cudaHostAllocMapped | cudaHostAllocPortable),
         "allocating pinned memory");
   return {static_cast<device_mailbox*>(memory), [](device_mailbox* m) { cudaFreeHost(m); }};
 }
 
-/// Hands new history to the log until the work on dev's stream is done; passes on the wish to stop.
+/// Whether a kernel that ends an iteration looks at its mailbox then.
+__device__ inline bool looks_at_mailbox(std::int64_t iteration) {
+  return (iteration + 1) % mailbox_interval == 0 || iteration < 16;
+}
+
+/// One thread of a kernel: whether the host wants an end.
+__device__ inline bool asked_to_stop(const device_mailbox& box, std::int64_t iteration) {
+  return looks_at_mailbox(iteration) && *static_cast<const volatile std::int32_t*>(&box.stop) != 0;
+}
+
+/// One thread of a kernel: an iteration's residual and, where it is the last, the event that ended the loop.
+__device__ inline void tell_host(device_mailbox& box, std::int64_t iteration, double rr, cg_event event) {
+  const std::int64_t slot = history_slot(iteration);
+  if (slot >= 0) box.residual_squared[slot] = rr;
+  if (looks_at_mailbox(iteration)) {
+    __threadfence_system();
+    *static_cast<volatile std::int64_t*>(&box.progress) = iteration + 1;
+  }
+  if (event == cg_event::go_on) return;
+  box.event = static_cast<std::int32_t>(event);
+  box.iterations = iteration;
+  box.last_squared = rr;
+}
+
+/// The host's side of one mailbox: new history goes to the log, a wish to stop back.
+class mail_reader {
+ public:
+  mail_reader(device_mailbox& box, cg_log& log) : box_(&box), log_(&log) {}
+  void read() { deliver(*static_cast<volatile std::int64_t*>(&box_->progress)); }
+  /// What is left once the work is done.
+  void read_rest() { deliver(box_->iterations + 1); }
+
+ private:
+  void deliver(std::int64_t until) {
+    for (; noted_ < until; ++noted_) {
+      const std::int64_t slot = history_slot(noted_);
+      if (slot < 0) continue;
+      if (!log_->note(noted_, std::sqrt(box_->residual_squared[slot])))
+        *static_cast<volatile std::int32_t*>(&box_->stop) = 1;
+    }
+  }
+
+  device_mailbox* box_;
+  cg_log* log_;
+  std::int64_t noted_ = 0;
+};
+
+/// Reads the mail until the work on dev's stream is done.
 ///
 /// The host never waits inside an iteration: it polls, and sleeps between polls once the solve is a long one.
-inline void follow(const device& dev, device_mailbox& box, cg_log& log) {
+inline void follow(const device& dev, std::span<mail_reader> readers) {
   using clock = std::chrono::steady_clock;
   const auto stream = static_cast<cudaStream_t>(dev.stream());
   const auto start = clock::now();
-  std::int64_t noted = 0;
-  const auto deliver = [&](std::int64_t until) {
-    for (; noted < until; ++noted) {
-      const std::int64_t slot = history_slot(noted);
-      if (slot < 0) continue;
-      if (!log.note(noted, std::sqrt(box.residual_squared[slot])))
-        *static_cast<volatile std::int32_t*>(&box.stop) = 1;
-    }
-  };
   for (;;) {
     const cudaError_t state = cudaStreamQuery(stream);
     if (state != cudaErrorNotReady) {
       check(state, "conjugate gradients");
       break;
     }
-    deliver(*static_cast<volatile std::int64_t*>(&box.progress));
+    for (mail_reader& reader : readers) reader.read();
     if (clock::now() - start > std::chrono::milliseconds(2))
       std::this_thread::sleep_for(std::chrono::microseconds(100));
   }
-  deliver(box.iterations + 1);
+  for (mail_reader& reader : readers) reader.read_rest();
+}
+
+inline void follow(const device& dev, device_mailbox& box, cg_log& log) {
+  mail_reader reader(box, log);
+  follow(dev, {&reader, 1});
 }
 
 }  // namespace vouch

@@ -31,7 +31,8 @@ bool goal_reached(solve_status status);
 /// One line of the history.
 struct iteration_record {
   std::int64_t iteration = 0;
-  double residual = 0;  // ||r||_2 by the method's recurrence, absolute
+  double residual = 0;      // ||r||_2 by the method's recurrence, absolute
+  std::int64_t column = 0;  // which of several right-hand sides
 };
 
 /// Called with recorded iterations; returning false asks the solver to stop (status interrupted).

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdio>
 #include <limits>
+#include <memory>
 
 #include <vouch/core/array.hpp>
 #include <vouch/core/error.hpp>
@@ -21,6 +22,10 @@ std::string text(const char* format, Values... values) {
   return line;
 }
 
+double seconds_since(clock::time_point begin) {
+  return std::chrono::duration<double>(clock::now() - begin).count();
+}
+
 // The residual of CG can grow on the way, by up to the square root of the condition; beyond this it has gone
 // wrong.
 constexpr double allowed_growth = 1e4;
@@ -28,37 +33,62 @@ constexpr double allowed_growth = 1e4;
 template <real T>
 class verified_loop {
  public:
-  verified_loop(const verified_problem<T>& problem, cg_engine<T>& engine, view<T> x, const cg_options& options,
-                solve_report& report)
+  verified_loop(const verified_problem<T>& problem, view<T> x, const cg_options& options, solve_report& report,
+                std::int64_t column)
       : problem_(problem),
-        engine_(engine),
         x_(x.data()),
         n_(problem.rows),
         options_(options),
         report_(report),
-        log_(options.on_iteration, report.history),
+        log_(options.on_iteration, report.history, column),
         r_(problem.dev, n_),
         d_(problem.dev, n_),
-        low_(array<T>::zeros(problem.dev, n_)) {}
-
-  void run() {
+        low_(array<T>::zeros(problem.dev, n_)) {
     const residual_facts start = problem_.residual_of(x_, nullptr, r_.data());
     check_finite(start);
     take_tolerance(start);
     judge(start);
-    if (answered_at_once(start)) return;
-    double last = start.norm2, to_solve = start.norm2;
-    for (int strikes = 0;;) {
-      const cg_outcome outcome = one_run(to_solve);
-      const residual_facts now = problem_.residual_of(x_, nullptr, r_.data());
-      judge(now);
-      if (ended(outcome, now)) return;
-      strikes = now.norm2 <= 0.5 * last ? 0 : strikes + 1;
-      if (strikes == 2) return end_stagnated();
-      last = now.norm2;
-      ++report_.restarts;
-      to_solve = problem_.residual_of(x_, low_.data(), r_.data()).norm2;
+    done_ = answered_at_once(start);
+    last_ = to_solve_ = start.norm2;
+  }
+
+  // Whether the report is complete.
+  bool done() const { return done_; }
+
+  // What an engine is to do next. It works on r times a power of two that brings its norm near 1, so that no
+  // square over- or underflows whatever the units of b are.
+  cg_task<T> next() {
+    if (problem_.constants_in_null_space) take_out_mean(r_.data());
+    constexpr int most = sizeof(T) == 4 ? 120 : 1000;  // the factor and its inverse are numbers of type T
+    up_ = to_solve_ > 0 ? std::ldexp(1.0, std::clamp(-std::ilogb(to_solve_), -most, most)) : 1.0;
+    vouch::scale(problem_.dev, r_.data(), static_cast<T>(up_), n_);
+    log_.set_scale(up_);
+    cg_rule rule;
+    const double target = up_ * options_.stop_recurrence.value_or(report_.tolerance);
+    rule.target_squared = options_.fixed_iterations  ? -1
+                          : options_.stop_recurrence ? target * target
+                                                     : std::max(target * target, exhausted_squared);
+    const double growth = up_ * allowed_growth * initial_;
+    rule.diverged_squared = options_.fixed_iterations ? std::numeric_limits<double>::max() : growth * growth;
+    rule.limit = limit() - report_.iterations;
+    return {r_.data(), d_.data(), rule, &log_};
+  }
+
+  // Judges what the engine has done.
+  void take(const cg_outcome& outcome, double seconds) {
+    add_correction(outcome, seconds);
+    const residual_facts now = problem_.residual_of(x_, nullptr, r_.data());
+    judge(now);
+    done_ = ended(outcome, now);
+    if (done_) return;
+    strikes_ = now.norm2 <= 0.5 * last_ ? 0 : strikes_ + 1;
+    if (strikes_ == 2) {
+      done_ = end_stagnated();
+      return;
     }
+    last_ = now.norm2;
+    ++report_.restarts;
+    to_solve_ = problem_.residual_of(x_, low_.data(), r_.data()).norm2;
   }
 
  private:
@@ -113,36 +143,17 @@ class verified_loop {
              mean_part));
   }
 
-  // The engine works on r times a power of two that brings its norm near 1, so that no square over- or
-  // underflows whatever the units of b are.
-  cg_outcome one_run(double residual) {
-    if (problem_.constants_in_null_space) take_out_mean(r_.data());
-    constexpr int most = sizeof(T) == 4 ? 120 : 1000;  // the factor and its inverse are numbers of type T
-    const double up = residual > 0 ? std::ldexp(1.0, std::clamp(-std::ilogb(residual), -most, most)) : 1.0;
-    vouch::scale(problem_.dev, r_.data(), static_cast<T>(up), n_);
-    log_.set_scale(up);
-    cg_rule rule;
-    const double target = up * options_.stop_recurrence.value_or(report_.tolerance);
-    rule.target_squared = options_.fixed_iterations  ? -1
-                          : options_.stop_recurrence ? target * target
-                                                     : std::max(target * target, exhausted_squared);
-    const double growth = up * allowed_growth * initial_;
-    rule.diverged_squared = options_.fixed_iterations ? std::numeric_limits<double>::max() : growth * growth;
-    rule.limit = limit() - report_.iterations;
-    const auto begin = clock::now();
-    cg_outcome outcome = engine_.run(r_.data(), d_.data(), rule, log_);
-    problem_.dev.synchronize();
-    report_.solve_seconds += std::chrono::duration<double>(clock::now() - begin).count();
+  void add_correction(const cg_outcome& outcome, double seconds) {
+    report_.solve_seconds += seconds;
     report_.iterations += outcome.iterations;
-    report_.recurrence_residual = std::sqrt(outcome.residual_squared) / up;
+    report_.recurrence_residual = std::sqrt(outcome.residual_squared) / up_;
     log_.advance(outcome.iterations);
-    vouch::scale(problem_.dev, d_.data(), static_cast<T>(1 / up), n_);
+    vouch::scale(problem_.dev, d_.data(), static_cast<T>(1 / up_), n_);
     accumulate_pair(problem_.dev, x_, low_.data(), d_.data(), n_);
     if (problem_.constants_in_null_space) {
       take_out_mean(x_);
       fill(problem_.dev, low_.data(), T{}, n_);
     }
-    return outcome;
   }
 
   void take_out_mean(T* v) {
@@ -200,12 +211,13 @@ class verified_loop {
     return text("at the measured rate about %.2g would be, or take a stronger preconditioner", needed);
   }
 
-  void end_stagnated() {
-    end(solve_status::stagnated, text("two restarts did not halve the true residual: relative %.2g is what %s "
-                                      "precision attains here (about "
-                                      "%.1g expected), backward error %.2g",
-                                      report_.relative_true(), sizeof(T) == 4 ? "single" : "double",
-                                      report_.attainable_relative, report_.backward_error));
+  bool end_stagnated() {
+    return end(solve_status::stagnated,
+               text("two restarts did not halve the true residual: relative %.2g is what %s "
+                    "precision attains here (about "
+                    "%.1g expected), backward error %.2g",
+                    report_.relative_true(), sizeof(T) == 4 ? "single" : "double", report_.attainable_relative,
+                    report_.backward_error));
   }
 
   bool end(solve_status status, std::string reason) {
@@ -215,14 +227,18 @@ class verified_loop {
   }
 
   const verified_problem<T>& problem_;
-  cg_engine<T>& engine_;
   T* x_;
   std::int64_t n_;
   const cg_options& options_;
   solve_report& report_;
   cg_log log_;
   array<T> r_, d_, low_;
-  double initial_ = 0;
+  double initial_ = 0;   // norm of the first residual
+  double last_ = 0;      // of the last true one
+  double to_solve_ = 0;  // of the one in r
+  double up_ = 1;        // the engine works on r times this
+  int strikes_ = 0;
+  bool done_ = false;
 };
 
 }  // namespace
@@ -231,19 +247,59 @@ bool cg_log::note(std::int64_t iteration, double residual) {
   const std::int64_t number = done_ + iteration;
   if (number <= last_ || !history_rule::records(number)) return true;
   last_ = number;
-  history_.push_back({number, residual / scale_});
+  history_.push_back({number, residual / scale_, column_});
   return !user_ || user_(history_.back());
 }
 
 template <real T>
 void verified_solve(const verified_problem<T>& problem, cg_engine<T>& engine, view<T> x,
                     const cg_options& options, solve_report& report) {
-  verified_loop<T>(problem, engine, x, options, report).run();
+  verified_loop<T> loop(problem, x, options, report, 0);
+  while (!loop.done()) {
+    const cg_task<T> task = loop.next();
+    const auto begin = clock::now();
+    const cg_outcome outcome = engine.run(task.r, task.d, task.rule, *task.log);
+    problem.dev.synchronize();
+    loop.take(outcome, seconds_since(begin));
+  }
+}
+
+template <real T>
+void verified_solve(std::span<verified_column<T>> columns, cg_block_engine<T>& engine,
+                    const cg_options& options) {
+  struct open_column {
+    verified_column<T>* column;
+    verified_loop<T> loop;
+  };
+  std::vector<std::unique_ptr<open_column>> open;
+  for (std::size_t next = 0;;) {
+    for (; static_cast<std::int64_t>(open.size()) < cg_block_engine<T>::most && next < columns.size(); ++next) {
+      verified_column<T>& c = columns[next];
+      auto opened = std::make_unique<open_column>(
+          open_column{&c, {c.problem, c.x, options, c.report, static_cast<std::int64_t>(next)}});
+      if (!opened->loop.done()) open.push_back(std::move(opened));
+    }
+    if (open.empty()) return;
+    std::vector<cg_task<T>> tasks;
+    for (const auto& o : open) tasks.push_back(o->loop.next());
+    const auto begin = clock::now();
+    engine.run(tasks);
+    open.front()->column->problem.dev.synchronize();
+    const double share = seconds_since(begin) / static_cast<double>(open.size());
+    for (std::size_t k = 0; k < open.size(); ++k) {
+      solve_report& report = open[k]->column->report;
+      if (report.engine.empty()) report.engine = tasks[k].engine;
+      open[k]->loop.take(tasks[k].outcome, share);
+    }
+    std::erase_if(open, [](const auto& o) { return o->loop.done(); });
+  }
 }
 
 template void verified_solve(const verified_problem<float>&, cg_engine<float>&, view<float>, const cg_options&,
                              solve_report&);
 template void verified_solve(const verified_problem<double>&, cg_engine<double>&, view<double>,
                              const cg_options&, solve_report&);
+template void verified_solve(std::span<verified_column<float>>, cg_block_engine<float>&, const cg_options&);
+template void verified_solve(std::span<verified_column<double>>, cg_block_engine<double>&, const cg_options&);
 
 }  // namespace vouch

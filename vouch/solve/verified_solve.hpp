@@ -3,7 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
-#include <optional>
+#include <span>
 
 #include <vouch/core/device.hpp>
 #include <vouch/solve/cg.hpp>
@@ -32,6 +32,20 @@ struct verified_problem {
 template <real T>
 void verified_solve(const verified_problem<T>& problem, cg_engine<T>& engine, view<T> x,
                     const cg_options& options, solve_report& report);
+
+/// One of several systems with the same matrix.
+template <real T>
+struct verified_column {
+  verified_problem<T> problem;
+  view<T> x;
+  solve_report report;
+};
+
+/// The same for every column, as many of them in the engine at a time as it takes: whichever are done make room
+/// for the next. Histories and monitors name columns by their place. Seconds are shares and add up.
+template <real T>
+void verified_solve(std::span<verified_column<T>> columns, cg_block_engine<T>& engine,
+                    const cg_options& options);
 
 /// The default rtol of a working precision.
 template <real T>

@@ -25,6 +25,11 @@ void fill_diagonals(const device& dev, csr_view<const T> A, const dia_layout<T>&
 template <real T>
 bool mirrors_upper_half(const device& dev, csr_view<const T> A, const dia_layout<T>& shape, const T* val);
 
+/// Where the tiles begin and the rows of a csr_layout end, on its GPU: tile has tiles + 1 elements, row_end
+/// rows. Modulo 2^32 in a tile of more entries than that.
+template <real T>
+void mark_tiles_cuda(const device& dev, const csr_layout<T>& shape, std::int64_t* tile, std::uint32_t* row_end);
+
 // The same on a GPU.
 template <real T>
 std::vector<std::int64_t> occupied_diagonals_cuda(const device& dev, csr_view<const T> A);

@@ -75,7 +75,26 @@ __global__ void compare_halves(csr_view<const T> A, __grid_constant__ const dia_
   if (balance != 0) atomicAdd(facts + 1, static_cast<unsigned long long>(balance));  // modulo 2^64, so exact
 }
 
+// A thread a row.
+template <class T>
+__global__ void mark_tiles(csr_layout<T> shape, std::int64_t* tile, std::uint32_t* row_end) {
+  const std::int64_t i = std::int64_t{blockIdx.x} * block + threadIdx.x;
+  if (i >= shape.A.rows) return;
+  const std::int64_t first = i / shape.tile_rows() * shape.tile_rows(), start = shape.A.row_ptr[first],
+                     end = shape.A.row_ptr[i + 1];
+  row_end[i] = static_cast<std::uint32_t>(end - start);
+  if (i == first) tile[i / shape.tile_rows()] = start;
+  if (i + 1 == shape.A.rows) tile[i / shape.tile_rows() + 1] = end;
+}
+
 }  // namespace
+
+template <real T>
+void mark_tiles_cuda(const device& dev, const csr_layout<T>& shape, std::int64_t* tile,
+                     std::uint32_t* row_end) {
+  launch(dev, "mark_tiles", {ceil_div(shape.A.rows, std::int64_t{block}), block}, mark_tiles<T>, shape, tile,
+         row_end);
+}
 
 template <real T>
 std::vector<std::int64_t> occupied_diagonals_cuda(const device& dev, csr_view<const T> A) {
@@ -107,6 +126,8 @@ bool mirrors_upper_half_cuda(const device& dev, csr_view<const T> A, const dia_l
   return found[0] == 0 && found[1] == 0;
 }
 
+template void mark_tiles_cuda(const device&, const csr_layout<float>&, std::int64_t*, std::uint32_t*);
+template void mark_tiles_cuda(const device&, const csr_layout<double>&, std::int64_t*, std::uint32_t*);
 template std::vector<std::int64_t> occupied_diagonals_cuda(const device&, csr_view<const float>);
 template std::vector<std::int64_t> occupied_diagonals_cuda(const device&, csr_view<const double>);
 template void fill_diagonals_cuda(const device&, csr_view<const float>, const dia_layout<float>&, std::int64_t,

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 
+#include <vouch/core/arrival.cuh>
 #include <vouch/core/launch.cuh>
 #include <vouch/sparse/spmv_layouts.hpp>
 #include <vouch/sparse/spmv_plan.hpp>
@@ -57,12 +58,8 @@ struct csr_stages {
   alignas(16) T val[csr_depth][csr_stage + 8];
   alignas(16) std::int32_t col[csr_depth][csr_stage + 8];
   std::uint64_t full[csr_depth];   // ends a phase when the producer's bytes are there
-  std::uint64_t empty[csr_depth];  // ends a phase when every summing warp has read them
+  std::uint64_t empty[csr_depth];  // ends a phase when every summing thread has read them
 };
-
-__device__ inline unsigned shared_address(const void* p) {
-  return static_cast<unsigned>(__cvta_generic_to_shared(p));
-}
 
 // The copy engine brings bytes (a multiple of 16) and counts them on the barrier.
 __device__ inline void bulk_copy(void* to, const void* from, unsigned bytes, std::uint64_t* arrival) {
@@ -70,24 +67,6 @@ __device__ inline void bulk_copy(void* to, const void* from, unsigned bytes, std
                    shared_address(to)),
                "l"(from), "r"(bytes), "r"(shared_address(arrival))
                : "memory");
-}
-
-__device__ inline void init_barrier(std::uint64_t* barrier, unsigned arrivals) {
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(arrivals)
-               : "memory");
-}
-
-__device__ inline void arrive(std::uint64_t* barrier) {
-  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");
-}
-
-__device__ inline void await(std::uint64_t* arrival, unsigned parity) {
-  unsigned done = 0;
-  while (done == 0)
-    asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
-                 : "=r"(done)
-                 : "r"(shared_address(arrival)), "r"(parity)
-                 : "memory");
 }
 
 // Entries that can be brought in whole groups of 16 bytes; the last three of a matrix may be left.
@@ -101,20 +80,21 @@ __device__ std::int64_t staged_entries(const csr_view<const T>& A) {
 template <class T>
 struct csr_walk {
   csr_view<const T> A;
-  std::int64_t rows_a_tile, tile, at, last, next_first, next_last;
+  const std::int64_t* starts;
+  std::int64_t tiles, tile, at, last, next_first, next_last;
 
-  __device__ csr_walk(csr_view<const T> matrix, std::int64_t rows)
-      : A(matrix), rows_a_tile(rows), tile(blockIdx.x) {
-    at = offset(tile);
-    last = offset(tile + 1);
+  __device__ csr_walk(const csr_layout<T>& M, std::int64_t tile_count)
+      : A(M.A), starts(M.tile), tiles(tile_count), tile(blockIdx.x) {
+    at = start_of(tile);
+    last = start_of(tile + 1);
     look_ahead();
     skip();
   }
 
-  __device__ std::int64_t offset(std::int64_t t) const { return A.row_ptr[min(t * rows_a_tile, A.rows)]; }
+  __device__ std::int64_t start_of(std::int64_t t) const { return starts[min(t, tiles)]; }
   __device__ void look_ahead() {
-    next_first = offset(tile + gridDim.x);
-    next_last = offset(tile + gridDim.x + 1);
+    next_first = start_of(tile + gridDim.x);
+    next_last = start_of(tile + gridDim.x + 1);
   }
   // Past tiles without entries and those that are summed without stages.
   __device__ void skip() {
@@ -126,16 +106,13 @@ struct csr_walk {
     }
   }
 
-  __device__ bool done() const { return tile * rows_a_tile >= A.rows; }
+  __device__ bool done() const { return tile >= tiles; }
 
   __device__ void fetch(csr_stages<T>& stages, int stage) {
     const std::int64_t end = min(at + csr_stage, last), start = at & ~std::int64_t{3};
     const std::int64_t whole = min((end + 3) & ~std::int64_t{3}, staged_entries(A));
     const auto count = static_cast<unsigned>(max(whole - start, std::int64_t{0}));
-    asm volatile(
-        "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(&stages.full[stage])),
-        "r"(count * static_cast<unsigned>(sizeof(T) + sizeof(std::int32_t)))
-        : "memory");
+    arrive_expecting(&stages.full[stage], count * static_cast<unsigned>(sizeof(T) + sizeof(std::int32_t)));
     if (count > 0) {
       bulk_copy(stages.val[stage], A.val + start, count * sizeof(T), &stages.full[stage]);
       bulk_copy(stages.col[stage], A.col + start, count * sizeof(std::int32_t), &stages.full[stage]);
@@ -181,18 +158,19 @@ __global__ void __launch_bounds__(csr_threads, csr_layout<T>::resident_blocks)
   csr_stages<T>& stages = *reinterpret_cast<csr_stages<T>*>(on_chip);
   const csr_view<const T> A = M.A;
   const int thread = static_cast<int>(threadIdx.x), part = thread % M.lanes;
-  const std::int64_t rows_a_tile = spmv_threads / M.lanes;
+  const int rows_a_tile = M.tile_rows(), own = thread / M.lanes;
+  const std::int64_t tiles = ceil_div(A.rows, std::int64_t{rows_a_tile});
   if (thread == 0) {
     for (int stage = 0; stage < csr_depth; ++stage) {
-      init_barrier(&stages.full[stage], 1);
-      init_barrier(&stages.empty[stage], warps);
+      arrival_init(&stages.full[stage], 1);
+      arrival_init(&stages.empty[stage], spmv_threads);
     }
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
   }
   __syncthreads();
   if (thread >= spmv_threads) {
     if (thread > spmv_threads) return;
-    csr_walk<T> walk(A, rows_a_tile);
+    csr_walk<T> walk(M, tiles);
     for (unsigned turn = 0; !walk.done(); ++turn) {
       const unsigned stage = turn % csr_depth, round = turn / csr_depth;
       if (round > 0) await(&stages.empty[stage], (round - 1) % 2);
@@ -204,17 +182,19 @@ __global__ void __launch_bounds__(csr_threads, csr_layout<T>::resident_blocks)
   typename Epilogue::state state{};
   unsigned turn = 0;
   const std::int64_t staged = staged_entries(A);
-  const auto offset = [&](std::int64_t row) { return A.row_ptr[min(row, A.rows)]; };
-  std::int64_t tile = blockIdx.x;
-  std::int64_t first = offset(tile * rows_a_tile), last = offset((tile + 1) * rows_a_tile);
-  std::int64_t begin = offset(tile * rows_a_tile + thread / M.lanes),
-               end = offset(tile * rows_a_tile + thread / M.lanes + 1);
-  for (; tile * rows_a_tile < A.rows; tile += gridDim.x) {
-    const std::int64_t row = tile * rows_a_tile + thread / M.lanes;
+  const auto start_of = [&](std::int64_t t) { return M.tile[min(t, tiles)]; };
+  // Entries of the tile before the end of its row i.
+  const auto end_of = [&](std::int64_t t, int i) {
+    const std::int64_t row = t * rows_a_tile + i;
+    return i >= 0 && row < A.rows ? static_cast<int>(M.row_end[row]) : 0;
+  };
+  std::int64_t first = start_of(blockIdx.x), last = start_of(blockIdx.x + 1);
+  int begin = end_of(blockIdx.x, own - 1), end = end_of(blockIdx.x, own);
+  for (std::int64_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
     // The next tile's offsets travel while this tile is worked on.
-    const std::int64_t following = (tile + gridDim.x) * rows_a_tile, next_row = following + thread / M.lanes;
-    const std::int64_t next_first = offset(following), next_last = offset(following + rows_a_tile);
-    const std::int64_t next_begin = offset(next_row), next_end = offset(next_row + 1);
+    const std::int64_t following = tile + gridDim.x, row = tile * rows_a_tile + own;
+    const std::int64_t next_first = start_of(following), next_last = start_of(following + 1);
+    const int next_begin = end_of(following, own - 1), next_end = end_of(following, own);
     if (last - first > 4 * csr_stage) {
       for (std::int64_t i = tile * rows_a_tile + thread / 32; i < min((tile + 1) * rows_a_tile, A.rows);
            i += warps) {
@@ -226,20 +206,20 @@ __global__ void __launch_bounds__(csr_threads, csr_layout<T>::resident_blocks)
       typename Epilogue::operands operands{};
       if (mine) operands = epilogue.fetch(row);
       T sum{};
-      for (std::int64_t at = first; at < last; at += csr_stage, ++turn) {
-        const int stage = turn % csr_depth, shift = static_cast<int>(at & 3);
+      const int count = static_cast<int>(last - first);
+      const int on_chip_end = min(end, static_cast<int>(min(staged - first, std::int64_t{count})));
+      for (int at = 0; at < count; at += csr_stage, ++turn) {
+        const int stage = turn % csr_depth, shift = static_cast<int>((first + at) & 3);
         await(&stages.full[stage], turn / csr_depth % 2);
         // This thread's entries in the stage, keeping k = begin + part modulo lanes.
-        const int behind = static_cast<int>(max(std::int64_t{0}, at - begin));
-        const int from =
-            static_cast<int>(max(std::int64_t{0}, begin - at)) + (part - behind % M.lanes + M.lanes) % M.lanes;
-        const int until = static_cast<int>(min(std::int64_t{csr_stage}, min(end, staged) - at));
+        const int behind = max(0, at - begin);
+        const int from = max(0, begin - at) + (part - behind % M.lanes + M.lanes) % M.lanes;
+        const int until = min(csr_stage, on_chip_end - at);
         sum += staged_sum(stages.val[stage] + shift, stages.col[stage] + shift, x, from, until, M.lanes);
-        __syncwarp();
-        if (thread % 32 == 0) arrive(&stages.empty[stage]);
+        arrive(&stages.empty[stage]);
       }
-      for (std::int64_t k = max(begin, staged); k < end; ++k)
-        if ((k - begin) % M.lanes == part) sum += A.val[k] * x[A.col[k]];
+      for (int e = max(begin, on_chip_end); e < end; ++e)
+        if ((e - begin) % M.lanes == part) sum += A.val[first + e] * x[A.col[first + e]];
       for (int d = M.lanes / 2; d > 0; d /= 2) sum += __shfl_down_sync(~0u, sum, d, M.lanes);
       if (mine) epilogue.row(state, row, sum, operands);
     }
@@ -347,14 +327,6 @@ void launch_sliced(const device& dev, launch_shape shape, const sliced_layout<T>
     launch(dev, "spmv_sliced", shape, spmv_sliced<T, B, std::int32_t, Epilogue>, A, x, epilogue);
 }
 
-template <class T, class Epilogue>
-void launch_csr(const device& dev, std::int64_t blocks, const csr_layout<T>& A, const T* x, Epilogue epilogue) {
-  constexpr int bytes = sizeof(csr_stages<T>);
-  check(cudaFuncSetAttribute(spmv_csr<T, Epilogue>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
-        "spmv_csr");
-  launch(dev, "spmv_csr", {blocks, csr_threads, bytes}, spmv_csr<T, Epilogue>, A, x, epilogue);
-}
-
 }  // namespace detail
 
 /// Enqueues sums A x, each handed to the epilogue; no allocation and no wait, so it can be captured in a graph.
@@ -373,7 +345,8 @@ void launch_spmv(const device& dev, const spmv_plan<T>& plan, const T* x, Epilog
         return detail::launch_sliced<T, 2>(dev, shape, plan.as_sliced(), x, epilogue);
       return detail::launch_sliced<T, 3>(dev, shape, plan.as_sliced(), x, epilogue);
     default:
-      return detail::launch_csr(dev, shape.blocks, plan.as_csr(), x, epilogue);
+      return launch(dev, "spmv_csr", {shape.blocks, detail::csr_threads, sizeof(detail::csr_stages<T>)},
+                    detail::spmv_csr<T, Epilogue>, plan.as_csr(), x, epilogue);
   }
 }
 

@@ -14,14 +14,20 @@ struct kernel_shape {
   int resident_blocks;
 };
 
-/// CSR with the number of GPU threads that share a row.
+/// CSR with the number of GPU threads that share a row. A block takes tiles of 256 / lanes rows; where a row
+/// ends is kept besides in half the bytes: tile t holds entries tile[t] to tile[t+1] - 1, and its row i ends
+/// before entry tile[t] + row_end[i].
 template <class T>
 struct csr_layout {
   csr_view<const T> A;
   int lanes = 1;  // a power of two, at most 32
+  const std::int64_t* tile = nullptr;
+  const std::uint32_t* row_end = nullptr;
 
   static constexpr int resident_blocks = 2;
-  kernel_shape shape() const { return {256 / lanes, resident_blocks}; }
+  VOUCH_HOST_DEVICE int tile_rows() const { return 256 / lanes; }
+  std::int64_t tiles() const { return ceil_div(A.rows, std::int64_t{tile_rows()}); }
+  kernel_shape shape() const { return {tile_rows(), resident_blocks}; }
 };
 
 /// Diagonals, ascending by offset: the value of row i on diagonal k is val[start[k] + i] and belongs to column

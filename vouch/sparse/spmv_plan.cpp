@@ -105,6 +105,14 @@ template <real T>
 void spmv_plan<T>::keep_csr(const std::string& why) {
   kept_as_ = layout::csr;
   format_ = "csr (" + why + ")";
+  if constexpr (built_with_cuda)
+    if (device_.is_cuda()) {
+      tile_ = array<std::int64_t>::zeros(device_, csr_.tiles() + 1);
+      row_end_ = array<std::uint32_t>(device_, rows_);
+      csr_.tile = tile_.data();
+      csr_.row_end = row_end_.data();
+      detail::mark_tiles_cuda(device_, csr_, tile_.data(), row_end_.data());
+    }
   bytes_ = csr_bytes(csr_.A) + vector_bytes<T>(rows_, cols_);
 }
 

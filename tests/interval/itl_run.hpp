@@ -1,0 +1,53 @@
+// tests/interval/itl_run.hpp -- runs the ITF1788 assertions of the data folder and counts by operation.
+#pragma once
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "interval/itl_operations.hpp"
+#include "interval/itl_parse.hpp"
+
+namespace vouch::testing {
+
+template <class Interval>
+struct itl_case {
+  itl_operation operation;
+  itl_operands<Interval> operands;
+};
+
+/// Evaluates all cases somewhere, in order.
+template <class Interval>
+using itl_evaluator = std::function<std::vector<itl_outcome<Interval>>(const std::vector<itl_case<Interval>>&)>;
+
+struct itl_count {
+  int passed = 0;
+  int failed = 0;
+};
+using itl_counts = std::map<std::string, itl_count>;
+
+/// All assertions of all .itl files of a folder, by file name.
+std::vector<itl_assertion> read_itl_folder(const std::string& folder);
+
+/// Checks those assertions whose operation host and device share; each failure is a GoogleTest failure.
+itl_counts check_shared_operations(const std::vector<itl_assertion>& assertions,
+                                   const itl_evaluator<interval<double>>& bare,
+                                   const itl_evaluator<decorated_interval<double>>& decorated);
+
+/// Checks those that only the host has: constructors, text, decorations, elementary functions.
+itl_counts check_host_operations(const std::vector<itl_assertion>& assertions);
+
+/// The counts as a table, one line an operation, and the total.
+std::string itl_table(const itl_counts& counts);
+
+/// Shared between the two checks: whether values are the same, and their text for a message.
+bool itl_same(const itl_value& a, const itl_value& b);
+std::string itl_show(const std::vector<itl_value>& values);
+
+/// The evaluators of the GPU; defined only in CUDA builds.
+std::vector<itl_outcome<interval<double>>> evaluate_on_gpu(
+    const std::vector<itl_case<interval<double>>>& cases);
+std::vector<itl_outcome<decorated_interval<double>>> evaluate_on_gpu(
+    const std::vector<itl_case<decorated_interval<double>>>& cases);
+
+}  // namespace vouch::testing

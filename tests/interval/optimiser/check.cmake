@@ -1,0 +1,37 @@
+# cmake -D SOURCE=... -D WORK=... -P check.cmake: compiles the self-checking program with each compiler found, at each
+# level of optimisation and with every option that has broken directed rounding somewhere, and runs it.
+cmake_minimum_required(VERSION 3.25)
+file(MAKE_DIRECTORY ${WORK})
+
+find_program(GCC NAMES g++-14 g++-13 g++-12 g++)
+find_program(CLANG NAMES clang++ clang++-18 clang++-16 clang++-14)
+execute_process(COMMAND uname -m OUTPUT_VARIABLE machine OUTPUT_STRIP_TRAILING_WHITESPACE)
+set(variants "-O0" "-O2" "-O3 -ffp-contract=off -frounding-math")
+if(machine STREQUAL "x86_64")
+  # The compiler's own contraction of a*b + c stays on here.
+  list(APPEND variants "-O3 -march=haswell -ffp-contract=fast" "-O3 -march=x86-64-v4 -funroll-loops")
+endif()
+
+set(runs 0)
+foreach(compiler ${GCC} ${CLANG})
+  foreach(variant ${variants})
+    separate_arguments(flags UNIX_COMMAND "${variant}")
+    execute_process(COMMAND ${compiler} -std=c++20 ${flags} -I ${SOURCE} -o ${WORK}/rounding
+      ${SOURCE}/tests/interval/optimiser/rounding.cpp RESULT_VARIABLE code ERROR_VARIABLE errors)
+    if(code)
+      message(FATAL_ERROR "${compiler} ${variant} does not compile:\n${errors}")
+    endif()
+    execute_process(COMMAND ${WORK}/rounding OUTPUT_VARIABLE found RESULT_VARIABLE code)
+    if(code STREQUAL "3")
+      message("${compiler} ${variant}: this processor lacks the instructions, not run")
+    elseif(code)
+      message(FATAL_ERROR "${compiler} ${variant}: ${code}\n${found}")
+    else()
+      math(EXPR runs "${runs} + 1")
+    endif()
+  endforeach()
+endforeach()
+if(runs EQUAL 0)
+  message(FATAL_ERROR "no compiler found")
+endif()
+message("directed rounding holds in ${runs} builds")

@@ -1,0 +1,518 @@
+// vouch/dense/gemm_tight.cuh -- enclosures of matrix products on FP64 tensor cores with directed rounding;
+// private.
+//
+// Lower and upper bound of C = A B come from one pass over the tiles of A and B. The tensor core multiplies and
+// adds in the rounding mode that the instruction names, as a chain of fused multiply-adds over k would. An
+// interval factor is split by sign: with x+ = max(x, 0) and x- = min(x, 0)
+//
+//   lower = al+ bl+ + ah+ bl- + al- bh+ + ah- bh-      upper = ah+ bh+ + al+ bh- + ah- bl+ + al- bl-
+//
+// which encloses always, and has the bounds of the product exactly unless both factors straddle zero. Where a
+// piece of both tiles holds such an element, or an infinite or empty one, the piece is multiplied element by
+// element. docs/rigor.md has the proof.
+#pragma once
+#include <cuda_pipeline_primitives.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include <vouch/core/arrival.cuh>
+#include <vouch/interval/interval.hpp>
+
+namespace vouch::detail {
+
+/// Sizes of the tiles: a block has 8 warps, 4 by 2, each with 32 by 32 elements of C in registers.
+struct gemm_tile {
+  static constexpr int m = 128, n = 64, k = 16;
+  static constexpr unsigned threads = 256;
+};
+
+template <class E>
+struct gemm_element {
+  using bound = E;
+  static constexpr bool interval = false;
+  __device__ static double lo(E e) { return e; }
+  __device__ static double hi(E e) { return e; }
+  __device__ static vouch::interval<double> whole(E e) { return vouch::interval<double>(double{e}); }
+};
+
+template <class T>
+struct gemm_element<vouch::interval<T>> {
+  using bound = T;
+  static constexpr bool interval = true;
+  __device__ static double lo(vouch::interval<T> e) { return e.lo(); }
+  __device__ static double hi(vouch::interval<T> e) { return e.hi(); }
+  __device__ static vouch::interval<double> whole(vouch::interval<T> e) {
+    return vouch::interval<double>::unchecked(e.lo(), e.hi());
+  }
+};
+
+/// One operand: element (i, k) of A, or (j, k) of B, is data[i * along + k * across].
+template <class E>
+struct gemm_operand {
+  const E* data = nullptr;
+  std::int64_t size = 0;    // rows of op(A), columns of op(B)
+  std::int64_t along = 0;   // from one of these to the next
+  std::int64_t across = 0;  // from one k to the next
+};
+
+/// C := alpha A B + beta C, each step outward.
+template <class T>
+struct gemm_result {
+  vouch::interval<T>* data = nullptr;
+  std::int64_t ld = 0;
+  T alpha = 1;
+  T beta = 0;
+};
+
+enum class toward { down, up };
+
+// c += a b in the warp's usual layout: 16 by 8 by 4, and 16 by 8 by 8.
+template <toward R>
+__device__ inline void multiply_add(double (&c)[4], const double (&a)[2], const double (&b)[1]) {
+#define VOUCH_MMA(mode)                                                     \
+  asm volatile("mma.sync.aligned.m16n8k4.row.col." mode                     \
+               ".f64.f64.f64.f64 {%0,%1,%2,%3},{%4,%5},{%6},{%0,%1,%2,%3};" \
+               : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])             \
+               : "d"(a[0]), "d"(a[1]), "d"(b[0]))
+  if constexpr (R == toward::down) VOUCH_MMA("rm");
+  if constexpr (R == toward::up) VOUCH_MMA("rp");
+#undef VOUCH_MMA
+}
+
+template <toward R>
+__device__ inline void multiply_add(double (&c)[4], const double (&a)[4], const double (&b)[2]) {
+#define VOUCH_MMA(mode)                                                              \
+  asm volatile("mma.sync.aligned.m16n8k8.row.col." mode                              \
+               ".f64.f64.f64.f64 {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},{%0,%1,%2,%3};" \
+               : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])                      \
+               : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b[0]), "d"(b[1]))
+  if constexpr (R == toward::down) VOUCH_MMA("rm");
+  if constexpr (R == toward::up) VOUCH_MMA("rp");
+#undef VOUCH_MMA
+}
+
+__device__ inline double plus(double x) { return __double2hiint(x) < 0 ? 0.0 : x; }
+__device__ inline double minus(double x) { return __double2hiint(x) < 0 ? x : 0.0; }
+
+/// The tiles of one stage; rows padded so that a quarter of a warp meets every bank once.
+template <class EA, class EB>
+struct gemm_stage {
+  static constexpr int ld_a = gemm_tile::m + 32 / static_cast<int>(sizeof(EA));
+  static constexpr int ld_b = gemm_tile::n + 32 / static_cast<int>(sizeof(EB));
+  alignas(16) EA a[gemm_tile::k * ld_a];
+  alignas(16) EB b[gemm_tile::k * ld_b];
+};
+
+/// As many stages as fit into 224 KB: 8 of points, 4 of intervals.
+template <class EA, class EB>
+constexpr int gemm_stages = std::min<int>(8, 224 * 1024 / sizeof(gemm_stage<EA, EB>));
+
+// What the elements of a piece of a tile forbid.
+enum : unsigned { a_straddles = 1, b_straddles = 2, not_finite = 4 };
+
+template <class E>
+__device__ inline unsigned character(const E& e, unsigned straddles) {
+  using element = gemm_element<E>;
+  const double lo = element::lo(e), hi = element::hi(e);
+  if (!(fabs(lo) < INFINITY) || !(fabs(hi) < INFINITY)) return not_finite;
+  return lo < 0 && hi > 0 ? straddles : 0;
+}
+
+/// Full: the copies of a stage are there and looked at. Empty: all have used it. Warps may be apart by nearly a
+/// step, so that a scheduler always has one with products to issue.
+template <int Stages>
+struct gemm_barriers {
+  std::uint64_t full[Stages], empty[Stages];
+};
+
+/// A thread's share of bringing the tiles of an operand, one after the other: count elements of Size by 16.
+template <class E, int Size, int Ld>
+class gemm_loader {
+ public:
+  static constexpr int count = Size * gemm_tile::k / static_cast<int>(gemm_tile::threads);
+
+  __device__ gemm_loader(const gemm_operand<E>& operand, std::int64_t first, std::int64_t depth)
+      : left_(depth) {
+    const int thread = static_cast<int>(threadIdx.x);
+    // Neighbouring threads take neighbours in memory.
+    by_column_ = operand.along == 1;
+    const int i = by_column_ ? thread % Size : thread / gemm_tile::k;
+    k_ = by_column_ ? thread / Size : thread % gemm_tile::k;
+    rows_ = static_cast<int>(min(std::int64_t{Size}, operand.size - first)) - i;
+    from_ = operand.data + (first + i) * operand.along + k_ * operand.across;
+    place_ = k_ * Ld + i;
+    constexpr int columns = static_cast<int>(gemm_tile::threads) / Size,
+                  rows = static_cast<int>(gemm_tile::threads) / gemm_tile::k;
+    stride_ = by_column_ ? columns * operand.across : rows * operand.along;
+    place_stride_ = by_column_ ? columns * Ld : rows;
+    unit_ = by_column_ ? columns : rows;
+    step_ = gemm_tile::k * operand.across;
+  }
+
+  /// Copies first to first + Count - 1 of the tile at hand.
+  template <int Count>
+  __device__ void bring(int first, E* tile) const {
+    const int depth = static_cast<int>(min(left_, std::int64_t{gemm_tile::k})) - k_;
+    const int limit = by_column_ ? (rows_ > 0 ? depth : 0) : (depth > 0 ? rows_ : 0);
+#pragma unroll
+    for (int c = first; c < first + Count; ++c)
+      __pipeline_memcpy_async(tile + place_ + c * place_stride_, from_ + c * stride_, sizeof(E),
+                              c * unit_ < limit ? 0 : sizeof(E));
+  }
+  __device__ void next() {
+    from_ += step_;
+    left_ -= gemm_tile::k;
+  }
+
+  /// Of the elements that this thread brought.
+  __device__ unsigned inspect(const E* tile, unsigned straddles) const {
+    unsigned found = 0;
+#pragma unroll
+    for (int c = 0; c < count; ++c) found |= character(tile[place_ + c * place_stride_], straddles);
+    return found;
+  }
+
+ private:
+  const E* from_;
+  std::int64_t left_, stride_, step_;
+  int k_, rows_, place_, place_stride_, unit_;
+  bool by_column_;
+};
+
+/// A warp's 32 by 32 elements of C, both bounds.
+struct gemm_sums {
+  double lo[2][4][4] = {}, hi[2][4][4] = {};
+};
+
+/// A thread's operands of one instruction's depth: 8 steps of k for points, 4 where registers are short.
+template <class EA, class EB>
+struct gemm_fragment {
+  static constexpr int quads = gemm_element<EA>::interval || gemm_element<EB>::interval ? 1 : 2;
+  static constexpr int depth = 4 * quads;
+  EA a[2][2 * quads];
+  EB b[4][quads];
+
+  __device__ gemm_fragment() {}
+  __device__ gemm_fragment(const EA* a_tile, const EB* b_tile) {
+    using stage = gemm_stage<EA, EB>;
+    const int lane = static_cast<int>(threadIdx.x % 32), g = lane / 4, t = lane % 4;
+#pragma unroll
+    for (int mi = 0; mi < 2; ++mi)
+#pragma unroll
+      for (int h = 0; h < 2 * quads; ++h)
+        a[mi][h] = a_tile[(t + h / 2 * 4) * stage::ld_a + mi * 16 + h % 2 * 8 + g];
+#pragma unroll
+    for (int ni = 0; ni < 4; ++ni)
+#pragma unroll
+      for (int h = 0; h < quads; ++h) b[ni][h] = b_tile[(t + h * 4) * stage::ld_b + ni * 8 + g];
+  }
+};
+
+// sums.lo += down_a down_b rounded down, sums.hi += up_a up_b rounded up, for one column of the warp's tiles.
+template <int A, int B>
+__device__ inline void add_bounds(gemm_sums& sums, int ni, const double (&down_a)[2][A],
+                                  const double (&down_b)[B], const double (&up_a)[2][A],
+                                  const double (&up_b)[B]) {
+#pragma unroll
+  for (int mi = 0; mi < 2; ++mi) {
+    multiply_add<toward::down>(sums.lo[mi][ni], down_a[mi], down_b);
+    multiply_add<toward::up>(sums.hi[mi][ni], up_a[mi], up_b);
+  }
+}
+
+// The depth of a fragment by tensor cores.
+template <class EA, class EB>
+__device__ inline void add_by_sign(gemm_sums& sums, const gemm_fragment<EA, EB>& fragment) {
+  using left = gemm_element<EA>;
+  using right = gemm_element<EB>;
+  constexpr int quads = gemm_fragment<EA, EB>::quads;
+  double al[2][2 * quads], ah[2][2 * quads];
+#pragma unroll
+  for (int mi = 0; mi < 2; ++mi)
+#pragma unroll
+    for (int h = 0; h < 2 * quads; ++h) {
+      al[mi][h] = left::lo(fragment.a[mi][h]);
+      ah[mi][h] = left::hi(fragment.a[mi][h]);
+    }
+  if constexpr (!left::interval && !right::interval) {
+#pragma unroll
+    for (int ni = 0; ni < 4; ++ni) {
+      double b[quads];
+#pragma unroll
+      for (int h = 0; h < quads; ++h) b[h] = right::lo(fragment.b[ni][h]);
+      add_bounds(sums, ni, al, b, al, b);
+    }
+  } else if constexpr (!right::interval) {
+#pragma unroll
+    for (int ni = 0; ni < 4; ++ni) {
+      const double b = right::lo(fragment.b[ni][0]);
+      const double bp[1] = {plus(b)}, bm[1] = {minus(b)};
+      add_bounds(sums, ni, al, bp, ah, bp);
+      add_bounds(sums, ni, ah, bm, al, bm);
+    }
+  } else {
+    double alp[2][2], alm[2][2], ahp[2][2], ahm[2][2];
+#pragma unroll
+    for (int mi = 0; mi < 2; ++mi)
+#pragma unroll
+      for (int h = 0; h < 2; ++h) {
+        alp[mi][h] = plus(al[mi][h]);
+        alm[mi][h] = minus(al[mi][h]);
+        ahp[mi][h] = plus(ah[mi][h]);
+        ahm[mi][h] = minus(ah[mi][h]);
+      }
+#pragma unroll
+    for (int ni = 0; ni < 4; ++ni) {
+      const double l = right::lo(fragment.b[ni][0]), h = right::hi(fragment.b[ni][0]);
+      if constexpr (left::interval) {
+        const double lp[1] = {plus(l)}, lm[1] = {minus(l)}, hp[1] = {plus(h)}, hm[1] = {minus(h)};
+        add_bounds(sums, ni, alp, lp, ahp, hp);
+        add_bounds(sums, ni, ahp, lm, alp, hm);
+        add_bounds(sums, ni, alm, hp, ahm, lp);
+        add_bounds(sums, ni, ahm, hm, alm, lm);
+      } else {
+        const double bl[1] = {l}, bh[1] = {h};
+        add_bounds(sums, ni, alp, bl, alp, bh);
+        add_bounds(sums, ni, alm, bh, alm, bl);
+      }
+    }
+  }
+}
+
+// One step of k for finite intervals of any sign: each lower bound is the smaller of two candidates chosen by
+// the signs of a, each upper bound the larger.
+__device__ inline void add_finite(double& lo, double& hi, double al, double ah, double bl, double bh) {
+  const bool down = __double2hiint(al) < 0, low = __double2hiint(ah) < 0;
+  const double p = __dmul_rd(al, down ? bh : bl), q = __dmul_rd(ah, low ? bh : bl);
+  const double r = __dmul_ru(al, down ? bl : bh), s = __dmul_ru(ah, low ? bl : bh);
+  lo = __dadd_rd(lo, p < q ? p : q);
+  hi = __dadd_ru(hi, r > s ? r : s);
+}
+
+// One step of k with whatever intervals may hold. Seldom needed: not worth registers of the usual way.
+__device__ __noinline__ inline interval<double> add_any(interval<double> sum, interval<double> a,
+                                                        interval<double> b) {
+  return sum + a * b;
+}
+
+// All steps of a stage, element by element.
+template <bool Finite, class EA, class EB>
+__device__ inline void add_by_element(gemm_sums& sums, const EA* a_tile, const EB* b_tile, int ld_a, int ld_b,
+                                      int depth) {
+  using left = gemm_element<EA>;
+  using right = gemm_element<EB>;
+  const int lane = static_cast<int>(threadIdx.x % 32), g = lane / 4, t = lane % 4;
+#pragma unroll 1
+  for (int k = 0; k < depth; ++k) {
+    EB b[4][2];
+#pragma unroll
+    for (int ni = 0; ni < 4; ++ni)
+#pragma unroll
+      for (int c = 0; c < 2; ++c) b[ni][c] = b_tile[k * ld_b + ni * 8 + 2 * t + c];
+#pragma unroll
+    for (int mi = 0; mi < 2; ++mi)
+#pragma unroll
+      for (int h = 0; h < 2; ++h) {
+        const EA a = a_tile[k * ld_a + mi * 16 + h * 8 + g];
+#pragma unroll
+        for (int ni = 0; ni < 4; ++ni)
+#pragma unroll
+          for (int c = 0; c < 2; ++c) {
+            double& lo = sums.lo[mi][ni][2 * h + c];
+            double& hi = sums.hi[mi][ni][2 * h + c];
+            if constexpr (Finite)
+              add_finite(lo, hi, left::lo(a), left::hi(a), right::lo(b[ni][c]), right::hi(b[ni][c]));
+            else {
+              const auto sum =
+                  add_any(interval<double>::unchecked(lo, hi), left::whole(a), right::whole(b[ni][c]));
+              lo = sum.lo();
+              hi = sum.hi();
+            }
+          }
+      }
+  }
+}
+
+// The element again, from the start, with whatever intervals may hold.
+template <class EA, class EB>
+__device__ __noinline__ interval<double> element_again(const gemm_operand<EA>& A, const gemm_operand<EB>& B,
+                                                       std::int64_t i, std::int64_t j, std::int64_t depth) {
+  interval<double> sum;
+  for (std::int64_t k = 0; k < depth; ++k)
+    sum = add_any(sum, gemm_element<EA>::whole(A.data[i * A.along + k * A.across]),
+                  gemm_element<EB>::whole(B.data[j * B.along + k * B.across]));
+  return sum;
+}
+
+template <class T>
+__device__ inline interval<T> outward(interval<double> x) {
+  if constexpr (sizeof(T) == sizeof(double))
+    return x;
+  else
+    return interval<T>::unchecked(__double2float_rd(x.lo()), __double2float_ru(x.hi()));
+}
+
+// Blocks walk over C in bands of 8 tiles of rows, so that those at work at a time share tiles in L2.
+__device__ inline void place_of_block(std::int64_t tiles_m, std::int64_t tiles_n, std::int64_t& i,
+                                      std::int64_t& j) {
+  constexpr std::int64_t band = 8;
+  const std::int64_t a_band = band * tiles_n, first = blockIdx.x / a_band * band;
+  const std::int64_t height = min(band, tiles_m - first), at = blockIdx.x % a_band;
+  i = first + at % height;
+  j = at / height;
+}
+
+/// A block takes 128 by 64 elements of C; 4 stages of tiles are under way at a time. Bound by the tensor cores:
+/// 2 multiply-adds an element and k for points, 4 with one interval factor, 8 with two.
+template <class EA, class EB, class T>
+__global__ void __launch_bounds__(gemm_tile::threads, 1)
+    gemm_tight(gemm_operand<EA> A, gemm_operand<EB> B, std::int64_t depth, gemm_result<T> C) {
+  using stage_type = gemm_stage<EA, EB>;
+  constexpr int ld_a = stage_type::ld_a, ld_b = stage_type::ld_b;
+  constexpr bool both = gemm_element<EA>::interval && gemm_element<EB>::interval;
+  extern __shared__ __align__(16) char memory[];
+  stage_type* const stages = reinterpret_cast<stage_type*>(memory);
+  // Copies run `ahead` steps ahead; the stage they fill was used two steps ago.
+  constexpr int stage_count = gemm_stages<EA, EB>, ahead = stage_count - 2;
+  __shared__ gemm_barriers<stage_count> barriers;
+  __shared__ unsigned found[stage_count];
+
+  std::int64_t tile_i, tile_j;
+  place_of_block(ceil_div<std::int64_t>(A.size, gemm_tile::m), ceil_div<std::int64_t>(B.size, gemm_tile::n),
+                 tile_i, tile_j);
+  gemm_loader<EA, gemm_tile::m, ld_a> load_a(A, tile_i * gemm_tile::m, depth);
+  gemm_loader<EB, gemm_tile::n, ld_b> load_b(B, tile_j * gemm_tile::n, depth);
+  const int steps = static_cast<int>(ceil_div<std::int64_t>(depth, gemm_tile::k));
+  // Half of a stage's copies; beyond the last stage they bring zeros that nobody reads.
+  const auto bring_half = [&](int half, stage_type& stage) {
+    constexpr int a = decltype(load_a)::count / 2, b = decltype(load_b)::count / 2;
+    load_a.template bring<a>(half * a, stage.a);
+    load_b.template bring<b>(half * b, stage.b);
+    if (half == 0) return;
+    load_a.next();
+    load_b.next();
+    __pipeline_commit();
+  };
+  const auto bring_all = [&](stage_type& stage) {
+    bring_half(0, stage);
+    bring_half(1, stage);
+  };
+  // Of the phase in which a stage is used for this step's sake.
+  const auto parity = [](int step) { return static_cast<unsigned>(step / stage_count) % 2; };
+  // This thread's copies of a stage are there, all but the last `behind` groups, and what they hold is known.
+  constexpr int fragment_depth = gemm_fragment<EA, EB>::depth,
+                behind = fragment_depth == 8 ? ahead - 1 : ahead - 2;
+  const auto publish = [&](int s) {
+    __pipeline_wait_prior(behind);
+    if constexpr (both) {
+      const unsigned mine = load_a.inspect(stages[s].a, a_straddles) | load_b.inspect(stages[s].b, b_straddles);
+      if (mine != 0) atomicOr(&found[s], mine);
+    }
+    arrive(&barriers.full[s]);
+  };
+
+  if (threadIdx.x < stage_count) {
+    arrival_init(&barriers.full[threadIdx.x], gemm_tile::threads);
+    arrival_init(&barriers.empty[threadIdx.x], gemm_tile::threads);
+    found[threadIdx.x] = 0;
+  }
+  __syncthreads();
+  for (int s = 0; s <= behind; ++s) bring_all(stages[s]);
+  publish(0);
+  for (int s = behind + 1; s < ahead; ++s) bring_all(stages[s]);
+  const int warp = static_cast<int>(threadIdx.x / 32);
+  const int row = warp % 4 * 32, column = warp / 4 * 32;
+  gemm_sums sums;
+  const auto fragment = [&](int s, int k) {
+    return gemm_fragment<EA, EB>(stages[s].a + k * ld_a + row, stages[s].b + k * ld_b + column);
+  };
+  gemm_fragment<EA, EB> at_hand, coming;
+  if constexpr (!both) {
+    await(&barriers.full[0], 0);
+    at_hand = fragment(0, 0);
+  }
+  for (int step = 0; step < steps; ++step) {
+    const int s = step % stage_count, next = (step + 1) % stage_count, after = (step + ahead) % stage_count;
+    // The stage to be filled was used two steps ago.
+    const auto wait_for_room = [&] {
+      if (step >= 2) await(&barriers.empty[after], parity(step - 2));
+    };
+    // What a thread does besides goes between the products.
+    if constexpr (fragment_depth == 8) {
+      coming = fragment(s, 8);
+      wait_for_room();
+      bring_half(0, stages[after]);
+      add_by_sign(sums, at_hand);
+      bring_half(1, stages[after]);
+      publish(next);
+      await(&barriers.full[next], parity(step + 1));
+      at_hand = fragment(next, 0);
+      add_by_sign(sums, coming);
+    } else if constexpr (!both) {
+      coming = fragment(s, 4);
+      add_by_sign(sums, at_hand);
+      publish(next);
+      at_hand = fragment(s, 8);
+      add_by_sign(sums, coming);
+      wait_for_room();
+      bring_half(0, stages[after]);
+      coming = fragment(s, 12);
+      add_by_sign(sums, at_hand);
+      bring_half(1, stages[after]);
+      await(&barriers.full[next], parity(step + 1));
+      at_hand = fragment(next, 0);
+      add_by_sign(sums, coming);
+    } else {
+      await(&barriers.full[s], parity(step));
+      const unsigned obstacle = found[s];
+      // All have read it two steps ago, and none writes it before this thread's next arrival.
+      if (threadIdx.x == 0) found[after] = 0;
+      if ((obstacle & not_finite) != 0 || obstacle == (a_straddles | b_straddles)) {
+        publish(next);
+        wait_for_room();
+        bring_all(stages[after]);
+        if ((obstacle & not_finite) != 0)
+          add_by_element<false>(sums, stages[s].a + row, stages[s].b + column, ld_a, ld_b,
+                                static_cast<int>(min(std::int64_t{gemm_tile::k}, depth - step * gemm_tile::k)));
+        else
+          add_by_element<true>(sums, stages[s].a + row, stages[s].b + column, ld_a, ld_b, gemm_tile::k);
+      } else {
+        add_by_sign(sums, fragment(s, 0));
+        publish(next);
+        add_by_sign(sums, fragment(s, 4));
+        wait_for_room();
+        bring_half(0, stages[after]);
+        add_by_sign(sums, fragment(s, 8));
+        bring_half(1, stages[after]);
+        add_by_sign(sums, fragment(s, 12));
+      }
+    }
+    arrive(&barriers.empty[s]);
+  }
+  __pipeline_wait_prior(0);
+
+  const int lane = static_cast<int>(threadIdx.x % 32), g = lane / 4, t = lane % 4;
+#pragma unroll
+  for (int mi = 0; mi < 2; ++mi)
+#pragma unroll
+    for (int ni = 0; ni < 4; ++ni)
+#pragma unroll
+      for (int e = 0; e < 4; ++e) {
+        const std::int64_t i = tile_i * gemm_tile::m + row + mi * 16 + e / 2 * 8 + g;
+        const std::int64_t j = tile_j * gemm_tile::n + column + ni * 8 + 2 * t + e % 2;
+        if (i >= A.size || j >= B.size) continue;
+        const double lo = sums.lo[mi][ni][e], hi = sums.hi[mi][ni][e];
+        interval<double> sum = interval<double>::unchecked(lo, hi);
+        // Where something was infinite or empty, zero times infinity may have been met on the way.
+        if constexpr (!both)
+          if (!(fabs(lo) < INFINITY) || !(fabs(hi) < INFINITY)) sum = element_again(A, B, i, j, depth);
+        interval<T>& c = C.data[i + j * C.ld];
+        if (C.alpha != T{1}) sum = sum * static_cast<double>(C.alpha);
+        if (C.beta != T{0})
+          sum = sum + interval<double>::unchecked(c.lo(), c.hi()) * static_cast<double>(C.beta);
+        c = outward<T>(sum);
+      }
+}
+
+}  // namespace vouch::detail

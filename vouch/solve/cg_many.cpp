@@ -1,0 +1,134 @@
+#include <algorithm>
+#include <chrono>
+#include <string>
+
+#include <vouch/core/config.hpp>
+#include <vouch/core/error.hpp>
+#include <vouch/solve/cg_assembly.hpp>
+#include <vouch/solve/cg_many.hpp>
+#include <vouch/solve/cg_many_widths.hpp>
+#include <vouch/solve/cg_system.hpp>
+#include <vouch/solve/spd_check.hpp>
+
+namespace vouch {
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+// Deals the columns of a run to blocks. What the first block needs is made at once, the rest when it is needed.
+template <real T>
+class dealt_engine final : public cg_block_engine<T> {
+ public:
+  dealt_engine(const device& dev, csr_view<const T> A, const preconditioner<T>* M, layout wanted,
+               std::int64_t columns)
+      : dev_(dev), A_(A), M_(M), wanted_(wanted) {
+    const bool fused = M == nullptr || M->diagonal() != nullptr;
+    blocks_ = fused && columns > 1 && (wanted == layout::automatic || wanted == layout::csr);
+    case_ = {dev.is_cuda(), wanted, A.rows, A.nonzeros, sizeof(T)};
+    if (!dev.is_cuda() && blocks_) case_.alone = alone().plan->kept_as();
+    const int width = width_for(columns);
+    if (width == 1)
+      alone();
+    else
+      block(width);
+  }
+
+  void run(std::span<cg_task<T>> columns) override {
+    while (!columns.empty()) {
+      const int width = width_for(static_cast<std::int64_t>(columns.size()));
+      const std::size_t count = std::min(columns.size(), static_cast<std::size_t>(width));
+      if (width == 1)
+        run_alone(columns.front());
+      else
+        block(width).run(columns.first(count));
+      columns = columns.subspan(count);
+    }
+  }
+
+ private:
+  static constexpr std::int64_t most = cg_block_engine<T>::most;
+
+  int width_for(std::int64_t columns) const {
+    return blocks_ ? many_width(case_, static_cast<int>(std::min(columns, most))) : 1;
+  }
+
+  void run_alone(cg_task<T>& column) {
+    cg_engine<T>& engine = *alone().engine;
+    column.outcome = engine.run(column.r, column.d, column.rule, *column.log);
+    column.engine = engine.name();
+  }
+
+  const cg_assembly<T>& alone() {
+    if (!alone_.engine) alone_ = assemble_cg(dev_, A_, M_, wanted_);
+    return alone_;
+  }
+
+  cg_block_engine<T>& block(int width) {
+    if (width == width_) return *block_;
+    block_.reset();
+    const T* minv = M_ != nullptr ? M_->diagonal() : nullptr;
+    if constexpr (built_with_cuda)
+      if (dev_.is_cuda()) block_ = cg_many_cuda(dev_, A_, minv, width);
+    if (!dev_.is_cuda()) block_ = cg_many_cpu(dev_, A_, minv, width);
+    width_ = width;
+    return *block_;
+  }
+
+  device dev_;
+  csr_view<const T> A_;
+  const preconditioner<T>* M_;
+  layout wanted_;
+  bool blocks_ = false;  // else always one after another
+  many_case case_;
+  cg_assembly<T> alone_;
+  std::unique_ptr<cg_block_engine<T>> block_;
+  int width_ = 0;
+};
+
+void check_columns(const char* what, std::int64_t size, std::int64_t stride, std::int64_t rows,
+                   std::int64_t columns) {
+  if (size != rows * columns)
+    throw shape_error(std::string(what) + " has " + std::to_string(size) + " elements, not " +
+                      std::to_string(columns) + " columns of " + std::to_string(rows));
+  if (size > 1 && stride != 1) throw shape_error(std::string(what) + " is not contiguous");
+}
+
+}  // namespace
+
+template <real T>
+std::vector<solve_report> cg_many(const device& dev, csr_view<const T> A, std::int64_t columns, view<const T> B,
+                                  view<T> X, const cg_options& options, const preconditioner<T>* M) {
+  const std::int64_t n = A.rows;
+  check_cg_shapes(n, A.cols, n, n);
+  if (columns < 0) throw shape_error("a negative number of columns");
+  check_columns("B", B.size(), B.stride(), n, columns);
+  check_columns("X", X.size(), X.stride(), n, columns);
+  if (columns == 0) return {};
+  const auto begin = clock::now();
+  if (!options.matrix_checked) check_spd_looking(dev, A);
+  const bool constants = rows_sum_to_zero(dev, A);
+  dealt_engine<T> engine(dev, A, M, options.matrix_layout, columns);
+  std::vector<verified_column<T>> systems;
+  for (std::int64_t j = 0; j < columns; ++j)
+    systems.push_back({stored_problem<T>(dev, A, {B.data() + j * n, n}, constants),
+                       {X.data() + j * n, n},
+                       new_cg_report<T>(M, constants)});
+  dev.synchronize();
+  const double setup = std::chrono::duration<double>(clock::now() - begin).count();
+  verified_solve<T>(systems, engine, options);
+  std::vector<solve_report> reports;
+  for (verified_column<T>& system : systems) {
+    system.report.setup_seconds = setup / static_cast<double>(columns);
+    reports.push_back(std::move(system.report));
+  }
+  return reports;
+}
+
+template std::vector<solve_report> cg_many(const device&, csr_view<const float>, std::int64_t,
+                                           view<const float>, view<float>, const cg_options&,
+                                           const preconditioner<float>*);
+template std::vector<solve_report> cg_many(const device&, csr_view<const double>, std::int64_t,
+                                           view<const double>, view<double>, const cg_options&,
+                                           const preconditioner<double>*);
+
+}  // namespace vouch
