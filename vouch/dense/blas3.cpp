@@ -4,6 +4,8 @@
 #include <vouch/dense/blas3.hpp>
 #include <vouch/dense/block_product.hpp>
 #include <vouch/dense/checks.hpp>
+#include <vouch/dense/gemm_cpu.hpp>
+#include <vouch/dense/gemm_fast.hpp>
 #include <vouch/dense/gemm_tight.hpp>
 #include <vouch/dense/pieces.hpp>
 #include <vouch/dense/vectors.hpp>
@@ -21,11 +23,27 @@ factor<T> general(matrix_view<const T> A, bool transposed) {
 // The GPU's product takes points for alpha and beta.
 template <scalar TA, scalar TB, scalar TC>
 void gemm_on_gpu(const device& dev, transpose trans_a, transpose trans_b, TC alpha, matrix_view<const TA> A,
-                 matrix_view<const TB> B, TC beta, matrix_view<TC> C) {
+                 matrix_view<const TB> B, TC beta, matrix_view<TC> C, gemm_mode mode) {
   if constexpr (built_with_cuda && is_interval<TC>)
-    if (lower(alpha) == upper(alpha) && lower(beta) == upper(beta))
-      return gemm_tight_cuda(dev, trans_a, trans_b, lower(alpha), A, B, lower(beta), C);
+    if (lower(alpha) == upper(alpha) && lower(beta) == upper(beta)) {
+      if (mode == gemm_mode::tight)
+        return gemm_tight_cuda(dev, trans_a, trans_b, lower(alpha), A, B, lower(beta), C);
+      if (mode == gemm_mode::fast)
+        return gemm_fast_cuda(dev, trans_a, trans_b, lower(alpha), A, B, lower(beta), C);
+    }
   require_cpu(dev, "gemm");
+}
+
+template <scalar TA, scalar TB, scalar TC>
+void require_product(const factor<TA>& left, const factor<TB>& right, matrix_view<TC> C) {
+  require_matrix("gemm", "A", left.A);
+  require_matrix("gemm", "B", right.A);
+  if (left.cols() != right.rows())
+    throw shape_error("gemm: op(A) is " + shape_text(left.rows(), left.cols()) + " and op(B) is " +
+                      shape_text(right.rows(), right.cols()));
+  require_shape("gemm", "C", C, left.rows(), right.cols());
+  require_apart("gemm", "C", C, "A", left.A);
+  require_apart("gemm", "C", C, "B", right.A);
 }
 
 // Element i of op(A)'s rows side by side, squared and summed.
@@ -56,16 +74,24 @@ void gemm(const device& dev, transpose trans_a, transpose trans_b, std::type_ide
           matrix_view<const TA> A, matrix_view<const TB> B, std::type_identity_t<TC> beta, matrix_view<TC> C) {
   const factor<TA> left = general(A, trans_a != transpose::no);
   const factor<TB> right = general(B, trans_b != transpose::no);
-  require_matrix("gemm", "A", A);
-  require_matrix("gemm", "B", B);
-  if (left.cols() != right.rows())
-    throw shape_error("gemm: op(A) is " + shape_text(left.rows(), left.cols()) + " and op(B) is " +
-                      shape_text(right.rows(), right.cols()));
-  require_shape("gemm", "C", C, left.rows(), right.cols());
-  require_apart("gemm", "C", C, "A", A);
-  require_apart("gemm", "C", C, "B", B);
-  if (dev.is_cuda()) return gemm_on_gpu(dev, trans_a, trans_b, alpha, A, B, beta, C);
+  require_product(left, right, C);
+  if (dev.is_cuda()) return gemm_on_gpu(dev, trans_a, trans_b, alpha, A, B, beta, C, gemm_mode::tight);
   require_cpu(dev, "gemm");
+  add_products<TC, TA, TB>(dev, alpha, {{left, right}}, beta, C, region::all);
+}
+
+template <scalar TA, scalar TB, scalar TC>
+requires accumulates<TC, TA, TB> && is_interval<TC>
+void gemm(const device& dev, transpose trans_a, transpose trans_b, std::type_identity_t<TC> alpha,
+          matrix_view<const TA> A, matrix_view<const TB> B, std::type_identity_t<TC> beta, matrix_view<TC> C,
+          gemm_mode mode) {
+  const factor<TA> left = general(A, trans_a != transpose::no);
+  const factor<TB> right = general(B, trans_b != transpose::no);
+  require_product(left, right, C);
+  if (dev.is_cuda()) return gemm_on_gpu(dev, trans_a, trans_b, alpha, A, B, beta, C, mode);
+  require_cpu(dev, "gemm");
+  if (mode == gemm_mode::fast) return gemm_fast_cpu(dev, alpha, left, right, beta, C);
+  if (mode == gemm_mode::exact) return gemm_exact_cpu(dev, alpha, left, right, beta, C);
   add_products<TC, TA, TB>(dev, alpha, {{left, right}}, beta, C, region::all);
 }
 
@@ -154,7 +180,14 @@ void trmm(const device& dev, side where, triangle stored, transpose trans, diago
                       matrix_view<const TA>, std::type_identity_t<TC>, matrix_view<TC>);                   \
   template void trmm(const device&, side, triangle, transpose, diagonal, std::type_identity_t<TC>,         \
                      matrix_view<const TA>, matrix_view<TC>);
+#define VOUCH_MODES(TA, TB, TC)                                                                            \
+  template void gemm(const device&, transpose, transpose, std::type_identity_t<TC>, matrix_view<const TA>, \
+                     matrix_view<const TB>, std::type_identity_t<TC>, matrix_view<TC>, gemm_mode);
 #define VOUCH_PRECISION(T)                           \
+  VOUCH_MODES(T, T, interval<T>)                     \
+  VOUCH_MODES(T, interval<T>, interval<T>)           \
+  VOUCH_MODES(interval<T>, T, interval<T>)           \
+  VOUCH_MODES(interval<T>, interval<T>, interval<T>) \
   VOUCH_THREE(T, T, T)                               \
   VOUCH_THREE(T, T, interval<T>)                     \
   VOUCH_THREE(T, interval<T>, interval<T>)           \

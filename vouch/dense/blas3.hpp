@@ -39,6 +39,25 @@ requires accumulates<TC, TA, TB>
 void gemm(const device& dev, transpose trans_a, transpose trans_b, std::type_identity_t<TC> alpha,
           matrix_view<const TA> A, matrix_view<const TB> B, std::type_identity_t<TC> beta, matrix_view<TC> C);
 
+/// The same for C of intervals, enclosed as mode says.
+///
+/// Memory  fast and exact take scratch: 16 bytes an entry of op(A) and op(B) and 12 one of C; up to 8 copies of
+///         A and of B's strips of 2048 rows and up to 15 of C as doubles.
+/// Result  tight: as without a mode. fast: midpoints and radii. The radius is at most 1.5 times that of the
+///         smallest enclosure, plus (k + 1) u |A||B| and 2^-20 of itself: for narrow intervals about as tight
+///         as tight. exact: each bound of the product is rounded once; alpha and beta then as by tight.
+///         Products with unbounded or empty entries, and fast ones of inner size beyond 2^20, are tight.
+/// Cost    On the CPU fast takes a product of doubles and one of floats, two for two intervals. exact takes 9
+/// to
+///         16 products of doubles, twice or 8 times that for one interval or two; where a row or column spreads
+///         over more than about 150 bits or factors that meet hold 0 inside, about 10 ns a term.
+/// Throws  value_error  exact on a GPU
+template <scalar TA, scalar TB, scalar TC>
+requires accumulates<TC, TA, TB> && is_interval<TC>
+void gemm(const device& dev, transpose trans_a, transpose trans_b, std::type_identity_t<TC> alpha,
+          matrix_view<const TA> A, matrix_view<const TB> B, std::type_identity_t<TC> beta, matrix_view<TC> C,
+          gemm_mode mode);
+
 /// C := alpha A B + beta C, or alpha B A + beta C where A stands on the right, for a symmetric A of which one
 /// triangle is read.
 ///

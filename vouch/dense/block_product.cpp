@@ -17,7 +17,7 @@ constexpr std::int64_t block_depth = 128;
 // A block of C by one thread: its factors' packed blocks stay in the cache of a core.
 struct block_sizes {
   std::int64_t rows = 128;
-  std::int64_t cols = 252;  // whole tiles of 4 and of 6 columns
+  std::int64_t cols = 252;  // whole tiles of 4, 6 and 12 columns
 };
 
 // Small matrices are cut finer so that many threads have work; only the shape decides.
@@ -63,8 +63,8 @@ struct workspace {
 
   workspace(const block_sizes& size)
       : left_packed(device::cpu(1), 4 * (size.rows + 64) * block_depth),
-        right_packed(device::cpu(1), 4 * (size.cols + 8) * block_depth),
-        sums(device::cpu(1), (size.rows + 64) * (size.cols + 8)),
+        right_packed(device::cpu(1), 4 * (size.cols + 12) * block_depth),
+        sums(device::cpu(1), (size.rows + 64) * (size.cols + 12)),
         ld(size.rows + 64) {
     left_scratch.reserve(static_cast<std::size_t>(size.rows * block_depth));
     right_scratch.reserve(static_cast<std::size_t>(size.cols * block_depth));
@@ -100,8 +100,9 @@ template <scalar R, scalar A, scalar B>
 bool multiply_packed(const strided<A>& left, const strided<B>& right, workspace<R, A, B>& work) {
   using tile = avx512::tile<R, A, B>;
   using form = typename tile::form;
-  const auto seen_left = avx512::pack<form::parts_a, tile::rows>(left, work.left_packed.data());
-  const auto seen_right = avx512::pack<form::parts_b, tile::cols>(right, work.right_packed.data());
+  const auto seen_left = avx512::pack<form::parts_a, tile::rows, is_interval<R>>(left, work.left_packed.data());
+  const auto seen_right =
+      avx512::pack<form::parts_b, tile::cols, is_interval<R>>(right, work.right_packed.data());
   if (is_interval<R> && !(seen_left.finite && seen_right.finite)) return false;
   if (seen_left.straddles && seen_right.straddles)
     multiply_tiles<true>(left, right, work);
@@ -145,18 +146,6 @@ void sum_block(const factors<A, B>& term, const block& at, workspace<R, A, B>& w
   }
 }
 
-template <scalar R>
-void finish_column(R alpha, const R* sums, R beta, std::int64_t n, R* c) {
-  if (is_zero(beta) && is_one(alpha)) {
-    std::copy_n(sums, n, c);
-  } else if (is_zero(beta)) {
-    scaled_piece(n, alpha, sums, c);
-  } else {
-    scale_column(beta, n, c);
-    axpy_piece(n, alpha, sums, c);
-  }
-}
-
 template <scalar R, scalar A, scalar B>
 void form_block(R alpha, const std::vector<factors<A, B>>& terms, R beta, matrix_view<R> C, region written,
                 const block& at, workspace<R, A, B>& work) {
@@ -185,6 +174,18 @@ void scale_column(R beta, std::int64_t n, R* x) {
     scaled_piece(n, beta, static_cast<const R*>(x), x);
 }
 
+template <scalar R>
+void finish_column(R alpha, const R* sums, R beta, std::int64_t n, R* c) {
+  if (is_zero(beta) && is_one(alpha)) {
+    std::copy_n(sums, n, c);
+  } else if (is_zero(beta)) {
+    scaled_piece(n, alpha, sums, c);
+  } else {
+    scale_column(beta, n, c);
+    axpy_piece(n, alpha, sums, c);
+  }
+}
+
 template <scalar R, scalar A, scalar B>
 requires accumulates<R, A, B>
 void add_products(const device& dev, R alpha, const std::vector<factors<A, B>>& terms, R beta, matrix_view<R> C,
@@ -206,13 +207,15 @@ void add_products(const device& dev, R alpha, const std::vector<factors<A, B>>& 
 
 #define VOUCH_PRODUCT(R, A, B) \
   template void add_products(const device&, R, const std::vector<factors<A, B>>&, R, matrix_view<R>, region);
-#define VOUCH_PRECISION(T)                                             \
-  template void scale_column(T, std::int64_t, T*);                     \
-  template void scale_column(interval<T>, std::int64_t, interval<T>*); \
-  VOUCH_PRODUCT(T, T, T)                                               \
-  VOUCH_PRODUCT(interval<T>, T, T)                                     \
-  VOUCH_PRODUCT(interval<T>, T, interval<T>)                           \
-  VOUCH_PRODUCT(interval<T>, interval<T>, T)                           \
+#define VOUCH_PRECISION(T)                                                                               \
+  template void scale_column(T, std::int64_t, T*);                                                       \
+  template void scale_column(interval<T>, std::int64_t, interval<T>*);                                   \
+  template void finish_column(T, const T*, T, std::int64_t, T*);                                         \
+  template void finish_column(interval<T>, const interval<T>*, interval<T>, std::int64_t, interval<T>*); \
+  VOUCH_PRODUCT(T, T, T)                                                                                 \
+  VOUCH_PRODUCT(interval<T>, T, T)                                                                       \
+  VOUCH_PRODUCT(interval<T>, T, interval<T>)                                                             \
+  VOUCH_PRODUCT(interval<T>, interval<T>, T)                                                             \
   VOUCH_PRODUCT(interval<T>, interval<T>, interval<T>)
 
 VOUCH_PRECISION(float)

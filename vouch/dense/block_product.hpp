@@ -65,4 +65,8 @@ void add_products(const device& dev, R alpha, const std::vector<factors<A, B>>& 
 template <scalar R>
 void scale_column(R beta, std::int64_t n, R* x);
 
+/// c := alpha sums + beta c, where beta = 0 overwrites.
+template <scalar R>
+void finish_column(R alpha, const R* sums, R beta, std::int64_t n, R* c);
+
 }  // namespace vouch::detail

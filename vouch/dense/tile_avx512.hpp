@@ -78,7 +78,8 @@ VOUCH_AVX512_INLINE void split(X x, bound_of<X>* part, int stride) {
 }
 
 /// Panels of Width rows; in a panel, for each k, the parts one after the other. Rows that are missing are 0.
-template <int Parts, int Width, scalar X>
+/// Numbers that only numbers are made of are not looked at.
+template <int Parts, int Width, bool Inspect, scalar X>
 VOUCH_AVX512 contents pack(const detail::strided<X>& from, bound_of<X>* to) {
   using T = bound_of<X>;
   bool finite = true, straddles = false;
@@ -86,23 +87,28 @@ VOUCH_AVX512 contents pack(const detail::strided<X>& from, bound_of<X>* to) {
     const std::int64_t rows = std::min<std::int64_t>(Width, from.rows - i0);
     for (std::int64_t k = 0; k < from.depth; ++k, to += Parts * Width) {
       const X* column = from.data + i0 * from.across + k * from.along;
+      if constexpr (Parts == 1 && !Inspect)
+        if (from.across == 1 && rows == Width) {
+          std::copy_n(column, Width, to);
+          continue;
+        }
       if (rows < Width) std::fill_n(to, Parts * Width, T{});
       for (std::int64_t i = 0; i < rows; ++i) {
         const X x = column[i * from.across];
         split<Parts>(x, to + i, Width);
-        finite &= detail::finite(x);
-        straddles |= detail::lower(x) < 0 && detail::upper(x) > 0;
+        if constexpr (Inspect) finite &= detail::finite(x);
+        if constexpr (is_interval<X>) straddles |= detail::lower(x) < 0 && detail::upper(x) > 0;
       }
     }
   }
   return {finite, straddles};
 }
 
-/// Rows of a tile in registers, and columns.
+/// Columns of a tile: 24 registers hold sums, 16 for two intervals, whose factors take 8.
 template <scalar R, int Parts>
-inline constexpr int tile_registers = is_interval<R> ? 2 : 4;
-template <scalar R, int Parts>
-inline constexpr int tile_cols = Parts == 4 ? 4 : 6;
+inline constexpr int tile_cols = !is_interval<R> ? 12
+                                 : Parts == 4    ? 4
+                                                 : 6;
 
 template <scalar R, scalar A, scalar B>
 struct tile {
@@ -110,7 +116,7 @@ struct tile {
   using V = vec<T>;
   using reg = typename V::reg;
   using form = product_form<R, A, B>;
-  static constexpr int registers = tile_registers<R, form::parts_a>;
+  static constexpr int registers = 2;
   static constexpr int rows = registers * V::width;
   static constexpr int cols = tile_cols<R, form::parts_a>;
 
@@ -161,7 +167,7 @@ struct tile {
   template <bool Straddles>
   VOUCH_AVX512 static void multiply(std::int64_t depth, const T* a, const T* b, R* w, std::int64_t ld) {
     reg low[cols][registers], high[cols][registers];
-#pragma GCC unroll 8
+#pragma GCC unroll 12
     for (int j = 0; j < cols; ++j)
 #pragma GCC unroll 4
       for (int v = 0; v < registers; ++v) load(w + j * ld + v * V::width, low[j][v], high[j][v]);
@@ -171,7 +177,7 @@ struct tile {
       for (int p = 0; p < form::parts_a; ++p)
 #pragma GCC unroll 4
         for (int v = 0; v < registers; ++v) left[p][v] = V::load(a + p * rows + v * V::width);
-#pragma GCC unroll 8
+#pragma GCC unroll 12
       for (int j = 0; j < cols; ++j) {
         reg right[form::parts_b];
 #pragma GCC unroll 4
@@ -182,7 +188,7 @@ struct tile {
       a += form::parts_a * rows;
       b += form::parts_b * cols;
     }
-#pragma GCC unroll 8
+#pragma GCC unroll 12
     for (int j = 0; j < cols; ++j)
 #pragma GCC unroll 4
       for (int v = 0; v < registers; ++v) store(w + j * ld + v * V::width, low[j][v], high[j][v]);
