@@ -14,8 +14,8 @@ struct elimination_facts {
 };
 
 // Every method solves A x = b for all systems and fills facts, one for each system. x of a broken system holds
-// anything. Shapes are checked by the caller; A, b and x lie on the CPU, x overlaps nothing. Bits do not depend on
-// the number of threads.
+// anything. Shapes are checked by the caller; A, b and x lie on the CPU, x overlaps nothing. Bits do not depend
+// on the number of threads.
 
 /// Elimination without interchanges. Not periodic.
 template <real T>

@@ -1,7 +1,8 @@
 // vouch/band/lanes.hpp -- several systems, or pieces of one, side by side in the lanes of a vector; private.
 //
-// A sweep along a tridiagonal system is a chain of dependent operations; side by side, as many chains as a vector
-// has lanes run in the time of one. Rows come in tiles of tile_rows: packed, worked on in cache, unpacked.
+// A sweep along a tridiagonal system is a chain of dependent operations; side by side, as many chains as a
+// vector has lanes run in the time of one. Rows come in tiles of tile_rows: packed, worked on in cache,
+// unpacked.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -127,8 +128,8 @@ VOUCH_SIMD_INLINE void pack(const T* from, const std::array<std::int64_t, Width>
 /// The way back, for lanes that have the rows.
 template <real T, int Width>
 VOUCH_SIMD_INLINE void unpack(const T* tile, const std::array<std::int64_t, Width>& origin, std::int64_t stride,
-                              const std::array<std::int64_t, Width>& rows, std::int64_t first, std::int64_t count,
-                              T* to) {
+                              const std::array<std::int64_t, Width>& rows, std::int64_t first,
+                              std::int64_t count, T* to) {
   for (int l = 0; l < Width; ++l) {
     T* lane = to + origin[l] + first * stride;
     const std::int64_t present = std::clamp<std::int64_t>(rows[l] - first, 0, count);

@@ -7,9 +7,9 @@ namespace vouch::detail {
 /// What the lanes tell of themselves.
 template <class V>
 struct sweep_facts {
-  V largest{};                                                // of the coefficients of eliminated rows
+  V largest{};                                                  // of the coefficients of eliminated rows
   V smallest = V{} + std::numeric_limits<scalar_of<V>>::max();  // of the pivots' magnitudes
-  V doubt{};                                                  // NaN once an x is not finite
+  V doubt{};                                                    // NaN once an x is not finite
 
   VOUCH_SIMD_INLINE void see_pivot(const V& pivot) {
     const V size = magnitude(pivot);
@@ -99,8 +99,9 @@ struct pivoted_sweep {
 
 /// Substitution from row rows - 1 down to row 0 of what is kept, into x, a tile at a time.
 template <class V, class Sweep>
-VOUCH_SIMD_INLINE void substitute(const scalar_of<V>* kept, std::int64_t rows, V x1, V x2, std::int64_t first_row,
-                                  const lane_pieces<width_of<V>>& at, scalar_of<V>* x, sweep_facts<V>& facts) {
+VOUCH_SIMD_INLINE void substitute(const scalar_of<V>* kept, std::int64_t rows, V x1, V x2,
+                                  std::int64_t first_row, const lane_pieces<width_of<V>>& at, scalar_of<V>* x,
+                                  sweep_facts<V>& facts) {
   using T = scalar_of<V>;
   constexpr int width = width_of<V>;
   alignas(64) T tile[tile_rows * width];

@@ -55,11 +55,12 @@ VOUCH_SIMD_INLINE void pivoted_pieces(const tridiagonal_view<const scalar_of<V>>
   substitute<V, pivoted_sweep<V>>(kept, at.length, V{}, V{}, 0, at, x, facts);
 }
 
-#define VOUCH_SWEEPS(T, V)                                                                                   \
-  VOUCH_SIMD_CLONES void sweep(const tridiagonal_view<const T>& A, const T* b, T* x,                         \
-                               const lane_pieces<width_of<V>>& at, bool pivot, T* kept, sweep_facts<V>& facts) { \
-    if (pivot) return pivoted_pieces<V>(A, b, x, at, kept, facts);                                           \
-    thomas_pieces<V>(A, b, x, at, kept, facts);                                                              \
+#define VOUCH_SWEEPS(T, V)                                                              \
+  VOUCH_SIMD_CLONES void sweep(const tridiagonal_view<const T>& A, const T* b, T* x,    \
+                               const lane_pieces<width_of<V>>& at, bool pivot, T* kept, \
+                               sweep_facts<V>& facts) {                                 \
+    if (pivot) return pivoted_pieces<V>(A, b, x, at, kept, facts);                      \
+    thomas_pieces<V>(A, b, x, at, kept, facts);                                         \
   }
 VOUCH_SWEEPS(float, float)
 VOUCH_SWEEPS(double, double)
@@ -103,7 +104,8 @@ void sweep_all(const device& dev, const tridiagonal_view<const scalar_of<V>>& A,
   const std::int64_t systems = b.shape.systems, groups = ceil_div(systems, width);
   const std::vector<std::int64_t> order = by_length(b.shape);
   const int threads = static_cast<int>(std::min<std::int64_t>(dev.threads(), groups));
-  const std::int64_t kept_size = b.shape.n * width * (pivot ? pivoted_sweep<V>::stored : thomas_sweep<V>::stored);
+  const std::int64_t kept_size =
+      b.shape.n * width * (pivot ? pivoted_sweep<V>::stored : thomas_sweep<V>::stored);
   array<T> kept(device::cpu(1), kept_size * threads);
 #pragma omp parallel for num_threads(threads) schedule(dynamic) if (threads > 1)
   for (std::int64_t g = 0; g < groups; ++g) {
@@ -142,11 +144,11 @@ void solve_pivoted(const device& dev, const tridiagonal_view<const T>& A, const 
 
 template void solve_thomas(const device&, const tridiagonal_view<const float>&, const batch_view<const float>&,
                            const batch_view<float>&, elimination_facts*);
-template void solve_thomas(const device&, const tridiagonal_view<const double>&, const batch_view<const double>&,
-                           const batch_view<double>&, elimination_facts*);
+template void solve_thomas(const device&, const tridiagonal_view<const double>&,
+                           const batch_view<const double>&, const batch_view<double>&, elimination_facts*);
 template void solve_pivoted(const device&, const tridiagonal_view<const float>&, const batch_view<const float>&,
                             const batch_view<float>&, elimination_facts*);
-template void solve_pivoted(const device&, const tridiagonal_view<const double>&, const batch_view<const double>&,
-                            const batch_view<double>&, elimination_facts*);
+template void solve_pivoted(const device&, const tridiagonal_view<const double>&,
+                            const batch_view<const double>&, const batch_view<double>&, elimination_facts*);
 
 }  // namespace vouch::detail

@@ -31,7 +31,9 @@ template <real T>
 piece_facts look(tridiagonal_view<const T> A, const piece& p) {
   piece_facts facts;
   const std::int64_t n = A.shape.rows(p.system);
-  const auto entry = [&](const T* of, std::int64_t i) { return static_cast<double>(of[A.shape.at(p.system, i)]); };
+  const auto entry = [&](const T* of, std::int64_t i) {
+    return static_cast<double>(of[A.shape.at(p.system, i)]);
+  };
   const auto below = [&](std::int64_t i) { return i > 0 || A.periodic ? entry(A.dl, i) : 0.0; };
   const auto above = [&](std::int64_t i) { return i + 1 < n || A.periodic ? entry(A.du, i) : 0.0; };
   for (std::int64_t i = p.first; i < p.last; ++i) {
@@ -119,8 +121,8 @@ template <real T>
 tridiagonal<T> tridiagonal<T>::constant(const device& dev, T lower, T diagonal, T upper, std::int64_t n,
                                         std::int64_t systems) {
   if (n < 0 || systems < 0) throw value_error("tridiagonal: a negative size");
-  tridiagonal A = from(dev, std::span<const T>(&lower, 1), std::span<const T>(&diagonal, 1),
-                       std::span<const T>(&upper, 1));
+  tridiagonal A =
+      from(dev, std::span<const T>(&lower, 1), std::span<const T>(&diagonal, 1), std::span<const T>(&upper, 1));
   A.shape = {n, systems, 0, 0, nullptr};
   return A;
 }

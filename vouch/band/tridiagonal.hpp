@@ -9,11 +9,11 @@
 
 namespace vouch {
 
-/// Where the rows of every system of a batch lie: element i of system s is at s * system_stride + i * row_stride,
-/// or, with offsets, at offsets[s] + i.
+/// Where the rows of every system of a batch lie: element i of system s is at s * system_stride + i *
+/// row_stride, or, with offsets, at offsets[s] + i.
 ///
-/// Contiguous systems have strides 1 and n, interleaved ones strides `systems` and 1. A system_stride of 0 shares
-/// one system among all, a row_stride of 0 makes its coefficients constant.
+/// Contiguous systems have strides 1 and n, interleaved ones strides `systems` and 1. A system_stride of 0
+/// shares one system among all, a row_stride of 0 makes its coefficients constant.
 struct batch_shape {
   std::int64_t n = 0;  // rows of every system; with offsets, of the longest
   std::int64_t systems = 1;
@@ -29,7 +29,9 @@ struct batch_shape {
   }
 };
 
-constexpr batch_shape contiguous(std::int64_t n, std::int64_t systems = 1) { return {n, systems, 1, n, nullptr}; }
+constexpr batch_shape contiguous(std::int64_t n, std::int64_t systems = 1) {
+  return {n, systems, 1, n, nullptr};
+}
 constexpr batch_shape interleaved(std::int64_t n, std::int64_t systems) {
   return {n, systems, systems, 1, nullptr};
 }
@@ -45,7 +47,9 @@ struct batch_view {
   T* data = nullptr;
   batch_shape shape;
 
-  VOUCH_HOST_DEVICE constexpr T& operator()(std::int64_t s, std::int64_t i) const { return data[shape.at(s, i)]; }
+  VOUCH_HOST_DEVICE constexpr T& operator()(std::int64_t s, std::int64_t i) const {
+    return data[shape.at(s, i)];
+  }
   template <class Constant>
   requires(std::same_as<Constant, const T> && !std::is_const_v<T>) operator batch_view<Constant>() const {
     return {data, shape};
@@ -54,9 +58,9 @@ struct batch_view {
 
 /// Tridiagonal matrices that somebody else owns. Row i is dl[i] x[i-1] + d[i] x[i] + du[i] x[i+1].
 ///
-/// dl of a first row and du of a last one are never used, whatever they hold, unless the matrix is periodic: then
-/// they couple the first row to the last unknown and the last row to the first (entries that fall on one place,
-/// n <= 2, add up).
+/// dl of a first row and du of a last one are never used, whatever they hold, unless the matrix is periodic:
+/// then they couple the first row to the last unknown and the last row to the first (entries that fall on one
+/// place, n <= 2, add up).
 template <class T>
 struct tridiagonal_view {
   T* dl = nullptr;
@@ -85,7 +89,8 @@ struct tridiagonal {
 
   /// A copy of one matrix given by its diagonals, each of n elements.
   /// Throws  shape_error  lengths that differ
-  static tridiagonal from(const device& dev, std::span<const T> dl, std::span<const T> d, std::span<const T> du);
+  static tridiagonal from(const device& dev, std::span<const T> dl, std::span<const T> d,
+                          std::span<const T> du);
   /// The same three numbers in every row of every system; takes no more memory than they do.
   static tridiagonal constant(const device& dev, T dl, T d, T du, std::int64_t n, std::int64_t systems = 1);
 
@@ -97,11 +102,11 @@ struct tridiagonal {
 
 /// What one pass over tridiagonal matrices tells.
 struct tridiagonal_facts {
-  bool symmetric = true;         // dl[i+1] == du[i] throughout
+  bool symmetric = true;  // dl[i+1] == du[i] throughout
   bool positive_diagonal = true;
-  double dominance = 0;          // least |d| / (|dl| + |du|) of a row; infinite for a diagonal matrix
+  double dominance = 0;  // least |d| / (|dl| + |du|) of a row; infinite for a diagonal matrix
   std::int64_t weakest_system = 0, weakest_row = 0;  // where that is
-  double column_dominance = 0;   // likewise of a column
+  double column_dominance = 0;                       // likewise of a column
 };
 
 /// Looks at every entry that is used; periodic ones included.
