@@ -9,7 +9,7 @@ namespace vouch::detail {
 
 /// How the elimination of one system went.
 struct elimination_facts {
-  double largest = 0;   // largest coefficient of the eliminated rows
+  double largest = 0;   // coefficient of eliminated rows; where rows change places, of rows brought to size 1
   bool broken = false;  // a pivot was zero, or the answer is not finite
 };
 
@@ -25,10 +25,10 @@ void solve_thomas(const device& dev, const tridiagonal_view<const T>& A, const b
 template <real T>
 void solve_pivoted(const device& dev, const tridiagonal_view<const T>& A, const batch_view<const T>& b,
                    const batch_view<T>& x, elimination_facts* facts);
-/// Partition, every system by itself; periodic as well. pivot: with interchanges.
+/// Pieces reduced to their ends, with interchanges; periodic as well. x may be b.
 template <real T>
 void solve_partition(const device& dev, const tridiagonal_view<const T>& A, const batch_view<const T>& b,
-                     const batch_view<T>& x, bool pivot, elimination_facts* facts);
+                     const batch_view<T>& x, elimination_facts* facts);
 /// Cyclic (odd-even) reduction. Not periodic.
 template <real T>
 void solve_cyclic_reduction(const device& dev, const tridiagonal_view<const T>& A, const batch_view<const T>& b,

@@ -21,6 +21,7 @@ struct piece_facts {
   bool symmetric = true, positive = true;
   double dominance = std::numeric_limits<double>::infinity();
   double column_dominance = std::numeric_limits<double>::infinity();
+  double largest = 0;
   std::int64_t weakest = 0;
   std::int64_t bad = -1;  // row of the first entry that is no number
 };
@@ -43,6 +44,7 @@ piece_facts look(tridiagonal_view<const T> A, const piece& p) {
       continue;
     }
     facts.positive = facts.positive && d > 0;
+    facts.largest = std::max({facts.largest, std::fabs(a), std::fabs(d), std::fabs(c)});
     const double row = over(std::fabs(d), std::fabs(a) + std::fabs(c));
     if (row < facts.dominance) {
       facts.dominance = row;
@@ -142,6 +144,7 @@ tridiagonal_facts examine(const device& dev, tridiagonal_view<const T> A) {
     facts.symmetric = facts.symmetric && found[p].symmetric;
     facts.positive_diagonal = facts.positive_diagonal && found[p].positive;
     facts.column_dominance = std::min(facts.column_dominance, found[p].column_dominance);
+    facts.largest = std::max(facts.largest, found[p].largest);
     if (found[p].dominance < facts.dominance) {
       facts.dominance = found[p].dominance;
       facts.weakest_system = pieces[p].system;

@@ -107,6 +107,7 @@ struct tridiagonal_facts {
   double dominance = 0;  // least |d| / (|dl| + |du|) of a row; infinite for a diagonal matrix
   std::int64_t weakest_system = 0, weakest_row = 0;  // where that is
   double column_dominance = 0;                       // likewise of a column
+  double largest = 0;                                // magnitude of an entry
 };
 
 /// Looks at every entry that is used; periodic ones included.
