@@ -43,8 +43,10 @@ struct set_shape {
 
 struct reduce_options {
   std::vector<reduction> operations{reduction::min};
-  std::optional<set_shape> shape;  // none: that of the first matrix
-  bool sample = false;             // variance and stddev divide by count - 1
+  std::optional<set_shape> shape{};     // none: that of the first matrix
+  bool sample = false;                // variance and stddev divide by count - 1
+  bool portable = false;              // the strict parser alone, no vector instructions: for comparison
+  std::int64_t unit_bytes = 1 << 20;  // of text that a thread takes at a time
 };
 
 /// One result for each element, row by row; a single one for reduction::count.

@@ -15,7 +15,6 @@
 namespace vouch {
 namespace {
 
-constexpr std::int64_t unit_bytes = 1 << 20;
 constexpr std::int64_t most_accumulator_bytes = 48 << 20;
 
 // Where the line begins that holds the first asterisk on a line that starts behind p; end if there is none.
@@ -46,7 +45,10 @@ const char* last_separator(const char* begin, const char* end) {
 // A window on a text that comes in order.
 class stream_text {
  public:
-  explicit stream_text(input_file& file) : file_(file) { grow(); }
+  stream_text(input_file& file, std::int64_t unit_bytes)
+      : file_(file), unit_bytes_(static_cast<std::size_t>(unit_bytes)) {
+    grow();
+  }
 
   const char* begin() const { return text_.data() + start_; }
   const char* end() const { return text_.data() + size_; }
@@ -63,7 +65,7 @@ class stream_text {
     std::memmove(text_.data(), begin(), size_ - start_);
     size_ -= start_;
     start_ = 0;
-    const std::size_t wanted = std::max(size_, static_cast<std::size_t>(unit_bytes));
+    const std::size_t wanted = std::max(size_, unit_bytes_);
     if (text_.size() < size_ + wanted) text_.resize(size_ + wanted);
     const std::size_t got = file_.read(text_.data() + size_, wanted);
     more_ = got == wanted;
@@ -79,6 +81,7 @@ class stream_text {
 
  private:
   input_file& file_;
+  std::size_t unit_bytes_;
   std::vector<char> text_;
   std::size_t start_ = 0;
   std::size_t size_ = 0;
@@ -116,8 +119,8 @@ struct worker {
   accumulator values;
   unit_scanner scanner;
 
-  worker(set_shape shape, const reduce_needs& needs)
-      : values(shape.rows * shape.cols, needs), scanner(shape, values) {}
+  worker(set_shape shape, const reduce_needs& needs, bool portable)
+      : values(shape.rows * shape.cols, needs), scanner(shape, values, portable) {}
 };
 
 class set_reducer {
@@ -143,7 +146,7 @@ class set_reducer {
     all.rows = shape_.rows;
     all.cols = shape_.cols;
     all.bytes = bytes_;
-    all.method = unit_scanner::method();
+    all.method = unit_scanner::method(options_.portable);
     all.results = finished_reductions(
         options_, shape_, {workers_.front()->values, products_.total(), counts_, total_, all.integers});
     return all;
@@ -163,7 +166,8 @@ class set_reducer {
     const std::int64_t affordable =
         most_accumulator_bytes / (accumulator::element_bytes * shape_.rows * shape_.cols);
     threads_ = static_cast<int>(std::clamp<std::int64_t>(affordable, 1, threads_));
-    for (int k = 0; k < threads_; ++k) workers_.push_back(std::make_unique<worker>(shape_, needs_));
+    for (int k = 0; k < threads_; ++k)
+      workers_.push_back(std::make_unique<worker>(shape_, needs_, options_.portable));
   }
 
   void add_mapped(const mapped_file& file) {
@@ -174,13 +178,14 @@ class set_reducer {
     place.first_line += std::count(begin, header.body, '\n');
     learn_shape(place, true);
     bytes_ += end - begin;
-    const std::int64_t units = ceil_div<std::int64_t>(std::max<std::int64_t>(end - header.body, 1), unit_bytes);
+    const std::int64_t units =
+        ceil_div<std::int64_t>(std::max<std::int64_t>(end - header.body, 1), options_.unit_bytes);
     const std::int64_t first_unit = static_cast<std::int64_t>(counts_.size());
     counts_.resize(counts_.size() + static_cast<std::size_t>(units));
     // Unit k holds the matrices whose separators' lines start in its bytes; the first also what is before.
     const auto border = [&](std::int64_t k) {
       if (k == 0) return header.body;
-      return k == units ? end : next_separator(header.body + k * unit_bytes, begin, end);
+      return k == units ? end : next_separator(header.body + k * options_.unit_bytes, begin, end);
     };
     std::atomic<std::int64_t> next = 0;
     std::atomic<std::int64_t> failed = units;
@@ -226,7 +231,7 @@ class set_reducer {
 
   // One thread is enough: it parses faster than a pipe or gzip delivers.
   void add_stream(input_file& file) {
-    stream_text text(file);
+    stream_text text(file, options_.unit_bytes);
     while (text.more() && !text.has_header()) text.grow();
     const set_header header = parse_set_header(file.path(), text.begin(), text.end());
     text_place place{file.path(), nullptr, nullptr, 1, 0, header.count};
@@ -263,6 +268,7 @@ class set_reducer {
 void check_options(const reduce_options& options, std::span<const std::string> files) {
   if (files.empty()) throw value_error("reduce: no files");
   if (options.operations.empty()) throw value_error("reduce: no operations");
+  if (options.unit_bytes <= 0) throw value_error("reduce: units of no bytes");
   if (!options.shape) return;
   const auto [rows, cols] = *options.shape;
   constexpr std::int64_t most = std::int64_t{1} << 31;

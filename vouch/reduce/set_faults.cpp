@@ -104,7 +104,8 @@ void throw_first_fault(const text_place& place, set_shape shape, bool end_of_fil
 
 void throw_too_few(const text_place& place) {
   refuse(place, place.end,
-         "the file ends after " + std::to_string(place.matrices) + " matrices, " + announced(place.announced),
+         "the file ends after " + std::to_string(place.matrices) +
+             (place.matrices == 1 ? " matrix, " : " matrices, ") + announced(place.announced),
          "the file may be truncated");
 }
 

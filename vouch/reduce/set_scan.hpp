@@ -40,16 +40,17 @@ void scan_avx512(set_parser& state, const char* limit, value_buffer& values);
 /// All the ways of parsing a unit of text, for one thread.
 class unit_scanner {
  public:
-  unit_scanner(set_shape shape, accumulator& to);
+  unit_scanner(set_shape shape, accumulator& to, bool portable);
   /// Parses a unit, which begins with a separator.
   ///
   /// Result  The number of matrices, or -1 where the text breaks the rules.
   std::int64_t scan(const char* begin, const char* end, std::int64_t unit, bool end_of_file);
   bool any_real() const { return values_.any_real(); }
-  static const char* method();
+  static const char* method(bool portable);
 
  private:
   set_shape shape_;
+  bool portable_;
   value_buffer values_;
   digit_template digits_;
 };
