@@ -20,8 +20,8 @@ TOOL := build/release/bin/vouch
 help:
 	@echo 'make demo      build, then generate, solve and report on a real system'
 	@echo 'make build     build the tool: $(TOOL)'
-	@echo 'make test      build everything, CUDA included where there is nvcc, and run all tests'
-	@echo 'make sanitize  the tests once more under the address and undefined-behaviour sanitizers'
+	@echo 'make test      build everything, CUDA included where there is nvcc, and run all tests, once more sanitized'
+	@echo 'make sanitize  the tests under the address and undefined-behaviour sanitizers alone'
 	@echo 'make gpu-test  the tests with a GPU required, and compute-sanitizer on small cases'
 	@echo 'make bench     measure this machine: tables against published figures and peers'
 	@echo 'make lint      clang-format and clang-tidy, changing nothing'
@@ -48,6 +48,7 @@ test: deps
 	cmake --preset cpu-only -DVOUCH_TESTS=OFF -DBUILD_SHARED_LIBS=ON
 	cmake --build --preset cpu-only -j $(JOBS)
 	cmake -D BUILD=build/cpu-only -D WORK=build/cpu-only/consumer -P tests/consumer/check.cmake
+	@$(MAKE) sanitize
 	ctest --preset release -j $(JOBS)
 
 sanitize: deps

@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include <vouch/core/arrival.cuh>
 #include <vouch/interval/interval.hpp>
 
 namespace vouch::detail {
@@ -124,29 +125,6 @@ template <int Stages>
 struct gemm_barriers {
   std::uint64_t full[Stages], empty[Stages];
 };
-
-__device__ inline unsigned barrier_address(const std::uint64_t* barrier) {
-  return static_cast<unsigned>(__cvta_generic_to_shared(barrier));
-}
-
-__device__ inline void start_barrier(std::uint64_t* barrier) {
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier_address(barrier)),
-               "r"(gemm_tile::threads)
-               : "memory");
-}
-
-__device__ inline void arrive_at(std::uint64_t* barrier) {
-  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier_address(barrier)) : "memory");
-}
-
-__device__ inline void wait_at(std::uint64_t* barrier, int round) {
-  unsigned done = 0;
-  while (done == 0)
-    asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
-                 : "=r"(done)
-                 : "r"(barrier_address(barrier)), "r"(round & 1)
-                 : "memory");
-}
 
 /// A thread's share of bringing the tiles of an operand, one after the other: count elements of Size by 16.
 template <class E, int Size, int Ld>
@@ -420,6 +398,8 @@ __global__ void __launch_bounds__(gemm_tile::threads, 1)
     bring_half(0, stage);
     bring_half(1, stage);
   };
+  // Of the phase in which a stage is used for this step's sake.
+  const auto parity = [](int step) { return static_cast<unsigned>(step / stage_count) % 2; };
   // This thread's copies of a stage are there, all but the last `behind` groups, and what they hold is known.
   constexpr int fragment_depth = gemm_fragment<EA, EB>::depth,
                 behind = fragment_depth == 8 ? ahead - 1 : ahead - 2;
@@ -429,12 +409,12 @@ __global__ void __launch_bounds__(gemm_tile::threads, 1)
       const unsigned mine = load_a.inspect(stages[s].a, a_straddles) | load_b.inspect(stages[s].b, b_straddles);
       if (mine != 0) atomicOr(&found[s], mine);
     }
-    arrive_at(&barriers.full[s]);
+    arrive(&barriers.full[s]);
   };
 
   if (threadIdx.x < stage_count) {
-    start_barrier(&barriers.full[threadIdx.x]);
-    start_barrier(&barriers.empty[threadIdx.x]);
+    arrival_init(&barriers.full[threadIdx.x], gemm_tile::threads);
+    arrival_init(&barriers.empty[threadIdx.x], gemm_tile::threads);
     found[threadIdx.x] = 0;
   }
   __syncthreads();
@@ -449,14 +429,14 @@ __global__ void __launch_bounds__(gemm_tile::threads, 1)
   };
   gemm_fragment<EA, EB> at_hand, coming;
   if constexpr (!both) {
-    wait_at(&barriers.full[0], 0);
+    await(&barriers.full[0], 0);
     at_hand = fragment(0, 0);
   }
   for (int step = 0; step < steps; ++step) {
     const int s = step % stage_count, next = (step + 1) % stage_count, after = (step + ahead) % stage_count;
     // The stage to be filled was used two steps ago.
     const auto wait_for_room = [&] {
-      if (step >= 2) wait_at(&barriers.empty[after], (step - 2) / stage_count);
+      if (step >= 2) await(&barriers.empty[after], parity(step - 2));
     };
     // What a thread does besides goes between the products.
     if constexpr (fragment_depth == 8) {
@@ -466,7 +446,7 @@ __global__ void __launch_bounds__(gemm_tile::threads, 1)
       add_by_sign(sums, at_hand);
       bring_half(1, stages[after]);
       publish(next);
-      wait_at(&barriers.full[next], (step + 1) / stage_count);
+      await(&barriers.full[next], parity(step + 1));
       at_hand = fragment(next, 0);
       add_by_sign(sums, coming);
     } else if constexpr (!both) {
@@ -480,11 +460,11 @@ __global__ void __launch_bounds__(gemm_tile::threads, 1)
       coming = fragment(s, 12);
       add_by_sign(sums, at_hand);
       bring_half(1, stages[after]);
-      wait_at(&barriers.full[next], (step + 1) / stage_count);
+      await(&barriers.full[next], parity(step + 1));
       at_hand = fragment(next, 0);
       add_by_sign(sums, coming);
     } else {
-      wait_at(&barriers.full[s], step / stage_count);
+      await(&barriers.full[s], parity(step));
       const unsigned obstacle = found[s];
       // All have read it two steps ago, and none writes it before this thread's next arrival.
       if (threadIdx.x == 0) found[after] = 0;
@@ -508,7 +488,7 @@ __global__ void __launch_bounds__(gemm_tile::threads, 1)
         add_by_sign(sums, fragment(s, 12));
       }
     }
-    arrive_at(&barriers.empty[s]);
+    arrive(&barriers.empty[s]);
   }
   __pipeline_wait_prior(0);
 

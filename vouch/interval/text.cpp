@@ -124,7 +124,7 @@ template <real T>
 interval<T> parse_interval(std::string_view text) {
   const literal read = rounding::read_literal(text);
   if (read.what == literal::kind::nai || read.mark)
-    throw value_error('"' + std::string(text) + "\" is no bare interval");
+    throw value_error(rounding::quoted_front(text) + " is no bare interval");
   return enclosed<T>(read);
 }
 
@@ -133,7 +133,7 @@ decorated_interval<T> parse_decorated_interval(std::string_view text) {
   const literal read = rounding::read_literal(text);
   const decoration most = best(read);
   if (read.mark && *read.mark > most)
-    throw value_error('"' + std::string(text) + "\": the interval cannot have this decoration");
+    throw value_error(rounding::quoted_front(text) + ": the interval cannot have this decoration");
   return {enclosed<T>(read), read.mark.value_or(most)};
 }
 

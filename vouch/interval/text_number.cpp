@@ -210,16 +210,12 @@ class reader {
     while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_]))) ++at_;
   }
 
-  std::string quoted() const {
-    return '"' + std::string(shown_.substr(0, 60)) + (shown_.size() > 60 ? "...\"" : "\"");
-  }
-
   [[noreturn]] void fail(const std::string& wanted) const {
-    throw parse_error(quoted(), 1, static_cast<std::int64_t>(at_) + 1, "expected " + wanted);
+    throw parse_error(quoted_front(shown_), 1, static_cast<std::int64_t>(at_) + 1, "expected " + wanted);
   }
 
   [[noreturn]] void refuse(const std::string& why) const {
-    throw value_error(quoted() + " is no interval: " + why);
+    throw value_error(quoted_front(shown_) + " is no interval: " + why);
   }
 
   std::string_view shown_;
@@ -228,6 +224,13 @@ class reader {
 };
 
 }  // namespace
+
+std::string quoted_front(std::string_view text) {
+  std::string front(text.substr(0, 60));
+  for (char& c : front)
+    if (std::iscntrl(static_cast<unsigned char>(c))) c = '?';
+  return '"' + front + (text.size() > 60 ? "...\"" : "\"");
+}
 
 literal read_literal(std::string_view text) { return reader(text).all(); }
 

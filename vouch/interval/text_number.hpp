@@ -17,6 +17,9 @@ struct literal {
   std::optional<decoration> mark;
 };
 
+/// The front of the text in quotes, on one line.
+std::string quoted_front(std::string_view text);
+
 /// Throws parse_error and value_error as parse_interval says.
 literal read_literal(std::string_view text);
 

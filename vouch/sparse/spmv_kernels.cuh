@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 
+#include <vouch/core/arrival.cuh>
 #include <vouch/core/launch.cuh>
 #include <vouch/sparse/spmv_layouts.hpp>
 #include <vouch/sparse/spmv_plan.hpp>
@@ -60,34 +61,12 @@ struct csr_stages {
   std::uint64_t empty[csr_depth];  // ends a phase when every summing thread has read them
 };
 
-__device__ inline unsigned shared_address(const void* p) {
-  return static_cast<unsigned>(__cvta_generic_to_shared(p));
-}
-
 // The copy engine brings bytes (a multiple of 16) and counts them on the barrier.
 __device__ inline void bulk_copy(void* to, const void* from, unsigned bytes, std::uint64_t* arrival) {
   asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
                    shared_address(to)),
                "l"(from), "r"(bytes), "r"(shared_address(arrival))
                : "memory");
-}
-
-__device__ inline void init_barrier(std::uint64_t* barrier, unsigned arrivals) {
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(arrivals)
-               : "memory");
-}
-
-__device__ inline void arrive(std::uint64_t* barrier) {
-  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");
-}
-
-__device__ inline void await(std::uint64_t* arrival, unsigned parity) {
-  unsigned done = 0;
-  while (done == 0)
-    asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
-                 : "=r"(done)
-                 : "r"(shared_address(arrival)), "r"(parity)
-                 : "memory");
 }
 
 // Entries that can be brought in whole groups of 16 bytes; the last three of a matrix may be left.
@@ -133,10 +112,7 @@ struct csr_walk {
     const std::int64_t end = min(at + csr_stage, last), start = at & ~std::int64_t{3};
     const std::int64_t whole = min((end + 3) & ~std::int64_t{3}, staged_entries(A));
     const auto count = static_cast<unsigned>(max(whole - start, std::int64_t{0}));
-    asm volatile(
-        "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(&stages.full[stage])),
-        "r"(count * static_cast<unsigned>(sizeof(T) + sizeof(std::int32_t)))
-        : "memory");
+    arrive_expecting(&stages.full[stage], count * static_cast<unsigned>(sizeof(T) + sizeof(std::int32_t)));
     if (count > 0) {
       bulk_copy(stages.val[stage], A.val + start, count * sizeof(T), &stages.full[stage]);
       bulk_copy(stages.col[stage], A.col + start, count * sizeof(std::int32_t), &stages.full[stage]);
@@ -186,8 +162,8 @@ __global__ void __launch_bounds__(csr_threads, csr_layout<T>::resident_blocks)
   const std::int64_t tiles = ceil_div(A.rows, std::int64_t{rows_a_tile});
   if (thread == 0) {
     for (int stage = 0; stage < csr_depth; ++stage) {
-      init_barrier(&stages.full[stage], 1);
-      init_barrier(&stages.empty[stage], spmv_threads);
+      arrival_init(&stages.full[stage], 1);
+      arrival_init(&stages.empty[stage], spmv_threads);
     }
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
   }

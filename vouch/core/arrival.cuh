@@ -1,0 +1,53 @@
+// vouch/core/arrival.cuh -- barriers in shared memory on which threads arrive and copies count their bytes;
+// private.
+#pragma once
+#include <cstdint>
+
+namespace vouch {
+
+__device__ inline unsigned shared_address(const void* p) {
+  return static_cast<unsigned>(__cvta_generic_to_shared(p));
+}
+
+/// A phase ends when `arrivals` arrivals, and all bytes that were announced in it, have come. One thread makes
+/// the barrier, before a barrier of the whole block.
+__device__ inline void arrival_init(std::uint64_t* barrier, unsigned arrivals) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(arrivals)
+               : "memory");
+}
+
+__device__ inline void arrive(std::uint64_t* barrier) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");
+}
+
+/// Arrives, and announces so many bytes for the phase.
+__device__ inline void arrive_expecting(std::uint64_t* barrier, unsigned bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)),
+               "r"(bytes)
+               : "memory");
+}
+
+/// Waits for the end of the phase of this parity (0 for the first): what those who arrived had written is
+/// there.
+__device__ inline void await(std::uint64_t* barrier, unsigned parity) {
+  unsigned done = 0;
+  while (done == 0)
+    asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+                 : "=r"(done)
+                 : "r"(shared_address(barrier)), "r"(parity)
+                 : "memory");
+}
+
+/// The same where other blocks of the cluster write.
+__device__ inline void await_cluster(std::uint64_t* barrier, unsigned parity) {
+  unsigned done = 0;
+  while (done == 0)
+    asm volatile(
+        "{ .reg .pred p; mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, "
+        "0, p; }"
+        : "=r"(done)
+        : "r"(shared_address(barrier)), "r"(parity)
+        : "memory");
+}
+
+}  // namespace vouch

@@ -1,0 +1,409 @@
+// vouch/solve/cg_resident.cuh -- conjugate gradients for small systems: one kernel runs the whole solve with
+// everything on chip; private.
+//
+// Mapping   A block owns some rows (cg_resident_plan.hpp): their entries, and all vectors of its own and halo
+//           rows, in shared memory. `lanes` threads share a row. r and p of halo rows are updated by every
+//           block that holds them, from the same numbers in the same order, so only q = A p and the inner
+//           products travel, together, once an iteration.
+// Cluster   up to 16 blocks write into each other's shared memory; every block knows how many bytes an
+// iteration
+//           brings, and waits for just those: no barrier of the cluster.
+// Grid      all multiprocessors; q and the sums go through L2, and all blocks meet at a counter.
+//           Either way two buffers in turn are enough: nobody writes number k+1 before all sums of k have come,
+//           and a block sends its sums of k after it has read every q of k-1.
+// Bound     by latency: one trip between multiprocessors, two reductions, three block barriers.
+// Bits      fixed orders throughout; the same on every run.
+#pragma once
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+#include <vouch/core/arrival.cuh>
+#include <vouch/solve/cg_engine.hpp>
+#include <vouch/solve/cg_resident_plan.hpp>
+#include <vouch/solve/device_history.cuh>
+
+namespace vouch::resident {
+
+inline constexpr int max_cluster = 16;
+inline constexpr unsigned all_lanes = ~0u;
+
+// Sums travel as rows of this many doubles: {pq, rMq, qMq, rr} and with a diagonal M {rMr, 0, 0, 0} besides.
+template <bool Diagonal>
+constexpr int sum_width = Diagonal ? 8 : 4;
+
+// Everybody's writes before it are everybody's to read after it. One thread a block; number counts meetings
+// from 1.
+__device__ inline void grid_barrier(unsigned* counter, unsigned blocks, unsigned number) {
+  asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(counter) : "memory");
+  unsigned seen;
+  do {
+    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(counter) : "memory");
+  } while (seen - number * blocks > 1u << 31);  // seen < number * blocks, also where they wrap around
+}
+
+__device__ inline unsigned cluster_address(const void* shared, unsigned rank) {
+  unsigned to;
+  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(to) : "r"(shared_address(shared)), "r"(rank));
+  return to;
+}
+
+// Stores into another block's shared memory and counts the bytes on that block's arrival barrier.
+__device__ inline void send_cluster(unsigned to, double value, unsigned arrival) {
+  asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.f64 [%0], %1, [%2];" ::"r"(to),
+               "d"(value), "r"(arrival)
+               : "memory");
+}
+__device__ inline void send_cluster(unsigned to, float value, unsigned arrival) {
+  asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.f32 [%0], %1, [%2];" ::"r"(to),
+               "f"(value), "r"(arrival)
+               : "memory");
+}
+
+__device__ inline void cluster_barrier() {
+  asm volatile("barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;" ::: "memory");
+}
+
+template <class T>
+struct parameters {
+  resident_strides stride;
+  int blocks;
+  const resident_block* block;
+  const T* val;
+  const std::uint16_t* col;
+  const std::uint32_t* slice;
+  const std::int32_t* row;
+  const std::uint16_t* push;
+  const resident_task* task;
+  const T* minv;  // by matrix row, or nullptr
+  T* r;           // by matrix row
+  T* d;
+  T* q_out;           // grid: 2 x rows
+  double* sum_out;    // grid: 2 x blocks x sum_width
+  unsigned* counter;  // grid
+  unsigned meetings;  // grid: those of earlier runs
+  std::int64_t rows;
+  cg_rule rule;
+  device_mailbox* box;
+};
+
+// What a block has in shared memory.
+template <class T>
+struct on_chip {
+  T* val;
+  std::uint16_t* col;
+  std::uint32_t* slice;
+  std::uint16_t* push;
+  resident_task* task;
+  std::int32_t* row;
+  T *p, *q[2], *r, *minv, *d;
+};
+
+template <class Piece>
+__device__ Piece* carve(char*& free, int count) {
+  auto* piece = reinterpret_cast<Piece*>(free);
+  free += (static_cast<std::size_t>(count) * sizeof(Piece) + 15) / 16 * 16;
+  return piece;
+}
+
+template <class T, bool Cluster, bool Diagonal>
+__device__ on_chip<T> carve_all(const resident_strides& stride, char* free) {
+  on_chip<T> c{};
+  c.val = carve<T>(free, stride.entries);
+  c.col = carve<std::uint16_t>(free, stride.entries);
+  c.slice = carve<std::uint32_t>(free, stride.slices + 1);
+  c.p = carve<T>(free, stride.slots);
+  c.q[0] = carve<T>(free, stride.slots);
+  c.q[1] = carve<T>(free, stride.slots);
+  c.r = carve<T>(free, stride.slots);
+  if constexpr (Diagonal) c.minv = carve<T>(free, stride.slots);
+  c.d = carve<T>(free, stride.own);
+  if constexpr (Cluster) {
+    c.push = carve<std::uint16_t>(free, stride.pushes);
+    c.task = carve<resident_task>(free, stride.tasks);
+  } else {
+    c.row = carve<std::int32_t>(free, stride.slots);
+  }
+  return c;
+}
+
+template <class Piece>
+__device__ void bring_in(Piece* to, const Piece* from, int count) {
+  for (int i = static_cast<int>(threadIdx.x); i < count; i += static_cast<int>(blockDim.x)) to[i] = from[i];
+}
+
+// Sums over lanes that differ in a bit of [From, 32); every lane gets the sum.
+template <int From>
+__device__ double sum_across(double v) {
+#pragma unroll
+  for (int d = From; d < 32; d *= 2) v += __shfl_xor_sync(all_lanes, v, d);
+  return v;
+}
+
+// Column sums of a table of `count` rows of Width doubles, by one warp: lane l gets column l % Width. AtOnce
+// loads are under way before the first is added.
+template <int Width, int AtOnce, class Load>
+__device__ double sum_table(int count, Load load) {
+  double sum = 0;
+  for (int first = static_cast<int>(threadIdx.x % 32); first < count * Width; first += 32 * AtOnce) {
+    double value[AtOnce];
+#pragma unroll
+    for (int m = 0; m < AtOnce; ++m) value[m] = first + 32 * m < count * Width ? load(first + 32 * m) : 0.0;
+#pragma unroll
+    for (int m = 0; m < AtOnce; ++m) sum += value[m];
+  }
+  return sum_across<Width>(sum);
+}
+
+// From the products that a lane keeps to one a lane: lane l gets column l % 4 summed over its four lanes (over
+// none where four or more lanes share a row and keep one product each).
+template <int Lanes>
+__device__ double one_of_four(const double (&v)[4]) {
+  if constexpr (Lanes >= 4) return v[0];
+  const bool odd = threadIdx.x & 1, high = threadIdx.x & 2;
+  double a = v[0], b = v[1];  // two lanes a row: {pq, qMq} in the even, {rMq, rr} in the odd ones
+  if constexpr (Lanes == 1) {
+    a = (odd ? v[2] : v[0]) + __shfl_xor_sync(all_lanes, odd ? v[0] : v[2], 1);
+    b = (odd ? v[3] : v[1]) + __shfl_xor_sync(all_lanes, odd ? v[1] : v[3], 1);
+  }
+  return (high ? b : a) + __shfl_xor_sync(all_lanes, high ? a : b, 2);
+}
+
+// The dot product of a row's share of one lane: `count` entries, 32 apart.
+template <class T>
+__device__ T lane_product(const T* val, const std::uint16_t* col, const T* p, unsigned count) {
+  T s0{}, s1{}, s2{}, s3{};
+  for (; count >= 4; count -= 4, val += 128, col += 128) {
+    const T v0 = val[0], v1 = val[32], v2 = val[64], v3 = val[96];
+    const T p0 = p[col[0]], p1 = p[col[32]], p2 = p[col[64]], p3 = p[col[96]];
+    s0 += v0 * p0;
+    s1 += v1 * p1;
+    s2 += v2 * p2;
+    s3 += v3 * p3;
+  }
+  if (count > 0) s0 += val[0] * p[col[0]];
+  if (count > 1) s1 += val[32] * p[col[32]];
+  if (count > 2) s2 += val[64] * p[col[64]];
+  return (s0 + s1) + (s2 + s3);
+}
+
+// What every thread of the block learns at the end of an iteration's exchange.
+struct decision {
+  double alpha, beta, rr;
+  cg_event event;
+};
+
+// One thread: history and, at the end, the outcome, into the host's memory.
+__device__ inline void tell_host(device_mailbox& box, std::int64_t iteration, const decision& now,
+                                 bool progress) {
+  const std::int64_t slot = history_slot(iteration);
+  if (slot >= 0) box.residual_squared[slot] = now.rr;
+  if (progress) {
+    __threadfence_system();
+    *static_cast<volatile std::int64_t*>(&box.progress) = iteration + 1;
+  }
+  if (now.event == cg_event::go_on) return;
+  box.event = static_cast<std::int32_t>(now.event);
+  box.iterations = iteration;
+  box.last_squared = now.rr;
+}
+
+// d += alpha p on the own rows; r -= alpha q and p = M r + beta p there and on the halo.
+template <class T, bool Diagonal>
+__device__ void update(const on_chip<T>& c, const resident_block& block, const T* q, T alpha, T beta) {
+  for (int s = static_cast<int>(threadIdx.x); s < block.slots; s += static_cast<int>(blockDim.x)) {
+    const T p = c.p[s], r = c.r[s] - alpha * q[s];
+    T z = r;
+    if constexpr (Diagonal) z = c.minv[s] * r;
+    if (s < block.own) c.d[s] += alpha * p;
+    c.r[s] = r;
+    c.p[s] = z + beta * p;
+  }
+}
+
+// Cluster: the own q to every block that holds it as halo; a warp sends up to 32 neighbours at once.
+template <class T>
+__device__ void send_halo(const on_chip<T>& c, const resident_block& block, T* q, std::uint64_t* arrival) {
+  const int lane = static_cast<int>(threadIdx.x) % 32, warps = static_cast<int>(blockDim.x) / 32;
+  // The last warps first: warp 0 has the sums to see to.
+  for (int t = warps - 1 - static_cast<int>(threadIdx.x) / 32; t < block.tasks; t += warps) {
+    const resident_task task = c.task[t];
+    if (lane < task.count)
+      send_cluster(cluster_address(q + task.slot + lane, task.block), q[c.push[task.first + lane]],
+                   cluster_address(arrival, task.block));
+  }
+}
+
+// q = A p on the own rows. Returns, in lanes 0 to width - 1, the warp's share of the sums. Where several lanes
+// share a row, lane j keeps product number j.
+template <class T, int Lanes, bool Cluster, bool Diagonal>
+__device__ double multiply(const on_chip<T>& c, const resident_block& block, T* q, T* q_out) {
+  const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+  const int warps = static_cast<int>(blockDim.x) / 32;
+  const int part = lane % Lanes;
+  double product[4] = {}, fifth = 0;
+  for (int s = warp; s < block.slices; s += warps) {
+    const unsigned start = c.slice[s], count = c.slice[s + 1] - start;
+    T sum = lane_product(c.val + start * 32 + lane, c.col + start * 32 + lane, c.p, count);
+#pragma unroll
+    for (int d = 1; d < Lanes; d *= 2) sum += __shfl_xor_sync(all_lanes, sum, d);
+    const int own = s * (32 / Lanes) + lane / Lanes;
+    if (own >= block.own) continue;
+    if (part == 0) {
+      q[own] = sum;
+      if constexpr (!Cluster) q_out[c.row[own]] = sum;
+    }
+    const double qi = sum, pi = c.p[own], ri = c.r[own];
+    double mq = qi, mr = ri;
+    if constexpr (Diagonal) {
+      mq = c.minv[own] * qi;
+      mr = c.minv[own] * ri;
+      if (part == 0) fifth += ri * mr;
+    }
+    if constexpr (Lanes <= 2) {
+      product[0] += Lanes == 2 && part == 1 ? ri * mq : pi * qi;
+      product[1] += Lanes == 2 && part == 1 ? ri * ri : qi * mq;
+      if constexpr (Lanes == 1) {
+        product[2] += ri * mq;
+        product[3] += ri * ri;
+      }
+    } else {
+      const double a = part == 0 ? pi : part == 2 ? qi : ri;
+      const double b = part == 0 ? qi : part == 3 ? ri : mq;
+      if (part < 4) product[0] += a * b;
+    }
+  }
+  double mine = sum_across<(Lanes < 4 ? 4 : Lanes)>(one_of_four<Lanes>(product));
+  if constexpr (Diagonal) {
+    fifth = sum_across<1>(fifth);
+    if (lane >= 4) mine = lane == 4 ? fifth : 0.0;
+  }
+  return mine;
+}
+
+template <class T, int Lanes, bool Cluster, bool Diagonal>
+__global__ void __launch_bounds__(512) resident_cg(const __grid_constant__ parameters<T> in) {
+  constexpr int width = sum_width<Diagonal>;
+  extern __shared__ __align__(16) char memory[];
+  __shared__ double warp_sums[16 * width];
+  __shared__ double block_sums[2][max_cluster * width];
+  __shared__ std::uint64_t arrivals[2];
+  __shared__ decision decided;
+
+  const int me = static_cast<int>(blockIdx.x);
+  const int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
+  const int warp = thread / 32, lane = thread % 32, warps = threads / 32;
+  const resident_block block = in.block[me];
+  const on_chip<T> c = carve_all<T, Cluster, Diagonal>(in.stride, memory);
+  const std::int32_t* row = in.row + std::int64_t{me} * in.stride.slots;
+  const unsigned bytes_coming =
+      static_cast<unsigned>((block.slots - block.own) * sizeof(T) + in.blocks * width * sizeof(double));
+
+  bring_in(c.val, in.val + std::int64_t{me} * in.stride.entries, in.stride.entries);
+  bring_in(c.col, in.col + std::int64_t{me} * in.stride.entries, in.stride.entries);
+  bring_in(c.slice, in.slice + std::int64_t{me} * (in.stride.slices + 1), in.stride.slices + 1);
+  if constexpr (Cluster) {
+    bring_in(c.push, in.push + std::int64_t{me} * in.stride.pushes, in.stride.pushes);
+    bring_in(c.task, in.task + std::int64_t{me} * in.stride.tasks, in.stride.tasks);
+  } else {
+    bring_in(c.row, row, in.stride.slots);
+  }
+  for (int s = thread; s < block.slots; s += threads) {
+    const T r = in.r[row[s]];
+    T z = r;
+    if constexpr (Diagonal) {
+      c.minv[s] = in.minv[row[s]];
+      z = c.minv[s] * r;
+    }
+    c.r[s] = r;
+    c.p[s] = z;
+    if (s < block.own) c.d[s] = T{};
+  }
+  if constexpr (Cluster) {
+    if (thread == 0)
+      for (std::uint64_t& arrival : arrivals) {
+        arrival_init(&arrival, 1);
+        arrive_expecting(&arrival, bytes_coming);
+      }
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    __syncthreads();
+    cluster_barrier();  // nobody writes here before this block has begun
+  } else {
+    __syncthreads();
+  }
+
+  for (std::int64_t iteration = 0;; ++iteration) {
+    const int turn = static_cast<int>(iteration & 1);
+    T* q = turn == 0 ? c.q[0] : c.q[1];
+    const bool looks = (iteration + 1) % mailbox_interval == 0;  // at the host's wish to stop
+    T* q_out = in.q_out + turn * in.rows;
+    double* sum_out = in.sum_out + turn * in.blocks * width;
+
+    const double mine = multiply<T, Lanes, Cluster, Diagonal>(c, block, q, q_out);
+    if (lane < width) warp_sums[warp * width + lane] = mine;
+    __syncthreads();
+
+    // The block's sums go to everybody, everybody's sums and the halo come here. A negative r'r from block 0 is
+    // the host's wish to stop.
+    if (warp == 0) {
+      double sum = sum_table<width, 4>(warps, [&](int i) { return warp_sums[i]; });
+      if (looks && me == 0 && lane % width == 3 && *static_cast<volatile std::int32_t*>(&in.box->stop) != 0)
+        sum = -sum - 2.3e-308;  // below zero also where r is zero
+      if constexpr (Cluster) {
+        for (int i = lane; i < in.blocks * width; i += 32)  // lane % width stays: 32 is a multiple of width
+          send_cluster(cluster_address(&block_sums[turn][me * width + lane % width], i / width), sum,
+                       cluster_address(&arrivals[turn], i / width));
+      } else {
+        if (lane < width) sum_out[me * width + lane] = sum;
+        __syncwarp();
+        if (lane == 0)
+          grid_barrier(in.counter, static_cast<unsigned>(in.blocks),
+                       in.meetings + static_cast<unsigned>(iteration) + 1);
+      }
+    }
+    if constexpr (Cluster) {
+      send_halo(c, block, q, &arrivals[turn]);
+      await_cluster(&arrivals[turn], static_cast<unsigned>(iteration >> 1) & 1);
+    } else {
+      __syncthreads();
+      for (int s = block.own + thread; s < block.slots; s += threads) q[s] = __ldcg(q_out + c.row[s]);
+    }
+    if (warp == 0) {
+      const auto table = [&](int i) { return Cluster ? block_sums[turn][i] : __ldcg(sum_out + i); };
+      const double column = sum_table < width, Cluster ? 4 : 17 > (in.blocks, table);  // 17: 132 blocks, 4 sums
+      cg_dots dots;
+      dots.pq = __shfl_sync(all_lanes, column, 0);
+      dots.rmq = __shfl_sync(all_lanes, column, 1);
+      dots.qmq = __shfl_sync(all_lanes, column, 2);
+      dots.rr = __shfl_sync(all_lanes, column, 3);
+      dots.rmr = Diagonal ? __shfl_sync(all_lanes, column, 4) : dots.rr;
+      bool wish = false;
+      if (looks) {
+        const double first = table(3);
+        wish = first < 0;
+        if (wish) dots.rr -= 2 * first;
+        if (!Diagonal) dots.rmr = dots.rr;
+      }
+      cg_step step = cg_advance(dots, in.rule, iteration);
+      if (wish && step.event == cg_event::go_on) step.event = cg_event::interrupted;
+      if (lane == 0) decided = {step.alpha, step.beta, dots.rr, step.event};
+    }
+    __syncthreads();
+    const decision now = decided;
+    if (thread == threads - 1) {
+      if constexpr (Cluster) arrive_expecting(&arrivals[turn], bytes_coming);
+      if (me == 0) tell_host(*in.box, iteration, now, looks);
+    }
+    if (now.event != cg_event::go_on) break;
+    update<T, Diagonal>(c, block, q, static_cast<T>(now.alpha), static_cast<T>(now.beta));
+    __syncthreads();
+  }
+
+  for (int s = thread; s < block.own; s += threads) {
+    in.r[row[s]] = c.r[s];
+    in.d[row[s]] = c.d[s];
+  }
+  if constexpr (Cluster) cluster_barrier();  // nobody leaves while others may still write here
+}
+
+}  // namespace vouch::resident
