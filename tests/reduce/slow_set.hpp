@@ -131,7 +131,7 @@ inline slow_set read_slowly(const std::string& text) {
       set.matrices.back().push_back(*value);
     }
   }
-  const bool ends_inside = inside && rows != set.rows;
+  const bool ends_inside = inside && (rows == 0 || rows != set.rows);
   // A separator may end the file.
   if (ends_inside && rows == 0) set.matrices.pop_back();
   if ((ends_inside && rows > 0) || set.matrices.empty() ||

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include <vouch/core/error.hpp>
+#include <vouch/core/int128.hpp>
 #include <vouch/core/random.hpp>
 #include <vouch/generate/matrix_set.hpp>
 #include <vouch/text/file.hpp>
@@ -94,8 +95,7 @@ class set_printer {
   std::int64_t value(std::uint64_t counter) const {
     const std::uint64_t bits = random_bits(problem_.seed, counter);
     if (values_ == 0) return static_cast<std::int64_t>(bits);
-    __extension__ typedef unsigned __int128 wide;
-    const auto offset = static_cast<std::uint64_t>(wide{bits} * values_ >> 64);
+    const auto offset = static_cast<std::uint64_t>(uint128{bits} * values_ >> 64);
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(problem_.least) + offset);
   }
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include <vouch/core/twofold.hpp>
-#include <vouch/reduce/exact_sums.hpp>
+#include <vouch/interval/exact_sums.hpp>
 #include <vouch/reduce/matrix_set.hpp>
 
 namespace vouch {

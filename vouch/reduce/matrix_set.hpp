@@ -8,10 +8,9 @@
 #include <vector>
 
 #include <vouch/core/device.hpp>
+#include <vouch/core/int128.hpp>
 
 namespace vouch {
-
-__extension__ typedef __int128 int128;
 
 /// What can be asked of each element over all matrices of a set.
 enum class reduction {
@@ -43,7 +42,7 @@ struct set_shape {
 
 struct reduce_options {
   std::vector<reduction> operations{reduction::min};
-  std::optional<set_shape> shape{};     // none: that of the first matrix
+  std::optional<set_shape> shape{};   // none: that of the first matrix
   bool sample = false;                // variance and stddev divide by count - 1
   bool portable = false;              // the strict parser alone, no vector instructions: for comparison
   std::int64_t unit_bytes = 1 << 20;  // of text that a thread takes at a time

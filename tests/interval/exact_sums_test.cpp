@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include <vouch/reduce/exact_sums.hpp>
+#include <vouch/interval/exact_sums.hpp>
 
 namespace vouch {
 namespace {

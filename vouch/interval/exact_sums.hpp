@@ -1,15 +1,13 @@
-// vouch/reduce/exact_sums.hpp -- sums of doubles and of their squares without any rounding; private.
+// vouch/interval/exact_sums.hpp -- sums of doubles and of their squares without any rounding; private.
 #pragma once
 #include <bit>
 #include <cstdint>
 #include <vector>
 
+#include <vouch/core/int128.hpp>
 #include <vouch/interval/exact_number.hpp>
-#include <vouch/reduce/matrix_set.hpp>
 
 namespace vouch {
-
-__extension__ typedef unsigned __int128 magnitude128;
 
 /// A finite double as mantissa * 2^(bit - 1088), bit >= 0.
 struct double_parts {
@@ -46,10 +44,10 @@ class exact_sums {
   /// For sums of origin 2176.
   void add_square(std::int64_t element, double x) {
     const double_parts p = parts_of(x);
-    spread<5>(element, magnitude128{p.mantissa} * p.mantissa, 2 * p.bit, false);
+    spread<5>(element, uint128{p.mantissa} * p.mantissa, 2 * p.bit, false);
   }
   void add_integer(std::int64_t element, int128 value) {
-    const auto magnitude = static_cast<magnitude128>(value < 0 ? -value : value);
+    const auto magnitude = static_cast<uint128>(value < 0 ? -value : value);
     spread<5>(element, magnitude, origin_, value < 0);
   }
   /// Adds the square of an integer of 64 bits.
@@ -67,7 +65,7 @@ class exact_sums {
  private:
   // magnitude < 2^(32 Digits - 31)
   template <int Digits>
-  void spread(std::int64_t element, magnitude128 magnitude, int bit, bool negative) {
+  void spread(std::int64_t element, uint128 magnitude, int bit, bool negative) {
     if (magnitude == 0) return;
     const int digit = bit / 32;
     if (digit < low_ || digit + Digits > low_ + width_) [[unlikely]]
@@ -77,7 +75,7 @@ class exact_sums {
     std::int64_t* to = digits_.data() + element * width_ + (digit - low_);
     const int shift = bit % 32;
     const auto lowest = static_cast<std::uint32_t>(magnitude << shift);
-    const magnitude128 rest = magnitude >> (32 - shift);
+    const uint128 rest = magnitude >> (32 - shift);
     const std::int64_t flip = -std::int64_t{negative};
     to[0] += (std::int64_t{lowest} ^ flip) - flip;
     for (int k = 1; k < Digits; ++k)
@@ -98,10 +96,12 @@ class exact_sums {
 /// The double nearest to a number, ties to even; infinite beyond the largest.
 double nearest_double(const rounding::exact_number& x);
 
+namespace rounding {
 /// Arithmetic of what value() gives: whole numbers times powers of two.
-rounding::exact_number operator-(const rounding::exact_number& a, const rounding::exact_number& b);
-rounding::exact_number operator+(const rounding::exact_number& a, const rounding::exact_number& b);
-rounding::exact_number operator*(const rounding::exact_number& a, const rounding::exact_number& b);
+exact_number operator-(const exact_number& a, const exact_number& b);
+exact_number operator+(const exact_number& a, const exact_number& b);
+exact_number operator*(const exact_number& a, const exact_number& b);
+}  // namespace rounding
 /// a / (p * q), for p and q that are positive.
 rounding::exact_number divided(const rounding::exact_number& a, std::int64_t p, std::int64_t q = 1);
 rounding::exact_number exact(int128 value);

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <utility>
 
-#include <vouch/reduce/exact_sums.hpp>
+#include <vouch/interval/exact_sums.hpp>
 
 namespace vouch {
 
@@ -26,14 +26,14 @@ void append_digit(whole_number& number, std::uint32_t digit) {
   number.multiply_add(1, digit);
 }
 
-whole_number whole(magnitude128 value) {
+whole_number whole(uint128 value) {
   whole_number number;
   for (int k = 3; k >= 0; --k) append_digit(number, static_cast<std::uint32_t>(value >> (32 * k)));
   return number;
 }
 
 // The numerator over 2^binary for a lower power.
-whole_number scaled(const exact_number& x, std::int64_t binary) {
+whole_number numerator_over(const exact_number& x, std::int64_t binary) {
   whole_number number = x.numerator;
   number.shift_left(static_cast<int>(x.binary - binary));
   return number;
@@ -94,12 +94,12 @@ exact_number exact_sums::value(std::int64_t element) const {
 }
 
 int128 exact_sums::integer(std::int64_t element) const {
-  magnitude128 sum = 0;
+  uint128 sum = 0;
   for (int k = 0; k < width_; ++k) {
     const int place = low_ + k - origin_ / 32;
     if (place < 0 || place > 3) continue;  // nothing, or copies of the sign
     const int128 digit = digits_[static_cast<std::size_t>(element * width_ + k)];
-    sum += static_cast<magnitude128>(digit) << (32 * place);
+    sum += static_cast<uint128>(digit) << (32 * place);
   }
   return static_cast<int128>(sum);
 }
@@ -116,15 +116,17 @@ exact_number exact(double x) {
 exact_number exact(int128 value) {
   exact_number number;
   number.negative = value < 0;
-  number.numerator = whole(static_cast<magnitude128>(value < 0 ? -value : value));
+  number.numerator = whole(static_cast<uint128>(value < 0 ? -value : value));
   return number;
 }
+
+namespace rounding {
 
 exact_number operator+(const exact_number& a, const exact_number& b) {
   exact_number sum;
   sum.binary = std::min(a.binary, b.binary);
-  const whole_number x = scaled(a, sum.binary);
-  const whole_number y = scaled(b, sum.binary);
+  const whole_number x = numerator_over(a, sum.binary);
+  const whole_number y = numerator_over(b, sum.binary);
   if (a.negative == b.negative) {
     sum.negative = a.negative;
     sum.numerator = x + y;
@@ -152,9 +154,11 @@ exact_number operator*(const exact_number& a, const exact_number& b) {
   return product;
 }
 
+}  // namespace rounding
+
 exact_number divided(const exact_number& a, std::int64_t p, std::int64_t q) {
   exact_number quotient = a;
-  quotient.denominator = whole(static_cast<magnitude128>(p) * static_cast<magnitude128>(q));
+  quotient.denominator = whole(static_cast<uint128>(p) * static_cast<uint128>(q));
   return quotient;
 }
 
@@ -166,7 +170,7 @@ double nearest_double(const exact_number& x) {
   if (std::isinf(below) || std::isinf(above)) {
     // Half a unit beyond the largest double is the first that rounds to infinity.
     exact_number limit;
-    limit.numerator = whole((magnitude128{1} << 54) - 1);
+    limit.numerator = whole((uint128{1} << 54) - 1);
     limit.binary = 1023 - 53;
     limit.negative = x.negative;
     const bool beyond = x.negative ? compare(x, limit) <= 0 : compare(x, limit) >= 0;
