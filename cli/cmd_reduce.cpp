@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <vouch/core/config.hpp>
+#include <vouch/interval/text.hpp>
 #include <vouch/reduce/matrix_set.hpp>
 #include <vouch/text/file.hpp>
 #include <vouch/text/number.hpp>
@@ -53,6 +54,9 @@ void check(request& r) {
     if (file == "-") file = "/dev/stdin";
   if (parse_device(r.common.device).cuda)
     throw usage_error("vouch reduce runs on the CPU only", "leave --device out");
+  const auto enclosed = [](reduction o) { return o == reduction::sum || o == reduction::mean; };
+  if (r.options.rigorous && std::ranges::none_of(r.options.operations, enclosed))
+    throw usage_error("--rigorous encloses sums and means, and --op asks for neither", "add --op sum,mean");
   check_writable(r.common.output);
 }
 
@@ -101,6 +105,20 @@ std::string json_results(const reduce_result& r) {
   return text + "\n  }";
 }
 
+// {"mean": {"lower": [[...], ...], "upper": ...}}; null without --rigorous.
+nlohmann::ordered_json enclosures_json(const reduce_result& r) {
+  nlohmann::ordered_json all;
+  const auto cols = static_cast<std::size_t>(r.cols);
+  for (const reduced& values : r.results) {
+    for (std::size_t e = 0; e < values.enclosures.size(); ++e) {
+      auto& of = all[std::string(name(values.operation))];
+      of["lower"][e / cols].push_back(values.enclosures[e].lo());
+      of["upper"][e / cols].push_back(values.enclosures[e].hi());
+    }
+  }
+  return all;
+}
+
 // The object of --json. Results are put in as text: they may have more digits than the library's numbers.
 std::string json_text(const request& q, const reduce_result& r, const device& cpu, double read, double total) {
   const std::string place = "@results@";
@@ -110,6 +128,7 @@ std::string json_text(const request& q, const reduce_result& r, const device& cp
   object["cols"] = r.cols;
   object["type"] = r.integers ? "integer" : "real";
   object["result"] = place;
+  object["enclosure"] = enclosures_json(r);
   object["first_matrix"] = 0;  // argmin and argmax count from here
   object["sample"] = q.options.sample;
   object["reproducible"] = true;
@@ -139,6 +158,16 @@ std::string plain_matrix(const reduced& values, const reduce_result& r, std::str
   return text;
 }
 
+// Where they were asked for: a line of bounds for each row.
+std::string enclosure_lines(const reduced& values, const reduce_result& r) {
+  std::string text = values.enclosures.empty() ? "" : fmt::format("{} lies within\n", name(values.operation));
+  for (std::size_t e = 0; e < values.enclosures.size(); ++e)
+    text += (e % static_cast<std::size_t>(r.cols) == 0 ? "  " : " ") +
+            interval_text(values.enclosures[e]) +
+            ((e + 1) % static_cast<std::size_t>(r.cols) == 0 ? "\n" : "");
+  return text;
+}
+
 std::string summary(const reduce_result& r, double seconds) {
   std::string text =
       fmt::format("{} matrices, {} by {}, {}\n", r.count, r.rows, r.cols, r.integers ? "integers" : "reals");
@@ -146,7 +175,8 @@ std::string summary(const reduce_result& r, double seconds) {
     if (values.operation == reduction::count)
       text += fmt::format("count  {}\n", r.count);
     else
-      text += fmt::format("{}\n{}", name(values.operation), plain_matrix(values, r, "  "));
+      text += fmt::format("{}\n{}{}", name(values.operation), plain_matrix(values, r, "  "),
+                          enclosure_lines(values, r));
   }
   const double gigabytes = static_cast<double>(r.bytes) * 1e-9;
   return text + fmt::format("{:.3f} GB in {:.3f} s: {:.2f} GB/s, {:.1f} million matrices/s\n", gigabytes,
@@ -174,6 +204,7 @@ void declare(command_line& line, request& r) {
   line.text("--shape", "RxC", r.shape, "rows and columns of each matrix [those of the first]");
   line.flag("--sample", r.options.sample, "variance and stddev divide by N - 1");
   line.flag("--exact", r.exact, "sums rounded once; they are so without it, too");
+  line.flag("--rigorous", r.options.rigorous, "sum and mean also as enclosures of what the decimals say");
   line.text("-o,--output", "FILE", r.common.output, "write the results here too, as a set");
   add_device_options(line, r.common);
   add_talk_options(line, r.common);

@@ -125,6 +125,30 @@ TEST(reduce, several_files_and_gzip) {
   EXPECT_THROW(reduce({"1\n***\n1 2\n", "1\n***\n1 2 3\n"}, {}), parse_error);
 }
 
+// Few decimals are doubles: the bounds hold what is written, not what was read for it.
+TEST(reduce, enclosures_hold_the_decimals) {
+  __extension__ typedef __float128 quad;
+  const reduce_options options{.operations = {reduction::sum, reduction::mean, reduction::min},
+                               .rigorous = true};
+  std::string text = "1000\n";
+  for (int m = 0; m < 1000; ++m) text += m % 2 == 0 ? "***\n0.1 -0.3\n" : "***\n1e-3 0.7\n";
+  const reduce_result r = reduce({text}, options);
+  const quad sums[] = {50.5, 200}, means[] = {quad{50.5} / 1000, quad{1} / 5};
+  EXPECT_TRUE(r.results[2].enclosures.empty());
+  for (std::size_t e = 0; e < 2; ++e) {
+    const interval<double> sum = r.results[0].enclosures[e], mean = r.results[1].enclosures[e];
+    EXPECT_TRUE(sum.lo() <= sums[e] && sums[e] <= sum.hi()) << sum.lo() << " " << sum.hi();
+    EXPECT_TRUE(mean.lo() <= means[e] && means[e] <= mean.hi()) << mean.lo() << " " << mean.hi();
+    EXPECT_LE(sum.hi() - sum.lo(), 1e-12);
+  }
+  const reduce_result thirds = reduce({"3\n***\n1\n***\n1\n***\n-4\n"}, options);
+  EXPECT_EQ(thirds.results[0].enclosures[0].lo(), -2);
+  EXPECT_EQ(thirds.results[0].enclosures[0].hi(), -2);
+  const interval<double> mean = thirds.results[1].enclosures[0];
+  EXPECT_TRUE(quad{3} * mean.lo() < -2 && quad{3} * mean.hi() > -2);
+  EXPECT_EQ(std::nextafter(mean.lo(), 0), mean.hi());
+}
+
 std::string random_reals(std::int64_t count, bool integers) {
   std::string text = std::to_string(count) + "\n";
   for (std::int64_t m = 0; m < count; ++m) {

@@ -56,7 +56,7 @@ void settle_lanes(std::vector<std::int64_t>& lanes, std::int64_t elements, exact
 
 }  // namespace
 
-reduce_needs::reduce_needs(const std::vector<reduction>& operations) {
+reduce_needs::reduce_needs(const std::vector<reduction>& operations, bool rigorous) {
   const auto any = [&](auto... wanted) {
     return std::any_of(operations.begin(), operations.end(),
                        [&](reduction o) { return ((o == wanted) || ...); });
@@ -65,7 +65,7 @@ reduce_needs::reduce_needs(const std::vector<reduction>& operations) {
   min = any(r::min, r::range, r::norm_inf);
   max = any(r::max, r::range, r::norm_inf);
   sum = any(r::sum, r::mean, r::variance, r::stddev);
-  magnitudes = any(r::norm1);
+  magnitudes = any(r::norm1) || (rigorous && any(r::sum, r::mean));
   squares = any(r::variance, r::stddev, r::norm2);
   argmin = any(r::argmin);
   argmax = any(r::argmax);

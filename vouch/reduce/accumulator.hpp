@@ -15,7 +15,7 @@ struct reduce_needs {
   bool min = false, max = false, sum = false, magnitudes = false, squares = false;
   bool argmin = false, argmax = false, product = false;
 
-  explicit reduce_needs(const std::vector<reduction>& operations);
+  explicit reduce_needs(const std::vector<reduction>& operations, bool rigorous = false);
   /// Only what extremes and sums of the values tell.
   bool simple() const { return !squares && !argmin && !argmax && !product; }
 };

@@ -9,6 +9,7 @@
 
 #include <vouch/core/device.hpp>
 #include <vouch/core/int128.hpp>
+#include <vouch/interval/interval.hpp>
 
 namespace vouch {
 
@@ -44,6 +45,7 @@ struct reduce_options {
   std::vector<reduction> operations{reduction::min};
   std::optional<set_shape> shape{};   // none: that of the first matrix
   bool sample = false;                // variance and stddev divide by count - 1
+  bool rigorous = false;              // sum and mean also as enclosures
   bool portable = false;              // the strict parser alone, no vector instructions: for comparison
   std::int64_t unit_bytes = 1 << 20;  // of text that a thread takes at a time
 };
@@ -52,8 +54,9 @@ struct reduce_options {
 struct reduced {
   reduction operation{};
   bool integral = false;
-  std::vector<int128> integers;  // where integral
-  std::vector<double> reals;     // else
+  std::vector<int128> integers;              // where integral
+  std::vector<double> reals;                 // else
+  std::vector<interval<double>> enclosures;  // of sum and mean, where options.rigorous asks
 };
 
 struct reduce_result {
@@ -81,7 +84,8 @@ struct reduce_result {
 ///         is exact. Sums are formed exactly in any case: sum, mean, range, variance and norm1 are the exact
 ///         values for the numbers read, rounded once; stddev and norm2 err by one unit in the last place at
 ///         most; a product of reals by count * 2^-104, relative, before it is rounded. Negative zero counts as
-///         zero.
+///         zero. Enclosures hold the sum or mean of the decimal numbers as they are written, which few doubles
+///         equal: for integers the smallest ones, for reals about sum |x| 2^-52 wide.
 /// Cost    One pass over the text.
 /// Throws  parse_error  the text breaks the rules above; names the first place where it does
 ///         shape_error  options.shape is not positive

@@ -126,7 +126,7 @@ struct worker {
 class set_reducer {
  public:
   set_reducer(const device& cpu, const reduce_options& options)
-      : threads_(std::max(1, cpu.threads())), options_(options), needs_(options.operations) {}
+      : threads_(std::max(1, cpu.threads())), options_(options), needs_(options.operations, options.rigorous) {}
 
   void add_file(const std::string& path) {
     input_file file(path);

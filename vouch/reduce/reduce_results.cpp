@@ -32,7 +32,7 @@ class finisher {
       : options_(options), shape_(shape), from_(from) {}
 
   reduced finish(reduction operation) {
-    reduced result{operation, integral(operation), {}, {}};
+    reduced result{operation, integral(operation), {}, {}, {}};
     if (operation == reduction::count) {
       result.integers = {from_.count};
       return result;
@@ -42,6 +42,9 @@ class finisher {
         result.integers.push_back(integer(operation, e));
       else
         result.reals.push_back(checked(real(operation, e), operation, e));
+    if (options_.rigorous && (operation == reduction::sum || operation == reduction::mean))
+      for (std::int64_t e = 0; e < shape_.rows * shape_.cols; ++e)
+        result.enclosures.push_back(enclosure(operation, e));
     return result;
   }
 
@@ -125,6 +128,24 @@ class finisher {
         return std::ldexp(p.value.hi, static_cast<int>(std::clamp<std::int64_t>(p.exponent, -5000, 5000)));
       }
     }
+  }
+
+  // A decimal number is within 2^-53 of the double that was read for it, relative, or within 2^-1075.
+  interval<double> enclosure(reduction operation, std::int64_t e) const {
+    const exact_number sum = from_.values.sum(e);
+    exact_number slack;
+    if (!from_.integers) {
+      exact_number relative = from_.values.magnitude_sum(e), absolute = exact(int128{from_.count});
+      relative.binary -= 53;
+      absolute.binary -= 1075;
+      slack = relative + absolute;
+    }
+    const std::int64_t divisor = operation == reduction::mean ? from_.count : 1;
+    const auto bound = [&](const exact_number& x, rounding::direction to) {
+      return checked(rounding::nearest_bound<double>(divided(x, divisor), to), operation, e);
+    };
+    return interval<double>::unchecked(bound(sum - slack, rounding::direction::down),
+                                       bound(sum + slack, rounding::direction::up));
   }
 
   // (count * sum of squares - square of the sum) / (count * divisor)
