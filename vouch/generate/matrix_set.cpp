@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <exception>
+#include <span>
 #include <vector>
 
 #include <vouch/core/error.hpp>
@@ -13,7 +15,7 @@
 namespace vouch {
 namespace {
 
-constexpr std::int64_t piece_values = 1 << 17;  // that a thread prints at a time
+constexpr std::int64_t piece_values = 1 << 16;  // that a thread prints at a time
 
 // Texts of the numbers 0 to 9999, without and with leading zeros.
 struct small_numbers {
@@ -57,28 +59,54 @@ void check(const matrix_set_problem& p) {
                       " is empty");
 }
 
+// Offsets from the least value: several of them, for small ranges, from each word of 64 random bits.
+class value_stream {
+ public:
+  // The low half of word * range is again a random word, if a coarser one: it serves until 24 bits are left
+  // beyond the range of what is drawn, so that no value's probability errs by more than 2^-24, relative.
+  explicit value_stream(const matrix_set_problem& p)
+      : seed_(p.seed), range_(static_cast<std::uint64_t>(p.most) - static_cast<std::uint64_t>(p.least) + 1) {
+    constexpr std::uint64_t most_drawn = std::uint64_t{1} << 40;
+    for (std::uint64_t drawn = range_; range_ > 1 && drawn <= most_drawn / range_; drawn *= range_) ++draws_;
+  }
+  /// Values first, first + 1, ... of the stream.
+  void fill(std::uint64_t first, std::span<std::uint64_t> values) const {
+    std::uint64_t* to = values.data();
+    std::uint64_t* const end = to + values.size();
+    std::uint64_t skip = first % draws_;
+    for (std::uint64_t word = first / draws_; to < end; ++word) {
+      std::uint64_t bits = random_bits(seed_, word);
+      for (std::uint64_t k = 0; k < skip; ++k) bits *= range_;
+      const auto now = std::min<std::ptrdiff_t>(static_cast<std::ptrdiff_t>(draws_ - skip), end - to);
+      for (std::uint64_t* const last = to + now; to < last; ++to) {
+        const uint128 wide = range_ == 0 ? uint128{bits} << 64 : uint128{bits} * range_;
+        *to = static_cast<std::uint64_t>(wide >> 64);
+        bits = static_cast<std::uint64_t>(wide);
+      }
+      skip = 0;
+    }
+  }
+
+ private:
+  std::uint64_t seed_;
+  std::uint64_t range_;      // how many different ones; 0 for 2^64
+  std::uint64_t draws_ = 1;  // from one word
+};
+
 class set_printer {
  public:
-  explicit set_printer(const matrix_set_problem& problem)
-      : problem_(problem),
-        values_(static_cast<std::uint64_t>(problem.most) - static_cast<std::uint64_t>(problem.least) + 1) {}
+  explicit set_printer(const matrix_set_problem& problem) : problem_(problem), stream_(problem) {}
 
   std::int64_t matrices_a_piece() const { return std::max<std::int64_t>(1, piece_values / elements()); }
   std::int64_t elements() const { return problem_.rows * problem_.cols; }
 
-  /// Appends matrices to text, which must have room.
-  char* matrices(char* to, std::int64_t first, std::int64_t last) const {
-    auto counter = static_cast<std::uint64_t>(first * elements());
-    for (std::int64_t m = first; m < last; ++m) {
+  /// Prints matrices; text has most_bytes() for each and number_width more, values room for all elements.
+  char* matrices(char* to, std::span<std::uint64_t> values, std::int64_t first) const {
+    stream_.fill(static_cast<std::uint64_t>(first * elements()), values);
+    const bool digits = problem_.least >= 0 && problem_.most <= 9;
+    for (const std::uint64_t *v = values.data(), *end = v + values.size(); v < end; v += elements()) {
       std::memcpy(to, "***\n", 4);
-      to += 4;
-      for (std::int64_t i = 0; i < problem_.rows; ++i) {
-        for (std::int64_t j = 0; j < problem_.cols; ++j) {
-          to = print(to, value(counter++), small_);
-          *to++ = ' ';
-        }
-        to[-1] = '\n';
-      }
+      to = digits ? print_digits(to + 4, v) : print_numbers(to + 4, v);
     }
     return to;
   }
@@ -91,16 +119,32 @@ class set_printer {
   }
 
  private:
-  // The high half of random times range; the whole of 64 bits where the range is all of them.
-  std::int64_t value(std::uint64_t counter) const {
-    const std::uint64_t bits = random_bits(problem_.seed, counter);
-    if (values_ == 0) return static_cast<std::int64_t>(bits);
-    const auto offset = static_cast<std::uint64_t>(uint128{bits} * values_ >> 64);
-    return static_cast<std::int64_t>(static_cast<std::uint64_t>(problem_.least) + offset);
+  char* print_digits(char* to, const std::uint64_t* offsets) const {
+    const auto zero = static_cast<std::uint64_t>('0' + problem_.least);
+    for (std::int64_t i = 0; i < problem_.rows; ++i, offsets += problem_.cols) {
+      for (std::int64_t j = 0; j < problem_.cols; ++j) {
+        const char both[] = {static_cast<char>(zero + offsets[j]), ' '};
+        std::memcpy(to + 2 * j, both, sizeof both);
+      }
+      to += 2 * problem_.cols;
+      to[-1] = '\n';
+    }
+    return to;
+  }
+  char* print_numbers(char* to, const std::uint64_t* offsets) const {
+    for (std::int64_t i = 0; i < problem_.rows; ++i) {
+      for (std::int64_t j = 0; j < problem_.cols; ++j) {
+        const auto value = static_cast<std::int64_t>(static_cast<std::uint64_t>(problem_.least) + *offsets++);
+        to = print(to, value, small_);
+        *to++ = ' ';
+      }
+      to[-1] = '\n';
+    }
+    return to;
   }
 
   matrix_set_problem problem_;
-  std::uint64_t values_;  // how many different ones; 0 for 2^64
+  value_stream stream_;
   small_numbers small_;
 };
 
@@ -110,32 +154,38 @@ void write_matrix_set(const device& cpu, const std::string& path, const matrix_s
   check(problem);
   const set_printer printer(problem);
   const std::int64_t step = printer.matrices_a_piece();
+  const std::int64_t pieces = ceil_div(problem.count, step);
   atomic_file file(path);
   file.write(std::to_string(problem.count) + "\n");
-  std::exception_ptr failure;
-#pragma omp parallel num_threads(cpu.threads())
+  std::atomic<std::int64_t> next = 0, turn = 0;  // the pieces to print and to write
+  std::exception_ptr failure;                    // of the thread whose turn it is
+#pragma omp parallel num_threads(static_cast <int>(std::min <std::int64_t>(cpu.threads(), pieces)))
   {
     std::vector<char> text;
-#pragma omp for ordered schedule(dynamic, 1)
-    for (std::int64_t first = 0; first < problem.count; first += step) {
-      const std::int64_t last = std::min(problem.count, first + step);
+    std::vector<std::uint64_t> values;
+    for (std::int64_t piece = next++; piece < pieces; piece = next++) {
+      const std::int64_t first = piece * step, matrices = std::min(problem.count - first, step);
       std::exception_ptr failed;
       char* end = nullptr;
       try {
         // A printed number may touch a few bytes behind it.
-        text.resize(printer.most_bytes() * static_cast<std::size_t>(std::min(step, problem.count)) +
-                    number_width);
-        end = printer.matrices(text.data(), first, last);
+        text.resize(printer.most_bytes() * static_cast<std::size_t>(matrices) + number_width);
+        values.resize(static_cast<std::size_t>(matrices * printer.elements()));
+        end = printer.matrices(text.data(), values, first);
       } catch (...) {
         failed = std::current_exception();
       }
-#pragma omp ordered
+      // Waits asleep: the processors are for those that print.
+      for (std::int64_t now = turn; now != piece; now = turn) turn.wait(now);
+      if (failure == nullptr) failure = failed;
       try {
-        if (failure == nullptr) failure = failed;
         if (failure == nullptr) file.write({text.data(), static_cast<std::size_t>(end - text.data())});
       } catch (...) {
         failure = std::current_exception();
       }
+      if (failure != nullptr) next = pieces;
+      ++turn;
+      turn.notify_all();
     }
   }
   if (failure) std::rethrow_exception(failure);
