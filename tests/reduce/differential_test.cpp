@@ -42,10 +42,15 @@ std::string number(dice& d, int kind) {
     case 3:
       for (std::uint64_t k = d.below(18); k > 0; --k) most *= 10;
       return text += std::to_string(d.below(most));
-    default:
-      text += std::to_string(d.below(1000));
+    default: {
+      if (!d.one_in(10)) text += std::to_string(d.below(1000));
+      const std::uint64_t decimals = d.one_in(4) ? d.below(13) : d.below(6);
       text += '.';
-      return text += std::to_string(d.below(8) * 125);
+      for (std::uint64_t k = 0; k < decimals; ++k) text += static_cast<char>('0' + d.below(10));
+      if (text.find_first_of("0123456789") == std::string::npos) text += '0';
+      if (d.one_in(40)) text += d.one_in(2) ? "e-3" : "E+02";
+      return text;
+    }
   }
 }
 

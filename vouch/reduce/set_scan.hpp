@@ -36,6 +36,8 @@ class digit_template {
 bool has_avx512();
 /// Integers of up to eight digits in any layout, by AVX-512. Loads 64 bytes from places up to limit on.
 void scan_avx512(set_parser& state, const char* limit, value_buffer& values);
+/// Decimals without exponents and integers, of up to 15 digits: for units whose values go by as doubles.
+void scan_decimals_avx512(set_parser& state, const char* limit, value_buffer& values);
 
 /// All the ways of parsing a unit of text, for one thread.
 class unit_scanner {

@@ -59,6 +59,17 @@ class value_buffer {
     for (std::int64_t k = 0; k < narrow_count_; ++k) narrow_[k] = narrow_[capacity + k];
   }
 
+  // The same for doubles, in a unit that holds reals.
+  double* wide_end() { return wide_ + wide_count_; }
+  void took_wide(std::int64_t count, bool reals) {
+    any_real_ |= reals;
+    wide_count_ += count;
+    if (wide_count_ < wide_capacity) return;
+    to_.fold(wide_, wide_capacity);
+    wide_count_ -= wide_capacity;
+    for (std::int64_t k = 0; k < wide_count_; ++k) wide_[k] = wide_[wide_capacity + k];
+  }
+
   /// Integers go as they are until the first real of a unit.
   void begin_unit(std::int64_t unit) {
     flush();
@@ -76,6 +87,7 @@ class value_buffer {
   accumulator& target() { return to_; }
 
  private:
+  static constexpr std::int64_t wide_capacity = capacity / 2;
   static constexpr std::int64_t exact_limit = std::int64_t{1} << 53;
 
   void narrow(std::int32_t value) {
@@ -85,8 +97,8 @@ class value_buffer {
   void wide(double value) {
     if (!with_reals_) flush();
     with_reals_ = true;
-    wide_[wide_count_++] = value;
-    if (wide_count_ == capacity / 2) flush();
+    *wide_end() = value;
+    took_wide(1, false);
   }
 
   accumulator& to_;
@@ -95,7 +107,7 @@ class value_buffer {
   bool with_reals_ = false;
   bool any_real_ = false;
   std::int32_t narrow_[capacity + room];
-  double wide_[capacity / 2];
+  double wide_[wide_capacity + room];
 };
 
 /// Parses whole lines, resuming wherever another parser stopped.

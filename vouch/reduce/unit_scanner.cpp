@@ -21,8 +21,8 @@ std::int64_t unit_scanner::scan(const char* begin, const char* end, std::int64_t
   std::int64_t patience = 1;
   while (state.at < end && state.fault == set_fault::none) {
     const char* const before = state.at;
-    const bool vectors = has_avx512() && !portable_ && !values_.holds_reals();
-    if (vectors) scan_avx512(state, limit, values_);
+    const bool vectors = has_avx512() && !portable_;
+    if (vectors) (values_.holds_reals() ? scan_decimals_avx512 : scan_avx512)(state, limit, values_);
     patience = state.at - before > 16 * vector_bytes ? 1 : std::min(2 * patience, all / 4);
     state.parse(end, values_, vectors && state.at <= limit ? state.matrices + patience : all);
   }
