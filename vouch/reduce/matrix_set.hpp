@@ -47,7 +47,7 @@ struct reduce_options {
   bool sample = false;                // variance and stddev divide by count - 1
   bool rigorous = false;              // sum and mean also as enclosures
   bool portable = false;              // the strict parser alone, no vector instructions: for comparison
-  std::int64_t unit_bytes = 1 << 20;  // of text that a thread takes at a time
+  std::int64_t unit_bytes = 1 << 18;  // of text that a thread takes at a time
 };
 
 /// One result for each element, row by row; a single one for reduction::count.

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <exception>
 #include <limits>
 #include <map>
 #include <memory>
@@ -9,38 +10,13 @@
 #include <vouch/core/error.hpp>
 #include <vouch/reduce/reduce_results.hpp>
 #include <vouch/reduce/set_scan.hpp>
+#include <vouch/reduce/unit_text.hpp>
 #include <vouch/text/file.hpp>
-#include <vouch/text/mapped_file.hpp>
 
 namespace vouch {
 namespace {
 
 constexpr std::int64_t most_accumulator_bytes = 48 << 20;
-
-// Where the line begins that holds the first asterisk on a line that starts behind p; end if there is none.
-const char* next_separator(const char* p, const char* begin, const char* end) {
-  if (p >= end) return end;
-  if (p > begin && p[-1] != '\n') {
-    const void* feed = std::memchr(p, '\n', static_cast<std::size_t>(end - p));
-    if (feed == nullptr) return end;
-    p = static_cast<const char*>(feed) + 1;
-  }
-  const void* star = std::memchr(p, '*', static_cast<std::size_t>(end - p));
-  if (star == nullptr) return end;
-  const char* q = static_cast<const char*>(star);
-  while (q > p && q[-1] != '\n') --q;
-  return q;
-}
-
-// Where the last separator's line begins, behind the first such line: what follows may be incomplete. begin if
-// there is none.
-const char* last_separator(const char* begin, const char* end) {
-  const void* star = memrchr(begin, '*', static_cast<std::size_t>(end - begin));
-  if (star == nullptr) return begin;
-  const char* q = static_cast<const char*>(star);
-  while (q > begin && q[-1] != '\n') --q;
-  return q > next_separator(begin, begin, end) ? q : begin;
-}
 
 // A window on a text that comes in order.
 class stream_text {
@@ -118,6 +94,8 @@ class ordered_products {
 struct worker {
   accumulator values;
   unit_scanner scanner;
+  unit_fetcher fetcher{};
+  std::exception_ptr failure{};
 
   worker(set_shape shape, const reduce_needs& needs, bool portable)
       : values(shape.rows * shape.cols, needs), scanner(shape, values, portable) {}
@@ -131,7 +109,7 @@ class set_reducer {
   void add_file(const std::string& path) {
     input_file file(path);
     if (file.random_access())
-      add_mapped(mapped_file(file));
+      add_units(file);
     else
       add_stream(file);
   }
@@ -170,38 +148,41 @@ class set_reducer {
       workers_.push_back(std::make_unique<worker>(shape_, needs_, options_.portable));
   }
 
-  void add_mapped(const mapped_file& file) {
-    const char* const begin = file.begin();
-    const char* const end = file.end();
-    const set_header header = parse_set_header(file.path(), begin, end);
-    text_place place{file.path(), header.body, end, 1, 0, header.count};
-    place.first_line += std::count(begin, header.body, '\n');
+  void add_units(const input_file& file) {
+    const mapped_file map(file);
+    const set_header header = parse_set_header(file.path(), map.begin(), map.end());
+    text_place place{file.path(), header.body, map.end(), 1, 0, header.count};
+    place.first_line += std::count(map.begin(), header.body, '\n');
     learn_shape(place, true);
-    bytes_ += end - begin;
-    const std::int64_t units =
-        ceil_div<std::int64_t>(std::max<std::int64_t>(end - header.body, 1), options_.unit_bytes);
+    bytes_ += map.end() - map.begin();
+    const file_units units{file, map, header.body, options_.unit_bytes};
+    const std::int64_t n = units.count();
     const std::int64_t first_unit = static_cast<std::int64_t>(counts_.size());
-    counts_.resize(counts_.size() + static_cast<std::size_t>(units));
-    // Unit k holds the matrices whose separators' lines start in its bytes; the first also what is before.
-    const auto border = [&](std::int64_t k) {
-      if (k == 0) return header.body;
-      return k == units ? end : next_separator(header.body + k * options_.unit_bytes, begin, end);
-    };
+    counts_.resize(counts_.size() + static_cast<std::size_t>(n));
     std::atomic<std::int64_t> next = 0;
-    std::atomic<std::int64_t> failed = units;
-    const int team = static_cast<int>(std::min<std::int64_t>(threads_, units));
+    std::atomic<std::int64_t> failed = n;
+    const int team = static_cast<int>(std::min<std::int64_t>(threads_, n));
 #pragma omp parallel for num_threads(team) schedule(static, 1)
     for (int t = 0; t < team; ++t) {
       worker& mine = *workers_[static_cast<std::size_t>(t)];
-      for (std::int64_t k = next++; k < units && k < failed; k = next++) {
-        const std::int64_t matrices =
-            scan(mine, border(k), border(k + 1), first_unit + k, border(k + 1) == end);
-        counts_[static_cast<std::size_t>(first_unit + k)] = std::max<std::int64_t>(matrices, 0);
-        for (std::int64_t f = failed; matrices < 0 && k < f && !failed.compare_exchange_weak(f, k);) {
+      try {
+        for (std::int64_t k = next++; k < n && k < failed; k = next++) {
+          std::int64_t matrices = 0;
+          mine.fetcher.with_unit(units, k, [&](const unit_text& text) {
+            matrices = scan(mine, text.begin, text.end, first_unit + k, text.end_of_file);
+          });
+          counts_[static_cast<std::size_t>(first_unit + k)] = std::max<std::int64_t>(matrices, 0);
+          for (std::int64_t f = failed; matrices < 0 && k < f && !failed.compare_exchange_weak(f, k);) {
+          }
         }
+      } catch (...) {  // of the file system, or memory
+        mine.failure = std::current_exception();
+        next = n;
       }
     }
-    check_counts(place, units, failed, first_unit, border);
+    for (const auto& one : workers_)
+      if (one->failure) std::rethrow_exception(one->failure);
+    check_counts(place, units, failed, first_unit);
   }
 
   std::int64_t scan(worker& by, const char* from, const char* to, std::int64_t unit, bool end_of_file) {
@@ -211,15 +192,13 @@ class set_reducer {
   }
 
   // Finds the first fault of the file, if any.
-  template <class Border>
-  void check_counts(text_place place, std::int64_t units, std::int64_t failed, std::int64_t first_unit,
-                    Border border) {
+  void check_counts(text_place place, const file_units& units, std::int64_t failed, std::int64_t first_unit) {
     const text_place whole = place;
-    for (std::int64_t k = 0; k < units; ++k) {
+    for (std::int64_t k = 0, n = units.count(); k < n; ++k) {
       const std::int64_t count = counts_[static_cast<std::size_t>(first_unit + k)];
       if (k == failed || place.matrices + count > place.announced) {
-        place.begin = border(k);
-        place.end = border(k + 1);
+        place.begin = units.border(k);
+        place.end = units.border(k + 1);
         place.first_line = whole.first_line + std::count(whole.begin, place.begin, '\n');
         throw_first_fault(place, shape_, place.end == whole.end);
       }
