@@ -50,4 +50,12 @@ __device__ inline void await_cluster(std::uint64_t* barrier, unsigned parity) {
         : "memory");
 }
 
+// The copy engine brings bytes (a multiple of 16) and counts them on the barrier.
+__device__ inline void bulk_copy(void* to, const void* from, unsigned bytes, std::uint64_t* arrival) {
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+                   shared_address(to)),
+               "l"(from), "r"(bytes), "r"(shared_address(arrival))
+               : "memory");
+}
+
 }  // namespace vouch

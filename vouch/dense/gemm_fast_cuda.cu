@@ -1,60 +1,64 @@
+#include <algorithm>
+
 #include <vouch/core/array.hpp>
 #include <vouch/core/launch.cuh>
 #include <vouch/dense/gemm_fast.hpp>
 #include <vouch/dense/gemm_midpoint.cuh>
+#include <vouch/dense/gemm_nearest.cuh>
 
 namespace vouch::detail {
 namespace {
 
 std::int64_t padded_to(std::int64_t size, std::int64_t unit) { return ceil_div(size, unit) * unit; }
 
-// One operand as the kernels want it.
-template <class E>
+// One operand as the kernels want it: midpoints, and its parts of the radius.
+template <class E, radius_role... Roles>
 class split_operand {
  public:
-  split_operand(const device& dev, const gemm_operand<E>& operand, std::int64_t depth)
-      : dev_(dev),
-        operand_(operand),
-        depth_(depth),
-        padded_(padded_to(operand.size, nearest_tile::m)),
-        padded_depth_(padded_to(depth, byte_tile::k)),
-        mids_(dev, padded_depth_ * padded_) {
-    launch(dev_, "midpoints_of", {tiles() * (padded_depth_ / split_tile), split_threads}, midpoints_of<E>,
-           operand_, tiles(), depth_, padded_, mids_.data());
-  }
-
-  template <radius_role Role>
-  void add_part(double ku) {
-    auto largest = array<unsigned long long>::zeros(dev_, operand_.size);
-    launch(dev_, "largest_of_rows",
-           {ceil_div<std::int64_t>(operand_.size, split_tile) * ceil_div(depth_, largest_depth), split_threads},
-           largest_of_rows<E, Role>, operand_, ceil_div<std::int64_t>(operand_.size, split_tile), depth_, ku,
+  split_operand(const device& dev, const gemm_operand<E>& operand, std::int64_t depth, double ku)
+      : padded_(padded_to(operand.size, std::max(byte_tile::m, byte_tile::n))),
+        padded_depth_(padded_to(depth, split_tile::depth)),
+        mids_(dev, padded_ / 128 * (padded_depth_ / nearest_tile::k) * nearest_tile::piece),
+        unit_(dev, parts * padded_),
+        bytes_(dev, parts * padded_ * padded_depth_) {
+    auto largest = array<unsigned long long>::zeros(dev, parts * padded_);
+    const std::int64_t tiles = padded_ / split_tile::rows;
+    const launch_shape shape{tiles * (padded_depth_ / split_tile::depth), split_tile::threads};
+    launch(dev, "midpoints_of", shape, midpoints_of<E, Roles...>, operand, tiles, depth, padded_, ku, mids(),
            largest.data());
-    const std::size_t p = static_cast<std::size_t>(parts_++);
-    unit_[p] = array<double>(dev_, padded_);
-    bytes_[p] = array<std::uint8_t>(dev_, padded_ * padded_depth_);
-    launch(dev_, "units_of_rows", {ceil_div<std::int64_t>(padded_, 256), 256}, units_of_rows, operand_.size,
-           padded_, largest.data(), unit_[p].data());
-    launch(dev_, "bytes_of", {tiles() * (padded_depth_ / split_tile), split_threads}, bytes_of<E, Role>,
-           operand_, tiles(), depth_, ku, unit_[p].data(), padded_depth_, bytes_[p].data());
+    launch(dev, "bytes_of", shape, bytes_of<E, Roles...>, operand, tiles, depth, ku, largest.data(), bytes(),
+           unit_.data(), bytes_.data());
   }
 
-  midpoints mids() const { return {mids_.data(), padded_}; }
-  byte_operand parts() const {
-    return {{bytes_[0].data(), bytes_[1].data()}, {unit_[0].data(), unit_[1].data()}};
-  }
-  std::int64_t padded_depth() const { return padded_depth_; }
+  midpoints mids() { return {mids_.data(), padded_depth_ / nearest_tile::k}; }
+  byte_operand bytes() const { return {bytes_.data(), unit_.data(), padded_, padded_depth_}; }
 
  private:
-  std::int64_t tiles() const { return padded_ / split_tile; }
+  static constexpr std::int64_t parts = sizeof...(Roles);
 
-  device dev_;
-  gemm_operand<E> operand_;
-  std::int64_t depth_, padded_, padded_depth_;
+  std::int64_t padded_, padded_depth_;
   array<double> mids_;
-  array<std::uint8_t> bytes_[2];
-  array<double> unit_[2];
-  int parts_ = 0;
+  array<double> unit_;
+  array<std::uint8_t> bytes_;
+};
+
+template <class TA, class TB>
+struct split_roles;  // left and right operand: the parts whose products are the radius
+
+template <real T>
+struct split_roles<interval<T>, interval<T>> {
+  using left = split_operand<interval<T>, radius_role::magnitude, radius_role::radius>;
+  using right = split_operand<interval<T>, radius_role::widened_radius, radius_role::magnitude_and_radius>;
+};
+template <real T>
+struct split_roles<interval<T>, T> {
+  using left = split_operand<interval<T>, radius_role::widened_radius>;
+  using right = split_operand<T, radius_role::magnitude>;
+};
+template <real T, class TB>
+struct split_roles<T, TB> {
+  using left = split_operand<T, radius_role::magnitude>;
+  using right = split_operand<TB, radius_role::widened_radius>;
 };
 
 }  // namespace
@@ -71,28 +75,20 @@ void gemm_fast_cuda(const device& dev, transpose trans_a, transpose trans_b, T a
 
   constexpr double unit_roundoff = 0x1p-53, smallest = 0x1p-1074;
   const double ku = static_cast<double>(depth) * unit_roundoff;  // exact
-  split_operand<TA> X(dev, left, depth);
-  split_operand<TB> Y(dev, right, depth);
-  if constexpr (interval_a && !interval_b) {
-    X.template add_part<radius_role::widened_radius>(ku);
-    Y.template add_part<radius_role::magnitude>(ku);
-  } else {
-    X.template add_part<radius_role::magnitude>(ku);
-    Y.template add_part<radius_role::widened_radius>(ku);
-  }
-  if constexpr (interval_a && interval_b) {
-    X.template add_part<radius_role::radius>(ku);
-    Y.template add_part<radius_role::magnitude_and_radius>(ku);
-  }
-  array<double> radius(dev, C.rows * C.cols);
+  typename split_roles<TA, TB>::left X(dev, left, depth, ku);
+  typename split_roles<TA, TB>::right Y(dev, right, depth, ku);
+  constexpr int parts = interval_a && interval_b ? 2 : 1;
+  array<float> radius(dev, parts * C.rows * C.cols);
+  const std::int64_t byte_tiles =
+      ceil_div<std::int64_t>(C.rows, byte_tile::m) * ceil_div<std::int64_t>(C.cols, byte_tile::n);
+  launch(dev, "gemm_radius", {parts * byte_tiles, byte_tile::threads, sizeof(byte_stage) * byte_tile::stages},
+         gemm_radius, X.bytes(), Y.bytes(), parts, C.rows, C.cols, radius.data());
+  const byte_products bound{radius.data(), parts, X.bytes(), Y.bytes(), static_cast<double>(depth) * smallest};
   const std::int64_t tiles =
       ceil_div<std::int64_t>(C.rows, nearest_tile::m) * ceil_div<std::int64_t>(C.cols, nearest_tile::n);
-  launch(dev, "gemm_radius", {tiles, byte_tile::threads, sizeof(byte_stage) * byte_tile::stages}, gemm_radius,
-         X.parts(), Y.parts(), interval_a && interval_b ? 2 : 1, C.rows, C.cols, X.padded_depth(),
-         static_cast<double>(depth) * smallest, radius.data());
   launch(dev, "gemm_nearest", {tiles, nearest_tile::threads, sizeof(nearest_stage) * nearest_tile::stages},
-         gemm_nearest<TA, TB, T>, X.mids(), Y.mids(), left, right, depth, radius.data(),
-         gemm_result<T>{C.data, C.ld, alpha, beta});
+         gemm_nearest<TA, TB, T>, X.mids(), Y.mids(), left, right, depth, bound,
+         gemm_result<T>{C.data, 1, C.ld, alpha, beta});
 }
 
 #define VOUCH_INSTANTIATE(TA, TB, T)                                                          \

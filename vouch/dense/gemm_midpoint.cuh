@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 
+#include <vouch/dense/gemm_nearest.cuh>
 #include <vouch/dense/gemm_radius.cuh>
 
 namespace vouch::detail {
@@ -41,44 +42,84 @@ __device__ inline const E& element_of(const gemm_operand<E>& operand, std::int64
   return operand.data[i * operand.along + k * operand.across];
 }
 
-// Blocks of 256 threads take tiles of 32 elements by 32 steps of k; tiles_i of them side by side.
-constexpr int split_tile = 32, split_rows = 8, split_threads = split_tile * split_rows;
+// A NaN comes out on top and stays: such a row has no finite bound.
+__device__ inline double larger(double most, double part) { return part <= most || isnan(most) ? most : part; }
 
-struct split_place {
-  int x, y;
-  std::int64_t i0, k0;
-  __device__ split_place(std::int64_t tiles_i, std::int64_t depth_of_tile)
-      : x(static_cast<int>(threadIdx.x) % split_tile),
-        y(static_cast<int>(threadIdx.x) / split_tile),
-        i0(blockIdx.x % tiles_i * split_tile),
-        k0(blockIdx.x / tiles_i * depth_of_tile) {}
+// The part in units, rounded up. The product is exact but for underflow, where what is not zero still counts
+// one. Of a row without a bound any byte will do: its unit is infinite.
+__device__ inline std::uint8_t byte_of(double part, double inverse_unit) {
+  return part > 0 ? static_cast<std::uint8_t>(fmax(1.0, fmin(255.0, ceil(part * inverse_unit)))) : 0;
+}
+
+// A block of 256 threads takes a tile of 32 rows of the operand by 128 steps of k.
+struct split_tile {
+  static constexpr int rows = 32, depth = 128, lines = 8;
+  static constexpr unsigned threads = rows * lines;
 };
 
-constexpr std::int64_t largest_depth = 1024;  // steps of k that a block looks through
+/// Where a thread of a tile stands; threads of a warp go along what is contiguous in memory, or along the rows.
+struct split_place {
+  std::int64_t i0, k0;
+  int x, y;
+  __device__ explicit split_place(std::int64_t tiles)
+      : i0(blockIdx.x % tiles * split_tile::rows),
+        k0(blockIdx.x / tiles * split_tile::depth),
+        x(static_cast<int>(threadIdx.x) % split_tile::rows),
+        y(static_cast<int>(threadIdx.x) / split_tile::rows) {}
+};
 
-/// largest[i] := the largest of the part over k, for rows i of the operand; as bits of a non-negative double,
-/// so that an integer maximum will do, in any order. Starts from zeros. A tile of 32 by 32 a block.
-template <class E, radius_role Role>
-__global__ void largest_of_rows(gemm_operand<E> operand, std::int64_t tiles_i, std::int64_t depth, double ku,
-                                unsigned long long* largest) {
+/// take(i, k, mid, rad) of every element of a square piece of the tile, 32 steps of k from `first` on; zeros
+/// beyond the matrix.
+template <class E, class Take>
+__device__ inline void split_piece(const gemm_operand<E>& operand, const split_place& at, int first,
+                                   std::int64_t depth, Take take) {
   const bool by_column = operand.along == 1;
-  const auto [x, y, i0, k0] = split_place(tiles_i, largest_depth);
-  __shared__ unsigned long long found[split_tile];
-  if (threadIdx.x < split_tile) found[threadIdx.x] = 0;
-  __syncthreads();
-  for (std::int64_t step = 0; step < largest_depth; step += split_tile)
-    for (int r = y; r < split_tile; r += split_rows) {
-      const int i = by_column ? x : r, k = by_column ? r : x;
-      if (i0 + i >= operand.size || k0 + step + k >= depth) continue;
-      double mid, rad;
-      split(element_of(operand, i0 + i, k0 + step + k), mid, rad);
-      const double part = radius_part<Role>(mid, rad, ku);
-      // A NaN has to come out on top: its bits, without the sign, are above those of infinity.
-      atomicMax(&found[i], static_cast<unsigned long long>(__double_as_longlong(fabs(part))));
+#pragma unroll
+  for (int c = 0; c < split_tile::rows / split_tile::lines; ++c) {
+    const int r = at.y + c * split_tile::lines;
+    const int i = by_column ? at.x : r, k = first + (by_column ? r : at.x);
+    double mid = 0, rad = 0;
+    if (at.i0 + i < operand.size && at.k0 + k < depth)
+      split(element_of(operand, at.i0 + i, at.k0 + k), mid, rad);
+    take(i, k, mid, rad);
+  }
+}
+
+/// mids.at(i, k) := the midpoint of element (i, k), zeros beyond the matrix; largest[p * padded + i] := the
+/// largest of part p of row i, as the bits of a double, whose order for non-negative ones is that of integers;
+/// zeros before. Bound by memory: reads the operand once.
+template <class E, radius_role... Roles>
+__global__ void midpoints_of(gemm_operand<E> operand, std::int64_t tiles, std::int64_t depth,
+                             std::int64_t padded, double ku, midpoints mids, unsigned long long* largest) {
+  constexpr int parts = sizeof...(Roles), rows = split_tile::rows, lines = split_tile::lines;
+  __shared__ double mid_of[rows][rows + 1], rad_of[rows][rows + 1];
+  __shared__ double found[parts][lines][rows];
+  const split_place at(tiles);
+  double most[parts] = {};
+  for (int first = 0; first < split_tile::depth; first += rows) {
+    split_piece(operand, at, first, depth, [&](int i, int k, double mid, double rad) {
+      mid_of[k - first][i] = mid;
+      rad_of[k - first][i] = rad;
+    });
+    __syncthreads();
+#pragma unroll
+    for (int c = 0; c < rows / lines; ++c) {
+      const int k = at.y + c * lines;
+      const double mid = mid_of[k][at.x], rad = rad_of[k][at.x];
+      mids.at(at.i0 + at.x, at.k0 + first + k) = mid;
+      int p = 0;
+      ((most[p] = larger(most[p], radius_part<Roles>(mid, rad, ku)), ++p), ...);
     }
+    __syncthreads();
+  }
+#pragma unroll
+  for (int p = 0; p < parts; ++p) found[p][at.y][at.x] = most[p];
   __syncthreads();
-  if (threadIdx.x < split_tile && i0 + threadIdx.x < operand.size)
-    atomicMax(&largest[i0 + threadIdx.x], found[threadIdx.x]);
+  if (at.y >= parts) return;
+  double all = 0;
+#pragma unroll
+  for (int line = 0; line < lines; ++line) all = larger(all, found[at.y][line][at.x]);
+  atomicMax(&largest[at.y * padded + at.i0 + at.x], static_cast<unsigned long long>(__double_as_longlong(all)));
 }
 
 // The power of two by which numbers up to `largest` become at most 255 when divided and rounded up.
@@ -91,54 +132,36 @@ __device__ inline double byte_unit(double largest) {
   return ldexp(1.0, max(e, -1000));
 }
 
-/// unit[i] of every row, and 1 for the rows that pad.
-static __global__ void units_of_rows(std::int64_t size, std::int64_t padded, const unsigned long long* largest,
-                                     double* unit) {
-  const std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (i < padded)
-    unit[i] = i < size ? byte_unit(__longlong_as_double(static_cast<long long>(largest[i]))) : 1.0;
-}
-
-/// bytes[i * padded_depth + k] := the part over unit[i], rounded up; zeros up to padded sizes. A tile of 32 by
-/// 32 a block, turned in shared memory where the operand lies by columns.
-template <class E, radius_role Role>
-__global__ void bytes_of(gemm_operand<E> operand, std::int64_t tiles_i, std::int64_t depth, double ku,
-                         const double* unit, std::int64_t padded_depth, std::uint8_t* bytes) {
-  __shared__ std::uint8_t tile[split_tile][split_tile + 4];
-  const bool by_column = operand.along == 1;
-  const auto [x, y, i0, k0] = split_place(tiles_i, split_tile);
-  for (int r = y; r < split_tile; r += split_rows) {
-    const int i = by_column ? x : r, k = by_column ? r : x;
-    std::uint8_t byte = 0;
-    if (i0 + i < operand.size && k0 + k < depth) {
-      double mid, rad;
-      split(element_of(operand, i0 + i, k0 + k), mid, rad);
-      const double part = radius_part<Role>(mid, rad, ku);
-      // Exact but for underflow, where what is not zero still counts one. A row without a bound has an infinite
-      // unit, whatever stands here.
-      if (part > 0) byte = static_cast<std::uint8_t>(fmax(1.0, fmin(255.0, ceil(part / unit[i0 + i]))));
-    }
-    tile[i][k] = byte;
+/// to.unit of every row, and to.bytes := the parts over it, rounded up; zeros beyond the matrix. Bound by
+/// memory: reads the operand once.
+template <class E, radius_role... Roles>
+__global__ void bytes_of(gemm_operand<E> operand, std::int64_t tiles, std::int64_t depth, double ku,
+                         const unsigned long long* largest, byte_operand to, double* unit,
+                         std::uint8_t* bytes) {
+  constexpr int parts = sizeof...(Roles), rows = split_tile::rows, lines = split_tile::lines;
+  __shared__ double inverse[parts][rows];
+  // A row takes a word more than its bytes, so that those who write along rows meet every bank.
+  alignas(4) __shared__ std::uint8_t byte_at[parts][rows][split_tile::depth + 4];
+  const split_place at(tiles);
+  if (at.y < parts) {
+    const std::int64_t row = at.y * to.padded + at.i0 + at.x;
+    const double u = byte_unit(__longlong_as_double(static_cast<long long>(largest[row])));
+    inverse[at.y][at.x] = 1 / u;
+    if (at.k0 == 0) unit[row] = u;
   }
   __syncthreads();
-  for (int r = y; r < split_tile; r += split_rows) bytes[(i0 + r) * padded_depth + k0 + x] = tile[r][x];
-}
-
-/// mids[k * padded + i] := the midpoint of element (i, k); zeros up to padded sizes, both multiples of 32.
-template <class E>
-__global__ void midpoints_of(gemm_operand<E> operand, std::int64_t tiles_i, std::int64_t depth,
-                             std::int64_t padded, double* mids) {
-  __shared__ double tile[split_tile][split_tile + 1];
-  const bool by_column = operand.along == 1;
-  const auto [x, y, i0, k0] = split_place(tiles_i, split_tile);
-  for (int r = y; r < split_tile; r += split_rows) {
-    const int i = by_column ? x : r, k = by_column ? r : x;
-    double mid = 0, rad = 0;
-    if (i0 + i < operand.size && k0 + k < depth) split(element_of(operand, i0 + i, k0 + k), mid, rad);
-    tile[k][i] = mid;
-  }
+  for (int first = 0; first < split_tile::depth; first += rows)
+    split_piece(operand, at, first, depth, [&](int i, int k, double mid, double rad) {
+      int p = 0;
+      ((byte_at[p][i][k] = byte_of(radius_part<Roles>(mid, rad, ku), inverse[p][i]), ++p), ...);
+    });
   __syncthreads();
-  for (int r = y; r < split_tile; r += split_rows) mids[(k0 + r) * padded + i0 + x] = tile[r][x];
+  const int first_row = static_cast<int>(at.i0 % byte_tile::piece_rows);
+#pragma unroll
+  for (int p = 0; p < parts; ++p)
+    for (int i = at.y; i < rows; i += lines)
+      *reinterpret_cast<unsigned*>(bytes + to.piece(p, at.i0, at.k0) + byte_place(first_row + i, 4 * at.x)) =
+          *reinterpret_cast<const unsigned*>(&byte_at[p][i][4 * at.x]);
 }
 
 }  // namespace vouch::detail

@@ -16,8 +16,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include <vouch/dense/gemm_operand.cuh>
 #include <vouch/dense/gemm_pipeline.cuh>
-#include <vouch/interval/interval.hpp>
 
 namespace vouch::detail {
 
@@ -25,44 +25,6 @@ namespace vouch::detail {
 struct gemm_tile {
   static constexpr int m = 128, n = 64, k = 16;
   static constexpr unsigned threads = 256;
-};
-
-template <class E>
-struct gemm_element {
-  using bound = E;
-  static constexpr bool interval = false;
-  __device__ static double lo(E e) { return e; }
-  __device__ static double hi(E e) { return e; }
-  __device__ static vouch::interval<double> whole(E e) { return vouch::interval<double>(double{e}); }
-};
-
-template <class T>
-struct gemm_element<vouch::interval<T>> {
-  using bound = T;
-  static constexpr bool interval = true;
-  __device__ static double lo(vouch::interval<T> e) { return e.lo(); }
-  __device__ static double hi(vouch::interval<T> e) { return e.hi(); }
-  __device__ static vouch::interval<double> whole(vouch::interval<T> e) {
-    return vouch::interval<double>::unchecked(e.lo(), e.hi());
-  }
-};
-
-/// One operand: element (i, k) of A, or (j, k) of B, is data[i * along + k * across].
-template <class E>
-struct gemm_operand {
-  const E* data = nullptr;
-  std::int64_t size = 0;    // rows of op(A), columns of op(B)
-  std::int64_t along = 0;   // from one of these to the next
-  std::int64_t across = 0;  // from one k to the next
-};
-
-/// C := alpha A B + beta C, each step outward.
-template <class T>
-struct gemm_result {
-  vouch::interval<T>* data = nullptr;
-  std::int64_t ld = 0;
-  T alpha = 1;
-  T beta = 0;
 };
 
 enum class toward { down, up };
@@ -236,14 +198,6 @@ __device__ inline void add_by_sign(gemm_sums& sums, const gemm_fragment<EA, EB>&
       for (int h = 0; h < quads; ++h) b[h] = right::lo(fragment.b[ni][h]);
       add_bounds(sums, ni, al, b, al, b);
     }
-  } else if constexpr (!right::interval) {
-#pragma unroll
-    for (int ni = 0; ni < 4; ++ni) {
-      const double b = right::lo(fragment.b[ni][0]);
-      const double bp[1] = {plus(b)}, bm[1] = {minus(b)};
-      add_bounds(sums, ni, al, bp, ah, bp);
-      add_bounds(sums, ni, ah, bm, al, bm);
-    }
   } else {
     double alp[2][2], alm[2][2], ahp[2][2], ahm[2][2];
 #pragma unroll
@@ -281,12 +235,6 @@ __device__ inline void add_finite(double& lo, double& hi, double al, double ah, 
   const double r = __dmul_ru(al, down ? bl : bh), s = __dmul_ru(ah, low ? bl : bh);
   lo = __dadd_rd(lo, p < q ? p : q);
   hi = __dadd_ru(hi, r > s ? r : s);
-}
-
-// One step of k with whatever intervals may hold. Seldom needed: not worth registers of the usual way.
-__device__ __noinline__ inline interval<double> add_any(interval<double> sum, interval<double> a,
-                                                        interval<double> b) {
-  return sum + a * b;
 }
 
 // All steps of a stage, element by element.
@@ -327,47 +275,9 @@ __device__ inline void add_by_element(gemm_sums& sums, const EA* a_tile, const E
   }
 }
 
-// The element again, from the start, with whatever intervals may hold.
-template <class EA, class EB>
-__device__ __noinline__ interval<double> element_again(const gemm_operand<EA>& A, const gemm_operand<EB>& B,
-                                                       std::int64_t i, std::int64_t j, std::int64_t depth) {
-  interval<double> sum;
-  for (std::int64_t k = 0; k < depth; ++k)
-    sum = add_any(sum, gemm_element<EA>::whole(A.data[i * A.along + k * A.across]),
-                  gemm_element<EB>::whole(B.data[j * B.along + k * B.across]));
-  return sum;
-}
-
-template <class T>
-__device__ inline interval<T> outward(interval<double> x) {
-  if constexpr (sizeof(T) == sizeof(double))
-    return x;
-  else
-    return interval<T>::unchecked(__double2float_rd(x.lo()), __double2float_ru(x.hi()));
-}
-
-/// C(i, j) := alpha sum + beta C(i, j), outward.
-template <class T>
-__device__ inline void store_result(const gemm_result<T>& C, std::int64_t i, std::int64_t j,
-                                    interval<double> sum) {
-  interval<T>& c = C.data[i + j * C.ld];
-  if (C.alpha != T{1}) sum = sum * static_cast<double>(C.alpha);
-  if (C.beta != T{0}) sum = sum + interval<double>::unchecked(c.lo(), c.hi()) * static_cast<double>(C.beta);
-  c = outward<T>(sum);
-}
-
-// Blocks walk over C in bands of 8 tiles of rows, so that those at work at a time share tiles in L2.
-__device__ inline void place_of_block(std::int64_t tiles_m, std::int64_t tiles_n, std::int64_t& i,
-                                      std::int64_t& j) {
-  constexpr std::int64_t band = 8;
-  const std::int64_t a_band = band * tiles_n, first = blockIdx.x / a_band * band;
-  const std::int64_t height = min(band, tiles_m - first), at = blockIdx.x % a_band;
-  i = first + at % height;
-  j = at / height;
-}
-
-/// A block takes 128 by 64 elements of C; 4 stages of tiles are under way at a time. Bound by the tensor cores:
-/// 2 multiply-adds an element and k for points, 4 with one interval factor, 8 with two.
+/// EB is an interval where EA is. A block takes 128 by 64 elements of C; 4 stages of tiles are under way at a
+/// time. Bound by the tensor cores: 2 multiply-adds an element and k for points, 4 with one interval factor, 8
+/// with two.
 template <class EA, class EB, class T>
 __global__ void __launch_bounds__(gemm_tile::threads, 1)
     gemm_tight(gemm_operand<EA> A, gemm_operand<EB> B, std::int64_t depth, gemm_result<T> C) {
