@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <vouch/core/device.hpp>
@@ -106,6 +107,9 @@ class matrix_set_reducer {
  public:
   /// host_threads read and parse; 0 takes those of a CPU device, else device::cpu()'s.
   explicit matrix_set_reducer(const device& dev, int host_threads = 0);
+  /// Chunks of one's own in place of a GPU's.
+  matrix_set_reducer(int host_threads, std::vector<std::shared_ptr<text_chunk>> ring)
+      : threads_(host_threads), ring_(std::move(ring)) {}
   reduce_result operator()(std::span<const std::string> files, const reduce_options& options);
 
  private:

@@ -4,16 +4,13 @@
 
 #include <vouch/core/array.hpp>
 #include <vouch/core/launch.cuh>
+#include <vouch/reduce/text_automaton.hpp>
 #include <vouch/reduce/text_chunk.hpp>
 
 namespace vouch {
 namespace {
 
 constexpr int threads = 128;
-constexpr int strip_bytes = 256;
-constexpr int most_integer_digits = 8;   // so that all integers are below accumulator::narrow_limit
-constexpr int most_decimal_digits = 15;  // so that an integer of them is a double
-
 // In front of the text, on the host and on the GPU. Behind it the four arrays of chunk_answer, most_elements
 // each; doubles as integers in the same order.
 struct chunk_header {
@@ -35,14 +32,6 @@ __host__ __device__ inline long long* part_of(chunk_header* header, int part) {
 __host__ __device__ inline long long ordered(long long bits) {
   return bits ^ ((bits >> 63) & std::numeric_limits<long long>::max());
 }
-
-struct parse_task {
-  const char* text;  // aligned to 8 bytes, readable up to 8 bytes behind end
-  std::int64_t begin, end;
-  bool end_of_file;
-  int cols, elements;
-  bool least, most, sums, magnitudes;
-};
 
 // What one thread knows of its values, in shared memory: element e at [e * threads]. Arrays that are not needed
 // take no room.
@@ -84,156 +73,6 @@ struct thread_parts {
   }
 };
 
-// The strict parser's rules as an automaton over bytes. It is stricter in one thing: numbers of many digits or
-// with an exponent are irregular.
-template <bool Decimals>
-struct automaton {
-  enum line_kind { blank, row, separator };
-  enum number_state { none, sign, digits };
-
-  const parse_task& task;
-  const thread_parts<Decimals>& parts;
-  std::int64_t strip_end;
-
-  std::int64_t line_start = 0;
-  bool searching = true;  // for the first separator of the strip
-  bool done = false;
-  bool irregular = false;
-  bool points = false;
-  unsigned matrices = 0;
-  int element = 0;  // of the current matrix; all of them: complete, or none yet
-  int in_row = 0;
-  line_kind kind = blank;
-  int stars = 0;
-  bool star_before = false, carriage = false;
-  number_state number = none;
-  bool negative = false, point = false;
-  int count = 0, fraction = 0;  // digits
-  unsigned long long magnitude = 0;
-
-  __device__ automaton(const parse_task& t, const thread_parts<Decimals>& p, std::int64_t end)
-      : task(t), parts(p), strip_end(end), element(t.elements) {}
-
-  __device__ void refuse() { irregular = done = true; }
-
-  __device__ void step(char c, std::int64_t at) {
-    if (c == '\n') return end_line(at);
-    if (carriage) return refuse();
-    const bool white = c == ' ' || c == '\t';
-    if (searching) {
-      // Only the first byte of a line that is not blank is looked at.
-      if (kind == blank && !white) {
-        if (c != '*') {
-          kind = row;
-          return;
-        }
-        searching = false;
-      } else {
-        return;
-      }
-    }
-    if (number != none && (white || c == '\r')) end_number();
-    if (c == '*')
-      star();
-    else if (c >= '0' && c <= '9')
-      digit(c - '0');
-    else if (c == '-' || c == '+' || c == '.')
-      mark(c);
-    else if (!white && c != '\r')
-      refuse();
-    carriage = c == '\r';
-    star_before = c == '*';
-  }
-
-  __device__ void end_line(std::int64_t at) {
-    if (!searching) {
-      if (number != none) end_number();
-      if (kind == separator && stars != 3) refuse();
-      if (kind == row) end_row();
-    }
-    kind = blank;
-    carriage = star_before = false;
-    stars = in_row = 0;
-    line_start = at + 1;
-    if (searching && line_start >= strip_end) done = true;
-  }
-  __device__ void end_row() {
-    if (in_row != task.cols) refuse();
-    matrices += element == task.elements;
-  }
-
-  __device__ void star() {
-    if (kind == separator) {
-      if (!star_before || ++stars > 3) refuse();
-      return;
-    }
-    if (kind == row || element != task.elements) return refuse();
-    if (line_start >= strip_end) {  // the next thread's
-      done = true;
-      return;
-    }
-    kind = separator;
-    stars = 1;
-    element = 0;
-  }
-
-  __device__ void begin_number() {
-    if (kind == separator || element == task.elements || in_row == task.cols) refuse();
-    kind = row;
-    negative = point = false;
-    count = fraction = 0;
-    magnitude = 0;
-  }
-  __device__ void digit(int value) {
-    if (number == none) begin_number();
-    number = digits;
-    magnitude = 10 * magnitude + static_cast<unsigned>(value);
-    fraction += point;
-    if (++count > (Decimals ? most_decimal_digits : most_integer_digits)) refuse();
-  }
-  __device__ void mark(char c) {
-    if (c == '.') {
-      if (!Decimals) return refuse();
-      if (number == none) begin_number();
-      if (point) refuse();
-      point = points = true;
-      if (number == none) number = sign;  // digits must follow, if none came before
-      return;
-    }
-    if (number != none) return refuse();
-    begin_number();
-    number = sign;
-    negative = c == '-';
-  }
-  __device__ void end_number() {
-    if (number == sign || irregular) return refuse();
-    if constexpr (Decimals) {
-      double scale = 1;
-      for (int k = 0; k < fraction; ++k) scale *= 10;  // exact
-      const double value = static_cast<double>(magnitude) / scale;
-      parts.take(task, element, negative ? 0 - value : value);
-    } else {
-      parts.take(task, element, negative ? -static_cast<int>(magnitude) : static_cast<int>(magnitude));
-    }
-    number = none;
-    ++element;
-    ++in_row;
-  }
-
-  // The text is over: its last line may lack a line feed, a separator may end the file.
-  __device__ void finish() {
-    if (done || searching) return;
-    end_line(task.end);
-    const bool ended = element == task.elements || (task.end_of_file && element == 0);
-    if (!ended) refuse();
-  }
-};
-
-// Whether a line starts at a place of the text.
-__device__ inline bool starts_line(const parse_task& task, std::int64_t at) {
-  return at == task.begin || task.text[at - 1] == '\n';
-}
-
 template <class T, class Join>
 __device__ T warp_joined(const T* values, Join join) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
@@ -255,28 +94,12 @@ __global__ void __launch_bounds__(threads) parse_and_reduce(parse_task task, chu
   const thread_parts<Decimals> parts(task, room);
   parts.clear(task);
   __syncthreads();
-  const std::int64_t strip = std::int64_t{blockIdx.x} * threads + threadIdx.x;
-  const std::int64_t from = task.begin + strip * strip_bytes;
-  automaton<Decimals> reader(task, parts, min(from + strip_bytes, task.end));
-  if (from < task.end) {
-    if (strip == 0) reader.searching = false;  // only blank lines may be before the first separator
-    // In the middle of a line nothing begins: it is searched as if a row had been seen.
-    if (!starts_line(task, from)) reader.kind = automaton<Decimals>::row;
-    reader.line_start = from;
-    std::int64_t at = from;
-    while (!reader.done && at < task.end) {
-      const std::int64_t word_at = at / 8 * 8;
-      auto word = *reinterpret_cast<const unsigned long long*>(task.text + word_at) >> (8 * (at - word_at));
-      const std::int64_t word_end = min(word_at + 8, task.end);
-      for (; at < word_end && !reader.done; ++at, word >>= 8) reader.step(static_cast<char>(word & 0xff), at);
-    }
-    reader.finish();
-  }
-  if (reader.irregular) header->irregular = 1;
-  if (reader.points) header->points = 1;
+  const strip_result mine = read_strip<Decimals>(task, parts, std::int64_t{blockIdx.x} * threads + threadIdx.x);
+  if (mine.irregular) header->irregular = 1;
+  if (mine.points) header->points = 1;
   __syncthreads();
 
-  const unsigned of_warp = __reduce_add_sync(~0u, reader.matrices);
+  const unsigned of_warp = __reduce_add_sync(~0u, mine.matrices);
   if (threadIdx.x % 32 == 0 && of_warp > 0) atomicAdd(&header->matrices, of_warp);
   const auto smaller = [](auto a, auto b) { return b < a ? b : a; };
   const auto larger = [](auto a, auto b) { return b > a ? b : a; };
