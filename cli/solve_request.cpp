@@ -15,7 +15,8 @@
 namespace vouch::cli {
 namespace {
 
-constexpr std::array<std::string_view, 2> methods{"auto", "cg"};
+constexpr std::array<std::string_view, 7> methods{"auto", "cg",       "band", "thomas", "cyclic-reduction",
+                                                  "pcr",  "partition"};
 constexpr std::array<std::string_view, 2> rhs_words{"ones", "row-sums"};
 constexpr std::array<std::string_view, 2> initial_words{"zeros", "ones"};
 
@@ -93,11 +94,15 @@ void declare(command_line& line, solve_request& request, std::string& stop) {
 
   line.section("System");
   line.text("--rhs", "B", request.rhs, "ones, row-sums (A*ones) or a file: .mtx, .npy, text [ones]");
+  line.flag("--batch", request.batch,
+            "A has tridiagonal systems: a row a line, dl d du b, a blank line between");
   line.text("--initial", "X", request.initial, "the start: zeros, ones or a file [zeros]");
   line.text("-o,--output", "FILE", request.common.output, "write x to FILE: .txt, .mtx or .npy");
 
   line.section("Method");
-  line.choice("--method", "NAME", request.method, methods, "auto or cg (conjugate gradients) [auto]");
+  line.choice("--method", "NAME", request.method, methods,
+              "auto or cg (conjugate gradients); tridiagonal: [auto]");
+  line.note("", "band (auto there), thomas, cyclic-reduction, pcr, partition");
   line.text("--precond", "NAME", request.precondition, "preconditioner, with its parameter if any [none]:");
   line.note("", list(precondition_names()));
   add_precision_option(line, request.common);
@@ -123,6 +128,11 @@ double solve_request::relative_tolerance() const {
   return rtol.value_or(common.precision == "single" ? default_rtol<float> : default_rtol<double>);
 }
 
+bool is_band_method(const std::string& method) {
+  constexpr std::size_t first = 2;
+  return std::find(methods.begin() + first, methods.end(), method) != methods.end();
+}
+
 bool parse_solve_request(std::span<const char* const> arguments, solve_request& request) {
   command_line line("solve", "solve A x = b and say how good x is");
   std::string stop;
@@ -132,6 +142,10 @@ bool parse_solve_request(std::span<const char* const> arguments, solve_request& 
   if (!stop.empty()) request.stop_recurrence = parse_stop(stop);
   if (request.stop_recurrence && request.fixed_iterations)
     throw usage_error("options --stop and --fixed-iterations exclude each other");
+  if (request.batch && (request.rhs != "ones" || request.initial != "zeros" || request.precondition != "none"))
+    throw usage_error("option --batch: the file holds the right-hand sides; no --rhs, --initial or --precond");
+  if (request.batch && request.method != "auto" && !is_band_method(request.method))
+    throw usage_error(fmt::format("option --batch: {} does not solve tridiagonal batches", request.method));
   check_word("--rhs", request.rhs, rhs_words);
   check_word("--initial", request.initial, initial_words);
   check_precondition(request.precondition);

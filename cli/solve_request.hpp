@@ -15,6 +15,7 @@ struct solve_request {
   std::string rhs = "ones";       // ones, row-sums or a file
   std::string initial = "zeros";  // zeros, ones or a file
   std::string method = "auto";
+  bool batch = false;  // the file holds a batch of tridiagonal systems
   std::string precondition = "none";
   std::optional<double> rtol;
   double atol = 0;
@@ -27,6 +28,9 @@ struct solve_request {
   /// The relative tolerance that holds: as given, else the precision's own.
   double relative_tolerance() const;
 };
+
+/// Whether the method is one of tridiagonal systems: band, thomas, cyclic-reduction, pcr or partition.
+bool is_band_method(const std::string& method);
 
 /// Reads and checks the command line, with everything in it that can be judged before the matrix is read.
 ///
