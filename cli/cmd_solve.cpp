@@ -1,4 +1,4 @@
-// vouch solve: A x = b by conjugate gradients, and how good x is.
+// vouch solve: A x = b by an iterative method, and how good x is.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>

@@ -163,8 +163,8 @@ TYPED_TEST_SUITE(stationary, precisions);
 
 TYPED_TEST(stationary, iterates_are_those_of_the_textbook) {
   using T = TypeParam;
-  // Sizes around the block of 64 rows and the panel of 128 columns.
-  for (const std::int64_t n : {1, 2, 63, 65, 130, 257})
+  // Sizes around the block of 128 rows and the vectors of lanes.
+  for (const std::int64_t n : {1, 2, 65, 127, 129, 257})
     for (const bool sparse : {false, true}) {
       const square A = random_square(n, 1.2, static_cast<std::uint64_t>(n), sparse);
       const std::vector<double> b = product(A, integers(n, 3));

@@ -1,4 +1,4 @@
-// The compensated inner product, in lanes: by rows the lanes of a vector take every 8th column, by columns 64
+// The compensated inner product, in lanes: by rows the lanes of a vector take every 64th column, by columns 64
 // rows stand side by side. Sums are exact up to an error term, error terms are summed plainly.
 #include <algorithm>
 #include <cmath>
@@ -23,7 +23,7 @@ namespace {
 using detail::residual_norms;
 using detail::square_matrix;
 
-constexpr int width = 8;            // lanes along a row
+constexpr int width = 64;           // lanes along a row
 constexpr std::int64_t strip = 64;  // rows that a thread takes at a time
 
 // Lanes of sums high + low with the magnitudes of what was summed: |a| and |a x|.

@@ -1,6 +1,6 @@
 // Sweeps over a dense matrix: every entry is read once, by products at the speed of memory.
 //
-// Gauss-Seidel takes blocks of 64 rows. By rows, the residual of a block is formed from the newest iterate,
+// Gauss-Seidel takes blocks of 128 rows. By rows, the residual of a block is formed from the newest iterate,
 // then the block itself is swept row after row. By columns, the residual of all rows is kept: a block is swept,
 // then its columns' share is taken off the others. Both do what the sequential algorithm does, summed in
 // another order that does not depend on the threads.
@@ -21,7 +21,7 @@ namespace {
 
 using detail::square_matrix;
 
-constexpr std::int64_t block = 64;  // rows of a Gauss-Seidel block
+constexpr std::int64_t block = 128; // rows of a Gauss-Seidel block
 
 // A thread pays from some 2^16 entries on; in the sweeps with two barriers a block, from n = 1024.
 int useful_threads(const device& dev, std::int64_t n) {
@@ -189,17 +189,39 @@ class dense_successive final : public sweeper<T> {
   const T* r_ = nullptr;
 };
 
-// |a| v summed over the columns from `first` to `last` of row i, or the rows of column i, in double.
-template <real T>
-double magnitude_sum(const T* a, std::int64_t stride, std::int64_t first, std::int64_t last, const double* v) {
-  double sum[8] = {};
+// |a[j]| v[j] summed from `first` to `last` in double; v may be nullptr for ones.
+template <real T, bool Weighted>
+VOUCH_SIMD_INLINE double sum_of_magnitudes(const T* a, std::int64_t first, std::int64_t last, const double* v) {
+  constexpr int width = 32;
+  double sum[width] = {};
   std::int64_t j = first;
-  if (stride == 1)
-    for (; j + 8 <= last; j += 8)
-      for (int l = 0; l < 8; ++l) sum[l] += std::fabs(double{a[j + l]}) * (v != nullptr ? v[j + l] : 1.0);
-  for (; j < last; ++j) sum[0] += std::fabs(double{a[j * stride]}) * (v != nullptr ? v[j] : 1.0);
-  return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
+  for (; j + width <= last; j += width)
+    for (int l = 0; l < width; ++l) sum[l] += std::fabs(double{a[j + l]}) * (Weighted ? v[j + l] : 1.0);
+  for (; j < last; ++j) sum[0] += std::fabs(double{a[j]}) * (Weighted ? v[j] : 1.0);
+  double all = 0;
+  for (const double part : sum) all += part;
+  return all;
 }
+
+// sum[i] += |a[i]| weight
+template <real T>
+VOUCH_SIMD_INLINE void add_magnitudes_of(const T* a, std::int64_t first, std::int64_t last, double weight,
+                                         double* sum) {
+  for (std::int64_t i = first; i < last; ++i) sum[i] += std::fabs(double{a[i]}) * weight;
+}
+
+#define VOUCH_MAGNITUDE_KERNELS(T)                                                                             \
+  VOUCH_SIMD_CLONES double magnitude_sum(const T* a, std::int64_t first, std::int64_t last, const double* v) { \
+    return v != nullptr ? sum_of_magnitudes<T, true>(a, first, last, v)                                        \
+                        : sum_of_magnitudes<T, false>(a, first, last, v);                                      \
+  }                                                                                                            \
+  VOUCH_SIMD_CLONES void add_magnitudes(const T* a, std::int64_t first, std::int64_t last, double weight,      \
+                                        double* sum) {                                                         \
+    add_magnitudes_of<T>(a, first, last, weight, sum);                                                         \
+  }
+VOUCH_MAGNITUDE_KERNELS(float)
+VOUCH_MAGNITUDE_KERNELS(double)
+#undef VOUCH_MAGNITUDE_KERNELS
 
 template <real T>
 class dense_matrix final : public sweepable_matrix<T> {
@@ -237,12 +259,12 @@ class dense_matrix final : public sweepable_matrix<T> {
 #pragma omp parallel for num_threads(dev.threads()) schedule(static) if (A_.rows >= 512)
     for (std::int64_t k = 0; k < A_.rows; ++k) {
       const T* line = A_.data + k * A_.ld;
-      sums[k] = upwards(magnitude_sum(line, 1, 0, k, v) + magnitude_sum(line, 1, k + 1, A_.rows, v));
+      sums[k] = upwards(magnitude_sum(line, 0, k, v) + magnitude_sum(line, k + 1, A_.rows, v));
     }
   }
   // Across them: all lines go by, each adds to all sums of a piece.
   void sums_across(const device& dev, const double* v, double* sums) const {
-    constexpr std::int64_t piece = 512;
+    constexpr std::int64_t piece = 2048;
 #pragma omp parallel for num_threads(dev.threads()) schedule(static) if (A_.rows >= 512)
     for (std::int64_t first = 0; first < A_.rows; first += piece) {
       const std::int64_t last = std::min(A_.rows, first + piece);
@@ -250,11 +272,8 @@ class dense_matrix final : public sweepable_matrix<T> {
       for (std::int64_t k = 0; k < A_.rows; ++k) {
         const T* line = A_.data + k * A_.ld;
         const double weight = v != nullptr ? v[k] : 1.0;
-        const auto add = [&](std::int64_t from, std::int64_t to) {
-          for (std::int64_t i = from; i < to; ++i) sums[i] += std::fabs(double{line[i]}) * weight;
-        };
-        add(first, std::min(last, std::max(first, k)));
-        add(std::max(first, std::min(last, k + 1)), last);
+        add_magnitudes(line, first, std::min(last, std::max(first, k)), weight, sums);
+        add_magnitudes(line, std::max(first, std::min(last, k + 1)), last, weight, sums);
       }
       for (std::int64_t i = first; i < last; ++i) sums[i] = upwards(sums[i]);
     }

@@ -23,7 +23,7 @@ struct gauss_seidel_options {
 ///         number of threads. The residual in the history is the one that a sweep meets, row i after rows
 ///         before it have changed.
 /// Cost    A sweep: one pass over A (two for the symmetric one), 2 n^2 (2 nnz) flops. Dense matrices have
-///         blocks of 64 rows, sequential inside, the rest a matrix-vector product; of sparse ones, independent
+///         blocks of 128 rows, sequential inside, the rest a matrix-vector product; of sparse ones, independent
 ///         rows are taken by several threads where there are enough of them.
 template <real T>
 solve_report gauss_seidel(const device& dev, csr_view<const T> A, view<const T> b, view<T> x,
