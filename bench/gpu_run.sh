@@ -78,7 +78,7 @@ step_sanitize() {
   for tool in memcheck initcheck racecheck; do
     skip=$SANITIZE_SKIP
     [ $tool = racecheck ] && skip="$skip|$RACECHECK_SKIP"
-    for room in core sparse solve solve/precond; do
+    for room in core interval dense sparse solve solve/precond; do
       program=$BUILD/tests/$room/test_$(basename "$room")
       [ -x "$program" ] || continue
       "$program" --gtest_list_tests | awk '/^[^ ]/ {suite = $1} /^ / {print suite $1}' | grep -vE "$skip" |

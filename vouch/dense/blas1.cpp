@@ -3,7 +3,9 @@
 #include <utility>
 #include <vector>
 
+#include <vouch/core/config.hpp>
 #include <vouch/dense/blas1.hpp>
+#include <vouch/dense/blas1_cuda.hpp>
 #include <vouch/dense/pieces.hpp>
 #include <vouch/dense/vectors.hpp>
 
@@ -13,9 +15,16 @@ namespace {
 using namespace detail;
 
 template <class X, class Y>
-void check(const device& dev, const char* routine, view<X> x, view<Y> y) {
-  require_cpu(dev, routine);
+void check(const char* routine, view<X> x, view<Y> y) {
   require_size(routine, "y", y.size(), x.size());
+}
+
+// The door to a GPU: a build without CUDA has no device that is one.
+template <class OnGpu, class OnCpu>
+auto on(const device& dev, const OnGpu& on_gpu, const OnCpu& on_cpu) {
+  if constexpr (built_with_cuda)
+    if (dev.is_cuda()) return on_gpu();
+  return on_cpu();
 }
 
 // Calls body(n, x, y) for matching pieces side by side in memory, and puts changed elements back.
@@ -31,7 +40,19 @@ void update_pieces(const device& dev, view<X> x, view<Y> y, const Body& body) {
   });
 }
 
-// The sum of body(n, x, y) over all pieces, added one after the other.
+// Halves the list until one is left: an order that a GPU can follow.
+template <class R>
+R sum_of_list(std::vector<R>& list) {
+  std::size_t count = list.size();
+  while (count > 1) {
+    const std::size_t half = (count + 1) / 2;
+    for (std::size_t i = 0; i + half < count; ++i) list[i] = list[i] + list[i + half];
+    count = half;
+  }
+  return list.empty() ? R{} : list.front();
+}
+
+// The sum of body(n, x, y) over all pieces.
 template <scalar R, class X, class Y, class Body>
 R sum_pieces(const device& dev, view<X> x, view<Y> y, const Body& body) {
   std::vector<R> partial(static_cast<std::size_t>(piece_count(x.size())));
@@ -41,9 +62,7 @@ R sum_pieces(const device& dev, view<X> x, view<Y> y, const Body& body) {
     gathered<Y> right(y, first, n);
     partial[static_cast<std::size_t>(piece)] = body(n, left.data(), right.data());
   });
-  R sum{};
-  for (const R& part : partial) sum = sum + part;
-  return sum;
+  return sum_of_list(partial);
 }
 
 template <scalar T, class Body>
@@ -53,9 +72,13 @@ T sum_pieces(const device& dev, view<const T> x, const Body& body) {
 
 template <scalar R, scalar TX, scalar TY>
 R dot_of(const device& dev, const char* routine, view<const TX> x, view<const TY> y) {
-  check(dev, routine, x, y);
-  return sum_pieces<R>(dev, x, y,
-                       [](std::int64_t n, const TX* a, const TY* b) { return dot_piece<R>(n, a, b); });
+  check(routine, x, y);
+  return on(
+      dev, [&] { return dot_cuda<R>(dev, x, y); },
+      [&] {
+        return sum_pieces<R>(dev, x, y,
+                             [](std::int64_t n, const TX* a, const TY* b) { return dot_piece<R>(n, a, b); });
+      });
 }
 
 // The index of the best size, where better(a, b) says that a beats b; the first of equals.
@@ -98,14 +121,25 @@ T scale_of(T x) {
   return std::ldexp(T{1}, std::clamp(-std::ilogb(x), -most, most));
 }
 
+// The sum of the squares of scale x_i.
 template <scalar T>
-T scaled_norm(const device& dev, view<const T> x, bound_of<T> scale) {
-  const T squares = sum_pieces(dev, x, [scale](std::int64_t n, const T* a) {
-    std::vector<T> scaled(static_cast<std::size_t>(n));
-    scaled_piece(n, T{scale}, a, scaled.data());
-    return squares_piece(n, scaled.data());
-  });
-  return root(squares) * (1 / scale);
+T squares(const device& dev, view<const T> x, bound_of<T> scale) {
+  return on(
+      dev, [&] { return squares_cuda(dev, x, scale); },
+      [&] {
+        return sum_pieces(dev, x, [scale](std::int64_t n, const T* a) {
+          if (scale == 1) return squares_piece(n, a);
+          std::vector<T> scaled(static_cast<std::size_t>(n));
+          scaled_piece(n, T{scale}, a, scaled.data());
+          return squares_piece(n, static_cast<const T*>(scaled.data()));
+        });
+      });
+}
+
+template <scalar T>
+T element(const device& dev, view<const T> x, std::int64_t i) {
+  return on(
+      dev, [&] { return element_cuda(dev, x, i); }, [&] { return x[i]; });
 }
 
 }  // namespace
@@ -113,35 +147,51 @@ T scaled_norm(const device& dev, view<const T> x, bound_of<T> scale) {
 template <scalar TX, scalar TY>
 requires accumulates<TY, TX>
 void copy(const device& dev, view<const TX> x, view<TY> y) {
-  check(dev, "copy", x, y);
-  for_pieces(dev, x.size(), [&](std::int64_t piece) {
-    const std::int64_t first = piece * piece_size;
-    for (std::int64_t i = first; i < first + piece_length(x.size(), piece); ++i) y[i] = x[i];
-  });
+  check("copy", x, y);
+  on(
+      dev, [&] { copy_cuda(dev, x, y); },
+      [&] {
+        for_pieces(dev, x.size(), [&](std::int64_t piece) {
+          const std::int64_t first = piece * piece_size;
+          for (std::int64_t i = first; i < first + piece_length(x.size(), piece); ++i) y[i] = x[i];
+        });
+      });
 }
 
 template <scalar T>
 void swap(const device& dev, view<T> x, view<T> y) {
-  check(dev, "swap", x, y);
-  for_pieces(dev, x.size(), [&](std::int64_t piece) {
-    const std::int64_t first = piece * piece_size;
-    for (std::int64_t i = first; i < first + piece_length(x.size(), piece); ++i) std::swap(x[i], y[i]);
-  });
+  check("swap", x, y);
+  on(
+      dev, [&] { swap_cuda(dev, x, y); },
+      [&] {
+        for_pieces(dev, x.size(), [&](std::int64_t piece) {
+          const std::int64_t first = piece * piece_size;
+          for (std::int64_t i = first; i < first + piece_length(x.size(), piece); ++i) std::swap(x[i], y[i]);
+        });
+      });
 }
 
 template <scalar T>
 void scal(const device& dev, std::type_identity_t<T> alpha, view<T> x) {
-  require_cpu(dev, "scal");
-  update_pieces(dev, view<const T>(x), x, [alpha](std::int64_t n, const T*, T* to) {
-    scaled_piece(n, alpha, static_cast<const T*>(to), to);
-  });
+  on(
+      dev, [&] { scal_cuda(dev, alpha, x); },
+      [&] {
+        update_pieces(dev, view<const T>(x), x, [alpha](std::int64_t n, const T*, T* to) {
+          scaled_piece(n, alpha, static_cast<const T*>(to), to);
+        });
+      });
 }
 
 template <scalar TX, scalar TY>
 requires accumulates<TY, TX>
 void axpy(const device& dev, std::type_identity_t<TY> alpha, view<const TX> x, view<TY> y) {
-  check(dev, "axpy", x, y);
-  update_pieces(dev, x, y, [alpha](std::int64_t n, const TX* from, TY* to) { axpy_piece(n, alpha, from, to); });
+  check("axpy", x, y);
+  on(
+      dev, [&] { axpy_cuda(dev, alpha, x, y); },
+      [&] {
+        update_pieces(dev, x, y,
+                      [alpha](std::int64_t n, const TX* from, TY* to) { axpy_piece(n, alpha, from, to); });
+      });
 }
 
 template <scalar TX, scalar TY>
@@ -157,52 +207,63 @@ interval<T> dot_enclosure(const device& dev, view<const T> x, view<const T> y) {
 
 template <scalar T>
 T asum(const device& dev, view<const T> x) {
-  require_cpu(dev, "asum");
-  return sum_pieces(dev, x, [](std::int64_t n, const T* a) { return magnitudes_piece(n, a); });
+  return on(
+      dev, [&] { return magnitudes_cuda(dev, x); },
+      [&] { return sum_pieces(dev, x, [](std::int64_t n, const T* a) { return magnitudes_piece(n, a); }); });
 }
 
 template <scalar T>
 T nrm2(const device& dev, view<const T> x) {
-  require_cpu(dev, "nrm2");
-  const T squares = sum_pieces(dev, x, [](std::int64_t n, const T* a) { return squares_piece(n, a); });
-  const bound_of<T> size = upper(squares);
-  if (size >= tiny_square<bound_of<T>> && finite(size)) return root(squares);
+  const T sum = squares(dev, x, bound_of<T>{1});
+  const bound_of<T> size = upper(sum);
+  if (size >= tiny_square<bound_of<T>> && finite(size)) return root(sum);
   const std::int64_t largest = iamax(dev, x);
-  if (size != size || largest < 0) return root(squares);
-  const bound_of<T> most = largest_size(x[largest]);
-  return most == 0 || !finite(most) ? root(squares) : scaled_norm(dev, x, scale_of(most));
+  if (size != size || largest < 0) return root(sum);
+  const bound_of<T> most = largest_size(element(dev, x, largest));
+  if (most == 0 || !finite(most)) return root(sum);
+  const bound_of<T> scale = scale_of(most);
+  return root(squares(dev, x, scale)) * (1 / scale);
 }
 
 template <scalar T>
 std::int64_t iamax(const device& dev, view<const T> x) {
-  require_cpu(dev, "iamax");
-  return best_index(
-      dev, x, [](T a) { return largest_size(a); }, [](auto a, auto b) { return a > b; });
+  return on(
+      dev, [&] { return best_index_cuda(dev, x, true); },
+      [&] {
+        return best_index(
+            dev, x, [](T a) { return largest_size(a); }, [](auto a, auto b) { return a > b; });
+      });
 }
 
 template <scalar T>
 std::int64_t iamin(const device& dev, view<const T> x) {
-  require_cpu(dev, "iamin");
-  return best_index(
-      dev, x, [](T a) { return smallest_size(a); }, [](auto a, auto b) { return a < b; });
+  return on(
+      dev, [&] { return best_index_cuda(dev, x, false); },
+      [&] {
+        return best_index(
+            dev, x, [](T a) { return smallest_size(a); }, [](auto a, auto b) { return a < b; });
+      });
 }
 
 template <scalar T>
 void rot(const device& dev, view<T> x, view<T> y, std::type_identity_t<T> c, std::type_identity_t<T> s) {
-  check(dev, "rot", x, y);
   rotm(dev, x, y, modified_rotation<T>{-1, c, s, -s, c});
 }
 
 template <scalar T>
 void rotm(const device& dev, view<T> x, view<T> y, const modified_rotation<T>& h) {
-  check(dev, "rotm", x, y);
-  update_pieces(dev, x, y, [&h](std::int64_t n, T* a, T* b) {
-    const std::vector<T> old(a, a + n);
-    scaled_piece(n, h.h11, old.data(), a);
-    axpy_piece(n, h.h12, static_cast<const T*>(b), a);
-    scaled_piece(n, h.h22, static_cast<const T*>(b), b);
-    axpy_piece(n, h.h21, old.data(), b);
-  });
+  check("rotm", x, y);
+  on(
+      dev, [&] { rotm_cuda(dev, x, y, h); },
+      [&] {
+        update_pieces(dev, x, y, [&h](std::int64_t n, T* a, T* b) {
+          const std::vector<T> old(a, a + n);
+          scaled_piece(n, h.h11, old.data(), a);
+          axpy_piece(n, h.h12, static_cast<const T*>(b), a);
+          scaled_piece(n, h.h22, static_cast<const T*>(b), b);
+          axpy_piece(n, h.h21, old.data(), b);
+        });
+      });
 }
 
 #define VOUCH_POINTS_AND_INTERVALS(TX, TY)                                               \

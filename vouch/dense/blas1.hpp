@@ -6,12 +6,11 @@
 //         are only read, 0; element 0 is the first in the view's own order.
 // Types   float, double, interval<float>, interval<double>, in one precision per call. Points may meet
 //         intervals (TX float, TY interval<float>) and are never widened.
-// Memory  On the CPU. What is written overlaps no other operand.
+// Memory  On dev. What is written overlaps no other operand. Routines without a result only enqueue on a GPU.
 // Result  Intervals enclose the results for all points of the operands, by the rules of IEEE 1788 for empty
-//         and unbounded ones. Numbers are rounded to nearest. Same bits for any number of threads and any
-//         processor.
+//         and unbounded ones. Numbers are rounded to nearest. Same bits for any number of threads, any
+//         processor and any GPU.
 // Throws  shape_error  sizes differ; the text has both
-//         value_error  dev is a GPU
 #pragma once
 #include <cstdint>
 #include <type_traits>
@@ -43,8 +42,8 @@ void axpy(const device& dev, std::type_identity_t<TY> alpha, view<const TX> x, v
 /// The sum of x_i y_i.
 ///
 /// Result  Pieces of 4096 elements are summed by fma in lanes of their own (16 for interval<double>), then
-///         lanes and pieces are added: an error, or an excess width per bound, of at most
-///         gamma(n/lanes + n/4096 + 6) |x|^T |y| for n <= 4096 and far less than gamma(n) beyond.
+///         lanes and pieces are added in pairs: an error, or an excess width per bound, of at most
+///         gamma(4096/lanes + 6 + log2(n/4096)) |x|^T |y|.
 template <scalar TX, scalar TY>
 requires accumulates<product_of<TX, TY>, TX, TY> product_of<TX, TY> dot(const device& dev, view<const TX> x,
                                                                         view<const TY> y);

@@ -1,18 +1,15 @@
 // vouch/dense/pieces_portable.hpp -- vector loops of one thread over contiguous elements, for any processor;
 // private.
 //
-// Sums run over fixed lanes: element i belongs to lane i mod lane_count, lanes are added pairwise at the end.
+// Sums run over the lanes of summation.hpp.
 // pieces_avx512.hpp gives the same bits, the sign of a zero apart.
 #pragma once
 #include <cstdint>
 
 #include <vouch/dense/scalar.hpp>
+#include <vouch/dense/summation.hpp>
 
 namespace vouch::detail {
-
-/// Four registers of 64 bytes.
-template <scalar R>
-inline constexpr int lane_count = 4 * 64 / static_cast<int>(sizeof(R));
 
 template <scalar R>
 struct lane_sums {

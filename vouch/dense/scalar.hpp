@@ -45,16 +45,16 @@ concept accumulates = scalar<R> &&(scalar<Operands>&&...) &&
 namespace detail {
 
 template <real T>
-constexpr bool finite(T x) {
+VOUCH_HOST_DEVICE constexpr bool finite(T x) {
   return rounding::finite(x);
 }
 template <real T>
-constexpr bool finite(interval<T> x) {
+VOUCH_HOST_DEVICE constexpr bool finite(interval<T> x) {
   return rounding::finite(x.lo()) && rounding::finite(x.hi());
 }
 
 template <scalar T>
-constexpr bool holds_zero(T x) {
+VOUCH_HOST_DEVICE constexpr bool holds_zero(T x) {
   if constexpr (is_interval<T>)
     return x.lo() <= 0 && x.hi() >= 0;
   else
@@ -63,37 +63,37 @@ constexpr bool holds_zero(T x) {
 
 /// A point as it is, an interval by its bounds.
 template <real T>
-constexpr T lower(T x) {
+VOUCH_HOST_DEVICE constexpr T lower(T x) {
   return x;
 }
 template <real T>
-constexpr T lower(interval<T> x) {
+VOUCH_HOST_DEVICE constexpr T lower(interval<T> x) {
   return x.lo();
 }
 template <real T>
-constexpr T upper(T x) {
+VOUCH_HOST_DEVICE constexpr T upper(T x) {
   return x;
 }
 template <real T>
-constexpr T upper(interval<T> x) {
+VOUCH_HOST_DEVICE constexpr T upper(interval<T> x) {
   return x.hi();
 }
 
 // c + a b rounded downwards, a b being one of the products that stand at the lower bound of a product of sets.
 // A zero factor makes 0 of an infinite bound, and nothing lies below -infinity.
 template <real T>
-T least_with(T a, T b, T c) {
+VOUCH_HOST_DEVICE T least_with(T a, T b, T c) {
   return a == 0 || b == 0 || c == -rounding::infinity<T> ? c : fma_down(a, b, c);
 }
 template <real T>
-T most_with(T a, T b, T c) {
+VOUCH_HOST_DEVICE T most_with(T a, T b, T c) {
   return a == 0 || b == 0 || c == rounding::infinity<T> ? c : fma_up(a, b, c);
 }
 
 /// c + a b. For intervals the smallest enclosure, each bound rounded once; for numbers one rounding to nearest.
 /// The step of which every sum of products in this room is a chain.
 template <scalar C, scalar A, scalar B>
-requires accumulates<C, A, B> C multiply_add(A a, B b, C c) {
+requires accumulates<C, A, B> VOUCH_HOST_DEVICE C multiply_add(A a, B b, C c) {
   if constexpr (!is_interval<C>) {
     return std::fma(a, b, c);
   } else {
@@ -112,7 +112,7 @@ requires accumulates<C, A, B> C multiply_add(A a, B b, C c) {
 
 /// c + |x|.
 template <scalar T>
-T add_magnitude(T x, T c) {
+VOUCH_HOST_DEVICE T add_magnitude(T x, T c) {
   if constexpr (is_interval<T>)
     return c + abs(x);
   else
@@ -121,7 +121,7 @@ T add_magnitude(T x, T c) {
 
 /// c + x^2, not below c also where x straddles 0.
 template <scalar T>
-T add_square(T x, T c) {
+VOUCH_HOST_DEVICE T add_square(T x, T c) {
   if constexpr (is_interval<T>) {
     const T size = abs(x);
     return T::unchecked(is_empty(c) ? c.lo() : least_with(size.lo(), size.lo(), c.lo()),
@@ -133,14 +133,14 @@ T add_square(T x, T c) {
 
 /// The largest and the smallest absolute value in x; NaN for the empty set.
 template <scalar T>
-bound_of<T> largest_size(T x) {
+VOUCH_HOST_DEVICE bound_of<T> largest_size(T x) {
   if constexpr (is_interval<T>)
     return mag(x);
   else
     return std::abs(x);
 }
 template <scalar T>
-bound_of<T> smallest_size(T x) {
+VOUCH_HOST_DEVICE bound_of<T> smallest_size(T x) {
   if constexpr (is_interval<T>)
     return mig(x);
   else
@@ -148,11 +148,11 @@ bound_of<T> smallest_size(T x) {
 }
 
 template <scalar T>
-constexpr bool is_one(T x) {
+VOUCH_HOST_DEVICE constexpr bool is_one(T x) {
   return x == T{bound_of<T>{1}};
 }
 template <scalar T>
-constexpr bool is_zero(T x) {
+VOUCH_HOST_DEVICE constexpr bool is_zero(T x) {
   return x == T{};
 }
 

@@ -10,17 +10,10 @@
 #include <vouch/core/device.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/core/view.hpp>
+#include <vouch/dense/summation.hpp>
 #include <vouch/dense/types.hpp>
 
 namespace vouch::detail {
-
-/// Elements of a vector that one thread takes at a time. Fixed: sums are formed piece by piece.
-inline constexpr std::int64_t piece_size = 4096;
-
-inline std::int64_t piece_count(std::int64_t n) { return (n + piece_size - 1) / piece_size; }
-inline std::int64_t piece_length(std::int64_t n, std::int64_t piece) {
-  return std::min(piece_size, n - piece * piece_size);
-}
 
 /// Elements first to first + count - 1 of a vector, side by side; count <= piece_size.
 template <class T>
@@ -50,12 +43,6 @@ class gathered {
 template <class T>
 gathered<T> whole(view<T> x) {
   return {x, 0, x.size()};
-}
-
-inline void require_cpu(const device& dev, const char* routine) {
-  if (dev.is_cuda())
-    throw value_error(std::string(routine) + ": there is no GPU code for these operands",
-                      "copy them to the CPU: a.to(device::cpu())");
 }
 
 inline void require_size(const char* routine, const char* what, std::int64_t size, std::int64_t wanted) {
