@@ -222,10 +222,12 @@ class sweep_solver final : public device_solver<T> {
   solve_report sweep(view<const T> b, view<T> x, const solve_goal& goal, Matrix... A) {
     const acceleration accelerate{request_.anderson};
     const double omega = request_.omega.value_or(1);
+    const auto ordering =
+        request_.ordering == "multicolor" ? sweep_ordering::multicolor : sweep_ordering::natural;
     if (request_.method == "jacobi") return jacobi<T>(this->where(), A..., b, x, {goal, omega, accelerate});
     if (request_.method == "gauss-seidel")
-      return gauss_seidel<T>(this->where(), A..., b, x, {goal, order_of(request_), accelerate});
-    return sor<T>(this->where(), A..., b, x, {goal, omega, order_of(request_), accelerate});
+      return gauss_seidel<T>(this->where(), A..., b, x, {goal, order_of(request_), accelerate, ordering});
+    return sor<T>(this->where(), A..., b, x, {goal, omega, order_of(request_), accelerate, ordering});
   }
 
   const solve_request& request_;

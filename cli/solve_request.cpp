@@ -19,6 +19,7 @@ namespace {
 
 constexpr std::array<std::string_view, 6> methods{"auto", "cg", "jacobi", "gauss-seidel", "sor", "ssor"};
 constexpr std::array<std::string_view, 3> sweeps{"forward", "backward", "symmetric"};
+constexpr std::array<std::string_view, 2> orderings{"natural", "multicolor"};
 constexpr std::array<std::string_view, 2> rhs_words{"ones", "row-sums"};
 constexpr std::array<std::string_view, 2> initial_words{"zeros", "ones"};
 
@@ -93,6 +94,8 @@ void check_method(const solve_request& request) {
   refuse(request.omega && (!request.is_stationary() || m == "gauss-seidel"), "--omega",
          "jacobi, sor and ssor do");
   refuse(!request.sweep.empty() && m != "gauss-seidel" && m != "sor", "--sweep", "gauss-seidel and sor do");
+  refuse(!request.ordering.empty() && (!request.is_stationary() || m == "jacobi"), "--ordering",
+         "gauss-seidel, sor and ssor do");
   if (!request.is_stationary()) {
     refuse(request.anderson > 0, "--accel", "jacobi, gauss-seidel, sor and ssor do");
     refuse(request.stop_mean_change.has_value(), "--stop mean-change", "jacobi, gauss-seidel, sor and ssor do");
@@ -144,6 +147,8 @@ void declare(command_line& line, solve_request& request, std::string& stop, std:
             "relaxation of jacobi, sor and ssor, between 0 and 2 [1]");
   line.choice("--sweep", "ORDER", request.sweep, sweeps,
               "of gauss-seidel, sor: forward, backward or symmetric");
+  line.choice("--ordering", "NAME", request.ordering, orderings,
+              "of gauss-seidel, sor, ssor: natural or multicolor [natural]");
   line.text("--accel", "anderson:M", accelerate, "of sweeps: mix M earlier iterates, 1 to 16");
   line.text("--precond", "NAME", request.precondition, "preconditioner, with its parameter if any [none]:");
   line.note("", list(precondition_names()));

@@ -24,6 +24,7 @@ struct solve_request {
   std::optional<double> stop_mean_change;
   std::optional<double> omega;  // of jacobi, sor and ssor
   std::string sweep;            // of gauss-seidel and sor: forward, backward or symmetric
+  std::string ordering;         // of gauss-seidel, sor and ssor: natural or multicolor
   int anderson = 0;             // earlier iterates that acceleration keeps
   std::string history;
   std::string plot;

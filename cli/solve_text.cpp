@@ -42,6 +42,7 @@ std::string method_text(const solve_request& request) {
   if (request.method == "cg") return "conjugate gradients";
   std::string text = request.method;
   if (!request.sweep.empty()) text += ", " + request.sweep;
+  if (request.ordering == "multicolor") text += ", multicolor";
   if (request.omega) text += fmt::format(", omega {}", *request.omega);
   if (request.anderson > 0) text += fmt::format(", mixed by Anderson's method over {}", request.anderson);
   return text;

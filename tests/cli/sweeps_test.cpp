@@ -114,6 +114,7 @@ TEST_F(tool_sweeps, coordinate_files_are_swept_as_sparse) {
   const json o = solve("A.mtx --method gauss-seidel --rhs row-sums -o x.txt");
   EXPECT_EQ(o["matrix"]["nonzeros"], 5);
   for (const double x : numbers(content("x.txt"))) EXPECT_NEAR(x, 1, 1e-7);
+  EXPECT_EQ(solve("A.mtx --method ssor --ordering multicolor")["status"], "converged");
 }
 
 TEST_F(tool_sweeps, bad_requests_are_refused) {
@@ -127,6 +128,7 @@ TEST_F(tool_sweeps, bad_requests_are_refused) {
   refused("--method gauss-seidel --omega 1.2");
   refused("--method cg --omega 1.2");
   refused("--method jacobi --sweep backward");
+  refused("--method jacobi --ordering multicolor");
   refused("--method jacobi --precond ic0");
   refused("--method jacobi --precision mixed");
   refused("--method jacobi --accel anderson:0");

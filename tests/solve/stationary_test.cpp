@@ -272,6 +272,36 @@ TEST(gauss_seidel_of_a_grid, same_bits_side_by_side_as_one_after_the_other) {
   EXPECT_NE(engine[1].find("sets of independent rows"), std::string::npos) << engine[1];
 }
 
+// An unsymmetric ring: colours 0 1 0 1 2, by hand; the sweep then takes rows 0 2, 1 3, 4.
+TEST(gauss_seidel_by_colours, takes_the_rows_colour_after_colour) {
+  std::vector<triplet> entries;
+  const std::int32_t n = 5;
+  for (std::int32_t i = 0; i < n; ++i) {
+    entries.push_back({i, i, 4.0 + i});
+    entries.push_back({i, (i + 1) % n, -1.0});
+  }
+  const csr<double> A = from_triplets(n, entries);
+  const std::vector<double> b{1, 2, 3, 4, 5};
+  std::vector<long double> expected(5, 1);
+  for (int sweeps = 0; sweeps < 3; ++sweeps)
+    for (const std::size_t i : {0, 2, 1, 3, 4})
+      expected[i] = (b[i] + expected[(i + 1) % 5]) / (4.0L + static_cast<long double>(i));
+  for (const int threads : {1, 3}) {
+    std::vector<double> x(5, 1.0);
+    gauss_seidel_options o;
+    o.goal.fixed_iterations = 3;
+    o.ordering = sweep_ordering::multicolor;
+    const solve_report report = gauss_seidel<double>(device::cpu(threads), A, {b.data(), n}, {x.data(), n}, o);
+    EXPECT_NE(report.engine.find("3 colours"), std::string::npos) << report.engine;
+    EXPECT_LE(distance(x, expected), 1e-15);
+  }
+  const matrix_view<const double> dense{b.data(), 1, 1, 1};
+  std::vector<double> x{0};
+  EXPECT_THROW(gauss_seidel<double>(device::cpu(1), transpose::no, dense, {b.data(), 1}, {x.data(), 1},
+                                    {{}, sweep_order::forward, {}, sweep_ordering::multicolor}),
+               value_error);
+}
+
 TEST(stationary_status, divergence_names_the_factor_and_the_row) {
   square A{2, {1, 2, 2, 1}};  // Jacobi: radius 2; Gauss-Seidel: radius 4
   for (const kept form : forms) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <vouch/core/array.hpp>
+#include <vouch/core/error.hpp>
 #include <vouch/core/simd.hpp>
 #include <vouch/dense/residual.hpp>
 #include <vouch/dense/square.hpp>
@@ -21,7 +22,7 @@ namespace {
 
 using detail::square_matrix;
 
-constexpr std::int64_t block = 128; // rows of a Gauss-Seidel block
+constexpr std::int64_t block = 128;  // rows of a Gauss-Seidel block
 
 // A thread pays from some 2^16 entries on; in the sweeps with two barriers a block, from n = 1024.
 int useful_threads(const device& dev, std::int64_t n) {
@@ -244,6 +245,9 @@ class dense_matrix final : public sweepable_matrix<T> {
     vouch::residual_bound<T>(dev, op_, A_, b, x, bound);
   }
   std::unique_ptr<sweeper<T>> make_sweeper(const device& dev, const sweep_rule& rule) const override {
+    if (rule.ordering == sweep_ordering::multicolor)
+      throw value_error("no two rows of a dense matrix are independent: there is no multicolor ordering",
+                        "take the natural one");
     if (rule.simultaneous) return std::make_unique<dense_jacobi<T>>(dev, square_, rule.omega);
     return std::make_unique<dense_successive<T>>(dev, square_, rule);
   }

@@ -15,6 +15,7 @@ struct sor_options {
   double omega = 1;                          // in (0, 2); outside of it SOR diverges for every matrix
   sweep_order order = sweep_order::forward;  // symmetric: SSOR
   acceleration accelerate{};
+  sweep_ordering ordering = sweep_ordering::natural;  // of sparse matrices; a dense one knows only its own
 };
 
 /// Solves op(A) x = b from the given x: row after row, x_i moves omega times as far as Gauss-Seidel would move

@@ -9,6 +9,7 @@
 #include <vouch/solve/sweeper.hpp>
 #include <vouch/sparse/residual.hpp>
 #include <vouch/sparse/spmv_plan.hpp>
+#include <vouch/sparse/transpose.hpp>
 
 namespace vouch {
 namespace {
@@ -72,6 +73,18 @@ struct independent_rows {
   std::vector<std::int32_t> rows;
 };
 
+// Rows by the number of their set, rows of one set ascending.
+independent_rows sort_by_set(const std::vector<std::int32_t>& set, std::size_t count) {
+  independent_rows sets{std::vector<std::int64_t>(count + 1, 0), std::vector<std::int32_t>(set.size())};
+  for (const std::int32_t s : set) ++sets.start[static_cast<std::size_t>(s) + 1];
+  for (std::size_t s = 1; s <= count; ++s) sets.start[s] += sets.start[s - 1];
+  std::vector<std::int64_t> next(sets.start.begin(), sets.start.end() - 1);
+  for (std::size_t i = 0; i < set.size(); ++i)
+    sets.rows[static_cast<std::size_t>(next[static_cast<std::size_t>(set[i])]++)] =
+        static_cast<std::int32_t>(i);
+  return sets;
+}
+
 template <class T>
 independent_rows find_independent_rows(csr_view<const T> A) {
   const auto n = static_cast<std::size_t>(A.rows);
@@ -86,15 +99,27 @@ independent_rows find_independent_rows(csr_view<const T> A) {
       if (const auto j = static_cast<std::size_t>(A.col[k]); j > i) level[j] = std::max(level[j], level[i] + 1);
     last = std::max(last, level[i]);
   }
-  independent_rows sets{std::vector<std::int64_t>(static_cast<std::size_t>(last) + 2, 0),
-                        std::vector<std::int32_t>(n)};
-  for (const std::int32_t l : level) ++sets.start[static_cast<std::size_t>(l) + 1];
-  for (std::size_t l = 1; l < sets.start.size(); ++l) sets.start[l] += sets.start[l - 1];
-  std::vector<std::int64_t> next(sets.start.begin(), sets.start.end() - 1);
-  for (std::size_t i = 0; i < n; ++i)
-    sets.rows[static_cast<std::size_t>(next[static_cast<std::size_t>(level[i])]++)] =
-        static_cast<std::int32_t>(i);
-  return sets;
+  return sort_by_set(level, static_cast<std::size_t>(last + 1));
+}
+
+// Rows of one colour do not refer to each other; each row takes the first colour that the rows before it which
+// it refers to, or which refer to it, leave free.
+template <real T>
+independent_rows colour_rows(const device& dev, csr_view<const T> A) {
+  const auto n = static_cast<std::size_t>(A.rows);
+  const csr<T> mirrored = transpose(dev, A);
+  std::vector<std::int32_t> colour(n, -1);
+  std::vector<std::int64_t> taken;  // taken[c] == i: a neighbour of row i has colour c
+  for (std::int64_t i = 0; i < A.rows; ++i) {
+    for (const csr_view<const T>& pattern : {A, mirrored.all()})
+      for (std::int64_t k = pattern.row_ptr[i]; k < pattern.row_ptr[i + 1]; ++k)
+        if (const std::int32_t c = colour[static_cast<std::size_t>(pattern.col[k])]; c >= 0)
+          taken[static_cast<std::size_t>(c)] = i;
+    const auto free = std::find_if(taken.begin(), taken.end(), [i](std::int64_t t) { return t != i; });
+    colour[static_cast<std::size_t>(i)] = static_cast<std::int32_t>(free - taken.begin());
+    if (free == taken.end()) taken.push_back(-1);
+  }
+  return sort_by_set(colour, taken.size());
 }
 
 // Entries of an independent set, on average, from which a barrier (a few microseconds) is worth it.
@@ -110,6 +135,11 @@ class sparse_successive final : public sweeper<T> {
         plan_(spmv_plan<T>::make(dev, A)),
         factor_(relaxation_factors(dev, A, rule.omega)),
         met_(dev, A.rows) {
+    if (rule.ordering == sweep_ordering::multicolor) {
+      sets_ = colour_rows(dev, A);
+      kind_ = "colours";
+      return;
+    }
     if (dev.threads() == 1 || A.nonzeros < 2 * entries_for_a_team) return;
     sets_ = find_independent_rows(A);
     const auto count = static_cast<std::int64_t>(sets_.start.size()) - 1;
@@ -126,7 +156,7 @@ class sparse_successive final : public sweeper<T> {
   double residual(const T* d, T* s) override { return sparse_residual(dev_.threads(), plan_, d, r_, s); }
   std::string name() const override {
     if (sets_.start.empty()) return "1 thread, csr";
-    return plan_name(dev_, "csr, " + std::to_string(sets_.start.size() - 1) + " sets of independent rows");
+    return plan_name(dev_, "csr, " + std::to_string(sets_.start.size() - 1) + ' ' + kind_);
   }
 
  private:
@@ -172,6 +202,7 @@ class sparse_successive final : public sweeper<T> {
   array<T> factor_;
   array<T> met_;
   independent_rows sets_;  // empty: one row after the other
+  const char* kind_ = "sets of independent rows";
   const T* r_ = nullptr;
 };
 

@@ -126,14 +126,16 @@ template <real T>
 solve_report jacobi(const device& dev, csr_view<const T> A, view<const T> b, view<T> x,
                     const jacobi_options& o) {
   check_cpu(dev);
-  return solve_by_sweeps<T>(dev, *make_sweepable(A), b, x, {true, sweep_order::forward, o.omega}, o.goal,
+  return solve_by_sweeps<T>(dev, *make_sweepable(A), b, x,
+                            {true, sweep_order::forward, o.omega, sweep_ordering::natural}, o.goal,
                             o.accelerate, "jacobi");
 }
 template <real T>
 solve_report jacobi(const device& dev, transpose op, matrix_view<const T> A, view<const T> b, view<T> x,
                     const jacobi_options& o) {
   check_cpu(dev);
-  return solve_by_sweeps<T>(dev, *make_sweepable(op, A), b, x, {true, sweep_order::forward, o.omega}, o.goal,
+  return solve_by_sweeps<T>(dev, *make_sweepable(op, A), b, x,
+                            {true, sweep_order::forward, o.omega, sweep_ordering::natural}, o.goal,
                             o.accelerate, "jacobi");
 }
 
@@ -141,15 +143,15 @@ template <real T>
 solve_report gauss_seidel(const device& dev, csr_view<const T> A, view<const T> b, view<T> x,
                           const gauss_seidel_options& o) {
   check_cpu(dev);
-  return solve_by_sweeps<T>(dev, *make_sweepable(A), b, x, {false, o.order, 1}, o.goal, o.accelerate,
-                            "gauss-seidel");
+  return solve_by_sweeps<T>(dev, *make_sweepable(A), b, x, {false, o.order, 1, o.ordering}, o.goal,
+                            o.accelerate, "gauss-seidel");
 }
 template <real T>
 solve_report gauss_seidel(const device& dev, transpose op, matrix_view<const T> A, view<const T> b, view<T> x,
                           const gauss_seidel_options& o) {
   check_cpu(dev);
-  return solve_by_sweeps<T>(dev, *make_sweepable(op, A), b, x, {false, o.order, 1}, o.goal, o.accelerate,
-                            "gauss-seidel");
+  return solve_by_sweeps<T>(dev, *make_sweepable(op, A), b, x, {false, o.order, 1, o.ordering}, o.goal,
+                            o.accelerate, "gauss-seidel");
 }
 
 namespace {
@@ -159,15 +161,15 @@ const char* name_of(const sor_options& o) { return o.order == sweep_order::symme
 template <real T>
 solve_report sor(const device& dev, csr_view<const T> A, view<const T> b, view<T> x, const sor_options& o) {
   check_cpu(dev);
-  return solve_by_sweeps<T>(dev, *make_sweepable(A), b, x, {false, o.order, o.omega}, o.goal, o.accelerate,
-                            name_of(o));
+  return solve_by_sweeps<T>(dev, *make_sweepable(A), b, x, {false, o.order, o.omega, o.ordering}, o.goal,
+                            o.accelerate, name_of(o));
 }
 template <real T>
 solve_report sor(const device& dev, transpose op, matrix_view<const T> A, view<const T> b, view<T> x,
                  const sor_options& o) {
   check_cpu(dev);
-  return solve_by_sweeps<T>(dev, *make_sweepable(op, A), b, x, {false, o.order, o.omega}, o.goal, o.accelerate,
-                            name_of(o));
+  return solve_by_sweeps<T>(dev, *make_sweepable(op, A), b, x, {false, o.order, o.omega, o.ordering}, o.goal,
+                            o.accelerate, name_of(o));
 }
 
 #define VOUCH_INSTANTIATE(T)                                                                                 \

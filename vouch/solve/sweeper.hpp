@@ -17,6 +17,7 @@ struct sweep_rule {
   bool simultaneous = false;  // Jacobi: all rows see the old iterate
   sweep_order order = sweep_order::forward;
   double omega = 1;
+  sweep_ordering ordering = sweep_ordering::natural;
 };
 
 /// Sweeps for A d = r with one matrix and rule. Vectors are contiguous, of n elements.
