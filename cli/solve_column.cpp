@@ -182,14 +182,15 @@ sweep_order order_of(const solve_request& request) {
 template <real T>
 class sweep_solver final : public device_solver<T> {
  public:
-  sweep_solver(const solve_request& request, const linear_system& system, const device& cpu, solve_times& times)
-      : device_solver<T>(request, cpu, cpu), request_(request), system_(system) {
+  sweep_solver(const solve_request& request, const linear_system& system, const device& cpu, const device& dev,
+               solve_times& times)
+      : device_solver<T>(request, cpu, dev), request_(request), system_(system) {
     if (system.dense)
       place_entries(cpu, times);
     else if constexpr (sizeof(T) == 4)
-      sparse_ = place_single(system, cpu, cpu, times);
+      sparse_ = place_single(system, cpu, dev, times);
     else
-      sparse_ = place_double(system, cpu, times);
+      sparse_ = place_double(system, dev, times);
   }
   std::int64_t at_once() const override { return 1; }
   bool rounds_matrix() const override { return sparse_.rounded; }
@@ -197,17 +198,21 @@ class sweep_solver final : public device_solver<T> {
  private:
   void place_entries(const device& cpu, solve_times& times) {
     const std::int64_t n = system_.rows();
+    const std::int64_t ld = std::max<std::int64_t>(1, n);
     if constexpr (sizeof(T) == 8) {
       dense_ = system_.entries();
+      if (this->where().is_cuda())
+        timed(times.transfer, [&] { entries_ = system_.dense->values.to(this->where()); });
     } else {
       const view<const double> all = system_.dense->values;
       timed(times.setup, [&] {
         sparse_.rounded = !fits<float>(all, system_.file);
-        rounded_ = array<T>(cpu, all.size());
-        for (std::int64_t k = 0; k < all.size(); ++k) rounded_[k] = static_cast<T>(all[k]);
+        entries_ = array<T>(cpu, all.size());
+        for (std::int64_t k = 0; k < all.size(); ++k) entries_[k] = static_cast<T>(all[k]);
       });
-      dense_ = {rounded_.data(), n, n, std::max<std::int64_t>(1, n)};
+      if (this->where().is_cuda()) timed(times.transfer, [&] { entries_ = entries_.to(this->where()); });
     }
+    if (entries_.size() > 0) dense_ = {entries_.data(), n, n, ld};
   }
 
   std::vector<solve_report> run(std::int64_t, view<const T> b, view<T> x, const solve_goal& goal) override {
@@ -233,7 +238,7 @@ class sweep_solver final : public device_solver<T> {
   const solve_request& request_;
   const linear_system& system_;
   placed_matrix<T> sparse_;
-  array<T> rounded_;  // the entries of a dense matrix in single precision
+  array<T> entries_;  // of a dense matrix: in single precision, or on the GPU
   matrix_view<const T> dense_;
 };
 
@@ -243,8 +248,8 @@ std::unique_ptr<column_solver> make_column_solver(const solve_request& request, 
                                                   const device& cpu, const device& dev, solve_times& times) {
   if (request.is_stationary()) {
     if (request.common.precision == "single")
-      return std::make_unique<sweep_solver<float>>(request, system, cpu, times);
-    return std::make_unique<sweep_solver<double>>(request, system, cpu, times);
+      return std::make_unique<sweep_solver<float>>(request, system, cpu, dev, times);
+    return std::make_unique<sweep_solver<double>>(request, system, cpu, dev, times);
   }
   if (request.common.precision == "mixed")
     return std::make_unique<mixed_solver>(request, system, cpu, dev, times);

@@ -106,7 +106,6 @@ void check_method(const solve_request& request) {
                       "outside of it the iteration diverges");
   refuse(request.precondition != "none", "--precond", "cg does");
   refuse(request.common.precision == "mixed", "--precision mixed", "take double or single");
-  refuse(parse_device(request.common.device).cuda, "--device cuda", "it runs on the CPU");
 }
 
 // A file is a file; but a missing one whose name is nearly a word of this option is that word mistyped.

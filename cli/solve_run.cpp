@@ -34,7 +34,7 @@ solve_goal goal_of(const solve_request& request, solve_watch& watch) {
 void bound_unrounded(const device& cpu, const linear_system& system, std::int64_t j, view<const double> x,
                      solve_report& report) {
   if (!report.error_bound) return;
-  const auto A = system.dense ? make_sweepable<double>(transpose::no, system.entries())
+  const auto A = system.dense ? make_sweepable<double>(cpu, transpose::no, system.entries())
                               : make_sweepable<double>(system.A.all());
   const dominance_proof proof = prove_dominance(cpu, *A);
   report.error_bound = dominance_error_bound<double>(cpu, *A, proof, system.column(system.b, j), x);
@@ -137,7 +137,7 @@ device open_device(const solve_request& request) {
 
 device_choice choose_for(const solve_request& request, const linear_system& system, const device& opened) {
   if (!parse_device(request.common.device).automatic) return {opened, "as asked"};
-  if (request.is_stationary()) return {opened, "sweeps run on the CPU"};
+  if (request.is_stationary()) return {opened, "a few sweeps cost less than sending the matrix to a GPU"};
   return choose_device(system.rows(), system.facts.nonzeros, opened.threads());
 }
 

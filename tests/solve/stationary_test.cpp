@@ -12,6 +12,7 @@
 #include <vouch/solve/jacobi.hpp>
 #include <vouch/solve/sor.hpp>
 
+#include "devices.hpp"
 #include "solve/systems.hpp"
 
 namespace vouch {
@@ -106,11 +107,19 @@ struct result {
   std::vector<T> x;
 };
 
+// Devices, and in which ways they solve: all on the CPU, dense ones on a GPU.
+std::vector<std::pair<device, kept>> ways() {
+  std::vector<std::pair<device, kept>> all;
+  for (const kept form : forms) all.emplace_back(device::cpu(2), form);
+  for (const device& gpu : testing::gpus())
+    for (const kept form : {kept::by_rows, kept::by_columns}) all.emplace_back(gpu, form);
+  return all;
+}
+
 // Solves with A kept in one of three ways.
 template <real T>
 result<T> solve(const square& A, const std::vector<double>& b, std::vector<T> x, method m, kept form,
-                const solve_goal& goal, int threads = 2, int anderson = 0) {
-  const device dev = device::cpu(threads);
+                const solve_goal& goal, const device& dev = device::cpu(2), int anderson = 0) {
   const std::int64_t n = A.n;
   const std::vector<T> rhs(b.begin(), b.end());
   const csr<double> wide = sparse_of(A);
@@ -120,10 +129,12 @@ result<T> solve(const square& A, const std::vector<double>& b, std::vector<T> x,
     for (std::int64_t j = 0; j < n; ++j)
       entries[static_cast<std::size_t>(form == kept::by_rows ? i * n + j : i + j * n)] =
           static_cast<T>(A(i, j));
-  const matrix_view<const T> dense{entries.data(), n, n, std::max<std::int64_t>(1, n)};
+  const array<T> placed = array<T>::from(dev, entries), placed_rhs = array<T>::from(dev, rhs);
+  array<T> solution = array<T>::from(dev, x);
+  const matrix_view<const T> dense{placed.data(), n, n, std::max<std::int64_t>(1, n)};
   const transpose op = form == kept::by_rows ? transpose::yes : transpose::no;
-  const view<const T> bv(rhs.data(), n);
-  const view<T> xv(x.data(), n);
+  const view<const T> bv = placed_rhs;
+  const view<T> xv = solution;
   const auto order = m == method::backward                         ? sweep_order::backward
                      : m == method::symmetric || m == method::ssor ? sweep_order::symmetric
                                                                    : sweep_order::forward;
@@ -140,7 +151,7 @@ result<T> solve(const square& A, const std::vector<double>& b, std::vector<T> x,
     report = form == kept::sparse ? gauss_seidel<T>(dev, sparse, bv, xv, o)
                                   : gauss_seidel<T>(dev, op, dense, bv, xv, o);
   }
-  return {report, x};
+  return {report, solution.to_vector()};
 }
 
 double largest(const std::vector<long double>& v) {
@@ -174,10 +185,10 @@ TYPED_TEST(stationary, iterates_are_those_of_the_textbook) {
         int done = 0;
         for (const int sweeps : {1, 2, 3, 7}) {
           for (; done < sweeps; ++done) sweep(A, b, expected, m);
-          for (const kept form : forms) {
+          for (const auto& [dev, form] : ways()) {
             solve_goal goal;
             goal.fixed_iterations = sweeps;
-            const auto r = solve<T>(A, b, std::vector<T>(start.begin(), start.end()), m, form, goal);
+            const auto r = solve<T>(A, b, std::vector<T>(start.begin(), start.end()), m, form, goal, dev);
             EXPECT_EQ(r.report.status, solve_status::fixed);
             EXPECT_EQ(r.report.iterations, sweeps);
             EXPECT_LE(distance(r.x, expected), 64 * std::numeric_limits<T>::epsilon() * largest(expected))
@@ -196,8 +207,8 @@ TYPED_TEST(stationary, converges_to_the_exact_solution_within_the_bound) {
     const std::vector<double> exact = integers(n, 5);
     const std::vector<double> b = product(A, exact);
     for (const method m : methods)
-      for (const kept form : forms) {
-        const auto r = solve<T>(A, b, std::vector<T>(b.size(), T{1}), m, form, {});
+      for (const auto& [dev, form] : ways()) {
+        const auto r = solve<T>(A, b, std::vector<T>(b.size(), T{1}), m, form, {}, dev);
         ASSERT_EQ(r.report.status, solve_status::converged) << r.report.reason;
         std::vector<double> x(r.x.begin(), r.x.end());
         EXPECT_LE(testing::relative_residual(sparse_of(A), b, x), sizeof(T) == 4 ? 1e-5 : 1e-8);
@@ -215,10 +226,10 @@ TYPED_TEST(stationary, bound_holds_at_every_iterate_even_at_the_solution) {
   const square A = random_square(90, 1.3, 12);
   const std::vector<double> exact = integers(90, 6), b = product(A, exact);
   for (const int sweeps : {0, 1, 4, 20, 60, 200})
-    for (const kept form : forms) {
+    for (const auto& [dev, form] : ways()) {
       solve_goal goal;
       goal.fixed_iterations = sweeps;
-      const auto r = solve<T>(A, b, std::vector<T>(b.size()), method::forward, form, goal);
+      const auto r = solve<T>(A, b, std::vector<T>(b.size()), method::forward, form, goal, dev);
       ASSERT_TRUE(r.report.error_bound.has_value());
       EXPECT_GE(*r.report.error_bound, distance(r.x, std::vector<long double>(exact.begin(), exact.end())));
     }
@@ -233,13 +244,42 @@ TYPED_TEST(stationary, same_bits_for_any_number_of_threads) {
     for (const kept form : forms) {
       const square& A = form == kept::sparse ? sparse : dense;
       const std::vector<double> b = product(A, random_vector(A.n, 7));
-      const auto one = solve<T>(A, b, std::vector<T>(b.size(), T{1}), m, form, goal, 1);
-      const auto three = solve<T>(A, b, std::vector<T>(b.size(), T{1}), m, form, goal, 3);
+      const auto one = solve<T>(A, b, std::vector<T>(b.size(), T{1}), m, form, goal, device::cpu(1));
+      const auto three = solve<T>(A, b, std::vector<T>(b.size(), T{1}), m, form, goal, device::cpu(3));
       EXPECT_EQ(one.x, three.x);
       ASSERT_EQ(one.report.history.size(), three.report.history.size());
       for (std::size_t k = 0; k < one.report.history.size(); ++k)
         EXPECT_EQ(one.report.history[k].residual, three.report.history[k].residual);
       EXPECT_EQ(one.report.error_bound, three.report.error_bound);
+    }
+  }
+}
+
+// Sizes that fill a GPU: the matrix in shared memory and streamed, rows that fill 16 bytes and do not, several
+// pieces a row, each block with rows of several steps.
+TYPED_TEST(stationary, iterates_on_a_gpu_are_those_of_the_textbook) {
+  VOUCH_NEEDS_GPU();
+  using T = TypeParam;
+  const device gpu = testing::gpus()[0];
+  for (const std::int64_t n : {132, 700, 1536, 2047, 5000}) {
+    const square A = random_square(n, 1.05, static_cast<std::uint64_t>(n));
+    const std::vector<double> b = product(A, integers(n, 3)), start = integers(n, 4);
+    for (const method m : {method::jacobi, method::forward, method::backward, method::ssor}) {
+      std::vector<long double> expected(start.begin(), start.end());
+      const int sweeps = n < 3000 ? 5 : 2;
+      for (int k = 0; k < sweeps; ++k) sweep(A, b, expected, m);
+      solve_goal goal;
+      goal.fixed_iterations = sweeps;
+      const std::vector<T> x(start.begin(), start.end());
+      const auto once = solve<T>(A, b, x, m, kept::by_rows, goal, gpu);
+      EXPECT_EQ(once.report.iterations, sweeps);
+      EXPECT_LE(distance(once.x, expected), 64 * std::numeric_limits<T>::epsilon() * largest(expected))
+          << "n " << n << " method " << static_cast<int>(m);
+      const auto again = solve<T>(A, b, x, m, kept::by_columns, goal, gpu);
+      EXPECT_EQ(once.x, again.x);
+      ASSERT_EQ(once.report.history.size(), again.report.history.size());
+      for (std::size_t k = 0; k < once.report.history.size(); ++k)
+        EXPECT_EQ(once.report.history[k].residual, again.report.history[k].residual);
     }
   }
 }
@@ -304,8 +344,8 @@ TEST(gauss_seidel_by_colours, takes_the_rows_colour_after_colour) {
 
 TEST(stationary_status, divergence_names_the_factor_and_the_row) {
   square A{2, {1, 2, 2, 1}};  // Jacobi: radius 2; Gauss-Seidel: radius 4
-  for (const kept form : forms) {
-    const auto r = solve<double>(A, {1, 2}, {0, 0}, method::jacobi, form, {});
+  for (const auto& [dev, form] : ways()) {
+    const auto r = solve<double>(A, {1, 2}, {0, 0}, method::jacobi, form, {}, dev);
     EXPECT_EQ(r.report.status, solve_status::diverged);
     EXPECT_NE(r.report.reason.find("factor of 2"), std::string::npos) << r.report.reason;
     EXPECT_NE(r.report.reason.find("row 1 breaks dominance"), std::string::npos) << r.report.reason;
@@ -318,9 +358,11 @@ TEST(stationary_status, converges_without_dominance) {
   // Positive definite, rows not dominant: Gauss-Seidel converges, Jacobi diverges (radius 1.8).
   square A{3, {1, .9, .9, .9, 1, .9, .9, .9, 1}};
   const std::vector<double> b{1, 2, 3};
-  for (const kept form : forms) {
-    EXPECT_EQ(solve<double>(A, b, {0, 0, 0}, method::forward, form, {}).report.status, solve_status::converged);
-    EXPECT_EQ(solve<double>(A, b, {0, 0, 0}, method::jacobi, form, {}).report.status, solve_status::diverged);
+  for (const auto& [dev, form] : ways()) {
+    EXPECT_EQ(solve<double>(A, b, {0, 0, 0}, method::forward, form, {}, dev).report.status,
+              solve_status::converged);
+    EXPECT_EQ(solve<double>(A, b, {0, 0, 0}, method::jacobi, form, {}, dev).report.status,
+              solve_status::diverged);
   }
 }
 
@@ -329,8 +371,8 @@ TEST(stationary_status, columns_or_scaling_prove_what_rows_do_not) {
   const square scaled{3, {1, 1.5, 0, .25, 1, .25, 0, 1.5, 1}};  // rows 1.5, columns 3; radius sqrt(0.75)
   for (const square& A : {by_columns, scaled}) {
     const std::vector<double> exact = integers(A.n, 9), b = product(A, exact);
-    for (const kept form : forms) {
-      const auto r = solve<double>(A, b, std::vector<double>(b.size()), method::jacobi, form, {});
+    for (const auto& [dev, form] : ways()) {
+      const auto r = solve<double>(A, b, std::vector<double>(b.size()), method::jacobi, form, {}, dev);
       EXPECT_EQ(r.report.status, solve_status::converged);
       ASSERT_TRUE(r.report.error_bound.has_value()) << r.report.error_bound_source;
       EXPECT_GE(*r.report.error_bound, distance(r.x, std::vector<long double>(exact.begin(), exact.end())));
@@ -351,10 +393,10 @@ TEST(stationary_status, stops_by_the_mean_change) {
     mean = 0;
     for (std::size_t i = 0; i < x.size(); ++i) mean += std::fabs(x[i] - old[i]) / 50;
   }
-  for (const kept form : forms) {
+  for (const auto& [dev, form] : ways()) {
     solve_goal goal;
     goal.stop_mean_change = 1e-5;
-    const auto r = solve<double>(A, b, std::vector<double>(50, 1.0), method::jacobi, form, goal);
+    const auto r = solve<double>(A, b, std::vector<double>(50, 1.0), method::jacobi, form, goal, dev);
     EXPECT_EQ(r.report.status, solve_status::stopped);
     EXPECT_EQ(r.report.iterations, sweeps);
     EXPECT_LE(distance(r.x, x), 1e-12);
@@ -364,15 +406,15 @@ TEST(stationary_status, stops_by_the_mean_change) {
 TEST(stationary_status, tolerance_below_rounding_ends_as_stagnated) {
   const square A = random_square(100, 1.1, 16);
   const std::vector<double> b = product(A, random_vector(100, 11));
-  for (const kept form : forms)
+  for (const auto& [dev, form] : ways())
     for (const method m : {method::jacobi, method::forward}) {
       solve_goal goal;
       goal.rtol = 1e-20;
-      const auto r = solve<double>(A, b, std::vector<double>(100), m, form, goal);
+      const auto r = solve<double>(A, b, std::vector<double>(100), m, form, goal, dev);
       EXPECT_EQ(r.report.status, solve_status::stagnated) << r.report.reason;
       EXPECT_LE(r.report.relative_true(), 1e-14);
       goal.rtol = 1e-9;
-      const auto f = solve<float>(A, b, std::vector<float>(100), m, form, goal);
+      const auto f = solve<float>(A, b, std::vector<float>(100), m, form, goal, dev);
       EXPECT_EQ(f.report.status, solve_status::stagnated) << f.report.reason;
       EXPECT_LE(f.report.relative_true(), 1e-6);
     }
@@ -401,17 +443,21 @@ TEST(stationary_status, slow_convergence_is_waited_for) {
 TEST(stationary_status, limit_fixed_zero_and_interruption) {
   const square A = random_square(30, 1.02, 17);
   const std::vector<double> b = product(A, integers(30, 12));
-  for (const kept form : forms) {
+  for (const auto& [dev, form] : ways()) {
     solve_goal goal;
     goal.max_iterations = 2;
-    EXPECT_EQ(solve<double>(A, b, std::vector<double>(30), method::jacobi, form, goal).report.status,
+    EXPECT_EQ(solve<double>(A, b, std::vector<double>(30), method::jacobi, form, goal, dev).report.status,
               solve_status::max_iterations);
-    EXPECT_EQ(solve<double>(A, std::vector<double>(30), std::vector<double>(30, 1.0), method::jacobi, form, {})
-                  .report.status,
-              solve_status::converged);
-    goal.on_iteration = [](const iteration_record& r) { return r.iteration < 1; };
-    EXPECT_EQ(solve<double>(A, b, std::vector<double>(30), method::jacobi, form, goal).report.status,
-              solve_status::interrupted);
+    EXPECT_EQ(
+        solve<double>(A, std::vector<double>(30), std::vector<double>(30, 1.0), method::jacobi, form, {}, dev)
+            .report.status,
+        solve_status::converged);
+    solve_goal endless;
+    endless.fixed_iterations = 10000000;
+    endless.on_iteration = [](const iteration_record& r) { return r.iteration < 1; };
+    const auto r = solve<double>(A, b, std::vector<double>(30), method::jacobi, form, endless, dev);
+    EXPECT_EQ(r.report.status, solve_status::interrupted);
+    EXPECT_LT(r.report.iterations, 10000000);
   }
   std::vector<double> none;
   const matrix_view<const double> empty{nullptr, 0, 0, 1};
@@ -458,10 +504,11 @@ TYPED_TEST(stationary, anderson_takes_fewer_sweeps) {
     A(i, i) = std::ceil(1.05 * sum);
   }
   const std::vector<double> exact = integers(200, 13), b = product(A, exact);
-  for (const kept form : forms)
+  for (const auto& [dev, form] : ways())
     for (const method m : {method::jacobi, method::forward}) {
-      const auto plain = solve<T>(A, b, std::vector<T>(200), m, form, {});
-      const auto mixed = solve<T>(A, b, std::vector<T>(200), m, form, {}, 2, 2);
+      if (dev.is_cuda() && m != method::jacobi) continue;
+      const auto plain = solve<T>(A, b, std::vector<T>(200), m, form, {}, dev);
+      const auto mixed = solve<T>(A, b, std::vector<T>(200), m, form, {}, dev, 2);
       EXPECT_EQ(plain.report.status, solve_status::converged);
       EXPECT_EQ(mixed.report.status, solve_status::converged);
       EXPECT_LE((m == method::jacobi ? 5 : 1) * mixed.report.iterations, plain.report.iterations + 2);

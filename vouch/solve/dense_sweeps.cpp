@@ -11,10 +11,12 @@
 #include <vector>
 
 #include <vouch/core/array.hpp>
+#include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/core/simd.hpp>
 #include <vouch/dense/residual.hpp>
 #include <vouch/dense/square.hpp>
+#include <vouch/solve/sweep_engine.hpp>
 #include <vouch/solve/sweeper.hpp>
 
 namespace vouch {
@@ -244,7 +246,13 @@ class dense_matrix final : public sweepable_matrix<T> {
   void residual_bound(const device& dev, view<const T> b, view<const T> x, view<double> bound) const override {
     vouch::residual_bound<T>(dev, op_, A_, b, x, bound);
   }
-  std::unique_ptr<sweeper<T>> make_sweeper(const device& dev, const sweep_rule& rule) const override {
+  std::unique_ptr<cg_engine<T>> make_engine(const device& dev, const sweep_rule& rule, bool by_residual,
+                                            const acceleration& accelerate) const override {
+    return std::make_unique<sweep_engine<T>>(dev, A_.rows, make_sweeper(dev, rule), by_residual, accelerate);
+  }
+
+ private:
+  std::unique_ptr<sweeper<T>> make_sweeper(const device& dev, const sweep_rule& rule) const {
     if (rule.ordering == sweep_ordering::multicolor)
       throw value_error("no two rows of a dense matrix are independent: there is no multicolor ordering",
                         "take the natural one");
@@ -252,7 +260,6 @@ class dense_matrix final : public sweepable_matrix<T> {
     return std::make_unique<dense_successive<T>>(dev, square_, rule);
   }
 
- private:
   // Sums of n numbers that are not negative err by at most n units of the last place, rounded to nearest.
   double upwards(double sum) const {
     return sum * (1 + static_cast<double>(A_.rows + 8) * 0x1p-51) + 0x1p-1000;
@@ -291,11 +298,15 @@ class dense_matrix final : public sweepable_matrix<T> {
 }  // namespace
 
 template <real T>
-std::unique_ptr<sweepable_matrix<T>> make_sweepable(transpose op, matrix_view<const T> A) {
+std::unique_ptr<sweepable_matrix<T>> make_sweepable(const device& dev, transpose op, matrix_view<const T> A) {
+  if constexpr (built_with_cuda)
+    if (dev.is_cuda()) return make_sweepable_cuda<T>(dev, op, A);
   return std::make_unique<dense_matrix<T>>(op, A);
 }
 
-template std::unique_ptr<sweepable_matrix<float>> make_sweepable(transpose, matrix_view<const float>);
-template std::unique_ptr<sweepable_matrix<double>> make_sweepable(transpose, matrix_view<const double>);
+template std::unique_ptr<sweepable_matrix<float>> make_sweepable(const device&, transpose,
+                                                                 matrix_view<const float>);
+template std::unique_ptr<sweepable_matrix<double>> make_sweepable(const device&, transpose,
+                                                                  matrix_view<const double>);
 
 }  // namespace vouch

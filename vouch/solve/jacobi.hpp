@@ -20,18 +20,19 @@ struct jacobi_options {
 ///
 /// Shapes  A is n-by-n, b and x have n elements; n may be 0.
 /// Types   T is float or double.
-/// Memory  Everything lives on the CPU; x holds the start and receives the result; overlaps nothing. A
-/// row-major
-///         matrix is a column-major view of its transpose with op = transpose::yes.
+/// Memory  Everything lives on dev, which for a sparse matrix is the CPU; x holds the start and receives the
+///         result; overlaps nothing. A row-major matrix is a column-major view of its transpose with
+///         op = transpose::yes. A GPU makes a copy of a matrix that is not row-major with whole 16 bytes a row.
 /// Result  The numerical contract of docs/contract.md: status converged means ||b - op(A) x||_2 <=
 ///         max(rtol ||b||_2, atol) for the x returned, recomputed in twice the working precision. With
 ///         goal.fixed_iterations the iterates of the textbook's sweep up to rounding. Where dominance is proved
 ///         (see dominance.hpp), report.error_bound holds |x - exact|_inf. The same bits on every run, for any
-///         number of threads. Not converging is a status, never an exception.
+///         number of threads, or on one GPU. Not converging is a status, never an exception.
 /// Cost    A sweep: one pass over A, 2 n^2 (2 nnz) flops. Before and after: a few passes for the proofs.
 /// Throws  shape_error  A not square, wrong lengths
 ///         value_error  omega outside of (0, 2); a diagonal entry that is zero or too small (the text names its
-///                      row); NaN or infinity in A, b or x; dev is a GPU
+///                      row); NaN or infinity in A, b or x; A is sparse and dev is a GPU; on a GPU more than 8
+///                      iterates to mix, or mixing of other iterations than this one
 template <real T>
 solve_report jacobi(const device& dev, csr_view<const T> A, view<const T> b, view<T> x,
                     const jacobi_options& options = {});

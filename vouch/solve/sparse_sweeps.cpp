@@ -6,6 +6,7 @@
 
 #include <vouch/core/array.hpp>
 #include <vouch/core/error.hpp>
+#include <vouch/solve/sweep_engine.hpp>
 #include <vouch/solve/sweeper.hpp>
 #include <vouch/sparse/residual.hpp>
 #include <vouch/sparse/spmv_plan.hpp>
@@ -240,12 +241,17 @@ class sparse_matrix final : public sweepable_matrix<T> {
   void residual_bound(const device& dev, view<const T> b, view<const T> x, view<double> bound) const override {
     vouch::residual_bound<T>(dev, A_, b, x, bound);
   }
-  std::unique_ptr<sweeper<T>> make_sweeper(const device& dev, const sweep_rule& rule) const override {
+  std::unique_ptr<cg_engine<T>> make_engine(const device& dev, const sweep_rule& rule, bool by_residual,
+                                            const acceleration& accelerate) const override {
+    return std::make_unique<sweep_engine<T>>(dev, A_.rows, make_sweeper(dev, rule), by_residual, accelerate);
+  }
+
+ private:
+  std::unique_ptr<sweeper<T>> make_sweeper(const device& dev, const sweep_rule& rule) const {
     if (rule.simultaneous) return std::make_unique<sparse_jacobi<T>>(dev, A_, rule.omega);
     return std::make_unique<sparse_successive<T>>(dev, A_, rule);
   }
 
- private:
   // A sum of so many numbers that are not negative errs by at most as many units of the last place.
   static double upwards(double sum, std::int64_t terms) {
     return sum * (1 + static_cast<double>(terms + 8) * 0x1p-51) + 0x1p-1000;

@@ -9,7 +9,6 @@
 #include <vouch/solve/jacobi.hpp>
 #include <vouch/solve/sor.hpp>
 #include <vouch/solve/stationary.hpp>
-#include <vouch/solve/sweep_engine.hpp>
 #include <vouch/solve/verified_solve.hpp>
 
 namespace vouch {
@@ -24,9 +23,10 @@ std::string text(const char* format, Values... values) {
   return line;
 }
 
-void check_cpu(const device& dev) {
+void check_sparse(const device& dev) {
   if (dev.is_cuda())
-    throw value_error("stationary iterations run on the CPU", "take --device cpu, or device::cpu()");
+    throw value_error("stationary iterations of sparse matrices run on the CPU",
+                      "take --device cpu, or device::cpu()");
 }
 
 void check_request(std::int64_t n, std::int64_t b, std::int64_t x, const sweep_rule& rule,
@@ -109,13 +109,13 @@ solve_report solve_by_sweeps(const device& dev, const sweepable_matrix<T>& A, vi
   const dominance_proof proof = prove_dominance(dev, A);
   if (const std::string warning = warning_of(proof, rule.omega); !warning.empty())
     report.warnings.push_back(warning);
-  sweep_engine<T> engine(dev, n, A.make_sweeper(dev, rule), goal.by_residual(), accelerate);
-  report.engine = engine.name();
+  const std::unique_ptr<cg_engine<T>> engine = A.make_engine(dev, rule, goal.by_residual(), accelerate);
+  report.engine = engine->name();
   verified_problem<T> problem{
       dev, n, [&](const T* at, const T* at_low, T* r) { return A.residual(dev, b, at, at_low, r); }};
   problem.advice = "take another method or acceleration";
   report.setup_seconds = std::chrono::duration<double>(clock::now() - begin).count();
-  verified_solve(problem, engine, x, goal, report);
+  verified_solve(problem, *engine, x, goal, report);
   explain_failure(report, proof);
   report.error_bound_source = source_of(proof);
   if (has_solution(report.status)) report.error_bound = dominance_error_bound<T>(dev, A, proof, b, x);
@@ -125,7 +125,7 @@ solve_report solve_by_sweeps(const device& dev, const sweepable_matrix<T>& A, vi
 template <real T>
 solve_report jacobi(const device& dev, csr_view<const T> A, view<const T> b, view<T> x,
                     const jacobi_options& o) {
-  check_cpu(dev);
+  check_sparse(dev);
   return solve_by_sweeps<T>(dev, *make_sweepable(A), b, x,
                             {true, sweep_order::forward, o.omega, sweep_ordering::natural}, o.goal,
                             o.accelerate, "jacobi");
@@ -133,8 +133,7 @@ solve_report jacobi(const device& dev, csr_view<const T> A, view<const T> b, vie
 template <real T>
 solve_report jacobi(const device& dev, transpose op, matrix_view<const T> A, view<const T> b, view<T> x,
                     const jacobi_options& o) {
-  check_cpu(dev);
-  return solve_by_sweeps<T>(dev, *make_sweepable(op, A), b, x,
+  return solve_by_sweeps<T>(dev, *make_sweepable(dev, op, A), b, x,
                             {true, sweep_order::forward, o.omega, sweep_ordering::natural}, o.goal,
                             o.accelerate, "jacobi");
 }
@@ -142,15 +141,14 @@ solve_report jacobi(const device& dev, transpose op, matrix_view<const T> A, vie
 template <real T>
 solve_report gauss_seidel(const device& dev, csr_view<const T> A, view<const T> b, view<T> x,
                           const gauss_seidel_options& o) {
-  check_cpu(dev);
+  check_sparse(dev);
   return solve_by_sweeps<T>(dev, *make_sweepable(A), b, x, {false, o.order, 1, o.ordering}, o.goal,
                             o.accelerate, "gauss-seidel");
 }
 template <real T>
 solve_report gauss_seidel(const device& dev, transpose op, matrix_view<const T> A, view<const T> b, view<T> x,
                           const gauss_seidel_options& o) {
-  check_cpu(dev);
-  return solve_by_sweeps<T>(dev, *make_sweepable(op, A), b, x, {false, o.order, 1, o.ordering}, o.goal,
+  return solve_by_sweeps<T>(dev, *make_sweepable(dev, op, A), b, x, {false, o.order, 1, o.ordering}, o.goal,
                             o.accelerate, "gauss-seidel");
 }
 
@@ -160,16 +158,15 @@ const char* name_of(const sor_options& o) { return o.order == sweep_order::symme
 
 template <real T>
 solve_report sor(const device& dev, csr_view<const T> A, view<const T> b, view<T> x, const sor_options& o) {
-  check_cpu(dev);
+  check_sparse(dev);
   return solve_by_sweeps<T>(dev, *make_sweepable(A), b, x, {false, o.order, o.omega, o.ordering}, o.goal,
                             o.accelerate, name_of(o));
 }
 template <real T>
 solve_report sor(const device& dev, transpose op, matrix_view<const T> A, view<const T> b, view<T> x,
                  const sor_options& o) {
-  check_cpu(dev);
-  return solve_by_sweeps<T>(dev, *make_sweepable(op, A), b, x, {false, o.order, o.omega, o.ordering}, o.goal,
-                            o.accelerate, name_of(o));
+  return solve_by_sweeps<T>(dev, *make_sweepable(dev, op, A), b, x, {false, o.order, o.omega, o.ordering},
+                            o.goal, o.accelerate, name_of(o));
 }
 
 #define VOUCH_INSTANTIATE(T)                                                                                 \

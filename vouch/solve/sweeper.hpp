@@ -7,6 +7,7 @@
 #include <vouch/core/device.hpp>
 #include <vouch/dense/matrix.hpp>
 #include <vouch/dense/types.hpp>
+#include <vouch/solve/cg_engine.hpp>
 #include <vouch/solve/stationary_options.hpp>
 #include <vouch/sparse/csr.hpp>
 #include <vouch/sparse/residual.hpp>
@@ -51,18 +52,24 @@ class sweepable_matrix {
   virtual void off_diagonal_column_sums(const device& dev, double* sums) const = 0;
   virtual residual_facts residual(const device& dev, view<const T> b, const T* x, const T* x_lo,
                                   T* r) const = 0;
-  /// bound[i] >= |b - A x|_i, exactly.
+  /// bound[i] >= |b - A x|_i, exactly, on the host. x is the one that residual() was last called with, without
+  /// x_lo.
   virtual void residual_bound(const device& dev, view<const T> b, view<const T> x,
                               view<double> bound) const = 0;
-  virtual std::unique_ptr<sweeper<T>> make_sweeper(const device& dev, const sweep_rule& rule) const = 0;
+  /// The loop of its sweeps. by_residual: the target is the goal's own tolerance, not a rule of the user.
+  virtual std::unique_ptr<cg_engine<T>> make_engine(const device& dev, const sweep_rule& rule, bool by_residual,
+                                                    const acceleration& accelerate) const = 0;
 };
 
-/// Memory  The matrix must outlive the result.
+/// Memory  The matrix lives on dev, one of the GPU is dense; it must outlive the result.
 /// Throws  shape_error  it is not square
 template <real T>
 std::unique_ptr<sweepable_matrix<T>> make_sweepable(csr_view<const T> A);
 template <real T>
-std::unique_ptr<sweepable_matrix<T>> make_sweepable(transpose op, matrix_view<const T> A);
+std::unique_ptr<sweepable_matrix<T>> make_sweepable(const device& dev, transpose op, matrix_view<const T> A);
+template <real T>
+std::unique_ptr<sweepable_matrix<T>> make_sweepable_cuda(const device& dev, transpose op,
+                                                         matrix_view<const T> A);
 
 namespace detail {
 

@@ -61,14 +61,6 @@ struct csr_stages {
   std::uint64_t empty[csr_depth];  // ends a phase when every summing thread has read them
 };
 
-// The copy engine brings bytes (a multiple of 16) and counts them on the barrier.
-__device__ inline void bulk_copy(void* to, const void* from, unsigned bytes, std::uint64_t* arrival) {
-  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
-                   shared_address(to)),
-               "l"(from), "r"(bytes), "r"(shared_address(arrival))
-               : "memory");
-}
-
 // Entries that can be brought in whole groups of 16 bytes; the last three of a matrix may be left.
 template <class T>
 __device__ std::int64_t staged_entries(const csr_view<const T>& A) {
@@ -165,7 +157,7 @@ __global__ void __launch_bounds__(csr_threads, csr_layout<T>::resident_blocks)
       arrival_init(&stages.full[stage], 1);
       arrival_init(&stages.empty[stage], spmv_threads);
     }
-    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    arrival_init_fence();
   }
   __syncthreads();
   if (thread >= spmv_threads) {
