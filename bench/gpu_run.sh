@@ -35,7 +35,7 @@ step_build() {
       timeout "${BUILD_LIMIT:-480}" cmake --build "$BUILD" -j "$CORES"
   } >"$OUT/build.log" 2>&1
   local code=$?
-  [ $code -ne 0 ] && grep -E -A5 "error|FAILED" "$OUT/build.log" | head -60
+  [ $code -ne 0 ] && grep -E -A5 "error:|FAILED" "$OUT/build.log" | head -60
   verdict build $code
 }
 

@@ -18,6 +18,7 @@
 #include "command.hpp"
 #include "command_line.hpp"
 #include "common.hpp"
+#include "gen_matrix_set.hpp"
 #include "usage.hpp"
 
 namespace vouch::cli {
@@ -25,6 +26,7 @@ namespace {
 
 constexpr std::array<std::string_view, 3> orders{"natural", "random", "rcm"};
 constexpr std::array<std::string_view, 4> solutions{"ones", "smooth", "random", "integers"};
+constexpr std::string_view set_name = "matrix-set";
 constexpr double any = -1.7976931348623157e308;  // the library checks what a problem can take
 
 struct gen_options {
@@ -47,6 +49,7 @@ void declare(command_line& line, gen_options& o) {
   line.argument("NAME", o.name, "the problem:");
   for (const problem_facts& facts : problems()) line.note(facts.name, facts.summary);
   for (const problem_facts& facts : dense_problems()) line.note(facts.name, facts.summary);
+  line.note(set_name, "a set for vouch reduce: vouch gen matrix-set -h");
   line.section("Size and kind (each problem takes some of them)");
   line.count("-n,--nx", o.problem.nx, 1, "points, cells or elements in x");
   line.count("--ny", o.problem.ny, 1, "in y [nx] and z [ny]");
@@ -98,6 +101,9 @@ void check(gen_options& o) {
   std::vector<std::string_view> names;
   for (const problem_facts& facts : problems()) names.push_back(facts.name);
   for (const problem_facts& facts : dense_problems()) names.push_back(facts.name);
+  names.push_back(set_name);
+  if (o.name == set_name)
+    throw usage_error("matrix-set comes first", "usage: vouch gen matrix-set [options] -o FILE");
   if (std::find(names.begin(), names.end(), o.name) == names.end()) {
     const std::string meant = did_you_mean(o.name, names);
     throw usage_error(fmt::format("unknown problem '{}'", o.name),
@@ -185,6 +191,7 @@ generated_matrix generate_sparse_files(const console& log, const gen_options& o,
 }  // namespace
 
 int cmd_gen(std::span<const char* const> arguments) {
+  if (!arguments.empty() && arguments.front() == set_name) return gen_matrix_set(arguments.subspan(1));
   gen_options o;
   command_line line("gen", "write a model problem: symmetric positive definite, or dense and dominant");
   declare(line, o);

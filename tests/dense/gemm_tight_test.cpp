@@ -6,119 +6,20 @@
 #include <limits>
 
 #include <vouch/core/config.hpp>
-#include <vouch/core/random.hpp>
 #include <vouch/dense/gemm_tight.hpp>
 #include <vouch/interval/functions.hpp>
 
+#include "dense/exact_product.hpp"
 #include "devices.hpp"
 
 namespace vouch {
 namespace {
 
-__extension__ typedef __int128 wide;
+using namespace testing;
+
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
-// What goes into a matrix: [centre - half, centre + half] of integers, of which a point takes the centre.
-struct recipe {
-  std::int64_t largest;
-  double straddling;  // share of the entries that hold 0 inside
-};
-
-template <class E>
-struct entry {
-  static constexpr bool point = true;
-  static E make(std::int64_t centre, std::int64_t) { return static_cast<E>(centre); }
-  static double lo(E e) { return static_cast<double>(e); }
-  static double hi(E e) { return static_cast<double>(e); }
-};
-
-template <class T>
-struct entry<interval<T>> {
-  static constexpr bool point = false;
-  static interval<T> make(std::int64_t centre, std::int64_t half) {
-    return interval<T>::unchecked(static_cast<T>(centre - half), static_cast<T>(centre + half));
-  }
-  static double lo(interval<T> e) { return static_cast<double>(e.lo()); }
-  static double hi(interval<T> e) { return static_cast<double>(e.hi()); }
-};
-
-template <class E>
-std::vector<E> fill(std::int64_t count, const recipe& r, std::uint64_t seed) {
-  std::vector<E> all;
-  for (std::int64_t i = 0; i < count; ++i) {
-    const auto at = static_cast<std::uint64_t>(i);
-    std::int64_t centre =
-        static_cast<std::int64_t>(random_bits(seed, 3 * at) % static_cast<std::uint64_t>(2 * r.largest)) -
-        r.largest;
-    const double u = random_unit(seed, 3 * at + 1);
-    std::int64_t half = static_cast<std::int64_t>(u * static_cast<double>(std::abs(centre)));
-    if (random_unit(seed, 3 * at + 2) < r.straddling) half += std::abs(centre) / 2 + 1;
-    all.push_back(entry<E>::make(centre, half));
-  }
-  return all;
-}
-
-struct shape {
-  std::int64_t m, n, k;
-};
-
-struct bounds {
-  wide lo = 0, hi = 0;
-  long double magnitude = 0;
-};
-
-template <class TA, class TB, class T>
-struct product {
-  shape size;
-  transpose trans_a = transpose::no, trans_b = transpose::no;
-  std::vector<TA> a;
-  std::vector<TB> b;
-  std::int64_t ld_a = 0, ld_b = 0;
-
-  product(shape s, transpose ta, transpose tb, const recipe& r) : size(s), trans_a(ta), trans_b(tb) {
-    const bool plain_a = ta == transpose::no, plain_b = tb == transpose::no;
-    ld_a = (plain_a ? s.m : s.k) + 3;
-    ld_b = (plain_b ? s.k : s.n) + 1;
-    a = fill<TA>(ld_a * (plain_a ? s.k : s.m), r, 1);
-    b = fill<TB>(ld_b * (plain_b ? s.n : s.k), r, 2);
-  }
-  TA& left(std::int64_t i, std::int64_t k) {
-    return a[static_cast<std::size_t>(trans_a == transpose::no ? i + k * ld_a : k + i * ld_a)];
-  }
-  TB& right(std::int64_t k, std::int64_t j) {
-    return b[static_cast<std::size_t>(trans_b == transpose::no ? k + j * ld_b : j + k * ld_b)];
-  }
-
-  std::vector<interval<T>> on(const device& gpu, T alpha = 1, T beta = 0, const interval<T>& old = {}) const {
-    const bool plain_a = trans_a == transpose::no, plain_b = trans_b == transpose::no;
-    const auto on_a = array<TA>::from(gpu, a);
-    const auto on_b = array<TB>::from(gpu, b);
-    auto c = array<interval<T>>::from(
-        gpu, std::vector<interval<T>>(static_cast<std::size_t>((size.m + 2) * size.n), old));
-    detail::gemm_tight_cuda<TA, TB, T>(
-        gpu, trans_a, trans_b, alpha, {on_a.data(), plain_a ? size.m : size.k, plain_a ? size.k : size.m, ld_a},
-        {on_b.data(), plain_b ? size.k : size.n, plain_b ? size.n : size.k, ld_b}, beta,
-        {c.data(), size.m, size.n, size.m + 2});
-    return c.to_vector();
-  }
-
-  // The tightest bounds of entry (i, j) of the product, exactly.
-  bounds exact(std::int64_t i, std::int64_t j) {
-    bounds sum;
-    for (std::int64_t k = 0; k < size.k; ++k) {
-      const TA x = left(i, k);
-      const TB y = right(k, j);
-      const auto xl = static_cast<wide>(entry<TA>::lo(x)), xh = static_cast<wide>(entry<TA>::hi(x));
-      const auto yl = static_cast<wide>(entry<TB>::lo(y)), yh = static_cast<wide>(entry<TB>::hi(y));
-      const wide lo = std::min({xl * yl, xl * yh, xh * yl, xh * yh}),
-                 hi = std::max({xl * yl, xl * yh, xh * yl, xh * yh});
-      sum.lo += lo;
-      sum.hi += hi;
-      sum.magnitude += std::max(std::abs(static_cast<long double>(lo)), std::abs(static_cast<long double>(hi)));
-    }
-    return sum;
-  }
-};
+const auto tight = [](const auto&... arguments) { detail::gemm_tight_cuda(arguments...); };
 
 const shape shapes[] = {{1, 1, 1},    {3, 2, 0},      {128, 64, 16}, {129, 65, 17},
                         {5, 200, 33}, {300, 70, 150}, {64, 129, 8}};
@@ -130,7 +31,7 @@ void small_integers_come_out_exactly(const device& gpu) {
       for (const transpose tb : {transpose::no, transpose::yes})
         for (const double straddling : {0.0, 0.02, 1.0}) {
           product<TA, TB, T> p(s, ta, tb, {sizeof(T) == 8 ? 1000000 : 60, straddling});
-          const auto c = p.on(gpu, 2, -3, interval<T>::unchecked(-1, 5));
+          const auto c = p.on(gpu, tight, 2, -3, interval<T>::unchecked(-1, 5));
           for (std::int64_t j = 0; j < s.n; ++j)
             for (std::int64_t i = 0; i < s.m; ++i) {
               const bounds e = p.exact(i, j);
@@ -161,8 +62,8 @@ void bounds_hold_and_are_near(const device& gpu) {
     for (const double straddling : {0.0, 1.0}) {
       product<TA, TB, T> p(s, transpose::no, transpose::yes,
                            {std::int64_t{1} << (sizeof(T) == 8 ? 51 : 22), straddling});
-      const auto c = p.on(gpu);
-      const auto again = p.on(gpu);
+      const auto c = p.on(gpu, tight);
+      const auto again = p.on(gpu, tight);
       EXPECT_EQ(std::memcmp(c.data(), again.data(), c.size() * sizeof c[0]), 0);
       // Each of at most 2 k steps a bound errs by less than 2 u times what has been added so far.
       const long double u = sizeof(T) == 8 ? 0x1p-53L : 0x1p-24L;
@@ -209,7 +110,7 @@ void anything_may_stand_in_a_matrix(const device& gpu) {
   put(p.left(77, 39), std::nan(""), std::nan(""));
   put(p.right(39, 60), std::nan(""), std::nan(""));
   put(p.left(130, 1), -infinite, -3);
-  const auto c = p.on(gpu);
+  const auto c = p.on(gpu, tight);
   for (std::int64_t j = 0; j < s.n; ++j)
     for (std::int64_t i = 0; i < s.m; ++i) {
       interval<double> sum;
@@ -245,11 +146,11 @@ TEST(gemm_tight, overflow_is_enclosed) {
       p.left(0, k) = 1e200;
       p.right(k, 0) = 1e200;
     }
-    const interval<double> up = p.on(gpu)[0];
+    const interval<double> up = p.on(gpu, tight)[0];
     EXPECT_EQ(up.lo(), largest);
     EXPECT_EQ(up.hi(), infinite);
     p.right(1, 0) = -1e200;
-    const interval<double> both = p.on(gpu)[0];
+    const interval<double> both = p.on(gpu, tight)[0];
     EXPECT_LE(both.lo(), 0);
     EXPECT_EQ(both.hi(), infinite);
   }

@@ -19,7 +19,8 @@ namespace vouch {
 /// size() elements of T on where(). Move-only; copying is spelled out: a.to(dev). What was moved from is empty.
 ///
 /// Memory  Uninitialised unless made by zeros(), from() or to(). begin(), end() and operator[] are for
-///         arrays on the CPU.
+///         arrays on the CPU. On a GPU memory is taken and given back in the order of the device's stream; work
+///         on another stream that still uses it must have ended.
 /// Throws  out_of_memory  with the bytes asked and free
 template <class T>
 class array {

@@ -1,4 +1,6 @@
 #include <atomic>
+#include <map>
+#include <mutex>
 #include <string>
 
 #include <vouch/core/check.cuh>
@@ -21,6 +23,35 @@ void note_held(std::int64_t change) {
   std::int64_t peak = peak_bytes;
   while (now > peak && !peak_bytes.compare_exchange_weak(peak, now)) {
   }
+}
+
+// Memory of GPU `index` for all arrays. Asking the driver takes milliseconds for large blocks, so up to an
+// eighth of the GPU's memory is kept for the next array.
+cudaMemPool_t pool_of(int index) {
+  static std::mutex mutex;
+  static std::map<int, cudaMemPool_t> pools;
+  const std::lock_guard lock(mutex);
+  cudaMemPool_t& pool = pools[index];
+  if (pool != nullptr) return pool;
+  cudaMemPoolProps properties{};
+  properties.allocType = cudaMemAllocationTypePinned;
+  properties.location = {cudaMemLocationTypeDevice, index};
+  cudaMemPool_t made = nullptr;
+  check(cudaMemPoolCreate(&made, &properties), "making a pool of GPU memory");
+  std::size_t free_bytes = 0, total_bytes = 0;
+  check(cudaMemGetInfo(&free_bytes, &total_bytes), "asking the GPU's free memory");
+  std::uint64_t kept = total_bytes / 8;
+  check(cudaMemPoolSetAttribute(made, cudaMemPoolAttrReleaseThreshold, &kept), "keeping GPU memory");
+  return pool = made;
+}
+
+// Bytes that the pool holds and no array uses.
+std::uint64_t pool_idle(int index) {
+  std::uint64_t reserved = 0, used = 0;
+  check(cudaMemPoolGetAttribute(pool_of(index), cudaMemPoolAttrReservedMemCurrent, &reserved),
+        "asking the pool's size");
+  check(cudaMemPoolGetAttribute(pool_of(index), cudaMemPoolAttrUsedMemCurrent, &used), "asking the pool's use");
+  return reserved - used;
 }
 
 __global__ void any_kernel() {}
@@ -78,7 +109,7 @@ cuda_device_facts cuda_facts(int index) {
   select(index);
   std::size_t free_bytes = 0, total_bytes = 0;
   check(cudaMemGetInfo(&free_bytes, &total_bytes), "asking the GPU's free memory");
-  facts.memory_free = static_cast<std::int64_t>(free_bytes);
+  facts.memory_free = static_cast<std::int64_t>(free_bytes + pool_idle(index));
   facts.memory_total = static_cast<std::int64_t>(total_bytes);
   check(cudaDriverGetVersion(&facts.driver_version), "asking the driver's version");
   check(cudaRuntimeGetVersion(&facts.runtime_version), "asking the runtime's version");
@@ -106,8 +137,16 @@ std::int64_t cuda_peak_bytes() { return peak_bytes; }
 
 std::shared_ptr<std::byte> cuda_allocate(const device& dev, std::size_t bytes) {
   select(dev.index());
+  const cudaMemPool_t pool = pool_of(dev.index());
   void* memory = nullptr;
-  const cudaError_t code = cudaMalloc(&memory, bytes);
+  cudaError_t code = cudaMallocFromPoolAsync(&memory, bytes, pool, stream_of(dev));
+  if (code == cudaErrorMemoryAllocation) {
+    // What other streams gave back in pieces may do as a whole.
+    cudaGetLastError();
+    check(cudaDeviceSynchronize(), "waiting for the GPU");
+    check(cudaMemPoolTrimTo(pool, 0), "giving back unused GPU memory");
+    code = cudaMallocFromPoolAsync(&memory, bytes, pool, stream_of(dev));
+  }
   if (code == cudaErrorMemoryAllocation) {
     cudaGetLastError();
     throw_out_of_memory(dev, static_cast<std::int64_t>(bytes));
@@ -115,8 +154,8 @@ std::shared_ptr<std::byte> cuda_allocate(const device& dev, std::size_t bytes) {
   check(code, "allocating GPU memory");
   const auto held = static_cast<std::int64_t>(bytes);
   note_held(held);
-  return {static_cast<std::byte*>(memory), [held](std::byte* p) {
-            cudaFree(p);
+  return {static_cast<std::byte*>(memory), [held, dev](std::byte* p) {
+            cudaFreeAsync(p, stream_of(dev));
             note_held(-held);
           }};
 }

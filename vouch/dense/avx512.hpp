@@ -25,9 +25,12 @@
 
 namespace vouch::avx512 {
 
+/// Tests set it to run the portable loops on any processor.
+inline bool switched_off = false;
+
 inline bool available() {
   static const bool yes = __builtin_cpu_supports("avx512f") != 0;
-  return yes;
+  return yes && !switched_off;
 }
 
 enum class rounds { nearest, down, up };
@@ -92,6 +95,13 @@ struct vec<double> {
   VOUCH_AVX512_INLINE static reg odds(reg a, reg b) {
     return _mm512_permutex2var_pd(a, _mm512_set_epi64(15, 13, 11, 9, 7, 5, 3, 1), b);
   }
+  /// The lower halves of a and b as pairs, and the upper halves.
+  VOUCH_AVX512_INLINE static reg lower_pairs(reg a, reg b) {
+    return _mm512_permutex2var_pd(a, _mm512_set_epi64(11, 3, 10, 2, 9, 1, 8, 0), b);
+  }
+  VOUCH_AVX512_INLINE static reg upper_pairs(reg a, reg b) {
+    return _mm512_permutex2var_pd(a, _mm512_set_epi64(15, 7, 14, 6, 13, 5, 12, 4), b);
+  }
 };
 
 template <>
@@ -141,6 +151,14 @@ struct vec<float> {
   VOUCH_AVX512_INLINE static reg odds(reg a, reg b) {
     return _mm512_permutex2var_ps(
         a, _mm512_set_epi32(31, 29, 27, 25, 23, 21, 19, 17, 15, 13, 11, 9, 7, 5, 3, 1), b);
+  }
+  VOUCH_AVX512_INLINE static reg lower_pairs(reg a, reg b) {
+    return _mm512_permutex2var_ps(a, _mm512_set_epi32(23, 7, 22, 6, 21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0),
+                                  b);
+  }
+  VOUCH_AVX512_INLINE static reg upper_pairs(reg a, reg b) {
+    return _mm512_permutex2var_ps(
+        a, _mm512_set_epi32(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24, 8), b);
   }
 };
 

@@ -16,8 +16,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include <vouch/core/arrival.cuh>
-#include <vouch/interval/interval.hpp>
+#include <vouch/dense/gemm_operand.cuh>
+#include <vouch/dense/gemm_pipeline.cuh>
 
 namespace vouch::detail {
 
@@ -25,44 +25,6 @@ namespace vouch::detail {
 struct gemm_tile {
   static constexpr int m = 128, n = 64, k = 16;
   static constexpr unsigned threads = 256;
-};
-
-template <class E>
-struct gemm_element {
-  using bound = E;
-  static constexpr bool interval = false;
-  __device__ static double lo(E e) { return e; }
-  __device__ static double hi(E e) { return e; }
-  __device__ static vouch::interval<double> whole(E e) { return vouch::interval<double>(double{e}); }
-};
-
-template <class T>
-struct gemm_element<vouch::interval<T>> {
-  using bound = T;
-  static constexpr bool interval = true;
-  __device__ static double lo(vouch::interval<T> e) { return e.lo(); }
-  __device__ static double hi(vouch::interval<T> e) { return e.hi(); }
-  __device__ static vouch::interval<double> whole(vouch::interval<T> e) {
-    return vouch::interval<double>::unchecked(e.lo(), e.hi());
-  }
-};
-
-/// One operand: element (i, k) of A, or (j, k) of B, is data[i * along + k * across].
-template <class E>
-struct gemm_operand {
-  const E* data = nullptr;
-  std::int64_t size = 0;    // rows of op(A), columns of op(B)
-  std::int64_t along = 0;   // from one of these to the next
-  std::int64_t across = 0;  // from one k to the next
-};
-
-/// C := alpha A B + beta C, each step outward.
-template <class T>
-struct gemm_result {
-  vouch::interval<T>* data = nullptr;
-  std::int64_t ld = 0;
-  T alpha = 1;
-  T beta = 0;
 };
 
 enum class toward { down, up };
@@ -118,13 +80,6 @@ __device__ inline unsigned character(const E& e, unsigned straddles) {
   if (!(fabs(lo) < INFINITY) || !(fabs(hi) < INFINITY)) return not_finite;
   return lo < 0 && hi > 0 ? straddles : 0;
 }
-
-/// Full: the copies of a stage are there and looked at. Empty: all have used it. Warps may be apart by nearly a
-/// step, so that a scheduler always has one with products to issue.
-template <int Stages>
-struct gemm_barriers {
-  std::uint64_t full[Stages], empty[Stages];
-};
 
 /// A thread's share of bringing the tiles of an operand, one after the other: count elements of Size by 16.
 template <class E, int Size, int Ld>
@@ -243,14 +198,6 @@ __device__ inline void add_by_sign(gemm_sums& sums, const gemm_fragment<EA, EB>&
       for (int h = 0; h < quads; ++h) b[h] = right::lo(fragment.b[ni][h]);
       add_bounds(sums, ni, al, b, al, b);
     }
-  } else if constexpr (!right::interval) {
-#pragma unroll
-    for (int ni = 0; ni < 4; ++ni) {
-      const double b = right::lo(fragment.b[ni][0]);
-      const double bp[1] = {plus(b)}, bm[1] = {minus(b)};
-      add_bounds(sums, ni, al, bp, ah, bp);
-      add_bounds(sums, ni, ah, bm, al, bm);
-    }
   } else {
     double alp[2][2], alm[2][2], ahp[2][2], ahm[2][2];
 #pragma unroll
@@ -288,12 +235,6 @@ __device__ inline void add_finite(double& lo, double& hi, double al, double ah, 
   const double r = __dmul_ru(al, down ? bl : bh), s = __dmul_ru(ah, low ? bl : bh);
   lo = __dadd_rd(lo, p < q ? p : q);
   hi = __dadd_ru(hi, r > s ? r : s);
-}
-
-// One step of k with whatever intervals may hold. Seldom needed: not worth registers of the usual way.
-__device__ __noinline__ inline interval<double> add_any(interval<double> sum, interval<double> a,
-                                                        interval<double> b) {
-  return sum + a * b;
 }
 
 // All steps of a stage, element by element.
@@ -334,37 +275,9 @@ __device__ inline void add_by_element(gemm_sums& sums, const EA* a_tile, const E
   }
 }
 
-// The element again, from the start, with whatever intervals may hold.
-template <class EA, class EB>
-__device__ __noinline__ interval<double> element_again(const gemm_operand<EA>& A, const gemm_operand<EB>& B,
-                                                       std::int64_t i, std::int64_t j, std::int64_t depth) {
-  interval<double> sum;
-  for (std::int64_t k = 0; k < depth; ++k)
-    sum = add_any(sum, gemm_element<EA>::whole(A.data[i * A.along + k * A.across]),
-                  gemm_element<EB>::whole(B.data[j * B.along + k * B.across]));
-  return sum;
-}
-
-template <class T>
-__device__ inline interval<T> outward(interval<double> x) {
-  if constexpr (sizeof(T) == sizeof(double))
-    return x;
-  else
-    return interval<T>::unchecked(__double2float_rd(x.lo()), __double2float_ru(x.hi()));
-}
-
-// Blocks walk over C in bands of 8 tiles of rows, so that those at work at a time share tiles in L2.
-__device__ inline void place_of_block(std::int64_t tiles_m, std::int64_t tiles_n, std::int64_t& i,
-                                      std::int64_t& j) {
-  constexpr std::int64_t band = 8;
-  const std::int64_t a_band = band * tiles_n, first = blockIdx.x / a_band * band;
-  const std::int64_t height = min(band, tiles_m - first), at = blockIdx.x % a_band;
-  i = first + at % height;
-  j = at / height;
-}
-
-/// A block takes 128 by 64 elements of C; 4 stages of tiles are under way at a time. Bound by the tensor cores:
-/// 2 multiply-adds an element and k for points, 4 with one interval factor, 8 with two.
+/// EB is an interval where EA is. A block takes 128 by 64 elements of C; 4 stages of tiles are under way at a
+/// time. Bound by the tensor cores: 2 multiply-adds an element and k for points, 4 with one interval factor, 8
+/// with two.
 template <class EA, class EB, class T>
 __global__ void __launch_bounds__(gemm_tile::threads, 1)
     gemm_tight(gemm_operand<EA> A, gemm_operand<EB> B, std::int64_t depth, gemm_result<T> C) {
@@ -373,9 +286,9 @@ __global__ void __launch_bounds__(gemm_tile::threads, 1)
   constexpr bool both = gemm_element<EA>::interval && gemm_element<EB>::interval;
   extern __shared__ __align__(16) char memory[];
   stage_type* const stages = reinterpret_cast<stage_type*>(memory);
-  // Copies run `ahead` steps ahead; the stage they fill was used two steps ago.
-  constexpr int stage_count = gemm_stages<EA, EB>, ahead = stage_count - 2;
-  __shared__ gemm_barriers<stage_count> barriers;
+  using pipeline_type = gemm_pipeline<gemm_stages<EA, EB>>;
+  constexpr int stage_count = pipeline_type::stages, ahead = pipeline_type::ahead;
+  __shared__ pipeline_type pipeline;
   __shared__ unsigned found[stage_count];
 
   std::int64_t tile_i, tile_j;
@@ -398,25 +311,21 @@ __global__ void __launch_bounds__(gemm_tile::threads, 1)
     bring_half(0, stage);
     bring_half(1, stage);
   };
-  // Of the phase in which a stage is used for this step's sake.
-  const auto parity = [](int step) { return static_cast<unsigned>(step / stage_count) % 2; };
-  // This thread's copies of a stage are there, all but the last `behind` groups, and what they hold is known.
+  // This thread's copies for a step are there, all but the last `behind` groups, and what they hold is known.
   constexpr int fragment_depth = gemm_fragment<EA, EB>::depth,
                 behind = fragment_depth == 8 ? ahead - 1 : ahead - 2;
-  const auto publish = [&](int s) {
+  const auto publish = [&](int step) {
     __pipeline_wait_prior(behind);
     if constexpr (both) {
+      const int s = step % stage_count;
       const unsigned mine = load_a.inspect(stages[s].a, a_straddles) | load_b.inspect(stages[s].b, b_straddles);
       if (mine != 0) atomicOr(&found[s], mine);
     }
-    arrive(&barriers.full[s]);
+    pipeline.there(step);
   };
 
-  if (threadIdx.x < stage_count) {
-    arrival_init(&barriers.full[threadIdx.x], gemm_tile::threads);
-    arrival_init(&barriers.empty[threadIdx.x], gemm_tile::threads);
-    found[threadIdx.x] = 0;
-  }
+  pipeline.start(gemm_tile::threads);
+  if (threadIdx.x < stage_count) found[threadIdx.x] = 0;
   __syncthreads();
   for (int s = 0; s <= behind; ++s) bring_all(stages[s]);
   publish(0);
@@ -429,48 +338,44 @@ __global__ void __launch_bounds__(gemm_tile::threads, 1)
   };
   gemm_fragment<EA, EB> at_hand, coming;
   if constexpr (!both) {
-    await(&barriers.full[0], 0);
+    pipeline.wait_for(0);
     at_hand = fragment(0, 0);
   }
   for (int step = 0; step < steps; ++step) {
     const int s = step % stage_count, next = (step + 1) % stage_count, after = (step + ahead) % stage_count;
-    // The stage to be filled was used two steps ago.
-    const auto wait_for_room = [&] {
-      if (step >= 2) await(&barriers.empty[after], parity(step - 2));
-    };
     // What a thread does besides goes between the products.
     if constexpr (fragment_depth == 8) {
       coming = fragment(s, 8);
-      wait_for_room();
+      pipeline.wait_for_room(step);
       bring_half(0, stages[after]);
       add_by_sign(sums, at_hand);
       bring_half(1, stages[after]);
-      publish(next);
-      await(&barriers.full[next], parity(step + 1));
+      publish(step + 1);
+      pipeline.wait_for(step + 1);
       at_hand = fragment(next, 0);
       add_by_sign(sums, coming);
     } else if constexpr (!both) {
       coming = fragment(s, 4);
       add_by_sign(sums, at_hand);
-      publish(next);
+      publish(step + 1);
       at_hand = fragment(s, 8);
       add_by_sign(sums, coming);
-      wait_for_room();
+      pipeline.wait_for_room(step);
       bring_half(0, stages[after]);
       coming = fragment(s, 12);
       add_by_sign(sums, at_hand);
       bring_half(1, stages[after]);
-      await(&barriers.full[next], parity(step + 1));
+      pipeline.wait_for(step + 1);
       at_hand = fragment(next, 0);
       add_by_sign(sums, coming);
     } else {
-      await(&barriers.full[s], parity(step));
+      pipeline.wait_for(step);
       const unsigned obstacle = found[s];
       // All have read it two steps ago, and none writes it before this thread's next arrival.
       if (threadIdx.x == 0) found[after] = 0;
       if ((obstacle & not_finite) != 0 || obstacle == (a_straddles | b_straddles)) {
-        publish(next);
-        wait_for_room();
+        publish(step + 1);
+        pipeline.wait_for_room(step);
         bring_all(stages[after]);
         if ((obstacle & not_finite) != 0)
           add_by_element<false>(sums, stages[s].a + row, stages[s].b + column, ld_a, ld_b,
@@ -479,16 +384,16 @@ __global__ void __launch_bounds__(gemm_tile::threads, 1)
           add_by_element<true>(sums, stages[s].a + row, stages[s].b + column, ld_a, ld_b, gemm_tile::k);
       } else {
         add_by_sign(sums, fragment(s, 0));
-        publish(next);
+        publish(step + 1);
         add_by_sign(sums, fragment(s, 4));
-        wait_for_room();
+        pipeline.wait_for_room(step);
         bring_half(0, stages[after]);
         add_by_sign(sums, fragment(s, 8));
         bring_half(1, stages[after]);
         add_by_sign(sums, fragment(s, 12));
       }
     }
-    arrive(&barriers.empty[s]);
+    pipeline.used(step);
   }
   __pipeline_wait_prior(0);
 
@@ -507,11 +412,7 @@ __global__ void __launch_bounds__(gemm_tile::threads, 1)
         // Where something was infinite or empty, zero times infinity may have been met on the way.
         if constexpr (!both)
           if (!(fabs(lo) < INFINITY) || !(fabs(hi) < INFINITY)) sum = element_again(A, B, i, j, depth);
-        interval<T>& c = C.data[i + j * C.ld];
-        if (C.alpha != T{1}) sum = sum * static_cast<double>(C.alpha);
-        if (C.beta != T{0})
-          sum = sum + interval<double>::unchecked(c.lo(), c.hi()) * static_cast<double>(C.beta);
-        c = outward<T>(sum);
+        store_result(C, i, j, sum);
       }
 }
 

@@ -15,4 +15,7 @@ enum class side { left, right };
 /// unit: the diagonal is all ones and not read.
 enum class diagonal { general, unit };
 
+/// How a product of matrices is enclosed; blas3.hpp says what each costs and how wide it is.
+enum class gemm_mode { tight, fast, exact };
+
 }  // namespace vouch

@@ -15,7 +15,7 @@
 
 namespace vouch::detail {
 
-/// Elements first to first + count - 1 of a vector, side by side; count <= piece_size.
+/// Elements first to first + count - 1 of a vector, side by side.
 template <class T>
 class gathered {
   using value = std::remove_const_t<T>;

@@ -122,7 +122,7 @@ struct lead_group {
   shared_parts<T>& shared;
   T* inverse;  // in shared memory, or nullptr
   const T* V = nullptr;
-  T m[part_columns<T>] = {};
+  T m[part_columns<T>];
   std::int64_t held = -1;  // whose V and M are here
   bool held_forward = true;
 
@@ -202,9 +202,10 @@ struct lead_group {
   // Brings V and M here.
   __device__ void hold(std::int64_t step, bool forward) {
     const T* const stored = in.inverse[forward ? 0 : 1] + step * lead_elements<T>;
-    const T* const coupling = in.coupling[forward ? 0 : 1] + step * lead_elements<T>;
+    const T* const own =
+        in.coupling[forward ? 0 : 1] + step * lead_elements<T> + lead_place<T>(row(), first_column());
 #pragma unroll
-    for (int k = 0; k < part_columns<T>; ++k) m[k] = coupling[lead_place<T>(row(), first_column() + k)];
+    for (int k = 0; k < part_columns<T>; ++k) m[k] = own[k * step_rows<T>];
     V = stored;
     if (inverse != nullptr) {
       for (int k = me(); k < lead_elements<T>; k += threads) inverse[k] = stored[k];

@@ -1,0 +1,266 @@
+// The modes of gemm on integers, against exact sums: inclusion, and how wide.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include <vouch/dense/blas3.hpp>
+#include <vouch/dense/exact_sum.hpp>
+
+#include "dense/exact_product.hpp"
+
+namespace vouch {
+namespace {
+
+using namespace testing;
+
+template <class A, class B, class T>
+struct product_types {
+  using a = A;
+  using b = B;
+  using t = T;
+};
+using interval_results = ::testing::Types<
+    product_types<double, double, double>, product_types<double, interval<double>, double>,
+    product_types<interval<double>, double, double>, product_types<interval<double>, interval<double>, double>,
+    product_types<float, float, float>, product_types<float, interval<float>, float>,
+    product_types<interval<float>, float, float>, product_types<interval<float>, interval<float>, float>>;
+
+template <class Types>
+class gemm_modes : public ::testing::Test {
+ public:
+  using TA = typename Types::a;
+  using TB = typename Types::b;
+  using bound = typename Types::t;
+  using product_type = product<TA, TB, bound>;
+
+  // Integers with all bits of T, and such whose products have room in T.
+  static constexpr std::int64_t full = sizeof(bound) == 8 ? std::int64_t{1} << 51 : std::int64_t{1} << 22;
+
+  static auto by(gemm_mode mode) {
+    return [mode](const device& dev, transpose ta, transpose tb, bound alpha, matrix_view<const TA> A,
+                  matrix_view<const TB> B, bound beta, matrix_view<interval<bound>> C) {
+      gemm(dev, ta, tb, interval<bound>(alpha), A, B, interval<bound>(beta), C, mode);
+    };
+  }
+};
+TYPED_TEST_SUITE(gemm_modes, interval_results);
+
+constexpr shape shapes[] = {{1, 1, 1}, {5, 7, 3}, {17, 30, 65}, {70, 9, 200}};
+
+// The directed roundings of an integer.
+template <class T>
+T rounded_down(wide x) {
+  const auto near = static_cast<T>(x);
+  return static_cast<wide>(near) > x ? std::nextafter(near, -std::numeric_limits<T>::infinity()) : near;
+}
+template <class T>
+T rounded_up(wide x) {
+  return -rounded_down<T>(-x);
+}
+
+// x 2^e for every bound.
+template <class E>
+E scaled(E x, int e) {
+  if constexpr (entry<E>::point)
+    return static_cast<E>(std::ldexp(x, e));
+  else
+    return E::unchecked(std::ldexp(x.lo(), e), std::ldexp(x.hi(), e));
+}
+
+template <class Product, class T>
+void expect_tightest(Product& p, const std::vector<interval<T>>& got) {
+  for (std::int64_t j = 0; j < p.size.n; ++j)
+    for (std::int64_t i = 0; i < p.size.m; ++i) {
+      const bounds exact = p.exact(i, j);
+      const interval<T> c = got[static_cast<std::size_t>(i + j * (p.size.m + 2))];
+      ASSERT_EQ(c.lo(), rounded_down<T>(exact.lo)) << i << ' ' << j;
+      ASSERT_EQ(c.hi(), rounded_up<T>(exact.hi)) << i << ' ' << j;
+    }
+}
+
+TYPED_TEST(gemm_modes, exact_is_rounded_once) {
+  using f = TestFixture;
+  for (const double straddling : {0.0, 0.3})
+    for (const shape& s : shapes)
+      for (const transpose ta : {transpose::no, transpose::yes})
+        for (const transpose tb : {transpose::no, transpose::yes}) {
+          typename f::product_type p(s, ta, tb, {f::full, straddling});
+          expect_tightest(p, p.on(device::cpu(2), f::by(gemm_mode::exact)));
+        }
+}
+
+// Entries of a row of A and of a column of B spread over the range of T, their products do not: what needs too
+// many slices.
+TYPED_TEST(gemm_modes, exact_is_rounded_once_for_any_exponents) {
+  using f = TestFixture;
+  constexpr int most = sizeof(typename f::bound) == 8 ? 400 : 40;
+  for (const int step : {3, most}) {
+    typename f::product_type p({6, 8, 21}, transpose::no, transpose::no, {f::full, 0.0}), spread = p;
+    for (std::int64_t k = 0; k < p.size.k; ++k) {
+      const int e = static_cast<int>(random_bits(7, static_cast<std::uint64_t>(k)) % (2 * step + 1)) - step;
+      for (std::int64_t i = 0; i < p.size.m; ++i) spread.left(i, k) = scaled(p.left(i, k), e);
+      for (std::int64_t j = 0; j < p.size.n; ++j) spread.right(k, j) = scaled(p.right(k, j), -e);
+    }
+    expect_tightest(p, spread.on(device::cpu(1), f::by(gemm_mode::exact)));
+  }
+}
+
+// Sums that nearly cancel: the first half of the terms against the second, but for the last.
+TYPED_TEST(gemm_modes, exact_keeps_what_cancellation_leaves) {
+  using f = TestFixture;
+  typename f::product_type p({4, 4, 101}, transpose::no, transpose::no, {f::full, 0.0});
+  for (std::int64_t k = 0; k < 50; ++k) {
+    for (std::int64_t i = 0; i < 4; ++i) p.left(i, 50 + k) = p.left(i, k);
+    for (std::int64_t j = 0; j < 4; ++j) p.right(50 + k, j) = -p.right(k, j);
+  }
+  expect_tightest(p, p.on(device::cpu(2), f::by(gemm_mode::exact)));
+}
+
+TYPED_TEST(gemm_modes, fast_encloses_with_a_radius_as_documented) {
+  using f = TestFixture;
+  using T = typename f::bound;
+  for (const device& dev : {device::cpu(1), device::cpu(3)})
+    for (const double straddling : {0.0, 0.3})
+      for (const shape& s : shapes)
+        for (const transpose ta : {transpose::no, transpose::yes})
+          for (const transpose tb : {transpose::no, transpose::yes}) {
+            typename f::product_type p(s, ta, tb, {f::full, straddling});
+            const auto got = p.on(dev, f::by(gemm_mode::fast));
+            for (std::int64_t j = 0; j < s.n; ++j)
+              for (std::int64_t i = 0; i < s.m; ++i) {
+                const bounds exact = p.exact(i, j);
+                const interval<T> c = got[static_cast<std::size_t>(i + j * (s.m + 2))];
+                const auto lo = static_cast<long double>(c.lo()), hi = static_cast<long double>(c.hi());
+                ASSERT_LE(static_cast<wide>(c.lo()), exact.lo);
+                ASSERT_GE(static_cast<wide>(c.hi()), exact.hi);
+                const long double tight = static_cast<long double>(exact.hi - exact.lo) / 2;
+                const auto k = static_cast<long double>(s.k);
+                const long double ulp = std::numeric_limits<T>::epsilon();
+                const long double most =
+                    (1.5L * tight + (k + 2) * 0x1p-53L * exact.magnitude) * (1 + 0x1p-16L) +
+                    ulp * std::max(std::abs(lo), std::abs(hi));
+                ASSERT_LE((hi - lo) / 2, most) << s.m << ' ' << s.n << ' ' << s.k;
+              }
+          }
+}
+
+// Rows, columns and inner indices of very different sizes.
+TYPED_TEST(gemm_modes, fast_encloses_badly_scaled_matrices) {
+  using f = TestFixture;
+  using T = typename f::bound;
+  constexpr int most = sizeof(T) == 8 ? 300 : 30;
+  for (const int step : {5, most}) {
+    typename f::product_type p({9, 11, 40}, transpose::no, transpose::yes, {f::full, 0.1}), spread = p;
+    const auto exponent = [&](std::uint64_t seed, std::int64_t at) {
+      return static_cast<int>(random_bits(seed, static_cast<std::uint64_t>(at)) % (2 * step + 1)) - step;
+    };
+    for (std::int64_t k = 0; k < p.size.k; ++k) {
+      const int e = exponent(1, k);
+      for (std::int64_t i = 0; i < p.size.m; ++i) spread.left(i, k) = scaled(p.left(i, k), e + exponent(2, i));
+      for (std::int64_t j = 0; j < p.size.n; ++j)
+        spread.right(k, j) = scaled(p.right(k, j), exponent(3, j) - e);
+    }
+    const auto got = spread.on(device::cpu(2), f::by(gemm_mode::fast));
+    for (std::int64_t j = 0; j < p.size.n; ++j)
+      for (std::int64_t i = 0; i < p.size.m; ++i) {
+        const bounds exact = p.exact(i, j);
+        const interval<T> c = got[static_cast<std::size_t>(i + j * (p.size.m + 2))];
+        const int e = exponent(2, i) + exponent(3, j);
+        ASSERT_LE(double{c.lo()}, std::ldexp(rounded_up<double>(exact.lo), e));
+        ASSERT_GE(double{c.hi()}, std::ldexp(rounded_down<double>(exact.hi), e));
+        if (step == 5) {  // and a bound, not everything
+          ASSERT_LT(double{c.hi()} - double{c.lo()}, std::ldexp(static_cast<double>(exact.magnitude), e + 24));
+        }
+      }
+  }
+}
+
+TYPED_TEST(gemm_modes, alpha_and_beta_and_empty_products) {
+  using f = TestFixture;
+  using T = typename f::bound;
+  for (const gemm_mode mode : {gemm_mode::tight, gemm_mode::fast, gemm_mode::exact}) {
+    typename f::product_type p({3, 4, 5}, transpose::no, transpose::no, {7, 0.3});
+    const auto old = interval<T>::unchecked(-3, 2);
+    const auto got = p.on(device::cpu(1), f::by(mode), T{-2}, T{3}, old);
+    const auto none = p.on(device::cpu(1), f::by(mode), T{0}, T{1}, old);
+    for (std::int64_t j = 0; j < 4; ++j)
+      for (std::int64_t i = 0; i < 3; ++i) {
+        const bounds exact = p.exact(i, j);
+        const interval<T> c = got[static_cast<std::size_t>(i + 5 * j)];
+        const auto lo = static_cast<T>(-2 * exact.hi - 9), hi = static_cast<T>(-2 * exact.lo + 6);
+        if (mode == gemm_mode::exact) {
+          EXPECT_EQ(c, interval<T>::unchecked(lo, hi));
+        }
+        EXPECT_TRUE(c.lo() <= lo && c.lo() >= lo - 200 && c.hi() >= hi && c.hi() <= hi + 200);
+        EXPECT_EQ(none[static_cast<std::size_t>(i + 5 * j)], old);
+      }
+    typename f::product_type empty({2, 2, 0}, transpose::no, transpose::no, {7, 0.0});
+    EXPECT_EQ(empty.on(device::cpu(1), f::by(mode), T{1}, T{0}, old)[0], interval<T>());
+  }
+}
+
+TEST(gemm_modes_sets, empty_and_unbounded_entries_and_overflow) {
+  using I = interval<double>;
+  constexpr double inf = std::numeric_limits<double>::infinity(), largest = std::numeric_limits<double>::max();
+  const device dev = device::cpu(1);
+  for (const gemm_mode mode : {gemm_mode::fast, gemm_mode::exact}) {
+    const std::vector<I> a{I::empty(), I::unchecked(1, inf), I(largest), I(2.0)}, b{I::unchecked(-2, 3)};
+    const auto A = matrix<I>::from(dev, 4, 1, a), B = matrix<I>::from(dev, 1, 1, b);
+    matrix<I> C(dev, 4, 1);
+    gemm(dev, transpose::no, transpose::no, I(1.0), A.read(), B.read(), I(0.0), C.all(), mode);
+    EXPECT_TRUE(is_empty(C(0, 0)));
+    EXPECT_EQ(C(1, 0), I::entire());
+    EXPECT_EQ(C(2, 0), I::entire());
+    EXPECT_EQ(C(3, 0), I::unchecked(-4, 6));
+  }
+}
+
+TEST(gemm_modes_sets, tiny_products_do_not_vanish) {
+  using I = interval<double>;
+  const device dev = device::cpu(1);
+  const std::vector<double> a{0x1p-1074, 0x1p-600}, b{0x1p-1074, 0x1p-600};
+  const auto A = matrix<double>::from(dev, 1, 2, a), B = matrix<double>::from(dev, 2, 1, b);
+  for (const gemm_mode mode : {gemm_mode::tight, gemm_mode::fast, gemm_mode::exact}) {
+    matrix<I> C(dev, 1, 1);
+    gemm(dev, transpose::no, transpose::no, I(1.0), A.all(), B.all(), I(0.0), C.all(), mode);
+    EXPECT_LE(C(0, 0).lo(), 0);
+    EXPECT_GE(C(0, 0).hi(), 0x1p-1074);
+    EXPECT_LE(C(0, 0).hi(), 0x1p-1060);
+  }
+}
+
+TEST(exact_sum, holds_what_doubles_do_not) {
+  detail::exact_sum sum;
+  using I = interval<double>;
+  EXPECT_EQ(sum.take(), I(0.0));
+  const double largest = std::numeric_limits<double>::max();
+  for (int i = 0; i < 1000; ++i) sum.add_product(largest, largest);
+  sum.add_product(0x1p-1074, -0x1p-1074);
+  for (int i = 0; i < 1000; ++i) sum.add_product(-largest, largest);
+  EXPECT_EQ(sum.take(), I::unchecked(-0x1p-1074, 0));
+  sum.add_product(largest, largest);
+  EXPECT_EQ(sum.take(), I::unchecked(largest, std::numeric_limits<double>::infinity()));
+  sum.add(1);
+  sum.add(-0x1p-1074);
+  EXPECT_EQ(sum.take(), I::unchecked(1 - 0x1p-53, 1));
+  sum.add(3, -1075);
+  EXPECT_EQ(sum.take(), I::unchecked(0x1p-1074, 0x1p-1073));
+  sum.add(-5, 100);
+  EXPECT_EQ(sum.take(), I(-0x5p100));
+}
+
+TEST(exact_sum, products_are_compared_exactly) {
+  using detail::smaller_product;
+  const double x = 1 + 0x1p-52, y = 1 - 0x1p-52;  // x y < 1 by 2^-104
+  EXPECT_TRUE(smaller_product(x, y, 1, -1));
+  EXPECT_FALSE(smaller_product(1, 1, x, y));
+  EXPECT_FALSE(smaller_product(-3, 5, 15, 1));
+  EXPECT_TRUE(smaller_product(0, 5, 0x1p-1074, 0x1p-1074));
+  EXPECT_FALSE(smaller_product(0, 5, 0, 1));
+  EXPECT_TRUE(smaller_product(0x3p-1074, 0x1p-1074, 0x1p-1072, 0x1p-1074));
+}
+
+}  // namespace
+}  // namespace vouch

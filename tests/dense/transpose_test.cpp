@@ -1,0 +1,93 @@
+#include <gtest/gtest.h>
+
+#include <complex>
+#include <cstdint>
+#include <vector>
+
+#include <vouch/core/error.hpp>
+#include <vouch/dense/transpose.hpp>
+#include <vouch/interval/interval.hpp>
+
+#include "devices.hpp"
+
+namespace vouch {
+namespace {
+
+// An element that says where it stood, filling all of its bytes.
+template <class E>
+E tag(std::int64_t i, std::int64_t j) {
+  const auto a = static_cast<float>(i * 1000 + j);
+  if constexpr (std::same_as<E, float> || std::same_as<E, double>)
+    return static_cast<E>(a);
+  else if constexpr (std::same_as<E, std::int32_t>)
+    return static_cast<std::int32_t>(i * 1000 + j);
+  else if constexpr (std::same_as<E, std::complex<double>>)
+    return {static_cast<double>(i), static_cast<double>(j)};
+  else
+    return E::unchecked(static_cast<typename E::bound_type>(i), static_cast<typename E::bound_type>(j) + 1000);
+}
+
+template <class E>
+class transposition : public ::testing::Test {};
+using elements =
+    ::testing::Types<float, double, std::int32_t, std::complex<double>, interval<float>, interval<double>>;
+TYPED_TEST_SUITE(transposition, elements);
+
+// rows-by-cols entries in memory of ld rows, an element after the beginning where shifted.
+template <class E>
+struct grid {
+  std::int64_t rows, cols, ld, shift;
+  std::vector<E> memory;
+  grid(std::int64_t m, std::int64_t n, std::int64_t more, std::int64_t at)
+      : rows(m),
+        cols(n),
+        ld(m + more),
+        shift(at),
+        memory(static_cast<std::size_t>((m + more) * n + at), tag<E>(9, 9)) {}
+  E& operator()(std::int64_t i, std::int64_t j) { return memory[static_cast<std::size_t>(shift + i + j * ld)]; }
+  matrix_view<E> in(array<E>& a) { return {a.data() + shift, rows, cols, ld > 0 ? ld : 1}; }
+};
+
+TYPED_TEST(transposition, out_of_place_for_all_sizes_strides_and_alignments) {
+  using E = TypeParam;
+  for (const device& dev : testing::devices())
+    for (const auto& [m, n] : {std::pair{0, 3}, {1, 1}, {1, 40}, {31, 33}, {32, 32}, {129, 65}, {200, 7}})
+      for (const std::int64_t shift : {0, 1}) {
+        grid<E> A(m, n, 3, shift), B(n, m, 2, shift);
+        for (std::int64_t j = 0; j < n; ++j)
+          for (std::int64_t i = 0; i < m; ++i) A(i, j) = tag<E>(i, j);
+        auto a = array<E>::from(dev, A.memory);
+        auto b = array<E>::from(dev, B.memory);
+        transpose_into<E>(dev, A.in(a), B.in(b));
+        for (std::int64_t j = 0; j < n; ++j)
+          for (std::int64_t i = 0; i < m; ++i) B(j, i) = tag<E>(i, j);
+        ASSERT_EQ(b.to_vector(), B.memory) << m << ' ' << n << ' ' << dev.kind();
+      }
+}
+
+TYPED_TEST(transposition, in_place) {
+  using E = TypeParam;
+  for (const device& dev : testing::devices())
+    for (const std::int64_t n : {0, 1, 5, 32, 33, 100}) {
+      grid<E> A(n, n, 3, 1);
+      for (std::int64_t j = 0; j < n; ++j)
+        for (std::int64_t i = 0; i < n; ++i) A(i, j) = tag<E>(i, j);
+      auto a = array<E>::from(dev, A.memory);
+      transpose_in_place(dev, A.in(a));
+      for (std::int64_t j = 0; j < n; ++j)
+        for (std::int64_t i = 0; i < n; ++i) A(j, i) = tag<E>(i, j);
+      ASSERT_EQ(a.to_vector(), A.memory) << n << ' ' << dev.kind();
+    }
+}
+
+TEST(transposition_errors, shapes_and_overlap) {
+  const device dev = device::cpu(1);
+  auto A = matrix<double>::zeros(dev, 3, 2), B = matrix<double>::zeros(dev, 3, 2);
+  EXPECT_THROW(transpose_into(dev, A.read(), B.all()), shape_error);
+  EXPECT_THROW(transpose_in_place(dev, A.all()), shape_error);
+  auto S = matrix<double>::zeros(dev, 3, 3);
+  EXPECT_THROW(transpose_into(dev, S.read(), S.all()), value_error);
+}
+
+}  // namespace
+}  // namespace vouch

@@ -1,0 +1,244 @@
+#include <algorithm>
+#include <vector>
+
+#include <vouch/core/config.hpp>
+#include <vouch/dense/block_product.hpp>
+#include <vouch/dense/columns_product.hpp>
+#include <vouch/dense/columns_product_cuda.hpp>
+#include <vouch/dense/pieces.hpp>
+#include <vouch/dense/vectors.hpp>
+
+namespace vouch::detail {
+namespace {
+
+// Parts of sums, part after part, each as long as the result; parts are added in their order.
+template <scalar R>
+class partial_sums {
+ public:
+  partial_sums(std::int64_t size, std::int64_t parts)
+      : size_(size), parts_(parts), values_(static_cast<std::size_t>(size * parts)) {}
+  R* part(std::int64_t p) { return values_.data() + p * size_; }
+  void add_into(R* sums) {
+    for (std::int64_t p = 0; p < parts_; ++p)
+      axpy_piece(size_, R{bound_of<R>{1}}, static_cast<const R*>(part(p)), sums);
+  }
+
+ private:
+  std::int64_t size_;
+  std::int64_t parts_;
+  std::vector<R> values_;
+};
+
+// sums[i] += entry (i, j) x[j] for the rows and columns given.
+template <scalar R, scalar A, scalar X>
+void add_columns(columns<const A> a, range rows, range cols, const X* x, R* sums) {
+  for (std::int64_t j = cols.first; j < cols.last; ++j) {
+    const range r = a.stored(j).clipped(rows);
+    if (r.size() == 0) continue;
+    axpy_piece(r.size(), R{x[j]}, &a(r.first, j), sums + r.first);
+  }
+}
+
+// sums += A x. Tasks are blocks of rows times blocks of the columns that touch them.
+template <scalar R, scalar A, scalar X>
+void add_product(const device& dev, columns<const A> a, const X* x, R* sums) {
+  const std::int64_t down = ceil_div(a.rows, row_block);
+  const auto rows_of = [&](std::int64_t b) {
+    return range{b * row_block, std::min(a.rows, (b + 1) * row_block)};
+  };
+  std::int64_t parts = 0;
+  for (std::int64_t b = 0; b < down; ++b)
+    parts = std::max(parts, ceil_div(a.touching(rows_of(b)).size(), column_block));
+  partial_sums<R> partial(a.rows, parts);
+#pragma omp parallel for num_threads(dev.threads()) schedule(static) if (down * parts > 1)
+  for (std::int64_t task = 0; task < down * parts; ++task) {
+    const range rows = rows_of(task % down), touching = a.touching(rows);
+    const std::int64_t part = task / down, first = touching.first + part * column_block;
+    const range cols{first, std::min(touching.last, first + column_block)};
+    if (cols.size() > 0) add_columns(a, rows, cols, x, partial.part(part));
+  }
+  partial.add_into(sums);
+}
+
+// sums += A^T x. Tasks are pieces of columns.
+template <scalar R, scalar A, scalar X>
+void add_transposed_product(const device& dev, columns<const A> a, const X* x, R* sums) {
+  const std::int64_t most = std::min(a.rows, a.above + a.below + 1);
+  const std::int64_t parts = piece_count(most);
+  partial_sums<R> partial(a.cols, parts);
+#pragma omp parallel for num_threads(dev.threads()) schedule(static) if (a.cols * most > piece_size)
+  for (std::int64_t task = 0; task < a.cols * parts; ++task) {
+    const std::int64_t j = task % a.cols, part = task / a.cols;
+    const range all = a.stored(j);
+    const std::int64_t first = all.first + part * piece_size;
+    const std::int64_t count = std::min(piece_size, all.last - first);
+    if (count > 0) partial.part(part)[j] = dot_piece<R>(count, &a(first, j), x + first);
+  }
+  partial.add_into(sums);
+}
+
+// sums += op(A) x
+template <scalar R, scalar A, scalar X>
+void add_any_product(const device& dev, columns<const A> a, bool transposed, const X* x, R* sums) {
+  if (transposed)
+    add_transposed_product(dev, a, x, sums);
+  else
+    add_product(dev, a, x, sums);
+}
+
+template <scalar R, scalar A>
+void divide_by_diagonal(columns<const A> a, std::int64_t j, R* x) {
+  x[j] = x[j] / a(j, j);
+}
+
+// The rows of a block of a triangular system, solved by columns: x[j], then its column leaves the others.
+template <scalar R, scalar A>
+void solve_block_by_columns(columns<const A> a, columns<const A> strict, bool downwards, bool unit, range block,
+                            R* x) {
+  for (std::int64_t k = 0; k < block.size(); ++k) {
+    const std::int64_t j = downwards ? block.first + k : block.last - 1 - k;
+    if (!unit) divide_by_diagonal(a, j, x);
+    const range r = strict.stored(j).clipped(block);
+    if (r.size() > 0) axpy_piece(r.size(), -x[j], &a(r.first, j), x + r.first);
+  }
+}
+
+// The same with the transposed matrix: x[j] loses an inner product with what is solved.
+template <scalar R, scalar A>
+void solve_block_by_products(columns<const A> a, columns<const A> strict, bool downwards, bool unit,
+                             range block, R* x) {
+  for (std::int64_t k = 0; k < block.size(); ++k) {
+    const std::int64_t j = downwards ? block.first + k : block.last - 1 - k;
+    const range r = strict.stored(j).clipped(block);
+    if (r.size() > 0) x[j] = x[j] - dot_piece<R>(r.size(), &a(r.first, j), x + r.first);
+    if (!unit) divide_by_diagonal(a, j, x);
+  }
+}
+
+// Takes the columns of a solved block from the rows that follow.
+template <scalar R, scalar A>
+void eliminate_columns(const device& dev, columns<const A> strict, range block, range rest, R* x) {
+  std::vector<R> negative(static_cast<std::size_t>(block.last));
+  for (std::int64_t j = block.first; j < block.last; ++j) negative[static_cast<std::size_t>(j)] = -x[j];
+  // Only rows that the block's columns reach.
+  range reach{rest.last, rest.first};
+  for (std::int64_t j = block.first; j < block.last; ++j) {
+    const range r = strict.stored(j).clipped(rest);
+    if (r.size() > 0) reach = {std::min(reach.first, r.first), std::max(reach.last, r.last)};
+  }
+  const std::int64_t tasks = ceil_div(reach.size(), row_block);
+#pragma omp parallel for num_threads(dev.threads()) schedule(static) if (tasks > 4)
+  for (std::int64_t t = 0; t < tasks; ++t) {
+    const std::int64_t first = reach.first + t * row_block;
+    add_columns(strict, {first, std::min(reach.last, first + row_block)}, block,
+                static_cast<const R*>(negative.data()), x);
+  }
+}
+
+// Takes from a block its products with what is solved, in pieces.
+template <scalar R, scalar A>
+void subtract_products(const device& dev, columns<const A> strict, range block, range solved, R* x) {
+#pragma omp parallel for num_threads(dev.threads()) schedule(static) if (solved.size() > 4 * row_block)
+  for (std::int64_t j = block.first; j < block.last; ++j) {
+    const range r = strict.stored(j).clipped(solved);
+    R sum{};
+    for (std::int64_t i = r.first; i < r.last; i += piece_size) {
+      const R part = dot_piece<R>(std::min(piece_size, r.last - i), &strict(i, j), x + i);
+      sum = multiply_add(R{bound_of<R>{1}}, part, sum);
+    }
+    if (r.size() > 0) x[j] = x[j] - sum;
+  }
+}
+
+}  // namespace
+
+template <scalar R, scalar A, scalar X>
+void multiply_columns(const device& dev, columns<const A> a, bool transposed, meaning means, R alpha,
+                      view<const X> x, R beta, view<R> y) {
+  if (y.size() == 0) return;
+  if constexpr (built_with_cuda)
+    if (dev.is_cuda()) return multiply_columns_cuda(dev, a, transposed, means, alpha, x, beta, y);
+  auto from = whole(x);
+  auto to = whole(y);
+  scale_column(beta, y.size(), to.data());
+  if (!is_zero(alpha)) {
+    std::vector<R> sums(static_cast<std::size_t>(y.size()));
+    const auto strict = a.without_diagonal();
+    const X* elements = from.data();
+    add_any_product(dev, means == meaning::unit_diagonal ? strict : a, transposed, elements, sums.data());
+    if (means == meaning::mirrored) add_any_product(dev, strict, !transposed, elements, sums.data());
+    if (means == meaning::unit_diagonal) axpy_piece(y.size(), R{bound_of<R>{1}}, elements, sums.data());
+    axpy_piece(y.size(), alpha, static_cast<const R*>(sums.data()), to.data());
+  }
+  to.scatter();
+}
+
+template <scalar R, scalar A>
+void solve_columns(const device& dev, columns<const A> a, bool transposed, diagonal unit, view<R> x) {
+  if constexpr (built_with_cuda)
+    if (dev.is_cuda()) return solve_columns_cuda(dev, a, transposed, unit, x);
+  const std::int64_t n = x.size();
+  const bool downwards = a.is_lower() != transposed, ones = unit == diagonal::unit;
+  const auto strict = a.without_diagonal();
+  auto elements = whole(x);
+  R* v = elements.data();
+  for (std::int64_t done = 0; done < n; done += solve_block) {
+    const std::int64_t size = std::min(solve_block, n - done);
+    const range block = downwards ? range{done, done + size} : range{n - done - size, n - done};
+    const range solved = downwards ? range{0, block.first} : range{block.last, n};
+    const range rest = downwards ? range{block.last, n} : range{0, block.first};
+    if (transposed) {
+      subtract_products(dev, strict, block, solved, v);
+      solve_block_by_products(a, strict, downwards, ones, block, v);
+    } else {
+      solve_block_by_columns(a, strict, downwards, ones, block, v);
+      eliminate_columns(dev, strict, block, rest, v);
+    }
+  }
+  elements.scatter();
+}
+
+template <scalar R, scalar X, scalar Y>
+void update_columns(const device& dev, columns<R> a, R alpha, view<const X> x, view<const Y> y) {
+  if constexpr (built_with_cuda)
+    if (dev.is_cuda()) return update_columns_cuda(dev, a, alpha, x, y);
+  if (is_zero(alpha)) return;
+  auto from = whole(x);
+  const X* elements = from.data();
+#pragma omp parallel for num_threads(dev.threads()) schedule(static) if (a.cols > 1)
+  for (std::int64_t j = 0; j < a.cols; ++j) {
+    const range r = a.stored(j);
+    if (r.size() > 0) axpy_piece(r.size(), multiply_add(alpha, y[j], R{}), elements + r.first, &a(r.first, j));
+  }
+}
+
+template <scalar R, scalar X>
+void update_columns(const device& dev, columns<R> a, R alpha, view<const X> x) {
+  if constexpr (built_with_cuda)
+    if (dev.is_cuda()) return update_columns_cuda(dev, a, alpha, x);
+  if (is_zero(alpha)) return;
+  update_columns(dev, a.without_diagonal(), alpha, x, x);
+  for (std::int64_t j = 0; j < a.cols; ++j) a(j, j) = multiply_add(alpha, add_square(R{x[j]}, R{}), a(j, j));
+}
+
+#define VOUCH_THREE(A, X, R)                                                                          \
+  template void multiply_columns(const device&, columns<const A>, bool, meaning, R, view<const X>, R, \
+                                 view<R>);                                                            \
+  template void update_columns(const device&, columns<R>, R, view<const A>, view<const X>);
+#define VOUCH_TWO(A, R)                                                                  \
+  template void solve_columns(const device&, columns<const A>, bool, diagonal, view<R>); \
+  template void update_columns(const device&, columns<R>, R, view<const A>);
+#define VOUCH_PRECISION(T)                           \
+  VOUCH_THREE(T, T, T)                               \
+  VOUCH_THREE(T, T, interval<T>)                     \
+  VOUCH_THREE(T, interval<T>, interval<T>)           \
+  VOUCH_THREE(interval<T>, T, interval<T>)           \
+  VOUCH_THREE(interval<T>, interval<T>, interval<T>) \
+  VOUCH_TWO(T, T)                                    \
+  VOUCH_TWO(T, interval<T>)                          \
+  VOUCH_TWO(interval<T>, interval<T>)
+
+VOUCH_PRECISION(float)
+VOUCH_PRECISION(double)
+
+}  // namespace vouch::detail

@@ -1,0 +1,228 @@
+// vouch/dense/gemm_nearest.cuh -- midpoint products in rounding to nearest, made into enclosures by a radius;
+// private.
+#pragma once
+#include <cstdint>
+
+#include <vouch/dense/gemm_radius.cuh>
+
+namespace vouch::detail {
+
+/// Sizes: a block has 8 warps, 4 by 2, each with 32 by 64 elements of C in registers, and a warp that brings
+/// the tiles.
+struct nearest_tile {
+  static constexpr int m = 128, n = 128, k = 16, stages = 6, ahead = stages - 2, warps = 8;
+  static constexpr unsigned threads = 32 * warps;
+  // Rows of k are padded so that a quarter of a warp meets every bank once.
+  static constexpr int ld = 128 + 4, piece = k * ld;
+};
+
+/// The midpoints of op(A) or of op(B) transposed in pieces of 128 by 16 steps of k, as they stand in shared
+/// memory: piece (i / 128, k / 16) after piece, zeros beyond the matrix.
+struct midpoints {
+  double* data = nullptr;
+  std::int64_t pieces = 0;  // along k
+
+  __host__ __device__ std::int64_t piece(std::int64_t i, std::int64_t k) const {
+    return (i / 128 * pieces + k / nearest_tile::k) * nearest_tile::piece;
+  }
+  __device__ double& at(std::int64_t i, std::int64_t k) const {
+    return data[piece(i, k) + k % nearest_tile::k * nearest_tile::ld + i % 128];
+  }
+};
+
+struct nearest_stage {
+  alignas(128) double a[nearest_tile::piece];
+  alignas(128) double b[nearest_tile::piece];
+};
+
+__device__ inline void multiply_add_nearest(double (&c)[4], const double (&a)[4], const double (&b)[2]) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k8.row.col.rn.f64.f64.f64.f64 {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},{%0,%1,%2,%3};"
+      : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
+      : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b[0]), "d"(b[1]));
+}
+
+/// A thread's operands of 8 steps of k: all of A's, half of B's.
+struct nearest_left {
+  double a[2][4];
+  __device__ nearest_left() {}
+  __device__ explicit nearest_left(const double* tile) {
+    const int lane = static_cast<int>(threadIdx.x % 32), g = lane / 4, t = lane % 4;
+#pragma unroll
+    for (int mi = 0; mi < 2; ++mi)
+#pragma unroll
+      for (int h = 0; h < 4; ++h) a[mi][h] = tile[(t + h / 2 * 4) * nearest_tile::ld + mi * 16 + h % 2 * 8 + g];
+  }
+};
+
+struct nearest_right {
+  double b[4][2];
+  __device__ nearest_right() {}
+  __device__ explicit nearest_right(const double* tile) {
+    const int lane = static_cast<int>(threadIdx.x % 32), g = lane / 4, t = lane % 4;
+#pragma unroll
+    for (int ni = 0; ni < 4; ++ni)
+#pragma unroll
+      for (int h = 0; h < 2; ++h) b[ni][h] = tile[(t + h * 4) * nearest_tile::ld + ni * 8 + g];
+  }
+};
+
+template <int Half>
+__device__ inline void add_nearest(double (&sums)[2][8][4], const nearest_left& left,
+                                   const nearest_right& right) {
+#pragma unroll
+  for (int ni = 0; ni < 4; ++ni)
+#pragma unroll
+    for (int mi = 0; mi < 2; ++mi) multiply_add_nearest(sums[mi][4 * Half + ni], left.a[mi], right.b[ni]);
+}
+
+/// What gemm_radius made: the radius of element (i, j) is the sum of `parts` products, and what underflow can
+/// take.
+struct byte_products {
+  const float* sums = nullptr;
+  int parts = 0;
+  byte_operand X, Y;
+  double underflow = 0;
+};
+
+/// The units of a block's rows and columns, for the end.
+struct nearest_units {
+  double x[2][nearest_tile::m], y[2][nearest_tile::n];
+
+  __device__ void load(const byte_products& radius, std::int64_t i0, std::int64_t j0) {
+    for (int e = static_cast<int>(threadIdx.x); e < radius.parts * nearest_tile::m;
+         e += static_cast<int>(nearest_tile::threads)) {
+      const int p = e / nearest_tile::m, at = e % nearest_tile::m;
+      x[p][at] = radius.X.unit[p * radius.X.padded + i0 + at];
+      y[p][at] = radius.Y.unit[p * radius.Y.padded + j0 + at];
+    }
+  }
+};
+
+/// A block's tile of a matrix of rows by cols elements.
+struct nearest_place {
+  std::int64_t i0, j0, rows, cols;
+};
+
+// The radii of a thread's elements of one row: columns from `column` on, 2 of every 8.
+__device__ inline void radii_of_row(double (&rad)[8][2], const byte_products& radius,
+                                    const nearest_units& units, const nearest_place& at, int row, int column) {
+#pragma unroll
+  for (int ni = 0; ni < 8; ++ni) rad[ni][0] = rad[ni][1] = radius.underflow;
+  for (int p = 0; p < radius.parts; ++p) {
+    float sums[8][2];
+    const float* const from = radius.sums + (p * at.cols + at.j0 + column) * at.rows + at.i0 + row;
+    const bool there = at.i0 + row < at.rows;
+#pragma unroll
+    for (int ni = 0; ni < 8; ++ni)
+#pragma unroll
+      for (int e = 0; e < 2; ++e)
+        sums[ni][e] =
+            there && at.j0 + column + ni * 8 + e < at.cols ? __ldcs(from + (ni * 8 + e) * at.rows) : 0;
+#pragma unroll
+    for (int ni = 0; ni < 8; ++ni)
+#pragma unroll
+      for (int e = 0; e < 2; ++e)
+        rad[ni][e] =
+            __fma_ru(__dmul_ru(units.x[p][row], units.y[p][column + ni * 8 + e]), sums[ni][e], rad[ni][e]);
+  }
+}
+
+/// C := alpha [M - r, M + r] + beta C where M is the product of the midpoints rounded to nearest and r the
+/// radius, which covers the rounding of M. A block takes 128 by 128
+/// elements; the order of its sums is fixed. Bound by the tensor cores: one multiply-add an element and k.
+///
+/// A sum that overflows, or that met an infinity or NaN, is made again from the operands themselves.
+template <class EA, class EB, class T>
+__global__ void __launch_bounds__(nearest_tile::threads, 1)
+    gemm_nearest(midpoints A, midpoints B, gemm_operand<EA> left, gemm_operand<EB> right, std::int64_t depth,
+                 byte_products radius, gemm_result<T> C) {
+  extern __shared__ __align__(128) char memory[];
+  nearest_stage* const stages = reinterpret_cast<nearest_stage*>(memory);
+  __shared__ std::uint64_t full[nearest_tile::stages], empty[nearest_tile::stages];
+  if (threadIdx.x < nearest_tile::stages) {
+    arrival_init(&full[threadIdx.x], 1);
+    arrival_init(&empty[threadIdx.x], nearest_tile::threads);
+  }
+  std::int64_t tile_i, tile_j;
+  place_of_block(ceil_div<std::int64_t>(left.size, nearest_tile::m),
+                 ceil_div<std::int64_t>(right.size, nearest_tile::n), tile_i, tile_j);
+  const nearest_place at{tile_i * nearest_tile::m, tile_j * nearest_tile::n, left.size, right.size};
+  __shared__ nearest_units units;
+  units.load(radius, at.i0, at.j0);
+  __syncthreads();
+
+  const int steps = static_cast<int>(ceil_div<std::int64_t>(depth, nearest_tile::k));
+  const int warp = static_cast<int>(threadIdx.x / 32);
+  const auto parity = [](int step) { return static_cast<unsigned>(step / nearest_tile::stages) % 2; };
+
+  // One thread orders the copies of a step, each step another warp's.
+  const auto bring = [&](int step) {
+    if (step >= steps || static_cast<int>(threadIdx.x) != step % nearest_tile::warps * 32) return;
+    const int s = step % nearest_tile::stages;
+    if (step >= nearest_tile::stages) await(&empty[s], parity(step - nearest_tile::stages));
+    arrive_expecting(&full[s], 2 * sizeof(stages[s].a));
+    const std::int64_t k = std::int64_t{step} * nearest_tile::k;
+    bulk_copy(stages[s].a, A.data + A.piece(at.i0, k), sizeof(stages[s].a), &full[s]);
+    bulk_copy(stages[s].b, B.data + B.piece(at.j0, k), sizeof(stages[s].b), &full[s]);
+  };
+  for (int step = 0; step < nearest_tile::ahead; ++step) bring(step);
+
+  const int row = warp % 4 * 32, column = warp / 4 * 64;
+  double sums[2][8][4] = {};
+  const auto a_at = [&](int step, int k) {
+    return nearest_left(stages[step % nearest_tile::stages].a + k * nearest_tile::ld + row);
+  };
+  const auto b_at = [&](int step, int k, int half) {
+    return nearest_right(stages[step % nearest_tile::stages].b + k * nearest_tile::ld + column + half * 32);
+  };
+  nearest_left a;
+  nearest_right b;
+  if (steps > 0) {
+    await(&full[0], 0);
+    a = a_at(0, 0);
+    b = b_at(0, 0, 0);
+  }
+  for (int step = 0; step < steps; ++step) {
+    // Operands are loaded a product ahead.
+    const nearest_right b1 = b_at(step, 0, 1);
+    add_nearest<0>(sums, a, b);
+    const nearest_left a2 = a_at(step, 8);
+    const nearest_right b2 = b_at(step, 8, 0);
+    add_nearest<1>(sums, a, b1);
+    const nearest_right b3 = b_at(step, 8, 1);
+    bring(step + nearest_tile::ahead);
+    add_nearest<0>(sums, a2, b2);
+    if (step + 1 < steps) {
+      await(&full[(step + 1) % nearest_tile::stages], parity(step + 1));
+      a = a_at(step + 1, 0);
+      b = b_at(step + 1, 0, 0);
+    }
+    arrive(&empty[step % nearest_tile::stages]);
+    add_nearest<1>(sums, a2, b3);
+  }
+
+  const int lane = static_cast<int>(threadIdx.x % 32), first = column + lane % 4 * 2;
+#pragma unroll
+  for (int mi = 0; mi < 2; ++mi)
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      const int r = row + mi * 16 + h * 8 + lane / 4;
+      double rad[8][2];
+      radii_of_row(rad, radius, units, at, r, first);
+#pragma unroll
+      for (int ni = 0; ni < 8; ++ni)
+#pragma unroll
+        for (int e = 0; e < 2; ++e) {
+          const std::int64_t i = at.i0 + r, j = at.j0 + first + ni * 8 + e;
+          if (i >= at.rows || j >= at.cols) continue;
+          const double mid = sums[mi][ni][2 * h + e];
+          const bool bounded = fabs(mid) < INFINITY && rad[ni][e] < INFINITY;
+          store_result(C, i, j,
+                       bounded ? interval<double>::unchecked(sub_down(mid, rad[ni][e]), add_up(mid, rad[ni][e]))
+                               : element_again(left, right, i, j, depth));
+        }
+    }
+}
+
+}  // namespace vouch::detail
