@@ -10,6 +10,8 @@
 #include <vouch/io/vectors.hpp>
 #include <vouch/sparse/residual.hpp>
 
+#include "rounded.hpp"
+
 namespace vouch::cli {
 namespace {
 
@@ -49,35 +51,16 @@ bool wants_iterations(const solve_request& request) {
 template <real T>
 diagonals<T> take_diagonals(const device& cpu, const linear_system& system) {
   const std::int64_t n = system.A.rows;
+  const array<T> val = rounded<T>(cpu, {system.A.val.data(), system.A.nonzeros()}, system.file);
   diagonals<T> of{array<T>::zeros(cpu, n), array<T>::zeros(cpu, n), array<T>::zeros(cpu, n),
-                  array<T>(cpu, system.b.size()), array<T>(cpu, system.b.size())};
+                  rounded<T>(cpu, {system.b.data(), system.b.size()}, "the right-hand side"),
+                  array<T>(cpu, system.b.size())};
   for (std::int64_t i = 0; i < n; ++i)
     for (std::int64_t k = system.A.row_ptr[i]; k < system.A.row_ptr[i + 1]; ++k) {
       const std::int64_t j = system.A.col[k];
-      (j < i ? of.dl : j == i ? of.d : of.du)[i] = static_cast<T>(system.A.val[k]);
+      (j < i ? of.dl : j == i ? of.d : of.du)[i] = val[k];
     }
-  for (std::int64_t i = 0; i < system.b.size(); ++i) of.b[i] = static_cast<T>(system.b[i]);
   return of;
-}
-
-void take_rhs(const device& cpu, const std::string& from, linear_system& system) {
-  const std::int64_t n = system.A.rows;
-  array<double> constant(cpu, n);
-  std::fill(constant.begin(), constant.end(), from == "ones" ? 1.0 : -1.0);
-  if (from == "ones") {
-    system.b = std::move(constant);
-  } else if (from == "row-sums") {
-    const array<double> zeros = array<double>::zeros(cpu, n);
-    system.b = array<double>(cpu, n);
-    residual<double>(cpu, system.A, zeros, constant, nullptr, system.b);
-  } else {
-    vectors given = read_vectors(cpu, from);
-    if (given.rows != n || given.cols < 1)
-      throw shape_error(fmt::format("{}: {} rows and {} columns, but {} has {} rows", from, given.rows,
-                                    given.cols, system.file, n));
-    system.columns = given.cols;
-    system.b = std::move(given.values);
-  }
 }
 
 tridiagonal_method band_method_of(const solve_request& request) {
