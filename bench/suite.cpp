@@ -5,7 +5,9 @@
 #include <vouch/core/error.hpp>
 
 #include "suite_cg.hpp"
+#include "suite_crank_nicolson.hpp"
 #include "suite_read.hpp"
+#include "suite_tridiagonal.hpp"
 
 namespace vouch::bench {
 namespace {
@@ -24,7 +26,10 @@ device open(const std::string& label, int threads) {
 std::span<const suite> suites() {
   static constexpr suite all[] = {
       {"cg", "conjugate gradients: the published tables, scaling, peers", run_cg_suite},
+      {"crank-nicolson", "the Black-Scholes equation on the published grids", run_crank_nicolson_suite},
+      {"options", "options a second, and a book of a million", run_options_suite},
       {"read", "reading Matrix Market files", run_read_suite},
+      {"tridiagonal", "tridiagonal systems: one, batches, factored once", run_tridiagonal_suite},
   };
   return all;
 }

@@ -2,31 +2,13 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include <vouch/core/solve_status.hpp>
+
 namespace vouch {
-
-/// How a solve ended. Only converged means that the tolerance holds, and it is said on the recomputed
-/// residual of the returned x alone.
-enum class solve_status {
-  converged,       // ||b - Ax|| <= max(rtol ||b||, atol), recomputed in higher precision
-  fixed,           // the number of iterations asked for was done
-  stopped,         // a stopping rule other than the residual was asked for and met
-  max_iterations,  // the limit came first
-  stagnated,       // restarts no longer reduce the recomputed residual
-  diverged,        // NaN, or the residual grew 10^4 times
-  breakdown,       // a division the method cannot do
-  not_spd,         // a direction of non-positive curvature was met
-  interrupted      // the monitor asked to stop
-};
-
-/// The status as printed: "converged", "max_iterations", ...
-const char* name(solve_status status);
-/// True where the x of that status is of use to somebody and is written out.
-bool has_solution(solve_status status);
-/// True for converged, fixed and stopped.
-bool goal_reached(solve_status status);
 
 /// One line of the history.
 struct iteration_record {
@@ -48,12 +30,14 @@ struct solve_report {
   std::string preconditioner;  // "none", "jacobi", ...
   std::int64_t iterations = 0;
   std::int64_t restarts = 0;
-  double rhs_norm = 0;             // ||b||_2
-  double tolerance = 0;            // the absolute one: max(rtol ||b||, atol)
-  double true_residual = 0;        // ||b - Ax||_2, higher precision, of the x returned
-  double recurrence_residual = 0;  // ||r||_2 as the method believed it
-  double backward_error = 0;       // ||b-Ax||_inf / (||A||_inf ||x||_inf + ||b||_inf)
-  double attainable_relative = 0;  // about u || |A||x| || / ||b||: below it rounding rules
+  double rhs_norm = 0;                  // ||b||_2
+  double tolerance = 0;                 // the absolute one: max(rtol ||b||, atol)
+  double true_residual = 0;             // ||b - Ax||_2, higher precision, of the x returned
+  double recurrence_residual = 0;       // ||r||_2 as the method believed it
+  double backward_error = 0;            // ||b-Ax||_inf / (||A||_inf ||x||_inf + ||b||_inf)
+  double attainable_relative = 0;       // about u || |A||x| || / ||b||: below it rounding rules
+  std::optional<double> error_bound{};  // proved: no element of x is farther from the exact solution
+  std::string error_bound_source;       // what proves it, or why nothing does; "" where it was not tried
   double setup_seconds = 0;
   double solve_seconds = 0;
   std::vector<std::string> warnings;

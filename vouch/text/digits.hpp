@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <cstring>
 
+#include <vouch/core/int128.hpp>
 #include <vouch/text/number.hpp>
 
 namespace vouch {
 
-__extension__ typedef unsigned __int128 uint128;
 static_assert(std::endian::native == std::endian::little, "the digit at the lowest address is the lowest byte");
 
 namespace digits {

@@ -35,6 +35,9 @@ class input_file {
   /// Bytes from an offset on; fewer than asked only at the end of the file. Any number of threads.
   std::size_t read_at(std::int64_t offset, char* to, std::size_t bytes) const;
 
+  /// The open file, for mapped_file.
+  int descriptor() const { return descriptor_; }
+
   /// No fewer bytes than the file can hold: its size; a bound by the best compression there is; the largest
   /// int64 for pipes.
   std::int64_t most_bytes() const { return most_bytes_; }

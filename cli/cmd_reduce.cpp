@@ -1,0 +1,235 @@
+// vouch reduce: element-wise reductions over the matrices of text files.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include <vouch/core/config.hpp>
+#include <vouch/interval/text.hpp>
+#include <vouch/reduce/matrix_set.hpp>
+#include <vouch/text/file.hpp>
+#include <vouch/text/number.hpp>
+
+#include "command.hpp"
+#include "command_line.hpp"
+#include "common.hpp"
+#include "matrix_shape.hpp"
+#include "usage.hpp"
+
+namespace vouch::cli {
+namespace {
+
+struct request {
+  common_options common;
+  std::vector<std::string> files;
+  std::string operations = "min";
+  std::string shape;
+  bool exact = false;
+  reduce_options options;
+};
+
+reduction operation_of(std::string_view typed) {
+  std::vector<std::string_view> names;
+  for (const reduction r : reductions()) {
+    if (name(r) == typed) return r;
+    names.push_back(name(r));
+  }
+  const std::string meant = did_you_mean(typed, names);
+  throw usage_error(fmt::format("option --op: unknown operation '{}'", typed),
+                    (meant.empty() ? "" : meant + " ") + "valid operations: " + either(names));
+}
+
+void check(request& r) {
+  r.options.operations.clear();
+  for (std::size_t start = 0; start <= r.operations.size();) {
+    const std::size_t comma = std::min(r.operations.find(',', start), r.operations.size());
+    const reduction operation = operation_of(std::string_view(r.operations).substr(start, comma - start));
+    if (std::ranges::find(r.options.operations, operation) == r.options.operations.end())
+      r.options.operations.push_back(operation);
+    start = comma + 1;
+  }
+  if (!r.shape.empty()) r.options.shape = parse_shape("--shape", r.shape);
+  for (std::string& file : r.files)
+    if (file == "-") file = "/dev/stdin";
+  if (parse_device(r.common.device).cuda)
+    throw usage_error("vouch reduce runs on the CPU only", "leave --device out");
+  const auto enclosed = [](reduction o) { return o == reduction::sum || o == reduction::mean; };
+  if (r.options.rigorous && std::ranges::none_of(r.options.operations, enclosed))
+    throw usage_error("--rigorous encloses sums and means, and --op asks for neither", "add --op sum,mean");
+  check_writable(r.common.output);
+}
+
+// Digits of an integer; json has none beyond 64 bits.
+std::string text_of(int128 value) {
+  if (value == 0) return "0";
+  std::string digits;
+  for (int128 rest = value; rest != 0; rest /= 10) {
+    const int digit = static_cast<int>(rest % 10);
+    digits += static_cast<char>('0' + (digit < 0 ? -digit : digit));
+  }
+  if (value < 0) digits += '-';
+  std::ranges::reverse(digits);
+  return digits;
+}
+
+std::string text_of(const reduced& values, std::size_t element) {
+  if (values.integral) return text_of(values.integers[element]);
+  return number_text(values.reals[element]);
+}
+
+// Reals keep a point or an exponent, so that what is read from them is a real again.
+std::string json_number(const reduced& values, std::size_t element) {
+  std::string text = text_of(values, element);
+  if (!values.integral && text.find_first_of(".e") == std::string::npos) text += ".0";
+  return text;
+}
+
+std::string json_matrix(const reduced& values, const reduce_result& r) {
+  if (values.operation == reduction::count) return text_of(values, 0);
+  std::string text = "[";
+  std::size_t element = 0;
+  for (std::int64_t i = 0; i < r.rows; ++i) {
+    text += i == 0 ? "[" : ", [";
+    for (std::int64_t j = 0; j < r.cols; ++j) text += (j == 0 ? "" : ", ") + json_number(values, element++);
+    text += "]";
+  }
+  return text + "]";
+}
+
+std::string json_results(const reduce_result& r) {
+  std::string text = "{";
+  for (const reduced& values : r.results)
+    text += fmt::format("{}\n    \"{}\": {}", text.size() == 1 ? "" : ",", name(values.operation),
+                        json_matrix(values, r));
+  return text + "\n  }";
+}
+
+// {"mean": {"lower": [[...], ...], "upper": ...}}; null without --rigorous.
+nlohmann::ordered_json enclosures_json(const reduce_result& r) {
+  nlohmann::ordered_json all;
+  const auto cols = static_cast<std::size_t>(r.cols);
+  for (const reduced& values : r.results) {
+    for (std::size_t e = 0; e < values.enclosures.size(); ++e) {
+      auto& of = all[std::string(name(values.operation))];
+      of["lower"][e / cols].push_back(values.enclosures[e].lo());
+      of["upper"][e / cols].push_back(values.enclosures[e].hi());
+    }
+  }
+  return all;
+}
+
+// The object of --json. Results are put in as text: they may have more digits than the library's numbers.
+std::string json_text(const request& q, const reduce_result& r, const device& cpu, double read, double total) {
+  const std::string place = "@results@";
+  nlohmann::ordered_json object{{"schema", "vouch.reduce/1"}, {"version", version}, {"files", q.files}};
+  object["count"] = r.count;
+  object["rows"] = r.rows;
+  object["cols"] = r.cols;
+  object["type"] = r.integers ? "integer" : "real";
+  object["result"] = place;
+  object["enclosure"] = enclosures_json(r);
+  object["first_matrix"] = 0;  // argmin and argmax count from here
+  object["sample"] = q.options.sample;
+  object["reproducible"] = true;
+  object["device"] = to_json(cpu);
+  object["method"] = r.method;
+  object["bytes"] = r.bytes;
+  object["time_s"] = {{"read", 0.0},    {"setup", 0.0}, {"transfer", 0.0},
+                      {"reduce", read}, {"write", 0.0}, {"total", total}};
+  object["memory_bytes"] = {{"host_peak", host_peak_bytes()}, {"device_peak", 0}};
+  std::string text = object.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  const std::string quoted = '"' + place + '"';
+  text.replace(text.find("\"result\": " + quoted) + 10, quoted.size(), json_results(r));
+  return text + "\n";
+}
+
+// The matrices alone, one number after the other, right-aligned by column.
+std::string plain_matrix(const reduced& values, const reduce_result& r, std::string_view indent) {
+  std::string text;
+  const auto cols = static_cast<std::size_t>(r.cols);
+  std::vector<std::size_t> widths(cols);
+  for (std::size_t e = 0; e < static_cast<std::size_t>(r.rows) * cols; ++e)
+    widths[e % cols] = std::max(widths[e % cols], text_of(values, e).size());
+  for (std::size_t e = 0; e < static_cast<std::size_t>(r.rows) * cols; ++e) {
+    if (e % cols == 0) text += indent;
+    text += fmt::format("{:>{}}{}", text_of(values, e), widths[e % cols], e % cols + 1 < cols ? " " : "\n");
+  }
+  return text;
+}
+
+// Where they were asked for: a line of bounds for each row.
+std::string enclosure_lines(const reduced& values, const reduce_result& r) {
+  std::string text = values.enclosures.empty() ? "" : fmt::format("{} lies within\n", name(values.operation));
+  for (std::size_t e = 0; e < values.enclosures.size(); ++e)
+    text += (e % static_cast<std::size_t>(r.cols) == 0 ? "  " : " ") +
+            interval_text(values.enclosures[e]) +
+            ((e + 1) % static_cast<std::size_t>(r.cols) == 0 ? "\n" : "");
+  return text;
+}
+
+std::string summary(const reduce_result& r, double seconds) {
+  std::string text =
+      fmt::format("{} matrices, {} by {}, {}\n", r.count, r.rows, r.cols, r.integers ? "integers" : "reals");
+  for (const reduced& values : r.results) {
+    if (values.operation == reduction::count)
+      text += fmt::format("count  {}\n", r.count);
+    else
+      text += fmt::format("{}\n{}{}", name(values.operation), plain_matrix(values, r, "  "),
+                          enclosure_lines(values, r));
+  }
+  const double gigabytes = static_cast<double>(r.bytes) * 1e-9;
+  return text + fmt::format("{:.3f} GB in {:.3f} s: {:.2f} GB/s, {:.1f} million matrices/s\n", gigabytes,
+                            seconds, gigabytes / seconds, static_cast<double>(r.count) * 1e-6 / seconds);
+}
+
+// The results as a set that vouch reduce reads: the count of results, and each behind a separator.
+std::string output_text(const reduce_result& r) {
+  const auto matrices =
+      std::ranges::count_if(r.results, [](const reduced& v) { return v.operation != reduction::count; });
+  std::string text = fmt::format("{}\n", matrices);
+  for (const reduced& values : r.results)
+    if (values.operation != reduction::count) text += "***\n" + plain_matrix(values, r, "");
+  return text;
+}
+
+void declare(command_line& line, request& r) {
+  line.example("vouch reduce set.txt", "the smallest value of each element over all matrices");
+  line.example("vouch reduce a.txt b.txt.gz --op min,max,mean", "several in one pass over several files");
+  line.example("vouch reduce - --op stddev --sample --json", "standard input, for programs");
+  line.arguments("FILE", r.files, "sets: the count, then matrices behind lines of ***; also .gz, - is stdin");
+  line.text("--op", "LIST", r.operations, "operations, by commas [min]:");
+  line.note("", "count min max sum mean range variance stddev argmin argmax product");
+  line.note("", "norm1 norm2 norm-inf; argmin and argmax number matrices from 0");
+  line.text("--shape", "RxC", r.shape, "rows and columns of each matrix [those of the first]");
+  line.flag("--sample", r.options.sample, "variance and stddev divide by N - 1");
+  line.flag("--exact", r.exact, "sums rounded once; they are so without it, too");
+  line.flag("--rigorous", r.options.rigorous, "sum and mean also as enclosures of what the decimals say");
+  line.text("-o,--output", "FILE", r.common.output, "write the results here too, as a set");
+  add_device_options(line, r.common);
+  add_talk_options(line, r.common);
+}
+
+}  // namespace
+
+int cmd_reduce(std::span<const char* const> arguments) {
+  request q;
+  command_line line("reduce", "reduce sets of small matrices element by element");
+  declare(line, q);
+  if (!line.parse(arguments)) return goal_reached;
+  check(q);
+
+  const stopwatch clock;
+  const device cpu = open_cpu(q.common);
+  const reduce_result r = reduce_matrix_sets(cpu, q.files, q.options);
+  const double reduced_in = clock.seconds();
+  if (!q.common.output.empty()) {
+    atomic_file file(q.common.output);
+    file.write(output_text(r));
+    file.commit();
+  }
+  fmt::print("{}", q.common.json ? json_text(q, r, cpu, reduced_in, clock.seconds()) : summary(r, reduced_in));
+  return goal_reached;
+}
+
+}  // namespace vouch::cli

@@ -1,0 +1,88 @@
+#include "gen_matrix_set.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include <vouch/core/config.hpp>
+#include <vouch/generate/matrix_set.hpp>
+#include <vouch/text/number.hpp>
+
+#include "command.hpp"
+#include "command_line.hpp"
+#include "common.hpp"
+#include "matrix_shape.hpp"
+#include "usage.hpp"
+
+namespace vouch::cli {
+namespace {
+
+// "lo:hi".
+void parse_range(const std::string& text, matrix_set_problem& problem) {
+  const char* const end = text.data() + text.size();
+  const auto least = vouch::parse_integer(text.data(), end);
+  const bool colon = least.error == number_error::none && least.end < end && *least.end == ':';
+  const auto most = colon ? vouch::parse_integer(least.end + 1, end) : decltype(least){};
+  if (!colon || most.error != number_error::none || most.end != end)
+    throw usage_error(fmt::format("option --range: '{}' is no range of integers", text),
+                      "LO:HI, like -99999:99999");
+  problem.least = least.value;
+  problem.most = most.value;
+}
+
+}  // namespace
+
+int gen_matrix_set(std::span<const char* const> arguments) {
+  matrix_set_problem problem;
+  common_options common;
+  std::string shape = "3x3", range = "0:9";
+  std::int64_t seed = 1;
+  command_line line("gen matrix-set", "write a set of random matrices for vouch reduce");
+  line.example("vouch gen matrix-set --count 10000000 -o set.txt", "220 MB of one-digit 3x3 matrices");
+  line.example("vouch gen matrix-set --count 1000 --shape 2x5 --range -99:99 -o set.txt", "another kind");
+  line.count("--count", problem.count, 1, "matrices [1]");
+  line.text("--shape", "RxC", shape, "rows and columns of each [3x3]");
+  line.text("--range", "LO:HI", range, "values are whole and uniform from LO to HI [0:9]");
+  line.count("--seed", seed, 0, "of the values [1]");
+  line.text("-o,--output", "FILE", common.output, "the set");
+  line.count("--threads", common.threads, 1, "CPU threads [OMP_NUM_THREADS, else all cores]", 4096);
+  add_talk_options(line, common);
+  if (!line.parse(arguments)) return goal_reached;
+  const set_shape parsed = parse_shape("--shape", shape);
+  problem.rows = parsed.rows;
+  problem.cols = parsed.cols;
+  problem.seed = static_cast<std::uint64_t>(seed);
+  parse_range(range, problem);
+  if (common.output.empty())
+    throw usage_error("-o FILE is missing", "usage: vouch gen matrix-set [options] -o FILE");
+  check_writable(common.output);
+
+  const stopwatch clock;
+  const device cpu = open_cpu(common);
+  write_matrix_set(cpu, common.output, problem);
+  const double seconds = clock.seconds();
+  std::error_code ignored;
+  const auto bytes = std::filesystem::is_regular_file(common.output, ignored)
+                         ? static_cast<std::int64_t>(std::filesystem::file_size(common.output, ignored))
+                         : 0;
+  make_console(common).line(fmt::format("{}: {} matrices, {} by {}, {:.3f} GB, {:.3f} s", common.output,
+                                        problem.count, problem.rows, problem.cols,
+                                        static_cast<double>(bytes) * 1e-9, seconds));
+  if (common.json) {
+    nlohmann::ordered_json object{{"schema", "vouch.gen/1"}, {"version", version}, {"problem", "matrix-set"}};
+    object["file"] = common.output;
+    object["count"] = problem.count;
+    object["rows"] = problem.rows;
+    object["cols"] = problem.cols;
+    object["range"] = {problem.least, problem.most};
+    object["seed"] = seed;
+    object["bytes"] = bytes;
+    object["device"] = to_json(cpu);
+    object["time_s"] = {{"total", seconds}};
+    print_json(object);
+  }
+  return goal_reached;
+}
+
+}  // namespace vouch::cli

@@ -1,0 +1,232 @@
+#include <gtest/gtest.h>
+
+#include <vouch/band/factored.hpp>
+#include <vouch/core/error.hpp>
+
+#include "band/systems.hpp"
+#include "devices.hpp"
+
+namespace {
+
+using namespace vouch;
+using vouch::testing::backward_error;
+using vouch::testing::band_system;
+using vouch::testing::devices;
+using vouch::testing::random_system;
+
+template <class T>
+constexpr double unit = std::numeric_limits<T>::epsilon() / 2;
+
+template <class T>
+struct Factored : ::testing::Test {};
+using reals = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(Factored, reals);
+
+template <class T>
+tridiagonal<T> on(const device& dev, const band_system<T>& s) {
+  tridiagonal<T> A = tridiagonal<T>::from(dev, s.dl, s.d, s.du);
+  A.periodic = s.periodic;
+  return A;
+}
+
+template <class T>
+std::vector<T> solved(const device& dev, const band_system<T>& s) {
+  const tridiagonal<T> A = on(dev, s);
+  const factored_tridiagonal<T> factors(dev, A);
+  const array<T> b = array<T>::from(dev, s.b);
+  array<T> x(dev, s.n());
+  factors.solve(b, x);
+  return x.to_vector();
+}
+
+TYPED_TEST(Factored, SolvesBothWaysOfEliminationAtAnySize) {
+  using T = TypeParam;
+  for (const std::int64_t n : {1, 2, 3, 4, 5, 7, 8, 9, 31, 64, 65, 1000, 4099, 30001})
+    for (const double dominance : {0.0, 1e-3, 1.0})
+      for (const device& dev : devices()) {
+        const auto s = random_system<T>(n, dominance, static_cast<unsigned>(n) + 5);
+        EXPECT_LE(backward_error(s, solved(dev, s)), 32 * unit<T>) << n << " " << dominance << dev.kind();
+      }
+}
+
+TYPED_TEST(Factored, SolvesPeriodicSystems) {
+  using T = TypeParam;
+  for (const std::int64_t n : {1, 2, 3, 4, 17, 1000, 20000})
+    for (const double dominance : {0.0, 0.5})
+      for (const device& dev : devices()) {
+        const auto s = random_system<T>(n, dominance, static_cast<unsigned>(n) + 77, true);
+        EXPECT_LE(backward_error(s, solved(dev, s)), 2000 * unit<T>) << n << " " << dominance << dev.kind();
+      }
+}
+
+TYPED_TEST(Factored, SameBitsForAnyNumberOfThreads) {
+  using T = TypeParam;
+  for (const double dominance : {0.0, 0.7}) {
+    const auto s = random_system<T>(200000, dominance, 3);
+    EXPECT_EQ(solved(device::cpu(1), s), solved(device::cpu(2), s));
+    EXPECT_EQ(solved(device::cpu(1), s), solved(device::cpu(3), s));
+  }
+}
+
+// Many right-hand sides in either layout, in place and not, give what one at a time gives but for rounding.
+TYPED_TEST(Factored, ManyRightHandSides) {
+  using T = TypeParam;
+  const std::int64_t n = 3000, count = 21;
+  const auto s = random_system<T>(n, 0.5, 9);
+  for (const device& dev : devices())
+    for (const batch_shape& shape : {contiguous(n, count), interleaved(n, count)}) {
+      std::vector<T> b(static_cast<std::size_t>(n * count));
+      for (std::int64_t k = 0; k < count; ++k)
+        for (std::int64_t i = 0; i < n; ++i)
+          b[static_cast<std::size_t>(shape.at(k, i))] =
+              s.b[static_cast<std::size_t>(i)] * static_cast<T>(k + 1);
+      const tridiagonal<T> A = on(dev, s);
+      const factored_tridiagonal<T> factors(dev, A);
+      array<T> x = array<T>::from(dev, b);
+      factors.solve({x.data(), shape}, {x.data(), shape});
+      const std::vector<T> in_place = x.to_vector();
+      array<T> other(dev, n * count);
+      const array<T> source = array<T>::from(dev, b);
+      factors.solve({source.data(), shape}, {other.data(), shape});
+      EXPECT_EQ(in_place, other.to_vector());
+      for (std::int64_t k = 0; k < count; ++k) {
+        auto scaled = s;
+        std::vector<T> column;
+        for (std::int64_t i = 0; i < n; ++i) {
+          scaled.b[static_cast<std::size_t>(i)] = b[static_cast<std::size_t>(shape.at(k, i))];
+          column.push_back(in_place[static_cast<std::size_t>(shape.at(k, i))]);
+        }
+        EXPECT_LE(backward_error(scaled, column), 8 * unit<T>) << k;
+      }
+    }
+}
+
+TYPED_TEST(Factored, OneSystemInPlaceAndCutIntoRuns) {
+  using T = TypeParam;
+  for (const device& dev : devices()) {
+    const auto s = random_system<T>(300000, 0.5, 4);
+    const tridiagonal<T> A = on(dev, s);
+    const factored_tridiagonal<T> factors(dev, A);
+    array<T> x = array<T>::from(dev, s.b);
+    factors.solve(x, x);
+    EXPECT_EQ(x.to_vector(), solved(dev, s));
+    EXPECT_LE(backward_error(s, x.to_vector()), 8 * unit<T>);
+  }
+}
+
+// Two matrices, three right-hand sides each: b belongs to matrix s / 3.
+TYPED_TEST(Factored, RightHandSidesOfOneMatrixStandTogether) {
+  using T = TypeParam;
+  const std::vector<T> none{0, 0}, d{2, 4, 8, 16}, b{2, 4, 4, 8, 6, 12, 8, 16, 16, 32, 24, 48};
+  for (const device& dev : devices()) {
+    tridiagonal<T> A(dev, contiguous(2, 2));
+    A.dl = array<T>::zeros(dev, 4);
+    A.du = array<T>::zeros(dev, 4);
+    A.d = array<T>::from(dev, d);
+    const factored_tridiagonal<T> factors(dev, A);
+    array<T> x = array<T>::from(dev, b);
+    factors.solve({x.data(), contiguous(2, 6)}, {x.data(), contiguous(2, 6)});
+    EXPECT_EQ(x.to_vector(), (std::vector<T>{1, 1, 2, 2, 3, 3, 1, 1, 2, 2, 3, 3}));
+  }
+}
+
+TYPED_TEST(Factored, SystemsOfUnequalLength) {
+  using T = TypeParam;
+  const std::vector<std::int64_t> lengths{5, 0, 1, 700, 64, 3};
+  std::vector<std::int64_t> offsets{0};
+  for (const std::int64_t n : lengths) offsets.push_back(offsets.back() + n);
+  for (const device& dev : devices()) {
+    const auto all = random_system<T>(offsets.back(), 0.0, 8);
+    const array<T> dl = array<T>::from(dev, all.dl), d = array<T>::from(dev, all.d),
+                   du = array<T>::from(dev, all.du);
+    const batch_shape shape = ragged(offsets);
+    const factored_tridiagonal<T> factors(dev, {dl.data(), d.data(), du.data(), shape});
+    array<T> x = array<T>::from(dev, all.b);
+    factors.solve({x.data(), shape}, {x.data(), shape});
+    const std::vector<T> answer = x.to_vector();
+    for (std::size_t k = 0; k < lengths.size(); ++k) {
+      if (lengths[k] == 0) continue;
+      const auto part = [&](const std::vector<T>& v) {
+        return std::vector<T>(v.begin() + offsets[k], v.begin() + offsets[k + 1]);
+      };
+      const band_system<T> s{part(all.dl), part(all.d), part(all.du), part(all.b), false};
+      EXPECT_LE(backward_error(s, part(answer)), 32 * unit<T>) << k;
+    }
+  }
+}
+
+// tridiag(-1, 4, -1): the factors settle on 1 / (2 + sqrt 3) after a few rows, and only those are kept.
+TYPED_TEST(Factored, ConstantCoefficientsTakeNoMemory) {
+  using T = TypeParam;
+  for (const device& dev : devices())
+    for (const std::int64_t n : {1, 2, 10, 50000}) {
+      const auto A = tridiagonal<T>::constant(dev, -1, 4, -1, n);
+      const factored_tridiagonal<T> factors(dev, A);
+      EXPECT_LE(factors.factors().shape.n, 40);
+      band_system<T> s;
+      s.dl = s.du = std::vector<T>(static_cast<std::size_t>(n), -1);
+      s.d = std::vector<T>(static_cast<std::size_t>(n), 4);
+      s.b = random_system<T>(n, 0, 1).b;
+      array<T> x = array<T>::from(dev, s.b);
+      factors.solve(x, x);
+      EXPECT_LE(backward_error(s, x.to_vector()), 8 * unit<T>) << n;
+      if (n > 1000) {
+        // (2 - sqrt 3)^h <= 2^-20 first at h = 11 (10.53); the first rows' factors are smaller.
+        EXPECT_EQ(factors.decay_rows(0x1p-20), 11);
+      }
+    }
+}
+
+TYPED_TEST(Factored, TheLaplacianDoesNotDecay) {
+  using T = TypeParam;
+  const auto A = tridiagonal<T>::constant(device::cpu(1), -1, 2, -1, 500);
+  const factored_tridiagonal<T> factors(device::cpu(1), A);
+  EXPECT_TRUE(factors.plain());
+  EXPECT_EQ(factors.decay_rows(1e-9), 500);
+}
+
+TYPED_TEST(Factored, ZeroDiagonalNeedsInterchanges) {
+  using T = TypeParam;
+  for (const device& dev : devices()) {
+    // [0 2; 3 0] x = (4, 9): x = (3, 2).
+    const std::vector<T> dl{0, 3}, d{0, 0}, du{2, 0};
+    const auto A = tridiagonal<T>::from(dev, dl, d, du);
+    const factored_tridiagonal<T> factors(dev, A);
+    EXPECT_TRUE(factors.report().interchanges);
+    EXPECT_THROW(factors.factors(), value_error);
+    array<T> x = array<T>::from(dev, std::vector<T>{4, 9});
+    factors.solve(x, x);
+    EXPECT_EQ(x.to_vector(), (std::vector<T>{3, 2}));
+  }
+}
+
+TYPED_TEST(Factored, SaysWhichMatrixIsSingular) {
+  using T = TypeParam;
+  for (const device& dev : devices()) {
+    const std::vector<T> off{0, 1, 0, 1}, upper{1, 0, 1, 0}, d{2, 2, 1, 1};
+    tridiagonal<T> A(dev, contiguous(2, 2));
+    A.dl = array<T>::from(dev, off);
+    A.d = array<T>::from(dev, d);
+    A.du = array<T>::from(dev, upper);
+    const factored_tridiagonal<T> factors(dev, A);
+    EXPECT_EQ(factors.report().status, solve_status::breakdown);
+    EXPECT_EQ(factors.report().broken_system, 1);
+    array<T> x = array<T>::zeros(dev, 4);
+    EXPECT_THROW(factors.solve({x.data(), contiguous(2, 2)}, {x.data(), contiguous(2, 2)}), value_error);
+  }
+}
+
+TYPED_TEST(Factored, RefusesWhatDoesNotFit) {
+  using T = TypeParam;
+  const device cpu = device::cpu(1);
+  const factored_tridiagonal<T> factors(cpu, tridiagonal<T>::constant(cpu, 1, 4, 1, 3));
+  array<T> x = array<T>::zeros(cpu, 4);
+  EXPECT_THROW(factors.solve(x, x), shape_error);
+  std::vector<T> d{1, std::numeric_limits<T>::quiet_NaN()}, off{1, 1};
+  EXPECT_THROW(factored_tridiagonal<T>(cpu, tridiagonal<T>::from(cpu, off, d, off)), value_error);
+  const factored_tridiagonal<T> empty(cpu, tridiagonal<T>::constant(cpu, 1, 4, 1, 0));
+  array<T> nothing(cpu, 0);
+  EXPECT_NO_THROW(empty.solve(nothing, nothing));
+}
+
+}  // namespace

@@ -1,0 +1,133 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include <vouch/core/error.hpp>
+#include <vouch/price/american.hpp>
+
+namespace vouch {
+namespace {
+
+plain_option option(option_type type, double spot, double strike, double rate, double dividend,
+                    double volatility, double expiry) {
+  plain_option o;
+  o.type = type;
+  o.spot = spot;
+  o.strike = strike;
+  o.rate = rate;
+  o.dividend = dividend;
+  o.volatility = volatility;
+  o.expiry = expiry;
+  return o;
+}
+
+struct known {
+  plain_option o;
+  double price;
+};
+
+// By a fixed-point method of high order and by a tree, both of another library.
+std::vector<known> references() {
+  constexpr auto call = option_type::call, put = option_type::put;
+  return {{option(put, 100, 100, .05, 0, .2, 1), 6.0903706},
+          {option(put, 36, 40, .06, 0, .2, 1), 4.4866744},
+          {option(put, 36, 40, .06, 0, .4, 2), 8.5141849},
+          {option(call, 100, 100, .03, .07, .2, 3), 9.0660317},
+          {option(call, 120, 100, .03, .07, .4, 3), 32.7809873},
+          {option(call, 110, 100, .1, .1, .25, 182. / 365), 12.9941807},
+          {option(call, 100, 100, 0, .025, .25, 1), 8.8653652}};
+}
+
+TEST(american, known_prices) {
+  for (const known& k : references()) {
+    const american_valuation v = american_price(k.o);
+    EXPECT_NEAR(v.value.price, k.price, 4e-7);
+    EXPECT_LT(v.error_estimate, 1e-6);
+    EXPECT_NEAR(american_core(k.o, fast_boundary()).price, k.price, 2e-5);
+  }
+}
+
+TEST(american, greeks_are_the_derivatives_of_the_price) {
+  for (const known& k : references()) {
+    const valuation v = american_price(k.o).value;
+    const auto moved = [&](double plain_option::*member, double step) {
+      plain_option o = k.o;
+      o.*member += step;
+      return american_core(o, finest_boundary()).price;
+    };
+    const double h = 0.01 * k.o.spot;
+    const double up = moved(&plain_option::spot, h), down = moved(&plain_option::spot, -h);
+    EXPECT_NEAR(v.delta, (up - down) / (2 * h), 2e-3);
+    EXPECT_NEAR(v.gamma, (up - 2 * v.price + down) / (h * h), 0.02 * v.gamma);
+    EXPECT_NEAR(v.theta, -(moved(&plain_option::expiry, 1e-3) - moved(&plain_option::expiry, -1e-3)) / 2e-3,
+                1e-3 * k.o.spot);
+    EXPECT_NEAR(v.vega,
+                (moved(&plain_option::volatility, 1e-3) - moved(&plain_option::volatility, -1e-3)) / 2e-3,
+                1e-2);
+    EXPECT_NEAR(v.rho, (moved(&plain_option::rate, 1e-4) - moved(&plain_option::rate, -1e-4)) / 2e-4, 2e-2);
+  }
+}
+
+TEST(american, calls_without_dividends_are_european) {
+  for (const double rate : {0.0, 0.04}) {
+    const plain_option o = option(option_type::call, 100, 90, rate, 0, .3, 2);
+    const american_valuation v = american_price(o);
+    EXPECT_EQ(v.value.price, european_price(o).price);
+    EXPECT_EQ(v.value.vega, european_price(o).vega);
+  }
+  const plain_option put = option(option_type::put, 100, 110, -0.01, 0.02, .3, 2);
+  EXPECT_EQ(american_price(put).value.price, european_price(put).price);
+}
+
+TEST(american, worth_no_less_than_european_and_exercise) {
+  for (const option_type type : {option_type::call, option_type::put})
+    for (const double spot : {40.0, 80.0, 95.0, 100.0, 120.0, 250.0})
+      for (const auto& [rate, dividend] : {std::pair{.05, .02}, {.02, .08}, {.1, .0}, {.001, .05}, {.03, -.01}})
+        for (const double expiry : {0.01, 0.5, 5.0}) {
+          const plain_option o = option(type, spot, 100, rate, dividend, .25, expiry);
+          const double price = american_core(o, finest_boundary()).price;
+          if (early_exercise_of(o) == early_exercise::two_boundaries) continue;
+          EXPECT_GE(price, european_price(o).price - 2e-7);
+          EXPECT_GE(price, sign_of(type) * (spot - 100) - 2e-7);
+          // Put-call symmetry.
+          const plain_option mirror = option(type == option_type::call ? option_type::put : option_type::call,
+                                             100, spot, dividend, rate, .25, expiry);
+          EXPECT_NEAR(american_core(mirror, finest_boundary()).price, price, 1e-10);
+        }
+}
+
+TEST(american, exercised_now_and_the_boundary) {
+  const plain_option deep = option(option_type::put, 50, 100, .05, 0, .2, 1);
+  const valuation v = american_price(deep).value;
+  EXPECT_EQ(v.price, 50);
+  EXPECT_EQ(v.delta, -1);
+  EXPECT_EQ(v.gamma, 0);
+  const double boundary = american_boundary(deep, 1).value();
+  EXPECT_GT(boundary, 75);
+  EXPECT_LT(boundary, 85);
+  EXPECT_NEAR(american_boundary(deep, 0).value(), 100, 1e-6);
+  EXPECT_FALSE(american_boundary(option(option_type::call, 100, 100, .05, 0, .2, 1), 1));
+  EXPECT_NEAR(american_boundary(option(option_type::call, 100, 100, .05, .1, .2, 1), 0).value(), 100, 1e-6);
+  EXPECT_NEAR(american_boundary(option(option_type::call, 100, 100, .1, .05, .2, 1), 0).value(), 200, 1e-6);
+}
+
+TEST(american, without_randomness) {
+  EXPECT_EQ(american_price(option(option_type::put, 90, 100, .05, 0, .2, 0)).value.price, 10);
+  EXPECT_EQ(american_price(option(option_type::put, 90, 100, .05, 0, 0, 1)).value.price, 10);
+  EXPECT_EQ(american_price(option(option_type::put, 0, 100, .05, 0, .2, 1)).value.price, 100);
+  // A call that grows: 100 - 100 exp(-0.05) at the end.
+  EXPECT_NEAR(american_price(option(option_type::call, 100, 100, .05, 0, 0, 1)).value.price, 4.877057549928599,
+              1e-12);
+  // Best exercised when exp(0.08 t) = 100 * 0.1 / (95 * 0.02).
+  const plain_option between = option(option_type::call, 100, 95, .1, .02, 0, 40);
+  const double t = std::log(9.5 / 2) / .08;
+  EXPECT_NEAR(american_price(between).value.price, 100 * std::exp(-.02 * t) - 95 * std::exp(-.1 * t), 1e-11);
+}
+
+TEST(american, two_boundaries_are_left_to_others) {
+  EXPECT_THROW(american_price(option(option_type::put, 100, 100, -.01, -.04, .2, 1)), value_error);
+}
+
+}  // namespace
+}  // namespace vouch

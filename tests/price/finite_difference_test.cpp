@@ -1,0 +1,288 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include <vouch/core/error.hpp>
+#include <vouch/price/american.hpp>
+#include <vouch/price/closed_form.hpp>
+#include <vouch/price/finite_difference.hpp>
+
+#include "oracle.hpp"
+
+namespace vouch {
+namespace {
+
+constexpr grid_kind grids[] = {grid_kind::logarithmic, grid_kind::uniform, grid_kind::concentrated};
+
+contract reference() {
+  contract c;
+  c.plain.spot = c.plain.strike = 100;
+  c.plain.rate = 0.05;
+  c.plain.volatility = 0.2;
+  c.plain.expiry = 1;
+  return c;
+}
+
+fd_options on_grid(time_scheme scheme, grid_kind kind, std::int64_t nodes, std::int64_t steps) {
+  fd_options o;
+  o.scheme = scheme;
+  o.grid = kind;
+  o.space_nodes = nodes;
+  o.time_steps = steps;
+  return o;
+}
+
+double order(double coarse, double fine) { return std::log2(std::abs(coarse / fine)); }
+
+TEST(finite_difference, order_two_with_rannacher_and_exponential) {
+  contract c = reference();
+  c.plain.spot = 103;
+  const valuation exact = european_price(c.plain);
+  for (const grid_kind kind : grids)
+    for (const time_scheme scheme : {time_scheme::rannacher, time_scheme::exponential}) {
+      valuation before{};
+      for (const std::int64_t n : {400, 800, 1600}) {
+        const valuation v = finite_difference_price(c, on_grid(scheme, kind, n, n / 8)).value;
+        const valuation error{v.price - exact.price, v.delta - exact.delta, v.gamma - exact.gamma, 0, 0, 0};
+        if (n > 400) {
+          EXPECT_GT(order(before.price, error.price), 1.9);
+          EXPECT_GT(order(before.delta, error.delta), 1.9);
+          EXPECT_GT(order(before.gamma, error.gamma), 1.9);
+        }
+        before = error;
+      }
+    }
+}
+
+// Without the implicit start the kink of the payoff stays in the second derivative for ever.
+TEST(finite_difference, gamma_falls_under_refinement_only_with_a_smooth_start) {
+  const contract c = reference();
+  const double exact = european_price(c.plain).gamma;
+  const auto error = [&](time_scheme scheme, std::int64_t n) {
+    return std::abs(finite_difference_price(c, on_grid(scheme, grid_kind::logarithmic, n, n / 32)).value.gamma -
+                    exact);
+  };
+  EXPECT_LT(error(time_scheme::rannacher, 2048), 0.3 * error(time_scheme::rannacher, 1024));
+  EXPECT_GT(error(time_scheme::crank_nicolson, 2048), error(time_scheme::crank_nicolson, 1024));
+}
+
+TEST(finite_difference, implicit_euler_is_of_first_order) {
+  const contract c = reference();
+  const double exact = european_price(c.plain).price;
+  const auto error = [&](std::int64_t steps) {
+    return finite_difference_price(c, on_grid(time_scheme::implicit_euler, grid_kind::logarithmic, 4001, steps))
+               .value.price -
+           exact;
+  };
+  EXPECT_NEAR(order(error(50), error(100)), 1, 0.05);
+}
+
+// Values and right-hand sides in double: the solve in single precision costs no accuracy.
+TEST(finite_difference, mixed_precision_is_as_good) {
+  const contract c = reference();
+  const double exact = european_price(c.plain).price;
+  for (const grid_kind kind : grids) {
+    fd_options o = on_grid(time_scheme::rannacher, kind, 4096, 2048);
+    const double full = finite_difference_price(c, o).value.price - exact;
+    o.precision = solve_precision::mixed;
+    const double mixed = finite_difference_price(c, o).value.price - exact;
+    EXPECT_LT(std::abs(mixed), 2 * std::abs(full) + 1e-6);
+  }
+}
+
+void expect_within(const fd_result& r, const valuation& exact, double tolerance, const std::string& what) {
+  EXPECT_TRUE(r.tolerance_met) << what;
+  EXPECT_LE(r.error_estimate, tolerance) << what;
+  EXPECT_NEAR(r.value.price, exact.price, tolerance) << what;
+  EXPECT_NEAR(r.value.delta, exact.delta, 10 * tolerance) << what;
+  EXPECT_NEAR(r.value.gamma, exact.gamma, 1e-3 * std::abs(exact.gamma) + 1e-9) << what;
+}
+
+TEST(finite_difference, european_options_to_a_tolerance) {
+  for (const option_type type : {option_type::call, option_type::put})
+    for (const double strike : {75.0, 100.0, 130.0})
+      for (const payoff_kind payoff :
+           {payoff_kind::vanilla, payoff_kind::cash_digital, payoff_kind::asset_digital})
+        for (const double tolerance : {1e-4, 1e-6}) {
+          contract c = reference();
+          c.plain.type = type;
+          c.plain.strike = strike;
+          c.plain.payoff = payoff;
+          c.plain.dividend = 0.03;
+          fd_options o;
+          o.tolerance = tolerance;
+          o.greeks = true;
+          const fd_result r = finite_difference_price(c, o);
+          const valuation exact = closed_form(c.plain);
+          const std::string what =
+              std::to_string(strike) + " payoff " + std::to_string(static_cast<int>(payoff));
+          expect_within(r, exact, tolerance, what);
+          EXPECT_NEAR(r.value.theta, exact.theta, 0.02) << what;
+          EXPECT_NEAR(r.value.vega, exact.vega, 1e-2) << what;
+          EXPECT_NEAR(r.value.rho, exact.rho, 1e-2) << what;
+        }
+}
+
+TEST(finite_difference, barriers_to_a_tolerance) {
+  for (const option_type type : {option_type::call, option_type::put})
+    for (const auto& [kind, level] : {std::pair{barrier_kind::up_and_out, 125.0},
+                                      {barrier_kind::up_and_in, 125.0},
+                                      {barrier_kind::down_and_out, 90.0},
+                                      {barrier_kind::down_and_in, 90.0},
+                                      {barrier_kind::down_and_out, 70.0}})
+      for (const double rebate : {0.0, 3.0}) {
+        contract c = reference();
+        c.plain.type = type;
+        c.plain.barrier = kind;
+        c.plain.barrier_level = level;
+        c.plain.rebate = rebate;
+        fd_options o;
+        o.tolerance = 1e-5;
+        expect_within(finite_difference_price(c, o), closed_form(c.plain), 1e-5,
+                      std::to_string(level) + " kind " + std::to_string(static_cast<int>(kind)));
+      }
+}
+
+TEST(finite_difference, american_options_agree_with_the_boundary_method) {
+  for (const option_type type : {option_type::call, option_type::put})
+    for (const auto& [rate, dividend] : {std::pair{.05, .0}, {.03, .07}, {.1, .1}})
+      for (const double spot : {90.0, 100.0, 115.0}) {
+        contract c = reference();
+        c.exercise = exercise_style::american;
+        c.plain.type = type;
+        c.plain.spot = spot;
+        c.plain.rate = rate;
+        c.plain.dividend = dividend;
+        fd_options o;
+        o.tolerance = 2e-5;
+        expect_within(finite_difference_price(c, o), american_core(c.plain, finest_boundary()), 2e-5,
+                      std::to_string(spot));
+      }
+}
+
+// By the differential equation's symmetry, a put under (r, q) is a call under (q, r); with q < r < 0 it is
+// exercised between two boundaries and policy iteration does the work.
+TEST(finite_difference, two_exercise_boundaries) {
+  contract put = reference(), call;
+  put.exercise = exercise_style::american;
+  put.plain.type = option_type::put;
+  put.plain.spot = 95;
+  put.plain.rate = -0.01;
+  put.plain.dividend = -0.04;
+  put.plain.expiry = 5;
+  call = put;
+  call.plain.type = option_type::call;
+  std::swap(call.plain.spot, call.plain.strike);
+  std::swap(call.plain.rate, call.plain.dividend);
+  fd_options o;
+  o.tolerance = 1e-4;
+  const double price = finite_difference_price(put, o).value.price;
+  EXPECT_GT(price, european_price(put.plain).price + 1e-3);
+  EXPECT_NEAR(price, finite_difference_price(call, o).value.price, 2e-4);
+}
+
+// One exercise date: the better of exercising then and the European option that is left, by quadrature.
+TEST(finite_difference, bermudan_with_one_date) {
+  contract c = reference();
+  c.exercise = exercise_style::bermudan;
+  c.exercise_dates = {0.4};
+  c.plain.type = option_type::put;
+  fd_options o;
+  o.tolerance = 1e-5;
+  const double t = 0.4, deviation = 0.2 * std::sqrt(t), mean = (0.05 - 0.02) * t;
+  const auto exact = testing::integral(-40 * deviation, 40 * deviation, 4000, [&](testing::wide x) {
+    plain_option left = c.plain;
+    left.spot = 100 * std::exp(static_cast<double>(x));
+    left.expiry = 0.6;
+    const double best = std::max(100 - left.spot, european_price(left).price);
+    return testing::normal_density((x - mean) / deviation) / deviation * best;
+  });
+  EXPECT_NEAR(finite_difference_price(c, o).value.price, static_cast<double>(exact) * std::exp(-0.05 * t),
+              1e-5);
+  c.exercise_dates.clear();
+  EXPECT_NEAR(finite_difference_price(c, o).value.price, european_price(c.plain).price, 1e-5);
+}
+
+// One dividend: the share at its date is lognormal, and the option that is left has a formula.
+TEST(finite_difference, one_cash_dividend) {
+  for (const option_type type : {option_type::call, option_type::put}) {
+    contract c = reference();
+    c.plain.type = type;
+    c.dividends = {{0.3, 4.0}};
+    fd_options o;
+    o.tolerance = 1e-5;
+    const double t = 0.3, deviation = 0.2 * std::sqrt(t), mean = (0.05 - 0.02) * t;
+    const auto exact = testing::integral(-25 * deviation, 25 * deviation, 2000, [&](testing::wide x) {
+      plain_option left = c.plain;
+      left.spot = std::max(100 * std::exp(static_cast<double>(x)) - 4, 0.0);
+      left.expiry = 0.7;
+      return testing::normal_density((x - mean) / deviation) / deviation * european_price(left).price;
+    });
+    EXPECT_NEAR(finite_difference_price(c, o).value.price, static_cast<double>(exact) * std::exp(-0.05 * t),
+                1e-5);
+    c.exercise = exercise_style::american;
+    EXPECT_GE(finite_difference_price(c, o).value.price,
+              static_cast<double>(exact) * std::exp(-0.05 * t) - 1e-5);
+  }
+}
+
+TEST(finite_difference, rates_and_volatilities_that_change) {
+  contract c = reference();
+  c.rates = {{0.25, 0.02}, {0.6, 0.08}, {1, 0.03}};
+  c.volatilities = {{0.5, 0.15}, {1, 0.3}};
+  plain_option average = c.plain;
+  average.rate = 0.25 * 0.02 + 0.35 * 0.08 + 0.4 * 0.03;
+  average.volatility = std::sqrt(0.5 * 0.15 * 0.15 + 0.5 * 0.3 * 0.3);
+  fd_options o;
+  o.tolerance = 1e-5;
+  EXPECT_NEAR(finite_difference_price(c, o).value.price, european_price(average).price, 1e-5);
+}
+
+TEST(finite_difference, local_volatility) {
+  contract c = reference();
+  c.local_volatility = {{0, 1}, {50, 200}, {0.1, 0.1, 0.3, 0.3}};  // rises in time, the same everywhere
+  plain_option average = c.plain;
+  average.volatility = std::sqrt(0.01 + 0.02 + 0.04 / 3);  // the mean of (0.1 + 0.2 t)^2
+  fd_options o;
+  o.tolerance = 1e-4;
+  EXPECT_NEAR(finite_difference_price(c, o).value.price, european_price(average).price, 1e-4);
+  // A skew that leaves parity alone.
+  c.local_volatility = {{0}, {60, 160}, {0.35, 0.15}};
+  const double call = finite_difference_price(c, o).value.price;
+  c.plain.type = option_type::put;
+  EXPECT_NEAR(call - finite_difference_price(c, o).value.price, 100 - 100 * std::exp(-0.05), 2e-4);
+}
+
+TEST(finite_difference, an_american_call_without_dividends_is_european) {
+  contract c = reference();
+  c.exercise = exercise_style::american;
+  fd_options o;
+  o.tolerance = 1e-5;
+  EXPECT_NEAR(finite_difference_price(c, o).value.price, european_price(c.plain).price, 1e-5);
+}
+
+TEST(finite_difference, the_boundary_of_exercise) {
+  contract c = reference();
+  c.exercise = exercise_style::american;
+  c.plain.type = option_type::put;
+  const fd_surface s =
+      finite_difference_surface(c, on_grid(time_scheme::rannacher, grid_kind::logarithmic, 4001, 2000));
+  ASSERT_FALSE(s.boundary.empty());
+  EXPECT_NEAR(s.boundary.back(), american_boundary(c.plain, 1).value(), 0.05);
+}
+
+TEST(finite_difference, products_without_a_method_are_refused) {
+  contract c = reference();
+  c.exercise = exercise_style::american;
+  fd_options o;
+  o.scheme = time_scheme::exponential;
+  EXPECT_THROW(finite_difference_price(c, o), value_error);
+  c.plain.barrier = barrier_kind::up_and_in;
+  c.plain.barrier_level = 120;
+  EXPECT_THROW(finite_difference_price(c, {}), value_error);
+}
+
+}  // namespace
+}  // namespace vouch

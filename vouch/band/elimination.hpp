@@ -1,0 +1,44 @@
+// vouch/band/elimination.hpp -- what the methods for tridiagonal systems have in common; private.
+#pragma once
+#include <cstdint>
+
+#include <vouch/band/tridiagonal.hpp>
+#include <vouch/core/device.hpp>
+
+namespace vouch::detail {
+
+/// How the elimination of one system went.
+struct elimination_facts {
+  double largest = 0;   // coefficient of eliminated rows; where rows change places, of rows brought to size 1
+  bool broken = false;  // a pivot was zero, or the answer is not finite
+};
+
+// Every method solves A x = b for all systems and fills facts, one for each system. x of a broken system holds
+// anything. Shapes are checked by the caller; A, b and x lie on the CPU, x overlaps nothing. Bits do not depend
+// on the number of threads.
+
+/// Elimination without interchanges. Not periodic.
+template <real T>
+void solve_thomas(const device& dev, const tridiagonal_view<const T>& A, const batch_view<const T>& b,
+                  const batch_view<T>& x, elimination_facts* facts);
+/// LU with partial pivoting of rows brought to the same size by powers of two. Not periodic.
+template <real T>
+void solve_pivoted(const device& dev, const tridiagonal_view<const T>& A, const batch_view<const T>& b,
+                   const batch_view<T>& x, elimination_facts* facts);
+/// Pieces reduced to their ends, with interchanges; periodic as well. x may be b.
+template <real T>
+void solve_partition(const device& dev, const tridiagonal_view<const T>& A, const batch_view<const T>& b,
+                     const batch_view<T>& x, elimination_facts* facts);
+/// Cyclic (odd-even) reduction. Not periodic.
+template <real T>
+void solve_cyclic_reduction(const device& dev, const tridiagonal_view<const T>& A, const batch_view<const T>& b,
+                            const batch_view<T>& x, elimination_facts* facts);
+/// Parallel cyclic reduction. Not periodic.
+template <real T>
+void solve_pcr(const device& dev, const tridiagonal_view<const T>& A, const batch_view<const T>& b,
+               const batch_view<T>& x, elimination_facts* facts);
+
+/// Systems of fewer rows are one piece to the partition method.
+constexpr std::int64_t partition_least = 512;
+
+}  // namespace vouch::detail

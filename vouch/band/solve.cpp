@@ -1,0 +1,181 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include <vouch/band/check_cuda.hpp>
+#include <vouch/band/engine.hpp>
+#include <vouch/band/solve.hpp>
+#include <vouch/band/verdict.hpp>
+#include <vouch/core/config.hpp>
+#include <vouch/core/error.hpp>
+
+namespace vouch {
+namespace {
+
+using namespace detail;
+using method = tridiagonal_method;
+
+void require_shapes(const batch_shape& A, const batch_shape& b, const batch_shape& x) {
+  const auto text = [](const batch_shape& s) {
+    return std::to_string(s.systems) + " of " + std::to_string(s.n) + " rows";
+  };
+  const bool same =
+      A.n == b.n && b.n == x.n && b.systems == x.systems && (A.systems == b.systems || A.systems == 1);
+  const bool alike =
+      (A.offsets == nullptr) == (b.offsets == nullptr) && (b.offsets == nullptr) == (x.offsets == nullptr);
+  if (!same || !alike)
+    throw shape_error("tridiagonal solve: A is " + text(A) + ", b " + text(b) + ", x " + text(x));
+  for (std::int64_t s = 0; b.offsets != nullptr && s < b.systems; ++s)
+    if (A.rows(s) != b.rows(s) || x.rows(s) != b.rows(s))
+      throw shape_error("tridiagonal solve: system " + std::to_string(s) + " has " + std::to_string(A.rows(s)) +
+                        " rows in A, " + std::to_string(b.rows(s)) + " in b");
+}
+
+// One matrix for all right-hand sides is a batch that stands still.
+template <real T>
+tridiagonal_view<const T> spread(const tridiagonal_view<const T>& A, std::int64_t systems) {
+  tridiagonal_view<const T> all = A;
+  if (A.shape.systems == 1 && A.shape.offsets == nullptr) {
+    all.shape.systems = systems;
+    all.shape.system_stride = 0;
+  }
+  return all;
+}
+
+method choose(const device& dev, const batch_shape& b, bool periodic, double dominance, method asked) {
+  if (asked != method::automatic) return asked;
+  if (dev.is_cuda() || periodic || dominance < 1) return method::partition;
+  const bool fills_the_machine = b.systems >= 4 * dev.threads() || b.n < partition_least;
+  return fills_the_machine ? method::thomas : method::partition;
+}
+
+// Names the first element of a right-hand side that is no number.
+template <real T>
+void require_finite(const device& dev, const batch_view<const T>& b, const judgement& found) {
+  for (std::size_t s = 0; s < found.residuals.size(); ++s) {
+    if (std::isfinite(found.residuals[s].rhs_inf)) continue;
+    const auto system = static_cast<std::int64_t>(s);
+    const auto element = [&](std::int64_t i) {
+      T value;
+      copy_bytes(&value, device::cpu(1), b.data + b.shape.at(system, i), dev, sizeof value);
+      return value;
+    };
+    std::int64_t i = 0;
+    while (i + 1 < b.shape.rows(system) && std::isfinite(element(i))) ++i;
+    throw value_error("tridiagonal solve: b[" + std::to_string(i) + "] of system " + std::to_string(s) +
+                      " is " + (std::isnan(element(i)) ? "NaN" : "infinite"));
+  }
+}
+
+template <real T>
+void add_correction(const device& dev, const batch_view<T>& x, const T* dx,
+                    const std::vector<unsigned char>& those) {
+  if constexpr (built_with_cuda)
+    if (dev.is_cuda()) return add_correction_cuda(dev, x, dx, those);
+#pragma omp parallel for num_threads(dev.threads()) schedule(static) if (x.shape.systems > 1)
+  for (std::int64_t s = 0; s < x.shape.systems; ++s)
+    if (those[static_cast<std::size_t>(s)] != 0)
+      for (std::int64_t i = 0; i < x.shape.rows(s); ++i) x(s, i) += dx[x.shape.at(s, i)];
+}
+
+std::int64_t extent(const batch_shape& shape) {
+  if (shape.offsets != nullptr) return shape.offsets[shape.systems];
+  return shape.n == 0 || shape.systems == 0 ? 0 : shape.at(shape.systems - 1, shape.n - 1) + 1;
+}
+
+// Corrects x by solving for its residual, until that is small enough or no longer halves.
+template <real T>
+void refine(const device& dev, band_engine<T>& engine, const tridiagonal_view<const T>& A,
+            const batch_view<const T>& b, const batch_view<T>& x, int most, judgement& found,
+            int& refinements) {
+  array<T> r(dev, extent(x.shape)), dx;
+  band_residual<T>(dev, A, b, x, r.data(), found.residuals.data());
+  require_finite(dev, b, found);
+  std::vector<elimination_facts> again(found.eliminations.size());
+  double before = found.distance();
+  for (int done = 0; done < most && before < 1e300; ++done) {
+    const std::vector<unsigned char> those = found.to_correct(done == 0);
+    if (std::find(those.begin(), those.end(), 1) == those.end()) return;
+    if (dx.size() == 0) dx = array<T>(dev, extent(x.shape));
+    engine.solve({r.data(), x.shape}, {dx.data(), x.shape}, again.data());
+    add_correction(dev, x, dx.data(), those);
+    ++refinements;
+    band_residual<T>(dev, A, b, x, r.data(), found.residuals.data());
+    const double now = found.distance();
+    if (!(now <= before / 2)) return;
+    before = now;
+  }
+}
+
+template <real T>
+const char* precision_name(bool mixed) {
+  return mixed ? "mixed" : sizeof(T) == sizeof(double) ? "double" : "single";
+}
+
+// Single precision inside did not do: once more in double.
+template <real T>
+tridiagonal_report solve_again(const device& dev, const tridiagonal_view<const T>& A,
+                               const batch_view<const T>& b, const batch_view<T>& x,
+                               tridiagonal_options options) {
+  options.mixed = false;
+  tridiagonal_report report = solve(dev, A, b, x, options);
+  report.warnings.push_back("single precision inside does not suffice for this matrix, double was used");
+  return report;
+}
+
+}  // namespace
+
+const char* name(tridiagonal_method m) {
+  static constexpr std::array names{"auto", "thomas", "cyclic-reduction", "pcr", "partition"};
+  return names[static_cast<std::size_t>(m)];
+}
+
+double tridiagonal_report::relative_true() const {
+  return true_residual == 0 ? 0
+         : rhs_norm > 0     ? true_residual / rhs_norm
+                            : std::numeric_limits<double>::infinity();
+}
+
+template <real T>
+tridiagonal_report solve(const device& dev, const tridiagonal_view<const T>& given,
+                         const batch_view<const T>& b, const batch_view<T>& x,
+                         const tridiagonal_options& options) {
+  require_shapes(given.shape, b.shape, x.shape);
+  const tridiagonal_view<const T> A = spread(given, b.shape.systems);
+  const auto systems = static_cast<std::size_t>(b.shape.systems);
+  tridiagonal_report report;
+  if (options.check) report.matrix = examine(dev, given);
+  const double dominance = options.check ? report.matrix.dominance : 0;
+  const method how =
+      options.mixed ? method::partition : choose(dev, b.shape, A.periodic, dominance, options.method);
+  report.method = name(how);
+  report.precision = precision_name<T>(options.mixed);
+  band_engine<T> engine(dev, how, options.mixed, A, options.workspace);
+  judgement found{std::vector<band_residual_facts>(systems), std::vector<elimination_facts>(systems),
+                  options.rtol > 0              ? options.rtol
+                  : sizeof(T) == sizeof(double) ? 1e-8
+                                                : 1e-5,
+                  options.atol, std::numeric_limits<T>::epsilon() / 2};
+  if (systems > 0 && b.shape.n > 0) engine.solve(b, x, options.check ? found.eliminations.data() : nullptr);
+  report.engine = engine.name();
+  if (!options.check) {
+    report.status = solve_status::stopped;
+    report.reason = "the residual was not asked for";
+    return report;
+  }
+  refine(dev, engine, A, b, x, options.max_refinements, found, report.refinements);
+  report_systems(found, report);
+  if (options.mixed && report.status != solve_status::converged) return solve_again(dev, given, b, x, options);
+  report_growth(found, how, report);
+  return report;
+}
+
+template tridiagonal_report solve(const device&, const tridiagonal_view<const float>&,
+                                  const batch_view<const float>&, const batch_view<float>&,
+                                  const tridiagonal_options&);
+template tridiagonal_report solve(const device&, const tridiagonal_view<const double>&,
+                                  const batch_view<const double>&, const batch_view<double>&,
+                                  const tridiagonal_options&);
+
+}  // namespace vouch

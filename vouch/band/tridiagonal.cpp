@@ -1,0 +1,147 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <vouch/band/band_rows.hpp>
+#include <vouch/band/check_cuda.hpp>
+#include <vouch/core/config.hpp>
+#include <vouch/core/error.hpp>
+
+namespace vouch {
+namespace {
+
+using namespace detail;
+
+constexpr std::int64_t chunk_rows = 4096;
+
+// One piece of rows of one system.
+struct piece {
+  std::int64_t system, first, last;
+};
+
+template <real T>
+matrix_facts look(const tridiagonal_view<const T>& A, const piece& p) {
+  matrix_facts facts;
+  for (std::int64_t i = p.first; i < p.last; ++i)
+    facts.add(facts_of_row(A, p.system, i, A.shape.rows(p.system)));
+  return facts;
+}
+
+// Names the first entry of a row that is no number.
+template <real T>
+[[noreturn]] void refuse(const device& dev, const tridiagonal_view<const T>& A, std::int64_t s,
+                         std::int64_t i) {
+  const std::int64_t at = A.shape.at(s, i);
+  const auto entry = [&](const T* of) {
+    T value;
+    copy_bytes(&value, device::cpu(1), of + at, dev, sizeof value);
+    return value;
+  };
+  const bool below = i > 0 || A.periodic;
+  const char* which = "du";
+  T value = entry(A.du);
+  if (const T d = entry(A.d); !std::isfinite(d)) {
+    which = "d";
+    value = d;
+  }
+  if (const T dl = entry(A.dl); below && !std::isfinite(dl)) {
+    which = "dl";
+    value = dl;
+  }
+  std::string text = std::string(which) + "[" + std::to_string(i) + "]";
+  if (A.shape.systems > 1) text += " of system " + std::to_string(s);
+  throw value_error("tridiagonal: " + text + " is " + (std::isnan(value) ? "NaN" : "infinite"));
+}
+
+std::vector<piece> cut(const batch_shape& shape) {
+  std::vector<piece> pieces;
+  const bool shared = shape.offsets == nullptr && shape.system_stride == 0;
+  for (std::int64_t s = 0; s < (shared ? std::min<std::int64_t>(shape.systems, 1) : shape.systems); ++s)
+    for (std::int64_t i = 0; i < shape.rows(s); i += chunk_rows)
+      pieces.push_back({s, i, std::min(i + chunk_rows, shape.rows(s))});
+  return pieces;
+}
+
+}  // namespace
+
+batch_shape ragged(std::span<const std::int64_t> offsets) {
+  if (offsets.empty() || offsets.front() != 0) throw value_error("ragged: offsets do not begin with 0");
+  std::int64_t longest = 0;
+  for (std::size_t s = 1; s < offsets.size(); ++s) {
+    if (offsets[s] < offsets[s - 1])
+      throw value_error("ragged: offset " + std::to_string(s) + " is below the one before it");
+    longest = std::max(longest, offsets[s] - offsets[s - 1]);
+  }
+  return {longest, static_cast<std::int64_t>(offsets.size()) - 1, 1, 0, offsets.data()};
+}
+
+template <real T>
+tridiagonal<T>::tridiagonal(const device& dev, batch_shape of) : shape(of) {
+  if (of.n < 0 || of.systems < 0 || of.offsets != nullptr)
+    throw value_error("tridiagonal: needs a size of 0 or more and no offsets");
+  const bool empty = of.n == 0 || of.systems == 0;
+  const std::int64_t size = empty ? 0 : of.at(of.systems - 1, of.n - 1) + 1;
+  dl = array<T>(dev, size);
+  d = array<T>(dev, size);
+  du = array<T>(dev, size);
+}
+
+template <real T>
+tridiagonal<T> tridiagonal<T>::from(const device& dev, std::span<const T> lower, std::span<const T> diagonal,
+                                    std::span<const T> upper) {
+  if (lower.size() != diagonal.size() || upper.size() != diagonal.size())
+    throw shape_error("tridiagonal: dl, d and du have " + std::to_string(lower.size()) + ", " +
+                      std::to_string(diagonal.size()) + " and " + std::to_string(upper.size()) + " elements");
+  tridiagonal A;
+  A.shape = contiguous(static_cast<std::int64_t>(diagonal.size()));
+  A.dl = array<T>::from(dev, lower);
+  A.d = array<T>::from(dev, diagonal);
+  A.du = array<T>::from(dev, upper);
+  return A;
+}
+
+template <real T>
+tridiagonal<T> tridiagonal<T>::constant(const device& dev, T lower, T diagonal, T upper, std::int64_t n,
+                                        std::int64_t systems) {
+  if (n < 0 || systems < 0) throw value_error("tridiagonal: a negative size");
+  tridiagonal A =
+      from(dev, std::span<const T>(&lower, 1), std::span<const T>(&diagonal, 1), std::span<const T>(&upper, 1));
+  A.shape = {n, systems, 0, 0, nullptr};
+  return A;
+}
+
+template <real T>
+tridiagonal_facts examine(const device& dev, tridiagonal_view<const T> A) {
+  std::vector<matrix_facts> found;
+  std::vector<std::int64_t> system;  // of every element of found
+  if (dev.is_cuda()) {
+    if constexpr (built_with_cuda) found = examine_cuda(dev, A);
+    for (std::size_t s = 0; s < found.size(); ++s) system.push_back(static_cast<std::int64_t>(s));
+  } else {
+    const std::vector<piece> pieces = cut(A.shape);
+    const auto count = static_cast<std::int64_t>(pieces.size());
+    found.resize(pieces.size());
+#pragma omp parallel for num_threads(dev.threads()) schedule(static) if (count > 1)
+    for (std::int64_t p = 0; p < count; ++p)
+      found[static_cast<std::size_t>(p)] = look(A, pieces[static_cast<std::size_t>(p)]);
+    for (const piece& p : pieces) system.push_back(p.system);
+  }
+  matrix_facts all;
+  std::int64_t weakest_system = 0;
+  for (std::size_t p = 0; p < found.size(); ++p) {
+    if (found[p].bad >= 0) refuse(dev, A, system[p], found[p].bad);
+    if (found[p].dominance < all.dominance) weakest_system = system[p];
+    all.add(found[p]);
+  }
+  return {all.symmetric, all.positive,         all.dominance, weakest_system,
+          all.weakest,   all.column_dominance, all.largest};
+}
+
+template struct tridiagonal<float>;
+template struct tridiagonal<double>;
+template tridiagonal_facts examine(const device&, tridiagonal_view<const float>);
+template tridiagonal_facts examine(const device&, tridiagonal_view<const double>);
+
+}  // namespace vouch

@@ -1,0 +1,136 @@
+#include <vouch/price/contract.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+#include <vouch/core/error.hpp>
+#include <vouch/text/number.hpp>
+
+namespace vouch {
+namespace {
+
+void need(bool fine, const char* name, double value, const char* what) {
+  if (!fine) throw value_error(std::string(name) + " " + number_text(value) + " " + what);
+}
+
+void check_not_negative(const char* name, double value) {
+  need(std::isfinite(value), name, value, "is not a finite number");
+  need(value >= 0, name, value, "is negative");
+}
+
+void check_finite(const char* name, double value) {
+  need(std::isfinite(value), name, value, "is not a finite number");
+}
+
+void check_curve(const char* name, const std::vector<curve_step>& curve, bool may_be_negative) {
+  double before = 0;
+  for (std::size_t k = 0; k < curve.size(); ++k) {
+    const bool last = k + 1 == curve.size();
+    may_be_negative ? check_finite(name, curve[k].value) : check_not_negative(name, curve[k].value);
+    need(last || curve[k].until > before, name, curve[k].until, "is a time that does not rise");
+    before = curve[k].until;
+  }
+}
+
+void check_rising(const char* name, const std::vector<double>& points) {
+  for (std::size_t k = 0; k < points.size(); ++k) {
+    check_not_negative(name, points[k]);
+    need(k == 0 || points[k] > points[k - 1], name, points[k], "does not rise");
+  }
+}
+
+void check_plain(const plain_option& o) {
+  check_not_negative("spot", o.spot);
+  check_not_negative("strike", o.strike);
+  check_not_negative("volatility", o.volatility);
+  check_not_negative("expiry", o.expiry);
+  check_finite("rate", o.rate);
+  check_finite("dividend", o.dividend);
+  check_not_negative("cash", o.cash);
+  check_not_negative("rebate", o.rebate);
+  if (o.barrier == barrier_kind::none) return;
+  check_not_negative("barrier", o.barrier_level);
+  need(o.barrier_level > 0, "barrier", o.barrier_level, "is not positive");
+}
+
+// The place of x among rising points: index and share of the next one.
+std::pair<std::size_t, double> place(const std::vector<double>& points, double x) {
+  if (points.size() < 2 || x <= points.front()) return {0, 0.0};
+  if (x >= points.back()) return {points.size() - 2, 1.0};
+  const auto next = std::upper_bound(points.begin(), points.end(), x);
+  const auto k = static_cast<std::size_t>(next - points.begin() - 1);
+  return {k, (x - points[k]) / (points[k + 1] - points[k])};
+}
+
+}  // namespace
+
+double volatility_table::at(double time, double spot) const {
+  const auto row = place(times, time), column = place(spots, spot);
+  const std::size_t width = spots.size();
+  const auto along = [&](std::size_t r) {
+    const double* v = values.data() + r * width + column.first;
+    return width < 2 ? v[0] : v[0] + column.second * (v[1] - v[0]);
+  };
+  const double here = along(row.first);
+  return times.size() < 2 ? here : here + row.second * (along(row.first + 1) - here);
+}
+
+void check(contract& c) {
+  check_plain(c.plain);
+  check_curve("rate", c.rates, true);
+  check_curve("volatility", c.volatilities, false);
+  for (const cash_dividend& d : c.dividends) {
+    check_finite("dividend time", d.time);
+    check_not_negative("dividend amount", d.amount);
+  }
+  for (const double date : c.exercise_dates) check_finite("exercise date", date);
+  std::sort(c.exercise_dates.begin(), c.exercise_dates.end());
+  std::stable_sort(c.dividends.begin(), c.dividends.end(),
+                   [](const cash_dividend& a, const cash_dividend& b) { return a.time < b.time; });
+  if (c.local_volatility.empty()) return;
+  check_rising("time of the volatility table", c.local_volatility.times);
+  check_rising("spot of the volatility table", c.local_volatility.spots);
+  for (const double v : c.local_volatility.values) check_not_negative("local volatility", v);
+  if (c.local_volatility.values.size() != c.local_volatility.times.size() * c.local_volatility.spots.size())
+    throw shape_error("the volatility table needs a value for each time and spot");
+}
+
+double value_at(const std::vector<curve_step>& curve, double constant, double time) {
+  if (curve.empty()) return constant;
+  for (const curve_step& step : curve)
+    if (time < step.until) return step.value;
+  return curve.back().value;
+}
+
+double integral_to(const std::vector<curve_step>& curve, double constant, double time) {
+  if (curve.empty()) return constant * time;
+  double sum = 0, from = 0;
+  for (std::size_t k = 0; k < curve.size() && from < time; ++k) {
+    const double to = k + 1 == curve.size() ? time : std::min(time, curve[k].until);
+    sum += curve[k].value * std::max(to - from, 0.0);
+    from = std::max(from, to);
+  }
+  return sum;
+}
+
+double typical_volatility(const contract& c) {
+  if (!c.local_volatility.empty()) return c.local_volatility.at(0.5 * c.plain.expiry, c.plain.spot);
+  if (c.volatilities.empty() || !(c.plain.expiry > 0)) return value_at(c.volatilities, c.plain.volatility, 0);
+  std::vector<curve_step> squares = c.volatilities;
+  for (curve_step& step : squares) step.value *= step.value;
+  return std::sqrt(integral_to(squares, 0, c.plain.expiry) / c.plain.expiry);
+}
+
+double payoff_at(const plain_option& o, double spot) {
+  const double inside = sign_of(o.type) * (spot - o.strike);
+  switch (o.payoff) {
+    case payoff_kind::cash_digital:
+      return inside > 0 ? o.cash : 0;
+    case payoff_kind::asset_digital:
+      return inside > 0 ? spot : 0;
+    default:
+      return std::max(inside, 0.0);
+  }
+}
+
+}  // namespace vouch

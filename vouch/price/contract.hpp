@@ -1,0 +1,62 @@
+// vouch/price/contract.hpp -- everything that an option on one share can have.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <vouch/price/types.hpp>
+
+namespace vouch {
+
+/// An amount that the share pays, and loses, at a time in years from now.
+struct cash_dividend {
+  double time = 0, amount = 0;
+};
+
+/// A value that holds until a time in years from now; the last one holds for ever.
+struct curve_step {
+  double until = 0, value = 0;
+};
+
+/// Volatilities over spot (rising, columns) and time (rising, rows), linear between, constant outside.
+struct volatility_table {
+  std::vector<double> times, spots;
+  std::vector<double> values;  // times.size() rows
+
+  bool empty() const { return values.empty(); }
+  double at(double time, double spot) const;
+};
+
+/// Where the dividend, cash or yield, is written: in plain (a yield) and in dividends (cash; the share falls by
+/// the amount).
+struct contract {
+  plain_option plain;
+  exercise_style exercise = exercise_style::european;
+  std::vector<double> exercise_dates;    // of a Bermudan option; its expiry is one by itself
+  std::vector<cash_dividend> dividends;  // those outside (0, expiry) have no effect
+  std::vector<curve_step> rates;         // replace plain.rate
+  std::vector<curve_step> volatilities;  // replace plain.volatility
+  volatility_table local_volatility;     // replaces both
+
+  /// Whether rate and volatility are constant and dividends a yield.
+  bool is_plain() const {
+    return dividends.empty() && rates.empty() && volatilities.empty() && local_volatility.empty();
+  }
+};
+
+/// Checks everything and sorts dates and dividends by time.
+///
+/// Throws  value_error  naming the number: not finite, negative where it may not be, a table that does not rise
+void check(contract& c);
+
+/// The value of a curve at a time; `constant` where it is empty.
+double value_at(const std::vector<curve_step>& curve, double constant, double time);
+/// Its integral from 0 to a time.
+double integral_to(const std::vector<curve_step>& curve, double constant, double time);
+/// The root mean square of the volatility until expiry; of a local one, at spot.
+double typical_volatility(const contract& c);
+
+/// What exercising, or expiry, pays at a spot.
+double payoff_at(const plain_option& o, double spot);
+
+}  // namespace vouch

@@ -1,0 +1,167 @@
+#include <vouch/price/fd_grid.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+#include <vouch/core/error.hpp>
+#include <vouch/text/number.hpp>
+
+namespace vouch {
+namespace {
+
+// Standard deviations from spot or strike to the border: 1e-10 of the probability lies beyond.
+constexpr double reach = 6.5;
+
+struct range {
+  double low, high;
+  bool low_fixed = false, high_fixed = false;  // a barrier
+};
+
+// Of logarithms of the share.
+range log_range(const contract& c) {
+  const plain_option& o = c.plain;
+  const double rate = integral_to(c.rates, o.rate, o.expiry);
+  double deviation = typical_volatility(c) * std::sqrt(o.expiry);
+  if (!c.local_volatility.empty()) {
+    const auto& v = c.local_volatility.values;
+    deviation =
+        std::min(*std::max_element(v.begin(), v.end()), 2 * typical_volatility(c)) * std::sqrt(o.expiry);
+  }
+  const double drift = std::abs(rate - o.dividend * o.expiry - 0.5 * deviation * deviation);
+  const double spot = std::log(o.spot), strike = std::log(std::max(o.strike, 1e-8 * o.spot));
+  const double margin = std::max(reach * deviation + drift, 1e-4);
+  range r{std::min(spot, strike) - margin, std::max(spot, strike) + margin};
+  double cash = 0;
+  for (const cash_dividend& d : c.dividends) cash += d.time > 0 && d.time < o.expiry ? d.amount : 0;
+  if (cash > 0) r.low = std::min(r.low, std::log(std::max(o.spot - cash, 0.05 * o.spot)) - margin);
+  if (o.barrier == barrier_kind::none) return r;
+  (is_up(o.barrier) ? r.high : r.low) = std::log(o.barrier_level);
+  (is_up(o.barrier) ? r.high_fixed : r.low_fixed) = true;
+  if (!(spot > r.low && spot < r.high)) throw value_error("the barrier is hit already");
+  return r;
+}
+
+// Moves the free end of [low, high] so that middle lies half way between two of n equidistant nodes.
+void align(range& r, double middle, std::int64_t n) {
+  if (!(middle > r.low && middle < r.high)) return;
+  const double cells = static_cast<double>(n - 1);
+  if (r.high_fixed) {
+    const double behind = std::max(std::floor((r.high - middle) / (r.high - r.low) * cells), 0.0) + 0.5;
+    r.low = r.high - (r.high - middle) / behind * cells;
+  } else {
+    const double before = std::max(std::floor((middle - r.low) / (r.high - r.low) * cells), 0.0) + 0.5;
+    r.high = r.low + (middle - r.low) / before * cells;
+  }
+}
+
+fd_grid logarithmic(range r, double strike, std::int64_t n) {
+  fd_grid grid;
+  align(r, std::log(strike), n);
+  grid.spacing = (r.high - r.low) / static_cast<double>(n - 1);
+  for (std::int64_t i = 0; i < n; ++i) {
+    const double x = r.high_fixed ? r.high - grid.spacing * static_cast<double>(n - 1 - i)
+                                  : r.low + grid.spacing * static_cast<double>(i);
+    grid.spot.push_back(std::exp(x));
+  }
+  return grid;
+}
+
+fd_grid uniform(range r, double strike, std::int64_t n) {
+  r.low = r.low_fixed ? std::exp(r.low) : 0;
+  r.high = std::exp(r.high);
+  const double bottom = r.low;
+  align(r, strike, n);
+  if (r.low < bottom) r.low = bottom;  // only below a barrier: the strike then lies where it falls
+  fd_grid grid;
+  for (std::int64_t i = 0; i < n; ++i)
+    grid.spot.push_back(r.low + (r.high - r.low) * static_cast<double>(i) / static_cast<double>(n - 1));
+  return grid;
+}
+
+// S = K + alpha sinh(x), x equidistant.
+fd_grid concentrated(range r, const contract& c, std::int64_t n) {
+  const double strike = std::max(c.plain.strike, 1e-8 * c.plain.spot);
+  const double alpha = strike * std::max(0.5 * typical_volatility(c) * std::sqrt(c.plain.expiry), 1e-3);
+  r.low = std::asinh(((r.low_fixed ? std::exp(r.low) : 0) - strike) / alpha);
+  r.high = std::asinh((std::exp(r.high) - strike) / alpha);
+  const double bottom = r.low;
+  align(r, 0, n);
+  r.low = std::max(r.low, bottom);
+  fd_grid grid;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const double x = r.low + (r.high - r.low) * static_cast<double>(i) / static_cast<double>(n - 1);
+    grid.spot.push_back(std::max(strike + alpha * std::sinh(x), 0.0));
+  }
+  return grid;
+}
+
+}  // namespace
+
+fd_grid make_grid(const contract& c, grid_kind kind, std::int64_t n) {
+  const range r = log_range(c);
+  fd_grid grid = kind == grid_kind::uniform ? uniform(r, c.plain.strike, n)
+                 : kind == grid_kind::concentrated
+                     ? concentrated(r, c, n)
+                     : logarithmic(r, std::max(c.plain.strike, 1e-8 * c.plain.spot), n);
+  if (r.low_fixed) grid.spot.front() = c.plain.barrier_level;
+  if (r.high_fixed) grid.spot.back() = c.plain.barrier_level;
+  return grid;
+}
+
+fd_operator make_operator(const contract& c, const fd_grid& grid, double time) {
+  const auto n = grid.spot.size();
+  fd_operator L{std::vector<double>(n), std::vector<double>(n), value_at(c.rates, c.plain.rate, time)};
+  const double drift = L.rate - c.plain.dividend, constant = value_at(c.volatilities, c.plain.volatility, time);
+  for (std::size_t i = 1; i + 1 < n; ++i) {
+    const double s = grid.spot[i];
+    const double sigma = c.local_volatility.empty() ? constant : c.local_volatility.at(time, s);
+    double diffusion_below, diffusion_above, below, above, flow;
+    if (grid.spacing > 0) {  // in the logarithm of the share
+      below = above = grid.spacing;
+      diffusion_below = diffusion_above = 0.5 * sigma * sigma / (below * below);
+      flow = drift - 0.5 * sigma * sigma;
+    } else {
+      below = s - grid.spot[i - 1];
+      above = grid.spot[i + 1] - s;
+      const double variance = sigma * sigma * s * s;
+      diffusion_below = variance / (below * (below + above));
+      diffusion_above = variance / (above * (below + above));
+      flow = drift * s;
+    }
+    L.lower[i] = diffusion_below - flow * above / (below * (below + above));
+    L.upper[i] = diffusion_above + flow * below / (above * (below + above));
+    if (L.lower[i] >= 0 && L.upper[i] >= 0) continue;
+    L.lower[i] = diffusion_below + std::max(-flow, 0.0) / below;
+    L.upper[i] = diffusion_above + std::max(flow, 0.0) / above;
+  }
+  return L;
+}
+
+fd_local evaluate(const fd_grid& grid, const std::vector<double>& values, double spot) {
+  constexpr int points = 6;
+  const std::int64_t n = grid.size();
+  const int count = static_cast<int>(std::min<std::int64_t>(points, n));
+  const bool logarithms = grid.spacing > 0;
+  const auto next = std::upper_bound(grid.spot.begin(), grid.spot.end(), spot) - grid.spot.begin();
+  const std::int64_t first = std::clamp<std::int64_t>(next - count / 2, 0, n - count);
+  // Newton's divided differences, the polynomial and its derivatives by Horner's scheme.
+  double x[points] = {}, d[points] = {};
+  const double at = logarithms ? 0 : spot;
+  for (int k = 0; k < count; ++k) {
+    const auto i = static_cast<std::size_t>(first + k);
+    x[k] = logarithms ? std::log(grid.spot[i] / spot) : grid.spot[i];
+    d[k] = values[i];
+  }
+  for (int order = 1; order < count; ++order)
+    for (int k = count - 1; k >= order; --k) d[k] = (d[k] - d[k - 1]) / (x[k] - x[k - order]);
+  double p = d[count - 1], p1 = 0, p2 = 0;
+  for (int k = count - 2; k >= 0; --k) {
+    p2 = p2 * (at - x[k]) + 2 * p1;
+    p1 = p1 * (at - x[k]) + p;
+    p = p * (at - x[k]) + d[k];
+  }
+  if (logarithms) return {p, p1 / spot, (p2 - p1) / (spot * spot)};
+  return {p, p1, p2};
+}
+
+}  // namespace vouch

@@ -1,0 +1,200 @@
+#include <vouch/price/finite_difference.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+#include <vouch/core/error.hpp>
+#include <vouch/price/closed_form.hpp>
+#include <vouch/price/fd_grid.hpp>
+#include <vouch/price/fd_march.hpp>
+#include <vouch/price/fd_march_cuda.hpp>
+
+namespace vouch {
+namespace {
+
+constexpr std::int64_t most_nodes = 1 << 16;
+
+// Everything constant by `amount` higher.
+contract with_more_volatility(contract c, double amount) {
+  c.plain.volatility += amount;
+  for (curve_step& s : c.volatilities) s.value += amount;
+  for (double& v : c.local_volatility.values) v += amount;
+  return c;
+}
+contract with_more_rate(contract c, double amount) {
+  c.plain.rate += amount;
+  for (curve_step& s : c.rates) s.value += amount;
+  return c;
+}
+
+// What is solved on a grid: an option that begins at a barrier is one without barrier less one that ends there.
+struct task {
+  contract knocked_out;
+  fd_payment payment;
+  bool in = false;
+  valuation without_barrier;  // of the option that begins there
+};
+
+task make_task(const contract& c, const fd_options& options);
+
+class solver {
+ public:
+  solver(const contract& c, const fd_options& options) : task_(make_task(c, options)), options_(options) {}
+
+  std::vector<double> values(const contract& c, const fd_grid& grid, std::int64_t steps,
+                             fd_surface* boundary = nullptr) const {
+    if (options_.scheme == time_scheme::exponential) return march_by_contour(c, grid, task_.payment);
+    const std::vector<fd_segment> segments = make_segments(c, steps);
+    if (options_.dev.is_cuda())
+      if (auto on_gpu = march_on_gpu(options_.dev, c, grid, task_.payment, segments, options_.scheme))
+        return *on_gpu;
+    return march(c, grid, task_.payment, segments, options_.scheme, options_.precision, boundary);
+  }
+  fd_grid grid(std::int64_t nodes) const { return make_grid(task_.knocked_out, options_.grid, nodes); }
+  const contract& solved() const { return task_.knocked_out; }
+
+  valuation solve(std::int64_t nodes, std::int64_t steps) const {
+    const contract& c = task_.knocked_out;
+    const fd_grid on = grid(nodes);
+    const double spot = c.plain.spot;
+    const fd_local local = evaluate(on, values(c, on, steps), spot);
+    valuation v{local.value, local.first, local.second, 0, 0, 0};
+    if (options_.greeks) {
+      const double share = options_.precision == solve_precision::mixed ? 1e-3 : 1e-5;
+      const double up = share * std::max(typical_volatility(c), 1e-2), rise = share * 0.03;
+      v.vega = (evaluate(on, values(with_more_volatility(c, up), on, steps), spot).value - local.value) / up;
+      v.rho = (evaluate(on, values(with_more_rate(c, rise), on, steps), spot).value - local.value) / rise;
+    }
+    if (task_.in) v = difference(task_.without_barrier, v);
+    v.theta = theta(v);
+    return v;
+  }
+
+ private:
+  static valuation difference(const valuation& a, const valuation& b) {
+    return {a.price - b.price, a.delta - b.delta, a.gamma - b.gamma, 0, a.vega - b.vega, a.rho - b.rho};
+  }
+  // By the differential equation; nothing passes where the option is exercised.
+  double theta(const valuation& v) const {
+    const contract& c = task_.knocked_out;
+    const double spot = c.plain.spot;
+    if (c.exercise == exercise_style::american && v.price <= payoff_at(c.plain, spot) * (1 + 1e-10)) return 0;
+    const double rate = value_at(c.rates, c.plain.rate, 0);
+    const double sigma = c.local_volatility.empty() ? value_at(c.volatilities, c.plain.volatility, 0)
+                                                    : c.local_volatility.at(0, spot);
+    return rate * v.price - (rate - c.plain.dividend) * spot * v.delta -
+           0.5 * sigma * sigma * spot * spot * v.gamma;
+  }
+
+  task task_;
+  fd_options options_;
+};
+
+task make_task(const contract& c, const fd_options& options) {
+  task t{c, {0, c.plain.rebate}, false, {}};
+  if (c.plain.barrier == barrier_kind::none || !is_in(c.plain.barrier)) return t;
+  if (c.exercise != exercise_style::european)
+    throw value_error("an option that begins at a barrier and may be exercised early is not supported");
+  t.in = true;
+  t.payment = {c.plain.rebate, 0};
+  t.knocked_out.plain.barrier = is_up(c.plain.barrier) ? barrier_kind::up_and_out : barrier_kind::down_and_out;
+  contract plain = c;
+  plain.plain.barrier = barrier_kind::none;
+  if (plain.is_plain()) {
+    t.without_barrier = closed_form(plain.plain);
+  } else {
+    fd_options finer = options;
+    finer.tolerance *= 0.3;
+    t.without_barrier = finite_difference_price(plain, finer).value;
+  }
+  return t;
+}
+
+valuation combine(const valuation& fine, const valuation& coarse, double weight) {
+  const auto mix = [&](double f, double g) { return f + weight * (f - g); };
+  return {mix(fine.price, coarse.price), mix(fine.delta, coarse.delta), mix(fine.gamma, coarse.gamma),
+          mix(fine.theta, coarse.theta), mix(fine.vega, coarse.vega),   mix(fine.rho, coarse.rho)};
+}
+
+void check_scheme(const contract& c, const fd_options& options) {
+  if (options.scheme != time_scheme::exponential) return;
+  if (c.exercise != exercise_style::european)
+    throw value_error("the exponential scheme prices no early exercise", "use the scheme rannacher");
+  if (!c.is_plain())
+    throw value_error("the exponential scheme needs constant rates and volatilities and no cash dividends",
+                      "use the scheme rannacher");
+}
+
+// How many more steps a grid with half the spacing gets: an error of first order in time must fall as fast as
+// that in space.
+std::int64_t refinement(const fd_options& options) {
+  return options.scheme == time_scheme::implicit_euler ? 4 : 2;
+}
+
+fd_result on_given_grid(const solver& s, const fd_options& options) {
+  fd_result r;
+  r.space_nodes = std::max<std::int64_t>(options.space_nodes, 8);
+  r.time_steps = options.scheme == time_scheme::exponential ? 0 : std::max<std::int64_t>(options.time_steps, 1);
+  r.value = s.solve(r.space_nodes, r.time_steps);
+  const valuation coarse = s.solve(std::max<std::int64_t>(r.space_nodes / 2, 8),
+                                   std::max<std::int64_t>(r.time_steps / refinement(options), 1));
+  r.error_estimate = std::abs(r.value.price - coarse.price) / 3 + 1e-15 * std::abs(r.value.price);
+  return r;
+}
+
+// Rounding in the values: what no refinement removes.
+double rounding(const contract& c, const fd_options& options) {
+  const double scale = std::max(c.plain.spot, c.plain.strike);
+  return scale * (options.precision == solve_precision::mixed ? 1e-9 : 1e-13);
+}
+
+fd_result to_tolerance(const solver& s, const contract& c, const fd_options& options) {
+  fd_result r;
+  r.extrapolated = true;
+  const bool american = c.exercise == exercise_style::american;
+  std::int64_t nodes = 201, steps = american ? 128 : 24;
+  valuation coarse = s.solve(nodes, steps), before{};
+  for (int level = 1;; ++level) {
+    nodes = 2 * nodes - 1;
+    steps *= refinement(options);
+    const valuation fine = s.solve(nodes, steps);
+    r.value = combine(fine, coarse, 1.0 / 3);
+    r.space_nodes = nodes;
+    r.time_steps = options.scheme == time_scheme::exponential ? 0 : steps;
+    // One level: the extrapolated value is surely as near as it is from the fine one; more: from the last one.
+    const valuation& other = level == 1 ? fine : before;
+    r.error_estimate = std::abs(r.value.price - other.price) + rounding(c, options);
+    const bool met = r.error_estimate <= options.tolerance &&
+                     std::abs(r.value.delta - other.delta) <= 10 * options.tolerance &&
+                     std::abs(r.value.gamma - other.gamma) <=
+                         5e-4 * std::max(std::abs(r.value.gamma), 1e-4 / std::max(c.plain.spot, 1e-300));
+    r.tolerance_met = met;
+    if ((met && level > 1) || 2 * nodes > most_nodes) return r;
+    before = r.value;
+    coarse = fine;
+  }
+}
+
+}  // namespace
+
+fd_result finite_difference_price(const contract& c, const fd_options& options) {
+  check_scheme(c, options);
+  const solver s(c, options);
+  return options.space_nodes > 0 ? on_given_grid(s, options) : to_tolerance(s, c, options);
+}
+
+valuation value_on_grid(const contract& c, std::int64_t nodes, std::int64_t steps) {
+  return solver(c, {}).solve(nodes, steps);
+}
+
+fd_surface finite_difference_surface(const contract& c, const fd_options& options) {
+  check_scheme(c, options);
+  const solver s(c, options);
+  const fd_grid grid = s.grid(options.space_nodes > 0 ? options.space_nodes : 801);
+  fd_surface surface;
+  surface.value = s.values(s.solved(), grid, options.time_steps > 0 ? options.time_steps : 400, &surface);
+  surface.spot = grid.spot;
+  return surface;
+}
+
+}  // namespace vouch
