@@ -2,7 +2,9 @@
 
 #include <filesystem>
 
+#include "interval_peers.hpp"
 #include "peers.hpp"
+#include "peers/cuda_blas.h"
 #include "peers/cuda_cg.h"
 
 namespace vouch::bench {
@@ -12,10 +14,11 @@ namespace fs = std::filesystem;
 
 constexpr const char* module_name = "vouch_peers_cuda.so";
 
-// The module's function, or nullptr and why. Loaded once: linked into the tool the two libraries would cost
-// every start tens of milliseconds.
+// The module's functions, or nullptr and why. Loaded once: linked into the tool the libraries behind them would
+// cost every start tens of milliseconds.
 struct peer_module {
   vouch_peer_cuda_cg_function* cg = nullptr;
+  vouch_peer_cuda_blas_function* blas = nullptr;
   std::string why;
 
   peer_module() {
@@ -24,9 +27,11 @@ struct peer_module {
     for (const fs::path& path : {folder / module_name, folder / "../lib/vouch" / module_name}) {
       if (!fs::exists(path, ignored)) continue;
       void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-      if (handle != nullptr)
+      if (handle != nullptr) {
         cg = reinterpret_cast<vouch_peer_cuda_cg_function*>(dlsym(handle, "vouch_peer_cuda_cg"));
-      if (cg != nullptr) return;
+        blas = reinterpret_cast<vouch_peer_cuda_blas_function*>(dlsym(handle, "vouch_peer_cuda_blas"));
+      }
+      if (cg != nullptr && blas != nullptr) return;
       const char* problem = dlerror();
       why = problem != nullptr ? problem : "no such function in the module";
       return;
@@ -35,12 +40,17 @@ struct peer_module {
   }
 };
 
+const peer_module& loaded_module() {
+  static const peer_module module;
+  return module;
+}
+
 }  // namespace
 
 template <real T>
 std::optional<peer_answer<T>> cuda_library_cg(const device& gpu, csr_view<const T> A, std::span<const T> b,
                                               const peer_task& task, std::string& why) {
-  static const peer_module module;
+  const peer_module& module = loaded_module();
   if (module.cg == nullptr) {
     why = module.why;
     return std::nullopt;
@@ -67,5 +77,26 @@ template std::optional<peer_answer<float>> cuda_library_cg(const device&, csr_vi
 template std::optional<peer_answer<double>> cuda_library_cg(const device&, csr_view<const double>,
                                                             std::span<const double>, const peer_task&,
                                                             std::string&);
+
+template <real T>
+std::optional<double> cublas_seconds(const device& gpu, blas_routine routine, std::int64_t n,
+                                     std::string& why) {
+  static_assert(static_cast<int>(blas_routine::axpy) == vouch_peer_axpy &&
+                static_cast<int>(blas_routine::gemm) == vouch_peer_gemm);
+  const peer_module& module = loaded_module();
+  if (module.blas == nullptr) {
+    why = module.why;
+    return std::nullopt;
+  }
+  vouch_peer_blas_answer answer{};
+  if (module.blas(gpu.index(), static_cast<int>(routine), sizeof(T) == 8, n, &answer) != 0) {
+    why = answer.message;
+    return std::nullopt;
+  }
+  return answer.seconds;
+}
+
+template std::optional<double> cublas_seconds<float>(const device&, blas_routine, std::int64_t, std::string&);
+template std::optional<double> cublas_seconds<double>(const device&, blas_routine, std::int64_t, std::string&);
 
 }  // namespace vouch::bench

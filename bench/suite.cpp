@@ -5,6 +5,7 @@
 #include <vouch/core/error.hpp>
 
 #include "suite_cg.hpp"
+#include "suite_interval.hpp"
 #include "suite_read.hpp"
 
 namespace vouch::bench {
@@ -24,6 +25,8 @@ device open(const std::string& label, int threads) {
 std::span<const suite> suites() {
   static constexpr suite all[] = {
       {"cg", "conjugate gradients: the published tables, scaling, peers", run_cg_suite},
+      {"interval-blas", "intervals: axpy, dot, gemv, gemm beside Boost.Interval and plain BLAS",
+       run_interval_suite},
       {"read", "reading Matrix Market files", run_read_suite},
   };
   return all;
