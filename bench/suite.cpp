@@ -9,6 +9,7 @@
 #include "suite_interval.hpp"
 #include "suite_read.hpp"
 #include "suite_tridiagonal.hpp"
+#include "suite_verify.hpp"
 
 namespace vouch::bench {
 namespace {
@@ -33,6 +34,7 @@ std::span<const suite> suites() {
       {"options", "options a second, and a book of a million", run_options_suite},
       {"read", "reading Matrix Market files", run_read_suite},
       {"tridiagonal", "tridiagonal systems: one, batches, factored once", run_tridiagonal_suite},
+      {"verify", "proofs of correctness: what they cost, how sharp they are", run_verify_suite},
   };
   return all;
 }

@@ -43,7 +43,7 @@ bool parse(std::span<const char* const> arguments, common_options& common, bench
   line.example("vouch bench table cg.json", "the bars of earlier runs as Markdown");
   line.arguments(
       "SUITE", mine.words,
-      "cg, tridiagonal, crank-nicolson, options, interval-blas, read or table; then matrices, for table "
+      "cg, tridiagonal, crank-nicolson, options, interval-blas, read, verify or table; then matrices, for table "
       "results in JSON");
   line.section("What is measured");
   line.text("--data", "DIR", mine.suite.data, "folder with the published matrices [VOUCH_DATA]");
