@@ -15,7 +15,7 @@ struct h_matrix_options {
   uncertainty within;
   bool symmetric = false;          // the caller knows that A is
   bool positive_diagonal = false;  // likewise
-  int steps = 2;                   // Jacobi steps that sharpen a bound; each reads the matrix once
+  int steps = 1;                   // Jacobi steps that sharpen a bound; each reads the matrix once
 };
 
 /// The proof that A is an H-matrix: v > 0 with <A> v > 0, where <A> has |a_ii| on and -|a_ij| off the diagonal.
@@ -38,10 +38,10 @@ class h_matrix final : public certificate {
 
   std::string method() const override { return "h-matrix"; }
 
-  /// |A^-1 s| <= <A>^-1 c with c = |s|, and for every m, with c_0 = c and c_(k+1) = E D^-1 c_k:
-  /// <A>^-1 c <= D^-1 (c_0 + ... + c_(m-1)) + max_i (c_m / (<A> v))_i v. The least of these, componentwise.
+  /// |A^-1 s| <= <A>^-1 c with c = |s|, and with c_0 = c, c_(k+1) = E D^-1 c_k and m = steps:
+  /// <A>^-1 c <= D^-1 (c_0 + ... + c_(m-1)) + max_i (c_m / (<A> v))_i v.
   ///
-  /// Cost    1 + 2 steps passes over vectors, `steps` over A.
+  /// Cost    3 + m passes over vectors, m over A.
   /// Source  Rump, Numer. Algorithms 63 (2013); Minamihata, Ogita, Rump, Oishi, J. Comput. Appl. Math. (2020),
   ///         theorem 3.3.
   void bound(view<const interval<double>> r, view<double> radius) override;
