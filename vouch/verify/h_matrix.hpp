@@ -15,7 +15,7 @@ struct h_matrix_options {
   uncertainty within;
   bool symmetric = false;          // the caller knows that A is
   bool positive_diagonal = false;  // likewise
-  int steps = 1;                   // Jacobi steps that sharpen a bound; each reads the matrix once
+  int steps = 2;                   // Jacobi steps that sharpen a bound; each reads the matrix once
 };
 
 /// The proof that A is an H-matrix: v > 0 with <A> v > 0, where <A> has |a_ii| on and -|a_ij| off the diagonal.
