@@ -7,6 +7,7 @@
 #include "suite_cg.hpp"
 #include "suite_crank_nicolson.hpp"
 #include "suite_read.hpp"
+#include "suite_tridiagonal.hpp"
 
 namespace vouch::bench {
 namespace {
@@ -28,6 +29,7 @@ std::span<const suite> suites() {
       {"crank-nicolson", "the Black-Scholes equation on the published grids", run_crank_nicolson_suite},
       {"options", "options a second, and a book of a million", run_options_suite},
       {"read", "reading Matrix Market files", run_read_suite},
+      {"tridiagonal", "tridiagonal systems: one, batches, factored once", run_tridiagonal_suite},
   };
   return all;
 }

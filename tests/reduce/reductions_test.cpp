@@ -8,6 +8,8 @@
 #include <vouch/core/random.hpp>
 #include <vouch/reduce/matrix_set.hpp>
 
+#include "devices.hpp"
+#include "host_chunk.hpp"
 #include "temporary.hpp"
 
 namespace vouch {
@@ -196,6 +198,47 @@ TEST(reduce, long_runs_of_nines) {
                    {{sign * 540000 + 1, 540009, 0, sign * 540000, 540000, 5},
                     {sign < 0 ? -9.0 : 1.0, 9, 0, sign < 0 ? -9.0 : 0.0, 0, 0},
                     {540001, 540009, 0, 540000, 540000, 5}});
+  }
+}
+
+// What a GPU takes, it takes: the strips of the text meet in the right places.
+TEST(reduce, chunks_are_regular) {
+  for (const bool decimals : {false, true}) {
+    std::string text = "40000\n";
+    for (std::uint64_t m = 0; m < 40000; ++m) {
+      text += m % 5 == 0 ? "\n*** \r\n" : "***\n";
+      for (std::uint64_t e = 0; e < 6; ++e) {
+        const std::uint64_t k = 6 * m + e;
+        text += std::to_string(static_cast<std::int64_t>(random_bits(1, k) % 199999) - 99999);
+        if (decimals && k > 60000) {
+          text += '.';
+          text += std::to_string(random_bits(2, k) % 100000);
+        }
+        text += e % 3 == 2 ? " \n" : "\t ";
+      }
+    }
+    const testing::temporary_folder folder;
+    const std::string files[] = {folder.file("s", text)};
+    std::vector<reduction> operations{reduction::min, reduction::norm_inf};
+    if (!decimals) operations.insert(operations.end(), {reduction::sum, reduction::norm1});
+    const reduce_options options{.operations = operations, .unit_bytes = 1000};
+    const reduce_result expected = reduce_matrix_sets(device::cpu(1), files, options);
+    const auto one = std::make_shared<testing::host_chunk>(), two = std::make_shared<testing::host_chunk>();
+    std::vector<matrix_set_reducer> reducers{{2, {one, two}}};
+    for (const device& gpu : testing::gpus()) reducers.emplace_back(gpu, 3);
+    for (matrix_set_reducer& reduce : reducers) {
+      const reduce_result r = reduce(files, options);
+      EXPECT_STREQ(r.method, "cuda");
+      EXPECT_EQ(r.count, 40000);
+      EXPECT_EQ(r.integers, !decimals);
+      for (std::size_t k = 0; k < operations.size(); ++k) {
+        EXPECT_TRUE(r.results[k].integers == expected.results[k].integers);
+        EXPECT_EQ(r.results[k].reals, expected.results[k].reals);
+      }
+    }
+    // Up to two chunks met the first point before anybody knew of decimals.
+    EXPECT_GE(one->regular + two->regular + (decimals ? 2 : 0), one->started + two->started);
+    EXPECT_GT(one->started, 50);
   }
 }
 

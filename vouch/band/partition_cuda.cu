@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include <vouch/band/chunk.cuh>
+#include <vouch/band/device_offsets.cuh>
 #include <vouch/band/factored_storage.hpp>
 #include <vouch/band/partition_cuda.hpp>
 #include <vouch/core/launch.cuh>
@@ -350,21 +351,14 @@ template <real T>
 const char* partition_cuda(const device& dev, const tridiagonal_view<const T>& A, const batch_view<const T>& b,
                            const batch_view<T>& x, int* broken, tridiagonal_workspace& workspace) {
   if (b.shape.systems == 0 || b.shape.n == 0) return "nothing to do";
-  band_task<T> task{A, b, x, broken};
-  array<std::int64_t> offsets[3];
-  const std::int64_t* const given[3] = {A.shape.offsets, b.shape.offsets, x.shape.offsets};
-  const std::int64_t** const to[3] = {&task.A.shape.offsets, &task.b.shape.offsets, &task.x.shape.offsets};
-  for (int k = 0; k < 3; ++k) {
-    if (given[k] == nullptr) continue;
-    offsets[k] = array<std::int64_t>::from(dev, {given[k], static_cast<std::size_t>(b.shape.systems) + 1});
-    *to[k] = offsets[k].data();
-  }
+  const device_offsets offsets(dev, b.shape.systems);
+  const band_task<T> task{offsets.of(A), offsets.of(b), offsets.of(x), broken};
   const char* engine = "whole systems in blocks";
   if (b.shape.n <= 256 * rows_a_thread)
     solve_whole_systems(dev, task);
   else
     engine = solve_in_chunks(dev, task, workspace);
-  if (b.shape.offsets != nullptr) dev.synchronize();  // the offsets' copies go with this call
+  if (offsets.any()) dev.synchronize();  // the offsets' copies go with this call
   return engine;
 }
 

@@ -112,8 +112,8 @@ struct tridiagonal_facts {
 
 /// Looks at every entry that is used; periodic ones included.
 ///
-/// Memory  A lives on the CPU.
-/// Result  Same bits for any number of threads.
+/// Memory  A lives on dev.
+/// Result  Same bits for any number of threads. Waits for a GPU.
 /// Throws  value_error  a NaN or infinity: the text names the element; a shape that is not one
 template <real T>
 tridiagonal_facts examine(const device& dev, tridiagonal_view<const T> A);
