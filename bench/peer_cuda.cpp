@@ -1,5 +1,7 @@
+#include "interval_peers.hpp"
 #include "peer_module.hpp"
 #include "peers.hpp"
+#include "peers/cuda_blas.h"
 #include "peers/cuda_cg.h"
 
 namespace vouch::bench {
@@ -30,5 +32,24 @@ template std::optional<peer_answer<float>> cuda_library_cg(const device&, csr_vi
 template std::optional<peer_answer<double>> cuda_library_cg(const device&, csr_view<const double>,
                                                             std::span<const double>, const peer_task&,
                                                             std::string&);
+
+template <real T>
+std::optional<double> cublas_seconds(const device& gpu, blas_routine routine, std::int64_t n,
+                                     std::string& why) {
+  static_assert(static_cast<int>(blas_routine::axpy) == vouch_peer_axpy &&
+                static_cast<int>(blas_routine::gemm) == vouch_peer_gemm);
+  const auto blas =
+      reinterpret_cast<vouch_peer_cuda_blas_function*>(cuda_peer_function("vouch_peer_cuda_blas", why));
+  if (blas == nullptr) return std::nullopt;
+  vouch_peer_blas_answer answer{};
+  if (blas(gpu.index(), static_cast<int>(routine), sizeof(T) == 8, n, &answer) != 0) {
+    why = answer.message;
+    return std::nullopt;
+  }
+  return answer.seconds;
+}
+
+template std::optional<double> cublas_seconds<float>(const device&, blas_routine, std::int64_t, std::string&);
+template std::optional<double> cublas_seconds<double>(const device&, blas_routine, std::int64_t, std::string&);
 
 }  // namespace vouch::bench

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include <nlohmann/json.hpp>
 #include <vouch/band/solve.hpp>
 #include <vouch/core/config.hpp>
@@ -169,9 +171,11 @@ int solve_batch(const solve_request& request, const console& log) {
     print_json(batch_json(request, batch, report, dev, times, clock.seconds()));
   } else {
     fmt::print("{}: {}\n", name(report.status), report.reason);
-    fmt::print("{} of {} systems solved; worst relative residual {:.3g}, backward error {:.2g}\n",
-               batch.systems() - report.systems_missed, batch.systems(), report.relative_true(),
-               report.backward_error);
+    fmt::print("{} of {} systems solved", batch.systems() - report.systems_missed, batch.systems());
+    if (std::isfinite(report.relative_true()))
+      fmt::print("; worst relative residual {:.3g}, backward error {:.2g}", report.relative_true(),
+                 report.backward_error);
+    fmt::print("\n");
     if (!request.common.output.empty())
       fmt::print("{}\n",
                  written ? "x written to " + request.common.output : "no x written: there is none of use");

@@ -58,7 +58,8 @@ struct columns {
     return strict;
   }
 
-  operator columns<const T>() const requires(!std::is_const_v<T>) {
+  template <class Constant>
+  requires(std::is_same_v<Constant, const T> && !std::is_const_v<T>) operator columns<Constant>() const {
     return {data, rows, cols, shift, step, growth, above, below};
   }
 };
