@@ -6,6 +6,7 @@
 
 #include "suite_cg.hpp"
 #include "suite_read.hpp"
+#include "suite_reduce.hpp"
 
 namespace vouch::bench {
 namespace {
@@ -25,6 +26,7 @@ std::span<const suite> suites() {
   static constexpr suite all[] = {
       {"cg", "conjugate gradients: the published tables, scaling, peers", run_cg_suite},
       {"read", "reading Matrix Market files", run_read_suite},
+      {"reduce", "sets of small matrices in text files, and batches on a GPU", run_reduce_suite},
   };
   return all;
 }
