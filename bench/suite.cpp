@@ -6,6 +6,7 @@
 
 #include "suite_cg.hpp"
 #include "suite_read.hpp"
+#include "suite_stationary.hpp"
 
 namespace vouch::bench {
 namespace {
@@ -25,6 +26,7 @@ std::span<const suite> suites() {
   static constexpr suite all[] = {
       {"cg", "conjugate gradients: the published tables, scaling, peers", run_cg_suite},
       {"read", "reading Matrix Market files", run_read_suite},
+      {"stationary", "dense Jacobi and Gauss-Seidel: sweeps, time to an error, peers", run_stationary_suite},
   };
   return all;
 }
