@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <vouch/band/solve.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/io/matrix_market.hpp>
-#include <vouch/io/vectors.hpp>
 #include <vouch/sparse/residual.hpp>
 
 namespace vouch::cli {
@@ -46,38 +46,28 @@ bool wants_iterations(const solve_request& request) {
          request.initial != "zeros";
 }
 
+// What is finite must stay so.
 template <real T>
-diagonals<T> take_diagonals(const device& cpu, const linear_system& system) {
+T rounded(double value, const std::string& from) {
+  const auto result = static_cast<T>(value);
+  if (!std::isfinite(result) && std::isfinite(value))
+    throw value_error(fmt::format("{}: {:.9g} overflows single precision", from, value),
+                      "take --precision double");
+  return result;
+}
+
+template <real T>
+diagonals<T> take_diagonals(const device& cpu, const linear_system& system, const std::string& rhs) {
   const std::int64_t n = system.A.rows;
   diagonals<T> of{array<T>::zeros(cpu, n), array<T>::zeros(cpu, n), array<T>::zeros(cpu, n),
                   array<T>(cpu, system.b.size()), array<T>(cpu, system.b.size())};
   for (std::int64_t i = 0; i < n; ++i)
     for (std::int64_t k = system.A.row_ptr[i]; k < system.A.row_ptr[i + 1]; ++k) {
       const std::int64_t j = system.A.col[k];
-      (j < i ? of.dl : j == i ? of.d : of.du)[i] = static_cast<T>(system.A.val[k]);
+      (j < i ? of.dl : j == i ? of.d : of.du)[i] = rounded<T>(system.A.val[k], system.file);
     }
-  for (std::int64_t i = 0; i < system.b.size(); ++i) of.b[i] = static_cast<T>(system.b[i]);
+  for (std::int64_t i = 0; i < system.b.size(); ++i) of.b[i] = rounded<T>(system.b[i], rhs);
   return of;
-}
-
-void take_rhs(const device& cpu, const std::string& from, linear_system& system) {
-  const std::int64_t n = system.A.rows;
-  array<double> constant(cpu, n);
-  std::fill(constant.begin(), constant.end(), from == "ones" ? 1.0 : -1.0);
-  if (from == "ones") {
-    system.b = std::move(constant);
-  } else if (from == "row-sums") {
-    const array<double> zeros = array<double>::zeros(cpu, n);
-    system.b = array<double>(cpu, n);
-    residual<double>(cpu, system.A, zeros, constant, nullptr, system.b);
-  } else {
-    vectors given = read_vectors(cpu, from);
-    if (given.rows != n || given.cols < 1)
-      throw shape_error(fmt::format("{}: {} rows and {} columns, but {} has {} rows", from, given.rows,
-                                    given.cols, system.file, n));
-    system.columns = given.cols;
-    system.b = std::move(given.values);
-  }
 }
 
 tridiagonal_method band_method_of(const solve_request& request) {
@@ -127,7 +117,7 @@ void solve_columns(const device& cpu, const device& dev, const solve_request& re
   const linear_system& system = run.system;
   solve_outcome& outcome = run.outcome;
   diagonals<T> of;
-  timed(outcome.times.setup, [&] { of = take_diagonals<T>(cpu, system); });
+  timed(outcome.times.setup, [&] { of = take_diagonals<T>(cpu, system, request.rhs); });
   if (dev.is_cuda())
     timed(outcome.times.transfer, [&] {
       for (array<T>* a : {&of.dl, &of.d, &of.du, &of.b, &of.x}) *a = a->to(dev);

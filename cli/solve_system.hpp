@@ -30,6 +30,11 @@ struct linear_system {
   }
 };
 
+/// Fills b and columns for the matrix that is there: from is ones, row-sums or a file.
+///
+/// Throws  what the readers throw; shape_error  a wrong length: the text names the files
+void take_rhs(const device& cpu, const std::string& from, linear_system& system);
+
 /// Reads the files of the request and checks that they fit together.
 ///
 /// Throws  what the readers throw; value_error where the matrix cannot be symmetric positive definite,
