@@ -12,7 +12,7 @@
 
 #include <vouch/text/mapped_file.hpp>
 
-#include "timing.hpp"
+#include "file_timing.hpp"
 
 namespace vouch::bench {
 namespace {

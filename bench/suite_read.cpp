@@ -13,7 +13,7 @@
 #include <vouch/io/matrix_market.hpp>
 #include <vouch/text/file.hpp>
 
-#include "timing.hpp"
+#include "file_timing.hpp"
 
 namespace vouch::bench {
 namespace {

@@ -20,7 +20,7 @@
 
 #include "reduce_gpu.hpp"
 #include "reduce_peers.hpp"
-#include "timing.hpp"
+#include "file_timing.hpp"
 
 namespace vouch::bench {
 namespace {

@@ -1,10 +1,13 @@
-// vouch solve: A x = b by conjugate gradients, and how good x is.
+// vouch solve: A x = b, and how good x is.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
 
 #include "command.hpp"
 #include "interrupt.hpp"
+#include "solve_band.hpp"
 #include "solve_files.hpp"
 #include "solve_json.hpp"
 #include "solve_request.hpp"
@@ -26,17 +29,23 @@ int cmd_solve(std::span<const char* const> arguments) {
   solve_request request;
   if (!parse_solve_request(arguments, request)) return exit_code::goal_reached;
   const console log = make_console(request.common);
+  if (request.batch) return solve_batch(request, log);
   const device cpu = open_cpu(request.common);
   const device opened = open_device(request);
   warn_before(log, request);
 
-  const linear_system system = read_system(cpu, request);
-  const device_choice chosen = choose_for(request, system, opened);
-  log_task(log, request, system, chosen);
-
-  catch_interrupts();
-  solve_watch watch(log);
-  const solve_outcome outcome = run_solve(request, system, cpu, chosen.dev, watch);
+  std::optional<band_run> band = run_band(request, cpu, log);
+  const linear_system system = band ? std::move(band->system) : read_system(cpu, request);
+  const device_choice chosen = band ? band->device : choose_for(request, system, opened);
+  solve_outcome outcome;
+  if (band) {
+    outcome = std::move(band->outcome);
+  } else {
+    log_task(log, request, system, chosen);
+    catch_interrupts();
+    solve_watch watch(log);
+    outcome = run_solve(request, system, cpu, chosen.dev, watch);
+  }
   log_verdict(log, request, outcome);
   warn_after(log, request, outcome);
 
