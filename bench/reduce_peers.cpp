@@ -12,7 +12,7 @@
 
 #include <vouch/text/mapped_file.hpp>
 
-#include "file_timing.hpp"
+#include "timing.hpp"
 
 namespace vouch::bench {
 namespace {

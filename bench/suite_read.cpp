@@ -13,7 +13,8 @@
 #include <vouch/io/matrix_market.hpp>
 #include <vouch/text/file.hpp>
 
-#include "file_timing.hpp"
+#include "scratch_folder.hpp"
+#include "timing.hpp"
 
 namespace vouch::bench {
 namespace {

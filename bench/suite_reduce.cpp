@@ -20,7 +20,8 @@
 
 #include "reduce_gpu.hpp"
 #include "reduce_peers.hpp"
-#include "file_timing.hpp"
+#include "scratch_folder.hpp"
+#include "timing.hpp"
 
 namespace vouch::bench {
 namespace {

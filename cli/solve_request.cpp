@@ -120,7 +120,7 @@ void check_word(std::string_view option, const std::string& given, std::span<con
   if (!meant.empty()) throw usage_error(fmt::format("option {}: there is no file '{}'", option, given), meant);
 }
 
-void check_outputs(const std::array<std::string, 3>& paths) {
+void check_outputs(const std::array<std::string, 4>& paths) {
   for (std::size_t k = 0; k < paths.size(); ++k) {
     check_writable(paths[k]);
     if (!paths[k].empty() && !paths[k].starts_with("/dev/") &&
@@ -168,6 +168,8 @@ void declare(command_line& line, solve_request& request, std::string& stop, std:
   line.text("--stop", "RULE", stop, "recurrence:EPS, ||r|| < EPS by the recurrence;");
   line.note("", "mean-change:EPS, mean |x_new - x_old| < EPS (sweeps)");
 
+  add_verification_options(line, request.verification);
+
   line.section("Reports");
   line.text("--history", "FILE", request.history, "residual of every recorded iteration as CSV");
   line.text("--plot", "FILE", request.plot, "convergence curve as SVG");
@@ -204,7 +206,10 @@ bool parse_solve_request(std::span<const char* const> arguments, solve_request& 
   check_word("--initial", request.initial, initial_words);
   check_precondition(request.precondition);
   parse_device(request.common.device);
-  check_outputs({request.common.output, request.history, request.plot});
+  check_verification(request.verification);
+  if (request.batch && request.verification.asked())
+    throw usage_error("option --verify: batches of tridiagonal systems are not verified");
+  check_outputs({request.common.output, request.history, request.plot, request.verification.bounds});
   return true;
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "common.hpp"
+#include "verification.hpp"
 
 namespace vouch::cli {
 
@@ -27,6 +28,7 @@ struct solve_request {
   std::string sweep;            // of gauss-seidel and sor: forward, backward or symmetric
   std::string ordering;         // of gauss-seidel, sor and ssor: natural or multicolor
   int anderson = 0;             // earlier iterates that acceleration keeps
+  verification_request verification;
   std::string history;
   std::string plot;
 

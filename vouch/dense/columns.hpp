@@ -1,6 +1,7 @@
 // vouch/dense/columns.hpp -- one description of all the ways BLAS stores a matrix; private.
 #pragma once
 #include <algorithm>
+#include <concepts>
 #include <cstdint>
 #include <type_traits>
 

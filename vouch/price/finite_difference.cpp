@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/price/closed_form.hpp>
 #include <vouch/price/fd_grid.hpp>
@@ -43,7 +44,12 @@ class solver {
 
   std::vector<double> values(const contract& c, const fd_grid& grid, std::int64_t steps,
                              fd_surface* boundary = nullptr) const {
-    if (options_.scheme == time_scheme::exponential) return march_by_contour(c, grid, task_.payment);
+    if (options_.scheme == time_scheme::exponential) {
+      if constexpr (built_with_cuda)
+        if (options_.dev.is_cuda())
+          if (auto on_gpu = contour_cuda(options_.dev, c, grid, task_.payment)) return *on_gpu;
+      return march_by_contour(c, grid, task_.payment);
+    }
     const std::vector<fd_segment> segments = make_segments(c, steps);
     if (options_.dev.is_cuda())
       if (auto on_gpu = march_on_gpu(options_.dev, c, grid, task_.payment, segments, options_.scheme))
