@@ -17,7 +17,8 @@
 namespace vouch::cli {
 namespace {
 
-constexpr std::array<std::string_view, 6> methods{"auto", "cg", "jacobi", "gauss-seidel", "sor", "ssor"};
+constexpr std::array<std::string_view, 8> methods{"auto", "cg",   "jacobi", "gauss-seidel",
+                                                  "sor",  "ssor", "lu",     "cholesky"};
 constexpr std::array<std::string_view, 3> sweeps{"forward", "backward", "symmetric"};
 constexpr std::array<std::string_view, 2> orderings{"natural", "multicolor"};
 constexpr std::array<std::string_view, 2> rhs_words{"ones", "row-sums"};
@@ -99,6 +100,11 @@ void check_method(const solve_request& request) {
   if (!request.is_stationary()) {
     refuse(request.anderson > 0, "--accel", "jacobi, gauss-seidel, sor and ssor do");
     refuse(request.stop_mean_change.has_value(), "--stop mean-change", "jacobi, gauss-seidel, sor and ssor do");
+    if (!request.is_direct()) return;
+    refuse(request.precondition != "none", "--precond", "cg does");
+    refuse(request.common.precision == "mixed", "--precision mixed", "take double or single");
+    refuse(!request.by_residual(), request.fixed_iterations ? "--fixed-iterations" : "--stop", "cg does");
+    refuse(parse_device(request.common.device).cuda, "--device cuda", "it runs on the CPU");
     return;
   }
   if (request.omega && !(*request.omega > 0 && *request.omega < 2))
@@ -141,7 +147,7 @@ void declare(command_line& line, solve_request& request, std::string& stop, std:
 
   line.section("Method");
   line.choice("--method", "NAME", request.method, methods,
-              "auto, cg (conjugate gradients), jacobi, gauss-seidel, sor, ssor [auto]");
+              "auto, cg, jacobi, gauss-seidel, sor, ssor, lu, cholesky [auto]");
   line.real("--omega", request.omega, -std::numeric_limits<double>::max(),
             "relaxation of jacobi, sor and ssor, between 0 and 2 [1]");
   line.choice("--sweep", "ORDER", request.sweep, sweeps,
