@@ -104,6 +104,7 @@ int cmd_price(std::span<const char* const> arguments) {
   const device_request wanted = parse_device(request.common.device);
   const device dev = wanted.cuda ? device::cuda(wanted.index) : open_cpu(request.common);
   const console log = make_console(request.common);
+  request.method.finite_difference.dev = dev.is_cuda() ? dev : device::cpu(1);
   const stopwatch solving;
   const pricing p = price(request.option, request.method);
   const double seconds = solving.seconds();

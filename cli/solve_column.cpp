@@ -13,6 +13,8 @@
 #include <vouch/solve/precond/make.hpp>
 #include <vouch/solve/sor.hpp>
 
+#include "rounded.hpp"
+
 namespace vouch::cli {
 namespace {
 
@@ -25,28 +27,6 @@ std::unique_ptr<preconditioner<T>> make_for(const linear_system& system, const d
   } catch (const value_error& e) {
     throw value_error(fmt::format("{}: {}", system.file, e.what()), e.hint());
   }
-}
-
-// Whether all values are numbers of type T already; what is finite must stay so.
-template <real T>
-bool fits(view<const double> values, const std::string& from) {
-  bool exactly = true;
-  for (std::int64_t i = 0; i < values.size(); ++i) {
-    const auto rounded = static_cast<T>(values[i]);
-    if (!std::isfinite(rounded))
-      throw value_error(fmt::format("{}: {:.9g} overflows single precision", from, values[i]),
-                        "take --precision double");
-    exactly = exactly && rounded == values[i];
-  }
-  return exactly;
-}
-
-template <real T>
-array<T> rounded(const device& cpu, view<const double> values, const std::string& from) {
-  fits<T>(values, from);
-  array<T> result(cpu, values.size());
-  for (std::int64_t i = 0; i < values.size(); ++i) result[i] = static_cast<T>(values[i]);
-  return result;
 }
 
 // The matrix in precision T where the work is done.

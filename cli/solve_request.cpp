@@ -17,8 +17,10 @@
 namespace vouch::cli {
 namespace {
 
-constexpr std::array<std::string_view, 8> methods{"auto", "cg",   "jacobi", "gauss-seidel",
-                                                  "sor",  "ssor", "lu",     "cholesky"};
+constexpr std::array<std::string_view, 13> methods{
+    "auto",     "cg",   "jacobi", "gauss-seidel",     "sor", "ssor",     "lu",
+    "cholesky", "band", "thomas", "cyclic-reduction", "pcr", "partition"};
+constexpr std::size_t first_band_method = 8;
 constexpr std::array<std::string_view, 3> sweeps{"forward", "backward", "symmetric"};
 constexpr std::array<std::string_view, 2> orderings{"natural", "multicolor"};
 constexpr std::array<std::string_view, 2> rhs_words{"ones", "row-sums"};
@@ -123,7 +125,7 @@ void check_word(std::string_view option, const std::string& given, std::span<con
   if (!meant.empty()) throw usage_error(fmt::format("option {}: there is no file '{}'", option, given), meant);
 }
 
-void check_outputs(const std::array<std::string, 3>& paths) {
+void check_outputs(const std::array<std::string, 4>& paths) {
   for (std::size_t k = 0; k < paths.size(); ++k) {
     check_writable(paths[k]);
     if (!paths[k].empty() && !paths[k].starts_with("/dev/") &&
@@ -142,12 +144,15 @@ void declare(command_line& line, solve_request& request, std::string& stop, std:
 
   line.section("System");
   line.text("--rhs", "B", request.rhs, "ones, row-sums (A*ones) or a file: .mtx, .npy, text [ones]");
+  line.flag("--batch", request.batch,
+            "A has tridiagonal systems: a row a line, dl d du b, a blank line between");
   line.text("--initial", "X", request.initial, "the start: zeros, ones or a file [zeros]");
   line.text("-o,--output", "FILE", request.common.output, "write x to FILE: .txt, .mtx or .npy");
 
   line.section("Method");
   line.choice("--method", "NAME", request.method, methods,
-              "auto, cg, jacobi, gauss-seidel, sor, ssor, lu, cholesky [auto]");
+              "auto, cg, jacobi, gauss-seidel, sor, ssor, lu, cholesky; tridiagonal: [auto]");
+  line.note("", "band (auto there), thomas, cyclic-reduction, pcr, partition");
   line.real("--omega", request.omega, -std::numeric_limits<double>::max(),
             "relaxation of jacobi, sor and ssor, between 0 and 2 [1]");
   line.choice("--sweep", "ORDER", request.sweep, sweeps,
@@ -168,6 +173,8 @@ void declare(command_line& line, solve_request& request, std::string& stop, std:
   line.text("--stop", "RULE", stop, "recurrence:EPS, ||r|| < EPS by the recurrence;");
   line.note("", "mean-change:EPS, mean |x_new - x_old| < EPS (sweeps)");
 
+  add_verification_options(line, request.verification);
+
   line.section("Reports");
   line.text("--history", "FILE", request.history, "residual of every recorded iteration as CSV");
   line.text("--plot", "FILE", request.plot, "convergence curve as SVG");
@@ -181,6 +188,10 @@ double solve_request::relative_tolerance() const {
   return rtol.value_or(common.precision == "single" ? default_rtol<float> : default_rtol<double>);
 }
 
+bool is_band_method(const std::string& method) {
+  return std::find(methods.begin() + first_band_method, methods.end(), method) != methods.end();
+}
+
 bool parse_solve_request(std::span<const char* const> arguments, solve_request& request) {
   command_line line("solve", "solve A x = b and say how good x is");
   std::string stop, accelerate;
@@ -192,11 +203,18 @@ bool parse_solve_request(std::span<const char* const> arguments, solve_request& 
   check_method(request);
   if (!stop.empty() && request.fixed_iterations)
     throw usage_error("options --stop and --fixed-iterations exclude each other");
+  if (request.batch && (request.rhs != "ones" || request.initial != "zeros" || request.precondition != "none"))
+    throw usage_error("option --batch: the file holds the right-hand sides; no --rhs, --initial or --precond");
+  if (request.batch && request.method != "auto" && !is_band_method(request.method))
+    throw usage_error(fmt::format("option --batch: {} does not solve tridiagonal batches", request.method));
   check_word("--rhs", request.rhs, rhs_words);
   check_word("--initial", request.initial, initial_words);
   check_precondition(request.precondition);
   parse_device(request.common.device);
-  check_outputs({request.common.output, request.history, request.plot});
+  check_verification(request.verification);
+  if (request.batch && request.verification.asked())
+    throw usage_error("option --verify: batches of tridiagonal systems are not verified");
+  check_outputs({request.common.output, request.history, request.plot, request.verification.bounds});
   return true;
 }
 

@@ -42,19 +42,6 @@ vectors read_vectors_of_length(const device& cpu, const std::string& path, const
       lying ? fmt::format("its one row holds {} numbers; put each on a line of its own", v.cols) : "");
 }
 
-void take_rhs(const device& cpu, const std::string& from, linear_system& system) {
-  if (from == "ones") {
-    system.b = filled(cpu, system.rows(), 1);
-  } else if (from == "row-sums") {
-    system.b = row_sums(cpu, system);
-  } else {
-    vectors given = read_vectors_of_length(cpu, from, system);
-    if (given.cols < 1) throw shape_error(fmt::format("{}: there is no column", from));
-    system.columns = given.cols;
-    system.b = std::move(given.values);
-  }
-}
-
 // One start serves all columns.
 void take_start(const device& cpu, const std::string& from, linear_system& system) {
   const std::int64_t n = system.rows();
@@ -125,6 +112,19 @@ bool is_file(const std::string& rhs_or_start) {
 }
 
 }  // namespace
+
+void take_rhs(const device& cpu, const std::string& from, linear_system& system) {
+  if (from == "ones") {
+    system.b = filled(cpu, system.rows(), 1);
+  } else if (from == "row-sums") {
+    system.b = row_sums(cpu, system);
+  } else {
+    vectors given = read_vectors_of_length(cpu, from, system);
+    if (given.cols < 1) throw shape_error(fmt::format("{}: there is no column", from));
+    system.columns = given.cols;
+    system.b = std::move(given.values);
+  }
+}
 
 linear_system read_system(const device& cpu, const solve_request& request) {
   linear_system system;

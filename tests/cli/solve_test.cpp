@@ -21,9 +21,9 @@ using testing::tool_result;
 
 class tool_solve : public testing::tool_test {
  protected:
-  // Runs with --json; the object is checked to be one.
+  // Runs conjugate gradients with --json; the object is checked to be one.
   json solve(const std::string& arguments, int code = 0) {
-    const tool_result r = run("solve " + arguments + " --json");
+    const tool_result r = run("solve " + arguments + " --method cg --json");
     EXPECT_EQ(r.code, code) << r.err;
     json object = json::parse(r.out, nullptr, false);
     EXPECT_TRUE(object.is_object()) << r.out;
@@ -35,7 +35,7 @@ void expect_number(const json& value) { EXPECT_TRUE(value.is_number()) << value;
 
 TEST_F(tool_solve, object_has_every_key_with_its_type) {
   write("A.mtx", chain(40).file());
-  const tool_result r = run("solve A.mtx --json");
+  const tool_result r = run("solve A.mtx --method cg --json");
   ASSERT_EQ(r.code, 0);
   EXPECT_EQ(r.err, "");
   const json o = json::parse(r.out);

@@ -59,6 +59,7 @@ struct columns {
     return strict;
   }
 
+  /// A description of mutable entries is one of constant entries.
   template <class Constant>
   requires(std::same_as<Constant, const T> && !std::is_const_v<T>) operator columns<Constant>() const {
     return {data, rows, cols, shift, step, growth, above, below};
