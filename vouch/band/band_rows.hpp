@@ -72,7 +72,7 @@ VOUCH_HOST_DEVICE inline matrix_facts facts_of_row(const tridiagonal_view<const 
   const auto entry = [&](const T* of, std::int64_t k) { return static_cast<double>(of[A.shape.at(s, k)]); };
   const auto below = [&](std::int64_t k) { return k > 0 || A.periodic ? entry(A.dl, k) : 0.0; };
   const auto above = [&](std::int64_t k) { return k + 1 < n || A.periodic ? entry(A.du, k) : 0.0; };
-  const auto over = [](double p, double q) { return q > 0 ? p / q : HUGE_VAL; };
+  const auto over = [](double p, double q) { return q > 0 ? p / q : p > 0 ? HUGE_VAL : 0.0; };
   const double a = below(i), d = entry(A.d, i), c = above(i);
   const double size_a = std::fabs(a), size_d = std::fabs(d), size_c = std::fabs(c);
   matrix_facts facts;
