@@ -33,5 +33,6 @@ int cmd_info(std::span<const char* const> arguments);
 int cmd_price(std::span<const char* const> arguments);
 int cmd_reduce(std::span<const char* const> arguments);
 int cmd_solve(std::span<const char* const> arguments);
+int cmd_verify(std::span<const char* const> arguments);
 
 }  // namespace vouch::cli

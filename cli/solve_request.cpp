@@ -17,10 +17,10 @@
 namespace vouch::cli {
 namespace {
 
-constexpr std::array<std::string_view, 11> methods{"auto",     "cg",   "jacobi", "gauss-seidel",     "sor",
-                                                   "ssor",     "band", "thomas", "cyclic-reduction", "pcr",
-                                                   "partition"};
-constexpr std::size_t first_band_method = 6;
+constexpr std::array<std::string_view, 13> methods{
+    "auto",     "cg",   "jacobi", "gauss-seidel",     "sor", "ssor",     "lu",
+    "cholesky", "band", "thomas", "cyclic-reduction", "pcr", "partition"};
+constexpr std::size_t first_band_method = 8;
 constexpr std::array<std::string_view, 3> sweeps{"forward", "backward", "symmetric"};
 constexpr std::array<std::string_view, 2> orderings{"natural", "multicolor"};
 constexpr std::array<std::string_view, 2> rhs_words{"ones", "row-sums"};
@@ -102,6 +102,11 @@ void check_method(const solve_request& request) {
   if (!request.is_stationary()) {
     refuse(request.anderson > 0, "--accel", "jacobi, gauss-seidel, sor and ssor do");
     refuse(request.stop_mean_change.has_value(), "--stop mean-change", "jacobi, gauss-seidel, sor and ssor do");
+    if (!request.is_direct()) return;
+    refuse(request.precondition != "none", "--precond", "cg does");
+    refuse(request.common.precision == "mixed", "--precision mixed", "take double or single");
+    refuse(!request.by_residual(), request.fixed_iterations ? "--fixed-iterations" : "--stop", "cg does");
+    refuse(parse_device(request.common.device).cuda, "--device cuda", "it runs on the CPU");
     return;
   }
   if (request.omega && !(*request.omega > 0 && *request.omega < 2))
@@ -120,7 +125,7 @@ void check_word(std::string_view option, const std::string& given, std::span<con
   if (!meant.empty()) throw usage_error(fmt::format("option {}: there is no file '{}'", option, given), meant);
 }
 
-void check_outputs(const std::array<std::string, 3>& paths) {
+void check_outputs(const std::array<std::string, 4>& paths) {
   for (std::size_t k = 0; k < paths.size(); ++k) {
     check_writable(paths[k]);
     if (!paths[k].empty() && !paths[k].starts_with("/dev/") &&
@@ -146,7 +151,7 @@ void declare(command_line& line, solve_request& request, std::string& stop, std:
 
   line.section("Method");
   line.choice("--method", "NAME", request.method, methods,
-              "auto, cg (conjugate gradients), jacobi, gauss-seidel, sor, ssor; tridiagonal: [auto]");
+              "auto, cg, jacobi, gauss-seidel, sor, ssor, lu, cholesky; tridiagonal: [auto]");
   line.note("", "band (auto there), thomas, cyclic-reduction, pcr, partition");
   line.real("--omega", request.omega, -std::numeric_limits<double>::max(),
             "relaxation of jacobi, sor and ssor, between 0 and 2 [1]");
@@ -167,6 +172,8 @@ void declare(command_line& line, solve_request& request, std::string& stop, std:
   line.count("--fixed-iterations", request.fixed_iterations, 0, "do exactly N, whatever the residual");
   line.text("--stop", "RULE", stop, "recurrence:EPS, ||r|| < EPS by the recurrence;");
   line.note("", "mean-change:EPS, mean |x_new - x_old| < EPS (sweeps)");
+
+  add_verification_options(line, request.verification);
 
   line.section("Reports");
   line.text("--history", "FILE", request.history, "residual of every recorded iteration as CSV");
@@ -204,7 +211,10 @@ bool parse_solve_request(std::span<const char* const> arguments, solve_request& 
   check_word("--initial", request.initial, initial_words);
   check_precondition(request.precondition);
   parse_device(request.common.device);
-  check_outputs({request.common.output, request.history, request.plot});
+  check_verification(request.verification);
+  if (request.batch && request.verification.asked())
+    throw usage_error("option --verify: batches of tridiagonal systems are not verified");
+  check_outputs({request.common.output, request.history, request.plot, request.verification.bounds});
   return true;
 }
 

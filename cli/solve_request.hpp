@@ -6,6 +6,7 @@
 #include <string>
 
 #include "common.hpp"
+#include "verification.hpp"
 
 namespace vouch::cli {
 
@@ -27,13 +28,16 @@ struct solve_request {
   std::string sweep;            // of gauss-seidel and sor: forward, backward or symmetric
   std::string ordering;         // of gauss-seidel, sor and ssor: natural or multicolor
   int anderson = 0;             // earlier iterates that acceleration keeps
+  verification_request verification;
   std::string history;
   std::string plot;
 
   /// The relative tolerance that holds: as given, else the precision's own.
   double relative_tolerance() const;
+  /// Whether the method factorises a dense matrix: lu or cholesky.
+  bool is_direct() const { return method == "lu" || method == "cholesky"; }
   /// Whether the method is one of sweeps: jacobi, gauss-seidel, sor or ssor.
-  bool is_stationary() const { return method != "auto" && method != "cg"; }
+  bool is_stationary() const { return method != "auto" && method != "cg" && !is_direct(); }
   /// Whether the true residual decides.
   bool by_residual() const { return !fixed_iterations && !stop_recurrence && !stop_mean_change; }
 };
