@@ -3,6 +3,7 @@
 #include "peers.hpp"
 #include "peers/cuda_blas.h"
 #include "peers/cuda_cg.h"
+#include "peers/cuda_dense.h"
 
 namespace vouch::bench {
 template <real T>
@@ -26,6 +27,26 @@ std::optional<peer_answer<T>> cuda_library_cg(const device& gpu, csr_view<const 
   return answer;
 }
 
+template <real T>
+std::optional<dense_peer> cuda_library_dense(const device& gpu, std::int64_t n, const T* A, const T* b,
+                                             int sweeps, bool with_lu, std::string& why) {
+  const auto run =
+      reinterpret_cast<vouch_peer_cuda_dense_function*>(cuda_peer_function("vouch_peer_cuda_dense", why));
+  if (run == nullptr) return std::nullopt;
+  const vouch_peer_dense system{n, A, b, sizeof(T) == 8};
+  vouch_peer_dense_answer answer{};
+  constexpr int repeats = 3;
+  if (run(gpu.index(), &system, sweeps, repeats, with_lu ? 1 : 0, &answer) != 0) {
+    why = answer.message;
+    return std::nullopt;
+  }
+  return dense_peer{answer.sweep_seconds, answer.lu_seconds};
+}
+
+template std::optional<dense_peer> cuda_library_dense(const device&, std::int64_t, const float*, const float*,
+                                                      int, bool, std::string&);
+template std::optional<dense_peer> cuda_library_dense(const device&, std::int64_t, const double*, const double*,
+                                                      int, bool, std::string&);
 template std::optional<peer_answer<float>> cuda_library_cg(const device&, csr_view<const float>,
                                                            std::span<const float>, const peer_task&,
                                                            std::string&);

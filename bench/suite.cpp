@@ -8,6 +8,8 @@
 #include "suite_crank_nicolson.hpp"
 #include "suite_interval.hpp"
 #include "suite_read.hpp"
+#include "suite_reduce.hpp"
+#include "suite_stationary.hpp"
 #include "suite_tridiagonal.hpp"
 #include "suite_verify.hpp"
 
@@ -33,6 +35,8 @@ std::span<const suite> suites() {
        run_interval_suite},
       {"options", "options a second, and a book of a million", run_options_suite},
       {"read", "reading Matrix Market files", run_read_suite},
+      {"reduce", "sets of small matrices in text files, and batches on a GPU", run_reduce_suite},
+      {"stationary", "dense Jacobi and Gauss-Seidel: sweeps, time to an error, peers", run_stationary_suite},
       {"tridiagonal", "tridiagonal systems: one, batches, factored once", run_tridiagonal_suite},
       {"verify", "proofs of correctness: what they cost, how sharp they are", run_verify_suite},
   };

@@ -31,4 +31,13 @@ double best_seconds(double budget, Body&& body, Wait&& wait) {
   return best;
 }
 
+/// Seconds of one call.
+template <class Body>
+double seconds_of(Body body) {
+  using clock = std::chrono::steady_clock;
+  const auto start = clock::now();
+  body();
+  return std::chrono::duration<double>(clock::now() - start).count();
+}
+
 }  // namespace vouch::bench

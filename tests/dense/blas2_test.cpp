@@ -80,7 +80,7 @@ view<const E> view_of(const std::vector<E>& v) {
   return {v.data(), static_cast<std::int64_t>(v.size())};
 }
 
-constexpr std::int64_t sizes[] = {0, 1, 3, 65, 130};
+constexpr std::int64_t sizes[] = {0, 1, 3, 65, 97};
 constexpr std::int64_t strides[] = {1, -1, 3, -2};
 
 template <class Types>

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include <vouch/core/config.hpp>
 #include <vouch/price/fd_march.hpp>
 #include <vouch/price/fd_march_cuda.hpp>
 
@@ -92,6 +93,26 @@ TEST(march_on_gpu, agrees_with_the_cpu) {
             ASSERT_NEAR((*got)[i], want[i], 1e-9 * (1 + std::abs(want[i])))
                 << static_cast<int>(kind) << ' ' << n << ' ' << static_cast<int>(scheme) << ' ' << i;
           EXPECT_EQ(march_on_gpu(gpu, c, grid, {}, segments, scheme), got);
+        }
+}
+
+TEST(march_on_gpu, the_contour_agrees_with_the_cpu) {
+  VOUCH_NEEDS_GPU();
+  if constexpr (built_with_cuda)
+    for (const option_type type : {option_type::call, option_type::put})
+      for (const grid_kind kind : {grid_kind::logarithmic, grid_kind::uniform, grid_kind::concentrated})
+        for (const std::int64_t n : {16, 500, 4096, 4097, 16000, 16384}) {
+          contract c = reference();
+          c.plain.type = type;
+          c.plain.dividend = 0.02;
+          const fd_grid grid = make_grid(c, kind, n);
+          const auto got = contour_cuda(testing::gpus().front(), c, grid, {});
+          ASSERT_TRUE(got);
+          const auto want = march_by_contour(c, grid, {});
+          // Rounding is magnified by the size of the contour's weights.
+          for (std::size_t i = 0; i < want.size(); ++i)
+            ASSERT_NEAR((*got)[i], want[i], 2e-8 * (100 + std::abs(want[i])))
+                << static_cast<int>(kind) << ' ' << n;
         }
 }
 

@@ -6,7 +6,7 @@
 
 #include <vouch/core/error.hpp>
 #include <vouch/core/random.hpp>
-#include <vouch/reduce/matrix_set.hpp>
+#include <vouch/reduce/choose_reduce_device.hpp>
 
 #include "devices.hpp"
 #include "host_chunk.hpp"
@@ -257,6 +257,27 @@ TEST(reduce, large_matrices) {
   std::iota(expected.begin(), expected.end(), 0.0);
   EXPECT_EQ(numbers(r.results[0]), expected);
   EXPECT_TRUE(r.results[1].integers[6299] == 0);
+}
+
+TEST(reduce, the_device_is_chosen_by_a_model) {
+  const testing::temporary_folder folder;
+  const std::string one = folder.file("one", "1\n***\n1 2\n"),
+                    packed = folder.file("p", testing::gzipped("1\n***\n1\n"));
+  const auto why = [](const std::string& file, const reduce_options& options) {
+    const std::string files[] = {file};
+    const reduce_device_choice choice = choose_reduce_device(files, options, 2);
+    EXPECT_FALSE(choice.dev.is_cuda());
+    return choice.why;
+  };
+  EXPECT_NE(why(one, {.operations = {reduction::variance}}), why(one, {}));
+  EXPECT_NE(why(packed, {}), why(one, {}));
+  // More threads, sooner done; a terabyte on one core is the GPU's.
+  const std::int64_t terabyte = 1000000000000;
+  const reduce_model few = reduce_seconds(terabyte, set_kind::decimals, 1);
+  const reduce_model many = reduce_seconds(terabyte, set_kind::decimals, 16);
+  EXPECT_LT(many.cpu, few.cpu);
+  EXPECT_LT(few.gpu, few.cpu);
+  EXPECT_LT(reduce_seconds(terabyte, set_kind::digits, 16).cpu, many.cpu);
 }
 
 TEST(reduce, refuses_empty_requests) {
