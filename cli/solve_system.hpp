@@ -1,11 +1,15 @@
 // cli/solve_system.hpp -- the system that vouch solve reads: matrix, right-hand sides, starts.
 #pragma once
+#include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include <vouch/core/array.hpp>
 #include <vouch/core/device.hpp>
 #include <vouch/core/view.hpp>
+#include <vouch/dense/matrix.hpp>
+#include <vouch/io/vectors.hpp>
 #include <vouch/sparse/csr.hpp>
 #include <vouch/sparse/structure.hpp>
 
@@ -16,7 +20,8 @@ namespace vouch::cli {
 /// A X = B with as many columns as there are right-hand sides, on the CPU.
 struct linear_system {
   std::string file;
-  csr<double> A;
+  csr<double> A;                 // empty where the matrix is dense
+  std::optional<vectors> dense;  // by columns
   structure_facts facts;
   std::int64_t columns = 1;
   array<double> b;      // column by column
@@ -24,15 +29,25 @@ struct linear_system {
   double read_seconds = 0;
   double setup_seconds = 0;  // facts of the matrix, vectors that no file holds
 
-  std::int64_t rows() const { return A.rows; }
+  std::int64_t rows() const { return facts.rows; }
   view<const double> column(const array<double>& of, std::int64_t j) const {
-    return {of.data() + j * A.rows, A.rows};
+    return {of.data() + j * rows(), rows()};
+  }
+  /// The entries of a dense matrix.
+  matrix_view<const double> entries() const {
+    return {dense->values.data(), dense->rows, dense->cols, std::max<std::int64_t>(1, dense->rows)};
   }
 };
 
+/// Fills b and columns for the matrix that is there: from is ones, row-sums or a file.
+///
+/// Throws  what the readers throw; shape_error  a wrong length: the text names the files
+void take_rhs(const device& cpu, const std::string& from, linear_system& system);
+
 /// Reads the files of the request and checks that they fit together.
 ///
-/// Throws  what the readers throw; value_error where the matrix cannot be symmetric positive definite,
+/// Throws  what the readers throw; value_error where conjugate gradients are asked for and the matrix cannot be
+///         symmetric positive definite, shape_error where it is not square,
 ///         shape_error where a vector has the wrong length: the texts name the files
 linear_system read_system(const device& cpu, const solve_request& request);
 

@@ -146,7 +146,7 @@ TEST_F(tool_bad_input, an_older_file_survives_a_failure) {
   write("A.mtx", "%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 1\n2 1 2\n2 2 1\n");
   write("b.txt", "1\n-1\n");
   write("x.txt", "precious\n");
-  EXPECT_EQ(run("solve A.mtx --rhs b.txt -o x.txt").code, 1);
+  EXPECT_EQ(run("solve A.mtx --method cg --rhs b.txt -o x.txt").code, 1);
   EXPECT_EQ(content("x.txt"), "precious\n");
 }
 

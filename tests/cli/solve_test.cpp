@@ -21,9 +21,9 @@ using testing::tool_result;
 
 class tool_solve : public testing::tool_test {
  protected:
-  // Runs with --json; the object is checked to be one.
+  // Runs conjugate gradients with --json; the object is checked to be one.
   json solve(const std::string& arguments, int code = 0) {
-    const tool_result r = run("solve " + arguments + " --json");
+    const tool_result r = run("solve " + arguments + " --method cg --json");
     EXPECT_EQ(r.code, code) << r.err;
     json object = json::parse(r.out, nullptr, false);
     EXPECT_TRUE(object.is_object()) << r.out;
@@ -35,7 +35,7 @@ void expect_number(const json& value) { EXPECT_TRUE(value.is_number()) << value;
 
 TEST_F(tool_solve, object_has_every_key_with_its_type) {
   write("A.mtx", chain(40).file());
-  const tool_result r = run("solve A.mtx --json");
+  const tool_result r = run("solve A.mtx --method cg --json");
   ASSERT_EQ(r.code, 0);
   EXPECT_EQ(r.err, "");
   const json o = json::parse(r.out);
@@ -341,7 +341,7 @@ TEST_F(tool_solve, status_breakdown) {
   write("N.mtx", "%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 1\n2 1 -1\n2 2 1\n");
   EXPECT_EQ(solve("N.mtx -o x.txt", 1)["status"], "breakdown");
   EXPECT_FALSE(exists("x.txt"));
-  const tool_result r = run("solve N.mtx --rhs b.txt -o x.txt --json");
+  const tool_result r = run("solve N.mtx --method cg --rhs b.txt -o x.txt --json");
   EXPECT_EQ(r.code, 0);
   EXPECT_NE(r.err.find("vouch: warning: every row sums to zero"), std::string::npos) << r.err;
 }
@@ -411,7 +411,7 @@ TEST_F(tool_solve, history_and_plot) {
 
 TEST_F(tool_solve, talk) {
   write("A.mtx", chain(40).file());
-  const tool_result normal = run("solve A.mtx");
+  const tool_result normal = run("solve A.mtx --method cg");
   EXPECT_EQ(normal.out.find("converged: true residual "), 0u) << normal.out;
   for (const char* part : {"matrix     A.mtx: 40 x 40, 118 nonzeros, symmetric, positive diagonal\n",
                            "goal       ||b - Ax|| <= 1e-08 ||b||", "   iteration      residual",

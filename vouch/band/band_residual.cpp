@@ -3,44 +3,14 @@
 #include <vector>
 
 #include <vouch/band/band_residual.hpp>
-#include <vouch/core/twofold.hpp>
+#include <vouch/band/band_rows.hpp>
+#include <vouch/band/check_cuda.hpp>
+#include <vouch/core/config.hpp>
 
 namespace vouch::detail {
 namespace {
 
 constexpr std::int64_t chunk_rows = 4096;
-
-// NaN stays.
-double worse(double now, double before) { return before >= now || before != before ? before : now; }
-
-struct row_of_system {
-  double residual, matrix, x, rhs;
-};
-
-template <real T>
-row_of_system look_at_row(const tridiagonal_view<const T>& A, const batch_view<const T>& b,
-                          const batch_view<const T>& x, std::int64_t s, std::int64_t i, std::int64_t n) {
-  const std::int64_t at = A.shape.at(s, i);
-  const bool below = i > 0 || A.periodic, above = i + 1 < n || A.periodic;
-  const T a = below ? A.dl[at] : T{0}, d = A.d[at], c = above ? A.du[at] : T{0}, rhs = b(s, i), own = x(s, i);
-  const T before = below ? x(s, i > 0 ? i - 1 : n - 1) : T{0},
-          after = above ? x(s, i + 1 < n ? i + 1 : 0) : T{0};
-  row_of_system row;
-  if constexpr (sizeof(T) == sizeof(double)) {
-    twofold<T> sum{rhs, 0};
-    sum = add_product(sum, -a, before);
-    sum = add_product(sum, -d, own);
-    sum = add_product(sum, -c, after);
-    row.residual = sum.hi;
-  } else {
-    row.residual =
-        double{rhs} - double{a} * double{before} - double{d} * double{own} - double{c} * double{after};
-  }
-  row.matrix = std::fabs(double{a}) + std::fabs(double{d}) + std::fabs(double{c});
-  row.x = std::fabs(double{own});
-  row.rhs = std::fabs(double{rhs});
-  return row;
-}
 
 // The power of two below a magnitude; 1 for 0 and what is no number.
 double scale_for(double largest) {
@@ -55,7 +25,7 @@ band_residual_facts look_at_chunk(const tridiagonal_view<const T>& A, const batc
   band_residual_facts facts;
   double residuals[chunk_rows];
   for (std::int64_t i = first; i < last; ++i) {
-    const row_of_system row = look_at_row(A, b, x, s, i, n);
+    const residual_row row = residual_at(A, b, x, s, i, n);
     residuals[i - first] = row.residual;
     if (r != nullptr) r[x.shape.at(s, i)] = static_cast<T>(row.residual);
     facts.residual_inf = worse(std::fabs(row.residual), facts.residual_inf);
@@ -95,6 +65,8 @@ double band_residual_facts::backward_error() const {
 template <real T>
 void band_residual(const device& dev, const tridiagonal_view<const T>& A, const batch_view<const T>& b,
                    const batch_view<const T>& x, T* r, band_residual_facts* facts) {
+  if constexpr (built_with_cuda)
+    if (dev.is_cuda()) return band_residual_cuda(dev, A, b, x, r, facts);
   const std::int64_t systems = b.shape.systems, chunks = ceil_div(b.shape.n, chunk_rows);
   std::vector<band_residual_facts> found(static_cast<std::size_t>(systems * chunks));
 #pragma omp parallel for num_threads(dev.threads()) schedule(static) if (systems * chunks > 1)

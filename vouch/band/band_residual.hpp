@@ -34,7 +34,8 @@ struct band_residual_facts {
   double backward_error() const;
 };
 
-/// r := b - A x, and facts[s] of every system. r may be nullptr, or lies as x does.
+/// r := b - A x, and facts[s] of every system, in host memory; all else lives on dev. r may be nullptr, or lies
+/// as x does.
 ///
 /// Result  Each row is summed in double-double (double) or double (float) and rounded once. Same bits for any
 /// number

@@ -21,8 +21,8 @@ constexpr int rows_a_thread = 17;
 constexpr int slot_size = 11;
 
 template <real T>
-constexpr std::size_t chunk_bytes(int threads) {
-  return sizeof(T) * static_cast<std::size_t>(threads) * (4 * rows_a_thread + slot_size);
+constexpr std::size_t chunk_bytes(int threads, bool slots_in_d) {
+  return sizeof(T) * static_cast<std::size_t>(threads) * (4 * rows_a_thread + (slots_in_d ? 0 : slot_size));
 }
 
 /// What a kernel solves. Offsets, where there are any, lie on the GPU.
@@ -49,17 +49,21 @@ struct segments {
 template <real T>
 struct chunk {
   T *a, *d, *c, *f, *slots;
+  int stride;  // from slot to slot
 
-  __device__ chunk(unsigned char* shared, int threads) {
+  __device__ chunk(unsigned char* shared, int threads, bool slots_in_d) {
     a = reinterpret_cast<T*>(shared);
     d = a + threads * rows_a_thread;
     c = d + threads * rows_a_thread;
     f = c + threads * rows_a_thread;
-    slots = f + threads * rows_a_thread;
+    slots = slots_in_d ? d : f + threads * rows_a_thread;
+    stride = slots_in_d ? rows_a_thread : slot_size;
   }
 };
 
 /// A thread's place: its segment, its piece in it, the first of its rows in the arrays, and how many they are.
+/// No piece has a single row, which the two rows of a relation without interchanges could not tell, unless its
+/// segment has: the last piece takes one of its neighbour's.
 struct piece_place {
   int segment, piece, first, count;
 
@@ -67,8 +71,15 @@ struct piece_place {
     segment = thread / of.threads;
     piece = thread % of.threads;
     first = thread * rows_a_thread;
-    const int left = of.rows() - piece * rows_a_thread;
+    const int rows = of.rows(), left = rows - piece * rows_a_thread;
     count = segment >= of.count || left < 0 ? 0 : left < rows_a_thread ? left : rows_a_thread;
+    if (rows % rows_a_thread != 1 || rows == 1 || count == 0) return;
+    if (left == 1) {
+      --first;
+      count = 2;
+    } else if (left == rows_a_thread + 1) {
+      --count;
+    }
   }
 };
 
@@ -267,15 +278,17 @@ __device__ joint<T> get_joint(const T* slot) {
 /// for step = 1, 2, 4, ...: the sum stays in the left slot, the joint in the right one. The whole is in slot 0
 /// of each run after the call, for every thread. A pivot of zero shows in the answer, as infinity or NaN.
 template <real T>
-__device__ void join_slots(T* slots, int trees, int width, int leaves, int thread, int threads) {
+__device__ void join_slots(T* slots, int stride, int trees, int width, int leaves, bool dominant, int thread,
+                           int threads) {
   for (int step = 1; step < leaves; step *= 2) {
     __syncthreads();
     const int pairs = (leaves + step - 1) / (2 * step);
     for (int q = thread; q < trees * pairs; q += threads) {
-      T* left = slots + ((q / pairs) * width + (q % pairs) * 2 * step) * slot_size;
-      T* right = left + step * slot_size;
+      T* left = slots + ((q / pairs) * width + (q % pairs) * 2 * step) * stride;
+      T* right = left + step * stride;
       joint<T> at;
-      put_relation(left, join(get_relation(left), get_relation(right), at));
+      const relation<T> before = get_relation(left), after = get_relation(right);
+      put_relation(left, dominant ? join_dominant(before, after, at) : join(before, after, at));
       put_joint(right, at);
     }
   }
@@ -284,36 +297,44 @@ __device__ void join_slots(T* slots, int trees, int width, int leaves, int threa
 
 /// The ends of one leaf from those of the whole tree, along its path; slots may lie in any memory.
 template <real T>
-__device__ ends<T> descend(const T* slots, int leaves, int leaf, ends<T> at) {
+__device__ ends<T> descend(const T* slots, int stride, int leaves, int leaf, ends<T> at) {
   int step = 1;
   while (step < leaves) step *= 2;
   for (step /= 2; step > 0; step /= 2) {
     const int left = leaf & ~(2 * step - 1);
     if (left + step >= leaves) continue;
     ends<T> before, after;
-    get_joint(slots + (left + step) * slot_size).solve(at, before, after);
+    get_joint(slots + (left + step) * stride).solve(at, before, after);
     at = (leaf & step) != 0 ? after : before;
   }
   return at;
 }
 
-/// The relation of each segment, left in slot 0 of its run; `dominant` must be the same for the whole block.
+/// The relation of a piece with rows; `dominant` must be the same for the whole block.
 template <real T>
-__device__ void reduce_segments(const segments& of, const chunk<T>& rows, const piece_place& at, bool dominant,
-                                int thread, int threads) {
-  if (at.count > 0)
-    put_relation(rows.slots + thread * slot_size,
-                 dominant ? reduce_dominant(rows, at) : reduce_pivoted(rows, at));
-  join_slots(rows.slots, of.count, of.threads, of.leaves(), thread, threads);
+__device__ relation<T> reduce_piece(const chunk<T>& of, const piece_place& at, bool dominant) {
+  return dominant ? reduce_dominant(of, at) : reduce_pivoted(of, at);
+}
+
+/// Joins the relations of each segment's pieces, own that of this thread, into slot 0 of its run.
+template <real T>
+__device__ void join_segments(const segments& of, const chunk<T>& rows, const piece_place& at,
+                              const relation<T>& own, bool dominant, int thread, int threads) {
+  if (at.count > 0) put_relation(rows.slots + thread * rows.stride, own);
+  join_slots(rows.slots, rows.stride, of.count, of.threads, of.leaves(), dominant, thread, threads);
 }
 
 /// The unknowns of a piece from the ends of its segment, into d; complete after the call, for every thread.
+/// Slots lie in d for blocks that dominate alone.
 template <real T>
 __device__ void fill_segments(const segments& of, const chunk<T>& rows, const piece_place& at, bool dominant,
                               const ends<T>& whole) {
+  ends<T> known{};
+  if (at.count > 0)
+    known =
+        descend(rows.slots + at.segment * of.threads * rows.stride, rows.stride, of.leaves(), at.piece, whole);
+  __syncthreads();  // who fills may write over slots
   if (at.count > 0) {
-    const T* slots = rows.slots + at.segment * of.threads * slot_size;
-    const ends<T> known = descend(slots, of.leaves(), at.piece, whole);
     if (dominant)
       fill_dominant(rows, at, known);
     else

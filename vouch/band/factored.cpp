@@ -1,7 +1,10 @@
 #include <algorithm>
 #include <string>
 
+#include <vouch/band/factored_cuda.hpp>
 #include <vouch/band/factored_storage.hpp>
+#include <vouch/band/partition_cuda.hpp>
+#include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
 
 namespace vouch {
@@ -38,6 +41,80 @@ void require_rhs(const batch_shape& b, const batch_shape& x, const batch_shape& 
                         std::to_string(b.rows(s)) + " rows");
 }
 
+// The factors are made on the CPU. Where a GPU cannot make use of them it keeps the matrix.
+template <real T>
+void factor_on_gpu(const device& dev, const tridiagonal_view<const T>& A,
+                   typename factored_tridiagonal<T>::storage& made, factor_report& report) {
+  if constexpr (built_with_cuda) {
+    using form = typename factored_tridiagonal<T>::storage::form;
+    const std::int64_t size = extent(A.shape);
+    const array<T> dl = host_copy(dev, A.dl, size), d = host_copy(dev, A.d, size),
+                   du = host_copy(dev, A.du, size);
+    detail::factor<T>(device::cpu(), {dl.data(), d.data(), du.data(), A.shape, A.periodic}, made, report);
+    const bool usable = made.how == form::plain && !A.periodic && A.shape.offsets == nullptr &&
+                        detail::factors_fit_chunks(made.rows, made.decay);
+    if (usable) {
+      for (array<T>* a : {&made.lower, &made.inverse, &made.upper}) *a = a->to(dev);
+      return;
+    }
+    made.how = form::again;
+    made.periodic = A.periodic;
+    made.rows = A.shape.n;
+    const std::int64_t* offsets = made.shape.offsets;
+    made.shape = A.shape;
+    made.shape.offsets = offsets;
+    made.lower = dl.to(dev);
+    made.inverse = d.to(dev);
+    made.upper = du.to(dev);
+    for (array<T>* a : {&made.after, &made.border, &made.corner}) *a = array<T>();
+  }
+}
+
+// Eliminates anew, for the right-hand sides that stand first of their matrices, second, and so on.
+template <real T>
+void eliminate_again(const typename factored_tridiagonal<T>::storage& kept, const batch_view<const T>& b,
+                     const batch_view<T>& x) {
+  if constexpr (built_with_cuda) {
+    tridiagonal_view<const T> A{kept.lower.data(), kept.inverse.data(), kept.upper.data(), kept.shape,
+                                kept.periodic};
+    const bool shared = A.shape.offsets == nullptr && (A.shape.systems == 1 || A.shape.system_stride == 0);
+    if (shared) {
+      A.shape.systems = b.shape.systems;
+      A.shape.system_stride = 0;
+    }
+    const std::int64_t times = b.shape.systems / A.shape.systems;
+    if (times == 1) {
+      detail::partition_cuda(kept.dev, A, b, x, nullptr, *kept.workspace);
+      return;
+    }
+    for (std::int64_t s = 0; s < b.shape.systems; ++s) {
+      const std::int64_t m = s / times, n = A.shape.rows(m);
+      const auto one_of = [n](const batch_shape& shape) {
+        return batch_shape{n, 1, shape.row_stride, 0, nullptr};
+      };
+      const std::int64_t first = A.shape.at(m, 0);
+      const tridiagonal_view<const T> one{A.dl + first, A.d + first, A.du + first, one_of(A.shape), A.periodic};
+      detail::partition_cuda<T>(kept.dev, one, {b.data + b.shape.at(s, 0), one_of(b.shape)},
+                                {x.data + x.shape.at(s, 0), one_of(x.shape)}, nullptr, *kept.workspace);
+    }
+  }
+}
+
+template <real T>
+void solve_on_gpu(const typename factored_tridiagonal<T>::storage& kept, const batch_view<const T>& b,
+                  const batch_view<T>& x) {
+  if constexpr (built_with_cuda) {
+    if (kept.how == factored_tridiagonal<T>::storage::form::again) return eliminate_again<T>(kept, b, x);
+    if (b.data != x.data || detail::solves_in_place(kept.rows))
+      return detail::solve_factored_cuda(kept.dev, kept.view(), kept.rows, kept.decay, b, x);
+    // A chunk would read its neighbour's answer.
+    const std::int64_t size = extent(b.shape);
+    T* copy = static_cast<T*>(kept.workspace->bytes(kept.dev, size * static_cast<std::int64_t>(sizeof(T))));
+    copy_bytes(copy, kept.dev, b.data, kept.dev, static_cast<std::size_t>(size) * sizeof(T));
+    detail::solve_factored_cuda<T>(kept.dev, kept.view(), kept.rows, kept.decay, {copy, b.shape}, x);
+  }
+}
+
 }  // namespace
 
 template <real T>
@@ -48,10 +125,7 @@ factored_tridiagonal<T>::factored_tridiagonal(const device& dev, const tridiagon
   if (shape_.offsets == nullptr && shape_.system_stride == 0)
     shape_.systems = std::min<std::int64_t>(shape_.systems, 1);
   if (dev.is_cuda()) {
-    const std::int64_t size = extent(A.shape);
-    const array<T> dl = host_copy(dev, A.dl, size), d = host_copy(dev, A.d, size),
-                   du = host_copy(dev, A.du, size);
-    detail::factor<T>(device::cpu(), {dl.data(), d.data(), du.data(), A.shape, A.periodic}, *made, report_);
+    factor_on_gpu(dev, A, *made, report_);
   } else {
     detail::factor(dev, A, *made, report_);
   }
@@ -64,12 +138,10 @@ void factored_tridiagonal<T>::solve(const batch_view<const T>& b, const batch_vi
   require_rhs(b.shape, x.shape, shape_);
   if (b.shape.systems == 0 || b.shape.n == 0) return;
   if (report_.status != solve_status::converged) throw value_error("factored_tridiagonal: " + report_.reason);
-  if (!kept_->dev.is_cuda()) return detail::solve_factored_cpu(kept_->dev, *kept_, periodic_, b, x);
-  const device& dev = kept_->dev;
-  const array<T> from = host_copy(dev, b.data, extent(b.shape));
-  array<T> to = host_copy(dev, x.data, extent(x.shape));
-  detail::solve_factored_cpu<T>(device::cpu(), *kept_, periodic_, {from.data(), b.shape}, {to.data(), x.shape});
-  copy_bytes(x.data, dev, to.data(), device::cpu(1), static_cast<std::size_t>(to.size()) * sizeof(T));
+  if (kept_->dev.is_cuda())
+    solve_on_gpu<T>(*kept_, b, x);
+  else
+    detail::solve_factored_cpu(kept_->dev, *kept_, periodic_, b, x);
 }
 
 template <real T>
@@ -84,15 +156,24 @@ const device& factored_tridiagonal<T>::where() const {
 }
 
 template <real T>
+bool factored_tridiagonal<T>::plain() const {
+  return kept_ && kept_->how == storage::form::plain && !periodic_;
+}
+
+template <real T>
 factor_view<T> factored_tridiagonal<T>::factors() const {
-  if (!plain() || !kept_) throw value_error("factored_tridiagonal: there are no plain factors");
+  if (!plain()) throw value_error("factored_tridiagonal: there are no plain factors");
   return kept_->view();
 }
 
 template <real T>
 std::int64_t factored_tridiagonal<T>::decay_rows(double bound) const {
   const factor_view<T> here = factors();
-  return bound == detail::dropped<T> ? kept_->decay : detail::decay_of(here, kept_->rows, bound);
+  if (bound == detail::dropped<T>) return kept_->decay;
+  if (!kept_->dev.is_cuda()) return detail::decay_of(here, kept_->rows, bound);
+  const device cpu = device::cpu(1);
+  const array<T> lower = kept_->lower.to(cpu), inverse = kept_->inverse.to(cpu), upper = kept_->upper.to(cpu);
+  return detail::decay_of<T>({lower.data(), inverse.data(), upper.data(), here.shape}, kept_->rows, bound);
 }
 
 template class factored_tridiagonal<float>;

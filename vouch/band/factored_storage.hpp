@@ -3,6 +3,7 @@
 #include <vector>
 
 #include <vouch/band/factored.hpp>
+#include <vouch/band/workspace.hpp>
 
 namespace vouch {
 
@@ -12,6 +13,7 @@ template <real T>
 struct factored_tridiagonal<T>::storage {
   enum class form {
     plain,   // lower, inverse, upper
+    again,   // on a GPU: dl, d and du of the matrix itself; every solve eliminates anew
     pivoted  // and after, swapped: lower is the multiplier, upper and after belong to the next two unknowns
   };
   device dev = device::cpu(1);
@@ -24,6 +26,8 @@ struct factored_tridiagonal<T>::storage {
   // Periodic: border holds B^-1 v, the influence of the last unknown on the others, corner the numbers
   // w_first, w_last, 1 / (d - w B^-1 v) of every matrix.
   array<T> border, corner;
+  bool periodic = false;                                                                         // of `again`
+  std::shared_ptr<tridiagonal_workspace> workspace = std::make_shared<tridiagonal_workspace>();  // on a GPU
   std::int64_t decay = 0;  // decay_rows(dropped<T>)
 
   factor_view<T> view() const { return {lower.data(), inverse.data(), upper.data(), shape}; }

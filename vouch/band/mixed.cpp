@@ -2,8 +2,11 @@
 #include <cmath>
 #include <vector>
 
+#include <vouch/band/check_cuda.hpp>
+#include <vouch/band/engine.hpp>
 #include <vouch/band/mixed.hpp>
 #include <vouch/band/relation.hpp>
+#include <vouch/core/config.hpp>
 
 namespace vouch::detail {
 namespace {
@@ -46,10 +49,29 @@ struct single_systems {
   }
 };
 
+// The same on a GPU: every row is scaled alone, and the unknowns are not.
+void solve_in_single_on_gpu(const device& dev, const tridiagonal_view<const double>& A,
+                            const batch_view<const double>& b, const batch_view<double>& x,
+                            elimination_facts* facts, tridiagonal_workspace& workspace) {
+  if constexpr (built_with_cuda) {
+    const batch_shape shape = b.shape.offsets != nullptr ? b.shape : contiguous(b.shape.n, b.shape.systems);
+    const std::int64_t size = shape.offsets != nullptr ? shape.offsets[shape.systems] : shape.n * shape.systems;
+    array<float> dl(dev, size), d(dev, size), du(dev, size), f(dev, size);
+    const tridiagonal_view<float> single{dl.data(), d.data(), du.data(), shape, A.periodic};
+    round_rows_cuda(dev, A, b, single, f.data());
+    const batch_view<float> rhs{f.data(), shape};
+    band_engine<float> engine(dev, tridiagonal_method::partition, false, single, &workspace);
+    engine.solve(rhs, rhs, facts);
+    widen_cuda(dev, rhs, x);
+  }
+}
+
 }  // namespace
 
 void solve_in_single(const device& dev, const tridiagonal_view<const double>& A,
-                     const batch_view<const double>& b, const batch_view<double>& x, elimination_facts* facts) {
+                     const batch_view<const double>& b, const batch_view<double>& x, elimination_facts* facts,
+                     tridiagonal_workspace& workspace) {
+  if (dev.is_cuda()) return solve_in_single_on_gpu(dev, A, b, x, facts, workspace);
   single_systems systems(b.shape);
 #pragma omp parallel for num_threads(dev.threads()) schedule(static) if (b.shape.systems > 1)
   for (std::int64_t s = 0; s < b.shape.systems; ++s) systems.take(A, b, s);

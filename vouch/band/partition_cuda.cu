@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include <vouch/band/chunk.cuh>
+#include <vouch/band/device_offsets.cuh>
 #include <vouch/band/factored_storage.hpp>
 #include <vouch/band/partition_cuda.hpp>
 #include <vouch/core/launch.cuh>
@@ -25,15 +26,17 @@ __global__ void __launch_bounds__(Threads)
   of.threads = segment_threads;
   of.across = across ? per_block : 0;
   if (of.end == 0) return;  // the whole block: unequal lengths have a block each
-  const chunk<T> rows(dynamic_shared(), Threads);
+  const chunk<T> rows(dynamic_shared(), Threads, false);
   load_rows(task, of, rows, thread, Threads);
   await_rows();
   const piece_place at(of, thread);
   const bool dominant = __syncthreads_and(dominates(rows, at)) != 0;
-  reduce_segments(of, rows, at, dominant, thread, Threads);
+  relation<T> own{};
+  if (at.count > 0) own = reduce_piece(rows, at, dominant);
+  join_segments(of, rows, at, own, dominant, thread, Threads);
   ends<T> whole{};
   if (at.count > 0)
-    close(get_relation(rows.slots + at.segment * of.threads * slot_size), task.A.periodic, whole);
+    close(get_relation(rows.slots + at.segment * of.threads * rows.stride), task.A.periodic, whole);
   fill_segments(of, rows, at, dominant, whole);
   store_rows(task, of, rows, thread, Threads, 0, of.end);
 }
@@ -46,20 +49,18 @@ constexpr int halo_threads = 6;
 constexpr int chunk_rows = chunk_threads * rows_a_thread;
 constexpr int kept_rows = chunk_rows - 2 * halo_threads * rows_a_thread;
 
-// A bound on what the unknown before (after, if upward) the piece contributes to those behind it: with rows
-// that dominate, |x_i| <= r_i |x_{i-1}| for the homogeneous system, r_i = |a_i| / (|d_i| - |c_i| r_{i+1}),
-// which needs no more than r <= 1 to begin with.
+// A bound on what the unknown before (after, if upward) a piece contributes at its other end, from the relation
+// of a piece that dominates. In the homogeneous system the far side is no larger than the near one: with a
+// x_{f-1} + d x_f + e x_l = 0 and |x_l| <= |x_f|, |x_f| is at most |a| / (|d| - |e|) |x_{f-1}|, and so on
+// through the piece.
 template <real T>
-__device__ T contribution(const chunk<T>& of, const piece_place& at, bool upward) {
-  T product = 1, ratio = 1;
-  for (int k = 0; k < at.count; ++k) {
-    const int i = upward ? at.first + k : at.first + at.count - 1 - k;
-    const T toward = magnitude_of(upward ? of.c[i] : of.a[i]),
-            behind = magnitude_of(upward ? of.a[i] : of.c[i]);
-    ratio = toward > 0 ? toward / (magnitude_of(of.d[i]) - behind * ratio) : T{0};
-    product *= ratio;
-  }
-  return product;
+__device__ T contribution(const relation<T>& of, bool upward) {
+  const auto ratio = [](T toward, T diagonal, T behind) {
+    const T size = magnitude_of(toward);
+    return size > 0 ? size / (magnitude_of(diagonal) - magnitude_of(behind)) : T{0};
+  };
+  if (upward) return ratio(of.right[1], of.last[1], of.first[1]) * ratio(of.last[0], of.first[0], of.left[0]);
+  return ratio(of.left[0], of.first[0], of.last[0]) * ratio(of.first[1], of.last[1], of.right[1]);
 }
 
 // A block solves a run of rows with a halo on both sides, as if nothing lay beyond, and keeps what is right:
@@ -81,7 +82,7 @@ __global__ void __launch_bounds__(chunk_threads)
   of.end = keep_to + halo < n ? keep_to + halo : n;
   of.count = 1;
   of.threads = chunk_threads;
-  const chunk<T> rows(dynamic_shared(), chunk_threads);
+  const chunk<T> rows(dynamic_shared(), chunk_threads, true);
   load_rows(task, of, rows, thread, chunk_threads);
   await_rows();
   const piece_place at(of, thread);
@@ -91,10 +92,11 @@ __global__ void __launch_bounds__(chunk_threads)
   }
   const bool open_below = c > 0, open_above = of.end < n;
   const int above = thread - (static_cast<int>(keep_to - of.begin) + rows_a_thread - 1) / rows_a_thread;
-  if (thread < halo_threads) parts[0][thread] = open_below ? contribution(rows, at, false) : T{0};
-  if (above >= 0 && above < halo_threads) parts[1][above] = open_above ? contribution(rows, at, true) : T{0};
-  __syncthreads();  // rows are changed from here on
-  reduce_segments(of, rows, at, true, thread, chunk_threads);
+  relation<T> own{};
+  if (at.count > 0) own = reduce_dominant(rows, at);
+  if (thread < halo_threads) parts[0][thread] = open_below ? contribution(own, false) : T{0};
+  if (above >= 0 && above < halo_threads) parts[1][above] = open_above ? contribution(own, true) : T{0};
+  join_segments(of, rows, at, own, true, thread, chunk_threads);
   ends<T> whole{};
   close(get_relation(rows.slots), false, whole);
   fill_segments(of, rows, at, true, whole);
@@ -160,15 +162,18 @@ __global__ void __launch_bounds__(chunk_threads) reduce_chunks(band_task<T> task
   const chunk_place place(blockIdx.x, memory.chunks_a_system, n);
   if (place.chunk >= place.count) return;
   const segments of = place.rows(n);
-  const chunk<T> rows(dynamic_shared(), chunk_threads);
+  const chunk<T> rows(dynamic_shared(), chunk_threads, true);
   load_rows(task, of, rows, thread, chunk_threads);
   await_rows();
   const piece_place at(of, thread);
   const bool dominant = __syncthreads_and(dominates(rows, at)) != 0;
-  reduce_segments(of, rows, at, dominant, thread, chunk_threads);
+  relation<T> own{};
+  if (at.count > 0) own = reduce_piece(rows, at, dominant);
+  join_segments(of, rows, at, own, dominant, thread, chunk_threads);
 
   T* chunks = memory.chunks + place.system * memory.chunks_a_system * slot_size;
-  if (thread < slot_size - 1) chunks[place.chunk * slot_size + thread] = rows.slots[thread];
+  if (thread < slot_size)  // the last number of a slot is a joint's alone
+    chunks[place.chunk * slot_size + thread] = thread < slot_size - 1 ? rows.slots[thread] : T{0};
   __threadfence();
   __syncthreads();
   int last = 0;
@@ -176,11 +181,11 @@ __global__ void __launch_bounds__(chunk_threads) reduce_chunks(band_task<T> task
   if (thread == 0) last = atomicAdd(memory.arrived + group, 1u) + 1 == static_cast<unsigned>(place.leaves);
   if (__syncthreads_or(last) == 0) return;
   __threadfence();
-  T* own = chunks + place.group * group_size * slot_size;
-  for (int k = thread; k < place.leaves * slot_size; k += chunk_threads) rows.slots[k] = __ldcg(own + k);
-  join_slots(rows.slots, 1, group_size, place.leaves, thread, chunk_threads);
-  for (int k = thread + slot_size; k < place.leaves * slot_size; k += chunk_threads) own[k] = rows.slots[k];
-  if (thread < slot_size - 1) memory.groups[group * slot_size + thread] = rows.slots[thread];
+  T* group_slots = chunks + place.group * group_size * slot_size;
+  for (int e = thread; e < place.leaves * slot_size; e += chunk_threads) rows.f[e] = __ldcg(group_slots + e);
+  join_slots(rows.f, slot_size, 1, group_size, place.leaves, false, thread, chunk_threads);
+  for (int e = thread + slot_size; e < place.leaves * slot_size; e += chunk_threads) group_slots[e] = rows.f[e];
+  if (thread < slot_size - 1) memory.groups[group * slot_size + thread] = rows.f[thread];
 }
 
 // Between the passes: a block a system folds the groups, each thread a run of them, joins the runs, closes the
@@ -207,11 +212,11 @@ __global__ void __launch_bounds__(chunk_threads) join_groups(band_task<T> task, 
     }
     put_relation(slots + thread * slot_size, whole);
   }
-  join_slots(slots, 1, chunk_threads, leaves, thread, chunk_threads);
+  join_slots(slots, slot_size, 1, chunk_threads, leaves, false, thread, chunk_threads);
   if (first >= last) return;
   ends<T> at;
   close(get_relation(slots), task.A.periodic, at);
-  at = descend(slots, leaves, thread, at);
+  at = descend(slots, slot_size, leaves, thread, at);
   const auto put = [&](std::int64_t k, const ends<T>& e) {
     known[4 * k] = e.left;
     known[4 * k + 1] = e.first;
@@ -236,17 +241,19 @@ __global__ void __launch_bounds__(chunk_threads) fill_chunks(band_task<T> task, 
   const chunk_place place(blockIdx.x, memory.chunks_a_system, n);
   if (place.chunk >= place.count) return;
   const segments of = place.rows(n);
-  const chunk<T> rows(dynamic_shared(), chunk_threads);
+  const chunk<T> rows(dynamic_shared(), chunk_threads, false);
   load_rows(task, of, rows, thread, chunk_threads);
   const T* known = memory.group_ends + (place.system * memory.groups_a_system + place.group) * 4;
   const T* joints =
       memory.chunks + (place.system * memory.chunks_a_system + place.group * group_size) * slot_size;
   const ends<T> whole =
-      descend(joints, place.leaves, place.leaf, ends<T>{known[0], known[1], known[2], known[3]});
+      descend(joints, slot_size, place.leaves, place.leaf, ends<T>{known[0], known[1], known[2], known[3]});
   await_rows();
   const piece_place at(of, thread);
   const bool dominant = __syncthreads_and(dominates(rows, at)) != 0;
-  reduce_segments(of, rows, at, dominant, thread, chunk_threads);
+  relation<T> own{};
+  if (at.count > 0) own = reduce_piece(rows, at, dominant);
+  join_segments(of, rows, at, own, dominant, thread, chunk_threads);
   fill_segments(of, rows, at, dominant, whole);
   store_rows(task, of, rows, thread, chunk_threads, of.begin, of.end);
 }
@@ -258,7 +265,7 @@ template <real T, int Threads>
 void launch_resident(const device& dev, const band_task<T>& task, int per_block, int segment_threads,
                      bool across) {
   launch(dev, "solve_resident",
-         {ceil_div<std::int64_t>(task.b.shape.systems, per_block), Threads, chunk_bytes<T>(Threads)},
+         {ceil_div<std::int64_t>(task.b.shape.systems, per_block), Threads, chunk_bytes<T>(Threads, false)},
          solve_resident<T, Threads>, task, per_block, segment_threads, across);
 }
 
@@ -303,11 +310,12 @@ class carver {
 
 template <real T>
 void solve_two_passes(const device& dev, const band_task<T>& task, const tree_memory<T>& memory) {
-  const launch_shape blocks{task.b.shape.systems * memory.chunks_a_system, chunk_threads,
-                            chunk_bytes<T>(chunk_threads)};
-  launch(dev, "reduce_chunks", blocks, reduce_chunks<T>, task, memory);
+  const std::int64_t blocks = task.b.shape.systems * memory.chunks_a_system;
+  launch(dev, "reduce_chunks", {blocks, chunk_threads, chunk_bytes<T>(chunk_threads, true)}, reduce_chunks<T>,
+         task, memory);
   launch(dev, "join_groups", {task.b.shape.systems, chunk_threads}, join_groups<T>, task, memory);
-  launch(dev, "fill_chunks", blocks, fill_chunks<T>, task, memory);
+  launch(dev, "fill_chunks", {blocks, chunk_threads, chunk_bytes<T>(chunk_threads, false)}, fill_chunks<T>,
+         task, memory);
 }
 
 template <real T>
@@ -338,7 +346,7 @@ const char* solve_in_chunks(const device& dev, const band_task<T>& task, tridiag
   }
   memory.needed = needed;
   const std::int64_t chunks = ceil_div<std::int64_t>(n, kept_rows);
-  launch(dev, "solve_one_pass", {systems * chunks, chunk_threads, chunk_bytes<T>(chunk_threads)},
+  launch(dev, "solve_one_pass", {systems * chunks, chunk_threads, chunk_bytes<T>(chunk_threads, true)},
          solve_one_pass<T>, task, chunks, 0.999 * dropped<T>, needed);
   solve_two_passes(dev, task, memory);
   return "one pass over chunks with halos, or two";
@@ -350,21 +358,14 @@ template <real T>
 const char* partition_cuda(const device& dev, const tridiagonal_view<const T>& A, const batch_view<const T>& b,
                            const batch_view<T>& x, int* broken, tridiagonal_workspace& workspace) {
   if (b.shape.systems == 0 || b.shape.n == 0) return "nothing to do";
-  band_task<T> task{A, b, x, broken};
-  array<std::int64_t> offsets[3];
-  const std::int64_t* const given[3] = {A.shape.offsets, b.shape.offsets, x.shape.offsets};
-  const std::int64_t** const to[3] = {&task.A.shape.offsets, &task.b.shape.offsets, &task.x.shape.offsets};
-  for (int k = 0; k < 3; ++k) {
-    if (given[k] == nullptr) continue;
-    offsets[k] = array<std::int64_t>::from(dev, {given[k], static_cast<std::size_t>(b.shape.systems) + 1});
-    *to[k] = offsets[k].data();
-  }
+  const device_offsets offsets(dev, b.shape.systems);
+  const band_task<T> task{offsets.of(A), offsets.of(b), offsets.of(x), broken};
   const char* engine = "whole systems in blocks";
   if (b.shape.n <= 256 * rows_a_thread)
     solve_whole_systems(dev, task);
   else
     engine = solve_in_chunks(dev, task, workspace);
-  if (b.shape.offsets != nullptr) dev.synchronize();  // the offsets' copies go with this call
+  if (offsets.any()) dev.synchronize();  // the offsets' copies go with this call
   return engine;
 }
 

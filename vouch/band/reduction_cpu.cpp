@@ -4,6 +4,7 @@
 #include <vector>
 
 #include <vouch/band/elimination.hpp>
+#include <vouch/band/reduction_row.hpp>
 
 namespace vouch::detail {
 namespace {
@@ -24,63 +25,38 @@ struct reduced_rows {
       f[k] = b(s, i);
     }
   }
+  reduction_view<T> view() { return {a.data(), d.data(), c.data(), f.data()}; }
   double largest(std::size_t k) const {
     return std::fmax(std::fabs(a[k]), std::fmax(std::fabs(d[k]), std::fabs(c[k])));
   }
 };
 
-// Row i of `to` is row i of `from` without its neighbours at a distance of `step`.
-template <real T>
-void reduce_row(const reduced_rows<T>& from, reduced_rows<T>& to, std::size_t i, std::size_t step,
-                std::size_t n) {
-  T a = 0, c = 0, d = from.d[i], f = from.f[i];
-  if (i >= step) {
-    const T alpha = from.a[i] / from.d[i - step];
-    a = -alpha * from.a[i - step];
-    d -= alpha * from.c[i - step];
-    f -= alpha * from.f[i - step];
-  }
-  if (i + step < n) {
-    const T gamma = from.c[i] / from.d[i + step];
-    c = -gamma * from.c[i + step];
-    d -= gamma * from.a[i + step];
-    f -= gamma * from.f[i + step];
-  }
-  to.a[i] = a;
-  to.c[i] = c;
-  to.d[i] = d;
-  to.f[i] = f;
-}
-
 // Every level halves the unknowns; the way back finds those of a level from their neighbours.
 template <real T>
-void cyclic_reduction(reduced_rows<T>& rows, std::size_t n, std::vector<T>& x, elimination_facts& facts) {
-  for (std::size_t step = 1; 2 * step - 1 < n; step *= 2)
-    for (std::size_t i = 2 * step - 1; i < n; i += 2 * step) {
-      reduce_row(rows, rows, i, step, n);
-      facts.largest = std::fmax(facts.largest, rows.largest(i));
+void cyclic_reduction(reduced_rows<T>& rows, std::int64_t n, T* x, elimination_facts& facts) {
+  const reduction_view<T> view = rows.view();
+  for (std::int64_t step = 1; 2 * step - 1 < n; step *= 2)
+    for (std::int64_t i = 2 * step - 1; i < n; i += 2 * step) {
+      reduce_row(view, view, i, step, n);
+      facts.largest = std::fmax(facts.largest, rows.largest(static_cast<std::size_t>(i)));
     }
-  for (std::size_t step = std::bit_floor(n); step > 0; step /= 2)
-    for (std::size_t i = step - 1; i < n; i += 2 * step) {
-      T f = rows.f[i];
-      if (i >= step) f -= rows.a[i] * x[i - step];
-      if (i + step < n) f -= rows.c[i] * x[i + step];
-      x[i] = f / rows.d[i];
-    }
+  for (auto step = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(n))); step > 0;
+       step /= 2)
+    for (std::int64_t i = step - 1; i < n; i += 2 * step) substitute_row(view, i, step, n, x, 1);
 }
 
-// Every level halves the coupling's reach for all unknowns at once.
+// Every level doubles the distance of what each unknown is coupled to, for all of them at once.
 template <real T>
-void parallel_reduction(reduced_rows<T>& rows, std::size_t n, std::vector<T>& x, elimination_facts& facts) {
-  reduced_rows<T> next(n);
-  for (std::size_t step = 1; step < n; step *= 2) {
-    for (std::size_t i = 0; i < n; ++i) {
-      reduce_row(rows, next, i, step, n);
-      facts.largest = std::fmax(facts.largest, next.largest(i));
+void parallel_reduction(reduced_rows<T>& rows, std::int64_t n, T* x, elimination_facts& facts) {
+  reduced_rows<T> next(static_cast<std::size_t>(n));
+  for (std::int64_t step = 1; step < n; step *= 2) {
+    for (std::int64_t i = 0; i < n; ++i) {
+      reduce_row(rows.view(), next.view(), i, step, n);
+      facts.largest = std::fmax(facts.largest, next.largest(static_cast<std::size_t>(i)));
     }
     std::swap(rows, next);
   }
-  for (std::size_t i = 0; i < n; ++i) x[i] = rows.f[i] / rows.d[i];
+  for (std::int64_t i = 0; i < n; ++i) substitute_row(rows.view(), i, n, n, x, 1);
 }
 
 template <real T, class Reduce>
@@ -94,7 +70,7 @@ void reduce_all(const device& dev, const tridiagonal_view<const T>& A, const bat
     reduced_rows<T> system(n);
     system.load(A, b, s, rows);
     std::vector<T> answer(n);
-    if (n > 0) reduce(system, n, answer, facts[s]);
+    if (n > 0) reduce(system, rows, answer.data(), facts[s]);
     for (std::size_t i = 0; i < n; ++i) {
       facts[s].broken = facts[s].broken || !std::isfinite(answer[i]);
       x(s, static_cast<std::int64_t>(i)) = answer[i];

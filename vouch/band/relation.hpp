@@ -239,6 +239,27 @@ VOUCH_HOST_DEVICE inline relation<T> join(const relation<T>& before, const relat
   return whole;
 }
 
+/// The same where the rows of both pieces dominate and their relations have come by plain elimination: row 0 is
+/// that of the first unknown, without the right one, row 1 that of the last, without the left one. Dominance
+/// lasts.
+template <real T>
+VOUCH_HOST_DEVICE inline relation<T> join_dominant(const relation<T>& before, const relation<T>& after,
+                                                   joint<T>& at) {
+  // inverse_v: of the row of v = x_l of the left piece, inverse_w: of w = x_f of the right one without v.
+  const T inverse_v = T{1} / before.last[1], m = after.left[0] * inverse_v;
+  const T inverse_w = T{1} / (after.first[0] - m * before.right[1]);
+  const T w_rhs = (after.rhs[0] - m * before.rhs[1]) * inverse_w, w_first = -m * before.first[1] * inverse_w;
+  const T w_last = after.last[0] * inverse_w;
+  const T v_rhs = before.rhs[1] * inverse_v, v_first = before.first[1] * inverse_v;
+  const T v_w = before.right[1] * inverse_v, e = before.last[0], b = after.first[1];
+  at = {{T{0}, w_first, w_last, T{0}, w_rhs}, {v_w, T{0}, v_first, T{0}, T{0}, v_rhs}, false};
+  return {{before.left[0], T{0}},
+          {before.first[0] - e * (v_first - v_w * w_first), -b * w_first},
+          {e * v_w * w_last, after.last[1] - b * w_last},
+          {T{0}, after.right[1]},
+          {before.rhs[0] - e * (v_rhs - v_w * w_rhs), after.rhs[1] - b * w_rhs}};
+}
+
 /// The ends of a whole system. periodic: its ends are each other's neighbours; else nothing lies beyond them.
 /// Returns false where the two equations determine nothing.
 template <real T>

@@ -3,17 +3,17 @@
 #include <cmath>
 #include <limits>
 
-#include <vouch/band/band_residual.hpp>
-#include <vouch/band/elimination.hpp>
-#include <vouch/band/mixed.hpp>
+#include <vouch/band/check_cuda.hpp>
+#include <vouch/band/engine.hpp>
 #include <vouch/band/solve.hpp>
+#include <vouch/band/verdict.hpp>
+#include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
 
 namespace vouch {
 namespace {
 
-using detail::band_residual_facts;
-using detail::elimination_facts;
+using namespace detail;
 using method = tridiagonal_method;
 
 void require_shapes(const batch_shape& A, const batch_shape& b, const batch_shape& x) {
@@ -43,133 +43,39 @@ tridiagonal_view<const T> spread(const tridiagonal_view<const T>& A, std::int64_
   return all;
 }
 
-method choose(const batch_shape& b, bool periodic, double dominance, int threads, method asked) {
+method choose(const device& dev, const batch_shape& b, bool periodic, double dominance, method asked) {
   if (asked != method::automatic) return asked;
-  if (periodic || dominance < 1) return method::partition;
-  const bool fills_the_machine = b.systems >= 4 * threads || b.n < detail::partition_least;
+  if (dev.is_cuda() || periodic || dominance < 1) return method::partition;
+  const bool fills_the_machine = b.systems >= 4 * dev.threads() || b.n < partition_least;
   return fills_the_machine ? method::thomas : method::partition;
 }
 
-// Where the rows of many short systems need interchanges, whole systems side by side do better than pieces.
+// Names the first element of a right-hand side that is no number.
 template <real T>
-bool side_by_side(const batch_shape& b, bool periodic) {
-  return !periodic && b.systems >= 8 && b.n < 8 * detail::partition_least;
-}
-
-template <real T>
-void eliminate_in_single(const device& dev, const tridiagonal_view<const T>& A, const batch_view<const T>& b,
-                         const batch_view<T>& x, elimination_facts* facts) {
-  if constexpr (sizeof(T) == sizeof(double)) detail::solve_in_single(dev, A, b, x, facts);
-}
-
-template <real T>
-std::string eliminate(const device& dev, method how, const tridiagonal_view<const T>& A,
-                      const batch_view<const T>& b, const batch_view<T>& x, elimination_facts* facts) {
-  switch (how) {
-    case method::thomas:
-      detail::solve_thomas(dev, A, b, x, facts);
-      return b.shape.systems > 1 ? "systems side by side in vectors" : "one sweep down, one up";
-    case method::cyclic_reduction:
-      detail::solve_cyclic_reduction(dev, A, b, x, facts);
-      return "a system a thread";
-    case method::pcr:
-      detail::solve_pcr(dev, A, b, x, facts);
-      return "a system a thread";
-    default:
-      break;
-  }
-  if (side_by_side<T>(b.shape, A.periodic)) {
-    detail::solve_pivoted(dev, A, b, x, facts);
-    return "systems side by side in vectors, rows change places";
-  }
-  detail::solve_partition(dev, A, b, x, facts);
-  return "pieces side by side in vectors, rows change places";
-}
-
-// The systems' verdicts.
-struct judgement {
-  std::vector<band_residual_facts> residuals;
-  std::vector<elimination_facts> eliminations;
-  double rtol = 0, atol = 0, unit = 0;
-
-  bool converged(std::size_t s) const {
-    const double norm = residuals[s].residual.value();
-    return norm <= std::max(rtol * residuals[s].rhs.value(), atol) && !(eliminations[s].broken && norm != 0);
-  }
-  // A backward error above that of elimination without growth is corrected once, whatever the tolerance.
-  bool wants_correction(std::size_t s, bool first) const {
-    return !converged(s) || (first && !eliminations[s].broken && residuals[s].backward_error() > 4 * unit);
-  }
-  std::vector<bool> to_correct(bool first) const {
-    std::vector<bool> those(residuals.size());
-    for (std::size_t s = 0; s < residuals.size(); ++s) those[s] = wants_correction(s, first);
-    return those;
-  }
-  double relative(std::size_t s) const {
-    const double norm = residuals[s].residual.value(), rhs = residuals[s].rhs.value();
-    return norm == 0 ? 0 : rhs > 0 ? norm / rhs : std::numeric_limits<double>::infinity();
-  }
-  // The sum over systems of what is missed, to see whether a correction helped; NaN counts as everything.
-  double distance() const {
-    double worst = 0;
-    for (std::size_t s = 0; s < residuals.size(); ++s)
-      if (!converged(s)) worst = std::max(worst, std::isnan(relative(s)) ? 1e300 : relative(s));
-    return worst;
-  }
-};
-
-void report_systems(const judgement& found, tridiagonal_report& report) {
-  double worst = -1;
-  bool broken = false;
+void require_finite(const device& dev, const batch_view<const T>& b, const judgement& found) {
   for (std::size_t s = 0; s < found.residuals.size(); ++s) {
-    const double relative = found.relative(s), rank = std::isnan(relative) ? 1e301 : relative;
-    if (rank > worst) {
-      worst = rank;
-      report.worst_system = static_cast<std::int64_t>(s);
-      report.true_residual = found.residuals[s].residual.value();
-      report.rhs_norm = found.residuals[s].rhs.value();
-    }
-    const double error = found.residuals[s].backward_error();
-    if (!(error <= report.backward_error)) report.backward_error = error;
-    if (found.converged(s)) continue;
-    ++report.systems_missed;
-    if (report.first_missed.size() < 100) report.first_missed.push_back(static_cast<std::int64_t>(s));
-    broken = broken || found.eliminations[s].broken || !std::isfinite(relative);
+    if (std::isfinite(found.residuals[s].rhs_inf)) continue;
+    const auto system = static_cast<std::int64_t>(s);
+    const auto element = [&](std::int64_t i) {
+      T value;
+      copy_bytes(&value, device::cpu(1), b.data + b.shape.at(system, i), dev, sizeof value);
+      return value;
+    };
+    std::int64_t i = 0;
+    while (i + 1 < b.shape.rows(system) && std::isfinite(element(i))) ++i;
+    throw value_error("tridiagonal solve: b[" + std::to_string(i) + "] of system " + std::to_string(s) +
+                      " is " + (std::isnan(element(i)) ? "NaN" : "infinite"));
   }
-  const bool many = found.residuals.size() > 1;
-  const std::string which =
-      many ? "system " + std::to_string(report.first_missed.empty() ? 0 : report.first_missed[0])
-           : std::string("the matrix");
-  if (report.systems_missed == 0) {
-    report.status = solve_status::converged;
-    report.reason = "the recomputed residual meets the tolerance";
-  } else if (broken) {
-    report.status = solve_status::breakdown;
-    report.reason = which + (report.method == "partition" || report.method == "auto"
-                                 ? " is singular to working precision"
-                                 : " needs interchanges of rows or is singular");
-  } else {
-    report.status = solve_status::stagnated;
-    report.reason = which + " keeps a residual above the tolerance";
-  }
-}
-
-void report_growth(const judgement& found, method how, tridiagonal_report& report) {
-  double largest = 0;
-  for (const elimination_facts& f : found.eliminations) largest = std::max(largest, f.largest);
-  const double of = how == method::partition ? 1.0 : report.matrix.largest;
-  report.growth = of > 0 ? std::max(1.0, largest / of) : 1;
-  constexpr double worrying = 1e4;
-  if (report.growth > worrying && how != method::partition)
-    report.warnings.push_back("coefficients grew by " + std::to_string(report.growth) +
-                              " without interchanges of rows; partition keeps them small");
 }
 
 template <real T>
-void add_correction(const device& dev, const batch_view<T>& x, const T* dx, const std::vector<bool>& those) {
+void add_correction(const device& dev, const batch_view<T>& x, const T* dx,
+                    const std::vector<unsigned char>& those) {
+  if constexpr (built_with_cuda)
+    if (dev.is_cuda()) return add_correction_cuda(dev, x, dx, those);
 #pragma omp parallel for num_threads(dev.threads()) schedule(static) if (x.shape.systems > 1)
   for (std::int64_t s = 0; s < x.shape.systems; ++s)
-    if (those[static_cast<std::size_t>(s)])
+    if (those[static_cast<std::size_t>(s)] != 0)
       for (std::int64_t i = 0; i < x.shape.rows(s); ++i) x(s, i) += dx[x.shape.at(s, i)];
 }
 
@@ -178,76 +84,43 @@ std::int64_t extent(const batch_shape& shape) {
   return shape.n == 0 || shape.systems == 0 ? 0 : shape.at(shape.systems - 1, shape.n - 1) + 1;
 }
 
-// Names the first element of a right-hand side that is no number.
+// Corrects x by solving for its residual, until that is small enough or no longer halves.
 template <real T>
-void require_finite(const batch_view<const T>& b, const judgement& found) {
-  for (std::size_t s = 0; s < found.residuals.size(); ++s) {
-    if (std::isfinite(found.residuals[s].rhs_inf)) continue;
-    const auto system = static_cast<std::int64_t>(s);
-    std::int64_t i = 0;
-    while (i + 1 < b.shape.rows(system) && std::isfinite(b(system, i))) ++i;
-    throw value_error("tridiagonal solve: b[" + std::to_string(i) + "] of system " + std::to_string(s) +
-                      " is " + (std::isnan(b(system, i)) ? "NaN" : "infinite"));
-  }
-}
-
-template <real T>
-void check_and_refine(const device& dev, method how, const tridiagonal_view<const T>& A,
-                      const batch_view<const T>& b, const batch_view<T>& x, const tridiagonal_options& options,
-                      judgement& found, tridiagonal_report& report) {
-  array<T> r(device::cpu(1), extent(x.shape)), dx(device::cpu(1), extent(x.shape));
-  const batch_view<T> correction{dx.data(), x.shape};
+void refine(const device& dev, band_engine<T>& engine, const tridiagonal_view<const T>& A,
+            const batch_view<const T>& b, const batch_view<T>& x, int most, judgement& found,
+            int& refinements) {
+  array<T> r(dev, extent(x.shape)), dx;
+  band_residual<T>(dev, A, b, x, r.data(), found.residuals.data());
+  require_finite(dev, b, found);
   std::vector<elimination_facts> again(found.eliminations.size());
-  detail::band_residual<T>(dev, A, b, x, r.data(), found.residuals.data());
-  require_finite(b, found);
-  for (double before = found.distance(); report.refinements < options.max_refinements && before < 1e300;) {
-    const std::vector<bool> those = found.to_correct(report.refinements == 0);
-    if (std::find(those.begin(), those.end(), true) == those.end()) break;
-    if (options.mixed)
-      eliminate_in_single<T>(dev, A, {r.data(), x.shape}, correction, again.data());
-    else
-      eliminate<T>(dev, how, A, {r.data(), x.shape}, correction, again.data());
+  double before = found.distance();
+  for (int done = 0; done < most && before < 1e300; ++done) {
+    const std::vector<unsigned char> those = found.to_correct(done == 0);
+    if (std::find(those.begin(), those.end(), 1) == those.end()) return;
+    if (dx.size() == 0) dx = array<T>(dev, extent(x.shape));
+    engine.solve({r.data(), x.shape}, {dx.data(), x.shape}, again.data());
     add_correction(dev, x, dx.data(), those);
-    ++report.refinements;
-    detail::band_residual<T>(dev, A, b, x, r.data(), found.residuals.data());
+    ++refinements;
+    band_residual<T>(dev, A, b, x, r.data(), found.residuals.data());
     const double now = found.distance();
-    if (!(now <= before / 2)) break;
+    if (!(now <= before / 2)) return;
     before = now;
   }
 }
 
 template <real T>
-tridiagonal_report solve_cpu(const device& dev, const tridiagonal_view<const T>& A,
-                             const batch_view<const T>& b, const batch_view<T>& x,
-                             const tridiagonal_options& options) {
-  tridiagonal_report report;
-  const auto systems = static_cast<std::size_t>(b.shape.systems);
-  if (options.check) report.matrix = examine(dev, A);
-  method how =
-      choose(b.shape, A.periodic, options.check ? report.matrix.dominance : 0, dev.threads(), options.method);
-  if (A.periodic && how != method::partition)
-    throw value_error(std::string("tridiagonal solve: ") + name(how) + " cannot do periodic systems",
-                      "use partition");
-  judgement found{std::vector<band_residual_facts>(systems), std::vector<elimination_facts>(systems),
-                  options.rtol, options.atol, std::numeric_limits<T>::epsilon() / 2};
-  if (options.rtol == 0) found.rtol = sizeof(T) == sizeof(double) ? 1e-8 : 1e-5;
-  report.precision = options.mixed ? "mixed" : sizeof(T) == sizeof(double) ? "double" : "single";
-  report.method = name(how);
-  if (options.mixed) {
-    report.method = name(how = method::partition);
-    report.engine = "pieces side by side in vectors of single precision";
-    eliminate_in_single(dev, A, b, x, found.eliminations.data());
-  } else {
-    report.engine = eliminate(dev, how, A, b, x, found.eliminations.data());
-  }
-  if (!options.check) {
-    report.status = solve_status::stopped;
-    report.reason = "the residual was not asked for";
-    return report;
-  }
-  check_and_refine(dev, how, A, b, x, options, found, report);
-  report_systems(found, report);
-  report_growth(found, how, report);
+const char* precision_name(bool mixed) {
+  return mixed ? "mixed" : sizeof(T) == sizeof(double) ? "double" : "single";
+}
+
+// Single precision inside did not do: once more in double.
+template <real T>
+tridiagonal_report solve_again(const device& dev, const tridiagonal_view<const T>& A,
+                               const batch_view<const T>& b, const batch_view<T>& x,
+                               tridiagonal_options options) {
+  options.mixed = false;
+  tridiagonal_report report = solve(dev, A, b, x, options);
+  report.warnings.push_back("single precision inside does not suffice for this matrix, double was used");
   return report;
 }
 
@@ -265,12 +138,37 @@ double tridiagonal_report::relative_true() const {
 }
 
 template <real T>
-tridiagonal_report solve(const device& dev, const tridiagonal_view<const T>& A, const batch_view<const T>& b,
-                         const batch_view<T>& x, const tridiagonal_options& options) {
-  require_shapes(A.shape, b.shape, x.shape);
-  if (options.mixed && sizeof(T) != sizeof(double))
-    throw value_error("tridiagonal solve: mixed precision gives a double answer, b and x are single");
-  return solve_cpu(dev, spread(A, b.shape.systems), b, x, options);
+tridiagonal_report solve(const device& dev, const tridiagonal_view<const T>& given,
+                         const batch_view<const T>& b, const batch_view<T>& x,
+                         const tridiagonal_options& options) {
+  require_shapes(given.shape, b.shape, x.shape);
+  const tridiagonal_view<const T> A = spread(given, b.shape.systems);
+  const auto systems = static_cast<std::size_t>(b.shape.systems);
+  tridiagonal_report report;
+  if (options.check) report.matrix = examine(dev, given);
+  const double dominance = options.check ? report.matrix.dominance : 0;
+  const method how =
+      options.mixed ? method::partition : choose(dev, b.shape, A.periodic, dominance, options.method);
+  report.method = name(how);
+  report.precision = precision_name<T>(options.mixed);
+  band_engine<T> engine(dev, how, options.mixed, A, options.workspace);
+  judgement found{std::vector<band_residual_facts>(systems), std::vector<elimination_facts>(systems),
+                  options.rtol > 0              ? options.rtol
+                  : sizeof(T) == sizeof(double) ? 1e-8
+                                                : 1e-5,
+                  options.atol, std::numeric_limits<T>::epsilon() / 2};
+  if (systems > 0 && b.shape.n > 0) engine.solve(b, x, options.check ? found.eliminations.data() : nullptr);
+  report.engine = engine.name();
+  if (!options.check) {
+    report.status = solve_status::stopped;
+    report.reason = "the residual was not asked for";
+    return report;
+  }
+  refine(dev, engine, A, b, x, options.max_refinements, found, report.refinements);
+  report_systems(found, report);
+  if (options.mixed && report.status != solve_status::converged) return solve_again(dev, given, b, x, options);
+  report_growth(found, how, report);
+  return report;
 }
 
 template tridiagonal_report solve(const device&, const tridiagonal_view<const float>&,

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <vouch/band/tridiagonal.hpp>
+#include <vouch/band/workspace.hpp>
 #include <vouch/core/device.hpp>
 #include <vouch/core/solve_status.hpp>
 
@@ -28,6 +29,8 @@ struct tridiagonal_options {
   double atol = 0;
   int max_refinements = 10;  // corrections by the residual, where it misses the tolerance
   bool check = true;         // false: neither looks at the matrix nor recomputes the residual
+  tridiagonal_workspace* workspace =
+      nullptr;  // GPU memory to use again; without it every solve allocates its own
 };
 
 /// The verdict over a batch and its evidence, of the worst system where there are several.

@@ -4,11 +4,15 @@
 #include <string>
 #include <vector>
 
-#include <vouch/band/tridiagonal.hpp>
+#include <vouch/band/band_rows.hpp>
+#include <vouch/band/check_cuda.hpp>
+#include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
 
 namespace vouch {
 namespace {
+
+using namespace detail;
 
 constexpr std::int64_t chunk_rows = 4096;
 
@@ -17,56 +21,35 @@ struct piece {
   std::int64_t system, first, last;
 };
 
-struct piece_facts {
-  bool symmetric = true, positive = true;
-  double dominance = std::numeric_limits<double>::infinity();
-  double column_dominance = std::numeric_limits<double>::infinity();
-  double largest = 0;
-  std::int64_t weakest = 0;
-  std::int64_t bad = -1;  // row of the first entry that is no number
-};
-
-double over(double a, double b) { return b > 0 ? a / b : std::numeric_limits<double>::infinity(); }
-
 template <real T>
-piece_facts look(tridiagonal_view<const T> A, const piece& p) {
-  piece_facts facts;
-  const std::int64_t n = A.shape.rows(p.system);
-  const auto entry = [&](const T* of, std::int64_t i) {
-    return static_cast<double>(of[A.shape.at(p.system, i)]);
-  };
-  const auto below = [&](std::int64_t i) { return i > 0 || A.periodic ? entry(A.dl, i) : 0.0; };
-  const auto above = [&](std::int64_t i) { return i + 1 < n || A.periodic ? entry(A.du, i) : 0.0; };
-  for (std::int64_t i = p.first; i < p.last; ++i) {
-    const double a = below(i), d = entry(A.d, i), c = above(i);
-    if (!std::isfinite(a) || !std::isfinite(d) || !std::isfinite(c)) {
-      if (facts.bad < 0) facts.bad = i;
-      continue;
-    }
-    facts.positive = facts.positive && d > 0;
-    facts.largest = std::max({facts.largest, std::fabs(a), std::fabs(d), std::fabs(c)});
-    const double row = over(std::fabs(d), std::fabs(a) + std::fabs(c));
-    if (row < facts.dominance) {
-      facts.dominance = row;
-      facts.weakest = i;
-    }
-    const std::int64_t next = i + 1 < n ? i + 1 : 0, last = i > 0 ? i - 1 : n - 1;
-    const double a_next = next > 0 || A.periodic ? entry(A.dl, next) : 0.0;
-    const double c_last = i > 0 || A.periodic ? entry(A.du, last) : 0.0;
-    facts.symmetric = facts.symmetric && c == a_next;
-    facts.column_dominance =
-        std::min(facts.column_dominance, over(std::fabs(d), std::fabs(a_next) + std::fabs(c_last)));
-  }
+matrix_facts look(const tridiagonal_view<const T>& A, const piece& p) {
+  matrix_facts facts;
+  for (std::int64_t i = p.first; i < p.last; ++i)
+    facts.add(facts_of_row(A, p.system, i, A.shape.rows(p.system)));
   return facts;
 }
 
 // Names the first entry of a row that is no number.
 template <real T>
-[[noreturn]] void refuse(tridiagonal_view<const T> A, std::int64_t s, std::int64_t i) {
+[[noreturn]] void refuse(const device& dev, const tridiagonal_view<const T>& A, std::int64_t s,
+                         std::int64_t i) {
   const std::int64_t at = A.shape.at(s, i);
+  const auto entry = [&](const T* of) {
+    T value;
+    copy_bytes(&value, device::cpu(1), of + at, dev, sizeof value);
+    return value;
+  };
   const bool below = i > 0 || A.periodic;
-  const char* which = below && !std::isfinite(A.dl[at]) ? "dl" : !std::isfinite(A.d[at]) ? "d" : "du";
-  const T value = which[1] == 'l' ? A.dl[at] : which[1] == 'u' ? A.du[at] : A.d[at];
+  const char* which = "du";
+  T value = entry(A.du);
+  if (const T d = entry(A.d); !std::isfinite(d)) {
+    which = "d";
+    value = d;
+  }
+  if (const T dl = entry(A.dl); below && !std::isfinite(dl)) {
+    which = "dl";
+    value = dl;
+  }
   std::string text = std::string(which) + "[" + std::to_string(i) + "]";
   if (A.shape.systems > 1) text += " of system " + std::to_string(s);
   throw value_error("tridiagonal: " + text + " is " + (std::isnan(value) ? "NaN" : "infinite"));
@@ -131,27 +114,29 @@ tridiagonal<T> tridiagonal<T>::constant(const device& dev, T lower, T diagonal, 
 
 template <real T>
 tridiagonal_facts examine(const device& dev, tridiagonal_view<const T> A) {
-  const std::vector<piece> pieces = cut(A.shape);
-  const auto count = static_cast<std::int64_t>(pieces.size());
-  std::vector<piece_facts> found(pieces.size());
+  std::vector<matrix_facts> found;
+  std::vector<std::int64_t> system;  // of every element of found
+  if (dev.is_cuda()) {
+    if constexpr (built_with_cuda) found = examine_cuda(dev, A);
+    for (std::size_t s = 0; s < found.size(); ++s) system.push_back(static_cast<std::int64_t>(s));
+  } else {
+    const std::vector<piece> pieces = cut(A.shape);
+    const auto count = static_cast<std::int64_t>(pieces.size());
+    found.resize(pieces.size());
 #pragma omp parallel for num_threads(dev.threads()) schedule(static) if (count > 1)
-  for (std::int64_t p = 0; p < count; ++p)
-    found[static_cast<std::size_t>(p)] = look(A, pieces[static_cast<std::size_t>(p)]);
-  tridiagonal_facts facts;
-  facts.dominance = facts.column_dominance = std::numeric_limits<double>::infinity();
-  for (std::size_t p = 0; p < found.size(); ++p) {
-    if (found[p].bad >= 0) refuse(A, pieces[p].system, found[p].bad);
-    facts.symmetric = facts.symmetric && found[p].symmetric;
-    facts.positive_diagonal = facts.positive_diagonal && found[p].positive;
-    facts.column_dominance = std::min(facts.column_dominance, found[p].column_dominance);
-    facts.largest = std::max(facts.largest, found[p].largest);
-    if (found[p].dominance < facts.dominance) {
-      facts.dominance = found[p].dominance;
-      facts.weakest_system = pieces[p].system;
-      facts.weakest_row = found[p].weakest;
-    }
+    for (std::int64_t p = 0; p < count; ++p)
+      found[static_cast<std::size_t>(p)] = look(A, pieces[static_cast<std::size_t>(p)]);
+    for (const piece& p : pieces) system.push_back(p.system);
   }
-  return facts;
+  matrix_facts all;
+  std::int64_t weakest_system = 0;
+  for (std::size_t p = 0; p < found.size(); ++p) {
+    if (found[p].bad >= 0) refuse(dev, A, system[p], found[p].bad);
+    if (found[p].dominance < all.dominance) weakest_system = system[p];
+    all.add(found[p]);
+  }
+  return {all.symmetric, all.positive,         all.dominance, weakest_system,
+          all.weakest,   all.column_dominance, all.largest};
 }
 
 template struct tridiagonal<float>;

@@ -104,7 +104,7 @@ struct tridiagonal {
 struct tridiagonal_facts {
   bool symmetric = true;  // dl[i+1] == du[i] throughout
   bool positive_diagonal = true;
-  double dominance = 0;  // least |d| / (|dl| + |du|) of a row; infinite for a diagonal matrix
+  double dominance = 0;  // least |d| / (|dl| + |du|) of a row; infinite for a diagonal matrix, 0 for a row of zeros
   std::int64_t weakest_system = 0, weakest_row = 0;  // where that is
   double column_dominance = 0;                       // likewise of a column
   double largest = 0;                                // magnitude of an entry
@@ -112,8 +112,8 @@ struct tridiagonal_facts {
 
 /// Looks at every entry that is used; periodic ones included.
 ///
-/// Memory  A lives on the CPU.
-/// Result  Same bits for any number of threads.
+/// Memory  A lives on dev.
+/// Result  Same bits for any number of threads. Waits for a GPU.
 /// Throws  value_error  a NaN or infinity: the text names the element; a shape that is not one
 template <real T>
 tridiagonal_facts examine(const device& dev, tridiagonal_view<const T> A);

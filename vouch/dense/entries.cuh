@@ -43,7 +43,7 @@ __device__ inline bool is_negative(float x) { return __float_as_int(x) < 0; }
 template <scalar R, scalar A>
 __device__ R multiply_add_finite(A a, R x, R c) {
   if constexpr (!is_interval<R>) {
-    return std::fma(a, x, c);
+    return ::fma(a, x, c);
   } else if constexpr (!is_interval<A>) {
     const bool negative = is_negative(a);
     return R::unchecked(fma_down(a, negative ? x.hi() : x.lo(), c.lo()),

@@ -1,0 +1,180 @@
+#include "solve_band.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <vouch/band/solve.hpp>
+#include <vouch/core/error.hpp>
+#include <vouch/io/matrix_market.hpp>
+#include <vouch/sparse/residual.hpp>
+
+#include "rounded.hpp"
+
+namespace vouch::cli {
+namespace {
+
+// The diagonals of a matrix in precision T, and the vectors.
+template <real T>
+struct diagonals {
+  array<T> dl, d, du, b, x;
+};
+
+bool is_tridiagonal(csr_view<const double> A) {
+  for (std::int64_t i = 0; i < A.rows; ++i)
+    for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k)
+      if (A.col[k] < i - 1 || A.col[k] > i + 1) return false;
+  return A.rows == A.cols;
+}
+
+// A cheap look at the header, which a pipe would not survive: may the file hold a tridiagonal matrix?
+bool may_be_tridiagonal(const std::string& path) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) return false;
+  try {
+    const matrix_market_header header = read_matrix_market_header(path);
+    return header.format == matrix_format::coordinate && header.rows == header.cols &&
+           header.entries / 3 <= header.rows;
+  } catch (const error&) {
+    return false;  // whoever reads it says what is wrong
+  }
+}
+
+// What no direct method has.
+bool wants_iterations(const solve_request& request) {
+  return request.precondition != "none" || request.fixed_iterations || request.stop_recurrence ||
+         request.max_iterations || !request.history.empty() || !request.plot.empty() ||
+         request.initial != "zeros";
+}
+
+template <real T>
+diagonals<T> take_diagonals(const device& cpu, const linear_system& system, const std::string& rhs) {
+  const std::int64_t n = system.A.rows;
+  const array<T> val = rounded<T>(cpu, {system.A.val.data(), system.A.nonzeros()}, system.file);
+  diagonals<T> of{array<T>::zeros(cpu, n), array<T>::zeros(cpu, n), array<T>::zeros(cpu, n),
+                  rounded<T>(cpu, {system.b.data(), system.b.size()}, rhs), array<T>(cpu, system.b.size())};
+  for (std::int64_t i = 0; i < n; ++i)
+    for (std::int64_t k = system.A.row_ptr[i]; k < system.A.row_ptr[i + 1]; ++k) {
+      const std::int64_t j = system.A.col[k];
+      (j < i ? of.dl : j == i ? of.d : of.du)[i] = val[k];
+    }
+  return of;
+}
+
+tridiagonal_method band_method_of(const solve_request& request) {
+  for (const tridiagonal_method m : {tridiagonal_method::thomas, tridiagonal_method::cyclic_reduction,
+                                     tridiagonal_method::pcr, tridiagonal_method::partition})
+    if (request.method == name(m)) return m;
+  return tridiagonal_method::automatic;
+}
+
+solve_report as_solve_report(const tridiagonal_report& from, const solve_request& request) {
+  solve_report report;
+  report.status = from.status;
+  report.reason = from.reason;
+  report.method = from.method;
+  report.engine = from.engine;
+  report.precision = from.precision;
+  report.preconditioner = "none";
+  report.iterations = from.refinements;
+  report.rhs_norm = from.rhs_norm;
+  report.tolerance = std::max(request.relative_tolerance() * from.rhs_norm, request.atol);
+  report.true_residual = report.recurrence_residual = from.true_residual;
+  report.backward_error = from.backward_error;
+  report.warnings = from.warnings;
+  return report;
+}
+
+// The verdict is about the system of the file, not about its rounding to single precision.
+void judge_unrounded(const device& cpu, const linear_system& system, const array<double>& x,
+                     const solve_request& request, solve_report& report) {
+  for (std::int64_t j = 0; j < system.columns && has_solution(report.status); ++j) {
+    array<double> r(cpu, system.A.rows);
+    const residual_facts facts = residual<double>(cpu, system.A, system.column(system.b, j),
+                                                  {x.data() + j * system.A.rows, system.A.rows}, nullptr, r);
+    report.rhs_norm = facts.rhs_norm2;
+    report.tolerance = std::max(request.relative_tolerance() * facts.rhs_norm2, request.atol);
+    report.true_residual = facts.norm2;
+    report.backward_error = facts.backward_error();
+    if (facts.norm2 <= report.tolerance) continue;
+    report.status = solve_status::stagnated;
+    report.reason = "the system rounded to single precision is solved, that of the file misses the tolerance";
+    return;
+  }
+}
+
+template <real T>
+void solve_columns(const device& cpu, const device& dev, const solve_request& request, band_run& run) {
+  const linear_system& system = run.system;
+  solve_outcome& outcome = run.outcome;
+  diagonals<T> of;
+  timed(outcome.times.setup, [&] { of = take_diagonals<T>(cpu, system, request.rhs); });
+  if (dev.is_cuda())
+    timed(outcome.times.transfer, [&] {
+      for (array<T>* a : {&of.dl, &of.d, &of.du, &of.b, &of.x}) *a = a->to(dev);
+    });
+  const tridiagonal_view<const T> A{of.dl.data(), of.d.data(), of.du.data(), contiguous(system.A.rows)};
+  const batch_shape shape = contiguous(system.A.rows, system.columns);
+  for (std::int64_t k = 0; k < request.common.repeat; ++k) {
+    const stopwatch clock;
+    const tridiagonal_report report =
+        solve<T>(dev, A, {of.b.data(), shape}, {of.x.data(), shape}, band_options(request));
+    outcome.repeats.push_back(clock.seconds());
+    outcome.times.solve += outcome.repeats.back();
+    outcome.report = as_solve_report(report, request);
+    outcome.column = report.worst_system;
+  }
+  timed(outcome.times.transfer, [&] {
+    const array<T> back = of.x.to(cpu);
+    outcome.x = array<double>(cpu, back.size());
+    std::copy(back.begin(), back.end(), outcome.x.begin());
+  });
+  if (sizeof(T) < sizeof(double)) judge_unrounded(cpu, system, outcome.x, request, outcome.report);
+}
+
+void log_run(const console& log, const band_run& run) {
+  log.line(fmt::format("matrix     {}: {} x {}, {} nonzeros, tridiagonal{}", run.system.file, run.system.A.rows,
+                       run.system.A.cols, run.system.A.nonzeros(),
+                       run.system.facts.symmetric ? ", symmetric" : ""));
+  log.line(fmt::format("method     {}, {} precision: {}", run.outcome.report.method,
+                       run.outcome.report.precision, run.outcome.report.engine));
+  log.line(fmt::format("device     {}: {}", run.device.dev.name(), run.device.why));
+}
+
+}  // namespace
+
+tridiagonal_options band_options(const solve_request& request) {
+  tridiagonal_options options;
+  options.method = band_method_of(request);
+  options.mixed = request.common.precision == "mixed";
+  options.rtol = request.relative_tolerance();
+  options.atol = request.atol;
+  return options;
+}
+
+std::optional<band_run> run_band(const solve_request& request, const device& cpu, const console& log) {
+  const bool asked = is_band_method(request.method);
+  if (!asked && (request.method != "auto" || wants_iterations(request) || !may_be_tridiagonal(request.matrix)))
+    return std::nullopt;
+  const device_request wanted = parse_device(request.common.device);
+  band_run run{{}, {}, {wanted.cuda ? device::cuda(wanted.index) : cpu, "as asked"}};
+  if (wanted.automatic) run.device.why = "reading the file costs more than solving";
+  run.system.file = request.matrix;
+  timed(run.system.read_seconds, [&] { run.system.A = read_csr(cpu, request.matrix); });
+  if (!is_tridiagonal(run.system.A)) {
+    if (!asked) return std::nullopt;
+    throw value_error(fmt::format("{}: the matrix is not tridiagonal", request.matrix),
+                      fmt::format("--method {} solves tridiagonal systems only", request.method));
+  }
+  timed(run.system.setup_seconds, [&] { run.system.facts = structure<double>(cpu, run.system.A); });
+  timed(run.system.read_seconds, [&] { take_rhs(cpu, request.rhs, run.system); });
+  if (request.common.precision == "single")
+    solve_columns<float>(cpu, run.device.dev, request, run);
+  else
+    solve_columns<double>(cpu, run.device.dev, request, run);
+  log_run(log, run);
+  return run;
+}
+
+}  // namespace vouch::cli

@@ -1,0 +1,104 @@
+// vouch solve on tridiagonal matrices and batches of them.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "run_tool.hpp"
+#include "small_system.hpp"
+
+namespace vouch {
+namespace {
+
+using nlohmann::json;
+using testing::chain;
+using testing::numbers;
+using testing::tool_result;
+
+class tool_band : public testing::tool_test {
+ protected:
+  json solve(const std::string& arguments, int code = 0) {
+    const tool_result r = run("solve " + arguments + " --json");
+    EXPECT_EQ(r.code, code) << r.err;
+    json object = json::parse(r.out, nullptr, false);
+    EXPECT_TRUE(object.is_object()) << r.out;
+    return object;
+  }
+};
+
+// [0 2; 3 0]: no method without interchanges can do it.
+constexpr const char* turned = "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 2 2\n2 1 3\n";
+
+TEST_F(tool_band, tridiagonal_matrices_are_recognised) {
+  const auto A = chain(500);
+  write("A.mtx", A.file());
+  const json o = solve("A.mtx --rhs row-sums -o x.txt");
+  EXPECT_EQ(o["method"], "thomas");  // all rows dominate
+  EXPECT_EQ(o["status"], "converged");
+  EXPECT_LE(o["residual"]["backward_error"].get<double>(), 1e-15);
+  for (const double x : numbers(content("x.txt"))) EXPECT_NEAR(x, 1, 1e-9);
+}
+
+TEST_F(tool_band, an_iteration_stays_one) {
+  write("A.mtx", chain(50).file());
+  for (const char* asked : {"--method cg", "--precond jacobi", "--fixed-iterations 3", "--max-iterations 100"})
+    EXPECT_EQ(solve(std::string("A.mtx ") + asked)["method"], "cg") << asked;
+}
+
+TEST_F(tool_band, interchanges_where_they_are_needed) {
+  write("A.mtx", turned);
+  write("b.txt", "4\n9\n");
+  EXPECT_EQ(solve("A.mtx --rhs b.txt -o x.txt")["status"], "converged");
+  EXPECT_EQ(numbers(content("x.txt")), (std::vector<double>{3, 2}));
+  EXPECT_EQ(solve("A.mtx --rhs b.txt --method thomas", 1)["status"], "breakdown");
+}
+
+TEST_F(tool_band, every_method_and_precision) {
+  write("A.mtx", chain(300).file());
+  for (const char* method : {"band", "thomas", "cyclic-reduction", "pcr", "partition"})
+    for (const char* precision : {"double", "single", "mixed"}) {
+      const json o = solve(std::string("A.mtx --rtol 1e-3 --method ") + method + " --precision " + precision);
+      EXPECT_EQ(o["status"], "converged") << method << precision;
+      EXPECT_EQ(o["precision"], precision);
+    }
+}
+
+TEST_F(tool_band, other_matrices_are_refused_by_name) {
+  write("A.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 4\n1 1 1\n2 2 1\n3 3 1\n3 1 1\n");
+  const tool_result r = run("solve A.mtx --method pcr");
+  EXPECT_EQ(r.code, 2);
+  EXPECT_NE(r.err.find("A.mtx: the matrix is not tridiagonal"), std::string::npos) << r.err;
+}
+
+TEST_F(tool_band, batch) {
+  // [2 1; 1 2] x = (3, 3); 4 x = 8; what stands where nothing is coupled is not used.
+  write("systems.txt", "# two systems\n77 2 1 3\n1 2 77 3  # second row\n\n\n0 4 0 8\n");
+  const json o = solve("--batch systems.txt -o x.txt");
+  EXPECT_EQ(o["batch"]["systems"], 2);
+  EXPECT_EQ(o["batch"]["missed"], 0);
+  EXPECT_EQ(o["status"], "converged");
+  EXPECT_EQ(content("x.txt"), "1\n1\n\n2\n");
+}
+
+TEST_F(tool_band, singular_systems_of_a_batch_are_named) {
+  write("systems.txt", "0 1 0 1\n\n0 0 0 1\n\n0 2 0 1\n");
+  const json o = solve("--batch systems.txt", 1);
+  EXPECT_EQ(o["status"], "breakdown");
+  EXPECT_EQ(o["batch"]["first_missed"], json::parse("[1]"));
+}
+
+TEST_F(tool_band, broken_batches_are_refused_with_their_place) {
+  const auto refuse = [&](const std::string& text, const std::string& message) {
+    write("s.txt", text);
+    const tool_result r = run("solve --batch s.txt");
+    EXPECT_EQ(r.code, 2);
+    EXPECT_NE(r.err.find(message), std::string::npos) << r.err;
+  };
+  refuse("1 2 3 4\n1 2 3\n", "s.txt:2:6: 3 numbers where a row has 4");
+  refuse("1 2 x 4\n", "s.txt:1:5: this is no number");
+  refuse("1 2 3 4 5\n", "s.txt:1:9: more than 4 numbers in a row");
+  refuse("1 2 3 1e999\n", "s.txt:1:7: the number overflows");
+  refuse("# nothing\n", "there is no system in the file");
+}
+
+}  // namespace
+}  // namespace vouch

@@ -1,0 +1,96 @@
+// vouch/band/band_rows.hpp -- what one row of a tridiagonal system tells, on CPUs and GPUs; private.
+#pragma once
+#include <cmath>
+#include <cstdint>
+
+#include <vouch/band/tridiagonal.hpp>
+#include <vouch/core/twofold.hpp>
+
+namespace vouch::detail {
+
+/// The larger magnitude; NaN once one has been seen.
+VOUCH_HOST_DEVICE inline double worse(double now, double before) {
+  return before >= now || before != before ? before : now;
+}
+
+/// b - A x of a row, and the magnitudes a verdict needs.
+struct residual_row {
+  double residual, matrix, x, rhs;
+};
+
+template <real T>
+VOUCH_HOST_DEVICE inline residual_row residual_at(const tridiagonal_view<const T>& A,
+                                                  const batch_view<const T>& b, const batch_view<const T>& x,
+                                                  std::int64_t s, std::int64_t i, std::int64_t n) {
+  const std::int64_t at = A.shape.at(s, i);
+  const bool below = i > 0 || A.periodic, above = i + 1 < n || A.periodic;
+  const T a = below ? A.dl[at] : T{0}, d = A.d[at], c = above ? A.du[at] : T{0}, rhs = b(s, i), own = x(s, i);
+  const T before = below ? x(s, i > 0 ? i - 1 : n - 1) : T{0},
+          after = above ? x(s, i + 1 < n ? i + 1 : 0) : T{0};
+  const double da = a, dd = d, dc = c;
+  residual_row row;
+  if constexpr (sizeof(T) == sizeof(double)) {
+    twofold<T> sum{rhs, 0};
+    sum = add_product(sum, -a, before);
+    sum = add_product(sum, -d, own);
+    sum = add_product(sum, -c, after);
+    row.residual = sum.hi;
+  } else {
+    const double df = rhs, dx = own, x0 = before, x1 = after;
+    row.residual = df - rounded_product(da, x0) - rounded_product(dd, dx) - rounded_product(dc, x1);
+  }
+  row.matrix = std::fabs(da) + std::fabs(dd) + std::fabs(dc);
+  row.x = std::fabs(static_cast<double>(own));
+  row.rhs = std::fabs(static_cast<double>(rhs));
+  return row;
+}
+
+/// What rows tell of their matrices.
+struct matrix_facts {
+  bool symmetric = true, positive = true;
+  double dominance = HUGE_VAL, column_dominance = HUGE_VAL, largest = 0;
+  std::int64_t weakest = 0;  // row of the least dominance
+  std::int64_t bad = -1;     // row of the first entry that is no number
+
+  /// Joins the facts of rows that come later.
+  VOUCH_HOST_DEVICE void add(const matrix_facts& later) {
+    symmetric = symmetric && later.symmetric;
+    positive = positive && later.positive;
+    if (later.dominance < dominance) {
+      dominance = later.dominance;
+      weakest = later.weakest;
+    }
+    column_dominance = later.column_dominance < column_dominance ? later.column_dominance : column_dominance;
+    largest = later.largest > largest ? later.largest : largest;
+    bad = bad < 0 ? later.bad : bad;
+  }
+};
+
+template <real T>
+VOUCH_HOST_DEVICE inline matrix_facts facts_of_row(const tridiagonal_view<const T>& A, std::int64_t s,
+                                                   std::int64_t i, std::int64_t n) {
+  const auto entry = [&](const T* of, std::int64_t k) { return static_cast<double>(of[A.shape.at(s, k)]); };
+  const auto below = [&](std::int64_t k) { return k > 0 || A.periodic ? entry(A.dl, k) : 0.0; };
+  const auto above = [&](std::int64_t k) { return k + 1 < n || A.periodic ? entry(A.du, k) : 0.0; };
+  const auto over = [](double p, double q) { return q > 0 ? p / q : p > 0 ? HUGE_VAL : 0.0; };
+  const double a = below(i), d = entry(A.d, i), c = above(i);
+  const double size_a = std::fabs(a), size_d = std::fabs(d), size_c = std::fabs(c);
+  matrix_facts facts;
+  facts.weakest = i;
+  if (!(size_a < HUGE_VAL) || !(size_d < HUGE_VAL) || !(size_c < HUGE_VAL)) {
+    facts.bad = i;
+    return facts;
+  }
+  const std::int64_t next = i + 1 < n ? i + 1 : 0, last = i > 0 ? i - 1 : n - 1;
+  const double a_next = i + 1 < n || A.periodic ? entry(A.dl, next) : 0.0;
+  const double c_last = i > 0 || A.periodic ? entry(A.du, last) : 0.0;
+  facts.positive = d > 0;
+  facts.symmetric = c == a_next;
+  facts.largest = size_a > size_d ? size_a : size_d;
+  facts.largest = size_c > facts.largest ? size_c : facts.largest;
+  facts.dominance = over(size_d, size_a + size_c);
+  facts.column_dominance = over(size_d, std::fabs(a_next) + std::fabs(c_last));
+  return facts;
+}
+
+}  // namespace vouch::detail

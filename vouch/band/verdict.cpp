@@ -1,0 +1,56 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <vouch/band/verdict.hpp>
+
+namespace vouch::detail {
+
+void report_systems(const judgement& found, tridiagonal_report& report) {
+  double worst = -1;
+  bool broken = false;
+  for (std::size_t s = 0; s < found.residuals.size(); ++s) {
+    const double relative = found.relative(s), rank = std::isnan(relative) ? 1e301 : relative;
+    if (rank > worst) {
+      worst = rank;
+      report.worst_system = static_cast<std::int64_t>(s);
+      report.true_residual = found.residuals[s].residual.value();
+      report.rhs_norm = found.residuals[s].rhs.value();
+    }
+    const double error = found.residuals[s].backward_error();
+    if (!(error <= report.backward_error)) report.backward_error = error;
+    if (found.converged(s)) continue;
+    ++report.systems_missed;
+    if (report.first_missed.size() < 100) report.first_missed.push_back(static_cast<std::int64_t>(s));
+    broken = broken || found.eliminations[s].broken || !std::isfinite(relative);
+  }
+  const bool many = found.residuals.size() > 1;
+  const std::string which =
+      many ? "system " + std::to_string(report.first_missed.empty() ? 0 : report.first_missed[0])
+           : std::string("the matrix");
+  if (report.systems_missed == 0) {
+    report.status = solve_status::converged;
+    report.reason = "the recomputed residual meets the tolerance";
+  } else if (broken) {
+    report.status = solve_status::breakdown;
+    report.reason = which + (report.method == "partition" || report.method == "auto"
+                                 ? " is singular to working precision"
+                                 : " needs interchanges of rows or is singular");
+  } else {
+    report.status = solve_status::stagnated;
+    report.reason = which + " keeps a residual above the tolerance";
+  }
+}
+
+void report_growth(const judgement& found, tridiagonal_method how, tridiagonal_report& report) {
+  double largest = 0;
+  for (const elimination_facts& f : found.eliminations) largest = std::max(largest, f.largest);
+  const double of = how == tridiagonal_method::partition ? 1.0 : report.matrix.largest;
+  report.growth = of > 0 && largest > 0 ? std::max(1.0, largest / of) : 0;
+  constexpr double worrying = 1e4;
+  if (report.growth > worrying && how != tridiagonal_method::partition)
+    report.warnings.push_back("coefficients grew by " + std::to_string(report.growth) +
+                              " without interchanges of rows; partition keeps them small");
+}
+
+}  // namespace vouch::detail
