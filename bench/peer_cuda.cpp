@@ -1,6 +1,9 @@
+#include "interval_peers.hpp"
 #include "peer_module.hpp"
 #include "peers.hpp"
+#include "peers/cuda_blas.h"
 #include "peers/cuda_cg.h"
+#include "peers/cuda_dense.h"
 
 namespace vouch::bench {
 template <real T>
@@ -24,11 +27,50 @@ std::optional<peer_answer<T>> cuda_library_cg(const device& gpu, csr_view<const 
   return answer;
 }
 
+template <real T>
+std::optional<dense_peer> cuda_library_dense(const device& gpu, std::int64_t n, const T* A, const T* b,
+                                             int sweeps, bool with_lu, std::string& why) {
+  const auto run =
+      reinterpret_cast<vouch_peer_cuda_dense_function*>(cuda_peer_function("vouch_peer_cuda_dense", why));
+  if (run == nullptr) return std::nullopt;
+  const vouch_peer_dense system{n, A, b, sizeof(T) == 8};
+  vouch_peer_dense_answer answer{};
+  constexpr int repeats = 3;
+  if (run(gpu.index(), &system, sweeps, repeats, with_lu ? 1 : 0, &answer) != 0) {
+    why = answer.message;
+    return std::nullopt;
+  }
+  return dense_peer{answer.sweep_seconds, answer.lu_seconds};
+}
+
+template std::optional<dense_peer> cuda_library_dense(const device&, std::int64_t, const float*, const float*,
+                                                      int, bool, std::string&);
+template std::optional<dense_peer> cuda_library_dense(const device&, std::int64_t, const double*, const double*,
+                                                      int, bool, std::string&);
 template std::optional<peer_answer<float>> cuda_library_cg(const device&, csr_view<const float>,
                                                            std::span<const float>, const peer_task&,
                                                            std::string&);
 template std::optional<peer_answer<double>> cuda_library_cg(const device&, csr_view<const double>,
                                                             std::span<const double>, const peer_task&,
                                                             std::string&);
+
+template <real T>
+std::optional<double> cublas_seconds(const device& gpu, blas_routine routine, std::int64_t n,
+                                     std::string& why) {
+  static_assert(static_cast<int>(blas_routine::axpy) == vouch_peer_axpy &&
+                static_cast<int>(blas_routine::gemm) == vouch_peer_gemm);
+  const auto blas =
+      reinterpret_cast<vouch_peer_cuda_blas_function*>(cuda_peer_function("vouch_peer_cuda_blas", why));
+  if (blas == nullptr) return std::nullopt;
+  vouch_peer_blas_answer answer{};
+  if (blas(gpu.index(), static_cast<int>(routine), sizeof(T) == 8, n, &answer) != 0) {
+    why = answer.message;
+    return std::nullopt;
+  }
+  return answer.seconds;
+}
+
+template std::optional<double> cublas_seconds<float>(const device&, blas_routine, std::int64_t, std::string&);
+template std::optional<double> cublas_seconds<double>(const device&, blas_routine, std::int64_t, std::string&);
 
 }  // namespace vouch::bench

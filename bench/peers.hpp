@@ -41,4 +41,16 @@ template <real T>
 std::optional<peer_answer<T>> cuda_library_cg(const device& gpu, csr_view<const T> A, std::span<const T> b,
                                               const peer_task& task, std::string& why);
 
+/// A Jacobi sweep over cuBLAS with its norm read back, and a solve by cuSOLVER's LU (0 where not asked for).
+struct dense_peer {
+  double sweep_seconds = 0;
+  double lu_seconds = 0;
+};
+
+/// Memory  A, by rows, and b live on the GPU.
+/// Result  Nothing where the module is missing or fails; `why` then says so in one line.
+template <real T>
+std::optional<dense_peer> cuda_library_dense(const device& gpu, std::int64_t n, const T* A, const T* b,
+                                             int sweeps, bool with_lu, std::string& why);
+
 }  // namespace vouch::bench

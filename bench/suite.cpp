@@ -5,7 +5,11 @@
 #include <vouch/core/error.hpp>
 
 #include "suite_cg.hpp"
+#include "suite_crank_nicolson.hpp"
+#include "suite_interval.hpp"
 #include "suite_read.hpp"
+#include "suite_reduce.hpp"
+#include "suite_stationary.hpp"
 #include "suite_tridiagonal.hpp"
 
 namespace vouch::bench {
@@ -25,7 +29,13 @@ device open(const std::string& label, int threads) {
 std::span<const suite> suites() {
   static constexpr suite all[] = {
       {"cg", "conjugate gradients: the published tables, scaling, peers", run_cg_suite},
+      {"crank-nicolson", "the Black-Scholes equation on the published grids", run_crank_nicolson_suite},
+      {"interval-blas", "intervals: axpy, dot, gemv, gemm beside Boost.Interval and plain BLAS",
+       run_interval_suite},
+      {"options", "options a second, and a book of a million", run_options_suite},
       {"read", "reading Matrix Market files", run_read_suite},
+      {"reduce", "sets of small matrices in text files, and batches on a GPU", run_reduce_suite},
+      {"stationary", "dense Jacobi and Gauss-Seidel: sweeps, time to an error, peers", run_stationary_suite},
       {"tridiagonal", "tridiagonal systems: one, batches, factored once", run_tridiagonal_suite},
   };
   return all;

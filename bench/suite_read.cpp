@@ -5,15 +5,16 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <filesystem>
-#include <limits>
 
 #include <vouch/core/error.hpp>
 #include <vouch/core/random.hpp>
 #include <vouch/io/matrix_market.hpp>
 #include <vouch/text/file.hpp>
+
+#include "scratch_folder.hpp"
+#include "timing.hpp"
 
 namespace vouch::bench {
 namespace {
@@ -22,25 +23,6 @@ struct sample {
   std::string name;
   std::string path;
   double bar = 0;  // bytes a second of read_coo on one core; 0: none
-};
-
-// A folder that goes when the suite ends.
-class scratch_folder {
- public:
-  scratch_folder() : path_(std::filesystem::temp_directory_path() / fmt::format("vouch-read-{}", getpid())) {
-    std::filesystem::create_directory(path_);
-  }
-  ~scratch_folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  scratch_folder(const scratch_folder&) = delete;
-  scratch_folder& operator=(const scratch_folder&) = delete;
-
-  std::string file(const char* name) const { return path_ / name; }
-
- private:
-  std::filesystem::path path_;
 };
 
 // Entries at random places of a matrix of 10^6 rows, values as `value` prints them.
@@ -70,21 +52,6 @@ void short_value(std::string& text, std::uint64_t bits) {
 
 void long_value(std::string& text, std::uint64_t bits) {
   fmt::format_to(std::back_inserter(text), "{:.16e}", 0x1p-53 * static_cast<double>(bits >> 11) - 0.5);
-}
-
-// Seconds of the fastest of several calls, after one that warms the caches up.
-template <class Body>
-double fastest(const suite_options& options, Body body) {
-  using clock = std::chrono::steady_clock;
-  double best = std::numeric_limits<double>::infinity();
-  const std::int64_t times = options.repeat > 0 ? options.repeat : 7;
-  for (std::int64_t k = 0; k <= times && !options.stop(); ++k) {
-    const auto start = clock::now();
-    body();
-    const double seconds = std::chrono::duration<double>(clock::now() - start).count();
-    if (k > 0) best = std::min(best, seconds);
-  }
-  return best;
 }
 
 void read_plainly(const std::string& path) {
@@ -124,7 +91,7 @@ void measure(const sample& file, const suite_options& options, suite_results& re
 }  // namespace
 
 suite_results run_read_suite(const suite_options& options) {
-  const scratch_folder folder;
+  const scratch_folder folder("read");
   std::vector<sample> files;
   for (const std::string& path : options.matrices) files.push_back({path, path, 0});
   if (files.empty()) {

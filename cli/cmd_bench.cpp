@@ -42,7 +42,9 @@ bool parse(std::span<const char* const> arguments, common_options& common, bench
   line.example("vouch bench cg --data DIR -o cg.json --html cg.html", "all of it, with the published matrices");
   line.example("vouch bench table cg.json", "the bars of earlier runs as Markdown");
   line.arguments("SUITE", mine.words,
-                 "cg, read, tridiagonal or table; then matrices, for table results in JSON");
+                 "one of the suites or table; then Matrix Market files, for table results in JSON");
+  line.section("Suites");
+  for (const bench::suite& s : bench::suites()) line.note(s.name, s.summary);
   line.section("What is measured");
   line.text("--data", "DIR", mine.suite.data, "folder with the published matrices [VOUCH_DATA]");
   line.text("--devices", "LIST", mine.devices, "some of cpu1,cpu,gpu [all that are there]");

@@ -1,11 +1,15 @@
 // vouch gen: writes a model problem, and a right-hand side whose solution is known.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 #include <vector>
 
 #include <vouch/core/config.hpp>
+#include <vouch/core/error.hpp>
+#include <vouch/dense/structure.hpp>
+#include <vouch/generate/dense_problems.hpp>
 #include <vouch/generate/problems.hpp>
 #include <vouch/generate/solution.hpp>
 #include <vouch/io/matrix_market.hpp>
@@ -21,7 +25,7 @@ namespace vouch::cli {
 namespace {
 
 constexpr std::array<std::string_view, 3> orders{"natural", "random", "rcm"};
-constexpr std::array<std::string_view, 3> solutions{"ones", "smooth", "random"};
+constexpr std::array<std::string_view, 4> solutions{"ones", "smooth", "random", "integers"};
 constexpr std::string_view set_name = "matrix-set";
 constexpr double any = -1.7976931348623157e308;  // the library checks what a problem can take
 
@@ -29,7 +33,8 @@ struct gen_options {
   common_options common;
   std::string name;
   problem_options problem;
-  std::string boundary, coefficient, element;
+  dense_problem_options dense;
+  std::string boundary, coefficient, element, signs;
   std::int64_t seed = 1;
   std::string rhs;
   std::string solution = "ones";
@@ -43,6 +48,7 @@ void declare(command_line& line, gen_options& o) {
   line.example("vouch gen plate -n 50 -o A.mtx --rhs b.txt --solution smooth", "with a known solution");
   line.argument("NAME", o.name, "the problem:");
   for (const problem_facts& facts : problems()) line.note(facts.name, facts.summary);
+  for (const problem_facts& facts : dense_problems()) line.note(facts.name, facts.summary);
   line.note(set_name, "a set for vouch reduce: vouch gen matrix-set -h");
   line.section("Size and kind (each problem takes some of them)");
   line.count("-n,--nx", o.problem.nx, 1, "points, cells or elements in x");
@@ -58,21 +64,43 @@ void declare(command_line& line, gen_options& o) {
   line.real("--poisson-ratio", o.problem.poisson_ratio, any, "towards 0.5 the system gets harder [0.3]");
   line.real("--stretch", o.problem.stretch, any, "length of a cell in x over its other edges [1]");
   line.real("--perturb", o.problem.perturb, any, "inner nodes move by this part of a cell, to 0.15");
+  line.real("--dominance", o.dense.dominance, any, "diagonal over the rest of its row [1.05]");
+  line.text("--signs", "S", o.signs, "of dense entries: positive or random [positive]");
   line.choice("--order", "O", o.problem.order, orders, "natural, random or rcm [natural]");
   line.count("--seed", o.seed, 0, "of everything random [1]");
   line.section("Output");
-  line.text("-o,--output", "FILE", o.common.output, "the matrix, as Matrix Market");
+  line.text("-o,--output", "FILE", o.common.output, "the matrix, as Matrix Market; dense also .npy");
   line.flag("--general", o.general, "write both triangles");
   line.text("--rhs", "FILE", o.rhs, "also b = A x, each element rounded once: .mtx, .npy or text");
-  line.choice("--solution", "X", o.solution, solutions, "that x: ones, smooth or random [ones]");
+  line.choice("--solution", "X", o.solution, solutions, "that x: ones, smooth, random or integers [ones]");
   line.text("--exact", "FILE", o.exact, "also x itself");
   line.count("--threads", o.common.threads, 1, "CPU threads [OMP_NUM_THREADS, else all cores]", 4096);
   add_talk_options(line, o.common);
 }
 
+bool is_dense(const gen_options& o) {
+  const auto all = dense_problems();
+  return std::any_of(all.begin(), all.end(), [&](const problem_facts& facts) { return facts.name == o.name; });
+}
+
+// A dense problem takes none of the sparse ones' options, and they none of its.
+void check_kind(gen_options& o) {
+  const problem_options& p = o.problem;
+  if (!is_dense(o)) {
+    if (o.dense.dominance || o.dense.signs)
+      throw value_error(fmt::format("{} takes no dominance and no signs", o.name), "dense-dominant does");
+    return;
+  }
+  const bool others = p.ny || p.nz || p.boundary || p.coefficient || p.element || p.epsilon || p.contrast ||
+                      p.young || p.poisson_ratio || p.stretch || p.perturb || p.order != "natural" || o.general;
+  if (others) throw value_error(fmt::format("{} takes -n, --seed, --dominance and --signs at most", o.name));
+  o.dense.n = p.nx;
+}
+
 void check(gen_options& o) {
   std::vector<std::string_view> names;
   for (const problem_facts& facts : problems()) names.push_back(facts.name);
+  for (const problem_facts& facts : dense_problems()) names.push_back(facts.name);
   names.push_back(set_name);
   if (o.name == set_name)
     throw usage_error("matrix-set comes first", "usage: vouch gen matrix-set [options] -o FILE");
@@ -87,11 +115,14 @@ void check(gen_options& o) {
   if (!o.boundary.empty()) o.problem.boundary = o.boundary;
   if (!o.coefficient.empty()) o.problem.coefficient = o.coefficient;
   if (!o.element.empty()) o.problem.element = o.element;
-  o.problem.seed = static_cast<std::uint64_t>(o.seed);
+  if (!o.signs.empty()) o.dense.signs = o.signs;
+  o.problem.seed = o.dense.seed = static_cast<std::uint64_t>(o.seed);
+  check_kind(o);
 }
 
 known_solution kind_of(const std::string& name) {
   if (name == "smooth") return known_solution::smooth;
+  if (name == "integers") return known_solution::integers;
   return name == "random" ? known_solution::random : known_solution::ones;
 }
 
@@ -99,16 +130,62 @@ nlohmann::ordered_json path_or_null(const std::string& path) {
   return path.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(path);
 }
 
-void print_object(const gen_options& o, const csr<double>& A, const device& cpu, double generated,
-                  double total) {
+// What was generated, for the log and the JSON object.
+struct generated_matrix {
+  std::int64_t n = 0, nonzeros = 0;
+  bool symmetric = true;
+  double seconds = 0;
+};
+
+void print_object(const gen_options& o, const generated_matrix& A, const device& cpu, double total) {
   nlohmann::ordered_json object{{"schema", "vouch.gen/1"}, {"version", version}, {"problem", o.name}};
-  object["matrix"] = matrix_json(o.common.output, A.rows, A.cols, A.nonzeros(), true);
+  object["matrix"] = matrix_json(o.common.output, A.n, A.n, A.nonzeros, A.symmetric);
   object["rhs"] = path_or_null(o.rhs);
   object["solution"] = o.solution;
   object["exact"] = path_or_null(o.exact);
   object["device"] = to_json(cpu);
-  object["time_s"] = {{"generate", generated}, {"write", total - generated}, {"total", total}};
+  object["time_s"] = {{"generate", A.seconds}, {"write", total - A.seconds}, {"total", total}};
   print_json(object);
+}
+
+void say(const console& log, const gen_options& o, const generated_matrix& A) {
+  log.line(fmt::format("{}: {} by {}, {} entries, {:.3f} s", o.name, A.n, A.n, A.nonzeros, A.seconds));
+}
+
+// Writes x and b = A x where they were asked for.
+template <class Matrix>
+void write_solution(const console& log, const gen_options& o, const device& cpu, const Matrix& A,
+                    std::int64_t n) {
+  if (o.rhs.empty() && o.exact.empty()) return;
+  const array<double> x = make_solution(cpu, kind_of(o.solution), n, o.problem.seed);
+  if (!o.exact.empty()) write_vectors(o.exact, x, n);
+  if (!o.rhs.empty()) write_vectors(o.rhs, right_hand_side(cpu, A, x), n);
+  log.line(fmt::format("{} written, x = {}", o.rhs.empty() ? o.exact : o.rhs, o.solution));
+}
+
+generated_matrix generate_dense_files(const console& log, const gen_options& o, const device& cpu) {
+  const stopwatch clock;
+  const matrix<double> A = generate_dense(cpu, o.name, o.dense);
+  generated_matrix made{A.rows(), 0, false, clock.seconds()};
+  const structure_facts facts = structure(cpu, A.read());
+  made.nonzeros = facts.nonzeros;
+  made.symmetric = facts.symmetric;
+  say(log, o, made);
+  write_vectors(o.common.output, {A.data(), A.rows() * A.cols()}, A.rows(), A.cols());
+  log.line(fmt::format("{} written", o.common.output));
+  write_solution(log, o, cpu, A.read(), A.rows());
+  return made;
+}
+
+generated_matrix generate_sparse_files(const console& log, const gen_options& o, const device& cpu) {
+  const stopwatch clock;
+  const csr<double> A = generate_problem(cpu, o.name, o.problem);
+  const generated_matrix made{A.rows, A.nonzeros(), true, clock.seconds()};
+  say(log, o, made);
+  write_matrix_market(o.common.output, A, o.general ? symmetry::general : symmetry::symmetric);
+  log.line(fmt::format("{} written", o.common.output));
+  write_solution(log, o, cpu, A.all(), A.rows);
+  return made;
 }
 
 }  // namespace
@@ -116,7 +193,7 @@ void print_object(const gen_options& o, const csr<double>& A, const device& cpu,
 int cmd_gen(std::span<const char* const> arguments) {
   if (!arguments.empty() && arguments.front() == set_name) return gen_matrix_set(arguments.subspan(1));
   gen_options o;
-  command_line line("gen", "write a model problem: symmetric, and positive definite unless held nowhere");
+  command_line line("gen", "write a model problem: symmetric positive definite, or dense and dominant");
   declare(line, o);
   if (!line.parse(arguments)) return goal_reached;
   check(o);
@@ -124,19 +201,9 @@ int cmd_gen(std::span<const char* const> arguments) {
   const stopwatch clock;
   const device cpu = open_cpu(o.common);
   const console log = make_console(o.common);
-  const csr<double> A = generate_problem(cpu, o.name, o.problem);
-  const double generated = clock.seconds();
-  log.line(fmt::format("{}: {} by {}, {} entries, {:.3f} s", o.name, A.rows, A.cols, A.nonzeros(), generated));
-
-  write_matrix_market(o.common.output, A, o.general ? symmetry::general : symmetry::symmetric);
-  log.line(fmt::format("{} written", o.common.output));
-  if (!o.rhs.empty() || !o.exact.empty()) {
-    const array<double> x = make_solution(cpu, kind_of(o.solution), A.cols, o.problem.seed);
-    if (!o.exact.empty()) write_vectors(o.exact, x, x.size());
-    if (!o.rhs.empty()) write_vectors(o.rhs, right_hand_side(cpu, A, x), A.rows);
-    log.line(fmt::format("{} written, x = {}", o.rhs.empty() ? o.exact : o.rhs, o.solution));
-  }
-  if (o.common.json) print_object(o, A, cpu, generated, clock.seconds());
+  const generated_matrix A =
+      is_dense(o) ? generate_dense_files(log, o, cpu) : generate_sparse_files(log, o, cpu);
+  if (o.common.json) print_object(o, A, cpu, clock.seconds());
   return goal_reached;
 }
 

@@ -7,7 +7,7 @@
 
 #include <vouch/core/config.hpp>
 #include <vouch/interval/text.hpp>
-#include <vouch/reduce/matrix_set.hpp>
+#include <vouch/reduce/choose_reduce_device.hpp>
 #include <vouch/text/file.hpp>
 #include <vouch/text/number.hpp>
 
@@ -27,6 +27,11 @@ struct request {
   std::string shape;
   bool exact = false;
   reduce_options options;
+};
+
+// Seconds. Reading, transfer and parsing overlap: they are all in reduce.
+struct timings {
+  double setup = 0, reduce = 0, write = 0, total = 0;
 };
 
 reduction operation_of(std::string_view typed) {
@@ -52,11 +57,10 @@ void check(request& r) {
   if (!r.shape.empty()) r.options.shape = parse_shape("--shape", r.shape);
   for (std::string& file : r.files)
     if (file == "-") file = "/dev/stdin";
-  if (parse_device(r.common.device).cuda)
-    throw usage_error("vouch reduce runs on the CPU only", "leave --device out");
   const auto enclosed = [](reduction o) { return o == reduction::sum || o == reduction::mean; };
   if (r.options.rigorous && std::ranges::none_of(r.options.operations, enclosed))
     throw usage_error("--rigorous encloses sums and means, and --op asks for neither", "add --op sum,mean");
+  parse_device(r.common.device);
   check_writable(r.common.output);
 }
 
@@ -120,7 +124,8 @@ nlohmann::ordered_json enclosures_json(const reduce_result& r) {
 }
 
 // The object of --json. Results are put in as text: they may have more digits than the library's numbers.
-std::string json_text(const request& q, const reduce_result& r, const device& cpu, double read, double total) {
+std::string json_text(const request& q, const reduce_result& r, const reduce_device_choice& where,
+                      const timings& times) {
   const std::string place = "@results@";
   nlohmann::ordered_json object{{"schema", "vouch.reduce/1"}, {"version", version}, {"files", q.files}};
   object["count"] = r.count;
@@ -132,12 +137,14 @@ std::string json_text(const request& q, const reduce_result& r, const device& cp
   object["first_matrix"] = 0;  // argmin and argmax count from here
   object["sample"] = q.options.sample;
   object["reproducible"] = true;
-  object["device"] = to_json(cpu);
+  object["device"] = to_json(where.dev);
+  object["device_reason"] = where.why;
   object["method"] = r.method;
   object["bytes"] = r.bytes;
-  object["time_s"] = {{"read", 0.0},    {"setup", 0.0}, {"transfer", 0.0},
-                      {"reduce", read}, {"write", 0.0}, {"total", total}};
-  object["memory_bytes"] = {{"host_peak", host_peak_bytes()}, {"device_peak", 0}};
+  object["time_s"] = {{"read", 0.0},          {"setup", times.setup},
+                      {"transfer", 0.0},      {"reduce", times.reduce},
+                      {"write", times.write}, {"total", times.total}};
+  object["memory_bytes"] = {{"host_peak", host_peak_bytes()}, {"device_peak", device_peak_bytes()}};
   std::string text = object.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
   const std::string quoted = '"' + place + '"';
   text.replace(text.find("\"result\": " + quoted) + 10, quoted.size(), json_results(r));
@@ -162,8 +169,7 @@ std::string plain_matrix(const reduced& values, const reduce_result& r, std::str
 std::string enclosure_lines(const reduced& values, const reduce_result& r) {
   std::string text = values.enclosures.empty() ? "" : fmt::format("{} lies within\n", name(values.operation));
   for (std::size_t e = 0; e < values.enclosures.size(); ++e)
-    text += (e % static_cast<std::size_t>(r.cols) == 0 ? "  " : " ") +
-            interval_text(values.enclosures[e]) +
+    text += (e % static_cast<std::size_t>(r.cols) == 0 ? "  " : " ") + interval_text(values.enclosures[e]) +
             ((e + 1) % static_cast<std::size_t>(r.cols) == 0 ? "\n" : "");
   return text;
 }
@@ -210,6 +216,13 @@ void declare(command_line& line, request& r) {
   add_talk_options(line, r.common);
 }
 
+reduce_device_choice choose(const request& q) {
+  const device_request asked = parse_device(q.common.device);
+  if (asked.cuda) return {device::cuda(asked.index), "as asked"};
+  if (!asked.automatic) return {open_cpu(q.common), "as asked"};
+  return choose_reduce_device(q.files, q.options, static_cast<int>(q.common.threads));
+}
+
 }  // namespace
 
 int cmd_reduce(std::span<const char* const> arguments) {
@@ -220,15 +233,19 @@ int cmd_reduce(std::span<const char* const> arguments) {
   check(q);
 
   const stopwatch clock;
-  const device cpu = open_cpu(q.common);
-  const reduce_result r = reduce_matrix_sets(cpu, q.files, q.options);
+  const reduce_device_choice where = choose(q);
+  make_console(q.common).line("device: " + where.why);
+  matrix_set_reducer reduce(where.dev, static_cast<int>(q.common.threads));
+  const double opened_in = clock.seconds();
+  const reduce_result r = reduce(q.files, q.options);
   const double reduced_in = clock.seconds();
   if (!q.common.output.empty()) {
     atomic_file file(q.common.output);
     file.write(output_text(r));
     file.commit();
   }
-  fmt::print("{}", q.common.json ? json_text(q, r, cpu, reduced_in, clock.seconds()) : summary(r, reduced_in));
+  const timings times{opened_in, reduced_in - opened_in, clock.seconds() - reduced_in, clock.seconds()};
+  fmt::print("{}", q.common.json ? json_text(q, r, where, times) : summary(r, times.reduce));
   return goal_reached;
 }
 

@@ -22,6 +22,14 @@ int exit_code_of(solve_status status) {
   return vouch::goal_reached(status) ? exit_code::goal_reached : exit_code::goal_missed;
 }
 
+// The proof that was asked for; refinement may change x.
+std::optional<verification> verify_outcome(const solve_request& request, const device& cpu, const device& dev,
+                                           const linear_system& system, solve_outcome& outcome) {
+  if (!request.verification.asked()) return std::nullopt;
+  if (!has_solution(outcome.report.status)) return unverified("there is no solution to verify");
+  return verify_columns(request.verification, cpu, dev, system, outcome.x);
+}
+
 }  // namespace
 
 int cmd_solve(std::span<const char* const> arguments) {
@@ -49,16 +57,22 @@ int cmd_solve(std::span<const char* const> arguments) {
   log_verdict(log, request, outcome);
   warn_after(log, request, outcome);
 
+  const std::optional<verification> verified = verify_outcome(request, cpu, chosen.dev, system, outcome);
+  if (verified) log_verification(log, *verified);
+
   const stopwatch writing;
   write_files(request, system, outcome, chosen);
+  if (verified) write_bounds(request.verification, outcome.x, *verified);
   const double write_seconds = writing.seconds();
   log_costs(log, system, outcome, write_seconds);
   const double total_seconds = clock.seconds();
   if (request.common.json)
-    print_json(solve_json(request, system, outcome, chosen, write_seconds, total_seconds));
+    print_json(solve_json(request, system, outcome, chosen, verified, write_seconds, total_seconds));
   else
-    fmt::print("{}", summary(request, system, outcome, chosen, total_seconds));
-  return exit_code_of(outcome.report.status);
+    fmt::print("{}{}", summary(request, system, outcome, chosen, total_seconds),
+               verified ? sentence(*verified) : "");
+  const int code = exit_code_of(outcome.report.status);
+  return code == exit_code::goal_reached && verified && !verified->reached ? exit_code::goal_missed : code;
 }
 
 }  // namespace vouch::cli

@@ -30,7 +30,9 @@ int cmd_convert(std::span<const char* const> arguments);
 int cmd_devices(std::span<const char* const> arguments);
 int cmd_gen(std::span<const char* const> arguments);
 int cmd_info(std::span<const char* const> arguments);
+int cmd_price(std::span<const char* const> arguments);
 int cmd_reduce(std::span<const char* const> arguments);
 int cmd_solve(std::span<const char* const> arguments);
+int cmd_verify(std::span<const char* const> arguments);
 
 }  // namespace vouch::cli

@@ -57,6 +57,12 @@ void print(std::string& out, const help_line& line) {
     out += fmt::format("{:<{}}{}\n", "", help_column, take_line(rest, help_width - help_column));
 }
 
+bool is_number(const std::string& text) {
+  double number = 0;
+  const auto [stop, code] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return code == std::errc{} && stop == text.data() + text.size();
+}
+
 }  // namespace
 
 struct command_line::state {
@@ -69,6 +75,7 @@ struct command_line::state {
   std::vector<help_section> sections;
   std::vector<std::string> option_names;
   std::vector<std::pair<std::string, std::function<bool()>>> required;
+  std::vector<std::pair<std::string, std::string>> optional_values;  // option, what it is without one
 };
 
 command_line::command_line(std::string_view command, std::string_view summary)
@@ -167,6 +174,14 @@ void command_line::real(std::string_view names, std::optional<double>& target, d
   });
 }
 
+void command_line::optional_real(std::string_view names, std::string_view what, std::optional<double>& target,
+                                 double least, double otherwise, std::string_view help) {
+  const std::string option(long_name(names));
+  value(names, what, help,
+        [&target, least, option](const std::string& given) { target = parse_real(option, given, least); });
+  state_->optional_values.emplace_back(option, fmt::format("{}", otherwise));
+}
+
 void command_line::count(std::string_view names, std::int64_t& target, std::int64_t least,
                          std::string_view help, std::int64_t most) {
   value(names, "N", help,
@@ -198,10 +213,24 @@ std::string command_line::help() const {
   return out;
 }
 
+// Gives every option whose value may be left out one: a number that follows, or its own.
+std::vector<std::string> command_line::completed(std::span<const char* const> arguments) const {
+  std::vector<std::string> all(arguments.begin(), arguments.end());
+  for (std::size_t k = 0; k < all.size(); ++k)
+    for (const auto& [option, otherwise] : state_->optional_values) {
+      if (all[k] != option) continue;
+      const bool follows = k + 1 < all.size() && is_number(all[k + 1]);
+      all[k] += "=" + (follows ? all[k + 1] : otherwise);
+      if (follows) all.erase(all.begin() + static_cast<std::ptrdiff_t>(k) + 1);
+    }
+  return all;
+}
+
 bool command_line::parse(std::span<const char* const> arguments) {
-  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());  // the order that CLI11 takes
+  std::vector<std::string> in_order = completed(arguments);
+  std::reverse(in_order.begin(), in_order.end());  // the order that CLI11 takes
   try {
-    state_->app.parse(std::move(reversed));
+    state_->app.parse(std::move(in_order));
   } catch (const CLI::CallForHelp&) {
     fmt::print("{}", help());
     return false;

@@ -44,6 +44,9 @@ class command_line {
               std::span<const std::string_view> values, std::string_view help);
   void real(std::string_view names, double& target, double least, std::string_view help);
   void real(std::string_view names, std::optional<double>& target, double least, std::string_view help);
+  /// A number that may be left out, as in --name, --name=X or --name X; then `otherwise` is taken.
+  void optional_real(std::string_view names, std::string_view what, std::optional<double>& target, double least,
+                     double otherwise, std::string_view help);
   void count(std::string_view names, std::int64_t& target, std::int64_t least, std::string_view help,
              std::int64_t most = std::numeric_limits<std::int64_t>::max());
   void count(std::string_view names, std::optional<std::int64_t>& target, std::int64_t least,
@@ -57,6 +60,7 @@ class command_line {
   void explain(std::string_view names, std::string_view what, std::string_view help);
   void value(std::string_view names, std::string_view what, std::string_view help,
              std::function<void(const std::string&)> take);
+  std::vector<std::string> completed(std::span<const char* const> arguments) const;
   std::string help() const;
 
   std::unique_ptr<state> state_;

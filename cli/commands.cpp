@@ -5,6 +5,8 @@ namespace vouch::cli {
 std::span<const command> commands() {
   static constexpr command all[] = {
       {"solve", "solve A x = b and say how good x is", cmd_solve},
+      {"verify", "prove how good a solution is that came from anywhere", cmd_verify},
+      {"price", "options by formula, exercise boundary or finite differences", cmd_price},
       {"info", "facts of a matrix and a picture of its pattern", cmd_info},
       {"gen", "write a model problem", cmd_gen},
       {"convert", "rewrite a matrix or vectors in another format or order", cmd_convert},

@@ -3,12 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <vouch/band/solve.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/io/matrix_market.hpp>
 #include <vouch/sparse/residual.hpp>
+
+#include "rounded.hpp"
 
 namespace vouch::cli {
 namespace {
@@ -46,27 +47,17 @@ bool wants_iterations(const solve_request& request) {
          request.initial != "zeros";
 }
 
-// What is finite must stay so.
-template <real T>
-T rounded(double value, const std::string& from) {
-  const auto result = static_cast<T>(value);
-  if (!std::isfinite(result) && std::isfinite(value))
-    throw value_error(fmt::format("{}: {:.9g} overflows single precision", from, value),
-                      "take --precision double");
-  return result;
-}
-
 template <real T>
 diagonals<T> take_diagonals(const device& cpu, const linear_system& system, const std::string& rhs) {
   const std::int64_t n = system.A.rows;
+  const array<T> val = rounded<T>(cpu, {system.A.val.data(), system.A.nonzeros()}, system.file);
   diagonals<T> of{array<T>::zeros(cpu, n), array<T>::zeros(cpu, n), array<T>::zeros(cpu, n),
-                  array<T>(cpu, system.b.size()), array<T>(cpu, system.b.size())};
+                  rounded<T>(cpu, {system.b.data(), system.b.size()}, rhs), array<T>(cpu, system.b.size())};
   for (std::int64_t i = 0; i < n; ++i)
     for (std::int64_t k = system.A.row_ptr[i]; k < system.A.row_ptr[i + 1]; ++k) {
       const std::int64_t j = system.A.col[k];
-      (j < i ? of.dl : j == i ? of.d : of.du)[i] = rounded<T>(system.A.val[k], system.file);
+      (j < i ? of.dl : j == i ? of.d : of.du)[i] = val[k];
     }
-  for (std::int64_t i = 0; i < system.b.size(); ++i) of.b[i] = rounded<T>(system.b[i], rhs);
   return of;
 }
 

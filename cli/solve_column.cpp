@@ -7,7 +7,12 @@
 #include <vouch/core/error.hpp>
 #include <vouch/solve/cg_many.hpp>
 #include <vouch/solve/cg_mixed.hpp>
+#include <vouch/solve/gauss_seidel.hpp>
+#include <vouch/solve/jacobi.hpp>
 #include <vouch/solve/precond/make.hpp>
+#include <vouch/solve/sor.hpp>
+
+#include "rounded.hpp"
 
 namespace vouch::cli {
 namespace {
@@ -21,28 +26,6 @@ std::unique_ptr<preconditioner<T>> make_for(const linear_system& system, const d
   } catch (const value_error& e) {
     throw value_error(fmt::format("{}: {}", system.file, e.what()), e.hint());
   }
-}
-
-// Whether all values are numbers of type T already; what is finite must stay so.
-template <real T>
-bool fits(view<const double> values, const std::string& from) {
-  bool exactly = true;
-  for (std::int64_t i = 0; i < values.size(); ++i) {
-    const auto rounded = static_cast<T>(values[i]);
-    if (!std::isfinite(rounded))
-      throw value_error(fmt::format("{}: {:.9g} overflows single precision", from, values[i]),
-                        "take --precision double");
-    exactly = exactly && rounded == values[i];
-  }
-  return exactly;
-}
-
-template <real T>
-array<T> rounded(const device& cpu, view<const double> values, const std::string& from) {
-  fits<T>(values, from);
-  array<T> result(cpu, values.size());
-  for (std::int64_t i = 0; i < values.size(); ++i) result[i] = static_cast<T>(values[i]);
-  return result;
 }
 
 // The matrix in precision T where the work is done.
@@ -82,14 +65,14 @@ class device_solver : public column_solver {
       : request_(request), cpu_(cpu), dev_(dev) {}
 
   std::vector<solve_report> solve(std::int64_t columns, view<const double> b, view<double> x,
-                                  const cg_options& options, solve_times& times) override {
+                                  const solve_goal& goal, solve_times& times) override {
     array<T> rhs, solution;
     timed(times.transfer, [&] {
       rhs = rounded<T>(cpu_, b, request_.rhs).to(dev_);
       solution = rounded<T>(cpu_, x, request_.initial).to(dev_);
     });
     const stopwatch clock;
-    std::vector<solve_report> reports = run(columns, rhs, solution, options);
+    std::vector<solve_report> reports = run(columns, rhs, solution, goal);
     const double seconds = clock.seconds();
     double setup = 0;
     for (const solve_report& report : reports) setup += report.setup_seconds;
@@ -104,13 +87,26 @@ class device_solver : public column_solver {
 
  protected:
   virtual std::vector<solve_report> run(std::int64_t columns, view<const T> b, view<T> x,
-                                        const cg_options& options) = 0;
+                                        const solve_goal& goal) = 0;
   const device& where() const { return dev_; }
 
  private:
   const solve_request& request_;
   device cpu_, dev_;
 };
+
+// The matrix was looked at when it was read.
+cg_options checked(const solve_goal& goal) {
+  cg_options options;
+  options.rtol = goal.rtol;
+  options.atol = goal.atol;
+  options.max_iterations = goal.max_iterations;
+  options.fixed_iterations = goal.fixed_iterations;
+  options.stop_recurrence = goal.stop_recurrence;
+  options.on_iteration = goal.on_iteration;
+  options.matrix_checked = true;
+  return options;
+}
 
 template <real T>
 class cg_solver final : public device_solver<T> {
@@ -125,8 +121,8 @@ class cg_solver final : public device_solver<T> {
 
  private:
   std::vector<solve_report> run(std::int64_t columns, view<const T> b, view<T> x,
-                                const cg_options& options) override {
-    return cg_many<T>(this->where(), placed_.A, columns, b, x, options, M_.get());
+                                const solve_goal& goal) override {
+    return cg_many<T>(this->where(), placed_.A, columns, b, x, checked(goal), M_.get());
   }
 
   placed_matrix<T> placed_;
@@ -148,8 +144,8 @@ class mixed_solver final : public device_solver<double> {
 
  private:
   std::vector<solve_report> run(std::int64_t, view<const double> b, view<double> x,
-                                const cg_options& options) override {
-    return {cg_mixed(where(), placed_.A, b, x, options, M_.get())};
+                                const solve_goal& goal) override {
+    return {cg_mixed(where(), placed_.A, b, x, checked(goal), M_.get())};
   }
 
   placed_matrix<double> placed_;
@@ -157,10 +153,84 @@ class mixed_solver final : public device_solver<double> {
   std::unique_ptr<preconditioner<float>> M_;
 };
 
+sweep_order order_of(const solve_request& request) {
+  if (request.method == "ssor" || request.sweep == "symmetric") return sweep_order::symmetric;
+  return request.sweep == "backward" ? sweep_order::backward : sweep_order::forward;
+}
+
+// Sweeps over a sparse or a dense matrix.
+template <real T>
+class sweep_solver final : public device_solver<T> {
+ public:
+  sweep_solver(const solve_request& request, const linear_system& system, const device& cpu, const device& dev,
+               solve_times& times)
+      : device_solver<T>(request, cpu, dev), request_(request), system_(system) {
+    if (system.dense)
+      place_entries(cpu, times);
+    else if constexpr (sizeof(T) == 4)
+      sparse_ = place_single(system, cpu, dev, times);
+    else
+      sparse_ = place_double(system, dev, times);
+  }
+  std::int64_t at_once() const override { return 1; }
+  bool rounds_matrix() const override { return sparse_.rounded; }
+
+ private:
+  void place_entries(const device& cpu, solve_times& times) {
+    const std::int64_t n = system_.rows();
+    const std::int64_t ld = std::max<std::int64_t>(1, n);
+    if constexpr (sizeof(T) == 8) {
+      dense_ = system_.entries();
+      if (this->where().is_cuda())
+        timed(times.transfer, [&] { entries_ = system_.dense->values.to(this->where()); });
+    } else {
+      const view<const double> all = system_.dense->values;
+      timed(times.setup, [&] {
+        sparse_.rounded = !fits<float>(all, system_.file);
+        entries_ = array<T>(cpu, all.size());
+        for (std::int64_t k = 0; k < all.size(); ++k) entries_[k] = static_cast<T>(all[k]);
+      });
+      if (this->where().is_cuda()) timed(times.transfer, [&] { entries_ = entries_.to(this->where()); });
+    }
+    if (entries_.size() > 0) dense_ = {entries_.data(), n, n, ld};
+  }
+
+  std::vector<solve_report> run(std::int64_t, view<const T> b, view<T> x, const solve_goal& goal) override {
+    try {
+      return {system_.dense ? sweep(b, x, goal, transpose::no, dense_) : sweep(b, x, goal, sparse_.A)};
+    } catch (const value_error& e) {
+      throw value_error(fmt::format("{}: {}", system_.file, e.what()), e.hint());
+    }
+  }
+  // A is one argument (sparse) or two (dense).
+  template <class... Matrix>
+  solve_report sweep(view<const T> b, view<T> x, const solve_goal& goal, Matrix... A) {
+    const acceleration accelerate{request_.anderson};
+    const double omega = request_.omega.value_or(1);
+    const auto ordering =
+        request_.ordering == "multicolor" ? sweep_ordering::multicolor : sweep_ordering::natural;
+    if (request_.method == "jacobi") return jacobi<T>(this->where(), A..., b, x, {goal, omega, accelerate});
+    if (request_.method == "gauss-seidel")
+      return gauss_seidel<T>(this->where(), A..., b, x, {goal, order_of(request_), accelerate, ordering});
+    return sor<T>(this->where(), A..., b, x, {goal, omega, order_of(request_), accelerate, ordering});
+  }
+
+  const solve_request& request_;
+  const linear_system& system_;
+  placed_matrix<T> sparse_;
+  array<T> entries_;  // of a dense matrix: in single precision, or on the GPU
+  matrix_view<const T> dense_;
+};
+
 }  // namespace
 
 std::unique_ptr<column_solver> make_column_solver(const solve_request& request, const linear_system& system,
                                                   const device& cpu, const device& dev, solve_times& times) {
+  if (request.is_stationary()) {
+    if (request.common.precision == "single")
+      return std::make_unique<sweep_solver<float>>(request, system, cpu, dev, times);
+    return std::make_unique<sweep_solver<double>>(request, system, cpu, dev, times);
+  }
   if (request.common.precision == "mixed")
     return std::make_unique<mixed_solver>(request, system, cpu, dev, times);
   if (request.common.precision == "single")

@@ -6,7 +6,7 @@
 
 #include <vouch/core/device.hpp>
 #include <vouch/core/view.hpp>
-#include <vouch/solve/cg.hpp>
+#include <vouch/solve/goal.hpp>
 #include <vouch/solve/report.hpp>
 
 #include "solve_request.hpp"
@@ -29,7 +29,7 @@ class column_solver {
   /// Solves for up to at_once() columns, which lie one after another in b and x, on the CPU; x holds the starts
   /// and receives the results. A report for each column.
   virtual std::vector<solve_report> solve(std::int64_t columns, view<const double> b, view<double> x,
-                                          const cg_options& options, solve_times& times) = 0;
+                                          const solve_goal& goal, solve_times& times) = 0;
   /// Whether the matrix that is solved with differs from the one that was read.
   virtual bool rounds_matrix() const = 0;
 };

@@ -43,9 +43,10 @@ plot::line_plot convergence_plot(const solve_request& request, const linear_syst
   result.title =
       fmt::format("{}: {} after {} iterations", std::filesystem::path(system.file).filename().string(),
                   name(report.status), report.iterations);
-  result.subtitle = fmt::format(
-      "{} unknowns, {} nonzeros; conjugate gradients, preconditioner {}, {} precision; {}", system.rows(),
-      system.A.nonzeros(), report.preconditioner, report.precision, device.dev.name());
+  result.subtitle =
+      fmt::format("{} unknowns, {} nonzeros; {}, preconditioner {}, {} precision; {}", system.rows(),
+                  system.facts.nonzeros, request.is_stationary() ? report.method : "conjugate gradients",
+                  report.preconditioner, report.precision, device.dev.name());
   result.x = {"iteration", plot::scale::linear, 0.0, {}};
   result.y = {"residual / norm of the right-hand side", plot::scale::logarithmic, {}, {}};
   result.lines = {std::move(recurrence), std::move(verified)};
@@ -53,7 +54,7 @@ plot::line_plot convergence_plot(const solve_request& request, const linear_syst
     result.references.push_back(
         {relative(report, *request.stop_recurrence),
          fmt::format("stopping rule {:.3g}", relative(report, *request.stop_recurrence))});
-  else if (!request.fixed_iterations)
+  else if (request.by_residual())
     result.references.push_back({relative(report, report.tolerance),
                                  fmt::format("tolerance {:.3g}", relative(report, report.tolerance))});
   return result;

@@ -12,11 +12,19 @@ nlohmann::ordered_json finite_or_null(double value) {
   return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
 }
 
+// What dominance proves; only sweeps look for it.
+nlohmann::ordered_json bound_json(const solve_report& report) {
+  if (!report.error_bound) return nullptr;
+  return {{"verified", true},        {"method", "dominance"},      {"max_absolute", *report.error_bound},
+          {"max_relative", nullptr}, {"median_relative", nullptr}, {"reason", report.error_bound_source}};
+}
+
 }  // namespace
 
 nlohmann::ordered_json solve_json(const solve_request& request, const linear_system& system,
                                   const solve_outcome& outcome, const device_choice& device,
-                                  double write_seconds, double total_seconds) {
+                                  const std::optional<verification>& verified, double write_seconds,
+                                  double total_seconds) {
   const solve_report& report = outcome.report;
   const bench::statistics times = bench::summarize(outcome.repeats);
   nlohmann::ordered_json object{{"schema", "vouch.solve/1"}, {"version", version}};
@@ -36,7 +44,7 @@ nlohmann::ordered_json solve_json(const solve_request& request, const linear_sys
   object["residual"] = {{"relative_true", finite_or_null(report.relative_true())},
                         {"relative_recurrence", finite_or_null(report.relative_recurrence())},
                         {"backward_error", finite_or_null(report.backward_error)}};
-  object["error_bound"] = nullptr;
+  object["error_bound"] = verified ? to_json(*verified) : bound_json(report);
   object["repeat"] = {
       {"count", times.count}, {"mean_s", times.mean}, {"stddev_s", times.deviation.value_or(0.0)}};
   object["time_s"] = {{"read", system.read_seconds},

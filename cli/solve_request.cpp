@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <limits>
+#include <utility>
 #include <vouch/solve/precond/make.hpp>
 #include <vouch/solve/verified_solve.hpp>
 #include <vouch/sparse/csr.hpp>
@@ -15,8 +17,12 @@
 namespace vouch::cli {
 namespace {
 
-constexpr std::array<std::string_view, 7> methods{"auto", "cg",       "band", "thomas", "cyclic-reduction",
-                                                  "pcr",  "partition"};
+constexpr std::array<std::string_view, 11> methods{"auto",     "cg",   "jacobi", "gauss-seidel",     "sor",
+                                                   "ssor",     "band", "thomas", "cyclic-reduction", "pcr",
+                                                   "partition"};
+constexpr std::size_t first_band_method = 6;
+constexpr std::array<std::string_view, 3> sweeps{"forward", "backward", "symmetric"};
+constexpr std::array<std::string_view, 2> orderings{"natural", "multicolor"};
 constexpr std::array<std::string_view, 2> rhs_words{"ones", "row-sums"};
 constexpr std::array<std::string_view, 2> initial_words{"zeros", "ones"};
 
@@ -53,18 +59,56 @@ void check_precondition(const std::string& spec) {
   }
 }
 
-double parse_stop(const std::string& rule) {
-  constexpr std::array<std::string_view, 1> rules{"recurrence"};
-  const std::size_t colon = rule.find(':');
-  const std::string name = rule.substr(0, colon);
-  if (name != rules[0]) {
-    const std::string meant = did_you_mean(name, rules);
-    throw usage_error(fmt::format("option --stop: unknown rule '{}'", name),
-                      (meant.empty() ? "" : meant + " ") + "there is recurrence:EPS");
+// "NAME:VALUE" of an option; what says what the value is.
+std::pair<std::string, std::string> named_value(const char* option, const std::string& given,
+                                                std::span<const std::string_view> names, const char* what,
+                                                const char* example) {
+  const std::size_t colon = given.find(':');
+  const std::string name = given.substr(0, colon);
+  if (std::find(names.begin(), names.end(), name) == names.end()) {
+    const std::string meant = did_you_mean(name, names);
+    throw usage_error(fmt::format("option {}: unknown rule '{}'", option, name),
+                      (meant.empty() ? "" : meant + " ") + fmt::format("there is {}", either(names)));
   }
   if (colon == std::string::npos)
-    throw usage_error("option --stop: recurrence needs a bound", "as in --stop recurrence:1e-5");
-  return parse_real("--stop", rule.substr(colon + 1), 0);
+    throw usage_error(fmt::format("option {}: {} needs a {}", option, name, what),
+                      fmt::format("as in {} {}", option, example));
+  return {name, given.substr(colon + 1)};
+}
+
+void parse_stop(const std::string& rule, solve_request& request) {
+  constexpr std::array<std::string_view, 2> rules{"recurrence", "mean-change"};
+  const auto [name, value] = named_value("--stop", rule, rules, "bound", "recurrence:1e-5");
+  (name == "recurrence" ? request.stop_recurrence : request.stop_mean_change) = parse_real("--stop", value, 0);
+}
+
+void parse_acceleration(const std::string& given, solve_request& request) {
+  constexpr std::array<std::string_view, 1> names{"anderson"};
+  const auto [name, value] = named_value("--accel", given, names, "depth", "anderson:2");
+  request.anderson = static_cast<int>(parse_count("--accel", value, 1, 16));
+}
+
+// What some methods do not take.
+void check_method(const solve_request& request) {
+  const std::string& m = request.method;
+  const auto refuse = [&](bool given, const char* option, const char* who) {
+    if (given) throw usage_error(fmt::format("option {}: --method {} takes none", option, m), who);
+  };
+  refuse(request.omega && (!request.is_stationary() || m == "gauss-seidel"), "--omega",
+         "jacobi, sor and ssor do");
+  refuse(!request.sweep.empty() && m != "gauss-seidel" && m != "sor", "--sweep", "gauss-seidel and sor do");
+  refuse(!request.ordering.empty() && (!request.is_stationary() || m == "jacobi"), "--ordering",
+         "gauss-seidel, sor and ssor do");
+  if (!request.is_stationary()) {
+    refuse(request.anderson > 0, "--accel", "jacobi, gauss-seidel, sor and ssor do");
+    refuse(request.stop_mean_change.has_value(), "--stop mean-change", "jacobi, gauss-seidel, sor and ssor do");
+    return;
+  }
+  if (request.omega && !(*request.omega > 0 && *request.omega < 2))
+    throw usage_error(fmt::format("option --omega: {} does not lie between 0 and 2", *request.omega),
+                      "outside of it the iteration diverges");
+  refuse(request.precondition != "none", "--precond", "cg does");
+  refuse(request.common.precision == "mixed", "--precision mixed", "take double or single");
 }
 
 // A file is a file; but a missing one whose name is nearly a word of this option is that word mistyped.
@@ -76,7 +120,7 @@ void check_word(std::string_view option, const std::string& given, std::span<con
   if (!meant.empty()) throw usage_error(fmt::format("option {}: there is no file '{}'", option, given), meant);
 }
 
-void check_outputs(const std::array<std::string, 3>& paths) {
+void check_outputs(const std::array<std::string, 4>& paths) {
   for (std::size_t k = 0; k < paths.size(); ++k) {
     check_writable(paths[k]);
     if (!paths[k].empty() && !paths[k].starts_with("/dev/") &&
@@ -85,12 +129,13 @@ void check_outputs(const std::array<std::string, 3>& paths) {
   }
 }
 
-void declare(command_line& line, solve_request& request, std::string& stop) {
+void declare(command_line& line, solve_request& request, std::string& stop, std::string& accelerate) {
   line.example("vouch solve A.mtx", "A x = (1, ..., 1), how good x is");
   line.example("vouch solve A.mtx --rhs b.txt -o x.txt", "with a right-hand side; x to a file");
   line.example("vouch solve A.mtx --precond ic0 --rtol 1e-10", "preconditioned, more digits");
+  line.example("vouch solve A.npy --method gauss-seidel", "sweeps, for dominant matrices, dense as well");
   line.example("vouch solve A.mtx --plot curve.svg --json", "convergence plot; result for programs");
-  line.argument("A", request.matrix, "symmetric positive definite matrix, Matrix Market (.gz as well)");
+  line.argument("A", request.matrix, "Matrix Market file (.gz as well), for sweeps also .npy");
 
   line.section("System");
   line.text("--rhs", "B", request.rhs, "ones, row-sums (A*ones) or a file: .mtx, .npy, text [ones]");
@@ -101,8 +146,15 @@ void declare(command_line& line, solve_request& request, std::string& stop) {
 
   line.section("Method");
   line.choice("--method", "NAME", request.method, methods,
-              "auto or cg (conjugate gradients); tridiagonal: [auto]");
+              "auto, cg (conjugate gradients), jacobi, gauss-seidel, sor, ssor; tridiagonal: [auto]");
   line.note("", "band (auto there), thomas, cyclic-reduction, pcr, partition");
+  line.real("--omega", request.omega, -std::numeric_limits<double>::max(),
+            "relaxation of jacobi, sor and ssor, between 0 and 2 [1]");
+  line.choice("--sweep", "ORDER", request.sweep, sweeps,
+              "of gauss-seidel, sor: forward, backward or symmetric");
+  line.choice("--ordering", "NAME", request.ordering, orderings,
+              "of gauss-seidel, sor, ssor: natural or multicolor [natural]");
+  line.text("--accel", "anderson:M", accelerate, "of sweeps: mix M earlier iterates, 1 to 16");
   line.text("--precond", "NAME", request.precondition, "preconditioner, with its parameter if any [none]:");
   line.note("", list(precondition_names()));
   add_precision_option(line, request.common);
@@ -113,7 +165,10 @@ void declare(command_line& line, solve_request& request, std::string& stop) {
   line.real("--atol", request.atol, 0, "or ||b - Ax|| <= X [0]");
   line.count("--max-iterations", request.max_iterations, 1, "give up after N [1e6 or 20 n, the larger]");
   line.count("--fixed-iterations", request.fixed_iterations, 0, "do exactly N, whatever the residual");
-  line.text("--stop", "RULE", stop, "recurrence:EPS, stop at ||r|| < EPS by the recurrence");
+  line.text("--stop", "RULE", stop, "recurrence:EPS, ||r|| < EPS by the recurrence;");
+  line.note("", "mean-change:EPS, mean |x_new - x_old| < EPS (sweeps)");
+
+  add_verification_options(line, request.verification);
 
   line.section("Reports");
   line.text("--history", "FILE", request.history, "residual of every recorded iteration as CSV");
@@ -129,18 +184,19 @@ double solve_request::relative_tolerance() const {
 }
 
 bool is_band_method(const std::string& method) {
-  constexpr std::size_t first = 2;
-  return std::find(methods.begin() + first, methods.end(), method) != methods.end();
+  return std::find(methods.begin() + first_band_method, methods.end(), method) != methods.end();
 }
 
 bool parse_solve_request(std::span<const char* const> arguments, solve_request& request) {
   command_line line("solve", "solve A x = b and say how good x is");
-  std::string stop;
-  declare(line, request, stop);
+  std::string stop, accelerate;
+  declare(line, request, stop, accelerate);
   if (!line.parse(arguments)) return false;
 
-  if (!stop.empty()) request.stop_recurrence = parse_stop(stop);
-  if (request.stop_recurrence && request.fixed_iterations)
+  if (!stop.empty()) parse_stop(stop, request);
+  if (!accelerate.empty()) parse_acceleration(accelerate, request);
+  check_method(request);
+  if (!stop.empty() && request.fixed_iterations)
     throw usage_error("options --stop and --fixed-iterations exclude each other");
   if (request.batch && (request.rhs != "ones" || request.initial != "zeros" || request.precondition != "none"))
     throw usage_error("option --batch: the file holds the right-hand sides; no --rhs, --initial or --precond");
@@ -150,7 +206,10 @@ bool parse_solve_request(std::span<const char* const> arguments, solve_request& 
   check_word("--initial", request.initial, initial_words);
   check_precondition(request.precondition);
   parse_device(request.common.device);
-  check_outputs({request.common.output, request.history, request.plot});
+  check_verification(request.verification);
+  if (request.batch && request.verification.asked())
+    throw usage_error("option --verify: batches of tridiagonal systems are not verified");
+  check_outputs({request.common.output, request.history, request.plot, request.verification.bounds});
   return true;
 }
 

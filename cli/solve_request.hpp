@@ -6,8 +6,12 @@
 #include <string>
 
 #include "common.hpp"
+#include "verification.hpp"
 
 namespace vouch::cli {
+
+/// Whether the method is one of tridiagonal systems: band, thomas, cyclic-reduction, pcr or partition.
+bool is_band_method(const std::string& method);
 
 struct solve_request {
   common_options common;
@@ -22,15 +26,22 @@ struct solve_request {
   std::optional<std::int64_t> max_iterations;
   std::optional<std::int64_t> fixed_iterations;
   std::optional<double> stop_recurrence;
+  std::optional<double> stop_mean_change;
+  std::optional<double> omega;  // of jacobi, sor and ssor
+  std::string sweep;            // of gauss-seidel and sor: forward, backward or symmetric
+  std::string ordering;         // of gauss-seidel, sor and ssor: natural or multicolor
+  int anderson = 0;             // earlier iterates that acceleration keeps
+  verification_request verification;
   std::string history;
   std::string plot;
 
   /// The relative tolerance that holds: as given, else the precision's own.
   double relative_tolerance() const;
+  /// Whether the method is one of sweeps: jacobi, gauss-seidel, sor or ssor.
+  bool is_stationary() const { return method != "auto" && method != "cg" && !is_band_method(method); }
+  /// Whether the true residual decides.
+  bool by_residual() const { return !fixed_iterations && !stop_recurrence && !stop_mean_change; }
 };
-
-/// Whether the method is one of tridiagonal systems: band, thomas, cyclic-reduction, pcr or partition.
-bool is_band_method(const std::string& method);
 
 /// Reads and checks the command line, with everything in it that can be judged before the matrix is read.
 ///

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vouch/dense/residual.hpp>
+#include <vouch/solve/dominance.hpp>
 #include <vouch/sparse/residual.hpp>
 
 namespace vouch::cli {
@@ -16,26 +18,40 @@ double norm(view<const double> v) {
   return static_cast<double>(std::sqrt(sum));
 }
 
-cg_options options_of(const solve_request& request, solve_watch& watch) {
-  cg_options options;
-  options.rtol = request.relative_tolerance();
-  options.atol = request.atol;
-  options.max_iterations = request.max_iterations.value_or(0);
-  options.fixed_iterations = request.fixed_iterations;
-  options.stop_recurrence = request.stop_recurrence;
-  options.matrix_checked = true;
-  options.on_iteration = [&watch](const iteration_record& record) { return watch.see(record); };
-  return options;
+solve_goal goal_of(const solve_request& request, solve_watch& watch) {
+  solve_goal goal;
+  goal.rtol = request.relative_tolerance();
+  goal.atol = request.atol;
+  goal.max_iterations = request.max_iterations.value_or(0);
+  goal.fixed_iterations = request.fixed_iterations;
+  goal.stop_recurrence = request.stop_recurrence;
+  goal.stop_mean_change = request.stop_mean_change;
+  goal.on_iteration = [&watch](const iteration_record& record) { return watch.see(record); };
+  return goal;
+}
+
+// The bound that was proved is one of the rounded system.
+void bound_unrounded(const device& cpu, const linear_system& system, std::int64_t j, view<const double> x,
+                     solve_report& report) {
+  if (!report.error_bound) return;
+  const auto A = system.dense ? make_sweepable<double>(cpu, transpose::no, system.entries())
+                              : make_sweepable<double>(system.A.all());
+  const dominance_proof proof = prove_dominance(cpu, *A);
+  report.error_bound = dominance_error_bound<double>(cpu, *A, proof, system.column(system.b, j), x);
 }
 
 // The verdict is about the system of the files, not about its rounding to single precision.
-void judge_unrounded(const device& cpu, const linear_system& system, std::int64_t j, const cg_options& options,
+void judge_unrounded(const device& cpu, const linear_system& system, std::int64_t j, const solve_goal& goal,
                      view<const double> x, solve_report& report) {
   if (!has_solution(report.status)) return;
   array<double> r(cpu, system.rows());
-  const residual_facts facts = residual<double>(cpu, system.A, system.column(system.b, j), x, nullptr, r);
+  const view<const double> b = system.column(system.b, j);
+  const residual_facts facts = system.dense
+                                   ? residual<double>(cpu, transpose::no, system.entries(), b, x, nullptr, r)
+                                   : residual<double>(cpu, system.A, b, x, nullptr, r);
+  bound_unrounded(cpu, system, j, x, report);
   report.rhs_norm = facts.rhs_norm2;
-  report.tolerance = std::max(*options.rtol * facts.rhs_norm2, options.atol);
+  report.tolerance = std::max(*goal.rtol * facts.rhs_norm2, goal.atol);
   report.true_residual = facts.norm2;
   report.backward_error = facts.backward_error();
   if (report.status != solve_status::converged || facts.norm2 <= report.tolerance) return;
@@ -103,11 +119,11 @@ std::string label(const solve_request& request, const linear_system& system, std
 }
 
 std::vector<watched_column> watched(const linear_system& system, std::int64_t first, std::int64_t count,
-                                    const cg_options& options) {
+                                    const solve_goal& goal) {
   std::vector<watched_column> columns;
   for (std::int64_t j = first; j < first + count; ++j) {
     const double rhs_norm = norm(system.column(system.b, j));
-    columns.push_back({rhs_norm, std::max(*options.rtol * rhs_norm, options.atol)});
+    columns.push_back({rhs_norm, std::max(*goal.rtol * rhs_norm, goal.atol)});
   }
   return columns;
 }
@@ -121,13 +137,14 @@ device open_device(const solve_request& request) {
 
 device_choice choose_for(const solve_request& request, const linear_system& system, const device& opened) {
   if (!parse_device(request.common.device).automatic) return {opened, "as asked"};
-  return choose_device(system.rows(), system.A.nonzeros(), opened.threads());
+  if (request.is_stationary()) return {opened, "a few sweeps cost less than sending the matrix to a GPU"};
+  return choose_device(system.rows(), system.facts.nonzeros, opened.threads());
 }
 
 solve_outcome run_solve(const solve_request& request, const linear_system& system, const device& cpu,
                         const device& dev, solve_watch& watch) {
   solve_outcome outcome;
-  const cg_options options = options_of(request, watch);
+  const solve_goal goal = goal_of(request, watch);
   const auto solver = make_column_solver(request, system, cpu, dev, outcome.times);
   for (std::int64_t run = 0; run < request.common.repeat; ++run) {
     timed(outcome.times.transfer, [&] { outcome.x = system.start.to(cpu); });
@@ -137,14 +154,14 @@ solve_outcome run_solve(const solve_request& request, const linear_system& syste
       const std::int64_t count = std::min(most, system.columns - first);
       const view<const double> b(system.b.data() + first * n, count * n);
       const view<double> x(outcome.x.data() + first * n, count * n);
-      watch.begin(watched(system, first, count, options), label(request, system, run, first, count),
+      watch.begin(watched(system, first, count, goal), label(request, system, run, first, count),
                   run == 0 && first < 4 * most);
       const double before = outcome.times.solve;
-      std::vector<solve_report> reports = solver->solve(count, b, x, options, outcome.times);
+      std::vector<solve_report> reports = solver->solve(count, b, x, goal, outcome.times);
       seconds += outcome.times.solve - before;
       for (std::int64_t k = 0; k < count && solver->rounds_matrix(); ++k)
         timed(outcome.times.solve, [&] {
-          judge_unrounded(cpu, system, first + k, options, {x.data() + k * n, n},
+          judge_unrounded(cpu, system, first + k, goal, {x.data() + k * n, n},
                           reports[static_cast<std::size_t>(k)]);
         });
       watch.end(reports);

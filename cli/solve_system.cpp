@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <vouch/core/error.hpp>
+#include <vouch/dense/residual.hpp>
+#include <vouch/dense/structure.hpp>
 #include <vouch/io/matrix_market.hpp>
 #include <vouch/io/vectors.hpp>
 #include <vouch/solve/spd_check.hpp>
@@ -19,11 +21,14 @@ array<double> filled(const device& cpu, std::int64_t size, double value) {
 }
 
 // A*ones. The residual of b = 0 at x = -1 is just that, every row summed in double-double and rounded once.
-array<double> row_sums(const device& cpu, csr_view<const double> A) {
-  const array<double> zeros = array<double>::zeros(cpu, A.rows);
-  const array<double> minus_ones = filled(cpu, A.cols, -1);
-  array<double> sums(cpu, A.rows);
-  residual<double>(cpu, A, zeros, minus_ones, nullptr, sums);
+array<double> row_sums(const device& cpu, const linear_system& system) {
+  const array<double> zeros = array<double>::zeros(cpu, system.rows());
+  const array<double> minus_ones = filled(cpu, system.rows(), -1);
+  array<double> sums(cpu, system.rows());
+  if (system.dense)
+    residual<double>(cpu, transpose::no, system.entries(), zeros, minus_ones, nullptr, sums);
+  else
+    residual<double>(cpu, system.A, zeros, minus_ones, nullptr, sums);
   return sums;
 }
 
@@ -57,6 +62,34 @@ void take_start(const device& cpu, const std::string& from, linear_system& syste
     std::copy(given.values.begin(), given.values.end(), system.start.begin() + j * n);
 }
 
+// Sweeps take dense matrices as such, conjugate gradients make them sparse.
+void read_into(const device& cpu, const solve_request& request, linear_system& system) {
+  if (!request.is_stationary()) {
+    system.A = read_csr(cpu, request.matrix);
+    return;
+  }
+  std::variant<csr<double>, vectors> read = read_matrix(cpu, request.matrix);
+  if (auto* dense = std::get_if<vectors>(&read))
+    system.dense = std::move(*dense);
+  else
+    system.A = std::move(std::get<csr<double>>(read));
+}
+
+void check_matrix(const solve_request& request, const linear_system& system) {
+  if (request.is_stationary()) {
+    if (!system.facts.square)
+      throw shape_error(fmt::format("{}: the matrix is {} by {}, not square", request.matrix, system.facts.rows,
+                                    system.facts.cols));
+    return;
+  }
+  const std::string refusal = not_spd_reason(system.facts);
+  if (!refusal.empty())
+    throw value_error(
+        fmt::format("{}: {}", request.matrix, refusal),
+        "conjugate gradients need a symmetric positive definite matrix; --method gauss-seidel and "
+        "others do not");
+}
+
 bool is_file(const std::string& rhs_or_start) {
   return rhs_or_start != "ones" && rhs_or_start != "row-sums" && rhs_or_start != "zeros";
 }
@@ -67,7 +100,7 @@ void take_rhs(const device& cpu, const std::string& from, linear_system& system)
   if (from == "ones") {
     system.b = filled(cpu, system.rows(), 1);
   } else if (from == "row-sums") {
-    system.b = row_sums(cpu, system.A);
+    system.b = row_sums(cpu, system);
   } else {
     vectors given = read_vectors_of_length(cpu, from, system);
     if (given.cols < 1) throw shape_error(fmt::format("{}: there is no column", from));
@@ -84,12 +117,11 @@ linear_system read_system(const device& cpu, const solve_request& request) {
     work();
     seconds += clock.seconds();
   };
-  timed(system.read_seconds, [&] { system.A = read_csr(cpu, request.matrix); });
-  timed(system.setup_seconds, [&] { system.facts = structure<double>(cpu, system.A); });
-  const std::string refusal = not_spd_reason(system.facts);
-  if (!refusal.empty())
-    throw value_error(fmt::format("{}: {}", request.matrix, refusal),
-                      "conjugate gradients need a symmetric positive definite matrix");
+  timed(system.read_seconds, [&] { read_into(cpu, request, system); });
+  timed(system.setup_seconds, [&] {
+    system.facts = system.dense ? structure(cpu, system.entries()) : structure<double>(cpu, system.A);
+  });
+  check_matrix(request, system);
   timed(is_file(request.rhs) ? system.read_seconds : system.setup_seconds,
         [&] { take_rhs(cpu, request.rhs, system); });
   timed(is_file(request.initial) ? system.read_seconds : system.setup_seconds,

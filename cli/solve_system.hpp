@@ -1,11 +1,15 @@
 // cli/solve_system.hpp -- the system that vouch solve reads: matrix, right-hand sides, starts.
 #pragma once
+#include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include <vouch/core/array.hpp>
 #include <vouch/core/device.hpp>
 #include <vouch/core/view.hpp>
+#include <vouch/dense/matrix.hpp>
+#include <vouch/io/vectors.hpp>
 #include <vouch/sparse/csr.hpp>
 #include <vouch/sparse/structure.hpp>
 
@@ -16,7 +20,8 @@ namespace vouch::cli {
 /// A X = B with as many columns as there are right-hand sides, on the CPU.
 struct linear_system {
   std::string file;
-  csr<double> A;
+  csr<double> A;                 // empty where the matrix is dense
+  std::optional<vectors> dense;  // by columns
   structure_facts facts;
   std::int64_t columns = 1;
   array<double> b;      // column by column
@@ -24,9 +29,13 @@ struct linear_system {
   double read_seconds = 0;
   double setup_seconds = 0;  // facts of the matrix, vectors that no file holds
 
-  std::int64_t rows() const { return A.rows; }
+  std::int64_t rows() const { return facts.rows; }
   view<const double> column(const array<double>& of, std::int64_t j) const {
-    return {of.data() + j * A.rows, A.rows};
+    return {of.data() + j * rows(), rows()};
+  }
+  /// The entries of a dense matrix.
+  matrix_view<const double> entries() const {
+    return {dense->values.data(), dense->rows, dense->cols, std::max<std::int64_t>(1, dense->rows)};
   }
 };
 
@@ -37,8 +46,14 @@ void take_rhs(const device& cpu, const std::string& from, linear_system& system)
 
 /// Reads the files of the request and checks that they fit together.
 ///
-/// Throws  what the readers throw; value_error where the matrix cannot be symmetric positive definite,
+/// Throws  what the readers throw; value_error where conjugate gradients are asked for and the matrix cannot be
+///         symmetric positive definite, shape_error where it is not square,
 ///         shape_error where a vector has the wrong length: the texts name the files
 linear_system read_system(const device& cpu, const solve_request& request);
+
+/// The right-hand sides that --rhs names, for the matrix that stands in the system.
+///
+/// Throws  what the readers throw; shape_error where the length does not fit
+void take_rhs(const device& cpu, const std::string& from, linear_system& system);
 
 }  // namespace vouch::cli

@@ -37,10 +37,22 @@ std::string rhs_text(const solve_request& request, const linear_system& system) 
   return text;
 }
 
+std::string method_text(const solve_request& request) {
+  if (request.method == "auto") return "conjugate gradients (A may well be positive definite)";
+  if (request.method == "cg") return "conjugate gradients";
+  std::string text = request.method;
+  if (!request.sweep.empty()) text += ", " + request.sweep;
+  if (request.ordering == "multicolor") text += ", multicolor";
+  if (request.omega) text += fmt::format(", omega {}", *request.omega);
+  if (request.anderson > 0) text += fmt::format(", mixed by Anderson's method over {}", request.anderson);
+  return text;
+}
+
 std::string goal_text(const solve_request& request) {
   if (request.fixed_iterations)
     return fmt::format("exactly {}", plural(*request.fixed_iterations, "iteration"));
   if (request.stop_recurrence) return fmt::format("||r|| < {:.3g} by the recurrence", *request.stop_recurrence);
+  if (request.stop_mean_change) return fmt::format("mean |x_new - x_old| < {:.3g}", *request.stop_mean_change);
   std::string text = fmt::format("||b - Ax|| <= {:.3g} ||b||", request.relative_tolerance());
   if (request.atol > 0) text += fmt::format(" or {:.3g}", request.atol);
   return text + ", checked on the x returned";
@@ -51,23 +63,24 @@ double unit_roundoff(const solve_request& request) {
                                               : std::numeric_limits<double>::epsilon() / 2;
 }
 
-bool residual_decides(const solve_request& request) {
-  return !request.fixed_iterations && !request.stop_recurrence;
-}
+bool residual_decides(const solve_request& request) { return request.by_residual(); }
 
 }  // namespace
 
 void log_task(const console& log, const solve_request& request, const linear_system& system,
               const device_choice& device) {
   const structure_facts& facts = system.facts;
-  log.line(fmt::format("matrix     {}: {} x {}, {} nonzeros, symmetric, positive diagonal",
-                       base_name(system.file), facts.rows, facts.cols, facts.nonzeros));
+  log.line(fmt::format("matrix     {}: {} x {}, {} nonzeros, {}, {} diagonal", base_name(system.file),
+                       facts.rows, facts.cols, facts.nonzeros,
+                       system.dense      ? "dense"
+                       : facts.symmetric ? "symmetric"
+                                         : "unsymmetric",
+                       facts.diagonal_positive ? "positive" : "mixed"));
   log.line(fmt::format("           {} to {} entries a row, bandwidth {}, {}", facts.entries_min,
                        facts.entries_max, facts.bandwidth(), dominance_text(facts)));
   log.line(fmt::format("system     b {}", rhs_text(request, system)));
-  log.line(fmt::format("method     conjugate gradients{}, {} precision, preconditioner {}",
-                       request.method == "auto" ? " (A may well be positive definite)" : "",
-                       request.common.precision, request.precondition));
+  log.line(fmt::format("method     {}, {} precision{}", method_text(request), request.common.precision,
+                       request.is_stationary() ? "" : ", preconditioner " + request.precondition));
   log.line(fmt::format("device     {}: {}", device_text(device.dev), device.why));
   log.line(fmt::format("goal       {}", goal_text(request)));
 }
@@ -100,6 +113,9 @@ void log_verdict(const console& log, const solve_request& request, const solve_o
   log.line(fmt::format("           recurrence believed  {:.3e}", report.relative_recurrence()));
   log.line(fmt::format("           attainable about     {:.1e}", report.attainable_relative));
   log.line(fmt::format("           backward error       {:.1e}", report.backward_error));
+  if (report.error_bound)
+    log.line(fmt::format("           error at most        {:.2e}, proved by {}", *report.error_bound,
+                         report.error_bound_source));
   if (report.restarts > 0) log.line(fmt::format("           restarts             {}", report.restarts));
   log.line(fmt::format("engine     {}", report.engine));
 }
@@ -133,6 +149,7 @@ std::string summary(const solve_request& request, const linear_system& system, c
     text += fmt::format("worst of {} columns: number {}\n", system.columns, outcome.column + 1);
   text += fmt::format("relative residual {:.3g}, backward error {:.2g}\n", report.relative_true(),
                       report.backward_error);
+  if (report.error_bound) text += fmt::format("error at most {:.3g} in every element\n", *report.error_bound);
   text += fmt::format("{} in {}{} on {}, {} in all\n", plural(report.iterations, "iteration"),
                       bench::seconds_text(times.mean), repeated,
                       device.dev.is_cuda() ? device.dev.name() : "the CPU", bench::seconds_text(total_seconds));

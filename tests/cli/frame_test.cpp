@@ -16,7 +16,7 @@ using testing::tool_result;
 class tool_frame : public testing::tool_test {};
 
 TEST_F(tool_frame, help_is_as_wide_as_a_screen_and_has_two_names) {
-  for (const char* command : {"solve", "info", "gen", "convert", "bench", "devices"}) {
+  for (const char* command : {"solve", "info", "gen", "convert", "price", "bench", "devices"}) {
     const tool_result r = run(std::string(command) + " -h");
     EXPECT_EQ(run(std::string("help ") + command).out, r.out);
     std::istringstream stream(r.out);

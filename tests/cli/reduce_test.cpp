@@ -43,6 +43,7 @@ TEST_F(tool_reduce, the_keys_of_the_object) {
   EXPECT_TRUE(all["result"]["mean"][0][0].is_number_float());
   EXPECT_TRUE(all["enclosure"].is_null());
   EXPECT_EQ(all["device"]["kind"], "cpu");
+  EXPECT_NE(all["device_reason"].get<std::string>().find("CPU"), std::string::npos);
   EXPECT_GT(all["time_s"]["total"], 0.0);
 }
 

@@ -11,7 +11,7 @@
 #include <vouch/dense/avx512.hpp>
 #include <vouch/dense/blas2.hpp>
 
-#include "integer_cases.hpp"
+#include "dense/integer_cases.hpp"
 
 namespace vouch {
 namespace {
@@ -22,23 +22,28 @@ using namespace testing;
 template <class E>
 class laid_vector {
  public:
-  laid_vector(const exact_matrix& from, std::int64_t stride) : n_(from.rows), stride_(stride) {
-    memory_.assign(static_cast<std::size_t>(n_ * std::abs(stride) + 1), poison<E>());
-    for (std::int64_t i = 0; i < n_; ++i) all()[i] = element<E>(from(i, 0));
+  laid_vector(const device& dev, const exact_matrix& from, std::int64_t stride)
+      : n_(from.rows), stride_(stride), memory_(dev, n_ * std::abs(stride) + 1) {
+    for (std::int64_t i = 0; i < n_; ++i) memory_.host()[place(i)] = element<E>(from(i, 0));
   }
-  view<E> all() { return {memory_.data() + (stride_ < 0 && n_ > 0 ? (n_ - 1) * -stride_ : 0), n_, stride_}; }
+  view<E> all() { return {memory_.there() + (n_ > 0 ? place(0) : 0), n_, stride_}; }
   view<const E> read() { return all(); }
+  void set(std::int64_t i, E e) { memory_.host()[place(i)] = e; }
   void expect(const exact_matrix& wanted, const char* what) {
+    const std::vector<E>& got = memory_.back();
     for (std::int64_t i = 0; i < n_; ++i)
-      ASSERT_TRUE(is(all()[i], wanted(i, 0))) << what << " at " << i << " of " << n_ << ", stride " << stride_;
+      ASSERT_TRUE(is(got[static_cast<std::size_t>(place(i))], wanted(i, 0)))
+          << what << " at " << i << " of " << n_ << ", stride " << stride_;
     std::int64_t poisoned = 0;
-    for (const E& e : memory_) poisoned += detail::lower(e) != detail::lower(e);
-    EXPECT_EQ(poisoned, static_cast<std::int64_t>(memory_.size()) - n_) << what;
+    for (const E& e : got) poisoned += detail::lower(e) != detail::lower(e);
+    EXPECT_EQ(poisoned, static_cast<std::int64_t>(got.size()) - n_) << what;
   }
 
  private:
+  std::int64_t place(std::int64_t i) const { return stride_ < 0 ? (n_ - 1 - i) * -stride_ : i * stride_; }
+
   std::int64_t n_, stride_;
-  std::vector<E> memory_;
+  mirrored<E> memory_;
 };
 
 // 0 outside the band.
@@ -75,7 +80,7 @@ view<const E> view_of(const std::vector<E>& v) {
   return {v.data(), static_cast<std::int64_t>(v.size())};
 }
 
-constexpr std::int64_t sizes[] = {0, 1, 3, 65, 130};
+constexpr std::int64_t sizes[] = {0, 1, 3, 65, 97};
 constexpr std::int64_t strides[] = {1, -1, 3, -2};
 
 template <class Types>
@@ -91,81 +96,88 @@ class blas2 : public ::testing::Test {
     if constexpr (is_interval<type_y>) return {{0, 0}, {1, 1}, {-2, 3}};
     return {{0, 0}, {1, 1}, {-2, -2}};
   }
-  device dev = device::cpu(2);
 };
 TYPED_TEST_SUITE(blas2, all_types);
 
 TYPED_TEST(blas2, gemv_and_gbmv) {
-  using f = TestFixture;
-  using TA = typename f::type_a;
-  const whole beta{3, 3};
-  std::size_t turn = 0;
-  for (const std::int64_t m : sizes)
-    for (const std::int64_t n : sizes)
-      for (const transpose trans : both_transposes)
-        for (const whole alpha : this->factors()) {
-          const bool t = trans == transpose::yes;
-          const auto a = random_matrix<TA>(m, n, 1);
-          const auto x = random_matrix<typename f::type_x>(t ? m : n, 1, 2);
-          const auto y = random_matrix<typename f::type_y>(t ? n : m, 1, 3);
-          laid_out<TA> A(a);
-          laid_vector<typename f::type_x> X(x, strides[turn++ % 4]);
-          laid_vector<typename f::type_y> Y(y, strides[turn / 4 % 4]), Z(y, 1);
-          gemv(this->dev, trans, f::value(alpha), A.read(), X.read(), f::value(beta), Y.all());
-          Y.expect(combination(alpha, product(a.transposed(t), x), beta, y), "gemv");
-          for (const std::int64_t kl : {0, 2, 90})
-            for (const std::int64_t ku : {0, 1, 75}) {
-              const auto b = banded(a, kl, ku);
-              const auto band = band_array<TA>(b, kl, ku);
-              laid_vector<typename f::type_y> W(y, -1);
-              gbmv(this->dev, trans, m, kl, ku, f::value(alpha), band.read(), X.read(), f::value(beta),
-                   W.all());
-              W.expect(combination(alpha, product(b.transposed(t), x), beta, y), "gbmv");
-            }
-        }
+  for (const device& dev : tested_devices()) {
+    using f = TestFixture;
+    using TA = typename f::type_a;
+    const whole beta{3, 3};
+    std::size_t turn = 0;
+    for (const std::int64_t m : sizes)
+      for (const std::int64_t n : sizes)
+        for (const transpose trans : both_transposes)
+          for (const whole alpha : this->factors()) {
+            const bool t = trans == transpose::yes;
+            const auto a = random_matrix<TA>(m, n, 1);
+            const auto x = random_matrix<typename f::type_x>(t ? m : n, 1, 2);
+            const auto y = random_matrix<typename f::type_y>(t ? n : m, 1, 3);
+            laid_out<TA> A(dev, a);
+            laid_vector<typename f::type_x> X(dev, x, strides[turn++ % 4]);
+            laid_vector<typename f::type_y> Y(dev, y, strides[turn / 4 % 4]), Z(dev, y, 1);
+            gemv(dev, trans, f::value(alpha), A.read(), X.read(), f::value(beta), Y.all());
+            Y.expect(combination(alpha, product(a.transposed(t), x), beta, y), "gemv");
+            if (!(alpha == this->factors().back())) continue;
+            for (const std::int64_t kl : {0, 2, 90})
+              for (const std::int64_t ku : {0, 1, 75}) {
+                const auto b = banded(a, kl, ku);
+                const auto band = band_array<TA>(b, kl, ku);
+                laid_vector<typename f::type_y> W(dev, y, -1);
+                gbmv(dev, trans, m, kl, ku, f::value(alpha), band.to(dev).read(), X.read(), f::value(beta),
+                     W.all());
+                W.expect(combination(alpha, product(b.transposed(t), x), beta, y), "gbmv");
+              }
+          }
+  }
 }
 
 TYPED_TEST(blas2, beta_of_zero_overwrites_anything) {
-  using f = TestFixture;
-  const exact_matrix zero(3, 3), vector(3, 1);
-  laid_out<typename f::type_a> A(zero);
-  laid_vector<typename f::type_x> X(vector, 1);
-  laid_vector<typename f::type_y> Y(vector, 2);
-  Y.all()[1] = poison<typename f::type_y>();
-  gemv(this->dev, transpose::no, f::value({1, 1}), A.read(), X.read(), f::value({0, 0}), Y.all());
-  Y.expect(vector, "gemv");
+  for (const device& dev : tested_devices()) {
+    using f = TestFixture;
+    const exact_matrix zero(3, 3), vector(3, 1);
+    laid_out<typename f::type_a> A(dev, zero);
+    laid_vector<typename f::type_x> X(dev, vector, 1);
+    laid_vector<typename f::type_y> Y(dev, vector, 2);
+    Y.set(1, poison<typename f::type_y>());
+    gemv(dev, transpose::no, f::value({1, 1}), A.read(), X.read(), f::value({0, 0}), Y.all());
+    Y.expect(vector, "gemv");
+  }
 }
 
 TYPED_TEST(blas2, symv_sbmv_and_spmv) {
-  using f = TestFixture;
-  using TA = typename f::type_a;
-  std::size_t turn = 0;
-  for (const std::int64_t n : sizes)
-    for (const triangle stored : both_triangles)
-      for (const whole alpha : this->factors())
-        for (const whole beta : this->factors()) {
-          const auto a = random_matrix<TA>(n, n, 1);
-          const auto x = random_matrix<typename f::type_x>(n, 1, 2);
-          const auto y = random_matrix<typename f::type_y>(n, 1, 3);
-          laid_out<TA> A(a);
-          poison_unread(A.all(), stored);
-          laid_vector<typename f::type_x> X(x, strides[turn++ % 4]);
-          laid_vector<typename f::type_y> Y(y, strides[turn / 4 % 4]), Z(y, 1);
-          const auto wanted = combination(alpha, product(symmetric_of(a, stored), x), beta, y);
-          symv(this->dev, stored, f::value(alpha), A.read(), X.read(), f::value(beta), Y.all());
-          Y.expect(wanted, "symv");
-          const auto packed = packed_array<TA>(a, stored);
-          spmv(this->dev, stored, f::value(alpha), view_of(packed), X.read(), f::value(beta), Z.all());
-          Z.expect(wanted, "spmv");
-          for (const std::int64_t k : {0, 1, 5, 140}) {
-            const std::int64_t kl = stored == triangle::lower ? k : 0, ku = k - kl;
-            const auto b = banded(a, k, k);
-            const auto band = band_array<TA>(banded(a, kl, ku), kl, ku);
-            laid_vector<typename f::type_y> W(y, -3);
-            sbmv(this->dev, stored, k, f::value(alpha), band.read(), X.read(), f::value(beta), W.all());
-            W.expect(combination(alpha, product(symmetric_of(b, stored), x), beta, y), "sbmv");
+  for (const device& dev : tested_devices()) {
+    using f = TestFixture;
+    using TA = typename f::type_a;
+    std::size_t turn = 0;
+    for (const std::int64_t n : sizes)
+      for (const triangle stored : both_triangles)
+        for (const whole alpha : this->factors())
+          for (const whole beta : this->factors()) {
+            const auto a = random_matrix<TA>(n, n, 1);
+            const auto x = random_matrix<typename f::type_x>(n, 1, 2);
+            const auto y = random_matrix<typename f::type_y>(n, 1, 3);
+            laid_out<TA> A(dev, a);
+            poison_unread(A.host(), stored);
+            laid_vector<typename f::type_x> X(dev, x, strides[turn++ % 4]);
+            laid_vector<typename f::type_y> Y(dev, y, strides[turn / 4 % 4]), Z(dev, y, 1);
+            const auto wanted = combination(alpha, product(symmetric_of(a, stored), x), beta, y);
+            symv(dev, stored, f::value(alpha), A.read(), X.read(), f::value(beta), Y.all());
+            Y.expect(wanted, "symv");
+            const auto packed = packed_array<TA>(a, stored);
+            const auto on_dev = array<TA>::from(dev, packed);
+            spmv(dev, stored, f::value(alpha), on_dev.all(), X.read(), f::value(beta), Z.all());
+            Z.expect(wanted, "spmv");
+            for (const std::int64_t k : {0, 1, 5, 140}) {
+              const std::int64_t kl = stored == triangle::lower ? k : 0, ku = k - kl;
+              const auto b = banded(a, k, k);
+              const auto band = band_array<TA>(banded(a, kl, ku), kl, ku);
+              laid_vector<typename f::type_y> W(dev, y, -3);
+              sbmv(dev, stored, k, f::value(alpha), band.to(dev).read(), X.read(), f::value(beta), W.all());
+              W.expect(combination(alpha, product(symmetric_of(b, stored), x), beta, y), "sbmv");
+            }
           }
-        }
+  }
 }
 
 // Calls body for every triangle, transposition and diagonal.
@@ -185,33 +197,36 @@ void poison_band_diagonal(matrix<E>& band, triangle stored, diagonal unit) {
 }
 
 TYPED_TEST(blas2, trmv_tbmv_and_tpmv) {
-  using f = TestFixture;
-  using TA = typename f::type_a;
-  if constexpr (f::two_types)
-    for (const std::int64_t n : sizes)
-      for_triangles([&](triangle stored, transpose trans, diagonal unit) {
-        const bool t = trans == transpose::yes;
-        const auto a = random_matrix<TA>(n, n, 1);
-        const auto x = random_matrix<typename f::type_x>(n, 1, 2);
-        laid_out<TA> A(a);
-        poison_unread(A.all(), stored, unit);
-        laid_vector<typename f::type_x> X(x, -2), Y(x, 1);
-        const auto wanted = product(triangular_of(a, stored, unit).transposed(t), x);
-        trmv(this->dev, stored, trans, unit, A.read(), X.all());
-        X.expect(wanted, "trmv");
-        const auto packed = packed_array<TA>(a, stored);
-        tpmv(this->dev, stored, trans, unit, view_of(packed), Y.all());
-        Y.expect(wanted, "tpmv");
-        for (const std::int64_t k : {0, 2, 140}) {
-          const std::int64_t kl = stored == triangle::lower ? k : 0, ku = k - kl;
-          const auto b = banded(a, kl, ku);
-          auto band = band_array<TA>(b, kl, ku);
-          poison_band_diagonal(band, stored, unit);
-          laid_vector<typename f::type_x> Z(x, 3);
-          tbmv(this->dev, stored, trans, unit, k, band.read(), Z.all());
-          Z.expect(product(triangular_of(b, stored, unit).transposed(t), x), "tbmv");
-        }
-      });
+  for (const device& dev : tested_devices()) {
+    using f = TestFixture;
+    using TA = typename f::type_a;
+    if constexpr (f::two_types)
+      for (const std::int64_t n : sizes)
+        for_triangles([&](triangle stored, transpose trans, diagonal unit) {
+          const bool t = trans == transpose::yes;
+          const auto a = random_matrix<TA>(n, n, 1);
+          const auto x = random_matrix<typename f::type_x>(n, 1, 2);
+          laid_out<TA> A(dev, a);
+          poison_unread(A.host(), stored, unit);
+          laid_vector<typename f::type_x> X(dev, x, -2), Y(dev, x, 1);
+          const auto wanted = product(triangular_of(a, stored, unit).transposed(t), x);
+          trmv(dev, stored, trans, unit, A.read(), X.all());
+          X.expect(wanted, "trmv");
+          const auto packed = packed_array<TA>(a, stored);
+          const auto on_dev = array<TA>::from(dev, packed);
+          tpmv(dev, stored, trans, unit, on_dev.all(), Y.all());
+          Y.expect(wanted, "tpmv");
+          for (const std::int64_t k : {0, 2, 140}) {
+            const std::int64_t kl = stored == triangle::lower ? k : 0, ku = k - kl;
+            const auto b = banded(a, kl, ku);
+            auto band = band_array<TA>(b, kl, ku);
+            poison_band_diagonal(band, stored, unit);
+            laid_vector<typename f::type_x> Z(dev, x, 3);
+            tbmv(dev, stored, trans, unit, k, band.to(dev).read(), Z.all());
+            Z.expect(product(triangular_of(b, stored, unit).transposed(t), x), "tbmv");
+          }
+        });
+  }
 }
 
 // Points, 1 or -1 on the diagonal, a few entries beside: integer systems have solutions that are integers.
@@ -227,85 +242,92 @@ exact_matrix solvable(std::int64_t n) {
 }
 
 TYPED_TEST(blas2, trsv_tbsv_and_tpsv) {
-  using f = TestFixture;
-  using TA = typename f::type_a;
-  if constexpr (f::two_types)
-    for (const std::int64_t n : sizes)
-      for_triangles([&](triangle stored, transpose trans, diagonal unit) {
-        const bool t = trans == transpose::yes;
-        const auto a = solvable(n);
-        const auto x = random_matrix<double>(n, 1, 2);
-        laid_out<TA> A(a);
-        poison_unread(A.all(), stored, unit);
-        const auto b = product(triangular_of(a, stored, unit).transposed(t), x);
-        laid_vector<typename f::type_x> X(b, -2), Y(b, 1);
-        trsv(this->dev, stored, trans, unit, A.read(), X.all());
-        X.expect(x, "trsv");
-        const auto packed = packed_array<TA>(a, stored);
-        tpsv(this->dev, stored, trans, unit, view_of(packed), Y.all());
-        Y.expect(x, "tpsv");
-        for (const std::int64_t k : {0, 3, 140}) {
-          const std::int64_t kl = stored == triangle::lower ? k : 0, ku = k - kl;
-          const auto c = banded(a, kl, ku);
-          auto band = band_array<TA>(c, kl, ku);
-          poison_band_diagonal(band, stored, unit);
-          laid_vector<typename f::type_x> Z(product(triangular_of(c, stored, unit).transposed(t), x), 3);
-          tbsv(this->dev, stored, trans, unit, k, band.read(), Z.all());
-          Z.expect(x, "tbsv");
-        }
-      });
+  for (const device& dev : tested_devices()) {
+    using f = TestFixture;
+    using TA = typename f::type_a;
+    if constexpr (f::two_types)
+      for (const std::int64_t n : sizes)
+        for_triangles([&](triangle stored, transpose trans, diagonal unit) {
+          const bool t = trans == transpose::yes;
+          const auto a = solvable(n);
+          const auto x = random_matrix<double>(n, 1, 2);
+          laid_out<TA> A(dev, a);
+          poison_unread(A.host(), stored, unit);
+          const auto b = product(triangular_of(a, stored, unit).transposed(t), x);
+          laid_vector<typename f::type_x> X(dev, b, -2), Y(dev, b, 1);
+          trsv(dev, stored, trans, unit, A.read(), X.all());
+          X.expect(x, "trsv");
+          const auto packed = packed_array<TA>(a, stored);
+          const auto on_dev = array<TA>::from(dev, packed);
+          tpsv(dev, stored, trans, unit, on_dev.all(), Y.all());
+          Y.expect(x, "tpsv");
+          for (const std::int64_t k : {0, 3, 140}) {
+            const std::int64_t kl = stored == triangle::lower ? k : 0, ku = k - kl;
+            const auto c = banded(a, kl, ku);
+            auto band = band_array<TA>(c, kl, ku);
+            poison_band_diagonal(band, stored, unit);
+            laid_vector<typename f::type_x> Z(dev, product(triangular_of(c, stored, unit).transposed(t), x), 3);
+            tbsv(dev, stored, trans, unit, k, band.to(dev).read(), Z.all());
+            Z.expect(x, "tbsv");
+          }
+        });
+  }
 }
 
 TYPED_TEST(blas2, ger) {
-  using f = TestFixture;
-  for (const std::int64_t m : sizes)
-    for (const std::int64_t n : sizes)
-      for (const whole alpha : this->factors()) {
-        const auto x = random_matrix<typename f::type_a>(m, 1, 1);
-        const auto y = random_matrix<typename f::type_x>(n, 1, 2);
-        const auto a = random_matrix<typename f::type_y>(m, n, 3);
-        laid_vector<typename f::type_a> X(x, -1);
-        laid_vector<typename f::type_x> Y(y, 2);
-        laid_out<typename f::type_y> A(a);
-        ger(this->dev, f::value(alpha), X.read(), Y.read(), A.all());
-        A.expect(combination(alpha, product(x, y.transposed()), {1, 1}, a), "ger");
-      }
+  for (const device& dev : tested_devices()) {
+    using f = TestFixture;
+    for (const std::int64_t m : sizes)
+      for (const std::int64_t n : sizes)
+        for (const whole alpha : this->factors()) {
+          const auto x = random_matrix<typename f::type_a>(m, 1, 1);
+          const auto y = random_matrix<typename f::type_x>(n, 1, 2);
+          const auto a = random_matrix<typename f::type_y>(m, n, 3);
+          laid_vector<typename f::type_a> X(dev, x, -1);
+          laid_vector<typename f::type_x> Y(dev, y, 2);
+          laid_out<typename f::type_y> A(dev, a);
+          ger(dev, f::value(alpha), X.read(), Y.read(), A.all());
+          A.expect(combination(alpha, product(x, y.transposed()), {1, 1}, a), "ger");
+        }
+  }
 }
 
 TYPED_TEST(blas2, syr_spr_syr2_and_spr2) {
-  using f = TestFixture;
-  using TX = typename f::type_a;
-  using E = typename f::type_y;
-  if constexpr (std::same_as<TX, typename f::type_x>)
-    for (const std::int64_t n : sizes)
-      for (const triangle stored : both_triangles)
-        for (const whole alpha : this->factors()) {
-          const auto x = random_matrix<TX>(n, 1, 1), y = random_matrix<TX>(n, 1, 2);
-          const auto a = random_matrix<E>(n, n, 3);
-          laid_vector<TX> X(x, -1), Y(y, 2);
-          auto xx = product(x, x.transposed());
-          for (std::int64_t i = 0; i < n; ++i) xx(i, i) = square(x(i, 0));
-          const auto xy = product(x, y.transposed()), yx = product(y, x.transposed());
-          const auto one = combination(alpha, xx, {1, 1}, a);
-          const auto two = combination(alpha, xy, {1, 1}, combination(alpha, yx, {1, 1}, a));
-          const auto expect = [&](const exact_matrix& sum, laid_out<E>& A, const std::vector<E>& packed) {
-            exact_matrix wanted = a;
-            for (std::int64_t j = 0; j < n; ++j)
-              for (std::int64_t i = 0; i < n; ++i)
-                if (stored == triangle::lower ? i >= j : i <= j) wanted(i, j) = sum(i, j);
-            A.expect(wanted, "syr");
-            EXPECT_EQ(packed, packed_array<E>(sum, stored));
-          };
-          laid_out<E> A(a), B(a);
-          auto packed_a = packed_array<E>(a, stored), packed_b = packed_a;
-          const auto size = static_cast<std::int64_t>(packed_a.size());
-          syr(this->dev, stored, f::value(alpha), X.read(), A.all());
-          spr(this->dev, stored, f::value(alpha), X.read(), view<E>{packed_a.data(), size});
-          expect(one, A, packed_a);
-          syr2(this->dev, stored, f::value(alpha), X.read(), Y.read(), B.all());
-          spr2(this->dev, stored, f::value(alpha), X.read(), Y.read(), view<E>{packed_b.data(), size});
-          expect(two, B, packed_b);
-        }
+  for (const device& dev : tested_devices()) {
+    using f = TestFixture;
+    using TX = typename f::type_a;
+    using E = typename f::type_y;
+    if constexpr (std::same_as<TX, typename f::type_x>)
+      for (const std::int64_t n : sizes)
+        for (const triangle stored : both_triangles)
+          for (const whole alpha : this->factors()) {
+            const auto x = random_matrix<TX>(n, 1, 1), y = random_matrix<TX>(n, 1, 2);
+            const auto a = random_matrix<E>(n, n, 3);
+            laid_vector<TX> X(dev, x, -1), Y(dev, y, 2);
+            auto xx = product(x, x.transposed());
+            for (std::int64_t i = 0; i < n; ++i) xx(i, i) = square(x(i, 0));
+            const auto xy = product(x, y.transposed()), yx = product(y, x.transposed());
+            const auto one = combination(alpha, xx, {1, 1}, a);
+            const auto two = combination(alpha, xy, {1, 1}, combination(alpha, yx, {1, 1}, a));
+            const auto expect = [&](const exact_matrix& sum, laid_out<E>& A, const array<E>& packed) {
+              exact_matrix wanted = a;
+              for (std::int64_t j = 0; j < n; ++j)
+                for (std::int64_t i = 0; i < n; ++i)
+                  if (stored == triangle::lower ? i >= j : i <= j) wanted(i, j) = sum(i, j);
+              A.expect(wanted, "syr");
+              EXPECT_EQ(packed.to_vector(), packed_array<E>(sum, stored));
+            };
+            laid_out<E> A(dev, a), B(dev, a);
+            auto packed_a = array<E>::from(dev, packed_array<E>(a, stored));
+            auto packed_b = packed_a.to(dev);
+            syr(dev, stored, f::value(alpha), X.read(), A.all());
+            spr(dev, stored, f::value(alpha), X.read(), packed_a.all());
+            expect(one, A, packed_a);
+            syr2(dev, stored, f::value(alpha), X.read(), Y.read(), B.all());
+            spr2(dev, stored, f::value(alpha), X.read(), Y.read(), packed_b.all());
+            expect(two, B, packed_b);
+          }
+  }
 }
 
 // Long enough for several pieces, blocks and threads.
@@ -323,21 +345,23 @@ TYPED_TEST(blas2, same_bits_for_any_number_of_threads_and_without_registers) {
   for (const auto& [m, n] : {std::pair{9000, 20}, {20, 5000}})
     for (const transpose trans : both_transposes) {
       const std::int64_t nx = trans == transpose::no ? n : m, ny = m + n - nx;
-      matrix<typename f::type_a> A(this->dev, m, n);
-      array<typename f::type_x> x(this->dev, nx);
+      matrix<typename f::type_a> A(device::cpu(1), m, n);
+      array<typename f::type_x> x(device::cpu(1), nx);
       for (std::int64_t i = 0; i < A.rows() * A.cols(); ++i) A.data()[i] = some(typename f::type_a{}, 1, i);
       for (std::int64_t i = 0; i < nx; ++i) x[i] = some(typename f::type_x{}, 2, i);
-      const auto run = [&](int threads) {
-        auto y = array<typename f::type_y>::zeros(this->dev, ny);
-        gemv(device::cpu(threads), trans, f::value({1, 1}), A.read(), view<const typename f::type_x>(x.all()),
-             f::value({1, 1}), y.all());
+      const auto run = [&](const device& dev) {
+        const auto on_dev = A.to(dev);
+        const auto x_there = x.to(dev);
+        auto y = array<typename f::type_y>::zeros(dev, ny);
+        gemv(dev, trans, f::value({1, 1}), on_dev.read(), x_there.all(), f::value({1, 1}), y.all());
         return y.to_vector();
       };
-      const auto one = run(1), three = run(3);
+      const auto one = run(device::cpu(1)), three = run(device::cpu(3));
       EXPECT_EQ(std::memcmp(one.data(), three.data(), one.size() * sizeof one[0]), 0);
+      for (const device& gpu : gpus()) EXPECT_EQ(run(gpu), one);
 #if VOUCH_HAS_AVX512
       avx512::switched_off = true;
-      EXPECT_EQ(run(2), one);
+      EXPECT_EQ(run(device::cpu(2)), one);
       avx512::switched_off = false;
 #endif
     }
@@ -346,7 +370,7 @@ TYPED_TEST(blas2, same_bits_for_any_number_of_threads_and_without_registers) {
 TEST(blas2_errors, name_sizes_and_elements) {
   const device dev = device::cpu(1);
   const auto A = matrix<double>::zeros(dev, 3, 2);
-  auto x = array<double>::zeros(dev, 3);
+  auto x = array<double>::zeros(dev, 3), z = array<double>::zeros(dev, 3);
   const auto no = transpose::no;
   const view<const double> read = x.all();
   const auto message = [](auto call) -> std::string {
@@ -357,15 +381,25 @@ TEST(blas2_errors, name_sizes_and_elements) {
     }
     return "nothing thrown";
   };
-  EXPECT_EQ(message([&] { gemv(dev, no, 1.0, A.all(), read, 0.0, x.all()); }), "gemv: x has 3 elements, not 2");
-  EXPECT_EQ(message([&] { symv(dev, triangle::lower, 1.0, A.all(), read, 0.0, x.all()); }),
+  EXPECT_EQ(message([&] { gemv(dev, no, 1.0, A.all(), read, 0.0, z.all()); }), "gemv: x has 3 elements, not 2");
+  EXPECT_EQ(message([&] { symv(dev, triangle::lower, 1.0, A.all(), read, 0.0, z.all()); }),
             "symv: A is 3-by-2, not square");
   EXPECT_EQ(message([&] { gbmv(dev, no, 3, -1, 0, 1.0, A.all(), read, 0.0, x.all()); }),
             "gbmv: -1 diagonals beside the main one");
   EXPECT_EQ(message([&] { gbmv(dev, no, 3, 0, 0, 1.0, A.all(), read, 0.0, x.all()); }),
             "gbmv: A is 3-by-2, not 1-by-2");
-  EXPECT_EQ(message([&] { tpsv(dev, triangle::lower, no, diagonal::unit, read, x.all()); }),
+  EXPECT_EQ(message([&] { tpsv(dev, triangle::lower, no, diagonal::unit, read, z.all()); }),
             "tpsv: A has 3 elements, not 6");
+  EXPECT_EQ(message([&] { gemv(dev, no, 1.0, A.all(), view<const double>(x.data(), 2), 0.0, x.all()); }),
+            "gemv: y overlaps x");
+  auto B = matrix<double>::zeros(dev, 3, 3);
+  // A row and a column of one matrix: apart, and meeting in an element.
+  ger(dev, 1.0, view<const double>(&B(1, 0), 2), view<const double>(&B(0, 1), 2, 3), B.all().block(1, 1, 2, 2));
+  EXPECT_EQ(message([&] {
+              ger(dev, 1.0, view<const double>(&B(1, 1), 2), view<const double>(&B(0, 1), 2, 3),
+                  B.all().block(1, 1, 2, 2));
+            }),
+            "ger: A overlaps x");
   const std::vector<interval<double>> packed{interval<double>(1.0), interval<double>(2.0),
                                              interval<double>::unchecked(-1, 0)};
   auto y = array<interval<double>>::zeros(dev, 2);

@@ -8,7 +8,7 @@
 #include <vouch/dense/avx512.hpp>
 #include <vouch/dense/blas3.hpp>
 
-#include "integer_cases.hpp"
+#include "dense/integer_cases.hpp"
 
 namespace vouch {
 namespace {
@@ -25,6 +25,12 @@ constexpr sizes shapes[] = {{0, 3, 2},  {3, 0, 2},     {3, 2, 0},   {1, 1, 1},  
 template <class Types>
 class blas3 : public ::testing::Test {
  protected:
+  // All factors where that is cheap.
+  std::vector<whole> factors(const sizes& s) const {
+    if (s.m * s.n * s.k < 20000) return factors();
+    return {factors().back()};
+  }
+
   using TA = typename Types::a;
   using TB = typename Types::b;
   using TC = typename Types::c;
@@ -35,63 +41,68 @@ class blas3 : public ::testing::Test {
     if constexpr (is_interval<TC>) return {{0, 0}, {1, 1}, {-2, 3}};
     return {{0, 0}, {1, 1}, {-2, -2}};
   }
-  device dev = device::cpu(2);
 };
 TYPED_TEST_SUITE(blas3, all_types);
 
 TYPED_TEST(blas3, gemm) {
-  using f = TestFixture;
-  for (const auto& [m, n, k] : shapes)
-    for (const transpose ta : both_transposes)
-      for (const transpose tb : both_transposes)
-        for (const whole alpha : this->factors())
-          for (const whole beta : this->factors()) {
-            const auto a = random_matrix<typename f::TA>(m, k, 1);
-            const auto b = random_matrix<typename f::TB>(k, n, 2);
-            const auto c = random_matrix<typename f::TC>(m, n, 3);
-            laid_out<typename f::TA> A(a.transposed(ta == transpose::yes));
-            laid_out<typename f::TB> B(b.transposed(tb == transpose::yes));
-            laid_out<typename f::TC> C(c);
-            gemm(this->dev, ta, tb, element<typename f::TC>(alpha), A.read(), B.read(),
-                 element<typename f::TC>(beta), C.all());
-            C.expect(combination(alpha, product(a, b), beta, c), "gemm");
-          }
+  for (const device& dev : tested_devices()) {
+    using f = TestFixture;
+    for (const auto& [m, n, k] : shapes)
+      for (const transpose ta : both_transposes)
+        for (const transpose tb : both_transposes)
+          for (const whole alpha : this->factors({m, n, k}))
+            for (const whole beta : this->factors({m, n, k})) {
+              const auto a = random_matrix<typename f::TA>(m, k, 1);
+              const auto b = random_matrix<typename f::TB>(k, n, 2);
+              const auto c = random_matrix<typename f::TC>(m, n, 3);
+              laid_out<typename f::TA> A(dev, a.transposed(ta == transpose::yes));
+              laid_out<typename f::TB> B(dev, b.transposed(tb == transpose::yes));
+              laid_out<typename f::TC> C(dev, c);
+              gemm(dev, ta, tb, element<typename f::TC>(alpha), A.read(), B.read(),
+                   element<typename f::TC>(beta), C.all());
+              C.expect(combination(alpha, product(a, b), beta, c), "gemm");
+            }
+  }
 }
 
 TYPED_TEST(blas3, beta_of_zero_overwrites_anything) {
-  using f = TestFixture;
-  const exact_matrix zero(3, 3);
-  laid_out<typename f::TA> A(zero);
-  laid_out<typename f::TB> B(zero);
-  laid_out<typename f::TC> C(zero);
-  for (const whole alpha : this->factors()) {
-    for (std::int64_t j = 0; j < 3; ++j) C.all()(j, j) = poison<typename f::TC>();
-    gemm(this->dev, transpose::no, transpose::no, element<typename f::TC>(alpha), A.read(), B.read(),
-         element<typename f::TC>({0, 0}), C.all());
-    C.expect(zero, "gemm");
+  for (const device& dev : tested_devices()) {
+    using f = TestFixture;
+    const exact_matrix zero(3, 3);
+    laid_out<typename f::TA> A(dev, zero);
+    laid_out<typename f::TB> B(dev, zero);
+    laid_out<typename f::TC> C(dev, zero);
+    for (const whole alpha : this->factors()) {
+      for (std::int64_t j = 0; j < 3; ++j) C.host()(j, j) = poison<typename f::TC>();
+      gemm(dev, transpose::no, transpose::no, element<typename f::TC>(alpha), A.read(), B.read(),
+           element<typename f::TC>({0, 0}), C.all());
+      C.expect(zero, "gemm");
+    }
   }
 }
 
 TYPED_TEST(blas3, symm) {
-  using f = TestFixture;
-  for (const auto& [m, n, k] : shapes)
-    for (const side where : both_sides)
-      for (const triangle stored : both_triangles)
-        for (const whole alpha : this->factors()) {
-          const whole beta{2, 2};
-          const std::int64_t order = where == side::left ? m : n;
-          const auto a = random_matrix<typename f::TA>(order, order, 1);
-          const auto b = random_matrix<typename f::TB>(m, n, 2);
-          const auto c = random_matrix<typename f::TC>(m, n, 3);
-          laid_out<typename f::TA> A(a);
-          laid_out<typename f::TB> B(b);
-          laid_out<typename f::TC> C(c);
-          poison_unread(A.all(), stored);
-          symm(this->dev, where, stored, element<typename f::TC>(alpha), A.read(), B.read(),
-               element<typename f::TC>(beta), C.all());
-          const auto s = symmetric_of(a, stored);
-          C.expect(combination(alpha, where == side::left ? product(s, b) : product(b, s), beta, c), "symm");
-        }
+  for (const device& dev : tested_devices()) {
+    using f = TestFixture;
+    for (const auto& [m, n, k] : shapes)
+      for (const side where : both_sides)
+        for (const triangle stored : both_triangles)
+          for (const whole alpha : this->factors({m, n, k})) {
+            const whole beta{2, 2};
+            const std::int64_t order = where == side::left ? m : n;
+            const auto a = random_matrix<typename f::TA>(order, order, 1);
+            const auto b = random_matrix<typename f::TB>(m, n, 2);
+            const auto c = random_matrix<typename f::TC>(m, n, 3);
+            laid_out<typename f::TA> A(dev, a);
+            laid_out<typename f::TB> B(dev, b);
+            laid_out<typename f::TC> C(dev, c);
+            poison_unread(A.host(), stored);
+            symm(dev, where, stored, element<typename f::TC>(alpha), A.read(), B.read(),
+                 element<typename f::TC>(beta), C.all());
+            const auto s = symmetric_of(a, stored);
+            C.expect(combination(alpha, where == side::left ? product(s, b) : product(b, s), beta, c), "symm");
+          }
+  }
 }
 
 // Only one triangle may change.
@@ -104,56 +115,61 @@ exact_matrix merged(const exact_matrix& result, const exact_matrix& old, triangl
 }
 
 TYPED_TEST(blas3, syrk_and_syr2k) {
-  using f = TestFixture;
-  using E = typename f::TA;
-  if constexpr (std::same_as<E, typename f::TB>)
-    for (const auto& [m, n, k] : shapes)
-      for (const triangle written : both_triangles)
-        for (const transpose trans : both_transposes)
-          for (const whole alpha : this->factors()) {
-            const whole beta{-1, -1};
-            const auto a = random_matrix<E>(n, k, 1), b = random_matrix<E>(n, k, 2);
-            const auto c = random_matrix<typename f::TC>(n, n, 3);
-            laid_out<E> A(a.transposed(trans == transpose::yes)), B(b.transposed(trans == transpose::yes));
-            laid_out<typename f::TC> C(c), D(c);
-            syrk(this->dev, written, trans, element<typename f::TC>(alpha), A.read(),
-                 element<typename f::TC>(beta), C.all());
-            auto squares = product(a, a.transposed());
-            for (std::int64_t i = 0; i < n; ++i) {
-              squares(i, i) = {};
-              for (std::int64_t l = 0; l < k; ++l) squares(i, i) = squares(i, i) + square(a(i, l));
+  for (const device& dev : tested_devices()) {
+    using f = TestFixture;
+    using E = typename f::TA;
+    if constexpr (std::same_as<E, typename f::TB>)
+      for (const auto& [m, n, k] : shapes)
+        for (const triangle written : both_triangles)
+          for (const transpose trans : both_transposes)
+            for (const whole alpha : this->factors({m, n, k})) {
+              const whole beta{-1, -1};
+              const auto a = random_matrix<E>(n, k, 1), b = random_matrix<E>(n, k, 2);
+              const auto c = random_matrix<typename f::TC>(n, n, 3);
+              laid_out<E> A(dev, a.transposed(trans == transpose::yes)),
+                  B(dev, b.transposed(trans == transpose::yes));
+              laid_out<typename f::TC> C(dev, c), D(dev, c);
+              syrk(dev, written, trans, element<typename f::TC>(alpha), A.read(), element<typename f::TC>(beta),
+                   C.all());
+              auto squares = product(a, a.transposed());
+              for (std::int64_t i = 0; i < n; ++i) {
+                squares(i, i) = {};
+                for (std::int64_t l = 0; l < k; ++l) squares(i, i) = squares(i, i) + square(a(i, l));
+              }
+              C.expect(merged(combination(alpha, squares, beta, c), c, written), "syrk");
+              syr2k(dev, written, trans, element<typename f::TC>(alpha), A.read(), B.read(),
+                    element<typename f::TC>(beta), D.all());
+              const auto both =
+                  combination({1, 1}, product(a, b.transposed()), {1, 1}, product(b, a.transposed()));
+              D.expect(merged(combination(alpha, both, beta, c), c, written), "syr2k");
             }
-            C.expect(merged(combination(alpha, squares, beta, c), c, written), "syrk");
-            syr2k(this->dev, written, trans, element<typename f::TC>(alpha), A.read(), B.read(),
-                  element<typename f::TC>(beta), D.all());
-            const auto both =
-                combination({1, 1}, product(a, b.transposed()), {1, 1}, product(b, a.transposed()));
-            D.expect(merged(combination(alpha, both, beta, c), c, written), "syr2k");
-          }
+  }
 }
 
 TYPED_TEST(blas3, trmm) {
-  using f = TestFixture;
-  using E = typename f::TC;
-  if constexpr (f::same)
-    for (const auto& [m, n, k] : shapes)
-      for (const side where : both_sides)
-        for (const triangle stored : both_triangles)
-          for (const transpose trans : both_transposes)
-            for (const diagonal unit : both_diagonals) {
-              const whole alpha = this->factors().back();
-              const std::int64_t order = where == side::left ? m : n;
-              const auto a = random_matrix<typename f::TA>(order, order, 1);
-              const auto b = random_matrix<E>(m, n, 2);
-              laid_out<typename f::TA> A(a);
-              laid_out<E> B(b);
-              poison_unread(A.all(), stored, unit);
-              trmm(this->dev, where, stored, trans, unit, element<E>(alpha), A.read(), B.all());
-              const auto t = triangular_of(a, stored, unit).transposed(trans == transpose::yes);
-              const exact_matrix zero(m, n);
-              B.expect(combination(alpha, where == side::left ? product(t, b) : product(b, t), {}, zero),
-                       "trmm");
-            }
+  for (const device& dev : tested_devices()) {
+    using f = TestFixture;
+    using E = typename f::TC;
+    if constexpr (f::same)
+      for (const auto& [m, n, k] : shapes)
+        for (const side where : both_sides)
+          for (const triangle stored : both_triangles)
+            for (const transpose trans : both_transposes)
+              for (const diagonal unit : both_diagonals) {
+                const whole alpha = this->factors().back();
+                const std::int64_t order = where == side::left ? m : n;
+                const auto a = random_matrix<typename f::TA>(order, order, 1);
+                const auto b = random_matrix<E>(m, n, 2);
+                laid_out<typename f::TA> A(dev, a);
+                laid_out<E> B(dev, b);
+                poison_unread(A.host(), stored, unit);
+                trmm(dev, where, stored, trans, unit, element<E>(alpha), A.read(), B.all());
+                const auto t = triangular_of(a, stored, unit).transposed(trans == transpose::yes);
+                const exact_matrix zero(m, n);
+                B.expect(combination(alpha, where == side::left ? product(t, b) : product(b, t), {}, zero),
+                         "trmm");
+              }
+  }
 }
 
 // A triangular matrix of points with unit-like diagonal and few entries, so that solutions stay small integers.
@@ -173,26 +189,28 @@ exact_matrix solvable(std::int64_t n, diagonal unit) {
 // A system of points with an integer solution: B = op(A) X is formed exactly, and every step of the
 // substitution is exact.
 TYPED_TEST(blas3, trsm) {
-  using f = TestFixture;
-  using E = typename f::TC;
-  if constexpr (f::same)
-    for (const auto& [m, n, k] : shapes)
-      for (const side where : both_sides)
-        for (const triangle stored : both_triangles)
-          for (const transpose trans : both_transposes)
-            for (const diagonal unit : both_diagonals) {
-              const std::int64_t order = where == side::left ? m : n;
-              const auto a = solvable<typename f::TA>(order, unit);
-              const auto t = triangular_of(a, stored, unit).transposed(trans == transpose::yes);
-              const auto x = random_matrix<double>(m, n, 2);
-              const auto b = where == side::left ? product(t, x) : product(x, t);
-              laid_out<typename f::TA> A(a);
-              laid_out<E> B(b);
-              poison_unread(A.all(), stored, unit);
-              trsm(this->dev, where, stored, trans, unit, element<E>({-1, -1}), A.read(), B.all());
-              const exact_matrix zero(m, n);
-              B.expect(combination({-1, -1}, x, {}, zero), "trsm");
-            }
+  for (const device& dev : tested_devices()) {
+    using f = TestFixture;
+    using E = typename f::TC;
+    if constexpr (f::same)
+      for (const auto& [m, n, k] : shapes)
+        for (const side where : both_sides)
+          for (const triangle stored : both_triangles)
+            for (const transpose trans : both_transposes)
+              for (const diagonal unit : both_diagonals) {
+                const std::int64_t order = where == side::left ? m : n;
+                const auto a = solvable<typename f::TA>(order, unit);
+                const auto t = triangular_of(a, stored, unit).transposed(trans == transpose::yes);
+                const auto x = random_matrix<double>(m, n, 2);
+                const auto b = where == side::left ? product(t, x) : product(x, t);
+                laid_out<typename f::TA> A(dev, a);
+                laid_out<E> B(dev, b);
+                poison_unread(A.host(), stored, unit);
+                trsm(dev, where, stored, trans, unit, element<E>({-1, -1}), A.read(), B.all());
+                const exact_matrix zero(m, n);
+                B.expect(combination({-1, -1}, x, {}, zero), "trsm");
+              }
+  }
 }
 
 TYPED_TEST(blas3, same_bits_for_any_number_of_threads_and_without_registers) {
@@ -212,9 +230,9 @@ TYPED_TEST(blas3, same_bits_for_any_number_of_threads_and_without_registers) {
   const auto fill = [](auto make, auto& M) {
     for (std::int64_t i = 0; i < M.rows() * M.cols(); ++i) M.data()[i] = make(static_cast<std::uint64_t>(i));
   };
-  matrix<typename f::TA> A(this->dev, m, k);
-  matrix<typename f::TB> B(this->dev, k, n);
-  matrix<typename f::TC> C(this->dev, m, n), D(this->dev, m, n);
+  matrix<typename f::TA> A(device::cpu(1), m, k);
+  matrix<typename f::TB> B(device::cpu(1), k, n);
+  matrix<typename f::TC> C(device::cpu(1), m, n), D(device::cpu(1), m, n);
   fill(some(typename f::TA{}, 1), A);
   fill(some(typename f::TB{}, 2), B);
   const auto one = element<typename f::TC>({1, 1}), none = element<typename f::TC>({0, 0});

@@ -8,10 +8,13 @@
 #include <limits>
 #include <vector>
 
+#include <vouch/core/array.hpp>
 #include <vouch/core/random.hpp>
 #include <vouch/dense/matrix.hpp>
 #include <vouch/dense/scalar.hpp>
 #include <vouch/dense/types.hpp>
+
+#include "devices.hpp"
 
 namespace vouch::testing {
 
@@ -112,38 +115,59 @@ inline exact_matrix combination(whole alpha, const exact_matrix& A, whole beta, 
   return C;
 }
 
-/// An exact matrix laid out with a leading dimension, surrounded by poison.
+/// Memory that is filled on the host, then lies on a device while a routine runs, then is looked at on the
+/// host.
+template <class E>
+class mirrored {
+ public:
+  mirrored(const device& dev, std::int64_t size)
+      : device_(dev), host_(static_cast<std::size_t>(size), poison<E>()) {}
+  /// Before the routine.
+  E* host() { return host_.data(); }
+  /// For the routine.
+  E* there() {
+    if (there_.size() == 0) there_ = array<E>::from(device_, host_);
+    return there_.data();
+  }
+  /// After it.
+  const std::vector<E>& back() { return host_ = there_.to_vector(); }
+
+ private:
+  device device_;
+  std::vector<E> host_;
+  array<E> there_;
+};
+
+/// An exact matrix laid out with a leading dimension on a device, surrounded by poison.
 template <class E>
 class laid_out {
  public:
-  explicit laid_out(const exact_matrix& from, std::int64_t more_rows = 3)
-      : rows_(from.rows), cols_(from.cols), ld_(from.rows + more_rows) {
-    memory_.assign(static_cast<std::size_t>(ld_ * cols_ + 1), poison<E>());
+  explicit laid_out(const device& dev, const exact_matrix& from, std::int64_t more_rows = 3)
+      : rows_(from.rows), cols_(from.cols), ld_(from.rows + more_rows), memory_(dev, ld_ * cols_ + 1) {
     for (std::int64_t j = 0; j < cols_; ++j)
-      for (std::int64_t i = 0; i < rows_; ++i) all()(i, j) = element<E>(from(i, j));
+      for (std::int64_t i = 0; i < rows_; ++i) host()(i, j) = element<E>(from(i, j));
   }
-  matrix_view<E> all() { return {memory_.data(), rows_, cols_, ld_}; }
+  matrix_view<E> host() { return {memory_.host(), rows_, cols_, ld_}; }
+  matrix_view<E> all() { return {memory_.there(), rows_, cols_, ld_}; }
   matrix_view<const E> read() { return all(); }
 
-  /// Nothing but the matrix was written.
-  bool is_framed() {
-    for (std::int64_t j = 0; j < cols_; ++j)
-      for (std::int64_t i = rows_; i < ld_; ++i)
-        if (E& e = memory_[static_cast<std::size_t>(i + j * ld_)]; detail::lower(e) == detail::lower(e))
-          return false;
-    return true;
-  }
+  /// Every entry as wanted, and nothing but the matrix written.
   void expect(const exact_matrix& wanted, const char* what) {
-    EXPECT_TRUE(is_framed()) << what;
+    const std::vector<E>& got = memory_.back();
     for (std::int64_t j = 0; j < cols_; ++j)
-      for (std::int64_t i = 0; i < rows_; ++i)
-        ASSERT_TRUE(is(all()(i, j), wanted(i, j)))
-            << what << " at " << i << ", " << j << " of " << rows_ << "-by-" << cols_;
+      for (std::int64_t i = 0; i < ld_; ++i) {
+        const E e = got[static_cast<std::size_t>(i + j * ld_)];
+        if (i < rows_)
+          ASSERT_TRUE(is(e, wanted(i, j)))
+              << what << " at " << i << ", " << j << " of " << rows_ << "-by-" << cols_;
+        else
+          ASSERT_NE(detail::lower(e), detail::lower(e)) << what << " wrote beside the matrix";
+      }
   }
 
  private:
   std::int64_t rows_, cols_, ld_;
-  std::vector<E> memory_;
+  mirrored<E> memory_;
 };
 
 /// The symmetric matrix of one triangle of A; and the triangular one.
@@ -171,6 +195,13 @@ void poison_unread(matrix_view<E> A, triangle stored, diagonal unit = diagonal::
     for (std::int64_t i = 0; i < A.rows; ++i)
       if ((stored == triangle::lower ? i < j : i > j) || (i == j && unit == diagonal::unit))
         A(i, j) = poison<E>();
+}
+
+/// The CPU with two threads, and the GPU where there is one.
+inline std::vector<device> tested_devices() {
+  std::vector<device> all{device::cpu(2)};
+  for (const device& gpu : gpus()) all.push_back(gpu);
+  return all;
 }
 
 inline constexpr transpose both_transposes[] = {transpose::no, transpose::yes};

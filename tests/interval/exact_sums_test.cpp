@@ -14,8 +14,8 @@ constexpr double least = std::numeric_limits<double>::denorm_min();
 double sum_of(std::initializer_list<double> terms) {
   exact_sums sums(2, 1088);
   for (const double x : terms) sums.add(1, x);
-  EXPECT_EQ(nearest_double(sums.value(0)), 0);
-  return nearest_double(sums.value(1));
+  EXPECT_EQ(nearest<double>(sums.value(0)), 0);
+  return nearest<double>(sums.value(1));
 }
 
 TEST(exact_sums, cancellation_over_the_whole_range) {
@@ -41,7 +41,7 @@ TEST(exact_sums, merged_as_in_one) {
   b.add(0, 0.5);
   a.merge(b);
   a.merge(none);
-  EXPECT_EQ(nearest_double(a.value(0) + exact(int128{1} << 100)), 0.5);
+  EXPECT_EQ(nearest<double>(a.value(0) + exact(int128{1} << 100)), 0.5);
 }
 
 TEST(exact_sums, integers_of_128_bits) {
@@ -60,14 +60,14 @@ TEST(exact_sums, squares) {
   sums.add_square(0, 3);
   sums.add_integer_square(0, std::numeric_limits<std::int64_t>::min());
   const auto rest = sums.value(0) - exact(1e200) * exact(1e200) - exact(9.0);
-  EXPECT_EQ(nearest_double(rest), 0x1p126);
+  EXPECT_EQ(nearest<double>(rest), 0x1p126);
   EXPECT_EQ(root(sums.value(0)), 1e200);
   EXPECT_EQ(root(exact(2.0)), std::sqrt(2.0));
 }
 
 TEST(exact_sums, quotients_round_once) {
-  EXPECT_EQ(nearest_double(divided(exact(1.0), 3)), 1.0 / 3.0);
-  EXPECT_EQ(nearest_double(divided(exact(-1.0), 3, 7)), -1.0 / 21.0);
+  EXPECT_EQ(nearest<double>(divided(exact(1.0), 3)), 1.0 / 3.0);
+  EXPECT_EQ(nearest<double>(divided(exact(-1.0), 3, 7)), -1.0 / 21.0);
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include <vouch/core/device.hpp>
+
 #include "interval/itl_operations.hpp"
 #include "interval/itl_parse.hpp"
 
@@ -36,6 +38,9 @@ itl_counts check_shared_operations(const std::vector<itl_assertion>& assertions,
 
 /// Checks those that only the host has: constructors, text, decorations, elementary functions.
 itl_counts check_host_operations(const std::vector<itl_assertion>& assertions);
+
+/// Checks the correctly rounded sums and scalar products, on dev.
+itl_counts check_reductions(const device& dev, const std::vector<itl_assertion>& assertions);
 
 /// The counts as a table, one line an operation, and the total.
 std::string itl_table(const itl_counts& counts);

@@ -8,6 +8,8 @@
 #include <vouch/core/error.hpp>
 #include <vouch/core/random.hpp>
 
+#include "devices.hpp"
+#include "host_chunk.hpp"
 #include "slow_set.hpp"
 #include "temporary.hpp"
 
@@ -184,13 +186,13 @@ bool has_huge(const slow_set& slow) {
 }
 
 void expect_like(const std::string& path, const std::string& text, const slow_set& slow,
-                 const reduce_options& options, int threads) {
+                 const reduce_options& options, matrix_set_reducer reduce, int threads) {
   SCOPED_TRACE(::testing::Message() << (options.portable ? "portable" : "vectors") << ", " << threads
                                     << " threads, units of " << options.unit_bytes << ":\n"
                                     << text);
   try {
     const std::string files[] = {path};
-    const reduce_result r = reduce_matrix_sets(device::cpu(threads), files, options);
+    const reduce_result r = reduce(files, options);
     ASSERT_EQ(slow.bad_line, 0) << "accepted";
     expect_values(r, slow);
   } catch (const parse_error& e) {
@@ -198,6 +200,37 @@ void expect_like(const std::string& path, const std::string& text, const slow_se
     EXPECT_GT(e.column(), 0) << e.what();
   } catch (const value_error& e) {
     EXPECT_TRUE(has_huge(slow)) << e.what();  // the variance overflows
+  }
+}
+
+void expect_like(const std::string& path, const std::string& text, const slow_set& slow,
+                 const reduce_options& options, int threads) {
+  expect_like(path, text, slow, options, matrix_set_reducer(device::cpu(threads)), threads);
+}
+
+// The GPU's way, played by the host, with and without sums.
+void compare_chunks(const std::string& path, const std::string& text, const slow_set& slow, dice& d) {
+  static const std::vector<std::shared_ptr<text_chunk>> ring{std::make_shared<testing::host_chunk>(),
+                                                             std::make_shared<testing::host_chunk>()};
+  std::vector<reduction> operations = extremes;
+  if (d.one_in(2)) operations.insert(operations.end(), {reduction::sum, reduction::mean, reduction::norm1});
+  expect_like(path, text, slow, {.operations = operations}, {1, ring}, 1);
+  expect_like(path, text, slow,
+              {.operations = operations, .unit_bytes = static_cast<std::int64_t>(16 + d.below(100))}, {1, ring},
+              1);
+}
+
+// On a GPU, where there is one; opened once.
+void compare_gpu(const std::string& path, const std::string& text, const slow_set& slow) {
+  static std::vector<matrix_set_reducer> gpus = [] {
+    std::vector<matrix_set_reducer> all;
+    for (const device& gpu : testing::gpus()) all.emplace_back(gpu, 2);
+    return all;
+  }();
+  for (const matrix_set_reducer& gpu : gpus) {
+    expect_like(path, text, slow, {.operations = extremes}, gpu, 2);
+    expect_like(path, text, slow, {.operations = {reduction::sum, reduction::norm1}, .unit_bytes = 100}, gpu,
+                2);
   }
 }
 
@@ -210,6 +243,8 @@ void compare_all_paths(const std::string& text, dice& d) {
               {.operations = everything, .unit_bytes = static_cast<std::int64_t>(16 + d.below(600))}, 1);
   expect_like(file.path(), text, slow, {.operations = d.one_in(2) ? everything : extremes, .portable = true},
               1);
+  compare_chunks(file.path(), text, slow, d);
+  compare_gpu(file.path(), text, slow);
   if (!d.one_in(4)) return;
   fuzz::memory_pipe pipe(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
   expect_like(pipe.path(), text, slow,

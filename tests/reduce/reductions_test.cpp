@@ -6,8 +6,10 @@
 
 #include <vouch/core/error.hpp>
 #include <vouch/core/random.hpp>
-#include <vouch/reduce/matrix_set.hpp>
+#include <vouch/reduce/choose_reduce_device.hpp>
 
+#include "devices.hpp"
+#include "host_chunk.hpp"
 #include "temporary.hpp"
 
 namespace vouch {
@@ -199,6 +201,47 @@ TEST(reduce, long_runs_of_nines) {
   }
 }
 
+// What a GPU takes, it takes: the strips of the text meet in the right places.
+TEST(reduce, chunks_are_regular) {
+  for (const bool decimals : {false, true}) {
+    std::string text = "40000\n";
+    for (std::uint64_t m = 0; m < 40000; ++m) {
+      text += m % 5 == 0 ? "\n*** \r\n" : "***\n";
+      for (std::uint64_t e = 0; e < 6; ++e) {
+        const std::uint64_t k = 6 * m + e;
+        text += std::to_string(static_cast<std::int64_t>(random_bits(1, k) % 199999) - 99999);
+        if (decimals && k > 60000) {
+          text += '.';
+          text += std::to_string(random_bits(2, k) % 100000);
+        }
+        text += e % 3 == 2 ? " \n" : "\t ";
+      }
+    }
+    const testing::temporary_folder folder;
+    const std::string files[] = {folder.file("s", text)};
+    std::vector<reduction> operations{reduction::min, reduction::norm_inf};
+    if (!decimals) operations.insert(operations.end(), {reduction::sum, reduction::norm1});
+    const reduce_options options{.operations = operations, .unit_bytes = 1000};
+    const reduce_result expected = reduce_matrix_sets(device::cpu(1), files, options);
+    const auto one = std::make_shared<testing::host_chunk>(), two = std::make_shared<testing::host_chunk>();
+    std::vector<matrix_set_reducer> reducers{{2, {one, two}}};
+    for (const device& gpu : testing::gpus()) reducers.emplace_back(gpu, 3);
+    for (matrix_set_reducer& reduce : reducers) {
+      const reduce_result r = reduce(files, options);
+      EXPECT_STREQ(r.method, "cuda");
+      EXPECT_EQ(r.count, 40000);
+      EXPECT_EQ(r.integers, !decimals);
+      for (std::size_t k = 0; k < operations.size(); ++k) {
+        EXPECT_TRUE(r.results[k].integers == expected.results[k].integers);
+        EXPECT_EQ(r.results[k].reals, expected.results[k].reals);
+      }
+    }
+    // Up to two chunks met the first point before anybody knew of decimals.
+    EXPECT_GE(one->regular + two->regular + (decimals ? 2 : 0), one->started + two->started);
+    EXPECT_GT(one->started, 50);
+  }
+}
+
 TEST(reduce, large_matrices) {
   std::string text = "3\n";
   for (int m = 0; m < 3; ++m) {
@@ -214,6 +257,27 @@ TEST(reduce, large_matrices) {
   std::iota(expected.begin(), expected.end(), 0.0);
   EXPECT_EQ(numbers(r.results[0]), expected);
   EXPECT_TRUE(r.results[1].integers[6299] == 0);
+}
+
+TEST(reduce, the_device_is_chosen_by_a_model) {
+  const testing::temporary_folder folder;
+  const std::string one = folder.file("one", "1\n***\n1 2\n"),
+                    packed = folder.file("p", testing::gzipped("1\n***\n1\n"));
+  const auto why = [](const std::string& file, const reduce_options& options) {
+    const std::string files[] = {file};
+    const reduce_device_choice choice = choose_reduce_device(files, options, 2);
+    EXPECT_FALSE(choice.dev.is_cuda());
+    return choice.why;
+  };
+  EXPECT_NE(why(one, {.operations = {reduction::variance}}), why(one, {}));
+  EXPECT_NE(why(packed, {}), why(one, {}));
+  // More threads, sooner done; a terabyte on one core is the GPU's.
+  const std::int64_t terabyte = 1000000000000;
+  const reduce_model few = reduce_seconds(terabyte, set_kind::decimals, 1);
+  const reduce_model many = reduce_seconds(terabyte, set_kind::decimals, 16);
+  EXPECT_LT(many.cpu, few.cpu);
+  EXPECT_LT(few.gpu, few.cpu);
+  EXPECT_LT(reduce_seconds(terabyte, set_kind::digits, 16).cpu, many.cpu);
 }
 
 TEST(reduce, refuses_empty_requests) {

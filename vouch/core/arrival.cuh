@@ -27,6 +27,25 @@ __device__ inline void arrive_expecting(std::uint64_t* barrier, unsigned bytes) 
                : "memory");
 }
 
+/// After arrival_init(): the copy engine sees the barriers, too.
+__device__ inline void arrival_init_fence() {
+  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+}
+
+/// The copy engine brings bytes from global into shared memory and counts them on the barrier; all addresses
+/// and the count are multiples of 16.
+__device__ inline void bulk_copy(void* to, const void* from, unsigned bytes, std::uint64_t* arrival) {
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+                   shared_address(to)),
+               "l"(from), "r"(bytes), "r"(shared_address(arrival))
+               : "memory");
+}
+
+/// A barrier of `count` threads of the block, whole warps, that know it by this number (1 to 15).
+__device__ inline void group_barrier(int number, int count) {
+  asm volatile("bar.sync %0, %1;" ::"r"(number), "r"(count) : "memory");
+}
+
 /// Waits for the end of the phase of this parity (0 for the first): what those who arrived had written is
 /// there.
 __device__ inline void await(std::uint64_t* barrier, unsigned parity) {
@@ -48,14 +67,6 @@ __device__ inline void await_cluster(std::uint64_t* barrier, unsigned parity) {
         : "=r"(done)
         : "r"(shared_address(barrier)), "r"(parity)
         : "memory");
-}
-
-// The copy engine brings bytes (a multiple of 16) and counts them on the barrier.
-__device__ inline void bulk_copy(void* to, const void* from, unsigned bytes, std::uint64_t* arrival) {
-  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
-                   shared_address(to)),
-               "l"(from), "r"(bytes), "r"(shared_address(arrival))
-               : "memory");
 }
 
 }  // namespace vouch

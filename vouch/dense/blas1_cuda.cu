@@ -2,6 +2,7 @@
 #include <vouch/core/launch.cuh>
 #include <vouch/core/memory.hpp>
 #include <vouch/dense/blas1_cuda.hpp>
+#include <vouch/dense/lanes.cuh>
 #include <vouch/dense/summation.hpp>
 
 namespace vouch::detail {
@@ -89,15 +90,6 @@ struct squares {
   }
 };
 
-template <class R>
-__device__ R from_lane(R value, int delta, int width) {
-  if constexpr (is_interval<R>)
-    return R::unchecked(__shfl_down_sync(~0u, value.lo(), delta, width),
-                        __shfl_down_sync(~0u, value.hi(), delta, width));
-  else
-    return __shfl_down_sync(~0u, value, delta, width);
-}
-
 // A piece of 4096 elements has lane_count<R> threads, 16 to 64; lane l adds elements l, l + lanes, ... one
 // after the other, as on the CPU, and the lanes are added pairwise. Bound by memory where there are many
 // pieces.
@@ -110,17 +102,7 @@ __global__ void __launch_bounds__(block) sum_of_pieces(std::int64_t n, Term term
                      last = ::min(first + piece_size, n);
   R sum{};
   for (std::int64_t i = first + lane; i < last; i += lanes) sum = term(i, sum);
-  // Only sums of 64 lanes are wider than a warp.
-  if constexpr (lanes > 32) {
-    __shared__ R upper_half[pieces][lanes / 2];
-    if (lane >= 32) upper_half[mine][lane - 32] = sum;
-    __syncthreads();
-    if (lane < 32) sum = sum + upper_half[mine][lane];
-  }
-  for (int half = (lanes < 32 ? lanes : 32) / 2; half > 0; half /= 2) {
-    const R other = from_lane(sum, half, lanes < 32 ? lanes : 32);
-    if (lane < half) sum = sum + other;
-  }
+  sum = sum_of_lanes<block>(sum);
   if (lane == 0 && first < n) partial[piece] = sum;
 }
 

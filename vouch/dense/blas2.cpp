@@ -1,6 +1,7 @@
 #include <string>
-#include <vector>
 
+#include <vouch/core/array.hpp>
+#include <vouch/dense/blas1.hpp>
 #include <vouch/dense/blas2.hpp>
 #include <vouch/dense/checks.hpp>
 #include <vouch/dense/columns_product.hpp>
@@ -40,9 +41,10 @@ columns<T> checked_packed(const char* routine, triangle stored, std::int64_t n, 
 template <scalar TA, scalar TX, scalar TY>
 void product(const device& dev, const char* routine, columns<const TA> A, bool transposed, meaning means,
              TY alpha, view<const TX> x, TY beta, view<TY> y) {
-  require_cpu(dev, routine);
+  require_environment(dev);
   require_size(routine, "x", x.size(), transposed ? A.rows : A.cols);
   require_size(routine, "y", y.size(), transposed ? A.cols : A.rows);
+  require_apart(routine, "y", y, "x", x);
   multiply_columns<TY, TA, TX>(dev, A, transposed, means, alpha, x, beta, y);
 }
 
@@ -50,27 +52,27 @@ void product(const device& dev, const char* routine, columns<const TA> A, bool t
 template <scalar TA, scalar TX>
 void product_in_place(const device& dev, const char* routine, columns<const TA> A, transpose trans,
                       diagonal unit, view<TX> x) {
-  require_cpu(dev, routine);
+  require_environment(dev);
   require_size(routine, "x", x.size(), A.cols);
-  std::vector<TX> old;
-  for (std::int64_t i = 0; i < x.size(); ++i) old.push_back(x[i]);
+  array<TX> old(dev, x.size());
+  copy<TX, TX>(dev, x, old.all());
   multiply_columns<TX, TA, TX>(dev, A, trans != transpose::no,
                                unit == diagonal::unit ? meaning::unit_diagonal : meaning::as_stored,
-                               TX{bound_of<TX>{1}}, {old.data(), x.size()}, TX{}, x);
+                               TX{bound_of<TX>{1}}, view<const TX>(old.all()), TX{}, x);
 }
 
 template <scalar TA, scalar TX>
 void solution(const device& dev, const char* routine, columns<const TA> A, transpose trans, diagonal unit,
               view<TX> x) {
-  require_cpu(dev, routine);
+  require_environment(dev);
   require_size(routine, "x", x.size(), A.cols);
-  if (unit == diagonal::general) require_divisors(routine, A);
+  if (unit == diagonal::general) require_divisors(dev, routine, A);
   solve_columns<TX, TA>(dev, A, trans != transpose::no, unit, x);
 }
 
 template <scalar TX, scalar TA>
 void square_update(const device& dev, const char* routine, columns<TA> A, TA alpha, view<const TX> x) {
-  require_cpu(dev, routine);
+  require_environment(dev);
   require_size(routine, "x", x.size(), A.cols);
   update_columns<TA, TX>(dev, A, alpha, x);
 }
@@ -78,7 +80,7 @@ void square_update(const device& dev, const char* routine, columns<TA> A, TA alp
 template <scalar TX, scalar TA>
 void symmetric_update(const device& dev, const char* routine, columns<TA> A, TA alpha, view<const TX> x,
                       view<const TX> y) {
-  require_cpu(dev, routine);
+  require_environment(dev);
   require_size(routine, "x", x.size(), A.cols);
   require_size(routine, "y", y.size(), A.cols);
   update_columns<TA, TX, TX>(dev, A, alpha, x, y);
@@ -91,6 +93,7 @@ template <scalar TA, scalar TX, scalar TY>
 requires accumulates<TY, TA, TX>
 void gemv(const device& dev, transpose trans, std::type_identity_t<TY> alpha, matrix_view<const TA> A,
           view<const TX> x, std::type_identity_t<TY> beta, view<TY> y) {
+  require_apart("gemv", "y", y, "A", A);
   require_matrix("gemv", "A", A);
   product<TA, TX, TY>(dev, "gemv", general_columns(A), trans != transpose::no, meaning::as_stored, alpha, x,
                       beta, y);
@@ -101,6 +104,7 @@ requires accumulates<TY, TA, TX>
 void gbmv(const device& dev, transpose trans, std::int64_t rows, std::int64_t kl, std::int64_t ku,
           std::type_identity_t<TY> alpha, matrix_view<const TA> A, view<const TX> x,
           std::type_identity_t<TY> beta, view<TY> y) {
+  require_apart("gbmv", "y", y, "A", A);
   require_diagonals("gbmv", kl);
   require_diagonals("gbmv", ku);
   require_shape("gbmv", "A", A, kl + ku + 1, A.cols);
@@ -112,6 +116,7 @@ template <scalar TA, scalar TX, scalar TY>
 requires accumulates<TY, TA, TX>
 void symv(const device& dev, triangle stored, std::type_identity_t<TY> alpha, matrix_view<const TA> A,
           view<const TX> x, std::type_identity_t<TY> beta, view<TY> y) {
+  require_apart("symv", "y", y, "A", A);
   product<TA, TX, TY>(dev, "symv", checked_triangle("symv", stored, A), false, meaning::mirrored, alpha, x,
                       beta, y);
 }
@@ -120,6 +125,7 @@ template <scalar TA, scalar TX, scalar TY>
 requires accumulates<TY, TA, TX>
 void sbmv(const device& dev, triangle stored, std::int64_t k, std::type_identity_t<TY> alpha,
           matrix_view<const TA> A, view<const TX> x, std::type_identity_t<TY> beta, view<TY> y) {
+  require_apart("sbmv", "y", y, "A", A);
   product<TA, TX, TY>(dev, "sbmv", checked_band("sbmv", stored, k, A), false, meaning::mirrored, alpha, x, beta,
                       y);
 }
@@ -128,6 +134,7 @@ template <scalar TA, scalar TX, scalar TY>
 requires accumulates<TY, TA, TX>
 void spmv(const device& dev, triangle stored, std::type_identity_t<TY> alpha, view<const TA> A,
           view<const TX> x, std::type_identity_t<TY> beta, view<TY> y) {
+  require_apart("spmv", "y", y, "A", A);
   product<TA, TX, TY>(dev, "spmv", checked_packed("spmv", stored, x.size(), A), false, meaning::mirrored, alpha,
                       x, beta, y);
 }
@@ -136,6 +143,7 @@ template <scalar TA, scalar TX>
 requires accumulates<TX, TA>
 void trmv(const device& dev, triangle stored, transpose trans, diagonal unit, matrix_view<const TA> A,
           view<TX> x) {
+  require_apart("trmv", "x", x, "A", A);
   product_in_place<TA, TX>(dev, "trmv", checked_triangle("trmv", stored, A), trans, unit, x);
 }
 
@@ -143,12 +151,14 @@ template <scalar TA, scalar TX>
 requires accumulates<TX, TA>
 void tbmv(const device& dev, triangle stored, transpose trans, diagonal unit, std::int64_t k,
           matrix_view<const TA> A, view<TX> x) {
+  require_apart("tbmv", "x", x, "A", A);
   product_in_place<TA, TX>(dev, "tbmv", checked_band("tbmv", stored, k, A), trans, unit, x);
 }
 
 template <scalar TA, scalar TX>
 requires accumulates<TX, TA>
 void tpmv(const device& dev, triangle stored, transpose trans, diagonal unit, view<const TA> A, view<TX> x) {
+  require_apart("tpmv", "x", x, "A", A);
   product_in_place<TA, TX>(dev, "tpmv", checked_packed("tpmv", stored, x.size(), A), trans, unit, x);
 }
 
@@ -156,6 +166,7 @@ template <scalar TA, scalar TX>
 requires accumulates<TX, TA>
 void trsv(const device& dev, triangle stored, transpose trans, diagonal unit, matrix_view<const TA> A,
           view<TX> x) {
+  require_apart("trsv", "x", x, "A", A);
   solution<TA, TX>(dev, "trsv", checked_triangle("trsv", stored, A), trans, unit, x);
 }
 
@@ -163,12 +174,14 @@ template <scalar TA, scalar TX>
 requires accumulates<TX, TA>
 void tbsv(const device& dev, triangle stored, transpose trans, diagonal unit, std::int64_t k,
           matrix_view<const TA> A, view<TX> x) {
+  require_apart("tbsv", "x", x, "A", A);
   solution<TA, TX>(dev, "tbsv", checked_band("tbsv", stored, k, A), trans, unit, x);
 }
 
 template <scalar TA, scalar TX>
 requires accumulates<TX, TA>
 void tpsv(const device& dev, triangle stored, transpose trans, diagonal unit, view<const TA> A, view<TX> x) {
+  require_apart("tpsv", "x", x, "A", A);
   solution<TA, TX>(dev, "tpsv", checked_packed("tpsv", stored, x.size(), A), trans, unit, x);
 }
 
@@ -176,7 +189,9 @@ template <scalar TX, scalar TY, scalar TA>
 requires accumulates<TA, TX, TY>
 void ger(const device& dev, std::type_identity_t<TA> alpha, view<const TX> x, view<const TY> y,
          matrix_view<TA> A) {
-  require_cpu(dev, "ger");
+  require_apart("ger", "A", A, "x", x);
+  require_apart("ger", "A", A, "y", y);
+  require_environment(dev);
   require_shape("ger", "A", A, x.size(), y.size());
   update_columns<TA, TX, TY>(dev, general_columns(A), alpha, x, y);
 }
@@ -185,12 +200,14 @@ template <scalar TX, scalar TA>
 requires accumulates<TA, TX>
 void syr(const device& dev, triangle stored, std::type_identity_t<TA> alpha, view<const TX> x,
          matrix_view<TA> A) {
+  require_apart("syr", "A", A, "x", x);
   square_update<TX, TA>(dev, "syr", checked_triangle("syr", stored, A), alpha, x);
 }
 
 template <scalar TX, scalar TA>
 requires accumulates<TA, TX>
 void spr(const device& dev, triangle stored, std::type_identity_t<TA> alpha, view<const TX> x, view<TA> A) {
+  require_apart("spr", "A", A, "x", x);
   square_update<TX, TA>(dev, "spr", checked_packed("spr", stored, x.size(), A), alpha, x);
 }
 
@@ -198,6 +215,8 @@ template <scalar TX, scalar TA>
 requires accumulates<TA, TX>
 void syr2(const device& dev, triangle stored, std::type_identity_t<TA> alpha, view<const TX> x,
           view<const TX> y, matrix_view<TA> A) {
+  require_apart("syr2", "A", A, "x", x);
+  require_apart("syr2", "A", A, "y", y);
   symmetric_update<TX, TA>(dev, "syr2", checked_triangle("syr2", stored, A), alpha, x, y);
 }
 
@@ -205,6 +224,8 @@ template <scalar TX, scalar TA>
 requires accumulates<TA, TX>
 void spr2(const device& dev, triangle stored, std::type_identity_t<TA> alpha, view<const TX> x,
           view<const TX> y, view<TA> A) {
+  require_apart("spr2", "A", A, "x", x);
+  require_apart("spr2", "A", A, "y", y);
   symmetric_update<TX, TA>(dev, "spr2", checked_packed("spr2", stored, x.size(), A), alpha, x, y);
 }
 

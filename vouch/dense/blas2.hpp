@@ -8,16 +8,19 @@
 //         packed triangle is the vector of its columns, n(n+1)/2 elements without gaps.
 // Types   TA, TX and TY are float, double, interval<float> or interval<double> in one precision; the type that
 //         is written is an interval where an operand is one. Points that meet intervals are not widened.
-// Memory  On the CPU. What is written overlaps no other operand. Entries that BLAS does not read are not read.
+// Memory  On dev. What is written overlaps no other operand. Entries that BLAS does not read are not read. On a
+//         GPU intervals of double are aligned to 16 bytes, and routines only enqueue, but for triangular
+//         systems, which wait for the test of their diagonal.
 // Result  Sums of products are chains of fused multiply-adds, each bound rounded once a step: over the columns
-//         upwards in blocks of 2048 that are added afterwards (no transposition), or as in dot (transposition).
+//         upwards in blocks of 256 that are added afterwards (no transposition), or as in dot (transposition).
 //         Symmetric matrices: the chain of the stored triangle first, then the mirrored part. Then alpha times
 //         the sum is added to beta y; beta = 0 overwrites y. Empty and unbounded intervals follow IEEE 1788.
-//         Same bits for any number of threads, and on any CPU the signs of zeros apart.
-// Cost    One pass over the stored matrix, two for symmetric ones.
+//         Same bits for any number of threads, on any CPU and GPU, the signs of zeros apart.
+// Cost    One pass over the stored matrix, two for symmetric ones; scratch of 1/256 of the matrix.
 // Throws  shape_error  sizes that do not fit; the text has both
-//         value_error  a negative number of diagonals, a leading dimension below the rows, an operand on a GPU,
-//                      a thread that does not round to nearest or flushes subnormal numbers
+//         value_error  a negative number of diagonals, a leading dimension below the rows, what is written
+//                      overlaps an operand, a thread that does not round to nearest or flushes subnormal
+//                      numbers
 #pragma once
 #include <cstdint>
 #include <type_traits>

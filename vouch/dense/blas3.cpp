@@ -1,12 +1,14 @@
 #include <vector>
 
+#include <vouch/core/array.hpp>
 #include <vouch/core/config.hpp>
+#include <vouch/dense/blas1.hpp>
 #include <vouch/dense/blas3.hpp>
 #include <vouch/dense/block_product.hpp>
+#include <vouch/dense/block_product_cuda.hpp>
 #include <vouch/dense/checks.hpp>
 #include <vouch/dense/gemm_cpu.hpp>
 #include <vouch/dense/gemm_fast.hpp>
-#include <vouch/dense/gemm_tight.hpp>
 #include <vouch/dense/pieces.hpp>
 #include <vouch/dense/vectors.hpp>
 
@@ -20,18 +22,31 @@ factor<T> general(matrix_view<const T> A, bool transposed) {
   return {A, transposed};
 }
 
-// The GPU's product takes points for alpha and beta.
+// The GPU's fast product takes points for alpha and beta; other intervals are applied to its result.
 template <scalar TA, scalar TB, scalar TC>
-void gemm_on_gpu(const device& dev, transpose trans_a, transpose trans_b, TC alpha, matrix_view<const TA> A,
-                 matrix_view<const TB> B, TC beta, matrix_view<TC> C, gemm_mode mode) {
-  if constexpr (built_with_cuda && is_interval<TC>)
-    if (lower(alpha) == upper(alpha) && lower(beta) == upper(beta)) {
-      if (mode == gemm_mode::tight)
-        return gemm_tight_cuda(dev, trans_a, trans_b, lower(alpha), A, B, lower(beta), C);
-      if (mode == gemm_mode::fast)
-        return gemm_fast_cuda(dev, trans_a, trans_b, lower(alpha), A, B, lower(beta), C);
-    }
-  require_cpu(dev, "gemm");
+void gemm_fast_on_gpu(const device& dev, const factor<TA>& left, const factor<TB>& right, TC alpha, TC beta,
+                      matrix_view<TC> C) {
+  const auto op = [](bool transposed) { return transposed ? transpose::yes : transpose::no; };
+  const transpose ta = op(left.transposed), tb = op(right.transposed);
+  if (lower(alpha) == upper(alpha) && lower(beta) == upper(beta))
+    return gemm_fast_cuda(dev, ta, tb, lower(alpha), left.A, right.A, lower(beta), C);
+  matrix<TC> sums(dev, C.rows, C.cols);
+  gemm_fast_cuda(dev, ta, tb, bound_of<TC>{1}, left.A, right.A, bound_of<TC>{0}, sums.all());
+  combine_cuda<TC>(dev, alpha, sums.read(), beta, C, region::all);
+}
+
+template <scalar TA, scalar TB, scalar TC>
+void gemm_in_mode(const device& dev, const factor<TA>& left, const factor<TB>& right, TC alpha, TC beta,
+                  matrix_view<TC> C, gemm_mode mode) {
+  if (mode == gemm_mode::tight || is_zero(alpha) || left.cols() == 0)
+    return add_products<TC, TA, TB>(dev, alpha, {{left, right}}, beta, C, region::all);
+  if (mode == gemm_mode::exact) {
+    require_cpu(dev, "gemm");
+    return gemm_exact_cpu(dev, alpha, left, right, beta, C);
+  }
+  if constexpr (built_with_cuda)
+    if (dev.is_cuda()) return gemm_fast_on_gpu(dev, left, right, alpha, beta, C);
+  gemm_fast_cpu(dev, alpha, left, right, beta, C);
 }
 
 template <scalar TA, scalar TB, scalar TC>
@@ -57,13 +72,27 @@ TC sum_of_row_squares(matrix_view<const TA> A, bool transposed, std::int64_t i) 
 
 template <scalar TA, scalar TC>
 void square_diagonal(const device& dev, bool transposed, TC alpha, matrix_view<const TA> A, TC beta,
-                     const std::vector<TC>& old, matrix_view<TC> C) {
+                     view<const TC> old, matrix_view<TC> C) {
+  if constexpr (built_with_cuda)
+    if (dev.is_cuda()) return square_diagonal_cuda(dev, transposed, alpha, A, beta, old, C);
 #pragma omp parallel for num_threads(dev.threads()) schedule(static)
   for (std::int64_t i = 0; i < C.rows; ++i) {
-    TC& entry = C(i, i) = old[static_cast<std::size_t>(i)];
+    TC& entry = C(i, i) = old[i];
     scale_column(beta, 1, &entry);
     if (!is_zero(alpha)) entry = multiply_add(alpha, sum_of_row_squares<TC>(A, transposed, i), entry);
   }
+}
+
+template <scalar T>
+matrix<T> copy_of(const device& dev, matrix_view<const T> A) {
+  matrix<T> all(dev, A.rows, A.cols);
+  if constexpr (built_with_cuda)
+    if (dev.is_cuda()) {
+      copy_matrix_cuda<T>(dev, A, all);
+      return all;
+    }
+  for (std::int64_t j = 0; j < A.cols; ++j) std::copy_n(&A(0, j), A.rows, &all(0, j));
+  return all;
 }
 
 }  // namespace
@@ -75,8 +104,7 @@ void gemm(const device& dev, transpose trans_a, transpose trans_b, std::type_ide
   const factor<TA> left = general(A, trans_a != transpose::no);
   const factor<TB> right = general(B, trans_b != transpose::no);
   require_product(left, right, C);
-  if (dev.is_cuda()) return gemm_on_gpu(dev, trans_a, trans_b, alpha, A, B, beta, C, gemm_mode::tight);
-  require_cpu(dev, "gemm");
+  require_environment(dev);
   add_products<TC, TA, TB>(dev, alpha, {{left, right}}, beta, C, region::all);
 }
 
@@ -88,18 +116,15 @@ void gemm(const device& dev, transpose trans_a, transpose trans_b, std::type_ide
   const factor<TA> left = general(A, trans_a != transpose::no);
   const factor<TB> right = general(B, trans_b != transpose::no);
   require_product(left, right, C);
-  if (dev.is_cuda()) return gemm_on_gpu(dev, trans_a, trans_b, alpha, A, B, beta, C, mode);
-  require_cpu(dev, "gemm");
-  if (mode == gemm_mode::fast) return gemm_fast_cpu(dev, alpha, left, right, beta, C);
-  if (mode == gemm_mode::exact) return gemm_exact_cpu(dev, alpha, left, right, beta, C);
-  add_products<TC, TA, TB>(dev, alpha, {{left, right}}, beta, C, region::all);
+  require_environment(dev);
+  gemm_in_mode<TA, TB, TC>(dev, left, right, alpha, beta, C, mode);
 }
 
 template <scalar TA, scalar TB, scalar TC>
 requires accumulates<TC, TA, TB>
 void symm(const device& dev, side where, triangle stored, std::type_identity_t<TC> alpha,
           matrix_view<const TA> A, matrix_view<const TB> B, std::type_identity_t<TC> beta, matrix_view<TC> C) {
-  require_cpu(dev, "symm");
+  require_environment(dev);
   require_matrix("symm", "C", C);
   const std::int64_t n = where == side::left ? C.rows : C.cols;
   require_shape("symm", "A", A, n, n);
@@ -117,26 +142,24 @@ template <scalar TA, scalar TC>
 requires accumulates<TC, TA>
 void syrk(const device& dev, triangle stored, transpose trans, std::type_identity_t<TC> alpha,
           matrix_view<const TA> A, std::type_identity_t<TC> beta, matrix_view<TC> C) {
-  require_cpu(dev, "syrk");
+  require_environment(dev);
   require_matrix("syrk", "A", A);
   const bool transposed = trans != transpose::no;
   const factor<TA> left = general(A, transposed), right = general(A, !transposed);
   require_shape("syrk", "C", C, left.rows(), left.rows());
   require_apart("syrk", "C", C, "A", A);
-  const view<TC> diagonal = C.diagonal();
-  std::vector<TC> old;
-  if constexpr (is_interval<TA>)
-    for (std::int64_t i = 0; i < C.rows; ++i) old.push_back(diagonal[i]);
+  array<TC> old(dev, is_interval<TA> ? C.rows : 0);
+  if constexpr (is_interval<TA>) copy<TC, TC>(dev, C.diagonal(), old.all());
   add_products<TC, TA, TA>(dev, alpha, {{left, right}}, beta, C,
                            stored == triangle::lower ? region::lower : region::upper);
-  if constexpr (is_interval<TA>) square_diagonal<TA, TC>(dev, transposed, alpha, A, beta, old, C);
+  if constexpr (is_interval<TA>) square_diagonal<TA, TC>(dev, transposed, alpha, A, beta, old.all(), C);
 }
 
 template <scalar TA, scalar TC>
 requires accumulates<TC, TA>
 void syr2k(const device& dev, triangle stored, transpose trans, std::type_identity_t<TC> alpha,
            matrix_view<const TA> A, matrix_view<const TA> B, std::type_identity_t<TC> beta, matrix_view<TC> C) {
-  require_cpu(dev, "syr2k");
+  require_environment(dev);
   require_matrix("syr2k", "A", A);
   require_shape("syr2k", "B", B, A.rows, A.cols);
   const bool transposed = trans != transpose::no;
@@ -154,14 +177,13 @@ template <scalar TA, scalar TB>
 requires accumulates<TB, TA>
 void trmm(const device& dev, side where, triangle stored, transpose trans, diagonal unit,
           std::type_identity_t<TB> alpha, matrix_view<const TA> A, matrix_view<TB> B) {
-  require_cpu(dev, "trmm");
+  require_environment(dev);
   require_matrix("trmm", "B", B);
   const std::int64_t n = where == side::left ? B.rows : B.cols;
   require_shape("trmm", "A", A, n, n);
   require_apart("trmm", "B", B, "A", A);
   const factor<TA> triangular{A, trans != transpose::no, shape::triangular, stored, unit};
-  matrix<TB> old(device::cpu(1), B.rows, B.cols);
-  for (std::int64_t j = 0; j < B.cols; ++j) std::copy_n(&B(0, j), B.rows, &old(0, j));
+  const matrix<TB> old = copy_of<TB>(dev, B);
   if (where == side::left)
     add_products<TB, TA, TB>(dev, alpha, {{triangular, general(old.read(), false)}}, TB{}, B, region::all);
   else

@@ -4,7 +4,9 @@
 #include <optional>
 
 #include <vouch/core/array.hpp>
+#include <vouch/core/config.hpp>
 #include <vouch/dense/block_product.hpp>
+#include <vouch/dense/block_product_cuda.hpp>
 #include <vouch/dense/pieces.hpp>
 #include <vouch/dense/strided.hpp>
 #include <vouch/dense/tile_avx512.hpp>
@@ -71,6 +73,31 @@ struct workspace {
   }
 };
 
+// A block of C: where it starts and how large it is.
+struct block {
+  std::int64_t i, j, rows, cols;
+
+  bool meets(region written) const {
+    if (written == region::lower) return i + rows > j;
+    if (written == region::upper) return j + cols > i;
+    return true;
+  }
+};
+
+// sums += left right, entry by entry, without those that take no part.
+template <scalar R, scalar A, scalar B>
+void multiply_inside(const factors<A, B>& term, const block& at, std::int64_t k0, std::int64_t depth, R* sums,
+                     std::int64_t ld) {
+  for (std::int64_t j = 0; j < at.cols; ++j)
+    for (std::int64_t k = k0; k < k0 + depth; ++k) {
+      if (term.right.is_outside(k, at.j + j)) continue;
+      const B b = term.right(k, at.j + j);
+      for (std::int64_t i = 0; i < at.rows; ++i)
+        if (!term.left.is_outside(at.i + i, k))
+          sums[i + j * ld] = multiply_add(term.left(at.i + i, k), b, sums[i + j * ld]);
+    }
+}
+
 // sums += left right, entry by entry.
 template <scalar R, scalar A, scalar B>
 void multiply_entries(const strided<A>& left, const strided<B>& right, R* sums, std::int64_t ld) {
@@ -112,24 +139,14 @@ bool multiply_packed(const strided<A>& left, const strided<B>& right, workspace<
 }
 #endif
 
+// False where that needs a look at every entry.
 template <scalar R, scalar A, scalar B>
-void multiply(const strided<A>& left, const strided<B>& right, workspace<R, A, B>& work) {
+bool multiply_quickly(const strided<A>& left, const strided<B>& right, workspace<R, A, B>& work) {
 #if VOUCH_HAS_AVX512
-  if (avx512::available() && multiply_packed(left, right, work)) return;
+  if (avx512::available()) return multiply_packed(left, right, work);
 #endif
-  multiply_entries(left, right, work.sums.data(), work.ld);
+  return false;
 }
-
-// A block of C: where it starts and how large it is.
-struct block {
-  std::int64_t i, j, rows, cols;
-
-  bool meets(region written) const {
-    if (written == region::lower) return i + rows > j;
-    if (written == region::upper) return j + cols > i;
-    return true;
-  }
-};
 
 template <scalar R, scalar A, scalar B>
 void sum_block(const factors<A, B>& term, const block& at, workspace<R, A, B>& work) {
@@ -142,7 +159,11 @@ void sum_block(const factors<A, B>& term, const block& at, workspace<R, A, B>& w
     turned.transposed = !turned.transposed;
     const auto right = block_of(turned, at.j, k, at.cols, part, work.right_scratch);
     if (!right) continue;
-    multiply(*left, *right, work);
+    if (multiply_quickly(*left, *right, work)) continue;
+    if (term.left.form == shape::triangular || term.right.form == shape::triangular)
+      multiply_inside(term, at, k, part, work.sums.data(), work.ld);
+    else
+      multiply_entries(*left, *right, work.sums.data(), work.ld);
   }
 }
 
@@ -191,6 +212,8 @@ requires accumulates<R, A, B>
 void add_products(const device& dev, R alpha, const std::vector<factors<A, B>>& terms, R beta, matrix_view<R> C,
                   region written) {
   if (C.rows == 0 || C.cols == 0) return;
+  if constexpr (built_with_cuda)
+    if (dev.is_cuda()) return add_products_cuda(dev, alpha, terms, beta, C, written);
   const block_sizes size = sizes_for(C.rows, C.cols);
   const std::int64_t down = ceil_div(C.rows, size.rows), across = ceil_div(C.cols, size.cols);
   const int threads = static_cast<int>(std::min<std::int64_t>(dev.threads(), down * across));

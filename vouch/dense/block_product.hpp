@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <vouch/core/device.hpp>
+#include <vouch/dense/columns.hpp>
 #include <vouch/dense/matrix.hpp>
 #include <vouch/dense/scalar.hpp>
 #include <vouch/dense/types.hpp>
@@ -23,13 +24,18 @@ struct factor {
   triangle stored = triangle::lower;
   diagonal unit = diagonal::general;
 
-  std::int64_t rows() const { return transposed ? A.cols : A.rows; }
-  std::int64_t cols() const { return transposed ? A.rows : A.cols; }
-  /// op(A) is lower triangular.
-  bool is_lower() const { return (stored == triangle::lower) != transposed; }
+  VOUCH_HOST_DEVICE std::int64_t rows() const { return transposed ? A.cols : A.rows; }
+  VOUCH_HOST_DEVICE std::int64_t cols() const { return transposed ? A.rows : A.cols; }
+  /// The triangle of op(A) that is stored is the lower one.
+  VOUCH_HOST_DEVICE bool is_lower() const { return (stored == triangle::lower) != transposed; }
+
+  /// Entry (i, j) of op(A) is no number that takes part, but the 0 of a triangular matrix.
+  VOUCH_HOST_DEVICE bool is_outside(std::int64_t i, std::int64_t j) const {
+    return form == shape::triangular && (is_lower() ? i < j : i > j);
+  }
 
   /// Entry (i, j) of op(A).
-  T operator()(std::int64_t i, std::int64_t j) const {
+  VOUCH_HOST_DEVICE T operator()(std::int64_t i, std::int64_t j) const {
     const T& direct = transposed ? A(j, i) : A(i, j);
     if (form == shape::general) return direct;
     const bool in_triangle = is_lower() ? i > j : i < j;
@@ -39,6 +45,14 @@ struct factor {
     return transposed ? A(i, j) : A(j, i);
   }
 };
+
+/// Rows and columns of op(A) that touch nothing but its stored triangle.
+template <scalar T>
+factor<T> general_part(const factor<T>& f, range rows, range cols) {
+  const auto A = f.transposed ? f.A.block(cols.first, rows.first, cols.size(), rows.size())
+                              : f.A.block(rows.first, cols.first, rows.size(), cols.size());
+  return {A, f.transposed};
+}
 
 /// One term of the sum. With several terms all have the same outer sizes.
 template <scalar A, scalar B>
@@ -52,9 +66,11 @@ enum class region { all, lower, upper };
 
 /// C := alpha (sum of left right) + beta C.
 ///
+/// Memory  On dev.
 /// Result  Each entry of the sum is a chain of multiply_add from 0, term after term, over the inner index
 ///         upwards; then one multiply_add with alpha onto beta C. The order does not depend on blocking,
-///         threads or processor. beta = 0 overwrites C.
+///         threads or processor. beta = 0 overwrites C. On a GPU intervals are added up by gemm_tight_cuda, the
+///         terms one after the other, but for small triangular blocks.
 /// Cost    Blocks of C are formed by one thread each, from packed blocks of the factors that fit the cache.
 template <scalar R, scalar A, scalar B>
 requires accumulates<R, A, B>

@@ -1,12 +1,17 @@
 // vouch/dense/checks.hpp -- what BLAS levels 2 and 3 require of their arguments; private.
 #pragma once
+#include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <functional>
 #include <string>
 
+#include <vouch/core/config.hpp>
 #include <vouch/core/device.hpp>
 #include <vouch/core/error.hpp>
+#include <vouch/core/view.hpp>
 #include <vouch/dense/columns.hpp>
+#include <vouch/dense/columns_product_cuda.hpp>
 #include <vouch/dense/matrix.hpp>
 #include <vouch/dense/scalar.hpp>
 #include <vouch/interval/canary.hpp>
@@ -74,13 +79,45 @@ void require_apart(const char* routine, const char* written, matrix_view<X> a, c
     throw value_error(std::string(routine) + ": " + written + " overlaps " + other, "copy one of them first");
 }
 
-/// No diagonal element of a triangle that is to be divided by holds 0.
+/// A vector as a matrix of one row or column: its leading dimension is that of the matrix whose row it is, or
+/// that of `other` where it is a column.
+template <class T>
+matrix_view<T> as_matrix(view<T> x, std::int64_t other) {
+  if (x.stride() == 1 || x.size() < 2) return {x.data(), x.size(), 1, std::max(x.size(), other)};
+  T* const lowest = x.stride() < 0 ? &x[x.size() - 1] : x.data();
+  return {lowest, 1, x.size(), std::abs(x.stride())};
+}
+
+template <class X, class Y>
+void require_apart(const char* routine, const char* written, view<X> a, const char* other, matrix_view<Y> b) {
+  require_apart(routine, written, as_matrix(a, b.ld), other, b);
+}
+template <class X, class Y>
+void require_apart(const char* routine, const char* written, matrix_view<X> a, const char* other, view<Y> b) {
+  require_apart(routine, written, a, other, as_matrix(b, a.ld));
+}
+template <class X, class Y>
+void require_apart(const char* routine, const char* written, view<X> a, const char* other, view<Y> b) {
+  const std::int64_t ld = std::max(std::abs(a.stride()), std::abs(b.stride()));
+  require_apart(routine, written, as_matrix(a, ld), other, as_matrix(b, ld));
+}
+
+/// On the CPU, in a state in which directed rounding works; or on a GPU, which has no such state.
+inline void require_environment(const device& dev) {
+  if (!dev.is_cuda()) require_ieee_environment();
+}
+
+/// No diagonal element of a triangle that is to be divided by holds 0. On a GPU this waits for the device.
 template <scalar T>
-void require_divisors(const char* routine, columns<const T> A) {
-  for (std::int64_t j = 0; j < A.cols; ++j)
-    if (holds_zero(A(j, j)))
-      throw value_error(std::string(routine) + ": the diagonal element (" + std::to_string(j) + ", " +
-                        std::to_string(j) + ") " + (is_interval<T> ? "holds 0" : "is 0"));
+void require_divisors(const device& dev, const char* routine, columns<const T> A) {
+  std::int64_t zero = -1;
+  if constexpr (built_with_cuda)
+    if (dev.is_cuda()) zero = first_zero_divisor_cuda(dev, A);
+  for (std::int64_t j = 0; !dev.is_cuda() && zero < 0 && j < A.cols; ++j)
+    if (holds_zero(A(j, j))) zero = j;
+  if (zero >= 0)
+    throw value_error(std::string(routine) + ": the diagonal element (" + std::to_string(zero) + ", " +
+                      std::to_string(zero) + ") " + (is_interval<T> ? "holds 0" : "is 0"));
 }
 
 }  // namespace vouch::detail

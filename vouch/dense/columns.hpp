@@ -1,6 +1,7 @@
 // vouch/dense/columns.hpp -- one description of all the ways BLAS stores a matrix; private.
 #pragma once
 #include <algorithm>
+#include <concepts>
 #include <cstdint>
 #include <type_traits>
 
@@ -13,8 +14,10 @@ namespace vouch::detail {
 struct range {
   std::int64_t first = 0;
   std::int64_t last = 0;
-  std::int64_t size() const { return std::max<std::int64_t>(0, last - first); }
-  range clipped(range to) const { return {std::max(first, to.first), std::min(last, to.last)}; }
+  VOUCH_HOST_DEVICE std::int64_t size() const { return std::max<std::int64_t>(0, last - first); }
+  VOUCH_HOST_DEVICE range clipped(range to) const {
+    return {std::max(first, to.first), std::min(last, to.last)};
+  }
 };
 
 /// A general, band, triangular, symmetric or packed matrix as BLAS stores it: in every one of these layouts
@@ -34,17 +37,17 @@ struct columns {
   std::int64_t below = 0;
 
   /// Entry (i, j) is from(j)[i], for i in stored(j). The offset alone may leave the storage.
-  T& operator()(std::int64_t i, std::int64_t j) const {
+  VOUCH_HOST_DEVICE T& operator()(std::int64_t i, std::int64_t j) const {
     return data[shift + i + j * step + growth * (j * (j - 1) / 2)];
   }
-  range stored(std::int64_t j) const {
+  VOUCH_HOST_DEVICE range stored(std::int64_t j) const {
     return {std::max<std::int64_t>(0, j - above), std::min(rows, j + below + 1)};
   }
   /// The columns that store something in the rows given.
-  range touching(range r) const {
+  VOUCH_HOST_DEVICE range touching(range r) const {
     return {std::max<std::int64_t>(0, r.first - below), std::min(cols, r.last + above)};
   }
-  bool is_lower() const { return above <= 0; }
+  VOUCH_HOST_DEVICE bool is_lower() const { return above <= 0; }
 
   /// The same without the diagonal; for triangles.
   columns without_diagonal() const {
@@ -56,7 +59,8 @@ struct columns {
     return strict;
   }
 
-  operator columns<const T>() const requires(!std::is_const_v<T>) {
+  template <class Constant>
+  requires(std::is_same_v<Constant, const T> && !std::is_const_v<T>) operator columns<Constant>() const {
     return {data, rows, cols, shift, step, growth, above, below};
   }
 };

@@ -1,18 +1,15 @@
 #include <algorithm>
 #include <vector>
 
+#include <vouch/core/config.hpp>
 #include <vouch/dense/block_product.hpp>
 #include <vouch/dense/columns_product.hpp>
+#include <vouch/dense/columns_product_cuda.hpp>
 #include <vouch/dense/pieces.hpp>
 #include <vouch/dense/vectors.hpp>
 
 namespace vouch::detail {
 namespace {
-
-// Rows of which one thread holds the sums while columns stream past, and columns that it adds up at a time.
-constexpr std::int64_t row_block = 512;
-constexpr std::int64_t column_block = 2048;
-constexpr std::int64_t solve_block = 64;
 
 // Parts of sums, part after part, each as long as the result; parts are added in their order.
 template <scalar R>
@@ -138,13 +135,18 @@ void eliminate_columns(const device& dev, columns<const A> strict, range block, 
   }
 }
 
-// Takes from a block its products with what is solved.
+// Takes from a block its products with what is solved, in pieces.
 template <scalar R, scalar A>
 void subtract_products(const device& dev, columns<const A> strict, range block, range solved, R* x) {
 #pragma omp parallel for num_threads(dev.threads()) schedule(static) if (solved.size() > 4 * row_block)
   for (std::int64_t j = block.first; j < block.last; ++j) {
     const range r = strict.stored(j).clipped(solved);
-    if (r.size() > 0) x[j] = x[j] - dot_piece<R>(r.size(), &strict(r.first, j), x + r.first);
+    R sum{};
+    for (std::int64_t i = r.first; i < r.last; i += piece_size) {
+      const R part = dot_piece<R>(std::min(piece_size, r.last - i), &strict(i, j), x + i);
+      sum = multiply_add(R{bound_of<R>{1}}, part, sum);
+    }
+    if (r.size() > 0) x[j] = x[j] - sum;
   }
 }
 
@@ -154,6 +156,8 @@ template <scalar R, scalar A, scalar X>
 void multiply_columns(const device& dev, columns<const A> a, bool transposed, meaning means, R alpha,
                       view<const X> x, R beta, view<R> y) {
   if (y.size() == 0) return;
+  if constexpr (built_with_cuda)
+    if (dev.is_cuda()) return multiply_columns_cuda(dev, a, transposed, means, alpha, x, beta, y);
   auto from = whole(x);
   auto to = whole(y);
   scale_column(beta, y.size(), to.data());
@@ -171,6 +175,8 @@ void multiply_columns(const device& dev, columns<const A> a, bool transposed, me
 
 template <scalar R, scalar A>
 void solve_columns(const device& dev, columns<const A> a, bool transposed, diagonal unit, view<R> x) {
+  if constexpr (built_with_cuda)
+    if (dev.is_cuda()) return solve_columns_cuda(dev, a, transposed, unit, x);
   const std::int64_t n = x.size();
   const bool downwards = a.is_lower() != transposed, ones = unit == diagonal::unit;
   const auto strict = a.without_diagonal();
@@ -194,6 +200,8 @@ void solve_columns(const device& dev, columns<const A> a, bool transposed, diago
 
 template <scalar R, scalar X, scalar Y>
 void update_columns(const device& dev, columns<R> a, R alpha, view<const X> x, view<const Y> y) {
+  if constexpr (built_with_cuda)
+    if (dev.is_cuda()) return update_columns_cuda(dev, a, alpha, x, y);
   if (is_zero(alpha)) return;
   auto from = whole(x);
   const X* elements = from.data();
@@ -206,6 +214,8 @@ void update_columns(const device& dev, columns<R> a, R alpha, view<const X> x, v
 
 template <scalar R, scalar X>
 void update_columns(const device& dev, columns<R> a, R alpha, view<const X> x) {
+  if constexpr (built_with_cuda)
+    if (dev.is_cuda()) return update_columns_cuda(dev, a, alpha, x);
   if (is_zero(alpha)) return;
   update_columns(dev, a.without_diagonal(), alpha, x, x);
   for (std::int64_t j = 0; j < a.cols; ++j) a(j, j) = multiply_add(alpha, add_square(R{x[j]}, R{}), a(j, j));

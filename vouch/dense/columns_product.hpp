@@ -13,6 +13,12 @@
 
 namespace vouch::detail {
 
+/// Rows of which one thread holds the sums while columns stream past, and columns that it adds up at a time.
+inline constexpr std::int64_t row_block = 512;
+inline constexpr std::int64_t column_block = 256;
+/// Unknowns of a triangular system that are solved together.
+inline constexpr std::int64_t solve_block = 64;
+
 /// What the stored entries mean beside themselves.
 enum class meaning { as_stored, mirrored, unit_diagonal };
 

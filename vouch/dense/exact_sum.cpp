@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include <vouch/core/int128.hpp>
 #include <vouch/dense/exact_sum.hpp>
 
 namespace vouch::detail {

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include <vouch/core/array.hpp>
+#include <vouch/core/device_cuda.hpp>
 #include <vouch/core/launch.cuh>
 #include <vouch/dense/gemm_fast.hpp>
 #include <vouch/dense/gemm_midpoint.cuh>
@@ -86,8 +87,17 @@ void gemm_fast_cuda(const device& dev, transpose trans_a, transpose trans_b, T a
   const byte_products bound{radius.data(), parts, X.bytes(), Y.bytes(), static_cast<double>(depth) * smallest};
   const std::int64_t tiles =
       ceil_div<std::int64_t>(C.rows, nearest_tile::m) * ceil_div<std::int64_t>(C.cols, nearest_tile::n);
-  launch(dev, "gemm_nearest", {tiles, nearest_tile::threads, sizeof(nearest_stage) * nearest_tile::stages},
+  // Pieces of at least 16 steps, and no more of them than are read back in little time.
+  const std::int64_t processors = cuda_processors(dev.index()), last = tiles % processors;
+  const std::int64_t steps = ceil_div<std::int64_t>(depth, nearest_tile::k);
+  const std::int64_t pieces =
+      last == 0 ? 1 : std::max<std::int64_t>(1, std::min({processors / last, steps / 16, std::int64_t{16}}));
+  array<double> sums(dev, pieces > 1 ? last * pieces * nearest_cut::piece : 0);
+  auto finished = array<unsigned>::zeros(dev, last);
+  launch(dev, "gemm_nearest",
+         {tiles + last * (pieces - 1), nearest_tile::threads, sizeof(nearest_stage) * nearest_tile::stages},
          gemm_nearest<TA, TB, T>, X.mids(), Y.mids(), left, right, depth, bound,
+         nearest_cut{tiles - last, static_cast<int>(pieces), sums.data(), finished.data()},
          gemm_result<T>{C.data, 1, C.ld, alpha, beta});
 }
 

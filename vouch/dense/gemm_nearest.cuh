@@ -128,15 +128,51 @@ __device__ inline void radii_of_row(double (&rad)[8][2], const byte_products& ra
   }
 }
 
+/// The last tiles, too few to occupy the whole GPU, are cut into pieces along k, a block each.
+struct nearest_cut {
+  std::int64_t whole = 0;        // tiles before the first that is cut
+  int pieces = 1;                // of each of the rest
+  double* sums = nullptr;        // of every piece
+  unsigned* finished = nullptr;  // pieces of every tile; zeros before
+
+  static constexpr int values = nearest_tile::m * nearest_tile::n / static_cast<int>(nearest_tile::threads);
+  static constexpr std::int64_t piece = std::int64_t{values} * nearest_tile::threads;
+};
+
+// Leaves a block's sums for the last block of its tile, which adds all pieces in their order. True for the
+// last.
+__device__ inline bool join_pieces(double (&sums)[2][8][4], const nearest_cut& cut, std::int64_t block) {
+  const std::int64_t tile = block / cut.pieces;
+  const auto place = [&](std::int64_t piece, int value) {
+    return cut.sums + piece * nearest_cut::piece + value * nearest_tile::threads + threadIdx.x;
+  };
+  const auto for_each_sum = [&](auto take) {
+#pragma unroll
+    for (int v = 0; v < nearest_cut::values; ++v) take(v, sums[v / 32][v / 4 % 8][v % 4]);
+  };
+  for_each_sum([&](int v, double sum) { __stcg(place(block, v), sum); });
+  __threadfence();
+  __syncthreads();
+  __shared__ bool last;
+  if (threadIdx.x == 0) last = atomicAdd(&cut.finished[tile], 1u) + 1 == static_cast<unsigned>(cut.pieces);
+  __syncthreads();
+  if (!last) return false;
+  __threadfence();
+  for_each_sum([&](int v, double& sum) { sum = __ldcg(place(tile * cut.pieces, v)); });
+  for (int p = 1; p < cut.pieces; ++p)
+    for_each_sum([&](int v, double& sum) { sum += __ldcg(place(tile * cut.pieces + p, v)); });
+  return true;
+}
+
 /// C := alpha [M - r, M + r] + beta C where M is the product of the midpoints rounded to nearest and r the
-/// radius, which covers the rounding of M. A block takes 128 by 128
-/// elements; the order of its sums is fixed. Bound by the tensor cores: one multiply-add an element and k.
+/// radius, which covers the rounding of M in whatever order. A block takes 128 by 128 elements, or a piece of
+/// their sums; the order is fixed. Bound by the tensor cores: one multiply-add an element and k.
 ///
 /// A sum that overflows, or that met an infinity or NaN, is made again from the operands themselves.
 template <class EA, class EB, class T>
 __global__ void __launch_bounds__(nearest_tile::threads, 1)
     gemm_nearest(midpoints A, midpoints B, gemm_operand<EA> left, gemm_operand<EB> right, std::int64_t depth,
-                 byte_products radius, gemm_result<T> C) {
+                 byte_products radius, nearest_cut cut, gemm_result<T> C) {
   extern __shared__ __align__(128) char memory[];
   nearest_stage* const stages = reinterpret_cast<nearest_stage*>(memory);
   __shared__ std::uint64_t full[nearest_tile::stages], empty[nearest_tile::stages];
@@ -144,15 +180,20 @@ __global__ void __launch_bounds__(nearest_tile::threads, 1)
     arrival_init(&full[threadIdx.x], 1);
     arrival_init(&empty[threadIdx.x], nearest_tile::threads);
   }
+  const std::int64_t piece = std::int64_t{blockIdx.x} - cut.whole;  // negative: a whole tile
   std::int64_t tile_i, tile_j;
-  place_of_block(ceil_div<std::int64_t>(left.size, nearest_tile::m),
-                 ceil_div<std::int64_t>(right.size, nearest_tile::n), tile_i, tile_j);
+  place_of_tile(piece < 0 ? blockIdx.x : cut.whole + piece / cut.pieces,
+                ceil_div<std::int64_t>(left.size, nearest_tile::m),
+                ceil_div<std::int64_t>(right.size, nearest_tile::n), tile_i, tile_j);
   const nearest_place at{tile_i * nearest_tile::m, tile_j * nearest_tile::n, left.size, right.size};
   __shared__ nearest_units units;
   units.load(radius, at.i0, at.j0);
   __syncthreads();
 
-  const int steps = static_cast<int>(ceil_div<std::int64_t>(depth, nearest_tile::k));
+  const std::int64_t all_steps = ceil_div<std::int64_t>(depth, nearest_tile::k);
+  const std::int64_t first_step = piece < 0 ? 0 : all_steps * (piece % cut.pieces) / cut.pieces;
+  const std::int64_t last_step = piece < 0 ? all_steps : all_steps * (piece % cut.pieces + 1) / cut.pieces;
+  const int steps = static_cast<int>(last_step - first_step);
   const int warp = static_cast<int>(threadIdx.x / 32);
   const auto parity = [](int step) { return static_cast<unsigned>(step / nearest_tile::stages) % 2; };
 
@@ -162,7 +203,7 @@ __global__ void __launch_bounds__(nearest_tile::threads, 1)
     const int s = step % nearest_tile::stages;
     if (step >= nearest_tile::stages) await(&empty[s], parity(step - nearest_tile::stages));
     arrive_expecting(&full[s], 2 * sizeof(stages[s].a));
-    const std::int64_t k = std::int64_t{step} * nearest_tile::k;
+    const std::int64_t k = (first_step + step) * nearest_tile::k;
     bulk_copy(stages[s].a, A.data + A.piece(at.i0, k), sizeof(stages[s].a), &full[s]);
     bulk_copy(stages[s].b, B.data + B.piece(at.j0, k), sizeof(stages[s].b), &full[s]);
   };
@@ -202,6 +243,7 @@ __global__ void __launch_bounds__(nearest_tile::threads, 1)
     add_nearest<1>(sums, a2, b3);
   }
 
+  if (piece >= 0 && cut.pieces > 1 && !join_pieces(sums, cut, piece)) return;
   const int lane = static_cast<int>(threadIdx.x % 32), first = column + lane % 4 * 2;
 #pragma unroll
   for (int mi = 0; mi < 2; ++mi)

@@ -79,12 +79,13 @@ __device__ inline void store_result(const gemm_result<T>& C, std::int64_t i, std
   c = outward<T>(sum);
 }
 
-// Blocks walk over C in bands of 8 tiles of rows, so that those at work at a time share tiles in L2.
-__device__ inline void place_of_block(std::int64_t tiles_m, std::int64_t tiles_n, std::int64_t& i,
-                                      std::int64_t& j) {
+// Blocks walk over the tiles of C in bands of 8 rows of tiles, so that those at work at a time share tiles in
+// L2.
+__device__ inline void place_of_tile(std::int64_t tile, std::int64_t tiles_m, std::int64_t tiles_n,
+                                     std::int64_t& i, std::int64_t& j) {
   constexpr std::int64_t band = 8;
-  const std::int64_t a_band = band * tiles_n, first = blockIdx.x / a_band * band;
-  const std::int64_t height = min(band, tiles_m - first), at = blockIdx.x % a_band;
+  const std::int64_t a_band = band * tiles_n, first = tile / a_band * band;
+  const std::int64_t height = min(band, tiles_m - first), at = tile % a_band;
   i = first + at % height;
   j = at / height;
 }

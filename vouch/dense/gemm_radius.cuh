@@ -94,7 +94,7 @@ static __global__ void __launch_bounds__(byte_tile::threads, 1)
 
   const std::int64_t tiles_n = ceil_div<std::int64_t>(cols, byte_tile::n);
   std::int64_t tile_i, tile_j;
-  place_of_block(ceil_div<std::int64_t>(rows, byte_tile::m), parts * tiles_n, tile_i, tile_j);
+  place_of_tile(blockIdx.x, ceil_div<std::int64_t>(rows, byte_tile::m), parts * tiles_n, tile_i, tile_j);
   const std::int64_t part = tile_j / tiles_n, i0 = tile_i * byte_tile::m, j0 = tile_j % tiles_n * byte_tile::n;
   const int steps = static_cast<int>(X.depth / byte_tile::k), warp = static_cast<int>(threadIdx.x / 32);
   const auto parity = [](int step) { return static_cast<unsigned>(step / byte_tile::stages) % 2; };

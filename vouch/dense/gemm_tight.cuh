@@ -292,8 +292,8 @@ __global__ void __launch_bounds__(gemm_tile::threads, 1)
   __shared__ unsigned found[stage_count];
 
   std::int64_t tile_i, tile_j;
-  place_of_block(ceil_div<std::int64_t>(A.size, gemm_tile::m), ceil_div<std::int64_t>(B.size, gemm_tile::n),
-                 tile_i, tile_j);
+  place_of_tile(blockIdx.x, ceil_div<std::int64_t>(A.size, gemm_tile::m),
+                ceil_div<std::int64_t>(B.size, gemm_tile::n), tile_i, tile_j);
   gemm_loader<EA, gemm_tile::m, ld_a> load_a(A, tile_i * gemm_tile::m, depth);
   gemm_loader<EB, gemm_tile::n, ld_b> load_b(B, tile_j * gemm_tile::n, depth);
   const int steps = static_cast<int>(ceil_div<std::int64_t>(depth, gemm_tile::k));

@@ -1,10 +1,13 @@
 #include <algorithm>
 #include <vector>
 
+#include <vouch/core/config.hpp>
 #include <vouch/dense/blas3.hpp>
 #include <vouch/dense/block_product.hpp>
+#include <vouch/dense/block_product_cuda.hpp>
 #include <vouch/dense/checks.hpp>
 #include <vouch/dense/pieces.hpp>
+#include <vouch/dense/transpose.hpp>
 #include <vouch/dense/vectors.hpp>
 
 namespace vouch {
@@ -31,13 +34,6 @@ std::vector<step> steps_of(std::int64_t n, bool downwards) {
       steps.push_back({{n - last, n - first}, {n - first, n}});
   }
   return steps;
-}
-
-template <scalar T>
-factor<T> part_of(const factor<T>& f, range rows, range cols) {
-  const auto A = f.transposed ? f.A.block(cols.first, rows.first, cols.size(), rows.size())
-                              : f.A.block(rows.first, cols.first, rows.size(), cols.size());
-  return {A, f.transposed};
 }
 
 // The diagonal block of op(A), column after column.
@@ -85,7 +81,7 @@ void solve_left(const device& dev, const factor<T>& f, R alpha, matrix_view<R> B
   for (const step& at : steps_of(B.rows, f.is_lower())) {
     const auto X = B.block(at.rows.first, 0, at.rows.size(), B.cols);
     const factor<R> known{B.block(at.solved.first, 0, at.solved.size(), B.cols)};
-    add_products<R, T, R>(dev, R{bound_of<R>{-1}}, {{part_of(f, at.rows, at.solved), known}}, alpha, X,
+    add_products<R, T, R>(dev, R{bound_of<R>{-1}}, {{general_part(f, at.rows, at.solved), known}}, alpha, X,
                           region::all);
     const matrix<T> D = diagonal_block(f, at.rows);
 #pragma omp parallel for num_threads(dev.threads()) schedule(static) if (B.cols > 1)
@@ -101,7 +97,7 @@ void solve_right(const device& dev, const factor<T>& f, R alpha, matrix_view<R> 
   for (const step& at : steps_of(B.cols, !f.is_lower())) {
     const auto X = B.block(0, at.rows.first, B.rows, at.rows.size());
     const factor<R> known{B.block(0, at.solved.first, B.rows, at.solved.size())};
-    add_products<R, R, T>(dev, R{bound_of<R>{-1}}, {{known, part_of(f, at.solved, at.rows)}}, alpha, X,
+    add_products<R, R, T>(dev, R{bound_of<R>{-1}}, {{known, general_part(f, at.solved, at.rows)}}, alpha, X,
                           region::all);
     const matrix<T> D = diagonal_block(f, at.rows);
 #pragma omp parallel for num_threads(dev.threads()) schedule(static) if (parts > 1)
@@ -110,19 +106,32 @@ void solve_right(const device& dev, const factor<T>& f, R alpha, matrix_view<R> 
   }
 }
 
+// On the right it is op(A)^T X^T = alpha B^T.
+template <scalar T, scalar R>
+void solve_on_gpu(const device& dev, side where, factor<T> f, R alpha, matrix_view<R> B) {
+  if (where == side::left) return solve_left_cuda<T, R>(dev, f, alpha, B);
+  matrix<R> turned(dev, B.cols, B.rows);
+  transpose_into<R>(dev, B, turned);
+  f.transposed = !f.transposed;
+  solve_left_cuda<T, R>(dev, f, alpha, turned.all());
+  transpose_into<R>(dev, turned, B);
+}
+
 }  // namespace
 
 template <scalar TA, scalar TB>
 requires accumulates<TB, TA>
 void trsm(const device& dev, side where, triangle stored, transpose trans, diagonal unit,
           std::type_identity_t<TB> alpha, matrix_view<const TA> A, matrix_view<TB> B) {
-  require_cpu(dev, "trsm");
+  require_environment(dev);
   require_matrix("trsm", "B", B);
   const std::int64_t n = where == side::left ? B.rows : B.cols;
   require_shape("trsm", "A", A, n, n);
   require_apart("trsm", "B", B, "A", A);
-  if (unit == diagonal::general) require_divisors("trsm", triangle_columns(stored, A));
+  if (unit == diagonal::general) require_divisors(dev, "trsm", triangle_columns(stored, A));
   const factor<TA> triangular{A, trans != transpose::no, shape::triangular, stored, unit};
+  if constexpr (built_with_cuda)
+    if (dev.is_cuda()) return solve_on_gpu<TA, TB>(dev, where, triangular, alpha, B);
   if (where == side::left)
     solve_left<TA, TB>(dev, triangular, alpha, B);
   else

@@ -14,6 +14,8 @@ double element_of(known_solution kind, std::int64_t i, std::int64_t n, std::uint
   switch (kind) {
     case known_solution::random:
       return 2 * random_unit(seed, static_cast<std::uint64_t>(i)) - 1;
+    case known_solution::integers:
+      return static_cast<double>(random_bits(seed, static_cast<std::uint64_t>(i)) % 50);
     case known_solution::smooth: {
       const double place = (static_cast<double>(i) + 0.5) / static_cast<double>(n);
       return 1 + 0.5 * std::sin(2 * std::numbers::pi * place);

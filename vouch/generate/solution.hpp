@@ -10,12 +10,13 @@
 namespace vouch {
 
 enum class known_solution {
-  ones,    // (1, ..., 1)
-  smooth,  // 1 + sin(2 pi (i + 1/2) / n) / 2
-  random   // uniform in [-1, 1)
+  ones,     // (1, ..., 1)
+  smooth,   // 1 + sin(2 pi (i + 1/2) / n) / 2
+  random,   // uniform in [-1, 1)
+  integers  // from 0 to 49: A x is exact where A holds integers that are not too large
 };
 
-/// n elements of a solution, on the CPU; random is a function of i and seed.
+/// n elements of a solution, on the CPU; random and integers are functions of i and seed.
 array<double> make_solution(const device& dev, known_solution kind, std::int64_t n, std::uint64_t seed = 1);
 
 /// b = A x, every element rounded once.

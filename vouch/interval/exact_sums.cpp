@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include <vouch/interval/exact_sums.hpp>
@@ -72,6 +73,22 @@ void exact_sums::merge(const exact_sums& other) {
       digits_[static_cast<std::size_t>(e * width_ + other.low_ - low_ + k)] +=
           digits[static_cast<std::size_t>(k)];
   }
+  carry();
+}
+
+void exact_sums::add_digits(std::int64_t element, std::span<const std::int64_t> digits) {
+  const auto used = [](std::int64_t digit) { return digit != 0; };
+  const auto first = std::find_if(digits.begin(), digits.end(), used);
+  if (first == digits.end()) return;
+  const auto last = std::find_if(digits.rbegin(), digits.rend(), used).base();
+  const int from = static_cast<int>(first - digits.begin());
+  std::vector<std::int64_t> mine(first, last);
+  mine.resize(mine.size() + 2);  // carries of up to 32 bits
+  normalise(mine.data(), static_cast<int>(mine.size()));
+  widen(from, from + static_cast<int>(mine.size()));
+  carry();
+  for (std::size_t k = 0; k < mine.size(); ++k)
+    digits_[static_cast<std::size_t>(element * width_ + from - low_) + k] += mine[k];
   carry();
 }
 
@@ -162,33 +179,42 @@ exact_number divided(const exact_number& a, std::int64_t p, std::int64_t q) {
   return quotient;
 }
 
-double nearest_double(const exact_number& x) {
+template <real T>
+T nearest(const exact_number& x) {
+  using limits = std::numeric_limits<T>;
   if (x.numerator.is_zero()) return 0;
-  const double below = rounding::nearest_bound<double>(x, rounding::direction::down);
-  const double above = rounding::nearest_bound<double>(x, rounding::direction::up);
+  const T below = rounding::nearest_bound<T>(x, rounding::direction::down);
+  const T above = rounding::nearest_bound<T>(x, rounding::direction::up);
   if (below == above) return below;
   if (std::isinf(below) || std::isinf(above)) {
-    // Half a unit beyond the largest double is the first that rounds to infinity.
+    // Half a unit beyond the largest number is the first that rounds to infinity.
     exact_number limit;
-    limit.numerator = whole((uint128{1} << 54) - 1);
-    limit.binary = 1023 - 53;
+    limit.numerator = whole((uint128{1} << (limits::digits + 1)) - 1);
+    limit.binary = limits::max_exponent - limits::digits - 1;
     limit.negative = x.negative;
     const bool beyond = x.negative ? compare(x, limit) <= 0 : compare(x, limit) >= 0;
     return beyond == x.negative ? below : above;
   }
-  exact_number middle = exact(below) + exact(above);
+  exact_number middle = exact(double{below}) + exact(double{above});
   --middle.binary;
   const int side = compare(x, middle);
   if (side != 0) return side < 0 ? below : above;
-  return parts_of(below).mantissa % 2 == 0 ? below : above;
+  // Of two neighbours one has an even last bit, also where the other is subnormal or a power of two.
+  int exponent = 0;
+  const T units = std::ldexp(std::frexp(below, &exponent), limits::digits);
+  const int unused = std::max(0, limits::min_exponent - exponent);
+  return std::fmod(std::ldexp(units, -unused), T{2}) == 0 ? below : above;
 }
+
+template float nearest<float>(const exact_number&);
+template double nearest<double>(const exact_number&);
 
 double root(exact_number x) {
   // An even power of two brings x to the middle of the range.
   const std::int64_t height = x.numerator.bits() - x.denominator.bits() + x.binary;
   const std::int64_t half = height / 2;
   x.binary -= 2 * half;
-  return std::ldexp(std::sqrt(nearest_double(x)), static_cast<int>(half));
+  return std::ldexp(std::sqrt(nearest<double>(x)), static_cast<int>(half));
 }
 
 }  // namespace vouch

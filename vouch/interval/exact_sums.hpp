@@ -2,6 +2,7 @@
 #pragma once
 #include <bit>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include <vouch/core/int128.hpp>
@@ -35,7 +36,7 @@ class exact_sums {
 
   void add(std::int64_t element, double x) {
     const double_parts p = parts_of(x);
-    spread<3>(element, p.mantissa, p.bit, p.negative);
+    spread<3>(element, p.mantissa, p.bit + origin_ - 1088, p.negative);
   }
   void add_magnitude(std::int64_t element, double x) {
     const double_parts p = parts_of(x);
@@ -46,6 +47,14 @@ class exact_sums {
     const double_parts p = parts_of(x);
     spread<5>(element, uint128{p.mantissa} * p.mantissa, 2 * p.bit, false);
   }
+  /// For sums of origin 2176.
+  void add_product(std::int64_t element, double x, double y) {
+    const double_parts p = parts_of(x);
+    const double_parts q = parts_of(y);
+    spread<5>(element, uint128{p.mantissa} * q.mantissa, p.bit + q.bit, p.negative != q.negative);
+  }
+  /// Adds digits[0] + digits[1] 2^32 + ... in units of 2^-origin; digits of any sign below 2^63.
+  void add_digits(std::int64_t element, std::span<const std::int64_t> digits);
   void add_integer(std::int64_t element, int128 value) {
     const auto magnitude = static_cast<uint128>(value < 0 ? -value : value);
     spread<5>(element, magnitude, origin_, value < 0);
@@ -93,8 +102,9 @@ class exact_sums {
   std::vector<std::int64_t> digits_;
 };
 
-/// The double nearest to a number, ties to even; infinite beyond the largest.
-double nearest_double(const rounding::exact_number& x);
+/// The T nearest to a number, ties to even; infinite beyond the largest.
+template <real T>
+T nearest(const rounding::exact_number& x);
 
 namespace rounding {
 /// Arithmetic of what value() gives: whole numbers times powers of two.

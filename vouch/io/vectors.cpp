@@ -17,8 +17,7 @@ namespace vouch {
 namespace {
 
 // A symmetric array or a coordinate file; a general array is already in the order of the result.
-vectors read_matrix_market_vectors(const device& cpu, line_reader& reader) {
-  const matrix_market_header header = take_matrix_market_header(reader);
+vectors read_matrix_market_vectors(const device& cpu, line_reader& reader, const matrix_market_header& header) {
   if (header.format == matrix_format::array && header.stored_as == symmetry::general)
     return {header.rows, header.cols, read_array_elements(cpu, reader, header)};
   const csr<double> A = read_csr(cpu, reader, header);
@@ -153,7 +152,18 @@ vectors read_vectors(const device& cpu, const std::string& path) {
   if (is_npy(start)) return read_npy(cpu, file);
   const bool is_matrix_market = start.starts_with('%');
   line_reader reader(std::move(file));
-  return is_matrix_market ? read_matrix_market_vectors(cpu, reader) : read_text_vectors(cpu, reader);
+  if (!is_matrix_market) return read_text_vectors(cpu, reader);
+  const matrix_market_header header = take_matrix_market_header(reader);
+  return read_matrix_market_vectors(cpu, reader, header);
+}
+
+std::variant<csr<double>, vectors> read_matrix(const device& cpu, const std::string& path) {
+  input_file file(path);
+  if (is_npy(file.peek(6))) return read_npy(cpu, file);
+  line_reader reader(std::move(file));
+  const matrix_market_header header = take_matrix_market_header(reader);
+  if (header.format == matrix_format::array) return read_matrix_market_vectors(cpu, reader, header);
+  return read_csr(cpu, reader, header);
 }
 
 void write_vectors(const std::string& path, view<const double> values, std::int64_t rows, std::int64_t cols) {

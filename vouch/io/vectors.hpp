@@ -2,10 +2,12 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <variant>
 
 #include <vouch/core/array.hpp>
 #include <vouch/core/device.hpp>
 #include <vouch/core/view.hpp>
+#include <vouch/sparse/csr.hpp>
 
 namespace vouch {
 
@@ -24,6 +26,12 @@ struct vectors {
 /// Throws  file_error   missing, unreadable or a directory
 ///         parse_error  the file breaks its format or holds a NaN or an infinity
 vectors read_vectors(const device& cpu, const std::string& path);
+
+/// Reads a matrix as its file holds it: dense from Matrix Market array files and .npy, both triangles filled;
+/// sparse from coordinate files, as read_csr() does.
+///
+/// Throws  as read_vectors() and read_csr()
+std::variant<csr<double>, vectors> read_matrix(const device& cpu, const std::string& path);
 
 /// Writes vectors, by the end of the path: .mtx (array real general), .npy (f8; Fortran order for more than one
 /// column), otherwise plain text, one row a line. Text has the shortest numbers that read back exactly.

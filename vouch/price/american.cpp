@@ -54,7 +54,7 @@ double central_difference(double x, double h, Function price) {
 }  // namespace
 
 const boundary_scheme& fast_boundary() {
-  static const boundary_scheme scheme = make_scheme(10, 6, 12, 24);
+  static const boundary_scheme scheme = make_scheme(10, 7, 12, 24);
   return scheme;
 }
 const boundary_scheme& fine_boundary() {

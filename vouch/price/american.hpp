@@ -52,7 +52,8 @@ VOUCH_HOST_DEVICE inline valuation certain_american_price(const plain_option& o)
 ///
 /// Types   As european_price, no payoff but vanilla, no barrier; early_exercise_of(o) is not two_boundaries.
 /// Result  With fine_boundary() an absolute error of about 1e-8 of the strike for volatilities, rates and
-///         expiries of ordinary contracts; with fast_boundary() about 1e-6 of it.
+///         expiries of ordinary contracts; with fast_boundary() about 1e-6 of it. The price is NaN where the
+///         iteration does not converge: where the drift is many times the variance, over a long time.
 /// Cost    nodes * quadrature * sweeps + premium evaluations of the normal distribution.
 /// Source  Andersen, Lake, Offengenden, Journal of Computational Finance 20 (2016); calls by the symmetry of
 ///         McDonald and Schroder.
@@ -62,6 +63,7 @@ VOUCH_HOST_DEVICE inline valuation american_core(const plain_option& o, const bo
   if (kind == early_exercise::never) return european_price(o);
   const detail::put_problem put = detail::as_put(o);
   const detail::exercise_boundary boundary(put, scheme);
+  if (!boundary.converged()) return {std::nan(""), 0, 0, 0, 0, 0};
   const double sign = sign_of(o.type);
   if (std::log(put.spot) <= boundary.log_at(std::sqrt(put.expiry)))
     return {sign * (o.spot - o.strike), sign, 0, 0, 0, 0};
@@ -92,6 +94,7 @@ struct american_valuation {
 /// The same to about 1e-8 of the strike. Vega and rho are central differences of prices.
 ///
 /// Types   As american_core.
+/// Result  The price is NaN where the iteration does not converge.
 /// Throws  value_error  early_exercise_of(o) is two_boundaries
 american_valuation american_price(const plain_option& o);
 

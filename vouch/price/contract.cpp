@@ -65,14 +65,14 @@ std::pair<std::size_t, double> place(const std::vector<double>& points, double x
 }  // namespace
 
 double volatility_table::at(double time, double spot) const {
-  const auto [row, row_share] = place(times, time);
-  const auto [column, column_share] = place(spots, spot);
+  const auto row = place(times, time), column = place(spots, spot);
   const std::size_t width = spots.size();
   const auto along = [&](std::size_t r) {
-    const double* v = values.data() + r * width + column;
-    return width < 2 ? v[0] : v[0] + column_share * (v[1] - v[0]);
+    const double* v = values.data() + r * width + column.first;
+    return width < 2 ? v[0] : v[0] + column.second * (v[1] - v[0]);
   };
-  return times.size() < 2 ? along(row) : along(row) + row_share * (along(row + 1) - along(row));
+  const double here = along(row.first);
+  return times.size() < 2 ? here : here + row.second * (along(row.first + 1) - here);
 }
 
 void check(contract& c) {

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/price/closed_form.hpp>
 #include <vouch/price/fd_grid.hpp>
 #include <vouch/price/fd_march.hpp>
+#include <vouch/price/fd_march_cuda.hpp>
 
 namespace vouch {
 namespace {
@@ -42,9 +44,17 @@ class solver {
 
   std::vector<double> values(const contract& c, const fd_grid& grid, std::int64_t steps,
                              fd_surface* boundary = nullptr) const {
-    if (options_.scheme == time_scheme::exponential) return march_by_contour(c, grid, task_.payment);
-    return march(c, grid, task_.payment, make_segments(c, steps), options_.scheme, options_.precision,
-                 boundary);
+    if (options_.scheme == time_scheme::exponential) {
+      if constexpr (built_with_cuda)
+        if (options_.dev.is_cuda())
+          if (auto on_gpu = contour_cuda(options_.dev, c, grid, task_.payment)) return *on_gpu;
+      return march_by_contour(c, grid, task_.payment);
+    }
+    const std::vector<fd_segment> segments = make_segments(c, steps);
+    if (options_.dev.is_cuda())
+      if (auto on_gpu = march_on_gpu(options_.dev, c, grid, task_.payment, segments, options_.scheme))
+        return *on_gpu;
+    return march(c, grid, task_.payment, segments, options_.scheme, options_.precision, boundary);
   }
   fd_grid grid(std::int64_t nodes) const { return make_grid(task_.knocked_out, options_.grid, nodes); }
   const contract& solved() const { return task_.knocked_out; }
@@ -177,6 +187,10 @@ fd_result finite_difference_price(const contract& c, const fd_options& options) 
   check_scheme(c, options);
   const solver s(c, options);
   return options.space_nodes > 0 ? on_given_grid(s, options) : to_tolerance(s, c, options);
+}
+
+valuation value_on_grid(const contract& c, std::int64_t nodes, std::int64_t steps) {
+  return solver(c, {}).solve(nodes, steps);
 }
 
 fd_surface finite_difference_surface(const contract& c, const fd_options& options) {

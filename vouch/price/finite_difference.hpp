@@ -24,7 +24,8 @@ struct fd_options {
   double tolerance = 1e-6;       // absolute, of the price; delta to ten times it, gamma to a thousandth
   std::int64_t space_nodes = 0;  // with time_steps: this grid, whatever its error
   std::int64_t time_steps = 0;
-  bool greeks = false;  // vega and rho too, by one more solve each
+  bool greeks = false;          // vega and rho too, by one more solve each
+  device dev = device::cpu(1);  // steps of European options with constant coefficients may run on a GPU
 };
 
 struct fd_result {
@@ -44,7 +45,7 @@ struct fd_surface {
 
 /// Prices c by finite differences.
 ///
-/// Memory  Runs on the CPU, on one core a grid.
+/// Memory  Runs on one core of the CPU; on a GPU where options.dev is one and its kernel takes the contract.
 /// Result  The estimate compares grids of which each has twice the nodes and steps of the one before; to an
 ///         accuracy, the two finest are extrapolated. The same bits on every run.
 /// Cost    For a tolerance of 1e-6 and a strike of 100 a few milliseconds (European), some hundred (American).
@@ -55,6 +56,9 @@ struct fd_surface {
 /// Source  Rannacher 1984; Giles, Carter 2006; Brennan, Schwartz 1977; Reisinger, Witte 2012 (policy
 /// iteration).
 fd_result finite_difference_price(const contract& c, const fd_options& options);
+
+/// Price, delta, gamma and theta of one solve by Rannacher's scheme on a logarithmic grid.
+valuation value_on_grid(const contract& c, std::int64_t nodes, std::int64_t steps);
 
 /// One solve, for a drawing.
 fd_surface finite_difference_surface(const contract& c, const fd_options& options);

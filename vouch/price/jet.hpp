@@ -15,7 +15,7 @@ struct jet {
   double spot = 0, spot_twice = 0;
   double volatility = 0, rate = 0, expiry = 0;
 
-  VOUCH_HOST_DEVICE jet() = default;
+  jet() = default;
   VOUCH_HOST_DEVICE jet(double constant) : value(constant) {}
   VOUCH_HOST_DEVICE jet(double v, double s, double ss, double vol, double r, double t)
       : value(v), spot(s), spot_twice(ss), volatility(vol), rate(r), expiry(t) {}

@@ -232,11 +232,16 @@ void accumulator::add(std::int64_t value) {
   ++token_;
 }
 
-void accumulator::add_summary(std::int64_t e, std::int32_t least, std::int32_t most, std::int64_t sum) {
-  if (needs_.min) narrow_min_[index(e)] = std::min(narrow_min_[index(e)], least);
-  if (needs_.max) narrow_max_[index(e)] = std::max(narrow_max_[index(e)], most);
-  if (needs_.sum) sums_.add_integer(e, sum);
-  if (needs_.magnitudes) magnitude_sums_.add_integer(e, sum);
+void accumulator::add_summary(std::int64_t e, const summary& of) {
+  if (needs_.min) narrow_min_[index(e)] = std::min(narrow_min_[index(e)], static_cast<std::int32_t>(of.least));
+  if (needs_.max) narrow_max_[index(e)] = std::max(narrow_max_[index(e)], static_cast<std::int32_t>(of.most));
+  if (needs_.sum) sums_.add_integer(e, of.sum);
+  if (needs_.magnitudes) magnitude_sums_.add_integer(e, of.magnitudes);
+}
+
+void accumulator::add_extremes(std::int64_t e, double least, double most) {
+  if (needs_.min) lane_min_[index(e)] = std::min(lane_min_[index(e)], least);
+  if (needs_.max) lane_max_[index(e)] = std::max(lane_max_[index(e)], most);
 }
 
 void accumulator::settle_sums() {

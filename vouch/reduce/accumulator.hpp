@@ -74,9 +74,13 @@ class accumulator {
   void fold(const double* values, std::int64_t count);
   /// The next value.
   void add(std::int64_t value);
-  /// One-digit texts reduced by their bytes: extremes and the sum of an element over whole matrices, which the
-  /// caller then reports as skipped.
-  void add_summary(std::int64_t element, std::int32_t least, std::int32_t most, std::int64_t sum);
+  /// What somebody else has gathered of an element over whole matrices, which the caller then reports as
+  /// skipped: of narrow integers, and the extremes of reals, none a negative zero.
+  struct summary {
+    std::int64_t least = 0, most = 0, sum = 0, magnitudes = 0;
+  };
+  void add_summary(std::int64_t element, const summary& of);
+  void add_extremes(std::int64_t element, double least, double most);
   void skip_matrices(std::int64_t matrices) { token_ += matrices * elements_; }
 
   /// What a finished thread knows. The products of reals are merged apart, in the order of units.

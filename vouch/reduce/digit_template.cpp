@@ -130,7 +130,7 @@ std::int64_t digit_template::take_chunk(const char* p, std::int64_t repeats, boo
 
 void digit_template::settle(accumulator& to) {
   for (std::size_t k = 0; k < element_.size(); ++k)
-    if (element_[k] >= 0) to.add_summary(element_[k], low_[k] - '0', high_[k] - '0', sums_[k]);
+    if (element_[k] >= 0) to.add_summary(element_[k], {low_[k] - '0', high_[k] - '0', sums_[k], sums_[k]});
 }
 
 void digit_template::scan(set_parser& state, const char* end, accumulator& to) {

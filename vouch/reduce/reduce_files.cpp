@@ -6,10 +6,13 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <utility>
 
+#include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/reduce/reduce_results.hpp>
 #include <vouch/reduce/set_scan.hpp>
+#include <vouch/reduce/text_chunk.hpp>
 #include <vouch/reduce/unit_text.hpp>
 #include <vouch/text/file.hpp>
 
@@ -103,8 +106,10 @@ struct worker {
 
 class set_reducer {
  public:
-  set_reducer(const device& cpu, const reduce_options& options)
-      : threads_(std::max(1, cpu.threads())), options_(options), needs_(options.operations, options.rigorous) {}
+  using chunk_ring = std::vector<std::shared_ptr<text_chunk>>;
+
+  set_reducer(int threads, const chunk_ring& ring, const reduce_options& options)
+      : threads_(threads), ring_(ring), options_(options), needs_(options.operations, options.rigorous) {}
 
   void add_file(const std::string& path) {
     input_file file(path);
@@ -120,11 +125,12 @@ class set_reducer {
     workers_.front()->values.settle();
     reduce_result all;
     for (const auto& one : workers_) all.integers &= !one->scanner.any_real();
+    all.integers &= !decimals_;
     all.count = total_;
     all.rows = shape_.rows;
     all.cols = shape_.cols;
     all.bytes = bytes_;
-    all.method = unit_scanner::method(options_.portable);
+    all.method = chunked_ ? "cuda" : unit_scanner::method(options_.portable);
     all.results = finished_reductions(
         options_, shape_, {workers_.front()->values, products_.total(), counts_, total_, all.integers});
     return all;
@@ -155,34 +161,113 @@ class set_reducer {
     place.first_line += std::count(map.begin(), header.body, '\n');
     learn_shape(place, true);
     bytes_ += map.end() - map.begin();
-    const file_units units{file, map, header.body, options_.unit_bytes};
-    const std::int64_t n = units.count();
-    const std::int64_t first_unit = static_cast<std::int64_t>(counts_.size());
-    counts_.resize(counts_.size() + static_cast<std::size_t>(n));
-    std::atomic<std::int64_t> next = 0;
-    std::atomic<std::int64_t> failed = n;
-    const int team = static_cast<int>(std::min<std::int64_t>(threads_, n));
+    const bool by_chunks = !ring_.empty() && text_chunk::fits(shape_, needs_);
+    file_units units{file, map, header.body, options_.unit_bytes};
+    // A GPU takes eight units at once, to be worth its while.
+    if (by_chunks)
+      units.unit_bytes = std::min(8 * units.unit_bytes, text_chunk::text_bytes - units.room_bytes());
+    unit_run run{units, units.count(), static_cast<std::int64_t>(counts_.size())};
+    counts_.resize(counts_.size() + static_cast<std::size_t>(run.count));
+    const auto most_threads = by_chunks ? static_cast<std::int64_t>(ring_.size()) : run.count;
+    const int team = static_cast<int>(std::min<std::int64_t>({threads_, run.count, most_threads}));
 #pragma omp parallel for num_threads(team) schedule(static, 1)
     for (int t = 0; t < team; ++t) {
       worker& mine = *workers_[static_cast<std::size_t>(t)];
       try {
-        for (std::int64_t k = next++; k < n && k < failed; k = next++) {
-          std::int64_t matrices = 0;
-          mine.fetcher.with_unit(units, k, [&](const unit_text& text) {
-            matrices = scan(mine, text.begin, text.end, first_unit + k, text.end_of_file);
-          });
-          counts_[static_cast<std::size_t>(first_unit + k)] = std::max<std::int64_t>(matrices, 0);
-          for (std::int64_t f = failed; matrices < 0 && k < f && !failed.compare_exchange_weak(f, k);) {
-          }
-        }
-      } catch (...) {  // of the file system, or memory
+        if (by_chunks)
+          take_chunks(mine, run, t, team);
+        else
+          take_units(mine, run);
+      } catch (...) {  // of the file system, memory or the GPU
         mine.failure = std::current_exception();
-        next = n;
+        run.next = run.count;
       }
     }
     for (const auto& one : workers_)
       if (one->failure) std::rethrow_exception(one->failure);
-    check_counts(place, units, failed, first_unit);
+    check_counts(place, run);
+  }
+
+  // The units of a file, shared by the threads.
+  struct unit_run {
+    const file_units& units;
+    std::int64_t count;
+    std::int64_t first_unit;  // of all files
+    std::atomic<std::int64_t> next = 0;
+    std::atomic<std::int64_t> failed = count;  // the first bad unit so far
+
+    /// The next unit to take; count where there is none.
+    std::int64_t take() {
+      const std::int64_t k = next++;
+      return k < count && k < failed ? k : count;
+    }
+  };
+
+  void note(unit_run& run, std::int64_t k, std::int64_t matrices) {
+    counts_[static_cast<std::size_t>(run.first_unit + k)] = std::max<std::int64_t>(matrices, 0);
+    for (std::int64_t f = run.failed; matrices < 0 && k < f && !run.failed.compare_exchange_weak(f, k);) {
+    }
+  }
+
+  void scan_unit(worker& mine, unit_run& run, std::int64_t k, const unit_text& text) {
+    note(run, k, scan(mine, text.begin, text.end, run.first_unit + k, text.end_of_file));
+  }
+
+  void take_units(worker& mine, unit_run& run) {
+    for (std::int64_t k = run.take(); k < run.count; k = run.take())
+      mine.fetcher.with_unit(run.units, k, [&](const unit_text& text) { scan_unit(mine, run, k, text); });
+  }
+
+  // A chunk under way.
+  struct flight {
+    text_chunk* chunk = nullptr;
+    std::int64_t unit = -1;  // none
+    unit_text text{};
+  };
+
+  // This thread's chunks in turn: while one is filled, the others travel.
+  void take_chunks(worker& mine, unit_run& run, int thread, int team) {
+    std::vector<flight> flights;
+    for (auto c = static_cast<std::size_t>(thread); c < ring_.size(); c += static_cast<std::size_t>(team))
+      flights.push_back({ring_[c].get()});
+    std::size_t turn = 0;
+    for (std::int64_t k = run.take(); k < run.count; k = run.take()) {
+      flight& now = flights[turn++ % flights.size()];
+      land(mine, run, now);
+      depart(mine, run, now, k);
+    }
+    for (flight& last : flights) land(mine, run, last);
+  }
+
+  void depart(worker& mine, unit_run& run, flight& now, std::int64_t k) {
+    const std::optional<unit_text> copied = copy_unit(run.units, k, now.chunk->text());
+    const bool wants_sums = needs_.sum || needs_.magnitudes;
+    if (!copied || (decimals_ && wants_sums))
+      return scan_unit(mine, run, k, copied ? *copied : mapped_unit(run.units, k));
+    if (copied->begin == copied->end) return note(run, k, 0);
+    now.unit = k;
+    now.text = *copied;
+    now.chunk->start({shape_, needs_, decimals_, copied->begin - now.chunk->text(),
+                      copied->end - now.chunk->text(), copied->end_of_file});
+  }
+
+  void land(worker& mine, unit_run& run, flight& now) {
+    if (now.unit < 0) return;
+    const std::int64_t k = std::exchange(now.unit, -1);
+    const chunk_answer answer = now.chunk->wait();
+    if (!answer.regular) {
+      scan_unit(mine, run, k, now.text);
+      if (mine.scanner.any_real()) decimals_ = true;
+      return;
+    }
+    if (answer.points) decimals_ = true;
+    chunked_ = true;
+    note(run, k, answer.matrices);
+    for (std::int64_t e = 0; answer.matrices > 0 && e < shape_.rows * shape_.cols; ++e)
+      if (answer.decimals)
+        mine.values.add_extremes(e, answer.least_real[e], answer.most_real[e]);
+      else
+        mine.values.add_summary(e, {answer.least[e], answer.most[e], answer.sums[e], answer.magnitudes[e]});
   }
 
   std::int64_t scan(worker& by, const char* from, const char* to, std::int64_t unit, bool end_of_file) {
@@ -192,13 +277,13 @@ class set_reducer {
   }
 
   // Finds the first fault of the file, if any.
-  void check_counts(text_place place, const file_units& units, std::int64_t failed, std::int64_t first_unit) {
+  void check_counts(text_place place, const unit_run& run) {
     const text_place whole = place;
-    for (std::int64_t k = 0, n = units.count(); k < n; ++k) {
-      const std::int64_t count = counts_[static_cast<std::size_t>(first_unit + k)];
-      if (k == failed || place.matrices + count > place.announced) {
-        place.begin = units.border(k);
-        place.end = units.border(k + 1);
+    for (std::int64_t k = 0; k < run.count; ++k) {
+      const std::int64_t count = counts_[static_cast<std::size_t>(run.first_unit + k)];
+      if (k == run.failed || place.matrices + count > place.announced) {
+        place.begin = run.units.border(k);
+        place.end = run.units.border(k + 1);
         place.first_line = whole.first_line + std::count(whole.begin, place.begin, '\n');
         throw_first_fault(place, shape_, place.end == whole.end);
       }
@@ -234,8 +319,11 @@ class set_reducer {
   }
 
   int threads_;
+  const chunk_ring& ring_;
   reduce_options options_;
   reduce_needs needs_;
+  std::atomic<bool> decimals_ = false;  // a GPU's chunk had some
+  std::atomic<bool> chunked_ = false;   // a GPU reduced some
   set_shape shape_;
   std::vector<std::unique_ptr<worker>> workers_;
   ordered_products products_;
@@ -257,12 +345,25 @@ void check_options(const reduce_options& options, std::span<const std::string> f
 
 }  // namespace
 
-reduce_result reduce_matrix_sets(const device& cpu, std::span<const std::string> files,
-                                 const reduce_options& options) {
+matrix_set_reducer::matrix_set_reducer(const device& dev, int host_threads)
+    : threads_(host_threads > 0 ? host_threads : (dev.is_cuda() ? device::cpu() : dev).threads()) {
+  constexpr int most_chunks = 30;  // of 2 MB
+  if constexpr (built_with_cuda)
+    if (dev.is_cuda())
+      for (int k = 0; k < std::min(2 * threads_, most_chunks); ++k) ring_.push_back(make_text_chunk(dev));
+}
+
+reduce_result matrix_set_reducer::operator()(std::span<const std::string> files,
+                                             const reduce_options& options) {
   check_options(options, files);
-  set_reducer reducer(cpu, options);
+  set_reducer reducer(threads_, ring_, options);
   for (const std::string& file : files) reducer.add_file(file);
   return reducer.result();
+}
+
+reduce_result reduce_matrix_sets(const device& dev, std::span<const std::string> files,
+                                 const reduce_options& options) {
+  return matrix_set_reducer(dev)(files, options);
 }
 
 }  // namespace vouch

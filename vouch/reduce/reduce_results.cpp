@@ -16,7 +16,7 @@ struct extreme_value {
   double real = 0;
 
   exact_number exact_value() const { return integer ? exact(*integer) : exact(real); }
-  double rounded() const { return integer ? nearest_double(exact(*integer)) : real; }
+  double rounded() const { return integer ? nearest<double>(exact(*integer)) : real; }
 };
 
 // sign is 1 for the smallest, -1 for the largest.
@@ -108,17 +108,17 @@ class finisher {
       case max:
         return most(e).rounded();
       case range:
-        return nearest_double(most(e).exact_value() - least(e).exact_value());
+        return nearest<double>(most(e).exact_value() - least(e).exact_value());
       case norm_inf:
         return std::max(-least(e).rounded(), most(e).rounded());
       case sum:
-        return nearest_double(from_.values.sum(e));
+        return nearest<double>(from_.values.sum(e));
       case norm1:
-        return nearest_double(from_.values.magnitude_sum(e));
+        return nearest<double>(from_.values.magnitude_sum(e));
       case mean:
-        return nearest_double(divided(from_.values.sum(e), from_.count));
+        return nearest<double>(divided(from_.values.sum(e), from_.count));
       case variance:
-        return nearest_double(variance_of(e));
+        return nearest<double>(variance_of(e));
       case stddev:
         return root(variance_of(e));
       case norm2:

@@ -6,13 +6,6 @@
 #include <vouch/reduce/unit_text.hpp>
 
 namespace vouch {
-namespace {
-
-// In which the separator behind a unit is looked for.
-constexpr std::int64_t overlap_bytes = 4096;
-
-}  // namespace
-
 const char* next_separator(const char* p, const char* begin, const char* end) {
   if (p >= end) return end;
   if (p > begin && p[-1] != '\n') {
@@ -54,30 +47,35 @@ void unit_fetcher::note(bool copied, double seconds) {
   ++trials_;
 }
 
-unit_text unit_fetcher::mapped(const file_units& units, std::int64_t k) {
+unit_text unit_fetcher::copy(const file_units& units, std::int64_t k) {
+  text_.resize(static_cast<std::size_t>(units.room_bytes()));
+  const std::optional<unit_text> copied = copy_unit(units, k, text_.data());
+  return copied ? *copied : mapped_unit(units, k);
+}
+
+unit_text mapped_unit(const file_units& units, std::int64_t k) {
   const char* const end = units.border(k + 1);
   return {units.border(k), end, end == units.map.end()};
 }
 
-unit_text unit_fetcher::copy(const file_units& units, std::int64_t k) {
+std::optional<unit_text> copy_unit(const file_units& units, std::int64_t k, char* room) {
   const std::int64_t size = units.map.end() - units.map.begin();
   const std::int64_t from = units.body - units.map.begin() + k * units.unit_bytes;
   const std::int64_t to = std::min(from + units.unit_bytes, size);
   const std::int64_t first = from - (k > 0);  // tells whether a line starts at from
-  const std::int64_t bytes = std::min(to + overlap_bytes, size) - first;
-  text_.resize(static_cast<std::size_t>(bytes));
-  const auto got = units.file.read_at(first, text_.data(), text_.size());
-  const char* const begin = text_.data();
+  const std::int64_t bytes = std::min(to + file_units::overlap_bytes, size) - first;
+  const auto got = units.file.read_at(first, room, static_cast<std::size_t>(bytes));
+  const char* const begin = room;
   const char* const end = begin + got;
   const char* const limit = std::min(begin + (to - first), end);
   const bool whole = first + bytes == size;
   const char* const start = k == 0 ? begin : next_separator(begin + 1, begin, end);
   const char* const stop = to == size ? end : next_separator(limit, begin, end);
-  if (whole || stop < end) return {start, stop, whole && stop == end};
+  if (whole || stop < end) return unit_text{start, stop, whole && stop == end};
   // No matrix begins in the unit, if the line that its last byte is on has been seen to its end.
   const bool line_seen = std::memchr(limit - 1, '\n', static_cast<std::size_t>(end - limit + 1)) != nullptr;
-  if (start == end && line_seen) return {end, end, false};
-  return mapped(units, k);
+  if (start == end && line_seen) return unit_text{end, end, false};
+  return std::nullopt;
 }
 
 }  // namespace vouch

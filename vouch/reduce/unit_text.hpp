@@ -1,6 +1,7 @@
 // vouch/reduce/unit_text.hpp -- a big file cut into units of whole matrices; private.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include <vouch/text/mapped_file.hpp>
@@ -22,7 +23,11 @@ struct file_units {
   const char* body = nullptr;  // in the map
   std::int64_t unit_bytes = 0;
 
+  /// In which the separator behind a unit is looked for.
+  static constexpr std::int64_t overlap_bytes = 4095;
+
   std::int64_t count() const;
+  std::int64_t room_bytes() const { return unit_bytes + overlap_bytes + 1; }
   /// Where unit k begins in the map.
   const char* border(std::int64_t k) const;
 };
@@ -33,6 +38,12 @@ struct unit_text {
   const char* end = nullptr;
   bool end_of_file = false;
 };
+
+/// Copies a unit to room, which has file_units::room_bytes; nothing where its last matrix ends too far behind
+/// it.
+std::optional<unit_text> copy_unit(const file_units& units, std::int64_t k, char* room);
+/// The unit in the map.
+unit_text mapped_unit(const file_units& units, std::int64_t k);
 
 /// Fetches units for one thread: mapped or copied, whichever is faster where it runs. Which of the two that is
 /// depends on the processor and on how the kernel holds the file: up to twice.
@@ -45,7 +56,7 @@ class unit_fetcher {
   void with_unit(const file_units& units, std::int64_t k, Scan scan) {
     const bool copied = trials_ < most_trials ? trials_ % 2 == 0 : copy_s_ <= map_s_;
     const double start = trials_ < most_trials ? now_s() : 0;
-    scan(copied ? copy(units, k) : mapped(units, k));
+    scan(copied ? copy(units, k) : mapped_unit(units, k));
     if (trials_ < most_trials) note(copied, now_s() - start);
   }
 
@@ -53,7 +64,6 @@ class unit_fetcher {
   static constexpr int most_trials = 8;
   static double now_s();
   void note(bool copied, double seconds);
-  static unit_text mapped(const file_units& units, std::int64_t k);
   unit_text copy(const file_units& units, std::int64_t k);
 
   std::vector<char> text_;

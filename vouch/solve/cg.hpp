@@ -5,6 +5,7 @@
 
 #include <vouch/core/device.hpp>
 #include <vouch/core/view.hpp>
+#include <vouch/solve/goal.hpp>
 #include <vouch/solve/operator.hpp>
 #include <vouch/solve/report.hpp>
 #include <vouch/sparse/csr.hpp>
@@ -21,6 +22,10 @@ struct cg_options {
   monitor on_iteration;                          // may be empty
   bool matrix_checked = false;  // the caller knows A symmetric with a positive diagonal: skip the check
   layout matrix_layout = layout::automatic;  // another one also keeps the system out of on-chip memory
+
+  operator solve_goal() const {
+    return {rtol, atol, max_iterations, fixed_iterations, stop_recurrence, {}, on_iteration};
+  }
 };
 
 /// Solves A x = b from the given x.

@@ -41,6 +41,7 @@ struct cg_outcome {
   cg_event event = cg_event::go_on;
   std::int64_t iterations = 0;
   double residual_squared = 0;  // of the recurrence
+  double mean_change = 0;  // of an element of the solution in the last iteration, where the rule asks for it
 };
 
 /// One way to run the loop on one device. Engines differ in speed only.

@@ -25,7 +25,8 @@ enum class cg_event : std::int32_t {
   negative_curvature,
   zero_curvature,
   diverged,
-  interrupted
+  interrupted,
+  settled
 };
 
 /// When to end; squares, so that no iteration takes a root.
@@ -33,6 +34,8 @@ struct cg_rule {
   double target_squared = 0;    // ends when r'r <= this; negative: never
   double diverged_squared = 0;  // ends when r'r is above this or not a number
   std::int64_t limit = 0;       // ends before this iteration (from 0)
+  double mean_change = -1;  // of stationary methods: ends (settled) when an iteration changes the solution by
+                            // less than this on average; negative: never
 };
 
 /// Solvers bring the residual's norm near 1 at the start. Once r'r is below this the recurrence has done all it

@@ -19,6 +19,7 @@
 #include <cstdint>
 
 #include <vouch/core/arrival.cuh>
+#include <vouch/core/grid_barrier.cuh>
 #include <vouch/solve/cg_engine.hpp>
 #include <vouch/solve/cg_resident_plan.hpp>
 #include <vouch/solve/device_history.cuh>
@@ -31,16 +32,6 @@ inline constexpr unsigned all_lanes = ~0u;
 // Sums travel as rows of this many doubles: {pq, rMq, qMq, rr} and with a diagonal M {rMr, 0, 0, 0} besides.
 template <bool Diagonal>
 constexpr int sum_width = Diagonal ? 8 : 4;
-
-// Everybody's writes before it are everybody's to read after it. One thread a block; number counts meetings
-// from 1.
-__device__ inline void grid_barrier(unsigned* counter, unsigned blocks, unsigned number) {
-  asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(counter) : "memory");
-  unsigned seen;
-  do {
-    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(counter) : "memory");
-  } while (seen - number * blocks > 1u << 31);  // seen < number * blocks, also where they wrap around
-}
 
 __device__ inline unsigned cluster_address(const void* shared, unsigned rank) {
   unsigned to;
@@ -193,21 +184,6 @@ struct decision {
   cg_event event;
 };
 
-// One thread: history and, at the end, the outcome, into the host's memory.
-__device__ inline void tell_host(device_mailbox& box, std::int64_t iteration, const decision& now,
-                                 bool progress) {
-  const std::int64_t slot = history_slot(iteration);
-  if (slot >= 0) box.residual_squared[slot] = now.rr;
-  if (progress) {
-    __threadfence_system();
-    *static_cast<volatile std::int64_t*>(&box.progress) = iteration + 1;
-  }
-  if (now.event == cg_event::go_on) return;
-  box.event = static_cast<std::int32_t>(now.event);
-  box.iterations = iteration;
-  box.last_squared = now.rr;
-}
-
 // d += alpha p on the own rows; r -= alpha q and p = M r + beta p there and on the halo.
 template <class T, bool Diagonal>
 __device__ void update(const on_chip<T>& c, const resident_block& block, const T* q, T alpha, T beta) {
@@ -325,7 +301,7 @@ __global__ void __launch_bounds__(512) resident_cg(const __grid_constant__ param
         arrival_init(&arrival, 1);
         arrive_expecting(&arrival, bytes_coming);
       }
-    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    arrival_init_fence();
     __syncthreads();
     cluster_barrier();  // nobody writes here before this block has begun
   } else {
@@ -392,7 +368,7 @@ __global__ void __launch_bounds__(512) resident_cg(const __grid_constant__ param
     const decision now = decided;
     if (thread == threads - 1) {
       if constexpr (Cluster) arrive_expecting(&arrivals[turn], bytes_coming);
-      if (me == 0) tell_host(*in.box, iteration, now, looks);
+      if (me == 0) tell_host(*in.box, iteration, now.rr, now.event, looks);
     }
     if (now.event != cg_event::go_on) break;
     update<T, Diagonal>(c, block, q, static_cast<T>(now.alpha), static_cast<T>(now.beta));

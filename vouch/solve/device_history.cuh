@@ -3,8 +3,10 @@
 #include <chrono>
 #include <cmath>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <thread>
+#include <vector>
 
 #include <vouch/core/check.cuh>
 #include <vouch/core/device.hpp>
@@ -23,6 +25,30 @@ inline std::shared_ptr<device_mailbox> make_mailbox(std::size_t count = 1) {
   return {static_cast<device_mailbox*>(memory), [](device_mailbox* m) { cudaFreeHost(m); }};
 }
 
+/// One that was used before, where there is one: pinning memory takes longer than many a solve. It comes back
+/// with its last owner.
+inline std::shared_ptr<device_mailbox> borrow_mailbox() {
+  struct shelf {
+    std::mutex lock;
+    std::vector<std::shared_ptr<device_mailbox>> boxes;
+  };
+  static shelf& all = *new shelf;  // for ever: at the end of the process CUDA may be gone before it
+  std::shared_ptr<device_mailbox> box;
+  {
+    const std::lock_guard guard(all.lock);
+    if (!all.boxes.empty()) {
+      box = std::move(all.boxes.back());
+      all.boxes.pop_back();
+    }
+  }
+  if (box == nullptr) box = make_mailbox();
+  device_mailbox* const raw = box.get();
+  return {raw, [box = std::move(box)](device_mailbox*) {
+            const std::lock_guard guard(all.lock);
+            all.boxes.push_back(box);
+          }};
+}
+
 /// Whether a kernel that ends an iteration looks at its mailbox then.
 __device__ inline bool looks_at_mailbox(std::int64_t iteration) {
   return (iteration + 1) % mailbox_interval == 0 || iteration < 16;
@@ -34,10 +60,12 @@ __device__ inline bool asked_to_stop(const device_mailbox& box, std::int64_t ite
 }
 
 /// One thread of a kernel: an iteration's residual and, where it is the last, the event that ended the loop.
-__device__ inline void tell_host(device_mailbox& box, std::int64_t iteration, double rr, cg_event event) {
+/// progress: the host is to see all iterations so far.
+__device__ inline void tell_host(device_mailbox& box, std::int64_t iteration, double rr, cg_event event,
+                                 bool progress) {
   const std::int64_t slot = history_slot(iteration);
   if (slot >= 0) box.residual_squared[slot] = rr;
-  if (looks_at_mailbox(iteration)) {
+  if (progress) {
     __threadfence_system();
     *static_cast<volatile std::int64_t*>(&box.progress) = iteration + 1;
   }
@@ -45,6 +73,9 @@ __device__ inline void tell_host(device_mailbox& box, std::int64_t iteration, do
   box.event = static_cast<std::int32_t>(event);
   box.iterations = iteration;
   box.last_squared = rr;
+}
+__device__ inline void tell_host(device_mailbox& box, std::int64_t iteration, double rr, cg_event event) {
+  tell_host(box, iteration, rr, event, looks_at_mailbox(iteration));
 }
 
 /// The host's side of one mailbox: new history goes to the log, a wish to stop back.

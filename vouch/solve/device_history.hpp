@@ -31,6 +31,7 @@ struct device_mailbox {
   std::int32_t event;     // cg_event at the end
   std::int64_t iterations;
   double last_squared;
+  double mean_change;  // of sweeps: of an element of the solution in the last one
 };
 
 }  // namespace vouch

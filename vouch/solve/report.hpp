@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,12 +30,14 @@ struct solve_report {
   std::string preconditioner;  // "none", "jacobi", ...
   std::int64_t iterations = 0;
   std::int64_t restarts = 0;
-  double rhs_norm = 0;             // ||b||_2
-  double tolerance = 0;            // the absolute one: max(rtol ||b||, atol)
-  double true_residual = 0;        // ||b - Ax||_2, higher precision, of the x returned
-  double recurrence_residual = 0;  // ||r||_2 as the method believed it
-  double backward_error = 0;       // ||b-Ax||_inf / (||A||_inf ||x||_inf + ||b||_inf)
-  double attainable_relative = 0;  // about u || |A||x| || / ||b||: below it rounding rules
+  double rhs_norm = 0;                  // ||b||_2
+  double tolerance = 0;                 // the absolute one: max(rtol ||b||, atol)
+  double true_residual = 0;             // ||b - Ax||_2, higher precision, of the x returned
+  double recurrence_residual = 0;       // ||r||_2 as the method believed it
+  double backward_error = 0;            // ||b-Ax||_inf / (||A||_inf ||x||_inf + ||b||_inf)
+  double attainable_relative = 0;       // about u || |A||x| || / ||b||: below it rounding rules
+  std::optional<double> error_bound{};  // proved: no element of x is farther from the exact solution
+  std::string error_bound_source;       // what proves it, or why nothing does; "" where it was not tried
   double setup_seconds = 0;
   double solve_seconds = 0;
   std::vector<std::string> warnings;

@@ -33,14 +33,14 @@ constexpr double allowed_growth = 1e4;
 template <real T>
 class verified_loop {
  public:
-  verified_loop(const verified_problem<T>& problem, view<T> x, const cg_options& options, solve_report& report,
+  verified_loop(const verified_problem<T>& problem, view<T> x, const solve_goal& goal, solve_report& report,
                 std::int64_t column)
       : problem_(problem),
         x_(x.data()),
         n_(problem.rows),
-        options_(options),
+        goal_(goal),
         report_(report),
-        log_(options.on_iteration, report.history, column),
+        log_(goal.on_iteration, report.history, column),
         r_(problem.dev, n_),
         d_(problem.dev, n_),
         low_(array<T>::zeros(problem.dev, n_)) {
@@ -64,12 +64,13 @@ class verified_loop {
     vouch::scale(problem_.dev, r_.data(), static_cast<T>(up_), n_);
     log_.set_scale(up_);
     cg_rule rule;
-    const double target = up_ * options_.stop_recurrence.value_or(report_.tolerance);
-    rule.target_squared = options_.fixed_iterations  ? -1
-                          : options_.stop_recurrence ? target * target
-                                                     : std::max(target * target, exhausted_squared);
+    const double target = up_ * goal_.stop_recurrence.value_or(report_.tolerance);
+    rule.target_squared = goal_.stop_recurrence ? target * target
+                          : goal_.by_residual() ? std::max(target * target, exhausted_squared)
+                                                : -1;
+    rule.mean_change = goal_.stop_mean_change ? up_ * *goal_.stop_mean_change : -1;
     const double growth = up_ * allowed_growth * initial_;
-    rule.diverged_squared = options_.fixed_iterations ? std::numeric_limits<double>::max() : growth * growth;
+    rule.diverged_squared = goal_.fixed_iterations ? std::numeric_limits<double>::max() : growth * growth;
     rule.limit = limit() - report_.iterations;
     return {r_.data(), d_.data(), rule, &log_};
   }
@@ -101,9 +102,9 @@ class verified_loop {
   }
 
   void take_tolerance(const residual_facts& start) {
-    const double rtol = options_.rtol.value_or(default_rtol<T>);
+    const double rtol = goal_.rtol.value_or(default_rtol<T>);
     report_.rhs_norm = start.rhs_norm2;
-    report_.tolerance = std::max(rtol * start.rhs_norm2, options_.atol);
+    report_.tolerance = std::max(rtol * start.rhs_norm2, goal_.atol);
     initial_ = start.norm2;
   }
 
@@ -117,7 +118,7 @@ class verified_loop {
   }
 
   bool answered_at_once(const residual_facts& start) {
-    if (options_.fixed_iterations || options_.stop_recurrence) return false;
+    if (!goal_.by_residual()) return false;
     report_.recurrence_residual = start.norm2;
     if (start.rhs_norm2 == 0) {
       fill(problem_.dev, x_, T{}, n_);
@@ -161,8 +162,8 @@ class verified_loop {
   }
 
   std::int64_t limit() const {
-    if (options_.fixed_iterations) return *options_.fixed_iterations;
-    return options_.max_iterations > 0 ? options_.max_iterations : std::max<std::int64_t>(1000000, 20 * n_);
+    if (goal_.fixed_iterations) return *goal_.fixed_iterations;
+    return goal_.max_iterations > 0 ? goal_.max_iterations : std::max<std::int64_t>(1000000, 20 * n_);
   }
 
   // True where the run was the last one.
@@ -172,13 +173,16 @@ class verified_loop {
       return end(solve_status::diverged,
                  text("the residual grew to %.3g times its start by iteration %lld",
                       report_.recurrence_residual / initial_, static_cast<long long>(at)));
-    if (options_.fixed_iterations && outcome.event == cg_event::limit)
+    if (goal_.fixed_iterations && outcome.event == cg_event::limit)
       return end(solve_status::fixed, text("%lld iterations done as asked", static_cast<long long>(at)));
-    if (options_.stop_recurrence && outcome.event == cg_event::reached)
+    if (goal_.stop_recurrence && outcome.event == cg_event::reached)
       return end(solve_status::stopped, text("the recurrence residual fell to %.3g, the rule asked for %.3g",
-                                             report_.recurrence_residual, *options_.stop_recurrence));
-    const bool own_goal = options_.fixed_iterations || options_.stop_recurrence;
-    if (now.norm2 <= report_.tolerance && !own_goal)
+                                             report_.recurrence_residual, *goal_.stop_recurrence));
+    if (goal_.stop_mean_change && outcome.event == cg_event::settled)
+      return end(solve_status::stopped,
+                 text("the mean change of an element fell to %.3g, the rule asked for %.3g",
+                      outcome.mean_change / up_, *goal_.stop_mean_change));
+    if (now.norm2 <= report_.tolerance && goal_.by_residual())
       return end(solve_status::converged,
                  text("true residual %.3g, tolerance %.3g", now.norm2, report_.tolerance));
     switch (outcome.event) {
@@ -208,7 +212,7 @@ class verified_loop {
     if (!(fall < 1) || outcome.iterations == 0) return "the residual has not fallen yet";
     const double needed =
         std::log(report_.tolerance / initial_) / std::log(fall) * static_cast<double>(outcome.iterations);
-    return text("at the measured rate about %.2g would be, or take a stronger preconditioner", needed);
+    return text("at the measured rate about %.2g would be, or %s", needed, problem_.advice);
   }
 
   bool end_stagnated() {
@@ -229,7 +233,7 @@ class verified_loop {
   const verified_problem<T>& problem_;
   T* x_;
   std::int64_t n_;
-  const cg_options& options_;
+  const solve_goal& goal_;
   solve_report& report_;
   cg_log log_;
   array<T> r_, d_, low_;
@@ -252,9 +256,9 @@ bool cg_log::note(std::int64_t iteration, double residual) {
 }
 
 template <real T>
-void verified_solve(const verified_problem<T>& problem, cg_engine<T>& engine, view<T> x,
-                    const cg_options& options, solve_report& report) {
-  verified_loop<T> loop(problem, x, options, report, 0);
+void verified_solve(const verified_problem<T>& problem, cg_engine<T>& engine, view<T> x, const solve_goal& goal,
+                    solve_report& report) {
+  verified_loop<T> loop(problem, x, goal, report, 0);
   while (!loop.done()) {
     const cg_task<T> task = loop.next();
     const auto begin = clock::now();
@@ -265,8 +269,7 @@ void verified_solve(const verified_problem<T>& problem, cg_engine<T>& engine, vi
 }
 
 template <real T>
-void verified_solve(std::span<verified_column<T>> columns, cg_block_engine<T>& engine,
-                    const cg_options& options) {
+void verified_solve(std::span<verified_column<T>> columns, cg_block_engine<T>& engine, const solve_goal& goal) {
   struct open_column {
     verified_column<T>* column;
     verified_loop<T> loop;
@@ -276,7 +279,7 @@ void verified_solve(std::span<verified_column<T>> columns, cg_block_engine<T>& e
     for (; static_cast<std::int64_t>(open.size()) < cg_block_engine<T>::most && next < columns.size(); ++next) {
       verified_column<T>& c = columns[next];
       auto opened = std::make_unique<open_column>(
-          open_column{&c, {c.problem, c.x, options, c.report, static_cast<std::int64_t>(next)}});
+          open_column{&c, {c.problem, c.x, goal, c.report, static_cast<std::int64_t>(next)}});
       if (!opened->loop.done()) open.push_back(std::move(opened));
     }
     if (open.empty()) return;
@@ -295,11 +298,11 @@ void verified_solve(std::span<verified_column<T>> columns, cg_block_engine<T>& e
   }
 }
 
-template void verified_solve(const verified_problem<float>&, cg_engine<float>&, view<float>, const cg_options&,
+template void verified_solve(const verified_problem<float>&, cg_engine<float>&, view<float>, const solve_goal&,
                              solve_report&);
 template void verified_solve(const verified_problem<double>&, cg_engine<double>&, view<double>,
-                             const cg_options&, solve_report&);
-template void verified_solve(std::span<verified_column<float>>, cg_block_engine<float>&, const cg_options&);
-template void verified_solve(std::span<verified_column<double>>, cg_block_engine<double>&, const cg_options&);
+                             const solve_goal&, solve_report&);
+template void verified_solve(std::span<verified_column<float>>, cg_block_engine<float>&, const solve_goal&);
+template void verified_solve(std::span<verified_column<double>>, cg_block_engine<double>&, const solve_goal&);
 
 }  // namespace vouch

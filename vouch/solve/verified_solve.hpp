@@ -6,8 +6,8 @@
 #include <span>
 
 #include <vouch/core/device.hpp>
-#include <vouch/solve/cg.hpp>
 #include <vouch/solve/cg_engine.hpp>
+#include <vouch/solve/goal.hpp>
 #include <vouch/solve/report.hpp>
 #include <vouch/sparse/residual.hpp>
 
@@ -23,6 +23,7 @@ struct verified_problem {
   std::int64_t rows = 0;
   residual_function<T> residual_of;
   bool constants_in_null_space = false;  // A * ones = 0: b is checked, x is made to sum to zero
+  const char* advice = "take a stronger preconditioner";  // where the iterations were not enough
 };
 
 /// Improves x until the tolerance holds for the recomputed residual, or says why it does not.
@@ -30,8 +31,8 @@ struct verified_problem {
 /// Result  Fills everything of report but the names and the setup time.
 /// Throws  value_error  NaN or infinity in A, b or the start
 template <real T>
-void verified_solve(const verified_problem<T>& problem, cg_engine<T>& engine, view<T> x,
-                    const cg_options& options, solve_report& report);
+void verified_solve(const verified_problem<T>& problem, cg_engine<T>& engine, view<T> x, const solve_goal& goal,
+                    solve_report& report);
 
 /// One of several systems with the same matrix.
 template <real T>
@@ -44,8 +45,7 @@ struct verified_column {
 /// The same for every column, as many of them in the engine at a time as it takes: whichever are done make room
 /// for the next. Histories and monitors name columns by their place. Seconds are shares and add up.
 template <real T>
-void verified_solve(std::span<verified_column<T>> columns, cg_block_engine<T>& engine,
-                    const cg_options& options);
+void verified_solve(std::span<verified_column<T>> columns, cg_block_engine<T>& engine, const solve_goal& goal);
 
 /// The default rtol of a working precision.
 template <real T>

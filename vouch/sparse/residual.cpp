@@ -4,6 +4,7 @@
 
 #include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
+#include <vouch/interval/rounding.hpp>
 #include <vouch/sparse/residual.hpp>
 #include <vouch/sparse/residual_row.hpp>
 
@@ -74,6 +75,30 @@ residual_facts residual(const device& dev, csr_view<const T> A, view<const T> b,
   return residual_cpu(dev, A, b.data(), x_hi.data(), x_lo, r.data()).facts();
 }
 
+template <real T>
+void residual_bound(const device& dev, csr_view<const T> A, view<const T> b, view<const T> x,
+                    view<double> bound) {
+  check_length("b", b.size(), b.stride(), A.rows);
+  check_length("bound", bound.size(), bound.stride(), A.rows);
+  check_length("x", x.size(), x.stride(), A.cols);
+  // A term of a row errs by at most 4 u^2 of what has been summed (T double, in double-double) or 2 u (T float,
+  // products exact), u = 2^-53; the sum of the magnitudes by less than 2^-20 of itself.
+  constexpr double of_a_term = sizeof(T) == 8 ? 8 * 0x1p-106 : 4 * 0x1p-53;
+#pragma omp parallel for num_threads(dev.threads()) schedule(static) if (A.rows >= 8192)
+  for (std::int64_t i = 0; i < A.rows; ++i) {
+    detail::row_residual<T> row(b[i]);
+    for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k) row.subtract(A.val[k], x[A.col[k]], T{});
+    const double terms = static_cast<double>(A.row_ptr[i + 1] - A.row_ptr[i] + 8);
+    const double summed = add_up(std::fabs(double{b[i]}), mul_up(1 + 0x1p-20, row.product));
+    const double error = add_up(mul_up(mul_up(terms, of_a_term), summed), mul_up(terms, 0x1p-1073));
+    bound[i] = add_up(add_up(std::fabs(row.high()), std::fabs(row.low())), error);
+  }
+}
+
+template void residual_bound(const device&, csr_view<const float>, view<const float>, view<const float>,
+                             view<double>);
+template void residual_bound(const device&, csr_view<const double>, view<const double>, view<const double>,
+                             view<double>);
 template residual_facts residual(const device&, csr_view<const float>, view<const float>, view<const float>,
                                  const float*, view<float>);
 template residual_facts residual(const device&, csr_view<const double>, view<const double>, view<const double>,

@@ -38,4 +38,14 @@ template <real T>
 residual_facts residual(const device& dev, csr_view<const T> A, view<const T> b, view<const T> x_hi,
                         const T* x_lo, view<T> r);
 
+/// Bounds of the exact residual: |b - A x|_i <= bound[i] for the exact numbers of A, b and x; NaN or infinity
+/// where something overflows.
+///
+/// Shapes  A is m-by-n, x has n elements, b and bound have m.
+/// Memory  Everything lives on the CPU, vectors are contiguous.
+/// Cost    One pass over A.
+template <real T>
+void residual_bound(const device& dev, csr_view<const T> A, view<const T> b, view<const T> x,
+                    view<double> bound);
+
 }  // namespace vouch

@@ -3,27 +3,14 @@
 
 #include <vouch/core/array.hpp>
 #include <vouch/core/launch.cuh>
-#include <vouch/sparse/residual_row.hpp>
+#include <vouch/sparse/residual_merge.cuh>
 
 namespace vouch::detail {
 namespace {
 
-constexpr int block = 256;
+constexpr int block = merge_threads;
 constexpr int lanes = 8;  // threads that share a row
 constexpr int rows_at_once = block / lanes;
-
-// Adds up the norms of all threads of a block by a fixed tree; thread 0 returns the whole.
-__device__ residual_norms merge_block(const residual_norms& mine) {
-  __shared__ alignas(residual_norms) unsigned char raw[block * sizeof(residual_norms)];
-  auto* all = reinterpret_cast<residual_norms*>(raw);
-  all[threadIdx.x] = mine;
-  __syncthreads();
-  for (unsigned half = block / 2; half > 0; half /= 2) {
-    if (threadIdx.x < half) all[threadIdx.x].merge(all[threadIdx.x + half]);
-    __syncthreads();
-  }
-  return all[0];
-}
 
 __device__ void merge_lanes(row_residual<double>& row) {
   for (int d = lanes / 2; d > 0; d /= 2) {
@@ -78,15 +65,6 @@ __global__ void __launch_bounds__(block)
   if (threadIdx.x == 0) partial[blockIdx.x] = whole;
 }
 
-// One block adds the chunks: thread t takes t, t + 256, ... in order, then the fixed tree.
-__global__ void __launch_bounds__(block)
-    merge_chunks(const residual_norms* partial, std::int64_t count, residual_norms* result) {
-  residual_norms mine;
-  for (std::int64_t k = threadIdx.x; k < count; k += block) mine.merge(partial[k]);
-  const residual_norms whole = merge_block(mine);
-  if (threadIdx.x == 0) *result = whole;
-}
-
 }  // namespace
 
 template <real T>
@@ -96,11 +74,7 @@ residual_norms residual_cuda(const device& dev, csr_view<const T> A, const T* b,
   if (chunks == 0) return {};
   array<residual_norms> partial(dev, chunks + 1);
   launch(dev, "residual_chunks", {chunks, block}, residual_chunks<T>, A, b, x_hi, x_lo, r, partial.data());
-  launch(dev, "merge_chunks", {1, block}, merge_chunks, static_cast<const residual_norms*>(partial.data()),
-         chunks, partial.data() + chunks);
-  residual_norms result;
-  copy_bytes(&result, device::cpu(1), partial.data() + chunks, dev, sizeof result);
-  return result;
+  return merge_on_gpu(dev, partial, chunks);
 }
 
 template residual_norms residual_cuda(const device&, csr_view<const float>, const float*, const float*,

@@ -95,6 +95,8 @@ struct row_residual<double> {
     product += other.product;
   }
   VOUCH_HOST_DEVICE double rounded() const { return sum.hi; }  // lo is at most half an ulp of it
+  double high() const { return sum.hi; }
+  double low() const { return sum.lo; }
 };
 
 template <>
@@ -117,6 +119,8 @@ struct row_residual<float> {
     product += other.product;
   }
   VOUCH_HOST_DEVICE float rounded() const { return static_cast<float>(sum); }
+  double high() const { return sum; }
+  double low() const { return 0; }
 };
 
 /// Rows (and elements of x) that one partial result covers; fixed, so that no bit depends on the threads.

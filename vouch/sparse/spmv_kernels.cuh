@@ -157,7 +157,7 @@ __global__ void __launch_bounds__(csr_threads, csr_layout<T>::resident_blocks)
       arrival_init(&stages.full[stage], 1);
       arrival_init(&stages.empty[stage], spmv_threads);
     }
-    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    arrival_init_fence();
   }
   __syncthreads();
   if (thread >= spmv_threads) {

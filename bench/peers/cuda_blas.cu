@@ -1,0 +1,125 @@
+// Plain BLAS by cuBLAS, timed with the data on the GPU.
+#include "cuda_blas.h"
+
+#include <cublas_v2.h>
+#include <cuda_runtime.h>
+
+#include <cstdio>
+#include <stdexcept>
+#include <string>
+
+#include "../timing.hpp"
+
+namespace {
+
+void check(cudaError_t code, const char* what) {
+  if (code != cudaSuccess) throw std::runtime_error(std::string(what) + ": " + cudaGetErrorString(code));
+}
+void check(cublasStatus_t code, const char* what) {
+  if (code != CUBLAS_STATUS_SUCCESS)
+    throw std::runtime_error(std::string(what) + ": " + cublasGetStatusString(code));
+}
+
+// Numbers in [-1/2, 1/2), all bits in use: the power that a product draws depends on them.
+template <class T>
+__global__ void fill(T* x, long long n, unsigned long long seed) {
+  for (long long i = blockIdx.x * 256LL + threadIdx.x; i < n; i += gridDim.x * 256LL) {
+    unsigned long long z = (static_cast<unsigned long long>(i) + seed) * 0x9e3779b97f4a7c15ULL;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
+    x[i] = static_cast<T>(static_cast<double>((z ^ z >> 31) >> 11) * 0x1p-53 - 0.5);
+  }
+}
+
+template <class T>
+class buffer {
+ public:
+  buffer(long long size, unsigned long long seed) {
+    check(cudaMalloc(&data_, (size > 0 ? static_cast<std::size_t>(size) : 1) * sizeof(T)), "cudaMalloc");
+    fill<<<1024, 256>>>(data_, size, seed);
+    check(cudaGetLastError(), "fill");
+  }
+  ~buffer() { cudaFree(data_); }
+  buffer(const buffer&) = delete;
+  buffer& operator=(const buffer&) = delete;
+  T* data() { return data_; }
+
+ private:
+  T* data_ = nullptr;
+};
+
+class handle {
+ public:
+  handle() { check(cublasCreate(&value), "cublasCreate"); }
+  ~handle() { cublasDestroy(value); }
+  handle(const handle&) = delete;
+  handle& operator=(const handle&) = delete;
+  cublasHandle_t value = nullptr;
+};
+
+cublasStatus_t axpy(cublasHandle_t h, long long n, float a, const float* x, float* y) {
+  return cublasSaxpy_64(h, n, &a, x, 1, y, 1);
+}
+cublasStatus_t axpy(cublasHandle_t h, long long n, double a, const double* x, double* y) {
+  return cublasDaxpy_64(h, n, &a, x, 1, y, 1);
+}
+cublasStatus_t dot(cublasHandle_t h, long long n, const float* x, const float* y, float* result) {
+  return cublasSdot_64(h, n, x, 1, y, 1, result);
+}
+cublasStatus_t dot(cublasHandle_t h, long long n, const double* x, const double* y, double* result) {
+  return cublasDdot_64(h, n, x, 1, y, 1, result);
+}
+cublasStatus_t gemv(cublasHandle_t h, long long n, const float* a, const float* x, float* y) {
+  const float one = 1;
+  return cublasSgemv_64(h, CUBLAS_OP_N, n, n, &one, a, n, x, 1, &one, y, 1);
+}
+cublasStatus_t gemv(cublasHandle_t h, long long n, const double* a, const double* x, double* y) {
+  const double one = 1;
+  return cublasDgemv_64(h, CUBLAS_OP_N, n, n, &one, a, n, x, 1, &one, y, 1);
+}
+cublasStatus_t gemm(cublasHandle_t h, long long n, const float* a, const float* b, float* c) {
+  const float one = 1;
+  return cublasSgemm_64(h, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, a, n, b, n, &one, c, n);
+}
+cublasStatus_t gemm(cublasHandle_t h, long long n, const double* a, const double* b, double* c) {
+  const double one = 1;
+  return cublasDgemm_64(h, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, a, n, b, n, &one, c, n);
+}
+
+template <class T>
+double seconds_of(int routine, long long n) {
+  const bool matrices = routine == vouch_peer_gemm;
+  buffer<T> a(matrices || routine == vouch_peer_gemv ? n * n : 0, 1);
+  buffer<T> x(matrices ? n * n : n, 2), y(matrices ? n * n : n, 3);
+  handle h;
+  T sum = 0;
+  constexpr double budget = 0.05;
+  return vouch::bench::best_seconds(
+      budget,
+      [&] {
+        cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
+        if (routine == vouch_peer_axpy) status = axpy(h.value, n, T(0.5), x.data(), y.data());
+        if (routine == vouch_peer_dot) status = dot(h.value, n, x.data(), y.data(), &sum);
+        if (routine == vouch_peer_gemv) status = gemv(h.value, n, a.data(), x.data(), y.data());
+        if (matrices) status = gemm(h.value, n, a.data(), x.data(), y.data());
+        check(status, "cuBLAS");
+      },
+      [] { check(cudaDeviceSynchronize(), "cudaDeviceSynchronize"); });
+}
+
+}  // namespace
+
+extern "C" __attribute__((visibility("default"))) int vouch_peer_cuda_blas(int device, int routine,
+                                                                           int is_double, long long n,
+                                                                           vouch_peer_blas_answer* answer) {
+  *answer = {};
+  try {
+    check(cudaSetDevice(device), "cudaSetDevice");
+    answer->seconds = is_double ? seconds_of<double>(routine, n) : seconds_of<float>(routine, n);
+    return 0;
+  } catch (const std::exception& e) {
+    cudaGetLastError();
+    std::snprintf(answer->message, sizeof answer->message, "%s", e.what());
+    return 1;
+  }
+}

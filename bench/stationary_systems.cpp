@@ -1,0 +1,174 @@
+#include "stationary_systems.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+
+#include <vouch/core/config.hpp>
+#include <vouch/core/random.hpp>
+#include <vouch/solve/gauss_seidel.hpp>
+#include <vouch/solve/jacobi.hpp>
+
+namespace vouch::bench {
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+double seconds_since(clock::time_point begin) {
+  return std::chrono::duration<double>(clock::now() - begin).count();
+}
+
+// The dominant family on the CPU.
+template <real T>
+void fill_on_cpu(dense_system<T>& s, double dominance) {
+  for (std::int64_t i = 0; i < s.n; ++i)
+    s.exact[i] = static_cast<T>(random_unit(2, static_cast<std::uint64_t>(i)));
+#pragma omp parallel for num_threads(s.dev.threads()) schedule(static)
+  for (std::int64_t i = 0; i < s.n; ++i) {
+    double sum = 0, product = 0;
+    for (std::int64_t j = 0; j < s.n; ++j) {
+      const auto a = static_cast<T>(random_unit(1, static_cast<std::uint64_t>(i * s.n + j)));
+      s.A[i * s.n + j] = a;
+      if (j == i) continue;
+      sum += static_cast<double>(a);
+      product += static_cast<double>(a) * static_cast<double>(s.exact[j]);
+    }
+    const auto diagonal = static_cast<T>(dominance * sum);
+    s.A[i * s.n + i] = diagonal;
+    s.b[i] = static_cast<T>(product + static_cast<double>(diagonal) * static_cast<double>(s.exact[i]));
+  }
+}
+
+// The best of several calls after one that warms up.
+template <class Work>
+double best_of(const suite_options& options, Work work) {
+  const std::int64_t times = options.repeat > 0 ? options.repeat : 7;
+  double best = std::numeric_limits<double>::infinity();
+  const auto begin = clock::now();
+  for (std::int64_t k = 0; k <= times && !options.stop(); ++k) {
+    const double seconds = work();
+    if (k > 0) best = std::min(best, seconds);
+    if (k > 1 && seconds_since(begin) > 2) break;
+  }
+  return best;
+}
+
+}  // namespace
+
+template <real T>
+dense_system<T>::dense_system(const device& where, dense_family family, double dominance, std::int64_t rows)
+    : dev(where), n(rows), A(where, rows * rows), exact(where, rows), b(where, rows), x(where, rows) {
+  if constexpr (built_with_cuda)
+    if (where.is_cuda()) {
+      fill_dense_system(where, family, dominance, rows, A.data(), exact.data(), b.data());
+      return;
+    }
+  fill_on_cpu(*this, dominance);
+}
+
+template <real T>
+double dense_system<T>::relative_error() const {
+  const std::vector<T> found = x.to_vector(), wanted = exact.to_vector();
+  double error = 0, largest = 0;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    error = std::max(error, std::fabs(static_cast<double>(found[i]) - static_cast<double>(wanted[i])));
+    largest = std::max(largest, std::fabs(static_cast<double>(wanted[i])));
+  }
+  return error / largest;
+}
+
+const char* name(sweep_method method) {
+  return method == sweep_method::jacobi         ? "jacobi"
+         : method == sweep_method::mixed_jacobi ? "jacobi_mixed"
+                                                : "gauss_seidel";
+}
+
+template <real T>
+solve_report solve_by(dense_system<T>& system, sweep_method method, const solve_goal& goal) {
+  zero_bytes(system.dev, system.x.data(), static_cast<std::size_t>(system.n) * sizeof(T));
+  if (method == sweep_method::gauss_seidel)
+    return gauss_seidel<T>(system.dev, transpose::yes, system.matrix(), system.b, system.x,
+                           {goal, sweep_order::forward, {}, sweep_ordering::natural});
+  const acceleration mixed{method == sweep_method::mixed_jacobi ? 2 : 0};
+  return jacobi<T>(system.dev, transpose::yes, system.matrix(), system.b, system.x, {goal, 1, mixed});
+}
+
+template <real T>
+double sweep_seconds(dense_system<T>& system, sweep_method method, std::int64_t sweeps,
+                     const suite_options& options) {
+  solve_goal goal;
+  goal.fixed_iterations = sweeps;
+  return best_of(options, [&] {
+    const solve_report report = solve_by(system, method, goal);
+    return report.solve_seconds / static_cast<double>(std::max<std::int64_t>(1, report.iterations));
+  });
+}
+
+template <real T>
+timed_solve solve_seconds(dense_system<T>& system, sweep_method method, double rtol,
+                          const suite_options& options) {
+  timed_solve result;
+  solve_goal goal;
+  goal.rtol = rtol;
+  result.seconds = best_of(options, [&] {
+    const auto begin = clock::now();
+    result.report = solve_by(system, method, goal);
+    system.dev.synchronize();
+    return seconds_since(begin);
+  });
+  result.relative_error = system.relative_error();
+  return result;
+}
+
+double sweep_deviation(dense_system<float>& system, std::int64_t sweeps) {
+  const device cpu = device::cpu();
+  solve_goal goal;
+  goal.fixed_iterations = sweeps;
+  solve_by(system, sweep_method::gauss_seidel, goal);
+  const std::vector<float> found = system.x.to_vector(), rounded = system.A.to_vector();
+  const std::vector<float> rhs = system.b.to_vector();
+  const std::vector<double> A(rounded.begin(), rounded.end()), b(rhs.begin(), rhs.end());
+  std::vector<double> x(b.size(), 0.0);
+  gauss_seidel<double>(cpu, transpose::yes, {A.data(), system.n, system.n, system.n}, {b.data(), system.n},
+                       {x.data(), system.n}, {goal, sweep_order::forward, {}, sweep_ordering::natural});
+  double error = 0, largest = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    error = std::max(error, std::fabs(static_cast<double>(found[i]) - x[i]));
+    largest = std::max(largest, std::fabs(x[i]));
+  }
+  return error / largest;
+}
+
+double cpu_read_speed(const device& cpu, std::int64_t bytes) {
+  constexpr std::int64_t piece = 65536;
+  const std::int64_t pieces = bytes / static_cast<std::int64_t>(sizeof(float)) / piece;
+  const auto values = array<float>::zeros(cpu, pieces * piece);
+  double best = 0, all = 0;
+  for (int pass = 0; pass < 6; ++pass) {
+    const auto begin = clock::now();
+    double sum = 0;
+#pragma omp parallel for num_threads(cpu.threads()) schedule(static) reduction(+ : sum)
+    for (std::int64_t k = 0; k < pieces; ++k) {
+      const float* from = values.data() + k * piece;
+      float lanes[64] = {};
+      for (std::int64_t i = 0; i < piece; i += 64)
+        for (int l = 0; l < 64; ++l) lanes[l] += from[i + l];
+      for (const float lane : lanes) sum += static_cast<double>(lane);
+    }
+    all += sum;
+    best = std::max(best, static_cast<double>(pieces * piece) * sizeof(float) / seconds_since(begin));
+  }
+  return all == 0 ? best : 0;  // all are zeros; so the sums are not left out
+}
+
+#define VOUCH_INSTANTIATE(T)                                                                         \
+  template struct dense_system<T>;                                                                   \
+  template solve_report solve_by(dense_system<T>&, sweep_method, const solve_goal&);                 \
+  template double sweep_seconds(dense_system<T>&, sweep_method, std::int64_t, const suite_options&); \
+  template timed_solve solve_seconds(dense_system<T>&, sweep_method, double, const suite_options&);
+VOUCH_INSTANTIATE(float)
+VOUCH_INSTANTIATE(double)
+#undef VOUCH_INSTANTIATE
+
+}  // namespace vouch::bench

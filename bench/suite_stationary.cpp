@@ -1,0 +1,278 @@
+#include "suite_stationary.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include <vouch/core/config.hpp>
+#include <vouch/dense/transpose.hpp>
+
+#include "peers.hpp"
+#include "stationary_systems.hpp"
+
+namespace vouch::bench {
+namespace {
+
+using clock = std::chrono::steady_clock;
+constexpr std::int64_t published_size = 10240;
+constexpr double hard = 1.05;  // dominance
+
+class stationary_run {
+ public:
+  stationary_run(const suite_options& options, suite_results& results)
+      : options_(options),
+        results_(results),
+        sweeps_("Seconds a sweep, dominance 1.05", {{"device", true},
+                                                    {"precision", true},
+                                                    {"n"},
+                                                    {"one read"},
+                                                    {"jacobi"},
+                                                    {"gauss-seidel"},
+                                                    {"gemv loop"}}),
+        solves_("Seconds to a true error of 1e-6, all of the call counted",
+                {{"device", true}, {"n"}, {"method", true}, {"sweeps"}, {"time"}, {"error"}}) {}
+
+  void on_gpu(const device& gpu) {
+    const std::int64_t bytes = std::min<std::int64_t>(std::int64_t{1} << 31, gpu.memory_free() / 4);
+    const array<std::byte> memory = array<std::byte>::zeros(gpu, bytes);
+    speed_ = read_speed(gpu, memory);
+    for (const std::int64_t n : sizes({1000, 2048, 4096, published_size, 20480, 40960})) sweeps<float>(gpu, n);
+    for (const std::int64_t n : sizes({1000, 2048, published_size})) sweeps<double>(gpu, n);
+    time_to_error(gpu);
+    if constexpr (built_with_cuda) published_case(gpu);
+    transposes(gpu);
+  }
+
+  void on_cpu(const device& cpu) {
+    options_.say("cpu, speed of reading");
+    speed_ = cpu_read_speed(cpu, options_.quick ? 64 << 20 : 512 << 20);
+    for (const std::int64_t n : sizes({1000, 2048, published_size})) sweeps<float>(cpu, n);
+  }
+
+  void finish() {
+    sweeps_.note("one read: of the matrix, at the speed of a loop that only reads, measured in this run.");
+    results_.sections.push_back({"Sweeps", {}, {sweeps_}, {}});
+    if (!solves_.empty()) results_.sections.push_back({"Solves", {}, {solves_}, {}});
+  }
+
+ private:
+  static double read_speed(const device& gpu, const array<std::byte>& memory) {
+    if constexpr (built_with_cuda)
+      return cuda_read_speed(gpu, memory.data(), static_cast<std::size_t>(memory.size()), 5);
+    return 0;
+  }
+
+  std::vector<std::int64_t> sizes(std::vector<std::int64_t> all) const {
+    if (options_.quick) all.resize(2);
+    return all;
+  }
+
+  // A row; with a bar the value must not exceed it, or, where more is better, must reach it.
+  void add(bench_row row, bool more_is_better = false) {
+    if (row.value && row.bar) row.pass = more_is_better ? *row.value >= *row.bar : *row.value <= *row.bar;
+    if (row.peer && row.value)
+      row.ratio = *row.peer / *row.value;
+    else if (row.floor && row.value)
+      row.ratio = *row.floor / *row.value;
+    results_.rows.push_back(std::move(row));
+  }
+
+  template <real T>
+  static constexpr const char* precision = sizeof(T) == 4 ? "single" : "double";
+  static std::string case_of(std::int64_t n) { return fmt::format("dominance 1.05, n {}", n); }
+
+  template <real T>
+  void sweeps(const device& dev, std::int64_t n) {
+    const std::int64_t bytes = n * n * static_cast<std::int64_t>(sizeof(T));
+    if (options_.stop() || 3 * bytes > dev.memory_free()) return;
+    const char* label = dev.is_cuda() ? "gpu" : "cpu";
+    options_.say(fmt::format("{}, {}, n {}", label, precision<T>, n));
+    dense_system<T> system(dev, dense_family::dominant, hard, n);
+    const double floor = static_cast<double>(bytes) / speed_;
+    const auto count = static_cast<std::int64_t>(std::clamp(0.05 / floor, 20.0, 1000.0));
+    const double jacobi = sweep_seconds(system, sweep_method::jacobi, count, options_);
+    const double seidel = sweep_seconds(system, sweep_method::gauss_seidel, count, options_);
+    std::optional<double> peer;
+    if (dev.is_cuda()) {
+      std::string why;
+      if (const auto from =
+              cuda_library_dense<T>(dev, n, system.A.data(), system.b.data(),
+                                    static_cast<int>(std::min<std::int64_t>(count, 100)), false, why))
+        peer = from->sweep_seconds;
+    }
+    const bool resident = dev.is_cuda() && n <= 2048;
+    bench_row row{case_of(n), label, precision<T>, "jacobi_sweep", jacobi, "s", floor, peer, {}, {}, {}};
+    bench_row other{case_of(n), label, precision<T>, "gauss_seidel_sweep", seidel, "s", floor, peer, {},
+                    {},         {}};
+    if (dev.is_cuda() && n == published_size) row.bar = 1.10 * floor;
+    if (dev.is_cuda() && n == published_size && sizeof(T) == 4) other.bar = 1.6 * jacobi;
+    if (resident && n == 2048 && sizeof(T) == 4) {
+      row.bar = 4e-6;
+      other.bar = 30e-6;
+    }
+    if (resident) row.floor = other.floor = std::nullopt;
+    if (!dev.is_cuda() && n == published_size) row.bar = other.bar = floor / 0.85;
+    add(row);
+    add(other);
+    sweeps_.add({label, precision<T>, count_text(n), seconds_text(row.floor), seconds_text(jacobi),
+                 seconds_text(seidel), seconds_text(peer)});
+    if constexpr (sizeof(T) == 4)
+      if (dev.is_cuda() && (n == published_size || options_.quick))
+        for (const std::int64_t done : {1, 3, 8})
+          add({case_of(n),
+               label,
+               "single",
+               fmt::format("gauss_seidel_deviation_after_{}", done),
+               sweep_deviation(system, done),
+               "1",
+               {},
+               {},
+               {},
+               1e-5,
+               {}});
+  }
+
+  void time_to_error(const device& gpu) {
+    const std::int64_t n = options_.quick ? 2048 : published_size;
+    if (options_.stop()) return;
+    options_.say("gpu, time to an error");
+    dense_system<float> system(gpu, dense_family::dominant, hard, n);
+    for (const auto& [method, bar] :
+         {std::pair{sweep_method::mixed_jacobi, 1.2e-3}, std::pair{sweep_method::gauss_seidel, 2.5e-3},
+          std::pair{sweep_method::jacobi, 0.0}}) {
+      const timed_solve solve = solve_seconds(system, method, 5e-7, options_);
+      bench_row row{
+          case_of(n), "gpu", "single", fmt::format("{}_time_to_1e-6", name(method)), solve.seconds, "s", {}, {},
+          {},         {},    {}};
+      if (solve.relative_error > 1e-6) row.value = std::nullopt;
+      if (bar > 0 && n == published_size) row.bar = bar;
+      add(row);
+      add({case_of(n),
+           "gpu",
+           "single",
+           fmt::format("{}_relative_error", name(method)),
+           solve.relative_error,
+           "1",
+           {},
+           {},
+           {},
+           {},
+           {}});
+      solves_.add({"gpu", count_text(n), name(method), count_text(solve.report.iterations),
+                   seconds_text(solve.seconds), small_text(solve.relative_error)});
+    }
+    std::string why;
+    if (options_.stop()) return;
+    if (const auto peer = cuda_library_dense<float>(gpu, n, system.A.data(), system.b.data(), 20, true, why))
+      solves_.add({"gpu", count_text(n), "LU by cuSOLVER", "", seconds_text(peer->lu_seconds), ""});
+    else
+      solves_.note("no LU by cuSOLVER: " + why);
+  }
+
+  // The published system from pinned memory: upload and solve against the upload alone.
+  void published_case(const device& gpu) {
+    const std::int64_t n = options_.quick ? 2048 : published_size;
+    if (options_.stop()) return;
+    options_.say("gpu, the published case from host memory");
+    dense_system<float> system(gpu, dense_family::banded, 0, n);
+    const auto bytes = static_cast<std::size_t>(system.bytes());
+    const std::shared_ptr<std::byte> host = pinned_memory(bytes);
+    copy_bytes(host.get(), device::cpu(1), system.A.data(), gpu, bytes);
+    auto* const A = reinterpret_cast<std::byte*>(system.A.data());
+    const auto best = [&](const auto& work) {
+      double least = 1e9;
+      for (int k = 0; k < 6 && !options_.stop(); ++k) {
+        const auto begin = clock::now();
+        work();
+        least = std::min(least, std::chrono::duration<double>(clock::now() - begin).count());
+      }
+      return least;
+    };
+    const double bare = best([&] { upload(gpu, A, host.get(), bytes); });
+    for (const auto& [method, bar] :
+         {std::pair{sweep_method::gauss_seidel, 1.25}, std::pair{sweep_method::mixed_jacobi, 1.25},
+          std::pair{sweep_method::jacobi, 1.45}}) {
+      solve_goal goal;
+      goal.rtol = 5e-7;
+      const double whole = best([&] {
+        upload(gpu, A, host.get(), bytes);
+        solve_by(system, method, goal);
+        gpu.synchronize();
+      });
+      bench_row row{fmt::format("banded-dominant, n {}", n),
+                    "gpu",
+                    "single",
+                    fmt::format("{}_over_upload", name(method)),
+                    whole / bare,
+                    "1",
+                    {},
+                    {},
+                    {},
+                    {},
+                    {}};
+      if (system.relative_error() > 1e-6) row.value = std::nullopt;
+      if (n == published_size) row.bar = bar;
+      add(row);
+    }
+  }
+
+  void transposes(const device& gpu) {
+    const std::int64_t n = options_.quick ? 2048 : published_size;
+    if (options_.stop() || !results_.machine.gpu) return;
+    options_.say("gpu, transposes");
+    array<float> from = array<float>::zeros(gpu, n * n), to(gpu, n * n);
+    const double copy = results_.machine.gpu->copy;
+    const auto measure = [&](const char* metric, std::int64_t rows, std::int64_t cols, bool in_place) {
+      constexpr int at_once = 20;
+      double least = 1e9;
+      for (int pass = 0; pass < 4; ++pass) {
+        gpu.synchronize();
+        const auto begin = clock::now();
+        for (int k = 0; k < at_once; ++k) {
+          if (in_place)
+            transpose_in_place<float>(gpu, {from.data(), rows, cols, rows});
+          else
+            transpose_into<float>(gpu, {from.data(), rows, cols, rows}, {to.data(), cols, rows, cols});
+        }
+        gpu.synchronize();
+        least = std::min(least, std::chrono::duration<double>(clock::now() - begin).count() / at_once);
+      }
+      const double rate = 2.0 * static_cast<double>(rows * cols) * sizeof(float) / least;
+      bench_row row{
+          fmt::format("{} by {}", rows, cols), "gpu", "single", metric, rate, "B/s", copy, {}, {}, {}, {}};
+      if (n == published_size) row.bar = 0.9 * copy;
+      if (row.value && row.bar) row.pass = rate >= *row.bar;
+      row.ratio = rate / copy;
+      results_.rows.push_back(std::move(row));
+    };
+    measure("transpose", n, n, false);
+    measure("transpose", 2 * n - 40, n / 2 + 3, false);
+    measure("transpose_in_place", n, n, true);
+  }
+
+  const suite_options& options_;
+  suite_results& results_;
+  text_table sweeps_, solves_;
+  double speed_ = 0;
+};
+
+}  // namespace
+
+suite_results run_stationary_suite(const suite_options& options) {
+  const std::vector<bench_device> devices = open_devices(options);
+  suite_results all;
+  all.suite = "stationary";
+  all.title = "Dense stationary iterations";
+  all.machine = measure_machine(options, devices);
+  stationary_run run(options, all);
+  for (const bench_device& d : devices)
+    if (d.label == "cpu" || d.label == "gpu") d.dev.is_cuda() ? run.on_gpu(d.dev) : run.on_cpu(d.dev);
+  all.sections.push_back({"The machine", {}, {machine_table(all.machine)}, {}});
+  run.finish();
+  all.interrupted = options.stop();
+  all.sections.push_back({"The bars: " + bars_text(all.rows), {}, {bars_table(all.rows)}, {}});
+  return all;
+}
+
+}  // namespace vouch::bench

@@ -1,0 +1,93 @@
+#include "price_book_run.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include <vouch/core/config.hpp>
+#include <vouch/price/book.hpp>
+
+#include "command.hpp"
+#include "interrupt.hpp"
+
+namespace vouch::cli {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+constexpr std::size_t most_shown = 20;
+// Bytes of a file from which a GPU's start (a quarter of a second) is paid back by American options on one
+// core.
+constexpr std::uintmax_t bytes_for_a_gpu_a_thread = 400'000;
+
+device choose(const price_request& request) {
+  const device_request wanted = parse_device(request.common.device);
+  if (wanted.cuda) return device::cuda(wanted.index);
+  const device cpu = open_cpu(request.common);
+  if (!wanted.automatic || !cuda_may_be_present()) return cpu;
+  std::error_code unknown;
+  const std::uintmax_t bytes = std::filesystem::file_size(request.book, unknown);
+  if (unknown || bytes < bytes_for_a_gpu_a_thread * static_cast<std::uintmax_t>(cpu.threads())) return cpu;
+  return cuda_devices().empty() ? cpu : device::cuda(0);
+}
+
+void log_failures(const console& log, const price_request& request, const book_report& report) {
+  for (std::size_t k = 0; k < std::min(report.failures.size(), most_shown); ++k) {
+    const book_failure& f = report.failures[k];
+    log.warning(f.column > 0 ? fmt::format("{}:{}:{}: {}", request.book, f.line, f.column, f.message)
+                             : fmt::format("{}:{}: {}", request.book, f.line, f.message));
+  }
+  if (report.failed > static_cast<std::int64_t>(most_shown))
+    log.warning(fmt::format("{} more lines could not be priced; {} names all of them",
+                            report.failed - static_cast<std::int64_t>(most_shown), request.common.output));
+}
+
+void print_object(const price_request& request, const book_report& report, const device& dev, double seconds) {
+  json object{{"schema", "vouch.price/1"}, {"version", version}};
+  object["book"] = request.book;
+  object["output"] = request.common.output;
+  object["options"] = report.options;
+  object["priced"] = report.priced;
+  object["failed"] = report.failed;
+  object["failures"] = json::array();
+  for (const book_failure& f : report.failures)
+    object["failures"].push_back(
+        {{"line", f.line}, {"column", f.column > 0 ? json(f.column) : json(nullptr)}, {"message", f.message}});
+  object["methods"] = {{"closed-form", report.european},
+                       {"andersen-lake", report.american},
+                       {"finite-difference", report.by_finite_differences}};
+  object["device"] = to_json(dev);
+  object["time_s"] = {{"total", seconds}};
+  object["memory_bytes"] = {{"host_peak", host_peak_bytes()}, {"device_peak", device_peak_bytes()}};
+  print_json(object);
+}
+
+}  // namespace
+
+int run_book(const price_request& request) {
+  const stopwatch clock;
+  const console log = make_console(request.common);
+  catch_interrupts();
+  book_options options;
+  options.dev = choose(request);
+  options.threads = static_cast<int>(request.common.threads);
+  options.greeks = request.method.finite_difference.greeks;
+  options.tolerance = std::max(request.method.finite_difference.tolerance, 1e-6);
+  options.stop = [] { return interrupt_signal() != 0; };
+  const book_report report = price_book(request.book, request.common.output, options);
+  if (report.stopped) {
+    log.warning("interrupted: no prices written");
+    return 128 + interrupt_signal();
+  }
+  log_failures(log, request, report);
+  const double seconds = clock.seconds();
+  if (request.common.json)
+    print_object(request, report, options.dev, seconds);
+  else
+    fmt::print("{} of {} options priced in {:.3f} s on {}; {} written\n", report.priced, report.options,
+               seconds, options.dev.name(), request.common.output);
+  return report.failed == 0 ? goal_reached : goal_missed;
+}
+
+}  // namespace vouch::cli

@@ -1,0 +1,238 @@
+#include "price_request.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <vector>
+#include <vouch/price/words.hpp>
+#include <vouch/text/file.hpp>
+
+#include "command_line.hpp"
+
+#include "usage.hpp"
+
+namespace vouch::cli {
+namespace {
+
+constexpr double any = -1.7976931348623157e308;  // the library checks what a number may be
+constexpr std::array<std::string_view, 4> schemes{"rannacher", "crank-nicolson", "implicit-euler",
+                                                  "exponential"};
+constexpr std::array<std::string_view, 3> grids{"logarithmic", "uniform", "concentrated"};
+
+// Values as they are typed, before they mean something.
+struct typed {
+  std::string type, exercise = "european", payoff = "vanilla", barrier, dividends, dates, rates, volatilities,
+                    local;
+  std::string scheme, space;
+  std::optional<double> spot, strike, expiry, volatility;
+  std::optional<std::int64_t> nodes, steps;
+  std::optional<double> tolerance, level;
+};
+
+void declare(command_line& line, price_request& request, typed& t) {
+  plain_option& o = request.option.plain;
+  line.example("vouch price --type call --spot 100 --strike 95 ...", "one option");
+  line.example("vouch price ... --scheme rannacher", "by finite differences, to an accuracy");
+  line.example("vouch price --book options.csv -o prices.csv", "millions of options");
+  line.section("The option");
+  line.choice("--type", "T", t.type, type_words, "call or put");
+  line.choice("--exercise", "E", t.exercise, exercise_words, "european, american or bermudan [european]");
+  line.real("--spot", t.spot, any, "price of the share now");
+  line.real("--strike", t.strike, any, "");
+  line.real("--rate", o.rate, any, "interest and dividend yield, continuous, a year [0]");
+  line.real("--dividend", o.dividend, any, "");
+  line.real("--volatility", t.volatility, any, "for the square root of a year");
+  line.real("--expiry", t.expiry, any, "in years");
+  line.choice("--payoff", "P", t.payoff, payoff_words, "vanilla, cash-digital or asset-digital [vanilla]");
+  line.real("--cash", o.cash, any, "what a cash digital pays [1]");
+  line.text("--barrier", "KIND:LEVEL", t.barrier,
+            "up-in, up-out, down-in or down-out, watched at every moment");
+  line.real("--rebate", o.rebate, any, "paid when it is knocked out, or at expiry if never in [0]");
+  line.section("What changes in time (T:VALUE, T:VALUE, ... in years)");
+  line.text("--dividends", "LIST", t.dividends, "cash dividends: when and how much the share falls");
+  line.text("--dates", "T,T,...", t.dates, "when a bermudan option may be exercised besides its expiry");
+  line.text("--rates", "LIST", t.rates, "rate and volatility until each time, the last for ever");
+  line.text("--volatilities", "LIST", t.volatilities, "");
+  line.text("--local-volatility", "FILE", t.local,
+            "CSV: first line spots, then lines of a time and volatilities");
+  line.section("Method");
+  line.choice("--scheme", "S", t.scheme, schemes,
+              "finite differences: rannacher, crank-nicolson, implicit-euler or exponential");
+  line.choice("--space", "G", t.space, grids, "their grid: logarithmic, uniform or concentrated [logarithmic]");
+  line.real("--tolerance", t.tolerance, 0, "error of the price, absolute [1e-6]");
+  line.count("--grid", t.nodes, 8, "exactly so many nodes and time steps instead");
+  line.count("--steps", t.steps, 1, "");
+  line.flag("--greeks", request.method.finite_difference.greeks, "vega and rho also by finite differences");
+  line.real("--implied", request.implied, 0, "the volatility at which a European option costs this");
+  add_precision_option(line, request.common);
+  add_device_options(line, request.common);
+  line.section("Input and output");
+  line.text("--book", "FILE.csv", request.book, "a line for each option; columns as the options above");
+  line.text("-o,--output", "FILE.csv", request.common.output, "where the book's prices go");
+  line.text("--plot", "FILE", request.plot, "value and boundary of exercise over the spot as SVG");
+  add_talk_options(line, request.common);
+}
+
+double needed(const std::optional<double>& value, std::string_view option) {
+  if (!value) throw usage_error(fmt::format("option {} is missing", option), "vouch price -h shows an example");
+  return *value;
+}
+
+void take_plain(const typed& t, price_request& request) {
+  plain_option& o = request.option.plain;
+  if (t.type.empty()) throw usage_error("option --type is missing", "valid values: call or put");
+  o.type = type_of(t.type).value();
+  o.payoff = payoff_of(t.payoff).value();
+  request.option.exercise = exercise_of(t.exercise).value();
+  o.spot = needed(t.spot, "--spot");
+  o.strike = needed(t.strike, "--strike");
+  o.expiry = needed(t.expiry, "--expiry");
+  if (!request.implied && t.volatilities.empty() && t.local.empty())
+    o.volatility = needed(t.volatility, "--volatility");
+}
+
+void take_barrier(const std::string& text, plain_option& o) {
+  if (text.empty()) return;
+  const std::size_t colon = text.find(':');
+  const std::string kind = text.substr(0, colon);
+  const auto found = barrier_of(kind);
+  if (!found) {
+    const std::string meant = did_you_mean(kind, barrier_words);
+    throw usage_error(fmt::format("option --barrier: unknown kind '{}'", kind),
+                      meant.empty() ? "valid kinds: " + either(barrier_words) : meant);
+  }
+  if (colon == std::string::npos)
+    throw usage_error("option --barrier: the level is missing", "as in --barrier up-out:120");
+  o.barrier = *found;
+  o.barrier_level = parse_real("--barrier", text.substr(colon + 1), any);
+}
+
+std::vector<std::string> split(const std::string& list, char at) {
+  std::vector<std::string> items;
+  for (std::size_t from = 0; !list.empty() && from <= list.size();) {
+    const std::size_t end = std::min(list.find(at, from), list.size());
+    items.push_back(list.substr(from, end - from));
+    from = end + 1;
+  }
+  return items;
+}
+
+// "0.25:1.5,0.5:1.5"
+template <class Pair>
+std::vector<Pair> pairs(std::string_view option, const std::string& list) {
+  std::vector<Pair> all;
+  for (const std::string& item : split(list, ',')) {
+    const std::size_t colon = item.find(':');
+    if (colon == std::string::npos)
+      throw usage_error(fmt::format("option {}: '{}' is not TIME:VALUE", option, item),
+                        fmt::format("as in {} 0.25:1.5,0.5:1.5", option));
+    all.push_back(
+        {parse_real(option, item.substr(0, colon), any), parse_real(option, item.substr(colon + 1), any)});
+  }
+  return all;
+}
+
+volatility_table read_table(const std::string& path) {
+  volatility_table table;
+  if (path.empty()) return table;
+  input_file file(path);
+  std::string text(1 << 20, '\0');
+  std::size_t size = 0;
+  while (const std::size_t got = file.read(text.data() + size, text.size() - size)) {
+    size += got;
+    if (size == text.size()) text.resize(2 * size);
+  }
+  text.resize(size);
+  std::int64_t number = 0;
+  for (std::string line : split(text, '\n')) {
+    ++number;
+    if (!line.empty() && line.back() == '\r') line.pop_back();
+    if (line.empty()) continue;
+    std::vector<double> cells;
+    for (const std::string& cell : split(line, ',')) {
+      const auto at = cell.find_first_not_of(' ');
+      const bool corner = table.spots.empty() && cells.empty() && (at == std::string::npos || cell[at] > '9');
+      if (corner) {
+        cells.push_back(0);
+        continue;
+      }
+      try {
+        cells.push_back(parse_real("table", at == std::string::npos ? cell : cell.substr(at), any));
+      } catch (const usage_error&) {
+        throw parse_error(path, number, 0, fmt::format("'{}' is not a number", cell));
+      }
+    }
+    if (table.spots.empty()) {
+      table.spots.assign(cells.begin() + 1, cells.end());
+      continue;
+    }
+    if (cells.size() != table.spots.size() + 1)
+      throw parse_error(path, number, 0,
+                        fmt::format("{} numbers where a time and {} volatilities are needed", cells.size(),
+                                    table.spots.size()));
+    table.times.push_back(cells.front());
+    table.values.insert(table.values.end(), cells.begin() + 1, cells.end());
+  }
+  if (table.empty()) throw parse_error(path, number, 0, "there is no volatility in it");
+  return table;
+}
+
+time_scheme scheme_of(const std::string& word) {
+  for (std::size_t k = 0; k < schemes.size(); ++k)
+    if (word == schemes[k]) return static_cast<time_scheme>(k);
+  return time_scheme::rannacher;
+}
+
+void take_method(const typed& t, price_request& request) {
+  pricing_options& method = request.method;
+  fd_options& fd = method.finite_difference;
+  method.force_finite_difference = !t.scheme.empty() || !t.space.empty() || t.nodes || t.steps;
+  fd.scheme = scheme_of(t.scheme);
+  for (std::size_t k = 0; k < grids.size(); ++k)
+    if (t.space == grids[k]) fd.grid = static_cast<grid_kind>(k);
+  if (t.nodes.has_value() != t.steps.has_value() && !(t.nodes && fd.scheme == time_scheme::exponential))
+    throw usage_error("options --grid and --steps come together");
+  if (t.nodes && t.tolerance) throw usage_error("options --grid and --tolerance exclude each other");
+  fd.space_nodes = t.nodes.value_or(0);
+  fd.time_steps = t.steps.value_or(0);
+  if (t.tolerance && !(*t.tolerance > 0)) throw usage_error("option --tolerance: it must be positive");
+  fd.tolerance = t.tolerance.value_or(1e-6);
+  if (request.common.precision != "double") fd.precision = solve_precision::mixed;
+}
+
+void take_book(const typed& t, const price_request& request) {
+  if (request.common.output.empty())
+    throw usage_error("-o FILE.csv is missing", "as in vouch price --book options.csv -o prices.csv");
+  if (t.spot || t.strike || t.expiry || !t.type.empty())
+    throw usage_error("with --book the options stand in its lines",
+                      "leave out --type, --spot, --strike and --expiry");
+  check_writable(request.common.output);
+}
+
+}  // namespace
+
+bool parse_price_request(std::span<const char* const> arguments, price_request& request) {
+  command_line line("price", "price options: by formula, by exercise boundary, by finite differences");
+  typed t;
+  declare(line, request, t);
+  if (!line.parse(arguments)) return false;
+  parse_device(request.common.device);
+  take_method(t, request);
+  if (!request.book.empty()) {
+    take_book(t, request);
+    return true;
+  }
+  if (!request.common.output.empty()) throw usage_error("-o FILE.csv is for --book");
+  take_plain(t, request);
+  take_barrier(t.barrier, request.option.plain);
+  for (const std::string& date : split(t.dates, ','))
+    request.option.exercise_dates.push_back(parse_real("--dates", date, any));
+  request.option.dividends = pairs<cash_dividend>("--dividends", t.dividends);
+  request.option.rates = pairs<curve_step>("--rates", t.rates);
+  request.option.volatilities = pairs<curve_step>("--volatilities", t.volatilities);
+  request.option.local_volatility = read_table(t.local);
+  check_writable(request.plot);
+  return true;
+}
+
+}  // namespace vouch::cli

@@ -1,0 +1,29 @@
+// cli/price_request.hpp -- what vouch price is asked to do.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include <vouch/price/price.hpp>
+
+#include "common.hpp"
+
+namespace vouch::cli {
+
+struct price_request {
+  common_options common;
+  contract option;
+  pricing_options method;
+  std::optional<double> implied;  // the price whose volatility is wanted
+  std::string plot;
+  std::string book;
+};
+
+/// Reads and checks the command line.
+///
+/// Result  False when -h was asked for and has been printed.
+/// Throws  usage_error; what the volatility table's file and the outputs throw
+bool parse_price_request(std::span<const char* const> arguments, price_request& request);
+
+}  // namespace vouch::cli

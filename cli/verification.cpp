@@ -1,0 +1,170 @@
+#include "verification.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include <vouch/interval/rounding.hpp>
+#include <vouch/io/vectors.hpp>
+#include <vouch/verify/error_bound.hpp>
+#include <vouch/verify/prove.hpp>
+
+#include "command_line.hpp"
+#include "common.hpp"
+#include "solve_system.hpp"
+#include "usage.hpp"
+
+namespace vouch::cli {
+namespace {
+
+constexpr double most_digits = 15;
+
+// A dense matrix as rows of stored entries, zeros left out.
+csr<double> as_rows(const device& cpu, matrix_view<const double> M) {
+  std::vector<std::int64_t> row_ptr{0};
+  std::vector<std::int32_t> col;
+  std::vector<double> val;
+  for (std::int64_t i = 0; i < M.rows; ++i) {
+    for (std::int64_t j = 0; j < M.cols; ++j) {
+      const double value = M(i, j);
+      if (value == 0) continue;
+      col.push_back(static_cast<std::int32_t>(j));
+      val.push_back(value);
+    }
+    row_ptr.push_back(static_cast<std::int64_t>(val.size()));
+  }
+  return {M.rows, M.cols, array<std::int64_t>::from(cpu, row_ptr), array<std::int32_t>::from(cpu, col),
+          array<double>::from(cpu, val)};
+}
+
+// Joins the bound of a column to those before: the worst of each number.
+void add_column(verification& all, const error_bound& one, bool first) {
+  all.method = one.method;
+  if (first || !one.verified || (all.verified && !one.reached)) all.reason = one.reason;
+  all.verified = (first || all.verified) && one.verified;
+  all.reached = (first || all.reached) && one.reached;
+  all.digits = first ? one.digits() : std::min(all.digits, one.digits());
+  all.max_absolute = std::max(all.max_absolute, one.max_absolute);
+  all.max_relative = std::max(all.max_relative, one.max_relative);
+  all.median_relative = std::max(all.median_relative, one.median_relative);
+  all.condition_estimate = one.condition_estimate;
+  all.refinements = std::max(all.refinements, one.refinements);
+}
+
+nlohmann::ordered_json known(bool there, double value) {
+  return there && std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
+}
+
+}  // namespace
+
+double verification_request::relative() const {
+  const double asked_for = digits.value_or(0);
+  return asked_for >= 1 ? std::pow(10.0, -asked_for) : asked_for;
+}
+
+void add_bound_options(command_line& line, verification_request& request) {
+  line.text("--bounds", "FILE", request.bounds, "lower and upper bound of every component");
+  line.real("--matrix-radius", request.within.matrix, 0, "entries of A are known to this relative radius [0]");
+  line.real("--rhs-radius", request.within.rhs, 0, "");
+}
+
+void add_verification_options(command_line& line, verification_request& request) {
+  line.optional_real("--verify", "X", request.digits, 0, 0,
+                     "prove x correct: to X digits, or to a relative error X below 1");
+  add_bound_options(line, request);
+}
+
+void check_verification(verification_request& request) {
+  const bool more = !request.bounds.empty() || request.within.matrix > 0 || request.within.rhs > 0;
+  if (more && !request.asked()) request.digits = 0;
+  if (!request.asked()) return;
+  if (*request.digits >= 1 && (*request.digits != std::floor(*request.digits) || *request.digits > most_digits))
+    throw usage_error(fmt::format("option --verify: {:g} is no number of digits from 1 to 15", *request.digits),
+                      "a number below 1 is a relative error, as in --verify 1e-12");
+  if (request.within.matrix >= 1) throw usage_error("option --matrix-radius: must be below 1");
+  if (!request.bounds.empty()) check_writable(request.bounds);
+}
+
+verification unverified(const std::string& reason) {
+  verification none;
+  none.reason = reason;
+  return none;
+}
+
+verification verify_columns(const verification_request& request, const device& cpu, const device& dev,
+                            const linear_system& system, array<double>& x) {
+  const stopwatch clock;
+  const csr<double> rows = system.dense ? as_rows(cpu, system.entries()) : csr<double>{};
+  csr<double> placed;
+  csr_view<const double> A = system.dense ? rows.all() : system.A.all();
+  if (dev.is_cuda()) {
+    placed = copy(dev, cpu, A);
+    A = placed.all();
+  }
+  const structure_facts facts = system.dense ? structure<double>(cpu, rows.all()) : system.facts;
+  verification all;
+  const std::unique_ptr<certificate> proof = prove_nonsingular(dev, A, facts, request.within, all.reason);
+  const std::int64_t n = all.rows = system.rows();
+  if (proof != nullptr) all.radius = array<double>(cpu, n * system.columns);
+  for (std::int64_t j = 0; j < system.columns && proof != nullptr; ++j) {
+    const auto size = static_cast<std::size_t>(n);
+    const auto b = array<double>::from(dev, {system.b.data() + j * n, size});
+    auto x_j = array<double>::from(dev, {x.data() + j * n, size});
+    const error_bound bound = bound_error(dev, A, *proof, b, x_j, {request.within, request.relative(), 10});
+    add_column(all, bound, j == 0);
+    copy_bytes(x.data() + j * n, cpu, x_j.data(), dev, size * sizeof(double));
+    copy_bytes(all.radius.data() + j * n, cpu, bound.radius.data(), dev, size * sizeof(double));
+  }
+  all.seconds = clock.seconds();
+  return all;
+}
+
+nlohmann::ordered_json to_json(const verification& v) {
+  return {{"verified", v.verified},
+          {"method", v.method.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(v.method)},
+          {"max_absolute", known(v.verified, v.max_absolute)},
+          {"max_relative", known(v.verified, v.max_relative)},
+          {"median_relative", known(v.verified, v.median_relative)},
+          {"condition_estimate", known(v.verified, v.condition_estimate)},
+          {"digits", v.verified ? nlohmann::ordered_json(v.digits) : nlohmann::ordered_json(nullptr)},
+          {"refinements", v.refinements},
+          {"reason", v.reason},
+          {"seconds", v.seconds}};
+}
+
+void log_verification(const console& log, const verification& v) {
+  if (!v.verified) return log.line("proved     nothing: " + v.reason);
+  log.line(fmt::format("proved     error at most {:.3g}, relative {:.3g} (half of all below {:.3g})",
+                       v.max_absolute, v.max_relative, v.median_relative));
+  log.line(fmt::format("           by {}, {} refinements, {:.3g} s; condition number about {:.2g}", v.method,
+                       v.refinements, v.seconds, v.condition_estimate));
+}
+
+std::string sentence(const verification& v) {
+  if (!v.verified) return fmt::format("not verified: {}\n", v.reason);
+  std::string text = fmt::format("proved: no component of x is farther than {:.3g} from the exact solution\n",
+                                 std::nextafter(v.max_absolute * (1 + 6e-3), INFINITY));
+  if (v.digits > 0)
+    text = fmt::format("proved: every component of x is correct to at least {} digit{}\n", v.digits,
+                       v.digits == 1 ? "" : "s");
+  if (!v.reached) text += fmt::format("that is less than was asked: {}\n", v.reason);
+  return text;
+}
+
+void write_bounds(const verification_request& request, const array<double>& x, const verification& v) {
+  if (request.bounds.empty() || !v.verified) return;
+  const std::int64_t n = v.rows, columns = n > 0 ? x.size() / n : 0;
+  array<double> bounds(device::cpu(1), 2 * x.size());
+  for (std::int64_t j = 0; j < columns; ++j)
+    for (std::int64_t i = 0; i < n; ++i) {
+      bounds[2 * j * n + i] = sub_down(x[j * n + i], v.radius[j * n + i]);
+      bounds[(2 * j + 1) * n + i] = add_up(x[j * n + i], v.radius[j * n + i]);
+    }
+  write_vectors(request.bounds, bounds, n, 2 * columns);
+}
+
+}  // namespace vouch::cli

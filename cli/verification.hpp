@@ -1,0 +1,66 @@
+// cli/verification.hpp -- proofs of how good solutions are, for vouch solve --verify and vouch verify.
+#pragma once
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+
+#include <vouch/core/array.hpp>
+#include <vouch/core/device.hpp>
+#include <vouch/verify/uncertainty.hpp>
+
+#include "console.hpp"
+
+namespace vouch::cli {
+
+class command_line;
+struct linear_system;
+
+/// What is asked for.
+struct verification_request {
+  std::optional<double> digits;  // below 1: a relative error; from 1: decimal digits; 0: whatever can be proved
+  uncertainty within;
+  std::string bounds;  // a file
+
+  bool asked() const { return digits.has_value(); }
+  /// The relative error that every component must be proved to keep; 0 for any.
+  double relative() const;
+};
+
+/// --verify, --bounds, --matrix-radius and --rhs-radius.
+void add_verification_options(command_line& line, verification_request& request);
+/// The last three.
+void add_bound_options(command_line& line, verification_request& request);
+/// Throws usage_error; file_error where the bounds could not be written.
+void check_verification(verification_request& request);
+
+/// What was proved, of the worst column.
+struct verification {
+  bool verified = false;
+  bool reached = false;  // what was asked
+  std::string method;    // "" where none applies
+  std::string reason;
+  double max_absolute = 0, max_relative = 0, median_relative = 0, condition_estimate = 0;
+  int digits = 0;
+  int refinements = 0;
+  double seconds = 0;
+  std::int64_t rows = 0;
+  array<double> radius;  // as x, on the CPU; empty where nothing was proved
+};
+
+/// Nothing proved, and why.
+verification unverified(const std::string& reason);
+
+/// Bounds the errors of all columns of x on dev and improves them where the bounds are wider than asked.
+verification verify_columns(const verification_request& request, const device& cpu, const device& dev,
+                            const linear_system& system, array<double>& x);
+
+/// The object "error_bound"; null for what is infinite or unknown.
+nlohmann::ordered_json to_json(const verification& verified);
+void log_verification(const console& log, const verification& verified);
+/// A line for people.
+std::string sentence(const verification& verified);
+/// Writes lower and upper bounds, two columns for each of x, where a file was asked for and there are bounds.
+void write_bounds(const verification_request& request, const array<double>& x, const verification& verified);
+
+}  // namespace vouch::cli

@@ -1,0 +1,112 @@
+// vouch price: one option and a book.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "run_tool.hpp"
+
+namespace vouch {
+namespace {
+
+using nlohmann::json;
+using testing::tool_result;
+
+class tool_price : public testing::tool_test {
+ protected:
+  const std::string one = "--spot 100 --strike 100 --rate 0.05 --volatility 0.2 --expiry 1 ";
+};
+
+TEST_F(tool_price, a_european_call) {
+  const tool_result r = run("price --type call " + one + "--json");
+  EXPECT_EQ(r.code, 0);
+  const json o = json::parse(r.out);
+  EXPECT_EQ(o["schema"], "vouch.price/1");
+  EXPECT_NEAR(o["price"], 10.4505835722, 1e-9);
+  EXPECT_NEAR(o["closed_form"], 10.4505835722, 1e-9);
+  EXPECT_NEAR(o["delta"], 0.6368306512, 1e-9);
+  EXPECT_NEAR(o["gamma"], 0.0187620173, 1e-9);
+  EXPECT_NEAR(o["vega"], 37.52403469, 1e-7);
+  EXPECT_EQ(o["grid"], nullptr);
+  for (const char* key : {"theta", "rho", "error_estimate", "method", "device", "time_s"})
+    EXPECT_TRUE(o.contains(key));
+}
+
+TEST_F(tool_price, an_american_put_two_ways) {
+  const json fast = json::parse(run("price --type put --exercise american " + one + "--json").out);
+  EXPECT_NEAR(fast["price"], 6.0903706, 1e-6);
+  EXPECT_EQ(fast["closed_form"], nullptr);
+  const json grid = json::parse(
+      run("price --type put --exercise american " + one + "--scheme rannacher --tolerance 1e-4 --json").out);
+  EXPECT_NEAR(grid["price"], 6.0903706, 1e-4);
+  EXPECT_LE(grid["error_estimate"], 1e-4);
+  EXPECT_EQ(grid["method"], "finite-difference");
+  EXPECT_EQ(grid["vega"], nullptr);
+}
+
+TEST_F(tool_price, a_grid_that_was_asked_for) {
+  const json o = json::parse(run("price --type call " + one + "--grid 801 --steps 200 --greeks --json").out);
+  EXPECT_EQ(o["grid"]["nodes"], 801);
+  EXPECT_EQ(o["grid"]["steps"], 200);
+  EXPECT_NEAR(o["price"], 10.4505835722, 2e-3);
+  EXPECT_NEAR(o["vega"], 37.52403469, 0.02);
+}
+
+TEST_F(tool_price, everything_that_changes_in_time) {
+  write("vol.csv", "time,80,120\n0,0.2,0.2\n1,0.2,0.2\n");
+  const auto cost = [&](const std::string& more) {
+    return json::parse(run("price --type call --json --spot 100 --strike 100 --expiry 1 " + more).out)["price"]
+        .get<double>();
+  };
+  EXPECT_NEAR(cost("--rate 0.05 --local-volatility vol.csv"), 10.4505835722, 1e-5);
+  EXPECT_NEAR(cost("--rates 0.5:0.03,1:0.07 --volatilities 1:0.2"), 10.4505835722, 1e-5);
+  EXPECT_LT(cost("--rate 0.05 --volatility 0.2 --dividends 0.5:2"), 9.5);
+  EXPECT_NEAR(cost("--rate 0.05 --volatility 0.2 --barrier down-out:90"), 8.6654, 1e-3);
+}
+
+TEST_F(tool_price, implied_volatility) {
+  const json o = json::parse(run("price --type call --spot 100 --strike 100 --rate 0.05 --expiry 1 --implied "
+                                 "10.450583572185565 --json")
+                                 .out);
+  EXPECT_NEAR(o["implied_volatility"], 0.2, 1e-14);
+  EXPECT_EQ(run("price --type call --spot 100 --strike 100 --expiry 1 --implied 200").code, 2);
+}
+
+TEST_F(tool_price, wrong_use_is_explained) {
+  EXPECT_EQ(run("price").code, 2);
+  const tool_result type = run("price --type pt " + one);
+  EXPECT_EQ(type.code, 2);
+  EXPECT_NE(type.err.find("put"), std::string::npos);
+  EXPECT_EQ(run("price --type put --spot -5 --strike 100 --volatility 0.2 --expiry 1").err,
+            "vouch: error: spot -5 is negative\n");
+  EXPECT_EQ(run("price --type put " + one + "--barrier up-ot:120").err,
+            "vouch: error: option --barrier: unknown kind 'up-ot'\nhint: did you mean up-out?\n");
+  EXPECT_EQ(run("price --type put --exercise american " + one + "--scheme exponential").code, 2);
+}
+
+TEST_F(tool_price, a_book) {
+  write(
+      "book.csv",
+      "type,exercise,spot,strike,rate,volatility,expiry\ncall,european,100,100,0.05,0.2,1\nput,x,1,1,0,1,1\n");
+  const tool_result r = run("price --book book.csv -o prices.csv --json");
+  EXPECT_EQ(r.code, 1);
+  const json o = json::parse(r.out);
+  EXPECT_EQ(o["priced"], 1);
+  EXPECT_EQ(o["failed"], 1);
+  EXPECT_EQ(o["failures"][0]["line"], 3);
+  EXPECT_NE(r.err.find("book.csv:3:5: unknown exercise 'x'"), std::string::npos);
+  EXPECT_EQ(content("prices.csv").substr(0, 40), "line,price,delta,gamma,theta,error\n2,10.");
+  write("bad.csv", "type,spot\n");
+  EXPECT_EQ(run("price --book bad.csv -o out.csv").code, 2);
+  EXPECT_FALSE(exists("out.csv"));
+  EXPECT_EQ(run("price --book missing.csv -o out.csv").code, 3);
+}
+
+TEST_F(tool_price, a_drawing) {
+  EXPECT_EQ(run("price --type put --exercise american " + one + "--plot surface.svg").code, 0);
+  EXPECT_EQ(content("surface.svg").substr(0, 4), "<svg");
+  EXPECT_NE(content("surface.svg").find("boundary of early exercise"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace vouch

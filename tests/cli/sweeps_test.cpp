@@ -1,0 +1,146 @@
+// vouch solve by sweeps, and vouch gen of dense problems.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "run_tool.hpp"
+#include "small_system.hpp"
+
+namespace vouch {
+namespace {
+
+using nlohmann::json;
+using testing::numbers;
+using testing::tool_result;
+
+class tool_sweeps : public testing::tool_test {
+ protected:
+  json solve(const std::string& arguments, int code = 0) {
+    const tool_result r = run("solve " + arguments + " --json");
+    EXPECT_EQ(r.code, code) << r.err;
+    json object = json::parse(r.out, nullptr, false);
+    EXPECT_TRUE(object.is_object()) << r.out;
+    return object;
+  }
+  double largest_error(const std::string& x, const std::string& exact) const {
+    const std::vector<double> a = numbers(content(x)), b = numbers(content(exact));
+    EXPECT_EQ(a.size(), b.size());
+    double largest = 0;
+    for (std::size_t i = 0; i < a.size() && i < b.size(); ++i)
+      largest = std::max(largest, std::fabs(a[i] - b[i]));
+    return largest;
+  }
+  tool_result refused(const std::string& arguments) {
+    const tool_result r = run("solve A.mtx " + arguments);
+    EXPECT_EQ(r.code, 2) << arguments;
+    EXPECT_EQ(r.out, "");
+    return r;
+  }
+};
+
+TEST_F(tool_sweeps, dense_problem_is_solved_within_the_proved_bound) {
+  for (const char* file : {"A.npy", "A.mtx"}) {
+    const std::string A = file;
+    ASSERT_EQ(run("gen banded-dominant -n 150 --solution integers --rhs b.txt --exact e.txt -q -o " + A).code,
+              0);
+    for (const char* method :
+         {"jacobi", "jacobi --omega 0.8", "jacobi --accel anderson:3", "gauss-seidel",
+          "gauss-seidel --sweep backward", "sor --omega 1.1", "sor --sweep symmetric", "ssor --omega 1.05"})
+      for (const char* precision : {"double", "single"}) {
+        const json o =
+            solve(A + " --rhs b.txt --initial ones -o x.txt --method " + method + " --precision " + precision);
+        EXPECT_EQ(o["status"], "converged") << method;
+        EXPECT_EQ(o["matrix"]["rows"], 150);
+        EXPECT_EQ(o["matrix"]["symmetric"], false);
+        const json& bound = o["error_bound"];
+        ASSERT_TRUE(bound.is_object()) << method;
+        EXPECT_EQ(bound["verified"], true);
+        EXPECT_EQ(bound["method"], "dominance");
+        EXPECT_GE(bound["max_absolute"].get<double>(), largest_error("x.txt", "e.txt")) << method;
+        EXPECT_LE(bound["max_absolute"].get<double>(), 0.01) << method;
+      }
+  }
+}
+
+TEST_F(tool_sweeps, generated_band_is_as_described) {
+  ASSERT_EQ(run("gen banded-dominant -n 40 -q -o A.mtx").code, 0);
+  const std::string text = content("A.mtx");
+  const std::vector<double> a = numbers(text.substr(text.find('\n') + 1));
+  ASSERT_EQ(a.size(), 2 + 1600U);
+  bool symmetric = true;
+  for (int j = 0; j < 40; ++j)
+    for (int i = 0; i < 40; ++i) {
+      const double value = a[static_cast<std::size_t>(2 + i + 40 * j)];
+      EXPECT_EQ(value, std::floor(value));
+      if (i == j) {
+        EXPECT_TRUE(value >= 40 && value < 90);
+      } else {
+        EXPECT_TRUE(value >= 0 && value <= 4);
+      }
+      EXPECT_TRUE(value == 0 || std::abs(i - j) <= 6);
+      symmetric = symmetric && value == a[static_cast<std::size_t>(2 + j + 40 * i)];
+    }
+  EXPECT_FALSE(symmetric);
+  EXPECT_EQ(run("gen banded-dominant -n 40 -q -o B.mtx").code, 0);
+  EXPECT_EQ(content("B.mtx"), text);
+  EXPECT_EQ(run("gen banded-dominant -n 40 --ny 3 -o B.mtx").code, 2);
+  EXPECT_EQ(run("gen banded-dominant -n 40 --dominance 2 -o B.mtx").code, 2);
+  EXPECT_EQ(run("gen poisson-2d -n 4 --signs random -o B.mtx").code, 2);
+  EXPECT_EQ(run("gen dense-dominant -n 4 --dominance 0 -o B.mtx").code, 2);
+}
+
+TEST_F(tool_sweeps, published_rule_stops_and_the_residual_stands_beside_it) {
+  ASSERT_EQ(run("gen dense-dominant -n 60 --dominance 1.5 -q -o A.mtx").code, 0);
+  const json o = solve("A.mtx --method jacobi --stop mean-change:1e-5");
+  EXPECT_EQ(o["status"], "stopped");
+  EXPECT_GT(o["residual"]["relative_true"].get<double>(), 0);
+  EXPECT_EQ(solve("A.mtx --method gauss-seidel --fixed-iterations 3")["iterations"], 3);
+}
+
+TEST_F(tool_sweeps, divergence_is_said_with_its_row_and_leaves_no_x) {
+  write("A.mtx", "%%MatrixMarket matrix array real general\n2 2\n1\n3\n2\n1\n");
+  const tool_result r = run("solve A.mtx --method gauss-seidel -o x.txt");
+  EXPECT_EQ(r.code, 1);
+  EXPECT_NE(r.out.find("diverged"), std::string::npos);
+  EXPECT_NE(r.out.find("row 2 breaks dominance"), std::string::npos) << r.out;
+  EXPECT_NE(r.err.find("warning"), std::string::npos) << r.err;
+  EXPECT_FALSE(exists("x.txt"));
+  EXPECT_TRUE(solve("A.mtx --method gauss-seidel", 1)["error_bound"].is_null());
+}
+
+TEST_F(tool_sweeps, coordinate_files_are_swept_as_sparse) {
+  write("A.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 5\n1 1 4\n1 2 1\n2 2 -4\n3 3 2\n3 1 1\n");
+  const json o = solve("A.mtx --method gauss-seidel --rhs row-sums -o x.txt");
+  EXPECT_EQ(o["matrix"]["nonzeros"], 5);
+  for (const double x : numbers(content("x.txt"))) EXPECT_NEAR(x, 1, 1e-7);
+  EXPECT_EQ(solve("A.mtx --method ssor --ordering multicolor")["status"], "converged");
+}
+
+TEST_F(tool_sweeps, bad_requests_are_refused) {
+  write("A.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 4\n1 2 1\n2 1 1\n");
+  EXPECT_NE(refused("--method jacobi").err.find("A.mtx: the diagonal entry of row 2 is zero"),
+            std::string::npos);
+  EXPECT_NE(refused("--method jacobbi").err.find("did you mean jacobi"), std::string::npos);
+  for (const char* omega : {"0", "2", "-1", "3"})
+    EXPECT_NE(refused("--method sor --omega " + std::string(omega)).err.find("between 0 and 2"),
+              std::string::npos);
+  refused("--method gauss-seidel --omega 1.2");
+  refused("--method cg --omega 1.2");
+  refused("--method jacobi --sweep backward");
+  refused("--method jacobi --ordering multicolor");
+  refused("--method jacobi --precond ic0");
+  refused("--method jacobi --precision mixed");
+  refused("--method jacobi --accel anderson:0");
+  refused("--method jacobi --accel anderson");
+  refused("--method cg --accel anderson:2");
+  refused("--stop mean-change:1e-5");
+  refused("--method jacobi --stop mean-change");
+  refused("--method jacobi --stop mean-change:1e-5 --fixed-iterations 3");
+  EXPECT_NE(refused("--stop mean-chnge:1").err.find("did you mean mean-change"), std::string::npos);
+  write("A.mtx", "%%MatrixMarket matrix array real general\n1 2\n1\n3\n");
+  EXPECT_NE(refused("--method jacobi").err.find("1 by 2, not square"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace vouch

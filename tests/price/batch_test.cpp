@@ -1,0 +1,89 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include <vouch/core/error.hpp>
+#include <vouch/core/random.hpp>
+#include <vouch/price/batch.hpp>
+#include <vouch/price/finite_difference.hpp>
+
+#include "devices.hpp"
+
+namespace vouch {
+namespace {
+
+std::vector<batch_option> random_options(std::int64_t count) {
+  std::vector<batch_option> all;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const auto u = [&](std::uint64_t stream) { return random_unit(stream, static_cast<std::uint64_t>(i)); };
+    batch_option b;
+    b.option.type = u(0) < 0.5 ? option_type::call : option_type::put;
+    b.option.spot = 60 + 80 * u(1);
+    b.option.strike = 80 + 40 * u(2);
+    b.option.rate = 0.1 * u(3);
+    b.option.dividend = 0.1 * u(4);
+    b.option.volatility = 0.05 + 0.7 * u(5);
+    b.option.expiry = 0.01 + 5 * u(6) * u(6);
+    if (u(7) < 0.5) b.exercise = exercise_style::american;
+    if (u(7) > 0.9) b.option.payoff = payoff_kind::cash_digital;
+    if (u(7) > 0.8 && u(7) < 0.9) {
+      b.option.barrier = barrier_kind::up_and_out;
+      b.option.barrier_level = b.option.spot * 1.3;
+      b.option.rebate = 2;
+    }
+    all.push_back(b);
+  }
+  return all;
+}
+
+TEST(batch, every_option_as_alone) {
+  const std::vector<batch_option> options = random_options(600);
+  std::vector<double> first;
+  for (const device& dev : testing::devices()) {
+    std::vector<valuation> values(options.size());
+    price_batch(dev, options, true, values);
+    int lost = 0;
+    for (std::size_t i = 0; i < options.size(); ++i) {
+      ASSERT_TRUE(fits_batch(options[i]));
+      const bool american = options[i].exercise == exercise_style::american;
+      const valuation exact =
+          american ? american_core(options[i].option, finest_boundary()) : closed_form(options[i].option);
+      if (std::isnan(values[i].price) || std::isnan(exact.price)) {
+        ++lost;
+        continue;
+      }
+      EXPECT_NEAR(values[i].price, exact.price, american ? 1e-4 : 1e-10) << i;
+      EXPECT_NEAR(values[i].delta, exact.delta, american ? 1e-4 : 1e-10) << i;
+      if (dev == device::cpu(1)) first.push_back(values[i].price);
+    }
+    EXPECT_LE(lost, 3);
+  }
+}
+
+// Finite differences know nothing of the boundary method.
+TEST(batch, american_options_agree_with_finite_differences) {
+  int count = 0;
+  for (const batch_option& b : random_options(120)) {
+    if (b.exercise != exercise_style::american) continue;
+    contract c;
+    c.plain = b.option;
+    c.exercise = b.exercise;
+    fd_options o;
+    o.tolerance = 3e-5;
+    const double price = american_core(b.option, fast_boundary()).price;
+    if (std::isnan(price)) continue;
+    EXPECT_NEAR(price, finite_difference_price(c, o).value.price, 1.2e-4) << count;
+    ++count;
+  }
+  EXPECT_GT(count, 40);
+}
+
+TEST(batch, lengths_are_checked) {
+  std::vector<valuation> values(2);
+  EXPECT_THROW(price_batch(device::cpu(1), random_options(3), false, values), shape_error);
+  price_batch(device::cpu(1), {}, false, {});
+}
+
+}  // namespace
+}  // namespace vouch

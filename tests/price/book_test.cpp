@@ -1,0 +1,138 @@
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <vouch/core/error.hpp>
+#include <vouch/price/book.hpp>
+#include <vouch/price/closed_form.hpp>
+#include <vouch/price/finite_difference.hpp>
+
+#include "devices.hpp"
+#include "temporary.hpp"
+
+namespace vouch {
+namespace {
+
+class book : public ::testing::Test, public testing::temporary_folder {
+ protected:
+  book_report price(const std::string& text, const device& dev = device::cpu(1), int threads = 1) {
+    std::ofstream(path("book.csv"), std::ios::binary) << text;
+    book_options options;
+    options.dev = dev;
+    options.threads = threads;
+    return price_book(path("book.csv"), path("prices.csv"), options);
+  }
+  std::string output() const {
+    std::ifstream file(path("prices.csv"), std::ios::binary);
+    std::ostringstream text;
+    text << file.rdbuf();
+    return text.str();
+  }
+  // The second cell of each line but the first.
+  std::vector<double> prices() const {
+    std::istringstream lines(output());
+    std::vector<double> all;
+    std::string line;
+    for (std::getline(lines, line); std::getline(lines, line);) {
+      const std::string cell = line.substr(line.find(',') + 1);
+      all.push_back(cell.front() == ',' ? -1 : std::stod(cell));
+    }
+    return all;
+  }
+};
+
+TEST_F(book, prices_every_kind) {
+  for (const device& dev : testing::devices()) {
+    const book_report r = price(
+        "type, exercise ,spot,strike,rate,volatility,expiry,payoff,barrier,barrier_level\r\n"
+        "call,,100,100,0.05,0.2,1,,,\r\n"
+        "put,american,100,100,0.05,0.2,1,,,\r\n"
+        "\r\n"
+        "call,european,100,100,0.05,0.2,1,cash-digital,,\n"
+        "put,american,100,100,-0.01,0.2,1,,,\n"
+        "call,european,100,100,0.05,0.2,1,,down-out,90\n"
+        "put,american,100,90,0.05,0.2,0,,,",
+        dev);
+    EXPECT_EQ(r.options, 6);
+    EXPECT_EQ(r.priced, 6);
+    EXPECT_EQ(r.failed, 0);
+    const std::vector<double> p = prices();
+    ASSERT_EQ(p.size(), 6u);
+    EXPECT_NEAR(p[0], 10.4505835722, 1e-9);
+    EXPECT_NEAR(p[1], 6.0903706, 1e-5);
+    EXPECT_NEAR(p[2], 0.5323248155, 1e-9);
+    EXPECT_GT(p[4], 8);
+    EXPECT_EQ(p[5], 0);
+    EXPECT_EQ(output().substr(0, output().find('\n')), "line,price,delta,gamma,theta,error");
+    EXPECT_NE(output().find("\n5,"), std::string::npos);  // the blank line counts
+  }
+}
+
+TEST_F(book, bad_lines_are_named_and_the_rest_is_priced) {
+  const book_report r = price(
+      "type,spot,strike,volatility,expiry\n"
+      "call,100,100,0.2,1\n"
+      "cll,100,100,0.2,1\n"
+      "call,100,1o0,0.2,1\n"
+      "call,100,100,0.2\n"
+      "call,100,100,0.2,1,7\n"
+      "call,-100,100,0.2,1\n"
+      "call,100,,0.2,1\n"
+      "put,100,100,0.2,1\n");
+  EXPECT_EQ(r.options, 8);
+  EXPECT_EQ(r.priced, 2);
+  EXPECT_EQ(r.failed, 6);
+  ASSERT_EQ(r.failures.size(), 6u);
+  EXPECT_EQ(r.failures[0].line, 3);
+  EXPECT_EQ(r.failures[0].column, 1);
+  EXPECT_EQ(r.failures[1].line, 4);
+  EXPECT_EQ(r.failures[1].column, 10);
+  EXPECT_EQ(r.failures[1].message, "strike: '1o0' is not a number");
+  EXPECT_EQ(r.failures[4].message, "spot -100 is negative");
+  EXPECT_EQ(prices().size(), 8u);
+  EXPECT_NE(output().find("\n4,,,,,\"strike: '1o0' is not a number\"\n"), std::string::npos);
+}
+
+TEST_F(book, the_header_must_be_right) {
+  const auto message = [&](const std::string& text) {
+    try {
+      price(text);
+    } catch (const parse_error& e) {
+      return std::string(e.what()).substr(path("book.csv").size());
+    }
+    return std::string("no error");
+  };
+  EXPECT_EQ(message(""), ":1: the file is empty");
+  EXPECT_EQ(message("type,spot,strik,volatility,expiry\n"), ":1:11: unknown column 'strik'");
+  EXPECT_EQ(message("type,spot,strike,spot,volatility,expiry\n"), ":1:18: column 'spot' is there twice");
+  EXPECT_EQ(message("type,spot,strike,volatility\n"), ":1: column expiry is missing");
+  EXPECT_EQ(output(), "");
+}
+
+TEST_F(book, the_same_bytes_for_any_number_of_threads) {
+  std::string text = "type,exercise,spot,strike,rate,dividend,volatility,expiry\n";
+  for (int i = 0; i < 20000; ++i)
+    text += (i % 2 ? "put," : "call,") + std::string(i % 50 ? "european," : "american,") +
+            std::to_string(60 + i % 80) + ",100,0.05,0.01,0." + std::to_string(10 + i % 60) +
+            (i % 777 ? ",1.5\n" : ",x\n");
+  price(text);
+  const std::string once = output();
+  const book_report r = price(text, device::cpu(1), 5);
+  EXPECT_EQ(output(), once);
+  EXPECT_EQ(r.options, 20000);
+  EXPECT_EQ(r.failed, 26);
+}
+
+TEST_F(book, stops_when_asked) {
+  std::ofstream(path("book.csv")) << "type,spot,strike,volatility,expiry\ncall,100,100,0.2,1\n";
+  book_options options;
+  options.stop = [] { return true; };
+  EXPECT_TRUE(price_book(path("book.csv"), path("prices.csv"), options).stopped);
+  EXPECT_EQ(output(), "");
+}
+
+}  // namespace
+}  // namespace vouch

@@ -1,0 +1,134 @@
+// The kernel that keeps its state on the chip: what its plan promises, and its results.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include <vouch/core/config.hpp>
+#include <vouch/price/fd_march.hpp>
+#include <vouch/price/fd_march_cuda.hpp>
+
+#include "devices.hpp"
+
+namespace vouch {
+namespace {
+
+contract reference() {
+  contract c;
+  c.plain.spot = c.plain.strike = 100;
+  c.plain.rate = 0.05;
+  c.plain.volatility = 0.2;
+  c.plain.expiry = 1;
+  return c;
+}
+
+// V := 2 (I - implicit L)^-1 V - V on rows [from, to) of the factors, nothing known of the others.
+void step_window(const march_factors& f, std::int64_t from, std::int64_t to, std::vector<double>& v) {
+  std::vector<double> y(v.size());
+  double t = 0;
+  const auto at = [](std::int64_t i) { return static_cast<std::size_t>(i); };
+  for (std::int64_t i = from; i < to; ++i) y[at(i)] = t = f.inverse[at(i)] * v[at(i)] - f.lower[at(i)] * t;
+  t = 0;
+  for (std::int64_t i = to - 1; i >= from; --i) {
+    t = y[at(i)] - f.upper[at(i)] * t;
+    v[at(i)] = 2 * t - v[at(i)];
+  }
+}
+
+// Where the plan lets a block go on alone, its own rows come out as if it had seen all.
+TEST(march_plan, blocks_may_go_on_alone) {
+  const contract c = reference();
+  for (const grid_kind kind : {grid_kind::logarithmic, grid_kind::uniform}) {
+    const fd_grid grid = make_grid(c, kind, 16384);
+    const fd_operator L = make_operator(c, grid, 0);
+    const double implicit = 0.5 / 32768;
+    const march_factors f = factor_for_march(L, implicit);
+    const auto plan = plan_march(L, f, implicit, 132);
+    ASSERT_TRUE(plan);
+    EXPECT_GE(plan->own * plan->blocks, grid.size());
+    EXPECT_LE(plan->own + 2 * plan->halo, 2048);
+    EXPECT_GE(plan->alone, 16);
+    for (const int block : {3, plan->blocks / 2, plan->blocks - 12}) {
+      std::vector<double> all, window;
+      for (const double s : grid.spot) all.push_back(std::max(s - 100, 0.0));
+      window = all;
+      const std::int64_t first = block * plan->own, from = std::max<std::int64_t>(first - plan->halo, 0);
+      for (std::int64_t k = 0; k < plan->alone; ++k) {
+        step_window(f, 0, grid.size(), all);
+        step_window(f, from, std::min(first + plan->own + plan->halo, grid.size()), window);
+      }
+      for (std::int64_t i = first; i < first + plan->own; ++i) {
+        const auto at = static_cast<std::size_t>(i);
+        ASSERT_NEAR(window[at], all[at], 1e-10 * (1 + all[at])) << block << ' ' << i;
+      }
+    }
+  }
+}
+
+TEST(march_plan, there_is_none_where_everything_hangs_together) {
+  const contract c = reference();
+  const fd_grid grid = make_grid(c, grid_kind::logarithmic, 16384);
+  const fd_operator L = make_operator(c, grid, 0);
+  EXPECT_FALSE(plan_march(L, factor_for_march(L, 0.05), 0.05, 132));
+}
+
+TEST(march_on_gpu, agrees_with_the_cpu) {
+  VOUCH_NEEDS_GPU();
+  const device gpu = testing::gpus().front();
+  for (const option_type type : {option_type::call, option_type::put})
+    for (const grid_kind kind : {grid_kind::logarithmic, grid_kind::uniform, grid_kind::concentrated})
+      for (const std::int64_t n : {64, 1000, 2048, 2049, 5003, 16384})
+        for (const time_scheme scheme :
+             {time_scheme::rannacher, time_scheme::crank_nicolson, time_scheme::implicit_euler}) {
+          contract c = reference();
+          c.plain.type = type;
+          c.plain.dividend = 0.02;
+          const fd_grid grid = make_grid(c, kind, n);
+          const auto segments = make_segments(c, n);
+          const auto got = march_on_gpu(gpu, c, grid, {}, segments, scheme);
+          if (!got) continue;
+          const auto want = march(c, grid, {}, segments, scheme, solve_precision::double_);
+          for (std::size_t i = 0; i < want.size(); ++i)
+            ASSERT_NEAR((*got)[i], want[i], 1e-9 * (1 + std::abs(want[i])))
+                << static_cast<int>(kind) << ' ' << n << ' ' << static_cast<int>(scheme) << ' ' << i;
+          EXPECT_EQ(march_on_gpu(gpu, c, grid, {}, segments, scheme), got);
+        }
+}
+
+TEST(march_on_gpu, the_contour_agrees_with_the_cpu) {
+  VOUCH_NEEDS_GPU();
+  if constexpr (built_with_cuda)
+    for (const option_type type : {option_type::call, option_type::put})
+      for (const grid_kind kind : {grid_kind::logarithmic, grid_kind::uniform, grid_kind::concentrated})
+        for (const std::int64_t n : {16, 500, 4096, 4097, 16000, 16384}) {
+          contract c = reference();
+          c.plain.type = type;
+          c.plain.dividend = 0.02;
+          const fd_grid grid = make_grid(c, kind, n);
+          const auto got = contour_cuda(testing::gpus().front(), c, grid, {});
+          ASSERT_TRUE(got);
+          const auto want = march_by_contour(c, grid, {});
+          // Rounding is magnified by the size of the contour's weights.
+          for (std::size_t i = 0; i < want.size(); ++i)
+            ASSERT_NEAR((*got)[i], want[i], 1e-8 * (1 + std::abs(want[i])))
+                << static_cast<int>(kind) << ' ' << n;
+        }
+}
+
+TEST(march_on_gpu, a_barrier_with_a_rebate) {
+  VOUCH_NEEDS_GPU();
+  contract c = reference();
+  c.plain.barrier = barrier_kind::up_and_out;
+  c.plain.barrier_level = 130;
+  const fd_grid grid = make_grid(c, grid_kind::logarithmic, 4001);
+  const auto segments = make_segments(c, 4000);
+  const fd_payment payment{0, 3};
+  const auto got = march_on_gpu(testing::gpus().front(), c, grid, payment, segments, time_scheme::rannacher);
+  ASSERT_TRUE(got);
+  const auto want = march(c, grid, payment, segments, time_scheme::rannacher, solve_precision::double_);
+  for (std::size_t i = 0; i < want.size(); ++i) ASSERT_NEAR((*got)[i], want[i], 1e-9) << i;
+}
+
+}  // namespace
+}  // namespace vouch

@@ -1,0 +1,194 @@
+#include <vouch/verify/h_matrix.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vouch/core/error.hpp>
+#include <vouch/verify/error_bound.hpp>
+
+#include "devices.hpp"
+#include "solve/systems.hpp"
+#include "sparse/matrices.hpp"
+#include "verify/exact.hpp"
+
+namespace vouch {
+namespace {
+
+using testing::dice;
+
+struct outcome {
+  bool proved = false;
+  error_bound bound;
+  std::vector<double> x, radius;
+};
+
+outcome verify_on(const device& dev, const csr<double>& A, const std::vector<double>& b,
+                  const std::vector<double>& x, const h_matrix_options& how, const bound_options& wish = {}) {
+  outcome result;
+  const csr<double> placed = A.to(dev);
+  const auto b_dev = array<double>::from(dev, b);
+  auto x_dev = array<double>::from(dev, x);
+  std::string reason;
+  const auto proof = h_matrix::prove(dev, placed, how, reason);
+  EXPECT_EQ(proof == nullptr, !reason.empty());
+  if (proof == nullptr) return result;
+  result.proved = true;
+  result.bound = bound_error(dev, placed, *proof, b_dev, x_dev, wish);
+  result.x = x_dev.to_vector();
+  result.radius = result.bound.radius.to_vector();
+  return result;
+}
+
+std::vector<double> near(const std::vector<mpq_class>& exact, dice& die, double error) {
+  std::vector<double> x;
+  for (const mpq_class& value : exact) x.push_back(value.get_d() * (1 + error * (2 * die.unit() - 1)));
+  return x;
+}
+
+// Matrices that are H-matrices, barely are, barely are not, and singular ones.
+testing::entries adversarial(dice& die, int n, int kind, bool symmetric) {
+  testing::entries list;
+  for (int i = 0; i < n; ++i)
+    for (int j = symmetric ? i + 1 : 0; j < n; ++j) {
+      if (j == i || die.unit() > 0.5) continue;
+      const double value = kind == 0 ? die.number(true) : die.below(9) - 4;
+      if (value == 0) continue;
+      list[{i, j}] = value;
+      if (symmetric) list[{j, i}] = value;
+    }
+  for (int i = 0; i < n; ++i) {
+    double sum = 0;
+    for (int j = 0; j < n; ++j)
+      if (const auto at = list.find({i, j}); at != list.end()) sum += std::fabs(at->second);
+    if (kind == 1 && die.unit() < 0.8) sum += die.below(2);         // singular or nearly dominant
+    if (kind == 2) sum = sum * (1 + 0x1p-52 * (die.below(9) - 4));  // ill-conditioned to 1e16
+    if (kind == 3) sum *= 0.5 + die.unit();                         // no H-matrix perhaps
+    if (kind == 0) sum *= 1 + die.unit();
+    if (sum != 0) list[{i, i}] = die.below(2) != 0 && !symmetric ? -sum : sum;
+  }
+  return list;
+}
+
+TEST(h_matrix, bounds_contain_the_rational_solution_and_singular_matrices_never_verify) {
+  int proved = 0, singular = 0;
+  for (const device& dev : testing::devices())
+    for (int c = 0; c < testing::campaign(dev.is_cuda() ? 20000 : 100000); ++c) {
+      dice die(static_cast<std::uint64_t>(c) + 1000000);
+      const int n = 1 + die.below(7);
+      const bool symmetric = c % 2 == 0;
+      const csr<double> A = testing::matrix_of(n, n, adversarial(die, n, c % 4, symmetric));
+      std::vector<double> b;
+      for (int i = 0; i < n; ++i) b.push_back(die.number(false));
+      const auto exact = testing::exact_solution(testing::exactly(A), b);
+      const std::vector<double> x =
+          exact ? near(*exact, die, std::ldexp(1.0, -die.below(53))) : std::vector<double>(b);
+      bound_options wish;
+      if (c % 8 < 4) wish.relative = 1e-14;
+      const outcome found = verify_on(dev, A, b, x, {{}, symmetric, symmetric, die.below(4)}, wish);
+      if (!exact) {
+        ++singular;
+        ASSERT_FALSE(found.proved) << "case " << c;
+        continue;
+      }
+      if (!found.proved || !found.bound.verified) continue;
+      ++proved;
+      ASSERT_TRUE(testing::contains(*exact, found.x, found.radius)) << "case " << c;
+    }
+  EXPECT_GT(proved, 300);
+  EXPECT_GT(singular, 10);
+}
+
+TEST(h_matrix, refines_to_the_last_digits) {
+  for (const device& dev : testing::devices()) {
+    const csr<double> A = testing::laplacian(5);
+    const std::vector<double> b(25, 0.1);
+    const auto exact = testing::exact_solution(testing::exactly(A), b);
+    dice die(5);
+    const outcome found =
+        verify_on(dev, A, b, near(*exact, die, 1e-6), {{}, true, true, 2}, {{}, 4 * 0x1p-53, 10});
+    ASSERT_TRUE(found.bound.reached) << found.bound.reason;
+    EXPECT_TRUE(testing::contains(*exact, found.x, found.radius));
+    EXPECT_EQ(found.bound.digits(), 15);
+    EXPECT_GE(found.bound.refinements, 1);
+  }
+}
+
+// The bound that needs no refinement is close to the error on a grid.
+TEST(h_matrix, is_sharp_on_a_grid) {
+  for (const device& dev : testing::devices()) {
+    const csr<double> A = testing::laplacian(6);
+    const std::vector<double> b(36, 1.0);
+    const auto exact = testing::exact_solution(testing::exactly(A), b);
+    dice die(6);
+    const std::vector<double> x = near(*exact, die, 1e-8);
+    const outcome found = verify_on(dev, A, b, x, {{}, true, true, 2});
+    ASSERT_TRUE(found.bound.verified);
+    std::vector<double> ratio;
+    for (std::size_t i = 0; i < x.size(); ++i)
+      ratio.push_back(found.radius[i] / std::fabs(mpq_class((*exact)[i] - mpq_class(x[i])).get_d()));
+    std::nth_element(ratio.begin(), ratio.begin() + 18, ratio.end());
+    EXPECT_LT(ratio[18], 100);
+  }
+}
+
+// Every system within the radii, taken at its corners.
+TEST(h_matrix, covers_uncertain_data) {
+  const device cpu = device::cpu(1);
+  const csr<double> A = testing::laplacian(3);
+  const std::vector<double> b(9, 1.0);
+  const double radius = 0.01;
+  const auto exact = testing::exact_solution(testing::exactly(A), b);
+  dice die(8);
+  const outcome found =
+      verify_on(cpu, A, b, near(*exact, die, 0), {{radius, radius}, true, true, 2}, {{radius, radius}, 0, 0});
+  ASSERT_TRUE(found.bound.verified);
+  for (int c = 0; c < 200; ++c) {
+    csr<double> corner = A.to(cpu);
+    std::vector<double> rhs = b;
+    for (std::int64_t k = 0; k < corner.nonzeros(); ++k) corner.val[k] *= die.below(2) != 0 ? 1.0099 : 0.9901;
+    for (double& value : rhs) value *= die.below(2) != 0 ? 1.0099 : 0.9901;
+    EXPECT_TRUE(
+        testing::contains(*testing::exact_solution(testing::exactly(corner), rhs), found.x, found.radius));
+  }
+}
+
+TEST(h_matrix, proves_larger_systems_of_every_kind) {
+  for (const device& dev : testing::devices()) {
+    for (const csr<double>& A : {testing::laplacian(40), testing::random_spd(500, 6, 3)}) {
+      const std::vector<double> b(static_cast<std::size_t>(A.rows), 1.0);
+      const outcome found = verify_on(dev, A, b, b, {{}, true, true, 2}, {{}, 1e-10, 10});
+      EXPECT_TRUE(found.bound.reached) << found.bound.reason;
+    }
+    testing::entries upwind;  // unsymmetric: convection and diffusion
+    for (int i = 0; i < 300; ++i) {
+      upwind[{i, i}] = 3;
+      if (i > 0) upwind[{i, i - 1}] = -2;
+      if (i < 299) upwind[{i, i + 1}] = -1;
+    }
+    const std::vector<double> b(300, 1.0);
+    const outcome found = verify_on(dev, testing::matrix_of(300, 300, upwind), b, b, {}, {{}, 1e-10, 10});
+    EXPECT_TRUE(found.bound.reached) << found.bound.reason;
+  }
+}
+
+TEST(h_matrix, says_so_where_x_is_no_number) {
+  for (const device& dev : testing::devices()) {
+    const csr<double> A = testing::laplacian(3);
+    std::vector<double> x(9, 1.0);
+    x[4] = std::nan("");
+    const outcome found = verify_on(dev, A, std::vector<double>(9, 1.0), x, {{}, true, true, 2});
+    EXPECT_TRUE(found.proved);
+    EXPECT_FALSE(found.bound.verified);
+    EXPECT_FALSE(found.bound.reason.empty());
+  }
+}
+
+TEST(h_matrix, natural_boundaries_are_singular) {
+  for (const device& dev : testing::devices())
+    EXPECT_FALSE(verify_on(dev, testing::laplacian(12, true), std::vector<double>(144),
+                           std::vector<double>(144), {{}, true, true, 2})
+                     .proved);
+}
+
+}  // namespace
+}  // namespace vouch

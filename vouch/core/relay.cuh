@@ -1,0 +1,80 @@
+// vouch/core/relay.cuh -- numbers that travel between blocks of a running kernel, each with a stamp; private.
+//
+// A word holds 32 bits of the number and the stamp and is written and read as one, so that who sees the stamp
+// has the number: no fence, no flag, one way through L2. The number itself orders nothing but itself.
+#pragma once
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+namespace vouch {
+
+/// Words of a number.
+template <class T>
+inline constexpr int relay_words = static_cast<int>(sizeof(T) / 4);
+
+namespace relay {
+
+__device__ inline std::uint64_t word(std::uint32_t bits, std::uint32_t stamp) {
+  return std::uint64_t{stamp} << 32 | bits;
+}
+__device__ inline bool has(std::uint64_t word, std::uint32_t stamp) {
+  return static_cast<std::uint32_t>(word >> 32) == stamp;
+}
+__device__ inline void store(std::uint64_t* at, std::uint64_t word) {
+  asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(at), "l"(word) : "memory");
+}
+__device__ inline void store_pair(std::uint64_t* at, std::uint64_t first, std::uint64_t second) {
+  asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};" ::"l"(at), "l"(first), "l"(second) : "memory");
+}
+__device__ inline std::uint64_t load(const std::uint64_t* at) {
+  std::uint64_t word;
+  asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(word) : "l"(at) : "memory");
+  return word;
+}
+__device__ inline void load_pair(const std::uint64_t* at, std::uint64_t& first, std::uint64_t& second) {
+  asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];" : "=l"(first), "=l"(second) : "l"(at) : "memory");
+}
+
+}  // namespace relay
+
+/// The words of a number begin at `at`, those of a double on 16 bytes.
+__device__ inline void send(std::uint64_t* at, float value, std::uint32_t stamp) {
+  relay::store(at, relay::word(__float_as_uint(value), stamp));
+}
+__device__ inline void send(std::uint64_t* at, double value, std::uint32_t stamp) {
+  const auto bits = static_cast<std::uint64_t>(__double_as_longlong(value));
+  relay::store_pair(at, relay::word(static_cast<std::uint32_t>(bits), stamp),
+                    relay::word(static_cast<std::uint32_t>(bits >> 32), stamp));
+}
+
+/// Waits for the number with this stamp.
+__device__ inline void receive(const std::uint64_t* at, float& value, std::uint32_t stamp) {
+  std::uint64_t word = relay::load(at);
+  while (!relay::has(word, stamp)) word = relay::load(at);
+  value = __uint_as_float(static_cast<std::uint32_t>(word));
+}
+__device__ inline void receive(const std::uint64_t* at, double& value, std::uint32_t stamp) {
+  std::uint64_t low, high;
+  do relay::load_pair(at, low, high);
+  while (!relay::has(low, stamp) || !relay::has(high, stamp));
+  value = __longlong_as_double(static_cast<long long>(high << 32 | (low & 0xffffffffu)));
+}
+
+/// The same for 32 bytes of words: 4 floats or 2 doubles, on 16 bytes.
+__device__ inline void receive(const std::uint64_t* at, float (&value)[4], std::uint32_t stamp) {
+  std::uint64_t word[4];
+  do {
+    relay::load_pair(at, word[0], word[1]);
+    relay::load_pair(at + 2, word[2], word[3]);
+  } while (!relay::has(word[0], stamp) || !relay::has(word[1], stamp) || !relay::has(word[2], stamp) ||
+           !relay::has(word[3], stamp));
+#pragma unroll
+  for (int k = 0; k < 4; ++k) value[k] = __uint_as_float(static_cast<std::uint32_t>(word[k]));
+}
+__device__ inline void receive(const std::uint64_t* at, double (&value)[2], std::uint32_t stamp) {
+  receive(at, value[0], stamp);
+  receive(at + 2, value[1], stamp);
+}
+
+}  // namespace vouch

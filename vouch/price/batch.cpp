@@ -1,0 +1,30 @@
+#include <vouch/price/batch.hpp>
+
+#include <vouch/core/config.hpp>
+#include <vouch/core/error.hpp>
+
+namespace vouch {
+
+bool fits_batch(const batch_option& b) {
+  const plain_option& o = b.option;
+  const bool vanilla = o.payoff == payoff_kind::vanilla, barrier = o.barrier != barrier_kind::none;
+  if (b.exercise == exercise_style::european) return vanilla || !barrier;
+  return b.exercise == exercise_style::american && vanilla && !barrier &&
+         early_exercise_of(o) != early_exercise::two_boundaries;
+}
+
+void price_batch(const device& dev, std::span<const batch_option> options, bool greeks,
+                 std::span<valuation> values) {
+  if (options.size() != values.size()) throw shape_error("price_batch: as many values as options are needed");
+  const boundary_scheme& scheme = fast_boundary();
+  if constexpr (built_with_cuda)
+    if (dev.is_cuda()) return detail::price_batch_cuda(dev, options, scheme, greeks, values);
+  const auto count = static_cast<std::int64_t>(options.size());
+#pragma omp parallel for num_threads(dev.threads()) schedule(dynamic, 64)
+  for (std::int64_t i = 0; i < count; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    values[at] = price_in_batch(options[at], scheme, greeks);
+  }
+}
+
+}  // namespace vouch

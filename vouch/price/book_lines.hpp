@@ -1,0 +1,42 @@
+// vouch/price/book_lines.hpp -- lines of a book of options as numbers, and prices as lines; private.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <vouch/price/batch.hpp>
+#include <vouch/price/book.hpp>
+
+namespace vouch {
+
+enum class book_column : std::uint8_t {
+  type,
+  exercise,
+  spot,
+  strike,
+  rate,
+  dividend,
+  volatility,
+  expiry,
+  payoff,
+  cash,
+  barrier,
+  barrier_level,
+  rebate
+};
+
+/// The columns that the first line names.
+///
+/// Throws  parse_error  see price_book
+std::vector<book_column> parse_book_header(const std::string& file, std::string_view line);
+
+/// One line. Returns false, with what is wrong, for a line that describes no option.
+bool parse_book_line(const std::vector<book_column>& columns, std::string_view line, batch_option& option,
+                     book_failure& failure);
+
+std::string book_output_header(bool greeks);
+void print_book_line(std::string& text, std::int64_t line, const valuation& v, bool greeks);
+void print_book_failure(std::string& text, const book_failure& failure, bool greeks);
+
+}  // namespace vouch

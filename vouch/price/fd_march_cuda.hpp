@@ -1,0 +1,61 @@
+// vouch/price/fd_march_cuda.hpp -- steps in time on a GPU; private, defined only in CUDA builds.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <vouch/core/device.hpp>
+#include <vouch/price/batch.hpp>
+#include <vouch/price/contract.hpp>
+#include <vouch/price/fd_grid.hpp>
+#include <vouch/price/fd_march.hpp>
+
+namespace vouch {
+
+/// A boundary value over steps of one length: slope * slope_factor^k + constant * constant_factor^k.
+struct march_edge {
+  double slope = 0, constant = 0;
+  double slope_factor = 1, constant_factor = 1;
+};
+
+/// (I - implicit L) factored: change_i = inverse_i rhs_i - lower_i change_{i-1}, then x_i = change_i - upper_i
+/// x_{i+1}. The first and the last row keep their right-hand side.
+struct march_factors {
+  std::vector<double> lower, inverse, upper;
+};
+march_factors factor_for_march(const fd_operator& L, double implicit);
+
+/// What a matrix allows: blocks of the kernel go on alone for some steps with rows to spare on both sides.
+struct march_plan {
+  int blocks = 0;
+  std::int64_t own = 0;    // rows whose result a block keeps
+  std::int64_t halo = 0;   // rows on each side that it computes and drops
+  std::int64_t alone = 0;  // steps between two exchanges
+  int reach = 0;           // groups of rows over which eliminations are coupled
+};
+/// Nothing where the inverse decays too slowly for one block's window. Neglected couplings are below 1e-13 of
+/// V.
+std::optional<march_plan> plan_march(const fd_operator& L, const march_factors& factors, double implicit,
+                                     int processors);
+
+/// values advanced by `steps` steps of ratio * implicit, all in one kernel.
+///
+/// Memory  values on the host, n of them.
+void march_cuda(const device& gpu, const march_factors& factors, const march_plan& plan, std::int64_t steps,
+                double ratio, const march_edge& first, const march_edge& last, std::span<double> values);
+
+/// Whether march_on_gpu takes the contract: European, without cash dividends or a local volatility.
+bool fits_gpu_march(const contract& c);
+
+/// march() on a GPU; nothing where a plan does not exist.
+std::optional<std::vector<double>> march_on_gpu(const device& gpu, const contract& c, const fd_grid& grid,
+                                                const fd_payment& payment,
+                                                const std::vector<fd_segment>& segments, time_scheme scheme);
+
+/// march_by_contour() on a GPU; nothing for more than 16384 nodes. seconds, if not null, gets the time of the
+/// kernels alone.
+std::optional<std::vector<double>> contour_cuda(const device& gpu, const contract& c, const fd_grid& grid,
+                                                const fd_payment& payment, double* seconds = nullptr);
+
+}  // namespace vouch

@@ -1,0 +1,128 @@
+// What the kernel of fd_march_cuda.cu needs to know of a matrix, and the segments that it runs.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <vouch/core/config.hpp>
+#include <vouch/price/fd_march_cuda.hpp>
+#include <vouch/price/talbot.hpp>
+
+namespace vouch {
+namespace {
+
+constexpr std::int64_t window = 2048;  // rows of a block
+constexpr std::int64_t group = 64;     // rows whose elimination is coupled by shuffles
+constexpr int most_reach = 8;          // groups
+constexpr double neglected = 1e-14;
+constexpr std::int64_t most_alone = 256;
+
+// log of the bound of what `steps` steps carry over `distance` rows: min over l of steps log((1+z)/(1-z)) - l
+// distance, z = alpha (2 cosh l - 2), from the symbol of one step moved into the complex plane.
+double log_influence(double alpha, double steps, double distance) {
+  double best = 0;
+  for (int k = 1; k < 400; ++k) {
+    const double l = std::acosh(1 + 0.5 * (k / 400.0) / alpha);  // z = k / 400
+    best = std::min(best, steps * std::log((400.0 + k) / (400.0 - k)) - l * distance);
+  }
+  return best;
+}
+
+double largest(const std::vector<double>& v) {
+  double m = 0;
+  for (const double x : v) m = std::max(m, std::abs(x));
+  return m;
+}
+
+// How far the largest of the multipliers lets a carry reach.
+int reach_of(double multiplier) {
+  if (!(multiplier > 0)) return 1;
+  if (!(multiplier < 1)) return most_reach + 1;
+  return static_cast<int>(std::ceil(-std::log(0x1p-60) / (-std::log(multiplier) * static_cast<double>(group))));
+}
+
+march_edge edge_of(const boundary_exponentials& terms, const contract& c, double elapsed, double length) {
+  // boundary_terms counts decay over the whole expiry.
+  const double slope_decay = terms[0].decay / c.plain.expiry, constant_decay = terms[1].decay / c.plain.expiry;
+  return {terms[0].amount * std::exp(-slope_decay * elapsed),
+          terms[1].amount * std::exp(-constant_decay * elapsed), std::exp(-slope_decay * length),
+          std::exp(-constant_decay * length)};
+}
+
+}  // namespace
+
+march_factors factor_for_march(const fd_operator& L, double implicit) {
+  const std::size_t n = L.lower.size();
+  march_factors f{std::vector<double>(n, 0.0), std::vector<double>(n, 1.0), std::vector<double>(n, 0.0)};
+  double multiplier = 0;
+  for (std::size_t i = 1; i + 1 < n; ++i) {
+    const double a = L.lower[i], c = L.upper[i];
+    const double pivot = 1 + implicit * (a + c + L.rate) + implicit * a * multiplier;
+    multiplier = -implicit * c / pivot;
+    f.inverse[i] = 1 / pivot;
+    f.lower[i] = -implicit * a / pivot;
+    f.upper[i] = multiplier;
+  }
+  return f;
+}
+
+std::optional<march_plan> plan_march(const fd_operator& L, const march_factors& factors, double implicit,
+                                     int processors) {
+  const auto n = static_cast<std::int64_t>(L.lower.size());
+  march_plan plan;
+  plan.reach = std::max(reach_of(largest(factors.lower)), reach_of(largest(factors.upper)));
+  if (plan.reach > most_reach) return std::nullopt;
+  if (n <= window) {  // one block has it all
+    plan.own = n;
+    plan.blocks = 1;
+    plan.alone = std::numeric_limits<std::int64_t>::max() / 2;
+    return plan;
+  }
+  plan.own = std::max<std::int64_t>(ceil_div<std::int64_t>(n, processors), 32);
+  plan.blocks = static_cast<int>(ceil_div(n, plan.own));
+  plan.halo = (window - plan.own) / 2;
+  if (plan.halo < group) return std::nullopt;
+  const double alpha = implicit * std::max(largest(L.lower), largest(L.upper));
+  const auto fits = [&](std::int64_t steps) {
+    return log_influence(alpha, static_cast<double>(steps), static_cast<double>(plan.halo)) <
+           std::log(neglected);
+  };
+  while (plan.alone < most_alone && fits(plan.alone + 1)) ++plan.alone;
+  if (plan.alone == 0) return std::nullopt;
+  return plan;
+}
+
+bool fits_gpu_march(const contract& c) { return c.exercise == exercise_style::european && c.is_plain(); }
+
+std::optional<std::vector<double>> march_on_gpu([[maybe_unused]] const device& gpu, const contract& c,
+                                                const fd_grid& grid, const fd_payment& payment,
+                                                const std::vector<fd_segment>& segments, time_scheme scheme) {
+  if (!built_with_cuda || !fits_gpu_march(c) || segments.size() != 1 || grid.size() < 64) return std::nullopt;
+  const fd_segment& s = segments.front();
+  const double length = (s.to - s.from) / static_cast<double>(s.steps);
+  const double implicit = scheme == time_scheme::implicit_euler ? length : 0.5 * length;
+  const fd_operator L = make_operator(c, grid, 0);
+  const march_factors factors = factor_for_march(L, implicit);
+  const auto plan = plan_march(L, factors, implicit, gpu.processors());
+  if (!plan) return std::nullopt;
+  std::vector<double> values;
+  for (const double spot : grid.spot) values.push_back(payoff_at(c.plain, spot) - payment.less);
+  const auto first = boundary_terms(c, payment, grid.spot.front(), false);
+  const auto last = boundary_terms(c, payment, grid.spot.back(), true);
+  values.front() = first[0].amount + first[1].amount;
+  values.back() = last[0].amount + last[1].amount;
+  double elapsed = 0;
+  const auto run = [&](std::int64_t steps, double ratio) {
+    if (steps <= 0) return;
+    const double each = ratio * implicit;
+    if constexpr (built_with_cuda)
+      march_cuda(gpu, factors, *plan, steps, ratio, edge_of(first, c, elapsed, each),
+                 edge_of(last, c, elapsed, each), values);
+    elapsed += each * static_cast<double>(steps);
+  };
+  const std::int64_t damped = scheme == time_scheme::rannacher ? std::min<std::int64_t>(2, s.steps) : 0;
+  run(2 * damped, 1);
+  run(s.steps - damped, scheme == time_scheme::implicit_euler ? 1 : 2);
+  return values;
+}
+
+}  // namespace vouch

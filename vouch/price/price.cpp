@@ -1,0 +1,148 @@
+#include <vouch/price/price.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+#include <vouch/core/error.hpp>
+#include <vouch/price/american.hpp>
+#include <vouch/price/closed_form.hpp>
+
+namespace vouch {
+namespace {
+
+constexpr double unit = 1.1102230246251565e-16;
+
+double rounding(const contract& c) { return 16 * unit * std::max(c.plain.spot, c.plain.strike); }
+
+bool has_barrier(const contract& c) { return c.plain.barrier != barrier_kind::none; }
+
+// A Bermudan option without dates before its expiry is European.
+exercise_style effective_exercise(const contract& c) {
+  if (c.exercise != exercise_style::bermudan) return c.exercise;
+  const auto counts = [&](double date) { return date >= 0 && date < c.plain.expiry; };
+  return std::any_of(c.exercise_dates.begin(), c.exercise_dates.end(), counts) ? exercise_style::bermudan
+                                                                               : exercise_style::european;
+}
+
+bool has_formula(const contract& c) {
+  return c.is_plain() && (!has_barrier(c) || c.plain.payoff == payoff_kind::vanilla);
+}
+
+bool is_random(const contract& c) {
+  return typical_volatility(c) > 0 && c.plain.expiry > 0 && c.plain.spot > 0;
+}
+
+pricing exact(const contract& c, const valuation& value, pricing_method method) {
+  pricing p;
+  p.value = value;
+  p.method = method;
+  p.error_estimate = rounding(c);
+  return p;
+}
+
+// A barrier that is hit already.
+std::optional<pricing> decided(contract& c) {
+  if (!has_barrier(c) || !barrier_is_hit(c.plain)) return std::nullopt;
+  if (!is_in(c.plain.barrier)) {
+    pricing p = exact(c, {c.plain.rebate, 0, 0, 0, 0, 0}, pricing_method::limit);
+    p.closed_form = c.plain.rebate;
+    return p;
+  }
+  c.plain.barrier = barrier_kind::none;  // it has begun: the plain option
+  return std::nullopt;
+}
+
+// The share's path where nothing is random, for a European option with cash dividends or rates that change.
+valuation certain_path(const contract& c) {
+  double share = c.plain.spot, from = 0;
+  const auto grow = [&](double to) {
+    const double rate = integral_to(c.rates, c.plain.rate, to) - integral_to(c.rates, c.plain.rate, from);
+    share *= std::exp(rate - c.plain.dividend * (to - from));
+    from = to;
+  };
+  for (const cash_dividend& d : c.dividends) {
+    if (d.time <= 0 || d.time >= c.plain.expiry) continue;
+    grow(d.time);
+    share = std::max(share - d.amount, 0.0);
+  }
+  grow(c.plain.expiry);
+  const double discount = std::exp(-integral_to(c.rates, c.plain.rate, c.plain.expiry));
+  return {discount * payoff_at(c.plain, share), 0, 0, 0, 0, 0};
+}
+
+pricing without_randomness(const contract& c) {
+  if (effective_exercise(c) == exercise_style::european && has_formula(c)) {
+    pricing p = exact(c, closed_form(c.plain), pricing_method::limit);
+    p.closed_form = p.value.price;
+    return p;
+  }
+  if (effective_exercise(c) == exercise_style::american && has_formula(c) && !has_barrier(c) &&
+      c.plain.payoff == payoff_kind::vanilla)
+    return exact(c, certain_american_price(c.plain), pricing_method::limit);
+  if (c.plain.expiry == 0)
+    return exact(c, {payoff_at(c.plain, c.plain.spot), 0, 0, 0, 0, 0}, pricing_method::limit);
+  if (effective_exercise(c) == exercise_style::european && !has_barrier(c)) {
+    pricing p = exact(c, certain_path(c), pricing_method::limit);
+    p.has_vega_and_rho = false;
+    return p;
+  }
+  throw value_error("without volatility, or with a spot of 0, this product has no method",
+                    "a positive volatility and spot are needed");
+}
+
+std::optional<pricing> by_formula(const contract& c, bool forced) {
+  const exercise_style exercise = effective_exercise(c);
+  if (!has_formula(c)) return std::nullopt;
+  const bool vanilla = !has_barrier(c) && c.plain.payoff == payoff_kind::vanilla;
+  if (exercise == exercise_style::european || (exercise == exercise_style::american && vanilla &&
+                                               early_exercise_of(c.plain) == early_exercise::never)) {
+    pricing p = exact(c, closed_form(c.plain), pricing_method::closed_form);
+    p.closed_form = p.value.price;
+    return p;
+  }
+  if (forced || exercise != exercise_style::american || !vanilla ||
+      early_exercise_of(c.plain) != early_exercise::one_boundary)
+    return std::nullopt;
+  const american_valuation v = american_price(c.plain);
+  if (!std::isfinite(v.value.price)) return std::nullopt;
+  pricing p = exact(c, v.value, pricing_method::boundary);
+  p.error_estimate = v.error_estimate;
+  return p;
+}
+
+}  // namespace
+
+const char* name(pricing_method method) {
+  switch (method) {
+    case pricing_method::limit:
+      return "limit";
+    case pricing_method::closed_form:
+      return "closed-form";
+    case pricing_method::boundary:
+      return "andersen-lake";
+    default:
+      return "finite-difference";
+  }
+}
+
+pricing price(contract c, const pricing_options& options) {
+  check(c);
+  if (const auto p = decided(c)) return *p;
+  if (!is_random(c)) return without_randomness(c);
+  const std::optional<pricing> formula = by_formula(c, options.force_finite_difference);
+  const bool wanted = options.force_finite_difference || options.finite_difference.space_nodes > 0;
+  if (formula && !wanted && formula->error_estimate <= std::max(options.finite_difference.tolerance, 1e-12))
+    return *formula;
+  c.exercise = effective_exercise(c);
+  pricing p;
+  p.method = pricing_method::finite_difference;
+  p.grid = finite_difference_price(c, options.finite_difference);
+  p.value = p.grid->value;
+  p.error_estimate = p.grid->error_estimate;
+  p.tolerance_met = p.grid->tolerance_met;
+  p.has_vega_and_rho = options.finite_difference.greeks;
+  if (formula) p.closed_form = formula->closed_form;
+  return p;
+}
+
+}  // namespace vouch

@@ -1,0 +1,40 @@
+// vouch/price/words.hpp -- the words by which options are described in text.
+#pragma once
+#include <array>
+#include <optional>
+#include <string_view>
+
+#include <vouch/price/types.hpp>
+
+namespace vouch {
+
+inline constexpr std::array<std::string_view, 2> type_words{"call", "put"};
+inline constexpr std::array<std::string_view, 3> exercise_words{"european", "american", "bermudan"};
+inline constexpr std::array<std::string_view, 3> payoff_words{"vanilla", "cash-digital", "asset-digital"};
+inline constexpr std::array<std::string_view, 5> barrier_words{"none", "up-in", "up-out", "down-in",
+                                                               "down-out"};
+
+namespace detail {
+template <class Kind, std::size_t Count>
+std::optional<Kind> find_word(const std::array<std::string_view, Count>& words, std::string_view word) {
+  for (std::size_t k = 0; k < Count; ++k)
+    if (words[k] == word) return static_cast<Kind>(k);
+  return std::nullopt;
+}
+}  // namespace detail
+
+/// What a word means; nothing where it is none of them.
+inline std::optional<option_type> type_of(std::string_view word) {
+  return detail::find_word<option_type>(type_words, word);
+}
+inline std::optional<exercise_style> exercise_of(std::string_view word) {
+  return detail::find_word<exercise_style>(exercise_words, word);
+}
+inline std::optional<payoff_kind> payoff_of(std::string_view word) {
+  return detail::find_word<payoff_kind>(payoff_words, word);
+}
+inline std::optional<barrier_kind> barrier_of(std::string_view word) {
+  return detail::find_word<barrier_kind>(barrier_words, word);
+}
+
+}  // namespace vouch

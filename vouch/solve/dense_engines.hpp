@@ -1,0 +1,45 @@
+// vouch/solve/dense_engines.hpp -- sweeps over a dense matrix that run on a GPU by themselves; private.
+#pragma once
+#include <memory>
+
+#include <vouch/core/device.hpp>
+#include <vouch/dense/aligned_rows.hpp>
+#include <vouch/solve/cg_engine.hpp>
+#include <vouch/solve/sweeper.hpp>
+
+namespace vouch {
+
+/// The Jacobi iteration: one kernel from the first sweep to the last.
+///
+/// Memory  A must outlive the engine; n values a few times besides.
+/// Result  As sweep_engine on the CPU, up to rounding: it ends with the iterate of the sweep that met the
+/// target
+///         itself. The same bits on every run on one GPU.
+/// Throws  value_error  more than 8 earlier iterates are to be mixed; no room for the matrix's rows
+template <real T>
+std::unique_ptr<cg_engine<T>> dense_jacobi_cuda(const device& dev, const detail::aligned_rows<T>& A,
+                                                const sweep_rule& rule, bool by_residual,
+                                                const acceleration& accelerate);
+
+/// Gauss-Seidel and SOR, in every order: what the sequential algorithm computes, up to rounding, the condition
+/// of blocks of 128 (double: 64) rows on the diagonal counted in. The same bits on every run on one GPU.
+///
+/// Memory  A must outlive the engine; 1 KiB (double: 1 KiB) a row besides, for symmetric sweeps twice that.
+/// Throws  value_error  mixing is asked for; the GPU has fewer than 128 (double: 64) multiprocessors
+template <real T>
+std::unique_ptr<cg_engine<T>> dense_seidel_cuda(const device& dev, const detail::aligned_rows<T>& A,
+                                                const sweep_rule& rule, bool by_residual,
+                                                const acceleration& accelerate);
+
+/// A run reduces the residual by at most this; then the verified loop looks, and goes on from a fresh one.
+template <real T>
+inline constexpr double deepest_on_gpu = sizeof(T) == 4 ? 0x1p-21 : 0x1p-46;
+
+/// When a run ends by the residual: at the rule's target, but not below what it can attain.
+template <real T>
+double residual_trigger(const cg_rule& rule, bool by_residual) {
+  constexpr double deepest = deepest_on_gpu<T> * deepest_on_gpu<T>;
+  return by_residual && rule.target_squared < deepest ? deepest : rule.target_squared;
+}
+
+}  // namespace vouch

@@ -1,0 +1,151 @@
+// Plans and runs the kernel of dense_jacobi.cuh.
+#include <cuda_runtime.h>
+
+#include <string>
+
+#include <vouch/core/error.hpp>
+#include <vouch/solve/dense_engine_cuda.cuh>
+#include <vouch/solve/dense_jacobi.cuh>
+
+namespace vouch {
+namespace {
+
+using namespace jacobi_kernel;
+
+// How the kernel uses a multiprocessor.
+struct plan {
+  std::int64_t blocks = 0;
+  int rows = 8;  // taken at a time
+  int stages = 0;
+  bool resident = false;
+  bool columns_shared = true;
+  std::size_t bytes = 0;
+};
+
+template <class T>
+auto kernel_of(int rows) {
+  return rows == 8 ? jacobi_sweeps<T, T, 8> : jacobi_sweeps<T, T, 4>;
+}
+
+template <class T, int Rows>
+plan plan_with(const device& dev, std::int64_t n, int depth) {
+  plan p;
+  p.rows = Rows;
+  p.blocks = std::min<std::int64_t>(dev.processors(), n);
+  const std::int64_t room = dense_engine::shared_room(dev, jacobi_sweeps<T, T, Rows>, "jacobi_sweeps");
+  const std::int64_t tiles = ceil_div<std::int64_t>(most_rows(n, p.blocks), Rows) * pieces_of<T>(n);
+  const std::int64_t a_stage = Rows * piece_bytes + 2 * static_cast<std::int64_t>(sizeof(std::uint64_t));
+  for (const bool shared : {true, false}) {
+    p.columns_shared = shared;
+    const auto fixed =
+        static_cast<std::int64_t>(shared_bytes<T, T, Rows>(n, p.blocks, depth, 0, shared) + stage_ring::align);
+    p.stages = static_cast<int>(std::clamp<std::int64_t>((room - fixed) / a_stage, 0, tiles));
+    p.resident = p.stages == tiles;
+    if (p.resident || p.stages * a_stage >= dense_engine::least_ring) break;
+  }
+  p.bytes = shared_bytes<T, T, Rows>(n, p.blocks, depth, p.stages, p.columns_shared);
+  return p;
+}
+
+template <class T>
+plan make_plan(const device& dev, std::int64_t n, int depth) {
+  plan p = plan_with<T, 8>(dev, n, depth);
+  if (!p.resident && p.stages < 4) p = plan_with<T, 4>(dev, n, depth);
+  if (!p.resident && p.stages < 2)
+    throw value_error(
+        "the sweeps of a matrix of " + std::to_string(n) + " rows do not fit the GPU's shared memory",
+        "mix fewer iterates, or take --device cpu");
+  return p;
+}
+
+template <class T>
+class jacobi_engine final : public cg_engine<T> {
+ public:
+  jacobi_engine(const device& dev, const detail::aligned_rows<T>& A, const sweep_rule& rule, bool by_residual,
+                int depth)
+      : dev_(dev),
+        n_(A.n),
+        by_residual_(by_residual),
+        plan_(make_plan<T>(dev, A.padded, depth)),
+        r_(dev, A.n, A.padded),
+        d_(dev, A.n, A.padded),
+        factor_(dev, A.padded),
+        exchange_(dev, 2 * A.padded),
+        columns_(dev, plan_.columns_shared ? 0 : plan_.blocks * pieces_of<T>(A.padded) * piece_columns<T>),
+        sums_(dev, 2 * most_sums * plan_.blocks),
+        counter_(dev, 1),
+        box_(borrow_mailbox()) {
+    dense_engine::make_relaxation<T>(dev, A, rule.omega, factor_.data(), nullptr);
+    in_.A = {A.data, A.padded, A.ld};
+    in_.factor = factor_.data();
+    in_.exchange = exchange_.data();
+    in_.columns = columns_.data();
+    in_.sums = sums_.data();
+    in_.counter = counter_.data();
+    in_.box = box_.get();
+    in_.look = dense_engine::iterations_between_looks(A.padded * A.ld * static_cast<std::int64_t>(sizeof(T)));
+    in_.depth = depth;
+    in_.stages = plan_.stages;
+    in_.resident = plan_.resident;
+  }
+
+  std::string name() const override {
+    return std::to_string(plan_.blocks) + " blocks, dense by rows" +
+           (plan_.resident ? ", in shared memory" : ", one kernel");
+  }
+
+  cg_outcome run(T* r, T* d, const cg_rule& rule, cg_log& log) override {
+    zero_bytes(dev_, d, static_cast<std::size_t>(n_) * sizeof(T));
+    if (rule.limit <= 0) return {cg_event::limit, 0, sum_of_squares(r)};
+    r_.bring(r);
+    zero_bytes(dev_, counter_.data(), sizeof(unsigned));
+    in_.r = r_.of(r);
+    in_.d = d_.of(d);
+    in_.progress =
+        dense_engine::progress_of<T>(rule, residual_trigger<T>(rule, by_residual_), by_residual_, n_);
+    box_->progress = 0;
+    box_->stop = 0;
+    launch(dev_, "jacobi_sweeps", {plan_.blocks, threads, plan_.bytes, 1, true}, kernel_of<T>(plan_.rows), in_);
+    d_.take_back(d);
+    follow(dev_, *box_, log);
+    return {static_cast<cg_event>(box_->event), box_->iterations + 1, box_->last_squared, box_->mean_change};
+  }
+
+ private:
+  double sum_of_squares(const T* r) const {
+    std::vector<T> v(static_cast<std::size_t>(n_));
+    copy_bytes(v.data(), device::cpu(1), r, dev_, v.size() * sizeof(T));
+    return detail::sum_of_squares(1, n_, v.data());
+  }
+
+  device dev_;
+  std::int64_t n_;
+  bool by_residual_;
+  plan plan_;
+  dense_engine::padded_vector<T> r_, d_;
+  array<T> factor_, exchange_, columns_;
+  array<double> sums_;
+  array<unsigned> counter_;
+  std::shared_ptr<device_mailbox> box_;
+  task<T, T> in_;
+};
+
+}  // namespace
+
+template <real T>
+std::unique_ptr<cg_engine<T>> dense_jacobi_cuda(const device& dev, const detail::aligned_rows<T>& A,
+                                                const sweep_rule& rule, bool by_residual,
+                                                const acceleration& accelerate) {
+  if (accelerate.anderson > most_depth)
+    throw value_error("on a GPU anderson keeps 1 to " + std::to_string(most_depth) + " earlier iterates, not " +
+                      std::to_string(accelerate.anderson));
+  return std::make_unique<jacobi_engine<T>>(dev, A, rule, by_residual, accelerate.anderson);
+}
+
+template std::unique_ptr<cg_engine<float>> dense_jacobi_cuda(const device&, const detail::aligned_rows<float>&,
+                                                             const sweep_rule&, bool, const acceleration&);
+template std::unique_ptr<cg_engine<double>> dense_jacobi_cuda(const device&,
+                                                              const detail::aligned_rows<double>&,
+                                                              const sweep_rule&, bool, const acceleration&);
+
+}  // namespace vouch

@@ -1,0 +1,78 @@
+// What the solver of stationary iterations needs of a dense matrix on a GPU. Residual, sums of magnitudes and
+// bounds come from one pass.
+#include <vector>
+
+#include <vouch/core/error.hpp>
+#include <vouch/dense/aligned_rows.hpp>
+#include <vouch/dense/square.hpp>
+#include <vouch/solve/dense_engines.hpp>
+#include <vouch/solve/sweeper.hpp>
+
+namespace vouch {
+namespace {
+
+template <real T>
+class dense_matrix_on_gpu final : public sweepable_matrix<T> {
+ public:
+  dense_matrix_on_gpu(const device& dev, const detail::square_matrix<T>& A)
+      : rows_(detail::align_rows(dev, A)),
+        work_(detail::make_workspace(dev, rows_)),
+        others_(dev, A.n),
+        bound_(dev, A.n),
+        diagonal_(detail::diagonal_of(dev, rows_).to_vector()) {}
+
+  std::int64_t rows() const override { return rows_.n; }
+  T diagonal(std::int64_t i) const override { return diagonal_[static_cast<std::size_t>(i)]; }
+
+  void off_diagonal_sums(const device& dev, const double* v, double* sums) const override {
+    detail::magnitude_sums(dev, rows_, v, false, sums);
+    round_up(sums);
+  }
+  void off_diagonal_column_sums(const device& dev, double* sums) const override {
+    detail::magnitude_sums(dev, rows_, nullptr, true, sums);
+    round_up(sums);
+  }
+  residual_facts residual(const device& dev, view<const T> b, const T* x, const T* x_lo, T* r) const override {
+    const detail::row_results<T> results{r, others_.data(), bound_.data()};
+    return detail::residual_pass(dev, rows_, b.data(), x, x_lo, results, work_).facts();
+  }
+  void residual_bound(const device& dev, view<const T>, view<const T>, view<double> bound) const override {
+    copy_bytes(bound.data(), device::cpu(1), bound_.data(), dev,
+               static_cast<std::size_t>(rows_.n) * sizeof(double));
+  }
+  std::unique_ptr<cg_engine<T>> make_engine(const device& dev, const sweep_rule& rule, bool by_residual,
+                                            const acceleration& accelerate) const override {
+    if (rule.ordering == sweep_ordering::multicolor)
+      throw value_error("no two rows of a dense matrix are independent: there is no multicolor ordering",
+                        "take the natural one");
+    if (rule.simultaneous) return dense_jacobi_cuda(dev, rows_, rule, by_residual, accelerate);
+    return dense_seidel_cuda(dev, rows_, rule, by_residual, accelerate);
+  }
+
+ private:
+  // Sums of n numbers that are not negative err by at most n units of the last place, rounded to nearest.
+  void round_up(double* sums) const {
+    const double factor = 1 + static_cast<double>(rows_.n + 8) * 0x1p-51;
+    for (std::int64_t i = 0; i < rows_.n; ++i) sums[i] = sums[i] * factor + 0x1p-1000;
+  }
+
+  detail::aligned_rows<T> rows_;
+  mutable detail::pass_workspace work_;
+  mutable array<double> others_, bound_;  // of the last residual()
+  std::vector<T> diagonal_;
+};
+
+}  // namespace
+
+template <real T>
+std::unique_ptr<sweepable_matrix<T>> make_sweepable_cuda(const device& dev, transpose op,
+                                                         matrix_view<const T> A) {
+  return std::make_unique<dense_matrix_on_gpu<T>>(dev, detail::make_square(op, A));
+}
+
+template std::unique_ptr<sweepable_matrix<float>> make_sweepable_cuda(const device&, transpose,
+                                                                      matrix_view<const float>);
+template std::unique_ptr<sweepable_matrix<double>> make_sweepable_cuda(const device&, transpose,
+                                                                       matrix_view<const double>);
+
+}  // namespace vouch

@@ -1,0 +1,161 @@
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+
+#include <vouch/core/error.hpp>
+#include <vouch/interval/rounding.hpp>
+#include <vouch/solve/dominance.hpp>
+
+namespace vouch {
+namespace {
+
+constexpr int most_steps = 20;  // towards weights
+
+template <class... Values>
+std::string text(const char* format, Values... values) {
+  char line[320];
+  std::snprintf(line, sizeof line, format, values...);
+  return line;
+}
+
+template <real T>
+std::vector<double> magnitudes_of_diagonal(const sweepable_matrix<T>& A) {
+  std::vector<double> d(static_cast<std::size_t>(A.rows()));
+  for (std::int64_t i = 0; i < A.rows(); ++i)
+    d[static_cast<std::size_t>(i)] = std::fabs(static_cast<double>(A.diagonal(i)));
+  return d;
+}
+
+template <real T>
+void check_diagonal(std::int64_t row, double diagonal, double others) {
+  const auto number = static_cast<long long>(row + 1);
+  if (!std::isfinite(diagonal) || !std::isfinite(others))
+    throw value_error(text("row %lld of the matrix holds a NaN or an infinity, or its sum overflows", number));
+  if (diagonal == 0)
+    throw value_error(text("the diagonal entry of row %lld is zero: the iteration would divide by it", number),
+                      "exchange rows, or take a direct method");
+  constexpr double largest = std::numeric_limits<T>::max();
+  constexpr double unit_roundoff = std::numeric_limits<T>::epsilon() / 2;
+  if (4 / diagonal > largest || diagonal <= unit_roundoff * others)
+    throw value_error(
+        text("the diagonal entry of row %lld is too small: %.3g beside %.3g in the rest of the row", number,
+             diagonal, others),
+        "exchange rows, or take a direct method");
+}
+
+struct ratio_at {
+  double ratio = 0;
+  std::int64_t row = 0;
+};
+
+// max sums[i] / (d[i] v[i]), rounded upwards; v may be empty for ones.
+ratio_at largest_ratio(const std::vector<double>& sums, const std::vector<double>& d,
+                       const std::vector<double>& v) {
+  ratio_at largest;
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    const double ratio = div_up(sums[i], v.empty() ? d[i] : mul_down(d[i], v[i]));
+    if (ratio <= largest.ratio) continue;
+    largest = {ratio, static_cast<std::int64_t>(i)};
+  }
+  return largest;
+}
+
+// v := the mean of v and D^-1 |R| v tends to the weights for which the largest ratio is smallest; half a step a
+// time, since patterns of two colours would swing for ever.
+template <real T>
+bool find_weights(const device& dev, const sweepable_matrix<T>& A, const std::vector<double>& d,
+                  std::vector<double> sums, dominance_proof& proof) {
+  std::vector<double> v(d.size(), 1.0);
+  for (int step = 0; step < most_steps; ++step) {
+    double largest = 0;
+    for (std::size_t i = 0; i < v.size(); ++i) {
+      v[i] = 0.5 * (v[i] + sums[i] / d[i]);
+      largest = std::max(largest, v[i]);
+    }
+    if (!std::isfinite(largest)) return false;
+    for (double& weight : v) weight = std::max(weight / largest, 1e-100);
+    A.off_diagonal_sums(dev, v.data(), sums.data());
+    const ratio_at now = largest_ratio(sums, d, v);
+    if (now.ratio >= 1) continue;
+    proof.kind = dominance_kind::scaled;
+    proof.ratio = now.ratio;
+    proof.weights = std::move(v);
+    return true;
+  }
+  return false;
+}
+
+// max of |r_i| / (d_i v_i)
+double weighted_residual(const std::vector<double>& r, const std::vector<double>& d,
+                         const std::vector<double>& v) {
+  double largest = 0;
+  for (std::size_t i = 0; i < r.size(); ++i) {
+    const double here = div_up(r[i], v.empty() ? d[i] : mul_down(d[i], v[i]));
+    if (!std::isfinite(here)) return std::numeric_limits<double>::infinity();
+    largest = std::max(largest, here);
+  }
+  return largest;
+}
+
+}  // namespace
+
+double dominance_proof::proved_omega() const {
+  return kind == dominance_kind::none ? 0 : div_down(2.0, add_up(1.0, ratio));
+}
+
+template <real T>
+dominance_proof prove_dominance(const device& dev, const sweepable_matrix<T>& A) {
+  const std::vector<double> d = magnitudes_of_diagonal(A);
+  std::vector<double> sums(d.size());
+  A.off_diagonal_sums(dev, nullptr, sums.data());
+  for (std::size_t i = 0; i < d.size(); ++i) check_diagonal<T>(static_cast<std::int64_t>(i), d[i], sums[i]);
+  const ratio_at rows = largest_ratio(sums, d, {});
+  dominance_proof proof{dominance_kind::rows, rows.ratio, rows.ratio, rows.row};
+  if (rows.ratio < 1) return proof;
+
+  std::vector<double> column_sums(d.size());
+  A.off_diagonal_column_sums(dev, column_sums.data());
+  const ratio_at columns = largest_ratio(column_sums, d, {});
+  if (columns.ratio < 1) {
+    proof.kind = dominance_kind::columns;
+    proof.ratio = columns.ratio;
+  } else if (!find_weights(dev, A, d, std::move(sums), proof)) {
+    proof.kind = dominance_kind::none;
+  }
+  return proof;
+}
+
+template <real T>
+std::optional<double> dominance_error_bound(const device& dev, const sweepable_matrix<T>& A,
+                                            const dominance_proof& proof, view<const T> b, view<const T> x) {
+  if (proof.kind == dominance_kind::none) return {};
+  const std::vector<double> d = magnitudes_of_diagonal(A);
+  std::vector<double> r(d.size());
+  A.residual_bound(dev, b, x, {r.data(), A.rows()});
+  const double gap = sub_down(1.0, proof.ratio);
+  double bound = 0;
+  if (proof.kind == dominance_kind::columns) {
+    // A D^-1 = I + K with ||K||_1 <= q: ||D (x - exact)||_1 <= ||b - A x||_1 / (1 - q).
+    double norm = 0;
+    for (const double r_i : r) norm = add_up(norm, r_i);
+    const double smallest = d.empty() ? 1 : *std::min_element(d.begin(), d.end());
+    bound = div_up(div_up(norm, gap), smallest);
+  } else {
+    // In the norm max |e_i| / v_i the Jacobi matrix is at most q; the weights are at most 1.
+    bound = div_up(weighted_residual(r, d, proof.weights), gap);
+  }
+  if (!std::isfinite(bound)) return {};
+  return bound;
+}
+
+template dominance_proof prove_dominance(const device&, const sweepable_matrix<float>&);
+template dominance_proof prove_dominance(const device&, const sweepable_matrix<double>&);
+template std::optional<double> dominance_error_bound(const device&, const sweepable_matrix<float>&,
+                                                     const dominance_proof&, view<const float>,
+                                                     view<const float>);
+template std::optional<double> dominance_error_bound(const device&, const sweepable_matrix<double>&,
+                                                     const dominance_proof&, view<const double>,
+                                                     view<const double>);
+
+}  // namespace vouch

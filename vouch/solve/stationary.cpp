@@ -1,0 +1,191 @@
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <string>
+
+#include <vouch/core/error.hpp>
+#include <vouch/solve/dominance.hpp>
+#include <vouch/solve/gauss_seidel.hpp>
+#include <vouch/solve/jacobi.hpp>
+#include <vouch/solve/sor.hpp>
+#include <vouch/solve/stationary.hpp>
+#include <vouch/solve/verified_solve.hpp>
+
+namespace vouch {
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+template <class... Values>
+std::string text(const char* format, Values... values) {
+  char line[320];
+  std::snprintf(line, sizeof line, format, values...);
+  return line;
+}
+
+void check_sparse(const device& dev) {
+  if (dev.is_cuda())
+    throw value_error("stationary iterations of sparse matrices run on the CPU",
+                      "take --device cpu, or device::cpu()");
+}
+
+void check_request(std::int64_t n, std::int64_t b, std::int64_t x, const sweep_rule& rule,
+                   const solve_goal& goal, const acceleration& accelerate) {
+  if (b != n || x != n)
+    throw shape_error("the matrix has " + std::to_string(n) + " rows, but b has " + std::to_string(b) +
+                      " elements and x " + std::to_string(x));
+  if (!(rule.omega > 0 && rule.omega < 2))
+    throw value_error(text("omega is %.9g, it must lie between 0 and 2", rule.omega),
+                      "outside of it no start converges");
+  if (goal.fixed_iterations.has_value() + goal.stop_recurrence.has_value() + goal.stop_mean_change.has_value() >
+      1)
+    throw value_error("fixed_iterations, stop_recurrence and stop_mean_change exclude each other");
+  if (accelerate.anderson < 0 || accelerate.anderson > 16)
+    throw value_error("anderson keeps 1 to 16 earlier iterates, not " + std::to_string(accelerate.anderson));
+}
+
+long long number(std::int64_t row) { return static_cast<long long>(row + 1); }
+
+std::string no_dominance(const dominance_proof& proof) {
+  return text("row %lld breaks dominance: its other entries sum to %.3g times its diagonal entry",
+              number(proof.worst_row), proof.row_ratio);
+}
+
+// What is known before the first sweep, where it is not convergence.
+std::string warning_of(const dominance_proof& proof, double omega) {
+  if (proof.kind == dominance_kind::none)
+    return no_dominance(proof) + "; neither columns nor scaling prove convergence";
+  if (omega < proof.proved_omega()) return "";
+  return text("convergence is proved for omega below %.3g only", proof.proved_omega());
+}
+
+std::string source_of(const dominance_proof& proof) {
+  switch (proof.kind) {
+    case dominance_kind::rows:
+      return text("diagonal dominance of the rows, q = %.6g", proof.ratio);
+    case dominance_kind::columns:
+      return text("diagonal dominance of the columns, q = %.6g", proof.ratio);
+    case dominance_kind::scaled:
+      return text("diagonal dominance after scaling, q = %.6g", proof.ratio);
+    case dominance_kind::none:
+      break;
+  }
+  return no_dominance(proof);
+}
+
+// The mean growth of an iteration over the last part of the history; 0 where that is too short.
+double measured_factor(const solve_report& report) {
+  const auto& all = report.history;
+  if (all.size() < 3) return 0;
+  const iteration_record& last = all.back();
+  const iteration_record& first = all[all.size() - std::min<std::size_t>(all.size(), 9)];
+  if (!(first.residual > 0) || !std::isfinite(last.residual) || last.iteration <= first.iteration) return 0;
+  return std::pow(last.residual / first.residual, 1.0 / static_cast<double>(last.iteration - first.iteration));
+}
+
+void explain_failure(solve_report& report, const dominance_proof& proof) {
+  const bool failed = report.status == solve_status::diverged ||
+                      report.status == solve_status::max_iterations || report.status == solve_status::stagnated;
+  if (!failed) return;
+  if (const double factor = measured_factor(report); factor > 0 && report.status != solve_status::stagnated)
+    report.reason += text("; an iteration changes the residual by a factor of %.4g", factor);
+  if (report.status == solve_status::diverged && proof.kind == dominance_kind::none)
+    report.reason += "; " + no_dominance(proof);
+}
+
+}  // namespace
+
+template <real T>
+solve_report solve_by_sweeps(const device& dev, const sweepable_matrix<T>& A, view<const T> b, view<T> x,
+                             const sweep_rule& rule, const solve_goal& goal, const acceleration& accelerate,
+                             std::string method) {
+  const std::int64_t n = A.rows();
+  check_request(n, b.size(), x.size(), rule, goal, accelerate);
+  const auto begin = clock::now();
+  solve_report report;
+  report.method = std::move(method);
+  report.precision = sizeof(T) == 4 ? "single" : "double";
+  report.preconditioner = "none";
+  const dominance_proof proof = prove_dominance(dev, A);
+  if (const std::string warning = warning_of(proof, rule.omega); !warning.empty())
+    report.warnings.push_back(warning);
+  const std::unique_ptr<cg_engine<T>> engine = A.make_engine(dev, rule, goal.by_residual(), accelerate);
+  report.engine = engine->name();
+  verified_problem<T> problem{
+      dev, n, [&](const T* at, const T* at_low, T* r) { return A.residual(dev, b, at, at_low, r); }};
+  problem.advice = "take another method or acceleration";
+  report.setup_seconds = std::chrono::duration<double>(clock::now() - begin).count();
+  verified_solve(problem, *engine, x, goal, report);
+  explain_failure(report, proof);
+  report.error_bound_source = source_of(proof);
+  if (has_solution(report.status)) report.error_bound = dominance_error_bound<T>(dev, A, proof, b, x);
+  return report;
+}
+
+template <real T>
+solve_report jacobi(const device& dev, csr_view<const T> A, view<const T> b, view<T> x,
+                    const jacobi_options& o) {
+  check_sparse(dev);
+  return solve_by_sweeps<T>(dev, *make_sweepable(A), b, x,
+                            {true, sweep_order::forward, o.omega, sweep_ordering::natural}, o.goal,
+                            o.accelerate, "jacobi");
+}
+template <real T>
+solve_report jacobi(const device& dev, transpose op, matrix_view<const T> A, view<const T> b, view<T> x,
+                    const jacobi_options& o) {
+  return solve_by_sweeps<T>(dev, *make_sweepable(dev, op, A), b, x,
+                            {true, sweep_order::forward, o.omega, sweep_ordering::natural}, o.goal,
+                            o.accelerate, "jacobi");
+}
+
+template <real T>
+solve_report gauss_seidel(const device& dev, csr_view<const T> A, view<const T> b, view<T> x,
+                          const gauss_seidel_options& o) {
+  check_sparse(dev);
+  return solve_by_sweeps<T>(dev, *make_sweepable(A), b, x, {false, o.order, 1, o.ordering}, o.goal,
+                            o.accelerate, "gauss-seidel");
+}
+template <real T>
+solve_report gauss_seidel(const device& dev, transpose op, matrix_view<const T> A, view<const T> b, view<T> x,
+                          const gauss_seidel_options& o) {
+  return solve_by_sweeps<T>(dev, *make_sweepable(dev, op, A), b, x, {false, o.order, 1, o.ordering}, o.goal,
+                            o.accelerate, "gauss-seidel");
+}
+
+namespace {
+const char* name_of(const sor_options& o) { return o.order == sweep_order::symmetric ? "ssor" : "sor"; }
+}  // namespace
+
+template <real T>
+solve_report sor(const device& dev, csr_view<const T> A, view<const T> b, view<T> x, const sor_options& o) {
+  check_sparse(dev);
+  return solve_by_sweeps<T>(dev, *make_sweepable(A), b, x, {false, o.order, o.omega, o.ordering}, o.goal,
+                            o.accelerate, name_of(o));
+}
+template <real T>
+solve_report sor(const device& dev, transpose op, matrix_view<const T> A, view<const T> b, view<T> x,
+                 const sor_options& o) {
+  return solve_by_sweeps<T>(dev, *make_sweepable(dev, op, A), b, x, {false, o.order, o.omega, o.ordering},
+                            o.goal, o.accelerate, name_of(o));
+}
+
+#define VOUCH_INSTANTIATE(T)                                                                                 \
+  template solve_report solve_by_sweeps(const device&, const sweepable_matrix<T>&, view<const T>, view<T>,   \
+                                        const sweep_rule&, const solve_goal&, const acceleration&,           \
+                                        std::string);                                                        \
+  template solve_report jacobi(const device&, csr_view<const T>, view<const T>, view<T>,                     \
+                               const jacobi_options&);                                                       \
+  template solve_report jacobi(const device&, transpose, matrix_view<const T>, view<const T>, view<T>,       \
+                               const jacobi_options&);                                                       \
+  template solve_report gauss_seidel(const device&, csr_view<const T>, view<const T>, view<T>,               \
+                                     const gauss_seidel_options&);                                           \
+  template solve_report gauss_seidel(const device&, transpose, matrix_view<const T>, view<const T>, view<T>, \
+                                     const gauss_seidel_options&);                                           \
+  template solve_report sor(const device&, csr_view<const T>, view<const T>, view<T>, const sor_options&);   \
+  template solve_report sor(const device&, transpose, matrix_view<const T>, view<const T>, view<T>,          \
+                            const sor_options&);
+VOUCH_INSTANTIATE(float)
+VOUCH_INSTANTIATE(double)
+#undef VOUCH_INSTANTIATE
+
+}  // namespace vouch

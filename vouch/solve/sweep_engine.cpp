@@ -1,0 +1,118 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <vouch/solve/sweep_engine.hpp>
+
+namespace vouch {
+namespace {
+
+// A run starts from a residual of norm 1 to 2 and goes no further down than this: its sweeps form r - A d in
+// the working precision, which rounding ends sooner or later.
+template <real T>
+constexpr double deepest = sizeof(T) == 4 ? 0x1p-18 : 0x1p-40;
+
+constexpr std::int64_t patience = 32;  // sweeps without progress before rounding is suspected
+
+}  // namespace
+
+template <real T>
+sweep_engine<T>::sweep_engine(const device& dev, std::int64_t n, std::unique_ptr<sweeper<T>> sweeps,
+                              bool by_residual, const acceleration& accelerate)
+    : n_(n), sweeps_(std::move(sweeps)), by_residual_(by_residual), before_(dev, n), s_(dev, n) {
+  if (accelerate.anderson > 0) {
+    mixing_.emplace(n, accelerate.anderson);
+    plain_.resize(static_cast<std::size_t>(n));
+  }
+}
+
+template <real T>
+cg_outcome sweep_engine<T>::run(T* r, T* d, const cg_rule& rule, cg_log& log) {
+  std::fill(d, d + n_, T{});
+  sweeps_->start(r);
+  if (mixing_) mixing_->clear();
+  progress p;
+  p.target = by_residual_ ? std::max(rule.target_squared, deepest<T> * deepest<T>) : rule.target_squared;
+  p.trigger = p.target;
+  p.best = std::numeric_limits<double>::infinity();
+  for (std::int64_t k = 0;; ++k) {
+    if (k >= rule.limit) {
+      const double squares = sweeps_->residual(d, s_.data());
+      return {squares <= p.target ? cg_event::reached : cg_event::limit, k, squares};
+    }
+    const bool suspicious = by_residual_ && stalled(p, k);
+    if (mixing_ || suspicious || rule.mean_change >= 0) std::copy(d, d + n_, before_.data());
+    const double met = sweeps_->sweep(d);
+    if (!log.note(k, std::sqrt(met))) return {cg_event::interrupted, k + 1, met};
+    if (!(met <= rule.diverged_squared)) return {cg_event::diverged, k + 1, met};
+    if (met < p.best) {
+      p.best = met;
+      p.best_at = k;
+    }
+    if (mixing_ && !step_back(p, met, d)) accelerate(p, met, d);
+    if (rule.mean_change >= 0)
+      if (const double change = mean_change(d); change < rule.mean_change)
+        return {cg_event::settled, k + 1, met, change};
+    if (suspicious && moves_by_rounding_only(d)) return {cg_event::reached, k + 1, met};
+    if (met <= p.trigger && near_enough(p, met, d)) return {cg_event::reached, k + 1, last_squared_};
+  }
+}
+
+template <real T>
+bool sweep_engine<T>::stalled(const progress& p, std::int64_t iteration) const {
+  return iteration - p.best_at >= std::max(patience, iteration / 8);
+}
+
+template <real T>
+bool sweep_engine<T>::moves_by_rounding_only(const T* d) const {
+  T largest{}, change{};
+  for (std::int64_t i = 0; i < n_; ++i) {
+    largest = std::max(largest, std::fabs(d[i]));
+    change = std::max(change, std::fabs(d[i] - before_[i]));
+  }
+  return change <= 64 * std::numeric_limits<T>::epsilon() * largest;
+}
+
+template <real T>
+double sweep_engine<T>::mean_change(const T* d) const {
+  double sum = 0;
+  for (std::int64_t i = 0; i < n_; ++i)
+    sum += std::fabs(static_cast<double>(d[i]) - static_cast<double>(before_[i]));
+  return n_ > 0 ? sum / static_cast<double>(n_) : 0;
+}
+
+// True where the sweep has met more at the combined iterate than at the one before it: back to the plain one.
+template <real T>
+bool sweep_engine<T>::step_back(progress& p, double met, T* d) {
+  const bool worse = p.accelerated && !(met <= p.accepted);
+  p.accelerated = false;
+  if (!worse) return false;
+  std::copy(plain_.begin(), plain_.end(), d);
+  mixing_->clear();
+  if (sweeps_->keeps_residual()) sweeps_->residual(d, s_.data());
+  return true;
+}
+
+template <real T>
+void sweep_engine<T>::accelerate(progress& p, double met, T* d) {
+  std::copy(d, d + n_, plain_.begin());
+  p.accepted = met;
+  p.accelerated = mixing_->mix(before_.data(), d);
+  if (p.accelerated && sweeps_->keeps_residual()) sweeps_->residual(d, s_.data());
+}
+
+// Forms the residual. Where it is not there yet, the next look waits until sweeps meet as much less as is
+// missing.
+template <real T>
+bool sweep_engine<T>::near_enough(progress& p, double met, const T* d) {
+  last_squared_ = sweeps_->residual(d, s_.data());
+  if (last_squared_ <= p.target) return true;
+  const double missing = met > 0 ? p.target * (met / last_squared_) : p.target;
+  p.trigger = 0.81 * std::min(p.trigger, missing);
+  return false;
+}
+
+template class sweep_engine<float>;
+template class sweep_engine<double>;
+
+}  // namespace vouch

@@ -1,0 +1,57 @@
+// vouch/solve/sweep_engine.hpp -- the loop of every stationary iteration; private.
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <vouch/core/array.hpp>
+#include <vouch/solve/anderson.hpp>
+#include <vouch/solve/cg_engine.hpp>
+#include <vouch/solve/sweeper.hpp>
+
+namespace vouch {
+
+/// Sweeps until the rule is met. The residual that a sweep meets on its way costs nothing; it is the one in the
+/// history, and tells when to form the residual itself, which decides.
+///
+/// Where a run cannot reach the target it ends as reached as well, for the verified loop to look: after it has
+/// reduced the residual by what the precision holds, and when iterates only move by their rounding errors.
+template <real T>
+class sweep_engine final : public cg_engine<T> {
+ public:
+  /// by_residual: the target is the goal's own tolerance, not a rule of the user.
+  sweep_engine(const device& dev, std::int64_t n, std::unique_ptr<sweeper<T>> sweeps, bool by_residual,
+               const acceleration& accelerate);
+
+  cg_outcome run(T* r, T* d, const cg_rule& rule, cg_log& log) override;
+  std::string name() const override { return sweeps_->name(); }
+
+ private:
+  // What a run knows.
+  struct progress {
+    double target = -1;   // of the residual, squared; negative: none
+    double trigger = -1;  // form the residual when a sweep meets less than this
+    double best = 0;      // least that was met
+    std::int64_t best_at = 0;
+    double accepted = 0;  // what the sweep before an accelerated one met
+    bool accelerated = false;
+  };
+  bool stalled(const progress& p, std::int64_t iteration) const;
+  bool moves_by_rounding_only(const T* d) const;
+  double mean_change(const T* d) const;
+  bool step_back(progress& p, double met, T* d);
+  void accelerate(progress& p, double met, T* d);
+  bool near_enough(progress& p, double met, const T* d);
+
+  std::int64_t n_;
+  std::unique_ptr<sweeper<T>> sweeps_;
+  bool by_residual_;
+  std::optional<anderson_mixing<T>> mixing_;
+  array<T> before_;  // the iterate before the last sweep
+  array<T> s_;
+  std::vector<T> plain_;  // the iterate that an accelerated one replaced
+  double last_squared_ = 0;
+};
+
+}  // namespace vouch

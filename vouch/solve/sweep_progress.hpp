@@ -1,0 +1,52 @@
+// vouch/solve/sweep_progress.hpp -- when sweeps that run on a device by themselves end; private.
+#pragma once
+#include <cstdint>
+
+#include <vouch/core/types.hpp>
+#include <vouch/solve/cg_recurrence.hpp>
+
+namespace vouch {
+
+/// What one iteration tells of itself.
+struct sweep_facts {
+  double met = 0;             // sum of squares of the residual as the sweep met it
+  double change = 0;          // sum of |d_new - d_old|
+  double largest_change = 0;  // the largest of them
+  double largest = 0;         // of |d_new|
+  double wish = 0;            // not 0: the host wants an end
+
+  static constexpr int count = 5;
+};
+
+/// When sweeps end, and what a run has seen so far. The same on every block that sees the same facts.
+struct sweep_progress {
+  double trigger = -1;      // ends as reached where a sweep meets at most this; negative: never
+  double diverged = 0;      // ends where it meets more, or NaN
+  double mean_change = -1;  // ends as settled where the mean change is below; negative: never
+  double rounding = 0;      // changes below this times the largest element are rounding; 0: not looked at
+  std::int64_t limit = 0;   // iterations
+  std::int64_t unknowns = 0;
+  double best = 1.7e308;  // the least that was met, and when
+  std::int64_t best_at = 0;
+
+  /// Iterations without progress before rounding is suspected.
+  static constexpr std::int64_t patience = 32;
+
+  /// After iteration number `iteration` (from 0).
+  VOUCH_HOST_DEVICE cg_event take(const sweep_facts& now, std::int64_t iteration) {
+    const std::int64_t waited = iteration - best_at;
+    const bool suspicious = rounding > 0 && waited >= patience && waited >= iteration / 8;
+    if (now.wish != 0) return cg_event::interrupted;
+    if (!(now.met <= diverged)) return cg_event::diverged;
+    if (now.met < best) {
+      best = now.met;
+      best_at = iteration;
+    }
+    if (mean_change >= 0 && now.change < mean_change * static_cast<double>(unknowns)) return cg_event::settled;
+    if (suspicious && now.largest_change <= rounding * now.largest) return cg_event::reached;
+    if (now.met <= trigger) return cg_event::reached;
+    return iteration + 1 >= limit ? cg_event::limit : cg_event::go_on;
+  }
+};
+
+}  // namespace vouch

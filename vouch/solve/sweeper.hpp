@@ -1,0 +1,83 @@
+// vouch/solve/sweeper.hpp -- one sweep of a stationary iteration, and the matrices that can be swept; private.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include <vouch/core/device.hpp>
+#include <vouch/dense/matrix.hpp>
+#include <vouch/dense/types.hpp>
+#include <vouch/solve/cg_engine.hpp>
+#include <vouch/solve/stationary_options.hpp>
+#include <vouch/sparse/csr.hpp>
+#include <vouch/sparse/residual.hpp>
+
+namespace vouch {
+
+struct sweep_rule {
+  bool simultaneous = false;  // Jacobi: all rows see the old iterate
+  sweep_order order = sweep_order::forward;
+  double omega = 1;
+  sweep_ordering ordering = sweep_ordering::natural;
+};
+
+/// Sweeps for A d = r with one matrix and rule. Vectors are contiguous, of n elements.
+template <real T>
+class sweeper {
+ public:
+  virtual ~sweeper() = default;
+  /// From d = 0. r must stay as it is while sweeps go on.
+  virtual void start(const T* r) = 0;
+  /// One iteration, in place. The sum of squares of the residual, each element as the (first) sweep met it; for
+  /// Jacobi that is the residual of the d given.
+  virtual double sweep(T* d) = 0;
+  /// s := r - A d; its sum of squares. To be called when d was changed between two sweeps.
+  virtual double residual(const T* d, T* s) = 0;
+  /// Whether sweeps need that call.
+  virtual bool keeps_residual() const { return false; }
+  /// How it works, for the report.
+  virtual std::string name() const = 0;
+};
+
+/// What the solver needs of a square matrix, dense or sparse.
+template <real T>
+class sweepable_matrix {
+ public:
+  virtual ~sweepable_matrix() = default;
+  virtual std::int64_t rows() const = 0;
+  virtual T diagonal(std::int64_t i) const = 0;
+  /// sums[i] >= the sum over j != i of |a_ij| v[j], at most a few units in 10^12 above; v >= 0.
+  virtual void off_diagonal_sums(const device& dev, const double* v, double* sums) const = 0;
+  /// sums[j] >= the sum over i != j of |a_ij|.
+  virtual void off_diagonal_column_sums(const device& dev, double* sums) const = 0;
+  virtual residual_facts residual(const device& dev, view<const T> b, const T* x, const T* x_lo,
+                                  T* r) const = 0;
+  /// bound[i] >= |b - A x|_i, exactly, on the host. x is the one that residual() was last called with, without
+  /// x_lo.
+  virtual void residual_bound(const device& dev, view<const T> b, view<const T> x,
+                              view<double> bound) const = 0;
+  /// The loop of its sweeps. by_residual: the target is the goal's own tolerance, not a rule of the user.
+  virtual std::unique_ptr<cg_engine<T>> make_engine(const device& dev, const sweep_rule& rule, bool by_residual,
+                                                    const acceleration& accelerate) const = 0;
+};
+
+/// Memory  The matrix lives on dev, one of the GPU is dense; it must outlive the result.
+/// Throws  shape_error  it is not square
+template <real T>
+std::unique_ptr<sweepable_matrix<T>> make_sweepable(csr_view<const T> A);
+template <real T>
+std::unique_ptr<sweepable_matrix<T>> make_sweepable(const device& dev, transpose op, matrix_view<const T> A);
+template <real T>
+std::unique_ptr<sweepable_matrix<T>> make_sweepable_cuda(const device& dev, transpose op,
+                                                         matrix_view<const T> A);
+
+namespace detail {
+
+/// d[i] += factor[i] s[i]; the sum of squares of s. The bits do not depend on the threads.
+template <real T>
+double relax(int threads, std::int64_t n, const T* factor, const T* s, T* d);
+template <real T>
+double sum_of_squares(int threads, std::int64_t n, const T* s);
+
+}  // namespace detail
+}  // namespace vouch

@@ -1,0 +1,32 @@
+// vouch/verify/certificate.hpp -- a proof that a matrix is nonsingular, kept to bound errors with.
+#pragma once
+#include <string>
+
+#include <vouch/core/device.hpp>
+#include <vouch/core/view.hpp>
+#include <vouch/interval/interval.hpp>
+
+namespace vouch {
+
+/// Made once for a matrix, used for any number of right-hand sides.
+class certificate {
+ public:
+  virtual ~certificate() = default;
+
+  /// As reported: "h-matrix".
+  virtual std::string method() const = 0;
+
+  /// radius := componentwise at least |A^-1 s| for every s in r: with r around b - A x, a bound of x's error.
+  ///
+  /// Memory  r and radius live on the certificate's device, are contiguous and do not overlap.
+  /// Result  Proved; an overflow or an unbounded r gives infinite or NaN bounds, which prove nothing.
+  virtual void bound(view<const interval<double>> r, view<double> radius) = 0;
+
+  /// d := an approximation of A^-1 s: nothing is proved of it. False where there is none.
+  virtual bool correct(view<const double> s, view<double> d) = 0;
+
+  /// About ||A^-1||_inf, from the proof: an upper bound for H-matrices.
+  virtual double inverse_norm() const = 0;
+};
+
+}  // namespace vouch

@@ -1,0 +1,163 @@
+#include <vouch/verify/error_bound.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include <vouch/core/error.hpp>
+#include <vouch/sparse/residual.hpp>
+#include <vouch/verify/elements.hpp>
+#include <vouch/verify/enclosed_residual.hpp>
+#include <vouch/verify/pass.hpp>
+
+namespace vouch {
+namespace {
+
+using namespace detail;
+
+// Without a wish, x is improved once its error may be larger than this part of its largest component.
+constexpr double acceptable = 1e-6;
+
+// x as a pair while it is improved, with bounds of the error of the pair and of its upper half.
+class bounded_solution {
+ public:
+  bounded_solution(const device& dev, csr_view<const double> A, certificate& proof, view<const double> b,
+                   view<double> x, const uncertainty& within)
+      : dev_(dev), A_(A), proof_(proof), b_(b), x_(x), within_(within), r_(dev, A.rows), radius_(dev, A.rows) {}
+
+  // Encloses the residual of the pair and bounds the error of x.
+  void bound() {
+    enclosed_residual(dev_, A_, b_, x_, lo_.size() > 0 ? lo_.data() : nullptr, r_, within_);
+    proof_.bound(r_.all(), radius_);
+    if (lo_.size() > 0) for_elements(dev_, A_.rows, widen_body{lo_.data(), radius_.data()});
+    largest_radius_ = largest(dev_, A_.rows, size_body{radius_.data()});
+    largest_relative_ = largest(dev_, A_.rows, relative_body{x_.data(), radius_.data(), nullptr});
+  }
+
+  // Moves x by an approximation of its error; false where there is none.
+  bool improve() {
+    array<double> middle(dev_, A_.rows), d = array<double>::zeros(dev_, A_.rows);
+    for_elements(dev_, A_.rows, middle_body{r_.data(), middle.data()});
+    if (!proof_.correct(middle, d)) return false;
+    if (!std::isfinite(largest(dev_, A_.rows, size_body{d.data()}))) return false;
+    if (lo_.size() == 0) lo_ = array<double>::zeros(dev_, A_.rows);
+    for_elements(dev_, A_.rows, improve_body{d.data(), x_.data(), lo_.data()});
+    return true;
+  }
+
+  void restore(const array<double>& x, const array<double>& lo) {
+    copy_bytes(x_.data(), dev_, x.data(), dev_, static_cast<std::size_t>(x.size()) * sizeof(double));
+    lo_ = lo.to(dev_);
+    bound();
+  }
+  array<double> saved_x() const {
+    array<double> x(dev_, x_.size());
+    copy_bytes(x.data(), dev_, x_.data(), dev_, static_cast<std::size_t>(x.size()) * sizeof(double));
+    return x;
+  }
+  array<double> saved_lo() const { return lo_.to(dev_); }
+
+  double largest_radius() const { return largest_radius_; }
+  double largest_relative() const { return largest_relative_; }
+  bool proved() const { return std::isfinite(largest_radius_); }
+  bool good_enough(double relative) const {
+    if (relative > 0) return largest_relative_ <= relative;
+    return largest_radius_ <= acceptable * largest(dev_, A_.rows, size_body{x_.data()});
+  }
+  array<double> take_radius() { return std::move(radius_); }
+
+ private:
+  device dev_;
+  csr_view<const double> A_;
+  certificate& proof_;
+  view<const double> b_;
+  view<double> x_;
+  uncertainty within_;
+  array<double> lo_;  // empty: zero
+  array<interval<double>> r_;
+  array<double> radius_;
+  double largest_radius_ = 0, largest_relative_ = 0;
+};
+
+// Refines while the radius shrinks to half at least; what made it wider is taken back.
+int refine(bounded_solution& solution, const bound_options& options) {
+  for (int k = 0; k < options.most_refinements; ++k) {
+    if (solution.good_enough(options.relative)) return k;
+    const double radius = solution.largest_radius(), relative = solution.largest_relative();
+    const array<double> x = solution.saved_x(), lo = solution.saved_lo();
+    if (!solution.improve()) return k;
+    solution.bound();
+    const bool narrower = solution.largest_radius() <= radius || solution.largest_relative() < relative;
+    if (!narrower) {
+      solution.restore(x, lo);
+      return k;
+    }
+    const bool halved = solution.largest_radius() <= radius / 2 || solution.largest_relative() <= relative / 2;
+    if (!halved) return k + 1;
+  }
+  return options.most_refinements;
+}
+
+double median(const device& dev, view<const double> x, const array<double>& radius) {
+  array<double> relative(dev, x.size());
+  for_elements(dev, x.size(), relative_body{x.data(), radius.data(), relative.data()});
+  std::vector<double> values = relative.to_vector();
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+std::string text(const char* format, double value) {
+  char line[160];
+  std::snprintf(line, sizeof line, format, value);
+  return line;
+}
+
+void judge(bounded_solution& solution, const bound_options& options, error_bound& result) {
+  result.max_absolute = solution.largest_radius();
+  result.max_relative = solution.largest_relative();
+  result.verified = solution.proved();
+  result.reached = result.verified && (options.relative == 0 || result.max_relative <= options.relative);
+  if (!result.verified)
+    result.reason = "the bound of the error is not finite: x is not, or a bound overflows";
+  else if (result.reached)
+    result.reason = text("every component lies within %.3g of the exact solution", result.max_absolute);
+  else
+    result.reason = text("the relative error is proved to be at most %.3g only", result.max_relative);
+}
+
+}  // namespace
+
+int error_bound::digits() const {
+  constexpr int most = 15;
+  int proved = 0;
+  double power = 10;  // exact
+  for (; verified && proved < most && mul_up(max_relative, power) <= 1; power *= 10) ++proved;
+  return proved;
+}
+
+error_bound bound_error(const device& dev, csr_view<const double> A, certificate& proof, view<const double> b,
+                        view<double> x, const bound_options& options) {
+  const auto begin = std::chrono::steady_clock::now();
+  if (A.rows != A.cols) throw shape_error("bound_error: the matrix is not square");
+  error_bound result;
+  result.method = proof.method();
+  bounded_solution solution(dev, A, proof, b, x, options.within);
+  solution.bound();
+  result.refinements = refine(solution, options);
+  judge(solution, options, result);
+  result.radius = solution.take_radius();
+  dev.synchronize();
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  result.median_relative = median(dev, x, result.radius);
+  array<double> r(dev, A.rows);
+  result.condition_estimate = residual<double>(dev, A, b, x, nullptr, r).matrix_norm_inf * proof.inverse_norm();
+  return result;
+}
+
+}  // namespace vouch

@@ -1,0 +1,162 @@
+#include <vouch/verify/positive_definite.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <vouch/core/error.hpp>
+#include <vouch/core/random.hpp>
+#include <vouch/sparse/ordering.hpp>
+#include <vouch/sparse/structure.hpp>
+
+namespace vouch {
+namespace {
+
+// Powers of two near 1/sqrt(a_ii).
+std::vector<double> diagonal_scale(const csr<double>& A) {
+  std::vector<double> scale(static_cast<std::size_t>(A.rows), 1.0);
+  for (std::int64_t i = 0; i < A.rows; ++i)
+    for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k)
+      if (A.col[k] == i) scale[static_cast<std::size_t>(i)] = std::exp2(-std::round(std::log2(A.val[k]) / 2));
+  return scale;
+}
+
+// Multiplies by powers of two, whose products are exact; false where a value would be rounded.
+bool scale_exactly(csr<double>& A, const std::vector<double>& scale) {
+  for (std::int64_t i = 0; i < A.rows; ++i)
+    for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k) {
+      if (A.val[k] == 0) continue;
+      A.val[k] *= scale[static_cast<std::size_t>(i)] * scale[static_cast<std::size_t>(A.col[k])];
+      if (!(std::fabs(A.val[k]) >= 0x1p-900 && std::fabs(A.val[k]) < 0x1p900)) return false;
+    }
+  return true;
+}
+
+bool scales_are_moderate(const std::vector<double>& scale) {
+  return std::all_of(scale.begin(), scale.end(), [](double s) { return s > 0x1p-450 && s < 0x1p450; });
+}
+
+double norm(const std::vector<double>& v) {
+  double sum = 0;
+  for (const double value : v) sum += value * value;
+  return std::sqrt(sum);
+}
+
+}  // namespace
+
+positive_definite::positive_definite(const device& dev, csr<double> B, array<std::int32_t> order,
+                                     std::vector<double> scale)
+    : device_(dev), B_(std::move(B)), order_(std::move(order)), scale_(std::move(scale)), shape_(B_.all()) {}
+
+std::unique_ptr<positive_definite> positive_definite::prove(const device& dev, csr_view<const double> A,
+                                                            const positive_definite_options& options,
+                                                            std::string& reason) {
+  if (A.rows != A.cols) throw shape_error("positive_definite: the matrix is not square");
+  const device cpu = dev.is_cuda() ? device::cpu() : dev;
+  const csr<double> here = copy(cpu, dev, A);
+  const structure_facts facts = structure<double>(cpu, here);
+  if (!facts.symmetric) throw value_error("positive_definite: the matrix is not symmetric");
+  if (!facts.diagonal_positive) {
+    reason = "a diagonal entry is not positive: the matrix is not positive definite";
+    return nullptr;
+  }
+  array<std::int32_t> order = reverse_cuthill_mckee<double>(cpu, here);
+  csr<double> B = permute<double>(cpu, here, order);
+  std::vector<double> scale = diagonal_scale(B);
+  if (!scales_are_moderate(scale) || !scale_exactly(B, scale)) {
+    reason = "the entries are too far apart to be scaled exactly";
+    return nullptr;
+  }
+  std::unique_ptr<positive_definite> proof(
+      new positive_definite(dev, std::move(B), std::move(order), std::move(scale)));
+  if (proof->shape_.entries() > options.most_entries) {
+    reason = "the Cholesky factor would have " + std::to_string(proof->shape_.entries()) +
+             " entries, more than " + std::to_string(options.most_entries);
+    return nullptr;
+  }
+  proof->factor_ = std::make_unique<detail::envelope_cholesky>(proof->B_, proof->shape_, 0.0);
+  if (!proof->factor_->completed()) {
+    reason =
+        "Cholesky's method met a pivot that is not positive: the matrix is not positive definite, or nearly so";
+    return nullptr;
+  }
+  const double estimate = proof->estimate_eigenvalue();
+  for (const double part : {0.5, 0.9}) {
+    proof->lambda_ = proof->prove_eigenvalue(part * estimate, options.within);
+    if (proof->lambda_ > 0) break;
+  }
+  if (!(proof->lambda_ > 0)) {
+    reason = "the matrix is too ill-conditioned for a proof that it is positive definite";
+    return nullptr;
+  }
+  const double most = *std::max_element(proof->scale_.begin(), proof->scale_.end());
+  proof->inverse_norm_ = most * most / proof->lambda_;
+  return proof;
+}
+
+// Inverse iteration.
+double positive_definite::estimate_eigenvalue() const {
+  std::vector<double> v(scale_.size());
+  for (std::size_t i = 0; i < v.size(); ++i) v[i] = random_unit(1, i) - 0.5;
+  double size = norm(v), growth = 1;
+  for (int step = 0; step < 8; ++step) {
+    for (double& value : v) value /= size;
+    factor_->solve(v);
+    size = growth = norm(v);
+  }
+  return 1 / growth;
+}
+
+// Where the factorisation of M = B - s I, its diagonal rounded down, comes to an end, L L^T = M + F with
+// |F_ij| <= a sqrt(m_ii m_jj), a = (t + 2) u / (1 - (t + 2) u) for inner products of at most t terms, so that
+// ||F||_2 <= a trace(M): the smallest eigenvalue of B is at least s - a trace(M). What is lost below 2^-1022
+// adds less than 2^-900, since all entries of L are below 2.
+double positive_definite::prove_eigenvalue(double shift, const uncertainty& within) const {
+  const detail::envelope_cholesky shifted(B_, shape_, shift);
+  if (!shifted.completed()) return 0;
+  double trace = 0, widest_row = 0;
+  for (std::int64_t i = 0; i < B_.rows; ++i) {
+    double row = 0;
+    for (std::int64_t k = B_.row_ptr[i]; k < B_.row_ptr[i + 1]; ++k) {
+      row = add_up(row, std::fabs(B_.val[k]));
+      if (B_.col[k] == i) trace = add_up(trace, B_.val[k]);
+    }
+    widest_row = std::max(widest_row, row);
+  }
+  const double terms = static_cast<double>(shape_.longest_product + 2) * 0x1p-53;
+  const double rounding = mul_up(div_up(terms, sub_down(1.0, terms)), trace);
+  const double lost = add_up(add_up(rounding, mul_up(within.matrix, widest_row)), 0x1p-900);
+  return sub_down(shift, lost);
+}
+
+void positive_definite::bound(view<const interval<double>> r, view<double> radius) {
+  const device cpu = device::cpu(1);
+  std::vector<interval<double>> s(scale_.size());
+  copy_bytes(s.data(), cpu, r.data(), device_, s.size() * sizeof s[0]);
+  double sum = 0;
+  for (std::size_t i = 0; i < s.size(); ++i) {
+    const interval<double> r_i = s[static_cast<std::size_t>(order_[static_cast<std::int64_t>(i)])];
+    const double size = mul_up(std::max(std::fabs(r_i.lo()), std::fabs(r_i.hi())), scale_[i]);
+    sum = add_up(sum, mul_up(size, size));
+  }
+  const double factor = div_up(sqrt_up(sum), lambda_);
+  std::vector<double> result(scale_.size());
+  for (std::size_t i = 0; i < s.size(); ++i)
+    result[static_cast<std::size_t>(order_[static_cast<std::int64_t>(i)])] = mul_up(factor, scale_[i]);
+  copy_bytes(radius.data(), device_, result.data(), cpu, result.size() * sizeof result[0]);
+}
+
+bool positive_definite::correct(view<const double> s, view<double> d) {
+  const device cpu = device::cpu(1);
+  std::vector<double> given(scale_.size()), x(scale_.size());
+  copy_bytes(given.data(), cpu, s.data(), device_, given.size() * sizeof given[0]);
+  for (std::size_t i = 0; i < x.size(); ++i)
+    x[i] = given[static_cast<std::size_t>(order_[static_cast<std::int64_t>(i)])] * scale_[i];
+  factor_->solve(x);
+  for (std::size_t i = 0; i < x.size(); ++i)
+    given[static_cast<std::size_t>(order_[static_cast<std::int64_t>(i)])] = x[i] * scale_[i];
+  copy_bytes(d.data(), device_, given.data(), cpu, given.size() * sizeof given[0]);
+  return true;
+}
+
+}  // namespace vouch

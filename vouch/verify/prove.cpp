@@ -1,0 +1,34 @@
+#include <vouch/verify/prove.hpp>
+
+#include <utility>
+
+#include <vouch/verify/h_matrix.hpp>
+#include <vouch/verify/positive_definite.hpp>
+
+namespace vouch {
+
+std::unique_ptr<certificate> prove_nonsingular(const device& dev, csr_view<const double> A,
+                                               const structure_facts& facts, const uncertainty& within,
+                                               std::string& reason) {
+  if (!facts.square) {
+    reason = "the matrix is not square";
+    return nullptr;
+  }
+  if (facts.first_zero_diagonal < 0) {
+    h_matrix_options options;
+    options.within = within;
+    options.symmetric = facts.symmetric;
+    options.positive_diagonal = facts.diagonal_positive;
+    if (std::unique_ptr<certificate> proof = h_matrix::prove(dev, A, options, reason)) return proof;
+  } else {
+    reason = "a diagonal entry is zero: the matrix is no H-matrix";
+  }
+  if (facts.symmetric && facts.diagonal_positive) {
+    std::string other;
+    if (std::unique_ptr<certificate> proof = positive_definite::prove(dev, A, {within}, other)) return proof;
+    reason += "; " + other;
+  }
+  return nullptr;
+}
+
+}  // namespace vouch

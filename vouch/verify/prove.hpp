@@ -1,0 +1,23 @@
+// vouch/verify/prove.hpp -- the certificate that a matrix admits.
+#pragma once
+#include <memory>
+#include <string>
+
+#include <vouch/core/device.hpp>
+#include <vouch/sparse/csr.hpp>
+#include <vouch/sparse/structure.hpp>
+#include <vouch/verify/certificate.hpp>
+#include <vouch/verify/uncertainty.hpp>
+
+namespace vouch {
+
+/// Tries what can prove A nonsingular, the cheapest first: H-matrix; positive definite, for symmetric A with a
+/// positive diagonal.
+///
+/// Memory  A lives on dev and must outlive the result. facts are those of A.
+/// Result  nullptr where nothing proves it; reason then says what was tried, in one line.
+std::unique_ptr<certificate> prove_nonsingular(const device& dev, csr_view<const double> A,
+                                               const structure_facts& facts, const uncertainty& within,
+                                               std::string& reason);
+
+}  // namespace vouch
