@@ -23,7 +23,7 @@ double bandwidth = 0;  // bytes a second, read and written together
 template <class Body>
 double least_seconds(const device& dev, const Body& body) {
   double least = 1e30;
-  for (int repeat = 0; repeat < 6; ++repeat) {
+  for (int repeat = 0; repeat < 4; ++repeat) {
     dev.synchronize();
     const auto begin = std::chrono::steady_clock::now();
     body();
@@ -152,6 +152,7 @@ void measure(const device& dev, std::int64_t n, std::int64_t order) {
 
 int main(int count, char** words) try {
   using namespace vouch;
+  std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
   const bool gpu = count > 1 && std::string(words[1]) == "gpu";
   const std::int64_t n = count > 2 ? std::atoll(words[2]) : gpu ? 16384 : 4096;
   bench::measure(gpu ? device::cuda(0) : device::cpu(), n, gpu ? std::min<std::int64_t>(n, 4096) : 1024);

@@ -14,6 +14,7 @@
 #include <vouch/text/file.hpp>
 
 #include "scratch_folder.hpp"
+#include "fastest.hpp"
 #include "timing.hpp"
 
 namespace vouch::bench {

@@ -21,6 +21,7 @@
 #include "reduce_gpu.hpp"
 #include "reduce_peers.hpp"
 #include "scratch_folder.hpp"
+#include "fastest.hpp"
 #include "timing.hpp"
 
 namespace vouch::bench {

@@ -7,6 +7,7 @@
 #include <vouch/core/error.hpp>
 #include <vouch/solve/cg_many.hpp>
 #include <vouch/solve/cg_mixed.hpp>
+#include <vouch/solve/direct.hpp>
 #include <vouch/solve/gauss_seidel.hpp>
 #include <vouch/solve/jacobi.hpp>
 #include <vouch/solve/precond/make.hpp>
@@ -158,12 +159,12 @@ sweep_order order_of(const solve_request& request) {
   return request.sweep == "backward" ? sweep_order::backward : sweep_order::forward;
 }
 
-// Sweeps over a sparse or a dense matrix.
+// Sweeps over a sparse or a dense matrix, or factorisations of a dense one.
 template <real T>
-class sweep_solver final : public device_solver<T> {
+class matrix_solver final : public device_solver<T> {
  public:
-  sweep_solver(const solve_request& request, const linear_system& system, const device& cpu, const device& dev,
-               solve_times& times)
+  matrix_solver(const solve_request& request, const linear_system& system, const device& cpu, const device& dev,
+                solve_times& times)
       : device_solver<T>(request, cpu, dev), request_(request), system_(system) {
     if (system.dense)
       place_entries(cpu, times);
@@ -197,6 +198,8 @@ class sweep_solver final : public device_solver<T> {
 
   std::vector<solve_report> run(std::int64_t, view<const T> b, view<T> x, const solve_goal& goal) override {
     try {
+      if (request_.method == "lu") return {lu<T>(this->where(), transpose::no, dense_, b, x, goal)};
+      if (request_.method == "cholesky") return {cholesky<T>(this->where(), dense_, b, x, goal)};
       return {system_.dense ? sweep(b, x, goal, transpose::no, dense_) : sweep(b, x, goal, sparse_.A)};
     } catch (const value_error& e) {
       throw value_error(fmt::format("{}: {}", system_.file, e.what()), e.hint());
@@ -226,10 +229,10 @@ class sweep_solver final : public device_solver<T> {
 
 std::unique_ptr<column_solver> make_column_solver(const solve_request& request, const linear_system& system,
                                                   const device& cpu, const device& dev, solve_times& times) {
-  if (request.is_stationary()) {
+  if (request.is_stationary() || request.is_direct()) {
     if (request.common.precision == "single")
-      return std::make_unique<sweep_solver<float>>(request, system, cpu, dev, times);
-    return std::make_unique<sweep_solver<double>>(request, system, cpu, dev, times);
+      return std::make_unique<matrix_solver<float>>(request, system, cpu, dev, times);
+    return std::make_unique<matrix_solver<double>>(request, system, cpu, dev, times);
   }
   if (request.common.precision == "mixed")
     return std::make_unique<mixed_solver>(request, system, cpu, dev, times);

@@ -17,10 +17,10 @@
 namespace vouch::cli {
 namespace {
 
-constexpr std::array<std::string_view, 11> methods{"auto",     "cg",   "jacobi", "gauss-seidel",     "sor",
-                                                   "ssor",     "band", "thomas", "cyclic-reduction", "pcr",
-                                                   "partition"};
-constexpr std::size_t first_band_method = 6;
+constexpr std::array<std::string_view, 13> methods{
+    "auto",     "cg",   "jacobi", "gauss-seidel",     "sor", "ssor",     "lu",
+    "cholesky", "band", "thomas", "cyclic-reduction", "pcr", "partition"};
+constexpr std::size_t first_band_method = 8;
 constexpr std::array<std::string_view, 3> sweeps{"forward", "backward", "symmetric"};
 constexpr std::array<std::string_view, 2> orderings{"natural", "multicolor"};
 constexpr std::array<std::string_view, 2> rhs_words{"ones", "row-sums"};
@@ -102,6 +102,11 @@ void check_method(const solve_request& request) {
   if (!request.is_stationary()) {
     refuse(request.anderson > 0, "--accel", "jacobi, gauss-seidel, sor and ssor do");
     refuse(request.stop_mean_change.has_value(), "--stop mean-change", "jacobi, gauss-seidel, sor and ssor do");
+    if (!request.is_direct()) return;
+    refuse(request.precondition != "none", "--precond", "cg does");
+    refuse(request.common.precision == "mixed", "--precision mixed", "take double or single");
+    refuse(!request.by_residual(), request.fixed_iterations ? "--fixed-iterations" : "--stop", "cg does");
+    refuse(parse_device(request.common.device).cuda, "--device cuda", "it runs on the CPU");
     return;
   }
   if (request.omega && !(*request.omega > 0 && *request.omega < 2))
@@ -146,7 +151,7 @@ void declare(command_line& line, solve_request& request, std::string& stop, std:
 
   line.section("Method");
   line.choice("--method", "NAME", request.method, methods,
-              "auto, cg (conjugate gradients), jacobi, gauss-seidel, sor, ssor; tridiagonal: [auto]");
+              "auto, cg, jacobi, gauss-seidel, sor, ssor, lu, cholesky; tridiagonal: [auto]");
   line.note("", "band (auto there), thomas, cyclic-reduction, pcr, partition");
   line.real("--omega", request.omega, -std::numeric_limits<double>::max(),
             "relaxation of jacobi, sor and ssor, between 0 and 2 [1]");

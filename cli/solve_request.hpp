@@ -37,8 +37,12 @@ struct solve_request {
 
   /// The relative tolerance that holds: as given, else the precision's own.
   double relative_tolerance() const;
+  /// Whether the method factorises a dense matrix: lu or cholesky.
+  bool is_direct() const { return method == "lu" || method == "cholesky"; }
   /// Whether the method is one of sweeps: jacobi, gauss-seidel, sor or ssor.
-  bool is_stationary() const { return method != "auto" && method != "cg" && !is_band_method(method); }
+  bool is_stationary() const {
+    return method != "auto" && method != "cg" && !is_direct() && !is_band_method(method);
+  }
   /// Whether the true residual decides.
   bool by_residual() const { return !fixed_iterations && !stop_recurrence && !stop_mean_change; }
 };

@@ -62,24 +62,41 @@ void take_start(const device& cpu, const std::string& from, linear_system& syste
     std::copy(given.values.begin(), given.values.end(), system.start.begin() + j * n);
 }
 
-// Sweeps take dense matrices as such, conjugate gradients make them sparse.
+// A sparse matrix with its zeros, by columns.
+vectors densify(const device& cpu, csr_view<const double> A) {
+  vectors dense;
+  dense.rows = A.rows;
+  dense.cols = A.cols;
+  dense.values = array<double>::zeros(cpu, A.rows * A.cols);
+  for (std::int64_t i = 0; i < A.rows; ++i)
+    for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k)
+      dense.values[i + A.col[k] * A.rows] = A.val[k];
+  return dense;
+}
+
+// Sweeps take dense matrices as such, conjugate gradients make them sparse, factorisations sparse ones dense.
 void read_into(const device& cpu, const solve_request& request, linear_system& system) {
-  if (!request.is_stationary()) {
+  if (!request.is_stationary() && !request.is_direct()) {
     system.A = read_csr(cpu, request.matrix);
     return;
   }
   std::variant<csr<double>, vectors> read = read_matrix(cpu, request.matrix);
   if (auto* dense = std::get_if<vectors>(&read))
     system.dense = std::move(*dense);
+  else if (request.is_direct())
+    system.dense = densify(cpu, std::get<csr<double>>(read).all());
   else
     system.A = std::move(std::get<csr<double>>(read));
 }
 
 void check_matrix(const solve_request& request, const linear_system& system) {
-  if (request.is_stationary()) {
+  if (request.is_stationary() || request.is_direct()) {
     if (!system.facts.square)
       throw shape_error(fmt::format("{}: the matrix is {} by {}, not square", request.matrix, system.facts.rows,
                                     system.facts.cols));
+    if (request.method == "cholesky")
+      if (const std::string refusal = not_spd_reason(system.facts); !refusal.empty())
+        throw value_error(fmt::format("{}: {}", request.matrix, refusal), "--method lu takes any matrix");
     return;
   }
   const std::string refusal = not_spd_reason(system.facts);

@@ -51,9 +51,4 @@ void take_rhs(const device& cpu, const std::string& from, linear_system& system)
 ///         shape_error where a vector has the wrong length: the texts name the files
 linear_system read_system(const device& cpu, const solve_request& request);
 
-/// The right-hand sides that --rhs names, for the matrix that stands in the system.
-///
-/// Throws  what the readers throw; shape_error where the length does not fit
-void take_rhs(const device& cpu, const std::string& from, linear_system& system);
-
 }  // namespace vouch::cli

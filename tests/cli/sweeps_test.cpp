@@ -4,6 +4,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include <vouch/dense/lapack.hpp>
+
 #include "run_tool.hpp"
 #include "small_system.hpp"
 
@@ -115,6 +117,22 @@ TEST_F(tool_sweeps, coordinate_files_are_swept_as_sparse) {
   EXPECT_EQ(o["matrix"]["nonzeros"], 5);
   for (const double x : numbers(content("x.txt"))) EXPECT_NEAR(x, 1, 1e-7);
   EXPECT_EQ(solve("A.mtx --method ssor --ordering multicolor")["status"], "converged");
+}
+
+TEST_F(tool_sweeps, factorisations_solve_what_sweeps_do_not) {
+  if (!lapack::present()) GTEST_SKIP() << "no LAPACK on this machine";
+  write("A.mtx", "%%MatrixMarket matrix array real general\n2 2\n1\n3\n2\n1\n");
+  EXPECT_EQ(solve("A.mtx --method lu --rhs row-sums -o x.txt")["status"], "converged");
+  for (const double x : numbers(content("x.txt"))) EXPECT_NEAR(x, 1, 1e-14);
+  EXPECT_NE(refused("--method cholesky").err.find("--method lu"), std::string::npos);
+  write("A.mtx", "%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 4\n2 1 1\n2 2 3\n");
+  EXPECT_EQ(solve("A.mtx --method cholesky --precision single")["method"], "cholesky");
+  write("A.mtx", "%%MatrixMarket matrix array real general\n2 2\n1\n2\n2\n4\n");
+  EXPECT_EQ(solve("A.mtx --method lu -o y.txt", 1)["status"], "breakdown");
+  EXPECT_FALSE(exists("y.txt"));
+  refused("--method lu --precision mixed");
+  refused("--method lu --fixed-iterations 3");
+  refused("--method lu --omega 1.2");
 }
 
 TEST_F(tool_sweeps, bad_requests_are_refused) {

@@ -59,8 +59,9 @@ struct columns {
     return strict;
   }
 
+  /// A description of mutable entries is one of constant entries.
   template <class Constant>
-  requires(std::is_same_v<Constant, const T> && !std::is_const_v<T>) operator columns<Constant>() const {
+  requires(std::same_as<Constant, const T> && !std::is_const_v<T>) operator columns<Constant>() const {
     return {data, rows, cols, shift, step, growth, above, below};
   }
 };

@@ -3,6 +3,7 @@
 // Pairs of doubles are read as one word: intervals of double on a GPU are aligned to 16 bytes, as array and
 // matrix make them.
 #pragma once
+#include <cmath>
 #include <cstdint>
 
 #include <vouch/dense/scalar.hpp>

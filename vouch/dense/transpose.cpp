@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <utility>
 
 #include <vouch/core/config.hpp>
 #include <vouch/dense/checks.hpp>
@@ -48,7 +47,11 @@ void swap_transposed(const device& dev, matrix_view<E> A) {
   for (std::int64_t j0 = 0; j0 < A.cols; j0 += tile)
     for (std::int64_t i0 = 0; i0 <= j0; i0 += tile)
       for (std::int64_t j = j0; j < std::min(A.cols, j0 + tile); ++j)
-        for (std::int64_t i = i0; i < std::min(j, i0 + tile); ++i) std::swap(A(i, j), A(j, i));
+        for (std::int64_t i = i0; i < std::min(j, i0 + tile); ++i) {
+          const E other = A(i, j);
+          A(i, j) = A(j, i);
+          A(j, i) = other;
+        }
 }
 
 }  // namespace

@@ -165,7 +165,8 @@ class set_reducer {
     file_units units{file, map, header.body, options_.unit_bytes};
     // A GPU takes eight units at once, to be worth its while.
     if (by_chunks)
-      units.unit_bytes = std::min(8 * units.unit_bytes, text_chunk::text_bytes - units.room_bytes());
+      units.unit_bytes =
+          std::min(8 * units.unit_bytes, text_chunk::text_bytes - file_units::overlap_bytes - 1);
     unit_run run{units, units.count(), static_cast<std::int64_t>(counts_.size())};
     counts_.resize(counts_.size() + static_cast<std::size_t>(run.count));
     const auto most_threads = by_chunks ? static_cast<std::int64_t>(ring_.size()) : run.count;

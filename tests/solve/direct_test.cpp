@@ -1,0 +1,109 @@
+// Direct solutions against exact integers and a matrix known to be hard.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include <vouch/core/error.hpp>
+#include <vouch/core/random.hpp>
+#include <vouch/dense/lapack.hpp>
+#include <vouch/solve/direct.hpp>
+
+namespace vouch {
+namespace {
+
+template <class T>
+class direct : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!lapack::present()) GTEST_SKIP() << "no LAPACK on this machine";
+  }
+};
+using precisions = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(direct, precisions);
+
+// Integers from -4 to 4 by columns; symmetric positive definite as B B^T + n I.
+std::vector<double> random_integers(std::int64_t n, bool definite) {
+  std::vector<double> B(static_cast<std::size_t>(n * n)), A(B.size());
+  for (std::size_t k = 0; k < B.size(); ++k) B[k] = static_cast<double>(random_bits(5, k) % 9) - 4;
+  if (!definite) return B;
+  for (std::int64_t i = 0; i < n; ++i)
+    for (std::int64_t j = 0; j < n; ++j) {
+      double sum = i == j ? static_cast<double>(n) : 0;
+      for (std::int64_t k = 0; k < n; ++k)
+        sum += B[static_cast<std::size_t>(i + k * n)] * B[static_cast<std::size_t>(j + k * n)];
+      A[static_cast<std::size_t>(i + j * n)] = sum;
+    }
+  return A;
+}
+
+TYPED_TEST(direct, finds_integers_exactly) {
+  using T = TypeParam;
+  for (const std::int64_t n : {1, 2, 37, 90})
+    for (const bool definite : {false, true})
+      for (const transpose op : {transpose::no, transpose::yes}) {
+        const std::vector<double> wide = random_integers(n, definite);
+        const std::vector<T> A(wide.begin(), wide.end());
+        std::vector<T> exact(static_cast<std::size_t>(n)), b(exact), x(exact);
+        for (std::int64_t i = 0; i < n; ++i) exact[static_cast<std::size_t>(i)] = static_cast<T>(i % 7 + 1);
+        for (std::int64_t i = 0; i < n; ++i)
+          for (std::int64_t j = 0; j < n; ++j)  // integers below 2^24: exact in float, too
+            b[static_cast<std::size_t>(i)] +=
+                A[static_cast<std::size_t>(op == transpose::no ? i + j * n : j + i * n)] *
+                exact[static_cast<std::size_t>(j)];
+        const matrix_view<const T> view_of_A{A.data(), n, n, n};
+        const view<const T> bv(b.data(), n);
+        solve_goal goal;
+        goal.rtol = 0;  // refined until nothing is left: x is representable, and not 0
+        const solve_report report = definite ? cholesky<T>(device::cpu(2), view_of_A, bv, {x.data(), n}, goal)
+                                             : lu<T>(device::cpu(2), op, view_of_A, bv, {x.data(), n}, goal);
+        EXPECT_EQ(report.status, solve_status::converged) << n << ' ' << report.reason;
+        EXPECT_EQ(x, exact) << n;
+        EXPECT_LE(report.iterations, 8);
+      }
+}
+
+TYPED_TEST(direct, refines_what_is_hard) {
+  using T = TypeParam;
+  // Hilbert's matrix times the least common multiple: integers; condition 10^8 (float: n = 5) and 10^13.
+  const std::int64_t n = sizeof(TypeParam) == 4 ? 5 : 10;
+  const double multiple = sizeof(T) == 4 ? 2520 : 232792560;
+  std::vector<T> A(static_cast<std::size_t>(n * n)), b(static_cast<std::size_t>(n)), x(b);
+  for (std::int64_t j = 0; j < n; ++j)
+    for (std::int64_t i = 0; i < n; ++i) {
+      A[static_cast<std::size_t>(i + j * n)] = static_cast<T>(multiple / static_cast<double>(i + j + 1));
+      b[static_cast<std::size_t>(i)] += A[static_cast<std::size_t>(i + j * n)];
+    }
+  for (const bool symmetric : {false, true}) {
+    std::fill(x.begin(), x.end(), T{});
+    const matrix_view<const T> H{A.data(), n, n, n};
+    const solve_report report = symmetric
+                                    ? cholesky<T>(device::cpu(1), H, {b.data(), n}, {x.data(), n})
+                                    : lu<T>(device::cpu(1), transpose::no, H, {b.data(), n}, {x.data(), n});
+    EXPECT_EQ(report.status, solve_status::converged) << report.reason;
+  }
+}
+
+TYPED_TEST(direct, names_what_cannot_be_solved) {
+  using T = TypeParam;
+  std::vector<T> singular{1, 2, 2, 4}, indefinite{1, 2, 2, 1}, x{0, 0}, b{1, 1};
+  const view<const T> bv(b.data(), 2);
+  const view<T> xv(x.data(), 2);
+  const solve_report first = lu<T>(device::cpu(1), transpose::no, {singular.data(), 2, 2, 2}, bv, xv);
+  EXPECT_EQ(first.status, solve_status::breakdown);
+  EXPECT_NE(first.reason.find("pivot 2"), std::string::npos) << first.reason;
+  const solve_report second = cholesky<T>(device::cpu(1), {indefinite.data(), 2, 2, 2}, bv, xv);
+  EXPECT_EQ(second.status, solve_status::not_spd);
+  EXPECT_NE(second.reason.find("2 rows"), std::string::npos) << second.reason;
+  singular[0] = std::numeric_limits<T>::quiet_NaN();
+  EXPECT_THROW(lu<T>(device::cpu(1), transpose::no, {singular.data(), 2, 2, 2}, bv, xv), value_error);
+  EXPECT_THROW(lu<T>(device::cpu(1), transpose::no, {singular.data(), 1, 2, 1}, bv, xv), shape_error);
+  solve_goal fixed;
+  fixed.fixed_iterations = 2;
+  EXPECT_THROW(cholesky<T>(device::cpu(1), {indefinite.data(), 2, 2, 2}, bv, xv, fixed), value_error);
+  EXPECT_EQ(lu<T>(device::cpu(1), transpose::no, {nullptr, 0, 0, 1}, {b.data(), 0}, {x.data(), 0}).status,
+            solve_status::converged);
+}
+
+}  // namespace
+}  // namespace vouch
