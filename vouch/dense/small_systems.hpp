@@ -45,7 +45,7 @@ struct enclosed_matrix {
 ///         single. For points and few right-hand sides (n k <= 4096) the residual is rounded once, and most
 ///         bounds are then neighbours or nearly so.
 /// Cost    2 n^3 for R, an interval product R A, and a few interval products n-by-n times n-by-k.
-/// Source  Krawczyk, Computing 4 (1969); Rump, Acta Numerica 19 (2010), Algorithm 10.7.
+/// Source  Krawczyk, Computing 4 (1969); Rump, Acta Numerica 19 (2010), section 10.
 template <scalar TA, scalar TB>
 requires std::same_as<bound_of<TA>, bound_of<TB>> enclosed_matrix<bound_of<TA>> enclose_solution(
     const device& dev, matrix_view<const TA> A, matrix_view<const TB> B);
@@ -67,7 +67,7 @@ struct enclosed_number {
 ///         |E| < 1 in the maximum norm, the determinant of I + E lies in [(1-|E|)^n, (1+|E|)^n], and those of
 ///         the factors are products of diagonals; verified, it has a sign. Elsewhere, the bound of Hadamard
 ///         with both signs, not verified.
-/// Source  Ogita, Computing 2008; the lemma of Hadamard.
+/// Source  The proof stands in docs/rigor.md.
 template <scalar TA>
 enclosed_number<bound_of<TA>> enclose_determinant(const device& dev, matrix_view<const TA> A);
 
