@@ -40,13 +40,6 @@ bool may_be_tridiagonal(const std::string& path) {
   }
 }
 
-// What no direct method has.
-bool wants_iterations(const solve_request& request) {
-  return request.precondition != "none" || request.fixed_iterations || request.stop_recurrence ||
-         request.max_iterations || !request.history.empty() || !request.plot.empty() ||
-         request.initial != "zeros";
-}
-
 template <real T>
 diagonals<T> take_diagonals(const device& cpu, const linear_system& system, const std::string& rhs) {
   const std::int64_t n = system.A.rows;
@@ -154,7 +147,7 @@ tridiagonal_options band_options(const solve_request& request) {
 
 std::optional<band_run> run_band(const solve_request& request, const device& cpu, const console& log) {
   const bool asked = is_band_method(request.method);
-  if (!asked && (request.method != "auto" || wants_iterations(request) || !may_be_tridiagonal(request.matrix)))
+  if (!asked && (request.method != "auto" || request.wants_iterations() || !may_be_tridiagonal(request.matrix)))
     return std::nullopt;
   const device_request wanted = parse_device(request.common.device);
   band_run run{{}, {}, {wanted.cuda ? device::cuda(wanted.index) : cpu, "as asked"}};

@@ -27,6 +27,11 @@ struct batch_shape {
   VOUCH_HOST_DEVICE constexpr std::int64_t at(std::int64_t s, std::int64_t i) const {
     return (offsets != nullptr ? offsets[s] : s * system_stride) + i * row_stride;
   }
+  /// Elements from the first to the last of all systems.
+  constexpr std::int64_t extent() const {
+    if (offsets != nullptr) return offsets[systems];
+    return n == 0 || systems == 0 ? 0 : at(systems - 1, n - 1) + 1;
+  }
 };
 
 constexpr batch_shape contiguous(std::int64_t n, std::int64_t systems = 1) {
