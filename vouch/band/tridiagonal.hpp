@@ -109,7 +109,8 @@ struct tridiagonal {
 struct tridiagonal_facts {
   bool symmetric = true;  // dl[i+1] == du[i] throughout
   bool positive_diagonal = true;
-  double dominance = 0;  // least |d| / (|dl| + |du|) of a row; infinite for a diagonal matrix, 0 for a row of zeros
+  double dominance =
+      0;  // least |d| / (|dl| + |du|) of a row; infinite for a diagonal matrix, 0 for a row of zeros
   std::int64_t weakest_system = 0, weakest_row = 0;  // where that is
   double column_dominance = 0;                       // likewise of a column
   double largest = 0;                                // magnitude of an entry
