@@ -33,8 +33,9 @@ bool may_be_tridiagonal(const std::string& path) {
   if (!std::filesystem::is_regular_file(path, ignored)) return false;
   try {
     const matrix_market_header header = read_matrix_market_header(path);
+    const std::int64_t most_a_row = header.stored_as == symmetry::general ? 3 : 2;
     return header.format == matrix_format::coordinate && header.rows == header.cols &&
-           header.entries / 3 <= header.rows;
+           header.entries <= most_a_row * header.rows;
   } catch (const error&) {
     return false;  // whoever reads it says what is wrong
   }
