@@ -17,10 +17,10 @@
 namespace vouch::cli {
 namespace {
 
-constexpr std::array<std::string_view, 13> methods{
-    "auto",     "cg",   "jacobi", "gauss-seidel",     "sor", "ssor",     "lu",
-    "cholesky", "band", "thomas", "cyclic-reduction", "pcr", "partition"};
-constexpr std::size_t first_band_method = 8;
+constexpr std::array<std::string_view, 14> methods{
+    "auto",      "cg",   "jacobi", "gauss-seidel",     "sor", "ssor",     "lu", "cholesky",
+    "sparse-lu", "band", "thomas", "cyclic-reduction", "pcr", "partition"};
+constexpr std::size_t first_band_method = 9;
 constexpr std::array<std::string_view, 3> sweeps{"forward", "backward", "symmetric"};
 constexpr std::array<std::string_view, 2> orderings{"natural", "multicolor"};
 constexpr std::array<std::string_view, 2> rhs_words{"ones", "row-sums"};
@@ -151,8 +151,8 @@ void declare(command_line& line, solve_request& request, std::string& stop, std:
 
   line.section("Method");
   line.choice("--method", "NAME", request.method, methods,
-              "auto, cg, jacobi, gauss-seidel, sor, ssor, lu, cholesky; tridiagonal: [auto]");
-  line.note("", "band (auto there), thomas, cyclic-reduction, pcr, partition");
+              "auto, cg, jacobi, gauss-seidel, sor, ssor, lu, cholesky, sparse-lu; [auto]");
+  line.note("", "tridiagonal: band (auto there), thomas, cyclic-reduction, pcr, partition");
   line.real("--omega", request.omega, -std::numeric_limits<double>::max(),
             "relaxation of jacobi, sor and ssor, between 0 and 2 [1]");
   line.choice("--sweep", "ORDER", request.sweep, sweeps,
