@@ -138,7 +138,6 @@ void declare(command_line& line, solve_request& request, std::string& stop, std:
   line.example("vouch solve A.mtx", "A x = (1, ..., 1), how good x is");
   line.example("vouch solve A.mtx --rhs b.txt -o x.txt", "with a right-hand side; x to a file");
   line.example("vouch solve A.mtx --precond ic0 --rtol 1e-10", "preconditioned, more digits");
-  line.example("vouch solve A.npy --method gauss-seidel", "sweeps, for dominant matrices, dense as well");
   line.example("vouch solve A.mtx --plot curve.svg --json", "convergence plot; result for programs");
   line.argument("A", request.matrix, "Matrix Market file (.gz as well), for sweeps also .npy");
 
@@ -151,7 +150,7 @@ void declare(command_line& line, solve_request& request, std::string& stop, std:
 
   line.section("Method");
   line.choice("--method", "NAME", request.method, methods,
-              "auto, cg, jacobi, gauss-seidel, sor, ssor, lu, cholesky, sparse-lu; [auto]");
+              "cg, jacobi, gauss-seidel, sor, ssor, lu, cholesky, sparse-lu [auto]");
   line.note("", "tridiagonal: band (auto there), thomas, cyclic-reduction, pcr, partition");
   line.real("--omega", request.omega, -std::numeric_limits<double>::max(),
             "relaxation of jacobi, sor and ssor, between 0 and 2 [1]");

@@ -171,6 +171,7 @@ bool is_file(const std::string& rhs_or_start) {
 }  // namespace
 
 void take_rhs(const device& cpu, const std::string& from, linear_system& system) {
+  system.rhs = from;
   if (from == "ones") {
     system.b = filled(cpu, system.rows(), 1);
   } else if (from == "row-sums") {

@@ -20,6 +20,7 @@ namespace vouch::cli {
 /// A X = B with as many columns as there are right-hand sides, on the CPU.
 struct linear_system {
   std::string file;
+  std::string rhs;               // ones, row-sums or a file
   csr<double> A;                 // empty where the matrix is dense
   std::optional<vectors> dense;  // by columns
   structure_facts facts;
