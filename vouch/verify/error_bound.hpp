@@ -50,4 +50,8 @@ struct error_bound {
 error_bound bound_error(const device& dev, csr_view<const double> A, certificate& proof, view<const double> b,
                         view<double> x, const bound_options& options = {});
 
+/// The same for a dense matrix.
+error_bound bound_error(const device& dev, matrix_view<const double> A, certificate& proof,
+                        view<const double> b, view<double> x, const bound_options& options = {});
+
 }  // namespace vouch
