@@ -174,6 +174,13 @@ struct compare_entry_body {
   }
 };
 
+/// The diagonal of an n-by-n matrix := 1.
+struct unit_diagonal_body {
+  std::int64_t n;
+  double* M;
+  VOUCH_HOST_DEVICE void operator()(std::int64_t i) const { M[i * (n + 1)] = 1; }
+};
+
 /// wide[k] := the numbers within radius |A_k| of A_k, for an n-by-n A of leading dimension ld.
 struct widen_entry_body {
   const double* A;

@@ -40,6 +40,7 @@
   X(widen_body)                        \
   X(relative_body)                     \
   X(compare_entry_body)                \
+  X(unit_diagonal_body)                \
   X(widen_entry_body)                  \
   X(scatter_body)                      \
   X(jacobi_weight_body)
