@@ -19,6 +19,9 @@
 #include <vouch/verify/error_bound.hpp>
 #include <vouch/verify/prove.hpp>
 
+#include "verify_dense.hpp"
+#include "verify_tridiagonal.hpp"
+
 namespace vouch::bench {
 namespace {
 
@@ -200,8 +203,12 @@ suite_results run_verify_suite(const suite_options& options) {
       if (!options.data.empty() && std::filesystem::exists(path)) measure_on_all(file_case(cpu, path));
     }
   }
-  all.interrupted = options.stop();
   all.sections.push_back({"Proofs", {}, {table}, {}});
+  if (options.matrices.empty()) {
+    add_dense_proofs(options, devices, all);
+    add_tridiagonal_proofs(options, devices, all);
+  }
+  all.interrupted = options.stop();
   all.sections.push_back({"The bars: " + bars_text(all.rows), {}, {bars_table(all.rows)}, {}});
   return all;
 }

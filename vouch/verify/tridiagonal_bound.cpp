@@ -9,6 +9,8 @@
 #include <vouch/band/solve.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/verify/batch_pass.hpp>
+#include <vouch/verify/elements.hpp>
+#include <vouch/verify/pass.hpp>
 #include <vouch/verify/tridiagonal_rows.hpp>
 
 namespace vouch {
@@ -126,8 +128,9 @@ class bounded_batch {
 
   // Systems of which nothing is proved so far.
   std::vector<std::int64_t> unproved() const {
-    const std::vector<double> ratio = ratio_.to_vector();
     std::vector<std::int64_t> those;
+    if (std::isfinite(worst(ratio_))) return those;
+    const std::vector<double> ratio = ratio_.to_vector();
     for (std::size_t s = 0; s < ratio.size(); ++s)
       if (!std::isfinite(ratio[s])) those.push_back(static_cast<std::int64_t>(s));
     return those;
@@ -140,10 +143,8 @@ class bounded_batch {
   static const double* pointer(const array<double>& a) { return a.size() > 0 ? a.data() : nullptr; }
   static double* pointer(array<double>& a) { return a.size() > 0 ? a.data() : nullptr; }
 
-  static double worst(const array<double>& of_systems) {
-    double most = 0;
-    for (const double value : of_systems.to_vector()) most = value > most || value != value ? value : most;
-    return most;
+  double worst(const array<double>& of_systems) const {
+    return largest(dev_, of_systems.size(), size_body{of_systems.data()});
   }
 
   // Both neighbours of a row are one unknown, or the row itself: the comparison matrix is another.
