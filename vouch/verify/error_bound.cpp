@@ -26,14 +26,15 @@ constexpr double acceptable = 1e-6;
 class bounded_solution {
  public:
   bounded_solution(const device& dev, const matrix_rows& A, certificate& proof, view<const double> b,
-                   view<double> x, const uncertainty& within)
+                   view<double> x, const bound_options& options)
       : dev_(dev),
         A_(proof.rows() != nullptr ? *proof.rows() : A),
         n_(row_count(A)),
         proof_(proof),
         b_(b),
         x_(x),
-        within_(within),
+        within_(options.within),
+        smoothing_(options.smoothing),
         r_(dev, n_),
         radius_(dev, n_) {}
 
@@ -99,7 +100,7 @@ class bounded_solution {
   bool absorb() {
     array<double> middle(dev_, n_), d(dev_, n_);
     for_elements(dev_, n_, middle_body{r_.data(), middle.data()});
-    if (!proof_.smooth(middle, d)) return false;
+    if (!proof_.smooth(middle, smoothing_, d)) return false;
     if (lo_.size() > 0)
       for_elements(dev_, n_, absorb_body{d.data(), lo_.data()});
     else
@@ -121,6 +122,7 @@ class bounded_solution {
   view<const double> b_;
   view<double> x_;
   uncertainty within_;
+  int smoothing_;
   array<double> lo_;  // empty: zero
   array<interval<double>> r_;
   array<double> radius_;
@@ -200,7 +202,7 @@ error_bound bound_error_of(const device& dev, const matrix_rows& A, certificate&
   if (row_count(A) != column_count(A)) throw shape_error("bound_error: the matrix is not square");
   error_bound result;
   result.method = proof.method();
-  bounded_solution solution(dev, A, proof, b, x, options.within);
+  bounded_solution solution(dev, A, proof, b, x, options);
   solution.bound();
   if (proof.corrects_cheaply()) solution.sharpen();
   result.refinements = refine(solution, options);

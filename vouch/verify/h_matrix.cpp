@@ -97,8 +97,8 @@ void h_matrix::bound(view<const interval<double>> r, view<double> radius) {
   comparison_.bound(r, smooths() ? 0 : options_.steps, radius);
 }
 
-bool h_matrix::smooth(view<const double> s, view<double> d) {
-  return smooths() && smoother_->smooth(s, scale_, options_.smoothing, d);
+bool h_matrix::smooth(view<const double> s, int steps, view<double> d) {
+  return smooths() && steps > 0 && smoother_->smooth(s, scale_, steps, d);
 }
 
 bool h_matrix::correct(view<const double> s, view<double> d) {

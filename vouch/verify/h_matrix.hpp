@@ -48,7 +48,7 @@ class h_matrix final : public certificate {
   ///
   /// Cost    A pass over A for each of `steps`; with smoothing none.
   void bound(view<const interval<double>> r, view<double> radius) override;
-  bool smooth(view<const double> s, view<double> d) override;
+  bool smooth(view<const double> s, int steps, view<double> d) override;
   const detail::matrix_rows* rows() const override { return &comparison_.rows(); }
 
   bool correct(view<const double> s, view<double> d) override;
@@ -56,7 +56,7 @@ class h_matrix final : public certificate {
 
  private:
   h_matrix(const device& dev, csr_view<const double> A, const h_matrix_options& options);
-  bool smooths() const { return options_.symmetric && options_.positive_diagonal && options_.smoothing > 0; }
+  bool smooths() const { return options_.symmetric && options_.positive_diagonal && options_.smoothing; }
   void keep_what_is_read_faster();
 
   device device_;
