@@ -135,6 +135,23 @@ class bounded_batch {
       if (!std::isfinite(ratio[s])) those.push_back(static_cast<std::int64_t>(s));
     return those;
   }
+  // About the largest ||A||_inf ||A^-1||_inf: v / min_i (<A> v)_i is at least <A>^-1 e.
+  double condition_estimate() {
+    const std::int64_t extent = host_.extent();
+    array<double> ones(dev_, extent);
+    for_elements(dev_, extent, fill_body<double>{1.0, ones.data()});
+    const array<double> zeros = array<double>::zeros(dev_, extent);
+    const double* const margin = margin_.size() > 0 ? margin_.data() : nullptr;
+    const tridiagonal_ratio_body inverse{A_,          vectors_, ones.data(), zeros.data(), nullptr,
+                                         pointer(v_), margin,   within_,     nullptr};
+    const auto largest_of = [&](const auto& body) {
+      largest_of_systems(dev_, host_, vectors_, body, largest_);
+      return worst(largest_);
+    };
+    const double size = v_.size() > 0 ? largest_of(batch_size_body{vectors_, v_.data()}) : 1;
+    return largest_of(inverse) * size * largest_of(row_weight_body{A_, vectors_});
+  }
+
   bool factored() const { return margin_.size() > 0; }
   double max_absolute() const { return max_absolute_; }
   double max_relative() const { return max_relative_; }
@@ -267,6 +284,7 @@ tridiagonal_bound bound_error(const device& dev, const tridiagonal_view<const do
   judge(batch, options, result);
   dev.synchronize();
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  result.condition_estimate = batch.condition_estimate();
   return result;
 }
 

@@ -18,7 +18,8 @@ struct tridiagonal_bound {
   std::string method;     // "h-matrix", "bidiagonal factors"
   std::string reason;     // one line, says why
   double max_absolute = 0;
-  double max_relative = 0;  // infinite where some component of x* may be 0
+  double max_relative = 0;        // infinite where some component of x* may be 0
+  double condition_estimate = 0;  // the largest of about ||A||_inf ||A^-1||_inf; infinite where not proved
   int refinements = 0;
   std::int64_t systems_unproved = 0;
   std::vector<std::int64_t> first_unproved;  // at most 100 of them

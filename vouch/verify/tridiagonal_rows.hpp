@@ -118,6 +118,15 @@ struct tridiagonal_radius_body {
   }
 };
 
+/// About the sum of the magnitudes of a row.
+struct row_weight_body {
+  tridiagonal_view<const double> A;
+  batch_shape vectors;
+  VOUCH_HOST_DEVICE double value(std::int64_t s, std::int64_t i) const {
+    return row_weight(tridiagonal_row(A, vectors, s, i));
+  }
+};
+
 /// |v|.
 struct batch_size_body {
   batch_shape vectors;
