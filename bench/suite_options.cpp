@@ -20,8 +20,8 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-// Issue rate of one H200's FP64 units on the 16 operations that a row takes a step; scaled by multiprocessors.
-constexpr double fp64_operations_a_processor = 1.755e9 * 64, operations_a_row = 16;
+// Issue rate of one H200's FP64 units on the 9 operations that a row takes a step; scaled by multiprocessors.
+constexpr double fp64_operations_a_processor = 1.755e9 * 64, operations_a_row = 9;
 
 batch_option random_option(std::int64_t i, exercise_style exercise) {
   const auto u = [&](std::uint64_t stream) { return random_unit(stream, static_cast<std::uint64_t>(i)); };
