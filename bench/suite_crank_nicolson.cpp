@@ -88,7 +88,7 @@ class runner {
         }
         for (const solve_precision p : {solve_precision::double_, solve_precision::mixed})
           add(g, d.label, p == solve_precision::mixed ? "mixed" : "double", name,
-              measure(g, grid, [&, s = scheme] { return march(g.option, grid, {}, segments, s, p); }));
+              measure(g, grid, [&, s = scheme] { return march(g.option, grid, {}, segments, {s, p}); }));
       }
       exponential(g, grid, d);
     }

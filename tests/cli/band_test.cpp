@@ -149,7 +149,7 @@ TEST_F(tool_band, archives_that_hold_no_batch) {
   refuse(batch_archive("(2,)", {{1, 1}, {2, 2}, {1, 1}}, "(3,)", {3, 3, 3}), "s.npz: b is 3, d is 2");
   refuse(batch_archive("(1, 2)", {{1, 1}, {2, 2}, {1, 1}}, "(2,)", {3, 3}), "s.npz: b is 2, d is 1 x 2");
   refuse(batch_archive("(0,)", {{}, {}, {}}, "(0,)", {}), "there is no system in the file");
-  refuse(batch_archive("(2,)", {{1, 1}, {unused, 2}, {1, 1}}, "(2,)", {3, 3}), "nan");
+  refuse(batch_archive("(2,)", {{1, 1}, {unused, 2}, {1, 1}}, "(2,)", {3, 3}), "d[0] is NaN");
 }
 
 }  // namespace

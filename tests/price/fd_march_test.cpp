@@ -112,7 +112,7 @@ TEST(march_on_gpu, agrees_with_the_cpu) {
           const auto segments = make_segments(c, n);
           const auto got = march_on_gpu(gpu, c, grid, {}, segments, scheme);
           if (!got) continue;
-          const auto want = march(c, grid, {}, segments, scheme, solve_precision::double_);
+          const auto want = march(c, grid, {}, segments, {scheme});
           for (std::size_t i = 0; i < want.size(); ++i)
             ASSERT_NEAR((*got)[i], want[i], 1e-9 * (1 + std::abs(want[i])))
                 << static_cast<int>(kind) << ' ' << n << ' ' << static_cast<int>(scheme) << ' ' << i;
@@ -150,7 +150,7 @@ TEST(march_on_gpu, a_barrier_with_a_rebate) {
   const fd_payment payment{0, 3};
   const auto got = march_on_gpu(testing::gpus().front(), c, grid, payment, segments, time_scheme::rannacher);
   ASSERT_TRUE(got);
-  const auto want = march(c, grid, payment, segments, time_scheme::rannacher, solve_precision::double_);
+  const auto want = march(c, grid, payment, segments, {});
   for (std::size_t i = 0; i < want.size(); ++i) ASSERT_NEAR((*got)[i], want[i], 1e-9) << i;
 }
 

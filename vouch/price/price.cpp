@@ -110,6 +110,22 @@ std::optional<pricing> by_formula(const contract& c, bool forced) {
   return p;
 }
 
+// A European option on the share less its dividends, whose worth changes with time and rate.
+pricing of_escrowed(const contract& c, const pricing_options& options) {
+  contract rest = c;
+  rest.plain.spot -= escrow(c, 0);
+  rest.dividends.clear();
+  pricing p = price(rest, options);
+  const double rate = value_at(c.rates, c.plain.rate, 0);
+  p.value.theta -= rate * escrow(c, 0) * p.value.delta;
+  contract one = c;
+  for (const cash_dividend& d : c.dividends) {  // each loses its time's share of itself
+    one.dividends = {d};
+    p.value.rho += d.time * escrow(one, 0) * p.value.delta;
+  }
+  return p;
+}
+
 }  // namespace
 
 const char* name(pricing_method method) {
@@ -127,6 +143,7 @@ const char* name(pricing_method method) {
 
 pricing price(contract c, const pricing_options& options) {
   check(c);
+  if (c.is_escrowed() && effective_exercise(c) == exercise_style::european) return of_escrowed(c, options);
   if (const auto p = decided(c)) return *p;
   if (!is_random(c)) return without_randomness(c);
   const std::optional<pricing> formula = by_formula(c, options.force_finite_difference);
