@@ -13,6 +13,7 @@
 #include <vouch/price/fd_batch.hpp>
 #include <vouch/text/file.hpp>
 
+#include "options_peer.hpp"
 #include "suite_crank_nicolson.hpp"
 
 namespace vouch::bench {
@@ -184,6 +185,7 @@ suite_results run_options_suite(const suite_options& options) {
   run.table.note("largest error: of 500 prices, against the closed form or a finer boundary.");
   run.table.note("The floor of finite differences on a GPU is the issue rate of its FP64 units.");
   std::vector<text_table> tables{run.table};
+  if (!options.stop()) tables.push_back(compare_with_quantlib(devices, options, all));
   if (!options.stop()) tables.push_back(measure_book(devices, options, all));
   all.sections.push_back({"Many options", {}, std::move(tables), {}});
   all.sections.push_back({"Bars", {bars_text(all.rows)}, {bars_table(all.rows)}, {}});
