@@ -141,7 +141,10 @@ text_table compare_with_quantlib(const std::vector<bench_device>& devices, const
       results.rows.push_back(
           {name, d.label, "double", "time_per_option", own->seconds, "s", {}, peer->seconds, ratio, {}, {}});
       bench_row row{name, d.label, "double", "times_as_fast", ratio, "1", {}, {}, {}, {}, {}};
-      if (d.label != "cpu") row.bar = d.label == "gpu" ? 5000 : 50;
+      if (d.label != "cpu") {
+        row.bar = d.label == "gpu" ? 5000 : 50;
+        row.pass = ratio >= *row.bar;
+      }
       results.rows.push_back(std::move(row));
     }
   }
