@@ -9,11 +9,13 @@
 #include <vouch/price/fd_grid.hpp>
 #include <vouch/price/fd_march.hpp>
 #include <vouch/price/fd_march_cuda.hpp>
+#include <vouch/price/policy.hpp>
 
 namespace vouch {
 namespace {
 
 constexpr std::int64_t most_nodes = 1 << 16;
+constexpr std::int64_t most_policy_nodes = 1 << 13;  // every step takes several solves
 
 // Everything constant by `amount` higher.
 contract with_more_volatility(contract c, double amount) {
@@ -177,6 +179,7 @@ fd_result to_tolerance(const solver& s, const contract& c, const fd_options& opt
   fd_result r;
   r.extrapolated = true;
   const bool american = c.exercise == exercise_style::american;
+  const std::int64_t most = american && needs_policy(c) ? most_policy_nodes : most_nodes;
   std::int64_t nodes = 201, steps = american ? 128 : 24;
   valuation coarse = s.solve(nodes, steps), before{};
   for (int level = 1;; ++level) {
@@ -194,7 +197,7 @@ fd_result to_tolerance(const solver& s, const contract& c, const fd_options& opt
                      std::abs(r.value.gamma - other.gamma) <=
                          5e-4 * std::max(std::abs(r.value.gamma), 1e-4 / std::max(c.plain.spot, 1e-300));
     r.tolerance_met = met;
-    if ((met && level > 1) || 2 * nodes > most_nodes) return r;
+    if ((met && level > 1) || 2 * nodes > most) return r;
     before = r.value;
     coarse = fine;
   }
