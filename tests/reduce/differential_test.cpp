@@ -187,8 +187,8 @@ bool has_huge(const slow_set& slow) {
 
 void expect_like(const std::string& path, const std::string& text, const slow_set& slow,
                  const reduce_options& options, matrix_set_reducer reduce, int threads) {
-  SCOPED_TRACE(::testing::Message() << (options.portable ? "portable" : "vectors") << ", " << threads
-                                    << " threads, units of " << options.unit_bytes << ":\n"
+  SCOPED_TRACE(::testing::Message() << name(options.instructions) << ", " << threads << " threads, units of "
+                                    << options.unit_bytes << ":\n"
                                     << text);
   try {
     const std::string files[] = {path};
@@ -241,8 +241,9 @@ void compare_all_paths(const std::string& text, dice& d) {
   expect_like(file.path(), text, slow, {.operations = extremes}, threads);
   expect_like(file.path(), text, slow,
               {.operations = everything, .unit_bytes = static_cast<std::int64_t>(16 + d.below(600))}, 1);
-  expect_like(file.path(), text, slow, {.operations = d.one_in(2) ? everything : extremes, .portable = true},
-              1);
+  for (const parser_instructions most : {parser_instructions::avx2, parser_instructions::portable})
+    expect_like(file.path(), text, slow,
+                {.operations = d.one_in(2) ? everything : extremes, .instructions = most}, 1);
   compare_chunks(file.path(), text, slow, d);
   compare_gpu(file.path(), text, slow);
   if (!d.one_in(4)) return;

@@ -100,8 +100,8 @@ struct worker {
   unit_fetcher fetcher{};
   std::exception_ptr failure{};
 
-  worker(set_shape shape, const reduce_needs& needs, bool portable)
-      : values(shape.rows * shape.cols, needs), scanner(shape, values, portable) {}
+  worker(set_shape shape, const reduce_needs& needs, parser_instructions most)
+      : values(shape.rows * shape.cols, needs), scanner(shape, values, most) {}
 };
 
 class set_reducer {
@@ -130,7 +130,7 @@ class set_reducer {
     all.rows = shape_.rows;
     all.cols = shape_.cols;
     all.bytes = bytes_;
-    all.method = chunked_ ? "cuda" : unit_scanner::method(options_.portable);
+    all.method = chunked_ ? "cuda" : name(best_instructions(options_.instructions));
     all.results = finished_reductions(
         options_, shape_, {workers_.front()->values, products_.total(), counts_, total_, all.integers});
     return all;
@@ -151,7 +151,7 @@ class set_reducer {
         most_accumulator_bytes / (accumulator::element_bytes * shape_.rows * shape_.cols);
     threads_ = static_cast<int>(std::clamp<std::int64_t>(affordable, 1, threads_));
     for (int k = 0; k < threads_; ++k)
-      workers_.push_back(std::make_unique<worker>(shape_, needs_, options_.portable));
+      workers_.push_back(std::make_unique<worker>(shape_, needs_, options_.instructions));
   }
 
   void add_units(const input_file& file) {
