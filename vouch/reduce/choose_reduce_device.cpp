@@ -11,7 +11,7 @@ namespace {
 
 constexpr double cuda_start_seconds = 0.35;  // the pinned memory included
 constexpr double memory_bytes_a_second = 100e9;
-constexpr double pcie_bytes_a_second = 50e9;
+constexpr double pcie_bytes_a_second = 48e9;
 constexpr double copied_bytes_a_second = 6e9;  // from the page cache to pinned memory, by one thread
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }

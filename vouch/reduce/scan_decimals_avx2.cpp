@@ -42,7 +42,7 @@ struct decimals {
       const std::int64_t count = last - first + 1 - has_point;
       if (count > 15) return false;
       integers[k] = static_cast<double>(digits_past_point(from.at + first, point - first, count));
-      powers[k] = digits::exact_powers[has_point != 0 ? last - point : 0];
+      powers[k] = digits::power_of_ten_as_double(has_point != 0 ? static_cast<int>(last - point) : 0);
     }
     double* const to = values.wide_end();
     for (int k = 0; k < n.count; k += 4) {
