@@ -221,7 +221,7 @@ void compare_chunks(const std::string& path, const std::string& text, const slow
 }
 
 // On a GPU, where there is one; opened once.
-void compare_gpu(const std::string& path, const std::string& text, const slow_set& slow) {
+void compare_gpu(const std::string& path, const std::string& text, const slow_set& slow, dice& d) {
   static std::vector<matrix_set_reducer> gpus = [] {
     std::vector<matrix_set_reducer> all;
     for (const device& gpu : testing::gpus()) all.emplace_back(gpu, 2);
@@ -231,6 +231,8 @@ void compare_gpu(const std::string& path, const std::string& text, const slow_se
     expect_like(path, text, slow, {.operations = extremes}, gpu, 2);
     expect_like(path, text, slow, {.operations = {reduction::sum, reduction::norm1}, .unit_bytes = 100}, gpu,
                 2);
+    // Parts of it are the CPU's, which takes over.
+    if (d.one_in(4)) expect_like(path, text, slow, {.operations = everything}, gpu, 2);
   }
 }
 
@@ -245,7 +247,7 @@ void compare_all_paths(const std::string& text, dice& d) {
     expect_like(file.path(), text, slow,
                 {.operations = d.one_in(2) ? everything : extremes, .instructions = most}, 1);
   compare_chunks(file.path(), text, slow, d);
-  compare_gpu(file.path(), text, slow);
+  compare_gpu(file.path(), text, slow, d);
   if (!d.one_in(4)) return;
   fuzz::memory_pipe pipe(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
   expect_like(pipe.path(), text, slow,

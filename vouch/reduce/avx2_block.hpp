@@ -52,6 +52,17 @@ VOUCH_SCAN_TARGET inline std::int64_t take_lowest(mask& of) {
   return place;
 }
 
+// Four numbers of at most eight digits, from their text right-aligned behind zero bytes.
+VOUCH_SCAN_TARGET inline __m128i eight_digits(__m256i text) {
+  const __m256i digits = _mm256_and_si256(text, _mm256_set1_epi8(15));
+  const __m256i pairs = _mm256_maddubs_epi16(digits, _mm256_set1_epi16(0x010a));
+  const __m256i fours = _mm256_madd_epi16(pairs, _mm256_set1_epi32(0x00010064));
+  const __m256i high = _mm256_mul_epu32(fours, _mm256_set1_epi64x(10000));
+  const __m256i sums = _mm256_add_epi64(high, _mm256_srli_epi64(fours, 32));
+  const __m256i even = _mm256_set_epi32(0, 0, 0, 0, 6, 4, 2, 0);
+  return _mm256_castsi256_si128(_mm256_permutevar8x32_epi32(sums, even));
+}
+
 // All ones in lane k where bit k is set.
 VOUCH_SCAN_TARGET inline __m128i narrow_lanes(mask bits) {
   const __m128i each = _mm_set_epi32(8, 4, 2, 1);

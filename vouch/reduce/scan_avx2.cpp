@@ -18,17 +18,9 @@ bool has_avx2() {
 
 namespace {
 
-// Four numbers of at most eight digits: their text, right-aligned behind zero bytes.
 VOUCH_SCAN_TARGET inline __m128i convert_four(__m256i text, mask negative) {
-  const __m256i digits = _mm256_and_si256(text, _mm256_set1_epi8(15));
-  const __m256i pairs = _mm256_maddubs_epi16(digits, _mm256_set1_epi16(0x010a));
-  const __m256i fours = _mm256_madd_epi16(pairs, _mm256_set1_epi32(0x00010064));
-  const __m256i high = _mm256_mul_epu32(fours, _mm256_set1_epi64x(10000));
-  const __m256i sums = _mm256_add_epi64(high, _mm256_srli_epi64(fours, 32));
-  const __m256i even = _mm256_set_epi32(0, 0, 0, 0, 6, 4, 2, 0);
-  const __m128i magnitudes = _mm256_castsi256_si128(_mm256_permutevar8x32_epi32(sums, even));
   const __m128i minus = narrow_lanes(negative);
-  return _mm_sub_epi32(_mm_xor_si128(magnitudes, minus), minus);
+  return _mm_sub_epi32(_mm_xor_si128(eight_digits(text), minus), minus);
 }
 
 // Numbers of at most eight digits; more are the strict parser's.

@@ -26,6 +26,42 @@ VOUCH_SCAN_TARGET inline std::int64_t digits_past_point(const char* first, std::
   return static_cast<std::int64_t>((both & 0xffffffffu) * 100000000 + (both >> 32));
 }
 
+// The same for a number of at most eight bytes: its digits, right-aligned behind zero bytes.
+VOUCH_SCAN_TARGET inline std::uint64_t short_digits(const char* first, std::int64_t integral,
+                                                    std::int64_t count) {
+  const std::uint64_t text = digits::load_eight(first);
+  const std::uint64_t before = _bzhi_u64(~std::uint64_t{0}, static_cast<unsigned>(8 * integral));
+  return ((text & before) | (text >> 8 & ~before)) << (64 - 8 * count);
+}
+
+// Where the next number of a block stands.
+struct decimal_place {
+  std::int64_t first;
+  std::int64_t integral;  // digits before the point
+  std::int64_t count;     // digits
+  int fraction;           // digits behind the point
+};
+
+class decimal_places {
+ public:
+  VOUCH_SCAN_TARGET explicit decimal_places(const number_places& n)
+      : starts_(n.starts), ends_(n.ends), points_(n.points), pointed_(n.pointed) {}
+
+  VOUCH_SCAN_TARGET decimal_place next() {
+    const std::int64_t first = take_lowest(starts_), last = take_lowest(ends_);
+    const std::int64_t has_point = static_cast<std::int64_t>(pointed_ & 1);
+    pointed_ >>= 1;
+    const auto next_point = static_cast<std::int64_t>(_tzcnt_u64(points_));
+    points_ &= points_ - static_cast<mask>(has_point);
+    const std::int64_t point = has_point != 0 ? next_point : last + 1;
+    return {first, point - first, last + 1 - first - has_point,
+            static_cast<int>(last - point) & -static_cast<int>(has_point)};
+  }
+
+ private:
+  mask starts_, ends_, points_, pointed_;
+};
+
 // Numbers of at most 15 digits: an integer and a power of ten that doubles hold exactly, so that one division
 // rounds correctly.
 struct decimals {
@@ -34,16 +70,13 @@ struct decimals {
 
   VOUCH_SCAN_TARGET static bool block(const text_block& from, const number_places& n, value_buffer& values) {
     alignas(32) double integers[most_numbers + 4], powers[most_numbers + 4];
-    mask starts = n.starts, ends = n.ends, all_points = n.points, pointed = n.pointed;
-    for (int k = 0; k < n.count; ++k, pointed >>= 1) {
-      const std::int64_t first = take_lowest(starts), last = take_lowest(ends);
-      const auto has_point = static_cast<std::int64_t>(pointed & 1);
-      const std::int64_t point = has_point != 0 ? take_lowest(all_points) : last + 1;
-      const std::int64_t count = last - first + 1 - has_point;
-      if (count > 15) return false;
-      integers[k] = static_cast<double>(digits_past_point(from.at + first, point - first, count));
-      powers[k] = digits::power_of_ten_as_double(has_point != 0 ? static_cast<int>(last - point) : 0);
-    }
+    const mask word = n.digits | n.points;
+    const mask twos = word & (word >> 1), fours = twos & (twos >> 2);
+    const bool all_short = (fours & (fours >> 4) & (word >> 8)) == 0;
+    if (!(all_short ? short_numbers(from, n, integers, powers) : long_numbers(from, n, integers, powers)))
+      return false;
+    // The numbers go by fours: up to three zeros behind the last.
+    for (int k = n.count; k % 4 != 0; ++k) integers[k] = 0, powers[k] = 1;
     double* const to = values.wide_end();
     for (int k = 0; k < n.count; k += 4) {
       const __m256d magnitude = _mm256_div_pd(_mm256_load_pd(integers + k), _mm256_load_pd(powers + k));
@@ -53,6 +86,35 @@ struct decimals {
       _mm256_storeu_pd(to + k, _mm256_blendv_pd(magnitude, minus, negative));
     }
     values.took_wide(n.count, n.points != 0);
+    return true;
+  }
+
+ private:
+  VOUCH_SCAN_TARGET static bool short_numbers(const text_block& from, const number_places& n, double* integers,
+                                              double* powers) {
+    alignas(32) std::uint64_t words[most_numbers];
+    decimal_places places(n);
+    for (int k = 0; k < n.count; ++k) {
+      const decimal_place p = places.next();
+      words[k] = short_digits(from.at + p.first, p.integral, p.count);
+      powers[k] = digits::power_of_ten_as_double(p.fraction);
+    }
+    for (int k = n.count; k % 4 != 0; ++k) words[k] = 0;
+    for (int k = 0; k < n.count; k += 4) {
+      const __m256i four = _mm256_load_si256(reinterpret_cast<const __m256i*>(words + k));
+      _mm256_store_pd(integers + k, _mm256_cvtepi32_pd(eight_digits(four)));
+    }
+    return true;
+  }
+  VOUCH_SCAN_TARGET static bool long_numbers(const text_block& from, const number_places& n, double* integers,
+                                             double* powers) {
+    decimal_places places(n);
+    for (int k = 0; k < n.count; ++k) {
+      const decimal_place p = places.next();
+      if (p.count > 15) return false;
+      integers[k] = static_cast<double>(digits_past_point(from.at + p.first, p.integral, p.count));
+      powers[k] = digits::power_of_ten_as_double(p.fraction);
+    }
     return true;
   }
 };
