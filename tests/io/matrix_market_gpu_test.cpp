@@ -117,7 +117,7 @@ std::string make_file(dice& d, std::uint64_t most_entries, bool plain) {
   const std::string symmetries[] = {"general", "general", "symmetric", "skew-symmetric"};
   const std::string field = fields[d.below(4)], symmetry = symmetries[d.below(4)];
   const bool square = symmetry != "general", skew = symmetry == "skew-symmetric";
-  const std::uint64_t rows = 2 + d.below(d.one_in(3) ? 2000000000 : 60);
+  const std::uint64_t rows = 2 + d.below(d.one_in(3) ? 3000000 : 60);
   const std::uint64_t cols = square ? rows : 1 + d.below(d.one_in(3) ? 2000000000 : 60);
   const std::uint64_t count = 1 + d.below(most_entries);
   const bool loose = d.one_in(3), windows = d.one_in(4), rare = !plain && d.one_in(2), sorted = d.one_in(4);
@@ -244,9 +244,10 @@ TEST(MatrixMarketOnGpu, HardRoundings) {
 
 TEST(MatrixMarketOnGpu, Collections) {
   VOUCH_NEEDS_GPU();
+  VOUCH_NEEDS_DATA(testing::data_file("matrices"));
   for (const char* folder : {"matrices", "parser"}) {
     const std::string path = testing::data_file(folder);
-    VOUCH_NEEDS_DATA(path);
+    if (path.empty()) continue;
     for (const device& gpu : testing::gpus())
       for (const auto& file : std::filesystem::directory_iterator(path)) {
         SCOPED_TRACE(file.path().string());

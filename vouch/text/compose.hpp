@@ -45,10 +45,19 @@ VOUCH_HOST_DEVICE constexpr bool composable(std::int64_t exponent) {
   return exponent >= -most_fives && exponent <= most_fives;
 }
 
+/// In the 64 bits of x. nvcc compiles std::countl_zero for GPUs without a word, and to nonsense.
+VOUCH_HOST_DEVICE inline int leading_zeros(std::uint64_t x) {
+#if defined(__CUDA_ARCH__)
+  return __clzll(static_cast<long long>(x));
+#else
+  return std::countl_zero(x);
+#endif
+}
+
 /// The double nearest to (q + a fraction that is 0 exactly if !sticky) * 2^exponent, ties to even, for
 /// q >= 2^62 and results that are normal numbers.
 VOUCH_HOST_DEVICE inline double round_to_double(std::uint64_t q, bool sticky, int exponent) {
-  const int drop = 11 - std::countl_zero(q);  // bits below the 53 that stay
+  const int drop = 11 - leading_zeros(q);  // bits below the 53 that stay
   const std::uint64_t below = q & ((std::uint64_t{1} << drop) - 1);
   const std::uint64_t half = std::uint64_t{1} << (drop - 1);
   std::uint64_t kept = q >> drop;
@@ -67,19 +76,19 @@ VOUCH_HOST_DEVICE inline double round_to_double(std::uint64_t q, bool sticky, in
     const auto high = static_cast<std::uint64_t>(product >> 64);
     if (high == 0) {
       const auto low = static_cast<std::uint64_t>(product);
-      const int shift = std::countl_zero(low);
+      const int shift = leading_zeros(low);
       return round_to_double(low << shift, false, exponent - shift);
     }
-    const int shift = std::countl_zero(high);
+    const int shift = leading_zeros(high);
     const uint128 top = product << shift;
     return round_to_double(static_cast<std::uint64_t>(top >> 64), static_cast<std::uint64_t>(top) != 0,
                            exponent + 64 - shift);
   }
   // Numerator and divisor get their top bits set, so the quotient has 63 or 64 bits and its remainder tells
   // whether anything is left: exact rounding.
-  const int zeros = std::countl_zero(m);
+  const int zeros = leading_zeros(m);
   const std::uint64_t divisor = power_of_five(-exponent);
-  const int shift = std::countl_zero(divisor);
+  const int shift = leading_zeros(divisor);
   const std::uint64_t d = divisor << shift;
   const uint128 n = uint128{m << zeros} << 63;
   const auto quotient = static_cast<std::uint64_t>(n / d);
