@@ -46,7 +46,7 @@ std::string number(dice& d, int kind) {
       return text += std::to_string(d.below(most));
     default: {
       if (!d.one_in(10)) text += std::to_string(d.below(1000));
-      const std::uint64_t decimals = d.one_in(4) ? d.below(13) : d.below(6);
+      const std::uint64_t decimals = d.one_in(4) ? d.below(19) : d.below(6);
       text += '.';
       for (std::uint64_t k = 0; k < decimals; ++k) text += static_cast<char>('0' + d.below(10));
       if (text.find_first_of("0123456789") == std::string::npos) text += '0';

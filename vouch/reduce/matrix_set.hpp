@@ -87,7 +87,7 @@ struct reduce_result {
 /// they come.
 ///
 /// A GPU parses what is common and takes memory, not time: integers of up to 8 digits for counts, extremes,
-/// sums and means, decimals of up to 15 digits for counts and extremes, matrices of up to 45 to 180 elements,
+/// sums and means, decimals of up to 18 digits for counts and extremes, matrices of up to 45 to 180 elements,
 /// in regular files that are not compressed. The CPU parses the rest; the results are the same.
 ///
 /// Memory  Regular files are mapped and must not shrink meanwhile. Beside that a few megabytes a thread, and
