@@ -8,27 +8,18 @@
 #include <data.hpp>
 #include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
-#include <vouch/core/random.hpp>
 #include <vouch/io/matrix_market.hpp>
 #include <vouch/io/matrix_market_cuda.hpp>
 #include <vouch/io/matrix_market_header.hpp>
 
 #include "devices.hpp"
+#include "dice.hpp"
 #include "temporary.hpp"
 
 namespace vouch {
 namespace {
 
-class dice {
- public:
-  explicit dice(std::uint64_t seed) : seed_(seed) {}
-  std::uint64_t below(std::uint64_t n) { return random_bits(seed_, counter_++) % n; }
-  bool one_in(std::uint64_t n) { return below(n) == 0; }
-
- private:
-  std::uint64_t seed_;
-  std::uint64_t counter_ = 0;
-};
+using testing::dice;
 
 void expect_same(const csr<double>& A, const csr<double>& B) {
   EXPECT_EQ(A.rows, B.rows);

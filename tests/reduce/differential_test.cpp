@@ -6,9 +6,9 @@
 #include <fuzz/memory_file.hpp>
 
 #include <vouch/core/error.hpp>
-#include <vouch/core/random.hpp>
 
 #include "devices.hpp"
+#include "dice.hpp"
 #include "host_chunk.hpp"
 #include "slow_set.hpp"
 #include "temporary.hpp"
@@ -16,19 +16,9 @@
 namespace vouch {
 namespace {
 
+using testing::dice;
 using testing::quad;
 using testing::slow_set;
-
-class dice {
- public:
-  explicit dice(std::uint64_t seed) : seed_(seed) {}
-  std::uint64_t below(std::uint64_t n) { return random_bits(seed_, counter_++) % n; }
-  bool one_in(std::uint64_t n) { return below(n) == 0; }
-
- private:
-  std::uint64_t seed_;
-  std::uint64_t counter_ = 0;
-};
 
 std::string number(dice& d, int kind) {
   std::string text = d.one_in(3) ? "-" : d.one_in(40) ? "+" : "";

@@ -302,12 +302,17 @@ coo read_coo(const device& cpu, const std::string& path, matrix_market_header* h
 
 namespace {
 
-// By the GPU, where it takes the file.
+// By the GPU, where it takes the file and has room for its text, too.
 std::optional<csr<double>> read_on_gpu(const device& gpu, const line_reader& reader,
                                        const matrix_market_header& header) {
-  if constexpr (built_with_cuda)
-    if (header.format == matrix_format::coordinate && reader.file().random_access())
+  if constexpr (built_with_cuda) {
+    if (header.format != matrix_format::coordinate || !reader.file().random_access()) return std::nullopt;
+    try {
       return read_coordinates_cuda(gpu, reader.file(), reader.offset(), header);
+    } catch (const out_of_memory&) {
+      return std::nullopt;
+    }
+  }
   return std::nullopt;
 }
 
