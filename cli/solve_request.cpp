@@ -213,8 +213,6 @@ bool parse_solve_request(std::span<const char* const> arguments, solve_request& 
   check_precondition(request.precondition);
   parse_device(request.common.device);
   check_verification(request.verification);
-  if (request.batch && request.verification.asked())
-    throw usage_error("option --verify: batches of tridiagonal systems are not verified");
   check_outputs({request.common.output, request.history, request.plot, request.verification.bounds});
   return true;
 }
