@@ -157,9 +157,14 @@ __device__ void exchange_sums(shared_sums& shared, const double* values, int cou
   __syncthreads();
   for (int v = warp; v < count; v += warps) {
     double all = 0;
-    for (int b = lane; b < blocks; b += 32) {
-      const double part = __ldcg(sums + v * blocks + b);
-      all = largest(v) ? fmax(all, part) : all + part;
+    constexpr int at_once = 8;  // loads on their way together
+    for (int first = lane; first < blocks; first += 32 * at_once) {
+      double part[at_once];
+#pragma unroll
+      for (int u = 0; u < at_once; ++u)
+        part[u] = first + 32 * u < blocks ? __ldcg(sums + v * blocks + first + 32 * u) : 0.0;
+#pragma unroll
+      for (int u = 0; u < at_once; ++u) all = largest(v) ? fmax(all, part[u]) : all + part[u];
     }
     all = largest(v) ? largest_of_warp(all) : sum_over_warp(all);
     if (lane == 0) shared.total[v] = all;
@@ -256,7 +261,6 @@ __device__ void sum_group(const stage_ring& ring, ring_place& at, filler<S, Rows
     }
     if (!resident) {
       ring.release(at.slot);
-      // The stage before this one: the other warps have it behind them, or soon.
       if (thread == 0) fill.fill(ring, rows);
     }
     at.next(ring.stages());
@@ -296,8 +300,8 @@ __global__ void __launch_bounds__(threads, 1) jacobi_sweeps(const __grid_constan
   const T zeros[lanes] = {};
   for (int p = 0; p < pieces; ++p) store_lanes(zeros, x.piece(p));
   __syncthreads();
-  // One stage stays free: a slot is filled again once the warps are one stage further.
-  const std::int64_t ahead = resident ? ceil_div<std::int64_t>(rows, Rows) * pieces : in.stages - 1;
+  const std::int64_t ahead =
+      resident ? ceil_div<std::int64_t>(rows, Rows) * pieces : max(1, in.stages - free_stages);
   if (thread == 0 && rows > 0)
     for (std::int64_t s = 0; s < ahead; ++s) fill.fill(ring, rows);
 
@@ -366,12 +370,17 @@ __global__ void __launch_bounds__(threads, 1) jacobi_sweeps(const __grid_constan
       if (thread == 0) grid_barrier(in.counter, gridDim.x, meeting);
       __syncthreads();
     }
-    for (int p = 0; p < pieces; ++p) {
-      const std::int64_t column = std::int64_t{p} * piece_columns<S> + thread * lanes;
-      if (column >= n) break;
-      T d[lanes];
-      load_lanes_of_others(next + column, d);
-      store_lanes(d, x.piece(p));
+    constexpr int at_once = 4;  // loads on their way together
+    for (int first_piece = 0; first_piece < pieces; first_piece += at_once) {
+      T d[at_once][lanes];
+#pragma unroll
+      for (int u = 0; u < at_once; ++u) {
+        const std::int64_t column = std::int64_t{first_piece + u} * piece_columns<S> + thread * lanes;
+        load_lanes_of_others(next + min(column, n - lanes), d[u]);
+      }
+#pragma unroll
+      for (int u = 0; u < at_once; ++u)
+        if (first_piece + u < pieces) store_lanes(d[u], x.piece(first_piece + u));
     }
   }
 

@@ -50,7 +50,7 @@ plan plan_with(const device& dev, std::int64_t n, int depth) {
 template <class T>
 plan make_plan(const device& dev, std::int64_t n, int depth) {
   plan p = plan_with<T, 8>(dev, n, depth);
-  if (!p.resident && p.stages < 4) p = plan_with<T, 4>(dev, n, depth);
+  if (!p.resident) p = plan_with<T, 4>(dev, n, depth);  // smaller stages, of which more are on their way
   if (!p.resident && p.stages < 2)
     throw value_error(
         "the sweeps of a matrix of " + std::to_string(n) + " rows do not fit the GPU's shared memory",

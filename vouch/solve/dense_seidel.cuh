@@ -109,7 +109,7 @@ struct row_group {
 
   __device__ row_group(const task<T>& task, const stage_ring& stages, shared_parts<T>& parts, T* columns)
       : in(task), ring(stages), shared(parts), x(columns), own(task.n, task.teams), fill(task) {
-    ahead = in.resident ? own.count() * row_stages<T>(in.n, in.stage_pieces) : in.stages - 1;
+    ahead = in.resident ? own.count() * row_stages<T>(in.n, in.stage_pieces) : max(1, in.stages - free_stages);
     if (threadIdx.x == 0)
       for (std::int64_t s = 0; s < ahead; ++s) fill.fill(ring);
     for (int p = 0; p < pieces_of<T>(in.n); ++p) {
@@ -242,7 +242,6 @@ struct row_group {
       }
       if (in.resident) continue;
       ring.release(at.slot);
-      // The stage before this one: the other warps have it behind them, or soon.
       if (threadIdx.x == 0) fill.fill(ring);
       at.next(ring.stages());
     }

@@ -39,7 +39,7 @@ plan make_plan(const device& dev, std::int64_t n) {
   const std::int64_t room = dense_engine::shared_room(dev, seidel_sweeps<T>, "seidel_sweeps");
   const std::int64_t own = ceil_div(steps_of<T>(n), p.teams);
   for (const auto& [inverse, columns, pieces] :
-       {std::tuple{true, true, 2}, std::tuple{false, true, 2}, std::tuple{false, false, 2}}) {
+       {std::tuple{true, true, 4}, std::tuple{false, true, 4}, std::tuple{false, false, 4}}) {
     p.inverse_shared = inverse;
     p.columns_shared = columns;
     p.stage_pieces = std::min(pieces, pieces_of<T>(n));

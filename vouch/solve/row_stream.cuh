@@ -115,6 +115,10 @@ struct ring_place {
   }
 };
 
+/// Stages that stay free: a slot is filled again once the filling warp is so many stages further, so that it
+/// rarely waits for the others.
+inline constexpr int free_stages = 2;
+
 /// The stages and their barriers, in shared memory.
 class stage_ring {
  public:
