@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds and checks everything on a machine with a GPU, and measures it.
 #
-#   bench/gpu_run.sh [build] [tests] [sanitize] [spmv] [cg]     all of them without arguments
+#   bench/gpu_run.sh [build] [tests] [sanitize] [spmv] [cg] [tridiagonal]     all of them without arguments
 #
 # BUILD       build folder                                        [build/gpu]
 # OUT         folder for logs and results: at most 8 files        [BUILD/out]
@@ -78,7 +78,7 @@ step_sanitize() {
   for tool in memcheck initcheck racecheck; do
     skip=$SANITIZE_SKIP
     [ $tool = racecheck ] && skip="$skip|$RACECHECK_SKIP"
-    for room in core interval dense sparse solve solve/precond; do
+    for room in core interval dense sparse band solve solve/precond; do
       program=$BUILD/tests/$room/test_$(basename "$room")
       [ -x "$program" ] || continue
       "$program" --gtest_list_tests | awk '/^[^ ]/ {suite = $1} /^ / {print suite $1}' | grep -vE "$skip" |
@@ -113,16 +113,24 @@ step_cg() {
   verdict cg $code
 }
 
+step_tridiagonal() {
+  timeout "${TRIDIAGONAL_LIMIT:-120}" "$BUILD/bin/vouch" bench tridiagonal --devices gpu \
+    -o "$OUT/tridiagonal.json" >"$OUT/tridiagonal.txt" 2>&1
+  local code=$?
+  cat "$OUT/tridiagonal.txt"
+  verdict tridiagonal $code
+}
+
 for step in "${@:-build}"; do
   case $step in
-    build | tests | sanitize | spmv | cg) ;;
+    build | tests | sanitize | spmv | cg | tridiagonal) ;;
     *)
-      echo "unknown step '$step': build, tests, sanitize, spmv, cg" >&2
+      echo "unknown step '$step': build, tests, sanitize, spmv, cg, tridiagonal" >&2
       exit 2
       ;;
   esac
 done
-[ $# -eq 0 ] && set -- build tests sanitize spmv cg
+[ $# -eq 0 ] && set -- build tests sanitize spmv cg tridiagonal
 for step in "$@"; do
   say "$step"
   "step_$step"

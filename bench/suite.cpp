@@ -11,6 +11,7 @@
 #include "suite_reduce.hpp"
 #include "suite_stationary.hpp"
 #include "suite_tridiagonal.hpp"
+#include "suite_verify.hpp"
 
 namespace vouch::bench {
 namespace {
@@ -37,6 +38,7 @@ std::span<const suite> suites() {
       {"reduce", "sets of small matrices in text files, and batches on a GPU", run_reduce_suite},
       {"stationary", "dense Jacobi and Gauss-Seidel: sweeps, time to an error, peers", run_stationary_suite},
       {"tridiagonal", "tridiagonal systems: one, batches, factored once", run_tridiagonal_suite},
+      {"verify", "proofs of correctness: what they cost, how sharp they are", run_verify_suite},
   };
   return all;
 }

@@ -113,7 +113,8 @@ int cmd_price(std::span<const char* const> arguments) {
     log.warning(fmt::format("the tolerance {:.1e} was not reached; the error is about {:.1e}",
                             request.method.finite_difference.tolerance, p.error_estimate));
   if (request.common.json)
-    print_object(request, p, dev, seconds, clock.seconds());
+    print_object(request, p, p.grid && p.grid->on_gpu ? dev : open_cpu(request.common), seconds,
+                 clock.seconds());
   else
     print_text(request, p);
   return p.tolerance_met ? goal_reached : goal_missed;

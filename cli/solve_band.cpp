@@ -7,7 +7,6 @@
 #include <vouch/band/solve.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/io/matrix_market.hpp>
-#include <vouch/io/vectors.hpp>
 #include <vouch/sparse/residual.hpp>
 
 #include "rounded.hpp"
@@ -49,12 +48,11 @@ bool wants_iterations(const solve_request& request) {
 }
 
 template <real T>
-diagonals<T> take_diagonals(const device& cpu, const linear_system& system) {
+diagonals<T> take_diagonals(const device& cpu, const linear_system& system, const std::string& rhs) {
   const std::int64_t n = system.A.rows;
   const array<T> val = rounded<T>(cpu, {system.A.val.data(), system.A.nonzeros()}, system.file);
   diagonals<T> of{array<T>::zeros(cpu, n), array<T>::zeros(cpu, n), array<T>::zeros(cpu, n),
-                  rounded<T>(cpu, {system.b.data(), system.b.size()}, "the right-hand side"),
-                  array<T>(cpu, system.b.size())};
+                  rounded<T>(cpu, {system.b.data(), system.b.size()}, rhs), array<T>(cpu, system.b.size())};
   for (std::int64_t i = 0; i < n; ++i)
     for (std::int64_t k = system.A.row_ptr[i]; k < system.A.row_ptr[i + 1]; ++k) {
       const std::int64_t j = system.A.col[k];
@@ -110,7 +108,7 @@ void solve_columns(const device& cpu, const device& dev, const solve_request& re
   const linear_system& system = run.system;
   solve_outcome& outcome = run.outcome;
   diagonals<T> of;
-  timed(outcome.times.setup, [&] { of = take_diagonals<T>(cpu, system); });
+  timed(outcome.times.setup, [&] { of = take_diagonals<T>(cpu, system, request.rhs); });
   if (dev.is_cuda())
     timed(outcome.times.transfer, [&] {
       for (array<T>* a : {&of.dl, &of.d, &of.du, &of.b, &of.x}) *a = a->to(dev);

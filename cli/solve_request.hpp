@@ -10,6 +10,9 @@
 
 namespace vouch::cli {
 
+/// Whether the method is one of tridiagonal systems: band, thomas, cyclic-reduction, pcr or partition.
+bool is_band_method(const std::string& method);
+
 struct solve_request {
   common_options common;
   std::string matrix;
@@ -37,13 +40,12 @@ struct solve_request {
   /// Whether the method factorises a dense matrix: lu or cholesky.
   bool is_direct() const { return method == "lu" || method == "cholesky"; }
   /// Whether the method is one of sweeps: jacobi, gauss-seidel, sor or ssor.
-  bool is_stationary() const { return method != "auto" && method != "cg" && !is_direct(); }
+  bool is_stationary() const {
+    return method != "auto" && method != "cg" && !is_direct() && !is_band_method(method);
+  }
   /// Whether the true residual decides.
   bool by_residual() const { return !fixed_iterations && !stop_recurrence && !stop_mean_change; }
 };
-
-/// Whether the method is one of tridiagonal systems: band, thomas, cyclic-reduction, pcr or partition.
-bool is_band_method(const std::string& method);
 
 /// Reads and checks the command line, with everything in it that can be judged before the matrix is read.
 ///

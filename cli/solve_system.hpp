@@ -39,16 +39,16 @@ struct linear_system {
   }
 };
 
+/// Fills b and columns for the matrix that is there: from is ones, row-sums or a file.
+///
+/// Throws  what the readers throw; shape_error  a wrong length: the text names the files
+void take_rhs(const device& cpu, const std::string& from, linear_system& system);
+
 /// Reads the files of the request and checks that they fit together.
 ///
 /// Throws  what the readers throw; value_error where conjugate gradients are asked for and the matrix cannot be
 ///         symmetric positive definite, shape_error where it is not square,
 ///         shape_error where a vector has the wrong length: the texts name the files
 linear_system read_system(const device& cpu, const solve_request& request);
-
-/// The right-hand sides that --rhs names, for the matrix that stands in the system.
-///
-/// Throws  what the readers throw; shape_error where the length does not fit
-void take_rhs(const device& cpu, const std::string& from, linear_system& system);
 
 }  // namespace vouch::cli

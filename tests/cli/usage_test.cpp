@@ -34,7 +34,7 @@ TEST_F(tool_usage, version) {
 TEST_F(tool_usage, help_of_every_command_fits_one_screen) {
   const tool_result overview = run("-h");
   EXPECT_EQ(overview.code, 0);
-  for (const std::string command : {"solve", "info", "gen", "convert", "bench", "devices"}) {
+  for (const std::string command : {"solve", "info", "gen", "convert", "bench", "devices", "verify"}) {
     EXPECT_NE(overview.out.find("\n  " + command + " "), std::string::npos) << command;
     const tool_result r = run(command + " -h");
     EXPECT_EQ(r.code, 0) << command;

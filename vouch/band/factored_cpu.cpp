@@ -109,27 +109,6 @@ VOUCH_SIMD_INLINE void take_factors(const storage_of<scalar_of<V>>& kept, const 
   }
 }
 
-// Puts the rows of a tile that are to be kept where they belong.
-template <class V>
-VOUCH_SIMD_INLINE void put(const scalar_of<V>* tile, const lane_runs<V>& at, std::int64_t first,
-                           std::int64_t count, scalar_of<V>* x) {
-  constexpr int width = width_of<V>;
-  bool whole = true;
-  for (int l = 0; l < width; ++l)
-    whole = whole && at.keep_from[l] <= first && at.keep_to[l] >= first + count && at.to[l] == at.to[0] + l;
-  for (std::int64_t i = 0; whole && i < count; ++i)
-    std::memcpy(x + at.to[0] + (first + i) * at.to_stride, tile + i * width, sizeof(V));
-  for (int l = 0; !whole && l < width; ++l) {
-    const std::int64_t from = std::clamp<std::int64_t>(at.keep_from[l] - first, 0, count);
-    const std::int64_t to = std::clamp<std::int64_t>(at.keep_to[l] - first, 0, count);
-    auto* lane = x + at.to[l] + first * at.to_stride;
-    if (at.to_stride == 1)
-      for (std::int64_t i = from; i < to; ++i) lane[i] = tile[i * width + l];
-    else
-      for (std::int64_t i = from; i < to; ++i) lane[i * at.to_stride] = tile[i * width + l];
-  }
-}
-
 // y: one vector a row. A lane that has ended goes on with zeros, so that nothing comes back from behind it.
 template <class V>
 VOUCH_SIMD_INLINE void plain_runs(const storage_of<scalar_of<V>>& kept, const lane_runs<V>& at,
@@ -156,7 +135,7 @@ VOUCH_SIMD_INLINE void plain_runs(const storage_of<scalar_of<V>>& kept, const la
       carried = row_of<V>(y, first + i) - row_of<V>(lower, i) * carried;
       set_row<V>(rhs, i, carried);
     }
-    put<V>(rhs, at, first, count, x);
+    unpack<T, width>(rhs, at.to, at.to_stride, at.keep_from, at.keep_to, first, count, x);
     end = first;
   }
 }

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <limits>
 #include <type_traits>
+#include <utility>
 
 #include <vouch/band/tridiagonal.hpp>
 #include <vouch/core/simd.hpp>
@@ -99,44 +100,98 @@ struct lane_pieces {
   std::int64_t length = 0;  // of the longest
 };
 
+// Swaps the blocks of Step rows and Step columns that lie off the diagonal, between rows i and i + Step.
+template <std::size_t Step, class V, std::size_t... Lane>
+VOUCH_SIMD_INLINE void swap_blocks(V& low, V& high, std::index_sequence<Lane...>) {
+  constexpr std::size_t width = sizeof...(Lane);
+  const V a = low, b = high;
+  low = __builtin_shufflevector(a, b, ((Lane & Step) == 0 ? Lane : width + Lane - Step)...);
+  high = __builtin_shufflevector(a, b, ((Lane & Step) == 0 ? Lane + Step : width + Lane)...);
+}
+
+template <std::size_t Step, class V, std::size_t Width>
+VOUCH_SIMD_INLINE void transpose_square(V (&v)[Width]) {
+  for (std::size_t i = 0; i < Width; ++i)
+    if ((i & Step) == 0) swap_blocks<Step>(v[i], v[i + Step], std::make_index_sequence<Width>());
+  if constexpr (Step > 1) transpose_square<Step / 2>(v);
+}
+
+/// A square of numbers, as many as a vector has lanes each way, transposed from rows of one place to another's.
+template <real T, class From, class To>
+VOUCH_SIMD_INLINE void transpose_into(const From& row_of_source, const To& row_of_target) {
+  constexpr std::size_t width = simd<T>::width;
+  lanes<T> v[width];
+  for (std::size_t i = 0; i < width; ++i) std::memcpy(&v[i], row_of_source(i), sizeof v[i]);
+  transpose_square<width / 2>(v);
+  for (std::size_t i = 0; i < width; ++i) std::memcpy(row_of_target(i), &v[i], sizeof v[i]);
+}
+
+/// How the rows of lanes lie in memory.
+enum class lane_layout { adjacent, contiguous, other };
+
+/// Where all lanes have rows first to last - 1: adjacent if the lanes of a row are neighbours, contiguous if
+/// the rows of a lane are.
+template <int Width>
+VOUCH_SIMD_INLINE lane_layout layout_of(const std::array<std::int64_t, Width>& origin, std::int64_t stride,
+                                        const std::array<std::int64_t, Width>& from,
+                                        const std::array<std::int64_t, Width>& to, std::int64_t first,
+                                        std::int64_t last) {
+  bool whole = Width > 1, adjacent = true;
+  for (int l = 0; l < Width; ++l) {
+    whole = whole && from[l] <= first && to[l] >= last;
+    adjacent = adjacent && origin[l] == origin[0] + l;
+  }
+  if (!whole) return lane_layout::other;
+  return adjacent ? lane_layout::adjacent : stride == 1 ? lane_layout::contiguous : lane_layout::other;
+}
+
 /// Rows first to first + count - 1 of one array, for every lane; fill where a lane has ended.
 template <real T, int Width>
 VOUCH_SIMD_INLINE void pack(const T* from, const std::array<std::int64_t, Width>& origin, std::int64_t stride,
                             const std::array<std::int64_t, Width>& rows, std::int64_t first, std::int64_t count,
                             T fill, T* tile) {
-  bool whole = true, adjacent = true;
-  for (int l = 0; l < Width; ++l) {
-    whole = whole && rows[l] >= first + count;
-    adjacent = adjacent && origin[l] == origin[0] + l;
-  }
-  if (whole && adjacent) {
+  constexpr std::array<std::int64_t, Width> start{};
+  const lane_layout layout = layout_of<Width>(origin, stride, start, rows, first, first + count);
+  if (layout == lane_layout::adjacent) {
     for (std::int64_t i = 0; i < count; ++i)
       std::memcpy(tile + i * Width, from + origin[0] + (first + i) * stride, Width * sizeof(T));
     return;
   }
+  std::int64_t done = 0;
+  if constexpr (Width > 1)
+    for (; layout == lane_layout::contiguous && done + Width <= count; done += Width)
+      transpose_into<T>([&](std::size_t l) { return from + origin[l] + first + done; },
+                        [&](std::size_t i) { return tile + (done + static_cast<std::int64_t>(i)) * Width; });
   for (int l = 0; l < Width; ++l) {
     const T* lane = from + origin[l] + first * stride;
     const std::int64_t present = std::clamp<std::int64_t>(rows[l] - first, 0, count);
-    if (stride == 1)
-      for (std::int64_t i = 0; i < present; ++i) tile[i * Width + l] = lane[i];
-    else
-      for (std::int64_t i = 0; i < present; ++i) tile[i * Width + l] = lane[i * stride];
-    for (std::int64_t i = present; i < count; ++i) tile[i * Width + l] = fill;
+    for (std::int64_t i = done; i < present; ++i) tile[i * Width + l] = lane[i * stride];
+    for (std::int64_t i = std::max(done, present); i < count; ++i) tile[i * Width + l] = fill;
   }
 }
 
-/// The way back, for lanes that have the rows.
+/// The way back, for the rows keep_from ... keep_to - 1 of each lane.
 template <real T, int Width>
 VOUCH_SIMD_INLINE void unpack(const T* tile, const std::array<std::int64_t, Width>& origin, std::int64_t stride,
-                              const std::array<std::int64_t, Width>& rows, std::int64_t first,
+                              const std::array<std::int64_t, Width>& keep_from,
+                              const std::array<std::int64_t, Width>& keep_to, std::int64_t first,
                               std::int64_t count, T* to) {
+  const lane_layout layout = layout_of<Width>(origin, stride, keep_from, keep_to, first, first + count);
+  if (layout == lane_layout::adjacent) {
+    for (std::int64_t i = 0; i < count; ++i)
+      std::memcpy(to + origin[0] + (first + i) * stride, tile + i * Width, Width * sizeof(T));
+    return;
+  }
+  std::int64_t done = 0;
+  if constexpr (Width > 1)
+    for (; layout == lane_layout::contiguous && done + Width <= count; done += Width)
+      transpose_into<T>([&](std::size_t i) { return tile + (done + static_cast<std::int64_t>(i)) * Width; },
+                        [&](std::size_t l) { return to + origin[l] + first + done; });
   for (int l = 0; l < Width; ++l) {
     T* lane = to + origin[l] + first * stride;
-    const std::int64_t present = std::clamp<std::int64_t>(rows[l] - first, 0, count);
-    if (stride == 1)
-      for (std::int64_t i = 0; i < present; ++i) lane[i] = tile[i * Width + l];
-    else
-      for (std::int64_t i = 0; i < present; ++i) lane[i * stride] = tile[i * Width + l];
+    const std::int64_t begin = std::max(done, std::clamp<std::int64_t>(keep_from[l] - first, 0, count));
+    const std::int64_t end = std::clamp<std::int64_t>(keep_to[l] - first, 0, count);
+    for (std::int64_t i = begin; i < end; ++i) lane[i * stride] = tile[i * Width + l];
   }
 }
 

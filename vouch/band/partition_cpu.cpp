@@ -94,7 +94,7 @@ VOUCH_SIMD_INLINE void fill_pieces(const tridiagonal_view<const scalar_of<V>>& A
       facts.see_solution(now);
       set_row<V>(answer, i - begin, now);
     }
-    unpack<T, width>(answer, at.rhs, at.rhs_stride, at.rows, begin, end - begin, x);
+    unpack<T, width>(answer, at.rhs, at.rhs_stride, {}, at.rows, begin, end - begin, x);
     end = begin;
   }
 }

@@ -172,7 +172,8 @@ __global__ void __launch_bounds__(chunk_threads) reduce_chunks(band_task<T> task
   join_segments(of, rows, at, own, dominant, thread, chunk_threads);
 
   T* chunks = memory.chunks + place.system * memory.chunks_a_system * slot_size;
-  if (thread < slot_size - 1) chunks[place.chunk * slot_size + thread] = rows.slots[thread];
+  if (thread < slot_size)  // the last number of a slot is a joint's alone
+    chunks[place.chunk * slot_size + thread] = thread < slot_size - 1 ? rows.slots[thread] : T{0};
   __threadfence();
   __syncthreads();
   int last = 0;

@@ -11,7 +11,7 @@ namespace {
 
 template <class V>
 void report(const sweep_facts<V>& swept, int lane, elimination_facts& facts) {
-  const auto part = [lane](const V& v) {
+  const auto part = [&](const V& v) {
     if constexpr (width_of<V> == 1)
       return v;
     else

@@ -46,7 +46,7 @@ void report_growth(const judgement& found, tridiagonal_method how, tridiagonal_r
   double largest = 0;
   for (const elimination_facts& f : found.eliminations) largest = std::max(largest, f.largest);
   const double of = how == tridiagonal_method::partition ? 1.0 : report.matrix.largest;
-  report.growth = of > 0 ? std::max(1.0, largest / of) : 1;
+  report.growth = of > 0 && largest > 0 ? std::max(1.0, largest / of) : 0;
   constexpr double worrying = 1e4;
   if (report.growth > worrying && how != tridiagonal_method::partition)
     report.warnings.push_back("coefficients grew by " + std::to_string(report.growth) +

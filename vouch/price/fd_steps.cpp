@@ -15,6 +15,7 @@ constexpr int width = pieces / halves;
 template <class T>
 struct eight {
   typedef T type __attribute__((vector_size(width * sizeof(T))));
+  typedef T in_memory __attribute__((vector_size(width * sizeof(T)), aligned(sizeof(T)), may_alias));
 };
 
 // A row of all pieces: two registers, or what stands for them.
@@ -23,15 +24,17 @@ struct group {
   typename eight<T>::type half[halves];
 };
 
+// Copied by halves: a copy of the whole would go through the stack.
 template <class T>
 VOUCH_SIMD_INLINE group<T> fetch(const T* from) {
-  group<T> g;
-  std::memcpy(&g, from, sizeof g);
-  return g;
+  const auto* p = reinterpret_cast<const typename eight<T>::in_memory*>(from);
+  return {{p[0], p[1]}};
 }
 template <class T>
 VOUCH_SIMD_INLINE void put(T* to, const group<T>& g) {
-  std::memcpy(to, &g, sizeof g);
+  auto* p = reinterpret_cast<typename eight<T>::in_memory*>(to);
+  p[0] = g.half[0];
+  p[1] = g.half[1];
 }
 template <class To, class From>
 VOUCH_SIMD_INLINE group<To> convert(const group<From>& g) {
@@ -80,7 +83,7 @@ VOUCH_SIMD_INLINE group<double> right_hand_side(const step_view<T>& v, std::int6
 // Elimination: change := the right-hand side with the lower neighbours gone, each piece from what carry holds.
 // carry := the last row.
 template <class T>
-VOUCH_SIMD_INLINE void eliminate(const step_view<T>& v, T* carry) {
+VOUCH_SIMD_INLINE void eliminate(const step_view<T> v, T* carry) {
   group<T> y = fetch(carry);
   group<double> before = fetch(v.values - pieces);
   for (std::int64_t j = 0; j < v.rows; ++j) {
@@ -125,7 +128,7 @@ VOUCH_SIMD_INLINE group<T> eliminated(const step_view<T>& v, std::int64_t j, con
 
 // Substitution and the next V, each piece from zero; then what its last rows owe to the piece behind.
 template <class T>
-VOUCH_SIMD_INLINE void substitute(const step_view<T>& v, const T* incoming, T* carry) {
+VOUCH_SIMD_INLINE void substitute(const step_view<T> v, const T* incoming, T* carry) {
   const group<T> owed = fetch(incoming);
   group<T> w = {};
   for (std::int64_t j = v.rows - 1; j >= 0; --j) {
@@ -138,7 +141,7 @@ VOUCH_SIMD_INLINE void substitute(const step_view<T>& v, const T* incoming, T* c
 }
 
 template <class T>
-VOUCH_SIMD_INLINE void add_from_behind(const step_view<T>& v, const T* incoming) {
+VOUCH_SIMD_INLINE void add_from_behind(const step_view<T> v, const T* incoming) {
   const group<T> owed = fetch(incoming);
   const double scale = solves_for_change<T> ? 1 : v.ratio;
   for (std::int64_t j = v.rows - v.backward; j < v.rows; ++j) {
@@ -153,8 +156,7 @@ VOUCH_SIMD_INLINE void add_from_behind(const step_view<T>& v, const T* incoming)
 
 // Substitution of rows count-1 to 0 under the obstacle, w from behind; the next V where Write.
 template <class T, bool Write>
-VOUCH_SIMD_INLINE void substitute_above(const step_view<T>& v, std::int64_t count, const T* incoming,
-                                        T* carry) {
+VOUCH_SIMD_INLINE void substitute_above(const step_view<T> v, std::int64_t count, const T* incoming, T* carry) {
   const group<T> owed = fetch(incoming);
   group<T> w = fetch(carry);
   for (std::int64_t j = count - 1; j >= 0; --j) {

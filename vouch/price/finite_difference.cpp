@@ -47,17 +47,18 @@ class solver {
     if (options_.scheme == time_scheme::exponential) {
       if constexpr (built_with_cuda)
         if (options_.dev.is_cuda())
-          if (auto on_gpu = contour_cuda(options_.dev, c, grid, task_.payment)) return *on_gpu;
+          if (auto v = contour_cuda(options_.dev, c, grid, task_.payment)) return used_gpu(*v);
       return march_by_contour(c, grid, task_.payment);
     }
     const std::vector<fd_segment> segments = make_segments(c, steps);
     if (options_.dev.is_cuda())
-      if (auto on_gpu = march_on_gpu(options_.dev, c, grid, task_.payment, segments, options_.scheme))
-        return *on_gpu;
+      if (auto v = march_on_gpu(options_.dev, c, grid, task_.payment, segments, options_.scheme))
+        return used_gpu(*v);
     return march(c, grid, task_.payment, segments, options_.scheme, options_.precision, boundary);
   }
   fd_grid grid(std::int64_t nodes) const { return make_grid(task_.knocked_out, options_.grid, nodes); }
   const contract& solved() const { return task_.knocked_out; }
+  bool on_gpu() const { return on_gpu_; }
 
   valuation solve(std::int64_t nodes, std::int64_t steps) const {
     const contract& c = task_.knocked_out;
@@ -92,8 +93,14 @@ class solver {
            0.5 * sigma * sigma * spot * spot * v.gamma;
   }
 
+  std::vector<double>& used_gpu(std::vector<double>& values) const {
+    on_gpu_ = true;
+    return values;
+  }
+
   task task_;
   fd_options options_;
+  mutable bool on_gpu_ = false;
 };
 
 task make_task(const contract& c, const fd_options& options) {
@@ -186,7 +193,9 @@ fd_result to_tolerance(const solver& s, const contract& c, const fd_options& opt
 fd_result finite_difference_price(const contract& c, const fd_options& options) {
   check_scheme(c, options);
   const solver s(c, options);
-  return options.space_nodes > 0 ? on_given_grid(s, options) : to_tolerance(s, c, options);
+  fd_result r = options.space_nodes > 0 ? on_given_grid(s, options) : to_tolerance(s, c, options);
+  r.on_gpu = s.on_gpu();
+  return r;
 }
 
 valuation value_on_grid(const contract& c, std::int64_t nodes, std::int64_t steps) {

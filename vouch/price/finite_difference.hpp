@@ -34,6 +34,7 @@ struct fd_result {
   bool tolerance_met = true;                     // true too where a grid was asked for
   std::int64_t space_nodes = 0, time_steps = 0;  // of the finest grid
   bool extrapolated = false;                     // from two grids
+  bool on_gpu = false;
 };
 
 /// The values on the grid at time 0 on one grid, and the border of early exercise.

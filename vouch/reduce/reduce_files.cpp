@@ -163,9 +163,10 @@ class set_reducer {
     bytes_ += map.end() - map.begin();
     const bool by_chunks = !ring_.empty() && text_chunk::fits(shape_, needs_);
     file_units units{file, map, header.body, options_.unit_bytes};
-    // A GPU takes eight units at once, to be worth its while.
+    // A GPU takes twelve units at once, to be worth its while.
     if (by_chunks)
-      units.unit_bytes = std::min(8 * units.unit_bytes, text_chunk::text_bytes - units.room_bytes());
+      units.unit_bytes =
+          std::min(12 * units.unit_bytes, text_chunk::text_bytes - file_units::overlap_bytes - 1);
     unit_run run{units, units.count(), static_cast<std::int64_t>(counts_.size())};
     counts_.resize(counts_.size() + static_cast<std::size_t>(run.count));
     const auto most_threads = by_chunks ? static_cast<std::int64_t>(ring_.size()) : run.count;
@@ -347,7 +348,7 @@ void check_options(const reduce_options& options, std::span<const std::string> f
 
 matrix_set_reducer::matrix_set_reducer(const device& dev, int host_threads)
     : threads_(host_threads > 0 ? host_threads : (dev.is_cuda() ? device::cpu() : dev).threads()) {
-  constexpr int most_chunks = 30;  // of 2 MB
+  constexpr int most_chunks = 20;  // of 3 MB
   if constexpr (built_with_cuda)
     if (dev.is_cuda())
       for (int k = 0; k < std::min(2 * threads_, most_chunks); ++k) ring_.push_back(make_text_chunk(dev));

@@ -36,8 +36,8 @@ struct chunk_answer {
 /// A slot of the ring: pinned memory, its copy on the GPU and a stream.
 class text_chunk {
  public:
-  /// Bytes of text that fit.
-  static constexpr std::int64_t text_bytes = (std::int64_t{1} << 21) + 4096;
+  /// Bytes of text that fit: each copy to the GPU costs some 8 us besides its bytes, as much as 0.4 MB.
+  static constexpr std::int64_t text_bytes = 3 * (std::int64_t{1} << 20) + 4096;
   static constexpr std::int64_t most_elements = 192;
 
   /// Whether matrices of this shape can be reduced so: a block keeps what is needed of each element for all its

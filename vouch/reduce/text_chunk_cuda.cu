@@ -90,7 +90,7 @@ __device__ inline long long as_ordered(double value) { return ordered(__double_a
 // not matter. Bound by the copy of the text to the GPU.
 template <bool Decimals>
 __global__ void __launch_bounds__(threads) parse_and_reduce(parse_task task, chunk_header* header) {
-  extern __shared__ unsigned char room[];
+  extern __shared__ __align__(16) unsigned char room[];
   const thread_parts<Decimals> parts(task, room);
   parts.clear(task);
   __syncthreads();

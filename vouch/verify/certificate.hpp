@@ -25,6 +25,9 @@ class certificate {
   /// d := an approximation of A^-1 s: nothing is proved of it. False where there is none.
   virtual bool correct(view<const double> s, view<double> d) = 0;
 
+  /// Whether correct() costs about as much as bound(), and makes bounds sharper for so little.
+  virtual bool corrects_cheaply() const { return false; }
+
   /// About ||A^-1||_inf, from the proof: an upper bound for H-matrices.
   virtual double inverse_norm() const = 0;
 };

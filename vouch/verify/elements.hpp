@@ -47,17 +47,13 @@ struct quotient_body {
   VOUCH_HOST_DEVICE double value(std::int64_t i) const { return c[i] == 0 ? 0 : div_up(c[i], image[i]); }
 };
 
-/// radius := at least sum + factor v, or what it was where that is less and there is a `first`.
+/// radius := at least sum + factor v
 struct radius_body {
   const double* sum;
   const double* v;
   double factor;
-  bool first;
   double* radius;
-  VOUCH_HOST_DEVICE void operator()(std::int64_t i) const {
-    const double bound = add_up(sum[i], mul_up(factor, v[i]));
-    if (first || !(radius[i] <= bound)) radius[i] = bound;
-  }
+  VOUCH_HOST_DEVICE void operator()(std::int64_t i) const { radius[i] = add_up(sum[i], mul_up(factor, v[i])); }
 };
 
 /// 1 where v and image do not prove: not positive, or not finite.

@@ -38,12 +38,23 @@ class bounded_solution {
     largest_relative_ = largest(dev_, A_.rows, relative_body{x_.data(), radius_.data(), nullptr});
   }
 
+  // Bounds the error of x by an approximation of it and a bound of the rest; keeps what is better.
+  void sharpen() {
+    const double radius = largest_radius_, relative = largest_relative_;
+    const array<double> before = copied(lo_.data(), lo_.size());
+    array<double> d = array<double>::zeros(dev_, A_.rows);
+    if (!approximate_error(d)) return;
+    lo_ = std::move(d);
+    bound();
+    if (largest_radius_ <= radius && largest_relative_ <= relative) return;
+    lo_ = copied(before.data(), before.size());
+    bound();
+  }
+
   // Moves x by an approximation of its error; false where there is none.
   bool improve() {
-    array<double> middle(dev_, A_.rows), d = array<double>::zeros(dev_, A_.rows);
-    for_elements(dev_, A_.rows, middle_body{r_.data(), middle.data()});
-    if (!proof_.correct(middle, d)) return false;
-    if (!std::isfinite(largest(dev_, A_.rows, size_body{d.data()}))) return false;
+    array<double> d = array<double>::zeros(dev_, A_.rows);
+    if (!approximate_error(d)) return false;
     if (lo_.size() == 0) lo_ = array<double>::zeros(dev_, A_.rows);
     for_elements(dev_, A_.rows, improve_body{d.data(), x_.data(), lo_.data()});
     return true;
@@ -51,15 +62,11 @@ class bounded_solution {
 
   void restore(const array<double>& x, const array<double>& lo) {
     copy_bytes(x_.data(), dev_, x.data(), dev_, static_cast<std::size_t>(x.size()) * sizeof(double));
-    lo_ = lo.to(dev_);
+    lo_ = copied(lo.data(), lo.size());
     bound();
   }
-  array<double> saved_x() const {
-    array<double> x(dev_, x_.size());
-    copy_bytes(x.data(), dev_, x_.data(), dev_, static_cast<std::size_t>(x.size()) * sizeof(double));
-    return x;
-  }
-  array<double> saved_lo() const { return lo_.to(dev_); }
+  array<double> saved_x() const { return copied(x_.data(), x_.size()); }
+  array<double> saved_lo() const { return copied(lo_.data(), lo_.size()); }
 
   double largest_radius() const { return largest_radius_; }
   double largest_relative() const { return largest_relative_; }
@@ -71,6 +78,19 @@ class bounded_solution {
   array<double> take_radius() { return std::move(radius_); }
 
  private:
+  array<double> copied(const double* from, std::int64_t size) const {
+    array<double> result(dev_, size);
+    copy_bytes(result.data(), dev_, from, dev_, static_cast<std::size_t>(size) * sizeof(double));
+    return result;
+  }
+
+  // d := about the error of the pair; false where there is no such thing.
+  bool approximate_error(array<double>& d) {
+    array<double> middle(dev_, A_.rows);
+    for_elements(dev_, A_.rows, middle_body{r_.data(), middle.data()});
+    return proof_.correct(middle, d) && std::isfinite(largest(dev_, A_.rows, size_body{d.data()}));
+  }
+
   device dev_;
   csr_view<const double> A_;
   certificate& proof_;
@@ -149,6 +169,7 @@ error_bound bound_error(const device& dev, csr_view<const double> A, certificate
   result.method = proof.method();
   bounded_solution solution(dev, A, proof, b, x, options.within);
   solution.bound();
+  if (proof.corrects_cheaply()) solution.sharpen();
   result.refinements = refine(solution, options);
   judge(solution, options, result);
   result.radius = solution.take_radius();

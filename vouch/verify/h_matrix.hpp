@@ -38,10 +38,10 @@ class h_matrix final : public certificate {
 
   std::string method() const override { return "h-matrix"; }
 
-  /// |A^-1 s| <= <A>^-1 c with c = |s|, and for every m, with c_0 = c and c_(k+1) = E D^-1 c_k:
-  /// <A>^-1 c <= D^-1 (c_0 + ... + c_(m-1)) + max_i (c_m / (<A> v))_i v. The least of these, componentwise.
+  /// |A^-1 s| <= <A>^-1 c with c = |s|, and with c_0 = c, c_(k+1) = E D^-1 c_k and m = steps:
+  /// <A>^-1 c <= D^-1 (c_0 + ... + c_(m-1)) + max_i (c_m / (<A> v))_i v.
   ///
-  /// Cost    1 + 2 steps passes over vectors, `steps` over A.
+  /// Cost    3 + m passes over vectors, m over A.
   /// Source  Rump, Numer. Algorithms 63 (2013); Minamihata, Ogita, Rump, Oishi, J. Comput. Appl. Math. (2020),
   ///         theorem 3.3.
   void bound(view<const interval<double>> r, view<double> radius) override;

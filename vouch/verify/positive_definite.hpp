@@ -42,6 +42,7 @@ class positive_definite final : public certificate {
   /// |A^-1 s| <= S e ||S s||_2 / lambda.
   void bound(view<const interval<double>> r, view<double> radius) override;
   bool correct(view<const double> s, view<double> d) override;
+  bool corrects_cheaply() const override { return true; }
   double inverse_norm() const override { return inverse_norm_; }
 
   /// The proved bound of the smallest eigenvalue of B.

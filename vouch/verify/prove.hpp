@@ -12,7 +12,7 @@
 namespace vouch {
 
 /// Tries what can prove A nonsingular, the cheapest first: H-matrix; positive definite, for symmetric A with a
-/// positive diagonal.
+/// positive diagonal; approximate inverse, for up to 4000 rows.
 ///
 /// Memory  A lives on dev and must outlive the result. facts are those of A.
 /// Result  nullptr where nothing proves it; reason then says what was tried, in one line.

@@ -1,0 +1,208 @@
+#include "suite_verify.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <vouch/generate/poisson.hpp>
+#include <vouch/io/matrix_market.hpp>
+#include <vouch/solve/cg.hpp>
+#include <vouch/solve/precond/make.hpp>
+#include <vouch/sparse/residual.hpp>
+#include <vouch/verify/error_bound.hpp>
+#include <vouch/verify/prove.hpp>
+
+namespace vouch::bench {
+namespace {
+
+struct proof_case {
+  std::string name;
+  csr<double> A;  // on the CPU
+  structure_facts facts;
+  std::string precondition = "none";
+  bool gpu_only = false;
+};
+
+// Seconds, and what was found.
+struct proof_figures {
+  double solve = 0, certificate = 0, bound = 0;
+  bool verified = false;
+  std::string method, reason;
+  int digits = 0;
+  double max_relative = 0;
+  std::optional<double> sharpness;  // median of bound over true error
+};
+
+array<double> filled(const device& dev, std::int64_t n, double value) {
+  return array<double>::from(dev, std::vector<double>(static_cast<std::size_t>(n), value));
+}
+
+// A * ones, each sum rounded once; exact for whole numbers.
+array<double> row_sums(const device& dev, csr_view<const double> A) {
+  array<double> sums(dev, A.rows);
+  const array<double> zeros = array<double>::zeros(dev, A.rows), minus = filled(dev, A.rows, -1);
+  residual<double>(dev, A, zeros, minus, nullptr, sums);
+  return sums;
+}
+
+template <class Work>
+double seconds_of(const device& dev, const Work& work) {
+  const auto begin = std::chrono::steady_clock::now();
+  work();
+  dev.synchronize();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+// The solution is (1, ..., 1) where the row sums are exact.
+std::optional<double> median_overestimation(const std::vector<double>& x, const std::vector<double>& radius) {
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < x.size(); ++i)
+    if (x[i] != 1) ratios.push_back(radius[i] / std::fabs(x[i] - 1));
+  if (ratios.empty()) return std::nullopt;
+  const auto middle = ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2);
+  std::nth_element(ratios.begin(), middle, ratios.end());
+  return *middle;
+}
+
+bool whole_numbers(const csr<double>& A) {
+  return std::all_of(A.val.begin(), A.val.end(),
+                     [](double v) { return v == std::trunc(v) && std::fabs(v) < 0x1p20; });
+}
+
+// The best of two runs; the first also loads what is loaded on first use.
+proof_figures measure(const device& dev, const proof_case& of) {
+  proof_figures best;
+  const csr<double> A = of.A.to(dev);
+  const array<double> b = row_sums(dev, A);
+  for (int run = 0; run < 2; ++run) {
+    proof_figures now;
+    array<double> x = array<double>::zeros(dev, A.rows);
+    cg_options options;
+    options.matrix_checked = true;
+    const auto M = make_preconditioner<double>(dev, A, of.precondition);
+    now.solve = seconds_of(dev, [&] { cg<double>(dev, A, b, x, options, M.get()); });
+    std::unique_ptr<certificate> proof;
+    now.certificate = seconds_of(dev, [&] { proof = prove_nonsingular(dev, A, of.facts, {}, now.reason); });
+    if (proof == nullptr) return now;
+    bound_options as_it_is;  // the price of the bound alone
+    as_it_is.most_refinements = 0;
+    const error_bound bound = bound_error(dev, A, *proof, b, x, as_it_is);
+    now.bound = bound.seconds;
+    now.verified = bound.verified;
+    now.method = bound.method;
+    now.digits = bound.digits();
+    now.max_relative = bound.max_relative;
+    if (whole_numbers(of.A)) now.sharpness = median_overestimation(x.to_vector(), bound.radius.to_vector());
+    if (run == 0) best = now;
+    best.solve = std::min(best.solve, now.solve);
+    best.certificate = std::min(best.certificate, now.certificate);
+    best.bound = std::min(best.bound, now.bound);
+  }
+  return best;
+}
+
+bench_row at_most(const proof_case& of, const std::string& device, const char* metric, double value,
+                  double bar) {
+  return {of.name, device, "double", metric, value, "1", {}, {}, {}, bar, value <= bar};
+}
+
+void add_rows(const proof_case& of, const bench_device& d, const proof_figures& f, suite_results& all,
+              text_table& table) {
+  const bool sparse_h = f.method == "h-matrix";
+  const auto seconds = [&](const char* metric, double value) {
+    all.rows.push_back({of.name, d.label, "double", metric, value, "s", {}, {}, {}, {}, {}});
+  };
+  seconds("solve_time", f.solve);
+  seconds("certificate_time", f.certificate);
+  seconds("bound_time", f.bound);
+  all.rows.push_back({of.name,
+                      d.label,
+                      "double",
+                      "digits_proved",
+                      static_cast<double>(f.digits),
+                      "1",
+                      {},
+                      {},
+                      {},
+                      sparse_h ? std::nullopt : std::optional<double>(6),
+                      sparse_h ? std::nullopt : std::optional<bool>(f.verified && f.digits >= 6)});
+  // On the size and the machine that the bars speak of; elsewhere the figures stand for themselves.
+  const bool judged = sparse_h && d.dev.is_cuda() && of.facts.rows >= 256 * 256 * 256;
+  bench_row first = at_most(of, d.label, "verification_over_solve", (f.certificate + f.bound) / f.solve, 1.0);
+  bench_row further = at_most(of, d.label, "further_bound_over_solve", f.bound / f.solve, 0.01);
+  for (bench_row* row : {&first, &further}) {
+    if (!judged) row->bar.reset();
+    if (!judged) row->pass.reset();
+    all.rows.push_back(*row);
+  }
+  if (f.sharpness) all.rows.push_back(at_most(of, d.label, "median_bound_over_error", *f.sharpness, 100));
+  table.add({of.name, d.label, seconds_text(f.solve), seconds_text(f.certificate), seconds_text(f.bound),
+             f.verified ? f.method : "not verified", small_text(f.max_relative), small_text(f.sharpness)});
+}
+
+proof_case poisson_case(const device& cpu, std::int64_t n, bool gpu_only) {
+  proof_case of;
+  of.name = fmt::format("poisson 3d {}", n);
+  of.A = poisson_3d(cpu, n, n, n);
+  of.facts = structure<double>(cpu, of.A);
+  of.gpu_only = gpu_only;
+  return of;
+}
+
+proof_case file_case(const device& cpu, const std::string& path) {
+  proof_case of;
+  of.name = std::filesystem::path(path).stem().string();
+  of.A = read_csr(cpu, path);
+  of.facts = structure<double>(cpu, of.A);
+  of.precondition = "jacobi";
+  return of;
+}
+
+}  // namespace
+
+suite_results run_verify_suite(const suite_options& options) {
+  suite_results all;
+  all.suite = "verify";
+  all.title = "Proofs of correctness: cost and sharpness";
+  const std::vector<bench_device> devices = open_devices(options);
+  all.machine = measure_machine(options, devices);
+  const device cpu = device::cpu(options.threads);
+  text_table table("Plain solve and proof", {{"system", true},
+                                             {"device", true},
+                                             {"solve"},
+                                             {"certificate"},
+                                             {"bound"},
+                                             {"proved by", true},
+                                             {"relative error"},
+                                             {"bound / error"}});
+  table.note("certificate: once for a matrix; bound: for each right-hand side; bound / error: median.");
+  const auto measure_on_all = [&](const proof_case& of) {
+    for (const bench_device& d : devices) {
+      if (options.stop() || (of.gpu_only && !d.dev.is_cuda())) continue;
+      options.say(fmt::format("{} on {}", of.name, d.label));
+      add_rows(of, d, measure(d.dev, of), all, table);
+    }
+  };
+  for (const std::string& path : options.matrices) measure_on_all(file_case(cpu, path));
+  if (options.matrices.empty()) {
+    measure_on_all(poisson_case(cpu, options.quick ? 32 : 64, false));
+    if (!options.quick) measure_on_all(poisson_case(cpu, 256, true));
+    for (const char* name : {"bcsstk11", "bcsstk13", "bcsstk14", "bcsstk15", "bcsstk16"}) {
+      const std::string path = options.data + "/" + name + ".mtx";
+      if (!options.data.empty() && std::filesystem::exists(path)) measure_on_all(file_case(cpu, path));
+    }
+  }
+  all.interrupted = options.stop();
+  all.sections.push_back({"Proofs", {}, {table}, {}});
+  all.sections.push_back({"The bars: " + bars_text(all.rows), {}, {bars_table(all.rows)}, {}});
+  return all;
+}
+
+}  // namespace vouch::bench

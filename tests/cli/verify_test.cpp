@@ -1,0 +1,102 @@
+// vouch solve --verify and vouch verify: what is proved, what is not, and what the exit code says.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "run_tool.hpp"
+#include "small_system.hpp"
+
+namespace vouch {
+namespace {
+
+using testing::tool_result;
+using json = nlohmann::json;
+
+// Second differences: the solution of A x = e is i (n + 1 - i) / 2.
+class tool_verify : public testing::tool_test {
+ protected:
+  static constexpr int n = 60;
+  void SetUp() override {
+    testing::small_system system{n, {}};
+    for (int i = 0; i < n; ++i) {
+      if (i > 0) system.lower.push_back({i, i - 1, -1});
+      system.lower.push_back({i, i, 2});
+    }
+    write("A.mtx", system.file());
+  }
+  static double exact(int i) { return (i + 1) * (n - i) / 2.0; }
+};
+
+TEST_F(tool_verify, a_solve_proves_its_error) {
+  const tool_result r = run("solve A.mtx --method cg --verify --json -o x.txt --bounds bounds.txt");
+  ASSERT_EQ(r.code, 0) << r.err;
+  const json bound = json::parse(r.out)["error_bound"];
+  EXPECT_EQ(bound["verified"], true);
+  EXPECT_EQ(bound["method"], "h-matrix");
+  for (const char* key : {"max_relative", "median_relative", "condition_estimate", "seconds"})
+    EXPECT_TRUE(bound[key].is_number()) << key;
+  const std::vector<double> x = testing::numbers(content("x.txt")),
+                            bounds = testing::numbers(content("bounds.txt"));
+  ASSERT_EQ(bounds.size(), 2u * n);
+  for (int i = 0; i < n; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    EXPECT_LE(std::fabs(x[at] - exact(i)), bound["max_absolute"].get<double>());
+    EXPECT_LE(bounds[2 * at], exact(i));
+    EXPECT_GE(bounds[2 * at + 1], exact(i));
+  }
+}
+
+TEST_F(tool_verify, digits_asked_are_reached_by_refinement) {
+  const tool_result r = run("solve A.mtx --method cg --verify 1e-14 -o x.txt");
+  EXPECT_EQ(r.code, 0) << r.out << r.err;
+  EXPECT_NE(r.out.find("correct to at least 14 digits"), std::string::npos) << r.out;
+  const std::vector<double> x = testing::numbers(content("x.txt"));
+  for (int i = 0; i < n; ++i) EXPECT_NEAR(x[static_cast<std::size_t>(i)], exact(i), 1e-14 * exact(i));
+  EXPECT_EQ(run("solve --verify=14 A.mtx").code, 0);
+  EXPECT_EQ(run("solve --verify A.mtx").code, 0);
+}
+
+TEST_F(tool_verify, judges_a_solution_from_elsewhere) {
+  std::string good, bad;
+  for (int i = 0; i < n; ++i) {
+    good += std::to_string(exact(i)) + "\n";
+    bad += std::to_string(exact(i) * 1.01) + "\n";
+  }
+  write("good.txt", good);
+  write("bad.txt", bad);
+  const tool_result right = run("verify A.mtx good.txt --json");
+  EXPECT_EQ(right.code, 0) << right.err;
+  EXPECT_EQ(json::parse(right.out)["error_bound"]["max_absolute"], 0.0);
+  const tool_result wrong = run("verify A.mtx bad.txt --matrix-radius 1e-9 --digits 6 --json");
+  EXPECT_EQ(wrong.code, 1) << wrong.out;
+  EXPECT_EQ(json::parse(wrong.out)["error_bound"]["verified"], true);
+}
+
+TEST_F(tool_verify, what_cannot_be_proved_is_not) {
+  write("S.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 4\n1 1 1\n1 2 2\n2 1 2\n2 2 4\n");
+  write("x.txt", "1\n0\n");
+  const tool_result r = run("verify S.mtx x.txt --json");
+  EXPECT_EQ(r.code, 1);
+  const json bound = json::parse(r.out)["error_bound"];
+  EXPECT_EQ(bound["verified"], false);
+  EXPECT_TRUE(bound["max_absolute"].is_null());
+  EXPECT_NE(bound["reason"].get<std::string>().find("singular"), std::string::npos);
+  EXPECT_NE(run("verify S.mtx x.txt").out.find("not verified: "), std::string::npos);
+}
+
+TEST_F(tool_verify, bad_input) {
+  write("short.txt", "1\n");
+  write("nan.txt", "1\nnan\n");
+  EXPECT_EQ(run("verify A.mtx short.txt").code, 2);
+  EXPECT_EQ(run("verify A.mtx nan.txt").code, 2);
+  EXPECT_EQ(run("verify A.mtx missing.txt").code, 3);
+  EXPECT_EQ(run("verify A.mtx").code, 2);
+  EXPECT_EQ(run("solve A.mtx --verify=16").code, 2);
+  EXPECT_EQ(run("solve A.mtx --verify=1.5").code, 2);
+  EXPECT_EQ(run("solve A.mtx --matrix-radius 1").code, 2);
+  EXPECT_EQ(run("solve A.mtx --bounds no/such/folder/b.txt").code, 3);
+}
+
+}  // namespace
+}  // namespace vouch

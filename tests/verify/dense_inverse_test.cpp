@@ -1,0 +1,116 @@
+#include <vouch/verify/dense_inverse.hpp>
+
+#include <gtest/gtest.h>
+
+#include <vouch/core/error.hpp>
+#include <vouch/verify/error_bound.hpp>
+#include <vouch/verify/prove.hpp>
+
+#include "devices.hpp"
+#include "sparse/matrices.hpp"
+#include "verify/exact.hpp"
+
+namespace vouch {
+namespace {
+
+using testing::dice;
+
+// Random, graded, nearly singular and singular matrices: the last row is a combination of two others, exactly
+// or with one entry moved by one unit of its last place.
+csr<double> general(dice& die, int n, int kind) {
+  std::vector<std::vector<double>> M(static_cast<std::size_t>(n),
+                                     std::vector<double>(static_cast<std::size_t>(n)));
+  for (auto& row : M)
+    for (double& value : row) value = kind == 0 ? die.number(true) : die.below(2001) - 1000;
+  if (n > 2 && kind >= 2)
+    for (std::size_t j = 0; j < M.size(); ++j) M.back()[j] = 3 * M[0][j] - M[1][j];
+  if (kind == 3) {
+    double& moved = M.back()[static_cast<std::size_t>(die.below(n))];
+    moved = std::nextafter(moved, 1e9);
+  }
+  testing::entries list;
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j < n; ++j)
+      list[{i, j}] =
+          std::ldexp(M[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)], kind == 0 ? 0 : i - j);
+  return testing::matrix_of(n, n, list);
+}
+
+TEST(dense_inverse, bounds_hold_and_singular_matrices_never_verify) {
+  int proved = 0, singular = 0;
+  for (const device& dev : testing::devices())
+    for (int c = 0; c < testing::campaign(dev.is_cuda() ? 10000 : 100000); ++c) {
+      dice die(static_cast<std::uint64_t>(c) + 9000000);
+      const int n = 1 + die.below(9);
+      const csr<double> A = general(die, n, c % 4);
+      std::vector<double> b, x;
+      for (int i = 0; i < n; ++i) b.push_back(die.number(true));
+      const auto exact = testing::exact_solution(testing::exactly(A), b);
+      const csr<double> placed = A.to(dev);
+      std::string reason;
+      const auto proof = dense_inverse::prove(dev, placed, {}, reason);
+      ASSERT_EQ(proof == nullptr, !reason.empty());
+      if (!exact) {
+        ++singular;
+        ASSERT_EQ(proof, nullptr) << "case " << c;
+        continue;
+      }
+      if (proof == nullptr) continue;
+      ++proved;
+      for (const mpq_class& value : *exact)
+        x.push_back(value.get_d() * (1 + std::ldexp(die.unit(), -die.below(60))));
+      const auto b_dev = array<double>::from(dev, b);
+      auto x_dev = array<double>::from(dev, x);
+      bound_options wish;
+      wish.relative = c % 8 < 4 ? 1e-15 : 0;
+      const error_bound bound = bound_error(dev, placed, *proof, b_dev, x_dev, wish);
+      ASSERT_TRUE(bound.verified);
+      ASSERT_TRUE(testing::contains(*exact, x_dev.to_vector(), bound.radius.to_vector())) << "case " << c;
+    }
+  EXPECT_GT(proved, 500);
+  EXPECT_GT(singular, 200);
+}
+
+TEST(dense_inverse, covers_uncertain_matrices) {
+  const device cpu = device::cpu(1);
+  dice die(4);
+  const csr<double> A = general(die, 4, 1);
+  const double radius = 1e-5;
+  std::string reason;
+  const auto proof = dense_inverse::prove(cpu, A, {radius, 0}, reason);
+  ASSERT_NE(proof, nullptr) << reason;
+  const std::vector<double> rhs{1, 2, 3, 4};
+  const auto b = array<double>::from(cpu, rhs);
+  const auto exact = testing::exact_solution(testing::exactly(A), rhs);
+  std::vector<double> start;
+  for (const mpq_class& value : *exact) start.push_back(value.get_d());
+  auto x = array<double>::from(cpu, start);
+  const error_bound bound = bound_error(cpu, A, *proof, b, x, {{radius, 0}, 0, 0});
+  ASSERT_TRUE(bound.verified);
+  for (int c = 0; c < 200; ++c) {
+    csr<double> corner = A.to(cpu);
+    for (std::int64_t k = 0; k < corner.nonzeros(); ++k)
+      corner.val[k] *= 1 + (die.below(2) * 2 - 1) * 0.99 * radius;
+    EXPECT_TRUE(testing::contains(*testing::exact_solution(testing::exactly(corner), rhs), x.to_vector(),
+                                  bound.radius.to_vector()));
+  }
+}
+
+TEST(prove_nonsingular, takes_the_first_that_applies_and_says_why_none_does) {
+  const device cpu = device::cpu(1);
+  const auto method_of = [&](const testing::entries& list) {
+    const csr<double> A = testing::matrix_of(2, 2, list);
+    std::string reason;
+    const auto proof = prove_nonsingular(cpu, A, structure<double>(cpu, A), {}, reason);
+    return proof != nullptr ? proof->method() : "none: " + reason;
+  };
+  EXPECT_EQ(method_of({{{0, 0}, 2}, {{0, 1}, 1}, {{1, 1}, 3}}), "h-matrix");
+  EXPECT_EQ(method_of({{{0, 0}, 1}, {{0, 1}, 2}, {{1, 0}, 2}, {{1, 1}, 5}}), "h-matrix");
+  EXPECT_EQ(method_of({{{0, 0}, 1}, {{0, 1}, 2}, {{1, 0}, 3}, {{1, 1}, 4}}), "approximate inverse");
+  EXPECT_EQ(method_of({{{0, 1}, 1}, {{1, 0}, 1}}), "approximate inverse");
+  EXPECT_NE(method_of({{{0, 0}, 1}, {{0, 1}, 2}, {{1, 0}, 2}, {{1, 1}, 4}}).find("singular"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace vouch

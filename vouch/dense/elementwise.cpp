@@ -1,0 +1,60 @@
+#include <vouch/core/config.hpp>
+#include <vouch/dense/elementwise.hpp>
+#include <vouch/dense/elementwise_bodies.hpp>
+#include <vouch/dense/vectors.hpp>
+
+namespace vouch {
+namespace {
+
+using namespace detail;
+
+template <class Body>
+void each_element(const device& dev, const char* name, std::int64_t n, const Body& body) {
+  if constexpr (built_with_cuda)
+    if (dev.is_cuda()) return each_element_cuda(dev, name, n, body);
+  for_pieces(dev, n, [&](std::int64_t piece) {
+    const std::int64_t first = piece * piece_size;
+    for (std::int64_t i = first; i < first + piece_length(n, piece); ++i) body(i);
+  });
+}
+
+}  // namespace
+
+template <real T>
+void hull(const device& dev, view<const interval<T>> x, view<const interval<T>> y, view<interval<T>> z) {
+  require_size("hull", "y", y.size(), x.size());
+  require_size("hull", "z", z.size(), x.size());
+  each_element(dev, "hull", x.size(), hulls<T>{x, y, z});
+}
+
+template <real T>
+void intersection(const device& dev, view<const interval<T>> x, view<const interval<T>> y,
+                  view<interval<T>> z) {
+  require_size("intersection", "y", y.size(), x.size());
+  require_size("intersection", "z", z.size(), x.size());
+  each_element(dev, "intersection", x.size(), intersections<T>{x, y, z});
+}
+
+template <real T>
+void mid(const device& dev, view<const interval<T>> x, view<T> m) {
+  require_size("mid", "m", m.size(), x.size());
+  each_element(dev, "mid", x.size(), midpoints<T>{x, m});
+}
+
+template <real T>
+void rad(const device& dev, view<const interval<T>> x, view<T> r) {
+  require_size("rad", "r", r.size(), x.size());
+  each_element(dev, "rad", x.size(), radii<T>{x, r});
+}
+
+#define VOUCH_ELEMENTWISE(T)                                                                              \
+  template void hull(const device&, view<const interval<T>>, view<const interval<T>>, view<interval<T>>); \
+  template void intersection(const device&, view<const interval<T>>, view<const interval<T>>,             \
+                             view<interval<T>>);                                                          \
+  template void mid(const device&, view<const interval<T>>, view<T>);                                     \
+  template void rad(const device&, view<const interval<T>>, view<T>);
+
+VOUCH_ELEMENTWISE(float)
+VOUCH_ELEMENTWISE(double)
+
+}  // namespace vouch
