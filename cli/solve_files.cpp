@@ -43,10 +43,10 @@ plot::line_plot convergence_plot(const solve_request& request, const linear_syst
   result.title =
       fmt::format("{}: {} after {} iterations", std::filesystem::path(system.file).filename().string(),
                   name(report.status), report.iterations);
-  result.subtitle =
-      fmt::format("{} unknowns, {} nonzeros; {}, preconditioner {}, {} precision; {}", system.rows(),
-                  system.facts.nonzeros, request.is_stationary() ? report.method : "conjugate gradients",
-                  report.preconditioner, report.precision, device.dev.name());
+  result.subtitle = fmt::format(
+      "{} unknowns, {} nonzeros; {}, preconditioner {}, {} precision; {}", system.rows(), system.facts.nonzeros,
+      request.is_stationary() || request.is_direct() ? report.method : "conjugate gradients",
+      report.preconditioner, report.precision, device.dev.name());
   result.x = {"iteration", plot::scale::linear, 0.0, {}};
   result.y = {"residual / norm of the right-hand side", plot::scale::logarithmic, {}, {}};
   result.lines = {std::move(recurrence), std::move(verified)};

@@ -79,8 +79,9 @@ void log_task(const console& log, const solve_request& request, const linear_sys
   log.line(fmt::format("           {} to {} entries a row, bandwidth {}, {}", facts.entries_min,
                        facts.entries_max, facts.bandwidth(), dominance_text(facts)));
   log.line(fmt::format("system     b {}", rhs_text(request, system)));
-  log.line(fmt::format("method     {}, {} precision{}", method_text(request), request.common.precision,
-                       request.is_stationary() ? "" : ", preconditioner " + request.precondition));
+  log.line(fmt::format(
+      "method     {}, {} precision{}", method_text(request), request.common.precision,
+      request.is_stationary() || request.is_direct() ? "" : ", preconditioner " + request.precondition));
   log.line(fmt::format("device     {}: {}", device_text(device.dev), device.why));
   log.line(fmt::format("goal       {}", goal_text(request)));
 }
