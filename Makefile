@@ -14,13 +14,14 @@ LINT_PACKAGES := clang-format-14 clang-tidy-14
 SOURCES = $(shell git ls-files '*.hpp' '*.cpp' '*.h' '*.cuh' '*.cu')
 TOOL := build/release/bin/vouch
 
-.PHONY: help deps build demo test sanitize bench gpu-test lint format clean
+.PHONY: help deps build demo test soak sanitize bench gpu-test lint format clean
 .NOTPARALLEL:
 
 help:
 	@echo 'make demo      build, then generate, solve and report on a real system'
 	@echo 'make build     build the tool: $(TOOL)'
 	@echo 'make test      build everything, CUDA included where there is nvcc, and run all tests, once more sanitized'
+	@echo 'make soak      the campaigns of random systems against rational arithmetic in full, minutes'
 	@echo 'make sanitize  the tests under the address and undefined-behaviour sanitizers alone'
 	@echo 'make gpu-test  the tests with a GPU required, and compute-sanitizer on small cases'
 	@echo 'make bench     measure this machine: tables against published figures and peers'
@@ -50,6 +51,12 @@ test: deps
 	cmake -D BUILD=build/cpu-only -D WORK=build/cpu-only/consumer -P tests/consumer/check.cmake
 	@$(MAKE) sanitize
 	ctest --preset release -j $(JOBS)
+
+# Every system of the campaigns, where make test takes one in a hundred.
+soak: deps
+	cmake --preset release -DVOUCH_TESTS=ON
+	cmake --build --preset release -j $(JOBS) --target test_verify
+	VOUCH_SOAK=1 build/release/tests/verify/test_verify
 
 sanitize: deps
 	cmake --preset asan

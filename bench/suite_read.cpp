@@ -13,8 +13,8 @@
 #include <vouch/io/matrix_market.hpp>
 #include <vouch/text/file.hpp>
 
-#include "scratch_folder.hpp"
 #include "fastest.hpp"
+#include "scratch_folder.hpp"
 #include "timing.hpp"
 
 namespace vouch::bench {

@@ -18,10 +18,10 @@
 #include <vouch/text/file.hpp>
 #include <vouch/text/mapped_file.hpp>
 
+#include "fastest.hpp"
 #include "reduce_gpu.hpp"
 #include "reduce_peers.hpp"
 #include "scratch_folder.hpp"
-#include "fastest.hpp"
 #include "timing.hpp"
 
 namespace vouch::bench {

@@ -33,18 +33,12 @@ bool may_be_tridiagonal(const std::string& path) {
   if (!std::filesystem::is_regular_file(path, ignored)) return false;
   try {
     const matrix_market_header header = read_matrix_market_header(path);
+    const std::int64_t most_a_row = header.stored_as == symmetry::general ? 3 : 2;
     return header.format == matrix_format::coordinate && header.rows == header.cols &&
-           header.entries / 3 <= header.rows;
+           header.entries <= most_a_row * header.rows;
   } catch (const error&) {
     return false;  // whoever reads it says what is wrong
   }
-}
-
-// What no direct method has.
-bool wants_iterations(const solve_request& request) {
-  return request.precondition != "none" || request.fixed_iterations || request.stop_recurrence ||
-         request.max_iterations || !request.history.empty() || !request.plot.empty() ||
-         request.initial != "zeros";
 }
 
 template <real T>
@@ -154,7 +148,7 @@ tridiagonal_options band_options(const solve_request& request) {
 
 std::optional<band_run> run_band(const solve_request& request, const device& cpu, const console& log) {
   const bool asked = is_band_method(request.method);
-  if (!asked && (request.method != "auto" || wants_iterations(request) || !may_be_tridiagonal(request.matrix)))
+  if (!asked && (request.method != "auto" || request.wants_iterations() || !may_be_tridiagonal(request.matrix)))
     return std::nullopt;
   const device_request wanted = parse_device(request.common.device);
   band_run run{{}, {}, {wanted.cuda ? device::cuda(wanted.index) : cpu, "as asked"}};

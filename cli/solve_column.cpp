@@ -199,11 +199,17 @@ class matrix_solver final : public device_solver<T> {
   std::vector<solve_report> run(std::int64_t, view<const T> b, view<T> x, const solve_goal& goal) override {
     try {
       if (request_.method == "lu") return {lu<T>(this->where(), transpose::no, dense_, b, x, goal)};
-      if (request_.method == "cholesky") return {cholesky<T>(this->where(), dense_, b, x, goal)};
+      if (request_.method == "cholesky") return {cholesky_or_lu(b, x, goal)};
       return {system_.dense ? sweep(b, x, goal, transpose::no, dense_) : sweep(b, x, goal, sparse_.A)};
     } catch (const value_error& e) {
       throw value_error(fmt::format("{}: {}", system_.file, e.what()), e.hint());
     }
+  }
+  // A matrix that only looked positive definite has another factorisation, unless this one was asked for.
+  solve_report cholesky_or_lu(view<const T> b, view<T> x, const solve_goal& goal) {
+    solve_report report = cholesky<T>(this->where(), dense_, b, x, goal);
+    if (request_.method_why.empty() || has_solution(report.status)) return report;
+    return lu<T>(this->where(), transpose::no, dense_, b, x, goal);
   }
   // A is one argument (sparse) or two (dense).
   template <class... Matrix>

@@ -19,7 +19,8 @@ struct solve_request {
   std::string rhs = "ones";       // ones, row-sums or a file
   std::string initial = "zeros";  // zeros, ones or a file
   std::string method = "auto";
-  bool batch = false;  // the file holds a batch of tridiagonal systems
+  std::string method_why;  // of a method that auto stands for
+  bool batch = false;      // the file holds a batch of tridiagonal systems
   std::string precondition = "none";
   std::optional<double> rtol;
   double atol = 0;
@@ -42,6 +43,11 @@ struct solve_request {
   /// Whether the method is one of sweeps: jacobi, gauss-seidel, sor or ssor.
   bool is_stationary() const {
     return method != "auto" && method != "cg" && !is_direct() && !is_band_method(method);
+  }
+  /// Whether something is asked for that only iterations have.
+  bool wants_iterations() const {
+    return precondition != "none" || fixed_iterations || stop_recurrence || max_iterations ||
+           !history.empty() || !plot.empty() || initial != "zeros";
   }
   /// Whether the true residual decides.
   bool by_residual() const { return !fixed_iterations && !stop_recurrence && !stop_mean_change; }

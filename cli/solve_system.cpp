@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <vouch/core/error.hpp>
+#include <vouch/dense/lapack.hpp>
 #include <vouch/dense/residual.hpp>
 #include <vouch/dense/structure.hpp>
 #include <vouch/io/matrix_market.hpp>
@@ -74,9 +75,29 @@ vectors densify(const device& cpu, csr_view<const double> A) {
   return dense;
 }
 
+// The entries of a dense matrix that are not zero.
+csr<double> sparsify(const device& cpu, matrix_view<const double> dense) {
+  std::int64_t count = 0;
+  for (std::int64_t j = 0; j < dense.cols; ++j)
+    for (std::int64_t i = 0; i < dense.rows; ++i) count += dense(i, j) != 0 ? 1 : 0;
+  csr<double> A{dense.rows, dense.cols, array<std::int64_t>(cpu, dense.rows + 1),
+                array<std::int32_t>(cpu, count), array<double>(cpu, count)};
+  std::int64_t k = 0;
+  for (std::int64_t i = 0; i < dense.rows; ++i) {
+    A.row_ptr[i] = k;
+    for (std::int64_t j = 0; j < dense.cols; ++j)
+      if (dense(i, j) != 0) {
+        A.col[k] = static_cast<std::int32_t>(j);
+        A.val[k++] = dense(i, j);
+      }
+  }
+  A.row_ptr[dense.rows] = k;
+  return A;
+}
+
 // Sweeps take dense matrices as such, conjugate gradients make them sparse, factorisations sparse ones dense.
 void read_into(const device& cpu, const solve_request& request, linear_system& system) {
-  if (!request.is_stationary() && !request.is_direct()) {
+  if (request.method == "cg") {
     system.A = read_csr(cpu, request.matrix);
     return;
   }
@@ -87,6 +108,24 @@ void read_into(const device& cpu, const solve_request& request, linear_system& s
     system.dense = densify(cpu, std::get<csr<double>>(read).all());
   else
     system.A = std::move(std::get<csr<double>>(read));
+}
+
+// What auto means for a dense matrix: a factorisation, on the CPU; iterations where they are asked for.
+void settle_method(const device& cpu, solve_request& request, linear_system& system) {
+  if (request.method != "auto" || !system.dense || !system.facts.square) return;
+  const bool on_gpu = parse_device(request.common.device).cuda, mixed = request.common.precision == "mixed";
+  if (!request.wants_iterations() && !on_gpu && !mixed && lapack::present()) {
+    const bool definite = not_spd_reason(system.facts).empty();
+    request.method = definite ? "cholesky" : "lu";
+    request.method_why = definite ? "dense, symmetric with a positive diagonal" : "dense";
+  } else if (system.facts.dominant == dominance::strict && !mixed && request.precondition == "none") {
+    request.method = "gauss-seidel";
+    request.method_why = "dense, every row dominates";
+  } else {
+    system.A = sparsify(cpu, system.entries());
+    system.dense.reset();
+    system.facts = structure<double>(cpu, system.A);
+  }
 }
 
 void check_matrix(const solve_request& request, const linear_system& system) {
@@ -126,7 +165,7 @@ void take_rhs(const device& cpu, const std::string& from, linear_system& system)
   }
 }
 
-linear_system read_system(const device& cpu, const solve_request& request) {
+linear_system read_system(const device& cpu, solve_request& request) {
   linear_system system;
   system.file = request.matrix;
   const auto timed = [](double& seconds, const auto& work) {
@@ -138,6 +177,7 @@ linear_system read_system(const device& cpu, const solve_request& request) {
   timed(system.setup_seconds, [&] {
     system.facts = system.dense ? structure(cpu, system.entries()) : structure<double>(cpu, system.A);
   });
+  timed(system.setup_seconds, [&] { settle_method(cpu, request, system); });
   check_matrix(request, system);
   timed(is_file(request.rhs) ? system.read_seconds : system.setup_seconds,
         [&] { take_rhs(cpu, request.rhs, system); });

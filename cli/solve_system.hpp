@@ -44,11 +44,12 @@ struct linear_system {
 /// Throws  what the readers throw; shape_error  a wrong length: the text names the files
 void take_rhs(const device& cpu, const std::string& from, linear_system& system);
 
-/// Reads the files of the request and checks that they fit together.
+/// Reads the files of the request and checks that they fit together; settles what --method auto means for a
+/// dense matrix.
 ///
 /// Throws  what the readers throw; value_error where conjugate gradients are asked for and the matrix cannot be
 ///         symmetric positive definite, shape_error where it is not square,
 ///         shape_error where a vector has the wrong length: the texts name the files
-linear_system read_system(const device& cpu, const solve_request& request);
+linear_system read_system(const device& cpu, solve_request& request);
 
 }  // namespace vouch::cli

@@ -41,6 +41,7 @@ std::string method_text(const solve_request& request) {
   if (request.method == "auto") return "conjugate gradients (A may well be positive definite)";
   if (request.method == "cg") return "conjugate gradients";
   std::string text = request.method;
+  if (!request.method_why.empty()) text += fmt::format(" ({})", request.method_why);
   if (!request.sweep.empty()) text += ", " + request.sweep;
   if (request.ordering == "multicolor") text += ", multicolor";
   if (request.omega) text += fmt::format(", omega {}", *request.omega);

@@ -45,7 +45,8 @@ TEST(interval_rows, memory_bars_take_the_largest_size) {
   large.n = 1000;
   large.bytes = 9e9;
   results.cells = {large, small};
-  const bench_row& row = find(interval_rows(results), "axpy, interval, n = 1000", "share_of_bandwidth");
+  const std::vector<bench_row> rows = interval_rows(results);
+  const bench_row& row = find(rows, "axpy, interval, n = 1000", "share_of_bandwidth");
   EXPECT_DOUBLE_EQ(*row.value, 0.9);
   EXPECT_TRUE(*row.pass);
 }

@@ -135,6 +135,22 @@ TEST_F(tool_sweeps, factorisations_solve_what_sweeps_do_not) {
   refused("--method lu --omega 1.2");
 }
 
+TEST_F(tool_sweeps, dense_matrices_need_no_method) {
+  const std::string array = "%%MatrixMarket matrix array real general\n2 2\n";
+  write("A.mtx", array + "4\n1\n1\n3\n");
+  EXPECT_EQ(solve("A.mtx --rhs row-sums -o x.txt")["method"], lapack::present() ? "cholesky" : "gauss-seidel");
+  for (const double x : numbers(content("x.txt"))) EXPECT_NEAR(x, 1, 1e-8);
+  EXPECT_EQ(solve("A.mtx --fixed-iterations 2")["method"], "gauss-seidel");
+  EXPECT_EQ(solve("A.mtx --precond jacobi")["method"], "cg");
+  if (!lapack::present()) return;
+  // Looks positive definite; has no dominance and no symmetry.
+  for (const char* entries : {"1\n2\n2\n1\n", "1\n3\n2\n1\n"}) {
+    write("A.mtx", array + entries);
+    EXPECT_EQ(solve("A.mtx --rhs row-sums -o x.txt")["status"], "converged") << entries;
+    for (const double x : numbers(content("x.txt"))) EXPECT_NEAR(x, 1, 1e-14) << entries;
+  }
+}
+
 TEST_F(tool_sweeps, bad_requests_are_refused) {
   write("A.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 4\n1 2 1\n2 1 1\n");
   EXPECT_NE(refused("--method jacobi").err.find("A.mtx: the diagonal entry of row 2 is zero"),

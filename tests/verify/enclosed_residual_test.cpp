@@ -72,7 +72,7 @@ TEST(enclosed_residual, contains_the_rational_residual_and_is_narrow) {
         for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k)
           scale += std::fabs(A.val[k] * x[static_cast<std::size_t>(A.col[k])]);
         ASSERT_LE(bounds.hi() - bounds.lo(),
-                  0x1p-51 * std::fabs(exact.get_d()) + n * n * 0x1p-98 * scale + 0x1p-1060);
+                  0x1p-51 * std::fabs(exact.get_d()) + (n * n + 8) * 0x1p-97 * scale + 0x1p-1060);
       }
     }
 }

@@ -17,11 +17,6 @@ array<std::remove_const_t<T>> host_copy(const device& dev, T* data, std::int64_t
   return copy;
 }
 
-std::int64_t extent(const batch_shape& shape) {
-  if (shape.offsets != nullptr) return shape.offsets[shape.systems];
-  return shape.n == 0 || shape.systems == 0 ? 0 : shape.at(shape.systems - 1, shape.n - 1) + 1;
-}
-
 void require_rhs(const batch_shape& b, const batch_shape& x, const batch_shape& matrices) {
   const auto text = [](const batch_shape& s) {
     return std::to_string(s.systems) + " of " + std::to_string(s.n) + " rows";
@@ -47,7 +42,7 @@ void factor_on_gpu(const device& dev, const tridiagonal_view<const T>& A,
                    typename factored_tridiagonal<T>::storage& made, factor_report& report) {
   if constexpr (built_with_cuda) {
     using form = typename factored_tridiagonal<T>::storage::form;
-    const std::int64_t size = extent(A.shape);
+    const std::int64_t size = A.shape.extent();
     const array<T> dl = host_copy(dev, A.dl, size), d = host_copy(dev, A.d, size),
                    du = host_copy(dev, A.du, size);
     detail::factor<T>(device::cpu(), {dl.data(), d.data(), du.data(), A.shape, A.periodic}, made, report);
@@ -108,7 +103,7 @@ void solve_on_gpu(const typename factored_tridiagonal<T>::storage& kept, const b
     if (b.data != x.data || detail::solves_in_place(kept.rows))
       return detail::solve_factored_cuda(kept.dev, kept.view(), kept.rows, kept.decay, b, x);
     // A chunk would read its neighbour's answer.
-    const std::int64_t size = extent(b.shape);
+    const std::int64_t size = b.shape.extent();
     T* copy = static_cast<T*>(kept.workspace->bytes(kept.dev, size * static_cast<std::int64_t>(sizeof(T))));
     copy_bytes(copy, kept.dev, b.data, kept.dev, static_cast<std::size_t>(size) * sizeof(T));
     detail::solve_factored_cuda<T>(kept.dev, kept.view(), kept.rows, kept.decay, {copy, b.shape}, x);

@@ -79,17 +79,12 @@ void add_correction(const device& dev, const batch_view<T>& x, const T* dx,
       for (std::int64_t i = 0; i < x.shape.rows(s); ++i) x(s, i) += dx[x.shape.at(s, i)];
 }
 
-std::int64_t extent(const batch_shape& shape) {
-  if (shape.offsets != nullptr) return shape.offsets[shape.systems];
-  return shape.n == 0 || shape.systems == 0 ? 0 : shape.at(shape.systems - 1, shape.n - 1) + 1;
-}
-
 // Corrects x by solving for its residual, until that is small enough or no longer halves.
 template <real T>
 void refine(const device& dev, band_engine<T>& engine, const tridiagonal_view<const T>& A,
             const batch_view<const T>& b, const batch_view<T>& x, int most, judgement& found,
             int& refinements) {
-  array<T> r(dev, extent(x.shape)), dx;
+  array<T> r(dev, x.shape.extent()), dx;
   band_residual<T>(dev, A, b, x, r.data(), found.residuals.data());
   require_finite(dev, b, found);
   std::vector<elimination_facts> again(found.eliminations.size());
@@ -97,7 +92,7 @@ void refine(const device& dev, band_engine<T>& engine, const tridiagonal_view<co
   for (int done = 0; done < most && before < 1e300; ++done) {
     const std::vector<unsigned char> those = found.to_correct(done == 0);
     if (std::find(those.begin(), those.end(), 1) == those.end()) return;
-    if (dx.size() == 0) dx = array<T>(dev, extent(x.shape));
+    if (dx.size() == 0) dx = array<T>(dev, x.shape.extent());
     engine.solve({r.data(), x.shape}, {dx.data(), x.shape}, again.data());
     add_correction(dev, x, dx.data(), those);
     ++refinements;

@@ -27,6 +27,11 @@ struct batch_shape {
   VOUCH_HOST_DEVICE constexpr std::int64_t at(std::int64_t s, std::int64_t i) const {
     return (offsets != nullptr ? offsets[s] : s * system_stride) + i * row_stride;
   }
+  /// Elements from the first to the last of all systems.
+  constexpr std::int64_t extent() const {
+    if (offsets != nullptr) return offsets[systems];
+    return n == 0 || systems == 0 ? 0 : at(systems - 1, n - 1) + 1;
+  }
 };
 
 constexpr batch_shape contiguous(std::int64_t n, std::int64_t systems = 1) {
@@ -104,7 +109,8 @@ struct tridiagonal {
 struct tridiagonal_facts {
   bool symmetric = true;  // dl[i+1] == du[i] throughout
   bool positive_diagonal = true;
-  double dominance = 0;  // least |d| / (|dl| + |du|) of a row; infinite for a diagonal matrix, 0 for a row of zeros
+  double dominance =
+      0;  // least |d| / (|dl| + |du|) of a row; infinite for a diagonal matrix, 0 for a row of zeros
   std::int64_t weakest_system = 0, weakest_row = 0;  // where that is
   double column_dominance = 0;                       // likewise of a column
   double largest = 0;                                // magnitude of an entry

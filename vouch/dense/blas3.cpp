@@ -91,7 +91,7 @@ matrix<T> copy_of(const device& dev, matrix_view<const T> A) {
       copy_matrix_cuda<T>(dev, A, all);
       return all;
     }
-  for (std::int64_t j = 0; j < A.cols; ++j) std::copy_n(&A(0, j), A.rows, &all(0, j));
+  for (std::int64_t j = 0; j < A.cols && A.rows > 0; ++j) std::copy_n(&A(0, j), A.rows, &all(0, j));
   return all;
 }
 

@@ -11,15 +11,13 @@ namespace vouch::detail {
 ///
 /// Shapes  op(A) m-by-k, op(B) k-by-n, C m-by-n, checked by the caller.
 /// Types   TA and TB are T or interval<T>, T float or double. A point that is no real number counts as empty.
-/// Memory  Scratch of 8 k (m + n) + 8 m n bytes and k (m + n) bytes for each part of the radius.
+/// Memory  Scratch of about 8 k (m + n) bytes for midpoints, and k (m + n) + 4 m n for each part of the radius.
 /// Result  Encloses. The midpoint is the product of the midpoints in double, rounded to nearest; the radius
-/// bounds
-///         its rounding (k u |mid A| |mid B|) and the radii of A and B, each factor rounded up to 8 bits of the
-///         largest of its row or column. Of wide intervals up to 1.5 times the tight radius by the formula
-///         itself. Same bits on every run.
+///         bounds its rounding (k u |mid A| |mid B|) and the radii of A and B, each factor rounded up to 8 bits
+///         of the largest of its row or column. Of wide intervals up to 1.5 times the tight radius by the
+///         formula itself. Same bits on every run.
 /// Cost    m n k multiply-adds on FP64 tensor cores, and on INT8 tensor cores 2 m n k where both are intervals,
-/// else
-///         m n k.
+///         else m n k.
 /// Throws  out_of_memory  no room for the scratch
 ///         device_error   a launch failed
 /// Source  Rump, BIT 39 (1999), Numer. Algorithms 61 (2012); Jeannerod, Rump, SIMAX 34 (2013); docs/rigor.md.

@@ -8,7 +8,6 @@ namespace vouch::detail {
 
 template <class E>
 struct gemm_element {
-  using bound = E;
   static constexpr bool interval = false;
   __device__ static double lo(E e) { return e; }
   __device__ static double hi(E e) { return e; }
@@ -17,7 +16,6 @@ struct gemm_element {
 
 template <class T>
 struct gemm_element<vouch::interval<T>> {
-  using bound = T;
   static constexpr bool interval = true;
   __device__ static double lo(vouch::interval<T> e) { return e.lo(); }
   __device__ static double hi(vouch::interval<T> e) { return e.hi(); }

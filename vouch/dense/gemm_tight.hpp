@@ -12,9 +12,8 @@ namespace vouch::detail {
 /// Shapes  op(A) m-by-k, op(B) k-by-n, C m-by-n, checked by the caller.
 /// Types   TA and TB are T or interval<T>, T float or double. A point that is no real number counts as empty.
 /// Result  Encloses. Each bound is a chain of directed fused multiply-adds in double over ascending k, in an
-/// order
-///         that the sizes fix: the same bits on every run. Of intervals of float the chain is rounded once at
-///         the end. The factor by which it is wider than the tightest: docs/rigor.md.
+///         order that the sizes fix: the same bits on every run. Of intervals of float the chain is rounded
+///         once at the end. The factor by which it is wider than the tightest: docs/rigor.md.
 /// Cost    2 m n k multiply-adds for points, 4 with one interval factor, 8 with two, and where both factors
 ///         straddle zero about 8 DFMA-rate operations in their place; tensor cores.
 /// Throws  device_error  the launch failed

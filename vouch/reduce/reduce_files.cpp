@@ -41,7 +41,7 @@ class stream_text {
   }
   /// Reads on; at least as much as is there already.
   void grow() {
-    std::memmove(text_.data(), begin(), size_ - start_);
+    if (size_ > start_) std::memmove(text_.data(), begin(), size_ - start_);
     size_ -= start_;
     start_ = 0;
     const std::size_t wanted = std::max(size_, unit_bytes_);
