@@ -119,6 +119,7 @@ void transpose_in_place(const device& dev, int bytes, element_grid<std::byte> an
   with_element(bytes, [&](auto element) {
     const auto A = elements<decltype(element)>(any);
     require_matrix("transpose_in_place", "A", A);
+    if (A.rows == 0 || A.cols == 0) return;
     const bool square = A.rows == A.cols;
     if (!square && A.ld != A.rows && A.cols > 1)
       throw value_error("transpose_in_place: A is " + std::to_string(A.rows) + "-by-" + std::to_string(A.cols) +

@@ -229,6 +229,7 @@ struct row_group {
     const int pieces = pieces_of<S>(in.A.n);
     for (int first = 0; first < pieces; first += at_once) {
       T d[at_once][lanes];
+      bool there[at_once] = {};
       bool all;
       do {
         all = true;
@@ -236,13 +237,15 @@ struct row_group {
         for (int u = 0; u < at_once; ++u) {
           const std::int64_t column =
               std::int64_t{first + u} * piece_columns<S> + static_cast<int>(threadIdx.x) * lanes;
-          all = look(words + min(column, in.A.n - lanes) * relay_words<T>, d[u], stamp) && all;
+          if (!there[u]) there[u] = column >= in.A.n || look(words + column * relay_words<T>, d[u], stamp);
+          all = there[u] && all;
         }
         if (!all && shared.is_over()) return false;
       } while (!all);
 #pragma unroll
       for (int u = 0; u < at_once; ++u)
-        if (first + u < pieces) store_lanes(d[u], x.piece(first + u));
+        if (std::int64_t{first + u} * piece_columns<S> + static_cast<int>(threadIdx.x) * lanes < in.A.n)
+          store_lanes(d[u], x.piece(first + u));
     }
     return !shared.is_over();
   }

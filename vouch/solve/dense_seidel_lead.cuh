@@ -190,17 +190,15 @@ struct lead_group {
     await_turn(turns + static_cast<unsigned>(now.place(step)));
     const std::int64_t first = std::int64_t{step} * step_rows<T>;
     const bool one_each = me() < step_rows<T>;
-    T sum{};
-    // What the step before changes is known first.
+    if (one_each) shared.met[me()] = from(in.met, first + me(), now.stamp);
+    lead_barrier();
+    T sum = times_inverse(now.forward);
     if (now.place(step) > 0) {
       const std::int64_t before = std::int64_t{now.step(now.place(step) - 1)} * step_rows<T>;
       if (one_each) shared.delta[me()] = from(in.delta_words(now.stamp), before + me(), now.stamp);
       lead_barrier();
-      sum = -times_coupling();
+      sum -= times_coupling();
     }
-    if (one_each) shared.met[me()] = from(in.met, first + me(), now.stamp);
-    lead_barrier();
-    sum += times_inverse(now.forward);
 #pragma unroll
     for (int d = 1; d < parts<T>; d *= 2) sum += __shfl_xor_sync(everyone, sum, d);
     if (part() == 0 && first + row() < in.n)
