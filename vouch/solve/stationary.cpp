@@ -23,12 +23,6 @@ std::string text(const char* format, Values... values) {
   return line;
 }
 
-void check_sparse(const device& dev) {
-  if (dev.is_cuda())
-    throw value_error("stationary iterations of sparse matrices run on the CPU",
-                      "take --device cpu, or device::cpu()");
-}
-
 void check_request(std::int64_t n, std::int64_t b, std::int64_t x, const sweep_rule& rule,
                    const solve_goal& goal, const acceleration& accelerate) {
   if (b != n || x != n)
@@ -42,6 +36,16 @@ void check_request(std::int64_t n, std::int64_t b, std::int64_t x, const sweep_r
     throw value_error("fixed_iterations, stop_recurrence and stop_mean_change exclude each other");
   if (accelerate.anderson < 0 || accelerate.anderson > 16)
     throw value_error("anderson keeps 1 to 16 earlier iterates, not " + std::to_string(accelerate.anderson));
+  if (accelerate.anderson > 0 && accelerate.chebyshev)
+    throw value_error("anderson and chebyshev exclude each other");
+}
+
+// No eigenvalue of the iteration, as far as it is real, lies below. Jacobi: |1 - lambda / omega| is at most the
+// largest row sum of |D^-1 R|. Successive sweeps of a positive definite matrix have none below zero.
+double lowest_eigenvalue(const sweep_rule& rule, const dominance_proof& proof) {
+  if (!rule.simultaneous) return 0;
+  const double reach = proof.kind == dominance_kind::none ? proof.row_ratio : proof.ratio;
+  return 1 - rule.omega * (1 + reach);
 }
 
 long long number(std::int64_t row) { return static_cast<long long>(row + 1); }
@@ -97,7 +101,7 @@ void explain_failure(solve_report& report, const dominance_proof& proof) {
 
 template <real T>
 solve_report solve_by_sweeps(const device& dev, const sweepable_matrix<T>& A, view<const T> b, view<T> x,
-                             const sweep_rule& rule, const solve_goal& goal, const acceleration& accelerate,
+                             sweep_rule rule, const solve_goal& goal, const acceleration& accelerate,
                              std::string method) {
   const std::int64_t n = A.rows();
   check_request(n, b.size(), x.size(), rule, goal, accelerate);
@@ -109,13 +113,14 @@ solve_report solve_by_sweeps(const device& dev, const sweepable_matrix<T>& A, vi
   const dominance_proof proof = prove_dominance(dev, A);
   if (const std::string warning = warning_of(proof, rule.omega); !warning.empty())
     report.warnings.push_back(warning);
+  rule.lowest_eigenvalue = lowest_eigenvalue(rule, proof);
   const std::unique_ptr<cg_engine<T>> engine = A.make_engine(dev, rule, goal.by_residual(), accelerate);
-  report.engine = engine->name();
   verified_problem<T> problem{
       dev, n, [&](const T* at, const T* at_low, T* r) { return A.residual(dev, b, at, at_low, r); }};
   problem.advice = "take another method or acceleration";
   report.setup_seconds = std::chrono::duration<double>(clock::now() - begin).count();
   verified_solve(problem, *engine, x, goal, report);
+  report.engine = engine->name();  // with what became of the acceleration
   explain_failure(report, proof);
   report.error_bound_source = source_of(proof);
   if (has_solution(report.status)) report.error_bound = dominance_error_bound<T>(dev, A, proof, b, x);
@@ -125,8 +130,7 @@ solve_report solve_by_sweeps(const device& dev, const sweepable_matrix<T>& A, vi
 template <real T>
 solve_report jacobi(const device& dev, csr_view<const T> A, view<const T> b, view<T> x,
                     const jacobi_options& o) {
-  check_sparse(dev);
-  return solve_by_sweeps<T>(dev, *make_sweepable(A), b, x,
+  return solve_by_sweeps<T>(dev, *make_sweepable(dev, A), b, x,
                             {true, sweep_order::forward, o.omega, sweep_ordering::natural}, o.goal,
                             o.accelerate, "jacobi");
 }
@@ -141,8 +145,7 @@ solve_report jacobi(const device& dev, transpose op, matrix_view<const T> A, vie
 template <real T>
 solve_report gauss_seidel(const device& dev, csr_view<const T> A, view<const T> b, view<T> x,
                           const gauss_seidel_options& o) {
-  check_sparse(dev);
-  return solve_by_sweeps<T>(dev, *make_sweepable(A), b, x, {false, o.order, 1, o.ordering}, o.goal,
+  return solve_by_sweeps<T>(dev, *make_sweepable(dev, A), b, x, {false, o.order, 1, o.ordering}, o.goal,
                             o.accelerate, "gauss-seidel");
 }
 template <real T>
@@ -158,8 +161,7 @@ const char* name_of(const sor_options& o) { return o.order == sweep_order::symme
 
 template <real T>
 solve_report sor(const device& dev, csr_view<const T> A, view<const T> b, view<T> x, const sor_options& o) {
-  check_sparse(dev);
-  return solve_by_sweeps<T>(dev, *make_sweepable(A), b, x, {false, o.order, o.omega, o.ordering}, o.goal,
+  return solve_by_sweeps<T>(dev, *make_sweepable(dev, A), b, x, {false, o.order, o.omega, o.ordering}, o.goal,
                             o.accelerate, name_of(o));
 }
 template <real T>
@@ -171,8 +173,7 @@ solve_report sor(const device& dev, transpose op, matrix_view<const T> A, view<c
 
 #define VOUCH_INSTANTIATE(T)                                                                                 \
   template solve_report solve_by_sweeps(const device&, const sweepable_matrix<T>&, view<const T>, view<T>,   \
-                                        const sweep_rule&, const solve_goal&, const acceleration&,           \
-                                        std::string);                                                        \
+                                        sweep_rule, const solve_goal&, const acceleration&, std::string);    \
   template solve_report jacobi(const device&, csr_view<const T>, view<const T>, view<T>,                     \
                                const jacobi_options&);                                                       \
   template solve_report jacobi(const device&, transpose, matrix_view<const T>, view<const T>, view<T>,       \

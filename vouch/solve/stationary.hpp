@@ -16,7 +16,7 @@ namespace vouch {
 ///         value_error  as jacobi()
 template <real T>
 solve_report solve_by_sweeps(const device& dev, const sweepable_matrix<T>& A, view<const T> b, view<T> x,
-                             const sweep_rule& rule, const solve_goal& goal, const acceleration& accelerate,
+                             sweep_rule rule, const solve_goal& goal, const acceleration& accelerate,
                              std::string method);
 
 }  // namespace vouch
