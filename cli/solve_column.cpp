@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <vouch/core/error.hpp>
+#include <vouch/solve/async.hpp>
 #include <vouch/solve/cg_many.hpp>
 #include <vouch/solve/cg_mixed.hpp>
 #include <vouch/solve/direct.hpp>
@@ -214,10 +215,11 @@ class matrix_solver final : public device_solver<T> {
   // A is one argument (sparse) or two (dense).
   template <class... Matrix>
   solve_report sweep(view<const T> b, view<T> x, const solve_goal& goal, Matrix... A) {
-    const acceleration accelerate{request_.anderson};
+    const acceleration accelerate{request_.anderson, request_.chebyshev};
     const double omega = request_.omega.value_or(1);
     const auto ordering =
         request_.ordering == "multicolor" ? sweep_ordering::multicolor : sweep_ordering::natural;
+    if (request_.method == "async") return async_relaxation<T>(this->where(), A..., b, x, {goal, omega});
     if (request_.method == "jacobi") return jacobi<T>(this->where(), A..., b, x, {goal, omega, accelerate});
     if (request_.method == "gauss-seidel")
       return gauss_seidel<T>(this->where(), A..., b, x, {goal, order_of(request_), accelerate, ordering});

@@ -17,10 +17,10 @@
 namespace vouch::cli {
 namespace {
 
-constexpr std::array<std::string_view, 13> methods{
-    "auto",     "cg",   "jacobi", "gauss-seidel",     "sor", "ssor",     "lu",
+constexpr std::array<std::string_view, 14> methods{
+    "auto",     "cg",   "jacobi", "gauss-seidel",     "sor", "ssor",     "async", "lu",
     "cholesky", "band", "thomas", "cyclic-reduction", "pcr", "partition"};
-constexpr std::size_t first_band_method = 8;
+constexpr std::size_t first_band_method = 9;
 constexpr std::array<std::string_view, 3> sweeps{"forward", "backward", "symmetric"};
 constexpr std::array<std::string_view, 2> orderings{"natural", "multicolor"};
 constexpr std::array<std::string_view, 2> rhs_words{"ones", "row-sums"};
@@ -83,7 +83,11 @@ void parse_stop(const std::string& rule, solve_request& request) {
 }
 
 void parse_acceleration(const std::string& given, solve_request& request) {
-  constexpr std::array<std::string_view, 1> names{"anderson"};
+  constexpr std::array<std::string_view, 2> names{"anderson", "chebyshev"};
+  request.chebyshev = given == "chebyshev";
+  if (request.chebyshev) return;
+  if (given.starts_with("chebyshev"))
+    throw usage_error("option --accel: chebyshev takes no parameter", "it estimates the spectrum by itself");
   const auto [name, value] = named_value("--accel", given, names, "depth", "anderson:2");
   request.anderson = static_cast<int>(parse_count("--accel", value, 1, 16));
 }
@@ -95,13 +99,14 @@ void check_method(const solve_request& request) {
     if (given) throw usage_error(fmt::format("option {}: --method {} takes none", option, m), who);
   };
   refuse(request.omega && (!request.is_stationary() || m == "gauss-seidel"), "--omega",
-         "jacobi, sor and ssor do");
+         "jacobi, sor, ssor and async do");
   refuse(!request.sweep.empty() && m != "gauss-seidel" && m != "sor", "--sweep", "gauss-seidel and sor do");
-  refuse(!request.ordering.empty() && (!request.is_stationary() || m == "jacobi"), "--ordering",
+  refuse(!request.ordering.empty() && (!request.is_stationary() || m == "jacobi" || m == "async"), "--ordering",
          "gauss-seidel, sor and ssor do");
+  if (!request.is_stationary() || m == "async")
+    refuse(request.anderson > 0 || request.chebyshev, "--accel", "jacobi, gauss-seidel, sor and ssor do");
   if (!request.is_stationary()) {
-    refuse(request.anderson > 0, "--accel", "jacobi, gauss-seidel, sor and ssor do");
-    refuse(request.stop_mean_change.has_value(), "--stop mean-change", "jacobi, gauss-seidel, sor and ssor do");
+    refuse(request.stop_mean_change.has_value(), "--stop mean-change", "sweeps do");
     if (!request.is_direct()) return;
     refuse(request.precondition != "none", "--precond", "cg does");
     refuse(request.common.precision == "mixed", "--precision mixed", "take double or single");
@@ -151,15 +156,16 @@ void declare(command_line& line, solve_request& request, std::string& stop, std:
 
   line.section("Method");
   line.choice("--method", "NAME", request.method, methods,
-              "auto, cg, jacobi, gauss-seidel, sor, ssor, lu, cholesky; tridiagonal: [auto]");
-  line.note("", "band (auto there), thomas, cyclic-reduction, pcr, partition");
+              "auto, cg, jacobi, gauss-seidel, sor, ssor, async, lu, cholesky; [auto]");
+  line.note("", "tridiagonal: band (auto there), thomas, cyclic-reduction, pcr, partition");
   line.real("--omega", request.omega, -std::numeric_limits<double>::max(),
-            "relaxation of jacobi, sor and ssor, between 0 and 2 [1]");
+            "relaxation of jacobi, sor, ssor and async, between 0 and 2 [1]");
   line.choice("--sweep", "ORDER", request.sweep, sweeps,
               "of gauss-seidel, sor: forward, backward or symmetric");
   line.choice("--ordering", "NAME", request.ordering, orderings,
               "of gauss-seidel, sor, ssor: natural or multicolor [natural]");
-  line.text("--accel", "anderson:M", accelerate, "of sweeps: mix M earlier iterates, 1 to 16");
+  line.text("--accel", "NAME", accelerate, "of sweeps: anderson:M mixes M earlier iterates, 1 to 16;");
+  line.note("", "chebyshev for real spectra, its bounds estimated and checked");
   line.text("--precond", "NAME", request.precondition, "preconditioner, with its parameter if any [none]:");
   line.note("", list(precondition_names()));
   add_precision_option(line, request.common);

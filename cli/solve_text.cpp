@@ -46,6 +46,7 @@ std::string method_text(const solve_request& request) {
   if (request.ordering == "multicolor") text += ", multicolor";
   if (request.omega) text += fmt::format(", omega {}", *request.omega);
   if (request.anderson > 0) text += fmt::format(", mixed by Anderson's method over {}", request.anderson);
+  if (request.chebyshev) text += ", accelerated by Chebyshev's method";
   return text;
 }
 

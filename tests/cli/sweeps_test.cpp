@@ -151,6 +151,31 @@ TEST_F(tool_sweeps, dense_matrices_need_no_method) {
   }
 }
 
+TEST_F(tool_sweeps, chebyshev_and_async_solve_dense_and_sparse_systems) {
+  ASSERT_EQ(
+      run("gen banded-dominant -n 150 --solution integers --rhs b.txt --exact e.txt -q -o dense.npy").code, 0);
+  ASSERT_EQ(run("gen poisson-2d -n 24 --solution smooth --rhs c.txt --exact f.txt -q -o sparse.mtx").code, 0);
+  const json plain = solve("sparse.mtx --rhs c.txt --method jacobi");
+  for (const std::string method : {"jacobi --accel chebyshev", "ssor --omega 1 --accel chebyshev", "async"}) {
+    const json d = solve("dense.npy --rhs b.txt -o x.txt --method " + method);
+    EXPECT_EQ(d["status"], "converged") << method;
+    EXPECT_GE(d["error_bound"]["max_absolute"].get<double>(), largest_error("x.txt", "e.txt")) << method;
+    const json s = solve("sparse.mtx --rhs c.txt -o y.txt --method " + method);
+    EXPECT_EQ(s["status"], "converged") << method;
+    EXPECT_EQ(s["reproducible"], method != "async");
+    EXPECT_LE(largest_error("y.txt", "f.txt"), 1e-5) << method;
+    const int times = method == "async" ? 0 : 4;
+    EXPECT_LE(times * s["iterations"].get<int>(), plain["iterations"].get<int>()) << method;
+  }
+  write("A.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 4\n1 2 1\n2 2 4\n");
+  refused("--method async --accel chebyshev");
+  refused("--method async --ordering multicolor");
+  refused("--method async --sweep backward");
+  refused("--method jacobi --accel chebyshev:3");
+  refused("--method cg --accel chebyshev");
+  EXPECT_NE(refused("--method jacobi --accel chebychev").err.find("did you mean chebyshev"), std::string::npos);
+}
+
 TEST_F(tool_sweeps, bad_requests_are_refused) {
   write("A.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 4\n1 2 1\n2 1 1\n");
   EXPECT_NE(refused("--method jacobi").err.find("A.mtx: the diagonal entry of row 2 is zero"),

@@ -1,6 +1,7 @@
 // Sweeps over a CSR matrix. Gauss-Seidel takes the rows in their order; where there are enough of them that do
 // not refer to each other, a team of threads takes these side by side. A row's sum is the same either way.
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <vector>
 
@@ -151,6 +152,42 @@ class sparse_successive final : public sweeper<T> {
   const T* r_ = nullptr;
 };
 
+// Threads take rows in pieces, in whatever order; d is read and written element by element.
+template <real T>
+class sparse_chaotic final : public sweeper<T> {
+ public:
+  sparse_chaotic(const device& dev, csr_view<const T> A, double omega)
+      : dev_(dev),
+        A_(A),
+        plan_(spmv_plan<T>::make(dev, A)),
+        factor_(relaxation_factors(dev, A, omega)),
+        met_(dev, A.rows) {}
+
+  void start(const T* r) override { r_ = r; }
+  double sweep(T* d) override {
+#pragma omp parallel for num_threads(dev_.threads()) schedule(dynamic, 512)
+    for (std::int64_t i = 0; i < A_.rows; ++i) {
+      T sum{};
+      for (std::int64_t k = A_.row_ptr[i]; k < A_.row_ptr[i + 1]; ++k)
+        sum += A_.val[k] * std::atomic_ref<T>(d[A_.col[k]]).load(std::memory_order_relaxed);
+      met_[i] = r_[i] - sum;
+      const std::atomic_ref<T> own(d[i]);
+      own.store(own.load(std::memory_order_relaxed) + factor_[i] * met_[i], std::memory_order_relaxed);
+    }
+    return detail::sum_of_squares(dev_.threads(), A_.rows, met_.data());
+  }
+  double residual(const T* d, T* s) override { return sparse_residual(dev_.threads(), plan_, d, r_, s); }
+  std::string name() const override { return plan_name(dev_, "csr, asynchronous"); }
+
+ private:
+  device dev_;
+  csr_view<const T> A_;
+  spmv_plan<T> plan_;
+  array<T> factor_;
+  array<T> met_;
+  const T* r_ = nullptr;
+};
+
 template <real T>
 class sparse_matrix final : public sweepable_matrix<T> {
  public:
@@ -193,6 +230,7 @@ class sparse_matrix final : public sweepable_matrix<T> {
 
  private:
   std::unique_ptr<sweeper<T>> make_sweeper(const device& dev, const sweep_rule& rule) const {
+    if (rule.asynchronous) return std::make_unique<sparse_chaotic<T>>(dev, A_, rule.omega);
     if (rule.simultaneous) return std::make_unique<sparse_jacobi<T>>(dev, A_, rule.omega);
     return std::make_unique<sparse_successive<T>>(dev, A_, rule);
   }

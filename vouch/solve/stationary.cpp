@@ -4,6 +4,7 @@
 #include <string>
 
 #include <vouch/core/error.hpp>
+#include <vouch/solve/async.hpp>
 #include <vouch/solve/dominance.hpp>
 #include <vouch/solve/gauss_seidel.hpp>
 #include <vouch/solve/jacobi.hpp>
@@ -110,6 +111,7 @@ solve_report solve_by_sweeps(const device& dev, const sweepable_matrix<T>& A, vi
   report.method = std::move(method);
   report.precision = sizeof(T) == 4 ? "single" : "double";
   report.preconditioner = "none";
+  report.reproducible = !rule.asynchronous;
   const dominance_proof proof = prove_dominance(dev, A);
   if (const std::string warning = warning_of(proof, rule.omega); !warning.empty())
     report.warnings.push_back(warning);
@@ -171,6 +173,26 @@ solve_report sor(const device& dev, transpose op, matrix_view<const T> A, view<c
                             o.goal, o.accelerate, name_of(o));
 }
 
+namespace {
+sweep_rule rule_of(const async_options& o) {
+  sweep_rule rule;
+  rule.asynchronous = true;
+  rule.omega = o.omega;
+  return rule;
+}
+}  // namespace
+
+template <real T>
+solve_report async_relaxation(const device& dev, csr_view<const T> A, view<const T> b, view<T> x,
+                              const async_options& o) {
+  return solve_by_sweeps<T>(dev, *make_sweepable(dev, A), b, x, rule_of(o), o.goal, {}, "async");
+}
+template <real T>
+solve_report async_relaxation(const device& dev, transpose op, matrix_view<const T> A, view<const T> b,
+                              view<T> x, const async_options& o) {
+  return solve_by_sweeps<T>(dev, *make_sweepable(dev, op, A), b, x, rule_of(o), o.goal, {}, "async");
+}
+
 #define VOUCH_INSTANTIATE(T)                                                                                 \
   template solve_report solve_by_sweeps(const device&, const sweepable_matrix<T>&, view<const T>, view<T>,   \
                                         sweep_rule, const solve_goal&, const acceleration&, std::string);    \
@@ -184,7 +206,11 @@ solve_report sor(const device& dev, transpose op, matrix_view<const T> A, view<c
                                      const gauss_seidel_options&);                                           \
   template solve_report sor(const device&, csr_view<const T>, view<const T>, view<T>, const sor_options&);   \
   template solve_report sor(const device&, transpose, matrix_view<const T>, view<const T>, view<T>,          \
-                            const sor_options&);
+                            const sor_options&);                                                             \
+  template solve_report async_relaxation(const device&, csr_view<const T>, view<const T>, view<T>,           \
+                                         const async_options&);                                              \
+  template solve_report async_relaxation(const device&, transpose, matrix_view<const T>, view<const T>,      \
+                                         view<T>, const async_options&);
 VOUCH_INSTANTIATE(float)
 VOUCH_INSTANTIATE(double)
 #undef VOUCH_INSTANTIATE

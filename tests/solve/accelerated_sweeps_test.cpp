@@ -1,0 +1,134 @@
+// What a dense and a sparse matrix have alike on every device: Chebyshev's acceleration of dense sweeps, and
+// asynchronous sweeps.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include <vouch/core/error.hpp>
+#include <vouch/solve/async.hpp>
+#include <vouch/solve/gauss_seidel.hpp>
+#include <vouch/solve/jacobi.hpp>
+
+#include "devices.hpp"
+#include "solve/systems.hpp"
+
+namespace vouch {
+namespace {
+
+using testing::from_triplets;
+using testing::laplacian;
+using testing::triplet;
+
+// The matrix as a dense one, by columns.
+template <real T>
+array<T> dense_of(const device& dev, const csr<double>& A) {
+  std::vector<T> all(static_cast<std::size_t>(A.rows * A.rows), T{});
+  for (std::int64_t i = 0; i < A.rows; ++i)
+    for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k)
+      all[static_cast<std::size_t>(i + A.rows * A.col[k])] = static_cast<T>(A.val[k]);
+  return array<T>::from(dev, all);
+}
+
+// Positive entries, one eigenvalue apart from the others: dominant by little.
+csr<double> full_positive(std::int32_t n) {
+  std::vector<triplet> entries;
+  for (std::int32_t i = 0; i < n; ++i) {
+    double sum = 0;
+    for (std::int32_t j = 0; j < n; ++j)
+      if (i != j) {
+        const double value = static_cast<double>(
+            1 + random_bits(9, static_cast<std::uint64_t>(i) * 4096 + static_cast<std::uint64_t>(j)) % 16);
+        entries.push_back({i, j, value});
+        sum += value;
+      }
+    entries.push_back({i, i, std::ceil(1.05 * sum)});
+  }
+  return from_triplets(n, entries);
+}
+
+template <class T>
+double relative_residual(const csr<double>& A, const std::vector<double>& b, const array<T>& x) {
+  const std::vector<T> here = x.to_vector();
+  return testing::relative_residual(A, b, std::vector<double>(here.begin(), here.end()));
+}
+
+template <class T>
+class accelerated_sweeps : public ::testing::Test {};
+using scalars = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(accelerated_sweeps, scalars);
+
+TYPED_TEST(accelerated_sweeps, chebyshev_on_dense_matrices) {
+  using T = TypeParam;
+  const csr<double> grid = laplacian(17), full = full_positive(203);
+  for (const csr<double>* A : {&grid, &full}) {
+    const std::vector<double> b = testing::random_vector(A->rows, 3);
+    for (const device& dev : testing::devices()) {
+      const array<T> entries = dense_of<T>(dev, *A);
+      const array<T> rhs = array<T>::from(dev, std::vector<T>(b.begin(), b.end()));
+      const matrix_view<const T> D{entries.data(), A->rows, A->rows, A->rows};
+      for (const transpose op : {transpose::no, transpose::yes}) {
+        if (op == transpose::yes && A == &full) continue;  // not symmetric
+        array<T> x = array<T>::zeros(dev, A->rows), y = array<T>::zeros(dev, A->rows),
+                 again = array<T>::zeros(dev, A->rows);
+        const solve_report plain = jacobi<T>(dev, op, D, rhs.all(), x);
+        const solve_report fast = jacobi<T>(dev, op, D, rhs.all(), y, {{}, 1, {0, true}});
+        EXPECT_EQ(fast.status, solve_status::converged) << fast.reason;
+        EXPECT_LE(relative_residual(*A, b, y), sizeof(T) == 4 ? 1e-5 : 1e-8);
+        EXPECT_LE(3 * fast.iterations, plain.iterations) << dev.kind() << ' ' << fast.engine;
+        jacobi<T>(dev, op, D, rhs.all(), again, {{}, 1, {0, true}});
+        EXPECT_EQ(y.to_vector(), again.to_vector());
+      }
+    }
+  }
+}
+
+TYPED_TEST(accelerated_sweeps, asynchronous_sweeps_converge_to_the_solution) {
+  using T = TypeParam;
+  const csr<double> grid = laplacian(30), full = full_positive(203);
+  for (const csr<double>* A : {&grid, &full}) {
+    const std::vector<double> b = testing::random_vector(A->rows, 4);
+    for (const device& dev : testing::devices()) {
+      const csr<T> placed = convert_values<T>(device::cpu(1), A->all()).to(dev);
+      const array<T> rhs = array<T>::from(dev, std::vector<T>(b.begin(), b.end()));
+      const double tolerance = sizeof(T) == 4 ? 1e-5 : 1e-8;
+      array<T> x = array<T>::zeros(dev, A->rows), plain = array<T>::zeros(dev, A->rows);
+      const solve_report report = async_relaxation<T>(dev, placed, rhs.all(), x);
+      EXPECT_EQ(report.status, solve_status::converged) << report.reason;
+      EXPECT_FALSE(report.reproducible);
+      EXPECT_EQ(report.method, "async");
+      EXPECT_LE(relative_residual(*A, b, x), tolerance);
+      // No value is older than one sweep, so it is no slower than Jacobi but for rounding and luck.
+      EXPECT_LE(report.iterations, 2 * jacobi<T>(dev, placed, rhs.all(), plain).iterations + 10);
+      if (A->rows > 300) continue;
+      const array<T> entries = dense_of<T>(dev, *A);
+      const matrix_view<const T> D{entries.data(), A->rows, A->rows, A->rows};
+      array<T> y = array<T>::zeros(dev, A->rows);
+      const solve_report dense = async_relaxation<T>(dev, transpose::no, D, rhs.all(), y);
+      EXPECT_EQ(dense.status, solve_status::converged) << dense.reason;
+      EXPECT_TRUE(dense.error_bound.has_value());
+      EXPECT_LE(relative_residual(*A, b, y), tolerance);
+    }
+  }
+}
+
+TEST(asynchronous_sweeps, fixed_counts_and_bad_requests) {
+  const csr<double> A = laplacian(5);
+  const std::vector<double> b(25, 1.0);
+  for (const device& dev : testing::devices()) {
+    const csr<double> placed = A.to(dev);
+    const array<double> rhs = array<double>::from(dev, b);
+    array<double> x = array<double>::zeros(dev, 25);
+    async_options o;
+    o.goal.fixed_iterations = 7;
+    const solve_report report = async_relaxation<double>(dev, placed, rhs.all(), x, o);
+    EXPECT_EQ(report.status, solve_status::fixed);
+    EXPECT_EQ(report.iterations, 7);
+    o.omega = 2;
+    EXPECT_THROW(async_relaxation<double>(dev, placed, rhs.all(), x, o), value_error);
+  }
+}
+
+}  // namespace
+}  // namespace vouch
