@@ -219,11 +219,15 @@ class matrix_solver final : public device_solver<T> {
     const double omega = request_.omega.value_or(1);
     const auto ordering =
         request_.ordering == "multicolor" ? sweep_ordering::multicolor : sweep_ordering::natural;
-    if (request_.method == "async") return async_relaxation<T>(this->where(), A..., b, x, {goal, omega});
-    if (request_.method == "jacobi") return jacobi<T>(this->where(), A..., b, x, {goal, omega, accelerate});
+    const bool mixed = request_.common.precision == "mixed";
+    if (request_.method == "async") return async_relaxation<T>(this->where(), A..., b, x, {goal, omega, mixed});
+    if (request_.method == "jacobi")
+      return jacobi<T>(this->where(), A..., b, x, {goal, omega, accelerate, mixed});
     if (request_.method == "gauss-seidel")
-      return gauss_seidel<T>(this->where(), A..., b, x, {goal, order_of(request_), accelerate, ordering});
-    return sor<T>(this->where(), A..., b, x, {goal, omega, order_of(request_), accelerate, ordering});
+      return gauss_seidel<T>(this->where(), A..., b, x,
+                             {goal, order_of(request_), accelerate, ordering, mixed});
+    return sor<T>(this->where(), A..., b, x,
+                  {goal, omega, order_of(request_), accelerate, ordering, mixed, request_.omega_auto});
   }
 
   const solve_request& request_;

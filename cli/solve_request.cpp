@@ -100,6 +100,8 @@ void check_method(const solve_request& request) {
   };
   refuse(request.omega && (!request.is_stationary() || m == "gauss-seidel"), "--omega",
          "jacobi, sor, ssor and async do");
+  if (request.omega_auto && m != "sor" && m != "ssor")
+    throw usage_error(fmt::format("option --omega: --method {} takes no auto", m), "sor and ssor do");
   refuse(!request.sweep.empty() && m != "gauss-seidel" && m != "sor", "--sweep", "gauss-seidel and sor do");
   refuse(!request.ordering.empty() && (!request.is_stationary() || m == "jacobi" || m == "async"), "--ordering",
          "gauss-seidel, sor and ssor do");
@@ -118,7 +120,6 @@ void check_method(const solve_request& request) {
     throw usage_error(fmt::format("option --omega: {} does not lie between 0 and 2", *request.omega),
                       "outside of it the iteration diverges");
   refuse(request.precondition != "none", "--precond", "cg does");
-  refuse(request.common.precision == "mixed", "--precision mixed", "take double or single");
 }
 
 // A file is a file; but a missing one whose name is nearly a word of this option is that word mistyped.
@@ -139,7 +140,8 @@ void check_outputs(const std::array<std::string, 4>& paths) {
   }
 }
 
-void declare(command_line& line, solve_request& request, std::string& stop, std::string& accelerate) {
+void declare(command_line& line, solve_request& request, std::string& stop, std::string& accelerate,
+             std::string& omega) {
   line.example("vouch solve A.mtx", "A x = (1, ..., 1), how good x is");
   line.example("vouch solve A.mtx --rhs b.txt -o x.txt", "with a right-hand side; x to a file");
   line.example("vouch solve A.mtx --precond ic0 --rtol 1e-10", "preconditioned, more digits");
@@ -158,8 +160,7 @@ void declare(command_line& line, solve_request& request, std::string& stop, std:
   line.choice("--method", "NAME", request.method, methods,
               "auto, cg, jacobi, gauss-seidel, sor, ssor, async, lu, cholesky; [auto]");
   line.note("", "tridiagonal: band (auto there), thomas, cyclic-reduction, pcr, partition");
-  line.real("--omega", request.omega, -std::numeric_limits<double>::max(),
-            "relaxation of jacobi, sor, ssor and async, between 0 and 2 [1]");
+  line.text("--omega", "X", omega, "relaxation of jacobi, sor, ssor, async, in (0, 2); sor, ssor: auto [1]");
   line.choice("--sweep", "ORDER", request.sweep, sweeps,
               "of gauss-seidel, sor: forward, backward or symmetric");
   line.choice("--ordering", "NAME", request.ordering, orderings,
@@ -200,12 +201,15 @@ bool is_band_method(const std::string& method) {
 
 bool parse_solve_request(std::span<const char* const> arguments, solve_request& request) {
   command_line line("solve", "solve A x = b and say how good x is");
-  std::string stop, accelerate;
-  declare(line, request, stop, accelerate);
+  std::string stop, accelerate, omega;
+  declare(line, request, stop, accelerate, omega);
   if (!line.parse(arguments)) return false;
 
   if (!stop.empty()) parse_stop(stop, request);
   if (!accelerate.empty()) parse_acceleration(accelerate, request);
+  request.omega_auto = omega == "auto";
+  if (!omega.empty() && !request.omega_auto)
+    request.omega = parse_real("--omega", omega, -std::numeric_limits<double>::max());
   check_method(request);
   if (!stop.empty() && request.fixed_iterations)
     throw usage_error("options --stop and --fixed-iterations exclude each other");

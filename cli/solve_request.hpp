@@ -29,6 +29,7 @@ struct solve_request {
   std::optional<double> stop_recurrence;
   std::optional<double> stop_mean_change;
   std::optional<double> omega;  // of jacobi, sor, ssor and async
+  bool omega_auto = false;      // of sor and ssor: estimated
   std::string sweep;            // of gauss-seidel and sor: forward, backward or symmetric
   std::string ordering;         // of gauss-seidel, sor and ssor: natural or multicolor
   int anderson = 0;             // earlier iterates that acceleration keeps

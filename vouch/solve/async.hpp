@@ -13,6 +13,9 @@ namespace vouch {
 struct async_options {
   solve_goal goal{};
   double omega = 1;  // in (0, 2)
+  /// T double only: sweeps go over a copy of A in single precision, the residual is that of A. Where single
+  /// precision does not help, or a rule other than the residual is asked for, sweeps are in double.
+  bool mixed = false;
 };
 
 /// Solves op(A) x = b from the given x by sweeps in which every row takes whatever values the others happen to

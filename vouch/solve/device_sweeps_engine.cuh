@@ -31,6 +31,7 @@ class engine final : public cg_engine<T> {
         rows_(std::move(rows)),
         factor_(std::move(factor)),
         racing_(how.rule.asynchronous),
+        learnt_(how.rule.learnt),
         steps_(1) {
     const bool chebyshev = how.accelerate.chebyshev;
     const bool simultaneous = how.rule.simultaneous;
@@ -85,6 +86,7 @@ class engine final : public cg_engine<T> {
            racing_ ? sweeps<true, T, Rows> : sweeps<false, T, Rows>, in_);
     follow(dev_, *box_, log);
     steps_ = chebyshev_.to_vector();
+    if (learnt_ != nullptr) *learnt_ = steps_[0];
     return {static_cast<cg_event>(box_->event), box_->iterations + 1, box_->last_squared, box_->mean_change};
   }
 
@@ -100,6 +102,7 @@ class engine final : public cg_engine<T> {
   Storage rows_;
   array<T> factor_;
   bool racing_;
+  chebyshev_steps* learnt_;
   std::vector<chebyshev_steps> steps_;
   array<T> own_r_, d_, other_, step_;
   array<chebyshev_steps> chebyshev_;

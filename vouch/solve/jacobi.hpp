@@ -14,6 +14,9 @@ struct jacobi_options {
   solve_goal goal{};
   double omega = 1;  // damping, in (0, 2)
   acceleration accelerate{};
+  /// T double only: sweeps go over a copy of A in single precision, the residual is that of A. Where single
+  /// precision does not help, or a rule other than the residual is asked for, sweeps are in double.
+  bool mixed = false;
 };
 
 /// Solves op(A) x = b from the given x by x += omega D^-1 (b - op(A) x), D the diagonal of A.
@@ -32,8 +35,8 @@ struct jacobi_options {
 /// Cost    A sweep: one pass over A, 2 n^2 (2 nnz) flops. Before and after: a few passes for the proofs.
 /// Throws  shape_error  A not square, wrong lengths
 ///         value_error  omega outside of (0, 2); a diagonal entry that is zero or too small (the text names its
-///                      row); NaN or infinity in A, b or x; anderson and chebyshev together; on a GPU more than 8
-///                      iterates to mix, mixing of sparse matrices or of other iterations than this one, and
+///                      row); NaN or infinity in A, b or x; anderson and chebyshev together; on a GPU more than
+///                      8 iterates to mix, mixing of sparse matrices or of other iterations than this one, and
 ///                      chebyshev for other iterations than this one of dense matrices
 template <real T>
 solve_report jacobi(const device& dev, csr_view<const T> A, view<const T> b, view<T> x,

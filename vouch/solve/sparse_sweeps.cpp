@@ -225,7 +225,7 @@ class sparse_matrix final : public sweepable_matrix<T> {
   std::unique_ptr<cg_engine<T>> make_engine(const device& dev, const sweep_rule& rule, bool by_residual,
                                             const acceleration& accelerate) const override {
     return std::make_unique<sweep_engine<T>>(dev, A_.rows, make_sweeper(dev, rule), by_residual, accelerate,
-                                             rule.lowest_eigenvalue);
+                                             rule);
   }
 
  private:

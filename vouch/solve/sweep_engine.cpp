@@ -18,15 +18,20 @@ constexpr std::int64_t patience = 32;  // sweeps without progress before roundin
 
 template <real T>
 sweep_engine<T>::sweep_engine(const device& dev, std::int64_t n, std::unique_ptr<sweeper<T>> sweeps,
-                              bool by_residual, const acceleration& accelerate, double lowest_eigenvalue)
-    : n_(n), sweeps_(std::move(sweeps)), by_residual_(by_residual), before_(dev, n), s_(dev, n) {
+                              bool by_residual, const acceleration& accelerate, const sweep_rule& rule)
+    : n_(n),
+      sweeps_(std::move(sweeps)),
+      by_residual_(by_residual),
+      before_(dev, n),
+      s_(dev, n),
+      learnt_(rule.learnt) {
   if (accelerate.anderson > 0) {
     mixing_.emplace(n, accelerate.anderson);
     plain_.resize(static_cast<std::size_t>(n));
   }
   chebyshev_.wanted = accelerate.chebyshev;
-  chebyshev_.low = lowest_eigenvalue;
-  chebyshev_.high = std::max(0.0, lowest_eigenvalue);
+  chebyshev_.low = rule.lowest_eigenvalue;
+  chebyshev_.high = std::max(0.0, rule.lowest_eigenvalue);
   if (accelerate.chebyshev) step_.resize(static_cast<std::size_t>(n));
 }
 
@@ -119,6 +124,7 @@ void sweep_engine<T>::take_chebyshev_step(double met, T* d) {
   }
   if (moved && sweeps_->keeps_residual()) sweeps_->residual(d, s_.data());
   chebyshev_.take(std::sqrt(met));
+  if (learnt_ != nullptr) *learnt_ = chebyshev_;
 }
 
 // Forms the residual. Where it is not there yet, the next look waits until sweeps meet as much less as is

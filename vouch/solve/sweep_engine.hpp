@@ -22,9 +22,9 @@ template <real T>
 class sweep_engine final : public cg_engine<T> {
  public:
   /// by_residual: the target is the goal's own tolerance, not a rule of the user.
-  /// lowest_eigenvalue: of the iteration, for Chebyshev's acceleration.
+  /// rule: what of it concerns Chebyshev's acceleration.
   sweep_engine(const device& dev, std::int64_t n, std::unique_ptr<sweeper<T>> sweeps, bool by_residual,
-               const acceleration& accelerate, double lowest_eigenvalue);
+               const acceleration& accelerate, const sweep_rule& rule);
 
   cg_outcome run(T* r, T* d, const cg_rule& rule, cg_log& log) override;
   std::string name() const override { return sweeps_->name() + chebyshev_text(chebyshev_); }
@@ -54,6 +54,7 @@ class sweep_engine final : public cg_engine<T> {
   array<T> before_;  // the iterate before the last sweep
   array<T> s_;
   chebyshev_steps chebyshev_;
+  chebyshev_steps* learnt_;
   std::vector<T> step_;   // the last one of Chebyshev's method
   std::vector<T> plain_;  // the iterate that an accelerated one replaced
   double last_squared_ = 0;

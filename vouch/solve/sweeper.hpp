@@ -8,6 +8,7 @@
 #include <vouch/dense/matrix.hpp>
 #include <vouch/dense/types.hpp>
 #include <vouch/solve/cg_engine.hpp>
+#include <vouch/solve/chebyshev_steps.hpp>
 #include <vouch/solve/stationary_options.hpp>
 #include <vouch/sparse/csr.hpp>
 #include <vouch/sparse/residual.hpp>
@@ -19,8 +20,9 @@ struct sweep_rule {
   sweep_order order = sweep_order::forward;
   double omega = 1;
   sweep_ordering ordering = sweep_ordering::natural;
-  bool asynchronous = false;     // every row sees what the others happen to have written
-  double lowest_eigenvalue = 0;  // of the iteration, for Chebyshev's acceleration
+  bool asynchronous = false;          // every row sees what the others happen to have written
+  double lowest_eigenvalue = 0;       // of the iteration, for Chebyshev's acceleration
+  chebyshev_steps* learnt = nullptr;  // not nullptr: receives what a run has learnt of the spectrum
 };
 
 /// Sweeps for A d = r with one matrix and rule. Vectors are contiguous, of n elements.
