@@ -4,6 +4,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include <vouch/core/device.hpp>
+#include <vouch/dense/cusolver.hpp>
 #include <vouch/dense/lapack.hpp>
 
 #include "run_tool.hpp"
@@ -174,6 +176,27 @@ TEST_F(tool_sweeps, chebyshev_and_async_solve_dense_and_sparse_systems) {
   refused("--method jacobi --accel chebyshev:3");
   refused("--method cg --accel chebyshev");
   EXPECT_NE(refused("--method jacobi --accel chebychev").err.find("did you mean chebyshev"), std::string::npos);
+}
+
+TEST_F(tool_sweeps, factorisations_and_sweeps_run_on_a_gpu) {
+  if (cuda_devices().empty()) GTEST_SKIP() << "no GPU on this machine";
+  ASSERT_EQ(
+      run("gen banded-dominant -n 150 --solution integers --rhs b.txt --exact e.txt -q -o dense.npy").code, 0);
+  std::vector<std::string> methods{"jacobi", "async", "jacobi --accel chebyshev", "jacobi --precision mixed"};
+  if (cusolver::present()) methods.emplace_back("lu");
+  for (const std::string& method : methods) {
+    const json o = solve("dense.npy --rhs b.txt -o x.txt --device cuda --method " + method);
+    EXPECT_EQ(o["status"], "converged") << method;
+    EXPECT_EQ(o["device"]["kind"], "cuda");
+    EXPECT_LE(largest_error("x.txt", "e.txt"), 1e-5) << method;
+  }
+  ASSERT_EQ(run("gen poisson-2d -n 24 --solution smooth --rhs c.txt --exact f.txt -q -o sparse.mtx").code, 0);
+  for (const char* method : {"gauss-seidel", "ssor --omega 1.2", "sor --omega auto", "async",
+                             "gauss-seidel --ordering multicolor --precision mixed"}) {
+    const json o = solve(std::string("sparse.mtx --rhs c.txt -o y.txt --device cuda --method ") + method);
+    EXPECT_EQ(o["status"], "converged") << method;
+    EXPECT_LE(largest_error("y.txt", "f.txt"), 1e-5) << method;
+  }
 }
 
 TEST_F(tool_sweeps, mixed_precision_reaches_what_double_reaches) {
