@@ -63,7 +63,7 @@ void add_product(const device& dev, columns<const A> a, const X* x, R* sums) {
 // sums += A^T x. Tasks are pieces of columns.
 template <scalar R, scalar A, scalar X>
 void add_transposed_product(const device& dev, columns<const A> a, const X* x, R* sums) {
-  const std::int64_t most = std::min(a.rows, a.above + a.below + 1);
+  const std::int64_t most = a.most_stored();
   const std::int64_t parts = piece_count(most);
   partial_sums<R> partial(a.cols, parts);
 #pragma omp parallel for num_threads(dev.threads()) schedule(static) if (a.cols * most > piece_size)
