@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <cmath>
 #include <vouch/core/error.hpp>
+#include <vouch/solve/async.hpp>
 #include <vouch/solve/cg_many.hpp>
 #include <vouch/solve/cg_mixed.hpp>
 #include <vouch/solve/direct.hpp>
 #include <vouch/solve/gauss_seidel.hpp>
 #include <vouch/solve/jacobi.hpp>
 #include <vouch/solve/precond/make.hpp>
+#include <vouch/solve/room.hpp>
 #include <vouch/solve/sor.hpp>
 #include <vouch/solve/sparse_lu.hpp>
 
@@ -167,6 +169,7 @@ class matrix_solver final : public device_solver<T> {
   matrix_solver(const solve_request& request, const linear_system& system, const device& cpu, const device& dev,
                 solve_times& times)
       : device_solver<T>(request, cpu, dev), request_(request), system_(system) {
+    if (dev.is_cuda()) check_room(dev);
     if (system.dense)
       place_entries(cpu, times);
     else if constexpr (sizeof(T) == 4)
@@ -179,6 +182,19 @@ class matrix_solver final : public device_solver<T> {
   bool rounds_matrix() const override { return sparse_.rounded; }
 
  private:
+  // The matrix as sent, the form in which it is read, what the method makes besides.
+  void check_room(const device& gpu) const {
+    const std::string where = fmt::format("GPU {} for {}", gpu.index(), system_.file);
+    const bool mixed = request_.common.precision == "mixed";
+    constexpr auto size = static_cast<std::int64_t>(sizeof(T));
+    if (system_.dense)
+      check_dense_room(where, gpu.memory_free(), system_.rows(),
+                       (request_.is_direct() ? 3 : 2) * size + (mixed ? 8 : 0));
+    else
+      check_sparse_room(where, gpu.memory_free(), system_.rows(), system_.facts.nonzeros,
+                        2 * (size + 4) + (mixed ? 12 : 0), 16 + 10 * size);
+  }
+
   void place_entries(const device& cpu, solve_times& times) {
     const std::int64_t n = system_.rows();
     const std::int64_t ld = std::max<std::int64_t>(1, n);
@@ -217,14 +233,19 @@ class matrix_solver final : public device_solver<T> {
   // A is one argument (sparse) or two (dense).
   template <class... Matrix>
   solve_report sweep(view<const T> b, view<T> x, const solve_goal& goal, Matrix... A) {
-    const acceleration accelerate{request_.anderson};
+    const acceleration accelerate{request_.anderson, request_.chebyshev};
     const double omega = request_.omega.value_or(1);
     const auto ordering =
         request_.ordering == "multicolor" ? sweep_ordering::multicolor : sweep_ordering::natural;
-    if (request_.method == "jacobi") return jacobi<T>(this->where(), A..., b, x, {goal, omega, accelerate});
+    const bool mixed = request_.common.precision == "mixed";
+    if (request_.method == "async") return async_relaxation<T>(this->where(), A..., b, x, {goal, omega, mixed});
+    if (request_.method == "jacobi")
+      return jacobi<T>(this->where(), A..., b, x, {goal, omega, accelerate, mixed});
     if (request_.method == "gauss-seidel")
-      return gauss_seidel<T>(this->where(), A..., b, x, {goal, order_of(request_), accelerate, ordering});
-    return sor<T>(this->where(), A..., b, x, {goal, omega, order_of(request_), accelerate, ordering});
+      return gauss_seidel<T>(this->where(), A..., b, x,
+                             {goal, order_of(request_), accelerate, ordering, mixed});
+    return sor<T>(this->where(), A..., b, x,
+                  {goal, omega, order_of(request_), accelerate, ordering, mixed, request_.omega_auto});
   }
 
   const solve_request& request_;
