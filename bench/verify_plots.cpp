@@ -80,6 +80,8 @@ std::optional<figure> sharpness_drawing(const std::vector<proof_times>& all) {
       names.push_back(one.case_name);
       key += fmt::format("{}{}: {}", key.empty() ? "" : "; ", names.size(), one.case_name);
     }
+  drawing.x.from = 0;
+  drawing.x.to = static_cast<double>(names.size()) + 1;
   for (const std::string& device : devices_of(all)) {
     plot::series points{device, {}, {}, false, true, false};
     for (const proof_times& one : all) {
