@@ -145,8 +145,7 @@ void declare(command_line& line, solve_request& request, std::string& stop, std:
   line.section("System");
   line.text("--rhs", "B", request.rhs, "ones, row-sums (A*ones) or a file: .mtx, .npy, text [ones]");
   line.flag("--batch", request.batch,
-            "A has tridiagonal systems: a row a line, dl d du b, a blank line between;");
-  line.note("", "or .npz with arrays dl, d, du, b, a system in each row");
+            "A has tridiagonal systems: lines of dl d du b, or .npz with these arrays");
   line.text("--initial", "X", request.initial, "the start: zeros, ones or a file [zeros]");
   line.text("-o,--output", "FILE", request.common.output, "write x to FILE: .txt, .mtx or .npy");
 
