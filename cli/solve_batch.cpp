@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <optional>
 
 #include <nlohmann/json.hpp>
 #include <vouch/band/solve.hpp>
@@ -9,10 +10,12 @@
 #include <vouch/io/npy.hpp>
 #include <vouch/text/file.hpp>
 #include <vouch/text/number.hpp>
+#include <vouch/verify/tridiagonal_bound.hpp>
 
 #include "batch_file.hpp"
 #include "command.hpp"
 #include "solve_band.hpp"
+#include "verification_forms.hpp"
 
 namespace vouch::cli {
 namespace {
@@ -72,9 +75,29 @@ tridiagonal_report solve_all(const device& dev, const batch_file& batch, const t
   return report;
 }
 
+// Bounds for the systems as the file has them, whatever the precision of the solution; refinement may change x.
+verification verify_batch(const solve_request& request, const device& dev, const batch_file& batch,
+                          std::vector<double>& x) {
+  const auto dl = array<double>::from(dev, batch.dl), d = array<double>::from(dev, batch.d),
+             du = array<double>::from(dev, batch.du), b = array<double>::from(dev, batch.b);
+  array<double> answer = array<double>::from(dev, x), radius(dev, answer.size());
+  const batch_shape shape = batch.shape();
+  const tridiagonal_bound bound = bound_error(
+      dev, {dl.data(), d.data(), du.data(), batch.matrix_shape()}, {b.data(), shape}, {answer.data(), shape},
+      {radius.data(), shape}, {request.verification.within, request.verification.relative(), 10});
+  const device cpu = device::cpu(1);
+  const array<double> improved = answer.to(cpu);
+  x.assign(improved.begin(), improved.end());
+  verification all;
+  all.rows = improved.size();
+  all.radius = radius.to(cpu);
+  take_batch(all, bound, improved);
+  return all;
+}
+
 nlohmann::ordered_json batch_json(const solve_request& request, const batch_file& batch,
-                                  const tridiagonal_report& report, const device& dev, const batch_times& times,
-                                  double total) {
+                                  const tridiagonal_report& report, const std::optional<verification>& verified,
+                                  const device& dev, const batch_times& times, double total) {
   const auto rows = static_cast<std::int64_t>(batch.b.size());
   nlohmann::ordered_json object{{"schema", "vouch.solve/1"}, {"version", version}};
   object["matrix"] =
@@ -92,7 +115,7 @@ nlohmann::ordered_json batch_json(const solve_request& request, const batch_file
   object["residual"] = {{"relative_true", report.relative_true()},
                         {"relative_recurrence", nullptr},
                         {"backward_error", report.backward_error}};
-  object["error_bound"] = nullptr;
+  object["error_bound"] = verified ? to_json(*verified) : nlohmann::ordered_json(nullptr);
   object["repeat"] = {{"count", 1}, {"mean_s", times.solve}, {"stddev_s", 0.0}};
   object["time_s"] = {{"read", times.read},   {"setup", 0.0},         {"transfer", times.transfer},
                       {"solve", times.solve}, {"write", times.write}, {"total", total}};
@@ -118,18 +141,24 @@ int solve_batch(const solve_request& request, const console& log) {
                                         : solve_all<double>(dev, batch, options, x, times);
   log.line(fmt::format("method     {}: {}", report.method, report.engine));
   for (const std::string& warning : report.warnings) log.warning(warning);
-  const bool reached = vouch::goal_reached(report.status);
+  std::optional<verification> verified;
+  if (request.verification.asked())
+    verified = has_solution(report.status) ? verify_batch(request, dev, batch, x)
+                                           : unverified("there is no solution to verify");
+  if (verified) log_verification(log, *verified);
+  const bool reached = vouch::goal_reached(report.status) && (!verified || verified->reached);
   const bool written = !request.common.output.empty() && has_solution(report.status);
   if (written) timed(times.write, [&] { write_answers(request.common.output, batch, x); });
+  if (verified) write_bounds(request.verification, array<double>::from(device::cpu(1), x), *verified);
   if (request.common.json) {
-    print_json(batch_json(request, batch, report, dev, times, clock.seconds()));
+    print_json(batch_json(request, batch, report, verified, dev, times, clock.seconds()));
   } else {
     fmt::print("{}: {}\n", name(report.status), report.reason);
     fmt::print("{} of {} systems solved", batch.systems - report.systems_missed, batch.systems);
     if (std::isfinite(report.relative_true()))
       fmt::print("; worst relative residual {:.3g}, backward error {:.2g}", report.relative_true(),
                  report.backward_error);
-    fmt::print("\n");
+    fmt::print("\n{}", verified ? sentence(*verified) : "");
     if (!request.common.output.empty())
       fmt::print("{}\n",
                  written ? "x written to " + request.common.output : "no x written: there is none of use");
