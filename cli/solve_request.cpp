@@ -156,8 +156,8 @@ void declare(command_line& line, solve_request& request, std::string& stop, std:
 
   line.section("Method");
   line.choice("--method", "NAME", request.method, methods,
-              "auto, cg, jacobi, gauss-seidel, sor, ssor, async, lu, cholesky, sparse-lu [auto]");
-  line.note("", "tridiagonal: band (auto there), thomas, cyclic-reduction, pcr, partition");
+              "auto, cg, jacobi, gauss-seidel, sor, ssor, async, lu, cholesky,");
+  line.note("", "sparse-lu; tridiagonal: band, thomas, cyclic-reduction, pcr, partition [auto]");
   line.text("--omega", "X", omega, "relaxation of jacobi, sor, ssor, async, in (0, 2); sor, ssor: auto [1]");
   line.choice("--sweep", "ORDER", request.sweep, sweeps,
               "of gauss-seidel, sor: forward, backward or symmetric");
