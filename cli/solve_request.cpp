@@ -149,8 +149,8 @@ void declare(command_line& line, solve_request& request, std::string& stop, std:
 
   line.section("System");
   line.text("--rhs", "B", request.rhs, "ones, row-sums (A*ones) or a file: .mtx, .npy, text [ones]");
-  line.flag("--batch", request.batch, "tridiagonal systems: lines dl d du b, a blank line between, or");
-  line.note("", ".npz with arrays dl, d, du, b, a system in each row");
+  line.flag("--batch", request.batch,
+            "A has tridiagonal systems: lines of dl d du b, or .npz with these arrays");
   line.text("--initial", "X", request.initial, "the start: zeros, ones or a file [zeros]");
   line.text("-o,--output", "FILE", request.common.output, "write x to FILE: .txt, .mtx or .npy");
 
@@ -163,8 +163,8 @@ void declare(command_line& line, solve_request& request, std::string& stop, std:
               "of gauss-seidel, sor: forward, backward or symmetric");
   line.choice("--ordering", "NAME", request.ordering, orderings,
               "of gauss-seidel, sor, ssor: natural or multicolor [natural]");
-  line.text("--accel", "NAME", accelerate, "of sweeps: anderson:M mixes M earlier iterates, 1 to 16;");
-  line.note("", "chebyshev for real spectra, its bounds estimated and checked");
+  line.text("--accel", "NAME", accelerate,
+            "of sweeps: anderson:M mixes 1 to 16 iterates; chebyshev, real spectra");
   line.text("--precond", "NAME", request.precondition, "preconditioner, with its parameter if any [none]:");
   line.note("", list(precondition_names()));
   add_precision_option(line, request.common);
