@@ -214,8 +214,6 @@ bool parse_solve_request(std::span<const char* const> arguments, solve_request& 
     throw usage_error("options --stop and --fixed-iterations exclude each other");
   if (request.batch && (request.rhs != "ones" || request.initial != "zeros" || request.precondition != "none"))
     throw usage_error("option --batch: the file holds the right-hand sides; no --rhs, --initial or --precond");
-  if (request.batch && request.verification.has_radii_of_entries())
-    throw usage_error("option --batch: radii are numbers there, no files, and there is no --decimal");
   if (request.batch && request.method != "auto" && !is_band_method(request.method))
     throw usage_error(fmt::format("option --batch: {} does not solve tridiagonal batches", request.method));
   check_word("--rhs", request.rhs, rhs_words);
@@ -223,6 +221,8 @@ bool parse_solve_request(std::span<const char* const> arguments, solve_request& 
   check_precondition(request.precondition);
   parse_device(request.common.device);
   check_verification(request.verification);
+  if (request.batch && request.verification.has_radii_of_entries())
+    throw usage_error("option --batch: radii are numbers there, no files, and there is no --decimal");
   check_outputs({request.common.output, request.history, request.plot, request.verification.bounds});
   return true;
 }
