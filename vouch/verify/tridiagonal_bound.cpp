@@ -84,6 +84,7 @@ class bounded_batch {
                                       pointer(middle_),
                                       signs_};
     largest_of_systems(dev_, host_, vectors_, body, ratio_);
+    worst_ratio_ = worst(ratio_);
   }
 
   // Radii from the ratios, and the largest.
@@ -134,7 +135,7 @@ class bounded_batch {
   // Systems of which nothing is proved so far.
   std::vector<std::int64_t> unproved() const {
     std::vector<std::int64_t> those;
-    if (std::isfinite(worst(ratio_))) return those;
+    if (std::isfinite(worst_ratio_)) return those;
     const std::vector<double> ratio = ratio_.to_vector();
     for (std::size_t s = 0; s < ratio.size(); ++s)
       if (!std::isfinite(ratio[s])) those.push_back(static_cast<std::int64_t>(s));
@@ -223,7 +224,7 @@ class bounded_batch {
   array<double> middle_;           // of the residual; empty: not wanted
   int* signs_ = nullptr;
   bool own_comparison_ = false;
-  double max_absolute_ = 0, max_relative_ = 0;
+  double worst_ratio_ = 0, max_absolute_ = 0, max_relative_ = 0;
 };
 
 // Refines while the bounds shrink to half at least; what made them wider is taken back.
