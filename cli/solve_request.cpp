@@ -220,6 +220,8 @@ bool parse_solve_request(std::span<const char* const> arguments, solve_request& 
   check_precondition(request.precondition);
   parse_device(request.common.device);
   check_verification(request.verification);
+  if (request.batch && request.verification.has_radii_of_entries())
+    throw usage_error("option --batch: radii are numbers there, no files, and there is no --decimal");
   check_outputs({request.common.output, request.history, request.plot, request.verification.bounds});
   return true;
 }
