@@ -23,8 +23,8 @@
 //         numbers. Unbounded or empty operands cost about a hundred times that in their blocks, and so does
 //         every operand on processors without AVX-512.
 // Throws  shape_error  shapes that do not fit; the text has both
-//         value_error  an operand that is written overlaps another or does not lie on dev, a leading dimension below the rows, a
-//                      thread that does not round to nearest or flushes subnormal numbers
+//         value_error  an operand that is written overlaps another, one does not lie on dev, a leading dimension
+//                      below the rows, a thread that does not round to nearest or flushes subnormal numbers
 #pragma once
 #include <type_traits>
 
