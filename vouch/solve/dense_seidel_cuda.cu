@@ -148,9 +148,9 @@ class seidel_engine final : public cg_engine<T> {
   }
 
   void invert(int backward) {
-    const std::int64_t steps = steps_of<T>(A_.padded), elements = steps * lead_elements<T>;
-    inverse_[backward] = array<T>::zeros(dev_, elements);
-    coupling_[backward] = array<T>::zeros(dev_, elements);
+    const std::int64_t steps = steps_of<T>(A_.padded);
+    inverse_[backward] = array<T>::zeros(dev_, steps * inverse_elements<T>);
+    coupling_[backward] = array<T>::zeros(dev_, steps * coupling_elements<T>);
     in_.inverse[backward] = inverse_[backward].data();
     in_.coupling[backward] = coupling_[backward].data();
     launch(dev_, "invert_steps", {steps, threads, invert_bytes<T>}, invert_steps<T>, A_.data, A_.padded, A_.ld,
