@@ -53,6 +53,11 @@ class dense_matrix_on_gpu final : public sweepable_matrix<T> {
     if (rule.ordering == sweep_ordering::multicolor)
       throw value_error("no two rows of a dense matrix are independent: there is no multicolor ordering",
                         "take the natural one");
+    if (rule.asynchronous || (rule.simultaneous && accelerate.chebyshev))
+      return dense_plain_sweeps_cuda(dev, rows_, rule, by_residual, accelerate);
+    if (accelerate.chebyshev)
+      throw value_error("on a GPU Chebyshev's method accelerates Jacobi sweeps of dense matrices only",
+                        "take jacobi, or the CPU");
     if (rule.simultaneous) return dense_jacobi_cuda(dev, rows_, rule, by_residual, accelerate);
     return dense_seidel_cuda(dev, rows_, rule, by_residual, accelerate);
   }
