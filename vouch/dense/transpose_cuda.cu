@@ -42,7 +42,7 @@ struct strip {
 // the rows that a block has of a column of B are shifted to begin on 32 bytes, within the tile and some columns
 // more that it reads. Neighbours along B follow each other. Bound by memory.
 template <class E>
-__global__ void __launch_bounds__(threads<E>)
+__global__ void __launch_bounds__(threads<E>, 2048 / threads<E>)
     transpose_tiles(element_grid<const E> A, element_grid<E> B, std::int64_t across) {
   constexpr int granule = 32 / static_cast<int>(sizeof(E)), columns = tile<E> + granule - 1;
   __shared__ E entry[columns][tile<E> + 1];
@@ -74,7 +74,8 @@ constexpr int square_threads = square_tile<E> * 16;
 
 // Block b takes tile (i, j) of the upper triangle and the one opposite, b = j (j + 1) / 2 + i. Bound by memory.
 template <class E>
-__global__ void __launch_bounds__(square_threads<E>) transpose_square_tiles(element_grid<E> A) {
+__global__ void __launch_bounds__(square_threads<E>, 2048 / square_threads<E>)
+    transpose_square_tiles(element_grid<E> A) {
   constexpr int size = square_tile<E>;
   __shared__ E entry[2][size][size + 1];
   const std::int64_t b = blockIdx.x;

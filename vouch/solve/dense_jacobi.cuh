@@ -149,30 +149,30 @@ struct closing_warp {
       double all[at_once] = {};
       for (int block = lane(); block < blocks; block += 32 * at_once) {
         double part[at_once][at_once];
-        for (bool there = false; !there;) {
+        bool there;
+        do {
           there = true;
 #pragma unroll
           for (int u = 0; u < at_once; ++u)
 #pragma unroll
-            for (int v = 0; v < at_once; ++v)  // no branches: the loads are on their way together
-              there &= look(in.sums_of(stamp, min(block + 32 * u, blocks - 1), min(begin + v, count - 1)),
-                            part[u][v], stamp);
-        }
+            for (int v = 0; v < at_once; ++v) {
+              part[u][v] = 0;
+              if (block + 32 * u < blocks && begin + v < count)
+                there = look(in.sums_of(stamp, block + 32 * u, begin + v), part[u][v], stamp) && there;
+            }
+        } while (!there);
 #pragma unroll
         for (int u = 0; u < at_once; ++u)
 #pragma unroll
-          for (int v = 0; v < at_once; ++v) {
-            const double here = block + 32 * u < blocks ? part[u][v] : 0.0;
-            all[v] = is_largest(begin + v) ? fmax(all[v], here) : all[v] + here;
-          }
+          for (int v = 0; v < at_once; ++v)
+            all[v] = is_largest(begin + v) ? fmax(all[v], part[u][v]) : all[v] + part[u][v];
       }
-      double whole[at_once];
 #pragma unroll
-      for (int v = 0; v < at_once; ++v)
-        whole[v] = begin == 0 && is_largest(v) ? largest_of_warp(all[v]) : sum_over_warp(all[v]);
-#pragma unroll
-      for (int v = 0; v < at_once; ++v)
-        if (lane() == 0 && begin + v < count) shared.total[begin + v] = whole[v];
+      for (int v = 0; v < at_once; ++v) {
+        if (begin + v >= count) break;
+        const double whole = is_largest(begin + v) ? largest_of_warp(all[v]) : sum_over_warp(all[v]);
+        if (lane() == 0) shared.total[begin + v] = whole;
+      }
     }
     __syncwarp();
   }

@@ -185,9 +185,6 @@ struct row_group {
  private:
   __device__ static int lane() { return static_cast<int>(threadIdx.x) % 32; }
   __device__ static int warp() { return static_cast<int>(threadIdx.x) / 32; }
-  __device__ static std::int64_t column_of(int piece) {
-    return std::int64_t{piece} * piece_columns<S> + static_cast<int>(threadIdx.x) * lanes;
-  }
 
   // The parts of this warp's columns of the sums of up to Rows rows; false where nobody will want them.
   __device__ bool sum_group() {
@@ -195,7 +192,7 @@ struct row_group {
     const std::int64_t n = in.A.n;
     for (int p = 0; p < pieces_of<S>(n); ++p) {
       ring.wait(at);
-      if (column_of(p) < n) {
+      if (std::int64_t{p} * piece_columns<S> + static_cast<int>(threadIdx.x) * lanes < n) {
         const S* stage = reinterpret_cast<const S*>(ring.data(at.slot)) + threadIdx.x * lanes;
         T d[lanes];
         load_lanes(x.piece(p), d);
@@ -230,20 +227,25 @@ struct row_group {
     constexpr int at_once = 4;  // on their way together
     const std::uint64_t* const words = in.exchange_of(stamp);
     const int pieces = pieces_of<S>(in.A.n);
-    for (int first = 0; first < pieces && column_of(first) < in.A.n; first += at_once) {
+    for (int first = 0; first < pieces; first += at_once) {
       T d[at_once][lanes];
-      for (bool all = false; !all;) {
+      bool there[at_once] = {};
+      bool all;
+      do {
         all = true;
 #pragma unroll
-        for (int u = 0; u < at_once; ++u) {  // no branches: the loads are on their way together
-          const std::int64_t column = column_of(first + u);
-          all &= look(words + (column < in.A.n ? column : column_of(first)) * relay_words<T>, d[u], stamp);
+        for (int u = 0; u < at_once; ++u) {
+          const std::int64_t column =
+              std::int64_t{first + u} * piece_columns<S> + static_cast<int>(threadIdx.x) * lanes;
+          if (!there[u]) there[u] = column >= in.A.n || look(words + column * relay_words<T>, d[u], stamp);
+          all = there[u] && all;
         }
         if (!all && shared.is_over()) return false;
-      }
+      } while (!all);
 #pragma unroll
       for (int u = 0; u < at_once; ++u)
-        if (column_of(first + u) < in.A.n) store_lanes(d[u], x.piece(first + u));
+        if (std::int64_t{first + u} * piece_columns<S> + static_cast<int>(threadIdx.x) * lanes < in.A.n)
+          store_lanes(d[u], x.piece(first + u));
     }
     return !shared.is_over();
   }

@@ -25,6 +25,9 @@ struct plan {
   std::size_t bytes = 0;
 };
 
+// More than this on its way only makes the numbers of other blocks wait.
+constexpr std::int64_t most_ring = 100 << 10;
+
 template <class T>
 plan make_plan(const device& dev, std::int64_t n) {
   constexpr std::int64_t rows = step_rows<T>;
@@ -51,6 +54,7 @@ plan make_plan(const device& dev, std::int64_t n) {
         static_cast<std::int64_t>(shared_bytes<T>(n, 0, p.stage_pieces, columns, inverse) + stage_ring::align);
     p.stages = static_cast<int>(std::clamp<std::int64_t>((room - fixed) / a_stage, 0, tiles));
     p.resident = p.stages == tiles;
+    if (!p.resident) p.stages = static_cast<int>(std::min<std::int64_t>(p.stages, most_ring / a_stage));
     if (p.resident || p.stages * a_stage >= dense_engine::least_ring) break;
   }
   p.bytes = shared_bytes<T>(n, p.stages, p.stage_pieces, p.columns_shared, p.inverse_shared);
