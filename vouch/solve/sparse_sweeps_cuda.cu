@@ -20,22 +20,56 @@ namespace {
 constexpr std::int64_t bytes_a_meeting_costs = 96 * 1024;
 constexpr std::int64_t many_threads = 65536;  // work for all multiprocessors
 
+// The first entries of a lane's part of a slice stand in registers before the elements of d that they meet are
+// complete.
 template <class T>
 struct sliced_rows {
   slices<T> side;
   std::int64_t count = 0;
 
+  static constexpr int ahead = 8;
+  struct entries {
+    std::int64_t next = 0, end = 0;  // of the lane, beyond those here
+    std::int32_t col[ahead] = {};
+    T val[ahead] = {};
+  };
+
   __device__ std::int64_t sets() const { return count; }
   __device__ sweep_set set(std::int64_t k) const { return side.sets[k]; }
-  __device__ std::int64_t units(const sweep_set& set) const { return set.slices(); }
+  __device__ std::int64_t units(const sweep_set& set) const {
+    const int shift = __clz(set.lanes) - 26;  // 32 / lanes rows a slice
+    return (set.end_row - set.first_row + (1 << shift) - 1) >> shift;
+  }
+  __device__ entries fetch(const sweep_set& set, std::int64_t slice) const {
+    entries e;
+    if (slice >= units(set)) return e;
+    e.end = __ldg(side.slice_ptr + set.first_slice + slice + 1);
+    e.next = __ldg(side.slice_ptr + set.first_slice + slice) + threadIdx.x % 32;
+#pragma unroll
+    for (int p = 0; p < ahead; ++p) {
+      if (e.next + 32 * p >= e.end) continue;
+      e.col[p] = max(__ldg(side.col + e.next + 32 * p), 0);  // places left over hold a zero
+      e.val[p] = __ldg(side.val + e.next + 32 * p);
+    }
+    e.next += 32 * ahead;
+    return e;
+  }
   template <class Vector>
-  __device__ std::int64_t residual(const sweep_set& set, std::int64_t slice, const T* r, const Vector& d,
-                                   T& s) const {
+  __device__ std::int64_t residual(const sweep_set& set, std::int64_t slice, const entries& e, const T* r,
+                                   const Vector& d, T& s) const {
     const unsigned lanes = static_cast<unsigned>(set.lanes), lane = threadIdx.x % 32;
     const std::int64_t row = set.first_row + slice * (32 / lanes) + lane / lanes;
     const bool mine = lane % lanes == 0 && row < set.end_row;
+    T x[ahead], sum{};
+#pragma unroll
+    for (int p = 0; p < ahead; ++p) x[p] = d[e.col[p]];
     const T right = mine ? r[row] : T{};
-    s = right - row_sum<T>(side, set.first_slice + slice, lanes, d);
+#pragma unroll
+    for (int p = 0; p < ahead; ++p) sum += e.val[p] * x[p];
+    for (std::int64_t k = e.next; k < e.end; k += 32)
+      sum += __ldg(side.val + k) * d[max(__ldg(side.col + k), 0)];
+    for (unsigned k = lanes / 2; k > 0; k /= 2) sum += __shfl_down_sync(~0u, sum, k, static_cast<int>(lanes));
+    s = right - sum;
     return mine ? row : -1;
   }
 };
