@@ -30,6 +30,7 @@ json grid_json(const pricing& p, const fd_options& options) {
           {"steps", p.grid->time_steps},
           {"space", grid_names[static_cast<int>(options.grid)]},
           {"scheme", scheme_names[static_cast<int>(options.scheme)]},
+          {"solver", name(options.solver)},
           {"extrapolated", p.grid->extrapolated}};
 }
 

@@ -151,7 +151,8 @@ void declare(command_line& line, solve_request& request, std::string& stop, std:
   line.section("System");
   line.text("--rhs", "B", request.rhs, "ones, row-sums (A*ones) or a file: .mtx, .npy, text [ones]");
   line.flag("--batch", request.batch,
-            "A has tridiagonal systems: a row a line, dl d du b, a blank line between");
+            "A has tridiagonal systems: a row a line, dl d du b, a blank line between;");
+  line.note("", "or .npz with arrays dl, d, du, b, a system in each row");
   line.text("--initial", "X", request.initial, "the start: zeros, ones or a file [zeros]");
   line.text("-o,--output", "FILE", request.common.output, "write x to FILE: .txt, .mtx or .npy");
 
@@ -221,8 +222,6 @@ bool parse_solve_request(std::span<const char* const> arguments, solve_request& 
   check_precondition(request.precondition);
   parse_device(request.common.device);
   check_verification(request.verification);
-  if (request.batch && request.verification.asked())
-    throw usage_error("option --verify: batches of tridiagonal systems are not verified");
   check_outputs({request.common.output, request.history, request.plot, request.verification.bounds});
   return true;
 }

@@ -17,6 +17,7 @@
 #include "common.hpp"
 #include "solve_system.hpp"
 #include "usage.hpp"
+#include "verification_forms.hpp"
 
 namespace vouch::cli {
 namespace {
@@ -39,20 +40,6 @@ csr<double> as_rows(const device& cpu, matrix_view<const double> M) {
   }
   return {M.rows, M.cols, array<std::int64_t>::from(cpu, row_ptr), array<std::int32_t>::from(cpu, col),
           array<double>::from(cpu, val)};
-}
-
-// Joins the bound of a column to those before: the worst of each number.
-void add_column(verification& all, const error_bound& one, bool first) {
-  all.method = one.method;
-  if (first || !one.verified || (all.verified && !one.reached)) all.reason = one.reason;
-  all.verified = (first || all.verified) && one.verified;
-  all.reached = (first || all.reached) && one.reached;
-  all.digits = first ? one.digits() : std::min(all.digits, one.digits());
-  all.max_absolute = std::max(all.max_absolute, one.max_absolute);
-  all.max_relative = std::max(all.max_relative, one.max_relative);
-  all.median_relative = std::max(all.median_relative, one.median_relative);
-  all.condition_estimate = one.condition_estimate;
-  all.refinements = std::max(all.refinements, one.refinements);
 }
 
 nlohmann::ordered_json known(bool there, double value) {
@@ -89,6 +76,19 @@ void check_verification(verification_request& request) {
   if (!request.bounds.empty()) check_writable(request.bounds);
 }
 
+void add_column(verification& all, const error_bound& one, bool first) {
+  all.method = one.method;
+  if (first || !one.verified || (all.verified && !one.reached)) all.reason = one.reason;
+  all.verified = (first || all.verified) && one.verified;
+  all.reached = (first || all.reached) && one.reached;
+  all.digits = first ? one.digits() : std::min(all.digits, one.digits());
+  all.max_absolute = std::max(all.max_absolute, one.max_absolute);
+  all.max_relative = std::max(all.max_relative, one.max_relative);
+  all.median_relative = std::max(all.median_relative, one.median_relative);
+  all.condition_estimate = one.condition_estimate;
+  all.refinements = std::max(all.refinements, one.refinements);
+}
+
 verification unverified(const std::string& reason) {
   verification none;
   none.reason = reason;
@@ -107,6 +107,10 @@ verification verify_columns(const verification_request& request, const device& c
   }
   const structure_facts facts = system.dense ? structure<double>(cpu, rows.all()) : system.facts;
   verification all;
+  if (verify_by_form(request, cpu, dev, system, x, all)) {
+    all.seconds = clock.seconds();
+    return all;
+  }
   const std::unique_ptr<certificate> proof = prove_nonsingular(dev, A, facts, request.within, all.reason);
   const std::int64_t n = all.rows = system.rows();
   if (proof != nullptr) all.radius = array<double>(cpu, n * system.columns);

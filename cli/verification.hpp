@@ -11,6 +11,10 @@
 
 #include "console.hpp"
 
+namespace vouch {
+struct error_bound;
+}
+
 namespace vouch::cli {
 
 class command_line;
@@ -48,6 +52,8 @@ struct verification {
   array<double> radius;  // as x, on the CPU; empty where nothing was proved
 };
 
+/// Joins the bound of a column to those before: the worst of each number.
+void add_column(verification& all, const error_bound& one, bool first);
 /// Nothing proved, and why.
 verification unverified(const std::string& reason);
 

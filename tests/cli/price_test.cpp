@@ -64,6 +64,30 @@ TEST_F(tool_price, everything_that_changes_in_time) {
   EXPECT_NEAR(cost("--rate 0.05 --volatility 0.2 --barrier down-out:90"), 8.6654, 1e-3);
 }
 
+TEST_F(tool_price, dividends_in_escrow) {
+  const auto cost = [&](const std::string& more) {
+    return json::parse(run("price --type call --json " + more).out)["price"].get<double>();
+  };
+  // What is random is 100 - 3 exp(-0.05 / 2).
+  const std::string rest = "--strike 100 --rate 0.05 --volatility 0.2 --expiry 1 ";
+  EXPECT_NEAR(cost(one + "--dividends 0.5:3 --dividend-model escrowed"),
+              cost("--spot 97.0740702639144 " + rest), 1e-12);
+  const tool_result r = run("price --type call " + one + "--dividends 0.5:3 --dividend-model escrow");
+  EXPECT_EQ(r.code, 2);
+  EXPECT_NE(r.err.find("escrowed"), std::string::npos) << r.err;
+}
+
+TEST_F(tool_price, a_solver_that_was_asked_for) {
+  const std::string grid = "price --type call " + one + "--grid 501 --steps 50 --json ";
+  const double expected = json::parse(run(grid).out)["price"];
+  for (const char* solver : {"thomas", "cyclic-reduction", "pcr", "partition"}) {
+    const json o = json::parse(run(grid + "--solver " + solver).out);
+    EXPECT_NEAR(o["price"], expected, 1e-10);
+    EXPECT_EQ(o["grid"]["solver"], solver);
+  }
+  EXPECT_EQ(run("price --type put --exercise american " + one + "--solver pcr").code, 2);
+}
+
 TEST_F(tool_price, implied_volatility) {
   const json o = json::parse(run("price --type call --spot 100 --strike 100 --rate 0.05 --expiry 1 --implied "
                                  "10.450583572185565 --json")

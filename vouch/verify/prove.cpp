@@ -7,13 +7,6 @@
 #include <vouch/verify/positive_definite.hpp>
 
 namespace vouch {
-namespace {
-
-// Rows from which on a dense inverse takes minutes and gigabytes.
-constexpr std::int64_t most_dense_rows = 4000;
-
-}  // namespace
-
 std::unique_ptr<certificate> prove_nonsingular(const device& dev, csr_view<const double> A,
                                                const structure_facts& facts, const uncertainty& within,
                                                std::string& reason) {
@@ -35,14 +28,19 @@ std::unique_ptr<certificate> prove_nonsingular(const device& dev, csr_view<const
     if (std::unique_ptr<certificate> proof = positive_definite::prove(dev, A, {within}, other)) return proof;
     reason += "; " + other;
   }
-  if (A.rows > most_dense_rows) {
-    reason += "; it is too large for a dense approximate inverse";
-    return nullptr;
-  }
   std::string other;
   if (std::unique_ptr<certificate> proof = dense_inverse::prove(dev, A, within, other)) return proof;
   reason += "; " + other;
   return nullptr;
+}
+
+std::unique_ptr<certificate> prove_nonsingular(const device& dev, matrix_view<const double> A,
+                                               const uncertainty& within, std::string& reason) {
+  if (A.rows != A.cols) {
+    reason = "the matrix is not square";
+    return nullptr;
+  }
+  return dense_inverse::prove(dev, A, within, reason);
 }
 
 }  // namespace vouch
