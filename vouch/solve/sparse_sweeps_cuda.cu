@@ -30,6 +30,7 @@ struct sliced_rows {
   static constexpr int ahead = 8;
   struct entries {
     std::int64_t next = 0, end = 0;  // of the lane, beyond those here
+    std::int32_t own = 0;            // the lane's row: what places without an entry multiply by zero
     std::int32_t col[ahead] = {};
     T val[ahead] = {};
   };
@@ -43,13 +44,16 @@ struct sliced_rows {
   __device__ entries fetch(const sweep_set& set, std::int64_t slice) const {
     entries e;
     if (slice >= units(set)) return e;
+    const int lane = static_cast<int>(threadIdx.x % 32), rows = 32 / set.lanes;
+    e.own = min(set.first_row + static_cast<int>(slice) * rows + lane / set.lanes, set.end_row - 1);
     e.end = __ldg(side.slice_ptr + set.first_slice + slice + 1);
-    e.next = __ldg(side.slice_ptr + set.first_slice + slice) + threadIdx.x % 32;
+    e.next = __ldg(side.slice_ptr + set.first_slice + slice) + lane;
 #pragma unroll
     for (int p = 0; p < ahead; ++p) {
-      if (e.next + 32 * p >= e.end) continue;
-      e.col[p] = max(__ldg(side.col + e.next + 32 * p), 0);  // places left over hold a zero
-      e.val[p] = __ldg(side.val + e.next + 32 * p);
+      const bool there = e.next + 32 * p < e.end;
+      const std::int32_t col = there ? __ldg(side.col + e.next + 32 * p) : -1;
+      e.val[p] = there ? __ldg(side.val + e.next + 32 * p) : T{};
+      e.col[p] = col < 0 ? e.own : col;
     }
     e.next += 32 * ahead;
     return e;
@@ -66,8 +70,10 @@ struct sliced_rows {
     const T right = mine ? r[row] : T{};
 #pragma unroll
     for (int p = 0; p < ahead; ++p) sum += e.val[p] * x[p];
-    for (std::int64_t k = e.next; k < e.end; k += 32)
-      sum += __ldg(side.val + k) * d[max(__ldg(side.col + k), 0)];
+    for (std::int64_t k = e.next; k < e.end; k += 32) {
+      const std::int32_t col = __ldg(side.col + k);
+      sum += __ldg(side.val + k) * d[col < 0 ? e.own : col];
+    }
     for (unsigned k = lanes / 2; k > 0; k /= 2) sum += __shfl_down_sync(~0u, sum, k, static_cast<int>(lanes));
     s = right - sum;
     return mine ? row : -1;
