@@ -71,6 +71,7 @@ void declare(command_line& line, price_request& request, typed& t) {
   line.count("--steps", t.steps, 1, "");
   line.flag("--greeks", request.method.finite_difference.greeks, "vega and rho also by finite differences");
   line.real("--implied", request.implied, 0, "the volatility at which a European option costs this");
+  line.flag("--verify", request.verify, "proved bounds of price and Greeks of a European call or put");
   add_precision_option(line, request.common);
   add_device_options(line, request.common);
   line.section("Input and output");
@@ -210,6 +211,16 @@ void take_method(const typed& t, price_request& request) {
   if (request.common.precision != "double") fd.precision = solve_precision::mixed;
 }
 
+// What has no enclosure is refused before anything is computed.
+void check_verifiable(const price_request& request) {
+  const contract& c = request.option;
+  if (request.implied || c.exercise != exercise_style::european || !c.is_plain() ||
+      c.plain.payoff != payoff_kind::vanilla || c.plain.barrier != barrier_kind::none)
+    throw usage_error(
+        "option --verify: only the prices of European calls and puts with constant rates have proofs",
+        "leave out --verify, or what makes the option another one");
+}
+
 void take_book(const typed& t, const price_request& request) {
   if (request.common.output.empty())
     throw usage_error("-o FILE.csv is missing", "as in vouch price --book options.csv -o prices.csv");
@@ -230,6 +241,7 @@ bool parse_price_request(std::span<const char* const> arguments, price_request& 
   take_method(t, request);
   if (!request.book.empty()) {
     take_book(t, request);
+    if (request.verify) throw usage_error("option --verify: books are not verified");
     return true;
   }
   if (!request.common.output.empty()) throw usage_error("-o FILE.csv is for --book");
@@ -243,6 +255,7 @@ bool parse_price_request(std::span<const char* const> arguments, price_request& 
   request.option.volatilities = pairs<curve_step>("--volatilities", t.volatilities);
   request.option.local_volatility = read_table(t.local);
   check_writable(request.plot);
+  if (request.verify) check_verifiable(request);
   return true;
 }
 

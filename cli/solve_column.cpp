@@ -14,6 +14,7 @@
 #include <vouch/solve/precond/make.hpp>
 #include <vouch/solve/room.hpp>
 #include <vouch/solve/sor.hpp>
+#include <vouch/solve/sparse_lu.hpp>
 
 #include "rounded.hpp"
 
@@ -161,7 +162,7 @@ sweep_order order_of(const solve_request& request) {
   return request.sweep == "backward" ? sweep_order::backward : sweep_order::forward;
 }
 
-// Sweeps over a sparse or a dense matrix, or factorisations of a dense one.
+// Sweeps over a sparse or a dense matrix, or its factorisation.
 template <real T>
 class matrix_solver final : public device_solver<T> {
  public:
@@ -175,6 +176,7 @@ class matrix_solver final : public device_solver<T> {
       sparse_ = place_single(system, cpu, dev, times);
     else
       sparse_ = place_double(system, dev, times);
+    if (request.method == "sparse-lu") timed(times.setup, [&] { factors_ = factorise<T>(dev, sparse_.A); });
   }
   std::int64_t at_once() const override { return 1; }
   bool rounds_matrix() const override { return sparse_.rounded; }
@@ -216,6 +218,7 @@ class matrix_solver final : public device_solver<T> {
     try {
       if (request_.method == "lu") return {lu<T>(this->where(), transpose::no, dense_, b, x, goal)};
       if (request_.method == "cholesky") return {cholesky_or_lu(b, x, goal)};
+      if (request_.method == "sparse-lu") return {sparse_lu<T>(this->where(), sparse_.A, factors_, b, x, goal)};
       return {system_.dense ? sweep(b, x, goal, transpose::no, dense_) : sweep(b, x, goal, sparse_.A)};
     } catch (const value_error& e) {
       throw value_error(fmt::format("{}: {}", system_.file, e.what()), e.hint());
@@ -248,7 +251,8 @@ class matrix_solver final : public device_solver<T> {
   const solve_request& request_;
   const linear_system& system_;
   placed_matrix<T> sparse_;
-  array<T> entries_;  // of a dense matrix: in single precision, or on the GPU
+  lu_factors<T> factors_;  // of sparse-lu
+  array<T> entries_;       // of a dense matrix: in single precision, or on the GPU
   matrix_view<const T> dense_;
 };
 

@@ -17,10 +17,10 @@
 namespace vouch::cli {
 namespace {
 
-constexpr std::array<std::string_view, 14> methods{
-    "auto",     "cg",   "jacobi", "gauss-seidel",     "sor", "ssor",     "async", "lu",
-    "cholesky", "band", "thomas", "cyclic-reduction", "pcr", "partition"};
-constexpr std::size_t first_band_method = 9;
+constexpr std::array<std::string_view, 15> methods{
+    "auto",      "cg",   "jacobi", "gauss-seidel",     "sor", "ssor",     "async", "lu", "cholesky",
+    "sparse-lu", "band", "thomas", "cyclic-reduction", "pcr", "partition"};
+constexpr std::size_t first_band_method = 10;
 constexpr std::array<std::string_view, 3> sweeps{"forward", "backward", "symmetric"};
 constexpr std::array<std::string_view, 2> orderings{"natural", "multicolor"};
 constexpr std::array<std::string_view, 2> rhs_words{"ones", "row-sums"};
@@ -144,7 +144,6 @@ void declare(command_line& line, solve_request& request, std::string& stop, std:
   line.example("vouch solve A.mtx", "A x = (1, ..., 1), how good x is");
   line.example("vouch solve A.mtx --rhs b.txt -o x.txt", "with a right-hand side; x to a file");
   line.example("vouch solve A.mtx --precond ic0 --rtol 1e-10", "preconditioned, more digits");
-  line.example("vouch solve A.npy --method gauss-seidel", "sweeps, for dominant matrices, dense as well");
   line.example("vouch solve A.mtx --plot curve.svg --json", "convergence plot; result for programs");
   line.argument("A", request.matrix, "Matrix Market file (.gz as well), for sweeps also .npy");
 
@@ -158,7 +157,7 @@ void declare(command_line& line, solve_request& request, std::string& stop, std:
 
   line.section("Method");
   line.choice("--method", "NAME", request.method, methods,
-              "auto, cg, jacobi, gauss-seidel, sor, ssor, async, lu, cholesky; [auto]");
+              "auto, cg, jacobi, gauss-seidel, sor, ssor, async, lu, cholesky, sparse-lu [auto]");
   line.note("", "tridiagonal: band (auto there), thomas, cyclic-reduction, pcr, partition");
   line.text("--omega", "X", omega, "relaxation of jacobi, sor, ssor, async, in (0, 2); sor, ssor: auto [1]");
   line.choice("--sweep", "ORDER", request.sweep, sweeps,

@@ -41,7 +41,9 @@ struct solve_request {
   /// The relative tolerance that holds: as given, else the precision's own.
   double relative_tolerance() const;
   /// Whether the method factorises a dense matrix: lu or cholesky.
-  bool is_direct() const { return method == "lu" || method == "cholesky"; }
+  bool is_dense_direct() const { return method == "lu" || method == "cholesky"; }
+  /// Whether the method factorises: those and sparse-lu.
+  bool is_direct() const { return is_dense_direct() || method == "sparse-lu"; }
   /// Whether the method is one of sweeps: jacobi, gauss-seidel, sor, ssor or async.
   bool is_stationary() const {
     return method != "auto" && method != "cg" && !is_direct() && !is_band_method(method);

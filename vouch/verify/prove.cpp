@@ -5,8 +5,16 @@
 #include <vouch/verify/dense_inverse.hpp>
 #include <vouch/verify/h_matrix.hpp>
 #include <vouch/verify/positive_definite.hpp>
+#include <vouch/verify/sparse_inverse.hpp>
 
 namespace vouch {
+namespace {
+
+// The part of all entries from which on a sparse factorisation has no point.
+constexpr std::int64_t sparse_part = 8;
+
+}  // namespace
+
 std::unique_ptr<certificate> prove_nonsingular(const device& dev, csr_view<const double> A,
                                                const structure_facts& facts, const uncertainty& within,
                                                std::string& reason) {
@@ -26,6 +34,11 @@ std::unique_ptr<certificate> prove_nonsingular(const device& dev, csr_view<const
   if (facts.symmetric && facts.diagonal_positive) {
     std::string other;
     if (std::unique_ptr<certificate> proof = positive_definite::prove(dev, A, {within}, other)) return proof;
+    reason += "; " + other;
+  }
+  if (A.nonzeros <= A.rows / sparse_part * A.rows) {
+    std::string other;
+    if (std::unique_ptr<certificate> proof = sparse_inverse::prove(dev, A, {within}, other)) return proof;
     reason += "; " + other;
   }
   std::string other;

@@ -13,7 +13,8 @@
 namespace vouch {
 
 /// Tries what can prove A nonsingular, the cheapest first: H-matrix; positive definite, for symmetric A with a
-/// positive diagonal; approximate inverse, where there is memory for it.
+/// positive diagonal; sparse inverse, for factors that are not too large; approximate inverse, where there is
+/// memory for it.
 ///
 /// Memory  A lives on dev and must outlive the result. facts are those of A.
 /// Result  nullptr where nothing proves it; reason then says what was tried, in one line.
