@@ -21,11 +21,15 @@ struct dense_rows {
   __device__ std::int64_t sets() const { return 1; }
   __device__ all_rows set(std::int64_t) const { return {}; }
   __device__ std::int64_t units(all_rows) const { return n; }
-  struct nothing {};
-  __device__ nothing fetch(all_rows, std::int64_t) const { return {}; }
+  struct beside {
+    T right{}, factor{};
+  };
+  __device__ beside fetch(all_rows, std::int64_t row, const T* r, const T* factor) const {
+    return row < n ? beside{r[row], factor[row]} : beside{};
+  }
   template <class Vector>
-  __device__ std::int64_t residual(all_rows, std::int64_t row, nothing, const T* r, const Vector& d,
-                                   T& s) const {
+  __device__ std::int64_t residual(all_rows, std::int64_t row, const beside& b, const Vector& d,
+                                   device_sweeps::found_row<T>& found) const {
     const int lane = static_cast<int>(threadIdx.x % 32);
     const T* const a = data + row * ld;
     T sum[width] = {};
@@ -41,7 +45,7 @@ struct dense_rows {
 #pragma unroll
     for (int l = 1; l < width; ++l) all += sum[l];
     for (int k = 16; k > 0; k /= 2) all += __shfl_xor_sync(~0u, all, k);
-    s = r[row] - all;
+    found = {b.right - all, d[row], b.factor};
     return lane == 0 ? row : -1;
   }
 

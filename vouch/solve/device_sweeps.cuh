@@ -26,10 +26,9 @@ namespace vouch::device_sweeps {
 inline constexpr unsigned threads = 512;
 inline constexpr int warps = 16;
 
-/// Rows is how the matrix is kept: sets(), set(k), units(set), fetch(set, unit), which brings a unit's first
-/// entries on their way while others are at work (of a unit that does not exist: nothing), and
-/// residual(set, unit, fetched, r, d, s): for a lane that ends a row its number, and s = (r - A d) there; else
-/// -1.
+/// Rows is how the matrix is kept: sets(), set(k), units(set), fetch(set, unit, r, factor), which brings what
+/// a unit needs beside d on its way while others are at work (of a unit that does not exist: nothing), and
+/// residual(set, unit, fetched, d, found): for a lane that ends a row its number; else -1.
 template <class T, class Rows>
 struct task {
   Rows A;
@@ -53,6 +52,14 @@ struct task {
   int forward = 1;  // the first pass
   int symmetric = 0;
   int vectors = 0;  // a pass over the vectors ends a sweep
+};
+
+/// Of a row that a lane ends.
+template <class T>
+struct found_row {
+  T s{};       // (r - A d) there
+  T d{};       // as it was
+  T factor{};  // omega over the diagonal
 };
 
 /// Reads what other threads are writing: some value that the element has had.
@@ -160,21 +167,22 @@ __device__ void sweep_at_once(const task<T, Rows>& in, const T* from, T* to, T a
                               double* values) {
   const auto set = in.A.set(0);
   const std::int64_t units = in.A.units(set);
-  auto fetched = in.A.fetch(set, first_unit());
+  auto fetched = in.A.fetch(set, first_unit(), in.own_r, in.factor);
   for (std::int64_t unit = first_unit(); unit < units; unit += all_warps()) {
-    T s;
-    const std::int64_t row = in.A.residual(set, unit, fetched, in.own_r, from, s);
-    fetched = in.A.fetch(set, unit + all_warps());
-    if (row < 0) continue;
-    T move = in.factor[row] * s;
-    if (in.step != nullptr) {
-      move = keep == T{} ? along_change * move : along_change * move + keep * in.step[row];
-      in.step[row] = move;
+    found_row<T> found;
+    const std::int64_t row = in.A.residual(set, unit, fetched, from, found);
+    if (row >= 0) {
+      T move = found.factor * found.s;
+      if (in.step != nullptr) {
+        move = keep == T{} ? along_change * move : along_change * move + keep * in.step[row];
+        in.step[row] = move;
+      }
+      const T value = found.d + move;
+      to[row] = value;
+      values[0] += static_cast<double>(found.s) * static_cast<double>(found.s);
+      see_change(values, fabs(static_cast<double>(move)), static_cast<double>(value));
     }
-    const T value = from[row] + move;
-    to[row] = value;
-    values[0] += static_cast<double>(s) * static_cast<double>(s);
-    see_change(values, fabs(static_cast<double>(move)), static_cast<double>(value));
+    fetched = in.A.fetch(set, unit + all_warps(), in.own_r, in.factor);
   }
 }
 
@@ -192,26 +200,29 @@ __device__ void sweep_in_place(const task<T, Rows>& in, bool forward, bool first
                                double* values) {
   const std::int64_t count = in.A.sets();
   auto set = in.A.set(forward ? 0 : count - 1);
-  auto fetched = in.A.fetch(set, first_unit());
+  auto fetched = in.A.fetch(set, first_unit(), in.own_r, in.factor);
   for (std::int64_t k = 0; k < count; ++k) {
     const auto next = in.A.set(k + 1 == count ? 0 : forward ? k + 1 : count - 2 - k);
     const std::int64_t units = in.A.units(set);
     if (k > 0) point.meet();
-    if (first_unit() >= units) fetched = in.A.fetch(next, first_unit());
+    if (first_unit() >= units) fetched = in.A.fetch(next, first_unit(), in.own_r, in.factor);
     for (std::int64_t unit = first_unit(); unit < units; unit += all_warps()) {
-      T s;
-      const std::int64_t row = in.A.residual(set, unit, fetched, in.own_r, vector_of<Racing, T>(in.d), s);
+      found_row<T> found;
+      const std::int64_t row = in.A.residual(set, unit, fetched, vector_of<Racing, T>(in.d), found);
+      if (row >= 0) {
+        const T move = found.factor * found.s, value = found.d + move;
+        if constexpr (Racing)
+          store_shifting(in.d + row, value);
+        else
+          in.d[row] = value;
+        if (first) {
+          values[0] += static_cast<double>(found.s) * static_cast<double>(found.s);
+          if (!in.vectors) see_change(values, fabs(static_cast<double>(move)), static_cast<double>(value));
+        }
+      }
       const bool more = unit + all_warps() < units;
-      fetched = more ? in.A.fetch(set, unit + all_warps()) : in.A.fetch(next, first_unit());
-      if (row < 0) continue;
-      const T move = in.factor[row] * s, value = in.d[row] + move;
-      if constexpr (Racing)
-        store_shifting(in.d + row, value);
-      else
-        in.d[row] = value;
-      if (!first) continue;
-      values[0] += static_cast<double>(s) * static_cast<double>(s);
-      if (!in.vectors) see_change(values, fabs(static_cast<double>(move)), static_cast<double>(value));
+      fetched = more ? in.A.fetch(set, unit + all_warps(), in.own_r, in.factor)
+                     : in.A.fetch(next, first_unit(), in.own_r, in.factor);
     }
     set = next;
   }
@@ -244,9 +255,9 @@ __device__ void residual_squared(const task<T, Rows>& in, const T* d, shared_fac
   for (std::int64_t k = 0; k < in.A.sets(); ++k) {
     const auto set = in.A.set(k);
     for (std::int64_t unit = first_unit(); unit < in.A.units(set); unit += all_warps()) {
-      T s;
-      if (in.A.residual(set, unit, in.A.fetch(set, unit), in.own_r, d, s) >= 0)
-        squares += static_cast<double>(s) * static_cast<double>(s);
+      found_row<T> found;
+      if (in.A.residual(set, unit, in.A.fetch(set, unit, in.own_r, in.factor), d, found) >= 0)
+        squares += static_cast<double>(found.s) * static_cast<double>(found.s);
     }
   }
   exchange<1>(shared, &squares, in.sums, point);
