@@ -157,17 +157,15 @@ void declare(command_line& line, solve_request& request, std::string& stop, std:
 
   line.section("Method");
   line.choice("--method", "NAME", request.method, methods,
-              "auto, cg, jacobi, gauss-seidel, sor, ssor, async, lu, cholesky, sparse-lu [auto]");
-  line.note("", "tridiagonal: band (auto there), thomas, cyclic-reduction, pcr, partition");
+              "auto, cg, jacobi, gauss-seidel, sor, ssor, async, lu, cholesky, [auto]");
+  line.note("", "sparse-lu; tridiagonal: band, thomas, cyclic-reduction, pcr, partition");
   line.text("--omega", "X", omega, "relaxation of jacobi, sor, ssor, async, in (0, 2); sor, ssor: auto [1]");
   line.choice("--sweep", "ORDER", request.sweep, sweeps,
               "of gauss-seidel, sor: forward, backward or symmetric");
   line.choice("--ordering", "NAME", request.ordering, orderings,
               "of gauss-seidel, sor, ssor: natural or multicolor [natural]");
-  line.text("--accel", "NAME", accelerate, "of sweeps: anderson:M mixes M earlier iterates, 1 to 16;");
-  line.note("", "chebyshev for real spectra, its bounds estimated and checked");
-  line.text("--precond", "NAME", request.precondition, "preconditioner, with its parameter if any [none]:");
-  line.note("", list(precondition_names()));
+  line.text("--accel", "NAME", accelerate, "of sweeps: anderson:M mixes M iterates, 1 to 16; or chebyshev");
+  line.text("--precond", "NAME", request.precondition, list(precondition_names()) + " [none]");
   add_precision_option(line, request.common);
   add_device_options(line, request.common);
 
