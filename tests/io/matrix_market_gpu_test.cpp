@@ -107,7 +107,8 @@ std::string value(dice& d, const std::string& field, bool rare) {
 std::string make_file(dice& d, std::uint64_t most_entries, bool plain) {
   const std::string fields[] = {"real", "real", "integer", "pattern"};
   const std::string symmetries[] = {"general", "general", "symmetric", "skew-symmetric"};
-  const std::string field = fields[d.below(4)], symmetry = symmetries[d.below(4)];
+  const std::string field = fields[d.below(4)];
+  const std::string symmetry = symmetries[d.below(field == "pattern" ? 3 : 4)];  // a pattern cannot be skew
   const bool square = symmetry != "general", skew = symmetry == "skew-symmetric";
   const std::uint64_t rows = 2 + d.below(d.one_in(20) ? 3000000 : 60);
   const std::uint64_t cols = square ? rows : 1 + d.below(d.one_in(3) ? 2000000000 : 60);
