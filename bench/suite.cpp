@@ -9,9 +9,10 @@
 #include "suite_interval.hpp"
 #include "suite_read.hpp"
 #include "suite_reduce.hpp"
-#include "suite_stationary.hpp"
+#include "suite_sweeps.hpp"
 #include "suite_tridiagonal.hpp"
 #include "suite_verify.hpp"
+#include "sweep_plots.hpp"
 
 namespace vouch::bench {
 namespace {
@@ -36,7 +37,9 @@ std::span<const suite> suites() {
       {"options", "options a second, and a book of a million", run_options_suite},
       {"read", "reading Matrix Market files", run_read_suite},
       {"reduce", "sets of small matrices in text files, and batches on a GPU", run_reduce_suite},
-      {"stationary", "dense Jacobi and Gauss-Seidel: sweeps, time to an error, peers", run_stationary_suite},
+      {"stationary", "dense Jacobi and Gauss-Seidel: sweeps, time to an error, peers",
+       run_stationary_suite_with_plots},
+      {"sweeps", "sparse Jacobi and Gauss-Seidel: sweeps, colours, accelerations", run_sweeps_suite},
       {"tridiagonal", "tridiagonal systems: one, batches, factored once", run_tridiagonal_suite},
       {"verify", "proofs of correctness: what they cost, how sharp they are", run_verify_suite},
   };

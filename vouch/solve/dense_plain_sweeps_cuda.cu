@@ -11,7 +11,7 @@ namespace vouch {
 namespace {
 
 // Rows of 16-byte pieces; the vector has as many elements as a row, those from n on are zero. Bound by memory:
-// a warp has four pieces a lane under way.
+// a warp has eight pieces a lane under way.
 template <class T>
 struct dense_rows {
   const T* data = nullptr;
@@ -21,12 +21,19 @@ struct dense_rows {
   __device__ std::int64_t sets() const { return 1; }
   __device__ all_rows set(std::int64_t) const { return {}; }
   __device__ std::int64_t units(all_rows) const { return n; }
+  struct beside {
+    T right{}, factor{};
+  };
+  __device__ beside fetch(all_rows, std::int64_t row, const T* r, const T* factor) const {
+    return row < n ? beside{r[row], factor[row]} : beside{};
+  }
   template <class Vector>
-  __device__ std::int64_t residual(all_rows, std::int64_t row, const T* r, const Vector& d, T& s) const {
+  __device__ std::int64_t residual(all_rows, std::int64_t row, const beside& b, const Vector& d,
+                                   device_sweeps::found_row<T>& found) const {
     const int lane = static_cast<int>(threadIdx.x % 32);
     const T* const a = data + row * ld;
     T sum[width] = {};
-#pragma unroll 4
+#pragma unroll 8
     for (std::int64_t j = lane * width; j < padded; j += 32 * width) {
       alignas(16) T piece[width], x[width];
       *reinterpret_cast<uint4*>(piece) = __ldcs(reinterpret_cast<const uint4*>(a + j));
@@ -38,7 +45,7 @@ struct dense_rows {
 #pragma unroll
     for (int l = 1; l < width; ++l) all += sum[l];
     for (int k = 16; k > 0; k /= 2) all += __shfl_xor_sync(~0u, all, k);
-    s = r[row] - all;
+    found = {b.right - all, d[row], b.factor};
     return lane == 0 ? row : -1;
   }
 

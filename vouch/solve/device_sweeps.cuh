@@ -23,11 +23,12 @@
 
 namespace vouch::device_sweeps {
 
-inline constexpr unsigned threads = 1024;
-inline constexpr int warps = 32;
+inline constexpr unsigned threads = 512;
+inline constexpr int warps = 16;
 
-/// Rows is how the matrix is kept: sets(), set(k), units(set), and
-/// residual(set, unit, r, d, s): for a lane that ends a row its number, and s = (r - A d) there; else -1.
+/// Rows is how the matrix is kept: sets(), set(k), units(set), fetch(set, unit, r, factor), which brings what
+/// a unit needs beside d on its way while others are at work (of a unit that does not exist: nothing), and
+/// residual(set, unit, fetched, d, found): for a lane that ends a row its number; else -1.
 template <class T, class Rows>
 struct task {
   Rows A;
@@ -51,6 +52,14 @@ struct task {
   int forward = 1;  // the first pass
   int symmetric = 0;
   int vectors = 0;  // a pass over the vectors ends a sweep
+};
+
+/// Of a row that a lane ends.
+template <class T>
+struct found_row {
+  T s{};       // (r - A d) there
+  T d{};       // as it was
+  T factor{};  // omega over the diagonal
 };
 
 /// Reads what other threads are writing: some value that the element has had.
@@ -98,7 +107,12 @@ struct meeting_point {
 struct shared_facts {
   double part[sweep_facts::count][warps];
   double total[sweep_facts::count];
+  // One thread a block decides for all, from the same numbers in every block.
+  sweep_progress progress;
   chebyshev_steps chebyshev;
+  sweep_facts now;
+  cg_event event;
+  bool in_doubt;  // sweeps in place believe that they are done: the residual itself has to say so
 };
 
 // Facts 2 and 3 are the largest of all, the others sums.
@@ -123,7 +137,7 @@ __device__ void exchange(shared_facts& shared, const double* values, double* sum
   // Blocks that are one meeting ahead write to the other half.
   double* const now = sums + (point.number & 1) * (sweep_facts::count * std::int64_t{gridDim.x});
   if (warp < Count) {
-    const double value = over_warp(warp, shared.part[warp][lane]);
+    const double value = over_warp(warp, lane < warps ? shared.part[warp][lane] : 0.0);  // no fact is negative
     if (lane == 0) (gridDim.x == 1 ? shared.total[warp] : now[warp * gridDim.x + blockIdx.x]) = value;
   }
   point.meet();
@@ -152,20 +166,32 @@ template <class T, class Rows>
 __device__ void sweep_at_once(const task<T, Rows>& in, const T* from, T* to, T along_change, T keep,
                               double* values) {
   const auto set = in.A.set(0);
-  for (std::int64_t unit = first_unit(); unit < in.A.units(set); unit += all_warps()) {
-    T s;
-    const std::int64_t row = in.A.residual(set, unit, in.own_r, from, s);
-    if (row < 0) continue;
-    T move = in.factor[row] * s;
-    if (in.step != nullptr) {
-      move = keep == T{} ? along_change * move : along_change * move + keep * in.step[row];
-      in.step[row] = move;
+  const std::int64_t units = in.A.units(set);
+  auto fetched = in.A.fetch(set, first_unit(), in.own_r, in.factor);
+  for (std::int64_t unit = first_unit(); unit < units; unit += all_warps()) {
+    found_row<T> found;
+    const std::int64_t row = in.A.residual(set, unit, fetched, from, found);
+    if (row >= 0) {
+      T move = found.factor * found.s;
+      if (in.step != nullptr) {
+        move = keep == T{} ? along_change * move : along_change * move + keep * in.step[row];
+        in.step[row] = move;
+      }
+      const T value = found.d + move;
+      to[row] = value;
+      values[0] += static_cast<double>(found.s) * static_cast<double>(found.s);
+      see_change(values, fabs(static_cast<double>(move)), static_cast<double>(value));
     }
-    const T value = from[row] + move;
-    to[row] = value;
-    values[0] += static_cast<double>(s) * static_cast<double>(s);
-    see_change(values, fabs(static_cast<double>(move)), static_cast<double>(value));
+    fetched = in.A.fetch(set, unit + all_warps(), in.own_r, in.factor);
   }
+}
+
+template <bool Racing, class T>
+__device__ auto vector_of(const T* d) {
+  if constexpr (Racing)
+    return shifting<T>{d};
+  else
+    return d;
 }
 
 /// One way through the sets, in place; `first` says that this pass tells the facts.
@@ -173,28 +199,32 @@ template <bool Racing, class T, class Rows>
 __device__ void sweep_in_place(const task<T, Rows>& in, bool forward, bool first, meeting_point& point,
                                double* values) {
   const std::int64_t count = in.A.sets();
-  auto next = in.A.set(forward ? 0 : count - 1);
+  auto set = in.A.set(forward ? 0 : count - 1);
+  auto fetched = in.A.fetch(set, first_unit(), in.own_r, in.factor);
   for (std::int64_t k = 0; k < count; ++k) {
-    const auto set = next;
-    if (k + 1 < count) next = in.A.set(forward ? k + 1 : count - 2 - k);
+    const auto next = in.A.set(k + 1 == count ? 0 : forward ? k + 1 : count - 2 - k);
+    const std::int64_t units = in.A.units(set);
     if (k > 0) point.meet();
-    for (std::int64_t unit = first_unit(); unit < in.A.units(set); unit += all_warps()) {
-      T s;
-      std::int64_t row;
-      if constexpr (Racing)
-        row = in.A.residual(set, unit, in.own_r, shifting<T>{in.d}, s);
-      else
-        row = in.A.residual(set, unit, in.own_r, static_cast<const T*>(in.d), s);
-      if (row < 0) continue;
-      const T move = in.factor[row] * s, value = in.d[row] + move;
-      if constexpr (Racing)
-        store_shifting(in.d + row, value);
-      else
-        in.d[row] = value;
-      if (!first) continue;
-      values[0] += static_cast<double>(s) * static_cast<double>(s);
-      if (!in.vectors) see_change(values, fabs(static_cast<double>(move)), static_cast<double>(value));
+    if (first_unit() >= units) fetched = in.A.fetch(next, first_unit(), in.own_r, in.factor);
+    for (std::int64_t unit = first_unit(); unit < units; unit += all_warps()) {
+      found_row<T> found;
+      const std::int64_t row = in.A.residual(set, unit, fetched, vector_of<Racing, T>(in.d), found);
+      if (row >= 0) {
+        const T move = found.factor * found.s, value = found.d + move;
+        if constexpr (Racing)
+          store_shifting(in.d + row, value);
+        else
+          in.d[row] = value;
+        if (first) {
+          values[0] += static_cast<double>(found.s) * static_cast<double>(found.s);
+          if (!in.vectors) see_change(values, fabs(static_cast<double>(move)), static_cast<double>(value));
+        }
+      }
+      const bool more = unit + all_warps() < units;
+      fetched = more ? in.A.fetch(set, unit + all_warps(), in.own_r, in.factor)
+                     : in.A.fetch(next, first_unit(), in.own_r, in.factor);
     }
+    set = next;
   }
 }
 
@@ -217,28 +247,57 @@ __device__ void end_with_vectors(const task<T, Rows>& in, bool accelerated, T al
   }
 }
 
-/// The sum of squares of r - A d, known to all threads.
+/// The sum of squares of r - A d as the first total.
 template <class T, class Rows>
-__device__ double residual_squared(const task<T, Rows>& in, const T* d, shared_facts& shared,
-                                   meeting_point& point) {
+__device__ void residual_squared(const task<T, Rows>& in, const T* d, shared_facts& shared,
+                                 meeting_point& point) {
   double squares = 0;
   for (std::int64_t k = 0; k < in.A.sets(); ++k) {
     const auto set = in.A.set(k);
     for (std::int64_t unit = first_unit(); unit < in.A.units(set); unit += all_warps()) {
-      T s;
-      if (in.A.residual(set, unit, in.own_r, d, s) >= 0)
-        squares += static_cast<double>(s) * static_cast<double>(s);
+      found_row<T> found;
+      if (in.A.residual(set, unit, in.A.fetch(set, unit, in.own_r, in.factor), d, found) >= 0)
+        squares += static_cast<double>(found.s) * static_cast<double>(found.s);
     }
   }
   exchange<1>(shared, &squares, in.sums, point);
-  return shared.total[0];
+}
+
+/// One thread a block, after the facts of a sweep are there.
+__device__ inline void judge(shared_facts& shared, bool in_place, std::int64_t iteration) {
+  const double* const total = shared.total;
+  shared.now = {total[0], total[1], total[2], total[3], total[4]};
+  shared.event = shared.progress.take(shared.now, iteration);
+  shared.in_doubt = in_place && shared.event == cg_event::reached && total[0] <= shared.progress.trigger;
+}
+
+/// The same thread, after a doubt was looked into: where so much is left of the residual sweeps go on until
+/// they meet as much less as is missing.
+__device__ inline void settle(shared_facts& shared, double target, std::int64_t iteration) {
+  const double squares = shared.total[0], met = shared.now.met;
+  if (squares <= target) return;
+  const double missing = met > 0 ? target * (met / squares) : target;
+  shared.progress.trigger = 0.81 * fmin(shared.progress.trigger, missing);
+  shared.event = iteration + 1 >= shared.progress.limit ? cg_event::limit : cg_event::go_on;
+}
+
+/// The same thread, once the event is certain: tells the host, takes the next step's coefficients.
+template <class T, class Rows>
+__device__ void conclude(const task<T, Rows>& in, shared_facts& shared, std::int64_t iteration, bool looks) {
+  if (blockIdx.x == 0) {
+    tell_host(*in.box, iteration, shared.now.met, shared.event, looks);
+    if (shared.event != cg_event::go_on) {
+      in.box->last_squared = shared.total[0];
+      in.box->mean_change = shared.now.change / static_cast<double>(in.n);
+    }
+  }
+  if (shared.event == cg_event::go_on) shared.chebyshev.take(sqrt(shared.now.met));
 }
 
 template <bool Racing, class T, class Rows>
 __global__ void __launch_bounds__(threads, 1) sweeps(const __grid_constant__ task<T, Rows> in) {
   __shared__ shared_facts shared;
   meeting_point point{in.counter};
-  sweep_progress progress = in.progress;
   const std::int64_t thread = std::int64_t{blockIdx.x} * threads + threadIdx.x;
   const std::int64_t all = std::int64_t{threads} * gridDim.x;
   for (std::int64_t i = thread; i < in.n; i += all) {
@@ -247,6 +306,7 @@ __global__ void __launch_bounds__(threads, 1) sweeps(const __grid_constant__ tas
     if (in.other != nullptr) in.other[i] = T{};
   }
   if (threadIdx.x == 0) {
+    shared.progress = in.progress;
     shared.chebyshev = *in.chebyshev;
     shared.chebyshev.begin();
   }
@@ -276,28 +336,20 @@ __global__ void __launch_bounds__(threads, 1) sweeps(const __grid_constant__ tas
     }
     if (looks && thread == 0) values[4] = *static_cast<volatile std::int32_t*>(&in.box->stop) != 0 ? 1 : 0;
     exchange<sweep_facts::count>(shared, values, in.sums, point);
-    const sweep_facts now{shared.total[0], shared.total[1], shared.total[2], shared.total[3], shared.total[4]};
-    cg_event event = progress.take(now, iteration);
-    double last = now.met;
-    if (event == cg_event::reached && !in.simultaneous && now.met <= progress.trigger) {
-      __syncthreads();  // the totals were read
-      last = residual_squared<T>(in, result, shared, point);
-      if (!(last <= in.target)) {
-        const double missing = now.met > 0 ? in.target * (now.met / last) : in.target;
-        progress.trigger = 0.81 * fmin(progress.trigger, missing);
-        event = iteration + 1 >= progress.limit ? cg_event::limit : cg_event::go_on;
-      }
+    if (threadIdx.x == 0) {
+      judge(shared, !in.simultaneous, iteration);
+      if (!shared.in_doubt) conclude(in, shared, iteration, looks);
     }
-    if (blockIdx.x == 0 && threadIdx.x == threads - 1) {
-      tell_host(*in.box, iteration, now.met, event, looks);
-      if (event != cg_event::go_on) {
-        in.box->last_squared = last;
-        in.box->mean_change = now.change / static_cast<double>(in.n);
-      }
-    }
-    if (event != cg_event::go_on) break;
-    if (threadIdx.x == 0) shared.chebyshev.take(sqrt(now.met));
     __syncthreads();
+    if (shared.in_doubt) {
+      residual_squared<T>(in, result, shared, point);
+      if (threadIdx.x == 0) {
+        settle(shared, in.target, iteration);
+        conclude(in, shared, iteration, looks);
+      }
+      __syncthreads();
+    }
+    if (shared.event != cg_event::go_on) break;
   }
   for (std::int64_t i = thread; i < in.n; i += all)
     in.result[in.place != nullptr ? in.place[i] : i] = result[i];

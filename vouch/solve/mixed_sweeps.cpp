@@ -37,7 +37,7 @@ single_matrix rounded(const device& dev, transpose op, matrix_view<const double>
 class mixed_engine final : public cg_engine<double> {
  public:
   mixed_engine(const device& dev, single_matrix single, const sweepable_matrix<double>& exact,
-               const sweep_rule& rule, const acceleration& accelerate)
+               const sweep_rule& rule, const acceleration& accelerate, std::string& warning)
       : dev_(dev),
         single_(std::move(single)),
         n_(single_.A->rows()),
@@ -45,12 +45,13 @@ class mixed_engine final : public cg_engine<double> {
         exact_(exact),
         rule_(rule),
         accelerate_(accelerate),
+        warning_(warning),
         r_(dev, n_),
         d_(dev, n_) {}
 
   std::string name() const override {
     const std::string text = "single precision inside, " + inner_->name();
-    return double_ ? text + "; it stopped helping: went on in double, " + double_->name() : text;
+    return double_ ? text + "; then in double, " + double_->name() : text;
   }
 
   // r comes with a norm in [1, 2): verified_solve scales it.
@@ -68,6 +69,7 @@ class mixed_engine final : public cg_engine<double> {
 
  private:
   cg_outcome run_double(double* r, double* d, const cg_rule& rule, cg_log& log) {
+    warning_ = "mixed: single precision stopped helping: went on in double";
     if (!double_) double_ = exact_.make_engine(dev_, rule_, true, accelerate_);
     return double_->run(r, d, rule, log);
   }
@@ -79,6 +81,7 @@ class mixed_engine final : public cg_engine<double> {
   const sweepable_matrix<double>& exact_;
   sweep_rule rule_;
   acceleration accelerate_;
+  std::string& warning_;
   std::unique_ptr<cg_engine<double>> double_;
   array<float> r_, d_;
   double last_left_ = -1;  // what the run before was asked to leave of its residual; negative: none
@@ -88,14 +91,14 @@ class mixed_engine final : public cg_engine<double> {
 
 std::unique_ptr<cg_engine<double>> mixed_sweeps(const device& dev, csr_view<const double> A,
                                                 const sweepable_matrix<double>& exact, const sweep_rule& rule,
-                                                const acceleration& accelerate) {
-  return std::make_unique<mixed_engine>(dev, rounded(dev, A), exact, rule, accelerate);
+                                                const acceleration& accelerate, std::string& warning) {
+  return std::make_unique<mixed_engine>(dev, rounded(dev, A), exact, rule, accelerate, warning);
 }
 
 std::unique_ptr<cg_engine<double>> mixed_sweeps(const device& dev, transpose op, matrix_view<const double> A,
                                                 const sweepable_matrix<double>& exact, const sweep_rule& rule,
-                                                const acceleration& accelerate) {
-  return std::make_unique<mixed_engine>(dev, rounded(dev, op, A), exact, rule, accelerate);
+                                                const acceleration& accelerate, std::string& warning) {
+  return std::make_unique<mixed_engine>(dev, rounded(dev, op, A), exact, rule, accelerate, warning);
 }
 
 }  // namespace vouch

@@ -2,6 +2,7 @@
 // private.
 #pragma once
 #include <memory>
+#include <string>
 
 #include <vouch/core/device.hpp>
 #include <vouch/dense/matrix.hpp>
@@ -15,15 +16,16 @@ namespace vouch {
 /// The loop of exact's sweeps, exact being A, with a copy of A rounded to single precision. A run reduces the
 /// residual by what that precision holds; the verified loop then forms the residual anew from A itself. A run
 /// that started no better than a hundredth of the one before, or that overflowed, has shown that single
-/// precision does not help: sweeps in double take over.
+/// precision does not help: sweeps in double take over, and warning says so.
 ///
-/// Memory  A lives on dev; it and exact must outlive the engine. Half of A's bytes besides, and what the engine
+/// Memory  A lives on dev; it, exact and warning must outlive the engine. Half of A's bytes besides, and what
+/// the engine
 ///         in double takes where it has to.
 std::unique_ptr<cg_engine<double>> mixed_sweeps(const device& dev, csr_view<const double> A,
                                                 const sweepable_matrix<double>& exact, const sweep_rule& rule,
-                                                const acceleration& accelerate);
+                                                const acceleration& accelerate, std::string& warning);
 std::unique_ptr<cg_engine<double>> mixed_sweeps(const device& dev, transpose op, matrix_view<const double> A,
                                                 const sweepable_matrix<double>& exact, const sweep_rule& rule,
-                                                const acceleration& accelerate);
+                                                const acceleration& accelerate, std::string& warning);
 
 }  // namespace vouch

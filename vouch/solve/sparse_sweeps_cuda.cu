@@ -20,23 +20,68 @@ namespace {
 constexpr std::int64_t bytes_a_meeting_costs = 96 * 1024;
 constexpr std::int64_t many_threads = 65536;  // work for all multiprocessors
 
+// The first entries of a lane's part of a slice stand in registers before the elements of d that they meet are
+// complete.
 template <class T>
 struct sliced_rows {
   slices<T> side;
   std::int64_t count = 0;
 
+  static constexpr int ahead = 8;
+  struct entries {
+    std::int64_t next = 0, end = 0;  // of the lane, beyond those here
+    std::int32_t own = 0;            // the lane's row: what places without an entry multiply by zero
+    bool mine = false;               // the lane ends its row
+    T right{}, factor{};
+    std::int32_t col[ahead] = {};
+    T val[ahead] = {};
+  };
+
   __device__ std::int64_t sets() const { return count; }
   __device__ sweep_set set(std::int64_t k) const { return side.sets[k]; }
-  __device__ std::int64_t units(const sweep_set& set) const { return set.slices(); }
+  __device__ std::int64_t units(const sweep_set& set) const {
+    const int shift = __clz(set.lanes) - 26;  // 32 / lanes rows a slice
+    return (set.end_row - set.first_row + (1 << shift) - 1) >> shift;
+  }
+  __device__ entries fetch(const sweep_set& set, std::int64_t slice, const T* r, const T* factor) const {
+    entries e;
+    if (slice >= units(set)) return e;
+    const int lane = static_cast<int>(threadIdx.x % 32), rows = 32 / set.lanes;
+    const std::int32_t row = set.first_row + static_cast<std::int32_t>(slice) * rows + lane / set.lanes;
+    e.own = min(row, set.end_row - 1);
+    e.mine = lane % set.lanes == 0 && row < set.end_row;
+    e.right = r[e.own];
+    e.factor = factor[e.own];
+    e.end = __ldg(side.slice_ptr + set.first_slice + slice + 1);
+    e.next = __ldg(side.slice_ptr + set.first_slice + slice) + lane;
+#pragma unroll
+    for (int p = 0; p < ahead; ++p) {
+      const bool there = e.next + 32 * p < e.end;
+      const std::int32_t col = there ? __ldg(side.col + e.next + 32 * p) : -1;
+      e.val[p] = there ? __ldg(side.val + e.next + 32 * p) : T{};
+      e.col[p] = col < 0 ? e.own : col;
+    }
+    e.next += 32 * ahead;
+    return e;
+  }
   template <class Vector>
-  __device__ std::int64_t residual(const sweep_set& set, std::int64_t slice, const T* r, const Vector& d,
-                                   T& s) const {
-    const unsigned lanes = static_cast<unsigned>(set.lanes), lane = threadIdx.x % 32;
-    const std::int64_t row = set.first_row + slice * (32 / lanes) + lane / lanes;
-    const bool mine = lane % lanes == 0 && row < set.end_row;
-    const T right = mine ? r[row] : T{};
-    s = right - row_sum<T>(side, set.first_slice + slice, lanes, d);
-    return mine ? row : -1;
+  __device__ std::int64_t residual(const sweep_set& set, std::int64_t, const entries& e, const Vector& d,
+                                   device_sweeps::found_row<T>& found) const {
+    T x[ahead], sum{};
+#pragma unroll
+    for (int p = 0; p < ahead; ++p) x[p] = d[e.col[p]];
+    found.d = d[e.own];
+    found.factor = e.factor;
+#pragma unroll
+    for (int p = 0; p < ahead; ++p) sum += e.val[p] * x[p];
+    for (std::int64_t k = e.next; k < e.end; k += 32) {
+      const std::int32_t col = __ldg(side.col + k);
+      sum += __ldg(side.val + k) * d[col < 0 ? e.own : col];
+    }
+    for (int k = set.lanes / 2; k > 0; k /= 2)
+      sum += __shfl_down_sync(~0u, sum, static_cast<unsigned>(k), set.lanes);
+    found.s = e.right - sum;
+    return e.mine ? e.own : -1;
   }
 };
 

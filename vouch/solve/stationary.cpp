@@ -139,14 +139,17 @@ solve_report solve_by_sweeps(const device& dev, const sweepable_matrix<T>& A, vi
   const sweep_rule rule = settle_rule(dev, A, request, proof, report);
   if (mixed && !goal.by_residual())
     report.warnings.push_back("mixed: this stopping rule is counted in double sweeps, so all are");
-  const std::unique_ptr<cg_engine<T>> engine =
-      mixed && goal.by_residual() ? mixed(A, rule) : A.make_engine(dev, rule, goal.by_residual(), accelerate);
+  std::string warning;
+  const std::unique_ptr<cg_engine<T>> engine = mixed && goal.by_residual()
+                                                   ? mixed(A, rule, warning)
+                                                   : A.make_engine(dev, rule, goal.by_residual(), accelerate);
   verified_problem<T> problem{
       dev, n, [&](const T* at, const T* at_low, T* r) { return A.residual(dev, b, at, at_low, r); }};
   problem.advice = "take another method or acceleration";
   report.setup_seconds = std::chrono::duration<double>(clock::now() - begin).count();
   verified_solve(problem, *engine, x, goal, report);
   report.engine = engine->name();  // with what became of the acceleration
+  if (!warning.empty()) report.warnings.push_back(warning);
   if (request.estimate_omega) report.engine += text("; omega %.6g, estimated", rule.omega);
   explain_failure(report, proof);
   report.error_bound_source = source_of(proof);
@@ -163,8 +166,9 @@ solve_report sweep(const device& dev, view<const T> b, view<T> x, const sweep_re
   engine_maker<T> mixed;
   if constexpr (std::same_as<T, double>) {
     if (o.mixed)
-      mixed = [=, &accelerate, &dev](const sweepable_matrix<double>& exact, const sweep_rule& rule) {
-        return mixed_sweeps(dev, A..., exact, rule, accelerate);
+      mixed = [=, &accelerate, &dev](const sweepable_matrix<double>& exact, const sweep_rule& rule,
+                                     std::string& warning) {
+        return mixed_sweeps(dev, A..., exact, rule, accelerate, warning);
       };
   } else if (o.mixed) {
     throw value_error("mixed sweeps start from a matrix in double precision");

@@ -12,10 +12,11 @@
 
 namespace vouch {
 
-/// What makes the loop of a rule's sweeps, the matrix at hand; empty: the matrix itself does.
+/// What makes the loop of a rule's sweeps, the matrix at hand; empty: the matrix itself does. A run may leave a
+/// warning.
 template <real T>
-using engine_maker =
-    std::function<std::unique_ptr<cg_engine<T>>(const sweepable_matrix<T>& A, const sweep_rule& rule)>;
+using engine_maker = std::function<std::unique_ptr<cg_engine<T>>(const sweepable_matrix<T>& A,
+                                                                 const sweep_rule& rule, std::string& warning)>;
 
 struct sweep_request {
   sweep_rule rule;

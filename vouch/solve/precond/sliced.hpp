@@ -1,5 +1,5 @@
-// vouch/solve/precond/sliced.hpp -- a sparse triangle laid out for warps: every load of a warp is one piece of
-// memory; private, built on the CPU.
+// vouch/solve/precond/sliced.hpp -- sparse rows, a triangle or a whole matrix, laid out for warps: every load
+// of a warp is one piece of memory; private, built on the CPU.
 #pragma once
 #include <cstdint>
 #include <vector>
