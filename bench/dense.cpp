@@ -109,7 +109,7 @@ void measure_products(const device& dev, const std::string& name, std::int64_t n
         gemm(dev, transpose::no, transpose::no, one, A.read(), B.read(), TC{}, C.all(), mode);
       };
       flops_row(dev, "gemm " + name + ", fast", size, [&] { in(gemm_mode::fast); });
-      if (!dev.is_cuda()) flops_row(dev, "gemm " + name + ", exact", size, [&] { in(gemm_mode::exact); });
+      flops_row(dev, "gemm " + name + ", exact", size, [&] { in(gemm_mode::exact); });
     }
   if constexpr (std::same_as<TB, TC>) {
     flops_row(dev, "symm " + name, size,

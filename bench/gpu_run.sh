@@ -1,10 +1,13 @@
 #!/usr/bin/env bash
 # Builds and checks everything on a machine with a GPU, and measures it.
 #
-#   bench/gpu_run.sh [build] [tests] [sanitize] [spmv] [cg] [tridiagonal]     all of them without arguments
+#   bench/gpu_run.sh [build] [tests] [sanitize] [spmv] [SUITE]...     all of them without arguments
+#
+# SUITE is one of vouch bench: cg, tridiagonal, stationary, interval-blas, crank-nicolson, options, reduce, verify.
 #
 # BUILD       build folder                                        [build/gpu]
-# OUT         folder for logs and results: at most 8 files        [BUILD/out]
+# OUT         folder for logs and results                         [BUILD/out]
+# SUITE_OPTIONS   words for every suite, such as --devices gpu
 # VOUCH_DATA  folder with the published matrices                  [../shared/data where it is]
 # SANITIZE_SKIP, RACECHECK_SKIP   pattern of the tests too long for compute-sanitizer, for its racecheck
 # Every step has a limit of its own; a step that fails does not keep the next ones from running.
@@ -18,6 +21,7 @@ RACECHECK_SKIP=${RACECHECK_SKIP:-agrees_with_dense|fixed_limited|cg_mixed|neuman
 if [ -z "${VOUCH_DATA:-}" ] && [ -d ../shared/data ]; then VOUCH_DATA=../shared/data; fi
 [ -n "${VOUCH_DATA:-}" ] && VOUCH_DATA=$(realpath "$VOUCH_DATA") && export VOUCH_DATA
 CORES=$(nproc)
+SUITES="cg tridiagonal stationary interval-blas crank-nicolson options reduce verify"
 mkdir -p "$BUILD" "$OUT"
 failed=()
 
@@ -78,7 +82,7 @@ step_sanitize() {
   for tool in memcheck initcheck racecheck; do
     skip=$SANITIZE_SKIP
     [ $tool = racecheck ] && skip="$skip|$RACECHECK_SKIP"
-    for room in core interval dense sparse band solve solve/precond; do
+    for room in core interval dense sparse io reduce band price solve solve/precond verify; do
       program=$BUILD/tests/$room/test_$(basename "$room")
       [ -x "$program" ] || continue
       "$program" --gtest_list_tests | awk '/^[^ ]/ {suite = $1} /^ / {print suite $1}' | grep -vE "$skip" |
@@ -103,37 +107,34 @@ step_spmv() {
   verdict spmv $code
 }
 
-step_cg() {
-  # CG_OPTIONS is a list of words.
+# suite NAME: a suite of vouch bench, its bars on stdout.
+suite() {
+  # SUITE_OPTIONS is a list of words.
   # shellcheck disable=SC2086
-  timeout "${CG_LIMIT:-400}" "$BUILD/bin/vouch" bench cg -o "$OUT/cg.json" --html "$OUT/cg.html" ${CG_OPTIONS:-} \
-    >"$OUT/cg.txt" 2>&1
+  timeout "${SUITE_LIMIT:-400}" "$BUILD/bin/vouch" bench "$1" -o "$OUT/$1.json" ${SUITE_OPTIONS:-} \
+    >"$OUT/$1.txt" 2>&1
   local code=$?
-  grep -A100 "^The bars" "$OUT/cg.txt" || tail -20 "$OUT/cg.txt"
-  verdict cg $code
-}
-
-step_tridiagonal() {
-  timeout "${TRIDIAGONAL_LIMIT:-120}" "$BUILD/bin/vouch" bench tridiagonal --devices gpu \
-    -o "$OUT/tridiagonal.json" >"$OUT/tridiagonal.txt" 2>&1
-  local code=$?
-  cat "$OUT/tridiagonal.txt"
-  verdict tridiagonal $code
+  grep -A100 "^The bars" "$OUT/$1.txt" || tail -20 "$OUT/$1.txt"
+  verdict "$1" $code
 }
 
 for step in "${@:-build}"; do
-  case $step in
-    build | tests | sanitize | spmv | cg | tridiagonal) ;;
+  case " build tests sanitize spmv $SUITES " in
+    *" $step "*) ;;
     *)
-      echo "unknown step '$step': build, tests, sanitize, spmv, cg, tridiagonal" >&2
+      echo "unknown step '$step': build, tests, sanitize, spmv, ${SUITES// /, }" >&2
       exit 2
       ;;
   esac
 done
-[ $# -eq 0 ] && set -- build tests sanitize spmv cg tridiagonal
+# shellcheck disable=SC2086
+[ $# -eq 0 ] && set -- build tests sanitize spmv $SUITES
 for step in "$@"; do
   say "$step"
-  "step_$step"
+  case " $SUITES " in
+    *" $step "*) suite "$step" ;;
+    *) "step_$step" ;;
+  esac
   [ "$step" = build ] && [ ${#failed[@]} -gt 0 ] && break
 done
 [ ${#failed[@]} -eq 0 ] || { say "failed: ${failed[*]}"; exit 1; }

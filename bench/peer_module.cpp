@@ -9,13 +9,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* module_name = "vouch_peers_cuda.so";
-
 struct peer_module {
   void* handle = nullptr;
   std::string why;
 
-  peer_module() {
+  explicit peer_module(const char* module_name) {
     std::error_code ignored;
     const fs::path folder = fs::read_symlink("/proc/self/exe", ignored).parent_path();
     for (const fs::path& path : {folder / module_name, folder / "../lib/vouch" / module_name}) {
@@ -36,15 +34,24 @@ void* open_lapack() {
   return nullptr;
 }
 
-}  // namespace
-
-void* cuda_peer_function(const char* name, std::string& why) {
-  static const peer_module module;
+void* function_of(const peer_module& module, const char* name, std::string& why) {
   why = module.why;
   if (module.handle == nullptr) return nullptr;
   void* const function = dlsym(module.handle, name);
   if (function == nullptr) why = std::string("no function ") + name + " in the module";
   return function;
+}
+
+}  // namespace
+
+void* cuda_peer_function(const char* name, std::string& why) {
+  static const peer_module module("vouch_peers_cuda.so");
+  return function_of(module, name, why);
+}
+
+void* quantlib_peer_function(const char* name, std::string& why) {
+  static const peer_module module("vouch_peers_quantlib.so");
+  return function_of(module, name, why);
 }
 
 void* lapack_function(const char* name) {

@@ -68,4 +68,20 @@ double cuda_read_seconds(const device& gpu, const void* from, std::size_t bytes)
   });
 }
 
+double cuda_bus_seconds(const device& gpu, double bytes) {
+  constexpr std::int64_t piece = std::int64_t{32} << 20;
+  constexpr int pieces = 16;
+  void* pinned = nullptr;
+  check(cudaHostAlloc(&pinned, piece, cudaHostAllocDefault), "allocating pinned memory");
+  array<std::byte> there(gpu, piece);
+  const double seconds = cuda_seconds(gpu, 3, [&] {
+    for (int k = 0; k < pieces; ++k)
+      check(cudaMemcpyAsync(there.data(), pinned, piece, cudaMemcpyHostToDevice,
+                            static_cast<cudaStream_t>(gpu.stream())),
+            "copying to the GPU");
+  });
+  cudaFreeHost(pinned);
+  return seconds * bytes / (static_cast<double>(piece) * pieces);
+}
+
 }  // namespace vouch::bench

@@ -80,20 +80,40 @@ class runner {
         if (options_.stop()) return;
         options_.say(fmt::format("{}: {} on {}", g.name, name, d.label));
         if (d.dev.is_cuda()) {
-          add(g, d.label, "double", name, measure(g, grid, [&, s = scheme] {
+          add(g, d.label, "double", name, measure(g, grid, 3, [&, s = scheme] {
                 const auto v = march_on_gpu(d.dev, g.option, grid, {}, segments, s);
                 return v.value_or(std::vector<double>());
               }));
           continue;
         }
         for (const solve_precision p : {solve_precision::double_, solve_precision::mixed})
-          add(g, d.label, p == solve_precision::mixed ? "mixed" : "double", name,
-              measure(g, grid, [&, s = scheme] { return march(g.option, grid, {}, segments, s, p); }));
+          if (p == solve_precision::double_ || scheme == time_scheme::rannacher)
+            add(g, d.label, p == solve_precision::mixed ? "mixed" : "double", name,
+                measure(g, grid, g.usual ? 2 : 1, [&, s = scheme] {
+                  return march(g.option, grid, {}, segments, {s, p});
+                }));
       }
       exponential(g, grid, d);
     }
     plain<float>(g, grid, "single");
-    if (!options_.quick) plain<double>(g, grid, "double");
+    if (g.nodes <= 8192) plain<double>(g, grid, "double");
+  }
+
+  // Each solver of tridiagonal systems, anew in every step, against the one that factors once.
+  void run_solvers(grid_case g, const bench_device& d) {
+    g.steps /= 16;
+    g.published_gpu = g.published_cpu = 0;
+    g.name = fmt::format("usual, logarithmic, {} x {}", g.nodes, g.steps);
+    const fd_grid grid = make_grid(g.option, g.kind, g.nodes);
+    const auto segments = make_segments(g.option, g.steps);
+    for (const auto solver :
+         {tridiagonal_method::automatic, tridiagonal_method::thomas, tridiagonal_method::cyclic_reduction,
+          tridiagonal_method::pcr, tridiagonal_method::partition}) {
+      if (options_.stop()) return;
+      const march_method how{time_scheme::rannacher, solve_precision::double_, solver};
+      add(g, d.label, "double", std::string("rannacher, ") + name(solver),
+          measure(g, grid, 1, [&] { return march(g.option, grid, {}, segments, how); }));
+    }
   }
 
   text_table table{"European call: every scheme, one option",
@@ -118,11 +138,11 @@ class runner {
 
  private:
   template <class Body>
-  cell measure(const grid_case& g, const fd_grid& grid, Body body) {
+  cell measure(const grid_case& g, const fd_grid& grid, std::int64_t usual_times, Body body) {
     cell c;
     c.seconds = std::numeric_limits<double>::infinity();
     std::vector<double> values;
-    const std::int64_t times = options_.repeat > 0 ? options_.repeat : 3;
+    const std::int64_t times = options_.repeat > 0 ? options_.repeat : usual_times;
     for (std::int64_t k = 0; k < times && !options_.stop(); ++k) {
       const auto start = clock::now();
       values = body();
@@ -172,7 +192,7 @@ class runner {
   void exponential(const grid_case& g, const fd_grid& grid, const bench_device& d) {
     if (options_.stop()) return;
     double kernels = std::numeric_limits<double>::infinity();
-    cell c = measure(g, grid, [&] {
+    cell c = measure(g, grid, 3, [&] {
       if constexpr (built_with_cuda)
         if (d.dev.is_cuda()) {
           double seconds = 0;
@@ -266,6 +286,12 @@ suite_results run_crank_nicolson_suite(const suite_options& options) {
   runner run(options, all);
   for (const grid_case& g : cases(options.quick))
     if (!options.stop()) run.run(g, devices);
+  for (const bench_device& d : devices)
+    if (d.label == "cpu1" && !options.stop()) run.run_solvers(cases(true).front(), d);
+  run.table.note(
+      "mixed: values and right-hand sides in double, eliminations of the changes in single precision; the bar "
+      "of "
+      "one core is on it.");
   run.table.note(
       "usual: spot and strike 100, rate 5 %, volatility 20 %, one year; published: spots to 100, strike 5, a "
       "quarter of a year, rate 0.8, volatility 0.03, priced at the strike.");

@@ -8,12 +8,14 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/core/random.hpp>
 #include <vouch/io/matrix_market.hpp>
 #include <vouch/text/file.hpp>
 
 #include "fastest.hpp"
+#include "reduce_gpu.hpp"
 #include "scratch_folder.hpp"
 #include "timing.hpp"
 
@@ -74,20 +76,72 @@ bench_row rate_row(const sample& file, const std::string& device, const char* me
   return row;
 }
 
-void measure(const sample& file, const suite_options& options, suite_results& results, text_table& table) {
-  const auto bytes = static_cast<double>(std::filesystem::file_size(file.path));
-  const double floor = bytes / fastest(options, [&] { read_plainly(file.path); });
-  for (const bench_device& d : open_devices({{"cpu1", "cpu"}, {}, {}, 0, options.threads, false, {}, {}})) {
-    const double entries = bytes / fastest(options, [&] { read_coo(d.dev, file.path); });
-    const double matrix = bytes / fastest(options, [&] { read_csr(d.dev, file.path); });
-    if (options.stop()) return;
-    results.rows.push_back(
+class read_run {
+ public:
+  explicit read_run(const suite_options& options) : options_(options), devices_(open_devices(options)) {
+    results_.suite = "read";
+    results_.title = "Reading Matrix Market files";
+    results_.machine = measure_machine(options, devices_);
+    host_.note("entries: parsed, in the order of the file; matrix: sorted into CSR besides.");
+    gpu_.note(
+        "copied: read and sorted by all CPU threads, then copied to the GPU; bus: the text from pinned "
+        "memory.");
+  }
+
+  void measure(const sample& file) {
+    options_.say(file.name);
+    for (const bench_device& d : devices_)
+      if (!options_.stop()) d.dev.is_cuda() ? measure_gpu(file, d) : measure_host(file, d);
+  }
+
+  suite_results finish() {
+    results_.interrupted = options_.stop();
+    if (!host_.empty()) results_.sections.push_back({"Reading", {}, {host_}, {}});
+    if (!gpu_.empty()) results_.sections.push_back({"Reading to a GPU", {}, {gpu_}, {}});
+    results_.sections.push_back({"The bars: " + bars_text(results_.rows), {}, {bars_table(results_.rows)}, {}});
+    return std::move(results_);
+  }
+
+ private:
+  static double bytes_of(const sample& file) {
+    return static_cast<double>(std::filesystem::file_size(file.path));
+  }
+
+  void measure_host(const sample& file, const bench_device& d) {
+    const double bytes = bytes_of(file);
+    const double floor = bytes / fastest(options_, [&] { read_plainly(file.path); });
+    const double entries = bytes / fastest(options_, [&] { read_coo(d.dev, file.path); });
+    const double matrix = bytes / fastest(options_, [&] { read_csr(d.dev, file.path); });
+    if (options_.stop()) return;
+    results_.rows.push_back(
         rate_row(file, d.label, "read_entries", entries, floor, d.label == "cpu1" ? file.bar : 0));
-    results.rows.push_back(rate_row(file, d.label, "read_matrix", matrix, floor, 0));
-    table.add({file.name, bytes_text(bytes), std::to_string(d.dev.threads()), rate_text(entries),
+    results_.rows.push_back(rate_row(file, d.label, "read_matrix", matrix, floor, 0));
+    host_.add({file.name, bytes_text(bytes), std::to_string(d.dev.threads()), rate_text(entries),
                rate_text(matrix), rate_text(floor)});
   }
-}
+
+  void measure_gpu(const sample& file, const bench_device& d) {
+    if constexpr (built_with_cuda) {
+      const device cpu = device::cpu(options_.threads);
+      const double bytes = bytes_of(file);
+      const double bus = bytes / cuda_bus_seconds(d.dev, bytes);
+      const double matrix = bytes / fastest(options_, [&] { read_csr(d.dev, file.path); });
+      const double copied = bytes / fastest(options_, [&] { read_csr(cpu, file.path).to(d.dev); });
+      if (options_.stop()) return;
+      results_.rows.push_back(rate_row(file, d.label, "read_matrix", matrix, bus, 0));
+      results_.rows.push_back(rate_row(file, d.label, "read_matrix_copied", copied, bus, 0));
+      gpu_.add({file.name, bytes_text(bytes), rate_text(matrix), rate_text(copied), rate_text(bus)});
+    }
+  }
+
+  const suite_options& options_;
+  std::vector<bench_device> devices_;
+  suite_results results_;
+  text_table host_{"Bytes a second from page cache",
+                   {{"file", true}, {"size"}, {"threads"}, {"entries"}, {"matrix"}, {"plain read, 1 thread"}}};
+  text_table gpu_{"Bytes a second from page cache to a matrix on the GPU",
+                  {{"file", true}, {"size"}, {"parsed by the GPU"}, {"copied"}, {"bus"}}};
+};
 
 }  // namespace
 
@@ -102,22 +156,10 @@ suite_results run_read_suite(const suite_options& options) {
     write_sample(files[0].path, entries, short_value);
     write_sample(files[1].path, entries, long_value);
   }
-  suite_results all;
-  all.suite = "read";
-  all.title = "Reading Matrix Market files";
-  all.machine = measure_machine(options, open_devices({{"cpu1"}, {}, {}, 0, options.threads, false, {}, {}}));
-  text_table table("Bytes a second from page cache",
-                   {{"file", true}, {"size"}, {"threads"}, {"entries"}, {"matrix"}, {"plain read, 1 thread"}});
-  table.note("entries: parsed, in the order of the file; matrix: sorted into CSR besides.");
-  for (const sample& file : files) {
-    if (options.stop()) break;
-    options.say(file.name);
-    measure(file, options, all, table);
-  }
-  all.interrupted = options.stop();
-  all.sections.push_back({"Reading", {}, {table}, {}});
-  all.sections.push_back({"The bars: " + bars_text(all.rows), {}, {bars_table(all.rows)}, {}});
-  return all;
+  read_run run(options);
+  for (const sample& file : files)
+    if (!options.stop()) run.measure(file);
+  return run.finish();
 }
 
 }  // namespace vouch::bench

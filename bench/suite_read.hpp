@@ -5,10 +5,11 @@
 namespace vouch::bench {
 
 /// Writes files of short and of 17-digit values to the folder for temporary files, and reads them with one
-/// thread and with all. Files named in the options take their place.
+/// thread, with all, and on the GPU. Files named in the options take their place.
 ///
 /// Result  Rows with the bytes a second of read_coo (bars on one core) and of read_csr, the floor being a plain
-///         read() of the same file by one thread. Interrupted, what was measured so far.
+///         read() of the same file by one thread; of a matrix on the GPU, the floor being the text over the
+///         bus, beside the same matrix read by all threads and copied. Interrupted, what was measured so far.
 /// Throws  file_error  no room for the files
 suite_results run_read_suite(const suite_options& options);
 

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 #include <malloc.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <thread>
 
@@ -21,6 +23,7 @@
 #include "fastest.hpp"
 #include "reduce_gpu.hpp"
 #include "reduce_peers.hpp"
+#include "reduce_plots.hpp"
 #include "scratch_folder.hpp"
 #include "timing.hpp"
 
@@ -33,10 +36,11 @@ struct sample {
   content kind;
   std::int64_t matrices;
 
-  std::string name() const {
+  const char* kind_name() const {
     static constexpr const char* kinds[] = {"one digit", "signed, 1 to 5 digits", "decimals, 6 digits"};
-    return fmt::format("{} million, {}", matrices / 1000000, kinds[static_cast<int>(kind)]);
+    return kinds[static_cast<int>(kind)];
   }
+  std::string name() const { return fmt::format("{} million, {}", matrices / 1000000, kind_name()); }
   const char* precision() const { return kind == content::decimals ? "double" : "integer"; }
 };
 
@@ -144,7 +148,14 @@ class reduce_run {
     for (const bench_device& d : devices_)
       if (d.dev.is_cuda()) measure_batches(d);
     results_.interrupted = options_.stop();
-    results_.sections.push_back({"Text in the page cache", {}, {times_, rates_, scaling_}, {}});
+    std::vector<figure> figures =
+        rate_figures("Page cache to the minimum", "matrices",
+                     "cpu1: one thread; cpu: all; the text's kind behind the device.", by_size_);
+    std::ranges::move(
+        rate_figures("More threads", "threads",
+                     "Dashed: a byte of each cache line touched by the same threads.", by_threads_),
+        std::back_inserter(figures));
+    results_.sections.push_back({"Text in the page cache", {}, {times_, rates_, scaling_}, std::move(figures)});
     results_.sections.push_back({"Other programs", {}, {peers_}, {}});
     if (!batches_.empty()) results_.sections.push_back({"Batches in a GPU's memory", {}, {batches_}, {}});
     results_.sections.push_back({"The bars: " + bars_text(results_.rows), {}, {bars_table(results_.rows)}, {}});
@@ -186,7 +197,11 @@ class reduce_run {
       if (!options_.stop()) seconds[d.label] = seconds_of_reduce(d.dev);
     if (!options_.stop()) {
       tabulate(s, seconds, touched_in, copied_in);
-      for (const bench_device& d : devices_) judge(s, d, seconds[d.label], touched_in);
+      for (const bench_device& d : devices_) {
+        judge(s, d, seconds[d.label], touched_in);
+        by_size_.push_back({fmt::format("{}, {}", d.label, s.kind_name()), static_cast<double>(s.matrices),
+                            bytes_ / seconds[d.label]});
+      }
       if (s.kind != content::decimals && s.matrices == 1000000) measure_peers(s, seconds);
       if (s.matrices == most_matrices) measure_scaling(s);
     }
@@ -264,6 +279,9 @@ class reduce_run {
       rate = bytes_ / seconds_of_reduce(device::cpu(threads));
       const double floor = bytes_ / fastest(options_, [&] { touch(path_, threads); });
       scaling_.add({s.name(), std::to_string(threads), rate_text(rate), rate_text(floor)});
+      by_threads_.push_back({s.kind_name(), static_cast<double>(threads), rate});
+      by_threads_.push_back(
+          {std::string("touch, ") + s.kind_name(), static_cast<double>(threads), floor, true});
       add_row(s.name(), fmt::format("cpu, {} threads", threads), s.precision(), "scaling", rate, "B/s", floor,
               {}, true);
       if (threads == host_.threads()) break;
@@ -324,6 +342,7 @@ class reduce_run {
   std::string path_;
   double bytes_ = 0;
   std::map<content, double> stream_rate_;
+  std::vector<rate_point> by_size_, by_threads_;
   text_table times_{"Seconds from the page cache to the minimum",
                     {{"set", true},
                      {"size"},

@@ -1,11 +1,15 @@
 // vouch price: one option, or a book of them.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
+#include <vouch/interval/text.hpp>
+#include <vouch/price/closed_form_enclosure.hpp>
 #include <vouch/price/implied.hpp>
 
 #include "command.hpp"
@@ -30,10 +34,47 @@ json grid_json(const pricing& p, const fd_options& options) {
           {"steps", p.grid->time_steps},
           {"space", grid_names[static_cast<int>(options.grid)]},
           {"scheme", scheme_names[static_cast<int>(options.scheme)]},
+          {"solver", name(options.solver)},
           {"extrapolated", p.grid->extrapolated}};
 }
 
-void print_object(const price_request& request, const pricing& p, const device& dev, double seconds,
+// At least the distance of the price to the exact one.
+double proved_error(const pricing& p, const enclosed_valuation& v) {
+  return std::max(sub_up(p.value.price, v.price.lo()), sub_up(v.price.hi(), p.value.price));
+}
+
+json enclosure_json(const std::optional<enclosed_valuation>& v) {
+  if (!v) return nullptr;
+  const auto ends = [](const interval<double>& x) {
+    return json{number_or_null(x.lo()), number_or_null(x.hi())};
+  };
+  return {{"price", ends(v->price)}, {"delta", ends(v->delta)}, {"gamma", ends(v->gamma)},
+          {"theta", ends(v->theta)}, {"vega", ends(v->vega)},   {"rho", ends(v->rho)}};
+}
+
+json error_bound_json(const pricing& p, const std::optional<enclosed_valuation>& v) {
+  if (!v) return nullptr;
+  const double error = proved_error(p, *v);
+  return {
+      {"verified", std::isfinite(error)}, {"method", "closed form"}, {"max_absolute", number_or_null(error)}};
+}
+
+void print_enclosure(const pricing& p, const enclosed_valuation& v) {
+  const auto line = [](const char* name, const interval<double>& x) {
+    fmt::print("  {:6} {}\n", name, interval_text(x));
+  };
+  fmt::print("proved: the price errs by at most {:.2g}; the exact values lie in\n",
+             std::nextafter(proved_error(p, v) * 1.05, INFINITY));
+  line("price", v.price);
+  line("delta", v.delta);
+  line("gamma", v.gamma);
+  line("theta", v.theta);
+  line("vega", v.vega);
+  line("rho", v.rho);
+}
+
+void print_object(const price_request& request, const pricing& p,
+                  const std::optional<enclosed_valuation>& proved, const device& dev, double seconds,
                   double total) {
   const valuation& v = p.value;
   json object{{"schema", "vouch.price/1"}, {"version", version}};
@@ -46,6 +87,8 @@ void print_object(const price_request& request, const pricing& p, const device& 
   object["error_estimate"] = p.error_estimate;
   object["tolerance"] = request.method.finite_difference.tolerance;
   object["tolerance_met"] = p.tolerance_met;
+  object["error_bound"] = error_bound_json(p, proved);
+  object["enclosure"] = enclosure_json(proved);
   object["closed_form"] = p.closed_form ? number_or_null(*p.closed_form) : json(nullptr);
   object["method"] = name(p.method);
   object["grid"] = grid_json(p, request.method.finite_difference);
@@ -108,16 +151,20 @@ int cmd_price(std::span<const char* const> arguments) {
   const stopwatch solving;
   const pricing p = price(request.option, request.method);
   const double seconds = solving.seconds();
+  std::optional<enclosed_valuation> proved;
+  if (request.verify) proved = enclose_european_price(request.option.plain);
   if (!request.plot.empty()) write_surface_plot(request, p);
   if (!p.tolerance_met)
     log.warning(fmt::format("the tolerance {:.1e} was not reached; the error is about {:.1e}",
                             request.method.finite_difference.tolerance, p.error_estimate));
   if (request.common.json)
-    print_object(request, p, p.grid && p.grid->on_gpu ? dev : open_cpu(request.common), seconds,
+    print_object(request, p, proved, p.grid && p.grid->on_gpu ? dev : open_cpu(request.common), seconds,
                  clock.seconds());
   else
     print_text(request, p);
-  return p.tolerance_met ? goal_reached : goal_missed;
+  if (proved && !request.common.json) print_enclosure(p, *proved);
+  const bool unproved = proved && !std::isfinite(proved_error(p, *proved));
+  return p.tolerance_met && !unproved ? goal_reached : goal_missed;
 }
 
 }  // namespace vouch::cli

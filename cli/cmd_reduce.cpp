@@ -185,8 +185,9 @@ std::string summary(const reduce_result& r, double seconds) {
                           enclosure_lines(values, r));
   }
   const double gigabytes = static_cast<double>(r.bytes) * 1e-9;
-  return text + fmt::format("{:.3f} GB in {:.3f} s: {:.2f} GB/s, {:.1f} million matrices/s\n", gigabytes,
-                            seconds, gigabytes / seconds, static_cast<double>(r.count) * 1e-6 / seconds);
+  return text + fmt::format("{:.3f} GB in {:.3f} s: {:.2f} GB/s, {:.1f} million matrices/s, parsed by {}\n",
+                            gigabytes, seconds, gigabytes / seconds,
+                            static_cast<double>(r.count) * 1e-6 / seconds, r.method);
 }
 
 // The results as a set that vouch reduce reads: the count of results, and each behind a separator.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <vector>
 #include <vouch/price/words.hpp>
@@ -17,13 +18,15 @@ namespace {
 constexpr double any = -1.7976931348623157e308;  // the library checks what a number may be
 constexpr std::array<std::string_view, 4> schemes{"rannacher", "crank-nicolson", "implicit-euler",
                                                   "exponential"};
+// In the order of tridiagonal_method.
+constexpr std::array<std::string_view, 5> solvers{"auto", "thomas", "cyclic-reduction", "pcr", "partition"};
 constexpr std::array<std::string_view, 3> grids{"logarithmic", "uniform", "concentrated"};
 
 // Values as they are typed, before they mean something.
 struct typed {
   std::string type, exercise = "european", payoff = "vanilla", barrier, dividends, dates, rates, volatilities,
                     local;
-  std::string scheme, space;
+  std::string scheme, space, solver = "auto", dividend_model = "piecewise";
   std::optional<double> spot, strike, expiry, volatility;
   std::optional<std::int64_t> nodes, steps;
   std::optional<double> tolerance, level;
@@ -50,6 +53,8 @@ void declare(command_line& line, price_request& request, typed& t) {
   line.real("--rebate", o.rebate, any, "paid when it is knocked out, or at expiry if never in [0]");
   line.section("What changes in time (T:VALUE, T:VALUE, ... in years)");
   line.text("--dividends", "LIST", t.dividends, "cash dividends: when and how much the share falls");
+  line.choice("--dividend-model", "M", t.dividend_model, dividend_model_words,
+              "piecewise: the share falls; escrowed: only what is beyond them is random [piecewise]");
   line.text("--dates", "T,T,...", t.dates, "when a bermudan option may be exercised besides its expiry");
   line.text("--rates", "LIST", t.rates, "rate and volatility until each time, the last for ever");
   line.text("--volatilities", "LIST", t.volatilities, "");
@@ -59,11 +64,14 @@ void declare(command_line& line, price_request& request, typed& t) {
   line.choice("--scheme", "S", t.scheme, schemes,
               "finite differences: rannacher, crank-nicolson, implicit-euler or exponential");
   line.choice("--space", "G", t.space, grids, "their grid: logarithmic, uniform or concentrated [logarithmic]");
+  line.choice("--solver", "S", t.solver, solvers,
+              "of their steps on a CPU: auto, thomas, cyclic-reduction, pcr or partition [auto]");
   line.real("--tolerance", t.tolerance, 0, "error of the price, absolute [1e-6]");
   line.count("--grid", t.nodes, 8, "exactly so many nodes and time steps instead");
   line.count("--steps", t.steps, 1, "");
   line.flag("--greeks", request.method.finite_difference.greeks, "vega and rho also by finite differences");
   line.real("--implied", request.implied, 0, "the volatility at which a European option costs this");
+  line.flag("--verify", request.verify, "proved bounds of price and Greeks of a European call or put");
   add_precision_option(line, request.common);
   add_device_options(line, request.common);
   line.section("Input and output");
@@ -186,10 +194,13 @@ time_scheme scheme_of(const std::string& word) {
 void take_method(const typed& t, price_request& request) {
   pricing_options& method = request.method;
   fd_options& fd = method.finite_difference;
-  method.force_finite_difference = !t.scheme.empty() || !t.space.empty() || t.nodes || t.steps;
+  method.force_finite_difference =
+      !t.scheme.empty() || !t.space.empty() || t.nodes || t.steps || t.solver != "auto";
   fd.scheme = scheme_of(t.scheme);
   for (std::size_t k = 0; k < grids.size(); ++k)
     if (t.space == grids[k]) fd.grid = static_cast<grid_kind>(k);
+  fd.solver =
+      static_cast<tridiagonal_method>(std::find(solvers.begin(), solvers.end(), t.solver) - solvers.begin());
   if (t.nodes.has_value() != t.steps.has_value() && !(t.nodes && fd.scheme == time_scheme::exponential))
     throw usage_error("options --grid and --steps come together");
   if (t.nodes && t.tolerance) throw usage_error("options --grid and --tolerance exclude each other");
@@ -198,6 +209,16 @@ void take_method(const typed& t, price_request& request) {
   if (t.tolerance && !(*t.tolerance > 0)) throw usage_error("option --tolerance: it must be positive");
   fd.tolerance = t.tolerance.value_or(1e-6);
   if (request.common.precision != "double") fd.precision = solve_precision::mixed;
+}
+
+// What has no enclosure is refused before anything is computed.
+void check_verifiable(const price_request& request) {
+  const contract& c = request.option;
+  if (request.implied || c.exercise != exercise_style::european || !c.is_plain() ||
+      c.plain.payoff != payoff_kind::vanilla || c.plain.barrier != barrier_kind::none)
+    throw usage_error(
+        "option --verify: only the prices of European calls and puts with constant rates have proofs",
+        "leave out --verify, or what makes the option another one");
 }
 
 void take_book(const typed& t, const price_request& request) {
@@ -220,6 +241,7 @@ bool parse_price_request(std::span<const char* const> arguments, price_request& 
   take_method(t, request);
   if (!request.book.empty()) {
     take_book(t, request);
+    if (request.verify) throw usage_error("option --verify: books are not verified");
     return true;
   }
   if (!request.common.output.empty()) throw usage_error("-o FILE.csv is for --book");
@@ -228,10 +250,12 @@ bool parse_price_request(std::span<const char* const> arguments, price_request& 
   for (const std::string& date : split(t.dates, ','))
     request.option.exercise_dates.push_back(parse_real("--dates", date, any));
   request.option.dividends = pairs<cash_dividend>("--dividends", t.dividends);
+  request.option.model = dividend_model_of(t.dividend_model).value();
   request.option.rates = pairs<curve_step>("--rates", t.rates);
   request.option.volatilities = pairs<curve_step>("--volatilities", t.volatilities);
   request.option.local_volatility = read_table(t.local);
   check_writable(request.plot);
+  if (request.verify) check_verifiable(request);
   return true;
 }
 

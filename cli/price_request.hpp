@@ -16,6 +16,7 @@ struct price_request {
   contract option;
   pricing_options method;
   std::optional<double> implied;  // the price whose volatility is wanted
+  bool verify = false;            // enclose the exact price and Greeks
   std::string plot;
   std::string book;
 };

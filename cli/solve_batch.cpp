@@ -1,83 +1,40 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <optional>
 
 #include <nlohmann/json.hpp>
 #include <vouch/band/solve.hpp>
 #include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
+#include <vouch/io/npy.hpp>
 #include <vouch/text/file.hpp>
-#include <vouch/text/lines.hpp>
 #include <vouch/text/number.hpp>
+#include <vouch/verify/tridiagonal_bound.hpp>
 
+#include "batch_file.hpp"
 #include "command.hpp"
 #include "solve_band.hpp"
+#include "verification_forms.hpp"
 
 namespace vouch::cli {
 namespace {
 
-// Systems of a text file, one after another.
-struct batch_file {
-  std::vector<double> dl, d, du, b;
-  std::vector<std::int64_t> offsets{0};
-
-  void end_system() {
-    const auto rows = static_cast<std::int64_t>(d.size());
-    if (rows > offsets.back()) offsets.push_back(rows);
-  }
-  std::int64_t systems() const { return static_cast<std::int64_t>(offsets.size()) - 1; }
-};
-
-// "dl d du b"; text that begins with # is a remark.
-void take_row(const std::string& path, std::int64_t line_number, const std::string& line, batch_file& into) {
-  const char* at = line.data();
-  const char* const end = at + std::min(line.find('#'), line.size());
-  double values[4];
-  for (int k = 0; k < 4; ++k) {
-    while (at < end && (*at == ' ' || *at == '\t')) ++at;
-    const auto column = at - line.data() + 1;
-    if (at == end)
-      throw parse_error(path, line_number, column, fmt::format("{} numbers where a row has 4", k),
-                        "a row is: dl d du b; a blank line ends a system");
-    const parsed_number<double> number = parse_real(at, end);
-    if (number.error == number_error::overflow)
-      throw parse_error(path, line_number, column, "the number overflows");
-    if (number.error == number_error::malformed)
-      throw parse_error(path, line_number, column, "this is no number");
-    values[k] = number.value;
-    at = number.end;
-  }
-  while (at < end && (*at == ' ' || *at == '\t' || *at == '\r')) ++at;
-  if (at != end) throw parse_error(path, line_number, at - line.data() + 1, "more than 4 numbers in a row");
-  into.dl.push_back(values[0]);
-  into.d.push_back(values[1]);
-  into.du.push_back(values[2]);
-  into.b.push_back(values[3]);
-}
-
-batch_file read_batch(const std::string& path) {
-  line_reader reader{input_file(path)};
-  batch_file batch;
-  std::string line;
-  while (reader.next_line(line)) {
-    if (is_blank(line))
-      batch.end_system();
-    else if (!is_blank(line.substr(0, line.find('#'))))
-      take_row(path, reader.lines(), line, batch);
-  }
-  batch.end_system();
-  if (batch.systems() == 0) throw parse_error(path, 0, 0, "there is no system in the file");
-  return batch;
-}
-
 void write_answers(const std::string& path, const batch_file& batch, const std::vector<double>& x) {
   atomic_file file(path);
+  const batch_shape shape = batch.shape();
+  if (path.ends_with(".npy")) {
+    const auto all = static_cast<std::int64_t>(x.size());
+    const bool table = shape.offsets == nullptr && shape.systems > 1;
+    write_npy(file, view<const double>(x.data(), all), table ? shape.systems : all, table ? shape.n : 1, false);
+    file.commit();
+    return;
+  }
   std::string text;
-  for (std::int64_t s = 0; s < batch.systems(); ++s) {
+  for (std::int64_t s = 0; s < shape.systems; ++s) {
     if (s > 0) text += '\n';
-    for (std::int64_t i = batch.offsets[static_cast<std::size_t>(s)];
-         i < batch.offsets[static_cast<std::size_t>(s) + 1]; ++i)
-      text += number_text(x[static_cast<std::size_t>(i)]) + '\n';
+    for (std::int64_t i = 0; i < shape.rows(s); ++i)
+      text += number_text(x[static_cast<std::size_t>(shape.at(s, i))]) + '\n';
     if (text.size() < (std::size_t{1} << 20)) continue;
     file.write(text);
     text.clear();
@@ -103,13 +60,13 @@ tridiagonal_report solve_all(const device& dev, const batch_file& batch, const t
     d = place(batch.d);
     du = place(batch.du);
     b = place(batch.b);
-    answer = array<T>(dev, d.size());
+    answer = array<T>(dev, b.size());
   });
-  const batch_shape shape = ragged(batch.offsets);
+  const batch_shape shape = batch.shape();
   tridiagonal_report report;
   timed(times.solve, [&] {
-    report = solve<T>(dev, {dl.data(), d.data(), du.data(), shape}, {b.data(), shape}, {answer.data(), shape},
-                      options);
+    report = solve<T>(dev, {dl.data(), d.data(), du.data(), batch.matrix_shape()}, {b.data(), shape},
+                      {answer.data(), shape}, options);
   });
   timed(times.transfer, [&] {
     const std::vector<T> back = answer.to_vector();
@@ -118,15 +75,35 @@ tridiagonal_report solve_all(const device& dev, const batch_file& batch, const t
   return report;
 }
 
+// Bounds for the systems as the file has them, whatever the precision of the solution; refinement may change x.
+verification verify_batch(const solve_request& request, const device& dev, const batch_file& batch,
+                          std::vector<double>& x) {
+  const auto dl = array<double>::from(dev, batch.dl), d = array<double>::from(dev, batch.d),
+             du = array<double>::from(dev, batch.du), b = array<double>::from(dev, batch.b);
+  array<double> answer = array<double>::from(dev, x), radius(dev, answer.size());
+  const batch_shape shape = batch.shape();
+  const tridiagonal_bound bound = bound_error(
+      dev, {dl.data(), d.data(), du.data(), batch.matrix_shape()}, {b.data(), shape}, {answer.data(), shape},
+      {radius.data(), shape}, {request.verification.within, request.verification.relative(), 10});
+  const device cpu = device::cpu(1);
+  const array<double> improved = answer.to(cpu);
+  x.assign(improved.begin(), improved.end());
+  verification all;
+  all.rows = improved.size();
+  all.radius = radius.to(cpu);
+  take_batch(all, bound, improved);
+  return all;
+}
+
 nlohmann::ordered_json batch_json(const solve_request& request, const batch_file& batch,
-                                  const tridiagonal_report& report, const device& dev, const batch_times& times,
-                                  double total) {
-  const auto rows = static_cast<std::int64_t>(batch.d.size());
+                                  const tridiagonal_report& report, const std::optional<verification>& verified,
+                                  const device& dev, const batch_times& times, double total) {
+  const auto rows = static_cast<std::int64_t>(batch.b.size());
   nlohmann::ordered_json object{{"schema", "vouch.solve/1"}, {"version", version}};
   object["matrix"] =
-      matrix_json(request.matrix, rows, rows, 3 * rows - 2 * batch.systems(), report.matrix.symmetric);
+      matrix_json(request.matrix, rows, rows, 3 * rows - 2 * batch.systems, report.matrix.symmetric);
   object["batch"] = {
-      {"systems", batch.systems()}, {"missed", report.systems_missed}, {"first_missed", report.first_missed}};
+      {"systems", batch.systems}, {"missed", report.systems_missed}, {"first_missed", report.first_missed}};
   object["method"] = report.method;
   object["preconditioner"] = "none";
   object["precision"] = report.precision;
@@ -138,7 +115,7 @@ nlohmann::ordered_json batch_json(const solve_request& request, const batch_file
   object["residual"] = {{"relative_true", report.relative_true()},
                         {"relative_recurrence", nullptr},
                         {"backward_error", report.backward_error}};
-  object["error_bound"] = nullptr;
+  object["error_bound"] = verified ? to_json(*verified) : nlohmann::ordered_json(nullptr);
   object["repeat"] = {{"count", 1}, {"mean_s", times.solve}, {"stddev_s", 0.0}};
   object["time_s"] = {{"read", times.read},   {"setup", 0.0},         {"transfer", times.transfer},
                       {"solve", times.solve}, {"write", times.write}, {"total", total}};
@@ -155,8 +132,8 @@ int solve_batch(const solve_request& request, const console& log) {
   batch_times times;
   batch_file batch;
   timed(times.read, [&] { batch = read_batch(request.matrix); });
-  log.line(fmt::format("batch      {}: {} tridiagonal systems, {} rows in all", request.matrix, batch.systems(),
-                       batch.d.size()));
+  log.line(fmt::format("batch      {}: {} tridiagonal systems, {} rows in all", request.matrix, batch.systems,
+                       batch.b.size()));
   const tridiagonal_options options = band_options(request);
   std::vector<double> x;
   const tridiagonal_report report = request.common.precision == "single"
@@ -164,18 +141,24 @@ int solve_batch(const solve_request& request, const console& log) {
                                         : solve_all<double>(dev, batch, options, x, times);
   log.line(fmt::format("method     {}: {}", report.method, report.engine));
   for (const std::string& warning : report.warnings) log.warning(warning);
-  const bool reached = vouch::goal_reached(report.status);
+  std::optional<verification> verified;
+  if (request.verification.asked())
+    verified = has_solution(report.status) ? verify_batch(request, dev, batch, x)
+                                           : unverified("there is no solution to verify");
+  if (verified) log_verification(log, *verified);
+  const bool reached = vouch::goal_reached(report.status) && (!verified || verified->reached);
   const bool written = !request.common.output.empty() && has_solution(report.status);
   if (written) timed(times.write, [&] { write_answers(request.common.output, batch, x); });
+  if (verified) write_bounds(request.verification, array<double>::from(device::cpu(1), x), *verified);
   if (request.common.json) {
-    print_json(batch_json(request, batch, report, dev, times, clock.seconds()));
+    print_json(batch_json(request, batch, report, verified, dev, times, clock.seconds()));
   } else {
     fmt::print("{}: {}\n", name(report.status), report.reason);
-    fmt::print("{} of {} systems solved", batch.systems() - report.systems_missed, batch.systems());
+    fmt::print("{} of {} systems solved", batch.systems - report.systems_missed, batch.systems);
     if (std::isfinite(report.relative_true()))
       fmt::print("; worst relative residual {:.3g}, backward error {:.2g}", report.relative_true(),
                  report.backward_error);
-    fmt::print("\n");
+    fmt::print("\n{}", verified ? sentence(*verified) : "");
     if (!request.common.output.empty())
       fmt::print("{}\n",
                  written ? "x written to " + request.common.output : "no x written: there is none of use");

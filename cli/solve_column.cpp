@@ -5,13 +5,16 @@
 #include <algorithm>
 #include <cmath>
 #include <vouch/core/error.hpp>
+#include <vouch/solve/async.hpp>
 #include <vouch/solve/cg_many.hpp>
 #include <vouch/solve/cg_mixed.hpp>
 #include <vouch/solve/direct.hpp>
 #include <vouch/solve/gauss_seidel.hpp>
 #include <vouch/solve/jacobi.hpp>
 #include <vouch/solve/precond/make.hpp>
+#include <vouch/solve/room.hpp>
 #include <vouch/solve/sor.hpp>
+#include <vouch/solve/sparse_lu.hpp>
 
 #include "rounded.hpp"
 
@@ -159,24 +162,39 @@ sweep_order order_of(const solve_request& request) {
   return request.sweep == "backward" ? sweep_order::backward : sweep_order::forward;
 }
 
-// Sweeps over a sparse or a dense matrix, or factorisations of a dense one.
+// Sweeps over a sparse or a dense matrix, or its factorisation.
 template <real T>
 class matrix_solver final : public device_solver<T> {
  public:
   matrix_solver(const solve_request& request, const linear_system& system, const device& cpu, const device& dev,
                 solve_times& times)
       : device_solver<T>(request, cpu, dev), request_(request), system_(system) {
+    if (dev.is_cuda()) check_room(dev);
     if (system.dense)
       place_entries(cpu, times);
     else if constexpr (sizeof(T) == 4)
       sparse_ = place_single(system, cpu, dev, times);
     else
       sparse_ = place_double(system, dev, times);
+    if (request.method == "sparse-lu") timed(times.setup, [&] { factors_ = factorise<T>(dev, sparse_.A); });
   }
   std::int64_t at_once() const override { return 1; }
   bool rounds_matrix() const override { return sparse_.rounded; }
 
  private:
+  // The matrix as sent, the form in which it is read, what the method makes besides.
+  void check_room(const device& gpu) const {
+    const std::string where = fmt::format("GPU {} for {}", gpu.index(), system_.file);
+    const bool mixed = request_.common.precision == "mixed";
+    constexpr auto size = static_cast<std::int64_t>(sizeof(T));
+    if (system_.dense)
+      check_dense_room(where, gpu.memory_free(), system_.rows(),
+                       (request_.is_direct() ? 3 : 2) * size + (mixed ? 8 : 0));
+    else
+      check_sparse_room(where, gpu.memory_free(), system_.rows(), system_.facts.nonzeros,
+                        2 * (size + 4) + (mixed ? 12 : 0), 16 + 10 * size);
+  }
+
   void place_entries(const device& cpu, solve_times& times) {
     const std::int64_t n = system_.rows();
     const std::int64_t ld = std::max<std::int64_t>(1, n);
@@ -200,6 +218,7 @@ class matrix_solver final : public device_solver<T> {
     try {
       if (request_.method == "lu") return {lu<T>(this->where(), transpose::no, dense_, b, x, goal)};
       if (request_.method == "cholesky") return {cholesky_or_lu(b, x, goal)};
+      if (request_.method == "sparse-lu") return {sparse_lu<T>(this->where(), sparse_.A, factors_, b, x, goal)};
       return {system_.dense ? sweep(b, x, goal, transpose::no, dense_) : sweep(b, x, goal, sparse_.A)};
     } catch (const value_error& e) {
       throw value_error(fmt::format("{}: {}", system_.file, e.what()), e.hint());
@@ -214,20 +233,26 @@ class matrix_solver final : public device_solver<T> {
   // A is one argument (sparse) or two (dense).
   template <class... Matrix>
   solve_report sweep(view<const T> b, view<T> x, const solve_goal& goal, Matrix... A) {
-    const acceleration accelerate{request_.anderson};
+    const acceleration accelerate{request_.anderson, request_.chebyshev};
     const double omega = request_.omega.value_or(1);
     const auto ordering =
         request_.ordering == "multicolor" ? sweep_ordering::multicolor : sweep_ordering::natural;
-    if (request_.method == "jacobi") return jacobi<T>(this->where(), A..., b, x, {goal, omega, accelerate});
+    const bool mixed = request_.common.precision == "mixed";
+    if (request_.method == "async") return async_relaxation<T>(this->where(), A..., b, x, {goal, omega, mixed});
+    if (request_.method == "jacobi")
+      return jacobi<T>(this->where(), A..., b, x, {goal, omega, accelerate, mixed});
     if (request_.method == "gauss-seidel")
-      return gauss_seidel<T>(this->where(), A..., b, x, {goal, order_of(request_), accelerate, ordering});
-    return sor<T>(this->where(), A..., b, x, {goal, omega, order_of(request_), accelerate, ordering});
+      return gauss_seidel<T>(this->where(), A..., b, x,
+                             {goal, order_of(request_), accelerate, ordering, mixed});
+    return sor<T>(this->where(), A..., b, x,
+                  {goal, omega, order_of(request_), accelerate, ordering, mixed, request_.omega_auto});
   }
 
   const solve_request& request_;
   const linear_system& system_;
   placed_matrix<T> sparse_;
-  array<T> entries_;  // of a dense matrix: in single precision, or on the GPU
+  lu_factors<T> factors_;  // of sparse-lu
+  array<T> entries_;       // of a dense matrix: in single precision, or on the GPU
   matrix_view<const T> dense_;
 };
 

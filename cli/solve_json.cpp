@@ -40,6 +40,7 @@ nlohmann::ordered_json solve_json(const solve_request& request, const linear_sys
   object["status"] = name(report.status);
   object["reason"] = report.reason;
   object["iterations"] = report.iterations;
+  object["reproducible"] = report.reproducible;
   object["tolerance"] = {{"relative", request.relative_tolerance()}, {"absolute", request.atol}};
   object["residual"] = {{"relative_true", finite_or_null(report.relative_true())},
                         {"relative_recurrence", finite_or_null(report.relative_recurrence())},

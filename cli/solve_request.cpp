@@ -17,10 +17,10 @@
 namespace vouch::cli {
 namespace {
 
-constexpr std::array<std::string_view, 13> methods{
-    "auto",     "cg",   "jacobi", "gauss-seidel",     "sor", "ssor",     "lu",
-    "cholesky", "band", "thomas", "cyclic-reduction", "pcr", "partition"};
-constexpr std::size_t first_band_method = 8;
+constexpr std::array<std::string_view, 15> methods{
+    "auto",      "cg",   "jacobi", "gauss-seidel",     "sor", "ssor",     "async", "lu", "cholesky",
+    "sparse-lu", "band", "thomas", "cyclic-reduction", "pcr", "partition"};
+constexpr std::size_t first_band_method = 10;
 constexpr std::array<std::string_view, 3> sweeps{"forward", "backward", "symmetric"};
 constexpr std::array<std::string_view, 2> orderings{"natural", "multicolor"};
 constexpr std::array<std::string_view, 2> rhs_words{"ones", "row-sums"};
@@ -83,7 +83,11 @@ void parse_stop(const std::string& rule, solve_request& request) {
 }
 
 void parse_acceleration(const std::string& given, solve_request& request) {
-  constexpr std::array<std::string_view, 1> names{"anderson"};
+  constexpr std::array<std::string_view, 2> names{"anderson", "chebyshev"};
+  request.chebyshev = given == "chebyshev";
+  if (request.chebyshev) return;
+  if (given.starts_with("chebyshev"))
+    throw usage_error("option --accel: chebyshev takes no parameter", "it estimates the spectrum by itself");
   const auto [name, value] = named_value("--accel", given, names, "depth", "anderson:2");
   request.anderson = static_cast<int>(parse_count("--accel", value, 1, 16));
 }
@@ -95,25 +99,26 @@ void check_method(const solve_request& request) {
     if (given) throw usage_error(fmt::format("option {}: --method {} takes none", option, m), who);
   };
   refuse(request.omega && (!request.is_stationary() || m == "gauss-seidel"), "--omega",
-         "jacobi, sor and ssor do");
+         "jacobi, sor, ssor and async do");
+  if (request.omega_auto && m != "sor" && m != "ssor")
+    throw usage_error(fmt::format("option --omega: --method {} takes no auto", m), "sor and ssor do");
   refuse(!request.sweep.empty() && m != "gauss-seidel" && m != "sor", "--sweep", "gauss-seidel and sor do");
-  refuse(!request.ordering.empty() && (!request.is_stationary() || m == "jacobi"), "--ordering",
+  refuse(!request.ordering.empty() && (!request.is_stationary() || m == "jacobi" || m == "async"), "--ordering",
          "gauss-seidel, sor and ssor do");
+  if (!request.is_stationary() || m == "async")
+    refuse(request.anderson > 0 || request.chebyshev, "--accel", "jacobi, gauss-seidel, sor and ssor do");
   if (!request.is_stationary()) {
-    refuse(request.anderson > 0, "--accel", "jacobi, gauss-seidel, sor and ssor do");
-    refuse(request.stop_mean_change.has_value(), "--stop mean-change", "jacobi, gauss-seidel, sor and ssor do");
+    refuse(request.stop_mean_change.has_value(), "--stop mean-change", "sweeps do");
     if (!request.is_direct()) return;
     refuse(request.precondition != "none", "--precond", "cg does");
     refuse(request.common.precision == "mixed", "--precision mixed", "take double or single");
     refuse(!request.by_residual(), request.fixed_iterations ? "--fixed-iterations" : "--stop", "cg does");
-    refuse(parse_device(request.common.device).cuda, "--device cuda", "it runs on the CPU");
     return;
   }
   if (request.omega && !(*request.omega > 0 && *request.omega < 2))
     throw usage_error(fmt::format("option --omega: {} does not lie between 0 and 2", *request.omega),
                       "outside of it the iteration diverges");
   refuse(request.precondition != "none", "--precond", "cg does");
-  refuse(request.common.precision == "mixed", "--precision mixed", "take double or single");
 }
 
 // A file is a file; but a missing one whose name is nearly a word of this option is that word mistyped.
@@ -134,32 +139,33 @@ void check_outputs(const std::array<std::string, 4>& paths) {
   }
 }
 
-void declare(command_line& line, solve_request& request, std::string& stop, std::string& accelerate) {
+void declare(command_line& line, solve_request& request, std::string& stop, std::string& accelerate,
+             std::string& omega) {
   line.example("vouch solve A.mtx", "A x = (1, ..., 1), how good x is");
   line.example("vouch solve A.mtx --rhs b.txt -o x.txt", "with a right-hand side; x to a file");
   line.example("vouch solve A.mtx --precond ic0 --rtol 1e-10", "preconditioned, more digits");
-  line.example("vouch solve A.npy --method gauss-seidel", "sweeps, for dominant matrices, dense as well");
   line.example("vouch solve A.mtx --plot curve.svg --json", "convergence plot; result for programs");
   line.argument("A", request.matrix, "Matrix Market file (.gz as well), for sweeps also .npy");
 
   line.section("System");
   line.text("--rhs", "B", request.rhs, "ones, row-sums (A*ones) or a file: .mtx, .npy, text [ones]");
   line.flag("--batch", request.batch,
-            "A has tridiagonal systems: a row a line, dl d du b, a blank line between");
+            "A has tridiagonal systems: a row a line, dl d du b, a blank line between;");
+  line.note("", "or .npz with arrays dl, d, du, b, a system in each row");
   line.text("--initial", "X", request.initial, "the start: zeros, ones or a file [zeros]");
   line.text("-o,--output", "FILE", request.common.output, "write x to FILE: .txt, .mtx or .npy");
 
   line.section("Method");
   line.choice("--method", "NAME", request.method, methods,
-              "auto, cg, jacobi, gauss-seidel, sor, ssor, lu, cholesky; tridiagonal: [auto]");
-  line.note("", "band (auto there), thomas, cyclic-reduction, pcr, partition");
-  line.real("--omega", request.omega, -std::numeric_limits<double>::max(),
-            "relaxation of jacobi, sor and ssor, between 0 and 2 [1]");
+              "auto, cg, jacobi, gauss-seidel, sor, ssor, async, lu, cholesky, sparse-lu [auto]");
+  line.note("", "tridiagonal: band (auto there), thomas, cyclic-reduction, pcr, partition");
+  line.text("--omega", "X", omega, "relaxation of jacobi, sor, ssor, async, in (0, 2); sor, ssor: auto [1]");
   line.choice("--sweep", "ORDER", request.sweep, sweeps,
               "of gauss-seidel, sor: forward, backward or symmetric");
   line.choice("--ordering", "NAME", request.ordering, orderings,
               "of gauss-seidel, sor, ssor: natural or multicolor [natural]");
-  line.text("--accel", "anderson:M", accelerate, "of sweeps: mix M earlier iterates, 1 to 16");
+  line.text("--accel", "NAME", accelerate, "of sweeps: anderson:M mixes M earlier iterates, 1 to 16;");
+  line.note("", "chebyshev for real spectra, its bounds estimated and checked");
   line.text("--precond", "NAME", request.precondition, "preconditioner, with its parameter if any [none]:");
   line.note("", list(precondition_names()));
   add_precision_option(line, request.common);
@@ -194,12 +200,15 @@ bool is_band_method(const std::string& method) {
 
 bool parse_solve_request(std::span<const char* const> arguments, solve_request& request) {
   command_line line("solve", "solve A x = b and say how good x is");
-  std::string stop, accelerate;
-  declare(line, request, stop, accelerate);
+  std::string stop, accelerate, omega;
+  declare(line, request, stop, accelerate, omega);
   if (!line.parse(arguments)) return false;
 
   if (!stop.empty()) parse_stop(stop, request);
   if (!accelerate.empty()) parse_acceleration(accelerate, request);
+  request.omega_auto = omega == "auto";
+  if (!omega.empty() && !request.omega_auto)
+    request.omega = parse_real("--omega", omega, -std::numeric_limits<double>::max());
   check_method(request);
   if (!stop.empty() && request.fixed_iterations)
     throw usage_error("options --stop and --fixed-iterations exclude each other");
@@ -212,8 +221,6 @@ bool parse_solve_request(std::span<const char* const> arguments, solve_request& 
   check_precondition(request.precondition);
   parse_device(request.common.device);
   check_verification(request.verification);
-  if (request.batch && request.verification.asked())
-    throw usage_error("option --verify: batches of tridiagonal systems are not verified");
   check_outputs({request.common.output, request.history, request.plot, request.verification.bounds});
   return true;
 }

@@ -28,10 +28,12 @@ struct solve_request {
   std::optional<std::int64_t> fixed_iterations;
   std::optional<double> stop_recurrence;
   std::optional<double> stop_mean_change;
-  std::optional<double> omega;  // of jacobi, sor and ssor
+  std::optional<double> omega;  // of jacobi, sor, ssor and async
+  bool omega_auto = false;      // of sor and ssor: estimated
   std::string sweep;            // of gauss-seidel and sor: forward, backward or symmetric
   std::string ordering;         // of gauss-seidel, sor and ssor: natural or multicolor
   int anderson = 0;             // earlier iterates that acceleration keeps
+  bool chebyshev = false;
   verification_request verification;
   std::string history;
   std::string plot;
@@ -39,8 +41,10 @@ struct solve_request {
   /// The relative tolerance that holds: as given, else the precision's own.
   double relative_tolerance() const;
   /// Whether the method factorises a dense matrix: lu or cholesky.
-  bool is_direct() const { return method == "lu" || method == "cholesky"; }
-  /// Whether the method is one of sweeps: jacobi, gauss-seidel, sor or ssor.
+  bool is_dense_direct() const { return method == "lu" || method == "cholesky"; }
+  /// Whether the method factorises: those and sparse-lu.
+  bool is_direct() const { return is_dense_direct() || method == "sparse-lu"; }
+  /// Whether the method is one of sweeps: jacobi, gauss-seidel, sor, ssor or async.
   bool is_stationary() const {
     return method != "auto" && method != "cg" && !is_direct() && !is_band_method(method);
   }

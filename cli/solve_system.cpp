@@ -95,25 +95,44 @@ csr<double> sparsify(const device& cpu, matrix_view<const double> dense) {
   return A;
 }
 
-// Sweeps take dense matrices as such, conjugate gradients make them sparse, factorisations sparse ones dense.
+// Sweeps take dense matrices as such; conjugate gradients and the sparse factorisation make them sparse, the
+// dense factorisations sparse ones dense.
 void read_into(const device& cpu, const solve_request& request, linear_system& system) {
-  if (request.method == "cg") {
+  if (request.method == "cg" || request.method == "sparse-lu") {
     system.A = read_csr(cpu, request.matrix);
     return;
   }
   std::variant<csr<double>, vectors> read = read_matrix(cpu, request.matrix);
   if (auto* dense = std::get_if<vectors>(&read))
     system.dense = std::move(*dense);
-  else if (request.is_direct())
+  else if (request.is_dense_direct())
     system.dense = densify(cpu, std::get<csr<double>>(read).all());
   else
     system.A = std::move(std::get<csr<double>>(read));
 }
 
+// The smallest ratio of a diagonal entry to the rest of its row from which on sweeps are few: each leaves at
+// most its inverse of the error.
+constexpr double dominant_enough = 1.25;
+
+// What auto means for a sparse matrix that is not fit for conjugate gradients: sweeps, or a factorisation.
+void settle_sparse_method(solve_request& request, const linear_system& system, bool on_gpu) {
+  if (not_spd_reason(system.facts).empty() || request.common.precision == "mixed" || on_gpu) return;
+  if (system.facts.dominant == dominance::strict && system.facts.dominance_ratio >= dominant_enough &&
+      request.precondition == "none") {
+    request.method = "gauss-seidel";
+    request.method_why = "sparse, every row dominates";
+  } else if (!request.wants_iterations()) {
+    request.method = "sparse-lu";
+    request.method_why = system.facts.symmetric ? "sparse, not positive definite" : "sparse, not symmetric";
+  }
+}
+
 // What auto means for a dense matrix: a factorisation, on the CPU; iterations where they are asked for.
 void settle_method(const device& cpu, solve_request& request, linear_system& system) {
-  if (request.method != "auto" || !system.dense || !system.facts.square) return;
+  if (request.method != "auto" || !system.facts.square) return;
   const bool on_gpu = parse_device(request.common.device).cuda, mixed = request.common.precision == "mixed";
+  if (!system.dense) return settle_sparse_method(request, system, on_gpu);
   if (!request.wants_iterations() && !on_gpu && !mixed && lapack::present()) {
     const bool definite = not_spd_reason(system.facts).empty();
     request.method = definite ? "cholesky" : "lu";
@@ -142,8 +161,7 @@ void check_matrix(const solve_request& request, const linear_system& system) {
   if (!refusal.empty())
     throw value_error(
         fmt::format("{}: {}", request.matrix, refusal),
-        "conjugate gradients need a symmetric positive definite matrix; --method gauss-seidel and "
-        "others do not");
+        "conjugate gradients need a symmetric positive definite matrix; --method sparse-lu takes any");
 }
 
 bool is_file(const std::string& rhs_or_start) {
@@ -153,6 +171,7 @@ bool is_file(const std::string& rhs_or_start) {
 }  // namespace
 
 void take_rhs(const device& cpu, const std::string& from, linear_system& system) {
+  system.rhs = from;
   if (from == "ones") {
     system.b = filled(cpu, system.rows(), 1);
   } else if (from == "row-sums") {

@@ -20,6 +20,7 @@ namespace vouch::cli {
 /// A X = B with as many columns as there are right-hand sides, on the CPU.
 struct linear_system {
   std::string file;
+  std::string rhs;               // ones, row-sums or a file
   csr<double> A;                 // empty where the matrix is dense
   std::optional<vectors> dense;  // by columns
   structure_facts facts;
@@ -44,8 +45,8 @@ struct linear_system {
 /// Throws  what the readers throw; shape_error  a wrong length: the text names the files
 void take_rhs(const device& cpu, const std::string& from, linear_system& system);
 
-/// Reads the files of the request and checks that they fit together; settles what --method auto means for a
-/// dense matrix.
+/// Reads the files of the request and checks that they fit together; settles what --method auto means where
+/// the matrix is dense or not fit for conjugate gradients.
 ///
 /// Throws  what the readers throw; value_error where conjugate gradients are asked for and the matrix cannot be
 ///         symmetric positive definite, shape_error where it is not square,

@@ -45,7 +45,9 @@ std::string method_text(const solve_request& request) {
   if (!request.sweep.empty()) text += ", " + request.sweep;
   if (request.ordering == "multicolor") text += ", multicolor";
   if (request.omega) text += fmt::format(", omega {}", *request.omega);
+  if (request.omega_auto) text += ", omega estimated";
   if (request.anderson > 0) text += fmt::format(", mixed by Anderson's method over {}", request.anderson);
+  if (request.chebyshev) text += ", accelerated by Chebyshev's method";
   return text;
 }
 

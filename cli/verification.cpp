@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <vector>
@@ -11,12 +12,15 @@
 #include <vouch/interval/rounding.hpp>
 #include <vouch/io/vectors.hpp>
 #include <vouch/verify/error_bound.hpp>
+#include <vouch/verify/interval_data.hpp>
 #include <vouch/verify/prove.hpp>
 
 #include "command_line.hpp"
 #include "common.hpp"
+#include "data_radii.hpp"
 #include "solve_system.hpp"
 #include "usage.hpp"
+#include "verification_forms.hpp"
 
 namespace vouch::cli {
 namespace {
@@ -41,18 +45,14 @@ csr<double> as_rows(const device& cpu, matrix_view<const double> M) {
           array<double>::from(cpu, val)};
 }
 
-// Joins the bound of a column to those before: the worst of each number.
-void add_column(verification& all, const error_bound& one, bool first) {
-  all.method = one.method;
-  if (first || !one.verified || (all.verified && !one.reached)) all.reason = one.reason;
-  all.verified = (first || all.verified) && one.verified;
-  all.reached = (first || all.reached) && one.reached;
-  all.digits = first ? one.digits() : std::min(all.digits, one.digits());
-  all.max_absolute = std::max(all.max_absolute, one.max_absolute);
-  all.max_relative = std::max(all.max_relative, one.max_relative);
-  all.median_relative = std::max(all.median_relative, one.median_relative);
-  all.condition_estimate = one.condition_estimate;
-  all.refinements = std::max(all.refinements, one.refinements);
+// A number, or else the name of a file.
+void take_radius(const char* option, const std::string& given, double& number, std::string& file) {
+  std::error_code ignored;
+  if (given.empty()) return;
+  if (std::filesystem::exists(given, ignored))
+    file = given;
+  else
+    number = parse_real(option, given, 0);
 }
 
 nlohmann::ordered_json known(bool there, double value) {
@@ -68,8 +68,10 @@ double verification_request::relative() const {
 
 void add_bound_options(command_line& line, verification_request& request) {
   line.text("--bounds", "FILE", request.bounds, "lower and upper bound of every component");
-  line.real("--matrix-radius", request.within.matrix, 0, "entries of A are known to this relative radius [0]");
-  line.real("--rhs-radius", request.within.rhs, 0, "");
+  line.text("--matrix-radius", "R", request.matrix_radius, "data known to R: relative, or a file of radii");
+  line.text("--rhs-radius", "R", request.rhs_radius, "");
+  line.flag("--decimal", request.decimal,
+            "bound for the decimal numbers of the files, not their nearest doubles");
 }
 
 void add_verification_options(command_line& line, verification_request& request) {
@@ -79,7 +81,10 @@ void add_verification_options(command_line& line, verification_request& request)
 }
 
 void check_verification(verification_request& request) {
-  const bool more = !request.bounds.empty() || request.within.matrix > 0 || request.within.rhs > 0;
+  take_radius("--matrix-radius", request.matrix_radius, request.within.matrix, request.matrix_file);
+  take_radius("--rhs-radius", request.rhs_radius, request.within.rhs, request.rhs_file);
+  const bool more = !request.bounds.empty() || request.within.matrix > 0 || request.within.rhs > 0 ||
+                    request.has_radii_of_entries();
   if (more && !request.asked()) request.digits = 0;
   if (!request.asked()) return;
   if (*request.digits >= 1 && (*request.digits != std::floor(*request.digits) || *request.digits > most_digits))
@@ -87,6 +92,19 @@ void check_verification(verification_request& request) {
                       "a number below 1 is a relative error, as in --verify 1e-12");
   if (request.within.matrix >= 1) throw usage_error("option --matrix-radius: must be below 1");
   if (!request.bounds.empty()) check_writable(request.bounds);
+}
+
+void add_column(verification& all, const error_bound& one, bool first) {
+  all.method = one.method;
+  if (first || !one.verified || (all.verified && !one.reached)) all.reason = one.reason;
+  all.verified = (first || all.verified) && one.verified;
+  all.reached = (first || all.reached) && one.reached;
+  all.digits = first ? one.digits() : std::min(all.digits, one.digits());
+  all.max_absolute = std::max(all.max_absolute, one.max_absolute);
+  all.max_relative = std::max(all.max_relative, one.max_relative);
+  all.median_relative = std::max(all.median_relative, one.median_relative);
+  all.condition_estimate = one.condition_estimate;
+  all.refinements = std::max(all.refinements, one.refinements);
 }
 
 verification unverified(const std::string& reason) {
@@ -107,14 +125,28 @@ verification verify_columns(const verification_request& request, const device& c
   }
   const structure_facts facts = system.dense ? structure<double>(cpu, rows.all()) : system.facts;
   verification all;
-  const std::unique_ptr<certificate> proof = prove_nonsingular(dev, A, facts, request.within, all.reason);
+  // Radii of entries come after the bound for A and b themselves.
+  const bool of_entries = request.has_radii_of_entries();
+  if (!of_entries && verify_by_form(request, cpu, dev, system, x, all)) {
+    all.seconds = clock.seconds();
+    return all;
+  }
+  const uncertainty within = of_entries ? uncertainty{} : request.within;
+  system_radii radii;
+  if (of_entries) radii = read_radii(cpu, request, system, system.dense ? rows.all() : system.A.all());
+  data_radii data{std::move(radii.matrix), {}};
+  const std::unique_ptr<certificate> proof = prove_nonsingular(dev, A, facts, within, all.reason);
   const std::int64_t n = all.rows = system.rows();
   if (proof != nullptr) all.radius = array<double>(cpu, n * system.columns);
   for (std::int64_t j = 0; j < system.columns && proof != nullptr; ++j) {
     const auto size = static_cast<std::size_t>(n);
     const auto b = array<double>::from(dev, {system.b.data() + j * n, size});
     auto x_j = array<double>::from(dev, {x.data() + j * n, size});
-    const error_bound bound = bound_error(dev, A, *proof, b, x_j, {request.within, request.relative(), 10});
+    error_bound bound = bound_error(dev, A, *proof, b, x_j, {within, request.relative(), 10});
+    if (of_entries) {
+      data.rhs = array<double>::from(cpu, {radii.rhs.data() + j * n, size});
+      widen_to_data(dev, *proof, data, x_j, request.relative(), bound);
+    }
     add_column(all, bound, j == 0);
     copy_bytes(x.data() + j * n, cpu, x_j.data(), dev, size * sizeof(double));
     copy_bytes(all.radius.data() + j * n, cpu, bound.radius.data(), dev, size * sizeof(double));

@@ -11,6 +11,10 @@
 
 #include "console.hpp"
 
+namespace vouch {
+struct error_bound;
+}
+
 namespace vouch::cli {
 
 class command_line;
@@ -19,17 +23,22 @@ struct linear_system;
 /// What is asked for.
 struct verification_request {
   std::optional<double> digits;  // below 1: a relative error; from 1: decimal digits; 0: whatever can be proved
-  uncertainty within;
-  std::string bounds;  // a file
+  std::string matrix_radius, rhs_radius;  // numbers or files, as given
+  uncertainty within;                     // the numbers
+  std::string matrix_file, rhs_file;      // the files
+  bool decimal = false;                   // about the decimal numbers as they are written
+  std::string bounds;                     // a file
 
   bool asked() const { return digits.has_value(); }
+  /// Whether there is more to the radii than one relative number for all.
+  bool has_radii_of_entries() const { return decimal || !matrix_file.empty() || !rhs_file.empty(); }
   /// The relative error that every component must be proved to keep; 0 for any.
   double relative() const;
 };
 
-/// --verify, --bounds, --matrix-radius and --rhs-radius.
+/// --verify, --bounds, --matrix-radius, --rhs-radius and --decimal.
 void add_verification_options(command_line& line, verification_request& request);
-/// The last three.
+/// The last four.
 void add_bound_options(command_line& line, verification_request& request);
 /// Throws usage_error; file_error where the bounds could not be written.
 void check_verification(verification_request& request);
@@ -48,6 +57,8 @@ struct verification {
   array<double> radius;  // as x, on the CPU; empty where nothing was proved
 };
 
+/// Joins the bound of a column to those before: the worst of each number.
+void add_column(verification& all, const error_bound& one, bool first);
 /// Nothing proved, and why.
 verification unverified(const std::string& reason);
 

@@ -16,7 +16,7 @@ bool solve(const char* matrix_path, const char* solution_path) {
   const vouch::device cpu = vouch::device::cpu();
   const vouch::device dev = vouch::device::best();  // a GPU where there is one
 
-  const auto A = vouch::read_csr(cpu, matrix_path).to(dev);
+  const auto A = vouch::read_csr(dev, matrix_path);
   const auto b = vouch::array<double>::from(dev, std::vector<double>(static_cast<std::size_t>(A.rows), 1.0));
   auto x = vouch::array<double>::zeros(dev, A.rows);  // the start, then the solution
   const auto M = vouch::make_preconditioner<double>(dev, A, "jacobi");

@@ -37,6 +37,10 @@ class tool_bad_input : public testing::tool_test {
     write("bad.mtx", text);
     refuse("bad.mtx -o x.txt --history h.csv --plot p.svg --json", 2, start, part);
   }
+  void refuse_by_cg(const std::string& text, const std::string& start, const std::string& part = "") const {
+    write("bad.mtx", text);
+    refuse("bad.mtx --method cg -o x.txt --history h.csv --plot p.svg --json", 2, start, part);
+  }
 };
 
 const std::string head = "%%MatrixMarket matrix coordinate real general\n";
@@ -72,15 +76,15 @@ TEST_F(tool_bad_input, malformed_entries) {
 }
 
 TEST_F(tool_bad_input, matrices_that_conjugate_gradients_cannot_take) {
-  refuse_matrix(head + "2 3 2\n1 1 1\n2 2 1\n", "bad.mtx: the matrix is 2 by 3, not square");
-  refuse_matrix(head + "2 2 3\n1 1 1\n2 1 5\n2 2 1\n",
-                "bad.mtx: the matrix is not symmetric: entry (2, 1) is 5, entry (1, 2) is 0");
-  refuse_matrix("%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 1\n2 1 5\n",
-                "bad.mtx: ", "not symmetric");
-  refuse_matrix(head + "2 2 2\n1 1 1\n2 2 0\n", "bad.mtx: the diagonal entry of row 2 is zero");
-  refuse_matrix(head + "2 2 1\n1 1 1\n", "bad.mtx: the diagonal entry of row 2 is zero");
-  refuse_matrix(head + "2 2 2\n1 1 1\n2 2 -3\n", "bad.mtx: the diagonal entry of row 2 is not positive");
-  refuse_matrix(head + "2 2 2\n1 1 -1\n2 2 -3\n", "bad.mtx: ", "negate");
+  refuse_by_cg(head + "2 3 2\n1 1 1\n2 2 1\n", "bad.mtx: the matrix is 2 by 3, not square");
+  refuse_by_cg(head + "2 2 3\n1 1 1\n2 1 5\n2 2 1\n",
+               "bad.mtx: the matrix is not symmetric: entry (2, 1) is 5, entry (1, 2) is 0");
+  refuse_by_cg("%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 1\n2 1 5\n",
+               "bad.mtx: ", "not symmetric");
+  refuse_by_cg(head + "2 2 2\n1 1 1\n2 2 0\n", "bad.mtx: the diagonal entry of row 2 is zero");
+  refuse_by_cg(head + "2 2 1\n1 1 1\n", "bad.mtx: the diagonal entry of row 2 is zero");
+  refuse_by_cg(head + "2 2 2\n1 1 1\n2 2 -3\n", "bad.mtx: the diagonal entry of row 2 is not positive");
+  refuse_by_cg(head + "2 2 2\n1 1 -1\n2 2 -3\n", "bad.mtx: ", "negate");
 }
 
 TEST_F(tool_bad_input, values_beyond_single_precision) {

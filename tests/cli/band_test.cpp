@@ -1,8 +1,10 @@
 // vouch solve on tridiagonal matrices and batches of them.
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <nlohmann/json.hpp>
 
+#include "npz.hpp"
 #include "run_tool.hpp"
 #include "small_system.hpp"
 
@@ -98,6 +100,56 @@ TEST_F(tool_band, broken_batches_are_refused_with_their_place) {
   refuse("1 2 3 4 5\n", "s.txt:1:9: more than 4 numbers in a row");
   refuse("1 2 3 1e999\n", "s.txt:1:7: the number overflows");
   refuse("# nothing\n", "there is no system in the file");
+}
+
+// An archive with the arrays of a batch.
+std::string batch_archive(const std::string& matrix_shape, const std::vector<double> (&diagonals)[3],
+                          const std::string& shape, const std::vector<double>& b) {
+  std::vector<testing::zip_member> members;
+  const char* const names[] = {"dl.npy", "d.npy", "du.npy"};
+  for (int k = 0; k < 3; ++k)
+    members.push_back({names[k], testing::npy_file(matrix_shape, diagonals[k]), k == 1, false});
+  members.push_back({"b.npy", testing::npy_file(shape, b), true, false});
+  return testing::zip_writer().archive(members);
+}
+
+const double unused = std::numeric_limits<double>::quiet_NaN();
+
+TEST_F(tool_band, batch_from_an_archive) {
+  // [2 1; 1 2] x = (3, 3) and [4 1; 0 2] x = (6, 4).
+  write("a.npz", batch_archive("(2, 2)", {{unused, 1, unused, 0}, {2, 2, 4, 2}, {1, unused, 1, unused}},
+                               "(2, 2)", {3, 3, 6, 4}));
+  const json o = solve("--batch a.npz -o x.txt");
+  EXPECT_EQ(o["batch"]["systems"], 2);
+  EXPECT_EQ(o["status"], "converged");
+  EXPECT_EQ(content("x.txt"), "1\n1\n\n1\n2\n");
+  solve("--batch a.npz -o x.npy");
+  EXPECT_NE(content("x.npy").find("'fortran_order': False, 'shape': (2, 2)"), std::string::npos);
+  EXPECT_EQ(content("x.npy").substr(128), std::string("\0\0\0\0\0\0\xf0\x3f\0\0\0\0\0\0\xf0\x3f"
+                                                      "\0\0\0\0\0\0\xf0\x3f\0\0\0\0\0\0\0\x40",
+                                                      32));
+}
+
+TEST_F(tool_band, one_matrix_for_a_whole_archive) {
+  write("a.npz", batch_archive("(2,)", {{unused, 1}, {2, 2}, {1, unused}}, "(3, 2)", {3, 3, 6, 6, 4, 5}));
+  EXPECT_EQ(solve("--batch a.npz -o x.txt")["batch"]["systems"], 3);
+  EXPECT_EQ(content("x.txt"), "1\n1\n\n2\n2\n\n1\n2\n");
+  write("a.npz", batch_archive("(2,)", {{unused, 1}, {2, 2}, {1, unused}}, "(2,)", {3, 3}));
+  EXPECT_EQ(solve("--batch a.npz -o x.txt")["batch"]["systems"], 1);
+}
+
+TEST_F(tool_band, archives_that_hold_no_batch) {
+  const auto refuse = [&](const std::string& bytes, const std::string& message) {
+    write("s.npz", bytes);
+    const tool_result r = run("solve --batch s.npz");
+    EXPECT_EQ(r.code, 2);
+    EXPECT_NE(r.err.find(message), std::string::npos) << r.err;
+  };
+  refuse(testing::zip_writer().archive({}), "s.npz: there is no array d in it");
+  refuse(batch_archive("(2,)", {{1, 1}, {2, 2}, {1, 1}}, "(3,)", {3, 3, 3}), "s.npz: b is 3, d is 2");
+  refuse(batch_archive("(1, 2)", {{1, 1}, {2, 2}, {1, 1}}, "(2,)", {3, 3}), "s.npz: b is 2, d is 1 x 2");
+  refuse(batch_archive("(0,)", {{}, {}, {}}, "(0,)", {}), "there is no system in the file");
+  refuse(batch_archive("(2,)", {{1, 1}, {unused, 2}, {1, 1}}, "(2,)", {3, 3}), "d[0] is NaN");
 }
 
 }  // namespace

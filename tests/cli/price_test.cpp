@@ -32,6 +32,27 @@ TEST_F(tool_price, a_european_call) {
     EXPECT_TRUE(o.contains(key));
 }
 
+// 10.4505835721856... is the exact price; the grid's is farther from it than its bound says the least.
+TEST_F(tool_price, bounds_of_the_exact_price) {
+  const tool_result r = run("price --type call " + one + "--verify --json");
+  ASSERT_EQ(r.code, 0) << r.err;
+  const json o = json::parse(r.out);
+  const double lo = o["enclosure"]["price"][0], hi = o["enclosure"]["price"][1];
+  EXPECT_LE(lo, hi);
+  EXPECT_NEAR(lo, 10.4505835721856, 1e-12);
+  EXPECT_LT(hi - lo, 1e-12);
+  EXPECT_EQ(o["error_bound"]["verified"], true);
+  EXPECT_LE(o["error_bound"]["max_absolute"], 1e-12);
+  const json grid = json::parse(run("price --type call " + one + "--grid 101 --steps 50 --verify --json").out);
+  EXPECT_GE(grid["error_bound"]["max_absolute"].get<double>(), std::fabs(grid["price"].get<double>() - lo));
+  EXPECT_LE(grid["error_bound"]["max_absolute"], 0.1);
+  EXPECT_EQ(json::parse(run("price --type call " + one + "--json").out)["enclosure"], nullptr);
+  EXPECT_NE(run("price --type call " + one + "--verify").out.find("price  [10.45058357218"), std::string::npos);
+  for (const char* option : {"--exercise american", "--barrier up-out:150", "--payoff cash-digital",
+                             "--dividends 0.5:1", "--implied 10"})
+    EXPECT_EQ(run("price --type call " + one + "--verify " + option).code, 2) << option;
+}
+
 TEST_F(tool_price, an_american_put_two_ways) {
   const json fast = json::parse(run("price --type put --exercise american " + one + "--json").out);
   EXPECT_NEAR(fast["price"], 6.0903706, 1e-6);
@@ -62,6 +83,30 @@ TEST_F(tool_price, everything_that_changes_in_time) {
   EXPECT_NEAR(cost("--rates 0.5:0.03,1:0.07 --volatilities 1:0.2"), 10.4505835722, 1e-5);
   EXPECT_LT(cost("--rate 0.05 --volatility 0.2 --dividends 0.5:2"), 9.5);
   EXPECT_NEAR(cost("--rate 0.05 --volatility 0.2 --barrier down-out:90"), 8.6654, 1e-3);
+}
+
+TEST_F(tool_price, dividends_in_escrow) {
+  const auto cost = [&](const std::string& more) {
+    return json::parse(run("price --type call --json " + more).out)["price"].get<double>();
+  };
+  // What is random is 100 - 3 exp(-0.05 / 2).
+  const std::string rest = "--strike 100 --rate 0.05 --volatility 0.2 --expiry 1 ";
+  EXPECT_NEAR(cost(one + "--dividends 0.5:3 --dividend-model escrowed"),
+              cost("--spot 97.0740702639144 " + rest), 1e-12);
+  const tool_result r = run("price --type call " + one + "--dividends 0.5:3 --dividend-model escrow");
+  EXPECT_EQ(r.code, 2);
+  EXPECT_NE(r.err.find("escrowed"), std::string::npos) << r.err;
+}
+
+TEST_F(tool_price, a_solver_that_was_asked_for) {
+  const std::string grid = "price --type call " + one + "--grid 501 --steps 50 --json ";
+  const double expected = json::parse(run(grid).out)["price"];
+  for (const char* solver : {"thomas", "cyclic-reduction", "pcr", "partition"}) {
+    const json o = json::parse(run(grid + "--solver " + solver).out);
+    EXPECT_NEAR(o["price"], expected, 1e-10);
+    EXPECT_EQ(o["grid"]["solver"], solver);
+  }
+  EXPECT_EQ(run("price --type put --exercise american " + one + "--solver pcr").code, 2);
 }
 
 TEST_F(tool_price, implied_volatility) {

@@ -69,6 +69,7 @@ TEST_F(tool_reduce, output_is_a_set_again) {
   EXPECT_EQ(r.code, 0) << r.err;
   EXPECT_EQ(content("out.txt"), "2\n***\n 1 0\n-3 4\n***\n5 2\n3 9\n");
   EXPECT_NE(r.out.find("2 matrices, 2 by 2, integers"), std::string::npos) << r.out;
+  EXPECT_NE(r.out.find("parsed by "), std::string::npos) << r.out;
   EXPECT_EQ(reduced("out.txt --op range")["result"], json::parse(R"({"range": [[4, 2], [6, 5]]})"));
 }
 

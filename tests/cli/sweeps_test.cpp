@@ -4,6 +4,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include <vouch/core/device.hpp>
+#include <vouch/dense/cusolver.hpp>
 #include <vouch/dense/lapack.hpp>
 
 #include "run_tool.hpp"
@@ -151,6 +153,97 @@ TEST_F(tool_sweeps, dense_matrices_need_no_method) {
   }
 }
 
+TEST_F(tool_sweeps, chebyshev_and_async_solve_dense_and_sparse_systems) {
+  ASSERT_EQ(
+      run("gen banded-dominant -n 150 --solution integers --rhs b.txt --exact e.txt -q -o dense.npy").code, 0);
+  ASSERT_EQ(run("gen poisson-2d -n 24 --solution smooth --rhs c.txt --exact f.txt -q -o sparse.mtx").code, 0);
+  const json plain = solve("sparse.mtx --rhs c.txt --method jacobi");
+  for (const std::string method : {"jacobi --accel chebyshev", "ssor --omega 1 --accel chebyshev", "async"}) {
+    const json d = solve("dense.npy --rhs b.txt -o x.txt --method " + method);
+    EXPECT_EQ(d["status"], "converged") << method;
+    EXPECT_GE(d["error_bound"]["max_absolute"].get<double>(), largest_error("x.txt", "e.txt")) << method;
+    const json s = solve("sparse.mtx --rhs c.txt -o y.txt --method " + method);
+    EXPECT_EQ(s["status"], "converged") << method;
+    EXPECT_EQ(s["reproducible"], method != "async");
+    EXPECT_LE(largest_error("y.txt", "f.txt"), 1e-5) << method;
+    const int times = method == "async" ? 0 : 4;
+    EXPECT_LE(times * s["iterations"].get<int>(), plain["iterations"].get<int>()) << method;
+  }
+  write("A.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 4\n1 2 1\n2 2 4\n");
+  refused("--method async --accel chebyshev");
+  refused("--method async --ordering multicolor");
+  refused("--method async --sweep backward");
+  refused("--method jacobi --accel chebyshev:3");
+  refused("--method cg --accel chebyshev");
+  EXPECT_NE(refused("--method jacobi --accel chebychev").err.find("did you mean chebyshev"), std::string::npos);
+}
+
+TEST_F(tool_sweeps, factorisations_and_sweeps_run_on_a_gpu) {
+  if (cuda_devices().empty()) GTEST_SKIP() << "no GPU on this machine";
+  ASSERT_EQ(
+      run("gen banded-dominant -n 150 --solution integers --rhs b.txt --exact e.txt -q -o dense.npy").code, 0);
+  std::vector<std::string> methods{"jacobi", "async", "jacobi --accel chebyshev", "jacobi --precision mixed"};
+  if (cusolver::present()) methods.emplace_back("lu");
+  for (const std::string& method : methods) {
+    const json o = solve("dense.npy --rhs b.txt -o x.txt --device cuda --method " + method);
+    EXPECT_EQ(o["status"], "converged") << method;
+    EXPECT_EQ(o["device"]["kind"], "cuda");
+    EXPECT_LE(largest_error("x.txt", "e.txt"), 1e-5) << method;
+  }
+  ASSERT_EQ(run("gen poisson-2d -n 24 --solution smooth --rhs c.txt --exact f.txt -q -o sparse.mtx").code, 0);
+  for (const char* method : {"gauss-seidel", "ssor --omega 1.2", "sor --omega auto", "async",
+                             "gauss-seidel --ordering multicolor --precision mixed"}) {
+    const json o = solve(std::string("sparse.mtx --rhs c.txt -o y.txt --device cuda --method ") + method);
+    EXPECT_EQ(o["status"], "converged") << method;
+    EXPECT_LE(largest_error("y.txt", "f.txt"), 1e-5) << method;
+  }
+}
+
+TEST_F(tool_sweeps, mixed_precision_reaches_what_double_reaches) {
+  ASSERT_EQ(
+      run("gen banded-dominant -n 150 --solution integers --rhs b.txt --exact e.txt -q -o dense.npy").code, 0);
+  ASSERT_EQ(run("gen poisson-2d -n 12 --solution smooth --rhs c.txt --exact f.txt -q -o sparse.mtx").code, 0);
+  for (const std::string method : {"jacobi", "gauss-seidel", "gauss-seidel --sweep symmetric",
+                                   "ssor --omega 1.1", "async", "jacobi --accel chebyshev"}) {
+    const json d = solve("dense.npy --rhs b.txt -o x.txt --rtol 1e-13 --precision mixed --method " + method);
+    EXPECT_EQ(d["status"], "converged") << method;
+    EXPECT_EQ(d["precision"], "mixed");
+    EXPECT_LE(largest_error("x.txt", "e.txt"), 1e-10) << method;
+    EXPECT_GE(d["error_bound"]["max_absolute"].get<double>(), largest_error("x.txt", "e.txt")) << method;
+    const json s = solve("sparse.mtx --rhs c.txt -o y.txt --rtol 1e-12 --precision mixed --method " + method);
+    EXPECT_EQ(s["status"], "converged") << method;
+    EXPECT_LE(largest_error("y.txt", "f.txt"), 1e-9) << method;
+  }
+  const tool_result counted = run("solve dense.npy --method jacobi --precision mixed --fixed-iterations 3");
+  EXPECT_EQ(counted.code, 0);
+  EXPECT_NE(counted.err.find("counted in double sweeps"), std::string::npos) << counted.err;
+}
+
+TEST_F(tool_sweeps, omega_is_estimated_and_checked) {
+  ASSERT_EQ(run("gen poisson-2d -n 40 --rhs b.txt -q -o A.mtx").code, 0);
+  const json plain = solve("A.mtx --rhs b.txt --method gauss-seidel");
+  // Young's: 2 / (1 + sin(pi / 41)) = 1.8577; the radius of SOR is then 0.8577, that of Gauss-Seidel 0.9941.
+  const json best = solve("A.mtx --rhs b.txt --method sor --omega 1.8577");
+  const json found = solve("A.mtx --rhs b.txt --method sor --omega auto");
+  EXPECT_EQ(found["status"], "converged");
+  EXPECT_LE(found["iterations"].get<int>(), 2 * best["iterations"].get<int>());
+  EXPECT_LE(8 * found["iterations"].get<int>(), plain["iterations"].get<int>());
+  const json symmetric = solve("A.mtx --rhs b.txt --method ssor --omega auto");
+  EXPECT_LE(8 * symmetric["iterations"].get<int>(), plain["iterations"].get<int>());
+  // The Jacobi iteration's eigenvalues lie on a circle: no omega is found, the sweeps go on.
+  std::string ring = "%%MatrixMarket matrix coordinate real general\n41 41 82\n";
+  for (int i = 0; i < 41; ++i)
+    ring += std::to_string(i + 1) + " " + std::to_string(i + 1) + " 1\n" + std::to_string(i + 1) + " " +
+            std::to_string((i + 1) % 41 + 1) + " -0.95\n";
+  write("A.mtx", ring);
+  const tool_result r = run("solve A.mtx --method sor --omega auto");
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_NE(r.err.find("omega stays 1"), std::string::npos) << r.err;
+  refused("--method jacobi --omega auto");
+  refused("--method gauss-seidel --omega auto");
+  refused("--method sor --omega fast");
+}
+
 TEST_F(tool_sweeps, bad_requests_are_refused) {
   write("A.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 4\n1 2 1\n2 1 1\n");
   EXPECT_NE(refused("--method jacobi").err.find("A.mtx: the diagonal entry of row 2 is zero"),
@@ -164,7 +257,6 @@ TEST_F(tool_sweeps, bad_requests_are_refused) {
   refused("--method jacobi --sweep backward");
   refused("--method jacobi --ordering multicolor");
   refused("--method jacobi --precond ic0");
-  refused("--method jacobi --precision mixed");
   refused("--method jacobi --accel anderson:0");
   refused("--method jacobi --accel anderson");
   refused("--method cg --accel anderson:2");

@@ -85,6 +85,58 @@ TEST_F(tool_verify, what_cannot_be_proved_is_not) {
   EXPECT_NE(run("verify S.mtx x.txt").out.find("not verified: "), std::string::npos);
 }
 
+// a x = b with a in [3, 5] and b in [8, 12]: x in [1.6, 4]; the middle is 2.5.
+TEST_F(tool_verify, covers_the_radii_of_files) {
+  write("a.mtx", "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 4\n");
+  write("r.mtx", "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 1\n");
+  write("b.txt", "10\n");
+  write("q.txt", "2\n");
+  const tool_result r = run(
+      "solve a.mtx --rhs b.txt --matrix-radius r.mtx --rhs-radius q.txt --json -o x.txt --bounds bounds.txt");
+  ASSERT_EQ(r.code, 0) << r.err;
+  const std::vector<double> bounds = testing::numbers(content("bounds.txt"));
+  EXPECT_LE(bounds[0], 1.6);
+  EXPECT_GE(bounds[1], 4.0);
+  EXPECT_LE(json::parse(r.out)["error_bound"]["max_absolute"], 1.6);
+  write("w.mtx", "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 4\n");
+  const tool_result wide = run("verify a.mtx x.txt -b b.txt --matrix-radius w.mtx --json");
+  EXPECT_EQ(wide.code, 1);
+  EXPECT_NE(json::parse(wide.out)["error_bound"]["reason"].get<std::string>().find("singular"),
+            std::string::npos);
+}
+
+// These decimals have the solution (1, 1); the doubles next to them another one.
+TEST_F(tool_verify, decimals_as_they_are_written) {
+  write("a.mtx",
+        "%%MatrixMarket matrix coordinate real general\n2 2 4\n1 1 0.1\n1 2 0.2\n2 1 0.3\n2 2 0.6000001\n");
+  write("b.txt", "0.3\n0.9000001\n");
+  write("x.txt", "1\n1\n");
+  ASSERT_EQ(run("verify a.mtx x.txt -b b.txt --digits 12 --bounds binary.txt").code, 0);
+  const std::vector<double> binary = testing::numbers(content("binary.txt"));
+  EXPECT_TRUE(binary[1] < 1 || binary[0] > 1);
+  ASSERT_EQ(run("verify a.mtx x.txt -b b.txt --decimal --bounds decimal.txt").code, 0);
+  const std::vector<double> bounds = testing::numbers(content("decimal.txt"));
+  for (const std::size_t i : {0u, 1u}) {
+    EXPECT_LE(bounds[2 * i], 1);
+    EXPECT_GE(bounds[2 * i + 1], 1);
+    EXPECT_LT(bounds[2 * i + 1] - bounds[2 * i], 1e-6);
+  }
+}
+
+TEST_F(tool_verify, bad_radii) {
+  write("a.mtx", "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 4\n");
+  write("negative.mtx", "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 -1\n");
+  write("two.txt", "1\n2\n");
+  write("inf.txt", "inf\n");
+  for (const char* option :
+       {"--matrix-radius negative.mtx", "--matrix-radius A.mtx", "--matrix-radius missing.mtx",
+        "--matrix-radius -1", "--matrix-radius inf", "--rhs-radius two.txt", "--rhs-radius inf.txt"}) {
+    const tool_result r = run(std::string("solve a.mtx ") + option);
+    EXPECT_EQ(r.code, 2) << option << r.out << r.err;
+    EXPECT_EQ(r.out, "") << option;
+  }
+}
+
 TEST_F(tool_verify, bad_input) {
   write("short.txt", "1\n");
   write("nan.txt", "1\nnan\n");

@@ -54,7 +54,7 @@ void bounds_hold_and_are_near(const device& gpu) {
             const auto lo = static_cast<wide>(got.lo()), hi = static_cast<wide>(got.hi());
             ASSERT_LE(lo, e.lo) << i << ' ' << j;
             ASSERT_GE(hi, e.hi) << i << ' ' << j;
-            // Bytes add up to 1/128 of a row's or column's largest number to each, of which k are multiplied;
+            // Bytes add up to 1/85 of a row's or column's largest number to each, of which k are multiplied;
             // the integers are spread evenly, so that the largest is less than 10 times the mean.
             const long double most =
                 1.25L * formula_width(p, i, j) + 8 * static_cast<long double>(s.k + 2) * u * e.magnitude;

@@ -80,11 +80,54 @@ TYPED_TEST(transposition, in_place) {
     }
 }
 
+TYPED_TEST(transposition, rectangle_in_place) {
+  using E = TypeParam;
+  for (const device& dev : testing::devices())
+    for (const auto& [m, n] : {std::pair{0, 3},
+                               {3, 0},
+                               {1, 7},
+                               {7, 1},
+                               {2, 3},
+                               {36, 24},
+                               {24, 36},
+                               {65, 130},
+                               {127, 40},
+                               {33, 400},
+                               {301, 5}}) {
+      grid<E> A(m, n, 0, 1), B(n, m, 0, 1);
+      for (std::int64_t j = 0; j < n; ++j)
+        for (std::int64_t i = 0; i < m; ++i) A(i, j) = B(j, i) = tag<E>(i, j);
+      auto a = array<E>::from(dev, A.memory);
+      const matrix_view<E> after = transpose_in_place(dev, A.in(a));
+      EXPECT_EQ(after.rows, n);
+      EXPECT_EQ(after.cols, m);
+      EXPECT_EQ(after.ld, std::max(n, 1));
+      ASSERT_EQ(a.to_vector(), B.memory) << m << ' ' << n << ' ' << dev.kind();
+    }
+}
+
+// Lines too long for shared memory, and columns in several strips.
+TEST(transposition_of_long_lines, in_place) {
+  for (const device& dev : testing::devices())
+    for (const auto& [m, n] : {std::pair{60000, 90}, {90, 60000}, {3, 200000}}) {
+      std::vector<std::int32_t> before(static_cast<std::size_t>(m) * static_cast<std::size_t>(n)),
+          wanted(before.size());
+      for (std::int64_t k = 0; k < std::int64_t{m} * n; ++k) {
+        before[static_cast<std::size_t>(k)] = static_cast<std::int32_t>(k);
+        wanted[static_cast<std::size_t>(k / m + k % m * n)] = static_cast<std::int32_t>(k);
+      }
+      auto a = array<std::int32_t>::from(dev, before);
+      transpose_in_place<std::int32_t>(dev, {a.data(), m, n, m});
+      ASSERT_TRUE(a.to_vector() == wanted) << m << ' ' << n << ' ' << dev.kind();
+    }
+}
+
 TEST(transposition_errors, shapes_and_overlap) {
   const device dev = device::cpu(1);
   auto A = matrix<double>::zeros(dev, 3, 2), B = matrix<double>::zeros(dev, 3, 2);
   EXPECT_THROW(transpose_into(dev, A.read(), B.all()), shape_error);
-  EXPECT_THROW(transpose_in_place(dev, A.all()), shape_error);
+  EXPECT_THROW(transpose_in_place<double>(dev, {B.all().data, 2, 2, 1}), value_error);
+  EXPECT_THROW(transpose_in_place<double>(dev, {B.all().data, 1, 2, 3}), value_error);
   auto S = matrix<double>::zeros(dev, 3, 3);
   EXPECT_THROW(transpose_into(dev, S.read(), S.all()), value_error);
 }

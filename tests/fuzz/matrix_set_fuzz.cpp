@@ -44,7 +44,10 @@ void require_same(const outcome& a, const outcome& b) {
 void check(const std::uint8_t* data, std::size_t size, const std::vector<reduction>& operations) {
   const memory_file file(data, size);
   const outcome one = reduce(file.path(), 1, {.operations = operations});
-  require_same(one, reduce(file.path(), 1, {.operations = operations, .portable = true}));
+  require_same(
+      one, reduce(file.path(), 1, {.operations = operations, .instructions = parser_instructions::portable}));
+  for (const parser_instructions most : {parser_instructions::avx2, parser_instructions::portable})
+    require_same(one, reduce(file.path(), 1, {.operations = operations, .instructions = most}));
   require_same(one, reduce(file.path(), 3, {.operations = operations, .unit_bytes = 40}));
   if (size > fuzz::memory_pipe::most_bytes) return;
   fuzz::memory_pipe pipe(data, size);

@@ -273,6 +273,27 @@ TEST(finite_difference, the_boundary_of_exercise) {
   EXPECT_NEAR(s.boundary.back(), american_boundary(c.plain, 1).value(), 0.05);
 }
 
+// One matrix, five ways to solve with it.
+TEST(finite_difference, every_solver_takes_the_same_steps) {
+  contract c = reference();
+  c.exercise = exercise_style::bermudan;
+  c.exercise_dates = {0.5};
+  c.plain.type = option_type::put;
+  for (const grid_kind kind : grids) {
+    fd_options o = on_grid(time_scheme::rannacher, kind, 501, 60);
+    const double expected = finite_difference_price(c, o).value.price;
+    for (const auto solver : {tridiagonal_method::thomas, tridiagonal_method::cyclic_reduction,
+                              tridiagonal_method::pcr, tridiagonal_method::partition}) {
+      o.solver = solver;
+      EXPECT_NEAR(finite_difference_price(c, o).value.price, expected, 1e-9) << name(solver);
+    }
+  }
+  fd_options o;
+  o.solver = tridiagonal_method::pcr;
+  c.exercise = exercise_style::american;
+  EXPECT_THROW(finite_difference_price(c, o), value_error);
+}
+
 TEST(finite_difference, products_without_a_method_are_refused) {
   contract c = reference();
   c.exercise = exercise_style::american;

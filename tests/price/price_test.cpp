@@ -77,6 +77,58 @@ TEST(price, limits) {
   EXPECT_EQ(price(c, {}).value.price, european_price(c.plain).price);
 }
 
+// Exercised when the strike is touched: the cash is then a rebate. By the reflection principle, in long double.
+TEST(price, american_digital_options) {
+  using wide = long double;
+  const auto cumulative = [](wide x) { return std::erfc(-x / std::sqrt(2.0L)) / 2; };
+  for (const option_type type : {option_type::call, option_type::put})
+    for (const double dividend : {0.0, 0.03}) {
+      contract c = reference();
+      c.exercise = exercise_style::american;
+      c.plain.type = type;
+      c.plain.payoff = payoff_kind::cash_digital;
+      c.plain.cash = 7;
+      c.plain.dividend = dividend;
+      c.plain.strike = type == option_type::call ? 112 : 91;
+      const wide sigma = 0.2L, rate = 0.05L, mu = (rate - dividend - sigma * sigma / 2) / (sigma * sigma);
+      const wide lambda = std::sqrt(mu * mu + 2 * rate / (sigma * sigma)), ratio = c.plain.strike / 100.0L;
+      const wide sign = type == option_type::call ? -1 : 1;
+      const wide z = std::log(ratio) / sigma + lambda * sigma;
+      const wide exact = 7 * (std::pow(ratio, mu + lambda) * cumulative(sign * z) +
+                              std::pow(ratio, mu - lambda) * cumulative(sign * (z - 2 * lambda * sigma)));
+      const pricing p = price(c, {});
+      EXPECT_EQ(p.method, pricing_method::closed_form);
+      EXPECT_NEAR(p.value.price, static_cast<double>(exact), 1e-12);
+      pricing_options forced;
+      forced.force_finite_difference = true;
+      forced.finite_difference.tolerance = 1e-5;
+      EXPECT_NEAR(price(c, forced).value.price, static_cast<double>(exact), 1e-5);
+      c.plain.payoff = payoff_kind::asset_digital;  // worth the strike when it is touched
+      EXPECT_NEAR(price(c, {}).value.price, static_cast<double>(exact) / 7 * c.plain.strike, 1e-11);
+      c.plain.spot = type == option_type::call ? 120 : 80;
+      EXPECT_EQ(price(c, {}).value.price, c.plain.spot);
+      EXPECT_EQ(price(c, {}).value.delta, 1);
+    }
+}
+
+TEST(price, without_randomness_a_bermudan_option_takes_its_best_date) {
+  contract c = reference();
+  c.exercise = exercise_style::bermudan;
+  c.exercise_dates = {0, 0.25, 0.5};
+  c.plain.type = option_type::put;
+  c.plain.spot = 0;
+  EXPECT_EQ(price(c, {}).value.price, 100);
+  c.exercise_dates = {0.25, 0.5};
+  EXPECT_NEAR(price(c, {}).value.price, 100 * std::exp(-0.0125), 1e-12);
+  c.plain.type = option_type::call;
+  c.plain.spot = 100;
+  c.plain.volatility = 0;
+  c.plain.dividend = 0.2;  // 100 exp(-0.15 t) - 100 is negative
+  EXPECT_EQ(price(c, {}).value.price, 0);
+  c.plain.spot = 130;  // 130 exp(-0.2 t) - 100 exp(-0.05 t) falls in t
+  EXPECT_NEAR(price(c, {}).value.price, 130 * std::exp(-0.05) - 100 * std::exp(-0.0125), 1e-12);
+}
+
 TEST(price, bad_numbers_are_named) {
   const auto message = [](double plain_option::*member, double value) {
     contract c = reference();

@@ -6,9 +6,9 @@
 #include <fuzz/memory_file.hpp>
 
 #include <vouch/core/error.hpp>
-#include <vouch/core/random.hpp>
 
 #include "devices.hpp"
+#include "dice.hpp"
 #include "host_chunk.hpp"
 #include "slow_set.hpp"
 #include "temporary.hpp"
@@ -16,19 +16,9 @@
 namespace vouch {
 namespace {
 
+using testing::dice;
 using testing::quad;
 using testing::slow_set;
-
-class dice {
- public:
-  explicit dice(std::uint64_t seed) : seed_(seed) {}
-  std::uint64_t below(std::uint64_t n) { return random_bits(seed_, counter_++) % n; }
-  bool one_in(std::uint64_t n) { return below(n) == 0; }
-
- private:
-  std::uint64_t seed_;
-  std::uint64_t counter_ = 0;
-};
 
 std::string number(dice& d, int kind) {
   std::string text = d.one_in(3) ? "-" : d.one_in(40) ? "+" : "";
@@ -46,7 +36,7 @@ std::string number(dice& d, int kind) {
       return text += std::to_string(d.below(most));
     default: {
       if (!d.one_in(10)) text += std::to_string(d.below(1000));
-      const std::uint64_t decimals = d.one_in(4) ? d.below(13) : d.below(6);
+      const std::uint64_t decimals = d.one_in(4) ? d.below(19) : d.below(6);
       text += '.';
       for (std::uint64_t k = 0; k < decimals; ++k) text += static_cast<char>('0' + d.below(10));
       if (text.find_first_of("0123456789") == std::string::npos) text += '0';
@@ -187,8 +177,8 @@ bool has_huge(const slow_set& slow) {
 
 void expect_like(const std::string& path, const std::string& text, const slow_set& slow,
                  const reduce_options& options, matrix_set_reducer reduce, int threads) {
-  SCOPED_TRACE(::testing::Message() << (options.portable ? "portable" : "vectors") << ", " << threads
-                                    << " threads, units of " << options.unit_bytes << ":\n"
+  SCOPED_TRACE(::testing::Message() << name(options.instructions) << ", " << threads << " threads, units of "
+                                    << options.unit_bytes << ":\n"
                                     << text);
   try {
     const std::string files[] = {path};
@@ -221,7 +211,7 @@ void compare_chunks(const std::string& path, const std::string& text, const slow
 }
 
 // On a GPU, where there is one; opened once.
-void compare_gpu(const std::string& path, const std::string& text, const slow_set& slow) {
+void compare_gpu(const std::string& path, const std::string& text, const slow_set& slow, dice& d) {
   static std::vector<matrix_set_reducer> gpus = [] {
     std::vector<matrix_set_reducer> all;
     for (const device& gpu : testing::gpus()) all.emplace_back(gpu, 2);
@@ -231,6 +221,8 @@ void compare_gpu(const std::string& path, const std::string& text, const slow_se
     expect_like(path, text, slow, {.operations = extremes}, gpu, 2);
     expect_like(path, text, slow, {.operations = {reduction::sum, reduction::norm1}, .unit_bytes = 100}, gpu,
                 2);
+    // Parts of it are the CPU's, which takes over.
+    if (d.one_in(4)) expect_like(path, text, slow, {.operations = everything}, gpu, 2);
   }
 }
 
@@ -241,10 +233,11 @@ void compare_all_paths(const std::string& text, dice& d) {
   expect_like(file.path(), text, slow, {.operations = extremes}, threads);
   expect_like(file.path(), text, slow,
               {.operations = everything, .unit_bytes = static_cast<std::int64_t>(16 + d.below(600))}, 1);
-  expect_like(file.path(), text, slow, {.operations = d.one_in(2) ? everything : extremes, .portable = true},
-              1);
+  for (const parser_instructions most : {parser_instructions::avx2, parser_instructions::portable})
+    expect_like(file.path(), text, slow,
+                {.operations = d.one_in(2) ? everything : extremes, .instructions = most}, 1);
   compare_chunks(file.path(), text, slow, d);
-  compare_gpu(file.path(), text, slow);
+  compare_gpu(file.path(), text, slow, d);
   if (!d.one_in(4)) return;
   fuzz::memory_pipe pipe(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
   expect_like(pipe.path(), text, slow,

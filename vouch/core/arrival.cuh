@@ -57,7 +57,17 @@ __device__ inline void await(std::uint64_t* barrier, unsigned parity) {
                  : "memory");
 }
 
-/// The same where other blocks of the cluster write.
+/// Whether the phase of this parity has ended; does not wait.
+__device__ inline bool has_ended(std::uint64_t* barrier, unsigned parity) {
+  unsigned done;
+  asm volatile("{ .reg .pred p; mbarrier.test_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+               : "=r"(done)
+               : "r"(shared_address(barrier)), "r"(parity)
+               : "memory");
+  return done != 0;
+}
+
+/// await() where other blocks of the cluster write.
 __device__ inline void await_cluster(std::uint64_t* barrier, unsigned parity) {
   unsigned done = 0;
   while (done == 0)

@@ -48,6 +48,30 @@ __device__ inline void send(std::uint64_t* at, double value, std::uint32_t stamp
                     relay::word(static_cast<std::uint32_t>(bits >> 32), stamp));
 }
 
+/// Whether numbers with this stamp are there; then they are in value. 16 bytes of numbers at a time.
+__device__ inline bool look(const std::uint64_t* at, float (&value)[4], std::uint32_t stamp) {
+  std::uint64_t word[4];
+  relay::load_pair(at, word[0], word[1]);
+  relay::load_pair(at + 2, word[2], word[3]);
+  bool all = true;
+#pragma unroll
+  for (int k = 0; k < 4; ++k) {
+    all = relay::has(word[k], stamp) && all;
+    value[k] = __uint_as_float(static_cast<std::uint32_t>(word[k]));
+  }
+  return all;
+}
+__device__ inline bool look(const std::uint64_t* at, double& value, std::uint32_t stamp) {
+  std::uint64_t low, high;
+  relay::load_pair(at, low, high);
+  value = __longlong_as_double(static_cast<long long>(high << 32 | (low & 0xffffffffu)));
+  return relay::has(low, stamp) && relay::has(high, stamp);
+}
+__device__ inline bool look(const std::uint64_t* at, double (&value)[2], std::uint32_t stamp) {
+  const bool first = look(at, value[0], stamp), second = look(at + 2, value[1], stamp);
+  return first && second;
+}
+
 /// Waits for the number with this stamp.
 __device__ inline void receive(const std::uint64_t* at, float& value, std::uint32_t stamp) {
   std::uint64_t word = relay::load(at);
@@ -55,26 +79,17 @@ __device__ inline void receive(const std::uint64_t* at, float& value, std::uint3
   value = __uint_as_float(static_cast<std::uint32_t>(word));
 }
 __device__ inline void receive(const std::uint64_t* at, double& value, std::uint32_t stamp) {
-  std::uint64_t low, high;
-  do relay::load_pair(at, low, high);
-  while (!relay::has(low, stamp) || !relay::has(high, stamp));
-  value = __longlong_as_double(static_cast<long long>(high << 32 | (low & 0xffffffffu)));
+  while (!look(at, value, stamp)) {
+  }
 }
-
 /// The same for 32 bytes of words: 4 floats or 2 doubles, on 16 bytes.
 __device__ inline void receive(const std::uint64_t* at, float (&value)[4], std::uint32_t stamp) {
-  std::uint64_t word[4];
-  do {
-    relay::load_pair(at, word[0], word[1]);
-    relay::load_pair(at + 2, word[2], word[3]);
-  } while (!relay::has(word[0], stamp) || !relay::has(word[1], stamp) || !relay::has(word[2], stamp) ||
-           !relay::has(word[3], stamp));
-#pragma unroll
-  for (int k = 0; k < 4; ++k) value[k] = __uint_as_float(static_cast<std::uint32_t>(word[k]));
+  while (!look(at, value, stamp)) {
+  }
 }
 __device__ inline void receive(const std::uint64_t* at, double (&value)[2], std::uint32_t stamp) {
-  receive(at, value[0], stamp);
-  receive(at + 2, value[1], stamp);
+  while (!look(at, value, stamp)) {
+  }
 }
 
 }  // namespace vouch

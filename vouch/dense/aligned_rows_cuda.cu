@@ -158,16 +158,50 @@ __global__ void __launch_bounds__(threads)
   partial[blockIdx.x] = norms;
 }
 
-// A block per row.
+// A thread per row, as if x were zero.
+template <class T>
+__global__ void __launch_bounds__(32)
+    residual_of_zero(const T* __restrict__ a, std::int64_t n, std::int64_t ld, const T* b,
+                     const T* __restrict__ x, row_results<T> results, residual_norms* partial) {
+  const std::int64_t i = std::int64_t{blockIdx.x} * 32 + threadIdx.x;
+  residual_norms norms;
+  if (i < n) {
+    const T b_i = b[i];
+    results.r[i] = b_i;
+    results.bound[i] = fabs(static_cast<double>(b_i));
+    norms.add_row(b_i, b_i, results.others[i] + fabs(static_cast<double>(a[i * ld + i])), 0);
+    norms.add_x(x[i]);
+  }
+  // In order of the rows.
+  __shared__ alignas(residual_norms) unsigned char raw[32 * sizeof(residual_norms)];
+  auto* all = reinterpret_cast<residual_norms*>(raw);
+  all[threadIdx.x] = norms;
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  for (int k = 1; k < 32; ++k) norms.merge(all[k]);
+  partial[blockIdx.x] = norms;
+}
+
+// A block per row, a thread every 256th 16 bytes of it.
 template <class T>
 __global__ void __launch_bounds__(threads)
-    row_magnitudes(const T* __restrict__ a, std::int64_t n, std::int64_t ld, const double* __restrict__ v,
-                   double* __restrict__ sums) {
+    row_magnitudes(const T* __restrict__ a, std::int64_t n, std::int64_t padded, std::int64_t ld,
+                   const double* __restrict__ v, double* __restrict__ sums) {
   __shared__ double warp_sum[warps];
   const std::int64_t i = blockIdx.x;
+  double part[lanes<T>] = {};
+#pragma unroll 5
+  for (std::int64_t j = std::int64_t{threadIdx.x} * lanes<T>; j < padded; j += threads * lanes<T>) {
+    const pack<T> entries = *reinterpret_cast<const pack<T>*>(a + i * ld + j);
+#pragma unroll
+    for (int l = 0; l < lanes<T>; ++l) {
+      const double weight = v == nullptr ? 1.0 : v[min(j + l, n - 1)];
+      part[l] += i == j + l ? 0.0 : fabs(static_cast<double>(entries.v[l])) * weight;
+    }
+  }
   double sum = 0;
-  for (std::int64_t j = threadIdx.x; j < n; j += threads)
-    if (j != i) sum += fabs(static_cast<double>(a[i * ld + j])) * (v != nullptr ? v[j] : 1.0);
+#pragma unroll
+  for (int l = 0; l < lanes<T>; ++l) sum += part[l];
   for (int d = 16; d > 0; d /= 2) sum += __shfl_xor_sync(everyone, sum, d);
   if (threadIdx.x % 32 == 0) warp_sum[threadIdx.x / 32] = sum;
   __syncthreads();
@@ -244,12 +278,21 @@ residual_norms residual_pass(const device& dev, const aligned_rows<T>& A, const 
 }
 
 template <real T>
+residual_norms residual_pass_of_zero(const device& dev, const aligned_rows<T>& A, const T* b, const T* x,
+                                     const row_results<T>& results, pass_workspace& work) {
+  if (A.n == 0) return {};
+  const std::int64_t blocks = ceil_div<std::int64_t>(A.n, 32);
+  launch(dev, "residual_of_zero", {blocks, 32}, residual_of_zero<T>, A.data, A.n, A.ld, b, x, results,
+         work.partial.data());
+  return merge_on_gpu(dev, work.partial, blocks);
+}
+
+template <real T>
 void magnitude_sums(const device& dev, const aligned_rows<T>& A, const double* v, bool across, double* sums) {
   if (A.n == 0) return;
-  const device host = device::cpu(1);
-  const auto bytes = static_cast<std::size_t>(A.n) * sizeof(double);
-  array<double> weights(dev, v != nullptr ? A.n : 0), result(dev, A.n), parts;
-  if (v != nullptr) copy_bytes(weights.data(), dev, v, host, bytes);
+  array<double> weights(dev, v != nullptr ? A.n : 0), parts;
+  if (v != nullptr)
+    copy_bytes(weights.data(), dev, v, device::cpu(1), static_cast<std::size_t>(A.n) * sizeof(double));
   const double* const given = v != nullptr ? weights.data() : nullptr;
   if (across) {
     const std::int64_t slabs = ceil_div(A.n, slab), tiles = blocks_of(A.n);
@@ -257,11 +300,10 @@ void magnitude_sums(const device& dev, const aligned_rows<T>& A, const double* v
     launch(dev, "column_magnitudes", {slabs * tiles, threads}, column_magnitudes<T>, A.data, A.n, A.ld, given,
            tiles, parts.data());
     launch(dev, "column_sums", {tiles, threads}, column_sums, static_cast<const double*>(parts.data()), A.n,
-           slabs, result.data());
+           slabs, sums);
   } else {
-    launch(dev, "row_magnitudes", {A.n, threads}, row_magnitudes<T>, A.data, A.n, A.ld, given, result.data());
+    launch(dev, "row_magnitudes", {A.n, threads}, row_magnitudes<T>, A.data, A.n, A.padded, A.ld, given, sums);
   }
-  copy_bytes(sums, host, result.data(), dev, bytes);
 }
 
 template <real T>
@@ -276,6 +318,8 @@ array<T> diagonal_of(const device& dev, const aligned_rows<T>& A) {
   template aligned_rows<T> align_rows(const device&, const square_matrix<T>&);                               \
   template residual_norms residual_pass(const device&, const aligned_rows<T>&, const T*, const T*, const T*, \
                                         const row_results<T>&, pass_workspace&);                             \
+  template residual_norms residual_pass_of_zero(const device&, const aligned_rows<T>&, const T*, const T*,   \
+                                                const row_results<T>&, pass_workspace&);                     \
   template void magnitude_sums(const device&, const aligned_rows<T>&, const double*, bool, double*);         \
   template array<T> diagonal_of(const device&, const aligned_rows<T>&);
 VOUCH_INSTANTIATE(float)

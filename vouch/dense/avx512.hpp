@@ -82,6 +82,22 @@ struct vec<double> {
 
   // Pairs of lanes: an interval's bounds.
   VOUCH_AVX512_INLINE static reg swapped(reg a) { return _mm512_permute_pd(a, 0x55); }
+  VOUCH_AVX512_INLINE static reg swapped(mask where, reg a) {
+    return _mm512_mask_permute_pd(a, where, a, 0x55);
+  }
+  /// Pairs in their order or swapped, as the control says.
+  using control = __m512i;
+  VOUCH_AVX512_INLINE static control order(bool swap) {
+    return swap ? _mm512_set_epi64(0, 2, 0, 2, 0, 2, 0, 2) : _mm512_set_epi64(2, 0, 2, 0, 2, 0, 2, 0);
+  }
+  VOUCH_AVX512_INLINE static reg ordered(reg a, control by) { return _mm512_permutevar_pd(a, by); }
+  /// Even lanes with their sign changed.
+  VOUCH_AVX512_INLINE static reg flipped(reg a) {
+    const __m512i signs = _mm512_set_epi64(0, INT64_MIN, 0, INT64_MIN, 0, INT64_MIN, 0, INT64_MIN);
+    return _mm512_castsi512_pd(_mm512_xor_si512(_mm512_castpd_si512(a), signs));
+  }
+  /// Lanes where a or b is NaN.
+  VOUCH_AVX512_INLINE static mask unordered(reg a, reg b) { return _mm512_cmp_pd_mask(a, b, _CMP_UNORD_Q); }
   VOUCH_AVX512_INLINE static reg both_even(reg a) { return _mm512_movedup_pd(a); }
   VOUCH_AVX512_INLINE static reg both_odd(reg a) { return _mm512_permute_pd(a, 0xff); }
   /// Each of the lower half's lanes twice.
@@ -139,6 +155,20 @@ struct vec<float> {
   }
 
   VOUCH_AVX512_INLINE static reg swapped(reg a) { return _mm512_permute_ps(a, 0xb1); }
+  VOUCH_AVX512_INLINE static reg swapped(mask where, reg a) {
+    return _mm512_mask_permute_ps(a, where, a, 0xb1);
+  }
+  using control = __m512i;
+  VOUCH_AVX512_INLINE static control order(bool swap) {
+    return swap ? _mm512_set_epi32(2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1)
+                : _mm512_set_epi32(3, 2, 1, 0, 3, 2, 1, 0, 3, 2, 1, 0, 3, 2, 1, 0);
+  }
+  VOUCH_AVX512_INLINE static reg ordered(reg a, control by) { return _mm512_permutevar_ps(a, by); }
+  VOUCH_AVX512_INLINE static reg flipped(reg a) {
+    const __m512i signs = _mm512_set1_epi64(0x80000000LL);
+    return _mm512_castsi512_ps(_mm512_xor_si512(_mm512_castps_si512(a), signs));
+  }
+  VOUCH_AVX512_INLINE static mask unordered(reg a, reg b) { return _mm512_cmp_ps_mask(a, b, _CMP_UNORD_Q); }
   VOUCH_AVX512_INLINE static reg both_even(reg a) { return _mm512_moveldup_ps(a); }
   VOUCH_AVX512_INLINE static reg both_odd(reg a) { return _mm512_movehdup_ps(a); }
   VOUCH_AVX512_INLINE static reg doubled(reg a) {

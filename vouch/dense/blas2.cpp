@@ -1,42 +1,15 @@
-#include <string>
-
 #include <vouch/core/array.hpp>
 #include <vouch/dense/blas1.hpp>
 #include <vouch/dense/blas2.hpp>
 #include <vouch/dense/checks.hpp>
 #include <vouch/dense/columns_product.hpp>
+#include <vouch/dense/stored_columns.hpp>
 #include <vouch/dense/vectors.hpp>
 
 namespace vouch {
 namespace {
 
 using namespace detail;
-
-void require_diagonals(const char* routine, std::int64_t count) {
-  if (count < 0)
-    throw value_error(std::string(routine) + ": " + std::to_string(count) + " diagonals beside the main one");
-}
-
-template <class T>
-columns<T> checked_band(const char* routine, triangle stored, std::int64_t k, matrix_view<T> A) {
-  require_diagonals(routine, k);
-  require_shape(routine, "A", A, k + 1, A.cols);
-  return triangle_band_columns(stored, k, A);
-}
-
-template <class T>
-columns<T> checked_triangle(const char* routine, triangle stored, matrix_view<T> A) {
-  require_square(routine, "A", A);
-  return triangle_columns(stored, A);
-}
-
-template <class T>
-columns<T> checked_packed(const char* routine, triangle stored, std::int64_t n, view<T> A) {
-  require_size(routine, "A", A.size(), n * (n + 1) / 2);
-  if (A.size() > 1 && A.stride() != 1)
-    throw value_error(std::string(routine) + ": the packed triangle is not contiguous");
-  return packed_columns(stored, n, A.data());
-}
 
 template <scalar TA, scalar TX, scalar TY>
 void product(const device& dev, const char* routine, columns<const TA> A, bool transposed, meaning means,
@@ -105,11 +78,8 @@ void gbmv(const device& dev, transpose trans, std::int64_t rows, std::int64_t kl
           std::type_identity_t<TY> alpha, matrix_view<const TA> A, view<const TX> x,
           std::type_identity_t<TY> beta, view<TY> y) {
   require_apart("gbmv", "y", y, "A", A);
-  require_diagonals("gbmv", kl);
-  require_diagonals("gbmv", ku);
-  require_shape("gbmv", "A", A, kl + ku + 1, A.cols);
-  product<TA, TX, TY>(dev, "gbmv", band_columns(rows, kl, ku, A), trans != transpose::no, meaning::as_stored,
-                      alpha, x, beta, y);
+  product<TA, TX, TY>(dev, "gbmv", checked_band("gbmv", rows, kl, ku, A), trans != transpose::no,
+                      meaning::as_stored, alpha, x, beta, y);
 }
 
 template <scalar TA, scalar TX, scalar TY>
@@ -126,8 +96,8 @@ requires accumulates<TY, TA, TX>
 void sbmv(const device& dev, triangle stored, std::int64_t k, std::type_identity_t<TY> alpha,
           matrix_view<const TA> A, view<const TX> x, std::type_identity_t<TY> beta, view<TY> y) {
   require_apart("sbmv", "y", y, "A", A);
-  product<TA, TX, TY>(dev, "sbmv", checked_band("sbmv", stored, k, A), false, meaning::mirrored, alpha, x, beta,
-                      y);
+  product<TA, TX, TY>(dev, "sbmv", checked_triangle_band("sbmv", stored, k, A), false, meaning::mirrored, alpha,
+                      x, beta, y);
 }
 
 template <scalar TA, scalar TX, scalar TY>
@@ -152,7 +122,7 @@ requires accumulates<TX, TA>
 void tbmv(const device& dev, triangle stored, transpose trans, diagonal unit, std::int64_t k,
           matrix_view<const TA> A, view<TX> x) {
   require_apart("tbmv", "x", x, "A", A);
-  product_in_place<TA, TX>(dev, "tbmv", checked_band("tbmv", stored, k, A), trans, unit, x);
+  product_in_place<TA, TX>(dev, "tbmv", checked_triangle_band("tbmv", stored, k, A), trans, unit, x);
 }
 
 template <scalar TA, scalar TX>
@@ -175,7 +145,7 @@ requires accumulates<TX, TA>
 void tbsv(const device& dev, triangle stored, transpose trans, diagonal unit, std::int64_t k,
           matrix_view<const TA> A, view<TX> x) {
   require_apart("tbsv", "x", x, "A", A);
-  solution<TA, TX>(dev, "tbsv", checked_band("tbsv", stored, k, A), trans, unit, x);
+  solution<TA, TX>(dev, "tbsv", checked_triangle_band("tbsv", stored, k, A), trans, unit, x);
 }
 
 template <scalar TA, scalar TX>

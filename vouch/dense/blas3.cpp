@@ -8,6 +8,7 @@
 #include <vouch/dense/block_product_cuda.hpp>
 #include <vouch/dense/checks.hpp>
 #include <vouch/dense/gemm_cpu.hpp>
+#include <vouch/dense/gemm_exact.hpp>
 #include <vouch/dense/gemm_fast.hpp>
 #include <vouch/dense/pieces.hpp>
 #include <vouch/dense/vectors.hpp>
@@ -41,7 +42,8 @@ void gemm_in_mode(const device& dev, const factor<TA>& left, const factor<TB>& r
   if (mode == gemm_mode::tight || is_zero(alpha) || left.cols() == 0)
     return add_products<TC, TA, TB>(dev, alpha, {{left, right}}, beta, C, region::all);
   if (mode == gemm_mode::exact) {
-    require_cpu(dev, "gemm");
+    if constexpr (built_with_cuda)
+      if (dev.is_cuda()) return gemm_exact_cuda<TA, TB>(dev, alpha, left, right, beta, C);
     return gemm_exact_cpu(dev, alpha, left, right, beta, C);
   }
   if constexpr (built_with_cuda)

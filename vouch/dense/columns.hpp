@@ -24,7 +24,8 @@ struct range {
 /// the stored entries of a column are neighbours, so a column is a pointer and a range of rows.
 ///
 /// Column j begins, counted to where its row 0 would stand, at data + shift + j*step + growth*j*(j-1)/2, and
-/// stores rows j - above to j + below, cut to the matrix.
+/// stores rows j - above to j + below, cut to the matrix. With groups of g rows, those of a complex entry for
+/// g = 2, the groups j - above to j + below.
 template <class T>
 struct columns {
   T* data = nullptr;
@@ -35,18 +36,22 @@ struct columns {
   std::int64_t growth = 0;
   std::int64_t above = 0;
   std::int64_t below = 0;
+  std::int64_t group = 1;
 
   /// Entry (i, j) is from(j)[i], for i in stored(j). The offset alone may leave the storage.
   VOUCH_HOST_DEVICE T& operator()(std::int64_t i, std::int64_t j) const {
     return data[shift + i + j * step + growth * (j * (j - 1) / 2)];
   }
   VOUCH_HOST_DEVICE range stored(std::int64_t j) const {
-    return {std::max<std::int64_t>(0, j - above), std::min(rows, j + below + 1)};
+    return {std::max<std::int64_t>(0, (j - above) * group), std::min(rows, (j + below + 1) * group)};
   }
-  /// The columns that store something in the rows given.
+  /// The columns that store something in the rows given, which are some.
   VOUCH_HOST_DEVICE range touching(range r) const {
-    return {std::max<std::int64_t>(0, r.first - below), std::min(cols, r.last + above)};
+    return {std::max<std::int64_t>(0, r.first / group - below),
+            std::min(cols, (r.last - 1) / group + 1 + above)};
   }
+  /// The most rows that a column stores.
+  VOUCH_HOST_DEVICE std::int64_t most_stored() const { return std::min(rows, (above + below + 1) * group); }
   VOUCH_HOST_DEVICE bool is_lower() const { return above <= 0; }
 
   /// The same without the diagonal; for triangles.
@@ -62,7 +67,7 @@ struct columns {
   /// A description of mutable entries is one of constant entries.
   template <class Constant>
   requires(std::same_as<Constant, const T> && !std::is_const_v<T>) operator columns<Constant>() const {
-    return {data, rows, cols, shift, step, growth, above, below};
+    return {data, rows, cols, shift, step, growth, above, below, group};
   }
 };
 

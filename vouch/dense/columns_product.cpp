@@ -29,13 +29,28 @@ class partial_sums {
   std::vector<R> values_;
 };
 
+constexpr int together = 4;  // columns that pass over the sums at a time
+
 // sums[i] += entry (i, j) x[j] for the rows and columns given.
 template <scalar R, scalar A, scalar X>
 void add_columns(columns<const A> a, range rows, range cols, const X* x, R* sums) {
-  for (std::int64_t j = cols.first; j < cols.last; ++j) {
+  const auto same = [](range r, range s) { return r.first == s.first && r.last == s.last; };
+  for (std::int64_t j = cols.first; j < cols.last;) {
     const range r = a.stored(j).clipped(rows);
-    if (r.size() == 0) continue;
-    axpy_piece(r.size(), R{x[j]}, &a(r.first, j), sums + r.first);
+    // Both ends of what a column stores move one way only, so the columns between two equal ones are equal.
+    const bool several = j + together <= cols.last && same(r, a.stored(j + together - 1).clipped(rows));
+    if (several && r.size() > 0) {
+      R alpha[together];
+      const A* column[together];
+      for (int c = 0; c < together; ++c) {
+        alpha[c] = R{x[j + c]};
+        column[c] = &a(r.first, j + c);
+      }
+      axpy_columns_piece<together>(r.size(), alpha, column, sums + r.first);
+    } else if (!several && r.size() > 0) {
+      axpy_piece(r.size(), R{x[j]}, &a(r.first, j), sums + r.first);
+    }
+    j += several ? together : 1;
   }
 }
 
@@ -63,7 +78,7 @@ void add_product(const device& dev, columns<const A> a, const X* x, R* sums) {
 // sums += A^T x. Tasks are pieces of columns.
 template <scalar R, scalar A, scalar X>
 void add_transposed_product(const device& dev, columns<const A> a, const X* x, R* sums) {
-  const std::int64_t most = std::min(a.rows, a.above + a.below + 1);
+  const std::int64_t most = a.most_stored();
   const std::int64_t parts = piece_count(most);
   partial_sums<R> partial(a.cols, parts);
 #pragma omp parallel for num_threads(dev.threads()) schedule(static) if (a.cols * most > piece_size)

@@ -51,8 +51,9 @@ template <class R, class A, class Elements>
 __device__ R add_row(const columns<const A>& a, std::int64_t i, range cols, Elements& x, bool x_finite, R sum) {
   const std::int64_t top = i - threadIdx.x % 32, end = ::min(a.rows, top + 32);
   const range mine = a.touching({top, end}).clipped(cols);
-  const std::int64_t full_first = ::min(::max(mine.first, end - 1 - a.below), ::max(mine.first, mine.last));
-  const std::int64_t full_last = ::max(full_first, ::min(mine.last, top + a.above + 1));
+  const std::int64_t full_first =
+      ::min(::max(mine.first, (end - 1) / a.group - a.below), ::max(mine.first, mine.last));
+  const std::int64_t full_last = ::max(full_first, ::min(mine.last, top / a.group + a.above + 1));
   sum = add_some(a, i, {mine.first, full_first}, cols.first, x, sum);
   sum = add_all(a, i, {full_first, full_last}, cols.first, x, x_finite, sum);
   return add_some(a, i, {full_last, mine.last}, cols.first, x, sum);
@@ -200,7 +201,7 @@ scratch_sums<R> parts_of_product(const device& dev, columns<const A> a, view<con
 template <scalar R, scalar A, scalar X>
 scratch_sums<R> parts_of_transposed(const device& dev, columns<const A> a, range cols, range rows,
                                     view<const X> x) {
-  const std::int64_t parts = piece_count(std::min(rows.size(), a.above + a.below + 1));
+  const std::int64_t parts = piece_count(std::min(rows.size(), a.most_stored()));
   scratch_sums<R> sums{scratch<R>(dev, parts * cols.size()), parts};
   constexpr std::int64_t tasks_a_block = lanes_a_block / lane_count<R>;
   launch(dev, "transposed_parts", {ceil_div(parts * cols.size(), tasks_a_block), lanes_a_block},

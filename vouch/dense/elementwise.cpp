@@ -1,24 +1,11 @@
-#include <vouch/core/config.hpp>
+#include <vouch/dense/each_element.hpp>
 #include <vouch/dense/elementwise.hpp>
 #include <vouch/dense/elementwise_bodies.hpp>
 #include <vouch/dense/vectors.hpp>
 
 namespace vouch {
-namespace {
 
 using namespace detail;
-
-template <class Body>
-void each_element(const device& dev, const char* name, std::int64_t n, const Body& body) {
-  if constexpr (built_with_cuda)
-    if (dev.is_cuda()) return each_element_cuda(dev, name, n, body);
-  for_pieces(dev, n, [&](std::int64_t piece) {
-    const std::int64_t first = piece * piece_size;
-    for (std::int64_t i = first; i < first + piece_length(n, piece); ++i) body(i);
-  });
-}
-
-}  // namespace
 
 template <real T>
 void hull(const device& dev, view<const interval<T>> x, view<const interval<T>> y, view<interval<T>> z) {

@@ -36,7 +36,7 @@ struct radii {
   VOUCH_HOST_DEVICE void operator()(std::int64_t i) const { to[i] = rad(x[i]); }
 };
 
-/// body(i) for every i < n on a GPU.
+/// body(i) for every i < n on a GPU; instantiated in elementwise_cuda.cu.
 template <class Body>
 void each_element_cuda(const device& dev, const char* name, std::int64_t n, const Body& body);
 

@@ -1,4 +1,5 @@
 #include <vouch/core/launch.cuh>
+#include <vouch/dense/complex_bodies.hpp>
 #include <vouch/dense/elementwise_bodies.hpp>
 
 namespace vouch::detail {
@@ -8,7 +9,7 @@ constexpr unsigned block = 256;
 
 // A thread takes every (grid)-th element. Bound by memory.
 template <class Body>
-__global__ void __launch_bounds__(block) each_element(std::int64_t n, Body body) {
+__global__ void __launch_bounds__(block) over_elements(std::int64_t n, Body body) {
   for (std::int64_t i = std::int64_t{blockIdx.x} * block + threadIdx.x; i < n;
        i += std::int64_t{gridDim.x} * block)
     body(i);
@@ -19,16 +20,27 @@ __global__ void __launch_bounds__(block) each_element(std::int64_t n, Body body)
 template <class Body>
 void each_element_cuda(const device& dev, const char* name, std::int64_t n, const Body& body) {
   const std::int64_t blocks = std::min<std::int64_t>(ceil_div<std::int64_t>(n, block), 16 * dev.processors());
-  launch(dev, name, {blocks, block}, each_element<Body>, n, body);
+  launch(dev, name, {blocks, block}, over_elements<Body>, n, body);
 }
 
-#define VOUCH_EACH_ELEMENT(T)                                                                         \
-  template void each_element_cuda(const device&, const char*, std::int64_t, const hulls<T>&);         \
-  template void each_element_cuda(const device&, const char*, std::int64_t, const intersections<T>&); \
-  template void each_element_cuda(const device&, const char*, std::int64_t, const midpoints<T>&);     \
-  template void each_element_cuda(const device&, const char*, std::int64_t, const radii<T>&);
+#define VOUCH_BODY(body) template void each_element_cuda(const device&, const char*, std::int64_t, const body&);
+#define VOUCH_BODIES(T)                  \
+  VOUCH_BODY(hulls<T>)                   \
+  VOUCH_BODY(intersections<T>)           \
+  VOUCH_BODY(midpoints<T>)               \
+  VOUCH_BODY(radii<T>)                   \
+  VOUCH_BODY(parts_of_factor<T>)         \
+  VOUCH_BODY(negatives<T>)               \
+  VOUCH_BODY(sums_of_parts<T>)           \
+  VOUCH_BODY(hermitian_sums<T>)          \
+  VOUCH_BODY(complex_multiples<T>)       \
+  VOUCH_BODY(turned_parts<T>)            \
+  VOUCH_BODY(product_from_parts<T>)      \
+  VOUCH_BODY(column_factors<T>)          \
+  VOUCH_BODY(square_diagonal_entries<T>) \
+  VOUCH_BODY(mixed_diagonal_entries<T>)
 
-VOUCH_EACH_ELEMENT(float)
-VOUCH_EACH_ELEMENT(double)
+VOUCH_BODIES(float)
+VOUCH_BODIES(double)
 
 }  // namespace vouch::detail

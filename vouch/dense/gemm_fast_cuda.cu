@@ -20,22 +20,21 @@ class split_operand {
       : padded_(padded_to(operand.size, std::max(byte_tile::m, byte_tile::n))),
         padded_depth_(padded_to(depth, split_tile::depth)),
         mids_(dev, padded_ / 128 * (padded_depth_ / nearest_tile::k) * nearest_tile::piece),
-        unit_(dev, parts * padded_),
+        unit_(array<double>::zeros(dev, parts * padded_)),
         bytes_(dev, parts * padded_ * padded_depth_) {
-    auto largest = array<unsigned long long>::zeros(dev, parts * padded_);
-    const std::int64_t tiles = padded_ / split_tile::rows;
-    const launch_shape shape{tiles * (padded_depth_ / split_tile::depth), split_tile::threads};
-    launch(dev, "midpoints_of", shape, midpoints_of<E, Roles...>, operand, tiles, depth, padded_, ku, mids(),
-           largest.data());
-    launch(dev, "bytes_of", shape, bytes_of<E, Roles...>, operand, tiles, depth, ku, largest.data(), bytes(),
-           unit_.data(), bytes_.data());
+    const std::int64_t tiles = padded_ / split_tile::rows, depths = padded_depth_ / split_tile::depth;
+    array<double> units(dev, depths * parts * padded_);
+    const launch_shape shape{tiles * depths, split_tile::threads};
+    launch(dev, "split_tiles", shape, split_tiles<E, Roles...>, operand, tiles, depth, ku, mids(), bytes(),
+           unit_.data(), units.data(), bytes_.data());
+    launch(dev, "widen_units", shape, widen_units<parts>, bytes(), tiles, units.data(), bytes_.data());
   }
 
   midpoints mids() { return {mids_.data(), padded_depth_ / nearest_tile::k}; }
   byte_operand bytes() const { return {bytes_.data(), unit_.data(), padded_, padded_depth_}; }
 
  private:
-  static constexpr std::int64_t parts = sizeof...(Roles);
+  static constexpr int parts = sizeof...(Roles);
 
   std::int64_t padded_, padded_depth_;
   array<double> mids_;
@@ -79,12 +78,14 @@ void gemm_fast_cuda(const device& dev, transpose trans_a, transpose trans_b, T a
   typename split_roles<TA, TB>::left X(dev, left, depth, ku);
   typename split_roles<TA, TB>::right Y(dev, right, depth, ku);
   constexpr int parts = interval_a && interval_b ? 2 : 1;
-  array<float> radius(dev, parts * C.rows * C.cols);
+  radius_sums sums{nullptr, X.bytes().padded / radius_sums::rows, Y.bytes().padded / radius_sums::half_columns};
+  array<float> radius(dev, parts * sums.tiles_m * sums.halves_n * radius_sums::half_values);
+  sums.data = radius.data();
   const std::int64_t byte_tiles =
       ceil_div<std::int64_t>(C.rows, byte_tile::m) * ceil_div<std::int64_t>(C.cols, byte_tile::n);
   launch(dev, "gemm_radius", {parts * byte_tiles, byte_tile::threads, sizeof(byte_stage) * byte_tile::stages},
-         gemm_radius, X.bytes(), Y.bytes(), parts, C.rows, C.cols, radius.data());
-  const byte_products bound{radius.data(), parts, X.bytes(), Y.bytes(), static_cast<double>(depth) * smallest};
+         gemm_radius, X.bytes(), Y.bytes(), parts, C.rows, C.cols, sums);
+  const byte_products bound{sums, parts, X.bytes(), Y.bytes(), static_cast<double>(depth) * smallest};
   const std::int64_t tiles =
       ceil_div<std::int64_t>(C.rows, nearest_tile::m) * ceil_div<std::int64_t>(C.cols, nearest_tile::n);
   // Pieces of at least 16 steps, and no more of them than are read back in little time.
@@ -92,12 +93,12 @@ void gemm_fast_cuda(const device& dev, transpose trans_a, transpose trans_b, T a
   const std::int64_t steps = ceil_div<std::int64_t>(depth, nearest_tile::k);
   const std::int64_t pieces =
       last == 0 ? 1 : std::max<std::int64_t>(1, std::min({processors / last, steps / 16, std::int64_t{16}}));
-  array<double> sums(dev, pieces > 1 ? last * pieces * nearest_cut::piece : 0);
+  array<double> cut_sums(dev, pieces > 1 ? last * pieces * nearest_cut::piece : 0);
   auto finished = array<unsigned>::zeros(dev, last);
   launch(dev, "gemm_nearest",
          {tiles + last * (pieces - 1), nearest_tile::threads, sizeof(nearest_stage) * nearest_tile::stages},
          gemm_nearest<TA, TB, T>, X.mids(), Y.mids(), left, right, depth, bound,
-         nearest_cut{tiles - last, static_cast<int>(pieces), sums.data(), finished.data()},
+         nearest_cut{tiles - last, static_cast<int>(pieces), cut_sums.data(), finished.data()},
          gemm_result<T>{C.data, 1, C.ld, alpha, beta});
 }
 

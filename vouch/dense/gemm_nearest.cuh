@@ -7,8 +7,8 @@
 
 namespace vouch::detail {
 
-/// Sizes: a block has 8 warps, 4 by 2, each with 32 by 64 elements of C in registers, and a warp that brings
-/// the tiles.
+/// Sizes: a block has 8 warps, 4 by 2, each with 32 by 64 elements of C in registers. Copies run `ahead` steps
+/// ahead.
 struct nearest_tile {
   static constexpr int m = 128, n = 128, k = 16, stages = 6, ahead = stages - 2, warps = 8;
   static constexpr unsigned threads = 32 * warps;
@@ -34,52 +34,51 @@ struct nearest_stage {
   alignas(128) double a[nearest_tile::piece];
   alignas(128) double b[nearest_tile::piece];
 };
+static_assert(sizeof(nearest_stage) == radius_sums::half_values * sizeof(float));
 
-__device__ inline void multiply_add_nearest(double (&c)[4], const double (&a)[4], const double (&b)[2]) {
+__device__ inline void multiply_add_nearest(double (&c)[4], const double (&a)[8], const double (&b)[4]) {
   asm volatile(
-      "mma.sync.aligned.m16n8k8.row.col.rn.f64.f64.f64.f64 {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},{%0,%1,%2,%3};"
+      "mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%0,%1,%2,%3},{%4,%5,%6,%7,%8,%9,%10,%11},"
+      "{%12,%13,%14,%15},{%0,%1,%2,%3};"
       : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
-      : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b[0]), "d"(b[1]));
+      : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(a[4]), "d"(a[5]), "d"(a[6]), "d"(a[7]), "d"(b[0]),
+        "d"(b[1]), "d"(b[2]), "d"(b[3]));
 }
 
-/// A thread's operands of 8 steps of k: all of A's, half of B's.
+/// A thread's operands of a step: 16 rows of A, or 16 columns of B.
 struct nearest_left {
-  double a[2][4];
+  double a[8];
   __device__ nearest_left() {}
   __device__ explicit nearest_left(const double* tile) {
     const int lane = static_cast<int>(threadIdx.x % 32), g = lane / 4, t = lane % 4;
 #pragma unroll
-    for (int mi = 0; mi < 2; ++mi)
-#pragma unroll
-      for (int h = 0; h < 4; ++h) a[mi][h] = tile[(t + h / 2 * 4) * nearest_tile::ld + mi * 16 + h % 2 * 8 + g];
+    for (int h = 0; h < 8; ++h) a[h] = tile[(t + h / 2 * 4) * nearest_tile::ld + h % 2 * 8 + g];
   }
 };
 
 struct nearest_right {
-  double b[4][2];
+  double b[2][4];
   __device__ nearest_right() {}
   __device__ explicit nearest_right(const double* tile) {
     const int lane = static_cast<int>(threadIdx.x % 32), g = lane / 4, t = lane % 4;
 #pragma unroll
-    for (int ni = 0; ni < 4; ++ni)
+    for (int ni = 0; ni < 2; ++ni)
 #pragma unroll
-      for (int h = 0; h < 2; ++h) b[ni][h] = tile[(t + h * 4) * nearest_tile::ld + ni * 8 + g];
+      for (int h = 0; h < 4; ++h) b[ni][h] = tile[(t + h * 4) * nearest_tile::ld + ni * 8 + g];
   }
 };
 
-template <int Half>
-__device__ inline void add_nearest(double (&sums)[2][8][4], const nearest_left& left,
-                                   const nearest_right& right) {
+// The sums of 16 rows and of quarter `Quarter` of the columns.
+template <int Quarter>
+__device__ inline void add_nearest(double (&sums)[8][4], const nearest_left& left, const nearest_right& right) {
 #pragma unroll
-  for (int ni = 0; ni < 4; ++ni)
-#pragma unroll
-    for (int mi = 0; mi < 2; ++mi) multiply_add_nearest(sums[mi][4 * Half + ni], left.a[mi], right.b[ni]);
+  for (int ni = 0; ni < 2; ++ni) multiply_add_nearest(sums[2 * Quarter + ni], left.a, right.b[ni]);
 }
 
 /// What gemm_radius made: the radius of element (i, j) is the sum of `parts` products, and what underflow can
 /// take.
 struct byte_products {
-  const float* sums = nullptr;
+  radius_sums sums;
   int parts = 0;
   byte_operand X, Y;
   double underflow = 0;
@@ -104,27 +103,23 @@ struct nearest_place {
   std::int64_t i0, j0, rows, cols;
 };
 
-// The radii of a thread's elements of one row: columns from `column` on, 2 of every 8.
+// The radii of a thread's elements of one row: columns from `column` on, 2 of every 8. sums_at(p) are the sums
+// of part p of the half of the tile in which they lie.
+template <class SumsAt>
 __device__ inline void radii_of_row(double (&rad)[8][2], const byte_products& radius,
-                                    const nearest_units& units, const nearest_place& at, int row, int column) {
+                                    const nearest_units& units, SumsAt sums_at, int row, int column) {
 #pragma unroll
   for (int ni = 0; ni < 8; ++ni) rad[ni][0] = rad[ni][1] = radius.underflow;
   for (int p = 0; p < radius.parts; ++p) {
-    float sums[8][2];
-    const float* const from = radius.sums + (p * at.cols + at.j0 + column) * at.rows + at.i0 + row;
-    const bool there = at.i0 + row < at.rows;
+    const float* const sums = sums_at(p);
 #pragma unroll
     for (int ni = 0; ni < 8; ++ni)
 #pragma unroll
-      for (int e = 0; e < 2; ++e)
-        sums[ni][e] =
-            there && at.j0 + column + ni * 8 + e < at.cols ? __ldcs(from + (ni * 8 + e) * at.rows) : 0;
-#pragma unroll
-    for (int ni = 0; ni < 8; ++ni)
-#pragma unroll
-      for (int e = 0; e < 2; ++e)
-        rad[ni][e] =
-            __fma_ru(__dmul_ru(units.x[p][row], units.y[p][column + ni * 8 + e]), sums[ni][e], rad[ni][e]);
+      for (int e = 0; e < 2; ++e) {
+        const int j = column + ni * 8 + e;
+        const double unit = __dmul_ru(units.x[p][row], units.y[p][j]);
+        rad[ni][e] = __fma_ru(unit, sums[j % radius_sums::half_columns * radius_sums::ld + row], rad[ni][e]);
+      }
   }
 }
 
@@ -166,7 +161,8 @@ __device__ inline bool join_pieces(double (&sums)[2][8][4], const nearest_cut& c
 
 /// C := alpha [M - r, M + r] + beta C where M is the product of the midpoints rounded to nearest and r the
 /// radius, which covers the rounding of M in whatever order. A block takes 128 by 128 elements, or a piece of
-/// their sums; the order is fixed. Bound by the tensor cores: one multiply-add an element and k.
+/// their sums; the order is fixed. Bound by the tensor cores: one multiply-add an element and k. The sums of
+/// the radius come through the same stages: as the steps after the last, half a tile of a part each.
 ///
 /// A sum that overflows, or that met an infinity or NaN, is made again from the operands themselves.
 template <class EA, class EB, class T>
@@ -199,10 +195,16 @@ __global__ void __launch_bounds__(nearest_tile::threads, 1)
 
   // One thread orders the copies of a step, each step another warp's.
   const auto bring = [&](int step) {
-    if (step >= steps || static_cast<int>(threadIdx.x) != step % nearest_tile::warps * 32) return;
+    if (step >= steps + 2 * radius.parts || static_cast<int>(threadIdx.x) != step % nearest_tile::warps * 32)
+      return;
     const int s = step % nearest_tile::stages;
     if (step >= nearest_tile::stages) await(&empty[s], parity(step - nearest_tile::stages));
-    arrive_expecting(&full[s], 2 * sizeof(stages[s].a));
+    arrive_expecting(&full[s], sizeof(nearest_stage));
+    if (step >= steps) {
+      const int part = (step - steps) / 2, half = (step - steps) % 2;
+      bulk_copy(&stages[s], radius.sums.half(part, tile_i, 2 * tile_j + half), sizeof(nearest_stage), &full[s]);
+      return;
+    }
     const std::int64_t k = (first_step + step) * nearest_tile::k;
     bulk_copy(stages[s].a, A.data + A.piece(at.i0, k), sizeof(stages[s].a), &full[s]);
     bulk_copy(stages[s].b, B.data + B.piece(at.j0, k), sizeof(stages[s].b), &full[s]);
@@ -211,39 +213,43 @@ __global__ void __launch_bounds__(nearest_tile::threads, 1)
 
   const int row = warp % 4 * 32, column = warp / 4 * 64;
   double sums[2][8][4] = {};
-  const auto a_at = [&](int step, int k) {
-    return nearest_left(stages[step % nearest_tile::stages].a + k * nearest_tile::ld + row);
+  const auto arrived = [&](int step) { await(&full[step % nearest_tile::stages], parity(step)); };
+  const auto a_at = [&](int step, int mi) {
+    return nearest_left(stages[step % nearest_tile::stages].a + row + mi * 16);
   };
-  const auto b_at = [&](int step, int k, int half) {
-    return nearest_right(stages[step % nearest_tile::stages].b + k * nearest_tile::ld + column + half * 32);
+  const auto b_at = [&](int step, int quarter) {
+    return nearest_right(stages[step % nearest_tile::stages].b + column + quarter * 16);
   };
-  nearest_left a;
-  nearest_right b;
-  if (steps > 0) {
-    await(&full[0], 0);
-    a = a_at(0, 0);
-    b = b_at(0, 0, 0);
-  }
+  // Operands are loaded a product ahead; after the last step they are of no use.
+  arrived(0);
+  nearest_left a0 = a_at(0, 0), a1 = a_at(0, 1);
+  nearest_right b0 = b_at(0, 0), b1;
   for (int step = 0; step < steps; ++step) {
-    // Operands are loaded a product ahead.
-    const nearest_right b1 = b_at(step, 0, 1);
-    add_nearest<0>(sums, a, b);
-    const nearest_left a2 = a_at(step, 8);
-    const nearest_right b2 = b_at(step, 8, 0);
-    add_nearest<1>(sums, a, b1);
-    const nearest_right b3 = b_at(step, 8, 1);
+    b1 = b_at(step, 1);
+    add_nearest<0>(sums[0], a0, b0);
+    add_nearest<0>(sums[1], a1, b0);
+    b0 = b_at(step, 2);
+    add_nearest<1>(sums[0], a0, b1);
+    add_nearest<1>(sums[1], a1, b1);
+    b1 = b_at(step, 3);
     bring(step + nearest_tile::ahead);
-    add_nearest<0>(sums, a2, b2);
-    if (step + 1 < steps) {
-      await(&full[(step + 1) % nearest_tile::stages], parity(step + 1));
-      a = a_at(step + 1, 0);
-      b = b_at(step + 1, 0, 0);
-    }
+    add_nearest<2>(sums[0], a0, b0);
+    add_nearest<2>(sums[1], a1, b0);
+    add_nearest<3>(sums[0], a0, b1);
+    arrived(step + 1);
+    b0 = b_at(step + 1, 0);
+    a0 = a_at(step + 1, 0);
+    add_nearest<3>(sums[1], a1, b1);
     arrive(&empty[step % nearest_tile::stages]);
-    add_nearest<1>(sums, a2, b3);
+    a1 = a_at(step + 1, 1);
   }
+  const auto radius_step = [&](int part) { return steps + 2 * part + column / radius_sums::half_columns; };
+  for (int p = 0; p < radius.parts; ++p) arrived(radius_step(p));
 
   if (piece >= 0 && cut.pieces > 1 && !join_pieces(sums, cut, piece)) return;
+  const auto sums_at = [&](int part) {
+    return reinterpret_cast<const float*>(&stages[radius_step(part) % nearest_tile::stages]);
+  };
   const int lane = static_cast<int>(threadIdx.x % 32), first = column + lane % 4 * 2;
 #pragma unroll
   for (int mi = 0; mi < 2; ++mi)
@@ -251,7 +257,7 @@ __global__ void __launch_bounds__(nearest_tile::threads, 1)
     for (int h = 0; h < 2; ++h) {
       const int r = row + mi * 16 + h * 8 + lane / 4;
       double rad[8][2];
-      radii_of_row(rad, radius, units, at, r, first);
+      radii_of_row(rad, radius, units, sums_at, r, first);
 #pragma unroll
       for (int ni = 0; ni < 8; ++ni)
 #pragma unroll

@@ -83,7 +83,7 @@ __device__ inline void place_of_tile(std::int64_t tile, std::int64_t tiles_m, st
                                      std::int64_t& i, std::int64_t& j) {
   constexpr std::int64_t band = 8;
   const std::int64_t a_band = band * tiles_n, first = tile / a_band * band;
-  const std::int64_t height = min(band, tiles_m - first), at = tile % a_band;
+  const std::int64_t height = ::min(band, tiles_m - first), at = tile % a_band;
   i = first + at % height;
   j = at / height;
 }

@@ -3,8 +3,8 @@
 //
 // X is bounded from above by 2^e_i X' with integers X' of 8 bits, e_i one exponent a row; Y by 2^f_j Y', one
 // exponent a column. X' Y' is exact in 32-bit integers over up to 32,768 steps of k (255^2 * 32768 < 2^31), and
-// 2^(e_i + f_j) (X' Y')_ij >= (X Y)_ij. Each entry grows by less than 1/128 of the largest of its row or
-// column.
+// 2^(e_i + f_j) (X' Y')_ij >= (X Y)_ij. Each entry grows by less than 1/85 of the largest of its row or column:
+// by a unit, and by half of one where its tile had a smaller unit first.
 #pragma once
 #include <cstdint>
 
@@ -40,6 +40,19 @@ struct byte_operand {
   __host__ __device__ std::int64_t piece(std::int64_t part, std::int64_t row, std::int64_t k) const {
     return ((part * padded + row) / byte_tile::piece_rows * (depth / byte_tile::k) + k / byte_tile::k) *
            byte_tile::piece_bytes;
+  }
+};
+
+/// The sums of parts of the radius in tiles of 128 rows by 64 columns, half tile (part, i / 128, j / 64) after
+/// half tile, columns contiguous and padded so that those who read along rows of shared memory meet every bank.
+struct radius_sums {
+  static constexpr int rows = 128, half_columns = 64, ld = rows + 4, half_values = half_columns * ld;
+
+  float* data = nullptr;
+  std::int64_t tiles_m = 0, halves_n = 0;
+
+  __device__ float* half(std::int64_t part, std::int64_t tile_i, std::int64_t half_j) const {
+    return data + ((part * tiles_m + tile_i) * halves_n + half_j) * half_values;
   }
 };
 
@@ -79,10 +92,11 @@ struct byte_fragments {
   }
 };
 
-/// sums[(part * cols + j) * rows + i] >= the product of the part in its units. Bound by the INT8 tensor cores;
-/// same bits on every run.
+/// The sums of element (i, j) >= the product of each part in its units. Bound by the INT8 tensor cores; same
+/// bits on every run.
 static __global__ void __launch_bounds__(byte_tile::threads, 1)
-    gemm_radius(byte_operand X, byte_operand Y, int parts, std::int64_t rows, std::int64_t cols, float* sums) {
+    gemm_radius(byte_operand X, byte_operand Y, int parts, std::int64_t rows, std::int64_t cols,
+                radius_sums sums) {
   extern __shared__ __align__(128) char memory[];
   byte_stage* const stages = reinterpret_cast<byte_stage*>(memory);
   __shared__ std::uint64_t full[byte_tile::stages], empty[byte_tile::stages];
@@ -116,21 +130,19 @@ static __global__ void __launch_bounds__(byte_tile::threads, 1)
 
   const int lane = static_cast<int>(threadIdx.x % 32), row = warp / 4 * 64, column = warp % 4 * 64;
   int c[4][8][4] = {};
+  float* const to = sums.half(part, tile_i, (j0 + column) / radius_sums::half_columns) +
+                    lane % 4 * 2 * radius_sums::ld + row + lane / 4;
   // The exact sums of so many steps, onto what earlier ones left.
   const auto settle = [&](bool again) {
-    const std::int64_t i = i0 + row + lane / 4, j = j0 + column + lane % 4 * 2;
-    float* const to = sums + part * rows * cols;
 #pragma unroll
     for (int mi = 0; mi < 4; ++mi)
 #pragma unroll
       for (int ni = 0; ni < 8; ++ni)
 #pragma unroll
         for (int e = 0; e < 4; ++e) {
-          const std::int64_t to_i = i + mi * 16 + e / 2 * 8, to_j = j + ni * 8 + e % 2;
           const float sum = __int2float_ru(c[mi][ni][e]);
           c[mi][ni][e] = 0;
-          if (to_i >= rows || to_j >= cols) continue;
-          float& at = to[to_i + to_j * rows];
+          float& at = to[(ni * 8 + e % 2) * radius_sums::ld + mi * 16 + e / 2 * 8];
           at = again ? __fadd_ru(at, sum) : sum;
         }
   };

@@ -12,15 +12,26 @@ namespace vouch::detail {
 #define VOUCH_PIECE(call) return portable::call
 #endif
 
+/// y := alpha x + y for so many columns x, each with its alpha, one after the other.
+template <int Columns, scalar R, scalar X>
+void axpy_columns_piece(std::int64_t n, const R* alpha, const X* const* x, R* y) {
+#if VOUCH_HAS_AVX512
+  if (avx512::available()) return avx512::axpy_columns<Columns, true>(n, alpha, x, y);
+#endif
+  portable::axpy_columns<Columns, true>(n, alpha, x, 0, y);
+}
 /// y := alpha x + y
 template <scalar R, scalar X>
 void axpy_piece(std::int64_t n, R alpha, const X* x, R* y) {
-  VOUCH_PIECE(axpy(n, alpha, x, y));
+  axpy_columns_piece<1>(n, &alpha, &x, y);
 }
 /// y := alpha x; y may be x.
 template <scalar R, scalar X>
 void scaled_piece(std::int64_t n, R alpha, const X* x, R* y) {
-  VOUCH_PIECE(scaled(n, alpha, x, y));
+#if VOUCH_HAS_AVX512
+  if (avx512::available()) return avx512::axpy_columns<1, false>(n, &alpha, &x, y);
+#endif
+  portable::axpy_columns<1, false>(n, &alpha, &x, 0, y);
 }
 template <scalar R, scalar A, scalar B>
 R dot_piece(std::int64_t n, const A* a, const B* b) {

@@ -1,8 +1,9 @@
 // vouch/dense/pieces_avx512.hpp -- the loops of pieces_portable.hpp on registers of 64 bytes; private.
 //
-// Intervals stay as they lie in memory, lower bounds in even lanes and upper bounds in odd ones. Both roundings
-// are computed in all lanes and each lane keeps its own: bound by memory all the same, without a shuffle of the
-// results. Registers that hold an infinity or a NaN among the factors go through the portable loop.
+// Intervals stay as they lie in memory, lower bounds in even lanes and upper bounds in odd ones; sums have the
+// sign of their lower bounds changed, so that one instruction rounds both outwards. An infinite bound makes a
+// NaN where a zero or an opposite infinity meets it, and what has none is right as it is; an empty operand
+// always makes one. Such registers go through the portable loop.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -49,127 +50,130 @@ VOUCH_AVX512_INLINE typename bounds_of<R>::reg load_as(const X* x, std::int64_t 
     return lanes;
 }
 
-/// Lower bounds, valid in even lanes, and upper bounds, valid in odd ones; for numbers only low counts.
+/// Sums of intervals are kept as [-lo, hi], so that both bounds are rounded upwards; sums of numbers as they
+/// are.
 template <scalar R>
-struct pair_of_sums {
-  typename bounds_of<R>::reg low;
-  typename bounds_of<R>::reg high;
+VOUCH_AVX512_INLINE typename bounds_of<R>::reg outward(typename bounds_of<R>::reg x) {
+  if constexpr (is_interval<R>)
+    return bounds_of<R>::flipped(x);
+  else
+    return x;
+}
+
+// Columns that are added at a time, each times its alpha.
+template <int Columns, scalar R>
+struct column_factors {
+  using V = bounds_of<R>;
+  typename V::reg low[Columns], high[Columns];  // alpha's bounds, as outward() has them
+  typename V::control low_order[Columns], high_order[Columns];
+
+  VOUCH_AVX512_INLINE explicit column_factors(const R* alpha) {
+    for (int c = 0; c < Columns; ++c) {
+      low[c] = outward<R>(V::all(detail::lower(alpha[c])));
+      if constexpr (is_interval<R>) {
+        high[c] = V::flipped(V::all(detail::upper(alpha[c])));
+        low_order[c] = V::order(detail::lower(alpha[c]) < 0);
+        high_order[c] = V::order(detail::upper(alpha[c]) < 0);
+      }
+    }
+  }
+
+  /// sums + alpha x; false where a NaN arose on the way, for then an operand was infinite or empty.
+  template <scalar X>
+  VOUCH_AVX512_INLINE bool add(const X* const* x, std::int64_t i, std::int64_t count,
+                               typename V::reg& sums) const {
+    if constexpr (!is_interval<R>) {
+      for (int c = 0; c < Columns; ++c)
+        sums = V::template fma<rounds::nearest>(low[c], load_as<R>(x[c] + i, count), sums);
+      return true;
+    } else {
+      typename V::mask nan = 0;
+      // The bound of x that belongs to a bound of alpha: its own lane, or for a negative factor the other one.
+#pragma GCC unroll 4
+      for (int c = 0; c < Columns; ++c) {
+        const auto factor = load_as<R>(x[c] + i, count);
+        const auto p = V::template fma<rounds::up>(low[c], V::ordered(factor, low_order[c]), sums);
+        const auto q = V::template fma<rounds::up>(high[c], V::ordered(factor, high_order[c]), sums);
+        nan |= V::unordered(p, q);
+        sums = V::max(p, q);
+      }
+      return nan == 0;
+    }
+  }
 };
 
-/// c + a b, with a as [a_low, a_high] in both lanes of each pair and negative where its mask says so.
-template <scalar R, bool PointA>
-VOUCH_AVX512_INLINE pair_of_sums<R> add_products(typename bounds_of<R>::reg a_low,
-                                                 typename bounds_of<R>::reg a_high,
-                                                 typename bounds_of<R>::mask low_negative,
-                                                 typename bounds_of<R>::mask high_negative,
-                                                 typename bounds_of<R>::reg b, pair_of_sums<R> c) {
-  using V = bounds_of<R>;
-  if constexpr (!is_interval<R>) {
-    return {V::template fma<rounds::nearest>(a_low, b, c.low), c.high};
-  } else {
-    // The bound of b that belongs to a_low: its own lane, or for a negative factor the other one.
-    const auto turned = V::swapped(b);
-    const auto with_low = V::blend(low_negative, b, turned);
-    const auto low = V::template fma<rounds::down>(a_low, with_low, c.low);
-    const auto high = V::template fma<rounds::up>(a_low, with_low, c.high);
-    if constexpr (PointA) return {low, high};
-    const auto with_high = V::blend(high_negative, b, turned);
-    return {V::min(low, V::template fma<rounds::down>(a_high, with_high, c.low)),
-            V::max(high, V::template fma<rounds::up>(a_high, with_high, c.high))};
-  }
-}
-
-/// As above with the factor a as it was loaded.
-template <scalar R, bool PointA>
-VOUCH_AVX512_INLINE pair_of_sums<R> add_products(typename bounds_of<R>::reg a, typename bounds_of<R>::reg b,
-                                                 pair_of_sums<R> c) {
-  using V = bounds_of<R>;
-  if constexpr (PointA || !is_interval<R>) {
-    const auto negative = V::below_zero(a);
-    return add_products<R, true>(a, a, negative, negative, b, c);
-  } else {
-    const auto low = V::both_even(a), high = V::both_odd(a);
-    return add_products<R, false>(low, high, V::below_zero(low), V::below_zero(high), b, c);
-  }
-}
-
-// y := alpha x + y, or alpha x where not Add; alpha is finite.
-template <bool Add, scalar R, scalar X>
-VOUCH_AVX512 void axpy_finite(std::int64_t n, R alpha, const X* x, R* y) {
+// y := sum of alpha x over the columns + y, or without y where not Add; alphas are finite.
+template <int Columns, bool Add, scalar R, scalar X>
+VOUCH_AVX512 void axpy_finite(std::int64_t n, const R* alpha, const X* const* x, R* y) {
   using V = bounds_of<R>;
   constexpr int step = per_register<R>;
-  constexpr auto everywhere = static_cast<typename V::mask>(~0U);
-  const auto low = V::all(detail::lower(alpha)), high = V::all(detail::upper(alpha));
-  const auto low_negative = detail::lower(alpha) < 0 ? everywhere : typename V::mask{};
-  const auto high_negative = detail::upper(alpha) < 0 ? everywhere : typename V::mask{};
-  for (std::int64_t i = 0; i < n; i += step) {
-    const std::int64_t count = std::min<std::int64_t>(step, n - i);
-    const auto factor = load_as<R>(x + i, count);
-    if (is_interval<R> && !V::finite(factor)) {
-      Add ? detail::portable::axpy(count, alpha, x + i, y + i)
-          : detail::portable::scaled(count, alpha, x + i, y + i);
-      continue;
-    }
-    const auto old = Add ? load_as<R>(y + i, count) : V::zero();
-    const auto sum = add_products<R, false>(low, high, low_negative, high_negative, factor, {old, old});
-    V::store(first_of<R>(count), numbers(y + i),
-             is_interval<R> ? V::blend(V::odd, sum.low, sum.high) : sum.low);
+  const column_factors<Columns, R> factors(alpha);
+  std::int64_t i = 0;
+  for (; i + step <= n; i += step) {
+    auto sums = Add ? outward<R>(load_as<R>(y + i, step)) : V::zero();
+    if (factors.add(x, i, step, sums)) [[likely]]
+      V::store(numbers(y + i), outward<R>(sums));
+    else
+      detail::portable::axpy_columns<Columns, Add>(step, alpha, x, i, y);
   }
+  if (i == n) return;
+  auto sums = Add ? outward<R>(load_as<R>(y + i, n - i)) : V::zero();
+  if (factors.add(x, i, n - i, sums))
+    V::store(first_of<R>(n - i), numbers(y + i), outward<R>(sums));
+  else
+    detail::portable::axpy_columns<Columns, Add>(n - i, alpha, x, i, y);
 }
 
-template <scalar R>
-VOUCH_AVX512_INLINE void put(pair_of_sums<R> sums, R* lanes) {
-  using V = bounds_of<R>;
-  V::store(numbers(lanes), is_interval<R> ? V::blend(V::odd, sums.low, sums.high) : sums.low);
-}
-template <scalar R>
-VOUCH_AVX512_INLINE pair_of_sums<R> get(const R* lanes) {
-  const auto both = bounds_of<R>::load(numbers(lanes));
-  return {both, both};
-}
-
-// What a reduction adds for one register: finite(i, count) tells whether registers may do it, in_register does
-// it, and in_lanes does it for lanes in memory.
+// What a reduction adds for one register: add(i, count, sums) does it or, where registers may not, returns
+// false; add_one does it for a lane in memory.
 template <scalar R, scalar A, scalar B>
 struct product_terms {
   const A* a;
   const B* b;
 
-  VOUCH_AVX512_INLINE bool add(std::int64_t i, std::int64_t count, pair_of_sums<R>& sums) const {
-    const auto first = load_as<R>(a + i, count), second = load_as<R>(b + i, count);
+  VOUCH_AVX512_INLINE bool add(std::int64_t i, std::int64_t count, typename bounds_of<R>::reg& sums) const {
     using V = bounds_of<R>;
-    if (is_interval<R> && !(V::finite(first) && V::finite(second))) return false;
-    sums = add_products<R, !is_interval<A>>(first, second, sums);
-    return true;
+    const auto first = load_as<R>(a + i, count), second = load_as<R>(b + i, count);
+    if constexpr (!is_interval<R>) {
+      sums = V::template fma<rounds::nearest>(first, second, sums);
+      return true;
+    } else if constexpr (!is_interval<A>) {
+      sums = V::template fma<rounds::up>(V::flipped(first), V::swapped(V::below_zero(first), second), sums);
+      return V::unordered(sums, sums) == 0;
+    } else {
+      const auto low = V::both_even(first), high = V::both_odd(first);
+      const auto p = V::template fma<rounds::up>(V::flipped(low), V::swapped(V::below_zero(low), second), sums);
+      const auto q =
+          V::template fma<rounds::up>(V::flipped(high), V::swapped(V::below_zero(high), second), sums);
+      sums = V::max(p, q);
+      return V::unordered(p, q) == 0;
+    }
   }
   void add_one(std::int64_t i, R& lane) const { lane = detail::multiply_add(a[i], b[i], lane); }
 };
 
-/// Mignitudes in the even lanes of low, magnitudes in the odd ones of high.
+/// Mignitudes in the even lanes, magnitudes in the odd ones.
 template <scalar R>
-VOUCH_AVX512_INLINE pair_of_sums<R> sizes(typename bounds_of<R>::reg x) {
+VOUCH_AVX512_INLINE typename bounds_of<R>::reg sizes(typename bounds_of<R>::reg x) {
   using V = bounds_of<R>;
   const auto turned = V::swapped(x);
-  return {V::max(V::max(x, V::negative(turned)), V::zero()), V::max(V::abs(x), V::abs(turned))};
+  return V::blend(V::odd, V::max(V::max(x, V::negative(turned)), V::zero()), V::max(V::abs(x), V::abs(turned)));
 }
 
 template <scalar R>
 struct magnitude_terms {
   const R* x;
 
-  VOUCH_AVX512_INLINE bool add(std::int64_t i, std::int64_t count, pair_of_sums<R>& sums) const {
+  VOUCH_AVX512_INLINE bool add(std::int64_t i, std::int64_t count, typename bounds_of<R>::reg& sums) const {
     using V = bounds_of<R>;
     const auto element = load_as<R>(x + i, count);
     if constexpr (!is_interval<R>) {
-      sums.low = V::template add<rounds::nearest>(sums.low, V::abs(element));
-      return true;
+      sums = V::template add<rounds::nearest>(sums, V::abs(element));
     } else {
       if (!V::finite(element)) return false;
-      const auto size = sizes<R>(element);
-      sums = {V::template add<rounds::down>(sums.low, size.low),
-              V::template add<rounds::up>(sums.high, size.high)};
-      return true;
+      sums = V::template add<rounds::up>(sums, V::flipped(sizes<R>(element)));
     }
+    return true;
   }
   void add_one(std::int64_t i, R& lane) const { lane = detail::add_magnitude(x[i], lane); }
 };
@@ -178,71 +182,67 @@ template <scalar R>
 struct square_terms {
   const R* x;
 
-  VOUCH_AVX512_INLINE bool add(std::int64_t i, std::int64_t count, pair_of_sums<R>& sums) const {
+  VOUCH_AVX512_INLINE bool add(std::int64_t i, std::int64_t count, typename bounds_of<R>::reg& sums) const {
     using V = bounds_of<R>;
     const auto element = load_as<R>(x + i, count);
     if constexpr (!is_interval<R>) {
-      sums.low = V::template fma<rounds::nearest>(element, element, sums.low);
-      return true;
+      sums = V::template fma<rounds::nearest>(element, element, sums);
     } else {
       if (!V::finite(element)) return false;
       const auto size = sizes<R>(element);
-      sums = {V::template fma<rounds::down>(size.low, size.low, sums.low),
-              V::template fma<rounds::up>(size.high, size.high, sums.high)};
-      return true;
+      sums = V::template fma<rounds::up>(V::flipped(size), size, sums);
     }
+    return true;
   }
   void add_one(std::int64_t i, R& lane) const { lane = detail::add_square(x[i], lane); }
 };
 
 template <scalar R, class Terms>
 VOUCH_AVX512_INLINE void add_register(const Terms& terms, std::int64_t i, std::int64_t count,
-                                      pair_of_sums<R>& sums) {
+                                      typename bounds_of<R>::reg& sums) {
+  using V = bounds_of<R>;
+  const auto before = sums;
   if (terms.add(i, count, sums)) [[likely]]
     return;
   R lanes[per_register<R>];
-  put(sums, lanes);
+  V::store(numbers(lanes), outward<R>(before));
   for (std::int64_t l = 0; l < count; ++l) terms.add_one(i + l, lanes[l]);
-  sums = get(lanes);
+  sums = outward<R>(V::load(numbers(lanes)));
 }
 
 template <scalar R, class Terms>
 VOUCH_AVX512 R reduce(std::int64_t n, Terms terms) {
   using V = bounds_of<R>;
   constexpr int step = per_register<R>;
-  pair_of_sums<R> s0{V::zero(), V::zero()}, s1 = s0, s2 = s0, s3 = s0;
+  auto s0 = V::zero(), s1 = s0, s2 = s0, s3 = s0;
   std::int64_t i = 0;
   for (; i + 4 * step <= n; i += 4 * step) {
-    add_register(terms, i, step, s0);
-    add_register(terms, i + step, step, s1);
-    add_register(terms, i + 2 * step, step, s2);
-    add_register(terms, i + 3 * step, step, s3);
+    add_register<R>(terms, i, step, s0);
+    add_register<R>(terms, i + step, step, s1);
+    add_register<R>(terms, i + 2 * step, step, s2);
+    add_register<R>(terms, i + 3 * step, step, s3);
   }
   const auto left = [n](std::int64_t at) { return std::clamp<std::int64_t>(n - at, 0, per_register<R>); };
   if (i < n) {
-    add_register(terms, i, left(i), s0);
-    add_register(terms, i + step, left(i + step), s1);
-    add_register(terms, i + 2 * step, left(i + 2 * step), s2);
-    add_register(terms, i + 3 * step, left(i + 3 * step), s3);
+    add_register<R>(terms, i, left(i), s0);
+    add_register<R>(terms, i + step, left(i + step), s1);
+    add_register<R>(terms, i + 2 * step, left(i + 2 * step), s2);
+    add_register<R>(terms, i + 3 * step, left(i + 3 * step), s3);
   }
   lane_sums<R> sums;
-  put(s0, sums.lane);
-  put(s1, sums.lane + step);
-  put(s2, sums.lane + 2 * step);
-  put(s3, sums.lane + 3 * step);
+  V::store(numbers(sums.lane), outward<R>(s0));
+  V::store(numbers(sums.lane + step), outward<R>(s1));
+  V::store(numbers(sums.lane + 2 * step), outward<R>(s2));
+  V::store(numbers(sums.lane + 3 * step), outward<R>(s3));
   return sums.total();
 }
 
-template <scalar R, scalar X>
-void axpy(std::int64_t n, R alpha, const X* x, R* y) {
-  is_interval<R> && !detail::finite(alpha) ? detail::portable::axpy(n, alpha, x, y)
-                                           : axpy_finite<true>(n, alpha, x, y);
-}
-
-template <scalar R, scalar X>
-void scaled(std::int64_t n, R alpha, const X* x, R* y) {
-  is_interval<R> && !detail::finite(alpha) ? detail::portable::scaled(n, alpha, x, y)
-                                           : axpy_finite<false>(n, alpha, x, y);
+template <int Columns, bool Add, scalar R, scalar X>
+void axpy_columns(std::int64_t n, const R* alpha, const X* const* x, R* y) {
+  bool all_finite = true;
+  for (int c = 0; c < Columns; ++c) all_finite &= detail::finite(alpha[c]);
+  is_interval<R> && !all_finite ? detail::portable::axpy_columns<Columns, Add>(n, alpha, x, 0, y)
+                                : axpy_finite<Columns, Add>(n, alpha, x, y);
 }
 
 template <scalar R, scalar A, scalar B>

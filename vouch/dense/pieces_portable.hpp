@@ -24,16 +24,15 @@ struct lane_sums {
 
 namespace portable {
 
-/// y := alpha x + y
-template <scalar R, scalar X>
-void axpy(std::int64_t n, R alpha, const X* x, R* y) {
-  for (std::int64_t i = 0; i < n; ++i) y[i] = multiply_add(alpha, x[i], y[i]);
-}
-
-/// y := alpha x
-template <scalar R, scalar X>
-void scaled(std::int64_t n, R alpha, const X* x, R* y) {
-  for (std::int64_t i = 0; i < n; ++i) y[i] = multiply_add(alpha, x[i], R{});
+/// y := sum of alpha_c x_c over the columns + y, or without y where not Add, for count elements from `first`
+/// on.
+template <int Columns, bool Add, scalar R, scalar X>
+void axpy_columns(std::int64_t count, const R* alpha, const X* const* x, std::int64_t first, R* y) {
+  for (std::int64_t i = first; i < first + count; ++i) {
+    R sum = Add ? y[i] : R{};
+    for (int c = 0; c < Columns; ++c) sum = multiply_add(alpha[c], x[c][i], sum);
+    y[i] = sum;
+  }
 }
 
 template <scalar R, scalar A, scalar B>

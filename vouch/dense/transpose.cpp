@@ -1,10 +1,14 @@
 #include <algorithm>
 #include <array>
+#include <string>
+#include <vector>
 
 #include <vouch/core/config.hpp>
+#include <vouch/core/error.hpp>
 #include <vouch/dense/checks.hpp>
 #include <vouch/dense/transpose.hpp>
 #include <vouch/dense/transpose_cuda.hpp>
+#include <vouch/dense/transpose_shuffle.hpp>
 
 namespace vouch::detail {
 namespace {
@@ -54,6 +58,46 @@ void swap_transposed(const device& dev, matrix_view<E> A) {
         }
 }
 
+// A[k][j] := A[source(k, j)][j] for all lines k, a strip of columns at a time.
+template <class E, class Source>
+void shuffle_columns(const device& dev, E* A, std::int64_t lines, std::int64_t length, const Source& source) {
+  const std::int64_t width = std::min(length, tile);
+#pragma omp parallel num_threads(dev.threads())
+  {
+    std::vector<E> room(static_cast<std::size_t>(lines * width));
+#pragma omp for schedule(static)
+    for (std::int64_t first = 0; first < length; first += width) {
+      const std::int64_t here = std::min(width, length - first);
+      for (std::int64_t k = 0; k < lines; ++k)
+        for (std::int64_t j = 0; j < here; ++j)
+          room[static_cast<std::size_t>(k * here + j)] = A[source(k, first + j) * length + first + j];
+      for (std::int64_t k = 0; k < lines; ++k)
+        for (std::int64_t j = 0; j < here; ++j)
+          A[k * length + first + j] = room[static_cast<std::size_t>(k * here + j)];
+    }
+  }
+}
+
+template <class E>
+void shuffle_rectangle(const device& dev, E* A, const transpose_shuffle& shuffle) {
+  const std::int64_t lines = shuffle.lines, length = shuffle.length;
+  if (shuffle.common > 1)
+    shuffle_columns(dev, A, lines, length,
+                    [&](std::int64_t k, std::int64_t j) { return (k + shuffle.turn(j)) % lines; });
+#pragma omp parallel num_threads(dev.threads())
+  {
+    std::vector<E> room(static_cast<std::size_t>(length));
+#pragma omp for schedule(static)
+    for (std::int64_t k = 0; k < lines; ++k) {
+      E* const line = A + k * length;
+      for (std::int64_t j = 0; j < length; ++j) room[static_cast<std::size_t>(shuffle.place(k, j))] = line[j];
+      std::copy(room.begin(), room.end(), line);
+    }
+  }
+  shuffle_columns(dev, A, lines, length,
+                  [&](std::int64_t k, std::int64_t j) { return (j + shuffle.source(k)) % lines; });
+}
+
 }  // namespace
 
 void transpose_elements(const device& dev, int bytes, element_grid<const std::byte> from,
@@ -71,13 +115,21 @@ void transpose_elements(const device& dev, int bytes, element_grid<const std::by
   });
 }
 
-void transpose_square(const device& dev, int bytes, element_grid<std::byte> square) {
+void transpose_in_place(const device& dev, int bytes, element_grid<std::byte> any) {
   with_element(bytes, [&](auto element) {
-    const auto A = elements<decltype(element)>(square);
-    require_square("transpose_in_place", "A", A);
+    const auto A = elements<decltype(element)>(any);
+    require_matrix("transpose_in_place", "A", A);
+    if (A.rows == 0 || A.cols == 0) return;
+    const bool square = A.rows == A.cols;
+    if (!square && A.ld != A.rows && A.cols > 1)
+      throw value_error("transpose_in_place: A is " + std::to_string(A.rows) + "-by-" + std::to_string(A.cols) +
+                            " with a leading dimension of " + std::to_string(A.ld),
+                        "a matrix that is not square must have no gaps between its columns");
+    if (!square && std::min(A.rows, A.cols) <= 1) return;  // its elements stand in the right order
     if constexpr (built_with_cuda)
-      if (dev.is_cuda()) return transpose_square_cuda(dev, bytes, square);
-    swap_transposed(dev, A);
+      if (dev.is_cuda())
+        return square ? transpose_square_cuda(dev, bytes, any) : transpose_rectangle_cuda(dev, bytes, any);
+    square ? swap_transposed(dev, A) : shuffle_rectangle(dev, A.data, {A.cols, A.rows});
   });
 }
 

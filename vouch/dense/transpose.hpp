@@ -1,5 +1,6 @@
-// vouch/dense/transpose.hpp -- transposed copies of matrices, and square ones transposed in place.
+// vouch/dense/transpose.hpp -- transposed copies of matrices, and matrices transposed in place.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -22,7 +23,7 @@ struct element_grid {
 
 void transpose_elements(const device& dev, int bytes, element_grid<const std::byte> from,
                         element_grid<std::byte> to);
-void transpose_square(const device& dev, int bytes, element_grid<std::byte> A);
+void transpose_in_place(const device& dev, int bytes, element_grid<std::byte> A);
 
 template <class T>
 constexpr int transposable_bytes() {
@@ -48,11 +49,22 @@ void transpose_into(const device& dev, matrix_view<const T> A, matrix_view<T> B)
                              {reinterpret_cast<std::byte*>(B.data), B.rows, B.cols, B.ld});
 }
 
-/// A := A^T, for a square A and otherwise as transpose_into.
+/// A := A^T in the memory of A, and what it is then.
+///
+/// Shapes  A is m-by-n, the result n-by-m with the leading dimension of A where A is square, n where it is not.
+/// Types   As transpose_into.
+/// Memory  On dev; columns of a matrix that is not square follow each other without gaps (ld = m). Besides,
+///         such a one takes 32 n elements a thread, on a GPU 32 max(m, n) elements or 16 MiB, whichever is
+///         more. On a GPU only enqueued.
+/// Cost    A square one: reads and writes A once, others two or three times.
+/// Throws  value_error    a leading dimension below the rows, or gaps between the columns of a rectangle
+///         out_of_memory
+/// Source  Catanzaro, Keller, Garland: A decomposition for in-place matrix transposition, PPoPP 2014.
 template <class T>
-void transpose_in_place(const device& dev, matrix_view<T> A) {
-  detail::transpose_square(dev, detail::transposable_bytes<T>(),
-                           {reinterpret_cast<std::byte*>(A.data), A.rows, A.cols, A.ld});
+matrix_view<T> transpose_in_place(const device& dev, matrix_view<T> A) {
+  detail::transpose_in_place(dev, detail::transposable_bytes<T>(),
+                             {reinterpret_cast<std::byte*>(A.data), A.rows, A.cols, A.ld});
+  return {A.data, A.cols, A.rows, A.rows == A.cols ? A.ld : std::max<std::int64_t>(1, A.cols)};
 }
 
 }  // namespace vouch

@@ -2,118 +2,113 @@
 
 #include <vouch/core/launch.cuh>
 #include <vouch/dense/transpose_cuda.hpp>
+#include <vouch/dense/transpose_elements.cuh>
 
 namespace vouch::detail {
 namespace {
 
-constexpr int tile = 32, rows_at_a_time = 8;
-constexpr unsigned threads = tile * rows_at_a_time;
-
-// Elements are copied as words of their size where both matrices are aligned to it, else as parts.
-struct alignas(16) words4 {
-  std::uint32_t word[4];
-};
-struct alignas(8) pairs2 {
-  std::uint64_t pair[2];
-};
-struct alignas(4) words2 {
-  std::uint32_t word[2];
-};
-struct alignas(8) words2_aligned {
-  std::uint32_t word[2];
-};
-
-// One more column than rows, so that neither rows nor columns of a tile meet in a bank of shared memory.
+// Rows and columns of a tile, and threads that copy it; a warp takes 32 neighbours of a column.
 template <class E>
-struct shared_tile {
-  E entry[tile][tile + 1];
+constexpr int tile = sizeof(E) == 16 ? 32 : 64;
+template <class E>
+constexpr int threads = 8 * tile<E>;
 
-  /// Element (i, j) of the block's tile of A from row and column given.
-  __device__ void read(const E* data, std::int64_t ld, std::int64_t i0, std::int64_t j0, std::int64_t rows,
-                       std::int64_t cols) {
-    const int x = static_cast<int>(threadIdx.x) % tile, y = static_cast<int>(threadIdx.x) / tile;
+// So many rows and columns of a matrix, from row i0 and column j0 on, in the registers of a block of so many
+// warps.
+template <class E, int Rows, int Columns, int Warps>
+struct strip {
+  static constexpr int turns = (Columns + Warps - 1) / Warps, parts = Rows / 32;
+  E entry[turns][parts];
+
+  // body(entry, row, column) of all in the strip.
+  template <class Body>
+  __device__ void each(const Body& body) {
+    const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
 #pragma unroll
-    for (int s = 0; s < tile; s += rows_at_a_time)
-      if (i0 + x < rows && j0 + y + s < cols) entry[y + s][x] = data[i0 + x + (j0 + y + s) * ld];
+    for (int k = 0; k < turns; ++k)
+#pragma unroll
+      for (int p = 0; p < parts; ++p)
+        if (const int j = warp + k * Warps; j < Columns) body(entry[k][p], 32 * p + lane, j);
   }
-  /// The tile's transpose to B from row and column given; B is rows-by-cols.
-  __device__ void write(E* data, std::int64_t ld, std::int64_t i0, std::int64_t j0, std::int64_t rows,
-                        std::int64_t cols) const {
-    const int x = static_cast<int>(threadIdx.x) % tile, y = static_cast<int>(threadIdx.x) / tile;
-#pragma unroll
-    for (int s = 0; s < tile; s += rows_at_a_time)
-      if (i0 + x < rows && j0 + y + s < cols) data[i0 + x + (j0 + y + s) * ld] = entry[x][y + s];
+  __device__ void read(element_grid<const E> A, std::int64_t i0, std::int64_t j0) {
+    each([&](E& value, int i, int j) {
+      if (i0 + i < A.rows && j0 + j < A.cols) value = A.data[i0 + i + (j0 + j) * A.ld];
+    });
   }
 };
 
-// Tiles of A that a block takes, one below the other: smaller elements need more of them in flight.
+// A block copies a tile through shared memory: one more column than rows there, so that neither rows nor
+// columns meet in a bank. Memory is written 32 bytes at a time, and columns of B may begin anywhere among them:
+// the rows that a block has of a column of B are shifted to begin on 32 bytes, within the tile and some columns
+// more that it reads. Neighbours along B follow each other. Bound by memory.
 template <class E>
-constexpr int tiles_a_block = sizeof(E) == 4   ? 4
-                              : sizeof(E) == 8 ? 2
-                                               : 1;
-
-// A block copies tiles_a_block tiles of 32 by 32 through shared memory, each warp a row of 32 neighbours.
-// Bound by memory.
-template <class E>
-__global__ void __launch_bounds__(threads)
-    transpose_tiles(element_grid<const E> A, element_grid<E> B, std::int64_t tiles_down) {
-  constexpr int count = tiles_a_block<E>;
-  __shared__ shared_tile<E> tiles[count];
-  const std::int64_t i0 = blockIdx.x % tiles_down * (tile * count), j0 = blockIdx.x / tiles_down * tile;
-#pragma unroll
-  for (int t = 0; t < count; ++t) tiles[t].read(A.data, A.ld, i0 + t * tile, j0, A.rows, A.cols);
+__global__ void __launch_bounds__(threads<E>)
+    transpose_tiles(element_grid<const E> A, element_grid<E> B, std::int64_t across) {
+  constexpr int granule = 32 / static_cast<int>(sizeof(E)), columns = tile<E> + granule - 1;
+  __shared__ E entry[columns][tile<E> + 1];
+  const std::int64_t j0 = blockIdx.x % across * tile<E>, i0 = blockIdx.x / across * tile<E>;
+  strip<E, tile<E>, columns, threads<E> / 32> of_A;
+  of_A.read(A, i0, j0);
+  of_A.each([&](E& value, int i, int j) { entry[j][i] = value; });
   __syncthreads();
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  for (int i = static_cast<int>(threadIdx.x) / 32; i < tile<E> && i0 + i < A.rows; i += threads<E> / 32) {
+    E* const column = B.data + (i0 + i) * B.ld;
+    const int beyond = static_cast<int>(reinterpret_cast<std::uintptr_t>(column) / sizeof(E) % granule);
+    const int first = beyond == 0 ? 0 : granule - beyond;
+    if (j0 == 0 && lane < first && lane < B.rows) column[lane] = entry[lane][i];
 #pragma unroll
-  for (int t = 0; t < count; ++t) tiles[t].write(B.data, B.ld, j0, i0 + t * tile, B.rows, B.cols);
+    for (int j = first + lane; j < first + tile<E>; j += 32)
+      if (j0 + j < B.rows) column[j0 + j] = entry[j][i];
+  }
 }
 
-// Block b takes tile (i, j) of the upper triangle and the one opposite, b = j (j + 1) / 2 + i.
+// Of tiles that change places a block holds two.
 template <class E>
-__global__ void __launch_bounds__(threads) transpose_square_tiles(element_grid<E> A) {
-  __shared__ shared_tile<E> upper, lower;
+constexpr int square_tile = sizeof(E) == 4 ? 64 : 32;
+template <class E>
+constexpr int square_threads = square_tile<E> * 16;
+
+// Block b takes tile (i, j) of the upper triangle and the one opposite, b = j (j + 1) / 2 + i. Bound by memory.
+template <class E>
+__global__ void __launch_bounds__(square_threads<E>) transpose_square_tiles(element_grid<E> A) {
+  constexpr int size = square_tile<E>;
+  __shared__ E entry[2][size][size + 1];
   const std::int64_t b = blockIdx.x;
   auto j = static_cast<std::int64_t>((sqrt(8.0 * static_cast<double>(b) + 1) - 1) / 2);
   while (j * (j + 1) / 2 > b) --j;
   while ((j + 1) * (j + 2) / 2 <= b) ++j;
-  const std::int64_t i0 = (b - j * (j + 1) / 2) * tile, j0 = j * tile;
-  upper.read(A.data, A.ld, i0, j0, A.rows, A.cols);
-  lower.read(A.data, A.ld, j0, i0, A.rows, A.cols);
+  const std::int64_t i0 = (b - j * (j + 1) / 2) * size, j0 = j * size;
+  strip<E, size, size, square_threads<E> / 32> upper, lower;
+  upper.read({A.data, A.rows, A.cols, A.ld}, i0, j0);
+  lower.read({A.data, A.rows, A.cols, A.ld}, j0, i0);
+  upper.each([&](E& value, int row, int column) { entry[0][column][row] = value; });
+  lower.each([&](E& value, int row, int column) { entry[1][column][row] = value; });
   __syncthreads();
-  upper.write(A.data, A.ld, j0, i0, A.rows, A.cols);
-  if (i0 != j0) lower.write(A.data, A.ld, i0, j0, A.rows, A.cols);
-}
-
-template <class E, class Byte>
-auto as(element_grid<Byte> A) {
-  using entry = std::conditional_t<std::is_const_v<Byte>, const E, E>;
-  return element_grid<entry>{reinterpret_cast<entry*>(A.data), A.rows, A.cols, A.ld};
+  upper.each([&](E&, int row, int column) {
+    if (j0 + row < A.rows && i0 + column < A.cols)
+      A.data[j0 + row + (i0 + column) * A.ld] = entry[0][row][column];
+  });
+  if (i0 == j0) return;
+  lower.each([&](E&, int row, int column) {
+    if (i0 + row < A.rows && j0 + column < A.cols)
+      A.data[i0 + row + (j0 + column) * A.ld] = entry[1][row][column];
+  });
 }
 
 template <class E>
 void copy(const device& dev, element_grid<const std::byte> from, element_grid<std::byte> to) {
-  const std::int64_t down = ceil_div<std::int64_t>(from.rows, tile * tiles_a_block<E>),
-                     across = ceil_div<std::int64_t>(from.cols, tile);
-  launch(dev, "transpose_tiles", {down * across, threads}, transpose_tiles<E>, as<E>(from), as<E>(to), down);
+  const std::int64_t down = ceil_div<std::int64_t>(from.rows, tile<E>),
+                     across = ceil_div<std::int64_t>(from.cols, tile<E>);
+  launch(dev, "transpose_tiles", {down * across, threads<E>}, transpose_tiles<E>, grid_of<E>(from),
+         grid_of<E>(to), across);
 }
 
 template <class E>
 void swap(const device& dev, element_grid<std::byte> A) {
-  const std::int64_t across = ceil_div<std::int64_t>(A.rows, tile);
-  launch(dev, "transpose_square_tiles", {across * (across + 1) / 2, threads}, transpose_square_tiles<E>,
-         as<E>(A));
-}
-
-bool aligned(const void* data, int bytes) { return reinterpret_cast<std::uintptr_t>(data) % bytes == 0; }
-
-// body(element) with the widest element that the alignment allows.
-template <class Body>
-void with_element(int bytes, bool whole, const Body& body) {
-  if (bytes == 4)
-    body(std::uint32_t{});
-  else if (bytes == 8)
-    whole ? body(words2_aligned{}) : body(words2{});
-  else
-    whole ? body(words4{}) : body(pairs2{});
+  const std::int64_t across = ceil_div<std::int64_t>(A.rows, square_tile<E>);
+  launch(dev, "transpose_square_tiles", {across * (across + 1) / 2, square_threads<E>},
+         transpose_square_tiles<E>, grid_of<E>(A));
 }
 
 }  // namespace

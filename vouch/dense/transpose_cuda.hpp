@@ -7,5 +7,7 @@ namespace vouch::detail {
 void transpose_elements_cuda(const device& dev, int bytes, element_grid<const std::byte> from,
                              element_grid<std::byte> to);
 void transpose_square_cuda(const device& dev, int bytes, element_grid<std::byte> A);
+/// Columns follow each other without gaps.
+void transpose_rectangle_cuda(const device& dev, int bytes, element_grid<std::byte> A);
 
 }  // namespace vouch::detail

@@ -46,9 +46,19 @@ matrix_market_header read_matrix_market_header(const std::string& path);
 ///         out_of_memory  the entries do not fit
 coo read_coo(const device& cpu, const std::string& path, matrix_market_header* header = nullptr);
 
-/// The matrix: both triangles, columns sorted, duplicates summed in the order of the file, explicit zeros of
-/// coordinate files kept. Otherwise as read_coo.
-csr<double> read_csr(const device& cpu, const std::string& path, matrix_market_header* header = nullptr);
+/// The matrix on dev: both triangles, columns sorted, duplicates summed in the order of the file, explicit
+/// zeros of coordinate files kept. Otherwise as read_coo.
+///
+/// A GPU parses coordinate files that are neither compressed nor pipes, have an entry on each line behind the
+/// size line, and blanks alone between its numbers. All CPU threads read the others, and those where something
+/// is wrong, to say what: the matrix is then copied.
+///
+/// Memory  On a GPU, beside the result, the text and 40 bytes an entry, 80 where the file is symmetric; without
+///         room for them the CPU reads. 34 MB of pinned memory are kept for the next file.
+/// Result  The same bits on every device.
+/// Cost    One pass over the file. A GPU takes 26 to 32 GB/s of text to a matrix in its memory, 16 cores and a
+///         copy a tenth of that; small files take it 0.2 ms (`vouch bench read`).
+csr<double> read_csr(const device& dev, const std::string& path, matrix_market_header* header = nullptr);
 
 /// Writes A as a real coordinate file, row by row: shortest numbers that read back exactly. Stored as symmetric
 /// or skew-symmetric only the lower triangle is written.

@@ -2,11 +2,15 @@
 #include <cstring>
 #include <limits>
 #include <numeric>
+#include <optional>
+#include <utility>
 #include <vector>
 
+#include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
+#include <vouch/io/matrix_market_cuda.hpp>
 #include <vouch/io/matrix_market_header.hpp>
-#include <vouch/text/digits.hpp>
+#include <vouch/io/plain_entry.hpp>
 #include <vouch/text/tokens.hpp>
 
 namespace vouch {
@@ -111,76 +115,30 @@ class careful_line {
   tokens words_;
 };
 
-// What a block's lines are measured by, and where their entries go.
+// Where entries go.
 struct entry_target {
-  std::uint64_t rows;
-  std::uint64_t cols;
-  std::int64_t least_below;  // row - col of an entry is at least this
   std::int32_t* row;
   std::int32_t* col;
   double* val;
 };
 
-inline const char* skip_blanks(const char* p) {
-  while (*p == ' ') ++p;
-  return p;
-}
-
-// More digits may wrap around.
-inline bool plain_length(std::ptrdiff_t digits) { return digits >= 1 && digits <= 18; }
-
-// One number of the field at p, in its plain forms; nullptr where the careful parser must look.
-template <matrix_field Field>
-inline const char* plain_value(const char* p, const char* end, double& value) {
-  if constexpr (Field == matrix_field::integer) {
-    const bool negative = *p == '-';
-    p += negative;
-    std::uint64_t magnitude = 0;
-    const char* const stop = digits::scan(p, end, magnitude);
-    if (!plain_length(stop - p)) return nullptr;
-    const auto integer = static_cast<std::int64_t>(magnitude);
-    value = static_cast<double>(negative ? -integer : integer);
-    return stop;
-  } else {
-    const auto number = digits::scan_real(p, end);
-    value = number.value;
-    return number.error == number_error::none ? number.end : nullptr;
-  }
-}
-
-// Parses entries of the plain form "ROW COL VALUE", any blanks between; stops before the first line of another
-// form, at the end, or when room entries are there.
+// Parses entries of the plain form; stops before the first line of another form, at the end, or when room
+// entries are there.
 //
 // The position of a line depends on the end of the line before: that chain bounds the speed, so digits are
 // taken eight at a time without a branch on their number.
 template <matrix_field Field>
-const char* parse_plain(const char* p, const char* end, const entry_target& to, std::int64_t room,
-                        std::int64_t& found) {
+const char* parse_plain(const char* p, const char* end, const entry_limits& limits, const entry_target& to,
+                        std::int64_t room, std::int64_t& found) {
   std::int64_t k = found;
   for (; p < end && k < room; ++k) {
-    const char* const row_text = skip_blanks(p);
-    std::uint64_t row = 0;
-    const char* q = digits::scan(row_text, end, row);
-    if (!plain_length(q - row_text) || *q != ' ') break;
-    const char* const col_text = skip_blanks(q);
-    std::uint64_t col = 0;
-    q = digits::scan(col_text, end, col);
-    if (!plain_length(q - col_text)) break;
-    double value = 1;
-    if constexpr (Field != matrix_field::pattern) {
-      if (*q != ' ') break;
-      q = plain_value<Field>(skip_blanks(q), end, value);
-      if (q == nullptr) break;
-    }
-    if (*q == '\r') ++q;
-    if (*q != '\n') break;
-    // Zero wraps around to the largest number.
-    if (row - 1 >= to.rows || col - 1 >= to.cols) break;
-    if (static_cast<std::int64_t>(row) - static_cast<std::int64_t>(col) < to.least_below) break;
-    to.row[k] = static_cast<std::int32_t>(row - 1);
-    to.col[k] = static_cast<std::int32_t>(col - 1);
-    to.val[k] = value;
-    p = q + 1;
+    plain_entry e;
+    const char* const next = scan_plain_entry<Field>(p, end, limits, e);
+    if (next == nullptr) break;
+    to.row[k] = static_cast<std::int32_t>(e.row - 1);
+    to.col[k] = static_cast<std::int32_t>(e.col - 1);
+    to.val[k] = e.val;
+    p = next;
   }
   found = k;
   return p;
@@ -207,11 +165,12 @@ void parse_block(const matrix_market_header& header, const line_block& block, Pl
 template <matrix_field Field>
 void parse_coordinates(const matrix_market_header& header, const line_block& block, const entry_target& all) {
   const std::int64_t first = std::min(block.items_before, header.entries);
-  const entry_target to{all.rows, all.cols, all.least_below, all.row + first, all.col + first, all.val + first};
+  const entry_target to{all.row + first, all.col + first, all.val + first};
+  const entry_limits limits = limits_of(header);
   parse_block(
       header, block,
       [&](const char* p, std::int64_t room, std::int64_t& found) {
-        return parse_plain<Field>(p, block.end, to, room, found);
+        return parse_plain<Field>(p, block.end, limits, to, room, found);
       },
       [&](careful_line& line, std::int64_t k) {
         const entry e = line.coordinate();
@@ -228,7 +187,8 @@ void parse_elements(const matrix_market_header& header, const line_block& block,
       header, block,
       [&](const char* p, std::int64_t room, std::int64_t& found) {
         for (; p < block.end && found < room; ++found) {
-          const char* q = plain_value<Field>(skip_blanks(p), block.end, val[found]);
+          const char* none = nullptr;
+          const char* q = plain_value<Field>(skip_blanks(p), block.end, val[found], none);
           if (q == nullptr) break;
           if (*q == '\r') ++q;
           if (*q != '\n') break;
@@ -254,15 +214,7 @@ coo read_coordinates(const device& cpu, line_reader& reader, const matrix_market
         array<std::int32_t>(cpu, header.entries),
         array<std::int32_t>(cpu, header.entries),
         array<double>(cpu, header.entries)};
-  std::int64_t least_below = std::numeric_limits<std::int64_t>::min();
-  if (header.stored_as == symmetry::symmetric) least_below = 0;
-  if (header.stored_as == symmetry::skew_symmetric) least_below = 1;
-  const entry_target to{static_cast<std::uint64_t>(header.rows),
-                        static_cast<std::uint64_t>(header.cols),
-                        least_below,
-                        A.row.data(),
-                        A.col.data(),
-                        A.val.data()};
+  const entry_target to{A.row.data(), A.col.data(), A.val.data()};
   for_each_block(reader, cpu.threads(), [&](const line_block& block) {
     if (header.field == matrix_field::real) parse_coordinates<matrix_field::real>(header, block, to);
     if (header.field == matrix_field::integer) parse_coordinates<matrix_field::integer>(header, block, to);
@@ -318,6 +270,13 @@ coo read_entries(const device& cpu, line_reader& reader, const matrix_market_hea
 
 }  // namespace
 
+entry_limits limits_of(const matrix_market_header& header) {
+  std::int64_t least_below = std::numeric_limits<std::int64_t>::min();
+  if (header.stored_as == symmetry::symmetric) least_below = 0;
+  if (header.stored_as == symmetry::skew_symmetric) least_below = 1;
+  return {static_cast<std::uint64_t>(header.rows), static_cast<std::uint64_t>(header.cols), least_below};
+}
+
 array<double> read_array_elements(const device& cpu, line_reader& reader, const matrix_market_header& header) {
   array<double> elements(cpu, header.entries);
   for_each_block(reader, cpu.threads(), [&](const line_block& block) {
@@ -341,11 +300,31 @@ coo read_coo(const device& cpu, const std::string& path, matrix_market_header* h
   return read_entries(cpu, reader, facts);
 }
 
-csr<double> read_csr(const device& cpu, const std::string& path, matrix_market_header* header) {
+namespace {
+
+// By the GPU, where it takes the file and has room for its text, too.
+std::optional<csr<double>> read_on_gpu(const device& gpu, const line_reader& reader,
+                                       const matrix_market_header& header) {
+  if constexpr (built_with_cuda) {
+    if (header.format != matrix_format::coordinate || !reader.file().random_access()) return std::nullopt;
+    try {
+      return read_coordinates_cuda(gpu, reader.file(), reader.offset(), header);
+    } catch (const out_of_memory&) {
+      return std::nullopt;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+csr<double> read_csr(const device& dev, const std::string& path, matrix_market_header* header) {
   line_reader reader{input_file(path)};
   const matrix_market_header facts = take_matrix_market_header(reader);
   if (header != nullptr) *header = facts;
-  return read_csr(cpu, reader, facts);
+  if (!dev.is_cuda()) return read_csr(dev, reader, facts);
+  if (auto A = read_on_gpu(dev, reader, facts)) return std::move(*A);
+  return read_csr(device::cpu(), reader, facts).to(dev);
 }
 
 }  // namespace vouch

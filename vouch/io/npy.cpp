@@ -129,12 +129,33 @@ class header_parser {
   std::size_t at_ = 0;
 };
 
-[[noreturn]] void truncated(const input_file& file) {
+// Bytes that are there already, read as a file is.
+class memory_source {
+ public:
+  memory_source(const std::string& name, std::string_view bytes) : name_(name), left_(bytes) {}
+
+  const std::string& path() const { return name_; }
+  std::int64_t most_bytes() const { return static_cast<std::int64_t>(left_.size()); }
+  std::size_t read(char* to, std::size_t bytes) {
+    const std::size_t some = std::min(bytes, left_.size());
+    if (some > 0) std::memcpy(to, left_.data(), some);
+    left_.remove_prefix(some);
+    return some;
+  }
+
+ private:
+  const std::string& name_;
+  std::string_view left_;
+};
+
+template <class Source>
+[[noreturn]] void truncated(const Source& file) {
   throw parse_error(file.path(), 0, 0, "the .npy file ends early", "it may be truncated");
 }
 
 // Takes the header off; returns the bytes that it had.
-npy_header take_header(input_file& file, std::int64_t& bytes) {
+template <class Source>
+npy_header take_header(Source& file, std::int64_t& bytes) {
   unsigned char start[12];
   const auto read = [&](unsigned char* to, std::size_t count) {
     if (file.read(reinterpret_cast<char*>(to), count) != count) truncated(file);
@@ -158,8 +179,8 @@ npy_header take_header(input_file& file, std::int64_t& bytes) {
 }
 
 // Reads count elements in the order of the file and hands each with its number to take.
-template <class T, class Take>
-void read_elements(input_file& file, std::int64_t count, Take take) {
+template <class T, class Source, class Take>
+void read_elements(Source& file, std::int64_t count, Take take) {
   constexpr std::int64_t piece = 8192;
   std::vector<T> some(static_cast<std::size_t>(std::min(count, piece)));
   for (std::int64_t first = 0; first < count; first += piece) {
@@ -171,10 +192,33 @@ void read_elements(input_file& file, std::int64_t count, Take take) {
   }
 }
 
+template <class Source, class Take>
+void read_elements_as(element type, Source& file, std::int64_t count, Take take) {
+  if (type == element::f8) read_elements<double>(file, count, take);
+  if (type == element::f4) read_elements<float>(file, count, take);
+  if (type == element::i8) read_elements<std::int64_t>(file, count, take);
+  if (type == element::i4) read_elements<std::int32_t>(file, count, take);
+  char extra = 0;
+  if (file.read(&extra, 1) != 0) throw parse_error(file.path(), 0, 0, "bytes behind the end of the .npy array");
+}
+
 // The product, or -1 where it exceeds int64.
 std::int64_t product(std::int64_t a, std::int64_t b) {
   std::int64_t c = 0;
-  return __builtin_mul_overflow(a, b, &c) ? -1 : c;
+  return a < 0 || b < 0 || __builtin_mul_overflow(a, b, &c) ? -1 : c;
+}
+
+// Elements of all, for which there are this many bytes.
+template <class Source>
+std::int64_t count_elements(const npy_header& header, const Source& file, std::int64_t bytes) {
+  if (header.shape.empty() || header.shape.size() > 2)
+    throw parse_error(file.path(), 0, 0, ".npy array of " + std::to_string(header.shape.size()) + " dimensions",
+                      "one or two are supported");
+  const std::int64_t count = product(header.shape.front(), header.shape.size() == 2 ? header.shape.back() : 1);
+  const bool wide = header.type == element::f8 || header.type == element::i8;
+  const std::int64_t needed = product(count, wide ? 8 : 4);
+  if (needed < 0 || needed > bytes) truncated(file);
+  return count;
 }
 
 }  // namespace
@@ -184,15 +228,9 @@ bool is_npy(std::string_view start) { return start.starts_with(magic); }
 vectors read_npy(const device& cpu, input_file& file) {
   std::int64_t header_bytes = 0;
   const npy_header header = take_header(file, header_bytes);
-  if (header.shape.empty() || header.shape.size() > 2)
-    throw parse_error(file.path(), 0, 0, ".npy array of " + std::to_string(header.shape.size()) + " dimensions",
-                      "one or two are supported");
+  const std::int64_t count = count_elements(header, file, file.most_bytes() - header_bytes);
   const std::int64_t rows = header.shape[0];
   const std::int64_t cols = header.shape.size() == 2 ? header.shape[1] : 1;
-  const std::int64_t count = product(rows, cols);
-  const bool wide = header.type == element::f8 || header.type == element::i8;
-  const std::int64_t bytes = count < 0 ? -1 : product(count, wide ? 8 : 4);
-  if (bytes < 0 || bytes > file.most_bytes() - header_bytes) truncated(file);
 
   vectors result{rows, cols, array<double>(cpu, count)};
   const auto take = [&](std::int64_t k, double value) {
@@ -202,18 +240,30 @@ vectors read_npy(const device& cpu, input_file& file) {
     const std::int64_t at = header.fortran_order || cols == 1 ? k : k % cols * rows + k / cols;
     result.values[at] = value;
   };
-  if (header.type == element::f8) read_elements<double>(file, count, take);
-  if (header.type == element::f4) read_elements<float>(file, count, take);
-  if (header.type == element::i8) read_elements<std::int64_t>(file, count, take);
-  if (header.type == element::i4) read_elements<std::int32_t>(file, count, take);
-  char extra = 0;
-  if (file.read(&extra, 1) != 0) throw parse_error(file.path(), 0, 0, "bytes behind the end of the .npy array");
+  read_elements_as(header.type, file, count, take);
   return result;
 }
 
-void write_npy(atomic_file& file, view<const double> values, std::int64_t rows, std::int64_t cols) {
+npy_array parse_npy(const std::string& name, std::string_view bytes) {
+  memory_source source(name, bytes);
+  if (!is_npy(bytes)) throw parse_error(name, 0, 0, "this is no .npy array");
+  std::int64_t header_bytes = 0;
+  const npy_header header = take_header(source, header_bytes);
+  const std::int64_t count = count_elements(header, source, source.most_bytes());
+  npy_array result{header.shape, std::vector<double>(static_cast<std::size_t>(count))};
+  const std::int64_t rows = header.shape.front(), cols = header.shape.back();
+  const bool transposed = header.fortran_order && header.shape.size() == 2;
+  read_elements_as(header.type, source, count, [&](std::int64_t k, double value) {
+    result.values[static_cast<std::size_t>(transposed ? k % rows * cols + k / rows : k)] = value;
+  });
+  return result;
+}
+
+void write_npy(atomic_file& file, view<const double> values, std::int64_t rows, std::int64_t cols,
+               bool by_columns) {
   std::string header = "{'descr': '<f8', 'fortran_order': ";
-  header.append(cols == 1 ? "False" : "True").append(", 'shape': (").append(number_text(rows)).append(",");
+  header.append(cols == 1 || !by_columns ? "False" : "True");
+  header.append(", 'shape': (").append(number_text(rows)).append(",");
   if (cols != 1) header.append(" ").append(number_text(cols));
   header.append("), }");
   constexpr std::size_t before = 10;  // magic, version, length

@@ -1,7 +1,8 @@
-// vouch/io/npy.hpp -- NumPy's file format for one array; private to this room.
+// vouch/io/npy.hpp -- NumPy's file format for one array.
 #pragma once
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <vouch/io/vectors.hpp>
 #include <vouch/text/file.hpp>
@@ -15,7 +16,18 @@ bool is_npy(std::string_view start);
 /// Source  NumPy Enhancement Proposal 1; numpy.lib.format.
 vectors read_npy(const device& cpu, input_file& file);
 
-/// See write_vectors: f8, one dimension for one vector, else Fortran order.
-void write_npy(atomic_file& file, view<const double> values, std::int64_t rows, std::int64_t cols);
+/// An array of one or two dimensions, the last index running fastest.
+struct npy_array {
+  std::vector<std::int64_t> shape;
+  std::vector<double> values;
+};
+
+/// The .npy file whose bytes these are; name is what errors call it. Elements may be NaN or infinite.
+npy_array parse_npy(const std::string& name, std::string_view bytes);
+
+/// f8, one dimension for one column. by_columns: values are in Fortran order, as the file then says; else in C
+/// order.
+void write_npy(atomic_file& file, view<const double> values, std::int64_t rows, std::int64_t cols,
+               bool by_columns = true);
 
 }  // namespace vouch

@@ -108,7 +108,9 @@ bool check_option(const batch_option& b, book_failure& failure) {
   }
   if (is_fine(b.option)) return true;
   try {
-    contract c{b.option, b.exercise, {}, {}, {}, {}, {}};
+    contract c;
+    c.plain = b.option;
+    c.exercise = b.exercise;
     check(c);
     return true;
   } catch (const error& e) {

@@ -53,6 +53,15 @@ void check_plain(const plain_option& o) {
   need(o.barrier_level > 0, "barrier", o.barrier_level, "is not positive");
 }
 
+void check_escrow(const contract& c) {
+  if (!c.is_escrowed()) return;
+  if (c.plain.barrier != barrier_kind::none || !c.local_volatility.empty())
+    throw value_error("escrowed dividends go with neither a barrier nor a local volatility",
+                      "take the piecewise model");
+  const double worth = escrow(c, 0);
+  need(worth < c.plain.spot, "spot", c.plain.spot, "is worth less than its escrowed dividends");
+}
+
 // The place of x among rising points: index and share of the next one.
 std::pair<std::size_t, double> place(const std::vector<double>& points, double x) {
   if (points.size() < 2 || x <= points.front()) return {0, 0.0};
@@ -87,6 +96,7 @@ void check(contract& c) {
   std::sort(c.exercise_dates.begin(), c.exercise_dates.end());
   std::stable_sort(c.dividends.begin(), c.dividends.end(),
                    [](const cash_dividend& a, const cash_dividend& b) { return a.time < b.time; });
+  check_escrow(c);
   if (c.local_volatility.empty()) return;
   check_rising("time of the volatility table", c.local_volatility.times);
   check_rising("spot of the volatility table", c.local_volatility.spots);
@@ -119,6 +129,18 @@ double typical_volatility(const contract& c) {
   std::vector<curve_step> squares = c.volatilities;
   for (curve_step& step : squares) step.value *= step.value;
   return std::sqrt(integral_to(squares, 0, c.plain.expiry) / c.plain.expiry);
+}
+
+double escrow(const contract& c, double time, bool inclusive) {
+  if (!c.is_escrowed()) return 0;
+  const double least = 1e-12 * c.plain.expiry, now = integral_to(c.rates, c.plain.rate, time);
+  double worth = 0;
+  for (const cash_dividend& d : c.dividends) {
+    const bool counts = d.time > least && d.time < c.plain.expiry - least;
+    if (counts && d.time > time + (inclusive ? -least : least))
+      worth += d.amount * std::exp(now - integral_to(c.rates, c.plain.rate, d.time));
+  }
+  return worth;
 }
 
 double payoff_at(const plain_option& o, double spot) {

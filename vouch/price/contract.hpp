@@ -13,6 +13,10 @@ struct cash_dividend {
   double time = 0, amount = 0;
 };
 
+/// piecewise: the share itself is random between its dividends and falls by each. escrowed: what is random is
+/// the share less what the dividends before expiry are worth now.
+enum class dividend_model : std::uint8_t { piecewise, escrowed };
+
 /// A value that holds until a time in years from now; the last one holds for ever.
 struct curve_step {
   double until = 0, value = 0;
@@ -27,13 +31,13 @@ struct volatility_table {
   double at(double time, double spot) const;
 };
 
-/// Where the dividend, cash or yield, is written: in plain (a yield) and in dividends (cash; the share falls by
-/// the amount).
+/// Where the dividend, cash or yield, is written: in plain (a yield) and in dividends (cash).
 struct contract {
   plain_option plain;
   exercise_style exercise = exercise_style::european;
   std::vector<double> exercise_dates;    // of a Bermudan option; its expiry is one by itself
   std::vector<cash_dividend> dividends;  // those outside (0, expiry) have no effect
+  dividend_model model = dividend_model::piecewise;
   std::vector<curve_step> rates;         // replace plain.rate
   std::vector<curve_step> volatilities;  // replace plain.volatility
   volatility_table local_volatility;     // replaces both
@@ -42,11 +46,16 @@ struct contract {
   bool is_plain() const {
     return dividends.empty() && rates.empty() && volatilities.empty() && local_volatility.empty();
   }
+  /// Whether cash dividends are escrowed.
+  bool is_escrowed() const { return model == dividend_model::escrowed && !dividends.empty(); }
 };
 
 /// Checks everything and sorts dates and dividends by time.
 ///
-/// Throws  value_error  naming the number: not finite, negative where it may not be, a table that does not rise
+/// Throws  value_error  naming the number: not finite, negative where it may not be, a table that does not
+/// rise;
+///                      escrowed dividends that are worth more than the share, or beside a barrier or a local
+///                      volatility
 void check(contract& c);
 
 /// The value of a curve at a time; `constant` where it is empty.
@@ -55,6 +64,10 @@ double value_at(const std::vector<curve_step>& curve, double constant, double ti
 double integral_to(const std::vector<curve_step>& curve, double constant, double time);
 /// The root mean square of the volatility until expiry; of a local one, at spot.
 double typical_volatility(const contract& c);
+
+/// What the dividends before expiry that are still to come at a time are worth then; one at that time counts
+/// where `inclusive`. 0 unless they are escrowed.
+double escrow(const contract& c, double time, bool inclusive = false);
 
 /// What exercising, or expiry, pays at a spot.
 double payoff_at(const plain_option& o, double spot);

@@ -12,10 +12,10 @@ namespace {
 constexpr unsigned all_lanes = ~0u;
 constexpr int warps = 4;  // of a block
 constexpr int most_levels = 5;
-constexpr double unreachable = -1e300;
+constexpr double unreachable = -1e300, neglected = 1e-19;
 
 // The grid of make_grid and the operator of make_operator for one option, the same for all lanes. Row 0 is the
-// node where early exercise is never: the last one of a put.
+// node where it is worth nothing and early exercise is never: the last one of a put.
 struct setting {
   double low, spacing, strike, sign;
   double below, above;  // a and c of the operator, in the order of rows
@@ -47,9 +47,9 @@ struct setting {
   __device__ double spot_of(int row, int nodes) const {
     return std::exp(low + spacing * (reversed ? nodes - 1 - row : row));
   }
-  __device__ double payoff(int row, int nodes) const {
-    return fmax(sign * (spot_of(row, nodes) - strike), 0.0);
-  }
+  // From one row's spot to the next one's.
+  __device__ double growth() const { return std::exp(reversed ? -spacing : spacing); }
+  __device__ double payoff(double spot) const { return fmax(sign * (spot - strike), 0.0); }
 };
 
 // The value at one end of the grid: as of the linear function far out, or of exercise where that is more.
@@ -64,62 +64,76 @@ struct end_value {
   }
 };
 
-// x -> max(a x + b, c), a >= 0.
+// x -> max(a x + b, c), a >= 0; what a is, all lanes know.
 struct clipped {
   double b, c;
 };
 
+// As fmax where neither is NaN, in fewer instructions.
+__device__ double larger(double a, double b) { return a > b ? a : b; }
+
 // A warp's option: lane l has rows l * Rows to l * Rows + Rows - 1 in registers.
+//
+// Of an American option the unknown is D, its value V above the payoff p: it steps as V does with (I - implicit
+// L) p added to the right-hand side, and its floor is 0. Of a European one it is V.
 template <int Rows, bool American>
 class warp_march {
  public:
   static constexpr int nodes = 32 * Rows;
-  static constexpr int shared_doubles = 32 * (Rows + 2 * most_levels);
+  static constexpr int shared_doubles = nodes;
 
-  __device__ warp_march(const batch_option& option, double* shared)
-      : o_(option.option), grid_(o_, nodes), lane_(static_cast<int>(threadIdx.x) % 32), shared_(shared) {
+  __device__ warp_march(const plain_option& o, double* shared)
+      : grid_(o, nodes),
+        lane_(static_cast<int>(threadIdx.x) % 32),
+        shared_(shared),
+        rate_(o.rate),
+        dividend_(o.dividend) {
+    // The last row is in the money: there the value is sign (S - K).
+    const double s = grid_.spot_of(nodes - 1, nodes), exercise = grid_.sign * (s - o.strike);
+    last_ = {grid_.sign * s, -grid_.sign * o.strike, 1, 1, American ? exercise : unreachable, exercise};
+    last_payoff_ = American ? exercise : 0;
+    const double growth = grid_.growth();
+    double spot = grid_.spot_of(lane_ * Rows, nodes);
+    double before = grid_.payoff(spot / growth), here = grid_.payoff(spot);
 #pragma unroll
     for (int j = 0; j < Rows; ++j) {
-      v_[j] = grid_.payoff(lane_ * Rows + j, nodes);
-      shared_[j * 32 + lane_] = v_[j];
+      spot *= growth;
+      const double behind = grid_.payoff(spot);
+      d_[j] = American ? 0 : here;
+      if constexpr (American)
+        source(j) = grid_.below * (before - here) + grid_.above * (behind - here) - rate_ * here;
+      before = here;
+      here = behind;
     }
-    // Row 0 is never exercised beyond, the last row is in the money: there the value is sign (S - K).
-    const double s = grid_.spot_of(nodes - 1, nodes);
-    last_ = {grid_.sign * s,
-             -grid_.sign * o_.strike,
-             1,
-             1,
-             American ? grid_.sign * (s - o_.strike) : unreachable,
-             0};
-    last_.value = fmax(last_.slope + last_.constant, last_.exercise);
-    if (lane_ == 31) v_[Rows - 1] = last_.value;
-    if (lane_ == 0) v_[0] = 0;
   }
 
-  __device__ void run(const detail::batch_piece& piece) {
-    const double length = piece.length * o_.expiry;
+  __device__ void run(const detail::batch_piece& piece, double expiry) {
+    const double length = piece.length * expiry;
     factor(0.5 * length);
     std::int64_t steps = piece.steps;
     if (piece.damped) {
       end_factors(0.5 * length);
-      for (int k = 0; k < 4; ++k) step(1);
+      for (int k = 0; k < 4; ++k) step<true>();
       steps -= 2;
     }
     end_factors(length);
-    for (; steps > 0; --steps) step(2);
+    for (; steps > 0; --steps) step<false>();
   }
 
   // Lane 0 gets the valuation: a polynomial through six nodes, as evaluate() does.
-  __device__ valuation result() {
+  __device__ valuation result(const plain_option& o) {
     __syncwarp();
+    const double growth = grid_.growth();
+    double spot = grid_.spot_of(lane_ * Rows, nodes);
 #pragma unroll
     for (int j = 0; j < Rows; ++j) {
       const int row = lane_ * Rows + j;
-      shared_[grid_.reversed ? nodes - 1 - row : row] = v_[j];
+      shared_[grid_.reversed ? nodes - 1 - row : row] = d_[j] + (American ? grid_.payoff(spot) : 0.0);
+      spot *= growth;
     }
     __syncwarp();
     if (lane_ != 0) return {};
-    const double at = (std::log(o_.spot) - grid_.low) / grid_.spacing;
+    const double at = (std::log(o.spot) - grid_.low) / grid_.spacing;
     int first = static_cast<int>(floor(at)) + 1 - 3;
     first = first < 0 ? 0 : first > nodes - 6 ? nodes - 6 : first;
     double d[6];
@@ -135,157 +149,141 @@ class warp_march {
     }
     p1 /= grid_.spacing;
     p2 /= grid_.spacing * grid_.spacing;
-    valuation v{p, p1 / o_.spot, (p2 - p1) / (o_.spot * o_.spot), 0, 0, 0};
-    const bool exercised = American && p <= fmax(grid_.sign * (o_.spot - o_.strike), 0.0) * (1 + 1e-10);
+    valuation v{p, p1 / o.spot, (p2 - p1) / (o.spot * o.spot), 0, 0, 0};
+    const bool exercised = American && p <= grid_.payoff(o.spot) * (1 + 1e-10);
     if (!exercised)
-      v.theta = o_.rate * v.price - (o_.rate - o_.dividend) * o_.spot * v.delta -
-                0.5 * o_.volatility * o_.volatility * o_.spot * o_.spot * v.gamma;
+      v.theta = o.rate * v.price - (o.rate - o.dividend) * o.spot * v.delta -
+                0.5 * o.volatility * o.volatility * o.spot * o.spot * v.gamma;
     return v;
   }
 
  private:
-  // The pivots of a matrix with constant diagonals, by the roots of their recurrence; then what lanes owe to
-  // each other, over 1, 2, 4, ... lanes, as far as it is not lost in rounding.
+  // What row j of this lane has on the right besides D, times share_.
+  __device__ double& source(int j) const { return shared_[j * 32 + lane_]; }
+
+  // A matrix with constant diagonals on a grid that goes on without end behind row 0, where there is no value:
+  // every pivot is then the larger root of their recurrence. What lanes owe to each other reaches as many of
+  // them as it is not lost in rounding.
   __device__ void factor(double implicit) {
-    lower_ = -implicit * grid_.below;
-    upper_ = -implicit * grid_.above;
-    const double centre = 1 + implicit * (grid_.below + grid_.above + o_.rate);
-    const double root = 0.5 * (centre + std::sqrt(centre * centre - 4 * lower_ * upper_));
-    const double ratio = lower_ * upper_ / (root * root);  // below 1: of the smaller root to the larger
-    double power = std::pow(ratio, static_cast<double>(lane_ * Rows));
-    double up = 1, down = 1;
+    const double lower = implicit * grid_.below, upper = implicit * grid_.above;
+    const double centre = 1 + implicit * (grid_.below + grid_.above + rate_);
+    const double pivot = 0.5 * (centre + std::sqrt(centre * centre - 4 * lower * upper));
+    forth_ = lower / pivot;
+    back_ = upper / pivot;
+    scale_ = 2 / pivot;
+    const double change = implicit * scale_ / share_;
+    share_ = implicit * scale_;
+    forth_lane_ = back_lane_ = 1;
 #pragma unroll
     for (int j = 0; j < Rows; ++j) {
-      const double next = power * ratio;
-      const bool end = (lane_ == 0 && j == 0) || (lane_ == 31 && j == Rows - 1);
-      inverse_[j] = end ? 1.0 : (1 - power) / (root * (1 - next));
-      up *= end ? 0.0 : -lower_ * inverse_[j];
-      down *= end ? 0.0 : -upper_ * inverse_[j];
-      power = next;
+      forth_lane_ *= forth_;
+      back_lane_ *= back_;
+      if constexpr (American) source(j) *= change;
     }
-    const double slowest = fmax(std::abs(lower_), std::abs(upper_)) / root;
-    double left = std::pow(slowest, static_cast<double>(Rows));
     levels_ = 0;
-#pragma unroll
-    for (int level = 0; level < most_levels; ++level) {
-      if (left > 1e-19) levels_ = level + 1;
-      left *= left;
-      over_up(level) = lane_ >= 1 << level ? up : 0;
-      over_down(level) = lane_ + (1 << level) < 32 ? down : 0;
-      up *= __shfl_up_sync(all_lanes, up, 1 << level);
-      down *= __shfl_down_sync(all_lanes, down, 1 << level);
-    }
+    for (double left = larger(forth_lane_, back_lane_); levels_ < most_levels && left > neglected; left *= left)
+      ++levels_;
   }
-
-  // What a carry is multiplied by over 1, 2, 4, ... lanes.
-  __device__ double& over_up(int level) const { return shared_[(Rows + level) * 32 + lane_]; }
-  __device__ double& over_down(int level) const { return shared_[(Rows + most_levels + level) * 32 + lane_]; }
 
   __device__ void end_factors(double length) {
-    last_.slope_factor = std::exp(-o_.dividend * length);
-    last_.constant_factor = std::exp(-o_.rate * length);
+    last_.slope_factor = std::exp(-dividend_ * length);
+    last_.constant_factor = std::exp(-rate_ * length);
   }
 
-  // Substitution in the lane from what comes in at row Rows - 1; m is the multiplier of row j.
-  __device__ double multiplier(int j) const {
-    const bool end = (lane_ == 0 && j == 0) || (lane_ == 31 && j == Rows - 1);
-    return end ? 0.0 : -upper_ * inverse_[j];
-  }
-
-  // V := ratio W - (ratio - 1) V.
-  __device__ void step(int ratio) {
-    const double rest = ratio - 1, share = 1.0 / ratio;
-    const double old = last_.value, side = share * (last_.pass() + rest * old);
+  // V := 2 W - V, or V := W where Damped, with (I - implicit L) W = V. What is solved for is 2 W (as of D),
+  // whose floor is then the old D, or 0.
+  template <bool Damped>
+  __device__ void step() {
+    const double old = last_.value, now = last_.pass();
+    const double side = (now - last_payoff_) + ((Damped ? now : old) - last_payoff_);
     // Elimination twice: for what the lane hands on, then with what it got.
-    double t = 0;
-#pragma unroll
-    for (int j = 0; j < Rows; ++j) t = inverse_[j] * fma(-lower_, t, v_[j]);
-#pragma unroll
-    for (int level = 0; level < most_levels; ++level)
-      if (level < levels_) t = fma(over_up(level), __shfl_up_sync(all_lanes, t, 1 << level), t);
-    t = __shfl_up_sync(all_lanes, t, 1);
-    if (lane_ == 0) t = 0;
-    double y[Rows];
+    double y[Rows], t = 0;
 #pragma unroll
     for (int j = 0; j < Rows; ++j) {
-      t = inverse_[j] * fma(-lower_, t, v_[j]);
-      if (j == Rows - 1 && lane_ == 31) t = side;
+      y[j] = American ? fma(scale_, d_[j], source(j)) : scale_ * d_[j];
+      t = fma(forth_, t, y[j]);
+    }
+    double span = forth_lane_;
+#pragma unroll 1
+    for (int level = 0; level < levels_; ++level) {
+      const double from = __shfl_up_sync(all_lanes, t, 1 << level);
+      t = fma(lane_ >= 1 << level ? span : 0.0, from, t);
+      span *= span;
+    }
+    t = __shfl_up_sync(all_lanes, t, 1);
+    if (lane_ == 0) t = 0;
+#pragma unroll
+    for (int j = 0; j < Rows; ++j) {
+      t = fma(forth_, t, y[j]);
       y[j] = t;
     }
-    double w = American ? constrained_from_behind(y, rest, share) : free_from_behind(y);
+    if (lane_ == 31) y[Rows - 1] = side;
+    double w = from_behind<Damped>(y);
 #pragma unroll
     for (int j = Rows - 1; j >= 0; --j) {
-      w = fma(multiplier(j), w, y[j]);
-      if constexpr (American) w = fmax(w, floor_of(j, rest, share));
-      v_[j] = fma(static_cast<double>(ratio), w, -rest * v_[j]);
+      w = fma(back_, w, y[j]);
+      if constexpr (American) w = larger(w, Damped ? 0.0 : d_[j]);
+      d_[j] = Damped ? 0.5 * w : w - d_[j];
     }
   }
 
-  __device__ double floor_of(int j, double rest, double share) const {
-    const bool end = (lane_ == 0 && j == 0) || (lane_ == 31 && j == Rows - 1);
-    return end ? unreachable : share * fma(rest, v_[j], shared_[j * 32 + lane_]);
-  }
-
-  __device__ double free_from_behind(const double (&y)[Rows]) const {
-    double w = 0;
-#pragma unroll
-    for (int j = Rows - 1; j >= 0; --j) w = fma(multiplier(j), w, y[j]);
-#pragma unroll
-    for (int level = 0; level < most_levels; ++level)
-      if (level < levels_) w = fma(over_down(level), __shfl_down_sync(all_lanes, w, 1 << level), w);
-    w = __shfl_down_sync(all_lanes, w, 1);
-    return lane_ == 31 ? 0 : w;
-  }
-
-  // Substitution with W >= floor is x -> max(a x + b, c) for a row, and so for all rows of a lane: such
-  // functions are closed under composition, and a scan composes those of the lanes behind.
-  __device__ double constrained_from_behind(const double (&y)[Rows], double rest, double share) const {
+  // The solution in the row behind the lane's last one. Substitution with a floor is x -> max(a x + b, c) for a
+  // row, and so for all rows of a lane: such functions are closed under composition, and a scan composes those
+  // of the lanes behind. The last row's own function does not depend on x.
+  template <bool Damped>
+  __device__ double from_behind(const double (&y)[Rows]) const {
     clipped f{0, unreachable};
 #pragma unroll
     for (int j = Rows - 1; j >= 0; --j) {
-      const double m = multiplier(j), floor = floor_of(j, rest, share);
-      f.b = fma(m, f.b, y[j]);
-      f.c = fmax(fma(m, f.c, y[j]), floor);
+      f.b = fma(back_, f.b, y[j]);
+      if constexpr (American) f.c = larger(fma(back_, f.c, y[j]), Damped ? 0.0 : d_[j]);
     }
-#pragma unroll
-    for (int level = 0; level < most_levels; ++level) {
-      if (level >= levels_) break;
-      const double b = __shfl_down_sync(all_lanes, f.b, 1 << level),
-                   c = __shfl_down_sync(all_lanes, f.c, 1 << level);
-      if (lane_ + (1 << level) < 32) {
-        f.c = fmax(fma(over_down(level), c, f.b), f.c);
-        f.b = fma(over_down(level), b, f.b);
+    double span = back_lane_;
+#pragma unroll 1
+    for (int level = 0; level < levels_; ++level) {
+      const double b = __shfl_down_sync(all_lanes, f.b, 1 << level);
+      const bool there = lane_ + (1 << level) < 32;
+      if constexpr (American) {
+        const double c = __shfl_down_sync(all_lanes, f.c, 1 << level);
+        if (there) f.c = larger(fma(span, c, f.b), f.c);
       }
+      if (there) f.b = fma(span, b, f.b);
+      span *= span;
     }
-    const double w = __shfl_down_sync(all_lanes, fmax(f.b, f.c), 1);
+    const double w = __shfl_down_sync(all_lanes, American ? larger(f.b, f.c) : f.b, 1);
     return lane_ == 31 ? 0 : w;
   }
 
-  plain_option o_;
   setting grid_;
   int lane_;
-  double* shared_;  // the payoff, row j of lane l at j * 32 + l; behind it the factors of over_up and over_down
+  double* shared_;  // the sources, row j of lane l at j * 32 + l; at the end the values
+  double rate_, dividend_;
   end_value last_;
-  double lower_ = 0, upper_ = 0;
-  double inverse_[Rows], v_[Rows];
+  double last_payoff_ = 0;  // what D lacks to V in the last row
+  double share_ = 1, scale_ = 0;
+  double forth_ = 0, back_ = 0, forth_lane_ = 0, back_lane_ = 0;  // multipliers of a row, and of all of a lane
+  double d_[Rows];
   int levels_ = 0;
 };
 
-// A warp has one option from its expiry to now: V, the pivots and the solution in registers, the payoff in
-// shared memory; no barrier but the warp's shuffles. Bound by the FP64 units: about 16 operations a row and
-// step.
+// Blocks a multiprocessor that measured fastest on an H200; the compiler has as many registers as they leave.
+constexpr int resident_blocks(int rows) { return rows <= 8 ? 6 : rows <= 16 ? 4 : 3; }
+
+// A warp has one option from its expiry to now: D and the solution in registers, the sources in shared memory;
+// no barrier but the warp's shuffles. Bound by the FP64 units: 9 operations a row and step, two of them
+// comparisons.
 template <int Rows, bool American>
-__global__ void __launch_bounds__(32 * warps, Rows <= 16 ? 3 : 2)
+__global__ void __launch_bounds__(32 * warps, resident_blocks(Rows))
     march_batch(const batch_option* options, const std::int32_t* which, std::int64_t count,
                 const __grid_constant__ detail::batch_pieces pieces, valuation* values) {
   extern __shared__ double shared[];
   const int warp = static_cast<int>(threadIdx.x) / 32;
   const std::int64_t at = std::int64_t{blockIdx.x} * warps + warp;
   if (at >= count) return;  // whole warps leave together
-  warp_march<Rows, American> march(options[which[at]],
-                                   shared + warp * warp_march<Rows, American>::shared_doubles);
-  for (int k = 0; k < pieces.count; ++k) march.run(pieces.piece[k]);
-  const valuation v = march.result();
+  const plain_option& option = options[which[at]].option;
+  warp_march<Rows, American> march(option, shared + warp * warp_march<Rows, American>::shared_doubles);
+  for (int k = 0; k < pieces.count; ++k) march.run(pieces.piece[k], option.expiry);
+  const valuation v = march.result(option);
   if (threadIdx.x % 32 == 0) values[which[at]] = v;
 }
 

@@ -33,7 +33,8 @@ range log_range(const contract& c) {
   range r{std::min(spot, strike) - margin, std::max(spot, strike) + margin};
   double cash = 0;
   for (const cash_dividend& d : c.dividends) cash += d.time > 0 && d.time < o.expiry ? d.amount : 0;
-  if (cash > 0) r.low = std::min(r.low, std::log(std::max(o.spot - cash, 0.05 * o.spot)) - margin);
+  if (cash > 0 && !c.is_escrowed())
+    r.low = std::min(r.low, std::log(std::max(o.spot - cash, 0.05 * o.spot)) - margin);
   if (o.barrier == barrier_kind::none) return r;
   (is_up(o.barrier) ? r.high : r.low) = std::log(o.barrier_level);
   (is_up(o.barrier) ? r.high_fixed : r.low_fixed) = true;

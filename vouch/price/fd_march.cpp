@@ -3,83 +3,21 @@
 #include <algorithm>
 #include <cmath>
 
+#include <vouch/price/fd_border.hpp>
+#include <vouch/price/fd_solver_steps.hpp>
 #include <vouch/price/policy.hpp>
 
 namespace vouch {
 namespace {
 
-// Far from the strike the value is slope * S + constant, and stays so.
-struct linear {
-  double slope = 0, constant = 0;
-  double at(double s) const { return slope * s + constant; }
-};
-
-linear far_payoff(const plain_option& o, bool high) {
-  const bool pays = (o.type == option_type::call) == high;
-  if (!pays) return {};
-  switch (o.payoff) {
-    case payoff_kind::cash_digital:
-      return {0, o.cash};
-    case payoff_kind::asset_digital:
-      return {1, 0};
-    default:
-      return {sign_of(o.type), -sign_of(o.type) * o.strike};
-  }
-}
-
-// One boundary node: a far-field value or the payment of a barrier.
-class border {
- public:
-  border(const contract& c, const fd_payment& payment, double spot, bool high)
-      : spot_(spot),
-        barrier_(c.plain.barrier != barrier_kind::none && is_up(c.plain.barrier) == high),
-        may_exercise_(c.exercise == exercise_style::american),
-        exercise_(payoff_at(c.plain, spot)),
-        far_(far_payoff(c.plain, high)) {
-    far_.constant -= payment.less;
-    value_ = barrier_ ? payment.at_barrier : far_.at(spot);
-  }
-
-  double value() const { return value_; }
-  /// Time passes; returns the change of the value.
-  double step(double length, double rate, double dividend) {
-    const double before = value_;
-    far_.slope *= std::exp(-dividend * length);
-    far_.constant *= std::exp(-rate * length);
-    settle();
-    return value_ - before;
-  }
-  void fall(double amount) {
-    far_.constant -= far_.slope * amount;
-    settle();
-  }
-  void exercise(const plain_option& o, bool high) {
-    if (barrier_ || exercise_ <= value_) return;
-    far_ = far_payoff(o, high);
-    settle();
-  }
-  /// The value below the grid, at spots down to 0.
-  double beyond(double spot) const { return barrier_ ? value_ : far_.at(spot); }
-
- private:
-  void settle() {
-    if (barrier_) return;
-    value_ = far_.at(spot_);
-    if (may_exercise_) value_ = std::max(value_, exercise_);
-  }
-  double spot_;
-  bool barrier_, may_exercise_;
-  double exercise_;
-  linear far_;
-  double value_ = 0;
-};
-
 // The steps of one march, in the direction in which early exercise needs them: from the side where nothing is
 // exercised to the side where it is.
-template <real Solve>
+template <class Steps>
 class marcher {
  public:
-  marcher(const contract& c, const fd_grid& grid, const fd_payment& payment, time_scheme scheme)
+  template <class MakeSteps>
+  marcher(const contract& c, const fd_grid& grid, const fd_payment& payment, time_scheme scheme,
+          MakeSteps make_steps)
       : c_(c),
         grid_(grid),
         scheme_(scheme),
@@ -88,14 +26,13 @@ class marcher {
         reversed_(american_ && c.plain.type == option_type::put),
         low_(c, payment, grid.spot.front(), false),
         high_(c, payment, grid.spot.back(), true),
-        steps_(grid.size()) {
-    for (const double s : grid.spot) exercise_.push_back(payoff_at(c.plain, s));
+        steps_(make_steps()) {
+    exercise_.resize(grid.spot.size());
+    set_exercise(c.plain.expiry, false);
     values_ = exercise_;
     for (double& v : values_) v -= payment.less;
     values_.front() = low_.value();
     values_.back() = high_.value();
-    turned_ = exercise_;
-    if (reversed_) std::reverse(turned_.begin(), turned_.end());
   }
 
   void run(const fd_segment& s) {
@@ -111,17 +48,20 @@ class marcher {
         factored_ = 0;
       }
       if (scheme_ == time_scheme::implicit_euler) {
-        step(length, length);
+        step(from, length, length);
       } else if (scheme_ == time_scheme::rannacher && s.smooths && k < 2) {
-        step(0.5 * length, 0.5 * length);
-        step(0.5 * length, 0.5 * length);
+        step(from, 0.5 * length, 0.5 * length);
+        step(from + 0.5 * length, 0.5 * length, 0.5 * length);
       } else {
-        step(length, 0.5 * length);
+        step(from, length, 0.5 * length);
       }
     }
     unload();
     factored_ = 0;
-    if (s.dividend > 0) fall(s.dividend);
+    if (c_.is_escrowed())
+      set_exercise(c_.plain.expiry - s.to, true);
+    else if (s.dividend > 0)
+      fall(s.dividend);
     if (s.exercise || (american_ && s.dividend > 0)) exercise();
   }
 
@@ -137,7 +77,7 @@ class marcher {
     for (std::size_t k = 1; k + 1 < n; ++k) {
       const std::size_t i = c_.plain.type == option_type::put ? n - 1 - k : k;
       if (!exercised(i)) continue;
-      at = grid_.spot[i];
+      at = grid_.spot[i] + escrow_;
       break;
     }
     return at;
@@ -162,7 +102,22 @@ class marcher {
     steps_.store(values_.data());
     if (reversed_) std::reverse(values_.begin(), values_.end());
   }
-  void step(double length, double implicit) {
+  // What exercise pays at a time; constant but for escrowed dividends.
+  void set_exercise(double time, bool before_dividend) {
+    escrow_ = escrow(c_, time, before_dividend);
+    for (std::size_t i = 0; i < exercise_.size(); ++i)
+      exercise_[i] = payoff_at(c_.plain, grid_.spot[i] + escrow_);
+    low_.set_escrow(c_.plain, escrow_);
+    high_.set_escrow(c_.plain, escrow_);
+    turned_ = exercise_;
+    if (reversed_) std::reverse(turned_.begin(), turned_.end());
+  }
+  // From a time before expiry on.
+  void step(double from, double length, double implicit) {
+    if (american_ && c_.is_escrowed()) {
+      set_exercise(c_.plain.expiry - from - length, false);
+      if (!policy_) steps_.set_obstacle(turned_.data());
+    }
     const double low = low_.step(length, L_.rate, c_.plain.dividend),
                  high = high_.step(length, L_.rate, c_.plain.dividend);
     if (policy_) {
@@ -205,8 +160,8 @@ class marcher {
   }
   void exercise() {
     for (std::size_t i = 1; i + 1 < values_.size(); ++i) values_[i] = std::max(values_[i], exercise_[i]);
-    low_.exercise(c_.plain, false);
-    high_.exercise(c_.plain, true);
+    low_.exercise(c_.plain);
+    high_.exercise(c_.plain);
     values_.front() = low_.value();
     values_.back() = high_.value();
   }
@@ -216,17 +171,17 @@ class marcher {
   time_scheme scheme_;
   bool american_, policy_, reversed_;
   border low_, high_;
-  fd_steps<Solve> steps_;
+  Steps steps_;
   fd_operator L_;
-  double factored_ = 0;
+  double factored_ = 0, escrow_ = 0;
   std::vector<double> values_, exercise_, turned_;
 };
 
-template <real Solve>
-std::vector<double> march_in(const contract& c, const fd_grid& grid, const fd_payment& payment,
-                             const std::vector<fd_segment>& segments, time_scheme scheme,
-                             fd_surface* boundary) {
-  marcher<Solve> marching(c, grid, payment, scheme);
+template <class Steps, class MakeSteps>
+std::vector<double> march_by(const contract& c, const fd_grid& grid, const fd_payment& payment,
+                             const std::vector<fd_segment>& segments, time_scheme scheme, fd_surface* boundary,
+                             MakeSteps make_steps) {
+  marcher<Steps> marching(c, grid, payment, scheme, make_steps);
   for (const fd_segment& s : segments) {
     marching.run(s);
     if (boundary == nullptr || c.exercise != exercise_style::american) continue;
@@ -310,10 +265,17 @@ std::vector<fd_segment> make_segments(const contract& c, std::int64_t steps) {
 }
 
 std::vector<double> march(const contract& c, const fd_grid& grid, const fd_payment& payment,
-                          const std::vector<fd_segment>& segments, time_scheme scheme,
-                          solve_precision precision, fd_surface* boundary) {
-  if (precision == solve_precision::mixed) return march_in<float>(c, grid, payment, segments, scheme, boundary);
-  return march_in<double>(c, grid, payment, segments, scheme, boundary);
+                          const std::vector<fd_segment>& segments, const march_method& how,
+                          fd_surface* boundary) {
+  const std::int64_t n = grid.size();
+  const auto by = [&]<class Steps>(auto make_steps) {
+    return march_by<Steps>(c, grid, payment, segments, how.scheme, boundary, make_steps);
+  };
+  if (how.solver != tridiagonal_method::automatic)
+    return by.template operator()<fd_solver_steps>([&] { return fd_solver_steps(n, how.solver); });
+  if (how.precision == solve_precision::mixed)
+    return by.template operator()<fd_steps<float>>([&] { return fd_steps<float>(n); });
+  return by.template operator()<fd_steps<double>>([&] { return fd_steps<double>(n); });
 }
 
 }  // namespace vouch

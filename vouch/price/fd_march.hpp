@@ -28,11 +28,17 @@ struct fd_payment {
   double at_barrier = 0;
 };
 
+struct march_method {
+  time_scheme scheme = time_scheme::rannacher;
+  solve_precision precision = solve_precision::double_;
+  tridiagonal_method solver = tridiagonal_method::automatic;  // another one: in double, no early exercise
+};
+
 /// The value on the grid now. The barrier, if there is one, knocks out; boundary, if not null, gets the border
 /// of exercise behind every segment.
 std::vector<double> march(const contract& c, const fd_grid& grid, const fd_payment& payment,
-                          const std::vector<fd_segment>& segments, time_scheme scheme,
-                          solve_precision precision, fd_surface* boundary = nullptr);
+                          const std::vector<fd_segment>& segments, const march_method& how,
+                          fd_surface* boundary = nullptr);
 
 /// The same for constant coefficients without any error in time, by a contour integral of resolvents.
 std::vector<double> march_by_contour(const contract& c, const fd_grid& grid, const fd_payment& payment);

@@ -5,15 +5,11 @@
 namespace vouch {
 namespace {
 
-constexpr unsigned threads = 256;
-constexpr int rows = 8;  // of a thread, in registers
-constexpr int team = 8;  // threads whose rows are coupled by shuffles
-constexpr int teams = threads / team;
+constexpr int rows = march_rows_a_thread, team = march_team;
 constexpr unsigned all_lanes = ~0u;
 
 struct march_parameters {
   std::int64_t n, own, halo, steps, alone;
-  double ratio;
   march_edge first, last;
   const double *lower, *inverse, *upper;
   double* values[2];
@@ -33,51 +29,57 @@ __device__ void meet(unsigned* counter, unsigned number) {
   __syncthreads();
 }
 
-// One direction of elimination: how a thread's rows hang together, and with those of threads before it.
-template <int Reach>
-struct coupling {
-  double share[rows];    // of what arrives, in each row
-  double over[3];        // factors over 1, 2 and 4 threads; 0 where there are not so many before it in the team
-  double from_team;      // what arrives at the team, in what arrives at the thread
-  double weight[Reach];  // of the ends of the teams before
-};
-
-// Up: from lower rows to higher ones; else the other way.
+// Up: what thread `distance` before this one has, where rows are counted upwards; else the other way.
 template <bool Up>
 __device__ double neighbour(double x, int distance) {
   return Up ? __shfl_up_sync(all_lanes, x, distance, team) : __shfl_down_sync(all_lanes, x, distance, team);
 }
 
+// One direction of elimination: how a thread's rows hang together with those of threads before it. Factors of
+// threads that are not there, or in another team, are 0.
+template <int Reach>
+struct coupling {
+  double share[rows];    // of what arrives, in each row
+  double through;        // of what arrives, in what leaves
+  double near[4], far;   // of the ends of the 4 threads before; of what arrived at the fourth of them
+  double from_team;      // of what arrives at the team, in what arrives at the thread
+  double weight[Reach];  // of the ends of the teams before
+};
+
+template <bool Up>
+__device__ int place_in_team() {
+  const int place = static_cast<int>(threadIdx.x) % team;
+  return Up ? place : team - 1 - place;
+}
+
 template <bool Up, int Reach>
 __device__ void couple(const double (&multiplier)[rows], double* scratch, coupling<Reach>& c) {
-  const int thread = static_cast<int>(threadIdx.x);
-  const int before = Up ? thread % team : team - 1 - thread % team;  // threads before it in its team
-  const int own_team = thread / team;
+  const int before = place_in_team<Up>(), own_team = static_cast<int>(threadIdx.x) / team;
+  const int teams = static_cast<int>(blockDim.x) / team;
   double product = 1;
 #pragma unroll
   for (int k = 0; k < rows; ++k) {
     const int j = Up ? k : rows - 1 - k;
-    product *= -multiplier[j];
+    product *= multiplier[j];
     c.share[j] = product;
   }
-  double all = product;
+  c.through = product;
+  double over = 1;
 #pragma unroll
-  for (int level = 0; level < 3; ++level) {
-    const int distance = 1 << level;
-    c.over[level] = before >= distance ? all : 0;
-    all *= neighbour<Up>(all, distance);  // of no use, and not used, where it reaches over the team's border
+  for (int k = 0; k < 4; ++k) {
+    c.near[k] = before > k ? over : 0;
+    over *= neighbour<Up>(product, k + 1);  // of no use, and not used, where it reaches over the team's border
   }
-  // Products over all threads of the team up to this one.
-  double through = product;
+  c.far = before > 4 ? over : 0;
+  // Products over all threads of the team before this one.
+  c.from_team = 1;
 #pragma unroll
-  for (int level = 0; level < 3; ++level) {
-    const double other = neighbour<Up>(through, 1 << level);
-    if (before >= 1 << level) through *= other;
+  for (int k = 1; k < team; ++k) {
+    const double other = neighbour<Up>(product, k);
+    if (before >= k) c.from_team *= other;
   }
-  const double earlier = neighbour<Up>(through, 1);
-  c.from_team = before == 0 ? 1 : earlier;
   __syncthreads();
-  if (before == team - 1) scratch[own_team] = through;
+  if (before == team - 1) scratch[own_team] = c.from_team * product;
   __syncthreads();
   double weight = 1;
 #pragma unroll
@@ -89,62 +91,72 @@ __device__ void couple(const double (&multiplier)[rows], double* scratch, coupli
   }
 }
 
-// What arrives at this thread from those before it, given the end of its own rows; ends is padded by Reach
-// zeros on both sides.
+// What arrives at this thread from those before it in its team, given the end of its own rows.
 template <bool Up, int Reach>
-__device__ double arriving(double end, const coupling<Reach>& c, double* ends) {
-  const int thread = static_cast<int>(threadIdx.x), own_team = thread / team;
-  const int before = Up ? thread % team : team - 1 - thread % team;
-#pragma unroll
-  for (int level = 0; level < 3; ++level) end = fma(c.over[level], neighbour<Up>(end, 1 << level), end);
-  const double earlier = neighbour<Up>(end, 1);
-  if (before == team - 1) ends[Reach + own_team] = end;
-  __syncthreads();
+__device__ double from_team_mates(double end, const coupling<Reach>& c) {
+  const double first = neighbour<Up>(end, 1),
+               near = fma(c.near[1], neighbour<Up>(end, 2), c.near[0] > 0 ? first : 0.0),
+               next = fma(c.near[3], neighbour<Up>(end, 4), c.near[2] * neighbour<Up>(end, 3));
+  const double arrived = near + next;
+  return fma(c.far, neighbour<Up>(arrived, 4), arrived);
+}
+
+// What arrives from the teams before; ends is padded by Reach zeros on both sides.
+template <bool Up, int Reach>
+__device__ double from_teams(const double* ends, const coupling<Reach>& c) {
+  const double* at = ends + Reach + static_cast<int>(threadIdx.x) / team;
   double even = 0, odd = 0;
 #pragma unroll
   for (int k = 1; k <= Reach; ++k) {
-    const double other = ends[Reach + own_team + (Up ? -k : k)];
+    const double other = at[Up ? -k : k];
     if (k % 2 == 0)
       even = fma(c.weight[k - 1], other, even);
     else
       odd = fma(c.weight[k - 1], other, odd);
   }
-  return fma(c.from_team, even + odd, before == 0 ? 0.0 : earlier);
+  return even + odd;
 }
 
-// Mapping   A block steps a window of 2048 rows, of which it owns the middle; a thread has 8 neighbouring rows
-// with
-//           their factors in registers. For `alone` steps blocks do not wait for each other, while what is
+// Mapping   A block steps a window of rows, of which it owns the middle; a thread has neighbouring rows
+//           with their factors in registers. For `alone` steps blocks do not wait for each other, while what is
 //           wrong at the window's ends creeps inwards; then all write their own rows and meet.
-// Step      Elimination in the thread from zero, ends carried over 8 threads by shuffles and over Reach teams
-//           through shared memory, then added to the rows by products known beforehand; substitution alike. V
-//           goes on to ratio W - (ratio - 1) V with (I - implicit L) W = V.
-// Bound     by latency: two chains of 8 FMAs, 8 shuffles, two block barriers a step.
+// Step      Elimination upwards and downwards at the same time: W = (P + Q - V) / pivot, where P has what comes
+//           from lower and Q what comes from higher rows. Both from zero in the thread, ends carried over 8
+//           threads by shuffles and over Reach teams through shared memory, then added to the rows by products
+//           known beforehand. V goes on to 2 W - V, or to W where Damped, with (I - implicit L) W = V.
+// Bound     by latency: a chain of 8 FMAs, two rounds of shuffles, one block barrier a step.
 // Bits      fixed orders: the same on every run; they change with the number of multiprocessors.
-template <int Reach>
-__global__ void __launch_bounds__(threads, 1) march_rows(const __grid_constant__ march_parameters p) {
-  __shared__ double up_ends[teams + 2 * Reach], down_ends[teams + 2 * Reach];
-  for (int k = static_cast<int>(threadIdx.x); k < teams + 2 * Reach; k += threads)
-    up_ends[k] = down_ends[k] = 0;
+template <int Threads, int Reach, bool Damped>
+__global__ void __launch_bounds__(Threads, 1) march_rows(const __grid_constant__ march_parameters p) {
+  constexpr int padded = Threads / team + 2 * Reach;
+  __shared__ double ends[2][2][padded];  // of steps in turn, upwards and downwards
+  for (int k = static_cast<int>(threadIdx.x); k < 4 * padded; k += Threads) (&ends[0][0][0])[k] = 0;
   const std::int64_t row0 =
       static_cast<std::int64_t>(blockIdx.x) * p.own - p.halo + static_cast<std::int64_t>(threadIdx.x) * rows;
-  double lower[rows], inverse[rows], upper[rows], v[rows], y[rows];
+  const auto there = [&](int j) { return row0 + j >= 0 && row0 + j < p.n; };
+  constexpr double ratio = Damped ? 1 : 2;
+  double lower[rows], upper[rows], v[rows];
+  double sum_share[rows];  // of P + Q - V in the next V
 #pragma unroll
   for (int j = 0; j < rows; ++j) {
-    const std::int64_t i = row0 + j;
-    const bool there = i >= 0 && i < p.n;
-    lower[j] = there ? p.lower[i] : 0;
-    inverse[j] = there ? p.inverse[i] : 1;
-    upper[j] = there ? p.upper[i] : 0;
+    lower[j] = there(j) ? p.lower[row0 + j] : 0;
+    upper[j] = there(j) ? p.upper[row0 + j] : 0;
+    sum_share[j] = there(j) ? ratio * p.inverse[row0 + j] : 0;
   }
   coupling<Reach> up, down;
-  couple<true, Reach>(lower, up_ends, up);
-  couple<false, Reach>(upper, up_ends, down);
+  couple<true>(lower, ends[0][0], up);
+  couple<false>(upper, ends[0][0], down);
   __syncthreads();
-  for (int k = static_cast<int>(threadIdx.x); k < teams + 2 * Reach; k += threads) up_ends[k] = 0;
+  for (int k = static_cast<int>(threadIdx.x); k < padded; k += Threads) ends[0][0][k] = 0;
   __syncthreads();
+#pragma unroll
+  for (int j = 0; j < rows; ++j) {
+    up.share[j] *= sum_share[j];
+    down.share[j] *= sum_share[j];
+  }
 
-  // The row of this thread that is an end of the grid, if any, and its value over time.
+  // The row of this thread that is an end of the grid, if any, and its value over time. While it steps, v has
+  // there what its equation has on the right.
   int edge_row = -1;
   march_edge edge{};
   if (row0 <= 0 && 0 < row0 + rows) {
@@ -154,38 +166,54 @@ __global__ void __launch_bounds__(threads, 1) march_rows(const __grid_constant__
     edge_row = static_cast<int>(p.n - 1 - row0);
     edge = p.last;
   }
-  const double rest = p.ratio - 1, share = 1 / p.ratio;
+  const auto set_edge = [&](double value) {
+#pragma unroll
+    for (int j = 0; j < rows; ++j)
+      if (j == edge_row) v[j] = value;
+  };
+  const auto pass_edge = [&] {
+    const double old = edge.slope + edge.constant;
+    edge.slope *= edge.slope_factor;
+    edge.constant *= edge.constant_factor;
+    const double now = edge.slope + edge.constant;
+    set_edge(Damped ? now : 0.5 * (now + old));
+  };
 
   unsigned meetings = 0;
   for (std::int64_t done = 0; done < p.steps;) {
     const double* from = p.values[meetings % 2];
 #pragma unroll
-    for (int j = 0; j < rows; ++j) v[j] = row0 + j >= 0 && row0 + j < p.n ? __ldcg(from + row0 + j) : 0;
+    for (int j = 0; j < rows; ++j) v[j] = there(j) ? __ldcg(from + row0 + j) : 0;
     const std::int64_t end = p.steps - done > p.alone ? done + p.alone : p.steps;
     for (; done < end; ++done) {
-      const double old = edge.slope + edge.constant;
-      edge.slope *= edge.slope_factor;
-      edge.constant *= edge.constant_factor;
-      const double edge_side = share * (edge.slope + edge.constant + rest * old);
-      double t = 0;
+      if (edge_row >= 0) pass_edge();
+      double next[rows], t = 0, s = 0;
 #pragma unroll
       for (int j = 0; j < rows; ++j) {
-        t = fma(-lower[j], t, inverse[j] * (j == edge_row ? edge_side : v[j]));
-        y[j] = t;
+        t = fma(lower[j], t, v[j]);
+        next[j] = t;
       }
-      const double below = arriving<true, Reach>(t, up, up_ends);
+      const double from_below = from_team_mates<true>(t, up);
 #pragma unroll
-      for (int j = 0; j < rows; ++j) y[j] = fma(up.share[j], below, y[j]);
-      t = 0;
-#pragma unroll
-      for (int j = rows - 1; j >= 0; --j) {
-        t = fma(-upper[j], t, y[j]);
-        y[j] = t;
+      for (int j = rows - 1; j >= 0; --j) {  // Q - V is what comes from above
+        next[j] = fma(upper[j], s, next[j]);
+        s = fma(upper[j], s, v[j]);
       }
-      const double above = arriving<false, Reach>(t, down, down_ends);
+      const double from_above = from_team_mates<false>(s, down);
+      auto& now = ends[done % 2];
+      const int own_team = Reach + static_cast<int>(threadIdx.x) / team;
+      if (place_in_team<true>() == team - 1) now[0][own_team] = fma(up.through, from_below, t);
+      if (place_in_team<false>() == team - 1) now[1][own_team] = fma(down.through, from_above, s);
 #pragma unroll
-      for (int j = 0; j < rows; ++j) v[j] = fma(p.ratio, fma(down.share[j], above, y[j]), -rest * v[j]);
+      for (int j = 0; j < rows; ++j)
+        next[j] = Damped ? sum_share[j] * next[j] : fma(sum_share[j], next[j], -v[j]);
+      __syncthreads();
+      const double below = fma(up.from_team, from_teams<true>(now[0], up), from_below),
+                   above = fma(down.from_team, from_teams<false>(now[1], down), from_above);
+#pragma unroll
+      for (int j = 0; j < rows; ++j) v[j] = fma(up.share[j], below, fma(down.share[j], above, next[j]));
     }
+    if (edge_row >= 0) set_edge(edge.slope + edge.constant);
     double* to = p.values[(meetings + 1) % 2];
     const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * p.own;
 #pragma unroll
@@ -201,7 +229,7 @@ __global__ void __launch_bounds__(threads, 1) march_rows(const __grid_constant__
 }  // namespace
 
 void march_cuda(const device& gpu, const march_factors& factors, const march_plan& plan, std::int64_t steps,
-                double ratio, const march_edge& first, const march_edge& last, std::span<double> values) {
+                bool damped, const march_edge& first, const march_edge& last, std::span<double> values) {
   const auto n = static_cast<std::int64_t>(values.size());
   const auto lower = array<double>::from(gpu, factors.lower),
              inverse = array<double>::from(gpu, factors.inverse);
@@ -214,7 +242,6 @@ void march_cuda(const device& gpu, const march_factors& factors, const march_pla
                            plan.halo,
                            steps,
                            plan.alone,
-                           ratio,
                            first,
                            last,
                            lower.data(),
@@ -222,13 +249,21 @@ void march_cuda(const device& gpu, const march_factors& factors, const march_pla
                            upper.data(),
                            {here.data(), there.data()},
                            counter.data()};
-  const launch_shape shape{plan.blocks, threads, 0, 1, true};
-  if (plan.reach <= 3)
-    launch(gpu, "march_rows", shape, march_rows<3>, p);
-  else if (plan.reach <= 5)
-    launch(gpu, "march_rows", shape, march_rows<5>, p);
-  else
-    launch(gpu, "march_rows", shape, march_rows<8>, p);
+  const auto with = [&]<int Threads, bool Damped>() {
+    const auto go = [&](auto kernel) {
+      launch(gpu, "march_rows", {plan.blocks, Threads, 0, 1, true}, kernel, p);
+    };
+    if (plan.reach <= 3)
+      go(march_rows<Threads, 3, Damped>);
+    else if (plan.reach <= 6)
+      go(march_rows<Threads, 6, Damped>);
+    else
+      go(march_rows<Threads, 12, Damped>);
+  };
+  const auto both = [&]<int Threads>() {
+    damped ? with.template operator()<Threads, true>() : with.template operator()<Threads, false>();
+  };
+  plan.threads == 128 ? both.template operator()<128>() : both.template operator()<256>();
   const std::int64_t meetings = ceil_div(steps, plan.alone);
   copy_bytes(values.data(), device::cpu(1), meetings % 2 == 0 ? here.data() : there.data(), gpu,
              values.size_bytes());

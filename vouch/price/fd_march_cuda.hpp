@@ -19,31 +19,36 @@ struct march_edge {
   double slope_factor = 1, constant_factor = 1;
 };
 
-/// (I - implicit L) factored: change_i = inverse_i rhs_i - lower_i change_{i-1}, then x_i = change_i - upper_i
-/// x_{i+1}. The first and the last row keep their right-hand side.
+/// (I - implicit L) W = V by elimination from both ends at once: with p_i = V_i + lower_i p_{i-1} and q_i = V_i
+/// + upper_i q_{i+1}, W_i = inverse_i (p_i + q_i - V_i). The first and the last row keep their right-hand side.
+/// No lower or upper is negative, so nothing cancels in the sum.
 struct march_factors {
   std::vector<double> lower, inverse, upper;
 };
 march_factors factor_for_march(const fd_operator& L, double implicit);
 
+inline constexpr int march_rows_a_thread = 8;
+inline constexpr int march_team = 8;  // threads whose rows are coupled by shuffles
+
 /// What a matrix allows: blocks of the kernel go on alone for some steps with rows to spare on both sides.
 struct march_plan {
   int blocks = 0;
+  int threads = 0;         // of a block, 128 or 256
   std::int64_t own = 0;    // rows whose result a block keeps
   std::int64_t halo = 0;   // rows on each side that it computes and drops
   std::int64_t alone = 0;  // steps between two exchanges
-  int reach = 0;           // groups of rows over which eliminations are coupled
+  int reach = 0;           // teams over whose rows eliminations are coupled
 };
 /// Nothing where the inverse decays too slowly for one block's window. Neglected couplings are below 1e-13 of
 /// V.
 std::optional<march_plan> plan_march(const fd_operator& L, const march_factors& factors, double implicit,
                                      int processors);
 
-/// values advanced by `steps` steps of ratio * implicit, all in one kernel.
+/// values advanced by `steps` steps of twice `implicit`, or of `implicit` where damped, all in one kernel.
 ///
 /// Memory  values on the host, n of them.
 void march_cuda(const device& gpu, const march_factors& factors, const march_plan& plan, std::int64_t steps,
-                double ratio, const march_edge& first, const march_edge& last, std::span<double> values);
+                bool damped, const march_edge& first, const march_edge& last, std::span<double> values);
 
 /// Whether march_on_gpu takes the contract: European, without cash dividends or a local volatility.
 bool fits_gpu_march(const contract& c);

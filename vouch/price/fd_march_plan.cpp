@@ -10,9 +10,8 @@
 namespace vouch {
 namespace {
 
-constexpr std::int64_t window = 2048;  // rows of a block
-constexpr std::int64_t group = 64;     // rows whose elimination is coupled by shuffles
-constexpr int most_reach = 8;          // groups
+constexpr std::int64_t group = march_rows_a_thread * march_team;  // rows of a team of threads
+constexpr int most_reach = 12;                                    // teams
 constexpr double neglected = 1e-14;
 constexpr std::int64_t most_alone = 256;
 
@@ -27,7 +26,7 @@ double log_influence(double alpha, double steps, double distance) {
   return best;
 }
 
-double largest(const std::vector<double>& v) {
+double largest(std::span<const double> v) {
   double m = 0;
   for (const double x : v) m = std::max(m, std::abs(x));
   return m;
@@ -48,29 +47,11 @@ march_edge edge_of(const boundary_exponentials& terms, const contract& c, double
           std::exp(-constant_decay * length)};
 }
 
-}  // namespace
-
-march_factors factor_for_march(const fd_operator& L, double implicit) {
-  const std::size_t n = L.lower.size();
-  march_factors f{std::vector<double>(n, 0.0), std::vector<double>(n, 1.0), std::vector<double>(n, 0.0)};
-  double multiplier = 0;
-  for (std::size_t i = 1; i + 1 < n; ++i) {
-    const double a = L.lower[i], c = L.upper[i];
-    const double pivot = 1 + implicit * (a + c + L.rate) + implicit * a * multiplier;
-    multiplier = -implicit * c / pivot;
-    f.inverse[i] = 1 / pivot;
-    f.lower[i] = -implicit * a / pivot;
-    f.upper[i] = multiplier;
-  }
-  return f;
-}
-
-std::optional<march_plan> plan_march(const fd_operator& L, const march_factors& factors, double implicit,
-                                     int processors) {
-  const auto n = static_cast<std::int64_t>(L.lower.size());
+// With blocks of so many threads; nothing alone where their window is too short.
+march_plan plan_with(int threads, std::int64_t n, double alpha, int processors) {
+  const std::int64_t window = threads * march_rows_a_thread;
   march_plan plan;
-  plan.reach = std::max(reach_of(largest(factors.lower)), reach_of(largest(factors.upper)));
-  if (plan.reach > most_reach) return std::nullopt;
+  plan.threads = threads;
   if (n <= window) {  // one block has it all
     plan.own = n;
     plan.blocks = 1;
@@ -80,14 +61,61 @@ std::optional<march_plan> plan_march(const fd_operator& L, const march_factors& 
   plan.own = std::max<std::int64_t>(ceil_div<std::int64_t>(n, processors), 32);
   plan.blocks = static_cast<int>(ceil_div(n, plan.own));
   plan.halo = (window - plan.own) / 2;
-  if (plan.halo < group) return std::nullopt;
-  const double alpha = implicit * std::max(largest(L.lower), largest(L.upper));
+  if (plan.halo < group) return plan;
   const auto fits = [&](std::int64_t steps) {
     return log_influence(alpha, static_cast<double>(steps), static_cast<double>(plan.halo)) <
            std::log(neglected);
   };
-  while (plan.alone < most_alone && fits(plan.alone + 1)) ++plan.alone;
+  for (std::int64_t stride = most_alone; stride > 0; stride /= 2)
+    if (plan.alone + stride <= most_alone && fits(plan.alone + stride)) plan.alone += stride;
+  return plan;
+}
+
+}  // namespace
+
+march_factors factor_for_march(const fd_operator& L, double implicit) {
+  const std::size_t n = L.lower.size();
+  march_factors f{std::vector<double>(n, 0.0), std::vector<double>(n, 1.0), std::vector<double>(n, 0.0)};
+  const auto centre = [&](std::size_t i) { return 1 + implicit * (L.lower[i] + L.upper[i] + L.rate); };
+  // Pivots of elimination upwards, kept where the middle pivots will be; then of elimination downwards.
+  double pivot = 1, before = 0;
+  for (std::size_t i = 1; i + 1 < n; ++i) {
+    const double a = implicit * L.lower[i];
+    f.lower[i] = a / pivot;
+    f.inverse[i] = pivot = centre(i) - f.lower[i] * before;
+    before = implicit * L.upper[i];
+  }
+  pivot = 1;
+  before = 0;
+  for (std::size_t i = n - 2; i > 0; --i) {
+    const double c = implicit * L.upper[i];
+    f.upper[i] = c / pivot;
+    const double taken = f.upper[i] * before;
+    pivot = centre(i) - taken;
+    f.inverse[i] = 1 / (f.inverse[i] - taken);
+    before = implicit * L.lower[i];
+  }
+  return f;
+}
+
+std::optional<march_plan> plan_march(const fd_operator& L, const march_factors& factors, double implicit,
+                                     int processors) {
+  const auto n = static_cast<std::int64_t>(L.lower.size());
+  // But for the couplings to the given values at the ends, which are no part of a chain.
+  const std::span lower(factors.lower), upper(factors.upper);
+  const int reach =
+      std::max(reach_of(largest(lower.subspan(2))), reach_of(largest(upper.first(upper.size() - 2))));
+  if (reach > most_reach) return std::nullopt;
+  const double alpha = implicit * std::max(largest(L.lower), largest(L.upper));
+  // Short windows step faster, long ones meet less often.
+  constexpr std::int64_t often_enough = 24;
+  march_plan plan;
+  for (const int threads : {128, 256}) {
+    plan = plan_with(threads, n, alpha, processors);
+    if (plan.alone >= often_enough) break;
+  }
   if (plan.alone == 0) return std::nullopt;
+  plan.reach = reach;
   return plan;
 }
 
@@ -111,17 +139,17 @@ std::optional<std::vector<double>> march_on_gpu([[maybe_unused]] const device& g
   values.front() = first[0].amount + first[1].amount;
   values.back() = last[0].amount + last[1].amount;
   double elapsed = 0;
-  const auto run = [&](std::int64_t steps, double ratio) {
+  const auto run = [&](std::int64_t steps, bool damped) {
     if (steps <= 0) return;
-    const double each = ratio * implicit;
+    const double each = damped ? implicit : 2 * implicit;
     if constexpr (built_with_cuda)
-      march_cuda(gpu, factors, *plan, steps, ratio, edge_of(first, c, elapsed, each),
+      march_cuda(gpu, factors, *plan, steps, damped, edge_of(first, c, elapsed, each),
                  edge_of(last, c, elapsed, each), values);
     elapsed += each * static_cast<double>(steps);
   };
-  const std::int64_t damped = scheme == time_scheme::rannacher ? std::min<std::int64_t>(2, s.steps) : 0;
-  run(2 * damped, 1);
-  run(s.steps - damped, scheme == time_scheme::implicit_euler ? 1 : 2);
+  const std::int64_t smooth = scheme == time_scheme::rannacher ? std::min<std::int64_t>(2, s.steps) : 0;
+  run(2 * smooth, true);
+  run(s.steps - smooth, scheme == time_scheme::implicit_euler);
   return values;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <vouch/core/simd.hpp>
 
@@ -154,29 +155,54 @@ VOUCH_SIMD_INLINE void add_from_behind(const step_view<T> v, const T* incoming) 
   }
 }
 
-// Substitution of rows count-1 to 0 under the obstacle, w from behind; the next V where Write.
-template <class T, bool Write>
-VOUCH_SIMD_INLINE void substitute_above(const step_view<T> v, std::int64_t count, const T* incoming, T* carry) {
+// What the solution may not fall below in a row.
+template <class T>
+VOUCH_SIMD_INLINE group<T> least(const step_view<T>& v, std::int64_t at, const group<double>& value) {
+  const group<double> obstacle = fetch(v.obstacle + at);
+  group<double> floor;
+  for (int h = 0; h < halves; ++h)
+    if constexpr (solves_for_change<T>)
+      floor.half[h] = obstacle.half[h] - value.half[h];
+    else
+      floor.half[h] = (obstacle.half[h] + (v.ratio - 1) * value.half[h]) * (1 / v.ratio);
+  return convert<T>(floor);
+}
+
+// Substitution of rows count-1 to 0 under the obstacle is x -> max(a x + b, c) for what comes from behind.
+template <class T>
+VOUCH_SIMD_INLINE void probe(const step_view<T> v, std::int64_t count, const T* incoming, T* free, T* clipped) {
   const group<T> owed = fetch(incoming);
-  group<T> w = fetch(carry);
+  group<T> b = fetch(free), c = fetch(clipped);
   for (std::int64_t j = count - 1; j >= 0; --j) {
     const std::int64_t at = j * pieces;
+    const group<T> y = eliminated(v, j, owed), upper = fetch(v.upper + at),
+                   floor = least(v, at, fetch(v.values + at));
+    for (int h = 0; h < halves; ++h) {
+      b.half[h] = y.half[h] - upper.half[h] * b.half[h];
+      const auto on = y.half[h] - upper.half[h] * c.half[h];
+      c.half[h] = on > floor.half[h] ? on : floor.half[h];
+    }
+  }
+  put(free, b);
+  put(clipped, c);
+}
+
+// The same from what came from behind, and the next V.
+template <class T>
+VOUCH_SIMD_INLINE void substitute_above(const step_view<T> v, const T* incoming, const T* behind) {
+  const group<T> owed = fetch(incoming);
+  group<T> w = fetch(behind);
+  for (std::int64_t j = v.rows - 1; j >= 0; --j) {
+    const std::int64_t at = j * pieces;
     const group<T> y = eliminated(v, j, owed), upper = fetch(v.upper + at);
-    const group<double> value = fetch(v.values + at), obstacle = fetch(v.obstacle + at);
-    group<double> least;
-    for (int h = 0; h < halves; ++h)
-      if constexpr (solves_for_change<T>)
-        least.half[h] = obstacle.half[h] - value.half[h];
-      else
-        least.half[h] = (obstacle.half[h] + (v.ratio - 1) * value.half[h]) * (1 / v.ratio);
-    const group<T> floor = convert<T>(least);
+    const group<double> value = fetch(v.values + at);
+    const group<T> floor = least(v, at, value);
     for (int h = 0; h < halves; ++h) {
       const auto free = y.half[h] - upper.half[h] * w.half[h];
       w.half[h] = free > floor.half[h] ? free : floor.half[h];
     }
-    if constexpr (Write) put(v.values + at, next_value(v, value, w));
+    put(v.values + at, next_value(v, value, w));
   }
-  put(carry, w);
 }
 
 // One clone of each loop for every instruction set and precision.
@@ -186,11 +212,12 @@ VOUCH_SIMD_INLINE void substitute_above(const step_view<T> v, std::int64_t count
     substitute(v, incoming, carry);                                                                          \
   }                                                                                                          \
   VOUCH_SIMD_CLONES void run_add(const step_view<T>& v, const T* incoming) { add_from_behind(v, incoming); } \
-  VOUCH_SIMD_CLONES void run_probe(const step_view<T>& v, std::int64_t count, const T* incoming, T* carry) { \
-    substitute_above<T, false>(v, count, incoming, carry);                                                   \
+  VOUCH_SIMD_CLONES void run_probe(const step_view<T>& v, std::int64_t count, const T* incoming, T* free,    \
+                                   T* clipped) {                                                             \
+    probe(v, count, incoming, free, clipped);                                                                \
   }                                                                                                          \
-  VOUCH_SIMD_CLONES void run_above(const step_view<T>& v, const T* incoming, T* carry) {                     \
-    substitute_above<T, true>(v, v.rows, incoming, carry);                                                   \
+  VOUCH_SIMD_CLONES void run_above(const step_view<T>& v, const T* incoming, const T* behind) {              \
+    substitute_above(v, incoming, behind);                                                                   \
   }
 VOUCH_STEP_LOOPS(float)
 VOUCH_STEP_LOOPS(double)
@@ -313,11 +340,12 @@ void fd_steps<Solve>::step(double length, double first, double last) {
   Solve behind[pieces] = {};
   if constexpr (American) {
     const bool decays = backward_ < rows_;
-    for (int pass = 0; pass < (decays ? 1 : pieces - 1); ++pass) {
-      std::copy(behind, behind + pieces, carry);
-      run_probe(v, decays ? backward_ : rows_, incoming, carry);
-      std::copy(carry + 1, carry + pieces, behind);
-      behind[pieces - 1] = 0;
+    Solve free[pieces] = {}, clipped[pieces];
+    std::fill(clipped, clipped + pieces, std::numeric_limits<Solve>::lowest() / 4);
+    run_probe(v, decays ? backward_ : rows_, incoming, free, clipped);
+    for (int l = pieces - 1; l > 0; --l) {
+      const Solve through = decays ? 0 : from_behind_[static_cast<std::size_t>(l)] * behind[l];
+      behind[l - 1] = std::max(through + free[l], clipped[l]);
     }
     run_above(v, incoming, behind);
   } else {

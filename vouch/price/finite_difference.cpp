@@ -9,11 +9,13 @@
 #include <vouch/price/fd_grid.hpp>
 #include <vouch/price/fd_march.hpp>
 #include <vouch/price/fd_march_cuda.hpp>
+#include <vouch/price/policy.hpp>
 
 namespace vouch {
 namespace {
 
 constexpr std::int64_t most_nodes = 1 << 16;
+constexpr std::int64_t most_policy_nodes = 1 << 13;  // every step takes several solves
 
 // Everything constant by `amount` higher.
 contract with_more_volatility(contract c, double amount) {
@@ -51,10 +53,11 @@ class solver {
       return march_by_contour(c, grid, task_.payment);
     }
     const std::vector<fd_segment> segments = make_segments(c, steps);
-    if (options_.dev.is_cuda())
+    if (options_.dev.is_cuda() && options_.solver == tridiagonal_method::automatic)
       if (auto v = march_on_gpu(options_.dev, c, grid, task_.payment, segments, options_.scheme))
         return used_gpu(*v);
-    return march(c, grid, task_.payment, segments, options_.scheme, options_.precision, boundary);
+    return march(c, grid, task_.payment, segments, {options_.scheme, options_.precision, options_.solver},
+                 boundary);
   }
   fd_grid grid(std::int64_t nodes) const { return make_grid(task_.knocked_out, options_.grid, nodes); }
   const contract& solved() const { return task_.knocked_out; }
@@ -68,9 +71,12 @@ class solver {
     valuation v{local.value, local.first, local.second, 0, 0, 0};
     if (options_.greeks) {
       const double share = options_.precision == solve_precision::mixed ? 1e-3 : 1e-5;
+      const auto moved = [&](const contract& other) {  // dividends in escrow are worth less at a higher rate
+        return evaluate(on, values(other, on, steps), spot + escrow(c, 0) - escrow(other, 0)).value;
+      };
       const double up = share * std::max(typical_volatility(c), 1e-2), rise = share * 0.03;
-      v.vega = (evaluate(on, values(with_more_volatility(c, up), on, steps), spot).value - local.value) / up;
-      v.rho = (evaluate(on, values(with_more_rate(c, rise), on, steps), spot).value - local.value) / rise;
+      v.vega = (moved(with_more_volatility(c, up)) - local.value) / up;
+      v.rho = (moved(with_more_rate(c, rise)) - local.value) / rise;
     }
     if (task_.in) v = difference(task_.without_barrier, v);
     v.theta = theta(v);
@@ -84,12 +90,13 @@ class solver {
   // By the differential equation; nothing passes where the option is exercised.
   double theta(const valuation& v) const {
     const contract& c = task_.knocked_out;
-    const double spot = c.plain.spot;
-    if (c.exercise == exercise_style::american && v.price <= payoff_at(c.plain, spot) * (1 + 1e-10)) return 0;
+    const double spot = c.plain.spot, held = escrow(c, 0);
+    if (c.exercise == exercise_style::american && v.price <= payoff_at(c.plain, spot + held) * (1 + 1e-10))
+      return 0;
     const double rate = value_at(c.rates, c.plain.rate, 0);
     const double sigma = c.local_volatility.empty() ? value_at(c.volatilities, c.plain.volatility, 0)
                                                     : c.local_volatility.at(0, spot);
-    return rate * v.price - (rate - c.plain.dividend) * spot * v.delta -
+    return rate * v.price - (rate - c.plain.dividend) * spot * v.delta - rate * held * v.delta -
            0.5 * sigma * sigma * spot * spot * v.gamma;
   }
 
@@ -105,6 +112,7 @@ class solver {
 
 task make_task(const contract& c, const fd_options& options) {
   task t{c, {0, c.plain.rebate}, false, {}};
+  t.knocked_out.plain.spot -= escrow(c, 0);
   if (c.plain.barrier == barrier_kind::none || !is_in(c.plain.barrier)) return t;
   if (c.exercise != exercise_style::european)
     throw value_error("an option that begins at a barrier and may be exercised early is not supported");
@@ -130,6 +138,12 @@ valuation combine(const valuation& fine, const valuation& coarse, double weight)
 }
 
 void check_scheme(const contract& c, const fd_options& options) {
+  if (options.solver != tridiagonal_method::automatic &&
+      (c.exercise == exercise_style::american || options.scheme == time_scheme::exponential ||
+       options.precision == solve_precision::mixed))
+    throw value_error(std::string("the solver ") + name(options.solver) +
+                          " steps in double, without early exercise but at dates",
+                      "leave the solver to auto");
   if (options.scheme != time_scheme::exponential) return;
   if (c.exercise != exercise_style::european)
     throw value_error("the exponential scheme prices no early exercise", "use the scheme rannacher");
@@ -165,6 +179,7 @@ fd_result to_tolerance(const solver& s, const contract& c, const fd_options& opt
   fd_result r;
   r.extrapolated = true;
   const bool american = c.exercise == exercise_style::american;
+  const std::int64_t most = american && needs_policy(c) ? most_policy_nodes : most_nodes;
   std::int64_t nodes = 201, steps = american ? 128 : 24;
   valuation coarse = s.solve(nodes, steps), before{};
   for (int level = 1;; ++level) {
@@ -182,7 +197,7 @@ fd_result to_tolerance(const solver& s, const contract& c, const fd_options& opt
                      std::abs(r.value.gamma - other.gamma) <=
                          5e-4 * std::max(std::abs(r.value.gamma), 1e-4 / std::max(c.plain.spot, 1e-300));
     r.tolerance_met = met;
-    if ((met && level > 1) || 2 * nodes > most_nodes) return r;
+    if ((met && level > 1) || 2 * nodes > most) return r;
     before = r.value;
     coarse = fine;
   }
@@ -209,6 +224,7 @@ fd_surface finite_difference_surface(const contract& c, const fd_options& option
   fd_surface surface;
   surface.value = s.values(s.solved(), grid, options.time_steps > 0 ? options.time_steps : 400, &surface);
   surface.spot = grid.spot;
+  for (double& spot : surface.spot) spot += escrow(c, 0);
   return surface;
 }
 

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include <vouch/band/solve.hpp>
 #include <vouch/core/device.hpp>
 #include <vouch/price/contract.hpp>
 #include <vouch/price/types.hpp>
@@ -21,6 +22,9 @@ struct fd_options {
   time_scheme scheme = time_scheme::rannacher;
   grid_kind grid = grid_kind::logarithmic;
   solve_precision precision = solve_precision::double_;
+  // automatic: factored once, by elimination in 16 pieces side by side; another one, solved anew in every step,
+  // is there to be compared with: on one core, in double, without American exercise.
+  tridiagonal_method solver = tridiagonal_method::automatic;
   double tolerance = 1e-6;       // absolute, of the price; delta to ten times it, gamma to a thousandth
   std::int64_t space_nodes = 0;  // with time_steps: this grid, whatever its error
   std::int64_t time_steps = 0;

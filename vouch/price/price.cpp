@@ -52,22 +52,67 @@ std::optional<pricing> decided(contract& c) {
   return std::nullopt;
 }
 
-// The share's path where nothing is random, for a European option with cash dividends or rates that change.
+// What pays at once when the strike is touched is an option that ends there with a rebate; waiting is never
+// better where rates are not negative.
+bool is_touch(const contract& c) {
+  if (c.exercise != exercise_style::american || c.plain.payoff == payoff_kind::vanilla || has_barrier(c) ||
+      c.is_escrowed() || !(c.plain.strike > 0) || !(c.plain.expiry > 0))
+    return false;
+  if (c.plain.payoff == payoff_kind::asset_digital) return c.plain.dividend >= 0;
+  return c.rates.empty()
+             ? c.plain.rate >= 0
+             : std::all_of(c.rates.begin(), c.rates.end(), [](const curve_step& r) { return r.value >= 0; });
+}
+
+contract as_touch(contract c) {
+  plain_option& o = c.plain;
+  o.rebate = o.payoff == payoff_kind::cash_digital ? o.cash : o.strike;
+  o.payoff = payoff_kind::vanilla;  // worth nothing on this side of the strike
+  o.barrier = o.type == option_type::call ? barrier_kind::up_and_out : barrier_kind::down_and_out;
+  o.barrier_level = o.strike;
+  c.exercise = exercise_style::european;
+  return c;
+}
+
+// In the money it is exercised now.
+std::optional<pricing> touched(const contract& c) {
+  if (!(sign_of(c.plain.type) * (c.plain.spot - c.plain.strike) >= 0)) return std::nullopt;
+  const bool cash = c.plain.payoff == payoff_kind::cash_digital;
+  pricing p =
+      exact(c, {cash ? c.plain.cash : c.plain.spot, cash ? 0.0 : 1.0, 0, 0, 0, 0}, pricing_method::limit);
+  p.closed_form = p.value.price;
+  return p;
+}
+
+// The share's path where nothing is random, for an option with cash dividends or rates that change, exercised
+// at expiry or at its best date.
 valuation certain_path(const contract& c) {
-  double share = c.plain.spot, from = 0;
+  double share = c.plain.spot, from = 0, best = 0;
+  const auto worth = [&](double time) {
+    return std::exp(-integral_to(c.rates, c.plain.rate, time)) * payoff_at(c.plain, share);
+  };
   const auto grow = [&](double to) {
     const double rate = integral_to(c.rates, c.plain.rate, to) - integral_to(c.rates, c.plain.rate, from);
     share *= std::exp(rate - c.plain.dividend * (to - from));
     from = to;
   };
+  const auto exercise_before = [&](double time) {
+    if (c.exercise != exercise_style::bermudan) return;
+    for (const double date : c.exercise_dates)
+      if (date >= from && date < time) {
+        grow(date);
+        best = std::max(best, worth(date));
+      }
+  };
   for (const cash_dividend& d : c.dividends) {
     if (d.time <= 0 || d.time >= c.plain.expiry) continue;
+    exercise_before(d.time);
     grow(d.time);
     share = std::max(share - d.amount, 0.0);
   }
+  exercise_before(c.plain.expiry);
   grow(c.plain.expiry);
-  const double discount = std::exp(-integral_to(c.rates, c.plain.rate, c.plain.expiry));
-  return {discount * payoff_at(c.plain, share), 0, 0, 0, 0, 0};
+  return {std::max(best, worth(c.plain.expiry)), 0, 0, 0, 0, 0};
 }
 
 pricing without_randomness(const contract& c) {
@@ -81,7 +126,7 @@ pricing without_randomness(const contract& c) {
     return exact(c, certain_american_price(c.plain), pricing_method::limit);
   if (c.plain.expiry == 0)
     return exact(c, {payoff_at(c.plain, c.plain.spot), 0, 0, 0, 0, 0}, pricing_method::limit);
-  if (effective_exercise(c) == exercise_style::european && !has_barrier(c)) {
+  if (effective_exercise(c) != exercise_style::american && !has_barrier(c) && !c.is_escrowed()) {
     pricing p = exact(c, certain_path(c), pricing_method::limit);
     p.has_vega_and_rho = false;
     return p;
@@ -110,6 +155,22 @@ std::optional<pricing> by_formula(const contract& c, bool forced) {
   return p;
 }
 
+// A European option on the share less its dividends, whose worth changes with time and rate.
+pricing of_escrowed(const contract& c, const pricing_options& options) {
+  contract rest = c;
+  rest.plain.spot -= escrow(c, 0);
+  rest.dividends.clear();
+  pricing p = price(rest, options);
+  const double rate = value_at(c.rates, c.plain.rate, 0);
+  p.value.theta -= rate * escrow(c, 0) * p.value.delta;
+  contract one = c;
+  for (const cash_dividend& d : c.dividends) {  // each loses its time's share of itself
+    one.dividends = {d};
+    p.value.rho += d.time * escrow(one, 0) * p.value.delta;
+  }
+  return p;
+}
+
 }  // namespace
 
 const char* name(pricing_method method) {
@@ -127,6 +188,11 @@ const char* name(pricing_method method) {
 
 pricing price(contract c, const pricing_options& options) {
   check(c);
+  if (c.is_escrowed() && effective_exercise(c) == exercise_style::european) return of_escrowed(c, options);
+  if (is_touch(c)) {
+    if (const auto p = touched(c)) return *p;
+    c = as_touch(c);
+  }
   if (const auto p = decided(c)) return *p;
   if (!is_random(c)) return without_randomness(c);
   const std::optional<pricing> formula = by_formula(c, options.force_finite_difference);

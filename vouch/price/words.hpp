@@ -4,6 +4,7 @@
 #include <optional>
 #include <string_view>
 
+#include <vouch/price/contract.hpp>
 #include <vouch/price/types.hpp>
 
 namespace vouch {
@@ -13,6 +14,8 @@ inline constexpr std::array<std::string_view, 3> exercise_words{"european", "ame
 inline constexpr std::array<std::string_view, 3> payoff_words{"vanilla", "cash-digital", "asset-digital"};
 inline constexpr std::array<std::string_view, 5> barrier_words{"none", "up-in", "up-out", "down-in",
                                                                "down-out"};
+
+inline constexpr std::array<std::string_view, 2> dividend_model_words{"piecewise", "escrowed"};
 
 namespace detail {
 template <class Kind, std::size_t Count>
@@ -35,6 +38,10 @@ inline std::optional<payoff_kind> payoff_of(std::string_view word) {
 }
 inline std::optional<barrier_kind> barrier_of(std::string_view word) {
   return detail::find_word<barrier_kind>(barrier_words, word);
+}
+
+inline std::optional<dividend_model> dividend_model_of(std::string_view word) {
+  return detail::find_word<dividend_model>(dividend_model_words, word);
 }
 
 }  // namespace vouch

@@ -20,7 +20,7 @@ struct reduce_model {
 
 /// Threads parse at the rates of one core, as far as memory allows; a GPU takes what threads can copy to it.
 ///
-/// Source  Rates of `vouch bench reduce`, docs/decisions/device.md says how such models are used.
+/// Source  Rates of `vouch bench reduce`, bench/results/reduce-h200.json.
 reduce_model reduce_seconds(std::int64_t bytes, set_kind kind, int threads);
 
 struct reduce_device_choice {

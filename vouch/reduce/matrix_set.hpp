@@ -43,12 +43,19 @@ struct set_shape {
   std::int64_t cols = 0;
 };
 
+/// What parses on a CPU: the strict parser alone, or vector instructions besides.
+enum class parser_instructions { portable, avx2, avx512 };
+
+/// "portable", "avx2", "avx512"
+const char* name(parser_instructions instructions);
+
 struct reduce_options {
   std::vector<reduction> operations{reduction::min};
-  std::optional<set_shape> shape{};   // none: that of the first matrix
-  bool sample = false;                // variance and stddev divide by count - 1
-  bool rigorous = false;              // sum and mean also as enclosures
-  bool portable = false;              // the strict parser alone, no vector instructions: for comparison
+  std::optional<set_shape> shape{};  // none: that of the first matrix
+  bool sample = false;               // variance and stddev divide by count - 1
+  bool rigorous = false;             // sum and mean also as enclosures
+  // The best that the processor has up to these; less than all is for comparison.
+  parser_instructions instructions = parser_instructions::avx512;
   std::int64_t unit_bytes = 1 << 18;  // of text that a thread takes at a time
 };
 
@@ -67,7 +74,7 @@ struct reduce_result {
   std::int64_t cols = 0;
   bool integers = true;     // no token had a point or an exponent
   std::int64_t bytes = 0;   // of text
-  const char* method = "";  // of parsing: "cuda", "avx512", "portable"
+  const char* method = "";  // of parsing: "cuda" or the name of instructions
   std::vector<reduced> results;
 };
 
@@ -80,7 +87,7 @@ struct reduce_result {
 /// they come.
 ///
 /// A GPU parses what is common and takes memory, not time: integers of up to 8 digits for counts, extremes,
-/// sums and means, decimals of up to 15 digits for counts and extremes, matrices of up to 45 to 180 elements,
+/// sums and means, decimals of up to 18 digits for counts and extremes, matrices of up to 45 to 180 elements,
 /// in regular files that are not compressed. The CPU parses the rest; the results are the same.
 ///
 /// Memory  Regular files are mapped and must not shrink meanwhile. Beside that a few megabytes a thread, and

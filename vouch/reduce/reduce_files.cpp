@@ -100,8 +100,8 @@ struct worker {
   unit_fetcher fetcher{};
   std::exception_ptr failure{};
 
-  worker(set_shape shape, const reduce_needs& needs, bool portable)
-      : values(shape.rows * shape.cols, needs), scanner(shape, values, portable) {}
+  worker(set_shape shape, const reduce_needs& needs, parser_instructions most)
+      : values(shape.rows * shape.cols, needs), scanner(shape, values, most) {}
 };
 
 class set_reducer {
@@ -130,7 +130,7 @@ class set_reducer {
     all.rows = shape_.rows;
     all.cols = shape_.cols;
     all.bytes = bytes_;
-    all.method = chunked_ ? "cuda" : unit_scanner::method(options_.portable);
+    all.method = chunked_ ? "cuda" : name(best_instructions(options_.instructions));
     all.results = finished_reductions(
         options_, shape_, {workers_.front()->values, products_.total(), counts_, total_, all.integers});
     return all;
@@ -151,7 +151,7 @@ class set_reducer {
         most_accumulator_bytes / (accumulator::element_bytes * shape_.rows * shape_.cols);
     threads_ = static_cast<int>(std::clamp<std::int64_t>(affordable, 1, threads_));
     for (int k = 0; k < threads_; ++k)
-      workers_.push_back(std::make_unique<worker>(shape_, needs_, options_.portable));
+      workers_.push_back(std::make_unique<worker>(shape_, needs_, options_.instructions));
   }
 
   void add_units(const input_file& file) {
@@ -163,13 +163,14 @@ class set_reducer {
     bytes_ += map.end() - map.begin();
     const bool by_chunks = !ring_.empty() && text_chunk::fits(shape_, needs_);
     file_units units{file, map, header.body, options_.unit_bytes};
-    // A GPU takes twelve units at once, to be worth its while.
+    // A GPU takes sixteen units at once, to be worth its while.
     if (by_chunks)
       units.unit_bytes =
-          std::min(12 * units.unit_bytes, text_chunk::text_bytes - file_units::overlap_bytes - 1);
+          std::min(16 * units.unit_bytes, text_chunk::text_bytes - file_units::overlap_bytes - 1);
     unit_run run{units, units.count(), static_cast<std::int64_t>(counts_.size())};
     counts_.resize(counts_.size() + static_cast<std::size_t>(run.count));
-    const auto most_threads = by_chunks ? static_cast<std::int64_t>(ring_.size()) : run.count;
+    const std::int64_t most_threads =
+        by_chunks ? std::min(text_chunk::most_threads, static_cast<int>(ring_.size())) : run.count;
     const int team = static_cast<int>(std::min<std::int64_t>({threads_, run.count, most_threads}));
 #pragma omp parallel for num_threads(team) schedule(static, 1)
     for (int t = 0; t < team; ++t) {
@@ -348,10 +349,10 @@ void check_options(const reduce_options& options, std::span<const std::string> f
 
 matrix_set_reducer::matrix_set_reducer(const device& dev, int host_threads)
     : threads_(host_threads > 0 ? host_threads : (dev.is_cuda() ? device::cpu() : dev).threads()) {
-  constexpr int most_chunks = 20;  // of 3 MB
   if constexpr (built_with_cuda)
     if (dev.is_cuda())
-      for (int k = 0; k < std::min(2 * threads_, most_chunks); ++k) ring_.push_back(make_text_chunk(dev));
+      for (int k = 0; k < std::min(2 * threads_, text_chunk::most_chunks); ++k)
+        ring_.push_back(make_text_chunk(dev));
 }
 
 reduce_result matrix_set_reducer::operator()(std::span<const std::string> files,

@@ -1,4 +1,5 @@
 #include <vouch/reduce/avx512_block.hpp>
+#include <vouch/reduce/set_scan.hpp>
 
 namespace vouch {
 
@@ -19,10 +20,8 @@ bool has_avx512() {
 
 namespace {
 
-using namespace avx512;
-
 // Values of up to 16 numbers of at most four digits: lane k gathers the digits that end at its byte.
-VOUCH_AVX512 inline __m512i gather_four(__m512i digits, __m128i last, __m128i first) {
+VOUCH_SCAN_TARGET inline __m512i gather_four(__m512i digits, __m128i last, __m128i first) {
   const __m512i spread = _mm512_set_epi32(0x0f0f0f0f, 0x0e0e0e0e, 0x0d0d0d0d, 0x0c0c0c0c, 0x0b0b0b0b,
                                           0x0a0a0a0a, 0x09090909, 0x08080808, 0x07070707, 0x06060606,
                                           0x05050505, 0x04040404, 0x03030303, 0x02020202, 0x01010101, 0);
@@ -35,7 +34,7 @@ VOUCH_AVX512 inline __m512i gather_four(__m512i digits, __m128i last, __m128i fi
 }
 
 // Values of up to 8 numbers of at most eight digits.
-VOUCH_AVX512 inline __m256i gather_eight(__m512i digits, __m128i last, __m128i first) {
+VOUCH_SCAN_TARGET inline __m256i gather_eight(__m512i digits, __m128i last, __m128i first) {
   const __m512i spread =
       _mm512_set_epi64(0x0707070707070707, 0x0606060606060606, 0x0505050505050505, 0x0404040404040404,
                        0x0303030303030303, 0x0202020202020202, 0x0101010101010101, 0);
@@ -49,19 +48,19 @@ VOUCH_AVX512 inline __m256i gather_eight(__m512i digits, __m128i last, __m128i f
   return _mm512_cvtepi64_epi32(_mm512_add_epi64(high, _mm512_srli_epi64(fours, 32)));
 }
 
-VOUCH_AVX512 inline void store_narrow(std::int32_t* to, __m512i values, mask negative) {
+VOUCH_SCAN_TARGET inline void store_narrow(std::int32_t* to, __m512i values, mask negative) {
   const auto minus = static_cast<__mmask16>(negative);
   _mm512_storeu_si512(to, _mm512_mask_sub_epi32(values, minus, _mm512_setzero_si512(), values));
 }
 
-VOUCH_AVX512 inline void store_narrow(std::int32_t* to, __m256i values, mask negative) {
+VOUCH_SCAN_TARGET inline void store_narrow(std::int32_t* to, __m256i values, mask negative) {
   const auto minus = static_cast<__mmask8>(negative);
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(to),
                       _mm256_mask_sub_epi32(values, minus, _mm256_setzero_si256(), values));
 }
 
 // Writes the numbers, and up to 16 more values of no meaning.
-VOUCH_AVX512 inline void convert(__m512i digits, const number_places& n, std::int32_t* to) {
+VOUCH_SCAN_TARGET inline void convert(__m512i digits, const number_places& n, std::int32_t* to) {
   const mask twos = n.digits & (n.digits >> 1);
   const mask fours = twos & (twos >> 2);
   if (twos == 0) {
@@ -98,13 +97,14 @@ VOUCH_AVX512 inline void convert(__m512i digits, const number_places& n, std::in
 
 // Numbers of at most eight digits; more are the strict parser's.
 struct narrow_integers {
+  using text = text_block;
   static constexpr bool points = false;
 
-  VOUCH_AVX512 static bool block(__m512i text, const number_places& n, value_buffer& values) {
+  VOUCH_SCAN_TARGET static bool block(const text_block& from, const number_places& n, value_buffer& values) {
     const mask twos = n.digits & (n.digits >> 1);
     const mask fours = twos & (twos >> 2);
     if ((fours & (fours >> 4) & (n.digits >> 8)) != 0) return false;
-    convert(_mm512_sub_epi8(text, _mm512_set1_epi8('0')), n, values.narrow_end());
+    convert(_mm512_sub_epi8(from.bytes, _mm512_set1_epi8('0')), n, values.narrow_end());
     values.took_narrow(n.count);
     return true;
   }
@@ -112,7 +112,7 @@ struct narrow_integers {
 
 }  // namespace
 
-VOUCH_AVX512 void scan_avx512(set_parser& state, const char* limit, value_buffer& values) {
+VOUCH_SCAN_TARGET void scan_avx512(set_parser& state, const char* limit, value_buffer& values) {
   scan_blocks<narrow_integers>(state, limit, values);
 }
 

@@ -1,4 +1,5 @@
 #include <vouch/reduce/avx512_block.hpp>
+#include <vouch/reduce/set_scan.hpp>
 
 namespace vouch {
 
@@ -8,16 +9,14 @@ void scan_decimals_avx512(set_parser&, const char*, value_buffer&) {}
 
 namespace {
 
-using namespace avx512;
-
 // Where the numbers of a group of eight are, a byte each.
 struct decimal_places {
   __m128i last, first, point;
 };
 
 // Byte by byte of `spread`: the digits of the number whose place it names, right-aligned and past the point.
-VOUCH_AVX512 inline __m512i gather_past_point(__m512i digits, const decimal_places& n, __m512i spread,
-                                              __m512i back) {
+VOUCH_SCAN_TARGET inline __m512i gather_past_point(__m512i digits, const decimal_places& n, __m512i spread,
+                                                   __m512i back) {
   __m512i at = _mm512_add_epi8(_mm512_permutexvar_epi8(spread, _mm512_castsi128_si512(n.last)), back);
   const __mmask64 left =
       _mm512_cmple_epi8_mask(at, _mm512_permutexvar_epi8(spread, _mm512_castsi128_si512(n.point)));
@@ -29,7 +28,7 @@ VOUCH_AVX512 inline __m512i gather_past_point(__m512i digits, const decimal_plac
 }
 
 // The digits of eight numbers as integers, at most eight each.
-VOUCH_AVX512 inline __m512i eight_digits(__m512i digits, const decimal_places& n) {
+VOUCH_SCAN_TARGET inline __m512i eight_digits(__m512i digits, const decimal_places& n) {
   const __m512i spread =
       _mm512_set_epi64(0x0707070707070707, 0x0606060606060606, 0x0505050505050505, 0x0404040404040404,
                        0x0303030303030303, 0x0202020202020202, 0x0101010101010101, 0);
@@ -39,7 +38,7 @@ VOUCH_AVX512 inline __m512i eight_digits(__m512i digits, const decimal_places& n
 }
 
 // Four of the eight numbers, the first or the last, at most sixteen digits each: in the even lanes.
-VOUCH_AVX512 inline __m512i sixteen_digits(__m512i digits, const decimal_places& n, __m512i spread) {
+VOUCH_SCAN_TARGET inline __m512i sixteen_digits(__m512i digits, const decimal_places& n, __m512i spread) {
   const __m512i back =
       _mm512_broadcast_i32x4(_mm_set_epi64x(0x00fffefdfcfbfaf9, static_cast<long long>(0xf8f7f6f5f4f3f2f1)));
   const __m512i fours = gather_past_point(digits, n, spread, back);
@@ -48,7 +47,7 @@ VOUCH_AVX512 inline __m512i sixteen_digits(__m512i digits, const decimal_places&
   return _mm512_add_epi64(high, _mm512_srli_epi64(eights, 32));
 }
 
-VOUCH_AVX512 inline __m512i sixteen_digits(__m512i digits, const decimal_places& n) {
+VOUCH_SCAN_TARGET inline __m512i sixteen_digits(__m512i digits, const decimal_places& n) {
   const __m512i low = _mm512_set_epi64(0x0303030303030303, 0x0303030303030303, 0x0202020202020202,
                                        0x0202020202020202, 0x0101010101010101, 0x0101010101010101, 0, 0);
   const __m512i high = _mm512_add_epi8(low, _mm512_set1_epi8(4));
@@ -57,7 +56,7 @@ VOUCH_AVX512 inline __m512i sixteen_digits(__m512i digits, const decimal_places&
 }
 
 // 10^k in lane k.
-VOUCH_AVX512 inline __m512d powers_of_ten(__m512i k) {
+VOUCH_SCAN_TARGET inline __m512d powers_of_ten(__m512i k) {
   const __m512d low = _mm512_set_pd(1e7, 1e6, 1e5, 1e4, 1e3, 1e2, 1e1, 1);
   const __m512d high = _mm512_set_pd(1e15, 1e14, 1e13, 1e12, 1e11, 1e10, 1e9, 1e8);
   return _mm512_permutex2var_pd(low, k, high);
@@ -67,10 +66,10 @@ VOUCH_AVX512 inline __m512d powers_of_ten(__m512i k) {
 struct group_bytes {
   alignas(32) char of[32 + 8];
 
-  VOUCH_AVX512 explicit group_bytes(__m256i bytes) {
+  VOUCH_SCAN_TARGET explicit group_bytes(__m256i bytes) {
     _mm256_store_si256(reinterpret_cast<__m256i*>(of), bytes);
   }
-  VOUCH_AVX512 __m128i from(int first) const {
+  VOUCH_SCAN_TARGET __m128i from(int first) const {
     return _mm_loadl_epi64(reinterpret_cast<const __m128i*>(of + first));
   }
 };
@@ -78,9 +77,10 @@ struct group_bytes {
 // Numbers of at most 15 digits: an integer and a power of ten that doubles hold exactly, so that one division
 // rounds correctly.
 struct decimals {
+  using text = text_block;
   static constexpr bool points = true;
 
-  VOUCH_AVX512 static bool block(__m512i text, const number_places& n, value_buffer& values) {
+  VOUCH_SCAN_TARGET static bool block(const text_block& from, const number_places& n, value_buffer& values) {
     const auto numbers = static_cast<__mmask32>((mask{1} << n.count) - 1);
     const auto pointed = static_cast<__mmask32>(n.pointed);
     const __m256i last = compressed_places(n.ends), first = compressed_places(n.starts);
@@ -91,7 +91,7 @@ struct decimals {
     if ((_mm256_cmpgt_epu8_mask(count, _mm256_set1_epi8(15)) & numbers) != 0) return false;
     const __mmask32 longer = _mm256_cmpgt_epu8_mask(count, _mm256_set1_epi8(8)) & numbers;
 
-    const __m512i digits = _mm512_sub_epi8(text, _mm512_set1_epi8('0'));
+    const __m512i digits = _mm512_sub_epi8(from.bytes, _mm512_set1_epi8('0'));
     const group_bytes lasts(last), firsts(first), all_points(point);
     const group_bytes fractions(_mm256_maskz_sub_epi8(pointed, last, point));
     double* const to = values.wide_end();
@@ -112,7 +112,7 @@ struct decimals {
 
 }  // namespace
 
-VOUCH_AVX512 void scan_decimals_avx512(set_parser& state, const char* limit, value_buffer& values) {
+VOUCH_SCAN_TARGET void scan_decimals_avx512(set_parser& state, const char* limit, value_buffer& values) {
   scan_blocks<decimals>(state, limit, values);
 }
 

@@ -32,27 +32,37 @@ class digit_template {
   std::vector<std::int64_t> sums_;
 };
 
-/// Whether scan_avx512 may be called.
+/// What a vector parser may read behind its limit.
+inline constexpr std::ptrdiff_t vector_reach = 80;
+
+/// Whether the processor can run the parsers below.
 bool has_avx512();
-/// Integers of up to eight digits in any layout, by AVX-512. Loads 64 bytes from places up to limit on.
+bool has_avx2();
+/// Integers of up to eight digits in any layout. They read up to vector_reach bytes from limit on.
 void scan_avx512(set_parser& state, const char* limit, value_buffer& values);
+void scan_avx2(set_parser& state, const char* limit, value_buffer& values);
 /// Decimals without exponents and integers, of up to 15 digits: for units whose values go by as doubles.
 void scan_decimals_avx512(set_parser& state, const char* limit, value_buffer& values);
+void scan_decimals_avx2(set_parser& state, const char* limit, value_buffer& values);
+
+/// The best instructions that this processor has, up to `most`.
+parser_instructions best_instructions(parser_instructions most = parser_instructions::avx512);
 
 /// All the ways of parsing a unit of text, for one thread.
 class unit_scanner {
  public:
-  unit_scanner(set_shape shape, accumulator& to, bool portable);
+  unit_scanner(set_shape shape, accumulator& to, parser_instructions most);
   /// Parses a unit, which begins with a separator.
   ///
   /// Result  The number of matrices, or -1 where the text breaks the rules.
   std::int64_t scan(const char* begin, const char* end, std::int64_t unit, bool end_of_file);
   bool any_real() const { return values_.any_real(); }
-  static const char* method(bool portable);
 
  private:
+  void scan_vectors(set_parser& state, const char* limit);
+
   set_shape shape_;
-  bool portable_;
+  parser_instructions instructions_;
   value_buffer values_;
   digit_template digits_;
 };

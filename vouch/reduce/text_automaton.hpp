@@ -4,12 +4,14 @@
 #include <cstdint>
 
 #include <vouch/core/types.hpp>
+#include <vouch/text/compose.hpp>
 
 namespace vouch {
 
 inline constexpr int strip_bytes = 256;
 inline constexpr int most_integer_digits = 8;   // so that all integers are below accumulator::narrow_limit
-inline constexpr int most_decimal_digits = 15;  // so that an integer of them is a double
+inline constexpr int most_decimal_digits = 18;  // so that they fit 64 bits
+inline constexpr int most_exact_digits = 15;    // of an integer among decimals, so that it is a double
 
 /// A chunk of text, and what is wanted of it.
 struct parse_task {
@@ -151,9 +153,8 @@ struct automaton {
   VOUCH_HOST_DEVICE void end_number() {
     if (number == sign || irregular) return refuse();
     if constexpr (Decimals) {
-      double scale = 1;
-      for (int k = 0; k < fraction; ++k) scale *= 10;  // exact
-      const double value = static_cast<double>(magnitude) / scale;
+      if (!point && count > most_exact_digits) return refuse();
+      const double value = digits::compose(magnitude, -fraction);
       parts.take(task, element, negative ? 0 - value : value);
     } else {
       parts.take(task, element, negative ? -static_cast<int>(magnitude) : static_cast<int>(magnitude));

@@ -37,7 +37,12 @@ struct chunk_answer {
 class text_chunk {
  public:
   /// Bytes of text that fit: each copy to the GPU costs some 8 us besides its bytes, as much as 0.4 MB.
-  static constexpr std::int64_t text_bytes = 3 * (std::int64_t{1} << 20) + 4096;
+  static constexpr std::int64_t text_bytes = 4 * (std::int64_t{1} << 20) + 4096;
+  /// So many are 63 MB of pinned memory.
+  static constexpr int most_chunks = 15;
+  /// More threads than these fill chunks no faster: they keep so much of them in their caches that the GPU
+  /// waits for the text. With 16 of them 44 GB/s arrive, with 8 49 of 54.6 (`vouch bench reduce`, 4 MB copies).
+  static constexpr int most_threads = 8;
   static constexpr std::int64_t most_elements = 192;
 
   /// Whether matrices of this shape can be reduced so: a block keeps what is needed of each element for all its

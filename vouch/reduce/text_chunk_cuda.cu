@@ -24,6 +24,9 @@ enum part { least_part, most_part, sum_part, magnitude_part, all_parts };
 constexpr std::int64_t header_bytes =
     (sizeof(chunk_header) + all_parts * text_chunk::most_elements * sizeof(std::int64_t) + 255) / 256 * 256;
 
+static_assert(text_chunk::most_chunks * (header_bytes + text_chunk::text_bytes) <= 64000000,
+              "the pinned memory that matrix_set.hpp promises");
+
 __host__ __device__ inline long long* part_of(chunk_header* header, int part) {
   return reinterpret_cast<long long*>(header + 1) + part * text_chunk::most_elements;
 }

@@ -13,14 +13,16 @@
 
 namespace vouch::dense_engine {
 
-/// Bytes of dynamic shared memory that a block of the kernel may have.
+/// Bytes of dynamic shared memory that a block of the kernel may have, from now on.
 template <class Kernel>
 std::int64_t shared_room(const device& dev, Kernel kernel, const char* name) {
   cudaFuncAttributes facts{};
   check(cudaFuncGetAttributes(&facts, reinterpret_cast<const void*>(kernel)), name);
   int most = 0;
   check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, dev.index()), name);
-  return most - static_cast<std::int64_t>(facts.sharedSizeBytes);
+  most -= static_cast<int>(facts.sharedSizeBytes);
+  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most), name);
+  return most;
 }
 
 /// Stages below this many bytes do not keep the memory busy.

@@ -31,6 +31,15 @@ std::unique_ptr<cg_engine<T>> dense_seidel_cuda(const device& dev, const detail:
                                                 const sweep_rule& rule, bool by_residual,
                                                 const acceleration& accelerate);
 
+/// Jacobi with Chebyshev's acceleration, and asynchronous sweeps: a kernel that reads the matrix a warp a row.
+///
+/// Memory  A must outlive the engine; n values a few times besides.
+/// Throws  value_error  mixing is asked for
+template <real T>
+std::unique_ptr<cg_engine<T>> dense_plain_sweeps_cuda(const device& dev, const detail::aligned_rows<T>& A,
+                                                      const sweep_rule& rule, bool by_residual,
+                                                      const acceleration& accelerate);
+
 /// A run reduces the residual by at most this; then the verified loop looks, and goes on from a fresh one.
 template <real T>
 inline constexpr double deepest_on_gpu = sizeof(T) == 4 ? 0x1p-21 : 0x1p-46;

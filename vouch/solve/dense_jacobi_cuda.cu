@@ -50,7 +50,7 @@ plan plan_with(const device& dev, std::int64_t n, int depth) {
 template <class T>
 plan make_plan(const device& dev, std::int64_t n, int depth) {
   plan p = plan_with<T, 8>(dev, n, depth);
-  if (!p.resident && p.stages < 4) p = plan_with<T, 4>(dev, n, depth);
+  if (!p.resident) p = plan_with<T, 4>(dev, n, depth);  // smaller stages, of which more are on their way
   if (!p.resident && p.stages < 2)
     throw value_error(
         "the sweeps of a matrix of " + std::to_string(n) + " rows do not fit the GPU's shared memory",
@@ -70,18 +70,15 @@ class jacobi_engine final : public cg_engine<T> {
         r_(dev, A.n, A.padded),
         d_(dev, A.n, A.padded),
         factor_(dev, A.padded),
-        exchange_(dev, 2 * A.padded),
+        words_(dev, 2 * (A.padded * relay_words<T> + plan_.blocks * most_sums * relay_words<double>)),
         columns_(dev, plan_.columns_shared ? 0 : plan_.blocks * pieces_of<T>(A.padded) * piece_columns<T>),
-        sums_(dev, 2 * most_sums * plan_.blocks),
-        counter_(dev, 1),
         box_(borrow_mailbox()) {
     dense_engine::make_relaxation<T>(dev, A, rule.omega, factor_.data(), nullptr);
     in_.A = {A.data, A.padded, A.ld};
     in_.factor = factor_.data();
-    in_.exchange = exchange_.data();
     in_.columns = columns_.data();
-    in_.sums = sums_.data();
-    in_.counter = counter_.data();
+    in_.exchange = words_.data();
+    in_.sums = in_.exchange + 2 * A.padded * relay_words<T>;
     in_.box = box_.get();
     in_.look = dense_engine::iterations_between_looks(A.padded * A.ld * static_cast<std::int64_t>(sizeof(T)));
     in_.depth = depth;
@@ -98,14 +95,15 @@ class jacobi_engine final : public cg_engine<T> {
     zero_bytes(dev_, d, static_cast<std::size_t>(n_) * sizeof(T));
     if (rule.limit <= 0) return {cg_event::limit, 0, sum_of_squares(r)};
     r_.bring(r);
-    zero_bytes(dev_, counter_.data(), sizeof(unsigned));
+    zero_bytes(dev_, words_.data(), static_cast<std::size_t>(words_.size()) * sizeof(std::uint64_t));
     in_.r = r_.of(r);
     in_.d = d_.of(d);
     in_.progress =
         dense_engine::progress_of<T>(rule, residual_trigger<T>(rule, by_residual_), by_residual_, n_);
     box_->progress = 0;
     box_->stop = 0;
-    launch(dev_, "jacobi_sweeps", {plan_.blocks, threads, plan_.bytes, 1, true}, kernel_of<T>(plan_.rows), in_);
+    launch(dev_, "jacobi_sweeps", {plan_.blocks, all_threads, plan_.bytes, 1, true}, kernel_of<T>(plan_.rows),
+           in_);
     d_.take_back(d);
     follow(dev_, *box_, log);
     return {static_cast<cg_event>(box_->event), box_->iterations + 1, box_->last_squared, box_->mean_change};
@@ -123,9 +121,8 @@ class jacobi_engine final : public cg_engine<T> {
   bool by_residual_;
   plan plan_;
   dense_engine::padded_vector<T> r_, d_;
-  array<T> factor_, exchange_, columns_;
-  array<double> sums_;
-  array<unsigned> counter_;
+  array<T> factor_, columns_;
+  array<std::uint64_t> words_;
   std::shared_ptr<device_mailbox> box_;
   task<T, T> in_;
 };

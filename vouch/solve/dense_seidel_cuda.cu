@@ -15,7 +15,8 @@ using namespace seidel_kernel;
 
 // How the kernel uses the GPU.
 struct plan {
-  std::int64_t teams = 1, blocks = 0;
+  std::int64_t blocks = 0;
+  int teams = 1;
   int stage_pieces = 2;
   int stages = 0;
   bool resident = false;
@@ -34,12 +35,12 @@ plan make_plan(const device& dev, std::int64_t n) {
                           " multiprocessors, this one has " + std::to_string(processors),
                       "take --device cpu");
   // Every block has a row in some step, every team a full one.
-  p.teams = std::max<std::int64_t>(1, std::min(processors, n) / rows);
+  p.teams = static_cast<int>(std::max<std::int64_t>(1, std::min(processors, n) / rows));
   p.blocks = p.teams == 1 ? std::min(rows, n) : p.teams * rows;
   const std::int64_t room = dense_engine::shared_room(dev, seidel_sweeps<T>, "seidel_sweeps");
   const std::int64_t own = ceil_div(steps_of<T>(n), p.teams);
   for (const auto& [inverse, columns, pieces] :
-       {std::tuple{true, true, 2}, std::tuple{false, true, 2}, std::tuple{false, false, 2}}) {
+       {std::tuple{true, true, 4}, std::tuple{false, true, 4}, std::tuple{false, false, 4}}) {
     p.inverse_shared = inverse;
     p.columns_shared = columns;
     p.stage_pieces = std::min(pieces, pieces_of<T>(n));
@@ -118,7 +119,7 @@ class seidel_engine final : public cg_engine<T> {
     for (;;) {
       in_.progress = dense_engine::progress_of<T>(rule, trigger, by_residual_, A_.n);
       in_.progress.best_at = in_.first;
-      launch(dev_, "seidel_sweeps", {plan_.blocks, 2 * threads, plan_.bytes, 1, true}, seidel_sweeps<T>, in_);
+      launch(dev_, "seidel_sweeps", {plan_.blocks, all_threads, plan_.bytes, 1, true}, seidel_sweeps<T>, in_);
       d_.take_back(d);
       follow(dev_, {&reader, 1});
       const std::int64_t done = box_->iterations + 1;

@@ -25,6 +25,12 @@ inline constexpr int parts = threads / step_rows<T>;
 template <class T>
 inline constexpr int part_columns = step_rows<T> / parts<T>;
 
+/// The threads of a row take its columns in turn, 16 bytes at a time, so that all have their share of the zeros
+/// of V: the k-th column of a part, and where it stands in a row.
+template <class T>
+__host__ __device__ constexpr int column_of_part(int part, int k) {
+  return (k / lane_columns<T> * parts<T> + part) * lane_columns<T> + k % lane_columns<T>;
+}
 /// V and M lie in memory part after part, each by columns; a gap moves the parts to different banks.
 template <class T>
 inline constexpr int part_gap = sizeof(T) == 4 ? 16 : 4;
@@ -34,12 +40,13 @@ template <class T>
 inline constexpr int lead_elements = parts<T>* part_elements<T>;
 template <class T>
 __host__ __device__ constexpr int lead_place(int row, int column) {
-  return column / part_columns<T> * part_elements<T> + column % part_columns<T> * step_rows<T> + row;
+  const int turn = column / lane_columns<T>, k = turn / parts<T> * lane_columns<T> + column % lane_columns<T>;
+  return turn % parts<T> * part_elements<T> + k * step_rows<T> + row;
 }
 
 template <class T>
-__host__ __device__ std::int64_t steps_of(std::int64_t n) {
-  return (n + step_rows<T> - 1) / step_rows<T>;
+__host__ __device__ int steps_of(std::int64_t n) {
+  return static_cast<int>((n + step_rows<T> - 1) / step_rows<T>);
 }
 
 /// n is a multiple of lane_columns<T>; rows of the matrix begin on 16 bytes.
@@ -62,7 +69,7 @@ struct task {
   sweep_progress progress;
   std::int64_t first = 0;   // iterations done before
   std::int64_t look = 512;  // iterations between two looks at the mailbox
-  std::int64_t teams = 1;
+  int teams = 1;
   std::uint32_t stamp = 0;  // of the last sweep before
   sweep_order order = sweep_order::forward;
   int stages = 0;
@@ -78,7 +85,7 @@ struct task {
 
 /// A sweep in one direction: half a symmetric one.
 struct half_sweep {
-  std::int64_t steps = 0;
+  int steps = 0;
   std::uint32_t stamp = 0;
   unsigned parity = 0;  // of the iteration
   bool forward = true;
@@ -94,24 +101,58 @@ struct half_sweep {
     last = half == halves - 1;
   }
   /// The k-th step that is taken.
-  __device__ std::int64_t step(std::int64_t k) const { return forward ? k : steps - 1 - k; }
-  __device__ std::int64_t place(std::int64_t step) const { return forward ? step : steps - 1 - step; }
+  __device__ int step(int k) const { return forward ? k : steps - 1 - k; }
+  __device__ int place(int step) const { return forward ? step : steps - 1 - step; }
 };
 
-/// What the two groups of a block share.
+/// Steps that the sums of rows are ahead: of a row of the s-th step they leave out what the steps s-2 to
+/// s-1-ahead change.
+inline constexpr int ahead = 3;
+/// Places where the groups of a block leave numbers for each other, taken in turn.
+inline constexpr unsigned depth = ahead + 1;
+/// Turns of these places in a sweep: one a step, and two until the last change is known.
+__device__ inline int turns_of(const half_sweep& now) { return now.steps + 2; }
+
+/// What the groups of a block share.
 template <class T>
 struct shared_parts {
-  double far[2][warps];
+  // In turn s: of the block's row of the s-th step the sum with what is known, a part a warp, and its entries
+  // in the columns of the steps s-2 to s-1-ahead; the change of step s-2.
+  double far[depth][warps];
+  alignas(16) T near[depth][ahead][step_rows<T>];
+  alignas(16) T change[depth][step_rows<T>];
+  std::uint64_t summed[depth];  // barriers: rows are summed
+  std::uint64_t told[depth];    // the change is there, and the row's numbers are used up
+  unsigned turns;               // that have passed
+  int ended;                    // not 0: no sweep follows
   double facts[warps][sweep_facts::count];
   cg_event event[2];
   alignas(16) T met[step_rows<T>];
   alignas(16) T delta[step_rows<T>];
+
+  /// One thread, before a barrier of the block.
+  __device__ void init() {
+    for (unsigned k = 0; k < depth; ++k) {
+      arrival_init(summed + k, warps);
+      arrival_init(told + k, 1);
+    }
+    turns = 0;
+    ended = 0;
+    arrival_init_fence();
+  }
+  __device__ static void await_turn(std::uint64_t* barriers, unsigned turn) {
+    await(barriers + turn % depth, turn / depth & 1);
+  }
 };
 
-// Barriers of the two groups, and of both together.
+// Threads of the kernel: those that sum rows, those that lead, a warp that closes rows, one that fills.
+inline constexpr int first_leading = threads, first_closing = 2 * threads, first_filling = first_closing + 32;
+inline constexpr int all_threads = first_filling + 32;
+
+// Barriers of two groups, and of all but the filling warp.
 __device__ inline void row_barrier() { group_barrier(1, threads); }
 __device__ inline void lead_barrier() { group_barrier(2, threads); }
-__device__ inline void both_barrier() { group_barrier(3, 2 * threads); }
+__device__ inline void sweep_barrier() { group_barrier(3, first_filling); }
 
 /// The group that leads.
 template <class T>
@@ -123,43 +164,53 @@ struct lead_group {
   T* inverse;  // in shared memory, or nullptr
   const T* V = nullptr;
   T m[part_columns<T>];
-  std::int64_t held = -1;  // whose V and M are here
+  int held = -1;  // whose V and M are here
   bool held_forward = true;
+  unsigned turns = 0;  // before the sweep
 
   __device__ lead_group(const task<T>& task, shared_parts<T>& parts, T* room)
       : in(task), shared(parts), inverse(room) {}
 
-  __device__ static int me() { return static_cast<int>(threadIdx.x) - threads; }
+  __device__ static int me() { return static_cast<int>(threadIdx.x) - first_leading; }
   __device__ static int row() { return me() / parts<T>; }
-  __device__ static int first_column() { return me() % parts<T> * part_columns<T>; }
+  __device__ static int part() { return me() % parts<T>; }
 
   __device__ void sweep(const half_sweep& now) {
-    const auto blocks = static_cast<std::int64_t>(gridDim.x), mine = static_cast<std::int64_t>(blockIdx.x);
-    if (mine >= now.steps) return;
-    const std::int64_t last =
-        (now.steps - 1 - mine) / blocks;  // the last of the own steps is mine + last*blocks
-    for (std::int64_t k = 0; k <= last; ++k) lead(mine + (now.forward ? k : last - k) * blocks, now);
+    const int blocks = static_cast<int>(gridDim.x), mine = static_cast<int>(blockIdx.x);
+    if (mine < now.steps) {
+      const int last = (now.steps - 1 - mine) / blocks;  // the last of the own steps is mine + last*blocks
+      for (int k = 0; k <= last; ++k) lead(mine + (now.forward ? k : last - k) * blocks, now);
+    }
+    turns += static_cast<unsigned>(turns_of(now));
   }
 
  private:
-  __device__ void lead(std::int64_t step, const half_sweep& now) {
-    lead_barrier();  // nobody reads the last step's numbers any more
+  __device__ void lead(int step, const half_sweep& now) {
     if (held != step || held_forward != now.forward) hold(step, now.forward);
-    const std::int64_t first = step * step_rows<T>;
+    await_turn(turns + static_cast<unsigned>(now.place(step)));
+    const std::int64_t first = std::int64_t{step} * step_rows<T>;
     const bool one_each = me() < step_rows<T>;
     if (one_each) shared.met[me()] = from(in.met, first + me(), now.stamp);
     lead_barrier();
-    T sum = times_inverse();
+    T sum = times_inverse(now.forward);
     if (now.place(step) > 0) {
-      const std::int64_t before = now.step(now.place(step) - 1) * step_rows<T>;
+      const std::int64_t before = std::int64_t{now.step(now.place(step) - 1)} * step_rows<T>;
       if (one_each) shared.delta[me()] = from(in.delta_words(now.stamp), before + me(), now.stamp);
       lead_barrier();
       sum -= times_coupling();
     }
 #pragma unroll
     for (int d = 1; d < parts<T>; d *= 2) sum += __shfl_xor_sync(everyone, sum, d);
-    if (first_column() == 0 && first + row() < in.n)
+    if (part() == 0 && first + row() < in.n)
       send(in.delta_words(now.stamp) + (first + row()) * relay_words<T>, sum, now.stamp);
+  }
+
+  // Until so many turns have passed the words of the step are not worth a look. After it nobody reads the last
+  // step's numbers any more.
+  __device__ void await_turn(unsigned turn) const {
+    if (me() == 0)
+      while (static_cast<int>(*static_cast<volatile unsigned*>(&shared.turns) - turn) < 0) __nanosleep(20);
+    lead_barrier();
   }
 
   __device__ T from(const std::uint64_t* words, std::int64_t unknown, std::uint32_t stamp) const {
@@ -168,25 +219,30 @@ struct lead_group {
     return value;
   }
 
-  // This thread's part of a row of V times t, and of M times the change before.
-  __device__ T times_inverse() const {
-    const T* const own = V + lead_place<T>(row(), first_column());
+  // This thread's part of a row of V times t, but for columns where all rows of the warp have zeros.
+  __device__ T times_inverse(bool forward) const {
+    constexpr int rows = 32 / parts<T>, width = parts<T> * lanes;
+    const int top = me() / 32 * rows;
+    const int begin = forward ? 0 : top / width,
+              end = forward ? (top + rows - 1) / width : step_rows<T> / width - 1;
+    const T* const own = V + lead_place<T>(row(), part() * lanes);
     T sum[lanes] = {};
 #pragma unroll 2
-    for (int k = 0; k < part_columns<T>; k += lanes) {
+    for (int g = begin; g <= end; ++g) {
       T t[lanes];
-      load_lanes(shared.met + first_column() + k, t);
+      load_lanes(shared.met + column_of_part<T>(part(), g * lanes), t);
 #pragma unroll
-      for (int l = 0; l < lanes; ++l) sum[l] += own[(k + l) * step_rows<T>] * t[l];
+      for (int l = 0; l < lanes; ++l) sum[l] += own[(g * lanes + l) * step_rows<T>] * t[l];
     }
     return total(sum);
   }
+  // And of M times the change before.
   __device__ T times_coupling() const {
     T sum[lanes] = {};
 #pragma unroll
     for (int k = 0; k < part_columns<T>; k += lanes) {
       T before[lanes];
-      load_lanes(shared.delta + first_column() + k, before);
+      load_lanes(shared.delta + column_of_part<T>(part(), k), before);
 #pragma unroll
       for (int l = 0; l < lanes; ++l) sum[l] += m[k + l] * before[l];
     }
@@ -199,21 +255,21 @@ struct lead_group {
     return all;
   }
 
-  // Brings V and M here.
-  __device__ void hold(std::int64_t step, bool forward) {
-    const T* const stored = in.inverse[forward ? 0 : 1] + step * lead_elements<T>;
-    const T* const own =
-        in.coupling[forward ? 0 : 1] + step * lead_elements<T> + lead_place<T>(row(), first_column());
+  // Brings V and M here, which are read only after the next barrier.
+  __device__ void hold(int step, bool forward) {
+    const T* const stored = in.inverse[forward ? 0 : 1] + std::int64_t{step} * lead_elements<T>;
+    const T* const own = in.coupling[forward ? 0 : 1] + std::int64_t{step} * lead_elements<T> +
+                         lead_place<T>(row(), part() * lanes);
 #pragma unroll
     for (int k = 0; k < part_columns<T>; ++k) m[k] = own[k * step_rows<T>];
     V = stored;
     if (inverse != nullptr) {
+      lead_barrier();  // nobody reads the last ones any more
       for (int k = me(); k < lead_elements<T>; k += threads) inverse[k] = stored[k];
       V = inverse;
     }
     held = step;
     held_forward = forward;
-    lead_barrier();
   }
 };
 

@@ -7,6 +7,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <vector>
 
@@ -192,6 +193,46 @@ class dense_successive final : public sweeper<T> {
   const T* r_ = nullptr;
 };
 
+// Threads take blocks of rows in whatever order, each with the elements of d that it finds.
+template <real T>
+class dense_chaotic final : public sweeper<T> {
+ public:
+  dense_chaotic(const device& dev, const square_matrix<T>& A, double omega)
+      : A_(A), threads_(useful_threads(dev, A.n)), factor_(relaxation_factors(A, omega)), met_(dev, A.n) {}
+
+  void start(const T* r) override { r_ = r; }
+  double sweep(T* d) override {
+#pragma omp parallel num_threads(threads_) if (threads_ > 1)
+    {
+      std::vector<T> found(static_cast<std::size_t>(A_.n));
+#pragma omp for schedule(dynamic, 1)
+      for (std::int64_t first = 0; first < A_.n; first += block) {
+        const std::int64_t last = std::min(A_.n, first + block);
+        for (std::int64_t j = 0; j < A_.n; ++j)
+          found[static_cast<std::size_t>(j)] = std::atomic_ref<T>(d[j]).load(std::memory_order_relaxed);
+        detail::residual_rows(A_, found.data(), r_, met_.data(), first, last);
+        for (std::int64_t i = first; i < last; ++i) {
+          const auto at = static_cast<std::size_t>(i);
+          std::atomic_ref<T>(d[i]).store(found[at] + factor_[at] * met_[i], std::memory_order_relaxed);
+        }
+      }
+    }
+    return detail::sum_of_squares(threads_, A_.n, met_.data());
+  }
+  double residual(const T* d, T* s) override { return dense_residual(threads_, A_, d, r_, s); }
+  std::string name() const override {
+    return std::to_string(threads_) + (threads_ == 1 ? " thread" : " threads") +
+           ", dense, asynchronous blocks of " + std::to_string(block);
+  }
+
+ private:
+  square_matrix<T> A_;
+  int threads_;
+  std::vector<T> factor_;
+  array<T> met_;
+  const T* r_ = nullptr;
+};
+
 // |a[j]| v[j] summed from `first` to `last` in double; v may be nullptr for ones.
 template <real T, bool Weighted>
 VOUCH_SIMD_INLINE double sum_of_magnitudes(const T* a, std::int64_t first, std::int64_t last, const double* v) {
@@ -248,7 +289,8 @@ class dense_matrix final : public sweepable_matrix<T> {
   }
   std::unique_ptr<cg_engine<T>> make_engine(const device& dev, const sweep_rule& rule, bool by_residual,
                                             const acceleration& accelerate) const override {
-    return std::make_unique<sweep_engine<T>>(dev, A_.rows, make_sweeper(dev, rule), by_residual, accelerate);
+    return std::make_unique<sweep_engine<T>>(dev, A_.rows, make_sweeper(dev, rule), by_residual, accelerate,
+                                             rule);
   }
 
  private:
@@ -256,6 +298,7 @@ class dense_matrix final : public sweepable_matrix<T> {
     if (rule.ordering == sweep_ordering::multicolor)
       throw value_error("no two rows of a dense matrix are independent: there is no multicolor ordering",
                         "take the natural one");
+    if (rule.asynchronous) return std::make_unique<dense_chaotic<T>>(dev, square_, rule.omega);
     if (rule.simultaneous) return std::make_unique<dense_jacobi<T>>(dev, square_, rule.omega);
     return std::make_unique<dense_successive<T>>(dev, square_, rule);
   }

@@ -1,5 +1,6 @@
 // What the solver of stationary iterations needs of a dense matrix on a GPU. Residual, sums of magnitudes and
 // bounds come from one pass.
+#include <utility>
 #include <vector>
 
 #include <vouch/core/error.hpp>
@@ -25,15 +26,22 @@ class dense_matrix_on_gpu final : public sweepable_matrix<T> {
   T diagonal(std::int64_t i) const override { return diagonal_[static_cast<std::size_t>(i)]; }
 
   void off_diagonal_sums(const device& dev, const double* v, double* sums) const override {
-    detail::magnitude_sums(dev, rows_, v, false, sums);
-    round_up(sums);
+    detail::magnitude_sums(dev, rows_, v, false, others_.data());
+    take_rounded_up(dev, sums);
+    has_others_ = v == nullptr;
   }
   void off_diagonal_column_sums(const device& dev, double* sums) const override {
-    detail::magnitude_sums(dev, rows_, nullptr, true, sums);
-    round_up(sums);
+    detail::magnitude_sums(dev, rows_, nullptr, true, others_.data());
+    take_rounded_up(dev, sums);
+    has_others_ = false;
   }
   residual_facts residual(const device& dev, view<const T> b, const T* x, const T* x_lo, T* r) const override {
     const detail::row_results<T> results{r, others_.data(), bound_.data()};
+    // The usual start needs no pass over the matrix if the proof of dominance has just made one.
+    if (std::exchange(has_others_, false) && x_lo == nullptr)
+      if (const auto start = detail::residual_pass_of_zero(dev, rows_, b.data(), x, results, work_);
+          start.x_max == 0)
+        return start.facts();
     return detail::residual_pass(dev, rows_, b.data(), x, x_lo, results, work_).facts();
   }
   void residual_bound(const device& dev, view<const T>, view<const T>, view<double> bound) const override {
@@ -45,13 +53,19 @@ class dense_matrix_on_gpu final : public sweepable_matrix<T> {
     if (rule.ordering == sweep_ordering::multicolor)
       throw value_error("no two rows of a dense matrix are independent: there is no multicolor ordering",
                         "take the natural one");
+    if (rule.asynchronous || (rule.simultaneous && accelerate.chebyshev))
+      return dense_plain_sweeps_cuda(dev, rows_, rule, by_residual, accelerate);
+    if (accelerate.chebyshev)
+      throw value_error("on a GPU Chebyshev's method accelerates Jacobi sweeps of dense matrices only",
+                        "take jacobi, or the CPU");
     if (rule.simultaneous) return dense_jacobi_cuda(dev, rows_, rule, by_residual, accelerate);
     return dense_seidel_cuda(dev, rows_, rule, by_residual, accelerate);
   }
 
  private:
   // Sums of n numbers that are not negative err by at most n units of the last place, rounded to nearest.
-  void round_up(double* sums) const {
+  void take_rounded_up(const device& dev, double* sums) const {
+    copy_bytes(sums, device::cpu(1), others_.data(), dev, static_cast<std::size_t>(rows_.n) * sizeof(double));
     const double factor = 1 + static_cast<double>(rows_.n + 8) * 0x1p-51;
     for (std::int64_t i = 0; i < rows_.n; ++i) sums[i] = sums[i] * factor + 0x1p-1000;
   }
@@ -59,6 +73,7 @@ class dense_matrix_on_gpu final : public sweepable_matrix<T> {
   detail::aligned_rows<T> rows_;
   mutable detail::pass_workspace work_;
   mutable array<double> others_, bound_;  // of the last residual()
+  mutable bool has_others_ = false;       // others_ are the sums of magnitudes, without weights
   std::vector<T> diagonal_;
 };
 

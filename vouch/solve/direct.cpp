@@ -7,11 +7,13 @@
 #include <vector>
 
 #include <vouch/core/error.hpp>
+#include <vouch/dense/cusolver.hpp>
 #include <vouch/dense/lapack.hpp>
 #include <vouch/dense/residual.hpp>
 #include <vouch/dense/square.hpp>
 #include <vouch/solve/cg_engine.hpp>
 #include <vouch/solve/direct.hpp>
+#include <vouch/solve/sweeper.hpp>
 #include <vouch/solve/verified_solve.hpp>
 
 namespace vouch {
@@ -21,11 +23,22 @@ using clock = std::chrono::steady_clock;
 
 enum class factors { lu, cholesky };
 
-// A factorised matrix; a run of it is one solve.
+// A factorised matrix.
 template <real T>
-class direct_engine final : public cg_engine<T> {
+class factorisation {
  public:
-  direct_engine(const device& dev, factors kind, bool transposed, matrix_view<const T> A)
+  virtual ~factorisation() = default;
+  /// 0, or the pivot (from 1) at which the factorisation ended.
+  virtual std::int64_t failed() const = 0;
+  /// x := op(A)^-1 x.
+  virtual void solve(T* x) = 0;
+  virtual std::string name() const = 0;
+};
+
+template <real T>
+class lapack_factors final : public factorisation<T> {
+ public:
+  lapack_factors(const device& dev, factors kind, bool transposed, matrix_view<const T> A)
       : dev_(dev), kind_(kind), transposed_(transposed), factors_(dev, A.rows, A.cols) {
     for (std::int64_t j = 0; j < A.cols; ++j)
       std::copy(A.data + j * A.ld, A.data + j * A.ld + A.rows, factors_.data() + j * A.rows);
@@ -38,21 +51,17 @@ class direct_engine final : public cg_engine<T> {
     }
   }
 
-  /// 0, or the pivot (from 1) at which the factorisation ended.
-  std::int64_t failed() const { return failed_; }
+  std::int64_t failed() const override { return failed_; }
   std::string name() const override {
     return std::to_string(dev_.threads()) + (dev_.threads() == 1 ? " thread, " : " threads, ") + lapack::name();
   }
-
-  cg_outcome run(T* r, T* d, const cg_rule& rule, cg_log&) override {
+  void solve(T* x) override {
     const std::int64_t n = factors_.rows();
-    if (rule.limit <= 0) return {cg_event::limit, 0, 0};
-    std::copy(r, r + n, d);
+    if (n == 0) return;
     if (kind_ == factors::lu)
-      lapack::getrs(dev_, transposed_, n, factors_.data(), n, pivots_.data(), d);
+      lapack::getrs(dev_, transposed_, n, factors_.data(), n, pivots_.data(), x);
     else
-      lapack::potrs(dev_, n, factors_.data(), n, d);
-    return {cg_event::reached, 1, 0};
+      lapack::potrs(dev_, n, factors_.data(), n, x);
   }
 
  private:
@@ -64,29 +73,91 @@ class direct_engine final : public cg_engine<T> {
   std::int64_t failed_ = 0;
 };
 
-void check_request(const device& dev, std::int64_t n, std::int64_t b, std::int64_t x, const solve_goal& goal) {
-  if (dev.is_cuda())
-    throw value_error("direct solutions of dense systems run on the CPU",
-                      "take --device cpu, or device::cpu()");
+template <real T>
+class cusolver_factors final : public factorisation<T> {
+ public:
+  cusolver_factors(const device& dev, factors kind, bool transposed, matrix_view<const T> A)
+      : transposed_(transposed),
+        factors_(dev, kind == factors::lu ? cusolver::kind::lu : cusolver::kind::cholesky, A.rows,
+                 packed(dev, A)) {}
+
+  std::int64_t failed() const override { return factors_.failed(); }
+  std::string name() const override { return cusolver::name(); }
+  void solve(T* x) override { factors_.solve(transposed_, x); }
+
+ private:
+  static array<T> packed(const device& dev, matrix_view<const T> A) {
+    array<T> copy(dev, A.rows * A.cols);
+    const auto column = static_cast<std::size_t>(A.rows) * sizeof(T);
+    if (A.ld == A.rows)
+      copy_bytes(copy.data(), dev, A.data, dev, column * static_cast<std::size_t>(A.cols));
+    else
+      for (std::int64_t j = 0; j < A.cols; ++j)
+        copy_bytes(copy.data() + j * A.rows, dev, A.data + j * A.ld, dev, column);
+    return copy;
+  }
+
+  bool transposed_;
+  cusolver::factors<T> factors_;
+};
+
+template <real T>
+std::unique_ptr<factorisation<T>> factorise(const device& dev, factors kind, bool transposed,
+                                            matrix_view<const T> A) {
+  if (dev.is_cuda()) return std::make_unique<cusolver_factors<T>>(dev, kind, transposed, A);
+  return std::make_unique<lapack_factors<T>>(dev, kind, transposed, A);
+}
+
+// A run is one solve.
+template <real T>
+class direct_engine final : public cg_engine<T> {
+ public:
+  direct_engine(const device& dev, std::int64_t n, factorisation<T>& A) : dev_(dev), n_(n), A_(A) {}
+  std::string name() const override { return A_.name(); }
+
+  cg_outcome run(T* r, T* d, const cg_rule& rule, cg_log&) override {
+    if (rule.limit <= 0) return {cg_event::limit, 0, 0};
+    copy_bytes(d, dev_, r, dev_, static_cast<std::size_t>(n_) * sizeof(T));
+    A_.solve(d);
+    return {cg_event::reached, 1, 0};
+  }
+
+ private:
+  device dev_;
+  std::int64_t n_;
+  factorisation<T>& A_;
+};
+
+void check_request(std::int64_t n, std::int64_t b, std::int64_t x, const solve_goal& goal) {
   if (b != n || x != n)
     throw shape_error("the matrix has " + std::to_string(n) + " rows, but b has " + std::to_string(b) +
                       " elements and x " + std::to_string(x));
   if (!goal.by_residual()) throw value_error("a direct method ends by the residual alone");
 }
 
+// Residuals in twice the precision; what they need of a matrix on a GPU goes with them.
 template <real T>
-solve_report solve_directly(const device& dev, factors kind, transpose op, matrix_view<const T> A,
+residual_function<T> residuals_of(const device& dev, transpose op, matrix_view<const T> A, view<const T> b) {
+  if (!dev.is_cuda())
+    return [=, &dev](const T* at, const T* at_low, T* r) {
+      return residual<T>(dev, op, A, b, {at, A.rows}, at_low, {r, A.rows});
+    };
+  const std::shared_ptr<const sweepable_matrix<T>> rows = make_sweepable<T>(dev, op, A);
+  return [=, &dev](const T* at, const T* at_low, T* r) { return rows->residual(dev, b, at, at_low, r); };
+}
+
+template <real T>
+solve_report solve_directly(const device& given, factors kind, transpose op, matrix_view<const T> A,
                             view<const T> b, view<T> x, const solve_goal& goal) {
   detail::make_square(op, A);
-  check_request(dev, A.rows, b.size(), x.size(), goal);
+  check_request(A.rows, b.size(), x.size(), goal);
+  const device dev = A.rows > 0 ? given : device::cpu(1);
   const auto begin = clock::now();
   solve_report report;
   report.method = kind == factors::lu ? "lu" : "cholesky";
   report.precision = sizeof(T) == 4 ? "single" : "double";
   report.preconditioner = "none";
-  verified_problem<T> problem{dev, A.rows, [&](const T* at, const T* at_low, T* r) {
-                                return residual<T>(dev, op, A, b, {at, A.rows}, at_low, {r, A.rows});
-                              }};
+  verified_problem<T> problem{dev, A.rows, residuals_of(dev, op, A, b)};
   problem.advice = "take more precision";
   // What is not finite LAPACK would call singular.
   array<T> r(dev, A.rows);
@@ -94,15 +165,16 @@ solve_report solve_directly(const device& dev, factors kind, transpose op, matri
   if (!std::isfinite(start.norm2))
     throw value_error(
         "the matrix, the right-hand side or the start holds a NaN or an infinity, or A x overflows");
-  direct_engine<T> engine(dev, kind, op != transpose::no, A);
+  const auto factorised = factorise<T>(dev, kind, op != transpose::no, A);
+  direct_engine<T> engine(dev, A.rows, *factorised);
   report.engine = engine.name();
   report.setup_seconds = std::chrono::duration<double>(clock::now() - begin).count();
-  if (engine.failed() > 0) {
+  if (factorised->failed() > 0) {
     char line[160];
     std::snprintf(line, sizeof line,
                   kind == factors::lu ? "pivot %lld is exactly zero: the matrix is singular"
                                       : "the leading part of %lld rows is not positive definite",
-                  static_cast<long long>(engine.failed()));
+                  static_cast<long long>(factorised->failed()));
     report.status = kind == factors::lu ? solve_status::breakdown : solve_status::not_spd;
     report.reason = line;
     report.rhs_norm = start.rhs_norm2;

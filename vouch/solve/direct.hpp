@@ -13,16 +13,17 @@ namespace vouch {
 ///
 /// Shapes  A is n-by-n, b and x have n elements; n may be 0.
 /// Types   T is float or double.
-/// Memory  Everything lives on the CPU; a copy of A besides. x holds the start and receives the result.
+/// Memory  Everything lives on dev; a copy of A besides, on a GPU two of them unless A is row-major with whole
+///         16 bytes a row. x holds the start and receives the result.
 /// Result  The numerical contract of docs/contract.md, goal's tolerance included; an iteration is one solve
 /// with
 ///         the factors. Status breakdown where a pivot is exactly zero. The same bits on every run with one
-///         LAPACK and one number of threads.
+///         LAPACK and one number of threads, or one cuSOLVER.
 /// Cost    2/3 n^3 flops, and 2 n^2 and one pass over A an iteration.
 /// Throws  shape_error  A not square, wrong lengths
-///         value_error  there is no LAPACK (of OpenBLAS or of Netlib); dev is a GPU; a goal other than the
-///         residual;
-///                      NaN or infinity in A, b or x
+///         value_error  there is no LAPACK (of OpenBLAS or of Netlib); a goal other than the residual; NaN or
+///                      infinity in A, b or x
+///         no_cuda_error  dev is a GPU and there is no cuSOLVER
 /// Source  Wilkinson; Higham, Accuracy and Stability of Numerical Algorithms, 2002, chapter 12.
 template <real T>
 solve_report lu(const device& dev, transpose op, matrix_view<const T> A, view<const T> b, view<T> x,

@@ -49,16 +49,31 @@ struct ratio_at {
   std::int64_t row = 0;
 };
 
-// max sums[i] / (d[i] v[i]), rounded upwards; v may be empty for ones.
-ratio_at largest_ratio(const std::vector<double>& sums, const std::vector<double>& d,
-                       const std::vector<double>& v) {
+// max a[i] / d[i], rounded upwards; NaN or infinite where one of them is. Rounding keeps the order, so that
+// only those count that are largest rounded to nearest: of a million quotients a few are rounded with care.
+ratio_at largest_quotient(const std::vector<double>& a, const std::vector<double>& d) {
+  double nearest = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const double ratio = a[i] / d[i];
+    if (!(ratio <= nearest)) nearest = ratio;
+    if (!std::isfinite(nearest)) return {nearest, static_cast<std::int64_t>(i)};
+  }
   ratio_at largest;
-  for (std::size_t i = 0; i < sums.size(); ++i) {
-    const double ratio = div_up(sums[i], v.empty() ? d[i] : mul_down(d[i], v[i]));
-    if (ratio <= largest.ratio) continue;
-    largest = {ratio, static_cast<std::int64_t>(i)};
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (a[i] / d[i] != nearest) continue;
+    if (const double ratio = div_up(a[i], d[i]); ratio > largest.ratio)
+      largest = {ratio, static_cast<std::int64_t>(i)};
   }
   return largest;
+}
+
+// max a[i] / (d[i] v[i]), rounded upwards, likewise; v may be empty for ones.
+ratio_at largest_ratio(const std::vector<double>& a, const std::vector<double>& d,
+                       const std::vector<double>& v) {
+  if (v.empty()) return largest_quotient(a, d);
+  std::vector<double> weighted(d.size());
+  for (std::size_t i = 0; i < d.size(); ++i) weighted[i] = mul_down(d[i], v[i]);
+  return largest_quotient(a, weighted);
 }
 
 // v := the mean of v and D^-1 |R| v tends to the weights for which the largest ratio is smallest; half a step a
@@ -84,18 +99,6 @@ bool find_weights(const device& dev, const sweepable_matrix<T>& A, const std::ve
     return true;
   }
   return false;
-}
-
-// max of |r_i| / (d_i v_i)
-double weighted_residual(const std::vector<double>& r, const std::vector<double>& d,
-                         const std::vector<double>& v) {
-  double largest = 0;
-  for (std::size_t i = 0; i < r.size(); ++i) {
-    const double here = div_up(r[i], v.empty() ? d[i] : mul_down(d[i], v[i]));
-    if (!std::isfinite(here)) return std::numeric_limits<double>::infinity();
-    largest = std::max(largest, here);
-  }
-  return largest;
 }
 
 }  // namespace
@@ -143,7 +146,7 @@ std::optional<double> dominance_error_bound(const device& dev, const sweepable_m
     bound = div_up(div_up(norm, gap), smallest);
   } else {
     // In the norm max |e_i| / v_i the Jacobi matrix is at most q; the weights are at most 1.
-    bound = div_up(weighted_residual(r, d, proof.weights), gap);
+    bound = div_up(largest_ratio(r, d, proof.weights).ratio, gap);
   }
   if (!std::isfinite(bound)) return {};
   return bound;

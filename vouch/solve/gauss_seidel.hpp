@@ -15,6 +15,9 @@ struct gauss_seidel_options {
   sweep_order order = sweep_order::forward;
   acceleration accelerate{};
   sweep_ordering ordering = sweep_ordering::natural;  // of sparse matrices; a dense one knows only its own
+  /// T double only: sweeps go over a copy of A in single precision, the residual is that of A. Where single
+  /// precision does not help, or a rule other than the residual is asked for, sweeps are in double.
+  bool mixed = false;
 };
 
 /// Solves op(A) x = b from the given x: row after row, x_i is set so that equation i holds.

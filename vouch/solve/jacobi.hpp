@@ -14,15 +14,19 @@ struct jacobi_options {
   solve_goal goal{};
   double omega = 1;  // damping, in (0, 2)
   acceleration accelerate{};
+  /// T double only: sweeps go over a copy of A in single precision, the residual is that of A. Where single
+  /// precision does not help, or a rule other than the residual is asked for, sweeps are in double.
+  bool mixed = false;
 };
 
 /// Solves op(A) x = b from the given x by x += omega D^-1 (b - op(A) x), D the diagonal of A.
 ///
 /// Shapes  A is n-by-n, b and x have n elements; n may be 0.
 /// Types   T is float or double.
-/// Memory  Everything lives on dev, which for a sparse matrix is the CPU; x holds the start and receives the
+/// Memory  Everything lives on dev; x holds the start and receives the
 ///         result; overlaps nothing. A row-major matrix is a column-major view of its transpose with
-///         op = transpose::yes. A GPU makes a copy of a matrix that is not row-major with whole 16 bytes a row.
+///         op = transpose::yes. A GPU makes a copy of a matrix that is not row-major with whole 16 bytes a row,
+///         and one of every sparse matrix, which the host has a copy of, too.
 /// Result  The numerical contract of docs/contract.md: status converged means ||b - op(A) x||_2 <=
 ///         max(rtol ||b||_2, atol) for the x returned, recomputed in twice the working precision. With
 ///         goal.fixed_iterations the iterates of the textbook's sweep up to rounding. Where dominance is proved
@@ -31,8 +35,9 @@ struct jacobi_options {
 /// Cost    A sweep: one pass over A, 2 n^2 (2 nnz) flops. Before and after: a few passes for the proofs.
 /// Throws  shape_error  A not square, wrong lengths
 ///         value_error  omega outside of (0, 2); a diagonal entry that is zero or too small (the text names its
-///                      row); NaN or infinity in A, b or x; A is sparse and dev is a GPU; on a GPU more than 8
-///                      iterates to mix, or mixing of other iterations than this one
+///                      row); NaN or infinity in A, b or x; anderson and chebyshev together; on a GPU more than
+///                      8 iterates to mix, mixing of sparse matrices or of other iterations than this one, and
+///                      chebyshev for other iterations than this one of dense matrices
 template <real T>
 solve_report jacobi(const device& dev, csr_view<const T> A, view<const T> b, view<T> x,
                     const jacobi_options& options = {});

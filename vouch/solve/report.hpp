@@ -40,6 +40,7 @@ struct solve_report {
   std::string error_bound_source;       // what proves it, or why nothing does; "" where it was not tried
   double setup_seconds = 0;
   double solve_seconds = 0;
+  bool reproducible = true;  // the same bits on every run
   std::vector<std::string> warnings;
   std::vector<iteration_record> history;
 

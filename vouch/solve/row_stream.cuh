@@ -4,7 +4,9 @@
 // Mapping   256 threads sum rows. A row comes in pieces of 4 KiB; of each piece a thread takes 16 bytes, so
 // that
 //           a thread meets the same columns in every row and nobody else needs its share of the vector.
-// Ring      stages in shared memory, filled by the copy engine ahead of the sums. The matrix does not depend on
+// Ring      stages in shared memory, filled by the copy engine ahead of the sums, on the word of a thread that
+// does
+//           nothing else. The matrix does not depend on
 //           the vector: stages of the next sweep come in while blocks wait for each other. Where the ring holds
 //           all that a block needs it is filled once.
 #pragma once
@@ -143,9 +145,10 @@ class stage_ring {
   __device__ int stages() const { return stages_; }
   __device__ char* data(int slot) const { return stage_ + slot * stage_bytes_; }
 
-  /// The filling thread: waits until all have read what was in the slot, and announces what comes.
+  /// Whether all have read what was in the slot; the turn before the first counts as read.
+  __device__ bool is_free(const ring_place& at) const { return has_ended(empty_ + at.slot, at.turn ^ 1); }
+  /// The filling thread announces what comes into a free slot.
   __device__ void claim(const ring_place& at, unsigned bytes) const {
-    await(empty_ + at.slot, at.turn ^ 1);  // the turn before the first counts as done
     arrive_expecting(full_ + at.slot, bytes);
   }
   __device__ void copy(int slot, int offset, const void* from, unsigned bytes) const {
@@ -170,6 +173,24 @@ class stage_ring {
   int stage_bytes_;
   int stages_;
 };
+
+/// The filling thread's work: stages come in as slots become free, until `ended` is set; then it waits for
+/// those on their way. `enough` stages are all that there are; negative: they go round and round. Filler has
+/// at and fill(ring), which brings the next stage.
+template <class Filler>
+__device__ void keep_filling(const stage_ring& ring, Filler& filler, std::int64_t enough,
+                             const volatile int& ended) {
+  std::int64_t filled = 0;
+  for (; filled != enough; ++filled) {
+    bool over = false;
+    while (!ring.is_free(filler.at) && !over) over = ended != 0;
+    if (over) break;
+    filler.fill(ring);
+    filler.at.next(ring.stages());
+  }
+  for (std::int64_t k = max(std::int64_t{0}, filled - ring.stages()); k < filled; ++k)
+    ring.wait({static_cast<int>(k % ring.stages()), static_cast<unsigned>(k / ring.stages()) & 1});
+}
 
 /// Sums over the warp of Count values a lane: lane l gets the sum of value l / (32 / Count).
 template <int Count>

@@ -1,16 +1,18 @@
 // Sweeps over a CSR matrix. Gauss-Seidel takes the rows in their order; where there are enough of them that do
 // not refer to each other, a team of threads takes these side by side. A row's sum is the same either way.
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <vector>
 
 #include <vouch/core/array.hpp>
+#include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
+#include <vouch/solve/independent_rows.hpp>
 #include <vouch/solve/sweep_engine.hpp>
 #include <vouch/solve/sweeper.hpp>
 #include <vouch/sparse/residual.hpp>
 #include <vouch/sparse/spmv_plan.hpp>
-#include <vouch/sparse/transpose.hpp>
 
 namespace vouch {
 namespace {
@@ -67,62 +69,6 @@ class sparse_jacobi final : public sweeper<T> {
   const T* r_ = nullptr;
 };
 
-// Sets of rows that do not refer to each other, such that every row stands after all rows before it and before
-// all rows after it that it refers to or that refer to it. Row rows[start[k]] to rows[start[k+1]-1] are set k.
-struct independent_rows {
-  std::vector<std::int64_t> start;
-  std::vector<std::int32_t> rows;
-};
-
-// Rows by the number of their set, rows of one set ascending.
-independent_rows sort_by_set(const std::vector<std::int32_t>& set, std::size_t count) {
-  independent_rows sets{std::vector<std::int64_t>(count + 1, 0), std::vector<std::int32_t>(set.size())};
-  for (const std::int32_t s : set) ++sets.start[static_cast<std::size_t>(s) + 1];
-  for (std::size_t s = 1; s <= count; ++s) sets.start[s] += sets.start[s - 1];
-  std::vector<std::int64_t> next(sets.start.begin(), sets.start.end() - 1);
-  for (std::size_t i = 0; i < set.size(); ++i)
-    sets.rows[static_cast<std::size_t>(next[static_cast<std::size_t>(set[i])]++)] =
-        static_cast<std::int32_t>(i);
-  return sets;
-}
-
-template <class T>
-independent_rows find_independent_rows(csr_view<const T> A) {
-  const auto n = static_cast<std::size_t>(A.rows);
-  std::vector<std::int32_t> level(n, 0);
-  std::int32_t last = -1;
-  for (std::size_t i = 0; i < n; ++i) {
-    const std::int64_t begin = A.row_ptr[i], end = A.row_ptr[i + 1];
-    std::int64_t k = begin;
-    for (; k < end && static_cast<std::size_t>(A.col[k]) < i; ++k)
-      level[i] = std::max(level[i], level[static_cast<std::size_t>(A.col[k])] + 1);
-    for (; k < end; ++k)
-      if (const auto j = static_cast<std::size_t>(A.col[k]); j > i) level[j] = std::max(level[j], level[i] + 1);
-    last = std::max(last, level[i]);
-  }
-  return sort_by_set(level, static_cast<std::size_t>(last + 1));
-}
-
-// Rows of one colour do not refer to each other; each row takes the first colour that the rows before it which
-// it refers to, or which refer to it, leave free.
-template <real T>
-independent_rows colour_rows(const device& dev, csr_view<const T> A) {
-  const auto n = static_cast<std::size_t>(A.rows);
-  const csr<T> mirrored = transpose(dev, A);
-  std::vector<std::int32_t> colour(n, -1);
-  std::vector<std::int64_t> taken;  // taken[c] == i: a neighbour of row i has colour c
-  for (std::int64_t i = 0; i < A.rows; ++i) {
-    for (const csr_view<const T>& pattern : {A, mirrored.all()})
-      for (std::int64_t k = pattern.row_ptr[i]; k < pattern.row_ptr[i + 1]; ++k)
-        if (const std::int32_t c = colour[static_cast<std::size_t>(pattern.col[k])]; c >= 0)
-          taken[static_cast<std::size_t>(c)] = i;
-    const auto free = std::find_if(taken.begin(), taken.end(), [i](std::int64_t t) { return t != i; });
-    colour[static_cast<std::size_t>(i)] = static_cast<std::int32_t>(free - taken.begin());
-    if (free == taken.end()) taken.push_back(-1);
-  }
-  return sort_by_set(colour, taken.size());
-}
-
 // Entries of an independent set, on average, from which a barrier (a few microseconds) is worth it.
 constexpr std::int64_t entries_for_a_team = 8192;
 
@@ -143,8 +89,7 @@ class sparse_successive final : public sweeper<T> {
     }
     if (dev.threads() == 1 || A.nonzeros < 2 * entries_for_a_team) return;
     sets_ = find_independent_rows(A);
-    const auto count = static_cast<std::int64_t>(sets_.start.size()) - 1;
-    if (A.nonzeros / count < entries_for_a_team) sets_ = {};
+    if (A.nonzeros / sets_.count() < entries_for_a_team) sets_ = {};
   }
 
   void start(const T* r) override { r_ = r; }
@@ -157,7 +102,7 @@ class sparse_successive final : public sweeper<T> {
   double residual(const T* d, T* s) override { return sparse_residual(dev_.threads(), plan_, d, r_, s); }
   std::string name() const override {
     if (sets_.start.empty()) return "1 thread, csr";
-    return plan_name(dev_, "csr, " + std::to_string(sets_.start.size() - 1) + ' ' + kind_);
+    return plan_name(dev_, "csr, " + std::to_string(sets_.count()) + ' ' + kind_);
   }
 
  private:
@@ -170,7 +115,7 @@ class sparse_successive final : public sweeper<T> {
   }
 
   void by_sets(T* d, bool forward) {
-    const auto count = static_cast<std::int64_t>(sets_.start.size()) - 1;
+    const std::int64_t count = sets_.count();
 #pragma omp parallel num_threads(dev_.threads())
     for (std::int64_t k = 0; k < count; ++k) {
       const auto set = static_cast<std::size_t>(forward ? k : count - 1 - k);
@@ -204,6 +149,42 @@ class sparse_successive final : public sweeper<T> {
   array<T> met_;
   independent_rows sets_;  // empty: one row after the other
   const char* kind_ = "sets of independent rows";
+  const T* r_ = nullptr;
+};
+
+// Threads take rows in pieces, in whatever order; d is read and written element by element.
+template <real T>
+class sparse_chaotic final : public sweeper<T> {
+ public:
+  sparse_chaotic(const device& dev, csr_view<const T> A, double omega)
+      : dev_(dev),
+        A_(A),
+        plan_(spmv_plan<T>::make(dev, A)),
+        factor_(relaxation_factors(dev, A, omega)),
+        met_(dev, A.rows) {}
+
+  void start(const T* r) override { r_ = r; }
+  double sweep(T* d) override {
+#pragma omp parallel for num_threads(dev_.threads()) schedule(dynamic, 512)
+    for (std::int64_t i = 0; i < A_.rows; ++i) {
+      T sum{};
+      for (std::int64_t k = A_.row_ptr[i]; k < A_.row_ptr[i + 1]; ++k)
+        sum += A_.val[k] * std::atomic_ref<T>(d[A_.col[k]]).load(std::memory_order_relaxed);
+      met_[i] = r_[i] - sum;
+      const std::atomic_ref<T> own(d[i]);
+      own.store(own.load(std::memory_order_relaxed) + factor_[i] * met_[i], std::memory_order_relaxed);
+    }
+    return detail::sum_of_squares(dev_.threads(), A_.rows, met_.data());
+  }
+  double residual(const T* d, T* s) override { return sparse_residual(dev_.threads(), plan_, d, r_, s); }
+  std::string name() const override { return plan_name(dev_, "csr, asynchronous"); }
+
+ private:
+  device dev_;
+  csr_view<const T> A_;
+  spmv_plan<T> plan_;
+  array<T> factor_;
+  array<T> met_;
   const T* r_ = nullptr;
 };
 
@@ -243,11 +224,13 @@ class sparse_matrix final : public sweepable_matrix<T> {
   }
   std::unique_ptr<cg_engine<T>> make_engine(const device& dev, const sweep_rule& rule, bool by_residual,
                                             const acceleration& accelerate) const override {
-    return std::make_unique<sweep_engine<T>>(dev, A_.rows, make_sweeper(dev, rule), by_residual, accelerate);
+    return std::make_unique<sweep_engine<T>>(dev, A_.rows, make_sweeper(dev, rule), by_residual, accelerate,
+                                             rule);
   }
 
  private:
   std::unique_ptr<sweeper<T>> make_sweeper(const device& dev, const sweep_rule& rule) const {
+    if (rule.asynchronous) return std::make_unique<sparse_chaotic<T>>(dev, A_, rule.omega);
     if (rule.simultaneous) return std::make_unique<sparse_jacobi<T>>(dev, A_, rule.omega);
     return std::make_unique<sparse_successive<T>>(dev, A_, rule);
   }
@@ -267,7 +250,18 @@ std::unique_ptr<sweepable_matrix<T>> make_sweepable(csr_view<const T> A) {
   return std::make_unique<sparse_matrix<T>>(A);
 }
 
-template std::unique_ptr<sweepable_matrix<float>> make_sweepable(csr_view<const float>);
-template std::unique_ptr<sweepable_matrix<double>> make_sweepable(csr_view<const double>);
+template <real T>
+std::unique_ptr<sweepable_matrix<T>> make_sweepable(const device& dev, csr_view<const T> A) {
+  if constexpr (built_with_cuda)
+    if (dev.is_cuda()) return make_sweepable_cuda<T>(dev, A);
+  return make_sweepable(A);
+}
+
+#define VOUCH_INSTANTIATE(T)                                                       \
+  template std::unique_ptr<sweepable_matrix<T>> make_sweepable(csr_view<const T>); \
+  template std::unique_ptr<sweepable_matrix<T>> make_sweepable(const device&, csr_view<const T>);
+VOUCH_INSTANTIATE(float)
+VOUCH_INSTANTIATE(double)
+#undef VOUCH_INSTANTIATE
 
 }  // namespace vouch

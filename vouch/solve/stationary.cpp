@@ -1,12 +1,16 @@
 #include <chrono>
 #include <cmath>
+#include <concepts>
 #include <cstdio>
 #include <string>
 
 #include <vouch/core/error.hpp>
+#include <vouch/solve/async.hpp>
 #include <vouch/solve/dominance.hpp>
 #include <vouch/solve/gauss_seidel.hpp>
 #include <vouch/solve/jacobi.hpp>
+#include <vouch/solve/mixed_sweeps.hpp>
+#include <vouch/solve/omega_estimate.hpp>
 #include <vouch/solve/sor.hpp>
 #include <vouch/solve/stationary.hpp>
 #include <vouch/solve/verified_solve.hpp>
@@ -23,12 +27,6 @@ std::string text(const char* format, Values... values) {
   return line;
 }
 
-void check_sparse(const device& dev) {
-  if (dev.is_cuda())
-    throw value_error("stationary iterations of sparse matrices run on the CPU",
-                      "take --device cpu, or device::cpu()");
-}
-
 void check_request(std::int64_t n, std::int64_t b, std::int64_t x, const sweep_rule& rule,
                    const solve_goal& goal, const acceleration& accelerate) {
   if (b != n || x != n)
@@ -42,6 +40,16 @@ void check_request(std::int64_t n, std::int64_t b, std::int64_t x, const sweep_r
     throw value_error("fixed_iterations, stop_recurrence and stop_mean_change exclude each other");
   if (accelerate.anderson < 0 || accelerate.anderson > 16)
     throw value_error("anderson keeps 1 to 16 earlier iterates, not " + std::to_string(accelerate.anderson));
+  if (accelerate.anderson > 0 && accelerate.chebyshev)
+    throw value_error("anderson and chebyshev exclude each other");
+}
+
+// No eigenvalue of the iteration, as far as it is real, lies below. Jacobi: |1 - lambda / omega| is at most the
+// largest row sum of |D^-1 R|. Successive sweeps of a positive definite matrix have none below zero.
+double lowest_eigenvalue(const sweep_rule& rule, const dominance_proof& proof) {
+  if (!rule.simultaneous) return 0;
+  const double reach = proof.kind == dominance_kind::none ? proof.row_ratio : proof.ratio;
+  return 1 - rule.omega * (1 + reach);
 }
 
 long long number(std::int64_t row) { return static_cast<long long>(row + 1); }
@@ -95,84 +103,141 @@ void explain_failure(solve_report& report, const dominance_proof& proof) {
 
 }  // namespace
 
+namespace {
+
+// Settles what the request leaves open; the report tells what came of it.
 template <real T>
-solve_report solve_by_sweeps(const device& dev, const sweepable_matrix<T>& A, view<const T> b, view<T> x,
-                             const sweep_rule& rule, const solve_goal& goal, const acceleration& accelerate,
-                             std::string method) {
-  const std::int64_t n = A.rows();
-  check_request(n, b.size(), x.size(), rule, goal, accelerate);
-  const auto begin = clock::now();
-  solve_report report;
-  report.method = std::move(method);
-  report.precision = sizeof(T) == 4 ? "single" : "double";
-  report.preconditioner = "none";
-  const dominance_proof proof = prove_dominance(dev, A);
+sweep_rule settle_rule(const device& dev, const sweepable_matrix<T>& A, const sweep_request& request,
+                       const dominance_proof& proof, solve_report& report) {
+  sweep_rule rule = request.rule;
+  if (request.estimate_omega) {
+    const omega_estimate estimate = estimate_omega(dev, A, rule, lowest_eigenvalue({true}, proof));
+    rule.omega = estimate.omega;
+    if (!estimate.warning.empty()) report.warnings.push_back(estimate.warning);
+  }
   if (const std::string warning = warning_of(proof, rule.omega); !warning.empty())
     report.warnings.push_back(warning);
-  const std::unique_ptr<cg_engine<T>> engine = A.make_engine(dev, rule, goal.by_residual(), accelerate);
-  report.engine = engine->name();
+  rule.lowest_eigenvalue = lowest_eigenvalue(rule, proof);
+  return rule;
+}
+
+}  // namespace
+
+template <real T>
+solve_report solve_by_sweeps(const device& dev, const sweepable_matrix<T>& A, view<const T> b, view<T> x,
+                             const sweep_request& request, const solve_goal& goal,
+                             const acceleration& accelerate, const engine_maker<T>& mixed) {
+  const std::int64_t n = A.rows();
+  check_request(n, b.size(), x.size(), request.rule, goal, accelerate);
+  const auto begin = clock::now();
+  solve_report report;
+  report.method = request.method;
+  report.precision = mixed ? "mixed" : sizeof(T) == 4 ? "single" : "double";
+  report.preconditioner = "none";
+  report.reproducible = !request.rule.asynchronous;
+  const dominance_proof proof = prove_dominance(dev, A);
+  const sweep_rule rule = settle_rule(dev, A, request, proof, report);
+  if (mixed && !goal.by_residual())
+    report.warnings.push_back("mixed: this stopping rule is counted in double sweeps, so all are");
+  const std::unique_ptr<cg_engine<T>> engine =
+      mixed && goal.by_residual() ? mixed(A, rule) : A.make_engine(dev, rule, goal.by_residual(), accelerate);
   verified_problem<T> problem{
       dev, n, [&](const T* at, const T* at_low, T* r) { return A.residual(dev, b, at, at_low, r); }};
   problem.advice = "take another method or acceleration";
   report.setup_seconds = std::chrono::duration<double>(clock::now() - begin).count();
   verified_solve(problem, *engine, x, goal, report);
+  report.engine = engine->name();  // with what became of the acceleration
+  if (request.estimate_omega) report.engine += text("; omega %.6g, estimated", rule.omega);
   explain_failure(report, proof);
   report.error_bound_source = source_of(proof);
   if (has_solution(report.status)) report.error_bound = dominance_error_bound<T>(dev, A, proof, b, x);
   return report;
 }
 
+namespace {
+
+// A is one argument (sparse) or two (dense).
+template <real T, class Options, class... Matrix>
+solve_report sweep(const device& dev, view<const T> b, view<T> x, const sweep_request& request,
+                   const acceleration& accelerate, const Options& o, Matrix... A) {
+  engine_maker<T> mixed;
+  if constexpr (std::same_as<T, double>) {
+    if (o.mixed)
+      mixed = [=, &accelerate, &dev](const sweepable_matrix<double>& exact, const sweep_rule& rule) {
+        return mixed_sweeps(dev, A..., exact, rule, accelerate);
+      };
+  } else if (o.mixed) {
+    throw value_error("mixed sweeps start from a matrix in double precision");
+  }
+  return solve_by_sweeps<T>(dev, *make_sweepable(dev, A...), b, x, request, o.goal, accelerate, mixed);
+}
+
+sweep_request request_of(const jacobi_options& o) {
+  return {{true, sweep_order::forward, o.omega}, false, "jacobi"};
+}
+sweep_request request_of(const gauss_seidel_options& o) {
+  return {{false, o.order, 1, o.ordering}, false, "gauss-seidel"};
+}
+sweep_request request_of(const sor_options& o) {
+  return {{false, o.order, o.omega, o.ordering},
+          o.estimate_omega,
+          o.order == sweep_order::symmetric ? "ssor" : "sor"};
+}
+sweep_request request_of(const async_options& o) {
+  sweep_request request{{false, sweep_order::forward, o.omega}, false, "async"};
+  request.rule.asynchronous = true;
+  return request;
+}
+
+}  // namespace
+
 template <real T>
 solve_report jacobi(const device& dev, csr_view<const T> A, view<const T> b, view<T> x,
                     const jacobi_options& o) {
-  check_sparse(dev);
-  return solve_by_sweeps<T>(dev, *make_sweepable(A), b, x,
-                            {true, sweep_order::forward, o.omega, sweep_ordering::natural}, o.goal,
-                            o.accelerate, "jacobi");
+  return sweep<T>(dev, b, x, request_of(o), o.accelerate, o, A);
 }
 template <real T>
 solve_report jacobi(const device& dev, transpose op, matrix_view<const T> A, view<const T> b, view<T> x,
                     const jacobi_options& o) {
-  return solve_by_sweeps<T>(dev, *make_sweepable(dev, op, A), b, x,
-                            {true, sweep_order::forward, o.omega, sweep_ordering::natural}, o.goal,
-                            o.accelerate, "jacobi");
+  return sweep<T>(dev, b, x, request_of(o), o.accelerate, o, op, A);
 }
 
 template <real T>
 solve_report gauss_seidel(const device& dev, csr_view<const T> A, view<const T> b, view<T> x,
                           const gauss_seidel_options& o) {
-  check_sparse(dev);
-  return solve_by_sweeps<T>(dev, *make_sweepable(A), b, x, {false, o.order, 1, o.ordering}, o.goal,
-                            o.accelerate, "gauss-seidel");
+  return sweep<T>(dev, b, x, request_of(o), o.accelerate, o, A);
 }
 template <real T>
 solve_report gauss_seidel(const device& dev, transpose op, matrix_view<const T> A, view<const T> b, view<T> x,
                           const gauss_seidel_options& o) {
-  return solve_by_sweeps<T>(dev, *make_sweepable(dev, op, A), b, x, {false, o.order, 1, o.ordering}, o.goal,
-                            o.accelerate, "gauss-seidel");
+  return sweep<T>(dev, b, x, request_of(o), o.accelerate, o, op, A);
 }
-
-namespace {
-const char* name_of(const sor_options& o) { return o.order == sweep_order::symmetric ? "ssor" : "sor"; }
-}  // namespace
 
 template <real T>
 solve_report sor(const device& dev, csr_view<const T> A, view<const T> b, view<T> x, const sor_options& o) {
-  check_sparse(dev);
-  return solve_by_sweeps<T>(dev, *make_sweepable(A), b, x, {false, o.order, o.omega, o.ordering}, o.goal,
-                            o.accelerate, name_of(o));
+  return sweep<T>(dev, b, x, request_of(o), o.accelerate, o, A);
 }
 template <real T>
 solve_report sor(const device& dev, transpose op, matrix_view<const T> A, view<const T> b, view<T> x,
                  const sor_options& o) {
-  return solve_by_sweeps<T>(dev, *make_sweepable(dev, op, A), b, x, {false, o.order, o.omega, o.ordering},
-                            o.goal, o.accelerate, name_of(o));
+  return sweep<T>(dev, b, x, request_of(o), o.accelerate, o, op, A);
+}
+
+template <real T>
+solve_report async_relaxation(const device& dev, csr_view<const T> A, view<const T> b, view<T> x,
+                              const async_options& o) {
+  return sweep<T>(dev, b, x, request_of(o), {}, o, A);
+}
+template <real T>
+solve_report async_relaxation(const device& dev, transpose op, matrix_view<const T> A, view<const T> b,
+                              view<T> x, const async_options& o) {
+  return sweep<T>(dev, b, x, request_of(o), {}, o, op, A);
 }
 
 #define VOUCH_INSTANTIATE(T)                                                                                 \
   template solve_report solve_by_sweeps(const device&, const sweepable_matrix<T>&, view<const T>, view<T>,   \
-                                        const sweep_rule&, const solve_goal&, const acceleration&,           \
-                                        std::string);                                                        \
+                                        const sweep_request&, const solve_goal&, const acceleration&,        \
+                                        const engine_maker<T>&);                                             \
   template solve_report jacobi(const device&, csr_view<const T>, view<const T>, view<T>,                     \
                                const jacobi_options&);                                                       \
   template solve_report jacobi(const device&, transpose, matrix_view<const T>, view<const T>, view<T>,       \
@@ -183,7 +248,11 @@ solve_report sor(const device& dev, transpose op, matrix_view<const T> A, view<c
                                      const gauss_seidel_options&);                                           \
   template solve_report sor(const device&, csr_view<const T>, view<const T>, view<T>, const sor_options&);   \
   template solve_report sor(const device&, transpose, matrix_view<const T>, view<const T>, view<T>,          \
-                            const sor_options&);
+                            const sor_options&);                                                             \
+  template solve_report async_relaxation(const device&, csr_view<const T>, view<const T>, view<T>,           \
+                                         const async_options&);                                              \
+  template solve_report async_relaxation(const device&, transpose, matrix_view<const T>, view<const T>,      \
+                                         view<T>, const async_options&);
 VOUCH_INSTANTIATE(float)
 VOUCH_INSTANTIATE(double)
 #undef VOUCH_INSTANTIATE

@@ -16,6 +16,10 @@ struct acceleration {
   /// Anderson's method over so many earlier iterates, at most 16; 0: none. A combination that does not reduce
   /// the residual is dropped for the plain iterate.
   int anderson = 0;
+  /// Chebyshev's method, for iterations whose eigenvalues are real and below 1: Jacobi and symmetric sweeps of
+  /// symmetric positive definite matrices above all. How far the spectrum reaches is estimated on the way and
+  /// checked by the residual; where that grows instead, or falls fast by itself, sweeps go on plain.
+  bool chebyshev = false;
 };
 
 }  // namespace vouch

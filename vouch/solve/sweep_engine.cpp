@@ -18,12 +18,21 @@ constexpr std::int64_t patience = 32;  // sweeps without progress before roundin
 
 template <real T>
 sweep_engine<T>::sweep_engine(const device& dev, std::int64_t n, std::unique_ptr<sweeper<T>> sweeps,
-                              bool by_residual, const acceleration& accelerate)
-    : n_(n), sweeps_(std::move(sweeps)), by_residual_(by_residual), before_(dev, n), s_(dev, n) {
+                              bool by_residual, const acceleration& accelerate, const sweep_rule& rule)
+    : n_(n),
+      sweeps_(std::move(sweeps)),
+      by_residual_(by_residual),
+      before_(dev, n),
+      s_(dev, n),
+      learnt_(rule.learnt) {
   if (accelerate.anderson > 0) {
     mixing_.emplace(n, accelerate.anderson);
     plain_.resize(static_cast<std::size_t>(n));
   }
+  chebyshev_.wanted = accelerate.chebyshev;
+  chebyshev_.low = rule.lowest_eigenvalue;
+  chebyshev_.high = std::max(0.0, rule.lowest_eigenvalue);
+  if (accelerate.chebyshev) step_.resize(static_cast<std::size_t>(n));
 }
 
 template <real T>
@@ -31,6 +40,7 @@ cg_outcome sweep_engine<T>::run(T* r, T* d, const cg_rule& rule, cg_log& log) {
   std::fill(d, d + n_, T{});
   sweeps_->start(r);
   if (mixing_) mixing_->clear();
+  chebyshev_.begin();
   progress p;
   p.target = by_residual_ ? std::max(rule.target_squared, deepest<T> * deepest<T>) : rule.target_squared;
   p.trigger = p.target;
@@ -41,7 +51,8 @@ cg_outcome sweep_engine<T>::run(T* r, T* d, const cg_rule& rule, cg_log& log) {
       return {squares <= p.target ? cg_event::reached : cg_event::limit, k, squares};
     }
     const bool suspicious = by_residual_ && stalled(p, k);
-    if (mixing_ || suspicious || rule.mean_change >= 0) std::copy(d, d + n_, before_.data());
+    if (mixing_ || chebyshev_.wanted || suspicious || rule.mean_change >= 0)
+      std::copy(d, d + n_, before_.data());
     const double met = sweeps_->sweep(d);
     if (!log.note(k, std::sqrt(met))) return {cg_event::interrupted, k + 1, met};
     if (!(met <= rule.diverged_squared)) return {cg_event::diverged, k + 1, met};
@@ -50,6 +61,7 @@ cg_outcome sweep_engine<T>::run(T* r, T* d, const cg_rule& rule, cg_log& log) {
       p.best_at = k;
     }
     if (mixing_ && !step_back(p, met, d)) accelerate(p, met, d);
+    if (chebyshev_.wanted) take_chebyshev_step(met, d);
     if (rule.mean_change >= 0)
       if (const double change = mean_change(d); change < rule.mean_change)
         return {cg_event::settled, k + 1, met, change};
@@ -99,6 +111,20 @@ void sweep_engine<T>::accelerate(progress& p, double met, T* d) {
   p.accepted = met;
   p.accelerated = mixing_->mix(before_.data(), d);
   if (p.accelerated && sweeps_->keeps_residual()) sweeps_->residual(d, s_.data());
+}
+
+template <real T>
+void sweep_engine<T>::take_chebyshev_step(double met, T* d) {
+  const T along_change = static_cast<T>(chebyshev_.along_change), keep = static_cast<T>(chebyshev_.keep);
+  const bool moved = chebyshev_.running;
+  for (std::size_t i = 0; i < step_.size(); ++i) {
+    const T before = before_[static_cast<std::int64_t>(i)], change = d[i] - before;
+    step_[i] = !moved ? change : keep == T{} ? along_change * change : along_change * change + keep * step_[i];
+    if (moved) d[i] = before + step_[i];
+  }
+  if (moved && sweeps_->keeps_residual()) sweeps_->residual(d, s_.data());
+  chebyshev_.take(std::sqrt(met));
+  if (learnt_ != nullptr) *learnt_ = chebyshev_;
 }
 
 // Forms the residual. Where it is not there yet, the next look waits until sweeps meet as much less as is

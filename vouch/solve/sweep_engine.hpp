@@ -8,6 +8,7 @@
 #include <vouch/core/array.hpp>
 #include <vouch/solve/anderson.hpp>
 #include <vouch/solve/cg_engine.hpp>
+#include <vouch/solve/chebyshev_steps.hpp>
 #include <vouch/solve/sweeper.hpp>
 
 namespace vouch {
@@ -21,11 +22,12 @@ template <real T>
 class sweep_engine final : public cg_engine<T> {
  public:
   /// by_residual: the target is the goal's own tolerance, not a rule of the user.
+  /// rule: what of it concerns Chebyshev's acceleration.
   sweep_engine(const device& dev, std::int64_t n, std::unique_ptr<sweeper<T>> sweeps, bool by_residual,
-               const acceleration& accelerate);
+               const acceleration& accelerate, const sweep_rule& rule);
 
   cg_outcome run(T* r, T* d, const cg_rule& rule, cg_log& log) override;
-  std::string name() const override { return sweeps_->name(); }
+  std::string name() const override { return sweeps_->name() + chebyshev_text(chebyshev_); }
 
  private:
   // What a run knows.
@@ -42,6 +44,7 @@ class sweep_engine final : public cg_engine<T> {
   double mean_change(const T* d) const;
   bool step_back(progress& p, double met, T* d);
   void accelerate(progress& p, double met, T* d);
+  void take_chebyshev_step(double met, T* d);
   bool near_enough(progress& p, double met, const T* d);
 
   std::int64_t n_;
@@ -50,6 +53,9 @@ class sweep_engine final : public cg_engine<T> {
   std::optional<anderson_mixing<T>> mixing_;
   array<T> before_;  // the iterate before the last sweep
   array<T> s_;
+  chebyshev_steps chebyshev_;
+  chebyshev_steps* learnt_;
+  std::vector<T> step_;   // the last one of Chebyshev's method
   std::vector<T> plain_;  // the iterate that an accelerated one replaced
   double last_squared_ = 0;
 };

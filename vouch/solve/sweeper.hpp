@@ -8,6 +8,7 @@
 #include <vouch/dense/matrix.hpp>
 #include <vouch/dense/types.hpp>
 #include <vouch/solve/cg_engine.hpp>
+#include <vouch/solve/chebyshev_steps.hpp>
 #include <vouch/solve/stationary_options.hpp>
 #include <vouch/sparse/csr.hpp>
 #include <vouch/sparse/residual.hpp>
@@ -19,6 +20,9 @@ struct sweep_rule {
   sweep_order order = sweep_order::forward;
   double omega = 1;
   sweep_ordering ordering = sweep_ordering::natural;
+  bool asynchronous = false;          // every row sees what the others happen to have written
+  double lowest_eigenvalue = 0;       // of the iteration, for Chebyshev's acceleration
+  chebyshev_steps* learnt = nullptr;  // not nullptr: receives what a run has learnt of the spectrum
 };
 
 /// Sweeps for A d = r with one matrix and rule. Vectors are contiguous, of n elements.
@@ -61,15 +65,19 @@ class sweepable_matrix {
                                                     const acceleration& accelerate) const = 0;
 };
 
-/// Memory  The matrix lives on dev, one of the GPU is dense; it must outlive the result.
+/// Memory  The matrix lives on dev, without one on the CPU; it must outlive the result.
 /// Throws  shape_error  it is not square
 template <real T>
 std::unique_ptr<sweepable_matrix<T>> make_sweepable(csr_view<const T> A);
+template <real T>
+std::unique_ptr<sweepable_matrix<T>> make_sweepable(const device& dev, csr_view<const T> A);
 template <real T>
 std::unique_ptr<sweepable_matrix<T>> make_sweepable(const device& dev, transpose op, matrix_view<const T> A);
 template <real T>
 std::unique_ptr<sweepable_matrix<T>> make_sweepable_cuda(const device& dev, transpose op,
                                                          matrix_view<const T> A);
+template <real T>
+std::unique_ptr<sweepable_matrix<T>> make_sweepable_cuda(const device& dev, csr_view<const T> A);
 
 namespace detail {
 

@@ -1,11 +1,12 @@
-// vouch/text/digits.hpp -- decimal digits eight at a time, and their exact rounding; private to the parsers.
+// vouch/text/digits.hpp -- decimal digits and their exact rounding, on CPUs and GPUs; private to the parsers.
 #pragma once
 #include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <cstring>
 
-#include <vouch/core/int128.hpp>
+#include <vouch/core/types.hpp>
+#include <vouch/text/compose.hpp>
 #include <vouch/text/number.hpp>
 
 namespace vouch {
@@ -38,7 +39,10 @@ constexpr std::uint64_t spelled(std::uint64_t x) {
 inline constexpr std::uint64_t power_of_ten[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
 
 /// Appends the decimal digits at the front of [p, last) to number, modulo 2^64; returns their end.
-inline const char* scan(const char* p, const char* last, std::uint64_t& number) {
+///
+/// A CPU takes eight at a time; GPUs load only from aligned places.
+VOUCH_HOST_DEVICE inline const char* scan(const char* p, const char* last, std::uint64_t& number) {
+#if !defined(__CUDA_ARCH__)
   while (last - p >= 8) {
     const std::uint64_t x = load_eight(p);
     const std::uint64_t stops = non_digits(x);
@@ -53,31 +57,60 @@ inline const char* scan(const char* p, const char* last, std::uint64_t& number) 
     number = number * power_of_ten[count] + spelled(top);
     return p + count;
   }
+#endif
   for (; p < last && *p >= '0' && *p <= '9'; ++p) number = number * 10 + static_cast<std::uint64_t>(*p - '0');
   return p;
 }
 
-/// Integers up to here are doubles.
-inline constexpr std::uint64_t exact_integer = std::uint64_t{1} << 53;
-/// Powers of ten up to here are doubles.
-inline constexpr int exact_power = 22;
-inline constexpr double exact_powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                          1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-                                          1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+/// A decimal number as it is written.
+struct decimal_text {
+  std::uint64_t digits = 0;   // all of them as one integer, modulo 2^64
+  std::int64_t exponent = 0;  // digits * 10^exponent
+  std::int64_t count = 0;     // of digits; 0: no number
+  const char* end = nullptr;
+  bool negative = false;
+  bool composable = false;  // digits and exponent are exact and within the reach of compose()
+};
 
-/// Whether compose(m, exponent) is exact in its reach: any m, and a power of five below 2^64.
-constexpr bool composable(std::int64_t exponent) { return exponent >= -27 && exponent <= 27; }
+/// What parse_real takes, at the front of [first, last).
+VOUCH_HOST_DEVICE inline decimal_text scan_decimal(const char* first, const char* last) {
+  decimal_text d;
+  const char* p = first;
+  // Signs are as good as random: no branch on them.
+  const char sign = p < last ? *p : '0';
+  d.negative = sign == '-';
+  p += d.negative | (sign == '+');
+  const char* const mantissa = p;
+  p = scan(p, last, d.digits);
+  d.count = p - mantissa;
+  if (p < last && *p == '.') {
+    const char* const fraction = ++p;
+    p = scan(p, last, d.digits);
+    d.exponent = fraction - p;
+    d.count -= d.exponent;
+  }
+  bool far = false;
+  if (d.count > 0 && p < last && (*p | 0x20) == 'e') {
+    const char* e = p + 1;
+    const bool down = e < last && *e == '-';
+    if (down || (e < last && *e == '+')) ++e;
+    std::uint64_t power = 0;
+    const char* const end = scan(e, last, power);
+    if (end > e) {
+      far = end - e > 8;
+      p = end;
+      d.exponent += down ? -static_cast<std::int64_t>(power) : static_cast<std::int64_t>(power);
+    }
+  }
+  d.end = p;
+  d.composable = !far && d.count <= 19 && composable(d.exponent);
+  return d;
+}
 
-double compose_wide(std::uint64_t m, int exponent);
-
-/// m * 10^exponent, rounded once, for composable exponents.
-///
-/// Source  One operation on two exact doubles: Clinger, PLDI 1990. Else integer arithmetic, see number.cpp.
-inline double compose(std::uint64_t m, int exponent) {
-  if (m <= exact_integer && exponent >= -exact_power && exponent <= exact_power) [[likely]]
-    return exponent < 0 ? static_cast<double>(m) / exact_powers[-exponent]
-                        : static_cast<double>(m) * exact_powers[exponent];
-  return compose_wide(m, exponent);
+/// The double nearest to a composable number.
+VOUCH_HOST_DEVICE inline double composed(const decimal_text& d) {
+  const auto magnitude = std::bit_cast<std::uint64_t>(compose(d.digits, static_cast<int>(d.exponent)));
+  return std::bit_cast<double>(magnitude | std::uint64_t{d.negative} << 63);
 }
 
 /// As parse_real, by the standard library: for long digit strings and far exponents.
@@ -85,40 +118,12 @@ parsed_number<double> parse_rare_real(const char* first, const char* last);
 
 /// parse_real, to be inlined in hot loops.
 inline parsed_number<double> scan_real(const char* first, const char* last) {
-  const char* p = first;
-  // Signs are as good as random: no branch on them.
-  const char sign = p < last ? *p : '0';
-  const bool negative = sign == '-';
-  p += negative | (sign == '+');
-  const char* const mantissa = p;
-  std::uint64_t m = 0;
-  p = scan(p, last, m);
-  std::int64_t count = p - mantissa;
-  std::int64_t exponent = 0;
-  if (p < last && *p == '.') {
-    const char* const fraction = ++p;
-    p = scan(p, last, m);
-    exponent = fraction - p;
-    count -= exponent;
-  }
-  if (count == 0) [[unlikely]]
+  const decimal_text d = scan_decimal(first, last);
+  if (d.count == 0) [[unlikely]]
     return {0, first, number_error::malformed};
-  if (p < last && (*p | 0x20) == 'e') {
-    const char* e = p + 1;
-    const bool down = e < last && *e == '-';
-    if (down || (e < last && *e == '+')) ++e;
-    std::uint64_t power = 0;
-    const char* const end = scan(e, last, power);
-    if (end - e > 8) return parse_rare_real(first, last);
-    if (end > e) {
-      p = end;
-      exponent += down ? -static_cast<std::int64_t>(power) : static_cast<std::int64_t>(power);
-    }
-  }
-  if (count > 19 || !composable(exponent)) [[unlikely]]
+  if (!d.composable) [[unlikely]]
     return parse_rare_real(first, last);
-  const auto magnitude = std::bit_cast<std::uint64_t>(compose(m, static_cast<int>(exponent)));
-  return {std::bit_cast<double>(magnitude | std::uint64_t{negative} << 63), p, number_error::none};
+  return {composed(d), d.end, number_error::none};
 }
 
 }  // namespace digits

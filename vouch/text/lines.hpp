@@ -39,6 +39,9 @@ class line_reader {
   explicit line_reader(input_file file) : file_(std::move(file)) {}
 
   const std::string& path() const { return file_.path(); }
+  const input_file& file() const { return file_; }
+  /// Where, in the file's bytes, the lines to come begin.
+  std::int64_t offset() const { return consumed_; }
 
   /// The next line without its line feed and a carriage return before that; false at the end of the file. A
   /// line longer than block_bytes comes in pieces. Not after next_block().

@@ -5,6 +5,7 @@
 #include <vouch/core/device.hpp>
 #include <vouch/core/view.hpp>
 #include <vouch/interval/interval.hpp>
+#include <vouch/verify/pass.hpp>
 
 namespace vouch {
 
@@ -27,6 +28,13 @@ class certificate {
 
   /// Whether correct() costs about as much as bound(), and makes bounds sharper for so little.
   virtual bool corrects_cheaply() const { return false; }
+
+  /// d := so much of A^-1 s, about, as so many passes in single precision find, which makes a bound of the rest
+  /// much sharper. False where there is nothing of the kind.
+  virtual bool smooth(view<const double> /*s*/, int /*steps*/, view<double> /*d*/) { return false; }
+
+  /// The matrix in a form that is read faster than the one that was given, or nullptr.
+  virtual const detail::matrix_rows* rows() const { return nullptr; }
 
   /// About ||A^-1||_inf, from the proof: an upper bound for H-matrices.
   virtual double inverse_norm() const = 0;

@@ -47,13 +47,26 @@ struct quotient_body {
   VOUCH_HOST_DEVICE double value(std::int64_t i) const { return c[i] == 0 ? 0 : div_up(c[i], image[i]); }
 };
 
-/// radius := at least sum + factor v
+/// The larger |bound| of r over image, at least; 0 for r = 0.
+struct interval_quotient_body {
+  const interval<double>* r;
+  const double* image;
+  VOUCH_HOST_DEVICE double value(std::int64_t i) const {
+    const double lo = std::fabs(r[i].lo()), hi = std::fabs(r[i].hi()), c = lo > hi ? lo : hi;
+    return c == 0 ? 0 : div_up(c, image[i]);
+  }
+};
+
+/// radius := at least sum + factor v; sum is nullptr, meaning zero, or has elements.
 struct radius_body {
   const double* sum;
   const double* v;
   double factor;
   double* radius;
-  VOUCH_HOST_DEVICE void operator()(std::int64_t i) const { radius[i] = add_up(sum[i], mul_up(factor, v[i])); }
+  VOUCH_HOST_DEVICE void operator()(std::int64_t i) const {
+    const double part = mul_up(factor, v[i]);
+    radius[i] = sum != nullptr ? add_up(sum[i], part) : part;
+  }
 };
 
 /// 1 where v and image do not prove: not positive, or not finite.
@@ -65,12 +78,34 @@ struct refutes_body {
   }
 };
 
-/// v := about scale * z
+/// v := about factor scale z
 struct unscale_body {
   const double* scale;
   const float* z;
+  double factor;
   double* v;
-  VOUCH_HOST_DEVICE void operator()(std::int64_t i) const { v[i] = scale[i] * z[i]; }
+  VOUCH_HOST_DEVICE void operator()(std::int64_t i) const { v[i] = factor * (scale[i] * z[i]); }
+};
+
+/// scaled := about scale s
+struct scale_residual_body {
+  const double* s;
+  const double* scale;
+  double* scaled;
+  VOUCH_HOST_DEVICE void operator()(std::int64_t i) const { scaled[i] = scale[i] * s[i]; }
+};
+
+/// r := factor scaled, z := alpha r
+struct first_step_body {
+  const double* scaled;
+  double factor;
+  float alpha;
+  float* r;
+  float* z;
+  VOUCH_HOST_DEVICE void operator()(std::int64_t i) const {
+    r[i] = static_cast<float>(factor * scaled[i]);
+    z[i] = alpha * r[i];
+  }
 };
 
 /// out := value
@@ -99,6 +134,13 @@ struct improve_body {
   }
 };
 
+/// lo := about lo + d
+struct absorb_body {
+  const double* d;
+  double* lo;
+  VOUCH_HOST_DEVICE void operator()(std::int64_t i) const { lo[i] += d[i]; }
+};
+
 /// radius := at least radius + |lo|
 struct widen_body {
   const double* lo;
@@ -117,6 +159,58 @@ struct relative_body {
     return least > 0 ? div_up(radius[i], least) : rounding::infinity<double>;
   }
   VOUCH_HOST_DEVICE void operator()(std::int64_t i) const { out[i] = value(i); }
+};
+
+/// Entry k of an n-by-n matrix of intervals, column after column: out := the smallest magnitude of C on
+/// the diagonal, the largest off it, NaN where there is one.
+struct compare_entry_body {
+  const interval<double>* C;
+  std::int64_t n;
+  double* out;
+  VOUCH_HOST_DEVICE void operator()(std::int64_t k) const {
+    const double lo = C[k].lo(), hi = C[k].hi(), low_size = std::fabs(lo), high_size = std::fabs(hi);
+    const double most = low_size > high_size || low_size != low_size ? low_size : high_size;
+    out[k] = k % (n + 1) != 0 ? most : lo > 0 ? lo : hi < 0 ? -hi : 0;
+  }
+};
+
+/// The diagonal of an n-by-n matrix := 1.
+struct unit_diagonal_body {
+  std::int64_t n;
+  double* M;
+  VOUCH_HOST_DEVICE void operator()(std::int64_t i) const { M[i * (n + 1)] = 1; }
+};
+
+/// wide[k] := the numbers within radius |A_k| of A_k, for an n-by-n A of leading dimension ld.
+struct widen_entry_body {
+  const double* A;
+  std::int64_t n, ld;
+  double radius;
+  interval<double>* wide;
+  VOUCH_HOST_DEVICE void operator()(std::int64_t k) const {
+    const double a = A[k % n + k / n * ld], r = mul_up(std::fabs(a), radius);
+    wide[k] = interval<double>::unchecked(sub_down(a, r), add_up(a, r));
+  }
+};
+
+/// The entries of row i of a sparse matrix go to their places in a dense one of n rows.
+struct scatter_body {
+  const std::int64_t* row_ptr;
+  const std::int32_t* col;
+  const double* val;
+  std::int64_t n;
+  double* M;
+  VOUCH_HOST_DEVICE void operator()(std::int64_t i) const {
+    for (std::int64_t k = row_ptr[i]; k < row_ptr[i + 1]; ++k) M[i + col[k] * n] = val[k];
+  }
+};
+
+/// v := about (1 + others) / d
+struct jacobi_weight_body {
+  const double* others;
+  const double* d;
+  double* v;
+  VOUCH_HOST_DEVICE void operator()(std::int64_t i) const { v[i] = (1 + others[i]) / d[i]; }
 };
 
 }  // namespace vouch::detail

@@ -3,7 +3,6 @@
 #include <string>
 
 #include <vouch/core/error.hpp>
-#include <vouch/verify/pass.hpp>
 #include <vouch/verify/rows.hpp>
 
 namespace vouch {
@@ -22,10 +21,22 @@ void check_length(const char* what, view<T> v, std::int64_t wanted) {
 
 void enclosed_residual(const device& dev, csr_view<const double> A, view<const double> b, view<const double> x,
                        const double* x_lo, view<interval<double>> r, const uncertainty& within) {
-  check_length("b", b, A.rows);
-  check_length("x", x, A.cols);
-  check_length("r", r, A.rows);
-  detail::for_rows(dev, A, detail::residual_body{b.data(), x.data(), x_lo, r.data(), within});
+  detail::enclosed_residual(dev, A, b, x, x_lo, r, within);
+}
+
+void enclosed_residual(const device& dev, matrix_view<const double> A, view<const double> b,
+                       view<const double> x, const double* x_lo, view<interval<double>> r,
+                       const uncertainty& within) {
+  detail::enclosed_residual(dev, A, b, x, x_lo, r, within);
+}
+
+void detail::enclosed_residual(const device& dev, const matrix_rows& A, view<const double> b,
+                               view<const double> x, const double* x_lo, view<interval<double>> r,
+                               const uncertainty& within) {
+  check_length("b", b, row_count(A));
+  check_length("x", x, column_count(A));
+  check_length("r", r, row_count(A));
+  for_rows(dev, A, residual_body{b.data(), x.data(), x_lo, r.data(), within});
 }
 
 }  // namespace vouch

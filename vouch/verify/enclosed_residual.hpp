@@ -4,6 +4,7 @@
 #include <vouch/core/view.hpp>
 #include <vouch/interval/interval.hpp>
 #include <vouch/sparse/csr.hpp>
+#include <vouch/verify/pass.hpp>
 #include <vouch/verify/uncertainty.hpp>
 
 namespace vouch {
@@ -18,9 +19,19 @@ namespace vouch {
 ///         and what overflows, gives the entire line. Same bits on every run on one device, on the CPU for any
 ///         number of threads.
 /// Cost    One pass over A; 16 flops an entry, 32 with x_lo. On a GPU it only enqueues.
+///         A dense matrix costs the same an entry.
 /// Throws  shape_error  lengths that do not fit, a stride other than 1
 /// Source  Error-free transformations: Ogita, Rump, Oishi, SIAM J. Sci. Comput. 26 (2005); docs/rigor.md.
 void enclosed_residual(const device& dev, csr_view<const double> A, view<const double> b, view<const double> x,
                        const double* x_lo, view<interval<double>> r, const uncertainty& within = {});
+
+void enclosed_residual(const device& dev, matrix_view<const double> A, view<const double> b,
+                       view<const double> x, const double* x_lo, view<interval<double>> r,
+                       const uncertainty& within = {});
+
+namespace detail {
+void enclosed_residual(const device& dev, const matrix_rows& A, view<const double> b, view<const double> x,
+                       const double* x_lo, view<interval<double>> r, const uncertainty& within);
+}
 
 }  // namespace vouch

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include <vouch/core/error.hpp>
-#include <vouch/sparse/residual.hpp>
 #include <vouch/verify/elements.hpp>
 #include <vouch/verify/enclosed_residual.hpp>
 #include <vouch/verify/pass.hpp>
+#include <vouch/verify/rows.hpp>
 
 namespace vouch {
 namespace {
@@ -25,24 +25,35 @@ constexpr double acceptable = 1e-6;
 // x as a pair while it is improved, with bounds of the error of the pair and of its upper half.
 class bounded_solution {
  public:
-  bounded_solution(const device& dev, csr_view<const double> A, certificate& proof, view<const double> b,
-                   view<double> x, const uncertainty& within)
-      : dev_(dev), A_(A), proof_(proof), b_(b), x_(x), within_(within), r_(dev, A.rows), radius_(dev, A.rows) {}
+  bounded_solution(const device& dev, const matrix_rows& A, certificate& proof, view<const double> b,
+                   view<double> x, const bound_options& options)
+      : dev_(dev),
+        A_(proof.rows() != nullptr ? *proof.rows() : A),
+        n_(row_count(A)),
+        proof_(proof),
+        b_(b),
+        x_(x),
+        within_(options.within),
+        smoothing_(options.smoothing),
+        r_(dev, n_),
+        radius_(dev, n_) {}
 
-  // Encloses the residual of the pair and bounds the error of x.
+  // Encloses the residual of the pair and bounds the error of x. Parts of the error that are cheap to find move
+  // into the lower half before.
   void bound() {
-    enclosed_residual(dev_, A_, b_, x_, lo_.size() > 0 ? lo_.data() : nullptr, r_, within_);
+    enclose();
+    if (absorb()) enclose();
     proof_.bound(r_.all(), radius_);
-    if (lo_.size() > 0) for_elements(dev_, A_.rows, widen_body{lo_.data(), radius_.data()});
-    largest_radius_ = largest(dev_, A_.rows, size_body{radius_.data()});
-    largest_relative_ = largest(dev_, A_.rows, relative_body{x_.data(), radius_.data(), nullptr});
+    if (lo_.size() > 0) for_elements(dev_, n_, widen_body{lo_.data(), radius_.data()});
+    largest_radius_ = largest(dev_, n_, size_body{radius_.data()});
+    largest_relative_ = largest(dev_, n_, relative_body{x_.data(), radius_.data(), nullptr});
   }
 
   // Bounds the error of x by an approximation of it and a bound of the rest; keeps what is better.
   void sharpen() {
     const double radius = largest_radius_, relative = largest_relative_;
     const array<double> before = copied(lo_.data(), lo_.size());
-    array<double> d = array<double>::zeros(dev_, A_.rows);
+    array<double> d = array<double>::zeros(dev_, n_);
     if (!approximate_error(d)) return;
     lo_ = std::move(d);
     bound();
@@ -53,10 +64,10 @@ class bounded_solution {
 
   // Moves x by an approximation of its error; false where there is none.
   bool improve() {
-    array<double> d = array<double>::zeros(dev_, A_.rows);
+    array<double> d = array<double>::zeros(dev_, n_);
     if (!approximate_error(d)) return false;
-    if (lo_.size() == 0) lo_ = array<double>::zeros(dev_, A_.rows);
-    for_elements(dev_, A_.rows, improve_body{d.data(), x_.data(), lo_.data()});
+    if (lo_.size() == 0) lo_ = array<double>::zeros(dev_, n_);
+    for_elements(dev_, n_, improve_body{d.data(), x_.data(), lo_.data()});
     return true;
   }
 
@@ -73,7 +84,7 @@ class bounded_solution {
   bool proved() const { return std::isfinite(largest_radius_); }
   bool good_enough(double relative) const {
     if (relative > 0) return largest_relative_ <= relative;
-    return largest_radius_ <= acceptable * largest(dev_, A_.rows, size_body{x_.data()});
+    return largest_radius_ <= acceptable * largest(dev_, n_, size_body{x_.data()});
   }
   array<double> take_radius() { return std::move(radius_); }
 
@@ -84,19 +95,34 @@ class bounded_solution {
     return result;
   }
 
+  void enclose() { enclosed_residual(dev_, A_, b_, x_, lo_.size() > 0 ? lo_.data() : nullptr, r_, within_); }
+
+  bool absorb() {
+    array<double> middle(dev_, n_), d(dev_, n_);
+    for_elements(dev_, n_, middle_body{r_.data(), middle.data()});
+    if (!proof_.smooth(middle, smoothing_, d)) return false;
+    if (lo_.size() > 0)
+      for_elements(dev_, n_, absorb_body{d.data(), lo_.data()});
+    else
+      lo_ = std::move(d);
+    return true;
+  }
+
   // d := about the error of the pair; false where there is no such thing.
   bool approximate_error(array<double>& d) {
-    array<double> middle(dev_, A_.rows);
-    for_elements(dev_, A_.rows, middle_body{r_.data(), middle.data()});
-    return proof_.correct(middle, d) && std::isfinite(largest(dev_, A_.rows, size_body{d.data()}));
+    array<double> middle(dev_, n_);
+    for_elements(dev_, n_, middle_body{r_.data(), middle.data()});
+    return proof_.correct(middle, d) && std::isfinite(largest(dev_, n_, size_body{d.data()}));
   }
 
   device dev_;
-  csr_view<const double> A_;
+  matrix_rows A_;
+  std::int64_t n_;
   certificate& proof_;
   view<const double> b_;
   view<double> x_;
   uncertainty within_;
+  int smoothing_;
   array<double> lo_;  // empty: zero
   array<interval<double>> r_;
   array<double> radius_;
@@ -161,13 +187,22 @@ int error_bound::digits() const {
   return proved;
 }
 
-error_bound bound_error(const device& dev, csr_view<const double> A, certificate& proof, view<const double> b,
-                        view<double> x, const bound_options& options) {
+namespace {
+
+// About ||A||_inf.
+double norm_of(const device& dev, const matrix_rows& A) {
+  array<double> norm(dev, row_count(A));
+  for_rows(dev, A, row_norm_body{norm.data()});
+  return largest(dev, norm.size(), size_body{norm.data()});
+}
+
+error_bound bound_error_of(const device& dev, const matrix_rows& A, certificate& proof, view<const double> b,
+                           view<double> x, const bound_options& options) {
   const auto begin = std::chrono::steady_clock::now();
-  if (A.rows != A.cols) throw shape_error("bound_error: the matrix is not square");
+  if (row_count(A) != column_count(A)) throw shape_error("bound_error: the matrix is not square");
   error_bound result;
   result.method = proof.method();
-  bounded_solution solution(dev, A, proof, b, x, options.within);
+  bounded_solution solution(dev, A, proof, b, x, options);
   solution.bound();
   if (proof.corrects_cheaply()) solution.sharpen();
   result.refinements = refine(solution, options);
@@ -176,9 +211,20 @@ error_bound bound_error(const device& dev, csr_view<const double> A, certificate
   dev.synchronize();
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   result.median_relative = median(dev, x, result.radius);
-  array<double> r(dev, A.rows);
-  result.condition_estimate = residual<double>(dev, A, b, x, nullptr, r).matrix_norm_inf * proof.inverse_norm();
+  result.condition_estimate = norm_of(dev, A) * proof.inverse_norm();
   return result;
+}
+
+}  // namespace
+
+error_bound bound_error(const device& dev, csr_view<const double> A, certificate& proof, view<const double> b,
+                        view<double> x, const bound_options& options) {
+  return bound_error_of(dev, A, proof, b, x, options);
+}
+
+error_bound bound_error(const device& dev, matrix_view<const double> A, certificate& proof,
+                        view<const double> b, view<double> x, const bound_options& options) {
+  return bound_error_of(dev, A, proof, b, x, options);
 }
 
 }  // namespace vouch

@@ -15,6 +15,7 @@ struct bound_options {
   uncertainty within;
   double relative = 0;  // asked: every component correct to this, relative to itself; 0: see bound_error
   int most_refinements = 10;
+  int smoothing = 32;  // passes in single precision that bring the bound of a symmetric H-matrix near the error
 };
 
 /// The bound and its evidence. Only with `verified` do the numbers say anything.
@@ -49,5 +50,9 @@ struct error_bound {
 /// Throws  shape_error  lengths that do not fit
 error_bound bound_error(const device& dev, csr_view<const double> A, certificate& proof, view<const double> b,
                         view<double> x, const bound_options& options = {});
+
+/// The same for a dense matrix.
+error_bound bound_error(const device& dev, matrix_view<const double> A, certificate& proof,
+                        view<const double> b, view<double> x, const bound_options& options = {});
 
 }  // namespace vouch

@@ -53,11 +53,8 @@ bool improve(const device& dev, const scaled_comparison& B, bool symmetric, doub
 }  // namespace
 
 h_matrix::h_matrix(const device& dev, csr_view<const double> A, const h_matrix_options& options)
-    : device_(dev), A_(A), options_(options), v_(dev, A.rows), d_(dev, A.rows), image_(dev, A.rows) {}
-
-bool h_matrix::holds() {
-  for_rows(device_, A_, comparison_body{v_.data(), d_.data(), image_.data(), options_.within});
-  return largest(device_, A_.rows, refutes_body{v_.data(), image_.data()}) == 0;
+    : device_(dev), A_(A), options_(options), comparison_(dev, A, options.within), scale_(dev, A.rows) {
+  for_rows(dev, A, scale_body{scale_.data()});
 }
 
 // A loose tolerance in the 2-norm often leaves no component of <A> v negative; where it does, a tighter one may
@@ -67,40 +64,41 @@ std::unique_ptr<h_matrix> h_matrix::prove(const device& dev, csr_view<const doub
   if (A.rows != A.cols) throw shape_error("h_matrix: the matrix is not square");
   const std::int64_t n = A.rows;
   std::unique_ptr<h_matrix> proof(new h_matrix(dev, A, options));
-  array<double> scale(dev, n);
-  for_rows(dev, A, scale_body{scale.data()});
+  const double* const scale = proof->scale_.data();
   array<float> rhs(dev, n), z(dev, n);
   for_elements(dev, n, fill_body<float>{1.0F, rhs.data()});
   for_elements(dev, n, fill_body<float>{1.0F, z.data()});
-  const scaled_comparison B(dev, A, scale.data());
+  const scaled_comparison B(dev, A, scale);
   bool found = false;
   for (const double rtol : {3e-3, 3e-4, 3e-5}) {
     const bool converged = improve(dev, B, options.symmetric, rtol, rhs, z);
-    for_elements(dev, n, unscale_body{scale.data(), z.data(), proof->v_.data()});
-    found = proof->holds();
+    for_elements(dev, n, unscale_body{scale, z.data(), 1.0, proof->comparison_.v().data()});
+    found = proof->comparison_.holds();
     if (found || !converged) break;
   }
   if (!found) {
     reason = "no positive v with <A> v > 0 was found: the matrix does not look like an H-matrix";
     return nullptr;
   }
-  const double largest_v = largest(dev, n, size_body{proof->v_.data()});
-  array<double> ones(dev, n);
-  for_elements(dev, n, fill_body<double>{1.0, ones.data()});
-  proof->inverse_norm_ = mul_up(largest(dev, n, quotient_body{ones.data(), proof->image_.data()}), largest_v);
+  proof->inverse_norm_ = proof->comparison_.inverse_norm();
+  proof->keep_what_is_read_faster();
   return proof;
 }
 
+void h_matrix::keep_what_is_read_faster() {
+  if (!smooths()) return;
+  smoother_ = std::make_unique<smoother>(device_, A_, scale_);
+  if (!smoother_->has_diagonals()) return;
+  diagonals_ = spmv_plan<double>::make(device_, A_, true);
+  if (diagonals_->kept_as() == layout::dia) comparison_.read_from(diagonals_->as_dia());
+}
+
 void h_matrix::bound(view<const interval<double>> r, view<double> radius) {
-  const std::int64_t n = A_.rows;
-  array<double> c(device_, n), t(device_, n), sum = array<double>::zeros(device_, n);
-  for_elements(device_, n, magnitude_body{r.data(), c.data()});
-  for (int m = 0; m < options_.steps; ++m) {
-    for_elements(device_, n, jacobi_body{c.data(), d_.data(), t.data(), sum.data()});
-    for_rows(device_, A_, off_diagonal_body{t.data(), c.data(), options_.within});
-  }
-  const double factor = largest(device_, n, quotient_body{c.data(), image_.data()});
-  for_elements(device_, n, radius_body{sum.data(), v_.data(), factor, radius.data()});
+  comparison_.bound(r, smooths() ? 0 : options_.steps, radius);
+}
+
+bool h_matrix::smooth(view<const double> s, int steps, view<double> d) {
+  return smooths() && steps > 0 && smoother_->smooth(s, scale_, steps, d);
 }
 
 bool h_matrix::correct(view<const double> s, view<double> d) {

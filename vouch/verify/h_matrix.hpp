@@ -1,12 +1,16 @@
 // vouch/verify/h_matrix.hpp -- error bounds for H-matrices, sparse ones never leaving their form.
 #pragma once
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <vouch/core/array.hpp>
 #include <vouch/core/device.hpp>
 #include <vouch/sparse/csr.hpp>
+#include <vouch/sparse/spmv_plan.hpp>
 #include <vouch/verify/certificate.hpp>
+#include <vouch/verify/comparison.hpp>
+#include <vouch/verify/smoother.hpp>
 #include <vouch/verify/uncertainty.hpp>
 
 namespace vouch {
@@ -15,7 +19,8 @@ struct h_matrix_options {
   uncertainty within;
   bool symmetric = false;          // the caller knows that A is
   bool positive_diagonal = false;  // likewise
-  int steps = 2;                   // Jacobi steps that sharpen a bound; each reads the matrix once
+  int steps = 2;                   // Jacobi steps that sharpen a bound, where it is not smoothed
+  int smoothing = 10;  // steps of smooth(), for symmetric matrices with a positive diagonal; 0: none
 };
 
 /// The proof that A is an H-matrix: v > 0 with <A> v > 0, where <A> has |a_ii| on and -|a_ij| off the diagonal.
@@ -25,8 +30,9 @@ class h_matrix final : public certificate {
   /// Solves <A> v = diag approximately and checks v with every rounding outward.
   ///
   /// Shapes  A is n-by-n.
-  /// Memory  A lives on dev and must outlive the result, which has 3 n doubles; while it works, a copy of A in
-  ///         single precision and about 8 n doubles.
+  /// Memory  A lives on dev and must outlive the result, which has 4 n doubles and, for smoothing, A in single
+  ///         precision; where a few diagonals hold all entries, these as doubles besides. While it works,
+  ///         another copy in single precision and about 8 n doubles.
   /// Result  nullptr and a reason where v was not found; A may be an H-matrix all the same.
   /// Cost    Conjugate gradients in single precision (symmetric) or stabilised biconjugate gradients to about
   /// one
@@ -38,27 +44,28 @@ class h_matrix final : public certificate {
 
   std::string method() const override { return "h-matrix"; }
 
-  /// |A^-1 s| <= <A>^-1 c with c = |s|, and with c_0 = c, c_(k+1) = E D^-1 c_k and m = steps:
-  /// <A>^-1 c <= D^-1 (c_0 + ... + c_(m-1)) + max_i (c_m / (<A> v))_i v.
+  /// |A^-1 s| <= <A>^-1 |s|, see comparison::bound.
   ///
-  /// Cost    3 + m passes over vectors, m over A.
-  /// Source  Rump, Numer. Algorithms 63 (2013); Minamihata, Ogita, Rump, Oishi, J. Comput. Appl. Math. (2020),
-  ///         theorem 3.3.
+  /// Cost    A pass over A for each of `steps`; with smoothing none.
   void bound(view<const interval<double>> r, view<double> radius) override;
+  bool smooth(view<const double> s, int steps, view<double> d) override;
+  const detail::matrix_rows* rows() const override { return &comparison_.rows(); }
 
   bool correct(view<const double> s, view<double> d) override;
   double inverse_norm() const override { return inverse_norm_; }
 
  private:
   h_matrix(const device& dev, csr_view<const double> A, const h_matrix_options& options);
-  bool holds();
+  bool smooths() const { return options_.symmetric && options_.positive_diagonal && options_.smoothing; }
+  void keep_what_is_read_faster();
 
   device device_;
   csr_view<const double> A_;
   h_matrix_options options_;
-  array<double> v_;      // positive
-  array<double> d_;      // at most the diagonal of <A>
-  array<double> image_;  // at most <A> v, positive
+  detail::comparison comparison_;
+  array<double> scale_;                         // about 1/sqrt(|a_ii|)
+  std::optional<spmv_plan<double>> diagonals_;  // where comparison_ reads A, if that is worth it
+  std::unique_ptr<detail::smoother> smoother_;
   double inverse_norm_ = 0;
 };
 

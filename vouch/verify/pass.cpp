@@ -1,20 +1,20 @@
 #include <vouch/verify/pass.hpp>
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include <vouch/core/config.hpp>
 #include <vouch/core/simd.hpp>
-#include <vouch/verify/elements.hpp>
-#include <vouch/verify/rows.hpp>
+#include <vouch/verify/pass_bodies.hpp>
 
 namespace vouch::detail {
 namespace {
 
 constexpr std::int64_t chunk = 4096;
 
-template <class Body>
-VOUCH_SIMD_INLINE void rows_of_chunk(const csr_view<const double>& A, const Body& body, std::int64_t begin,
+template <class T, class Body>
+VOUCH_SIMD_INLINE void rows_of_chunk(const csr_view<const T>& A, const Body& body, std::int64_t begin,
                                      std::int64_t end) {
   for (std::int64_t i = begin; i < end; ++i) {
     typename Body::state row = body.begin();
@@ -23,26 +23,54 @@ VOUCH_SIMD_INLINE void rows_of_chunk(const csr_view<const double>& A, const Body
   }
 }
 
-// One function for each body, since a template cannot have clones.
-VOUCH_SIMD_CLONES void run_rows(const csr_view<const double>& A, const residual_body& body, std::int64_t begin,
-                                std::int64_t end) {
-  rows_of_chunk(A, body, begin, end);
+template <class T, class Body>
+VOUCH_SIMD_INLINE void rows_of_chunk(const dia_layout<T>& A, const Body& body, std::int64_t begin,
+                                     std::int64_t end) {
+  for (std::int64_t i = begin; i < end; ++i) {
+    typename Body::state row = body.begin();
+    for (int k = 0; k < A.count; ++k) {
+      const std::int64_t j = i + A.offset[k];
+      if (j >= 0 && j < A.cols) body.add(row, i, k, A.val[A.start[k] + i], static_cast<std::int32_t>(j));
+    }
+    body.finish(row, i, A.count);
+  }
 }
-VOUCH_SIMD_CLONES void run_rows(const csr_view<const double>& A, const comparison_body& body,
-                                std::int64_t begin, std::int64_t end) {
-  rows_of_chunk(A, body, begin, end);
+
+// Some rows side by side, since columns are what lies together.
+template <class Body>
+VOUCH_SIMD_INLINE void rows_of_chunk(const matrix_view<const double>& A, const Body& body, std::int64_t begin,
+                                     std::int64_t end) {
+  constexpr std::int64_t together = 64;
+  for (std::int64_t first = begin; first < end; first += together) {
+    const std::int64_t rows = std::min(together, end - first);
+    std::array<typename Body::state, together> state;
+    state.fill(body.begin());
+    for (std::int64_t j = 0; j < A.cols; ++j)
+      for (std::int64_t i = 0; i < rows; ++i)
+        body.add(state[static_cast<std::size_t>(i)], first + i, j, A(first + i, j),
+                 static_cast<std::int32_t>(j));
+    for (std::int64_t i = 0; i < rows; ++i) body.finish(state[static_cast<std::size_t>(i)], first + i, A.cols);
+  }
 }
-VOUCH_SIMD_CLONES void run_rows(const csr_view<const double>& A, const off_diagonal_body& body,
-                                std::int64_t begin, std::int64_t end) {
-  rows_of_chunk(A, body, begin, end);
+
+// One function for each pass, since a template cannot have clones.
+#define VOUCH_PASS(Matrix, Body)                                                                             \
+  VOUCH_SIMD_CLONES void run_rows(const Matrix& A, const Body& body, std::int64_t begin, std::int64_t end) { \
+    rows_of_chunk(A, body, begin, end);                                                                      \
+  }
+VOUCH_VERIFY_ROW_PASSES(VOUCH_PASS)
+#undef VOUCH_PASS
+
+// Rows that a thread takes at a time: about as many entries whatever the matrix.
+template <class T>
+std::int64_t rows_at_a_time(const csr_view<const T>&) {
+  return chunk;
 }
-void run_rows(const csr_view<const double>& A, const scale_body& body, std::int64_t begin, std::int64_t end) {
-  rows_of_chunk(A, body, begin, end);
+template <class T>
+std::int64_t rows_at_a_time(const dia_layout<T>&) {
+  return chunk;
 }
-void run_rows(const csr_view<const double>& A, const scaled_comparison_body& body, std::int64_t begin,
-              std::int64_t end) {
-  rows_of_chunk(A, body, begin, end);
-}
+std::int64_t rows_at_a_time(const matrix_view<const double>&) { return 64; }
 
 // The larger; NaN where either is NaN.
 double larger_or_nan(double a, double b) { return b > a || b != b ? b : a; }
@@ -56,13 +84,13 @@ double largest_of_chunk(const Body& body, std::int64_t begin, std::int64_t end) 
 
 }  // namespace
 
-template <class Body>
-void for_rows(const device& dev, csr_view<const double> A, const Body& body) {
+template <class Matrix, class Body>
+void for_rows(const device& dev, const Matrix& A, const Body& body) {
   if constexpr (built_with_cuda)
     if (dev.is_cuda()) return for_rows_cuda(dev, A, body);
-  const std::int64_t chunks = ceil_div(A.rows, chunk);
+  const std::int64_t step = rows_at_a_time(A), chunks = ceil_div(A.rows, step);
 #pragma omp parallel for num_threads(dev.threads()) schedule(static) if (chunks > 1)
-  for (std::int64_t c = 0; c < chunks; ++c) run_rows(A, body, c * chunk, std::min((c + 1) * chunk, A.rows));
+  for (std::int64_t c = 0; c < chunks; ++c) run_rows(A, body, c * step, std::min((c + 1) * step, A.rows));
 }
 
 template <class Body>
@@ -87,24 +115,14 @@ double largest(const device& dev, std::int64_t n, const Body& body) {
   return most;
 }
 
-template void for_rows(const device&, csr_view<const double>, const residual_body&);
-template void for_rows(const device&, csr_view<const double>, const comparison_body&);
-template void for_rows(const device&, csr_view<const double>, const off_diagonal_body&);
-template void for_rows(const device&, csr_view<const double>, const scale_body&);
-template void for_rows(const device&, csr_view<const double>, const scaled_comparison_body&);
-template void for_elements(const device&, std::int64_t, const magnitude_body&);
-template void for_elements(const device&, std::int64_t, const middle_body&);
-template void for_elements(const device&, std::int64_t, const jacobi_body&);
-template void for_elements(const device&, std::int64_t, const radius_body&);
-template void for_elements(const device&, std::int64_t, const unscale_body&);
-template void for_elements(const device&, std::int64_t, const fill_body<double>&);
-template void for_elements(const device&, std::int64_t, const fill_body<float>&);
-template void for_elements(const device&, std::int64_t, const improve_body&);
-template void for_elements(const device&, std::int64_t, const widen_body&);
-template void for_elements(const device&, std::int64_t, const relative_body&);
-template double largest(const device&, std::int64_t, const quotient_body&);
-template double largest(const device&, std::int64_t, const refutes_body&);
-template double largest(const device&, std::int64_t, const size_body&);
-template double largest(const device&, std::int64_t, const relative_body&);
+#define VOUCH_PASS(Matrix, Body) template void for_rows(const device&, const Matrix&, const Body&);
+VOUCH_VERIFY_ROW_PASSES(VOUCH_PASS)
+#undef VOUCH_PASS
+#define VOUCH_PASS(Body) template void for_elements(const device&, std::int64_t, const Body&);
+VOUCH_VERIFY_ELEMENT_PASSES(VOUCH_PASS)
+#undef VOUCH_PASS
+#define VOUCH_PASS(Body) template double largest(const device&, std::int64_t, const Body&);
+VOUCH_VERIFY_LARGEST(VOUCH_PASS)
+#undef VOUCH_PASS
 
 }  // namespace vouch::detail

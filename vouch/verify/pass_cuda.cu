@@ -2,9 +2,7 @@
 
 #include <vouch/core/array.hpp>
 #include <vouch/core/launch.cuh>
-#include <vouch/verify/elements.hpp>
-#include <vouch/verify/pass.hpp>
-#include <vouch/verify/rows.hpp>
+#include <vouch/verify/pass_bodies.hpp>
 
 namespace vouch::detail {
 namespace {
@@ -30,8 +28,8 @@ __device__ State from_lane_above(const State& mine, int distance, int lanes) {
 
 // `lanes` threads a row, each every lanes-th entry, joined by a fixed shuffle tree: bits never change. Bound by
 // memory: the matrix once.
-template <int lanes, class Body>
-__global__ void __launch_bounds__(block) each_row(csr_view<const double> A, Body body) {
+template <int lanes, class T, class Body>
+__global__ void __launch_bounds__(block) each_row(csr_view<const T> A, Body body) {
   const std::int64_t i = (std::int64_t{blockIdx.x} * block + threadIdx.x) / lanes;
   const int lane = static_cast<int>(threadIdx.x) % lanes;
   const bool present = i < A.rows;  // whole warps stay for the shuffles
@@ -40,6 +38,50 @@ __global__ void __launch_bounds__(block) each_row(csr_view<const double> A, Body
   for (std::int64_t k = begin + lane; k < end; k += lanes) body.add(row, i, k, A.val[k], A.col[k]);
   for (int d = lanes / 2; d > 0; d /= 2) row.merge(from_lane_above(row, d, lanes));
   if (present && lane == 0) body.finish(row, i, end - begin);
+}
+
+// A thread has a row; count is how many diagonals there are, 0 if that is known at run time only. Neighbours
+// read neighbouring values. Bound by memory: the diagonals once.
+template <int count, class T, class Body>
+__global__ void __launch_bounds__(block)
+    each_row_of_diagonals(__grid_constant__ const dia_layout<T> A, __grid_constant__ const Body body) {
+  const std::int64_t i = std::int64_t{blockIdx.x} * block + threadIdx.x;
+  if (i >= A.rows) return;
+  const int diagonals = count > 0 ? count : A.count;
+  typename Body::state row = body.begin();
+#pragma unroll
+  for (int k = 0; k < diagonals; ++k) {
+    const std::int64_t j = i + A.offset[k];
+    if (j >= 0 && j < A.cols) body.add(row, i, k, A.val[A.start[k] + i], static_cast<std::int32_t>(j));
+  }
+  body.finish(row, i, diagonals);
+}
+
+// A thread gathers one row's entries in some of the columns; neighbouring threads read neighbours in a column.
+// Part p of row i is partial[p * rows + i]. Bound by memory: the matrix once.
+template <class Body>
+__global__ void __launch_bounds__(block)
+    each_row_part(matrix_view<const double> A, Body body, std::int64_t width, std::int64_t row_blocks,
+                  typename Body::state* partial) {
+  const std::int64_t i = blockIdx.x % row_blocks * block + threadIdx.x, part = blockIdx.x / row_blocks;
+  if (i >= A.rows) return;
+  const std::int64_t begin = part * width, end = ::min(begin + width, A.cols);
+  typename Body::state row = body.begin();
+#pragma unroll 8
+  for (std::int64_t j = begin; j < end; ++j) body.add(row, i, j, A(i, j), static_cast<std::int32_t>(j));
+  partial[part * A.rows + i] = row;
+}
+
+// A thread joins the parts of a row, in their order.
+template <class Body>
+__global__ void __launch_bounds__(block)
+    join_row_parts(std::int64_t rows, std::int64_t cols, std::int64_t parts, Body body,
+                   const typename Body::state* partial) {
+  const std::int64_t i = std::int64_t{blockIdx.x} * block + threadIdx.x;
+  if (i >= rows) return;
+  typename Body::state row = partial[i];
+  for (std::int64_t p = 1; p < parts; ++p) row.merge(partial[p * rows + i]);
+  body.finish(row, i, cols);
 }
 
 // A thread takes every (grid size)-th element. Bound by memory; bits do not depend on the grid.
@@ -71,22 +113,60 @@ std::int64_t blocks_for(const device& dev, std::int64_t n) {
   return std::min<std::int64_t>(ceil_div<std::int64_t>(n, block), 8 * dev.processors());
 }
 
-template <int lanes, class Body>
-void rows_with(const device& dev, csr_view<const double> A, const Body& body) {
-  launch(dev, "verify_each_row", {ceil_div<std::int64_t>(A.rows * lanes, block), block}, each_row<lanes, Body>,
-         A, body);
+template <int lanes, class T, class Body>
+void rows_with(const device& dev, csr_view<const T> A, const Body& body) {
+  launch(dev, "verify_each_row", {ceil_div<std::int64_t>(A.rows * lanes, block), block},
+         each_row<lanes, T, Body>, A, body);
 }
 
-}  // namespace
-
-template <class Body>
-void for_rows_cuda(const device& dev, csr_view<const double> A, const Body& body) {
+template <class T, class Body>
+void rows_of(const device& dev, const csr_view<const T>& A, const Body& body) {
   if (A.nonzeros <= 12 * A.rows)
     rows_with<2>(dev, A, body);
   else if (A.nonzeros <= 96 * A.rows)
     rows_with<8>(dev, A, body);
   else
     rows_with<32>(dev, A, body);
+}
+
+template <int count, class T, class Body>
+void diagonals_with(const device& dev, const dia_layout<T>& A, const Body& body) {
+  launch(dev, "verify_each_row_of_diagonals", {ceil_div<std::int64_t>(A.rows, block), block},
+         each_row_of_diagonals<count, T, Body>, A, body);
+}
+
+template <class T, class Body>
+void rows_of(const device& dev, const dia_layout<T>& A, const Body& body) {
+  switch (A.count) {
+    case 3:
+      return diagonals_with<3>(dev, A, body);
+    case 5:
+      return diagonals_with<5>(dev, A, body);
+    case 7:
+      return diagonals_with<7>(dev, A, body);
+    default:
+      return diagonals_with<0>(dev, A, body);
+  }
+}
+
+template <class Body>
+void rows_of(const device& dev, const matrix_view<const double>& A, const Body& body) {
+  constexpr std::int64_t most_parts = 32, least_width = 32;
+  const std::int64_t row_blocks = ceil_div<std::int64_t>(A.rows, block);
+  const std::int64_t width = std::max(least_width, ceil_div(A.cols, most_parts));
+  const std::int64_t parts = std::max<std::int64_t>(1, ceil_div(A.cols, width));
+  array<typename Body::state> partial(dev, parts * A.rows);
+  launch(dev, "verify_each_row_part", {row_blocks * parts, block}, each_row_part<Body>, A, body, width,
+         row_blocks, partial.data());
+  launch(dev, "verify_join_row_parts", {row_blocks, block}, join_row_parts<Body>, A.rows, A.cols, parts, body,
+         static_cast<const typename Body::state*>(partial.data()));
+}
+
+}  // namespace
+
+template <class Matrix, class Body>
+void for_rows_cuda(const device& dev, const Matrix& A, const Body& body) {
+  rows_of(dev, A, body);
 }
 
 template <class Body>
@@ -104,24 +184,14 @@ double largest_cuda(const device& dev, std::int64_t n, const Body& body) {
   return value;
 }
 
-template void for_rows_cuda(const device&, csr_view<const double>, const residual_body&);
-template void for_rows_cuda(const device&, csr_view<const double>, const comparison_body&);
-template void for_rows_cuda(const device&, csr_view<const double>, const off_diagonal_body&);
-template void for_rows_cuda(const device&, csr_view<const double>, const scale_body&);
-template void for_rows_cuda(const device&, csr_view<const double>, const scaled_comparison_body&);
-template void for_elements_cuda(const device&, std::int64_t, const magnitude_body&);
-template void for_elements_cuda(const device&, std::int64_t, const middle_body&);
-template void for_elements_cuda(const device&, std::int64_t, const jacobi_body&);
-template void for_elements_cuda(const device&, std::int64_t, const radius_body&);
-template void for_elements_cuda(const device&, std::int64_t, const unscale_body&);
-template void for_elements_cuda(const device&, std::int64_t, const fill_body<double>&);
-template void for_elements_cuda(const device&, std::int64_t, const fill_body<float>&);
-template void for_elements_cuda(const device&, std::int64_t, const improve_body&);
-template void for_elements_cuda(const device&, std::int64_t, const widen_body&);
-template void for_elements_cuda(const device&, std::int64_t, const relative_body&);
-template double largest_cuda(const device&, std::int64_t, const quotient_body&);
-template double largest_cuda(const device&, std::int64_t, const refutes_body&);
-template double largest_cuda(const device&, std::int64_t, const size_body&);
-template double largest_cuda(const device&, std::int64_t, const relative_body&);
+#define VOUCH_PASS(Matrix, Body) template void for_rows_cuda(const device&, const Matrix&, const Body&);
+VOUCH_VERIFY_ROW_PASSES(VOUCH_PASS)
+#undef VOUCH_PASS
+#define VOUCH_PASS(Body) template void for_elements_cuda(const device&, std::int64_t, const Body&);
+VOUCH_VERIFY_ELEMENT_PASSES(VOUCH_PASS)
+#undef VOUCH_PASS
+#define VOUCH_PASS(Body) template double largest_cuda(const device&, std::int64_t, const Body&);
+VOUCH_VERIFY_LARGEST(VOUCH_PASS)
+#undef VOUCH_PASS
 
 }  // namespace vouch::detail

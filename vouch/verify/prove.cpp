@@ -5,12 +5,13 @@
 #include <vouch/verify/dense_inverse.hpp>
 #include <vouch/verify/h_matrix.hpp>
 #include <vouch/verify/positive_definite.hpp>
+#include <vouch/verify/sparse_inverse.hpp>
 
 namespace vouch {
 namespace {
 
-// Rows from which on a dense inverse takes minutes and gigabytes.
-constexpr std::int64_t most_dense_rows = 4000;
+// The part of all entries from which on a sparse factorisation has no point.
+constexpr std::int64_t sparse_part = 8;
 
 }  // namespace
 
@@ -35,14 +36,24 @@ std::unique_ptr<certificate> prove_nonsingular(const device& dev, csr_view<const
     if (std::unique_ptr<certificate> proof = positive_definite::prove(dev, A, {within}, other)) return proof;
     reason += "; " + other;
   }
-  if (A.rows > most_dense_rows) {
-    reason += "; it is too large for a dense approximate inverse";
-    return nullptr;
+  if (A.nonzeros <= A.rows / sparse_part * A.rows) {
+    std::string other;
+    if (std::unique_ptr<certificate> proof = sparse_inverse::prove(dev, A, {within}, other)) return proof;
+    reason += "; " + other;
   }
   std::string other;
   if (std::unique_ptr<certificate> proof = dense_inverse::prove(dev, A, within, other)) return proof;
   reason += "; " + other;
   return nullptr;
+}
+
+std::unique_ptr<certificate> prove_nonsingular(const device& dev, matrix_view<const double> A,
+                                               const uncertainty& within, std::string& reason) {
+  if (A.rows != A.cols) {
+    reason = "the matrix is not square";
+    return nullptr;
+  }
+  return dense_inverse::prove(dev, A, within, reason);
 }
 
 }  // namespace vouch

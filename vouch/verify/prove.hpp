@@ -4,6 +4,7 @@
 #include <string>
 
 #include <vouch/core/device.hpp>
+#include <vouch/dense/matrix.hpp>
 #include <vouch/sparse/csr.hpp>
 #include <vouch/sparse/structure.hpp>
 #include <vouch/verify/certificate.hpp>
@@ -12,12 +13,17 @@
 namespace vouch {
 
 /// Tries what can prove A nonsingular, the cheapest first: H-matrix; positive definite, for symmetric A with a
-/// positive diagonal; approximate inverse, for up to 4000 rows.
+/// positive diagonal; sparse inverse, for factors that are not too large; approximate inverse, where there is
+/// memory for it.
 ///
 /// Memory  A lives on dev and must outlive the result. facts are those of A.
 /// Result  nullptr where nothing proves it; reason then says what was tried, in one line.
 std::unique_ptr<certificate> prove_nonsingular(const device& dev, csr_view<const double> A,
                                                const structure_facts& facts, const uncertainty& within,
                                                std::string& reason);
+
+/// The same for a dense matrix, by an approximate inverse.
+std::unique_ptr<certificate> prove_nonsingular(const device& dev, matrix_view<const double> A,
+                                               const uncertainty& within, std::string& reason);
 
 }  // namespace vouch

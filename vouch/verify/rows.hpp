@@ -108,14 +108,63 @@ struct scale_body {
   }
 };
 
+/// norm[i] := about the sum of |a_ij|.
+struct row_norm_body {
+  double* norm;
+
+  using state = comparison_state;
+  VOUCH_HOST_DEVICE state begin() const { return {}; }
+  VOUCH_HOST_DEVICE void add(state& s, std::int64_t, std::int64_t, double a, std::int32_t) const {
+    s.others += std::fabs(a);
+  }
+  VOUCH_HOST_DEVICE void finish(state& s, std::int64_t i, std::int64_t) const { norm[i] = s.others; }
+};
+
+/// What bodies gather that look at entries alone.
+struct no_state {
+  VOUCH_HOST_DEVICE void merge(const no_state&) {}
+};
+
+/// out[k] := about the entry k of S A S: an approximation, no proof stands on it.
+struct scaled_body {
+  const double* scale;
+  float* out;
+
+  using state = no_state;
+  VOUCH_HOST_DEVICE state begin() const { return {}; }
+  VOUCH_HOST_DEVICE void add(state&, std::int64_t i, std::int64_t k, double a, std::int32_t j) const {
+    out[k] = static_cast<float>(j == i ? 1.0 : a * scale[i] * scale[j]);
+  }
+  VOUCH_HOST_DEVICE void finish(state&, std::int64_t, std::int64_t) const {}
+};
+
+/// next := z + alpha (r - B z) + beta (z - before) about, for a B of floats; next may be before.
+struct smoothing_body {
+  const float* z;
+  const float* before;
+  const float* r;
+  float* next;
+  float alpha, beta;
+
+  struct state {
+    float sum = 0;
+    VOUCH_HOST_DEVICE void merge(const state& other) { sum += other.sum; }
+  };
+  VOUCH_HOST_DEVICE state begin() const { return {}; }
+  VOUCH_HOST_DEVICE void add(state& s, std::int64_t, std::int64_t, float a, std::int32_t j) const {
+    s.sum += a * z[j];
+  }
+  VOUCH_HOST_DEVICE void finish(state& s, std::int64_t i, std::int64_t) const {
+    next[i] = z[i] + alpha * (r[i] - s.sum) + beta * (z[i] - before[i]);
+  }
+};
+
 /// out[k] := about the entry k of S <A> S: an approximation, no proof stands on it.
 struct scaled_comparison_body {
   const double* scale;
   float* out;
 
-  struct state {
-    VOUCH_HOST_DEVICE void merge(const state&) {}
-  };
+  using state = no_state;
   VOUCH_HOST_DEVICE state begin() const { return {}; }
   VOUCH_HOST_DEVICE void add(state&, std::int64_t i, std::int64_t k, double a, std::int32_t j) const {
     const double size = std::fabs(a) * scale[i] * scale[j];

@@ -10,8 +10,8 @@ namespace vouch::testing {
 namespace {
 
 // Rows of very different lengths, one of them full.
-triangle uneven_triangle(std::int64_t n) {
-  triangle L;
+sparse_rows uneven_triangle(std::int64_t n) {
+  sparse_rows L;
   for (std::int64_t i = 0; i < n; ++i) {
     for (std::int64_t j = 0; j < i; ++j)
       if (i == n - 1 ||
@@ -44,7 +44,7 @@ entries decoded(const sliced_triangle<double>& S) {
 
 TEST(sliced, holds_every_entry_once_and_pads_little) {
   const std::int64_t n = 700;
-  const triangle L = uneven_triangle(n);
+  const sparse_rows L = uneven_triangle(n);
   entries expected;
   for (std::int64_t i = 0; i < n; ++i)
     for (std::int64_t k = L.row_ptr[static_cast<std::size_t>(i)];
@@ -68,7 +68,7 @@ TEST(sliced, holds_every_entry_once_and_pads_little) {
 
 TEST(sliced, of_nothing_is_nothing) {
   EXPECT_TRUE(make_sliced<double>({}, {0}, 1024).sets.empty());
-  triangle diagonal;
+  sparse_rows diagonal;
   diagonal.row_ptr.assign(101, 0);
   const auto S = make_sliced<double>(diagonal, {0, 100}, 1024);
   EXPECT_EQ(S.slice_ptr, std::vector<std::int64_t>(5, 0));

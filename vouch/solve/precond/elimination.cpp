@@ -86,7 +86,7 @@ elimination coloured(csr_view<const T> A) {
   return result;
 }
 
-level_sets find_levels(const triangle& L) {
+level_sets find_levels(const sparse_rows& L) {
   level_sets sets;
   std::int64_t count = 0;
   const std::vector<std::int32_t> level = levels_below(L.rows(), L.row_ptr.data(), L.col.data(), count);
@@ -143,8 +143,8 @@ lower_part take_lower(csr_view<const T> A, const elimination& order, int threads
   return part;
 }
 
-triangle transposed(const triangle& L) {
-  triangle U;
+sparse_rows transposed(const sparse_rows& L) {
+  sparse_rows U;
   U.row_ptr.assign(L.row_ptr.size(), 0);
   U.col.resize(L.col.size());
   U.val.resize(L.val.size());
@@ -160,9 +160,9 @@ triangle transposed(const triangle& L) {
   return U;
 }
 
-triangle renumbered(const triangle& L, std::span<const std::int32_t> rows, std::span<const std::int32_t> name,
-                    int threads) {
-  triangle R;
+sparse_rows renumbered(const sparse_rows& L, std::span<const std::int32_t> rows,
+                       std::span<const std::int32_t> name, int threads) {
+  sparse_rows R;
   R.row_ptr.assign(L.row_ptr.size(), 0);
   const auto row = [&](std::int64_t k) { return rows.empty() ? at(k) : at(rows[at(k)]); };
   for (std::int64_t k = 0; k < L.rows(); ++k)

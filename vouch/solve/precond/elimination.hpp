@@ -10,8 +10,8 @@
 
 namespace vouch {
 
-/// A strict triangle by rows; its values are kept in double whatever the matrix is.
-struct triangle {
+/// Rows of entries, often a strict triangle; values are kept in double whatever the matrix is.
+struct sparse_rows {
   std::vector<std::int64_t> row_ptr{0};
   std::vector<std::int32_t> col;
   std::vector<double> val;
@@ -22,7 +22,7 @@ struct triangle {
 
 /// The parts L + D of P A P^T = L + D + L^T.
 struct lower_part {
-  triangle lower;
+  sparse_rows lower;
   std::vector<double> diagonal;
 };
 
@@ -50,7 +50,7 @@ template <real T>
 elimination coloured(csr_view<const T> A);
 
 /// The fewest level sets that L allows.
-level_sets find_levels(const triangle& L);
+level_sets find_levels(const sparse_rows& L);
 
 /// The order for a device on which a barrier costs far more than a row: coloured, unless the matrix's own
 /// order, which makes the better factor, has at most twice as many level sets.
@@ -65,11 +65,11 @@ template <real T>
 lower_part take_lower(csr_view<const T> A, const elimination& order, int threads, const std::string& who);
 
 /// The transpose: rows ascending in each column become columns ascending in each row.
-triangle transposed(const triangle& L);
+sparse_rows transposed(const sparse_rows& L);
 
 /// Row k of the result is row rows[k] of L with its columns renamed to name[column], in the order they had. An
 /// empty rows or name changes nothing.
-triangle renumbered(const triangle& L, std::span<const std::int32_t> rows, std::span<const std::int32_t> name,
-                    int threads);
+sparse_rows renumbered(const sparse_rows& L, std::span<const std::int32_t> rows,
+                       std::span<const std::int32_t> name, int threads);
 
 }  // namespace vouch

@@ -27,7 +27,7 @@ std::vector<double> scaled_values(const lower_part& A, const std::vector<double>
 
 // Row i of the factor from the rows before it: first u_ij = a_ij - sum_m u_im l_jm, then l_ij = u_ij / d_j.
 // False where the pivot is too small or NaN.
-bool factor_row(const triangle& pattern, std::vector<double>& l, std::vector<double>& d, std::int64_t i) {
+bool factor_row(const sparse_rows& pattern, std::vector<double>& l, std::vector<double>& d, std::int64_t i) {
   const std::int64_t begin = pattern.row_ptr[at(i)], end = pattern.row_ptr[at(i) + 1];
   for (std::int64_t k = begin; k < end; ++k) {
     const std::int64_t j = pattern.col[at(k)];
@@ -50,7 +50,7 @@ bool factor_row(const triangle& pattern, std::vector<double>& l, std::vector<dou
   return d[at(i)] > least_pivot;
 }
 
-bool factor_rows(const triangle& pattern, const level_sets& levels, std::vector<double>& l,
+bool factor_rows(const sparse_rows& pattern, const level_sets& levels, std::vector<double>& l,
                  std::vector<double>& d, int threads) {
   for (std::int64_t s = 0; s < levels.count(); ++s) {
     const std::int64_t first = levels.start[at(s)], last = levels.start[at(s) + 1];

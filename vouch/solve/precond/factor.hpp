@@ -8,7 +8,7 @@ namespace vouch {
 
 /// M^-1 = L D L^T with a unit lower triangle: lower holds L without its diagonal, pivots D.
 struct unit_factor {
-  triangle lower;
+  sparse_rows lower;
   std::vector<double> pivots;
 };
 

@@ -7,22 +7,24 @@ namespace {
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-std::int64_t length(const triangle& L, std::int64_t row) { return L.row_ptr[at(row) + 1] - L.row_ptr[at(row)]; }
+std::int64_t length(const sparse_rows& L, std::int64_t row) {
+  return L.row_ptr[at(row) + 1] - L.row_ptr[at(row)];
+}
 
 // Steps of 32 entries that a warp takes through the slice that begins at row.
-std::int64_t steps(const triangle& L, std::int64_t row, std::int64_t end, std::int64_t lanes) {
+std::int64_t steps(const sparse_rows& L, std::int64_t row, std::int64_t end, std::int64_t lanes) {
   std::int64_t most = 0;
   for (std::int64_t i = row; i < std::min(end, row + 32 / lanes); ++i) most = std::max(most, length(L, i));
   return ceil_div(most, lanes);
 }
 
-std::int64_t padded(const triangle& L, std::int64_t first, std::int64_t end, std::int64_t lanes) {
+std::int64_t padded(const sparse_rows& L, std::int64_t first, std::int64_t end, std::int64_t lanes) {
   std::int64_t entries = 0;
   for (std::int64_t i = first; i < end; i += 32 / lanes) entries += 32 * steps(L, i, end, lanes);
   return entries;
 }
 
-std::int32_t choose_lanes(const triangle& L, std::int64_t first, std::int64_t end, std::int64_t threads) {
+std::int32_t choose_lanes(const sparse_rows& L, std::int64_t first, std::int64_t end, std::int64_t threads) {
   const std::int64_t rows = end - first;
   const std::int64_t entries = L.row_ptr[at(end)] - L.row_ptr[at(first)];
   std::int64_t longest = 0;
@@ -36,7 +38,7 @@ std::int32_t choose_lanes(const triangle& L, std::int64_t first, std::int64_t en
 
 // The entries of the rows from row on, up to end, into the slice that begins at from.
 template <real T>
-void fill_slice(const triangle& L, std::int64_t row, std::int64_t end, std::int64_t lanes, std::int64_t from,
+void fill_slice(const sparse_rows& L, std::int64_t row, std::int64_t end, std::int64_t lanes, std::int64_t from,
                 sliced_triangle<T>& S) {
   for (std::int64_t q = 0; q < 32 / lanes && row + q < end; ++q)
     for (std::int64_t e = 0; e < length(L, row + q); ++e) {
@@ -50,7 +52,7 @@ void fill_slice(const triangle& L, std::int64_t row, std::int64_t end, std::int6
 }  // namespace
 
 template <real T>
-sliced_triangle<T> make_sliced(const triangle& L, const std::vector<std::int64_t>& start,
+sliced_triangle<T> make_sliced(const sparse_rows& L, const std::vector<std::int64_t>& start,
                                std::int64_t threads) {
   sliced_triangle<T> S;
   for (std::size_t s = 0; s + 1 < start.size(); ++s) {
@@ -71,7 +73,8 @@ sliced_triangle<T> make_sliced(const triangle& L, const std::vector<std::int64_t
   return S;
 }
 
-template sliced_triangle<float> make_sliced(const triangle&, const std::vector<std::int64_t>&, std::int64_t);
-template sliced_triangle<double> make_sliced(const triangle&, const std::vector<std::int64_t>&, std::int64_t);
+template sliced_triangle<float> make_sliced(const sparse_rows&, const std::vector<std::int64_t>&, std::int64_t);
+template sliced_triangle<double> make_sliced(const sparse_rows&, const std::vector<std::int64_t>&,
+                                             std::int64_t);
 
 }  // namespace vouch

@@ -36,6 +36,7 @@ struct sliced_triangle {
 /// Result  lanes of a set: enough that `threads` threads have work and none more than about 8 entries, fewer
 ///         than the longest row has entries; and so many that padding stays below half of the entries, or 32.
 template <real T>
-sliced_triangle<T> make_sliced(const triangle& L, const std::vector<std::int64_t>& start, std::int64_t threads);
+sliced_triangle<T> make_sliced(const sparse_rows& L, const std::vector<std::int64_t>& start,
+                               std::int64_t threads);
 
 }  // namespace vouch

@@ -19,7 +19,7 @@ struct rows_on_cpu {
   array<std::int32_t> col;
   array<T> val;
 
-  rows_on_cpu(const device& dev, const triangle& L)
+  rows_on_cpu(const device& dev, const sparse_rows& L)
       : row_ptr(array<std::int64_t>::from(dev, L.row_ptr)),
         col(array<std::int32_t>::from(dev, L.col)),
         val(array<T>::from(dev, std::vector<T>(L.val.begin(), L.val.end()))) {}

@@ -5,7 +5,7 @@
 
 #include <vouch/core/array.hpp>
 #include <vouch/core/launch.cuh>
-#include <vouch/solve/precond/sliced.hpp>
+#include <vouch/solve/precond/sliced.cuh>
 #include <vouch/solve/precond/triangular_pair.hpp>
 
 namespace vouch {
@@ -19,38 +19,14 @@ constexpr std::int64_t many_threads = 65536;  // work for all multiprocessors
 constexpr std::int64_t bytes_a_barrier_saves = 144 * 1024;
 
 template <class T>
-struct sweep {
-  const sweep_set* sets;
-  const std::int64_t* slice_ptr;
-  const std::int32_t* col;
-  const T* val;
-};
-
-template <class T>
 struct pair_arguments {
-  sweep<T> lower, upper;
+  slices<T> lower, upper;
   std::int64_t sets;
   const std::int32_t* place;  // the matrix's number of each row
   const T* inverse;
   const T* r;
   T* z;
 };
-
-// A row's products, lane k of its lanes taking entries k, k + lanes, ..., then added in a fixed tree; the first
-// lane of a row has the sum. The whole warp comes here together.
-template <class T>
-__device__ T row_sum(const sweep<T>& side, std::int64_t slice, unsigned lanes, const T* w) {
-  const std::int64_t end = __ldg(side.slice_ptr + slice + 1);
-  T sum{};
-#pragma unroll 4
-  for (std::int64_t k = __ldg(side.slice_ptr + slice) + threadIdx.x % 32; k < end; k += 32) {
-    const std::int32_t col = __ldg(side.col + k);
-    const T val = __ldg(side.val + k);
-    if (col >= 0) sum += val * w[col];
-  }
-  for (unsigned d = lanes / 2; d > 0; d /= 2) sum += __shfl_down_sync(~0u, sum, d, static_cast<int>(lanes));
-  return sum;
-}
 
 // w := L^-1 r on the rows of one slice; those of the last set are complete with D^-1 and leave as z, because
 // nothing of L^T refers to a later set.
@@ -157,25 +133,9 @@ std::vector<Element> picked(const std::vector<Element>& all, const std::vector<s
 }
 
 template <real T>
-struct side_on_gpu {
-  std::vector<sweep_set> sets;
-  array<sweep_set> sets_there;
-  array<std::int64_t> slice_ptr;
-  array<std::int32_t> col;
-  array<T> val;
-
-  side_on_gpu(const device& dev, sliced_triangle<T> S)
-      : sets(std::move(S.sets)),
-        sets_there(array<sweep_set>::from(dev, sets)),
-        slice_ptr(array<std::int64_t>::from(dev, S.slice_ptr)),
-        col(array<std::int32_t>::from(dev, S.col)),
-        val(array<T>::from(dev, S.val)) {}
-  sweep<T> arguments() const { return {sets_there.data(), slice_ptr.data(), col.data(), val.data()}; }
-};
-
-template <real T>
-side_on_gpu<T> make_side(const device& dev, const triangle& L, const factored_matrix& F, bool one_block) {
-  const triangle renamed = renumbered(L, F.levels.rows, inverse_order(F.levels.rows), device::cpu().threads());
+slices_on_gpu<T> make_side(const device& dev, const sparse_rows& L, const factored_matrix& F, bool one_block) {
+  const sparse_rows renamed =
+      renumbered(L, F.levels.rows, inverse_order(F.levels.rows), device::cpu().threads());
   return {dev, make_sliced<T>(renamed, F.levels.start, one_block ? big_block : many_threads)};
 }
 
@@ -235,7 +195,7 @@ class pair_on_gpu final : public preconditioner<T> {
   std::int64_t rows_;
   array<std::int32_t> place_;
   array<T> inverse_;
-  side_on_gpu<T> lower_, upper_;
+  slices_on_gpu<T> lower_, upper_;
   mutable array<T> work_;
 };
 

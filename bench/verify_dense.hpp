@@ -1,0 +1,13 @@
+// bench/verify_dense.hpp -- proofs for general dense matrices: cost and sharpness.
+#pragma once
+#include <vector>
+
+#include "suite.hpp"
+
+namespace vouch::bench {
+
+/// Adds rows and a section to the results of the suite verify.
+void add_dense_proofs(const suite_options& options, const std::vector<bench_device>& devices,
+                      suite_results& all);
+
+}  // namespace vouch::bench

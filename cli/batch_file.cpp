@@ -1,0 +1,140 @@
+#include "batch_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include <vouch/core/error.hpp>
+#include <vouch/io/npz.hpp>
+#include <vouch/text/file.hpp>
+#include <vouch/text/lines.hpp>
+#include <vouch/text/number.hpp>
+
+namespace vouch::cli {
+namespace {
+
+// "dl d du b"; text that begins with # is a remark.
+void take_row(const std::string& path, std::int64_t line_number, const std::string& line, batch_file& into) {
+  const char* at = line.data();
+  const char* const end = at + std::min(line.find('#'), line.size());
+  double values[4];
+  for (int k = 0; k < 4; ++k) {
+    while (at < end && (*at == ' ' || *at == '\t')) ++at;
+    const auto column = at - line.data() + 1;
+    if (at == end)
+      throw parse_error(path, line_number, column, fmt::format("{} numbers where a row has 4", k),
+                        "a row is: dl d du b; a blank line ends a system");
+    const parsed_number<double> number = parse_real(at, end);
+    if (number.error == number_error::overflow)
+      throw parse_error(path, line_number, column, "the number overflows");
+    if (number.error == number_error::malformed)
+      throw parse_error(path, line_number, column, "this is no number");
+    values[k] = number.value;
+    at = number.end;
+  }
+  while (at < end && (*at == ' ' || *at == '\t' || *at == '\r')) ++at;
+  if (at != end) throw parse_error(path, line_number, at - line.data() + 1, "more than 4 numbers in a row");
+  into.dl.push_back(values[0]);
+  into.d.push_back(values[1]);
+  into.du.push_back(values[2]);
+  into.b.push_back(values[3]);
+}
+
+batch_file read_text(const std::string& path, input_file&& file) {
+  line_reader reader{std::move(file)};
+  batch_file batch;
+  batch.offsets = {0};
+  const auto end_system = [&] {
+    const auto rows = static_cast<std::int64_t>(batch.d.size());
+    if (rows > batch.offsets.back()) batch.offsets.push_back(rows);
+  };
+  std::string line;
+  while (reader.next_line(line)) {
+    if (is_blank(line))
+      end_system();
+    else if (!is_blank(line.substr(0, line.find('#'))))
+      take_row(path, reader.lines(), line, batch);
+  }
+  end_system();
+  batch.systems = static_cast<std::int64_t>(batch.offsets.size()) - 1;
+  return batch;
+}
+
+std::string shape_text(const npy_array& array) {
+  std::string text;
+  for (const std::int64_t length : array.shape) text += (text.empty() ? "" : " x ") + fmt::format("{}", length);
+  return text;
+}
+
+class batch_arrays {
+ public:
+  explicit batch_arrays(const std::string& path) : path_(path), arrays_(read_npz(path)) {}
+
+  const npy_array* find(std::string_view name) const {
+    const auto named = [&](const npz_array& a) { return a.name == name; };
+    const auto found = std::find_if(arrays_.begin(), arrays_.end(), named);
+    return found == arrays_.end() ? nullptr : &found->array;
+  }
+  const npy_array& need(std::string_view name) const {
+    if (const npy_array* array = find(name)) return *array;
+    throw parse_error(
+        path_, 0, 0, fmt::format("there is no array {} in it", name),
+        "a batch has the arrays dl, d, du and b, as by numpy.savez(FILE, dl=dl, d=d, du=du, b=b)");
+  }
+  batch_file batch() const {
+    const npy_array &d = need("d"), &b = need("b");
+    for (const char* name : {"dl", "du"})
+      if (need(name).shape != d.shape)
+        throw parse_error(path_, 0, 0,
+                          fmt::format("{} is {}, d is {}", name, shape_text(need(name)), shape_text(d)),
+                          "the three diagonals have one shape; dl[0] and du[n-1] are there and not used");
+    const bool shared = d.shape.size() == 1 && b.shape.size() == 2;
+    if (shared ? d.shape[0] != b.shape[1] : d.shape != b.shape)
+      throw parse_error(path_, 0, 0, fmt::format("b is {}, d is {}", shape_text(b), shape_text(d)),
+                        "a row of b has a right-hand side; d has the same shape, or that of one row");
+    batch_file all{need("dl").values, d.values, need("du").values, b.values, 0, shared, {}};
+    const std::int64_t n = b.shape.back();
+    all.systems = b.shape.size() == 2 ? b.shape[0] : n > 0 ? 1 : 0;
+    if (n == 0) all.systems = 0;
+    if (find("offsets") != nullptr) take_offsets(*find("offsets"), b, all);
+    return all;
+  }
+
+ private:
+  void take_offsets(const npy_array& offsets, const npy_array& b, batch_file& all) const {
+    const std::vector<double>& at = offsets.values;
+    const bool fits = b.shape.size() == 1 && offsets.shape.size() == 1 && at.size() > 1 && at.front() == 0 &&
+                      at.back() == static_cast<double>(b.values.size()) &&
+                      std::is_sorted(at.begin(), at.end()) &&
+                      std::all_of(at.begin(), at.end(), [](double x) { return x == std::floor(x); });
+    if (!fits)
+      throw parse_error(path_, 0, 0, "offsets do not cut b into systems",
+                        "they ascend from 0 to the length of b, which has one dimension");
+    for (const double x : at) all.offsets.push_back(static_cast<std::int64_t>(x));
+    all.systems = static_cast<std::int64_t>(at.size()) - 1;
+  }
+
+  const std::string& path_;
+  std::vector<npz_array> arrays_;
+};
+
+}  // namespace
+
+batch_shape batch_file::shape() const {
+  if (!offsets.empty()) return ragged(offsets);
+  return contiguous(static_cast<std::int64_t>(b.size()) / std::max<std::int64_t>(systems, 1), systems);
+}
+
+batch_shape batch_file::matrix_shape() const {
+  return shared ? contiguous(static_cast<std::int64_t>(d.size())) : shape();
+}
+
+batch_file read_batch(const std::string& path) {
+  input_file file(path);
+  batch_file batch = is_zip(file.peek(4)) ? batch_arrays(path).batch() : read_text(path, std::move(file));
+  if (batch.systems == 0) throw parse_error(path, 0, 0, "there is no system in the file");
+  return batch;
+}
+
+}  // namespace vouch::cli

@@ -1,0 +1,112 @@
+#include "data_radii.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <vouch/core/error.hpp>
+#include <vouch/interval/rounding.hpp>
+#include <vouch/io/decimal_radii.hpp>
+#include <vouch/io/vectors.hpp>
+
+namespace vouch::cli {
+namespace {
+
+struct radius_at {
+  std::int64_t row = 0;
+  std::int32_t col = 0;
+  double radius = 0;
+};
+
+void check_radius(const std::string& path, double radius) {
+  if (!(radius >= 0)) throw value_error(fmt::format("{}: the radius {} is negative", path, radius));
+}
+
+void add_matrix(const csr<double>& R, double factor, std::vector<radius_at>& list) {
+  for (std::int64_t i = 0; i < R.rows; ++i)
+    for (std::int64_t k = R.row_ptr[i]; k < R.row_ptr[i + 1]; ++k)
+      if (R.val[k] != 0) list.push_back({i, R.col[k], mul_up(factor, std::fabs(R.val[k]))});
+}
+
+void add_file(const device& cpu, const std::string& path, const linear_system& system,
+              std::vector<radius_at>& list) {
+  const std::variant<csr<double>, vectors> read = read_matrix(cpu, path);
+  const auto* const dense = std::get_if<vectors>(&read);
+  const std::int64_t rows = dense ? dense->rows : std::get<csr<double>>(read).rows;
+  const std::int64_t cols = dense ? dense->cols : std::get<csr<double>>(read).cols;
+  if (rows != system.rows() || cols != system.rows())
+    throw shape_error(
+        fmt::format("{}: {} by {}, but {} has {} rows", path, rows, cols, system.file, system.rows()));
+  if (!dense) {
+    const csr<double>& R = std::get<csr<double>>(read);
+    for (const double radius : R.val) check_radius(path, radius);
+    return add_matrix(R, 1, list);
+  }
+  for (std::int64_t j = 0; j < cols; ++j)
+    for (std::int64_t i = 0; i < rows; ++i) {
+      const double radius = dense->values[j * rows + i];
+      check_radius(path, radius);
+      if (radius > 0) list.push_back({i, static_cast<std::int32_t>(j), radius});
+    }
+}
+
+// Radii of the same entry added, rounded upwards.
+csr<double> summed(const device& cpu, std::int64_t n, std::vector<radius_at> list) {
+  std::stable_sort(list.begin(), list.end(), [](const radius_at& a, const radius_at& b) {
+    return a.row != b.row ? a.row < b.row : a.col < b.col;
+  });
+  std::vector<std::int64_t> row_ptr(static_cast<std::size_t>(n + 1));
+  std::vector<std::int32_t> col;
+  std::vector<double> val;
+  for (std::size_t k = 0; k < list.size(); ++k) {
+    if (k > 0 && list[k].row == list[k - 1].row && list[k].col == list[k - 1].col) {
+      val.back() = add_up(val.back(), list[k].radius);
+      continue;
+    }
+    col.push_back(list[k].col);
+    val.push_back(list[k].radius);
+    ++row_ptr[static_cast<std::size_t>(list[k].row) + 1];
+  }
+  for (std::size_t i = 1; i < row_ptr.size(); ++i) row_ptr[i] += row_ptr[i - 1];
+  return {n, n, array<std::int64_t>::from(cpu, row_ptr), array<std::int32_t>::from(cpu, col),
+          array<double>::from(cpu, val)};
+}
+
+// radii := radii plus what stands in a file of as many rows, whose one column serves all.
+void add_vectors(const std::string& path, const vectors& given, const linear_system& system,
+                 array<double>& radii) {
+  if (given.rows != system.rows() || (given.cols != system.columns && given.cols != 1))
+    throw shape_error(fmt::format("{}: {} by {}, but the right-hand side is {} by {}", path, given.rows,
+                                  given.cols, system.rows(), system.columns));
+  for (std::int64_t k = 0; k < radii.size(); ++k) {
+    const double radius = given.values[k % given.values.size()];
+    check_radius(path, radius);
+    radii[k] = add_up(radii[k], radius);
+  }
+}
+
+bool is_file(const std::string& rhs) { return rhs != "ones" && rhs != "row-sums"; }
+
+}  // namespace
+
+system_radii read_radii(const device& cpu, const verification_request& request, const linear_system& system,
+                        csr_view<const double> A) {
+  std::vector<radius_at> list;
+  if (!request.matrix_file.empty()) add_file(cpu, request.matrix_file, system, list);
+  if (request.decimal) add_matrix(read_matrix_radii(cpu, system.file), 1, list);
+  if (request.within.matrix > 0) add_matrix(copy(cpu, cpu, A), request.within.matrix, list);
+  system_radii radii{summed(cpu, system.rows(), std::move(list)), array<double>::zeros(cpu, system.b.size())};
+  if (!request.rhs_file.empty())
+    add_vectors(request.rhs_file, read_vectors(cpu, request.rhs_file), system, radii.rhs);
+  if (request.decimal && is_file(system.rhs))
+    add_vectors(system.rhs, read_vector_radii(cpu, system.rhs), system, radii.rhs);
+  for (std::int64_t k = 0; k < system.b.size() && request.within.rhs > 0; ++k)
+    radii.rhs[k] = add_up(radii.rhs[k], mul_up(request.within.rhs, std::fabs(system.b[k])));
+  return radii;
+}
+
+}  // namespace vouch::cli

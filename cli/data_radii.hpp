@@ -1,0 +1,25 @@
+// cli/data_radii.hpp -- how far the data of a system may be from what was read, entry by entry.
+#pragma once
+#include <vouch/core/array.hpp>
+#include <vouch/core/device.hpp>
+#include <vouch/sparse/csr.hpp>
+
+#include "solve_system.hpp"
+#include "verification.hpp"
+
+namespace vouch::cli {
+
+/// Of the matrix, and of the right-hand sides, column by column; on the CPU.
+struct system_radii {
+  csr<double> matrix;
+  array<double> rhs;
+};
+
+/// The sum of all that the request says: files of radii, decimal numbers as written, relative radii. A is the
+/// system's matrix.
+///
+/// Throws  what the readers throw; shape_error  a file of another shape; value_error  a negative radius
+system_radii read_radii(const device& cpu, const verification_request& request, const linear_system& system,
+                        csr_view<const double> A);
+
+}  // namespace vouch::cli

@@ -1,0 +1,69 @@
+// vouch solve on sparse matrices that are factorised.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "run_tool.hpp"
+#include "small_system.hpp"
+
+namespace vouch {
+namespace {
+
+using testing::tool_result;
+using json = nlohmann::json;
+
+// A cyclic shift with 2 on it and 1 beside it: x_(i+1) 2 + x_(i+2) = 3 has the solution of all ones.
+class tool_sparse_lu : public testing::tool_test {
+ protected:
+  static constexpr int n = 50;
+  void SetUp() override {
+    std::string text = "%%MatrixMarket matrix coordinate real general\n50 50 100\n";
+    for (int i = 0; i < n; ++i)
+      for (const int ahead : {1, 2})
+        text += std::to_string(i + 1) + " " + std::to_string((i + ahead) % n + 1) + " " +
+                std::to_string(3 - ahead) + "\n";
+    write("A.mtx", text);
+    std::string b;
+    for (int i = 0; i < n; ++i) b += "3\n";
+    write("b.txt", b);
+  }
+};
+
+TEST_F(tool_sparse_lu, is_what_auto_means_for_unsymmetric_matrices) {
+  const tool_result r = run("solve A.mtx --rhs b.txt --json -o x.txt");
+  ASSERT_EQ(r.code, 0) << r.err;
+  const json result = json::parse(r.out);
+  EXPECT_EQ(result["method"], "sparse-lu");
+  EXPECT_EQ(result["status"], "converged");
+  EXPECT_NE(run("solve A.mtx").err.find("sparse-lu (sparse, not symmetric)"), std::string::npos);
+  EXPECT_EQ(testing::numbers(content("x.txt")), std::vector<double>(n, 1.0));
+  for (const char* precision : {"double", "single"})
+    EXPECT_EQ(run(std::string("solve A.mtx --method sparse-lu --precision ") + precision).code, 0);
+}
+
+TEST_F(tool_sparse_lu, takes_dense_and_singular_matrices) {
+  write("D.mtx", "%%MatrixMarket matrix array real general\n3 3\n0\n1\n0\n0\n0\n1\n4\n0\n0\n");
+  EXPECT_EQ(json::parse(run("solve D.mtx --method sparse-lu --json").out)["method"], "sparse-lu");
+  write("S.mtx",
+        "%%MatrixMarket matrix coordinate real general\n3 3 6\n1 1 1\n1 3 2\n2 2 5\n2 1 1\n3 1 2\n3 3 4\n");
+  const tool_result r = run("solve S.mtx --json");
+  EXPECT_EQ(r.code, 1) << r.err;
+  EXPECT_EQ(json::parse(r.out)["status"], "breakdown");
+}
+
+TEST_F(tool_sparse_lu, leaves_dominant_matrices_to_sweeps) {
+  write("W.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 5\n1 1 4\n1 3 1\n2 2 4\n3 3 -4\n3 2 1\n");
+  EXPECT_EQ(json::parse(run("solve W.mtx --json").out)["method"], "gauss-seidel");
+}
+
+TEST_F(tool_sparse_lu, refuses_what_it_has_no_use_for) {
+  for (const char* option : {"--precond jacobi", "--precision mixed", "--device cuda", "--fixed-iterations 3",
+                             "--omega 1.5", "--accel anderson:2"})
+    EXPECT_EQ(run(std::string("solve A.mtx --method sparse-lu ") + option).code, 2) << option;
+  write("R.mtx", "%%MatrixMarket matrix coordinate real general\n2 3 1\n1 1 1\n");
+  EXPECT_EQ(run("solve R.mtx --method sparse-lu").code, 2);
+}
+
+}  // namespace
+}  // namespace vouch

@@ -1,0 +1,142 @@
+// Cash dividends in escrow: the share less what they are worth is what is random.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include <vouch/core/error.hpp>
+#include <vouch/price/closed_form.hpp>
+#include <vouch/price/price.hpp>
+
+#include "oracle.hpp"
+
+namespace vouch {
+namespace {
+
+contract reference(option_type type, exercise_style exercise) {
+  contract c;
+  c.plain.type = type;
+  c.exercise = exercise;
+  c.plain.spot = c.plain.strike = 100;
+  c.plain.rate = 0.05;
+  c.plain.volatility = 0.25;
+  c.plain.expiry = 1;
+  c.model = dividend_model::escrowed;
+  return c;
+}
+
+pricing_options to(double tolerance) {
+  pricing_options how;
+  how.finite_difference.tolerance = tolerance;
+  how.finite_difference.greeks = true;
+  return how;
+}
+
+TEST(escrowed_dividends, european_options_and_their_greeks) {
+  for (const option_type type : {option_type::call, option_type::put}) {
+    contract c = reference(type, exercise_style::european);
+    c.dividends = {{0.25, 2}, {0.75, 3}, {1.5, 50}, {-0.1, 50}};  // the last two have no effect
+    const double worth = 2 * std::exp(-0.05 * 0.25) + 3 * std::exp(-0.05 * 0.75);
+    plain_option rest = c.plain;
+    rest.spot -= worth;
+    const pricing p = price(c, {});
+    EXPECT_EQ(p.method, pricing_method::closed_form);
+    EXPECT_NEAR(p.value.price, european_price(rest).price, 1e-12);
+    const double h = 1e-5;
+    const auto cost = [](const contract& at) { return price(at, {}).value.price; };
+    contract up = c, down = c;
+    up.plain.spot += h;
+    down.plain.spot -= h;
+    EXPECT_NEAR(p.value.delta, (cost(up) - cost(down)) / (2 * h), 1e-8);
+    up = down = c;
+    up.plain.rate += h;
+    down.plain.rate -= h;
+    EXPECT_NEAR(p.value.rho, (cost(up) - cost(down)) / (2 * h), 1e-6);
+    const auto earlier = [&](double by) {  // everything is nearer
+      contract moved = c;
+      moved.plain.expiry -= by;
+      for (cash_dividend& d : moved.dividends) d.time -= by;
+      return cost(moved);
+    };
+    EXPECT_NEAR(p.value.theta, (earlier(h) - earlier(-h)) / (2 * h), 1e-6);
+    // By a grid as well, its rate bumped with the dividends' worth.
+    pricing_options forced = to(1e-5);
+    forced.force_finite_difference = true;
+    const valuation grid = price(c, forced).value;
+    EXPECT_NEAR(grid.price, p.value.price, 1e-5);
+    EXPECT_NEAR(grid.rho, p.value.rho, 1e-2);
+    EXPECT_NEAR(grid.theta, p.value.theta, 1e-3);
+  }
+}
+
+// A call is exercised just before a dividend or never: the better of both then, by quadrature.
+TEST(escrowed_dividends, american_call_with_one_dividend) {
+  contract c = reference(option_type::call, exercise_style::american);
+  const double t = 0.6, amount = 7, worth = amount * std::exp(-0.05 * t);
+  c.dividends = {{t, amount}};
+  const double deviation = 0.25 * std::sqrt(t), mean = (0.05 - 0.5 * 0.25 * 0.25) * t;
+  const auto then = testing::integral(-12 * deviation, 12 * deviation, 2000, [&](testing::wide x) {
+    plain_option left = c.plain;
+    left.spot = (100 - worth) * std::exp(static_cast<double>(x));
+    left.expiry = 1 - t;
+    const double best = std::max(left.spot + amount - 100, european_price(left).price);
+    return testing::normal_density((x - mean) / deviation) / deviation * best;
+  });
+  const pricing p = price(c, to(1e-4));
+  EXPECT_NEAR(p.value.price, static_cast<double>(then) * std::exp(-0.05 * t), 2e-4);
+  contract european = c;
+  european.exercise = exercise_style::european;
+  EXPECT_GT(p.value.price, price(european, {}).value.price + 0.05);
+}
+
+// A binomial tree of the random part.
+double tree(const contract& c, int steps) {
+  const plain_option& o = c.plain;
+  const double dt = o.expiry / steps, up = std::exp(o.volatility * std::sqrt(dt)),
+               growth = std::exp(o.rate * dt);
+  const double chance = (growth - 1 / up) / (up - 1 / up);
+  const auto worth = [&](double time) {
+    double sum = 0;
+    for (const cash_dividend& d : c.dividends)
+      if (d.time > time) sum += d.amount * std::exp(-o.rate * (d.time - time));
+    return sum;
+  };
+  const double random = o.spot - worth(0);
+  const auto pays = [&](int step, int ups) {
+    const double share = random * std::pow(up, 2 * ups - step) + worth(step * dt);
+    return std::max(sign_of(o.type) * (share - o.strike), 0.0);
+  };
+  std::vector<double> v;
+  for (int k = 0; k <= steps; ++k) v.push_back(pays(steps, k));
+  for (int step = steps - 1; step >= 0; --step)
+    for (int k = 0; k <= step; ++k) {
+      const auto at = static_cast<std::size_t>(k);
+      v[at] = std::max((chance * v[at + 1] + (1 - chance) * v[at]) / growth, pays(step, k));
+    }
+  return v[0];
+}
+
+TEST(escrowed_dividends, american_options_agree_with_a_tree) {
+  for (const option_type type : {option_type::call, option_type::put})
+    for (const double spot : {92.0, 108.0}) {
+      contract c = reference(type, exercise_style::american);
+      c.plain.spot = spot;
+      c.dividends = {{0.3001, 3}, {0.8001, 3}};
+      const double even = tree(c, 2000), odd = tree(c, 2001);
+      EXPECT_NEAR(price(c, to(1e-4)).value.price, 0.5 * (even + odd), 5e-3) << spot;
+    }
+}
+
+TEST(escrowed_dividends, where_they_have_no_meaning) {
+  contract c = reference(option_type::call, exercise_style::european);
+  c.dividends = {{0.5, 101 * std::exp(0.025)}};
+  EXPECT_THROW(price(c, {}), value_error);
+  c.dividends = {{0.5, 1}};
+  c.plain.barrier = barrier_kind::up_and_out;
+  c.plain.barrier_level = 130;
+  EXPECT_THROW(price(c, {}), value_error);
+}
+
+}  // namespace
+}  // namespace vouch

@@ -1,0 +1,233 @@
+#include <vouch/verify/tridiagonal_bound.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vouch/band/solve.hpp>
+#include <vouch/core/error.hpp>
+
+#include "devices.hpp"
+#include "verify/exact.hpp"
+
+namespace vouch {
+namespace {
+
+using testing::dice;
+
+// One system in host memory.
+struct system_data {
+  std::vector<double> dl, d, du, b, x;
+  bool periodic = false;
+
+  std::size_t rows() const { return d.size(); }
+
+  testing::rational_matrix matrix() const {
+    const std::size_t n = rows();
+    testing::rational_matrix M(n, std::vector<mpq_class>(n));
+    for (std::size_t i = 0; i < n; ++i) {
+      M[i][i] += d[i];
+      if (i > 0 || periodic) M[i][(i + n - 1) % n] += dl[i];
+      if (i + 1 < n || periodic) M[i][(i + 1) % n] += du[i];
+    }
+    return M;
+  }
+};
+
+// Dominant, barely so, exactly singular, oscillating, and of widely different sizes.
+system_data adversarial(dice& die, int n, int kind, bool periodic) {
+  system_data of;
+  of.periodic = periodic;
+  for (int i = 0; i < n; ++i) {
+    double l = die.number(kind == 0), u = die.number(kind == 0);
+    if (kind == 1 || kind == 2) l = -1 - die.below(3), u = -1 - die.below(3);
+    if (die.unit() < 0.1) l = 0;
+    if (n == 1 || (i == 0 && !periodic)) l = 0;
+    if (n == 1 || (i == n - 1 && !periodic)) u = 0;
+    double d = std::fabs(l) + std::fabs(u);
+    if (kind == 0) d *= 1.01 + die.unit();
+    if (kind == 2 && die.unit() < 0.2) d *= 1 + 0x1p-52 * (die.below(9) - 4);
+    if (kind == 3) d = die.number(false);
+    if (kind == 4) d = die.below(5) - 2;
+    of.dl.push_back(l);
+    of.d.push_back(die.below(4) == 0 ? -d : d);
+    of.du.push_back(u);
+    of.b.push_back(die.number(true));
+  }
+  return of;
+}
+
+void put_approximation(system_data& of, const std::optional<std::vector<mpq_class>>& exact, dice& die) {
+  of.x.clear();
+  for (std::size_t i = 0; i < of.rows(); ++i)
+    of.x.push_back(exact ? (*exact)[i].get_d() * (1 + std::ldexp(die.unit(), -die.below(60))) : of.b[i]);
+}
+
+struct outcome {
+  tridiagonal_bound bound;
+  std::vector<std::vector<double>> x, radius;
+};
+
+// Stores the systems as shape says.
+outcome bounds_of(const device& dev, const std::vector<system_data>& systems, const batch_shape& shape,
+                  const bound_options& options) {
+  const auto gathered = [&](std::vector<double> system_data::*part) {
+    std::vector<double> all(static_cast<std::size_t>(shape.extent()));
+    for (std::size_t s = 0; s < systems.size(); ++s)
+      for (std::size_t i = 0; i < systems[s].rows(); ++i)
+        all[static_cast<std::size_t>(shape.at(std::ssize(systems) > 1 ? static_cast<std::int64_t>(s) : 0,
+                                              static_cast<std::int64_t>(i)))] = (systems[s].*part)[i];
+    return array<double>::from(dev, all);
+  };
+  const auto dl = gathered(&system_data::dl), d = gathered(&system_data::d), du = gathered(&system_data::du),
+             b = gathered(&system_data::b);
+  auto x = gathered(&system_data::x);
+  array<double> radius(dev, shape.extent());
+  outcome found;
+  found.bound = bound_error(dev, {dl.data(), d.data(), du.data(), shape, systems.front().periodic},
+                            {b.data(), shape}, {x.data(), shape}, {radius.data(), shape}, options);
+  const std::vector<double> xs = x.to_vector(), radii = radius.to_vector();
+  for (std::int64_t s = 0; s < std::ssize(systems); ++s) {
+    found.x.emplace_back();
+    found.radius.emplace_back();
+    for (std::int64_t i = 0; i < shape.rows(s); ++i) {
+      found.x.back().push_back(xs[static_cast<std::size_t>(shape.at(s, i))]);
+      found.radius.back().push_back(radii[static_cast<std::size_t>(shape.at(s, i))]);
+    }
+  }
+  return found;
+}
+
+bool proves(const std::vector<double>& radius) {
+  return std::all_of(radius.begin(), radius.end(), [](double r) { return std::isfinite(r); });
+}
+
+TEST(tridiagonal_bound, contains_the_rational_solution_and_singular_matrices_never_verify) {
+  int proved = 0, singular = 0, by_factors = 0;
+  for (const device& dev : testing::devices())
+    for (int c = 0; c < testing::campaign(dev.is_cuda() ? 5000 : 20000); ++c) {
+      dice die(static_cast<std::uint64_t>(c) + 77000000);
+      const bool periodic = c % 7 == 0;
+      const int n = 1 + die.below(9);
+      std::vector<system_data> systems;
+      std::vector<std::optional<std::vector<mpq_class>>> exact;
+      std::vector<std::int64_t> offsets{0};
+      for (int s = 0; s < 5; ++s) {
+        systems.push_back(adversarial(die, c % 3 == 2 ? 1 + die.below(9) : n, die.below(5), periodic));
+        exact.push_back(testing::exact_solution(systems.back().matrix(), systems.back().b));
+        put_approximation(systems.back(), exact.back(), die);
+        offsets.push_back(offsets.back() + static_cast<std::int64_t>(systems.back().rows()));
+      }
+      const batch_shape shape = c % 3 == 0   ? contiguous(n, 5)
+                                : c % 3 == 1 ? interleaved(n, 5)
+                                             : ragged(offsets);
+      bound_options wish;
+      wish.relative = c % 4 < 2 ? 1e-14 : 0;
+      const outcome found = bounds_of(dev, systems, shape, wish);
+      std::int64_t unproved = 0;
+      for (std::size_t s = 0; s < systems.size(); ++s) {
+        const bool good = proves(found.radius[s]);
+        unproved += !good;
+        if (!exact[s]) {
+          ++singular;
+          ASSERT_FALSE(good) << "case " << c << " system " << s;
+        } else if (good) {
+          ++proved;
+          ASSERT_TRUE(testing::contains(*exact[s], found.x[s], found.radius[s])) << "case " << c << ' ' << s;
+        }
+      }
+      ASSERT_EQ(found.bound.systems_unproved, unproved) << "case " << c;
+      ASSERT_EQ(found.bound.verified, unproved == 0);
+      by_factors += found.bound.method != "h-matrix" && unproved < 5;
+    }
+  EXPECT_GT(proved, 1000);
+  EXPECT_GT(singular, 50);
+  EXPECT_GT(by_factors, 50);
+}
+
+// Long enough for every mapping of rows to threads; x is good, so that bounds are small, and the exact residual
+// of a second difference is known: the solution is a parabola of whole numbers.
+TEST(tridiagonal_bound, long_systems_in_every_layout) {
+  for (const device& dev : testing::devices())
+    for (const auto& [n, systems] : {std::pair{3000, 3}, {200, 40}, {50, 400}})
+      for (const bool side_by_side : {false, true}) {
+        const batch_shape shape = side_by_side ? interleaved(n, systems) : contiguous(n, systems);
+        std::vector<system_data> all(static_cast<std::size_t>(systems));
+        for (int s = 0; s < systems; ++s)
+          for (int i = 0; i < n; ++i) {
+            system_data& of = all[static_cast<std::size_t>(s)];
+            of.dl.push_back(-1);
+            of.d.push_back(2);
+            of.du.push_back(-1);
+            of.b.push_back(2);
+            of.x.push_back(static_cast<double>(i + 1) * (n - i) * (1 + 1e-9 * (s % 3)));
+          }
+        const outcome found = bounds_of(dev, all, shape, {});
+        ASSERT_TRUE(found.bound.verified) << found.bound.reason;
+        EXPECT_EQ(found.bound.method, "h-matrix");
+        for (std::size_t s = 0; s < all.size(); ++s)
+          for (int i = 0; i < n; ++i) {
+            const auto at = static_cast<std::size_t>(i);
+            ASSERT_GE(found.radius[s][at], std::fabs(found.x[s][at] - (i + 1.0) * (n - i)));
+            ASSERT_LE(found.radius[s][at], s % 3 == 0 ? 1e-3 : 1.0 * n);
+          }
+      }
+}
+
+TEST(tridiagonal_bound, refines_to_the_last_digits) {
+  for (const device& dev : testing::devices()) {
+    dice die(3);
+    system_data of = adversarial(die, 12, 0, false);
+    const auto exact = testing::exact_solution(of.matrix(), of.b);
+    for (const mpq_class& value : *exact) of.x.push_back(value.get_d() * (1 + 1e-5));
+    const outcome found = bounds_of(dev, {of}, contiguous(12), {{}, 4 * 0x1p-53, 10});
+    ASSERT_TRUE(found.bound.reached) << found.bound.reason;
+    EXPECT_GE(found.bound.refinements, 1);
+    EXPECT_EQ(found.bound.digits(), 15);
+    EXPECT_TRUE(testing::contains(*exact, found.x[0], found.radius[0]));
+  }
+}
+
+TEST(tridiagonal_bound, covers_uncertain_data) {
+  const device cpu = device::cpu(1);
+  for (const double middle : {3.0, 0.5}) {  // dominant, and by factors
+    system_data of{{0, 1, 1, 1}, {middle, 3, middle, 3}, {1, 1, 1, 0}, {1, 2, 3, 4}, {}, false};
+    const auto exact = testing::exact_solution(of.matrix(), of.b);
+    for (const mpq_class& value : *exact) of.x.push_back(value.get_d());
+    const double radius = 0.001;
+    const outcome found = bounds_of(cpu, {of}, contiguous(4), {{radius, radius}, 0, 0});
+    ASSERT_TRUE(found.bound.verified) << found.bound.reason;
+    dice die(9);
+    for (int c = 0; c < 200; ++c) {
+      system_data corner = of;
+      for (auto* part : {&corner.dl, &corner.d, &corner.du, &corner.b})
+        for (double& value : *part) value *= die.below(2) != 0 ? 1.00099 : 0.99901;
+      EXPECT_TRUE(
+          testing::contains(*testing::exact_solution(corner.matrix(), corner.b), found.x[0], found.radius[0]));
+    }
+  }
+}
+
+TEST(tridiagonal_bound, says_so_where_x_is_no_number) {
+  for (const device& dev : testing::devices()) {
+    system_data of{{0, -1}, {2, 2}, {-1, 0}, {1, 1}, {1, std::nan("")}, false};
+    const outcome found = bounds_of(dev, {of, of}, contiguous(2, 2), {});
+    EXPECT_FALSE(found.bound.verified);
+    EXPECT_EQ(found.bound.systems_unproved, 2);
+    EXPECT_NE(found.bound.reason.find("system 0"), std::string::npos);
+  }
+}
+
+TEST(tridiagonal_bound, shapes_must_fit) {
+  const device cpu = device::cpu(1);
+  std::vector<double> of(8, 1.0);
+  const batch_shape four = contiguous(4), two = contiguous(2, 2);
+  EXPECT_THROW(bound_error(cpu, {of.data(), of.data(), of.data(), four, false}, {of.data(), four},
+                           {of.data(), two}, {of.data(), four}),
+               shape_error);
+  EXPECT_THROW(bound_error(cpu, {of.data(), of.data(), of.data(), two, false}, {of.data(), four},
+                           {of.data(), four}, {of.data(), four}),
+               shape_error);
+}
+
+}  // namespace
+}  // namespace vouch

@@ -1,0 +1,56 @@
+// vouch/dense/complex_blas1.hpp -- vectors of rectangles of complex numbers: BLAS level 1.
+//
+// For all routines of this header:
+//
+// Shapes  as in blas1.hpp
+// Types   T is float or double.
+// Memory  On dev. What is written overlaps no other operand.
+// Result  Encloses, as rectangles: each part is what the real routine gives for the parts that make it, added
+//         up. Same bits on every device and for any number of threads, the signs of zeros apart.
+// Cost    Sums of products four times the real routine.
+// Throws  as the real routines
+#pragma once
+#include <type_traits>
+
+#include <vouch/core/device.hpp>
+#include <vouch/core/view.hpp>
+#include <vouch/interval/complex_interval.hpp>
+
+namespace vouch {
+
+/// y := x
+template <real T>
+void copy(const device& dev, view<const complex_interval<T>> x, view<complex_interval<T>> y);
+
+/// x and y change places.
+template <real T>
+void swap(const device& dev, view<complex_interval<T>> x, view<complex_interval<T>> y);
+
+/// x := alpha x, by an interval of real numbers or by a rectangle.
+template <real T>
+void scal(const device& dev, std::type_identity_t<interval<T>> alpha, view<complex_interval<T>> x);
+template <real T>
+void scal(const device& dev, std::type_identity_t<complex_interval<T>> alpha, view<complex_interval<T>> x);
+
+/// y := alpha x + y
+template <real T>
+void axpy(const device& dev, std::type_identity_t<complex_interval<T>> alpha, view<const complex_interval<T>> x,
+          view<complex_interval<T>> y);
+
+/// The sum of the x_i y_i, or of the conj(x_i) y_i.
+template <real T>
+complex_interval<T> dotu(const device& dev, view<const complex_interval<T>> x,
+                         view<const complex_interval<T>> y);
+template <real T>
+complex_interval<T> dotc(const device& dev, view<const complex_interval<T>> x,
+                         view<const complex_interval<T>> y);
+
+/// The Euclidean norm.
+template <real T>
+interval<T> nrm2(const device& dev, view<const complex_interval<T>> x);
+
+/// The sum of |real| + |imaginary|, as BLAS has it.
+template <real T>
+interval<T> asum(const device& dev, view<const complex_interval<T>> x);
+
+}  // namespace vouch

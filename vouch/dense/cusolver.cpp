@@ -1,0 +1,150 @@
+#include <dlfcn.h>
+
+#include <cstddef>
+#include <vector>
+
+#include <vouch/core/error.hpp>
+#include <vouch/dense/cusolver.hpp>
+
+namespace vouch::cusolver {
+namespace {
+
+// The 64-bit interface of cuSOLVER 11 and 12, as its manual has it; handles and parameters are opaque.
+using handle = void*;
+using create_function = int(handle*);
+using destroy_function = int(handle);
+using set_stream_function = int(handle, void* stream);
+using getrf_size_function = int(handle, void* parameters, std::int64_t m, std::int64_t n, int type,
+                                const void* a, std::int64_t lda, int compute, std::size_t* on_device,
+                                std::size_t* on_host);
+using getrf_function = int(handle, void* parameters, std::int64_t m, std::int64_t n, int type, void* a,
+                           std::int64_t lda, std::int64_t* pivots, int compute, void* work, std::size_t bytes,
+                           void* host_work, std::size_t host_bytes, int* info);
+using getrs_function = int(handle, void* parameters, int operation, std::int64_t n, std::int64_t columns,
+                           int type, const void* a, std::int64_t lda, const std::int64_t* pivots, int type_of_b,
+                           void* b, std::int64_t ldb, int* info);
+using potrf_size_function = int(handle, void* parameters, int part, std::int64_t n, int type, const void* a,
+                                std::int64_t lda, int compute, std::size_t* on_device, std::size_t* on_host);
+using potrf_function = int(handle, void* parameters, int part, std::int64_t n, int type, void* a,
+                           std::int64_t lda, int compute, void* work, std::size_t bytes, void* host_work,
+                           std::size_t host_bytes, int* info);
+using potrs_function = int(handle, void* parameters, int part, std::int64_t n, std::int64_t columns, int type,
+                           const void* a, std::int64_t lda, int type_of_b, void* b, std::int64_t ldb,
+                           int* info);
+
+constexpr int lower = 0;           // CUBLAS_FILL_MODE_LOWER
+constexpr int as_it_is = 0;        // CUBLAS_OP_N
+constexpr int transposed_way = 1;  // CUBLAS_OP_T
+template <class T>
+constexpr int type_of = sizeof(T) == 8 ? 1 : 0;  // CUDA_R_64F, CUDA_R_32F
+
+// Loaded once and for ever.
+struct library {
+  void* handle = nullptr;
+  std::string file;
+
+  library() {
+    for (const char* folder : {"", "/usr/local/cuda/lib64/"})
+      for (const char* candidate : {"libcusolver.so.12", "libcusolver.so.11"}) {
+        handle = dlopen((std::string(folder) + candidate).c_str(), RTLD_NOW | RTLD_LOCAL);
+        if (handle == nullptr) continue;
+        file = candidate;
+        return;
+      }
+  }
+};
+
+const library& the_library() {
+  static const library all;
+  return all;
+}
+
+template <class Function>
+Function* find(const char* routine) {
+  const library& from = the_library();
+  auto* const found =
+      from.handle != nullptr ? reinterpret_cast<Function*>(dlsym(from.handle, routine)) : nullptr;
+  if (found == nullptr)
+    throw no_cuda_error("direct solutions on a GPU need cuSOLVER, and there is none",
+                        "install libcusolver of CUDA 12 or 13, or take --device cpu");
+  return found;
+}
+
+void check(int status, const char* routine) {
+  if (status != 0)
+    throw device_error(std::string(routine) + ": cuSOLVER answers with status " + std::to_string(status),
+                       status);
+}
+
+std::shared_ptr<void> open_handle(const device& dev) {
+  handle made = nullptr;
+  check(find<create_function>("cusolverDnCreate")(&made), "cusolverDnCreate");
+  auto* const destroy = find<destroy_function>("cusolverDnDestroy");
+  const std::shared_ptr<void> owner(made, [destroy](void* h) { destroy(h); });
+  check(find<set_stream_function>("cusolverDnSetStream")(made, dev.stream()), "cusolverDnSetStream");
+  return owner;
+}
+
+}  // namespace
+
+bool present() { return the_library().handle != nullptr; }
+const std::string& name() { return the_library().file; }
+
+template <real T>
+factors<T>::factors(const device& dev, kind which, std::int64_t n, array<T> matrix)
+    : dev_(dev),
+      kind_(which),
+      n_(n),
+      matrix_(std::move(matrix)),
+      pivots_(dev, which == kind::lu ? n : 0),
+      info_(array<int>::zeros(dev, 1)) {
+  handle_ = open_handle(dev);  // after memory was taken, which has selected the GPU
+  factorise();
+  failed_ = info_.to_vector().front();
+}
+
+template <real T>
+void factors<T>::factorise() {
+  constexpr int type = type_of<T>;
+  std::size_t bytes = 0, host_bytes = 0;
+  if (kind_ == kind::lu)
+    check(find<getrf_size_function>("cusolverDnXgetrf_bufferSize")(
+              handle_.get(), nullptr, n_, n_, type, matrix_.data(), n_, type, &bytes, &host_bytes),
+          "cusolverDnXgetrf_bufferSize");
+  else
+    check(find<potrf_size_function>("cusolverDnXpotrf_bufferSize")(
+              handle_.get(), nullptr, lower, n_, type, matrix_.data(), n_, type, &bytes, &host_bytes),
+          "cusolverDnXpotrf_bufferSize");
+  array<std::byte> work(dev_, static_cast<std::int64_t>(bytes));
+  std::vector<std::byte> host_work(host_bytes);
+  if (kind_ == kind::lu)
+    check(find<getrf_function>("cusolverDnXgetrf")(handle_.get(), nullptr, n_, n_, type, matrix_.data(), n_,
+                                                   pivots_.data(), type, work.data(), bytes, host_work.data(),
+                                                   host_bytes, info_.data()),
+          "cusolverDnXgetrf");
+  else
+    check(find<potrf_function>("cusolverDnXpotrf")(handle_.get(), nullptr, lower, n_, type, matrix_.data(), n_,
+                                                   type, work.data(), bytes, host_work.data(), host_bytes,
+                                                   info_.data()),
+          "cusolverDnXpotrf");
+  dev_.synchronize();  // work and host_work end here
+}
+
+template <real T>
+void factors<T>::solve(bool transposed, T* x) {
+  constexpr int type = type_of<T>;
+  if (kind_ == kind::lu)
+    check(find<getrs_function>("cusolverDnXgetrs")(
+              handle_.get(), nullptr, transposed ? transposed_way : as_it_is, n_, 1, type, matrix_.data(), n_,
+              pivots_.data(), type, x, n_, info_.data()),
+          "cusolverDnXgetrs");
+  else
+    check(find<potrs_function>("cusolverDnXpotrs")(handle_.get(), nullptr, lower, n_, 1, type, matrix_.data(),
+                                                   n_, type, x, n_, info_.data()),
+          "cusolverDnXpotrs");
+}
+
+template class factors<float>;
+template class factors<double>;
+
+}  // namespace vouch::cusolver

@@ -1,0 +1,21 @@
+// vouch/io/decimal_radii.hpp -- how far the decimal numbers of files are from the doubles read for them.
+#pragma once
+#include <string>
+
+#include <vouch/core/device.hpp>
+#include <vouch/io/vectors.hpp>
+#include <vouch/sparse/csr.hpp>
+
+namespace vouch {
+
+/// A bound for each entry of the matrix that read_matrix() gives; entries that are doubles as they are written
+/// have none, and .npy files have no others.
+///
+/// Memory  The result lives on the CPU.
+/// Throws  as read_matrix(); value_error  an entry that stands in the file twice, whose sum is rounded
+csr<double> read_matrix_radii(const device& cpu, const std::string& path);
+
+/// The same for the vectors that read_vectors() gives.
+vectors read_vector_radii(const device& cpu, const std::string& path);
+
+}  // namespace vouch

@@ -1,0 +1,89 @@
+// vouch/io/plain_entry.hpp -- an entry of a coordinate file in its plain form, on CPUs and GPUs; private.
+#pragma once
+#include <cstdint>
+
+#include <vouch/io/matrix_market.hpp>
+#include <vouch/text/digits.hpp>
+
+namespace vouch {
+
+/// What the entries of a file must keep.
+struct entry_limits {
+  std::uint64_t rows = 0;
+  std::uint64_t cols = 0;
+  std::int64_t least_below = 0;  // row - col of an entry is at least this
+};
+entry_limits limits_of(const matrix_market_header& header);
+
+struct plain_entry {
+  std::uint64_t row = 0;  // from 1
+  std::uint64_t col = 0;
+  double val = 1;
+  const char* rare = nullptr;  // on a GPU: where a value stands that only a CPU rounds; val is meaningless
+};
+
+VOUCH_HOST_DEVICE inline const char* skip_blanks(const char* p) {
+  while (*p == ' ') ++p;
+  return p;
+}
+
+/// More digits may wrap around.
+VOUCH_HOST_DEVICE inline bool plain_length(std::ptrdiff_t digits) { return digits >= 1 && digits <= 18; }
+
+/// One number of the field at p, in its plain forms; nullptr where the careful parser must look.
+template <matrix_field Field>
+VOUCH_HOST_DEVICE inline const char* plain_value(const char* p, const char* end, double& value,
+                                                 [[maybe_unused]] const char*& rare) {
+  if constexpr (Field == matrix_field::integer) {
+    const bool negative = *p == '-';
+    p += negative;
+    std::uint64_t magnitude = 0;
+    const char* const stop = digits::scan(p, end, magnitude);
+    if (!plain_length(stop - p)) return nullptr;
+    const auto integer = static_cast<std::int64_t>(magnitude);
+    value = static_cast<double>(negative ? -integer : integer);
+    return stop;
+  } else {
+#if defined(__CUDA_ARCH__)
+    const digits::decimal_text number = digits::scan_decimal(p, end);
+    if (number.count == 0) return nullptr;
+    if (number.composable)
+      value = digits::composed(number);
+    else
+      rare = p;
+    return number.end;
+#else
+    const auto number = digits::scan_real(p, end);
+    value = number.value;
+    return number.error == number_error::none ? number.end : nullptr;
+#endif
+  }
+}
+
+/// Reads "ROW COL VALUE", any blanks between, from the front of a line at p. Returns the next line; nullptr
+/// where the careful parser must look, as at everything that is wrong.
+///
+/// Shapes  A line feed stands before end.
+template <matrix_field Field>
+VOUCH_HOST_DEVICE inline const char* scan_plain_entry(const char* p, const char* end,
+                                                      const entry_limits& limits, plain_entry& e) {
+  const char* const row_text = skip_blanks(p);
+  const char* q = digits::scan(row_text, end, e.row);
+  if (!plain_length(q - row_text) || *q != ' ') return nullptr;
+  const char* const col_text = skip_blanks(q);
+  q = digits::scan(col_text, end, e.col);
+  if (!plain_length(q - col_text)) return nullptr;
+  if constexpr (Field != matrix_field::pattern) {
+    if (*q != ' ') return nullptr;
+    q = plain_value<Field>(skip_blanks(q), end, e.val, e.rare);
+    if (q == nullptr) return nullptr;
+  }
+  if (*q == '\r') ++q;
+  if (*q != '\n') return nullptr;
+  // Zero wraps around to the largest number.
+  if (e.row - 1 >= limits.rows || e.col - 1 >= limits.cols) return nullptr;
+  if (static_cast<std::int64_t>(e.row) - static_cast<std::int64_t>(e.col) < limits.least_below) return nullptr;
+  return q + 1;
+}
+
+}  // namespace vouch

@@ -1,0 +1,84 @@
+// vouch/price/fd_border.hpp -- the values at the first and the last node of a grid; private.
+#pragma once
+#include <algorithm>
+#include <cmath>
+
+#include <vouch/price/contract.hpp>
+#include <vouch/price/fd_march.hpp>
+
+namespace vouch {
+
+/// Far from the strike the value is slope * S + constant, and stays so.
+struct linear {
+  double slope = 0, constant = 0;
+  double at(double s) const { return slope * s + constant; }
+};
+
+inline linear far_payoff(const plain_option& o, bool high) {
+  const bool pays = (o.type == option_type::call) == high;
+  if (!pays) return {};
+  switch (o.payoff) {
+    case payoff_kind::cash_digital:
+      return {0, o.cash};
+    case payoff_kind::asset_digital:
+      return {1, 0};
+    default:
+      return {sign_of(o.type), -sign_of(o.type) * o.strike};
+  }
+}
+
+/// One boundary node: a far-field value or the payment of a barrier.
+class border {
+ public:
+  border(const contract& c, const fd_payment& payment, double spot, bool high)
+      : spot_(spot),
+        barrier_(c.plain.barrier != barrier_kind::none && is_up(c.plain.barrier) == high),
+        may_exercise_(c.exercise == exercise_style::american),
+        high_(high),
+        exercise_(payoff_at(c.plain, spot)),
+        far_(far_payoff(c.plain, high)) {
+    far_.constant -= payment.less;
+    value_ = barrier_ ? payment.at_barrier : far_.at(spot);
+  }
+
+  double value() const { return value_; }
+  /// Time passes; returns the change of the value.
+  double step(double length, double rate, double dividend) {
+    const double before = value_;
+    far_.slope *= std::exp(-dividend * length);
+    far_.constant *= std::exp(-rate * length);
+    settle();
+    return value_ - before;
+  }
+  void fall(double amount) {
+    far_.constant -= far_.slope * amount;
+    settle();
+  }
+  /// Exercise pays for a share that is dearer than the grid's by so much.
+  void set_escrow(const plain_option& o, double worth) {
+    escrow_ = worth;
+    exercise_ = payoff_at(o, spot_ + worth);
+  }
+  void exercise(const plain_option& o) {
+    if (barrier_ || exercise_ <= value_) return;
+    far_ = far_payoff(o, high_);
+    far_.constant += far_.slope * escrow_;
+    settle();
+  }
+  /// The value below the grid, at spots down to 0.
+  double beyond(double spot) const { return barrier_ ? value_ : far_.at(spot); }
+
+ private:
+  void settle() {
+    if (barrier_) return;
+    value_ = far_.at(spot_);
+    if (may_exercise_) value_ = std::max(value_, exercise_);
+  }
+  double spot_;
+  bool barrier_, may_exercise_, high_;
+  double exercise_, escrow_ = 0;
+  linear far_;
+  double value_ = 0;
+};
+
+}  // namespace vouch

@@ -1,0 +1,111 @@
+// vouch/solve/chebyshev_steps.hpp -- Chebyshev's acceleration of a fixed-point iteration, its scalars; one text
+// for every device; private.
+#pragma once
+#include <cmath>
+#include <cstdint>
+#include <string>
+
+#include <vouch/core/types.hpp>
+
+namespace vouch {
+
+/// The iteration x -> G x + c, whose eigenvalues are taken to be real and to lie in [low, high], is replaced by
+/// x += p, p := along_change (G x + c - x) + keep p.
+///
+/// high starts low and is raised whenever the residual falls more slowly than it promises: what the steps since
+/// then have left of it tells how far the spectrum really reaches. A residual that grows instead says that the
+/// eigenvalues are elsewhere: the acceleration ends, and does not come back. Where the plain iteration reduces
+/// the residual to less than 0.3 a time it is left alone.
+///
+/// Source  Hageman, Young, Applied Iterative Methods, 1981, chapters 4 and 5.
+struct chebyshev_steps {
+  double along_change = 1;
+  double keep = 0;
+
+  bool wanted = false;
+  bool failed = false;
+  bool running = false;
+  double low = 0, high = 0;
+  std::int64_t degree = 0;     // steps since the last start
+  std::int64_t estimates = 0;  // of high
+  double start = 0;            // the residual at that start
+  double last = -1;            // the residual of the sweep before; negative: none
+  double rho = 1, sigma = 0;
+  double root = 0;   // of the rate r that high promises
+  double power = 1;  // root to the degree
+
+  /// A new run: what was learnt of the spectrum stays.
+  VOUCH_HOST_DEVICE void begin() {
+    running = false;
+    last = -1;
+    along_change = 1;
+    keep = 0;
+  }
+
+  /// After a sweep which met a residual of this norm: the coefficients of the next step.
+  VOUCH_HOST_DEVICE void take(double met) {
+    if (!wanted || failed) return;
+    if (!running) {
+      const bool slow = last >= 0 && met > 0.3 * last;
+      last = met;
+      if (slow) restart();
+      return;
+    }
+    if (degree == 0) {
+      start = met;
+    } else {
+      const double left = met / start, promised = 2 * power / (1 + power * power);
+      if (!(left <= 10) || (degree >= 20 && left > 1)) return fail();
+      const bool telling = degree >= 6 && power * power < 0.1;
+      if (telling && left * left > promised * sqrt(promised)) return raise(left, promised);
+    }
+    advance();
+  }
+
+ private:
+  VOUCH_HOST_DEVICE void fail() {
+    failed = true;
+    running = false;
+    along_change = 1;
+    keep = 0;
+  }
+
+  // Steps begin anew at the next iterate.
+  VOUCH_HOST_DEVICE void restart() {
+    running = true;
+    sigma = (high - low) / (2 - high - low);
+    const double s = sqrt(1 - sigma * sigma);
+    root = sqrt((1 - s) / (1 + s));
+    degree = 0;
+    power = 1;
+    rho = 1;
+    along_change = 2 / (2 - high - low);
+    keep = 0;
+  }
+
+  VOUCH_HOST_DEVICE void advance() {
+    ++degree;
+    power *= root;
+    rho = degree == 1 ? 1 / (1 - sigma * sigma / 2) : 1 / (1 - sigma * sigma * rho / 4);
+    along_change = rho * 2 / (2 - high - low);
+    keep = rho - 1;
+  }
+
+  // The largest eigenvalue that leaves so much of the residual.
+  VOUCH_HOST_DEVICE void raise(double left, double promised) {
+    constexpr double nearest_to_one = 1 - 1e-12;
+    const double r = root * root;
+    const double y = 0.5 * (1 + power * power) * (left + sqrt(left * left - promised * promised));
+    const double x = pow(y, 1 / static_cast<double>(degree));
+    const double found = 0.5 * (high + low + (2 - high - low) / (1 + r) * (x + r / x));
+    if (!(found > high)) return fail();
+    high = found < nearest_to_one ? found : nearest_to_one;
+    ++estimates;
+    restart();
+  }
+};
+
+/// What became of it, for the engine's name; "" where it was not wanted.
+std::string chebyshev_text(const chebyshev_steps& steps);
+
+}  // namespace vouch

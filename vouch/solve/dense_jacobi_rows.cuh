@@ -1,0 +1,254 @@
+// vouch/solve/dense_jacobi_rows.cuh -- what the threads of a block of dense_jacobi.cuh share, and those that
+// sum its rows; private.
+#pragma once
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+#include <vouch/core/relay.cuh>
+#include <vouch/solve/device_history.hpp>
+#include <vouch/solve/row_stream.cuh>
+#include <vouch/solve/sweep_progress.hpp>
+
+namespace vouch::jacobi_kernel {
+
+using namespace stream;
+
+/// Numbers that blocks exchange: the facts of a sweep and, with mixing, 2 depth products.
+inline constexpr int most_depth = 8;
+inline constexpr int most_sums = sweep_facts::count + 2 * most_depth;
+/// Threads of the kernel: those that sum, the warp that closes rows and decides, the one that fills.
+inline constexpr int first_closing = threads, first_filling = threads + 32, all_threads = threads + 64;
+
+/// A matrix by rows whose rows begin on 16 bytes and fill them, of n rows and columns.
+template <class S>
+struct aligned_rows {
+  const S* data = nullptr;
+  std::int64_t n = 0;
+  std::int64_t ld = 0;
+};
+
+template <class S, class T>
+struct task {
+  aligned_rows<S> A;
+  const T* r = nullptr;
+  const T* factor = nullptr;          // omega over the diagonal
+  T* d = nullptr;                     // the result
+  T* columns = nullptr;               // a copy of the solution for each block; nullptr: in shared memory
+  std::uint64_t* exchange = nullptr;  // words of the solution of even and of odd sweeps; zeros at the start
+  std::uint64_t* sums = nullptr;      // words of 2 x blocks x most_sums doubles; zeros at the start
+  device_mailbox* box = nullptr;
+  sweep_progress progress;
+  std::int64_t look = 512;  // iterations between two looks at the mailbox
+  int depth = 0;            // of the mixing
+  int stages = 0;
+  int resident = 0;  // the stages hold all that the block needs
+
+  __device__ std::uint64_t* exchange_of(std::uint32_t stamp) const {
+    return exchange + (stamp & 1) * A.n * relay_words<T>;
+  }
+  __device__ std::uint64_t* sums_of(std::uint32_t stamp, int block, int value) const {
+    return sums + (((stamp & 1) * gridDim.x + static_cast<unsigned>(block)) * most_sums +
+                   static_cast<unsigned>(value)) *
+                      relay_words<double>;
+  }
+};
+
+__host__ __device__ inline std::int64_t first_row(std::int64_t n, std::int64_t blocks, std::int64_t block) {
+  return n * block / blocks;
+}
+/// Rows of the block that has most.
+__host__ __device__ inline std::int64_t most_rows(std::int64_t n, std::int64_t blocks) {
+  return (n + blocks - 1) / blocks;
+}
+
+/// What a block keeps of its own rows.
+template <class T>
+struct own_rows {
+  T *r, *factor, *d;
+  // With mixing: the next iterate and its change, the same of the sweep before, the plain iterate that the
+  // mixed one replaced, and `depth` differences of each kind.
+  T *g, *change, *last_g, *last_change, *plain, *changes, *images;
+
+  static std::size_t bytes(std::int64_t rows, int depth) {
+    return (3 + (depth > 0 ? 5 + 2 * static_cast<std::size_t>(depth) : 0)) * carved_bytes<T>(rows);
+  }
+  __device__ own_rows(char*& free, std::int64_t rows, int depth) : own_rows{} {
+    r = carve<T>(free, rows);
+    factor = carve<T>(free, rows);
+    d = carve<T>(free, rows);
+    if (depth == 0) return;
+    g = carve<T>(free, rows);
+    change = carve<T>(free, rows);
+    last_g = carve<T>(free, rows);
+    last_change = carve<T>(free, rows);
+    plain = carve<T>(free, rows);
+    changes = carve<T>(free, 0);
+    free += static_cast<std::size_t>(depth) * carved_bytes<T>(rows);
+    images = carve<T>(free, 0);
+    free += static_cast<std::size_t>(depth) * carved_bytes<T>(rows);
+  }
+
+ private:
+  __device__ own_rows() {}
+};
+
+/// Bytes of dynamic shared memory.
+template <class S, class T, int Rows>
+std::size_t shared_bytes(std::int64_t n, std::int64_t blocks, int depth, int stages, bool columns_shared) {
+  return stage_ring::bytes(stages, Rows * piece_bytes) + own_rows<T>::bytes(most_rows(n, blocks), depth) +
+         (columns_shared ? carved_bytes<T>(std::int64_t{pieces_of<S>(n)} * piece_columns<S>) : 0);
+}
+
+/// The filling thread's walk over the stages of its block, sweep after sweep.
+template <class S, int Rows>
+struct filler {
+  aligned_rows<S> A;  // of the own rows
+  std::int64_t rows;
+  std::int64_t row = 0, piece = 0;
+  ring_place at{};
+
+  __device__ void fill(const stage_ring& ring) {
+    const std::int64_t column = piece * piece_columns<S>;
+    const auto width = static_cast<unsigned>(min(std::int64_t{piece_columns<S>}, A.n - column) * sizeof(S));
+    const int count = static_cast<int>(min(std::int64_t{Rows}, rows - row));
+    ring.claim(at, width * static_cast<unsigned>(count));
+    for (int i = 0; i < count; ++i)
+      ring.copy(at.slot, i * piece_bytes, A.data + (row + i) * A.ld + column, width);
+    if (++piece < pieces_of<S>(A.n)) return;
+    piece = 0;
+    row += Rows;
+    if (row >= rows) row = 0;
+  }
+};
+
+/// Groups of rows that may wait to be closed.
+inline constexpr unsigned groups_ahead = 4;
+
+/// What the threads of a block share.
+struct shared_parts {
+  double group[groups_ahead][warps][8];  // parts of the sums of a group's rows
+  std::uint64_t summed[groups_ahead];    // barriers: they are there
+  std::uint64_t closed[groups_ahead];    // they are used up
+  std::uint64_t decided;                 // the sweep is over
+  int ended;                             // not 0: no sweep follows
+  double total[most_sums];
+  double weight[most_depth];
+  double products[most_depth * most_depth];
+  int mixed;
+
+  /// One thread, before a barrier of the block.
+  __device__ void init() {
+    for (unsigned k = 0; k < groups_ahead; ++k) {
+      arrival_init(summed + k, warps);
+      arrival_init(closed + k, 1);
+    }
+    arrival_init(&decided, 1);
+    ended = 0;
+    arrival_init_fence();
+  }
+  __device__ bool is_over() const { return *static_cast<const volatile int*>(&ended) != 0; }
+};
+
+/// The threads that sum rows.
+template <class S, class T, int Rows>
+struct row_group {
+  static constexpr int lanes = lane_columns<S>;
+
+  const task<S, T>& in;
+  const stage_ring& ring;
+  shared_parts& shared;
+  own_columns<S, T> x;
+  std::int64_t rows;
+  ring_place at{};
+  unsigned turn = 0;  // groups so far
+
+  __device__ row_group(const task<S, T>& task, const stage_ring& stages, shared_parts& parts, T* columns,
+                       std::int64_t own)
+      : in(task), ring(stages), shared(parts), x(columns), rows(own) {
+    const T zeros[lanes] = {};
+    for (int p = 0; p < pieces_of<S>(in.A.n); ++p) store_lanes(zeros, x.piece(p));
+  }
+
+  __device__ void run() {
+    const bool eager = in.resident != 0 && in.depth == 0;
+    for (std::uint32_t stamp = 1;; ++stamp) {
+      for (std::int64_t begin = 0; begin < rows; begin += Rows)
+        if (!sum_group()) return;
+      if (in.resident) at = {};
+      // Many blocks that look for words in vain would slow down the memory.
+      if (!eager) await(&shared.decided, ~stamp & 1);
+      if (!receive_columns(stamp)) return;
+    }
+  }
+
+ private:
+  __device__ static int lane() { return static_cast<int>(threadIdx.x) % 32; }
+  __device__ static int warp() { return static_cast<int>(threadIdx.x) / 32; }
+
+  // The parts of this warp's columns of the sums of up to Rows rows; false where nobody will want them.
+  __device__ bool sum_group() {
+    T sum[Rows] = {};
+    const std::int64_t n = in.A.n;
+    for (int p = 0; p < pieces_of<S>(n); ++p) {
+      ring.wait(at);
+      if (std::int64_t{p} * piece_columns<S> + static_cast<int>(threadIdx.x) * lanes < n) {
+        const S* stage = reinterpret_cast<const S*>(ring.data(at.slot)) + threadIdx.x * lanes;
+        T d[lanes];
+        load_lanes(x.piece(p), d);
+#pragma unroll
+        for (int i = 0; i < Rows; ++i) {
+          T a[lanes];
+          unpack(stage + i * piece_columns<S>, a);
+#pragma unroll
+          for (int l = 0; l < lanes; ++l) sum[i] += a[l] * d[l];
+        }
+      }
+      if (!in.resident) ring.release(at.slot);
+      at.next(ring.stages());
+      if (in.resident) at.turn = 0;
+    }
+    double wide[Rows];
+#pragma unroll
+    for (int i = 0; i < Rows; ++i) wide[i] = sum[i];
+    const double mine = sum_over_warp(wide);
+    const unsigned place = turn % groups_ahead;
+    while (turn >= groups_ahead && !has_ended(shared.closed + place, ~(turn / groups_ahead) & 1))
+      if (shared.is_over()) return false;
+    if (lane() % (32 / Rows) == 0) shared.group[place][warp()][lane() / (32 / Rows)] = mine;
+    __syncwarp();
+    if (lane() == 0) arrive(shared.summed + place);
+    ++turn;
+    return true;
+  }
+
+  // The solution of a sweep, this thread's columns; false where none will come.
+  __device__ bool receive_columns(std::uint32_t stamp) {
+    constexpr int at_once = 4;  // on their way together
+    const std::uint64_t* const words = in.exchange_of(stamp);
+    const int pieces = pieces_of<S>(in.A.n);
+    for (int first = 0; first < pieces; first += at_once) {
+      T d[at_once][lanes];
+      bool there[at_once] = {};
+      bool all;
+      do {
+        all = true;
+#pragma unroll
+        for (int u = 0; u < at_once; ++u) {
+          const std::int64_t column =
+              std::int64_t{first + u} * piece_columns<S> + static_cast<int>(threadIdx.x) * lanes;
+          if (!there[u]) there[u] = column >= in.A.n || look(words + column * relay_words<T>, d[u], stamp);
+          all = there[u] && all;
+        }
+        if (!all && shared.is_over()) return false;
+      } while (!all);
+#pragma unroll
+      for (int u = 0; u < at_once; ++u)
+        if (std::int64_t{first + u} * piece_columns<S> + static_cast<int>(threadIdx.x) * lanes < in.A.n)
+          store_lanes(d[u], x.piece(first + u));
+    }
+    return !shared.is_over();
+  }
+};
+
+}  // namespace vouch::jacobi_kernel

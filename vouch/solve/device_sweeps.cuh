@@ -1,0 +1,307 @@
+// vouch/solve/device_sweeps.cuh -- sweeps that a GPU runs by itself, for whatever holds the rows: one
+// cooperative kernel from the first sweep to the last; private.
+//
+// Mapping   Rows are renumbered by sets that can be taken side by side; a warp takes a unit of a set (rows of a
+//           slice, or one dense row), units in turn to the multiprocessors. Jacobi: one set and two iterates.
+//           Gauss-Seidel: set after set, in place. Asynchronous: one set, in place.
+// Meetings  one a sweep, to exchange the norms; between sets; one for vectors, where a sweep is accelerated or
+//           symmetric; one more sweep's worth of reading where sweeps in place believe that they are done.
+// Bound     by memory where sets are large, by a meeting (about 1 us) and the latency of some loads a set where
+//           they are small; then one block does it all.
+// Bits      every sum has a fixed order and every block takes the same decision from the same numbers; the
+//           asynchronous method alone reads what others happen to have written.
+#pragma once
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+#include <vouch/core/grid_barrier.cuh>
+#include <vouch/core/types.hpp>
+#include <vouch/solve/chebyshev_steps.hpp>
+#include <vouch/solve/device_history.cuh>
+#include <vouch/solve/sweep_progress.hpp>
+
+namespace vouch::device_sweeps {
+
+inline constexpr unsigned threads = 1024;
+inline constexpr int warps = 32;
+
+/// Rows is how the matrix is kept: sets(), set(k), units(set), and
+/// residual(set, unit, r, d, s): for a lane that ends a row its number, and s = (r - A d) there; else -1.
+template <class T, class Rows>
+struct task {
+  Rows A;
+  std::int64_t n = 0;
+  const std::int32_t* place = nullptr;  // the matrix's number of each row; nullptr: the same
+  const T* r = nullptr;                 // by the matrix's numbers
+  T* result = nullptr;                  // likewise
+  T* own_r = nullptr;
+  const T* factor = nullptr;  // omega over the diagonal
+  T* d = nullptr;             // the iterate
+  T* other = nullptr;  // simultaneous: the iterate of odd sweeps; else, with vectors, the one before the sweep
+  T* step = nullptr;   // with Chebyshev's acceleration: the last one
+  chebyshev_steps* chebyshev = nullptr;
+  double* sums = nullptr;       // 2 x sweep_facts::count x blocks
+  unsigned* counter = nullptr;  // 0 at the start
+  device_mailbox* box = nullptr;
+  sweep_progress progress;
+  double target = -1;       // of the residual, squared
+  std::int64_t look = 512;  // iterations between two looks at the mailbox
+  int simultaneous = 0;
+  int forward = 1;  // the first pass
+  int symmetric = 0;
+  int vectors = 0;  // a pass over the vectors ends a sweep
+};
+
+/// Reads what other threads are writing: some value that the element has had.
+template <class T>
+struct shifting;
+template <>
+struct shifting<float> {
+  const float* at;
+  __device__ float operator[](std::int64_t i) const {
+    float value;
+    asm volatile("ld.relaxed.gpu.global.f32 %0, [%1];" : "=f"(value) : "l"(at + i) : "memory");
+    return value;
+  }
+};
+template <>
+struct shifting<double> {
+  const double* at;
+  __device__ double operator[](std::int64_t i) const {
+    double value;
+    asm volatile("ld.relaxed.gpu.global.f64 %0, [%1];" : "=d"(value) : "l"(at + i) : "memory");
+    return value;
+  }
+};
+__device__ inline void store_shifting(float* at, float value) {
+  asm volatile("st.relaxed.gpu.global.f32 [%0], %1;" ::"l"(at), "f"(value) : "memory");
+}
+__device__ inline void store_shifting(double* at, double value) {
+  asm volatile("st.relaxed.gpu.global.f64 [%0], %1;" ::"l"(at), "d"(value) : "memory");
+}
+
+/// Where all threads of all blocks meet; what was written before is everybody's to read after.
+struct meeting_point {
+  unsigned* counter;
+  unsigned number = 0;
+
+  __device__ void meet() {
+    __syncthreads();
+    if (gridDim.x == 1) return;
+    ++number;
+    if (threadIdx.x == 0) grid_barrier(counter, gridDim.x, number);
+    __syncthreads();
+  }
+};
+
+struct shared_facts {
+  double part[sweep_facts::count][warps];
+  double total[sweep_facts::count];
+  chebyshev_steps chebyshev;
+};
+
+// Facts 2 and 3 are the largest of all, the others sums.
+__device__ inline double combined(int fact, double a, double b) {
+  return fact == 2 || fact == 3 ? fmax(a, b) : a + b;
+}
+__device__ inline double over_warp(int fact, double value) {
+  for (int d = 16; d > 0; d /= 2) value = combined(fact, value, __shfl_xor_sync(~0u, value, d));
+  return value;
+}
+
+// The first Count facts of all threads, known to all of them afterwards.
+template <int Count>
+__device__ void exchange(shared_facts& shared, const double* values, double* sums, meeting_point& point) {
+  const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+#pragma unroll
+  for (int v = 0; v < Count; ++v) {
+    const double value = over_warp(v, values[v]);
+    if (lane == 0) shared.part[v][warp] = value;
+  }
+  __syncthreads();
+  // Blocks that are one meeting ahead write to the other half.
+  double* const now = sums + (point.number & 1) * (sweep_facts::count * std::int64_t{gridDim.x});
+  if (warp < Count) {
+    const double value = over_warp(warp, shared.part[warp][lane]);
+    if (lane == 0) (gridDim.x == 1 ? shared.total[warp] : now[warp * gridDim.x + blockIdx.x]) = value;
+  }
+  point.meet();
+  if (gridDim.x == 1) return;
+  if (warp < Count) {
+    double value = 0;
+    for (unsigned b = static_cast<unsigned>(lane); b < gridDim.x; b += 32)
+      value = combined(warp, value, __ldcg(now + warp * gridDim.x + b));
+    value = over_warp(warp, value);
+    if (lane == 0) shared.total[warp] = value;
+  }
+  __syncthreads();
+}
+
+__device__ inline void see_change(double* values, double moved, double value) {
+  values[1] += moved;
+  values[2] = fmax(values[2], moved);
+  values[3] = fmax(values[3], fabs(value));
+}
+
+__device__ inline std::int64_t first_unit() { return std::int64_t{threadIdx.x / 32} * gridDim.x + blockIdx.x; }
+__device__ inline std::int64_t all_warps() { return std::int64_t{warps} * gridDim.x; }
+
+/// Jacobi's sweep from one iterate to the other.
+template <class T, class Rows>
+__device__ void sweep_at_once(const task<T, Rows>& in, const T* from, T* to, T along_change, T keep,
+                              double* values) {
+  const auto set = in.A.set(0);
+  for (std::int64_t unit = first_unit(); unit < in.A.units(set); unit += all_warps()) {
+    T s;
+    const std::int64_t row = in.A.residual(set, unit, in.own_r, from, s);
+    if (row < 0) continue;
+    T move = in.factor[row] * s;
+    if (in.step != nullptr) {
+      move = keep == T{} ? along_change * move : along_change * move + keep * in.step[row];
+      in.step[row] = move;
+    }
+    const T value = from[row] + move;
+    to[row] = value;
+    values[0] += static_cast<double>(s) * static_cast<double>(s);
+    see_change(values, fabs(static_cast<double>(move)), static_cast<double>(value));
+  }
+}
+
+/// One way through the sets, in place; `first` says that this pass tells the facts.
+template <bool Racing, class T, class Rows>
+__device__ void sweep_in_place(const task<T, Rows>& in, bool forward, bool first, meeting_point& point,
+                               double* values) {
+  const std::int64_t count = in.A.sets();
+  auto next = in.A.set(forward ? 0 : count - 1);
+  for (std::int64_t k = 0; k < count; ++k) {
+    const auto set = next;
+    if (k + 1 < count) next = in.A.set(forward ? k + 1 : count - 2 - k);
+    if (k > 0) point.meet();
+    for (std::int64_t unit = first_unit(); unit < in.A.units(set); unit += all_warps()) {
+      T s;
+      std::int64_t row;
+      if constexpr (Racing)
+        row = in.A.residual(set, unit, in.own_r, shifting<T>{in.d}, s);
+      else
+        row = in.A.residual(set, unit, in.own_r, static_cast<const T*>(in.d), s);
+      if (row < 0) continue;
+      const T move = in.factor[row] * s, value = in.d[row] + move;
+      if constexpr (Racing)
+        store_shifting(in.d + row, value);
+      else
+        in.d[row] = value;
+      if (!first) continue;
+      values[0] += static_cast<double>(s) * static_cast<double>(s);
+      if (!in.vectors) see_change(values, fabs(static_cast<double>(move)), static_cast<double>(value));
+    }
+  }
+}
+
+/// After a sweep in place: how far it went, and Chebyshev's step instead where there is one.
+template <class T, class Rows>
+__device__ void end_with_vectors(const task<T, Rows>& in, bool accelerated, T along_change, T keep,
+                                 double* values) {
+  const std::int64_t all = std::int64_t{threads} * gridDim.x;
+  for (std::int64_t i = std::int64_t{blockIdx.x} * threads + threadIdx.x; i < in.n; i += all) {
+    const T before = in.other[i];
+    T value = in.d[i], move = value - before;
+    if (accelerated) {
+      move = keep == T{} ? along_change * move : along_change * move + keep * in.step[i];
+      value = before + move;
+      in.d[i] = value;
+    }
+    if (in.step != nullptr) in.step[i] = move;
+    in.other[i] = value;
+    see_change(values, fabs(static_cast<double>(move)), static_cast<double>(value));
+  }
+}
+
+/// The sum of squares of r - A d, known to all threads.
+template <class T, class Rows>
+__device__ double residual_squared(const task<T, Rows>& in, const T* d, shared_facts& shared,
+                                   meeting_point& point) {
+  double squares = 0;
+  for (std::int64_t k = 0; k < in.A.sets(); ++k) {
+    const auto set = in.A.set(k);
+    for (std::int64_t unit = first_unit(); unit < in.A.units(set); unit += all_warps()) {
+      T s;
+      if (in.A.residual(set, unit, in.own_r, d, s) >= 0)
+        squares += static_cast<double>(s) * static_cast<double>(s);
+    }
+  }
+  exchange<1>(shared, &squares, in.sums, point);
+  return shared.total[0];
+}
+
+template <bool Racing, class T, class Rows>
+__global__ void __launch_bounds__(threads, 1) sweeps(const __grid_constant__ task<T, Rows> in) {
+  __shared__ shared_facts shared;
+  meeting_point point{in.counter};
+  sweep_progress progress = in.progress;
+  const std::int64_t thread = std::int64_t{blockIdx.x} * threads + threadIdx.x;
+  const std::int64_t all = std::int64_t{threads} * gridDim.x;
+  for (std::int64_t i = thread; i < in.n; i += all) {
+    in.own_r[i] = in.r[in.place != nullptr ? in.place[i] : i];
+    in.d[i] = T{};
+    if (in.other != nullptr) in.other[i] = T{};
+  }
+  if (threadIdx.x == 0) {
+    shared.chebyshev = *in.chebyshev;
+    shared.chebyshev.begin();
+  }
+  point.meet();
+
+  const T* result = in.d;
+  for (std::int64_t iteration = 0;; ++iteration) {
+    const bool looks = (iteration + 1) % in.look == 0;
+    const bool accelerated = shared.chebyshev.running;
+    const T along_change = static_cast<T>(shared.chebyshev.along_change);
+    const T keep = static_cast<T>(shared.chebyshev.keep);
+    double values[sweep_facts::count] = {};
+    if (in.simultaneous) {
+      T* const to = iteration & 1 ? in.d : in.other;
+      sweep_at_once<T>(in, result, to, along_change, keep, values);
+      result = to;
+    } else {
+      sweep_in_place<Racing, T>(in, in.forward != 0, true, point, values);
+      if (in.symmetric) {
+        point.meet();
+        sweep_in_place<Racing, T>(in, in.forward == 0, false, point, values);
+      }
+      if (in.vectors) {
+        point.meet();
+        end_with_vectors<T>(in, accelerated, along_change, keep, values);
+      }
+    }
+    if (looks && thread == 0) values[4] = *static_cast<volatile std::int32_t*>(&in.box->stop) != 0 ? 1 : 0;
+    exchange<sweep_facts::count>(shared, values, in.sums, point);
+    const sweep_facts now{shared.total[0], shared.total[1], shared.total[2], shared.total[3], shared.total[4]};
+    cg_event event = progress.take(now, iteration);
+    double last = now.met;
+    if (event == cg_event::reached && !in.simultaneous && now.met <= progress.trigger) {
+      __syncthreads();  // the totals were read
+      last = residual_squared<T>(in, result, shared, point);
+      if (!(last <= in.target)) {
+        const double missing = now.met > 0 ? in.target * (now.met / last) : in.target;
+        progress.trigger = 0.81 * fmin(progress.trigger, missing);
+        event = iteration + 1 >= progress.limit ? cg_event::limit : cg_event::go_on;
+      }
+    }
+    if (blockIdx.x == 0 && threadIdx.x == threads - 1) {
+      tell_host(*in.box, iteration, now.met, event, looks);
+      if (event != cg_event::go_on) {
+        in.box->last_squared = last;
+        in.box->mean_change = now.change / static_cast<double>(in.n);
+      }
+    }
+    if (event != cg_event::go_on) break;
+    if (threadIdx.x == 0) shared.chebyshev.take(sqrt(now.met));
+    __syncthreads();
+  }
+  for (std::int64_t i = thread; i < in.n; i += all)
+    in.result[in.place != nullptr ? in.place[i] : i] = result[i];
+  if (thread == 0) *in.chebyshev = shared.chebyshev;
+}
+
+}  // namespace vouch::device_sweeps

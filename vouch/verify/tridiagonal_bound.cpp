@@ -1,0 +1,291 @@
+#include <vouch/verify/tridiagonal_bound.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <utility>
+
+#include <vouch/band/solve.hpp>
+#include <vouch/core/error.hpp>
+#include <vouch/verify/batch_pass.hpp>
+#include <vouch/verify/elements.hpp>
+#include <vouch/verify/pass.hpp>
+#include <vouch/verify/tridiagonal_rows.hpp>
+
+namespace vouch {
+namespace {
+
+using namespace detail;
+
+bool same_places(const batch_shape& a, const batch_shape& b) {
+  return a.n == b.n && a.systems == b.systems && a.row_stride == b.row_stride &&
+         a.system_stride == b.system_stride && a.offsets == b.offsets;
+}
+
+void check_shapes(const batch_shape& A, const batch_shape& b, const batch_shape& x, const batch_shape& radius) {
+  if (!same_places(b, x) || !same_places(x, radius))
+    throw shape_error("bound_error: b, x and radius are not stored alike");
+  if (A.n != x.n || (A.systems != x.systems && A.systems != 1) || A.offsets != x.offsets)
+    throw shape_error("bound_error: the matrices do not have the systems and rows of b");
+}
+
+// Bounds of a batch while v, x and what is proved of each system change.
+class bounded_batch {
+ public:
+  bounded_batch(const device& dev, const tridiagonal_view<const double>& A, const batch_view<const double>& b,
+                const batch_view<double>& x, const batch_view<double>& radius, const uncertainty& within)
+      : dev_(dev),
+        host_(x.shape),
+        given_(A),
+        A_(A),
+        vectors_(x.shape),
+        b_(b.data),
+        x_(x.data),
+        radius_(radius.data),
+        within_(within),
+        ratio_(dev, x.shape.systems),
+        largest_(dev, x.shape.systems) {
+    if (A.shape.systems == 1 && x.shape.systems > 1) A_.shape.system_stride = 0;
+    A_.shape.systems = x.shape.systems;
+    given_.shape = A_.shape;
+    if (!dev.is_cuda() || host_.offsets == nullptr) return;
+    offsets_ = array<std::int64_t>::from(dev, {host_.offsets, static_cast<std::size_t>(host_.systems) + 1});
+    A_.shape.offsets = vectors_.offsets = offsets_.data();
+  }
+
+  // Finds v and what it proves; the ratios are those of the present x.
+  void prove() {
+    take_ratios();
+    if (unproved().empty()) return;
+    if (!periodic_and_tiny()) {
+      solve_for_v();
+      take_ratios();
+    }
+    const std::vector<std::int64_t> left = unproved();
+    if (left.empty()) return;
+    factor(left);
+    take_ratios();
+  }
+
+  void take_ratios() {
+    const tridiagonal_ratio_body body{A_,
+                                      vectors_,
+                                      b_,
+                                      x_,
+                                      pointer(lo_),
+                                      pointer(v_),
+                                      margin_.size() > 0 ? margin_.data() : nullptr,
+                                      within_,
+                                      pointer(middle_)};
+    largest_of_systems(dev_, host_, vectors_, body, ratio_);
+  }
+
+  // Radii from the ratios, and the largest.
+  void take_radii() {
+    largest_of_systems(dev_, host_, vectors_,
+                       tridiagonal_radius_body{vectors_, ratio_.data(), x_, pointer(lo_), pointer(v_), radius_},
+                       largest_);
+    max_relative_ = worst(largest_);
+    largest_of_systems(dev_, host_, vectors_, batch_size_body{vectors_, radius_}, largest_);
+    max_absolute_ = worst(largest_);
+  }
+
+  // x + lo := x + lo + an approximation of its error, from the residual of the last ratios.
+  void improve() {
+    const std::int64_t extent = host_.extent();
+    if (middle_.size() == 0) {
+      middle_ = array<double>(dev_, extent);
+      take_ratios();
+    }
+    if (lo_.size() == 0) lo_ = array<double>::zeros(dev_, extent);
+    array<double> step(dev_, extent);
+    tridiagonal_options options;
+    options.check = false;
+    solve<double>(dev_, given_, {middle_.data(), host_}, {step.data(), host_}, options);
+    largest_of_systems(dev_, host_, vectors_, batch_improve_body{vectors_, step.data(), x_, lo_.data()},
+                       largest_);
+    take_ratios();
+    take_radii();
+  }
+
+  // What improve() changes, to be taken back.
+  std::pair<array<double>, array<double>> saved() const {
+    const std::int64_t extent = host_.extent();
+    std::pair<array<double>, array<double>> copy{array<double>(dev_, extent),
+                                                 array<double>::zeros(dev_, extent)};
+    copy_bytes(copy.first.data(), dev_, x_, dev_, static_cast<std::size_t>(extent) * sizeof(double));
+    if (lo_.size() > 0)
+      copy_bytes(copy.second.data(), dev_, lo_.data(), dev_, static_cast<std::size_t>(extent) * sizeof(double));
+    return copy;
+  }
+  void restore(std::pair<array<double>, array<double>> before) {
+    copy_bytes(x_, dev_, before.first.data(), dev_, static_cast<std::size_t>(host_.extent()) * sizeof(double));
+    lo_ = std::move(before.second);
+    take_ratios();
+    take_radii();
+  }
+
+  // Systems of which nothing is proved so far.
+  std::vector<std::int64_t> unproved() const {
+    std::vector<std::int64_t> those;
+    if (std::isfinite(worst(ratio_))) return those;
+    const std::vector<double> ratio = ratio_.to_vector();
+    for (std::size_t s = 0; s < ratio.size(); ++s)
+      if (!std::isfinite(ratio[s])) those.push_back(static_cast<std::int64_t>(s));
+    return those;
+  }
+  // About the largest ||A||_inf ||A^-1||_inf: v / min_i (<A> v)_i is at least <A>^-1 e.
+  double condition_estimate() {
+    const std::int64_t extent = host_.extent();
+    array<double> ones(dev_, extent);
+    for_elements(dev_, extent, fill_body<double>{1.0, ones.data()});
+    const array<double> zeros = array<double>::zeros(dev_, extent);
+    const double* const margin = margin_.size() > 0 ? margin_.data() : nullptr;
+    const tridiagonal_ratio_body inverse{A_,          vectors_, ones.data(), zeros.data(), nullptr,
+                                         pointer(v_), margin,   within_,     nullptr};
+    const auto largest_of = [&](const auto& body) {
+      largest_of_systems(dev_, host_, vectors_, body, largest_);
+      return worst(largest_);
+    };
+    const double size = v_.size() > 0 ? largest_of(batch_size_body{vectors_, v_.data()}) : 1;
+    return largest_of(inverse) * size * largest_of(row_weight_body{A_, vectors_});
+  }
+
+  bool factored() const { return margin_.size() > 0; }
+  double max_absolute() const { return max_absolute_; }
+  double max_relative() const { return max_relative_; }
+
+ private:
+  static const double* pointer(const array<double>& a) { return a.size() > 0 ? a.data() : nullptr; }
+  static double* pointer(array<double>& a) { return a.size() > 0 ? a.data() : nullptr; }
+
+  double worst(const array<double>& of_systems) const {
+    return largest(dev_, of_systems.size(), size_body{of_systems.data()});
+  }
+
+  // Both neighbours of a row are one unknown, or the row itself: the comparison matrix is another.
+  bool periodic_and_tiny() const {
+    if (!A_.periodic) return false;
+    for (std::int64_t s = 0; s < host_.systems; ++s)
+      if (host_.rows(s) < 3) return true;
+    return false;
+  }
+
+  // v := about <A>^-1 diag, which is D^-1 D e for a diagonal matrix.
+  void solve_for_v() {
+    const std::int64_t extent = host_.extent();
+    largest_of_systems(dev_, host_, vectors_, other_signs_body{A_, vectors_}, largest_);
+    tridiagonal_view<const double> M = given_;
+    array<double> dl, d, du;
+    if (worst(largest_) != 0 || !same_places(given_.shape, host_)) {
+      dl = array<double>::zeros(dev_, extent);
+      d = array<double>::zeros(dev_, extent);
+      du = array<double>::zeros(dev_, extent);
+      largest_of_systems(dev_, host_, vectors_,
+                         tridiagonal_comparison_body{A_, vectors_, dl.data(), d.data(), du.data()}, largest_);
+      M = {dl.data(), d.data(), du.data(), host_, given_.periodic};
+    }
+    v_ = array<double>::zeros(dev_, extent);
+    tridiagonal_options options;
+    options.check = false;
+    solve<double>(dev_, M, {M.d, host_}, {v_.data(), host_}, options);
+  }
+
+  void factor(const std::vector<std::int64_t>& systems) {
+    const std::int64_t extent = host_.extent();
+    const auto those = array<std::int64_t>::from(dev_, systems);
+    array<double> pivot = array<double>::zeros(dev_, extent);
+    if (v_.size() == 0) v_ = array<double>::zeros(dev_, extent);
+    margin_ = array<double>::zeros(dev_, host_.systems);
+    for_systems(
+        dev_, those.size(),
+        tridiagonal_lu_body{A_, vectors_, within_, those.data(), pivot.data(), v_.data(), margin_.data()});
+  }
+
+  device dev_;
+  batch_shape host_;                          // of the vectors, offsets in host memory
+  tridiagonal_view<const double> given_, A_;  // with offsets in host memory and on dev
+  batch_shape vectors_;
+  array<std::int64_t> offsets_;
+  const double* b_;
+  double* x_;
+  double* radius_;
+  uncertainty within_;
+  array<double> ratio_, largest_;  // of each system
+  array<double> v_;                // empty: ones
+  array<double> margin_;           // empty: no system is factored
+  array<double> lo_;               // empty: zero
+  array<double> middle_;           // of the residual; empty: not wanted
+  double max_absolute_ = 0, max_relative_ = 0;
+};
+
+// Refines while the bounds shrink to half at least; what made them wider is taken back.
+int refine(bounded_batch& batch, const bound_options& options) {
+  for (int k = 0; k < options.most_refinements; ++k) {
+    const double radius = batch.max_absolute(), relative = batch.max_relative();
+    if (!(options.relative > 0) || relative <= options.relative || !std::isfinite(radius)) return k;
+    auto before = batch.saved();
+    batch.improve();
+    if (!(batch.max_absolute() <= radius) && !(batch.max_relative() < relative)) {
+      batch.restore(std::move(before));
+      return k;
+    }
+    if (!(batch.max_absolute() <= radius / 2) && !(batch.max_relative() <= relative / 2)) return k + 1;
+  }
+  return options.most_refinements;
+}
+
+std::string text(const char* format, double value) {
+  char line[160];
+  std::snprintf(line, sizeof line, format, value);
+  return line;
+}
+
+void judge(const bounded_batch& batch, const bound_options& options, tridiagonal_bound& result) {
+  const std::vector<std::int64_t> left = batch.unproved();
+  result.systems_unproved = static_cast<std::int64_t>(left.size());
+  result.first_unproved.assign(left.begin(), left.begin() + std::min<std::ptrdiff_t>(100, std::ssize(left)));
+  result.max_absolute = batch.max_absolute();
+  result.max_relative = batch.max_relative();
+  result.verified = left.empty() && std::isfinite(result.max_absolute);
+  result.reached = result.verified && (options.relative == 0 || result.max_relative <= options.relative);
+  result.method = batch.factored() ? "bidiagonal factors" : "h-matrix";
+  if (!left.empty())
+    result.reason = "nothing is proved of system " + std::to_string(left.front()) +
+                    ": it is singular, too ill-conditioned, needs interchanges, or its x is no number";
+  else if (!result.verified)
+    result.reason = "a bound overflows";
+  else if (result.reached)
+    result.reason = text("every component lies within %.3g of the exact solution", result.max_absolute);
+  else
+    result.reason = text("the relative error is proved to be at most %.3g only", result.max_relative);
+}
+
+}  // namespace
+
+int tridiagonal_bound::digits() const {
+  error_bound as_one;
+  as_one.verified = verified;
+  as_one.max_relative = max_relative;
+  return as_one.digits();
+}
+
+tridiagonal_bound bound_error(const device& dev, const tridiagonal_view<const double>& A,
+                              const batch_view<const double>& b, const batch_view<double>& x,
+                              const batch_view<double>& radius, const bound_options& options) {
+  const auto begin = std::chrono::steady_clock::now();
+  check_shapes(A.shape, b.shape, x.shape, radius.shape);
+  tridiagonal_bound result;
+  bounded_batch batch(dev, A, b, x, radius, options.within);
+  batch.prove();
+  batch.take_radii();
+  result.refinements = refine(batch, options);
+  judge(batch, options, result);
+  dev.synchronize();
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  result.condition_estimate = batch.condition_estimate();
+  return result;
+}
+
+}  // namespace vouch
