@@ -235,7 +235,9 @@ void solve_as(const device& dev, const typename factored_tridiagonal<T>::storage
   if (plan == factored_plan::two_passes)
     return solve_in_two_passes<T, Symmetric>(dev, task, rows, *kept.workspace);
   if (plan == factored_plan::cluster) {
-    const std::int64_t share = ceil_div<std::int64_t>(ceil_div<std::int64_t>(rows, largest_cluster), 4) * 4;
+    // Whole pieces, behind which nothing but the last chunk may end, and whole lines.
+    constexpr std::int64_t unit = 4 * rows_a_thread;
+    const std::int64_t share = ceil_div(ceil_div<std::int64_t>(rows, largest_cluster), unit) * unit;
     const cutting cut = chunks_of(rows, std::min<std::int64_t>(share, factored_rows));
     launch(dev, "solve_factored_in_cluster",
            {systems * cut.chunks, threads, bytes, static_cast<unsigned>(cut.chunks)},
