@@ -185,6 +185,24 @@ TYPED_TEST(Factored, TheLaplacianDoesNotDecay) {
   EXPECT_EQ(factors.decay_rows(1e-9), 500);
 }
 
+// No coupling can be dropped: systems in one block, in several that work together, in two passes; symmetric
+// (the second difference) and not.
+TYPED_TEST(Factored, SolvesWhatDoesNotDecay) {
+  using T = TypeParam;
+  for (const std::int64_t n : {100, 2113, 9000, 16384, 50000})
+    for (const T upper : {T{-1}, T{-0.5}})
+      for (const device& dev : devices()) {
+        band_system<T> s = random_system<T>(n, 0, 11);
+        for (std::size_t i = 0; i < s.d.size(); ++i) {
+          s.dl[i] = i % 2 == 0 ? T{-1} : upper;
+          s.du[i] = i % 2 == 0 ? upper : T{-1};
+          s.d[i] = -(s.dl[i] + s.du[i]);
+        }
+        s.poison();
+        EXPECT_LE(backward_error(s, solved(dev, s)), 16 * unit<T>) << n << " " << upper << dev.kind();
+      }
+}
+
 TYPED_TEST(Factored, ZeroDiagonalNeedsInterchanges) {
   using T = TypeParam;
   for (const device& dev : devices()) {

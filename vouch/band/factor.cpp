@@ -194,7 +194,13 @@ void factor(const device& dev, const tridiagonal_view<const T>& A, storage_of<T>
     make_room(A, kept, stored);
     all = eliminate_all(dev, A, less, kept, each);
   }
-  if (kept.how == form::plain) kept.decay = decay_of(kept.view(), kept.rows, dropped<T>);
+  if (kept.how == form::plain) {
+    kept.decay = decay_of(kept.view(), kept.rows, dropped<T>);
+    kept.symmetric = report.matrix.symmetric;
+    const auto within = [](T v) { return std::fabs(v) <= 1; };
+    kept.bounded = std::all_of(kept.lower.begin(), kept.lower.end(), within) &&
+                   std::all_of(kept.upper.begin(), kept.upper.end(), within);
+  }
   if (A.periodic && !all.broken) all.broken = !add_border(dev, A, kept, matrices);
   report.interchanges = kept.how != form::plain;
   report.growth = all.growth;

@@ -64,9 +64,10 @@ class factored_tridiagonal {
   ///         at a time uses an object, and long systems in place cost a copy of b.
   /// Result  Same bits on every run and for any number of threads. Normwise backward stable: the residual is at
   ///         most about 8 growth() units in the last place of |A| |x|.
-  /// Cost    Waits for nothing on a GPU, which eliminates anew where factors do not decay within 544 rows.
-  ///         5 flops a row without interchanges; reads three numbers a row besides b (none to speak of for
-  ///         constant coefficients) and writes x.
+  /// Cost    5 flops a row without interchanges; reads three numbers a row besides b (none to speak of for
+  ///         constant coefficients) and writes x. Waits for nothing on a GPU, which reads two for symmetric
+  ///         matrices, everything twice where factors do not decay within 512 rows and a system is longer than
+  ///         16,896, and eliminates anew where they grow.
   /// Throws  shape_error  shapes that do not fit
   ///         value_error  a matrix that broke down
   void solve(const batch_view<const T>& b, const batch_view<T>& x) const;

@@ -1,167 +1,288 @@
+#include <cooperative_groups.h>
+
 #include <algorithm>
 
-#include <vouch/band/chunk.cuh>
+#include <vouch/band/carver.hpp>
+#include <vouch/band/factored_chunk.cuh>
 #include <vouch/band/factored_cuda.hpp>
 #include <vouch/core/launch.cuh>
 
 namespace vouch::detail {
 namespace {
 
-constexpr int threads = 128;
-constexpr int rows_of_block = threads * rows_a_thread;
-constexpr int widest_halo = 32;  // threads on either side
+constexpr int threads = factored_threads;
+constexpr int widest_halo = 512;  // rows on either side
+constexpr int largest_cluster = 8;
 
-template <real T>
-struct factored_task {
-  factor_view<T> factors;
-  batch_view<const T> b;
-  batch_view<T> x;
-  std::int64_t rhs_a_matrix;
+// How systems lie in blocks.
+struct cutting {
+  segments in;                        // every block, but where
+  std::int64_t chunks = 1, kept = 0;  // of every system, and the rows that each answers for
+  int halo = 0, reach = threads;
 };
 
-// y -> factor * y + rhs.
-template <real T>
-struct affine {
-  T factor, rhs;
-};
-
-template <real T>
-struct factored_chunk {
-  T *lower, *inverse, *upper, *f;
-  affine<T>* maps;
-
-  __device__ explicit factored_chunk(unsigned char* shared) {
-    lower = reinterpret_cast<T*>(shared);
-    inverse = lower + rows_of_block;
-    upper = inverse + rows_of_block;
-    f = upper + rows_of_block;
-    maps = reinterpret_cast<affine<T>*>(f + rows_of_block);
-  }
-};
-
-template <real T>
-constexpr std::size_t factored_bytes = sizeof(T) * (4 * rows_of_block + 2 * threads);
-
-template <real T>
-__device__ void load_factored(const factored_task<T>& task, const segments& of, const factored_chunk<T>& to,
-                              int thread) {
-  const batch_shape& shape = task.factors.shape;
-  for_rows(of, thread, threads, [&](int g, int i) {
-    const std::int64_t s = of.system + g, row = of.begin + i;
-    const std::int64_t at = shape.at(s / task.rhs_a_matrix, row < shape.n ? row : shape.n - 1);
-    const int place = g * of.threads * rows_a_thread + i;
-    copy_to_shared(to.lower + place, task.factors.lower + at);
-    copy_to_shared(to.inverse + place, task.factors.inverse + at);
-    copy_to_shared(to.upper + place, task.factors.upper + at);
-    copy_to_shared(to.f + place, task.b.data + task.b.shape.at(s, row));
-  });
-  await_rows();
+__device__ segments segments_of(const cutting& cut, const batch_shape& b, std::int64_t rows) {
+  segments of = cut.in;
+  of.system = blockIdx.x / cut.chunks * of.count;
+  const std::int64_t left = b.systems - of.system;
+  of.count = static_cast<int>(left < of.count ? left : of.count);
+  of.begin = blockIdx.x % cut.chunks * cut.kept;
+  of.end = of.begin + cut.kept < rows ? of.begin + cut.kept : rows;
+  of.begin = of.begin > cut.halo ? of.begin - cut.halo : 0;
+  of.end = of.end + cut.halo < rows ? of.end + cut.halo : rows;
+  return of;
 }
 
-// What comes into a thread's piece from the pieces before it in its segment (behind it, if upward), where
-// nothing comes into the first. A scan over the segment's threads.
-template <real T>
-__device__ T incoming(affine<T>* maps, const segments& of, const piece_place& at, affine<T> own, bool upward,
-                      int thread) {
-  const int place = upward ? of.threads - 1 - at.piece : at.piece, sign = upward ? 1 : -1;
-  maps[thread] = own;
-  __syncthreads();
-  for (int step = 1; step < of.threads; step *= 2) {
-    const bool joins = place >= step && at.segment < of.count;
-    if (joins) {
-      const affine<T> before = maps[thread + sign * step];
-      own = {own.factor * before.factor, own.factor * before.rhs + own.rhs};
-    }
-    __syncthreads();
-    maps[thread] = own;
-    __syncthreads();
-  }
-  return place > 0 && at.segment < of.count ? maps[thread + sign].rhs : T{0};
-}
-
-// A block solves its segments: y down, x up, each thread first with nothing coming in, then with what does.
-// Rows outside keep_from ... keep_to are halo. Bound by memory: three factors and b are read, x is written.
-template <real T>
+// A block solves its segments as if nothing lay beyond them, and keeps what is right. Bound by memory: three
+// factors (two if symmetric) and b are read, x is written.
+template <real T, bool Symmetric, layout Layout>
 __global__ void __launch_bounds__(threads)
-    solve_factored(factored_task<T> task, int per_block, int segment_threads, int across, std::int64_t chunks,
-                   std::int64_t kept, int halo, std::int64_t n) {
+    solve_factored(factored_task<T> task, cutting cut, std::int64_t rows) {
   const int thread = static_cast<int>(threadIdx.x);
-  const std::int64_t c = blockIdx.x % chunks;
-  segments of;
-  of.system = blockIdx.x / chunks * per_block;
-  const std::int64_t left = task.b.shape.systems - of.system;
-  of.count = static_cast<int>(left < per_block ? left : per_block);
-  of.threads = segment_threads;
-  of.across = across;
-  const std::int64_t keep_from = c * kept, keep_to = keep_from + kept < n ? keep_from + kept : n;
-  of.begin = keep_from > halo ? keep_from - halo : 0;
-  of.end = keep_to + halo < n ? keep_to + halo : n;
-  const factored_chunk<T> rows(dynamic_shared());
-  load_factored(task, of, rows, thread);
-  const piece_place at(of, thread);
-  const int end = at.first + at.count;
-
-  affine<T> down{T{1}, T{0}};
-  for (int i = at.first; i < end; ++i)
-    down = {-rows.lower[i] * down.factor, rows.inverse[i] * rows.f[i] - rows.lower[i] * down.rhs};
-  T carried = incoming(rows.maps, of, at, down, false, thread);
-  for (int i = at.first; i < end; ++i) {
-    carried = rows.inverse[i] * rows.f[i] - rows.lower[i] * carried;
-    rows.f[i] = carried;
-  }
-  affine<T> up{T{1}, T{0}};
-  for (int i = end - 1; i >= at.first; --i)
-    up = {-rows.upper[i] * up.factor, rows.f[i] - rows.upper[i] * up.rhs};
-  __syncthreads();  // maps are read no more
-  carried = incoming(rows.maps, of, at, up, true, thread);
-  for (int i = end - 1; i >= at.first; --i) {
-    carried = rows.f[i] - rows.upper[i] * carried;
-    rows.f[i] = carried;
-  }
-  __syncthreads();
-  for_rows(of, thread, threads, [&](int g, int i) {
-    const std::int64_t row = of.begin + i;
-    if (row >= keep_from && row < keep_to)
-      task.x(of.system + g, row) = rows.f[g * of.threads * rows_a_thread + i];
-  });
+  const segments of = segments_of(cut, task.b.shape, rows);
+  factored_chunk<T, Symmetric, Layout> work(dynamic_shared(), task, of, thread);
+  work.reduce(cut.reach);
+  work.fill(0, 0);
+  const std::int64_t from = blockIdx.x % cut.chunks * cut.kept;
+  work.store(task.x, from, from + cut.kept < rows ? from + cut.kept : rows);
 }
 
-int halo_of(std::int64_t decay) {
-  return static_cast<int>(ceil_div<std::int64_t>(decay, rows_a_thread)) * rows_a_thread;
+// A cluster solves one system, a block a chunk of it: the blocks tell each other their passages. Bound by
+// latency.
+template <real T, bool Symmetric>
+__global__ void __launch_bounds__(threads)
+    solve_factored_in_cluster(factored_task<T> task, cutting cut, std::int64_t rows) {
+  namespace cg = cooperative_groups;
+  __shared__ passage<T> own, all[largest_cluster];
+  const cg::cluster_group cluster = cg::this_cluster();
+  const int thread = static_cast<int>(threadIdx.x), chunks = static_cast<int>(cut.chunks);
+  const int chunk = static_cast<int>(cluster.block_rank());
+  const segments of = segments_of(cut, task.b.shape, rows);
+  factored_chunk<T, Symmetric, layout::single> work(dynamic_shared(), task, of, thread);
+  const passage<T> here = work.reduce(cut.reach);
+  if (thread == of.leaves() - 1) {
+    own.out = here.out;
+    own.out_rhs = here.out_rhs;
+  }
+  if (thread == 0) {
+    own.first_behind = here.first_behind;
+    own.first_before = here.first_before;
+    own.first_rhs = here.first_rhs;
+  }
+  cluster.sync();
+  if (thread < chunks) all[thread] = *cluster.map_shared_rank(&own, static_cast<unsigned>(thread));
+  cluster.sync();  // nobody leaves while others read
+  T before[largest_cluster], behind = 0;
+  before[0] = 0;
+  for (int c = 1; c < chunks; ++c) before[c] = all[c - 1].out * before[c - 1] + all[c - 1].out_rhs;
+  for (int c = chunks - 1; c > chunk; --c)
+    behind = all[c].first_behind * behind + all[c].first_before * before[c] + all[c].first_rhs;
+  work.fill(before[chunk], behind);
+  work.store(task.x, of.begin, of.end);
+}
+
+// Of every chunk of every system, and what comes into it.
+template <real T>
+struct passages {
+  passage<T>* of;
+  T *before, *behind;
+};
+
+// First pass. Bound by memory.
+template <real T, bool Symmetric>
+__global__ void __launch_bounds__(threads)
+    reduce_factored(factored_task<T> task, cutting cut, std::int64_t rows, passages<T> to) {
+  const int thread = static_cast<int>(threadIdx.x);
+  const segments of = segments_of(cut, task.b.shape, rows);
+  factored_chunk<T, Symmetric, layout::single> work(dynamic_shared(), task, of, thread);
+  const passage<T> here = work.reduce(cut.reach);
+  passage<T>& own = to.of[blockIdx.x];
+  if (thread == of.leaves() - 1) {
+    own.out = here.out;
+    own.out_rhs = here.out_rhs;
+  }
+  if (thread == 0) {
+    own.first_behind = here.first_behind;
+    own.first_before = here.first_before;
+    own.first_rhs = here.first_rhs;
+  }
+}
+
+constexpr int carrying_threads = 512;
+
+// x -> factor x + rhs of all threads before this one, applied to 0. A scan in `shared`, 4 numbers a thread.
+template <real T>
+__device__ T carried_into(T factor, T rhs, T* shared, int place) {
+  T* now = shared;
+  T* later = shared + 2 * carrying_threads;
+  now[place] = factor;
+  now[carrying_threads + place] = rhs;
+  __syncthreads();
+  for (int d = 1; d < carrying_threads; d *= 2) {
+    if (place >= d) {
+      rhs = factor * now[carrying_threads + place - d] + rhs;
+      factor = factor * now[place - d];
+    }
+    T* const old = now;
+    now = later;
+    later = old;
+    now[place] = factor;
+    now[carrying_threads + place] = rhs;
+    __syncthreads();
+  }
+  const T into = place > 0 ? now[carrying_threads + place - 1] : T{0};
+  __syncthreads();
+  return into;
+}
+
+// Between the passes: a block a system, each thread a run of its chunks, down and then up.
+template <real T>
+__global__ void __launch_bounds__(carrying_threads) carry_factored(std::int64_t chunks, passages<T> all) {
+  __shared__ T shared[4 * carrying_threads];
+  const int thread = static_cast<int>(threadIdx.x);
+  const passage<T>* of = all.of + blockIdx.x * chunks;
+  T *before = all.before + blockIdx.x * chunks, *behind = all.behind + blockIdx.x * chunks;
+  const std::int64_t share = (chunks + carrying_threads - 1) / carrying_threads;
+  const std::int64_t first = thread * share < chunks ? thread * share : chunks;
+  const std::int64_t last = first + share < chunks ? first + share : chunks;
+  T factor = 1, rhs = 0;
+  for (std::int64_t c = first; c < last; ++c) {
+    rhs = of[c].out * rhs + of[c].out_rhs;
+    factor = factor * of[c].out;
+  }
+  T y = carried_into(factor, rhs, shared, thread);
+  factor = 1;
+  for (std::int64_t c = first; c < last; ++c) {
+    before[c] = y;
+    y = of[c].out * y + of[c].out_rhs;
+  }
+  rhs = 0;
+  for (std::int64_t c = last - 1; c >= first; --c) {
+    rhs = of[c].first_behind * rhs + of[c].first_before * before[c] + of[c].first_rhs;
+    factor = factor * of[c].first_behind;
+  }
+  T x = carried_into(factor, rhs, shared, carrying_threads - 1 - thread);
+  for (std::int64_t c = last - 1; c >= first; --c) {
+    behind[c] = x;
+    x = of[c].first_behind * x + of[c].first_before * before[c] + of[c].first_rhs;
+  }
+}
+
+// Second pass: the same rows again. Bound by memory.
+template <real T, bool Symmetric>
+__global__ void __launch_bounds__(threads)
+    fill_factored(factored_task<T> task, cutting cut, std::int64_t rows, passages<T> from) {
+  const int thread = static_cast<int>(threadIdx.x);
+  const segments of = segments_of(cut, task.b.shape, rows);
+  const T before = from.before[blockIdx.x], behind = from.behind[blockIdx.x];
+  factored_chunk<T, Symmetric, layout::single> work(dynamic_shared(), task, of, thread);
+  work.reduce(cut.reach);
+  work.fill(before, behind);
+  work.store(task.x, of.begin, of.end);
+}
+
+int pieces_of(std::int64_t rows) { return static_cast<int>(ceil_div<std::int64_t>(rows, rows_a_thread)); }
+
+bool side_by_side(const batch_shape& b) { return b.system_stride == 1 && b.systems > 1; }
+
+template <real T>
+cutting whole_systems(const batch_shape& b, std::int64_t rows) {
+  cutting cut;
+  cut.kept = rows;
+  const int pieces = pieces_of(rows);
+  cut.in.count = threads / pieces;
+  cut.in.set_pieces(pieces);
+  if (side_by_side(b)) {
+    while ((cut.in.count & (cut.in.count - 1)) != 0) cut.in.count &= cut.in.count - 1;
+    cut.in.across = cut.in.count;
+    cut.in.set_pieces(threads / cut.in.count);
+  }
+  while ((1 << cut.in.sharing_shift) < rows / line_size<T> && cut.in.sharing_shift < 6) ++cut.in.sharing_shift;
+  return cut;
+}
+
+cutting chunks_of(std::int64_t rows, std::int64_t kept) {
+  cutting cut;
+  cut.in.set_pieces(threads);
+  cut.kept = kept;
+  cut.chunks = ceil_div(rows, kept);
+  return cut;
+}
+
+template <real T, bool Symmetric>
+void solve_in_two_passes(const device& dev, const factored_task<T>& task, std::int64_t rows,
+                         tridiagonal_workspace& workspace) {
+  const cutting cut = chunks_of(rows, factored_rows);
+  const std::int64_t systems = task.b.shape.systems, blocks = systems * cut.chunks;
+  passages<T> all{};
+  carve(dev, workspace, [&](carver& parts) {
+    parts.add(&all.of, blocks);
+    parts.add(&all.before, blocks);
+    parts.add(&all.behind, blocks);
+  });
+  const launch_shape shape{blocks, threads, factored_bytes<T>(Symmetric)};
+  launch(dev, "reduce_factored", shape, reduce_factored<T, Symmetric>, task, cut, rows, all);
+  launch(dev, "carry_factored", {systems, carrying_threads}, carry_factored<T>, cut.chunks, all);
+  launch(dev, "fill_factored", shape, fill_factored<T, Symmetric>, task, cut, rows, all);
+}
+
+template <real T, bool Symmetric>
+void solve_as(const device& dev, const typename factored_tridiagonal<T>::storage& kept,
+              const factored_task<T>& task) {
+  const std::int64_t systems = task.b.shape.systems, rows = kept.rows;
+  const std::size_t bytes = factored_bytes<T>(Symmetric);
+  const factored_plan plan = plan_of_factors(rows, kept.decay, kept.bounded);
+  if (plan == factored_plan::two_passes)
+    return solve_in_two_passes<T, Symmetric>(dev, task, rows, *kept.workspace);
+  if (plan == factored_plan::cluster) {
+    // Whole pieces, behind which nothing but the last chunk may end, and whole lines.
+    constexpr std::int64_t unit = 4 * rows_a_thread;
+    const std::int64_t share = ceil_div(ceil_div<std::int64_t>(rows, largest_cluster), unit) * unit;
+    const cutting cut = chunks_of(rows, std::min<std::int64_t>(share, factored_rows));
+    launch(dev, "solve_factored_in_cluster",
+           {systems * cut.chunks, threads, bytes, static_cast<unsigned>(cut.chunks)},
+           solve_factored_in_cluster<T, Symmetric>, task, cut, rows);
+    return;
+  }
+  const auto start = [&](const char* name, auto* kernel, const cutting& cut) {
+    launch(dev, name, {ceil_div<std::int64_t>(systems, cut.in.count) * cut.chunks, threads, bytes}, kernel,
+           task, cut, rows);
+  };
+  if (plan == factored_plan::halos) {
+    const int halo_pieces = pieces_of(kept.decay), halo = ceil_div(halo_pieces * rows_a_thread, 4) * 4;
+    cutting cut = chunks_of(rows, factored_rows - 2 * halo);
+    cut.halo = halo;
+    cut.reach = halo_pieces;
+    return start("solve_factored", solve_factored<T, Symmetric, layout::single>, cut);
+  }
+  const cutting cut = whole_systems<T>(task.b.shape, rows);
+  if (side_by_side(task.b.shape))
+    start("solve_factored", solve_factored<T, Symmetric, layout::across>, cut);
+  else
+    start("solve_factored", solve_factored<T, Symmetric, layout::in_line>, cut);
 }
 
 }  // namespace
 
-bool solves_in_place(std::int64_t rows) { return rows <= rows_of_block; }
-
-bool factors_fit_chunks(std::int64_t rows, std::int64_t decay) {
-  return solves_in_place(rows) || decay <= widest_halo * rows_a_thread;
+factored_plan plan_of_factors(std::int64_t rows, std::int64_t decay, bool bounded) {
+  if (rows <= factored_rows) return factored_plan::whole;
+  if (decay <= widest_halo) return factored_plan::halos;
+  if (!bounded) return factored_plan::none;
+  return rows <= largest_cluster * std::int64_t{factored_rows} ? factored_plan::cluster
+                                                               : factored_plan::two_passes;
 }
 
 template <real T>
-void solve_factored_cuda(const device& dev, const factor_view<T>& factors, std::int64_t rows,
-                         std::int64_t decay, const batch_view<const T>& b, const batch_view<T>& x) {
-  const std::int64_t systems = b.shape.systems;
-  const factored_task<T> task{factors, b, x, systems / factors.shape.systems};
-  if (!solves_in_place(rows)) {
-    const int halo = halo_of(decay);
-    const std::int64_t kept = rows_of_block - 2 * halo, chunks = ceil_div(rows, kept);
-    launch(dev, "solve_factored", {systems * chunks, threads, factored_bytes<T>}, solve_factored<T>, task, 1,
-           threads, 0, chunks, kept, halo, rows);
-    return;
-  }
-  const int segment = static_cast<int>(ceil_div<std::int64_t>(rows, rows_a_thread));
-  const bool across = b.shape.system_stride == 1 && systems > 1;
-  int per_block = threads / segment;
-  if (across)
-    while ((per_block & (per_block - 1)) != 0) per_block &= per_block - 1;
-  launch(dev, "solve_factored", {ceil_div<std::int64_t>(systems, per_block), threads, factored_bytes<T>},
-         solve_factored<T>, task, per_block, segment, across ? per_block : 0, std::int64_t{1}, rows, 0, rows);
+void solve_factored_cuda(const device& dev, const typename factored_tridiagonal<T>::storage& kept,
+                         const batch_view<const T>& b, const batch_view<T>& x) {
+  const factored_task<T> task{kept.view(), b, x, b.shape.systems / kept.shape.systems};
+  if (kept.symmetric) return solve_as<T, true>(dev, kept, task);
+  solve_as<T, false>(dev, kept, task);
 }
 
-template void solve_factored_cuda(const device&, const factor_view<float>&, std::int64_t, std::int64_t,
+template void solve_factored_cuda(const device&, const factored_tridiagonal<float>::storage&,
                                   const batch_view<const float>&, const batch_view<float>&);
-template void solve_factored_cuda(const device&, const factor_view<double>&, std::int64_t, std::int64_t,
+template void solve_factored_cuda(const device&, const factored_tridiagonal<double>::storage&,
                                   const batch_view<const double>&, const batch_view<double>&);
 
 }  // namespace vouch::detail

@@ -4,18 +4,23 @@
 
 namespace vouch::detail {
 
-/// True where solve_factored_cuda can work with factors whose couplings fall below the bound within decay rows:
-/// systems that fit a block, or decay that leaves a chunk most of its rows.
-bool factors_fit_chunks(std::int64_t rows, std::int64_t decay);
+/// How a GPU works with factors.
+enum class factored_plan {
+  whole,       // a system fits a block
+  halos,       // chunks of a system, each with rows beside it as far as couplings reach
+  cluster,     // a system fits a cluster of blocks that tell each other what couples them
+  two_passes,  // chunks again, reading everything twice
+  none         // couplings that grow: no way
+};
+/// For systems of so many rows whose couplings fall below the bound within decay rows; bounded: no factor
+/// exceeds 1.
+factored_plan plan_of_factors(std::int64_t rows, std::int64_t decay, bool bounded);
 
-/// Solves for all of b, with the matrices of factors (which have no offsets) and decay <= what fits. Enqueues
-/// only.
+/// Solves for all of b, with plain factors on dev that have no offsets and a plan. Enqueues only.
 ///
-/// Memory  x overlaps nothing; or is b itself, where systems fit a block.
+/// Memory  x overlaps nothing; or is b itself, unless the plan has halos.
 template <real T>
-void solve_factored_cuda(const device& dev, const factor_view<T>& factors, std::int64_t rows,
-                         std::int64_t decay, const batch_view<const T>& b, const batch_view<T>& x);
-/// True where x may be b.
-bool solves_in_place(std::int64_t rows);
+void solve_factored_cuda(const device& dev, const typename factored_tridiagonal<T>::storage& kept,
+                         const batch_view<const T>& b, const batch_view<T>& x);
 
 }  // namespace vouch::detail

@@ -26,7 +26,9 @@ struct factored_tridiagonal<T>::storage {
   // Periodic: border holds B^-1 v, the influence of the last unknown on the others, corner the numbers
   // w_first, w_last, 1 / (d - w B^-1 v) of every matrix.
   array<T> border, corner;
-  bool periodic = false;                                                                         // of `again`
+  bool symmetric = false;  // every matrix: lower[i] is upper[i-1] inverse[i] / inverse[i-1]
+  bool bounded = false;    // no element of lower and upper exceeds 1 in magnitude
+  bool periodic = false;   // of `again`
   std::shared_ptr<tridiagonal_workspace> workspace = std::make_shared<tridiagonal_workspace>();  // on a GPU
   std::int64_t decay = 0;  // decay_rows(dropped<T>)
 

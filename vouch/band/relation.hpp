@@ -46,6 +46,20 @@ VOUCH_RELATION_INLINE V unit_of() {
     return V{} + std::remove_cvref_t<decltype(V{}[0])>{1};
 }
 
+/// 1 / v within an ulp. On a GPU without the slow path of a division: NaN where v is 0 or subnormal.
+template <real T>
+VOUCH_HOST_DEVICE inline T inverse_of(T v) {
+#if defined(__CUDA_ARCH__)
+  if constexpr (sizeof(T) == sizeof(double)) {
+    double guess;  // right to 20 bits
+    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(guess) : "d"(v));
+    const double error = fma(-v, guess, 1.0);
+    return fma(guess, fma(error, error, error), guess);
+  }
+#endif
+  return T{1} / v;
+}
+
 /// One balanced row: a x_{i-1} + d x_i + c x_{i+1} = f. V is a number or a vector of them.
 template <class V>
 struct band_row {
@@ -201,7 +215,7 @@ VOUCH_HOST_DEVICE inline bool eliminate_column(T (&rows)[4][joint_columns]) {
     for (int j = Column; j < joint_columns; ++j) swap_where(larger, rows[Column][j], rows[k][j]);
   }
   const bool broken = !(magnitude_of(rows[Column][Column]) > 0);
-  const T inverse = T{1} / rows[Column][Column];
+  const T inverse = inverse_of(rows[Column][Column]);
   for (int j = Column + 1; j < joint_columns; ++j) rows[Column][j] *= inverse;
   for (int k = Column + 1; k < 4; ++k)
     for (int j = Column + 1; j < joint_columns; ++j) rows[k][j] -= rows[k][Column] * rows[Column][j];
@@ -246,8 +260,8 @@ template <real T>
 VOUCH_HOST_DEVICE inline relation<T> join_dominant(const relation<T>& before, const relation<T>& after,
                                                    joint<T>& at) {
   // inverse_v: of the row of v = x_l of the left piece, inverse_w: of w = x_f of the right one without v.
-  const T inverse_v = T{1} / before.last[1], m = after.left[0] * inverse_v;
-  const T inverse_w = T{1} / (after.first[0] - m * before.right[1]);
+  const T inverse_v = inverse_of(before.last[1]), m = after.left[0] * inverse_v;
+  const T inverse_w = inverse_of(after.first[0] - m * before.right[1]);
   const T w_rhs = (after.rhs[0] - m * before.rhs[1]) * inverse_w, w_first = -m * before.first[1] * inverse_w;
   const T w_last = after.last[0] * inverse_w;
   const T v_rhs = before.rhs[1] * inverse_v, v_first = before.first[1] * inverse_v;

@@ -138,7 +138,7 @@ tridiagonal_report solve(const device& dev, const tridiagonal_view<const T>& giv
                          const tridiagonal_options& options) {
   require_shapes(given.shape, b.shape, x.shape);
   const tridiagonal_view<const T> A = spread(given, b.shape.systems);
-  const auto systems = static_cast<std::size_t>(b.shape.systems);
+  const auto systems = static_cast<std::size_t>(options.check ? b.shape.systems : 0);
   tridiagonal_report report;
   if (options.check) report.matrix = examine(dev, given);
   const double dominance = options.check ? report.matrix.dominance : 0;
@@ -153,7 +153,8 @@ tridiagonal_report solve(const device& dev, const tridiagonal_view<const T>& giv
                   : sizeof(T) == sizeof(double) ? 1e-8
                                                 : 1e-5,
                   options.atol, std::numeric_limits<T>::epsilon() / 2};
-  if (systems > 0 && b.shape.n > 0) engine.solve(b, x, options.check ? found.eliminations.data() : nullptr);
+  if (b.shape.systems > 0 && b.shape.n > 0)
+    engine.solve(b, x, options.check ? found.eliminations.data() : nullptr);
   report.engine = engine.name();
   if (!options.check) {
     report.status = solve_status::stopped;

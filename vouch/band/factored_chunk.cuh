@@ -1,0 +1,204 @@
+// vouch/band/factored_chunk.cuh -- rows of prefactored systems in shared memory, solved by a block; private.
+//
+// Segments and pieces are those of chunk.cuh. Whatever comes into a piece, y from before it and x from behind
+// it, enters its answer linearly: every thread sweeps its rows once with nothing coming in and once with one,
+// scans over the segment's threads tell what does come in from what comes into the segment, and a last sweep
+// fills in. Symmetric matrices take z = L^-1 b instead of y = D^-1 z, with the factors `upper` for both sweeps:
+// one array less to read.
+#pragma once
+#include <vouch/band/chunk.cuh>
+#include <vouch/band/factored.hpp>
+
+namespace vouch::detail {
+
+template <real T>
+struct factored_task {
+  factor_view<T> factors;
+  batch_view<const T> b;
+  batch_view<T> x;
+  std::int64_t rhs_a_matrix;
+};
+
+constexpr int factored_threads = 192;
+constexpr int factored_rows = factored_threads * rows_a_thread;
+
+/// What a segment makes of what comes into it, from before (y, z if symmetric) and from behind (x): what leaves
+/// it behind is out * before + out_rhs, its first unknown first_behind * behind + first_before * before +
+/// first_rhs.
+template <real T>
+struct passage {
+  T out, out_rhs, first_behind, first_before, first_rhs;
+};
+
+template <real T>
+constexpr std::size_t factored_bytes(bool symmetric) {
+  return sizeof(T) * factored_threads * ((symmetric ? 3 : 4) * rows_a_thread + 6);
+}
+
+template <real T, bool Symmetric, layout Layout>
+class factored_chunk {
+ public:
+  __device__ factored_chunk(unsigned char* shared, const factored_task<T>& task, const segments& of, int thread)
+      : of_(of), place_(piece_place::of<Layout>(of, thread, true)), step_(of.step<Layout>()), thread_(thread) {
+    inverse_ = reinterpret_cast<T*>(shared);
+    load_factor(task, inverse_, task.factors.inverse);
+    load_factor(task, inverse_ + factored_rows, task.factors.upper);
+    if constexpr (!Symmetric) load_factor(task, inverse_ + 3 * factored_rows, task.factors.lower);
+    load_rows(inverse_ + 2 * factored_rows, task.b.data + task.b.shape.at(of.system, of.begin), task.b.shape);
+    if (Symmetric && place_.count > 0 && place_.piece == 0 && of.begin > 0)
+      before_ = task.factors.upper[factor_at(task, of.system + place_.segment, of.begin - 1)];
+    await_copies_to_shared();
+    __syncthreads();
+    const int left = of.rows() - place_.piece * rows_a_thread;
+    if (place_.count == 0 || left >= rows_a_thread) return;
+    for (int k = left; k < rows_a_thread; ++k) {
+      inverse(k) = upper(k) = f(k) = 0;
+      if constexpr (!Symmetric) lower(k) = 0;
+    }
+  }
+
+  /// All sweeps but the last. What comes in from more than `reach` pieces away does not count.
+  __device__ passage<T> reduce(int reach) {
+    T out = 1, out_rhs = 0, behind = 1, from_before = 0, rhs = 0;
+    if (place_.count > 0) {
+      T factor = Symmetric ? (place_.piece > 0 ? upper(-1) : before_) : T{0};
+#pragma unroll
+      for (int k = 0; k < rows_a_thread; ++k) {
+        const T scale = inverse(k), source = f(k), next = upper(k);
+        if constexpr (!Symmetric) factor = lower(k);
+        out_rhs = (Symmetric ? source : scale * source) - factor * out_rhs;
+        out = -factor * out;
+        f(k) = Symmetric ? scale * out_rhs : out_rhs;
+        inverse(k) = Symmetric ? scale * out : out;
+        factor = next;
+      }
+#pragma unroll
+      for (int k = rows_a_thread - 1; k >= 0; --k) {
+        const T factor_up = upper(k);
+        rhs = f(k) - factor_up * rhs;
+        from_before = inverse(k) - factor_up * from_before;
+        behind = -factor_up * behind;
+      }
+    }
+    return scan(reach, {out, out_rhs, behind, from_before, rhs});
+  }
+
+  /// The unknowns into f: what comes into the segment is known now.
+  __device__ void fill(T before, T behind) const {
+    const T in = in_factor_ * before + in_rhs_;
+    T x = behind_factor_ * behind + behind_before_ * before + behind_rhs_;
+    if (place_.count > 0) {
+      T y = f(rows_a_thread - 1), p = inverse(rows_a_thread - 1), u = upper(rows_a_thread - 1);
+#pragma unroll
+      for (int k = rows_a_thread - 1; k >= 0; --k) {
+        const int ahead = k > 0 ? k - 1 : 0;
+        const T y_ahead = f(ahead), p_ahead = inverse(ahead), u_ahead = upper(ahead);
+        x = y + p * in - u * x;
+        f(k) = x;
+        y = y_ahead;
+        p = p_ahead;
+        u = u_ahead;
+      }
+    }
+    __syncthreads();
+  }
+  /// Writes rows keep_from to keep_to - 1 of what fill() has found.
+  __device__ void store(const batch_view<T>& x, std::int64_t keep_from, std::int64_t keep_to) const {
+    store_rows<Layout, factored_threads>(x, of_, inverse_ + 2 * factored_rows, thread_, keep_from, keep_to);
+  }
+
+ private:
+  __device__ T& inverse(int k) const { return inverse_[place_.first + k * step_]; }
+  __device__ T& upper(int k) const { return inverse_[factored_rows + place_.first + k * step_]; }
+  __device__ T& f(int k) const { return inverse_[2 * factored_rows + place_.first + k * step_]; }
+  __device__ T& lower(int k) const { return inverse_[3 * factored_rows + place_.first + k * step_]; }
+
+  __device__ static std::int64_t factor_at(const factored_task<T>& task, std::int64_t system,
+                                           std::int64_t row) {
+    const batch_shape& shape = task.factors.shape;
+    return shape.at(system / task.rhs_a_matrix, row < shape.n ? row : shape.n - 1);
+  }
+
+  __device__ void load_rows(T* to, const T* from, const batch_shape& shape) const {
+    load_arrays<Layout, factored_threads, factored_rows, 1>(
+        of_, to, {{from, shape.row_stride, shape.system_stride}}, thread_);
+  }
+
+  // Constant coefficients store their first rows alone, the last of which goes on.
+  __device__ void load_factor(const factored_task<T>& task, T* to, const T* from) const {
+    batch_shape shape = task.factors.shape;
+    const std::int64_t m = of_.system / task.rhs_a_matrix;
+    const bool one_matrix = (of_.system + of_.count - 1) / task.rhs_a_matrix == m;
+    if (of_.end <= shape.n && (one_matrix || task.rhs_a_matrix == 1)) {
+      const T* const first = from + shape.at(m, of_.begin);
+      if (one_matrix) shape.system_stride = 0;
+      return load_rows(to, first, shape);
+    }
+    const int rows = of_.rows();
+    for (int e = thread_; e < rows * of_.count; e += factored_threads)
+      to[e / rows * of_.width<Layout>() + e % rows * step_] =
+          from[factor_at(task, of_.system + e / rows, of_.begin + e % rows)];
+  }
+
+  // Scans over the pieces: what comes into each from before, then what comes into it from behind.
+  __device__ passage<T> scan(int reach, passage<T> own) {
+    const int pieces = of_.leaves(), step = step_, piece = place_.piece;
+    T* now = inverse_ + (Symmetric ? 3 : 4) * factored_rows;
+    T* later = now + 3 * factored_threads;
+    const auto put = [&](T p, T q, T r) {
+      now[thread_] = p;
+      now[factored_threads + thread_] = q;
+      now[2 * factored_threads + thread_] = r;
+      __syncthreads();
+    };
+    const auto turn = [&] {
+      T* const old = now;
+      now = later;
+      later = old;
+    };
+    const bool in_tree = place_.count > 0;
+    put(own.out, own.out_rhs, 0);
+    for (int d = 1; d < pieces && d <= reach; d *= 2) {
+      if (in_tree && piece >= d) {
+        const int from = thread_ - d * step;
+        own.out_rhs = own.out * now[factored_threads + from] + own.out_rhs;
+        own.out = own.out * now[from];
+      }
+      turn();
+      put(own.out, own.out_rhs, 0);
+    }
+    if (in_tree && piece > 0) {
+      in_factor_ = now[thread_ - step];
+      in_rhs_ = now[factored_threads + thread_ - step];
+    }
+    own.first_rhs = own.first_rhs + own.first_before * in_rhs_;
+    own.first_before = own.first_before * in_factor_;
+    turn();
+    put(own.first_behind, own.first_rhs, own.first_before);
+    for (int d = 1; d < pieces && d <= reach; d *= 2) {
+      if (in_tree && piece + d < pieces) {
+        const int from = thread_ + d * step;
+        own.first_rhs = own.first_rhs + own.first_behind * now[factored_threads + from];
+        own.first_before = own.first_before + own.first_behind * now[2 * factored_threads + from];
+        own.first_behind = own.first_behind * now[from];
+      }
+      turn();
+      put(own.first_behind, own.first_rhs, own.first_before);
+    }
+    if (in_tree && piece + 1 < pieces) {
+      behind_factor_ = now[thread_ + step];
+      behind_rhs_ = now[factored_threads + thread_ + step];
+      behind_before_ = now[2 * factored_threads + thread_ + step];
+    }
+    return own;
+  }
+
+  const segments& of_;
+  piece_place place_;
+  int step_, thread_;
+  T* inverse_;    // then upper, b and, unless symmetric, lower
+  T before_ = 0;  // symmetric: the factor of the row before the segment
+  T in_factor_ = 1, in_rhs_ = 0, behind_factor_ = 1, behind_rhs_ = 0, behind_before_ = 0;
+};
+
+}  // namespace vouch::detail
