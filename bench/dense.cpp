@@ -46,6 +46,15 @@ void flops_row(const device& dev, const std::string& name, double n, const Body&
   std::printf("%-44s %9.3f ms  %9.1f GFLOP/s\n", name.c_str(), seconds * 1e3, 2e-9 * n * n * n / seconds);
 }
 
+// Products of digits of 8 bits at the peak of INT8 tensor cores: for numbers of (-1, 1) 9 digits of doubles, 5
+// of floats; for each bound of intervals as many products of parts as signs meet.
+template <class TA, class TB>
+double exact_floor(double n) {
+  constexpr double peak = 1.979e15, digits = sizeof(bound_of<TA>) == 8 ? 9 : 5;
+  constexpr int parts = is_interval<TA> && is_interval<TB> ? 8 : is_interval<TA> || is_interval<TB> ? 4 : 1;
+  return parts * digits * digits * 2 * n * n * n / peak;
+}
+
 // Entries around random numbers of (-1, 1), with a relative radius of 1e-3.
 template <class E>
 matrix<E> random_matrix(const device& dev, std::int64_t m, std::int64_t n, std::uint64_t seed) {
@@ -110,6 +119,7 @@ void measure_products(const device& dev, const std::string& name, std::int64_t n
       };
       flops_row(dev, "gemm " + name + ", fast", size, [&] { in(gemm_mode::fast); });
       flops_row(dev, "gemm " + name + ", exact", size, [&] { in(gemm_mode::exact); });
+      if (dev.is_cuda()) std::printf("%58s floor %9.3f ms\n", "", 1e3 * exact_floor<TA, TB>(size));
     }
   if constexpr (std::same_as<TB, TC>) {
     flops_row(dev, "symm " + name, size,

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include <vouch/core/config.hpp>
 #include <vouch/price/closed_form.hpp>
@@ -14,6 +15,7 @@
 #include <vouch/price/finite_difference.hpp>
 
 #include "plain_scheme.hpp"
+#include "price_plots.hpp"
 
 namespace vouch::bench {
 namespace {
@@ -127,6 +129,7 @@ class runner {
                     {"error of gamma"},
                     {"published CPU"},
                     {"published GPU"}}};
+  std::map<std::string, std::vector<price_point>> points;  // of each case
   text_table phases{"The published scheme, phase by phase, one core",
                     {{"case", true},
                      {"precision", true},
@@ -164,6 +167,7 @@ class runner {
            const std::string& scheme, const cell& c) {
     if (std::isnan(c.seconds)) return;
     const bool stepping = scheme != "exponential";
+    points[g.name].push_back({fmt::format("{}, {}, {}", scheme, precision, device), c.seconds, c.error});
     const auto published = [](double seconds) { return seconds > 0 ? seconds_text(seconds) : "-"; };
     table.add({g.name, device, scheme, precision, seconds_text(c.seconds),
                stepping ? seconds_text(c.seconds / static_cast<double>(g.steps)) : "-", small_text(c.error),
@@ -301,7 +305,10 @@ suite_results run_crank_nicolson_suite(const suite_options& options) {
       "exponential scheme are of its kernels.");
   std::vector<text_table> tables{run.table, run.phases};
   if (!options.stop()) tables.push_back(orders(all));
-  all.sections.push_back({"Steps in time", {}, std::move(tables), {}});
+  std::vector<figure> figures;
+  for (const auto& [name, points] : run.points)
+    figures.push_back(error_figure(name, "time in seconds", points));
+  all.sections.push_back({"Steps in time", {}, std::move(tables), std::move(figures)});
   all.sections.push_back({"Bars", {bars_text(all.rows)}, {bars_table(all.rows)}, {}});
   all.interrupted = options.stop();
   return all;

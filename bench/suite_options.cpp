@@ -14,6 +14,7 @@
 #include <vouch/text/file.hpp>
 
 #include "options_peer.hpp"
+#include "price_plots.hpp"
 #include "suite_crank_nicolson.hpp"
 
 namespace vouch::bench {
@@ -59,6 +60,9 @@ double largest_error(const std::vector<batch_option>& options, const std::vector
   return worst;
 }
 
+// The name without the grid.
+std::string method_of(const std::string& name) { return name.substr(0, name.find_first_of("0123456789")); }
+
 class runner {
  public:
   runner(const suite_options& options, suite_results& results) : options_(options), results_(results) {}
@@ -79,6 +83,7 @@ class runner {
     const double rate = static_cast<double>(options.size()) / best, error = largest_error(options, values, 500);
     table.add({name, d.label, fmt::format("{}", options.size()), seconds_text(best),
                fmt::format("{:.3g}", rate), small_text(error)});
+    points.push_back({fmt::format("{} on {}", method_of(name), d.label), rate, error});
     bench_row row{name, d.label, "double", "options_per_second", rate, "1/s", {}, {}, {}, {}, {}};
     if (floor > 0) {
       row.floor = floor;
@@ -92,6 +97,7 @@ class runner {
     results_.rows.push_back({name, d.label, "double", "largest_error", error, "1", {}, {}, {}, {}, {}});
   }
 
+  std::vector<price_point> points;
   text_table table{
       "Options a second",
       {{"method", true}, {"device", true}, {"options"}, {"time"}, {"options a second"}, {"largest error"}}};
@@ -187,7 +193,11 @@ suite_results run_options_suite(const suite_options& options) {
   std::vector<text_table> tables{run.table};
   if (!options.stop()) tables.push_back(compare_with_quantlib(devices, options, all));
   if (!options.stop()) tables.push_back(measure_book(devices, options, all));
-  all.sections.push_back({"Many options", {}, std::move(tables), {}});
+  all.sections.push_back(
+      {"Many options",
+       {},
+       std::move(tables),
+       {error_figure("Options a second against the largest error", "options a second", run.points)}});
   all.sections.push_back({"Bars", {bars_text(all.rows)}, {bars_table(all.rows)}, {}});
   all.interrupted = options.stop();
   return all;

@@ -203,7 +203,7 @@ class reduce_run {
                             bytes_ / seconds[d.label]});
       }
       if (s.kind != content::decimals && s.matrices == 1000000) measure_peers(s, seconds);
-      if (s.matrices == most_matrices) measure_scaling(s);
+      if (s.matrices == most_matrices) measure_scaling(s, seconds);
     }
     std::error_code ignored;
     std::filesystem::remove(path_, ignored);
@@ -272,11 +272,12 @@ class reduce_run {
   }
 
   // Also the bar against the stream reader, which takes too long for a large file: rates are compared.
-  void measure_scaling(const sample& s) {
+  void measure_scaling(const sample& s, std::map<std::string, double>& known) {
     double rate = 0;
     for (int threads = 1;; threads = std::min(2 * threads, host_.threads())) {
       if (options_.stop()) return;
-      rate = bytes_ / seconds_of_reduce(device::cpu(threads));
+      const char* const label = threads == host_.threads() ? "cpu" : threads == 1 ? "cpu1" : "none";
+      rate = bytes_ / (known.contains(label) ? known[label] : seconds_of_reduce(device::cpu(threads)));
       const double floor = bytes_ / fastest(options_, [&] { touch(path_, threads); });
       scaling_.add({s.name(), std::to_string(threads), rate_text(rate), rate_text(floor)});
       by_threads_.push_back({s.kind_name(), static_cast<double>(threads), rate});

@@ -20,6 +20,8 @@
 #include <vouch/verify/prove.hpp>
 
 #include "verify_dense.hpp"
+#include "verify_plots.hpp"
+#include "verify_sparse.hpp"
 #include "verify_tridiagonal.hpp"
 
 namespace vouch::bench {
@@ -230,9 +232,11 @@ suite_results run_verify_suite(const suite_options& options) {
   }
   all.sections.push_back({"Proofs", {}, {table}, {}});
   if (options.matrices.empty()) {
+    add_sparse_proofs(options, all);
     add_dense_proofs(options, devices, all);
     add_tridiagonal_proofs(options, devices, all);
   }
+  all.sections.front().figures = proof_drawings(all.rows);
   all.interrupted = options.stop();
   all.sections.push_back({"The bars: " + bars_text(all.rows), {}, {bars_table(all.rows)}, {}});
   return all;

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bench/plot.hpp>
+#include <cmath>
 #include <vouch/core/error.hpp>
 #include <vouch/text/file.hpp>
 
@@ -24,7 +26,10 @@ std::string boundary_plot(const fd_surface& surface, const contract& c) {
   drawing.title = "boundary of early exercise";
   drawing.x = {"time in years", plot::scale::linear, 0.0, c.plain.expiry};
   drawing.y = {"spot", plot::scale::linear, {}, {}};
-  drawing.lines = {{"", surface.times, surface.boundary, true, false, false}};
+  // Where it is there only just before dividends, its points stand alone.
+  const auto there = std::count_if(surface.boundary.begin(), surface.boundary.end(),
+                                   [](double spot) { return std::isfinite(spot); });
+  drawing.lines = {{"", surface.times, surface.boundary, true, there < 10, false}};
   drawing.references = {{c.plain.strike, "strike"}};
   drawing.height = 300;
   return plot::to_svg(drawing);

@@ -54,7 +54,7 @@ void declare(command_line& line, price_request& request, typed& t) {
   line.section("What changes in time (T:VALUE, T:VALUE, ... in years)");
   line.text("--dividends", "LIST", t.dividends, "cash dividends: when and how much the share falls");
   line.choice("--dividend-model", "M", t.dividend_model, dividend_model_words,
-              "piecewise: the share falls; escrowed: only what is beyond them is random [piecewise]");
+              "piecewise: the share falls; escrowed: it lacks their worth [piecewise]");
   line.text("--dates", "T,T,...", t.dates, "when a bermudan option may be exercised besides its expiry");
   line.text("--rates", "LIST", t.rates, "rate and volatility until each time, the last for ever");
   line.text("--volatilities", "LIST", t.volatilities, "");
@@ -65,7 +65,7 @@ void declare(command_line& line, price_request& request, typed& t) {
               "finite differences: rannacher, crank-nicolson, implicit-euler or exponential");
   line.choice("--space", "G", t.space, grids, "their grid: logarithmic, uniform or concentrated [logarithmic]");
   line.choice("--solver", "S", t.solver, solvers,
-              "of their steps on a CPU: auto, thomas, cyclic-reduction, pcr or partition [auto]");
+              "of their steps: auto, thomas, cyclic-reduction, pcr, partition [auto]");
   line.real("--tolerance", t.tolerance, 0, "error of the price, absolute [1e-6]");
   line.count("--grid", t.nodes, 8, "exactly so many nodes and time steps instead");
   line.count("--steps", t.steps, 1, "");

@@ -15,8 +15,14 @@ nlohmann::ordered_json finite_or_null(double value) {
 // What dominance proves; only sweeps look for it.
 nlohmann::ordered_json bound_json(const solve_report& report) {
   if (!report.error_bound) return nullptr;
-  return {{"verified", true},        {"method", "dominance"},      {"max_absolute", *report.error_bound},
-          {"max_relative", nullptr}, {"median_relative", nullptr}, {"reason", report.error_bound_source}};
+  return {{"verified", true},
+          {"method", "dominance"},
+          {"max_absolute", *report.error_bound},
+          {"max_relative", nullptr},
+          {"median_relative", nullptr},
+          {"condition_estimate", nullptr},
+          {"seconds", nullptr},
+          {"reason", report.error_bound_source}};
 }
 
 }  // namespace

@@ -110,6 +110,7 @@ void check_method(const solve_request& request) {
   if (!request.is_stationary()) {
     refuse(request.stop_mean_change.has_value(), "--stop mean-change", "sweeps do");
     if (!request.is_direct()) return;
+    refuse(m == "sparse-lu" && parse_device(request.common.device).cuda, "--device cuda", "it runs on the CPU");
     refuse(request.precondition != "none", "--precond", "cg does");
     refuse(request.common.precision == "mixed", "--precision mixed", "take double or single");
     refuse(!request.by_residual(), request.fixed_iterations ? "--fixed-iterations" : "--stop", "cg does");
@@ -143,29 +144,29 @@ void declare(command_line& line, solve_request& request, std::string& stop, std:
              std::string& omega) {
   line.example("vouch solve A.mtx", "A x = (1, ..., 1), how good x is");
   line.example("vouch solve A.mtx --rhs b.txt -o x.txt", "with a right-hand side; x to a file");
-  line.example("vouch solve A.mtx --precond ic0 --rtol 1e-10", "preconditioned, more digits");
   line.example("vouch solve A.mtx --plot curve.svg --json", "convergence plot; result for programs");
   line.argument("A", request.matrix, "Matrix Market file (.gz as well), for sweeps also .npy");
 
   line.section("System");
   line.text("--rhs", "B", request.rhs, "ones, row-sums (A*ones) or a file: .mtx, .npy, text [ones]");
   line.flag("--batch", request.batch,
-            "A has tridiagonal systems: a row a line, dl d du b, a blank line between;");
-  line.note("", "or .npz with arrays dl, d, du, b, a system in each row");
+            "A has tridiagonal systems: lines of dl d du b, or .npz with these arrays");
   line.text("--initial", "X", request.initial, "the start: zeros, ones or a file [zeros]");
   line.text("-o,--output", "FILE", request.common.output, "write x to FILE: .txt, .mtx or .npy");
 
   line.section("Method");
   line.choice("--method", "NAME", request.method, methods,
-              "auto, cg, jacobi, gauss-seidel, sor, ssor, async, lu, cholesky, [auto]");
+              "cg, jacobi, gauss-seidel, sor, ssor, async, lu, cholesky [auto],");
   line.note("", "sparse-lu; tridiagonal: band, thomas, cyclic-reduction, pcr, partition");
   line.text("--omega", "X", omega, "relaxation of jacobi, sor, ssor, async, in (0, 2); sor, ssor: auto [1]");
   line.choice("--sweep", "ORDER", request.sweep, sweeps,
               "of gauss-seidel, sor: forward, backward or symmetric");
   line.choice("--ordering", "NAME", request.ordering, orderings,
               "of gauss-seidel, sor, ssor: natural or multicolor [natural]");
-  line.text("--accel", "NAME", accelerate, "of sweeps: anderson:M mixes M iterates, 1 to 16; or chebyshev");
-  line.text("--precond", "NAME", request.precondition, list(precondition_names()) + " [none]");
+  line.text("--accel", "NAME", accelerate,
+            "of sweeps: anderson:M mixes 1 to 16 iterates; chebyshev, real spectra");
+  line.text("--precond", "NAME", request.precondition, "preconditioner, with its parameter if any [none]:");
+  line.note("", list(precondition_names()));
   add_precision_option(line, request.common);
   add_device_options(line, request.common);
 
@@ -219,6 +220,8 @@ bool parse_solve_request(std::span<const char* const> arguments, solve_request& 
   check_precondition(request.precondition);
   parse_device(request.common.device);
   check_verification(request.verification);
+  if (request.batch && request.verification.has_radii_of_entries())
+    throw usage_error("option --batch: radii are numbers there, no files, and there is no --decimal");
   check_outputs({request.common.output, request.history, request.plot, request.verification.bounds});
   return true;
 }

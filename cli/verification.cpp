@@ -162,10 +162,8 @@ nlohmann::ordered_json to_json(const verification& v) {
           {"max_relative", known(v.verified, v.max_relative)},
           {"median_relative", known(v.verified, v.median_relative)},
           {"condition_estimate", known(v.verified, v.condition_estimate)},
-          {"digits", v.verified ? nlohmann::ordered_json(v.digits) : nlohmann::ordered_json(nullptr)},
-          {"refinements", v.refinements},
-          {"reason", v.reason},
-          {"seconds", v.seconds}};
+          {"seconds", v.seconds},
+          {"reason", v.reason}};
 }
 
 void log_verification(const console& log, const verification& v) {

@@ -36,6 +36,8 @@ TEST_F(tool_verify, a_solve_proves_its_error) {
   EXPECT_EQ(bound["method"], "h-matrix");
   for (const char* key : {"max_relative", "median_relative", "condition_estimate", "seconds"})
     EXPECT_TRUE(bound[key].is_number()) << key;
+  EXPECT_TRUE(bound["reason"].is_string());
+  EXPECT_EQ(bound.size(), 8u);
   const std::vector<double> x = testing::numbers(content("x.txt")),
                             bounds = testing::numbers(content("bounds.txt"));
   ASSERT_EQ(bounds.size(), 2u * n);

@@ -79,7 +79,8 @@ bool compare(const device& gpu, const std::string& path) {
 
 std::string real_value(dice& d, bool rare) {
   std::string text = d.one_in(3) ? "-" : d.one_in(30) ? "+" : "";
-  const std::uint64_t integral = d.below(5), decimals = d.one_in(3) ? 16 + d.below(3) : d.below(8);
+  const std::uint64_t integral = d.below(5);
+  const std::uint64_t decimals = d.one_in(3) ? (rare ? 16 : 13) + d.below(3) : d.below(8);
   for (std::uint64_t k = 0; k < integral; ++k) text += static_cast<char>('0' + d.below(10));
   if (decimals > 0 || integral == 0) text += '.';
   for (std::uint64_t k = 0; k < decimals; ++k) text += static_cast<char>('0' + d.below(10));
@@ -108,7 +109,7 @@ std::string make_file(dice& d, std::uint64_t most_entries, bool plain) {
   const std::string symmetries[] = {"general", "general", "symmetric", "skew-symmetric"};
   const std::string field = fields[d.below(4)], symmetry = symmetries[d.below(4)];
   const bool square = symmetry != "general", skew = symmetry == "skew-symmetric";
-  const std::uint64_t rows = 2 + d.below(d.one_in(3) ? 3000000 : 60);
+  const std::uint64_t rows = 2 + d.below(d.one_in(20) ? 3000000 : 60);
   const std::uint64_t cols = square ? rows : 1 + d.below(d.one_in(3) ? 2000000000 : 60);
   const std::uint64_t count = 1 + d.below(most_entries);
   const bool loose = d.one_in(3), windows = d.one_in(4), rare = !plain && d.one_in(2), sorted = d.one_in(4);

@@ -205,6 +205,37 @@ TEST(finite_difference, bermudan_with_one_date) {
   EXPECT_NEAR(finite_difference_price(c, o).value.price, european_price(c.plain).price, 1e-5);
 }
 
+// A binomial tree that may exercise at steps that are multiples of `every`.
+double bermudan_tree(const plain_option& o, int steps, int every) {
+  const double dt = o.expiry / steps, up = std::exp(o.volatility * std::sqrt(dt)),
+               growth = std::exp(o.rate * dt);
+  const double chance = (growth - 1 / up) / (up - 1 / up);
+  const auto pays = [&](int step, int ups) {
+    return std::max(sign_of(o.type) * (o.spot * std::pow(up, 2 * ups - step) - o.strike), 0.0);
+  };
+  std::vector<double> v;
+  for (int k = 0; k <= steps; ++k) v.push_back(pays(steps, k));
+  for (int step = steps - 1; step >= 0; --step)
+    for (int k = 0; k <= step; ++k) {
+      const auto at = static_cast<std::size_t>(k);
+      v[at] = (chance * v[at + 1] + (1 - chance) * v[at]) / growth;
+      if (step > 0 && step % every == 0) v[at] = std::max(v[at], pays(step, k));
+    }
+  return v[0];
+}
+
+TEST(finite_difference, bermudan_with_many_dates) {
+  contract c = reference();
+  c.exercise = exercise_style::bermudan;
+  c.plain.type = option_type::put;
+  c.plain.spot = 96;
+  for (int k = 1; k < 12; ++k) c.exercise_dates.push_back(k / 12.0);
+  fd_options o;
+  o.tolerance = 1e-5;
+  const double tree = 0.5 * (bermudan_tree(c.plain, 1992, 166) + bermudan_tree(c.plain, 2004, 167));
+  EXPECT_NEAR(finite_difference_price(c, o).value.price, tree, 4e-3);
+}
+
 // One dividend: the share at its date is lognormal, and the option that is left has a formula.
 TEST(finite_difference, one_cash_dividend) {
   for (const option_type type : {option_type::call, option_type::put}) {
@@ -253,6 +284,30 @@ TEST(finite_difference, local_volatility) {
   const double call = finite_difference_price(c, o).value.price;
   c.plain.type = option_type::put;
   EXPECT_NEAR(call - finite_difference_price(c, o).value.price, 100 - 100 * std::exp(-0.05), 2e-4);
+}
+
+// dS = v (S + a) dW: S + a is lognormal, and there is a formula.
+TEST(finite_difference, local_volatility_of_a_displaced_share) {
+  constexpr double displacement = 50, volatility = 0.15;
+  contract c = reference();
+  c.plain.rate = 0;
+  c.local_volatility.times = {0};
+  for (double s = 10; s <= 400; s *= 1.005) {
+    c.local_volatility.spots.push_back(s);
+    c.local_volatility.values.push_back(volatility * (s + displacement) / s);
+  }
+  fd_options o;
+  o.tolerance = 1e-4;
+  for (const double strike : {85.0, 100.0, 120.0}) {
+    c.plain.strike = strike;
+    plain_option moved = c.plain;
+    moved.spot += displacement;
+    moved.strike += displacement;
+    moved.volatility = volatility;
+    const valuation exact = european_price(moved), v = finite_difference_price(c, o).value;
+    EXPECT_NEAR(v.price, exact.price, 5e-4) << strike;
+    EXPECT_NEAR(v.delta, exact.delta, 1e-4) << strike;
+  }
 }
 
 TEST(finite_difference, an_american_call_without_dividends_is_european) {

@@ -36,6 +36,14 @@ csr<double> general(dice& die, int n, int kind) {
   return testing::matrix_of(n, n, list);
 }
 
+std::vector<double> entries_of(const csr<double>& A) {
+  std::vector<double> entries(static_cast<std::size_t>(A.rows * A.cols));
+  for (std::int64_t i = 0; i < A.rows; ++i)
+    for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k)
+      entries[static_cast<std::size_t>(i + A.col[k] * A.rows)] = A.val[k];
+  return entries;
+}
+
 TEST(dense_inverse, bounds_hold_and_singular_matrices_never_verify) {
   int proved = 0, singular = 0;
   for (const device& dev : testing::devices())
@@ -48,7 +56,10 @@ TEST(dense_inverse, bounds_hold_and_singular_matrices_never_verify) {
       const auto exact = testing::exact_solution(testing::exactly(A), b);
       const csr<double> placed = A.to(dev);
       std::string reason;
-      const auto proof = dense_inverse::prove(dev, placed, {}, reason);
+      const auto M = matrix<double>::from(dev, n, n, entries_of(A));
+      const bool dense = c % 3 == 0;
+      const auto proof = dense ? dense_inverse::prove(dev, M.read(), {}, reason)
+                               : dense_inverse::prove(dev, placed, {}, reason);
       ASSERT_EQ(proof == nullptr, !reason.empty());
       if (!exact) {
         ++singular;
@@ -63,7 +74,8 @@ TEST(dense_inverse, bounds_hold_and_singular_matrices_never_verify) {
       auto x_dev = array<double>::from(dev, x);
       bound_options wish;
       wish.relative = c % 8 < 4 ? 1e-15 : 0;
-      const error_bound bound = bound_error(dev, placed, *proof, b_dev, x_dev, wish);
+      const error_bound bound = dense ? bound_error(dev, M.read(), *proof, b_dev, x_dev, wish)
+                                      : bound_error(dev, placed, *proof, b_dev, x_dev, wish);
       ASSERT_TRUE(bound.verified);
       ASSERT_TRUE(testing::contains(*exact, x_dev.to_vector(), bound.radius.to_vector())) << "case " << c;
     }
@@ -93,6 +105,27 @@ TEST(dense_inverse, covers_uncertain_matrices) {
       corner.val[k] *= 1 + (die.below(2) * 2 - 1) * 0.99 * radius;
     EXPECT_TRUE(testing::contains(*testing::exact_solution(testing::exactly(corner), rhs), x.to_vector(),
                                   bound.radius.to_vector()));
+  }
+}
+
+// More than one block of every kernel: whole numbers with the solution e.
+TEST(dense_inverse, larger_systems_are_solved_from_zero) {
+  for (const device& dev : testing::devices()) {
+    constexpr int n = 300;
+    dice die(77);
+    std::vector<double> entries(n * n), b(n);
+    for (std::size_t j = 0; j < n; ++j)
+      for (std::size_t i = 0; i < n; ++i) b[i] += entries[i + j * n] = die.below(2001) - 1000;
+    const auto A = matrix<double>::from(dev, n, n, entries);
+    std::string reason;
+    const auto proof = prove_nonsingular(dev, A.read(), {}, reason);
+    ASSERT_NE(proof, nullptr) << reason;
+    const auto b_dev = array<double>::from(dev, b);
+    array<double> x = array<double>::zeros(dev, n);
+    const error_bound bound = bound_error(dev, A.read(), *proof, b_dev, x, {{}, 1e-12, 10});
+    ASSERT_TRUE(bound.reached) << bound.reason;
+    const std::vector<double> found = x.to_vector(), radius = bound.radius.to_vector();
+    for (std::size_t i = 0; i < n; ++i) ASSERT_LE(std::fabs(found[i] - 1), radius[i]);
   }
 }
 

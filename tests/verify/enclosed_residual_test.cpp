@@ -4,6 +4,7 @@
 
 #include <limits>
 #include <vouch/core/error.hpp>
+#include <vouch/sparse/spmv_plan.hpp>
 
 #include "devices.hpp"
 #include "sparse/matrices.hpp"
@@ -75,6 +76,46 @@ TEST(enclosed_residual, contains_the_rational_residual_and_is_narrow) {
                   0x1p-51 * std::fabs(exact.get_d()) + (n * n + 8) * 0x1p-97 * scale + 0x1p-1060);
       }
     }
+}
+
+// A band matrix as rows, as diagonals and as a dense matrix of more than one block; also its upper half alone.
+TEST(enclosed_residual, dense_and_diagonal_rows_enclose_the_same) {
+  constexpr int n = 600;
+  for (const bool symmetric : {false, true}) {
+    dice die(symmetric ? 31 : 32);
+    testing::entries list;
+    for (int i = 0; i < n; ++i)
+      for (const int j : {i - 20, i - 1, i, i + 1, i + 20})
+        if (j >= 0 && j < n && (!symmetric || j >= i)) {
+          const double value = die.number(true);
+          list[{i, j}] = value;
+          if (symmetric) list[{j, i}] = value;
+        }
+    const csr<double> A = testing::matrix_of(n, n, list);
+    std::vector<double> b, x;
+    for (int i = 0; i < n; ++i) x.push_back(die.number(true));
+    for (int i = 0; i < n; ++i) b.push_back(die.number(false));
+    for (std::int64_t i = 0; i < n; ++i) b[static_cast<std::size_t>(i)] = -exact_row(A, b, x, {}, i).get_d();
+    std::vector<double> dense(n * n);
+    for (const auto& [at, value] : list) dense[static_cast<std::size_t>(at.first + at.second * n)] = value;
+    for (const device& dev : testing::devices()) {
+      const csr<double> placed = A.to(dev);
+      const auto plan = spmv_plan<double>::make(dev, placed, symmetric, layout::dia);
+      const auto M = matrix<double>::from(dev, n, n, dense);
+      const auto b_dev = array<double>::from(dev, b), x_dev = array<double>::from(dev, x);
+      array<interval<double>> of_dense(dev, n), of_diagonals(dev, n);
+      enclosed_residual(dev, M.read(), b_dev, x_dev, nullptr, of_dense);
+      detail::enclosed_residual(dev, plan.as_dia(), b_dev, x_dev, nullptr, of_diagonals, {});
+      for (const auto& found : {of_dense.to_vector(), of_diagonals.to_vector()})
+        for (std::int64_t i = 0; i < n; ++i) {
+          const mpq_class exact = exact_row(A, b, x, {}, i);
+          const interval<double> bounds = found[static_cast<std::size_t>(i)];
+          ASSERT_LE(mpq_class(bounds.lo()), exact) << "row " << i;
+          ASSERT_GE(mpq_class(bounds.hi()), exact) << "row " << i;
+          ASSERT_LE(bounds.hi() - bounds.lo(), 0x1p-51 * std::fabs(exact.get_d()) + 0x1p-60);
+        }
+    }
+  }
 }
 
 TEST(enclosed_residual, covers_all_data_within_the_radii) {

@@ -171,6 +171,14 @@ TEST(h_matrix, proves_larger_systems_of_every_kind) {
   }
 }
 
+TEST(h_matrix, gives_the_same_bits_every_time) {
+  const csr<double> A = testing::laplacian(70);
+  const std::vector<double> b(4900, 1.0);
+  const auto radius_on = [&](const device& dev) { return verify_on(dev, A, b, b, {{}, true, true, 2}).radius; };
+  EXPECT_EQ(radius_on(device::cpu(1)), radius_on(device::cpu(3)));
+  for (const device& dev : testing::devices()) EXPECT_EQ(radius_on(dev), radius_on(dev));
+}
+
 TEST(h_matrix, says_so_where_x_is_no_number) {
   for (const device& dev : testing::devices()) {
     const csr<double> A = testing::laplacian(3);

@@ -6,6 +6,7 @@
 #include <vouch/core/config.hpp>
 #include <vouch/dense/blas1.hpp>
 #include <vouch/dense/blas1_cuda.hpp>
+#include <vouch/dense/checks.hpp>
 #include <vouch/dense/pieces.hpp>
 #include <vouch/dense/vectors.hpp>
 
@@ -15,7 +16,8 @@ namespace {
 using namespace detail;
 
 template <class X, class Y>
-void check(const char* routine, view<X> x, view<Y> y) {
+void check(const device& dev, const char* routine, view<X> x, view<Y> y) {
+  require_environment(dev, routine, x, y);
   require_size(routine, "y", y.size(), x.size());
 }
 
@@ -72,7 +74,7 @@ T sum_pieces(const device& dev, view<const T> x, const Body& body) {
 
 template <scalar R, scalar TX, scalar TY>
 R dot_of(const device& dev, const char* routine, view<const TX> x, view<const TY> y) {
-  check(routine, x, y);
+  check(dev, routine, x, y);
   return on(
       dev, [&] { return dot_cuda<R>(dev, x, y); },
       [&] {
@@ -147,7 +149,7 @@ T element(const device& dev, view<const T> x, std::int64_t i) {
 template <scalar TX, scalar TY>
 requires accumulates<TY, TX>
 void copy(const device& dev, view<const TX> x, view<TY> y) {
-  check("copy", x, y);
+  check(dev, "copy", x, y);
   on(
       dev, [&] { copy_cuda(dev, x, y); },
       [&] {
@@ -160,7 +162,7 @@ void copy(const device& dev, view<const TX> x, view<TY> y) {
 
 template <scalar T>
 void swap(const device& dev, view<T> x, view<T> y) {
-  check("swap", x, y);
+  check(dev, "swap", x, y);
   on(
       dev, [&] { swap_cuda(dev, x, y); },
       [&] {
@@ -173,6 +175,7 @@ void swap(const device& dev, view<T> x, view<T> y) {
 
 template <scalar T>
 void scal(const device& dev, std::type_identity_t<T> alpha, view<T> x) {
+  require_environment(dev, "scal", x);
   on(
       dev, [&] { scal_cuda(dev, alpha, x); },
       [&] {
@@ -185,7 +188,7 @@ void scal(const device& dev, std::type_identity_t<T> alpha, view<T> x) {
 template <scalar TX, scalar TY>
 requires accumulates<TY, TX>
 void axpy(const device& dev, std::type_identity_t<TY> alpha, view<const TX> x, view<TY> y) {
-  check("axpy", x, y);
+  check(dev, "axpy", x, y);
   on(
       dev, [&] { axpy_cuda(dev, alpha, x, y); },
       [&] {
@@ -207,6 +210,7 @@ interval<T> dot_enclosure(const device& dev, view<const T> x, view<const T> y) {
 
 template <scalar T>
 T asum(const device& dev, view<const T> x) {
+  require_environment(dev, "asum", x);
   return on(
       dev, [&] { return magnitudes_cuda(dev, x); },
       [&] { return sum_pieces(dev, x, [](std::int64_t n, const T* a) { return magnitudes_piece(n, a); }); });
@@ -214,6 +218,7 @@ T asum(const device& dev, view<const T> x) {
 
 template <scalar T>
 T nrm2(const device& dev, view<const T> x) {
+  require_environment(dev, "nrm2", x);
   const T sum = squares(dev, x, bound_of<T>{1});
   const bound_of<T> size = upper(sum);
   if (size >= tiny_square<bound_of<T>> && finite(size)) return root(sum);
@@ -227,6 +232,7 @@ T nrm2(const device& dev, view<const T> x) {
 
 template <scalar T>
 std::int64_t iamax(const device& dev, view<const T> x) {
+  require_environment(dev, "iamax", x);
   return on(
       dev, [&] { return best_index_cuda(dev, x, true); },
       [&] {
@@ -237,6 +243,7 @@ std::int64_t iamax(const device& dev, view<const T> x) {
 
 template <scalar T>
 std::int64_t iamin(const device& dev, view<const T> x) {
+  require_environment(dev, "iamin", x);
   return on(
       dev, [&] { return best_index_cuda(dev, x, false); },
       [&] {
@@ -252,7 +259,7 @@ void rot(const device& dev, view<T> x, view<T> y, std::type_identity_t<T> c, std
 
 template <scalar T>
 void rotm(const device& dev, view<T> x, view<T> y, const modified_rotation<T>& h) {
-  check("rotm", x, y);
+  check(dev, "rotm", x, y);
   on(
       dev, [&] { rotm_cuda(dev, x, y, h); },
       [&] {

@@ -14,7 +14,7 @@ using namespace detail;
 template <scalar TA, scalar TX, scalar TY>
 void product(const device& dev, const char* routine, columns<const TA> A, bool transposed, meaning means,
              TY alpha, view<const TX> x, TY beta, view<TY> y) {
-  require_environment(dev);
+  require_environment(dev, routine, A, x, y);
   require_size(routine, "x", x.size(), transposed ? A.rows : A.cols);
   require_size(routine, "y", y.size(), transposed ? A.cols : A.rows);
   require_apart(routine, "y", y, "x", x);
@@ -25,7 +25,7 @@ void product(const device& dev, const char* routine, columns<const TA> A, bool t
 template <scalar TA, scalar TX>
 void product_in_place(const device& dev, const char* routine, columns<const TA> A, transpose trans,
                       diagonal unit, view<TX> x) {
-  require_environment(dev);
+  require_environment(dev, routine, A, x);
   require_size(routine, "x", x.size(), A.cols);
   array<TX> old(dev, x.size());
   copy<TX, TX>(dev, x, old.all());
@@ -37,7 +37,7 @@ void product_in_place(const device& dev, const char* routine, columns<const TA> 
 template <scalar TA, scalar TX>
 void solution(const device& dev, const char* routine, columns<const TA> A, transpose trans, diagonal unit,
               view<TX> x) {
-  require_environment(dev);
+  require_environment(dev, routine, A, x);
   require_size(routine, "x", x.size(), A.cols);
   if (unit == diagonal::general) require_divisors(dev, routine, A);
   solve_columns<TX, TA>(dev, A, trans != transpose::no, unit, x);
@@ -45,7 +45,7 @@ void solution(const device& dev, const char* routine, columns<const TA> A, trans
 
 template <scalar TX, scalar TA>
 void square_update(const device& dev, const char* routine, columns<TA> A, TA alpha, view<const TX> x) {
-  require_environment(dev);
+  require_environment(dev, routine, A, x);
   require_size(routine, "x", x.size(), A.cols);
   update_columns<TA, TX>(dev, A, alpha, x);
 }
@@ -53,7 +53,7 @@ void square_update(const device& dev, const char* routine, columns<TA> A, TA alp
 template <scalar TX, scalar TA>
 void symmetric_update(const device& dev, const char* routine, columns<TA> A, TA alpha, view<const TX> x,
                       view<const TX> y) {
-  require_environment(dev);
+  require_environment(dev, routine, A, x, y);
   require_size(routine, "x", x.size(), A.cols);
   require_size(routine, "y", y.size(), A.cols);
   update_columns<TA, TX, TX>(dev, A, alpha, x, y);
@@ -161,7 +161,7 @@ void ger(const device& dev, std::type_identity_t<TA> alpha, view<const TX> x, vi
          matrix_view<TA> A) {
   require_apart("ger", "A", A, "x", x);
   require_apart("ger", "A", A, "y", y);
-  require_environment(dev);
+  require_environment(dev, "ger", A, x, y);
   require_shape("ger", "A", A, x.size(), y.size());
   update_columns<TA, TX, TY>(dev, general_columns(A), alpha, x, y);
 }

@@ -18,13 +18,14 @@
 //         bits for any number of threads, and on any CPU the signs of zeros apart. On a GPU numbers have the
 //         bits of the CPU; products of intervals are formed by tensor cores, in parts where a factor is
 //         triangular: the same bits on every run, and as tight but for an ulp a part.
-// Cost    On a core with AVX-512, per inner step of an entry: 8 packed fused multiply-adds for two intervals
-//         (10 operations where 0 is inside both factors), 4 for an interval and a point, 2 for points, 1 for
-//         numbers. Unbounded or empty operands cost about a hundred times that in their blocks, and so does
-//         every operand on processors without AVX-512.
+// Cost    On a core with AVX-512, per inner step of an entry: 4 packed fused multiply-adds for two intervals
+//         (6 operations where 0 is inside that of B) or an interval and a point, 2 for points, 1 for numbers.
+//         Unbounded or empty operands cost about a hundred times that in their blocks, and so does every
+//         operand on processors without AVX-512.
 // Throws  shape_error  shapes that do not fit; the text has both
-//         value_error  an operand that is written overlaps another, a leading dimension below the rows, a
-//                      thread that does not round to nearest or flushes subnormal numbers
+//         value_error  an operand that is written overlaps another, one does not lie on dev, a leading
+//                      dimension below the rows, a thread that does not round to nearest or flushes subnormal
+//                      numbers
 #pragma once
 #include <type_traits>
 

@@ -19,13 +19,13 @@ constexpr std::int64_t block_depth = 128;
 // A block of C by one thread: its factors' packed blocks stay in the cache of a core.
 struct block_sizes {
   std::int64_t rows = 128;
-  std::int64_t cols = 252;  // whole tiles of 4, 6 and 12 columns
+  std::int64_t cols = 252;  // whole tiles of 6 and 12 columns
 };
 
-// Small matrices are cut finer so that many threads have work; only the shape decides.
-block_sizes sizes_for(std::int64_t m, std::int64_t n) {
+// Small matrices are cut finer so that many threads have work.
+block_sizes sizes_for(std::int64_t m, std::int64_t n, int threads) {
   block_sizes size;
-  while (size.rows > 64 && ceil_div(m, size.rows) * ceil_div(n, size.cols) < 32)
+  while (threads > 1 && size.rows > 64 && ceil_div(m, size.rows) * ceil_div(n, size.cols) < 32)
     size = {size.rows / 2, size.cols == 252 ? 132 : 72};
   return size;
 }
@@ -131,7 +131,7 @@ bool multiply_packed(const strided<A>& left, const strided<B>& right, workspace<
   const auto seen_right =
       avx512::pack<form::parts_b, tile::cols, is_interval<R>>(right, work.right_packed.data());
   if (is_interval<R> && !(seen_left.finite && seen_right.finite)) return false;
-  if (seen_left.straddles && seen_right.straddles)
+  if (seen_right.straddles)
     multiply_tiles<true>(left, right, work);
   else
     multiply_tiles<false>(left, right, work);
@@ -170,7 +170,8 @@ void sum_block(const factors<A, B>& term, const block& at, workspace<R, A, B>& w
 template <scalar R, scalar A, scalar B>
 void form_block(R alpha, const std::vector<factors<A, B>>& terms, R beta, matrix_view<R> C, region written,
                 const block& at, workspace<R, A, B>& work) {
-  std::fill_n(work.sums.data(), work.sums.size(), R{});
+  for (std::int64_t j = 0; j < at.cols + 12; ++j)
+    std::fill_n(work.sums.data() + j * work.ld, std::min(at.rows + 32, work.ld), R{});
   if (!is_zero(alpha))
     for (const factors<A, B>& term : terms) sum_block(term, at, work);
   for (std::int64_t j = at.j; j < at.j + at.cols; ++j) {
@@ -214,7 +215,7 @@ void add_products(const device& dev, R alpha, const std::vector<factors<A, B>>& 
   if (C.rows == 0 || C.cols == 0) return;
   if constexpr (built_with_cuda)
     if (dev.is_cuda()) return add_products_cuda(dev, alpha, terms, beta, C, written);
-  const block_sizes size = sizes_for(C.rows, C.cols);
+  const block_sizes size = sizes_for(C.rows, C.cols, dev.threads());
   const std::int64_t down = ceil_div(C.rows, size.rows), across = ceil_div(C.cols, size.cols);
   const int threads = static_cast<int>(std::min<std::int64_t>(dev.threads(), down * across));
   std::vector<workspace<R, A, B>> work;

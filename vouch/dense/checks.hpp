@@ -9,6 +9,7 @@
 #include <vouch/core/config.hpp>
 #include <vouch/core/device.hpp>
 #include <vouch/core/error.hpp>
+#include <vouch/core/reach.hpp>
 #include <vouch/core/view.hpp>
 #include <vouch/dense/columns.hpp>
 #include <vouch/dense/columns_product_cuda.hpp>
@@ -102,8 +103,27 @@ void require_apart(const char* routine, const char* written, view<X> a, const ch
   require_apart(routine, written, as_matrix(a, ld), other, as_matrix(b, ld));
 }
 
-/// On the CPU, in a state in which directed rounding works; or on a GPU, which has no such state.
-inline void require_environment(const device& dev) {
+template <class T>
+const void* memory_of(matrix_view<T> A) {
+  return A.rows > 0 && A.cols > 0 ? A.data : nullptr;
+}
+template <class T>
+const void* memory_of(view<T> x) {
+  return x.size() > 0 ? x.data() : nullptr;
+}
+template <class T>
+const void* memory_of(columns<T> A) {
+  return A.rows > 0 && A.cols > 0 ? A.data : nullptr;
+}
+
+/// All operands lie where dev works: on the CPU in a state in which directed rounding works, or on a GPU, which
+/// has no such state.
+template <class... Operands>
+void require_environment(const device& dev, const char* routine, const Operands&... operands) {
+  if (!(reachable(dev, memory_of(operands)) && ...))
+    throw value_error(std::string(routine) + ": an operand does not lie on " +
+                          (dev.is_cuda() ? "GPU " + std::to_string(dev.index()) : "the CPU"),
+                      "copy it there first: a.to(device)");
   if (!dev.is_cuda()) require_ieee_environment();
 }
 

@@ -46,7 +46,7 @@ void add_columns(columns<const A> a, range rows, range cols, const X* x, R* sums
         alpha[c] = R{x[j + c]};
         column[c] = &a(r.first, j + c);
       }
-      axpy_columns_piece<together>(r.size(), alpha, column, sums + r.first);
+      axpy_columns_piece<together>(r.size(), alpha, column, together * a.step, sums + r.first);
     } else if (!several && r.size() > 0) {
       axpy_piece(r.size(), R{x[j]}, &a(r.first, j), sums + r.first);
     }
@@ -75,19 +75,43 @@ void add_product(const device& dev, columns<const A> a, const X* x, R* sums) {
   partial.add_into(sums);
 }
 
-// sums += A^T x. Tasks are pieces of columns.
+// The rows of a column's piece.
+template <scalar A>
+range piece_of(columns<const A> a, std::int64_t j, std::int64_t part) {
+  const range all = a.stored(j);
+  const std::int64_t first = all.first + part * piece_size;
+  return {first, std::min(first + piece_size, all.last)};
+}
+
+// sums[j] := the inner products of a piece of the columns given with x.
+template <scalar R, scalar A, scalar X>
+void dot_columns(columns<const A> a, range cols, std::int64_t part, const X* x, R* sums) {
+  const auto same = [](range r, range s) { return r.first == s.first && r.last == s.last; };
+  for (std::int64_t j = cols.first; j < cols.last;) {
+    const range r = piece_of(a, j, part);
+    const bool several = j + together <= cols.last && same(r, piece_of(a, j + together - 1, part));
+    if (several && r.size() > 0) {
+      const A* column[together];
+      for (int c = 0; c < together; ++c) column[c] = &a(r.first, j + c);
+      dot_columns_piece<together>(r.size(), column, x + r.first, sums + j);
+    } else if (!several && r.size() > 0) {
+      sums[j] = dot_piece<R>(r.size(), &a(r.first, j), x + r.first);
+    }
+    j += several ? together : 1;
+  }
+}
+
+// sums += A^T x. Tasks are pieces of a few columns.
 template <scalar R, scalar A, scalar X>
 void add_transposed_product(const device& dev, columns<const A> a, const X* x, R* sums) {
+  constexpr std::int64_t columns_a_task = 4 * together;
   const std::int64_t most = a.most_stored();
-  const std::int64_t parts = piece_count(most);
+  const std::int64_t parts = piece_count(most), across = ceil_div(a.cols, columns_a_task);
   partial_sums<R> partial(a.cols, parts);
 #pragma omp parallel for num_threads(dev.threads()) schedule(static) if (a.cols * most > piece_size)
-  for (std::int64_t task = 0; task < a.cols * parts; ++task) {
-    const std::int64_t j = task % a.cols, part = task / a.cols;
-    const range all = a.stored(j);
-    const std::int64_t first = all.first + part * piece_size;
-    const std::int64_t count = std::min(piece_size, all.last - first);
-    if (count > 0) partial.part(part)[j] = dot_piece<R>(count, &a(first, j), x + first);
+  for (std::int64_t task = 0; task < across * parts; ++task) {
+    const std::int64_t first = task % across * columns_a_task, part = task / across;
+    dot_columns(a, range{first, std::min(a.cols, first + columns_a_task)}, part, x, partial.part(part));
   }
   partial.add_into(sums);
 }

@@ -41,7 +41,7 @@ void scal(const device& dev, std::type_identity_t<interval<T>> alpha, view<compl
 
 template <real T>
 void scal(const device& dev, std::type_identity_t<complex_interval<T>> alpha, view<complex_interval<T>> x) {
-  require_environment(dev);
+  require_environment(dev, "scal", x);
   each_element(dev, "scal", x.size(), complex_multiples<T>{alpha, x});
 }
 

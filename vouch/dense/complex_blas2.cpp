@@ -73,7 +73,7 @@ template <real T>
 void checked_product(const device& dev, const char* routine, columns<const complex_interval<T>> A,
                      transpose trans, complex_interval<T> alpha, view<const complex_interval<T>> x,
                      complex_interval<T> beta, view<complex_interval<T>> y) {
-  require_environment(dev);
+  require_environment(dev, routine, A, x, y);
   require_size(routine, "x", x.size(), trans == transpose::no ? A.cols : A.rows);
   require_size(routine, "y", y.size(), trans == transpose::no ? A.rows : A.cols);
   require_apart(routine, "y", y, "x", x);
@@ -85,7 +85,7 @@ template <real T>
 void hermitian_product(const device& dev, const char* routine, columns<const complex_interval<T>> A,
                        complex_interval<T> alpha, view<const complex_interval<T>> x, complex_interval<T> beta,
                        view<complex_interval<T>> y) {
-  require_environment(dev);
+  require_environment(dev, routine, A, x, y);
   require_size(routine, "x", x.size(), A.cols);
   require_size(routine, "y", y.size(), A.cols);
   require_apart(routine, "y", y, "x", x);
@@ -98,7 +98,7 @@ void hermitian_product(const device& dev, const char* routine, columns<const com
 template <real T>
 void product_in_place(const device& dev, const char* routine, columns<const complex_interval<T>> A,
                       transpose trans, diagonal unit, view<complex_interval<T>> x) {
-  require_environment(dev);
+  require_environment(dev, routine, A, x);
   require_size(routine, "x", x.size(), A.cols);
   array<complex_interval<T>> old(dev, x.size());
   copy<T>(dev, x, old.all());
@@ -126,7 +126,7 @@ template <real T>
 void general_update(const device& dev, const char* routine, complex_interval<T> alpha,
                     view<const complex_interval<T>> x, view<const complex_interval<T>> y, bool conjugate,
                     matrix_view<complex_interval<T>> A) {
-  require_environment(dev);
+  require_environment(dev, routine, A, x, y);
   require_shape(routine, "A", A, x.size(), y.size());
   require_apart(routine, "A", A, "x", x);
   require_apart(routine, "A", A, "y", y);
@@ -137,7 +137,7 @@ void general_update(const device& dev, const char* routine, complex_interval<T> 
 template <real T>
 void hermitian_update(const device& dev, const char* routine, columns<complex_interval<T>> A, interval<T> alpha,
                       view<const complex_interval<T>> x) {
-  require_environment(dev);
+  require_environment(dev, routine, A, x);
   require_size(routine, "x", x.size(), A.cols);
   if (alpha == interval<T>{}) return;
   update<T>(dev, A.without_diagonal(), alpha, x, x, true);
@@ -148,7 +148,7 @@ template <real T>
 void hermitian_update(const device& dev, const char* routine, columns<complex_interval<T>> A,
                       complex_interval<T> alpha, view<const complex_interval<T>> x,
                       view<const complex_interval<T>> y) {
-  require_environment(dev);
+  require_environment(dev, routine, A, x, y);
   require_size(routine, "x", x.size(), A.cols);
   require_size(routine, "y", y.size(), A.cols);
   if (alpha == complex_interval<T>{}) return;

@@ -93,7 +93,7 @@ void gemm(const device& dev, transpose trans_a, transpose trans_b,
           std::type_identity_t<complex_interval<T>> alpha, matrix_view<const complex_interval<T>> A,
           matrix_view<const complex_interval<T>> B, std::type_identity_t<complex_interval<T>> beta,
           matrix_view<complex_interval<T>> C) {
-  require_environment(dev);
+  require_environment(dev, "gemm", A, B, C);
   require_matrix("gemm", "A", A);
   require_matrix("gemm", "B", B);
   const complex_factor<T> left{A, trans_a}, right{B, trans_b};
@@ -110,7 +110,7 @@ template <real T>
 void hemm(const device& dev, side where, triangle stored, std::type_identity_t<complex_interval<T>> alpha,
           matrix_view<const complex_interval<T>> A, matrix_view<const complex_interval<T>> B,
           std::type_identity_t<complex_interval<T>> beta, matrix_view<complex_interval<T>> C) {
-  require_environment(dev);
+  require_environment(dev, "hemm", A, B, C);
   require_matrix("hemm", "C", C);
   const std::int64_t n = where == side::left ? C.rows : C.cols;
   require_shape("hemm", "A", A, n, n);
@@ -129,7 +129,7 @@ void herk(const device& dev, triangle stored, transpose trans, std::type_identit
           matrix_view<const complex_interval<T>> A, std::type_identity_t<interval<T>> beta,
           matrix_view<complex_interval<T>> C) {
   using I = interval<T>;
-  require_environment(dev);
+  require_environment(dev, "herk", A, C);
   require_matrix("herk", "A", A);
   require_no_plain_transpose("herk", trans);
   const complex_factor<T> left{A, trans};
@@ -154,7 +154,7 @@ template <real T>
 void her2k(const device& dev, triangle stored, transpose trans, std::type_identity_t<complex_interval<T>> alpha,
            matrix_view<const complex_interval<T>> A, matrix_view<const complex_interval<T>> B,
            std::type_identity_t<interval<T>> beta, matrix_view<complex_interval<T>> C) {
-  require_environment(dev);
+  require_environment(dev, "her2k", A, B, C);
   require_matrix("her2k", "A", A);
   require_shape("her2k", "B", B, A.rows, A.cols);
   require_no_plain_transpose("her2k", trans);
@@ -174,7 +174,7 @@ template <real T>
 void trmm(const device& dev, side where, triangle stored, transpose trans, diagonal unit,
           std::type_identity_t<complex_interval<T>> alpha, matrix_view<const complex_interval<T>> A,
           matrix_view<complex_interval<T>> B) {
-  require_environment(dev);
+  require_environment(dev, "trmm", A, B);
   require_matrix("trmm", "B", B);
   const std::int64_t n = where == side::left ? B.rows : B.cols;
   require_shape("trmm", "A", A, n, n);

@@ -103,14 +103,17 @@ struct column_factors {
 };
 
 // y := sum of alpha x over the columns + y, or without y where not Add; alphas are finite.
+//
+// Matrices are larger than what the hardware looks ahead in a column: elements so many ahead are fetched too.
 template <int Columns, bool Add, scalar R, scalar X>
-VOUCH_AVX512 void axpy_finite(std::int64_t n, const R* alpha, const X* const* x, R* y) {
+VOUCH_AVX512 void axpy_finite(std::int64_t n, const R* alpha, const X* const* x, std::int64_t ahead, R* y) {
   using V = bounds_of<R>;
   constexpr int step = per_register<R>;
   const column_factors<Columns, R> factors(alpha);
   std::int64_t i = 0;
   for (; i + step <= n; i += step) {
     auto sums = Add ? outward<R>(load_as<R>(y + i, step)) : V::zero();
+    for (int c = 0; c < Columns && Columns > 1; ++c) _mm_prefetch(x[c] + i + ahead, _MM_HINT_T1);
     if (factors.add(x, i, step, sums)) [[likely]]
       V::store(numbers(y + i), outward<R>(sums));
     else
@@ -124,6 +127,45 @@ VOUCH_AVX512 void axpy_finite(std::int64_t n, const R* alpha, const X* const* x,
     detail::portable::axpy_columns<Columns, Add>(n - i, alpha, x, i, y);
 }
 
+// A register of factors, ready to be multiplied by others.
+template <scalar R, bool Point>
+struct left_factors {
+  using V = bounds_of<R>;
+  typename V::reg low, high;  // bounds in both lanes of each pair, as outward() has them
+  typename V::mask low_negative, high_negative;
+
+  VOUCH_AVX512_INLINE explicit left_factors(typename V::reg x) {
+    if constexpr (!is_interval<R>) {
+      low = x;
+    } else {
+      const auto lower = Point ? x : V::both_even(x);
+      low = V::flipped(lower);
+      low_negative = V::below_zero(lower);
+      if constexpr (!Point) {
+        const auto upper = V::both_odd(x);
+        high = V::flipped(upper);
+        high_negative = V::below_zero(upper);
+      }
+    }
+  }
+
+  /// sums + these times x; false where a NaN arose, for then an operand was infinite or empty.
+  VOUCH_AVX512_INLINE bool add(typename V::reg x, typename V::reg& sums) const {
+    if constexpr (!is_interval<R>) {
+      sums = V::template fma<rounds::nearest>(low, x, sums);
+      return true;
+    } else if constexpr (Point) {
+      sums = V::template fma<rounds::up>(low, V::swapped(low_negative, x), sums);
+      return V::unordered(sums, sums) == 0;
+    } else {
+      const auto p = V::template fma<rounds::up>(low, V::swapped(low_negative, x), sums);
+      const auto q = V::template fma<rounds::up>(high, V::swapped(high_negative, x), sums);
+      sums = V::max(p, q);
+      return V::unordered(p, q) == 0;
+    }
+  }
+};
+
 // What a reduction adds for one register: add(i, count, sums) does it or, where registers may not, returns
 // false; add_one does it for a lane in memory.
 template <scalar R, scalar A, scalar B>
@@ -132,22 +174,7 @@ struct product_terms {
   const B* b;
 
   VOUCH_AVX512_INLINE bool add(std::int64_t i, std::int64_t count, typename bounds_of<R>::reg& sums) const {
-    using V = bounds_of<R>;
-    const auto first = load_as<R>(a + i, count), second = load_as<R>(b + i, count);
-    if constexpr (!is_interval<R>) {
-      sums = V::template fma<rounds::nearest>(first, second, sums);
-      return true;
-    } else if constexpr (!is_interval<A>) {
-      sums = V::template fma<rounds::up>(V::flipped(first), V::swapped(V::below_zero(first), second), sums);
-      return V::unordered(sums, sums) == 0;
-    } else {
-      const auto low = V::both_even(first), high = V::both_odd(first);
-      const auto p = V::template fma<rounds::up>(V::flipped(low), V::swapped(V::below_zero(low), second), sums);
-      const auto q =
-          V::template fma<rounds::up>(V::flipped(high), V::swapped(V::below_zero(high), second), sums);
-      sums = V::max(p, q);
-      return V::unordered(p, q) == 0;
-    }
+    return left_factors<R, !is_interval<A>>(load_as<R>(a + i, count)).add(load_as<R>(b + i, count), sums);
   }
   void add_one(std::int64_t i, R& lane) const { lane = detail::multiply_add(a[i], b[i], lane); }
 };
@@ -237,12 +264,57 @@ VOUCH_AVX512 R reduce(std::int64_t n, Terms terms) {
   return sums.total();
 }
 
+// Registers l of the lanes of columns times x, for count elements from i on.
+template <int Columns, scalar R, scalar A, scalar X>
+VOUCH_AVX512_INLINE void add_to_lanes(const A* const* a, const X* x, std::int64_t i, std::int64_t count, int l,
+                                      typename bounds_of<R>::reg (&sums)[Columns][4]) {
+  using V = bounds_of<R>;
+  const left_factors<R, !is_interval<X>> factors(load_as<R>(x + i, count));
+#pragma GCC unroll 4
+  for (int c = 0; c < Columns; ++c) {
+    const auto before = sums[c][l];
+    if (factors.add(load_as<R>(a[c] + i, count), sums[c][l])) [[likely]]
+      continue;
+    R lanes[per_register<R>];
+    V::store(numbers(lanes), outward<R>(before));
+    for (std::int64_t e = 0; e < count; ++e) lanes[e] = detail::multiply_add(a[c][i + e], x[i + e], lanes[e]);
+    sums[c][l] = outward<R>(V::load(numbers(lanes)));
+  }
+}
+
+// to[c] := the inner product of column c and x, as dot() adds it up.
+template <int Columns, scalar R, scalar A, scalar X>
+VOUCH_AVX512 void dot_columns(std::int64_t n, const A* const* a, const X* x, R* to) {
+  using V = bounds_of<R>;
+  constexpr int step = per_register<R>;
+  typename V::reg sums[Columns][4];
+#pragma GCC unroll 4
+  for (int c = 0; c < Columns; ++c)
+#pragma GCC unroll 4
+    for (int l = 0; l < 4; ++l) sums[c][l] = V::zero();
+  std::int64_t i = 0;
+  for (; i + 4 * step <= n; i += 4 * step)
+#pragma GCC unroll 4
+    for (int l = 0; l < 4; ++l) add_to_lanes<Columns, R>(a, x, i + l * step, step, l, sums);
+#pragma GCC unroll 4
+  for (int l = 0; l < 4; ++l)
+    if (const auto left = std::clamp<std::int64_t>(n - i - l * step, 0, step); left > 0)
+      add_to_lanes<Columns, R>(a, x, i + l * step, left, l, sums);
+#pragma GCC unroll 4
+  for (int c = 0; c < Columns; ++c) {
+    lane_sums<R> lanes;
+#pragma GCC unroll 4
+    for (int l = 0; l < 4; ++l) V::store(numbers(lanes.lane + l * step), outward<R>(sums[c][l]));
+    to[c] = lanes.total();
+  }
+}
+
 template <int Columns, bool Add, scalar R, scalar X>
-void axpy_columns(std::int64_t n, const R* alpha, const X* const* x, R* y) {
+void axpy_columns(std::int64_t n, const R* alpha, const X* const* x, std::int64_t ahead, R* y) {
   bool all_finite = true;
   for (int c = 0; c < Columns; ++c) all_finite &= detail::finite(alpha[c]);
   is_interval<R> && !all_finite ? detail::portable::axpy_columns<Columns, Add>(n, alpha, x, 0, y)
-                                : axpy_finite<Columns, Add>(n, alpha, x, y);
+                                : axpy_finite<Columns, Add>(n, alpha, x, ahead, y);
 }
 
 template <scalar R, scalar A, scalar B>

@@ -123,7 +123,7 @@ template <scalar TA, scalar TB>
 requires accumulates<TB, TA>
 void trsm(const device& dev, side where, triangle stored, transpose trans, diagonal unit,
           std::type_identity_t<TB> alpha, matrix_view<const TA> A, matrix_view<TB> B) {
-  require_environment(dev);
+  require_environment(dev, "trsm", A, B);
   require_matrix("trsm", "B", B);
   const std::int64_t n = where == side::left ? B.rows : B.cols;
   require_shape("trsm", "A", A, n, n);

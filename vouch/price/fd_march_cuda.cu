@@ -5,7 +5,7 @@
 namespace vouch {
 namespace {
 
-constexpr int rows = march_rows_a_thread, team = march_team;
+constexpr int rows = march_rows_a_thread, half = rows / 2, team = march_team;
 constexpr unsigned all_lanes = ~0u;
 
 struct march_parameters {
@@ -124,7 +124,7 @@ __device__ double from_teams(const double* ends, const coupling<Reach>& c) {
 //           from lower and Q what comes from higher rows. Both from zero in the thread, ends carried over 8
 //           threads by shuffles and over Reach teams through shared memory, then added to the rows by products
 //           known beforehand. V goes on to 2 W - V, or to W where Damped, with (I - implicit L) W = V.
-// Bound     by latency: a chain of 8 FMAs, two rounds of shuffles, one block barrier a step.
+// Bound     by latency: chains of 4 FMAs, two rounds of shuffles, one block barrier a step.
 // Bits      fixed orders: the same on every run; they change with the number of multiprocessors.
 template <int Threads, int Reach, bool Damped>
 __global__ void __launch_bounds__(Threads, 1) march_rows(const __grid_constant__ march_parameters p) {
@@ -155,10 +155,19 @@ __global__ void __launch_bounds__(Threads, 1) march_rows(const __grid_constant__
     down.share[j] *= sum_share[j];
   }
 
-  // The row of this thread that is an end of the grid, if any, and its value over time. While it steps, v has
-  // there what its equation has on the right.
+  double up_half[half], down_half[half];  // of what leaves a half of the rows, in those of the other
+  up_half[0] = lower[half];
+  down_half[half - 1] = upper[half - 1];
+#pragma unroll
+  for (int j = 1; j < half; ++j) {
+    up_half[j] = up_half[j - 1] * lower[half + j];
+    down_half[half - 1 - j] = down_half[half - j] * upper[half - 1 - j];
+  }
+
+  // The row of this thread that is an end of the grid, if any. While it steps, v has there what its equation
+  // has on the right; found a step ahead and by all threads, so that nobody waits for it.
   int edge_row = -1;
-  march_edge edge{};
+  march_edge edge{0, 0, 0, 0};
   if (row0 <= 0 && 0 < row0 + rows) {
     edge_row = static_cast<int>(-row0);
     edge = p.first;
@@ -171,49 +180,64 @@ __global__ void __launch_bounds__(Threads, 1) march_rows(const __grid_constant__
     for (int j = 0; j < rows; ++j)
       if (j == edge_row) v[j] = value;
   };
+  double edge_now = 0, edge_next = edge.slope + edge.constant, edge_side = 0;
   const auto pass_edge = [&] {
-    const double old = edge.slope + edge.constant;
+    edge_now = edge_next;
     edge.slope *= edge.slope_factor;
     edge.constant *= edge.constant_factor;
-    const double now = edge.slope + edge.constant;
-    set_edge(Damped ? now : 0.5 * (now + old));
+    edge_next = edge.slope + edge.constant;
+    edge_side = Damped ? edge_next : 0.5 * (edge_next + edge_now);
   };
+  pass_edge();
 
   unsigned meetings = 0;
   for (std::int64_t done = 0; done < p.steps;) {
     const double* from = p.values[meetings % 2];
 #pragma unroll
     for (int j = 0; j < rows; ++j) v[j] = there(j) ? __ldcg(from + row0 + j) : 0;
+    set_edge(edge_side);
     const std::int64_t end = p.steps - done > p.alone ? done + p.alone : p.steps;
     for (; done < end; ++done) {
-      if (edge_row >= 0) pass_edge();
-      double next[rows], t = 0, s = 0;
+      // Both halves of the rows from zero, each way: chains of 4 in place of 8.
+      double next[rows], low = 0, high = 0;
 #pragma unroll
-      for (int j = 0; j < rows; ++j) {
-        t = fma(lower[j], t, v[j]);
-        next[j] = t;
+      for (int j = 0; j < half; ++j) {
+        next[j] = low = fma(lower[j], low, v[j]);
+        next[half + j] = high = fma(lower[half + j], high, v[half + j]);
       }
-      const double from_below = from_team_mates<true>(t, up);
+      const double upwards = fma(up_half[half - 1], low, high), middle_low = low;
+      const double from_below = from_team_mates<true>(upwards, up);
+      low = high = 0;
 #pragma unroll
-      for (int j = rows - 1; j >= 0; --j) {  // Q - V is what comes from above
-        next[j] = fma(upper[j], s, next[j]);
-        s = fma(upper[j], s, v[j]);
+      for (int j = half - 1; j >= 0; --j) {  // Q - V is what comes from above
+        next[j] = fma(upper[j], low, next[j]);
+        next[half + j] = fma(upper[half + j], high, next[half + j]);
+        low = fma(upper[j], low, v[j]);
+        high = fma(upper[half + j], high, v[half + j]);
       }
-      const double from_above = from_team_mates<false>(s, down);
+      const double downwards = fma(down_half[0], high, low);
+      const double from_above = from_team_mates<false>(downwards, down);
+#pragma unroll
+      for (int j = 0; j < half; ++j) {
+        next[j] = fma(down_half[j], high, next[j]);
+        next[half + j] = fma(up_half[j], middle_low, next[half + j]);
+      }
       auto& now = ends[done % 2];
       const int own_team = Reach + static_cast<int>(threadIdx.x) / team;
-      if (place_in_team<true>() == team - 1) now[0][own_team] = fma(up.through, from_below, t);
-      if (place_in_team<false>() == team - 1) now[1][own_team] = fma(down.through, from_above, s);
+      if (place_in_team<true>() == team - 1) now[0][own_team] = fma(up.through, from_below, upwards);
+      if (place_in_team<false>() == team - 1) now[1][own_team] = fma(down.through, from_above, downwards);
 #pragma unroll
       for (int j = 0; j < rows; ++j)
         next[j] = Damped ? sum_share[j] * next[j] : fma(sum_share[j], next[j], -v[j]);
+      pass_edge();
       __syncthreads();
       const double below = fma(up.from_team, from_teams<true>(now[0], up), from_below),
                    above = fma(down.from_team, from_teams<false>(now[1], down), from_above);
 #pragma unroll
       for (int j = 0; j < rows; ++j) v[j] = fma(up.share[j], below, fma(down.share[j], above, next[j]));
+      set_edge(edge_side);
     }
-    if (edge_row >= 0) set_edge(edge.slope + edge.constant);
+    set_edge(edge_now);
     double* to = p.values[(meetings + 1) % 2];
     const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * p.own;
 #pragma unroll

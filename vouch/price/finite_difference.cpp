@@ -40,6 +40,31 @@ struct task {
 
 task make_task(const contract& c, const fd_options& options);
 
+// The same steps in shorter segments, as the border of exercise is noted behind each.
+std::vector<fd_segment> in_pieces(const std::vector<fd_segment>& segments) {
+  constexpr std::int64_t pieces = 12, fewest = 2;
+  std::vector<fd_segment> all;
+  for (const fd_segment& s : segments) {
+    const double length = (s.to - s.from) / static_cast<double>(s.steps);
+    const std::int64_t each = std::max(s.steps / pieces, fewest);
+    for (std::int64_t done = 0; done < s.steps;) {
+      const std::int64_t steps = s.steps - done < 2 * each ? s.steps - done : each;
+      fd_segment piece = s;
+      piece.from = s.from + length * static_cast<double>(done);
+      piece.steps = steps;
+      piece.smooths = s.smooths && done == 0;
+      done += steps;
+      if (done < s.steps) {
+        piece.to = s.from + length * static_cast<double>(done);
+        piece.dividend = 0;
+        piece.exercise = false;
+      }
+      all.push_back(piece);
+    }
+  }
+  return all;
+}
+
 class solver {
  public:
   solver(const contract& c, const fd_options& options) : task_(make_task(c, options)), options_(options) {}
@@ -52,7 +77,8 @@ class solver {
           if (auto v = contour_cuda(options_.dev, c, grid, task_.payment)) return used_gpu(*v);
       return march_by_contour(c, grid, task_.payment);
     }
-    const std::vector<fd_segment> segments = make_segments(c, steps);
+    std::vector<fd_segment> segments = make_segments(c, steps);
+    if (boundary != nullptr) segments = in_pieces(segments);
     if (options_.dev.is_cuda() && options_.solver == tridiagonal_method::automatic)
       if (auto v = march_on_gpu(options_.dev, c, grid, task_.payment, segments, options_.scheme))
         return used_gpu(*v);
@@ -220,9 +246,9 @@ valuation value_on_grid(const contract& c, std::int64_t nodes, std::int64_t step
 fd_surface finite_difference_surface(const contract& c, const fd_options& options) {
   check_scheme(c, options);
   const solver s(c, options);
-  const fd_grid grid = s.grid(options.space_nodes > 0 ? options.space_nodes : 801);
+  const fd_grid grid = s.grid(options.space_nodes > 0 ? options.space_nodes : 2001);
   fd_surface surface;
-  surface.value = s.values(s.solved(), grid, options.time_steps > 0 ? options.time_steps : 400, &surface);
+  surface.value = s.values(s.solved(), grid, options.time_steps > 0 ? options.time_steps : 800, &surface);
   surface.spot = grid.spot;
   for (double& spot : surface.spot) spot += escrow(c, 0);
   return surface;

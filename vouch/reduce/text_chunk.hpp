@@ -40,8 +40,7 @@ class text_chunk {
   static constexpr std::int64_t text_bytes = 4 * (std::int64_t{1} << 20) + 4096;
   /// So many are 63 MB of pinned memory.
   static constexpr int most_chunks = 15;
-  /// More threads than these fill chunks no faster: they keep so much of them in their caches that the GPU
-  /// waits for the text. With 16 of them 44 GB/s arrive, with 8 49 of 54.6 (`vouch bench reduce`, 4 MB copies).
+  /// More threads fill chunks no faster: docs/decisions/text_to_gpu.md.
   static constexpr int most_threads = 8;
   static constexpr std::int64_t most_elements = 192;
 

@@ -24,20 +24,37 @@ VOUCH_HOST_DEVICE inline double power_of_ten_as_double(int k) {
 /// Powers of five up to here are below 2^64.
 inline constexpr int most_fives = 27;
 
-struct powers_of_five {
-  std::uint64_t power[most_fives + 1] = {};
-  constexpr powers_of_five() {
-    std::uint64_t next = 1;
-    for (std::uint64_t& p : power) {
-      p = next;
-      next *= 5;
-    }
-  }
-};
-
 VOUCH_HOST_DEVICE inline std::uint64_t power_of_five(int k) {
-  static constexpr powers_of_five fives;
-  return fives.power[k];
+  // Spelled out: what a constexpr constructor computes is zeros on a GPU.
+  static constexpr std::uint64_t powers[most_fives + 1] = {1u,
+                                                           5u,
+                                                           25u,
+                                                           125u,
+                                                           625u,
+                                                           3125u,
+                                                           15625u,
+                                                           78125u,
+                                                           390625u,
+                                                           1953125u,
+                                                           9765625u,
+                                                           48828125u,
+                                                           244140625u,
+                                                           1220703125u,
+                                                           6103515625u,
+                                                           30517578125u,
+                                                           152587890625u,
+                                                           762939453125u,
+                                                           3814697265625u,
+                                                           19073486328125u,
+                                                           95367431640625u,
+                                                           476837158203125u,
+                                                           2384185791015625u,
+                                                           11920928955078125u,
+                                                           59604644775390625u,
+                                                           298023223876953125u,
+                                                           1490116119384765625u,
+                                                           7450580596923828125u};
+  return powers[k];
 }
 
 /// Whether compose(m, exponent) is exact in its reach: any m, and a power of five below 2^64.

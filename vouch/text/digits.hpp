@@ -89,8 +89,10 @@ VOUCH_HOST_DEVICE inline decimal_text scan_decimal(const char* first, const char
     d.exponent = fraction - p;
     d.count -= d.exponent;
   }
+  if (d.count == 0) [[unlikely]]
+    return d;
   bool far = false;
-  if (d.count > 0 && p < last && (*p | 0x20) == 'e') {
+  if (p < last && (*p | 0x20) == 'e') {
     const char* e = p + 1;
     const bool down = e < last && *e == '-';
     if (down || (e < last && *e == '+')) ++e;

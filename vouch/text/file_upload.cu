@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int64_t piece_bytes = std::int64_t{1} << 21;  // a copy costs some 8 us besides its bytes
 constexpr int slots_a_thread = 2;                            // one is filled while the other travels
-constexpr int most_threads = 8;  // more keep so much in their caches that the bus waits
+constexpr int most_threads = 8;                              // docs/decisions/text_to_gpu.md
 
 struct slot {
   char* text = nullptr;

@@ -35,6 +35,5 @@ void for_systems_cuda(const device& dev, std::int64_t count, const Body& body);
   X(tridiagonal_radius_body)         \
   X(row_weight_body)                 \
   X(batch_size_body)                 \
-  X(other_signs_body)                \
   X(tridiagonal_comparison_body)     \
   X(batch_improve_body)

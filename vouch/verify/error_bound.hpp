@@ -15,7 +15,7 @@ struct bound_options {
   uncertainty within;
   double relative = 0;  // asked: every component correct to this, relative to itself; 0: see bound_error
   int most_refinements = 10;
-  int smoothing = 32;  // passes in single precision that bring the bound of a symmetric H-matrix near the error
+  int smoothing = 48;  // passes in single precision that bring the bound of a symmetric H-matrix near the error
 };
 
 /// The bound and its evidence. Only with `verified` do the numbers say anything.

@@ -56,8 +56,12 @@ class bounded_batch {
 
   // Finds v and what it proves; the ratios are those of the present x.
   void prove() {
+    array<int> signs = array<int>::zeros(dev_, 1);
+    signs_ = signs.data();
     take_ratios();
+    signs_ = nullptr;
     if (unproved().empty()) return;
+    own_comparison_ = signs.to_vector().front() == 0 && same_places(given_.shape, host_);
     if (!periodic_and_tiny()) {
       solve_for_v();
       take_ratios();
@@ -77,8 +81,10 @@ class bounded_batch {
                                       pointer(v_),
                                       margin_.size() > 0 ? margin_.data() : nullptr,
                                       within_,
-                                      pointer(middle_)};
+                                      pointer(middle_),
+                                      signs_};
     largest_of_systems(dev_, host_, vectors_, body, ratio_);
+    worst_ratio_ = worst(ratio_);
   }
 
   // Radii from the ratios, and the largest.
@@ -129,7 +135,7 @@ class bounded_batch {
   // Systems of which nothing is proved so far.
   std::vector<std::int64_t> unproved() const {
     std::vector<std::int64_t> those;
-    if (std::isfinite(worst(ratio_))) return those;
+    if (std::isfinite(worst_ratio_)) return those;
     const std::vector<double> ratio = ratio_.to_vector();
     for (std::size_t s = 0; s < ratio.size(); ++s)
       if (!std::isfinite(ratio[s])) those.push_back(static_cast<std::int64_t>(s));
@@ -143,7 +149,7 @@ class bounded_batch {
     const array<double> zeros = array<double>::zeros(dev_, extent);
     const double* const margin = margin_.size() > 0 ? margin_.data() : nullptr;
     const tridiagonal_ratio_body inverse{A_,          vectors_, ones.data(), zeros.data(), nullptr,
-                                         pointer(v_), margin,   within_,     nullptr};
+                                         pointer(v_), margin,   within_,     nullptr,      nullptr};
     const auto largest_of = [&](const auto& body) {
       largest_of_systems(dev_, host_, vectors_, body, largest_);
       return worst(largest_);
@@ -175,10 +181,9 @@ class bounded_batch {
   // v := about <A>^-1 diag, which is D^-1 D e for a diagonal matrix.
   void solve_for_v() {
     const std::int64_t extent = host_.extent();
-    largest_of_systems(dev_, host_, vectors_, other_signs_body{A_, vectors_}, largest_);
     tridiagonal_view<const double> M = given_;
     array<double> dl, d, du;
-    if (worst(largest_) != 0 || !same_places(given_.shape, host_)) {
+    if (!own_comparison_) {
       dl = array<double>::zeros(dev_, extent);
       d = array<double>::zeros(dev_, extent);
       du = array<double>::zeros(dev_, extent);
@@ -217,7 +222,9 @@ class bounded_batch {
   array<double> margin_;           // empty: no system is factored
   array<double> lo_;               // empty: zero
   array<double> middle_;           // of the residual; empty: not wanted
-  double max_absolute_ = 0, max_relative_ = 0;
+  int* signs_ = nullptr;
+  bool own_comparison_ = false;
+  double worst_ratio_ = 0, max_absolute_ = 0, max_relative_ = 0;
 };
 
 // Refines while the bounds shrink to half at least; what made them wider is taken back.

@@ -3,6 +3,7 @@
 //
 // Bodies get the system s and the row i. value(s, i) is never negative; NaN counts as the largest of all.
 #pragma once
+#include <atomic>
 #include <cmath>
 #include <cstdint>
 
@@ -50,7 +51,8 @@ struct tridiagonal_ratio_body {
   const double* v;       // nullptr: ones, which serve where d is at most `slack` times u
   const double* margin;  // of each system, 0: none; nullptr: none has one
   uncertainty within;
-  double* middle;  // of the residual; nullptr: not wanted
+  double* middle;  // of the residual, where something is proved; nullptr: not wanted
+  int* signs;      // becomes 1 where A is not its own comparison matrix; nullptr: not wanted
 
   static constexpr double slack = 16;
 
@@ -72,28 +74,39 @@ struct tridiagonal_ratio_body {
     return sum.enclosure(6, wider);
   }
 
+  // At most (<A> v)_i; NaN or negative where v proves nothing.
+  VOUCH_HOST_DEVICE double image(const tridiagonal_row& row) const {
+    double least = std::fabs(row.d);
+    double others =
+        add_up(mul_up(std::fabs(row.l), weight(row.lower)), mul_up(std::fabs(row.u), weight(row.upper)));
+    if (within.matrix > 0) {
+      least = mul_down(least, sub_down(1.0, within.matrix));
+      others = mul_up(others, add_up(1.0, within.matrix));
+    }
+    const double u = sub_down(mul_down(least, weight(row.here)), others);
+    if (v == nullptr) return least <= slack * u ? u : -1;
+    return weight(row.here) > 0 ? u : -1;
+  }
+
   VOUCH_HOST_DEVICE double value(std::int64_t s, std::int64_t i) const {
     const tridiagonal_row row(A, vectors, s, i);
+    if (signs != nullptr) note_signs(row);
+    const double u = margin != nullptr && margin[s] > 0 ? mul_down(margin[s], row_weight(row)) : image(row);
+    if (!(u > 0) || !rounding::finite(u)) return rounding::infinity<double>;
     const interval<double> r = residual(row);
     if (middle != nullptr) middle[row.here] = r.lo() / 2 + r.hi() / 2;
     const double most = ::fmax(std::fabs(r.lo()), std::fabs(r.hi()));
-    double u;
-    if (margin != nullptr && margin[s] > 0) {
-      u = mul_down(margin[s], row_weight(row));
-    } else {
-      double least = std::fabs(row.d);
-      double others =
-          add_up(mul_up(std::fabs(row.l), weight(row.lower)), mul_up(std::fabs(row.u), weight(row.upper)));
-      if (within.matrix > 0) {
-        least = mul_down(least, sub_down(1.0, within.matrix));
-        others = mul_up(others, add_up(1.0, within.matrix));
-      }
-      u = sub_down(mul_down(least, weight(row.here)), others);
-      if (v == nullptr && !(least <= slack * u)) return rounding::infinity<double>;
-      if (!(weight(row.here) > 0) || !rounding::finite(u)) return rounding::infinity<double>;
-    }
-    if (!(u > 0) || !rounding::finite(most)) return rounding::infinity<double>;
+    if (!rounding::finite(most)) return rounding::infinity<double>;
     return most == 0 ? 0 : div_up(most, u);
+  }
+
+  VOUCH_HOST_DEVICE void note_signs(const tridiagonal_row& row) const {
+    if (row.d >= 0 && row.l <= 0 && row.u <= 0) return;
+#if defined(__CUDA_ARCH__)
+    if (*static_cast<volatile int*>(signs) == 0) atomicExch(signs, 1);
+#else
+    std::atomic_ref<int>(*signs).store(1, std::memory_order_relaxed);
+#endif
   }
 };
 
@@ -133,16 +146,6 @@ struct batch_size_body {
   const double* v;
   VOUCH_HOST_DEVICE double value(std::int64_t s, std::int64_t i) const {
     return std::fabs(v[vectors.at(s, i)]);
-  }
-};
-
-/// 1 where A is not its own comparison matrix.
-struct other_signs_body {
-  tridiagonal_view<const double> A;
-  batch_shape vectors;
-  VOUCH_HOST_DEVICE double value(std::int64_t s, std::int64_t i) const {
-    const tridiagonal_row row(A, vectors, s, i);
-    return row.d >= 0 && row.l <= 0 && row.u <= 0 ? 0 : 1;
   }
 };
 

@@ -1,0 +1,92 @@
+// Operands that a device cannot reach are refused by name, and so is a thread that flushes subnormal numbers.
+#include <gtest/gtest.h>
+
+#include <string>
+#if defined(__SSE2__)
+#include <xmmintrin.h>
+#endif
+
+#include <vouch/core/error.hpp>
+#include <vouch/core/reach.hpp>
+#include <vouch/dense/blas1.hpp>
+#include <vouch/dense/blas2.hpp>
+#include <vouch/dense/blas3.hpp>
+#include <vouch/dense/complex_blas3.hpp>
+
+#include "devices.hpp"
+
+namespace vouch {
+namespace {
+
+using I = interval<double>;
+
+template <class Call>
+std::string message_of(const Call& call) {
+  try {
+    call();
+  } catch (const value_error& e) {
+    return e.what();
+  }
+  return "nothing thrown";
+}
+
+// Calls of all levels with a matrix and a vector that lie elsewhere than what is written.
+void expect_refusal(const device& dev, const device& elsewhere, const std::string& where) {
+  const auto A = matrix<I>::zeros(elsewhere, 3, 3);
+  const auto x = array<I>::zeros(elsewhere, 3);
+  auto y = array<I>::zeros(dev, 3);
+  auto C = matrix<I>::zeros(dev, 3, 3);
+  const auto expect = [&](const char* routine, const auto& call) {
+    EXPECT_EQ(message_of(call), std::string(routine) + ": an operand does not lie on " + where);
+  };
+  expect("axpy", [&] { axpy<I, I>(dev, I(1.0), x, y); });
+  expect("dot", [&] { dot<I, I>(dev, x, x); });
+  expect("asum", [&] { asum<I>(dev, x); });
+  expect("gemv", [&] { gemv<I, I, I>(dev, transpose::no, I(1.0), A, y, I(), y); });
+  expect("syr", [&] { syr<I, I>(dev, triangle::lower, I(1.0), x, C); });
+  expect("trsv", [&] { trsv<I, I>(dev, triangle::lower, transpose::no, diagonal::unit, A, y); });
+  expect("gemm", [&] { gemm<I, I, I>(dev, transpose::no, transpose::no, I(1.0), A, A, I(), C); });
+  expect("gemm",
+         [&] { gemm<I, I, I>(dev, transpose::no, transpose::no, I(1.0), A, A, I(), C, gemm_mode::exact); });
+  expect("trsm",
+         [&] { trsm<I, I>(dev, side::left, triangle::lower, transpose::no, diagonal::unit, I(1.0), A, C); });
+  const auto Z = matrix<complex_interval<double>>::zeros(elsewhere, 2, 2);
+  auto W = matrix<complex_interval<double>>::zeros(dev, 2, 2);
+  expect("hemm", [&] { hemm<double>(dev, side::left, triangle::lower, {}, Z, Z, {}, W); });
+}
+
+TEST(operands, lie_where_the_work_is_done) {
+  VOUCH_NEEDS_GPU();
+  for (const device& gpu : testing::gpus()) {
+    expect_refusal(gpu, device::cpu(1), "GPU " + std::to_string(gpu.index()));
+    expect_refusal(device::cpu(1), gpu, "the CPU");
+  }
+}
+
+TEST(operands, on_the_cpu_are_reachable_from_it) {
+  const double x = 0;
+  EXPECT_TRUE(reachable(device::cpu(1), &x));
+  EXPECT_TRUE(reachable(device::cpu(1), nullptr));
+}
+
+#if defined(__SSE2__)
+TEST(operands, are_not_touched_by_a_thread_that_flushes_subnormal_numbers) {
+  constexpr unsigned flush_to_zero = 0x8000;
+  const device dev = device::cpu(1);
+  const auto A = matrix<I>::zeros(dev, 2, 2);
+  const auto x = array<I>::zeros(dev, 2);
+  auto y = array<I>::zeros(dev, 2);
+  auto C = matrix<I>::zeros(dev, 2, 2);
+  const unsigned before = _mm_getcsr();
+  _mm_setcsr(before | flush_to_zero);
+  const auto thrown = {
+      message_of([&] { axpy<I, I>(dev, I(1.0), x, y); }),
+      message_of([&] { gemv<I, I, I>(dev, transpose::no, I(1.0), A, x, I(), y); }),
+      message_of([&] { gemm<I, I, I>(dev, transpose::no, transpose::no, I(1.0), A, A, I(), C); })};
+  _mm_setcsr(before);
+  for (const std::string& text : thrown) EXPECT_NE(text, "nothing thrown");
+}
+#endif
+
+}  // namespace
+}  // namespace vouch
