@@ -42,7 +42,7 @@ struct strip {
 // the rows that a block has of a column of B are shifted to begin on 32 bytes, within the tile and some columns
 // more that it reads. Neighbours along B follow each other. Bound by memory.
 template <class E>
-__global__ void __launch_bounds__(threads<E>)
+__global__ void __launch_bounds__(threads<E>, 2048 / threads<E>)
     transpose_tiles(element_grid<const E> A, element_grid<E> B, std::int64_t across) {
   constexpr int granule = 32 / static_cast<int>(sizeof(E)), columns = tile<E> + granule - 1;
   __shared__ E entry[columns][tile<E> + 1];
@@ -51,15 +51,18 @@ __global__ void __launch_bounds__(threads<E>)
   of_A.read(A, i0, j0);
   of_A.each([&](E& value, int i, int j) { entry[j][i] = value; });
   __syncthreads();
-  const int lane = static_cast<int>(threadIdx.x) % 32;
-  for (int i = static_cast<int>(threadIdx.x) / 32; i < tile<E> && i0 + i < A.rows; i += threads<E> / 32) {
+  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+#pragma unroll
+  for (int k = 0; k < tile<E>; k += threads<E> / 32) {
+    const int i = warp + k;
+    if (i0 + i >= A.rows) continue;
     E* const column = B.data + (i0 + i) * B.ld;
     const int beyond = static_cast<int>(reinterpret_cast<std::uintptr_t>(column) / sizeof(E) % granule);
-    const int first = beyond == 0 ? 0 : granule - beyond;
-    if (j0 == 0 && lane < first && lane < B.rows) column[lane] = entry[lane][i];
+    const int first = (granule - beyond) % granule;
 #pragma unroll
-    for (int j = first + lane; j < first + tile<E>; j += 32)
-      if (j0 + j < B.rows) column[j0 + j] = entry[j][i];
+    for (int j = 0; j < tile<E>; j += 32)
+      if (j0 + first + j + lane < B.rows) column[j0 + first + j + lane] = entry[first + j + lane][i];
+    if (j0 == 0 && lane < first && lane < B.rows) column[lane] = entry[lane][i];
   }
 }
 
@@ -71,11 +74,12 @@ constexpr int square_threads = square_tile<E> * 16;
 
 // Block b takes tile (i, j) of the upper triangle and the one opposite, b = j (j + 1) / 2 + i. Bound by memory.
 template <class E>
-__global__ void __launch_bounds__(square_threads<E>) transpose_square_tiles(element_grid<E> A) {
+__global__ void __launch_bounds__(square_threads<E>, 2048 / square_threads<E>)
+    transpose_square_tiles(element_grid<E> A) {
   constexpr int size = square_tile<E>;
   __shared__ E entry[2][size][size + 1];
   const std::int64_t b = blockIdx.x;
-  auto j = static_cast<std::int64_t>((sqrt(8.0 * static_cast<double>(b) + 1) - 1) / 2);
+  auto j = static_cast<std::int64_t>((sqrtf(8.0F * static_cast<float>(b) + 1) - 1) / 2);  // about
   while (j * (j + 1) / 2 > b) --j;
   while ((j + 1) * (j + 2) / 2 <= b) ++j;
   const std::int64_t i0 = (b - j * (j + 1) / 2) * size, j0 = j * size;

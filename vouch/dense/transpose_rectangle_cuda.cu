@@ -20,76 +20,127 @@ struct walk {
   std::uint32_t lines, length, length_over;
 };
 
+// Where the elements of a line go that a thread has: every 512th, one after the other. j / length_over and
+// j lines mod length go along with j.
+struct line_walk {
+  walk of;
+  std::uint32_t line, stride, product, turn, rest;
+
+  __device__ line_walk(const walk& w, std::uint32_t k)
+      : of(w),
+        line(k),
+        stride(static_cast<std::uint32_t>(std::uint64_t{threads} * of.lines % of.length)),
+        product(static_cast<std::uint32_t>(std::uint64_t{threadIdx.x} * of.lines % of.length)),
+        turn(threadIdx.x / of.length_over),
+        rest(threadIdx.x % of.length_over) {}
+
+  __device__ std::uint32_t place() const {
+    std::uint32_t to = line + turn;
+    if (to >= of.lines) to -= of.lines;
+    if (to >= of.length) to %= of.length;
+    to += product;
+    return to >= of.length ? to - of.length : to;
+  }
+  __device__ void advance() {
+    product += stride;
+    if (product >= of.length) product -= of.length;
+    turn += threads / of.length_over;
+    rest += threads % of.length_over;
+    if (rest < of.length_over) return;
+    rest -= of.length_over;
+    ++turn;
+  }
+};
+
 // A block shuffles a line at a time, through shared memory, or through room of its own where that is too small.
-// A thread takes every 512th element; j / length_over and j lines mod length go along with j. Bound by memory.
+// Bound by memory.
 template <class E>
-__global__ void __launch_bounds__(threads) shuffle_lines(E* A, walk of, E* room) {
+__global__ void __launch_bounds__(threads) shuffle_lines(E* __restrict__ A, walk of, E* __restrict__ room) {
   extern __shared__ __align__(16) char memory[];
-  E* const out = room != nullptr ? room + std::int64_t{blockIdx.x} * of.length : reinterpret_cast<E*>(memory);
-  const auto mod = [&](std::uint64_t v) { return static_cast<std::uint32_t>(v % of.length); };
-  const std::uint32_t stride = mod(std::uint64_t{threads} * of.lines),
-                      begin = mod(std::uint64_t{threadIdx.x} * of.lines);
+  E* const shared = reinterpret_cast<E*>(memory);
+  E* const own = room + std::int64_t{blockIdx.x} * of.length;
+  constexpr int at_once = 8;  // on their way together
   for (std::uint32_t k = blockIdx.x; k < of.lines; k += gridDim.x) {
     E* const line = A + std::int64_t{k} * of.length;
-    std::uint32_t product = begin, turn = threadIdx.x / of.length_over, rest = threadIdx.x % of.length_over;
-    for (std::uint32_t j = threadIdx.x; j < of.length; j += threads) {
-      std::uint32_t place = k + turn;
-      if (place >= of.lines) place -= of.lines;
-      if (place >= of.length) place %= of.length;
-      place += product;
-      if (place >= of.length) place -= of.length;
-      out[place] = line[j];
-      product += stride;
-      if (product >= of.length) product -= of.length;
-      turn += threads / of.length_over;
-      rest += threads % of.length_over;
-      if (rest >= of.length_over) {
-        rest -= of.length_over;
-        ++turn;
+    line_walk to(of, k);
+    E some[at_once];
+    for (std::uint32_t begin = threadIdx.x; begin < of.length; begin += at_once * threads) {
+#pragma unroll
+      for (int u = 0; u < at_once; ++u)
+        if (begin + u * threads < of.length) some[u] = line[begin + u * threads];
+#pragma unroll
+      for (int u = 0; u < at_once; ++u) {
+        if (begin + u * threads < of.length) (room != nullptr ? own : shared)[to.place()] = some[u];
+        to.advance();
       }
     }
     __syncthreads();
-    for (std::uint32_t j = threadIdx.x; j < of.length; j += threads) line[j] = out[j];
+    for (std::uint32_t begin = threadIdx.x; begin < of.length; begin += at_once * threads) {
+#pragma unroll
+      for (int u = 0; u < at_once; ++u)
+        if (const std::uint32_t j = begin + u * threads; j < of.length)
+          some[u] = room != nullptr ? own[j] : shared[j];
+#pragma unroll
+      for (int u = 0; u < at_once; ++u)
+        if (const std::uint32_t j = begin + u * threads; j < of.length) line[j] = some[u];
+    }
     __syncthreads();
   }
 }
 
 // What a pass within columns does: line goes[k], or k itself, of the result has A[(k + shift(j)) mod lines][j].
 struct columns_pass {
-  std::int64_t lines, length, length_over;  // shift(j) is j / length_over
+  std::uint32_t lines, length, length_over;  // shift(j) is j / length_over
   const std::uint32_t* goes;
-  __device__ std::int64_t shift(std::int64_t j) const { return j / length_over; }
+  __device__ std::uint32_t shift(std::uint32_t j) const { return j / length_over; }
 };
 
 // Columns first to first + width - 1 of the result into room, by lines. A block takes 64 lines of 32 columns
 // through shared memory, where the columns' shifts differ by at most 31. Bound by memory.
 template <class E>
-__global__ void __launch_bounds__(threads) shuffle_columns(const E* A, columns_pass of, std::int64_t first,
-                                                           std::int64_t width, E* room, std::int64_t down) {
-  __shared__ E entry[tile_lines + 31][32];
-  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-  const std::int64_t k0 = blockIdx.x % down * tile_lines, begin = blockIdx.x / down * 32,
-                     j = first + begin + lane;
-  const bool inside = begin + lane < width;
-  const std::int64_t least = of.shift(first + begin);
-#pragma unroll 6
-  for (int k = warp; k < tile_lines + 31; k += warps)
-    if (inside) entry[k][lane] = A[(k0 + k + least) % of.lines * of.length + j];
+__global__ void __launch_bounds__(threads)
+    shuffle_columns(const E* __restrict__ A, columns_pass of, std::uint32_t first, std::uint32_t width,
+                    E* __restrict__ room, std::uint32_t down) {
+  constexpr int count = tile_lines + 31, turns = (count + warps - 1) / warps;
+  __shared__ E entry[count][32];
+  const std::uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const std::uint32_t k0 = blockIdx.x % down * tile_lines, begin = blockIdx.x / down * 32,
+                      j = first + begin + lane;
+  const std::uint32_t least = of.shift(first + begin);
+  if (begin + lane < width) {
+    E some[turns];
+#pragma unroll
+    for (int u = 0; u < turns; ++u) {
+      std::uint32_t k = k0 + warp + u * warps + least;
+      if (k >= of.lines) k -= of.lines;
+      if (k >= of.lines) k %= of.lines;
+      if (warp + u * warps < count) some[u] = A[std::int64_t{k} * of.length + j];
+    }
+#pragma unroll
+    for (int u = 0; u < turns; ++u)
+      if (warp + u * warps < count) entry[warp + u * warps][lane] = some[u];
+  }
   __syncthreads();
-  if (!inside) return;
-  const int more = static_cast<int>(of.shift(j) - least);
-  for (int k = warp; k < tile_lines && k0 + k < of.lines; k += warps) {
+  if (begin + lane >= width) return;
+  const std::uint32_t more = of.shift(j) - least;
+#pragma unroll
+  for (int u = 0; u < tile_lines / warps; ++u) {
+    const std::uint32_t k = warp + u * warps;
+    if (k0 + k >= of.lines) continue;
     const std::int64_t line = of.goes != nullptr ? of.goes[k0 + k] : k0 + k;
     room[line * width + begin + lane] = entry[k + more][lane];
   }
 }
 
-// And back.
+// And back; a warp a line.
 template <class E>
-__global__ void __launch_bounds__(threads) put_columns(E* A, std::int64_t lines, std::int64_t length,
-                                                       std::int64_t first, std::int64_t width, const E* room) {
-  for (std::int64_t k = blockIdx.x; k < lines; k += gridDim.x)
-    for (std::int64_t j = threadIdx.x; j < width; j += threads) A[k * length + first + j] = room[k * width + j];
+__global__ void __launch_bounds__(threads)
+    put_columns(E* __restrict__ A, std::int64_t lines, std::int64_t length, std::int64_t first,
+                std::int64_t width, const E* __restrict__ room) {
+  const std::int64_t k = std::int64_t{blockIdx.x} * warps + threadIdx.x / 32;
+  if (k >= lines) return;
+#pragma unroll 8
+  for (std::int64_t j = threadIdx.x % 32; j < width; j += 32) A[k * length + first + j] = room[k * width + j];
 }
 
 // goes[source(k)] = k
@@ -106,9 +157,10 @@ void run_columns_pass(const device& dev, E* A, const columns_pass& of, array<std
   for (std::int64_t first = 0; first < of.length; first += width) {
     const std::int64_t here = std::min(width, of.length - first);
     launch(dev, "shuffle_columns", {down * ceil_div<std::int64_t>(here, 32), threads}, shuffle_columns<E>,
-           static_cast<const E*>(A), of, first, here, strip, down);
-    launch(dev, "put_columns", {std::min<std::int64_t>(of.lines, 8 * dev.processors()), threads},
-           put_columns<E>, A, of.lines, of.length, first, here, static_cast<const E*>(strip));
+           static_cast<const E*>(A), of, static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(here),
+           strip, static_cast<std::uint32_t>(down));
+    launch(dev, "put_columns", {ceil_div<std::int64_t>(of.lines, warps), threads}, put_columns<E>, A,
+           std::int64_t{of.lines}, std::int64_t{of.length}, first, here, static_cast<const E*>(strip));
   }
 }
 
@@ -126,15 +178,14 @@ void run(const device& dev, E* A, std::int64_t lines, std::int64_t length) {
   array<std::uint32_t> goes(dev, lines);
   launch(dev, "invert_source", {ceil_div<std::int64_t>(lines, threads), threads}, invert_source, shuffle,
          goes.data());
-  if (shuffle.common > 1)
-    run_columns_pass<E>(dev, A, {lines, length, shuffle.length_over, nullptr}, room, width);
+  const auto short_lines = static_cast<std::uint32_t>(lines), short_length = static_cast<std::uint32_t>(length),
+             over = static_cast<std::uint32_t>(shuffle.length_over);
+  if (shuffle.common > 1) run_columns_pass<E>(dev, A, {short_lines, short_length, over, nullptr}, room, width);
   launch(dev, "shuffle_lines",
          {at_once, threads, shared ? static_cast<std::size_t>(length * size) : std::size_t{0}},
-         shuffle_lines<E>, A,
-         walk{static_cast<std::uint32_t>(lines), static_cast<std::uint32_t>(length),
-              static_cast<std::uint32_t>(shuffle.length_over)},
+         shuffle_lines<E>, A, walk{short_lines, short_length, over},
          shared ? nullptr : reinterpret_cast<E*>(room.data()));
-  run_columns_pass<E>(dev, A, {lines, length, 1, goes.data()}, room, width);
+  run_columns_pass<E>(dev, A, {short_lines, short_length, 1, goes.data()}, room, width);
 }
 
 }  // namespace

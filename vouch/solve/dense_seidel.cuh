@@ -34,7 +34,7 @@ template <class T>
 std::size_t shared_bytes(std::int64_t n, int stages, int stage_pieces, bool columns_shared,
                          bool inverse_shared) {
   return stage_ring::bytes(stages, stage_pieces * piece_bytes) +
-         (inverse_shared ? carved_bytes<T>(lead_elements<T>) : 0) +
+         (inverse_shared ? carved_bytes<T>(inverse_elements<T>) : 0) +
          (columns_shared ? carved_bytes<T>(std::int64_t{pieces_of<T>(n)} * piece_columns<T>) : 0);
 }
 
@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(all_threads, 1) seidel_sweeps(const __grid_con
   char* free = memory;
   const stage_ring ring(free, in.stages, in.stage_pieces * piece_bytes);
   free += stage_ring::bytes(in.stages, in.stage_pieces * piece_bytes);
-  T* const inverse = in.inverse_shared ? carve<T>(free, lead_elements<T>) : nullptr;
+  T* const inverse = in.inverse_shared ? carve<T>(free, inverse_elements<T>) : nullptr;
   const std::int64_t columns = std::int64_t{pieces_of<T>(in.n)} * piece_columns<T>;
   T* const own_copy = in.columns != nullptr ? in.columns + blockIdx.x * columns : carve<T>(free, columns);
   if (threadIdx.x == 0) {

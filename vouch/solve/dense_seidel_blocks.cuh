@@ -97,10 +97,11 @@ __global__ void __launch_bounds__(threads)
   __syncthreads();
   merge_triangles<base_rows, rows>(block, X);
 
-  T* const own_V = V + step * lead_elements<T>;
-  T* const own_M = M + step * lead_elements<T>;
+  T* const own_V = V + step * inverse_elements<T>;
+  T* const own_M = M + step * coupling_elements<T>;
   for (int e = thread; e < size * rows; e += threads)
-    if (const int j = e % rows; j < size) own_V[lead_place<T>(at(e / rows), at(j))] = static_cast<T>(X[e]);
+    if (const int i = e / rows, j = e % rows; j <= i)
+      own_V[inverse_place<T>(at(i), at(j), forward != 0)] = static_cast<T>(X[e]);
 
   const std::int64_t before = forward != 0 ? first - rows : first + rows;
   if (before < 0 || before >= n) return;
@@ -113,7 +114,7 @@ __global__ void __launch_bounds__(threads)
   multiply<rows>([&](int i, int k) { return X[i * rows + k]; },
                  [&](int k, int j) { return static_cast<double>(block[k * rows + j]); },
                  [&](int i, int j, double sum) {
-                   if (i < size && j < width) own_M[lead_place<T>(at(i), j)] = static_cast<T>(sum);
+                   if (i < size && j < width) own_M[coupling_place<T>(at(i), j)] = static_cast<T>(sum);
                  });
 }
 

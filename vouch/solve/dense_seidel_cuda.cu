@@ -25,6 +25,9 @@ struct plan {
   std::size_t bytes = 0;
 };
 
+// More than this on its way only makes the numbers of other blocks wait.
+constexpr std::int64_t most_ring = 100 << 10;
+
 template <class T>
 plan make_plan(const device& dev, std::int64_t n) {
   constexpr std::int64_t rows = step_rows<T>;
@@ -51,6 +54,7 @@ plan make_plan(const device& dev, std::int64_t n) {
         static_cast<std::int64_t>(shared_bytes<T>(n, 0, p.stage_pieces, columns, inverse) + stage_ring::align);
     p.stages = static_cast<int>(std::clamp<std::int64_t>((room - fixed) / a_stage, 0, tiles));
     p.resident = p.stages == tiles;
+    if (!p.resident) p.stages = static_cast<int>(std::min<std::int64_t>(p.stages, most_ring / a_stage));
     if (p.resident || p.stages * a_stage >= dense_engine::least_ring) break;
   }
   p.bytes = shared_bytes<T>(n, p.stages, p.stage_pieces, p.columns_shared, p.inverse_shared);
@@ -148,9 +152,9 @@ class seidel_engine final : public cg_engine<T> {
   }
 
   void invert(int backward) {
-    const std::int64_t steps = steps_of<T>(A_.padded), elements = steps * lead_elements<T>;
-    inverse_[backward] = array<T>::zeros(dev_, elements);
-    coupling_[backward] = array<T>::zeros(dev_, elements);
+    const std::int64_t steps = steps_of<T>(A_.padded);
+    inverse_[backward] = array<T>::zeros(dev_, steps * inverse_elements<T>);
+    coupling_[backward] = array<T>::zeros(dev_, steps * coupling_elements<T>);
     in_.inverse[backward] = inverse_[backward].data();
     in_.coupling[backward] = coupling_[backward].data();
     launch(dev_, "invert_steps", {steps, threads, invert_bytes<T>}, invert_steps<T>, A_.data, A_.padded, A_.ld,

@@ -31,17 +31,50 @@ template <class T>
 __host__ __device__ constexpr int column_of_part(int part, int k) {
   return (k / lane_columns<T> * parts<T> + part) * lane_columns<T> + k % lane_columns<T>;
 }
-/// V and M lie in memory part after part, each by columns; a gap moves the parts to different banks.
+/// M lies in memory part after part, each by columns.
 template <class T>
-inline constexpr int part_gap = sizeof(T) == 4 ? 16 : 4;
+inline constexpr int part_elements = part_columns<T>* step_rows<T>;
 template <class T>
-inline constexpr int part_elements = part_columns<T>* step_rows<T> + part_gap<T>;
+inline constexpr int coupling_elements = parts<T>* part_elements<T>;
 template <class T>
-inline constexpr int lead_elements = parts<T>* part_elements<T>;
-template <class T>
-__host__ __device__ constexpr int lead_place(int row, int column) {
+__host__ __device__ constexpr int coupling_place(int row, int column) {
   const int turn = column / lane_columns<T>, k = turn / parts<T> * lane_columns<T> + column % lane_columns<T>;
   return turn % parts<T> * part_elements<T> + k * step_rows<T> + row;
+}
+
+/// V is a triangle: of the rows that a warp has, the columns up to the last of these rows, or from the first on
+/// where the sweep goes backward; some columns at a time, as many as a turn of all parts. They lie in memory
+/// warp after warp, turn after turn, each as the warp reads it.
+template <class T>
+inline constexpr int warp_rows = 32 / parts<T>;
+template <class T>
+inline constexpr int turn_columns = parts<T>* lane_columns<T>;
+template <class T>
+inline constexpr int turns_a_warp =
+    warp_rows<T> / turn_columns<T>;  // by which the next warp has more, or fewer
+template <class T>
+__host__ __device__ constexpr int first_turn(int warp, bool forward) {
+  return forward ? 0 : warp * turns_a_warp<T>;
+}
+template <class T>
+__host__ __device__ constexpr int end_turn(int warp, bool forward) {
+  return (forward ? warp + 1 : warps) * turns_a_warp<T>;
+}
+template <class T>
+__host__ __device__ constexpr int turns_before(int warp, bool forward) {
+  return turns_a_warp<T> * (forward ? warp * (warp + 1) / 2 : warp * warps - warp * (warp - 1) / 2);
+}
+template <class T>
+inline constexpr int turn_elements = warp_rows<T>* turn_columns<T>;
+template <class T>
+inline constexpr int inverse_elements = turns_a_warp<T>* warps*(warps + 1) / 2 * turn_elements<T>;
+/// Of an element of the triangle.
+template <class T>
+__host__ __device__ constexpr int inverse_place(int row, int column, bool forward) {
+  const int warp = row / warp_rows<T>, turn = column / turn_columns<T>,
+            part = column / lane_columns<T> % parts<T>;
+  return (turns_before<T>(warp, forward) + turn - first_turn<T>(warp, forward)) * turn_elements<T> +
+         column % lane_columns<T> * 32 + row % warp_rows<T> * parts<T> + part;
 }
 
 template <class T>
@@ -58,8 +91,8 @@ struct task {
   const T* r = nullptr;
   const T* weight = nullptr;       // the diagonal over omega
   T* d = nullptr;                  // start and result
-  const T* inverse[2] = {};        // V of all steps, forward and backward, lead_elements each
-  const T* coupling[2] = {};       // M likewise
+  const T* inverse[2] = {};        // V of all steps, forward and backward, inverse_elements each
+  const T* coupling[2] = {};       // M likewise, coupling_elements each
   T* columns = nullptr;            // a copy of the solution for each block; nullptr: in shared memory
   T* forward_change = nullptr;     // 2 x n, of symmetric sweeps: of even and of odd iterations
   std::uint64_t* met = nullptr;    // words of t
@@ -219,20 +252,17 @@ struct lead_group {
     return value;
   }
 
-  // This thread's part of a row of V times t, but for columns where all rows of the warp have zeros.
+  // This thread's part of a row of V times t.
   __device__ T times_inverse(bool forward) const {
-    constexpr int rows = 32 / parts<T>, width = parts<T> * lanes;
-    const int top = me() / 32 * rows;
-    const int begin = forward ? 0 : top / width,
-              end = forward ? (top + rows - 1) / width : step_rows<T> / width - 1;
-    const T* const own = V + lead_place<T>(row(), part() * lanes);
+    const int warp = me() / 32, first = first_turn<T>(warp, forward), end = end_turn<T>(warp, forward);
+    const T* own = V + turns_before<T>(warp, forward) * turn_elements<T> + me() % 32;
     T sum[lanes] = {};
 #pragma unroll 2
-    for (int g = begin; g <= end; ++g) {
+    for (int turn = first; turn < end; ++turn, own += turn_elements<T>) {
       T t[lanes];
-      load_lanes(shared.met + column_of_part<T>(part(), g * lanes), t);
+      load_lanes(shared.met + column_of_part<T>(part(), turn * lanes), t);
 #pragma unroll
-      for (int l = 0; l < lanes; ++l) sum[l] += own[(g * lanes + l) * step_rows<T>] * t[l];
+      for (int l = 0; l < lanes; ++l) sum[l] += own[l * 32] * t[l];
     }
     return total(sum);
   }
@@ -257,15 +287,15 @@ struct lead_group {
 
   // Brings V and M here, which are read only after the next barrier.
   __device__ void hold(int step, bool forward) {
-    const T* const stored = in.inverse[forward ? 0 : 1] + std::int64_t{step} * lead_elements<T>;
-    const T* const own = in.coupling[forward ? 0 : 1] + std::int64_t{step} * lead_elements<T> +
-                         lead_place<T>(row(), part() * lanes);
+    const T* const stored = in.inverse[forward ? 0 : 1] + std::int64_t{step} * inverse_elements<T>;
+    const T* const own = in.coupling[forward ? 0 : 1] + std::int64_t{step} * coupling_elements<T> +
+                         coupling_place<T>(row(), part() * lanes);
 #pragma unroll
     for (int k = 0; k < part_columns<T>; ++k) m[k] = own[k * step_rows<T>];
     V = stored;
     if (inverse != nullptr) {
       lead_barrier();  // nobody reads the last ones any more
-      for (int k = me(); k < lead_elements<T>; k += threads) inverse[k] = stored[k];
+      for (int k = me(); k < inverse_elements<T>; k += threads) inverse[k] = stored[k];
       V = inverse;
     }
     held = step;

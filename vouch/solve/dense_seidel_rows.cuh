@@ -198,9 +198,9 @@ struct row_group {
 #pragma unroll
         for (int l = 0; l < lanes; ++l) sum[l] += a[l] * d[l];
       }
-      if (near_piece >= first && near_piece < last) {
-        T a[lanes];
-        load_lanes(here + (near_piece - first) * piece_columns<T>, a);
+      if (near_piece >= first && near_piece < first + in.stage_pieces) {
+        T a[lanes] = {};
+        if (near_piece < pieces) load_lanes(here + (near_piece - first) * piece_columns<T>, a);
         store_lanes(a, near + lane() * lanes);
       }
       if (!in.resident) ring.release(at.slot);

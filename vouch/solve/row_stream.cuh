@@ -2,13 +2,10 @@
 // stays on the GPU; private.
 //
 // Mapping   256 threads sum rows. A row comes in pieces of 4 KiB; of each piece a thread takes 16 bytes, so
-// that
-//           a thread meets the same columns in every row and nobody else needs its share of the vector.
+//           that a thread meets the same columns in every row and nobody else needs its share of the vector.
 // Ring      stages in shared memory, filled by the copy engine ahead of the sums, on the word of a thread that
-// does
-//           nothing else. The matrix does not depend on
-//           the vector: stages of the next sweep come in while blocks wait for each other. Where the ring holds
-//           all that a block needs it is filled once.
+//           does nothing else. The matrix does not depend on the vector: stages of the next sweep come in while
+//           blocks wait for each other. Where the ring holds all that a block needs it is filled once.
 #pragma once
 #include <cuda_bf16.h>
 #include <cuda_runtime.h>
