@@ -67,23 +67,20 @@ __global__ void __launch_bounds__(threads<E>, 2048 / threads<E>)
 }
 
 // Of tiles that change places a block holds two.
-template <class E>
-constexpr int square_tile = sizeof(E) == 4 ? 64 : 32;
-template <class E>
-constexpr int square_threads = square_tile<E> * 16;
+constexpr int square_tile = 32, square_threads = 8 * square_tile;
 
 // Block b takes tile (i, j) of the upper triangle and the one opposite, b = j (j + 1) / 2 + i. Bound by memory.
 template <class E>
-__global__ void __launch_bounds__(square_threads<E>, 2048 / square_threads<E>)
+__global__ void __launch_bounds__(square_threads, 2048 / square_threads)
     transpose_square_tiles(element_grid<E> A) {
-  constexpr int size = square_tile<E>;
+  constexpr int size = square_tile;
   __shared__ E entry[2][size][size + 1];
   const std::int64_t b = blockIdx.x;
   auto j = static_cast<std::int64_t>((sqrtf(8.0F * static_cast<float>(b) + 1) - 1) / 2);  // about
   while (j * (j + 1) / 2 > b) --j;
   while ((j + 1) * (j + 2) / 2 <= b) ++j;
   const std::int64_t i0 = (b - j * (j + 1) / 2) * size, j0 = j * size;
-  strip<E, size, size, square_threads<E> / 32> upper, lower;
+  strip<E, size, size, square_threads / 32> upper, lower;
   upper.read({A.data, A.rows, A.cols, A.ld}, i0, j0);
   lower.read({A.data, A.rows, A.cols, A.ld}, j0, i0);
   upper.each([&](E& value, int row, int column) { entry[0][column][row] = value; });
@@ -110,9 +107,9 @@ void copy(const device& dev, element_grid<const std::byte> from, element_grid<st
 
 template <class E>
 void swap(const device& dev, element_grid<std::byte> A) {
-  const std::int64_t across = ceil_div<std::int64_t>(A.rows, square_tile<E>);
-  launch(dev, "transpose_square_tiles", {across * (across + 1) / 2, square_threads<E>},
-         transpose_square_tiles<E>, grid_of<E>(A));
+  const std::int64_t across = ceil_div<std::int64_t>(A.rows, square_tile);
+  launch(dev, "transpose_square_tiles", {across * (across + 1) / 2, square_threads}, transpose_square_tiles<E>,
+         grid_of<E>(A));
 }
 
 }  // namespace
