@@ -196,7 +196,7 @@ class stationary_run {
           std::pair{sweep_method::jacobi, 1.45}}) {
       solve_goal goal;
       goal.rtol = 5e-7;
-      const double whole = best([&] {
+      const double whole = best([&, method = method] {
         upload(gpu, A, host.get(), bytes);
         solve_by(system, method, goal);
         gpu.synchronize();

@@ -15,8 +15,6 @@ namespace {
 using namespace testing;
 
 constexpr std::int64_t sizes[] = {0, 1, 3, 65, 261};
-constexpr transpose all_transposes[] = {transpose::no, transpose::yes, transpose::conjugate};
-
 template <class T>
 class complex_blas2 : public ::testing::Test {
  protected:

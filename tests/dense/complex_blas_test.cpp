@@ -15,10 +15,7 @@ namespace {
 using namespace testing;
 
 template <class T>
-class complex_blas : public ::testing::Test {
- public:
-  static constexpr transpose all_transposes[] = {transpose::no, transpose::yes, transpose::conjugate};
-};
+class complex_blas : public ::testing::Test {};
 using numbers = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(complex_blas, numbers);
 
@@ -26,8 +23,8 @@ TYPED_TEST(complex_blas, gemm) {
   using T = TypeParam;
   for (const device& dev : tested_devices())
     for (const auto& [m, n, k] : {std::tuple{0, 2, 3}, {3, 4, 0}, {1, 1, 1}, {5, 3, 4}, {70, 5, 40}})
-      for (const transpose ta : this->all_transposes)
-        for (const transpose tb : this->all_transposes) {
+      for (const transpose ta : all_transposes)
+        for (const transpose tb : all_transposes) {
           const exact_complex a(m, k, 1), b(k, n, 2), c(m, n, 3), at = a.transposed(ta), bt = b.transposed(tb);
           auto A = with_ld<T>(dev, at), B = with_ld<T>(dev, bt), C = with_ld<T>(dev, c);
           gemm<T>(dev, ta, tb, number<T>({1, 2}, {-1, 1}), matrix_of(A, at), matrix_of(B, bt),
@@ -94,7 +91,7 @@ TYPED_TEST(complex_blas, trmm) {
   for (const device& dev : tested_devices())
     for (const triangle stored : both_triangles)
       for (const side where : both_sides)
-        for (const transpose trans : this->all_transposes)
+        for (const transpose trans : all_transposes)
           for (const diagonal unit : both_diagonals) {
             const std::int64_t m = 4, n = 150, order = where == side::left ? m : n;
             const exact_complex a(order, order, 1), b(m, n, 2);

@@ -10,6 +10,8 @@
 
 namespace vouch::testing {
 
+inline constexpr transpose all_transposes[] = {transpose::no, transpose::yes, transpose::conjugate};
+
 inline whole operator-(whole a) { return {-a.hi, -a.lo}; }
 
 // A matrix of rectangles with integer corners.

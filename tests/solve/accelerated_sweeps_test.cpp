@@ -89,6 +89,23 @@ TYPED_TEST(accelerated_sweeps, chebyshev_on_dense_matrices) {
   }
 }
 
+// What single precision cannot reduce any more says nothing about the spectrum.
+TEST(accelerated_sweeps_in_mixed_precision, take_no_more_sweeps_than_in_double) {
+  const device cpu = device::cpu(2);
+  const csr<double> A = laplacian(60);
+  const array<double> b = array<double>::from(cpu, testing::random_vector(A.rows, 5));
+  const auto sweeps_of = [&](bool mixed) {
+    array<double> x = array<double>::zeros(cpu, A.rows);
+    const solve_report report =
+        sor<double>(cpu, A, b.all(), x,
+                    {{}, 1.5, sweep_order::symmetric, {0, true}, sweep_ordering::natural, mixed, false});
+    EXPECT_EQ(report.status, solve_status::converged) << report.reason;
+    EXPECT_LE(relative_residual(A, b.to_vector(), x), 1e-8);
+    return report.iterations;
+  };
+  EXPECT_LE(sweeps_of(true), 2 * sweeps_of(false));
+}
+
 TYPED_TEST(accelerated_sweeps, asynchronous_sweeps_converge_to_the_solution) {
   using T = TypeParam;
   const csr<double> grid = laplacian(30), full = full_positive(203);

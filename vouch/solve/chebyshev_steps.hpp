@@ -14,8 +14,9 @@ namespace vouch {
 ///
 /// high starts low and is raised whenever the residual falls more slowly than it promises: what the steps since
 /// then have left of it tells how far the spectrum really reaches. A residual that grows instead says that the
-/// eigenvalues are elsewhere: the acceleration ends, and does not come back. Where the plain iteration reduces
-/// the residual to less than 0.3 a time it is left alone.
+/// eigenvalues are elsewhere: the acceleration ends, and does not come back. One that has fallen far before and
+/// then stands still has met the level of rounding: stalled, and nothing is learnt from it. Where the plain
+/// iteration reduces the residual to less than 0.3 a time it is left alone.
 ///
 /// Source  Hageman, Young, Applied Iterative Methods, 1981, chapters 4 and 5.
 struct chebyshev_steps {
@@ -25,19 +26,21 @@ struct chebyshev_steps {
   bool wanted = false;
   bool failed = false;
   bool running = false;
+  bool stalled = false;  // the run does not come further
   double low = 0, high = 0;
   std::int64_t degree = 0;     // steps since the last start
   std::int64_t estimates = 0;  // of high
   double start = 0;            // the residual at that start
   double last = -1;            // the residual of the sweep before; negative: none
+  double first = -1;           // the residual of this run's first sweep; negative: none
   double rho = 1, sigma = 0;
   double root = 0;   // of the rate r that high promises
   double power = 1;  // root to the degree
 
   /// A new run: what was learnt of the spectrum stays.
   VOUCH_HOST_DEVICE void begin() {
-    running = false;
-    last = -1;
+    running = stalled = false;
+    last = first = -1;
     along_change = 1;
     keep = 0;
   }
@@ -45,6 +48,7 @@ struct chebyshev_steps {
   /// After a sweep which met a residual of this norm: the coefficients of the next step.
   VOUCH_HOST_DEVICE void take(double met) {
     if (!wanted || failed) return;
+    if (first < 0) first = met;
     if (!running) {
       const bool slow = last >= 0 && met > 0.3 * last;
       last = met;
@@ -55,15 +59,22 @@ struct chebyshev_steps {
       start = met;
     } else {
       const double left = met / start, promised = 2 * power / (1 + power * power);
-      if (!(left <= 10) || (degree >= 20 && left > 1)) return fail();
+      if (!(left <= 10) || (degree >= 20 && left > 1)) return stop(met);
       const bool telling = degree >= 6 && power * power < 0.1;
-      if (telling && left * left > promised * sqrt(promised)) return raise(left, promised);
+      if (telling && left * left > promised * sqrt(promised)) return raise(met, left, promised);
     }
     advance();
   }
 
  private:
-  VOUCH_HOST_DEVICE void fail() {
+  VOUCH_HOST_DEVICE bool fell_far(double met) const { return met <= 1e-3 * first; }
+
+  // What does not fall as it should ends the acceleration, unless only rounding is left of it.
+  VOUCH_HOST_DEVICE void stop(double met) {
+    if (fell_far(met)) {
+      stalled = true;
+      return restart();
+    }
     failed = true;
     running = false;
     along_change = 1;
@@ -92,13 +103,14 @@ struct chebyshev_steps {
   }
 
   // The largest eigenvalue that leaves so much of the residual.
-  VOUCH_HOST_DEVICE void raise(double left, double promised) {
+  VOUCH_HOST_DEVICE void raise(double met, double left, double promised) {
     constexpr double nearest_to_one = 1 - 1e-12;
     const double r = root * root;
     const double y = 0.5 * (1 + power * power) * (left + sqrt(left * left - promised * promised));
     const double x = pow(y, 1 / static_cast<double>(degree));
     const double found = 0.5 * (high + low + (2 - high - low) / (1 + r) * (x + r / x));
-    if (!(found > high)) return fail();
+    const bool far_off = 1 - found < 0.125 * (1 - high);
+    if (!(found > high) || (far_off && fell_far(met))) return stop(met);
     high = found < nearest_to_one ? found : nearest_to_one;
     ++estimates;
     restart();

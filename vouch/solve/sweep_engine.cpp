@@ -62,6 +62,7 @@ cg_outcome sweep_engine<T>::run(T* r, T* d, const cg_rule& rule, cg_log& log) {
     }
     if (mixing_ && !step_back(p, met, d)) accelerate(p, met, d);
     if (chebyshev_.wanted) take_chebyshev_step(met, d);
+    if (chebyshev_.stalled) return {cg_event::reached, k + 1, met};
     if (rule.mean_change >= 0)
       if (const double change = mean_change(d); change < rule.mean_change)
         return {cg_event::settled, k + 1, met, change};
