@@ -1,9 +1,8 @@
-#include <dlfcn.h>
-
 #include <cstddef>
 #include <vector>
 
 #include <vouch/core/error.hpp>
+#include <vouch/core/shared_library.hpp>
 #include <vouch/dense/cusolver.hpp>
 
 namespace vouch::cusolver {
@@ -38,36 +37,18 @@ constexpr int transposed_way = 1;  // CUBLAS_OP_T
 template <class T>
 constexpr int type_of = sizeof(T) == 8 ? 1 : 0;  // CUDA_R_64F, CUDA_R_32F
 
-// Loaded once and for ever.
-struct library {
-  void* handle = nullptr;
-  std::string file;
-
-  library() {
-    for (const char* folder : {"", "/usr/local/cuda/lib64/"})
-      for (const char* candidate : {"libcusolver.so.12", "libcusolver.so.11"}) {
-        handle = dlopen((std::string(folder) + candidate).c_str(), RTLD_NOW | RTLD_LOCAL);
-        if (handle == nullptr) continue;
-        file = candidate;
-        return;
-      }
-  }
-};
-
-const library& the_library() {
-  static const library all;
+const shared_library& library() {
+  static const shared_library all{"libcusolver.so.12", "libcusolver.so.11",
+                                  "/usr/local/cuda/lib64/libcusolver.so.12",
+                                  "/usr/local/cuda/lib64/libcusolver.so.11"};
   return all;
 }
 
 template <class Function>
 Function* find(const char* routine) {
-  const library& from = the_library();
-  auto* const found =
-      from.handle != nullptr ? reinterpret_cast<Function*>(dlsym(from.handle, routine)) : nullptr;
-  if (found == nullptr)
-    throw no_cuda_error("direct solutions on a GPU need cuSOLVER, and there is none",
-                        "install libcusolver of CUDA 12 or 13, or take --device cpu");
-  return found;
+  if (auto* const found = library().find<Function>(routine)) return found;
+  throw no_cuda_error("direct solutions on a GPU need cuSOLVER, and there is none",
+                      "install libcusolver of CUDA 12 or 13, or take --device cpu");
 }
 
 void check(int status, const char* routine) {
@@ -87,8 +68,8 @@ std::shared_ptr<void> open_handle(const device& dev) {
 
 }  // namespace
 
-bool present() { return the_library().handle != nullptr; }
-const std::string& name() { return the_library().file; }
+bool present() { return library().present(); }
+const std::string& name() { return library().name(); }
 
 template <real T>
 factors<T>::factors(const device& dev, kind which, std::int64_t n, array<T> matrix)

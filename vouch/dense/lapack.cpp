@@ -1,10 +1,9 @@
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <limits>
 #include <string>
 
 #include <vouch/core/error.hpp>
+#include <vouch/core/shared_library.hpp>
 #include <vouch/dense/lapack.hpp>
 
 namespace vouch::lapack {
@@ -22,43 +21,21 @@ template <class T>
 using potrs_function = void(const char* uplo, const int* n, const int* columns, const T* a, const int* lda,
                             T* b, const int* ldb, int* info, std::size_t);
 
-// Loaded once and for ever: it has threads of its own.
-struct library {
-  void* handle = nullptr;
-  const char* file = "";
-
-  library() {
-    for (const char* candidate : {"libopenblas.so.0", "liblapack.so.3"}) {
-      handle = dlopen(candidate, RTLD_NOW | RTLD_LOCAL);
-      if (handle == nullptr) continue;
-      file = candidate;
-      return;
-    }
-  }
-};
-
-const library& the_library() {
-  static const library all;
+// Never unloaded: it has threads of its own.
+const shared_library& library() {
+  static const shared_library all{"libopenblas.so.0", "liblapack.so.3"};
   return all;
 }
 
 template <class Function>
 Function* find(const char* routine) {
-  const library& from = the_library();
-  auto* const found =
-      from.handle != nullptr ? reinterpret_cast<Function*>(dlsym(from.handle, routine)) : nullptr;
-  if (found == nullptr)
-    throw value_error("direct solutions need LAPACK, and there is none",
-                      "install libopenblas0 or liblapack3, or take an iterative method");
-  return found;
+  if (auto* const found = library().find<Function>(routine)) return found;
+  throw value_error("direct solutions need LAPACK, and there is none",
+                    "install libopenblas0 or liblapack3, or take an iterative method");
 }
 
 void use_threads(const device& cpu) {
-  using set_function = void(int);
-  const library& from = the_library();
-  if (from.handle == nullptr) return;
-  if (auto* const set = reinterpret_cast<set_function*>(dlsym(from.handle, "openblas_set_num_threads")))
-    set(cpu.threads());
+  if (auto* const set = library().find<void(int)>("openblas_set_num_threads")) set(cpu.threads());
 }
 
 int narrow(std::int64_t n) {
@@ -74,8 +51,8 @@ const char* named(const char* single, const char* wide) {
 
 }  // namespace
 
-bool present() { return the_library().handle != nullptr; }
-const char* name() { return the_library().file; }
+bool present() { return library().present(); }
+const char* name() { return library().name().c_str(); }
 
 template <real T>
 std::int64_t getrf(const device& cpu, std::int64_t n, T* A, std::int64_t ld, int* pivots) {
