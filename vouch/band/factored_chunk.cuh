@@ -1,13 +1,13 @@
 // vouch/band/factored_chunk.cuh -- rows of prefactored systems in shared memory, solved by a block; private.
 //
-// Segments and pieces are those of chunk.cuh. Whatever comes into a piece, y from before it and x from behind
-// it, enters its answer linearly: every thread sweeps its rows once with nothing coming in and once with one,
-// scans over the segment's threads tell what does come in from what comes into the segment, and a last sweep
-// fills in. Symmetric matrices take z = L^-1 b instead of y = D^-1 z, with the factors `upper` for both sweeps:
-// one array less to read.
+// Segments and pieces are those of segments.cuh. Whatever comes into a piece, y from before it and x from
+// behind it, enters its answer linearly: every thread sweeps its rows once with nothing coming in and once with
+// one, scans over the segment's threads tell what does come in from what comes into the segment, and a last
+// sweep fills in. Symmetric matrices take z = L^-1 b instead of y = D^-1 z, with the factors `upper` for both
+// sweeps: one array less to read.
 #pragma once
-#include <vouch/band/chunk.cuh>
 #include <vouch/band/factored.hpp>
+#include <vouch/band/segments.cuh>
 
 namespace vouch::detail {
 
