@@ -145,7 +145,7 @@ void declare(command_line& line, solve_request& request, std::string& stop, std:
   line.example("vouch solve A.mtx", "A x = (1, ..., 1), how good x is");
   line.example("vouch solve A.mtx --rhs b.txt -o x.txt", "with a right-hand side; x to a file");
   line.example("vouch solve A.mtx --plot curve.svg --json", "convergence plot; result for programs");
-  line.argument("A", request.matrix, "Matrix Market file (.gz as well), for sweeps also .npy");
+  line.argument("A", request.matrix, "Matrix Market file (.gz as well), dense ones also .npy");
 
   line.section("System");
   line.text("--rhs", "B", request.rhs, "ones, row-sums (A*ones) or a file: .mtx, .npy, text [ones]");
