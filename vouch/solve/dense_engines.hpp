@@ -21,6 +21,11 @@ std::unique_ptr<cg_engine<T>> dense_jacobi_cuda(const device& dev, const detail:
                                                 const sweep_rule& rule, bool by_residual,
                                                 const acceleration& accelerate);
 
+/// The same without mixing for a matrix that fits the GPU's registers; else nullptr.
+template <real T>
+std::unique_ptr<cg_engine<T>> dense_jacobi_in_registers(const device& dev, const detail::aligned_rows<T>& A,
+                                                        const sweep_rule& rule, bool by_residual);
+
 /// Gauss-Seidel and SOR, in every order: what the sequential algorithm computes, up to rounding, the condition
 /// of blocks of 128 (double: 64) rows on the diagonal counted in. The same bits on every run on one GPU.
 ///
