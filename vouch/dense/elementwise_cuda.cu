@@ -29,6 +29,7 @@ void each_element_cuda(const device& dev, const char* name, std::int64_t n, cons
   VOUCH_BODY(intersections<T>)           \
   VOUCH_BODY(midpoints<T>)               \
   VOUCH_BODY(radii<T>)                   \
+  VOUCH_BODY(ball_hulls<T>)              \
   VOUCH_BODY(parts_of_factor<T>)         \
   VOUCH_BODY(negatives<T>)               \
   VOUCH_BODY(sums_of_parts<T>)           \
