@@ -67,33 +67,53 @@ __global__ void __launch_bounds__(threads<E>, 2048 / threads<E>)
 }
 
 // Of tiles that change places a block holds two.
-constexpr int square_tile = 32, square_threads = 8 * square_tile;
-
-// Block b takes tile (i, j) of the upper triangle and the one opposite, b = j (j + 1) / 2 + i. Bound by memory.
 template <class E>
-__global__ void __launch_bounds__(square_threads, 2048 / square_threads)
-    transpose_square_tiles(element_grid<E> A) {
-  constexpr int size = square_tile;
-  __shared__ E entry[2][size][size + 1];
-  const std::int64_t b = blockIdx.x;
-  auto j = static_cast<std::int64_t>((sqrtf(8.0F * static_cast<float>(b) + 1) - 1) / 2);  // about
-  while (j * (j + 1) / 2 > b) --j;
-  while ((j + 1) * (j + 2) / 2 <= b) ++j;
-  const std::int64_t i0 = (b - j * (j + 1) / 2) * size, j0 = j * size;
-  strip<E, size, size, square_threads / 32> upper, lower;
-  upper.read({A.data, A.rows, A.cols, A.ld}, i0, j0);
-  lower.read({A.data, A.rows, A.cols, A.ld}, j0, i0);
-  upper.each([&](E& value, int row, int column) { entry[0][column][row] = value; });
-  lower.each([&](E& value, int row, int column) { entry[1][column][row] = value; });
+constexpr int square_tile = sizeof(E) == 16 ? 32 : 64;
+template <class E>
+constexpr int square_threads = 8 * square_tile<E>;
+
+// body(row, column) of all in a tile, a warp 32 neighbours of a column.
+template <class E, class Body>
+__device__ void each_of_tile(const Body& body) {
+  constexpr int size = square_tile<E>, warps = square_threads<E> / 32;
+  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+#pragma unroll
+  for (int column = warp; column < size; column += warps)
+#pragma unroll
+    for (int row = lane; row < size; row += 32) body(row, column);
+}
+
+// A is made of squares, `across` beside each other along a column. Of each square a block takes tile (i, j) of
+// the upper triangle and the one opposite, number j (j + 1) / 2 + i of its pairs. Bound by memory.
+template <class E>
+__global__ void __launch_bounds__(square_threads<E>)
+    transpose_square_tiles(element_grid<E> A, std::int64_t order, std::int64_t across, std::int64_t pairs) {
+  constexpr int size = square_tile<E>, line = size + 1;
+  extern __shared__ __align__(16) char memory[];
+  E* const upper = reinterpret_cast<E*>(memory);
+  E* const lower = upper + size * line;
+  const std::int64_t square = blockIdx.x / pairs, pair = blockIdx.x % pairs;
+  E* const first = A.data + square % across * order + square / across * order * A.ld;
+  auto j = static_cast<std::int64_t>((sqrtf(8.0F * static_cast<float>(pair) + 1) - 1) / 2);  // about
+  while (j * (j + 1) / 2 > pair) --j;
+  while ((j + 1) * (j + 2) / 2 <= pair) ++j;
+  const std::int64_t i0 = (pair - j * (j + 1) / 2) * size, j0 = j * size;
+  E* const above = first + i0 + j0 * A.ld;
+  E* const below = first + j0 + i0 * A.ld;
+  const auto rows = static_cast<int>(min(order - i0, std::int64_t{size})),
+             columns = static_cast<int>(min(order - j0, std::int64_t{size}));
+  each_of_tile<E>([&](int row, int column) {
+    if (row < rows && column < columns) fetch(upper + column * line + row, above + row + column * A.ld);
+    if (row < columns && column < rows) fetch(lower + column * line + row, below + row + column * A.ld);
+  });
+  await_fetched();
   __syncthreads();
-  upper.each([&](E&, int row, int column) {
-    if (j0 + row < A.rows && i0 + column < A.cols)
-      A.data[j0 + row + (i0 + column) * A.ld] = entry[0][row][column];
+  each_of_tile<E>([&](int row, int column) {
+    if (row < columns && column < rows) below[row + column * A.ld] = upper[row * line + column];
   });
   if (i0 == j0) return;
-  lower.each([&](E&, int row, int column) {
-    if (i0 + row < A.rows && j0 + column < A.cols)
-      A.data[i0 + row + (j0 + column) * A.ld] = entry[1][row][column];
+  each_of_tile<E>([&](int row, int column) {
+    if (row < rows && column < columns) above[row + column * A.ld] = lower[row * line + column];
   });
 }
 
@@ -106,10 +126,13 @@ void copy(const device& dev, element_grid<const std::byte> from, element_grid<st
 }
 
 template <class E>
-void swap(const device& dev, element_grid<std::byte> A) {
-  const std::int64_t across = ceil_div<std::int64_t>(A.rows, square_tile);
-  launch(dev, "transpose_square_tiles", {across * (across + 1) / 2, square_threads}, transpose_square_tiles<E>,
-         grid_of<E>(A));
+void swap(const device& dev, element_grid<std::byte> A, std::int64_t order) {
+  constexpr int size = square_tile<E>;
+  const std::int64_t tiles = ceil_div<std::int64_t>(order, size), pairs = tiles * (tiles + 1) / 2;
+  const std::int64_t across = A.rows / order, squares = across * (A.cols / order);
+  launch(dev, "transpose_square_tiles",
+         {squares * pairs, square_threads<E>, std::size_t{2} * size * (size + 1) * sizeof(E)},
+         transpose_square_tiles<E>, grid_of<E>(A), order, across, pairs);
 }
 
 }  // namespace
@@ -120,8 +143,8 @@ void transpose_elements_cuda(const device& dev, int bytes, element_grid<const st
                [&](auto element) { copy<decltype(element)>(dev, from, to); });
 }
 
-void transpose_square_cuda(const device& dev, int bytes, element_grid<std::byte> A) {
-  with_element(bytes, aligned(A.data, bytes), [&](auto element) { swap<decltype(element)>(dev, A); });
+void transpose_blocks_cuda(const device& dev, int bytes, element_grid<std::byte> A, std::int64_t order) {
+  with_element(bytes, aligned(A.data, bytes), [&](auto element) { swap<decltype(element)>(dev, A, order); });
 }
 
 }  // namespace vouch::detail
