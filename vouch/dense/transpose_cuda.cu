@@ -69,13 +69,12 @@ __global__ void __launch_bounds__(threads<E>, 2048 / threads<E>)
 // Of tiles that change places a block holds two.
 template <class E>
 constexpr int square_tile = sizeof(E) == 16 ? 32 : 64;
-template <class E>
-constexpr int square_threads = 8 * square_tile<E>;
+constexpr int square_threads = 256;
 
 // body(row, column) of all in a tile, a warp 32 neighbours of a column.
 template <class E, class Body>
 __device__ void each_of_tile(const Body& body) {
-  constexpr int size = square_tile<E>, warps = square_threads<E> / 32;
+  constexpr int size = square_tile<E>, warps = square_threads / 32;
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
 #pragma unroll
   for (int column = warp; column < size; column += warps)
@@ -86,7 +85,7 @@ __device__ void each_of_tile(const Body& body) {
 // A is made of squares, `across` beside each other along a column. Of each square a block takes tile (i, j) of
 // the upper triangle and the one opposite, number j (j + 1) / 2 + i of its pairs. Bound by memory.
 template <class E>
-__global__ void __launch_bounds__(square_threads<E>)
+__global__ void __launch_bounds__(square_threads)
     transpose_square_tiles(element_grid<E> A, std::int64_t order, std::int64_t across, std::int64_t pairs) {
   constexpr int size = square_tile<E>, line = size + 1;
   extern __shared__ __align__(16) char memory[];
@@ -131,7 +130,7 @@ void swap(const device& dev, element_grid<std::byte> A, std::int64_t order) {
   const std::int64_t tiles = ceil_div<std::int64_t>(order, size), pairs = tiles * (tiles + 1) / 2;
   const std::int64_t across = A.rows / order, squares = across * (A.cols / order);
   launch(dev, "transpose_square_tiles",
-         {squares * pairs, square_threads<E>, std::size_t{2} * size * (size + 1) * sizeof(E)},
+         {squares * pairs, square_threads, std::size_t{2} * size * (size + 1) * sizeof(E)},
          transpose_square_tiles<E>, grid_of<E>(A), order, across, pairs);
 }
 
