@@ -7,11 +7,14 @@
 namespace vouch::detail {
 namespace {
 
-// Rows and columns of a tile, and threads that copy it; a warp takes 32 neighbours of a column.
-template <class E>
-constexpr int tile = sizeof(E) == 16 ? 32 : 64;
-template <class E>
-constexpr int threads = 8 * tile<E>;
+// A tile of A that a block copies, and its threads; a warp takes 32 neighbours of a column.
+template <class E, bool Shifted>
+struct tile {
+  static constexpr int rows = sizeof(E) == 16 ? 32 : sizeof(E) == 4 && Shifted ? 128 : 64;
+  static constexpr int columns = sizeof(E) == 16 ? 32 : 64;
+  static constexpr int threads = 8 * columns, warps = threads / 32;
+  static constexpr int blocks = rows == 128 ? 3 : 2048 / threads;  // a multiprocessor
+};
 
 // So many rows and columns of a matrix, from row i0 and column j0 on, in the registers of a block of so many
 // warps.
@@ -37,30 +40,32 @@ struct strip {
   }
 };
 
-// A block copies a tile through shared memory: one more column than rows there, so that neither rows nor
-// columns meet in a bank. Memory is written 32 bytes at a time, and columns of B may begin anywhere among them:
-// the rows that a block has of a column of B are shifted to begin on 32 bytes, within the tile and some columns
-// more that it reads. Neighbours along B follow each other. Bound by memory.
-template <class E>
-__global__ void __launch_bounds__(threads<E>, 2048 / threads<E>)
+// A block copies a tile through shared memory: one more row than there is there, so that neither rows nor
+// columns meet in a bank. Memory is written 32 bytes at a time. Where columns of B begin anywhere among them
+// (Shifted) the rows that a block has of a column of B are shifted to begin on 32 bytes, within the tile and
+// some columns more that it reads. Neighbours along B follow each other. Bound by memory.
+template <class E, bool Shifted>
+__global__ void __launch_bounds__(tile<E, Shifted>::threads, tile<E, Shifted>::blocks)
     transpose_tiles(element_grid<const E> A, element_grid<E> B, std::int64_t across) {
-  constexpr int granule = 32 / static_cast<int>(sizeof(E)), columns = tile<E> + granule - 1;
-  __shared__ E entry[columns][tile<E> + 1];
-  const std::int64_t j0 = blockIdx.x % across * tile<E>, i0 = blockIdx.x / across * tile<E>;
-  strip<E, tile<E>, columns, threads<E> / 32> of_A;
+  using shape = tile<E, Shifted>;
+  constexpr int granule = Shifted ? 32 / static_cast<int>(sizeof(E)) : 1,
+                columns = shape::columns + granule - 1;
+  __shared__ E entry[columns][shape::rows + 1];
+  const std::int64_t j0 = blockIdx.x % across * shape::columns, i0 = blockIdx.x / across * shape::rows;
+  strip<E, shape::rows, columns, shape::warps> of_A;
   of_A.read(A, i0, j0);
   of_A.each([&](E& value, int i, int j) { entry[j][i] = value; });
   __syncthreads();
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
 #pragma unroll
-  for (int k = 0; k < tile<E>; k += threads<E> / 32) {
+  for (int k = 0; k < shape::rows; k += shape::warps) {
     const int i = warp + k;
     if (i0 + i >= A.rows) continue;
     E* const column = B.data + (i0 + i) * B.ld;
     const int beyond = static_cast<int>(reinterpret_cast<std::uintptr_t>(column) / sizeof(E) % granule);
     const int first = (granule - beyond) % granule;
 #pragma unroll
-    for (int j = 0; j < tile<E>; j += 32)
+    for (int j = 0; j < shape::columns; j += 32)
       if (j0 + first + j + lane < B.rows) column[j0 + first + j + lane] = entry[first + j + lane][i];
     if (j0 == 0 && lane < first && lane < B.rows) column[lane] = entry[lane][i];
   }
@@ -116,12 +121,20 @@ __global__ void __launch_bounds__(square_threads)
   });
 }
 
+template <class E, bool Shifted>
+void copy(const device& dev, element_grid<const E> from, element_grid<E> to) {
+  using shape = tile<E, Shifted>;
+  const std::int64_t down = ceil_div<std::int64_t>(from.rows, shape::rows),
+                     across = ceil_div<std::int64_t>(from.cols, shape::columns);
+  launch(dev, "transpose_tiles", {down * across, shape::threads}, transpose_tiles<E, Shifted>, from, to,
+         across);
+}
+
 template <class E>
 void copy(const device& dev, element_grid<const std::byte> from, element_grid<std::byte> to) {
-  const std::int64_t down = ceil_div<std::int64_t>(from.rows, tile<E>),
-                     across = ceil_div<std::int64_t>(from.cols, tile<E>);
-  launch(dev, "transpose_tiles", {down * across, threads<E>}, transpose_tiles<E>, grid_of<E>(from),
-         grid_of<E>(to), across);
+  const bool shifted = !aligned(to.data, 32) || to.ld * static_cast<std::int64_t>(sizeof(E)) % 32 != 0;
+  shifted ? copy<E, true>(dev, grid_of<E>(from), grid_of<E>(to))
+          : copy<E, false>(dev, grid_of<E>(from), grid_of<E>(to));
 }
 
 template <class E>

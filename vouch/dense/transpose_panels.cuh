@@ -114,13 +114,18 @@ __global__ void __launch_bounds__(panel_threads, panel_blocks)
   }
 }
 
+/// Of one of panel_blocks on a multiprocessor.
+inline std::int64_t shared_bytes_of_block(const device& dev) {
+  return (shared_memory(dev, cudaDevAttrMaxSharedMemoryPerMultiprocessor) / panel_blocks -
+          shared_memory(dev, cudaDevAttrReservedSharedMemoryPerBlock)) /
+         16 * 16;
+}
+
 /// Nothing where so many lines do not fit on the chip.
 template <class E>
 std::optional<panel_plan> plan_panels(const device& dev, std::int64_t lines, std::int64_t length) {
   constexpr auto size = static_cast<std::int64_t>(sizeof(E));
-  const std::int64_t bytes = (shared_memory(dev, cudaDevAttrMaxSharedMemoryPerMultiprocessor) / panel_blocks -
-                              shared_memory(dev, cudaDevAttrReservedSharedMemoryPerBlock)) /
-                             16 * 16;
+  const std::int64_t bytes = shared_bytes_of_block(dev);
   const std::int64_t blocks = panel_blocks * dev.processors();
   for (std::uint32_t log = 6; (size << log) >= 32; --log) {
     if ((size << log) > 256) continue;

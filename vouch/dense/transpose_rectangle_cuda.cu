@@ -8,6 +8,7 @@
 #include <vouch/dense/transpose_cuda.hpp>
 #include <vouch/dense/transpose_elements.cuh>
 #include <vouch/dense/transpose_lines.cuh>
+#include <vouch/dense/transpose_long_lines.cuh>
 #include <vouch/dense/transpose_panels.cuh>
 #include <vouch/dense/transpose_room.cuh>
 #include <vouch/dense/transpose_shuffle.hpp>
@@ -51,30 +52,68 @@ bool run_by_squares(const device& dev, int bytes, element_grid<std::byte> A) {
   return true;
 }
 
-// Lines that are the columns of A; or, back, those of its transpose, and the passes undone.
+// The passes of a shuffle, or back.
+template <class E>
+class shuffle_run {
+ public:
+  shuffle_run(const device& dev, E* A, const transpose_shuffle& shuffle, bool back)
+      : dev_(dev),
+        A_(A),
+        shuffle_(shuffle),
+        back_(back),
+        panels_(plan_panels<E>(dev, shuffle.lines, shuffle.length)),
+        long_lines_(plan_long_lines<E>(dev, shuffle.lines, shuffle.length)) {}
+
+  // Nothing goes through memory.
+  bool stays_on_chip() const { return panels_ && (long_lines_ || line_fits<E>(dev_, shuffle_.length)); }
+
+  void run() {
+    scratch<std::uint32_t> place(dev_, shuffle_.lines);
+    launch(dev_, "invert_source", {ceil_div<std::int64_t>(shuffle_.lines, threads), threads}, invert_source,
+           shuffle_, place.data());
+    back_ ? move_columns(1, place.data()) : turn_columns();
+    shuffle_lines();
+    back_ ? turn_columns() : move_columns(1, place.data());
+  }
+
+ private:
+  void turn_columns() {
+    if (shuffle_.common > 1) move_columns(shuffle_.length_over, nullptr);
+  }
+  void move_columns(std::int64_t turned, const std::uint32_t* place) {
+    const panel_pass pass{static_cast<std::uint32_t>(shuffle_.lines),
+                          static_cast<std::uint32_t>(shuffle_.length), static_cast<std::uint32_t>(turned),
+                          place};
+    panels_ ? run_panel_pass(dev_, A_, pass, *panels_, back_) : run_panel_pass_in_room(dev_, A_, pass);
+  }
+  void shuffle_lines() {
+    if (line_fits<E>(dev_, shuffle_.length))
+      run_line_pass(dev_, A_, shuffle_, back_);
+    else if (long_lines_)
+      run_long_line_pass(dev_, A_, shuffle_, *long_lines_, back_);
+    else
+      run_line_pass_in_room(dev_, A_, shuffle_);
+  }
+
+  const device& dev_;
+  E* A_;
+  transpose_shuffle shuffle_;
+  bool back_;
+  std::optional<panel_plan> panels_;
+  std::optional<long_line_plan> long_lines_;
+};
+
+// Lines that are the columns of A; or, back, those of its transpose. Few lines are better than many.
 template <class E>
 void run_by_shuffles(const device& dev, element_grid<std::byte> A) {
-  const bool back = A.rows > A.cols && line_fits<E>(dev, A.cols) && plan_panels<E>(dev, A.rows, A.cols);
-  const transpose_shuffle shuffle =
-      back ? transpose_shuffle(A.rows, A.cols) : transpose_shuffle(A.cols, A.rows);
   E* const data = reinterpret_cast<E*>(A.data);
-  const auto lines = static_cast<std::uint32_t>(shuffle.lines),
-             length = static_cast<std::uint32_t>(shuffle.length);
-  scratch<std::uint32_t> place(dev, shuffle.lines);
-  launch(dev, "invert_source", {ceil_div<std::int64_t>(shuffle.lines, threads), threads}, invert_source,
-         shuffle, place.data());
-  const std::optional<panel_plan> plan = plan_panels<E>(dev, shuffle.lines, shuffle.length);
-  const auto panels = [&](const panel_pass& of) {
-    plan ? run_panel_pass(dev, data, of, *plan, back) : run_panel_pass_in_room(dev, data, of);
-  };
-  const auto turn = [&] {
-    if (shuffle.common > 1) panels({lines, length, static_cast<std::uint32_t>(shuffle.length_over), nullptr});
-  };
-  const auto place_lines = [&] { panels({lines, length, 1, place.data()}); };
-  back ? place_lines() : turn();
-  line_fits<E>(dev, shuffle.length) ? run_line_pass(dev, data, shuffle, back)
-                                    : run_line_pass_in_room(dev, data, shuffle);
-  back ? turn() : place_lines();
+  shuffle_run<E> there(dev, data, transpose_shuffle(A.cols, A.rows), false),
+      back(dev, data, transpose_shuffle(A.rows, A.cols), true);
+  const bool few = A.cols <= A.rows;
+  if (few ? there.stays_on_chip() : !back.stays_on_chip())
+    there.run();
+  else
+    back.stays_on_chip() ? back.run() : there.run();
 }
 
 }  // namespace
