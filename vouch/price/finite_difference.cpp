@@ -1,11 +1,13 @@
 #include <vouch/price/finite_difference.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
 #include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/price/closed_form.hpp>
+#include <vouch/price/fd_enclosure.hpp>
 #include <vouch/price/fd_grid.hpp>
 #include <vouch/price/fd_march.hpp>
 #include <vouch/price/fd_march_cuda.hpp>
@@ -109,6 +111,13 @@ class solver {
     return v;
   }
 
+  fd_enclosure enclose(std::int64_t nodes, std::int64_t steps) const {
+    const contract& c = task_.knocked_out;
+    const fd_enclosure e =
+        enclose_march(c, grid(nodes), task_.payment, make_segments(c, steps), options_.scheme);
+    return task_.in ? enclose_in_option(c, e) : e;
+  }
+
  private:
   static valuation difference(const valuation& a, const valuation& b) {
     return {a.price - b.price, a.delta - b.delta, a.gamma - b.gamma, 0, a.vega - b.vega, a.rho - b.rho};
@@ -163,6 +172,18 @@ valuation combine(const valuation& fine, const valuation& coarse, double weight)
           mix(fine.theta, coarse.theta), mix(fine.vega, coarse.vega),   mix(fine.rho, coarse.rho)};
 }
 
+fd_enclosure combine(const fd_enclosure& fine, const fd_enclosure& coarse, double weight) {
+  if (!fine.verified) return fine;
+  if (!coarse.verified) return coarse;
+  const auto mix = [&](const interval<double>& f, const interval<double>& g) { return f + weight * (f - g); };
+  fd_enclosure e = fine;
+  e.price = mix(fine.price, coarse.price);
+  e.delta = mix(fine.delta, coarse.delta);
+  e.gamma = mix(fine.gamma, coarse.gamma);
+  e.theta = mix(fine.theta, coarse.theta);
+  return e;
+}
+
 void check_scheme(const contract& c, const fd_options& options) {
   if (options.solver != tridiagonal_method::automatic &&
       (c.exercise == exercise_style::american || options.scheme == time_scheme::exponential ||
@@ -177,6 +198,9 @@ void check_scheme(const contract& c, const fd_options& options) {
     throw value_error("the exponential scheme needs constant rates and volatilities and no cash dividends",
                       "use the scheme rannacher");
 }
+
+// Of the difference of two grids in what is extrapolated from them.
+constexpr double refined_weight = 1.0 / 3;
 
 // How many more steps a grid with half the spacing gets: an error of first order in time must fall as fast as
 // that in space.
@@ -193,6 +217,16 @@ fd_result on_given_grid(const solver& s, const fd_options& options) {
                                    std::max<std::int64_t>(r.time_steps / refinement(options), 1));
   r.error_estimate = std::abs(r.value.price - coarse.price) / 3 + 1e-15 * std::abs(r.value.price);
   return r;
+}
+
+// What r would be without rounding.
+fd_enclosure enclosure_of(const solver& s, const fd_result& r, const fd_options& options) {
+  const auto start = std::chrono::steady_clock::now();
+  fd_enclosure e = s.enclose(r.space_nodes, r.time_steps);
+  if (r.extrapolated && e.verified)
+    e = combine(e, s.enclose((r.space_nodes + 1) / 2, r.time_steps / refinement(options)), refined_weight);
+  e.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return e;
 }
 
 // Rounding in the values: what no refinement removes.
@@ -212,7 +246,7 @@ fd_result to_tolerance(const solver& s, const contract& c, const fd_options& opt
     nodes = 2 * nodes - 1;
     steps *= refinement(options);
     const valuation fine = s.solve(nodes, steps);
-    r.value = combine(fine, coarse, 1.0 / 3);
+    r.value = combine(fine, coarse, refined_weight);
     r.space_nodes = nodes;
     r.time_steps = options.scheme == time_scheme::exponential ? 0 : steps;
     // One level: the extrapolated value is surely as near as it is from the fine one; more: from the last one.
@@ -236,6 +270,7 @@ fd_result finite_difference_price(const contract& c, const fd_options& options) 
   const solver s(c, options);
   fd_result r = options.space_nodes > 0 ? on_given_grid(s, options) : to_tolerance(s, c, options);
   r.on_gpu = s.on_gpu();
+  if (options.verify) r.enclosure = enclosure_of(s, r, options);
   return r;
 }
 
