@@ -50,10 +50,11 @@ std::optional<march_plan> plan_march(const fd_operator& L, const march_factors& 
 void march_cuda(const device& gpu, const march_factors& factors, const march_plan& plan, std::int64_t steps,
                 bool damped, const march_edge& first, const march_edge& last, std::span<double> values);
 
-/// Whether march_on_gpu takes the contract: European, without cash dividends or a local volatility.
+/// Whether march_on_gpu takes the contract: no exercise but at dates, no local volatility, no escrow.
 bool fits_gpu_march(const contract& c);
 
-/// march() on a GPU; nothing where a plan does not exist.
+/// march() on a GPU, its steps there and what happens between them on the host; nothing where the contract does
+/// not fit, the grid has fewer than 64 nodes, or a plan does not exist.
 std::optional<std::vector<double>> march_on_gpu(const device& gpu, const contract& c, const fd_grid& grid,
                                                 const fd_payment& payment,
                                                 const std::vector<fd_segment>& segments, time_scheme scheme);

@@ -67,6 +67,16 @@ std::vector<fd_segment> in_pieces(const std::vector<fd_segment>& segments) {
   return all;
 }
 
+std::string reason_for_cpu(const contract& c, const fd_options& options, std::int64_t nodes) {
+  if (options.solver != tridiagonal_method::automatic) return "the GPU's kernel has a solver of its own";
+  if (c.exercise == exercise_style::american)
+    return "one option's steps under American exercise are taken there";
+  if (!c.local_volatility.empty()) return "steps with a local volatility are taken there";
+  if (c.is_escrowed()) return "steps with escrowed dividends are taken there";
+  if (nodes < 64) return "the grid has too few nodes for the GPU's kernel";
+  return "the matrix of a step couples more nodes than blocks of the GPU's kernel reach";
+}
+
 class solver {
  public:
   solver(const contract& c, const fd_options& options) : task_(make_task(c, options)), options_(options) {}
@@ -77,6 +87,7 @@ class solver {
       if constexpr (built_with_cuda)
         if (options_.dev.is_cuda())
           if (auto v = contour_cuda(options_.dev, c, grid, task_.payment)) return used_gpu(*v);
+      not_gpu("the grid has more nodes than the kernel of the exponential scheme takes");
       return march_by_contour(c, grid, task_.payment);
     }
     std::vector<fd_segment> segments = make_segments(c, steps);
@@ -84,12 +95,17 @@ class solver {
     if (options_.dev.is_cuda() && options_.solver == tridiagonal_method::automatic)
       if (auto v = march_on_gpu(options_.dev, c, grid, task_.payment, segments, options_.scheme))
         return used_gpu(*v);
+    not_gpu(reason_for_cpu(c, options_, grid.size()));
     return march(c, grid, task_.payment, segments, {options_.scheme, options_.precision, options_.solver},
                  boundary);
   }
   fd_grid grid(std::int64_t nodes) const { return make_grid(task_.knocked_out, options_.grid, nodes); }
   const contract& solved() const { return task_.knocked_out; }
-  bool on_gpu() const { return on_gpu_; }
+  /// Where the last solve ran.
+  void tell_place(fd_result& r) const {
+    r.on_gpu = on_gpu_;
+    r.why_cpu = why_cpu_;
+  }
 
   valuation solve(std::int64_t nodes, std::int64_t steps) const {
     const contract& c = task_.knocked_out;
@@ -137,12 +153,19 @@ class solver {
 
   std::vector<double>& used_gpu(std::vector<double>& values) const {
     on_gpu_ = true;
+    why_cpu_.clear();
     return values;
+  }
+
+  void not_gpu(const std::string& reason) const {
+    on_gpu_ = false;
+    if (options_.dev.is_cuda()) why_cpu_ = reason;
   }
 
   task task_;
   fd_options options_;
   mutable bool on_gpu_ = false;
+  mutable std::string why_cpu_;
 };
 
 task make_task(const contract& c, const fd_options& options) {
@@ -213,6 +236,7 @@ fd_result on_given_grid(const solver& s, const fd_options& options) {
   r.space_nodes = std::max<std::int64_t>(options.space_nodes, 8);
   r.time_steps = options.scheme == time_scheme::exponential ? 0 : std::max<std::int64_t>(options.time_steps, 1);
   r.value = s.solve(r.space_nodes, r.time_steps);
+  s.tell_place(r);
   const valuation coarse = s.solve(std::max<std::int64_t>(r.space_nodes / 2, 8),
                                    std::max<std::int64_t>(r.time_steps / refinement(options), 1));
   r.error_estimate = std::abs(r.value.price - coarse.price) / 3 + 1e-15 * std::abs(r.value.price);
@@ -246,6 +270,7 @@ fd_result to_tolerance(const solver& s, const contract& c, const fd_options& opt
     nodes = 2 * nodes - 1;
     steps *= refinement(options);
     const valuation fine = s.solve(nodes, steps);
+    s.tell_place(r);
     r.value = combine(fine, coarse, refined_weight);
     r.space_nodes = nodes;
     r.time_steps = options.scheme == time_scheme::exponential ? 0 : steps;
@@ -269,7 +294,6 @@ fd_result finite_difference_price(const contract& c, const fd_options& options) 
   check_scheme(c, options);
   const solver s(c, options);
   fd_result r = options.space_nodes > 0 ? on_given_grid(s, options) : to_tolerance(s, c, options);
-  r.on_gpu = s.on_gpu();
   if (options.verify) r.enclosure = enclosure_of(s, r, options);
   return r;
 }
