@@ -10,8 +10,8 @@
 namespace vouch {
 namespace {
 
-constexpr std::int64_t group = march_rows_a_thread * march_team;  // rows of a team of threads
-constexpr int most_reach = 12;                                    // teams
+constexpr int small_team = 4, large_team = 8;         // threads
+constexpr int most_small_reach = 8, most_reach = 12;  // teams
 constexpr double neglected = 1e-14;
 constexpr std::int64_t most_alone = 256;
 
@@ -32,11 +32,11 @@ double largest(std::span<const double> v) {
   return m;
 }
 
-// How far the largest of the multipliers lets a carry reach.
-int reach_of(double multiplier) {
+// Over how many teams the largest of the multipliers lets a carry reach.
+int reach_of(double multiplier, int team) {
   if (!(multiplier > 0)) return 1;
   if (!(multiplier < 1)) return most_reach + 1;
-  return static_cast<int>(std::ceil(-std::log(0x1p-60) / (-std::log(multiplier) * static_cast<double>(group))));
+  return static_cast<int>(std::ceil(std::log(0x1p-60) / (std::log(multiplier) * team * march_rows_a_thread)));
 }
 
 march_edge edge_of(const border& b, double rate, double dividend, double length) {
@@ -59,7 +59,7 @@ march_plan plan_with(int threads, std::int64_t n, double alpha, int processors) 
   plan.own = std::max<std::int64_t>(ceil_div<std::int64_t>(n, processors), 32);
   plan.blocks = static_cast<int>(ceil_div(n, plan.own));
   plan.halo = (window - plan.own) / 2;
-  if (plan.halo < group) return plan;
+  if (plan.halo < large_team * march_rows_a_thread) return plan;
   const auto fits = [&](std::int64_t steps) {
     return log_influence(alpha, static_cast<double>(steps), static_cast<double>(plan.halo)) <
            std::log(neglected);
@@ -101,8 +101,9 @@ std::optional<march_plan> plan_march(const fd_operator& L, const march_factors& 
   const auto n = static_cast<std::int64_t>(L.lower.size());
   // But for the couplings to the given values at the ends, which are no part of a chain.
   const std::span lower(factors.lower), upper(factors.upper);
-  const int reach =
-      std::max(reach_of(largest(lower.subspan(2))), reach_of(largest(upper.first(upper.size() - 2))));
+  const double multiplier = std::max(largest(lower.subspan(2)), largest(upper.first(upper.size() - 2)));
+  int team = small_team, reach = reach_of(multiplier, team);
+  if (reach > most_small_reach) reach = reach_of(multiplier, team = large_team);
   if (reach > most_reach) return std::nullopt;
   const double alpha = implicit * std::max(largest(L.lower), largest(L.upper));
   // Short windows step faster, long ones meet less often.
@@ -113,6 +114,7 @@ std::optional<march_plan> plan_march(const fd_operator& L, const march_factors& 
     if (plan.alone >= often_enough) break;
   }
   if (plan.alone == 0) return std::nullopt;
+  plan.team = team;
   plan.reach = reach;
   return plan;
 }
