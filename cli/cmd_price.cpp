@@ -36,6 +36,9 @@ json grid_json(const pricing& p, const fd_options& options) {
           {"space", grid_names[static_cast<int>(options.grid)]},
           {"scheme", scheme_names[static_cast<int>(options.scheme)]},
           {"solver", name(options.solver)},
+          {"exponential_by", options.scheme != time_scheme::exponential ? json(nullptr)
+                             : p.grid->by_sine                          ? json("sine-transform")
+                                                                        : json("contour")},
           {"extrapolated", p.grid->extrapolated}};
 }
 

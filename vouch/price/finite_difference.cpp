@@ -11,6 +11,7 @@
 #include <vouch/price/fd_grid.hpp>
 #include <vouch/price/fd_march.hpp>
 #include <vouch/price/fd_march_cuda.hpp>
+#include <vouch/price/fd_sine.hpp>
 #include <vouch/price/policy.hpp>
 
 namespace vouch {
@@ -84,6 +85,9 @@ class solver {
   std::vector<double> values(const contract& c, const fd_grid& grid, std::int64_t steps,
                              fd_surface* boundary = nullptr) const {
     if (options_.scheme == time_scheme::exponential) {
+      if (const auto plan = plan_sine(c, grid, task_.payment))
+        return by_sine(*plan, c, grid, boundary != nullptr);
+      by_sine_ = false;
       if constexpr (built_with_cuda)
         if (options_.dev.is_cuda())
           if (auto v = contour_cuda(options_.dev, c, grid, task_.payment)) return used_gpu(*v);
@@ -105,6 +109,7 @@ class solver {
   void tell_place(fd_result& r) const {
     r.on_gpu = on_gpu_;
     r.why_cpu = why_cpu_;
+    r.by_sine = by_sine_;
   }
 
   valuation solve(std::int64_t nodes, std::int64_t steps) const {
@@ -157,6 +162,18 @@ class solver {
     return values;
   }
 
+  // On the CPU no more than the nodes that are read.
+  std::vector<double> by_sine(const sine_plan& plan, const contract& c, const fd_grid& grid, bool whole) const {
+    by_sine_ = true;
+    if constexpr (built_with_cuda)
+      if (options_.dev.is_cuda()) {
+        std::vector<double> all = sine_cuda(options_.dev, plan);
+        return used_gpu(all);
+      }
+    const std::int64_t n = grid.size(), first = whole ? 0 : stencil_about(grid, c.plain.spot).first;
+    return march_by_sine(plan, first, whole ? n : std::min(first + 6, n));
+  }
+
   void not_gpu(const std::string& reason) const {
     on_gpu_ = false;
     if (options_.dev.is_cuda()) why_cpu_ = reason;
@@ -166,6 +183,7 @@ class solver {
   fd_options options_;
   mutable bool on_gpu_ = false;
   mutable std::string why_cpu_;
+  mutable bool by_sine_ = false;
 };
 
 task make_task(const contract& c, const fd_options& options) {

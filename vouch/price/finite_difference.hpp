@@ -52,6 +52,7 @@ struct fd_result {
   std::int64_t space_nodes = 0, time_steps = 0;  // of the finest grid
   bool extrapolated = false;                     // from two grids
   bool on_gpu = false;
+  bool by_sine = false;                   // the exponential scheme by sine transform; else by contour
   std::string why_cpu;                    // where options.dev is a GPU and was not used
   std::optional<fd_enclosure> enclosure;  // where options.verify
 };
