@@ -59,6 +59,8 @@ struct proof {
 
 const char* const steps_bounded = "the discrete problem: the rounding in its steps, not the error of the grid";
 
+const char* const no_steps = "no steps were taken, and limits are not enclosed";
+
 json range_json(const interval<double>& x) { return {number_or_null(x.lo()), number_or_null(x.hi())}; }
 
 json enclosure_json(const std::optional<enclosed_valuation>& v) {
@@ -79,7 +81,10 @@ json error_bound_json(double price, const proof& known) {
   const bool steps = known.of_steps(), verified = known.verified(price);
   json object{{"verified", verified},    {"method", nullptr},   {"bounds", nullptr}, {"max_absolute", nullptr},
               {"max_relative", nullptr}, {"to_exact", nullptr}, {"reason", nullptr}, {"seconds", nullptr}};
-  if (known.discrete != nullptr && !steps) object["reason"] = known.discrete->reason;
+  if (!steps)
+    object["reason"] = known.discrete != nullptr ? json(known.discrete->reason)
+                       : verified                ? json(nullptr)
+                                                 : json(no_steps);
   if (known.exact) object["to_exact"] = number_or_null(proof::farthest(price, known.exact->price));
   if (known.discrete != nullptr) object["seconds"] = known.discrete->seconds;
   if (!verified) return object;
@@ -107,8 +112,8 @@ void print_proof(double price, const proof& known) {
     const fd_enclosure& e = *known.discrete;
     print_ranges({{"price", e.price}, {"delta", e.delta}, {"gamma", e.gamma}, {"theta", e.theta}});
     fmt::print("  (that bounds the rounding in the steps, not the error of the grid)\n");
-  } else if (known.discrete != nullptr) {
-    fmt::print("unverified: {}\n", known.discrete->reason);
+  } else if (known.discrete != nullptr || !known.exact) {
+    fmt::print("unverified: {}\n", known.discrete != nullptr ? known.discrete->reason : no_steps);
   }
   if (!known.exact) return;
   fmt::print("proved: the price errs by at most {}; the exact values lie in\n",

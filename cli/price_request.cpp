@@ -228,6 +228,12 @@ void take_book(const typed& t, const price_request& request) {
   if (t.spot || t.strike || t.expiry || !t.type.empty())
     throw usage_error("with --book the options stand in its lines",
                       "leave out --type, --spot, --strike and --expiry");
+  const bool of_one = t.volatility || !t.barrier.empty() || !t.dividends.empty() || !t.dates.empty() ||
+                      !t.rates.empty() || !t.volatilities.empty() || !t.local.empty() || request.implied ||
+                      !request.plot.empty();
+  if (of_one || request.method.force_finite_difference)
+    throw usage_error("with --book, options of a single price have no meaning",
+                      "leave all but -o, --tolerance, --greeks and the device");
   check_writable(request.common.output);
 }
 
@@ -254,6 +260,8 @@ bool parse_price_request(std::span<const char* const> arguments, price_request& 
   if (!request.common.output.empty()) throw usage_error("-o FILE.csv is for --book");
   take_plain(t, request);
   take_barrier(t.barrier, request.option.plain);
+  if (!t.dates.empty() && request.option.exercise != exercise_style::bermudan)
+    throw usage_error("option --dates: only a bermudan option has dates", "--exercise bermudan");
   for (const std::string& date : split(t.dates, ','))
     request.option.exercise_dates.push_back(parse_real("--dates", date, any));
   request.option.dividends = pairs<cash_dividend>("--dividends", t.dividends);

@@ -12,6 +12,9 @@ namespace {
 // Standard deviations from spot or strike to the border: 1e-10 of the probability lies beyond.
 constexpr double reach = 6.5;
 
+// Spots and their squares shall be numbers.
+constexpr double most_log = 300;
+
 struct range {
   double low, high;
   bool low_fixed = false, high_fixed = false;  // a barrier
@@ -35,6 +38,8 @@ range log_range(const contract& c) {
   for (const cash_dividend& d : c.dividends) cash += d.time > 0 && d.time < o.expiry ? d.amount : 0;
   if (cash > 0 && !c.is_escrowed())
     r.low = std::min(r.low, std::log(std::max(o.spot - cash, 0.05 * o.spot)) - margin);
+  if (!(r.low > -most_log && r.high < most_log))
+    throw value_error("a grid for this volatility and expiry would reach beyond the range of numbers");
   if (o.barrier == barrier_kind::none) return r;
   (is_up(o.barrier) ? r.high : r.low) = std::log(o.barrier_level);
   (is_up(o.barrier) ? r.high_fixed : r.low_fixed) = true;

@@ -19,7 +19,7 @@ struct fd_grid {
 /// n nodes about spot and strike, the strike in the middle between two of them, a barrier on the first or the
 /// last.
 ///
-/// Throws  value_error  no room between the barrier and the spot
+/// Throws  value_error  no room between the barrier and the spot; nodes beyond the range of numbers
 fd_grid make_grid(const contract& c, grid_kind kind, std::int64_t n);
 
 /// The Black-Scholes operator at a time: central differences, upwind where these would lose monotonicity.
