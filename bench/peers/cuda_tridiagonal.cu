@@ -96,7 +96,8 @@ class solver {
   const T* du() const { return static_cast<const T*>(task_.du); }
 
   void copy(void* to, const void* from) {
-    check(cudaMemcpyAsync(to, from, size_ * sizeof(T), cudaMemcpyDeviceToDevice, with_.stream), "cudaMemcpyAsync");
+    check(cudaMemcpyAsync(to, from, size_ * sizeof(T), cudaMemcpyDeviceToDevice, with_.stream),
+          "cudaMemcpyAsync");
   }
 
   std::size_t workspace_size() {
