@@ -90,6 +90,16 @@ VOUCH_OUTWARD_INLINE V quotient_above(const V& a, const V& b) {
 #endif
 }
 
+/// At least |a b + c|, where c itself was rounded to nearest or, with exact = true, is what it is.
+VOUCH_OUTWARD_INLINE double size_of_fused_above(double a, double b, double c, bool exact) {
+  const double slack = exact ? 0 : std::fabs(c) * 0x1p-52 + tiny;
+#if defined(__CUDA_ARCH__)
+  return __dadd_ru(::fmax(std::fabs(__fma_rd(a, b, c)), std::fabs(__fma_ru(a, b, c))), slack);
+#else
+  return (std::fabs(std::fma(a, b, c)) + slack) * wider + tiny;
+#endif
+}
+
 /// hi + lo.
 template <class V>
 struct pair_of {

@@ -63,7 +63,7 @@ struct tridiagonal_lu_body {
     const tridiagonal_row next = row_at(s, i + 1);
     double size = ::fmax(std::fabs(row.u), row_weight(next));
     if (i + 2 < n) size = ::fmax(size, std::fabs(row_at(s, i + 2).l));
-    return std::fabs(p) < golden * (std::fabs(row.u) * (std::fabs(next.l) / size));
+    return std::fabs(p) * size < golden * std::fabs(row.u) * std::fabs(next.l);
   }
 
   // Finds the pivots; v becomes |L^-1| w. False where a pivot is no number.
@@ -125,10 +125,6 @@ struct tridiagonal_lu_body {
     return outward::quotient_above(sum, det);
   }
 
-  VOUCH_HOST_DEVICE static double size_up(double low, double high) {
-    return ::fmax(std::fabs(low), std::fabs(high));
-  }
-
   VOUCH_HOST_DEVICE double proved_margin(std::int64_t s, std::int64_t n) const {
     double delta = 0;
     tridiagonal_row before = row_at(s, 0), far = before;
@@ -152,20 +148,17 @@ struct tridiagonal_lu_body {
     const double p = pivot[row.here], q = pivot[square ? far.here : before.here];
     const multipliers m = square ? of_square(row, q, far, before) : of_row(row, q);
     double sum = 0;
-    const auto add = [&](double low, double high, double of_v) {
-      const double size = size_up(low, high);
-      if (size != 0) sum = outward::sum_above(sum, outward::product_above(size, of_v));
+    const auto add = [&](double size, double of_v) {
+      sum = outward::sum_above(sum, outward::product_above(size, of_v));
     };
     if (square) {
-      add(fma_down(m.far, q, mul_down(m.near, before.l)), fma_up(m.far, q, mul_up(m.near, before.l)),
-          v[far.here]);
-      add(fma_down(m.far, far.u, fma_down(m.near, before.d, -row.l)),
-          fma_up(m.far, far.u, fma_up(m.near, before.d, -row.l)), v[before.here]);
+      add(outward::size_of_fused_above(m.far, q, rounded_product(m.near, before.l), false), v[far.here]);
+      add(outward::size_of_fused_above(m.far, far.u, std::fma(m.near, before.d, -row.l), false),
+          v[before.here]);
     } else if (row.l != 0) {
-      add(fma_down(m.near, q, -row.l), fma_up(m.near, q, -row.l), v[before.here]);
+      add(outward::size_of_fused_above(m.near, q, -row.l, true), v[before.here]);
     }
-    add(add_down(fma_down(m.near, before.u, -row.d), p), add_up(fma_up(m.near, before.u, -row.d), p),
-        v[row.here]);
+    add(outward::size_of_fused_above(1.0, p, std::fma(m.near, before.u, -row.d), m.near == 0), v[row.here]);
     return sum;
   }
   // At least (radius |A| v)_i.
