@@ -32,6 +32,8 @@ class certificate {
   /// d := so much of A^-1 s, about, as so many passes in single precision find, which makes a bound of the rest
   /// much sharper. False where there is nothing of the kind.
   virtual bool smooth(view<const double> /*s*/, int /*steps*/, view<double> /*d*/) { return false; }
+  /// How often smooth(), each time of what is left, pays.
+  virtual int smoothing_rounds() const { return 1; }
 
   /// The matrix in a form that is read faster than the one that was given, or nullptr.
   virtual const detail::matrix_rows* rows() const { return nullptr; }

@@ -42,7 +42,7 @@ class bounded_solution {
   // into the lower half before.
   void bound() {
     enclose();
-    if (absorb()) enclose();
+    for (int k = 0; k < proof_.smoothing_rounds() && absorb(); ++k) enclose();
     proof_.bound(r_.all(), radius_);
     if (lo_.size() > 0) for_elements(dev_, n_, widen_body{lo_.data(), radius_.data()});
     largest_radius_ = largest(dev_, n_, size_body{radius_.data()});
