@@ -3,12 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <memory>
 #include <string>
 #include <vector>
 
-#include <vouch/verify/error_bound.hpp>
-#include <vouch/verify/prove.hpp>
 #include <vouch/verify/tridiagonal_bound.hpp>
 
 #include "solve_system.hpp"
@@ -16,56 +13,11 @@
 namespace vouch::cli {
 namespace {
 
-bool verify_dense(const verification_request& request, const device& cpu, const device& dev,
-                  const linear_system& system, array<double>& x, verification& all) {
-  const matrix_view<const double> entries = system.entries();
-  matrix<double> A(dev, entries.rows, entries.cols);
-  const std::int64_t n = all.rows = entries.rows;
-  const auto bytes = static_cast<std::size_t>(n) * sizeof(double);
-  for (std::int64_t j = 0; j < entries.cols; ++j) copy_bytes(A.data() + j * n, dev, &entries(0, j), cpu, bytes);
-  std::string reason;
-  const std::unique_ptr<certificate> proof = prove_nonsingular(dev, A.read(), request.within, reason);
-  if (proof == nullptr) return false;
-  all.radius = array<double>(cpu, n * system.columns);
-  for (std::int64_t j = 0; j < system.columns; ++j) {
-    const auto b = array<double>::from(dev, {system.b.data() + j * n, static_cast<std::size_t>(n)});
-    auto x_j = array<double>::from(dev, {x.data() + j * n, static_cast<std::size_t>(n)});
-    const error_bound bound =
-        bound_error(dev, A.read(), *proof, b, x_j, {request.within, request.relative(), 10});
-    add_column(all, bound, j == 0);
-    copy_bytes(x.data() + j * n, cpu, x_j.data(), dev, bytes);
-    copy_bytes(all.radius.data() + j * n, cpu, bound.radius.data(), dev, bytes);
-  }
-  return true;
-}
-
 bool is_tridiagonal(csr_view<const double> A) {
   for (std::int64_t i = 0; i < A.rows; ++i)
     for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k)
       if (A.col[k] < i - 1 || A.col[k] > i + 1) return false;
   return A.rows == A.cols;
-}
-
-bool verify_tridiagonal(const verification_request& request, const device& cpu, const device& dev,
-                        const linear_system& system, array<double>& x, verification& all) {
-  const std::int64_t n = all.rows = system.rows();
-  array<double> diagonals[3];
-  for (array<double>& diagonal : diagonals) diagonal = array<double>::zeros(cpu, n);
-  for (std::int64_t i = 0; i < n; ++i)
-    for (std::int64_t k = system.A.row_ptr[i]; k < system.A.row_ptr[i + 1]; ++k)
-      diagonals[system.A.col[k] - i + 1][i] = system.A.val[k];
-  for (array<double>& diagonal : diagonals) diagonal = diagonal.to(dev);
-  const array<double> b = system.b.to(dev);
-  array<double> improved = x.to(dev), radius(dev, x.size());
-  const batch_shape one = contiguous(n), shape = contiguous(n, system.columns);
-  const tridiagonal_bound bound =
-      bound_error(dev, {diagonals[0].data(), diagonals[1].data(), diagonals[2].data(), one}, {b.data(), shape},
-                  {improved.data(), shape}, {radius.data(), shape}, {request.within, request.relative(), 10});
-  if (!bound.verified) return false;
-  x = improved.to(cpu);
-  all.radius = radius.to(cpu);
-  take_batch(all, bound, x);
-  return true;
 }
 
 }  // namespace
@@ -91,11 +43,27 @@ void take_batch(verification& all, const tridiagonal_bound& bound, const array<d
   all.median_relative = relative.empty() ? 0 : *middle;
 }
 
-bool verify_by_form(const verification_request& request, const device& cpu, const device& dev,
-                    const linear_system& system, array<double>& x, verification& all) {
-  if (system.rows() == 0) return false;
-  if (system.dense) return verify_dense(request, cpu, dev, system, x, all);
-  return is_tridiagonal(system.A.all()) && verify_tridiagonal(request, cpu, dev, system, x, all);
+bool verify_tridiagonal(const verification_request& request, const device& cpu, const device& dev,
+                        const linear_system& system, array<double>& x, verification& all) {
+  const std::int64_t n = system.rows();
+  if (n == 0 || request.has_radii_of_entries() || !is_tridiagonal(system.A.all())) return false;
+  array<double> diagonals[3];
+  for (array<double>& diagonal : diagonals) diagonal = array<double>::zeros(cpu, n);
+  for (std::int64_t i = 0; i < n; ++i)
+    for (std::int64_t k = system.A.row_ptr[i]; k < system.A.row_ptr[i + 1]; ++k)
+      diagonals[system.A.col[k] - i + 1][i] = system.A.val[k];
+  for (array<double>& diagonal : diagonals) diagonal = diagonal.to(dev);
+  const array<double> b = system.b.to(dev);
+  array<double> improved = x.to(dev), radius(dev, x.size());
+  const batch_shape one = contiguous(n), shape = contiguous(n, system.columns);
+  const tridiagonal_bound bound =
+      bound_error(dev, {diagonals[0].data(), diagonals[1].data(), diagonals[2].data(), one}, {b.data(), shape},
+                  {improved.data(), shape}, {radius.data(), shape}, {request.within, request.relative(), 10});
+  if (!bound.verified) return false;
+  x = improved.to(cpu);
+  all.radius = radius.to(cpu);
+  take_batch(all, bound, x);
+  return true;
 }
 
 }  // namespace vouch::cli

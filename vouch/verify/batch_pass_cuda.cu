@@ -10,7 +10,7 @@ namespace vouch::detail {
 namespace {
 
 constexpr unsigned block = 256, warps = block / 32;
-constexpr std::int64_t rows_a_block = 8 * block;  // of one system
+constexpr std::int64_t rows_a_block = 16 * block;  // of one system
 constexpr std::int64_t rows_a_thread = 64;        // where systems lie side by side
 
 // Non-negative doubles are ordered as their bits are, NaN above infinity.

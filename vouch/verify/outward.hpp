@@ -80,11 +80,17 @@ VOUCH_OUTWARD_INLINE V difference_below(const V& a, const V& b) {
 #endif
 }
 
-/// At least a / b, for a >= 0 and b > 0.
+/// At least a / b, for a >= 0 and b > 0. On a GPU by an inverse y with abs(1 - b y) <= 2^-48, which is checked,
+/// so that 1 / b <= y (1 + 2^-47).
 template <class V>
 VOUCH_OUTWARD_INLINE V quotient_above(const V& a, const V& b) {
 #if defined(__CUDA_ARCH__)
-  return __ddiv_ru(a, b);
+  double guess;
+  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(guess) : "d"(b));
+  const double error = __fma_rn(-b, guess, 1.0);
+  const double y = __fma_rn(guess, __fma_rn(error, error, error), guess);
+  if (!(fabs(__fma_rn(-b, y, 1.0)) <= 0x1p-49)) return __ddiv_ru(a, b);
+  return __dmul_ru(a, __dmul_ru(y, 1 + 0x1p-47));
 #else
   return a / b * wider + tiny;
 #endif
@@ -111,6 +117,17 @@ template <class V>
 VOUCH_OUTWARD_INLINE pair_of<V> exact_sum(const V& a, const V& b) {
   const V s = a + b, z = s - a;
   return {s, (a - (s - z)) + (b - z)};
+}
+
+template <class V>
+VOUCH_OUTWARD_INLINE bool any(const V& mask) {
+  if constexpr (std::is_same_v<V, bool>) {
+    return mask;
+  } else {
+    bool found = false;
+    for (int l = 0; l < simd<double>::width; ++l) found |= mask[l] != 0;
+    return found;
+  }
 }
 
 /// hi + lo == a b exactly, hi = fl(a b), for |a b| >= least_exact_product or a b = 0; smaller products err by

@@ -56,44 +56,34 @@ VOUCH_OUTWARD_INLINE mask_of<V> finite(const V& v) {
   return outward::magnitude(v) <= outward::spread<V>(std::numeric_limits<double>::max());
 }
 
-/// b less some products a x of one row, and how far rounding can have moved it.
+/// b less the products a x of one row, and how far rounding can have moved it.
 ///
-/// Result  The sum of the errors of m = 12 operations or fewer, which error-free transformations give exactly,
-///         errs by (m - 1) u (their absolute sum). A product below outward::least_exact_product errs by less
-///         than outward::tiny and is noted. An overflow anywhere gives a size() that is not finite.
-/// Source  Ogita, Rump, Oishi, SIAM J. Sci. Comput. 26 (2005); Jeannerod, Rump, SIMAX 34 (2013) for m - 1.
+/// Result  The errors of up to 12 operations, which error-free transformations give exactly, are each at most
+///         u (|b| + the sum of the magnitudes of the products), but for 12 u of that, and so are their partial
+///         sums but for a factor of 12: adding them loses at most 2^-98 of it. An overflow anywhere gives a
+///         size that is not finite.
+/// Source  Ogita, Rump, Oishi, SIAM J. Sci. Comput. 26 (2005).
 template <class V>
 struct row_residual {
-  V high, errors, error_size, products;
-  mask_of<V> small;
+  V high, errors{}, sizes;
 
-  VOUCH_OUTWARD_INLINE explicit row_residual(const V& b)
-      : high(b), errors{}, error_size{}, products{}, small(V{} < V{}) {}
+  VOUCH_OUTWARD_INLINE explicit row_residual(const V& b) : high(b), sizes(outward::magnitude(b)) {}
 
   VOUCH_OUTWARD_INLINE void subtract(const V& a, const V& x) {
     const outward::pair_of<V> product = outward::exact_product(a, x);
     const outward::pair_of<V> sum = outward::exact_sum<V>(high, -product.hi);
-    const V size = outward::magnitude(product.hi), zero{};
     high = sum.hi;
     errors = (errors + sum.lo) - product.lo;
-    error_size += outward::magnitude(sum.lo) + outward::magnitude(product.lo);
-    products += size;
-    small = small | ((size < outward::spread<V>(outward::least_exact_product)) & (a != zero) & (x != zero));
+    sizes += outward::magnitude(product.hi);
   }
   VOUCH_OUTWARD_INLINE V middle() const { return high + errors; }
-  /// At least the magnitude of the exact residual.
+  /// At least the magnitude of the exact residual, whatever underflowed.
   VOUCH_OUTWARD_INLINE V size() const {
-    const V known =
-        outward::sum_above<V>(outward::magnitude<V>(middle()) * outward::wider, error_size * 0x1p-48);
-    return with_small(known);
+    return outward::sum_above<V>(outward::magnitude<V>(middle()) * outward::wider,
+                                 sizes * 0x1p-97 + 16 * outward::tiny);
   }
-  /// At least the sum of the magnitudes of the products.
-  VOUCH_OUTWARD_INLINE V sizes() const { return with_small(products * (1 + 0x1p-48)); }
-
- private:
-  VOUCH_OUTWARD_INLINE V with_small(const V& known) const {
-    return small ? outward::sum_above<V>(known, outward::spread<V>(16 * outward::tiny)) : known;
-  }
+  /// At least |b| and the sum of the magnitudes of the products.
+  VOUCH_OUTWARD_INLINE V sizes_above() const { return sizes * (1 + 0x1p-48) + 16 * outward::tiny; }
 };
 
 /// What is known of a row.
@@ -190,20 +180,44 @@ struct tridiagonal_ratio_body {
   template <class V>
   VOUCH_OUTWARD_INLINE V residual(std::int64_t s, std::int64_t i, lanes_hold held, const row_entries<V>& a,
                                   const row_places& place) const {
-    const V rhs = element<V>(b, vectors, s, i, held);
+    const V rhs = element<V>(b, vectors, s, i, held), zero{};
     row_residual<V> sum(rhs);
     for (int k = 0; k < 3; ++k) sum.subtract(a.at[k], element<V>(x, vectors, s, place.at[k], held));
     for (int k = 0; k < 3 && x_lo != nullptr; ++k)
       sum.subtract(a.at[k], element<V>(x_lo, vectors, s, place.at[k], held));
-    if (middle != nullptr) set_element<V>(middle, vectors, s, i, sum.middle());
+    const V middle_of_row = sum.middle();
+    if (middle != nullptr) set_element<V>(middle, vectors, s, i, middle_of_row);
     V size = sum.size();
+    if (outward::any(middle_of_row == zero))
+      size = (middle_of_row == zero) & vanishes<V>(s, held, rhs, a, place) ? zero : size;
     if (within.matrix > 0)
-      size = outward::sum_above<V>(size,
-                                   outward::product_above<V>(outward::spread<V>(within.matrix), sum.sizes()));
+      size = outward::sum_above<V>(
+          size, outward::product_above<V>(outward::spread<V>(within.matrix), sum.sizes_above()));
     if (within.rhs > 0)
       size = outward::sum_above<V>(
           size, outward::product_above<V>(outward::spread<V>(within.rhs), outward::magnitude(rhs)));
     return size;
+  }
+
+  // Whether the residual is exactly zero, as the absence of any rounding error on the way shows.
+  template <class V>
+  VOUCH_OUTWARD_INLINE mask_of<V> vanishes(std::int64_t s, lanes_hold held, const V& rhs,
+                                           const row_entries<V>& a, const row_places& place) const {
+    const V zero{};
+    V high = rhs;
+    mask_of<V> exact = zero == zero;
+    for (int k = 0; k < 3; ++k) {
+      const V value = element<V>(x, vectors, s, place.at[k], held);
+      const outward::pair_of<V> product = outward::exact_product<V>(a.at[k], value);
+      const outward::pair_of<V> sum = outward::exact_sum<V>(high, -product.hi);
+      const mask_of<V> large =
+          outward::magnitude(product.hi) >= outward::spread<V>(outward::least_exact_product);
+      const mask_of<V> nothing = (a.at[k] == zero) | (value == zero);
+      high = sum.hi;
+      exact = exact & (sum.lo == zero) & (product.lo == zero) & (large | nothing);
+      if (x_lo != nullptr) exact = exact & (element<V>(x_lo, vectors, s, place.at[k], held) == zero);
+    }
+    return exact & (high == zero);
   }
 };
 
