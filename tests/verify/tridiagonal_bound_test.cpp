@@ -190,6 +190,38 @@ TEST(tridiagonal_bound, long_systems_in_every_layout) {
       }
 }
 
+// Long enough to be factored in chunks: whole numbers with the solution e. Of the zero diagonals one is
+// singular, as its length is odd; one has its squares across the borders of chunks.
+TEST(tridiagonal_bound, long_systems_that_need_interchanges) {
+  for (const device& dev : testing::devices())
+    for (const int n : {9000, 9001}) {
+      dice die(21);
+      std::vector<system_data> all(3);
+      for (std::size_t s = 0; s < all.size(); ++s)
+        for (int i = 0; i < n; ++i) {
+          system_data& of = all[s];
+          const auto sign = [&] { return die.below(2) != 0 ? 1.0 : -1.0; };
+          const double l = i == 0 ? 0 : s == 0 ? sign() * (1 + die.below(1000)) : sign();
+          const double u = i == n - 1 ? 0 : s == 0 ? sign() * (1 + die.below(1000)) : sign();
+          const double d = s == 0 ? die.below(2001) - 1000 : s == 2 && i == 0 ? 5 : 0;
+          of.dl.push_back(l);
+          of.d.push_back(d);
+          of.du.push_back(u);
+          of.b.push_back(l + d + u);
+          of.x.push_back(1 + 1e-12 * die.unit());
+        }
+      const outcome found = bounds_of(dev, all, contiguous(n, 3), {{}, 0, 0});
+      EXPECT_EQ(found.bound.method, "bidiagonal factors");
+      const bool odd = n % 2 != 0;
+      EXPECT_EQ(found.bound.systems_unproved, odd ? 1 : 0) << n;
+      for (std::size_t s = 0; s < all.size(); ++s) {
+        ASSERT_EQ(proves(found.radius[s]), s != 1 || !odd) << "system " << s << " of " << n;
+        for (std::size_t i = 0; i < found.x[s].size(); ++i)
+          ASSERT_GE(found.radius[s][i], std::fabs(found.x[s][i] - 1));
+      }
+    }
+}
+
 TEST(tridiagonal_bound, refines_to_the_last_digits) {
   for (const device& dev : testing::devices()) {
     dice die(3);

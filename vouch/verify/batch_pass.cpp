@@ -192,6 +192,8 @@ void for_systems(const device& dev, std::int64_t count, const Body& body) {
   template void for_rows_of_systems(const device&, const batch_shape&, const batch_shape&, const Body&);
 VOUCH_VERIFY_BATCH_PASSES(VOUCH_PASS)
 #undef VOUCH_PASS
-template void for_systems(const device&, std::int64_t, const tridiagonal_lu_body&);
+#define VOUCH_PASS(Body) template void for_systems(const device&, std::int64_t, const Body&);
+VOUCH_VERIFY_FACTOR_STEPS(VOUCH_PASS)
+#undef VOUCH_PASS
 
 }  // namespace vouch::detail

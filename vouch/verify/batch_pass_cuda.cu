@@ -11,7 +11,7 @@ namespace {
 
 constexpr unsigned block = 256, warps = block / 32;
 constexpr std::int64_t rows_a_block = 16 * block;  // of one system
-constexpr std::int64_t rows_a_thread = 64;        // where systems lie side by side
+constexpr std::int64_t rows_a_thread = 64;         // where systems lie side by side
 
 // Non-negative doubles are ordered as their bits are, NaN above infinity.
 using bits_type = unsigned long long;
@@ -242,6 +242,8 @@ void for_systems_cuda(const device& dev, std::int64_t count, const Body& body) {
   template void for_rows_of_systems_cuda(const device&, const batch_shape&, const batch_shape&, const Body&);
 VOUCH_VERIFY_BATCH_PASSES(VOUCH_PASS)
 #undef VOUCH_PASS
-template void for_systems_cuda(const device&, std::int64_t, const tridiagonal_lu_body&);
+#define VOUCH_PASS(Body) template void for_systems_cuda(const device&, std::int64_t, const Body&);
+VOUCH_VERIFY_FACTOR_STEPS(VOUCH_PASS)
+#undef VOUCH_PASS
 
 }  // namespace vouch::detail

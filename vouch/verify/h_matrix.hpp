@@ -19,7 +19,7 @@ struct h_matrix_options {
   uncertainty within;
   bool symmetric = false;          // the caller knows that A is
   bool positive_diagonal = false;  // likewise
-  int steps = 2;       // Jacobi steps that sharpen a bound; none where a symmetric matrix is smoothed
+  int steps = 2;          // Jacobi steps that sharpen a bound; none where a symmetric matrix is smoothed
   bool smoothing = true;  // false: smooth() does nothing
 };
 

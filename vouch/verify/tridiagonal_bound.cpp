@@ -196,16 +196,36 @@ class bounded_batch {
     solve<double>(dev_, M, {M.d, shape}, {v_.data(), shape}, options);
   }
 
+  // Factors of what is not proved, in chunks where systems are long; whole systems where chunks do not fit
+  // together.
   void factor() {
+    if (A_.periodic) return;
     const batch_shape shape = systems_of_v();
-    std::vector<std::int64_t> systems = shared_ ? std::vector<std::int64_t>{0} : unproved();
-    const auto those = array<std::int64_t>::from(dev_, systems);
-    array<double> pivot(dev_, shape.extent());
+    const std::int64_t chunk = dev_.is_cuda() ? 256 : 4096;
     if (v_.size() == 0) v_ = array<double>::zeros(dev_, shape.extent());
     margin_ = array<double>::zeros(dev_, shape.systems);
-    for_systems(
-        dev_, those.size(),
-        tridiagonal_lu_body{A_, weights_, within_, those.data(), pivot.data(), v_.data(), margin_.data()});
+    std::vector<std::int64_t> systems = shared_ ? std::vector<std::int64_t>{0} : unproved();
+    factor(shape, systems, host_.n > 2 * chunk ? chunk : host_.n);
+    if (host_.n <= 2 * chunk) return;
+    const std::vector<double> margin = margin_.to_vector();
+    std::erase_if(systems, [&](std::int64_t s) { return margin[static_cast<std::size_t>(s)] > 0; });
+    factor(shape, systems, host_.n);
+  }
+
+  void factor(const batch_shape& shape, const std::vector<std::int64_t>& systems, std::int64_t rows) {
+    const std::int64_t count = std::ssize(systems), chunks = std::max<std::int64_t>(1, ceil_div(host_.n, rows));
+    if (count == 0 || rows == 0) return;
+    const auto those = array<std::int64_t>::from(dev_, systems);
+    array<double> pivot(dev_, shape.extent()), base(dev_, count * chunks), slope(dev_, count * chunks);
+    const tridiagonal_factors of{A_,           weights_,  within_,     those.data(), rows,          chunks,
+                                 pivot.data(), v_.data(), base.data(), slope.data(), margin_.data()};
+    for_systems(dev_, count * chunks, tridiagonal_eliminate_body{of});
+    if (chunks > 1) for_systems(dev_, count, tridiagonal_carry_down_body{of});
+    for_systems(dev_, count * chunks, tridiagonal_turn_body{of});
+    if (chunks > 1) for_systems(dev_, count, tridiagonal_carry_up_body{of});
+    if (chunks > 1) for_systems(dev_, count * chunks, tridiagonal_substitute_body{of});
+    for_systems(dev_, count * chunks, tridiagonal_delta_body{of});
+    for_systems(dev_, count, tridiagonal_margin_body{of});
   }
 
   device dev_;

@@ -65,25 +65,25 @@ VOUCH_OUTWARD_INLINE mask_of<V> finite(const V& v) {
 /// Source  Ogita, Rump, Oishi, SIAM J. Sci. Comput. 26 (2005).
 template <class V>
 struct row_residual {
-  V high, errors{}, sizes;
+  V rhs, high, errors{}, products{};
 
-  VOUCH_OUTWARD_INLINE explicit row_residual(const V& b) : high(b), sizes(outward::magnitude(b)) {}
+  VOUCH_OUTWARD_INLINE explicit row_residual(const V& b) : rhs(b), high(b) {}
 
   VOUCH_OUTWARD_INLINE void subtract(const V& a, const V& x) {
     const outward::pair_of<V> product = outward::exact_product(a, x);
     const outward::pair_of<V> sum = outward::exact_sum<V>(high, -product.hi);
     high = sum.hi;
     errors = (errors + sum.lo) - product.lo;
-    sizes += outward::magnitude(product.hi);
+    products += outward::magnitude(product.hi);
   }
   VOUCH_OUTWARD_INLINE V middle() const { return high + errors; }
   /// At least the magnitude of the exact residual, whatever underflowed.
   VOUCH_OUTWARD_INLINE V size() const {
-    return outward::sum_above<V>(outward::magnitude<V>(middle()) * outward::wider,
-                                 sizes * 0x1p-97 + 16 * outward::tiny);
+    const V lost = (products + outward::magnitude(rhs)) * 0x1p-97 + 16 * outward::tiny;
+    return outward::sum_above<V>(outward::magnitude<V>(middle()) * outward::wider, lost);
   }
-  /// At least |b| and the sum of the magnitudes of the products.
-  VOUCH_OUTWARD_INLINE V sizes_above() const { return sizes * (1 + 0x1p-48) + 16 * outward::tiny; }
+  /// At least the sum of the magnitudes of the products.
+  VOUCH_OUTWARD_INLINE V products_above() const { return products * (1 + 0x1p-48) + 16 * outward::tiny; }
 };
 
 /// What is known of a row.
@@ -192,7 +192,7 @@ struct tridiagonal_ratio_body {
       size = (middle_of_row == zero) & vanishes<V>(s, held, rhs, a, place) ? zero : size;
     if (within.matrix > 0)
       size = outward::sum_above<V>(
-          size, outward::product_above<V>(outward::spread<V>(within.matrix), sum.sizes_above()));
+          size, outward::product_above<V>(outward::spread<V>(within.matrix), sum.products_above()));
     if (within.rhs > 0)
       size = outward::sum_above<V>(
           size, outward::product_above<V>(outward::spread<V>(within.rhs), outward::magnitude(rhs)));
