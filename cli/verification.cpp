@@ -62,7 +62,7 @@ void add_verification_options(command_line& line, verification_request& request)
   add_bound_options(line, request);
 }
 
-void check_verification(verification_request& request) {
+void check_verification(verification_request& request, const char* option) {
   take_radius("--matrix-radius", request.matrix_radius, request.within.matrix, request.matrix_file);
   take_radius("--rhs-radius", request.rhs_radius, request.within.rhs, request.rhs_file);
   const bool more = !request.bounds.empty() || request.within.matrix > 0 || request.within.rhs > 0 ||
@@ -70,8 +70,9 @@ void check_verification(verification_request& request) {
   if (more && !request.asked()) request.digits = 0;
   if (!request.asked()) return;
   if (*request.digits >= 1 && (*request.digits != std::floor(*request.digits) || *request.digits > most_digits))
-    throw usage_error(fmt::format("option --verify: {:g} is no number of digits from 1 to 15", *request.digits),
-                      "a number below 1 is a relative error, as in --verify 1e-12");
+    throw usage_error(
+        fmt::format("option {}: {:g} is no number of digits from 1 to 15", option, *request.digits),
+        fmt::format("a number below 1 is a relative error, as in {} 1e-12", option));
   if (request.within.matrix >= 1) throw usage_error("option --matrix-radius: must be below 1");
   if (!request.bounds.empty()) check_writable(request.bounds);
 }

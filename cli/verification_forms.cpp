@@ -32,6 +32,8 @@ void take_batch(verification& all, const tridiagonal_bound& bound, const array<d
   all.condition_estimate = bound.condition_estimate;
   all.digits = bound.digits();
   all.refinements = bound.refinements;
+  all.systems_unproved = bound.systems_unproved;
+  all.first_unproved = bound.first_unproved;
   all.seconds = bound.seconds;
   std::vector<double> relative;
   for (std::int64_t i = 0; i < x.size(); ++i)

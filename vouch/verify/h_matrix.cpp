@@ -97,8 +97,14 @@ void h_matrix::bound(view<const interval<double>> r, view<double> radius) {
   comparison_.bound(r, smooths() && positive() ? 0 : options_.steps, radius);
 }
 
-bool h_matrix::smooth(view<const double> s, int steps, view<double> d) {
-  return smooths() && steps > 0 && smoother_->smooth(s, scale_, steps, d);
+std::optional<double> h_matrix::bound_widened(view<const interval<double>> r, const double* lo,
+                                              view<double> radius) {
+  if (!smooths() || !positive()) return std::nullopt;
+  return comparison_.bound_widened(r, lo, radius);
+}
+
+bool h_matrix::smooth(view<const interval<double>> r, int steps, view<double> d) {
+  return smooths() && steps > 0 && smoother_->smooth(r, scale_, steps, d);
 }
 
 bool h_matrix::correct(view<const double> s, view<double> d) {

@@ -48,7 +48,9 @@ class h_matrix final : public certificate {
   ///
   /// Cost    A pass over A for each of `steps`; with smoothing none.
   void bound(view<const interval<double>> r, view<double> radius) override;
-  bool smooth(view<const double> s, int steps, view<double> d) override;
+  std::optional<double> bound_widened(view<const interval<double>> r, const double* lo,
+                                      view<double> radius) override;
+  bool smooth(view<const interval<double>> r, int steps, view<double> d) override;
   int smoothing_rounds() const override { return positive() ? 1 : 2; }
   const detail::matrix_rows* rows() const override { return &comparison_.rows(); }
 

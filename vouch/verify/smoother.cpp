@@ -46,10 +46,10 @@ smoother::smoother(const device& dev, csr_view<const double> A, const array<doub
   if (has_diagonals()) values_ = {};
 }
 
-bool smoother::smooth(view<const double> s, const array<double>& scale, int steps, view<double> d) const {
+bool smoother::smooth(view<const interval<double>> residual, const array<double>& scale, int steps,
+                      view<double> d) const {
   const std::int64_t n = rows_.rows;
-  for_elements(device_, n, scale_residual_body{s.data(), scale.data(), d.data()});
-  const double size = largest(device_, n, size_body{d.data()});
+  const double size = largest(device_, n, scale_residual_body{residual.data(), scale.data(), d.data()});
   if (!(size > 0) || !std::isfinite(size)) return false;
   int exponent = 0;
   std::frexp(size, &exponent);

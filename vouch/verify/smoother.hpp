@@ -6,6 +6,7 @@
 #include <vouch/core/array.hpp>
 #include <vouch/core/device.hpp>
 #include <vouch/core/view.hpp>
+#include <vouch/interval/interval.hpp>
 #include <vouch/sparse/csr.hpp>
 #include <vouch/sparse/spmv_plan.hpp>
 
@@ -29,12 +30,14 @@ class smoother {
   /// Whether a few diagonals hold all entries.
   bool has_diagonals() const { return plan_.kept_as() == layout::dia; }
 
-  /// d := part of A^-1 s, about; false where s is zero or not finite, or nothing was gained.
+  /// d := part of A^-1 s, about, s the midpoint of residual; false where s is zero or not finite, or nothing
+  /// was gained.
   ///
   /// Cost    steps - 1 passes over the copy and five over vectors; otherwise up to 40 steps of the iteration,
   /// two
   ///         passes each, for one of these.
-  bool smooth(view<const double> s, const array<double>& scale, int steps, view<double> d) const;
+  bool smooth(view<const interval<double>> residual, const array<double>& scale, int steps,
+              view<double> d) const;
 
  private:
   bool iterate(array<float>& r, int steps, array<float>& z) const;

@@ -280,8 +280,11 @@ void judge(const bounded_batch& batch, const bound_options& options, tridiagonal
   result.reached = result.verified && (options.relative == 0 || result.max_relative <= options.relative);
   result.method = batch.factored() ? "bidiagonal factors" : "h-matrix";
   if (!left.empty())
-    result.reason = "nothing is proved of system " + std::to_string(left.front()) +
-                    ": it is singular, too ill-conditioned, or its x is no number";
+    result.reason =
+        (left.size() == 1
+             ? "nothing is proved of system "
+             : "nothing is proved of " + std::to_string(left.size()) + " systems, the first is system ") +
+        std::to_string(left.front()) + ": it is singular, too ill-conditioned, or its x is no number";
   else if (!result.verified)
     result.reason = "a bound overflows";
   else if (result.reached)
