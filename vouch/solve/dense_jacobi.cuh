@@ -41,8 +41,10 @@ struct closing_warp {
         own(kept),
         first(begin),
         rows(count),
-        mix{kept, count, static_cast<std::int64_t>(carved_bytes<T>(most_rows(task.A.n, gridDim.x)) / sizeof(T)),
-            task.depth},
+        mix{kept,
+            count,
+            static_cast<std::int64_t>(carved_bytes<T>(most_rows(task.A.n, gridDim.x)) / sizeof(T)),
+            {task.depth}},
         progress(task.progress) {
     for (std::int64_t i = lane(); i < rows; i += 32) {
       own.r[i] = in.r[first + i];
@@ -53,6 +55,7 @@ struct closing_warp {
   }
 
   __device__ void run() {
+    const T* result = own.d;
     for (std::uint32_t stamp = 1;; ++stamp) {
       const std::int64_t iteration = std::int64_t{stamp} - 1;
       const bool looks = (iteration + 1) % in.look == 0;
@@ -69,7 +72,10 @@ struct closing_warp {
         tell_host(*in.box, iteration, total[0], event, looks);
         if (event != cg_event::go_on) in.box->mean_change = total[1] / static_cast<double>(in.A.n);
       }
-      if (event != cg_event::go_on) break;
+      if (event != cg_event::go_on) {
+        if (in.depth > 0) result = event == cg_event::limit && mix.course.worse(total[0]) ? own.plain : own.g;
+        break;
+      }
       if (in.depth > 0) {
         mix.next(shared, total[0], held);
         for (std::int64_t i = lane(); i < rows; i += 32) send_solution(i, own.d[i], stamp);
@@ -77,7 +83,6 @@ struct closing_warp {
       __syncwarp();
       if (lane() == 0) arrive(&shared.decided);
     }
-    const T* const result = in.depth > 0 ? own.g : own.d;
     for (std::int64_t i = lane(); i < rows; i += 32) in.d[first + i] = result[i];
     if (lane() != 0) return;
     *static_cast<volatile int*>(&shared.ended) = 1;

@@ -60,7 +60,6 @@ cg_outcome sweep_engine<T>::run(T* r, T* d, const cg_rule& rule, cg_log& log) {
       p.best = met;
       p.best_at = k;
     }
-    if (mixing_ && !step_back(p, met, d)) accelerate(p, met, d);
     if (chebyshev_.wanted) take_chebyshev_step(met, d);
     if (chebyshev_.stalled) return {cg_event::reached, k + 1, met};
     if (rule.mean_change >= 0)
@@ -68,6 +67,7 @@ cg_outcome sweep_engine<T>::run(T* r, T* d, const cg_rule& rule, cg_log& log) {
         return {cg_event::settled, k + 1, met, change};
     if (suspicious && moves_by_rounding_only(d)) return {cg_event::reached, k + 1, met};
     if (met <= p.trigger && near_enough(p, met, d)) return {cg_event::reached, k + 1, last_squared_};
+    if (mixing_ && !step_back(p, met, d) && k + 1 < rule.limit) accelerate(p, met, d);
   }
 }
 

@@ -14,7 +14,8 @@
 namespace vouch {
 
 /// Sweeps until the rule is met. The residual that a sweep meets on its way costs nothing; it is the one in the
-/// history, and tells when to form the residual itself, which decides.
+/// history, and tells when to form the residual itself, which decides. With Anderson's mixing a run ends with
+/// the iterate of a plain sweep, never with a combination that no sweep has judged yet.
 ///
 /// Where a run cannot reach the target it ends as reached as well, for the verified loop to look: after it has
 /// reduced the residual by what the precision holds, and when iterates only move by their rounding errors.
