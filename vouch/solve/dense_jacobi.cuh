@@ -50,6 +50,10 @@ struct closing_warp {
       own.r[i] = in.r[first + i];
       own.factor[i] = in.factor[first + i];
       own.d[i] = T{};
+      if constexpr (is_rounded<S, T>) {
+        own.scale[i] = in.scale[first + i];
+        own.diagonal[i] = in.diagonal[first + i];
+      }
     }
     __syncwarp();
   }
@@ -103,8 +107,12 @@ struct closing_warp {
     const std::int64_t i = begin + lane();
     await(shared.summed + place, turn / groups_ahead & 1);
     if (lane() < Rows && i < rows) {
-      double all = own.r[i];
-      for (int w = 0; w < warps; ++w) all -= shared.group[place][w][lane()];
+      double all = own.r[i], scale = 1;
+      if constexpr (is_rounded<S, T>) {
+        all -= static_cast<double>(own.diagonal[i]) * static_cast<double>(own.d[i]);
+        scale = own.scale[i];
+      }
+      for (int w = 0; w < warps; ++w) all -= scale * shared.group[place][w][lane()];
       const T s = static_cast<T>(all), change = own.factor[i] * s, g = own.d[i] + change;
       if (in.depth > 0) {
         own.g[i] = g;
@@ -194,7 +202,7 @@ __global__ void __launch_bounds__(all_threads, 1) jacobi_sweeps(const __grid_con
   char* free = memory;
   const stage_ring ring(free, in.stages, Rows * piece_bytes);
   free += stage_ring::bytes(in.stages, Rows * piece_bytes);
-  const own_rows<T> own(free, most_rows(n, gridDim.x), in.depth);
+  const own_rows<T> own(free, most_rows(n, gridDim.x), in.depth, is_rounded<S, T>);
   const std::int64_t columns = std::int64_t{pieces_of<S>(n)} * piece_columns<S>;
   T* const own_copy = in.columns != nullptr ? in.columns + blockIdx.x * columns : carve<T>(free, columns);
   if (thread == 0) {

@@ -20,7 +20,7 @@ VOUCH_HOST_DEVICE inline bool mixing_weights(const double* products, int stride,
       double sum = products[i * stride + j];
       for (int l = 0; l < j; ++l) sum -= L[i * count + l] * L[j * count + l];
       if (i == j && !(sum > 1e-10 * products[i * stride + i])) return false;
-      L[i * count + j] = i == j ? sqrt(sum) : sum / L[j * count + j];
+      L[i * count + j] = i == j ? std::sqrt(sum) : sum / L[j * count + j];
     }
   for (int i = 0; i < count; ++i) {
     for (int l = 0; l < i; ++l) w[i] -= L[i * count + l] * w[l];

@@ -35,6 +35,7 @@ class sweep_engine final : public cg_engine<T> {
   struct progress {
     double target = -1;   // of the residual, squared; negative: none
     double trigger = -1;  // form the residual when a sweep meets less than this
+    double first = 0;     // what the first sweep met
     double best = 0;      // least that was met
     std::int64_t best_at = 0;
     double accepted = 0;  // what the sweep before an accelerated one met
