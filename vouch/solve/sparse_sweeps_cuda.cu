@@ -182,9 +182,6 @@ class sparse_matrix_on_gpu final : public sweepable_matrix<T> {
 
   std::unique_ptr<cg_engine<T>> make_engine(const device& dev, const sweep_rule& rule, bool by_residual,
                                             const acceleration& accelerate) const override {
-    if (accelerate.anderson > 0)
-      throw value_error("sweeps of sparse matrices on a GPU are not mixed by Anderson's method",
-                        "take Chebyshev's acceleration, or the CPU");
     std::string what;
     const independent_rows sets = sets_of(rule, what);
     std::vector<T> factor(static_cast<std::size_t>(A_.rows));
