@@ -6,8 +6,8 @@
 //           memory; so what looks into L2 is little, and the cluster has all facts of the sweep between them.
 // Talk      Changes travel as stamped words (relay.cuh), within the cluster by stores that count their bytes.
 //           Who has anything of a sweep knows that everybody has read all of the sweep before the last, so two
-//           places in turn are enough. The decision about a sweep falls during the next one; nothing is handed
-//           on, and no row of the next but one ended, before it is known.
+//           places in turn are enough. The decision about a sweep takes longer than a sweep: it is waited for
+//           two sweeps later, and what was done since is dropped.
 // Bound     by the way of a change: one trip through L2, one in the cluster, two sums over threads.
 // Bits      every sum has a fixed order, every block takes the same decision from the same numbers.
 #pragma once
@@ -80,11 +80,12 @@ struct shared_parts {
   alignas(16) T x[2][Layout::most];
   alignas(16) T part[2][Layout::rows][Layout::column_groups];
   alignas(16) double facts[2][tellers][4];
-  std::uint64_t solved[2];  // barriers: x is there
-  std::uint64_t told[2];    // facts are there
-  std::uint64_t summed[2];  // part is there
-  std::uint64_t decided;    // about a sweep
-  int ended;                // not 0: no sweep follows
+  std::uint64_t solved[2];   // barriers: x is there
+  std::uint64_t told[2];     // facts are there
+  std::uint64_t summed[2];   // part is there
+  std::uint64_t decided[2];  // about the sweep
+  std::uint32_t last;        // the sweep that ends the run, once that is known
+  static constexpr std::uint32_t unknown = ~0U;
 
   /// One thread, before a barrier of the cluster.
   __device__ void init(unsigned x_bytes) {
@@ -92,27 +93,30 @@ struct shared_parts {
       arrival_init(solved + k, 1);
       arrival_init(told + k, 1);
       arrival_init(summed + k, Layout::summing / 32);
+      arrival_init(decided + k, 1);
     }
-    arrival_init(&decided, 1);
-    ended = 0;
+    last = unknown;
     arrival_init_fence();
     for (int k = 0; k < 2; ++k) {
       arrive_expecting(solved + k, x_bytes);
       arrive_expecting(told + k, sizeof(facts[0]));
     }
   }
-  __device__ bool is_over() const { return *static_cast<const volatile int*>(&ended) != 0; }
-  /// Waits for the end of a phase, or of the sweeps; whether it was the former.
-  __device__ bool await_unless_over(std::uint64_t* barrier, unsigned parity) const {
+  /// Whether sweep k is known not to be begun: the one after the last still is.
+  __device__ bool is_late(std::uint32_t k) const {
+    const std::uint32_t known = *static_cast<const volatile std::uint32_t*>(&last);
+    return known != unknown && k >= known + 2;
+  }
+  /// Waits for the end of a phase that belongs to sweep k; whether there is such a sweep.
+  __device__ bool await_in_sweep(std::uint32_t k, std::uint64_t* barrier, unsigned parity) const {
     while (!try_await_cluster(barrier, parity))
-      if (is_over()) return false;
+      if (is_late(k)) return false;
     return true;
   }
-  /// Waits for the decision about the sweep before sweep k; whether there is a sweep k.
-  __device__ bool goes_on(std::uint32_t k) {
-    if (k == 0) return true;
-    await(&decided, (k - 1) & 1);
-    return !is_over();
+  /// Whether sweep k is begun: waits for the decision about the sweep before the last one.
+  __device__ bool begins(std::uint32_t k) {
+    if (k >= 2) await(decided + (k & 1), (k - 2) / 2 & 1);
+    return !is_late(k);
   }
 };
 
@@ -154,7 +158,7 @@ struct summing_group {
     const auto bytes = static_cast<unsigned>(in.n * static_cast<std::int64_t>(sizeof(T)));
     for (std::uint32_t k = 0;; ++k) {
       if (k > 0) {
-        if (!shared.await_unless_over(shared.solved + (k & 1), (k - 1) / 2 & 1)) return;
+        if (!shared.await_in_sweep(k, shared.solved + (k & 1), (k - 1) / 2 & 1)) return;
         if (threadIdx.x == 0) arrive_expecting(shared.solved + (k & 1), bytes);
       }
       sum(k);
@@ -198,7 +202,7 @@ struct looking_group {
     const bool has = column < in.n;
     T d[lanes] = {}, weight[lanes] = {};
     if (has) load_lanes(in.weight + column, weight);
-    for (std::uint32_t k = 0; shared.goes_on(k); ++k) {
+    for (std::uint32_t k = 0; shared.begins(k); ++k) {
       T change[lanes] = {};
       if (has) {
         receive(in.exchange_of(k + 1) + column * relay_words<T>, change, k + 1);
@@ -217,23 +221,24 @@ struct looking_group {
   // The warp's facts to all blocks of the cluster.
   __device__ void tell(std::uint32_t k, int teller, const T (&change)[lanes], const T (&weight)[lanes],
                        const T (&d)[lanes]) {
-    double met = 0, moved = 0;
-    T largest_change{}, largest{};
+    double sums[2] = {};
+    T most[2] = {};
 #pragma unroll
     for (int l = 0; l < lanes; ++l) {
       const double s = static_cast<double>(change[l]) * static_cast<double>(weight[l]);
-      met += s * s;
-      moved += fabs(static_cast<double>(change[l]));
-      largest_change = fmax(largest_change, fabs(change[l]));
-      largest = fmax(largest, fabs(d[l]));
+      sums[0] += s * s;
+      sums[1] += fabs(static_cast<double>(change[l]));
+      most[0] = fmax(most[0], fabs(change[l]));
+      most[1] = fmax(most[1], fabs(d[l]));
     }
-    const double sums[2] = {sum_over_warp(met), sum_over_warp(moved)};
-    const double most[2] = {largest_of_warp(largest_change), largest_of_warp(largest)};
+    const double sum = sum_over_warp(sums);  // of the first kind in lower lanes
+    const double all[2] = {__shfl_sync(everyone, sum, 0), __shfl_sync(everyone, sum, 16)};
+    const double largest[2] = {largest_of_warp(most[0]), largest_of_warp(most[1])};
     if (lane() >= mates) return;
     const auto mate = static_cast<unsigned>(lane());
     const unsigned arrival = cluster_address(shared.told + (k & 1), mate);
-    send_cluster(cluster_address(shared.facts[k & 1][teller], mate), sums, arrival);
-    send_cluster(cluster_address(shared.facts[k & 1][teller] + 2, mate), most, arrival);
+    send_cluster(cluster_address(shared.facts[k & 1][teller], mate), all, arrival);
+    send_cluster(cluster_address(shared.facts[k & 1][teller] + 2, mate), largest, arrival);
   }
 };
 
@@ -245,57 +250,74 @@ __device__ void close_rows(const task<T>& in, shared_parts<T, Layout>& shared) {
   const bool has = row < first_row(in.n, gridDim.x, blockIdx.x + 1);
   const double r = has ? in.r[row] : T{};
   const T factor = has ? in.factor[row] : T{};
-  T d{}, change{};
+  T d{}, before{}, change{};  // the solution, and the one of a sweep ago
   for (std::uint32_t k = 0;; ++k) {
-    if (shared.await_unless_over(shared.summed + (k & 1), k / 2 & 1) && has) {
+    if (shared.await_in_sweep(k, shared.summed + (k & 1), k / 2 & 1) && has) {
       double all = r;
       for (const T part : shared.part[k & 1][lane()]) all -= static_cast<double>(part);
       change = factor * static_cast<T>(all);
     }
-    if (!shared.goes_on(k)) break;
+    if (!shared.begins(k)) break;
     if (has) send(in.exchange_of(k + 1) + row * relay_words<T>, change, k + 1);
+    before = d;
     d += change;
   }
-  if (has) in.d[row] = d;
+  if (has) in.d[row] = before;
 }
 
-/// One thread decides.
+/// The facts of a sweep, by one warp.
+template <class T, class Layout>
+__device__ sweep_facts gather(const shared_parts<T, Layout>& shared, std::uint32_t k) {
+  constexpr int tellers = shared_parts<T, Layout>::tellers;
+  static_assert(tellers <= 32);
+  double told[4] = {};
+  if (lane() < tellers)
+#pragma unroll
+    for (int v = 0; v < 4; ++v) told[v] = shared.facts[k & 1][lane()][v];
+  const double sums[2] = {told[0], told[1]}, sum = sum_over_warp(sums);
+  sweep_facts facts;
+  facts.met = __shfl_sync(everyone, sum, 0);
+  facts.change = __shfl_sync(everyone, sum, 16);
+  facts.largest_change = largest_of_warp(told[2]);
+  facts.largest = largest_of_warp(told[3]);
+  return facts;
+}
+
+/// The warp that decides.
 template <class T, class Layout>
 __device__ void decide(const task<T>& in, shared_parts<T, Layout>& shared) {
   sweep_progress progress = in.progress;
   cg_event event = cg_event::go_on;
-  for (std::uint32_t k = 0; event == cg_event::go_on; ++k) {
+  std::uint32_t k = 0;
+  for (;; ++k) {
     const std::int64_t iteration = k;
     const bool looks = (iteration + 1) % in.look == 0;
-    sweep_facts facts;
+    float wish = 0;
     if (looks) {
-      std::uint64_t* const word = in.wish + (k & 1);
-      if (blockIdx.x == 0)
-        send(word, *static_cast<volatile std::int32_t*>(&in.box->stop) != 0 ? 1.0f : 0.0f, k + 1);
-      float wish;
+      std::uint64_t* const word = in.wish + (k / in.look & 1);
+      if (blockIdx.x == 0 && lane() == 0)
+        send(word, *static_cast<volatile std::int32_t*>(&in.box->stop) != 0 ? 1.0F : 0.0F, k + 1);
       receive(word, wish, k + 1);
-      facts.wish = wish;
     }
     await_cluster(shared.told + (k & 1), k / 2 & 1);
-    arrive_expecting(shared.told + (k & 1), sizeof(shared.facts[0]));
-    for (const auto& told : shared.facts[k & 1]) {
-      facts.met += told[0];
-      facts.change += told[1];
-      facts.largest_change = fmax(facts.largest_change, told[2]);
-      facts.largest = fmax(facts.largest, told[3]);
-    }
+    if (lane() == 0) arrive_expecting(shared.told + (k & 1), sizeof(shared.facts[0]));
+    sweep_facts facts = gather(shared, k);
+    facts.wish = wish;
     event = progress.take(facts, iteration);
-    if (blockIdx.x == 0) {
+    if (blockIdx.x == 0 && lane() == 0) {
       tell_host(*in.box, iteration, facts.met, event, looks);
       if (event != cg_event::go_on) in.box->mean_change = facts.change / static_cast<double>(in.n);
     }
-    if (event != cg_event::go_on) {
-      *static_cast<volatile int*>(&shared.ended) = 1;
-      // The solution after this sweep is on its way into this block, which must not leave before.
-      await_cluster(shared.solved + ((k + 1) & 1), k / 2 & 1);
-    }
-    arrive(&shared.decided);
+    if (event != cg_event::go_on) break;
+    if (lane() == 0) arrive(shared.decided + (k & 1));
   }
+  if (lane() == 0) {
+    *static_cast<volatile std::uint32_t*>(&shared.last) = k;
+    arrive(shared.decided + (k & 1));
+  }
+  // What the sweep after the last one brings is on its way into this block, which must not leave before.
+  await_cluster(shared.solved + (k & 1), (k + 1) / 2 & 1);
+  await_cluster(shared.told + ((k + 1) & 1), (k + 1) / 2 & 1);
 }
 
 template <class T, class Layout>
@@ -315,7 +337,7 @@ __global__ void __launch_bounds__(all_threads<T, Layout>, 1)
     looking_group<T, Layout>{in, shared}.run();
   else if (thread < first_closing<T, Layout> + 32)
     close_rows(in, shared);
-  else if (thread == first_closing<T, Layout> + 32)
+  else
     decide(in, shared);
 }
 
