@@ -10,8 +10,8 @@
 //           Each block leads every gridDim-th step. Of a block's threads 256 sum rows (row_stream.cuh): of the
 //           solution every one keeps the columns that it meets. They are some steps ahead of the chain of
 //           changes, so that the matrix streams on while it moves: what the last steps change a warp of its own
-//           takes off their sums as soon as it is known. 256 others lead, with most of their part of M in registers.
-//           One thread has the matrix brought in.
+//           takes off their sums as soon as it is known. 256 others lead, with most of their part of M in
+//           registers. One thread has the matrix brought in.
 // Talk      Numbers travel as stamped words (relay.cuh). No block waits for all others within a sweep; the
 //           first step of a sweep needs all of the one before, from all blocks. So a word of delta may be
 //           written again two sweeps later, one of t in the next sweep.
