@@ -260,19 +260,17 @@ struct row_group {
 
   // The solution of a sweep, this thread's columns; false where none will come.
   __device__ bool receive_columns(std::uint32_t stamp) {
-    constexpr int at_once = 40 / lanes < 10 ? 40 / lanes : 10;  // on their way together
+    constexpr int at_once = lanes <= 4 ? 5 : 16 / lanes;  // on their way together
     const std::uint64_t* const words = in.exchange_of(stamp);
     const int pieces = pieces_of<S>(in.A.n);
     for (int first = 0; first < pieces; first += at_once) {
       T d[at_once][lanes];
-      bool there[at_once] = {};
       for (;;) {
         bool all = true;
 #pragma unroll
         for (int u = 0; u < at_once; ++u) {
-          if (!there[u])
-            there[u] = !has(first + u) || look(words + column(first + u) * relay_words<T>, d[u], stamp);
-          all = there[u] && all;
+          const bool wanted = has(first + u);
+          all &= look(words + (wanted ? column(first + u) : 0) * relay_words<T>, d[u], stamp) || !wanted;
         }
         if (__all_sync(everyone, all)) break;
         if (__any_sync(everyone, shared.is_over())) return false;
