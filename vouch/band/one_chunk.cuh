@@ -142,12 +142,8 @@ class one_chunk {
 
   /// The relation of the block, right in thread 0. separated(): which way it took.
   __device__ relation<T> reduce() {
-    bool dominant = dominant_row(rows_[0]);
-    if (__all_sync(~0u, dominant))  // seldom, where not all rows do
-#pragma unroll
-      for (int k = 1; k < Rows; ++k) dominant = dominant && dominant_row(rows_[k]);
     row_run<T> run;
-    is_separated_ = __syncthreads_and(dominant) != 0 && separate<false, false>(run);
+    is_separated_ = __syncthreads_and(dominant_row(rows_[0])) != 0 && separate<false, true>(run);
     if (!is_separated_) return join_exchanging<false>();
     const auto last_row = [](T value) { return __shfl_sync(~0u, value, Threads / 32 - 1); };
     return {{run.first_before, last_row(run.before)},

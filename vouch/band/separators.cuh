@@ -6,6 +6,8 @@
 // x_{l+1}. The runs of a warp's threads make a run of the warp, those of the block's warps one of the block, by
 // parallel cyclic reduction of the separators between them. Dominance lasts through all of it.
 #pragma once
+#include <bit>
+
 #include <vouch/band/piece.cuh>
 
 namespace vouch::detail {
@@ -67,10 +69,10 @@ __device__ auto reduce_run(const Rows& rows, bool& dominant) {
                     here.c,       here.f - here.a * rhs};
 }
 
-/// The run that the runs of lanes 0 to count - 1 make, count at least 2 and at most 2^Levels: its first unknown
-/// is right in lane 0, its last row in lane count - 1. own: the lane's separator. steady: becomes false where
-/// separators all but determine each other. Every lane finds out about its own in its own way, so that rounding
-/// would set them apart then; elimination of one after another has no such trouble.
+/// The run that the runs of lanes 0 to count - 1 make, count at least 2 and at most 2^Levels + 1: its first
+/// unknown is right in lane 0, its last row in lane count - 1. own: the lane's separator. steady: becomes false
+/// where separators all but determine each other. Every lane finds out about its own in its own way, so that
+/// rounding would set them apart then; elimination of one after another has no such trouble.
 template <int Levels, real T>
 __device__ row_run<T> join_lanes(const row_run<T>& run, int lane, int count, separator<T>& own, bool& steady) {
   constexpr T steady_pivot = T(0.125);
@@ -132,7 +134,9 @@ class separated_rows {
       slot.rhs = of_warp.rhs;
     }
     sound = __syncthreads_and(sound) != 0;
-    const row_run<T> block = join_lanes<3>(shared.runs[min(lane, warps - 1)], lane, warps, in_block_, sound);
+    constexpr int levels = std::bit_width(warps - 2u);  // until separators know those beyond both ends
+    const row_run<T> block =
+        join_lanes<levels>(shared.runs[min(lane, warps - 1)], lane, warps, in_block_, sound);
     sound = __all_sync(~0u, sound) != 0;  // every warp has found the same
     return block;
   }
