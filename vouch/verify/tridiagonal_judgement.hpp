@@ -145,7 +145,7 @@ struct tridiagonal_ratio_body {
     const V size = residual<V>(data);
     row.proves = (row.u > zero) & finite(row.u);
     row.ratio = size == zero ? zero : outward::quotient_above<V>(size, row.proves ? row.u : one);
-    row.ratio = row.proves & finite(size) ? row.ratio : infinite;
+    row.ratio = (row.proves & finite(size)) ? row.ratio : infinite;
     return row;
   }
 
@@ -211,7 +211,7 @@ struct tridiagonal_ratio_body {
     const V middle_of_row = sum.middle();
     if (middle != nullptr) std::memcpy(middle + data.place[1], &middle_of_row, sizeof middle_of_row);
     V size = sum.size();
-    if (outward::any(middle_of_row == zero)) size = (middle_of_row == zero) & vanishes<V>(data) ? zero : size;
+    if (outward::any(middle_of_row == zero)) size = ((middle_of_row == zero) & vanishes<V>(data)) ? zero : size;
     if (within.matrix > 0)
       size = outward::sum_above<V>(
           size, outward::product_above<V>(outward::spread<V>(within.matrix), sum.products_above()));
