@@ -97,14 +97,14 @@ TEST(mixed_sweeps, go_on_in_double_where_single_precision_does_not_help) {
   }
 }
 
-// Every entry off the diagonal is `entry`, and the diagonal outweighs its row by `dominance`; rows from half of
+// Every entry off the diagonal is -entry, and the diagonal outweighs its row by `dominance`; rows from half of
 // n on come in other units.
 csr<double> constant_matrix(std::int32_t n, double entry, double dominance) {
   std::vector<triplet> entries;
   for (std::int32_t i = 0; i < n; ++i)
     for (std::int32_t j = 0; j < n; ++j) {
-      const double unit = i < n / 2 ? 1 : 0x1p-70;
-      entries.push_back({i, j, unit * (i == j ? dominance * entry * (n - 1) : entry)});
+      const double unit = i < n / 2 ? entry : 0x1p-40 * entry;
+      entries.push_back({i, j, unit * (i == j ? dominance * (n - 1) : -1)});
     }
   return from_triplets(n, entries);
 }
@@ -152,7 +152,7 @@ TEST(mixed_sweeps, over_rounded_copies_attain_what_double_attains) {
           EXPECT_EQ(found.report.status, solve_status::converged) << found.report.reason;
           EXPECT_LE(relative_residual(A, b, found.x), 1e-13) << n << found.report.engine;
           const std::string copy = anderson > 0 || dominance == 2 ? "bfloat16 inside" : "8-bit floats inside";
-          if (dev.is_cuda()) {
+          if (dev.is_cuda() && n > 100) {
             EXPECT_NE(found.report.engine.find(copy), std::string::npos) << found.report.engine;
           }
           EXPECT_TRUE(found.report.warnings.empty()) << found.report.warnings.front();
@@ -163,7 +163,7 @@ TEST(mixed_sweeps, over_rounded_copies_attain_what_double_attains) {
     }
 }
 
-// 17/16 becomes 9/8 or 1 in 8 bits, 1 + 2^-8 becomes 1 or 1 + 2^-7 in 16: with so little dominance the
+// 17/16 becomes 1 in 8 bits and stays in 16; 1 + 3/512 becomes 1, or 1 + 1/128. With so little dominance the
 // iteration over such a copy diverges, or tells little of A.
 TEST(mixed_sweeps, leave_a_copy_that_does_not_do) {
   const std::int32_t n = 64;
