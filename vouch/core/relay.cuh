@@ -48,7 +48,7 @@ __device__ inline void send(std::uint64_t* at, double value, std::uint32_t stamp
                     relay::word(static_cast<std::uint32_t>(bits >> 32), stamp));
 }
 
-/// Whether numbers with this stamp are there; then they are in value. 16 bytes of numbers at a time.
+/// Whether numbers with this stamp are there; then they are in value.
 __device__ inline bool look(const std::uint64_t* at, float (&value)[4], std::uint32_t stamp) {
   std::uint64_t word[4];
   relay::load_pair(at, word[0], word[1]);
@@ -60,6 +60,11 @@ __device__ inline bool look(const std::uint64_t* at, float (&value)[4], std::uin
     value[k] = __uint_as_float(static_cast<std::uint32_t>(word[k]));
   }
   return all;
+}
+__device__ inline bool look(const std::uint64_t* at, float& value, std::uint32_t stamp) {
+  const std::uint64_t word = relay::load(at);
+  value = __uint_as_float(static_cast<std::uint32_t>(word));
+  return relay::has(word, stamp);
 }
 __device__ inline bool look(const std::uint64_t* at, double& value, std::uint32_t stamp) {
   std::uint64_t low, high;
@@ -89,9 +94,8 @@ __device__ bool look(const std::uint64_t* at, T (&value)[Count], std::uint32_t s
 
 /// Waits for the number with this stamp.
 __device__ inline void receive(const std::uint64_t* at, float& value, std::uint32_t stamp) {
-  std::uint64_t word = relay::load(at);
-  while (!relay::has(word, stamp)) word = relay::load(at);
-  value = __uint_as_float(static_cast<std::uint32_t>(word));
+  while (!look(at, value, stamp)) {
+  }
 }
 __device__ inline void receive(const std::uint64_t* at, double& value, std::uint32_t stamp) {
   while (!look(at, value, stamp)) {

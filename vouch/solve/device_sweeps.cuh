@@ -28,8 +28,9 @@ inline constexpr unsigned threads = 512;
 inline constexpr int warps = 16;
 
 /// Rows is how the matrix is kept: sets(), set(k), units(set), fetch(set, unit, r, factor), which brings what
-/// a unit needs beside d on its way while others are at work (of a unit that does not exist: nothing), and
-/// residual(set, unit, fetched, d, found): for a lane that ends a row its number; else -1.
+/// a unit needs beside d on its way while others are at work (of a unit that does not exist: nothing),
+/// gather(fetched, d), which does so with elements of d, and residual(set, unit, fetched, gathered, d, found):
+/// for a lane that ends a row its number; else -1.
 template <class T, class Rows>
 struct task {
   Rows A;
@@ -173,7 +174,10 @@ __device__ void sweep_at_once(const task<T, Rows>& in, const T* from, T* to, T a
   auto fetched = in.A.fetch(set, first_unit(), in.own_r, in.factor);
   for (std::int64_t unit = first_unit(); unit < units; unit += all_warps()) {
     found_row<T> found;
-    const std::int64_t row = in.A.residual(set, unit, fetched, from, found);
+    const auto here = fetched;
+    const auto gathered = in.A.gather(here, from);
+    fetched = in.A.fetch(set, unit + all_warps(), in.own_r, in.factor);
+    const std::int64_t row = in.A.residual(set, unit, here, gathered, from, found);
     if (row >= 0) {
       T move = found.factor * found.s;
       if (in.step != nullptr) {
@@ -185,7 +189,6 @@ __device__ void sweep_at_once(const task<T, Rows>& in, const T* from, T* to, T a
       values[0] += static_cast<double>(found.s) * static_cast<double>(found.s);
       see_change(values, fabs(static_cast<double>(move)), static_cast<double>(value));
     }
-    fetched = in.A.fetch(set, unit + all_warps(), in.own_r, in.factor);
   }
 }
 
@@ -211,7 +214,13 @@ __device__ void sweep_in_place(const task<T, Rows>& in, bool forward, bool first
     if (first_unit() >= units) fetched = in.A.fetch(next, first_unit(), in.own_r, in.factor);
     for (std::int64_t unit = first_unit(); unit < units; unit += all_warps()) {
       found_row<T> found;
-      const std::int64_t row = in.A.residual(set, unit, fetched, vector_of<Racing, T>(in.d), found);
+      const auto d = vector_of<Racing, T>(in.d);
+      const auto here = fetched;
+      const auto gathered = in.A.gather(here, d);
+      const bool more = unit + all_warps() < units;
+      fetched = more ? in.A.fetch(set, unit + all_warps(), in.own_r, in.factor)
+                     : in.A.fetch(next, first_unit(), in.own_r, in.factor);
+      const std::int64_t row = in.A.residual(set, unit, here, gathered, d, found);
       if (row >= 0) {
         const T move = found.factor * found.s, value = found.d + move;
         if constexpr (Racing)
@@ -223,9 +232,6 @@ __device__ void sweep_in_place(const task<T, Rows>& in, bool forward, bool first
           if (!in.vectors) see_change(values, fabs(static_cast<double>(move)), static_cast<double>(value));
         }
       }
-      const bool more = unit + all_warps() < units;
-      fetched = more ? in.A.fetch(set, unit + all_warps(), in.own_r, in.factor)
-                     : in.A.fetch(next, first_unit(), in.own_r, in.factor);
     }
     set = next;
   }
@@ -259,7 +265,8 @@ __device__ void residual_squared(const task<T, Rows>& in, const T* d, shared_fac
     const auto set = in.A.set(k);
     for (std::int64_t unit = first_unit(); unit < in.A.units(set); unit += all_warps()) {
       found_row<T> found;
-      if (in.A.residual(set, unit, in.A.fetch(set, unit, in.own_r, in.factor), d, found) >= 0)
+      const auto here = in.A.fetch(set, unit, in.own_r, in.factor);
+      if (in.A.residual(set, unit, here, in.A.gather(here, d), d, found) >= 0)
         squares += static_cast<double>(found.s) * static_cast<double>(found.s);
     }
   }
