@@ -110,7 +110,7 @@ struct closing_warp {
       double all = own.r[i], scale = 1;
       if constexpr (is_rounded<S, T>) {
         all -= static_cast<double>(own.diagonal[i]) * static_cast<double>(own.d[i]);
-        scale = restored<S> * static_cast<double>(own.scale[i]);
+        scale = own.scale[i];
       }
       for (int w = 0; w < warps; ++w) all -= scale * shared.group[place][w][lane()];
       const T s = static_cast<T>(all), change = own.factor[i] * s, g = own.d[i] + change;

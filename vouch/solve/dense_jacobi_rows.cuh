@@ -68,13 +68,6 @@ __host__ __device__ inline std::int64_t most_rows(std::int64_t n, std::int64_t b
 template <class S, class T>
 inline constexpr bool is_rounded = sizeof(S) < sizeof(T);
 
-/// The threads that sum rows keep the solution times this, and what they sum is to be multiplied by restored:
-/// half of the way to the unit of the entries, so that neither part of a product leaves the range of a float.
-template <class S>
-inline constexpr double kept_unit = unpacked_unit<S> == 1 ? 1 : 0x1p60;
-template <class S>
-inline constexpr double restored = unpacked_unit<S> / kept_unit<S>;
-
 /// What a block keeps of its own rows.
 template <class T>
 struct own_rows {
@@ -264,11 +257,8 @@ struct row_group {
       } while (!all);
 #pragma unroll
       for (int u = 0; u < at_once; ++u)
-        if (std::int64_t{first + u} * piece_columns<S> + static_cast<int>(threadIdx.x) * lanes < in.A.n) {
-          if constexpr (kept_unit<S> != 1)
-            for (T& value : d[u]) value *= static_cast<T>(kept_unit<S>);
+        if (std::int64_t{first + u} * piece_columns<S> + static_cast<int>(threadIdx.x) * lanes < in.A.n)
           x.store(first + u, d[u]);
-        }
     }
     return !shared.is_over();
   }

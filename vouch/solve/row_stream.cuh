@@ -8,6 +8,7 @@
 //           blocks wait for each other. Where the ring holds all that a block needs it is filled once.
 #pragma once
 #include <cuda_bf16.h>
+#include <cuda_fp16.h>
 #include <cuda_fp8.h>
 #include <cuda_runtime.h>
 
@@ -55,21 +56,15 @@ __device__ void unpack(const __nv_bfloat16* from, T (&to)[8]) {
   }
 }
 
-/// What unpacked entries are to be multiplied by. The bits of an 8-bit float, moved to their places in a float,
-/// are those of a number so much smaller: conversions by the hardware are slower than the memory.
-template <class S>
-inline constexpr double unpacked_unit = 1;
-template <>
-inline constexpr double unpacked_unit<__nv_fp8_e4m3> = 0x1p120;
-
 template <class T>
 __device__ void unpack(const __nv_fp8_e4m3* from, T (&to)[16]) {
   const uint4 v = *reinterpret_cast<const uint4*>(from);
   const unsigned word[4] = {v.x, v.y, v.z, v.w};
 #pragma unroll
-  for (int k = 0; k < 16; ++k) {
-    const auto top = static_cast<int>(word[k / 4] << (24 - 8 * (k % 4)));  // its sign, exponent, mantissa first
-    to[k] = __int_as_float((top >> 4) & static_cast<int>(0x87f00000U));
+  for (int k = 0; k < 8; ++k) {
+    const auto pair = static_cast<__nv_fp8x2_storage_t>(word[k / 2] >> (16 * (k % 2)) & 0xffffU);
+    const float2 two = __half22float2(__half2(__nv_cvt_fp8x2_to_halfraw2(pair, __NV_E4M3)));
+    to[2 * k] = two.x, to[2 * k + 1] = two.y;
   }
 }
 
