@@ -77,6 +77,21 @@ __device__ inline bool look(const std::uint64_t* at, double (&value)[2], std::ui
   return first && second;
 }
 
+/// More of them, the first that are missing ending the look.
+template <class T, int Count>
+__device__ bool look(const std::uint64_t* at, T (&value)[Count], std::uint32_t stamp) {
+  constexpr int whole = static_cast<int>(16 / sizeof(T));
+  static_assert(Count > whole && Count % whole == 0);
+#pragma unroll
+  for (int k = 0; k < Count; k += whole) {
+    T some[whole];
+    if (!look(at + k * relay_words<T>, some, stamp)) return false;
+#pragma unroll
+    for (int l = 0; l < whole; ++l) value[k + l] = some[l];
+  }
+  return true;
+}
+
 /// Waits for the number with this stamp.
 __device__ inline void receive(const std::uint64_t* at, float& value, std::uint32_t stamp) {
   while (!look(at, value, stamp)) {
