@@ -10,6 +10,7 @@
 
 #include "peers.hpp"
 #include "stationary_systems.hpp"
+#include "timing.hpp"
 
 namespace vouch::bench {
 namespace {
@@ -218,41 +219,64 @@ class stationary_run {
     }
   }
 
+  // A matrix of so many rows and columns, its columns `gap` elements apart.
+  struct transposed_shape {
+    std::int64_t rows, cols, gap = 0;
+  };
+
   void transposes(const device& gpu) {
     const std::int64_t n = options_.quick ? 2048 : published_size;
     if (options_.stop() || !results_.machine.gpu) return;
     options_.say("gpu, transposes");
-    array<float> from = array<float>::zeros(gpu, n * n), to(gpu, n * n);
-    const double copy = results_.machine.gpu->copy;
-    const auto measure = [&](const char* metric, std::int64_t rows, std::int64_t cols, bool in_place,
-                             double bar) {
-      constexpr int at_once = 20;
-      double least = 1e9;
-      for (int pass = 0; pass < 4; ++pass) {
-        gpu.synchronize();
-        const auto begin = clock::now();
-        for (int k = 0; k < at_once; ++k) {
-          if (in_place)
-            transpose_in_place<float>(gpu, {from.data(), rows, cols, rows});
-          else
-            transpose_into<float>(gpu, {from.data(), rows, cols, rows}, {to.data(), cols, rows, cols});
-        }
-        gpu.synchronize();
-        least = std::min(least, std::chrono::duration<double>(clock::now() - begin).count() / at_once);
-      }
-      const double rate = 2.0 * static_cast<double>(rows * cols) * sizeof(float) / least;
-      bench_row row{
-          fmt::format("{} by {}", rows, cols), "gpu", "single", metric, rate, "B/s", copy, {}, {}, {}, {}};
-      if (n == published_size) row.bar = bar * copy;
-      if (row.value && row.bar) row.pass = rate >= *row.bar;
-      row.ratio = rate / copy;
-      results_.rows.push_back(std::move(row));
+    transposes<float>(gpu, {{n, n}, {n - 1, n + 1, 3}, {2 * n - 40, n / 2 + 3}, {n / 2 + 3, 2 * n - 40}},
+                      {{n, n}, {n - 1, n - 1}, {n, n, 3}},
+                      {{2 * n - 40, n / 2 + 3}, {n / 2 + 3, 2 * n - 40}, {2 * n, n / 2}, {n + 8, n - 8}});
+    transposes<double>(gpu, {{n, n}, {n - 20, n / 2 + 3}}, {{n, n}, {n - 39, n - 39}},
+                       {{n - 20, n / 2 + 3}, {n, n / 2}});
+  }
+
+  template <class T>
+  void transposes(const device& gpu, std::initializer_list<transposed_shape> copies,
+                  std::initializer_list<transposed_shape> squares,
+                  std::initializer_list<transposed_shape> rectangles) {
+    constexpr double bar_of_rectangles = 0.25, bar_of_others = 0.9;
+    array<T> from, to;
+    const auto reserve = [&](const transposed_shape& s) {
+      const std::int64_t size = (s.rows + s.gap) * (s.cols + s.gap);
+      if (from.size() < size) from = array<T>::zeros(gpu, size);
+      if (to.size() < size) to = array<T>(gpu, size);
     };
-    measure("transpose", n, n, false, 0.9);
-    measure("transpose", 2 * n - 40, n / 2 + 3, false, 0.9);
-    measure("transpose_in_place", n, n, true, 0.9);
-    measure("transpose_in_place", 2 * n - 40, n / 2 + 3, true, 0.25);
-    measure("transpose_in_place", 2 * n, n / 2, true, 0.25);
+    for (const transposed_shape& s : copies) {
+      reserve(s);
+      measure_transpose(s, sizeof(T), "transpose", bar_of_others, gpu, [&] {
+        transpose_into<T>(gpu, {from.data(), s.rows, s.cols, s.rows + s.gap},
+                          {to.data(), s.cols, s.rows, s.cols + s.gap});
+      });
+    }
+    const auto in_place = [&](const transposed_shape& s, double bar) {
+      reserve(s);
+      measure_transpose(s, sizeof(T), "transpose_in_place", bar, gpu, [&] {
+        transpose_in_place<T>(gpu, {from.data(), s.rows, s.cols, s.rows + s.gap});
+      });
+    };
+    for (const transposed_shape& s : squares) in_place(s, bar_of_others);
+    for (const transposed_shape& s : rectangles) in_place(s, bar_of_rectangles);
+  }
+
+  template <class Body>
+  void measure_transpose(const transposed_shape& s, std::size_t element, const char* metric, double bar,
+                         const device& gpu, const Body& body) {
+    const double copy = results_.machine.gpu->copy;
+    const double seconds = best_seconds(0.02, body, [&] { gpu.synchronize(); });
+    std::string shape = fmt::format("{} by {}", s.rows, s.cols);
+    if (s.gap > 0) shape += fmt::format(", {} more between columns", s.gap);
+    bench_row row{
+        std::move(shape), "gpu", element == 4 ? "single" : "double", metric, {}, "B/s", copy, {}, {}, {}, {}};
+    row.value = 2.0 * static_cast<double>(s.rows * s.cols) * static_cast<double>(element) / seconds;
+    if (!options_.quick) row.bar = bar * copy;
+    if (row.bar) row.pass = *row.value >= *row.bar;
+    row.ratio = *row.value / copy;
+    results_.rows.push_back(std::move(row));
   }
 
   const suite_options& options_;

@@ -93,7 +93,10 @@ TYPED_TEST(transposition, rectangle_in_place) {
                                {65, 130},
                                {127, 40},
                                {33, 400},
-                               {301, 5}}) {
+                               {301, 5},
+                               {260, 390},
+                               {390, 260},
+                               {128, 640}}) {
       grid<E> A(m, n, 0, 1), B(n, m, 0, 1);
       for (std::int64_t j = 0; j < n; ++j)
         for (std::int64_t i = 0; i < m; ++i) A(i, j) = B(j, i) = tag<E>(i, j);
@@ -106,20 +109,56 @@ TYPED_TEST(transposition, rectangle_in_place) {
     }
 }
 
-// Lines too long for shared memory, and columns in several strips.
-TEST(transposition_of_long_lines, in_place) {
-  for (const device& dev : testing::devices())
-    for (const auto& [m, n] : {std::pair{60000, 90}, {90, 60000}, {3, 200000}}) {
-      std::vector<std::int32_t> before(static_cast<std::size_t>(m) * static_cast<std::size_t>(n)),
-          wanted(before.size());
-      for (std::int64_t k = 0; k < std::int64_t{m} * n; ++k) {
-        before[static_cast<std::size_t>(k)] = static_cast<std::int32_t>(k);
-        wanted[static_cast<std::size_t>(k / m + k % m * n)] = static_cast<std::int32_t>(k);
-      }
-      auto a = array<std::int32_t>::from(dev, before);
-      transpose_in_place<std::int32_t>(dev, {a.data(), m, n, m});
-      ASSERT_TRUE(a.to_vector() == wanted) << m << ' ' << n << ' ' << dev.kind();
-    }
+// Numbers 0, 1, ... of a matrix of m rows, and where its transpose has them.
+template <class E>
+void expect_numbers_transposed(std::int64_t m, std::int64_t n, const std::vector<device>& devices) {
+  std::vector<E> before(static_cast<std::size_t>(m * n)), wanted(before.size());
+  for (std::int64_t j = 0; j < n; ++j)
+    for (std::int64_t i = 0; i < m; ++i)
+      wanted[static_cast<std::size_t>(i * n + j)] = before[static_cast<std::size_t>(j * m + i)] =
+          static_cast<E>(static_cast<double>(j * m + i));
+  for (const device& dev : devices) {
+    auto a = array<E>::from(dev, before);
+    transpose_in_place<E>(dev, {a.data(), m, n, m});
+    ASSERT_TRUE(a.to_vector() == wanted) << m << ' ' << n << ' ' << sizeof(E) << ' ' << dev.kind();
+  }
+}
+
+// More lines than one block holds, with a divisor of the sides that is 1, small, or the order of large squares.
+TEST(transposition_of_rectangles, in_place_by_many_blocks) {
+  const std::vector<device> all = testing::devices();
+  for (const auto& [m, n] : {std::pair{1031, 1300},
+                             {1300, 1031},
+                             {1500, 1625},
+                             {1625, 1500},
+                             {2002, 1001},
+                             {1001, 2002},
+                             {1200, 800},
+                             {70, 9001},
+                             {9001, 70}})
+    expect_numbers_transposed<std::int32_t>(m, n, all);
+  for (const auto& [m, n] : {std::pair{1031, 1300}, {1300, 1031}, {750, 625}, {800, 1200}})
+    expect_numbers_transposed<double>(m, n, all);
+  for (const auto& [m, n] : {std::pair{901, 1105}, {1105, 901}})
+    expect_numbers_transposed<std::complex<double>>(m, n, all);
+}
+
+// Lines and columns too long for the memory of one multiprocessor.
+TEST(transposition_of_rectangles, in_place_with_long_sides) {
+  const std::vector<device> all = testing::devices();
+  for (const auto& [m, n] :
+       {std::pair{60000, 9}, {9, 60000}, {3, 200000}, {200000, 3}, {4, 100002}, {100002, 4}})
+    expect_numbers_transposed<std::int32_t>(m, n, all);
+  expect_numbers_transposed<double>(33, 60001, all);
+}
+
+// And for that of all of them.
+TEST(transposition_of_rectangles, in_place_with_very_long_sides) {
+  VOUCH_NEEDS_GPU();
+  for (const auto& [m, n] : {std::pair{64, 58000}, {58000, 64}, {4, 1000002}, {1000002, 4}})
+    expect_numbers_transposed<std::int32_t>(m, n, testing::gpus());
+  for (const auto& [m, n] : {std::pair{2, 2000002}, {2000003, 2}})
+    expect_numbers_transposed<std::complex<double>>(m, n, testing::gpus());
 }
 
 TEST(transposition_errors, shapes_and_overlap) {

@@ -162,6 +162,43 @@ TYPED_TEST(sparse_sweeps, iterates_are_the_textbooks_and_the_same_bits_twice) {
   }
 }
 
+// Too large to stay on a GPU's chip: other layouts, and a kernel for each sweep.
+TYPED_TEST(sparse_sweeps, of_large_matrices) {
+  VOUCH_NEEDS_GPU();
+  using T = TypeParam;
+  const auto any = [](std::int32_t, std::int32_t) { return true; };
+  const named_matrix large[] = {{"grid", laplacian(550)}, {"random", integer_matrix(170000, 12, 9, any)}};
+  for (const named_matrix& m : large) {
+    const std::vector<double> b = integers(m.A.rows);
+    std::vector<long double> expected(b.size(), 0);
+    for (std::int64_t sweeps = 1; sweeps <= 4; ++sweeps) {
+      sweep(m.A, b, expected, kind::jacobi);
+      if (sweeps == 1) continue;
+      solve_goal goal;
+      goal.fixed_iterations = sweeps;
+      for (const device& dev : testing::gpus()) {
+        const auto r = solve<T>(dev, m.A, b, kind::jacobi, goal);
+        EXPECT_EQ(r.report.status, solve_status::fixed) << m.name;
+        EXPECT_EQ(r.report.iterations, sweeps);
+        // Elements stay below 400; a row has up to 13 entries.
+        EXPECT_LE(distance(r.x, expected), 1e4 * static_cast<double>(std::numeric_limits<T>::epsilon()))
+            << m.name << ", " << dev.kind() << ", " << r.report.engine;
+        if (sweeps == 3) {
+          EXPECT_EQ(r.x, (solve<T>(dev, m.A, b, kind::jacobi, goal).x)) << m.name;
+        }
+      }
+    }
+  }
+  const csr<double>& A = large[1].A;
+  const std::vector<double> b = integers(A.rows);
+  for (const device& dev : testing::gpus())
+    for (const acceleration& accelerate : {acceleration{}, acceleration{0, true}}) {
+      const auto r = solve<T>(dev, A, b, kind::jacobi, {}, accelerate);
+      EXPECT_EQ(r.report.status, solve_status::converged) << r.report.reason;
+      EXPECT_LE(relative_residual(A, b, r.x), sizeof(T) == 4 ? 1e-5 : 1e-8);
+    }
+}
+
 TYPED_TEST(sparse_sweeps, solutions_lie_within_the_proved_bound) {
   using T = TypeParam;
   for (const named_matrix& m : matrices()) {

@@ -128,7 +128,8 @@ void transpose_in_place(const device& dev, int bytes, element_grid<std::byte> an
     if (!square && std::min(A.rows, A.cols) <= 1) return;  // its elements stand in the right order
     if constexpr (built_with_cuda)
       if (dev.is_cuda())
-        return square ? transpose_square_cuda(dev, bytes, any) : transpose_rectangle_cuda(dev, bytes, any);
+        return square ? transpose_blocks_cuda(dev, bytes, any, A.rows)
+                      : transpose_rectangle_cuda(dev, bytes, any);
     square ? swap_transposed(dev, A) : shuffle_rectangle(dev, A.data, {A.cols, A.rows});
   });
 }

@@ -7,11 +7,14 @@
 namespace vouch::detail {
 namespace {
 
-// Rows and columns of a tile, and threads that copy it; a warp takes 32 neighbours of a column.
-template <class E>
-constexpr int tile = sizeof(E) == 16 ? 32 : 64;
-template <class E>
-constexpr int threads = 8 * tile<E>;
+// A tile of A that a block copies, and its threads; a warp takes 32 neighbours of a column.
+template <class E, bool Shifted>
+struct tile {
+  static constexpr int rows = sizeof(E) == 16 ? 32 : sizeof(E) == 4 && Shifted ? 128 : 64;
+  static constexpr int columns = sizeof(E) == 16 ? 32 : 64;
+  static constexpr int threads = 8 * columns, warps = threads / 32;
+  static constexpr int blocks = rows == 128 ? 3 : 2048 / threads;  // a multiprocessor
+};
 
 // So many rows and columns of a matrix, from row i0 and column j0 on, in the registers of a block of so many
 // warps.
@@ -37,79 +40,111 @@ struct strip {
   }
 };
 
-// A block copies a tile through shared memory: one more column than rows there, so that neither rows nor
-// columns meet in a bank. Memory is written 32 bytes at a time, and columns of B may begin anywhere among them:
-// the rows that a block has of a column of B are shifted to begin on 32 bytes, within the tile and some columns
-// more that it reads. Neighbours along B follow each other. Bound by memory.
-template <class E>
-__global__ void __launch_bounds__(threads<E>, 2048 / threads<E>)
+// A block copies a tile through shared memory: one more row than there is there, so that neither rows nor
+// columns meet in a bank. Memory is written 32 bytes at a time. Where columns of B begin anywhere among them
+// (Shifted) the rows that a block has of a column of B are shifted to begin on 32 bytes, within the tile and
+// some columns more that it reads. Neighbours along B follow each other. Bound by memory.
+template <class E, bool Shifted>
+__global__ void __launch_bounds__(tile<E, Shifted>::threads, tile<E, Shifted>::blocks)
     transpose_tiles(element_grid<const E> A, element_grid<E> B, std::int64_t across) {
-  constexpr int granule = 32 / static_cast<int>(sizeof(E)), columns = tile<E> + granule - 1;
-  __shared__ E entry[columns][tile<E> + 1];
-  const std::int64_t j0 = blockIdx.x % across * tile<E>, i0 = blockIdx.x / across * tile<E>;
-  strip<E, tile<E>, columns, threads<E> / 32> of_A;
+  using shape = tile<E, Shifted>;
+  constexpr int granule = Shifted ? 32 / static_cast<int>(sizeof(E)) : 1,
+                columns = shape::columns + granule - 1;
+  __shared__ E entry[columns][shape::rows + 1];
+  const std::int64_t j0 = blockIdx.x % across * shape::columns, i0 = blockIdx.x / across * shape::rows;
+  strip<E, shape::rows, columns, shape::warps> of_A;
   of_A.read(A, i0, j0);
   of_A.each([&](E& value, int i, int j) { entry[j][i] = value; });
   __syncthreads();
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
 #pragma unroll
-  for (int k = 0; k < tile<E>; k += threads<E> / 32) {
+  for (int k = 0; k < shape::rows; k += shape::warps) {
     const int i = warp + k;
     if (i0 + i >= A.rows) continue;
     E* const column = B.data + (i0 + i) * B.ld;
     const int beyond = static_cast<int>(reinterpret_cast<std::uintptr_t>(column) / sizeof(E) % granule);
     const int first = (granule - beyond) % granule;
 #pragma unroll
-    for (int j = 0; j < tile<E>; j += 32)
+    for (int j = 0; j < shape::columns; j += 32)
       if (j0 + first + j + lane < B.rows) column[j0 + first + j + lane] = entry[first + j + lane][i];
     if (j0 == 0 && lane < first && lane < B.rows) column[lane] = entry[lane][i];
   }
 }
 
 // Of tiles that change places a block holds two.
-constexpr int square_tile = 32, square_threads = 8 * square_tile;
-
-// Block b takes tile (i, j) of the upper triangle and the one opposite, b = j (j + 1) / 2 + i. Bound by memory.
 template <class E>
-__global__ void __launch_bounds__(square_threads, 2048 / square_threads)
-    transpose_square_tiles(element_grid<E> A) {
-  constexpr int size = square_tile;
-  __shared__ E entry[2][size][size + 1];
-  const std::int64_t b = blockIdx.x;
-  auto j = static_cast<std::int64_t>((sqrtf(8.0F * static_cast<float>(b) + 1) - 1) / 2);  // about
-  while (j * (j + 1) / 2 > b) --j;
-  while ((j + 1) * (j + 2) / 2 <= b) ++j;
-  const std::int64_t i0 = (b - j * (j + 1) / 2) * size, j0 = j * size;
-  strip<E, size, size, square_threads / 32> upper, lower;
-  upper.read({A.data, A.rows, A.cols, A.ld}, i0, j0);
-  lower.read({A.data, A.rows, A.cols, A.ld}, j0, i0);
-  upper.each([&](E& value, int row, int column) { entry[0][column][row] = value; });
-  lower.each([&](E& value, int row, int column) { entry[1][column][row] = value; });
+constexpr int square_tile = sizeof(E) == 16 ? 32 : 64;
+constexpr int square_threads = 256;
+
+// body(row, column) of all in a tile, a warp 32 neighbours of a column.
+template <class E, class Body>
+__device__ void each_of_tile(const Body& body) {
+  constexpr int size = square_tile<E>, warps = square_threads / 32;
+  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+#pragma unroll
+  for (int column = warp; column < size; column += warps)
+#pragma unroll
+    for (int row = lane; row < size; row += 32) body(row, column);
+}
+
+// A is made of squares, `across` beside each other along a column. Of each square a block takes tile (i, j) of
+// the upper triangle and the one opposite, number j (j + 1) / 2 + i of its pairs. Bound by memory.
+template <class E>
+__global__ void __launch_bounds__(square_threads)
+    transpose_square_tiles(element_grid<E> A, std::int64_t order, std::int64_t across, std::int64_t pairs) {
+  constexpr int size = square_tile<E>, line = size + 1;
+  extern __shared__ __align__(16) char memory[];
+  E* const upper = reinterpret_cast<E*>(memory);
+  E* const lower = upper + size * line;
+  const std::int64_t square = blockIdx.x / pairs, pair = blockIdx.x % pairs;
+  E* const first = A.data + square % across * order + square / across * order * A.ld;
+  auto j = static_cast<std::int64_t>((sqrtf(8.0F * static_cast<float>(pair) + 1) - 1) / 2);  // about
+  while (j * (j + 1) / 2 > pair) --j;
+  while ((j + 1) * (j + 2) / 2 <= pair) ++j;
+  const std::int64_t i0 = (pair - j * (j + 1) / 2) * size, j0 = j * size;
+  E* const above = first + i0 + j0 * A.ld;
+  E* const below = first + j0 + i0 * A.ld;
+  const auto rows = static_cast<int>(min(order - i0, std::int64_t{size})),
+             columns = static_cast<int>(min(order - j0, std::int64_t{size}));
+  each_of_tile<E>([&](int row, int column) {
+    if (row < rows && column < columns) fetch(upper + column * line + row, above + row + column * A.ld);
+    if (row < columns && column < rows) fetch(lower + column * line + row, below + row + column * A.ld);
+  });
+  await_fetched();
   __syncthreads();
-  upper.each([&](E&, int row, int column) {
-    if (j0 + row < A.rows && i0 + column < A.cols)
-      A.data[j0 + row + (i0 + column) * A.ld] = entry[0][row][column];
+  each_of_tile<E>([&](int row, int column) {
+    if (row < columns && column < rows) below[row + column * A.ld] = upper[row * line + column];
   });
   if (i0 == j0) return;
-  lower.each([&](E&, int row, int column) {
-    if (i0 + row < A.rows && j0 + column < A.cols)
-      A.data[i0 + row + (j0 + column) * A.ld] = entry[1][row][column];
+  each_of_tile<E>([&](int row, int column) {
+    if (row < rows && column < columns) above[row + column * A.ld] = lower[row * line + column];
   });
+}
+
+template <class E, bool Shifted>
+void copy(const device& dev, element_grid<const E> from, element_grid<E> to) {
+  using shape = tile<E, Shifted>;
+  const std::int64_t down = ceil_div<std::int64_t>(from.rows, shape::rows),
+                     across = ceil_div<std::int64_t>(from.cols, shape::columns);
+  launch(dev, "transpose_tiles", {down * across, shape::threads}, transpose_tiles<E, Shifted>, from, to,
+         across);
 }
 
 template <class E>
 void copy(const device& dev, element_grid<const std::byte> from, element_grid<std::byte> to) {
-  const std::int64_t down = ceil_div<std::int64_t>(from.rows, tile<E>),
-                     across = ceil_div<std::int64_t>(from.cols, tile<E>);
-  launch(dev, "transpose_tiles", {down * across, threads<E>}, transpose_tiles<E>, grid_of<E>(from),
-         grid_of<E>(to), across);
+  const bool shifted = !aligned(to.data, 32) || to.ld * static_cast<std::int64_t>(sizeof(E)) % 32 != 0;
+  shifted ? copy<E, true>(dev, grid_of<E>(from), grid_of<E>(to))
+          : copy<E, false>(dev, grid_of<E>(from), grid_of<E>(to));
 }
 
 template <class E>
-void swap(const device& dev, element_grid<std::byte> A) {
-  const std::int64_t across = ceil_div<std::int64_t>(A.rows, square_tile);
-  launch(dev, "transpose_square_tiles", {across * (across + 1) / 2, square_threads}, transpose_square_tiles<E>,
-         grid_of<E>(A));
+void swap(const device& dev, element_grid<std::byte> A, std::int64_t order) {
+  constexpr int size = square_tile<E>;
+  const std::int64_t tiles = ceil_div<std::int64_t>(order, size), pairs = tiles * (tiles + 1) / 2;
+  const std::int64_t across = A.rows / order, squares = across * (A.cols / order);
+  launch(dev, "transpose_square_tiles",
+         {squares * pairs, square_threads, std::size_t{2} * size * (size + 1) * sizeof(E)},
+         transpose_square_tiles<E>, grid_of<E>(A), order, across, pairs);
 }
 
 }  // namespace
@@ -120,8 +155,8 @@ void transpose_elements_cuda(const device& dev, int bytes, element_grid<const st
                [&](auto element) { copy<decltype(element)>(dev, from, to); });
 }
 
-void transpose_square_cuda(const device& dev, int bytes, element_grid<std::byte> A) {
-  with_element(bytes, aligned(A.data, bytes), [&](auto element) { swap<decltype(element)>(dev, A); });
+void transpose_blocks_cuda(const device& dev, int bytes, element_grid<std::byte> A, std::int64_t order) {
+  with_element(bytes, aligned(A.data, bytes), [&](auto element) { swap<decltype(element)>(dev, A, order); });
 }
 
 }  // namespace vouch::detail

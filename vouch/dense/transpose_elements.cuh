@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include <vouch/core/arrival.cuh>
 #include <vouch/dense/transpose.hpp>
 
 namespace vouch::detail {
@@ -39,5 +40,18 @@ void with_element(int bytes, bool whole, const Body& body) {
   else
     whole ? body(words4{}) : body(pairs2{});
 }
+
+// Begins to copy an element into shared memory.
+template <class E>
+__device__ void fetch(E* to, const E* from) {
+  constexpr int part = alignof(E);
+#pragma unroll
+  for (int at = 0; at < static_cast<int>(sizeof(E)); at += part)
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(shared_address(to) + at),
+                 "l"(reinterpret_cast<const char*>(from) + at), "n"(part)
+                 : "memory");
+}
+// Waits for all that this thread fetches; others see it after a barrier of the block.
+__device__ inline void await_fetched() { asm volatile("cp.async.wait_all;" ::: "memory"); }
 
 }  // namespace vouch::detail

@@ -27,8 +27,13 @@ struct dense_rows {
   __device__ beside fetch(all_rows, std::int64_t row, const T* r, const T* factor) const {
     return row < n ? beside{r[row], factor[row]} : beside{};
   }
+  struct operands {};
   template <class Vector>
-  __device__ std::int64_t residual(all_rows, std::int64_t row, const beside& b, const Vector& d,
+  __device__ operands gather(const beside&, const Vector&) const {
+    return {};
+  }
+  template <class Vector>
+  __device__ std::int64_t residual(all_rows, std::int64_t row, const beside& b, operands, const Vector& d,
                                    device_sweeps::found_row<T>& found) const {
     const int lane = static_cast<int>(threadIdx.x % 32);
     const T* const a = data + row * ld;

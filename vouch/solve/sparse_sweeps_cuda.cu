@@ -10,6 +10,7 @@
 #include <vouch/solve/device_sweeps_engine.cuh>
 #include <vouch/solve/independent_rows.hpp>
 #include <vouch/solve/precond/sliced.cuh>
+#include <vouch/solve/sparse_jacobi.hpp>
 #include <vouch/solve/sweeper.hpp>
 
 namespace vouch {
@@ -18,7 +19,8 @@ namespace {
 // A meeting of all blocks takes about 1 us longer than one of a single block's threads; in that time one
 // multiprocessor takes in about this many bytes from the second-level cache.
 constexpr std::int64_t bytes_a_meeting_costs = 96 * 1024;
-constexpr std::int64_t many_threads = 65536;  // work for all multiprocessors
+constexpr std::int64_t many_threads = 65536;                     // work for all multiprocessors
+constexpr std::int64_t bytes_of_large = std::int64_t{16} << 20;  // a kernel for each sweep of Jacobi's
 
 // The first entries of a lane's part of a slice stand in registers before the elements of d that they meet are
 // complete.
@@ -64,16 +66,25 @@ struct sliced_rows {
     e.next += 32 * ahead;
     return e;
   }
+  struct operands {
+    T own{}, x[ahead] = {};
+  };
   template <class Vector>
-  __device__ std::int64_t residual(const sweep_set& set, std::int64_t, const entries& e, const Vector& d,
-                                   device_sweeps::found_row<T>& found) const {
-    T x[ahead], sum{};
+  __device__ operands gather(const entries& e, const Vector& d) const {
+    operands o;
 #pragma unroll
-    for (int p = 0; p < ahead; ++p) x[p] = d[e.col[p]];
-    found.d = d[e.own];
+    for (int p = 0; p < ahead; ++p) o.x[p] = d[e.col[p]];
+    o.own = d[e.own];
+    return o;
+  }
+  template <class Vector>
+  __device__ std::int64_t residual(const sweep_set& set, std::int64_t, const entries& e, const operands& o,
+                                   const Vector& d, device_sweeps::found_row<T>& found) const {
+    T sum{};
+    found.d = o.own;
     found.factor = e.factor;
 #pragma unroll
-    for (int p = 0; p < ahead; ++p) sum += e.val[p] * x[p];
+    for (int p = 0; p < ahead; ++p) sum += e.val[p] * o.x[p];
     for (std::int64_t k = e.next; k < e.end; k += 32) {
       const std::int32_t col = __ldg(side.col + k);
       sum += __ldg(side.val + k) * d[col < 0 ? e.own : col];
@@ -118,11 +129,17 @@ independent_rows all_at_once(std::int64_t n) {
   return one;
 }
 
+// That a sweep moves.
+template <class T>
+std::int64_t bytes_of(csr_view<const T> A) {
+  constexpr auto size = static_cast<std::int64_t>(sizeof(T)), column = std::int64_t{sizeof(std::int32_t)};
+  return A.nonzeros * (size + column) + 4 * A.rows * size;
+}
+
 template <real T>
 sliced_storage_of_rows<T> make_storage(const device& dev, csr_view<const T> A, const independent_rows& sets,
                                        bool reordered, const std::string& what) {
-  const auto entry_bytes = static_cast<std::int64_t>(sizeof(T) + sizeof(std::int32_t));
-  const std::int64_t bytes = A.nonzeros * entry_bytes + 4 * A.rows * static_cast<std::int64_t>(sizeof(T));
+  const std::int64_t bytes = bytes_of(A);
   const bool one_block = bytes <= sets.count() * bytes_a_meeting_costs;
   sparse_rows all = widened(A);
   if (reordered) all = renumbered(all, sets.rows, inverse_of(sets.rows), device::cpu().threads());
@@ -165,16 +182,16 @@ class sparse_matrix_on_gpu final : public sweepable_matrix<T> {
 
   std::unique_ptr<cg_engine<T>> make_engine(const device& dev, const sweep_rule& rule, bool by_residual,
                                             const acceleration& accelerate) const override {
-    if (accelerate.anderson > 0)
-      throw value_error("sweeps of sparse matrices on a GPU are not mixed by Anderson's method",
-                        "take Chebyshev's acceleration, or the CPU");
     std::string what;
     const independent_rows sets = sets_of(rule, what);
-    const bool reordered = sets.count() > 1;
-    sliced_storage_of_rows<T> storage = make_storage<T>(dev, copy_.all(), sets, reordered, what);
     std::vector<T> factor(static_cast<std::size_t>(A_.rows));
     for (std::size_t k = 0; k < factor.size(); ++k)
       factor[k] = static_cast<T>(rule.omega / static_cast<double>(host_->diagonal(sets.rows[k])));
+    if (rule.simultaneous && bytes_of(A_) >= bytes_of_large)
+      return make_jacobi_graph<T>(dev, A_, array<T>::from(dev, factor), rule, by_residual,
+                                  accelerate.chebyshev);
+    const bool reordered = sets.count() > 1;
+    sliced_storage_of_rows<T> storage = make_storage<T>(dev, copy_.all(), sets, reordered, what);
     using engine = device_sweeps::engine<T, sliced_storage_of_rows<T>>;
     return std::make_unique<engine>(dev, std::move(storage), array<T>::from(dev, factor),
                                     device_sweeps::manner{rule, by_residual, accelerate});

@@ -32,7 +32,13 @@ std::int32_t choose_lanes(const sparse_rows& L, std::int64_t first, std::int64_t
   std::int32_t lanes = 1;
   while (lanes < 32 && (8 * lanes * rows <= entries || (2 * lanes * rows <= threads && 2 * lanes <= longest)))
     lanes *= 2;
-  while (lanes < 32 && 2 * padded(L, first, end, lanes) > 3 * entries + 64) lanes *= 2;
+  if (2 * padded(L, first, end, lanes) <= 3 * entries + 64) return lanes;
+  std::int64_t least = padded(L, first, end, lanes);
+  for (std::int32_t other = 32; other > 0; other /= 2)
+    if (const std::int64_t places = padded(L, first, end, other); places < least) {
+      least = places;
+      lanes = other;
+    }
   return lanes;
 }
 

@@ -34,7 +34,8 @@ struct sliced_triangle {
 /// Lays out L, whose set s is the rows start[s] to start[s+1]-1.
 ///
 /// Result  lanes of a set: enough that `threads` threads have work and none more than about 8 entries, fewer
-///         than the longest row has entries; and so many that padding stays below half of the entries, or 32.
+///         than the longest row has entries; where padding would exceed half of the entries, as many as pad
+///         least.
 template <real T>
 sliced_triangle<T> make_sliced(const sparse_rows& L, const std::vector<std::int64_t>& start,
                                std::int64_t threads);
