@@ -87,24 +87,21 @@ march_factors factor_for_march(const fd_operator& L, double implicit) {
   const std::size_t n = L.lower.size();
   march_factors f{std::vector<double>(n, 0.0), std::vector<double>(n, 1.0), std::vector<double>(n, 0.0), {}};
   const auto centre = [&](std::size_t i) { return 1 + implicit * (L.lower[i] + L.upper[i] + L.rate); };
-  // Pivots of elimination upwards, kept where the middle pivots will be; then of elimination downwards.
-  double pivot = 1, before = 0;
+  // Both eliminations side by side, as each waits for its own divisions. Pivots of that upwards are kept where
+  // the middle pivots will be.
+  double pivot = 1, before = 0, pivot_down = 1, before_down = 0;
+  std::vector<double> taken(n, 0.0);
   for (std::size_t i = 1; i + 1 < n; ++i) {
-    const double a = implicit * L.lower[i];
-    f.lower[i] = a / pivot;
+    f.lower[i] = implicit * L.lower[i] / pivot;
     f.inverse[i] = pivot = centre(i) - f.lower[i] * before;
     before = implicit * L.upper[i];
+    const std::size_t j = n - 1 - i;
+    f.upper[j] = implicit * L.upper[j] / pivot_down;
+    taken[j] = f.upper[j] * before_down;
+    pivot_down = centre(j) - taken[j];
+    before_down = implicit * L.lower[j];
   }
-  pivot = 1;
-  before = 0;
-  for (std::size_t i = n - 2; i > 0; --i) {
-    const double c = implicit * L.upper[i];
-    f.upper[i] = c / pivot;
-    const double taken = f.upper[i] * before;
-    pivot = centre(i) - taken;
-    f.inverse[i] = 1 / (f.inverse[i] - taken);
-    before = implicit * L.lower[i];
-  }
+  for (std::size_t i = 1; i + 1 < n; ++i) f.inverse[i] = 1 / (f.inverse[i] - taken[i]);
   return f;
 }
 
