@@ -12,6 +12,7 @@
 #include <vouch/price/closed_form.hpp>
 #include <vouch/price/fd_march.hpp>
 #include <vouch/price/fd_march_cuda.hpp>
+#include <vouch/price/fd_sine.hpp>
 #include <vouch/price/finite_difference.hpp>
 
 #include "plain_scheme.hpp"
@@ -96,6 +97,7 @@ class runner {
                 }));
       }
       exponential(g, grid, d);
+      sine(g, grid, d);
     }
     plain<float>(g, grid, "single");
     if (g.nodes <= 8192) plain<double>(g, grid, "double");
@@ -166,7 +168,7 @@ class runner {
   void add(const grid_case& g, const std::string& device, const std::string& precision,
            const std::string& scheme, const cell& c) {
     if (std::isnan(c.seconds)) return;
-    const bool stepping = scheme != "exponential";
+    const bool stepping = !scheme.starts_with("exponential");
     points[g.name].push_back({fmt::format("{}, {}, {}", scheme, precision, device), c.seconds, c.error});
     const auto published = [](double seconds) { return seconds > 0 ? seconds_text(seconds) : "-"; };
     table.add({g.name, device, scheme, precision, seconds_text(c.seconds),
@@ -184,7 +186,7 @@ class runner {
       error.bar = 1e-6;
       error.pass = c.error <= 1e-6;
     }
-    if (g.usual && scheme == "exponential" && device == "gpu") {
+    if (g.usual && !stepping && device == "gpu") {
       time.bar = 1e-4;
       time.pass = c.seconds <= *time.bar;
     }
@@ -208,6 +210,26 @@ class runner {
     });
     if (d.dev.is_cuda() && !std::isnan(c.seconds)) c.seconds = kernels;
     add(g, d.label, "double", "exponential", c);
+  }
+
+  // The same on logarithmic grids; on the CPU the nodes that a price needs, on a GPU the kernels alone.
+  void sine(const grid_case& g, const fd_grid& grid, const bench_device& d) {
+    const auto plan = plan_sine(g.option, grid, {});
+    if (!plan || options_.stop()) return;
+    const std::int64_t first = stencil_about(grid, g.option.plain.spot).first;
+    double kernels = std::numeric_limits<double>::infinity();
+    cell c = measure(g, grid, 3, [&] {
+      if constexpr (built_with_cuda)
+        if (d.dev.is_cuda()) {
+          double seconds = 0;
+          auto values = sine_cuda(d.dev, *plan, &seconds);
+          kernels = std::min(kernels, seconds);
+          return values;
+        }
+      return march_by_sine(*plan_sine(g.option, grid, {}), first, first + 6);
+    });
+    if (d.dev.is_cuda()) c.seconds = kernels;
+    add(g, d.label, "double", "exponential by sines", c);
   }
 
   template <real T>

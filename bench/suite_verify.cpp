@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <memory>
@@ -19,6 +18,7 @@
 #include <vouch/verify/error_bound.hpp>
 #include <vouch/verify/prove.hpp>
 
+#include "verify_common.hpp"
 #include "verify_dense.hpp"
 #include "verify_plots.hpp"
 #include "verify_sparse.hpp"
@@ -59,25 +59,6 @@ array<double> row_sums(const device& dev, csr_view<const double> A) {
   return sums;
 }
 
-template <class Work>
-double seconds_of(const device& dev, const Work& work) {
-  const auto begin = std::chrono::steady_clock::now();
-  work();
-  dev.synchronize();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
-
-// The solution is (1, ..., 1) where the row sums are exact.
-std::optional<double> median_overestimation(const std::vector<double>& x, const std::vector<double>& radius) {
-  std::vector<double> ratios;
-  for (std::size_t i = 0; i < x.size(); ++i)
-    if (x[i] != 1) ratios.push_back(radius[i] / std::fabs(x[i] - 1));
-  if (ratios.empty()) return std::nullopt;
-  const auto middle = ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2);
-  std::nth_element(ratios.begin(), middle, ratios.end());
-  return *middle;
-}
-
 bool whole_numbers(const csr<double>& A) {
   return std::all_of(A.val.begin(), A.val.end(),
                      [](double v) { return v == std::trunc(v) && std::fabs(v) < 0x1p20; });
@@ -94,9 +75,10 @@ proof_figures measure(const device& dev, const proof_case& of) {
     cg_options options;
     options.matrix_checked = true;
     const auto M = make_preconditioner<double>(dev, A, of.precondition);
-    now.solve = seconds_of(dev, [&] { cg<double>(dev, A, b, x, options, M.get()); });
+    now.solve = seconds_of_call(dev, [&] { cg<double>(dev, A, b, x, options, M.get()); });
     std::unique_ptr<certificate> proof;
-    now.certificate = seconds_of(dev, [&] { proof = prove_nonsingular(dev, A, of.facts, {}, now.reason); });
+    now.certificate =
+        seconds_of_call(dev, [&] { proof = prove_nonsingular(dev, A, of.facts, {}, now.reason); });
     if (proof == nullptr) return now;
     bound_options how;  // refinement is cheap with a factor; without one, the price is that of the bound alone
     how.most_refinements = proof->corrects_cheaply() ? 10 : 0;
@@ -122,54 +104,21 @@ proof_figures measure(const device& dev, const proof_case& of) {
   return best;
 }
 
-bench_row at_most(const proof_case& of, const std::string& device, const char* metric, double value,
-                  double bar) {
-  return {of.name, device, "double", metric, value, "1", {}, {}, {}, bar, value <= bar};
-}
-
 void add_rows(const proof_case& of, const bench_device& d, const proof_figures& f, suite_results& all,
               text_table& table) {
   const bool sparse_h = f.method == "h-matrix";
-  const auto seconds = [&](const char* metric, double value) {
-    all.rows.push_back({of.name, d.label, "double", metric, value, "s", {}, {}, {}, {}, {}});
-  };
-  seconds("solve_time", f.solve);
-  seconds("certificate_time", f.certificate);
-  seconds("bound_time", f.bound);
-  seconds("quick_bound_time", f.quick_bound);
-  all.rows.push_back({of.name,
-                      d.label,
-                      "double",
-                      "digits_proved",
-                      static_cast<double>(f.digits),
-                      "1",
-                      {},
-                      {},
-                      {},
-                      sparse_h ? std::nullopt : std::optional<double>(6),
-                      sparse_h ? std::nullopt : std::optional<bool>(f.verified && f.digits >= 6)});
   // On the size and the machine that the bars speak of; elsewhere the figures stand for themselves.
   const bool judged = sparse_h && d.dev.is_cuda() && of.facts.rows >= 256 * 256 * 256;
-  bench_row first = at_most(of, d.label, "verification_over_solve", (f.certificate + f.bound) / f.solve, 1.0);
-  bench_row further = at_most(of, d.label, "further_quick_bound_over_solve", f.quick_bound / f.solve, 0.01);
-  for (bench_row* row : {&first, &further}) {
-    if (!judged) row->bar.reset();
-    if (!judged) row->pass.reset();
-    all.rows.push_back(*row);
-  }
-  if (f.sharpness) all.rows.push_back(at_most(of, d.label, "median_bound_over_error", *f.sharpness, 100));
-  if (f.quick_sharpness)
-    all.rows.push_back({of.name,
-                        d.label,
-                        "double",
-                        "median_quick_bound_over_error",
-                        f.quick_sharpness,
-                        "1",
-                        {},
-                        {},
-                        {},
-                        {},
-                        {}});
+  proof_rows rows(all, of.name, d.label);
+  rows.figure("solve_time", f.solve, "s");
+  rows.figure("certificate_time", f.certificate, "s");
+  rows.figure("bound_time", f.bound, "s");
+  rows.figure("quick_bound_time", f.quick_bound, "s");
+  rows.at_least("digits_proved", f.digits, 6, !sparse_h, f.verified);
+  rows.at_most("verification_over_solve", (f.certificate + f.bound) / f.solve, 1, judged);
+  rows.at_most("further_quick_bound_over_solve", f.quick_bound / f.solve, 0.01, judged);
+  if (f.sharpness) rows.at_most("median_bound_over_error", *f.sharpness, 100);
+  rows.figure("median_quick_bound_over_error", f.quick_sharpness);
   table.add({of.name, d.label, seconds_text(f.solve), seconds_text(f.certificate), seconds_text(f.bound),
              f.verified ? f.method : "not verified", small_text(f.max_relative), small_text(f.sharpness),
              seconds_text(f.quick_bound), small_text(f.quick_sharpness)});

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <memory>
 #include <optional>
@@ -13,6 +11,8 @@
 #include <vouch/dense/matrix.hpp>
 #include <vouch/verify/error_bound.hpp>
 #include <vouch/verify/prove.hpp>
+
+#include "verify_common.hpp"
 
 namespace vouch::bench {
 namespace {
@@ -41,36 +41,19 @@ array<double> row_sums(const device& cpu, const matrix<double>& A) {
   return b;
 }
 
-double seconds_since(std::chrono::steady_clock::time_point begin) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
-
-std::optional<double> median_overestimation(const std::vector<double>& x, const std::vector<double>& radius) {
-  std::vector<double> ratios;
-  for (std::size_t i = 0; i < x.size(); ++i)
-    if (x[i] != 1) ratios.push_back(radius[i] / std::fabs(x[i] - 1));
-  if (ratios.empty()) return std::nullopt;
-  const auto middle = ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2);
-  std::nth_element(ratios.begin(), middle, ratios.end());
-  return *middle;
-}
-
 // The best of three runs, from x = 0: solving and proving are one here. The first also loads what is loaded on
 // first use.
 dense_figures measure(const device& dev, const matrix<double>& A, const array<double>& b) {
   dense_figures best;
   for (int run = 0; run < 3; ++run) {
     array<double> x = array<double>::zeros(dev, A.rows());
-    dev.synchronize();
     dense_figures now;
-    auto begin = std::chrono::steady_clock::now();
-    const std::unique_ptr<certificate> proof = prove_nonsingular(dev, A.read(), {}, now.reason);
-    dev.synchronize();
-    now.certificate = seconds_since(begin);
+    std::unique_ptr<certificate> proof;
+    now.certificate = seconds_of_call(dev, [&] { proof = prove_nonsingular(dev, A.read(), {}, now.reason); });
     if (proof == nullptr) return now;
-    begin = std::chrono::steady_clock::now();
-    now.found = bound_error(dev, A.read(), *proof, b, x, {{}, 1e-10, 10});
-    now.bound = seconds_since(begin);
+    now.bound = seconds_of_call(dev, [&] {
+      now.found = bound_error(dev, A.read(), *proof, b, x, {{}, 1e-10, 10});
+    });
     now.sharpness = median_overestimation(x.to_vector(), now.found.radius.to_vector());
     if (run == 0 || now.certificate + now.bound < best.certificate + best.bound) best = std::move(now);
   }
@@ -98,33 +81,11 @@ void add_dense_proofs(const suite_options& options, const std::vector<bench_devi
       const dense_figures f = measure(d.dev, placed, row_sums(cpu, A).to(d.dev));
       const std::string name = fmt::format("dense {}", n);
       const double total = f.certificate + f.bound;
-      const bool judged = n == published;
-      all.rows.push_back({name, d.label, "double", "certificate_time", f.certificate, "s", {}, {}, {}, {}, {}});
-      all.rows.push_back({name,
-                          d.label,
-                          "double",
-                          "verified_solve_time",
-                          total,
-                          "s",
-                          {},
-                          {},
-                          {},
-                          judged ? std::optional<double>(0.25) : std::nullopt,
-                          judged ? std::optional<bool>(f.found.verified && total <= 0.25) : std::nullopt});
-      all.rows.push_back({name,
-                          d.label,
-                          "double",
-                          "digits_proved",
-                          static_cast<double>(f.found.digits()),
-                          "1",
-                          {},
-                          {},
-                          {},
-                          6.0,
-                          f.found.verified && f.found.digits() >= 6});
-      if (f.sharpness)
-        all.rows.push_back(
-            {name, d.label, "double", "median_bound_over_error", *f.sharpness, "1", {}, {}, {}, {}, {}});
+      proof_rows rows(all, name, d.label);
+      rows.figure("certificate_time", f.certificate, "s");
+      rows.at_most("verified_solve_time", total, 0.25, n == published, f.found.verified, "s");
+      rows.at_least("digits_proved", f.found.digits(), 6, true, f.found.verified);
+      rows.figure("median_bound_over_error", f.sharpness);
       table.add({std::to_string(n), d.label, seconds_text(f.certificate), seconds_text(f.bound),
                  seconds_text(total),
                  f.found.verified ? std::to_string(f.found.digits()) : "not verified: " + f.reason,

@@ -10,6 +10,7 @@
 #include <vouch/core/error.hpp>
 #include <vouch/interval/text.hpp>
 #include <vouch/price/closed_form_enclosure.hpp>
+#include <vouch/price/fd_march_cuda.hpp>
 #include <vouch/price/implied.hpp>
 
 #include "command.hpp"
@@ -35,47 +36,106 @@ json grid_json(const pricing& p, const fd_options& options) {
           {"space", grid_names[static_cast<int>(options.grid)]},
           {"scheme", scheme_names[static_cast<int>(options.scheme)]},
           {"solver", name(options.solver)},
+          {"exponential_by", options.scheme != time_scheme::exponential ? json(nullptr)
+                             : p.grid->by_sine                          ? json("sine-transform")
+                                                                        : json("contour")},
           {"extrapolated", p.grid->extrapolated}};
 }
 
-// At least the distance of the price to the exact one.
-double proved_error(const pricing& p, const enclosed_valuation& v) {
-  return std::max(sub_up(p.value.price, v.price.lo()), sub_up(v.price.hi(), p.value.price));
-}
+// What was proved, of the exact price and of the solution of the discrete problem.
+struct proof {
+  std::optional<enclosed_valuation> exact;
+  const fd_enclosure* discrete = nullptr;
+
+  bool of_steps() const { return discrete != nullptr && discrete->verified; }
+  bool verified(double price) const {
+    return of_steps() || (exact && std::isfinite(farthest(price, exact->price)));
+  }
+  // At least the distance of a price to any of a range.
+  static double farthest(double price, const interval<double>& range) {
+    return std::max(sub_up(price, range.lo()), sub_up(range.hi(), price));
+  }
+};
+
+const char* const steps_bounded = "the discrete problem: the rounding in its steps, not the error of the grid";
+
+const char* const no_steps = "no steps were taken, and limits are not enclosed";
+
+json range_json(const interval<double>& x) { return {number_or_null(x.lo()), number_or_null(x.hi())}; }
 
 json enclosure_json(const std::optional<enclosed_valuation>& v) {
   if (!v) return nullptr;
-  const auto ends = [](const interval<double>& x) {
-    return json{number_or_null(x.lo()), number_or_null(x.hi())};
-  };
-  return {{"price", ends(v->price)}, {"delta", ends(v->delta)}, {"gamma", ends(v->gamma)},
-          {"theta", ends(v->theta)}, {"vega", ends(v->vega)},   {"rho", ends(v->rho)}};
+  return {{"price", range_json(v->price)}, {"delta", range_json(v->delta)}, {"gamma", range_json(v->gamma)},
+          {"theta", range_json(v->theta)}, {"vega", range_json(v->vega)},   {"rho", range_json(v->rho)}};
 }
 
-json error_bound_json(const pricing& p, const std::optional<enclosed_valuation>& v) {
-  if (!v) return nullptr;
-  const double error = proved_error(p, *v);
-  return {
-      {"verified", std::isfinite(error)}, {"method", "closed form"}, {"max_absolute", number_or_null(error)}};
+json enclosure_json(const fd_enclosure* e) {
+  if (e == nullptr || !e->verified) return nullptr;
+  return {{"price", range_json(e->price)},
+          {"delta", range_json(e->delta)},
+          {"gamma", range_json(e->gamma)},
+          {"theta", range_json(e->theta)}};
 }
 
-void print_enclosure(const pricing& p, const enclosed_valuation& v) {
-  const auto line = [](const char* name, const interval<double>& x) {
-    fmt::print("  {:6} {}\n", name, interval_text(x));
-  };
-  fmt::print("proved: the price errs by at most {:.2g}; the exact values lie in\n",
-             std::nextafter(proved_error(p, v) * 1.05, INFINITY));
-  line("price", v.price);
-  line("delta", v.delta);
-  line("gamma", v.gamma);
-  line("theta", v.theta);
-  line("vega", v.vega);
-  line("rho", v.rho);
+json error_bound_json(double price, const proof& known) {
+  const bool steps = known.of_steps(), verified = known.verified(price);
+  json object{{"verified", verified},    {"method", nullptr},   {"bounds", nullptr}, {"max_absolute", nullptr},
+              {"max_relative", nullptr}, {"to_exact", nullptr}, {"reason", nullptr}, {"seconds", nullptr}};
+  if (!steps)
+    object["reason"] = known.discrete != nullptr ? json(known.discrete->reason)
+                       : verified                ? json(nullptr)
+                                                 : json(no_steps);
+  if (known.exact) object["to_exact"] = number_or_null(proof::farthest(price, known.exact->price));
+  if (known.discrete != nullptr) object["seconds"] = known.discrete->seconds;
+  if (!verified) return object;
+  const interval<double> range = steps ? known.discrete->price : known.exact->price;
+  const double error = proof::farthest(price, range), least = range.lo() > 0 ? range.lo() : -range.hi();
+  object["method"] = steps ? "steps in time" : "closed form";
+  object["bounds"] = steps ? steps_bounded : "the exact price";
+  object["max_absolute"] = number_or_null(error);
+  if (least > 0) object["max_relative"] = number_or_null(div_up(error, least));
+  return object;
 }
 
-void print_object(const price_request& request, const pricing& p,
-                  const std::optional<enclosed_valuation>& proved, const device& dev, double seconds,
-                  double total) {
+// Rounded up to two digits.
+std::string bound_text(double error) { return fmt::format("{:.2g}", std::nextafter(error * 1.05, INFINITY)); }
+
+void print_ranges(std::initializer_list<std::pair<const char*, interval<double>>> ranges) {
+  for (const auto& [name, range] : ranges) fmt::print("  {:6} {}\n", name, interval_text(range));
+}
+
+void print_proof(double price, const proof& known) {
+  if (known.of_steps()) {
+    fmt::print(
+        "proved: the price errs by at most {} from the solution of the discrete problem, which lies in\n",
+        bound_text(proof::farthest(price, known.discrete->price)));
+    const fd_enclosure& e = *known.discrete;
+    print_ranges({{"price", e.price}, {"delta", e.delta}, {"gamma", e.gamma}, {"theta", e.theta}});
+    fmt::print("  (that bounds the rounding in the steps, not the error of the grid)\n");
+  } else if (known.discrete != nullptr || !known.exact) {
+    fmt::print("unverified: {}\n", known.discrete != nullptr ? known.discrete->reason : no_steps);
+  }
+  if (!known.exact) return;
+  fmt::print("proved: the price errs by at most {}; the exact values lie in\n",
+             bound_text(proof::farthest(price, known.exact->price)));
+  const enclosed_valuation& v = *known.exact;
+  print_ranges({{"price", v.price},
+                {"delta", v.delta},
+                {"gamma", v.gamma},
+                {"theta", v.theta},
+                {"vega", v.vega},
+                {"rho", v.rho}});
+}
+
+proof prove(const price_request& request, const pricing& p) {
+  proof known;
+  if (p.grid && p.grid->enclosure) known.discrete = &*p.grid->enclosure;
+  if (has_exact_enclosure(request.option)) known.exact = enclose_european_price(request.option.plain);
+  return known;
+}
+
+void print_object(const price_request& request, const pricing& p, const std::optional<proof>& known,
+                  const device& dev, const std::string& why_cpu, double seconds, double total) {
   const valuation& v = p.value;
   json object{{"schema", "vouch.price/1"}, {"version", version}};
   object["price"] = number_or_null(v.price);
@@ -87,13 +147,15 @@ void print_object(const price_request& request, const pricing& p,
   object["error_estimate"] = p.error_estimate;
   object["tolerance"] = request.method.finite_difference.tolerance;
   object["tolerance_met"] = p.tolerance_met;
-  object["error_bound"] = error_bound_json(p, proved);
-  object["enclosure"] = enclosure_json(proved);
+  object["error_bound"] = known ? error_bound_json(v.price, *known) : json(nullptr);
+  object["enclosure"] = known ? enclosure_json(known->exact) : json(nullptr);
+  object["discrete_enclosure"] = known ? enclosure_json(known->discrete) : json(nullptr);
   object["closed_form"] = p.closed_form ? number_or_null(*p.closed_form) : json(nullptr);
   object["method"] = name(p.method);
   object["grid"] = grid_json(p, request.method.finite_difference);
   object["precision"] = request.common.precision;
   object["device"] = to_json(dev);
+  object["device_reason"] = why_cpu.empty() ? json(nullptr) : json(why_cpu);
   object["time_s"] = {{"solve", seconds}, {"total", total}};
   object["memory_bytes"] = {{"host_peak", host_peak_bytes()}, {"device_peak", device_peak_bytes()}};
   print_json(object);
@@ -134,6 +196,25 @@ int find_implied(const price_request& request) {
   return goal_reached;
 }
 
+// A single option is a matter of microseconds to milliseconds on the CPU, less than the start of a GPU, unless
+// it was asked for very many steps.
+device choose_device(const price_request& request) {
+  constexpr std::int64_t worth_a_gpu = 400'000'000;  // nodes times steps, some tenths of a second on a core
+  const device_request wanted = parse_device(request.common.device);
+  if (wanted.cuda) return device::cuda(wanted.index);
+  const fd_options& fd = request.method.finite_difference;
+  const bool large = fd.space_nodes > worth_a_gpu / std::max<std::int64_t>(fd.time_steps, 1);
+  if (wanted.automatic && large && fits_gpu_march(request.option) && cuda_may_be_present() &&
+      !cuda_devices().empty())
+    return device::cuda(0);
+  return open_cpu(request.common);
+}
+
+std::string reason_for_cpu(const pricing& p) {
+  if (!p.grid) return "what is no grid takes microseconds there";
+  return p.grid->why_cpu;
+}
+
 }  // namespace
 
 int cmd_price(std::span<const char* const> arguments) {
@@ -143,28 +224,28 @@ int cmd_price(std::span<const char* const> arguments) {
   if (!request.book.empty()) return run_book(request);
   if (request.implied) return find_implied(request);
 
-  // A single option is a matter of microseconds to milliseconds on the CPU: less than the start of a GPU.
-  const device_request wanted = parse_device(request.common.device);
-  const device dev = wanted.cuda ? device::cuda(wanted.index) : open_cpu(request.common);
+  const device dev = choose_device(request);
   const console log = make_console(request.common);
   request.method.finite_difference.dev = dev.is_cuda() ? dev : device::cpu(1);
+  request.method.finite_difference.verify = request.verify;
   const stopwatch solving;
   const pricing p = price(request.option, request.method);
   const double seconds = solving.seconds();
-  std::optional<enclosed_valuation> proved;
-  if (request.verify) proved = enclose_european_price(request.option.plain);
+  std::optional<proof> known;
+  if (request.verify) known = prove(request, p);
   if (!request.plot.empty()) write_surface_plot(request, p);
   if (!p.tolerance_met)
     log.warning(fmt::format("the tolerance {:.1e} was not reached; the error is about {:.1e}",
                             request.method.finite_difference.tolerance, p.error_estimate));
+  const bool on_gpu = p.grid && p.grid->on_gpu;
+  const std::string why_cpu = dev.is_cuda() && !on_gpu ? reason_for_cpu(p) : std::string();
+  if (!why_cpu.empty()) log.warning("computed on the CPU: " + why_cpu);
   if (request.common.json)
-    print_object(request, p, proved, p.grid && p.grid->on_gpu ? dev : open_cpu(request.common), seconds,
-                 clock.seconds());
+    print_object(request, p, known, on_gpu ? dev : open_cpu(request.common), why_cpu, seconds, clock.seconds());
   else
     print_text(request, p);
-  if (proved && !request.common.json) print_enclosure(p, *proved);
-  const bool unproved = proved && !std::isfinite(proved_error(p, *proved));
-  return p.tolerance_met && !unproved ? goal_reached : goal_missed;
+  if (known && !request.common.json) print_proof(p.value.price, *known);
+  return p.tolerance_met && (!known || known->verified(p.value.price)) ? goal_reached : goal_missed;
 }
 
 }  // namespace vouch::cli

@@ -44,7 +44,7 @@ int cmd_solve(std::span<const char* const> arguments) {
 
   std::optional<band_run> band = run_band(request, cpu, log);
   const linear_system system = band ? std::move(band->system) : read_system(cpu, request);
-  const device_choice chosen = band ? band->device : choose_for(request, system, opened);
+  device_choice chosen = band ? band->device : choose_for(request, system, opened);
   solve_outcome outcome;
   if (band) {
     outcome = std::move(band->outcome);
@@ -52,7 +52,7 @@ int cmd_solve(std::span<const char* const> arguments) {
     log_task(log, request, system, chosen);
     catch_interrupts();
     solve_watch watch(log);
-    outcome = run_solve(request, system, cpu, chosen.dev, watch);
+    outcome = run_settled(request, system, cpu, chosen, watch);
   }
   log_verdict(log, request, outcome);
   warn_after(log, request, outcome);

@@ -44,7 +44,7 @@ bool parse(std::span<const char* const> arguments, verify_options& options) {
   add_talk_options(line, options.common);
   if (!line.parse(arguments)) return false;
   if (!options.verification.asked()) options.verification.digits = 0;
-  check_verification(options.verification);
+  check_verification(options.verification, "--digits");
   check_writable(options.common.output);
   parse_device(options.common.device);
   return true;

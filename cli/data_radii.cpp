@@ -93,12 +93,12 @@ bool is_file(const std::string& rhs) { return rhs != "ones" && rhs != "row-sums"
 
 }  // namespace
 
-system_radii read_radii(const device& cpu, const verification_request& request, const linear_system& system,
-                        csr_view<const double> A) {
+system_radii read_radii(const device& cpu, const verification_request& request, const linear_system& system) {
   std::vector<radius_at> list;
   if (!request.matrix_file.empty()) add_file(cpu, request.matrix_file, system, list);
   if (request.decimal) add_matrix(read_matrix_radii(cpu, system.file), 1, list);
-  if (request.within.matrix > 0) add_matrix(copy(cpu, cpu, A), request.within.matrix, list);
+  if (request.within.matrix > 0)
+    add_matrix(system.dense ? sparsify(cpu, system.entries()) : system.A.to(cpu), request.within.matrix, list);
   system_radii radii{summed(cpu, system.rows(), std::move(list)), array<double>::zeros(cpu, system.b.size())};
   if (!request.rhs_file.empty())
     add_vectors(request.rhs_file, read_vectors(cpu, request.rhs_file), system, radii.rhs);

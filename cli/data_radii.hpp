@@ -15,11 +15,9 @@ struct system_radii {
   array<double> rhs;
 };
 
-/// The sum of all that the request says: files of radii, decimal numbers as written, relative radii. A is the
-/// system's matrix.
+/// The sum of all that the request says: files of radii, decimal numbers as written, relative radii.
 ///
 /// Throws  what the readers throw; shape_error  a file of another shape; value_error  a negative radius
-system_radii read_radii(const device& cpu, const verification_request& request, const linear_system& system,
-                        csr_view<const double> A);
+system_radii read_radii(const device& cpu, const verification_request& request, const linear_system& system);
 
 }  // namespace vouch::cli

@@ -71,7 +71,8 @@ void declare(command_line& line, price_request& request, typed& t) {
   line.count("--steps", t.steps, 1, "");
   line.flag("--greeks", request.method.finite_difference.greeks, "vega and rho also by finite differences");
   line.real("--implied", request.implied, 0, "the volatility at which a European option costs this");
-  line.flag("--verify", request.verify, "proved bounds of price and Greeks of a European call or put");
+  line.flag("--verify", request.verify,
+            "proved bounds: of a European call or put, and of the rounding in steps on a grid");
   add_precision_option(line, request.common);
   add_device_options(line, request.common);
   line.section("Input and output");
@@ -211,14 +212,14 @@ void take_method(const typed& t, price_request& request) {
   if (request.common.precision != "double") fd.precision = solve_precision::mixed;
 }
 
-// What has no enclosure is refused before anything is computed.
+// What has no proof is refused before anything is computed.
 void check_verifiable(const price_request& request) {
-  const contract& c = request.option;
-  if (request.implied || c.exercise != exercise_style::european || !c.is_plain() ||
-      c.plain.payoff != payoff_kind::vanilla || c.plain.barrier != barrier_kind::none)
-    throw usage_error(
-        "option --verify: only the prices of European calls and puts with constant rates have proofs",
-        "leave out --verify, or what makes the option another one");
+  if (request.implied) throw usage_error("option --verify: an implied volatility is not verified");
+  if (request.method.force_finite_difference || has_exact_enclosure(request.option)) return;
+  throw usage_error(
+      "option --verify: without a grid only the prices of European calls and puts with constant rates have "
+      "proofs",
+      "--scheme rannacher prices by steps, whose rounding is bounded");
 }
 
 void take_book(const typed& t, const price_request& request) {
@@ -227,10 +228,22 @@ void take_book(const typed& t, const price_request& request) {
   if (t.spot || t.strike || t.expiry || !t.type.empty())
     throw usage_error("with --book the options stand in its lines",
                       "leave out --type, --spot, --strike and --expiry");
+  const bool of_one = t.volatility || !t.barrier.empty() || !t.dividends.empty() || !t.dates.empty() ||
+                      !t.rates.empty() || !t.volatilities.empty() || !t.local.empty() || request.implied ||
+                      !request.plot.empty();
+  if (of_one || request.method.force_finite_difference)
+    throw usage_error("with --book, options of a single price have no meaning",
+                      "leave all but -o, --tolerance, --greeks and the device");
   check_writable(request.common.output);
 }
 
 }  // namespace
+
+bool has_exact_enclosure(const contract& c) {
+  const plain_option& o = c.plain;
+  return c.exercise == exercise_style::european && c.is_plain() && o.payoff == payoff_kind::vanilla &&
+         o.barrier == barrier_kind::none && o.spot > 0 && o.strike > 0 && o.volatility > 0 && o.expiry > 0;
+}
 
 bool parse_price_request(std::span<const char* const> arguments, price_request& request) {
   command_line line("price", "price options: by formula, by exercise boundary, by finite differences");
@@ -247,6 +260,8 @@ bool parse_price_request(std::span<const char* const> arguments, price_request& 
   if (!request.common.output.empty()) throw usage_error("-o FILE.csv is for --book");
   take_plain(t, request);
   take_barrier(t.barrier, request.option.plain);
+  if (!t.dates.empty() && request.option.exercise != exercise_style::bermudan)
+    throw usage_error("option --dates: only a bermudan option has dates", "--exercise bermudan");
   for (const std::string& date : split(t.dates, ','))
     request.option.exercise_dates.push_back(parse_real("--dates", date, any));
   request.option.dividends = pairs<cash_dividend>("--dividends", t.dividends);

@@ -16,10 +16,13 @@ struct price_request {
   contract option;
   pricing_options method;
   std::optional<double> implied;  // the price whose volatility is wanted
-  bool verify = false;            // enclose the exact price and Greeks
+  bool verify = false;            // enclose the exact price and Greeks, and the discrete ones
   std::string plot;
   std::string book;
 };
+
+/// Whether price and Greeks can be enclosed by formula.
+bool has_exact_enclosure(const contract& c);
 
 /// Reads and checks the command line.
 ///

@@ -104,6 +104,10 @@ nlohmann::ordered_json batch_json(const solve_request& request, const batch_file
       matrix_json(request.matrix, rows, rows, 3 * rows - 2 * batch.systems, report.matrix.symmetric);
   object["batch"] = {
       {"systems", batch.systems}, {"missed", report.systems_missed}, {"first_missed", report.first_missed}};
+  if (verified) {
+    object["batch"]["unproved"] = verified->systems_unproved;
+    object["batch"]["first_unproved"] = verified->first_unproved;
+  }
   object["method"] = report.method;
   object["preconditioner"] = "none";
   object["precision"] = report.precision;

@@ -228,7 +228,11 @@ class matrix_solver final : public device_solver<T> {
   solve_report cholesky_or_lu(view<const T> b, view<T> x, const solve_goal& goal) {
     solve_report report = cholesky<T>(this->where(), dense_, b, x, goal);
     if (request_.method_why.empty() || has_solution(report.status)) return report;
-    return lu<T>(this->where(), transpose::no, dense_, b, x, goal);
+    solve_report settled = lu<T>(this->where(), transpose::no, dense_, b, x, goal);
+    settled.setup_seconds += report.setup_seconds;
+    settled.warnings.insert(settled.warnings.begin(),
+                            fmt::format("cholesky ended, {}: went on with lu", report.reason));
+    return settled;
   }
   // A is one argument (sparse) or two (dense).
   template <class... Matrix>

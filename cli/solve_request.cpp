@@ -67,7 +67,7 @@ std::pair<std::string, std::string> named_value(const char* option, const std::s
   const std::string name = given.substr(0, colon);
   if (std::find(names.begin(), names.end(), name) == names.end()) {
     const std::string meant = did_you_mean(name, names);
-    throw usage_error(fmt::format("option {}: unknown rule '{}'", option, name),
+    throw usage_error(fmt::format("option {}: unknown value '{}'", option, name),
                       (meant.empty() ? "" : meant + " ") + fmt::format("there is {}", either(names)));
   }
   if (colon == std::string::npos)

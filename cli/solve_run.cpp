@@ -105,6 +105,17 @@ void add_column(solve_outcome& outcome, solve_report report, std::int64_t j) {
   outcome.report.warnings = std::move(warnings);
 }
 
+// What conjugate gradients find out on their way only.
+bool is_not_positive(const solve_report& report) {
+  return report.status == solve_status::not_spd ||
+         (report.status == solve_status::breakdown && report.iterations > 0);
+}
+
+bool may_be_factorised(const solve_request& request) {
+  return request.method == "auto" && !request.wants_iterations() && request.common.precision != "mixed" &&
+         !parse_device(request.common.device).cuda;
+}
+
 bool ends_all(solve_status status) { return status == solve_status::interrupted || !has_solution(status); }
 
 std::string label(const solve_request& request, const linear_system& system, std::int64_t run,
@@ -175,6 +186,22 @@ solve_outcome run_solve(const solve_request& request, const linear_system& syste
     if (ends_all(outcome.report.status)) break;
   }
   return outcome;
+}
+
+solve_outcome run_settled(solve_request& request, const linear_system& system, const device& cpu,
+                          device_choice& chosen, solve_watch& watch) {
+  solve_outcome tried = run_solve(request, system, cpu, chosen.dev, watch);
+  if (!may_be_factorised(request) || !is_not_positive(tried.report)) return tried;
+  request.method = "sparse-lu";
+  request.method_why = "not positive definite";
+  chosen = {cpu, "sparse factorisations run there"};
+  solve_outcome settled = run_solve(request, system, cpu, cpu, watch);
+  settled.times.setup += tried.times.setup + tried.times.solve;
+  settled.times.transfer += tried.times.transfer;
+  settled.report.warnings.insert(
+      settled.report.warnings.begin(),
+      fmt::format("conjugate gradients met {}: went on with sparse-lu", tried.report.reason));
+  return settled;
 }
 
 }  // namespace vouch::cli

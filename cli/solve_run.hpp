@@ -38,4 +38,11 @@ struct solve_outcome {
 solve_outcome run_solve(const solve_request& request, const linear_system& system, const device& cpu,
                         const device& dev, solve_watch& watch);
 
+/// run_solve; but where auto stood for conjugate gradients and these met what is not positive definite, the
+/// system is factorised on the CPU, unless something was asked for that only iterations or a GPU have.
+///
+/// Result  request and chosen tell what was used in the end, a warning why; times are those of both attempts.
+solve_outcome run_settled(solve_request& request, const linear_system& system, const device& cpu,
+                          device_choice& chosen, solve_watch& watch);
+
 }  // namespace vouch::cli

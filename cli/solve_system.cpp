@@ -75,26 +75,6 @@ vectors densify(const device& cpu, csr_view<const double> A) {
   return dense;
 }
 
-// The entries of a dense matrix that are not zero.
-csr<double> sparsify(const device& cpu, matrix_view<const double> dense) {
-  std::int64_t count = 0;
-  for (std::int64_t j = 0; j < dense.cols; ++j)
-    for (std::int64_t i = 0; i < dense.rows; ++i) count += dense(i, j) != 0 ? 1 : 0;
-  csr<double> A{dense.rows, dense.cols, array<std::int64_t>(cpu, dense.rows + 1),
-                array<std::int32_t>(cpu, count), array<double>(cpu, count)};
-  std::int64_t k = 0;
-  for (std::int64_t i = 0; i < dense.rows; ++i) {
-    A.row_ptr[i] = k;
-    for (std::int64_t j = 0; j < dense.cols; ++j)
-      if (dense(i, j) != 0) {
-        A.col[k] = static_cast<std::int32_t>(j);
-        A.val[k++] = dense(i, j);
-      }
-  }
-  A.row_ptr[dense.rows] = k;
-  return A;
-}
-
 // Sweeps take dense matrices as such; conjugate gradients and the sparse factorisation make them sparse, the
 // dense factorisations sparse ones dense.
 void read_into(const device& cpu, const solve_request& request, linear_system& system) {
@@ -169,6 +149,25 @@ bool is_file(const std::string& rhs_or_start) {
 }
 
 }  // namespace
+
+csr<double> sparsify(const device& cpu, matrix_view<const double> dense) {
+  std::int64_t count = 0;
+  for (std::int64_t j = 0; j < dense.cols; ++j)
+    for (std::int64_t i = 0; i < dense.rows; ++i) count += dense(i, j) != 0 ? 1 : 0;
+  csr<double> A{dense.rows, dense.cols, array<std::int64_t>(cpu, dense.rows + 1),
+                array<std::int32_t>(cpu, count), array<double>(cpu, count)};
+  std::int64_t k = 0;
+  for (std::int64_t i = 0; i < dense.rows; ++i) {
+    A.row_ptr[i] = k;
+    for (std::int64_t j = 0; j < dense.cols; ++j)
+      if (dense(i, j) != 0) {
+        A.col[k] = static_cast<std::int32_t>(j);
+        A.val[k++] = dense(i, j);
+      }
+  }
+  A.row_ptr[dense.rows] = k;
+  return A;
+}
 
 void take_rhs(const device& cpu, const std::string& from, linear_system& system) {
   system.rhs = from;

@@ -45,6 +45,9 @@ struct linear_system {
 /// Throws  what the readers throw; shape_error  a wrong length: the text names the files
 void take_rhs(const device& cpu, const std::string& from, linear_system& system);
 
+/// The entries of a dense matrix that are not zero.
+csr<double> sparsify(const device& cpu, matrix_view<const double> dense);
+
 /// Reads the files of the request and checks that they fit together; settles what --method auto means where
 /// the matrix is dense or not fit for conjugate gradients.
 ///

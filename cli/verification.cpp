@@ -27,24 +27,6 @@ namespace {
 
 constexpr double most_digits = 15;
 
-// A dense matrix as rows of stored entries, zeros left out.
-csr<double> as_rows(const device& cpu, matrix_view<const double> M) {
-  std::vector<std::int64_t> row_ptr{0};
-  std::vector<std::int32_t> col;
-  std::vector<double> val;
-  for (std::int64_t i = 0; i < M.rows; ++i) {
-    for (std::int64_t j = 0; j < M.cols; ++j) {
-      const double value = M(i, j);
-      if (value == 0) continue;
-      col.push_back(static_cast<std::int32_t>(j));
-      val.push_back(value);
-    }
-    row_ptr.push_back(static_cast<std::int64_t>(val.size()));
-  }
-  return {M.rows, M.cols, array<std::int64_t>::from(cpu, row_ptr), array<std::int32_t>::from(cpu, col),
-          array<double>::from(cpu, val)};
-}
-
 // A number, or else the name of a file.
 void take_radius(const char* option, const std::string& given, double& number, std::string& file) {
   std::error_code ignored;
@@ -80,7 +62,7 @@ void add_verification_options(command_line& line, verification_request& request)
   add_bound_options(line, request);
 }
 
-void check_verification(verification_request& request) {
+void check_verification(verification_request& request, const char* option) {
   take_radius("--matrix-radius", request.matrix_radius, request.within.matrix, request.matrix_file);
   take_radius("--rhs-radius", request.rhs_radius, request.within.rhs, request.rhs_file);
   const bool more = !request.bounds.empty() || request.within.matrix > 0 || request.within.rhs > 0 ||
@@ -88,8 +70,9 @@ void check_verification(verification_request& request) {
   if (more && !request.asked()) request.digits = 0;
   if (!request.asked()) return;
   if (*request.digits >= 1 && (*request.digits != std::floor(*request.digits) || *request.digits > most_digits))
-    throw usage_error(fmt::format("option --verify: {:g} is no number of digits from 1 to 15", *request.digits),
-                      "a number below 1 is a relative error, as in --verify 1e-12");
+    throw usage_error(
+        fmt::format("option {}: {:g} is no number of digits from 1 to 15", option, *request.digits),
+        fmt::format("a number below 1 is a relative error, as in {} 1e-12", option));
   if (request.within.matrix >= 1) throw usage_error("option --matrix-radius: must be below 1");
   if (!request.bounds.empty()) check_writable(request.bounds);
 }
@@ -113,44 +96,84 @@ verification unverified(const std::string& reason) {
   return none;
 }
 
-verification verify_columns(const verification_request& request, const device& cpu, const device& dev,
-                            const linear_system& system, array<double>& x) {
-  const stopwatch clock;
-  const csr<double> rows = system.dense ? as_rows(cpu, system.entries()) : csr<double>{};
-  csr<double> placed;
-  csr_view<const double> A = system.dense ? rows.all() : system.A.all();
-  if (dev.is_cuda()) {
-    placed = copy(dev, cpu, A);
-    A = placed.all();
-  }
-  const structure_facts facts = system.dense ? structure<double>(cpu, rows.all()) : system.facts;
-  verification all;
+namespace {
+
+// Bounds the errors of all columns with a proof for A, which lives on dev.
+template <class Matrix>
+void bound_columns(const verification_request& request, const device& cpu, const device& dev, const Matrix& A,
+                   certificate& proof, const linear_system& system, array<double>& x, verification& all) {
   // Radii of entries come after the bound for A and b themselves.
   const bool of_entries = request.has_radii_of_entries();
-  if (!of_entries && verify_by_form(request, cpu, dev, system, x, all)) {
-    all.seconds = clock.seconds();
-    return all;
-  }
   const uncertainty within = of_entries ? uncertainty{} : request.within;
   system_radii radii;
-  if (of_entries) radii = read_radii(cpu, request, system, system.dense ? rows.all() : system.A.all());
+  if (of_entries) radii = read_radii(cpu, request, system);
   data_radii data{std::move(radii.matrix), {}};
-  const std::unique_ptr<certificate> proof = prove_nonsingular(dev, A, facts, within, all.reason);
-  const std::int64_t n = all.rows = system.rows();
-  if (proof != nullptr) all.radius = array<double>(cpu, n * system.columns);
-  for (std::int64_t j = 0; j < system.columns && proof != nullptr; ++j) {
+  const std::int64_t n = system.rows();
+  all.radius = array<double>(cpu, n * system.columns);
+  for (std::int64_t j = 0; j < system.columns; ++j) {
     const auto size = static_cast<std::size_t>(n);
     const auto b = array<double>::from(dev, {system.b.data() + j * n, size});
     auto x_j = array<double>::from(dev, {x.data() + j * n, size});
-    error_bound bound = bound_error(dev, A, *proof, b, x_j, {within, request.relative(), 10});
+    error_bound bound = bound_error(dev, A, proof, b, x_j, {within, request.relative(), 10});
     if (of_entries) {
       data.rhs = array<double>::from(cpu, {radii.rhs.data() + j * n, size});
-      widen_to_data(dev, *proof, data, x_j, request.relative(), bound);
+      widen_to_data(dev, proof, data, x_j, request.relative(), bound);
     }
     add_column(all, bound, j == 0);
     copy_bytes(x.data() + j * n, cpu, x_j.data(), dev, size * sizeof(double));
     copy_bytes(all.radius.data() + j * n, cpu, bound.radius.data(), dev, size * sizeof(double));
   }
+}
+
+// False where nothing is proved of a dense matrix as such.
+bool verify_dense(const verification_request& request, const device& cpu, const device& dev,
+                  const linear_system& system, array<double>& x, verification& all) {
+  const matrix_view<const double> entries = system.entries();
+  matrix<double> placed;
+  matrix_view<const double> A = entries;
+  if (dev.is_cuda()) {
+    placed = matrix<double>(dev, entries.rows, entries.cols);
+    copy_bytes(placed.data(), dev, entries.data, cpu,
+               static_cast<std::size_t>(entries.rows * entries.cols) * sizeof(double));
+    A = placed.read();
+  }
+  const uncertainty within = request.has_radii_of_entries() ? uncertainty{} : request.within;
+  const std::unique_ptr<certificate> proof = prove_nonsingular(dev, A, within, all.reason);
+  if (proof != nullptr) bound_columns(request, cpu, dev, A, *proof, system, x, all);
+  return proof != nullptr;
+}
+
+// Dense matrices come here after all, for what an inverse cannot prove.
+void verify_sparse(const verification_request& request, const device& cpu, const device& dev,
+                   const linear_system& system, array<double>& x, verification& all) {
+  csr<double> rows, placed;
+  if (system.dense) rows = sparsify(cpu, system.entries());
+  csr_view<const double> A = system.dense ? rows.all() : system.A.all();
+  const structure_facts facts = system.dense ? structure<double>(cpu, A) : system.facts;
+  if (dev.is_cuda()) {
+    placed = copy(dev, cpu, A);
+    A = placed.all();
+  }
+  const uncertainty within = request.has_radii_of_entries() ? uncertainty{} : request.within;
+  std::string reason;
+  const std::unique_ptr<certificate> proof = system.dense ? prove_by_structure(dev, A, facts, within, reason)
+                                                          : prove_nonsingular(dev, A, facts, within, reason);
+  if (proof != nullptr)
+    bound_columns(request, cpu, dev, A, *proof, system, x, all);
+  else
+    all.reason = all.reason.empty() ? reason : all.reason + "; " + reason;
+}
+
+}  // namespace
+
+verification verify_columns(const verification_request& request, const device& cpu, const device& dev,
+                            const linear_system& system, array<double>& x) {
+  const stopwatch clock;
+  verification all;
+  all.rows = system.rows();
+  const bool proved = system.dense ? verify_dense(request, cpu, dev, system, x, all)
+                                   : verify_tridiagonal(request, cpu, dev, system, x, all);
+  if (!proved) verify_sparse(request, cpu, dev, system, x, all);
   all.seconds = clock.seconds();
   return all;
 }

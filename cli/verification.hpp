@@ -4,6 +4,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <vouch/core/array.hpp>
 #include <vouch/core/device.hpp>
@@ -40,8 +41,9 @@ struct verification_request {
 void add_verification_options(command_line& line, verification_request& request);
 /// The last four.
 void add_bound_options(command_line& line, verification_request& request);
-/// Throws usage_error; file_error where the bounds could not be written.
-void check_verification(verification_request& request);
+/// option is the one that asks for digits. Throws usage_error; file_error where the bounds could not be
+/// written.
+void check_verification(verification_request& request, const char* option = "--verify");
 
 /// What was proved, of the worst column.
 struct verification {
@@ -52,6 +54,8 @@ struct verification {
   double max_absolute = 0, max_relative = 0, median_relative = 0, condition_estimate = 0;
   int digits = 0;
   int refinements = 0;
+  std::int64_t systems_unproved = 0;  // of a batch
+  std::vector<std::int64_t> first_unproved;
   double seconds = 0;
   std::int64_t rows = 0;
   array<double> radius;  // as x, on the CPU; empty where nothing was proved

@@ -3,41 +3,15 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <memory>
 #include <string>
 #include <vector>
 
-#include <vouch/verify/error_bound.hpp>
-#include <vouch/verify/prove.hpp>
 #include <vouch/verify/tridiagonal_bound.hpp>
 
 #include "solve_system.hpp"
 
 namespace vouch::cli {
 namespace {
-
-bool verify_dense(const verification_request& request, const device& cpu, const device& dev,
-                  const linear_system& system, array<double>& x, verification& all) {
-  const matrix_view<const double> entries = system.entries();
-  matrix<double> A(dev, entries.rows, entries.cols);
-  const std::int64_t n = all.rows = entries.rows;
-  const auto bytes = static_cast<std::size_t>(n) * sizeof(double);
-  for (std::int64_t j = 0; j < entries.cols; ++j) copy_bytes(A.data() + j * n, dev, &entries(0, j), cpu, bytes);
-  std::string reason;
-  const std::unique_ptr<certificate> proof = prove_nonsingular(dev, A.read(), request.within, reason);
-  if (proof == nullptr) return false;
-  all.radius = array<double>(cpu, n * system.columns);
-  for (std::int64_t j = 0; j < system.columns; ++j) {
-    const auto b = array<double>::from(dev, {system.b.data() + j * n, static_cast<std::size_t>(n)});
-    auto x_j = array<double>::from(dev, {x.data() + j * n, static_cast<std::size_t>(n)});
-    const error_bound bound =
-        bound_error(dev, A.read(), *proof, b, x_j, {request.within, request.relative(), 10});
-    add_column(all, bound, j == 0);
-    copy_bytes(x.data() + j * n, cpu, x_j.data(), dev, bytes);
-    copy_bytes(all.radius.data() + j * n, cpu, bound.radius.data(), dev, bytes);
-  }
-  return true;
-}
 
 bool is_tridiagonal(csr_view<const double> A) {
   for (std::int64_t i = 0; i < A.rows; ++i)
@@ -46,9 +20,35 @@ bool is_tridiagonal(csr_view<const double> A) {
   return A.rows == A.cols;
 }
 
+}  // namespace
+
+void take_batch(verification& all, const tridiagonal_bound& bound, const array<double>& x) {
+  all.verified = bound.verified;
+  all.reached = bound.reached;
+  all.method = bound.method;
+  all.reason = bound.reason;
+  all.max_absolute = bound.max_absolute;
+  all.max_relative = bound.max_relative;
+  all.condition_estimate = bound.condition_estimate;
+  all.digits = bound.digits();
+  all.refinements = bound.refinements;
+  all.systems_unproved = bound.systems_unproved;
+  all.first_unproved = bound.first_unproved;
+  all.seconds = bound.seconds;
+  std::vector<double> relative;
+  for (std::int64_t i = 0; i < x.size(); ++i)
+    relative.push_back(all.radius[i] == 0 ? 0 : all.radius[i] / (std::fabs(x[i]) - all.radius[i]));
+  for (double& value : relative)
+    if (!(value >= 0)) value = std::numeric_limits<double>::infinity();
+  const auto middle = relative.begin() + static_cast<std::ptrdiff_t>(relative.size() / 2);
+  std::nth_element(relative.begin(), middle, relative.end());
+  all.median_relative = relative.empty() ? 0 : *middle;
+}
+
 bool verify_tridiagonal(const verification_request& request, const device& cpu, const device& dev,
                         const linear_system& system, array<double>& x, verification& all) {
-  const std::int64_t n = all.rows = system.rows();
+  const std::int64_t n = system.rows();
+  if (n == 0 || request.has_radii_of_entries() || !is_tridiagonal(system.A.all())) return false;
   array<double> diagonals[3];
   for (array<double>& diagonal : diagonals) diagonal = array<double>::zeros(cpu, n);
   for (std::int64_t i = 0; i < n; ++i)
@@ -66,36 +66,6 @@ bool verify_tridiagonal(const verification_request& request, const device& cpu, 
   all.radius = radius.to(cpu);
   take_batch(all, bound, x);
   return true;
-}
-
-}  // namespace
-
-void take_batch(verification& all, const tridiagonal_bound& bound, const array<double>& x) {
-  all.verified = bound.verified;
-  all.reached = bound.reached;
-  all.method = bound.method;
-  all.reason = bound.reason;
-  all.max_absolute = bound.max_absolute;
-  all.max_relative = bound.max_relative;
-  all.condition_estimate = bound.condition_estimate;
-  all.digits = bound.digits();
-  all.refinements = bound.refinements;
-  all.seconds = bound.seconds;
-  std::vector<double> relative;
-  for (std::int64_t i = 0; i < x.size(); ++i)
-    relative.push_back(all.radius[i] == 0 ? 0 : all.radius[i] / (std::fabs(x[i]) - all.radius[i]));
-  for (double& value : relative)
-    if (!(value >= 0)) value = std::numeric_limits<double>::infinity();
-  const auto middle = relative.begin() + static_cast<std::ptrdiff_t>(relative.size() / 2);
-  std::nth_element(relative.begin(), middle, relative.end());
-  all.median_relative = relative.empty() ? 0 : *middle;
-}
-
-bool verify_by_form(const verification_request& request, const device& cpu, const device& dev,
-                    const linear_system& system, array<double>& x, verification& all) {
-  if (system.rows() == 0) return false;
-  if (system.dense) return verify_dense(request, cpu, dev, system, x, all);
-  return is_tridiagonal(system.A.all()) && verify_tridiagonal(request, cpu, dev, system, x, all);
 }
 
 }  // namespace vouch::cli

@@ -11,10 +11,10 @@ struct tridiagonal_bound;
 
 namespace vouch::cli {
 
-/// Bounds the errors of all columns of x, a dense or tridiagonal system's, and improves them where the bounds
-/// are wider than asked; false, and x as it was, for other matrices and where nothing is proved.
-bool verify_by_form(const verification_request& request, const device& cpu, const device& dev,
-                    const linear_system& system, array<double>& x, verification& all);
+/// Bounds the errors of all columns of x, a tridiagonal system's, and improves them where the bounds are wider
+/// than asked; false, and x as it was, for other matrices, for radii of entries and where nothing is proved.
+bool verify_tridiagonal(const verification_request& request, const device& cpu, const device& dev,
+                        const linear_system& system, array<double>& x, verification& all);
 
 /// What a bound of a batch says; all.radius is set and belongs to x.
 void take_batch(verification& all, const tridiagonal_bound& bound, const array<double>& x);

@@ -5,20 +5,15 @@
 #include <cuda_runtime.h>
 
 #include <cstdio>
-#include <stdexcept>
 #include <string>
 
 #include "../timing.hpp"
+#include "cuda_peer.cuh"
 
 namespace {
 
-void check(cudaError_t code, const char* what) {
-  if (code != cudaSuccess) throw std::runtime_error(std::string(what) + ": " + cudaGetErrorString(code));
-}
-void check(cublasStatus_t code, const char* what) {
-  if (code != CUBLAS_STATUS_SUCCESS)
-    throw std::runtime_error(std::string(what) + ": " + cublasGetStatusString(code));
-}
+using vouch::peer::buffer;
+using vouch::peer::check;
 
 // Numbers in [-1/2, 1/2), all bits in use: the power that a product draws depends on them.
 template <class T>
@@ -31,21 +26,14 @@ __global__ void fill(T* x, long long n, unsigned long long seed) {
   }
 }
 
+// Numbers at random in memory of their own.
 template <class T>
-class buffer {
+class operand : public buffer<T> {
  public:
-  buffer(long long size, unsigned long long seed) {
-    check(cudaMalloc(&data_, (size > 0 ? static_cast<std::size_t>(size) : 1) * sizeof(T)), "cudaMalloc");
-    fill<<<1024, 256>>>(data_, size, seed);
+  operand(long long size, unsigned long long seed) : buffer<T>(static_cast<std::size_t>(size)) {
+    fill<<<1024, 256>>>(this->data(), size, seed);
     check(cudaGetLastError(), "fill");
   }
-  ~buffer() { cudaFree(data_); }
-  buffer(const buffer&) = delete;
-  buffer& operator=(const buffer&) = delete;
-  T* data() { return data_; }
-
- private:
-  T* data_ = nullptr;
 };
 
 class handle {
@@ -89,8 +77,8 @@ cublasStatus_t gemm(cublasHandle_t h, long long n, const double* a, const double
 template <class T>
 double seconds_of(int routine, long long n) {
   const bool matrices = routine == vouch_peer_gemm;
-  buffer<T> a(matrices || routine == vouch_peer_gemv ? n * n : 0, 1);
-  buffer<T> x(matrices ? n * n : n, 2), y(matrices ? n * n : n, 3);
+  operand<T> a(matrices || routine == vouch_peer_gemv ? n * n : 0, 1);
+  operand<T> x(matrices ? n * n : n, 2), y(matrices ? n * n : n, 3);
   handle h;
   T sum = 0;
   constexpr double budget = 0.05;

@@ -7,28 +7,20 @@
 #include <cusparse.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <limits>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "cuda_peer.cuh"
+
 namespace {
 
-void check(cudaError_t code, const char* what) {
-  if (code != cudaSuccess) throw std::runtime_error(std::string(what) + ": " + cudaGetErrorString(code));
-}
-void check(cublasStatus_t code, const char* what) {
-  if (code != CUBLAS_STATUS_SUCCESS)
-    throw std::runtime_error(std::string(what) + ": " + cublasGetStatusString(code));
-}
-void check(cusparseStatus_t code, const char* what) {
-  if (code != CUSPARSE_STATUS_SUCCESS)
-    throw std::runtime_error(std::string(what) + ": " + cusparseGetErrorString(code));
-}
+using vouch::peer::buffer;
+using vouch::peer::check;
+using vouch::peer::now;
 
 cublasStatus_t dot(cublasHandle_t h, int n, const float* x, const float* y, float* result) {
   return cublasSdot(h, n, x, 1, y, 1, result);
@@ -45,24 +37,6 @@ cublasStatus_t axpy(cublasHandle_t h, int n, double a, const double* x, double* 
 cublasStatus_t scal(cublasHandle_t h, int n, float a, float* x) { return cublasSscal(h, n, &a, x, 1); }
 cublasStatus_t scal(cublasHandle_t h, int n, double a, double* x) { return cublasDscal(h, n, &a, x, 1); }
 
-template <class T>
-class buffer {
- public:
-  explicit buffer(std::size_t size) {
-    check(cudaMalloc(&data_, std::max<std::size_t>(size, 1) * sizeof(T)), "cudaMalloc");
-  }
-  ~buffer() { cudaFree(data_); }
-  buffer(const buffer&) = delete;
-  buffer& operator=(const buffer&) = delete;
-  T* data() { return data_; }
-  void fill_from(const void* host, std::size_t size) {
-    check(cudaMemcpy(data_, host, size * sizeof(T), cudaMemcpyHostToDevice), "cudaMemcpy");
-  }
-
- private:
-  T* data_ = nullptr;
-};
-
 // Handles that live as long as the module: creating them costs far more than a solve.
 struct libraries {
   cudaStream_t stream = nullptr;
@@ -76,11 +50,6 @@ struct libraries {
     check(cusparseSetStream(sparse, stream), "cusparseSetStream");
   }
 };
-
-using clock_type = std::chrono::steady_clock;
-double seconds_since(clock_type::time_point begin) {
-  return std::chrono::duration<double>(clock_type::now() - begin).count();
-}
 
 template <class T>
 class solver {
@@ -129,7 +98,7 @@ class solver {
     check(dot(with_.blas, n_, r_.data(), r_.data(), &rr), "dot");
     check(cudaStreamSynchronize(with_.stream), "cudaStreamSynchronize");
     const T target = static_cast<T>(rtol * rtol) * rr;
-    const auto begin = clock_type::now();
+    const double begin = now();
     long long iteration = 0;
     for (; iteration < limit && (rtol == 0 || rr > target); ++iteration) {
       product();
@@ -144,7 +113,7 @@ class solver {
       rr = next;
     }
     check(cudaStreamSynchronize(with_.stream), "cudaStreamSynchronize");
-    const double seconds = seconds_since(begin);
+    const double seconds = now() - begin;
     answer.iterations = iteration;
     answer.recurrence_residual = std::sqrt(static_cast<double>(rr));
     return seconds;
@@ -185,10 +154,10 @@ class solver {
     double best = std::numeric_limits<double>::max();
     for (int pass = 0; pass < 4; ++pass) {  // the first one warms up
       check(cudaStreamSynchronize(with_.stream), "cudaStreamSynchronize");
-      const auto begin = clock_type::now();
+      const double begin = now();
       for (int k = 0; k < products; ++k) product();
       check(cudaStreamSynchronize(with_.stream), "cudaStreamSynchronize");
-      if (pass > 0) best = std::min(best, seconds_since(begin) / products);
+      if (pass > 0) best = std::min(best, (now() - begin) / products);
     }
     return best;
   }

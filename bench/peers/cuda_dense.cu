@@ -6,40 +6,23 @@
 #include <cusolverDn.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <limits>
 #include <stdexcept>
 #include <string>
 
+#include "cuda_peer.cuh"
+
 namespace {
 
-void check(cudaError_t code, const char* what) {
-  if (code != cudaSuccess) throw std::runtime_error(std::string(what) + ": " + cudaGetErrorString(code));
-}
-void check(cublasStatus_t code, const char* what) {
-  if (code != CUBLAS_STATUS_SUCCESS)
-    throw std::runtime_error(std::string(what) + ": " + cublasGetStatusString(code));
-}
+using vouch::peer::buffer;
+using vouch::peer::check;
+using vouch::peer::now;
+
 void check(cusolverStatus_t code, const char* what) {
   if (code != CUSOLVER_STATUS_SUCCESS)
     throw std::runtime_error(std::string(what) + ": cuSOLVER status " + std::to_string(static_cast<int>(code)));
 }
-
-template <class T>
-class buffer {
- public:
-  explicit buffer(std::size_t size) {
-    check(cudaMalloc(&data_, std::max<std::size_t>(size, 1) * sizeof(T)), "cudaMalloc");
-  }
-  ~buffer() { cudaFree(data_); }
-  buffer(const buffer&) = delete;
-  buffer& operator=(const buffer&) = delete;
-  T* data() { return data_; }
-
- private:
-  T* data_ = nullptr;
-};
 
 struct libraries {
   cudaStream_t stream = nullptr;
@@ -75,12 +58,6 @@ cublasStatus_t norm(cublasHandle_t h, int n, const double* r, double* result) {
   return cublasDnrm2(h, n, r, 1, result);
 }
 
-using clock_type = std::chrono::steady_clock;
-
-double seconds_since(clock_type::time_point begin) {
-  return std::chrono::duration<double>(clock_type::now() - begin).count();
-}
-
 template <class T>
 double time_sweeps(libraries& with, const vouch_peer_dense& system, int sweeps) {
   const int n = static_cast<int>(system.n);
@@ -89,7 +66,7 @@ double time_sweeps(libraries& with, const vouch_peer_dense& system, int sweeps) 
   buffer<T> x(static_cast<std::size_t>(n)), r(static_cast<std::size_t>(n));
   check(cudaMemsetAsync(x.data(), 0, bytes, with.stream), "cudaMemset");
   T length{};
-  const auto begin = clock_type::now();
+  const double begin = now();
   for (int k = 0; k < sweeps; ++k) {
     check(cudaMemcpyAsync(r.data(), system.b, bytes, cudaMemcpyDeviceToDevice, with.stream), "cudaMemcpy");
     check(residual(with.blas, n, A, x.data(), r.data()), "gemv");
@@ -97,7 +74,7 @@ double time_sweeps(libraries& with, const vouch_peer_dense& system, int sweeps) 
     check(norm(with.blas, n, r.data(), &length), "nrm2");
   }
   check(cudaStreamSynchronize(with.stream), "waiting");
-  return seconds_since(begin) / sweeps;
+  return (now() - begin) / sweeps;
 }
 
 template <class T>
@@ -122,7 +99,7 @@ double time_lu(libraries& with, const vouch_peer_dense& system) {
                           with.stream),
           "cudaMemcpy");
     check(cudaStreamSynchronize(with.stream), "waiting");
-    const auto begin = clock_type::now();
+    const double begin = now();
     check(cusolverDnXgetrf(with.solver, nullptr, n, n, type, A.data(), n, pivots.data(), type, work.data(),
                            device_bytes, host.data(), host_bytes, info.data()),
           "getrf");
@@ -130,7 +107,7 @@ double time_lu(libraries& with, const vouch_peer_dense& system) {
                            x.data(), n, info.data()),
           "getrs");
     check(cudaStreamSynchronize(with.stream), "waiting");
-    best = std::min(best, seconds_since(begin));
+    best = std::min(best, now() - begin);
   }
   return best;
 }

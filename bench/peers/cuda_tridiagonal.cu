@@ -10,15 +10,12 @@
 #include <stdexcept>
 #include <string>
 
+#include "cuda_peer.cuh"
+
 namespace {
 
-void check(cudaError_t code, const char* what) {
-  if (code != cudaSuccess) throw std::runtime_error(std::string(what) + ": " + cudaGetErrorString(code));
-}
-void check(cusparseStatus_t code, const char* what) {
-  if (code != CUSPARSE_STATUS_SUCCESS)
-    throw std::runtime_error(std::string(what) + ": " + cusparseGetErrorString(code));
-}
+using vouch::peer::buffer;
+using vouch::peer::check;
 
 // The routines of one precision under one name.
 template <class T>
@@ -46,23 +43,6 @@ struct routines<double> {
   static constexpr auto interleaved = cusparseDgtsvInterleavedBatch;
 };
 
-class memory {
- public:
-  explicit memory(std::size_t bytes) {
-    check(cudaMalloc(&data_, std::max<std::size_t>(bytes, 1)), "cudaMalloc");
-  }
-  ~memory() { cudaFree(data_); }
-  memory(const memory&) = delete;
-  memory& operator=(const memory&) = delete;
-  template <class T>
-  T* as() {
-    return static_cast<T*>(data_);
-  }
-
- private:
-  void* data_ = nullptr;
-};
-
 struct library {
   cudaStream_t stream = nullptr;
   cusparseHandle_t handle = nullptr;
@@ -84,18 +64,18 @@ class solver {
         task_(task),
         rows_(static_cast<int>(task.rows)),
         systems_(static_cast<int>(task.systems)),
-        bytes_(static_cast<std::size_t>(task.rows) * static_cast<std::size_t>(task.systems) * sizeof(T)),
-        dl_(overwrites() ? bytes_ : 0),
-        d_(overwrites() ? bytes_ : 0),
-        du_(overwrites() ? bytes_ : 0),
-        buffer_(buffer_size()) {}
+        size_(static_cast<std::size_t>(task.rows) * static_cast<std::size_t>(task.systems)),
+        dl_(overwrites() ? size_ : 0),
+        d_(overwrites() ? size_ : 0),
+        du_(overwrites() ? size_ : 0),
+        workspace_(workspace_size()) {}
 
   double seconds() {
     copy(task_.x, task_.b);
     if (overwrites()) {
-      copy(dl_.template as<T>(), task_.dl);
-      copy(d_.template as<T>(), task_.d);
-      copy(du_.template as<T>(), task_.du);
+      copy(dl_.data(), task_.dl);
+      copy(d_.data(), task_.d);
+      copy(du_.data(), task_.du);
     }
     check(cudaEventRecord(with_.begin, with_.stream), "cudaEventRecord");
     solve();
@@ -116,10 +96,11 @@ class solver {
   const T* du() const { return static_cast<const T*>(task_.du); }
 
   void copy(void* to, const void* from) {
-    check(cudaMemcpyAsync(to, from, bytes_, cudaMemcpyDeviceToDevice, with_.stream), "cudaMemcpyAsync");
+    check(cudaMemcpyAsync(to, from, size_ * sizeof(T), cudaMemcpyDeviceToDevice, with_.stream),
+          "cudaMemcpyAsync");
   }
 
-  std::size_t buffer_size() {
+  std::size_t workspace_size() {
     std::size_t bytes = 0;
     if (task_.variant == vouch_peer_gtsv2)
       check(call::pivot_size(with_.handle, rows_, 1, dl(), d(), du(), x(), rows_, &bytes),
@@ -131,32 +112,33 @@ class solver {
       check(call::strided_size(with_.handle, rows_, dl(), d(), du(), x(), systems_, rows_, &bytes),
             "gtsv2StridedBatch_bufferSizeExt");
     else
-      check(call::interleaved_size(with_.handle, algorithm(), rows_, dl_.template as<T>(), d_.template as<T>(),
-                                   du_.template as<T>(), x(), systems_, &bytes),
+      check(call::interleaved_size(with_.handle, algorithm(), rows_, dl_.data(), d_.data(), du_.data(), x(),
+                                   systems_, &bytes),
             "gtsvInterleavedBatch_bufferSizeExt");
     return bytes;
   }
 
   void solve() {
-    void* buffer = buffer_.template as<void>();
+    void* workspace = workspace_.data();
     if (task_.variant == vouch_peer_gtsv2)
-      check(call::pivot(with_.handle, rows_, 1, dl(), d(), du(), x(), rows_, buffer), "gtsv2");
+      check(call::pivot(with_.handle, rows_, 1, dl(), d(), du(), x(), rows_, workspace), "gtsv2");
     else if (task_.variant == vouch_peer_gtsv2_nopivot)
-      check(call::nopivot(with_.handle, rows_, 1, dl(), d(), du(), x(), rows_, buffer), "gtsv2_nopivot");
+      check(call::nopivot(with_.handle, rows_, 1, dl(), d(), du(), x(), rows_, workspace), "gtsv2_nopivot");
     else if (task_.variant == vouch_peer_gtsv2_strided)
-      check(call::strided(with_.handle, rows_, dl(), d(), du(), x(), systems_, rows_, buffer),
+      check(call::strided(with_.handle, rows_, dl(), d(), du(), x(), systems_, rows_, workspace),
             "gtsv2StridedBatch");
     else
-      check(call::interleaved(with_.handle, algorithm(), rows_, dl_.template as<T>(), d_.template as<T>(),
-                              du_.template as<T>(), x(), systems_, buffer),
+      check(call::interleaved(with_.handle, algorithm(), rows_, dl_.data(), d_.data(), du_.data(), x(),
+                              systems_, workspace),
             "gtsvInterleavedBatch");
   }
 
   library& with_;
   const vouch_peer_tridiagonal_task& task_;
   int rows_, systems_;
-  std::size_t bytes_;
-  memory dl_, d_, du_, buffer_;
+  std::size_t size_;
+  buffer<T> dl_, d_, du_;
+  buffer<std::byte> workspace_;
 };
 
 template <class T>

@@ -44,13 +44,40 @@ TEST_F(tool_price, bounds_of_the_exact_price) {
   EXPECT_EQ(o["error_bound"]["verified"], true);
   EXPECT_LE(o["error_bound"]["max_absolute"], 1e-12);
   const json grid = json::parse(run("price --type call " + one + "--grid 101 --steps 50 --verify --json").out);
-  EXPECT_GE(grid["error_bound"]["max_absolute"].get<double>(), std::fabs(grid["price"].get<double>() - lo));
-  EXPECT_LE(grid["error_bound"]["max_absolute"], 0.1);
+  EXPECT_GE(grid["error_bound"]["to_exact"].get<double>(), std::fabs(grid["price"].get<double>() - lo));
+  EXPECT_LE(grid["error_bound"]["to_exact"], 0.1);
   EXPECT_EQ(json::parse(run("price --type call " + one + "--json").out)["enclosure"], nullptr);
   EXPECT_NE(run("price --type call " + one + "--verify").out.find("price  [10.45058357218"), std::string::npos);
   for (const char* option : {"--exercise american", "--barrier up-out:150", "--payoff cash-digital",
                              "--dividends 0.5:1", "--implied 10"})
     EXPECT_EQ(run("price --type call " + one + "--verify " + option).code, 2) << option;
+}
+
+// The steps' own bound is one of rounding, for products without a closed form too.
+TEST_F(tool_price, bounds_of_the_discrete_solution) {
+  for (const std::string option : {"", "--payoff cash-digital", "--barrier down-out:85",
+                                   "--exercise bermudan --dates 0.5", "--rates 0.5:0.01,1:0.1"}) {
+    const std::string call =
+        "price --type call " + one + option + " --scheme crank-nicolson --grid 200 --steps 60 --verify";
+    const tool_result r = run(call + " --json");
+    ASSERT_EQ(r.code, 0) << option << r.err;
+    const json o = json::parse(r.out), bound = o["error_bound"];
+    EXPECT_EQ(bound["verified"], true);
+    EXPECT_EQ(bound["method"], "steps in time");
+    EXPECT_NE(bound["bounds"].get<std::string>().find("discrete problem"), std::string::npos);
+    EXPECT_LE(bound["max_absolute"], 1e-10);
+    const double lo = o["discrete_enclosure"]["price"][0], hi = o["discrete_enclosure"]["price"][1];
+    EXPECT_LE(std::fabs(o["price"].get<double>() - lo), bound["max_absolute"]);
+    EXPECT_LE(std::fabs(o["price"].get<double>() - hi), bound["max_absolute"]);
+    EXPECT_NE(run(call).out.find("discrete problem"), std::string::npos);
+  }
+  const tool_result american =
+      run("price --type put --exercise american " + one + "--grid 100 --steps 50 --verify --json");
+  EXPECT_EQ(american.code, 1);
+  const json bound = json::parse(american.out)["error_bound"];
+  EXPECT_EQ(bound["verified"], false);
+  EXPECT_EQ(bound["max_absolute"], nullptr);
+  EXPECT_NE(bound["reason"].get<std::string>().find("American"), std::string::npos);
 }
 
 TEST_F(tool_price, an_american_put_two_ways) {

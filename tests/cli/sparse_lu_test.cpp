@@ -52,6 +52,49 @@ TEST_F(tool_sparse_lu, takes_dense_and_singular_matrices) {
   EXPECT_EQ(json::parse(r.out)["status"], "breakdown");
 }
 
+// A saddle-point matrix that a positive diagonal hides: the grid's stiffness, and constraints with a small
+// positive block in place of the zero one. x is all ones.
+TEST_F(tool_sparse_lu, takes_over_where_conjugate_gradients_find_an_indefinite_matrix) {
+  constexpr int unknowns = 30, constraints = 6;
+  std::string lower;
+  int entries = 0;
+  const auto add = [&](int row, int col, const char* value) {
+    lower += std::to_string(row) + " " + std::to_string(col) + " " + value + "\n";
+    ++entries;
+  };
+  for (int i = 1; i <= unknowns; ++i) {
+    add(i, i, "2");
+    if (i > 1) add(i, i - 1, "-1");
+  }
+  for (int k = 1; k <= constraints; ++k) {
+    for (int i = 5 * k - 4; i <= 5 * k; ++i) add(unknowns + k, i, "1");
+    add(unknowns + k, unknowns + k, "1e-3");
+  }
+  write("K.mtx",
+        "%%MatrixMarket matrix coordinate real symmetric\n36 36 " + std::to_string(entries) + "\n" + lower);
+  const tool_result r = run("solve K.mtx --rhs row-sums --json -o x.txt");
+  ASSERT_EQ(r.code, 0) << r.err;
+  const json result = json::parse(r.out);
+  EXPECT_EQ(result["method"], "sparse-lu");
+  EXPECT_EQ(result["status"], "converged");
+  EXPECT_NE(r.err.find("went on with sparse-lu"), std::string::npos) << r.err;
+  for (const double x : testing::numbers(content("x.txt"))) EXPECT_NEAR(x, 1, 1e-10);
+  // What was asked for by name stays; so does what only iterations have.
+  EXPECT_EQ(json::parse(run("solve K.mtx --rhs row-sums --method cg --json").out)["status"], "not_spd");
+  EXPECT_EQ(json::parse(run("solve K.mtx --rhs row-sums --max-iterations 50 --json").out)["method"], "cg");
+}
+
+TEST_F(tool_sparse_lu, is_the_general_factorisation_for_dense_ones) {
+  write("D.mtx", "%%MatrixMarket matrix array real symmetric\n2 2\n1\n2\n1\n");
+  const tool_result r = run("solve D.mtx --rhs row-sums --json -o x.txt");
+  ASSERT_EQ(r.code, 0) << r.err;
+  EXPECT_EQ(testing::numbers(content("x.txt")), (std::vector<double>{1, 1}));
+  const std::string method = json::parse(r.out)["method"];
+  if (method == "lu") {
+    EXPECT_NE(r.err.find("went on with lu"), std::string::npos) << r.err;
+  }
+}
+
 TEST_F(tool_sparse_lu, leaves_dominant_matrices_to_sweeps) {
   write("W.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 5\n1 1 4\n1 3 1\n2 2 4\n3 3 -4\n3 2 1\n");
   EXPECT_EQ(json::parse(run("solve W.mtx --json").out)["method"], "gauss-seidel");

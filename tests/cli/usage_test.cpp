@@ -74,7 +74,7 @@ TEST_F(tool_usage, mistyped_values) {
   refuse("solve A.mtx --device cuda:x", "option --device cuda:K: 'x' is not a whole number", "");
   refuse("solve A.mtx --rhs row-sum", "option --rhs: ", "did you mean row-sums?");
   refuse("solve A.mtx --initial zeroes", "option --initial: ", "did you mean zeros?");
-  refuse("solve A.mtx --stop recurence:1", "option --stop: unknown rule 'recurence'",
+  refuse("solve A.mtx --stop recurence:1", "option --stop: unknown value 'recurence'",
          "did you mean recurrence?");
   refuse("solve A.mtx -o same --history same", "two outputs go to the same file 'same'", "");
   refuse("solve A.mtx --stop recurrence", "option --stop: recurrence needs a bound", "as in");

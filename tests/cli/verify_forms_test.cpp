@@ -37,7 +37,25 @@ TEST_F(tool_verify_forms, a_singular_system_of_a_batch_is_exit_1) {
   write("batch.txt", "0 2 -1 1\n-1 2 0 2\n\n0 2 -2 1\n-2 2 0 2\n");
   const tool_result r = run("solve --batch batch.txt --verify --json");
   EXPECT_EQ(r.code, 1);
-  EXPECT_EQ(json::parse(r.out)["error_bound"]["verified"], false);
+  const json o = json::parse(r.out);
+  EXPECT_EQ(o["error_bound"]["verified"], false);
+  EXPECT_EQ(o["batch"]["unproved"], 1);
+  EXPECT_EQ(o["batch"]["first_unproved"], json::parse("[1]"));
+}
+
+// Zero diagonals: rows change places when it is solved, and its factors have pivots of two rows. x = (1, 2, 3,
+// 4).
+TEST_F(tool_verify_forms, a_batch_that_needs_interchanges_is_proved) {
+  write("batch.txt", "0 0 1 2\n1 0 1 4\n1 0 1 6\n1 0 0 3\n\n0 2 1 4\n1 2 0 5\n");
+  const tool_result r = run("solve --batch batch.txt --verify 12 --json -o x.txt");
+  ASSERT_EQ(r.code, 0) << r.err << r.out;
+  const json o = json::parse(r.out);
+  EXPECT_EQ(o["error_bound"]["method"], "bidiagonal factors");
+  EXPECT_EQ(o["batch"]["unproved"], 0);
+  const std::vector<double> x = testing::numbers(content("x.txt")), exact{1, 2, 3, 4, 1, 2};
+  ASSERT_EQ(x.size(), 6u);
+  for (std::size_t i = 0; i < 6; ++i)
+    EXPECT_NEAR(x[i], exact[i], o["error_bound"]["max_absolute"].get<double>());
 }
 
 // An oscillating matrix, which no comparison matrix proves regular: x = (1, 0, -1, 1).

@@ -238,6 +238,32 @@ TEST(blas1_shapes, sizes_that_differ_are_named) {
   }
 }
 
+TEST(blas1_memory, what_is_written_overlaps_nothing) {
+  for (const device& dev : devices()) {
+    strided<double> all(dev, {1, 2, 3, 4, 5, 6}, 1);
+    double* const x = all.all().data();
+    const auto message = [](auto call) -> std::string {
+      try {
+        call();
+      } catch (const value_error& e) {
+        return e.what();
+      }
+      return "nothing thrown";
+    };
+    const view<double> first(x, 4), shifted(x + 2, 4), odd(x + 1, 3, 2), backwards(x + 5, 3, -2);
+    EXPECT_EQ(message([&] { axpy<double, double>(dev, 1.0, first, first); }), "axpy: y overlaps x");
+    EXPECT_EQ(message([&] { copy<double, double>(dev, first, shifted); }), "copy: y overlaps x");
+    EXPECT_EQ(message([&] { swap(dev, odd, backwards); }), "swap: y overlaps x");
+    EXPECT_EQ(message([&] { rot(dev, shifted, first, 1.0, 0.0); }), "rotm: y overlaps x");
+    EXPECT_EQ(message([&] { copy<double, double>(dev, view<const double>(x, 3, 0), view<double>(x, 3)); }),
+              "copy: y overlaps x");
+    // Every other element of one vector, and the elements between; and reading may overlap.
+    swap(dev, view<double>(x, 3, 2), backwards);
+    EXPECT_EQ(all.values(), (std::vector<double>{6, 5, 4, 3, 2, 1}));
+    EXPECT_EQ(dot(dev, view<const double>(first), view<const double>(shifted)), 6 * 4 + 5 * 3 + 4 * 2 + 3 * 1);
+  }
+}
+
 // Unbounded and empty elements: the rules of IEEE 1788.
 TEST(blas1_sets, anything_may_stand_in_a_vector) {
   constexpr double infinite = std::numeric_limits<double>::infinity();

@@ -11,77 +11,12 @@
 #include <vouch/dense/avx512.hpp>
 #include <vouch/dense/blas2.hpp>
 
-#include "dense/integer_cases.hpp"
+#include "dense/blas2_cases.hpp"
 
 namespace vouch {
 namespace {
 
 using namespace testing;
-
-// A column vector with a stride, poison between its elements.
-template <class E>
-class laid_vector {
- public:
-  laid_vector(const device& dev, const exact_matrix& from, std::int64_t stride)
-      : n_(from.rows), stride_(stride), memory_(dev, n_ * std::abs(stride) + 1) {
-    for (std::int64_t i = 0; i < n_; ++i) memory_.host()[place(i)] = element<E>(from(i, 0));
-  }
-  view<E> all() { return {memory_.there() + (n_ > 0 ? place(0) : 0), n_, stride_}; }
-  view<const E> read() { return all(); }
-  void set(std::int64_t i, E e) { memory_.host()[place(i)] = e; }
-  void expect(const exact_matrix& wanted, const char* what) {
-    const std::vector<E>& got = memory_.back();
-    for (std::int64_t i = 0; i < n_; ++i)
-      ASSERT_TRUE(is(got[static_cast<std::size_t>(place(i))], wanted(i, 0)))
-          << what << " at " << i << " of " << n_ << ", stride " << stride_;
-    std::int64_t poisoned = 0;
-    for (const E& e : got) poisoned += detail::lower(e) != detail::lower(e);
-    EXPECT_EQ(poisoned, static_cast<std::int64_t>(got.size()) - n_) << what;
-  }
-
- private:
-  std::int64_t place(std::int64_t i) const { return stride_ < 0 ? (n_ - 1 - i) * -stride_ : i * stride_; }
-
-  std::int64_t n_, stride_;
-  mirrored<E> memory_;
-};
-
-// 0 outside the band.
-exact_matrix banded(exact_matrix A, std::int64_t kl, std::int64_t ku) {
-  for (std::int64_t j = 0; j < A.cols; ++j)
-    for (std::int64_t i = 0; i < A.rows; ++i)
-      if (i > j + kl || j > i + ku) A(i, j) = {};
-  return A;
-}
-
-// BLAS's band array, poison where no entry stands.
-template <class E>
-matrix<E> band_array(const exact_matrix& A, std::int64_t kl, std::int64_t ku) {
-  matrix<E> band(device::cpu(1), kl + ku + 1, A.cols);
-  for (std::int64_t j = 0; j < A.cols; ++j) {
-    for (std::int64_t r = 0; r < kl + ku + 1; ++r) band(r, j) = poison<E>();
-    for (std::int64_t i = std::max<std::int64_t>(0, j - ku); i <= std::min(A.rows - 1, j + kl); ++i)
-      band(ku + i - j, j) = element<E>(A(i, j));
-  }
-  return band;
-}
-
-template <class E>
-std::vector<E> packed_array(const exact_matrix& A, triangle stored) {
-  std::vector<E> packed;
-  for (std::int64_t j = 0; j < A.cols; ++j)
-    for (std::int64_t i = stored == triangle::lower ? j : 0; i < (stored == triangle::lower ? A.rows : j + 1);
-         ++i)
-      packed.push_back(element<E>(A(i, j)));
-  return packed;
-}
-template <class E>
-view<const E> view_of(const std::vector<E>& v) {
-  return {v.data(), static_cast<std::int64_t>(v.size())};
-}
-
-constexpr std::int64_t sizes[] = {0, 1, 3, 65, 97};
-constexpr std::int64_t strides[] = {1, -1, 3, -2};
 
 template <class Types>
 class blas2 : public ::testing::Test {
@@ -177,100 +112,6 @@ TYPED_TEST(blas2, symv_sbmv_and_spmv) {
               W.expect(combination(alpha, product(symmetric_of(b, stored), x), beta, y), "sbmv");
             }
           }
-  }
-}
-
-// Calls body for every triangle, transposition and diagonal.
-template <class Body>
-void for_triangles(const Body& body) {
-  for (const triangle stored : both_triangles)
-    for (const transpose trans : both_transposes)
-      for (const diagonal unit : both_diagonals) body(stored, trans, unit);
-}
-
-// The diagonal is the last row of an upper band and the first of a lower one.
-template <class E>
-void poison_band_diagonal(matrix<E>& band, triangle stored, diagonal unit) {
-  if (unit == diagonal::unit)
-    for (std::int64_t j = 0; j < band.cols(); ++j)
-      band(stored == triangle::lower ? 0 : band.rows() - 1, j) = poison<E>();
-}
-
-TYPED_TEST(blas2, trmv_tbmv_and_tpmv) {
-  for (const device& dev : tested_devices()) {
-    using f = TestFixture;
-    using TA = typename f::type_a;
-    if constexpr (f::two_types)
-      for (const std::int64_t n : sizes)
-        for_triangles([&](triangle stored, transpose trans, diagonal unit) {
-          const bool t = trans == transpose::yes;
-          const auto a = random_matrix<TA>(n, n, 1);
-          const auto x = random_matrix<typename f::type_x>(n, 1, 2);
-          laid_out<TA> A(dev, a);
-          poison_unread(A.host(), stored, unit);
-          laid_vector<typename f::type_x> X(dev, x, -2), Y(dev, x, 1);
-          const auto wanted = product(triangular_of(a, stored, unit).transposed(t), x);
-          trmv(dev, stored, trans, unit, A.read(), X.all());
-          X.expect(wanted, "trmv");
-          const auto packed = packed_array<TA>(a, stored);
-          const auto on_dev = array<TA>::from(dev, packed);
-          tpmv(dev, stored, trans, unit, on_dev.all(), Y.all());
-          Y.expect(wanted, "tpmv");
-          for (const std::int64_t k : {0, 2, 140}) {
-            const std::int64_t kl = stored == triangle::lower ? k : 0, ku = k - kl;
-            const auto b = banded(a, kl, ku);
-            auto band = band_array<TA>(b, kl, ku);
-            poison_band_diagonal(band, stored, unit);
-            laid_vector<typename f::type_x> Z(dev, x, 3);
-            tbmv(dev, stored, trans, unit, k, band.to(dev).read(), Z.all());
-            Z.expect(product(triangular_of(b, stored, unit).transposed(t), x), "tbmv");
-          }
-        });
-  }
-}
-
-// Points, 1 or -1 on the diagonal, a few entries beside: integer systems have solutions that are integers.
-exact_matrix solvable(std::int64_t n) {
-  exact_matrix A(n, n);
-  for (std::int64_t j = 0; j < n; ++j)
-    for (std::int64_t i = 0; i < n; ++i) {
-      const auto r = random_bits(9, static_cast<std::uint64_t>(i + j * n)) % 64;
-      const std::int64_t x = i == j ? (r % 2 == 0 ? 1 : -1) : (r == 0 ? 1 : r == 1 ? -1 : 0);
-      A(i, j) = {x, x};
-    }
-  return A;
-}
-
-TYPED_TEST(blas2, trsv_tbsv_and_tpsv) {
-  for (const device& dev : tested_devices()) {
-    using f = TestFixture;
-    using TA = typename f::type_a;
-    if constexpr (f::two_types)
-      for (const std::int64_t n : sizes)
-        for_triangles([&](triangle stored, transpose trans, diagonal unit) {
-          const bool t = trans == transpose::yes;
-          const auto a = solvable(n);
-          const auto x = random_matrix<double>(n, 1, 2);
-          laid_out<TA> A(dev, a);
-          poison_unread(A.host(), stored, unit);
-          const auto b = product(triangular_of(a, stored, unit).transposed(t), x);
-          laid_vector<typename f::type_x> X(dev, b, -2), Y(dev, b, 1);
-          trsv(dev, stored, trans, unit, A.read(), X.all());
-          X.expect(x, "trsv");
-          const auto packed = packed_array<TA>(a, stored);
-          const auto on_dev = array<TA>::from(dev, packed);
-          tpsv(dev, stored, trans, unit, on_dev.all(), Y.all());
-          Y.expect(x, "tpsv");
-          for (const std::int64_t k : {0, 3, 140}) {
-            const std::int64_t kl = stored == triangle::lower ? k : 0, ku = k - kl;
-            const auto c = banded(a, kl, ku);
-            auto band = band_array<TA>(c, kl, ku);
-            poison_band_diagonal(band, stored, unit);
-            laid_vector<typename f::type_x> Z(dev, product(triangular_of(c, stored, unit).transposed(t), x), 3);
-            tbsv(dev, stored, trans, unit, k, band.to(dev).read(), Z.all());
-            Z.expect(x, "tbsv");
-          }
-        });
   }
 }
 

@@ -110,6 +110,85 @@ TYPED_TEST(complex_blas2, trmv_tbmv_and_tpmv) {
           }
 }
 
+// Right-hand sides of known points: every step is exact.
+TYPED_TEST(complex_blas2, trsv_tbsv_and_tpsv) {
+  using T = TypeParam;
+  using Z = complex_interval<T>;
+  for (const device& dev : tested_devices())
+    for (const std::int64_t n : sizes)
+      for (const triangle stored : both_triangles)
+        for (const transpose trans : all_transposes)
+          for (const diagonal unit : both_diagonals) {
+            const exact_complex a = solvable_complex(n), x = point_column(n, 2);
+            const exact_complex b = times(triangular_of(a, stored, unit).transposed(trans), x);
+            auto A = triangle_with_ld<T>(dev, a, stored, unit), P = packed<T>(dev, a, stored, unit);
+            auto X = with_stride<T>(dev, b, -2), Y = with_stride<T>(dev, b, 1);
+            trsv<T>(dev, stored, trans, unit, matrix_of(A, a), vector_of(X, n, -2));
+            X.expect(with_stride<T>(dev, x, -2), "trsv");
+            tpsv<T>(dev, stored, trans, unit, view<const Z>(P.data(), P.size()), vector_of(Y, n, 1));
+            Y.expect(with_stride<T>(dev, x, 1), "tpsv");
+            for (const std::int64_t k : {0, 3, 140}) {
+              const std::int64_t kl = stored == triangle::lower ? k : 0;
+              const exact_complex c = banded(a, kl, k - kl);
+              auto B = band<T>(dev, c, kl, k - kl, unit);
+              auto V = with_stride<T>(dev, times(triangular_of(c, stored, unit).transposed(trans), x), 3);
+              tbsv<T>(dev, stored, trans, unit, k, matrix_view<const Z>{B.data(), k + 1, n, k + 1},
+                      vector_of(V, n, 3));
+              V.expect(with_stride<T>(dev, x, 3), "tbsv");
+            }
+          }
+}
+
+// A system of points within the sets has a known solution: it lies in what is found.
+TYPED_TEST(complex_blas2, triangular_systems_of_rectangles_enclose) {
+  using T = TypeParam;
+  using Z = complex_interval<T>;
+  const auto widened = [](exact_complex c) {
+    for (exact_matrix* part : {&c.real, &c.imag})
+      for (std::size_t k = 0; k < part->entries.size(); ++k)
+        (k % 3 == 0 ? part->entries[k].lo : part->entries[k].hi) += k % 3 == 0 ? -1 : k % 3 == 1 ? 1 : 0;
+    return c;
+  };
+  for (const device& dev : tested_devices())
+    for (const std::int64_t n : {2, 7, 12})
+      for (const triangle stored : both_triangles)
+        for (const transpose trans : all_transposes) {
+          exact_complex a = solvable_complex(n);
+          const exact_complex x = point_column(n, 2);
+          const exact_complex b = times(triangular_of(a, stored, diagonal::general).transposed(trans), x);
+          exact_complex sets = widened(a);
+          for (std::int64_t i = 0; i < n; ++i) {  // no 0 on the diagonal
+            sets.real(i, i) = a.real(i, i);
+            sets.imag(i, i) = a.imag(i, i);
+            if (a.real(i, i).lo > 0) sets.real(i, i).hi += 1;
+          }
+          auto A = triangle_with_ld<T>(dev, sets, stored);
+          auto X = with_stride<T>(dev, widened(b), 1);
+          trsv<T>(dev, stored, trans, diagonal::general, matrix_of(A, sets), vector_of(X, n, 1));
+          const std::vector<Z> found = X.back();
+          for (std::int64_t i = 0; i < n; ++i)
+            EXPECT_TRUE(subset(number<T>(x.real(i, 0), x.imag(i, 0)), found[static_cast<std::size_t>(i)]));
+        }
+}
+
+TYPED_TEST(complex_blas2, a_diagonal_element_that_holds_zero_is_named) {
+  using T = TypeParam;
+  for (const device& dev : tested_devices()) {
+    exact_complex a = solvable_complex(3);
+    a.real(1, 1) = {-1, 0};
+    a.imag(1, 1) = {0, 2};
+    auto A = with_ld<T>(dev, a);
+    auto X = with_stride<T>(dev, point_column(3, 2), 1);
+    try {
+      trsv<T>(dev, triangle::lower, transpose::no, diagonal::general, matrix_of(A, a), vector_of(X, 3, 1));
+      FAIL();
+    } catch (const value_error& e) {
+      EXPECT_STREQ(e.what(), "trsv: the diagonal element (1, 1) holds 0");
+    }
+    trsv<T>(dev, triangle::lower, transpose::no, diagonal::unit, matrix_of(A, a), vector_of(X, 3, 1));
+  }
+}
+
 TYPED_TEST(complex_blas2, geru_and_gerc) {
   using T = TypeParam;
   for (const device& dev : tested_devices())

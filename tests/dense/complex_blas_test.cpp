@@ -48,6 +48,55 @@ TYPED_TEST(complex_blas, hemm_reads_one_triangle) {
       }
 }
 
+TYPED_TEST(complex_blas, symm_reads_one_triangle) {
+  using T = TypeParam;
+  for (const device& dev : tested_devices())
+    for (const triangle stored : both_triangles)
+      for (const side where : both_sides) {
+        const std::int64_t m = 70, n = 4, order = where == side::left ? m : n;
+        const exact_complex a(order, order, 1), b(m, n, 2), c(m, n, 3), full = symmetric_of(a, stored);
+        auto A = triangle_with_ld<T>(dev, a, stored), B = with_ld<T>(dev, b), C = with_ld<T>(dev, c);
+        symm<T>(dev, where, stored, number<T>({1, 2}, {0, 1}), matrix_of(A, a), matrix_of(B, b),
+                number<T>({1, 1}, {2, 2}), matrix_of(C, c));
+        const auto product = scaled({1, 2}, {0, 1}, where == side::left ? times(full, b) : times(b, full));
+        C.expect(with_ld<T>(dev, sum(product, scaled({1, 1}, {2, 2}, c))), "symm");
+      }
+}
+
+TYPED_TEST(complex_blas, syrk_and_syr2k_write_one_triangle) {
+  using T = TypeParam;
+  for (const device& dev : tested_devices())
+    for (const triangle stored : both_triangles)
+      for (const transpose trans : {transpose::no, transpose::yes})
+        for (const std::int64_t n : {1, 5, 70}) {
+          const exact_complex a(n, 7, 1), b(n, 7, 4), c(n, n, 2);
+          const exact_complex at = a.transposed(trans), bt = b.transposed(trans);
+          auto A = with_ld<T>(dev, at), B = with_ld<T>(dev, bt), C = triangle_with_ld<T>(dev, c, stored);
+          syrk<T>(dev, stored, trans, number<T>({1, 2}, {-1, 0}), matrix_of(A, at), number<T>({2, 2}, {1, 1}),
+                  matrix_of(C, c));
+          auto all = times(a, a.transposed(transpose::yes));
+          for (std::int64_t i = 0; i < n; ++i) {
+            all.real(i, i) = {};
+            for (std::int64_t l = 0; l < 7; ++l)
+              all.real(i, i) = all.real(i, i) + square(a.real(i, l)) + -square(a.imag(i, l));
+          }
+          const auto old = scaled({2, 2}, {1, 1}, c);
+          C.expect(triangle_with_ld<T>(dev, sum(scaled({1, 2}, {-1, 0}, all), old), stored), "syrk");
+
+          auto D = triangle_with_ld<T>(dev, c, stored);
+          syr2k<T>(dev, stored, trans, number<T>({1, 1}, {2, 2}), matrix_of(A, at), matrix_of(B, bt),
+                   number<T>({2, 2}, {1, 1}), matrix_of(D, c));
+          const auto ab = scaled({1, 1}, {2, 2}, times(a, b.transposed(transpose::yes)));
+          D.expect(triangle_with_ld<T>(dev, sum(sum(ab, ab.transposed(transpose::yes)), old), stored), "syr2k");
+        }
+  const device cpu = device::cpu(1);
+  const exact_complex two(2, 2);
+  auto A = with_ld<T>(cpu, two), C = with_ld<T>(cpu, two);
+  EXPECT_THROW(
+      syrk<T>(cpu, triangle::lower, transpose::conjugate, {}, matrix_of(A, two), {}, matrix_of(C, two)),
+      value_error);
+}
+
 TYPED_TEST(complex_blas, herk_and_her2k_write_one_triangle_with_a_real_diagonal) {
   using T = TypeParam;
   for (const device& dev : tested_devices())
@@ -102,6 +151,59 @@ TYPED_TEST(complex_blas, trmm) {
             const auto wanted = scaled({1, 2}, {0, 3}, where == side::left ? times(t, b) : times(b, t));
             B.expect(with_ld<T>(dev, wanted), "trmm");
           }
+}
+
+// Right-hand sides of known points: every step is exact.
+TYPED_TEST(complex_blas, trsm) {
+  using T = TypeParam;
+  for (const device& dev : tested_devices())
+    for (const auto& [m, n] : {std::pair{0, 3}, {3, 0}, {1, 1}, {5, 70}, {70, 5}, {133, 2}})
+      for (const triangle stored : both_triangles)
+        for (const side where : both_sides)
+          for (const transpose trans : all_transposes)
+            for (const diagonal unit : both_diagonals) {
+              const std::int64_t order = where == side::left ? m : n;
+              const exact_complex a = solvable_complex(order);
+              exact_complex x(m, n);
+              x.real = random_matrix<double>(m, n, 2);
+              x.imag = random_matrix<double>(m, n, 3);
+              const exact_complex t = triangular_of(a, stored, unit).transposed(trans);
+              const exact_complex b = where == side::left ? times(t, x) : times(x, t);
+              auto A = triangle_with_ld<T>(dev, a, stored, unit), B = with_ld<T>(dev, b);
+              trsm<T>(dev, where, stored, trans, unit, number<T>({0, 0}, {-1, -1}), matrix_of(A, a),
+                      matrix_of(B, b));
+              B.expect(with_ld<T>(dev, scaled({0, 0}, {-1, -1}, x)), "trsm");
+            }
+  const device cpu = device::cpu(1);
+  exact_complex zero = solvable_complex(2);
+  zero.real(1, 1) = zero.imag(1, 1) = {-1, 0};
+  auto A = with_ld<T>(cpu, zero), B = with_ld<T>(cpu, zero);
+  try {
+    trsm<T>(cpu, side::left, triangle::lower, transpose::no, diagonal::general, interval<T>(T{1}),
+            matrix_of(A, zero), matrix_of(B, zero));
+    FAIL();
+  } catch (const value_error& e) {
+    EXPECT_STREQ(e.what(), "trsm: the diagonal element (1, 1) holds 0");
+  }
+}
+
+TYPED_TEST(complex_blas, largest_smallest_and_turned) {
+  using T = TypeParam;
+  using Z = complex_interval<T>;
+  const std::vector<Z> values{number<T>({-1, 2}, {3, 3}), number<T>({0, 0}, {-1, 5}), poisoned<T>(),
+                              number<T>({-4, 1}, {0, 2}), number<T>({1, 1}, {2, 2})};
+  const exact_complex x(9, 1, 1), y(9, 1, 2);
+  for (const device& dev : tested_devices()) {
+    const auto V = array<Z>::from(dev, values);
+    EXPECT_EQ(iamax<T>(dev, V.all()), 3);  // 5, 5, -, 6, 3
+    EXPECT_EQ(iamin<T>(dev, V.all()), 1);  // 3, 0, -, 0, 3
+    EXPECT_EQ(iamax<T>(dev, view<const Z>(V.data() + 2, 1)), -1);
+    auto X = with_stride<T>(dev, x, 2), Y = with_stride<T>(dev, y, -1);
+    rot<T>(dev, vector_of(X, 9, 2), vector_of(Y, 9, -1), element<interval<T>>({3, 3}),
+           element<interval<T>>({2, 2}));
+    X.expect(with_stride<T>(dev, sum(scaled({3, 3}, {0, 0}, x), scaled({2, 2}, {0, 0}, y)), 2), "rot");
+    Y.expect(with_stride<T>(dev, sum(scaled({3, 3}, {0, 0}, y), scaled({-2, -2}, {0, 0}, x)), -1), "rot");
+  }
 }
 
 TYPED_TEST(complex_blas, vectors) {

@@ -73,6 +73,26 @@ std::vector<complex_interval<T>> entries(const exact_complex& a) {
   return all;
 }
 
+/// Points: a column of integers; a matrix whose diagonal elements have a size of 1 or 2^(1/2), so that
+/// quotients of what they multiply are exact.
+inline exact_complex point_column(std::int64_t n, std::uint64_t seed) {
+  exact_complex x(n, 1);
+  x.real = random_matrix<double>(n, 1, seed);
+  x.imag = random_matrix<double>(n, 1, seed + 50);
+  return x;
+}
+inline exact_complex solvable_complex(std::int64_t n) {
+  exact_complex A(n, n);
+  A.real = random_matrix<double>(n, n, 7);
+  A.imag = random_matrix<double>(n, n, 57);
+  for (std::int64_t i = 0; i < n; ++i) {
+    const std::int64_t re = i % 4 == 1 ? 0 : i % 4 == 2 ? -1 : 1, im = i % 4 == 0 ? 0 : i % 4 == 3 ? -1 : 1;
+    A.real(i, i) = {re, re};
+    A.imag(i, i) = {im, im};
+  }
+  return A;
+}
+
 /// The Hermitian matrix of one triangle of A, its diagonal taken as real; the triangular one; what is left of A
 /// within kl diagonals below and ku above the main one.
 inline exact_complex hermitian_of(exact_complex A, triangle stored) {
@@ -83,6 +103,15 @@ inline exact_complex hermitian_of(exact_complex A, triangle stored) {
       } else if ((stored == triangle::lower) == (i < j)) {
         A.real(i, j) = A.real(j, i);
         A.imag(i, j) = -A.imag(j, i);
+      }
+  return A;
+}
+inline exact_complex symmetric_of(exact_complex A, triangle stored) {
+  for (std::int64_t j = 0; j < A.real.cols; ++j)
+    for (std::int64_t i = 0; i < A.real.rows; ++i)
+      if (i != j && (stored == triangle::lower) == (i < j)) {
+        A.real(i, j) = A.real(j, i);
+        A.imag(i, j) = A.imag(j, i);
       }
   return A;
 }

@@ -7,7 +7,6 @@
 
 #include <vouch/core/error.hpp>
 #include <vouch/dense/blas3.hpp>
-#include <vouch/dense/exact_sum.hpp>
 #include <vouch/interval/relations.hpp>
 
 #include "dense/exact_product.hpp"
@@ -307,37 +306,6 @@ TEST(gemm_modes_sets, tiny_products_do_not_vanish) {
       EXPECT_LE(c.hi(), 0x1p-1050);
     }
   }
-}
-
-TEST(exact_sum, holds_what_doubles_do_not) {
-  detail::exact_sum sum;
-  using I = interval<double>;
-  EXPECT_EQ(sum.take(), I(0.0));
-  const double largest = std::numeric_limits<double>::max();
-  for (int i = 0; i < 1000; ++i) sum.add_product(largest, largest);
-  sum.add_product(0x1p-1074, -0x1p-1074);
-  for (int i = 0; i < 1000; ++i) sum.add_product(-largest, largest);
-  EXPECT_EQ(sum.take(), I::unchecked(-0x1p-1074, 0));
-  sum.add_product(largest, largest);
-  EXPECT_EQ(sum.take(), I::unchecked(largest, std::numeric_limits<double>::infinity()));
-  sum.add(1);
-  sum.add(-0x1p-1074);
-  EXPECT_EQ(sum.take(), I::unchecked(1 - 0x1p-53, 1));
-  sum.add(3, -1075);
-  EXPECT_EQ(sum.take(), I::unchecked(0x1p-1074, 0x1p-1073));
-  sum.add(-5, 100);
-  EXPECT_EQ(sum.take(), I(-0x5p100));
-}
-
-TEST(exact_sum, products_are_compared_exactly) {
-  using detail::smaller_product;
-  const double x = 1 + 0x1p-52, y = 1 - 0x1p-52;  // x y < 1 by 2^-104
-  EXPECT_TRUE(smaller_product(x, y, 1, -1));
-  EXPECT_FALSE(smaller_product(1, 1, x, y));
-  EXPECT_FALSE(smaller_product(-3, 5, 15, 1));
-  EXPECT_TRUE(smaller_product(0, 5, 0x1p-1074, 0x1p-1074));
-  EXPECT_FALSE(smaller_product(0, 5, 0, 1));
-  EXPECT_TRUE(smaller_product(0x3p-1074, 0x1p-1074, 0x1p-1072, 0x1p-1074));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <vouch/dense/ball_matrix.hpp>
 #include <vouch/dense/operators.hpp>
 
 #include "devices.hpp"
@@ -89,6 +90,28 @@ TYPED_TEST(dense_operators, sets) {
     EXPECT_TRUE(mid(b) == matrix_from_rows<TypeParam>(dev, {{3, 3.5}}));
     EXPECT_TRUE(rad(b) == matrix_from_rows<TypeParam>(dev, {{2, 0.5}}));
   }
+}
+
+TYPED_TEST(dense_operators, balls) {
+  using T = TypeParam;
+  using set = interval<T>;
+  constexpr T next = 1 + std::numeric_limits<T>::epsilon();
+  for (const device& dev : devices()) {
+    const auto A =
+        matrix_from_rows<set>(dev, {{box<T>(1, 5), set::unchecked(1, next)}, {set::empty(), set::entire()}});
+    const ball_matrix<T> balls = to_balls(A);
+    EXPECT_EQ(balls.mid.to_vector()[0], 3);
+    EXPECT_EQ(balls.rad.to_vector()[0], 2);
+    // No number between the two: one of them is the middle, the other is as far as they are.
+    EXPECT_EQ(balls.rad.to_vector()[2], next - 1);
+    const std::vector<set> back = to_intervals(balls).to_vector(), were = A.to_vector();
+    for (std::size_t i = 0; i < back.size(); ++i) EXPECT_TRUE(subset(were[i], back[i]));
+    EXPECT_EQ(back[0], were[0]);
+    EXPECT_TRUE(is_empty(back[1]));
+  }
+  const device dev = device::cpu();
+  const ball_matrix<T> unlike{matrix<T>::zeros(dev, 2, 1), matrix<T>::zeros(dev, 1, 2)};
+  EXPECT_THROW(to_intervals(unlike), shape_error);
 }
 
 TYPED_TEST(dense_operators, entries_are_checked) {

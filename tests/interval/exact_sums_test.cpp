@@ -70,5 +70,34 @@ TEST(exact_sums, quotients_round_once) {
   EXPECT_EQ(nearest<double>(divided(exact(-1.0), 3, 7)), -1.0 / 21.0);
 }
 
+TEST(exact_sums, holds_what_doubles_do_not) {
+  exact_sums sum(1, product_origin);
+  using I = interval<double>;
+  EXPECT_EQ(sum.take(0), I(0.0));
+  for (int i = 0; i < 1000; ++i) sum.add_product(0, largest, largest);
+  sum.add_product(0, 0x1p-1074, -0x1p-1074);
+  for (int i = 0; i < 1000; ++i) sum.add_product(0, -largest, largest);
+  EXPECT_EQ(sum.take(0), I::unchecked(-0x1p-1074, 0));
+  sum.add_product(0, largest, largest);
+  EXPECT_EQ(sum.take(0), I::unchecked(largest, std::numeric_limits<double>::infinity()));
+  sum.add(0, 1);
+  sum.add(0, -0x1p-1074);
+  EXPECT_EQ(sum.take(0), I::unchecked(1 - 0x1p-53, 1));
+  sum.add(0, 3, -1075);
+  EXPECT_EQ(sum.take(0), I::unchecked(0x1p-1074, 0x1p-1073));
+  sum.add(0, -5, 100);
+  EXPECT_EQ(sum.take(0), I(-0x5p100));
+}
+
+TEST(exact_sums, products_are_compared_exactly) {
+  const double x = 1 + 0x1p-52, y = 1 - 0x1p-52;  // x y < 1 by 2^-104
+  EXPECT_TRUE(smaller_product(x, y, 1, -1));
+  EXPECT_FALSE(smaller_product(1, 1, x, y));
+  EXPECT_FALSE(smaller_product(-3, 5, 15, 1));
+  EXPECT_TRUE(smaller_product(0, 5, 0x1p-1074, 0x1p-1074));
+  EXPECT_FALSE(smaller_product(0, 5, 0, 1));
+  EXPECT_TRUE(smaller_product(0x3p-1074, 0x1p-1074, 0x1p-1072, 0x1p-1074));
+}
+
 }  // namespace
 }  // namespace vouch

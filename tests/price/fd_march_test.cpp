@@ -154,5 +154,26 @@ TEST(march_on_gpu, a_barrier_with_a_rebate) {
   for (std::size_t i = 0; i < want.size(); ++i) ASSERT_NEAR((*got)[i], want[i], 1e-9) << i;
 }
 
+// Dates of exercise, dividends and curves cut the steps into segments.
+TEST(march_on_gpu, events_between_the_steps) {
+  VOUCH_NEEDS_GPU();
+  std::vector<contract> all(3, reference());
+  all[0].plain.type = option_type::put;
+  all[0].exercise = exercise_style::bermudan;
+  all[0].exercise_dates = {0, 0.25, 0.5, 0.75};
+  all[1].dividends = {{0.4, 2.5}, {0.7, 1}};
+  all[2].rates = {{0.3, 0.01}, {1, 0.08}};
+  all[2].volatilities = {{0.6, 0.3}, {1, 0.15}};
+  for (const contract& c : all) {
+    const fd_grid grid = make_grid(c, grid_kind::logarithmic, 4001);
+    const auto segments = make_segments(c, 2000);
+    ASSERT_GT(segments.size(), 2U);
+    const auto got = march_on_gpu(testing::gpus().front(), c, grid, {}, segments, time_scheme::rannacher);
+    ASSERT_TRUE(got);
+    const auto want = march(c, grid, {}, segments, {});
+    for (std::size_t i = 0; i < want.size(); ++i) ASSERT_NEAR((*got)[i], want[i], 1e-9 * (1 + want[i])) << i;
+  }
+}
+
 }  // namespace
 }  // namespace vouch

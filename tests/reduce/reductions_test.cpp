@@ -231,9 +231,13 @@ TEST(reduce, chunks_are_regular) {
     const auto one = std::make_shared<testing::host_chunk>(), two = std::make_shared<testing::host_chunk>();
     std::vector<matrix_set_reducer> reducers{{2, {one, two}}};
     for (const device& gpu : testing::gpus()) reducers.emplace_back(gpu, 3);
+    // One thread feeds, the others parse themselves: who takes how much is chance.
+    reducers.push_back({4, {std::make_shared<testing::host_chunk>()}});
     for (matrix_set_reducer& reduce : reducers) {
       const reduce_result r = reduce(files, options);
-      EXPECT_STREQ(r.method, "cuda");
+      if (&reduce != &reducers.back()) {
+        EXPECT_STREQ(r.method, "cuda");
+      }
       EXPECT_EQ(r.count, 40000);
       EXPECT_EQ(r.integers, !decimals);
       for (std::size_t k = 0; k < operations.size(); ++k) {

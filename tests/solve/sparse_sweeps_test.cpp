@@ -192,7 +192,7 @@ TYPED_TEST(sparse_sweeps, of_large_matrices) {
   const csr<double>& A = large[1].A;
   const std::vector<double> b = integers(A.rows);
   for (const device& dev : testing::gpus())
-    for (const acceleration& accelerate : {acceleration{}, acceleration{0, true}}) {
+    for (const acceleration& accelerate : {acceleration{}, acceleration{0, true}, acceleration{2, false}}) {
       const auto r = solve<T>(dev, A, b, kind::jacobi, {}, accelerate);
       EXPECT_EQ(r.report.status, solve_status::converged) << r.report.reason;
       EXPECT_LE(relative_residual(A, b, r.x), sizeof(T) == 4 ? 1e-5 : 1e-8);

@@ -114,7 +114,7 @@ result<T> solve(const square& A, const std::vector<double>& b, std::vector<T> x,
   const std::int64_t n = A.n;
   const std::vector<T> rhs(b.begin(), b.end());
   const csr<double> wide = sparse_of(A);
-  const csr<T> sparse = convert_values<T>(device::cpu(1), wide.all());
+  const csr<T> sparse = convert_values<T>(device::cpu(1), wide.all()).to(dev);
   std::vector<T> entries(A.a.size());
   for (std::int64_t i = 0; i < n; ++i)
     for (std::int64_t j = 0; j < n; ++j)

@@ -191,25 +191,5 @@ TEST(gauss_seidel_by_colours, takes_the_rows_colour_after_colour) {
                value_error);
 }
 
-TYPED_TEST(stationary, anderson_takes_fewer_sweeps) {
-  using T = TypeParam;
-  square A = random_square(200, 0, 18);
-  for (std::int64_t i = 0; i < A.n; ++i) {  // positive entries: one eigenvalue stands apart
-    double sum = 0;
-    for (std::int64_t j = 0; j < A.n; ++j) sum += i == j ? 0 : (A(i, j) = std::fabs(A(i, j)));
-    A(i, i) = std::ceil(1.05 * sum);
-  }
-  const std::vector<double> exact = integers(200, 13), b = product(A, exact);
-  for (const auto& [dev, form] : ways())
-    for (const method m : {method::jacobi, method::forward}) {
-      if (dev.is_cuda() && m != method::jacobi) continue;
-      const auto plain = solve<T>(A, b, std::vector<T>(200), m, form, {}, dev);
-      const auto mixed = solve<T>(A, b, std::vector<T>(200), m, form, {}, dev, 2);
-      EXPECT_EQ(plain.report.status, solve_status::converged);
-      EXPECT_EQ(mixed.report.status, solve_status::converged);
-      EXPECT_LE((m == method::jacobi ? 5 : 1) * mixed.report.iterations, plain.report.iterations + 2);
-    }
-}
-
 }  // namespace
 }  // namespace vouch

@@ -8,7 +8,7 @@
 
 #include "devices.hpp"
 #include "sparse/matrices.hpp"
-#include "verify/exact.hpp"
+#include "verify/proofs.hpp"
 
 namespace vouch {
 namespace {
@@ -51,7 +51,7 @@ TEST(dense_inverse, bounds_hold_and_singular_matrices_never_verify) {
       dice die(static_cast<std::uint64_t>(c) + 9000000);
       const int n = 1 + die.below(9);
       const csr<double> A = general(die, n, c % 4);
-      std::vector<double> b, x;
+      std::vector<double> b;
       for (int i = 0; i < n; ++i) b.push_back(die.number(true));
       const auto exact = testing::exact_solution(testing::exactly(A), b);
       const csr<double> placed = A.to(dev);
@@ -68,16 +68,12 @@ TEST(dense_inverse, bounds_hold_and_singular_matrices_never_verify) {
       }
       if (proof == nullptr) continue;
       ++proved;
-      for (const mpq_class& value : *exact)
-        x.push_back(value.get_d() * (1 + std::ldexp(die.unit(), -die.below(60))));
-      const auto b_dev = array<double>::from(dev, b);
-      auto x_dev = array<double>::from(dev, x);
-      bound_options wish;
-      wish.relative = c % 8 < 4 ? 1e-15 : 0;
-      const error_bound bound = dense ? bound_error(dev, M.read(), *proof, b_dev, x_dev, wish)
-                                      : bound_error(dev, placed, *proof, b_dev, x_dev, wish);
-      ASSERT_TRUE(bound.verified);
-      ASSERT_TRUE(testing::contains(*exact, x_dev.to_vector(), bound.radius.to_vector())) << "case " << c;
+      const double wish = c % 8 < 4 ? 1e-15 : 0;
+      if (dense)
+        testing::expect_bound_holds(dev, M.read(), *proof, b, *exact, die, wish, c);
+      else
+        testing::expect_bound_holds(dev, placed, *proof, b, *exact, die, wish, c);
+      ASSERT_FALSE(HasFailure());
     }
   EXPECT_GT(proved, 500);
   EXPECT_GT(singular, 200);
@@ -91,21 +87,7 @@ TEST(dense_inverse, covers_uncertain_matrices) {
   std::string reason;
   const auto proof = dense_inverse::prove(cpu, A, {radius, 0}, reason);
   ASSERT_NE(proof, nullptr) << reason;
-  const std::vector<double> rhs{1, 2, 3, 4};
-  const auto b = array<double>::from(cpu, rhs);
-  const auto exact = testing::exact_solution(testing::exactly(A), rhs);
-  std::vector<double> start;
-  for (const mpq_class& value : *exact) start.push_back(value.get_d());
-  auto x = array<double>::from(cpu, start);
-  const error_bound bound = bound_error(cpu, A, *proof, b, x, {{radius, 0}, 0, 0});
-  ASSERT_TRUE(bound.verified);
-  for (int c = 0; c < 200; ++c) {
-    csr<double> corner = A.to(cpu);
-    for (std::int64_t k = 0; k < corner.nonzeros(); ++k)
-      corner.val[k] *= 1 + (die.below(2) * 2 - 1) * 0.99 * radius;
-    EXPECT_TRUE(testing::contains(*testing::exact_solution(testing::exactly(corner), rhs), x.to_vector(),
-                                  bound.radius.to_vector()));
-  }
+  testing::expect_covers_corners(cpu, A, *proof, radius, die, 200);
 }
 
 // More than one block of every kernel: whole numbers with the solution e.

@@ -10,7 +10,7 @@
 
 #include "devices.hpp"
 #include "sparse/matrices.hpp"
-#include "verify/exact.hpp"
+#include "verify/proofs.hpp"
 
 namespace vouch {
 namespace {
@@ -52,7 +52,7 @@ TEST(sparse_inverse, bounds_hold_and_singular_matrices_never_verify) {
       dice die(static_cast<std::uint64_t>(c) + 11000000);
       const int n = 1 + die.below(c % 50 == 0 ? 30 : 11);
       const csr<double> A = sparse_matrix(die, n, c % 5);
-      std::vector<double> b, x;
+      std::vector<double> b;
       for (int i = 0; i < n; ++i) b.push_back(die.number(true));
       const auto exact = testing::exact_solution(testing::exactly(A), b);
       const csr<double> placed = A.to(dev);
@@ -66,15 +66,9 @@ TEST(sparse_inverse, bounds_hold_and_singular_matrices_never_verify) {
       }
       if (proof == nullptr) continue;
       ++proved;
-      for (const mpq_class& value : *exact)
-        x.push_back(value.get_d() * (1 + std::ldexp(die.unit(), -die.below(60))));
-      const auto b_dev = array<double>::from(dev, b);
-      auto x_dev = array<double>::from(dev, x);
-      bound_options wish;
-      wish.relative = c % 8 < 4 ? 1e-15 : 0;
-      const error_bound bound = bound_error(dev, placed, *proof, b_dev, x_dev, wish);
-      ASSERT_TRUE(bound.verified) << "case " << c;
-      ASSERT_TRUE(testing::contains(*exact, x_dev.to_vector(), bound.radius.to_vector())) << "case " << c;
+      const error_bound bound =
+          testing::expect_bound_holds(dev, placed, *proof, b, *exact, die, c % 8 < 4 ? 1e-15 : 0, c);
+      ASSERT_FALSE(HasFailure());
       tight += bound.max_relative < 1e-14 ? 1 : 0;
     }
   EXPECT_GT(proved, 500);
@@ -91,21 +85,7 @@ TEST(sparse_inverse, covers_uncertain_matrices) {
   std::string reason;
   const auto proof = sparse_inverse::prove(cpu, A, {{radius, 0}}, reason);
   ASSERT_NE(proof, nullptr) << reason;
-  const std::vector<double> rhs(n, 1.0);
-  const auto b = array<double>::from(cpu, rhs);
-  std::vector<double> start;
-  const auto exact = testing::exact_solution(testing::exactly(A), rhs);
-  for (const mpq_class& value : *exact) start.push_back(value.get_d());
-  auto x = array<double>::from(cpu, start);
-  const error_bound bound = bound_error(cpu, A, *proof, b, x, {{radius, 0}, 0, 0});
-  ASSERT_TRUE(bound.verified);
-  for (int c = 0; c < 100; ++c) {
-    csr<double> corner = A.to(cpu);
-    for (std::int64_t k = 0; k < corner.nonzeros(); ++k)
-      corner.val[k] *= 1 + (die.below(2) * 2 - 1) * 0.99 * radius;
-    EXPECT_TRUE(testing::contains(*testing::exact_solution(testing::exactly(corner), rhs), x.to_vector(),
-                                  bound.radius.to_vector()));
-  }
+  testing::expect_covers_corners(cpu, A, *proof, radius, die, 100);
 }
 
 TEST(sparse_inverse, gives_the_same_bits_for_any_number_of_threads) {

@@ -48,7 +48,7 @@ __device__ inline void send(std::uint64_t* at, double value, std::uint32_t stamp
                     relay::word(static_cast<std::uint32_t>(bits >> 32), stamp));
 }
 
-/// Whether numbers with this stamp are there; then they are in value. 16 bytes of numbers at a time.
+/// Whether numbers with this stamp are there; then they are in value.
 __device__ inline bool look(const std::uint64_t* at, float (&value)[4], std::uint32_t stamp) {
   std::uint64_t word[4];
   relay::load_pair(at, word[0], word[1]);
@@ -61,6 +61,11 @@ __device__ inline bool look(const std::uint64_t* at, float (&value)[4], std::uin
   }
   return all;
 }
+__device__ inline bool look(const std::uint64_t* at, float& value, std::uint32_t stamp) {
+  const std::uint64_t word = relay::load(at);
+  value = __uint_as_float(static_cast<std::uint32_t>(word));
+  return relay::has(word, stamp);
+}
 __device__ inline bool look(const std::uint64_t* at, double& value, std::uint32_t stamp) {
   std::uint64_t low, high;
   relay::load_pair(at, low, high);
@@ -72,11 +77,25 @@ __device__ inline bool look(const std::uint64_t* at, double (&value)[2], std::ui
   return first && second;
 }
 
+/// More of them, the first that are missing ending the look.
+template <class T, int Count>
+__device__ bool look(const std::uint64_t* at, T (&value)[Count], std::uint32_t stamp) {
+  constexpr int whole = static_cast<int>(16 / sizeof(T));
+  static_assert(Count > whole && Count % whole == 0);
+#pragma unroll
+  for (int k = 0; k < Count; k += whole) {
+    T some[whole];
+    if (!look(at + k * relay_words<T>, some, stamp)) return false;
+#pragma unroll
+    for (int l = 0; l < whole; ++l) value[k + l] = some[l];
+  }
+  return true;
+}
+
 /// Waits for the number with this stamp.
 __device__ inline void receive(const std::uint64_t* at, float& value, std::uint32_t stamp) {
-  std::uint64_t word = relay::load(at);
-  while (!relay::has(word, stamp)) word = relay::load(at);
-  value = __uint_as_float(static_cast<std::uint32_t>(word));
+  while (!look(at, value, stamp)) {
+  }
 }
 __device__ inline void receive(const std::uint64_t* at, double& value, std::uint32_t stamp) {
   while (!look(at, value, stamp)) {

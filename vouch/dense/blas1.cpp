@@ -21,6 +21,13 @@ void check(const device& dev, const char* routine, view<X> x, view<Y> y) {
   require_size(routine, "y", y.size(), x.size());
 }
 
+// The same where y is written, or both are.
+template <class X, class Y>
+void check_written(const device& dev, const char* routine, view<X> x, view<Y> y) {
+  check(dev, routine, x, y);
+  require_apart(routine, "y", y, "x", x);
+}
+
 // The door to a GPU: a build without CUDA has no device that is one.
 template <class OnGpu, class OnCpu>
 auto on(const device& dev, const OnGpu& on_gpu, const OnCpu& on_cpu) {
@@ -149,7 +156,7 @@ T element(const device& dev, view<const T> x, std::int64_t i) {
 template <scalar TX, scalar TY>
 requires accumulates<TY, TX>
 void copy(const device& dev, view<const TX> x, view<TY> y) {
-  check(dev, "copy", x, y);
+  check_written(dev, "copy", x, y);
   on(
       dev, [&] { copy_cuda(dev, x, y); },
       [&] {
@@ -162,7 +169,7 @@ void copy(const device& dev, view<const TX> x, view<TY> y) {
 
 template <scalar T>
 void swap(const device& dev, view<T> x, view<T> y) {
-  check(dev, "swap", x, y);
+  check_written(dev, "swap", x, y);
   on(
       dev, [&] { swap_cuda(dev, x, y); },
       [&] {
@@ -188,7 +195,7 @@ void scal(const device& dev, std::type_identity_t<T> alpha, view<T> x) {
 template <scalar TX, scalar TY>
 requires accumulates<TY, TX>
 void axpy(const device& dev, std::type_identity_t<TY> alpha, view<const TX> x, view<TY> y) {
-  check(dev, "axpy", x, y);
+  check_written(dev, "axpy", x, y);
   on(
       dev, [&] { axpy_cuda(dev, alpha, x, y); },
       [&] {
@@ -259,7 +266,7 @@ void rot(const device& dev, view<T> x, view<T> y, std::type_identity_t<T> c, std
 
 template <scalar T>
 void rotm(const device& dev, view<T> x, view<T> y, const modified_rotation<T>& h) {
-  check(dev, "rotm", x, y);
+  check_written(dev, "rotm", x, y);
   on(
       dev, [&] { rotm_cuda(dev, x, y, h); },
       [&] {

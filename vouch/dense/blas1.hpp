@@ -10,7 +10,8 @@
 // Result  Intervals enclose the results for all points of the operands, by the rules of IEEE 1788 for empty
 //         and unbounded ones. Numbers are rounded to nearest. Same bits for any number of threads, any
 //         processor and any GPU.
-// Throws  shape_error  sizes differ; value_error  an operand does not lie on dev
+// Throws  shape_error  sizes differ
+//         value_error  an operand does not lie on dev, what is written overlaps another operand
 #pragma once
 #include <cstdint>
 #include <type_traits>

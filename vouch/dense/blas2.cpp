@@ -4,6 +4,7 @@
 #include <vouch/dense/checks.hpp>
 #include <vouch/dense/columns_product.hpp>
 #include <vouch/dense/stored_columns.hpp>
+#include <vouch/dense/triangular_solve.hpp>
 #include <vouch/dense/vectors.hpp>
 
 namespace vouch {
@@ -40,7 +41,7 @@ void solution(const device& dev, const char* routine, columns<const TA> A, trans
   require_environment(dev, routine, A, x);
   require_size(routine, "x", x.size(), A.cols);
   if (unit == diagonal::general) require_divisors(dev, routine, A);
-  solve_columns<TX, TA>(dev, A, trans != transpose::no, unit, x);
+  solve_columns<TX, TA>(dev, A, trans, unit, x);
 }
 
 template <scalar TX, scalar TA>

@@ -83,8 +83,10 @@ void tpmv(const device& dev, triangle stored, transpose trans, diagonal unit, vi
 
 /// Solves op(A) x = b for a triangular A; x holds b and receives the solution.
 ///
-/// Result  Substitution in blocks of 64. Intervals enclose the solutions for all points of A and b, and may be
-///         much wider than the smallest enclosure: dependencies are lost at every step.
+/// Result  Substitution: an unknown is its right-hand side less its products with those before it, a chain of
+///         fused multiply-adds in their order, over the diagonal. Intervals enclose the solutions for all
+///         points of A and b, and may be much wider than the smallest enclosure: dependencies are lost at every
+///         step.
 /// Throws  value_error  a diagonal element is 0 or holds 0; the text names it
 template <scalar TA, scalar TX>
 requires accumulates<TX, TA>

@@ -12,9 +12,9 @@
 #include <vouch/core/reach.hpp>
 #include <vouch/core/view.hpp>
 #include <vouch/dense/columns.hpp>
-#include <vouch/dense/columns_product_cuda.hpp>
 #include <vouch/dense/matrix.hpp>
 #include <vouch/dense/scalar.hpp>
+#include <vouch/dense/triangular_solve.hpp>
 #include <vouch/interval/canary.hpp>
 
 namespace vouch::detail {
@@ -128,7 +128,7 @@ void require_environment(const device& dev, const char* routine, const Operands&
 }
 
 /// No diagonal element of a triangle that is to be divided by holds 0. On a GPU this waits for the device.
-template <scalar T>
+template <class T>
 void require_divisors(const device& dev, const char* routine, columns<const T> A) {
   std::int64_t zero = -1;
   if constexpr (built_with_cuda)
@@ -137,7 +137,7 @@ void require_divisors(const device& dev, const char* routine, columns<const T> A
     if (holds_zero(A(j, j))) zero = j;
   if (zero >= 0)
     throw value_error(std::string(routine) + ": the diagonal element (" + std::to_string(zero) + ", " +
-                      std::to_string(zero) + ") " + (is_interval<T> ? "holds 0" : "is 0"));
+                      std::to_string(zero) + ") " + (real<T> ? "is 0" : "holds 0"));
 }
 
 }  // namespace vouch::detail

@@ -125,70 +125,6 @@ void add_any_product(const device& dev, columns<const A> a, bool transposed, con
     add_product(dev, a, x, sums);
 }
 
-template <scalar R, scalar A>
-void divide_by_diagonal(columns<const A> a, std::int64_t j, R* x) {
-  x[j] = x[j] / a(j, j);
-}
-
-// The rows of a block of a triangular system, solved by columns: x[j], then its column leaves the others.
-template <scalar R, scalar A>
-void solve_block_by_columns(columns<const A> a, columns<const A> strict, bool downwards, bool unit, range block,
-                            R* x) {
-  for (std::int64_t k = 0; k < block.size(); ++k) {
-    const std::int64_t j = downwards ? block.first + k : block.last - 1 - k;
-    if (!unit) divide_by_diagonal(a, j, x);
-    const range r = strict.stored(j).clipped(block);
-    if (r.size() > 0) axpy_piece(r.size(), -x[j], &a(r.first, j), x + r.first);
-  }
-}
-
-// The same with the transposed matrix: x[j] loses an inner product with what is solved.
-template <scalar R, scalar A>
-void solve_block_by_products(columns<const A> a, columns<const A> strict, bool downwards, bool unit,
-                             range block, R* x) {
-  for (std::int64_t k = 0; k < block.size(); ++k) {
-    const std::int64_t j = downwards ? block.first + k : block.last - 1 - k;
-    const range r = strict.stored(j).clipped(block);
-    if (r.size() > 0) x[j] = x[j] - dot_piece<R>(r.size(), &a(r.first, j), x + r.first);
-    if (!unit) divide_by_diagonal(a, j, x);
-  }
-}
-
-// Takes the columns of a solved block from the rows that follow.
-template <scalar R, scalar A>
-void eliminate_columns(const device& dev, columns<const A> strict, range block, range rest, R* x) {
-  std::vector<R> negative(static_cast<std::size_t>(block.last));
-  for (std::int64_t j = block.first; j < block.last; ++j) negative[static_cast<std::size_t>(j)] = -x[j];
-  // Only rows that the block's columns reach.
-  range reach{rest.last, rest.first};
-  for (std::int64_t j = block.first; j < block.last; ++j) {
-    const range r = strict.stored(j).clipped(rest);
-    if (r.size() > 0) reach = {std::min(reach.first, r.first), std::max(reach.last, r.last)};
-  }
-  const std::int64_t tasks = ceil_div(reach.size(), row_block);
-#pragma omp parallel for num_threads(dev.threads()) schedule(static) if (tasks > 4)
-  for (std::int64_t t = 0; t < tasks; ++t) {
-    const std::int64_t first = reach.first + t * row_block;
-    add_columns(strict, {first, std::min(reach.last, first + row_block)}, block,
-                static_cast<const R*>(negative.data()), x);
-  }
-}
-
-// Takes from a block its products with what is solved, in pieces.
-template <scalar R, scalar A>
-void subtract_products(const device& dev, columns<const A> strict, range block, range solved, R* x) {
-#pragma omp parallel for num_threads(dev.threads()) schedule(static) if (solved.size() > 4 * row_block)
-  for (std::int64_t j = block.first; j < block.last; ++j) {
-    const range r = strict.stored(j).clipped(solved);
-    R sum{};
-    for (std::int64_t i = r.first; i < r.last; i += piece_size) {
-      const R part = dot_piece<R>(std::min(piece_size, r.last - i), &strict(i, j), x + i);
-      sum = multiply_add(R{bound_of<R>{1}}, part, sum);
-    }
-    if (r.size() > 0) x[j] = x[j] - sum;
-  }
-}
-
 }  // namespace
 
 template <scalar R, scalar A, scalar X>
@@ -210,31 +146,6 @@ void multiply_columns(const device& dev, columns<const A> a, bool transposed, me
     axpy_piece(y.size(), alpha, static_cast<const R*>(sums.data()), to.data());
   }
   to.scatter();
-}
-
-template <scalar R, scalar A>
-void solve_columns(const device& dev, columns<const A> a, bool transposed, diagonal unit, view<R> x) {
-  if constexpr (built_with_cuda)
-    if (dev.is_cuda()) return solve_columns_cuda(dev, a, transposed, unit, x);
-  const std::int64_t n = x.size();
-  const bool downwards = a.is_lower() != transposed, ones = unit == diagonal::unit;
-  const auto strict = a.without_diagonal();
-  auto elements = whole(x);
-  R* v = elements.data();
-  for (std::int64_t done = 0; done < n; done += solve_block) {
-    const std::int64_t size = std::min(solve_block, n - done);
-    const range block = downwards ? range{done, done + size} : range{n - done - size, n - done};
-    const range solved = downwards ? range{0, block.first} : range{block.last, n};
-    const range rest = downwards ? range{block.last, n} : range{0, block.first};
-    if (transposed) {
-      subtract_products(dev, strict, block, solved, v);
-      solve_block_by_products(a, strict, downwards, ones, block, v);
-    } else {
-      solve_block_by_columns(a, strict, downwards, ones, block, v);
-      eliminate_columns(dev, strict, block, rest, v);
-    }
-  }
-  elements.scatter();
 }
 
 template <scalar R, scalar X, scalar Y>
@@ -264,9 +175,7 @@ void update_columns(const device& dev, columns<R> a, R alpha, view<const X> x) {
   template void multiply_columns(const device&, columns<const A>, bool, meaning, R, view<const X>, R, \
                                  view<R>);                                                            \
   template void update_columns(const device&, columns<R>, R, view<const A>, view<const X>);
-#define VOUCH_TWO(A, R)                                                                  \
-  template void solve_columns(const device&, columns<const A>, bool, diagonal, view<R>); \
-  template void update_columns(const device&, columns<R>, R, view<const A>);
+#define VOUCH_TWO(A, R) template void update_columns(const device&, columns<R>, R, view<const A>);
 #define VOUCH_PRECISION(T)                           \
   VOUCH_THREE(T, T, T)                               \
   VOUCH_THREE(T, T, interval<T>)                     \

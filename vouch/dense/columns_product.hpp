@@ -1,4 +1,4 @@
-// vouch/dense/columns_product.hpp -- products, systems and updates with a matrix in any of BLAS's storages;
+// vouch/dense/columns_product.hpp -- products and updates with a matrix in any of BLAS's storages;
 // private.
 //
 // One algorithm each for general, band, triangular, symmetric and packed matrices: see columns.hpp.
@@ -16,8 +16,6 @@ namespace vouch::detail {
 /// Rows of which one thread holds the sums while columns stream past, and columns that it adds up at a time.
 inline constexpr std::int64_t row_block = 512;
 inline constexpr std::int64_t column_block = 256;
-/// Unknowns of a triangular system that are solved together.
-inline constexpr std::int64_t solve_block = 64;
 
 /// What the stored entries mean beside themselves.
 enum class meaning { as_stored, mirrored, unit_diagonal };
@@ -27,10 +25,6 @@ enum class meaning { as_stored, mirrored, unit_diagonal };
 template <scalar R, scalar A, scalar X>
 void multiply_columns(const device& dev, columns<const A> a, bool transposed, meaning means, R alpha,
                       view<const X> x, R beta, view<R> y);
-
-/// x := op(A)^-1 x for a triangular A.
-template <scalar R, scalar A>
-void solve_columns(const device& dev, columns<const A> a, bool transposed, diagonal unit, view<R> x);
 
 /// A := A + alpha x y^T for the stored entries.
 template <scalar R, scalar X, scalar Y>

@@ -59,14 +59,13 @@ __device__ R add_row(const columns<const A>& a, std::int64_t i, range cols, Elem
   return add_some(a, i, {full_last, mine.last}, cols.first, x, sum);
 }
 
-// Brings elements of x to shared memory as elements of R, negative on demand; whether all are finite. For all
-// threads of a block.
+// Brings elements of x to shared memory as elements of R; whether all are finite. For all threads of a block.
 template <class R, class X, class Elements>
-__device__ bool bring(view<const X> x, range which, bool negative, Elements& to) {
+__device__ bool bring(view<const X> x, range which, Elements& to) {
   bool all_finite = true;
   for (std::int64_t j = which.first + threadIdx.x; j < which.last; j += blockDim.x) {
     const R element{x[j]};
-    to[j - which.first] = negative ? -element : element;
+    to[j - which.first] = element;
     all_finite = all_finite && finite(element);
   }
   return __syncthreads_and(all_finite) != 0;
@@ -83,22 +82,10 @@ __global__ void __launch_bounds__(rows_a_block)
   const range touching = a.touching({block, ::min(a.rows, block + row_block)});
   const std::int64_t first = touching.first + part * column_block;
   const range cols{first, ::min(touching.last, first + column_block)};
-  const bool x_finite = bring<R>(x, cols, false, elements);
+  const bool x_finite = bring<R>(x, cols, elements);
   const std::int64_t i = first_row + threadIdx.x;
   if (i >= a.rows) return;
   partial[part * a.rows + i] = add_row(a, i, cols, elements, x_finite, R{});
-}
-
-// x := x - a x_block for the rows given, by columns of a solved block. A thread has a row.
-template <class R, class A>
-__global__ void __launch_bounds__(rows_a_block)
-    eliminate(columns<const A> a, range rows, range cols, view<R> x) {
-  __shared__ shared_elements<R, solve_block> elements;
-  const bool x_finite = bring<R>(view<const R>(x), cols, true, elements);
-  // Warps keep to multiples of 32 rows.
-  const std::int64_t i = rows.first / 32 * 32 + std::int64_t{blockIdx.x} * rows_a_block + threadIdx.x;
-  if (i < rows.first || i >= rows.last) return;
-  x[i] = add_row(a, i, cols, elements, x_finite, x[i]);
 }
 
 // The inner product of a piece of a column with x, by lane_count<R> threads as dot_piece does it: lane l takes
@@ -170,13 +157,6 @@ __global__ void __launch_bounds__(lanes_a_block)
   y[i] = value;
 }
 
-// x := x - sum for the elements given.
-template <class R>
-__global__ void subtract_sum(parts_of_sum<R> sum, range which, view<R> x) {
-  const std::int64_t i = threadIdx.x;
-  if (i < which.size()) x[which.first + i] = x[which.first + i] - sum.add(i, which.size(), R{});
-}
-
 template <class R>
 struct scratch_sums {
   scratch<R> values;
@@ -244,59 +224,6 @@ __global__ void __launch_bounds__(lanes_a_block) update_diagonal(columns<R> a, R
   if (j < a.cols) a(j, j) = multiply_add(alpha, add_square(R{x[j]}, R{}), a(j, j));
 }
 
-// Solves a block of at most 64 unknowns, from its entries in shared memory: one after the other, by columns or,
-// transposed, by inner products in the order of dot_piece. One block of 64 threads; bound by latency.
-template <class R, class A>
-__global__ void __launch_bounds__(solve_block)
-    solve_diagonal_block(columns<const A> a, columns<const A> strict, bool transposed, bool downwards,
-                         bool unit, range block, view<R> x) {
-  extern __shared__ __align__(16) unsigned char memory[];
-  A* const entry = reinterpret_cast<A*>(memory);  // (i, j) at i + 64 j, from the block's corner
-  __shared__ shared_elements<R, solve_block> value, lane_sum;
-  constexpr int lanes = lane_count<R>;
-  const std::int64_t n = block.size(), t = threadIdx.x;
-  for (std::int64_t j = 0; j < n; ++j) {
-    const range rows = a.stored(block.first + j);
-    const std::int64_t i = block.first + t;
-    if (t < n && i >= rows.first && i < rows.last && !(unit && t == j))
-      entry[t + solve_block * j] = a(i, block.first + j);
-  }
-  if (t < n) value[t] = x[block.first + t];
-  __syncthreads();
-  for (std::int64_t k = 0; k < n; ++k) {
-    const std::int64_t j = downwards ? k : n - 1 - k;
-    const range all = strict.stored(block.first + j).clipped(block);
-    const range rows{all.first - block.first, all.last - block.first};
-    if (transposed && rows.size() > 0) {
-      if (t < lanes) {
-        R sum{};
-        for (std::int64_t i = rows.first + t; i < rows.last; i += lanes)
-          sum = multiply_add(entry[i + solve_block * j], value[i], sum);
-        lane_sum[t] = sum;
-      }
-      __syncthreads();
-      for (int half = lanes / 2; half > 0; half /= 2) {
-        if (t < half) lane_sum[t] = lane_sum[t] + lane_sum[t + half];
-        __syncthreads();
-      }
-      if (t == 0) value[j] = value[j] - lane_sum[0];
-    }
-    if (t == 0 && !unit) value[j] = value[j] / entry[j + solve_block * j];
-    __syncthreads();
-    if (!transposed && t >= rows.first && t < rows.last)
-      value[t] = multiply_add(-value[j], entry[t + solve_block * j], value[t]);
-    __syncthreads();
-  }
-  if (t < n) x[block.first + t] = value[t];
-}
-
-template <class T>
-__global__ void __launch_bounds__(lanes_a_block)
-    find_zero_divisor(columns<const T> a, unsigned long long* first) {
-  const std::int64_t j = std::int64_t{blockIdx.x} * lanes_a_block + threadIdx.x;
-  if (j < a.cols && holds_zero(a(j, j))) atomicMin(first, static_cast<unsigned long long>(j));
-}
-
 }  // namespace
 
 template <scalar R, scalar A, scalar X>
@@ -311,30 +238,6 @@ void multiply_columns_cuda(const device& dev, columns<const A> a, bool transpose
   }
   launch(dev, "finish_product", {ceil_div<std::int64_t>(y.size(), lanes_a_block), lanes_a_block},
          finish_product<R, X>, first.all(), second.all(), unit, x, alpha, beta, y);
-}
-
-template <scalar R, scalar A>
-void solve_columns_cuda(const device& dev, columns<const A> a, bool transposed, diagonal unit, view<R> x) {
-  const std::int64_t n = x.size();
-  const bool downwards = a.is_lower() != transposed;
-  const auto strict = a.without_diagonal();
-  for (std::int64_t done = 0; done < n; done += solve_block) {
-    const std::int64_t size = std::min(solve_block, n - done);
-    const range block = downwards ? range{done, done + size} : range{n - done - size, n - done};
-    const range reach{block.first - a.above, block.last + a.below};
-    const range solved = (downwards ? range{0, block.first} : range{block.last, n}).clipped(reach);
-    const range rest = (downwards ? range{block.last, n} : range{0, block.first}).clipped(reach);
-    if (transposed && solved.size() > 0) {
-      const auto sums = parts_of_transposed<R>(dev, strict, block, solved, view<const R>(x));
-      launch(dev, "subtract_sum", {1, solve_block}, subtract_sum<R>, sums.all(), block, x);
-    }
-    launch(dev, "solve_diagonal_block", {1, solve_block, sizeof(A) * solve_block * solve_block},
-           solve_diagonal_block<R, A>, a, strict, transposed, downwards, unit == diagonal::unit, block, x);
-    if (!transposed && rest.size() > 0)
-      launch(dev, "eliminate",
-             {ceil_div<std::int64_t>(rest.last - rest.first / 32 * 32, rows_a_block), rows_a_block},
-             eliminate<R, A>, strict, rest, block, x);
-  }
 }
 
 template <scalar R, scalar X, scalar Y>
@@ -353,33 +256,20 @@ void update_columns_cuda(const device& dev, columns<R> a, R alpha, view<const X>
          update_diagonal<R, X>, a, alpha, x);
 }
 
-template <scalar T>
-std::int64_t first_zero_divisor_cuda(const device& dev, columns<const T> a) {
-  const std::vector<unsigned long long> none{~0ULL};
-  auto first = array<unsigned long long>::from(dev, none);
-  launch(dev, "find_zero_divisor", {ceil_div<std::int64_t>(a.cols, lanes_a_block), lanes_a_block},
-         find_zero_divisor<T>, a, first.data());
-  return static_cast<std::int64_t>(first.to_vector()[0]);
-}
-
 #define VOUCH_THREE(A, X, R)                                                                               \
   template void multiply_columns_cuda(const device&, columns<const A>, bool, meaning, R, view<const X>, R, \
                                       view<R>);                                                            \
   template void update_columns_cuda(const device&, columns<R>, R, view<const A>, view<const X>);
-#define VOUCH_TWO(A, R)                                                                       \
-  template void solve_columns_cuda(const device&, columns<const A>, bool, diagonal, view<R>); \
-  template void update_columns_cuda(const device&, columns<R>, R, view<const A>);
-#define VOUCH_PRECISION(T)                                                        \
-  VOUCH_THREE(T, T, T)                                                            \
-  VOUCH_THREE(T, T, interval<T>)                                                  \
-  VOUCH_THREE(T, interval<T>, interval<T>)                                        \
-  VOUCH_THREE(interval<T>, T, interval<T>)                                        \
-  VOUCH_THREE(interval<T>, interval<T>, interval<T>)                              \
-  VOUCH_TWO(T, T)                                                                 \
-  VOUCH_TWO(T, interval<T>)                                                       \
-  VOUCH_TWO(interval<T>, interval<T>)                                             \
-  template std::int64_t first_zero_divisor_cuda(const device&, columns<const T>); \
-  template std::int64_t first_zero_divisor_cuda(const device&, columns<const interval<T>>);
+#define VOUCH_TWO(A, R) template void update_columns_cuda(const device&, columns<R>, R, view<const A>);
+#define VOUCH_PRECISION(T)                           \
+  VOUCH_THREE(T, T, T)                               \
+  VOUCH_THREE(T, T, interval<T>)                     \
+  VOUCH_THREE(T, interval<T>, interval<T>)           \
+  VOUCH_THREE(interval<T>, T, interval<T>)           \
+  VOUCH_THREE(interval<T>, interval<T>, interval<T>) \
+  VOUCH_TWO(T, T)                                    \
+  VOUCH_TWO(T, interval<T>)                          \
+  VOUCH_TWO(interval<T>, interval<T>)
 
 VOUCH_PRECISION(float)
 VOUCH_PRECISION(double)

@@ -12,17 +12,10 @@ template <scalar R, scalar A, scalar X>
 void multiply_columns_cuda(const device& dev, columns<const A> a, bool transposed, meaning means, R alpha,
                            view<const X> x, R beta, view<R> y);
 
-template <scalar R, scalar A>
-void solve_columns_cuda(const device& dev, columns<const A> a, bool transposed, diagonal unit, view<R> x);
-
 template <scalar R, scalar X, scalar Y>
 void update_columns_cuda(const device& dev, columns<R> a, R alpha, view<const X> x, view<const Y> y);
 
 template <scalar R, scalar X>
 void update_columns_cuda(const device& dev, columns<R> a, R alpha, view<const X> x);
-
-/// The first diagonal element that is or holds 0; -1 where there is none. Waits for the device.
-template <scalar T>
-std::int64_t first_zero_divisor_cuda(const device& dev, columns<const T> a);
 
 }  // namespace vouch::detail

@@ -1,5 +1,6 @@
 #include <vector>
 
+#include <vouch/core/array.hpp>
 #include <vouch/dense/blas1.hpp>
 #include <vouch/dense/checks.hpp>
 #include <vouch/dense/complex_blas1.hpp>
@@ -20,6 +21,14 @@ complex_interval<T> dot_with(const device& dev, view<const complex_interval<T>> 
   const interval<T> both_imaginary = sum(1, 1), crossed = sum(1, 0);
   return {sum(0, 0) + (conjugate ? both_imaginary : -both_imaginary),
           sum(0, 1) + (conjugate ? -crossed : crossed)};
+}
+
+template <real T>
+array<T> sizes_of(const device& dev, const char* routine, view<const complex_interval<T>> x, bool largest) {
+  require_environment(dev, routine, x);
+  array<T> sizes(dev, x.size());
+  each_element(dev, routine, x.size(), complex_sizes<T>{x, largest, sizes.data()});
+  return sizes;
 }
 
 }  // namespace
@@ -79,19 +88,41 @@ interval<T> asum(const device& dev, view<const complex_interval<T>> x) {
   return asum<interval<T>>(dev, part_of<T>(x, 0)) + asum<interval<T>>(dev, part_of<T>(x, 1));
 }
 
-#define VOUCH_PRECISION(T)                                                                       \
-  template void copy(const device&, view<const complex_interval<T>>, view<complex_interval<T>>); \
-  template void swap(const device&, view<complex_interval<T>>, view<complex_interval<T>>);       \
-  template void scal(const device&, interval<T>, view<complex_interval<T>>);                     \
-  template void scal(const device&, complex_interval<T>, view<complex_interval<T>>);             \
-  template void axpy(const device&, complex_interval<T>, view<const complex_interval<T>>,        \
-                     view<complex_interval<T>>);                                                 \
-  template complex_interval<T> dotu(const device&, view<const complex_interval<T>>,              \
-                                    view<const complex_interval<T>>);                            \
-  template complex_interval<T> dotc(const device&, view<const complex_interval<T>>,              \
-                                    view<const complex_interval<T>>);                            \
-  template interval<T> nrm2(const device&, view<const complex_interval<T>>);                     \
-  template interval<T> asum(const device&, view<const complex_interval<T>>);
+template <real T>
+std::int64_t iamax(const device& dev, view<const complex_interval<T>> x) {
+  const array<T> sizes = sizes_of<T>(dev, "iamax", x, true);
+  return iamax<T>(dev, sizes.all());
+}
+
+template <real T>
+std::int64_t iamin(const device& dev, view<const complex_interval<T>> x) {
+  const array<T> sizes = sizes_of<T>(dev, "iamin", x, false);
+  return iamin<T>(dev, sizes.all());
+}
+
+template <real T>
+void rot(const device& dev, view<complex_interval<T>> x, view<complex_interval<T>> y,
+         std::type_identity_t<interval<T>> c, std::type_identity_t<interval<T>> s) {
+  for (const int part : {0, 1}) rot<interval<T>>(dev, part_of<T>(x, part), part_of<T>(y, part), c, s);
+}
+
+#define VOUCH_PRECISION(T)                                                                            \
+  template void copy(const device&, view<const complex_interval<T>>, view<complex_interval<T>>);      \
+  template void swap(const device&, view<complex_interval<T>>, view<complex_interval<T>>);            \
+  template void scal(const device&, interval<T>, view<complex_interval<T>>);                          \
+  template void scal(const device&, complex_interval<T>, view<complex_interval<T>>);                  \
+  template void axpy(const device&, complex_interval<T>, view<const complex_interval<T>>,             \
+                     view<complex_interval<T>>);                                                      \
+  template complex_interval<T> dotu(const device&, view<const complex_interval<T>>,                   \
+                                    view<const complex_interval<T>>);                                 \
+  template complex_interval<T> dotc(const device&, view<const complex_interval<T>>,                   \
+                                    view<const complex_interval<T>>);                                 \
+  template interval<T> nrm2(const device&, view<const complex_interval<T>>);                          \
+  template interval<T> asum(const device&, view<const complex_interval<T>>);                          \
+  template std::int64_t iamax(const device&, view<const complex_interval<T>>);                        \
+  template std::int64_t iamin(const device&, view<const complex_interval<T>>);                        \
+  template void rot(const device&, view<complex_interval<T>>, view<complex_interval<T>>, interval<T>, \
+                    interval<T>);
 
 VOUCH_PRECISION(float)
 VOUCH_PRECISION(double)

@@ -10,6 +10,7 @@
 // Cost    Sums of products four times the real routine.
 // Throws  as the real routines
 #pragma once
+#include <cstdint>
 #include <type_traits>
 
 #include <vouch/core/device.hpp>
@@ -52,5 +53,19 @@ interval<T> nrm2(const device& dev, view<const complex_interval<T>> x);
 /// The sum of |real| + |imaginary|, as BLAS has it.
 template <real T>
 interval<T> asum(const device& dev, view<const complex_interval<T>> x);
+
+/// The first index of the largest |real| + |imaginary|, as BLAS has it: of the sum of the parts' magnitudes, to
+/// nearest. The empty set is passed over; -1 where nothing is left.
+template <real T>
+std::int64_t iamax(const device& dev, view<const complex_interval<T>> x);
+
+/// The same for the smallest, of the sum of the parts' mignitudes.
+template <real T>
+std::int64_t iamin(const device& dev, view<const complex_interval<T>> x);
+
+/// x := c x + s y and y := c y - s x for real c and s.
+template <real T>
+void rot(const device& dev, view<complex_interval<T>> x, view<complex_interval<T>> y,
+         std::type_identity_t<interval<T>> c, std::type_identity_t<interval<T>> s);
 
 }  // namespace vouch

@@ -7,6 +7,7 @@
 #include <vouch/dense/complex_parts.hpp>
 #include <vouch/dense/each_element.hpp>
 #include <vouch/dense/stored_columns.hpp>
+#include <vouch/dense/triangular_solve.hpp>
 
 namespace vouch {
 
@@ -104,6 +105,15 @@ void product_in_place(const device& dev, const char* routine, columns<const comp
   copy<T>(dev, x, old.all());
   const bool ones = unit == diagonal::unit;
   product<T>(dev, ones ? A.without_diagonal() : A, trans, ones, interval<T>(T{1}), old.all(), {}, x);
+}
+
+template <real T>
+void solution(const device& dev, const char* routine, columns<const complex_interval<T>> A, transpose trans,
+              diagonal unit, view<complex_interval<T>> x) {
+  require_environment(dev, routine, A, x);
+  require_size(routine, "x", x.size(), A.cols);
+  if (unit == diagonal::general) require_divisors(dev, routine, A);
+  solve_columns(dev, A, trans, unit, x);
 }
 
 // A := alpha x op(y) + A for the stored entries.
@@ -223,6 +233,27 @@ void tpmv(const device& dev, triangle stored, transpose trans, diagonal unit, vi
 }
 
 template <real T>
+void trsv(const device& dev, triangle stored, transpose trans, diagonal unit,
+          matrix_view<const complex_interval<T>> A, view<complex_interval<T>> x) {
+  require_apart("trsv", "x", x, "A", A);
+  solution<T>(dev, "trsv", checked_triangle("trsv", stored, A), trans, unit, x);
+}
+
+template <real T>
+void tbsv(const device& dev, triangle stored, transpose trans, diagonal unit, std::int64_t k,
+          matrix_view<const complex_interval<T>> A, view<complex_interval<T>> x) {
+  require_apart("tbsv", "x", x, "A", A);
+  solution<T>(dev, "tbsv", checked_triangle_band("tbsv", stored, k, A), trans, unit, x);
+}
+
+template <real T>
+void tpsv(const device& dev, triangle stored, transpose trans, diagonal unit, view<const complex_interval<T>> A,
+          view<complex_interval<T>> x) {
+  require_apart("tpsv", "x", x, "A", A);
+  solution<T>(dev, "tpsv", checked_packed("tpsv", stored, x.size(), A), trans, unit, x);
+}
+
+template <real T>
 void geru(const device& dev, std::type_identity_t<complex_interval<T>> alpha, view<const complex_interval<T>> x,
           view<const complex_interval<T>> y, matrix_view<complex_interval<T>> A) {
   general_update<T>(dev, "geru", alpha, x, y, false, A);
@@ -284,6 +315,12 @@ void hpr2(const device& dev, triangle stored, std::type_identity_t<complex_inter
                      matrix_view<const complex_interval<T>>, view<complex_interval<T>>);                      \
   template void tpmv(const device&, triangle, transpose, diagonal, view<const complex_interval<T>>,           \
                      view<complex_interval<T>>);                                                              \
+  template void tpsv(const device&, triangle, transpose, diagonal, view<const complex_interval<T>>,           \
+                     view<complex_interval<T>>);                                                              \
+  template void trsv(const device&, triangle, transpose, diagonal, matrix_view<const complex_interval<T>>,    \
+                     view<complex_interval<T>>);                                                              \
+  template void tbsv(const device&, triangle, transpose, diagonal, std::int64_t,                              \
+                     matrix_view<const complex_interval<T>>, view<complex_interval<T>>);                      \
   template void geru(const device&, complex_interval<T>, view<const complex_interval<T>>,                     \
                      view<const complex_interval<T>>, matrix_view<complex_interval<T>>);                      \
   template void gerc(const device&, complex_interval<T>, view<const complex_interval<T>>,                     \

@@ -63,6 +63,21 @@ template <real T>
 void tpmv(const device& dev, triangle stored, transpose trans, diagonal unit, view<const complex_interval<T>> A,
           view<complex_interval<T>> x);
 
+/// Solves op(A) x = b for a triangular A, full, a band or packed; x holds b and receives the solution.
+///
+/// Result  Substitution, as for intervals: the chains of products with the real and with the imaginary parts of
+///         the unknowns are added up, then divided by complex_interval's operator.
+/// Throws  value_error  a diagonal element holds 0; the text names it
+template <real T>
+void trsv(const device& dev, triangle stored, transpose trans, diagonal unit,
+          matrix_view<const complex_interval<T>> A, view<complex_interval<T>> x);
+template <real T>
+void tbsv(const device& dev, triangle stored, transpose trans, diagonal unit, std::int64_t k,
+          matrix_view<const complex_interval<T>> A, view<complex_interval<T>> x);
+template <real T>
+void tpsv(const device& dev, triangle stored, transpose trans, diagonal unit, view<const complex_interval<T>> A,
+          view<complex_interval<T>> x);
+
 /// A := alpha x y^T + A, and A := alpha x y^H + A.
 ///
 /// Result  The factor of a column, alpha y_j or alpha conj(y_j), is rounded; then each part of an entry is a

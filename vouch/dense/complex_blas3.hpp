@@ -35,6 +35,12 @@ void hemm(const device& dev, side where, triangle stored, std::type_identity_t<c
           matrix_view<const complex_interval<T>> A, matrix_view<const complex_interval<T>> B,
           std::type_identity_t<complex_interval<T>> beta, matrix_view<complex_interval<T>> C);
 
+/// The same for a symmetric A.
+template <real T>
+void symm(const device& dev, side where, triangle stored, std::type_identity_t<complex_interval<T>> alpha,
+          matrix_view<const complex_interval<T>> A, matrix_view<const complex_interval<T>> B,
+          std::type_identity_t<complex_interval<T>> beta, matrix_view<complex_interval<T>> C);
+
 /// One triangle of C := alpha op(A) op(A)^H + beta C, op(A) being A or, for transpose::conjugate, A^H. The
 /// diagonal is real, and formed of squares.
 ///
@@ -52,9 +58,36 @@ void her2k(const device& dev, triangle stored, transpose trans, std::type_identi
            matrix_view<const complex_interval<T>> A, matrix_view<const complex_interval<T>> B,
            std::type_identity_t<interval<T>> beta, matrix_view<complex_interval<T>> C);
 
+/// One triangle of C := alpha op(A) op(A)^T + beta C, op(A) being A or A^T. The real parts of the diagonal are
+/// formed of squares.
+///
+/// Throws  value_error  transpose::conjugate
+template <real T>
+void syrk(const device& dev, triangle stored, transpose trans, std::type_identity_t<complex_interval<T>> alpha,
+          matrix_view<const complex_interval<T>> A, std::type_identity_t<complex_interval<T>> beta,
+          matrix_view<complex_interval<T>> C);
+
+/// One triangle of C := alpha op(A) op(B)^T + alpha op(B) op(A)^T + beta C.
+///
+/// Throws  value_error  transpose::conjugate
+template <real T>
+void syr2k(const device& dev, triangle stored, transpose trans, std::type_identity_t<complex_interval<T>> alpha,
+           matrix_view<const complex_interval<T>> A, matrix_view<const complex_interval<T>> B,
+           std::type_identity_t<complex_interval<T>> beta, matrix_view<complex_interval<T>> C);
+
 /// B := alpha op(A) B, or alpha B op(A) where A stands on the right, for a triangular A.
 template <real T>
 void trmm(const device& dev, side where, triangle stored, transpose trans, diagonal unit,
+          std::type_identity_t<complex_interval<T>> alpha, matrix_view<const complex_interval<T>> A,
+          matrix_view<complex_interval<T>> B);
+
+/// B := alpha op(A)^-1 B, or alpha B op(A)^-1 where A stands on the right, for a triangular A.
+///
+/// Result  Substitution: halves, products between them as by gemm, and in blocks of at most 32 as by trsv.
+///         Dependencies are lost at every step.
+/// Throws  value_error  a diagonal element holds 0; the text names it
+template <real T>
+void trsm(const device& dev, side where, triangle stored, transpose trans, diagonal unit,
           std::type_identity_t<complex_interval<T>> alpha, matrix_view<const complex_interval<T>> A,
           matrix_view<complex_interval<T>> B);
 

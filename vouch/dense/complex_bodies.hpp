@@ -13,7 +13,7 @@
 namespace vouch::detail {
 
 /// How the stored entries of a complex matrix make a matrix.
-enum class complex_shape { general, hermitian, triangular };
+enum class complex_shape { general, symmetric, hermitian, triangular };
 
 /// op(A) for a stored A, entry by entry; the other half of a triangle is 0.
 template <real T>
@@ -38,7 +38,8 @@ struct complex_factor {
     if (i == j && form == complex_shape::hermitian) return A(i, i).real();
     if (i == j && unit == diagonal::unit) return interval<T>(T{1});
     if (i == j || (stored == triangle::lower) == (i > j)) return A(i, j);
-    return form == complex_shape::hermitian ? conj(A(j, i)) : complex_interval<T>{};
+    if (form == complex_shape::triangular) return complex_interval<T>{};
+    return form == complex_shape::hermitian ? conj(A(j, i)) : A(j, i);
   }
 };
 
@@ -107,6 +108,87 @@ struct hermitian_sums {
  private:
   VOUCH_HOST_DEVICE complex_interval<T> product(std::int64_t i, std::int64_t j) const {
     return scaled_by<T>(alpha, {real(i, j), i == j && !both ? interval<T>{} : imag(i, j)});
+  }
+};
+
+/// One triangle of C := alpha P + beta C, or with both of alpha P + (alpha P)^T + beta C, for P = real + i
+/// imag.
+template <real T>
+struct symmetric_sums {
+  complex_interval<T> alpha, beta;
+  bool both;
+  triangle stored;
+  matrix_view<const interval<T>> real, imag;
+  matrix_view<complex_interval<T>> C;
+
+  VOUCH_HOST_DEVICE void operator()(std::int64_t e) const {
+    const std::int64_t i = e % C.rows, j = e / C.rows;
+    if (stored == triangle::lower ? i < j : i > j) return;
+    C(i, j) = finished<T>(both ? product(i, j) + product(j, i) : product(i, j), beta, C(i, j));
+  }
+
+ private:
+  VOUCH_HOST_DEVICE complex_interval<T> product(std::int64_t i, std::int64_t j) const {
+    return scaled_by<T>(alpha, {real(i, j), imag(i, j)});
+  }
+};
+
+/// Substitution with the triangle op(A) of a factor: the columns of X := op(A)^-1 X, or the rows of
+/// X := X op(A)^-1, one for each call. As in level 2, the products with the real and with the imaginary parts
+/// of what is found are chains of their own.
+template <real T>
+struct small_solutions {
+  complex_factor<T> A;
+  side where;
+  matrix_view<complex_interval<T>> X;
+
+  VOUCH_HOST_DEVICE void operator()(std::int64_t line) const {
+    const std::int64_t n = A.rows();
+    const bool left = where == side::left;
+    // On the right the equations are those of the transposed triangle.
+    const bool downwards = ((A.stored == triangle::lower) == (A.trans == transpose::no)) == left;
+    for (std::int64_t k = 0; k < n; ++k) {
+      const std::int64_t j = downwards ? k : n - 1 - k;
+      const complex_interval<T> b = at(line, j);
+      interval<T> real = b.real(), imag = b.imag(), crossed_real{}, crossed_imag{};
+      for (std::int64_t l = 0; l < k; ++l) {
+        const std::int64_t i = downwards ? l : n - 1 - l;
+        const complex_interval<T> a = left ? A(j, i) : A(i, j), x = -at(line, i);
+        real = multiply_add(a.real(), x.real(), real);
+        imag = multiply_add(a.imag(), x.real(), imag);
+        crossed_real = multiply_add(a.real(), x.imag(), crossed_real);
+        crossed_imag = multiply_add(a.imag(), x.imag(), crossed_imag);
+      }
+      const complex_interval<T> sum{real - crossed_imag, imag + crossed_real};
+      at(line, j) = A.unit == diagonal::unit ? sum : sum / A(j, j);
+    }
+  }
+
+ private:
+  VOUCH_HOST_DEVICE complex_interval<T>& at(std::int64_t line, std::int64_t i) const {
+    return where == side::left ? X(i, line) : X(line, i);
+  }
+};
+
+/// X := alpha X
+template <real T>
+struct matrix_multiples {
+  complex_interval<T> alpha;
+  matrix_view<complex_interval<T>> X;
+  VOUCH_HOST_DEVICE void operator()(std::int64_t e) const {
+    complex_interval<T>& x = X(e % X.rows, e / X.rows);
+    x = alpha == complex_interval<T>{} ? complex_interval<T>{} : alpha * x;
+  }
+};
+
+/// |real| + |imaginary| at its largest or its smallest, to nearest; NaN for the empty set.
+template <real T>
+struct complex_sizes {
+  view<const complex_interval<T>> x;
+  bool largest;
+  T* to;
+  VOUCH_HOST_DEVICE void operator()(std::int64_t i) const {
+    to[i] = largest ? mag(x[i].real()) + mag(x[i].imag()) : mig(x[i].real()) + mig(x[i].imag());
   }
 };
 

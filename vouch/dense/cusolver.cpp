@@ -1,4 +1,7 @@
 #include <cstddef>
+#include <map>
+#include <mutex>
+#include <utility>
 #include <vector>
 
 #include <vouch/core/error.hpp>
@@ -11,7 +14,6 @@ namespace {
 // The 64-bit interface of cuSOLVER 11 and 12, as its manual has it; handles and parameters are opaque.
 using handle = void*;
 using create_function = int(handle*);
-using destroy_function = int(handle);
 using set_stream_function = int(handle, void* stream);
 using getrf_size_function = int(handle, void* parameters, std::int64_t m, std::int64_t n, int type,
                                 const void* a, std::int64_t lda, int compute, std::size_t* on_device,
@@ -57,14 +59,40 @@ void check(int status, const char* routine) {
                        status);
 }
 
-std::shared_ptr<void> open_handle(const device& dev) {
-  handle made = nullptr;
-  check(find<create_function>("cusolverDnCreate")(&made), "cusolverDnCreate");
-  auto* const destroy = find<destroy_function>("cusolverDnDestroy");
-  const std::shared_ptr<void> owner(made, [destroy](void* h) { destroy(h); });
-  check(find<set_stream_function>("cusolverDnSetStream")(made, dev.stream()), "cusolverDnSetStream");
-  return owner;
+}  // namespace
+
+struct handle_of_gpu {
+  handle opened = nullptr;
+  std::mutex in_use;
+};
+
+namespace {
+
+// For ever: at the end of the process CUDA may be gone before it. dev's GPU is the selected one.
+handle_of_gpu& the_handle(const device& dev) {
+  static std::mutex guard;
+  static auto& all = *new std::map<int, handle_of_gpu>;
+  const std::lock_guard lock(guard);
+  handle_of_gpu& of = all[dev.index()];
+  if (of.opened == nullptr) check(find<create_function>("cusolverDnCreate")(&of.opened), "cusolverDnCreate");
+  return of;
 }
+
+// One thread at a time has the handle, whose calls go to dev's stream from then on.
+class turn {
+ public:
+  turn(handle_of_gpu& of, const device& dev) : lock_(of.in_use), handle_(of.opened), dev_(dev) {
+    check(find<set_stream_function>("cusolverDnSetStream")(handle_, dev.stream()), "cusolverDnSetStream");
+  }
+  operator handle() const { return handle_; }
+  /// Nobody else's work may meet this one's in the handle.
+  void finish() const { dev_.synchronize(); }
+
+ private:
+  std::lock_guard<std::mutex> lock_;
+  handle handle_;
+  const device& dev_;
+};
 
 }  // namespace
 
@@ -72,14 +100,14 @@ bool present() { return library().present(); }
 const std::string& name() { return library().name(); }
 
 template <real T>
-factors<T>::factors(const device& dev, kind which, std::int64_t n, array<T> matrix)
+factors<T>::factors(const device& dev, kind which, matrix<T> A)
     : dev_(dev),
       kind_(which),
-      n_(n),
-      matrix_(std::move(matrix)),
-      pivots_(dev, which == kind::lu ? n : 0),
-      info_(array<int>::zeros(dev, 1)) {
-  handle_ = open_handle(dev);  // after memory was taken, which has selected the GPU
+      n_(A.rows()),
+      matrix_(std::move(A)),
+      pivots_(dev, which == kind::lu ? n_ : 0),
+      info_(array<int>::zeros(dev, 1)),  // which selects the GPU
+      handle_(the_handle(dev)) {
   factorise();
   failed_ = info_.to_vector().front();
 }
@@ -87,42 +115,46 @@ factors<T>::factors(const device& dev, kind which, std::int64_t n, array<T> matr
 template <real T>
 void factors<T>::factorise() {
   constexpr int type = type_of<T>;
+  const turn mine(handle_, dev_);
   std::size_t bytes = 0, host_bytes = 0;
   if (kind_ == kind::lu)
-    check(find<getrf_size_function>("cusolverDnXgetrf_bufferSize")(
-              handle_.get(), nullptr, n_, n_, type, matrix_.data(), n_, type, &bytes, &host_bytes),
+    check(find<getrf_size_function>("cusolverDnXgetrf_bufferSize")(mine, nullptr, n_, n_, type, matrix_.data(),
+                                                                   n_, type, &bytes, &host_bytes),
           "cusolverDnXgetrf_bufferSize");
   else
     check(find<potrf_size_function>("cusolverDnXpotrf_bufferSize")(
-              handle_.get(), nullptr, lower, n_, type, matrix_.data(), n_, type, &bytes, &host_bytes),
+              mine, nullptr, lower, n_, type, matrix_.data(), n_, type, &bytes, &host_bytes),
           "cusolverDnXpotrf_bufferSize");
   array<std::byte> work(dev_, static_cast<std::int64_t>(bytes));
   std::vector<std::byte> host_work(host_bytes);
   if (kind_ == kind::lu)
-    check(find<getrf_function>("cusolverDnXgetrf")(handle_.get(), nullptr, n_, n_, type, matrix_.data(), n_,
+    check(find<getrf_function>("cusolverDnXgetrf")(mine, nullptr, n_, n_, type, matrix_.data(), n_,
                                                    pivots_.data(), type, work.data(), bytes, host_work.data(),
                                                    host_bytes, info_.data()),
           "cusolverDnXgetrf");
   else
-    check(find<potrf_function>("cusolverDnXpotrf")(handle_.get(), nullptr, lower, n_, type, matrix_.data(), n_,
-                                                   type, work.data(), bytes, host_work.data(), host_bytes,
+    check(find<potrf_function>("cusolverDnXpotrf")(mine, nullptr, lower, n_, type, matrix_.data(), n_, type,
+                                                   work.data(), bytes, host_work.data(), host_bytes,
                                                    info_.data()),
           "cusolverDnXpotrf");
-  dev_.synchronize();  // work and host_work end here
+  mine.finish();  // work and host_work end here
 }
 
 template <real T>
-void factors<T>::solve(bool transposed, T* x) {
+void factors<T>::solve(bool transposed, std::int64_t columns, T* X) {
   constexpr int type = type_of<T>;
+  zero_bytes(dev_, info_.data(), sizeof(int));  // selects the GPU, too
+  const turn mine(handle_, dev_);
   if (kind_ == kind::lu)
-    check(find<getrs_function>("cusolverDnXgetrs")(
-              handle_.get(), nullptr, transposed ? transposed_way : as_it_is, n_, 1, type, matrix_.data(), n_,
-              pivots_.data(), type, x, n_, info_.data()),
+    check(find<getrs_function>("cusolverDnXgetrs")(mine, nullptr, transposed ? transposed_way : as_it_is, n_,
+                                                   columns, type, matrix_.data(), n_, pivots_.data(), type, X,
+                                                   n_, info_.data()),
           "cusolverDnXgetrs");
   else
-    check(find<potrs_function>("cusolverDnXpotrs")(handle_.get(), nullptr, lower, n_, 1, type, matrix_.data(),
-                                                   n_, type, x, n_, info_.data()),
+    check(find<potrs_function>("cusolverDnXpotrs")(mine, nullptr, lower, n_, columns, type, matrix_.data(), n_,
+                                                   type, X, n_, info_.data()),
           "cusolverDnXpotrs");
+  mine.finish();
 }
 
 template class factors<float>;

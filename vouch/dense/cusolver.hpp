@@ -1,13 +1,13 @@
 // vouch/dense/cusolver.hpp -- factorisations of dense matrices on a GPU by cuSOLVER, a library found when first
-// needed; private.
+// needed; its one owner; private.
 #pragma once
 #include <cstdint>
-#include <memory>
 #include <string>
 
 #include <vouch/core/array.hpp>
 #include <vouch/core/device.hpp>
 #include <vouch/core/types.hpp>
+#include <vouch/dense/matrix.hpp>
 
 namespace vouch::cusolver {
 
@@ -17,22 +17,25 @@ const std::string& name();
 
 enum class kind { lu, cholesky };
 
-/// The factors of a square matrix, LU with partial pivoting or L L^T of the lower triangle.
+struct handle_of_gpu;
+
+/// The factors of a square matrix, LU with partial pivoting or L L^T of the lower triangle. All factors on a
+/// GPU share its handle, made once for the process: making one takes longer than most factorisations.
 ///
-/// Memory  Everything lives on dev, a GPU. The matrix handed over, columns of n elements, is overwritten.
-/// Result  The same bits on every run with one cuSOLVER.
+/// Memory  Everything lives on dev, a GPU. The matrix handed over is overwritten.
+/// Result  The same bits on every run with one cuSOLVER, which promises no bound. Waits for the GPU.
 /// Throws  no_cuda_error  there is no cuSOLVER
 ///         device_error   it refuses
 template <real T>
 class factors {
  public:
-  factors(const device& dev, kind which, std::int64_t n, array<T> matrix);
+  factors(const device& dev, kind which, matrix<T> A);
 
   /// 0, or where the factorisation ended (from 1): U(k,k) is zero, the leading k rows are not positive
   /// definite.
   std::int64_t failed() const { return failed_; }
-  /// x := A^-1 x, or A^-T x where transposed.
-  void solve(bool transposed, T* x);
+  /// X := A^-1 X, or A^-T X where transposed; X is n-by-columns, its leading dimension n.
+  void solve(bool transposed, std::int64_t columns, T* X);
 
  private:
   void factorise();
@@ -40,10 +43,10 @@ class factors {
   device dev_;
   kind kind_;
   std::int64_t n_;
-  array<T> matrix_;
-  std::shared_ptr<void> handle_;
+  matrix<T> matrix_;
   array<std::int64_t> pivots_;
   array<int> info_;
+  handle_of_gpu& handle_;
   std::int64_t failed_ = 0;
 };
 

@@ -34,12 +34,20 @@ void rad(const device& dev, view<const interval<T>> x, view<T> r) {
   each_element(dev, "rad", x.size(), radii<T>{x, r});
 }
 
+template <real T>
+void enclose(const device& dev, view<const T> m, view<const T> r, view<interval<T>> x) {
+  require_size("enclose", "r", r.size(), m.size());
+  require_size("enclose", "x", x.size(), m.size());
+  each_element(dev, "enclose", m.size(), ball_hulls<T>{m, r, x});
+}
+
 #define VOUCH_ELEMENTWISE(T)                                                                              \
   template void hull(const device&, view<const interval<T>>, view<const interval<T>>, view<interval<T>>); \
   template void intersection(const device&, view<const interval<T>>, view<const interval<T>>,             \
                              view<interval<T>>);                                                          \
   template void mid(const device&, view<const interval<T>>, view<T>);                                     \
-  template void rad(const device&, view<const interval<T>>, view<T>);
+  template void rad(const device&, view<const interval<T>>, view<T>);                                     \
+  template void enclose(const device&, view<const T>, view<const T>, view<interval<T>>);
 
 VOUCH_ELEMENTWISE(float)
 VOUCH_ELEMENTWISE(double)

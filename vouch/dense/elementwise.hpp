@@ -31,4 +31,8 @@ void mid(const device& dev, view<const interval<T>> x, view<T> m);
 template <real T>
 void rad(const device& dev, view<const interval<T>> x, view<T> r);
 
+/// x_i := the smallest interval around the ball with the midpoint m_i and the radius r_i
+template <real T>
+void enclose(const device& dev, view<const T> m, view<const T> r, view<interval<T>> x);
+
 }  // namespace vouch

@@ -4,6 +4,7 @@
 
 #include <vouch/core/device.hpp>
 #include <vouch/core/view.hpp>
+#include <vouch/interval/ball.hpp>
 #include <vouch/interval/functions.hpp>
 
 namespace vouch::detail {
@@ -34,6 +35,13 @@ struct radii {
   view<const interval<T>> x;
   view<T> to;
   VOUCH_HOST_DEVICE void operator()(std::int64_t i) const { to[i] = rad(x[i]); }
+};
+
+template <real T>
+struct ball_hulls {
+  view<const T> m, r;
+  view<interval<T>> to;
+  VOUCH_HOST_DEVICE void operator()(std::int64_t i) const { to[i] = to_interval(ball<T>{m[i], r[i]}); }
 };
 
 /// body(i) for every i < n on a GPU; instantiated in elementwise_cuda.cu.

@@ -29,10 +29,15 @@ void each_element_cuda(const device& dev, const char* name, std::int64_t n, cons
   VOUCH_BODY(intersections<T>)           \
   VOUCH_BODY(midpoints<T>)               \
   VOUCH_BODY(radii<T>)                   \
+  VOUCH_BODY(ball_hulls<T>)              \
   VOUCH_BODY(parts_of_factor<T>)         \
   VOUCH_BODY(negatives<T>)               \
   VOUCH_BODY(sums_of_parts<T>)           \
   VOUCH_BODY(hermitian_sums<T>)          \
+  VOUCH_BODY(symmetric_sums<T>)          \
+  VOUCH_BODY(small_solutions<T>)         \
+  VOUCH_BODY(matrix_multiples<T>)        \
+  VOUCH_BODY(complex_sizes<T>)           \
   VOUCH_BODY(complex_multiples<T>)       \
   VOUCH_BODY(turned_parts<T>)            \
   VOUCH_BODY(product_from_parts<T>)      \

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include <vouch/dense/scalar.hpp>
+#include <vouch/interval/complex_interval.hpp>
 
 namespace vouch::detail {
 
@@ -22,6 +23,11 @@ __device__ inline interval<float> load_entry(const interval<float>* p) {
   const float2 v = *reinterpret_cast<const float2*>(p);
   return interval<float>::unchecked(v.x, v.y);
 }
+template <real T>
+__device__ inline complex_interval<T> load_entry(const complex_interval<T>* p) {
+  const auto* part = reinterpret_cast<const interval<T>*>(p);
+  return {load_entry(part), load_entry(part + 1)};
+}
 
 /// Of the bits of a number those that order magnitudes, and what they are from infinity on.
 __device__ inline unsigned magnitude_bits(double x) {
@@ -32,8 +38,14 @@ template <class T>
 __device__ inline unsigned magnitude_bits(interval<T> x) {
   return ::max(magnitude_bits(x.lo()), magnitude_bits(x.hi()));
 }
+template <class T>
+__device__ inline unsigned magnitude_bits(complex_interval<T> z) {
+  return ::max(magnitude_bits(z.real()), magnitude_bits(z.imag()));
+}
 template <class E>
 inline constexpr unsigned infinite_bits = sizeof(bound_of<E>) == 8 ? 0x7ff00000U : 0x7f800000U;
+template <real T>
+inline constexpr unsigned infinite_bits<complex_interval<T>> = infinite_bits<T>;
 
 __device__ inline bool is_negative(double x) { return __double2hiint(x) < 0; }
 __device__ inline bool is_negative(float x) { return __float_as_int(x) < 0; }

@@ -7,23 +7,12 @@
 #pragma once
 #include <cstdint>
 
+#include <vouch/dense/byte_tiles.cuh>
 #include <vouch/dense/gemm_operand.cuh>
 
 namespace vouch::detail {
 
-/// Tiles of digits: pieces of 128 lines by 128 steps of k.
-struct digit_tile {
-  static constexpr int m = 128, n = 256, k = 128, stages = 4, ahead = stages - 2, warps = 8;
-  static constexpr unsigned threads = 32 * warps;
-  static constexpr int piece_rows = 128, piece_bytes = piece_rows * k;
-  static constexpr int most_digits = 16;
-};
-
-/// Where byte k of row r stands in a piece: words of 16 bytes are exchanged so that eight rows below each other
-/// meet every bank once.
-__host__ __device__ constexpr int digit_place(int r, int k) {
-  return r * digit_tile::k + (((k / 16) ^ (r & 7)) << 4) + k % 16;
-}
+constexpr int most_digits = 16;
 
 /// Digits: piece (digit, line / 128, k / 128) after piece, of `padded` lines (a multiple of 256) and `depth`
 /// (of 128) bytes each, zeros beyond the matrix.
@@ -34,8 +23,7 @@ struct digit_operand {
   int digits = 0;
 
   __host__ __device__ std::int64_t piece(int digit, std::int64_t line, std::int64_t k) const {
-    return ((digit * padded + line) / digit_tile::piece_rows * (depth / digit_tile::k) + k / digit_tile::k) *
-           digit_tile::piece_bytes;
+    return byte_piece(digit, line, k, padded, depth);
   }
 };
 
@@ -154,8 +142,8 @@ template <class E>
 __global__ void __launch_bounds__(digits_threads)
     digits_of(gemm_operand<E> operand, std::int64_t first_line, std::int64_t first_k, std::int64_t count,
               digit_parts parts, const int* top, std::int64_t tiles, digit_operand to) {
-  __shared__ double value[digits_lines][digit_tile::k + 1];
-  const std::int64_t l0 = blockIdx.x % tiles * digits_lines, to_k = blockIdx.x / tiles * digit_tile::k;
+  __shared__ double value[digits_lines][byte_tile::k + 1];
+  const std::int64_t l0 = blockIdx.x % tiles * digits_lines, to_k = blockIdx.x / tiles * byte_tile::k;
   const std::int64_t part_depth = to.depth / parts.count;
   const digit_part part = parts.part[to_k / part_depth];
   const std::int64_t k0 = to_k % part_depth;
@@ -166,10 +154,10 @@ __global__ void __launch_bounds__(digits_threads)
   };
   const int x = static_cast<int>(threadIdx.x) % 32, y = static_cast<int>(threadIdx.x) / 32;
   if (operand.along == 1)
-    for (int k = y; k < digit_tile::k; k += 8) value[x][k] = entry(x, k);
+    for (int k = y; k < byte_tile::k; k += 8) value[x][k] = entry(x, k);
   else
     for (int l = y; l < digits_lines; l += 8)
-      for (int k = x; k < digit_tile::k; k += 32) value[l][k] = entry(l, k);
+      for (int k = x; k < byte_tile::k; k += 32) value[l][k] = entry(l, k);
   __syncthreads();
   for (int l = y; l < digits_lines; l += 8) {
     const std::int64_t line = first_line + l0 + l;
@@ -196,8 +184,7 @@ __global__ void __launch_bounds__(digits_threads)
       digit.z = next(whole[2]);
       digit.w = next(whole[3]);
       *reinterpret_cast<char4*>(to.bytes + to.piece(t, l0, to_k) +
-                                digit_place(static_cast<int>((l0 + l) % digit_tile::piece_rows), 4 * x)) =
-          digit;
+                                byte_place(static_cast<int>((l0 + l) % byte_tile::piece_rows), 4 * x)) = digit;
     }
   }
 }

@@ -2,47 +2,11 @@
 #pragma once
 #include <cstdint>
 
-#include <vouch/core/arrival.cuh>
 #include <vouch/core/launch.cuh>
+#include <vouch/dense/byte_tiles.cuh>
 #include <vouch/dense/exact_digits.cuh>
 
 namespace vouch::detail {
-
-struct digit_stage {
-  alignas(128) std::int8_t a[digit_tile::m * digit_tile::k];
-  alignas(128) std::int8_t b[digit_tile::n * digit_tile::k];
-};
-
-// Four 8 by 16 pieces of bytes, as the tensor core wants them in a warp's registers.
-__device__ inline void load_digits(unsigned (&to)[4], const std::int8_t* from) {
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
-               : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
-               : "r"(shared_address(from))
-               : "memory");
-}
-
-__device__ inline void multiply_add_digits(int (&c)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
-  asm volatile(
-      "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},{%0,%1,%2,%3};"
-      : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
-}
-
-/// A warp's operands of 32 steps of k: 64 rows of each tile.
-struct digit_fragments {
-  unsigned a[4][4], b[4][4];
-
-  __device__ void load(const digit_stage& stage, int row, int column, int k) {
-    const int lane = static_cast<int>(threadIdx.x % 32);
-#pragma unroll
-    for (int mi = 0; mi < 4; ++mi)
-      load_digits(a[mi], stage.a + digit_place(row + mi * 16 + lane % 16, k + lane / 16 * 16));
-#pragma unroll
-    for (int pair = 0; pair < 4; ++pair)
-      load_digits(b[pair],
-                  stage.b + digit_place(column + pair * 16 + lane / 16 * 8 + lane % 8, k + lane / 8 % 2 * 16));
-  }
-};
 
 /// Sums of products of digits t of A and s of B with t + s = L: sums[(L * cols + j) * rows + i].
 struct level_sums {
@@ -58,87 +22,35 @@ struct level_sums {
 /// The sums of all levels, or on demand onto what they were. A block forms a tile of a level, the levels of
 /// most products first. Products of digits are below 2^14 + 1, so 2^16 of them add up in 32 bits without
 /// overflow; then they go to the sums of 64 bits. Bound by the INT8 tensor cores.
-static __global__ void __launch_bounds__(digit_tile::threads, 1)
+static __global__ void __launch_bounds__(byte_tile::threads, 1)
     multiply_digits(digit_operand A, digit_operand B, bool again, level_sums sums) {
-  extern __shared__ __align__(128) char memory[];
-  digit_stage* const stages = reinterpret_cast<digit_stage*>(memory);
-  __shared__ std::uint64_t full[digit_tile::stages], empty[digit_tile::stages];
-  if (threadIdx.x < digit_tile::stages) {
-    arrival_init(&full[threadIdx.x], 1);
-    arrival_init(&empty[threadIdx.x], digit_tile::threads);
-    arrival_init_fence();
-  }
-  __syncthreads();
-
-  const std::int64_t tiles_m = ceil_div<std::int64_t>(sums.rows, digit_tile::m),
-                     tiles_n = ceil_div<std::int64_t>(sums.cols, digit_tile::n);
+  const std::int64_t tiles_m = ceil_div<std::int64_t>(sums.rows, byte_tile::m),
+                     tiles_n = ceil_div<std::int64_t>(sums.cols, byte_tile::n);
   const int turn = static_cast<int>(blockIdx.x / (tiles_m * tiles_n));
   const int level = (sums.levels - 1) / 2 + (turn % 2 == 1 ? (turn + 1) / 2 : -(turn / 2));
   std::int64_t tile_i, tile_j;
   place_of_tile(blockIdx.x % (tiles_m * tiles_n), tiles_m, tiles_n, tile_i, tile_j);
-  const std::int64_t i0 = tile_i * digit_tile::m, j0 = tile_j * digit_tile::n;
+  const std::int64_t i0 = tile_i * byte_tile::m, j0 = tile_j * byte_tile::n;
+  const int rows = static_cast<int>(::min(std::int64_t{byte_tile::m}, sums.rows - i0)),
+            cols = static_cast<int>(::min(std::int64_t{byte_tile::n}, sums.cols - j0));
+  const auto settle = [&](byte_sums& exact, bool later) {
+    exact.for_each([&](int row, int column, int& value) {
+      const long long sum = value;
+      value = 0;
+      if (row >= rows || column >= cols) return;
+      long long& at = sums.at(level, i0 + row, j0 + column);
+      at = again || later ? at + sum : sum;
+    });
+  };
   const int first = ::max(0, level - B.digits + 1), last = ::min(level, A.digits - 1);
-  const int depth = static_cast<int>(A.depth / digit_tile::k), steps = (last - first + 1) * depth;
-  const int warp = static_cast<int>(threadIdx.x / 32);
-  const auto parity = [](int step) { return static_cast<unsigned>(step / digit_tile::stages) % 2; };
-
-  // One thread orders the copies of a step, each step another warp's.
-  const auto bring = [&](int step) {
-    if (step >= steps || static_cast<int>(threadIdx.x) != step % digit_tile::warps * 32) return;
-    const int s = step % digit_tile::stages;
-    if (step >= digit_tile::stages) await(&empty[s], parity(step - digit_tile::stages));
-    arrive_expecting(&full[s], sizeof(digit_stage));
+  const int depth = static_cast<int>(A.depth / byte_tile::k), steps = (last - first + 1) * depth;
+  const auto pieces = [&](int step) {
     const int digit = first + step / depth;
-    const std::int64_t k = std::int64_t{step % depth} * digit_tile::k;
-    bulk_copy(stages[s].a, A.bytes + A.piece(digit, i0, k), digit_tile::piece_bytes, &full[s]);
-    for (int half = 0; half < 2; ++half)
-      bulk_copy(stages[s].b + half * digit_tile::piece_bytes,
-                B.bytes + B.piece(level - digit, j0 + half * digit_tile::piece_rows, k),
-                digit_tile::piece_bytes, &full[s]);
+    const std::int64_t k = std::int64_t{step % depth} * byte_tile::k;
+    return byte_pieces<std::int8_t>{A.bytes + A.piece(digit, i0, k), B.bytes + B.piece(level - digit, j0, k),
+                                    B.bytes + B.piece(level - digit, j0 + byte_tile::piece_rows, k)};
   };
-  for (int step = 0; step < digit_tile::ahead; ++step) bring(step);
-
-  const int lane = static_cast<int>(threadIdx.x % 32), row = warp / 4 * 64, column = warp % 4 * 64;
-  int c[4][8][4] = {};
-  const auto settle = [&](bool onto) {
-    const std::int64_t i = i0 + row + lane / 4, j = j0 + column + lane % 4 * 2;
-#pragma unroll
-    for (int mi = 0; mi < 4; ++mi)
-#pragma unroll
-      for (int ni = 0; ni < 8; ++ni)
-#pragma unroll
-        for (int e = 0; e < 4; ++e) {
-          const std::int64_t to_i = i + mi * 16 + e / 2 * 8, to_j = j + ni * 8 + e % 2;
-          const long long sum = c[mi][ni][e];
-          c[mi][ni][e] = 0;
-          if (to_i >= sums.rows || to_j >= sums.cols) continue;
-          long long& at = sums.at(level, to_i, to_j);
-          at = onto ? at + sum : sum;
-        }
-  };
-  if (steps == 0 && !again) settle(false);
-  constexpr int most = (1 << 16) / digit_tile::k;
-  digit_fragments fragments[2];
-  for (int step = 0; step < steps; ++step) {
-    const digit_stage& stage = stages[step % digit_tile::stages];
-    await(&full[step % digit_tile::stages], parity(step));
-    fragments[0].load(stage, row, column, 0);
-    bring(step + digit_tile::ahead);
-#pragma unroll
-    for (int quarter = 0; quarter < digit_tile::k / 32; ++quarter) {
-      if (quarter + 1 < digit_tile::k / 32)
-        fragments[(quarter + 1) % 2].load(stage, row, column, 32 * (quarter + 1));
-      const digit_fragments& at_hand = fragments[quarter % 2];
-#pragma unroll
-      for (int mi = 0; mi < 4; ++mi)
-#pragma unroll
-        for (int ni = 0; ni < 8; ++ni)
-          multiply_add_digits(c[mi][ni], at_hand.a[mi], at_hand.b[ni / 2][ni % 2 * 2],
-                              at_hand.b[ni / 2][ni % 2 * 2 + 1]);
-    }
-    arrive(&empty[step % digit_tile::stages]);
-    if ((step + 1) % most == 0 || step + 1 == steps) settle(again || step >= most);
-  }
+  multiply_bytes<std::int8_t>(steps, (1 << 16) / byte_tile::k, pieces, settle);
 }
 
 /// A whole number of 384 bits with its sign, most significant word last, rounded to a double.

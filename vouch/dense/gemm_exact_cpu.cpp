@@ -15,8 +15,8 @@
 #include <limits>
 #include <vector>
 
-#include <vouch/dense/exact_sum.hpp>
 #include <vouch/dense/gemm_cpu.hpp>
+#include <vouch/interval/exact_sums.hpp>
 
 namespace vouch::detail {
 namespace {
@@ -70,8 +70,8 @@ struct scaling {
 };
 
 int lowest_bit(double x) {
-  const binary_number p = parts_of(x);
-  return p.exponent + std::countr_zero(p.mantissa);
+  const double_parts p = parts_of(x);
+  return p.bit - number_origin + std::countr_zero(p.mantissa);
 }
 
 // get(l, k) is entry k of line l.
@@ -194,9 +194,9 @@ slices level_sums(const device& dev, const plan<TA, TB>& p, bound which) {
   return sums;
 }
 
-interval<double> total(const slices& sums, std::int64_t i, std::int64_t j, int exponent, exact_sum& sum) {
-  for (const auto& level : sums) sum.add(level(i, j), exponent);
-  return sum.take();
+interval<double> total(const slices& sums, std::int64_t i, std::int64_t j, int exponent, exact_sums& sum) {
+  for (const auto& level : sums) sum.add(0, level(i, j), exponent);
+  return sum.take(0);
 }
 
 struct two_numbers {
@@ -214,8 +214,8 @@ two_numbers least_product(double al, double ah, double bl, double bh) {
 
 // Entry (i, j) of the product, term by term.
 template <scalar R, scalar TA, scalar TB>
-R entry_alone(const factor<TA>& left, const factor<TB>& right, std::int64_t i, std::int64_t j, exact_sum& low,
-              exact_sum& high) {
+R entry_alone(const factor<TA>& left, const factor<TB>& right, std::int64_t i, std::int64_t j, exact_sums& low,
+              exact_sums& high) {
   bool all_finite = true;
   for (std::int64_t k = 0; k < left.cols(); ++k) all_finite &= finite(left(i, k)) && finite(right(k, j));
   if (!all_finite) {
@@ -229,10 +229,10 @@ R entry_alone(const factor<TA>& left, const factor<TB>& right, std::int64_t i, s
     const two_numbers least = least_product(lower(a), upper(a), lower(b), upper(b));
     // The largest product is the least one of -a and b.
     const two_numbers most = least_product(-upper(a), -lower(a), lower(b), upper(b));
-    low.add_product(least.a, least.b);
-    high.add_product(-most.a, most.b);
+    low.add_product(0, least.a, least.b);
+    high.add_product(0, -most.a, most.b);
   }
-  return narrowed<bound_of<R>>(interval<double>::unchecked(low.take().lo(), high.take().hi()));
+  return narrowed<bound_of<R>>(interval<double>::unchecked(low.take(0).lo(), high.take(0).hi()));
 }
 
 }  // namespace
@@ -252,7 +252,7 @@ void gemm_exact_cpu(const device& dev, interval<T> alpha, const factor<TA>& left
   }
 #pragma omp parallel for num_threads(dev.threads()) schedule(dynamic)
   for (std::int64_t j = 0; j < C.cols; ++j) {
-    exact_sum first, second;
+    exact_sums first(1, product_origin), second(1, product_origin);
     std::vector<interval<T>> column(static_cast<std::size_t>(C.rows));
     for (std::int64_t i = 0; i < C.rows; ++i) {
       interval<T>& entry = column[static_cast<std::size_t>(i)];

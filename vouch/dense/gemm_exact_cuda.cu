@@ -47,7 +47,7 @@ struct cut_operand {
     for (std::size_t l = 0; l < tops.size(); ++l)
       if (tops[l] > 0) bits = std::max(bits, tops[l] + lows[l] - 2 * line_facts::bias);
     const int needed = std::max(1, (bits + 2 + 7) / 8);
-    digits = needed <= digit_tile::most_digits ? needed : 0;
+    digits = needed <= most_digits ? needed : 0;
   }
 
   /// The exponent of the last digit of line l is top[l] less this.
@@ -97,12 +97,12 @@ class exact_product {
       : dev_(dev), A_(A), B_(B), depth_(depth) {
     const std::int64_t m = A.operand.size, n = B.operand.size;
     const std::int64_t a_column = levels() * m * static_cast<std::int64_t>(sizeof(long long));
-    strip_ = std::min(n, std::max<std::int64_t>(1, most_sum_bytes / a_column / digit_tile::n) * digit_tile::n);
-    padded_a_ = padded_to(m, digit_tile::n);
-    padded_b_ = padded_to(strip_, digit_tile::n);
+    strip_ = std::min(n, std::max<std::int64_t>(1, most_sum_bytes / a_column / byte_tile::n) * byte_tile::n);
+    padded_a_ = padded_to(m, byte_tile::n);
+    padded_b_ = padded_to(strip_, byte_tile::n);
     const std::int64_t a_step = most_parts * (A.digits * padded_a_ + B.digits * padded_b_);
-    slab_ = std::min(padded_to(depth, digit_tile::k),
-                     std::max<std::int64_t>(1, most_digit_bytes / a_step / digit_tile::k) * digit_tile::k);
+    slab_ = std::min(padded_to(depth, byte_tile::k),
+                     std::max<std::int64_t>(1, most_digit_bytes / a_step / byte_tile::k) * byte_tile::k);
   }
 
   void into(matrix_view<interval<T>> C) const {
@@ -126,11 +126,10 @@ class exact_product {
       for (std::int64_t k = 0; k < depth_; k += slab_) {
         const std::int64_t count = std::min(slab_, depth_ - k);
         const auto left = cut(A_, parts.left, 0, padded_a_, k, count, a.data());
-        const auto right = cut(B_, parts.right, first, padded_to(sums.cols, digit_tile::n), k, count, b.data());
+        const auto right = cut(B_, parts.right, first, padded_to(sums.cols, byte_tile::n), k, count, b.data());
         const std::int64_t tiles =
-            ceil_div<std::int64_t>(sums.rows, digit_tile::m) * ceil_div<std::int64_t>(sums.cols, digit_tile::n);
-        launch(dev_, "multiply_digits",
-               {tiles * levels(), digit_tile::threads, sizeof(digit_stage) * digit_tile::stages},
+            ceil_div<std::int64_t>(sums.rows, byte_tile::m) * ceil_div<std::int64_t>(sums.cols, byte_tile::n);
+        launch(dev_, "multiply_digits", {tiles * levels(), byte_tile::threads, byte_stages_size<std::int8_t>},
                multiply_digits, left, right, k > 0, sums);
       }
       launch(dev_, "round_sums", {ceil_div<std::int64_t>(sums.rows * sums.cols, round_threads), round_threads},
@@ -143,9 +142,9 @@ class exact_product {
   template <class E>
   digit_operand cut(const cut_operand<E>& from, const digit_parts& parts, std::int64_t first,
                     std::int64_t padded, std::int64_t k, std::int64_t count, std::int8_t* bytes) const {
-    const digit_operand to{bytes, padded, parts.count * padded_to(count, digit_tile::k), from.digits};
+    const digit_operand to{bytes, padded, parts.count * padded_to(count, byte_tile::k), from.digits};
     const std::int64_t tiles = padded / digits_lines;
-    launch(dev_, "digits_of", {tiles * (to.depth / digit_tile::k), digits_threads}, digits_of<E>, from.operand,
+    launch(dev_, "digits_of", {tiles * (to.depth / byte_tile::k), digits_threads}, digits_of<E>, from.operand,
            first, k, count, parts, from.top.data(), tiles, to);
     return to;
   }

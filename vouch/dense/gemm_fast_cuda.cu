@@ -83,7 +83,7 @@ void gemm_fast_cuda(const device& dev, transpose trans_a, transpose trans_b, T a
   sums.data = radius.data();
   const std::int64_t byte_tiles =
       ceil_div<std::int64_t>(C.rows, byte_tile::m) * ceil_div<std::int64_t>(C.cols, byte_tile::n);
-  launch(dev, "gemm_radius", {parts * byte_tiles, byte_tile::threads, sizeof(byte_stage) * byte_tile::stages},
+  launch(dev, "gemm_radius", {parts * byte_tiles, byte_tile::threads, byte_stages_size<std::uint8_t>},
          gemm_radius, X.bytes(), Y.bytes(), parts, C.rows, C.cols, sums);
   const byte_products bound{sums, parts, X.bytes(), Y.bytes(), static_cast<double>(depth) * smallest};
   const std::int64_t tiles =

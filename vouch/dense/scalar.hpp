@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include <vouch/core/types.hpp>
+#include <vouch/interval/complex_interval.hpp>
 #include <vouch/interval/functions.hpp>
 #include <vouch/interval/interval.hpp>
 
@@ -59,6 +60,11 @@ VOUCH_HOST_DEVICE constexpr bool holds_zero(T x) {
     return x.lo() <= 0 && x.hi() >= 0;
   else
     return x == 0;
+}
+
+template <real T>
+VOUCH_HOST_DEVICE constexpr bool holds_zero(complex_interval<T> z) {
+  return holds_zero(z.real()) && holds_zero(z.imag());
 }
 
 /// A point as it is, an interval by its bounds.

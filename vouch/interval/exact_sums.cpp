@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -31,6 +32,35 @@ whole_number whole(uint128 value) {
   whole_number number;
   for (int k = 3; k >= 0; --k) append_digit(number, static_cast<std::uint32_t>(value >> (32 * k)));
   return number;
+}
+
+// digits[0] + digits[1] 2^32 + ... in units of 2^lowest, which is not negative and has its digits normalised,
+// cut to 53 bits or where doubles end; whether that left something out.
+double leading(const std::int64_t* digits, int count, int lowest, bool& inexact) {
+  int top = count - 1;
+  while (top >= 0 && digits[top] == 0) --top;
+  if (top < 0) return 0;
+  const int highest = lowest + 32 * top + 63 - std::countl_zero(static_cast<std::uint64_t>(digits[top]));
+  const int below = std::max(highest - 52, -1074);
+  std::uint64_t mantissa = 0;
+  for (int k = 0; k <= top; ++k) {
+    const auto bits = static_cast<std::uint64_t>(digits[k]);
+    const int drop = below - (lowest + 32 * k);  // bits of this digit that are too low
+    if (drop >= 64) {
+      inexact |= bits != 0;
+    } else if (drop > 0) {
+      inexact |= (bits & ((std::uint64_t{1} << drop) - 1)) != 0;
+      mantissa += bits >> drop;
+    } else {
+      mantissa += bits << -drop;
+    }
+  }
+  return std::ldexp(static_cast<double>(mantissa), below);
+}
+
+int leading_zeros(uint128 x) {
+  const auto high = static_cast<std::uint64_t>(x >> 64);
+  return high != 0 ? std::countl_zero(high) : 64 + std::countl_zero(static_cast<std::uint64_t>(x));
 }
 
 // The numerator over 2^binary for a lower power.
@@ -121,12 +151,46 @@ int128 exact_sums::integer(std::int64_t element) const {
   return static_cast<int128>(sum);
 }
 
+interval<double> exact_sums::take(std::int64_t element) {
+  constexpr double infinite = std::numeric_limits<double>::infinity();
+  if (width_ == 0) return {};
+  std::int64_t* const digits = digits_.data() + element * width_;
+  normalise(digits, width_);
+  const bool negative = digits[width_ - 1] < 0;
+  if (negative) {
+    for (int k = 0; k < width_; ++k) digits[k] = -digits[k];
+    normalise(digits, width_);
+  }
+  bool inexact = false;
+  const double low = leading(digits, width_, 32 * low_ - origin_, inexact);
+  std::fill_n(digits, width_, 0);
+  const double least = low == infinite ? std::numeric_limits<double>::max() : low;
+  const double most = inexact ? std::nextafter(low, infinite) : low;
+  return negative ? interval<double>::unchecked(-most, -least) : interval<double>::unchecked(least, most);
+}
+
+bool smaller_product(double a, double b, double c, double d) {
+  // The product with its leading bit first, and the place of that bit.
+  const auto normal = [](double x, double y, int& top) {
+    const double_parts p = parts_of(x), q = parts_of(y);
+    const uint128 product = uint128{p.mantissa} * q.mantissa;
+    if (product == 0) return product;
+    const int zeros = leading_zeros(product);
+    top = p.bit + q.bit - zeros;
+    return product << zeros;
+  };
+  int top_ab = 0, top_cd = 0;
+  const uint128 ab = normal(a, b, top_ab), cd = normal(c, d, top_cd);
+  if (ab == 0 || cd == 0) return ab == 0 && cd != 0;
+  return top_ab != top_cd ? top_ab < top_cd : ab < cd;
+}
+
 exact_number exact(double x) {
   const double_parts p = parts_of(x);
   exact_number number;
   number.negative = p.negative;
   number.numerator = whole(p.mantissa);
-  number.binary = p.bit - 1088;
+  number.binary = p.bit - number_origin;
   return number;
 }
 

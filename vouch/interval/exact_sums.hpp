@@ -7,10 +7,16 @@
 
 #include <vouch/core/int128.hpp>
 #include <vouch/interval/exact_number.hpp>
+#include <vouch/interval/interval.hpp>
 
 namespace vouch {
 
-/// A finite double as mantissa * 2^(bit - 1088), bit >= 0.
+/// Bit 0 of sums of doubles is worth 2^-number_origin, that of sums of their products 2^-product_origin. Both
+/// are whole digits.
+inline constexpr int number_origin = 1088;
+inline constexpr int product_origin = 2 * number_origin;
+
+/// A finite double as mantissa * 2^(bit - number_origin), bit >= 0.
 struct double_parts {
   std::uint64_t mantissa = 0;
   int bit = 0;
@@ -27,27 +33,31 @@ inline double_parts parts_of(double x) {
 
 /// One exact sum for each element, of terms m * 2^(bit - origin).
 ///
+/// Source  Kulisch, Computer Arithmetic and Validity (2008), chapter 8, for sums of products without rounding.
+///
 /// A sum is a row of 32-bit digits held in int64, so that carries wait for 2^30 terms. All sums share one
 /// window of digits, which grows to what the terms need: 4 to 6 digits for numbers of like size.
 class exact_sums {
  public:
-  /// Bit 0 is worth 2^-origin: 1088 for sums of doubles, 2176 for sums of their squares. Both are whole digits.
+  /// The origin is number_origin or product_origin.
   exact_sums(std::int64_t elements, int origin) : elements_(elements), origin_(origin) {}
 
-  void add(std::int64_t element, double x) {
+  void add(std::int64_t element, double x) { add(element, x, 0); }
+  /// Adds x 2^shift, whose last bit is worth at least 2^-origin.
+  void add(std::int64_t element, double x, int shift) {
     const double_parts p = parts_of(x);
-    spread<3>(element, p.mantissa, p.bit + origin_ - 1088, p.negative);
+    spread<3>(element, p.mantissa, p.bit + origin_ - number_origin + shift, p.negative);
   }
   void add_magnitude(std::int64_t element, double x) {
     const double_parts p = parts_of(x);
     spread<3>(element, p.mantissa, p.bit, false);
   }
-  /// For sums of origin 2176.
+  /// For sums of product_origin.
   void add_square(std::int64_t element, double x) {
     const double_parts p = parts_of(x);
     spread<5>(element, uint128{p.mantissa} * p.mantissa, 2 * p.bit, false);
   }
-  /// For sums of origin 2176.
+  /// For sums of product_origin.
   void add_product(std::int64_t element, double x, double y) {
     const double_parts p = parts_of(x);
     const double_parts q = parts_of(y);
@@ -70,6 +80,8 @@ class exact_sums {
   rounding::exact_number value(std::int64_t element) const;
   /// The sum of one element that took only whole numbers, below 2^127 in all.
   int128 integer(std::int64_t element) const;
+  /// The smallest interval of doubles around the sum of one element, which begins again at 0.
+  interval<double> take(std::int64_t element);
 
  private:
   // magnitude < 2^(32 Digits - 31)
@@ -101,6 +113,9 @@ class exact_sums {
   std::int64_t pending_ = 0;
   std::vector<std::int64_t> digits_;
 };
+
+/// |a b| < |c d|, exactly, for finite numbers.
+bool smaller_product(double a, double b, double c, double d);
 
 /// The T nearest to a number, ties to even; infinite beyond the largest.
 template <real T>

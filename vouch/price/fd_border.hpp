@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include <vouch/price/contract.hpp>
 #include <vouch/price/fd_march.hpp>
@@ -65,6 +66,10 @@ class border {
     far_.constant += far_.slope * escrow_;
     settle();
   }
+  /// The value as a part that decays with the dividend and one that decays with the rate; a barrier's value
+  /// stays.
+  linear parts() const { return barrier_ ? linear{0, value_} : linear{far_.slope * spot_, far_.constant}; }
+  bool is_barrier() const { return barrier_; }
   /// The value below the grid, at spots down to 0.
   double beyond(double spot) const { return barrier_ ? value_ : far_.at(spot); }
 
@@ -80,5 +85,12 @@ class border {
   linear far_;
   double value_ = 0;
 };
+
+/// The share falls by `amount`: V(S) := V(S - amount), by cubic interpolation.
+void let_fall(const fd_grid& grid, double amount, border& low, border& high, std::vector<double>& values);
+
+/// V := max(V, exercise), at the ends as well.
+void exercise_now(const plain_option& o, const std::vector<double>& exercise, border& low, border& high,
+                  std::vector<double>& values);
 
 }  // namespace vouch

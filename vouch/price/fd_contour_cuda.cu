@@ -3,6 +3,7 @@
 
 #include <vouch/core/array.hpp>
 #include <vouch/core/launch.cuh>
+#include <vouch/price/event_timer.cuh>
 #include <vouch/price/fd_march_cuda.hpp>
 #include <vouch/price/talbot.hpp>
 
@@ -168,29 +169,6 @@ complex_number transform(const talbot_contour& z, std::size_t k, const boundary_
   return sum;
 }
 
-class timed {
- public:
-  explicit timed(const device& gpu) : stream_(static_cast<cudaStream_t>(gpu.stream())) {
-    for (cudaEvent_t& e : event_) check(cudaEventCreate(&e), "cudaEventCreate");
-  }
-  ~timed() {
-    for (cudaEvent_t& e : event_) cudaEventDestroy(e);
-  }
-  timed(const timed&) = delete;
-  timed& operator=(const timed&) = delete;
-  void mark(int which) { check(cudaEventRecord(event_[which], stream_), "cudaEventRecord"); }
-  double seconds() const {
-    check(cudaEventSynchronize(event_[1]), "cudaEventSynchronize");
-    float milliseconds = 0;
-    check(cudaEventElapsedTime(&milliseconds, event_[0], event_[1]), "cudaEventElapsedTime");
-    return 1e-3 * static_cast<double>(milliseconds);
-  }
-
- private:
-  cudaStream_t stream_;
-  cudaEvent_t event_[2] = {};
-};
-
 template <int Rows>
 double run(const device& gpu, const contract& c, const fd_payment& payment, const fd_grid& grid,
            std::vector<double>& values) {
@@ -217,7 +195,7 @@ double run(const device& gpu, const contract& c, const fd_payment& payment, cons
   }
   p.stash = stash.data();
   p.part = part.data();
-  timed clock(gpu);
+  event_timer clock(gpu);
   clock.mark(0);
   launch(gpu, "solve_points", {points, threads}, solve_points<Rows>, p);
   launch(gpu, "add_points", {ceil_div<std::int64_t>(p.n, threads), threads}, add_points<Rows>, part.data(), p.n,

@@ -12,6 +12,9 @@ namespace {
 // Standard deviations from spot or strike to the border: 1e-10 of the probability lies beyond.
 constexpr double reach = 6.5;
 
+// Spots and their squares shall be numbers.
+constexpr double most_log = 300;
+
 struct range {
   double low, high;
   bool low_fixed = false, high_fixed = false;  // a barrier
@@ -35,6 +38,8 @@ range log_range(const contract& c) {
   for (const cash_dividend& d : c.dividends) cash += d.time > 0 && d.time < o.expiry ? d.amount : 0;
   if (cash > 0 && !c.is_escrowed())
     r.low = std::min(r.low, std::log(std::max(o.spot - cash, 0.05 * o.spot)) - margin);
+  if (!(r.low > -most_log && r.high < most_log))
+    throw value_error("a grid for this volatility and expiry would reach beyond the range of numbers");
   if (o.barrier == barrier_kind::none) return r;
   (is_up(o.barrier) ? r.high : r.low) = std::log(o.barrier_level);
   (is_up(o.barrier) ? r.high_fixed : r.low_fixed) = true;
@@ -138,30 +143,37 @@ fd_operator make_operator(const contract& c, const fd_grid& grid, double time) {
   return L;
 }
 
-fd_local evaluate(const fd_grid& grid, const std::vector<double>& values, double spot) {
-  constexpr int points = 6;
-  const std::int64_t n = grid.size();
-  const int count = static_cast<int>(std::min<std::int64_t>(points, n));
-  const bool logarithms = grid.spacing > 0;
+fd_stencil stencil_about(const fd_grid& grid, double spot) {
+  constexpr std::int64_t points = 6;
+  const std::int64_t n = grid.size(), count = std::min(points, n);
   const auto next = std::upper_bound(grid.spot.begin(), grid.spot.end(), spot) - grid.spot.begin();
-  const std::int64_t first = std::clamp<std::int64_t>(next - count / 2, 0, n - count);
+  fd_stencil s;
+  s.first = std::clamp<std::int64_t>(next - count / 2, 0, n - count);
+  s.count = static_cast<int>(count);
+  s.logarithms = grid.spacing > 0;
+  s.at = s.logarithms ? 0 : spot;
+  for (int k = 0; k < s.count; ++k) {
+    const double node = grid.spot[static_cast<std::size_t>(s.first + k)];
+    s.x[k] = s.logarithms ? std::log(node / spot) : node;
+  }
+  return s;
+}
+
+fd_local evaluate(const fd_grid& grid, const std::vector<double>& values, double spot) {
+  const fd_stencil s = stencil_about(grid, spot);
   // Newton's divided differences, the polynomial and its derivatives by Horner's scheme.
-  double x[points] = {}, d[points] = {};
-  const double at = logarithms ? 0 : spot;
-  for (int k = 0; k < count; ++k) {
-    const auto i = static_cast<std::size_t>(first + k);
-    x[k] = logarithms ? std::log(grid.spot[i] / spot) : grid.spot[i];
-    d[k] = values[i];
+  double d[6] = {};
+  for (int k = 0; k < s.count; ++k) d[k] = values[static_cast<std::size_t>(s.first + k)];
+  for (int order = 1; order < s.count; ++order)
+    for (int k = s.count - 1; k >= order; --k) d[k] = (d[k] - d[k - 1]) / (s.x[k] - s.x[k - order]);
+  double p = d[s.count - 1], p1 = 0, p2 = 0;
+  for (int k = s.count - 2; k >= 0; --k) {
+    const double x = s.at - s.x[k];
+    p2 = p2 * x + 2 * p1;
+    p1 = p1 * x + p;
+    p = p * x + d[k];
   }
-  for (int order = 1; order < count; ++order)
-    for (int k = count - 1; k >= order; --k) d[k] = (d[k] - d[k - 1]) / (x[k] - x[k - order]);
-  double p = d[count - 1], p1 = 0, p2 = 0;
-  for (int k = count - 2; k >= 0; --k) {
-    p2 = p2 * (at - x[k]) + 2 * p1;
-    p1 = p1 * (at - x[k]) + p;
-    p = p * (at - x[k]) + d[k];
-  }
-  if (logarithms) return {p, p1 / spot, (p2 - p1) / (spot * spot)};
+  if (s.logarithms) return {p, p1 / spot, (p2 - p1) / (spot * spot)};
   return {p, p1, p2};
 }
 

@@ -19,13 +19,23 @@ struct fd_grid {
 /// n nodes about spot and strike, the strike in the middle between two of them, a barrier on the first or the
 /// last.
 ///
-/// Throws  value_error  no room between the barrier and the spot
+/// Throws  value_error  no room between the barrier and the spot; nodes beyond the range of numbers
 fd_grid make_grid(const contract& c, grid_kind kind, std::int64_t n);
 
 /// The Black-Scholes operator at a time: central differences, upwind where these would lose monotonicity.
 fd_operator make_operator(const contract& c, const fd_grid& grid, double time);
 
-/// Value, first and second derivative by spot, of a polynomial through six nodes about it.
+/// The six nodes about a spot, fewer on a smaller grid, as abscissae of a polynomial that is read at `at`.
+struct fd_stencil {
+  std::int64_t first = 0;
+  int count = 0;
+  bool logarithms = false;  // abscissae are logarithms of node / spot
+  double at = 0;
+  double x[6] = {};
+};
+fd_stencil stencil_about(const fd_grid& grid, double spot);
+
+/// Value, first and second derivative by spot, of the polynomial through the nodes of stencil_about().
 struct fd_local {
   double value = 0, first = 0, second = 0;
 };

@@ -61,8 +61,8 @@ class marcher {
     if (c_.is_escrowed())
       set_exercise(c_.plain.expiry - s.to, true);
     else if (s.dividend > 0)
-      fall(s.dividend);
-    if (s.exercise || (american_ && s.dividend > 0)) exercise();
+      let_fall(grid_, s.dividend, low_, high_, values_);
+    if (s.exercise || (american_ && s.dividend > 0)) exercise_now(c_.plain, exercise_, low_, high_, values_);
   }
 
   const std::vector<double>& values() const { return values_; }
@@ -130,42 +130,6 @@ class marcher {
     factored_ = implicit;
     steps_.advance(length, reversed_ ? high : low, reversed_ ? low : high);
   }
-  // V(S) := V(S - amount), by cubic interpolation.
-  void fall(double amount) {
-    std::vector<double> after(values_.size());
-    const auto& s = grid_.spot;
-    std::size_t k = 1;
-    for (std::size_t i = 0; i < s.size(); ++i) {
-      const double at = std::max(s[i] - amount, 0.0);
-      if (at <= s.front()) {
-        after[i] = low_.beyond(at);
-        continue;
-      }
-      while (k + 1 < s.size() && s[k] < at) ++k;  // s[k-1] < at <= s[k]
-      const std::size_t first = std::min(k < 2 ? 0 : k - 2, s.size() - 4);
-      double sum = 0;
-      for (std::size_t a = first; a < first + 4; ++a) {
-        double weight = values_[a];
-        for (std::size_t b = first; b < first + 4; ++b)
-          if (b != a) weight *= (at - s[b]) / (s[a] - s[b]);
-        sum += weight;
-      }
-      after[i] = sum;
-    }
-    low_.fall(amount);
-    high_.fall(amount);
-    values_ = after;
-    values_.front() = low_.value();
-    values_.back() = high_.value();
-  }
-  void exercise() {
-    for (std::size_t i = 1; i + 1 < values_.size(); ++i) values_[i] = std::max(values_[i], exercise_[i]);
-    low_.exercise(c_.plain);
-    high_.exercise(c_.plain);
-    values_.front() = low_.value();
-    values_.back() = high_.value();
-  }
-
   const contract& c_;
   const fd_grid& grid_;
   time_scheme scheme_;
@@ -227,6 +191,43 @@ std::vector<fd_segment> events(const contract& c) {
 }
 
 }  // namespace
+
+void let_fall(const fd_grid& grid, double amount, border& low, border& high, std::vector<double>& values) {
+  std::vector<double> after(values.size());
+  const auto& s = grid.spot;
+  std::size_t k = 1;
+  for (std::size_t i = 0; i < s.size(); ++i) {
+    const double at = std::max(s[i] - amount, 0.0);
+    if (at <= s.front()) {
+      after[i] = low.beyond(at);
+      continue;
+    }
+    while (k + 1 < s.size() && s[k] < at) ++k;  // s[k-1] < at <= s[k]
+    const std::size_t first = std::min(k < 2 ? 0 : k - 2, s.size() - 4);
+    double sum = 0;
+    for (std::size_t a = first; a < first + 4; ++a) {
+      double weight = values[a];
+      for (std::size_t b = first; b < first + 4; ++b)
+        if (b != a) weight *= (at - s[b]) / (s[a] - s[b]);
+      sum += weight;
+    }
+    after[i] = sum;
+  }
+  low.fall(amount);
+  high.fall(amount);
+  values = after;
+  values.front() = low.value();
+  values.back() = high.value();
+}
+
+void exercise_now(const plain_option& o, const std::vector<double>& exercise, border& low, border& high,
+                  std::vector<double>& values) {
+  for (std::size_t i = 1; i + 1 < values.size(); ++i) values[i] = std::max(values[i], exercise[i]);
+  low.exercise(o);
+  high.exercise(o);
+  values.front() = low.value();
+  values.back() = high.value();
+}
 
 std::vector<fd_segment> make_segments(const contract& c, std::int64_t steps) {
   const double expiry = c.plain.expiry;

@@ -28,7 +28,6 @@ struct march_factors {
 march_factors factor_for_march(const fd_operator& L, double implicit);
 
 inline constexpr int march_rows_a_thread = 8;
-inline constexpr int march_team = 8;  // threads whose rows are coupled by shuffles
 
 /// What a matrix allows: blocks of the kernel go on alone for some steps with rows to spare on both sides.
 struct march_plan {
@@ -37,7 +36,8 @@ struct march_plan {
   std::int64_t own = 0;    // rows whose result a block keeps
   std::int64_t halo = 0;   // rows on each side that it computes and drops
   std::int64_t alone = 0;  // steps between two exchanges
-  int reach = 0;           // teams over whose rows eliminations are coupled
+  int team = 0;            // threads whose rows are coupled by shuffles, 4 or 8
+  int reach = 0;           // teams over whose rows eliminations are coupled, by shared memory
 };
 /// Nothing where the inverse decays too slowly for one block's window. Neglected couplings are below 1e-13 of
 /// V.
@@ -50,10 +50,11 @@ std::optional<march_plan> plan_march(const fd_operator& L, const march_factors& 
 void march_cuda(const device& gpu, const march_factors& factors, const march_plan& plan, std::int64_t steps,
                 bool damped, const march_edge& first, const march_edge& last, std::span<double> values);
 
-/// Whether march_on_gpu takes the contract: European, without cash dividends or a local volatility.
+/// Whether march_on_gpu takes the contract: no exercise but at dates, no local volatility, no escrow.
 bool fits_gpu_march(const contract& c);
 
-/// march() on a GPU; nothing where a plan does not exist.
+/// march() on a GPU, its steps there and what happens between them on the host; nothing where the contract does
+/// not fit, the grid has fewer than 64 nodes, or a plan does not exist.
 std::optional<std::vector<double>> march_on_gpu(const device& gpu, const contract& c, const fd_grid& grid,
                                                 const fd_payment& payment,
                                                 const std::vector<fd_segment>& segments, time_scheme scheme);

@@ -4,14 +4,14 @@
 #include <limits>
 
 #include <vouch/core/config.hpp>
+#include <vouch/price/fd_border.hpp>
 #include <vouch/price/fd_march_cuda.hpp>
-#include <vouch/price/talbot.hpp>
 
 namespace vouch {
 namespace {
 
-constexpr std::int64_t group = march_rows_a_thread * march_team;  // rows of a team of threads
-constexpr int most_reach = 12;                                    // teams
+constexpr int small_team = 4, large_team = 8;         // threads
+constexpr int most_small_reach = 8, most_reach = 12;  // teams
 constexpr double neglected = 1e-14;
 constexpr std::int64_t most_alone = 256;
 
@@ -32,19 +32,17 @@ double largest(std::span<const double> v) {
   return m;
 }
 
-// How far the largest of the multipliers lets a carry reach.
-int reach_of(double multiplier) {
+// Over how many teams the largest of the multipliers lets a carry reach.
+int reach_of(double multiplier, int team) {
   if (!(multiplier > 0)) return 1;
   if (!(multiplier < 1)) return most_reach + 1;
-  return static_cast<int>(std::ceil(-std::log(0x1p-60) / (-std::log(multiplier) * static_cast<double>(group))));
+  return static_cast<int>(std::ceil(std::log(0x1p-60) / (std::log(multiplier) * team * march_rows_a_thread)));
 }
 
-march_edge edge_of(const boundary_exponentials& terms, const contract& c, double elapsed, double length) {
-  // boundary_terms counts decay over the whole expiry.
-  const double slope_decay = terms[0].decay / c.plain.expiry, constant_decay = terms[1].decay / c.plain.expiry;
-  return {terms[0].amount * std::exp(-slope_decay * elapsed),
-          terms[1].amount * std::exp(-constant_decay * elapsed), std::exp(-slope_decay * length),
-          std::exp(-constant_decay * length)};
+march_edge edge_of(const border& b, double rate, double dividend, double length) {
+  const linear parts = b.parts();
+  if (b.is_barrier()) return {parts.slope, parts.constant, 1, 1};
+  return {parts.slope, parts.constant, std::exp(-dividend * length), std::exp(-rate * length)};
 }
 
 // With blocks of so many threads; nothing alone where their window is too short.
@@ -61,7 +59,7 @@ march_plan plan_with(int threads, std::int64_t n, double alpha, int processors) 
   plan.own = std::max<std::int64_t>(ceil_div<std::int64_t>(n, processors), 32);
   plan.blocks = static_cast<int>(ceil_div(n, plan.own));
   plan.halo = (window - plan.own) / 2;
-  if (plan.halo < group) return plan;
+  if (plan.halo < large_team * march_rows_a_thread) return plan;
   const auto fits = [&](std::int64_t steps) {
     return log_influence(alpha, static_cast<double>(steps), static_cast<double>(plan.halo)) <
            std::log(neglected);
@@ -103,8 +101,9 @@ std::optional<march_plan> plan_march(const fd_operator& L, const march_factors& 
   const auto n = static_cast<std::int64_t>(L.lower.size());
   // But for the couplings to the given values at the ends, which are no part of a chain.
   const std::span lower(factors.lower), upper(factors.upper);
-  const int reach =
-      std::max(reach_of(largest(lower.subspan(2))), reach_of(largest(upper.first(upper.size() - 2))));
+  const double multiplier = std::max(largest(lower.subspan(2)), largest(upper.first(upper.size() - 2)));
+  int team = small_team, reach = reach_of(multiplier, team);
+  if (reach > most_small_reach) reach = reach_of(multiplier, team = large_team);
   if (reach > most_reach) return std::nullopt;
   const double alpha = implicit * std::max(largest(L.lower), largest(L.upper));
   // Short windows step faster, long ones meet less often.
@@ -115,41 +114,80 @@ std::optional<march_plan> plan_march(const fd_operator& L, const march_factors& 
     if (plan.alone >= often_enough) break;
   }
   if (plan.alone == 0) return std::nullopt;
+  plan.team = team;
   plan.reach = reach;
   return plan;
 }
 
-bool fits_gpu_march(const contract& c) { return c.exercise == exercise_style::european && c.is_plain(); }
+bool fits_gpu_march(const contract& c) {
+  return c.exercise != exercise_style::american && c.local_volatility.empty() && !c.is_escrowed();
+}
 
-std::optional<std::vector<double>> march_on_gpu([[maybe_unused]] const device& gpu, const contract& c,
-                                                const fd_grid& grid, const fd_payment& payment,
-                                                const std::vector<fd_segment>& segments, time_scheme scheme) {
-  if (!built_with_cuda || !fits_gpu_march(c) || segments.size() != 1 || grid.size() < 64) return std::nullopt;
-  const fd_segment& s = segments.front();
+namespace {
+
+// The steps of a segment as the kernel takes them.
+struct prepared {
+  double rate = 0, implicit = 0;
+  march_factors factors;
+  march_plan plan;
+};
+
+std::optional<prepared> prepare(const device& gpu, const contract& c, const fd_grid& grid, const fd_segment& s,
+                                time_scheme scheme) {
   const double length = (s.to - s.from) / static_cast<double>(s.steps);
-  const double implicit = scheme == time_scheme::implicit_euler ? length : 0.5 * length;
-  const fd_operator L = make_operator(c, grid, 0);
-  const march_factors factors = factor_for_march(L, implicit);
-  const auto plan = plan_march(L, factors, implicit, gpu.processors());
+  prepared p;
+  p.implicit = scheme == time_scheme::implicit_euler ? length : 0.5 * length;
+  const fd_operator L = make_operator(c, grid, c.plain.expiry - 0.5 * (s.from + s.to));
+  p.rate = L.rate;
+  p.factors = factor_for_march(L, p.implicit);
+  const auto plan = plan_march(L, p.factors, p.implicit, gpu.processors());
   if (!plan) return std::nullopt;
-  std::vector<double> values;
-  for (const double spot : grid.spot) values.push_back(payoff_at(c.plain, spot) - payment.less);
-  const auto first = boundary_terms(c, payment, grid.spot.front(), false);
-  const auto last = boundary_terms(c, payment, grid.spot.back(), true);
-  values.front() = first[0].amount + first[1].amount;
-  values.back() = last[0].amount + last[1].amount;
-  double elapsed = 0;
+  p.plan = *plan;
+  return p;
+}
+
+// One segment's steps, in one or two launches.
+void run_on_gpu(const device& gpu, const contract& c, const fd_segment& s, const prepared& p,
+                time_scheme scheme, border& low, border& high, std::vector<double>& values) {
   const auto run = [&](std::int64_t steps, bool damped) {
     if (steps <= 0) return;
-    const double each = damped ? implicit : 2 * implicit;
+    const double each = damped ? p.implicit : 2 * p.implicit, yield = c.plain.dividend;
     if constexpr (built_with_cuda)
-      march_cuda(gpu, factors, *plan, steps, damped, edge_of(first, c, elapsed, each),
-                 edge_of(last, c, elapsed, each), values);
-    elapsed += each * static_cast<double>(steps);
+      march_cuda(gpu, p.factors, p.plan, steps, damped, edge_of(low, p.rate, yield, each),
+                 edge_of(high, p.rate, yield, each), values);
+    low.step(each * static_cast<double>(steps), p.rate, yield);
+    high.step(each * static_cast<double>(steps), p.rate, yield);
   };
-  const std::int64_t smooth = scheme == time_scheme::rannacher ? std::min<std::int64_t>(2, s.steps) : 0;
+  const bool smooths = scheme == time_scheme::rannacher && s.smooths;
+  const std::int64_t smooth = smooths ? std::min<std::int64_t>(2, s.steps) : 0;
   run(2 * smooth, true);
   run(s.steps - smooth, scheme == time_scheme::implicit_euler);
+}
+
+}  // namespace
+
+std::optional<std::vector<double>> march_on_gpu(const device& gpu, const contract& c, const fd_grid& grid,
+                                                const fd_payment& payment,
+                                                const std::vector<fd_segment>& segments, time_scheme scheme) {
+  if (!built_with_cuda || !fits_gpu_march(c) || grid.size() < 64) return std::nullopt;
+  std::vector<prepared> all;
+  for (const fd_segment& s : segments) {
+    auto p = prepare(gpu, c, grid, s, scheme);
+    if (!p) return std::nullopt;
+    all.push_back(std::move(*p));
+  }
+  border low(c, payment, grid.spot.front(), false), high(c, payment, grid.spot.back(), true);
+  std::vector<double> exercise, values;
+  for (const double spot : grid.spot) exercise.push_back(payoff_at(c.plain, spot));
+  for (const double paid : exercise) values.push_back(paid - payment.less);
+  values.front() = low.value();
+  values.back() = high.value();
+  for (std::size_t k = 0; k < segments.size(); ++k) {
+    const fd_segment& s = segments[k];
+    run_on_gpu(gpu, c, s, all[k], scheme, low, high, values);
+    if (s.dividend > 0) let_fall(grid, s.dividend, low, high, values);
+    if (s.exercise) exercise_now(c.plain, exercise, low, high, values);
+  }
   return values;
 }
 

@@ -1,14 +1,17 @@
 #include <vouch/price/finite_difference.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
 #include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/price/closed_form.hpp>
+#include <vouch/price/fd_enclosure.hpp>
 #include <vouch/price/fd_grid.hpp>
 #include <vouch/price/fd_march.hpp>
 #include <vouch/price/fd_march_cuda.hpp>
+#include <vouch/price/fd_sine.hpp>
 #include <vouch/price/policy.hpp>
 
 namespace vouch {
@@ -65,6 +68,16 @@ std::vector<fd_segment> in_pieces(const std::vector<fd_segment>& segments) {
   return all;
 }
 
+std::string reason_for_cpu(const contract& c, const fd_options& options, std::int64_t nodes) {
+  if (options.solver != tridiagonal_method::automatic) return "the GPU's kernel has a solver of its own";
+  if (c.exercise == exercise_style::american)
+    return "one option's steps under American exercise are taken there";
+  if (!c.local_volatility.empty()) return "steps with a local volatility are taken there";
+  if (c.is_escrowed()) return "steps with escrowed dividends are taken there";
+  if (nodes < 64) return "the grid has too few nodes for the GPU's kernel";
+  return "the matrix of a step couples more nodes than blocks of the GPU's kernel reach";
+}
+
 class solver {
  public:
   solver(const contract& c, const fd_options& options) : task_(make_task(c, options)), options_(options) {}
@@ -72,9 +85,13 @@ class solver {
   std::vector<double> values(const contract& c, const fd_grid& grid, std::int64_t steps,
                              fd_surface* boundary = nullptr) const {
     if (options_.scheme == time_scheme::exponential) {
+      if (const auto plan = plan_sine(c, grid, task_.payment))
+        return by_sine(*plan, c, grid, boundary != nullptr);
+      by_sine_ = false;
       if constexpr (built_with_cuda)
         if (options_.dev.is_cuda())
           if (auto v = contour_cuda(options_.dev, c, grid, task_.payment)) return used_gpu(*v);
+      not_gpu("the grid has more nodes than the kernel of the exponential scheme takes");
       return march_by_contour(c, grid, task_.payment);
     }
     std::vector<fd_segment> segments = make_segments(c, steps);
@@ -82,12 +99,18 @@ class solver {
     if (options_.dev.is_cuda() && options_.solver == tridiagonal_method::automatic)
       if (auto v = march_on_gpu(options_.dev, c, grid, task_.payment, segments, options_.scheme))
         return used_gpu(*v);
+    not_gpu(reason_for_cpu(c, options_, grid.size()));
     return march(c, grid, task_.payment, segments, {options_.scheme, options_.precision, options_.solver},
                  boundary);
   }
   fd_grid grid(std::int64_t nodes) const { return make_grid(task_.knocked_out, options_.grid, nodes); }
   const contract& solved() const { return task_.knocked_out; }
-  bool on_gpu() const { return on_gpu_; }
+  /// Where the last solve ran.
+  void tell_place(fd_result& r) const {
+    r.on_gpu = on_gpu_;
+    r.why_cpu = why_cpu_;
+    r.by_sine = by_sine_;
+  }
 
   valuation solve(std::int64_t nodes, std::int64_t steps) const {
     const contract& c = task_.knocked_out;
@@ -109,6 +132,13 @@ class solver {
     return v;
   }
 
+  fd_enclosure enclose(std::int64_t nodes, std::int64_t steps) const {
+    const contract& c = task_.knocked_out;
+    const fd_enclosure e =
+        enclose_march(c, grid(nodes), task_.payment, make_segments(c, steps), options_.scheme);
+    return task_.in ? enclose_in_option(c, e) : e;
+  }
+
  private:
   static valuation difference(const valuation& a, const valuation& b) {
     return {a.price - b.price, a.delta - b.delta, a.gamma - b.gamma, 0, a.vega - b.vega, a.rho - b.rho};
@@ -128,12 +158,32 @@ class solver {
 
   std::vector<double>& used_gpu(std::vector<double>& values) const {
     on_gpu_ = true;
+    why_cpu_.clear();
     return values;
+  }
+
+  // On the CPU no more than the nodes that are read.
+  std::vector<double> by_sine(const sine_plan& plan, const contract& c, const fd_grid& grid, bool whole) const {
+    by_sine_ = true;
+    if constexpr (built_with_cuda)
+      if (options_.dev.is_cuda()) {
+        std::vector<double> all = sine_cuda(options_.dev, plan);
+        return used_gpu(all);
+      }
+    const std::int64_t n = grid.size(), first = whole ? 0 : stencil_about(grid, c.plain.spot).first;
+    return march_by_sine(plan, first, whole ? n : std::min(first + 6, n));
+  }
+
+  void not_gpu(const std::string& reason) const {
+    on_gpu_ = false;
+    if (options_.dev.is_cuda()) why_cpu_ = reason;
   }
 
   task task_;
   fd_options options_;
   mutable bool on_gpu_ = false;
+  mutable std::string why_cpu_;
+  mutable bool by_sine_ = false;
 };
 
 task make_task(const contract& c, const fd_options& options) {
@@ -163,6 +213,18 @@ valuation combine(const valuation& fine, const valuation& coarse, double weight)
           mix(fine.theta, coarse.theta), mix(fine.vega, coarse.vega),   mix(fine.rho, coarse.rho)};
 }
 
+fd_enclosure combine(const fd_enclosure& fine, const fd_enclosure& coarse, double weight) {
+  if (!fine.verified) return fine;
+  if (!coarse.verified) return coarse;
+  const auto mix = [&](const interval<double>& f, const interval<double>& g) { return f + weight * (f - g); };
+  fd_enclosure e = fine;
+  e.price = mix(fine.price, coarse.price);
+  e.delta = mix(fine.delta, coarse.delta);
+  e.gamma = mix(fine.gamma, coarse.gamma);
+  e.theta = mix(fine.theta, coarse.theta);
+  return e;
+}
+
 void check_scheme(const contract& c, const fd_options& options) {
   if (options.solver != tridiagonal_method::automatic &&
       (c.exercise == exercise_style::american || options.scheme == time_scheme::exponential ||
@@ -178,6 +240,9 @@ void check_scheme(const contract& c, const fd_options& options) {
                       "use the scheme rannacher");
 }
 
+// Of the difference of two grids in what is extrapolated from them.
+constexpr double refined_weight = 1.0 / 3;
+
 // How many more steps a grid with half the spacing gets: an error of first order in time must fall as fast as
 // that in space.
 std::int64_t refinement(const fd_options& options) {
@@ -189,10 +254,21 @@ fd_result on_given_grid(const solver& s, const fd_options& options) {
   r.space_nodes = std::max<std::int64_t>(options.space_nodes, 8);
   r.time_steps = options.scheme == time_scheme::exponential ? 0 : std::max<std::int64_t>(options.time_steps, 1);
   r.value = s.solve(r.space_nodes, r.time_steps);
+  s.tell_place(r);
   const valuation coarse = s.solve(std::max<std::int64_t>(r.space_nodes / 2, 8),
                                    std::max<std::int64_t>(r.time_steps / refinement(options), 1));
   r.error_estimate = std::abs(r.value.price - coarse.price) / 3 + 1e-15 * std::abs(r.value.price);
   return r;
+}
+
+// What r would be without rounding.
+fd_enclosure enclosure_of(const solver& s, const fd_result& r, const fd_options& options) {
+  const auto start = std::chrono::steady_clock::now();
+  fd_enclosure e = s.enclose(r.space_nodes, r.time_steps);
+  if (r.extrapolated && e.verified)
+    e = combine(e, s.enclose((r.space_nodes + 1) / 2, r.time_steps / refinement(options)), refined_weight);
+  e.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return e;
 }
 
 // Rounding in the values: what no refinement removes.
@@ -212,7 +288,8 @@ fd_result to_tolerance(const solver& s, const contract& c, const fd_options& opt
     nodes = 2 * nodes - 1;
     steps *= refinement(options);
     const valuation fine = s.solve(nodes, steps);
-    r.value = combine(fine, coarse, 1.0 / 3);
+    s.tell_place(r);
+    r.value = combine(fine, coarse, refined_weight);
     r.space_nodes = nodes;
     r.time_steps = options.scheme == time_scheme::exponential ? 0 : steps;
     // One level: the extrapolated value is surely as near as it is from the fine one; more: from the last one.
@@ -235,7 +312,7 @@ fd_result finite_difference_price(const contract& c, const fd_options& options) 
   check_scheme(c, options);
   const solver s(c, options);
   fd_result r = options.space_nodes > 0 ? on_given_grid(s, options) : to_tolerance(s, c, options);
-  r.on_gpu = s.on_gpu();
+  if (options.verify) r.enclosure = enclosure_of(s, r, options);
   return r;
 }
 

@@ -2,10 +2,12 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include <vouch/band/solve.hpp>
 #include <vouch/core/device.hpp>
+#include <vouch/interval/interval.hpp>
 #include <vouch/price/contract.hpp>
 #include <vouch/price/types.hpp>
 
@@ -29,7 +31,18 @@ struct fd_options {
   std::int64_t space_nodes = 0;  // with time_steps: this grid, whatever its error
   std::int64_t time_steps = 0;
   bool greeks = false;          // vega and rho too, by one more solve each
-  device dev = device::cpu(1);  // steps of European options with constant coefficients may run on a GPU
+  bool verify = false;          // enclose what the steps would give without rounding
+  device dev = device::cpu(1);  // a GPU steps what its kernel takes: no American exercise, no local volatility
+};
+
+/// Proved bounds of the solution of the discrete problem: what exact arithmetic would make of the steps on the
+/// grid or grids used. They bound the rounding in a price, not its distance to the differential equation.
+struct fd_enclosure {
+  bool verified = false;
+  std::string reason;  // why not
+  interval<double> price = interval<double>::entire(), delta = interval<double>::entire(),
+                   gamma = interval<double>::entire(), theta = interval<double>::entire();
+  double seconds = 0;
 };
 
 struct fd_result {
@@ -39,6 +52,9 @@ struct fd_result {
   std::int64_t space_nodes = 0, time_steps = 0;  // of the finest grid
   bool extrapolated = false;                     // from two grids
   bool on_gpu = false;
+  bool by_sine = false;                   // the exponential scheme by sine transform; else by contour
+  std::string why_cpu;                    // where options.dev is a GPU and was not used
+  std::optional<fd_enclosure> enclosure;  // where options.verify
 };
 
 /// The values on the grid at time 0 on one grid, and the border of early exercise.
@@ -50,7 +66,7 @@ struct fd_surface {
 
 /// Prices c by finite differences.
 ///
-/// Memory  Runs on one core of the CPU; on a GPU where options.dev is one and its kernel takes the contract.
+/// Memory  Runs on one core of the CPU; on a GPU where options.dev is one and its kernels take the contract.
 /// Result  The estimate compares grids of which each has twice the nodes and steps of the one before; to an
 ///         accuracy, the two finest are extrapolated. The same bits on every run.
 /// Cost    For a tolerance of 1e-6 and a strike of 100 a few milliseconds (European), some hundred (American).

@@ -12,9 +12,17 @@ namespace {
 
 constexpr double unit = 1.1102230246251565e-16;
 
-double rounding(const contract& c) { return 16 * unit * std::max(c.plain.spot, c.plain.strike); }
-
 bool has_barrier(const contract& c) { return c.plain.barrier != barrier_kind::none; }
+
+// Of formulas: in units of the larger of the terms whose difference the value is.
+double rounding(const contract& c) {
+  const plain_option& o = c.plain;
+  if (o.payoff != payoff_kind::vanilla || has_barrier(c)) return 16 * unit * std::max(o.spot, o.strike);
+  const bool call = o.type == option_type::call;
+  return 16 * unit *
+         (call ? o.spot * std::exp(std::max(-o.dividend, 0.0) * o.expiry)
+               : o.strike * std::exp(std::max(-o.rate, 0.0) * o.expiry));
+}
 
 // A Bermudan option without dates before its expiry is European.
 exercise_style effective_exercise(const contract& c) {
@@ -197,8 +205,13 @@ pricing price(contract c, const pricing_options& options) {
   if (!is_random(c)) return without_randomness(c);
   const std::optional<pricing> formula = by_formula(c, options.force_finite_difference);
   const bool wanted = options.force_finite_difference || options.finite_difference.space_nodes > 0;
-  if (formula && !wanted && formula->error_estimate <= std::max(options.finite_difference.tolerance, 1e-12))
-    return *formula;
+  const double tolerance = std::max(options.finite_difference.tolerance, 1e-12);
+  if (formula && !wanted &&
+      (formula->method == pricing_method::closed_form || formula->error_estimate <= tolerance)) {
+    pricing p = *formula;
+    p.tolerance_met = p.error_estimate <= std::max(tolerance, 1e-12 * p.value.price);
+    return p;
+  }
   c.exercise = effective_exercise(c);
   pricing p;
   p.method = pricing_method::finite_difference;

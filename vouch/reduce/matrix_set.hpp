@@ -88,7 +88,8 @@ struct reduce_result {
 ///
 /// A GPU parses what is common and takes memory, not time: integers of up to 8 digits for counts, extremes,
 /// sums and means, decimals of up to 18 digits for counts and extremes, matrices of up to 45 to 180 elements,
-/// in regular files that are not compressed. The CPU parses the rest; the results are the same.
+/// in regular files that are not compressed. The CPU parses the rest, and what the bus to the GPU leaves over
+/// for its other threads; the results are the same.
 ///
 /// Memory  Regular files are mapped and must not shrink meanwhile. Beside that a few megabytes a thread, and
 ///         for sums of reals about 100 bytes an element, a thread and a sum. With a GPU at most 64 MB pinned.

@@ -169,16 +169,16 @@ class set_reducer {
           std::min(16 * units.unit_bytes, text_chunk::text_bytes - file_units::overlap_bytes - 1);
     unit_run run{units, units.count(), static_cast<std::int64_t>(counts_.size())};
     counts_.resize(counts_.size() + static_cast<std::size_t>(run.count));
-    const std::int64_t most_threads =
-        by_chunks ? std::min(text_chunk::most_threads, static_cast<int>(ring_.size())) : run.count;
-    const int team = static_cast<int>(std::min<std::int64_t>({threads_, run.count, most_threads}));
+    const int team = static_cast<int>(std::min<std::int64_t>(threads_, run.count));
+    const int feeders =
+        by_chunks ? std::min({team, text_chunk::most_threads, static_cast<int>(ring_.size())}) : 0;
 #pragma omp parallel for num_threads(team) schedule(static, 1)
     for (int t = 0; t < team; ++t) {
       worker& mine = *workers_[static_cast<std::size_t>(t)];
       try {
-        if (by_chunks)
-          take_chunks(mine, run, t, team);
-        else
+        if (t < feeders)
+          take_chunks(mine, run, t, feeders);
+        else  // also beside a GPU, which more feeders would only slow down
           take_units(mine, run);
       } catch (...) {  // of the file system, memory or the GPU
         mine.failure = std::current_exception();

@@ -1,7 +1,7 @@
 #include <algorithm>
-#include <cmath>
 
 #include <vouch/solve/anderson.hpp>
+#include <vouch/solve/mixing_weights.hpp>
 
 namespace vouch {
 namespace {
@@ -55,36 +55,12 @@ bool anderson_mixing<T>::mix(const T* d, T* g) {
 
   std::vector<double> weight(static_cast<std::size_t>(kept_));
   for (std::size_t k = 0; k < weight.size(); ++k) weight[k] = dot(changes_[k], last_change_);
-  if (kept_ == 0 || !solve(weight)) return false;
+  if (kept_ == 0 || !mixing_weights(products_.data(), depth_, kept_, weight.data())) return false;
   for (std::size_t k = 0; k < weight.size(); ++k) {
     const auto w = static_cast<T>(weight[k]);
     for (std::size_t i = 0; i < n_; ++i) g[i] -= w * images_[k][i];
   }
   return true;
-}
-
-// The least-squares weights by Cholesky of the products. Where differences are dependent to 10 digits there is
-// no telling them apart.
-template <real T>
-bool anderson_mixing<T>::solve(std::vector<double>& rhs) const {
-  const std::size_t m = static_cast<std::size_t>(depth_), k = rhs.size();
-  std::vector<double> L(k * k);
-  for (std::size_t j = 0; j < k; ++j)
-    for (std::size_t i = j; i < k; ++i) {
-      double sum = products_[i * m + j];
-      for (std::size_t l = 0; l < j; ++l) sum -= L[i * k + l] * L[j * k + l];
-      if (i == j && !(sum > 1e-10 * products_[i * m + i])) return false;
-      L[i * k + j] = i == j ? std::sqrt(sum) : sum / L[j * k + j];
-    }
-  for (std::size_t i = 0; i < k; ++i) {
-    for (std::size_t l = 0; l < i; ++l) rhs[i] -= L[i * k + l] * rhs[l];
-    rhs[i] /= L[i * k + i];
-  }
-  for (std::size_t i = k; i-- > 0;) {
-    for (std::size_t l = i + 1; l < k; ++l) rhs[i] -= L[l * k + i] * rhs[l];
-    rhs[i] /= L[i * k + i];
-  }
-  return std::all_of(rhs.begin(), rhs.end(), [](double w) { return std::isfinite(w); });
 }
 
 template class anderson_mixing<float>;

@@ -25,8 +25,6 @@ class anderson_mixing {
   void clear();
 
  private:
-  bool solve(std::vector<double>& rhs) const;
-
   std::size_t n_;
   int depth_;
   int kept_ = 0;  // differences

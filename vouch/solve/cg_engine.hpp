@@ -26,6 +26,7 @@ class cg_log {
   void advance(std::int64_t iterations) { done_ += iterations; }
   /// Residuals come times this and are kept without it.
   void set_scale(double scale) { scale_ = scale; }
+  double scale() const { return scale_; }
   std::int64_t done() const { return done_; }
 
  private:

@@ -61,7 +61,7 @@ struct chebyshev_steps {
       const double left = met / start, promised = 2 * power / (1 + power * power);
       if (!(left <= 10) || (degree >= 20 && left > 1)) return stop(met);
       const bool telling = degree >= 6 && power * power < 0.1;
-      if (telling && left * left > promised * sqrt(promised)) return raise(met, left, promised);
+      if (telling && left * left > promised * std::sqrt(promised)) return raise(met, left, promised);
     }
     advance();
   }
@@ -85,8 +85,8 @@ struct chebyshev_steps {
   VOUCH_HOST_DEVICE void restart() {
     running = true;
     sigma = (high - low) / (2 - high - low);
-    const double s = sqrt(1 - sigma * sigma);
-    root = sqrt((1 - s) / (1 + s));
+    const double s = std::sqrt(1 - sigma * sigma);
+    root = std::sqrt((1 - s) / (1 + s));
     degree = 0;
     power = 1;
     rho = 1;
@@ -106,8 +106,8 @@ struct chebyshev_steps {
   VOUCH_HOST_DEVICE void raise(double met, double left, double promised) {
     constexpr double nearest_to_one = 1 - 1e-12;
     const double r = root * root;
-    const double y = 0.5 * (1 + power * power) * (left + sqrt(left * left - promised * promised));
-    const double x = pow(y, 1 / static_cast<double>(degree));
+    const double y = 0.5 * (1 + power * power) * (left + std::sqrt(left * left - promised * promised));
+    const double x = std::pow(y, 1 / static_cast<double>(degree));
     const double found = 0.5 * (high + low + (2 - high - low) / (1 + r) * (x + r / x));
     const bool far_off = 1 - found < 0.125 * (1 - high);
     if (!(found > high) || (far_off && fell_far(met))) return stop(met);

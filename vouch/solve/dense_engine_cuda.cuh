@@ -93,10 +93,13 @@ __global__ void __launch_bounds__(256) relaxation(const T* __restrict__ diagonal
 }
 
 template <class T>
+void make_relaxation(const device& dev, const T* diagonal, std::int64_t n, double omega, T* factor, T* weight) {
+  launch(dev, "relaxation", {ceil_div<std::int64_t>(n, 256), 256}, relaxation<T>, diagonal, n, omega, factor,
+         weight);
+}
+template <class T>
 void make_relaxation(const device& dev, const detail::aligned_rows<T>& A, double omega, T* factor, T* weight) {
-  const array<T> diagonal = diagonal_of(dev, A);
-  launch(dev, "relaxation", {ceil_div<std::int64_t>(A.padded, 256), 256}, relaxation<T>, diagonal.data(),
-         A.padded, omega, factor, weight);
+  make_relaxation<T>(dev, diagonal_of(dev, A).data(), A.padded, omega, factor, weight);
 }
 
 }  // namespace vouch::dense_engine

@@ -21,11 +21,22 @@ std::unique_ptr<cg_engine<T>> dense_jacobi_cuda(const device& dev, const detail:
                                                 const sweep_rule& rule, bool by_residual,
                                                 const acceleration& accelerate);
 
+/// The Jacobi iteration over a rounded copy of A (rounded_rows.hpp), by the same kernel; precision is not
+/// single.
+///
+/// Memory  A is used now only; its number of bytes times 1/4 (bfloat16) or 1/8.
+std::unique_ptr<cg_engine<float>> dense_jacobi_rounded_cuda(const device& dev,
+                                                            const detail::aligned_rows<double>& A,
+                                                            entry_precision precision, const sweep_rule& rule,
+                                                            const acceleration& accelerate);
+
 /// Gauss-Seidel and SOR, in every order: what the sequential algorithm computes, up to rounding, the condition
 /// of blocks of 128 (double: 64) rows on the diagonal counted in. The same bits on every run on one GPU.
 ///
-/// Memory  A must outlive the engine; 1 KiB (double: 1 KiB) a row besides, for symmetric sweeps twice that.
-/// Throws  value_error  mixing is asked for; the GPU has fewer than 128 (double: 64) multiprocessors
+/// Memory  A must outlive the engine; 1 KiB (double: 1 KiB) a row besides, for symmetric sweeps twice that;
+/// where
+///         so many iterates are mixed, 4 + 2 depth vectors for each block of the kernel.
+/// Throws  value_error  the GPU has fewer than 128 (double: 64) multiprocessors
 template <real T>
 std::unique_ptr<cg_engine<T>> dense_seidel_cuda(const device& dev, const detail::aligned_rows<T>& A,
                                                 const sweep_rule& rule, bool by_residual,

@@ -41,18 +41,25 @@ struct closing_warp {
         own(kept),
         first(begin),
         rows(count),
-        mix{kept, count, static_cast<std::int64_t>(carved_bytes<T>(most_rows(task.A.n, gridDim.x)) / sizeof(T)),
-            task.depth},
+        mix{kept,
+            count,
+            static_cast<std::int64_t>(carved_bytes<T>(most_rows(task.A.n, gridDim.x)) / sizeof(T)),
+            {task.depth}},
         progress(task.progress) {
     for (std::int64_t i = lane(); i < rows; i += 32) {
       own.r[i] = in.r[first + i];
       own.factor[i] = in.factor[first + i];
       own.d[i] = T{};
+      if constexpr (is_rounded<S, T>) {
+        own.scale[i] = in.scale[first + i];
+        own.diagonal[i] = in.diagonal[first + i];
+      }
     }
     __syncwarp();
   }
 
   __device__ void run() {
+    const T* result = own.d;
     for (std::uint32_t stamp = 1;; ++stamp) {
       const std::int64_t iteration = std::int64_t{stamp} - 1;
       const bool looks = (iteration + 1) % in.look == 0;
@@ -69,7 +76,10 @@ struct closing_warp {
         tell_host(*in.box, iteration, total[0], event, looks);
         if (event != cg_event::go_on) in.box->mean_change = total[1] / static_cast<double>(in.A.n);
       }
-      if (event != cg_event::go_on) break;
+      if (event != cg_event::go_on) {
+        if (in.depth > 0) result = event == cg_event::limit && mix.course.worse(total[0]) ? own.plain : own.g;
+        break;
+      }
       if (in.depth > 0) {
         mix.next(shared, total[0], held);
         for (std::int64_t i = lane(); i < rows; i += 32) send_solution(i, own.d[i], stamp);
@@ -77,7 +87,6 @@ struct closing_warp {
       __syncwarp();
       if (lane() == 0) arrive(&shared.decided);
     }
-    const T* const result = in.depth > 0 ? own.g : own.d;
     for (std::int64_t i = lane(); i < rows; i += 32) in.d[first + i] = result[i];
     if (lane() != 0) return;
     *static_cast<volatile int*>(&shared.ended) = 1;
@@ -98,8 +107,12 @@ struct closing_warp {
     const std::int64_t i = begin + lane();
     await(shared.summed + place, turn / groups_ahead & 1);
     if (lane() < Rows && i < rows) {
-      double all = own.r[i];
-      for (int w = 0; w < warps; ++w) all -= shared.group[place][w][lane()];
+      double all = own.r[i], scale = 1;
+      if constexpr (is_rounded<S, T>) {
+        all -= static_cast<double>(own.diagonal[i]) * static_cast<double>(own.d[i]);
+        scale = own.scale[i];
+      }
+      for (int w = 0; w < warps; ++w) all -= scale * shared.group[place][w][lane()];
       const T s = static_cast<T>(all), change = own.factor[i] * s, g = own.d[i] + change;
       if (in.depth > 0) {
         own.g[i] = g;
@@ -189,7 +202,7 @@ __global__ void __launch_bounds__(all_threads, 1) jacobi_sweeps(const __grid_con
   char* free = memory;
   const stage_ring ring(free, in.stages, Rows * piece_bytes);
   free += stage_ring::bytes(in.stages, Rows * piece_bytes);
-  const own_rows<T> own(free, most_rows(n, gridDim.x), in.depth);
+  const own_rows<T> own(free, most_rows(n, gridDim.x), in.depth, is_rounded<S, T>);
   const std::int64_t columns = std::int64_t{pieces_of<S>(n)} * piece_columns<S>;
   T* const own_copy = in.columns != nullptr ? in.columns + blockIdx.x * columns : carve<T>(free, columns);
   if (thread == 0) {

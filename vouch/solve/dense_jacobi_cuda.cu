@@ -6,6 +6,7 @@
 #include <vouch/core/error.hpp>
 #include <vouch/solve/dense_engine_cuda.cuh>
 #include <vouch/solve/dense_jacobi.cuh>
+#include <vouch/solve/rounded_rows.hpp>
 
 namespace vouch {
 namespace {
@@ -22,35 +23,35 @@ struct plan {
   std::size_t bytes = 0;
 };
 
-template <class T>
+template <class S, class T>
 auto kernel_of(int rows) {
-  return rows == 8 ? jacobi_sweeps<T, T, 8> : jacobi_sweeps<T, T, 4>;
+  return rows == 8 ? jacobi_sweeps<S, T, 8> : jacobi_sweeps<S, T, 4>;
 }
 
-template <class T, int Rows>
+template <class S, class T, int Rows>
 plan plan_with(const device& dev, std::int64_t n, int depth) {
   plan p;
   p.rows = Rows;
   p.blocks = std::min<std::int64_t>(dev.processors(), n);
-  const std::int64_t room = dense_engine::shared_room(dev, jacobi_sweeps<T, T, Rows>, "jacobi_sweeps");
-  const std::int64_t tiles = ceil_div<std::int64_t>(most_rows(n, p.blocks), Rows) * pieces_of<T>(n);
+  const std::int64_t room = dense_engine::shared_room(dev, jacobi_sweeps<S, T, Rows>, "jacobi_sweeps");
+  const std::int64_t tiles = ceil_div<std::int64_t>(most_rows(n, p.blocks), Rows) * pieces_of<S>(n);
   const std::int64_t a_stage = Rows * piece_bytes + 2 * static_cast<std::int64_t>(sizeof(std::uint64_t));
   for (const bool shared : {true, false}) {
     p.columns_shared = shared;
     const auto fixed =
-        static_cast<std::int64_t>(shared_bytes<T, T, Rows>(n, p.blocks, depth, 0, shared) + stage_ring::align);
+        static_cast<std::int64_t>(shared_bytes<S, T, Rows>(n, p.blocks, depth, 0, shared) + stage_ring::align);
     p.stages = static_cast<int>(std::clamp<std::int64_t>((room - fixed) / a_stage, 0, tiles));
     p.resident = p.stages == tiles;
     if (p.resident || p.stages * a_stage >= dense_engine::least_ring) break;
   }
-  p.bytes = shared_bytes<T, T, Rows>(n, p.blocks, depth, p.stages, p.columns_shared);
+  p.bytes = shared_bytes<S, T, Rows>(n, p.blocks, depth, p.stages, p.columns_shared);
   return p;
 }
 
-template <class T>
+template <class S, class T>
 plan make_plan(const device& dev, std::int64_t n, int depth) {
-  plan p = plan_with<T, 8>(dev, n, depth);
-  if (!p.resident) p = plan_with<T, 4>(dev, n, depth);  // smaller stages, of which more are on their way
+  plan p = plan_with<S, T, 8>(dev, n, depth);
+  if (!p.resident) p = plan_with<S, T, 4>(dev, n, depth);  // smaller stages, of which more are on their way
   if (!p.resident && p.stages < 2)
     throw value_error(
         "the sweeps of a matrix of " + std::to_string(n) + " rows do not fit the GPU's shared memory",
@@ -58,29 +59,42 @@ plan make_plan(const device& dev, std::int64_t n, int depth) {
   return p;
 }
 
-template <class T>
+// A matrix for the kernel, by rows of `padded` entries, ld apart, of which n count; the first n of its
+// diagonal.
+template <class S, class T>
+struct stored_matrix {
+  const S* data;
+  std::int64_t n, padded, ld;
+  const T* diagonal;
+  const T* scale = nullptr;  // of rounded entries
+};
+
+template <class S, class T>
 class jacobi_engine final : public cg_engine<T> {
  public:
-  jacobi_engine(const device& dev, const detail::aligned_rows<T>& A, const sweep_rule& rule, bool by_residual,
-                int depth)
+  jacobi_engine(const device& dev, const stored_matrix<S, T>& A, double omega, bool by_residual, int depth)
       : dev_(dev),
         n_(A.n),
         by_residual_(by_residual),
-        plan_(make_plan<T>(dev, A.padded, depth)),
+        plan_(make_plan<S, T>(dev, A.padded, depth)),
         r_(dev, A.n, A.padded),
         d_(dev, A.n, A.padded),
         factor_(dev, A.padded),
         words_(dev, 2 * (A.padded * relay_words<T> + plan_.blocks * most_sums * relay_words<double>)),
-        columns_(dev, plan_.columns_shared ? 0 : plan_.blocks * pieces_of<T>(A.padded) * piece_columns<T>),
+        columns_(dev, plan_.columns_shared ? 0 : plan_.blocks * pieces_of<S>(A.padded) * piece_columns<S>),
         box_(borrow_mailbox()) {
-    dense_engine::make_relaxation<T>(dev, A, rule.omega, factor_.data(), nullptr);
+    dense_engine::make_relaxation<T>(dev, A.diagonal, A.padded, omega, factor_.data(), nullptr);
     in_.A = {A.data, A.padded, A.ld};
     in_.factor = factor_.data();
+    if constexpr (is_rounded<S, T>) {
+      in_.scale = A.scale;
+      in_.diagonal = A.diagonal;
+    }
     in_.columns = columns_.data();
     in_.exchange = words_.data();
     in_.sums = in_.exchange + 2 * A.padded * relay_words<T>;
     in_.box = box_.get();
-    in_.look = dense_engine::iterations_between_looks(A.padded * A.ld * static_cast<std::int64_t>(sizeof(T)));
+    in_.look = dense_engine::iterations_between_looks(A.padded * A.ld * static_cast<std::int64_t>(sizeof(S)));
     in_.depth = depth;
     in_.stages = plan_.stages;
     in_.resident = plan_.resident;
@@ -102,8 +116,8 @@ class jacobi_engine final : public cg_engine<T> {
         dense_engine::progress_of<T>(rule, residual_trigger<T>(rule, by_residual_), by_residual_, n_);
     box_->progress = 0;
     box_->stop = 0;
-    launch(dev_, "jacobi_sweeps", {plan_.blocks, all_threads, plan_.bytes, 1, true}, kernel_of<T>(plan_.rows),
-           in_);
+    launch(dev_, "jacobi_sweeps", {plan_.blocks, all_threads, plan_.bytes, 1, true},
+           kernel_of<S, T>(plan_.rows), in_);
     d_.take_back(d);
     follow(dev_, *box_, log);
     return {static_cast<cg_event>(box_->event), box_->iterations + 1, box_->last_squared, box_->mean_change};
@@ -124,7 +138,34 @@ class jacobi_engine final : public cg_engine<T> {
   array<T> factor_, columns_;
   array<std::uint64_t> words_;
   std::shared_ptr<device_mailbox> box_;
-  task<T, T> in_;
+  task<S, T> in_;
+};
+
+int checked_depth(const acceleration& accelerate) {
+  if (accelerate.anderson > most_depth)
+    throw value_error("on a GPU anderson keeps 1 to " + std::to_string(most_depth) + " earlier iterates, not " +
+                      std::to_string(accelerate.anderson));
+  return accelerate.anderson;
+}
+
+// With the matrix that it sweeps over.
+template <class S>
+class rounded_engine final : public cg_engine<float> {
+ public:
+  rounded_engine(const device& dev, const detail::aligned_rows<double>& A, double omega, int depth)
+      : rows_(round_rows<S>(dev, A)),
+        engine_(dev,
+                {rows_.values.data(), rows_.n, rows_.padded, rows_.padded, rows_.diagonal.data(),
+                 rows_.scale.data()},
+                omega, true, depth) {}
+  std::string name() const override { return engine_.name(); }
+  cg_outcome run(float* r, float* d, const cg_rule& rule, cg_log& log) override {
+    return engine_.run(r, d, rule, log);
+  }
+
+ private:
+  rounded_rows<S> rows_;
+  jacobi_engine<S, float> engine_;
 };
 
 }  // namespace
@@ -133,10 +174,20 @@ template <real T>
 std::unique_ptr<cg_engine<T>> dense_jacobi_cuda(const device& dev, const detail::aligned_rows<T>& A,
                                                 const sweep_rule& rule, bool by_residual,
                                                 const acceleration& accelerate) {
-  if (accelerate.anderson > most_depth)
-    throw value_error("on a GPU anderson keeps 1 to " + std::to_string(most_depth) + " earlier iterates, not " +
-                      std::to_string(accelerate.anderson));
-  return std::make_unique<jacobi_engine<T>>(dev, A, rule, by_residual, accelerate.anderson);
+  const int depth = checked_depth(accelerate);
+  const array<T> diagonal = diagonal_of(dev, A);
+  return std::make_unique<jacobi_engine<T, T>>(
+      dev, stored_matrix<T, T>{A.data, A.n, A.padded, A.ld, diagonal.data()}, rule.omega, by_residual, depth);
+}
+
+std::unique_ptr<cg_engine<float>> dense_jacobi_rounded_cuda(const device& dev,
+                                                            const detail::aligned_rows<double>& A,
+                                                            entry_precision precision, const sweep_rule& rule,
+                                                            const acceleration& accelerate) {
+  const int depth = checked_depth(accelerate);
+  if (precision == entry_precision::float8)
+    return std::make_unique<rounded_engine<__nv_fp8_e4m3>>(dev, A, rule.omega, depth);
+  return std::make_unique<rounded_engine<__nv_bfloat16>>(dev, A, rule.omega, depth);
 }
 
 template std::unique_ptr<cg_engine<float>> dense_jacobi_cuda(const device&, const detail::aligned_rows<float>&,

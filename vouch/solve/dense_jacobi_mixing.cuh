@@ -15,18 +15,15 @@ template <class T>
 struct mixing {
   const own_rows<T>& own;
   std::int64_t rows, stride;
-  int depth;
-  int kept = 0, slot = 0;  // differences there are; where the next goes
-  bool has_last = false, accelerated = false;
-  double accepted = 0;  // what the sweep before the mixed iterate met
+  mixing_course course;
 
   // Differences of this sweep to the one before; this lane's part of their products: with all differences, then
   // of these with the last change.
   __device__ int take(double* values) {
-    const int held = has_last ? min(kept + 1, depth) : kept;
+    const int held = course.held(), slot = course.slot;
     for (int k = 0; k < 2 * held; ++k) values[k] = 0;
     for (std::int64_t i = threadIdx.x % 32; i < rows; i += 32) {
-      if (has_last) {
+      if (course.has_last) {
         own.changes[slot * stride + i] = own.change[i] - own.last_change[i];
         own.images[slot * stride + i] = own.g[i] - own.last_g[i];
       }
@@ -43,35 +40,19 @@ struct mixing {
 
   // The next iterate of the own rows into d.
   __device__ void next(shared_parts& shared, double met, int held) {
-    const bool worse = accelerated && !(met <= accepted);
-    const int count = worse ? 0 : held;
-    if (threadIdx.x % 32 == 0) solve(shared, count, held);
+    const bool worse = course.worse(met);
+    if (threadIdx.x % 32 == 0)
+      shared.mixed = !worse && course.weigh(shared.total + sweep_facts::count, shared.products, shared.weight);
     __syncwarp();
-    if (!worse && has_last) {
-      kept = held;
-      slot = (slot + 1) % depth;
-    }
-    if (worse) kept = slot = 0;
-    has_last = !worse;
-    accelerated = shared.mixed != 0;
-    accepted = met;
+    const bool mixed = shared.mixed != 0;
+    course.advance(worse, met, mixed);
     for (std::int64_t i = threadIdx.x % 32; i < rows; i += 32) {
       if (!worse) own.plain[i] = own.g[i];
       T x = own.plain[i];
-      for (int k = 0; k < count && accelerated; ++k)
+      for (int k = 0; k < held && mixed; ++k)
         x -= static_cast<T>(shared.weight[k]) * own.images[k * stride + i];
       own.d[i] = x;
     }
-  }
-
- private:
-  __device__ void solve(shared_parts& shared, int count, int held) {
-    const double* const total = shared.total + sweep_facts::count;
-    if (count > 0 && has_last)
-      for (int k = 0; k < count; ++k)
-        shared.products[slot * depth + k] = shared.products[k * depth + slot] = total[k];
-    for (int k = 0; k < count; ++k) shared.weight[k] = total[held + k];
-    shared.mixed = count > 0 && mixing_weights(shared.products, depth, count, shared.weight);
   }
 };
 

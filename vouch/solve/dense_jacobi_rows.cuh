@@ -33,6 +33,8 @@ struct task {
   aligned_rows<S> A;
   const T* r = nullptr;
   const T* factor = nullptr;          // omega over the diagonal
+  const T* scale = nullptr;           // of rounded entries: those of a row are times this
+  const T* diagonal = nullptr;        // and the diagonal is not among them
   T* d = nullptr;                     // the result
   T* columns = nullptr;               // a copy of the solution for each block; nullptr: in shared memory
   std::uint64_t* exchange = nullptr;  // words of the solution of even and of odd sweeps; zeros at the start
@@ -62,21 +64,31 @@ __host__ __device__ inline std::int64_t most_rows(std::int64_t n, std::int64_t b
   return (n + blocks - 1) / blocks;
 }
 
+/// Whether a matrix is kept with less precision than the vectors.
+template <class S, class T>
+inline constexpr bool is_rounded = sizeof(S) < sizeof(T);
+
 /// What a block keeps of its own rows.
 template <class T>
 struct own_rows {
   T *r, *factor, *d;
+  T *scale, *diagonal;  // of a rounded matrix
   // With mixing: the next iterate and its change, the same of the sweep before, the plain iterate that the
   // mixed one replaced, and `depth` differences of each kind.
   T *g, *change, *last_g, *last_change, *plain, *changes, *images;
 
-  static std::size_t bytes(std::int64_t rows, int depth) {
-    return (3 + (depth > 0 ? 5 + 2 * static_cast<std::size_t>(depth) : 0)) * carved_bytes<T>(rows);
+  static std::size_t bytes(std::int64_t rows, int depth, bool rounded) {
+    return (3 + (rounded ? 2 : 0) + (depth > 0 ? 5 + 2 * static_cast<std::size_t>(depth) : 0)) *
+           carved_bytes<T>(rows);
   }
-  __device__ own_rows(char*& free, std::int64_t rows, int depth) : own_rows{} {
+  __device__ own_rows(char*& free, std::int64_t rows, int depth, bool rounded) : own_rows{} {
     r = carve<T>(free, rows);
     factor = carve<T>(free, rows);
     d = carve<T>(free, rows);
+    if (rounded) {
+      scale = carve<T>(free, rows);
+      diagonal = carve<T>(free, rows);
+    }
     if (depth == 0) return;
     g = carve<T>(free, rows);
     change = carve<T>(free, rows);
@@ -96,7 +108,8 @@ struct own_rows {
 /// Bytes of dynamic shared memory.
 template <class S, class T, int Rows>
 std::size_t shared_bytes(std::int64_t n, std::int64_t blocks, int depth, int stages, bool columns_shared) {
-  return stage_ring::bytes(stages, Rows * piece_bytes) + own_rows<T>::bytes(most_rows(n, blocks), depth) +
+  return stage_ring::bytes(stages, Rows * piece_bytes) +
+         own_rows<T>::bytes(most_rows(n, blocks), depth, is_rounded<S, T>) +
          (columns_shared ? carved_bytes<T>(std::int64_t{pieces_of<S>(n)} * piece_columns<S>) : 0);
 }
 
@@ -167,7 +180,7 @@ struct row_group {
                        std::int64_t own)
       : in(task), ring(stages), shared(parts), x(columns), rows(own) {
     const T zeros[lanes] = {};
-    for (int p = 0; p < pieces_of<S>(in.A.n); ++p) store_lanes(zeros, x.piece(p));
+    for (int p = 0; p < pieces_of<S>(in.A.n); ++p) x.store(p, zeros);
   }
 
   __device__ void run() {
@@ -195,7 +208,7 @@ struct row_group {
       if (std::int64_t{p} * piece_columns<S> + static_cast<int>(threadIdx.x) * lanes < n) {
         const S* stage = reinterpret_cast<const S*>(ring.data(at.slot)) + threadIdx.x * lanes;
         T d[lanes];
-        load_lanes(x.piece(p), d);
+        x.load(p, d);
 #pragma unroll
         for (int i = 0; i < Rows; ++i) {
           T a[lanes];
@@ -224,7 +237,7 @@ struct row_group {
 
   // The solution of a sweep, this thread's columns; false where none will come.
   __device__ bool receive_columns(std::uint32_t stamp) {
-    constexpr int at_once = 4;  // on their way together
+    constexpr int at_once = lanes <= 4 ? 4 : 16 / lanes;  // on their way together
     const std::uint64_t* const words = in.exchange_of(stamp);
     const int pieces = pieces_of<S>(in.A.n);
     for (int first = 0; first < pieces; first += at_once) {
@@ -245,7 +258,7 @@ struct row_group {
 #pragma unroll
       for (int u = 0; u < at_once; ++u)
         if (std::int64_t{first + u} * piece_columns<S> + static_cast<int>(threadIdx.x) * lanes < in.A.n)
-          store_lanes(d[u], x.piece(first + u));
+          x.store(first + u, d[u]);
     }
     return !shared.is_over();
   }

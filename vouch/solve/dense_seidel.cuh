@@ -22,9 +22,10 @@
 #include <cuda_runtime.h>
 
 #include <cstdint>
+#include <type_traits>
 
 #include <vouch/core/relay.cuh>
-#include <vouch/solve/dense_seidel_rows.cuh>
+#include <vouch/solve/dense_seidel_mixing.cuh>
 #include <vouch/solve/device_history.cuh>
 
 namespace vouch::seidel_kernel {
@@ -38,7 +39,16 @@ std::size_t shared_bytes(std::int64_t n, int stages, int stage_pieces, bool colu
          (columns_shared ? carved_bytes<T>(std::int64_t{pieces_of<T>(n)} * piece_columns<T>) : 0);
 }
 
+/// In the place of mixing<T> where nothing is mixed.
 template <class T>
+struct no_mixing {
+  __device__ no_mixing(const task<T>&, const own_columns<T, T>&) {}
+  __device__ bool worse(double) const { return false; }
+  __device__ void go_back() const {}
+  __device__ void next(double) const {}
+};
+
+template <class T, bool Mixed>
 __global__ void __launch_bounds__(all_threads, 1) seidel_sweeps(const __grid_constant__ task<T> in) {
   extern __shared__ __align__(128) char memory[];
   __shared__ shared_parts<T> shared;
@@ -86,6 +96,7 @@ __global__ void __launch_bounds__(all_threads, 1) seidel_sweeps(const __grid_con
   }
 
   row_group<T> rows(in, ring, shared, own_copy);
+  std::conditional_t<Mixed, mixing<T>, no_mixing<T>> mix(in, rows.x);
   sweep_progress progress = in.progress;
   const bool speaks = blockIdx.x == 0 && thread == threads - 1;
   for (std::int64_t iteration = in.first;; ++iteration) {
@@ -109,7 +120,11 @@ __global__ void __launch_bounds__(all_threads, 1) seidel_sweeps(const __grid_con
       if (event != cg_event::go_on) in.box->mean_change = facts.change / static_cast<double>(in.n);
     }
     sweep_barrier();
-    if (event != cg_event::go_on) break;
+    if (event != cg_event::go_on) {
+      if (event == cg_event::limit && mix.worse(facts.met)) mix.go_back();
+      break;
+    }
+    mix.next(facts.met);
   }
   rows.finish();
 }

@@ -26,7 +26,12 @@ struct plan {
 };
 
 template <class T>
-plan make_plan(const device& dev, std::int64_t n) {
+auto kernel_of(int depth) {
+  return depth > 0 ? seidel_sweeps<T, true> : seidel_sweeps<T, false>;
+}
+
+template <class T>
+plan make_plan(const device& dev, std::int64_t n, int depth) {
   constexpr std::int64_t rows = step_rows<T>;
   plan p;
   const std::int64_t processors = dev.processors();
@@ -37,7 +42,7 @@ plan make_plan(const device& dev, std::int64_t n) {
   // Every block has a row in some step, every team a full one.
   p.teams = static_cast<int>(std::max<std::int64_t>(1, std::min(processors, n) / rows));
   p.blocks = p.teams == 1 ? std::min(rows, n) : p.teams * rows;
-  const std::int64_t room = dense_engine::shared_room(dev, seidel_sweeps<T>, "seidel_sweeps");
+  const std::int64_t room = dense_engine::shared_room(dev, kernel_of<T>(depth), "seidel_sweeps");
   const std::int64_t own = ceil_div(steps_of<T>(n), p.teams);
   for (const auto& [inverse, columns, pieces] :
        {std::tuple{true, true, 4}, std::tuple{false, true, 4}, std::tuple{false, false, 4}}) {
@@ -60,17 +65,22 @@ plan make_plan(const device& dev, std::int64_t n) {
 template <class T>
 class seidel_engine final : public cg_engine<T> {
  public:
-  seidel_engine(const device& dev, const detail::aligned_rows<T>& A, const sweep_rule& rule, bool by_residual)
+  seidel_engine(const device& dev, const detail::aligned_rows<T>& A, const sweep_rule& rule, bool by_residual,
+                int depth)
       : dev_(dev),
         A_(A),
         by_residual_(by_residual),
-        plan_(make_plan<T>(dev, A.padded)),
+        plan_(make_plan<T>(dev, A.padded, depth)),
         r_(dev, A.n, A.padded),
         d_(dev, A.n, A.padded),
         weight_(dev, A.padded),
         columns_(dev, plan_.columns_shared ? 0 : plan_.blocks * pieces_of<T>(A.padded) * piece_columns<T>),
         forward_change_(dev, rule.order == sweep_order::symmetric ? 2 * A.padded : 0),
         words_(array<std::uint64_t>::zeros(dev, (3 * A.padded * relay_words<T>)+2)),
+        mixing_(dev, depth > 0
+                         ? plan_.blocks * mixing_vectors(depth) * pieces_of<T>(A.padded) * piece_columns<T>
+                         : 0),
+        mixing_scratch_(dev, depth > 0 ? plan_.blocks : 0),
         residual_(dev, A.n),
         unused_(dev, 2 * A.n),
         work_(detail::make_workspace(dev, A)),
@@ -85,6 +95,9 @@ class seidel_engine final : public cg_engine<T> {
     in_.met = words_.data();
     in_.delta = in_.met + A.padded * relay_words<T>;
     in_.wish = in_.delta + 2 * A.padded * relay_words<T>;
+    in_.depth = depth;
+    in_.mixing = mixing_.data();
+    in_.mixing_scratch = mixing_scratch_.data();
     in_.box = box_.get();
     in_.look = dense_engine::iterations_between_looks(A.padded * A.ld * static_cast<std::int64_t>(sizeof(T)));
     in_.teams = plan_.teams;
@@ -119,7 +132,8 @@ class seidel_engine final : public cg_engine<T> {
     for (;;) {
       in_.progress = dense_engine::progress_of<T>(rule, trigger, by_residual_, A_.n);
       in_.progress.best_at = in_.first;
-      launch(dev_, "seidel_sweeps", {plan_.blocks, all_threads, plan_.bytes, 1, true}, seidel_sweeps<T>, in_);
+      launch(dev_, "seidel_sweeps", {plan_.blocks, all_threads, plan_.bytes, 1, true}, kernel_of<T>(in_.depth),
+             in_);
       d_.take_back(d);
       follow(dev_, {&reader, 1});
       const std::int64_t done = box_->iterations + 1;
@@ -165,6 +179,8 @@ class seidel_engine final : public cg_engine<T> {
   dense_engine::padded_vector<T> r_, d_;
   array<T> weight_, columns_, forward_change_;
   array<std::uint64_t> words_;
+  array<T> mixing_;
+  array<mixing_numbers> mixing_scratch_;
   array<T> residual_;
   array<double> unused_;
   detail::pass_workspace work_;
@@ -179,9 +195,7 @@ template <real T>
 std::unique_ptr<cg_engine<T>> dense_seidel_cuda(const device& dev, const detail::aligned_rows<T>& A,
                                                 const sweep_rule& rule, bool by_residual,
                                                 const acceleration& accelerate) {
-  if (accelerate.anderson > 0)
-    throw value_error("on a GPU only the Jacobi iteration is mixed", "take jacobi, or --device cpu");
-  return std::make_unique<seidel_engine<T>>(dev, A, rule, by_residual);
+  return std::make_unique<seidel_engine<T>>(dev, A, rule, by_residual, accelerate.anderson);
 }
 
 template std::unique_ptr<cg_engine<float>> dense_seidel_cuda(const device&, const detail::aligned_rows<float>&,

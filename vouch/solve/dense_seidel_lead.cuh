@@ -49,6 +49,8 @@ __host__ __device__ int steps_of(std::int64_t n) {
   return static_cast<int>((n + step_rows<T> - 1) / step_rows<T>);
 }
 
+struct mixing_numbers;
+
 /// n is a multiple of lane_columns<T>; rows of the matrix begin on 16 bytes.
 template <class T>
 struct task {
@@ -56,15 +58,18 @@ struct task {
   std::int64_t n = 0;
   std::int64_t ld = 0;
   const T* r = nullptr;
-  const T* weight = nullptr;       // the diagonal over omega
-  T* d = nullptr;                  // start and result
-  const T* inverse[2] = {};        // V of all steps, forward and backward, lead_elements each
-  const T* coupling[2] = {};       // M likewise
-  T* columns = nullptr;            // a copy of the solution for each block; nullptr: in shared memory
-  T* forward_change = nullptr;     // 2 x n, of symmetric sweeps: of even and of odd iterations
-  std::uint64_t* met = nullptr;    // words of t
-  std::uint64_t* delta = nullptr;  // words of two sweeps' delta
-  std::uint64_t* wish = nullptr;   // words of two sweeps' wish to stop
+  const T* weight = nullptr;                 // the diagonal over omega
+  T* d = nullptr;                            // start and result
+  const T* inverse[2] = {};                  // V of all steps, forward and backward, lead_elements each
+  const T* coupling[2] = {};                 // M likewise
+  T* columns = nullptr;                      // a copy of the solution for each block; nullptr: in shared memory
+  T* forward_change = nullptr;               // 2 x n, of symmetric sweeps: of even and of odd iterations
+  std::uint64_t* met = nullptr;              // words of t
+  std::uint64_t* delta = nullptr;            // words of two sweeps' delta
+  std::uint64_t* wish = nullptr;             // words of two sweeps' wish to stop
+  int depth = 0;                             // of the mixing
+  T* mixing = nullptr;                       // its vectors, of each block
+  mixing_numbers* mixing_scratch = nullptr;  // one a block
   device_mailbox* box = nullptr;
   sweep_progress progress;
   std::int64_t first = 0;   // iterations done before

@@ -1,5 +1,6 @@
 // What the solver of stationary iterations needs of a dense matrix on a GPU. Residual, sums of magnitudes and
 // bounds come from one pass.
+#include <concepts>
 #include <utility>
 #include <vector>
 
@@ -60,6 +61,15 @@ class dense_matrix_on_gpu final : public sweepable_matrix<T> {
                         "take jacobi, or the CPU");
     if (rule.simultaneous) return dense_jacobi_cuda(dev, rows_, rule, by_residual, accelerate);
     return dense_seidel_cuda(dev, rows_, rule, by_residual, accelerate);
+  }
+  std::unique_ptr<cg_engine<float>> make_rounded_engine(const device& dev, entry_precision precision,
+                                                        const sweep_rule& rule,
+                                                        const acceleration& accelerate) const override {
+    const bool plain_jacobi = rule.simultaneous && !rule.asynchronous && !accelerate.chebyshev;
+    if constexpr (std::same_as<T, double>)
+      if (plain_jacobi && precision != entry_precision::single)
+        return dense_jacobi_rounded_cuda(dev, rows_, precision, rule, accelerate);
+    return nullptr;
   }
 
  private:

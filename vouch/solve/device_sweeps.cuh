@@ -19,6 +19,7 @@
 #include <vouch/core/types.hpp>
 #include <vouch/solve/chebyshev_steps.hpp>
 #include <vouch/solve/device_history.cuh>
+#include <vouch/solve/device_sweeps_mixing.cuh>
 #include <vouch/solve/sweep_progress.hpp>
 
 namespace vouch::device_sweeps {
@@ -42,9 +43,11 @@ struct task {
   T* d = nullptr;             // the iterate
   T* other = nullptr;  // simultaneous: the iterate of odd sweeps; else, with vectors, the one before the sweep
   T* step = nullptr;   // with Chebyshev's acceleration: the last one
+  mixing_vectors<T> mix;
   chebyshev_steps* chebyshev = nullptr;
-  double* sums = nullptr;       // 2 x sweep_facts::count x blocks
-  unsigned* counter = nullptr;  // 0 at the start
+  double* sums = nullptr;            // 2 x numbers x blocks
+  int numbers = sweep_facts::count;  // that blocks exchange at most
+  unsigned* counter = nullptr;       // 0 at the start
   device_mailbox* box = nullptr;
   sweep_progress progress;
   double target = -1;       // of the residual, squared
@@ -105,15 +108,21 @@ struct meeting_point {
   }
 };
 
+inline constexpr int most_numbers = sweep_facts::count + 2 * most_mixed;
+
 struct shared_facts {
-  double part[sweep_facts::count][warps];
-  double total[sweep_facts::count];
+  double part[most_numbers][warps];
+  double total[most_numbers];
+  double products[most_mixed * most_mixed], weight[most_mixed];
   // One thread a block decides for all, from the same numbers in every block.
   sweep_progress progress;
   chebyshev_steps chebyshev;
+  mixing_course course;
   sweep_facts now;
   cg_event event;
-  bool in_doubt;  // sweeps in place believe that they are done: the residual itself has to say so
+  bool worse;       // the mixed iterate gives way to the plain one
+  int differences;  // that are mixed into the next
+  bool in_doubt;    // sweeps in place believe that they are done: the residual itself has to say so
 };
 
 // Facts 2 and 3 are the largest of all, the others sums.
@@ -125,38 +134,32 @@ __device__ inline double over_warp(int fact, double value) {
   return value;
 }
 
-// The first Count facts of all threads, known to all of them afterwards.
-template <int Count>
-__device__ void exchange(shared_facts& shared, const double* values, double* sums, meeting_point& point) {
+// The first `count` numbers of all threads, known to all of them afterwards.
+__device__ __forceinline__ void exchange(shared_facts& shared, const double* values, int count, double* sums,
+                                         int numbers, meeting_point& point) {
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
 #pragma unroll
-  for (int v = 0; v < Count; ++v) {
+  for (int v = 0; v < count; ++v) {
     const double value = over_warp(v, values[v]);
     if (lane == 0) shared.part[v][warp] = value;
   }
   __syncthreads();
   // Blocks that are one meeting ahead write to the other half.
-  double* const now = sums + (point.number & 1) * (sweep_facts::count * std::int64_t{gridDim.x});
-  if (warp < Count) {
-    const double value = over_warp(warp, lane < warps ? shared.part[warp][lane] : 0.0);  // no fact is negative
-    if (lane == 0) (gridDim.x == 1 ? shared.total[warp] : now[warp * gridDim.x + blockIdx.x]) = value;
+  double* const now = sums + (point.number & 1) * (numbers * std::int64_t{gridDim.x});
+  for (int v = warp; v < count; v += warps) {
+    const double value = over_warp(v, lane < warps ? shared.part[v][lane] : 0.0);  // no largest is negative
+    if (lane == 0) (gridDim.x == 1 ? shared.total[v] : now[v * gridDim.x + blockIdx.x]) = value;
   }
   point.meet();
   if (gridDim.x == 1) return;
-  if (warp < Count) {
+  for (int v = warp; v < count; v += warps) {
     double value = 0;
     for (unsigned b = static_cast<unsigned>(lane); b < gridDim.x; b += 32)
-      value = combined(warp, value, __ldcg(now + warp * gridDim.x + b));
-    value = over_warp(warp, value);
-    if (lane == 0) shared.total[warp] = value;
+      value = combined(v, value, __ldcg(now + v * gridDim.x + b));
+    value = over_warp(v, value);
+    if (lane == 0) shared.total[v] = value;
   }
   __syncthreads();
-}
-
-__device__ inline void see_change(double* values, double moved, double value) {
-  values[1] += moved;
-  values[2] = fmax(values[2], moved);
-  values[3] = fmax(values[3], fabs(value));
 }
 
 __device__ inline std::int64_t first_unit() { return std::int64_t{threadIdx.x / 32} * gridDim.x + blockIdx.x; }
@@ -267,7 +270,7 @@ __device__ void residual_squared(const task<T, Rows>& in, const T* d, shared_fac
         squares += static_cast<double>(found.s) * static_cast<double>(found.s);
     }
   }
-  exchange<1>(shared, &squares, in.sums, point);
+  exchange(shared, &squares, 1, in.sums, in.numbers, point);
 }
 
 /// One thread a block, after the facts of a sweep are there.
@@ -288,9 +291,14 @@ __device__ inline void settle(shared_facts& shared, double target, std::int64_t 
   shared.event = iteration + 1 >= shared.progress.limit ? cg_event::limit : cg_event::go_on;
 }
 
-/// The same thread, once the event is certain: tells the host, takes the next step's coefficients.
+/// The same thread, once the event is certain: takes the next step's coefficients, which may say that the run
+/// does not come further; tells the host.
 template <class T, class Rows>
 __device__ void conclude(const task<T, Rows>& in, shared_facts& shared, std::int64_t iteration, bool looks) {
+  if (shared.event == cg_event::go_on) {
+    shared.chebyshev.take(sqrt(shared.now.met));
+    if (shared.chebyshev.stalled) shared.event = cg_event::reached;
+  }
   if (blockIdx.x == 0) {
     tell_host(*in.box, iteration, shared.now.met, shared.event, looks);
     if (shared.event != cg_event::go_on) {
@@ -298,10 +306,22 @@ __device__ void conclude(const task<T, Rows>& in, shared_facts& shared, std::int
       in.box->mean_change = shared.now.change / static_cast<double>(in.n);
     }
   }
-  if (shared.event == cg_event::go_on) shared.chebyshev.take(sqrt(shared.now.met));
 }
 
-template <bool Racing, class T, class Rows>
+/// The same thread, where sweeps go on: how the next iterate is mixed.
+__device__ inline void decide_mixing(shared_facts& shared) {
+  mixing_course& course = shared.course;
+  shared.worse = course.worse(shared.now.met);
+  const bool mixed =
+      !shared.worse && course.weigh(shared.total + sweep_facts::count, shared.products, shared.weight);
+  shared.differences = mixed ? course.held() : 0;
+  course.advance(shared.worse, shared.now.met, mixed);
+}
+
+/// How a kernel sweeps.
+enum class sweep_kind { plain, mixing, racing };
+
+template <sweep_kind Kind, class T, class Rows>
 __global__ void __launch_bounds__(threads, 1) sweeps(const __grid_constant__ task<T, Rows> in) {
   __shared__ shared_facts shared;
   meeting_point point{in.counter};
@@ -316,33 +336,44 @@ __global__ void __launch_bounds__(threads, 1) sweeps(const __grid_constant__ tas
     shared.progress = in.progress;
     shared.chebyshev = *in.chebyshev;
     shared.chebyshev.begin();
+    shared.course = {in.mix.depth};
   }
   point.meet();
 
-  const T* result = in.d;
+  constexpr bool mixing = Kind == sweep_kind::mixing, racing = Kind == sweep_kind::racing;
+  T* result = in.d;
   for (std::int64_t iteration = 0;; ++iteration) {
     const bool looks = (iteration + 1) % in.look == 0;
     const bool accelerated = shared.chebyshev.running;
     const T along_change = static_cast<T>(shared.chebyshev.along_change);
     const T keep = static_cast<T>(shared.chebyshev.keep);
-    double values[sweep_facts::count] = {};
+    double values[mixing ? most_numbers : sweep_facts::count] = {};
+    const T* before = in.other;
     if (in.simultaneous) {
       T* const to = iteration & 1 ? in.d : in.other;
       sweep_at_once<T>(in, result, to, along_change, keep, values);
+      before = result;
       result = to;
     } else {
-      sweep_in_place<Racing, T>(in, in.forward != 0, true, point, values);
+      sweep_in_place<racing, T>(in, in.forward != 0, true, point, values);
       if (in.symmetric) {
         point.meet();
-        sweep_in_place<Racing, T>(in, in.forward == 0, false, point, values);
+        sweep_in_place<racing, T>(in, in.forward == 0, false, point, values);
       }
-      if (in.vectors) {
+      if (in.vectors && !mixing) {
         point.meet();
         end_with_vectors<T>(in, accelerated, along_change, keep, values);
       }
     }
     if (looks && thread == 0) values[4] = *static_cast<volatile std::int32_t*>(&in.box->stop) != 0 ? 1 : 0;
-    exchange<sweep_facts::count>(shared, values, in.sums, point);
+    int numbers = sweep_facts::count;
+    if constexpr (mixing) {
+      point.meet();
+      numbers += 2 * shared.course.held();
+      take_differences(in.mix, shared.course, before, result, in.simultaneous ? nullptr : values,
+                       values + sweep_facts::count);
+    }
+    exchange(shared, values, numbers, in.sums, in.numbers, point);
     if (threadIdx.x == 0) {
       judge(shared, !in.simultaneous, iteration);
       if (!shared.in_doubt) conclude(in, shared, iteration, looks);
@@ -357,7 +388,15 @@ __global__ void __launch_bounds__(threads, 1) sweeps(const __grid_constant__ tas
       __syncthreads();
     }
     if (shared.event != cg_event::go_on) break;
+    if constexpr (mixing) {
+      if (threadIdx.x == 0) decide_mixing(shared);
+      __syncthreads();
+      next_iterate(in.mix, shared.worse, shared.differences, shared.weight, result,
+                   in.simultaneous ? nullptr : in.other);
+      point.meet();
+    }
   }
+  if (mixing && shared.event == cg_event::limit && shared.course.worse(shared.now.met)) result = in.mix.plain;
   for (std::int64_t i = thread; i < in.n; i += all)
     in.result[in.place != nullptr ? in.place[i] : i] = result[i];
   if (thread == 0) *in.chebyshev = shared.chebyshev;

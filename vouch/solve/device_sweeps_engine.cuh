@@ -36,16 +36,19 @@ class engine final : public cg_engine<T> {
     const bool chebyshev = how.accelerate.chebyshev;
     const bool simultaneous = how.rule.simultaneous;
     const bool symmetric = !simultaneous && how.rule.order == sweep_order::symmetric;
-    in_.vectors = !simultaneous && (symmetric || chebyshev);
+    const int depth = how.accelerate.anderson;
+    in_.vectors = !simultaneous && (symmetric || chebyshev || depth > 0);
     own_r_ = array<T>(dev, rows_.n);
     d_ = array<T>::zeros(dev, rows_.padded);
     if (simultaneous || in_.vectors) other_ = array<T>::zeros(dev, rows_.padded);
     if (chebyshev) step_ = array<T>(dev, rows_.n);
+    if (depth > 0) keep_for_mixing(depth);
     steps_[0].wanted = chebyshev;
     steps_[0].low = how.rule.lowest_eigenvalue;
     steps_[0].high = std::max(0.0, how.rule.lowest_eigenvalue);
     chebyshev_ = array<chebyshev_steps>::from(dev, steps_);
-    sums_ = array<double>(dev, 2 * sweep_facts::count * rows_.blocks);
+    in_.numbers = sweep_facts::count + 2 * depth;
+    sums_ = array<double>(dev, 2 * in_.numbers * rows_.blocks);
     counter_ = array<unsigned>(dev, 1);
     box_ = borrow_mailbox();
     in_.A = rows_.arguments();
@@ -81,9 +84,7 @@ class engine final : public cg_engine<T> {
     in_.progress = dense_engine::progress_of<T>(rule, in_.target, by_residual_, rows_.n);
     box_->progress = 0;
     box_->stop = 0;
-    using Rows = decltype(rows_.arguments());
-    launch(dev_, "sweeps", {rows_.blocks, threads, 0, 1, true},
-           racing_ ? sweeps<true, T, Rows> : sweeps<false, T, Rows>, in_);
+    launch(dev_, "sweeps", {rows_.blocks, threads, 0, 1, true}, kernel(), in_);
     follow(dev_, *box_, log);
     steps_ = chebyshev_.to_vector();
     if (learnt_ != nullptr) *learnt_ = steps_[0];
@@ -91,6 +92,26 @@ class engine final : public cg_engine<T> {
   }
 
  private:
+  auto kernel() const {
+    using Rows = decltype(rows_.arguments());
+    if (racing_) return sweeps<sweep_kind::racing, T, Rows>;
+    if (in_.mix.depth > 0) return sweeps<sweep_kind::mixing, T, Rows>;
+    return sweeps<sweep_kind::plain, T, Rows>;
+  }
+
+  void keep_for_mixing(int depth) {
+    mixing_ = array<T>(dev_, (3 + 2 * depth) * rows_.n);
+    T* free = mixing_.data();
+    const auto take = [&](std::int64_t vectors) { return std::exchange(free, free + vectors * rows_.n); };
+    in_.mix.depth = depth;
+    in_.mix.n = rows_.n;
+    in_.mix.last_change = take(1);
+    in_.mix.last_g = take(1);
+    in_.mix.plain = take(1);
+    in_.mix.changes = take(depth);
+    in_.mix.images = take(depth);
+  }
+
   double sum_of_squares(const T* r) const {
     std::vector<T> v(static_cast<std::size_t>(rows_.n));
     copy_bytes(v.data(), device::cpu(1), r, dev_, v.size() * sizeof(T));
@@ -104,7 +125,7 @@ class engine final : public cg_engine<T> {
   bool racing_;
   chebyshev_steps* learnt_;
   std::vector<chebyshev_steps> steps_;
-  array<T> own_r_, d_, other_, step_;
+  array<T> own_r_, d_, other_, step_, mixing_;
   array<chebyshev_steps> chebyshev_;
   array<double> sums_;
   array<unsigned> counter_;

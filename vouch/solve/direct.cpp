@@ -78,16 +78,15 @@ class cusolver_factors final : public factorisation<T> {
  public:
   cusolver_factors(const device& dev, factors kind, bool transposed, matrix_view<const T> A)
       : transposed_(transposed),
-        factors_(dev, kind == factors::lu ? cusolver::kind::lu : cusolver::kind::cholesky, A.rows,
-                 packed(dev, A)) {}
+        factors_(dev, kind == factors::lu ? cusolver::kind::lu : cusolver::kind::cholesky, packed(dev, A)) {}
 
   std::int64_t failed() const override { return factors_.failed(); }
   std::string name() const override { return cusolver::name(); }
-  void solve(T* x) override { factors_.solve(transposed_, x); }
+  void solve(T* x) override { factors_.solve(transposed_, 1, x); }
 
  private:
-  static array<T> packed(const device& dev, matrix_view<const T> A) {
-    array<T> copy(dev, A.rows * A.cols);
+  static matrix<T> packed(const device& dev, matrix_view<const T> A) {
+    matrix<T> copy(dev, A.rows, A.cols);
     const auto column = static_cast<std::size_t>(A.rows) * sizeof(T);
     if (A.ld == A.rows)
       copy_bytes(copy.data(), dev, A.data, dev, column * static_cast<std::size_t>(A.cols));

@@ -1,5 +1,4 @@
-// vouch/solve/mixing_weights.hpp -- the small least-squares problem of Anderson's mixing, one text for every
-// device; private.
+// vouch/solve/mixing_weights.hpp -- the scalars of Anderson's mixing, one text for every device; private.
 #pragma once
 #include <cmath>
 
@@ -21,7 +20,7 @@ VOUCH_HOST_DEVICE inline bool mixing_weights(const double* products, int stride,
       double sum = products[i * stride + j];
       for (int l = 0; l < j; ++l) sum -= L[i * count + l] * L[j * count + l];
       if (i == j && !(sum > 1e-10 * products[i * stride + i])) return false;
-      L[i * count + j] = i == j ? sqrt(sum) : sum / L[j * count + j];
+      L[i * count + j] = i == j ? std::sqrt(sum) : sum / L[j * count + j];
     }
   for (int i = 0; i < count; ++i) {
     for (int l = 0; l < i; ++l) w[i] -= L[i * count + l] * w[l];
@@ -35,5 +34,43 @@ VOUCH_HOST_DEVICE inline bool mixing_weights(const double* products, int stride,
     if (!(w[i] - w[i] == 0)) return false;
   return true;
 }
+
+/// Where the mixing of a kernel that sweeps by itself stands; the same on every block that sees the same
+/// numbers. After each sweep, from an iterate d to g: the difference of its change g - d to that of the sweep
+/// before goes to place `slot`, that of g likewise; then weigh() and advance().
+struct mixing_course {
+  int depth = 0;
+  int kept = 0, slot = 0;  // differences there are; where the next goes
+  bool has_last = false, accelerated = false;
+  double accepted = 0;  // what the sweep before the mixed iterate met
+
+  /// Differences there are with this sweep's.
+  VOUCH_HOST_DEVICE int held() const { return !has_last ? kept : kept < depth ? kept + 1 : depth; }
+  /// Whether the mixed iterate, of which a sweep met so much, is to give way to the plain one it replaced.
+  VOUCH_HOST_DEVICE bool worse(double met) const { return accelerated && !(met <= accepted); }
+
+  /// The weights of the differences, by their products: `total` holds those of the newest difference with all
+  /// held(), then those of all with the last change. products is depth x depth and lasts from sweep to sweep.
+  /// False: no mixing this time.
+  VOUCH_HOST_DEVICE bool weigh(const double* total, double* products, double* weight) const {
+    const int count = held();
+    if (has_last)
+      for (int k = 0; k < count; ++k) products[slot * depth + k] = products[k * depth + slot] = total[k];
+    for (int k = 0; k < count; ++k) weight[k] = total[count + k];
+    return count > 0 && mixing_weights(products, depth, count, weight);
+  }
+  /// Goes back to the plain iterate and forgets all others, or on with what weigh() has said.
+  VOUCH_HOST_DEVICE void advance(bool is_worse, double met, bool mixed) {
+    if (is_worse) {
+      kept = slot = 0;
+    } else if (has_last) {
+      kept = held();
+      slot = (slot + 1) % depth;
+    }
+    has_last = !is_worse;
+    accelerated = !is_worse && mixed;
+    accepted = met;
+  }
+};
 
 }  // namespace vouch

@@ -8,6 +8,8 @@
 //           blocks wait for each other. Where the ring holds all that a block needs it is filled once.
 #pragma once
 #include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_fp8.h>
 #include <cuda_runtime.h>
 
 #include <cstdint>
@@ -54,6 +56,18 @@ __device__ void unpack(const __nv_bfloat16* from, T (&to)[8]) {
   }
 }
 
+template <class T>
+__device__ void unpack(const __nv_fp8_e4m3* from, T (&to)[16]) {
+  const uint4 v = *reinterpret_cast<const uint4*>(from);
+  const unsigned word[4] = {v.x, v.y, v.z, v.w};
+#pragma unroll
+  for (int k = 0; k < 8; ++k) {
+    const auto pair = static_cast<__nv_fp8x2_storage_t>(word[k / 2] >> (16 * (k % 2)) & 0xffffU);
+    const float2 two = __half22float2(__half2(__nv_cvt_fp8x2_to_halfraw2(pair, __NV_E4M3)));
+    to[2 * k] = two.x, to[2 * k + 1] = two.y;
+  }
+}
+
 /// Count numbers from or to memory that begins on 16 bytes, as whole 16 bytes; Fetch reads one float4 or
 /// double2.
 template <int Count, class Fetch>
@@ -93,13 +107,34 @@ __device__ void store_lanes(const double (&from)[Count], double* to) {
   for (int k = 0; k < Count; k += 2) *reinterpret_cast<double2*>(to + k) = make_double2(from[k], from[k + 1]);
 }
 
-/// A thread's share of a vector: its columns of every piece, one after the other.
+/// A thread's share of a vector: its columns of every piece, which nobody else reads. Neighbours' 16 bytes
+/// stand side by side, so that all banks of shared memory are at work.
 template <class S, class T>
 struct own_columns {
+  static constexpr int lanes = lane_columns<S>, whole = lane_columns<T>;
   T* at;  // of this thread
 
-  __device__ own_columns(T* all) : at(all + threadIdx.x % threads * lane_columns<S>) {}
+  __device__ own_columns(T* all) : at(all + threadIdx.x % threads * whole) {}
+  /// Where the S are as wide as the T: all of a piece.
   __device__ T* piece(int p) const { return at + p * piece_columns<S>; }
+  __device__ void load(int p, T (&to)[lanes]) const {
+#pragma unroll
+    for (int k = 0; k < lanes; k += whole) {
+      T some[whole];
+      load_lanes(piece(p) + k * threads, some);
+#pragma unroll
+      for (int l = 0; l < whole; ++l) to[k + l] = some[l];
+    }
+  }
+  __device__ void store(int p, const T (&from)[lanes]) const {
+#pragma unroll
+    for (int k = 0; k < lanes; k += whole) {
+      T some[whole];
+#pragma unroll
+      for (int l = 0; l < whole; ++l) some[l] = from[k + l];
+      store_lanes(some, piece(p) + k * threads);
+    }
+  }
 };
 
 /// Where in the ring a walk stands, and in which turn.

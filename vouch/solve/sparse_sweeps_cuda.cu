@@ -98,21 +98,19 @@ class sparse_matrix_on_gpu final : public sweepable_matrix<T> {
 
   std::unique_ptr<cg_engine<T>> make_engine(const device& dev, const sweep_rule& rule, bool by_residual,
                                             const acceleration& accelerate) const override {
-    if (accelerate.anderson > 0)
-      throw value_error("sweeps of sparse matrices on a GPU are not mixed by Anderson's method",
-                        "take Chebyshev's acceleration, or the CPU");
     std::string what;
     const independent_rows sets = sets_of(rule, what);
     std::vector<T> factor(static_cast<std::size_t>(A_.rows));
     for (std::size_t k = 0; k < factor.size(); ++k)
       factor[k] = static_cast<T>(rule.omega / static_cast<double>(host_->diagonal(sets.rows[k])));
-    if (rule.simultaneous && bytes_of(A_) >= bytes_of_large)
+    const bool mixed = accelerate.anderson > 0;
+    if (rule.simultaneous && !mixed && bytes_of(A_) >= bytes_of_large)
       return make_jacobi_graph<T>(dev, A_, array<T>::from(dev, factor), rule, by_residual,
                                   accelerate.chebyshev);
     const bool reordered = sets.count() > 1;
     sliced_storage<T> storage = make_storage<T>(dev, copy_.all(), sets, reordered, what);
-    const bool one_way = rule.order != sweep_order::symmetric && !accelerate.chebyshev && !rule.asynchronous;
-    if (one_way && reordered && storage.bytes >= sets.count() * bytes_of_large_set)
+    const bool plain = rule.order != sweep_order::symmetric && !mixed && !accelerate.chebyshev;
+    if (plain && reordered && storage.bytes >= sets.count() * bytes_of_large_set)
       return make_colours_graph<T>(dev, std::move(storage), array<T>::from(dev, factor), rule, by_residual);
     using engine = device_sweeps::engine<T, sliced_storage<T>>;
     return std::make_unique<engine>(dev, std::move(storage), array<T>::from(dev, factor),

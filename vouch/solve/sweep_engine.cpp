@@ -3,6 +3,7 @@
 #include <limits>
 
 #include <vouch/solve/sweep_engine.hpp>
+#include <vouch/solve/sweep_progress.hpp>
 
 namespace vouch {
 namespace {
@@ -56,18 +57,20 @@ cg_outcome sweep_engine<T>::run(T* r, T* d, const cg_rule& rule, cg_log& log) {
     const double met = sweeps_->sweep(d);
     if (!log.note(k, std::sqrt(met))) return {cg_event::interrupted, k + 1, met};
     if (!(met <= rule.diverged_squared)) return {cg_event::diverged, k + 1, met};
+    if (k == 0) p.first = met;
     if (met < p.best) {
       p.best = met;
       p.best_at = k;
     }
-    if (mixing_ && !step_back(p, met, d)) accelerate(p, met, d);
     if (chebyshev_.wanted) take_chebyshev_step(met, d);
     if (chebyshev_.stalled) return {cg_event::reached, k + 1, met};
     if (rule.mean_change >= 0)
       if (const double change = mean_change(d); change < rule.mean_change)
         return {cg_event::settled, k + 1, met, change};
-    if (suspicious && moves_by_rounding_only(d)) return {cg_event::reached, k + 1, met};
+    if (suspicious && (moves_by_rounding_only(d) || stands_still(k, p.best_at, met, p.best, p.first)))
+      return {cg_event::reached, k + 1, met};
     if (met <= p.trigger && near_enough(p, met, d)) return {cg_event::reached, k + 1, last_squared_};
+    if (mixing_ && !step_back(p, met, d) && k + 1 < rule.limit) accelerate(p, met, d);
   }
 }
 

@@ -14,7 +14,8 @@
 namespace vouch {
 
 /// Sweeps until the rule is met. The residual that a sweep meets on its way costs nothing; it is the one in the
-/// history, and tells when to form the residual itself, which decides.
+/// history, and tells when to form the residual itself, which decides. With Anderson's mixing a run ends with
+/// the iterate of a plain sweep, never with a combination that no sweep has judged yet.
 ///
 /// Where a run cannot reach the target it ends as reached as well, for the verified loop to look: after it has
 /// reduced the residual by what the precision holds, and when iterates only move by their rounding errors.
@@ -34,6 +35,7 @@ class sweep_engine final : public cg_engine<T> {
   struct progress {
     double target = -1;   // of the residual, squared; negative: none
     double trigger = -1;  // form the residual when a sweep meets less than this
+    double first = 0;     // what the first sweep met
     double best = 0;      // least that was met
     std::int64_t best_at = 0;
     double accepted = 0;  // what the sweep before an accelerated one met

@@ -18,6 +18,16 @@ struct sweep_facts {
   static constexpr int count = 5;
 };
 
+/// Whether sweeps that have reduced the residual turn round the level of rounding, which where they converge
+/// slowly lies far above the rounding errors of a single sweep: half the run has brought nothing, and what they
+/// meet stays near the least. Squares of norms: met now, the least (after so many sweeps), and at the start.
+VOUCH_HOST_DEVICE inline bool stands_still(std::int64_t iteration, std::int64_t best_at, double met,
+                                           double best, double first) {
+  constexpr std::int64_t long_enough = 256;
+  const std::int64_t waited = iteration - best_at;
+  return waited >= long_enough && waited >= iteration / 2 && met <= 4 * best && best <= 1e-4 * first;
+}
+
 /// When sweeps end, and what a run has seen so far. The same on every block that sees the same facts.
 struct sweep_progress {
   double trigger = -1;      // ends as reached where a sweep meets at most this; negative: never
@@ -26,6 +36,7 @@ struct sweep_progress {
   double rounding = 0;      // changes below this times the largest element are rounding; 0: not looked at
   std::int64_t limit = 0;   // iterations
   std::int64_t unknowns = 0;
+  double first = -1;      // what the first sweep met; negative: none yet
   double best = 1.7e308;  // the least that was met, and when
   std::int64_t best_at = 0;
 
@@ -38,6 +49,7 @@ struct sweep_progress {
     const bool suspicious = rounding > 0 && waited >= patience && waited >= iteration / 8;
     if (now.wish != 0) return cg_event::interrupted;
     if (!(now.met <= diverged)) return cg_event::diverged;
+    if (first < 0) first = now.met;
     if (now.met < best) {
       best = now.met;
       best_at = iteration;
@@ -45,6 +57,7 @@ struct sweep_progress {
     if (mean_change >= 0 && now.change < mean_change * static_cast<double>(unknowns)) return cg_event::settled;
     if (suspicious && now.largest_change <= rounding * now.largest) return cg_event::reached;
     if (now.met <= trigger) return cg_event::reached;
+    if (rounding > 0 && stands_still(iteration, best_at, now.met, best, first)) return cg_event::reached;
     return iteration + 1 >= limit ? cg_event::limit : cg_event::go_on;
   }
 };

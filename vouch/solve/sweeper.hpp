@@ -43,6 +43,10 @@ class sweeper {
   virtual std::string name() const = 0;
 };
 
+/// How entries of a matrix are kept inside mixed sweeps: e4m3 with a scale for each row, or with the exponents
+/// of single precision.
+enum class entry_precision { float8, bfloat16, single };
+
 /// What the solver needs of a square matrix, dense or sparse.
 template <real T>
 class sweepable_matrix {
@@ -63,6 +67,12 @@ class sweepable_matrix {
   /// The loop of its sweeps. by_residual: the target is the goal's own tolerance, not a rule of the user.
   virtual std::unique_ptr<cg_engine<T>> make_engine(const device& dev, const sweep_rule& rule, bool by_residual,
                                                     const acceleration& accelerate) const = 0;
+  /// The same in single precision over a copy whose entries have still less of it, but for the diagonal;
+  /// nullptr where there is none of this kind.
+  virtual std::unique_ptr<cg_engine<float>> make_rounded_engine(const device&, entry_precision,
+                                                                const sweep_rule&, const acceleration&) const {
+    return nullptr;
+  }
 };
 
 /// Memory  The matrix lives on dev, without one on the CPU; it must outlive the result.

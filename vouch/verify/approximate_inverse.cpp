@@ -6,7 +6,7 @@
 #include <vouch/core/config.hpp>
 #include <vouch/dense/approximate_factors.hpp>
 #include <vouch/dense/blas3.hpp>
-#include <vouch/verify/cusolver.hpp>
+#include <vouch/dense/cusolver.hpp>
 #include <vouch/verify/elements.hpp>
 #include <vouch/verify/pass.hpp>
 
@@ -35,7 +35,10 @@ bool invert_on_gpu(const device& dev, matrix<double> A, matrix<double>& R) {
   const std::int64_t n = A.rows();
   R = matrix<double>::zeros(dev, n, n);
   for_elements(dev, n, unit_diagonal_body{n, R.data()});
-  return cusolver::solve(dev, n, A.data(), n, R.data()) && all_finite(dev, R);
+  cusolver::factors<double> factors(dev, cusolver::kind::lu, std::move(A));
+  if (factors.failed() > 0) return false;
+  factors.solve(false, n, R.data());
+  return all_finite(dev, R);
 }
 
 }  // namespace
@@ -44,8 +47,8 @@ bool invert_approximately(const device& dev, matrix<double> A, matrix<double>& R
   if (A.rows() == 0) return true;
   if (!dev.is_cuda()) return invert_on_cpu(dev, std::move(A), R);
   if constexpr (built_with_cuda)
-    if (cusolver::present(remark)) return invert_on_gpu(dev, std::move(A), R);
-  remark += ": the inverse was made on the CPU";
+    if (cusolver::present()) return invert_on_gpu(dev, std::move(A), R);
+  remark = "there is no cuSOLVER: the inverse was made on the CPU";
   const device cpu = device::cpu();
   matrix<double> here;
   if (!invert_on_cpu(cpu, A.to(cpu), here)) return false;

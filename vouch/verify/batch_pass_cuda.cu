@@ -1,54 +1,136 @@
-#include <algorithm>
+#include <bit>
+#include <type_traits>
 
 #include <vouch/core/launch.cuh>
 #include <vouch/verify/batch_pass.hpp>
+#include <vouch/verify/tridiagonal_factors.hpp>
 #include <vouch/verify/tridiagonal_rows.hpp>
 
 namespace vouch::detail {
 namespace {
 
-constexpr unsigned block = 256;
-constexpr std::int64_t rows_a_block = 4 * block;  // of one system
-constexpr std::int64_t rows_a_thread = 64;        // where systems lie side by side
+constexpr unsigned block = 256, warps = block / 32;
+constexpr std::int64_t rows_a_block = 16 * block;  // of one system
+constexpr std::int64_t rows_a_thread = 64;         // where systems lie side by side
 
 // Non-negative doubles are ordered as their bits are, NaN above infinity.
-__device__ unsigned long long bits_of(double value) {
-  return static_cast<unsigned long long>(__double_as_longlong(fabs(value)));
+using bits_type = unsigned long long;
+__device__ bits_type bits_of(double value) { return static_cast<bits_type>(__double_as_longlong(fabs(value))); }
+// Nearly so, and in half the space.
+__device__ unsigned about(double value) { return static_cast<unsigned>(__double2hiint(fabs(value))); }
+
+// Zero at the start: everything is a maximum.
+struct totals_memory {
+  bits_type most[2];
+  unsigned about[3];  // weight, v, ~u
+  unsigned flags;     // 1: some row is not that of its comparison matrix, 2: some row refutes v
+};
+
+__device__ bits_type largest_in_warp(bits_type bits) {
+  for (int d = 16; d > 0; d /= 2) {
+    const bits_type other = __shfl_xor_sync(~0u, bits, d);
+    bits = other > bits ? other : bits;
+  }
+  return bits;
 }
 
-__device__ unsigned long long larger(unsigned long long a, unsigned long long b) { return a > b ? a : b; }
+// What a thread keeps of its rows.
+struct ratio_tally {
+  static constexpr int exact = 1;
+  bits_type most[1] = {0};
+  unsigned about[3] = {0, 0, 0}, flags = 0;
 
-__device__ void join(double* most, std::int64_t s, unsigned long long bits) {
-  atomicMax(reinterpret_cast<unsigned long long*>(most) + s, bits);
+  __device__ void add(const judged_row<double>& row) {
+    most[0] = ::max(most[0], bits_of(row.ratio));
+    about[0] = ::max(about[0], detail::about(row.weight));
+    about[1] = ::max(about[1], detail::about(row.v));
+    about[2] = ::max(about[2], ~detail::about(row.proves ? row.u : 0.0));
+    flags |= (row.other ? 1u : 0u) | (row.proves ? 0u : 2u);
+  }
+};
+struct radius_tally {
+  static constexpr int exact = 2;
+  bits_type most[2] = {0, 0};
+  unsigned about[3] = {0, 0, 0}, flags = 0;
+
+  __device__ void add(const judged_element<double>& at) {
+    most[0] = ::max(most[0], bits_of(at.relative));
+    most[1] = ::max(most[1], bits_of(at.absolute));
+  }
+};
+__device__ ratio_tally tally_of(const tridiagonal_ratio_body&) { return {}; }
+__device__ radius_tally tally_of(const tridiagonal_radius_body&) { return {}; }
+
+template <class T>
+__device__ void raise(T* to, T value) {
+  if (value > *static_cast<volatile T*>(to)) atomicMax(to, value);  // most blocks raise nothing
 }
 
-// A block takes some rows of one system, each warp joins its largest value: an integer maximum, in any order.
-// Neighbours read neighbours. Bound by memory.
+// Joins the tallies of a block to those of all; integer maxima, in any order. Returns the block's first number
+// to thread 0. All threads of the block come here.
+template <class Tally>
+__device__ bits_type join_block(Tally mine, totals_memory* all) {
+  __shared__ Tally parts[warps];
+  for (int k = 0; k < Tally::exact; ++k) mine.most[k] = largest_in_warp(mine.most[k]);
+  if constexpr (std::is_same_v<Tally, ratio_tally>) {
+    for (unsigned& number : mine.about) number = __reduce_max_sync(~0u, number);
+    mine.flags = __reduce_or_sync(~0u, mine.flags);
+  }
+  if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = mine;
+  __syncthreads();
+  if (threadIdx.x != 0) return 0;
+  for (unsigned w = 1; w < warps; ++w) {
+    for (int k = 0; k < Tally::exact; ++k) mine.most[k] = ::max(mine.most[k], parts[w].most[k]);
+    for (int k = 0; k < 3; ++k) mine.about[k] = ::max(mine.about[k], parts[w].about[k]);
+    mine.flags |= parts[w].flags;
+  }
+  for (int k = 0; k < Tally::exact; ++k) raise(all->most + k, mine.most[k]);
+  for (int k = 0; k < 3; ++k) raise(all->about + k, mine.about[k]);
+  if ((mine.flags & ~*static_cast<volatile unsigned*>(&all->flags)) != 0) atomicOr(&all->flags, mine.flags);
+  return mine.most[0];
+}
+
+__device__ bool enough(const tridiagonal_ratio_body& body, const totals_memory* all) {
+  return body.until_refuted && (*static_cast<const volatile unsigned*>(&all->flags) & 2u) != 0;
+}
+__device__ bool enough(const tridiagonal_radius_body&, const totals_memory*) { return false; }
+
+__device__ void join_system(double* most, std::int64_t s, bits_type bits) {
+  if (most != nullptr) raise(reinterpret_cast<bits_type*>(most) + s, bits);
+}
+
+// A block takes some rows of one system. Neighbours read neighbours. Bound by memory.
 template <class Body>
 __global__ void __launch_bounds__(block)
-    rows_of_a_system(__grid_constant__ const batch_shape shape, __grid_constant__ const Body body,
-                     std::int64_t blocks_a_system, double* most) {
+    judge_rows_of_a_system(__grid_constant__ const Body body, std::int64_t blocks_a_system, double* most,
+                           totals_memory* all) {
+  const int given_up = threadIdx.x == 0 && enough(body, all);
+  if (__syncthreads_or(given_up) != 0) return;
   const std::int64_t s = blockIdx.x / blocks_a_system, first = blockIdx.x % blocks_a_system * rows_a_block;
-  const std::int64_t end = ::min(first + rows_a_block, shape.n);
-  unsigned long long bits = 0;
+  const std::int64_t end = ::min(first + rows_a_block, body.vectors.n);
+  auto tally = tally_of(body);
   for (std::int64_t i = first + threadIdx.x; i < end; i += block)
-    bits = larger(bits, bits_of(body.value(s, i)));
-  for (int d = 16; d > 0; d /= 2) bits = larger(bits, __shfl_down_sync(~0u, bits, d));
-  if (threadIdx.x % 32 == 0) join(most, s, bits);
+    tally.add(body.template judge<double>(s, i, lanes_hold::rows));
+  const bits_type bits = join_block(tally, all);
+  if (threadIdx.x == 0) join_system(most, s, bits);
 }
 
 // A thread takes some rows of its system, its neighbours those of the next systems. Bound by memory.
 template <class Body>
 __global__ void __launch_bounds__(block)
-    systems_side_by_side(__grid_constant__ const batch_shape shape, __grid_constant__ const Body body,
-                         std::int64_t blocks_a_row, double* most) {
+    judge_systems_side_by_side(__grid_constant__ const Body body, std::int64_t blocks_a_row, double* most,
+                               totals_memory* all) {
+  const int given_up = threadIdx.x == 0 && enough(body, all);
+  if (__syncthreads_or(given_up) != 0) return;
   const std::int64_t s = blockIdx.x % blocks_a_row * block + threadIdx.x;
   const std::int64_t first = blockIdx.x / blocks_a_row * rows_a_thread;
-  if (s >= shape.systems) return;
-  unsigned long long bits = 0;
-  for (std::int64_t i = first; i < ::min(first + rows_a_thread, shape.n); ++i)
-    bits = larger(bits, bits_of(body.value(s, i)));
-  join(most, s, bits);
+  auto tally = tally_of(body);
+  if (s < body.vectors.systems) {
+    for (std::int64_t i = first; i < ::min(first + rows_a_thread, body.vectors.n); ++i)
+      tally.add(body.template judge<double>(s, i, lanes_hold::rows));
+    join_system(most, s, tally.most[0]);
+  }
+  join_block(tally, all);
 }
 
 // The system that holds row g of all.
@@ -65,12 +147,30 @@ __device__ std::int64_t system_of(const batch_shape& shape, std::int64_t g) {
 // A thread takes one row of all, for short systems and those of different lengths.
 template <class Body>
 __global__ void __launch_bounds__(block)
-    rows_of_all(__grid_constant__ const batch_shape shape, __grid_constant__ const Body body, std::int64_t rows,
-                double* most) {
+    judge_rows_of_all(__grid_constant__ const Body body, std::int64_t rows, double* most, totals_memory* all) {
+  const int given_up = threadIdx.x == 0 && enough(body, all);
+  if (__syncthreads_or(given_up) != 0) return;
+  const batch_shape& shape = body.vectors;
+  const std::int64_t g = std::int64_t{blockIdx.x} * block + threadIdx.x;
+  auto tally = tally_of(body);
+  if (g < rows) {
+    const std::int64_t s = system_of(shape, g), i = g - (shape.offsets ? shape.offsets[s] : s * shape.n);
+    tally.add(body.template judge<double>(s, i, lanes_hold::rows));
+    join_system(most, s, tally.most[0]);
+  }
+  join_block(tally, all);
+}
+
+// A thread takes one row of all.
+template <class Body>
+__global__ void __launch_bounds__(block)
+    each_row_of_systems(__grid_constant__ const batch_shape shape, __grid_constant__ const Body body,
+                        std::int64_t rows) {
   const std::int64_t g = std::int64_t{blockIdx.x} * block + threadIdx.x;
   if (g >= rows) return;
-  const std::int64_t s = system_of(shape, g), i = g - (shape.offsets ? shape.offsets[s] : s * shape.n);
-  join(most, s, bits_of(body.value(s, i)));
+  if (shape.offsets == nullptr && shape.system_stride == 1) return body(g % shape.systems, g / shape.systems);
+  const std::int64_t s = system_of(shape, g);
+  body(s, g - (shape.offsets ? shape.offsets[s] : s * shape.n));
 }
 
 template <class Body>
@@ -79,27 +179,57 @@ __global__ void __launch_bounds__(block) each_system(std::int64_t count, __grid_
   if (k < count) body(k);
 }
 
-}  // namespace
+std::int64_t rows_of(const batch_shape& host) {
+  return host.offsets != nullptr ? host.offsets[host.systems] : host.n * host.systems;
+}
 
 template <class Body>
-void largest_of_systems_cuda(const device& dev, const batch_shape& host, const batch_shape& shape,
-                             const Body& body, array<double>& most) {
-  zero_bytes(dev, most.data(), static_cast<std::size_t>(most.size()) * sizeof(double));
+totals_memory judge_on_gpu(const device& dev, const batch_shape& host, const Body& body, double* most) {
+  array<totals_memory> totals = array<totals_memory>::zeros(dev, 1);
   constexpr std::int64_t short_system = 128;
   const bool ragged = host.offsets != nullptr;
   if (!ragged && host.row_stride != 1 && host.systems >= 32) {
     const std::int64_t blocks_a_row = ceil_div<std::int64_t>(host.systems, block);
-    launch(dev, "verify_systems_side_by_side", {blocks_a_row * ceil_div(host.n, rows_a_thread), block},
-           systems_side_by_side<Body>, shape, body, blocks_a_row, most.data());
+    launch(dev, "judge_systems_side_by_side", {blocks_a_row * ceil_div(host.n, rows_a_thread), block},
+           judge_systems_side_by_side<Body>, body, blocks_a_row, most, totals.data());
   } else if (!ragged && host.n >= short_system) {
     const std::int64_t blocks_a_system = ceil_div(host.n, rows_a_block);
-    launch(dev, "verify_rows_of_a_system", {blocks_a_system * host.systems, block}, rows_of_a_system<Body>,
-           shape, body, blocks_a_system, most.data());
+    launch(dev, "judge_rows_of_a_system", {blocks_a_system * host.systems, block}, judge_rows_of_a_system<Body>,
+           body, blocks_a_system, most, totals.data());
   } else {
-    const std::int64_t rows = ragged ? host.offsets[host.systems] : host.n * host.systems;
-    launch(dev, "verify_rows_of_all", {ceil_div<std::int64_t>(rows, block), block}, rows_of_all<Body>, shape,
-           body, rows, most.data());
+    const std::int64_t rows = rows_of(host);
+    launch(dev, "judge_rows_of_all", {ceil_div<std::int64_t>(rows, block), block}, judge_rows_of_all<Body>,
+           body, rows, most, totals.data());
   }
+  totals_memory found;
+  copy_bytes(&found, device::cpu(1), totals.data(), dev, sizeof found);
+  return found;
+}
+
+double number(bits_type bits) { return std::bit_cast<double>(bits); }
+double number(unsigned about) { return number(bits_type{about} << 32); }
+
+}  // namespace
+
+ratio_totals judge_cuda(const device& dev, const batch_shape& host, const tridiagonal_ratio_body& body,
+                        array<double>& ratio) {
+  zero_bytes(dev, ratio.data(), static_cast<std::size_t>(ratio.size()) * sizeof(double));
+  const totals_memory found = judge_on_gpu(dev, host, body, ratio.data());
+  return {number(found.most[0]),   number(found.about[0]),  number(found.about[1]),
+          number(~found.about[2]), (found.flags & 1u) != 0, (found.flags & 2u) == 0};
+}
+
+radius_totals judge_cuda(const device& dev, const batch_shape& host, const tridiagonal_radius_body& body) {
+  const totals_memory found = judge_on_gpu(dev, host, body, nullptr);
+  return {number(found.most[0]), number(found.most[1])};
+}
+
+template <class Body>
+void for_rows_of_systems_cuda(const device& dev, const batch_shape& host, const batch_shape& shape,
+                              const Body& body) {
+  const std::int64_t rows = rows_of(host);
+  launch(dev, "verify_each_row_of_systems", {ceil_div<std::int64_t>(rows, block), block},
+         each_row_of_systems<Body>, shape, body, rows);
 }
 
 template <class Body>
@@ -108,11 +238,12 @@ void for_systems_cuda(const device& dev, std::int64_t count, const Body& body) {
          body);
 }
 
-#define VOUCH_PASS(Body)                                                                                    \
-  template void largest_of_systems_cuda(const device&, const batch_shape&, const batch_shape&, const Body&, \
-                                        array<double>&);
+#define VOUCH_PASS(Body) \
+  template void for_rows_of_systems_cuda(const device&, const batch_shape&, const batch_shape&, const Body&);
 VOUCH_VERIFY_BATCH_PASSES(VOUCH_PASS)
 #undef VOUCH_PASS
-template void for_systems_cuda(const device&, std::int64_t, const tridiagonal_lu_body&);
+#define VOUCH_PASS(Body) template void for_systems_cuda(const device&, std::int64_t, const Body&);
+VOUCH_VERIFY_FACTOR_STEPS(VOUCH_PASS)
+#undef VOUCH_PASS
 
 }  // namespace vouch::detail

@@ -6,18 +6,16 @@
 #include <vouch/core/array.hpp>
 #include <vouch/core/random.hpp>
 #include <vouch/dense/blas1.hpp>
-#include <vouch/sparse/spmv_plan.hpp>
 
 namespace vouch::detail {
 
 template <real T>
-bool bicgstab(const device& dev, csr_view<const T> A, view<const T> b, view<T> x, double rtol) {
-  constexpr int most_steps = 20000;
-  const std::int64_t n = A.rows;
-  const auto plan = spmv_plan<T>::make(dev, A);
+bool bicgstab(const device& dev, const spmv_plan<T>& A, view<const T> b, view<T> x, double rtol,
+              int most_steps) {
+  const std::int64_t n = b.size();
   array<T> r(dev, n), shadow, p(dev, n), Ap(dev, n), As(dev, n);
   copy(dev, b, r.all());
-  plan.multiply(T{-1}, x, T{1}, r);
+  A.multiply(T{-1}, x, T{1}, r);
   std::vector<T> random(static_cast<std::size_t>(n));  // r itself may be orthogonal to what follows
   for (std::size_t i = 0; i < random.size(); ++i) random[i] = static_cast<T>(random_unit(1, i) - 0.5);
   shadow = array<T>::from(dev, random);
@@ -27,12 +25,12 @@ bool bicgstab(const device& dev, csr_view<const T> A, view<const T> b, view<T> x
   for (int step = 0; step < most_steps; ++step) {
     const double size = nrm2<T>(dev, r);
     if (size <= goal) return true;
-    plan.multiply(T{1}, p, T{0}, Ap);
+    A.multiply(T{1}, p, T{0}, Ap);
     const T alpha = rho / dot<T, T>(dev, shadow, Ap);
     if (!std::isfinite(alpha) || !std::isfinite(size)) return false;
     axpy<T, T>(dev, -alpha, Ap, r);  // now s
     axpy<T, T>(dev, alpha, p, x);
-    plan.multiply(T{1}, r, T{0}, As);
+    A.multiply(T{1}, r, T{0}, As);
     const T omega = dot<T, T>(dev, As, r) / dot<T, T>(dev, As, As);
     if (!std::isfinite(omega)) return nrm2<T>(dev, r) <= goal;
     axpy<T, T>(dev, omega, r, x);
@@ -48,7 +46,7 @@ bool bicgstab(const device& dev, csr_view<const T> A, view<const T> b, view<T> x
   return false;
 }
 
-template bool bicgstab(const device&, csr_view<const float>, view<const float>, view<float>, double);
-template bool bicgstab(const device&, csr_view<const double>, view<const double>, view<double>, double);
+template bool bicgstab(const device&, const spmv_plan<float>&, view<const float>, view<float>, double, int);
+template bool bicgstab(const device&, const spmv_plan<double>&, view<const double>, view<double>, double, int);
 
 }  // namespace vouch::detail

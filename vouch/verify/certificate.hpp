@@ -1,5 +1,6 @@
 // vouch/verify/certificate.hpp -- a proof that a matrix is nonsingular, kept to bound errors with.
 #pragma once
+#include <optional>
 #include <string>
 
 #include <vouch/core/device.hpp>
@@ -23,15 +24,24 @@ class certificate {
   /// Result  Proved; an overflow or an unbounded r gives infinite or NaN bounds, which prove nothing.
   virtual void bound(view<const interval<double>> r, view<double> radius) = 0;
 
+  /// The same plus |lo| in one pass, and the largest radius, where there is a way; lo is nullptr, meaning zero,
+  /// or has as many elements.
+  virtual std::optional<double> bound_widened(view<const interval<double>> /*r*/, const double* /*lo*/,
+                                              view<double> /*radius*/) {
+    return std::nullopt;
+  }
+
   /// d := an approximation of A^-1 s: nothing is proved of it. False where there is none.
   virtual bool correct(view<const double> s, view<double> d) = 0;
 
   /// Whether correct() costs about as much as bound(), and makes bounds sharper for so little.
   virtual bool corrects_cheaply() const { return false; }
 
-  /// d := so much of A^-1 s, about, as so many passes in single precision find, which makes a bound of the rest
-  /// much sharper. False where there is nothing of the kind.
-  virtual bool smooth(view<const double> /*s*/, int /*steps*/, view<double> /*d*/) { return false; }
+  /// d := so much of A^-1 s, about, s the midpoint of r, as so many passes in single precision find, which
+  /// makes a bound of the rest much sharper. False where there is nothing of the kind.
+  virtual bool smooth(view<const interval<double>> /*r*/, int /*steps*/, view<double> /*d*/) { return false; }
+  /// How often smooth(), each time of what is left, pays.
+  virtual int smoothing_rounds() const { return 1; }
 
   /// The matrix in a form that is read faster than the one that was given, or nullptr.
   virtual const detail::matrix_rows* rows() const { return nullptr; }

@@ -30,8 +30,8 @@ double comparison::inverse_norm() const {
 
 void comparison::bound(view<const interval<double>> r, int steps, view<double> radius) const {
   if (steps == 0) {
-    const double factor = largest(device_, n_, interval_quotient_body{r.data(), image_.data()});
-    return for_elements(device_, n_, radius_body{nullptr, v_.data(), factor, radius.data()});
+    bound_widened(r, nullptr, radius);
+    return;
   }
   array<double> c(device_, n_), t(device_, n_), sum = array<double>::zeros(device_, n_);
   for_elements(device_, n_, magnitude_body{r.data(), c.data()});
@@ -41,6 +41,11 @@ void comparison::bound(view<const interval<double>> r, int steps, view<double> r
   }
   const double factor = largest(device_, n_, quotient_body{c.data(), image_.data()});
   for_elements(device_, n_, radius_body{sum.data(), v_.data(), factor, radius.data()});
+}
+
+double comparison::bound_widened(view<const interval<double>> r, const double* lo, view<double> radius) const {
+  const double factor = largest(device_, n_, interval_quotient_body{r.data(), image_.data()});
+  return largest(device_, n_, widen_multiple_body{lo, v_.data(), factor, radius.data()});
 }
 
 }  // namespace vouch::detail

@@ -32,6 +32,9 @@ class comparison {
   ///         theorem 3.3.
   void bound(view<const interval<double>> r, int steps, view<double> radius) const;
 
+  /// The same for steps = 0, plus |lo| where that is not nullptr; returns the largest radius.
+  double bound_widened(view<const interval<double>> r, const double* lo, view<double> radius) const;
+
   /// A where the passes of this object read it.
   const matrix_rows& rows() const { return A_; }
   void read_from(const matrix_rows& A) { A_ = A; }

@@ -87,12 +87,14 @@ struct unscale_body {
   VOUCH_HOST_DEVICE void operator()(std::int64_t i) const { v[i] = factor * (scale[i] * z[i]); }
 };
 
-/// scaled := about scale s
+/// scaled := about scale times the midpoint of r; the value is its size.
 struct scale_residual_body {
-  const double* s;
+  const interval<double>* r;
   const double* scale;
   double* scaled;
-  VOUCH_HOST_DEVICE void operator()(std::int64_t i) const { scaled[i] = scale[i] * s[i]; }
+  VOUCH_HOST_DEVICE double value(std::int64_t i) const {
+    return std::fabs(scaled[i] = scale[i] * (r[i].lo() / 2 + r[i].hi() / 2));
+  }
 };
 
 /// r := factor scaled, z := alpha r
@@ -141,11 +143,25 @@ struct absorb_body {
   VOUCH_HOST_DEVICE void operator()(std::int64_t i) const { lo[i] += d[i]; }
 };
 
-/// radius := at least radius + |lo|
+/// radius := at least radius + |lo|, which is the value; lo is nullptr, meaning zero, or has elements.
 struct widen_body {
   const double* lo;
   double* radius;
-  VOUCH_HOST_DEVICE void operator()(std::int64_t i) const { radius[i] = add_up(radius[i], std::fabs(lo[i])); }
+  VOUCH_HOST_DEVICE double value(std::int64_t i) const {
+    return lo != nullptr ? radius[i] = add_up(radius[i], std::fabs(lo[i])) : radius[i];
+  }
+};
+
+/// The same for radius = factor v.
+struct widen_multiple_body {
+  const double* lo;
+  const double* v;
+  double factor;
+  double* radius;
+  VOUCH_HOST_DEVICE double value(std::int64_t i) const {
+    const double part = mul_up(factor, v[i]);
+    return radius[i] = lo != nullptr ? add_up(std::fabs(lo[i]), part) : part;
+  }
 };
 
 /// At least |x - x*| / |x*| for all x* within radius of x: infinite where x* may be 0 and x* = x is not proved.

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 #include <limits>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -42,10 +43,14 @@ class bounded_solution {
   // into the lower half before.
   void bound() {
     enclose();
-    if (absorb()) enclose();
-    proof_.bound(r_.all(), radius_);
-    if (lo_.size() > 0) for_elements(dev_, n_, widen_body{lo_.data(), radius_.data()});
-    largest_radius_ = largest(dev_, n_, size_body{radius_.data()});
+    for (int k = 0; k < proof_.smoothing_rounds() && absorb(); ++k) enclose();
+    const double* const lo = lo_.size() > 0 ? lo_.data() : nullptr;
+    if (const std::optional<double> most = proof_.bound_widened(r_.all(), lo, radius_)) {
+      largest_radius_ = *most;
+    } else {
+      proof_.bound(r_.all(), radius_);
+      largest_radius_ = largest(dev_, n_, widen_body{lo, radius_.data()});
+    }
     largest_relative_ = largest(dev_, n_, relative_body{x_.data(), radius_.data(), nullptr});
   }
 
@@ -98,9 +103,8 @@ class bounded_solution {
   void enclose() { enclosed_residual(dev_, A_, b_, x_, lo_.size() > 0 ? lo_.data() : nullptr, r_, within_); }
 
   bool absorb() {
-    array<double> middle(dev_, n_), d(dev_, n_);
-    for_elements(dev_, n_, middle_body{r_.data(), middle.data()});
-    if (!proof_.smooth(middle, smoothing_, d)) return false;
+    array<double> d(dev_, n_);
+    if (!proof_.smooth(r_.all(), smoothing_, d)) return false;
     if (lo_.size() > 0)
       for_elements(dev_, n_, absorb_body{d.data(), lo_.data()});
     else

@@ -15,7 +15,8 @@ struct bound_options {
   uncertainty within;
   double relative = 0;  // asked: every component correct to this, relative to itself; 0: see bound_error
   int most_refinements = 10;
-  int smoothing = 48;  // passes in single precision that bring the bound of a symmetric H-matrix near the error
+  int smoothing = 48;  // passes in single precision that bring the bound of an H-matrix near the error; of one
+                       // that is not symmetric many more, see smoother.hpp
 };
 
 /// The bound and its evidence. Only with `verified` do the numbers say anything.

@@ -41,7 +41,7 @@ class scaled_comparison {
 // Improves z with S <A> S z = e; false where nothing more is to be gained.
 bool improve(const device& dev, const scaled_comparison& B, bool symmetric, double rtol, array<float>& rhs,
              array<float>& z) {
-  if (!symmetric) return bicgstab<float>(dev, B.matrix(), rhs, z, rtol);
+  if (!symmetric) return bicgstab<float>(dev, spmv_plan<float>::make(dev, B.matrix()), rhs, z, rtol);
   cg_options options;
   options.rtol = rtol;
   options.matrix_checked = true;
@@ -87,25 +87,31 @@ std::unique_ptr<h_matrix> h_matrix::prove(const device& dev, csr_view<const doub
 
 void h_matrix::keep_what_is_read_faster() {
   if (!smooths()) return;
-  smoother_ = std::make_unique<smoother>(device_, A_, scale_);
+  smoother_ = std::make_unique<smoother>(device_, A_, scale_, positive());
   if (!smoother_->has_diagonals()) return;
-  diagonals_ = spmv_plan<double>::make(device_, A_, true);
+  diagonals_ = spmv_plan<double>::make(device_, A_, options_.symmetric);
   if (diagonals_->kept_as() == layout::dia) comparison_.read_from(diagonals_->as_dia());
 }
 
 void h_matrix::bound(view<const interval<double>> r, view<double> radius) {
-  comparison_.bound(r, smooths() ? 0 : options_.steps, radius);
+  comparison_.bound(r, smooths() && positive() ? 0 : options_.steps, radius);
 }
 
-bool h_matrix::smooth(view<const double> s, int steps, view<double> d) {
-  return smooths() && steps > 0 && smoother_->smooth(s, scale_, steps, d);
+std::optional<double> h_matrix::bound_widened(view<const interval<double>> r, const double* lo,
+                                              view<double> radius) {
+  if (!smooths() || !positive()) return std::nullopt;
+  return comparison_.bound_widened(r, lo, radius);
+}
+
+bool h_matrix::smooth(view<const interval<double>> r, int steps, view<double> d) {
+  return smooths() && steps > 0 && smoother_->smooth(r, scale_, steps, d);
 }
 
 bool h_matrix::correct(view<const double> s, view<double> d) {
   const double size = largest(device_, A_.rows, size_body{s.data()});
   if (!(size > 0) || !std::isfinite(size)) return false;
   for_elements(device_, A_.rows, fill_body<double>{0.0, d.data()});
-  if (!options_.symmetric || !options_.positive_diagonal) return bicgstab<double>(device_, A_, s, d, 1e-8);
+  if (!positive()) return bicgstab<double>(device_, spmv_plan<double>::make(device_, A_), s, d, 1e-8);
   const std::unique_ptr<preconditioner<double>> M = make_jacobi(device_, A_);
   cg_options options;
   options.matrix_checked = true;

@@ -19,8 +19,8 @@ struct h_matrix_options {
   uncertainty within;
   bool symmetric = false;          // the caller knows that A is
   bool positive_diagonal = false;  // likewise
-  int steps = 2;                   // Jacobi steps that sharpen a bound, where it is not smoothed
-  int smoothing = 10;  // steps of smooth(), for symmetric matrices with a positive diagonal; 0: none
+  int steps = 2;          // Jacobi steps that sharpen a bound; none where a symmetric matrix is smoothed
+  bool smoothing = true;  // false: smooth() does nothing
 };
 
 /// The proof that A is an H-matrix: v > 0 with <A> v > 0, where <A> has |a_ii| on and -|a_ij| off the diagonal.
@@ -48,7 +48,10 @@ class h_matrix final : public certificate {
   ///
   /// Cost    A pass over A for each of `steps`; with smoothing none.
   void bound(view<const interval<double>> r, view<double> radius) override;
-  bool smooth(view<const double> s, int steps, view<double> d) override;
+  std::optional<double> bound_widened(view<const interval<double>> r, const double* lo,
+                                      view<double> radius) override;
+  bool smooth(view<const interval<double>> r, int steps, view<double> d) override;
+  int smoothing_rounds() const override { return positive() ? 1 : 2; }
   const detail::matrix_rows* rows() const override { return &comparison_.rows(); }
 
   bool correct(view<const double> s, view<double> d) override;
@@ -56,7 +59,8 @@ class h_matrix final : public certificate {
 
  private:
   h_matrix(const device& dev, csr_view<const double> A, const h_matrix_options& options);
-  bool smooths() const { return options_.symmetric && options_.positive_diagonal && options_.smoothing; }
+  bool smooths() const { return options_.smoothing; }
+  bool positive() const { return options_.symmetric && options_.positive_diagonal; }
   void keep_what_is_read_faster();
 
   device device_;

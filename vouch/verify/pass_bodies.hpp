@@ -31,13 +31,11 @@
   X(jacobi_body)                       \
   X(radius_body)                       \
   X(unscale_body)                      \
-  X(scale_residual_body)               \
   X(first_step_body)                   \
   X(fill_body<double>)                 \
   X(fill_body<float>)                  \
   X(improve_body)                      \
   X(absorb_body)                       \
-  X(widen_body)                        \
   X(relative_body)                     \
   X(compare_entry_body)                \
   X(unit_diagonal_body)                \
@@ -51,4 +49,7 @@
   X(interval_quotient_body)     \
   X(refutes_body)               \
   X(size_body)                  \
+  X(scale_residual_body)        \
+  X(widen_body)                 \
+  X(widen_multiple_body)        \
   X(relative_body)

@@ -15,9 +15,9 @@ constexpr std::int64_t sparse_part = 8;
 
 }  // namespace
 
-std::unique_ptr<certificate> prove_nonsingular(const device& dev, csr_view<const double> A,
-                                               const structure_facts& facts, const uncertainty& within,
-                                               std::string& reason) {
+std::unique_ptr<certificate> prove_by_structure(const device& dev, csr_view<const double> A,
+                                                const structure_facts& facts, const uncertainty& within,
+                                                std::string& reason) {
   if (!facts.square) {
     reason = "the matrix is not square";
     return nullptr;
@@ -36,6 +36,14 @@ std::unique_ptr<certificate> prove_nonsingular(const device& dev, csr_view<const
     if (std::unique_ptr<certificate> proof = positive_definite::prove(dev, A, {within}, other)) return proof;
     reason += "; " + other;
   }
+  return nullptr;
+}
+
+std::unique_ptr<certificate> prove_nonsingular(const device& dev, csr_view<const double> A,
+                                               const structure_facts& facts, const uncertainty& within,
+                                               std::string& reason) {
+  if (std::unique_ptr<certificate> proof = prove_by_structure(dev, A, facts, within, reason)) return proof;
+  if (!facts.square) return nullptr;
   if (A.nonzeros <= A.rows / sparse_part * A.rows) {
     std::string other;
     if (std::unique_ptr<certificate> proof = sparse_inverse::prove(dev, A, {within}, other)) return proof;

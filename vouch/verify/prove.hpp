@@ -22,6 +22,11 @@ std::unique_ptr<certificate> prove_nonsingular(const device& dev, csr_view<const
                                                const structure_facts& facts, const uncertainty& within,
                                                std::string& reason);
 
+/// The first two only: what is cheap beside an inverse.
+std::unique_ptr<certificate> prove_by_structure(const device& dev, csr_view<const double> A,
+                                                const structure_facts& facts, const uncertainty& within,
+                                                std::string& reason);
+
 /// The same for a dense matrix, by an approximate inverse.
 std::unique_ptr<certificate> prove_nonsingular(const device& dev, matrix_view<const double> A,
                                                const uncertainty& within, std::string& reason);

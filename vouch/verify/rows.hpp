@@ -133,7 +133,7 @@ struct scaled_body {
   using state = no_state;
   VOUCH_HOST_DEVICE state begin() const { return {}; }
   VOUCH_HOST_DEVICE void add(state&, std::int64_t i, std::int64_t k, double a, std::int32_t j) const {
-    out[k] = static_cast<float>(j == i ? 1.0 : a * scale[i] * scale[j]);
+    out[k] = static_cast<float>(j == i ? std::copysign(1.0, a) : a * scale[i] * scale[j]);
   }
   VOUCH_HOST_DEVICE void finish(state&, std::int64_t, std::int64_t) const {}
 };

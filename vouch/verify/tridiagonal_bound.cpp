@@ -9,8 +9,7 @@
 #include <vouch/band/solve.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/verify/batch_pass.hpp>
-#include <vouch/verify/elements.hpp>
-#include <vouch/verify/pass.hpp>
+#include <vouch/verify/tridiagonal_factors.hpp>
 #include <vouch/verify/tridiagonal_rows.hpp>
 
 namespace vouch {
@@ -45,63 +44,53 @@ class bounded_batch {
         radius_(radius.data),
         within_(within),
         ratio_(dev, x.shape.systems),
-        largest_(dev, x.shape.systems) {
-    if (A.shape.systems == 1 && x.shape.systems > 1) A_.shape.system_stride = 0;
-    A_.shape.systems = x.shape.systems;
-    given_.shape = A_.shape;
+        shared_(A.shape.systems == 1 && x.shape.systems > 1) {
+    weights_host_ = shared_ ? contiguous(host_.n) : host_;
+    if (shared_) weights_host_.systems = host_.systems, weights_host_.system_stride = 0;
+    if (shared_) A_.shape.system_stride = 0;
+    A_.shape.systems = host_.systems;
+    weights_ = weights_host_;
     if (!dev.is_cuda() || host_.offsets == nullptr) return;
     offsets_ = array<std::int64_t>::from(dev, {host_.offsets, static_cast<std::size_t>(host_.systems) + 1});
-    A_.shape.offsets = vectors_.offsets = offsets_.data();
+    A_.shape.offsets = vectors_.offsets = weights_.offsets = offsets_.data();
   }
 
-  // Finds v and what it proves; the ratios are those of the present x.
+  // Finds v and what it proves; the ratios are those of the present x. A look that ends early may miss that A
+  // is not its own comparison matrix: the second sees it, and all starts again from the right one, whatever was
+  // proved meanwhile, so that the bits do not depend on who looked first.
   void prove() {
-    array<int> signs = array<int>::zeros(dev_, 1);
-    signs_ = signs.data();
-    take_ratios();
-    signs_ = nullptr;
-    if (unproved().empty()) return;
-    own_comparison_ = signs.to_vector().front() == 0 && same_places(given_.shape, host_);
+    take_ratios(true);
+    if (totals_.proves) return;
     if (!periodic_and_tiny()) {
-      solve_for_v();
+      const bool own = !totals_.other && same_places(given_.shape, host_) && !shared_;
+      solve_for_v(own);
+      take_ratios();
+      if (own && totals_.other) {
+        solve_for_v(false);
+        take_ratios();
+      }
+    } else {
       take_ratios();
     }
-    const std::vector<std::int64_t> left = unproved();
-    if (left.empty()) return;
-    factor(left);
+    if (totals_.proves) return;
+    factor();
     take_ratios();
   }
 
-  void take_ratios() {
-    const tridiagonal_ratio_body body{A_,
-                                      vectors_,
-                                      b_,
-                                      x_,
-                                      pointer(lo_),
-                                      pointer(v_),
-                                      margin_.size() > 0 ? margin_.data() : nullptr,
-                                      within_,
-                                      pointer(middle_),
-                                      signs_};
-    largest_of_systems(dev_, host_, vectors_, body, ratio_);
-    worst_ratio_ = worst(ratio_);
-  }
+  void take_ratios(bool until_refuted = false) { totals_ = judge(dev_, host_, ratios(until_refuted), ratio_); }
 
   // Radii from the ratios, and the largest.
   void take_radii() {
-    largest_of_systems(dev_, host_, vectors_,
-                       tridiagonal_radius_body{vectors_, ratio_.data(), x_, pointer(lo_), pointer(v_), radius_},
-                       largest_);
-    max_relative_ = worst(largest_);
-    largest_of_systems(dev_, host_, vectors_, batch_size_body{vectors_, radius_}, largest_);
-    max_absolute_ = worst(largest_);
+    radii_ = judge(
+        dev_, host_,
+        tridiagonal_radius_body{vectors_, weights_, ratio_.data(), x_, pointer(lo_), pointer(v_), radius_});
   }
 
   // x + lo := x + lo + an approximation of its error, from the residual of the last ratios.
   void improve() {
     const std::int64_t extent = host_.extent();
     if (middle_.size() == 0) {
-      middle_ = array<double>(dev_, extent);
+      middle_ = array<double>::zeros(dev_, extent);
       take_ratios();
     }
     if (lo_.size() == 0) lo_ = array<double>::zeros(dev_, extent);
@@ -109,8 +98,7 @@ class bounded_batch {
     tridiagonal_options options;
     options.check = false;
     solve<double>(dev_, given_, {middle_.data(), host_}, {step.data(), host_}, options);
-    largest_of_systems(dev_, host_, vectors_, batch_improve_body{vectors_, step.data(), x_, lo_.data()},
-                       largest_);
+    for_rows_of_systems(dev_, host_, vectors_, batch_improve_body{vectors_, step.data(), x_, lo_.data()});
     take_ratios();
     take_radii();
   }
@@ -135,39 +123,40 @@ class bounded_batch {
   // Systems of which nothing is proved so far.
   std::vector<std::int64_t> unproved() const {
     std::vector<std::int64_t> those;
-    if (std::isfinite(worst_ratio_)) return those;
+    if (std::isfinite(totals_.ratio)) return those;
     const std::vector<double> ratio = ratio_.to_vector();
     for (std::size_t s = 0; s < ratio.size(); ++s)
       if (!std::isfinite(ratio[s])) those.push_back(static_cast<std::int64_t>(s));
     return those;
   }
   // About the largest ||A||_inf ||A^-1||_inf: v / min_i (<A> v)_i is at least <A>^-1 e.
-  double condition_estimate() {
-    const std::int64_t extent = host_.extent();
-    array<double> ones(dev_, extent);
-    for_elements(dev_, extent, fill_body<double>{1.0, ones.data()});
-    const array<double> zeros = array<double>::zeros(dev_, extent);
-    const double* const margin = margin_.size() > 0 ? margin_.data() : nullptr;
-    const tridiagonal_ratio_body inverse{A_,          vectors_, ones.data(), zeros.data(), nullptr,
-                                         pointer(v_), margin,   within_,     nullptr,      nullptr};
-    const auto largest_of = [&](const auto& body) {
-      largest_of_systems(dev_, host_, vectors_, body, largest_);
-      return worst(largest_);
-    };
-    const double size = v_.size() > 0 ? largest_of(batch_size_body{vectors_, v_.data()}) : 1;
-    return largest_of(inverse) * size * largest_of(row_weight_body{A_, vectors_});
+  double condition_estimate() const {
+    return totals_.least_u > 0 ? totals_.v / totals_.least_u * totals_.weight : HUGE_VAL;
   }
 
   bool factored() const { return margin_.size() > 0; }
-  double max_absolute() const { return max_absolute_; }
-  double max_relative() const { return max_relative_; }
+  double max_absolute() const { return radii_.absolute; }
+  double max_relative() const { return radii_.relative; }
 
  private:
   static const double* pointer(const array<double>& a) { return a.size() > 0 ? a.data() : nullptr; }
   static double* pointer(array<double>& a) { return a.size() > 0 ? a.data() : nullptr; }
 
-  double worst(const array<double>& of_systems) const {
-    return largest(dev_, of_systems.size(), size_body{of_systems.data()});
+  tridiagonal_ratio_body ratios(bool until_refuted) {
+    tridiagonal_ratio_body body;
+    body.A = A_;
+    body.vectors = vectors_;
+    body.weights = weights_;
+    body.b = b_;
+    body.x = x_;
+    body.x_lo = pointer(lo_);
+    body.v = pointer(v_);
+    body.margin = pointer(margin_);
+    body.margin_step = shared_ ? 0 : 1;
+    body.within = within_;
+    body.middle = pointer(middle_);
+    body.until_refuted = until_refuted;
+    return body;
   }
 
   // Both neighbours of a row are one unknown, or the row itself: the comparison matrix is another.
@@ -178,53 +167,85 @@ class bounded_batch {
     return false;
   }
 
-  // v := about <A>^-1 diag, which is D^-1 D e for a diagonal matrix.
-  void solve_for_v() {
-    const std::int64_t extent = host_.extent();
+  // The systems that v is for.
+  batch_shape systems_of_v() const {
+    batch_shape shape = weights_host_;
+    if (shared_) shape.systems = 1;
+    return shape;
+  }
+
+  // v := about <A>^-1 diag, which is D^-1 D e for a diagonal matrix. own: A is its own comparison matrix.
+  void solve_for_v(bool own) {
+    const batch_shape shape = systems_of_v();
+    const std::int64_t extent = shape.extent();
     tridiagonal_view<const double> M = given_;
     array<double> dl, d, du;
-    if (!own_comparison_) {
+    if (!own) {
       dl = array<double>::zeros(dev_, extent);
       d = array<double>::zeros(dev_, extent);
       du = array<double>::zeros(dev_, extent);
-      largest_of_systems(dev_, host_, vectors_,
-                         tridiagonal_comparison_body{A_, vectors_, dl.data(), d.data(), du.data()}, largest_);
-      M = {dl.data(), d.data(), du.data(), host_, given_.periodic};
+      batch_shape placed = weights_;
+      placed.systems = shape.systems;
+      for_rows_of_systems(dev_, shape, placed,
+                          tridiagonal_comparison_body{A_, placed, dl.data(), d.data(), du.data()});
+      M = {dl.data(), d.data(), du.data(), shape, given_.periodic};
     }
-    v_ = array<double>::zeros(dev_, extent);
+    v_ = array<double>(dev_, extent);
     tridiagonal_options options;
     options.check = false;
-    solve<double>(dev_, M, {M.d, host_}, {v_.data(), host_}, options);
+    solve<double>(dev_, M, {M.d, shape}, {v_.data(), shape}, options);
   }
 
-  void factor(const std::vector<std::int64_t>& systems) {
-    const std::int64_t extent = host_.extent();
+  // Factors of what is not proved, in chunks where systems are long; whole systems where chunks do not fit
+  // together.
+  void factor() {
+    if (A_.periodic) return;
+    const batch_shape shape = systems_of_v();
+    const std::int64_t chunk = dev_.is_cuda() ? 256 : 4096;
+    if (v_.size() == 0) v_ = array<double>::zeros(dev_, shape.extent());
+    margin_ = array<double>::zeros(dev_, shape.systems);
+    std::vector<std::int64_t> systems = shared_ ? std::vector<std::int64_t>{0} : unproved();
+    factor(shape, systems, host_.n > 2 * chunk ? chunk : host_.n);
+    if (host_.n <= 2 * chunk) return;
+    const std::vector<double> margin = margin_.to_vector();
+    std::erase_if(systems, [&](std::int64_t s) { return margin[static_cast<std::size_t>(s)] > 0; });
+    factor(shape, systems, host_.n);
+  }
+
+  void factor(const batch_shape& shape, const std::vector<std::int64_t>& systems, std::int64_t rows) {
+    const std::int64_t count = std::ssize(systems), chunks = std::max<std::int64_t>(1, ceil_div(host_.n, rows));
+    if (count == 0 || rows == 0) return;
     const auto those = array<std::int64_t>::from(dev_, systems);
-    array<double> pivot = array<double>::zeros(dev_, extent);
-    if (v_.size() == 0) v_ = array<double>::zeros(dev_, extent);
-    margin_ = array<double>::zeros(dev_, host_.systems);
-    for_systems(
-        dev_, those.size(),
-        tridiagonal_lu_body{A_, vectors_, within_, those.data(), pivot.data(), v_.data(), margin_.data()});
+    array<double> pivot(dev_, shape.extent()), base(dev_, count * chunks), slope(dev_, count * chunks);
+    const tridiagonal_factors of{A_,           weights_,  within_,     those.data(), rows,          chunks,
+                                 pivot.data(), v_.data(), base.data(), slope.data(), margin_.data()};
+    for_systems(dev_, count * chunks, tridiagonal_eliminate_body{of});
+    if (chunks > 1) for_systems(dev_, count, tridiagonal_carry_down_body{of});
+    for_systems(dev_, count * chunks, tridiagonal_turn_body{of});
+    if (chunks > 1) for_systems(dev_, count, tridiagonal_carry_up_body{of});
+    if (chunks > 1) for_systems(dev_, count * chunks, tridiagonal_substitute_body{of});
+    for_systems(dev_, count * chunks, tridiagonal_delta_body{of});
+    for_systems(dev_, count, tridiagonal_margin_body{of});
   }
 
   device dev_;
   batch_shape host_;                          // of the vectors, offsets in host memory
   tridiagonal_view<const double> given_, A_;  // with offsets in host memory and on dev
   batch_shape vectors_;
+  batch_shape weights_host_, weights_;  // of v: one for all systems where they share a matrix
   array<std::int64_t> offsets_;
   const double* b_;
   double* x_;
   double* radius_;
   uncertainty within_;
-  array<double> ratio_, largest_;  // of each system
-  array<double> v_;                // empty: ones
-  array<double> margin_;           // empty: no system is factored
-  array<double> lo_;               // empty: zero
-  array<double> middle_;           // of the residual; empty: not wanted
-  int* signs_ = nullptr;
-  bool own_comparison_ = false;
-  double worst_ratio_ = 0, max_absolute_ = 0, max_relative_ = 0;
+  array<double> ratio_;  // of each system
+  bool shared_;
+  array<double> v_;       // empty: ones
+  array<double> margin_;  // empty: no system is factored
+  array<double> lo_;      // empty: zero
+  array<double> middle_;  // of the residual; empty: not wanted
+  ratio_totals totals_;
+  radius_totals radii_;
 };
 
 // Refines while the bounds shrink to half at least; what made them wider is taken back.
@@ -259,8 +280,11 @@ void judge(const bounded_batch& batch, const bound_options& options, tridiagonal
   result.reached = result.verified && (options.relative == 0 || result.max_relative <= options.relative);
   result.method = batch.factored() ? "bidiagonal factors" : "h-matrix";
   if (!left.empty())
-    result.reason = "nothing is proved of system " + std::to_string(left.front()) +
-                    ": it is singular, too ill-conditioned, needs interchanges, or its x is no number";
+    result.reason =
+        (left.size() == 1
+             ? "nothing is proved of system "
+             : "nothing is proved of " + std::to_string(left.size()) + " systems, the first is system ") +
+        std::to_string(left.front()) + ": it is singular, too ill-conditioned, or its x is no number";
   else if (!result.verified)
     result.reason = "a bound overflows";
   else if (result.reached)

@@ -1,0 +1,270 @@
+#include <vouch/price/fd_enclosed_steps.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <vouch/core/simd.hpp>
+#include <vouch/core/twofold.hpp>
+#include <vouch/interval/rounding.hpp>
+
+namespace vouch {
+namespace {
+
+constexpr double infinite = std::numeric_limits<double>::infinity();
+
+using pair = twofold<double>;
+
+// One step seen from the inner rows 1 to n-2. The products implicit * L are exact pairs.
+struct step_rows {
+  std::size_t n;
+  const double *lower_hi, *lower_lo, *upper_hi, *upper_lo;
+  pair discount;
+  const double *value, *next_value, *rest, *next_rest;
+};
+
+// Errs by at most 8 u^2 of the product.
+VOUCH_SIMD_INLINE pair product(const pair& a, const pair& b) {
+  const pair p = two_prod(a.hi, b.hi);
+  return quick_two_sum(p.hi, p.lo + (a.hi * b.lo + a.lo * b.hi));
+}
+
+VOUCH_SIMD_INLINE pair difference(const pair& a, const pair& b) { return a + pair{-b.hi, -b.lo}; }
+
+// right[i] := the residual of V', rounded; loss[i] >= what that and the arithmetic of pairs lose: 2^-100 of the
+// sum of magnitudes, where 3 u^2 a sum, 8 u^2 a product and three sums of the four terms make 20 u^2.
+template <bool Balanced>
+VOUCH_SIMD_INLINE void residual_of_values(const step_rows& r, double* right, double* loss) {
+  const auto sum = [&](std::size_t j) {
+    return Balanced ? two_sum(r.next_value[j], r.value[j]) : pair{r.next_value[j], 0};
+  };
+  for (std::size_t i = 1; i + 1 < r.n; ++i) {
+    const pair here = sum(i);
+    const pair below = product({r.lower_hi[i], r.lower_lo[i]}, difference(sum(i - 1), here));
+    const pair above = product({r.upper_hi[i], r.upper_lo[i]}, difference(sum(i + 1), here));
+    const pair discounted = product(r.discount, here);
+    const pair change = two_sum(r.value[i], -r.next_value[i]);
+    const pair total = difference((change + below) + above, discounted);
+    const double size =
+        std::fabs(change.hi) + std::fabs(below.hi) + std::fabs(above.hi) + std::fabs(discounted.hi);
+    right[i] = total.hi;
+    loss[i] = std::fabs(total.lo) + 0x1p-100 * size;
+  }
+}
+
+// loss[i] >= the residual of V' + E'. E is small, so that plain arithmetic does: 9 roundings, 2^-49 covers
+// them.
+template <bool Balanced>
+VOUCH_SIMD_INLINE void residual_of_rest(const step_rows& r, const double* right, double* loss) {
+  const auto sum = [&](std::size_t j) { return Balanced ? r.next_rest[j] + r.rest[j] : r.next_rest[j]; };
+  const auto size_of = [&](std::size_t j) {
+    return Balanced ? std::fabs(r.next_rest[j]) + std::fabs(r.rest[j]) : std::fabs(r.next_rest[j]);
+  };
+  for (std::size_t i = 1; i + 1 < r.n; ++i) {
+    const double here = sum(i), lower = r.lower_hi[i], upper = r.upper_hi[i], discount = r.discount.hi;
+    const double left = right[i] + ((r.rest[i] - r.next_rest[i]) + lower * (sum(i - 1) - here) +
+                                    upper * (sum(i + 1) - here) - discount * here);
+    const double size = std::fabs(right[i]) + std::fabs(r.rest[i]) + std::fabs(r.next_rest[i]) +
+                        lower * (size_of(i - 1) + size_of(i)) + upper * (size_of(i + 1) + size_of(i)) +
+                        std::fabs(discount) * size_of(i);
+    loss[i] = (std::fabs(left) + loss[i] + 0x1p-49 * size) * (1 + 0x1p-40) + 0x1p-900;
+  }
+}
+
+VOUCH_SIMD_CLONES void values_balanced(const step_rows& r, double* right, double* loss) {
+  residual_of_values<true>(r, right, loss);
+}
+VOUCH_SIMD_CLONES void values_implicit(const step_rows& r, double* right, double* loss) {
+  residual_of_values<false>(r, right, loss);
+}
+VOUCH_SIMD_CLONES void rest_balanced(const step_rows& r, const double* right, double* loss) {
+  residual_of_rest<true>(r, right, loss);
+}
+VOUCH_SIMD_CLONES void rest_implicit(const step_rows& r, const double* right, double* loss) {
+  residual_of_rest<false>(r, right, loss);
+}
+
+// Numbers for which none of the bounds above can be spoilt by underflow or overflow.
+bool are_moderate(const std::vector<double>& v) {
+  return std::all_of(v.begin(), v.end(), [](double x) { return std::fabs(x) <= 0x1p100; });
+}
+
+}  // namespace
+
+enclosed_steps::enclosed_steps(std::vector<double> values, std::size_t near)
+    : n_(values.size()), near_(std::clamp<std::size_t>(near, 1, n_ - 2)), value_(std::move(values)) {
+  for (auto* v : {&rest_, &next_value_, &next_rest_, &right_, &loss_, &lower_.hi, &lower_.lo, &upper_.hi,
+                  &upper_.lo, &inverse_, &forth_, &back_})
+    v->assign(n_, 0.0);
+  if (!are_moderate(value_)) lose();
+}
+
+void enclosed_steps::lose() { in_max_ = in_weighted_ = infinite; }
+
+void enclosed_steps::factor(const fd_operator& L, double implicit) {
+  if (L.lower != L_.lower || L.upper != L_.upper) set_weights(L);
+  L_ = L;
+  implicit_ = implicit;
+  discount_ = two_prod(implicit, L.rate);
+  largest_ = 0;
+  double upper_before = 0;
+  bool fine = implicit > 0;
+  for (std::size_t i = 1; i + 1 < n_; ++i) {
+    fine &= L.lower[i] >= 0 && L.upper[i] >= 0;
+    const pair a = two_prod(implicit, L.lower[i]), c = two_prod(implicit, L.upper[i]);
+    lower_.hi[i] = a.hi;
+    lower_.lo[i] = a.lo;
+    upper_.hi[i] = c.hi;
+    upper_.lo[i] = c.lo;
+    inverse_[i] = 1 / (1 + a.hi + c.hi + discount_.hi - a.hi * upper_before);
+    forth_[i] = a.hi * inverse_[i];
+    back_[i] = upper_before = c.hi * inverse_[i];
+    largest_ = std::max(largest_, mul_up(implicit, add_up(L.lower[i], L.upper[i])));
+  }
+  if (!fine || !(largest_ <= 0x1p100)) lose();
+}
+
+// The weights that make L symmetric: their squares grow from node to node by upper_i / lower_{i+1}.
+void enclosed_steps::set_weights(const fd_operator& L) {
+  std::vector<double> up(n_, 0.0), down(n_, 0.0);
+  up[near_] = down[near_] = 1;
+  const auto next = [&](std::size_t from, std::size_t to, double more, double less) {
+    up[to] = div_up(mul_up(up[from], more), less);
+    down[to] = div_down(mul_down(down[from], more), less);
+  };
+  for (std::size_t i = near_; i + 2 < n_; ++i) next(i, i + 1, L.upper[i], L.lower[i + 1]);
+  for (std::size_t i = near_; i > 1; --i) next(i, i - 1, L.lower[i], L.upper[i - 1]);
+  double lightest = infinite, squares = 0, heavier = 0;
+  for (std::size_t i = 1; i + 1 < n_; ++i) {
+    squares = add_up(squares, up[i]);
+    up[i] = sqrt_up(up[i]);
+    down[i] = sqrt_down(down[i]);
+    if (!(down[i] > 0x1p-400) || !(up[i] < 0x1p400)) squares = infinite;  // NaN too
+    lightest = std::min(lightest, down[i]);
+    if (!weight_down_.empty()) heavier = std::max(heavier, div_up(up[i], weight_down_[i]));
+  }
+  if (squares < infinite) {
+    all_weights_ = sqrt_up(squares);
+    lightest_ = lightest;
+    if (in_weighted_ > 0) in_weighted_ = weight_down_.empty() ? infinite : mul_up(in_weighted_, heavier);
+    if (in_max_ < infinite) in_weighted_ = std::min(in_weighted_, mul_up(all_weights_, in_max_));
+    weight_up_ = std::move(up);
+    weight_down_ = std::move(down);
+  } else {
+    weight_up_.clear();
+    weight_down_.clear();
+    in_weighted_ = infinite;
+  }
+}
+
+// (I - implicit L) x = x, the ends given.
+void enclosed_steps::solve(std::vector<double>& x) const {
+  for (std::size_t i = 1; i + 1 < n_; ++i) x[i] = inverse_[i] * x[i] + forth_[i] * x[i - 1];
+  for (std::size_t i = n_ - 2; i > 0; --i) x[i] += back_[i] * x[i + 1];
+}
+
+void enclosed_steps::advance(bool balanced, double first, double last) {
+  const double share = balanced ? 0.5 : 1;
+  next_value_ = value_;
+  next_value_.front() += share * (first - value_.front());
+  next_value_.back() += share * (last - value_.back());
+  solve(next_value_);
+  if (balanced)
+    for (std::size_t i = 1; i + 1 < n_; ++i) next_value_[i] = 2 * next_value_[i] - value_[i];
+  next_value_.front() = first;
+  next_value_.back() = last;
+
+  const step_rows rows{n_,        lower_.hi.data(), lower_.lo.data(),   upper_.hi.data(), upper_.lo.data(),
+                       discount_, value_.data(),    next_value_.data(), rest_.data(),     next_rest_.data()};
+  (balanced ? values_balanced : values_implicit)(rows, right_.data(), loss_.data());
+  const double copies = balanced ? 2 : 1;
+  for (std::size_t i = 1; i + 1 < n_; ++i) next_rest_[i] = copies * rest_[i] + right_[i];
+  solve(next_rest_);
+  if (balanced)
+    for (std::size_t i = 1; i + 1 < n_; ++i) next_rest_[i] -= rest_[i];
+  (balanced ? rest_balanced : rest_implicit)(rows, right_.data(), loss_.data());
+
+  if (!are_moderate(next_value_) || !are_moderate(next_rest_)) lose();
+  grow(balanced);
+  value_.swap(next_value_);
+  rest_.swap(next_rest_);
+}
+
+// The bounds after a step with residuals up to loss_: |A^-1 B| |e| + |A^-1| loss, in both norms.
+void enclosed_steps::grow(bool balanced) {
+  const double least = add_down(1.0, mul_down(implicit_, L_.rate));
+  if (!(least > 0)) return lose();
+  const double inverse = div_up(1.0, least);
+  double by_max = inverse, by_weighted = inverse;
+  if (balanced) {
+    const interval<double> kept = interval<double>::unchecked(sub_down(1.0, mul_up(implicit_, L_.rate)),
+                                                              sub_up(1.0, mul_down(implicit_, L_.rate)));
+    const auto size = [](double lo, double hi) { return std::max(std::fabs(lo), std::fabs(hi)); };
+    const double alone = size(kept.lo(), kept.hi());
+    const double beside = add_up(size(sub_down(kept.lo(), largest_), sub_up(kept.hi(), largest_)), largest_);
+    by_max = mul_up(inverse, std::max(alone, beside));
+    by_weighted = std::max(1.0, mul_up(inverse, alone));
+  }
+  const norms lost = norms_of_loss();
+  in_max_ = add_up(mul_up(by_max, in_max_), mul_up(inverse, lost.in_max));
+  in_weighted_ = add_up(mul_up(by_weighted, in_weighted_), mul_up(inverse, lost.in_weighted));
+  exchange();
+}
+
+// Each norm bounds the other.
+void enclosed_steps::exchange() {
+  if (weight_up_.empty()) return;
+  in_max_ = std::min(in_max_, div_up(in_weighted_, lightest_));
+  in_weighted_ = std::min(in_weighted_, mul_up(all_weights_, in_max_));
+}
+
+enclosed_steps::norms enclosed_steps::norms_of_loss() const {
+  const bool weighted = !weight_up_.empty();
+  constexpr double tiny = 1e-150;  // whose square is a normal number
+  double largest = 0, squares[8] = {};
+  bool known = true;
+  for (std::size_t i = 1; i + 1 < n_; ++i) {
+    known &= loss_[i] <= 1e140;
+    largest = std::max(largest, loss_[i]);
+    if (!weighted) continue;
+    const double part = std::max(weight_up_[i] * loss_[i], tiny);
+    squares[i % 8] += part * part;
+  }
+  if (!known) return {infinite, infinite};
+  double sum = 0;
+  for (const double s : squares) sum += s;
+  // Every term passed fewer than 2^22 roundings.
+  return {largest, weighted ? sqrt_up(mul_up(sum, 1 + 0x1p-29)) : infinite};
+}
+
+// The larger of two numbers moves no farther than they do, so that only rounding in what is chosen, or might
+// have been, adds to the distance.
+void enclosed_steps::exercise(const std::vector<double>& floor, double first, double last) {
+  for (std::size_t i = 1; i + 1 < n_; ++i) {
+    const pair over = two_sum(floor[i], -value_[i]);
+    const double rest = rest_[i],
+                 rounding = std::fabs(over.lo) + 0x1p-50 * (std::fabs(rest) + std::fabs(over.hi));
+    const bool raised = over.hi > 0;
+    const bool close = raised ? rest - over.hi > -rounding : over.hi - rest > -rounding;
+    loss_[i] = close ? rounding + 0x1p-900 : 0;
+    rest_[i] = raised ? std::max(rest - over.hi, 0.0) : std::max(rest, over.hi);
+    if (raised) value_[i] = floor[i];
+  }
+  value_.front() = first;
+  value_.back() = last;
+  const norms lost = norms_of_loss();
+  in_max_ = add_up(in_max_, lost.in_max);
+  in_weighted_ = add_up(in_weighted_, lost.in_weighted);
+  exchange();
+}
+
+interval<double> enclosed_steps::at(std::size_t node) const {
+  if (node == 0 || node + 1 == n_) return {value_[node]};
+  double distance = in_max_;
+  if (!weight_down_.empty()) distance = std::min(distance, div_up(in_weighted_, weight_down_[node]));
+  if (!(distance < infinite)) return interval<double>::entire();
+  return interval<double>::unchecked(add_down(value_[node], sub_down(rest_[node], distance)),
+                                     add_up(value_[node], add_up(rest_[node], distance)));
+}
+
+}  // namespace vouch

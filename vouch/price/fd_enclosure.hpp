@@ -1,0 +1,29 @@
+// vouch/price/fd_enclosure.hpp -- proved bounds of what steps in time compute.
+#pragma once
+#include <string>
+
+#include <vouch/interval/interval.hpp>
+#include <vouch/price/contract.hpp>
+#include <vouch/price/fd_grid.hpp>
+#include <vouch/price/fd_march.hpp>
+#include <vouch/price/finite_difference.hpp>
+
+namespace vouch {
+
+/// What the steps would give on this grid without any rounding, read at the spot by the polynomial of
+/// evaluate(). Exact are: nodes, coefficients of the operator, lengths of steps, payoffs and boundary values,
+/// all as the doubles that march() has. So it bounds rounding, in whatever precision and order steps were
+/// taken, and says nothing of the distance to the differential equation.
+///
+/// Result  Nothing is proved of cash dividends, of American exercise, and of Crank-Nicolson steps where neither
+///         norm of docs/rigor.md keeps errors small: verified is false then, and the intervals are entire.
+///         Same bits on every run.
+/// Cost    About 40 ns a node and step.
+/// Source  docs/rigor.md, "Steps in time".
+fd_enclosure enclose_march(const contract& c, const fd_grid& grid, const fd_payment& payment,
+                           const std::vector<fd_segment>& segments, time_scheme scheme);
+
+/// An option that begins at a barrier from `out`, which ends there: the exact price without barrier less out.
+fd_enclosure enclose_in_option(const contract& knocked_out, const fd_enclosure& out);
+
+}  // namespace vouch
