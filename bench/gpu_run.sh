@@ -3,7 +3,8 @@
 #
 #   bench/gpu_run.sh [build] [tests] [sanitize] [spmv] [SUITE]...     all of them without arguments
 #
-# SUITE is one of vouch bench: cg, tridiagonal, stationary, interval-blas, crank-nicolson, options, reduce, verify.
+# SUITE is one of vouch bench: cg, tridiagonal, stationary, sweeps, interval-blas, crank-nicolson, options, reduce,
+# verify.
 #
 # BUILD       build folder                                        [build/gpu]
 # OUT         folder for logs and results                         [BUILD/out]
@@ -21,7 +22,7 @@ RACECHECK_SKIP=${RACECHECK_SKIP:-agrees_with_dense|fixed_limited|cg_mixed|neuman
 if [ -z "${VOUCH_DATA:-}" ] && [ -d ../shared/data ]; then VOUCH_DATA=../shared/data; fi
 [ -n "${VOUCH_DATA:-}" ] && VOUCH_DATA=$(realpath "$VOUCH_DATA") && export VOUCH_DATA
 CORES=$(nproc)
-SUITES="cg tridiagonal stationary interval-blas crank-nicolson options reduce verify"
+SUITES="cg tridiagonal stationary sweeps interval-blas crank-nicolson options reduce verify"
 mkdir -p "$BUILD" "$OUT"
 failed=()
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 
 #include <vouch/generate/poisson.hpp>
 #include <vouch/solve/gauss_seidel.hpp>
@@ -55,7 +54,7 @@ class sweeps_run {
   void on(const bench_device& d) {
     const device cpu = device::cpu(options_.threads);
     const std::vector<std::int64_t> squares =
-        options_.quick ? std::vector<std::int64_t>{60, 120} : std::vector<std::int64_t>{150, 300, 1000};
+        options_.quick ? std::vector<std::int64_t>{60, 120} : std::vector<std::int64_t>{150, 300, 500};
     for (const std::int64_t n : squares) both(d, "poisson 2d", poisson_2d(cpu, n, n));
     for (const std::int64_t n :
          options_.quick ? std::vector<std::int64_t>{20} : std::vector<std::int64_t>{40, 100})
@@ -70,26 +69,34 @@ class sweeps_run {
 
  private:
   void both(const bench_device& d, const std::string& family, const csr<double>& A) {
+    constexpr std::int64_t large = 500000;  // rows: set up for seconds
     speeds<double>(d, family, A);
-    speeds<float>(d, family, A);
+    if (A.rows < large) speeds<float>(d, family, A);
   }
 
   double copy_speed(const device& dev) const {
     return dev.is_cuda() ? results_.machine.gpu->copy : results_.machine.cpu.all.best();
   }
 
+  template <real T>
+  static double seconds_of_sweeps(const device& dev, system_on<T>& s, way how, std::int64_t count) {
+    solve_goal goal;
+    goal.fixed_iterations = count;
+    return sweep(dev, s, how, goal).solve_seconds;
+  }
+
   // The difference of two counts: what a solve does before and after its sweeps does not show.
   template <real T>
   double seconds_a_sweep(const device& dev, system_on<T>& s, way how, double floor) {
-    const auto few = static_cast<std::int64_t>(std::clamp(0.004 / floor, 5.0, 50.0));
-    double seconds[2] = {std::numeric_limits<double>::max(), std::numeric_limits<double>::max()};
-    for (int pass = 0; pass < 2 && !options_.stop(); ++pass)
-      for (const int times : {0, 1}) {
-        solve_goal goal;
-        goal.fixed_iterations = few * (1 + 2 * times);
-        seconds[times] = std::min(seconds[times], sweep(dev, s, how, goal).solve_seconds);
-      }
-    return (seconds[1] - seconds[0]) / static_cast<double>(2 * few);
+    constexpr std::int64_t few = 5, some = 20;
+    constexpr double enough = 0.04;  // seconds
+    const double cold = seconds_of_sweeps(dev, s, how, few);
+    const double least = std::min(cold, seconds_of_sweeps(dev, s, how, few));
+    double guess = 1.5 * floor + 3e-6;
+    if (how == way::natural || !dev.is_cuda())
+      guess = std::max(floor, (seconds_of_sweeps(dev, s, how, few + some) - least) / some);
+    const auto many = static_cast<std::int64_t>(std::clamp(enough / guess, 10.0, 5000.0));
+    return (seconds_of_sweeps(dev, s, how, few + many) - least) / static_cast<double>(many);
   }
 
   template <real T>

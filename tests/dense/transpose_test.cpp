@@ -134,10 +134,11 @@ TEST(transposition_of_rectangles, in_place_by_many_blocks) {
                              {2002, 1001},
                              {1001, 2002},
                              {1200, 800},
+                             {1048, 1032},
                              {70, 9001},
                              {9001, 70}})
     expect_numbers_transposed<std::int32_t>(m, n, all);
-  for (const auto& [m, n] : {std::pair{1031, 1300}, {1300, 1031}, {750, 625}, {800, 1200}})
+  for (const auto& [m, n] : {std::pair{1031, 1300}, {1300, 1031}, {750, 625}, {800, 1200}, {1032, 1048}})
     expect_numbers_transposed<double>(m, n, all);
   for (const auto& [m, n] : {std::pair{901, 1105}, {1105, 901}})
     expect_numbers_transposed<std::complex<double>>(m, n, all);

@@ -192,11 +192,37 @@ TYPED_TEST(sparse_sweeps, of_large_matrices) {
   const csr<double>& A = large[1].A;
   const std::vector<double> b = integers(A.rows);
   for (const device& dev : testing::gpus())
-    for (const acceleration& accelerate : {acceleration{}, acceleration{0, true}}) {
+    for (const acceleration& accelerate : {acceleration{}, acceleration{0, true}, acceleration{2, false}}) {
       const auto r = solve<T>(dev, A, b, kind::jacobi, {}, accelerate);
       EXPECT_EQ(r.report.status, solve_status::converged) << r.report.reason;
       EXPECT_LE(relative_residual(A, b, r.x), sizeof(T) == 4 ? 1e-5 : 1e-8);
     }
+}
+
+// Sets of rows too large for the chip: a kernel for each set.
+TYPED_TEST(sparse_sweeps, of_large_sets) {
+  VOUCH_NEEDS_GPU();
+  using T = TypeParam;
+  const std::int32_t half = 120000;
+  const csr<double> A =
+      integer_matrix(2 * half, 12, 5, [](std::int32_t i, std::int32_t j) { return i / half != j / half; });
+  const std::vector<double> b = integers(A.rows);
+  for (const kind k : {kind::forward, kind::backward, kind::sor}) {
+    std::vector<long double> expected(b.size(), 0);
+    for (int s = 0; s < 3; ++s) sweep(A, b, expected, k);
+    solve_goal goal;
+    goal.fixed_iterations = 3;
+    for (const device& dev : testing::gpus()) {
+      const auto first = solve<T>(dev, A, b, k, goal), second = solve<T>(dev, A, b, k, goal);
+      EXPECT_EQ(first.report.status, solve_status::fixed);
+      EXPECT_NE(first.report.engine.find("graph"), std::string::npos) << first.report.engine;
+      EXPECT_EQ(first.x, second.x);
+      EXPECT_LE(distance(first.x, expected), 1e4 * static_cast<double>(std::numeric_limits<T>::epsilon()));
+      const auto r = solve<T>(dev, A, b, k);
+      EXPECT_EQ(r.report.status, solve_status::converged) << r.report.reason;
+      EXPECT_LE(relative_residual(A, b, r.x), sizeof(T) == 4 ? 1e-5 : 1e-8);
+    }
+  }
 }
 
 TYPED_TEST(sparse_sweeps, solutions_lie_within_the_proved_bound) {

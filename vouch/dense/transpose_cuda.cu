@@ -46,12 +46,13 @@ struct strip {
 // some columns more that it reads. Neighbours along B follow each other. Bound by memory.
 template <class E, bool Shifted>
 __global__ void __launch_bounds__(tile<E, Shifted>::threads, tile<E, Shifted>::blocks)
-    transpose_tiles(element_grid<const E> A, element_grid<E> B, std::int64_t across) {
+    transpose_tiles(element_grid<const E> A, element_grid<E> B, std::uint32_t across) {
   using shape = tile<E, Shifted>;
   constexpr int granule = Shifted ? 32 / static_cast<int>(sizeof(E)) : 1,
                 columns = shape::columns + granule - 1;
   __shared__ E entry[columns][shape::rows + 1];
-  const std::int64_t j0 = blockIdx.x % across * shape::columns, i0 = blockIdx.x / across * shape::rows;
+  const std::int64_t j0 = std::int64_t{blockIdx.x % across} * shape::columns,
+                     i0 = std::int64_t{blockIdx.x / across} * shape::rows;
   strip<E, shape::rows, columns, shape::warps> of_A;
   of_A.read(A, i0, j0);
   of_A.each([&](E& value, int i, int j) { entry[j][i] = value; });
@@ -74,12 +75,14 @@ __global__ void __launch_bounds__(tile<E, Shifted>::threads, tile<E, Shifted>::b
 // Of tiles that change places a block holds two.
 template <class E>
 constexpr int square_tile = sizeof(E) == 16 ? 32 : 64;
-constexpr int square_threads = 256;
+template <class E>
+constexpr int square_threads = 8 * square_tile<E>;
+constexpr int square_blocks = 3;  // a multiprocessor: more meet in memory's way
 
 // body(row, column) of all in a tile, a warp 32 neighbours of a column.
 template <class E, class Body>
 __device__ void each_of_tile(const Body& body) {
-  constexpr int size = square_tile<E>, warps = square_threads / 32;
+  constexpr int size = square_tile<E>, warps = square_threads<E> / 32;
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
 #pragma unroll
   for (int column = warp; column < size; column += warps)
@@ -90,18 +93,19 @@ __device__ void each_of_tile(const Body& body) {
 // A is made of squares, `across` beside each other along a column. Of each square a block takes tile (i, j) of
 // the upper triangle and the one opposite, number j (j + 1) / 2 + i of its pairs. Bound by memory.
 template <class E>
-__global__ void __launch_bounds__(square_threads)
-    transpose_square_tiles(element_grid<E> A, std::int64_t order, std::int64_t across, std::int64_t pairs) {
+__global__ void __launch_bounds__(square_threads<E>, square_blocks)
+    transpose_square_tiles(element_grid<E> A, std::int64_t order, std::uint32_t across, std::uint32_t pairs) {
   constexpr int size = square_tile<E>, line = size + 1;
   extern __shared__ __align__(16) char memory[];
   E* const upper = reinterpret_cast<E*>(memory);
   E* const lower = upper + size * line;
-  const std::int64_t square = blockIdx.x / pairs, pair = blockIdx.x % pairs;
-  E* const first = A.data + square % across * order + square / across * order * A.ld;
-  auto j = static_cast<std::int64_t>((sqrtf(8.0F * static_cast<float>(pair) + 1) - 1) / 2);  // about
+  const std::uint32_t square = blockIdx.x / pairs, pair = blockIdx.x % pairs;
+  E* const first =
+      A.data + std::int64_t{square % across} * order + std::int64_t{square / across} * order * A.ld;
+  auto j = static_cast<std::uint32_t>((sqrtf(8.0F * static_cast<float>(pair) + 1) - 1) / 2);  // about
   while (j * (j + 1) / 2 > pair) --j;
   while ((j + 1) * (j + 2) / 2 <= pair) ++j;
-  const std::int64_t i0 = (pair - j * (j + 1) / 2) * size, j0 = j * size;
+  const std::int64_t i0 = std::int64_t{pair - j * (j + 1) / 2} * size, j0 = std::int64_t{j} * size;
   E* const above = first + i0 + j0 * A.ld;
   E* const below = first + j0 + i0 * A.ld;
   const auto rows = static_cast<int>(min(order - i0, std::int64_t{size})),
@@ -127,7 +131,7 @@ void copy(const device& dev, element_grid<const E> from, element_grid<E> to) {
   const std::int64_t down = ceil_div<std::int64_t>(from.rows, shape::rows),
                      across = ceil_div<std::int64_t>(from.cols, shape::columns);
   launch(dev, "transpose_tiles", {down * across, shape::threads}, transpose_tiles<E, Shifted>, from, to,
-         across);
+         static_cast<std::uint32_t>(across));
 }
 
 template <class E>
@@ -143,8 +147,9 @@ void swap(const device& dev, element_grid<std::byte> A, std::int64_t order) {
   const std::int64_t tiles = ceil_div<std::int64_t>(order, size), pairs = tiles * (tiles + 1) / 2;
   const std::int64_t across = A.rows / order, squares = across * (A.cols / order);
   launch(dev, "transpose_square_tiles",
-         {squares * pairs, square_threads, std::size_t{2} * size * (size + 1) * sizeof(E)},
-         transpose_square_tiles<E>, grid_of<E>(A), order, across, pairs);
+         {squares * pairs, square_threads<E>, std::size_t{2} * size * (size + 1) * sizeof(E)},
+         transpose_square_tiles<E>, grid_of<E>(A), order, static_cast<std::uint32_t>(across),
+         static_cast<std::uint32_t>(pairs));
 }
 
 }  // namespace

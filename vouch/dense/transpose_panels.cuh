@@ -34,6 +34,11 @@ struct panel_plan {
   std::uint32_t groups, members;  // blocks of a group
   std::uint32_t each;             // lines a block
   std::size_t shared_bytes;
+
+  template <class E>
+  std::int64_t width_bytes() const {
+    return std::int64_t{sizeof(E)} << width_log;
+  }
 };
 
 inline constexpr std::uint32_t panel_threads = 512;

@@ -18,6 +18,7 @@ namespace {
 
 constexpr int threads = 256;
 constexpr std::int64_t least_square = 128;
+constexpr std::int64_t least_width = 64;  // bytes of a line of a panel
 
 // place[source(k)] = k
 __global__ void __launch_bounds__(threads) invert_source(transpose_shuffle shuffle, std::uint32_t* place) {
@@ -41,7 +42,7 @@ bool run_by_squares(const device& dev, int bytes, element_grid<std::byte> A) {
   const std::int64_t pieces = order * down * across;
   if (order < least_square) return false;
   const std::optional<panel_plan> plan = plan_panels<E>(dev, pieces, order);
-  if (!plan) return false;
+  if (!plan || plan->width_bytes<E>() < least_width) return false;
   transpose_blocks_cuda(dev, bytes, A, order);
   scratch<std::uint32_t> place(dev, pieces);
   launch(dev, "place_pieces", {ceil_div<std::int64_t>(pieces, threads), threads}, place_pieces, order, down,
@@ -64,8 +65,17 @@ class shuffle_run {
         panels_(plan_panels<E>(dev, shuffle.lines, shuffle.length)),
         long_lines_(plan_long_lines<E>(dev, shuffle.lines, shuffle.length)) {}
 
-  // Nothing goes through memory.
-  bool stays_on_chip() const { return panels_ && (long_lines_ || line_fits<E>(dev_, shuffle_.length)); }
+  // The better the faster.
+  int merit() const {
+    const bool fits = line_fits<E>(dev_, shuffle_.length);
+    if (!panels_ || !(fits || long_lines_)) return 0;  // through memory
+    const bool wide = panels_->template width_bytes<E>() >= 2 * least_width;
+    const bool two_at_once = line_fits<E>(dev_, 2 * shuffle_.length);
+    if (wide && two_at_once) return shuffle_.length * static_cast<std::int64_t>(sizeof(E)) % 32 == 0 ? 5 : 4;
+    if (long_lines_ && long_lines_->each * sizeof(E) >= 512 * static_cast<std::size_t>(shuffle_.lines))
+      return 3;
+    return wide ? 2 : 1;
+  }
 
   void run() {
     scratch<std::uint32_t> place(dev_, shuffle_.lines);
@@ -109,11 +119,9 @@ void run_by_shuffles(const device& dev, element_grid<std::byte> A) {
   E* const data = reinterpret_cast<E*>(A.data);
   shuffle_run<E> there(dev, data, transpose_shuffle(A.cols, A.rows), false),
       back(dev, data, transpose_shuffle(A.rows, A.cols), true);
-  const bool few = A.cols <= A.rows;
-  if (few ? there.stays_on_chip() : !back.stays_on_chip())
-    there.run();
-  else
-    back.stays_on_chip() ? back.run() : there.run();
+  const int forward = there.merit(), backward = back.merit();
+  const bool turned = forward == backward ? forward > 0 && A.rows < A.cols : backward > forward;
+  turned ? back.run() : there.run();
 }
 
 }  // namespace

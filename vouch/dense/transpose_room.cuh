@@ -23,7 +23,7 @@ __global__ void __launch_bounds__(room_threads)
   constexpr int at_once = 8;  // on their way together
   for (std::uint32_t k = blockIdx.x; k < of.lines; k += gridDim.x) {
     E* const line = A + std::int64_t{k} * of.length;
-    line_walk<room_threads> to(of, k);
+    line_place at = of.at(threadIdx.x);
     E some[at_once];
     for (std::uint32_t begin = threadIdx.x; begin < of.length; begin += at_once * room_threads) {
 #pragma unroll
@@ -31,8 +31,8 @@ __global__ void __launch_bounds__(room_threads)
         if (begin + u * room_threads < of.length) some[u] = line[begin + u * room_threads];
 #pragma unroll
       for (int u = 0; u < at_once; ++u) {
-        if (begin + u * room_threads < of.length) own[to.place()] = some[u];
-        to.advance();
+        if (begin + u * room_threads < of.length) own[of.place(k, at)] = some[u];
+        at = of.beyond(at, of.stride);
       }
     }
     __syncthreads();
@@ -96,8 +96,8 @@ void run_line_pass_in_room(const device& dev, E* A, const transpose_shuffle& shu
   const std::int64_t at_once = std::min({shuffle.lines, std::int64_t{2} * dev.processors(),
                                          std::max<std::int64_t>(32, room_bytes / (shuffle.length * size))});
   scratch<E> room(dev, at_once * shuffle.length);
-  launch(dev, "shuffle_lines_in_room", {at_once, room_threads}, shuffle_lines_in_room<E>, A, walk(shuffle),
-         room.data());
+  launch(dev, "shuffle_lines_in_room", {at_once, room_threads}, shuffle_lines_in_room<E>, A,
+         walk(shuffle, room_threads), room.data());
 }
 
 template <class E>

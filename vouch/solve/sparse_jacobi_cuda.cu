@@ -3,86 +3,29 @@
 //
 // Bound  by memory: the matrix as the plan keeps it, 5 n values (7 n with Chebyshev's acceleration).
 // Bits   fixed by the grid, which is fixed by the matrix and the GPU.
-#include <cmath>
 #include <memory>
 #include <string>
 #include <utility>
-#include <vector>
 
-#include <vouch/core/launch.cuh>
-#include <vouch/core/while_graph.cuh>
-#include <vouch/solve/dense_engine_cuda.cuh>
-#include <vouch/solve/device_history.cuh>
-#include <vouch/solve/sparse_jacobi.hpp>
-#include <vouch/solve/sweep_progress.hpp>
+#include <vouch/solve/sparse_graphs.cuh>
+#include <vouch/solve/sweep_graph.cuh>
 #include <vouch/sparse/spmv_kernels.cuh>
 
 namespace vouch {
 namespace {
 
-constexpr int warps = spmv_threads / 32;
+static_assert(sweep_graph::threads == spmv_threads);
 
-// What the sweeps of a run share, in GPU memory.
-struct control {
-  sweep_progress progress;
-  chebyshev_steps chebyshev;
-  cg_event event = cg_event::go_on;
-  std::int64_t iteration = 0;
-  std::int64_t look = 512;  // iterations between two looks at the mailbox
-  unsigned ticket = 0;
-};
-
-// Of some rows: two sums and two maxima.
-struct row_facts {
-  double squares = 0, change = 0, largest_change = 0, largest = 0;
-
-  __device__ void join(const row_facts& other) {
-    squares += other.squares;
-    change += other.change;
-    largest_change = fmax(largest_change, other.largest_change);
-    largest = fmax(largest, other.largest);
-  }
-};
-
-__device__ row_facts over_warp(row_facts mine) {
-  for (int d = 16; d > 0; d /= 2)
-    mine.join({__shfl_xor_sync(~0u, mine.squares, d), __shfl_xor_sync(~0u, mine.change, d),
-               __shfl_xor_sync(~0u, mine.largest_change, d), __shfl_xor_sync(~0u, mine.largest, d)});
-  return mine;
-}
-
-// For the first thread.
-__device__ row_facts over_block(const row_facts& mine) {
-  __shared__ double part[4][warps];
-  const row_facts here = over_warp(mine);
-  const unsigned warp = threadIdx.x / 32;
-  if (threadIdx.x % 32 == 0) {
-    part[0][warp] = here.squares;
-    part[1][warp] = here.change;
-    part[2][warp] = here.largest_change;
-    part[3][warp] = here.largest;
-  }
-  __syncthreads();
-  row_facts all;
-  if (threadIdx.x == 0)
-    for (int w = 0; w < warps; ++w) all.join({part[0][w], part[1][w], part[2][w], part[3][w]});
-  __syncthreads();
-  return all;
-}
-
-// Of sums A d, to the next iterate; the last block adds the blocks' facts in their order and judges.
+// Of sums A d, to the next iterate.
 template <class T, bool Accelerated>
 struct jacobi_update {
-  using state = row_facts;
+  using state = sweep_graph::row_facts;
   const T* r;
   const T* factor;
   const T* from;
   T* to;
   T* step;
-  row_facts* parts;
-  control* c;
-  device_mailbox* box;
-  cudaGraphConditionalHandle loop;
+  sweep_graph::meeting end;
 
   struct operands {
     T r, factor, d, step;
@@ -92,147 +35,66 @@ struct jacobi_update {
   }
 
   __device__ void row(state& s, std::int64_t i, T sum, const operands& o) const {
-    if (c->event != cg_event::go_on) return;
+    if (end.c->event != cg_event::go_on) return;
     const T left = o.r - sum;
     T move = o.factor * left;
     if constexpr (Accelerated) {
-      const T along_change = static_cast<T>(c->chebyshev.along_change),
-              keep = static_cast<T>(c->chebyshev.keep);
+      const chebyshev_steps& steps = end.c->chebyshev;
+      const T along_change = static_cast<T>(steps.along_change), keep = static_cast<T>(steps.keep);
       move = keep == T{} ? along_change * move : along_change * move + keep * o.step;
       step[i] = move;
     }
     const T value = o.d + move;
     to[i] = value;
-    const double residual = left, moved = fabs(static_cast<double>(move));
-    s.join({residual * residual, moved, moved, fabs(static_cast<double>(value))});
+    s.see(static_cast<double>(left), static_cast<double>(move), static_cast<double>(value));
   }
 
   __device__ void finish(const state& mine) const {
-    __shared__ bool last;
-    const row_facts here = over_block(mine);
-    if (threadIdx.x == 0) {
-      parts[blockIdx.x] = here;
-      __threadfence();
-      last = atomicInc(&c->ticket, gridDim.x - 1) == gridDim.x - 1;
-    }
-    __syncthreads();
-    if (!last) return;
-    __threadfence();
-    row_facts all;
-    for (unsigned b = threadIdx.x; b < gridDim.x; b += spmv_threads)
-      all.join({__ldcg(&parts[b].squares), __ldcg(&parts[b].change), __ldcg(&parts[b].largest_change),
-                __ldcg(&parts[b].largest)});
-    all = over_block(all);
-    if (threadIdx.x == 0 && c->event == cg_event::go_on) judge(all);
-  }
-
-  __device__ void judge(const row_facts& all) const {
-    const std::int64_t iteration = c->iteration++;
-    const bool looks = (iteration + 1) % c->look == 0;
-    const double wish = looks && *static_cast<volatile std::int32_t*>(&box->stop) != 0 ? 1 : 0;
-    const sweep_facts now{all.squares, all.change, all.largest_change, all.largest, wish};
-    c->event = c->progress.take(now, iteration);
-    tell_host(*box, iteration, now.met, c->event, looks);
-    if (c->event == cg_event::go_on) return c->chebyshev.take(sqrt(now.met));
-    box->mean_change = now.change / static_cast<double>(c->progress.unknowns);
-    if (loop != 0) cudaGraphSetConditional(loop, 0);
+    end.add(mine, blockIdx.x, [&](const sweep_graph::row_facts& all) { end.judge(all); });
   }
 };
 
 template <real T>
-class jacobi_engine final : public cg_engine<T> {
+class jacobi_engine final : public sweep_graph::engine<T> {
+  using base = sweep_graph::engine<T>;
+
  public:
-  jacobi_engine(const device& dev, csr_view<const T> A, array<T> factor, const sweep_rule& rule,
-                bool by_residual, bool chebyshev)
-      : dev_(dev),
-        A_(spmv_plan<T>::make(dev, A)),
+  jacobi_engine(const device& dev, spmv_plan<T> A, array<T> factor, const sweep_rule& rule, bool by_residual,
+                bool chebyshev)
+      : base(dev, A.rows(), A.bytes(), spmv_blocks(A), rule, by_residual, chebyshev),
+        A_(std::move(A)),
         factor_(std::move(factor)),
-        by_residual_(by_residual),
-        learnt_(rule.learnt),
-        iterate_{array<T>(dev, A.rows), array<T>(dev, A.rows)},
-        step_(dev, chebyshev ? A.rows : 0),
-        parts_(dev, spmv_blocks(A_)),
-        control_(dev, 1),
-        box_(borrow_mailbox()) {
-    steps_.wanted = chebyshev;
-    steps_.low = rule.lowest_eigenvalue;
-    steps_.high = std::max(0.0, rule.lowest_eigenvalue);
-  }
+        iterate_{array<T>(dev, A_.rows()), array<T>(dev, A_.rows())},
+        step_(dev, chebyshev ? A_.rows() : 0) {}
 
-  std::string name() const override { return A_.format() + ", looping graph" + chebyshev_text(steps_); }
-
-  cg_outcome run(T* r, T* d, const cg_rule& rule, cg_log& log) override {
-    const std::int64_t n = A_.rows();
-    if (rule.limit <= 0) return {cg_event::limit, 0, sum_of_squares(r)};
-    control fresh;
-    fresh.progress =
-        dense_engine::progress_of<T>(rule, residual_trigger<T>(rule, by_residual_), by_residual_, n);
-    fresh.chebyshev = steps_;
-    fresh.chebyshev.begin();
-    fresh.look = dense_engine::iterations_between_looks(A_.bytes());
-    copy_bytes(control_.data(), dev_, &fresh, device::cpu(1), sizeof fresh);
-    zero_bytes(dev_, iterate_[0].data(), static_cast<std::size_t>(n) * sizeof(T));
-    if (step_.size() > 0) zero_bytes(dev_, step_.data(), static_cast<std::size_t>(n) * sizeof(T));
-    box_->progress = 0;
-    box_->stop = 0;
-    loop(r);
-    follow(dev_, *box_, log);
-    const std::int64_t sweeps = box_->iterations + 1;
-    copy_bytes(d, dev_, iterate_[sweeps % 2].data(), dev_, static_cast<std::size_t>(n) * sizeof(T));
-    steps_ = control_.to_vector()[0].chebyshev;
-    if (learnt_ != nullptr) *learnt_ = steps_;
-    return {static_cast<cg_event>(box_->event), sweeps, box_->last_squared, box_->mean_change};
-  }
+  std::string name() const override { return A_.format() + ", looping graph" + chebyshev_text(this->steps_); }
 
  private:
-  void loop(const T* r) {
-    if (loop_on_host()) {
-      do record(r, 0);
-      while (control_.to_vector()[0].event == cg_event::go_on);
-      return;
-    }
-    if (graph_ == nullptr || r != r_)
-      graph_ =
-          std::make_unique<while_graph>(dev_, [&](cudaGraphConditionalHandle handle) { record(r, handle); });
-    r_ = r;
-    graph_->launch();
-  }
+  std::size_t bytes() const { return static_cast<std::size_t>(this->n_) * sizeof(T); }
 
-  // Several sweeps a turn: the loop's own step costs a few microseconds. After the end they change nothing.
-  void record(const T* r, cudaGraphConditionalHandle handle) {
-    constexpr int sweeps = 4;
-    for (int k = 0; k < sweeps; ++k)
-      step_.size() > 0 ? sweep<true>(r, k % 2, handle) : sweep<false>(r, k % 2, handle);
+  void start(const T*) override {
+    zero_bytes(this->dev_, iterate_[0].data(), bytes());
+    if (step_.size() > 0) zero_bytes(this->dev_, step_.data(), bytes());
   }
-
+  void record(const T* r, cudaGraphConditionalHandle loop) override {
+    for (int k = 0; k < sweep_graph::sweeps_a_turn; ++k)
+      step_.size() > 0 ? sweep<true>(r, k % 2, loop) : sweep<false>(r, k % 2, loop);
+  }
   template <bool Accelerated>
-  void sweep(const T* r, int parity, cudaGraphConditionalHandle handle) {
+  void sweep(const T* r, int parity, cudaGraphConditionalHandle loop) {
     const T* const from = iterate_[parity].data();
-    launch_spmv(
-        dev_, A_, from,
-        jacobi_update<T, Accelerated>{r, factor_.data(), from, iterate_[1 - parity].data(), step_.data(),
-                                      parts_.data(), control_.data(), box_.get(), handle});
+    launch_spmv(this->dev_, A_, from,
+                jacobi_update<T, Accelerated>{r, factor_.data(), from, iterate_[1 - parity].data(),
+                                              step_.data(), this->where(loop)});
+  }
+  void finish(std::int64_t sweeps, T* d) override {
+    copy_bytes(d, this->dev_, iterate_[sweeps % 2].data(), this->dev_, bytes());
   }
 
-  double sum_of_squares(const T* r) const {
-    std::vector<T> v(static_cast<std::size_t>(A_.rows()));
-    copy_bytes(v.data(), device::cpu(1), r, dev_, v.size() * sizeof(T));
-    return detail::sum_of_squares(1, A_.rows(), v.data());
-  }
-
-  device dev_;
   spmv_plan<T> A_;
   array<T> factor_;
-  bool by_residual_;
-  chebyshev_steps* learnt_;
-  chebyshev_steps steps_;
   array<T> iterate_[2];
   array<T> step_;
-  array<row_facts> parts_;
-  array<control> control_;
-  std::shared_ptr<device_mailbox> box_;
-  std::unique_ptr<while_graph> graph_;
-  const T* r_ = nullptr;
 };
 
 }  // namespace
@@ -240,7 +102,8 @@ class jacobi_engine final : public cg_engine<T> {
 template <real T>
 std::unique_ptr<cg_engine<T>> make_jacobi_graph(const device& dev, csr_view<const T> A, array<T> factor,
                                                 const sweep_rule& rule, bool by_residual, bool chebyshev) {
-  return std::make_unique<jacobi_engine<T>>(dev, A, std::move(factor), rule, by_residual, chebyshev);
+  return std::make_unique<jacobi_engine<T>>(dev, spmv_plan<T>::make(dev, A), std::move(factor), rule,
+                                            by_residual, chebyshev);
 }
 
 template std::unique_ptr<cg_engine<float>> make_jacobi_graph(const device&, csr_view<const float>, array<float>,

@@ -9,8 +9,8 @@
 #include <vouch/core/error.hpp>
 #include <vouch/solve/device_sweeps_engine.cuh>
 #include <vouch/solve/independent_rows.hpp>
-#include <vouch/solve/precond/sliced.cuh>
-#include <vouch/solve/sparse_jacobi.hpp>
+#include <vouch/solve/sliced_rows.cuh>
+#include <vouch/solve/sparse_graphs.cuh>
 #include <vouch/solve/sweeper.hpp>
 
 namespace vouch {
@@ -19,93 +19,9 @@ namespace {
 // A meeting of all blocks takes about 1 us longer than one of a single block's threads; in that time one
 // multiprocessor takes in about this many bytes from the second-level cache.
 constexpr std::int64_t bytes_a_meeting_costs = 96 * 1024;
-constexpr std::int64_t many_threads = 65536;                     // work for all multiprocessors
-constexpr std::int64_t bytes_of_large = std::int64_t{16} << 20;  // a kernel for each sweep of Jacobi's
-
-// The first entries of a lane's part of a slice stand in registers before the elements of d that they meet are
-// complete.
-template <class T>
-struct sliced_rows {
-  slices<T> side;
-  std::int64_t count = 0;
-
-  static constexpr int ahead = 8;
-  struct entries {
-    std::int64_t next = 0, end = 0;  // of the lane, beyond those here
-    std::int32_t own = 0;            // the lane's row: what places without an entry multiply by zero
-    bool mine = false;               // the lane ends its row
-    T right{}, factor{};
-    std::int32_t col[ahead] = {};
-    T val[ahead] = {};
-  };
-
-  __device__ std::int64_t sets() const { return count; }
-  __device__ sweep_set set(std::int64_t k) const { return side.sets[k]; }
-  __device__ std::int64_t units(const sweep_set& set) const {
-    const int shift = __clz(set.lanes) - 26;  // 32 / lanes rows a slice
-    return (set.end_row - set.first_row + (1 << shift) - 1) >> shift;
-  }
-  __device__ entries fetch(const sweep_set& set, std::int64_t slice, const T* r, const T* factor) const {
-    entries e;
-    if (slice >= units(set)) return e;
-    const int lane = static_cast<int>(threadIdx.x % 32), rows = 32 / set.lanes;
-    const std::int32_t row = set.first_row + static_cast<std::int32_t>(slice) * rows + lane / set.lanes;
-    e.own = min(row, set.end_row - 1);
-    e.mine = lane % set.lanes == 0 && row < set.end_row;
-    e.right = r[e.own];
-    e.factor = factor[e.own];
-    e.end = __ldg(side.slice_ptr + set.first_slice + slice + 1);
-    e.next = __ldg(side.slice_ptr + set.first_slice + slice) + lane;
-#pragma unroll
-    for (int p = 0; p < ahead; ++p) {
-      const bool there = e.next + 32 * p < e.end;
-      const std::int32_t col = there ? __ldg(side.col + e.next + 32 * p) : -1;
-      e.val[p] = there ? __ldg(side.val + e.next + 32 * p) : T{};
-      e.col[p] = col < 0 ? e.own : col;
-    }
-    e.next += 32 * ahead;
-    return e;
-  }
-  struct operands {
-    T own{}, x[ahead] = {};
-  };
-  template <class Vector>
-  __device__ operands gather(const entries& e, const Vector& d) const {
-    operands o;
-#pragma unroll
-    for (int p = 0; p < ahead; ++p) o.x[p] = d[e.col[p]];
-    o.own = d[e.own];
-    return o;
-  }
-  template <class Vector>
-  __device__ std::int64_t residual(const sweep_set& set, std::int64_t, const entries& e, const operands& o,
-                                   const Vector& d, device_sweeps::found_row<T>& found) const {
-    T sum{};
-    found.d = o.own;
-    found.factor = e.factor;
-#pragma unroll
-    for (int p = 0; p < ahead; ++p) sum += e.val[p] * o.x[p];
-    for (std::int64_t k = e.next; k < e.end; k += 32) {
-      const std::int32_t col = __ldg(side.col + k);
-      sum += __ldg(side.val + k) * d[col < 0 ? e.own : col];
-    }
-    for (int k = set.lanes / 2; k > 0; k /= 2)
-      sum += __shfl_down_sync(~0u, sum, static_cast<unsigned>(k), set.lanes);
-    found.s = e.right - sum;
-    return e.mine ? e.own : -1;
-  }
-};
-
-template <real T>
-struct sliced_storage_of_rows {
-  slices_on_gpu<T> side;
-  array<std::int32_t> place;
-  std::int64_t n, padded, bytes, blocks;
-  std::string text;
-
-  sliced_rows<T> arguments() const { return {side.arguments(), static_cast<std::int64_t>(side.sets.size())}; }
-  const std::string& name() const { return text; }
-};
+constexpr std::int64_t many_threads = 65536;                        // work for all multiprocessors
+constexpr std::int64_t bytes_of_large = std::int64_t{16} << 20;     // a kernel for each sweep of Jacobi's
+constexpr std::int64_t bytes_of_large_set = std::int64_t{8} << 20;  // a kernel for each set
 
 template <real T>
 sparse_rows widened(csr_view<const T> A) {
@@ -137,8 +53,8 @@ std::int64_t bytes_of(csr_view<const T> A) {
 }
 
 template <real T>
-sliced_storage_of_rows<T> make_storage(const device& dev, csr_view<const T> A, const independent_rows& sets,
-                                       bool reordered, const std::string& what) {
+sliced_storage<T> make_storage(const device& dev, csr_view<const T> A, const independent_rows& sets,
+                               bool reordered, const std::string& what) {
   const std::int64_t bytes = bytes_of(A);
   const bool one_block = bytes <= sets.count() * bytes_a_meeting_costs;
   sparse_rows all = widened(A);
@@ -187,12 +103,16 @@ class sparse_matrix_on_gpu final : public sweepable_matrix<T> {
     std::vector<T> factor(static_cast<std::size_t>(A_.rows));
     for (std::size_t k = 0; k < factor.size(); ++k)
       factor[k] = static_cast<T>(rule.omega / static_cast<double>(host_->diagonal(sets.rows[k])));
-    if (rule.simultaneous && bytes_of(A_) >= bytes_of_large)
+    const bool mixed = accelerate.anderson > 0;
+    if (rule.simultaneous && !mixed && bytes_of(A_) >= bytes_of_large)
       return make_jacobi_graph<T>(dev, A_, array<T>::from(dev, factor), rule, by_residual,
                                   accelerate.chebyshev);
     const bool reordered = sets.count() > 1;
-    sliced_storage_of_rows<T> storage = make_storage<T>(dev, copy_.all(), sets, reordered, what);
-    using engine = device_sweeps::engine<T, sliced_storage_of_rows<T>>;
+    sliced_storage<T> storage = make_storage<T>(dev, copy_.all(), sets, reordered, what);
+    const bool plain = rule.order != sweep_order::symmetric && !mixed && !accelerate.chebyshev;
+    if (plain && reordered && storage.bytes >= sets.count() * bytes_of_large_set)
+      return make_colours_graph<T>(dev, std::move(storage), array<T>::from(dev, factor), rule, by_residual);
+    using engine = device_sweeps::engine<T, sliced_storage<T>>;
     return std::make_unique<engine>(dev, std::move(storage), array<T>::from(dev, factor),
                                     device_sweeps::manner{rule, by_residual, accelerate});
   }
