@@ -166,7 +166,7 @@ TEST(tridiagonal_bound, contains_the_rational_solution_and_singular_matrices_nev
 // of a second difference is known: the solution is a parabola of whole numbers.
 TEST(tridiagonal_bound, long_systems_in_every_layout) {
   for (const device& dev : testing::devices())
-    for (const auto& [n, systems] : {std::pair{3000, 3}, {200, 40}, {50, 400}})
+    for (const auto& [n, systems] : {std::pair{3000, 3}, {200, 40}, {50, 400}, {130, 2100}})
       for (const bool side_by_side : {false, true}) {
         const batch_shape shape = side_by_side ? interleaved(n, systems) : contiguous(n, systems);
         std::vector<system_data> all(static_cast<std::size_t>(systems));

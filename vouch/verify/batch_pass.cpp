@@ -169,6 +169,14 @@ radius_totals judge(const device& dev, const batch_shape& host, const tridiagona
   return {all.relative, all.absolute};
 }
 
+bool judge_both(const device& dev, const batch_shape& host, const tridiagonal_ratio_body& ratios,
+                const tridiagonal_radius_body& radii, array<double>& ratio, ratio_totals& of_ratios,
+                radius_totals& of_radii) {
+  if constexpr (built_with_cuda)
+    if (dev.is_cuda()) return judge_both_cuda(dev, host, ratios, radii, ratio, of_ratios, of_radii);
+  return false;
+}
+
 template <class Body>
 void for_rows_of_systems(const device& dev, const batch_shape& host, const batch_shape& shape,
                          const Body& body) {

@@ -133,6 +133,28 @@ __global__ void __launch_bounds__(block)
   join_block(tally, all);
 }
 
+// A warp has a system: its ratio first, then the radii, for which x and v are still in a cache. Bound by
+// memory.
+__global__ void __launch_bounds__(block, 4)
+    judge_system_a_warp(__grid_constant__ const tridiagonal_ratio_body ratios,
+                        __grid_constant__ const tridiagonal_radius_body radii, double* ratio,
+                        totals_memory* all) {
+  const int given_up = threadIdx.x == 0 && enough(ratios, all);
+  if (__syncthreads_or(given_up) != 0) return;
+  const std::int64_t s = std::int64_t{blockIdx.x} * warps + threadIdx.x / 32, n = ratios.vectors.n;
+  const bool present = s < ratios.vectors.systems;
+  ratio_tally of_ratios;
+  radius_tally of_radii;
+  for (std::int64_t i = threadIdx.x % 32; present && i < n; i += 32)
+    of_ratios.add(ratios.judge<double>(s, i, lanes_hold::rows));
+  const double most = __longlong_as_double(static_cast<long long>(largest_in_warp(of_ratios.most[0])));
+  for (std::int64_t i = threadIdx.x % 32; present && i < n; i += 32)
+    of_radii.add(radii.judge<double>(most, s, i, lanes_hold::rows));
+  if (present && threadIdx.x % 32 == 0) ratio[s] = most;
+  join_block(of_ratios, all);
+  join_block(of_radii, all + 1);
+}
+
 // The system that holds row g of all.
 __device__ std::int64_t system_of(const batch_shape& shape, std::int64_t g) {
   if (shape.offsets == nullptr) return g / shape.n;
@@ -209,19 +231,38 @@ totals_memory judge_on_gpu(const device& dev, const batch_shape& host, const Bod
 double number(bits_type bits) { return std::bit_cast<double>(bits); }
 double number(unsigned about) { return number(bits_type{about} << 32); }
 
+ratio_totals as_ratios(const totals_memory& found) {
+  return {number(found.most[0]),   number(found.about[0]),  number(found.about[1]),
+          number(~found.about[2]), (found.flags & 1u) != 0, (found.flags & 2u) == 0};
+}
+
 }  // namespace
 
 ratio_totals judge_cuda(const device& dev, const batch_shape& host, const tridiagonal_ratio_body& body,
                         array<double>& ratio) {
   zero_bytes(dev, ratio.data(), static_cast<std::size_t>(ratio.size()) * sizeof(double));
-  const totals_memory found = judge_on_gpu(dev, host, body, ratio.data());
-  return {number(found.most[0]),   number(found.about[0]),  number(found.about[1]),
-          number(~found.about[2]), (found.flags & 1u) != 0, (found.flags & 2u) == 0};
+  return as_ratios(judge_on_gpu(dev, host, body, ratio.data()));
 }
-
 radius_totals judge_cuda(const device& dev, const batch_shape& host, const tridiagonal_radius_body& body) {
   const totals_memory found = judge_on_gpu(dev, host, body, nullptr);
   return {number(found.most[0]), number(found.most[1])};
+}
+
+bool judge_both_cuda(const device& dev, const batch_shape& host, const tridiagonal_ratio_body& ratios,
+                     const tridiagonal_radius_body& radii, array<double>& ratio, ratio_totals& of_ratios,
+                     radius_totals& of_radii) {
+  constexpr std::int64_t least_rows = 128, most_rows = 2048, least_systems = 2048;
+  if (host.offsets != nullptr || host.row_stride != 1 || host.n < least_rows || host.n > most_rows ||
+      host.systems < least_systems)
+    return false;
+  array<totals_memory> totals = array<totals_memory>::zeros(dev, 2);
+  launch(dev, "judge_system_a_warp", {ceil_div<std::int64_t>(host.systems, warps), block}, judge_system_a_warp,
+         ratios, radii, ratio.data(), totals.data());
+  totals_memory found[2];
+  copy_bytes(found, device::cpu(1), totals.data(), dev, sizeof found);
+  of_ratios = as_ratios(found[0]);
+  of_radii = {number(found[1].most[0]), number(found[1].most[1])};
+  return true;
 }
 
 template <class Body>

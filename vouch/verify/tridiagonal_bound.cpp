@@ -77,13 +77,15 @@ class bounded_batch {
     take_ratios();
   }
 
-  void take_ratios(bool until_refuted = false) { totals_ = judge(dev_, host_, ratios(until_refuted), ratio_); }
+  void take_ratios(bool until_refuted = false) {
+    const tridiagonal_ratio_body body = ratios(until_refuted);
+    radii_are_known_ = judge_both(dev_, host_, body, radii(), ratio_, totals_, radii_);
+    if (!radii_are_known_) totals_ = judge(dev_, host_, body, ratio_);
+  }
 
   // Radii from the ratios, and the largest.
   void take_radii() {
-    radii_ = judge(
-        dev_, host_,
-        tridiagonal_radius_body{vectors_, weights_, ratio_.data(), x_, pointer(lo_), pointer(v_), radius_});
+    if (!radii_are_known_) radii_ = judge(dev_, host_, radii());
   }
 
   // x + lo := x + lo + an approximation of its error, from the residual of the last ratios.
@@ -157,6 +159,10 @@ class bounded_batch {
     body.middle = pointer(middle_);
     body.until_refuted = until_refuted;
     return body;
+  }
+
+  tridiagonal_radius_body radii() {
+    return {vectors_, weights_, ratio_.data(), x_, pointer(lo_), pointer(v_), radius_};
   }
 
   // Both neighbours of a row are one unknown, or the row itself: the comparison matrix is another.
@@ -246,6 +252,7 @@ class bounded_batch {
   array<double> middle_;  // of the residual; empty: not wanted
   ratio_totals totals_;
   radius_totals radii_;
+  bool radii_are_known_ = false;  // those of the last ratios
 };
 
 // Refines while the bounds shrink to half at least; what made them wider is taken back.

@@ -264,10 +264,16 @@ struct tridiagonal_radius_body {
 
   template <class V>
   VOUCH_OUTWARD_INLINE judged_element<V> judge(std::int64_t s, std::int64_t i, lanes_hold held) const {
+    return judge<V>(element<V>(ratio, s, held == lanes_hold::rows ? 0 : 1), s, i, held);
+  }
+  /// With the ratio at hand.
+  template <class V>
+  VOUCH_OUTWARD_INLINE judged_element<V> judge(const V& ratio_of_system, std::int64_t s, std::int64_t i,
+                                               lanes_hold held) const {
     const V zero{}, infinite = outward::spread<V>(HUGE_VAL);
     const std::int64_t at = vectors.at(s, i), step = lane_step(vectors, held);
     const V value = element<V>(x, at, step);
-    V most = element<V>(ratio, s, held == lanes_hold::rows ? 0 : 1);
+    V most = ratio_of_system;
     if (v != nullptr) {
       const V product =
           outward::product_above<V>(most, element<V>(v, weights.at(s, i), lane_step(weights, held)));
