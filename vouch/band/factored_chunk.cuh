@@ -30,9 +30,14 @@ struct passage {
   T out, out_rhs, first_behind, first_before, first_rhs;
 };
 
+/// Shared memory where scans have a reach, and where they go over all threads.
 template <real T>
 constexpr std::size_t factored_bytes(bool symmetric) {
   return sizeof(T) * factored_threads * ((symmetric ? 3 : 4) * rows_a_thread + 6);
+}
+template <real T>
+constexpr std::size_t unlimited_bytes(bool symmetric) {
+  return sizeof(T) * (factored_threads * (symmetric ? 3 : 4) * rows_a_thread + 5 * factored_threads / 32);
 }
 
 template <real T, bool Symmetric, layout Layout>

@@ -91,7 +91,7 @@ struct passages {
 
 // First pass. Bound by memory.
 template <real T, bool Symmetric>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(threads, Symmetric ? 4 : 3)
     reduce_factored(factored_task<T> task, cutting cut, std::int64_t rows, passages<T> to) {
   const int thread = static_cast<int>(threadIdx.x);
   const segments of = segments_of(cut, task.b.shape, rows, blockIdx.x);
@@ -184,7 +184,7 @@ __global__ void __launch_bounds__(carrying_threads) carry_factored(std::int64_t 
 
 // Second pass: the same rows again, those that came last first. Bound by memory.
 template <real T, bool Symmetric>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(threads, Symmetric ? 4 : 3)
     fill_factored(factored_task<T> task, cutting cut, std::int64_t rows, passages<T> from) {
   const int thread = static_cast<int>(threadIdx.x);
   const std::int64_t item = gridDim.x - 1 - blockIdx.x;
@@ -235,7 +235,7 @@ void solve_in_two_passes(const device& dev, const factored_task<T>& task, std::i
                    &all.behind})
       parts.add(of, blocks);
   });
-  const launch_shape shape{blocks, threads, factored_bytes<T>(Symmetric)};
+  const launch_shape shape{blocks, threads, unlimited_bytes<T>(Symmetric)};
   launch(dev, "reduce_factored", shape, reduce_factored<T, Symmetric>, task, cut, rows, all);
   launch(dev, "carry_factored", {systems, carrying_threads}, carry_factored<T>, cut.chunks, all);
   launch(dev, "fill_factored", shape, fill_factored<T, Symmetric>, task, cut, rows, all);

@@ -11,13 +11,12 @@ namespace {
 
 // As many blocks a multiprocessor as shared memory has room for: large ones where there are halos, which cost
 // the less, small ones where blocks wait for each other's threads in trees.
-constexpr int thread_rows_count = 11;
-constexpr int pass_threads = 192, pass_blocks = 3;
-constexpr int chunk_threads = 96, chunk_blocks = 6;
+constexpr int pass_threads = 192, pass_rows = 11, pass_blocks = 3;
+constexpr int chunk_threads = 96, chunk_rows = 13, chunk_blocks = 5;
 template <real T>
-using pass_chunk = one_chunk<T, pass_threads, thread_rows_count>;
+using pass_chunk = one_chunk<T, pass_threads, pass_rows>;
 template <real T>
-using full_chunk = one_chunk<T, chunk_threads, thread_rows_count>;
+using full_chunk = one_chunk<T, chunk_threads, chunk_rows>;
 
 // The system of an item, and its chunk there. A division costs as much as several rows.
 struct system_item {
@@ -86,8 +85,8 @@ __global__ void __launch_bounds__(pass_threads, pass_blocks)
       return;
     }
     // The separators next to rows that are kept.
-    const int first = static_cast<int>(keep_from - of.begin) / thread_rows_count - 1,
-              last = (static_cast<int>(keep_to - of.begin) - 1) / thread_rows_count;
+    const int first = static_cast<int>(keep_from - of.begin) / pass_rows - 1,
+              last = (static_cast<int>(keep_to - of.begin) - 1) / pass_rows;
     const T coupling = chunk.coupling(of.end < n);
     if (thread >= first && thread <= last && !(coupling <= bound)) *static_cast<volatile int*>(needed) = 1;
     const T of_block = __shfl_sync(~0u, run.rhs / run.diagonal, pass_threads / 32 - 1);
