@@ -100,17 +100,14 @@ __device__ relation<T> balanced(relation<T> r) {
   return r;
 }
 
-/// join_slots() of chunk.cuh for a power of two of trees; neighbouring threads work on neighbouring leaves, or
-/// on neighbouring trees.
-template <class Joining, bool NeighbouringTrees, class Slots>
+/// join_slots() of chunk.cuh for a power of two of trees; neighbouring threads work on neighbouring trees.
+template <class Joining, class Slots>
 __device__ void join_trees(const Slots& slot_of, int trees, int leaves, int thread, int threads) {
   const int levels = 32 - __clz(leaves - 1), across = 31 - __clz(trees);
   for (int level = 0, step = 1; step < leaves; ++level, step *= 2) {
     __syncthreads();
-    const int shift = levels - level - 1;
-    for (int q = thread; q < trees << shift; q += threads) {
-      const int tree = NeighbouringTrees ? q & (trees - 1) : q >> shift,
-                left = (NeighbouringTrees ? q >> across : q & ((1 << shift) - 1)) * 2 * step;
+    for (int q = thread; q < trees << (levels - level - 1); q += threads) {
+      const int tree = q & (trees - 1), left = (q >> across) * 2 * step;
       if (left + step < leaves) Joining::join(slot_of(tree, left), slot_of(tree, left + step));
     }
   }

@@ -58,6 +58,12 @@ struct tile_memory {
   }
 };
 
+// Slots of the tree in a block, and of the tree over its cluster: neighbours' numbers lie together.
+template <class T, int Step>
+struct tile_slot {
+  T* first;
+  __device__ T& operator[](int k) const { return first[k * Step]; }
+};
 template <class T>
 struct told_slot {
   T* first;
@@ -72,14 +78,14 @@ class tile_solver {
  public:
   __device__ tile_solver(const tile_batch<T, Layout>& of, const tile_place<Layout>& place,
                          const tile_memory<T, Layout>& memory, int thread)
-      : of_(of), place_(place), memory_(memory), thread_(thread) {}
+      : of_(of), place_(place), memory_(memory), thread_(thread), spare_bits_(__clz(of.pieces)) {}
 
   // The ends of this thread's piece from its relation.
   template <class Joining>
   __device__ ends<T> ends_of_piece(const relation<T>& own, bool dominant) {
     if (place_.left > 0) Joining::put(slot_of(place_.system, place_.piece), own);
-    join_trees<Joining, side_by_side>([this](int s, int p) { return slot_of(s, p); }, of_.width(),
-                                      place_.leaves, thread_, threads);
+    join_trees<Joining>([this](int s, int p) { return slot_of(s, p); }, of_.width(), place_.leaves, thread_,
+                        threads);
     ends<T> at;
     if (side_by_side && of_.blocks > 1) {
       at = tell(balanced(Joining::get(slot_of(place_.system, 0))), dominant)
@@ -93,9 +99,13 @@ class tile_solver {
   }
 
  private:
-  __device__ T* slot_of(int system, int piece) const {
-    const int leaf = side_by_side ? piece * of_.width() + system : system * of_.pieces + piece;
-    return memory_.slots + leaf * slot_size;
+  static constexpr bool side_by_side = Layout == layout::across;
+  static constexpr int threads = tile_threads<Layout>;
+
+  // The bits of a piece's number in reverse: those that a level of the tree joins lie together.
+  __device__ tile_slot<T, threads> slot_of(int system, int piece) const {
+    const auto place = static_cast<int>(__brev(static_cast<unsigned>(piece)) >> 1 >> spare_bits_);
+    return {memory_.slots + place * of_.width() + system};
   }
   // Where the relation of a system's rows in block `rank` is told: numbers of neighbouring systems lie
   // together.
@@ -132,20 +142,18 @@ class tile_solver {
   // The ends of this block's rows from what the cluster has told.
   template <class Joining>
   __device__ ends<T> ends_of_block() {
-    join_trees<Joining, true>([this](int s, int r) { return told_by(s, r); }, of_.width(), of_.blocks, thread_,
-                              threads);
+    join_trees<Joining>([this](int s, int r) { return told_by(s, r); }, of_.width(), of_.blocks, thread_,
+                        threads);
     const ends<T> at = descend<Joining>([this](int r) { return told_by(place_.system, r); }, of_.blocks,
                                         place_.rank, closed(Joining::get(told_by(place_.system, 0))));
     ++turn_;
     return at;
   }
 
-  static constexpr bool side_by_side = Layout == layout::across;
-  static constexpr int threads = tile_threads<Layout>;
   const tile_batch<T, Layout>& of_;
   const tile_place<Layout>& place_;
   const tile_memory<T, Layout>& memory_;
-  int thread_;
+  int thread_, spare_bits_;  // bits above those of a piece's number, but one
   unsigned turn_ = 0;
 };
 
