@@ -40,15 +40,12 @@ struct tile_batch {
   std::int64_t systems;
   std::int64_t pitch_A, pitch_b, pitch_x;  // from system to system, or from row to row of those side by side
   int n;
-  int pieces;  // a system has so many places for pieces in a block, a power of two
-  int blocks;  // a cluster; one unless systems lie side by side
-
-  __host__ __device__ int width() const { return tile_threads<Layout> / pieces; }  // systems a tile
-  __host__ __device__ std::int64_t tiles() const { return (systems + width() - 1) / width(); }
-  __host__ __device__ int rows_a_block() const {
-    const int all = (n + held_rows - 1) / held_rows;
-    return (all + blocks - 1) / blocks * held_rows;
-  }
+  int pieces;   // a system has so many places for pieces in a block, a power of two
+  int width;    // systems of a tile, as many as there are threads for their places
+  int blocks;   // a cluster; one unless systems lie side by side
+  int rows;     // of a system in a block
+  int at_work;  // tiles at once
+  std::int64_t tiles;
 };
 
 /// The rows of every tile that a block holds, and those of a thread among them.
@@ -60,7 +57,7 @@ struct tile_place {
 
   template <real T>
   __device__ tile_place(const tile_batch<T, Layout>& of, int thread) {
-    const int width = of.width(), share = of.rows_a_block();
+    const int width = of.width, share = of.rows;
     rank = of.blocks > 1 ? static_cast<int>(blockIdx.x) % of.blocks : 0;
     first_row = rank * share;
     rows = of.n - first_row < share ? of.n - first_row : share;
@@ -91,10 +88,10 @@ class tile_ring {
   __device__ void bring(int arrays) {
 #pragma unroll 1
     for (int k = 0; k < arrays; ++k) {
-      if (next_tile_ < of_.tiles()) bring_array();
+      if (next_tile_ < of_.tiles) bring_array();
       next_stage_ = next_stage_ + 1 == Stages ? 0 : next_stage_ + 1;
       next_array_ = (next_array_ + 1) % 4;
-      if (next_array_ == 0) next_tile_ += gridDim.x / of_.blocks;
+      if (next_array_ == 0) next_tile_ += of_.at_work;
     }
   }
 
@@ -124,18 +121,18 @@ class tile_ring {
                                    : next_array_ == 2 ? &maps_.du
                                                       : &maps_.b;
     std::uint64_t* const arrival = arrived_ + next_stage_;
-    arrive_expecting(arrival, static_cast<unsigned>(of_.width() * of_.rows_a_block() * sizeof(T)));
+    arrive_expecting(arrival, static_cast<unsigned>(of_.width * of_.rows * sizeof(T)));
     asm volatile(
         "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], "
         "[%4];" ::"r"(shared_address(stages_ + next_stage_ * stage_size<Layout>)),
-        "l"(map), "r"(static_cast<int>(next_tile_ * of_.width())), "r"(place_.first_row),
+        "l"(map), "r"(static_cast<int>(next_tile_ * of_.width)), "r"(place_.first_row),
         "r"(shared_address(arrival))
         : "memory");
   }
   // A warp for every array has the copy engine bring whole systems.
   __device__ void bring_systems() {
-    const std::int64_t first = next_tile_ * of_.width(), left = of_.systems - first;
-    const int count = left < of_.width() ? static_cast<int>(left) : of_.width();
+    const std::int64_t first = next_tile_ * of_.width, left = of_.systems - first;
+    const int count = left < of_.width ? static_cast<int>(left) : of_.width;
     const std::int64_t pitch = next_array_ < 3 ? of_.pitch_A : of_.pitch_b;
     const T* const from = (next_array_ == 0   ? of_.dl
                            : next_array_ == 1 ? of_.d

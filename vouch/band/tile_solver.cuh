@@ -53,7 +53,7 @@ struct tile_memory {
   }
   // Blocks of a cluster tell relations in turns of two.
   static std::size_t bytes(const tile_batch<T, Layout>& of) {
-    const std::int64_t told = of.blocks > 1 ? 2 * of.blocks * of.width() * slot_size : 0;
+    const std::int64_t told = of.blocks > 1 ? 2 * of.blocks * of.width * slot_size : 0;
     return static_cast<std::size_t>(exchange_at + told) * sizeof(T) + 128;
   }
 };
@@ -84,7 +84,7 @@ class tile_solver {
   template <class Joining>
   __device__ ends<T> ends_of_piece(const relation<T>& own, bool dominant) {
     if (place_.left > 0) Joining::put(slot_of(place_.system, place_.piece), own);
-    join_trees<Joining>([this](int s, int p) { return slot_of(s, p); }, of_.width(), place_.leaves, thread_,
+    join_trees<Joining>([this](int s, int p) { return slot_of(s, p); }, of_.width, place_.leaves, thread_,
                         threads);
     ends<T> at;
     if (side_by_side && of_.blocks > 1) {
@@ -105,20 +105,20 @@ class tile_solver {
   // The bits of a piece's number in reverse: those that a level of the tree joins lie together.
   __device__ tile_slot<T, threads> slot_of(int system, int piece) const {
     const auto place = static_cast<int>(__brev(static_cast<unsigned>(piece)) >> 1 >> spare_bits_);
-    return {memory_.slots + place * of_.width() + system};
+    return {memory_.slots + place * of_.width + system};
   }
   // Where the relation of a system's rows in block `rank` is told: numbers of neighbouring systems lie
   // together.
   __device__ told_slot<T> told_by(int system, int rank) const {
-    const int step = of_.blocks * of_.width(), turn = static_cast<int>(turn_ & 1);
-    return {memory_.exchange + turn * slot_size * step + rank * of_.width() + system, step};
+    const int step = of_.blocks * of_.width, turn = static_cast<int>(turn_ & 1);
+    return {memory_.exchange + turn * slot_size * step + rank * of_.width + system, step};
   }
   // Sends the relations of this block, and whether its rows dominate, to all of the cluster; waits for theirs.
   // Returns whether all rows dominate. Nobody is two turns ahead of another, who must tell him before he can go
   // on.
   __device__ bool tell(const relation<T>& of_system, bool dominant) const {
     std::uint64_t* const barrier = memory_.told + (turn_ & 1);
-    const int to = thread_ / of_.width();
+    const int to = place_.piece;  // a thread for each of its systems
     if (to < of_.blocks) {
       const told_slot<T> slot = told_by(place_.system, place_.rank);
       const unsigned at = address_in_block(slot.first, to), step = static_cast<unsigned>(slot.step * sizeof(T));
@@ -142,7 +142,7 @@ class tile_solver {
   // The ends of this block's rows from what the cluster has told.
   template <class Joining>
   __device__ ends<T> ends_of_block() {
-    join_trees<Joining>([this](int s, int r) { return told_by(s, r); }, of_.width(), of_.blocks, thread_,
+    join_trees<Joining>([this](int s, int r) { return told_by(s, r); }, of_.width, of_.blocks, thread_,
                         threads);
     const ends<T> at = descend<Joining>([this](int r) { return told_by(place_.system, r); }, of_.blocks,
                                         place_.rank, closed(Joining::get(told_by(place_.system, 0))));

@@ -47,7 +47,7 @@ template <real T, layout Layout>
 __global__ void __launch_bounds__(tile_threads<Layout>, held_threads / tile_threads<Layout>)
     solve_tiles(tile_batch<T, Layout> of, const __grid_constant__ tile_maps<Layout> maps) {
   using memory_type = tile_memory<T, Layout>;
-  const int thread = static_cast<int>(threadIdx.x), width = of.width();
+  const int thread = static_cast<int>(threadIdx.x), width = of.width;
   const memory_type memory;
   const tile_place<Layout> place(of, thread);
   tile_ring<T, Layout, memory_type::stages> ring(of, maps, place, memory.rows, memory.arrived, thread);
@@ -61,7 +61,7 @@ __global__ void __launch_bounds__(tile_threads<Layout>, held_threads / tile_thre
   if (of.blocks > 1) sync_cluster();
   ring.bring(memory_type::stages);
   tile_solver<T, Layout> solver(of, place, memory, thread);
-  for (std::int64_t tile = blockIdx.x / of.blocks; tile < of.tiles(); tile += gridDim.x / of.blocks) {
+  for (std::int64_t tile = blockIdx.x / of.blocks; tile < of.tiles; tile += of.at_work) {
     const std::int64_t first = tile * width, left = of.systems - first;
     const int count = left < width ? static_cast<int>(left) : width;
     held_piece<T> piece;
@@ -105,19 +105,18 @@ tile_batch<T, Layout> tiles_of(const tridiagonal_view<const T>& A, const batch_v
   const auto unit = [](const batch_shape& s) { return side_by_side ? s.system_stride : s.row_stride; };
   const auto pitch = [](const batch_shape& s) { return side_by_side ? s.row_stride : s.system_stride; };
   const std::int64_t n = b.shape.n, in_line = side_by_side ? b.shape.systems : n;
-  tile_batch<T, Layout> of{A.dl,
-                           A.d,
-                           A.du,
-                           b.data,
-                           x.data,
-                           broken,
-                           b.shape.systems,
-                           pitch(A.shape),
-                           pitch(b.shape),
-                           pitch(x.shape),
-                           static_cast<int>(std::min<std::int64_t>(n, 1 << 20)),
-                           0,
-                           1};
+  tile_batch<T, Layout> of{};
+  of.dl = A.dl;
+  of.d = A.d;
+  of.du = A.du;
+  of.b = b.data;
+  of.x = x.data;
+  of.broken = broken;
+  of.systems = b.shape.systems;
+  of.pitch_A = pitch(A.shape);
+  of.pitch_b = pitch(b.shape);
+  of.pitch_x = pitch(x.shape);
+  of.n = static_cast<int>(std::min<std::int64_t>(n, 1 << 20));
   // Places for the pieces of a system: systems side by side fill lines of 128 bytes, those in line are copied
   // to addresses that are multiples of 16.
   constexpr int threads = tile_threads<Layout>;
@@ -131,6 +130,9 @@ tile_batch<T, Layout> tiles_of(const tridiagonal_view<const T>& A, const batch_v
   if (!lies || of.blocks > most_blocks) return of;
   of.pieces = least;
   while (of.pieces * of.blocks < leaves) of.pieces *= 2;
+  of.width = threads / of.pieces;
+  of.rows = ceil_div(leaves, of.blocks) * held_rows;
+  of.tiles = ceil_div<std::int64_t>(of.systems, of.width);
   return of;
 }
 
@@ -164,7 +166,7 @@ bool describe(CUtensorMap& map, const T* data, std::int64_t pitch, const tile_ba
   if (encode == nullptr) return false;
   const cuuint64_t size[2] = {static_cast<cuuint64_t>(of.systems), static_cast<cuuint64_t>(of.n)},
                    stride[1] = {static_cast<cuuint64_t>(pitch) * sizeof(T)};
-  const cuuint32_t box[2] = {static_cast<cuuint32_t>(of.width()), static_cast<cuuint32_t>(of.rows_a_block())},
+  const cuuint32_t box[2] = {static_cast<cuuint32_t>(of.width), static_cast<cuuint32_t>(of.rows)},
                    ones[2] = {1, 1};
   return encode(&map, sizeof(T) == 8 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT64 : CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 2,
                 const_cast<T*>(data), size, stride, box, ones, CU_TENSOR_MAP_INTERLEAVE_NONE,
@@ -173,8 +175,8 @@ bool describe(CUtensorMap& map, const T* data, std::int64_t pitch, const tile_ba
 }
 
 template <real T, layout Layout>
-bool solve_tiles_of(const device& dev, const tile_batch<T, Layout>& of) {
-  if (of.pieces == 0 || of.tiles() * of.blocks < dev.processors()) return false;
+bool solve_tiles_of(const device& dev, tile_batch<T, Layout> of) {
+  if (of.pieces == 0 || of.tiles * of.blocks < dev.processors()) return false;
   tile_maps<Layout> maps{};
   if constexpr (Layout == layout::across)
     if (!describe(maps.dl, of.dl, of.pitch_A, of) || !describe(maps.d, of.d, of.pitch_A, of) ||
@@ -193,7 +195,8 @@ bool solve_tiles_of(const device& dev, const tile_batch<T, Layout>& of) {
     shape.blocks = std::int64_t{resident_clusters(solve_tiles<T, Layout>, shape)} * of.blocks;
     if (shape.blocks == 0) return false;
   }
-  shape.blocks = std::min(shape.blocks, of.tiles() * of.blocks);
+  shape.blocks = std::min(shape.blocks, of.tiles * of.blocks);
+  of.at_work = static_cast<int>(shape.blocks) / of.blocks;
   launch(dev, "solve_tiles", shape, solve_tiles<T, Layout>, of, maps);
   return true;
 }
