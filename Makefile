@@ -55,10 +55,11 @@ test: deps
 # Every system of the campaigns, where make test takes one in a hundred.
 soak: deps
 	cmake --preset release -DVOUCH_TESTS=ON
-	cmake --build --preset release -j $(JOBS) --target test_verify test_interval test_dense
+	cmake --build --preset release -j $(JOBS) --target test_verify test_interval test_dense test_price
 	VOUCH_SOAK=1 build/release/tests/verify/test_verify
 	VOUCH_SOAK=1 build/release/tests/interval/test_interval
 	VOUCH_SOAK=1 build/release/tests/dense/test_dense --gtest_filter=*campaign*
+	VOUCH_SOAK=1 build/release/tests/price/test_price --gtest_filter=*campaign*
 
 sanitize: deps
 	cmake --preset asan

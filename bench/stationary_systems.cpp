@@ -79,9 +79,10 @@ double dense_system<T>::relative_error() const {
 }
 
 const char* name(sweep_method method) {
-  return method == sweep_method::jacobi         ? "jacobi"
-         : method == sweep_method::mixed_jacobi ? "jacobi_mixed"
-                                                : "gauss_seidel";
+  return method == sweep_method::jacobi          ? "jacobi"
+         : method == sweep_method::mixed_jacobi  ? "jacobi_mixed"
+         : method == sweep_method::copied_jacobi ? "jacobi_over_copies"
+                                                 : "gauss_seidel";
 }
 
 template <real T>
@@ -91,7 +92,8 @@ solve_report solve_by(dense_system<T>& system, sweep_method method, const solve_
     return gauss_seidel<T>(system.dev, transpose::yes, system.matrix(), system.b, system.x,
                            {goal, sweep_order::forward, {}, sweep_ordering::natural});
   const acceleration mixed{method == sweep_method::mixed_jacobi ? 2 : 0};
-  return jacobi<T>(system.dev, transpose::yes, system.matrix(), system.b, system.x, {goal, 1, mixed});
+  return jacobi<T>(system.dev, transpose::yes, system.matrix(), system.b, system.x,
+                   {goal, 1, mixed, method == sweep_method::copied_jacobi});
 }
 
 template <real T>

@@ -29,7 +29,8 @@ struct dense_system {
   double relative_error() const;
 };
 
-enum class sweep_method { jacobi, mixed_jacobi, gauss_seidel };
+/// mixed_jacobi: by Anderson's method; copied_jacobi, in double: over copies of less precision.
+enum class sweep_method { jacobi, mixed_jacobi, copied_jacobi, gauss_seidel };
 const char* name(sweep_method method);
 
 /// From x = 0.

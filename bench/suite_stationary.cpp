@@ -32,7 +32,9 @@ class stationary_run {
                                                     {"gauss-seidel"},
                                                     {"gemv loop"}}),
         solves_("Seconds to a true error of 1e-6, all of the call counted",
-                {{"device", true}, {"n"}, {"method", true}, {"sweeps"}, {"time"}, {"error"}}) {}
+                {{"device", true}, {"n"}, {"method", true}, {"sweeps"}, {"time"}, {"error"}}),
+        copies_("Seconds to a relative residual of 1e-10 in double, dominance 1.05, all of the call counted",
+                {{"device", true}, {"n"}, {"method", true}, {"sweeps"}, {"time"}}) {}
 
   void on_gpu(const device& gpu) {
     const std::int64_t bytes = std::min<std::int64_t>(std::int64_t{1} << 31, gpu.memory_free() / 4);
@@ -41,6 +43,7 @@ class stationary_run {
     for (const std::int64_t n : sizes({1000, 2048, 4096, published_size, 20480, 40960})) sweeps<float>(gpu, n);
     for (const std::int64_t n : sizes({1000, 2048, published_size})) sweeps<double>(gpu, n);
     time_to_error(gpu);
+    over_copies(gpu);
     if constexpr (built_with_cuda) published_case(gpu);
     transposes(gpu);
   }
@@ -49,12 +52,14 @@ class stationary_run {
     options_.say("cpu, speed of reading");
     speed_ = cpu_read_speed(cpu, options_.quick ? 64 << 20 : 512 << 20);
     for (const std::int64_t n : sizes({1000, 2048, published_size})) sweeps<float>(cpu, n);
+    over_copies(cpu);
   }
 
   void finish() {
     sweeps_.note("one read: of the matrix, at the speed of a loop that only reads, measured in this run.");
     results_.sections.push_back({"Sweeps", {}, {sweeps_}, {}});
     if (!solves_.empty()) results_.sections.push_back({"Solves", {}, {solves_}, {}});
+    if (!copies_.empty()) results_.sections.push_back({"Mixed precision", {}, {copies_}, {}});
   }
 
  private:
@@ -171,6 +176,36 @@ class stationary_run {
       solves_.note("no LU by cuSOLVER: " + why);
   }
 
+  // --precision mixed against the same sweeps in double.
+  void over_copies(const device& dev) {
+    const std::int64_t n = options_.quick ? 2048 : dev.is_cuda() ? published_size : 4096;
+    const char* label = dev.is_cuda() ? "gpu" : "cpu";
+    if (options_.stop()) return;
+    options_.say(fmt::format("{}, over copies of less precision", label));
+    dense_system<double> system(dev, dense_family::dominant, hard, n);
+    std::optional<double> in_double;
+    for (const sweep_method method : {sweep_method::jacobi, sweep_method::copied_jacobi}) {
+      const timed_solve solve = solve_seconds(system, method, 1e-10, options_);
+      add({case_of(n),
+           label,
+           solve.report.precision,
+           fmt::format("{}_time_to_residual_1e-10", name(method)),
+           solve.seconds,
+           "s",
+           {},
+           in_double,
+           {},
+           {},
+           {}});
+      in_double = solve.seconds;
+      copies_.add({label, count_text(n),
+                   method == sweep_method::jacobi
+                       ? "double"
+                       : solve.report.engine.substr(0, solve.report.engine.find(',')),
+                   count_text(solve.report.iterations), seconds_text(solve.seconds)});
+    }
+  }
+
   // The published system from pinned memory: upload and solve against the upload alone.
   void published_case(const device& gpu) {
     const std::int64_t n = options_.quick ? 2048 : published_size;
@@ -281,7 +316,7 @@ class stationary_run {
 
   const suite_options& options_;
   suite_results& results_;
-  text_table sweeps_, solves_;
+  text_table sweeps_, solves_, copies_;
   double speed_ = 0;
 };
 

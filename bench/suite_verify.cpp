@@ -181,7 +181,7 @@ suite_results run_verify_suite(const suite_options& options) {
   }
   all.sections.push_back({"Proofs", {}, {table}, {}});
   if (options.matrices.empty()) {
-    add_sparse_proofs(options, all);
+    add_sparse_proofs(options, devices, all);
     add_dense_proofs(options, devices, all);
     add_tridiagonal_proofs(options, devices, all);
   }

@@ -24,6 +24,21 @@ void proof_rows::figure(const char* metric, std::optional<double> value, const c
   if (value) add(metric, value, unit, {}, {});
 }
 
+void proof_rows::seconds_over(const char* metric, double value, double floor) {
+  const bool known = floor > 0;
+  all_.rows.push_back({name_,
+                       device_,
+                       "double",
+                       metric,
+                       value,
+                       "s",
+                       known ? std::optional(floor) : std::nullopt,
+                       {},
+                       known ? std::optional(floor / value) : std::nullopt,
+                       {},
+                       {}});
+}
+
 void proof_rows::at_most(const char* metric, double value, double bar, bool judged, bool holds,
                          const char* unit) {
   if (!judged) return figure(metric, value, unit);

@@ -32,6 +32,8 @@ class proof_rows {
 
   /// A figure without a bar.
   void figure(const char* metric, std::optional<double> value, const char* unit = "1");
+  /// Seconds, and what the memory allows at best.
+  void seconds_over(const char* metric, double value, double floor);
   /// One that must not be above its bar, or below it; elsewhere than `judged` it stands for itself.
   void at_most(const char* metric, double value, double bar, bool judged = true, bool holds = true,
                const char* unit = "1");

@@ -111,7 +111,7 @@ array<double> sums_of_rows(const device& cpu, const csr<double>& A) {
 
 // Unsymmetric H-matrices of growing size.
 void add_flows(const device& cpu, const suite_options& options, suite_results& all, text_table& table) {
-  for (const std::int64_t n : {32, 100, 316})
+  for (const std::int64_t n : {32, 100, 250})
     for (const auto& [flow, step] : {std::pair{1.0, 0.0}, {20.0, 0.0}, {1.0, 2.0}}) {
       if (options.stop() || (options.quick && n > 100)) continue;
       const std::string name =
@@ -125,7 +125,10 @@ void add_flows(const device& cpu, const suite_options& options, suite_results& a
 
 }  // namespace
 
-void add_sparse_proofs(const suite_options& options, suite_results& all) {
+void add_sparse_proofs(const suite_options& options, const std::vector<bench_device>& devices,
+                       suite_results& all) {
+  const auto on_cpu = [](const bench_device& d) { return !d.dev.is_cuda(); };
+  if (std::none_of(devices.begin(), devices.end(), on_cpu)) return;
   const device cpu = device::cpu(options.threads);
   text_table table("General sparse systems by sparse LU", {{"system", true},
                                                            {"rows"},

@@ -105,8 +105,9 @@ nlohmann::ordered_json batch_json(const solve_request& request, const batch_file
   object["batch"] = {
       {"systems", batch.systems}, {"missed", report.systems_missed}, {"first_missed", report.first_missed}};
   if (verified) {
-    object["batch"]["unproved"] = verified->systems_unproved;
-    object["batch"]["first_unproved"] = verified->first_unproved;
+    const bool ran = has_solution(report.status);
+    object["batch"]["unproved"] = ran ? nlohmann::ordered_json(verified->systems_unproved) : nullptr;
+    object["batch"]["first_unproved"] = ran ? nlohmann::ordered_json(verified->first_unproved) : nullptr;
   }
   object["method"] = report.method;
   object["preconditioner"] = "none";

@@ -168,6 +168,7 @@ void declare(command_line& line, solve_request& request, std::string& stop, std:
   line.text("--precond", "NAME", request.precondition, "preconditioner, with its parameter if any [none]:");
   line.note("", list(precondition_names()));
   add_precision_option(line, request.common);
+  line.note("", "mixed: fewer bits inside, a double answer (cg and sweeps)");
   add_device_options(line, request.common);
 
   line.section("When to stop");

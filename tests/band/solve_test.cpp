@@ -165,6 +165,33 @@ TYPED_TEST(BandSolve, BatchesInEveryLayout) {
           }
 }
 
+// Rows that lie apart, or that begin where no line of memory does; what lies between is not touched.
+TYPED_TEST(BandSolve, LongSystemsAnywhereInMemory) {
+  using T = TypeParam;
+  constexpr std::int64_t n = 9001;
+  for (const double dominance : {0.0, 0.5})
+    for (const std::int64_t stride : {1, 2})
+      for (const device& dev : devices()) {
+        const auto s = random_system<T>(n, dominance, 77);
+        const auto spread = [&](const std::vector<T>& v) {
+          std::vector<T> all(static_cast<std::size_t>(1 + n * stride), std::numeric_limits<T>::quiet_NaN());
+          for (std::int64_t i = 0; i < n; ++i)
+            all[static_cast<std::size_t>(1 + i * stride)] = v[static_cast<std::size_t>(i)];
+          return array<T>::from(dev, all);
+        };
+        const batch_shape shape{n, 1, stride, 0, nullptr};
+        const array<T> dl = spread(s.dl), d = spread(s.d), du = spread(s.du), b = spread(s.b);
+        array<T> x = spread(s.b);
+        solve<T>(dev, {dl.data() + 1, d.data() + 1, du.data() + 1, shape}, {b.data() + 1, shape},
+                 {x.data() + 1, shape}, {.method = method::partition});
+        const std::vector<T> all = x.to_vector();
+        std::vector<T> got;
+        for (std::int64_t i = 0; i < n; ++i) got.push_back(all[static_cast<std::size_t>(1 + i * stride)]);
+        EXPECT_LE(backward_error(s, got), 64 * unit<T>) << dominance << " " << stride << dev.kind();
+        EXPECT_TRUE(std::isnan(all[0]) && (stride == 1 || std::isnan(all[2]))) << stride << dev.kind();
+      }
+}
+
 TYPED_TEST(BandSolve, OneMatrixForManyRightHandSides) {
   using T = TypeParam;
   for (const device& dev : devices())

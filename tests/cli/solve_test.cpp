@@ -1,14 +1,13 @@
-// vouch solve: the result, its files, and every status.
+// vouch solve: the result and its files.
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "data.hpp"
-#include "run_tool.hpp"
 #include "small_system.hpp"
+#include "solve_fixture.hpp"
 
 namespace vouch {
 namespace {
@@ -18,18 +17,7 @@ using testing::chain;
 using testing::numbers;
 using testing::ones;
 using testing::tool_result;
-
-class tool_solve : public testing::tool_test {
- protected:
-  // Runs conjugate gradients with --json; the object is checked to be one.
-  json solve(const std::string& arguments, int code = 0) {
-    const tool_result r = run("solve " + arguments + " --method cg --json");
-    EXPECT_EQ(r.code, code) << r.err;
-    json object = json::parse(r.out, nullptr, false);
-    EXPECT_TRUE(object.is_object()) << r.out;
-    return object;
-  }
-};
+using testing::tool_solve;
 
 void expect_number(const json& value) { EXPECT_TRUE(value.is_number()) << value; }
 
@@ -249,138 +237,6 @@ TEST_F(tool_solve, edges) {
   EXPECT_EQ(solve("A.mtx.gz")["iterations"], solve("A.mtx")["iterations"]);
   EXPECT_EQ(shell("cat A.mtx | \"$VOUCH\" solve /dev/stdin -q > /dev/null"), 0);
   EXPECT_EQ(shell("\"$VOUCH\" solve A.mtx -q > /dev/full 2> /dev/null"), 3);
-}
-
-// Status by status: the exit code and whether x is written.
-
-TEST_F(tool_solve, status_converged_by_the_absolute_tolerance) {
-  const auto A = chain(20);
-  write("A.mtx", A.file());
-  const json o = solve("A.mtx --rtol 0 --atol 1e-3 -o x.txt");
-  EXPECT_EQ(o["status"], "converged");
-  EXPECT_EQ(o["tolerance"]["absolute"], 1e-3);
-  EXPECT_LE(A.relative_residual(ones(20), numbers(content("x.txt"))) * std::sqrt(20.0), 1e-3);
-}
-
-TEST_F(tool_solve, status_fixed) {
-  const auto A = chain(200);
-  write("A.mtx", A.file());
-  const json o = solve("A.mtx --fixed-iterations 17 -o x.txt");
-  EXPECT_EQ(o["status"], "fixed");
-  EXPECT_EQ(o["iterations"], 17);
-  EXPECT_NEAR(A.relative_residual(ones(200), numbers(content("x.txt"))),
-              o["residual"]["relative_true"].get<double>(), 1e-9);
-  const json none = solve("A.mtx --fixed-iterations 0 -o x.txt");
-  EXPECT_EQ(none["residual"]["relative_true"], 1.0);
-}
-
-TEST_F(tool_solve, iterations_beyond_the_solution_are_done_too) {
-  const auto A = chain(20);
-  write("A.mtx", A.file());
-  for (const std::string precond : {"none", "jacobi", "ic0"}) {
-    const json o = solve("A.mtx --fixed-iterations 50000 -o x.txt --precond " + precond);
-    EXPECT_EQ(o["status"], "fixed") << precond;
-    EXPECT_EQ(o["iterations"], 50000) << precond;
-    EXPECT_LE(A.relative_residual(ones(20), numbers(content("x.txt"))), 1e-12) << precond;
-    EXPECT_EQ(solve("A.mtx --rtol 0 --precond " + precond, 1)["status"], "stagnated") << precond;
-  }
-}
-
-TEST_F(tool_solve, units_of_the_right_hand_side_do_not_matter) {
-  const auto A = chain(20);
-  write("A.mtx", A.file());
-  for (const std::string unit : {"1e-200", "1e-70", "1e70", "1e200"}) {
-    std::string b;
-    for (int i = 0; i < 20; ++i) b += unit + "\n";
-    write("b.txt", b);
-    EXPECT_EQ(solve("A.mtx --rhs b.txt")["status"], "converged") << unit;
-  }
-}
-
-TEST_F(tool_solve, status_stopped) {
-  const auto A = chain(200);
-  write("A.mtx", A.file());
-  const json o = solve("A.mtx --stop recurrence:1e-3 -o x.txt");
-  EXPECT_EQ(o["status"], "stopped");
-  EXPECT_LT(o["residual"]["relative_recurrence"].get<double>() * std::sqrt(200.0), 1e-3);
-  EXPECT_NEAR(A.relative_residual(ones(200), numbers(content("x.txt"))),
-              o["residual"]["relative_true"].get<double>(), 1e-9);
-}
-
-TEST_F(tool_solve, status_max_iterations) {
-  write("A.mtx", chain(200).file());
-  const json o = solve("A.mtx --max-iterations 5 -o x.txt", 1);
-  EXPECT_EQ(o["status"], "max_iterations");
-  EXPECT_EQ(o["iterations"], 5);
-  EXPECT_EQ(numbers(content("x.txt")).size(), 200u);
-}
-
-TEST_F(tool_solve, status_stagnated) {
-  const auto A = chain(50);
-  write("A.mtx", A.file());
-  const json o = solve("A.mtx --rtol 1e-19 -o x.txt", 1);
-  EXPECT_EQ(o["status"], "stagnated");
-  EXPECT_LE(A.relative_residual(ones(50), numbers(content("x.txt"))), 1e-13);
-}
-
-TEST_F(tool_solve, status_not_spd) {
-  write("A.mtx", "%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 1\n2 1 2\n2 2 1\n");
-  write("b.txt", "1\n-1\n");
-  const json o = solve("A.mtx --rhs b.txt -o x.txt --history h.csv", 1);
-  EXPECT_EQ(o["status"], "not_spd");
-  EXPECT_FALSE(exists("x.txt"));
-  EXPECT_TRUE(exists("h.csv"));
-}
-
-TEST_F(tool_solve, status_breakdown) {
-  write("A.mtx", "%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 1\n2 1 1\n2 2 1\n");
-  write("b.txt", "1\n-1\n");
-  EXPECT_EQ(solve("A.mtx --rhs b.txt -o x.txt", 1)["status"], "breakdown");
-  EXPECT_FALSE(exists("x.txt"));
-  // rows that sum to zero and a right-hand side that no x can have
-  write("N.mtx", "%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 1\n2 1 -1\n2 2 1\n");
-  EXPECT_EQ(solve("N.mtx -o x.txt", 1)["status"], "breakdown");
-  EXPECT_FALSE(exists("x.txt"));
-  const tool_result r = run("solve N.mtx --method cg --rhs b.txt -o x.txt --json");
-  EXPECT_EQ(r.code, 0);
-  EXPECT_NE(r.err.find("vouch: warning: every row sums to zero"), std::string::npos) << r.err;
-}
-
-TEST_F(tool_solve, status_diverged) {
-  // One step of steepest descent makes the residual a million times larger.
-  write("A.mtx", "%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 1\n2 1 1e6\n2 2 1000000000001\n");
-  write("b.txt", "1\n0\n");
-  EXPECT_EQ(solve("A.mtx --rhs b.txt -o x.txt", 1)["status"], "diverged");
-  EXPECT_FALSE(exists("x.txt"));
-}
-
-class tool_interrupted : public tool_solve {
- protected:
-  // Sends the signal once the table of residuals has begun; the exit code.
-  int solve_and_send(const std::string& signal, const std::string& arguments) {
-    return shell(
-        "\"$VOUCH\" solve A.mtx --fixed-iterations 4e15 -o x.txt " + arguments +
-        " > .out 2> .err & pid=$!; for k in $(seq 600); do grep -qs iteration .err && break; sleep 0.1; "
-        "done; kill -" +
-        signal + " $pid; wait $pid");
-  }
-};
-
-TEST_F(tool_interrupted, ctrl_c_writes_the_iterate_so_far) {
-  const auto A = chain(2000);
-  write("A.mtx", A.file());
-  EXPECT_EQ(solve_and_send("INT", "--history h.csv"), 130) << content(".err");
-  EXPECT_EQ(content(".out").find("interrupted: "), 0u) << content(".out");
-  const std::vector<double> x = numbers(content("x.txt"));
-  ASSERT_EQ(x.size(), 2000u);
-  EXPECT_LT(A.relative_residual(ones(2000), x), 1e3);
-  EXPECT_EQ(files(), (std::vector<std::string>{"A.mtx", "h.csv", "x.txt"}));
-}
-
-TEST_F(tool_interrupted, terminated) {
-  write("A.mtx", chain(2000).file());
-  EXPECT_EQ(solve_and_send("TERM", ""), 143) << content(".err");
-  EXPECT_TRUE(exists("x.txt"));
 }
 
 TEST_F(tool_solve, history_and_plot) {

@@ -182,7 +182,9 @@ TEST_F(tool_sweeps, factorisations_and_sweeps_run_on_a_gpu) {
   if (cuda_devices().empty()) GTEST_SKIP() << "no GPU on this machine";
   ASSERT_EQ(
       run("gen banded-dominant -n 150 --solution integers --rhs b.txt --exact e.txt -q -o dense.npy").code, 0);
-  std::vector<std::string> methods{"jacobi", "async", "jacobi --accel chebyshev", "jacobi --precision mixed"};
+  std::vector<std::string> methods{"jacobi", "async", "jacobi --accel chebyshev", "jacobi --precision mixed",
+                                   "jacobi --accel anderson:2 --precision mixed"};
+  if (cuda_devices().front().processors >= 128) methods.emplace_back("sor --omega 1.1 --accel anderson:2");
   if (cusolver::present()) methods.emplace_back("lu");
   for (const std::string& method : methods) {
     const json o = solve("dense.npy --rhs b.txt -o x.txt --device cuda --method " + method);
@@ -191,8 +193,9 @@ TEST_F(tool_sweeps, factorisations_and_sweeps_run_on_a_gpu) {
     EXPECT_LE(largest_error("x.txt", "e.txt"), 1e-5) << method;
   }
   ASSERT_EQ(run("gen poisson-2d -n 24 --solution smooth --rhs c.txt --exact f.txt -q -o sparse.mtx").code, 0);
-  for (const char* method : {"gauss-seidel", "ssor --omega 1.2", "sor --omega auto", "async",
-                             "gauss-seidel --ordering multicolor --precision mixed"}) {
+  for (const char* method :
+       {"gauss-seidel", "ssor --omega 1.2", "sor --omega auto", "async", "gauss-seidel --accel anderson:3",
+        "gauss-seidel --ordering multicolor --precision mixed"}) {
     const json o = solve(std::string("sparse.mtx --rhs c.txt -o y.txt --device cuda --method ") + method);
     EXPECT_EQ(o["status"], "converged") << method;
     EXPECT_LE(largest_error("y.txt", "f.txt"), 1e-5) << method;

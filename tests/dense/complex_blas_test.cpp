@@ -1,6 +1,7 @@
 // Rectangles of small integers: every part is the real routine's on the parts, and nothing is rounded.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <vector>
 
 #include <vouch/core/error.hpp>
@@ -204,6 +205,31 @@ TYPED_TEST(complex_blas, largest_smallest_and_turned) {
     X.expect(with_stride<T>(dev, sum(scaled({3, 3}, {0, 0}, x), scaled({2, 2}, {0, 0}, y)), 2), "rot");
     Y.expect(with_stride<T>(dev, sum(scaled({3, 3}, {0, 0}, y), scaled({-2, -2}, {0, 0}, x)), -1), "rot");
   }
+}
+
+TYPED_TEST(complex_blas, rotations_bring_to_zero) {
+  using T = TypeParam;
+  using Z = complex_interval<T>;
+  const auto around = [](Z z, T re, T im) {  // a narrow rectangle at the point
+    constexpr T little = T{0x1p-15};
+    const auto near = [](interval<T> x, T value) {
+      return x.lo() - little <= value && value <= x.hi() + little && x.hi() - x.lo() < little;
+    };
+    return near(z.real(), re) && near(z.imag(), im);
+  };
+  const T half_root = std::sqrt(T{0.5});
+  // a = 3 + 4i, b = 4 - 3i = -i a: |a| = |b|, so c = 1/2^(1/2), s = i c, r = 2^(1/2) a.
+  const auto both = rotg<T>(number<T>({3, 3}, {4, 4}), number<T>({4, 4}, {-3, -3}));
+  EXPECT_TRUE(around(both.c, half_root, 0));
+  EXPECT_TRUE(around(both.s, 0, half_root));
+  EXPECT_TRUE(around(both.r, 3 * std::sqrt(T{2}), 4 * std::sqrt(T{2})));
+  const auto none = rotg<T>(number<T>({0, 0}, {2, 2}), Z{});
+  EXPECT_TRUE(around(none.c, 1, 0) && around(none.s, 0, 0) && around(none.r, 0, 2));
+  const auto only = rotg<T>(Z{}, number<T>({0, 0}, {2, 2}));
+  EXPECT_TRUE(around(only.c, 0, 0) && around(only.s, 0, -1) && around(only.r, 2, 0));
+  const auto wide = rotg<T>(number<T>({-1, 1}, {-1, 1}), number<T>({1, 1}, {0, 0}));
+  EXPECT_TRUE(subset(number<T>({0, 0}, {1, 1}) * sqrt(interval<T>(T{0.5})), wide.s));  // a = i
+  EXPECT_TRUE(is_empty(rotg<T>(poisoned<T>(), Z{}).s));
 }
 
 TYPED_TEST(complex_blas, vectors) {

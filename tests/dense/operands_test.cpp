@@ -12,6 +12,8 @@
 #include <vouch/dense/blas2.hpp>
 #include <vouch/dense/blas3.hpp>
 #include <vouch/dense/complex_blas3.hpp>
+#include <vouch/dense/elementwise.hpp>
+#include <vouch/dense/rounded_sums.hpp>
 
 #include "devices.hpp"
 
@@ -50,8 +52,13 @@ void expect_refusal(const device& dev, const device& elsewhere, const std::strin
          [&] { gemm<I, I, I>(dev, transpose::no, transpose::no, I(1.0), A, A, I(), C, gemm_mode::exact); });
   expect("trsm",
          [&] { trsm<I, I>(dev, side::left, triangle::lower, transpose::no, diagonal::unit, I(1.0), A, C); });
+  expect("hull", [&] { hull<double>(dev, x, x, y); });
+  const auto points = array<double>::zeros(elsewhere, 3);
+  expect("rounded_sum", [&] { rounded_sum<double>(dev, points); });
   const auto Z = matrix<complex_interval<double>>::zeros(elsewhere, 2, 2);
   auto W = matrix<complex_interval<double>>::zeros(dev, 2, 2);
+  expect("trsm",
+         [&] { trsm<double>(dev, side::left, triangle::lower, transpose::no, diagonal::unit, {}, Z, W); });
   expect("hemm", [&] { hemm<double>(dev, side::left, triangle::lower, {}, Z, Z, {}, W); });
 }
 
@@ -79,8 +86,9 @@ TEST(operands, are_not_touched_by_a_thread_that_flushes_subnormal_numbers) {
   auto C = matrix<I>::zeros(dev, 2, 2);
   const unsigned before = _mm_getcsr();
   _mm_setcsr(before | flush_to_zero);
+  auto m = array<double>::zeros(dev, 2);
   const auto thrown = {
-      message_of([&] { axpy<I, I>(dev, I(1.0), x, y); }),
+      message_of([&] { mid<double>(dev, x, m); }), message_of([&] { axpy<I, I>(dev, I(1.0), x, y); }),
       message_of([&] { gemv<I, I, I>(dev, transpose::no, I(1.0), A, x, I(), y); }),
       message_of([&] { gemm<I, I, I>(dev, transpose::no, transpose::no, I(1.0), A, A, I(), C); })};
   _mm_setcsr(before);

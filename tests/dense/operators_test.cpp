@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <limits>
+#include <vector>
+
 #include <vouch/dense/ball_matrix.hpp>
 #include <vouch/dense/operators.hpp>
 

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -175,6 +177,39 @@ TEST(fd_enclosure, holds_what_steps_in_quadruple_precision_give) {
       }
     ++number;
   }
+}
+
+// Options, grids and steps at random: coarse and fine, drift or diffusion alone, rates of both signs.
+TEST(fd_enclosure, campaign_of_random_options) {
+  std::mt19937_64 engine(20111);
+  const auto between = [&](double low, double high) {
+    return std::uniform_real_distribution<double>(low, high)(engine);
+  };
+  const auto one_of = [&](int count) { return std::uniform_int_distribution<int>(0, count - 1)(engine); };
+  int verified = 0;
+  const int cases = std::getenv("VOUCH_SOAK") != nullptr ? 100'000 : 1000;
+  for (int k = 0; k < cases; ++k) {
+    contract c = products()[static_cast<std::size_t>(one_of(10))];
+    c.plain.strike = between(60, 140);
+    c.plain.volatility = std::exp(between(-4, 0.2));
+    c.plain.rate = between(-0.2, 0.6);
+    c.plain.dividend = between(-0.1, 0.3);
+    c.plain.expiry = std::exp(between(-4, 1.2));
+    if (c.plain.barrier == barrier_kind::down_and_out) c.plain.spot = between(91, 130);
+    const fd_grid grid = make_grid(c, kinds[one_of(3)], 8 + one_of(50));
+    const auto segments = make_segments(c, 1 + one_of(12));
+    const time_scheme scheme = stepping[one_of(3)];
+    const fd_payment payment{one_of(2) * 1.5, c.plain.rebate};
+    const fd_enclosure e = enclose_march(c, grid, payment, segments, scheme);
+    if (!e.verified) continue;
+    ++verified;
+    quad_march exact(c, grid, payment);
+    exact.run(segments, scheme);
+    const quad_local v = exact.local();
+    ASSERT_TRUE(holds(e.price, v.value)) << k << ' ' << width(e.price);
+    ASSERT_TRUE(holds(e.delta, v.first) && holds(e.gamma, v.second)) << k;
+  }
+  EXPECT_GE(verified, cases * 9 / 10);
 }
 
 // Whatever computed the price: the bound is about as far from it as the exact solution is.

@@ -175,5 +175,33 @@ TEST(march_on_gpu, events_between_the_steps) {
   }
 }
 
+// American exercise: one block and many, both sides, every grid.
+TEST(march_on_gpu, american_exercise) {
+  VOUCH_NEEDS_GPU();
+  const device gpu = testing::gpus().front();
+  int taken = 0;
+  for (const option_type type : {option_type::call, option_type::put})
+    for (const grid_kind kind : {grid_kind::logarithmic, grid_kind::uniform, grid_kind::concentrated})
+      for (const std::int64_t n : {64, 801, 1025, 4001})
+        for (const time_scheme scheme : {time_scheme::rannacher, time_scheme::implicit_euler}) {
+          contract c = reference();
+          c.plain.type = type;
+          c.plain.dividend = 0.07;
+          c.exercise = exercise_style::american;
+          if (n == 801) c.dividends = {{0.4, 2.5}};
+          const fd_grid grid = make_grid(c, kind, n);
+          const auto segments = make_segments(c, n);
+          const auto got = march_on_gpu(gpu, c, grid, {}, segments, scheme);
+          if (!got) continue;
+          ++taken;
+          const auto want = march(c, grid, {}, segments, {scheme});
+          for (std::size_t i = 0; i < want.size(); ++i)
+            ASSERT_NEAR((*got)[i], want[i], 1e-9 * (1 + std::abs(want[i])))
+                << static_cast<int>(kind) << ' ' << n << ' ' << static_cast<int>(scheme) << ' ' << i;
+          EXPECT_EQ(march_on_gpu(gpu, c, grid, {}, segments, scheme), got);
+        }
+  EXPECT_GE(taken, 24);
+}
+
 }  // namespace
 }  // namespace vouch

@@ -90,5 +90,26 @@ TYPED_TEST(direct_on_gpu, names_what_cannot_be_solved) {
   EXPECT_EQ(this->solve(false, transpose::no, {}, 0, 1, {}, none).status, solve_status::converged);
 }
 
+// Three columns at once, as made of integers; both factors on one handle, whichever device object comes.
+TYPED_TEST(direct_on_gpu, factors_serve_several_columns) {
+  using T = TypeParam;
+  const std::int64_t n = 3;
+  const std::vector<T> A{4, 1, 0, 1, 5, 2, 0, 2, 6}, X{1, 2, 3, -1, 0, 4, 7, 5, -2};  // by columns; A symmetric
+  std::vector<T> B(X.size());
+  for (std::size_t j = 0; j < 3; ++j)
+    for (std::size_t i = 0; i < 3; ++i)
+      for (std::size_t k = 0; k < 3; ++k) B[i + 3 * j] += A[i + 3 * k] * X[k + 3 * j];
+  for (const cusolver::kind which : {cusolver::kind::lu, cusolver::kind::cholesky}) {
+    const device gpu = device::cuda(testing::gpus().front().index());
+    cusolver::factors<T> factors(gpu, which, matrix<T>::from(gpu, n, n, A));
+    EXPECT_EQ(factors.failed(), 0);
+    array<T> columns = array<T>::from(gpu, B);
+    factors.solve(which == cusolver::kind::lu, 3, columns.data());
+    const std::vector<T> found = columns.to_vector();
+    for (std::size_t k = 0; k < X.size(); ++k)
+      EXPECT_NEAR(found[k], X[k], 64 * std::numeric_limits<T>::epsilon()) << k;
+  }
+}
+
 }  // namespace
 }  // namespace vouch

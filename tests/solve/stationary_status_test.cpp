@@ -54,6 +54,21 @@ TEST(stationary_status, columns_or_scaling_prove_what_rows_do_not) {
   }
 }
 
+// Rounding errors add up in the eigenvector of -1/1.02: what is left lies far above those of a single sweep,
+// and turns its sign for ever.
+TEST(stationary_status, sweeps_that_stand_still_end) {
+  square A{64, std::vector<double>(64 * 64, 17.0 / 16)};
+  for (std::int64_t i = 0; i < A.n; ++i) A(i, i) = 1.02 * 63 * 17 / 16;
+  solve_goal goal;
+  goal.rtol = 1e-7;
+  for (const auto& [dev, form] : ways()) {
+    const auto r = solve<float>(A, product(A, std::vector<double>(64, 1)), std::vector<float>(64),
+                                method::jacobi, form, goal, dev);
+    EXPECT_NE(r.report.status, solve_status::max_iterations) << r.report.reason;
+    EXPECT_LE(r.report.iterations, 10000) << r.report.engine;
+  }
+}
+
 TEST(stationary_status, stops_by_the_mean_change) {
   const square A = random_square(50, 1.05, 15);
   const std::vector<double> b = product(A, integers(50, 10));

@@ -104,13 +104,13 @@ TYPED_TEST(stationary, same_bits_for_any_number_of_threads) {
   }
 }
 
-// Sizes that fill a GPU: the matrix in shared memory and streamed, rows that fill 16 bytes and do not, several
-// pieces a row, each block with rows of several steps.
+// Sizes that fill a GPU: the matrix in registers, in shared memory and streamed, rows that fill 16 bytes and do
+// not, several pieces a row, each block with rows of several steps.
 TYPED_TEST(stationary, iterates_on_a_gpu_are_those_of_the_textbook) {
   VOUCH_NEEDS_GPU();
   using T = TypeParam;
   const device gpu = testing::gpus()[0];
-  for (const std::int64_t n : {132, 700, 1536, 2047, 5000}) {
+  for (const std::int64_t n : {132, 1024, 1536, 2047, 2300, 5000}) {
     const square A = random_square(n, 1.05, static_cast<std::uint64_t>(n));
     const std::vector<double> b = product(A, integers(n, 3)), start = integers(n, 4);
     for (const method m : {method::jacobi, method::forward, method::backward, method::ssor}) {

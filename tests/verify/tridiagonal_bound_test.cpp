@@ -112,23 +112,24 @@ TEST(tridiagonal_bound, contains_the_rational_solution_and_singular_matrices_nev
   int proved = 0, singular = 0, by_factors = 0;
   std::array<int, kinds> regular_of{}, proved_of{};
   for (const device& dev : testing::devices())
-    for (int c = 0; c < testing::campaign(dev.is_cuda() ? 5000 : 20000); ++c) {
+    for (int c = 0; c < testing::campaign(dev.is_cuda() ? 5000 : 70000); ++c) {
       dice die(static_cast<std::uint64_t>(c) + 77000000);
       const bool periodic = c % 7 == 0;
-      const int n = 1 + die.below(9);
+      // Now and then as many rows or systems as vectors hold, and more.
+      const int n = 1 + die.below(c % 10 == 0 ? 20 : 9), count = c % 11 == 0 ? 11 : 5;
       std::vector<system_data> systems;
       std::vector<std::optional<std::vector<mpq_class>>> exact;
       std::vector<std::int64_t> offsets{0};
       std::vector<int> kind_of;
-      for (int s = 0; s < 5; ++s) {
+      for (int s = 0; s < count; ++s) {
         kind_of.push_back(die.below(kinds));
         systems.push_back(adversarial(die, c % 3 == 2 ? 1 + die.below(9) : n, kind_of.back(), periodic));
         exact.push_back(testing::exact_solution(systems.back().matrix(), systems.back().b));
         put_approximation(systems.back(), exact.back(), die);
         offsets.push_back(offsets.back() + static_cast<std::int64_t>(systems.back().rows()));
       }
-      const batch_shape shape = c % 3 == 0   ? contiguous(n, 5)
-                                : c % 3 == 1 ? interleaved(n, 5)
+      const batch_shape shape = c % 3 == 0   ? contiguous(n, count)
+                                : c % 3 == 1 ? interleaved(n, count)
                                              : ragged(offsets);
       bound_options wish;
       wish.relative = c % 4 < 2 ? 1e-14 : 0;
@@ -150,7 +151,7 @@ TEST(tridiagonal_bound, contains_the_rational_solution_and_singular_matrices_nev
       }
       ASSERT_EQ(found.bound.systems_unproved, unproved) << "case " << c;
       ASSERT_EQ(found.bound.verified, unproved == 0);
-      by_factors += found.bound.method != "h-matrix" && unproved < 5;
+      by_factors += found.bound.method != "h-matrix" && unproved < count;
     }
   EXPECT_GT(proved, 1000);
   EXPECT_GT(singular, 50);
@@ -220,6 +221,65 @@ TEST(tridiagonal_bound, long_systems_that_need_interchanges) {
           ASSERT_GE(found.radius[s][i], std::fabs(found.x[s][i] - 1));
       }
     }
+}
+
+// More systems side by side than a vector has lanes, most by factors, one singular; then one matrix for all.
+TEST(tridiagonal_bound, systems_side_by_side_and_one_matrix_for_all) {
+  constexpr int n = 12, systems = 21, singular = 9;
+  for (const device& dev : testing::devices()) {
+    dice die(31);
+    std::vector<system_data> all;
+    std::vector<std::optional<std::vector<mpq_class>>> exact;
+    for (int s = 0; s < systems; ++s) {
+      all.push_back(adversarial(die, n, s == singular ? 1 : 5 + s % 2, false));
+      if (s == singular) all.back().d.assign(n, 0), all.back().dl[1] = 0, all.back().du[0] = 0;
+      exact.push_back(testing::exact_solution(all.back().matrix(), all.back().b));
+      put_approximation(all.back(), exact.back(), die);
+    }
+    const outcome side_by_side = bounds_of(dev, all, interleaved(n, systems), {});
+    int proved = 0;
+    for (std::size_t s = 0; s < systems; ++s) {
+      proved += proves(side_by_side.radius[s]);
+      if (!exact[s])
+        EXPECT_FALSE(proves(side_by_side.radius[s]));
+      else
+        EXPECT_TRUE(testing::contains(*exact[s], side_by_side.x[s], side_by_side.radius[s])) << s;
+    }
+    EXPECT_FALSE(exact[singular]);
+    EXPECT_GE(proved, 15);
+    for (const int kind : {0, 1, 6}) {
+      system_data one = adversarial(die, n, kind, false);
+      while (!testing::exact_solution(one.matrix(), one.b)) one = adversarial(die, n, kind, false);
+      std::vector<double> b, x;
+      std::vector<std::vector<mpq_class>> solutions;
+      for (int s = 0; s < systems; ++s) {
+        system_data of = one;
+        for (double& value : of.b) value = die.number(false);
+        const auto solution = testing::exact_solution(of.matrix(), of.b);
+        ASSERT_TRUE(solution);
+        solutions.push_back(*solution);
+        put_approximation(of, solution, die);
+        b.insert(b.end(), of.b.begin(), of.b.end());
+        x.insert(x.end(), of.x.begin(), of.x.end());
+      }
+      const auto dl = array<double>::from(dev, one.dl), d = array<double>::from(dev, one.d),
+                 du = array<double>::from(dev, one.du), b_dev = array<double>::from(dev, b);
+      auto x_dev = array<double>::from(dev, x);
+      array<double> radius(dev, x_dev.size());
+      const batch_shape shape = contiguous(n, systems);
+      const tridiagonal_bound bound =
+          bound_error(dev, {dl.data(), d.data(), du.data(), contiguous(n)}, {b_dev.data(), shape},
+                      {x_dev.data(), shape}, {radius.data(), shape});
+      ASSERT_TRUE(bound.verified) << bound.reason;
+      const std::vector<double> found = x_dev.to_vector(), radii = radius.to_vector();
+      for (int s = 0; s < systems; ++s) {
+        const std::ptrdiff_t from = n * s, to = from + n;
+        EXPECT_TRUE(testing::contains(solutions[static_cast<std::size_t>(s)],
+                                      {found.begin() + from, found.begin() + to},
+                                      {radii.begin() + from, radii.begin() + to}));
+      }
+    }
+  }
 }
 
 TEST(tridiagonal_bound, refines_to_the_last_digits) {

@@ -80,7 +80,10 @@ class factored_chunk {
         behind = -factor_up * behind;
       }
     }
-    return scan(reach, {out, out_rhs, behind, from_before, rhs});
+    const passage<T> own{out, out_rhs, behind, from_before, rhs};
+    if constexpr (Layout == layout::single)
+      if (reach >= factored_threads) return scan_block(own);
+    return scan(reach, own);
   }
 
   /// The unknowns into f: what comes into the segment is known now.
@@ -140,10 +143,88 @@ class factored_chunk {
           from[factor_at(task, of_.system + e / rows, of_.begin + e % rows)];
   }
 
+  // Room for the scans, behind the rows.
+  __device__ T* spare() const { return inverse_ + (Symmetric ? 3 : 4) * factored_rows; }
+
+  // scan() over all threads of the block: in warps, then over the warps.
+  __device__ passage<T> scan_block(passage<T> own) {
+    constexpr int warps = factored_threads / 32;
+    const int lane = thread_ % 32, warp = thread_ / 32;
+    T *factor = spare(), *rhs = factor + warps, *behind = rhs + warps, *before = behind + warps,
+      *first = before + warps;
+    const auto lower = [](T value, int d) { return __shfl_up_sync(~0u, value, static_cast<unsigned>(d)); };
+    const auto upper_lane = [](T value, int d) {
+      return __shfl_down_sync(~0u, value, static_cast<unsigned>(d));
+    };
+#pragma unroll
+    for (int d = 1; d < 32; d *= 2) {
+      const T out = lower(own.out, d), out_rhs = lower(own.out_rhs, d);
+      if (lane < d) continue;
+      own.out_rhs = own.out * out_rhs + own.out_rhs;
+      own.out = own.out * out;
+    }
+    if (lane == 31) {
+      factor[warp] = own.out;
+      rhs[warp] = own.out_rhs;
+    }
+    const T in = lower(own.out, 1), in_rhs = lower(own.out_rhs, 1);
+    if (lane > 0) {
+      in_factor_ = in;
+      in_rhs_ = in_rhs;
+    }
+    __syncthreads();
+    T to_warp = 1, to_warp_rhs = 0;
+    for (int w = 0; w < warp; ++w) {
+      to_warp_rhs = factor[w] * to_warp_rhs + rhs[w];
+      to_warp *= factor[w];
+    }
+    in_rhs_ = in_factor_ * to_warp_rhs + in_rhs_;
+    in_factor_ *= to_warp;
+    own.out_rhs = own.out * to_warp_rhs + own.out_rhs;
+    own.out *= to_warp;
+    own.first_rhs += own.first_before * in_rhs_;
+    own.first_before *= in_factor_;
+#pragma unroll
+    for (int d = 1; d < 32; d *= 2) {
+      const T next_behind = upper_lane(own.first_behind, d), next_before = upper_lane(own.first_before, d),
+              next_rhs = upper_lane(own.first_rhs, d);
+      if (lane + d > 31) continue;
+      own.first_rhs += own.first_behind * next_rhs;
+      own.first_before += own.first_behind * next_before;
+      own.first_behind *= next_behind;
+    }
+    if (lane == 0) {
+      behind[warp] = own.first_behind;
+      before[warp] = own.first_before;
+      first[warp] = own.first_rhs;
+    }
+    const T next_behind = upper_lane(own.first_behind, 1), next_before = upper_lane(own.first_before, 1),
+            next_rhs = upper_lane(own.first_rhs, 1);
+    if (lane < 31) {
+      behind_factor_ = next_behind;
+      behind_before_ = next_before;
+      behind_rhs_ = next_rhs;
+    }
+    __syncthreads();
+    T warp_behind = 1, warp_before = 0, warp_rhs = 0;
+    for (int w = warps - 1; w > warp; --w) {
+      warp_rhs = behind[w] * warp_rhs + first[w];
+      warp_before = behind[w] * warp_before + before[w];
+      warp_behind *= behind[w];
+    }
+    behind_rhs_ += behind_factor_ * warp_rhs;
+    behind_before_ += behind_factor_ * warp_before;
+    behind_factor_ *= warp_behind;
+    own.first_rhs += own.first_behind * warp_rhs;
+    own.first_before += own.first_behind * warp_before;
+    own.first_behind *= warp_behind;
+    return own;
+  }
+
   // Scans over the pieces: what comes into each from before, then what comes into it from behind.
   __device__ passage<T> scan(int reach, passage<T> own) {
     const int pieces = of_.leaves(), step = step_, piece = place_.piece;
-    T* now = inverse_ + (Symmetric ? 3 : 4) * factored_rows;
+    T* now = spare();
     T* later = now + 3 * factored_threads;
     const auto put = [&](T p, T q, T r) {
       now[thread_] = p;

@@ -21,12 +21,13 @@ struct cutting {
   int halo = 0, reach = threads;
 };
 
-__device__ segments segments_of(const cutting& cut, const batch_shape& b, std::int64_t rows) {
+__device__ segments segments_of(const cutting& cut, const batch_shape& b, std::int64_t rows,
+                                std::int64_t item) {
   segments of = cut.in;
-  of.system = blockIdx.x / cut.chunks * of.count;
+  of.system = item / cut.chunks * of.count;
   const std::int64_t left = b.systems - of.system;
   of.count = static_cast<int>(left < of.count ? left : of.count);
-  of.begin = blockIdx.x % cut.chunks * cut.kept;
+  of.begin = item % cut.chunks * cut.kept;
   of.end = of.begin + cut.kept < rows ? of.begin + cut.kept : rows;
   of.begin = of.begin > cut.halo ? of.begin - cut.halo : 0;
   of.end = of.end + cut.halo < rows ? of.end + cut.halo : rows;
@@ -39,7 +40,7 @@ template <real T, bool Symmetric, layout Layout>
 __global__ void __launch_bounds__(threads)
     solve_factored(factored_task<T> task, cutting cut, std::int64_t rows) {
   const int thread = static_cast<int>(threadIdx.x);
-  const segments of = segments_of(cut, task.b.shape, rows);
+  const segments of = segments_of(cut, task.b.shape, rows, blockIdx.x);
   factored_chunk<T, Symmetric, Layout> work(dynamic_shared(), task, of, thread);
   work.reduce(cut.reach);
   work.fill(0, 0);
@@ -57,7 +58,7 @@ __global__ void __launch_bounds__(threads)
   const cg::cluster_group cluster = cg::this_cluster();
   const int thread = static_cast<int>(threadIdx.x), chunks = static_cast<int>(cut.chunks);
   const int chunk = static_cast<int>(cluster.block_rank());
-  const segments of = segments_of(cut, task.b.shape, rows);
+  const segments of = segments_of(cut, task.b.shape, rows, blockIdx.x);
   factored_chunk<T, Symmetric, layout::single> work(dynamic_shared(), task, of, thread);
   const passage<T> here = work.reduce(cut.reach);
   if (thread == of.leaves() - 1) {
@@ -81,10 +82,10 @@ __global__ void __launch_bounds__(threads)
   work.store(task.x, of.begin, of.end);
 }
 
-// Of every chunk of every system, and what comes into it.
+// Of every chunk of every system: its passage, and what comes into it.
 template <real T>
 struct passages {
-  passage<T>* of;
+  T *out, *out_rhs, *first_behind, *first_before, *first_rhs;
   T *before, *behind;
 };
 
@@ -93,88 +94,102 @@ template <real T, bool Symmetric>
 __global__ void __launch_bounds__(threads)
     reduce_factored(factored_task<T> task, cutting cut, std::int64_t rows, passages<T> to) {
   const int thread = static_cast<int>(threadIdx.x);
-  const segments of = segments_of(cut, task.b.shape, rows);
+  const segments of = segments_of(cut, task.b.shape, rows, blockIdx.x);
   factored_chunk<T, Symmetric, layout::single> work(dynamic_shared(), task, of, thread);
   const passage<T> here = work.reduce(cut.reach);
-  passage<T>& own = to.of[blockIdx.x];
   if (thread == of.leaves() - 1) {
-    own.out = here.out;
-    own.out_rhs = here.out_rhs;
+    to.out[blockIdx.x] = here.out;
+    to.out_rhs[blockIdx.x] = here.out_rhs;
   }
   if (thread == 0) {
-    own.first_behind = here.first_behind;
-    own.first_before = here.first_before;
-    own.first_rhs = here.first_rhs;
+    to.first_behind[blockIdx.x] = here.first_behind;
+    to.first_before[blockIdx.x] = here.first_before;
+    to.first_rhs[blockIdx.x] = here.first_rhs;
   }
 }
 
-constexpr int carrying_threads = 512;
+constexpr int carrying_threads = 1024;
 
-// x -> factor x + rhs of all threads before this one, applied to 0. A scan in `shared`, 4 numbers a thread.
+// x -> factor x + rhs.
 template <real T>
-__device__ T carried_into(T factor, T rhs, T* shared, int place) {
-  T* now = shared;
-  T* later = shared + 2 * carrying_threads;
-  now[place] = factor;
-  now[carrying_threads + place] = rhs;
-  __syncthreads();
-  for (int d = 1; d < carrying_threads; d *= 2) {
-    if (place >= d) {
-      rhs = factor * now[carrying_threads + place - d] + rhs;
-      factor = factor * now[place - d];
+struct affine {
+  T factor = 1, rhs = 0;
+  __device__ T operator()(T x) const { return factor * x + rhs; }
+  __device__ affine after(const affine& first) const { return {factor * first.factor, (*this)(first.rhs)}; }
+};
+
+// The maps of all threads below this one, one after another, and those of the whole block. For all threads.
+template <real T>
+__device__ affine<T> carried_into(affine<T> own, affine<T>& block) {
+  __shared__ affine<T> of_warps[carrying_threads / 32];
+  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+  const auto join_lower = [lane](affine<T>& map) {
+#pragma unroll
+    for (int d = 1; d < 32; d *= 2) {
+      const affine<T> lower{__shfl_up_sync(~0u, map.factor, static_cast<unsigned>(d)),
+                            __shfl_up_sync(~0u, map.rhs, static_cast<unsigned>(d))};
+      if (lane >= d) map = map.after(lower);
     }
-    T* const old = now;
-    now = later;
-    later = old;
-    now[place] = factor;
-    now[carrying_threads + place] = rhs;
-    __syncthreads();
-  }
-  const T into = place > 0 ? now[carrying_threads + place - 1] : T{0};
+  };
+  join_lower(own);
+  __syncthreads();  // of_warps has been read
+  if (lane == 31) of_warps[warp] = own;
   __syncthreads();
+  affine<T> warps = of_warps[lane];
+  join_lower(warps);
+  const auto of_lane = [](const affine<T>& map, int source) {
+    return affine<T>{__shfl_sync(~0u, map.factor, source), __shfl_sync(~0u, map.rhs, source)};
+  };
+  block = of_lane(warps, 31);
+  const affine<T> warps_below = of_lane(warps, max(warp - 1, 0)), below = of_lane(own, max(lane - 1, 0));
+  affine<T> into;
+  if (warp > 0) into = warps_below;
+  if (lane > 0) into = below.after(into);
   return into;
 }
 
-// Between the passes: a block a system, each thread a run of its chunks, down and then up.
+// Between the passes: a block a system, a thread a chunk, so many at a time, down and then up. The next ones
+// come while these are joined. Bound by latency.
 template <real T>
 __global__ void __launch_bounds__(carrying_threads) carry_factored(std::int64_t chunks, passages<T> all) {
-  __shared__ T shared[4 * carrying_threads];
+  const std::int64_t begin = blockIdx.x * chunks, end = begin + chunks;
   const int thread = static_cast<int>(threadIdx.x);
-  const passage<T>* of = all.of + blockIdx.x * chunks;
-  T *before = all.before + blockIdx.x * chunks, *behind = all.behind + blockIdx.x * chunks;
-  const std::int64_t share = (chunks + carrying_threads - 1) / carrying_threads;
-  const std::int64_t first = thread * share < chunks ? thread * share : chunks;
-  const std::int64_t last = first + share < chunks ? first + share : chunks;
-  T factor = 1, rhs = 0;
-  for (std::int64_t c = first; c < last; ++c) {
-    rhs = of[c].out * rhs + of[c].out_rhs;
-    factor = factor * of[c].out;
+  affine<T> block;
+  T y = 0, x = 0;
+  const auto way_down = [&](std::int64_t c) {
+    return c < end ? affine<T>{all.out[c], all.out_rhs[c]} : affine<T>{};
+  };
+  affine<T> next = way_down(begin + thread);
+  for (std::int64_t c = begin + thread; c - thread < end; c += carrying_threads) {
+    const affine<T> own = next;
+    next = way_down(c + carrying_threads);
+    const T into = carried_into(own, block)(y);
+    if (c < end) all.before[c] = into;
+    y = block(y);
   }
-  T y = carried_into(factor, rhs, shared, thread);
-  factor = 1;
-  for (std::int64_t c = first; c < last; ++c) {
-    before[c] = y;
-    y = of[c].out * y + of[c].out_rhs;
-  }
-  rhs = 0;
-  for (std::int64_t c = last - 1; c >= first; --c) {
-    rhs = of[c].first_behind * rhs + of[c].first_before * before[c] + of[c].first_rhs;
-    factor = factor * of[c].first_behind;
-  }
-  T x = carried_into(factor, rhs, shared, carrying_threads - 1 - thread);
-  for (std::int64_t c = last - 1; c >= first; --c) {
-    behind[c] = x;
-    x = of[c].first_behind * x + of[c].first_before * before[c] + of[c].first_rhs;
+  __syncthreads();
+  const auto way_up = [&](std::int64_t c) {
+    return c >= begin ? affine<T>{all.first_behind[c], all.first_rhs[c] + all.first_before[c] * all.before[c]}
+                      : affine<T>{};
+  };
+  next = way_up(end - 1 - thread);
+  for (std::int64_t c = end - 1 - thread; c + thread >= begin; c -= carrying_threads) {
+    const affine<T> own = next;
+    next = way_up(c - carrying_threads);
+    const T into = carried_into(own, block)(x);
+    if (c >= begin) all.behind[c] = into;
+    x = block(x);
   }
 }
 
-// Second pass: the same rows again. Bound by memory.
+// Second pass: the same rows again, those that came last first. Bound by memory.
 template <real T, bool Symmetric>
 __global__ void __launch_bounds__(threads)
     fill_factored(factored_task<T> task, cutting cut, std::int64_t rows, passages<T> from) {
   const int thread = static_cast<int>(threadIdx.x);
-  const segments of = segments_of(cut, task.b.shape, rows);
-  const T before = from.before[blockIdx.x], behind = from.behind[blockIdx.x];
+  const std::int64_t item = gridDim.x - 1 - blockIdx.x;
+  const segments of = segments_of(cut, task.b.shape, rows, item);
+  const T before = from.before[item], behind = from.behind[item];
   factored_chunk<T, Symmetric, layout::single> work(dynamic_shared(), task, of, thread);
   work.reduce(cut.reach);
   work.fill(before, behind);
@@ -216,9 +231,9 @@ void solve_in_two_passes(const device& dev, const factored_task<T>& task, std::i
   const std::int64_t systems = task.b.shape.systems, blocks = systems * cut.chunks;
   passages<T> all{};
   carve(dev, workspace, [&](carver& parts) {
-    parts.add(&all.of, blocks);
-    parts.add(&all.before, blocks);
-    parts.add(&all.behind, blocks);
+    for (T** of : {&all.out, &all.out_rhs, &all.first_behind, &all.first_before, &all.first_rhs, &all.before,
+                   &all.behind})
+      parts.add(of, blocks);
   });
   const launch_shape shape{blocks, threads, factored_bytes<T>(Symmetric)};
   launch(dev, "reduce_factored", shape, reduce_factored<T, Symmetric>, task, cut, rows, all);

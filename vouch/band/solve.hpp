@@ -58,8 +58,8 @@ struct tridiagonal_report {
 ///
 /// automatic takes thomas for batches whose rows all dominate, partition where they do not, where a system is
 /// long or periodic. On a GPU partition measures by itself where interchanges and far couplings may be left
-/// out: only where every row of a piece dominates, and where the product of bounds on what a far unknown
-/// contributes has fallen below 2^-57 (2^-28 for float).
+/// out: only where every row of a piece dominates, and where a bound on what far unknowns contribute has fallen
+/// below 2^-57 (2^-28 for float).
 ///
 /// Shapes  b and x have the systems and rows of A; A of one system serves all of b's.
 /// Types   T is float or double; mixed needs double.

@@ -41,20 +41,44 @@ __device__ inline void bulk_copy(void* to, const void* from, unsigned bytes, std
                : "memory");
 }
 
+/// How L2 treats what a copy reads: it goes first, or last.
+__device__ inline std::uint64_t evict_first_policy() {
+  std::uint64_t policy;
+  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+  return policy;
+}
+__device__ inline std::uint64_t evict_last_policy() {
+  std::uint64_t policy;
+  asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+  return policy;
+}
+__device__ inline void bulk_copy(void* to, const void* from, unsigned bytes, std::uint64_t* arrival,
+                                 std::uint64_t policy) {
+  asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1], %2, [%3], "
+      "%4;" ::"r"(shared_address(to)),
+      "l"(from), "r"(bytes), "r"(shared_address(arrival)), "l"(policy)
+      : "memory");
+}
+
 /// A barrier of `count` threads of the block, whole warps, that know it by this number (1 to 15).
 __device__ inline void group_barrier(int number, int count) {
   asm volatile("bar.sync %0, %1;" ::"r"(number), "r"(count) : "memory");
 }
 
-/// Waits for the end of the phase of this parity (0 for the first): what those who arrived had written is
-/// there.
+/// Waits a while for the end of the phase of this parity (0 for the first): what those who arrived had written
+/// is there. Whether it has come.
+__device__ inline bool try_await(std::uint64_t* barrier, unsigned parity) {
+  unsigned done;
+  asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+               : "=r"(done)
+               : "r"(shared_address(barrier)), "r"(parity)
+               : "memory");
+  return done != 0;
+}
 __device__ inline void await(std::uint64_t* barrier, unsigned parity) {
-  unsigned done = 0;
-  while (done == 0)
-    asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
-                 : "=r"(done)
-                 : "r"(shared_address(barrier)), "r"(parity)
-                 : "memory");
+  while (!try_await(barrier, parity)) {
+  }
 }
 
 /// Whether the phase of this parity has ended; does not wait.
@@ -67,16 +91,23 @@ __device__ inline bool has_ended(std::uint64_t* barrier, unsigned parity) {
   return done != 0;
 }
 
+/// Waits a while for the end of the phase of this parity, where other blocks of the cluster write; whether it
+/// has come.
+__device__ inline bool try_await_cluster(std::uint64_t* barrier, unsigned parity) {
+  unsigned done;
+  asm volatile(
+      "{ .reg .pred p; mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, "
+      "0, p; }"
+      : "=r"(done)
+      : "r"(shared_address(barrier)), "r"(parity)
+      : "memory");
+  return done != 0;
+}
+
 /// await() where other blocks of the cluster write.
 __device__ inline void await_cluster(std::uint64_t* barrier, unsigned parity) {
-  unsigned done = 0;
-  while (done == 0)
-    asm volatile(
-        "{ .reg .pred p; mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, "
-        "0, p; }"
-        : "=r"(done)
-        : "r"(shared_address(barrier)), "r"(parity)
-        : "memory");
+  while (!try_await_cluster(barrier, parity)) {
+  }
 }
 
 }  // namespace vouch

@@ -77,6 +77,16 @@ __device__ inline bool look(const std::uint64_t* at, double (&value)[2], std::ui
   return first && second;
 }
 
+/// A count that many blocks share and that orders nothing.
+__device__ inline void count_up(unsigned* at) {
+  asm volatile("red.relaxed.gpu.global.add.u32 [%0], 1;" ::"l"(at) : "memory");
+}
+__device__ inline unsigned counted(const unsigned* at) {
+  unsigned count;
+  asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(count) : "l"(at) : "memory");
+  return count;
+}
+
 /// More of them, the first that are missing ending the look.
 template <class T, int Count>
 __device__ bool look(const std::uint64_t* at, T (&value)[Count], std::uint32_t stamp) {

@@ -54,6 +54,14 @@ factor<T> general_part(const factor<T>& f, range rows, range cols) {
   return {A, f.transposed};
 }
 
+/// The diagonal block of a triangular or symmetric factor.
+template <scalar T>
+factor<T> diagonal_part(const factor<T>& f, range at) {
+  factor<T> part = f;
+  part.A = f.A.block(at.first, at.first, at.size(), at.size());
+  return part;
+}
+
 /// One term of the sum. With several terms all have the same outer sizes.
 template <scalar A, scalar B>
 struct factors {

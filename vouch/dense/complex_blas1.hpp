@@ -63,6 +63,21 @@ std::int64_t iamax(const device& dev, view<const complex_interval<T>> x);
 template <real T>
 std::int64_t iamin(const device& dev, view<const complex_interval<T>> x);
 
+/// A rotation with c a + s b = r and c b - conj(s) a = 0; c is real.
+template <real T>
+struct complex_rotation {
+  interval<T> c;
+  complex_interval<T> s, r;
+};
+
+/// The rotation that brings b to 0.
+///
+/// Result  c and s enclose |a|/|(a, b)| and a conj(b) / (|a| |(a, b)|) for all points, r encloses a |(a, b)| /
+/// |a|;
+///         a/|a| is taken as 1 where a is 0, and lies anywhere where a holds 0 beside others; so does b/|b|.
+template <real T>
+complex_rotation<T> rotg(complex_interval<T> a, complex_interval<T> b);
+
 /// x := c x + s y and y := c y - s x for real c and s.
 template <real T>
 void rot(const device& dev, view<complex_interval<T>> x, view<complex_interval<T>> y,

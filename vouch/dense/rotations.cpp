@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include <vouch/dense/blas1.hpp>
+#include <vouch/dense/complex_blas1.hpp>
 
 namespace vouch {
 namespace {
@@ -105,7 +106,22 @@ modified_rotation<T> rescaled(modified_rotation<T> rotation, T& d1, T& d2, T& x1
   return rotation;
 }
 
+// z / |z|, which for 0 is taken as 1.
+template <real T>
+complex_interval<T> direction_of(complex_interval<T> z) {
+  if (z == complex_interval<T>{}) return interval<T>(T{1});
+  return {cosine(z.real(), z.imag()), cosine(z.imag(), z.real())};
+}
+
 }  // namespace
+
+template <real T>
+complex_rotation<T> rotg(complex_interval<T> a, complex_interval<T> b) {
+  const auto sizes = rotation_of(abs(a), abs(b));
+  const complex_interval<T> along = is_empty(a) ? a : direction_of(a);
+  const complex_interval<T> across = is_empty(b) ? b : conj(direction_of(b));
+  return {sizes.c, along * across * sizes.s, along * sizes.r};
+}
 
 template <scalar T>
 rotation<T> rotg(T a, T b) {
@@ -147,6 +163,9 @@ modified_rotation<T> rotmg(T& d1, T& d2, T& x1, T y1) {
 #define VOUCH_ONE_TYPE(T)          \
   template rotation<T> rotg(T, T); \
   template modified_rotation<T> rotmg(T&, T&, T&, T);
+
+template complex_rotation<float> rotg(complex_interval<float>, complex_interval<float>);
+template complex_rotation<double> rotg(complex_interval<double>, complex_interval<double>);
 
 VOUCH_ONE_TYPE(float)
 VOUCH_ONE_TYPE(double)

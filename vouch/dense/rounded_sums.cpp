@@ -8,6 +8,7 @@
 
 #include <vouch/core/config.hpp>
 #include <vouch/core/simd.hpp>
+#include <vouch/dense/checks.hpp>
 #include <vouch/dense/rounded_sums.hpp>
 #include <vouch/dense/rounded_terms.hpp>
 #include <vouch/dense/vectors.hpp>
@@ -241,8 +242,9 @@ rounded<T> on_gpu(const device& dev, view<const T> x, view<const T> y) {
 }
 
 template <summand What, real T>
-rounded<T> rounded_of(const device& dev, view<const T> x, view<const T> y) {
-  require_ieee_environment();
+rounded<T> rounded_of(const device& dev, const char* routine, view<const T> x, view<const T> y) {
+  require_environment(dev, routine, x, y);
+  require_ieee_environment();  // the last rounding is the host's
   if constexpr (built_with_cuda)
     if (dev.is_cuda()) return on_gpu<T, What>(dev, x, y);
   return on_cpu<T, What>(dev, x, y);
@@ -252,23 +254,23 @@ rounded<T> rounded_of(const device& dev, view<const T> x, view<const T> y) {
 
 template <real T>
 rounded<T> rounded_sum(const device& dev, view<const T> x) {
-  return rounded_of<summand::number>(dev, x, x);
+  return rounded_of<summand::number>(dev, "rounded_sum", x, x);
 }
 
 template <real T>
 rounded<T> rounded_sum_abs(const device& dev, view<const T> x) {
-  return rounded_of<summand::magnitude>(dev, x, x);
+  return rounded_of<summand::magnitude>(dev, "rounded_sum_abs", x, x);
 }
 
 template <real T>
 rounded<T> rounded_sum_square(const device& dev, view<const T> x) {
-  return rounded_of<summand::square>(dev, x, x);
+  return rounded_of<summand::square>(dev, "rounded_sum_square", x, x);
 }
 
 template <real T>
 rounded<T> rounded_dot(const device& dev, view<const T> x, view<const T> y) {
   require_size("rounded_dot", "y", y.size(), x.size());
-  return rounded_of<summand::product>(dev, x, y);
+  return rounded_of<summand::product>(dev, "rounded_dot", x, y);
 }
 
 #define VOUCH_ROUNDED_SUMS(T)                                           \

@@ -6,6 +6,7 @@
 #include <vouch/core/arrival.cuh>
 #include <vouch/core/relay.cuh>
 #include <vouch/dense/entries.cuh>
+#include <vouch/dense/prepared_divisor.hpp>
 #include <vouch/interval/complex_interval.hpp>
 
 namespace vouch::detail {
@@ -69,27 +70,49 @@ __device__ bool are_finite(R value, int first, int count) {
   return (__ballot_sync(~0U, magnitude_bits(value) < infinite_bits<R>) & asked) == asked;
 }
 
-/// An unknown that a lane has looked for.
+/// An unknown that a lane has asked for: words that are looked at when they are needed.
 template <class R>
-struct received {
-  R value{};
-  bool there = false;
+class received {
+ public:
+  __device__ void ask(const std::uint64_t* words, std::int64_t u) {
+    const std::uint64_t* const at = words + u * count;
+    if constexpr (count == 1) {
+      word_[0] = relay::load(at);
+    } else {
+#pragma unroll
+      for (int k = 0; k < count; k += 2) relay::load_pair(at + k, word_[k], word_[k + 1]);
+    }
+  }
+  /// Until these lanes have theirs; for all lanes.
+  __device__ void wait_for(const std::uint64_t* words, std::int64_t u, std::uint32_t stamp, int first,
+                           int lanes) {
+    const unsigned asked = ((1U << lanes) - 1) << first;
+    while ((__ballot_sync(~0U, is_there(stamp)) & asked) != asked)
+      if (!is_there(stamp)) ask(words, u);
+  }
+  __device__ R value() const {
+    R value{};
+    for_numbers(value, [this](int k, auto& number) { read(k, number); });
+    return value;
+  }
 
-  __device__ void look(const std::uint64_t* words, std::int64_t u, std::uint32_t stamp) {
-    there = true;
-    for_numbers(value, [&](int k, auto& number) {
-      constexpr int words_of_number = relay_words<std::remove_reference_t<decltype(number)>>;
-      there = vouch::look(words + u * relay_words<R> + k * words_of_number, number, stamp) && there;
-    });
+ private:
+  static constexpr int count = relay_words<R>;
+
+  __device__ bool is_there(std::uint32_t stamp) const {
+    bool all = true;
+#pragma unroll
+    for (int k = 0; k < count; ++k) all = relay::has(word_[k], stamp) && all;
+    return all;
   }
-  /// Until these lanes have theirs; whether all are finite. For all lanes.
-  __device__ bool wait_for(const std::uint64_t* words, std::int64_t u, std::uint32_t stamp, int first,
-                           int count) {
-    const unsigned asked = ((1U << count) - 1) << first;
-    while ((__ballot_sync(~0U, there) & asked) != asked)
-      if (!there) look(words, u, stamp);
-    return are_finite(value, first, count);
+  __device__ void read(int k, float& number) const {
+    number = __uint_as_float(static_cast<std::uint32_t>(word_[k]));
   }
+  __device__ void read(int k, double& number) const {
+    number = __hiloint2double(static_cast<int>(word_[2 * k + 1]), static_cast<int>(word_[2 * k]));
+  }
+
+  std::uint64_t word_[count] = {};
 };
 
 /// What is left of a right-hand side while products with unknowns are taken from it.
@@ -100,6 +123,7 @@ class row_sum {
   __device__ R value() const { return left_; }
   __device__ void add(A a, R x) { left_ = multiply_add(a, x, left_); }
   __device__ void add_finite(A a, R x) { left_ = multiply_add_finite(a, x, left_); }
+  __device__ void negate() { left_ = -left_; }
 
  private:
   R left_;
@@ -112,6 +136,7 @@ class row_sum<complex_interval<T>, complex_interval<T>> {
  public:
   __device__ row_sum(Z right_side, bool conjugated)
       : direct_{right_side.real(), right_side.imag()}, crossed_{}, conjugated_(conjugated) {}
+  __device__ void negate() {}  // never asked for
   __device__ Z value() const { return {direct_[0] - crossed_[1], direct_[1] + crossed_[0]}; }
   __device__ void add(Z a, Z x) {
     if (conjugated_) a = conj(a);
@@ -136,9 +161,9 @@ class row_sum<complex_interval<T>, complex_interval<T>> {
 /// Takes the products with unknowns that lanes from `lane` on have from a row, whose entries from `from` to
 /// `to` - 1 are stored. For all lanes.
 template <int Count, class R, class A>
-__device__ void take(row_sum<R, A>& sum, const A* entries, int ld, int from, int to, R unknown, int lane,
-                     bool unknowns_finite) {
+__device__ void take(row_sum<R, A>& sum, const A* entries, int ld, int from, int to, R unknown, int lane) {
   R negative[Count];
+  const bool unknowns_finite = are_finite(unknown, lane, Count);
 #pragma unroll
   for (int c = 0; c < Count; ++c) negative[c] = -of_lane(unknown, lane + c);
   if (from <= 0 && to >= Count) {
@@ -159,74 +184,21 @@ __device__ void take(row_sum<R, A>& sum, const A* entries, int ld, int from, int
     if (c >= from && c < to) sum.add(load_entry(entries + c * ld), negative[c]);
 }
 
-__device__ inline double reciprocal_of(double d) { return __drcp_rn(d); }
-__device__ inline float reciprocal_of(float d) { return __frcp_rn(d); }
-
-/// A number that is divided by over and over: quotients of four steps, with the bits of a division.
-///
-/// Let d be in [1, 2), q = r/d and u = 2^-p for p bits. high is 1/d rounded to nearest and low the rest of 1/d
-/// to 2u^2, so q0 = high r + low r, rounded to nearest, errs by at most 1/2 + 4u units of its last place, and
-/// is q where q is a number. Then e = r - q0 d is a number, and q0 + e high differs from q by |q - q0| |high d
-/// - 1|
-/// <= |q - q0| u d/2. But r - f d is a multiple of 2u units for every number f, so q is no nearer than 2u/d
-/// units to any number that it is not, and no nearer than u/d to a middle of two. Hence both lie between the
-/// same two numbers and, where d^2 (1/2 + 4u) < 2, on the same side of their middle. That d is not next to 2,
-/// and that no step leaves the range of normal numbers, is looked at first.
-///
-/// Source  Markstein, IBM J. Res. Develop. 34 (1990), for the last step.
-template <real T>
-class prepared_divisor {
- public:
-  __device__ explicit prepared_divisor(T d)
-      : d_(d), high_(reciprocal_of(d)), low_(::fma(-d, high_, T{1}) * high_) {}
-
-  __device__ T to_nearest(T r) const { return ::fma(remainder(r), high_, guess(r)); }
-  __device__ T down(T r) const { return fma_down(remainder(r), high_, guess(r)); }
-  __device__ T up(T r) const { return fma_up(remainder(r), high_, guess(r)); }
-
-  /// Quotients by this number may be formed so, if dividends may.
-  __device__ bool is_moderate() const {
-    return is_between(d_, -limit, limit) && (magnitude_bits(d_) & next_to_two) != next_to_two;
-  }
-  __device__ static bool is_moderate(T r) { return r == 0 || is_between(r, -limit, limit); }
-
- private:
-  static constexpr bool wide = sizeof(T) == 8;
-  static constexpr int limit = wide ? 400 : 40;  // binary orders
-  static constexpr unsigned next_to_two = wide ? 0xfffff : 0x7ff000;
-
-  __device__ static bool is_between(T x, int least, int most) {
-    constexpr int bias = wide ? 1023 : 127, place = wide ? 20 : 23;
-    const unsigned first = static_cast<unsigned>(bias + least) << place,
-                   last = static_cast<unsigned>(bias + most) << place;
-    return magnitude_bits(x) - first < last - first;
-  }
-  __device__ T guess(T r) const { return ::fma(r, high_, r * low_); }
-  __device__ T remainder(T r) const { return ::fma(-guess(r), d_, r); }
-
-  T d_, high_, low_;
-};
-
-/// A diagonal element that holds no 0, ready to divide, with the bits of the operator.
+/// A diagonal element that holds no 0, ready to divide, with the bits of the operator. Where it is negative,
+/// row and right-hand side change their signs first. quickly(x) has no branches, and is right where
+/// is_moderate(x).
 template <class R, class A>
-class divisor {
- public:
-  __device__ divisor(A a, bool conjugated) : by_(a) {
-    if (conjugated) by_ = conj(a);
-  }
-  __device__ R divide(R x) const { return x / by_; }
-
- private:
-  A by_;
-};
+class divisor;
 
 template <real T>
 class divisor<T, T> {
  public:
+  static constexpr bool is_quick = true;
   __device__ divisor(T a, bool) : by_(a), prepared_(a), moderate_(prepared_.is_moderate()) {}
-  __device__ T divide(T x) const {
-    return moderate_ && prepared_.is_moderate(x) ? prepared_.to_nearest(x) : x / by_;
-  }
+  __device__ bool is_negative() const { return false; }
+  __device__ bool is_moderate(T x) const { return moderate_ && prepared_.is_moderate(x); }
+  __device__ T quickly(T x) const { return prepared_.to_nearest(x); }
+  __device__ T divide(T x) const { return x / by_; }
 
  private:
   T by_;
@@ -234,29 +206,61 @@ class divisor<T, T> {
   bool moderate_;
 };
 
-/// By an interval, or by a point: each bound of the quotient is one of x over the larger or the smaller size.
+// Each bound of a quotient by a positive set is one of x over the larger or the smaller divisor.
 template <real T, class A>
 class divisor<interval<T>, A> {
  public:
+  static constexpr bool is_quick = true;
   __device__ divisor(A a, bool)
-      : by_(a),
-        negative_(upper(a) < 0),
-        small_(negative_ ? -upper(a) : lower(a)),
-        large_(negative_ ? -lower(a) : upper(a)),
+      : negative_(upper(a) < 0),
+        by_(negative_ ? -a : a),
+        small_(lower(by_)),
+        large_(upper(by_)),
         moderate_(small_.is_moderate() && large_.is_moderate()) {}
 
-  __device__ interval<T> divide(interval<T> x) const {
-    if (!moderate_ || !small_.is_moderate(x.lo()) || !small_.is_moderate(x.hi())) return x / by_;
-    if (negative_) x = -x;
-    const prepared_divisor<T> low = x.lo() >= 0 ? large_ : small_, high = x.hi() >= 0 ? small_ : large_;
-    return interval<T>::unchecked(low.down(x.lo()), high.up(x.hi()));
+  __device__ bool is_negative() const { return negative_; }
+  __device__ bool is_moderate(interval<T> x) const {
+    return moderate_ && small_.is_moderate(x.lo()) && small_.is_moderate(x.hi());
+  }
+  __device__ interval<T> quickly(interval<T> x) const {
+    if constexpr (is_interval<A>) {
+      const prepared_divisor<T> low = detail::is_negative(x.lo()) ? small_ : large_,
+                                high = detail::is_negative(x.hi()) ? large_ : small_;
+      return interval<T>::unchecked(low.down(x.lo()), high.up(x.hi()));
+    } else {
+      return interval<T>::unchecked(small_.down(x.lo()), small_.up(x.hi()));
+    }
+  }
+  __device__ interval<T> divide(interval<T> x) const { return x / by_; }
+
+ private:
+  bool negative_;
+  A by_;
+  prepared_divisor<T> small_, large_;
+  bool moderate_;
+};
+
+// z conj(w) / |w|^2, as the operator has it.
+template <real T>
+class divisor<complex_interval<T>, complex_interval<T>> {
+  using Z = complex_interval<T>;
+  using part = interval<T>;
+
+ public:
+  static constexpr bool is_quick = false;
+  __device__ divisor(Z w, bool conjugated)
+      : turned_(conjugated ? w : conj(w)), size_(sqr(w.real()) + sqr(w.imag()), false) {}
+  __device__ bool is_negative() const { return false; }
+  __device__ Z divide(Z z) const {
+    const Z product = z * turned_;
+    return {quotient(product.real()), quotient(product.imag())};
   }
 
  private:
-  A by_;
-  bool negative_;
-  prepared_divisor<T> small_, large_;
-  bool moderate_;
+  __device__ part quotient(part x) const { return size_.is_moderate(x) ? size_.quickly(x) : size_.divide(x); }
+
+  Z turned_;
+  divisor<part, part> size_;
 };
 
 }  // namespace vouch::detail

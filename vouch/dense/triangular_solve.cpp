@@ -1,6 +1,9 @@
+#include <omp.h>
+
 #include <algorithm>
 #include <vector>
 
+#include <vouch/core/array.hpp>
 #include <vouch/core/config.hpp>
 #include <vouch/dense/columns_product.hpp>
 #include <vouch/dense/pieces.hpp>
@@ -86,39 +89,58 @@ class remainders<complex_interval<T>> {
   std::vector<part> direct_, crossed_;
 };
 
-// Some rows and columns of op(A) without its diagonal, the entries of a column side by side: where they are, or
-// for a transposed matrix copied.
+bool same(range r, range s) { return r.first == s.first && r.last == s.last; }
+
+// Some rows and columns of op(A) without its diagonal, at most 64 of each where it is transposed, the entries
+// of a column side by side: where they are, or copied to scratch.
 template <class A>
 class tile {
  public:
-  tile(columns<const A> strict, transpose trans, range rows, range cols)
-      : strict_(strict), copied_(trans != transpose::no), rows_(rows), cols_(cols) {
-    if (!copied_) return;
-    entries_.resize(static_cast<std::size_t>(cols.size() * ld));
-    for (std::int64_t i = rows.first; i < rows.last; ++i) {
+  tile(columns<const A> strict, transpose trans, range rows, range cols, A* scratch)
+      : strict_(strict), trans_(trans), rows_(rows), cols_(cols), entries_(scratch) {
+    if (!is_copied()) return;
+    for (std::int64_t i = rows.first; i < rows.last;) {
       const range stored = strict.stored(i).clipped(cols);
-      for (std::int64_t j = stored.first; j < stored.last; ++j)
-        entries_[index(i, j)] = trans == transpose::conjugate ? conjugated(strict(j, i)) : strict(j, i);
+      // Both ends of what a column stores move one way only, so the columns between two equal ones are equal.
+      const bool several =
+          i + together <= rows.last && same(stored, strict.stored(i + together - 1).clipped(cols));
+      several ? copy<together>(i, stored) : copy<1>(i, stored);
+      i += several ? together : 1;
     }
   }
   range stored(std::int64_t j) const {
-    return (copied_ ? strict_.touching({j, j + 1}) : strict_.stored(j)).clipped(rows_);
+    return (is_copied() ? strict_.touching({j, j + 1}) : strict_.stored(j)).clipped(rows_);
   }
-  const A* at(std::int64_t i, std::int64_t j) const {
-    return copied_ ? entries_.data() + index(i, j) : &strict_(i, j);
-  }
-  std::int64_t ahead() const { return copied_ ? 0 : together * strict_.step; }
+  const A* at(std::int64_t i, std::int64_t j) const { return is_copied() ? place(i, j) : &strict_(i, j); }
+  std::int64_t ahead() const { return is_copied() ? 0 : together * strict_.step; }
+
+  static constexpr std::int64_t ld = solve_block + 4;  // columns in different sets of a cache
+  static constexpr std::int64_t scratch_size = solve_block * ld;
+  static constexpr std::int64_t columns_ahead = 16;
 
  private:
-  static constexpr std::int64_t ld = solve_block + 4;  // columns in different sets of a cache
-  std::size_t index(std::int64_t i, std::int64_t j) const {
-    return static_cast<std::size_t>((j - cols_.first) * ld + i - rows_.first);
+  bool is_copied() const { return trans_ != transpose::no; }
+  A* place(std::int64_t i, std::int64_t j) const { return entries_ + (j - cols_.first) * ld + i - rows_.first; }
+
+  template <int Rows>
+  void copy(std::int64_t i, range stored) {
+    if (stored.size() == 0) return;
+    const A* from[Rows];
+    for (int r = 0; r < Rows; ++r) from[r] = &strict_(stored.first, i + r);
+    // A piece of a column is shorter than what the hardware needs to see coming.
+    for (int r = 0; r < Rows && i + r + columns_ahead < strict_.cols; ++r)
+      for (std::int64_t j = 0; j < stored.size(); j += std::max<std::int64_t>(1, 64 / sizeof(A)))
+        __builtin_prefetch(&strict_(stored.first + j, i + r + columns_ahead));
+    A* to = place(i, stored.first);
+    for (std::int64_t j = 0; j < stored.size(); ++j, to += ld)
+      for (int r = 0; r < Rows; ++r)
+        to[r] = trans_ == transpose::conjugate ? conjugated(from[r][j]) : from[r][j];
   }
 
   columns<const A> strict_;
-  bool copied_;
+  transpose trans_;
   range rows_, cols_;
-  std::vector<A> entries_;
+  A* entries_;
 };
 
 template <class R, class A>
@@ -132,7 +154,10 @@ class substitution {
         unit_(unit == diagonal::unit),
         downwards_(a.is_lower() == (trans == transpose::no)),
         n_(x.size()),
-        left_(x) {}
+        left_(x) {
+    for (int t = 0; t < dev.threads() && trans != transpose::no; ++t)
+      scratch_.emplace_back(device::cpu(1), tile<A>::scratch_size);
+  }
 
   void run() {
     for (std::int64_t done = 0; done < n_; done += solve_block) {
@@ -149,7 +174,7 @@ class substitution {
   std::int64_t nth(range cols, std::int64_t k) const { return downwards_ ? cols.first + k : cols.last - 1 - k; }
 
   void solve(range block) {
-    const tile<A> corner(strict_, trans_, block, block);
+    const tile<A> corner(strict_, trans_, block, block, scratch(0));
     for (std::int64_t k = 0; k < block.size(); ++k) {
       const std::int64_t j = nth(block, k);
       R x = left_.value(j);
@@ -160,6 +185,10 @@ class substitution {
       const A* column = corner.at(rows.first, j);
       left_.template subtract<1>(&j, &column, 0, rows);
     }
+  }
+
+  A* scratch(int thread) {
+    return scratch_.empty() ? nullptr : scratch_[static_cast<std::size_t>(thread)].data();
   }
 
   A diagonal_entry(std::int64_t j) const {
@@ -176,15 +205,14 @@ class substitution {
 #pragma omp parallel for num_threads(dev_.threads()) schedule(static) if (rows.size() > 4 * row_block)
     for (std::int64_t t = 0; t < tasks; ++t) {
       const std::int64_t first = rows.first + t * task;
-      subtract(tile<A>(strict_, trans_, {first, std::min(rows.last, first + task)}, block), block);
+      const range part{first, std::min(rows.last, first + task)};
+      subtract(tile<A>(strict_, trans_, part, block, scratch(omp_get_thread_num())), block);
     }
   }
 
   void subtract(const tile<A>& part, range block) {
-    const auto same = [](range r, range s) { return r.first == s.first && r.last == s.last; };
     for (std::int64_t k = 0; k < block.size();) {
       const range rows = part.stored(nth(block, k));
-      // Both ends of what a column stores move one way only, so the columns between two equal ones are equal.
       const bool several =
           k + together <= block.size() && same(rows, part.stored(nth(block, k + together - 1)));
       const int count = several ? together : 1;
@@ -208,6 +236,7 @@ class substitution {
   bool unit_, downwards_;
   std::int64_t n_;
   remainders<R> left_;
+  std::vector<array<A>> scratch_;  // a thread's copies of entries
 };
 
 }  // namespace

@@ -41,18 +41,67 @@ struct shared_tiles {
   std::int64_t ticket;
 };
 
-// Brings entries of rows from u0 and columns from v0 on into a tile.
+// Brings entries of rows from u0 and columns from v0 on into a tile: neighbours in memory by neighbouring
+// threads.
 template <class A>
 __device__ void load_tile(const lower_system<A>& system, std::int64_t u0, std::int64_t v0, A* to, int loader) {
-  constexpr int rows = block_rows<A>, ld = tile_ld<A>;
-  const std::int64_t n = system.a.cols;
-  for (int e = loader; e < rows * rows; e += loaders) {
-    // Neighbours in memory by neighbouring threads.
-    const int near = e % rows, far = e / rows;
-    const int row = system.transposed ? far : near, column = system.transposed ? near : far;
-    const std::int64_t u = u0 + row, v = v0 + column;
+  constexpr int rows = block_rows<A>, ld = tile_ld<A>, lines = loaders / rows;
+  const int near = loader % rows, far = loader / rows;
+  const int row = system.transposed ? far : near, column = system.transposed ? near : far;
+  const int next_row = system.transposed ? lines : 0, next_column = system.transposed ? 0 : lines;
+  const std::int64_t n = system.a.cols, last = u0 + rows - 1;
+  to += column * ld + row;
+  const int step_to = next_column * ld + next_row;
+  if (system.a.growth == 0 && v0 < u0 && last < n && last - v0 <= system.reach) {
+    const A* from = system.at(u0 + row, v0 + column);
+    const std::int64_t step = system.at(u0 + row + next_row, v0 + column + next_column) - from;
+#pragma unroll 8
+    for (int k = 0; k < rows / lines; ++k) copy_entry(to + k * step_to, from + k * step);
+    return;
+  }
+  for (int k = 0; k < rows / lines; ++k) {
+    const std::int64_t u = u0 + row + k * next_row, v = v0 + column + k * next_column;
     if (u >= n || v > u || (v == u && system.unit) || u - v > system.reach) continue;
-    copy_entry(to + column * ld + row, system.at(u, v));
+    copy_entry(to + k * step_to, system.at(u, v));
+  }
+}
+
+// Solves eight rows of a warp, from the lane given on, whose entries in the columns of these rows are in
+// `entry`, 0 where none is stored: one division and one product of all lanes for each row. False, and nothing
+// done, where an operand needs a closer look.
+template <bool Unit, class R, class A>
+__device__ bool solve_quickly(row_sum<R, A>& sum, const divisor<R, A>& diagonal, const A (&entry)[at_once],
+                              int first, bool exists, R& found) {
+  const int lane = static_cast<int>(threadIdx.x) % warp;
+  row_sum<R, A> rest = sum;
+  unsigned largest = 0;
+  R mine{};
+#pragma unroll
+  for (int c = 0; c < at_once; ++c) {
+    largest = ::max(largest, magnitude_bits(entry[c]));
+    const R value = rest.value();
+    if (lane == first + c) mine = value;
+    const R x = Unit ? value : diagonal.quickly(value);
+    rest.add_finite(entry[c], -of_lane(x, first + c));
+  }
+  const bool asked = lane >= first && lane < first + at_once && exists;
+  const bool moderate = Unit ? magnitude_bits(mine) < infinite_bits<R> : diagonal.is_moderate(mine);
+  if (!__all_sync(~0U, largest < infinite_bits<A> && (!asked || moderate))) return false;
+  sum = rest;
+  if (asked) found = Unit ? mine : diagonal.quickly(mine);
+  return true;
+}
+
+// The same for any operands.
+template <class R, class A>
+__device__ void solve_slowly(row_sum<R, A>& sum, const divisor<R, A>& diagonal, bool unit,
+                             const A (&entry)[at_once], int first, int from, bool exists, R& found) {
+  const int lane = static_cast<int>(threadIdx.x) % warp;
+#pragma unroll
+  for (int c = 0; c < at_once; ++c) {
+    if (lane == first + c && exists) found = unit ? sum.value() : diagonal.divide(sum.value());
+    const R negative = -of_lane(found, first + c);
+    if (c >= from && first + c < lane && exists) sum.add(entry[c], negative);
   }
 }
 
@@ -96,30 +145,30 @@ __global__ void __launch_bounds__(loaders + block_rows<A>)
 
   const int row = static_cast<int>(threadIdx.x), lane = row % warp, half = row / warp;
   const std::int64_t u = u0 + row;
-  row_sum<R, A> sum(u < n ? x[system.place(u)] : R{}, system.conjugated);
+  const bool exists = u < n;
+  row_sum<R, A> sum(exists ? x[system.place(u)] : R{}, system.conjugated);
   // Columns of the tile from v0 on that this row stores.
   const auto stored_from = [&](std::int64_t v0) {
     const std::int64_t before = u - system.reach - v0;
     return before <= 0 ? 0 : static_cast<int>(::min(before, std::int64_t{rows}));
   };
   received<R> known[halves];
-  for (int h = 0; h < halves && steps > 0; ++h) known[h].look(words, first * rows + h * warp + lane, solved);
+  for (int h = 0; h < halves && steps > 0; ++h) known[h].ask(words, first * rows + h * warp + lane);
   for (int step = 0; step < steps; ++step) {
     const std::int64_t v0 = (first + step) * rows;
     received<R> next[halves];
     if (step + 1 < steps)
-      for (int h = 0; h < halves; ++h) next[h].look(words, v0 + rows + h * warp + lane, solved);
+      for (int h = 0; h < halves; ++h) next[h].ask(words, v0 + rows + h * warp + lane);
     await(&shared.full[step % stages], static_cast<unsigned>(step / stages) % 2);
     const A* const entries = tile_of(step) + row;
-    const int from = u < n ? stored_from(v0) : rows;
+    const int from = exists ? stored_from(v0) : rows;
 #pragma unroll
     for (int h = 0; h < halves; ++h)
 #pragma unroll 1
       for (int group = 0; group < groups_a_warp; ++group) {
-        const int column = h * warp + group * at_once;
-        const bool finite = known[h].wait_for(words, v0 + h * warp + lane, solved, group * at_once, at_once);
-        take<at_once>(sum, entries + column * ld, ld, from - column, at_once, known[h].value, group * at_once,
-                      finite);
+        const int lane0 = group * at_once, column = h * warp + lane0;
+        known[h].wait_for(words, v0 + h * warp + lane, solved, lane0, at_once);
+        take<at_once>(sum, entries + column * ld, ld, from - column, at_once, known[h].value(), lane0);
       }
     __syncwarp();
     if (lane == 0) arrive(&shared.empty[step % stages]);
@@ -132,36 +181,39 @@ __global__ void __launch_bounds__(loaders + block_rows<A>)
   const int from = stored_from(u0);
   for (int group = 0; group < groups_a_warp && half > 0; ++group) {
     await(&shared.handed[group], 0);
-    const R value = first_half[lane];
     const int column = group * at_once;
-    take<at_once>(sum, entries + column * ld, ld, u < n ? from - column : at_once, at_once, value, column,
-                  are_finite(value, column, at_once));
+    take<at_once>(sum, entries + column * ld, ld, exists ? from - column : at_once, at_once, first_half[lane],
+                  column);
   }
-  divisor<R, A> diagonal(u < n && !system.unit ? entries[row * ld] : A{}, system.conjugated);
+  const divisor<R, A> diagonal(exists && !system.unit ? load_entry(entries + row * ld) : A{},
+                               system.conjugated);
+  if (diagonal.is_negative()) sum.negate();
   R found{};
 #pragma unroll 1
   for (int group = 0; group < groups_a_warp; ++group) {
-    const int column = half * warp + group * at_once;
+    const int lane0 = group * at_once, column = half * warp + lane0;
     A entry[at_once];
 #pragma unroll
-    for (int c = 0; c < at_once; ++c)
-      if (column + c < row && column + c >= from && u < n) entry[c] = entries[(column + c) * ld];
-#pragma unroll
     for (int c = 0; c < at_once; ++c) {
-      if (row == column + c && u < n) {
-        found = system.unit ? sum.value() : diagonal.divide(sum.value());
-        publish(words, u, found, solved);
-      }
-      const R negative = -of_lane(found, group * at_once + c);
-      if (column + c < row && column + c >= from && u < n) sum.add(entry[c], negative);
+      const bool stored = exists && column + c < row && column + c >= from;
+      entry[c] = stored ? load_entry(entries + (column + c) * ld) : A{};
+      if (diagonal.is_negative()) entry[c] = -entry[c];
+    }
+    bool done = false;
+    if constexpr (divisor<R, A>::is_quick)
+      done = system.unit ? solve_quickly<true>(sum, diagonal, entry, lane0, exists, found)
+                         : solve_quickly<false>(sum, diagonal, entry, lane0, exists, found);
+    if (!done) solve_slowly(sum, diagonal, system.unit, entry, lane0, from - column, exists, found);
+    if (lane / at_once == group) {
+      if (exists) publish(words, u, found, solved);
+      if (half == 0 && halves > 1) first_half[lane] = found;
     }
     if (half == 0 && halves > 1) {
-      if (lane / at_once == group) first_half[lane] = found;
       __syncwarp();
       if (lane == 0) arrive(&shared.handed[group]);
     }
   }
-  if (u < n) x[system.place(u)] = found;
+  if (exists) x[system.place(u)] = found;
 }
 
 template <class A>

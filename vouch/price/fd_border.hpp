@@ -70,6 +70,8 @@ class border {
   /// stays.
   linear parts() const { return barrier_ ? linear{0, value_} : linear{far_.slope * spot_, far_.constant}; }
   bool is_barrier() const { return barrier_; }
+  /// What exercise at any time keeps it from falling below.
+  double least() const { return may_exercise_ ? exercise_ : -1e300; }
   /// The value below the grid, at spots down to 0.
   double beyond(double spot) const { return barrier_ ? value_ : far_.at(spot); }
 

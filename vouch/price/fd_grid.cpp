@@ -118,7 +118,13 @@ fd_operator make_operator(const contract& c, const fd_grid& grid, double time) {
   const auto n = grid.spot.size();
   fd_operator L{std::vector<double>(n), std::vector<double>(n), value_at(c.rates, c.plain.rate, time)};
   const double drift = L.rate - c.plain.dividend, constant = value_at(c.volatilities, c.plain.volatility, time);
+  const bool alike = grid.spacing > 0 && c.local_volatility.empty();
   for (std::size_t i = 1; i + 1 < n; ++i) {
+    if (alike && i > 1) {
+      L.lower[i] = L.lower[1];
+      L.upper[i] = L.upper[1];
+      continue;
+    }
     const double s = grid.spot[i];
     const double sigma = c.local_volatility.empty() ? constant : c.local_volatility.at(time, s);
     double diffusion_below, diffusion_above, below, above, flow;

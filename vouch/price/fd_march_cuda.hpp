@@ -13,19 +13,25 @@
 
 namespace vouch {
 
-/// A boundary value over steps of one length: slope * slope_factor^k + constant * constant_factor^k.
+/// A boundary value over steps of one length: slope * slope_factor^k + constant * constant_factor^k, or
+/// `least`.
 struct march_edge {
   double slope = 0, constant = 0;
   double slope_factor = 1, constant_factor = 1;
+  double least = -1e300;
 };
 
 /// (I - implicit L) W = V by elimination from both ends at once: with p_i = V_i + lower_i p_{i-1} and q_i = V_i
 /// + upper_i q_{i+1}, W_i = inverse_i (p_i + q_i - V_i). The first and the last row keep their right-hand side.
 /// No lower or upper is negative, so nothing cancels in the sum.
+/// Under American exercise, with a floor, elimination goes upwards alone: P_i = inverse_i V_i + lower_i
+/// P_{i-1}, W_i = max(P_i + upper_i W_{i+1}, what keeps V from falling below its floor).
 struct march_factors {
   std::vector<double> lower, inverse, upper;
+  std::vector<double> floor;  // empty: no early exercise
 };
 march_factors factor_for_march(const fd_operator& L, double implicit);
+march_factors factor_for_exercised_march(const fd_operator& L, double implicit, std::vector<double> floor);
 
 inline constexpr int march_rows_a_thread = 8;
 
@@ -44,13 +50,21 @@ struct march_plan {
 std::optional<march_plan> plan_march(const fd_operator& L, const march_factors& factors, double implicit,
                                      int processors);
 
-/// values advanced by `steps` steps of twice `implicit`, or of `implicit` where damped, all in one kernel.
+/// Steps of twice the implicit part of a matrix, or of that alone where damped.
+struct march_run {
+  std::int64_t steps = 0;
+  bool damped = false;
+  march_edge first, last;
+};
+
+/// values advanced by the steps of all runs, at least one each, in a kernel for each run.
 ///
 /// Memory  values on the host, n of them.
-void march_cuda(const device& gpu, const march_factors& factors, const march_plan& plan, std::int64_t steps,
-                bool damped, const march_edge& first, const march_edge& last, std::span<double> values);
+void march_cuda(const device& gpu, const march_factors& factors, const march_plan& plan,
+                std::span<const march_run> runs, std::span<double> values);
 
-/// Whether march_on_gpu takes the contract: no exercise but at dates, no local volatility, no escrow.
+/// Whether march_on_gpu takes the contract: no local volatility, no escrow, no American exercise whose region
+/// is not simple.
 bool fits_gpu_march(const contract& c);
 
 /// march() on a GPU, its steps there and what happens between them on the host; nothing where the contract does

@@ -70,8 +70,8 @@ std::vector<fd_segment> in_pieces(const std::vector<fd_segment>& segments) {
 
 std::string reason_for_cpu(const contract& c, const fd_options& options, std::int64_t nodes) {
   if (options.solver != tridiagonal_method::automatic) return "the GPU's kernel has a solver of its own";
-  if (c.exercise == exercise_style::american)
-    return "one option's steps under American exercise are taken there";
+  if (c.exercise == exercise_style::american && needs_policy(c))
+    return "exercise in more than one region is found there, by policy iteration";
   if (!c.local_volatility.empty()) return "steps with a local volatility are taken there";
   if (c.is_escrowed()) return "steps with escrowed dividends are taken there";
   if (nodes < 64) return "the grid has too few nodes for the GPU's kernel";
@@ -96,7 +96,7 @@ class solver {
     }
     std::vector<fd_segment> segments = make_segments(c, steps);
     if (boundary != nullptr) segments = in_pieces(segments);
-    if (options_.dev.is_cuda() && options_.solver == tridiagonal_method::automatic)
+    if (options_.dev.is_cuda() && options_.solver == tridiagonal_method::automatic && boundary == nullptr)
       if (auto v = march_on_gpu(options_.dev, c, grid, task_.payment, segments, options_.scheme))
         return used_gpu(*v);
     not_gpu(reason_for_cpu(c, options_, grid.size()));
@@ -119,13 +119,16 @@ class solver {
     const fd_local local = evaluate(on, values(c, on, steps), spot);
     valuation v{local.value, local.first, local.second, 0, 0, 0};
     if (options_.greeks) {
-      const double share = options_.precision == solve_precision::mixed ? 1e-3 : 1e-5;
+      // Central differences, of steps that lose as much by their size as by rounding in the values.
+      const double share = options_.precision == solve_precision::mixed ? 3e-3 : 5e-4;
       const auto moved = [&](const contract& other) {  // dividends in escrow are worth less at a higher rate
         return evaluate(on, values(other, on, steps), spot + escrow(c, 0) - escrow(other, 0)).value;
       };
-      const double up = share * std::max(typical_volatility(c), 1e-2), rise = share * 0.03;
-      v.vega = (moved(with_more_volatility(c, up)) - local.value) / up;
-      v.rho = (moved(with_more_rate(c, rise)) - local.value) / rise;
+      const double up = share * std::max(typical_volatility(c), 1e-2), rise = share * 0.2;
+      const double above = moved(with_more_volatility(c, up));
+      v.vega = typical_volatility(c) > 2 * up ? (above - moved(with_more_volatility(c, -up))) / (2 * up)
+                                              : (above - local.value) / up;
+      v.rho = (moved(with_more_rate(c, rise)) - moved(with_more_rate(c, -rise))) / (2 * rise);
     }
     if (task_.in) v = difference(task_.without_barrier, v);
     v.theta = theta(v);

@@ -30,9 +30,9 @@ struct fd_options {
   double tolerance = 1e-6;       // absolute, of the price; delta to ten times it, gamma to a thousandth
   std::int64_t space_nodes = 0;  // with time_steps: this grid, whatever its error
   std::int64_t time_steps = 0;
-  bool greeks = false;          // vega and rho too, by one more solve each
+  bool greeks = false;          // vega and rho too, by two more solves each
   bool verify = false;          // enclose what the steps would give without rounding
-  device dev = device::cpu(1);  // a GPU steps what its kernel takes: no American exercise, no local volatility
+  device dev = device::cpu(1);  // a GPU steps what its kernels take: no local volatility, no escrow
 };
 
 /// Proved bounds of the solution of the discrete problem: what exact arithmetic would make of the steps on the

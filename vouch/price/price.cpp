@@ -171,6 +171,10 @@ pricing of_escrowed(const contract& c, const pricing_options& options) {
   pricing p = price(rest, options);
   const double rate = value_at(c.rates, c.plain.rate, 0);
   p.value.theta -= rate * escrow(c, 0) * p.value.delta;
+  if (p.grid && p.grid->enclosure && p.grid->enclosure->verified) {
+    fd_enclosure& e = *p.grid->enclosure;
+    e.theta = e.theta - interval<double>(rate) * interval<double>(escrow(c, 0)) * e.delta;
+  }
   contract one = c;
   for (const cash_dividend& d : c.dividends) {  // each loses its time's share of itself
     one.dividends = {d};

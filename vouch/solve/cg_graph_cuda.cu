@@ -1,86 +1,17 @@
-// Conjugate gradients for large systems: a CUDA graph that loops by itself until the scalars say so.
+// Conjugate gradients for large systems, fused with the matrix.
 //
-// Fused     two kernels an iteration: the product with all inner products in its epilogue, then the three
-// updates;
-//           the matrix once and 9 n values (the solution moves every other time). The last block of the first
-//           kernel adds the blocks' sums in their order and takes the step.
-// General   any operator and preconditioner between four small kernels.
-// Bound     by memory. Bits fixed by the grid, which is fixed by the matrix and the GPU.
-#include <string>
-
-#include <vouch/core/launch.cuh>
-#include <vouch/core/while_graph.cuh>
-#include <vouch/solve/cg_engine.hpp>
-#include <vouch/solve/device_history.cuh>
+// Two kernels an iteration: the product with all inner products in its epilogue, then the three updates; the
+// matrix once and 9 n values (the solution moves every other time). The last block of the first kernel adds the
+// blocks' sums in their order and takes the step. Bound by memory. Bits fixed by the grid, which is fixed by
+// the matrix and the GPU.
+#include <vouch/solve/cg_graph.cuh>
 #include <vouch/sparse/spmv_kernels.cuh>
 
 namespace vouch {
 namespace {
 
-constexpr unsigned block = 256;
+using namespace cg_graph;
 static_assert(block == spmv_threads);
-
-// Everything the kernels of one solve share, in GPU memory.
-struct control {
-  cg_scalars s;
-  cg_solution_update solution;
-  cg_rule rule;
-  unsigned ticket;
-};
-
-// Sums of Count products over all threads of the grid.
-template <int Count>
-struct sums {
-  double value[Count] = {};
-};
-
-template <int Count>
-__device__ sums<Count> block_sum(const sums<Count>& mine) {
-  __shared__ double warp_sums[Count][block / 32];
-  sums<Count> all;
-  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-#pragma unroll
-  for (int k = 0; k < Count; ++k) {
-    double v = mine.value[k];
-    for (int d = 16; d > 0; d /= 2) v += __shfl_xor_sync(~0u, v, d);
-    if (lane == 0) warp_sums[k][warp] = v;
-  }
-  __syncthreads();
-#pragma unroll
-  for (int k = 0; k < Count; ++k)
-    for (unsigned w = 0; w < block / 32; ++w) all.value[k] += warp_sums[k][w];
-  __syncthreads();
-  return all;
-}
-
-// Each block leaves its sums in parts; the last block to come adds them in the order of the blocks and one
-// thread of it runs then(totals). Which block is last changes from run to run, what it computes does not.
-template <int Count, class Then>
-__device__ void grid_sum(const sums<Count>& mine, double* parts, unsigned* ticket, Then then) {
-  __shared__ bool last;
-  const sums<Count> here = block_sum(mine);
-  if (threadIdx.x == 0) {
-    for (int k = 0; k < Count; ++k) parts[blockIdx.x * Count + k] = here.value[k];
-    __threadfence();
-    last = atomicInc(ticket, gridDim.x - 1) == gridDim.x - 1;
-  }
-  __syncthreads();
-  if (!last) return;
-  __threadfence();
-  sums<Count> all;
-  for (unsigned b = threadIdx.x; b < gridDim.x; b += block)
-    for (int k = 0; k < Count; ++k) all.value[k] += __ldcg(parts + b * Count + k);
-  all = block_sum(all);
-  if (threadIdx.x == 0) then(all);
-}
-
-// One thread: tells the host about iteration `iteration`, hears its wish to stop, ends the loop at an event.
-__device__ void report(control& c, device_mailbox& box, std::int64_t iteration, double rr,
-                       cudaGraphConditionalHandle loop) {
-  if (c.s.event == cg_event::go_on && asked_to_stop(box, iteration)) c.s.event = cg_event::interrupted;
-  tell_host(box, iteration, rr, c.s.event);
-  if (c.s.event != cg_event::go_on && loop != 0) cudaGraphSetConditional(loop, 0);
-}
 
 // Epilogue of q = A p: stores q and takes the five products of its row, then the step.
 template <class T, bool Diagonal>
@@ -196,130 +127,6 @@ __global__ void __launch_bounds__(block)
   }
 }
 
-// The general loop's kernels; each thread takes every (grid)-th element.
-
-template <class T>
-__global__ void __launch_bounds__(block)
-    general_step(std::int64_t n, const T* __restrict__ p, const T* __restrict__ q, double* parts, control* c,
-                 device_mailbox* box, cudaGraphConditionalHandle loop) {
-  sums<1> pq;
-  for (std::int64_t i = std::int64_t{blockIdx.x} * block + threadIdx.x; i < n;
-       i += std::int64_t{gridDim.x} * block)
-    pq.value[0] += static_cast<double>(p[i]) * static_cast<double>(q[i]);
-  grid_sum(pq, parts, &c->ticket, [&](const sums<1>& all) {
-    if (c->s.event != cg_event::go_on) return;
-    cg_take_step(c->s, all.value[0]);
-    if (c->s.event != cg_event::go_on) report(*c, *box, c->s.iteration, c->s.rr, loop);
-  });
-}
-
-template <class T>
-__global__ void __launch_bounds__(block)
-    general_update(std::int64_t n, const control* c, const T* __restrict__ p, const T* __restrict__ q,
-                   T* __restrict__ r, T* __restrict__ d) {
-  if (c->s.event != cg_event::go_on) return;
-  const T alpha = static_cast<T>(c->s.alpha);
-  for (std::int64_t i = std::int64_t{blockIdx.x} * block + threadIdx.x; i < n;
-       i += std::int64_t{gridDim.x} * block) {
-    d[i] += alpha * p[i];
-    r[i] -= alpha * q[i];
-  }
-}
-
-template <class T>
-__global__ void __launch_bounds__(block)
-    general_direction(std::int64_t n, const T* __restrict__ r, const T* __restrict__ z, double* parts,
-                      control* c, device_mailbox* box, cudaGraphConditionalHandle loop, bool first) {
-  sums<2> products;
-  for (std::int64_t i = std::int64_t{blockIdx.x} * block + threadIdx.x; i < n;
-       i += std::int64_t{gridDim.x} * block) {
-    const double ri = r[i];
-    products.value[0] += ri * ri;
-    products.value[1] += ri * static_cast<double>(z[i]);
-  }
-  grid_sum(products, parts, &c->ticket, [&](const sums<2>& all) {
-    if (c->s.event != cg_event::go_on) return;
-    cg_take_direction(c->s, all.value[0], all.value[1], c->rule, first ? 0 : c->s.iteration + 1);
-    if (!first) report(*c, *box, c->s.iteration, c->s.rr, loop);
-  });
-}
-
-template <class T>
-__global__ void __launch_bounds__(block)
-    general_turn(std::int64_t n, const control* c, const T* __restrict__ z, T* __restrict__ p, bool first) {
-  const T beta = first ? T{} : static_cast<T>(c->s.beta);
-  for (std::int64_t i = std::int64_t{blockIdx.x} * block + threadIdx.x; i < n;
-       i += std::int64_t{gridDim.x} * block)
-    p[i] = first ? z[i] : z[i] + beta * p[i];
-}
-
-// What the two engines share: the control block, the mailbox, the graph.
-template <class T>
-class graph_engine : public cg_engine<T> {
- public:
-  graph_engine(const device& dev, std::int64_t n, std::int64_t partial_blocks)
-      : dev_(dev),
-        n_(n),
-        blocks_(std::max<std::int64_t>(
-            1, std::min<std::int64_t>(ceil_div<std::int64_t>(n, 2 * block), 8 * dev.processors()))),
-        p_(dev, n),
-        q_(dev, n),
-        parts_(dev, 5 * std::max(partial_blocks, blocks_)),
-        control_(array<control>::zeros(dev, 1)),
-        box_(make_mailbox()) {}
-
-  cg_outcome run(T* r, T* d, const cg_rule& rule, cg_log& log) override {
-    if (r != r_ || d != d_) graph_.reset();
-    r_ = r;
-    d_ = d;
-    control fresh{};
-    fresh.rule = rule;
-    copy_bytes(control_.data(), dev_, &fresh, device::cpu(1), sizeof fresh);
-    box_->progress = 0;
-    box_->stop = 0;
-    if (start()) {
-      loop();
-      follow(dev_, *box_, log);
-      settle();
-    }
-    return {static_cast<cg_event>(box_->event), box_->iterations, box_->last_squared};
-  }
-
- protected:
-  // Enqueues what comes before the loop; false where there is no loop to run.
-  virtual bool start() = 0;
-  // Enqueues what comes after the loop.
-  virtual void settle() {}
-  // Enqueues one turn.
-  virtual void record(cudaGraphConditionalHandle loop) = 0;
-
-  launch_shape shape() const { return {blocks_, block}; }
-
-  device dev_;
-  std::int64_t n_;
-  std::int64_t blocks_;
-  array<T> p_, q_;
-  array<double> parts_;
-  array<control> control_;
-  std::shared_ptr<device_mailbox> box_;
-  T* r_ = nullptr;
-  T* d_ = nullptr;
-
- private:
-  void loop() {
-    if (loop_on_host()) {
-      do record(0);
-      while (control_.to_vector()[0].s.event == cg_event::go_on);
-      return;
-    }
-    if (graph_ == nullptr)
-      graph_ = std::make_unique<while_graph>(dev_, [&](cudaGraphConditionalHandle handle) { record(handle); });
-    graph_->launch();
-  }
-
-  std::unique_ptr<while_graph> graph_;
-};
-
 template <class T, bool Diagonal>
 class fused_engine final : public graph_engine<T> {
  public:
@@ -358,55 +165,6 @@ class fused_engine final : public graph_engine<T> {
   const T* minv_;
 };
 
-template <class T>
-class general_engine final : public graph_engine<T> {
- public:
-  general_engine(const device& dev, const linear_operator<T>& A, const preconditioner<T>* M)
-      : graph_engine<T>(dev, A.rows(), 0), A_(A), M_(M), z_(dev, M != nullptr ? A.rows() : 0) {}
-  std::string name() const override { return "looping graph, general operator"; }
-
- private:
-  const T* z() { return M_ != nullptr ? z_.data() : this->r_; }
-
-  void precondition() {
-    if (M_ != nullptr) M_->apply(this->dev_, {this->r_, this->n_}, {z_.data(), this->n_});
-  }
-
-  bool start() override {
-    zero_bytes(this->dev_, this->d_, static_cast<std::size_t>(this->n_) * sizeof(T));
-    precondition();
-    launch(this->dev_, "general_direction", this->shape(), general_direction<T>, this->n_, this->r_, z(),
-           this->parts_.data(), this->control_.data(), this->box_.get(), cudaGraphConditionalHandle{}, true);
-    launch(this->dev_, "general_turn", this->shape(), general_turn<T>, this->n_, this->control_.data(), z(),
-           this->p_.data(), true);
-    const cg_scalars s = this->control_.to_vector()[0].s;
-    this->box_->residual_squared[0] = s.rr;
-    this->box_->event = static_cast<std::int32_t>(s.event);
-    this->box_->iterations = 0;
-    this->box_->last_squared = s.rr;
-    return s.event == cg_event::go_on;
-  }
-
-  void record(cudaGraphConditionalHandle loop) override {
-    T* const p = this->p_.data();
-    T* const q = this->q_.data();
-    control* const c = this->control_.data();
-    A_.apply(this->dev_, {p, this->n_}, {q, this->n_});
-    launch(this->dev_, "general_step", this->shape(), general_step<T>, this->n_, p, q, this->parts_.data(), c,
-           this->box_.get(), loop);
-    launch(this->dev_, "general_update", this->shape(), general_update<T>, this->n_, c, p, q, this->r_,
-           this->d_);
-    precondition();
-    launch(this->dev_, "general_direction", this->shape(), general_direction<T>, this->n_, this->r_, z(),
-           this->parts_.data(), c, this->box_.get(), loop, false);
-    launch(this->dev_, "general_turn", this->shape(), general_turn<T>, this->n_, c, z(), p, false);
-  }
-
-  const linear_operator<T>& A_;
-  const preconditioner<T>* M_;
-  array<T> z_;
-};
-
 }  // namespace
 
 template <real T>
@@ -415,18 +173,8 @@ std::unique_ptr<cg_engine<T>> cg_graph_cuda(const device& dev, const spmv_plan<T
   return std::make_unique<fused_engine<T, false>>(dev, A, minv);
 }
 
-template <real T>
-std::unique_ptr<cg_engine<T>> cg_graph_cuda_general(const device& dev, const linear_operator<T>& A,
-                                                    const preconditioner<T>* M) {
-  return std::make_unique<general_engine<T>>(dev, A, M);
-}
-
 template std::unique_ptr<cg_engine<float>> cg_graph_cuda(const device&, const spmv_plan<float>&, const float*);
 template std::unique_ptr<cg_engine<double>> cg_graph_cuda(const device&, const spmv_plan<double>&,
                                                           const double*);
-template std::unique_ptr<cg_engine<float>> cg_graph_cuda_general(const device&, const linear_operator<float>&,
-                                                                 const preconditioner<float>*);
-template std::unique_ptr<cg_engine<double>> cg_graph_cuda_general(const device&, const linear_operator<double>&,
-                                                                  const preconditioner<double>*);
 
 }  // namespace vouch

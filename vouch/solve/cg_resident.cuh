@@ -19,6 +19,7 @@
 #include <cstdint>
 
 #include <vouch/core/arrival.cuh>
+#include <vouch/core/cluster.cuh>
 #include <vouch/core/grid_barrier.cuh>
 #include <vouch/solve/cg_engine.hpp>
 #include <vouch/solve/cg_resident_plan.hpp>
@@ -32,28 +33,6 @@ inline constexpr unsigned all_lanes = ~0u;
 // Sums travel as rows of this many doubles: {pq, rMq, qMq, rr} and with a diagonal M {rMr, 0, 0, 0} besides.
 template <bool Diagonal>
 constexpr int sum_width = Diagonal ? 8 : 4;
-
-__device__ inline unsigned cluster_address(const void* shared, unsigned rank) {
-  unsigned to;
-  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(to) : "r"(shared_address(shared)), "r"(rank));
-  return to;
-}
-
-// Stores into another block's shared memory and counts the bytes on that block's arrival barrier.
-__device__ inline void send_cluster(unsigned to, double value, unsigned arrival) {
-  asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.f64 [%0], %1, [%2];" ::"r"(to),
-               "d"(value), "r"(arrival)
-               : "memory");
-}
-__device__ inline void send_cluster(unsigned to, float value, unsigned arrival) {
-  asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.f32 [%0], %1, [%2];" ::"r"(to),
-               "f"(value), "r"(arrival)
-               : "memory");
-}
-
-__device__ inline void cluster_barrier() {
-  asm volatile("barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;" ::: "memory");
-}
 
 template <class T>
 struct parameters {

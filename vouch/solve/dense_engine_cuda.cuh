@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <vector>
 
 #include <vouch/core/check.cuh>
 #include <vouch/core/launch.cuh>
@@ -25,8 +26,35 @@ std::int64_t shared_room(const device& dev, Kernel kernel, const char* name) {
   return most;
 }
 
+/// Clusters of `size` blocks of the kernel that run at once.
+template <class Kernel>
+std::int64_t clusters_at_once(const device& dev, Kernel kernel, unsigned size, unsigned threads,
+                              const char* name) {
+  cudaLaunchAttribute cluster{};
+  cluster.id = cudaLaunchAttributeClusterDimension;
+  cluster.val.clusterDim = {size, 1, 1};
+  cudaLaunchConfig_t config{};
+  config.gridDim = size;
+  config.blockDim = threads;
+  config.attrs = &cluster;
+  config.numAttrs = 1;
+  int running = 0;
+  check(cudaSetDevice(dev.index()), name);
+  check(cudaOccupancyMaxActiveClusters(&running, kernel, &config), name);
+  return running;
+}
+
 /// Stages below this many bytes do not keep the memory busy.
 inline constexpr std::int64_t least_ring = 48 << 10;
+
+/// Of its stages in a sweep each block keeps so many in L2 for the next sweep; there is room besides for what
+/// streams past them.
+inline int stages_in_cache(const device& dev, std::int64_t blocks, std::int64_t stage_bytes) {
+  constexpr double share = 0.4;
+  int cache = 0;
+  check(cudaDeviceGetAttribute(&cache, cudaDevAttrL2CacheSize, dev.index()), "size of the cache");
+  return static_cast<int>(share * cache / static_cast<double>(blocks * stage_bytes));
+}
 
 /// Iterations between two looks at the mailbox: about two milliseconds, a power of two.
 inline std::int64_t iterations_between_looks(std::int64_t bytes) {
@@ -34,6 +62,13 @@ inline std::int64_t iterations_between_looks(std::int64_t bytes) {
   std::int64_t count = 512;
   while (count > 1 && static_cast<double>(count) * static_cast<double>(bytes) > bytes_in_a_look) count /= 2;
   return count;
+}
+
+template <class T>
+double sum_of_squares(const device& dev, const T* r, std::int64_t n) {
+  std::vector<T> v(static_cast<std::size_t>(n));
+  copy_bytes(v.data(), device::cpu(1), r, dev, v.size() * sizeof(T));
+  return detail::sum_of_squares(1, n, v.data());
 }
 
 template <class T>

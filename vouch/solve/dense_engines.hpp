@@ -21,6 +21,11 @@ std::unique_ptr<cg_engine<T>> dense_jacobi_cuda(const device& dev, const detail:
                                                 const sweep_rule& rule, bool by_residual,
                                                 const acceleration& accelerate);
 
+/// The same without mixing for a matrix that fits the GPU's registers; else nullptr.
+template <real T>
+std::unique_ptr<cg_engine<T>> dense_jacobi_in_registers(const device& dev, const detail::aligned_rows<T>& A,
+                                                        const sweep_rule& rule, bool by_residual);
+
 /// The Jacobi iteration over a rounded copy of A (rounded_rows.hpp), by the same kernel; precision is not
 /// single.
 ///

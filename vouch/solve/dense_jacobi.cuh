@@ -6,10 +6,12 @@
 //           ends the rows and decides, one thread has the matrix brought in. All vectors of the own rows stay
 //           in shared memory; of the solution every summing thread keeps the columns that it meets.
 // Talk      Numbers travel as stamped words (relay.cuh): a block goes on once it has the new solution; where
-// that
-//           is all it waits for, the decision about the sweep falls during the next one. Who has a word of a
-//           sweep knows that everybody has read those of the sweep before, so two sets of them are enough.
-// Bound     by memory: one read of the matrix a sweep, which goes on while blocks wait. Where the matrix stays
+//           that is all it waits for, the decision about the sweep falls during the next one. Blocks count
+//           themselves when they have sent theirs, so that nobody looks for words long before they are there;
+//           the count orders nothing. Who has a word of a sweep knows that everybody has read those of the
+//           sweep before, so two sets of them are enough.
+// Bound     by memory: one read of the matrix a sweep, which goes on while blocks wait; a part of it is left in
+//           L2 from sweep to sweep. Where the matrix stays
 //           in shared memory, by the way of the solution from block to block.
 // Bits      every sum has a fixed order, every block takes the same decision from the same numbers.
 // Source    Mixing: Anderson, JACM 12 (1965); Walker, Ni, SIAM J. Numer. Anal. 49 (2011).
@@ -65,6 +67,7 @@ struct closing_warp {
       const bool looks = (iteration + 1) % in.look == 0;
       sweep_facts facts;
       for (std::int64_t begin = 0; begin < rows; begin += Rows) close_group(begin, stamp, facts);
+      if (lane() == 0) count_up(in.sweeps_told);
       if (looks && blockIdx.x == 0 && lane() == 0)
         facts.wish = *static_cast<volatile std::int32_t*>(&in.box->stop) != 0 ? 1 : 0;
       tell(facts, stamp);
@@ -213,6 +216,7 @@ __global__ void __launch_bounds__(all_threads, 1) jacobi_sweeps(const __grid_con
 
   if (thread >= first_filling) {
     filler<S, Rows> fill{{in.A.data + first * in.A.ld, n, in.A.ld}, rows};
+    fill.kept = in.kept;
     const std::int64_t all = ceil_div<std::int64_t>(rows, Rows) * pieces_of<S>(n);
     if (thread == first_filling)
       keep_filling(ring, fill, in.resident ? all : -1, *static_cast<volatile int*>(&shared.ended));

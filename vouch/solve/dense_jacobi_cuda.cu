@@ -80,7 +80,7 @@ class jacobi_engine final : public cg_engine<T> {
         r_(dev, A.n, A.padded),
         d_(dev, A.n, A.padded),
         factor_(dev, A.padded),
-        words_(dev, 2 * (A.padded * relay_words<T> + plan_.blocks * most_sums * relay_words<double>)),
+        words_(dev, 2 * (A.padded * relay_words<T> + plan_.blocks * most_sums * relay_words<double>)+1),
         columns_(dev, plan_.columns_shared ? 0 : plan_.blocks * pieces_of<S>(A.padded) * piece_columns<S>),
         box_(borrow_mailbox()) {
     dense_engine::make_relaxation<T>(dev, A.diagonal, A.padded, omega, factor_.data(), nullptr);
@@ -93,11 +93,13 @@ class jacobi_engine final : public cg_engine<T> {
     in_.columns = columns_.data();
     in_.exchange = words_.data();
     in_.sums = in_.exchange + 2 * A.padded * relay_words<T>;
+    in_.sweeps_told = reinterpret_cast<unsigned*>(words_.data() + words_.size() - 1);
     in_.box = box_.get();
     in_.look = dense_engine::iterations_between_looks(A.padded * A.ld * static_cast<std::int64_t>(sizeof(S)));
     in_.depth = depth;
     in_.stages = plan_.stages;
     in_.resident = plan_.resident;
+    in_.kept = dense_engine::stages_in_cache(dev, plan_.blocks, plan_.rows * piece_bytes);
   }
 
   std::string name() const override {
@@ -107,7 +109,7 @@ class jacobi_engine final : public cg_engine<T> {
 
   cg_outcome run(T* r, T* d, const cg_rule& rule, cg_log& log) override {
     zero_bytes(dev_, d, static_cast<std::size_t>(n_) * sizeof(T));
-    if (rule.limit <= 0) return {cg_event::limit, 0, sum_of_squares(r)};
+    if (rule.limit <= 0) return {cg_event::limit, 0, dense_engine::sum_of_squares(dev_, r, n_)};
     r_.bring(r);
     zero_bytes(dev_, words_.data(), static_cast<std::size_t>(words_.size()) * sizeof(std::uint64_t));
     in_.r = r_.of(r);
@@ -124,12 +126,6 @@ class jacobi_engine final : public cg_engine<T> {
   }
 
  private:
-  double sum_of_squares(const T* r) const {
-    std::vector<T> v(static_cast<std::size_t>(n_));
-    copy_bytes(v.data(), device::cpu(1), r, dev_, v.size() * sizeof(T));
-    return detail::sum_of_squares(1, n_, v.data());
-  }
-
   device dev_;
   std::int64_t n_;
   bool by_residual_;
@@ -175,6 +171,8 @@ std::unique_ptr<cg_engine<T>> dense_jacobi_cuda(const device& dev, const detail:
                                                 const sweep_rule& rule, bool by_residual,
                                                 const acceleration& accelerate) {
   const int depth = checked_depth(accelerate);
+  if (accelerate.anderson == 0)
+    if (auto engine = dense_jacobi_in_registers<T>(dev, A, rule, by_residual)) return engine;
   const array<T> diagonal = diagonal_of(dev, A);
   return std::make_unique<jacobi_engine<T, T>>(
       dev, stored_matrix<T, T>{A.data, A.n, A.padded, A.ld, diagonal.data()}, rule.omega, by_residual, depth);

@@ -39,12 +39,14 @@ struct task {
   T* columns = nullptr;               // a copy of the solution for each block; nullptr: in shared memory
   std::uint64_t* exchange = nullptr;  // words of the solution of even and of odd sweeps; zeros at the start
   std::uint64_t* sums = nullptr;      // words of 2 x blocks x most_sums doubles; zeros at the start
+  unsigned* sweeps_told = nullptr;    // by all blocks together; 0 at the start
   device_mailbox* box = nullptr;
   sweep_progress progress;
   std::int64_t look = 512;  // iterations between two looks at the mailbox
   int depth = 0;            // of the mixing
   int stages = 0;
   int resident = 0;  // the stages hold all that the block needs
+  int kept = 0;      // stages of a block's sweep that are to stay in L2
 
   __device__ std::uint64_t* exchange_of(std::uint32_t stamp) const {
     return exchange + (stamp & 1) * A.n * relay_words<T>;
@@ -120,14 +122,17 @@ struct filler {
   std::int64_t rows;
   std::int64_t row = 0, piece = 0;
   ring_place at{};
+  int kept = 0;  // of a sweep's stages, the first
+  std::uint64_t keep = evict_last_policy(), pass = evict_first_policy();
 
   __device__ void fill(const stage_ring& ring) {
     const std::int64_t column = piece * piece_columns<S>;
     const auto width = static_cast<unsigned>(min(std::int64_t{piece_columns<S>}, A.n - column) * sizeof(S));
     const int count = static_cast<int>(min(std::int64_t{Rows}, rows - row));
     ring.claim(at, width * static_cast<unsigned>(count));
+    const std::uint64_t policy = row / Rows * pieces_of<S>(A.n) + piece < kept ? keep : pass;
     for (int i = 0; i < count; ++i)
-      ring.copy(at.slot, i * piece_bytes, A.data + (row + i) * A.ld + column, width);
+      ring.copy(at.slot, i * piece_bytes, A.data + (row + i) * A.ld + column, width, policy);
     if (++piece < pieces_of<S>(A.n)) return;
     piece = 0;
     row += Rows;
@@ -144,6 +149,7 @@ struct shared_parts {
   std::uint64_t summed[groups_ahead];    // barriers: they are there
   std::uint64_t closed[groups_ahead];    // they are used up
   std::uint64_t decided;                 // the sweep is over
+  std::uint64_t expected;                // the solution is worth a look
   int ended;                             // not 0: no sweep follows
   double total[most_sums];
   double weight[most_depth];
@@ -157,10 +163,18 @@ struct shared_parts {
       arrival_init(closed + k, 1);
     }
     arrival_init(&decided, 1);
+    arrival_init(&expected, 1);
     ended = 0;
     arrival_init_fence();
   }
   __device__ bool is_over() const { return *static_cast<const volatile int*>(&ended) != 0; }
+  /// A warp waits for the end of a phase, or of the sweeps; whether it was the former.
+  __device__ bool await_unless_over(std::uint64_t* barrier, unsigned parity) const {
+    for (;;) {
+      if (__all_sync(everyone, try_await(barrier, parity))) return true;
+      if (__any_sync(everyone, is_over())) return false;
+    }
+  }
 };
 
 /// The threads that sum rows.
@@ -184,14 +198,11 @@ struct row_group {
   }
 
   __device__ void run() {
-    const bool eager = in.resident != 0 && in.depth == 0;
     for (std::uint32_t stamp = 1;; ++stamp) {
       for (std::int64_t begin = 0; begin < rows; begin += Rows)
         if (!sum_group()) return;
       if (in.resident) at = {};
-      // Many blocks that look for words in vain would slow down the memory.
-      if (!eager) await(&shared.decided, ~stamp & 1);
-      if (!receive_columns(stamp)) return;
+      if (!await_solution(stamp) || !receive_columns(stamp)) return;
     }
   }
 
@@ -199,13 +210,25 @@ struct row_group {
   __device__ static int lane() { return static_cast<int>(threadIdx.x) % 32; }
   __device__ static int warp() { return static_cast<int>(threadIdx.x) / 32; }
 
+  // Many threads that look for words in vain would slow down the memory; but for a matrix that stays here, one
+  // waits until all blocks have sent theirs.
+  __device__ bool await_solution(std::uint32_t stamp) {
+    if (in.depth > 0) return shared.await_unless_over(&shared.decided, ~stamp & 1);
+    if (in.resident) return true;
+    if (threadIdx.x == 0) {
+      while (static_cast<int>(counted(in.sweeps_told) - stamp * gridDim.x) < 0 && !shared.is_over()) {
+      }
+      arrive(&shared.expected);
+    }
+    return shared.await_unless_over(&shared.expected, ~stamp & 1);
+  }
+
   // The parts of this warp's columns of the sums of up to Rows rows; false where nobody will want them.
   __device__ bool sum_group() {
     T sum[Rows] = {};
-    const std::int64_t n = in.A.n;
-    for (int p = 0; p < pieces_of<S>(n); ++p) {
-      ring.wait(at);
-      if (std::int64_t{p} * piece_columns<S> + static_cast<int>(threadIdx.x) * lanes < n) {
+    for (int p = 0; p < pieces_of<S>(in.A.n); ++p) {
+      if (!shared.await_unless_over(ring.full(at.slot), at.turn)) return false;
+      if (has(p)) {
         const S* stage = reinterpret_cast<const S*>(ring.data(at.slot)) + threadIdx.x * lanes;
         T d[lanes];
         x.load(p, d);
@@ -226,8 +249,8 @@ struct row_group {
     for (int i = 0; i < Rows; ++i) wide[i] = sum[i];
     const double mine = sum_over_warp(wide);
     const unsigned place = turn % groups_ahead;
-    while (turn >= groups_ahead && !has_ended(shared.closed + place, ~(turn / groups_ahead) & 1))
-      if (shared.is_over()) return false;
+    if (turn >= groups_ahead && !shared.await_unless_over(shared.closed + place, ~(turn / groups_ahead) & 1))
+      return false;
     if (lane() % (32 / Rows) == 0) shared.group[place][warp()][lane() / (32 / Rows)] = mine;
     __syncwarp();
     if (lane() == 0) arrive(shared.summed + place);
@@ -237,31 +260,34 @@ struct row_group {
 
   // The solution of a sweep, this thread's columns; false where none will come.
   __device__ bool receive_columns(std::uint32_t stamp) {
-    constexpr int at_once = lanes <= 4 ? 4 : 16 / lanes;  // on their way together
+    constexpr int at_once = 40 / lanes < 10 ? 40 / lanes : 10;  // on their way together
     const std::uint64_t* const words = in.exchange_of(stamp);
     const int pieces = pieces_of<S>(in.A.n);
     for (int first = 0; first < pieces; first += at_once) {
       T d[at_once][lanes];
       bool there[at_once] = {};
-      bool all;
-      do {
-        all = true;
+      for (;;) {
+        bool all = true;
 #pragma unroll
         for (int u = 0; u < at_once; ++u) {
-          const std::int64_t column =
-              std::int64_t{first + u} * piece_columns<S> + static_cast<int>(threadIdx.x) * lanes;
-          if (!there[u]) there[u] = column >= in.A.n || look(words + column * relay_words<T>, d[u], stamp);
+          if (!there[u])
+            there[u] = !has(first + u) || look(words + column(first + u) * relay_words<T>, d[u], stamp);
           all = there[u] && all;
         }
-        if (!all && shared.is_over()) return false;
-      } while (!all);
+        if (__all_sync(everyone, all)) break;
+        if (__any_sync(everyone, shared.is_over())) return false;
+      }
 #pragma unroll
       for (int u = 0; u < at_once; ++u)
-        if (std::int64_t{first + u} * piece_columns<S> + static_cast<int>(threadIdx.x) * lanes < in.A.n)
-          x.store(first + u, d[u]);
+        if (has(first + u)) x.store(first + u, d[u]);
     }
-    return !shared.is_over();
+    return true;
   }
+
+  __device__ static std::int64_t column(int piece) {
+    return std::int64_t{piece} * piece_columns<S> + static_cast<int>(threadIdx.x) * lanes;
+  }
+  __device__ bool has(int piece) const { return column(piece) < in.A.n; }
 };
 
 }  // namespace vouch::jacobi_kernel

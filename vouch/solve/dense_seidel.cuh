@@ -10,8 +10,8 @@
 //           Each block leads every gridDim-th step. Of a block's threads 256 sum rows (row_stream.cuh): of the
 //           solution every one keeps the columns that it meets. They are some steps ahead of the chain of
 //           changes, so that the matrix streams on while it moves: what the last steps change a warp of its own
-//           takes off their sums as soon as it is known. 256 others lead, with their part of M in registers.
-//           One thread has the matrix brought in.
+//           takes off their sums as soon as it is known. 256 others lead, with most of their part of M in
+//           registers. One thread has the matrix brought in.
 // Talk      Numbers travel as stamped words (relay.cuh). No block waits for all others within a sweep; the
 //           first step of a sweep needs all of the one before, from all blocks. So a word of delta may be
 //           written again two sweeps later, one of t in the next sweep.
@@ -35,7 +35,7 @@ template <class T>
 std::size_t shared_bytes(std::int64_t n, int stages, int stage_pieces, bool columns_shared,
                          bool inverse_shared) {
   return stage_ring::bytes(stages, stage_pieces * piece_bytes) +
-         (inverse_shared ? carved_bytes<T>(lead_elements<T>) : 0) +
+         (inverse_shared ? carved_bytes<T>(shared_lead_elements<T>) : 0) +
          (columns_shared ? carved_bytes<T>(std::int64_t{pieces_of<T>(n)} * piece_columns<T>) : 0);
 }
 
@@ -55,7 +55,7 @@ __global__ void __launch_bounds__(all_threads, 1) seidel_sweeps(const __grid_con
   char* free = memory;
   const stage_ring ring(free, in.stages, in.stage_pieces * piece_bytes);
   free += stage_ring::bytes(in.stages, in.stage_pieces * piece_bytes);
-  T* const inverse = in.inverse_shared ? carve<T>(free, lead_elements<T>) : nullptr;
+  T* const inverse = in.inverse_shared ? carve<T>(free, shared_lead_elements<T>) : nullptr;
   const std::int64_t columns = std::int64_t{pieces_of<T>(in.n)} * piece_columns<T>;
   T* const own_copy = in.columns != nullptr ? in.columns + blockIdx.x * columns : carve<T>(free, columns);
   if (threadIdx.x == 0) {

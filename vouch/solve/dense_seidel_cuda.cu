@@ -105,6 +105,7 @@ class seidel_engine final : public cg_engine<T> {
     in_.stages = plan_.stages;
     in_.stage_pieces = plan_.stage_pieces;
     in_.resident = plan_.resident;
+    in_.kept = dense_engine::stages_in_cache(dev, plan_.blocks, plan_.stage_pieces * piece_bytes);
     in_.inverse_shared = plan_.inverse_shared;
     for (const int backward : {0, 1})
       if (rule.order == sweep_order::symmetric || (rule.order == sweep_order::backward) == (backward == 1))

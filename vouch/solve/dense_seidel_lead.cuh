@@ -19,29 +19,29 @@ using namespace stream;
 /// Unknowns of a step: what one warp holds of a piece.
 template <class T>
 inline constexpr int step_rows = 32 * lane_columns<T>;
-/// Threads of the leading group that share a row of V and M, and the columns that each takes.
+/// Of V and M a thread of the leading group takes so many rows and as many columns: 16 threads share these
+/// rows.
 template <class T>
-inline constexpr int parts = threads / step_rows<T>;
+inline constexpr int lead_rows = step_rows<T> / 16;
 template <class T>
-inline constexpr int part_columns = step_rows<T> / parts<T>;
-
-/// The threads of a row take its columns in turn, 16 bytes at a time, so that all have their share of the zeros
-/// of V: the k-th column of a part, and where it stands in a row.
+inline constexpr int lead_vectors = lead_rows<T> / lane_columns<T>;  // of 16 bytes, a row
+/// Of these rows of M so many are kept in registers, of which there are 96; the others in shared memory.
 template <class T>
-__host__ __device__ constexpr int column_of_part(int part, int k) {
-  return (k / lane_columns<T> * parts<T> + part) * lane_columns<T> + k % lane_columns<T>;
-}
-/// V and M lie in memory part after part, each by columns; a gap moves the parts to different banks.
+inline constexpr int kept_rows = sizeof(T) == 4 ? 6 : lead_rows<T>;
+/// V and M lie in memory in the order in which the threads take them: vector after vector, thread by thread.
 template <class T>
-inline constexpr int part_gap = sizeof(T) == 4 ? 16 : 4;
+inline constexpr int lead_elements = step_rows<T>* step_rows<T>;
 template <class T>
-inline constexpr int part_elements = part_columns<T>* step_rows<T> + part_gap<T>;
+inline constexpr int kept_elements = kept_rows<T>* step_rows<T> * 16;
+/// Of both, in shared memory.
 template <class T>
-inline constexpr int lead_elements = parts<T>* part_elements<T>;
+inline constexpr int shared_lead_elements = 2 * lead_elements<T> - kept_elements<T>;
 template <class T>
 __host__ __device__ constexpr int lead_place(int row, int column) {
-  const int turn = column / lane_columns<T>, k = turn / parts<T> * lane_columns<T> + column % lane_columns<T>;
-  return turn % parts<T> * part_elements<T> + k * step_rows<T> + row;
+  constexpr int lanes = lane_columns<T>, width = 16 * lanes;
+  const int thread = row / lead_rows<T> * 16 + column % width / lanes;
+  const int vector = row % lead_rows<T> * lead_vectors<T> + column / width;
+  return (vector * threads + thread) * lanes + column % lanes;
 }
 
 template <class T>
@@ -80,6 +80,7 @@ struct task {
   int stages = 0;
   int stage_pieces = 1;
   int resident = 0;  // the stages hold all that a block needs
+  int kept = 0;      // stages of a block's sweep that are to stay in L2
   int inverse_shared = 1;
 
   __device__ std::uint64_t* delta_words(std::uint32_t of) const {
@@ -145,6 +146,19 @@ struct shared_parts {
     ended = 0;
     arrival_init_fence();
   }
+  /// turns is looked at while it changes, and orders nothing.
+  __device__ void pass_turn(unsigned number) {
+    asm volatile("st.relaxed.cta.shared::cta.u32 [%0], %1;" ::"r"(shared_address(&turns)), "r"(number)
+                 : "memory");
+  }
+  __device__ unsigned turns_passed() const {
+    unsigned number;
+    asm volatile("ld.relaxed.cta.shared::cta.u32 %0, [%1];"
+                 : "=r"(number)
+                 : "r"(shared_address(&turns))
+                 : "memory");
+    return number;
+  }
   __device__ static void await_turn(std::uint64_t* barriers, unsigned turn) {
     await(barriers + turn % depth, turn / depth & 1);
   }
@@ -166,19 +180,21 @@ struct lead_group {
 
   const task<T>& in;
   shared_parts<T>& shared;
-  T* inverse;  // in shared memory, or nullptr
-  const T* V = nullptr;
-  T m[part_columns<T>];
-  int held = -1;  // whose V and M are here
+  T* room;               // for V and the other rows of M in shared memory, or nullptr
+  const T* V = nullptr;  // this thread's vectors
+  const T* M = nullptr;  // likewise, the first kept_elements<T> left out
+  T kept[kept_rows<T>][lead_rows<T>];
+  int held_step = -1;  // whose V and M are here
   bool held_forward = true;
   unsigned turns = 0;  // before the sweep
 
-  __device__ lead_group(const task<T>& task, shared_parts<T>& parts, T* room)
-      : in(task), shared(parts), inverse(room) {}
+  __device__ lead_group(const task<T>& task, shared_parts<T>& parts, T* memory)
+      : in(task), shared(parts), room(memory) {}
 
   __device__ static int me() { return static_cast<int>(threadIdx.x) - first_leading; }
-  __device__ static int row() { return me() / parts<T>; }
-  __device__ static int part() { return me() % parts<T>; }
+  // This thread's first row, and its first column of each vector.
+  __device__ static int row() { return me() / 16 * lead_rows<T>; }
+  __device__ static int column(int vector) { return (vector * 16 + me() % 16) * lanes; }
 
   __device__ void sweep(const half_sweep& now) {
     const int blocks = static_cast<int>(gridDim.x), mine = static_cast<int>(blockIdx.x);
@@ -191,30 +207,34 @@ struct lead_group {
 
  private:
   __device__ void lead(int step, const half_sweep& now) {
-    if (held != step || held_forward != now.forward) hold(step, now.forward);
+    if (held_step != step || held_forward != now.forward) hold(step, now.forward);
     await_turn(turns + static_cast<unsigned>(now.place(step)));
     const std::int64_t first = std::int64_t{step} * step_rows<T>;
     const bool one_each = me() < step_rows<T>;
     if (one_each) shared.met[me()] = from(in.met, first + me(), now.stamp);
     lead_barrier();
-    T sum = times_inverse(now.forward);
+    T sums[lead_rows<T>] = {};
+    add_inverse(now.forward, sums);
     if (now.place(step) > 0) {
-      const std::int64_t before = std::int64_t{now.step(now.place(step) - 1)} * step_rows<T>;
-      if (one_each) shared.delta[me()] = from(in.delta_words(now.stamp), before + me(), now.stamp);
+      const int before = now.step(now.place(step) - 1);
+      if (one_each)
+        shared.delta[me()] =
+            from(in.delta_words(now.stamp), std::int64_t{before} * step_rows<T> + me(), now.stamp);
       lead_barrier();
-      sum -= times_coupling();
+      subtract_coupling(sums);
     }
-#pragma unroll
-    for (int d = 1; d < parts<T>; d *= 2) sum += __shfl_xor_sync(everyone, sum, d);
-    if (part() == 0 && first + row() < in.n)
-      send(in.delta_words(now.stamp) + (first + row()) * relay_words<T>, sum, now.stamp);
+    const T sum = sum_over_16(sums);
+    constexpr int sharing = 16 / lead_rows<T>;  // threads that know the sum of a row
+    if (me() % sharing != 0) return;
+    const int own = row() + me() % 16 / sharing;
+    if (first + own < in.n) send(in.delta_words(now.stamp) + (first + own) * relay_words<T>, sum, now.stamp);
   }
 
   // Until so many turns have passed the words of the step are not worth a look. After it nobody reads the last
   // step's numbers any more.
   __device__ void await_turn(unsigned turn) const {
     if (me() == 0)
-      while (static_cast<int>(*static_cast<volatile unsigned*>(&shared.turns) - turn) < 0) __nanosleep(20);
+      while (static_cast<int>(shared.turns_passed() - turn) < 0) __nanosleep(20);
     lead_barrier();
   }
 
@@ -224,56 +244,92 @@ struct lead_group {
     return value;
   }
 
-  // This thread's part of a row of V times t, but for columns where all rows of the warp have zeros.
-  __device__ T times_inverse(bool forward) const {
-    constexpr int rows = 32 / parts<T>, width = parts<T> * lanes;
-    const int top = me() / 32 * rows;
-    const int begin = forward ? 0 : top / width,
-              end = forward ? (top + rows - 1) / width : step_rows<T> / width - 1;
-    const T* const own = V + lead_place<T>(row(), part() * lanes);
-    T sum[lanes] = {};
-#pragma unroll 2
-    for (int g = begin; g <= end; ++g) {
-      T t[lanes];
-      load_lanes(shared.met + column_of_part<T>(part(), g * lanes), t);
+  // This thread's parts of V times t, but for vectors that are zero in all rows of the warp.
+  __device__ void add_inverse(bool forward, T (&sums)[lead_rows<T>]) const {
+    const int top = me() / 32 * 2 * lead_rows<T>, bottom = top + 2 * lead_rows<T> - 1;  // rows of the warp
 #pragma unroll
-      for (int l = 0; l < lanes; ++l) sum[l] += own[(g * lanes + l) * step_rows<T>] * t[l];
+    for (int v = 0; v < lead_vectors<T>; ++v) {
+      if (forward ? v * 16 * lanes > bottom : (v + 1) * 16 * lanes <= top) continue;
+      T t[lanes];
+      load_lanes(shared.met + column(v), t);
+#pragma unroll
+      for (int i = 0; i < lead_rows<T>; ++i) {
+        T entries[lanes];
+        load_lanes(V + (i * lead_vectors<T> + v) * threads * lanes, entries);
+#pragma unroll
+        for (int l = 0; l < lanes; ++l) sums[i] += entries[l] * t[l];
+      }
     }
-    return total(sum);
   }
   // And of M times the change before.
-  __device__ T times_coupling() const {
-    T sum[lanes] = {};
+  __device__ void subtract_coupling(T (&sums)[lead_rows<T>]) const {
 #pragma unroll
-    for (int k = 0; k < part_columns<T>; k += lanes) {
+    for (int v = 0; v < lead_vectors<T>; ++v) {
       T before[lanes];
-      load_lanes(shared.delta + column_of_part<T>(part(), k), before);
+      load_lanes(shared.delta + column(v), before);
 #pragma unroll
-      for (int l = 0; l < lanes; ++l) sum[l] += m[k + l] * before[l];
+      for (int i = 0; i < lead_rows<T>; ++i) {
+        T entries[lanes];
+        if (i < kept_rows<T>) {
+#pragma unroll
+          for (int l = 0; l < lanes; ++l) entries[l] = kept[min(i, kept_rows<T> - 1)][v * lanes + l];
+        } else {
+          load_lanes(M + ((i - kept_rows<T>)*lead_vectors<T> + v) * threads * lanes, entries);
+        }
+#pragma unroll
+        for (int l = 0; l < lanes; ++l) sums[i] -= entries[l] * before[l];
+      }
     }
-    return total(sum);
   }
-  __device__ static T total(const T (&sum)[lanes]) {
-    T all = sum[0];
+  // Sums over 16 threads: the k-th of them gets that of row k / (16 / lead_rows).
+  __device__ static T sum_over_16(T (&sums)[lead_rows<T>]) {
+    int distance = 8;
 #pragma unroll
-    for (int l = 1; l < lanes; ++l) all += sum[l];
-    return all;
+    for (int half = lead_rows<T> / 2; half > 0; half /= 2, distance /= 2) {
+      const bool upper = (me() & distance) != 0;
+#pragma unroll
+      for (int i = 0; i < half; ++i) {
+        const T keep = upper ? sums[i + half] : sums[i], give = upper ? sums[i] : sums[i + half];
+        sums[i] = keep + __shfl_xor_sync(everyone, give, distance);
+      }
+    }
+    for (; distance > 0; distance /= 2) sums[0] += __shfl_xor_sync(everyone, sums[0], distance);
+    return sums[0];
   }
 
-  // Brings V and M here, which are read only after the next barrier.
-  __device__ void hold(int step, bool forward) {
-    const T* const stored = in.inverse[forward ? 0 : 1] + std::int64_t{step} * lead_elements<T>;
-    const T* const own = in.coupling[forward ? 0 : 1] + std::int64_t{step} * lead_elements<T> +
-                         lead_place<T>(row(), part() * lanes);
-#pragma unroll
-    for (int k = 0; k < part_columns<T>; ++k) m[k] = own[k * step_rows<T>];
-    V = stored;
-    if (inverse != nullptr) {
-      lead_barrier();  // nobody reads the last ones any more
-      for (int k = me(); k < lead_elements<T>; k += threads) inverse[k] = stored[k];
-      V = inverse;
+  template <int Elements>
+  __device__ static void take_vectors(const T* from, T* to) {
+#pragma unroll 4
+    for (int k = 0; k < Elements; k += threads * lanes) {
+      T entries[lanes];
+      load_lanes(from + k, entries);
+      store_lanes(entries, to + k);
     }
-    held = step;
+  }
+
+  // Brings V and M here.
+  __device__ void hold(int step, bool forward) {
+    V = in.inverse[forward ? 0 : 1] + std::int64_t{step} * lead_elements<T> + me() * lanes;
+    M = in.coupling[forward ? 0 : 1] + std::int64_t{step} * lead_elements<T> + me() * lanes;
+#pragma unroll
+    for (int i = 0; i < kept_rows<T>; ++i)
+#pragma unroll
+      for (int v = 0; v < lead_vectors<T>; ++v) {
+        T entries[lanes];
+        load_lanes(M + (i * lead_vectors<T> + v) * threads * lanes, entries);
+#pragma unroll
+        for (int l = 0; l < lanes; ++l) kept[i][v * lanes + l] = entries[l];
+      }
+    M += kept_elements<T>;
+    if (room != nullptr) {
+      // Every thread has its own vectors there.
+      T* const here = room + me() * lanes;
+      take_vectors<lead_elements<T>>(V, here);
+      take_vectors<lead_elements<T> - kept_elements<T>>(M, here + lead_elements<T>);
+      V = here;
+      M = here + lead_elements<T>;
+    }
+    held_step = step;
     held_forward = forward;
   }
 };

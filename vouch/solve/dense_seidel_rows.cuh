@@ -47,6 +47,7 @@ struct filler {
   int k;
   int stage = 0;  // of the row
   ring_place at{};
+  std::uint64_t keep = evict_last_policy(), pass = evict_first_policy();
 
   __device__ filler(const task<T>& task)
       : in(task), own(task.n, task.teams), forward(task.order != sweep_order::backward) {
@@ -63,7 +64,8 @@ struct filler {
     const auto width =
         static_cast<unsigned>(min(std::int64_t{in.stage_pieces} * piece_columns<T>, in.n - column) * sizeof(T));
     ring.claim(at, width);
-    ring.copy(at.slot, 0, in.a + own.kth(k) * in.ld + column, width);
+    const bool kept = k * row_stages<T>(in.n, in.stage_pieces) + stage < in.kept;
+    ring.copy(at.slot, 0, in.a + own.kth(k) * in.ld + column, width, kept ? keep : pass);
     if (++stage < row_stages<T>(in.n, in.stage_pieces)) return;
     stage = 0;
     k += forward ? 1 : -1;
@@ -287,7 +289,7 @@ struct closing_warp {
       __syncwarp();
       if (lane() != 0) continue;
       arrive(shared.told + turn % depth);
-      *static_cast<volatile unsigned*>(&shared.turns) = turn + 1;
+      shared.pass_turn(turn + 1);
     }
   }
 

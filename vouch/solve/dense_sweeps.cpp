@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <concepts>
+#include <utility>
 #include <vector>
 
 #include <vouch/core/array.hpp>
@@ -16,6 +18,7 @@
 #include <vouch/core/error.hpp>
 #include <vouch/core/simd.hpp>
 #include <vouch/dense/residual.hpp>
+#include <vouch/dense/rounded_square.hpp>
 #include <vouch/dense/square.hpp>
 #include <vouch/solve/sweep_engine.hpp>
 #include <vouch/solve/sweeper.hpp>
@@ -23,9 +26,13 @@
 namespace vouch {
 namespace {
 
+using detail::rounded_square;
 using detail::square_matrix;
 
 constexpr std::int64_t block = 128;  // rows of a Gauss-Seidel block
+
+// From here on a matrix in single precision outgrows the caches, and sweeps are as fast as memory is.
+constexpr std::int64_t worth_rounding = 2048;
 
 // A thread pays from some 2^16 entries on; in the sweeps with two barriers a block, from n = 1024.
 int useful_threads(const device& dev, std::int64_t n) {
@@ -33,16 +40,28 @@ int useful_threads(const device& dev, std::int64_t n) {
 }
 int useful_threads_in_blocks(const device& dev, std::int64_t n) { return n < 1024 ? 1 : dev.threads(); }
 
+// Of both kinds of Matrix: square_matrix<T> and, for T float, rounded_square.
 template <real T>
-std::vector<T> relaxation_factors(const square_matrix<T>& A, double omega) {
+T diagonal_entry(const square_matrix<T>& A, std::int64_t i) {
+  return *A.at(i, i);
+}
+float diagonal_entry(const rounded_square& A, std::int64_t i) { return A.diagonal[i]; }
+
+template <real T, class Matrix>
+std::vector<T> relaxation_factors(const Matrix& A, double omega) {
   std::vector<T> factors(static_cast<std::size_t>(A.n));
   for (std::int64_t i = 0; i < A.n; ++i)
-    factors[static_cast<std::size_t>(i)] = static_cast<T>(omega / double{*A.at(i, i)});
+    factors[static_cast<std::size_t>(i)] = static_cast<T>(omega / static_cast<double>(diagonal_entry(A, i)));
   return factors;
 }
 
-template <real T>
-double dense_residual(int threads, const square_matrix<T>& A, const T* d, const T* r, T* s) {
+template <class Matrix>
+std::string stored_as(const Matrix& A) {
+  return A.by_rows ? "dense by rows" : "dense by columns";
+}
+
+template <real T, class Matrix>
+double dense_residual(int threads, const Matrix& A, const T* d, const T* r, T* s) {
   const std::int64_t rows = detail::rows_of_a_thread(A.n, threads);
 #pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
   for (std::int64_t first = 0; first < A.n; first += rows)
@@ -50,11 +69,14 @@ double dense_residual(int threads, const square_matrix<T>& A, const T* d, const 
   return detail::sum_of_squares(threads, A.n, s);
 }
 
-template <real T>
+template <real T, class Matrix = square_matrix<T>>
 class dense_jacobi final : public sweeper<T> {
  public:
-  dense_jacobi(const device& dev, const square_matrix<T>& A, double omega)
-      : A_(A), threads_(useful_threads(dev, A.n)), factor_(relaxation_factors(A, omega)), s_(dev, A.n) {}
+  dense_jacobi(const device& dev, Matrix A, double omega)
+      : A_(std::move(A)),
+        threads_(useful_threads(dev, A_.n)),
+        factor_(relaxation_factors<T>(A_, omega)),
+        s_(dev, A_.n) {}
 
   void start(const T* r) override { r_ = r; }
   double sweep(T* d) override {
@@ -63,12 +85,11 @@ class dense_jacobi final : public sweeper<T> {
   }
   double residual(const T* d, T* s) override { return dense_residual(threads_, A_, d, r_, s); }
   std::string name() const override {
-    return std::to_string(threads_) + (threads_ == 1 ? " thread, " : " threads, ") +
-           (A_.by_rows ? "dense by rows" : "dense by columns");
+    return std::to_string(threads_) + (threads_ == 1 ? " thread, " : " threads, ") + stored_as(A_);
   }
 
  private:
-  square_matrix<T> A_;
+  Matrix A_;
   int threads_;
   std::vector<T> factor_;
   array<T> s_;
@@ -106,15 +127,15 @@ class dense_successive final : public sweeper<T> {
   dense_successive(const device& dev, const square_matrix<T>& A, const sweep_rule& rule)
       : A_(A),
         order_(rule.order),
-        threads_(useful_threads_in_blocks(dev, A.n)),
-        factor_(relaxation_factors(A, rule.omega)),
-        diagonal_(static_cast<std::size_t>(ceil_div(A.n, block) * block * block)),
-        s_(dev, A.n),
-        met_(dev, A.n) {
-    for (std::int64_t j = 0; j < A.n; ++j) {
+        threads_(useful_threads_in_blocks(dev, A_.n)),
+        factor_(relaxation_factors<T>(A_, rule.omega)),
+        diagonal_(static_cast<std::size_t>(ceil_div(A_.n, block) * block * block)),
+        s_(dev, A_.n),
+        met_(dev, A_.n) {
+    for (std::int64_t j = 0; j < A_.n; ++j) {
       const std::int64_t first = j / block * block;
-      for (std::int64_t i = first; i < std::min(A.n, first + block); ++i)
-        diagonal_[static_cast<std::size_t>(j * block + i - first)] = *A.at(i, j);
+      for (std::int64_t i = first; i < std::min(A_.n, first + block); ++i)
+        diagonal_[static_cast<std::size_t>(j * block + i - first)] = *A_.at(i, j);
     }
   }
 
@@ -135,8 +156,8 @@ class dense_successive final : public sweeper<T> {
   }
   bool keeps_residual() const override { return !A_.by_rows; }
   std::string name() const override {
-    return std::to_string(threads_) + (threads_ == 1 ? " thread, " : " threads, ") + "dense by " +
-           (A_.by_rows ? "rows" : "columns") + ", blocks of " + std::to_string(block);
+    return std::to_string(threads_) + (threads_ == 1 ? " thread, " : " threads, ") + stored_as(A_) +
+           ", blocks of " + std::to_string(block);
   }
 
  private:
@@ -198,7 +219,7 @@ template <real T>
 class dense_chaotic final : public sweeper<T> {
  public:
   dense_chaotic(const device& dev, const square_matrix<T>& A, double omega)
-      : A_(A), threads_(useful_threads(dev, A.n)), factor_(relaxation_factors(A, omega)), met_(dev, A.n) {}
+      : A_(A), threads_(useful_threads(dev, A.n)), factor_(relaxation_factors<T>(A, omega)), met_(dev, A.n) {}
 
   void start(const T* r) override { r_ = r; }
   double sweep(T* d) override {
@@ -291,6 +312,17 @@ class dense_matrix final : public sweepable_matrix<T> {
                                             const acceleration& accelerate) const override {
     return std::make_unique<sweep_engine<T>>(dev, A_.rows, make_sweeper(dev, rule), by_residual, accelerate,
                                              rule);
+  }
+  std::unique_ptr<cg_engine<float>> make_rounded_engine(const device& dev, entry_precision precision,
+                                                        const sweep_rule& rule,
+                                                        const acceleration& accelerate) const override {
+    if constexpr (std::same_as<T, double>)
+      if (precision == entry_precision::bfloat16 && A_.rows >= worth_rounding && rule.simultaneous)
+        return std::make_unique<sweep_engine<float>>(dev, A_.rows,
+                                                     std::make_unique<dense_jacobi<float, rounded_square>>(
+                                                         dev, detail::round_square(dev, square_), rule.omega),
+                                                     true, accelerate, rule);
+    return nullptr;
   }
 
  private:

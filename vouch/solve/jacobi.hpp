@@ -14,8 +14,10 @@ struct jacobi_options {
   solve_goal goal{};
   double omega = 1;  // damping, in (0, 2)
   acceleration accelerate{};
-  /// T double only: sweeps go over a copy of A in single precision, the residual is that of A. Where single
-  /// precision does not help, or a rule other than the residual is asked for, sweeps are in double.
+  /// T double only: sweeps go over a copy of A in less precision, the residual is that of A: single precision,
+  /// or where A is dense and many sweeps are to be expected entries of 16 or, on a GPU, 8 bits for as long as
+  /// these gain. Where single precision does not help, or a rule other than the residual is asked for, sweeps
+  /// are in double.
   bool mixed = false;
 };
 

@@ -77,7 +77,7 @@ class mixed_engine final : public cg_engine<double> {
         correction_(dev, n_),
         r_(dev, n_),
         d_(dev, n_) {
-    take_copy(few_sweeps() ? 1 : 0);
+    take_copy(first_kind());
   }
 
   std::string name() const override {
@@ -112,10 +112,19 @@ class mixed_engine final : public cg_engine<double> {
   }
 
  private:
-  // Where proved dominance promises that, a copy with little of the precision pays no more than one with some.
-  bool few_sweeps() const {
-    const double radius = (1 - rule_.lowest_eigenvalue) / rule_.omega - 1;
-    return accelerate_.anderson > 0 || radius < 0.75;
+  // What a Jacobi sweep leaves of the error at most, in a norm of its own; of other sweeps something below, 1
+  // or more where nothing is proved.
+  double contraction() const {
+    const double reach = (1 - rule_.lowest_eigenvalue) / rule_.omega - 1;
+    return std::fabs(1 - rule_.omega) + rule_.omega * reach;
+  }
+
+  // Each look at A, in double-double, takes as long as some sweeps, on the CPU as ten: where few sweeps are to
+  // be expected, by proved dominance or with Anderson's mixing, corrections of few digits are not worth it.
+  std::size_t first_kind() const {
+    if (accelerate_.anderson > 0) return 2;
+    if (contraction() < 0.75) return dev_.is_cuda() ? 1 : 2;
+    return 0;
   }
 
   // The first copy from `kind` on that there is.
@@ -154,7 +163,8 @@ class mixed_engine final : public cg_engine<double> {
     convert(dev_, correction_.data(), static_cast<const float*>(d_.data()), n_);
     vouch::scale(dev_, correction_.data(), 1 / up, n_);
     apply(r, d);
-    if (outcome.event != cg_event::interrupted) judge(r, d, was, std::sqrt(outcome.residual_squared) / up);
+    if (outcome.event != cg_event::interrupted)
+      judge(r, d, was, outcome, std::sqrt(outcome.residual_squared) / up);
     return outcome;
   }
 
@@ -163,16 +173,20 @@ class mixed_engine final : public cg_engine<double> {
     norm_ = exact_.residual(dev_, {rhs_.data(), n_}, d, low_.data(), r).norm2;
   }
 
-  // What the correction has gained, beside what the sweeps believe that they have left of the residual.
-  void judge(double* r, double* d, double was, double left) {
-    const bool by_precision = !(norm_ <= 2 * left);
+  // What the correction has gained, beside what the sweeps believe that they have left of the residual. Where
+  // their limit cut them off, proved dominance may say that sweeps over A would have come much further.
+  void judge(double* r, double* d, double was, const cg_outcome& sweeps, double left) {
+    const bool by_precision = !(norm_ <= 2 * left), cut_off = sweeps.event == cg_event::limit;
     if (!(norm_ < was)) {
       vouch::scale(dev_, correction_.data(), -1.0, n_);
       apply(r, d);
       return take_copy(kind_ + 1);
     }
-    if (by_precision && norm_ > kinds[kind_].worth * was) return take_copy(kind_ + 1);
-    if (gain_ > 0) gain_ = by_precision ? norm_ / was / 2 : std::max(gain_ / 8, deepest_gain);
+    const double proved = std::pow(std::min(1.0, contraction()), static_cast<double>(sweeps.iterations));
+    const bool slow_by_itself = contraction() < 1 && proved > 0.5 * norm_ / was;
+    if (norm_ > kinds[kind_].worth * was && (by_precision || (cut_off && !slow_by_itself)))
+      return take_copy(kind_ + 1);
+    if (gain_ > 0 && !cut_off) gain_ = by_precision ? norm_ / was / 2 : std::max(gain_ / 8, deepest_gain);
   }
 
   cg_outcome run_double(double* r, double* d, const cg_rule& rule, cg_log& log) {

@@ -18,8 +18,8 @@ struct omega_estimate {
 /// residual a hundredfold where the theory says e^8; else omega stays 1.
 ///
 /// Result  The same on every run; on the CPU for any number of threads.
-/// Cost    About three times the sweeps that accelerated Jacobi needs for ten digits (float: four), at most 4000 of each.
-/// Source  Young 1971; Axelsson, Iterative Solution Methods, 1994.
+/// Cost    About three times the sweeps that accelerated Jacobi needs for ten digits (float: four), at most
+/// 4000 of each. Source  Young 1971; Axelsson, Iterative Solution Methods, 1994.
 template <real T>
 omega_estimate estimate_omega(const device& dev, const sweepable_matrix<T>& A, sweep_rule rule,
                               double lowest_jacobi_eigenvalue);

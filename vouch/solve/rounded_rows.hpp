@@ -22,7 +22,7 @@ struct rounded_rows {
 /// Rounds A, entry by entry to nearest. S is __nv_bfloat16, with scales of 1, or __nv_fp8_e4m3, with powers of
 /// two that bring the largest entry of a row near 448.
 ///
-/// Result  A relative error of at most 2^-9, or of 2^-4 for entries down to 2^-15 times the largest of their
+/// Result  A relative error of at most 2^-8, or of 2^-4 for entries down to 2^-15 times the largest of their
 ///         row, and an absolute one of 2^-19 times that for smaller ones. What overflows single precision is
 ///         infinite.
 /// Cost    One read of A, of which 8-bit floats may need another from L2.

@@ -175,6 +175,7 @@ class stage_ring {
   }
 
   __device__ int stages() const { return stages_; }
+  __device__ std::uint64_t* full(int slot) const { return full_ + slot; }
   __device__ char* data(int slot) const { return stage_ + slot * stage_bytes_; }
 
   /// Whether all have read what was in the slot; the turn before the first counts as read.
@@ -183,8 +184,8 @@ class stage_ring {
   __device__ void claim(const ring_place& at, unsigned bytes) const {
     arrive_expecting(full_ + at.slot, bytes);
   }
-  __device__ void copy(int slot, int offset, const void* from, unsigned bytes) const {
-    bulk_copy(data(slot) + offset, from, bytes, full_ + slot);
+  __device__ void copy(int slot, int offset, const void* from, unsigned bytes, std::uint64_t policy) const {
+    bulk_copy(data(slot) + offset, from, bytes, full_ + slot, policy);
   }
   /// Waits for the slot to be full.
   __device__ void wait(const ring_place& at) const { await(full_ + at.slot, at.turn); }
@@ -225,9 +226,9 @@ __device__ void keep_filling(const stage_ring& ring, Filler& filler, std::int64_
 }
 
 /// Sums over the warp of Count values a lane: lane l gets the sum of value l / (32 / Count).
-template <int Count>
-__device__ double sum_over_warp(const double (&values)[Count]) {
-  double v[Count];
+template <int Count, class V>
+__device__ V sum_over_warp(const V (&values)[Count]) {
+  V v[Count];
 #pragma unroll
   for (int i = 0; i < Count; ++i) v[i] = values[i];
   int distance = 16;
@@ -236,7 +237,7 @@ __device__ double sum_over_warp(const double (&values)[Count]) {
     const bool upper = (static_cast<int>(threadIdx.x) & distance) != 0;
 #pragma unroll
     for (int i = 0; i < half; ++i) {
-      const double keep = upper ? v[i + half] : v[i], give = upper ? v[i] : v[i + half];
+      const V keep = upper ? v[i + half] : v[i], give = upper ? v[i] : v[i + half];
       v[i] = keep + __shfl_xor_sync(everyone, give, distance);
     }
   }

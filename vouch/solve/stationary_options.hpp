@@ -13,8 +13,8 @@ enum class sweep_ordering { natural, multicolor };
 
 /// Combines the last iterates into a better one; the iteration is then no longer the plain one.
 struct acceleration {
-  /// Anderson's method over so many earlier iterates, at most 16; 0: none. A combination that does not reduce
-  /// the residual is dropped for the plain iterate.
+  /// Anderson's method over so many earlier iterates, at most 16, for Jacobi sweeps of dense matrices on a GPU
+  /// at most 8; 0: none. A combination that does not reduce the residual is dropped for the plain iterate.
   int anderson = 0;
   /// Chebyshev's method, for iterations whose eigenvalues are real and below 1: Jacobi and symmetric sweeps of
   /// symmetric positive definite matrices above all. How far the spectrum reaches is estimated on the way and

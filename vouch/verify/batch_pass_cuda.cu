@@ -101,7 +101,7 @@ __device__ void join_system(double* most, std::int64_t s, bits_type bits) {
 
 // A block takes some rows of one system. Neighbours read neighbours. Bound by memory.
 template <class Body>
-__global__ void __launch_bounds__(block)
+__global__ void __launch_bounds__(block, 4)
     judge_rows_of_a_system(__grid_constant__ const Body body, std::int64_t blocks_a_system, double* most,
                            totals_memory* all) {
   const int given_up = threadIdx.x == 0 && enough(body, all);

@@ -33,10 +33,10 @@ VOUCH_OUTWARD_INLINE V magnitude(const V& v) {
     return v < 0 ? -v : v;
 }
 
-/// The larger; NaN where b is NaN.
+/// The larger; NaN where one of them is.
 template <class V>
 VOUCH_OUTWARD_INLINE V larger_or_nan(const V& a, const V& b) {
-  return b <= a ? a : b;
+  return ((b > a) | (b != b)) ? b : a;
 }
 
 /// At least a b, for a, b >= 0.

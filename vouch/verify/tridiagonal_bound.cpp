@@ -201,7 +201,7 @@ class bounded_batch {
   void factor() {
     if (A_.periodic) return;
     const batch_shape shape = systems_of_v();
-    const std::int64_t chunk = dev_.is_cuda() ? 256 : 4096;
+    const std::int64_t chunk = !dev_.is_cuda() ? 4096 : host_.n <= 4096 ? 64 : 256;
     if (v_.size() == 0) v_ = array<double>::zeros(dev_, shape.extent());
     margin_ = array<double>::zeros(dev_, shape.systems);
     std::vector<std::int64_t> systems = shared_ ? std::vector<std::int64_t>{0} : unproved();

@@ -24,32 +24,36 @@ VOUCH_HOST_DEVICE inline std::int64_t lane_step(const batch_shape& shape, lanes_
   return held == lanes_hold::rows ? shape.row_stride : shape.system_stride;
 }
 
-/// The element of row i of system s, and those of the lanes behind it.
+/// The element at a place, and those of the lanes behind it, step apart.
 template <class V>
-VOUCH_OUTWARD_INLINE V element(const double* from, const batch_shape& shape, std::int64_t s, std::int64_t i,
-                               lanes_hold held) {
-  const double* const at = from + shape.at(s, i);
+VOUCH_OUTWARD_INLINE V element(const double* from, std::int64_t place, std::int64_t step) {
 #if defined(__CUDA_ARCH__)
-  return __ldg(at);  // nothing that a pass reads does it write
+  return __ldg(from + place);  // nothing that a pass reads does it write
 #else
   if constexpr (std::is_same_v<V, double>) {
-    return *at;
+    return from[place];
   } else {
     V v;
-    if (lane_step(shape, held) == 0)
-      v = outward::spread<V>(*at);
+    if (step == 0)
+      v = outward::spread<V>(from[place]);
     else
-      std::memcpy(&v, at, sizeof v);
+      std::memcpy(&v, from + place, sizeof v);
     return v;
   }
 #endif
 }
 
-template <class V>
-VOUCH_OUTWARD_INLINE void set_element(double* to, const batch_shape& shape, std::int64_t s, std::int64_t i,
-                                      const V& v) {
-  std::memcpy(to + shape.at(s, i), &v, sizeof v);
-}
+/// The places of an element and of its neighbours; of one that is not there, of the element itself.
+struct neighbours {
+  std::int64_t lower, here, upper;
+
+  VOUCH_HOST_DEVICE neighbours(const batch_shape& shape, std::int64_t s, std::int64_t i, std::int64_t last,
+                               bool below, bool above)
+      : here(shape.at(s, i)) {
+    lower = !below ? here : i > 0 ? here - shape.row_stride : shape.at(s, last);
+    upper = !above ? here : i < last ? here + shape.row_stride : shape.at(s, 0);
+  }
+};
 
 template <class V>
 VOUCH_OUTWARD_INLINE mask_of<V> finite(const V& v) {
@@ -122,33 +126,26 @@ struct tridiagonal_ratio_body {
 
   template <class V>
   VOUCH_OUTWARD_INLINE judged_row<V> judge(std::int64_t s, std::int64_t i, lanes_hold held) const {
-    const std::int64_t last = vectors.rows(s) - 1;
-    const bool below = i > 0 || A.periodic, above = i < last || A.periodic;
-    const std::int64_t lower = i > 0 ? i - 1 : last, upper = i < last ? i + 1 : 0;
+    const row_data<V> data = gathered<V>(s, i, held);
     const V zero{}, one = outward::spread<V>(1), infinite = outward::spread<V>(HUGE_VAL);
-    const V l = below ? element<V>(A.dl, A.shape, s, i, held) : zero, d = element<V>(A.d, A.shape, s, i, held),
-            u = above ? element<V>(A.du, A.shape, s, i, held) : zero;
+    const V l = outward::magnitude(data.a[0]), d = outward::magnitude(data.a[1]),
+            u = outward::magnitude(data.a[2]);
     judged_row<V> row;
-    row.weight = outward::magnitude(d) + (outward::magnitude(l) + outward::magnitude(u));
-    row.other = (d < zero) | (l > zero) | (u > zero);
-    row.v = v != nullptr ? element<V>(v, weights, s, i, held) : one;
-    V others = zero;
-    if (below)
-      others = outward::product_above(outward::magnitude(l),
-                                      v != nullptr ? element<V>(v, weights, s, lower, held) : one);
-    if (above)
-      others = outward::sum_above(
-          others, outward::product_above(outward::magnitude(u),
-                                         v != nullptr ? element<V>(v, weights, s, upper, held) : one));
-    row.u = image(outward::magnitude(d), others, row.v);
+    row.weight = d + (l + u);
+    row.other = (data.a[1] < zero) | (data.a[0] > zero) | (data.a[2] > zero);
+    row.v = data.v[1];
+    row.u = image(
+        d,
+        outward::sum_above<V>(outward::product_above<V>(l, data.v[0]), outward::product_above<V>(u, data.v[2])),
+        row.v);
     if (margin != nullptr) {
-      const V part = element<V>(margin, {1, vectors.systems, 0, margin_step, nullptr}, s, 0, held);
-      row.u = part > zero ? outward::product_below(part, row.weight) : row.u;
+      const V part = element<V>(margin, s * margin_step, held == lanes_hold::rows ? 0 : margin_step);
+      row.u = part > zero ? outward::product_below<V>(part, row.weight) : row.u;
     }
-    const V size = residual<V>(s, i, held, {l, d, u}, {below ? lower : i, i, above ? upper : i});
+    const V size = residual<V>(data);
     row.proves = (row.u > zero) & finite(row.u);
     row.ratio = size == zero ? zero : outward::quotient_above<V>(size, row.proves ? row.u : one);
-    row.ratio = row.proves & finite(size) ? row.ratio : infinite;
+    row.ratio = (row.proves & finite(size)) ? row.ratio : infinite;
     return row;
   }
 
@@ -168,54 +165,77 @@ struct tridiagonal_ratio_body {
     return weight > V{} ? u : outward::spread<V>(-1);
   }
 
+  /// A row, the unknowns and weights that it touches, and where they are.
   template <class V>
-  struct row_entries {
-    V at[3];
+  struct row_data {
+    V a[3], x[3], v[3], b;
+    std::int64_t place[3], step;
   };
-  struct row_places {
-    std::int64_t at[3];
-  };
+
+  // All is asked of memory before anything is used, the unused entries of first and last rows not at all.
+  template <class V>
+  VOUCH_OUTWARD_INLINE row_data<V> gathered(std::int64_t s, std::int64_t i, lanes_hold held) const {
+    const std::int64_t last = vectors.rows(s) - 1, row = A.shape.at(s, i), step_A = lane_step(A.shape, held);
+    const bool below = i > 0 || A.periodic, above = i < last || A.periodic;
+    const neighbours at(vectors, s, i, last, below, above);
+    const V zero{};
+    row_data<V> data;
+    data.step = lane_step(vectors, held);
+    data.place[0] = at.lower, data.place[1] = at.here, data.place[2] = at.upper;
+    const V l = element<V>(below ? A.dl : A.d, row, step_A), u = element<V>(above ? A.du : A.d, row, step_A);
+    data.a[1] = element<V>(A.d, row, step_A);
+    data.b = element<V>(b, at.here, data.step);
+    for (int k = 0; k < 3; ++k) data.x[k] = element<V>(x, data.place[k], data.step);
+    if (v != nullptr) {
+      const neighbours of_v(weights, s, i, last, below, above);
+      const std::int64_t step = lane_step(weights, held);
+      data.v[0] = element<V>(v, of_v.lower, step);
+      data.v[1] = element<V>(v, of_v.here, step);
+      data.v[2] = element<V>(v, of_v.upper, step);
+    } else {
+      data.v[0] = data.v[1] = data.v[2] = outward::spread<V>(1);
+    }
+    data.a[0] = below ? l : zero;
+    data.a[2] = above ? u : zero;
+    return data;
+  }
 
   // At least |b - A (x + x_lo)| of the row, for all data within the radii.
   template <class V>
-  VOUCH_OUTWARD_INLINE V residual(std::int64_t s, std::int64_t i, lanes_hold held, const row_entries<V>& a,
-                                  const row_places& place) const {
-    const V rhs = element<V>(b, vectors, s, i, held), zero{};
-    row_residual<V> sum(rhs);
-    for (int k = 0; k < 3; ++k) sum.subtract(a.at[k], element<V>(x, vectors, s, place.at[k], held));
+  VOUCH_OUTWARD_INLINE V residual(const row_data<V>& data) const {
+    const V zero{};
+    row_residual<V> sum(data.b);
+    for (int k = 0; k < 3; ++k) sum.subtract(data.a[k], data.x[k]);
     for (int k = 0; k < 3 && x_lo != nullptr; ++k)
-      sum.subtract(a.at[k], element<V>(x_lo, vectors, s, place.at[k], held));
+      sum.subtract(data.a[k], element<V>(x_lo, data.place[k], data.step));
     const V middle_of_row = sum.middle();
-    if (middle != nullptr) set_element<V>(middle, vectors, s, i, middle_of_row);
+    if (middle != nullptr) std::memcpy(middle + data.place[1], &middle_of_row, sizeof middle_of_row);
     V size = sum.size();
-    if (outward::any(middle_of_row == zero))
-      size = (middle_of_row == zero) & vanishes<V>(s, held, rhs, a, place) ? zero : size;
+    if (outward::any(middle_of_row == zero)) size = ((middle_of_row == zero) & vanishes<V>(data)) ? zero : size;
     if (within.matrix > 0)
       size = outward::sum_above<V>(
           size, outward::product_above<V>(outward::spread<V>(within.matrix), sum.products_above()));
     if (within.rhs > 0)
       size = outward::sum_above<V>(
-          size, outward::product_above<V>(outward::spread<V>(within.rhs), outward::magnitude(rhs)));
+          size, outward::product_above<V>(outward::spread<V>(within.rhs), outward::magnitude(data.b)));
     return size;
   }
 
   // Whether the residual is exactly zero, as the absence of any rounding error on the way shows.
   template <class V>
-  VOUCH_OUTWARD_INLINE mask_of<V> vanishes(std::int64_t s, lanes_hold held, const V& rhs,
-                                           const row_entries<V>& a, const row_places& place) const {
+  VOUCH_OUTWARD_INLINE mask_of<V> vanishes(const row_data<V>& data) const {
     const V zero{};
-    V high = rhs;
+    V high = data.b;
     mask_of<V> exact = zero == zero;
     for (int k = 0; k < 3; ++k) {
-      const V value = element<V>(x, vectors, s, place.at[k], held);
-      const outward::pair_of<V> product = outward::exact_product<V>(a.at[k], value);
+      const outward::pair_of<V> product = outward::exact_product<V>(data.a[k], data.x[k]);
       const outward::pair_of<V> sum = outward::exact_sum<V>(high, -product.hi);
       const mask_of<V> large =
           outward::magnitude(product.hi) >= outward::spread<V>(outward::least_exact_product);
-      const mask_of<V> nothing = (a.at[k] == zero) | (value == zero);
+      const mask_of<V> nothing = (data.a[k] == zero) | (data.x[k] == zero);
       high = sum.hi;
       exact = exact & (sum.lo == zero) & (product.lo == zero) & (large | nothing);
-      if (x_lo != nullptr) exact = exact & (element<V>(x_lo, vectors, s, place.at[k], held) == zero);
+      if (x_lo != nullptr) exact = exact & (element<V>(x_lo, data.place[k], data.step) == zero);
     }
     return exact & (high == zero);
   }
@@ -245,15 +265,17 @@ struct tridiagonal_radius_body {
   template <class V>
   VOUCH_OUTWARD_INLINE judged_element<V> judge(std::int64_t s, std::int64_t i, lanes_hold held) const {
     const V zero{}, infinite = outward::spread<V>(HUGE_VAL);
-    V most = element<V>(ratio, {1, vectors.systems, 0, 1, nullptr}, s, 0, held);
+    const std::int64_t at = vectors.at(s, i), step = lane_step(vectors, held);
+    const V value = element<V>(x, at, step);
+    V most = element<V>(ratio, s, held == lanes_hold::rows ? 0 : 1);
     if (v != nullptr) {
-      const V product = outward::product_above<V>(most, element<V>(v, weights, s, i, held));
+      const V product =
+          outward::product_above<V>(most, element<V>(v, weights.at(s, i), lane_step(weights, held)));
       most = most == zero ? zero : finite(most) ? product : infinite;
     }
-    if (x_lo != nullptr)
-      most = outward::sum_above<V>(most, outward::magnitude(element<V>(x_lo, vectors, s, i, held)));
-    set_element<V>(radius, vectors, s, i, most);
-    const V least = outward::difference_below<V>(outward::magnitude(element<V>(x, vectors, s, i, held)), most);
+    if (x_lo != nullptr) most = outward::sum_above<V>(most, outward::magnitude(element<V>(x_lo, at, step)));
+    std::memcpy(radius + at, &most, sizeof most);
+    const V least = outward::difference_below<V>(outward::magnitude(value), most);
     const V positive = least > zero ? least : outward::spread<V>(1);
     const V relative = outward::quotient_above<V>(most, positive);
     return {most == zero ? zero : least > zero ? relative : infinite, most};

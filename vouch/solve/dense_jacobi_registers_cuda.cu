@@ -1,0 +1,109 @@
+// Plans and runs the kernel of dense_jacobi_registers.cuh.
+#include <cuda_runtime.h>
+
+#include <string>
+
+#include <vouch/solve/dense_engine_cuda.cuh>
+#include <vouch/solve/dense_jacobi_registers.cuh>
+
+namespace vouch {
+namespace {
+
+using namespace jacobi_registers;
+
+// Layouts of small and of large matrices: their entries take 96 of a thread's 128 registers at most.
+using small = row_layout<3, 8>;
+using large = row_layout<6, 16>;
+
+template <class T, class Layout>
+std::int64_t blocks_of(std::int64_t n) {
+  return ceil_div<std::int64_t>(n, mates * Layout::rows) * mates;
+}
+
+// Every block has a row, and all run at once.
+template <class T, class Layout>
+bool fits(const device& dev, std::int64_t n) {
+  const std::int64_t blocks = blocks_of<T, Layout>(n);
+  return n >= blocks && n <= Layout::most &&
+         blocks <= mates * dense_engine::clusters_at_once(dev, jacobi_in_registers<T, Layout>, mates,
+                                                          all_threads<T, Layout>, "jacobi_in_registers");
+}
+
+template <class T, class Layout>
+class register_engine final : public cg_engine<T> {
+ public:
+  register_engine(const device& dev, const detail::aligned_rows<T>& A, const sweep_rule& rule, bool by_residual)
+      : dev_(dev),
+        n_(A.n),
+        blocks_(blocks_of<T, Layout>(A.padded)),
+        by_residual_(by_residual),
+        r_(dev, A.n, A.padded),
+        d_(dev, A.n, A.padded),
+        factor_(dev, A.padded),
+        weight_(dev, A.padded),
+        words_(dev, 2 * A.padded * relay_words<T> + 2),
+        box_(borrow_mailbox()) {
+    dense_engine::make_relaxation<T>(dev, A, rule.omega, factor_.data(), weight_.data());
+    in_.a = A.data;
+    in_.n = A.padded;
+    in_.ld = A.ld;
+    in_.factor = factor_.data();
+    in_.weight = weight_.data();
+    in_.exchange = words_.data();
+    in_.wish = in_.exchange + 2 * A.padded * relay_words<T>;
+    in_.box = box_.get();
+    in_.look = dense_engine::iterations_between_looks(A.padded * A.ld * static_cast<std::int64_t>(sizeof(T)));
+  }
+
+  std::string name() const override { return std::to_string(blocks_) + " blocks, dense by rows, in registers"; }
+
+  cg_outcome run(T* r, T* d, const cg_rule& rule, cg_log& log) override {
+    zero_bytes(dev_, d, static_cast<std::size_t>(n_) * sizeof(T));
+    if (rule.limit <= 0) return {cg_event::limit, 0, dense_engine::sum_of_squares(dev_, r, n_)};
+    r_.bring(r);
+    zero_bytes(dev_, words_.data(), static_cast<std::size_t>(words_.size()) * sizeof(std::uint64_t));
+    in_.r = r_.of(r);
+    in_.d = d_.of(d);
+    in_.progress =
+        dense_engine::progress_of<T>(rule, residual_trigger<T>(rule, by_residual_), by_residual_, n_);
+    box_->progress = 0;
+    box_->stop = 0;
+    launch(dev_, "jacobi_in_registers", {blocks_, all_threads<T, Layout>, 0, mates, true},
+           jacobi_in_registers<T, Layout>, in_);
+    d_.take_back(d);
+    follow(dev_, *box_, log);
+    return {static_cast<cg_event>(box_->event), box_->iterations + 1, box_->last_squared, box_->mean_change};
+  }
+
+ private:
+  device dev_;
+  std::int64_t n_, blocks_;
+  bool by_residual_;
+  dense_engine::padded_vector<T> r_, d_;
+  array<T> factor_, weight_;
+  array<std::uint64_t> words_;
+  std::shared_ptr<device_mailbox> box_;
+  task<T> in_;
+};
+
+}  // namespace
+
+template <real T>
+std::unique_ptr<cg_engine<T>> dense_jacobi_in_registers(const device& dev, const detail::aligned_rows<T>& A,
+                                                        const sweep_rule& rule, bool by_residual) {
+  if (fits<T, small>(dev, A.padded))
+    return std::make_unique<register_engine<T, small>>(dev, A, rule, by_residual);
+  if constexpr (sizeof(T) == 4)
+    if (fits<T, large>(dev, A.padded))
+      return std::make_unique<register_engine<T, large>>(dev, A, rule, by_residual);
+  return nullptr;
+}
+
+template std::unique_ptr<cg_engine<float>> dense_jacobi_in_registers(const device&,
+                                                                     const detail::aligned_rows<float>&,
+                                                                     const sweep_rule&, bool);
+template std::unique_ptr<cg_engine<double>> dense_jacobi_in_registers(const device&,
+                                                                      const detail::aligned_rows<double>&,
+                                                                      const sweep_rule&, bool);
+
+}  // namespace vouch
