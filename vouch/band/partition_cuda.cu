@@ -4,6 +4,7 @@
 #include <vouch/band/device_offsets.cuh>
 #include <vouch/band/one_system_cuda.hpp>
 #include <vouch/band/partition_cuda.hpp>
+#include <vouch/band/tiles_cuda.hpp>
 #include <vouch/core/launch.cuh>
 
 namespace vouch::detail {
@@ -99,6 +100,7 @@ template <real T>
 const char* partition_cuda(const device& dev, const tridiagonal_view<const T>& A, const batch_view<const T>& b,
                            const batch_view<T>& x, int* broken, tridiagonal_workspace& workspace) {
   if (b.shape.systems == 0 || b.shape.n == 0) return "nothing to do";
+  if (solve_in_tiles(dev, A, b, x, broken)) return "tiles of whole systems";
   const device_offsets offsets(dev, b.shape.systems);
   const band_task<T> task{offsets.of(A), offsets.of(b), offsets.of(x), broken};
   const char* engine = "whole systems in blocks";

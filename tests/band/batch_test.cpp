@@ -1,0 +1,202 @@
+#include <gtest/gtest.h>
+
+#include <vouch/band/solve.hpp>
+
+#include "band/families.hpp"
+#include "devices.hpp"
+
+namespace {
+
+using namespace vouch;
+using vouch::testing::backward_error;
+using vouch::testing::band_system;
+using vouch::testing::gpus;
+using vouch::testing::random_system;
+
+template <class T>
+constexpr double unit = std::numeric_limits<T>::epsilon() / 2;
+
+// As many systems as make a GPU solve them in tiles.
+constexpr const char* tiles = "tiles of whole systems";
+
+template <class T>
+struct BandBatch : ::testing::Test {};
+using reals = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(BandBatch, reals);
+
+// A batch on a GPU, made of one that lies on the host as shape says.
+template <class T>
+struct batch {
+  batch_shape shape;
+  band_system<T> all;
+  array<T> dl, d, du, b, x;
+
+  batch(const device& dev, const band_system<T>& from, const batch_shape& of) : shape(of), all(from) {
+    for (std::int64_t s = 0; s < of.systems; ++s)
+      all.dl[index(s, 0)] = all.du[index(s, of.n - 1)] = std::numeric_limits<T>::quiet_NaN();
+    dl = array<T>::from(dev, all.dl);
+    d = array<T>::from(dev, all.d);
+    du = array<T>::from(dev, all.du);
+    b = array<T>::from(dev, all.b);
+    x = array<T>::zeros(dev, all.n());
+  }
+  std::size_t index(std::int64_t s, std::int64_t i) const { return static_cast<std::size_t>(shape.at(s, i)); }
+  tridiagonal_report solved(const device& dev, const tridiagonal_options& options) {
+    return solve<T>(dev, tridiagonal_view<const T>{dl.data(), d.data(), du.data(), shape, false},
+                    batch_view<const T>{b.data(), shape}, batch_view<T>{x.data(), shape}, options);
+  }
+  band_system<T> system(std::int64_t s) const {
+    band_system<T> one;
+    for (std::int64_t i = 0; i < shape.n; ++i) {
+      const std::size_t at = index(s, i);
+      one.dl.push_back(all.dl[at]);
+      one.d.push_back(all.d[at]);
+      one.du.push_back(all.du[at]);
+      one.b.push_back(all.b[at]);
+    }
+    return one;
+  }
+  std::vector<T> of(const std::vector<T>& v, std::int64_t s) const {
+    std::vector<T> one;
+    for (std::int64_t i = 0; i < shape.n; ++i) one.push_back(v[index(s, i)]);
+    return one;
+  }
+};
+
+struct size {
+  std::int64_t n, systems;
+};
+std::vector<batch_shape> both_layouts(const size& of) {
+  return {contiguous(of.n, of.systems), interleaved(of.n, of.systems)};
+}
+
+// Rows that dominate, but for some in the last third of every third system.
+template <class T>
+band_system<T> dominant_in_part(const batch_shape& shape) {
+  band_system<T> all = random_system<T>(shape.n * shape.systems, 0.25, 5);
+  for (std::int64_t s = 0; s < shape.systems; s += 3)
+    for (std::int64_t i = 2 * shape.n / 3; i < shape.n; i += 2)
+      all.d[static_cast<std::size_t>(shape.at(s, i))] *= static_cast<T>(0.01);
+  return all;
+}
+
+// Counts that fill tiles and that do not, lengths around those of pieces and of what a block holds.
+TYPED_TEST(BandBatch, ManySystemsOfAnyLength) {
+  using T = TypeParam;
+  VOUCH_NEEDS_GPU();
+  const device dev = gpus().front();
+  for (const size& of : {size{4, 17000}, size{16, 17004}, size{20, 8504}, size{64, 9004}, size{136, 2140},
+                         size{140, 1104}, size{512, 1100}, size{560, 536}, size{1024, 560}})
+    for (const double dominance : {0.0, 0.25, -1.0})
+      for (const batch_shape& shape : both_layouts(of)) {
+        const auto all = dominance < 0
+                             ? dominant_in_part<T>(shape)
+                             : random_system<T>(of.n * of.systems, dominance, static_cast<unsigned>(of.n));
+        batch<T> here(dev, all, shape);
+        const auto report = here.solved(dev, {.max_refinements = 0});
+        EXPECT_NE(report.status, solve_status::breakdown) << report.reason;
+        if (of.n * sizeof(T) <= 4096) {
+          EXPECT_EQ(report.engine, tiles) << of.n;
+        }
+        const std::vector<T> x = here.x.to_vector();
+        for (std::int64_t s = 0; s < of.systems; ++s)
+          ASSERT_LE(backward_error(here.system(s), here.of(x, s)), 32 * unit<T>)
+              << of.n << " x " << of.systems << ", system " << s << ", dominance " << dominance
+              << ", row stride " << shape.row_stride;
+      }
+}
+
+// The families of the literature: never worse than ten times gtsv, nor worse than rounding.
+TYPED_TEST(BandBatch, AsGoodAsLapack) {
+  using T = TypeParam;
+  VOUCH_NEEDS_GPU();
+  const device dev = gpus().front();
+  for (const auto& family : vouch::testing::families<T>())
+    for (const size& of : {size{20, 8504}, size{512, 540}}) {
+      const auto one = family.make(of.n);
+      const std::vector<T> theirs = vouch::testing::gtsv<T>(one);
+      if (theirs.empty()) continue;  // singular to gtsv
+      const double bound = std::max(10 * backward_error(one, theirs), 4 * unit<T>);
+      for (const batch_shape& shape : both_layouts(of)) {
+        band_system<T> all;
+        for (std::vector<T>* v : {&all.dl, &all.d, &all.du, &all.b})
+          v->resize(static_cast<std::size_t>(of.n * of.systems));
+        for (std::int64_t s = 0; s < shape.systems; ++s)
+          for (std::int64_t i = 0; i < of.n; ++i) {
+            const auto to = static_cast<std::size_t>(shape.at(s, i)), from = static_cast<std::size_t>(i);
+            all.dl[to] = one.dl[from];
+            all.d[to] = one.d[from];
+            all.du[to] = one.du[from];
+            all.b[to] = one.b[from];
+          }
+        batch<T> here(dev, all, shape);
+        EXPECT_EQ(here.solved(dev, {.method = tridiagonal_method::partition, .max_refinements = 0}).engine,
+                  tiles);
+        const std::vector<T> x = here.x.to_vector(), first = here.of(x, 0);
+        EXPECT_LE(backward_error(one, first), bound) << family.name << " " << of.n;
+        for (std::int64_t s = 1; s < shape.systems; ++s)
+          ASSERT_EQ(here.of(x, s), first) << family.name << " " << of.n << " system " << s;
+      }
+    }
+}
+
+TYPED_TEST(BandBatch, OneSingularSystemAmongMany) {
+  using T = TypeParam;
+  VOUCH_NEEDS_GPU();
+  const device dev = gpus().front();
+  for (const double dominance : {0.0, 0.25})
+    for (const batch_shape& shape : both_layouts({64, 9004})) {
+      auto all = random_system<T>(shape.n * shape.systems, dominance, 7);
+      for (const std::int64_t i : {29, 30, 31})
+        for (std::vector<T>* v : {&all.dl, &all.d, &all.du})
+          (*v)[static_cast<std::size_t>(shape.at(37, i))] = 0;
+      batch<T> here(dev, all, shape);
+      const auto report = here.solved(dev, {});
+      EXPECT_EQ(report.engine, tiles);
+      EXPECT_EQ(report.status, solve_status::breakdown);
+      EXPECT_EQ(std::count(report.first_missed.begin(), report.first_missed.end(), 37), 1);
+    }
+}
+
+// Also where x takes the place of b, and where one matrix serves all.
+TYPED_TEST(BandBatch, SameBitsEveryTime) {
+  using T = TypeParam;
+  VOUCH_NEEDS_GPU();
+  const device dev = gpus().front();
+  for (const double dominance : {0.0, 0.25})
+    for (const batch_shape& shape : both_layouts({512, 1100})) {
+      batch<T> here(dev, random_system<T>(shape.n * shape.systems, dominance, 9), shape);
+      tridiagonal_options plain;
+      plain.check = false;
+      here.solved(dev, plain);
+      const std::vector<T> x = here.x.to_vector();
+      here.solved(dev, plain);
+      EXPECT_EQ(here.x.to_vector(), x);
+      here.x = array<T>::from(dev, here.all.b);
+      solve<T>(dev, tridiagonal_view<const T>{here.dl.data(), here.d.data(), here.du.data(), shape, false},
+               batch_view<const T>{here.x.data(), shape}, batch_view<T>{here.x.data(), shape}, plain);
+      EXPECT_EQ(here.x.to_vector(), x);
+    }
+}
+
+TYPED_TEST(BandBatch, OneMatrixForManyRightHandSides) {
+  using T = TypeParam;
+  VOUCH_NEEDS_GPU();
+  const device dev = gpus().front();
+  const batch_shape shape = contiguous(512, 1100), one{512, 1100, 1, 0, nullptr};
+  batch<T> here(dev, random_system<T>(shape.n * shape.systems, 0, 11), shape);
+  tridiagonal_options plain;
+  plain.check = false;
+  const auto report =
+      solve<T>(dev, tridiagonal_view<const T>{here.dl.data(), here.d.data(), here.du.data(), one, false},
+               batch_view<const T>{here.b.data(), shape}, batch_view<T>{here.x.data(), shape}, plain);
+  EXPECT_EQ(report.engine, tiles);
+  const std::vector<T> x = here.x.to_vector();
+  for (const std::int64_t s : {0, 1, 7, 1000, 1099}) {
+    band_system<T> of = here.system(0);
+    of.b = here.of(here.all.b, s);
+    EXPECT_LE(backward_error(of, here.of(x, s)), 32 * unit<T>) << s;
+  }
+}
+
+}  // namespace

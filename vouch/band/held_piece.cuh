@@ -1,0 +1,151 @@
+// vouch/band/held_piece.cuh -- a thread's run of rows in registers, reduced to its relation and filled in;
+// private.
+//
+// As in piece.cuh the rows are eliminated in place, and the outer rows stand back as pivots. Fewer instructions
+// than there: a row may have any factor, so that no candidate for the pivot changes places with another.
+#pragma once
+#include <vouch/band/piece.cuh>
+
+namespace vouch::detail {
+
+constexpr int held_rows = 17;  // the most that registers have room for; odd, see rows_a_thread
+
+/// Row k is a[k] x_{k-1} + d[k] x_k + c[k] x_{k+1} = f[k]; held_rows rows, those behind the system's last are
+/// rows of the identity.
+template <real T>
+struct held_piece {
+  T a[held_rows], d[held_rows], c[held_rows], f[held_rows];
+
+  /// Zeros where entries are not used, rows of the identity behind the last of `left` rows.
+  __device__ void complete(bool begins, bool ends, int left) {
+    if (begins) a[0] = 0;
+    if (left > held_rows) return;
+#pragma unroll
+    for (int k = 0; k < held_rows; ++k) {
+      if (k >= left || (ends && k == left - 1)) c[k] = 0;
+      if (k < left) continue;
+      a[k] = f[k] = 0;
+      d[k] = 1;
+    }
+  }
+
+  /// True where all rows dominate. The whole warp calls it, and seldom looks at more than two rows of each of
+  /// its pieces where few rows dominate.
+  __device__ bool dominates() const {
+    bool all = true;
+#pragma unroll
+    for (int k = 0; k < held_rows; ++k) {
+      all = all && fabs(d[k]) >= fabs(a[k]) + fabs(c[k]) && invertible(d[k]);
+      if (k == 1 && !__any_sync(~0u, all)) return false;
+    }
+    return all;
+  }
+
+  /// The relation of the rows, rows changing places. far: bit k is eliminated::far of row k.
+  __device__ relation<T> reduce_pivoted(unsigned& far) {
+    relation<T> at = relation_of(balanced(row(0)), balanced(row(1)));
+#pragma unroll
+    for (int k = 1; k < held_rows - 1; ++k) {
+      const eliminated<T> gone = append(at, balanced(row(k + 1)));
+      c[k] = gone.next;
+      a[k] = gone.other;
+      d[k] = gone.left;
+      f[k] = gone.rhs;
+      far |= gone.far ? 1u << k : 0u;
+    }
+    return at;
+  }
+  /// The unknowns from those of the ends into d. Returns false where one is no number.
+  __device__ bool fill_pivoted(unsigned far, const ends<T>& known) {
+    T x1 = known.last, x2 = known.right, rest = 0;
+#pragma unroll
+    for (int k = held_rows - 2; k > 0; --k) {
+      const T other = (far >> k & 1) != 0 ? x2 : known.first;
+      d[k] = f[k] - d[k] * known.left - a[k] * other - c[k] * x1;
+      rest = d[k] * 0 + rest;
+      x2 = x1;
+      x1 = d[k];
+    }
+    return finish(known, rest);
+  }
+
+  /// The same for rows that all dominate. Leaves x_k + c[k] x_{k+1} + a[k] x_first = f[k] for the inner ones.
+  ///
+  /// Beside the sweep down runs x_{first+1} = g - s x_first - u x_{k+1}, the same row seen from above.
+  __device__ relation<T> reduce_dominant() {
+    T up = 0, spike = -1, rhs = 0;  // row `first` as x_first = x_first
+    T g = 0, s = 0, u = -1;
+#pragma unroll
+    for (int k = 1; k < held_rows - 1; ++k) {
+      const T inverse = inverse_of(d[k] - a[k] * up);
+      spike = -a[k] * inverse * spike;
+      rhs = (f[k] - a[k] * rhs) * inverse;
+      up = c[k] * inverse;
+      g = g - u * rhs;
+      s = s - u * spike;
+      u = -u * up;
+      a[k] = spike;
+      c[k] = up;
+      f[k] = rhs;
+    }
+    constexpr int last = held_rows - 1;
+    return {{a[0], T{0}},
+            {d[0] - c[0] * s, -a[last] * spike},
+            {-c[0] * u, d[last] - a[last] * up},
+            {T{0}, c[last]},
+            {f[0] - c[0] * g, f[last] - a[last] * rhs}};
+  }
+  /// Likewise.
+  __device__ bool fill_dominant(const ends<T>& known) {
+    T next = known.last, rest = 0;
+#pragma unroll
+    for (int k = held_rows - 2; k > 0; --k) {
+      d[k] = next = f[k] - a[k] * known.first - c[k] * next;
+      rest = next * 0 + rest;
+    }
+    return finish(known, rest);
+  }
+
+ private:
+  __device__ band_row<T> row(int k) const { return {a[k], d[k], c[k], f[k]}; }
+
+  // Puts the ends into d, and says whether all unknowns are numbers: rest is 0 times those between.
+  __device__ bool finish(const ends<T>& known, T rest) {
+    d[held_rows - 1] = known.last;
+    d[0] = known.first;
+    return known.first * 0 + known.last * 0 + rest == 0;
+  }
+
+  // append_keeping() of piece.cuh. What is left of the two candidates is one times the other's entry minus the
+  // other times the one's, over the pivot: the same whichever that is, but for a sign that does not matter. An
+  // outer row that is much larger is added to its fellow instead of changing places with it.
+  __device__ static eliminated<T> append(relation<T>& at, const band_row<T>& row) {
+    constexpr T reluctance = 2;
+    bool far = fabs(row.a) > fabs(at.last[1]);
+    if (fabs(at.last[0]) > reluctance * fabs(far ? row.a : at.last[1])) {
+      at.left[1] += at.left[0];
+      at.first[1] += at.first[0];
+      at.last[1] += at.last[0];
+      at.right[1] += at.right[0];
+      at.rhs[1] += at.rhs[0];
+      far = false;
+    }
+    const T inverse = inverse_of(far ? row.a : at.last[1]);
+    const eliminated<T> gone{(far ? row.d : at.right[1]) * inverse, (far ? row.c : at.first[1]) * inverse,
+                             far ? T{0} : at.left[1] * inverse, (far ? row.f : at.rhs[1]) * inverse, far};
+    const T of_row = at.last[1] * inverse, of_last = row.a * inverse, outer = at.last[0];
+    at.last[1] = (row.a * at.right[1] - at.last[1] * row.d) * inverse;
+    at.rhs[1] = at.rhs[1] * of_last - row.f * of_row;
+    at.right[1] = -row.c * of_row;
+    at.left[1] *= of_last;
+    at.first[1] *= of_last;
+    at.last[0] = at.right[0] - outer * gone.next;
+    at.rhs[0] -= outer * gone.rhs;
+    at.left[0] -= outer * gone.left;
+    at.right[0] = far ? -outer * gone.other : T{0};
+    if (!far) at.first[0] -= outer * gone.other;
+    return gone;
+  }
+};
+
+}  // namespace vouch::detail

@@ -1,0 +1,17 @@
+// vouch/band/tiles_cuda.hpp -- many tridiagonal systems of a few hundred rows on GPUs, in tiles; private,
+// defined only in CUDA builds.
+#pragma once
+#include <vouch/band/tridiagonal.hpp>
+#include <vouch/core/device.hpp>
+
+namespace vouch::detail {
+
+/// Solves all systems where they fill the GPU with tiles, and lie in whole lines of 16 bytes, contiguous or
+/// interleaved. broken: see partition_cuda(). x is b itself or overlaps nothing.
+///
+/// Result  Whether they do; if not, nothing has been enqueued.
+template <real T>
+bool solve_in_tiles(const device& dev, const tridiagonal_view<const T>& A, const batch_view<const T>& b,
+                    const batch_view<T>& x, int* broken);
+
+}  // namespace vouch::detail
