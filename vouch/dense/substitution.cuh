@@ -83,12 +83,16 @@ class received {
       for (int k = 0; k < count; k += 2) relay::load_pair(at + k, word_[k], word_[k + 1]);
     }
   }
+  __device__ void ask_again(const std::uint64_t* words, std::int64_t u, std::uint32_t stamp) {
+    if (!is_there(stamp)) ask(words, u);
+  }
+  /// Whether all lanes have theirs; for all lanes.
+  __device__ bool are_there(std::uint32_t stamp) const { return __all_sync(~0U, is_there(stamp)) != 0; }
   /// Until these lanes have theirs; for all lanes.
   __device__ void wait_for(const std::uint64_t* words, std::int64_t u, std::uint32_t stamp, int first,
                            int lanes) {
     const unsigned asked = ((1U << lanes) - 1) << first;
-    while ((__ballot_sync(~0U, is_there(stamp)) & asked) != asked)
-      if (!is_there(stamp)) ask(words, u);
+    while ((__ballot_sync(~0U, is_there(stamp)) & asked) != asked) ask_again(words, u, stamp);
   }
   __device__ R value() const {
     R value{};

@@ -34,10 +34,11 @@ struct lower_system {
   }
 };
 
-template <class A>
-struct shared_tiles {
+template <class R>
+struct shared_state {
   std::uint64_t full[stages], empty[stages];
   std::uint64_t handed[groups_a_warp];  // unknowns of the block's first warp to its second
+  shared_elements<R, warp> first_half;  // those unknowns
   std::int64_t ticket;
 };
 
@@ -101,9 +102,129 @@ __device__ void solve_slowly(row_sum<R, A>& sum, const divisor<R, A>& diagonal, 
   for (int c = 0; c < at_once; ++c) {
     if (lane == first + c && exists) found = unit ? sum.value() : diagonal.divide(sum.value());
     const R negative = -of_lane(found, first + c);
-    if (c >= from && first + c < lane && exists) sum.add(entry[c], negative);
+    if (c < from || first + c >= lane || !exists) continue;
+    if (::max(magnitude_bits(entry[c]), magnitude_bits(negative)) < infinite_bits<A>)
+      sum.add_finite(entry[c], negative);
+    else
+      sum.add(entry[c], negative);
   }
 }
+
+// What a block does: its unknowns from u0 on, and the tiles of its rows from column first * rows on.
+template <class R, class A>
+struct solving_block {
+  static constexpr int rows = block_rows<A>, ld = tile_ld<A>, halves = rows / warp;
+
+  const lower_system<A>& system;
+  std::uint64_t* words;
+  shared_state<R>& shared;
+  A* tiles;
+  std::int64_t u0, first;
+  int steps;  // tiles before the one on the diagonal
+
+  __device__ A* tile_of(int step) const { return tiles + step % stages * rows * ld; }
+  __device__ static unsigned parity(int step) { return static_cast<unsigned>(step / stages) % 2; }
+  __device__ bool exists(int row) const { return u0 + row < system.a.cols; }
+  // The first column of the tile from v0 on that a row stores.
+  __device__ int stored_from(int row, std::int64_t v0) const {
+    const std::int64_t before = u0 + row - system.reach - v0;
+    return !exists(row) ? rows : before <= 0 ? 0 : static_cast<int>(::min(before, std::int64_t{rows}));
+  }
+
+  __device__ void bring_tiles(int loader) const {
+    for (int step = 0; step <= steps; ++step) {
+      if (step >= stages) await(&shared.empty[step % stages], parity(step - stages));
+      load_tile(system, u0, (first + step) * rows, tile_of(step), loader);
+      arrive_when_copied(&shared.full[step % stages]);
+    }
+  }
+
+  // Takes the products with the unknowns of the blocks before from a row.
+  __device__ void take_tiles(row_sum<R, A>& sum, int row) const {
+    const int lane = row % warp;
+    received<R> known[halves];
+    for (int h = 0; h < halves && steps > 0; ++h) known[h].ask(words, first * rows + h * warp + lane);
+    for (int step = 0; step < steps; ++step) {
+      const std::int64_t v0 = (first + step) * rows;
+      received<R> next[halves];
+      if (step + 1 < steps)
+        for (int h = 0; h < halves; ++h) next[h].ask(words, v0 + rows + h * warp + lane);
+      await(&shared.full[step % stages], parity(step));
+      const int from = stored_from(row, v0);
+#pragma unroll
+      for (int h = 0; h < halves; ++h)
+        take_half(sum, tile_of(step) + h * warp * ld + row, from - h * warp, known[h], v0 + h * warp + lane);
+      arrive(&shared.empty[step % stages]);
+#pragma unroll
+      for (int h = 0; h < halves; ++h) known[h] = next[h];
+    }
+  }
+
+  // The same for 32 of the unknowns, as soon as they are there.
+  __device__ void take_half(row_sum<R, A>& sum, const A* entries, int from, received<R>& known,
+                            std::int64_t unknown) const {
+    if (known.are_there(solved)) {
+      constexpr int more = sizeof(R) > 16 ? at_once : 2 * at_once;
+      const R value = known.value();
+#pragma unroll
+      for (int lane0 = 0; lane0 < warp; lane0 += more)
+        take<more>(sum, entries + lane0 * ld, ld, from - lane0, more, value, lane0);
+      return;
+    }
+#pragma unroll 1
+    for (int lane0 = 0; lane0 < warp; lane0 += at_once) {
+      known.wait_for(words, unknown, solved, lane0, at_once);
+      const R value = known.value();
+      known.ask_again(words, unknown, solved);  // on its way while these are taken
+      take<at_once>(sum, entries + lane0 * ld, ld, from - lane0, at_once, value, lane0);
+    }
+  }
+
+  // Takes the products with the unknowns of the first warp from a row of the second.
+  __device__ void take_first_half(row_sum<R, A>& sum, int row) const {
+    const int lane = row % warp, from = stored_from(row, u0);
+    for (int group = 0; group < groups_a_warp; ++group) {
+      await(&shared.handed[group], 0);
+      const int column = group * at_once;
+      const R value = lane / at_once == group ? shared.first_half[lane] : R{};  // the others are still to come
+      take<at_once>(sum, tile_of(steps) + column * ld + row, ld, from - column, at_once, value, column);
+    }
+  }
+
+  // The unknown of a row, when its warp's rows have only each other left.
+  __device__ R solve(row_sum<R, A>& sum, int row) const {
+    const int lane = row % warp, half = row / warp, from = stored_from(row, u0);
+    const A* const entries = tile_of(steps) + row;
+    const bool mine = exists(row);
+    const divisor<R, A> diagonal(mine && !system.unit ? load_entry(entries + row * ld) : A{},
+                                 system.conjugated);
+    if (diagonal.is_negative()) sum.negate();
+    R found{};
+#pragma unroll 1
+    for (int group = 0; group < groups_a_warp; ++group) {
+      const int lane0 = group * at_once, column = half * warp + lane0;
+      A entry[at_once];
+#pragma unroll
+      for (int c = 0; c < at_once; ++c) {
+        const bool stored = column + c < row && column + c >= from;
+        entry[c] = stored ? load_entry(entries + (column + c) * ld) : A{};
+        if (diagonal.is_negative()) entry[c] = -entry[c];
+      }
+      bool done = false;
+      if constexpr (divisor<R, A>::is_quick)
+        done = system.unit ? solve_quickly<true>(sum, diagonal, entry, lane0, mine, found)
+                           : solve_quickly<false>(sum, diagonal, entry, lane0, mine, found);
+      if (!done) solve_slowly(sum, diagonal, system.unit, entry, lane0, from - column, mine, found);
+      if (lane / at_once != group) continue;
+      if (mine) publish(words, u0 + row, found, solved);
+      if (half == 0 && halves > 1) {
+        shared.first_half[lane] = found;
+        arrive(&shared.handed[group]);
+      }
+    }
+    return found;
+  }
+};
 
 // A block has 64 unknowns, or 32 of large entries, and takes the next place in the order of substitution when
 // it begins: the blocks that it waits for have begun before. Two warps hold a row a thread; four others bring
@@ -114,106 +235,29 @@ __device__ void solve_slowly(row_sum<R, A>& sum, const divisor<R, A>& diagonal, 
 template <class R, class A>
 __global__ void __launch_bounds__(loaders + block_rows<A>)
     substitute(lower_system<A> system, view<R> x, std::uint64_t* words, unsigned* tickets) {
-  constexpr int rows = block_rows<A>, ld = tile_ld<A>, halves = rows / warp;
+  constexpr int rows = block_rows<A>;
   extern __shared__ __align__(16) unsigned char memory[];
-  A* const tiles = reinterpret_cast<A*>(memory);
-  __shared__ shared_tiles<A> shared;
-  __shared__ shared_elements<R, warp> first_half;
+  __shared__ shared_state<R> shared;
   if (threadIdx.x == 0) {
     for (int s = 0; s < stages; ++s) {
       arrival_init(&shared.full[s], loaders);
-      arrival_init(&shared.empty[s], halves);
+      arrival_init(&shared.empty[s], rows);
     }
-    for (int g = 0; g < groups_a_warp; ++g) arrival_init(&shared.handed[g], 1);
+    for (int g = 0; g < groups_a_warp; ++g) arrival_init(&shared.handed[g], at_once);
     shared.ticket = atomicAdd(tickets, 1U);
   }
   __syncthreads();
-  const std::int64_t n = x.size(), u0 = shared.ticket * rows;
-  const std::int64_t first = ::max(std::int64_t{0}, u0 - system.reach) / rows;
-  const int steps = static_cast<int>(shared.ticket - first);  // tiles before the one on the diagonal
-  const auto tile_of = [&](int step) { return tiles + step % stages * rows * ld; };
-
-  if (threadIdx.x >= rows) {
-    const int loader = static_cast<int>(threadIdx.x) - rows;
-    for (int step = 0; step <= steps; ++step) {
-      if (step >= stages) await(&shared.empty[step % stages], static_cast<unsigned>(step / stages - 1) % 2);
-      load_tile(system, u0, (first + step) * rows, tile_of(step), loader);
-      arrive_when_copied(&shared.full[step % stages]);
-    }
-    return;
-  }
-
-  const int row = static_cast<int>(threadIdx.x), lane = row % warp, half = row / warp;
-  const std::int64_t u = u0 + row;
-  const bool exists = u < n;
-  row_sum<R, A> sum(exists ? x[system.place(u)] : R{}, system.conjugated);
-  // Columns of the tile from v0 on that this row stores.
-  const auto stored_from = [&](std::int64_t v0) {
-    const std::int64_t before = u - system.reach - v0;
-    return before <= 0 ? 0 : static_cast<int>(::min(before, std::int64_t{rows}));
-  };
-  received<R> known[halves];
-  for (int h = 0; h < halves && steps > 0; ++h) known[h].ask(words, first * rows + h * warp + lane);
-  for (int step = 0; step < steps; ++step) {
-    const std::int64_t v0 = (first + step) * rows;
-    received<R> next[halves];
-    if (step + 1 < steps)
-      for (int h = 0; h < halves; ++h) next[h].ask(words, v0 + rows + h * warp + lane);
-    await(&shared.full[step % stages], static_cast<unsigned>(step / stages) % 2);
-    const A* const entries = tile_of(step) + row;
-    const int from = exists ? stored_from(v0) : rows;
-#pragma unroll
-    for (int h = 0; h < halves; ++h)
-#pragma unroll 1
-      for (int group = 0; group < groups_a_warp; ++group) {
-        const int lane0 = group * at_once, column = h * warp + lane0;
-        known[h].wait_for(words, v0 + h * warp + lane, solved, lane0, at_once);
-        take<at_once>(sum, entries + column * ld, ld, from - column, at_once, known[h].value(), lane0);
-      }
-    __syncwarp();
-    if (lane == 0) arrive(&shared.empty[step % stages]);
-#pragma unroll
-    for (int h = 0; h < halves; ++h) known[h] = next[h];
-  }
-
-  await(&shared.full[steps % stages], static_cast<unsigned>(steps / stages) % 2);
-  const A* const entries = tile_of(steps) + row;
-  const int from = stored_from(u0);
-  for (int group = 0; group < groups_a_warp && half > 0; ++group) {
-    await(&shared.handed[group], 0);
-    const int column = group * at_once;
-    take<at_once>(sum, entries + column * ld, ld, exists ? from - column : at_once, at_once, first_half[lane],
-                  column);
-  }
-  const divisor<R, A> diagonal(exists && !system.unit ? load_entry(entries + row * ld) : A{},
-                               system.conjugated);
-  if (diagonal.is_negative()) sum.negate();
-  R found{};
-#pragma unroll 1
-  for (int group = 0; group < groups_a_warp; ++group) {
-    const int lane0 = group * at_once, column = half * warp + lane0;
-    A entry[at_once];
-#pragma unroll
-    for (int c = 0; c < at_once; ++c) {
-      const bool stored = exists && column + c < row && column + c >= from;
-      entry[c] = stored ? load_entry(entries + (column + c) * ld) : A{};
-      if (diagonal.is_negative()) entry[c] = -entry[c];
-    }
-    bool done = false;
-    if constexpr (divisor<R, A>::is_quick)
-      done = system.unit ? solve_quickly<true>(sum, diagonal, entry, lane0, exists, found)
-                         : solve_quickly<false>(sum, diagonal, entry, lane0, exists, found);
-    if (!done) solve_slowly(sum, diagonal, system.unit, entry, lane0, from - column, exists, found);
-    if (lane / at_once == group) {
-      if (exists) publish(words, u, found, solved);
-      if (half == 0 && halves > 1) first_half[lane] = found;
-    }
-    if (half == 0 && halves > 1) {
-      __syncwarp();
-      if (lane == 0) arrive(&shared.handed[group]);
-    }
-  }
-  if (exists) x[system.place(u)] = found;
+  const std::int64_t u0 = shared.ticket * rows, first = ::max(std::int64_t{0}, u0 - system.reach) / rows;
+  const solving_block<R, A> block{
+      system, words, shared, reinterpret_cast<A*>(memory), u0, first, static_cast<int>(shared.ticket - first)};
+  if (threadIdx.x >= rows) return block.bring_tiles(static_cast<int>(threadIdx.x) - rows);
+  const int row = static_cast<int>(threadIdx.x);
+  const bool mine = block.exists(row);
+  row_sum<R, A> sum(mine ? x[system.place(u0 + row)] : R{}, system.conjugated);
+  block.take_tiles(sum, row);
+  if (row >= warp) block.take_first_half(sum, row);
+  const R found = block.solve(sum, row);
+  if (mine) x[system.place(u0 + row)] = found;
 }
 
 template <class A>
