@@ -3,7 +3,7 @@
 #include <vouch/band/carver.hpp>
 #include <vouch/band/factored_storage.hpp>
 #include <vouch/band/one_chunk.cuh>
-#include <vouch/band/one_system_cuda.hpp>
+#include <vouch/band/one_system.cuh>
 #include <vouch/core/launch.cuh>
 
 namespace vouch::detail {

@@ -2,7 +2,7 @@
 
 #include <vouch/band/chunk.cuh>
 #include <vouch/band/device_offsets.cuh>
-#include <vouch/band/one_system_cuda.hpp>
+#include <vouch/band/one_system.cuh>
 #include <vouch/band/partition_cuda.hpp>
 #include <vouch/band/tiles_cuda.hpp>
 #include <vouch/core/launch.cuh>

@@ -1,4 +1,4 @@
-// vouch/band/one_system_cuda.hpp -- systems too long for a block on GPUs; private, defined only in CUDA builds.
+// vouch/band/one_system.cuh -- systems too long for a block on GPUs; private, defined only in CUDA builds.
 #pragma once
 #include <vouch/band/chunk.cuh>
 #include <vouch/band/workspace.hpp>
