@@ -139,7 +139,8 @@ struct solving_block {
     }
   }
 
-  // Takes the products with the unknowns of the blocks before from a row.
+  // Takes the products with the unknowns of the blocks before from a row; the tile on the diagonal is there
+  // then.
   __device__ void take_tiles(row_sum<R, A>& sum, int row) const {
     const int lane = row % warp;
     received<R> known[halves];
@@ -158,6 +159,7 @@ struct solving_block {
 #pragma unroll
       for (int h = 0; h < halves; ++h) known[h] = next[h];
     }
+    await(&shared.full[steps % stages], parity(steps));
   }
 
   // The same for 32 of the unknowns, as soon as they are there.
