@@ -27,21 +27,37 @@ csr<float> from_single(const device& dev) {
   return convert_values<float>(device::cpu(1), from_triplets(1, {{0, 0, 1}}).all()).to(dev);
 }
 
-// What single precision cannot reduce any more says nothing about the spectrum.
-TEST(accelerated_sweeps_in_mixed_precision, take_no_more_sweeps_than_in_double) {
+// What single precision cannot reduce any more says nothing about the spectrum; on the larger grid that is
+// after three digits.
+TEST(accelerated_sweeps_in_mixed_precision, take_few_more_sweeps_than_in_double) {
   const device cpu = device::cpu(2);
-  const csr<double> A = laplacian(60);
-  const array<double> b = array<double>::from(cpu, testing::random_vector(A.rows, 5));
-  const auto sweeps_of = [&](bool mixed) {
-    array<double> x = array<double>::zeros(cpu, A.rows);
-    const solve_report report =
-        sor<double>(cpu, A, b.all(), x,
-                    {{}, 1.5, sweep_order::symmetric, {0, true}, sweep_ordering::natural, mixed, false});
-    EXPECT_EQ(report.status, solve_status::converged) << report.reason;
-    EXPECT_LE(relative_residual(A, b.to_vector(), x), 1e-8);
-    return report.iterations;
-  };
-  EXPECT_LE(sweeps_of(true), 2 * sweeps_of(false));
+  const acceleration chebyshev{0, true};
+  for (const int n : {60, 150}) {
+    const csr<double> A = laplacian(n);
+    const array<double> b = array<double>::from(cpu, testing::random_vector(A.rows, 5));
+    const auto sweeps_of = [&](auto sweeps) {
+      array<double> x = array<double>::zeros(cpu, A.rows);
+      const solve_report report = sweeps(x);
+      EXPECT_EQ(report.status, solve_status::converged) << report.reason;
+      EXPECT_LE(relative_residual(A, b.to_vector(), x), 1e-8);
+      return report.iterations;
+    };
+    const auto symmetric = [&](bool mixed) {
+      return sweeps_of([&](array<double>& x) {
+        return sor<double>(cpu, A, b.all(), x,
+                           {{}, 1.5, sweep_order::symmetric, chebyshev, sweep_ordering::natural, mixed, false});
+      });
+    };
+    const auto simultaneous = [&](bool mixed) {
+      return sweeps_of([&](array<double>& x) {
+        return jacobi<double>(cpu, A, b.all(), x, {{}, 1, chebyshev, mixed});
+      });
+    };
+    if (n == 60) {
+      EXPECT_LE(symmetric(true), 2 * symmetric(false));
+    }
+    EXPECT_LE(simultaneous(true), 3 * simultaneous(false));
+  }
 }
 
 // Single precision alone attains about 1e-7 of these systems.

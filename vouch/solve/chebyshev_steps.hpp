@@ -27,6 +27,7 @@ struct chebyshev_steps {
   bool failed = false;
   bool running = false;
   bool stalled = false;  // the run does not come further
+  double far = 0;        // a residual that has fallen so far may have met the level of rounding
   double low = 0, high = 0;
   std::int64_t degree = 0;     // steps since the last start
   std::int64_t estimates = 0;  // of high
@@ -36,6 +37,16 @@ struct chebyshev_steps {
   double rho = 1, sigma = 0;
   double root = 0;   // of the rate r that high promises
   double power = 1;  // root to the degree
+
+  /// For iterates of T, of whose eigenvalues the lowest is known. In single precision rounding may end the fall
+  /// of the residual after two digits, where the condition of the matrix is 10^4.
+  template <real T>
+  void prepare(bool chebyshev, double lowest_eigenvalue) {
+    wanted = chebyshev;
+    low = lowest_eigenvalue;
+    high = lowest_eigenvalue > 0 ? lowest_eigenvalue : 0;
+    far = sizeof(T) == sizeof(float) ? 0.03 : 1e-3;
+  }
 
   /// A new run: what was learnt of the spectrum stays.
   VOUCH_HOST_DEVICE void begin() {
@@ -67,7 +78,7 @@ struct chebyshev_steps {
   }
 
  private:
-  VOUCH_HOST_DEVICE bool fell_far(double met) const { return met <= 1e-3 * first; }
+  VOUCH_HOST_DEVICE bool fell_far(double met) const { return met <= far * first; }
 
   // What does not fall as it should ends the acceleration, unless only rounding is left of it.
   VOUCH_HOST_DEVICE void stop(double met) {

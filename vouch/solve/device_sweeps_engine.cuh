@@ -43,9 +43,7 @@ class engine final : public cg_engine<T> {
     if (simultaneous || in_.vectors) other_ = array<T>::zeros(dev, rows_.padded);
     if (chebyshev) step_ = array<T>(dev, rows_.n);
     if (depth > 0) keep_for_mixing(depth);
-    steps_[0].wanted = chebyshev;
-    steps_[0].low = how.rule.lowest_eigenvalue;
-    steps_[0].high = std::max(0.0, how.rule.lowest_eigenvalue);
+    steps_[0].prepare<T>(chebyshev, how.rule.lowest_eigenvalue);
     chebyshev_ = array<chebyshev_steps>::from(dev, steps_);
     in_.numbers = sweep_facts::count + 2 * depth;
     sums_ = array<double>(dev, 2 * in_.numbers * rows_.blocks);

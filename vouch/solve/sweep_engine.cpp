@@ -30,9 +30,7 @@ sweep_engine<T>::sweep_engine(const device& dev, std::int64_t n, std::unique_ptr
     mixing_.emplace(n, accelerate.anderson);
     plain_.resize(static_cast<std::size_t>(n));
   }
-  chebyshev_.wanted = accelerate.chebyshev;
-  chebyshev_.low = rule.lowest_eigenvalue;
-  chebyshev_.high = std::max(0.0, rule.lowest_eigenvalue);
+  chebyshev_.prepare<T>(accelerate.chebyshev, rule.lowest_eigenvalue);
   if (accelerate.chebyshev) step_.resize(static_cast<std::size_t>(n));
 }
 

@@ -133,9 +133,7 @@ class engine : public cg_engine<T> {
         bytes_(bytes),
         by_residual_(by_residual),
         learnt_(rule.learnt) {
-    steps_.wanted = chebyshev;
-    steps_.low = rule.lowest_eigenvalue;
-    steps_.high = std::max(0.0, rule.lowest_eigenvalue);
+    steps_.prepare<T>(chebyshev, rule.lowest_eigenvalue);
   }
 
   cg_outcome run(T* r, T* d, const cg_rule& rule, cg_log& log) override {
