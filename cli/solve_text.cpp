@@ -5,6 +5,7 @@
 
 #include <bench/statistics.hpp>
 #include <bench/text_table.hpp>
+#include <cmath>
 #include <filesystem>
 #include <limits>
 #include <vouch/core/config.hpp>
@@ -153,8 +154,9 @@ std::string summary(const solve_request& request, const linear_system& system, c
   std::string text = fmt::format("{}: {}\n", status, report.reason);
   if (system.columns > 1)
     text += fmt::format("worst of {} columns: number {}\n", system.columns, outcome.column + 1);
-  text += fmt::format("relative residual {:.3g}, backward error {:.2g}\n", report.relative_true(),
-                      report.backward_error);
+  if (std::isfinite(report.relative_true()))
+    text += fmt::format("relative residual {:.3g}, backward error {:.2g}\n", report.relative_true(),
+                        report.backward_error);
   if (report.error_bound) text += fmt::format("error at most {:.3g} in every element\n", *report.error_bound);
   text += fmt::format("{} in {}{} on {}, {} in all\n", plural(report.iterations, "iteration"),
                       bench::seconds_text(times.mean), repeated,
