@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "npz.hpp"
-#include "run_tool.hpp"
 #include "small_system.hpp"
+#include "solve_fixture.hpp"
 
 namespace vouch {
 namespace {
@@ -16,16 +16,7 @@ using testing::chain;
 using testing::numbers;
 using testing::tool_result;
 
-class tool_band : public testing::tool_test {
- protected:
-  json solve(const std::string& arguments, int code = 0) {
-    const tool_result r = run("solve " + arguments + " --json");
-    EXPECT_EQ(r.code, code) << r.err;
-    json object = json::parse(r.out, nullptr, false);
-    EXPECT_TRUE(object.is_object()) << r.out;
-    return object;
-  }
-};
+class tool_band : public testing::solve_test {};
 
 // [0 2; 3 0]: no method without interchanges can do it.
 constexpr const char* turned = "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 2 2\n2 1 3\n";

@@ -1,4 +1,4 @@
-// tests/cli/solve_fixture.hpp -- runs of vouch solve by conjugate gradients.
+// tests/cli/solve_fixture.hpp -- runs of vouch solve that print JSON.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -9,15 +9,23 @@
 
 namespace vouch::testing {
 
-class tool_solve : public tool_test {
+class solve_test : public tool_test {
  protected:
-  // Runs conjugate gradients with --json; the object is checked to be one.
-  nlohmann::json solve(const std::string& arguments, int code = 0) {
-    const tool_result r = run("solve " + arguments + " --method cg --json");
+  // The object printed is checked to be one.
+  nlohmann::json solve(const std::string& arguments, int code = 0) const {
+    const tool_result r = run("solve " + arguments + " --json");
     EXPECT_EQ(r.code, code) << r.err;
     nlohmann::json object = nlohmann::json::parse(r.out, nullptr, false);
     EXPECT_TRUE(object.is_object()) << r.out;
     return object;
+  }
+};
+
+// By conjugate gradients.
+class tool_solve : public solve_test {
+ protected:
+  nlohmann::json solve(const std::string& arguments, int code = 0) const {
+    return solve_test::solve(arguments + " --method cg", code);
   }
 };
 

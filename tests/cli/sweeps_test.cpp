@@ -8,8 +8,8 @@
 #include <vouch/dense/cusolver.hpp>
 #include <vouch/dense/lapack.hpp>
 
-#include "run_tool.hpp"
 #include "small_system.hpp"
+#include "solve_fixture.hpp"
 
 namespace vouch {
 namespace {
@@ -18,15 +18,8 @@ using nlohmann::json;
 using testing::numbers;
 using testing::tool_result;
 
-class tool_sweeps : public testing::tool_test {
+class tool_sweeps : public testing::solve_test {
  protected:
-  json solve(const std::string& arguments, int code = 0) {
-    const tool_result r = run("solve " + arguments + " --json");
-    EXPECT_EQ(r.code, code) << r.err;
-    json object = json::parse(r.out, nullptr, false);
-    EXPECT_TRUE(object.is_object()) << r.out;
-    return object;
-  }
   double largest_error(const std::string& x, const std::string& exact) const {
     const std::vector<double> a = numbers(content(x)), b = numbers(content(exact));
     EXPECT_EQ(a.size(), b.size());

@@ -13,8 +13,12 @@
 #include <vouch/price/fd_border.hpp>
 #include <vouch/price/price.hpp>
 
+#include "contracts.hpp"
+
 namespace vouch {
 namespace {
+
+using testing::call_with_yield;
 
 __extension__ using quad = __float128;
 
@@ -110,28 +114,9 @@ class quad_march {
   std::vector<quad> value_;
 };
 
-contract reference() {
-  contract c;
-  c.plain.spot = 103;
-  c.plain.strike = 100;
-  c.plain.rate = 0.05;
-  c.plain.dividend = 0.02;
-  c.plain.volatility = 0.2;
-  c.plain.expiry = 1;
-  return c;
-}
-
 std::vector<contract> products() {
-  std::vector<contract> all(11, reference());
-  all[1].plain.type = option_type::put;
-  all[2].plain.payoff = payoff_kind::cash_digital;
-  all[3].plain.payoff = payoff_kind::asset_digital;
-  all[3].plain.type = option_type::put;
-  all[4].plain.barrier = barrier_kind::up_and_out;
-  all[4].plain.barrier_level = 130;
-  all[4].plain.rebate = 3;
-  all[5].plain.barrier = barrier_kind::down_and_out;
-  all[5].plain.barrier_level = 90;
+  std::vector<contract> all = testing::european_products();
+  all.resize(11, call_with_yield());
   all[6].plain.type = option_type::put;
   all[6].exercise = exercise_style::bermudan;
   all[6].exercise_dates = {0, 0.25, 0.5, 0.75};
@@ -214,7 +199,7 @@ TEST(fd_enclosure, campaign_of_random_options) {
 
 // Whatever computed the price: the bound is about as far from it as the exact solution is.
 TEST(fd_enclosure, bounds_the_rounding_of_every_precision_and_solver) {
-  const contract c = reference();
+  const contract c = call_with_yield();
   fd_options o;
   o.verify = true;
   o.space_nodes = 300;
@@ -241,7 +226,7 @@ TEST(fd_enclosure, of_an_extrapolated_price) {
   fd_options o;
   o.verify = true;
   o.tolerance = 1e-3;
-  const contract c = reference();
+  const contract c = call_with_yield();
   const fd_result r = finite_difference_price(c, o);
   ASSERT_TRUE(r.extrapolated && r.enclosure->verified);
   quad price[2];
@@ -259,7 +244,7 @@ TEST(fd_enclosure, of_an_extrapolated_price) {
 
 // An option that begins at a barrier is the closed form less the discrete one that ends there.
 TEST(fd_enclosure, of_an_option_that_begins_at_a_barrier) {
-  contract c = reference();
+  contract c = call_with_yield();
   c.plain.barrier = barrier_kind::up_and_in;
   c.plain.barrier_level = 125;
   pricing_options how;
@@ -276,7 +261,7 @@ TEST(fd_enclosure, of_an_option_that_begins_at_a_barrier) {
 }
 
 TEST(fd_enclosure, says_what_is_not_proved) {
-  std::vector<contract> all(3, reference());
+  std::vector<contract> all(3, call_with_yield());
   all[0].exercise = exercise_style::american;
   all[1].dividends = {{0.5, 2}};
   all[2].plain.volatility = 0.01;  // no norm: steps far beyond what keeps the largest value from growing
@@ -288,9 +273,9 @@ TEST(fd_enclosure, says_what_is_not_proved) {
     EXPECT_FALSE(e.reason.empty());
     EXPECT_FALSE(std::isfinite(e.price.lo()) || std::isfinite(e.price.hi()));
   }
-  EXPECT_FALSE(
-      enclose_march(reference(), make_grid(reference(), kinds[0], 50), {}, {}, time_scheme::exponential)
-          .verified);
+  EXPECT_FALSE(enclose_march(call_with_yield(), make_grid(call_with_yield(), kinds[0], 50), {}, {},
+                             time_scheme::exponential)
+                   .verified);
 }
 
 }  // namespace

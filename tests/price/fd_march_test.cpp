@@ -9,19 +9,13 @@
 #include <vouch/price/fd_march.hpp>
 #include <vouch/price/fd_march_cuda.hpp>
 
+#include "contracts.hpp"
 #include "devices.hpp"
 
 namespace vouch {
 namespace {
 
-contract reference() {
-  contract c;
-  c.plain.spot = c.plain.strike = 100;
-  c.plain.rate = 0.05;
-  c.plain.volatility = 0.2;
-  c.plain.expiry = 1;
-  return c;
-}
+using testing::call_at_the_money;
 
 // V := 2 (I - implicit L)^-1 V - V on rows [from, to) of the factors, nothing known of the others.
 void step_window(const march_factors& f, std::int64_t from, std::int64_t to, std::vector<double>& v) {
@@ -38,7 +32,7 @@ void step_window(const march_factors& f, std::int64_t from, std::int64_t to, std
 
 // What the factors give, put into the equations.
 TEST(march_plan, elimination_from_both_ends_solves_the_equations) {
-  const contract c = reference();
+  const contract c = call_at_the_money();
   for (const grid_kind kind : {grid_kind::logarithmic, grid_kind::uniform, grid_kind::concentrated})
     for (const std::int64_t n : {3, 4, 500}) {
       const fd_grid grid = make_grid(c, kind, n);
@@ -62,7 +56,7 @@ TEST(march_plan, elimination_from_both_ends_solves_the_equations) {
 
 // Where the plan lets a block go on alone, its own rows come out as if it had seen all.
 TEST(march_plan, blocks_may_go_on_alone) {
-  const contract c = reference();
+  const contract c = call_at_the_money();
   for (const grid_kind kind : {grid_kind::logarithmic, grid_kind::uniform}) {
     const fd_grid grid = make_grid(c, kind, 16384);
     const fd_operator L = make_operator(c, grid, 0);
@@ -91,7 +85,7 @@ TEST(march_plan, blocks_may_go_on_alone) {
 }
 
 TEST(march_plan, there_is_none_where_everything_hangs_together) {
-  const contract c = reference();
+  const contract c = call_at_the_money();
   const fd_grid grid = make_grid(c, grid_kind::logarithmic, 16384);
   const fd_operator L = make_operator(c, grid, 0);
   EXPECT_FALSE(plan_march(L, factor_for_march(L, 0.05), 0.05, 132));
@@ -105,7 +99,7 @@ TEST(march_on_gpu, agrees_with_the_cpu) {
       for (const std::int64_t n : {64, 1000, 2048, 2049, 5003, 16384})
         for (const time_scheme scheme :
              {time_scheme::rannacher, time_scheme::crank_nicolson, time_scheme::implicit_euler}) {
-          contract c = reference();
+          contract c = call_at_the_money();
           c.plain.type = type;
           c.plain.dividend = 0.02;
           const fd_grid grid = make_grid(c, kind, n);
@@ -126,7 +120,7 @@ TEST(march_on_gpu, the_contour_agrees_with_the_cpu) {
     for (const option_type type : {option_type::call, option_type::put})
       for (const grid_kind kind : {grid_kind::logarithmic, grid_kind::uniform, grid_kind::concentrated})
         for (const std::int64_t n : {16, 500, 4096, 4097, 16000, 16384}) {
-          contract c = reference();
+          contract c = call_at_the_money();
           c.plain.type = type;
           c.plain.dividend = 0.02;
           const fd_grid grid = make_grid(c, kind, n);
@@ -142,7 +136,7 @@ TEST(march_on_gpu, the_contour_agrees_with_the_cpu) {
 
 TEST(march_on_gpu, a_barrier_with_a_rebate) {
   VOUCH_NEEDS_GPU();
-  contract c = reference();
+  contract c = call_at_the_money();
   c.plain.barrier = barrier_kind::up_and_out;
   c.plain.barrier_level = 130;
   const fd_grid grid = make_grid(c, grid_kind::logarithmic, 4001);
@@ -157,7 +151,7 @@ TEST(march_on_gpu, a_barrier_with_a_rebate) {
 // Dates of exercise, dividends and curves cut the steps into segments.
 TEST(march_on_gpu, events_between_the_steps) {
   VOUCH_NEEDS_GPU();
-  std::vector<contract> all(3, reference());
+  std::vector<contract> all(3, call_at_the_money());
   all[0].plain.type = option_type::put;
   all[0].exercise = exercise_style::bermudan;
   all[0].exercise_dates = {0, 0.25, 0.5, 0.75};
@@ -184,7 +178,7 @@ TEST(march_on_gpu, american_exercise) {
     for (const grid_kind kind : {grid_kind::logarithmic, grid_kind::uniform, grid_kind::concentrated})
       for (const std::int64_t n : {64, 801, 1025, 4001})
         for (const time_scheme scheme : {time_scheme::rannacher, time_scheme::implicit_euler}) {
-          contract c = reference();
+          contract c = call_at_the_money();
           c.plain.type = type;
           c.plain.dividend = 0.07;
           c.exercise = exercise_style::american;

@@ -12,33 +12,17 @@
 #include <vouch/price/closed_form.hpp>
 #include <vouch/price/finite_difference.hpp>
 
+#include "contracts.hpp"
 #include "devices.hpp"
 
 namespace vouch {
 namespace {
 
-contract reference() {
-  contract c;
-  c.plain.spot = 103;
-  c.plain.strike = 100;
-  c.plain.rate = 0.05;
-  c.plain.dividend = 0.02;
-  c.plain.volatility = 0.2;
-  c.plain.expiry = 1;
-  return c;
-}
+using testing::call_with_yield;
 
 std::vector<contract> products() {
-  std::vector<contract> all(9, reference());
-  all[1].plain.type = option_type::put;
-  all[2].plain.payoff = payoff_kind::cash_digital;
-  all[3].plain.payoff = payoff_kind::asset_digital;
-  all[3].plain.type = option_type::put;
-  all[4].plain.barrier = barrier_kind::up_and_out;
-  all[4].plain.barrier_level = 130;
-  all[4].plain.rebate = 3;
-  all[5].plain.barrier = barrier_kind::down_and_out;
-  all[5].plain.barrier_level = 90;
+  std::vector<contract> all = testing::european_products();
+  all.resize(9, call_with_yield());
   all[5].plain.dividend = 0.08;  // more than the rate: boundary values that pass faster
   all[6].plain.rate = -0.03;
   all[7].plain.rate = 0.02;  // no drift of the logarithm
@@ -83,7 +67,7 @@ TEST(fd_sine, prices_to_an_accuracy) {
   fd_options o;
   o.scheme = time_scheme::exponential;
   o.tolerance = 1e-7;
-  const contract c = reference();
+  const contract c = call_with_yield();
   const fd_result r = finite_difference_price(c, o);
   EXPECT_TRUE(r.by_sine && r.tolerance_met);
   const valuation exact = european_price(c.plain);
@@ -94,12 +78,12 @@ TEST(fd_sine, prices_to_an_accuracy) {
 
 TEST(fd_sine, leaves_to_the_contour_what_it_cannot_take) {
   const fd_payment none;
-  contract c = reference();
+  contract c = call_with_yield();
   EXPECT_FALSE(plan_sine(c, make_grid(c, grid_kind::uniform, 100), none));
   EXPECT_FALSE(plan_sine(c, make_grid(c, grid_kind::concentrated, 100), none));
   c.exercise = exercise_style::bermudan;
   EXPECT_FALSE(plan_sine(c, make_grid(c, grid_kind::logarithmic, 100), none));
-  c = reference();
+  c = call_with_yield();
   c.plain.volatility = 0.02;  // drift: weights over many orders of magnitude
   c.plain.rate = 0.5;
   const fd_grid steep = make_grid(c, grid_kind::logarithmic, 400);

@@ -9,21 +9,15 @@
 #include <vouch/price/closed_form.hpp>
 #include <vouch/price/finite_difference.hpp>
 
+#include "contracts.hpp"
 #include "oracle.hpp"
 
 namespace vouch {
 namespace {
 
-constexpr grid_kind grids[] = {grid_kind::logarithmic, grid_kind::uniform, grid_kind::concentrated};
+using testing::call_at_the_money;
 
-contract reference() {
-  contract c;
-  c.plain.spot = c.plain.strike = 100;
-  c.plain.rate = 0.05;
-  c.plain.volatility = 0.2;
-  c.plain.expiry = 1;
-  return c;
-}
+constexpr grid_kind grids[] = {grid_kind::logarithmic, grid_kind::uniform, grid_kind::concentrated};
 
 fd_options on_grid(time_scheme scheme, grid_kind kind, std::int64_t nodes, std::int64_t steps) {
   fd_options o;
@@ -37,7 +31,7 @@ fd_options on_grid(time_scheme scheme, grid_kind kind, std::int64_t nodes, std::
 double order(double coarse, double fine) { return std::log2(std::abs(coarse / fine)); }
 
 TEST(finite_difference, order_two_with_rannacher_and_exponential) {
-  contract c = reference();
+  contract c = call_at_the_money();
   c.plain.spot = 103;
   const valuation exact = european_price(c.plain);
   for (const grid_kind kind : grids)
@@ -58,7 +52,7 @@ TEST(finite_difference, order_two_with_rannacher_and_exponential) {
 
 // Without the implicit start the kink of the payoff stays in the second derivative for ever.
 TEST(finite_difference, gamma_falls_under_refinement_only_with_a_smooth_start) {
-  const contract c = reference();
+  const contract c = call_at_the_money();
   const double exact = european_price(c.plain).gamma;
   const auto error = [&](time_scheme scheme, std::int64_t n) {
     return std::abs(finite_difference_price(c, on_grid(scheme, grid_kind::logarithmic, n, n / 32)).value.gamma -
@@ -69,7 +63,7 @@ TEST(finite_difference, gamma_falls_under_refinement_only_with_a_smooth_start) {
 }
 
 TEST(finite_difference, implicit_euler_is_of_first_order) {
-  const contract c = reference();
+  const contract c = call_at_the_money();
   const double exact = european_price(c.plain).price;
   const auto error = [&](std::int64_t steps) {
     return finite_difference_price(c, on_grid(time_scheme::implicit_euler, grid_kind::logarithmic, 4001, steps))
@@ -81,7 +75,7 @@ TEST(finite_difference, implicit_euler_is_of_first_order) {
 
 // Values and right-hand sides in double: the solve in single precision costs no accuracy.
 TEST(finite_difference, mixed_precision_is_as_good) {
-  const contract c = reference();
+  const contract c = call_at_the_money();
   const double exact = european_price(c.plain).price;
   for (const grid_kind kind : grids) {
     fd_options o = on_grid(time_scheme::rannacher, kind, 4096, 2048);
@@ -106,7 +100,7 @@ TEST(finite_difference, european_options_to_a_tolerance) {
       for (const payoff_kind payoff :
            {payoff_kind::vanilla, payoff_kind::cash_digital, payoff_kind::asset_digital})
         for (const double tolerance : {1e-4, 1e-6}) {
-          contract c = reference();
+          contract c = call_at_the_money();
           c.plain.type = type;
           c.plain.strike = strike;
           c.plain.payoff = payoff;
@@ -133,7 +127,7 @@ TEST(finite_difference, barriers_to_a_tolerance) {
                                       {barrier_kind::down_and_in, 90.0},
                                       {barrier_kind::down_and_out, 70.0}})
       for (const double rebate : {0.0, 3.0}) {
-        contract c = reference();
+        contract c = call_at_the_money();
         c.plain.type = type;
         c.plain.barrier = kind;
         c.plain.barrier_level = level;
@@ -149,7 +143,7 @@ TEST(finite_difference, american_options_agree_with_the_boundary_method) {
   for (const option_type type : {option_type::call, option_type::put})
     for (const auto& [rate, dividend] : {std::pair{.05, .0}, {.03, .07}, {.1, .1}})
       for (const double spot : {90.0, 100.0, 115.0}) {
-        contract c = reference();
+        contract c = call_at_the_money();
         c.exercise = exercise_style::american;
         c.plain.type = type;
         c.plain.spot = spot;
@@ -165,7 +159,7 @@ TEST(finite_difference, american_options_agree_with_the_boundary_method) {
 // By the differential equation's symmetry, a put under (r, q) is a call under (q, r); with q < r < 0 it is
 // exercised between two boundaries and policy iteration does the work.
 TEST(finite_difference, two_exercise_boundaries) {
-  contract put = reference(), call;
+  contract put = call_at_the_money(), call;
   put.exercise = exercise_style::american;
   put.plain.type = option_type::put;
   put.plain.spot = 95;
@@ -185,7 +179,7 @@ TEST(finite_difference, two_exercise_boundaries) {
 
 // One exercise date: the better of exercising then and the European option that is left, by quadrature.
 TEST(finite_difference, bermudan_with_one_date) {
-  contract c = reference();
+  contract c = call_at_the_money();
   c.exercise = exercise_style::bermudan;
   c.exercise_dates = {0.4};
   c.plain.type = option_type::put;
@@ -225,7 +219,7 @@ double bermudan_tree(const plain_option& o, int steps, int every) {
 }
 
 TEST(finite_difference, bermudan_with_many_dates) {
-  contract c = reference();
+  contract c = call_at_the_money();
   c.exercise = exercise_style::bermudan;
   c.plain.type = option_type::put;
   c.plain.spot = 96;
@@ -239,7 +233,7 @@ TEST(finite_difference, bermudan_with_many_dates) {
 // One dividend: the share at its date is lognormal, and the option that is left has a formula.
 TEST(finite_difference, one_cash_dividend) {
   for (const option_type type : {option_type::call, option_type::put}) {
-    contract c = reference();
+    contract c = call_at_the_money();
     c.plain.type = type;
     c.dividends = {{0.3, 4.0}};
     fd_options o;
@@ -260,7 +254,7 @@ TEST(finite_difference, one_cash_dividend) {
 }
 
 TEST(finite_difference, rates_and_volatilities_that_change) {
-  contract c = reference();
+  contract c = call_at_the_money();
   c.rates = {{0.25, 0.02}, {0.6, 0.08}, {1, 0.03}};
   c.volatilities = {{0.5, 0.15}, {1, 0.3}};
   plain_option average = c.plain;
@@ -272,7 +266,7 @@ TEST(finite_difference, rates_and_volatilities_that_change) {
 }
 
 TEST(finite_difference, local_volatility) {
-  contract c = reference();
+  contract c = call_at_the_money();
   c.local_volatility = {{0, 1}, {50, 200}, {0.1, 0.1, 0.3, 0.3}};  // rises in time, the same everywhere
   plain_option average = c.plain;
   average.volatility = std::sqrt(0.01 + 0.02 + 0.04 / 3);  // the mean of (0.1 + 0.2 t)^2
@@ -289,7 +283,7 @@ TEST(finite_difference, local_volatility) {
 // dS = v (S + a) dW: S + a is lognormal, and there is a formula.
 TEST(finite_difference, local_volatility_of_a_displaced_share) {
   constexpr double displacement = 50, volatility = 0.15;
-  contract c = reference();
+  contract c = call_at_the_money();
   c.plain.rate = 0;
   c.local_volatility.times = {0};
   for (double s = 10; s <= 400; s *= 1.005) {
@@ -311,7 +305,7 @@ TEST(finite_difference, local_volatility_of_a_displaced_share) {
 }
 
 TEST(finite_difference, an_american_call_without_dividends_is_european) {
-  contract c = reference();
+  contract c = call_at_the_money();
   c.exercise = exercise_style::american;
   fd_options o;
   o.tolerance = 1e-5;
@@ -319,7 +313,7 @@ TEST(finite_difference, an_american_call_without_dividends_is_european) {
 }
 
 TEST(finite_difference, the_boundary_of_exercise) {
-  contract c = reference();
+  contract c = call_at_the_money();
   c.exercise = exercise_style::american;
   c.plain.type = option_type::put;
   const fd_surface s =
@@ -330,7 +324,7 @@ TEST(finite_difference, the_boundary_of_exercise) {
 
 // One matrix, five ways to solve with it.
 TEST(finite_difference, every_solver_takes_the_same_steps) {
-  contract c = reference();
+  contract c = call_at_the_money();
   c.exercise = exercise_style::bermudan;
   c.exercise_dates = {0.5};
   c.plain.type = option_type::put;
@@ -350,7 +344,7 @@ TEST(finite_difference, every_solver_takes_the_same_steps) {
 }
 
 TEST(finite_difference, products_without_a_method_are_refused) {
-  contract c = reference();
+  contract c = call_at_the_money();
   c.exercise = exercise_style::american;
   fd_options o;
   o.scheme = time_scheme::exponential;

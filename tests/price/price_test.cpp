@@ -8,20 +8,15 @@
 #include <vouch/price/closed_form.hpp>
 #include <vouch/price/price.hpp>
 
+#include "contracts.hpp"
+
 namespace vouch {
 namespace {
 
-contract reference() {
-  contract c;
-  c.plain.spot = c.plain.strike = 100;
-  c.plain.rate = 0.05;
-  c.plain.volatility = 0.2;
-  c.plain.expiry = 1;
-  return c;
-}
+using testing::call_at_the_money;
 
 TEST(price, the_best_method_is_taken) {
-  contract c = reference();
+  contract c = call_at_the_money();
   EXPECT_EQ(price(c, {}).method, pricing_method::closed_form);
   EXPECT_EQ(price(c, {}).closed_form.value(), european_price(c.plain).price);
   c.exercise = exercise_style::american;
@@ -31,7 +26,7 @@ TEST(price, the_best_method_is_taken) {
   EXPECT_FALSE(price(c, {}).closed_form);
   c.dividends = {{0.5, 2}};
   EXPECT_EQ(price(c, {}).method, pricing_method::finite_difference);
-  c = reference();
+  c = call_at_the_money();
   pricing_options forced;
   forced.force_finite_difference = true;
   const pricing p = price(c, forced);
@@ -42,7 +37,7 @@ TEST(price, the_best_method_is_taken) {
 
 // Small volatility, great drift and a long time: there the boundary method may give up, and grids take over.
 TEST(price, hard_american_options) {
-  contract c = reference();
+  contract c = call_at_the_money();
   c.exercise = exercise_style::american;
   c.plain.type = option_type::put;
   c.plain.spot = 110;
@@ -56,19 +51,19 @@ TEST(price, hard_american_options) {
 }
 
 TEST(price, limits) {
-  contract c = reference();
+  contract c = call_at_the_money();
   c.plain.volatility = 0;
   EXPECT_EQ(price(c, {}).method, pricing_method::limit);
   EXPECT_NEAR(price(c, {}).value.price, 100 - 100 * std::exp(-0.05), 1e-13);
   c.dividends = {{0.5, 3}};  // (100 exp(0.025) - 3) exp(0.025) - 100, discounted
   EXPECT_NEAR(price(c, {}).value.price, 100 - 3 * std::exp(-0.025) - 100 * std::exp(-0.05), 1e-12);
-  c = reference();
+  c = call_at_the_money();
   c.plain.expiry = 0;
   c.plain.spot = 103;
   EXPECT_EQ(price(c, {}).value.price, 3);
   c.exercise = exercise_style::bermudan;
   EXPECT_EQ(price(c, {}).value.price, 3);
-  c = reference();
+  c = call_at_the_money();
   c.plain.barrier = barrier_kind::down_and_out;
   c.plain.barrier_level = 101;
   c.plain.rebate = 1.5;
@@ -83,7 +78,7 @@ TEST(price, american_digital_options) {
   const auto cumulative = [](wide x) { return std::erfc(-x / std::sqrt(2.0L)) / 2; };
   for (const option_type type : {option_type::call, option_type::put})
     for (const double dividend : {0.0, 0.03}) {
-      contract c = reference();
+      contract c = call_at_the_money();
       c.exercise = exercise_style::american;
       c.plain.type = type;
       c.plain.payoff = payoff_kind::cash_digital;
@@ -112,7 +107,7 @@ TEST(price, american_digital_options) {
 }
 
 TEST(price, without_randomness_a_bermudan_option_takes_its_best_date) {
-  contract c = reference();
+  contract c = call_at_the_money();
   c.exercise = exercise_style::bermudan;
   c.exercise_dates = {0, 0.25, 0.5};
   c.plain.type = option_type::put;
@@ -131,7 +126,7 @@ TEST(price, without_randomness_a_bermudan_option_takes_its_best_date) {
 
 TEST(price, bad_numbers_are_named) {
   const auto message = [](double plain_option::*member, double value) {
-    contract c = reference();
+    contract c = call_at_the_money();
     c.plain.*member = value;
     try {
       price(c, {});
