@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include <vouch/core/error.hpp>
+#include <vouch/verify/bound_text.hpp>
 #include <vouch/verify/elements.hpp>
 #include <vouch/verify/enclosed_residual.hpp>
 #include <vouch/verify/pass.hpp>
@@ -162,12 +162,6 @@ double median(const device& dev, view<const double> x, const array<double>& radi
   return *middle;
 }
 
-std::string text(const char* format, double value) {
-  char line[160];
-  std::snprintf(line, sizeof line, format, value);
-  return line;
-}
-
 void judge(bounded_solution& solution, const bound_options& options, error_bound& result) {
   result.max_absolute = solution.largest_radius();
   result.max_relative = solution.largest_relative();
@@ -176,9 +170,10 @@ void judge(bounded_solution& solution, const bound_options& options, error_bound
   if (!result.verified)
     result.reason = "the bound of the error is not finite: x is not, or a bound overflows";
   else if (result.reached)
-    result.reason = text("every component lies within %.3g of the exact solution", result.max_absolute);
+    result.reason =
+        "every component lies within " + rounded_above(result.max_absolute) + " of the exact solution";
   else
-    result.reason = text("the relative error is proved to be at most %.3g only", result.max_relative);
+    result.reason = relative_shortfall(result.max_relative);
 }
 
 }  // namespace
