@@ -117,12 +117,13 @@ bool h_matrix::smooth(view<const interval<double>> r, int steps, view<double> d)
   return smooths() && steps > 0 && smoother_->smooth(r, scale_, steps, d);
 }
 
-bool h_matrix::correct(view<const double> s, view<double> d) {
+bool h_matrix::solve(view<const double> s, view<double> d, double rtol) const {
   const double size = largest(device_, A_.rows, size_body{s.data()});
   if (!(size > 0) || !std::isfinite(size)) return false;
   for_elements(device_, A_.rows, fill_body<double>{0.0, d.data()});
-  if (!positive()) return bicgstab<double>(device_, spmv_plan<double>::make(device_, A_), s, d, 1e-8);
+  if (!positive()) return bicgstab<double>(device_, spmv_plan<double>::make(device_, A_), s, d, rtol);
   cg_options options;
+  options.rtol = rtol;
   options.matrix_checked = true;
   options.max_iterations = patience(A_.rows);
   return unless_refused([&] {
