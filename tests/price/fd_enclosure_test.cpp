@@ -245,10 +245,9 @@ TEST(fd_enclosure, holds_what_steps_in_quadruple_precision_give) {
         EXPECT_TRUE(holds(e.price, v.value)) << width(e.price);
         EXPECT_TRUE(holds(e.delta, v.first));
         EXPECT_TRUE(holds(e.gamma, v.second));
-        const double wider = c.dividends.empty() ? 1 : 1000;  // by the rounding of every fall
-        EXPECT_LE(width(e.price), wider * 1e-12) << static_cast<double>(v.value);
-        EXPECT_LE(width(e.delta), wider * 1e-11);
-        EXPECT_LE(width(e.gamma), wider * 1e-10);
+        EXPECT_LE(width(e.price), 1e-12) << static_cast<double>(v.value);
+        EXPECT_LE(width(e.delta), 1e-11);
+        EXPECT_LE(width(e.gamma), 1e-10);
       }
     ++number;
   }

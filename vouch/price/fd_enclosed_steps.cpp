@@ -5,23 +5,15 @@
 #include <limits>
 
 #include <vouch/core/simd.hpp>
-#include <vouch/core/twofold.hpp>
 #include <vouch/interval/rounding.hpp>
+#include <vouch/price/fd_pairs.hpp>
 
 namespace vouch {
 namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
-using pair = twofold<double>;
-
-// Errs by at most 8 u^2 of the product.
-VOUCH_SIMD_INLINE pair product(const pair& a, const pair& b) {
-  const pair p = two_prod(a.hi, b.hi);
-  return quick_two_sum(p.hi, p.lo + (a.hi * b.lo + a.lo * b.hi));
-}
-
-VOUCH_SIMD_INLINE pair difference(const pair& a, const pair& b) { return a + pair{-b.hi, -b.lo}; }
+using fd::difference, fd::pair, fd::product;
 
 // right[i] := the residual of V', rounded; loss[i] >= what that and the arithmetic of pairs lose: 2^-100 of the
 // sum of magnitudes, where 3 u^2 a sum, 8 u^2 a product and three sums of the four terms make 20 u^2.

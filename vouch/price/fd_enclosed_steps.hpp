@@ -14,12 +14,18 @@
 
 namespace vouch {
 
+/// A weight: a number and an enclosure of what is missing.
+struct enclosed_weight {
+  double near = 0;
+  interval<double> rest;
+};
+
 /// A new value: the sum of weight[k] times value first + k, or, for count = 0, a given one.
 struct mixture {
   double given = 0;
   std::size_t first = 0;
   int count = 0;
-  interval<double> weight[4];
+  enclosed_weight weight[4];
 };
 
 // One step seen from the inner rows 1 to n-2. The products implicit * L are exact pairs.

@@ -8,11 +8,44 @@
 #include <vouch/price/closed_form_enclosure.hpp>
 #include <vouch/price/fd_border.hpp>
 #include <vouch/price/fd_enclosed_steps.hpp>
+#include <vouch/price/fd_pairs.hpp>
 
 namespace vouch {
 namespace {
 
 using range = interval<double>;
+
+// The weight of node a in the polynomial through 4 nodes: N / D, products of differences, which are exact
+// pairs. Three products of pairs err by at most 24 u^2 of N and of D, and N - q D by at most 60 u^2 of N.
+enclosed_weight weight_of(const std::vector<double>& s, const fall_stencil& from, std::size_t a) {
+  fd::pair numerator{1, 0}, denominator{1, 0};
+  bool moderate = true;
+  for (std::size_t b = from.first; b < from.first + 4; ++b) {
+    if (b == a) continue;
+    const fd::pair above = two_sum(from.at, -s[b]), below = two_sum(s[a], -s[b]);
+    for (const double size : {std::fabs(above.hi), std::fabs(below.hi)})
+      moderate = moderate && (size == 0 || (size > 0x1p-200 && size < 0x1p200));
+    numerator = fd::product(numerator, above);
+    denominator = fd::product(denominator, below);
+  }
+  if (!moderate || denominator.hi == 0) return {0, range::entire()};
+  constexpr double slack = 0x1p-100;
+  const double q = numerator.hi / denominator.hi;
+  const fd::pair left = fd::difference(numerator, fd::product({q, 0}, denominator));
+  const double off = mul_up(4 * slack, std::fabs(numerator.hi)),
+               size = mul_up(slack, std::fabs(denominator.hi));
+  const range missing = range(left.hi) + range(left.lo) + range::unchecked(-off, off);
+  return {q, missing / (range(denominator.hi) + range(denominator.lo) + range::unchecked(-size, size))};
+}
+
+mixture mixture_of(const std::vector<double>& s, const fall_stencil& from) {
+  mixture row;
+  row.first = from.first;
+  row.count = from.count;
+  for (std::size_t a = 0; a < static_cast<std::size_t>(from.count); ++a)
+    row.weight[a] = weight_of(s, from, from.first + a);
+  return row;
+}
 
 // The same steps as march() takes.
 class enclosed_march {
@@ -87,28 +120,14 @@ class enclosed_march {
     factored_ = implicit;
     steps_.advance(implicit < length, low_.value(), high_.value());
   }
-  // The cubic polynomial of let_fall(), its weights enclosed.
+  // By the polynomials of let_fall().
   void fall(double amount) {
     const std::vector<double>& s = grid_.spot;
     std::vector<mixture> rows(s.size());
     for (std::size_t i = 0; i < s.size(); ++i) {
       const fall_stencil from = where_it_fell(grid_, s[i], amount);
-      if (from.count == 0) {
-        rows[i].given = low_.beyond(from.at);
-        continue;
-      }
-      rows[i].first = from.first;
-      rows[i].count = from.count;
-      for (int a = 0; a < from.count; ++a) {
-        range weight(1.0);
-        for (int b = 0; b < from.count; ++b)
-          if (b != a) {
-            const range other(s[from.first + static_cast<std::size_t>(b)]);
-            weight = weight *
-                     ((range(from.at) - other) / (range(s[from.first + static_cast<std::size_t>(a)]) - other));
-          }
-        rows[i].weight[a] = weight;
-      }
+      rows[i] = mixture_of(s, from);
+      if (from.count == 0) rows[i].given = low_.beyond(from.at);
     }
     low_.fall(amount);
     high_.fall(amount);
