@@ -37,8 +37,8 @@ void take_radius(const char* option, const std::string& given, double& number, s
   if (given.empty()) return;
   if (std::filesystem::exists(given, ignored))
     file = given;
-  else
-    number = parse_real(option, given, 0);
+  else if ((number = parse_real(option, given, 0)) > 0)
+    number = std::nextafter(number, HUGE_VAL);  // at least the decimal number
 }
 
 nlohmann::ordered_json known(bool there, double value) {
