@@ -262,6 +262,10 @@ void take_book(const typed& t, const price_request& request) {
   if (of_one || request.method.force_finite_difference)
     throw usage_error("with --book, options of a single price have no meaning",
                       "leave all but -o, --tolerance, --greeks and the device");
+  constexpr double least = 1e-6;  // what the boundaries of American options are found to, by the strike
+  if (t.tolerance && *t.tolerance < least)
+    throw usage_error("option --tolerance: a book is priced to 1e-6 at best",
+                      "a single option can be priced to less");
   check_writable(request.common.output);
 }
 
