@@ -135,17 +135,17 @@ __device__ relation<T> join_quickly(const relation<T>& before, const relation<T>
   const T u = before.last[0], v = after.left[1];
   const T u_w = before.right[0] - u * at.last[0], v_w = after.first[1] - v * at.last[0];
   const T bar = standing_back<T> * magnitude_of(pivot), bar_w = standing_back<T> * magnitude_of(inner_w);
-  if (!(magnitude_of(u) <= bar && magnitude_of(v) <= bar && magnitude_of(u_w * pivot) <= bar_w &&
-        magnitude_of(v_w * pivot) <= bar_w)) {
-    asm volatile("");  // rare
-    return join_reluctantly(before, after, at);
-  }
-  return {
+  const relation<T> whole{
       {before.left[0] - u * at.last[1] - u_w * at.first[0], -v * at.last[1] - v_w * at.first[0]},
       {before.first[0] - u * at.last[2] - u_w * at.first[1], -v * at.last[2] - v_w * at.first[1]},
       {-u * at.last[3] - u_w * at.first[2], after.last[1] - v * at.last[3] - v_w * at.first[2]},
       {-u * at.last[4] - u_w * at.first[3], after.right[1] - v * at.last[4] - v_w * at.first[3]},
       {before.rhs[0] - u * at.last[5] - u_w * at.first[4], after.rhs[1] - v * at.last[5] - v_w * at.first[4]}};
+  if (magnitude_of(u) <= bar && magnitude_of(v) <= bar && magnitude_of(u_w * pivot) <= bar_w &&
+      magnitude_of(v_w * pivot) <= bar_w)
+    return whole;
+  asm volatile("");  // rare
+  return join_reluctantly(before, after, at);
 }
 
 /// The ends of a whole system; close() of relation.hpp in fewer instructions.

@@ -29,14 +29,14 @@ struct held_piece {
     }
   }
 
-  /// True where all rows dominate. The whole warp calls it, and seldom looks at more than two rows of each of
-  /// its pieces where few rows dominate.
-  __device__ bool dominates() const {
-    bool all = true;
+  /// True where all rows dominate and anybody asks. The whole warp calls it, and seldom looks at more than
+  /// three rows of each of its pieces where few rows dominate.
+  __device__ bool dominates(bool asked = true) const {
+    bool all = asked;
 #pragma unroll
     for (int k = 0; k < Rows; ++k) {
       all = all && fabs(d[k]) >= fabs(a[k]) + fabs(c[k]) && invertible(d[k]);
-      if (k == 1 && !__any_sync(~0u, all)) return false;
+      if (k == 2 && !__any_sync(~0u, all)) return false;
     }
     return all;
   }

@@ -32,8 +32,8 @@ struct line_memory {
   std::uint64_t* arrived;
 
   __device__ line_memory() {
-    __shared__ std::uint64_t barriers[4];
-    arrived = barriers;
+    __shared__ std::uint64_t barrier;
+    arrived = &barrier;
   }
   // Rows of the identity behind a system's last row, where no copy comes.
   __device__ void complete(int thread, int left) const {
@@ -52,12 +52,12 @@ __device__ void bring_tile(const line_batch<T>& of, std::int64_t tile, const lin
   if (lane >= 32 || tile >= of.tiles) return;
   const int count = of.systems_of(tile), array = lane % 4;
   const unsigned bytes = static_cast<unsigned>(of.n) * sizeof(T);
-  if (lane < 4) arrive_expecting(memory.arrived + lane, static_cast<unsigned>(count) * bytes);
+  if (lane == 0) arrive_expecting(memory.arrived, static_cast<unsigned>(4 * count) * bytes);
   __syncwarp();
 #pragma unroll 1
   for (int s = lane / 4; s < count; s += 8)
     bulk_copy(memory.rows + array * memory.stage + s * of.pieces * line_rows,
-              of.from[array] + (tile * of.width + s) * of.pitch[array], bytes, memory.arrived + array);
+              of.from[array] + (tile * of.width + s) * of.pitch[array], bytes, memory.arrived);
 }
 
 // Takes a thread's rows once they have come.
@@ -66,13 +66,10 @@ __device__ void take_tile(held_piece<T, line_rows>& piece, const line_memory<T, 
                           const line_place& place, int thread, unsigned parity) {
   T* const rows = memory.rows + thread * line_rows;
   await(memory.arrived, parity);
-  take_rows(piece.a, rows);
-  await(memory.arrived + 1, parity);
-  take_rows(piece.d, rows + memory.stage);
-  await(memory.arrived + 2, parity);
   if (place.ends()) rows[2 * memory.stage + place.left - 1] = 0;
+  take_rows(piece.a, rows);
+  take_rows(piece.d, rows + memory.stage);
   take_rows(piece.c, rows + 2 * memory.stage);
-  await(memory.arrived + 3, parity);
   take_rows(piece.f, rows + 3 * memory.stage);
   if (place.begins()) piece.a[0] = 0;
 }
@@ -99,7 +96,7 @@ __global__ void __launch_bounds__(32 * Warps, line_warps / Warps)
   const line_memory<T, Warps> memory;
   const line_place place(of, thread);
   if (thread == 0) {
-    for (int k = 0; k < 4; ++k) arrival_init(memory.arrived + k, 1);
+    arrival_init(memory.arrived, 1);
     arrival_init_fence();
   }
   memory.complete(thread, place.left);
@@ -109,7 +106,7 @@ __global__ void __launch_bounds__(32 * Warps, line_warps / Warps)
   for (std::int64_t tile = blockIdx.x; tile < of.tiles; tile += gridDim.x, parity ^= 1) {
     held_piece<T, line_rows> piece;
     take_tile(piece, memory, place, thread, parity);
-    const bool works = place.left > 0 && place.system < of.systems_of(tile), fit = piece.dominates();
+    const bool works = place.left > 0 && place.system < of.systems_of(tile), fit = piece.dominates(works);
     await_reads_of_bulk_stores();
     fence_for_copy_engine();
     const bool dominant = all_of_tile<Warps>(fit || !works);
