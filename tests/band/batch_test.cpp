@@ -199,12 +199,13 @@ TYPED_TEST(BandBatch, OneMatrixForManyRightHandSides) {
   }
 }
 
-// Systems with gaps between them, which stay as they are, of one warp and of two.
+// Systems with gaps between them, which stay as they are, of one warp and of several.
 TYPED_TEST(BandBatch, OneAfterAnotherWithGaps) {
   using T = TypeParam;
   VOUCH_NEEDS_GPU();
   const device dev = gpus().front();
-  for (const size& of : {size{36, 4401}, size{500, 1101}, size{576, 301}, size{580, 301}, size{1152, 301}})
+  for (const size& of : {size{36, 4401}, size{500, 1101}, size{576, 301}, size{580, 301}, size{1152, 301},
+                         size{1156, 133}, size{2308, 133}, size{4608, 133}})
     for (const std::int64_t gap : {1, 4})
       for (const double dominance : {0.0, 0.25}) {
         const batch_shape shape{of.n, of.systems, 1, of.n + gap, nullptr};

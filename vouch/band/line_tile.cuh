@@ -1,9 +1,9 @@
 // vouch/band/line_tile.cuh -- tiles of tridiagonal systems that lie one after another, each in the registers of
-// a warp or two; private.
+// a warp or of a few; private.
 //
 // A tile is whole systems, cut into pieces, a piece a thread (held_piece.cuh). The relations of a warp's pieces
-// join in a tree by shuffles; where a system has two warps, these tell each other theirs. Nothing else has the
-// threads of a tile wait for each other, so that the tiles of a multiprocessor go their own ways.
+// join in a tree by shuffles; where a system has several warps, these tell each other theirs. Nothing else has
+// the threads of a tile wait for each other, so that the tiles of a multiprocessor go their own ways.
 #pragma once
 #include <cstdint>
 #include <type_traits>
@@ -102,73 +102,106 @@ __device__ relation<T> joined(const relation<T>& before, const relation<T>& afte
     return join_quickly(before, after, at);
 }
 
-/// From the relations of a tile's pieces to their ends.
-template <bool Dominant, int Warps, real T>
-class line_solver {
+/// A tree over neighbouring lanes of a warp, a power of two of places for its leaves. The joint in front of a
+/// leaf is in the leaf's slot: slots of neighbours lie side by side, a slot's numbers Step apart.
+template <bool Dominant, int Step, real T>
+class lane_tree {
  public:
-  /// room: slot_size numbers a thread, and two slots.
-  __device__ line_solver(const line_batch<T>& of, const line_place& place, T* room, int thread)
-      : room_(room),
-        thread_(thread),
-        places_(of.pieces < 32 ? of.pieces : 32),
-        piece_(place.piece & 31),
-        leaves_(of.leaves - (place.piece & 32)),
-        upper_((place.piece & 32) != 0) {}
+  __device__ lane_tree(T* slots, int leaves, int places) : slots_(slots), leaves_(leaves), places_(places) {}
 
-  __device__ ends<T> ends_of_piece(relation<T> own) const {
+  /// The relation of all leaves to the first lane, from that of each lane's leaf. Others may read the joints
+  /// after __syncwarp().
+  __device__ relation<T> join(relation<T> own, int leaf) const {
 #pragma unroll 1
     for (int step = 1; step < places_; step *= 2) {
       const relation<T> after = relation_ahead<Dominant>(own, step);
-      if ((piece_ & (2 * step - 1)) != 0 || piece_ + step >= leaves_) continue;
+      if ((leaf & (2 * step - 1)) != 0 || leaf + step >= leaves_) continue;
       joint<T> at;
       own = joined<Dominant>(own, after, at);
-      joining::keep(slot_of(step), at);
+      joining::keep(slot{slots_ + leaf + step}, at);
     }
-    ends<T> at = Warps == 1 ? ends_of_warp(own) : ends_of_two_warps(own);
-    __syncwarp();
+    return own;
+  }
+  /// The ends of a leaf from those of all.
+  template <int Places>
+  __device__ ends<T> descend(ends<T> at, int leaf) const {
 #pragma unroll
-    for (int step = 16; step > 0; step /= 2) {
-      const int left = piece_ & ~(2 * step - 1);
+    for (int step = Places / 2; step > 0; step /= 2) {
+      const int left = leaf & ~(2 * step - 1);
       if (step >= places_ || left + step >= leaves_) continue;
       ends<T> before, after;
-      joining::solve(slot_of(left + step - piece_), at, before, after);
-      at = (piece_ & step) != 0 ? after : before;
+      joining::solve(slot{slots_ + left + step}, at, before, after);
+      at = (leaf & step) != 0 ? after : before;
     }
     return at;
   }
 
  private:
   using joining = std::conditional_t<Dominant, dominant_joining<T>, pivoted_joining<T, false>>;
-  static constexpr int threads = 32 * Warps;
-  template <int Step>
   struct slot {
     T* first;
     __device__ T& operator[](int k) const { return first[k * Step]; }
   };
 
-  // The joint in front of the piece that is so many lanes further on.
-  __device__ slot<threads> slot_of(int lanes) const { return {room_ + thread_ + lanes}; }
-
-  // The first lane of a system has its relation.
-  __device__ ends<T> ends_of_warp(const relation<T>& own) const {
-    const ends<T> whole = closed(own);
-    return {T{0}, __shfl_sync(~0u, whole.first, 0, places_), __shfl_sync(~0u, whole.last, 0, places_), T{0}};
-  }
-  __device__ ends<T> ends_of_two_warps(const relation<T>& own) const {
-    using telling = pivoted_joining<T, false>;
-    const auto told_by = [&](int warp) { return slot<2>{room_ + slot_size * threads + warp}; };
-    if (piece_ == 0) telling::put(told_by(upper_), own);
-    __syncthreads();
-    joint<T> between;
-    const ends<T> whole = closed(joined<Dominant>(telling::get(told_by(0)), telling::get(told_by(1)), between));
-    ends<T> before, after;
-    between.solve(whole, before, after);
-    return upper_ ? after : before;
-  }
-
-  T* room_;
-  int thread_, places_, piece_, leaves_;
-  bool upper_;
+  T* slots_;
+  int leaves_, places_;
 };
+
+/// The ends of a system from its relation, which the first of `places` lanes has.
+template <real T>
+__device__ ends<T> ends_of_system(const relation<T>& whole, int places) {
+  const ends<T> at = closed(whole);
+  return {T{0}, __shfl_sync(~0u, at.first, 0, places), __shfl_sync(~0u, at.last, 0, places), T{0}};
+}
+
+/// Warps that share a system tell each other their relations, and all join these.
+template <bool Dominant, int Warps, real T>
+class warp_tree {
+ public:
+  __device__ warp_tree(T* room, int leaves, int thread)
+      : told_(room),
+        warp_(thread / 32),
+        lane_(thread % 32),
+        tree_(room + (relation_size + warp_ * slot_size) * Warps, (leaves + 31) / 32, Warps) {}
+
+  /// The ends of this warp's rows from their relation, which its first lane has.
+  __device__ ends<T> ends_of_warp(const relation<T>& own) const {
+    if (lane_ == 0) telling::put(slot{told_ + warp_}, own);
+    __syncthreads();
+    const int leaf = lane_ < Warps ? lane_ : Warps - 1;
+    const ends<T> at = ends_of_system(tree_.join(telling::get(slot{told_ + leaf}), lane_), 32);
+    __syncwarp();
+    return tree_.template descend<Warps>(at, warp_);
+  }
+
+ private:
+  using telling = pivoted_joining<T, false>;
+  static constexpr int relation_size = 10;
+  struct slot {
+    T* first;
+    __device__ T& operator[](int k) const { return first[k * Warps]; }
+  };
+
+  T* told_;
+  int warp_, lane_;
+  lane_tree<Dominant, Warps, T> tree_;
+};
+
+/// The ends of a thread's piece from its relation. room: line_rows numbers a thread.
+template <bool Dominant, int Warps, real T>
+__device__ ends<T> ends_of_piece(const relation<T>& own, const line_batch<T>& of, const line_place& place,
+                                 T* room, int thread) {
+  constexpr int threads = 32 * Warps;
+  const int leaf = place.piece % 32, before = place.piece - leaf, places = of.pieces < 32 ? of.pieces : 32;
+  const lane_tree<Dominant, threads, T> tree(room + thread - leaf, of.leaves - before, places);
+  const relation<T> of_warp = tree.join(own, leaf);
+  ends<T> at;
+  if constexpr (Warps == 1)
+    at = ends_of_system(of_warp, places);
+  else
+    at = warp_tree<Dominant, Warps, T>(room + slot_size * threads, of.leaves, thread).ends_of_warp(of_warp);
+  __syncwarp();
+  return tree.template descend<32>(at, leaf);
+}
 
 }  // namespace vouch::detail

@@ -114,13 +114,11 @@ __global__ void __launch_bounds__(32 * Warps, line_warps / Warps)
     bool numbers;
     if (dominant) {
       const relation<T> own = piece.reduce_dominant();
-      const line_solver<true, Warps, T> solver(of, place, memory.unknowns, thread);
-      numbers = piece.fill_dominant(solver.ends_of_piece(own));
+      numbers = piece.fill_dominant(ends_of_piece<true, Warps>(own, of, place, memory.unknowns, thread));
     } else {
       unsigned far = 0;
       const relation<T> own = piece.reduce_pivoted(far);
-      const line_solver<false, Warps, T> solver(of, place, memory.unknowns, thread);
-      numbers = piece.fill_pivoted(far, solver.ends_of_piece(own));
+      numbers = piece.fill_pivoted(far, ends_of_piece<false, Warps>(own, of, place, memory.unknowns, thread));
     }
     if (works && !numbers && of.broken != nullptr) of.broken[tile * of.width + place.system] = 1;
     store_tile(of, tile, memory, place, thread, piece.d);
@@ -155,7 +153,7 @@ bool solve_in_line_tiles(const device& dev, const tridiagonal_view<const T>& A, 
                          const batch_view<T>& x, int* broken) {
   if (A.periodic || A.shape.offsets != nullptr || b.shape.offsets != nullptr || x.shape.offsets != nullptr)
     return false;
-  if (b.shape.n > 64 * line_rows || b.shape.n % line_size<T> != 0 || !in_lines(A.dl, A.shape) ||
+  if (b.shape.n > 32 * line_warps * line_rows || b.shape.n % line_size<T> != 0 || !in_lines(A.dl, A.shape) ||
       !in_lines(A.d, A.shape) || !in_lines(A.du, A.shape) || !in_lines(b.data, b.shape) ||
       !in_lines(x.data, x.shape))
     return false;
@@ -173,7 +171,16 @@ bool solve_in_line_tiles(const device& dev, const tridiagonal_view<const T>& A, 
   of.leaves = ceil_div(of.n, line_rows);
   of.pieces = line_size<T>;  // systems are copied to addresses that are multiples of 16
   while (of.pieces < of.leaves) of.pieces *= 2;
-  return of.pieces > 32 ? solve_line_tiles<T, 2>(dev, of) : solve_line_tiles<T, 1>(dev, of);
+  switch (of.pieces) {
+    case 256:
+      return solve_line_tiles<T, 8>(dev, of);
+    case 128:
+      return solve_line_tiles<T, 4>(dev, of);
+    case 64:
+      return solve_line_tiles<T, 2>(dev, of);
+    default:
+      return solve_line_tiles<T, 1>(dev, of);
+  }
 }
 
 template bool solve_in_line_tiles(const device&, const tridiagonal_view<const float>&,
