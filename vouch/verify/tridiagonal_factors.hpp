@@ -8,6 +8,8 @@
 // |U^-1|. With v >= |U^-1| |L^-1| w, w > 0 and |E| v <= delta w, delta < 1, |A^-1 r| <= max_i (|r_i| / w_i) /
 // (1 - delta) v.
 //
+// A periodic matrix is factored without its last row and column, see tridiagonal_border.hpp.
+//
 // Nothing depends on how pivots were found: systems are cut into chunks that find theirs at the same time, each
 // from some rows before it, since most recurrences forget where they began; E shows where they do not. The sums
 // with magnitudes are linear in what comes from the neighbouring chunk, base + slope times that, all rounded
@@ -26,6 +28,7 @@ struct tridiagonal_factors {
   tridiagonal_view<const double> A;
   batch_shape shape;  // of v
   uncertainty within;
+  bool bordered;  // the last row and column of every system are left out
   const std::int64_t* systems;
   std::int64_t rows, chunks;  // rows a chunk, chunks of the longest system; no pivot is of two chunks
   double* pivot;              // scratch, stored as v is: `second` in the second row of a square
@@ -42,11 +45,19 @@ struct tridiagonal_factors {
     bool last;
   };
   VOUCH_HOST_DEVICE chunk chunk_of(std::int64_t k) const {
-    const std::int64_t s = systems[k / chunks], n = shape.rows(s), begin = k % chunks * rows;
+    const std::int64_t s = systems[k / chunks], n = factored_rows(s), begin = k % chunks * rows;
     const std::int64_t end = begin + rows < n ? begin + rows : n;
     return {s, begin, end, n, end == n};
   }
-  VOUCH_HOST_DEVICE tridiagonal_row row_at(std::int64_t s, std::int64_t i) const { return {A, shape, s, i}; }
+  VOUCH_HOST_DEVICE std::int64_t factored_rows(std::int64_t s) const {
+    return shape.rows(s) - (bordered ? 1 : 0);
+  }
+  VOUCH_HOST_DEVICE tridiagonal_row row_at(std::int64_t s, std::int64_t i) const {
+    tridiagonal_row row(A, shape, s, i);
+    if (bordered && i == 0) row.l = 0, row.lower = row.here;
+    if (bordered && i + 1 == factored_rows(s)) row.u = 0, row.upper = row.here;
+    return row;
+  }
 
   /// What L has left of a row's pivot.
   struct multipliers {
@@ -172,7 +183,7 @@ struct tridiagonal_eliminate_body : tridiagonal_factors {
 /// base of a chunk := what comes to it from those before, for every system.
 struct tridiagonal_carry_down_body : tridiagonal_factors {
   VOUCH_HOST_DEVICE void operator()(std::int64_t k) const {
-    const std::int64_t used = (shape.rows(systems[k]) + rows - 1) / rows;
+    const std::int64_t used = (factored_rows(systems[k]) + rows - 1) / rows;
     double comes = 0;
     for (std::int64_t c = k * chunks; c + 1 < k * chunks + used; ++c) {
       const double goes = fused_above(slope[c], comes, base[c]);
@@ -217,7 +228,7 @@ struct tridiagonal_turn_body : tridiagonal_factors {
 /// base of a chunk := v of the row behind it, for every system.
 struct tridiagonal_carry_up_body : tridiagonal_factors {
   VOUCH_HOST_DEVICE void operator()(std::int64_t k) const {
-    const std::int64_t used = (shape.rows(systems[k]) + rows - 1) / rows;
+    const std::int64_t used = (factored_rows(systems[k]) + rows - 1) / rows;
     double comes = 0;
     for (std::int64_t c = k * chunks + used - 1; c >= k * chunks; --c) {
       const double goes = fused_above(slope[c], comes, base[c]);
@@ -284,7 +295,7 @@ struct tridiagonal_delta_body : tridiagonal_factors {
 /// What all chunks of a system prove.
 struct tridiagonal_margin_body : tridiagonal_factors {
   VOUCH_HOST_DEVICE void operator()(std::int64_t k) const {
-    const std::int64_t used = (shape.rows(systems[k]) + rows - 1) / rows;
+    const std::int64_t used = (factored_rows(systems[k]) + rows - 1) / rows;
     double delta = 0;
     for (std::int64_t c = k * chunks; c < k * chunks + used; ++c) delta = ::fmax(delta, base[c]);
     margin[systems[k]] = delta < 1 ? sub_down(1.0, delta) : 0;

@@ -98,35 +98,25 @@ struct judged_row {
   mask_of<V> other, proves;  // the row is not that of its comparison matrix; v proves something
 };
 
-/// |b - A (x + x_lo)| / u, at least, where u is at most (<A> v)_i. In systems with a margin, u is margin times
-/// the weight of the row.
-struct tridiagonal_ratio_body {
-  tridiagonal_view<const double> A;
-  batch_shape vectors;  // of b, x, x_lo and middle
-  batch_shape weights;  // of v
-  const double* b;
-  const double* x;
-  const double* x_lo;    // nullptr: zero
-  const double* v;       // nullptr: ones, which serve where d is at most `slack` times u
-  const double* margin;  // of each system that v has, margin_step apart; 0: none; nullptr: none has one
-  std::int64_t margin_step;
-  uncertainty within;
+/// A row, the unknowns and weights that it touches, and where they are.
+template <class V>
+struct row_data {
+  V a[3], x[3], v[3], b;
+  std::int64_t place[3], step;
+};
+
+/// |b - A (x + x_lo)| / u, at least, where u is at most (<A> v)_i, for a row that is at hand.
+struct row_judgement {
+  const double* x_lo;  // nullptr: zero
   double* middle;      // of the residual; nullptr: not wanted
-  bool until_refuted;  // the rest is not wanted once v proves nothing of a row
+  uncertainty within;
 
   static constexpr double slack = 16;
 
-  VOUCH_HOST_DEVICE bool vectors_can_hold(lanes_hold held) const {
-    const auto fits = [held](const batch_shape& shape) {
-      const std::int64_t step = lane_step(shape, held);
-      return step == 1 || (step == 0 && shape.offsets == nullptr);
-    };
-    return fits(A.shape) && fits(weights) && lane_step(vectors, held) == 1;
-  }
-
+  /// With a part u is that times the weight of the row, where it is positive. ones: v is 1 everywhere, which
+  /// serves where d is at most `slack` times u.
   template <class V>
-  VOUCH_OUTWARD_INLINE judged_row<V> judge(std::int64_t s, std::int64_t i, lanes_hold held) const {
-    const row_data<V> data = gathered<V>(s, i, held);
+  VOUCH_OUTWARD_INLINE judged_row<V> judge(const row_data<V>& data, const V* part, bool ones) const {
     const V zero{}, one = outward::spread<V>(1), infinite = outward::spread<V>(HUGE_VAL);
     const V l = outward::magnitude(data.a[0]), d = outward::magnitude(data.a[1]),
             u = outward::magnitude(data.a[2]);
@@ -134,14 +124,8 @@ struct tridiagonal_ratio_body {
     row.weight = d + (l + u);
     row.other = (data.a[1] < zero) | (data.a[0] > zero) | (data.a[2] > zero);
     row.v = data.v[1];
-    row.u = image(
-        d,
-        outward::sum_above<V>(outward::product_above<V>(l, data.v[0]), outward::product_above<V>(u, data.v[2])),
-        row.v);
-    if (margin != nullptr) {
-      const V part = element<V>(margin, s * margin_step, held == lanes_hold::rows ? 0 : margin_step);
-      row.u = part > zero ? outward::product_below<V>(part, row.weight) : row.u;
-    }
+    row.u = ones ? image_of_ones<V>(l, d, u) : image<V>(l, d, u, data.v);
+    if (part != nullptr) row.u = *part > zero ? outward::product_below<V>(*part, row.weight) : row.u;
     const V size = residual<V>(data);
     row.proves = (row.u > zero) & finite(row.u);
     row.ratio = size == zero ? zero : outward::quotient_above<V>(size, row.proves ? row.u : one);
@@ -149,55 +133,31 @@ struct tridiagonal_ratio_body {
     return row;
   }
 
+  /// At most (<A> e)_i for a row of these magnitudes; NaN or negative where e does not serve.
+  template <class V>
+  VOUCH_OUTWARD_INLINE V image_of_ones(const V& l, V d, const V& u) const {
+    V others = outward::sum_above<V>(l, u);
+    widen(d, others);
+    const V least = outward::difference_below<V>(d, others);
+    return d <= slack * least ? least : outward::spread<V>(-1);
+  }
+
  private:
   // At most (<A> v)_i; NaN or negative where v proves nothing.
   template <class V>
-  VOUCH_OUTWARD_INLINE V image(V size, V others, const V& weight) const {
-    if (within.matrix > 0) {
-      size = outward::product_below(size, outward::spread<V>(1 - within.matrix) * outward::narrower);
-      others = outward::product_above(others, outward::spread<V>(1 + within.matrix) * outward::wider);
-    }
-    if (v == nullptr) {
-      const V u = outward::difference_below(size, others);
-      return size <= slack * u ? u : outward::spread<V>(-1);
-    }
-    const V u = outward::difference_below(outward::product_below(size, weight), others);
-    return weight > V{} ? u : outward::spread<V>(-1);
+  VOUCH_OUTWARD_INLINE V image(const V& l, V d, const V& u, const V (&v)[3]) const {
+    V others = outward::sum_above<V>(outward::product_above<V>(l, v[0]), outward::product_above<V>(u, v[2]));
+    widen(d, others);
+    const V least = outward::difference_below(outward::product_below(d, v[1]), others);
+    return v[1] > V{} ? least : outward::spread<V>(-1);
   }
 
-  /// A row, the unknowns and weights that it touches, and where they are.
+  // The least diagonal and the largest rest within the radius.
   template <class V>
-  struct row_data {
-    V a[3], x[3], v[3], b;
-    std::int64_t place[3], step;
-  };
-
-  // All is asked of memory before anything is used, the unused entries of first and last rows not at all.
-  template <class V>
-  VOUCH_OUTWARD_INLINE row_data<V> gathered(std::int64_t s, std::int64_t i, lanes_hold held) const {
-    const std::int64_t last = vectors.rows(s) - 1, row = A.shape.at(s, i), step_A = lane_step(A.shape, held);
-    const bool below = i > 0 || A.periodic, above = i < last || A.periodic;
-    const neighbours at(vectors, s, i, last, below, above);
-    const V zero{};
-    row_data<V> data;
-    data.step = lane_step(vectors, held);
-    data.place[0] = at.lower, data.place[1] = at.here, data.place[2] = at.upper;
-    const V l = element<V>(below ? A.dl : A.d, row, step_A), u = element<V>(above ? A.du : A.d, row, step_A);
-    data.a[1] = element<V>(A.d, row, step_A);
-    data.b = element<V>(b, at.here, data.step);
-    for (int k = 0; k < 3; ++k) data.x[k] = element<V>(x, data.place[k], data.step);
-    if (v != nullptr) {
-      const neighbours of_v(weights, s, i, last, below, above);
-      const std::int64_t step = lane_step(weights, held);
-      data.v[0] = element<V>(v, of_v.lower, step);
-      data.v[1] = element<V>(v, of_v.here, step);
-      data.v[2] = element<V>(v, of_v.upper, step);
-    } else {
-      data.v[0] = data.v[1] = data.v[2] = outward::spread<V>(1);
-    }
-    data.a[0] = below ? l : zero;
-    data.a[2] = above ? u : zero;
-    return data;
+  VOUCH_OUTWARD_INLINE void widen(V& diagonal, V& others) const {
+    if (!(within.matrix > 0)) return;
+    diagonal = outward::product_below(diagonal, outward::spread<V>(1 - within.matrix) * outward::narrower);
+    others = outward::product_above(others, outward::spread<V>(1 + within.matrix) * outward::wider);
   }
 
   // At least |b - A (x + x_lo)| of the row, for all data within the radii.
@@ -241,6 +201,64 @@ struct tridiagonal_ratio_body {
   }
 };
 
+/// The same for the rows of a batch.
+struct tridiagonal_ratio_body : row_judgement {
+  tridiagonal_view<const double> A;
+  batch_shape vectors;  // of b, x, x_lo and middle
+  batch_shape weights;  // of v
+  const double* b;
+  const double* x;
+  const double* v;       // nullptr: ones
+  const double* margin;  // of each system that v has, margin_step apart; 0: none; nullptr: none has one
+  std::int64_t margin_step;
+  bool until_refuted;  // the rest is not wanted once v proves nothing of a row
+
+  VOUCH_HOST_DEVICE bool vectors_can_hold(lanes_hold held) const {
+    const auto fits = [held](const batch_shape& shape) {
+      const std::int64_t step = lane_step(shape, held);
+      return step == 1 || (step == 0 && shape.offsets == nullptr);
+    };
+    return fits(A.shape) && fits(weights) && lane_step(vectors, held) == 1;
+  }
+
+  template <class V>
+  VOUCH_OUTWARD_INLINE judged_row<V> judge(std::int64_t s, std::int64_t i, lanes_hold held) const {
+    const row_data<V> data = gathered<V>(s, i, held);
+    if (margin == nullptr) return row_judgement::judge<V>(data, nullptr, v == nullptr);
+    const V part = element<V>(margin, s * margin_step, held == lanes_hold::rows ? 0 : margin_step);
+    return row_judgement::judge<V>(data, &part, v == nullptr);
+  }
+
+ private:
+  // All is asked of memory before anything is used, the unused entries of first and last rows not at all.
+  template <class V>
+  VOUCH_OUTWARD_INLINE row_data<V> gathered(std::int64_t s, std::int64_t i, lanes_hold held) const {
+    const std::int64_t last = vectors.rows(s) - 1, row = A.shape.at(s, i), step_A = lane_step(A.shape, held);
+    const bool below = i > 0 || A.periodic, above = i < last || A.periodic;
+    const neighbours at(vectors, s, i, last, below, above);
+    const V zero{};
+    row_data<V> data;
+    data.step = lane_step(vectors, held);
+    data.place[0] = at.lower, data.place[1] = at.here, data.place[2] = at.upper;
+    const V l = element<V>(below ? A.dl : A.d, row, step_A), u = element<V>(above ? A.du : A.d, row, step_A);
+    data.a[1] = element<V>(A.d, row, step_A);
+    data.b = element<V>(b, at.here, data.step);
+    for (int k = 0; k < 3; ++k) data.x[k] = element<V>(x, data.place[k], data.step);
+    if (v != nullptr) {
+      const neighbours of_v(weights, s, i, last, below, above);
+      const std::int64_t step = lane_step(weights, held);
+      data.v[0] = element<V>(v, of_v.lower, step);
+      data.v[1] = element<V>(v, of_v.here, step);
+      data.v[2] = element<V>(v, of_v.upper, step);
+    } else {
+      data.v[0] = data.v[1] = data.v[2] = outward::spread<V>(1);
+    }
+    data.a[0] = below ? l : zero;
+    data.a[2] = above ? u : zero;
+    return data;
+  }
+};
+
 /// What is known of the error of an element.
 template <class V>
 struct judged_element {
@@ -270,17 +288,21 @@ struct tridiagonal_radius_body {
   template <class V>
   VOUCH_OUTWARD_INLINE judged_element<V> judge(const V& ratio_of_system, std::int64_t s, std::int64_t i,
                                                lanes_hold held) const {
-    const V zero{}, infinite = outward::spread<V>(HUGE_VAL);
     const std::int64_t at = vectors.at(s, i), step = lane_step(vectors, held);
-    const V value = element<V>(x, at, step);
-    V most = ratio_of_system;
-    if (v != nullptr) {
-      const V product =
-          outward::product_above<V>(most, element<V>(v, weights.at(s, i), lane_step(weights, held)));
-      most = most == zero ? zero : finite(most) ? product : infinite;
-    }
-    if (x_lo != nullptr) most = outward::sum_above<V>(most, outward::magnitude(element<V>(x_lo, at, step)));
-    std::memcpy(radius + at, &most, sizeof most);
+    const V weight =
+        v == nullptr ? outward::spread<V>(1) : element<V>(v, weights.at(s, i), lane_step(weights, held));
+    const V low = x_lo == nullptr ? V{} : element<V>(x_lo, at, step);
+    const judged_element<V> found = bounded<V>(ratio_of_system, weight, element<V>(x, at, step), low);
+    std::memcpy(radius + at, &found.absolute, sizeof found.absolute);
+    return found;
+  }
+  /// The same of an element that is at hand.
+  template <class V>
+  VOUCH_OUTWARD_INLINE static judged_element<V> bounded(const V& ratio, const V& weight, const V& value,
+                                                        const V& low) {
+    const V zero{}, infinite = outward::spread<V>(HUGE_VAL);
+    V most = ratio == zero ? zero : finite(ratio) ? outward::product_above<V>(ratio, weight) : infinite;
+    most = outward::any(low != zero) ? outward::sum_above<V>(most, outward::magnitude(low)) : most;
     const V least = outward::difference_below<V>(outward::magnitude(value), most);
     const V positive = least > zero ? least : outward::spread<V>(1);
     const V relative = outward::quotient_above<V>(most, positive);
