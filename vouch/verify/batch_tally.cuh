@@ -10,16 +10,19 @@
 
 namespace vouch::detail {
 
-// Non-negative doubles are ordered as their bits are, NaN above infinity.
+// Non-negative doubles are ordered as their bits are, NaN above infinity. Signs are cut off as bits, which
+// leaves the units for doubles to others.
 using bits_type = unsigned long long;
 __device__ inline bits_type bits_of(double value) {
-  return static_cast<bits_type>(__double_as_longlong(fabs(value)));
+  return static_cast<bits_type>(__double_as_longlong(value)) & ~(bits_type{1} << 63);
 }
 __device__ inline double number_of(bits_type bits) {
   return __longlong_as_double(static_cast<long long>(bits));
 }
 // Nearly so, and in half the space.
-__device__ inline unsigned about(double value) { return static_cast<unsigned>(__double2hiint(fabs(value))); }
+__device__ inline unsigned about(double value) {
+  return static_cast<unsigned>(__double2hiint(value)) & 0x7fffffffu;
+}
 
 /// Zero at the start.
 struct totals_memory {
@@ -48,6 +51,12 @@ struct ratio_tally {
     about[1] = ::max(about[1], detail::about(row.v));
     about[2] = ::max(about[2], ~detail::about(row.proves ? row.u : 0.0));
     flags |= (row.other ? 1u : 0u) | (row.proves ? 0u : 2u);
+  }
+  /// The approximate numbers of a row of which something is proved.
+  __device__ void add_proved(const judged_row<double>& row) {
+    about[0] = ::max(about[0], detail::about(row.weight));
+    about[1] = ::max(about[1], detail::about(row.v));
+    about[2] = ::max(about[2], ~detail::about(row.u));
   }
   __device__ void add(const ratio_tally& other) {
     most[0] = ::max(most[0], other.most[0]);

@@ -37,8 +37,9 @@ struct tridiagonal_factors {
   double* slope;              // likewise
   double* margin;             // of each system: at most 1 - delta, or 0 where nothing was proved
 
+  std::int64_t rows_before;  // a chunk, with which its pivots begin
+
   static constexpr double second = HUGE_VAL;
-  static constexpr std::int64_t before_chunk = 128;  // rows
 
   struct chunk {
     std::int64_t system, begin, end, n;
@@ -151,30 +152,70 @@ struct tridiagonal_eliminate_body : tridiagonal_factors {
   VOUCH_HOST_DEVICE void operator()(std::int64_t k) const {
     const chunk of = chunk_of(k);
     if (of.begin >= of.end) return;
-    const std::int64_t start = of.begin > before_chunk ? of.begin - before_chunk : 0;
-    pivot_before before{false, 1, row_at(of.system, start), row_at(of.system, start)};
+    const std::int64_t start = of.begin > rows_before ? of.begin - rows_before : 0;
+    pivot_before previous{false, 1, row_at(of.system, start), row_at(of.system, start)};
     double y[2] = {0, 0}, g[2] = {0, 0};  // of the last row and the one before: v, and its slope
     for (std::int64_t i = start; i < of.end; ++i) {
       const tridiagonal_row row = row_at(of.system, i);
-      const multipliers m = i > start ? before.of(row) : multipliers{};
-      const double p = i > start ? row.d - rounded_product(m.near, before.last.u) : row.d;
+      const multipliers m = i > start ? previous.of(row) : multipliers{};
+      const double p = i > start ? row.d - rounded_product(m.near, previous.last.u) : row.d;
       const bool own = i >= of.begin, square = takes_square(of, i, p, row);
       const double value = outward::sum_above(row_weight(row), i > of.begin ? through(m, y[0], y[1]) : 0.0);
       const double part = i > of.begin ? through(m, g[0], g[1]) : 1.0;
-      before = {square, p, row, row};
+      previous = {square, p, row, row};
       y[1] = y[0], y[0] = value;
       g[1] = g[0], g[0] = part;
       if (own) pivot[row.here] = rounding::finite(p) ? p : rounding::not_a_number<double>;
       if (own) v[row.here] = value;
       if (!square) continue;
-      before.last = row_at(of.system, ++i);
-      y[1] = y[0], y[0] = row_weight(before.last);
+      previous.last = row_at(of.system, ++i);
+      y[1] = y[0], y[0] = row_weight(previous.last);
       g[1] = g[0], g[0] = 0;
-      if (own) pivot[before.last.here] = second;
-      if (own) v[before.last.here] = y[0];
+      if (own) pivot[previous.last.here] = second;
+      if (own) v[previous.last.here] = y[0];
     }
     if (of.last) return;
-    const multipliers next = before.of(row_at(of.system, of.end));
+    const multipliers next = previous.of(row_at(of.system, of.end));
+    base[k] = through(next, y[0], y[1]);
+    slope[k] = through(next, g[0], g[1]);
+  }
+};
+
+/// The same in two steps: the pivots of a whole system one after another, then v chunk by chunk.
+struct tridiagonal_pivots_body : tridiagonal_factors {
+  VOUCH_HOST_DEVICE void operator()(std::int64_t k) const {
+    const std::int64_t s = systems[k], n = factored_rows(s);
+    pivot_before previous{false, 1, row_at(s, 0), row_at(s, 0)};
+    for (std::int64_t i = 0; i < n; ++i) {
+      const tridiagonal_row row = row_at(s, i);
+      const multipliers m = i > 0 ? previous.of(row) : multipliers{};
+      const double p = i > 0 ? row.d - rounded_product(m.near, previous.last.u) : row.d;
+      const bool square = takes_square({s, 0, n, n, true}, i, p, row);
+      previous = {square, p, row, row};
+      pivot[row.here] = rounding::finite(p) ? p : rounding::not_a_number<double>;
+      if (!square) continue;
+      previous.last = row_at(s, ++i);
+      pivot[previous.last.here] = second;
+    }
+  }
+};
+struct tridiagonal_descend_body : tridiagonal_factors {
+  VOUCH_HOST_DEVICE void operator()(std::int64_t k) const {
+    const chunk of = chunk_of(k);
+    if (of.begin >= of.end) return;
+    double y[2] = {0, 0}, g[2] = {0, 0};  // of the last row and the one before: v, and its slope
+    for (std::int64_t i = of.begin; i < of.end; ++i) {
+      const tridiagonal_row row = row_at(of.system, i);
+      const bool inside = pivot[row.here] == second, first = i == of.begin;
+      const multipliers m = inside || first ? multipliers{} : found_before(of.system, i).of(row);
+      const double value = outward::sum_above(row_weight(row), through(m, y[0], y[1]));
+      const double part = first ? 1 : through(m, g[0], g[1]);
+      y[1] = y[0], y[0] = value;
+      g[1] = g[0], g[0] = part;
+      v[row.here] = value;
+    }
+    if (of.last) return;
+    const multipliers next = found_before(of.system, of.end).of(row_at(of.system, of.end));
     base[k] = through(next, y[0], y[1]);
     slope[k] = through(next, g[0], g[1]);
   }

@@ -57,7 +57,12 @@ struct neighbours {
 
 template <class V>
 VOUCH_OUTWARD_INLINE mask_of<V> finite(const V& v) {
+#if defined(__CUDA_ARCH__)
+  return (static_cast<unsigned>(__double2hiint(v)) & 0x7fffffffu) <
+         0x7ff00000u;  // spares the units for doubles
+#else
   return outward::magnitude(v) <= outward::spread<V>(std::numeric_limits<double>::max());
+#endif
 }
 
 /// b less the products a x of one row, and how far rounding can have moved it.
