@@ -1,4 +1,5 @@
 #include <cmath>
+#include <cstdlib>
 
 #include <vouch/verify/batch_visit.cuh>
 #include <vouch/verify/comparison_solver.cuh>
@@ -147,7 +148,8 @@ __device__ void visit_systems(const visit_task& task, const visit_lists& lists, 
 template <int Rows, int Warps>
 constexpr int blocks_in_single = (Rows == 16  ? 12
                                   : Rows == 8 ? 16
-                                              : 20) /
+                                  : Rows == 4 ? 20
+                                              : 24) /
                                  Warps;
 template <int Rows, int Warps>
 __global__ void __launch_bounds__(32 * Warps, blocks_in_single<Rows, Warps>)
@@ -173,11 +175,17 @@ __global__ void __launch_bounds__(32 * Warps, blocks_in_double<Rows, Warps>)
 // go(rows a thread, warps) for systems of up to n rows.
 template <class Go>
 void with_rows_and_warps(std::int64_t n, const Go& go) {
+  static const int variant = std::getenv("TRY") ? std::atoi(std::getenv("TRY")) : 0;
+  if (n <= 64) return go.template operator()<2, 1>();
   if (n <= 128) return go.template operator()<4, 1>();
+  if (n <= 256 && variant == 1) return go.template operator()<4, 2>();
   if (n <= 256) return go.template operator()<8, 1>();
-  if (n <= 512) return go.template operator()<16, 1>();
-  if (n <= 1024) return go.template operator()<16, 2>();
-  go.template operator()<16, 4>();
+  if (n <= 512 && variant == 1) return go.template operator()<16, 1>();
+  if (n <= 512 && variant == 2) return go.template operator()<4, 4>();
+  if (n <= 512) return go.template operator()<8, 2>();
+  if (n <= 1024) return go.template operator()<8, 4>();
+  if (n <= 2048 && variant == 1) return go.template operator()<16, 4>();
+  go.template operator()<8, 8>();
 }
 
 void launch_in_double(const device& dev, const visit_task& task, const visit_lists& lists,

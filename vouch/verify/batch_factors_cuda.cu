@@ -17,9 +17,9 @@ struct factor_plan {
   }
 };
 
-// The systems that a block has, one after another in shared memory.
+// The systems that a block has, one after another in shared memory. Transfers stand where pivots will.
 struct factor_memory {
-  double *dl, *d, *du, *pivot, *v, *base, *slope, *margin;
+  double *dl, *d, *du, *pivot, *v, *base, *slope, *margin, *start;
   std::int64_t *offsets, *system;  // within the block; those that are factored
   int* count;                      // of those
 
@@ -32,27 +32,25 @@ struct factor_memory {
         base(v + rows),
         slope(base + threads),
         margin(slope + threads),
-        offsets(reinterpret_cast<std::int64_t*>(margin + threads)),
+        start(margin + threads),
+        offsets(reinterpret_cast<std::int64_t*>(start + threads)),
         system(offsets + threads + 1),
         count(reinterpret_cast<int*>(system + threads)) {}
   static std::size_t bytes(std::int64_t rows, int threads) {
-    return sizeof(double) * static_cast<std::size_t>(5 * rows + 5 * threads + 2);
+    return sizeof(double) * static_cast<std::size_t>(5 * rows + 6 * threads + 2);
   }
 };
 
-// All steps for `count` systems. by_chunks: each chunk finds its pivots, from some rows before it; else they
-// are found one after another.
+// All steps for `count` systems.
 template <int Warps>
-__device__ void factor(const tridiagonal_factors& of, std::int64_t count, bool by_chunks) {
+__device__ void factor(const tridiagonal_factors& of, std::int64_t count) {
   const std::int64_t k = threadIdx.x;
   const bool has_chunk = k < count * of.chunks, has_system = k<count, several = of.chunks> 1;
-  if (by_chunks) {
-    if (has_chunk) tridiagonal_eliminate_body{of}(k);
-  } else {
-    if (has_system) tridiagonal_pivots_body{of}(k);
-    sync_threads<Warps>();
-    if (has_chunk) tridiagonal_descend_body{of}(k);
-  }
+  if (has_chunk && several) tridiagonal_transfer_body{of}(k);
+  sync_threads<Warps>();
+  if (has_system) tridiagonal_start_body{of}(k);
+  sync_threads<Warps>();
+  if (has_chunk) tridiagonal_eliminate_body{of}(k);
   sync_threads<Warps>();
   if (has_system && several) tridiagonal_carry_down_body{of}(k);
   sync_threads<Warps>();
@@ -82,8 +80,7 @@ __device__ int unproved(const factor_memory& memory, int systems) {
   return *memory.count;
 }
 
-// Chunks whose pivots forget where they began; then pivots one after another, in chunks of an even number of
-// rows that squares of two fill; then whole systems.
+// In chunks; in chunks of an even number of rows, which squares of two fill; whole.
 template <int Warps>
 __device__ void factor_until_proved(tridiagonal_factors of, const factor_memory& memory, int systems) {
   for (int attempt = 0; attempt < 3; ++attempt) {
@@ -91,7 +88,7 @@ __device__ void factor_until_proved(tridiagonal_factors of, const factor_memory&
     if (count == 0 || (attempt > 0 && of.chunks == 1)) return;
     if (attempt == 1) of.rows += 1;
     if (attempt == 2) of.rows = of.shape.n, of.chunks = 1;
-    factor<Warps>(of, count, attempt != 1);
+    factor<Warps>(of, count);
   }
 }
 
@@ -102,7 +99,6 @@ __global__ void __launch_bounds__(32 * Warps)
     visit_with_factors(__grid_constant__ const visit_task task, __grid_constant__ const visit_lists lists,
                        std::int64_t count, __grid_constant__ const factor_plan plan) {
   constexpr int threads = 32 * Warps;
-  constexpr std::int64_t rows_before_chunk = 32;
   extern __shared__ double raw_memory[];
   __shared__ bits_type parts[Warps];
   const int thread = static_cast<int>(threadIdx.x);
@@ -140,7 +136,9 @@ __global__ void __launch_bounds__(32 * Warps)
                                 memory.base,
                                 memory.slope,
                                 memory.margin,
-                                rows_before_chunk},
+                                memory.start,
+                                memory.pivot,
+                                0},
                                memory, systems);
     for (int k = 0; k < systems; ++k) {
       const std::int64_t s = lists.left[c + k], first = memory.offsets[k];
@@ -178,11 +176,9 @@ template <int Warps>
 void launch_with_factors(const device& dev, const visit_task& task, const visit_lists& lists,
                          std::int64_t count) {
   constexpr int threads = 32 * Warps;
-  constexpr std::size_t shared_bytes = 227 << 10;  // of a multiprocessor
   const factor_plan plan = factor_plan::of(task.vectors.n, threads);
   const std::size_t bytes = factor_memory::bytes(plan.systems * task.vectors.n, threads);
-  const int at_once = std::clamp(static_cast<int>(shared_bytes / (bytes + 1024)), 1, 16 / Warps);
-  launch(dev, "visit_with_factors", visit_shape(dev, ceil_div(count, plan.systems), at_once, threads, bytes),
+  launch(dev, "visit_with_factors", visit_shape(dev, ceil_div(count, plan.systems), 16 / Warps, threads, bytes),
          visit_with_factors<Warps>, task, lists, count, plan);
 }
 

@@ -95,9 +95,11 @@ __device__ inline void put_radius(double* radius, const double* x_lo, std::int64
   tally.add(found);
 }
 
-/// As many blocks as there are tasks and as run at once.
+/// As many blocks as there are tasks and as run at once, which shared memory may limit.
 inline launch_shape visit_shape(const device& dev, std::int64_t tasks, int at_once, unsigned threads,
                                 std::size_t bytes) {
+  constexpr std::size_t of_a_multiprocessor = 227 << 10, besides = 1 << 10;
+  at_once = std::clamp(static_cast<int>(of_a_multiprocessor / (bytes + besides)), 1, at_once);
   return {std::min<std::int64_t>(tasks, std::int64_t{at_once} * cuda_processors(dev.index())), threads, bytes};
 }
 

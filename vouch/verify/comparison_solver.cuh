@@ -22,8 +22,11 @@ class comparison_solver {
     Real lower, upper, value;
   };
   struct memory {
-    double v[most_rows + threads + 4];
-    Real lower[most_rows + threads + 4], upper[most_rows + threads + 4], value[most_rows + threads + 4];
+    union {
+      double v;
+      Real value;  // of the elimination, before
+    } slot[most_rows + threads + 4];
+    Real lower[most_rows + threads + 4], upper[most_rows + threads + 4];
     relation told[Warps > 1 ? threads : 1];
   };
 
@@ -36,10 +39,10 @@ class comparison_solver {
     in_.upper[own_place(k, 0)] = upper;
   }
   /// Of that row or the one `step` behind it, after a barrier behind solve() or put_ones().
-  __device__ double v(int k, int step) const { return in_.v[own_place(k, step)]; }
+  __device__ double v(int k, int step) const { return in_.slot[own_place(k, step)].v; }
   /// v := e.
   __device__ void put_ones() {
-    for (int k = thread_; k < most_rows + threads + 4; k += threads) in_.v[k] = 1;
+    for (int k = thread_; k < most_rows + threads + 4; k += threads) in_.slot[k].v = 1;
   }
 
   /// v from what was put. All threads come here.
@@ -51,7 +54,7 @@ class comparison_solver {
     relation last{1, 0, 0}, first{0, 1, 0};  // of the piece: of its last row seen, and of its first row
     for (int i = begin; i + 1 < end; ++i) {
       last = next(i, last);
-      in_.lower[place(i)] = last.lower, in_.upper[place(i)] = last.upper, in_.value[place(i)] = last.value;
+      in_.lower[place(i)] = last.lower, in_.upper[place(i)] = last.upper, in_.slot[place(i)].value = last.value;
       first.value += first.upper * last.value;
       first.lower += first.upper * last.lower;
       first.upper *= last.upper;
@@ -73,13 +76,13 @@ class comparison_solver {
     const Real before = of(own, -1, pieces).value;
     if (begin >= end) return;
     Real v = own.value;
-    in_.v[place(end - 1)] = v;
-    if (end == n_) in_.v[place(-1)] = periodic_ ? v : 0;
+    in_.slot[place(end - 1)].v = v;
+    if (end == n_) in_.slot[place(-1)].v = periodic_ ? v : 0;
     for (int i = end - 2; i >= begin; --i) {
-      v = in_.value[place(i)] + in_.lower[place(i)] * before + in_.upper[place(i)] * v;
-      in_.v[place(i)] = v;
+      v = in_.slot[place(i)].value + in_.lower[place(i)] * before + in_.upper[place(i)] * v;
+      in_.slot[place(i)].v = v;
     }
-    if (begin == 0) in_.v[place(n_)] = periodic_ ? v : 0;
+    if (begin == 0) in_.slot[place(n_)].v = periodic_ ? v : 0;
   }
 
  private:

@@ -246,7 +246,7 @@ class bounded_batch {
     array<double> pivot(dev_, shape.extent()), base(dev_, count * chunks), slope(dev_, count * chunks);
     const tridiagonal_factors of{A_,           weights_,       within_,      A_.periodic, those.data(),
                                  rows,         chunks,         pivot.data(), v_.data(),   base.data(),
-                                 slope.data(), margin_.data(), 128};
+                                 slope.data(), margin_.data(), nullptr,      nullptr,     128};
     for_systems(dev_, count * chunks, tridiagonal_eliminate_body{of});
     if (chunks > 1) for_systems(dev_, count, tridiagonal_carry_down_body{of});
     for_systems(dev_, count * chunks, tridiagonal_turn_body{of});

@@ -37,7 +37,10 @@ struct tridiagonal_factors {
   double* slope;              // likewise
   double* margin;             // of each system: at most 1 - delta, or 0 where nothing was proved
 
-  std::int64_t rows_before;  // a chunk, with which its pivots begin
+  // Pivots of a chunk begin as transfers say, or so many rows before it.
+  double* start;     // of every chunk of these systems; nullptr: there are none
+  double* transfer;  // scratch, four for each
+  std::int64_t rows_before;
 
   static constexpr double second = HUGE_VAL;
 
@@ -146,19 +149,68 @@ struct tridiagonal_factors {
   }
 };
 
+/// transfer of a chunk := how the last two leading minors before it make its last two, scaled by any number. A
+/// pivot, of one row alone, is a quotient of leading minors that follow one another.
+struct tridiagonal_transfer_body : tridiagonal_factors {
+  VOUCH_HOST_DEVICE void operator()(std::int64_t k) const {
+    const chunk of = chunk_of(k);
+    double here[2] = {1, 0}, before[2] = {0, 1};
+    double u = of.begin > 0 && of.begin < of.end ? row_at(of.system, of.begin - 1).u : 0;
+    for (std::int64_t i = of.begin; i < of.end; ++i) {
+      const tridiagonal_row row = row_at(of.system, i);
+      const double lu = row.l * u;
+      u = row.u;
+      for (int c = 0; c < 2; ++c) {
+        const double next = row.d * here[c] - lu * before[c];
+        before[c] = here[c];
+        here[c] = next;
+      }
+      if (i % 4 != 3) continue;
+      const double size = ::fmax(::fmax(std::fabs(here[0]), std::fabs(here[1])),
+                                 ::fmax(std::fabs(before[0]), std::fabs(before[1])));
+      const double scale = size > 0 ? 1 / size : 1;
+      for (int c = 0; c < 2; ++c) here[c] *= scale, before[c] *= scale;
+    }
+    double* const to = transfer + 4 * k;
+    to[0] = here[0], to[1] = here[1], to[2] = before[0], to[3] = before[1];
+  }
+};
+
+/// start of a chunk := its first pivot, from the transfers of those before it, for every system.
+struct tridiagonal_start_body : tridiagonal_factors {
+  VOUCH_HOST_DEVICE void operator()(std::int64_t k) const {
+    const std::int64_t s = systems[k], n = factored_rows(s);
+    double here = 1, before = 0;
+    for (std::int64_t c = k * chunks, i = 0; i < n; ++c, i += rows) {
+      const tridiagonal_row row = row_at(s, i);
+      start[c] = row.d - (i == 0 ? 0 : row.l * row_at(s, i - 1).u * (before / here));
+      if (i + rows >= n) return;
+      const double* const of = transfer + 4 * c;
+      const double next = of[0] * here + of[1] * before;
+      before = of[2] * here + of[3] * before;
+      here = next;
+      const double size = ::fmax(std::fabs(here), std::fabs(before));
+      if (size > 0) here /= size, before /= size;
+    }
+  }
+};
+
 /// Pivots of a chunk, and v := |L^-1| w as if nothing came from before it; base and slope: what goes to the
 /// chunk behind it.
 struct tridiagonal_eliminate_body : tridiagonal_factors {
   VOUCH_HOST_DEVICE void operator()(std::int64_t k) const {
     const chunk of = chunk_of(k);
     if (of.begin >= of.end) return;
-    const std::int64_t start = of.begin > rows_before ? of.begin - rows_before : 0;
-    pivot_before previous{false, 1, row_at(of.system, start), row_at(of.system, start)};
+    const std::int64_t ahead = start != nullptr ? 0 : rows_before;
+    const std::int64_t first = of.begin > ahead ? of.begin - ahead : 0;
+    pivot_before previous{false, 1, row_at(of.system, first), row_at(of.system, first)};
     double y[2] = {0, 0}, g[2] = {0, 0};  // of the last row and the one before: v, and its slope
-    for (std::int64_t i = start; i < of.end; ++i) {
+    for (std::int64_t i = first; i < of.end; ++i) {
       const tridiagonal_row row = row_at(of.system, i);
-      const multipliers m = i > start ? previous.of(row) : multipliers{};
-      const double p = i > start ? row.d - rounded_product(m.near, previous.last.u) : row.d;
+      const multipliers m = i > first ? previous.of(row) : multipliers{};
+      const double p = i > first          ? row.d - rounded_product(m.near, previous.last.u)
+                       : start != nullptr ? start[k]
+                                          : row.d;
       const bool own = i >= of.begin, square = takes_square(of, i, p, row);
       const double value = outward::sum_above(row_weight(row), i > of.begin ? through(m, y[0], y[1]) : 0.0);
       const double part = i > of.begin ? through(m, g[0], g[1]) : 1.0;
@@ -176,46 +228,6 @@ struct tridiagonal_eliminate_body : tridiagonal_factors {
     }
     if (of.last) return;
     const multipliers next = previous.of(row_at(of.system, of.end));
-    base[k] = through(next, y[0], y[1]);
-    slope[k] = through(next, g[0], g[1]);
-  }
-};
-
-/// The same in two steps: the pivots of a whole system one after another, then v chunk by chunk.
-struct tridiagonal_pivots_body : tridiagonal_factors {
-  VOUCH_HOST_DEVICE void operator()(std::int64_t k) const {
-    const std::int64_t s = systems[k], n = factored_rows(s);
-    pivot_before previous{false, 1, row_at(s, 0), row_at(s, 0)};
-    for (std::int64_t i = 0; i < n; ++i) {
-      const tridiagonal_row row = row_at(s, i);
-      const multipliers m = i > 0 ? previous.of(row) : multipliers{};
-      const double p = i > 0 ? row.d - rounded_product(m.near, previous.last.u) : row.d;
-      const bool square = takes_square({s, 0, n, n, true}, i, p, row);
-      previous = {square, p, row, row};
-      pivot[row.here] = rounding::finite(p) ? p : rounding::not_a_number<double>;
-      if (!square) continue;
-      previous.last = row_at(s, ++i);
-      pivot[previous.last.here] = second;
-    }
-  }
-};
-struct tridiagonal_descend_body : tridiagonal_factors {
-  VOUCH_HOST_DEVICE void operator()(std::int64_t k) const {
-    const chunk of = chunk_of(k);
-    if (of.begin >= of.end) return;
-    double y[2] = {0, 0}, g[2] = {0, 0};  // of the last row and the one before: v, and its slope
-    for (std::int64_t i = of.begin; i < of.end; ++i) {
-      const tridiagonal_row row = row_at(of.system, i);
-      const bool inside = pivot[row.here] == second, first = i == of.begin;
-      const multipliers m = inside || first ? multipliers{} : found_before(of.system, i).of(row);
-      const double value = outward::sum_above(row_weight(row), through(m, y[0], y[1]));
-      const double part = first ? 1 : through(m, g[0], g[1]);
-      y[1] = y[0], y[0] = value;
-      g[1] = g[0], g[0] = part;
-      v[row.here] = value;
-    }
-    if (of.last) return;
-    const multipliers next = found_before(of.system, of.end).of(row_at(of.system, of.end));
     base[k] = through(next, y[0], y[1]);
     slope[k] = through(next, g[0], g[1]);
   }
