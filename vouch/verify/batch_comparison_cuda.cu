@@ -1,5 +1,4 @@
 #include <cmath>
-#include <cstdlib>
 
 #include <vouch/verify/batch_visit.cuh>
 #include <vouch/verify/comparison_solver.cuh>
@@ -55,7 +54,8 @@ __device__ void begin_copies(const visit_task& task, const visited_system& of, d
 
 // A block has a system at a time, a thread every so many-th row of it in registers, and x and b in shared
 // memory: they arrive while v is found. Plain: no radii, no x_lo, no middle, and rows of A that lie one after
-// another, which takes half the code. Bound by its instructions and by memory, nearly alike.
+// another, which takes half the code. Bound by the latency of its
+// operations and by memory, nearly alike.
 template <class Real, int Rows, int Warps, bool Plain>
 __device__ void visit_systems(const visit_task& task, const visit_lists& lists, const std::int64_t* those,
                               std::int64_t count) {
@@ -100,23 +100,44 @@ __device__ void visit_systems(const visit_task& task, const visit_lists& lists, 
     }
     await_copies();
     sync_threads<Warps>();
-    bits_type most = 0;
-    ratio_tally of_system;
-#pragma unroll
-    for (int k = 0; k < Rows; ++k) {
-      const int i = k * threads + thread;
-      if (i >= of.n) break;
+    const auto data_of = [&](int k) {
       row_data<double> data;
       for (int j = 0; j < 3; ++j) {
         data.a[j] = a[k][j];
-        data.x[j] = memory.x[i + j];
+        data.x[j] = memory.x[k * threads + thread + j];
         data.v[j] = solver.v(k, j - 1);
       }
-      data.b = memory.b[i];
-      if constexpr (!Plain) of.put_places(i, data);
-      const judged_row<double> row = judgement.judge<double>(data, nullptr, false);
-      of_system.add_proved(row);
-      most = ::max(most, row.proves ? bits_of(row.ratio) : row.v > 0 ? nearly_proved : refuted);
+      data.b = memory.b[k * threads + thread];
+      if constexpr (!Plain) of.put_places(k * threads + thread, data);
+      return data;
+    };
+    bits_type most = 0;
+    ratio_tally of_system;
+    constexpr int together = 2;  // rows that need not wait for each other
+#pragma unroll
+    for (int first = 0; first < Rows; first += together) {
+      if (first * threads + thread >= of.n) break;
+      measured_row<double> rows[together];
+      bool may_vanish = false;
+#pragma unroll
+      for (int k = 0; k < together; ++k) {
+        rows[k].may_vanish = false;
+        if (!Plain && (first + k) * threads + thread >= of.n) break;
+        rows[k] = judgement.measure<double>(data_of(first + k), nullptr, false);
+        may_vanish |= rows[k].may_vanish;
+      }
+      if (may_vanish) {
+#pragma unroll
+        for (int k = 0; k < together; ++k)
+          if (rows[k].may_vanish && judgement.vanishes<double>(data_of(first + k))) rows[k].size = 0;
+      }
+#pragma unroll
+      for (int k = 0; k < together; ++k) {
+        if ((first + k) * threads + thread >= of.n) break;
+        const judged_row<double> row = judgement.concluded<double>(rows[k]);
+        of_system.add_proved(row);
+        most = ::max(most, row.proves ? bits_of(row.ratio) : row.v > 0 ? nearly_proved : refuted);
+      }
     }
     most = largest_in_block<Warps>(most, memory.parts);
     if (most < nearly_proved) {
@@ -175,16 +196,11 @@ __global__ void __launch_bounds__(32 * Warps, blocks_in_double<Rows, Warps>)
 // go(rows a thread, warps) for systems of up to n rows.
 template <class Go>
 void with_rows_and_warps(std::int64_t n, const Go& go) {
-  static const int variant = std::getenv("TRY") ? std::atoi(std::getenv("TRY")) : 0;
   if (n <= 64) return go.template operator()<2, 1>();
   if (n <= 128) return go.template operator()<4, 1>();
-  if (n <= 256 && variant == 1) return go.template operator()<4, 2>();
   if (n <= 256) return go.template operator()<8, 1>();
-  if (n <= 512 && variant == 1) return go.template operator()<16, 1>();
-  if (n <= 512 && variant == 2) return go.template operator()<4, 4>();
   if (n <= 512) return go.template operator()<8, 2>();
   if (n <= 1024) return go.template operator()<8, 4>();
-  if (n <= 2048 && variant == 1) return go.template operator()<16, 4>();
   go.template operator()<8, 8>();
 }
 

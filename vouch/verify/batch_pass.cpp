@@ -57,7 +57,14 @@ struct radius_tally {
 };
 
 void join(ratio_tally<double>& all, const ratio_tally<double>& one) {
-  all.add({one.ratio, one.weight, one.v, one.least_u, one.other, one.proves});
+  judged_row<double> row;
+  row.ratio = one.ratio;
+  row.weight = one.weight;
+  row.v = one.v;
+  row.u = one.least_u;
+  row.other = one.other;
+  row.proves = one.proves;
+  all.add(row);
 }
 void join(radius_tally<double>& all, const radius_tally<double>& one) { all.add({one.relative, one.absolute}); }
 

@@ -98,10 +98,12 @@ class comparison_solver {
                             static_cast<unsigned>(pieces));
   }
   __device__ static Real inverse(Real p) {
-    if constexpr (std::is_same_v<Real, float>)
-      return __fdividef(1.0f, p);
-    else
+    if constexpr (std::is_same_v<Real, float>) {
+      const float y = __fdividef(1.0f, p);
+      return fmaf(y, fmaf(-p, y, 1.0f), y);
+    } else {
       return 1 / p;
+    }
   }
 
   // Row i from the unknown before the piece and the one behind it, after the same of the row before it.

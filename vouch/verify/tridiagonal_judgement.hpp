@@ -95,12 +95,20 @@ struct row_residual {
   VOUCH_OUTWARD_INLINE V products_above() const { return products * (1 + 0x1p-48) + 16 * outward::tiny; }
 };
 
+/// What a row says by itself.
+template <class V>
+struct measured_row {
+  V size, spread;         // at least |residual|, and what the radii add to it
+  V weight, v, u;         // about the size of the row, v and, at most, (<A> v)_i
+  mask_of<V> other;       // the row is not that of its comparison matrix
+  mask_of<V> may_vanish;  // the residual may be zero exactly
+};
+
 /// What is known of a row.
 template <class V>
-struct judged_row {
-  V ratio;                   // at least |residual| / u; infinite where nothing is proved
-  V weight, v, u;            // about the size of the row, v and (<A> v)_i
-  mask_of<V> other, proves;  // the row is not that of its comparison matrix; v proves something
+struct judged_row : measured_row<V> {
+  V ratio;            // at least |residual| / u; infinite where nothing is proved
+  mask_of<V> proves;  // v proves something
 };
 
 /// A row, the unknowns and weights that it touches, and where they are.
@@ -122,20 +130,58 @@ struct row_judgement {
   /// serves where d is at most `slack` times u.
   template <class V>
   VOUCH_OUTWARD_INLINE judged_row<V> judge(const row_data<V>& data, const V* part, bool ones) const {
-    const V zero{}, one = outward::spread<V>(1), infinite = outward::spread<V>(HUGE_VAL);
+    measured_row<V> row = measure<V>(data, part, ones);
+    if (outward::any(row.may_vanish)) row.size = (row.may_vanish & vanishes<V>(data)) ? V{} : row.size;
+    return concluded<V>(row);
+  }
+
+  // The same in steps.
+
+  /// Nothing here branches where there are no radii.
+  template <class V>
+  VOUCH_OUTWARD_INLINE measured_row<V> measure(const row_data<V>& data, const V* part, bool ones) const {
+    const V zero{};
     const V l = outward::magnitude(data.a[0]), d = outward::magnitude(data.a[1]),
             u = outward::magnitude(data.a[2]);
-    judged_row<V> row;
+    measured_row<V> row;
     row.weight = d + (l + u);
     row.other = (data.a[1] < zero) | (data.a[0] > zero) | (data.a[2] > zero);
     row.v = data.v[1];
     row.u = ones ? image_of_ones<V>(l, d, u) : image<V>(l, d, u, data.v);
     if (part != nullptr) row.u = *part > zero ? outward::product_below<V>(*part, row.weight) : row.u;
-    const V size = residual<V>(data);
-    row.proves = (row.u > zero) & finite(row.u);
-    row.ratio = size == zero ? zero : outward::quotient_above<V>(size, row.proves ? row.u : one);
-    row.ratio = (row.proves & finite(size)) ? row.ratio : infinite;
+    measure_residual<V>(data, row);
     return row;
+  }
+
+  /// Whether the residual of a row that may vanish does, as the absence of any rounding error on the way shows.
+  template <class V>
+  VOUCH_OUTWARD_INLINE mask_of<V> vanishes(const row_data<V>& data) const {
+    const V zero{};
+    V high = data.b;
+    mask_of<V> exact = zero == zero;
+    for (int k = 0; k < 3; ++k) {
+      const outward::pair_of<V> product = outward::exact_product<V>(data.a[k], data.x[k]);
+      const outward::pair_of<V> sum = outward::exact_sum<V>(high, -product.hi);
+      const mask_of<V> large =
+          outward::magnitude(product.hi) >= outward::spread<V>(outward::least_exact_product);
+      const mask_of<V> nothing = (data.a[k] == zero) | (data.x[k] == zero);
+      high = sum.hi;
+      exact = exact & (sum.lo == zero) & (product.lo == zero) & (large | nothing);
+      if (x_lo != nullptr) exact = exact & (element<V>(x_lo, data.place[k], data.step) == zero);
+    }
+    return exact & (high == zero);
+  }
+
+  template <class V>
+  VOUCH_OUTWARD_INLINE judged_row<V> concluded(const measured_row<V>& row) const {
+    const V zero{}, one = outward::spread<V>(1), infinite = outward::spread<V>(HUGE_VAL);
+    const bool radii = within.matrix > 0 || within.rhs > 0;
+    const V size = radii ? outward::sum_above<V>(row.size, row.spread) : row.size;
+    judged_row<V> judged{row, {}, {}};
+    judged.proves = (row.u > zero) & finite(row.u);
+    const V ratio = size == zero ? zero : outward::quotient_above<V>(size, judged.proves ? row.u : one);
+    judged.ratio = (judged.proves & finite(size)) ? ratio : infinite;
+    return judged;
   }
 
   /// At most (<A> e)_i for a row of these magnitudes; NaN or negative where e does not serve.
@@ -165,44 +211,22 @@ struct row_judgement {
     others = outward::product_above(others, outward::spread<V>(1 + within.matrix) * outward::wider);
   }
 
-  // At least |b - A (x + x_lo)| of the row, for all data within the radii.
   template <class V>
-  VOUCH_OUTWARD_INLINE V residual(const row_data<V>& data) const {
-    const V zero{};
+  VOUCH_OUTWARD_INLINE void measure_residual(const row_data<V>& data, measured_row<V>& row) const {
     row_residual<V> sum(data.b);
     for (int k = 0; k < 3; ++k) sum.subtract(data.a[k], data.x[k]);
     for (int k = 0; k < 3 && x_lo != nullptr; ++k)
       sum.subtract(data.a[k], element<V>(x_lo, data.place[k], data.step));
     const V middle_of_row = sum.middle();
     if (middle != nullptr) std::memcpy(middle + data.place[1], &middle_of_row, sizeof middle_of_row);
-    V size = sum.size();
-    if (outward::any(middle_of_row == zero)) size = ((middle_of_row == zero) & vanishes<V>(data)) ? zero : size;
+    row.size = sum.size();
+    row.may_vanish = middle_of_row == V{};
+    row.spread = V{};
     if (within.matrix > 0)
-      size = outward::sum_above<V>(
-          size, outward::product_above<V>(outward::spread<V>(within.matrix), sum.products_above()));
+      row.spread = outward::product_above<V>(outward::spread<V>(within.matrix), sum.products_above());
     if (within.rhs > 0)
-      size = outward::sum_above<V>(
-          size, outward::product_above<V>(outward::spread<V>(within.rhs), outward::magnitude(data.b)));
-    return size;
-  }
-
-  // Whether the residual is exactly zero, as the absence of any rounding error on the way shows.
-  template <class V>
-  VOUCH_OUTWARD_INLINE mask_of<V> vanishes(const row_data<V>& data) const {
-    const V zero{};
-    V high = data.b;
-    mask_of<V> exact = zero == zero;
-    for (int k = 0; k < 3; ++k) {
-      const outward::pair_of<V> product = outward::exact_product<V>(data.a[k], data.x[k]);
-      const outward::pair_of<V> sum = outward::exact_sum<V>(high, -product.hi);
-      const mask_of<V> large =
-          outward::magnitude(product.hi) >= outward::spread<V>(outward::least_exact_product);
-      const mask_of<V> nothing = (data.a[k] == zero) | (data.x[k] == zero);
-      high = sum.hi;
-      exact = exact & (sum.lo == zero) & (product.lo == zero) & (large | nothing);
-      if (x_lo != nullptr) exact = exact & (element<V>(x_lo, data.place[k], data.step) == zero);
-    }
-    return exact & (high == zero);
+      row.spread = outward::sum_above<V>(
+          row.spread, outward::product_above<V>(outward::spread<V>(within.rhs), outward::magnitude(data.b)));
   }
 };
 
