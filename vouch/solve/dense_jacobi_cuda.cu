@@ -103,8 +103,8 @@ class jacobi_engine final : public cg_engine<T> {
   }
 
   std::string name() const override {
-    return std::to_string(plan_.blocks) + " blocks, dense by rows" +
-           (plan_.resident ? ", in shared memory" : ", one kernel");
+    return std::to_string(plan_.blocks) + " blocks of " + std::to_string(all_threads) +
+           " threads, dense by rows" + (plan_.resident ? ", in shared memory" : ", one kernel");
   }
 
   cg_outcome run(T* r, T* d, const cg_rule& rule, cg_log& log) override {

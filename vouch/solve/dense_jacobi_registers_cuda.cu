@@ -55,7 +55,10 @@ class register_engine final : public cg_engine<T> {
     in_.look = dense_engine::iterations_between_looks(A.padded * A.ld * static_cast<std::int64_t>(sizeof(T)));
   }
 
-  std::string name() const override { return std::to_string(blocks_) + " blocks, dense by rows, in registers"; }
+  std::string name() const override {
+    return std::to_string(blocks_) + " blocks of " + std::to_string(all_threads<T, Layout>) +
+           " threads, dense by rows, in registers";
+  }
 
   cg_outcome run(T* r, T* d, const cg_rule& rule, cg_log& log) override {
     zero_bytes(dev_, d, static_cast<std::size_t>(n_) * sizeof(T));

@@ -37,7 +37,7 @@ void check_diagonal(std::int64_t row, double diagonal, double others) {
                       "exchange rows, or take a direct method");
   constexpr double largest = std::numeric_limits<T>::max();
   constexpr double unit_roundoff = std::numeric_limits<T>::epsilon() / 2;
-  if (4 / diagonal > largest || diagonal <= unit_roundoff * others)
+  if (diagonal < 4 / largest || diagonal <= unit_roundoff * others)
     throw value_error(
         text("the diagonal entry of row %lld is too small: %.3g beside %.3g in the rest of the row", number,
              diagonal, others),

@@ -60,6 +60,9 @@ class sweepable_matrix {
   virtual void off_diagonal_column_sums(const device& dev, double* sums) const = 0;
   virtual residual_facts residual(const device& dev, view<const T> b, const T* x, const T* x_lo,
                                   T* r) const = 0;
+  /// The next residual() will be that of these two, as they are now: a pass over the matrix for the sums may
+  /// form it on its way.
+  virtual void announce(view<const T>, const T*) const {}
   /// bound[i] >= |b - A x|_i, exactly, on the host. x is the one that residual() was last called with, without
   /// x_lo.
   virtual void residual_bound(const device& dev, view<const T> b, view<const T> x,

@@ -1,0 +1,265 @@
+// A matrix that comes to the GPU in pieces, and the kernels that begin with it.
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include <vouch/core/array.hpp>
+#include <vouch/core/check.cuh>
+#include <vouch/core/launch.cuh>
+#include <vouch/solve/upload_cuda.hpp>
+
+namespace vouch {
+namespace {
+
+constexpr int threads = 256, warps = threads / 32;
+constexpr int rows_at_once = 4;           // of a block
+constexpr unsigned fitting = 1024;        // threads that fit what is missing
+constexpr std::int64_t most_pieces = 32;  // a sweep over all rows is over before the next piece is there
+constexpr std::int64_t least_piece = std::int64_t{4} << 20;  // bytes; about what takes as long as a few kernels
+
+/// What the kernels tell each other.
+struct start_facts {
+  int from_zero;  // x was zero
+  int dominant;   // so far every row outweighs its other entries
+};
+
+// Copies on a stream of their own, with an event after each.
+class copy_queue {
+ public:
+  explicit copy_queue(const device& gpu) : gpu_(gpu) {
+    check(cudaSetDevice(gpu.index()), "selecting the GPU");
+    check(cudaStreamCreateWithFlags(&copies_, cudaStreamNonBlocking), "creating a stream");
+    mark(work());  // what was there in this memory before is done with
+    check(cudaStreamWaitEvent(copies_, events_.back(), 0), "cudaStreamWaitEvent");
+  }
+  // The memory may be given back in the order of the GPU's stream.
+  ~copy_queue() {
+    cudaStreamSynchronize(copies_);
+    for (const cudaEvent_t e : events_) cudaEventDestroy(e);
+    cudaStreamDestroy(copies_);
+  }
+  copy_queue(const copy_queue&) = delete;
+  copy_queue& operator=(const copy_queue&) = delete;
+
+  // Columns j to j + count - 1; work given to the GPU from now on finds them there.
+  template <class T>
+  void copy(matrix_view<const T> from, matrix_view<T> to, std::int64_t j, std::int64_t count) {
+    const auto size = [](std::int64_t elements) { return static_cast<std::size_t>(elements) * sizeof(T); };
+    if (from.ld == from.rows && to.ld == from.rows)
+      check(cudaMemcpyAsync(&to(0, j), &from(0, j), size(from.rows * count), cudaMemcpyHostToDevice, copies_),
+            "copying to the GPU");
+    else
+      check(cudaMemcpy2DAsync(&to(0, j), size(to.ld), &from(0, j), size(from.ld), size(from.rows),
+                              static_cast<std::size_t>(count), cudaMemcpyHostToDevice, copies_),
+            "copying to the GPU");
+    mark(copies_);
+    check(cudaStreamWaitEvent(work(), events_.back(), 0), "cudaStreamWaitEvent");
+  }
+
+ private:
+  cudaStream_t work() const { return static_cast<cudaStream_t>(gpu_.stream()); }
+  void mark(cudaStream_t stream) {
+    cudaEvent_t event = nullptr;
+    check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreate");
+    events_.push_back(event);
+    check(cudaEventRecord(event, stream), "cudaEventRecord");
+  }
+
+  device gpu_;
+  cudaStream_t copies_ = nullptr;
+  std::vector<cudaEvent_t> events_;
+};
+
+__device__ double sum_over_warp(double v) {
+  for (int d = 16; d > 0; d /= 2) v += __shfl_xor_sync(~0u, v, d);
+  return v;
+}
+__device__ double largest_of_warp(double v) {
+  for (int d = 16; d > 0; d /= 2) v = fmax(v, __shfl_xor_sync(~0u, v, d));
+  return v;
+}
+
+template <class T, int Width>
+struct alignas(sizeof(T) * Width) pack {
+  T v[Width];
+};
+
+// next[i] = what row i makes of its unknown, for `first` <= i < `last`; ratio[i], where it is not nullptr, the
+// sum of its other entries over the diagonal one. A block takes four rows, a thread every 256th pack of them.
+// Bound by memory; fixed trees.
+template <class T, int Width>
+__global__ void __launch_bounds__(threads)
+    improve_rows(const T* __restrict__ a, std::int64_t n, std::int64_t first, std::int64_t last,
+                 const T* __restrict__ b, const T* __restrict__ x, T* __restrict__ next,
+                 T* __restrict__ ratio) {
+  __shared__ double part[2][rows_at_once][warps];
+  const std::int64_t begin = first + std::int64_t{blockIdx.x} * rows_at_once;
+  T product[rows_at_once][Width] = {}, others[rows_at_once][Width] = {};
+  for (std::int64_t j = std::int64_t{threadIdx.x} * Width; j < n; j += threads * Width) {
+    const auto x_j = *reinterpret_cast<const pack<T, Width>*>(x + j);
+#pragma unroll
+    for (int r = 0; r < rows_at_once; ++r) {
+      const auto a_j = *reinterpret_cast<const pack<T, Width>*>(a + min(begin + r, last - 1) * n + j);
+#pragma unroll
+      for (int l = 0; l < Width; ++l) {
+        product[r][l] += a_j.v[l] * x_j.v[l];
+        others[r][l] += begin + r == j + l ? T{} : fabs(a_j.v[l]);
+      }
+    }
+  }
+  const int warp = static_cast<int>(threadIdx.x) / 32;
+#pragma unroll
+  for (int r = 0; r < rows_at_once; ++r) {
+    double sums[2] = {};
+#pragma unroll
+    for (int l = 0; l < Width; ++l) {
+      sums[0] += product[r][l];
+      sums[1] += others[r][l];
+    }
+#pragma unroll
+    for (int k = 0; k < 2; ++k) {
+      const double all = sum_over_warp(sums[k]);
+      if (threadIdx.x % 32 == 0) part[k][r][warp] = all;
+    }
+  }
+  __syncthreads();
+  const std::int64_t i = begin + threadIdx.x;
+  if (threadIdx.x >= rows_at_once || i >= last) return;
+  double sums[2] = {};
+  for (int k = 0; k < 2; ++k)
+    for (int w = 0; w < warps; ++w) sums[k] += part[k][threadIdx.x][w];
+  const double diagonal = a[i * n + i];
+  next[i] = static_cast<T>(static_cast<double>(x[i]) + (static_cast<double>(b[i]) - sums[0]) / diagonal);
+  if (ratio != nullptr) ratio[i] = static_cast<T>(sums[1] / fabs(diagonal));
+}
+
+// The sum and the largest over the block, in every thread.
+__device__ double block_sum(double v, double* room) {
+  v = sum_over_warp(v);
+  if (threadIdx.x % 32 == 0) room[threadIdx.x / 32] = v;
+  __syncthreads();
+  v = sum_over_warp(room[threadIdx.x % 32]);
+  __syncthreads();
+  return v;
+}
+__device__ double block_largest(double v, double* room) {
+  v = largest_of_warp(v);
+  if (threadIdx.x % 32 == 0) room[threadIdx.x / 32] = v;
+  __syncthreads();
+  v = largest_of_warp(room[threadIdx.x % 32]);
+  __syncthreads();
+  return v;
+}
+
+// One block: both copies of the start, and what there is to know of it.
+template <class T>
+__global__ void __launch_bounds__(fitting)
+    take_start(const T* __restrict__ x, std::int64_t n, T* __restrict__ now, T* __restrict__ next,
+               start_facts* __restrict__ facts) {
+  __shared__ double room[32];
+  double largest = 0;
+  for (std::int64_t i = threadIdx.x; i < n; i += fitting) {
+    now[i] = next[i] = x[i];
+    largest = fmax(largest, x[i] == T{} ? 0.0 : 1.0);
+  }
+  largest = block_largest(largest, room);
+  if (threadIdx.x == 0) *facts = {largest == 0 ? 1 : 0, 1};
+}
+
+// One block: the new unknowns of the rows `first` to `last` - 1 from next to x, and in both what is taken for
+// those after them.
+template <class T>
+__global__ void __launch_bounds__(fitting)
+    fit_missing(const T* __restrict__ b, std::int64_t n, std::int64_t first, std::int64_t last,
+                const T* __restrict__ ratio, T* __restrict__ x, T* __restrict__ next,
+                start_facts* __restrict__ facts) {
+  __shared__ double room[32];
+  double product = 0, square = 0, largest = 0, weakest = 0;
+  for (std::int64_t i = first + threadIdx.x; i < last; i += fitting) {
+    const double x_i = next[i], b_i = b[i];
+    x[i] = next[i];
+    product += x_i * b_i;
+    square += b_i * b_i;
+    largest = fmax(largest, fabs(x_i));
+    weakest = fmax(weakest, ratio[i] < T{1} ? 0.0 : 1.0);  // NaN too
+  }
+  product = block_sum(product, room);
+  square = block_sum(square, room);
+  largest = block_largest(largest, room);
+  weakest = block_largest(weakest, room);
+  if (threadIdx.x == 0 && weakest > 0) facts->dominant = 0;
+  if (facts->from_zero == 0 || !(square > 0)) return;
+  const double t = product / square;
+  for (std::int64_t i = last + threadIdx.x; i < n; i += fitting)
+    x[i] = next[i] = static_cast<T>(fmin(fmax(t * static_cast<double>(b[i]), -largest), largest));
+}
+
+// The start that becomes better while rows arrive.
+template <class T>
+class early_sweeps {
+ public:
+  early_sweeps(const device& gpu, matrix_view<const T> A, const T* b, const T* x)
+      : gpu_(gpu), A_(A), b_(b), now_(gpu, A.rows), next_(gpu, A.rows), ratio_(gpu, A.rows), facts_(gpu, 1) {
+    launch(gpu_, "take_start", {1, fitting}, take_start<T>, x, A_.rows, now_.data(), next_.data(),
+           facts_.data());
+  }
+
+  // Rows up to `last` are there, from `first` on they are new.
+  void take(std::int64_t first, std::int64_t last) {
+    improve(first, last, ratio_.data());
+    launch(gpu_, "fit_missing", {1, fitting}, fit_missing<T>, b_, A_.rows, first, last,
+           static_cast<const T*>(ratio_.data()), now_.data(), next_.data(), facts_.data());
+    if (last == A_.rows) return;
+    improve(0, last, nullptr);
+    std::swap(now_, next_);
+  }
+
+  void finish(T* x) {
+    start_facts facts{};
+    copy_bytes(&facts, device::cpu(1), facts_.data(), gpu_, sizeof facts);
+    if (facts.dominant != 0)
+      copy_bytes(x, gpu_, now_.data(), gpu_, static_cast<std::size_t>(A_.rows) * sizeof(T));
+  }
+
+ private:
+  void improve(std::int64_t first, std::int64_t last, T* ratio) {
+    constexpr int whole = 16 / static_cast<int>(sizeof(T));
+    const auto kernel = A_.rows % whole == 0 ? improve_rows<T, whole> : improve_rows<T, 1>;
+    launch(gpu_, "improve_rows", {ceil_div<std::int64_t>(last - first, rows_at_once), threads}, kernel, A_.data,
+           A_.rows, first, last, b_, static_cast<const T*>(now_.data()), next_.data(), ratio);
+  }
+
+  device gpu_;
+  matrix_view<const T> A_;
+  const T* b_;
+  array<T> now_, next_, ratio_;
+  array<start_facts> facts_;
+};
+
+}  // namespace
+
+template <real T>
+void send_matrix(const device& gpu, matrix_view<const T> from, matrix_view<T> to, const T* b, T* x) {
+  const std::int64_t n = from.cols;
+  if (n == 0) return;
+  const std::int64_t line = n * static_cast<std::int64_t>(sizeof(T));
+  const std::int64_t lines =
+      std::max(ceil_div<std::int64_t>(n, most_pieces), ceil_div<std::int64_t>(least_piece, line));
+  copy_queue queue(gpu);
+  if (b == nullptr || lines >= n) return queue.copy(from, to, 0, n);
+  early_sweeps<T> sweeps(gpu, to, b, x);
+  for (std::int64_t first = 0; first < n; first += lines) {
+    const std::int64_t count = std::min(lines, n - first);
+    queue.copy(from, to, first, count);
+    sweeps.take(first, first + count);
+  }
+  sweeps.finish(x);
+}
+
+template void send_matrix(const device&, matrix_view<const float>, matrix_view<float>, const float*, float*);
+template void send_matrix(const device&, matrix_view<const double>, matrix_view<double>, const double*,
+                          double*);
+
+}  // namespace vouch
