@@ -7,6 +7,7 @@
 
 #include <vouch/core/error.hpp>
 #include <vouch/dense/aligned_rows.hpp>
+#include <vouch/dense/blas1.hpp>
 #include <vouch/dense/square.hpp>
 #include <vouch/solve/dense_engines.hpp>
 #include <vouch/solve/sweeper.hpp>
@@ -45,7 +46,7 @@ class dense_matrix_on_gpu final : public sweepable_matrix<T> {
   residual_facts residual(const device& dev, view<const T> b, const T* x, const T* x_lo, T* r) const override {
     const std::optional<residual_facts> start = std::exchange(start_, {});
     if (!start) return pass(dev, b.data(), x, x_lo, r);
-    copy_bytes(r, dev, start_residual_.data(), dev, static_cast<std::size_t>(rows_.n) * sizeof(T));
+    copy<T, T>(dev, start_residual_.all(), {r, rows_.n});
     return *start;
   }
   void residual_bound(const device& dev, view<const T>, view<const T>, view<double> bound) const override {

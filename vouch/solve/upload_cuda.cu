@@ -2,8 +2,9 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
+#include <map>
+#include <mutex>
 #include <utility>
-#include <vector>
 
 #include <vouch/core/array.hpp>
 #include <vouch/core/check.cuh>
@@ -25,20 +26,29 @@ struct start_facts {
   int dominant;   // so far every row outweighs its other entries
 };
 
-// Copies on a stream of their own, with an event after each.
+// A GPU's stream for copies, made once and for ever: making one takes longer than a small copy.
+cudaStream_t copy_stream(int gpu) {
+  static std::mutex mutex;
+  static std::map<int, cudaStream_t>& streams = *new std::map<int, cudaStream_t>;
+  const std::lock_guard lock(mutex);
+  cudaStream_t& stream = streams[gpu];
+  check(cudaSetDevice(gpu), "selecting the GPU");
+  if (stream == nullptr) check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "creating a stream");
+  return stream;
+}
+
+// Copies beside the work on the GPU.
 class copy_queue {
  public:
-  explicit copy_queue(const device& gpu) : gpu_(gpu) {
-    check(cudaSetDevice(gpu.index()), "selecting the GPU");
-    check(cudaStreamCreateWithFlags(&copies_, cudaStreamNonBlocking), "creating a stream");
-    mark(work());  // what was there in this memory before is done with
-    check(cudaStreamWaitEvent(copies_, events_.back(), 0), "cudaStreamWaitEvent");
+  explicit copy_queue(const device& gpu)
+      : work_(static_cast<cudaStream_t>(gpu.stream())), copies_(copy_stream(gpu.index())) {
+    check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "cudaEventCreate");
+    after(copies_, work_);  // what was there in this memory before is done with
   }
-  // The memory may be given back in the order of the GPU's stream.
+  // The host's memory may be given back then.
   ~copy_queue() {
     cudaStreamSynchronize(copies_);
-    for (const cudaEvent_t e : events_) cudaEventDestroy(e);
-    cudaStreamDestroy(copies_);
+    cudaEventDestroy(event_);
   }
   copy_queue(const copy_queue&) = delete;
   copy_queue& operator=(const copy_queue&) = delete;
@@ -54,22 +64,17 @@ class copy_queue {
       check(cudaMemcpy2DAsync(&to(0, j), size(to.ld), &from(0, j), size(from.ld), size(from.rows),
                               static_cast<std::size_t>(count), cudaMemcpyHostToDevice, copies_),
             "copying to the GPU");
-    mark(copies_);
-    check(cudaStreamWaitEvent(work(), events_.back(), 0), "cudaStreamWaitEvent");
+    after(work_, copies_);
   }
 
  private:
-  cudaStream_t work() const { return static_cast<cudaStream_t>(gpu_.stream()); }
-  void mark(cudaStream_t stream) {
-    cudaEvent_t event = nullptr;
-    check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreate");
-    events_.push_back(event);
-    check(cudaEventRecord(event, stream), "cudaEventRecord");
+  void after(cudaStream_t second, cudaStream_t first) const {
+    check(cudaEventRecord(event_, first), "cudaEventRecord");
+    check(cudaStreamWaitEvent(second, event_, 0), "cudaStreamWaitEvent");
   }
 
-  device gpu_;
-  cudaStream_t copies_ = nullptr;
-  std::vector<cudaEvent_t> events_;
+  cudaStream_t work_, copies_;
+  cudaEvent_t event_ = nullptr;
 };
 
 __device__ double sum_over_warp(double v) {
@@ -196,6 +201,14 @@ __global__ void __launch_bounds__(fitting)
     x[i] = next[i] = static_cast<T>(fmin(fmax(t * static_cast<double>(b[i]), -largest), largest));
 }
 
+template <class T>
+__global__ void __launch_bounds__(threads)
+    give_start(const T* __restrict__ now, std::int64_t n, const start_facts* __restrict__ facts,
+               T* __restrict__ x) {
+  const std::int64_t i = std::int64_t{blockIdx.x} * threads + threadIdx.x;
+  if (i < n && facts->dominant != 0) x[i] = now[i];
+}
+
 // The start that becomes better while rows arrive.
 template <class T>
 class early_sweeps {
@@ -217,10 +230,8 @@ class early_sweeps {
   }
 
   void finish(T* x) {
-    start_facts facts{};
-    copy_bytes(&facts, device::cpu(1), facts_.data(), gpu_, sizeof facts);
-    if (facts.dominant != 0)
-      copy_bytes(x, gpu_, now_.data(), gpu_, static_cast<std::size_t>(A_.rows) * sizeof(T));
+    launch(gpu_, "give_start", {ceil_div<std::int64_t>(A_.rows, threads), threads}, give_start<T>,
+           static_cast<const T*>(now_.data()), A_.rows, static_cast<const start_facts*>(facts_.data()), x);
   }
 
  private:
