@@ -10,6 +10,7 @@
 #include <vouch/dense/blas1.hpp>
 #include <vouch/dense/square.hpp>
 #include <vouch/solve/dense_engines.hpp>
+#include <vouch/solve/row_quotients.hpp>
 #include <vouch/solve/sweeper.hpp>
 
 namespace vouch {
@@ -25,22 +26,29 @@ class dense_matrix_on_gpu final : public sweepable_matrix<T> {
         bound_(dev, A.n),
         sums_(dev, A.n),
         start_residual_(dev, A.n),
-        diagonal_(detail::diagonal_of(dev, rows_).to_vector()) {}
+        diagonal_(detail::diagonal_of(dev, rows_)) {}
 
   std::int64_t rows() const override { return rows_.n; }
-  T diagonal(std::int64_t i) const override { return diagonal_[static_cast<std::size_t>(i)]; }
+  T diagonal(std::int64_t i) const override {
+    if (diagonal_on_host_.empty()) diagonal_on_host_ = diagonal_.to_vector();
+    return diagonal_on_host_[static_cast<std::size_t>(i)];
+  }
 
+  std::optional<row_dominance> judge_rows(const device& dev) const override {
+    if (announced_.x == nullptr) return {};
+    start_ = pass(dev, announced_.b, std::exchange(announced_.x, nullptr), nullptr, start_residual_.data());
+    return dominance_of_rows<T>(dev, rows_.n, diagonal_.data(), others_.data(), up(), least);
+  }
+  std::optional<double> residual_quotient(const device& dev) const override {
+    return largest_quotient<T>(dev, rows_.n, bound_.data(), diagonal_.data());
+  }
   void off_diagonal_sums(const device& dev, const double* v, double* sums) const override {
-    if (v == nullptr && announced_.x != nullptr) {
-      start_ = pass(dev, announced_.b, std::exchange(announced_.x, nullptr), nullptr, start_residual_.data());
-      return take_rounded_up(dev, others_, sums);
-    }
     detail::magnitude_sums(dev, rows_, v, false, sums_.data());
-    take_rounded_up(dev, sums_, sums);
+    take_rounded_up(dev, sums);
   }
   void off_diagonal_column_sums(const device& dev, double* sums) const override {
     detail::magnitude_sums(dev, rows_, nullptr, true, sums_.data());
-    take_rounded_up(dev, sums_, sums);
+    take_rounded_up(dev, sums);
   }
   void announce(view<const T> b, const T* x) const override { announced_ = {b.data(), x}; }
   residual_facts residual(const device& dev, view<const T> b, const T* x, const T* x_lo, T* r) const override {
@@ -82,10 +90,11 @@ class dense_matrix_on_gpu final : public sweepable_matrix<T> {
     return detail::residual_pass(dev, rows_, b, x, x_lo, {r, others_.data(), bound_.data()}, work_).facts();
   }
   // Sums of n numbers that are not negative err by at most n units of the last place, rounded to nearest.
-  void take_rounded_up(const device& dev, const array<double>& nearest, double* sums) const {
-    copy_bytes(sums, device::cpu(1), nearest.data(), dev, static_cast<std::size_t>(rows_.n) * sizeof(double));
-    const double factor = 1 + static_cast<double>(rows_.n + 8) * 0x1p-51;
-    for (std::int64_t i = 0; i < rows_.n; ++i) sums[i] = sums[i] * factor + 0x1p-1000;
+  double up() const { return 1 + static_cast<double>(rows_.n + 8) * 0x1p-51; }
+  static constexpr double least = 0x1p-1000;
+  void take_rounded_up(const device& dev, double* sums) const {
+    copy_bytes(sums, device::cpu(1), sums_.data(), dev, static_cast<std::size_t>(rows_.n) * sizeof(double));
+    for (std::int64_t i = 0; i < rows_.n; ++i) sums[i] = sums[i] * up() + least;
   }
 
   struct system_ahead {
@@ -99,7 +108,8 @@ class dense_matrix_on_gpu final : public sweepable_matrix<T> {
   mutable system_ahead announced_;
   mutable array<T> start_residual_;
   mutable std::optional<residual_facts> start_;  // of the system that was announced, until it is asked for
-  std::vector<T> diagonal_;
+  array<T> diagonal_;
+  mutable std::vector<T> diagonal_on_host_;  // once it is asked for
 };
 
 }  // namespace

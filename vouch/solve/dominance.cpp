@@ -37,7 +37,7 @@ void check_diagonal(std::int64_t row, double diagonal, double others) {
                       "exchange rows, or take a direct method");
   constexpr double largest = std::numeric_limits<T>::max();
   constexpr double unit_roundoff = std::numeric_limits<T>::epsilon() / 2;
-  if (diagonal < 4 / largest || diagonal <= unit_roundoff * others)
+  if (!is_divisor(diagonal, others, largest, unit_roundoff))
     throw value_error(
         text("the diagonal entry of row %lld is too small: %.3g beside %.3g in the rest of the row", number,
              diagonal, others),
@@ -125,6 +125,12 @@ double dominance_proof::proved_omega() const {
 template <real T>
 dominance_proof prove_dominance(const device& dev, const sweepable_matrix<T>& A) {
   dominance_proof proof{dominance_kind::rows};
+  if (const std::optional<row_dominance> judged = A.judge_rows(dev)) {
+    if (judged->refused >= 0) check_diagonal<T>(judged->refused, judged->diagonal, judged->others);
+    proof.ratio = proof.row_ratio = judged->ratio;
+    proof.worst_row = judged->row;
+    if (judged->ratio < 1) return proof;
+  }
   proof.diagonal = magnitudes_of_diagonal(A);
   const std::vector<double>& d = proof.diagonal;
   std::vector<double> sums(d.size());
@@ -151,10 +157,15 @@ template <real T>
 std::optional<double> dominance_error_bound(const device& dev, const sweepable_matrix<T>& A,
                                             const dominance_proof& proof, view<const T> b, view<const T> x) {
   if (proof.kind == dominance_kind::none) return {};
+  const double gap = sub_down(1.0, proof.ratio);
+  if (proof.kind == dominance_kind::rows)
+    if (const std::optional<double> quotient = A.residual_quotient(dev)) {
+      const double bound = div_up(*quotient, gap);
+      return std::isfinite(bound) ? std::optional(bound) : std::nullopt;
+    }
   const std::vector<double>& d = proof.diagonal;
   std::vector<double> r(d.size());
   A.residual_bound(dev, b, x, {r.data(), A.rows()});
-  const double gap = sub_down(1.0, proof.ratio);
   double bound = 0;
   if (proof.kind == dominance_kind::columns) {
     // A D^-1 = I + K with ||K||_1 <= q: ||D (x - exact)||_1 <= ||b - A x||_1 / (1 - q).

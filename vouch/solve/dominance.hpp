@@ -24,7 +24,7 @@ struct dominance_proof {
   double row_ratio = 0;            // q over the rows
   std::int64_t worst_row = 0;      // the first with that ratio, from 0
   std::vector<double> weights{};   // v where kind is scaled
-  std::vector<double> diagonal{};  // magnitudes
+  std::vector<double> diagonal{};  // magnitudes; empty where the proof did not need them on the host
 
   /// Jacobi, Gauss-Seidel, SOR and SSOR converge from any start for omega below this: 2 / (1 + q), rounded
   /// down; 0 where nothing is proved.

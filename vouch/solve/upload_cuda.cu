@@ -15,9 +15,11 @@ namespace vouch {
 namespace {
 
 constexpr int threads = 256, warps = threads / 32;
-constexpr int rows_at_once = 4;           // of a block
-constexpr unsigned fitting = 1024;        // threads that fit what is missing
-constexpr std::int64_t most_pieces = 32;  // a sweep over all rows is over before the next piece is there
+constexpr int rows_at_once = 4;     // of a block
+constexpr unsigned fitting = 1024;  // threads that fit what is missing
+// A piece is a part of what is still missing, the smaller the nearer the end; but a sweep over all rows is to
+// be over before the next piece is there.
+constexpr std::int64_t part_of_missing = 6, least_part = 56;
 constexpr std::int64_t least_piece = std::int64_t{4} << 20;  // bytes; about what takes as long as a few kernels
 
 /// What the kernels tell each other.
@@ -256,13 +258,13 @@ void send_matrix(const device& gpu, matrix_view<const T> from, matrix_view<T> to
   const std::int64_t n = from.cols;
   if (n == 0) return;
   const std::int64_t line = n * static_cast<std::int64_t>(sizeof(T));
-  const std::int64_t lines =
-      std::max(ceil_div<std::int64_t>(n, most_pieces), ceil_div<std::int64_t>(least_piece, line));
+  const std::int64_t least =
+      std::max(ceil_div<std::int64_t>(n, least_part), ceil_div<std::int64_t>(least_piece, line));
   copy_queue queue(gpu);
-  if (b == nullptr || lines >= n) return queue.copy(from, to, 0, n);
+  if (b == nullptr || least >= n) return queue.copy(from, to, 0, n);
   early_sweeps<T> sweeps(gpu, to, b, x);
-  for (std::int64_t first = 0; first < n; first += lines) {
-    const std::int64_t count = std::min(lines, n - first);
+  for (std::int64_t first = 0, count = 0; first < n; first += count) {
+    count = std::min(n - first, std::max(least, (n - first) / part_of_missing));
     queue.copy(from, to, first, count);
     sweeps.take(first, first + count);
   }

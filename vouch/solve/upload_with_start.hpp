@@ -11,7 +11,7 @@ namespace vouch {
 /// Copies a square dense matrix from the host, and meanwhile makes x a better start for the sweeps that solve
 /// op(A) x = b: jacobi(), gauss_seidel() or sor(), to which the copy is then given.
 ///
-/// The matrix comes in some 30 pieces. The rows of a piece are solved for their own unknowns once it is there,
+/// The matrix comes in some 20 pieces. The rows of a piece are solved for their own unknowns once it is there,
 /// then one Jacobi sweep goes over all rows so far; the next piece comes in meanwhile. Where x is zero,
 /// unknowns whose rows are not there yet are taken for t times their right-hand side, with the t that fits the
 /// last piece best, but for none larger than the largest there: from zero no element of the start exceeds what
