@@ -15,11 +15,10 @@ namespace vouch {
 namespace {
 
 constexpr int threads = 256, warps = threads / 32;
-constexpr int rows_at_once = 4;     // of a block
 constexpr unsigned fitting = 1024;  // threads that fit what is missing
 // A piece is a part of what is still missing, the smaller the nearer the end; but a sweep over all rows is to
 // be over before the next piece is there.
-constexpr std::int64_t part_of_missing = 6, least_part = 56;
+constexpr std::int64_t part_of_missing = 6, least_part = 48;
 constexpr std::int64_t least_piece = std::int64_t{4} << 20;  // bytes; about what takes as long as a few kernels
 
 /// What the kernels tell each other.
@@ -93,53 +92,39 @@ struct alignas(sizeof(T) * Width) pack {
   T v[Width];
 };
 
-// next[i] = what row i makes of its unknown, for `first` <= i < `last`; ratio[i], where it is not nullptr, the
-// sum of its other entries over the diagonal one. A block takes four rows, a thread every 256th pack of them.
-// Bound by memory; fixed trees.
-template <class T, int Width>
+// next[i] = what row i makes of its unknown, for `first` <= i < `last`; Judged: ratio[i] the sum of its other
+// entries over the diagonal one. A warp a row, with eight packs a lane under way. Bound by memory; fixed trees.
+template <class T, int Width, bool Judged>
 __global__ void __launch_bounds__(threads)
     improve_rows(const T* __restrict__ a, std::int64_t n, std::int64_t first, std::int64_t last,
                  const T* __restrict__ b, const T* __restrict__ x, T* __restrict__ next,
                  T* __restrict__ ratio) {
-  __shared__ double part[2][rows_at_once][warps];
-  const std::int64_t begin = first + std::int64_t{blockIdx.x} * rows_at_once;
-  T product[rows_at_once][Width] = {}, others[rows_at_once][Width] = {};
-  for (std::int64_t j = std::int64_t{threadIdx.x} * Width; j < n; j += threads * Width) {
+  const std::int64_t i = first + std::int64_t{blockIdx.x} * warps + threadIdx.x / 32;
+  if (i >= last) return;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  T product[Width] = {}, others[Width] = {};
+#pragma unroll 8
+  for (std::int64_t j = lane * Width; j < n; j += 32 * Width) {
+    const auto a_j = *reinterpret_cast<const pack<T, Width>*>(a + i * n + j);
     const auto x_j = *reinterpret_cast<const pack<T, Width>*>(x + j);
 #pragma unroll
-    for (int r = 0; r < rows_at_once; ++r) {
-      const auto a_j = *reinterpret_cast<const pack<T, Width>*>(a + min(begin + r, last - 1) * n + j);
-#pragma unroll
-      for (int l = 0; l < Width; ++l) {
-        product[r][l] += a_j.v[l] * x_j.v[l];
-        others[r][l] += begin + r == j + l ? T{} : fabs(a_j.v[l]);
-      }
-    }
-  }
-  const int warp = static_cast<int>(threadIdx.x) / 32;
-#pragma unroll
-  for (int r = 0; r < rows_at_once; ++r) {
-    double sums[2] = {};
-#pragma unroll
     for (int l = 0; l < Width; ++l) {
-      sums[0] += product[r][l];
-      sums[1] += others[r][l];
-    }
-#pragma unroll
-    for (int k = 0; k < 2; ++k) {
-      const double all = sum_over_warp(sums[k]);
-      if (threadIdx.x % 32 == 0) part[k][r][warp] = all;
+      product[l] += a_j.v[l] * x_j.v[l];
+      if (Judged) others[l] += i == j + l ? T{} : fabs(a_j.v[l]);
     }
   }
-  __syncthreads();
-  const std::int64_t i = begin + threadIdx.x;
-  if (threadIdx.x >= rows_at_once || i >= last) return;
-  double sums[2] = {};
-  for (int k = 0; k < 2; ++k)
-    for (int w = 0; w < warps; ++w) sums[k] += part[k][threadIdx.x][w];
+  double sum = 0, other = 0;
+#pragma unroll
+  for (int l = 0; l < Width; ++l) {
+    sum += product[l];
+    other += others[l];
+  }
+  sum = sum_over_warp(sum);
+  if (Judged) other = sum_over_warp(other);
+  if (lane != 0) return;
   const double diagonal = a[i * n + i];
-  next[i] = static_cast<T>(static_cast<double>(x[i]) + (static_cast<double>(b[i]) - sums[0]) / diagonal);
-  if (ratio != nullptr) ratio[i] = static_cast<T>(sums[1] / fabs(diagonal));
+  next[i] = static_cast<T>(static_cast<double>(x[i]) + (static_cast<double>(b[i]) - sum) / diagonal);
+  if (Judged) ratio[i] = static_cast<T>(other / fabs(diagonal));
 }
 
 // The sum and the largest over the block, in every thread.
@@ -223,11 +208,11 @@ class early_sweeps {
 
   // Rows up to `last` are there, from `first` on they are new.
   void take(std::int64_t first, std::int64_t last) {
-    improve(first, last, ratio_.data());
+    improve<true>(first, last);
     launch(gpu_, "fit_missing", {1, fitting}, fit_missing<T>, b_, A_.rows, first, last,
            static_cast<const T*>(ratio_.data()), now_.data(), next_.data(), facts_.data());
     if (last == A_.rows) return;
-    improve(0, last, nullptr);
+    improve<false>(0, last);
     std::swap(now_, next_);
   }
 
@@ -237,11 +222,12 @@ class early_sweeps {
   }
 
  private:
-  void improve(std::int64_t first, std::int64_t last, T* ratio) {
+  template <bool Judged>
+  void improve(std::int64_t first, std::int64_t last) {
     constexpr int whole = 16 / static_cast<int>(sizeof(T));
-    const auto kernel = A_.rows % whole == 0 ? improve_rows<T, whole> : improve_rows<T, 1>;
-    launch(gpu_, "improve_rows", {ceil_div<std::int64_t>(last - first, rows_at_once), threads}, kernel, A_.data,
-           A_.rows, first, last, b_, static_cast<const T*>(now_.data()), next_.data(), ratio);
+    const auto kernel = A_.rows % whole == 0 ? improve_rows<T, whole, Judged> : improve_rows<T, 1, Judged>;
+    launch(gpu_, "improve_rows", {ceil_div<std::int64_t>(last - first, warps), threads}, kernel, A_.data,
+           A_.rows, first, last, b_, static_cast<const T*>(now_.data()), next_.data(), ratio_.data());
   }
 
   device gpu_;
