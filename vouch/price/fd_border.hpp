@@ -99,6 +99,15 @@ class border {
   double value_ = 0;
 };
 
+/// Where the value at a spot comes from when the share falls: the polynomial through `count` nodes, read at
+/// `at`; with count = 0 `at` is below the grid.
+struct fall_stencil {
+  double at = 0;
+  std::size_t first = 0;
+  int count = 0;
+};
+fall_stencil where_it_fell(const fd_grid& grid, double spot, double amount);
+
 /// The share falls by `amount`: V(S) := V(S - amount), by cubic interpolation.
 void let_fall(const fd_grid& grid, double amount, border& low, border& high, std::vector<double>& values);
 

@@ -215,23 +215,29 @@ std::vector<fd_segment> events(const contract& c) {
 
 }  // namespace
 
+fall_stencil where_it_fell(const fd_grid& grid, double spot, double amount) {
+  const auto& s = grid.spot;
+  const double at = std::max(spot - amount, 0.0);
+  if (at <= s.front()) return {at, 0, 0};
+  const auto k = static_cast<std::size_t>(std::lower_bound(s.begin(), s.end(), at) - s.begin());
+  return {at, std::min(k < 2 ? 0 : k - 2, s.size() - 4), 4};  // s[k-1] < at <= s[k]
+}
+
 void let_fall(const fd_grid& grid, double amount, border& low, border& high, std::vector<double>& values) {
   std::vector<double> after(values.size());
   const auto& s = grid.spot;
-  std::size_t k = 1;
   for (std::size_t i = 0; i < s.size(); ++i) {
-    const double at = std::max(s[i] - amount, 0.0);
-    if (at <= s.front()) {
-      after[i] = low.beyond(at);
+    const fall_stencil from = where_it_fell(grid, s[i], amount);
+    if (from.count == 0) {
+      after[i] = low.beyond(from.at);
       continue;
     }
-    while (k + 1 < s.size() && s[k] < at) ++k;  // s[k-1] < at <= s[k]
-    const std::size_t first = std::min(k < 2 ? 0 : k - 2, s.size() - 4);
+    const std::size_t first = from.first;
     double sum = 0;
     for (std::size_t a = first; a < first + 4; ++a) {
       double weight = values[a];
       for (std::size_t b = first; b < first + 4; ++b)
-        if (b != a) weight *= (at - s[b]) / (s[a] - s[b]);
+        if (b != a) weight *= (from.at - s[b]) / (s[a] - s[b]);
       sum += weight;
     }
     after[i] = sum;
