@@ -168,10 +168,14 @@ class warp_tree {
   __device__ ends<T> ends_of_warp(const relation<T>& own) const {
     if (lane_ == 0) telling::put(slot{told_ + warp_}, own);
     __syncthreads();
-    const int leaf = lane_ < Warps ? lane_ : Warps - 1;
-    const ends<T> at = ends_of_system(tree_.join(telling::get(slot{told_ + leaf}), lane_), 32);
-    __syncwarp();
-    return tree_.template descend<Warps>(at, warp_);
+    if constexpr (Warps == 2) {
+      return ends_of_half();
+    } else {
+      const int leaf = lane_ < Warps ? lane_ : Warps - 1;
+      const ends<T> at = ends_of_system(tree_.join(telling::get(slot{told_ + leaf}), lane_), 32);
+      __syncwarp();
+      return tree_.template descend<Warps>(at, warp_);
+    }
   }
 
  private:
@@ -181,6 +185,16 @@ class warp_tree {
     T* first;
     __device__ T& operator[](int k) const { return first[k * Warps]; }
   };
+
+  // Of two warps: without a tree.
+  __device__ ends<T> ends_of_half() const {
+    joint<T> between;
+    const ends<T> whole =
+        closed(joined<Dominant>(telling::get(slot{told_}), telling::get(slot{told_ + 1}), between));
+    ends<T> before, after;
+    between.solve(whole, before, after);
+    return warp_ == 0 ? before : after;
+  }
 
   T* told_;
   int warp_, lane_;
