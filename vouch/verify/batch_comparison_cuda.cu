@@ -91,8 +91,9 @@ __device__ void visit_systems(const visit_task& task, const visit_lists& lists, 
     } else {
 #pragma unroll
       for (int k = 0; k < Rows; ++k) {
-        const double inverse = about_inverse(a[k][1]);
-        solver.put(k, static_cast<Real>(fabs(a[k][0] * inverse)), static_cast<Real>(fabs(a[k][2] * inverse)));
+        const double l = fabs(a[k][0]), d = fabs(a[k][1]), u = fabs(a[k][2]), inverse = about_inverse(d);
+        solver.put(k, static_cast<Real>(l * inverse), static_cast<Real>(u * inverse),
+                   static_cast<Real>((d - (l + u)) * inverse));
       }
       sync_threads<Warps>();
       solver.solve();
