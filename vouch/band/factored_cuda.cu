@@ -108,7 +108,7 @@ __global__ void __launch_bounds__(threads, Symmetric ? 4 : 3)
   }
 }
 
-constexpr int carrying_threads = 1024;
+constexpr int carrying_threads = 1024, carried_together = 8;
 
 // x -> factor x + rhs.
 template <real T>
@@ -148,38 +148,46 @@ __device__ affine<T> carried_into(affine<T> own, affine<T>& block) {
   return into;
 }
 
-// Between the passes: a block a system, a thread a chunk, so many at a time, down and then up. The next ones
-// come while these are joined. Bound by latency.
+// Between the passes: a block a system, a thread so many neighbouring chunks at a time, down and then up. Bound
+// by latency.
 template <real T>
 __global__ void __launch_bounds__(carrying_threads) carry_factored(std::int64_t chunks, passages<T> all) {
-  const std::int64_t begin = blockIdx.x * chunks, end = begin + chunks;
+  constexpr std::int64_t step = carrying_threads * carried_together;
+  const std::int64_t begin = blockIdx.x * chunks;
   const int thread = static_cast<int>(threadIdx.x);
-  affine<T> block;
-  T y = 0, x = 0;
-  const auto way_down = [&](std::int64_t c) {
-    return c < end ? affine<T>{all.out[c], all.out_rhs[c]} : affine<T>{};
+  // Maps of chunks that lie so far from where the way begins are map_of(k); put(k, what comes into it).
+  const auto carry = [&](const auto& map_of, const auto& put) {
+    T carried = 0;
+    for (std::int64_t base = 0; base < chunks; base += step) {
+      const std::int64_t first = base + thread * carried_together;
+      affine<T> maps[carried_together], own, block;
+#pragma unroll
+      for (int k = 0; k < carried_together; ++k)
+        if (first + k < chunks) maps[k] = map_of(first + k);
+#pragma unroll
+      for (int k = 0; k < carried_together; ++k) own = maps[k].after(own);
+      T into = carried_into(own, block)(carried);
+#pragma unroll
+      for (int k = 0; k < carried_together; ++k) {
+        if (first + k < chunks) put(first + k, into);
+        into = maps[k](into);
+      }
+      carried = block(carried);
+    }
   };
-  affine<T> next = way_down(begin + thread);
-  for (std::int64_t c = begin + thread; c - thread < end; c += carrying_threads) {
-    const affine<T> own = next;
-    next = way_down(c + carrying_threads);
-    const T into = carried_into(own, block)(y);
-    if (c < end) all.before[c] = into;
-    y = block(y);
-  }
+  carry(
+      [&](std::int64_t k) {
+        return affine<T>{all.out[begin + k], all.out_rhs[begin + k]};
+      },
+      [&](std::int64_t k, T into) { all.before[begin + k] = into; });
   __syncthreads();
-  const auto way_up = [&](std::int64_t c) {
-    return c >= begin ? affine<T>{all.first_behind[c], all.first_rhs[c] + all.first_before[c] * all.before[c]}
-                      : affine<T>{};
-  };
-  next = way_up(end - 1 - thread);
-  for (std::int64_t c = end - 1 - thread; c + thread >= begin; c -= carrying_threads) {
-    const affine<T> own = next;
-    next = way_up(c - carrying_threads);
-    const T into = carried_into(own, block)(x);
-    if (c >= begin) all.behind[c] = into;
-    x = block(x);
-  }
+  const std::int64_t end = begin + chunks - 1;
+  carry(
+      [&](std::int64_t k) {
+        const std::int64_t c = end - k;
+        return affine<T>{all.first_behind[c], all.first_rhs[c] + all.first_before[c] * all.before[c]};
+      },
+      [&](std::int64_t k, T into) { all.behind[end - k] = into; });
 }
 
 // Second pass: the same rows again, those that came last first. Bound by memory.

@@ -2,6 +2,7 @@
 
 #include <vouch/band/carver.hpp>
 #include <vouch/band/factored_storage.hpp>
+#include <vouch/band/held_runs.cuh>
 #include <vouch/band/one_chunk.cuh>
 #include <vouch/band/one_system.cuh>
 #include <vouch/core/launch.cuh>
@@ -35,10 +36,11 @@ constexpr int halo_rows = 64;  // on either side
 template <real T>
 constexpr int kept_rows = (pass_chunk<T>::rows - 2 * halo_rows) / 16 * 16;  // whole lines
 
-// Whether the first rows of a block's run say that one pass cannot do: one of them does not dominate, or most
-// do so little that nothing decays within a halo. For all threads.
+// What the first rows of a block's run say: that interchanges are needed, since one of them does not dominate,
+// or two passes, since most do so little that nothing decays within a halo. For all threads.
 template <real T>
-__device__ bool unpromising(const band_task<T>& task, std::int64_t system, std::int64_t first, std::int64_t n) {
+__device__ pass_state promise(const band_task<T>& task, std::int64_t system, std::int64_t first,
+                              std::int64_t n) {
   constexpr T little = sizeof(T) == sizeof(double) ? T(0.95) : T(0.98);
   const std::int64_t i = first + threadIdx.x;
   bool weak = false, broken = false;
@@ -48,30 +50,33 @@ __device__ bool unpromising(const band_task<T>& task, std::int64_t system, std::
     broken = !(d >= sides);
     weak = !(little * d >= sides);
   }
-  const int most = __syncthreads_count(weak);
-  return __syncthreads_or(broken) != 0 || most > pass_threads / 2;
+  const bool mostly_weak = __syncthreads_count(weak) > pass_threads / 2;
+  const bool interchanges = __syncthreads_or(broken) != 0;
+  return {interchanges, mostly_weak && !interchanges};
 }
 
 // Blocks solve runs of rows with a halo on both sides, as if nothing lay beyond, and keep what is right: where
-// every row dominates and what a far unknown contributes has fallen below `bound`. Else they raise *needed, for
-// the two-pass kernels, and all leave. Bound by memory.
+// every row dominates and what a far unknown contributes has fallen below `bound`. Else they say what is
+// needed, and all leave. Bound by memory.
 template <real T>
 __global__ void __launch_bounds__(pass_threads, pass_blocks)
-    solve_one_pass(band_task<T> task, std::int64_t chunks, T bound, int* needed) {
+    solve_one_pass(band_task<T> task, std::int64_t chunks, T bound, pass_state* needed) {
   __shared__ std::uint64_t barrier;
   const int thread = static_cast<int>(threadIdx.x);
+  volatile int &needs_interchanges = needed->interchanges, &needs_two_passes = needed->two_passes;
   row_arrival arrival(&barrier, thread);
   for (std::int64_t item = blockIdx.x; item < chunks * task.b.shape.systems; item += gridDim.x) {
     const auto [system, c] = system_item(item, chunks, task.b.shape.systems);
     const std::int64_t n = task.b.shape.rows(system);
     const std::int64_t keep_from = c * kept_rows<T>,
                        keep_to = keep_from + kept_rows<T> < n ? keep_from + kept_rows<T> : n;
-    const int given_up = thread == 0 ? *static_cast<volatile int*>(needed) : 0;
-    if (__syncthreads_or(given_up) != 0) return;
+    if (__syncthreads_or(thread == 0 && (needs_interchanges != 0 || needs_two_passes != 0)) != 0) return;
     if (keep_from >= n) continue;
-    if (item == blockIdx.x && unpromising(task, system, keep_from, n)) {
-      if (thread == 0) *static_cast<volatile int*>(needed) = 1;
-      return;
+    if (item == blockIdx.x) {
+      const pass_state found = promise(task, system, keep_from, n);
+      if (thread == 0 && found.interchanges != 0) needs_interchanges = 1;
+      if (thread == 0 && found.two_passes != 0) needs_two_passes = 1;
+      if (found.interchanges != 0 || found.two_passes != 0) return;
     }
     segments of;
     of.system = system;
@@ -81,19 +86,23 @@ __global__ void __launch_bounds__(pass_threads, pass_blocks)
     chunk.await_rows(task);
     row_run<T> run;
     if (!chunk.template separate<true, true>(run)) {
-      if (thread == 0) *static_cast<volatile int*>(needed) = 1;
+      if (thread == 0) needs_interchanges = 1;
       return;
     }
     // The separators next to rows that are kept.
     const int first = static_cast<int>(keep_from - of.begin) / pass_rows - 1,
               last = (static_cast<int>(keep_to - of.begin) - 1) / pass_rows;
     const T coupling = chunk.coupling(of.end < n);
-    if (thread >= first && thread <= last && !(coupling <= bound)) *static_cast<volatile int*>(needed) = 1;
+    if (thread >= first && thread <= last && !(coupling <= bound)) needs_two_passes = 1;
     const T of_block = __shfl_sync(~0u, run.rhs / run.diagonal, pass_threads / 32 - 1);
     if (!chunk.fill_separated(T{0}, of_block) && task.broken != nullptr) task.broken[system] = 1;
     chunk.store(task.x, keep_from, keep_to);
     __syncthreads();  // the next rows take the place of these
   }
+}
+
+__global__ void ask_two_passes(pass_state* state) {
+  if (state->interchanges != 0) state->two_passes = 1;
 }
 
 // ---- two passes
@@ -106,14 +115,14 @@ using joining = quick_joining<T, true>;
 // Where the relations of chunks and of groups of chunks lie.
 template <real T>
 struct tree_memory {
-  T* chunks;          // a slot of every chunk; joints once its group is joined
-  T* groups;          // a slot of every group
-  T* group_ends;      // left, first, last, right of every group
-  bool* separated;    // of every chunk, by its separators
-  const int* needed;  // nullptr, or where the one pass says whether it failed
+  T* chunks;                // a slot of every chunk; joints once its group is joined
+  T* groups;                // a slot of every group
+  T* group_ends;            // left, first, last, right of every group
+  bool* separated;          // of every chunk, by its separators
+  const pass_state* state;  // nullptr, or what one pass has found out
   std::int64_t rows_a_chunk, chunks_a_system, groups_a_system;
 
-  __device__ bool idle() const { return needed != nullptr && *needed == 0; }
+  __device__ bool idle() const { return state != nullptr && state->two_passes == 0; }
 };
 
 __device__ std::int64_t chunk_count(std::int64_t rows, std::int64_t rows_a_chunk) {
@@ -323,9 +332,11 @@ const char* solve_long_systems(const device& dev, const band_task<T>& task, trid
   memory.rows_a_chunk = task.A.periodic ? ring_chunk<T>::rows : full_chunk<T>::rows;
   memory.chunks_a_system = ceil_div<std::int64_t>(n, memory.rows_a_chunk);
   memory.groups_a_system = ceil_div<std::int64_t>(memory.chunks_a_system, group_size);
-  int* needed = nullptr;
+  pass_state* state = nullptr;
+  T* seams = nullptr;
   carve(dev, workspace, [&](carver& parts) {
-    parts.add(&needed, 1);
+    parts.add(&state, 1);
+    parts.add(&seams, held_run_numbers<T>(task.b.shape));
     parts.add(&memory.chunks, systems * memory.chunks_a_system * slot_size);
     parts.add(&memory.groups, systems * memory.groups_a_system * slot_size);
     parts.add(&memory.group_ends, systems * memory.groups_a_system * 4);
@@ -339,14 +350,15 @@ const char* solve_long_systems(const device& dev, const band_task<T>& task, trid
     solve_two_passes<T, full_chunk<T>>(dev, task, memory);
     return "two passes over chunks";
   }
-  memory.needed = needed;
-  zero_bytes(dev, needed, sizeof *needed);
+  memory.state = state;
+  zero_bytes(dev, state, sizeof *state);
   const std::int64_t chunks = ceil_div<std::int64_t>(n, kept_rows<T>);
   const std::int64_t resident = std::int64_t{dev.processors()} * pass_blocks;
   launch(dev, "solve_one_pass", {std::min(systems * chunks, resident), pass_threads, pass_chunk<T>::bytes},
-         solve_one_pass<T>, task, chunks, static_cast<T>(0.999 * dropped<T>), needed);
+         solve_one_pass<T>, task, chunks, static_cast<T>(0.999 * dropped<T>), state);
+  if (!solve_held_runs(dev, task, state, seams)) launch(dev, "ask_two_passes", {1, 1}, ask_two_passes, state);
   solve_two_passes<T, full_chunk<T>>(dev, task, memory);
-  return "one pass over chunks with halos, or two";
+  return "one pass over chunks, or two";
 }
 
 template const char* solve_long_systems(const device&, const band_task<float>&, tridiagonal_workspace&);

@@ -102,46 +102,37 @@ VOUCH_RELATION_INLINE relation<V> relation_of(const band_row<V>& row, const band
   return {{row.a, zero}, {row.d, next.a}, {row.c, next.d}, {zero, next.c}, {row.f, next.f}};
 }
 
-/// Puts the largest of three candidates for the column of x_l first: of the piece's rows and the row behind it,
-/// which extends row k to the unknowns x_l, x_{l+1}, x_{l+2}.
-template <class V>
-VOUCH_RELATION_INLINE void order_pivots(V (&p)[3], V (&q)[3], V (&r)[3], V (&f)[3]) {
-  for (int k = 1; k < 3; ++k) {
-    const auto larger = magnitude_of(p[k]) > magnitude_of(p[0]);
-    swap_where(larger, p[0], p[k]);
-    swap_where(larger, q[0], q[k]);
-    swap_where(larger, r[0], r[k]);
-    swap_where(larger, f[0], f[k]);
-  }
+/// Candidates for the pivot in the column of x_l: 0 is the outer row of the piece, 1 its inner one, 2 the row
+/// behind it, which extends rows to the unknowns x_l, x_{l+1}, x_{l+2}; columns[0] is that of x_l. Puts the
+/// pivot row in place 1. The outer row stands back unless it is more than twice as large: were it the pivot
+/// again and again, unknowns would follow from those at the begin alone, and entries there would grow without a
+/// bound.
+template <class V, int Columns>
+VOUCH_RELATION_INLINE void choose_pivot(V (&columns)[Columns][3]) {
+  const auto behind = magnitude_of(columns[0][2]) > magnitude_of(columns[0][1]);
+  for (int j = 0; j < Columns; ++j) swap_where(behind, columns[j][1], columns[j][2]);
+  const auto outer = magnitude_of(columns[0][0]) > magnitude_of(columns[0][1] + columns[0][1]);
+  for (int j = 0; j < Columns; ++j) swap_where(outer, columns[j][0], columns[j][1]);
 }
 
-/// Appends the row behind the piece: x_l goes. Returns the pivot.
+/// Appends the row behind the piece: x_l goes.
 template <class V>
-VOUCH_RELATION_INLINE V append(relation<V>& at, const band_row<V>& row) {
+VOUCH_RELATION_INLINE void append(relation<V>& at, const band_row<V>& row) {
   const V zero{};
-  V p[3] = {at.last[0], at.last[1], row.a}, q[3] = {at.right[0], at.right[1], row.d},
-    r[3] = {zero, zero, row.c};
-  V f[3] = {at.rhs[0], at.rhs[1], row.f}, left[3] = {at.left[0], at.left[1], zero};
-  V first[3] = {at.first[0], at.first[1], zero};
-  for (int k = 1; k < 3; ++k) {
-    const auto larger = magnitude_of(p[k]) > magnitude_of(p[0]);
-    swap_where(larger, p[0], p[k]);
-    swap_where(larger, q[0], q[k]);
-    swap_where(larger, r[0], r[k]);
-    swap_where(larger, f[0], f[k]);
-    swap_where(larger, left[0], left[k]);
-    swap_where(larger, first[0], first[k]);
-  }
-  const V inverse = unit_of<V>() / p[0];
+  V columns[6][3] = {
+      {at.last[0], at.last[1], row.a}, {at.right[0], at.right[1], row.d}, {zero, zero, row.c},
+      {at.rhs[0], at.rhs[1], row.f},   {at.left[0], at.left[1], zero},    {at.first[0], at.first[1], zero}};
+  choose_pivot(columns);
+  const auto& [p, q, r, f, left, first] = columns;
+  const V inverse = unit_of<V>() / p[1];
   for (int k = 0; k < 2; ++k) {
-    const V m = p[k + 1] * inverse;
-    at.left[k] = left[k + 1] - m * left[0];
-    at.first[k] = first[k + 1] - m * first[0];
-    at.last[k] = q[k + 1] - m * q[0];
-    at.right[k] = r[k + 1] - m * r[0];
-    at.rhs[k] = f[k + 1] - m * f[0];
+    const V m = p[2 * k] * inverse;
+    at.left[k] = left[2 * k] - m * left[1];
+    at.first[k] = first[2 * k] - m * first[1];
+    at.last[k] = q[2 * k] - m * q[1];
+    at.right[k] = r[2 * k] - m * r[1];
+    at.rhs[k] = f[2 * k] - m * f[1];
   }
-  return p[0];
 }
 
 /// The same with x_{f-1} and x_f known and moved to the right: what is left to find out are the unknowns
@@ -155,17 +146,18 @@ struct known_left {
 
   VOUCH_RELATION_INLINE eliminated append(const band_row<V>& row) {
     const V zero{};
-    V p[3] = {last[0], last[1], row.a}, q[3] = {right[0], right[1], row.d}, r[3] = {zero, zero, row.c};
-    V f[3] = {rhs[0], rhs[1], row.f};
-    order_pivots(p, q, r, f);
-    const V inverse = unit_of<V>() / p[0];
+    V columns[4][3] = {
+        {last[0], last[1], row.a}, {right[0], right[1], row.d}, {zero, zero, row.c}, {rhs[0], rhs[1], row.f}};
+    choose_pivot(columns);
+    const auto& [p, q, r, f] = columns;
+    const V inverse = unit_of<V>() / p[1];
     for (int k = 0; k < 2; ++k) {
-      const V m = p[k + 1] * inverse;
-      last[k] = q[k + 1] - m * q[0];
-      right[k] = r[k + 1] - m * r[0];
-      rhs[k] = f[k + 1] - m * f[0];
+      const V m = p[2 * k] * inverse;
+      last[k] = q[2 * k] - m * q[1];
+      right[k] = r[2 * k] - m * r[1];
+      rhs[k] = f[2 * k] - m * f[1];
     }
-    return {q[0] * inverse, r[0] * inverse, f[0] * inverse};
+    return {q[1] * inverse, r[1] * inverse, f[1] * inverse};
   }
 };
 
