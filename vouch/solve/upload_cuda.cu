@@ -281,8 +281,7 @@ void send_matrix(const device& gpu, matrix_view<const T> from, matrix_view<T> to
   if (b == nullptr || least >= n) return queue.copy(from, to, 0, n);
   early_sweeps<T> sweeps(gpu, to, b, x);
   for (std::int64_t first = 0, count = 0; first < n; first += count) {
-    const std::int64_t missing = n - first, equal = std::max<std::int64_t>(1, missing / least);
-    count = std::max(missing / part_of_missing, ceil_div(missing, equal));
+    count = std::min(n - first, std::max(least, (n - first) / part_of_missing));
     queue.copy(from, to, first, count);
     sweeps.take(first, first + count);
   }
