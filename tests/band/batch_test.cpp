@@ -24,14 +24,16 @@ struct BandBatch : ::testing::Test {};
 using reals = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(BandBatch, reals);
 
-// A batch on a GPU, made of one that lies on the host as shape says.
+// A batch on a GPU, made of one that lies on the host as shape says, behind `shift` numbers.
 template <class T>
 struct batch {
   batch_shape shape;
   band_system<T> all;
+  std::int64_t shift;
   array<T> dl, d, du, b, x;
 
-  batch(const device& dev, const band_system<T>& from, const batch_shape& of) : shape(of), all(from) {
+  batch(const device& dev, const band_system<T>& from, const batch_shape& of, std::int64_t behind = 0)
+      : shape(of), all(from), shift(behind) {
     for (std::int64_t s = 0; s < of.systems; ++s)
       all.dl[index(s, 0)] = all.du[index(s, of.n - 1)] = std::numeric_limits<T>::quiet_NaN();
     dl = array<T>::from(dev, all.dl);
@@ -40,10 +42,13 @@ struct batch {
     b = array<T>::from(dev, all.b);
     x = array<T>::zeros(dev, all.n());
   }
-  std::size_t index(std::int64_t s, std::int64_t i) const { return static_cast<std::size_t>(shape.at(s, i)); }
+  std::size_t index(std::int64_t s, std::int64_t i) const {
+    return static_cast<std::size_t>(shift + shape.at(s, i));
+  }
   tridiagonal_report solved(const device& dev, const tridiagonal_options& options) {
-    return solve<T>(dev, tridiagonal_view<const T>{dl.data(), d.data(), du.data(), shape, false},
-                    batch_view<const T>{b.data(), shape}, batch_view<T>{x.data(), shape}, options);
+    return solve<T>(
+        dev, tridiagonal_view<const T>{dl.data() + shift, d.data() + shift, du.data() + shift, shape, false},
+        batch_view<const T>{b.data() + shift, shape}, batch_view<T>{x.data() + shift, shape}, options);
   }
   band_system<T> system(std::int64_t s) const {
     band_system<T> one;
@@ -104,6 +109,29 @@ TYPED_TEST(BandBatch, ManySystemsOfAnyLength) {
               << of.n << " x " << of.systems << ", system " << s << ", dominance " << dominance
               << ", row stride " << shape.row_stride;
       }
+}
+
+// Rows that do not follow each other at once, lie off any line, or fill no tile.
+TYPED_TEST(BandBatch, SideBySideAnywhereInMemory) {
+  using T = TypeParam;
+  VOUCH_NEEDS_GPU();
+  const device dev = gpus().front();
+  for (const size& of : {size{50, 1100}, size{300, 1101}, size{1000, 540}})
+    for (const std::int64_t pad : {0, 3, 4})
+      for (const std::int64_t shift : {0, 1})
+        for (const double dominance : {0.0, 0.25}) {
+          const batch_shape shape{of.n, of.systems, of.systems + pad, 1, nullptr};
+          batch<T> here(dev, random_system<T>(shift + shape.extent(), dominance, static_cast<unsigned>(of.n)),
+                        shape, shift);
+          const auto report = here.solved(dev, {.max_refinements = 0});
+          EXPECT_EQ(report.engine == tiles, of.systems % 4 == 0 && pad != 3 && shift == 0) << of.n;
+          const std::vector<T> x = here.x.to_vector();
+          for (std::int64_t s = 0; s < of.systems; ++s)
+            ASSERT_LE(backward_error(here.system(s), here.of(x, s)), 32 * unit<T>)
+                << of.n << ", system " << s << ", pad " << pad << ", shift " << shift;
+          for (std::int64_t i = 0; i + 1 < of.n; ++i)
+            for (std::int64_t k = 0; k < pad; ++k) ASSERT_EQ(x[here.index(of.systems + k, i)], 0);
+        }
 }
 
 // The families of the literature: never worse than ten times gtsv, nor worse than rounding.

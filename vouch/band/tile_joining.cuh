@@ -66,40 +66,6 @@ struct tile_joining : pivoted_joining<T, false> {
   }
 };
 
-/// Relations that blocks tell each other are written alike, whether the block's rows dominate or not.
-template <real T>
-struct told_dominant_joining : dominant_joining<T> {
-  using as_told = pivoted_joining<T, false>;
-
-  template <class Slot>
-  __device__ static relation<T> get(const Slot& slot) {
-    return as_told::get(slot);
-  }
-  template <class Slot>
-  __device__ static void join(const Slot& left, const Slot& right) {
-    joint<T> at;
-    as_told::put(left, join_dominant(get(left), get(right), at));
-    right[0] = at.first[1], right[1] = at.first[2], right[2] = at.first[4];
-    right[3] = at.last[0], right[4] = at.last[2], right[5] = at.last[5];
-  }
-};
-
-/// The relation with its rows brought to the size 1 by powers of two.
-template <real T>
-__device__ relation<T> balanced(relation<T> r) {
-#pragma unroll
-  for (int k = 0; k < 2; ++k) {
-    const T power = power_against<T>(max(max(leading_bits(r.left[k]), leading_bits(r.first[k])),
-                                         max(leading_bits(r.last[k]), leading_bits(r.right[k]))));
-    r.left[k] *= power;
-    r.first[k] *= power;
-    r.last[k] *= power;
-    r.right[k] *= power;
-    r.rhs[k] *= power;
-  }
-  return r;
-}
-
 /// join_slots() of chunk.cuh for a power of two of trees; neighbouring threads work on neighbouring trees.
 template <class Joining, class Slots>
 __device__ void join_trees(const Slots& slot_of, int trees, int leaves, int thread, int threads) {

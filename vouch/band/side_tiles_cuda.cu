@@ -1,0 +1,269 @@
+#include <algorithm>
+
+#include <vouch/band/row_boxes.cuh>
+#include <vouch/band/side_tile.cuh>
+#include <vouch/band/tiles_cuda.hpp>
+#include <vouch/core/launch.cuh>
+
+namespace vouch::detail {
+namespace {
+
+__device__ inline void await_reads_of_bulk_stores() {
+  asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+}
+// What this thread has written comes before what the copy engine reads or writes.
+__device__ inline void fence_for_copy_engine() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+
+// A block at work on its tiles; warps call this apart from each other.
+template <real T, int Blocks>
+class side_tiles {
+ public:
+  __device__ explicit side_tiles(const side_batch<T>& of)
+      : of_(of),
+        place_(side_place::of<Blocks>(of, static_cast<int>(threadIdx.x))),
+        rows_at_(of, place_),
+        lane_(static_cast<int>(threadIdx.x) % 32),
+        tile_(blockIdx.x / Blocks) {
+    start();
+  }
+
+  __device__ void run() {
+    for (; tile_ < of_.tiles; tile_ += gridDim.x / Blocks, ++turn_) solve_tile();
+    await_reads_of_bulk_stores();  // before the shared memory goes to another block
+  }
+
+ private:
+  // No copy comes behind the last row of a system.
+  __device__ void start() {
+    auto& signal = *memory_.signal;
+    for (int k = static_cast<int>(threadIdx.x); k < 4 * side_stage<T> / 16; k += side_threads)
+      reinterpret_cast<int4*>(memory_.stages)[k] = int4{};
+    if (threadIdx.x == 0) {
+      for (int k = 0; k < 4; ++k) {
+        arrival_init(signal.arrived + k, 1);
+        signal.taken[k] = 0;
+      }
+      arrival_init(&signal.fetched, 1);
+      for (int k = 0; k < 2 * side_warps; ++k) arrival_init(&signal.told[k / 2][k % 2], 1);
+      signal.put = 0;
+      arrival_init_fence();
+    }
+    fence_for_copy_engine();
+    __syncthreads();
+    if (Blocks > 1) sync_cluster();
+    if (threadIdx.x == 0)
+      for (int k = 0; k < 4; ++k) bring(k, tile_);
+  }
+
+  __device__ void bring(int array, std::int64_t tile) const {
+    if (tile >= of_.tiles) return;
+    std::uint64_t* const arrival = memory_.signal->arrived + array;
+    const int boxes = ceil_div(place_.rows, box_rows);
+    arrive_expecting(arrival, static_cast<unsigned>(boxes * box_rows * of_.line));
+    for_boxes(
+        [&](unsigned char* stage, int column, int row) {
+          asm volatile(
+              "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, "
+              "%3}], "
+              "[%4];" ::"r"(shared_address(stage)),
+              "l"(of_.from + array), "r"(column), "r"(row), "r"(shared_address(arrival))
+              : "memory");
+        },
+        memory_.stages + array * side_stage<T>, tile);
+  }
+  // Calls with the place of each box in a stage, its first system and row.
+  template <class Call>
+  __device__ void for_boxes(const Call& call, unsigned char* stage, std::int64_t tile) const {
+    for (int row = 0; row < place_.rows; row += box_rows)
+      call(stage + row * of_.line, static_cast<int>(tile * of_.width), place_.first_row + row);
+  }
+
+  __device__ void take(int array, T (&rows)[side_rows]) {
+    unsigned char* const stage = memory_.stages + array * side_stage<T>;
+#pragma unroll
+    for (int k = 0; k < side_rows; ++k) rows[k] = rows_at_(stage, k);
+    __syncwarp();
+    if (lane_ == 0 && last_to_come(memory_.signal->taken + array)) bring(array, tile_ + gridDim.x / Blocks);
+  }
+  __device__ void await_array(int array) const { await(memory_.signal->arrived + array, turn_ % 2); }
+
+  __device__ void take_piece(held_piece<T>& piece) {
+    await_array(0);
+    take(0, piece.a);
+    if (stored_) {
+      await_reads_of_bulk_stores();
+      arrive(&memory_.signal->fetched);
+      stored_ = false;
+    }
+    await_array(1);
+    take(1, piece.d);
+    await_array(2);
+    if (place_.ends()) {
+      rows_at_.row(memory_.stages + 2 * side_stage<T>, place_.left - 1) = 0;
+      fence_for_copy_engine();
+    }
+    take(2, piece.c);
+    await_array(3);
+    take(3, piece.f);
+    if (place_.begins()) piece.a[0] = 0;
+#pragma unroll
+    for (int k = 0; k < side_rows; ++k)
+      if (k >= place_.left) piece.d[k] = 1;
+  }
+
+  __device__ void solve_tile() {
+    held_piece<T> piece;
+    take_piece(piece);
+    const bool works = place_.left > 0 && place_.system < of_.systems_of(tile_), fit = piece.dominates(works);
+    const bool dominant = __all_sync(~0u, fit || !works) != 0;
+    bool numbers;
+    if (dominant) {
+      numbers = piece.fill_dominant(ends_of_piece<true>(piece.reduce_dominant()));
+    } else {
+      unsigned far = 0;
+      const relation<T> own = piece.reduce_pivoted(far);
+      numbers = piece.fill_pivoted(far, ends_of_piece<false>(own));
+    }
+    if (works && !numbers && of_.broken != nullptr) of_.broken[tile_ * of_.width + place_.system] = 1;
+    store(piece.d);
+  }
+
+  template <bool Dominant>
+  __device__ ends<T> ends_of_piece(const relation<T>& own) const {
+    const int warp = static_cast<int>(threadIdx.x) / 32, leaf = place_.piece;
+    T* const joints = memory_.joints + warp * 32 * slot_size;
+    const lane_tree<Dominant, 32, T> tree(joints + lane_ - leaf, place_.leaves, place_.pieces);
+    const relation<T> whole = tree.join(own, leaf);
+    ends<T> at;
+    if constexpr (Blocks == 1)
+      at = ends_of_system(whole, place_.pieces);
+    else
+      at = side_telling<T>(memory_, place_.rank, warp, turn_)(whole);
+    __syncwarp();
+    return tree.template descend<32>(at, leaf);
+  }
+
+  // The last warp to put its unknowns has the copy engine fetch them.
+  __device__ void store(const T (&x)[side_rows]) {
+    if (turn_ > 0) await(&memory_.signal->fetched, (turn_ - 1) % 2);
+#pragma unroll
+    for (int k = 0; k < side_rows; ++k) rows_at_(memory_.unknowns, k) = x[k];
+    fence_for_copy_engine();
+    __syncwarp();
+    if (lane_ != 0 || !last_to_come(&memory_.signal->put)) return;
+    fence_for_copy_engine();
+    for_boxes(
+        [this](unsigned char* stage, int column, int row) {
+          asm volatile(
+              "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];" ::"l"(&of_.to),
+              "r"(column), "r"(row), "r"(shared_address(stage))
+              : "memory");
+        },
+        memory_.unknowns, tile_);
+    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+    stored_ = true;
+  }
+
+  const side_batch<T>& of_;
+  side_memory<T> memory_;
+  side_place place_;
+  side_rows_at<T> rows_at_;
+  int lane_;
+  std::int64_t tile_;
+  unsigned turn_ = 0;
+  bool stored_ = false;  // the copy engine reads what this thread has had it fetch
+};
+
+// Blocks (clusters of two) take every so many-th tile: everything is read once and written once. Bound by
+// memory.
+template <real T, int Blocks>
+__global__ void __launch_bounds__(side_threads, 1) solve_side_tiles(const __grid_constant__ side_batch<T> of) {
+  side_tiles<T, Blocks>(of).run();
+  if (Blocks > 1) sync_cluster();  // nobody leaves while the other may tell him something
+}
+
+// ---- launchers
+
+// A map of rows, brought in boxes whose parts the copy engine exchanges, see side_rows_at.
+template <real T>
+bool describe(CUtensorMap& map, const T* data, const batch_shape& shape, const side_batch<T>& of) {
+  return describe_rows(map, data, shape, {of.width, box_rows},
+                       of.line == 128  ? CU_TENSOR_MAP_SWIZZLE_128B
+                       : of.line == 64 ? CU_TENSOR_MAP_SWIZZLE_64B
+                                       : CU_TENSOR_MAP_SWIZZLE_32B);
+}
+
+// Cuts the systems into tiles; returns how many blocks share one, or 0 where there are too few of them or they
+// are too long. Where there are few, tiles are narrow.
+template <real T>
+int cut(side_batch<T>& of, std::int64_t processors) {
+  const int leaves = static_cast<int>(std::min<std::int64_t>(ceil_div(of.n, side_rows), 1 << 10));
+  const auto tiles = [&] { return ceil_div<std::int64_t>(of.systems, side_threads / of.pieces); };
+  of.pieces = 2 * box_pieces;
+  while (of.pieces < 32 && (of.pieces < leaves || tiles() < processors)) of.pieces *= 2;
+  of.tiles = tiles();
+  of.width = side_threads / of.pieces;
+  const int blocks = leaves > of.pieces || (of.tiles < processors && leaves > box_pieces) ? 2 : 1;
+  of.share = blocks == 1 ? of.pieces : ceil_div(ceil_div(leaves, 2), box_pieces) * box_pieces;
+  if (of.share > of.pieces || of.tiles * blocks < processors) return 0;
+  of.line = of.width * static_cast<int>(sizeof(T));
+  return blocks;
+}
+
+// How many clusters of a kernel run at once.
+template <class Kernel>
+int resident_clusters(Kernel* kernel, const launch_shape& shape) {
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeClusterDimension;
+  attribute.val.clusterDim = {shape.cluster, 1, 1};
+  cudaLaunchConfig_t config{};
+  config.gridDim = static_cast<unsigned>(shape.blocks);
+  config.blockDim = shape.threads;
+  config.dynamicSmemBytes = shape.shared_bytes;
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  int clusters = 0;
+  check(cudaOccupancyMaxActiveClusters(&clusters, kernel, &config), "solve_side_tiles");
+  return clusters;
+}
+
+template <real T, int Blocks>
+bool solve_side_tiles_of(const device& dev, const side_batch<T>& of) {
+  launch_shape shape{dev.processors() / Blocks * Blocks, side_threads, side_memory<T>::bytes, Blocks};
+  if (Blocks > 1) {
+    check(cudaSetDevice(dev.index()), "solve_side_tiles");
+    check(cudaFuncSetAttribute(solve_side_tiles<T, Blocks>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               static_cast<int>(shape.shared_bytes)),
+          "solve_side_tiles");
+    shape.blocks = std::int64_t{resident_clusters(solve_side_tiles<T, Blocks>, shape)} * Blocks;
+    if (shape.blocks == 0) return false;
+  }
+  shape.blocks = std::min(shape.blocks, of.tiles * Blocks);
+  launch(dev, "solve_side_tiles", shape, solve_side_tiles<T, Blocks>, of);
+  return true;
+}
+
+}  // namespace
+
+template <real T>
+bool solve_in_side_tiles(const device& dev, const tridiagonal_view<const T>& A, const batch_view<const T>& b,
+                         const batch_view<T>& x, int* broken) {
+  if (!lie_side_by_side(A, b, x) || b.shape.n > 64 * side_rows) return false;
+  side_batch<T> of{};
+  of.broken = broken;
+  of.systems = b.shape.systems;
+  of.n = static_cast<int>(b.shape.n);
+  const int blocks = cut(of, dev.processors());
+  if (blocks == 0 || !describe(of.from[0], A.dl, A.shape, of) || !describe(of.from[1], A.d, A.shape, of) ||
+      !describe(of.from[2], A.du, A.shape, of) || !describe(of.from[3], b.data, b.shape, of) ||
+      !describe<T>(of.to, x.data, x.shape, of))
+    return false;
+  return blocks == 1 ? solve_side_tiles_of<T, 1>(dev, of) : solve_side_tiles_of<T, 2>(dev, of);
+}
+
+template bool solve_in_side_tiles(const device&, const tridiagonal_view<const float>&,
+                                  const batch_view<const float>&, const batch_view<float>&, int*);
+template bool solve_in_side_tiles(const device&, const tridiagonal_view<const double>&,
+                                  const batch_view<const double>&, const batch_view<double>&, int*);
+
+}  // namespace vouch::detail
