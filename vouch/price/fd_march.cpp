@@ -295,6 +295,30 @@ std::vector<fd_segment> make_segments(const contract& c, std::int64_t steps) {
   return all;
 }
 
+std::vector<fd_segment> in_pieces(const std::vector<fd_segment>& segments) {
+  constexpr std::int64_t pieces = 12, fewest = 2;
+  std::vector<fd_segment> all;
+  for (const fd_segment& s : segments) {
+    const double length = (s.to - s.from) / static_cast<double>(s.steps);
+    const std::int64_t each = std::max(s.steps / pieces, fewest);
+    for (std::int64_t done = 0; done < s.steps;) {
+      const std::int64_t steps = s.steps - done < 2 * each ? s.steps - done : each;
+      fd_segment piece = s;
+      piece.from = s.from + length * static_cast<double>(done);
+      piece.steps = steps;
+      piece.smooths = s.smooths && done == 0;
+      done += steps;
+      if (done < s.steps) {
+        piece.to = s.from + length * static_cast<double>(done);
+        piece.dividend = 0;
+        piece.exercise = false;
+      }
+      all.push_back(piece);
+    }
+  }
+  return all;
+}
+
 std::vector<double> march(const contract& c, const fd_grid& grid, const fd_payment& payment,
                           const std::vector<fd_segment>& segments, const march_method& how,
                           fd_surface* boundary, fd_trace* trace) {

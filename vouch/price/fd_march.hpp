@@ -22,6 +22,9 @@ struct fd_segment {
 /// as its boundary slows down.
 std::vector<fd_segment> make_segments(const contract& c, std::int64_t steps);
 
+/// The same steps in shorter segments, as the border of exercise is noted behind each.
+std::vector<fd_segment> in_pieces(const std::vector<fd_segment>& segments);
+
 /// What a knocked-out contract pays: its own payoff less `less` everywhere, and `at_barrier` when hit.
 struct fd_payment {
   double less = 0;

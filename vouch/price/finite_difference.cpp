@@ -50,31 +50,6 @@ bool is_stepped_to_begin(const contract& c) {
 
 task make_task(const contract& c, const fd_options& options);
 
-// The same steps in shorter segments, as the border of exercise is noted behind each.
-std::vector<fd_segment> in_pieces(const std::vector<fd_segment>& segments) {
-  constexpr std::int64_t pieces = 12, fewest = 2;
-  std::vector<fd_segment> all;
-  for (const fd_segment& s : segments) {
-    const double length = (s.to - s.from) / static_cast<double>(s.steps);
-    const std::int64_t each = std::max(s.steps / pieces, fewest);
-    for (std::int64_t done = 0; done < s.steps;) {
-      const std::int64_t steps = s.steps - done < 2 * each ? s.steps - done : each;
-      fd_segment piece = s;
-      piece.from = s.from + length * static_cast<double>(done);
-      piece.steps = steps;
-      piece.smooths = s.smooths && done == 0;
-      done += steps;
-      if (done < s.steps) {
-        piece.to = s.from + length * static_cast<double>(done);
-        piece.dividend = 0;
-        piece.exercise = false;
-      }
-      all.push_back(piece);
-    }
-  }
-  return all;
-}
-
 std::string reason_for_cpu(const contract& c, const fd_options& options, std::int64_t nodes) {
   if (is_stepped_to_begin(c))
     return "an option that begins at a barrier and may be exercised early is stepped there";

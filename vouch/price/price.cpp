@@ -5,6 +5,7 @@
 
 #include <vouch/core/error.hpp>
 #include <vouch/price/american.hpp>
+#include <vouch/price/certain_path.hpp>
 #include <vouch/price/closed_form.hpp>
 
 namespace vouch {
@@ -100,7 +101,8 @@ bool is_touch(const contract& c) {
   if (c.exercise != exercise_style::american || c.plain.payoff == payoff_kind::vanilla || has_barrier(c) ||
       c.is_escrowed() || !(c.plain.strike > 0) || !(c.plain.expiry > 0))
     return false;
-  if (c.plain.payoff == payoff_kind::asset_digital) return c.plain.dividend >= 0;
+  if (c.plain.payoff == payoff_kind::asset_digital)  // a put's share may fall beyond the strike
+    return c.plain.dividend >= 0 && (c.plain.type == option_type::call || c.dividends.empty());
   return c.rates.empty()
              ? c.plain.rate >= 0
              : std::all_of(c.rates.begin(), c.rates.end(), [](const curve_step& r) { return r.value >= 0; });
@@ -126,37 +128,6 @@ std::optional<pricing> touched(const contract& c) {
   return p;
 }
 
-// The share's path where nothing is random, for an option with cash dividends or rates that change, exercised
-// at expiry or at its best date.
-valuation certain_path(const contract& c) {
-  double share = c.plain.spot, from = 0, best = 0;
-  const auto worth = [&](double time) {
-    return std::exp(-integral_to(c.rates, c.plain.rate, time)) * payoff_at(c.plain, share);
-  };
-  const auto grow = [&](double to) {
-    const double rate = integral_to(c.rates, c.plain.rate, to) - integral_to(c.rates, c.plain.rate, from);
-    share *= std::exp(rate - c.plain.dividend * (to - from));
-    from = to;
-  };
-  const auto exercise_before = [&](double time) {
-    if (c.exercise != exercise_style::bermudan) return;
-    for (const double date : c.exercise_dates)
-      if (date >= from && date < time) {
-        grow(date);
-        best = std::max(best, worth(date));
-      }
-  };
-  for (const cash_dividend& d : c.dividends) {
-    if (d.time <= 0 || d.time >= c.plain.expiry) continue;
-    exercise_before(d.time);
-    grow(d.time);
-    share = std::max(share - d.amount, 0.0);
-  }
-  exercise_before(c.plain.expiry);
-  grow(c.plain.expiry);
-  return {std::max(best, worth(c.plain.expiry)), 0, 0, 0, 0, 0};
-}
-
 pricing without_randomness(const contract& c) {
   if (is_levelled(c) || (effective_exercise(c) == exercise_style::european && has_formula(c))) {
     pricing p = exact(c, is_levelled(c) ? levelled_price(c) : closed_form(c.plain), pricing_method::limit);
@@ -166,15 +137,15 @@ pricing without_randomness(const contract& c) {
   if (effective_exercise(c) == exercise_style::american && has_formula(c) && !has_barrier(c) &&
       c.plain.payoff == payoff_kind::vanilla)
     return exact(c, certain_american_price(c.plain), pricing_method::limit);
-  if (c.plain.expiry == 0)
-    return exact(c, {payoff_at(c.plain, c.plain.spot), 0, 0, 0, 0, 0}, pricing_method::limit);
-  if (effective_exercise(c) != exercise_style::american && !has_barrier(c) && !c.is_escrowed()) {
-    pricing p = exact(c, certain_path(c), pricing_method::limit);
-    p.has_vega_and_rho = false;
-    return p;
-  }
-  throw value_error("without volatility, or with a spot of 0, this product has no method",
-                    "a positive volatility and spot are needed");
+  const auto& local = c.local_volatility.values;
+  const bool elsewhere = std::any_of(local.begin(), local.end(), [](double v) { return v > 0; });
+  if (elsewhere && c.plain.spot > 0 && c.plain.expiry > 0)
+    throw value_error("a local volatility that is 0 at the spot and not elsewhere has no method",
+                      "a positive one is needed there");
+  pricing p = exact(c, certain_path_price(c), pricing_method::limit);
+  p.error_estimate = std::max(p.error_estimate, 16 * unit * p.value.price);
+  p.has_vega_and_rho = c.plain.expiry == 0;
+  return p;
 }
 
 std::optional<pricing> by_formula(const contract& c, bool forced) {

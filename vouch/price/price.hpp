@@ -38,9 +38,8 @@ struct pricing {
 /// Result  error_estimate is of the price: rounding for formulas, the distance to a coarser boundary or grid
 /// for
 ///         the others. Where nothing is random the exact limit.
-/// Throws  value_error  what check(contract) and finite_difference_price refuse; an option without randomness
-/// that
-///                      may be exercised early and has cash dividends or rates that change
+/// Throws  value_error  what check(contract) and finite_difference_price refuse; a local volatility that
+///                      is 0 at the spot and not elsewhere; what certain_path_price refuses
 pricing price(contract c, const pricing_options& options);
 
 }  // namespace vouch

@@ -1,0 +1,226 @@
+#include <vouch/price/certain_path.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include <vouch/core/error.hpp>
+
+namespace vouch {
+namespace {
+
+// The share while the rate holds and nothing is paid: a part that drifts, and one in escrow that earns the
+// rate. Times count from the beginning of the stretch.
+struct stretch {
+  double from, length, rate, yield;
+  double discount;         // of what is paid at its beginning
+  double drifting, slope;  // at its beginning, and its derivative by today's spot
+  double held;
+
+  double share(double s) const { return drifting * std::exp((rate - yield) * s) + held * std::exp(rate * s); }
+  double change(double s) const {
+    return (rate - yield) * drifting * std::exp((rate - yield) * s) + rate * held * std::exp(rate * s);
+  }
+  double slope_at(double s) const { return slope * std::exp((rate - yield) * s); }
+  double discount_at(double s) const { return discount * std::exp(-rate * s); }
+  /// When a share that only rises or only falls between two times reaches a level, to the last bit.
+  double time_at(double level, double early, double late) const {
+    const bool rises = share(late) > share(early);
+    for (double middle = 0.5 * (early + late); middle > early && middle < late; middle = 0.5 * (early + late))
+      ((share(middle) >= level) == rises ? late : early) = middle;
+    return late;
+  }
+  /// When exercise of a call or put for so much pays most or least, discounted; NaN or infinite for never.
+  double best_time(double strike) const {
+    return std::log(rate * strike / (yield * drifting)) / (rate - yield);
+  }
+  /// When the share turns; NaN or infinite for never.
+  double turning_time() const { return std::log((yield - rate) * drifting / (rate * held)) / yield; }
+};
+
+class certain_path {
+ public:
+  explicit certain_path(const contract& c)
+      : c_(c),
+        o_(c.plain),
+        american_(c.exercise == exercise_style::american),
+        awaits_(o_.barrier != barrier_kind::none),
+        exists_(!awaits_ || !is_in(o_.barrier)),
+        drifting_(o_.spot - escrow(c, 0)) {}
+
+  valuation price() {
+    follow();
+    valuation v{best_, delta_, 0, 0, 0, 0};
+    if (!(moment_ > 0)) return v;
+    const double rate = value_at(c_.rates, o_.rate, 0), held = escrow(c_, 0);
+    v.theta = rate * best_ - ((rate - o_.dividend) * (o_.spot - held) + rate * held) * delta_;
+    return v;
+  }
+
+ private:
+  bool is_at(double time, double other) const { return std::abs(time - other) <= 1e-12 * o_.expiry; }
+  bool is_date(double time) const {
+    return c_.exercise == exercise_style::bermudan &&
+           std::any_of(c_.exercise_dates.begin(), c_.exercise_dates.end(),
+                       [&](double date) { return is_at(date, time); });
+  }
+
+  // The ends of all stretches.
+  std::vector<double> ends() const {
+    std::vector<double> all;
+    for (const cash_dividend& d : c_.dividends) all.push_back(d.time);
+    if (c_.exercise == exercise_style::bermudan)
+      all.insert(all.end(), c_.exercise_dates.begin(), c_.exercise_dates.end());
+    for (std::size_t k = 0; k + 1 < c_.rates.size(); ++k) all.push_back(c_.rates[k].until);
+    std::sort(all.begin(), all.end());
+    std::vector<double> kept;
+    for (const double time : all)
+      if (time > 0 && time < o_.expiry && !is_at(time, kept.empty() ? 0 : kept.back()) &&
+          !is_at(time, o_.expiry))
+        kept.push_back(time);
+    kept.push_back(o_.expiry);
+    return kept;
+  }
+
+  stretch make_stretch(double from, double to) const {
+    return {from,
+            to - from,
+            value_at(c_.rates, o_.rate, 0.5 * (from + to)),
+            o_.dividend,
+            std::exp(-integral_to(c_.rates, o_.rate, from)),
+            drifting_,
+            slope_,
+            escrow(c_, from)};
+  }
+
+  void follow() {
+    double from = 0;
+    if (exists_ && is_date(0)) exercise(make_stretch(0, 0), 0, false);
+    for (const double to : ends()) {
+      const stretch p = make_stretch(from, to);
+      if (!pass(p)) return;
+      if (to == o_.expiry) return expire(p);
+      if (exists_ && is_date(to)) {
+        refuse_edge(p.share(p.length));
+        exercise(p, p.length, false);
+      }
+      drifting_ = p.drifting * std::exp((p.rate - p.yield) * p.length);
+      slope_ = p.slope_at(p.length);
+      if (!fall(p)) return;
+      from = to;
+    }
+  }
+
+  // False where it ends at a barrier on the way.
+  bool pass(const stretch& p) {
+    double first = 0;
+    if (awaits_ && is_hit(p.share(p.length))) {
+      const double hit = p.time_at(o_.barrier_level, 0, p.length);
+      if (exists_) {
+        if (american_) exercise_between(p, 0, hit);
+        take(p, hit, o_.rebate, delta_at_level(p, hit, o_.rebate));
+        return false;
+      }
+      begin();
+      first = hit;
+    }
+    if (american_ && exists_) exercise_between(p, first, p.length);
+    return true;
+  }
+
+  // The dividends at the end of a stretch are paid; false where that ends the option.
+  bool fall(const stretch& p) {
+    if (c_.is_escrowed()) return true;
+    for (const cash_dividend& d : c_.dividends)
+      if (is_at(d.time, p.from + p.length)) drifting_ -= d.amount;
+    if (drifting_ <= 0) drifting_ = slope_ = 0;
+    if (!awaits_ || !is_hit(drifting_)) return true;
+    if (exists_) take(p, p.length, o_.rebate, 0);
+    if (exists_) return false;
+    begin();
+    return true;
+  }
+
+  void expire(const stretch& p) {
+    if (!exists_) return take(p, p.length, o_.rebate, 0);
+    if (!is_edge(p.share(p.length))) return exercise(p, p.length, false);
+    const bool cash = o_.payoff == payoff_kind::cash_digital;  // half of it, as the European one
+    take(p, p.length, 0.5 * (cash ? o_.cash : o_.strike),
+         cash ? 0 : 0.5 * p.discount_at(p.length) * p.slope_at(p.length));
+  }
+
+  // At any of these times; where they do not begin or end with the stretch the share is at a barrier then.
+  void exercise_between(const stretch& p, double early, double late) {
+    exercise(p, early, early > 0);
+    exercise(p, late, late < p.length);
+    if (o_.payoff != payoff_kind::vanilla) return exercise_at_strike(p, early, late);
+    const double best = p.best_time(o_.strike);
+    if (best > early && best < late) exercise(p, best, false);
+  }
+
+  // A digital option pays most at an end, or where its share comes into or goes out of the money.
+  void exercise_at_strike(const stretch& p, double early, double late) {
+    if (late > early && is_edge(p.share(early))) refuse_edge(p.share(late));
+    const auto search = [&](double a, double b) {
+      const auto pays = [&](double s) { return sign_of(o_.type) * (p.share(s) - o_.strike) > 0; };
+      if (pays(a) == pays(b)) return;
+      const double s = p.time_at(o_.strike, a, b),
+                   paid = o_.payoff == payoff_kind::cash_digital ? o_.cash : o_.strike;
+      take(p, s, paid, delta_at_level(p, s, paid));
+    };
+    const double turn = p.turning_time();
+    const bool turns = turn > early && turn < late;
+    search(early, turns ? turn : late);
+    if (turns) search(turn, late);
+  }
+
+  void exercise(const stretch& p, double s, bool at_level) {
+    const double paid = payoff_at(o_, p.share(s));
+    const double gain = o_.payoff == payoff_kind::vanilla         ? sign_of(o_.type)
+                        : o_.payoff == payoff_kind::asset_digital ? 1
+                                                                  : 0;
+    take(p, s, paid, at_level ? delta_at_level(p, s, paid) : p.discount_at(s) * gain * p.slope_at(s));
+  }
+
+  // Of what is paid when the share reaches a level: the moment moves with the spot.
+  static double delta_at_level(const stretch& p, double s, double paid) {
+    return p.rate * p.discount_at(s) * paid * p.slope_at(s) / p.change(s);
+  }
+
+  void take(const stretch& p, double s, double paid, double delta) {
+    const double value = p.discount_at(s) * paid;
+    if (std::isnan(value))
+      throw value_error("its value is beyond the range of numbers", "check rate, dividend and expiry");
+    if (value <= best_) return;
+    best_ = value;
+    delta_ = delta;
+    moment_ = p.from + s;
+  }
+
+  bool is_hit(double share) const {
+    return is_up(o_.barrier) ? share >= o_.barrier_level : share <= o_.barrier_level;
+  }
+  void begin() {
+    awaits_ = false;
+    exists_ = true;
+  }
+
+  bool is_edge(double share) const { return o_.payoff != payoff_kind::vanilla && share == o_.strike; }
+  void refuse_edge(double share) const {
+    if (is_edge(share))
+      throw value_error("without volatility a digital option whose share is at the strike has no limit",
+                        "move the strike, or give a volatility");
+  }
+
+  const contract& c_;
+  const plain_option& o_;
+  bool american_, awaits_, exists_;  // awaits_: its barrier has yet to be hit
+  double drifting_, slope_ = 1;
+  double best_ = 0, delta_ = 0, moment_ = 0;
+};
+
+}  // namespace
+
+valuation certain_path_price(const contract& c) { return certain_path(c).price(); }
+
+}  // namespace vouch
