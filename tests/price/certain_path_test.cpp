@@ -291,5 +291,19 @@ TEST(certain_path, is_the_limit_of_a_small_volatility) {
   EXPECT_GT(compared, 20);
 }
 
+// Rates that change carry the share beyond where it ends: the grid reaches there.
+TEST(certain_path, a_detour_on_a_grid) {
+  contract c = certain(option_type::call, exercise_style::american);
+  c.plain.strike = 95;
+  c.rates = {{0.5, 0.06}, {1, -0.06}};
+  const double limit = value(c);
+  EXPECT_NEAR(limit, 100 - 95 * std::exp(-0.03), 1e-12);
+  c.plain.volatility = 1e-3;
+  pricing_options how;
+  how.finite_difference.space_nodes = 1000;
+  how.finite_difference.time_steps = 500;
+  EXPECT_NEAR(price(c, how).value.price, limit, 0.02);
+}
+
 }  // namespace
 }  // namespace vouch

@@ -106,6 +106,23 @@ TEST(price, american_digital_options) {
     }
 }
 
+// A share that falls beyond the strike is worth less than it. By quadrature over the share at its dividend, of
+// those that did not touch the strike before, with the formula for touching it later.
+TEST(price, american_asset_put_of_a_share_that_falls) {
+  contract c = call_at_the_money();
+  c.exercise = exercise_style::american;
+  c.plain.type = option_type::put;
+  c.plain.payoff = payoff_kind::asset_digital;
+  c.plain.dividend = 0.02;
+  c.plain.spot = 103;
+  pricing_options how;
+  how.finite_difference.tolerance = 0.1;
+  for (const auto& [amount, exact] : {std::pair{2.0, 87.96774909}, {10.0, 91.70023479}}) {
+    c.dividends = {{0.5, amount}};
+    EXPECT_NEAR(price(c, how).value.price, exact, 0.1);
+  }
+}
+
 TEST(price, without_randomness_a_bermudan_option_takes_its_best_date) {
   contract c = call_at_the_money();
   c.exercise = exercise_style::bermudan;

@@ -23,14 +23,20 @@ struct range {
 // Of logarithms of the share.
 range log_range(const contract& c) {
   const plain_option& o = c.plain;
-  const double rate = integral_to(c.rates, o.rate, o.expiry);
   double deviation = typical_volatility(c) * std::sqrt(o.expiry);
   if (!c.local_volatility.empty()) {
     const auto& v = c.local_volatility.values;
     deviation =
         std::min(*std::max_element(v.begin(), v.end()), 2 * typical_volatility(c)) * std::sqrt(o.expiry);
   }
-  const double drift = std::abs(rate - o.dividend * o.expiry - 0.5 * deviation * deviation);
+  double drift = 0;  // to the furthest point on the way
+  const auto pass = [&](double time) {
+    const double variance = deviation * deviation * (time / o.expiry);
+    drift = std::max(drift, std::abs(integral_to(c.rates, o.rate, time) - o.dividend * time - 0.5 * variance));
+  };
+  for (const curve_step& r : c.rates)
+    if (r.until > 0 && r.until < o.expiry) pass(r.until);
+  pass(o.expiry);
   const double spot = std::log(o.spot), strike = std::log(std::max(o.strike, 1e-8 * o.spot));
   const double margin = std::max(reach * deviation + drift, 1e-4);
   range r{std::min(spot, strike) - margin, std::max(spot, strike) + margin};
