@@ -54,6 +54,11 @@ void* quantlib_peer_function(const char* name, std::string& why) {
   return function_of(module, name, why);
 }
 
+void* cholmod_peer_function(const char* name, std::string& why) {
+  static const peer_module module("vouch_peers_cholmod.so");
+  return function_of(module, name, why);
+}
+
 void* lapack_function(const char* name) {
   static void* const handle = open_lapack();
   return handle == nullptr ? nullptr : dlsym(handle, name);

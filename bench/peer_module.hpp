@@ -11,6 +11,9 @@ void* cuda_peer_function(const char* name, std::string& why);
 /// A function of the module vouch_peers_quantlib, which is built where QuantLib is installed; likewise.
 void* quantlib_peer_function(const char* name, std::string& why);
 
+/// A function of the module vouch_peers_cholmod, which is built where SuiteSparse is installed; likewise.
+void* cholmod_peer_function(const char* name, std::string& why);
+
 /// A function of LAPACK, from whichever of its shared libraries is installed; nullptr where none is.
 void* lapack_function(const char* name);
 

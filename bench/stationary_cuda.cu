@@ -6,21 +6,12 @@
 #include <vouch/core/array.hpp>
 #include <vouch/core/check.cuh>
 #include <vouch/core/launch.cuh>
-#include <vouch/core/random.hpp>
+#include <vouch/core/relay.cuh>
 
 namespace vouch::bench {
 namespace {
 
 constexpr int threads = 256;
-constexpr std::uint64_t seed = 1, seed_of_x = 2;
-
-template <class T>
-__device__ T entry_of(dense_family family, std::int64_t n, std::int64_t i, std::int64_t j) {
-  const auto at = static_cast<std::uint64_t>(i * n + j);
-  if (family == dense_family::dominant) return static_cast<T>(random_unit(seed, at));
-  const std::int64_t band = 15 * n / 100;
-  return i - j <= band && j - i <= band ? static_cast<T>(random_bits(seed, at) % 5) : T{};
-}
 
 __device__ double block_sum(double mine) {
   __shared__ double sums[threads];
@@ -43,27 +34,23 @@ __global__ void __launch_bounds__(threads)
   double sum = 0, product = 0;
   for (std::int64_t j = threadIdx.x; j < n; j += threads) {
     if (j == i) continue;
-    const T a = entry_of<T>(family, n, i, j);
+    const T a = family_entry<T>(family, n, i, j);
     A[i * n + j] = a;
-    sum += static_cast<double>(a);
+    sum += fabs(static_cast<double>(a));
     product += static_cast<double>(a) * static_cast<double>(x[j]);
   }
   sum = block_sum(sum);
   product = block_sum(product);
   if (threadIdx.x != 0) return;
-  const auto diagonal =
-      family == dense_family::dominant
-          ? static_cast<T>(dominance * sum)
-          : static_cast<T>(
-                n + static_cast<std::int64_t>(random_bits(seed, static_cast<std::uint64_t>(i * n + i)) % 50));
+  const auto diagonal = family_diagonal<T>(family, dominance, n, i, sum);
   A[i * n + i] = diagonal;
   b[i] = static_cast<T>(product + static_cast<double>(diagonal) * static_cast<double>(x[i]));
 }
 
 template <class T>
-__global__ void __launch_bounds__(threads) fill_solution(std::int64_t n, T* x) {
+__global__ void __launch_bounds__(threads) fill_solution(dense_family family, std::int64_t n, T* x) {
   const std::int64_t i = std::int64_t{blockIdx.x} * threads + threadIdx.x;
-  if (i < n) x[i] = static_cast<T>(random_unit(seed_of_x, static_cast<std::uint64_t>(i)));
+  if (i < n) x[i] = family_solution<T>(family, i);
 }
 
 // Reads everything; writes only what cannot be.
@@ -82,12 +69,61 @@ __global__ void __launch_bounds__(512) read_all(const float4* from, std::int64_t
   if (sum.x + sum.y + sum.z + sum.w == 1.2345e-30F) *never = 1;
 }
 
+constexpr unsigned rounds = 2000;  // of numbers that travel
+constexpr unsigned most_blocks = 256;
+
+// Every block sends a number and waits for those of all blocks, again and again; a thread waits for one.
+__global__ void __launch_bounds__(most_blocks) exchange_all(std::uint64_t* words) {
+  float value = 0;
+  for (unsigned stamp = 1; stamp <= rounds; ++stamp) {
+    std::uint64_t* const now = words + (stamp & 1) * most_blocks;
+    if (threadIdx.x == 0) send(now + blockIdx.x, value, stamp);
+    if (threadIdx.x < gridDim.x) receive(now + threadIdx.x, value, stamp);
+    __syncthreads();
+  }
+}
+
+// Two blocks answer each other.
+__global__ void __launch_bounds__(32) answer_each_other(std::uint64_t* words) {
+  if (threadIdx.x != 0) return;
+  float value = 0;
+  for (unsigned stamp = 1; stamp <= rounds; ++stamp) {
+    if (stamp % 2 == blockIdx.x)
+      send(words + 32 * blockIdx.x, value, stamp);
+    else
+      receive(words + 32 * (1 - blockIdx.x), value, stamp);
+  }
+}
+
+// Seconds of a round, the best of some launches.
+template <class Kernel>
+double seconds_a_round(const device& gpu, Kernel kernel, launch_shape shape) {
+  const auto stream = static_cast<cudaStream_t>(gpu.stream());
+  cudaEvent_t begin = nullptr, end = nullptr;
+  check(cudaEventCreate(&begin), "cudaEventCreate");
+  check(cudaEventCreate(&end), "cudaEventCreate");
+  float least = 1e9F;
+  for (int k = 0; k < 4; ++k) {
+    auto words = array<std::uint64_t>::zeros(gpu, 2 * most_blocks);
+    check(cudaEventRecord(begin, stream), "cudaEventRecord");
+    launch(gpu, "numbers that travel", shape, kernel, words.data());
+    check(cudaEventRecord(end, stream), "cudaEventRecord");
+    check(cudaEventSynchronize(end), "cudaEventSynchronize");
+    float milliseconds = 0;
+    check(cudaEventElapsedTime(&milliseconds, begin, end), "cudaEventElapsedTime");
+    least = std::min(least, milliseconds);
+  }
+  cudaEventDestroy(begin);
+  cudaEventDestroy(end);
+  return 1e-3 * static_cast<double>(least) / rounds;
+}
+
 }  // namespace
 
 template <class T>
 void fill_dense_system(const device& gpu, dense_family family, double dominance, std::int64_t n, T* A, T* x,
                        T* b) {
-  launch(gpu, "fill_solution", {ceil_div<std::int64_t>(n, threads), threads}, fill_solution<T>, n, x);
+  launch(gpu, "fill_solution", {ceil_div<std::int64_t>(n, threads), threads}, fill_solution<T>, family, n, x);
   launch(gpu, "fill_row", {n, threads}, fill_row<T>, family, dominance, n, A, x, b);
   gpu.synchronize();
 }
@@ -112,6 +148,13 @@ double cuda_read_speed(const device& gpu, const std::byte* from, std::size_t byt
   cudaEventDestroy(begin);
   cudaEventDestroy(end);
   return best;
+}
+
+travel_seconds cuda_travel_seconds(const device& gpu) {
+  const auto blocks =
+      static_cast<std::int64_t>(std::min<unsigned>(most_blocks, static_cast<unsigned>(gpu.processors())));
+  return {seconds_a_round(gpu, exchange_all, {blocks, most_blocks, 0, 1, true}),
+          seconds_a_round(gpu, answer_each_other, {2, 32, 0, 1, true})};
 }
 
 std::shared_ptr<std::byte> pinned_memory(std::size_t bytes) {

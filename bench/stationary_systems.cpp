@@ -6,9 +6,9 @@
 #include <limits>
 
 #include <vouch/core/config.hpp>
-#include <vouch/core/random.hpp>
 #include <vouch/solve/gauss_seidel.hpp>
 #include <vouch/solve/jacobi.hpp>
+#include <vouch/solve/vector_update.hpp>
 
 namespace vouch::bench {
 namespace {
@@ -19,22 +19,20 @@ double seconds_since(clock::time_point begin) {
   return std::chrono::duration<double>(clock::now() - begin).count();
 }
 
-// The dominant family on the CPU.
 template <real T>
-void fill_on_cpu(dense_system<T>& s, double dominance) {
-  for (std::int64_t i = 0; i < s.n; ++i)
-    s.exact[i] = static_cast<T>(random_unit(2, static_cast<std::uint64_t>(i)));
+void fill_on_cpu(dense_system<T>& s, dense_family family, double dominance) {
+  for (std::int64_t i = 0; i < s.n; ++i) s.exact[i] = family_solution<T>(family, i);
 #pragma omp parallel for num_threads(s.dev.threads()) schedule(static)
   for (std::int64_t i = 0; i < s.n; ++i) {
     double sum = 0, product = 0;
     for (std::int64_t j = 0; j < s.n; ++j) {
-      const auto a = static_cast<T>(random_unit(1, static_cast<std::uint64_t>(i * s.n + j)));
+      const T a = family_entry<T>(family, s.n, i, j);
       s.A[i * s.n + j] = a;
       if (j == i) continue;
-      sum += static_cast<double>(a);
+      sum += std::fabs(static_cast<double>(a));
       product += static_cast<double>(a) * static_cast<double>(s.exact[j]);
     }
-    const auto diagonal = static_cast<T>(dominance * sum);
+    const T diagonal = family_diagonal<T>(family, dominance, s.n, i, sum);
     s.A[i * s.n + i] = diagonal;
     s.b[i] = static_cast<T>(product + static_cast<double>(diagonal) * static_cast<double>(s.exact[i]));
   }
@@ -64,7 +62,7 @@ dense_system<T>::dense_system(const device& where, dense_family family, double d
       fill_dense_system(where, family, dominance, rows, A.data(), exact.data(), b.data());
       return;
     }
-  fill_on_cpu(*this, dominance);
+  fill_on_cpu(*this, family, dominance);
 }
 
 template <real T>
@@ -86,25 +84,34 @@ const char* name(sweep_method method) {
 }
 
 template <real T>
-solve_report solve_by(dense_system<T>& system, sweep_method method, const solve_goal& goal) {
-  zero_bytes(system.dev, system.x.data(), static_cast<std::size_t>(system.n) * sizeof(T));
+solve_report solve_from_here(dense_system<T>& system, transpose op, matrix_view<const T> A, sweep_method method,
+                             const solve_goal& goal) {
   if (method == sweep_method::gauss_seidel)
-    return gauss_seidel<T>(system.dev, transpose::yes, system.matrix(), system.b, system.x,
+    return gauss_seidel<T>(system.dev, op, A, system.b, system.x,
                            {goal, sweep_order::forward, {}, sweep_ordering::natural});
   const acceleration mixed{method == sweep_method::mixed_jacobi ? 2 : 0};
-  return jacobi<T>(system.dev, transpose::yes, system.matrix(), system.b, system.x,
+  return jacobi<T>(system.dev, op, A, system.b, system.x,
                    {goal, 1, mixed, method == sweep_method::copied_jacobi});
 }
 
 template <real T>
-double sweep_seconds(dense_system<T>& system, sweep_method method, std::int64_t sweeps,
-                     const suite_options& options) {
+solve_report solve_by(dense_system<T>& system, sweep_method method, const solve_goal& goal) {
+  fill(system.dev, system.x.data(), T{}, system.n);
+  return solve_from_here(system, transpose::yes, system.matrix(), method, goal);
+}
+
+template <real T>
+timed_sweep sweep_seconds(dense_system<T>& system, sweep_method method, std::int64_t sweeps,
+                          const suite_options& options) {
   solve_goal goal;
   goal.fixed_iterations = sweeps;
-  return best_of(options, [&] {
+  timed_sweep result;
+  result.seconds = best_of(options, [&] {
     const solve_report report = solve_by(system, method, goal);
+    result.engine = report.engine;
     return report.solve_seconds / static_cast<double>(std::max<std::int64_t>(1, report.iterations));
   });
+  return result;
 }
 
 template <real T>
@@ -164,10 +171,12 @@ double cpu_read_speed(const device& cpu, std::int64_t bytes) {
   return all == 0 ? best : 0;  // all are zeros; so the sums are not left out
 }
 
-#define VOUCH_INSTANTIATE(T)                                                                         \
-  template struct dense_system<T>;                                                                   \
-  template solve_report solve_by(dense_system<T>&, sweep_method, const solve_goal&);                 \
-  template double sweep_seconds(dense_system<T>&, sweep_method, std::int64_t, const suite_options&); \
+#define VOUCH_INSTANTIATE(T)                                                                              \
+  template struct dense_system<T>;                                                                        \
+  template solve_report solve_from_here(dense_system<T>&, transpose, matrix_view<const T>, sweep_method,  \
+                                        const solve_goal&);                                               \
+  template solve_report solve_by(dense_system<T>&, sweep_method, const solve_goal&);                      \
+  template timed_sweep sweep_seconds(dense_system<T>&, sweep_method, std::int64_t, const suite_options&); \
   template timed_solve solve_seconds(dense_system<T>&, sweep_method, double, const suite_options&);
 VOUCH_INSTANTIATE(float)
 VOUCH_INSTANTIATE(double)

@@ -6,6 +6,7 @@
 #include <vouch/core/array.hpp>
 #include <vouch/core/device.hpp>
 #include <vouch/dense/matrix.hpp>
+#include <vouch/dense/types.hpp>
 #include <vouch/solve/goal.hpp>
 #include <vouch/solve/report.hpp>
 
@@ -33,14 +34,23 @@ struct dense_system {
 enum class sweep_method { jacobi, mixed_jacobi, copied_jacobi, gauss_seidel };
 const char* name(sweep_method method);
 
+/// From the x that there is; A is the system's matrix, wherever it stands.
+template <real T>
+solve_report solve_from_here(dense_system<T>& system, transpose op, matrix_view<const T> A, sweep_method method,
+                             const solve_goal& goal);
 /// From x = 0.
 template <real T>
 solve_report solve_by(dense_system<T>& system, sweep_method method, const solve_goal& goal);
 
-/// Seconds of one of so many sweeps, and of a solve down to rtol, all of the call counted; the best of several.
+/// Seconds of one of so many sweeps with what ran them, and of a solve down to rtol, all of the call counted;
+/// the best of several.
+struct timed_sweep {
+  double seconds = 0;
+  std::string engine;
+};
 template <real T>
-double sweep_seconds(dense_system<T>& system, sweep_method method, std::int64_t sweeps,
-                     const suite_options& options);
+timed_sweep sweep_seconds(dense_system<T>& system, sweep_method method, std::int64_t sweeps,
+                          const suite_options& options);
 struct timed_solve {
   double seconds = 0;
   double relative_error = 0;

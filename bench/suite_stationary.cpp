@@ -4,11 +4,16 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 
 #include <vouch/core/config.hpp>
 #include <vouch/dense/transpose.hpp>
+#include <vouch/solve/upload_with_start.hpp>
+#include <vouch/solve/vector_update.hpp>
 
+#include "interval_peers.hpp"
 #include "peers.hpp"
+#include "stationary_published.hpp"
 #include "stationary_systems.hpp"
 #include "timing.hpp"
 
@@ -17,7 +22,8 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 constexpr std::int64_t published_size = 10240;
-constexpr double hard = 1.05;  // dominance
+constexpr double hard = 1.05;                // dominance
+constexpr std::int64_t on_chip = 227 << 10;  // bytes of a matrix that a multiprocessor can keep
 
 class stationary_run {
  public:
@@ -27,10 +33,12 @@ class stationary_run {
         sweeps_("Seconds a sweep, dominance 1.05", {{"device", true},
                                                     {"precision", true},
                                                     {"n"},
-                                                    {"one read"},
+                                                    {"floor"},
                                                     {"jacobi"},
                                                     {"gauss-seidel"},
-                                                    {"gemv loop"}}),
+                                                    {"gemv loop"},
+                                                    {"jacobi reads"},
+                                                    {"occupancy"}}),
         solves_("Seconds to a true error of 1e-6, all of the call counted",
                 {{"device", true}, {"n"}, {"method", true}, {"sweeps"}, {"time"}, {"error"}}),
         copies_("Seconds to a relative residual of 1e-10 in double, dominance 1.05, all of the call counted",
@@ -40,6 +48,7 @@ class stationary_run {
     const std::int64_t bytes = std::min<std::int64_t>(std::int64_t{1} << 31, gpu.memory_free() / 4);
     const array<std::byte> memory = array<std::byte>::zeros(gpu, bytes);
     speed_ = read_speed(gpu, memory);
+    if constexpr (built_with_cuda) travel_ = cuda_travel_seconds(gpu);
     for (const std::int64_t n : sizes({1000, 2048, 4096, published_size, 20480, 40960})) sweeps<float>(gpu, n);
     for (const std::int64_t n : sizes({1000, 2048, published_size})) sweeps<double>(gpu, n);
     time_to_error(gpu);
@@ -56,7 +65,14 @@ class stationary_run {
   }
 
   void finish() {
-    sweeps_.note("one read: of the matrix, at the speed of a loop that only reads, measured in this run.");
+    sweeps_.note(
+        "floor: one read of the matrix, at the speed of a loop that only reads, measured in this run; where");
+    sweeps_.note(
+        "the matrix stays on the chip the time in which all blocks hear a number from each other, for");
+    sweeps_.note("Gauss-Seidel (128 unknowns a step, 64 in double) in the rows of the report a trip a step.");
+    sweeps_.note("gemv loop: cuBLAS with the norm read back; on the CPU the product of OpenBLAS alone.");
+    sweeps_.note(
+        "occupancy: threads at work over 2048 a multiprocessor; a kernel stays from first sweep to last.");
     results_.sections.push_back({"Sweeps", {}, {sweeps_}, {}});
     if (!solves_.empty()) results_.sections.push_back({"Solves", {}, {solves_}, {}});
     if (!copies_.empty()) results_.sections.push_back({"Mixed precision", {}, {copies_}, {}});
@@ -94,35 +110,31 @@ class stationary_run {
     if (options_.stop() || 3 * bytes > dev.memory_free()) return;
     const char* label = dev.is_cuda() ? "gpu" : "cpu";
     options_.say(fmt::format("{}, {}, n {}", label, precision<T>, n));
-    dense_system<T> system(dev, dense_family::dominant, hard, n);
-    const double floor = static_cast<double>(bytes) / speed_;
-    const auto count = static_cast<std::int64_t>(std::clamp(0.05 / floor, 20.0, 1000.0));
-    const double jacobi = sweep_seconds(system, sweep_method::jacobi, count, options_);
-    const double seidel = sweep_seconds(system, sweep_method::gauss_seidel, count, options_);
-    std::optional<double> peer;
-    if (dev.is_cuda()) {
-      std::string why;
-      if (const auto from =
-              cuda_library_dense<T>(dev, n, system.A.data(), system.b.data(),
-                                    static_cast<int>(std::min<std::int64_t>(count, 100)), false, why))
-        peer = from->sweep_seconds;
-    }
-    const bool resident = dev.is_cuda() && n <= 2048;
-    bench_row row{case_of(n), label, precision<T>, "jacobi_sweep", jacobi, "s", floor, peer, {}, {}, {}};
-    bench_row other{case_of(n), label, precision<T>, "gauss_seidel_sweep", seidel, "s", floor, peer, {},
+    dense_system<T> system(dev, dense_family::positive, hard, n);
+    const double one_read = static_cast<double>(bytes) / speed_;
+    const auto count = static_cast<std::int64_t>(std::clamp(0.05 / one_read, 20.0, 1000.0));
+    const auto [jacobi, engine] = sweep_seconds(system, sweep_method::jacobi, count, options_);
+    const double seidel = sweep_seconds(system, sweep_method::gauss_seidel, count, options_).seconds;
+    const std::optional<double> peer = gemv_loop_seconds(system, count);
+    const bool resident =
+        dev.is_cuda() && n * n * static_cast<std::int64_t>(sizeof(T)) <= on_chip * dev.processors();
+    const sweep_floors floors = resident ? travel_floors<T>(n) : sweep_floors{one_read, one_read};
+    bench_row row{case_of(n), label, precision<T>, "jacobi_sweep", jacobi, "s", floors.jacobi, peer, {},
+                  {},         {}};
+    bench_row other{case_of(n), label, precision<T>, "gauss_seidel_sweep", seidel, "s", floors.seidel, peer, {},
                     {},         {}};
-    if (dev.is_cuda() && n == published_size) row.bar = 1.10 * floor;
+    if (dev.is_cuda() && n == published_size) row.bar = 1.10 * one_read;
     if (dev.is_cuda() && n == published_size && sizeof(T) == 4) other.bar = 1.6 * jacobi;
-    if (resident && n == 2048 && sizeof(T) == 4) {
+    if (dev.is_cuda() && n == 2048 && sizeof(T) == 4) {
       row.bar = 4e-6;
       other.bar = 30e-6;
     }
-    if (resident) row.floor = other.floor = std::nullopt;
-    if (!dev.is_cuda() && n == published_size) row.bar = other.bar = floor / 0.85;
+    if (!dev.is_cuda() && n == published_size) row.bar = other.bar = one_read / 0.85;
     add(row);
     add(other);
     sweeps_.add({label, precision<T>, count_text(n), seconds_text(row.floor), seconds_text(jacobi),
-                 seconds_text(seidel), seconds_text(peer)});
+                 seconds_text(seidel), seconds_text(peer), rate_text(static_cast<double>(bytes) / jacobi),
+                 percent_text(occupancy(dev, engine))});
     if constexpr (sizeof(T) == 4)
       if (dev.is_cuda() && (n == published_size || options_.quick))
         for (const std::int64_t done : {1, 3, 8})
@@ -139,11 +151,41 @@ class stationary_run {
                {}});
   }
 
+  // A library's product a sweep: of cuBLAS with the norm read back, of OpenBLAS alone.
+  template <real T>
+  std::optional<double> gemv_loop_seconds(const dense_system<T>& system, std::int64_t count) const {
+    if (!system.dev.is_cuda()) return openblas_seconds<T>(blas_routine::gemv, system.n, system.dev.threads());
+    std::string why;
+    const auto from = cuda_library_dense<T>(system.dev, system.n, system.A.data(), system.b.data(),
+                                            static_cast<int>(std::min<std::int64_t>(count, 100)), false, why);
+    return from ? std::optional(from->sweep_seconds) : std::nullopt;
+  }
+
+  // Where the matrix stays on the chip: every block needs all blocks' numbers, and of exact Gauss-Seidel each
+  // step's change is known a trip after that of the step before, at the earliest.
+  struct sweep_floors {
+    double jacobi, seidel;
+  };
+  template <real T>
+  sweep_floors travel_floors(std::int64_t n) const {
+    constexpr std::int64_t step = 512 / sizeof(T);
+    return {travel_.exchange, static_cast<double>((n + step - 1) / step) * travel_.hop};
+  }
+
+  // Threads at work over those that all multiprocessors could hold; nothing where the engine does not say.
+  static std::optional<double> occupancy(const device& dev, const std::string& engine) {
+    constexpr double most = 2048;  // of a multiprocessor
+    long long blocks = 0, threads = 0;
+    if (!dev.is_cuda() || std::sscanf(engine.c_str(), "%lld blocks of %lld threads", &blocks, &threads) != 2)
+      return {};
+    return static_cast<double>(blocks * threads) / (most * static_cast<double>(dev.processors()));
+  }
+
   void time_to_error(const device& gpu) {
     const std::int64_t n = options_.quick ? 2048 : published_size;
     if (options_.stop()) return;
     options_.say("gpu, time to an error");
-    dense_system<float> system(gpu, dense_family::dominant, hard, n);
+    dense_system<float> system(gpu, dense_family::positive, hard, n);
     for (const auto& [method, bar] :
          {std::pair{sweep_method::mixed_jacobi, 1.2e-3}, std::pair{sweep_method::gauss_seidel, 2.5e-3},
           std::pair{sweep_method::jacobi, 0.0}}) {
@@ -182,7 +224,7 @@ class stationary_run {
     const char* label = dev.is_cuda() ? "gpu" : "cpu";
     if (options_.stop()) return;
     options_.say(fmt::format("{}, over copies of less precision", label));
-    dense_system<double> system(dev, dense_family::dominant, hard, n);
+    dense_system<double> system(dev, dense_family::positive, hard, n);
     std::optional<double> in_double;
     for (const sweep_method method : {sweep_method::jacobi, sweep_method::copied_jacobi}) {
       const timed_solve solve = solve_seconds(system, method, 1e-10, options_);
@@ -215,7 +257,7 @@ class stationary_run {
     const auto bytes = static_cast<std::size_t>(system.bytes());
     const std::shared_ptr<std::byte> host = pinned_memory(bytes);
     copy_bytes(host.get(), device::cpu(1), system.A.data(), gpu, bytes);
-    auto* const A = reinterpret_cast<std::byte*>(system.A.data());
+    const matrix_view<const float> A{reinterpret_cast<const float*>(host.get()), n, n, n};
     const auto best = [&](const auto& work) {
       double least = 1e9;
       for (int k = 0; k < 6 && !options_.stop(); ++k) {
@@ -225,7 +267,8 @@ class stationary_run {
       }
       return least;
     };
-    const double bare = best([&] { upload(gpu, A, host.get(), bytes); });
+    const double bare =
+        best([&] { upload(gpu, reinterpret_cast<std::byte*>(system.A.data()), host.get(), bytes); });
     // One of the first two is asked for.
     for (const auto& [method, bar] :
          {std::pair{sweep_method::gauss_seidel, 0.0}, std::pair{sweep_method::mixed_jacobi, 1.25},
@@ -233,8 +276,9 @@ class stationary_run {
       solve_goal goal;
       goal.rtol = 5e-7;
       const double whole = best([&, method = method] {
-        upload(gpu, A, host.get(), bytes);
-        solve_by(system, method, goal);
+        fill(gpu, system.x.data(), 0.0F, n);
+        const matrix<float> there = upload_with_start<float>(gpu, transpose::yes, A, system.b, system.x);
+        solve_from_here(system, transpose::yes, there.all(), method, goal);
         gpu.synchronize();
       });
       bench_row row{fmt::format("banded-dominant, n {}", n),
@@ -318,6 +362,7 @@ class stationary_run {
   suite_results& results_;
   text_table sweeps_, solves_, copies_;
   double speed_ = 0;
+  travel_seconds travel_{};
 };
 
 }  // namespace
@@ -329,10 +374,17 @@ suite_results run_stationary_suite(const suite_options& options) {
   all.title = "Dense stationary iterations";
   all.machine = measure_machine(options, devices);
   stationary_run run(options, all);
-  for (const bench_device& d : devices)
-    if (d.label == "cpu" || d.label == "gpu") d.dev.is_cuda() ? run.on_gpu(d.dev) : run.on_cpu(d.dev);
+  published_tables published(options, all);
+  for (const bench_device& d : devices) {
+    if (d.label == "cpu1") continue;
+    d.dev.is_cuda() ? run.on_gpu(d.dev) : run.on_cpu(d.dev);
+    published.first_norms(d);
+    published.sizes(d);
+    published.families(d);
+  }
   all.sections.push_back({"The machine", {}, {machine_table(all.machine)}, {}});
   run.finish();
+  published.finish();
   all.interrupted = options.stop();
   all.sections.push_back({"The bars: " + bars_text(all.rows), {}, {bars_table(all.rows)}, {}});
   return all;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,6 +19,7 @@
 #include <vouch/verify/error_bound.hpp>
 #include <vouch/verify/prove.hpp>
 
+#include "cholmod_peer.hpp"
 #include "verify_common.hpp"
 #include "verify_dense.hpp"
 #include "verify_plots.hpp"
@@ -37,12 +39,13 @@ struct proof_case {
 
 // Seconds, and what was found.
 struct proof_figures {
-  double solve = 0, certificate = 0, bound = 0, quick_bound = 0;
+  double solve = 0, certificate = 0, bound = 0, quick_bound = 0, plain_bound = 0;
   bool verified = false;
   std::string method, reason;
   int digits = 0;
-  double max_relative = 0;
-  std::optional<double> sharpness, quick_sharpness;  // medians of bound over true error
+  double max_relative = 0, true_error = 0;
+  std::optional<double> cholmod;                                      // seconds of its factor and solve
+  std::optional<double> sharpness, quick_sharpness, plain_sharpness;  // medians of bound over true error
 };
 
 constexpr int quick_smoothing = 5;
@@ -80,6 +83,10 @@ proof_figures measure(const device& dev, const proof_case& of) {
     now.certificate =
         seconds_of_call(dev, [&] { proof = prove_nonsingular(dev, A, of.facts, {}, now.reason); });
     if (proof == nullptr) return now;
+    const plain_bound plain = bound_plainly(dev, A, *proof, b, x);
+    now.plain_bound = plain.seconds;
+    const known_solution known = whole_numbers(of.A) ? all_ones(A.rows) : refined(dev, A, *proof, b, x);
+    now.plain_sharpness = median_overestimation(x.to_vector(), plain.radius, known);
     bound_options how;  // refinement is cheap with a factor; without one, the price is that of the bound alone
     how.most_refinements = proof->corrects_cheaply() ? 10 : 0;
     how.relative = proof->corrects_cheaply() ? 1e-6 : 0;
@@ -89,17 +96,21 @@ proof_figures measure(const device& dev, const proof_case& of) {
     now.method = bound.method;
     now.digits = bound.digits();
     now.max_relative = bound.max_relative;
-    const bool exact = whole_numbers(of.A);
-    if (exact) now.sharpness = median_overestimation(x.to_vector(), bound.radius.to_vector());
+    now.true_error = largest_error(x.to_vector(), known);
+    now.sharpness = median_overestimation(x.to_vector(), bound.radius.to_vector(), known);
     how.smoothing = quick_smoothing;
+    how.looseness = std::numeric_limits<double>::infinity();
     const error_bound quick = bound_error(dev, A, *proof, b, x, how);
     now.quick_bound = quick.seconds;
-    if (exact) now.quick_sharpness = median_overestimation(x.to_vector(), quick.radius.to_vector());
+    now.quick_sharpness = median_overestimation(x.to_vector(), quick.radius.to_vector(), known);
+    if (now.method == "cholesky" && !dev.is_cuda() && run == 0)
+      now.cholmod = cholmod_seconds(A, {b.data(), static_cast<std::size_t>(b.size())});
     if (run == 0) best = now;
     best.solve = std::min(best.solve, now.solve);
     best.certificate = std::min(best.certificate, now.certificate);
     best.bound = std::min(best.bound, now.bound);
     best.quick_bound = std::min(best.quick_bound, now.quick_bound);
+    best.plain_bound = std::min(best.plain_bound, now.plain_bound);
   }
   return best;
 }
@@ -114,14 +125,22 @@ void add_rows(const proof_case& of, const bench_device& d, const proof_figures& 
   rows.figure("certificate_time", f.certificate, "s");
   rows.figure("bound_time", f.bound, "s");
   rows.figure("quick_bound_time", f.quick_bound, "s");
+  rows.figure("plain_bound_time", f.plain_bound, "s");
+  rows.figure("cholmod_time", f.cholmod, "s");
+  if (f.cholmod) rows.at_most("verification_over_cholmod", (f.certificate + f.bound) / *f.cholmod, 10);
   rows.at_least("digits_proved", f.digits, 6, !sparse_h, f.verified);
+  rows.figure("proved_error", f.max_relative);
+  rows.figure("true_error", f.true_error);
   rows.at_most("verification_over_solve", (f.certificate + f.bound) / f.solve, 1, judged);
   rows.at_most("further_quick_bound_over_solve", f.quick_bound / f.solve, 0.01, judged);
-  if (f.sharpness) rows.at_most("median_bound_over_error", *f.sharpness, 100);
+  if (f.sharpness) rows.at_most("median_bound_over_error", *f.sharpness, 100, sparse_h);
   rows.figure("median_quick_bound_over_error", f.quick_sharpness);
-  table.add({of.name, d.label, seconds_text(f.solve), seconds_text(f.certificate), seconds_text(f.bound),
-             f.verified ? f.method : "not verified", small_text(f.max_relative), small_text(f.sharpness),
-             seconds_text(f.quick_bound), small_text(f.quick_sharpness)});
+  rows.figure("median_plain_bound_over_error", f.plain_sharpness);
+  table.add({of.name, d.label, seconds_text(f.solve), f.cholmod ? seconds_text(*f.cholmod) : "-",
+             seconds_text(f.certificate), seconds_text(f.bound), f.verified ? f.method : "not verified",
+             small_text(f.max_relative), small_text(f.true_error), small_text(f.sharpness),
+             seconds_text(f.quick_bound), small_text(f.quick_sharpness), seconds_text(f.plain_bound),
+             small_text(f.plain_sharpness)});
 }
 
 proof_case poisson_case(const device& cpu, std::int64_t n, bool gpu_only) {
@@ -154,15 +173,23 @@ suite_results run_verify_suite(const suite_options& options) {
   text_table table("Plain solve and proof", {{"system", true},
                                              {"device", true},
                                              {"solve"},
+                                             {"CHOLMOD"},
                                              {"certificate"},
                                              {"bound"},
                                              {"proved by", true},
                                              {"relative error"},
+                                             {"true error"},
                                              {"bound / error"},
                                              {"quick bound"},
+                                             {"bound / error"},
+                                             {"literature"},
                                              {"bound / error"}});
   table.note("certificate: once for a matrix; bound: for each right-hand side; bound / error: median.");
+  table.note("solve: by conjugate gradients; CHOLMOD: its order, factor and solve.");
+  table.note("true error: of whole numbers to the exact solution, else to one refined in pairs of doubles.");
   table.note("quick bound: with few passes of smoothing.");
+  table.note("literature: max (r / u) v (Neumaier 1990; Ogita, Oishi, Ushiro 2001), or the norm of r over the");
+  table.note("smallest eigenvalue (Rump, Ogita 2007), of the residual of the plain solve.");
   const auto measure_on_all = [&](const proof_case& of) {
     for (const bench_device& d : devices) {
       if (options.stop() || (of.gpu_only && !d.dev.is_cuda())) continue;

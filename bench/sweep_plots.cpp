@@ -13,16 +13,15 @@ namespace vouch::bench {
 namespace {
 
 constexpr std::string_view size_mark = ", n ";
-constexpr std::string_view sweep_mark = "_sweep";
 
-std::optional<double> size_of(const bench_row& row) {
+std::optional<double> size_of(const bench_row& row, std::string_view mark) {
   const std::size_t at = row.case_name.rfind(size_mark);
-  if (at == std::string::npos || !std::string_view(row.metric).ends_with(sweep_mark)) return {};
+  if (at == std::string::npos || !std::string_view(row.metric).ends_with(mark)) return {};
   return std::stod(row.case_name.substr(at + size_mark.size()));
 }
 
-std::string line_name(const bench_row& row) {
-  std::string metric = row.metric.substr(0, row.metric.size() - sweep_mark.size());
+std::string line_name(const bench_row& row, std::string_view mark) {
+  std::string metric = row.metric.substr(0, row.metric.size() - mark.size());
   std::replace(metric.begin(), metric.end(), '_', ' ');
   return fmt::format("{}, {}, {}", row.case_name.substr(0, row.case_name.rfind(size_mark)), metric,
                      row.precision);
@@ -38,28 +37,37 @@ void add_point(std::vector<plot::series>& lines, const std::string& name, bool d
   line->y.push_back(y);
 }
 
-}  // namespace
-
-std::vector<figure> sweep_figures(const std::string& title, const std::vector<bench_row>& rows) {
+// A figure a device, a line for each case, metric and precision.
+std::vector<figure> figures_over_size(const std::string& title, const char* unit, const char* caption,
+                                      std::string_view mark, const std::vector<bench_row>& rows) {
   std::vector<figure> figures;
   for (const char* device : {"gpu", "cpu"}) {
     plot::line_plot drawing;
     drawing.title = fmt::format("{}, {}", title, device);
     drawing.x = {"unknowns", plot::scale::logarithmic, {}, {}};
-    drawing.y = {"seconds a sweep", plot::scale::logarithmic, {}, {}};
+    drawing.y = {unit, plot::scale::logarithmic, {}, {}};
     for (const bench_row& row : rows) {
-      const std::optional<double> size = size_of(row);
+      const std::optional<double> size = size_of(row, mark);
       if (!size || row.device != device || !row.value) continue;
-      add_point(drawing.lines, line_name(row), false, *size, *row.value);
+      const std::string line = line_name(row, mark);
+      add_point(drawing.lines, line, false, *size, *row.value);
       if (row.floor && row.metric.starts_with("jacobi"))
-        add_point(drawing.lines, "floor of " + line_name(row), true, *size, *row.floor);
+        add_point(drawing.lines, "floor of " + line, true, *size, *row.floor);
     }
     std::erase_if(drawing.lines, [](const plot::series& s) { return s.x.size() < 2; });
-    if (drawing.lines.empty()) continue;
-    figures.push_back(
-        {"Dashed: one read of the matrix at the speed measured in this run.", plot::to_svg(drawing)});
+    if (!drawing.lines.empty()) figures.push_back({caption, plot::to_svg(drawing)});
   }
   return figures;
+}
+
+}  // namespace
+
+std::vector<figure> sweep_figures(const std::string& title, const std::vector<bench_row>& rows) {
+  return figures_over_size(title, "seconds a sweep", "Dashed: the floor measured in this run.", "_sweep", rows);
+}
+
+std::vector<figure> time_figures(const std::string& title, const std::vector<bench_row>& rows) {
+  return figures_over_size(title, "seconds", "Means of the runs, upload included.", "_time", rows);
 }
 
 figure convergence_figure(const std::string& title, const std::vector<named_history>& solves) {

@@ -15,6 +15,9 @@ namespace vouch::bench {
 /// no line has two points.
 std::vector<figure> sweep_figures(const std::string& title, const std::vector<bench_row>& rows);
 
+/// Likewise whole times, from rows whose metric ends with _time.
+std::vector<figure> time_figures(const std::string& title, const std::vector<bench_row>& rows);
+
 struct named_history {
   std::string name;
   solve_report report;

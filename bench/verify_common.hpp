@@ -5,7 +5,10 @@
 #include <string>
 #include <vector>
 
+#include <vouch/core/array.hpp>
 #include <vouch/core/device.hpp>
+#include <vouch/sparse/csr.hpp>
+#include <vouch/verify/certificate.hpp>
 
 #include "results.hpp"
 
@@ -21,8 +24,30 @@ double seconds_of_call(const device& dev, const Work& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-/// The median of radius_i / |x_i - 1| over all x_i that are not 1, the solution; nothing where all are.
-std::optional<double> median_overestimation(const std::vector<double>& x, const std::vector<double>& radius);
+/// A solution, and how far its numbers may be from the exact one; no radius: they are the exact one.
+struct known_solution {
+  std::vector<double> x, radius;
+};
+
+known_solution all_ones(std::int64_t n);
+/// x refined as far as a pair of doubles goes, with its bounds.
+known_solution refined(const device& dev, csr_view<const double> A, certificate& proof, view<const double> b,
+                       view<const double> x);
+
+/// The median of radius_i / |error_i| over all x_i whose error is known to some digits and not zero; nothing
+/// where there is none.
+std::optional<double> median_overestimation(const std::vector<double>& x, const std::vector<double>& radius,
+                                            const known_solution& known);
+/// The largest relative error of x.
+double largest_error(const std::vector<double>& x, const known_solution& known);
+
+/// The bound as the literature has it: of the enclosed residual by the certificate, without any improvement.
+struct plain_bound {
+  double seconds = 0;
+  std::vector<double> radius;
+};
+plain_bound bound_plainly(const device& dev, csr_view<const double> A, certificate& proof, view<const double> b,
+                          view<const double> x);
 
 /// Rows of one case on one device.
 class proof_rows {

@@ -20,6 +20,7 @@ namespace {
 struct dense_figures {
   double certificate = 0, bound = 0;
   error_bound found;
+  double true_error = 0;
   std::optional<double> sharpness;
   std::string reason;
 };
@@ -54,7 +55,8 @@ dense_figures measure(const device& dev, const matrix<double>& A, const array<do
     now.bound = seconds_of_call(dev, [&] {
       now.found = bound_error(dev, A.read(), *proof, b, x, {{}, 1e-10, 10});
     });
-    now.sharpness = median_overestimation(x.to_vector(), now.found.radius.to_vector());
+    now.true_error = largest_error(x.to_vector(), all_ones(A.rows()));
+    now.sharpness = median_overestimation(x.to_vector(), now.found.radius.to_vector(), all_ones(A.rows()));
     if (run == 0 || now.certificate + now.bound < best.certificate + best.bound) best = std::move(now);
   }
   return best;
@@ -65,9 +67,17 @@ dense_figures measure(const device& dev, const matrix<double>& A, const array<do
 void add_dense_proofs(const suite_options& options, const std::vector<bench_device>& devices,
                       suite_results& all) {
   constexpr std::int64_t published = 10000;  // the size of the bar
-  text_table table(
-      "Dense systems of random whole numbers, solved and proved from x = 0",
-      {{"rows"}, {"device", true}, {"certificate"}, {"bound"}, {"total"}, {"digits"}, {"bound / error"}});
+  text_table table("Dense systems of random whole numbers, solved and proved from x = 0", {{"rows"},
+                                                                                           {"device", true},
+                                                                                           {"certificate"},
+                                                                                           {"bound"},
+                                                                                           {"total"},
+                                                                                           {"digits"},
+                                                                                           {"relative error"},
+                                                                                           {"true error"},
+                                                                                           {"bound / error"}});
+  table.note("published for 10,000 rows on 8 cores of an i7-7820X: 17.5 and 22.7 s (Minamihata, Ogita, Rump,");
+  table.note("Oishi 2020, methods b and a).");
   table.note("certificate: the inverse and the enclosure of its product with the matrix; transfer apart.");
   const device cpu = device::cpu(options.threads);
   for (const std::int64_t n : {std::int64_t{1000}, published}) {
@@ -85,11 +95,13 @@ void add_dense_proofs(const suite_options& options, const std::vector<bench_devi
       rows.figure("certificate_time", f.certificate, "s");
       rows.at_most("verified_solve_time", total, 0.25, n == published, f.found.verified, "s");
       rows.at_least("digits_proved", f.found.digits(), 6, true, f.found.verified);
+      rows.figure("proved_error", f.found.max_relative);
+      rows.figure("true_error", f.true_error);
       rows.figure("median_bound_over_error", f.sharpness);
       table.add({std::to_string(n), d.label, seconds_text(f.certificate), seconds_text(f.bound),
                  seconds_text(total),
                  f.found.verified ? std::to_string(f.found.digits()) : "not verified: " + f.reason,
-                 small_text(f.sharpness)});
+                 small_text(f.found.max_relative), small_text(f.true_error), small_text(f.sharpness)});
     }
   }
   all.sections.push_back({"Dense systems", {}, {table}, {}});

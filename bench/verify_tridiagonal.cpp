@@ -40,10 +40,10 @@ batch_figures measure(const device& dev, const suite_options& options, band_syst
   return f;
 }
 
-// Dominant: dl, d, du, b, x and the radius. Others: dl, d, du and v to find it, and v once more with the rest.
-double floor_of(const machine_facts& machine, const bench_device& d, std::int64_t rows, bool dominant) {
+// dl, d, du, b, x and the radius.
+double floor_of(const machine_facts& machine, const bench_device& d, std::int64_t rows) {
   const double speed = d.dev.is_cuda() ? (machine.gpu ? machine.gpu->copy : 0) : machine.cpu.all.copy;
-  return speed > 0 ? (dominant ? 6 : 11) * 8 * static_cast<double>(rows) / speed : 0;
+  return speed > 0 ? 6 * 8 * static_cast<double>(rows) / speed : 0;
 }
 
 }  // namespace
@@ -60,9 +60,7 @@ void add_tridiagonal_proofs(const suite_options& options, const std::vector<benc
                                                       {"proved by", true},
                                                       {"largest error"}});
   table.note("solve: alone, without looking at matrix or residual; bound: all that a proof takes.");
-  table.note(
-      "floor: at the copy speed of the memory, dl, d, du, b, x and the bounds once; to find v dl, d, du and v "
-      "besides.");
+  table.note("floor: at the copy speed of the memory, dl, d, du, b, x and the bounds once.");
   for (const bench_device& d : devices) {
     if (d.label == "cpu1") continue;
     constexpr std::int64_t large = 32768;
@@ -83,7 +81,7 @@ void add_tridiagonal_proofs(const suite_options& options, const std::vector<benc
       const bool judged = d.dev.is_cuda() && count == large && kind != band_kind::general;
       proof_rows rows(all, name, d.label);
       rows.figure("solve_time", f.solve, "s");
-      const double floor = floor_of(all.machine, d, systems.rows(), kind == band_kind::dominant);
+      const double floor = floor_of(all.machine, d, systems.rows());
       rows.seconds_over("bound_time", f.bound, floor);
       rows.figure("systems_unproved", static_cast<double>(f.found.systems_unproved));
       rows.at_most("verification_over_solve", ratio, 3, judged, f.found.verified);

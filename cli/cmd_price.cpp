@@ -134,6 +134,13 @@ proof prove(const price_request& request, const pricing& p) {
   return known;
 }
 
+// Single precision alone cannot hold a price on a fine grid: it is used inside double steps.
+const char* precision_used(const price_request& request, const pricing& p) {
+  const bool mixed = request.method.finite_difference.precision == solve_precision::mixed;
+  const bool stepped = request.method.finite_difference.scheme != time_scheme::exponential;
+  return p.grid && !p.grid->on_gpu && mixed && stepped ? "mixed" : "double";
+}
+
 void print_object(const price_request& request, const pricing& p, const std::optional<proof>& known,
                   const device& dev, const std::string& why_cpu, double seconds, double total) {
   const valuation& v = p.value;
@@ -153,7 +160,7 @@ void print_object(const price_request& request, const pricing& p, const std::opt
   object["closed_form"] = p.closed_form ? number_or_null(*p.closed_form) : json(nullptr);
   object["method"] = name(p.method);
   object["grid"] = grid_json(p, request.method.finite_difference);
-  object["precision"] = request.common.precision;
+  object["precision"] = precision_used(request, p);
   object["device"] = to_json(dev);
   object["device_reason"] = why_cpu.empty() ? json(nullptr) : json(why_cpu);
   object["time_s"] = {{"solve", seconds}, {"total", total}};
@@ -177,20 +184,19 @@ void print_text(const price_request& request, const pricing& p) {
 }
 
 int find_implied(const price_request& request) {
-  contract c = request.option;
-  check(c);
-  if (c.exercise != exercise_style::european || !c.is_plain() || c.plain.payoff != payoff_kind::vanilla ||
-      c.plain.barrier != barrier_kind::none)
-    throw usage_error("option --implied: only European calls and puts without cash dividends have it");
   const stopwatch clock;
-  const double volatility = implied_volatility(c.plain, *request.implied);
+  const double volatility = implied_volatility(request.option, *request.implied);
+  const double seconds = clock.seconds();
   if (request.common.json)
     print_json({{"schema", "vouch.price/1"},
                 {"version", version},
                 {"implied_volatility", volatility},
                 {"price", *request.implied},
                 {"method", "implied-volatility"},
-                {"time_s", {{"solve", clock.seconds()}, {"total", clock.seconds()}}}});
+                {"precision", "double"},
+                {"device", to_json(device::cpu(1))},
+                {"time_s", {{"solve", seconds}, {"total", seconds}}},
+                {"memory_bytes", {{"host_peak", host_peak_bytes()}, {"device_peak", device_peak_bytes()}}}});
   else
     fmt::print("implied volatility {:.16g}\n", volatility);
   return goal_reached;
@@ -208,6 +214,16 @@ device choose_device(const price_request& request) {
       !cuda_devices().empty())
     return device::cuda(0);
   return open_cpu(request.common);
+}
+
+void warn_of_tolerance(const console& log, const price_request& request, const pricing& p) {
+  const double tolerance = request.method.finite_difference.tolerance;
+  if (p.error_estimate > tolerance)
+    log.warning(fmt::format("the tolerance {:.1e} was not reached; the error is about {:.1e}", tolerance,
+                            p.error_estimate));
+  else
+    log.warning(fmt::format("the price holds to {:.1e}, but delta not to ten times that, or gamma not to 0.1 %",
+                            tolerance));
 }
 
 std::string reason_for_cpu(const pricing& p) {
@@ -234,9 +250,10 @@ int cmd_price(std::span<const char* const> arguments) {
   std::optional<proof> known;
   if (request.verify) known = prove(request, p);
   if (!request.plot.empty()) write_surface_plot(request, p);
-  if (!p.tolerance_met)
-    log.warning(fmt::format("the tolerance {:.1e} was not reached; the error is about {:.1e}",
-                            request.method.finite_difference.tolerance, p.error_estimate));
+  if (!p.tolerance_met) warn_of_tolerance(log, request, p);
+  if (request.common.precision == "single")
+    log.warning(fmt::format("computed in {} precision: single precision alone holds no price to six digits",
+                            precision_used(request, p)));
   const bool on_gpu = p.grid && p.grid->on_gpu;
   const std::string why_cpu = dev.is_cuda() && !on_gpu ? reason_for_cpu(p) : std::string();
   if (!why_cpu.empty()) log.warning("computed on the CPU: " + why_cpu);

@@ -27,7 +27,9 @@ std::optional<verification> verify_outcome(const solve_request& request, const d
                                            const linear_system& system, solve_outcome& outcome) {
   if (!request.verification.asked()) return std::nullopt;
   if (!has_solution(outcome.report.status)) return unverified("there is no solution to verify");
-  return verify_columns(request.verification, cpu, dev, system, outcome.x);
+  verification verified = verify_columns(request.verification, cpu, dev, system, outcome.x);
+  if (verified.refinements > 0) judge_improved(request, system, cpu, outcome);
+  return verified;
 }
 
 }  // namespace

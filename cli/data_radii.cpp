@@ -22,8 +22,10 @@ struct radius_at {
   double radius = 0;
 };
 
-void check_radius(const std::string& path, double radius) {
+// At least the decimal number that a file has for it.
+double checked_radius(const std::string& path, double radius) {
   if (!(radius >= 0)) throw value_error(fmt::format("{}: the radius {} is negative", path, radius));
+  return radius > 0 ? std::nextafter(radius, HUGE_VAL) : 0;
 }
 
 void add_matrix(const csr<double>& R, double factor, std::vector<radius_at>& list) {
@@ -43,13 +45,15 @@ void add_file(const device& cpu, const std::string& path, const linear_system& s
         fmt::format("{}: {} by {}, but {} has {} rows", path, rows, cols, system.file, system.rows()));
   if (!dense) {
     const csr<double>& R = std::get<csr<double>>(read);
-    for (const double radius : R.val) check_radius(path, radius);
-    return add_matrix(R, 1, list);
+    for (std::int64_t i = 0; i < R.rows; ++i)
+      for (std::int64_t k = R.row_ptr[i]; k < R.row_ptr[i + 1]; ++k)
+        if (const double radius = checked_radius(path, R.val[k]); radius > 0)
+          list.push_back({i, R.col[k], radius});
+    return;
   }
   for (std::int64_t j = 0; j < cols; ++j)
     for (std::int64_t i = 0; i < rows; ++i) {
-      const double radius = dense->values[j * rows + i];
-      check_radius(path, radius);
+      const double radius = checked_radius(path, dense->values[j * rows + i]);
       if (radius > 0) list.push_back({i, static_cast<std::int32_t>(j), radius});
     }
 }
@@ -83,9 +87,7 @@ void add_vectors(const std::string& path, const vectors& given, const linear_sys
     throw shape_error(fmt::format("{}: {} by {}, but the right-hand side is {} by {}", path, given.rows,
                                   given.cols, system.rows(), system.columns));
   for (std::int64_t k = 0; k < radii.size(); ++k) {
-    const double radius = given.values[k % given.values.size()];
-    check_radius(path, radius);
-    radii[k] = add_up(radii[k], radius);
+    radii[k] = add_up(radii[k], checked_radius(path, given.values[k % given.values.size()]));
   }
 }
 

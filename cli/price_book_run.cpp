@@ -50,6 +50,7 @@ void print_object(const price_request& request, const book_report& report, const
   object["options"] = report.options;
   object["priced"] = report.priced;
   object["failed"] = report.failed;
+  object["inaccurate"] = report.inaccurate;
   object["failures"] = json::array();
   for (const book_failure& f : report.failures)
     object["failures"].push_back(
@@ -73,7 +74,7 @@ int run_book(const price_request& request) {
   options.dev = choose(request);
   options.threads = static_cast<int>(request.common.threads);
   options.greeks = request.method.finite_difference.greeks;
-  options.tolerance = std::max(request.method.finite_difference.tolerance, 1e-6);
+  options.tolerance = request.method.finite_difference.tolerance;
   options.stop = [] { return interrupt_signal() != 0; };
   const book_report report = price_book(request.book, request.common.output, options);
   if (report.stopped) {
@@ -81,13 +82,17 @@ int run_book(const price_request& request) {
     return 128 + interrupt_signal();
   }
   log_failures(log, request, report);
+  if (report.inaccurate > 0)
+    log.warning(
+        fmt::format("{} prices did not reach the tolerance {:.1e}; {} says beside each how far off it may be",
+                    report.inaccurate, options.tolerance, request.common.output));
   const double seconds = clock.seconds();
   if (request.common.json)
     print_object(request, report, options.dev, seconds);
   else
     fmt::print("{} of {} options priced in {:.3f} s on {}; {} written\n", report.priced, report.options,
                seconds, options.dev.name(), request.common.output);
-  return report.failed == 0 ? goal_reached : goal_missed;
+  return report.failed == 0 && report.inaccurate == 0 ? goal_reached : goal_missed;
 }
 
 }  // namespace vouch::cli

@@ -26,10 +26,10 @@ constexpr std::array<std::string_view, 3> grids{"logarithmic", "uniform", "conce
 struct typed {
   std::string type, exercise = "european", payoff = "vanilla", barrier, dividends, dates, rates, volatilities,
                     local;
-  std::string scheme, space, solver = "auto", dividend_model = "piecewise";
-  std::optional<double> spot, strike, expiry, volatility;
+  std::string scheme, space, solver = "auto", dividend_model;
+  std::optional<double> spot, strike, expiry, rate, volatility, cash, rebate;
   std::optional<std::int64_t> nodes, steps;
-  std::optional<double> tolerance, level;
+  std::optional<double> tolerance;
 };
 
 void declare(command_line& line, price_request& request, typed& t) {
@@ -42,15 +42,15 @@ void declare(command_line& line, price_request& request, typed& t) {
   line.choice("--exercise", "E", t.exercise, exercise_words, "european, american or bermudan [european]");
   line.real("--spot", t.spot, any, "price of the share now");
   line.real("--strike", t.strike, any, "");
-  line.real("--rate", o.rate, any, "interest and dividend yield, continuous, a year [0]");
+  line.real("--rate", t.rate, any, "interest and dividend yield, continuous, a year [0]");
   line.real("--dividend", o.dividend, any, "");
   line.real("--volatility", t.volatility, any, "for the square root of a year");
   line.real("--expiry", t.expiry, any, "in years");
   line.choice("--payoff", "P", t.payoff, payoff_words, "vanilla, cash-digital or asset-digital [vanilla]");
-  line.real("--cash", o.cash, any, "what a cash digital pays [1]");
+  line.real("--cash", t.cash, any, "what a cash digital pays [1]");
   line.text("--barrier", "KIND:LEVEL", t.barrier,
             "up-in, up-out, down-in or down-out, watched at every moment");
-  line.real("--rebate", o.rebate, any, "paid when it is knocked out, or at expiry if never in [0]");
+  line.real("--rebate", t.rebate, any, "paid when it is knocked out, or at expiry if never in [0]");
   line.section("What changes in time (T:VALUE, T:VALUE, ... in years)");
   line.text("--dividends", "LIST", t.dividends, "cash dividends: when and how much the share falls");
   line.choice("--dividend-model", "M", t.dividend_model, dividend_model_words,
@@ -87,6 +87,31 @@ double needed(const std::optional<double>& value, std::string_view option) {
   return *value;
 }
 
+// What would have no effect beside another option is refused.
+void check_together(const typed& t, const price_request& request) {
+  const auto exclude = [](bool both, std::string_view one, std::string_view other) {
+    if (both) throw usage_error(fmt::format("options {} and {} exclude each other", one, other));
+  };
+  const auto need = [](bool alone, std::string_view option, std::string_view what) {
+    if (alone) throw usage_error(fmt::format("option {} has no effect without {}", option, what));
+  };
+  exclude(t.rate && !t.rates.empty(), "--rate", "--rates");
+  exclude(t.volatility && !t.volatilities.empty(), "--volatility", "--volatilities");
+  exclude(t.volatility && !t.local.empty(), "--volatility", "--local-volatility");
+  exclude(!t.volatilities.empty() && !t.local.empty(), "--volatilities", "--local-volatility");
+  need(t.rebate && t.barrier.empty(), "--rebate", "--barrier");
+  need(t.cash && t.payoff != "cash-digital", "--cash", "--payoff cash-digital");
+  need(!t.dividend_model.empty() && t.dividends.empty(), "--dividend-model", "--dividends");
+  if (!request.implied) return;
+  const std::string_view implied = "--implied";
+  exclude(t.volatility.has_value(), implied, "--volatility");
+  exclude(!t.volatilities.empty(), implied, "--volatilities");
+  exclude(!t.local.empty(), implied, "--local-volatility");
+  exclude(!request.plot.empty(), implied, "--plot");
+  exclude(!t.scheme.empty(), implied, "--scheme");
+  exclude(t.nodes.has_value(), implied, "--grid");
+}
+
 void take_plain(const typed& t, price_request& request) {
   plain_option& o = request.option.plain;
   if (t.type.empty()) throw usage_error("option --type is missing", "valid values: call or put");
@@ -98,6 +123,9 @@ void take_plain(const typed& t, price_request& request) {
   o.expiry = needed(t.expiry, "--expiry");
   if (!request.implied && t.volatilities.empty() && t.local.empty())
     o.volatility = needed(t.volatility, "--volatility");
+  o.rate = t.rate.value_or(0);
+  o.cash = t.cash.value_or(1);
+  o.rebate = t.rebate.value_or(0);
 }
 
 void take_barrier(const std::string& text, plain_option& o) {
@@ -228,12 +256,16 @@ void take_book(const typed& t, const price_request& request) {
   if (t.spot || t.strike || t.expiry || !t.type.empty())
     throw usage_error("with --book the options stand in its lines",
                       "leave out --type, --spot, --strike and --expiry");
-  const bool of_one = t.volatility || !t.barrier.empty() || !t.dividends.empty() || !t.dates.empty() ||
-                      !t.rates.empty() || !t.volatilities.empty() || !t.local.empty() || request.implied ||
-                      !request.plot.empty();
+  const bool of_one = t.volatility || t.rate || t.cash || t.rebate || !t.dividend_model.empty() ||
+                      !t.barrier.empty() || !t.dividends.empty() || !t.dates.empty() || !t.rates.empty() ||
+                      !t.volatilities.empty() || !t.local.empty() || request.implied || !request.plot.empty();
   if (of_one || request.method.force_finite_difference)
     throw usage_error("with --book, options of a single price have no meaning",
                       "leave all but -o, --tolerance, --greeks and the device");
+  constexpr double least = 1e-6;  // what the boundaries of American options are found to, by the strike
+  if (t.tolerance && *t.tolerance < least)
+    throw usage_error("option --tolerance: a book is priced to 1e-6 at best",
+                      "a single option can be priced to less");
   check_writable(request.common.output);
 }
 
@@ -258,6 +290,7 @@ bool parse_price_request(std::span<const char* const> arguments, price_request& 
     return true;
   }
   if (!request.common.output.empty()) throw usage_error("-o FILE.csv is for --book");
+  check_together(t, request);
   take_plain(t, request);
   take_barrier(t.barrier, request.option.plain);
   if (!t.dates.empty() && request.option.exercise != exercise_style::bermudan)
@@ -265,7 +298,7 @@ bool parse_price_request(std::span<const char* const> arguments, price_request& 
   for (const std::string& date : split(t.dates, ','))
     request.option.exercise_dates.push_back(parse_real("--dates", date, any));
   request.option.dividends = pairs<cash_dividend>("--dividends", t.dividends);
-  request.option.model = dividend_model_of(t.dividend_model).value();
+  if (!t.dividend_model.empty()) request.option.model = dividend_model_of(t.dividend_model).value();
   request.option.rates = pairs<curve_step>("--rates", t.rates);
   request.option.volatilities = pairs<curve_step>("--volatilities", t.volatilities);
   request.option.local_volatility = read_table(t.local);

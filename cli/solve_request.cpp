@@ -113,7 +113,8 @@ void check_method(const solve_request& request) {
     refuse(m == "sparse-lu" && parse_device(request.common.device).cuda, "--device cuda", "it runs on the CPU");
     refuse(request.precondition != "none", "--precond", "cg does");
     refuse(request.common.precision == "mixed", "--precision mixed", "take double or single");
-    refuse(!request.by_residual(), request.fixed_iterations ? "--fixed-iterations" : "--stop", "cg does");
+    refuse(!request.by_residual(), request.fixed_iterations ? "--fixed-iterations" : "--stop",
+           "cg and sweeps do");
     return;
   }
   if (request.omega && !(*request.omega > 0 && *request.omega < 2))

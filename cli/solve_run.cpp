@@ -40,15 +40,20 @@ void bound_unrounded(const device& cpu, const linear_system& system, std::int64_
   report.error_bound = dominance_error_bound<double>(cpu, *A, proof, system.column(system.b, j), x);
 }
 
+// Of column j, in twice the precision.
+residual_facts residual_of(const device& cpu, const linear_system& system, std::int64_t j,
+                           view<const double> x) {
+  array<double> r(cpu, system.rows());
+  const view<const double> b = system.column(system.b, j);
+  return system.dense ? residual<double>(cpu, transpose::no, system.entries(), b, x, nullptr, r)
+                      : residual<double>(cpu, system.A, b, x, nullptr, r);
+}
+
 // The verdict is about the system of the files, not about its rounding to single precision.
 void judge_unrounded(const device& cpu, const linear_system& system, std::int64_t j, const solve_goal& goal,
                      view<const double> x, solve_report& report) {
   if (!has_solution(report.status)) return;
-  array<double> r(cpu, system.rows());
-  const view<const double> b = system.column(system.b, j);
-  const residual_facts facts = system.dense
-                                   ? residual<double>(cpu, transpose::no, system.entries(), b, x, nullptr, r)
-                                   : residual<double>(cpu, system.A, b, x, nullptr, r);
+  const residual_facts facts = residual_of(cpu, system, j, x);
   bound_unrounded(cpu, system, j, x, report);
   report.rhs_norm = facts.rhs_norm2;
   report.tolerance = std::max(*goal.rtol * facts.rhs_norm2, goal.atol);
@@ -91,16 +96,24 @@ bool worse(const solve_report& a, const solve_report& b) {
   return a.relative_true() > b.relative_true();
 }
 
-// Keeps the worst report, with the iterations and warnings of all.
+// What bounds the errors of all columns; nothing where one has no bound.
+std::optional<double> joined_bound(const solve_report& a, const solve_report& b) {
+  if (!a.error_bound || !b.error_bound) return {};
+  return std::max(*a.error_bound, *b.error_bound);
+}
+
+// Keeps the worst report, with the iterations, warnings and bounds of all.
 void add_column(solve_outcome& outcome, solve_report report, std::int64_t j) {
   const auto iterations = (j > 0 ? outcome.report.iterations : 0) + report.iterations;
   std::vector<std::string> warnings = j > 0 ? outcome.report.warnings : std::vector<std::string>{};
   for (const std::string& w : report.warnings)
     if (std::find(warnings.begin(), warnings.end(), w) == warnings.end()) warnings.push_back(w);
+  const std::optional<double> bound = j > 0 ? joined_bound(outcome.report, report) : report.error_bound;
   if (j == 0 || worse(report, outcome.report)) {
     outcome.report = std::move(report);
     outcome.column = j;
   }
+  outcome.report.error_bound = bound;
   outcome.report.iterations = iterations;
   outcome.report.warnings = std::move(warnings);
 }
@@ -186,6 +199,34 @@ solve_outcome run_solve(const solve_request& request, const linear_system& syste
     if (ends_all(outcome.report.status)) break;
   }
   return outcome;
+}
+
+void judge_improved(const solve_request& request, const linear_system& system, const device& cpu,
+                    solve_outcome& outcome) {
+  solve_report& report = outcome.report;
+  report.error_bound.reset();
+  bool within = true;
+  for (std::int64_t j = 0; j < system.columns; ++j) {
+    solve_report column = report;
+    const residual_facts facts =
+        residual_of(cpu, system, j, {outcome.x.data() + j * system.rows(), system.rows()});
+    column.rhs_norm = facts.rhs_norm2;
+    column.tolerance = std::max(request.relative_tolerance() * facts.rhs_norm2, request.atol);
+    column.true_residual = facts.norm2;
+    column.backward_error = facts.backward_error();
+    within = within && facts.norm2 <= column.tolerance;
+    if (j > 0 && column.relative_true() <= report.relative_true()) continue;
+    report = std::move(column);
+    outcome.column = j;
+  }
+  if (!request.by_residual()) return;
+  if (within && (report.status == solve_status::stagnated || report.status == solve_status::max_iterations)) {
+    report.status = solve_status::converged;
+    report.reason = "the solution as its proof has improved it meets the tolerance";
+  } else if (!within && report.status == solve_status::converged) {
+    report.status = solve_status::stagnated;
+    report.reason = "the solution as its proof has improved it misses the tolerance, as rounding has it";
+  }
 }
 
 solve_outcome run_settled(solve_request& request, const linear_system& system, const device& cpu,

@@ -38,6 +38,10 @@ struct solve_outcome {
 solve_outcome run_solve(const solve_request& request, const linear_system& system, const device& cpu,
                         const device& dev, solve_watch& watch);
 
+/// The verdict on a solution that a proof has improved: residuals and, where these decide, the status.
+void judge_improved(const solve_request& request, const linear_system& system, const device& cpu,
+                    solve_outcome& outcome);
+
 /// run_solve; but where auto stood for conjugate gradients and these met what is not positive definite, the
 /// system is factorised on the CPU, unless something was asked for that only iterations or a GPU have.
 ///

@@ -3,14 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <string_view>
 #include <vector>
 
 #include <vouch/interval/rounding.hpp>
 #include <vouch/io/vectors.hpp>
+#include <vouch/verify/bound_text.hpp>
 #include <vouch/verify/error_bound.hpp>
 #include <vouch/verify/interval_data.hpp>
 #include <vouch/verify/prove.hpp>
@@ -26,6 +29,7 @@ namespace vouch::cli {
 namespace {
 
 constexpr double most_digits = 15;
+constexpr std::array<std::string_view, 2> bounds_forms{"lower-upper", "mid-radius"};
 
 // A number, or else the name of a file.
 void take_radius(const char* option, const std::string& given, double& number, std::string& file) {
@@ -33,8 +37,8 @@ void take_radius(const char* option, const std::string& given, double& number, s
   if (given.empty()) return;
   if (std::filesystem::exists(given, ignored))
     file = given;
-  else
-    number = parse_real(option, given, 0);
+  else if ((number = parse_real(option, given, 0)) > 0)
+    number = std::nextafter(number, HUGE_VAL);  // at least the decimal number
 }
 
 nlohmann::ordered_json known(bool there, double value) {
@@ -50,6 +54,8 @@ double verification_request::relative() const {
 
 void add_bound_options(command_line& line, verification_request& request) {
   line.text("--bounds", "FILE", request.bounds, "lower and upper bound of every component");
+  line.choice("--bounds-form", "FORM", request.bounds_form, bounds_forms,
+              "lower-upper or mid-radius [lower-upper]");
   line.text("--matrix-radius", "R", request.matrix_radius, "data known to R: relative, or a file of radii");
   line.text("--rhs-radius", "R", request.rhs_radius, "");
   line.flag("--decimal", request.decimal,
@@ -191,16 +197,18 @@ nlohmann::ordered_json to_json(const verification& v) {
 
 void log_verification(const console& log, const verification& v) {
   if (!v.verified) return log.line("proved     nothing: " + v.reason);
-  log.line(fmt::format("proved     error at most {:.3g}, relative {:.3g} (half of all below {:.3g})",
-                       v.max_absolute, v.max_relative, v.median_relative));
+  using vouch::detail::rounded_above;
+  log.line(fmt::format("proved     error at most {}, relative {} (half of all below {})",
+                       rounded_above(v.max_absolute), rounded_above(v.max_relative),
+                       rounded_above(v.median_relative)));
   log.line(fmt::format("           by {}, {} refinements, {:.3g} s; condition number about {:.2g}", v.method,
                        v.refinements, v.seconds, v.condition_estimate));
 }
 
 std::string sentence(const verification& v) {
   if (!v.verified) return fmt::format("not verified: {}\n", v.reason);
-  std::string text = fmt::format("proved: no component of x is farther than {:.3g} from the exact solution\n",
-                                 std::nextafter(v.max_absolute * (1 + 6e-3), INFINITY));
+  std::string text = fmt::format("proved: no component of x is farther than {} from the exact solution\n",
+                                 vouch::detail::rounded_above(v.max_absolute));
   if (v.digits > 0)
     text = fmt::format("proved: every component of x is correct to at least {} digit{}\n", v.digits,
                        v.digits == 1 ? "" : "s");
@@ -209,13 +217,15 @@ std::string sentence(const verification& v) {
 }
 
 void write_bounds(const verification_request& request, const array<double>& x, const verification& v) {
-  if (request.bounds.empty() || !v.verified) return;
+  if (request.bounds.empty() || (!v.verified && v.systems_unproved == 0)) return;
+  const bool middle = request.bounds_form == "mid-radius";
   const std::int64_t n = v.rows, columns = n > 0 ? x.size() / n : 0;
   array<double> bounds(device::cpu(1), 2 * x.size());
   for (std::int64_t j = 0; j < columns; ++j)
     for (std::int64_t i = 0; i < n; ++i) {
-      bounds[2 * j * n + i] = sub_down(x[j * n + i], v.radius[j * n + i]);
-      bounds[(2 * j + 1) * n + i] = add_up(x[j * n + i], v.radius[j * n + i]);
+      const double value = x[j * n + i], radius = v.radius[j * n + i];
+      bounds[2 * j * n + i] = middle ? value : sub_down(value, radius);
+      bounds[(2 * j + 1) * n + i] = middle ? radius : add_up(value, radius);
     }
   write_vectors(request.bounds, bounds, n, 2 * columns);
 }

@@ -24,11 +24,12 @@ struct linear_system;
 /// What is asked for.
 struct verification_request {
   std::optional<double> digits;  // below 1: a relative error; from 1: decimal digits; 0: whatever can be proved
-  std::string matrix_radius, rhs_radius;  // numbers or files, as given
-  uncertainty within;                     // the numbers
-  std::string matrix_file, rhs_file;      // the files
-  bool decimal = false;                   // about the decimal numbers as they are written
-  std::string bounds;                     // a file
+  std::string matrix_radius, rhs_radius;    // numbers or files, as given
+  uncertainty within;                       // the numbers
+  std::string matrix_file, rhs_file;        // the files
+  bool decimal = false;                     // about the decimal numbers as they are written
+  std::string bounds;                       // a file
+  std::string bounds_form = "lower-upper";  // or mid-radius
 
   bool asked() const { return digits.has_value(); }
   /// Whether there is more to the radii than one relative number for all.
@@ -37,9 +38,9 @@ struct verification_request {
   double relative() const;
 };
 
-/// --verify, --bounds, --matrix-radius, --rhs-radius and --decimal.
+/// --verify, --bounds, --bounds-form, --matrix-radius, --rhs-radius and --decimal.
 void add_verification_options(command_line& line, verification_request& request);
-/// The last four.
+/// The last five.
 void add_bound_options(command_line& line, verification_request& request);
 /// option is the one that asks for digits. Throws usage_error; file_error where the bounds could not be
 /// written.
@@ -75,7 +76,8 @@ nlohmann::ordered_json to_json(const verification& verified);
 void log_verification(const console& log, const verification& verified);
 /// A line for people.
 std::string sentence(const verification& verified);
-/// Writes lower and upper bounds, two columns for each of x, where a file was asked for and there are bounds.
+/// Writes lower and upper bounds, or x and radii, two columns for each of x, where a file was asked for and
+/// there are bounds; systems of a batch of which nothing is proved have infinite ones.
 void write_bounds(const verification_request& request, const array<double>& x, const verification& verified);
 
 }  // namespace vouch::cli

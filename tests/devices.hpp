@@ -17,8 +17,10 @@ inline std::vector<device> gpus() {
   return {};
 }
 
-/// One thread, several threads, and the GPU where there is one.
+/// One thread, several threads, and the GPU where there is one; with VOUCH_ONLY_GPU=1 that alone.
 inline std::vector<device> devices() {
+  const char* only = std::getenv("VOUCH_ONLY_GPU");
+  if (only != nullptr && *only == '1') return gpus();
   std::vector<device> all{device::cpu(1), device::cpu(3)};
   for (const device& gpu : gpus()) all.push_back(gpu);
   return all;

@@ -199,4 +199,27 @@ TYPED_TEST(BandBatch, OneMatrixForManyRightHandSides) {
   }
 }
 
+// Systems with gaps between them, which stay as they are, of one warp and of several.
+TYPED_TEST(BandBatch, OneAfterAnotherWithGaps) {
+  using T = TypeParam;
+  VOUCH_NEEDS_GPU();
+  const device dev = gpus().front();
+  for (const size& of : {size{36, 4401}, size{500, 1101}, size{576, 301}, size{580, 301}, size{1152, 301},
+                         size{1156, 133}, size{2308, 133}, size{4608, 133}})
+    for (const std::int64_t gap : {1, 4})
+      for (const double dominance : {0.0, 0.25}) {
+        const batch_shape shape{of.n, of.systems, 1, of.n + gap, nullptr};
+        auto all = random_system<T>(of.systems * (of.n + gap), dominance, static_cast<unsigned>(of.n));
+        batch<T> here(dev, all, shape);
+        const auto report = here.solved(dev, {.max_refinements = 0});
+        EXPECT_EQ(report.engine == tiles, gap == 4) << report.engine << " " << of.n;
+        const std::vector<T> x = here.x.to_vector();
+        for (std::int64_t s = 0; s < of.systems; ++s) {
+          ASSERT_LE(backward_error(here.system(s), here.of(x, s)), 32 * unit<T>)
+              << of.n << ", system " << s << ", gap " << gap;
+          for (std::int64_t k = 0; k < gap; ++k) ASSERT_EQ(x[here.index(s, of.n + k)], 0);
+        }
+      }
+}
+
 }  // namespace

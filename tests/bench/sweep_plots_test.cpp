@@ -37,6 +37,19 @@ TEST(sweep_figures, draw_lines_of_two_points_and_floors) {
   EXPECT_TRUE(sweep_figures("Sweeps", {}).empty());
 }
 
+TEST(time_figures, draw_the_whole_times_alone) {
+  const std::vector<bench_row> rows{
+      row_of("banded-dominant, n 1000", "gpu", "jacobi_by_rows_time", 1e-4),
+      row_of("banded-dominant, n 10240", "gpu", "jacobi_by_rows_time", 1e-2),
+      row_of("banded-dominant, n 1000", "gpu", "jacobi_sweep", 1e-6),
+      row_of("banded-dominant, n 10240", "gpu", "jacobi_sweep", 1e-5),
+  };
+  const std::vector<figure> figures = time_figures("Whole times", rows);
+  ASSERT_EQ(figures.size(), 1U);
+  EXPECT_EQ(count(figures.front().svg, ">banded-dominant, jacobi by rows, double<"), 1);
+  EXPECT_EQ(count(figures.front().svg, ">banded-dominant, jacobi, double<"), 0);
+}
+
 TEST(suite_sweeps, measures_every_way_and_draws) {
   suite_options options;
   options.quick = true;

@@ -55,10 +55,13 @@ TEST_F(tool_price, bounds_of_the_exact_price) {
 
 // The steps' own bound is one of rounding, for products without a closed form too.
 TEST_F(tool_price, bounds_of_the_discrete_solution) {
-  for (const std::string option : {"", "--payoff cash-digital", "--barrier down-out:85",
-                                   "--exercise bermudan --dates 0.5", "--rates 0.5:0.01,1:0.1"}) {
+  const std::string without_rate = "--spot 100 --strike 100 --volatility 0.2 --expiry 1 ";
+  for (const std::string& option :
+       {one, one + "--payoff cash-digital", one + "--barrier down-out:85",
+        one + "--exercise bermudan --dates 0.5", without_rate + "--rates 0.5:0.01,1:0.1",
+        one + "--exercise american --dividend 0.06", one + "--dividends 0.3:2,0.7:1"}) {
     const std::string call =
-        "price --type call " + one + option + " --scheme crank-nicolson --grid 200 --steps 60 --verify";
+        "price --type call " + option + " --scheme crank-nicolson --grid 200 --steps 60 --verify";
     const tool_result r = run(call + " --json");
     ASSERT_EQ(r.code, 0) << option << r.err;
     const json o = json::parse(r.out), bound = o["error_bound"];
@@ -71,13 +74,13 @@ TEST_F(tool_price, bounds_of_the_discrete_solution) {
     EXPECT_LE(std::fabs(o["price"].get<double>() - hi), bound["max_absolute"]);
     EXPECT_NE(run(call).out.find("discrete problem"), std::string::npos);
   }
-  const tool_result american =
-      run("price --type put --exercise american " + one + "--grid 100 --steps 50 --verify --json");
-  EXPECT_EQ(american.code, 1);
-  const json bound = json::parse(american.out)["error_bound"];
+  const tool_result other = run("price --type call " + one +
+                                "--barrier down-out:85 --scheme exponential --tolerance 1e-3 --verify --json");
+  EXPECT_EQ(other.code, 1);
+  const json bound = json::parse(other.out)["error_bound"];
   EXPECT_EQ(bound["verified"], false);
   EXPECT_EQ(bound["max_absolute"], nullptr);
-  EXPECT_NE(bound["reason"].get<std::string>().find("American"), std::string::npos);
+  EXPECT_NE(bound["reason"].get<std::string>().find("exponential"), std::string::npos);
 }
 
 TEST_F(tool_price, an_american_put_two_ways) {
@@ -142,6 +145,55 @@ TEST_F(tool_price, implied_volatility) {
                                  .out);
   EXPECT_NEAR(o["implied_volatility"], 0.2, 1e-14);
   EXPECT_EQ(run("price --type call --spot 100 --strike 100 --expiry 1 --implied 200").code, 2);
+}
+
+TEST_F(tool_price, what_would_have_no_effect_is_refused) {
+  const auto message = [&](const std::string& more) {
+    const tool_result r = run("price --type call " + more);
+    EXPECT_EQ(r.code, 2) << more;
+    EXPECT_EQ(r.out, "") << more;
+    return r.err;
+  };
+  EXPECT_EQ(message(one + "--volatilities 1:0.3"),
+            "vouch: error: options --volatility and --volatilities exclude each other\n");
+  EXPECT_EQ(message(one + "--rates 1:0.3"), "vouch: error: options --rate and --rates exclude each other\n");
+  EXPECT_EQ(message(one + "--implied 10"),
+            "vouch: error: options --implied and --volatility exclude each other\n");
+  EXPECT_EQ(message(one + "--rebate 3"), "vouch: error: option --rebate has no effect without --barrier\n");
+  EXPECT_EQ(message(one + "--cash 3"),
+            "vouch: error: option --cash has no effect without --payoff cash-digital\n");
+  EXPECT_EQ(message(one + "--dividend-model escrowed"),
+            "vouch: error: option --dividend-model has no effect without --dividends\n");
+  write("vol.csv", "time,80,120\n0,0.2,0.2\n");
+  for (const char* other : {"--volatility 0.2", "--volatilities 1:0.2"})
+    EXPECT_EQ(message(std::string("--spot 100 --strike 100 --expiry 1 --local-volatility vol.csv ") + other)
+                      .find("exclude each other") == std::string::npos,
+              false);
+}
+
+TEST_F(tool_price, an_american_option_that_begins_at_a_barrier) {
+  const json o = json::parse(
+      run("price --type put --exercise american --barrier down-in:90 --tolerance 1e-4 --json " + one).out);
+  EXPECT_NEAR(o["price"], 5.93635, 1e-4);
+  EXPECT_EQ(o["method"], "finite-difference");
+}
+
+// Single precision alone holds no price; what was used is said.
+TEST_F(tool_price, the_precision_that_was_used) {
+  const std::string grid = "price --type call --grid 400 --steps 100 --json " + one;
+  EXPECT_EQ(json::parse(run(grid).out)["precision"], "double");
+  EXPECT_EQ(json::parse(run(grid + "--precision mixed").out)["precision"], "mixed");
+  const tool_result single = run(grid + "--precision single");
+  EXPECT_EQ(json::parse(single.out)["precision"], "mixed");
+  EXPECT_NE(single.err.find("mixed precision"), std::string::npos) << single.err;
+  EXPECT_EQ(json::parse(run("price --type call --json --precision single " + one).out)["precision"], "double");
+}
+
+// What does not hold is named: here gamma, not the price.
+TEST_F(tool_price, a_tolerance_that_gamma_misses) {
+  const tool_result r = run("price --type call --scheme crank-nicolson " + one);
+  EXPECT_EQ(r.code, 1);
+  EXPECT_NE(r.err.find("gamma not to 0.1 %"), std::string::npos) << r.err;
 }
 
 TEST_F(tool_price, wrong_use_is_explained) {

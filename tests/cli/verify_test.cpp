@@ -59,6 +59,46 @@ TEST_F(tool_verify, digits_asked_are_reached_by_refinement) {
   EXPECT_EQ(run("solve --verify A.mtx").code, 0);
 }
 
+// What is said of the residual is about the x that is written.
+TEST_F(tool_verify, an_improved_solution_is_judged_again) {
+  const tool_result r =
+      run("solve A.mtx --method cg --rtol 1e-14 --max-iterations 3 --verify 14 --json -o x.txt --bounds b.txt "
+          "--bounds-form mid-radius");
+  EXPECT_EQ(r.code, 0) << r.out;
+  const json o = json::parse(r.out);
+  EXPECT_EQ(o["status"], "converged");
+  EXPECT_LE(o["residual"]["relative_true"], 1e-14);
+  const std::vector<double> x = testing::numbers(content("x.txt")), b = testing::numbers(content("b.txt"));
+  for (std::size_t i = 0; i < n; ++i) {
+    EXPECT_EQ(b[2 * i], x[i]);
+    EXPECT_LE(std::fabs(x[i] - exact(static_cast<int>(i))), b[2 * i + 1]);
+  }
+  EXPECT_EQ(run("solve A.mtx --bounds b.txt --bounds-form upper").code, 2);
+}
+
+// Columns of very different size: the bound of a sweep's dominance holds for all of them.
+TEST_F(tool_verify, the_bound_of_a_sweep_holds_for_all_columns) {
+  write("D.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 4\n2 2 4\n1 2 1\n");
+  write("B.txt", "1 1e9\n2 3e9\n");
+  const json o = json::parse(run("solve D.mtx --method jacobi --rhs B.txt --rtol 1e-3 --json -o x.txt").out);
+  const std::vector<double> x = testing::numbers(content("x.txt"));
+  const double least = std::fabs(x[1] - 1e9 / 16), most = o["error_bound"]["max_absolute"];
+  EXPECT_LE(least, most);
+}
+
+// Three digits of a bound are not below it.
+TEST_F(tool_verify, sentences_round_upwards) {
+  for (const char* start : {"1", "1.234", "2.7182818", "0.05555"}) {
+    write("I.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 4\n1 1 1\n2 2 1\n3 3 1\n1 3 0.001\n");
+    write("x.txt", start + std::string("\n1\n1\n"));
+    const json bound = json::parse(run("verify I.mtx x.txt --rhs-radius 0.3333 --json").out)["error_bound"];
+    const std::string reason = bound["reason"];
+    const double said = std::stod(reason.substr(reason.find("within ") + 7));
+    EXPECT_GE(said, bound["max_absolute"].get<double>()) << reason;
+    EXPECT_LE(said, 1.02 * bound["max_absolute"].get<double>()) << reason;
+  }
+}
+
 TEST_F(tool_verify, judges_a_solution_from_elsewhere) {
   std::string good, bad;
   for (int i = 0; i < n; ++i) {

@@ -65,19 +65,30 @@ TYPED_TEST(transposition, out_of_place_for_all_sizes_strides_and_alignments) {
       }
 }
 
-TYPED_TEST(transposition, in_place) {
-  using E = TypeParam;
+// What stands around the matrix stays.
+template <class E>
+void expect_square_transposed(const device& dev, std::int64_t n, std::int64_t more, std::int64_t shift) {
+  grid<E> A(n, n, more, shift);
+  for (std::int64_t j = 0; j < n; ++j)
+    for (std::int64_t i = 0; i < n; ++i) A(i, j) = tag<E>(i, j);
+  auto a = array<E>::from(dev, A.memory);
+  transpose_in_place(dev, A.in(a));
+  for (std::int64_t j = 0; j < n; ++j)
+    for (std::int64_t i = 0; i < n; ++i) A(j, i) = tag<E>(i, j);
+  ASSERT_TRUE(a.to_vector() == A.memory) << n << ' ' << more << ' ' << shift << ' ' << dev.kind();
+}
+
+TYPED_TEST(transposition, in_place_for_all_small_sizes) {
   for (const device& dev : testing::devices())
-    for (const std::int64_t n : {0, 1, 5, 32, 33, 100}) {
-      grid<E> A(n, n, 3, 1);
-      for (std::int64_t j = 0; j < n; ++j)
-        for (std::int64_t i = 0; i < n; ++i) A(i, j) = tag<E>(i, j);
-      auto a = array<E>::from(dev, A.memory);
-      transpose_in_place(dev, A.in(a));
-      for (std::int64_t j = 0; j < n; ++j)
-        for (std::int64_t i = 0; i < n; ++i) A(j, i) = tag<E>(i, j);
-      ASSERT_EQ(a.to_vector(), A.memory) << n << ' ' << dev.kind();
-    }
+    for (std::int64_t n = 0; n <= 130; ++n) expect_square_transposed<TypeParam>(dev, n, n % 5, n % 7 % 2);
+}
+
+TYPED_TEST(transposition, in_place_for_all_strides_and_alignments) {
+  for (const device& dev : testing::devices())
+    for (const std::int64_t n : {200, 256, 385, 515})
+      for (const std::int64_t more : {0, 1, 3, 64})
+        for (const std::int64_t shift : {0, 1, 2, 5, 31})
+          expect_square_transposed<TypeParam>(dev, n, more, shift);
 }
 
 TYPED_TEST(transposition, rectangle_in_place) {
@@ -141,6 +152,29 @@ TEST(transposition_of_rectangles, in_place_by_many_blocks) {
   for (const auto& [m, n] : {std::pair{1031, 1300}, {1300, 1031}, {750, 625}, {800, 1200}, {1032, 1048}})
     expect_numbers_transposed<double>(m, n, all);
   for (const auto& [m, n] : {std::pair{901, 1105}, {1105, 901}})
+    expect_numbers_transposed<std::complex<double>>(m, n, all);
+}
+
+// Sides with a small divisor: columns are turned by less than that, beyond the last line, too.
+TEST(transposition_of_rectangles, in_place_with_a_small_common_divisor) {
+  const std::vector<device> all = testing::devices();
+  for (const auto& [m, n] : {std::pair{808, 8},
+                             {8, 808},
+                             {24, 36},
+                             {31, 62},
+                             {1030, 1290},
+                             {1290, 1030},
+                             {1044, 1068},
+                             {1068, 1044},
+                             {2049, 1026},
+                             {992, 1056},
+                             {1056, 992},
+                             {1023, 1056},
+                             {1056, 1023}})
+    expect_numbers_transposed<std::int32_t>(m, n, all);
+  for (const auto& [m, n] : {std::pair{1030, 1290}, {1290, 1030}, {735, 1029}, {1029, 735}})
+    expect_numbers_transposed<double>(m, n, all);
+  for (const auto& [m, n] : {std::pair{602, 616}, {616, 602}})
     expect_numbers_transposed<std::complex<double>>(m, n, all);
 }
 

@@ -155,7 +155,10 @@ TEST_F(Vectors, SaysWhatIsWrongWithNpy) {
             ": .npy header: unexpected text behind the dictionary");
   EXPECT_EQ(complaint(npy(dictionary("<f8", "False", "(2,)"),
                           std::vector<double>{1, std::numeric_limits<double>::quiet_NaN()})),
-            ": element 1 is nan");
+            ": element 2 is nan");
+  const std::vector<double> six{1, 2, 3, 4, std::numeric_limits<double>::infinity(), 6};
+  EXPECT_EQ(complaint(npy(dictionary("<f8", "False", "(2, 3)"), six)), ": entry (2, 2) is inf");
+  EXPECT_EQ(complaint(npy(dictionary("<f8", "True", "(2, 3)"), six)), ": entry (1, 3) is inf");
 }
 
 std::vector<double> random_values(std::int64_t count) {

@@ -79,6 +79,37 @@ TEST(batch, american_options_agree_with_finite_differences) {
   EXPECT_GT(count, 40);
 }
 
+// Where drift, rate or time are great: what is priced at all is right, against finite differences.
+TEST(batch, hard_american_options) {
+  const auto put = [](double spot, double rate, double dividend, double volatility, double expiry) {
+    plain_option o;
+    o.type = option_type::put;
+    o.spot = spot;
+    o.strike = 100;
+    o.rate = rate;
+    o.dividend = dividend;
+    o.volatility = volatility;
+    o.expiry = expiry;
+    return batch_option{o, exercise_style::american};
+  };
+  const std::vector<batch_option> options{
+      put(98.4764, 0.0500228, 0.0275944, 0.00546961, 8.10169), put(88.6, 0.147, 0.0407, 0.196, 14.4),
+      put(106, 0.179, 0.128, 0.0993, 18.8), put(93.7, 0.197, 0.162, 1.01, 15), put(101, 0.168, 0, 0.171, 2.98)};
+  for (const device& dev : testing::devices()) {
+    std::vector<valuation> values(options.size());
+    price_batch(dev, options, false, values);
+    EXPECT_TRUE(std::isnan(values[0].price));
+    for (std::size_t i = 1; i < options.size(); ++i) {
+      contract c;
+      c.plain = options[i].option;
+      c.exercise = exercise_style::american;
+      fd_options o;
+      o.tolerance = 5e-5;
+      EXPECT_NEAR(values[i].price, finite_difference_price(c, o).value.price, 1e-4) << i;
+    }
+  }
+}
+
 TEST(batch, lengths_are_checked) {
   std::vector<valuation> values(2);
   EXPECT_THROW(price_batch(device::cpu(1), random_options(3), false, values), shape_error);

@@ -349,9 +349,6 @@ TEST(finite_difference, products_without_a_method_are_refused) {
   fd_options o;
   o.scheme = time_scheme::exponential;
   EXPECT_THROW(finite_difference_price(c, o), value_error);
-  c.plain.barrier = barrier_kind::up_and_in;
-  c.plain.barrier_level = 120;
-  EXPECT_THROW(finite_difference_price(c, {}), value_error);
 }
 
 }  // namespace

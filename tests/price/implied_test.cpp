@@ -58,5 +58,23 @@ TEST(implied_volatility, prices_without_a_volatility_are_refused) {
   EXPECT_THROW(implied_volatility(o, 10), value_error);
 }
 
+// The mean of the rate, and the share without its dividend in escrow, are what counts.
+TEST(implied_volatility, of_contracts_that_change) {
+  contract c;
+  c.plain.spot = c.plain.strike = 100;
+  c.plain.expiry = 1;
+  c.rates = {{0.25, 0.02}, {1, 0.06}};
+  c.dividends = {{0.25, 3}, {2, 5}};
+  EXPECT_THROW(implied_volatility(c, 10), value_error);
+  c.model = dividend_model::escrowed;
+  plain_option o = c.plain;
+  o.rate = 0.05;
+  o.spot -= 3 * std::exp(-0.25 * 0.02);
+  o.volatility = 0.3;
+  EXPECT_NEAR(implied_volatility(c, european_price(o).price), 0.3, 1e-14);
+  c.exercise = exercise_style::american;
+  EXPECT_THROW(implied_volatility(c, 10), value_error);
+}
+
 }  // namespace
 }  // namespace vouch

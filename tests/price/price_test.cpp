@@ -124,6 +124,45 @@ TEST(price, without_randomness_a_bermudan_option_takes_its_best_date) {
   EXPECT_NEAR(price(c, {}).value.price, 130 * std::exp(-0.05) - 100 * std::exp(-0.0125), 1e-12);
 }
 
+// Rates and volatilities that change are their means to what is paid at expiry alone; theta against a price a
+// little later, vega against one with all volatilities moved.
+TEST(price, means_of_rates_and_volatilities) {
+  for (const payoff_kind payoff :
+       {payoff_kind::vanilla, payoff_kind::cash_digital, payoff_kind::asset_digital}) {
+    const auto at = [&](double time, double more) {
+      contract c = call_at_the_money();
+      c.plain.payoff = payoff;
+      c.plain.dividend = 0.02;
+      c.plain.expiry = 1 - time;
+      c.rates = {{0.3 - time, 0.02}, {0.6 - time, 0.08}, {1, 0.03}};
+      c.volatilities = {{0.5 - time, 0.15 + more}, {1, 0.3 + more}};
+      return price(c, {});
+    };
+    const pricing p = at(0, 0);
+    EXPECT_EQ(p.method, pricing_method::closed_form);
+    plain_option mean = call_at_the_money().plain;
+    mean.payoff = payoff;
+    mean.dividend = 0.02;
+    mean.rate = 0.3 * 0.02 + 0.3 * 0.08 + 0.4 * 0.03;
+    mean.volatility = std::sqrt(0.5 * 0.15 * 0.15 + 0.5 * 0.3 * 0.3);
+    const valuation exact = closed_form(mean);
+    EXPECT_NEAR(p.value.price, exact.price, 1e-12);
+    EXPECT_NEAR(p.value.delta, exact.delta, 1e-12);
+    EXPECT_NEAR(p.value.rho, exact.rho, 1e-11);
+    const double step = 1e-5;
+    EXPECT_NEAR(p.value.theta, (at(step, 0).value.price - p.value.price) / step, 2e-3);
+    EXPECT_NEAR(p.value.vega, (at(0, step).value.price - at(0, -step).value.price) / (2 * step), 1e-4);
+  }
+}
+
+TEST(price, beyond_the_range_of_numbers) {
+  contract c = call_at_the_money();
+  c.plain.type = option_type::put;
+  c.plain.rate = -500;
+  c.plain.expiry = 10;
+  EXPECT_THROW(price(c, {}), value_error);
+}
+
 TEST(price, bad_numbers_are_named) {
   const auto message = [](double plain_option::*member, double value) {
     contract c = call_at_the_money();

@@ -26,6 +26,15 @@ TEST(stationary_status, divergence_names_the_factor_and_the_row) {
   }
 }
 
+TEST(stationary_status, divergence_within_two_sweeps_has_a_factor_too) {
+  square A{2, {1, 200, 200, 1}};  // Gauss-Seidel: radius 40,000
+  for (const auto& [dev, form] : ways()) {
+    const auto r = solve<double>(A, {1, 2}, {0, 0}, method::forward, form, {}, dev);
+    EXPECT_EQ(r.report.status, solve_status::diverged);
+    EXPECT_NE(r.report.reason.find("by a factor of"), std::string::npos) << r.report.reason;
+  }
+}
+
 TEST(stationary_status, converges_without_dominance) {
   // Positive definite, rows not dominant: Gauss-Seidel converges, Jacobi diverges (radius 1.8).
   square A{3, {1, .9, .9, .9, 1, .9, .9, .9, 1}};

@@ -111,6 +111,34 @@ TEST(dense_inverse, larger_systems_are_solved_from_zero) {
   }
 }
 
+// Columns of sizes from 2^-400 to 2^400 make a v of as different sizes; the solution is 2^-e.
+TEST(dense_inverse, columns_of_very_different_size_are_proved) {
+  for (const device& dev : testing::devices()) {
+    constexpr int n = 40;
+    dice die(78);
+    std::vector<double> entries(n * n), b(n), exact(n);
+    for (std::size_t j = 0; j < n; ++j) {
+      const int exponent = die.below(801) - 400;
+      exact[j] = std::ldexp(1.0, -exponent);
+      for (std::size_t i = 0; i < n; ++i) {
+        const double value = die.below(2001) - 1000;
+        entries[i + j * n] = std::ldexp(value, exponent);
+        b[i] += value;
+      }
+    }
+    const auto A = matrix<double>::from(dev, n, n, entries);
+    std::string reason;
+    const auto proof = prove_nonsingular(dev, A.read(), {}, reason);
+    ASSERT_NE(proof, nullptr) << reason;
+    array<double> x = array<double>::from(dev, exact);
+    const error_bound bound =
+        bound_error(dev, A.read(), *proof, array<double>::from(dev, b), x, {{}, 1e-10, 10});
+    EXPECT_TRUE(bound.reached) << bound.reason;
+    const std::vector<double> found = x.to_vector(), radius = bound.radius.to_vector();
+    for (std::size_t i = 0; i < n; ++i) ASSERT_LE(std::fabs(found[i] - exact[i]), radius[i]);
+  }
+}
+
 TEST(prove_nonsingular, takes_the_first_that_applies_and_says_why_none_does) {
   const device cpu = device::cpu(1);
   const auto method_of = [&](const testing::entries& list) {

@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
+
 #include <vouch/core/error.hpp>
 #include <vouch/verify/error_bound.hpp>
 
@@ -167,6 +170,44 @@ TEST(h_matrix, stays_near_the_error_on_unsymmetric_grids_of_any_size) {
           std::nth_element(ratio.begin(), ratio.begin() + std::ssize(ratio) / 2, ratio.end());
           EXPECT_LT(ratio[ratio.size() / 2], 100) << n << ' ' << flow << ' ' << noise;
         }
+}
+
+// Natural boundaries but for one node: smooth errors are far larger than what passes of smoothing find. The
+// solution is whole numbers.
+TEST(h_matrix, stays_near_the_error_on_nearly_singular_grids) {
+  for (const device& dev : testing::devices())
+    for (const bool noise : {false, true}) {
+      constexpr int n = 60;
+      testing::entries list = testing::entries_of(testing::laplacian(n, true));
+      list[{0, 0}] += 1;
+      dice die(13);
+      std::vector<double> exact(n * n), b(n * n), x;
+      for (double& value : exact) value = 1 + die.below(9);
+      for (const auto& [place, value] : list)
+        b[static_cast<std::size_t>(place.first)] += value * exact[static_cast<std::size_t>(place.second)];
+      for (std::size_t i = 0; i < exact.size(); ++i)
+        x.push_back(exact[i] *
+                    (1 + 1e-9 * (noise ? die.unit() - 0.5 : 1 + std::sin(0.01 * static_cast<double>(i)))));
+      const csr<double> A = testing::matrix_of(n * n, n * n, list);
+      const auto median_ratio = [&](double looseness) {
+        bound_options how;
+        how.most_refinements = 0;
+        how.looseness = looseness;
+        const outcome found = verify_on(dev, A, b, x, {{}, true, true}, how);
+        EXPECT_TRUE(found.bound.verified) << found.bound.reason;
+        std::vector<double> ratio;
+        for (std::size_t i = 0; i < x.size(); ++i) {
+          const double error = std::fabs(found.x[i] - exact[i]);
+          EXPECT_GE(found.radius[i], error);
+          ratio.push_back(found.radius[i] / error);
+        }
+        std::nth_element(ratio.begin(), ratio.begin() + std::ssize(ratio) / 2, ratio.end());
+        return ratio[ratio.size() / 2];
+      };
+      const double sharp = median_ratio(50);
+      EXPECT_LT(sharp, 60);
+      EXPECT_LE(sharp, median_ratio(std::numeric_limits<double>::infinity()));
+    }
 }
 
 // Every system within the radii, taken at its corners.

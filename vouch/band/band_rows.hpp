@@ -47,15 +47,15 @@ VOUCH_HOST_DEVICE inline residual_row residual_at(const tridiagonal_view<const T
 
 /// What rows tell of their matrices.
 struct matrix_facts {
-  bool symmetric = true, positive = true;
+  std::int32_t symmetric = 1, positive = 1;  // so wide that no byte between the facts is without a value
   double dominance = HUGE_VAL, column_dominance = HUGE_VAL, largest = 0;
   std::int64_t weakest = 0;  // row of the least dominance
   std::int64_t bad = -1;     // row of the first entry that is no number
 
   /// Joins the facts of rows that come later.
   VOUCH_HOST_DEVICE void add(const matrix_facts& later) {
-    symmetric = symmetric && later.symmetric;
-    positive = positive && later.positive;
+    symmetric &= later.symmetric;
+    positive &= later.positive;
     if (later.dominance < dominance) {
       dominance = later.dominance;
       weakest = later.weakest;

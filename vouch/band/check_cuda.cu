@@ -111,8 +111,8 @@ __global__ void __launch_bounds__(block)
   for (int d = lanes / 2; d > 0; d /= 2) {
     const auto step = static_cast<unsigned>(d);
     matrix_facts other;
-    other.symmetric = __shfl_down_sync(~0u, static_cast<int>(here.symmetric), step) != 0;
-    other.positive = __shfl_down_sync(~0u, static_cast<int>(here.positive), step) != 0;
+    other.symmetric = __shfl_down_sync(~0u, here.symmetric, step);
+    other.positive = __shfl_down_sync(~0u, here.positive, step);
     other.dominance = __shfl_down_sync(~0u, here.dominance, step);
     other.column_dominance = __shfl_down_sync(~0u, here.column_dominance, step);
     other.largest = __shfl_down_sync(~0u, here.largest, step);

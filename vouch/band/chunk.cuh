@@ -63,13 +63,17 @@ struct dominant_joining {
   __device__ static relation<T> get(const Slot& slot) {
     return {{slot[0], T{0}}, {slot[1], slot[4]}, {slot[2], slot[5]}, {T{0}, slot[6]}, {slot[3], slot[7]}};
   }
+  template <class Slot>
+  __device__ static void keep(const Slot& slot, const joint<T>& at) {
+    slot[0] = at.first[1], slot[1] = at.first[2], slot[2] = at.first[4];
+    slot[3] = at.last[0], slot[4] = at.last[2], slot[5] = at.last[5];
+  }
   /// left becomes the relation of both, right the joint.
   template <class Slot>
   __device__ static void join(const Slot& left, const Slot& right) {
     joint<T> at;
     put(left, join_dominant(get(left), get(right), at));
-    right[0] = at.first[1], right[1] = at.first[2], right[2] = at.first[4];
-    right[3] = at.last[0], right[4] = at.last[2], right[5] = at.last[5];
+    keep(right, at);
   }
   template <class Slot>
   __device__ static void solve(const Slot& at, const ends<T>& outside, ends<T>& before, ends<T>& after) {
@@ -100,6 +104,11 @@ struct pivoted_joining {
     return r;
   }
   template <class Slot>
+  __device__ static void keep(const Slot& slot, const joint<T>& at) {
+    for (int k = 0; k < 5; ++k) slot[k] = at.first[k];
+    for (int k = 0; k < 6; ++k) slot[5 + k] = at.last[k];
+  }
+  template <class Slot>
   __device__ static relation<T> joined(const relation<T>& before, const relation<T>& after, const Slot& to) {
     joint<T> at;
     relation<T> whole;
@@ -107,8 +116,7 @@ struct pivoted_joining {
       whole = detail::join(before, after, at);
     else
       whole = join_reluctantly(before, after, at);
-    for (int k = 0; k < 5; ++k) to[k] = at.first[k];
-    for (int k = 0; k < 6; ++k) to[5 + k] = at.last[k];
+    keep(to, at);
     return whole;
   }
   template <class Slot>
@@ -117,10 +125,14 @@ struct pivoted_joining {
   }
   template <class Slot>
   __device__ static void solve(const Slot& slot, const ends<T>& outside, ends<T>& before, ends<T>& after) {
-    joint<T> at;
-    for (int k = 0; k < 5; ++k) at.first[k] = slot[k];
-    for (int k = 0; k < 6; ++k) at.last[k] = slot[5 + k];
-    at.solve(outside, before, after);
+    // joint::solve() with the two unknowns beside each other as long as they can be.
+    const T w = (slot[4] - slot[0] * outside.left - slot[1] * outside.first) -
+                (slot[2] * outside.last + slot[3] * outside.right);
+    const T rest = (slot[10] - slot[6] * outside.left - slot[7] * outside.first) -
+                   (slot[8] * outside.last + slot[9] * outside.right);
+    const T v = rest - slot[5] * w;
+    before = {outside.left, outside.first, v, w};
+    after = {v, w, outside.last, outside.right};
   }
 };
 

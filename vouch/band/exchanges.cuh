@@ -108,59 +108,56 @@ __device__ relation<T> balanced(relation<T> of) {
   return of;
 }
 
-/// join_reluctantly() of piece.cuh.
+/// join_reluctantly() of piece.cuh where no row changes places, as in append() of held_piece.cuh: of the two
+/// inner rows, the last of the left piece and the first of the right one, one is the pivot and then what is
+/// left of them, which may have any factor, so that the two pivots are inverted at the same time.
 template <real T>
 __device__ relation<T> join_quickly(const relation<T>& before, const relation<T>& after, joint<T>& at) {
-  const pivot_choice<T> choice(before.last[1], after.left[0]);
-  const T bar = standing_back<T> * magnitude_of(choice.pivot);
-  if (magnitude_of(before.last[0]) > bar || magnitude_of(after.left[1]) > bar) {
-    asm volatile("");
-    return join_reluctantly(before, after, at);
-  }
-  const T here = choice.pivot_here, there = choice.pivot_there;
-  const T w = here * before.right[1] + there * after.first[0], left = here * before.left[1],
-          first = here * before.first[1], last = there * after.last[0], right = there * after.right[0],
-          rhs = here * before.rhs[1] + there * after.rhs[0];
-  at.last[0] = w, at.last[1] = left, at.last[2] = first, at.last[3] = last, at.last[4] = right,
-  at.last[5] = rhs;
-  const T u = before.last[0], v = after.left[1];  // of the outer rows
-  joint_row<T> outer{
-      0,          before.right[0] - u * w, before.left[0] - u * left, before.first[0] - u * first, -u * last,
-      -u * right, before.rhs[0] - u * rhs};
-  joint_row<T> next{0,
-                    after.first[1] - v * w,
-                    -v * left,
-                    -v * first,
-                    after.last[1] - v * last,
-                    after.right[1] - v * right,
-                    after.rhs[1] - v * rhs};
-  const T from_before = choice.left_here, from_after = choice.left_there;
-  joint_row<T> other{0,
-                     from_before * before.right[1] + from_after * after.first[0],
-                     from_before * before.left[1],
-                     from_before * before.first[1],
-                     from_after * after.last[0],
-                     from_after * after.right[0],
-                     from_before * before.rhs[1] + from_after * after.rhs[0]};
-  exchange_where(magnitude_of(next.w) > magnitude_of(other.w), other, next);
-  if (magnitude_of(outer.w) > standing_back<T> * magnitude_of(other.w)) {
-    asm volatile("");
-    exchange_where(true, other, outer);
-  }
-  const T inverse = inverse_of(other.w);
-  next.subtract(next.w * inverse, other);
-  outer.subtract(outer.w * inverse, other);
-  at.first[0] = other.left * inverse;
-  at.first[1] = other.first * inverse;
-  at.first[2] = other.last * inverse;
-  at.first[3] = other.right * inverse;
-  at.first[4] = other.rhs * inverse;
+  const T v_before = before.last[1], v_after = after.left[0];
+  const bool of_after = magnitude_of(v_after) > magnitude_of(v_before);
+  const T pivot = of_after ? v_after : v_before, inverse = inverse_of(pivot);
+  const T here = of_after ? T{0} : inverse, there = of_after ? inverse : T{0};
+  const T inner_w = v_after * before.right[1] - v_before * after.first[0], inverse_w = inverse_of(inner_w);
+  at.last[0] = here * before.right[1] + there * after.first[0];
+  at.last[1] = here * before.left[1];
+  at.last[2] = here * before.first[1];
+  at.last[3] = there * after.last[0];
+  at.last[4] = there * after.right[0];
+  at.last[5] = here * before.rhs[1] + there * after.rhs[0];
+  const T from_before = v_after * inverse_w, from_after = -v_before * inverse_w;
+  at.first[0] = from_before * before.left[1];
+  at.first[1] = from_before * before.first[1];
+  at.first[2] = from_after * after.last[0];
+  at.first[3] = from_after * after.right[0];
+  at.first[4] = from_before * before.rhs[1] + from_after * after.rhs[0];
   at.broken = false;
-  return {{outer.left, next.left},
-          {outer.first, next.first},
-          {outer.last, next.last},
-          {outer.right, next.right},
-          {outer.rhs, next.rhs}};
+  // The outer rows, the first of the left piece and the last of the right one.
+  const T u = before.last[0], v = after.left[1];
+  const T u_w = before.right[0] - u * at.last[0], v_w = after.first[1] - v * at.last[0];
+  const T bar = standing_back<T> * magnitude_of(pivot), bar_w = standing_back<T> * magnitude_of(inner_w);
+  const relation<T> whole{
+      {before.left[0] - u * at.last[1] - u_w * at.first[0], -v * at.last[1] - v_w * at.first[0]},
+      {before.first[0] - u * at.last[2] - u_w * at.first[1], -v * at.last[2] - v_w * at.first[1]},
+      {-u * at.last[3] - u_w * at.first[2], after.last[1] - v * at.last[3] - v_w * at.first[2]},
+      {-u * at.last[4] - u_w * at.first[3], after.right[1] - v * at.last[4] - v_w * at.first[3]},
+      {before.rhs[0] - u * at.last[5] - u_w * at.first[4], after.rhs[1] - v * at.last[5] - v_w * at.first[4]}};
+  if (magnitude_of(u) <= bar && magnitude_of(v) <= bar && magnitude_of(u_w * pivot) <= bar_w &&
+      magnitude_of(v_w * pivot) <= bar_w)
+    return whole;
+  asm volatile("");  // rare
+  return join_reluctantly(before, after, at);
+}
+
+/// The ends of a whole system; close() of relation.hpp in fewer instructions.
+template <real T>
+__device__ ends<T> closed(const relation<T>& whole) {
+  const pivot_choice<T> choice(whole.first[0], whole.first[1]);
+  const T here = choice.pivot_here, there = choice.pivot_there;
+  const T last = (choice.left_here * whole.rhs[0] + choice.left_there * whole.rhs[1]) *
+                 inverse_of(choice.left_here * whole.last[0] + choice.left_there * whole.last[1]);
+  const T first =
+      here * whole.rhs[0] + there * whole.rhs[1] - (here * whole.last[0] + there * whole.last[1]) * last;
+  return {T{0}, first, last, T{0}};
 }
 
 }  // namespace vouch::detail

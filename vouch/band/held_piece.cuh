@@ -10,18 +10,18 @@ namespace vouch::detail {
 
 constexpr int held_rows = 17;  // the most that registers have room for; odd, see rows_a_thread
 
-/// Row k is a[k] x_{k-1} + d[k] x_k + c[k] x_{k+1} = f[k]; held_rows rows, those behind the system's last are
-/// rows of the identity.
-template <real T>
+/// Row k is a[k] x_{k-1} + d[k] x_k + c[k] x_{k+1} = f[k]; those behind the system's last are rows of the
+/// identity.
+template <real T, int Rows = held_rows>
 struct held_piece {
-  T a[held_rows], d[held_rows], c[held_rows], f[held_rows];
+  T a[Rows], d[Rows], c[Rows], f[Rows];
 
   /// Zeros where entries are not used, rows of the identity behind the last of `left` rows.
   __device__ void complete(bool begins, bool ends, int left) {
     if (begins) a[0] = 0;
-    if (left > held_rows) return;
+    if (left > Rows) return;
 #pragma unroll
-    for (int k = 0; k < held_rows; ++k) {
+    for (int k = 0; k < Rows; ++k) {
       if (k >= left || (ends && k == left - 1)) c[k] = 0;
       if (k < left) continue;
       a[k] = f[k] = 0;
@@ -29,14 +29,14 @@ struct held_piece {
     }
   }
 
-  /// True where all rows dominate. The whole warp calls it, and seldom looks at more than two rows of each of
-  /// its pieces where few rows dominate.
-  __device__ bool dominates() const {
-    bool all = true;
+  /// True where all rows dominate and anybody asks. The whole warp calls it, and seldom looks at more than
+  /// three rows of each of its pieces where few rows dominate.
+  __device__ bool dominates(bool asked = true) const {
+    bool all = asked;
 #pragma unroll
-    for (int k = 0; k < held_rows; ++k) {
+    for (int k = 0; k < Rows; ++k) {
       all = all && fabs(d[k]) >= fabs(a[k]) + fabs(c[k]) && invertible(d[k]);
-      if (k == 1 && !__any_sync(~0u, all)) return false;
+      if (k == 2 && !__any_sync(~0u, all)) return false;
     }
     return all;
   }
@@ -45,7 +45,7 @@ struct held_piece {
   __device__ relation<T> reduce_pivoted(unsigned& far) {
     relation<T> at = relation_of(balanced(row(0)), balanced(row(1)));
 #pragma unroll
-    for (int k = 1; k < held_rows - 1; ++k) {
+    for (int k = 1; k < Rows - 1; ++k) {
       const eliminated<T> gone = append(at, balanced(row(k + 1)));
       c[k] = gone.next;
       a[k] = gone.other;
@@ -59,7 +59,7 @@ struct held_piece {
   __device__ bool fill_pivoted(unsigned far, const ends<T>& known) {
     T x1 = known.last, x2 = known.right, rest = 0;
 #pragma unroll
-    for (int k = held_rows - 2; k > 0; --k) {
+    for (int k = Rows - 2; k > 0; --k) {
       const T other = (far >> k & 1) != 0 ? x2 : known.first;
       d[k] = f[k] - d[k] * known.left - a[k] * other - c[k] * x1;
       rest = d[k] * 0 + rest;
@@ -76,7 +76,7 @@ struct held_piece {
     T up = 0, spike = -1, rhs = 0;  // row `first` as x_first = x_first
     T g = 0, s = 0, u = -1;
 #pragma unroll
-    for (int k = 1; k < held_rows - 1; ++k) {
+    for (int k = 1; k < Rows - 1; ++k) {
       const T inverse = inverse_of(d[k] - a[k] * up);
       spike = -a[k] * inverse * spike;
       rhs = (f[k] - a[k] * rhs) * inverse;
@@ -88,7 +88,7 @@ struct held_piece {
       c[k] = up;
       f[k] = rhs;
     }
-    constexpr int last = held_rows - 1;
+    constexpr int last = Rows - 1;
     return {{a[0], T{0}},
             {d[0] - c[0] * s, -a[last] * spike},
             {-c[0] * u, d[last] - a[last] * up},
@@ -99,7 +99,7 @@ struct held_piece {
   __device__ bool fill_dominant(const ends<T>& known) {
     T next = known.last, rest = 0;
 #pragma unroll
-    for (int k = held_rows - 2; k > 0; --k) {
+    for (int k = Rows - 2; k > 0; --k) {
       d[k] = next = f[k] - a[k] * known.first - c[k] * next;
       rest = next * 0 + rest;
     }
@@ -111,7 +111,7 @@ struct held_piece {
 
   // Puts the ends into d, and says whether all unknowns are numbers: rest is 0 times those between.
   __device__ bool finish(const ends<T>& known, T rest) {
-    d[held_rows - 1] = known.last;
+    d[Rows - 1] = known.last;
     d[0] = known.first;
     return known.first * 0 + known.last * 0 + rest == 0;
   }

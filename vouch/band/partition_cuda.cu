@@ -100,7 +100,8 @@ template <real T>
 const char* partition_cuda(const device& dev, const tridiagonal_view<const T>& A, const batch_view<const T>& b,
                            const batch_view<T>& x, int* broken, tridiagonal_workspace& workspace) {
   if (b.shape.systems == 0 || b.shape.n == 0) return "nothing to do";
-  if (solve_in_tiles(dev, A, b, x, broken)) return "tiles of whole systems";
+  if (solve_in_line_tiles(dev, A, b, x, broken) || solve_in_tiles(dev, A, b, x, broken))
+    return "tiles of whole systems";
   const device_offsets offsets(dev, b.shape.systems);
   const band_task<T> task{offsets.of(A), offsets.of(b), offsets.of(x), broken};
   const char* engine = "whole systems in blocks";

@@ -11,6 +11,9 @@ namespace vouch::detail {
 ///
 /// Result  Whether they do; if not, nothing has been enqueued.
 template <real T>
+bool solve_in_line_tiles(const device& dev, const tridiagonal_view<const T>& A, const batch_view<const T>& b,
+                         const batch_view<T>& x, int* broken);
+template <real T>
 bool solve_in_tiles(const device& dev, const tridiagonal_view<const T>& A, const batch_view<const T>& b,
                     const batch_view<T>& x, int* broken);
 

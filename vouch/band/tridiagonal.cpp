@@ -135,8 +135,8 @@ tridiagonal_facts examine(const device& dev, tridiagonal_view<const T> A) {
     if (found[p].dominance < all.dominance) weakest_system = system[p];
     all.add(found[p]);
   }
-  return {all.symmetric, all.positive,         all.dominance, weakest_system,
-          all.weakest,   all.column_dominance, all.largest};
+  return {all.symmetric != 0, all.positive != 0,    all.dominance, weakest_system,
+          all.weakest,        all.column_dominance, all.largest};
 }
 
 template struct tridiagonal<float>;

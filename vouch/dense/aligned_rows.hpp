@@ -57,15 +57,6 @@ template <real T>
 residual_norms residual_pass(const device& dev, const aligned_rows<T>& A, const T* b, const T* x, const T* x_lo,
                              const row_results<T>& results, pass_workspace& work);
 
-/// residual_pass for an x of zeros, from the sums of |a_ij| that results.others holds already; elsewhere what
-/// it leaves is of no use.
-///
-/// Result  x_max is 0 just where x is zero.
-/// Cost    A few vectors; waits for the GPU.
-template <real T>
-residual_norms residual_pass_of_zero(const device& dev, const aligned_rows<T>& A, const T* b, const T* x,
-                                     const row_results<T>& results, pass_workspace& work);
-
 /// sums[i] = the sum over j != i of |a_ij| v[j], or of |a_ji| where `across`; v may be nullptr for ones. To
 /// nearest.
 ///

@@ -158,30 +158,6 @@ __global__ void __launch_bounds__(threads)
   partial[blockIdx.x] = norms;
 }
 
-// A thread per row, as if x were zero.
-template <class T>
-__global__ void __launch_bounds__(32)
-    residual_of_zero(const T* __restrict__ a, std::int64_t n, std::int64_t ld, const T* b,
-                     const T* __restrict__ x, row_results<T> results, residual_norms* partial) {
-  const std::int64_t i = std::int64_t{blockIdx.x} * 32 + threadIdx.x;
-  residual_norms norms;
-  if (i < n) {
-    const T b_i = b[i];
-    results.r[i] = b_i;
-    results.bound[i] = fabs(static_cast<double>(b_i));
-    norms.add_row(b_i, b_i, results.others[i] + fabs(static_cast<double>(a[i * ld + i])), 0);
-    norms.add_x(x[i]);
-  }
-  // In order of the rows.
-  __shared__ alignas(residual_norms) unsigned char raw[32 * sizeof(residual_norms)];
-  auto* all = reinterpret_cast<residual_norms*>(raw);
-  all[threadIdx.x] = norms;
-  __syncthreads();
-  if (threadIdx.x != 0) return;
-  for (int k = 1; k < 32; ++k) norms.merge(all[k]);
-  partial[blockIdx.x] = norms;
-}
-
 // A block per row, a thread every 256th 16 bytes of it.
 template <class T>
 __global__ void __launch_bounds__(threads)
@@ -278,16 +254,6 @@ residual_norms residual_pass(const device& dev, const aligned_rows<T>& A, const 
 }
 
 template <real T>
-residual_norms residual_pass_of_zero(const device& dev, const aligned_rows<T>& A, const T* b, const T* x,
-                                     const row_results<T>& results, pass_workspace& work) {
-  if (A.n == 0) return {};
-  const std::int64_t blocks = ceil_div<std::int64_t>(A.n, 32);
-  launch(dev, "residual_of_zero", {blocks, 32}, residual_of_zero<T>, A.data, A.n, A.ld, b, x, results,
-         work.partial.data());
-  return merge_on_gpu(dev, work.partial, blocks);
-}
-
-template <real T>
 void magnitude_sums(const device& dev, const aligned_rows<T>& A, const double* v, bool across, double* sums) {
   if (A.n == 0) return;
   array<double> weights(dev, v != nullptr ? A.n : 0), parts;
@@ -318,8 +284,6 @@ array<T> diagonal_of(const device& dev, const aligned_rows<T>& A) {
   template aligned_rows<T> align_rows(const device&, const square_matrix<T>&);                               \
   template residual_norms residual_pass(const device&, const aligned_rows<T>&, const T*, const T*, const T*, \
                                         const row_results<T>&, pass_workspace&);                             \
-  template residual_norms residual_pass_of_zero(const device&, const aligned_rows<T>&, const T*, const T*,   \
-                                                const row_results<T>&, pass_workspace&);                     \
   template void magnitude_sums(const device&, const aligned_rows<T>&, const double*, bool, double*);         \
   template array<T> diagonal_of(const device&, const aligned_rows<T>&);
 VOUCH_INSTANTIATE(float)

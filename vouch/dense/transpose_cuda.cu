@@ -77,52 +77,60 @@ template <class E>
 constexpr int square_tile = sizeof(E) == 16 ? 32 : 64;
 template <class E>
 constexpr int square_threads = 8 * square_tile<E>;
-constexpr int square_blocks = 3;  // a multiprocessor: more meet in memory's way
+template <class E>
+constexpr int square_blocks = sizeof(E) == 4 ? 4 : 3;  // a multiprocessor
 
-// body(row, column) of all in a tile, a warp 32 neighbours of a column.
+// body(in memory, row, column) of all in a tile of so many rows and columns, a warp 32 neighbours of a column.
 template <class E, class Body>
-__device__ void each_of_tile(const Body& body) {
+__device__ void each_of_tile(E* tile, std::int64_t ld, int rows, int columns, const Body& body) {
   constexpr int size = square_tile<E>, warps = square_threads<E> / 32;
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
 #pragma unroll
-  for (int column = warp; column < size; column += warps)
+  for (int k = 0; k < size; k += warps) {
+    const int column = warp + k;
+    if (column >= columns) continue;
+    E* const top = tile + column * ld;
 #pragma unroll
-    for (int row = lane; row < size; row += 32) body(row, column);
+    for (int row = lane; row < size; row += 32)
+      if (row < rows) body(top + row, row, column);
+  }
 }
 
 // A is made of squares, `across` beside each other along a column. Of each square a block takes tile (i, j) of
-// the upper triangle and the one opposite, number j (j + 1) / 2 + i of its pairs. Bound by memory.
+// the upper triangle and the one opposite, row after row. Bound by memory.
 template <class E>
-__global__ void __launch_bounds__(square_threads<E>, square_blocks)
-    transpose_square_tiles(element_grid<E> A, std::int64_t order, std::uint32_t across, std::uint32_t pairs) {
+__global__ void __launch_bounds__(square_threads<E>, square_blocks<E>)
+    transpose_square_tiles(element_grid<E> A, std::int64_t order, std::uint32_t across, std::uint32_t tiles,
+                           std::uint32_t pairs) {
   constexpr int size = square_tile<E>, line = size + 1;
   extern __shared__ __align__(16) char memory[];
   E* const upper = reinterpret_cast<E*>(memory);
   E* const lower = upper + size * line;
-  const std::uint32_t square = blockIdx.x / pairs, pair = blockIdx.x % pairs;
+  const std::uint32_t square = blockIdx.x / pairs, left = pairs - 1 - blockIdx.x % pairs;
   E* const first =
       A.data + std::int64_t{square % across} * order + std::int64_t{square / across} * order * A.ld;
-  auto j = static_cast<std::uint32_t>((sqrtf(8.0F * static_cast<float>(pair) + 1) - 1) / 2);  // about
-  while (j * (j + 1) / 2 > pair) --j;
-  while ((j + 1) * (j + 2) / 2 <= pair) ++j;
-  const std::int64_t i0 = std::int64_t{pair - j * (j + 1) / 2} * size, j0 = std::int64_t{j} * size;
+  auto row =
+      static_cast<std::uint32_t>((sqrtf(8.0F * static_cast<float>(left) + 1) - 1) / 2);  // from below, about
+  while (row * (row + 1) / 2 > left) --row;
+  while ((row + 1) * (row + 2) / 2 <= left) ++row;
+  const std::uint32_t i = tiles - 1 - row, j = tiles - 1 - (left - row * (row + 1) / 2);
+  const std::int64_t i0 = std::int64_t{i} * size, j0 = std::int64_t{j} * size;
   E* const above = first + i0 + j0 * A.ld;
   E* const below = first + j0 + i0 * A.ld;
   const auto rows = static_cast<int>(min(order - i0, std::int64_t{size})),
              columns = static_cast<int>(min(order - j0, std::int64_t{size}));
-  each_of_tile<E>([&](int row, int column) {
-    if (row < rows && column < columns) fetch(upper + column * line + row, above + row + column * A.ld);
-    if (row < columns && column < rows) fetch(lower + column * line + row, below + row + column * A.ld);
-  });
+  each_of_tile(above, A.ld, rows, columns,
+               [&](E* from, int row, int column) { fetch(upper + column * line + row, from); });
+  if (i0 != j0)
+    each_of_tile(below, A.ld, columns, rows,
+                 [&](E* from, int row, int column) { fetch(lower + column * line + row, from); });
   await_fetched();
   __syncthreads();
-  each_of_tile<E>([&](int row, int column) {
-    if (row < columns && column < rows) below[row + column * A.ld] = upper[row * line + column];
-  });
-  if (i0 == j0) return;
-  each_of_tile<E>([&](int row, int column) {
-    if (row < rows && column < columns) above[row + column * A.ld] = lower[row * line + column];
-  });
+  each_of_tile(below, A.ld, columns, rows,
+               [&](E* to, int row, int column) { *to = upper[row * line + column]; });
+  if (i0 != j0)
+    each_of_tile(above, A.ld, rows, columns,
+                 [&](E* to, int row, int column) { *to = lower[row * line + column]; });
 }
 
 template <class E, bool Shifted>
@@ -149,7 +157,7 @@ void swap(const device& dev, element_grid<std::byte> A, std::int64_t order) {
   launch(dev, "transpose_square_tiles",
          {squares * pairs, square_threads<E>, std::size_t{2} * size * (size + 1) * sizeof(E)},
          transpose_square_tiles<E>, grid_of<E>(A), order, static_cast<std::uint32_t>(across),
-         static_cast<std::uint32_t>(pairs));
+         static_cast<std::uint32_t>(tiles), static_cast<std::uint32_t>(pairs));
 }
 
 }  // namespace

@@ -1,10 +1,12 @@
 // vouch/dense/transpose_lines.cuh -- the shuffle within lines, each in the shared memory of a block; private.
 #pragma once
 #include <cstdint>
+#include <type_traits>
 
 #include <vouch/core/launch.cuh>
 #include <vouch/dense/transpose_elements.cuh>
 #include <vouch/dense/transpose_shuffle.hpp>
+#include <vouch/dense/transpose_turns.cuh>
 
 namespace vouch::detail {
 
@@ -52,6 +54,11 @@ struct walk {
 };
 
 inline constexpr int line_threads = 512;  // at most
+// Blocks of so many threads a multiprocessor, where their lines leave room.
+template <class E, std::uint32_t Size, class Turns>
+inline constexpr int line_blocks = !Turns::turned          ? 1
+                                   : sizeof(E) * Size == 4 ? 4
+                                                           : 3;
 
 /// Elements that can be copied at once.
 template <class E>
@@ -61,14 +68,54 @@ struct alignas(Size * alignof(E)) pack {
   E element[Size];
 };
 
+/// The Size elements of a line from element j on, which stand where turns has them: body(them in memory, the
+/// first one's number among them, how many).
+template <std::uint32_t Size, class E, class Body>
+__device__ void each_stretch(const line_turns<E>& turns, E* A, const walk& of, std::uint32_t k, std::uint32_t j,
+                             line_place p, const Body& body) {
+  if constexpr (Size > 1)
+    if (p.rest + Size > of.length_over) {
+#pragma unroll
+      for (std::uint32_t e = 0; e < Size; ++e, p = of.beyond(p, of.one))
+        body(turns.line(A, of.lines, of.length, k, p.turn) + j + e, e,
+             std::integral_constant<std::uint32_t, 1>{});
+      return;
+    }
+  body(turns.line(A, of.lines, of.length, k, p.turn) + j, 0u, std::integral_constant<std::uint32_t, Size>{});
+}
+
+template <std::uint32_t Size, class E>
+__device__ pack<E, Size> load_pack(const line_turns<E>& turns, E* A, const walk& of, std::uint32_t k,
+                                   std::uint32_t j, const line_place& p) {
+  pack<E, Size> some;
+  each_stretch<Size>(turns, A, of, k, j, p, [&](const E* from, std::uint32_t e, auto count) {
+    if constexpr (count == Size)
+      some = *reinterpret_cast<const pack<E, Size>*>(from);
+    else
+      some.element[e] = *from;
+  });
+  return some;
+}
+template <std::uint32_t Size, class E>
+__device__ void store_pack(const line_turns<E>& turns, E* A, const walk& of, std::uint32_t k, std::uint32_t j,
+                           const line_place& p, const pack<E, Size>& some) {
+  each_stretch<Size>(turns, A, of, k, j, p, [&](E* to, std::uint32_t e, auto count) {
+    if constexpr (count == Size)
+      *reinterpret_cast<pack<E, Size>*>(to) = some;
+    else
+      *to = some.element[e];
+  });
+}
+
 /// A block takes a line: element j goes to its place, or comes from there where Back. Memory is read and
-/// written Size elements at a time, but for a few at the line's ends; shared memory begins as far within such a
-/// pack as the line does. Bound by memory.
-template <class E, bool Back, std::uint32_t Size>
-__global__ void __launch_bounds__(line_threads) shuffle_lines(E* A, walk of) {
+/// written Size elements at a time, but for a few at the line's ends and where turns breaks it; shared memory
+/// begins as far within such a pack as the line does. Bound by memory.
+template <class E, bool Back, std::uint32_t Size, class Turns>
+__global__ void __launch_bounds__(line_threads, line_blocks<E, Size, Turns>)
+    shuffle_lines(E* A, walk of, Turns turns) {
   constexpr int at_once = 4;  // on their way together
   extern __shared__ __align__(16) char memory[];
-  const std::uint32_t k = blockIdx.x, threads = blockDim.x;
+  const std::uint32_t k = turns.template own_line<Back>(of.lines), threads = blockDim.x;
   E* const line = A + std::int64_t{k} * of.length;
   const auto within = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(line) / sizeof(E) % Size);
   E* const shared = reinterpret_cast<E*>(memory) + within;
@@ -78,15 +125,28 @@ __global__ void __launch_bounds__(line_threads) shuffle_lines(E* A, walk of) {
   // Elements outside the packs, one a thread.
   const std::uint32_t outside = of.length - packs * Size;
   const std::uint32_t alone = threadIdx.x < head ? threadIdx.x : threadIdx.x + packs * Size;
+  const auto turned_alone = [&] {
+    const line_place p = of.at(alone);
+    return turns.line(A, of.lines, of.length, k, p.turn) + alone;
+  };
   const line_place start = of.at(head + threadIdx.x * Size);
 
-  if (threadIdx.x < outside) shared[Back ? alone : of.place(k, of.at(alone))] = line[alone];
+  if (threadIdx.x < outside)
+    shared[Back ? alone : of.place(k, of.at(alone))] = Back ? line[alone] : *turned_alone();
   line_place first = start;
+  [[maybe_unused]] line_place ahead = start;  // of what is loaded
   for (std::uint32_t q = threadIdx.x; q < packs; q += at_once * threads) {
     pack<E, Size> some[at_once];
 #pragma unroll
-    for (int u = 0; u < at_once; ++u)
-      if (q + u * threads < packs) some[u] = line_packs[q + u * threads];
+    for (int u = 0; u < at_once; ++u) {
+      const std::uint32_t at = q + u * threads;
+      if constexpr (Back || !Turns::turned) {
+        if (at < packs) some[u] = line_packs[at];
+      } else {
+        if (at < packs) some[u] = load_pack<Size>(turns, A, of, k, head + at * Size, ahead);
+        ahead = of.beyond(ahead, of.stride);
+      }
+    }
 #pragma unroll
     for (int u = 0; u < at_once; ++u) {
       if (q + u * threads < packs) {
@@ -103,21 +163,26 @@ __global__ void __launch_bounds__(line_threads) shuffle_lines(E* A, walk of) {
     }
   }
   __syncthreads();
-  if (threadIdx.x < outside) line[alone] = shared[Back ? of.place(k, of.at(alone)) : alone];
+  turns.template await_readers<Back>(k, of.lines);
+  if (threadIdx.x < outside)
+    *(Back ? turned_alone() : line + alone) = shared[Back ? of.place(k, of.at(alone)) : alone];
   line_place from = start;
 #pragma unroll 2
   for (std::uint32_t q = threadIdx.x; q < packs; q += threads) {
-    pack<E, Size> one;
     if constexpr (Back) {
+      pack<E, Size> one;
       line_place each = from;
 #pragma unroll
       for (std::uint32_t e = 0; e < Size; ++e, each = of.beyond(each, of.one))
         one.element[e] = shared[of.place(k, each)];
+      if constexpr (Turns::turned)
+        store_pack<Size>(turns, A, of, k, head + q * Size, from, one);
+      else
+        line_packs[q] = one;
       from = of.beyond(from, of.stride);
     } else {
-      one = shared_packs[q];
+      line_packs[q] = shared_packs[q];
     }
-    line_packs[q] = one;
   }
 }
 
@@ -137,14 +202,15 @@ bool line_fits(const device& dev, std::int64_t length) {
   return line_bytes<E>(length) <= shared_memory(dev, cudaDevAttrMaxSharedMemoryPerBlockOptin);
 }
 
-template <class E, std::uint32_t Size>
-void launch_line_pass(const device& dev, E* A, const transpose_shuffle& shuffle, bool back) {
+template <std::uint32_t Size, class E, class Turns>
+void launch_line_pass(const device& dev, E* A, const transpose_shuffle& shuffle, bool back,
+                      const Turns& turns) {
   constexpr std::int64_t short_line = 32 << 10;
   const std::int64_t bytes = line_bytes<E>(shuffle.length);
   const unsigned threads = bytes <= short_line ? line_threads / 2 : line_threads;
   launch(dev, "shuffle_lines", {shuffle.lines, threads, static_cast<std::size_t>(bytes)},
-         back ? shuffle_lines<E, true, Size> : shuffle_lines<E, false, Size>, A,
-         walk(shuffle, std::int64_t{threads} * Size));
+         back ? shuffle_lines<E, true, Size, Turns> : shuffle_lines<E, false, Size, Turns>, A,
+         walk(shuffle, std::int64_t{threads} * Size), turns);
 }
 
 /// How many of 32 neighbouring threads that begin `step` elements apart meet in a bank of shared memory.
@@ -157,14 +223,16 @@ int meeting_in_a_bank(const transpose_shuffle& shuffle, std::int64_t step) {
   return most;
 }
 
-template <class E>
-void run_line_pass(const device& dev, E* A, const transpose_shuffle& shuffle, bool back) {
+template <class E, class Turns>
+void run_line_pass(const device& dev, E* A, const transpose_shuffle& shuffle, bool back, const Turns& turns) {
   constexpr int bearable = 8;
-  const int packed = meeting_in_a_bank<E>(shuffle, pack_size<E>), single = meeting_in_a_bank<E>(shuffle, 1);
-  if (packed <= std::max(bearable, single))
-    launch_line_pass<E, pack_size<E>>(dev, A, shuffle, back);
+  constexpr std::uint32_t size = pack_size<E>;
+  const bool alike = !Turns::turned || shuffle.length % size == 0;  // lines begin alike within packs
+  const int packed = meeting_in_a_bank<E>(shuffle, size), single = meeting_in_a_bank<E>(shuffle, 1);
+  if (alike && packed <= std::max(bearable, single))
+    launch_line_pass<size>(dev, A, shuffle, back, turns);
   else
-    launch_line_pass<E, 1>(dev, A, shuffle, back);
+    launch_line_pass<1>(dev, A, shuffle, back, turns);
 }
 
 }  // namespace vouch::detail

@@ -1,5 +1,6 @@
 // Rectangles transposed in place on a GPU. Where the sides share a large divisor: squares transposed in place,
-// then their columns, whole, to where they belong. Else three passes (transpose_shuffle.hpp), or two.
+// then their columns, whole, to where they belong. Else two passes of the three (transpose_shuffle.hpp), where
+// the sides share little, or all.
 #include <algorithm>
 #include <cstdint>
 #include <optional>
@@ -12,6 +13,7 @@
 #include <vouch/dense/transpose_panels.cuh>
 #include <vouch/dense/transpose_room.cuh>
 #include <vouch/dense/transpose_shuffle.hpp>
+#include <vouch/dense/transpose_turns.cuh>
 
 namespace vouch::detail {
 namespace {
@@ -87,8 +89,12 @@ class shuffle_run {
   }
 
  private:
+  // Else in the pass of the lines, or not at all.
   void turn_columns() {
-    if (shuffle_.common > 1) move_columns(shuffle_.length_over, nullptr);
+    if (shuffle_.common > 1 && !turns_with_lines()) move_columns(shuffle_.length_over, nullptr);
+  }
+  bool turns_with_lines() const {
+    return shuffle_.common > 1 && shuffle_.common <= most_turns && line_fits<E>(dev_, shuffle_.length);
   }
   void move_columns(std::int64_t turned, const std::uint32_t* place) {
     const panel_pass pass{static_cast<std::uint32_t>(shuffle_.lines),
@@ -97,12 +103,21 @@ class shuffle_run {
     panels_ ? run_panel_pass(dev_, A_, pass, *panels_, back_) : run_panel_pass_in_room(dev_, A_, pass);
   }
   void shuffle_lines() {
-    if (line_fits<E>(dev_, shuffle_.length))
-      run_line_pass(dev_, A_, shuffle_, back_);
+    if (turns_with_lines())
+      shuffle_turned_lines();
+    else if (line_fits<E>(dev_, shuffle_.length))
+      run_line_pass(dev_, A_, shuffle_, back_, no_turns{});
     else if (long_lines_)
       run_long_line_pass(dev_, A_, shuffle_, *long_lines_, back_);
     else
       run_line_pass_in_room(dev_, A_, shuffle_);
+  }
+
+  void shuffle_turned_lines() {
+    turned_pass<E> pass(dev_, A_, shuffle_);
+    if (!back_) pass.save();
+    run_line_pass(dev_, A_, shuffle_, back_, pass.turns());
+    if (back_) pass.restore();
   }
 
   const device& dev_;

@@ -221,6 +221,12 @@ std::int64_t count_elements(const npy_header& header, const Source& file, std::i
   return count;
 }
 
+// Of an element of `rows` rows, column after column; counted from 1 as in all messages.
+std::string place_text(std::int64_t at, std::int64_t rows, std::int64_t cols) {
+  if (cols == 1) return "element " + std::to_string(at + 1);
+  return "entry (" + std::to_string(at % rows + 1) + ", " + std::to_string(at / rows + 1) + ")";
+}
+
 }  // namespace
 
 bool is_npy(std::string_view start) { return start.starts_with(magic); }
@@ -234,10 +240,10 @@ vectors read_npy(const device& cpu, input_file& file) {
 
   vectors result{rows, cols, array<double>(cpu, count)};
   const auto take = [&](std::int64_t k, double value) {
-    if (!std::isfinite(value))
-      throw parse_error(file.path(), 0, 0, "element " + std::to_string(k) + " is " + number_text(value),
-                        "NaN and infinity are not allowed");
     const std::int64_t at = header.fortran_order || cols == 1 ? k : k % cols * rows + k / cols;
+    if (!std::isfinite(value))
+      throw parse_error(file.path(), 0, 0, place_text(at, rows, cols) + " is " + number_text(value),
+                        "NaN and infinity are not allowed");
     result.values[at] = value;
   };
   read_elements_as(header.type, file, count, take);

@@ -11,20 +11,20 @@ constexpr unsigned block = 128;
 // is shared, so the bits are always the same.
 __global__ void __launch_bounds__(block)
     price_options(const batch_option* options, std::int64_t count,
-                  const __grid_constant__ boundary_scheme scheme, bool greeks, valuation* values) {
+                  const __grid_constant__ batch_schemes schemes, bool greeks, valuation* values) {
   const std::int64_t i = std::int64_t{blockIdx.x} * block + threadIdx.x;
-  if (i < count) values[i] = price_in_batch(options[i], scheme, greeks);
+  if (i < count) values[i] = price_in_batch(options[i], schemes, greeks);
 }
 
 }  // namespace
 
 void detail::price_batch_cuda(const device& dev, std::span<const batch_option> options,
-                              const boundary_scheme& scheme, bool greeks, std::span<valuation> values) {
+                              const batch_schemes& schemes, bool greeks, std::span<valuation> values) {
   const auto count = static_cast<std::int64_t>(options.size());
   const auto on_device = array<batch_option>::from(dev, options);
   array<valuation> result(dev, count);
   launch(dev, "price_options", {ceil_div<std::int64_t>(count, block), block}, price_options, on_device.data(),
-         count, scheme, greeks, result.data());
+         count, schemes, greeks, result.data());
   copy_bytes(values.data(), device::cpu(1), result.data(), dev, values.size_bytes());
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <condition_variable>
+#include <cstdio>
 #include <cstring>
 #include <exception>
 #include <mutex>
@@ -80,12 +81,13 @@ class desk {
     }
   }
 
-  void put(const entry& e, const valuation& v, std::int64_t& count, priced_block& out) {
+  void put(const entry& e, const valuation& v, std::int64_t& count, priced_block& out,
+           std::string_view remark = {}) {
     if (!(v.price >= 0 && std::isfinite(v.price))) {
       put_failure({e.failure.line, 0, "its value is beyond the range of numbers"}, out);
       return;
     }
-    print_book_line(out.text, e.failure.line, v, options_.greeks);
+    print_book_line(out.text, e.failure.line, v, options_.greeks, remark);
     ++count;
     ++out.report.priced;
     ++out.report.options;
@@ -98,6 +100,11 @@ class desk {
     if (out.report.failures.size() < book_report::most_failures) out.report.failures.push_back(failure);
   }
 
+  static std::int64_t& count_of(pricing_method method, book_report& report) {
+    if (method == pricing_method::finite_difference) return report.by_finite_differences;
+    return method == pricing_method::boundary ? report.american : report.european;
+  }
+
   void put_slow(const entry& e, priced_block& out) {
     pricing_options how;
     how.finite_difference.tolerance = options_.tolerance;
@@ -106,7 +113,12 @@ class desk {
     c.plain = e.option.option;
     c.exercise = e.option.exercise;
     try {
-      put(e, price(c, how).value, out.report.by_finite_differences, out);
+      const pricing p = price(c, how);
+      const bool inaccurate = !(p.error_estimate <= options_.tolerance);
+      char remark[64] = "";
+      if (inaccurate) std::snprintf(remark, sizeof remark, "the error is about %.1e", p.error_estimate);
+      out.report.inaccurate += inaccurate;
+      put(e, p.value, count_of(p.method, out.report), out, remark);
     } catch (const value_error& wrong) {
       put_failure({e.failure.line, 0, wrong.what()}, out);
     }
@@ -154,6 +166,7 @@ class ordered_output {
     report_.american += r.american;
     report_.by_finite_differences += r.by_finite_differences;
     report_.failed += r.failed;
+    report_.inaccurate += r.inaccurate;
     for (const book_failure& f : r.failures)
       if (report_.failures.size() < book_report::most_failures) report_.failures.push_back(f);
   }

@@ -13,7 +13,7 @@ struct book_options {
   device dev = device::cpu();  // prices; every thread of `threads` has a stream of its own there
   int threads = 0;             // that parse, price and print; 0: OMP_NUM_THREADS, else all cores
   bool greeks = false;         // vega and rho too
-  double tolerance = 1e-4;     // of the few options that need finite differences
+  double tolerance = 1e-4;     // of the options that need finite differences
   std::function<bool()> stop;  // asked between blocks of lines; true ends the work; may be empty
 };
 
@@ -29,6 +29,7 @@ struct book_report {
   std::int64_t european = 0, american = 0, by_finite_differences = 0;
   std::vector<book_failure> failures;  // the first most_failures of them, in the order of the file
   std::int64_t failed = 0;
+  std::int64_t inaccurate = 0;  // priced, but not to the tolerance
   bool stopped = false;
   static constexpr std::size_t most_failures = 1000;
 };
@@ -38,10 +39,11 @@ struct book_report {
 /// The first line names the columns, in any order: type, spot, strike, volatility and expiry are needed;
 /// exercise [european], rate, dividend, rebate [0], payoff [vanilla], cash [1], barrier [none] and
 /// barrier_level may be there. An empty cell is as no column. The output has the columns line, price, delta,
-/// gamma, theta, vega and rho (with greeks), and error, which is empty for a line that was priced.
+/// gamma, theta, vega and rho (with greeks), and error, which is empty for a line that was priced to the
+/// tolerance; behind a price it says how far off that may be.
 ///
 /// Memory  About a megabyte a thread, for files of any length.
-/// Result  As price_batch; options that it does not take are priced by finite differences. The same output for
+/// Result  As price_batch; options that it does not take, or gives up, as price(). The same output for
 /// any
 ///         number of threads. Nothing is written where the header is wrong, or where it was stopped.
 /// Throws  parse_error  the header: an unknown column, one twice, one missing; file_error; device_error

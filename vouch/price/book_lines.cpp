@@ -174,7 +174,8 @@ std::string book_output_header(bool greeks) {
   return greeks ? "line,price,delta,gamma,theta,vega,rho,error\n" : "line,price,delta,gamma,theta,error\n";
 }
 
-void print_book_line(std::string& text, std::int64_t line, const valuation& v, bool greeks) {
+void print_book_line(std::string& text, std::int64_t line, const valuation& v, bool greeks,
+                     std::string_view remark) {
   char buffer[8 * (number_width + 1)];
   char* p = print_number(buffer, line);
   const auto cell = [&](double value) {
@@ -190,8 +191,9 @@ void print_book_line(std::string& text, std::int64_t line, const valuation& v, b
     cell(v.rho);
   }
   *p++ = ',';
-  *p++ = '\n';
   text.append(buffer, p);
+  if (!remark.empty()) text.append("\"").append(remark).append("\"");
+  text += '\n';
 }
 
 void print_book_failure(std::string& text, const book_failure& failure, bool greeks) {

@@ -36,7 +36,9 @@ bool parse_book_line(const std::vector<book_column>& columns, std::string_view l
                      book_failure& failure);
 
 std::string book_output_header(bool greeks);
-void print_book_line(std::string& text, std::int64_t line, const valuation& v, bool greeks);
+/// A price; remark, if there is one, stands in the last column.
+void print_book_line(std::string& text, std::int64_t line, const valuation& v, bool greeks,
+                     std::string_view remark = {});
 void print_book_failure(std::string& text, const book_failure& failure, bool greeks);
 
 }  // namespace vouch

@@ -37,18 +37,27 @@ class border {
         may_exercise_(c.exercise == exercise_style::american),
         high_(high),
         exercise_(payoff_at(c.plain, spot)),
+        hit_(payment.at_barrier),
+        in_time_(barrier_ ? payment.in_time : nullptr),
         far_(far_payoff(c.plain, high)) {
     far_.constant -= payment.less;
-    value_ = barrier_ ? payment.at_barrier : far_.at(spot);
+    value_ = barrier_ ? hit_ : far_.at(spot);
+    // What may be exercised is so just before it ends at a barrier.
+    if (barrier_ && may_exercise_) value_ = std::max(value_, exercise_);
   }
 
   double value() const { return value_; }
+  /// A segment of steps begins, at what may be another value.
+  void begin() {
+    if (in_time_ != nullptr) value_ = (*in_time_)[next_++];
+  }
   /// Time passes; returns the change of the value.
   double step(double length, double rate, double dividend) {
     const double before = value_;
     far_.slope *= std::exp(-dividend * length);
     far_.constant *= std::exp(-rate * length);
     settle();
+    begin();
     return value_ - before;
   }
   void fall(double amount) {
@@ -73,7 +82,7 @@ class border {
   /// What exercise at any time keeps it from falling below.
   double least() const { return may_exercise_ ? exercise_ : -1e300; }
   /// The value below the grid, at spots down to 0.
-  double beyond(double spot) const { return barrier_ ? value_ : far_.at(spot); }
+  double beyond(double spot) const { return barrier_ ? hit_ : far_.at(spot); }
 
  private:
   void settle() {
@@ -83,10 +92,21 @@ class border {
   }
   double spot_;
   bool barrier_, may_exercise_, high_;
-  double exercise_, escrow_ = 0;
+  double exercise_, escrow_ = 0, hit_;
+  const std::vector<double>* in_time_;
+  std::size_t next_ = 0;
   linear far_;
   double value_ = 0;
 };
+
+/// Where the value at a spot comes from when the share falls: the polynomial through `count` nodes, read at
+/// `at`; with count = 0 `at` is below the grid.
+struct fall_stencil {
+  double at = 0;
+  std::size_t first = 0;
+  int count = 0;
+};
+fall_stencil where_it_fell(const fd_grid& grid, double spot, double amount);
 
 /// The share falls by `amount`: V(S) := V(S - amount), by cubic interpolation.
 void let_fall(const fd_grid& grid, double amount, border& low, border& high, std::vector<double>& values);

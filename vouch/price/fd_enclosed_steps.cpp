@@ -5,31 +5,15 @@
 #include <limits>
 
 #include <vouch/core/simd.hpp>
-#include <vouch/core/twofold.hpp>
 #include <vouch/interval/rounding.hpp>
+#include <vouch/price/fd_pairs.hpp>
 
 namespace vouch {
 namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
-using pair = twofold<double>;
-
-// One step seen from the inner rows 1 to n-2. The products implicit * L are exact pairs.
-struct step_rows {
-  std::size_t n;
-  const double *lower_hi, *lower_lo, *upper_hi, *upper_lo;
-  pair discount;
-  const double *value, *next_value, *rest, *next_rest;
-};
-
-// Errs by at most 8 u^2 of the product.
-VOUCH_SIMD_INLINE pair product(const pair& a, const pair& b) {
-  const pair p = two_prod(a.hi, b.hi);
-  return quick_two_sum(p.hi, p.lo + (a.hi * b.lo + a.lo * b.hi));
-}
-
-VOUCH_SIMD_INLINE pair difference(const pair& a, const pair& b) { return a + pair{-b.hi, -b.lo}; }
+using fd::difference, fd::pair, fd::product;
 
 // right[i] := the residual of V', rounded; loss[i] >= what that and the arithmetic of pairs lose: 2^-100 of the
 // sum of magnitudes, where 3 u^2 a sum, 8 u^2 a product and three sums of the four terms make 20 u^2.
@@ -53,8 +37,8 @@ VOUCH_SIMD_INLINE void residual_of_values(const step_rows& r, double* right, dou
 }
 
 // loss[i] >= the residual of V' + E'. E is small, so that plain arithmetic does: 9 roundings, 2^-49 covers
-// them.
-template <bool Balanced>
+// them. Of nodes that are exercised only the part counts by which A V' falls below the right-hand side.
+template <bool Balanced, bool Above>
 VOUCH_SIMD_INLINE void residual_of_rest(const step_rows& r, const double* right, double* loss) {
   const auto sum = [&](std::size_t j) { return Balanced ? r.next_rest[j] + r.rest[j] : r.next_rest[j]; };
   const auto size_of = [&](std::size_t j) {
@@ -67,7 +51,9 @@ VOUCH_SIMD_INLINE void residual_of_rest(const step_rows& r, const double* right,
     const double size = std::fabs(right[i]) + std::fabs(r.rest[i]) + std::fabs(r.next_rest[i]) +
                         lower * (size_of(i - 1) + size_of(i)) + upper * (size_of(i + 1) + size_of(i)) +
                         std::fabs(discount) * size_of(i);
-    loss[i] = (std::fabs(left) + loss[i] + 0x1p-49 * size) * (1 + 0x1p-40) + 0x1p-900;
+    const double slack = (loss[i] + 0x1p-49 * size) * (1 + 0x1p-40);
+    const double counts = Above && r.exercised[i] != 0 ? std::max(left, -slack) : std::fabs(left);
+    loss[i] = (counts + slack) * (1 + 0x1p-40) + 0x1p-900;
   }
 }
 
@@ -78,34 +64,51 @@ VOUCH_SIMD_CLONES void values_implicit(const step_rows& r, double* right, double
   residual_of_values<false>(r, right, loss);
 }
 VOUCH_SIMD_CLONES void rest_balanced(const step_rows& r, const double* right, double* loss) {
-  residual_of_rest<true>(r, right, loss);
+  residual_of_rest<true, false>(r, right, loss);
 }
 VOUCH_SIMD_CLONES void rest_implicit(const step_rows& r, const double* right, double* loss) {
-  residual_of_rest<false>(r, right, loss);
+  residual_of_rest<false, false>(r, right, loss);
 }
-
-// Numbers for which none of the bounds above can be spoilt by underflow or overflow.
-bool are_moderate(const std::vector<double>& v) {
-  return std::all_of(v.begin(), v.end(), [](double x) { return std::fabs(x) <= 0x1p100; });
+VOUCH_SIMD_CLONES void rest_balanced_above(const step_rows& r, const double* right, double* loss) {
+  residual_of_rest<true, true>(r, right, loss);
+}
+VOUCH_SIMD_CLONES void rest_implicit_above(const step_rows& r, const double* right, double* loss) {
+  residual_of_rest<false, true>(r, right, loss);
 }
 
 }  // namespace
 
-enclosed_steps::enclosed_steps(std::vector<double> values, std::size_t near)
-    : n_(values.size()), near_(std::clamp<std::size_t>(near, 1, n_ - 2)), value_(std::move(values)) {
+enclosed_steps::enclosed_steps(std::vector<double> values, std::size_t near, const std::vector<double>* floor)
+    : n_(values.size()),
+      near_(std::clamp<std::size_t>(near, 1, n_ - 2)),
+      floor_(floor),
+      value_(std::move(values)) {
   for (auto* v : {&rest_, &next_value_, &next_rest_, &right_, &loss_, &lower_.hi, &lower_.lo, &upper_.hi,
-                  &upper_.lo, &inverse_, &forth_, &back_})
+                  &upper_.lo, &inverse_, &forth_, &back_, &share_})
     v->assign(n_, 0.0);
+  if (floor_ != nullptr) exercised_.assign(n_, 1);
   if (!are_moderate(value_)) lose();
+}
+
+// Numbers for which none of the bounds above can be spoilt by underflow or overflow.
+bool enclosed_steps::are_moderate(const std::vector<double>& v) {
+  return std::all_of(v.begin(), v.end(), [](double x) { return std::fabs(x) <= 0x1p100; });
 }
 
 void enclosed_steps::lose() { in_max_ = in_weighted_ = infinite; }
 
 void enclosed_steps::factor(const fd_operator& L, double implicit) {
+  const bool same = L.lower == L_.lower && L.upper == L_.upper && L.rate == L_.rate;
+  if (same)
+    change_energy(implicit);
+  else
+    leave_energy();
   if (L.lower != L_.lower || L.upper != L_.upper) set_weights(L);
   L_ = L;
   implicit_ = implicit;
   discount_ = two_prod(implicit, L.rate);
+  const double least = add_down(1.0, mul_down(implicit, L.rate));
+  inverse_norm_ = least > 0 ? div_up(1.0, least) : infinite;
   largest_ = 0;
   double upper_before = 0;
   bool fine = implicit > 0;
@@ -122,6 +125,7 @@ void enclosed_steps::factor(const fd_operator& L, double implicit) {
     largest_ = std::max(largest_, mul_up(implicit, add_up(L.lower[i], L.upper[i])));
   }
   if (!fine || !(largest_ <= 0x1p100)) lose();
+  if (!same) enter_energy();
 }
 
 // The weights that make L symmetric: their squares grow from node to node by upper_i / lower_{i+1}.
@@ -163,38 +167,67 @@ void enclosed_steps::solve(std::vector<double>& x) const {
   for (std::size_t i = n_ - 2; i > 0; --i) x[i] += back_[i] * x[i + 1];
 }
 
-void enclosed_steps::advance(bool balanced, double first, double last) {
+// The ends of what a step solves for: V', or the mean of V and V' where `balanced`.
+void enclosed_steps::take_ends(bool balanced, double first, double last) {
   const double share = balanced ? 0.5 : 1;
-  next_value_ = value_;
-  next_value_.front() += share * (first - value_.front());
-  next_value_.back() += share * (last - value_.back());
-  solve(next_value_);
-  if (balanced)
-    for (std::size_t i = 1; i + 1 < n_; ++i) next_value_[i] = 2 * next_value_[i] - value_[i];
-  next_value_.front() = first;
-  next_value_.back() = last;
+  next_value_.front() = value_.front() + share * (first - value_.front());
+  next_value_.back() = value_.back() + share * (last - value_.back());
+}
 
-  const step_rows rows{n_,        lower_.hi.data(), lower_.lo.data(),   upper_.hi.data(), upper_.lo.data(),
-                       discount_, value_.data(),    next_value_.data(), rest_.data(),     next_rest_.data()};
-  (balanced ? values_balanced : values_implicit)(rows, right_.data(), loss_.data());
-  const double copies = balanced ? 2 : 1;
-  for (std::size_t i = 1; i + 1 < n_; ++i) next_rest_[i] = copies * rest_[i] + right_[i];
-  solve(next_rest_);
-  if (balanced)
-    for (std::size_t i = 1; i + 1 < n_; ++i) next_rest_[i] -= rest_[i];
-  (balanced ? rest_balanced : rest_implicit)(rows, right_.data(), loss_.data());
+void enclosed_steps::find_residual_of_values(bool balanced) {
+  (balanced ? values_balanced : values_implicit)(rows(), right_.data(), loss_.data());
+}
 
+void enclosed_steps::find_residual_of_rest(bool balanced) {
+  const auto find = floor_ != nullptr ? (balanced ? rest_balanced_above : rest_implicit_above)
+                                      : (balanced ? rest_balanced : rest_implicit);
+  find(rows(), right_.data(), loss_.data());
+}
+
+step_rows enclosed_steps::rows() const {
+  return {n_,
+          lower_.hi.data(),
+          lower_.lo.data(),
+          upper_.hi.data(),
+          upper_.lo.data(),
+          discount_,
+          value_.data(),
+          next_value_.data(),
+          rest_.data(),
+          next_rest_.data(),
+          exercised_.data()};
+}
+
+void enclosed_steps::advance(bool balanced, double first, double last) {
+  if (floor_ != nullptr) {
+    step_above(balanced, first, last);
+  } else {
+    next_value_ = value_;
+    take_ends(balanced, first, last);
+    solve(next_value_);
+    if (balanced)
+      for (std::size_t i = 1; i + 1 < n_; ++i) next_value_[i] = 2 * next_value_[i] - value_[i];
+    next_value_.front() = first;
+    next_value_.back() = last;
+    find_residual_of_values(balanced);
+    const double copies = balanced ? 2 : 1;
+    for (std::size_t i = 1; i + 1 < n_; ++i) next_rest_[i] = copies * rest_[i] + right_[i];
+    solve(next_rest_);
+    if (balanced)
+      for (std::size_t i = 1; i + 1 < n_; ++i) next_rest_[i] -= rest_[i];
+  }
+  find_residual_of_rest(balanced);
   if (!are_moderate(next_value_) || !are_moderate(next_rest_)) lose();
   grow(balanced);
   value_.swap(next_value_);
   rest_.swap(next_rest_);
 }
 
-// The bounds after a step with residuals up to loss_: |A^-1 B| |e| + |A^-1| loss, in both norms.
+// The bounds after a step with residuals up to loss_: |A^-1 B| |e| + |A^-1| loss, in both norms. The energy
+// norm of A^-1 loss is at most the root of |A^-1| times its plain norm.
 void enclosed_steps::grow(bool balanced) {
-  const double least = add_down(1.0, mul_down(implicit_, L_.rate));
-  if (!(least > 0)) return lose();
-  const double inverse = div_up(1.0, least);
+  const double inverse = inverse_norm_;
+  if (!(inverse < infinite)) return lose();
   double by_max = inverse, by_weighted = inverse;
   if (balanced) {
     const interval<double> kept = interval<double>::unchecked(sub_down(1.0, mul_up(implicit_, L_.rate)),
@@ -207,15 +240,42 @@ void enclosed_steps::grow(bool balanced) {
   }
   const norms lost = norms_of_loss();
   in_max_ = add_up(mul_up(by_max, in_max_), mul_up(inverse, lost.in_max));
-  in_weighted_ = add_up(mul_up(by_weighted, in_weighted_), mul_up(inverse, lost.in_weighted));
+  const double of_loss = floor_ != nullptr ? sqrt_up(inverse) : inverse;
+  in_weighted_ = add_up(mul_up(by_weighted, in_weighted_), mul_up(of_loss, lost.in_weighted));
   exchange();
 }
 
 // Each norm bounds the other.
 void enclosed_steps::exchange() {
   if (weight_up_.empty()) return;
-  in_max_ = std::min(in_max_, div_up(in_weighted_, lightest_));
-  in_weighted_ = std::min(in_weighted_, mul_up(all_weights_, in_max_));
+  in_max_ = std::min(in_max_, div_up(plain_weighted(), lightest_));
+  in_weighted_ = std::min(in_weighted_, mul_up(energy_of_plain(), mul_up(all_weights_, in_max_)));
+}
+
+// The eigenvalues of A are at least 1 / inverse_norm_ and, by Gershgorin, at most 1 + implicit rate + 2
+// largest_.
+double enclosed_steps::energy_of_plain() const {
+  if (floor_ == nullptr) return 1;
+  return sqrt_up(add_up(add_up(1.0, std::max(mul_up(implicit_, L_.rate), 0.0)), 2 * largest_));
+}
+
+double enclosed_steps::plain_weighted() const {
+  if (floor_ == nullptr || in_weighted_ == 0) return in_weighted_;
+  return mul_up(in_weighted_, sqrt_up(inverse_norm_));
+}
+
+void enclosed_steps::leave_energy() { in_weighted_ = plain_weighted(); }
+
+void enclosed_steps::enter_energy() {
+  if (in_weighted_ > 0) in_weighted_ = mul_up(in_weighted_, energy_of_plain());
+}
+
+// From the energy norm of one implicit part to that of another, for the same L: (1 + m' t) / (1 + m t) lies
+// between its values at t = rate and at infinity for all eigenvalues t of -L.
+void enclosed_steps::change_energy(double implicit) {
+  if (floor_ == nullptr || in_weighted_ == 0) return;
+  const double at_rate = mul_up(add_up(1.0, mul_up(implicit, L_.rate)), inverse_norm_);
+  in_weighted_ = mul_up(in_weighted_, sqrt_up(std::max(at_rate, div_up(implicit, implicit_))));
 }
 
 enclosed_steps::norms enclosed_steps::norms_of_loss() const {
@@ -237,31 +297,10 @@ enclosed_steps::norms enclosed_steps::norms_of_loss() const {
   return {largest, weighted ? sqrt_up(mul_up(sum, 1 + 0x1p-29)) : infinite};
 }
 
-// The larger of two numbers moves no farther than they do, so that only rounding in what is chosen, or might
-// have been, adds to the distance.
-void enclosed_steps::exercise(const std::vector<double>& floor, double first, double last) {
-  for (std::size_t i = 1; i + 1 < n_; ++i) {
-    const pair over = two_sum(floor[i], -value_[i]);
-    const double rest = rest_[i],
-                 rounding = std::fabs(over.lo) + 0x1p-50 * (std::fabs(rest) + std::fabs(over.hi));
-    const bool raised = over.hi > 0;
-    const bool close = raised ? rest - over.hi > -rounding : over.hi - rest > -rounding;
-    loss_[i] = close ? rounding + 0x1p-900 : 0;
-    rest_[i] = raised ? std::max(rest - over.hi, 0.0) : std::max(rest, over.hi);
-    if (raised) value_[i] = floor[i];
-  }
-  value_.front() = first;
-  value_.back() = last;
-  const norms lost = norms_of_loss();
-  in_max_ = add_up(in_max_, lost.in_max);
-  in_weighted_ = add_up(in_weighted_, lost.in_weighted);
-  exchange();
-}
-
 interval<double> enclosed_steps::at(std::size_t node) const {
   if (node == 0 || node + 1 == n_) return {value_[node]};
   double distance = in_max_;
-  if (!weight_down_.empty()) distance = std::min(distance, div_up(in_weighted_, weight_down_[node]));
+  if (!weight_down_.empty()) distance = std::min(distance, div_up(plain_weighted(), weight_down_[node]));
   if (!(distance < infinite)) return interval<double>::entire();
   return interval<double>::unchecked(add_down(value_[node], sub_down(rest_[node], distance)),
                                      add_up(value_[node], add_up(rest_[node], distance)));

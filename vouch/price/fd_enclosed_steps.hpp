@@ -2,7 +2,8 @@
 //
 // The values are held as V + E, two doubles a node. V is stepped in double precision; the residual of each step
 // is found in twofold precision, E makes up for it by a step of its own, and what is then left, some 10^-16 of
-// E, is what the bounds grow by. They are kept in two norms, as docs/rigor.md explains.
+// E, is what the bounds grow by. They are kept in two norms, as docs/rigor.md explains. Where early exercise
+// keeps the values above a floor, a step solves a linear complementarity problem.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -13,10 +14,35 @@
 
 namespace vouch {
 
+/// A weight: a number and an enclosure of what is missing.
+struct enclosed_weight {
+  double near = 0;
+  interval<double> rest;
+};
+
+/// A new value: the sum of weight[k] times value first + k, or, for count = 0, a given one.
+struct mixture {
+  double given = 0;
+  std::size_t first = 0;
+  int count = 0;
+  enclosed_weight weight[4];
+};
+
+// One step seen from the inner rows 1 to n-2. The products implicit * L are exact pairs.
+struct step_rows {
+  std::size_t n;
+  const double *lower_hi, *lower_lo, *upper_hi, *upper_lo;
+  twofold<double> discount;
+  const double *value, *next_value, *rest, *next_rest;
+  const char* exercised;  // where steps are above a floor
+};
+
 class enclosed_steps {
  public:
-  /// Exact values to begin with, at least 3; bounds are to be sharp near a node.
-  enclosed_steps(std::vector<double> values, std::size_t near);
+  /// Exact values to begin with, at least 3; bounds are to be sharp near a node. With a floor that outlives
+  /// this, whose numbers may change, every step respects it at inner nodes: of A V' - right >= 0 and V' >=
+  /// floor one is an equation in each row.
+  enclosed_steps(std::vector<double> values, std::size_t near, const std::vector<double>* floor = nullptr);
 
   /// From now on steps are those of L, whose lower and upper are not negative, with this implicit part.
   void factor(const fd_operator& L, double implicit);
@@ -25,6 +51,8 @@ class enclosed_steps {
   void advance(bool balanced, double first, double last);
   /// V' = max(V, floor) at inner nodes; first and last at the ends.
   void exercise(const std::vector<double>& floor, double first, double last);
+  /// V' at inner nodes as rows say, one for each node; first and last at the ends.
+  void mix(const std::vector<mixture>& rows, double first, double last);
 
   /// Contains the exact value; entire where nothing is proved.
   interval<double> at(std::size_t node) const;
@@ -38,14 +66,32 @@ class enclosed_steps {
   };
   void set_weights(const fd_operator& L);
   void solve(std::vector<double>& x) const;
+  void take_ends(bool balanced, double first, double last);
+  step_rows rows() const;
+  void find_residual_of_values(bool balanced);
+  void find_residual_of_rest(bool balanced);
+  void step_above(bool balanced, double first, double last);
+  void solve_between(std::vector<double>& x);
+  bool revise_exercise(bool balanced);
+  double floor_of_mean(bool balanced, std::size_t i) const;
+  void correct_between(bool balanced);
+  bool lift();
   void grow(bool balanced);
   void exchange();
   void lose();
   norms norms_of_loss() const;
+  static bool are_moderate(const std::vector<double>& v);
+  void change_energy(double implicit);
+  void enter_energy();
+  void leave_energy();
+  double plain_weighted() const;
+  double energy_of_plain() const;
 
   std::size_t n_, near_;
+  const std::vector<double>* floor_;
   fd_operator L_;
   double implicit_ = 0, largest_ = 0;  // of implicit * (lower + upper), at least
+  double inverse_norm_ = 1;            // at least 1 / (1 + implicit * rate)
   std::vector<double> value_, rest_, next_value_, next_rest_;
   std::vector<double> right_, loss_;  // of the correcting step; what is left behind it, at least
   twice lower_, upper_;               // implicit times those of L, exactly
@@ -53,7 +99,10 @@ class enclosed_steps {
   std::vector<double> inverse_, forth_, back_;
   std::vector<double> weight_up_, weight_down_;  // of the second norm, between bounds; empty: there is none
   double lightest_ = 0, all_weights_ = 0;        // at most the least weight; at least the norm of ones
-  double in_max_ = 0, in_weighted_ = 0;          // bounds of the distance in either norm
+  double in_max_ = 0, in_weighted_ = 0;          // bounds of the distance in either norm; with a floor the
+                                                 // second is the energy norm of A
+  std::vector<char> exercised_;                  // nodes whose values are the floor's
+  std::vector<double> share_;                    // scratch of solve_between
 };
 
 }  // namespace vouch

@@ -12,13 +12,14 @@ namespace vouch {
 
 /// What the steps would give on this grid without any rounding, read at the spot by the polynomial of
 /// evaluate(). Exact are: nodes, coefficients of the operator, lengths of steps, payoffs and boundary values,
-/// all as the doubles that march() has. So it bounds rounding, in whatever precision and order steps were
-/// taken, and says nothing of the distance to the differential equation.
+/// spots behind a cash dividend, all as the doubles that march() has; an American step is the solution of its
+/// linear complementarity problem. So it bounds rounding, in whatever precision and order steps were taken, and
+/// says nothing of the distance to the differential equation.
 ///
-/// Result  Nothing is proved of cash dividends, of American exercise, and of Crank-Nicolson steps where neither
-///         norm of docs/rigor.md keeps errors small: verified is false then, and the intervals are entire.
+/// Result  Nothing is proved of Crank-Nicolson steps where neither norm of docs/rigor.md keeps errors small:
+///         verified is false then, and the intervals are entire.
 ///         Same bits on every run.
-/// Cost    About 40 ns a node and step.
+/// Cost    About 40 ns a node and step; American ones some times that.
 /// Source  docs/rigor.md, "Steps in time".
 fd_enclosure enclose_march(const contract& c, const fd_grid& grid, const fd_payment& payment,
                            const std::vector<fd_segment>& segments, time_scheme scheme);

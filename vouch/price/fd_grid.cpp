@@ -47,22 +47,25 @@ range log_range(const contract& c) {
   return r;
 }
 
-// Moves the free end of [low, high] so that middle lies half way between two of n equidistant nodes.
-void align(range& r, double middle, std::int64_t n) {
+// Moves the free end of [low, high] so that middle lies half way between two of n equidistant nodes; where a
+// barrier is near it, on a node of this grid and of all that halve its spacing, so that they stay alike. Not
+// where that would change the grid by more than half.
+void align(range& r, double middle, std::int64_t n, bool on_node) {
   if (!(middle > r.low && middle < r.high)) return;
-  const double cells = static_cast<double>(n - 1);
-  if (r.high_fixed) {
-    const double behind = std::max(std::floor((r.high - middle) / (r.high - r.low) * cells), 0.0) + 0.5;
-    r.low = r.high - (r.high - middle) / behind * cells;
-  } else {
-    const double before = std::max(std::floor((middle - r.low) / (r.high - r.low) * cells), 0.0) + 0.5;
-    r.high = r.low + (middle - r.low) / before * cells;
-  }
+  std::int64_t cells = n - 1;
+  constexpr std::int64_t coarse = 200;
+  while (on_node && cells % 2 == 0 && cells > coarse) cells /= 2;
+  const double all = static_cast<double>(cells), shift = on_node ? 0 : 0.5;
+  const double distance = r.high_fixed ? r.high - middle : middle - r.low;
+  const double wanted = distance / (r.high - r.low) * all, taken = std::floor(wanted) + shift;
+  if (wanted < (on_node ? 2 : 1)) return;
+  const double length = distance / taken * all;
+  (r.high_fixed ? r.low : r.high) = r.high_fixed ? r.high - length : r.low + length;
 }
 
-fd_grid logarithmic(range r, double strike, std::int64_t n) {
+fd_grid logarithmic(range r, double strike, std::int64_t n, bool on_node) {
   fd_grid grid;
-  align(r, std::log(strike), n);
+  align(r, std::log(strike), n, on_node);
   grid.spacing = (r.high - r.low) / static_cast<double>(n - 1);
   for (std::int64_t i = 0; i < n; ++i) {
     const double x = r.high_fixed ? r.high - grid.spacing * static_cast<double>(n - 1 - i)
@@ -72,11 +75,11 @@ fd_grid logarithmic(range r, double strike, std::int64_t n) {
   return grid;
 }
 
-fd_grid uniform(range r, double strike, std::int64_t n) {
+fd_grid uniform(range r, double strike, std::int64_t n, bool on_node) {
   r.low = r.low_fixed ? std::exp(r.low) : 0;
   r.high = std::exp(r.high);
   const double bottom = r.low;
-  align(r, strike, n);
+  align(r, strike, n, on_node);
   if (r.low < bottom) r.low = bottom;  // only below a barrier: the strike then lies where it falls
   fd_grid grid;
   for (std::int64_t i = 0; i < n; ++i)
@@ -85,13 +88,13 @@ fd_grid uniform(range r, double strike, std::int64_t n) {
 }
 
 // S = K + alpha sinh(x), x equidistant.
-fd_grid concentrated(range r, const contract& c, std::int64_t n) {
+fd_grid concentrated(range r, const contract& c, std::int64_t n, bool on_node) {
   const double strike = std::max(c.plain.strike, 1e-8 * c.plain.spot);
   const double alpha = strike * std::max(0.5 * typical_volatility(c) * std::sqrt(c.plain.expiry), 1e-3);
   r.low = std::asinh(((r.low_fixed ? std::exp(r.low) : 0) - strike) / alpha);
   r.high = std::asinh((std::exp(r.high) - strike) / alpha);
   const double bottom = r.low;
-  align(r, 0, n);
+  align(r, 0, n, on_node);
   r.low = std::max(r.low, bottom);
   fd_grid grid;
   for (std::int64_t i = 0; i < n; ++i) {
@@ -105,10 +108,11 @@ fd_grid concentrated(range r, const contract& c, std::int64_t n) {
 
 fd_grid make_grid(const contract& c, grid_kind kind, std::int64_t n) {
   const range r = log_range(c);
-  fd_grid grid = kind == grid_kind::uniform ? uniform(r, c.plain.strike, n)
+  const bool on_node = c.plain.barrier != barrier_kind::none && c.plain.payoff == payoff_kind::vanilla;
+  fd_grid grid = kind == grid_kind::uniform ? uniform(r, c.plain.strike, n, on_node)
                  : kind == grid_kind::concentrated
-                     ? concentrated(r, c, n)
-                     : logarithmic(r, std::max(c.plain.strike, 1e-8 * c.plain.spot), n);
+                     ? concentrated(r, c, n, on_node)
+                     : logarithmic(r, std::max(c.plain.strike, 1e-8 * c.plain.spot), n, on_node);
   if (r.low_fixed) grid.spot.front() = c.plain.barrier_level;
   if (r.high_fixed) grid.spot.back() = c.plain.barrier_level;
   return grid;

@@ -17,10 +17,12 @@ class marcher {
  public:
   template <class MakeSteps>
   marcher(const contract& c, const fd_grid& grid, const fd_payment& payment, time_scheme scheme,
-          MakeSteps make_steps)
+          fd_trace* trace, MakeSteps make_steps)
       : c_(c),
         grid_(grid),
         scheme_(scheme),
+        trace_(trace),
+        timed_(payment.in_time != nullptr),
         american_(c.exercise == exercise_style::american),
         policy_(american_ && needs_policy(c)),
         reversed_(american_ && c.plain.type == option_type::put),
@@ -40,6 +42,7 @@ class marcher {
     const bool constant = c_.local_volatility.empty();
     const bool fresh_vol = constant;
     if (fresh_vol) operator_at(s.from, s.to);
+    begin();
     load();
     for (std::int64_t k = 0; k < s.steps; ++k) {
       const double from = s.from + length * static_cast<double>(k);
@@ -84,6 +87,23 @@ class marcher {
   }
 
  private:
+  void begin() {
+    low_.begin();
+    high_.begin();
+    if (timed_) {
+      values_.front() = low_.value();
+      values_.back() = high_.value();
+    }
+    if (trace_ != nullptr) trace_->values.push_back(evaluate(grid_, values_, trace_->spot).value);
+  }
+  void note() {
+    if (trace_ == nullptr) return;
+    if (!policy_) {
+      steps_.store(values_.data());
+      if (reversed_) std::reverse(values_.begin(), values_.end());
+    }
+    trace_->values.push_back(evaluate(grid_, values_, trace_->spot).value);
+  }
   void operator_at(double from, double to) {
     L_ = make_operator(c_, grid_, c_.plain.expiry - 0.5 * (from + to));
     if (!reversed_) return;
@@ -124,15 +144,18 @@ class marcher {
       if (reversed_) std::reverse(values_.begin(), values_.end());
       policy_step(L_, length, implicit, turned_, reversed_ ? high : low, reversed_ ? low : high, values_);
       if (reversed_) std::reverse(values_.begin(), values_.end());
-      return;
+    } else {
+      if (factored_ != implicit) steps_.factor(L_, implicit);
+      factored_ = implicit;
+      steps_.advance(length, reversed_ ? high : low, reversed_ ? low : high);
     }
-    if (factored_ != implicit) steps_.factor(L_, implicit);
-    factored_ = implicit;
-    steps_.advance(length, reversed_ ? high : low, reversed_ ? low : high);
+    note();
   }
   const contract& c_;
   const fd_grid& grid_;
   time_scheme scheme_;
+  fd_trace* trace_;
+  bool timed_;
   bool american_, policy_, reversed_;
   border low_, high_;
   Steps steps_;
@@ -144,8 +167,8 @@ class marcher {
 template <class Steps, class MakeSteps>
 std::vector<double> march_by(const contract& c, const fd_grid& grid, const fd_payment& payment,
                              const std::vector<fd_segment>& segments, time_scheme scheme, fd_surface* boundary,
-                             MakeSteps make_steps) {
-  marcher<Steps> marching(c, grid, payment, scheme, make_steps);
+                             fd_trace* trace, MakeSteps make_steps) {
+  marcher<Steps> marching(c, grid, payment, scheme, trace, make_steps);
   for (const fd_segment& s : segments) {
     marching.run(s);
     if (boundary == nullptr || c.exercise != exercise_style::american) continue;
@@ -192,23 +215,29 @@ std::vector<fd_segment> events(const contract& c) {
 
 }  // namespace
 
+fall_stencil where_it_fell(const fd_grid& grid, double spot, double amount) {
+  const auto& s = grid.spot;
+  const double at = std::max(spot - amount, 0.0);
+  if (at <= s.front()) return {at, 0, 0};
+  const auto k = static_cast<std::size_t>(std::lower_bound(s.begin(), s.end(), at) - s.begin());
+  return {at, std::min(k < 2 ? 0 : k - 2, s.size() - 4), 4};  // s[k-1] < at <= s[k]
+}
+
 void let_fall(const fd_grid& grid, double amount, border& low, border& high, std::vector<double>& values) {
   std::vector<double> after(values.size());
   const auto& s = grid.spot;
-  std::size_t k = 1;
   for (std::size_t i = 0; i < s.size(); ++i) {
-    const double at = std::max(s[i] - amount, 0.0);
-    if (at <= s.front()) {
-      after[i] = low.beyond(at);
+    const fall_stencil from = where_it_fell(grid, s[i], amount);
+    if (from.count == 0) {
+      after[i] = low.beyond(from.at);
       continue;
     }
-    while (k + 1 < s.size() && s[k] < at) ++k;  // s[k-1] < at <= s[k]
-    const std::size_t first = std::min(k < 2 ? 0 : k - 2, s.size() - 4);
+    const std::size_t first = from.first;
     double sum = 0;
     for (std::size_t a = first; a < first + 4; ++a) {
       double weight = values[a];
       for (std::size_t b = first; b < first + 4; ++b)
-        if (b != a) weight *= (at - s[b]) / (s[a] - s[b]);
+        if (b != a) weight *= (from.at - s[b]) / (s[a] - s[b]);
       sum += weight;
     }
     after[i] = sum;
@@ -232,8 +261,9 @@ void exercise_now(const plain_option& o, const std::vector<double>& exercise, bo
 std::vector<fd_segment> make_segments(const contract& c, std::int64_t steps) {
   const double expiry = c.plain.expiry;
   std::vector<fd_segment> coarse = events(c), all;
+  const std::int64_t fewest = coarse.size() > 1 ? 2 : 1;
   const auto share = [&](const fd_segment& s) {
-    return std::max<std::int64_t>(2, std::llround(static_cast<double>(steps) * (s.to - s.from) / expiry));
+    return std::max<std::int64_t>(fewest, std::llround(static_cast<double>(steps) * (s.to - s.from) / expiry));
   };
   for (std::size_t k = 0; k < coarse.size(); ++k) {
     fd_segment s = coarse[k];
@@ -267,10 +297,10 @@ std::vector<fd_segment> make_segments(const contract& c, std::int64_t steps) {
 
 std::vector<double> march(const contract& c, const fd_grid& grid, const fd_payment& payment,
                           const std::vector<fd_segment>& segments, const march_method& how,
-                          fd_surface* boundary) {
+                          fd_surface* boundary, fd_trace* trace) {
   const std::int64_t n = grid.size();
   const auto by = [&]<class Steps>(auto make_steps) {
-    return march_by<Steps>(c, grid, payment, segments, how.scheme, boundary, make_steps);
+    return march_by<Steps>(c, grid, payment, segments, how.scheme, boundary, trace, make_steps);
   };
   if (how.solver != tridiagonal_method::automatic)
     return by.template operator()<fd_solver_steps>([&] { return fd_solver_steps(n, how.solver); });

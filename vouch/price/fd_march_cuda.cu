@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -30,15 +31,27 @@ __global__ void __launch_bounds__(Threads, 1) march_rows(const __grid_constant__
   for (int k = static_cast<int>(threadIdx.x); k < 4 * padded; k += Threads) (&ends[0][0][0])[k] = 0;
   const std::int64_t row0 =
       static_cast<std::int64_t>(blockIdx.x) * p.own - p.halo + static_cast<std::int64_t>(threadIdx.x) * rows;
-  const auto there = [&](int j) { return row0 + j >= 0 && row0 + j < p.n; };
+  const auto inner = [&](int j) { return row0 + j > 0 && row0 + j < p.n - 1; };
   constexpr double ratio = Damped ? 1 : 2;
   double lower[rows], upper[rows], v[rows];
   double sum_share[rows];  // of P + Q - V in the next V
+  const given_rows<Damped> first(p.first), last(p.last);
 #pragma unroll
   for (int j = 0; j < rows; ++j) {
-    lower[j] = there(j) ? p.lower[row0 + j] : 0;
-    upper[j] = there(j) ? p.upper[row0 + j] : 0;
-    sum_share[j] = there(j) ? ratio * p.inverse[row0 + j] : 0;
+    const std::int64_t i = row0 + j;
+    lower[j] = inner(j) ? p.lower[i] : i == 0 ? first.coupling : 0;
+    upper[j] = inner(j) ? p.upper[i] : i == p.n - 1 ? last.coupling : 0;
+    sum_share[j] = inner(j) ? ratio * p.inverse[i] : 0;
+    v[j] = 0;
+    const auto take = [&](std::int64_t row, double share, double value) {
+      if (i != row) return;
+      sum_share[j] = share;
+      v[j] = value;
+    };
+    take(-1, first.share_beyond, first.beyond);
+    take(0, first.share, first.at_end);
+    take(p.n - 1, last.share, last.at_end);
+    take(p.n, last.share_beyond, last.beyond);
   }
   coupling<Team, Reach> up, down;
   double up_share[rows], down_share[rows];
@@ -53,13 +66,12 @@ __global__ void __launch_bounds__(Threads, 1) march_rows(const __grid_constant__
     down_share[j] *= sum_share[j];
   }
 
-  edge_of_thread edge(p, row0);
   unsigned meetings = 0;
   for (std::int64_t done = 0; done < p.steps;) {
     const double* from = p.values[meetings % 2];
 #pragma unroll
-    for (int j = 0; j < rows; ++j) v[j] = there(j) ? __ldcg(from + row0 + j) : 0;
-    edge.set(v, edge.side<Damped>());
+    for (int j = 0; j < rows; ++j)
+      if (inner(j)) v[j] = __ldcg(from + row0 + j);
     const std::int64_t end = p.steps - done > p.alone ? done + p.alone : p.steps;
     for (; done < end; ++done) {
       // Both halves of the rows from zero, each way: chains of 4 in place of 8.
@@ -91,7 +103,6 @@ __global__ void __launch_bounds__(Threads, 1) march_rows(const __grid_constant__
 #pragma unroll
       for (int j = 0; j < rows; ++j)
         next[j] = Damped ? sum_share[j] * next[j] : fma(sum_share[j], next[j], -v[j]);
-      edge.pass();
       __syncthreads();
       const double below = from_teams<true>(now[0], up, from_below),
                    above = from_teams<false>(now[1], down, from_above);
@@ -102,9 +113,7 @@ __global__ void __launch_bounds__(Threads, 1) march_rows(const __grid_constant__
         v[j] = fma(up_share[j], below, fma(down_share[j], above_middle, next[j]));
         v[half + j] = fma(up_share[half + j], below_middle, fma(down_share[half + j], above, next[half + j]));
       }
-      edge.set(v, edge.side<Damped>());
     }
-    edge.set(v, edge.now());
     write_own(p, row0, v, p.values[(meetings + 1) % 2]);
     ++meetings;
     meet(p, meetings);
@@ -114,6 +123,13 @@ __global__ void __launch_bounds__(Threads, 1) march_rows(const __grid_constant__
 int blocks_around(const march_plan& plan) {
   const std::int64_t behind = plan.threads * rows - plan.halo - plan.own;
   return static_cast<int>(ceil_div(std::max(plan.halo, behind), plan.own));
+}
+
+double value_after(const march_edge& e, std::int64_t steps) {
+  const auto grown = [&](double part, double factor) {
+    return part * std::pow(factor, static_cast<double>(steps));
+  };
+  return std::max(grown(e.slope, e.slope_factor) + grown(e.constant, e.constant_factor), e.least);
 }
 
 template <int Threads>
@@ -183,6 +199,8 @@ void march_cuda(const device& gpu, const march_factors& factors, const march_pla
     p.meetings += std::int64_t{plan.blocks} * apart;
   }
   copy_bytes(values.data(), device::cpu(1), p.values[0], gpu, values.size_bytes());
+  values.front() = value_after(runs.back().first, runs.back().steps);  // known: the kernel does not keep them
+  values.back() = value_after(runs.back().last, runs.back().steps);
 }
 
 }  // namespace vouch

@@ -137,6 +137,25 @@ __device__ double from_teams(const double* ends, const coupling<Team, Reach>& c,
   return even + odd;
 }
 
+// An end of the grid as a row that steps like any other, so that nobody waits for it. Its equation has there
+// the sum of two parts, each a factor larger in every step; the row beyond it holds the second part alone, and
+// the end's own V is less than the sum by what elimination takes over from there.
+template <bool Damped>
+struct given_rows {
+  double coupling;       // multiplier of the row beyond, in the end
+  double share, at_end;  // of P + Q - V in the next V, and V at first
+  double share_beyond, beyond;
+
+  __device__ explicit given_rows(const march_edge& e) {
+    const double first = e.slope_factor, second = e.constant_factor;
+    share = Damped ? first : 1 + first;
+    share_beyond = Damped ? second : 1 + second;
+    coupling = (second - first) / share_beyond;
+    beyond = (Damped ? second : 0.5 * (1 + second)) * e.constant;
+    at_end = (Damped ? first : 0.5 * (1 + first)) * e.slope + (1 - coupling) * beyond;
+  }
+};
+
 // The row of a thread that is an end of the grid, if any. While it steps, v has there what its equation has on
 // the right; found a step ahead, so that nobody waits for it.
 class edge_of_thread {

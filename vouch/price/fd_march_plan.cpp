@@ -63,9 +63,11 @@ march_plan plan_with(int threads, std::int64_t n, const influence& carried, int 
   const std::int64_t window = threads * march_rows_a_thread;
   march_plan plan;
   plan.threads = threads;
-  if (n <= window) {  // one block has it all
+  constexpr std::int64_t beyond = march_rows_a_thread;  // rows of a thread on each side, as the ends need one
+  if (n + 2 * beyond <= window) {                       // one block has it all
     plan.own = n;
     plan.blocks = 1;
+    plan.halo = beyond;
     plan.alone = std::numeric_limits<std::int64_t>::max() / 2;
     return plan;
   }

@@ -68,12 +68,14 @@ struct fd_surface {
 ///
 /// Memory  Runs on one core of the CPU; on a GPU where options.dev is one and its kernels take the contract.
 /// Result  The estimate compares grids of which each has twice the nodes and steps of the one before; to an
-///         accuracy, the two finest are extrapolated. The same bits on every run.
+///         accuracy, the two finest are extrapolated. Of random European, digital and barrier options one in a
+///         thousand priced to an accuracy, and one in seventy on a given grid, err by more than is said. What
+///         may be exercised at any time is worth so just before it ends at a barrier. The same bits on every
+///         run.
 /// Cost    For a tolerance of 1e-6 and a strike of 100 a few milliseconds (European), some hundred (American).
-/// Throws  value_error  what check(contract) refuses; a product that has no finite differences here: an
-/// American
-///                      option that begins to exist at a barrier, or the exponential scheme with early exercise
-///                      or coefficients that change
+/// Throws  value_error  what check(contract) refuses; a product that has no finite differences here: an option
+///                      with cash dividends that begins at a barrier and may be exercised early, or the
+///                      exponential scheme with early exercise or coefficients that change
 /// Source  Rannacher 1984; Giles, Carter 2006; Brennan, Schwartz 1977; Reisinger, Witte 2012 (policy
 /// iteration).
 fd_result finite_difference_price(const contract& c, const fd_options& options);

@@ -1,5 +1,6 @@
 #include <vouch/price/implied.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -116,6 +117,21 @@ double implied_volatility(const plain_option& o, double price) {
   const double x = -std::abs(std::log(o.spot / o.strike) + (o.rate - o.dividend) * o.expiry);
   const double s = normalised_deviation(x, (price - least) / scale, (most - price) / scale);
   return s / std::sqrt(o.expiry);
+}
+
+double implied_volatility(contract c, double price) {
+  check(c);
+  const auto counts = [&](const cash_dividend& d) { return d.time > 0 && d.time < c.plain.expiry; };
+  const bool falls = !c.is_escrowed() && std::any_of(c.dividends.begin(), c.dividends.end(), counts);
+  if (c.exercise != exercise_style::european || c.plain.payoff != payoff_kind::vanilla ||
+      c.plain.barrier != barrier_kind::none || falls)
+    throw value_error(
+        "only European calls and puts without barrier have an implied volatility here",
+        falls ? "a share that falls by cash dividends has none; escrowed ones are taken" : std::string());
+  plain_option o = c.plain;
+  o.spot -= escrow(c, 0);
+  if (o.expiry > 0) o.rate = integral_to(c.rates, o.rate, o.expiry) / o.expiry;
+  return implied_volatility(o, price);
 }
 
 }  // namespace vouch

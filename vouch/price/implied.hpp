@@ -1,5 +1,6 @@
 // vouch/price/implied.hpp -- the volatility at which a European option has a given price.
 #pragma once
+#include <vouch/price/contract.hpp>
 #include <vouch/price/types.hpp>
 
 namespace vouch {
@@ -14,5 +15,10 @@ namespace vouch {
 ///                      spot or strike of 0
 /// Source  The safeguarded iteration is our own; the split of the price's range after Jaeckel 2015.
 double implied_volatility(const plain_option& o, double price);
+
+/// The same of a contract whose rate may change and whose cash dividends may be escrowed.
+///
+/// Throws  value_error  what check(contract) refuses, any other product, and as above
+double implied_volatility(contract c, double price);
 
 }  // namespace vouch

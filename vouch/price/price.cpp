@@ -21,7 +21,7 @@ double rounding(const contract& c) {
   const bool call = o.type == option_type::call;
   return 16 * unit *
          (call ? o.spot * std::exp(std::max(-o.dividend, 0.0) * o.expiry)
-               : o.strike * std::exp(std::max(-o.rate, 0.0) * o.expiry));
+               : o.strike * std::exp(std::max(-integral_to(c.rates, o.rate, o.expiry), 0.0)));
 }
 
 // A Bermudan option without dates before its expiry is European.
@@ -34,6 +34,40 @@ exercise_style effective_exercise(const contract& c) {
 
 bool has_formula(const contract& c) {
   return c.is_plain() && (!has_barrier(c) || c.plain.payoff == payoff_kind::vanilla);
+}
+
+// Whether of rate and volatility only their means until expiry count.
+bool is_levelled(const contract& c) {
+  return effective_exercise(c) == exercise_style::european && !has_barrier(c) && c.dividends.empty() &&
+         c.local_volatility.empty();
+}
+
+// With these means in place of what changes.
+plain_option with_means(const contract& c) {
+  plain_option o = c.plain;
+  if (o.expiry > 0) {
+    if (!c.rates.empty()) o.rate = integral_to(c.rates, o.rate, o.expiry) / o.expiry;
+    if (!c.volatilities.empty()) o.volatility = typical_volatility(c);
+  } else {
+    o.rate = value_at(c.rates, o.rate, 0);
+    o.volatility = value_at(c.volatilities, o.volatility, 0);
+  }
+  return o;
+}
+
+// The formula with these means; theta is the equation's with what holds now, vega for all volatilities moved
+// alike.
+valuation levelled_price(const contract& c) {
+  const plain_option mean = with_means(c);
+  valuation v = closed_form(mean);
+  const bool random = mean.volatility > 0 && mean.expiry > 0;
+  if (!c.volatilities.empty() && random)
+    v.vega *= integral_to(c.volatilities, 0, mean.expiry) / mean.expiry / mean.volatility;
+  if (c.is_plain() || !std::isfinite(v.gamma)) return v;
+  const double rate = value_at(c.rates, mean.rate, 0), share = mean.spot,
+               moved = value_at(c.volatilities, mean.volatility, 0) * share;
+  v.theta = rate * v.price - (rate - mean.dividend) * share * v.delta - 0.5 * moved * moved * v.gamma;
+  return v;
 }
 
 bool is_random(const contract& c) {
@@ -124,8 +158,8 @@ valuation certain_path(const contract& c) {
 }
 
 pricing without_randomness(const contract& c) {
-  if (effective_exercise(c) == exercise_style::european && has_formula(c)) {
-    pricing p = exact(c, closed_form(c.plain), pricing_method::limit);
+  if (is_levelled(c) || (effective_exercise(c) == exercise_style::european && has_formula(c))) {
+    pricing p = exact(c, is_levelled(c) ? levelled_price(c) : closed_form(c.plain), pricing_method::limit);
     p.closed_form = p.value.price;
     return p;
   }
@@ -145,9 +179,16 @@ pricing without_randomness(const contract& c) {
 
 std::optional<pricing> by_formula(const contract& c, bool forced) {
   const exercise_style exercise = effective_exercise(c);
+  if (is_levelled(c)) {
+    pricing p = exact(c, levelled_price(c), pricing_method::closed_form);
+    p.closed_form = p.value.price;
+    return p;
+  }
   if (!has_formula(c)) return std::nullopt;
   const bool vanilla = !has_barrier(c) && c.plain.payoff == payoff_kind::vanilla;
-  if (exercise == exercise_style::european || (exercise == exercise_style::american && vanilla &&
+  // Before it begins nothing is exercised.
+  const bool may_begin = has_barrier(c) && is_in(c.plain.barrier) && c.plain.payoff == payoff_kind::vanilla;
+  if (exercise == exercise_style::european || (exercise == exercise_style::american && (vanilla || may_begin) &&
                                                early_exercise_of(c.plain) == early_exercise::never)) {
     pricing p = exact(c, closed_form(c.plain), pricing_method::closed_form);
     p.closed_form = p.value.price;
@@ -198,8 +239,9 @@ const char* name(pricing_method method) {
   }
 }
 
-pricing price(contract c, const pricing_options& options) {
-  check(c);
+namespace {
+
+pricing price_checked(contract c, const pricing_options& options) {
   if (c.is_escrowed() && effective_exercise(c) == exercise_style::european) return of_escrowed(c, options);
   if (is_touch(c)) {
     if (const auto p = touched(c)) return *p;
@@ -225,6 +267,16 @@ pricing price(contract c, const pricing_options& options) {
   p.tolerance_met = p.grid->tolerance_met;
   p.has_vega_and_rho = options.finite_difference.greeks;
   if (formula) p.closed_form = formula->closed_form;
+  return p;
+}
+
+}  // namespace
+
+pricing price(contract c, const pricing_options& options) {
+  check(c);
+  const pricing p = price_checked(c, options);
+  if (!std::isfinite(p.value.price))
+    throw value_error("its value is beyond the range of numbers", "check rate, dividend and expiry");
   return p;
 }
 

@@ -117,6 +117,50 @@ class padded_vector {
   array<T> own_;
 };
 
+/// What a kernel of Jacobi sweeps takes besides the matrix, and one run of it.
+template <class T>
+class jacobi_runner {
+ public:
+  /// words: through which its blocks talk.
+  jacobi_runner(const device& dev, std::int64_t n, std::int64_t padded, bool by_residual, std::int64_t words)
+      : dev_(dev),
+        n_(n),
+        by_residual_(by_residual),
+        r_(dev, n, padded),
+        d_(dev, n, padded),
+        words_(dev, words),
+        box_(borrow_mailbox()) {}
+
+  std::uint64_t* words() { return words_.data(); }
+  device_mailbox* box() { return box_.get(); }
+
+  /// From d = 0; start() launches the kernel, whose task has what belongs to this run by then.
+  template <class Task, class Start>
+  cg_outcome run(Task& task, T* r, T* d, const cg_rule& rule, cg_log& log, const Start& start) {
+    zero_bytes(dev_, d, static_cast<std::size_t>(n_) * sizeof(T));
+    if (rule.limit <= 0) return {cg_event::limit, 0, sum_of_squares(dev_, r, n_)};
+    r_.bring(r);
+    zero_bytes(dev_, words_.data(), static_cast<std::size_t>(words_.size()) * sizeof(std::uint64_t));
+    task.r = r_.of(r);
+    task.d = d_.of(d);
+    task.progress = progress_of<T>(rule, residual_trigger<T>(rule, by_residual_), by_residual_, n_);
+    box_->progress = 0;
+    box_->stop = 0;
+    start();
+    d_.take_back(d);
+    follow(dev_, *box_, log);
+    return {static_cast<cg_event>(box_->event), box_->iterations + 1, box_->last_squared, box_->mean_change};
+  }
+
+ private:
+  device dev_;
+  std::int64_t n_;
+  bool by_residual_;
+  padded_vector<T> r_, d_;
+  array<std::uint64_t> words_;
+  std::shared_ptr<device_mailbox> box_;
+};
+
 // omega over the diagonal, and the diagonal over omega.
 template <class T>
 __global__ void __launch_bounds__(256) relaxation(const T* __restrict__ diagonal, std::int64_t n, double omega,

@@ -74,15 +74,10 @@ class jacobi_engine final : public cg_engine<T> {
  public:
   jacobi_engine(const device& dev, const stored_matrix<S, T>& A, double omega, bool by_residual, int depth)
       : dev_(dev),
-        n_(A.n),
-        by_residual_(by_residual),
         plan_(make_plan<S, T>(dev, A.padded, depth)),
-        r_(dev, A.n, A.padded),
-        d_(dev, A.n, A.padded),
+        runner_(dev, A.n, A.padded, by_residual, words(A.padded, plan_.blocks)),
         factor_(dev, A.padded),
-        words_(dev, 2 * (A.padded * relay_words<T> + plan_.blocks * most_sums * relay_words<double>)+1),
-        columns_(dev, plan_.columns_shared ? 0 : plan_.blocks * pieces_of<S>(A.padded) * piece_columns<S>),
-        box_(borrow_mailbox()) {
+        columns_(dev, plan_.columns_shared ? 0 : plan_.blocks * pieces_of<S>(A.padded) * piece_columns<S>) {
     dense_engine::make_relaxation<T>(dev, A.diagonal, A.padded, omega, factor_.data(), nullptr);
     in_.A = {A.data, A.padded, A.ld};
     in_.factor = factor_.data();
@@ -91,10 +86,10 @@ class jacobi_engine final : public cg_engine<T> {
       in_.diagonal = A.diagonal;
     }
     in_.columns = columns_.data();
-    in_.exchange = words_.data();
+    in_.exchange = runner_.words();
     in_.sums = in_.exchange + 2 * A.padded * relay_words<T>;
-    in_.sweeps_told = reinterpret_cast<unsigned*>(words_.data() + words_.size() - 1);
-    in_.box = box_.get();
+    in_.sweeps_told = reinterpret_cast<unsigned*>(in_.exchange + words(A.padded, plan_.blocks) - 1);
+    in_.box = runner_.box();
     in_.look = dense_engine::iterations_between_looks(A.padded * A.ld * static_cast<std::int64_t>(sizeof(S)));
     in_.depth = depth;
     in_.stages = plan_.stages;
@@ -103,37 +98,26 @@ class jacobi_engine final : public cg_engine<T> {
   }
 
   std::string name() const override {
-    return std::to_string(plan_.blocks) + " blocks, dense by rows" +
-           (plan_.resident ? ", in shared memory" : ", one kernel");
+    return std::to_string(plan_.blocks) + " blocks of " + std::to_string(all_threads) +
+           " threads, dense by rows" + (plan_.resident ? ", in shared memory" : ", one kernel");
   }
 
   cg_outcome run(T* r, T* d, const cg_rule& rule, cg_log& log) override {
-    zero_bytes(dev_, d, static_cast<std::size_t>(n_) * sizeof(T));
-    if (rule.limit <= 0) return {cg_event::limit, 0, dense_engine::sum_of_squares(dev_, r, n_)};
-    r_.bring(r);
-    zero_bytes(dev_, words_.data(), static_cast<std::size_t>(words_.size()) * sizeof(std::uint64_t));
-    in_.r = r_.of(r);
-    in_.d = d_.of(d);
-    in_.progress =
-        dense_engine::progress_of<T>(rule, residual_trigger<T>(rule, by_residual_), by_residual_, n_);
-    box_->progress = 0;
-    box_->stop = 0;
-    launch(dev_, "jacobi_sweeps", {plan_.blocks, all_threads, plan_.bytes, 1, true},
-           kernel_of<S, T>(plan_.rows), in_);
-    d_.take_back(d);
-    follow(dev_, *box_, log);
-    return {static_cast<cg_event>(box_->event), box_->iterations + 1, box_->last_squared, box_->mean_change};
+    return runner_.run(in_, r, d, rule, log, [&] {
+      launch(dev_, "jacobi_sweeps", {plan_.blocks, all_threads, plan_.bytes, 1, true},
+             kernel_of<S, T>(plan_.rows), in_);
+    });
   }
 
  private:
+  static std::int64_t words(std::int64_t padded, std::int64_t blocks) {
+    return 2 * (padded * relay_words<T> + blocks * most_sums * relay_words<double>)+1;
+  }
+
   device dev_;
-  std::int64_t n_;
-  bool by_residual_;
   plan plan_;
-  dense_engine::padded_vector<T> r_, d_;
+  dense_engine::jacobi_runner<T> runner_;
   array<T> factor_, columns_;
-  array<std::uint64_t> words_;
-  std::shared_ptr<device_mailbox> box_;
   task<S, T> in_;
 };
 

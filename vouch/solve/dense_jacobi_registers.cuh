@@ -92,7 +92,7 @@ struct shared_parts {
     for (int k = 0; k < 2; ++k) {
       arrival_init(solved + k, 1);
       arrival_init(told + k, 1);
-      arrival_init(summed + k, Layout::summing / 32);
+      arrival_init(summed + k, Layout::summing);
       arrival_init(decided + k, 1);
     }
     last = unknown;
@@ -103,13 +103,18 @@ struct shared_parts {
     }
   }
   /// Whether sweep k is known not to be begun: the one after the last still is.
-  __device__ bool is_late(std::uint32_t k) const {
-    const std::uint32_t known = *static_cast<const volatile std::uint32_t*>(&last);
+  __device__ bool is_late(std::uint32_t k) {
+    const std::uint32_t known = atomicOr(&last, 0);
     return known != unknown && k >= known + 2;
   }
-  /// Waits for the end of a phase that belongs to sweep k; whether there is such a sweep.
-  __device__ bool await_in_sweep(std::uint32_t k, std::uint64_t* barrier, unsigned parity) const {
-    while (!try_await_cluster(barrier, parity))
+  /// Waits for the solution or the sums of sweep k; whether there is such a sweep.
+  __device__ bool await_solved(std::uint32_t k) {
+    while (!try_await_cluster(solved + (k & 1), (k - 1) / 2 & 1))
+      if (is_late(k)) return false;
+    return true;
+  }
+  __device__ bool await_summed(std::uint32_t k) {
+    while (!try_await(summed + (k & 1), k / 2 & 1))
       if (is_late(k)) return false;
     return true;
   }
@@ -158,7 +163,7 @@ struct summing_group {
     const auto bytes = static_cast<unsigned>(in.n * static_cast<std::int64_t>(sizeof(T)));
     for (std::uint32_t k = 0;; ++k) {
       if (k > 0) {
-        if (!shared.await_in_sweep(k, shared.solved + (k & 1), (k - 1) / 2 & 1)) return;
+        if (!shared.await_solved(k)) return;
         if (threadIdx.x == 0) arrive_expecting(shared.solved + (k & 1), bytes);
       }
       sum(k);
@@ -182,8 +187,7 @@ struct summing_group {
     const int row = lane() / sharing;
     if (lane() % sharing == 0 && row < Layout::thread_rows)
       shared.part[k & 1][row_group() * Layout::thread_rows + row][column_group()] = mine;
-    __syncwarp();
-    if (lane() == 0) arrive(shared.summed + (k & 1));
+    arrive(shared.summed + (k & 1));
   }
 };
 
@@ -252,7 +256,7 @@ __device__ void close_rows(const task<T>& in, shared_parts<T, Layout>& shared) {
   const T factor = has ? in.factor[row] : T{};
   T d{}, before{}, change{};  // the solution, and the one of a sweep ago
   for (std::uint32_t k = 0;; ++k) {
-    if (shared.await_in_sweep(k, shared.summed + (k & 1), k / 2 & 1) && has) {
+    if (shared.await_summed(k) && has) {
       double all = r;
       for (const T part : shared.part[k & 1][lane()]) all -= static_cast<double>(part);
       change = factor * static_cast<T>(all);
@@ -312,7 +316,7 @@ __device__ void decide(const task<T>& in, shared_parts<T, Layout>& shared) {
     if (lane() == 0) arrive(shared.decided + (k & 1));
   }
   if (lane() == 0) {
-    *static_cast<volatile std::uint32_t*>(&shared.last) = k;
+    atomicExch(&shared.last, k);
     arrive(shared.decided + (k & 1));
   }
   // What the sweep after the last one brings is on its way into this block, which must not leave before.

@@ -200,7 +200,7 @@ struct row_group {
   __device__ void run() {
     for (std::uint32_t stamp = 1;; ++stamp) {
       for (std::int64_t begin = 0; begin < rows; begin += Rows)
-        if (!sum_group()) return;
+        if (!sum_group(stamp == 1)) return;
       if (in.resident) at = {};
       if (!await_solution(stamp) || !receive_columns(stamp)) return;
     }
@@ -223,10 +223,11 @@ struct row_group {
     return shared.await_unless_over(&shared.expected, ~stamp & 1);
   }
 
-  // The parts of this warp's columns of the sums of up to Rows rows; false where nobody will want them.
-  __device__ bool sum_group() {
+  // The parts of this warp's columns of the sums of up to Rows rows; false where nobody will want them. The
+  // first sweep starts from zero, and needs no matrix.
+  __device__ bool sum_group(bool of_zero) {
     T sum[Rows] = {};
-    for (int p = 0; p < pieces_of<S>(in.A.n); ++p) {
+    for (int p = of_zero ? pieces_of<S>(in.A.n) : 0; p < pieces_of<S>(in.A.n); ++p) {
       if (!shared.await_unless_over(ring.full(at.slot), at.turn)) return false;
       if (has(p)) {
         const S* stage = reinterpret_cast<const S*>(ring.data(at.slot)) + threadIdx.x * lanes;

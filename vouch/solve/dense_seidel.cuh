@@ -82,6 +82,7 @@ __global__ void __launch_bounds__(all_threads, 1) seidel_sweeps(const __grid_con
         group.sweep(now);
       }
       sweep_barrier();
+      await(&shared.decided, now.parity ^ 1);
     }
   };
   if (thread >= first_closing) {
@@ -114,6 +115,7 @@ __global__ void __launch_bounds__(all_threads, 1) seidel_sweeps(const __grid_con
     if (thread == 0) {
       shared.event[now.parity] = event;
       if (event != cg_event::go_on) *static_cast<volatile int*>(&shared.ended) = 1;
+      arrive(&shared.decided);
     }
     if (speaks) {
       tell_host(*in.box, iteration, facts.met, event, now.looks);

@@ -113,7 +113,8 @@ class seidel_engine final : public cg_engine<T> {
   }
 
   std::string name() const override {
-    return std::to_string(plan_.blocks) + " blocks, dense by rows, steps of " + std::to_string(step_rows<T>) +
+    return std::to_string(plan_.blocks) + " blocks of " + std::to_string(all_threads) +
+           " threads, dense by rows, steps of " + std::to_string(step_rows<T>) +
            (plan_.resident ? ", in shared memory" : "");
   }
 

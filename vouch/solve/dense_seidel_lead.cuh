@@ -129,6 +129,7 @@ struct shared_parts {
   alignas(16) T change[depth][step_rows<T>];
   std::uint64_t summed[depth];  // barriers: rows are summed
   std::uint64_t told[depth];    // the change is there, and the row's numbers are used up
+  std::uint64_t decided;        // about the sweep
   unsigned turns;               // that have passed
   int ended;                    // not 0: no sweep follows
   double facts[warps][sweep_facts::count];
@@ -139,26 +140,17 @@ struct shared_parts {
   /// One thread, before a barrier of the block.
   __device__ void init() {
     for (unsigned k = 0; k < depth; ++k) {
-      arrival_init(summed + k, warps);
-      arrival_init(told + k, 1);
+      arrival_init(summed + k, threads);
+      arrival_init(told + k, 32);
     }
+    arrival_init(&decided, 1);
     turns = 0;
     ended = 0;
     arrival_init_fence();
   }
   /// turns is looked at while it changes, and orders nothing.
-  __device__ void pass_turn(unsigned number) {
-    asm volatile("st.relaxed.cta.shared::cta.u32 [%0], %1;" ::"r"(shared_address(&turns)), "r"(number)
-                 : "memory");
-  }
-  __device__ unsigned turns_passed() const {
-    unsigned number;
-    asm volatile("ld.relaxed.cta.shared::cta.u32 %0, [%1];"
-                 : "=r"(number)
-                 : "r"(shared_address(&turns))
-                 : "memory");
-    return number;
-  }
+  __device__ void pass_turn(unsigned number) { atomicExch(&turns, number); }
+  __device__ unsigned turns_passed() { return atomicOr(&turns, 0); }
   __device__ static void await_turn(std::uint64_t* barriers, unsigned turn) {
     await(barriers + turn % depth, turn / depth & 1);
   }

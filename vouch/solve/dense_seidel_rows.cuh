@@ -118,8 +118,7 @@ struct row_group {
       }
       if (s < now.steps && own.in_step(now.step(s))) sum_row(s, now);
       if (s >= turns) continue;
-      __syncwarp();
-      if (lane() == 0) arrive(shared.summed + turn % depth);
+      arrive(shared.summed + turn % depth);
     }
     turn -= ahead;
   }
@@ -286,10 +285,8 @@ struct closing_warp {
         if (lane() == 0) send(in.met + own.row(now.step(s)) * relay_words<T>, t, now.stamp);
       }
       if (s >= 2) store_lanes(change[0], shared.change[turn % depth] + lane() * lanes);
-      __syncwarp();
-      if (lane() != 0) continue;
       arrive(shared.told + turn % depth);
-      shared.pass_turn(turn + 1);
+      if (lane() == 0) shared.pass_turn(turn + 1);
     }
   }
 

@@ -1,13 +1,16 @@
 // What the solver of stationary iterations needs of a dense matrix on a GPU. Residual, sums of magnitudes and
 // bounds come from one pass.
 #include <concepts>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include <vouch/core/error.hpp>
 #include <vouch/dense/aligned_rows.hpp>
+#include <vouch/dense/blas1.hpp>
 #include <vouch/dense/square.hpp>
 #include <vouch/solve/dense_engines.hpp>
+#include <vouch/solve/row_quotients.hpp>
 #include <vouch/solve/sweeper.hpp>
 
 namespace vouch {
@@ -21,29 +24,38 @@ class dense_matrix_on_gpu final : public sweepable_matrix<T> {
         work_(detail::make_workspace(dev, rows_)),
         others_(dev, A.n),
         bound_(dev, A.n),
-        diagonal_(detail::diagonal_of(dev, rows_).to_vector()) {}
+        sums_(dev, A.n),
+        start_residual_(dev, A.n),
+        diagonal_(detail::diagonal_of(dev, rows_)) {}
 
   std::int64_t rows() const override { return rows_.n; }
-  T diagonal(std::int64_t i) const override { return diagonal_[static_cast<std::size_t>(i)]; }
+  T diagonal(std::int64_t i) const override {
+    if (diagonal_on_host_.empty()) diagonal_on_host_ = diagonal_.to_vector();
+    return diagonal_on_host_[static_cast<std::size_t>(i)];
+  }
 
+  std::optional<row_dominance> judge_rows(const device& dev) const override {
+    if (announced_.x == nullptr) return {};
+    start_ = pass(dev, announced_.b, std::exchange(announced_.x, nullptr), nullptr, start_residual_.data());
+    return dominance_of_rows<T>(dev, rows_.n, diagonal_.data(), others_.data(), up(), least);
+  }
+  std::optional<double> residual_quotient(const device& dev) const override {
+    return largest_quotient<T>(dev, rows_.n, bound_.data(), diagonal_.data());
+  }
   void off_diagonal_sums(const device& dev, const double* v, double* sums) const override {
-    detail::magnitude_sums(dev, rows_, v, false, others_.data());
+    detail::magnitude_sums(dev, rows_, v, false, sums_.data());
     take_rounded_up(dev, sums);
-    has_others_ = v == nullptr;
   }
   void off_diagonal_column_sums(const device& dev, double* sums) const override {
-    detail::magnitude_sums(dev, rows_, nullptr, true, others_.data());
+    detail::magnitude_sums(dev, rows_, nullptr, true, sums_.data());
     take_rounded_up(dev, sums);
-    has_others_ = false;
   }
+  void announce(view<const T> b, const T* x) const override { announced_ = {b.data(), x}; }
   residual_facts residual(const device& dev, view<const T> b, const T* x, const T* x_lo, T* r) const override {
-    const detail::row_results<T> results{r, others_.data(), bound_.data()};
-    // The usual start needs no pass over the matrix if the proof of dominance has just made one.
-    if (std::exchange(has_others_, false) && x_lo == nullptr)
-      if (const auto start = detail::residual_pass_of_zero(dev, rows_, b.data(), x, results, work_);
-          start.x_max == 0)
-        return start.facts();
-    return detail::residual_pass(dev, rows_, b.data(), x, x_lo, results, work_).facts();
+    const std::optional<residual_facts> start = std::exchange(start_, {});
+    if (!start) return pass(dev, b.data(), x, x_lo, r);
+    copy<T, T>(dev, start_residual_.all(), {r, rows_.n});
+    return *start;
   }
   void residual_bound(const device& dev, view<const T>, view<const T>, view<double> bound) const override {
     copy_bytes(bound.data(), device::cpu(1), bound_.data(), dev,
@@ -73,18 +85,31 @@ class dense_matrix_on_gpu final : public sweepable_matrix<T> {
   }
 
  private:
-  // Sums of n numbers that are not negative err by at most n units of the last place, rounded to nearest.
-  void take_rounded_up(const device& dev, double* sums) const {
-    copy_bytes(sums, device::cpu(1), others_.data(), dev, static_cast<std::size_t>(rows_.n) * sizeof(double));
-    const double factor = 1 + static_cast<double>(rows_.n + 8) * 0x1p-51;
-    for (std::int64_t i = 0; i < rows_.n; ++i) sums[i] = sums[i] * factor + 0x1p-1000;
+  // Leaves the sums of magnitudes in others_, the bound of the residual in bound_.
+  residual_facts pass(const device& dev, const T* b, const T* x, const T* x_lo, T* r) const {
+    return detail::residual_pass(dev, rows_, b, x, x_lo, {r, others_.data(), bound_.data()}, work_).facts();
   }
+  // Sums of n numbers that are not negative err by at most n units of the last place, rounded to nearest.
+  double up() const { return 1 + static_cast<double>(rows_.n + 8) * 0x1p-51; }
+  static constexpr double least = 0x1p-1000;
+  void take_rounded_up(const device& dev, double* sums) const {
+    copy_bytes(sums, device::cpu(1), sums_.data(), dev, static_cast<std::size_t>(rows_.n) * sizeof(double));
+    for (std::int64_t i = 0; i < rows_.n; ++i) sums[i] = sums[i] * up() + least;
+  }
+
+  struct system_ahead {
+    const T *b = nullptr, *x = nullptr;
+  };
 
   detail::aligned_rows<T> rows_;
   mutable detail::pass_workspace work_;
-  mutable array<double> others_, bound_;  // of the last residual()
-  mutable bool has_others_ = false;       // others_ are the sums of magnitudes, without weights
-  std::vector<T> diagonal_;
+  mutable array<double> others_, bound_;  // of the last pass for a residual
+  mutable array<double> sums_;
+  mutable system_ahead announced_;
+  mutable array<T> start_residual_;
+  mutable std::optional<residual_facts> start_;  // of the system that was announced, until it is asked for
+  array<T> diagonal_;
+  mutable std::vector<T> diagonal_on_host_;  // once it is asked for
 };
 
 }  // namespace

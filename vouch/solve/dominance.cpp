@@ -37,7 +37,10 @@ void check_diagonal(std::int64_t row, double diagonal, double others) {
                       "exchange rows, or take a direct method");
   constexpr double largest = std::numeric_limits<T>::max();
   constexpr double unit_roundoff = std::numeric_limits<T>::epsilon() / 2;
-  if (4 / diagonal > largest || diagonal <= unit_roundoff * others)
+  if (4 / diagonal > largest)
+    throw value_error(text("the diagonal entry of row %lld is too small to divide by: %.3g", number, diagonal),
+                      "scale the rows, or take a direct method");
+  if (!is_divisor(diagonal, others, largest, unit_roundoff))
     throw value_error(
         text("the diagonal entry of row %lld is too small: %.3g beside %.3g in the rest of the row", number,
              diagonal, others),
@@ -49,15 +52,29 @@ struct ratio_at {
   std::int64_t row = 0;
 };
 
-// max a[i] / d[i], rounded upwards; NaN or infinite where one of them is. Rounding keeps the order, so that
+// max a[i] / d[i], to nearest; something that is not finite where one of them is not.
+double largest_to_nearest(const std::vector<double>& a, const std::vector<double>& d) {
+  constexpr std::size_t width = 8;
+  double largest[width] = {}, faults[width] = {};
+  std::size_t i = 0;
+  const auto take = [&](std::size_t l, std::size_t at) {
+    const double ratio = a[at] / d[at];
+    largest[l] = ratio > largest[l] ? ratio : largest[l];
+    faults[l] += ratio - ratio;  // 0, or NaN
+  };
+  for (; i + width <= a.size(); i += width)
+    for (std::size_t l = 0; l < width; ++l) take(l, i + l);
+  for (; i < a.size(); ++i) take(0, i);
+  double all = 0;
+  for (std::size_t l = 0; l < width; ++l) all = std::max(all, largest[l]) + faults[l];
+  return all;
+}
+
+// max a[i] / d[i], rounded upwards; infinite where one of them is not finite. Rounding keeps the order, so that
 // only those count that are largest rounded to nearest: of a million quotients a few are rounded with care.
 ratio_at largest_quotient(const std::vector<double>& a, const std::vector<double>& d) {
-  double nearest = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    const double ratio = a[i] / d[i];
-    if (!(ratio <= nearest)) nearest = ratio;
-    if (!std::isfinite(nearest)) return {nearest, static_cast<std::int64_t>(i)};
-  }
+  const double nearest = largest_to_nearest(a, d);
+  if (!std::isfinite(nearest)) return {std::numeric_limits<double>::infinity(), 0};
   ratio_at largest;
   for (std::size_t i = 0; i < a.size(); ++i) {
     if (a[i] / d[i] != nearest) continue;
@@ -79,8 +96,9 @@ ratio_at largest_ratio(const std::vector<double>& a, const std::vector<double>& 
 // v := the mean of v and D^-1 |R| v tends to the weights for which the largest ratio is smallest; half a step a
 // time, since patterns of two colours would swing for ever.
 template <real T>
-bool find_weights(const device& dev, const sweepable_matrix<T>& A, const std::vector<double>& d,
-                  std::vector<double> sums, dominance_proof& proof) {
+bool find_weights(const device& dev, const sweepable_matrix<T>& A, std::vector<double> sums,
+                  dominance_proof& proof) {
+  const std::vector<double>& d = proof.diagonal;
   std::vector<double> v(d.size(), 1.0);
   for (int step = 0; step < most_steps; ++step) {
     double largest = 0;
@@ -92,7 +110,7 @@ bool find_weights(const device& dev, const sweepable_matrix<T>& A, const std::ve
     for (double& weight : v) weight = std::max(weight / largest, 1e-100);
     A.off_diagonal_sums(dev, v.data(), sums.data());
     const ratio_at now = largest_ratio(sums, d, v);
-    if (now.ratio >= 1) continue;
+    if (!(now.ratio < 1)) continue;
     proof.kind = dominance_kind::scaled;
     proof.ratio = now.ratio;
     proof.weights = std::move(v);
@@ -109,12 +127,21 @@ double dominance_proof::proved_omega() const {
 
 template <real T>
 dominance_proof prove_dominance(const device& dev, const sweepable_matrix<T>& A) {
-  const std::vector<double> d = magnitudes_of_diagonal(A);
+  dominance_proof proof{dominance_kind::rows};
+  if (const std::optional<row_dominance> judged = A.judge_rows(dev)) {
+    if (judged->refused >= 0) check_diagonal<T>(judged->refused, judged->diagonal, judged->others);
+    proof.ratio = proof.row_ratio = judged->ratio;
+    proof.worst_row = judged->row;
+    if (judged->ratio < 1) return proof;
+  }
+  proof.diagonal = magnitudes_of_diagonal(A);
+  const std::vector<double>& d = proof.diagonal;
   std::vector<double> sums(d.size());
   A.off_diagonal_sums(dev, nullptr, sums.data());
   for (std::size_t i = 0; i < d.size(); ++i) check_diagonal<T>(static_cast<std::int64_t>(i), d[i], sums[i]);
   const ratio_at rows = largest_ratio(sums, d, {});
-  dominance_proof proof{dominance_kind::rows, rows.ratio, rows.ratio, rows.row};
+  proof.ratio = proof.row_ratio = rows.ratio;
+  proof.worst_row = rows.row;
   if (rows.ratio < 1) return proof;
 
   std::vector<double> column_sums(d.size());
@@ -123,7 +150,7 @@ dominance_proof prove_dominance(const device& dev, const sweepable_matrix<T>& A)
   if (columns.ratio < 1) {
     proof.kind = dominance_kind::columns;
     proof.ratio = columns.ratio;
-  } else if (!find_weights(dev, A, d, std::move(sums), proof)) {
+  } else if (!find_weights(dev, A, std::move(sums), proof)) {
     proof.kind = dominance_kind::none;
   }
   return proof;
@@ -133,10 +160,15 @@ template <real T>
 std::optional<double> dominance_error_bound(const device& dev, const sweepable_matrix<T>& A,
                                             const dominance_proof& proof, view<const T> b, view<const T> x) {
   if (proof.kind == dominance_kind::none) return {};
-  const std::vector<double> d = magnitudes_of_diagonal(A);
+  const double gap = sub_down(1.0, proof.ratio);
+  if (proof.kind == dominance_kind::rows)
+    if (const std::optional<double> quotient = A.residual_quotient(dev)) {
+      const double bound = div_up(*quotient, gap);
+      return std::isfinite(bound) ? std::optional(bound) : std::nullopt;
+    }
+  const std::vector<double>& d = proof.diagonal;
   std::vector<double> r(d.size());
   A.residual_bound(dev, b, x, {r.data(), A.rows()});
-  const double gap = sub_down(1.0, proof.ratio);
   double bound = 0;
   if (proof.kind == dominance_kind::columns) {
     // A D^-1 = I + K with ||K||_1 <= q: ||D (x - exact)||_1 <= ||b - A x||_1 / (1 - q).

@@ -20,10 +20,11 @@ enum class dominance_kind {
 /// All ratios are rounded upwards.
 struct dominance_proof {
   dominance_kind kind = dominance_kind::none;
-  double ratio = 0;               // the q of that kind; of the rows where there is none
-  double row_ratio = 0;           // q over the rows
-  std::int64_t worst_row = 0;     // the first with that ratio, from 0
-  std::vector<double> weights{};  // v where kind is scaled
+  double ratio = 0;                // the q of that kind; of the rows where there is none
+  double row_ratio = 0;            // q over the rows
+  std::int64_t worst_row = 0;      // the first with that ratio, from 0
+  std::vector<double> weights{};   // v where kind is scaled
+  std::vector<double> diagonal{};  // magnitudes; empty where the proof did not need them on the host
 
   /// Jacobi, Gauss-Seidel, SOR and SSOR converge from any start for omega below this: 2 / (1 + q), rounded
   /// down; 0 where nothing is proved.

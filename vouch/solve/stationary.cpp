@@ -84,7 +84,7 @@ std::string source_of(const dominance_proof& proof) {
 // The mean growth of an iteration over the last part of the history; 0 where that is too short.
 double measured_factor(const solve_report& report) {
   const auto& all = report.history;
-  if (all.size() < 3) return 0;
+  if (all.size() < 2) return 0;
   const iteration_record& last = all.back();
   const iteration_record& first = all[all.size() - std::min<std::size_t>(all.size(), 9)];
   if (!(first.residual > 0) || !std::isfinite(last.residual) || last.iteration <= first.iteration) return 0;
@@ -135,6 +135,7 @@ solve_report solve_by_sweeps(const device& dev, const sweepable_matrix<T>& A, vi
   report.precision = mixed ? "mixed" : sizeof(T) == 4 ? "single" : "double";
   report.preconditioner = "none";
   report.reproducible = !request.rule.asynchronous;
+  A.announce(b, x.data());
   const dominance_proof proof = prove_dominance(dev, A);
   const sweep_rule rule = settle_rule(dev, A, request, proof, report);
   if (mixed && !goal.by_residual())

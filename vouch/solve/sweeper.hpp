@@ -1,10 +1,13 @@
 // vouch/solve/sweeper.hpp -- one sweep of a stationary iteration, and the matrices that can be swept; private.
 #pragma once
 #include <cstdint>
+#include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <vouch/core/device.hpp>
+#include <vouch/core/types.hpp>
 #include <vouch/dense/matrix.hpp>
 #include <vouch/dense/types.hpp>
 #include <vouch/solve/cg_engine.hpp>
@@ -47,6 +50,22 @@ class sweeper {
 /// of single precision.
 enum class entry_precision { float8, bfloat16, single };
 
+/// Whether a stationary iteration can divide by a diagonal entry of this magnitude beside the sum of its row's
+/// other ones: neither is infinite or NaN, the inverse does not overflow, and it is not within their rounding
+/// errors.
+VOUCH_HOST_DEVICE inline bool is_divisor(double diagonal, double others, double largest, double unit_roundoff) {
+  constexpr double finite = std::numeric_limits<double>::max();
+  return diagonal <= finite && others <= finite && diagonal >= 4 / largest && diagonal > unit_roundoff * others;
+}
+
+/// What the rows of a matrix say of its dominance.
+struct row_dominance {
+  double ratio = 0;           // the largest of (sum of the others) / |a_ii|, rounded upwards
+  std::int64_t row = 0;       // the first that has it, from 0
+  std::int64_t refused = -1;  // the first whose diagonal entry is no divisor, with the magnitudes of that row
+  double diagonal = 0, others = 0;
+};
+
 /// What the solver needs of a square matrix, dense or sparse.
 template <real T>
 class sweepable_matrix {
@@ -56,14 +75,21 @@ class sweepable_matrix {
   virtual T diagonal(std::int64_t i) const = 0;
   /// sums[i] >= the sum over j != i of |a_ij| v[j], at most a few units in 10^12 above; v >= 0.
   virtual void off_diagonal_sums(const device& dev, const double* v, double* sums) const = 0;
+  /// What these sums say, without weights; nothing where they are better looked at on the host.
+  virtual std::optional<row_dominance> judge_rows(const device&) const { return {}; }
   /// sums[j] >= the sum over i != j of |a_ij|.
   virtual void off_diagonal_column_sums(const device& dev, double* sums) const = 0;
   virtual residual_facts residual(const device& dev, view<const T> b, const T* x, const T* x_lo,
                                   T* r) const = 0;
+  /// The next residual() will be that of these two, as they are now: a pass over the matrix for the sums may
+  /// form it on its way.
+  virtual void announce(view<const T>, const T*) const {}
   /// bound[i] >= |b - A x|_i, exactly, on the host. x is the one that residual() was last called with, without
   /// x_lo.
   virtual void residual_bound(const device& dev, view<const T> b, view<const T> x,
                               view<double> bound) const = 0;
+  /// The largest of these bounds over |a_ii|, rounded upwards, where that is better found where they are.
+  virtual std::optional<double> residual_quotient(const device&) const { return {}; }
   /// The loop of its sweeps. by_residual: the target is the goal's own tolerance, not a rule of the user.
   virtual std::unique_ptr<cg_engine<T>> make_engine(const device& dev, const sweep_rule& rule, bool by_residual,
                                                     const acceleration& accelerate) const = 0;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <vouch/core/config.hpp>
+#include <vouch/verify/tridiagonal_border.hpp>
 #include <vouch/verify/tridiagonal_factors.hpp>
 #include <vouch/verify/tridiagonal_rows.hpp>
 
@@ -56,7 +57,14 @@ struct radius_tally {
 };
 
 void join(ratio_tally<double>& all, const ratio_tally<double>& one) {
-  all.add({one.ratio, one.weight, one.v, one.least_u, one.other, one.proves});
+  judged_row<double> row;
+  row.ratio = one.ratio;
+  row.weight = one.weight;
+  row.v = one.v;
+  row.u = one.least_u;
+  row.other = one.other;
+  row.proves = one.proves;
+  all.add(row);
 }
 void join(radius_tally<double>& all, const radius_tally<double>& one) { all.add({one.relative, one.absolute}); }
 
@@ -169,14 +177,6 @@ radius_totals judge(const device& dev, const batch_shape& host, const tridiagona
   return {all.relative, all.absolute};
 }
 
-bool judge_both(const device& dev, const batch_shape& host, const tridiagonal_ratio_body& ratios,
-                const tridiagonal_radius_body& radii, array<double>& ratio, ratio_totals& of_ratios,
-                radius_totals& of_radii) {
-  if constexpr (built_with_cuda)
-    if (dev.is_cuda()) return judge_both_cuda(dev, host, ratios, radii, ratio, of_ratios, of_radii);
-  return false;
-}
-
 template <class Body>
 void for_rows_of_systems(const device& dev, const batch_shape& host, const batch_shape& shape,
                          const Body& body) {
@@ -202,6 +202,7 @@ VOUCH_VERIFY_BATCH_PASSES(VOUCH_PASS)
 #undef VOUCH_PASS
 #define VOUCH_PASS(Body) template void for_systems(const device&, std::int64_t, const Body&);
 VOUCH_VERIFY_FACTOR_STEPS(VOUCH_PASS)
+VOUCH_PASS(tridiagonal_border_body)
 #undef VOUCH_PASS
 
 }  // namespace vouch::detail

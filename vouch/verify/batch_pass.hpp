@@ -31,12 +31,6 @@ ratio_totals judge(const device& dev, const batch_shape& host, const tridiagonal
                    array<double>& ratio);
 radius_totals judge(const device& dev, const batch_shape& host, const tridiagonal_radius_body& body);
 
-/// Both at once, the radii from the ratios that are found; false, and nothing done, where there is no way that
-/// saves reading x and v twice.
-bool judge_both(const device& dev, const batch_shape& host, const tridiagonal_ratio_body& ratios,
-                const tridiagonal_radius_body& radii, array<double>& ratio, ratio_totals& of_ratios,
-                radius_totals& of_radii);
-
 /// body(s, i) for every row i of every system s, in any order.
 template <class Body>
 void for_rows_of_systems(const device& dev, const batch_shape& host, const batch_shape& shape,
@@ -50,9 +44,6 @@ void for_systems(const device& dev, std::int64_t count, const Body& body);
 ratio_totals judge_cuda(const device& dev, const batch_shape& host, const tridiagonal_ratio_body& body,
                         array<double>& ratio);
 radius_totals judge_cuda(const device& dev, const batch_shape& host, const tridiagonal_radius_body& body);
-bool judge_both_cuda(const device& dev, const batch_shape& host, const tridiagonal_ratio_body& ratios,
-                     const tridiagonal_radius_body& radii, array<double>& ratio, ratio_totals& of_ratios,
-                     radius_totals& of_radii);
 template <class Body>
 void for_rows_of_systems_cuda(const device& dev, const batch_shape& host, const batch_shape& shape,
                               const Body& body);

@@ -1,8 +1,7 @@
-#include <bit>
-#include <type_traits>
-
 #include <vouch/core/launch.cuh>
 #include <vouch/verify/batch_pass.hpp>
+#include <vouch/verify/batch_tally.cuh>
+#include <vouch/verify/tridiagonal_border.hpp>
 #include <vouch/verify/tridiagonal_factors.hpp>
 #include <vouch/verify/tridiagonal_rows.hpp>
 
@@ -12,83 +11,6 @@ namespace {
 constexpr unsigned block = 256, warps = block / 32;
 constexpr std::int64_t rows_a_block = 16 * block;  // of one system
 constexpr std::int64_t rows_a_thread = 64;         // where systems lie side by side
-
-// Non-negative doubles are ordered as their bits are, NaN above infinity.
-using bits_type = unsigned long long;
-__device__ bits_type bits_of(double value) { return static_cast<bits_type>(__double_as_longlong(fabs(value))); }
-// Nearly so, and in half the space.
-__device__ unsigned about(double value) { return static_cast<unsigned>(__double2hiint(fabs(value))); }
-
-// Zero at the start: everything is a maximum.
-struct totals_memory {
-  bits_type most[2];
-  unsigned about[3];  // weight, v, ~u
-  unsigned flags;     // 1: some row is not that of its comparison matrix, 2: some row refutes v
-};
-
-__device__ bits_type largest_in_warp(bits_type bits) {
-  for (int d = 16; d > 0; d /= 2) {
-    const bits_type other = __shfl_xor_sync(~0u, bits, d);
-    bits = other > bits ? other : bits;
-  }
-  return bits;
-}
-
-// What a thread keeps of its rows.
-struct ratio_tally {
-  static constexpr int exact = 1;
-  bits_type most[1] = {0};
-  unsigned about[3] = {0, 0, 0}, flags = 0;
-
-  __device__ void add(const judged_row<double>& row) {
-    most[0] = ::max(most[0], bits_of(row.ratio));
-    about[0] = ::max(about[0], detail::about(row.weight));
-    about[1] = ::max(about[1], detail::about(row.v));
-    about[2] = ::max(about[2], ~detail::about(row.proves ? row.u : 0.0));
-    flags |= (row.other ? 1u : 0u) | (row.proves ? 0u : 2u);
-  }
-};
-struct radius_tally {
-  static constexpr int exact = 2;
-  bits_type most[2] = {0, 0};
-  unsigned about[3] = {0, 0, 0}, flags = 0;
-
-  __device__ void add(const judged_element<double>& at) {
-    most[0] = ::max(most[0], bits_of(at.relative));
-    most[1] = ::max(most[1], bits_of(at.absolute));
-  }
-};
-__device__ ratio_tally tally_of(const tridiagonal_ratio_body&) { return {}; }
-__device__ radius_tally tally_of(const tridiagonal_radius_body&) { return {}; }
-
-template <class T>
-__device__ void raise(T* to, T value) {
-  if (value > *static_cast<volatile T*>(to)) atomicMax(to, value);  // most blocks raise nothing
-}
-
-// Joins the tallies of a block to those of all; integer maxima, in any order. Returns the block's first number
-// to thread 0. All threads of the block come here.
-template <class Tally>
-__device__ bits_type join_block(Tally mine, totals_memory* all) {
-  __shared__ Tally parts[warps];
-  for (int k = 0; k < Tally::exact; ++k) mine.most[k] = largest_in_warp(mine.most[k]);
-  if constexpr (std::is_same_v<Tally, ratio_tally>) {
-    for (unsigned& number : mine.about) number = __reduce_max_sync(~0u, number);
-    mine.flags = __reduce_or_sync(~0u, mine.flags);
-  }
-  if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = mine;
-  __syncthreads();
-  if (threadIdx.x != 0) return 0;
-  for (unsigned w = 1; w < warps; ++w) {
-    for (int k = 0; k < Tally::exact; ++k) mine.most[k] = ::max(mine.most[k], parts[w].most[k]);
-    for (int k = 0; k < 3; ++k) mine.about[k] = ::max(mine.about[k], parts[w].about[k]);
-    mine.flags |= parts[w].flags;
-  }
-  for (int k = 0; k < Tally::exact; ++k) raise(all->most + k, mine.most[k]);
-  for (int k = 0; k < 3; ++k) raise(all->about + k, mine.about[k]);
-  if ((mine.flags & ~*static_cast<volatile unsigned*>(&all->flags)) != 0) atomicOr(&all->flags, mine.flags);
-  return mine.most[0];
-}
 
 __device__ bool enough(const tridiagonal_ratio_body& body, const totals_memory* all) {
   return body.until_refuted && (*static_cast<const volatile unsigned*>(&all->flags) & 2u) != 0;
@@ -111,7 +33,7 @@ __global__ void __launch_bounds__(block, 4)
   auto tally = tally_of(body);
   for (std::int64_t i = first + threadIdx.x; i < end; i += block)
     tally.add(body.template judge<double>(s, i, lanes_hold::rows));
-  const bits_type bits = join_block(tally, all);
+  const bits_type bits = join_block<warps>(tally, all);
   if (threadIdx.x == 0) join_system(most, s, bits);
 }
 
@@ -130,29 +52,7 @@ __global__ void __launch_bounds__(block)
       tally.add(body.template judge<double>(s, i, lanes_hold::rows));
     join_system(most, s, tally.most[0]);
   }
-  join_block(tally, all);
-}
-
-// A warp has a system: its ratio first, then the radii, for which x and v are still in a cache. Bound by
-// memory.
-__global__ void __launch_bounds__(block, 4)
-    judge_system_a_warp(__grid_constant__ const tridiagonal_ratio_body ratios,
-                        __grid_constant__ const tridiagonal_radius_body radii, double* ratio,
-                        totals_memory* all) {
-  const int given_up = threadIdx.x == 0 && enough(ratios, all);
-  if (__syncthreads_or(given_up) != 0) return;
-  const std::int64_t s = std::int64_t{blockIdx.x} * warps + threadIdx.x / 32, n = ratios.vectors.n;
-  const bool present = s < ratios.vectors.systems;
-  ratio_tally of_ratios;
-  radius_tally of_radii;
-  for (std::int64_t i = threadIdx.x % 32; present && i < n; i += 32)
-    of_ratios.add(ratios.judge<double>(s, i, lanes_hold::rows));
-  const double most = __longlong_as_double(static_cast<long long>(largest_in_warp(of_ratios.most[0])));
-  for (std::int64_t i = threadIdx.x % 32; present && i < n; i += 32)
-    of_radii.add(radii.judge<double>(most, s, i, lanes_hold::rows));
-  if (present && threadIdx.x % 32 == 0) ratio[s] = most;
-  join_block(of_ratios, all);
-  join_block(of_radii, all + 1);
+  join_block<warps>(tally, all);
 }
 
 // The system that holds row g of all.
@@ -180,7 +80,7 @@ __global__ void __launch_bounds__(block)
     tally.add(body.template judge<double>(s, i, lanes_hold::rows));
     join_system(most, s, tally.most[0]);
   }
-  join_block(tally, all);
+  join_block<warps>(tally, all);
 }
 
 // A thread takes one row of all.
@@ -228,14 +128,6 @@ totals_memory judge_on_gpu(const device& dev, const batch_shape& host, const Bod
   return found;
 }
 
-double number(bits_type bits) { return std::bit_cast<double>(bits); }
-double number(unsigned about) { return number(bits_type{about} << 32); }
-
-ratio_totals as_ratios(const totals_memory& found) {
-  return {number(found.most[0]),   number(found.about[0]),  number(found.about[1]),
-          number(~found.about[2]), (found.flags & 1u) != 0, (found.flags & 2u) == 0};
-}
-
 }  // namespace
 
 ratio_totals judge_cuda(const device& dev, const batch_shape& host, const tridiagonal_ratio_body& body,
@@ -246,23 +138,6 @@ ratio_totals judge_cuda(const device& dev, const batch_shape& host, const tridia
 radius_totals judge_cuda(const device& dev, const batch_shape& host, const tridiagonal_radius_body& body) {
   const totals_memory found = judge_on_gpu(dev, host, body, nullptr);
   return {number(found.most[0]), number(found.most[1])};
-}
-
-bool judge_both_cuda(const device& dev, const batch_shape& host, const tridiagonal_ratio_body& ratios,
-                     const tridiagonal_radius_body& radii, array<double>& ratio, ratio_totals& of_ratios,
-                     radius_totals& of_radii) {
-  constexpr std::int64_t least_rows = 128, most_rows = 2048, least_systems = 2048;
-  if (host.offsets != nullptr || host.row_stride != 1 || host.n < least_rows || host.n > most_rows ||
-      host.systems < least_systems)
-    return false;
-  array<totals_memory> totals = array<totals_memory>::zeros(dev, 2);
-  launch(dev, "judge_system_a_warp", {ceil_div<std::int64_t>(host.systems, warps), block}, judge_system_a_warp,
-         ratios, radii, ratio.data(), totals.data());
-  totals_memory found[2];
-  copy_bytes(found, device::cpu(1), totals.data(), dev, sizeof found);
-  of_ratios = as_ratios(found[0]);
-  of_radii = {number(found[1].most[0]), number(found[1].most[1])};
-  return true;
 }
 
 template <class Body>
@@ -285,6 +160,7 @@ VOUCH_VERIFY_BATCH_PASSES(VOUCH_PASS)
 #undef VOUCH_PASS
 #define VOUCH_PASS(Body) template void for_systems_cuda(const device&, std::int64_t, const Body&);
 VOUCH_VERIFY_FACTOR_STEPS(VOUCH_PASS)
+VOUCH_PASS(tridiagonal_border_body)
 #undef VOUCH_PASS
 
 }  // namespace vouch::detail

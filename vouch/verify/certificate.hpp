@@ -34,6 +34,9 @@ class certificate {
   /// d := an approximation of A^-1 s: nothing is proved of it. False where there is none.
   virtual bool correct(view<const double> s, view<double> d) = 0;
 
+  /// The same to a few digits at most, where that is cheaper.
+  virtual bool correct_roughly(view<const double> s, view<double> d) { return correct(s, d); }
+
   /// Whether correct() costs about as much as bound(), and makes bounds sharper for so little.
   virtual bool corrects_cheaply() const { return false; }
 

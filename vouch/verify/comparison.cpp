@@ -15,10 +15,10 @@ bool comparison::holds() {
   return largest(device_, n_, refutes_body{v_.data(), image_.data()}) == 0;
 }
 
-void comparison::improve_v() {
+void comparison::improve_v(double stretch) {
   array<double> others(device_, n_);
   for_rows(device_, A_, off_diagonal_body{v_.data(), others.data(), within_});
-  for_elements(device_, n_, jacobi_weight_body{others.data(), d_.data(), v_.data()});
+  for_elements(device_, n_, jacobi_weight_body{others.data(), d_.data(), stretch, v_.data()});
 }
 
 double comparison::inverse_norm() const {

@@ -19,8 +19,8 @@ class comparison {
   array<double>& v() { return v_; }
   /// Whether v and <A> v, rounded downwards, are positive: then A is an H-matrix.
   bool holds();
-  /// v := about D^-1 (e + E v), after holds(): once more, from a v that did not do.
-  void improve_v();
+  /// v := about D^-1 (e + stretch E v), after holds(): once more, from a v that did not do.
+  void improve_v(double stretch);
   /// At least ||<A>^-1||_inf, once holds() was true.
   double inverse_norm() const;
 

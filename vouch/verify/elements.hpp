@@ -221,12 +221,13 @@ struct scatter_body {
   }
 };
 
-/// v := about (1 + others) / d
+/// v := about (1 + stretch others) / d
 struct jacobi_weight_body {
   const double* others;
   const double* d;
+  double stretch;
   double* v;
-  VOUCH_HOST_DEVICE void operator()(std::int64_t i) const { v[i] = (1 + others[i]) / d[i]; }
+  VOUCH_HOST_DEVICE void operator()(std::int64_t i) const { v[i] = (1 + stretch * others[i]) / d[i]; }
 };
 
 }  // namespace vouch::detail

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include <vouch/core/error.hpp>
+#include <vouch/verify/bound_text.hpp>
 #include <vouch/verify/elements.hpp>
 #include <vouch/verify/enclosed_residual.hpp>
 #include <vouch/verify/pass.hpp>
@@ -54,12 +54,18 @@ class bounded_solution {
     largest_relative_ = largest(dev_, n_, relative_body{x_.data(), radius_.data(), nullptr});
   }
 
+  // Whether the bound is so many times what is known of the error.
+  bool is_loose(double times) const {
+    return lo_.size() > 0 && proved() && largest_radius_ > times * largest(dev_, n_, size_body{lo_.data()});
+  }
+
   // Bounds the error of x by an approximation of it and a bound of the rest; keeps what is better.
   void sharpen() {
     const double radius = largest_radius_, relative = largest_relative_;
     const array<double> before = copied(lo_.data(), lo_.size());
     array<double> d = array<double>::zeros(dev_, n_);
-    if (!approximate_error(d)) return;
+    if (!approximate_error(d, true)) return;
+    if (before.size() > 0) for_elements(dev_, n_, absorb_body{before.data(), d.data()});
     lo_ = std::move(d);
     bound();
     if (largest_radius_ <= radius && largest_relative_ <= relative) return;
@@ -70,7 +76,7 @@ class bounded_solution {
   // Moves x by an approximation of its error; false where there is none.
   bool improve() {
     array<double> d = array<double>::zeros(dev_, n_);
-    if (!approximate_error(d)) return false;
+    if (!approximate_error(d, false)) return false;
     if (lo_.size() == 0) lo_ = array<double>::zeros(dev_, n_);
     for_elements(dev_, n_, improve_body{d.data(), x_.data(), lo_.data()});
     return true;
@@ -113,10 +119,11 @@ class bounded_solution {
   }
 
   // d := about the error of the pair; false where there is no such thing.
-  bool approximate_error(array<double>& d) {
+  bool approximate_error(array<double>& d, bool roughly) {
     array<double> middle(dev_, n_);
     for_elements(dev_, n_, middle_body{r_.data(), middle.data()});
-    return proof_.correct(middle, d) && std::isfinite(largest(dev_, n_, size_body{d.data()}));
+    const bool found = roughly ? proof_.correct_roughly(middle, d) : proof_.correct(middle, d);
+    return found && std::isfinite(largest(dev_, n_, size_body{d.data()}));
   }
 
   device dev_;
@@ -162,12 +169,6 @@ double median(const device& dev, view<const double> x, const array<double>& radi
   return *middle;
 }
 
-std::string text(const char* format, double value) {
-  char line[160];
-  std::snprintf(line, sizeof line, format, value);
-  return line;
-}
-
 void judge(bounded_solution& solution, const bound_options& options, error_bound& result) {
   result.max_absolute = solution.largest_radius();
   result.max_relative = solution.largest_relative();
@@ -176,9 +177,10 @@ void judge(bounded_solution& solution, const bound_options& options, error_bound
   if (!result.verified)
     result.reason = "the bound of the error is not finite: x is not, or a bound overflows";
   else if (result.reached)
-    result.reason = text("every component lies within %.3g of the exact solution", result.max_absolute);
+    result.reason =
+        "every component lies within " + rounded_above(result.max_absolute) + " of the exact solution";
   else
-    result.reason = text("the relative error is proved to be at most %.3g only", result.max_relative);
+    result.reason = relative_shortfall(result.max_relative);
 }
 
 }  // namespace
@@ -208,7 +210,7 @@ error_bound bound_error_of(const device& dev, const matrix_rows& A, certificate&
   result.method = proof.method();
   bounded_solution solution(dev, A, proof, b, x, options);
   solution.bound();
-  if (proof.corrects_cheaply()) solution.sharpen();
+  if (proof.corrects_cheaply() || solution.is_loose(options.looseness)) solution.sharpen();
   result.refinements = refine(solution, options);
   judge(solution, options, result);
   result.radius = solution.take_radius();

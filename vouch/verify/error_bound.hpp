@@ -17,6 +17,7 @@ struct bound_options {
   int most_refinements = 10;
   int smoothing = 48;  // passes in single precision that bring the bound of an H-matrix near the error; of one
                        // that is not symmetric many more, see smoother.hpp
+  double looseness = 50;  // a bound that many times what those passes found takes a solve to sharpen it
 };
 
 /// The bound and its evidence. Only with `verified` do the numbers say anything.

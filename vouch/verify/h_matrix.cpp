@@ -38,6 +38,16 @@ class scaled_comparison {
   csr_view<const double> pattern_;
 };
 
+// What solve() says; false where the solver refuses numbers that lie beyond its range. Approximations may fail.
+template <class Solve>
+bool unless_refused(const Solve& solve) {
+  try {
+    return solve();
+  } catch (const value_error&) {
+    return false;
+  }
+}
+
 // Improves z with S <A> S z = e; false where nothing more is to be gained.
 bool improve(const device& dev, const scaled_comparison& B, bool symmetric, double rtol, array<float>& rhs,
              array<float>& z) {
@@ -46,8 +56,8 @@ bool improve(const device& dev, const scaled_comparison& B, bool symmetric, doub
   options.rtol = rtol;
   options.matrix_checked = true;
   options.max_iterations = patience(rhs.size());
-  const solve_report report = cg<float>(dev, B.matrix(), rhs, z, options);
-  return report.status == solve_status::converged;
+  return unless_refused(
+      [&] { return cg<float>(dev, B.matrix(), rhs, z, options).status == solve_status::converged; });
 }
 
 }  // namespace
@@ -107,17 +117,19 @@ bool h_matrix::smooth(view<const interval<double>> r, int steps, view<double> d)
   return smooths() && steps > 0 && smoother_->smooth(r, scale_, steps, d);
 }
 
-bool h_matrix::correct(view<const double> s, view<double> d) {
+bool h_matrix::solve(view<const double> s, view<double> d, double rtol) const {
   const double size = largest(device_, A_.rows, size_body{s.data()});
   if (!(size > 0) || !std::isfinite(size)) return false;
   for_elements(device_, A_.rows, fill_body<double>{0.0, d.data()});
-  if (!positive()) return bicgstab<double>(device_, spmv_plan<double>::make(device_, A_), s, d, 1e-8);
-  const std::unique_ptr<preconditioner<double>> M = make_jacobi(device_, A_);
+  if (!positive()) return bicgstab<double>(device_, spmv_plan<double>::make(device_, A_), s, d, rtol);
   cg_options options;
+  options.rtol = rtol;
   options.matrix_checked = true;
   options.max_iterations = patience(A_.rows);
-  const solve_report report = cg<double>(device_, A_, s, d, options, M.get());
-  return has_solution(report.status);
+  return unless_refused([&] {
+    const std::unique_ptr<preconditioner<double>> M = make_jacobi(device_, A_);
+    return has_solution(cg<double>(device_, A_, s, d, options, M.get()).status);
+  });
 }
 
 }  // namespace vouch

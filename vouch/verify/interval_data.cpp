@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <vector>
 
 #include <vouch/core/error.hpp>
+#include <vouch/verify/bound_text.hpp>
 #include <vouch/verify/elements.hpp>
 
 namespace vouch {
@@ -85,14 +85,9 @@ void judge(const numbers& x, const numbers& radius, double relative, error_bound
     bound.median_relative = *middle;
   }
   bound.reached = relative == 0 || bound.max_relative <= relative;
-  char line[160];
-  if (bound.reached)
-    std::snprintf(line, sizeof line, "every component lies within %.3g of all exact solutions",
-                  bound.max_absolute);
-  else
-    std::snprintf(line, sizeof line, "the relative error is proved to be at most %.3g only",
-                  bound.max_relative);
-  bound.reason = line;
+  bound.reason = bound.reached ? "every component lies within " + detail::rounded_above(bound.max_absolute) +
+                                     " of all exact solutions"
+                               : detail::relative_shortfall(bound.max_relative);
 }
 
 }  // namespace

@@ -7,8 +7,11 @@
 #include <utility>
 
 #include <vouch/band/solve.hpp>
+#include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/verify/batch_pass.hpp>
+#include <vouch/verify/batch_visit.hpp>
+#include <vouch/verify/tridiagonal_border.hpp>
 #include <vouch/verify/tridiagonal_factors.hpp>
 #include <vouch/verify/tridiagonal_rows.hpp>
 
@@ -50,6 +53,8 @@ class bounded_batch {
     if (shared_) A_.shape.system_stride = 0;
     A_.shape.systems = host_.systems;
     weights_ = weights_host_;
+    visits_ =
+        dev.is_cuda() && host_.row_stride == 1 && host_.n <= visit_task::most_rows && !periodic_and_tiny();
     if (!dev.is_cuda() || host_.offsets == nullptr) return;
     offsets_ = array<std::int64_t>::from(dev, {host_.offsets, static_cast<std::size_t>(host_.systems) + 1});
     A_.shape.offsets = vectors_.offsets = weights_.offsets = offsets_.data();
@@ -59,6 +64,12 @@ class bounded_batch {
   // is not its own comparison matrix: the second sees it, and all starts again from the right one, whatever was
   // proved meanwhile, so that the bits do not depend on who looked first.
   void prove() {
+    if (visits_) {
+      take_ratios();
+      // One matrix for all is factored once, below; systems that have their own have been.
+      visits_ = totals_.proves || !(shared_ || A_.periodic);
+      if (visits_) return;
+    }
     take_ratios(true);
     if (totals_.proves) return;
     if (!periodic_and_tiny()) {
@@ -78,14 +89,14 @@ class bounded_batch {
   }
 
   void take_ratios(bool until_refuted = false) {
-    const tridiagonal_ratio_body body = ratios(until_refuted);
-    radii_are_known_ = judge_both(dev_, host_, body, radii(), ratio_, totals_, radii_);
-    if (!radii_are_known_) totals_ = judge(dev_, host_, body, ratio_);
+    if constexpr (built_with_cuda)
+      if (visits_) return visit();
+    totals_ = judge(dev_, host_, ratios(until_refuted), ratio_);
   }
 
   // Radii from the ratios, and the largest.
   void take_radii() {
-    if (!radii_are_known_) radii_ = judge(dev_, host_, radii());
+    if (!visits_) radii_ = judge(dev_, host_, radii());
   }
 
   // x + lo := x + lo + an approximation of its error, from the residual of the last ratios.
@@ -136,7 +147,7 @@ class bounded_batch {
     return totals_.least_u > 0 ? totals_.v / totals_.least_u * totals_.weight : HUGE_VAL;
   }
 
-  bool factored() const { return margin_.size() > 0; }
+  bool factored() const { return margin_.size() > 0 || visits_factored_; }
   double max_absolute() const { return radii_.absolute; }
   double max_relative() const { return radii_.relative; }
 
@@ -159,6 +170,16 @@ class bounded_batch {
     body.middle = pointer(middle_);
     body.until_refuted = until_refuted;
     return body;
+  }
+
+  // Ratios and radii.
+  void visit() {
+    const visit_task task{A_,      vectors_,     b_, x_, {pointer(lo_), pointer(middle_), within_},
+                          radius_, ratio_.data()};
+    const visit_totals found = visit_systems_cuda(dev_, task, !shared_);
+    totals_ = found.ratios;
+    radii_ = found.radii;
+    visits_factored_ = found.factored;
   }
 
   tridiagonal_radius_body radii() {
@@ -205,7 +226,7 @@ class bounded_batch {
   // Factors of what is not proved, in chunks where systems are long; whole systems where chunks do not fit
   // together.
   void factor() {
-    if (A_.periodic) return;
+    if (periodic_and_tiny()) return;
     const batch_shape shape = systems_of_v();
     const std::int64_t chunk = !dev_.is_cuda() ? 4096 : host_.n <= 4096 ? 64 : 256;
     if (v_.size() == 0) v_ = array<double>::zeros(dev_, shape.extent());
@@ -223,8 +244,9 @@ class bounded_batch {
     if (count == 0 || rows == 0) return;
     const auto those = array<std::int64_t>::from(dev_, systems);
     array<double> pivot(dev_, shape.extent()), base(dev_, count * chunks), slope(dev_, count * chunks);
-    const tridiagonal_factors of{A_,           weights_,  within_,     those.data(), rows,          chunks,
-                                 pivot.data(), v_.data(), base.data(), slope.data(), margin_.data()};
+    const tridiagonal_factors of{A_,           weights_,       within_,      A_.periodic, those.data(),
+                                 rows,         chunks,         pivot.data(), v_.data(),   base.data(),
+                                 slope.data(), margin_.data(), nullptr,      nullptr,     128};
     for_systems(dev_, count * chunks, tridiagonal_eliminate_body{of});
     if (chunks > 1) for_systems(dev_, count, tridiagonal_carry_down_body{of});
     for_systems(dev_, count * chunks, tridiagonal_turn_body{of});
@@ -232,6 +254,9 @@ class bounded_batch {
     if (chunks > 1) for_systems(dev_, count * chunks, tridiagonal_substitute_body{of});
     for_systems(dev_, count * chunks, tridiagonal_delta_body{of});
     for_systems(dev_, count, tridiagonal_margin_body{of});
+    if (!A_.periodic) return;
+    array<double> y(dev_, shape.extent());
+    for_systems(dev_, count, tridiagonal_border_body{of, y.data()});
   }
 
   device dev_;
@@ -252,7 +277,8 @@ class bounded_batch {
   array<double> middle_;  // of the residual; empty: not wanted
   ratio_totals totals_;
   radius_totals radii_;
-  bool radii_are_known_ = false;  // those of the last ratios
+  bool visits_;                   // ratios and radii are found in one visit of each system
+  bool visits_factored_ = false;  // some system, then
 };
 
 // Refines while the bounds shrink to half at least; what made them wider is taken back.

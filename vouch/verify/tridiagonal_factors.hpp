@@ -8,6 +8,8 @@
 // |U^-1|. With v >= |U^-1| |L^-1| w, w > 0 and |E| v <= delta w, delta < 1, |A^-1 r| <= max_i (|r_i| / w_i) /
 // (1 - delta) v.
 //
+// A periodic matrix is factored without its last row and column, see tridiagonal_border.hpp.
+//
 // Nothing depends on how pivots were found: systems are cut into chunks that find theirs at the same time, each
 // from some rows before it, since most recurrences forget where they began; E shows where they do not. The sums
 // with magnitudes are linear in what comes from the neighbouring chunk, base + slope times that, all rounded
@@ -26,6 +28,7 @@ struct tridiagonal_factors {
   tridiagonal_view<const double> A;
   batch_shape shape;  // of v
   uncertainty within;
+  bool bordered;  // the last row and column of every system are left out
   const std::int64_t* systems;
   std::int64_t rows, chunks;  // rows a chunk, chunks of the longest system; no pivot is of two chunks
   double* pivot;              // scratch, stored as v is: `second` in the second row of a square
@@ -34,19 +37,31 @@ struct tridiagonal_factors {
   double* slope;              // likewise
   double* margin;             // of each system: at most 1 - delta, or 0 where nothing was proved
 
+  // Pivots of a chunk begin as transfers say, or so many rows before it.
+  double* start;     // of every chunk of these systems; nullptr: there are none
+  double* transfer;  // scratch, four for each
+  std::int64_t rows_before;
+
   static constexpr double second = HUGE_VAL;
-  static constexpr std::int64_t before_chunk = 128;  // rows
 
   struct chunk {
     std::int64_t system, begin, end, n;
     bool last;
   };
   VOUCH_HOST_DEVICE chunk chunk_of(std::int64_t k) const {
-    const std::int64_t s = systems[k / chunks], n = shape.rows(s), begin = k % chunks * rows;
+    const std::int64_t s = systems[k / chunks], n = factored_rows(s), begin = k % chunks * rows;
     const std::int64_t end = begin + rows < n ? begin + rows : n;
     return {s, begin, end, n, end == n};
   }
-  VOUCH_HOST_DEVICE tridiagonal_row row_at(std::int64_t s, std::int64_t i) const { return {A, shape, s, i}; }
+  VOUCH_HOST_DEVICE std::int64_t factored_rows(std::int64_t s) const {
+    return shape.rows(s) - (bordered ? 1 : 0);
+  }
+  VOUCH_HOST_DEVICE tridiagonal_row row_at(std::int64_t s, std::int64_t i) const {
+    tridiagonal_row row(A, shape, s, i);
+    if (bordered && i == 0) row.l = 0, row.lower = row.here;
+    if (bordered && i + 1 == factored_rows(s)) row.u = 0, row.upper = row.here;
+    return row;
+  }
 
   /// What L has left of a row's pivot.
   struct multipliers {
@@ -134,36 +149,85 @@ struct tridiagonal_factors {
   }
 };
 
+/// transfer of a chunk := how the last two leading minors before it make its last two, scaled by any number. A
+/// pivot, of one row alone, is a quotient of leading minors that follow one another.
+struct tridiagonal_transfer_body : tridiagonal_factors {
+  VOUCH_HOST_DEVICE void operator()(std::int64_t k) const {
+    const chunk of = chunk_of(k);
+    double here[2] = {1, 0}, before[2] = {0, 1};
+    double u = of.begin > 0 && of.begin < of.end ? row_at(of.system, of.begin - 1).u : 0;
+    for (std::int64_t i = of.begin; i < of.end; ++i) {
+      const tridiagonal_row row = row_at(of.system, i);
+      const double lu = row.l * u;
+      u = row.u;
+      for (int c = 0; c < 2; ++c) {
+        const double next = row.d * here[c] - lu * before[c];
+        before[c] = here[c];
+        here[c] = next;
+      }
+      if (i % 4 != 3) continue;
+      const double size = ::fmax(::fmax(std::fabs(here[0]), std::fabs(here[1])),
+                                 ::fmax(std::fabs(before[0]), std::fabs(before[1])));
+      const double scale = size > 0 ? 1 / size : 1;
+      for (int c = 0; c < 2; ++c) here[c] *= scale, before[c] *= scale;
+    }
+    double* const to = transfer + 4 * k;
+    to[0] = here[0], to[1] = here[1], to[2] = before[0], to[3] = before[1];
+  }
+};
+
+/// start of a chunk := its first pivot, from the transfers of those before it, for every system.
+struct tridiagonal_start_body : tridiagonal_factors {
+  VOUCH_HOST_DEVICE void operator()(std::int64_t k) const {
+    const std::int64_t s = systems[k], n = factored_rows(s);
+    double here = 1, before = 0;
+    for (std::int64_t c = k * chunks, i = 0; i < n; ++c, i += rows) {
+      const tridiagonal_row row = row_at(s, i);
+      start[c] = row.d - (i == 0 ? 0 : row.l * row_at(s, i - 1).u * (before / here));
+      if (i + rows >= n) return;
+      const double* const of = transfer + 4 * c;
+      const double next = of[0] * here + of[1] * before;
+      before = of[2] * here + of[3] * before;
+      here = next;
+      const double size = ::fmax(std::fabs(here), std::fabs(before));
+      if (size > 0) here /= size, before /= size;
+    }
+  }
+};
+
 /// Pivots of a chunk, and v := |L^-1| w as if nothing came from before it; base and slope: what goes to the
 /// chunk behind it.
 struct tridiagonal_eliminate_body : tridiagonal_factors {
   VOUCH_HOST_DEVICE void operator()(std::int64_t k) const {
     const chunk of = chunk_of(k);
     if (of.begin >= of.end) return;
-    const std::int64_t start = of.begin > before_chunk ? of.begin - before_chunk : 0;
-    pivot_before before{false, 1, row_at(of.system, start), row_at(of.system, start)};
+    const std::int64_t ahead = start != nullptr ? 0 : rows_before;
+    const std::int64_t first = of.begin > ahead ? of.begin - ahead : 0;
+    pivot_before previous{false, 1, row_at(of.system, first), row_at(of.system, first)};
     double y[2] = {0, 0}, g[2] = {0, 0};  // of the last row and the one before: v, and its slope
-    for (std::int64_t i = start; i < of.end; ++i) {
+    for (std::int64_t i = first; i < of.end; ++i) {
       const tridiagonal_row row = row_at(of.system, i);
-      const multipliers m = i > start ? before.of(row) : multipliers{};
-      const double p = i > start ? row.d - rounded_product(m.near, before.last.u) : row.d;
+      const multipliers m = i > first ? previous.of(row) : multipliers{};
+      const double p = i > first          ? row.d - rounded_product(m.near, previous.last.u)
+                       : start != nullptr ? start[k]
+                                          : row.d;
       const bool own = i >= of.begin, square = takes_square(of, i, p, row);
       const double value = outward::sum_above(row_weight(row), i > of.begin ? through(m, y[0], y[1]) : 0.0);
       const double part = i > of.begin ? through(m, g[0], g[1]) : 1.0;
-      before = {square, p, row, row};
+      previous = {square, p, row, row};
       y[1] = y[0], y[0] = value;
       g[1] = g[0], g[0] = part;
       if (own) pivot[row.here] = rounding::finite(p) ? p : rounding::not_a_number<double>;
       if (own) v[row.here] = value;
       if (!square) continue;
-      before.last = row_at(of.system, ++i);
-      y[1] = y[0], y[0] = row_weight(before.last);
+      previous.last = row_at(of.system, ++i);
+      y[1] = y[0], y[0] = row_weight(previous.last);
       g[1] = g[0], g[0] = 0;
-      if (own) pivot[before.last.here] = second;
-      if (own) v[before.last.here] = y[0];
+      if (own) pivot[previous.last.here] = second;
+      if (own) v[previous.last.here] = y[0];
     }
     if (of.last) return;
-    const multipliers next = before.of(row_at(of.system, of.end));
+    const multipliers next = previous.of(row_at(of.system, of.end));
     base[k] = through(next, y[0], y[1]);
     slope[k] = through(next, g[0], g[1]);
   }
@@ -172,7 +236,7 @@ struct tridiagonal_eliminate_body : tridiagonal_factors {
 /// base of a chunk := what comes to it from those before, for every system.
 struct tridiagonal_carry_down_body : tridiagonal_factors {
   VOUCH_HOST_DEVICE void operator()(std::int64_t k) const {
-    const std::int64_t used = (shape.rows(systems[k]) + rows - 1) / rows;
+    const std::int64_t used = (factored_rows(systems[k]) + rows - 1) / rows;
     double comes = 0;
     for (std::int64_t c = k * chunks; c + 1 < k * chunks + used; ++c) {
       const double goes = fused_above(slope[c], comes, base[c]);
@@ -217,7 +281,7 @@ struct tridiagonal_turn_body : tridiagonal_factors {
 /// base of a chunk := v of the row behind it, for every system.
 struct tridiagonal_carry_up_body : tridiagonal_factors {
   VOUCH_HOST_DEVICE void operator()(std::int64_t k) const {
-    const std::int64_t used = (shape.rows(systems[k]) + rows - 1) / rows;
+    const std::int64_t used = (factored_rows(systems[k]) + rows - 1) / rows;
     double comes = 0;
     for (std::int64_t c = k * chunks + used - 1; c >= k * chunks; --c) {
       const double goes = fused_above(slope[c], comes, base[c]);
@@ -284,7 +348,7 @@ struct tridiagonal_delta_body : tridiagonal_factors {
 /// What all chunks of a system prove.
 struct tridiagonal_margin_body : tridiagonal_factors {
   VOUCH_HOST_DEVICE void operator()(std::int64_t k) const {
-    const std::int64_t used = (shape.rows(systems[k]) + rows - 1) / rows;
+    const std::int64_t used = (factored_rows(systems[k]) + rows - 1) / rows;
     double delta = 0;
     for (std::int64_t c = k * chunks; c < k * chunks + used; ++c) delta = ::fmax(delta, base[c]);
     margin[systems[k]] = delta < 1 ? sub_down(1.0, delta) : 0;

@@ -57,7 +57,12 @@ struct neighbours {
 
 template <class V>
 VOUCH_OUTWARD_INLINE mask_of<V> finite(const V& v) {
+#if defined(__CUDA_ARCH__)
+  return (static_cast<unsigned>(__double2hiint(v)) & 0x7fffffffu) <
+         0x7ff00000u;  // spares the units for doubles
+#else
   return outward::magnitude(v) <= outward::spread<V>(std::numeric_limits<double>::max());
+#endif
 }
 
 /// b less the products a x of one row, and how far rounding can have moved it.
@@ -90,31 +95,152 @@ struct row_residual {
   VOUCH_OUTWARD_INLINE V products_above() const { return products * (1 + 0x1p-48) + 16 * outward::tiny; }
 };
 
-/// What is known of a row.
+/// What a row says by itself.
 template <class V>
-struct judged_row {
-  V ratio;                   // at least |residual| / u; infinite where nothing is proved
-  V weight, v, u;            // about the size of the row, v and (<A> v)_i
-  mask_of<V> other, proves;  // the row is not that of its comparison matrix; v proves something
+struct measured_row {
+  V size, spread;         // at least |residual|, and what the radii add to it
+  V weight, v, u;         // about the size of the row, v and, at most, (<A> v)_i
+  mask_of<V> other;       // the row is not that of its comparison matrix
+  mask_of<V> may_vanish;  // the residual may be zero exactly
 };
 
-/// |b - A (x + x_lo)| / u, at least, where u is at most (<A> v)_i. In systems with a margin, u is margin times
-/// the weight of the row.
-struct tridiagonal_ratio_body {
+/// What is known of a row.
+template <class V>
+struct judged_row : measured_row<V> {
+  V ratio;            // at least |residual| / u; infinite where nothing is proved
+  mask_of<V> proves;  // v proves something
+};
+
+/// A row, the unknowns and weights that it touches, and where they are.
+template <class V>
+struct row_data {
+  V a[3], x[3], v[3], b;
+  std::int64_t place[3], step;
+};
+
+/// |b - A (x + x_lo)| / u, at least, where u is at most (<A> v)_i, for a row that is at hand.
+struct row_judgement {
+  const double* x_lo;  // nullptr: zero
+  double* middle;      // of the residual; nullptr: not wanted
+  uncertainty within;
+
+  static constexpr double slack = 16;
+
+  /// With a part u is that times the weight of the row, where it is positive. ones: v is 1 everywhere, which
+  /// serves where d is at most `slack` times u.
+  template <class V>
+  VOUCH_OUTWARD_INLINE judged_row<V> judge(const row_data<V>& data, const V* part, bool ones) const {
+    measured_row<V> row = measure<V>(data, part, ones);
+    if (outward::any(row.may_vanish)) row.size = (row.may_vanish & vanishes<V>(data)) ? V{} : row.size;
+    return concluded<V>(row);
+  }
+
+  // The same in steps.
+
+  /// Nothing here branches where there are no radii.
+  template <class V>
+  VOUCH_OUTWARD_INLINE measured_row<V> measure(const row_data<V>& data, const V* part, bool ones) const {
+    const V zero{};
+    const V l = outward::magnitude(data.a[0]), d = outward::magnitude(data.a[1]),
+            u = outward::magnitude(data.a[2]);
+    measured_row<V> row;
+    row.weight = d + (l + u);
+    row.other = (data.a[1] < zero) | (data.a[0] > zero) | (data.a[2] > zero);
+    row.v = data.v[1];
+    row.u = ones ? image_of_ones<V>(l, d, u) : image<V>(l, d, u, data.v);
+    if (part != nullptr) row.u = *part > zero ? outward::product_below<V>(*part, row.weight) : row.u;
+    measure_residual<V>(data, row);
+    return row;
+  }
+
+  /// Whether the residual of a row that may vanish does, as the absence of any rounding error on the way shows.
+  template <class V>
+  VOUCH_OUTWARD_INLINE mask_of<V> vanishes(const row_data<V>& data) const {
+    const V zero{};
+    V high = data.b;
+    mask_of<V> exact = zero == zero;
+    for (int k = 0; k < 3; ++k) {
+      const outward::pair_of<V> product = outward::exact_product<V>(data.a[k], data.x[k]);
+      const outward::pair_of<V> sum = outward::exact_sum<V>(high, -product.hi);
+      const mask_of<V> large =
+          outward::magnitude(product.hi) >= outward::spread<V>(outward::least_exact_product);
+      const mask_of<V> nothing = (data.a[k] == zero) | (data.x[k] == zero);
+      high = sum.hi;
+      exact = exact & (sum.lo == zero) & (product.lo == zero) & (large | nothing);
+      if (x_lo != nullptr) exact = exact & (element<V>(x_lo, data.place[k], data.step) == zero);
+    }
+    return exact & (high == zero);
+  }
+
+  template <class V>
+  VOUCH_OUTWARD_INLINE judged_row<V> concluded(const measured_row<V>& row) const {
+    const V zero{}, one = outward::spread<V>(1), infinite = outward::spread<V>(HUGE_VAL);
+    const bool radii = within.matrix > 0 || within.rhs > 0;
+    const V size = radii ? outward::sum_above<V>(row.size, row.spread) : row.size;
+    judged_row<V> judged{row, {}, {}};
+    judged.proves = (row.u > zero) & finite(row.u);
+    const V ratio = size == zero ? zero : outward::quotient_above<V>(size, judged.proves ? row.u : one);
+    judged.ratio = (judged.proves & finite(size)) ? ratio : infinite;
+    return judged;
+  }
+
+  /// At most (<A> e)_i for a row of these magnitudes; NaN or negative where e does not serve.
+  template <class V>
+  VOUCH_OUTWARD_INLINE V image_of_ones(const V& l, V d, const V& u) const {
+    V others = outward::sum_above<V>(l, u);
+    widen(d, others);
+    const V least = outward::difference_below<V>(d, others);
+    return d <= slack * least ? least : outward::spread<V>(-1);
+  }
+
+ private:
+  // At most (<A> v)_i; NaN or negative where v proves nothing.
+  template <class V>
+  VOUCH_OUTWARD_INLINE V image(const V& l, V d, const V& u, const V (&v)[3]) const {
+    V others = outward::sum_above<V>(outward::product_above<V>(l, v[0]), outward::product_above<V>(u, v[2]));
+    widen(d, others);
+    const V least = outward::difference_below(outward::product_below(d, v[1]), others);
+    return v[1] > V{} ? least : outward::spread<V>(-1);
+  }
+
+  // The least diagonal and the largest rest within the radius.
+  template <class V>
+  VOUCH_OUTWARD_INLINE void widen(V& diagonal, V& others) const {
+    if (!(within.matrix > 0)) return;
+    diagonal = outward::product_below(diagonal, outward::spread<V>(1 - within.matrix) * outward::narrower);
+    others = outward::product_above(others, outward::spread<V>(1 + within.matrix) * outward::wider);
+  }
+
+  template <class V>
+  VOUCH_OUTWARD_INLINE void measure_residual(const row_data<V>& data, measured_row<V>& row) const {
+    row_residual<V> sum(data.b);
+    for (int k = 0; k < 3; ++k) sum.subtract(data.a[k], data.x[k]);
+    for (int k = 0; k < 3 && x_lo != nullptr; ++k)
+      sum.subtract(data.a[k], element<V>(x_lo, data.place[k], data.step));
+    const V middle_of_row = sum.middle();
+    if (middle != nullptr) std::memcpy(middle + data.place[1], &middle_of_row, sizeof middle_of_row);
+    row.size = sum.size();
+    row.may_vanish = middle_of_row == V{};
+    row.spread = V{};
+    if (within.matrix > 0)
+      row.spread = outward::product_above<V>(outward::spread<V>(within.matrix), sum.products_above());
+    if (within.rhs > 0)
+      row.spread = outward::sum_above<V>(
+          row.spread, outward::product_above<V>(outward::spread<V>(within.rhs), outward::magnitude(data.b)));
+  }
+};
+
+/// The same for the rows of a batch.
+struct tridiagonal_ratio_body : row_judgement {
   tridiagonal_view<const double> A;
   batch_shape vectors;  // of b, x, x_lo and middle
   batch_shape weights;  // of v
   const double* b;
   const double* x;
-  const double* x_lo;    // nullptr: zero
-  const double* v;       // nullptr: ones, which serve where d is at most `slack` times u
+  const double* v;       // nullptr: ones
   const double* margin;  // of each system that v has, margin_step apart; 0: none; nullptr: none has one
   std::int64_t margin_step;
-  uncertainty within;
-  double* middle;      // of the residual; nullptr: not wanted
   bool until_refuted;  // the rest is not wanted once v proves nothing of a row
-
-  static constexpr double slack = 16;
 
   VOUCH_HOST_DEVICE bool vectors_can_hold(lanes_hold held) const {
     const auto fits = [held](const batch_shape& shape) {
@@ -127,51 +253,12 @@ struct tridiagonal_ratio_body {
   template <class V>
   VOUCH_OUTWARD_INLINE judged_row<V> judge(std::int64_t s, std::int64_t i, lanes_hold held) const {
     const row_data<V> data = gathered<V>(s, i, held);
-    const V zero{}, one = outward::spread<V>(1), infinite = outward::spread<V>(HUGE_VAL);
-    const V l = outward::magnitude(data.a[0]), d = outward::magnitude(data.a[1]),
-            u = outward::magnitude(data.a[2]);
-    judged_row<V> row;
-    row.weight = d + (l + u);
-    row.other = (data.a[1] < zero) | (data.a[0] > zero) | (data.a[2] > zero);
-    row.v = data.v[1];
-    row.u = image(
-        d,
-        outward::sum_above<V>(outward::product_above<V>(l, data.v[0]), outward::product_above<V>(u, data.v[2])),
-        row.v);
-    if (margin != nullptr) {
-      const V part = element<V>(margin, s * margin_step, held == lanes_hold::rows ? 0 : margin_step);
-      row.u = part > zero ? outward::product_below<V>(part, row.weight) : row.u;
-    }
-    const V size = residual<V>(data);
-    row.proves = (row.u > zero) & finite(row.u);
-    row.ratio = size == zero ? zero : outward::quotient_above<V>(size, row.proves ? row.u : one);
-    row.ratio = (row.proves & finite(size)) ? row.ratio : infinite;
-    return row;
+    if (margin == nullptr) return row_judgement::judge<V>(data, nullptr, v == nullptr);
+    const V part = element<V>(margin, s * margin_step, held == lanes_hold::rows ? 0 : margin_step);
+    return row_judgement::judge<V>(data, &part, v == nullptr);
   }
 
  private:
-  // At most (<A> v)_i; NaN or negative where v proves nothing.
-  template <class V>
-  VOUCH_OUTWARD_INLINE V image(V size, V others, const V& weight) const {
-    if (within.matrix > 0) {
-      size = outward::product_below(size, outward::spread<V>(1 - within.matrix) * outward::narrower);
-      others = outward::product_above(others, outward::spread<V>(1 + within.matrix) * outward::wider);
-    }
-    if (v == nullptr) {
-      const V u = outward::difference_below(size, others);
-      return size <= slack * u ? u : outward::spread<V>(-1);
-    }
-    const V u = outward::difference_below(outward::product_below(size, weight), others);
-    return weight > V{} ? u : outward::spread<V>(-1);
-  }
-
-  /// A row, the unknowns and weights that it touches, and where they are.
-  template <class V>
-  struct row_data {
-    V a[3], x[3], v[3], b;
-    std::int64_t place[3], step;
-  };
-
   // All is asked of memory before anything is used, the unused entries of first and last rows not at all.
   template <class V>
   VOUCH_OUTWARD_INLINE row_data<V> gathered(std::int64_t s, std::int64_t i, lanes_hold held) const {
@@ -198,46 +285,6 @@ struct tridiagonal_ratio_body {
     data.a[0] = below ? l : zero;
     data.a[2] = above ? u : zero;
     return data;
-  }
-
-  // At least |b - A (x + x_lo)| of the row, for all data within the radii.
-  template <class V>
-  VOUCH_OUTWARD_INLINE V residual(const row_data<V>& data) const {
-    const V zero{};
-    row_residual<V> sum(data.b);
-    for (int k = 0; k < 3; ++k) sum.subtract(data.a[k], data.x[k]);
-    for (int k = 0; k < 3 && x_lo != nullptr; ++k)
-      sum.subtract(data.a[k], element<V>(x_lo, data.place[k], data.step));
-    const V middle_of_row = sum.middle();
-    if (middle != nullptr) std::memcpy(middle + data.place[1], &middle_of_row, sizeof middle_of_row);
-    V size = sum.size();
-    if (outward::any(middle_of_row == zero)) size = ((middle_of_row == zero) & vanishes<V>(data)) ? zero : size;
-    if (within.matrix > 0)
-      size = outward::sum_above<V>(
-          size, outward::product_above<V>(outward::spread<V>(within.matrix), sum.products_above()));
-    if (within.rhs > 0)
-      size = outward::sum_above<V>(
-          size, outward::product_above<V>(outward::spread<V>(within.rhs), outward::magnitude(data.b)));
-    return size;
-  }
-
-  // Whether the residual is exactly zero, as the absence of any rounding error on the way shows.
-  template <class V>
-  VOUCH_OUTWARD_INLINE mask_of<V> vanishes(const row_data<V>& data) const {
-    const V zero{};
-    V high = data.b;
-    mask_of<V> exact = zero == zero;
-    for (int k = 0; k < 3; ++k) {
-      const outward::pair_of<V> product = outward::exact_product<V>(data.a[k], data.x[k]);
-      const outward::pair_of<V> sum = outward::exact_sum<V>(high, -product.hi);
-      const mask_of<V> large =
-          outward::magnitude(product.hi) >= outward::spread<V>(outward::least_exact_product);
-      const mask_of<V> nothing = (data.a[k] == zero) | (data.x[k] == zero);
-      high = sum.hi;
-      exact = exact & (sum.lo == zero) & (product.lo == zero) & (large | nothing);
-      if (x_lo != nullptr) exact = exact & (element<V>(x_lo, data.place[k], data.step) == zero);
-    }
-    return exact & (high == zero);
   }
 };
 
@@ -270,17 +317,21 @@ struct tridiagonal_radius_body {
   template <class V>
   VOUCH_OUTWARD_INLINE judged_element<V> judge(const V& ratio_of_system, std::int64_t s, std::int64_t i,
                                                lanes_hold held) const {
-    const V zero{}, infinite = outward::spread<V>(HUGE_VAL);
     const std::int64_t at = vectors.at(s, i), step = lane_step(vectors, held);
-    const V value = element<V>(x, at, step);
-    V most = ratio_of_system;
-    if (v != nullptr) {
-      const V product =
-          outward::product_above<V>(most, element<V>(v, weights.at(s, i), lane_step(weights, held)));
-      most = most == zero ? zero : finite(most) ? product : infinite;
-    }
-    if (x_lo != nullptr) most = outward::sum_above<V>(most, outward::magnitude(element<V>(x_lo, at, step)));
-    std::memcpy(radius + at, &most, sizeof most);
+    const V weight =
+        v == nullptr ? outward::spread<V>(1) : element<V>(v, weights.at(s, i), lane_step(weights, held));
+    const V low = x_lo == nullptr ? V{} : element<V>(x_lo, at, step);
+    const judged_element<V> found = bounded<V>(ratio_of_system, weight, element<V>(x, at, step), low);
+    std::memcpy(radius + at, &found.absolute, sizeof found.absolute);
+    return found;
+  }
+  /// The same of an element that is at hand.
+  template <class V>
+  VOUCH_OUTWARD_INLINE static judged_element<V> bounded(const V& ratio, const V& weight, const V& value,
+                                                        const V& low) {
+    const V zero{}, infinite = outward::spread<V>(HUGE_VAL);
+    V most = ratio == zero ? zero : finite(ratio) ? outward::product_above<V>(ratio, weight) : infinite;
+    most = outward::any(low != zero) ? outward::sum_above<V>(most, outward::magnitude(low)) : most;
     const V least = outward::difference_below<V>(outward::magnitude(value), most);
     const V positive = least > zero ? least : outward::spread<V>(1);
     const V relative = outward::quotient_above<V>(most, positive);

@@ -16,9 +16,8 @@ namespace vouch::detail {
 /// A row with the places of its unknowns; a neighbour that is not there has the coefficient 0 and this row's
 /// place.
 struct tridiagonal_row {
-  double l, d, u;
+  double l, d, u, weight;
   std::int64_t lower, here, upper;
-  int entries;
 
   VOUCH_HOST_DEVICE tridiagonal_row(const tridiagonal_view<const double>& A, const batch_shape& vectors,
                                     std::int64_t s, std::int64_t i) {
@@ -30,14 +29,12 @@ struct tridiagonal_row {
     l = below ? A.dl[at] : 0;
     d = A.d[at];
     u = above ? A.du[at] : 0;
-    entries = 1 + (below ? 1 : 0) + (above ? 1 : 0);
+    weight = std::fabs(d) + (std::fabs(l) + std::fabs(u));
   }
 };
 
 /// Any positive number will do, as long as it is always the same: about the size of the row.
-VOUCH_HOST_DEVICE inline double row_weight(const tridiagonal_row& row) {
-  return std::fabs(row.d) + (std::fabs(row.l) + std::fabs(row.u));
-}
+VOUCH_HOST_DEVICE inline double row_weight(const tridiagonal_row& row) { return row.weight; }
 
 /// The comparison matrix, stored as the vectors are.
 struct tridiagonal_comparison_body {

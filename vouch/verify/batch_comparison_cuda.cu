@@ -1,0 +1,239 @@
+#include <cmath>
+
+#include <vouch/verify/batch_visit.cuh>
+#include <vouch/verify/comparison_solver.cuh>
+
+namespace vouch::detail {
+namespace {
+
+// Of a system: above all numbers, that v proves nothing of it, and that it is positive at least.
+constexpr bits_type refuted = ~bits_type{0}, nearly_proved = refuted - 1;
+
+template <int Warps>
+__device__ bool all_in_block(bool mine) {
+  if constexpr (Warps == 1)
+    return __all_sync(~0u, mine) != 0;
+  else
+    return __syncthreads_and(mine) != 0;
+}
+
+__device__ double about_inverse(double d) {
+  double y;
+  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(d));
+  y = fma(y, fma(-d, y, 1.0), y);
+  return fma(y, fma(-d, y, 1.0), y);
+}
+
+template <class Real, int Rows, int Warps>
+struct comparison_memory {
+  double x[32 * Rows * Warps + 2], b[32 * Rows * Warps];  // x with a neighbour before and behind
+  typename comparison_solver<Real, Rows, Warps>::memory solver;
+  bits_type parts[Warps];
+};
+
+template <int Rows, int Warps>
+__device__ void begin_copies(const visit_task& task, const visited_system& of, double* x, double* b) {
+  const int thread = static_cast<int>(threadIdx.x);
+  const double* const from_x = task.x + of.in_vectors;
+  const double* const from_b = task.b + of.in_vectors;
+#pragma unroll
+  for (int k = 0; k < Rows; ++k) {
+    const int i = k * 32 * Warps + thread;
+    if (i >= of.n) break;
+    begin_copy(x + 1 + i, from_x + i);
+    begin_copy(b + i, from_b + i);
+  }
+  if (thread != 0 || of.n == 0) return;
+  if (of.periodic) {
+    begin_copy(x, from_x + of.n - 1);
+    begin_copy(x + 1 + of.n, from_x);
+  } else {
+    x[0] = x[1 + of.n] = 0;
+  }
+}
+
+// A block has a system at a time, a thread every so many-th row of it in registers, and x and b in shared
+// memory: they arrive while v is found. Plain: no radii, no x_lo, no middle, and rows of A that lie one after
+// another, which takes half the code. Bound by the latency of its
+// operations and by memory, nearly alike.
+template <class Real, int Rows, int Warps, bool Plain>
+__device__ void visit_systems(const visit_task& task, const visit_lists& lists, const std::int64_t* those,
+                              std::int64_t count) {
+  constexpr int threads = 32 * Warps;
+  extern __shared__ double raw_memory[];
+  auto& memory = *reinterpret_cast<comparison_memory<Real, Rows, Warps>*>(raw_memory);
+  const int thread = static_cast<int>(threadIdx.x);
+  const tridiagonal_view<const double>& A = task.A;
+  const row_judgement judgement = Plain ? row_judgement{nullptr, nullptr, {}} : task.judgement;
+  const int stride = Plain ? 1 : static_cast<int>(A.shape.row_stride);
+  ratio_tally of_ratios;
+  radius_tally of_radii;
+  for (std::int64_t c = blockIdx.x; c < count; c += gridDim.x) {
+    const std::int64_t s = those == nullptr ? c : those[c];
+    const visited_system of(task, s);
+    comparison_solver<Real, Rows, Warps> solver(memory.solver, of.n, of.periodic);
+    double a[Rows][3];
+#pragma unroll
+    for (int k = 0; k < Rows; ++k) {
+      const int i = k * threads + thread;
+      const std::int64_t at = of.in_A + thread * stride + k * threads * stride;
+      const bool present = i < of.n;
+      a[k][0] = present && of.below(i) ? __ldg(A.dl + at) : 0;
+      a[k][1] = present ? __ldg(A.d + at) : 1;
+      a[k][2] = present && of.above(i) ? __ldg(A.du + at) : 0;
+    }
+    begin_copies<Rows, Warps>(task, of, memory.x, memory.b);
+    bool dominant = true;
+#pragma unroll
+    for (int k = 0; k < Rows; ++k)
+      dominant &= judgement.image_of_ones<double>(fabs(a[k][0]), fabs(a[k][1]), fabs(a[k][2])) > 0;
+    if (all_in_block<Warps>(dominant)) {
+      solver.put_ones();
+    } else {
+#pragma unroll
+      for (int k = 0; k < Rows; ++k) {
+        const double inverse = about_inverse(a[k][1]);
+        solver.put(k, static_cast<Real>(fabs(a[k][0] * inverse)), static_cast<Real>(fabs(a[k][2] * inverse)));
+      }
+      sync_threads<Warps>();
+      solver.solve();
+    }
+    await_copies();
+    sync_threads<Warps>();
+    const auto data_of = [&](int k) {
+      row_data<double> data;
+      for (int j = 0; j < 3; ++j) {
+        data.a[j] = a[k][j];
+        data.x[j] = memory.x[k * threads + thread + j];
+        data.v[j] = solver.v(k, j - 1);
+      }
+      data.b = memory.b[k * threads + thread];
+      if constexpr (!Plain) of.put_places(k * threads + thread, data);
+      return data;
+    };
+    bits_type most = 0;
+    ratio_tally of_system;
+    constexpr int together = 2;  // rows that need not wait for each other
+#pragma unroll
+    for (int first = 0; first < Rows; first += together) {
+      if (first * threads + thread >= of.n) break;
+      measured_row<double> rows[together];
+      bool may_vanish = false;
+#pragma unroll
+      for (int k = 0; k < together; ++k) {
+        rows[k].may_vanish = false;
+        if (!Plain && (first + k) * threads + thread >= of.n) break;
+        rows[k] = judgement.measure<double>(data_of(first + k), nullptr, false);
+        may_vanish |= rows[k].may_vanish;
+      }
+      if (may_vanish) {
+#pragma unroll
+        for (int k = 0; k < together; ++k)
+          if (rows[k].may_vanish && judgement.vanishes<double>(data_of(first + k))) rows[k].size = 0;
+      }
+#pragma unroll
+      for (int k = 0; k < together; ++k) {
+        if ((first + k) * threads + thread >= of.n) break;
+        const judged_row<double> row = judgement.concluded<double>(rows[k]);
+        of_system.add_proved(row);
+        most = ::max(most, row.proves ? bits_of(row.ratio) : row.v > 0 ? nearly_proved : refuted);
+      }
+    }
+    most = largest_in_block<Warps>(most, memory.parts);
+    if (most < nearly_proved) {
+      of_system.most[0] = most;
+      of_ratios.add(of_system);
+#pragma unroll
+      for (int k = 0; k < Rows; ++k) {
+        const int i = k * threads + thread;
+        if (i >= of.n) break;
+        put_radius(task.radius, judgement.x_lo, of.in_vectors + i, number_of(most), solver.v(k, 0),
+                   memory.x[i + 1], of_radii);
+      }
+    }
+    if (thread == 0) {
+      task.ratio[s] = most < nearly_proved ? number_of(most) : HUGE_VAL;
+      if (most == nearly_proved && sizeof(Real) == sizeof(float))
+        lists.nearly[atomicAdd(&lists.all->nearly, 1ull)] = s;
+      else if (most >= nearly_proved)
+        lists.left[atomicAdd(&lists.all->left, 1ull)] = s;
+    }
+    sync_threads<Warps>();  // the memory goes to the next system
+  }
+  join_block<Warps>(of_ratios, &lists.all->ratios);
+  join_block<Warps>(of_radii, &lists.all->radii);
+  if (thread == 0) tell(lists);
+}
+
+// v in single precision.
+template <int Rows, int Warps>
+constexpr int blocks_in_single = (Rows == 16  ? 12
+                                  : Rows == 8 ? 16
+                                  : Rows == 4 ? 20
+                                              : 24) /
+                                 Warps;
+template <int Rows, int Warps>
+__global__ void __launch_bounds__(32 * Warps, blocks_in_single<Rows, Warps>)
+    visit_in_single(__grid_constant__ const visit_task task, __grid_constant__ const visit_lists lists) {
+  visit_systems<float, Rows, Warps, true>(task, lists, nullptr, task.vectors.systems);
+}
+
+// v in double precision, of all systems or of those.
+template <int Rows, int Warps>
+constexpr int blocks_in_double = (Rows == 16  ? 8
+                                  : Rows == 8 ? 12
+                                              : 16) /
+                                 Warps;
+template <int Rows, int Warps>
+__global__ void __launch_bounds__(32 * Warps, blocks_in_double<Rows, Warps>)
+    visit_in_double(__grid_constant__ const visit_task task, __grid_constant__ const visit_lists lists,
+                    const std::int64_t* those, std::int64_t count) {
+  visit_systems<double, Rows, Warps, false>(task, lists, those, count);
+}
+
+// ---- launchers
+
+// go(rows a thread, warps) for systems of up to n rows.
+template <class Go>
+void with_rows_and_warps(std::int64_t n, const Go& go) {
+  if (n <= 64) return go.template operator()<2, 1>();
+  if (n <= 128) return go.template operator()<4, 1>();
+  if (n <= 256) return go.template operator()<8, 1>();
+  if (n <= 512) return go.template operator()<8, 2>();
+  if (n <= 1024) return go.template operator()<8, 4>();
+  go.template operator()<8, 8>();
+}
+
+void launch_in_double(const device& dev, const visit_task& task, const visit_lists& lists,
+                      const std::int64_t* those, std::int64_t count) {
+  with_rows_and_warps(task.vectors.n, [&]<int Rows, int Warps>() {
+    launch(dev, "visit_in_double",
+           visit_shape(dev, count, blocks_in_double<Rows, Warps>, 32 * Warps,
+                       sizeof(comparison_memory<double, Rows, Warps>)),
+           visit_in_double<Rows, Warps>, task, lists, those, count);
+  });
+}
+
+}  // namespace
+
+void visit_by_comparison(const device& dev, const visit_task& task, const visit_lists& lists) {
+  const row_judgement& judgement = task.judgement;
+  const bool plain = judgement.x_lo == nullptr && judgement.middle == nullptr &&
+                     !(judgement.within.matrix > 0) && !(judgement.within.rhs > 0) &&
+                     task.A.shape.row_stride == 1;
+  const std::int64_t systems = task.vectors.systems;
+  if (!plain) return launch_in_double(dev, task, lists, nullptr, systems);
+  with_rows_and_warps(task.vectors.n, [&]<int Rows, int Warps>() {
+    launch(dev, "visit_in_single",
+           visit_shape(dev, systems, blocks_in_single<Rows, Warps>, 32 * Warps,
+                       sizeof(comparison_memory<float, Rows, Warps>)),
+           visit_in_single<Rows, Warps>, task, lists);
+  });
+}
+
+void visit_nearly_proved(const device& dev, const visit_task& task, const visit_lists& lists,
+                         std::int64_t count) {
+  launch_in_double(dev, task, lists, lists.nearly, count);
+}
+
+}  // namespace vouch::detail

@@ -1,0 +1,40 @@
+// vouch/verify/batch_visit.hpp -- proof and bounds of short systems in one visit of each; private, GPU only.
+#pragma once
+#include <cstdint>
+
+#include <vouch/band/tridiagonal.hpp>
+#include <vouch/core/device.hpp>
+#include <vouch/verify/batch_pass.hpp>
+#include <vouch/verify/tridiagonal_judgement.hpp>
+
+namespace vouch::detail {
+
+/// Systems whose rows lie one after another in b, x and radius, at most `most_rows` of them each.
+struct visit_task {
+  tridiagonal_view<const double>
+      A;  // one for all systems: a stride of 0 between them; offsets live on the device
+  batch_shape vectors;
+  const double* b;
+  const double* x;
+  row_judgement judgement;
+  double* radius;
+  double* ratio;  // of each system; infinite: nothing is proved of it
+
+  static constexpr std::int64_t most_rows = 2048;
+};
+
+/// What the visits found.
+struct visit_totals {
+  ratio_totals ratios;
+  radius_totals radii;
+  bool factored = false;  // some systems, the comparison matrix proves nothing of them
+};
+
+/// Bounds every system by v = e, by v from its comparison matrix or, unless it is periodic, by factors. Waits
+/// for the device.
+///
+/// Result  Without factors, ratios.proves is false where they would be needed, and what was found is of no use.
+/// Cost    Reads A, b and x once and writes radius; systems that need factors are visited twice.
+visit_totals visit_systems_cuda(const device& dev, const visit_task& task, bool with_factors);
+
+}  // namespace vouch::detail

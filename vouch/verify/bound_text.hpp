@@ -1,0 +1,26 @@
+// vouch/verify/bound_text.hpp -- bounds in sentences, which must not be rounded below what is proved; private.
+#pragma once
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+namespace vouch::detail {
+
+/// Three digits, above the bound; "0" for none.
+inline std::string rounded_above(double bound) {
+  char text[32] = "0";
+  if (bound == 0) return text;
+  for (double above = bound;; above *= 1.002) {
+    std::snprintf(text, sizeof text, "%.3g", above);
+    if (!std::isfinite(above) || above < 0x1p-1000 || std::strtod(text, nullptr) > bound) return text;
+  }
+}
+
+/// What to say of a relative error that is proved but larger than was asked.
+inline std::string relative_shortfall(double max_relative) {
+  if (!std::isfinite(max_relative)) return "no relative error is proved of a component that may be zero";
+  return "the relative error is proved to be at most " + rounded_above(max_relative) + " only";
+}
+
+}  // namespace vouch::detail
