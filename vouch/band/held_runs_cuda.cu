@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <limits>
 
 #include <vouch/band/factored_storage.hpp>
 #include <vouch/band/held_piece.cuh>
@@ -159,7 +158,7 @@ class run_seam {
     } else if (!alone_) {
       const T* const there = at_end_ ? here_ + seam_size : here_ - seam_size + 3;
       while (!hear<T>(there, other))
-        if (*static_cast<volatile int*>(&of_.state->two_passes) != 0) return false;
+        if (*static_cast<volatile int*>(&of_.state->coupled) != 0) return false;
     }
     solve_seam(at_end_ ? own_ : other, at_end_ ? other : own_, x_before, x_behind);
     return true;
@@ -228,12 +227,12 @@ template <real T>
 __global__ void __launch_bounds__(threads, blocks_at_once) solve_runs(const __grid_constant__ run_task<T> of) {
   __shared__ seam_row<T> told[2][warps];
   __shared__ std::uint64_t arrived[stages];
-  if (of.state->interchanges == 0 || of.state->two_passes != 0) return;
+  if (of.state->halos_failed == 0 || of.state->interchanges == 0) return;
   const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
   T* const rows = reinterpret_cast<T*>(dynamic_shared());
   T* const room = rows + stages * block_rows + warp * run_rows;  // for the tree, then for the answer
   const run_slots<T> slots{room};
-  volatile int* const two_passes = &of.state->two_passes;
+  volatile int* const coupled = &of.state->coupled;
   run_ring<T> ring(of, rows, arrived, thread);
   if (thread == 0) ring.init(arrived);
   __syncthreads();
@@ -241,7 +240,7 @@ __global__ void __launch_bounds__(threads, blocks_at_once) solve_runs(const __gr
   bool sound = true;
   for (std::int64_t item = blockIdx.x; item < of.shares * of.systems; item += gridDim.x) {
     const share_place place(of, item);
-    const int given_up = thread == 0 ? *two_passes : 0;
+    const int given_up = thread == 0 ? *coupled : 0;
     held_piece<T> piece;
     ring.take(place, 0, piece.a);
     ring.take(place, 1, piece.d);
@@ -259,14 +258,14 @@ __global__ void __launch_bounds__(threads, blocks_at_once) solve_runs(const __gr
     const bool at_end = lane == 1;
     run_seam<T> seam(of, place, item, warp, at_end, told);
     if (lane < 2) sound = seam.tell(tile_joining<T>::get(slots(0)));
-    if (!sound) *two_passes = 1;
+    if (!sound) *coupled = 1;
     __syncthreads();
     T x_before = 0, x_behind = 0;
     if (lane < 2 && sound) sound = seam.solve(x_before, x_behind);
     const ends<T> at{__shfl_sync(~0u, x_before, 0), __shfl_sync(~0u, x_behind, 0),
                      __shfl_sync(~0u, x_before, 1), __shfl_sync(~0u, x_behind, 1)};
     const bool numbers = piece.fill_pivoted(far, descend<tile_joining<T>>(slots, 32, lane, at));
-    if (!numbers) *two_passes = 1;  // they find out whether there is an answer
+    if (!numbers) *coupled = 1;  // they find out whether there is an answer
     store_run(of, place, warp * run_rows, room, lane, piece.d);
   }
   if (lane == 0) await_reads_of_bulk_stores();  // before the shared memory goes to another block
