@@ -4,9 +4,11 @@
 
 #include <algorithm>
 
+#include <vouch/band/band_residual.hpp>
 #include <vouch/band/factored.hpp>
 #include <vouch/band/solve.hpp>
 
+#include "plot.hpp"
 #include "tridiagonal_measure.hpp"
 
 namespace vouch::bench {
@@ -20,6 +22,14 @@ struct measured {
   double seconds = 0, floor = 0;
   std::optional<peer_time> peer;
   double backward_error = 0;
+};
+
+// Of a drawing.
+struct point {
+  std::string device, series;
+  std::int64_t n = 0;
+  double seconds = 0;
+  bool is_floor = false;
 };
 
 // A bar on the time over the floor, or on the speed-up over the peer.
@@ -58,7 +68,7 @@ class tridiagonal_run {
                                                           {"backward error"}}) {
     table_.note(
         "floor: five streams (dl, d, du, b, x; four of symmetric factors) at the copy speed of the memory.");
-    table_.note("backward error: of the checked solve; the time is of the solve alone.");
+    table_.note("backward error: of an answer checked afterwards; the time is of the solve alone.");
   }
 
   void run() {
@@ -69,7 +79,10 @@ class tridiagonal_run {
         on_cpu(d);
     }
     if (!why_.empty()) table_.note("cuSPARSE: " + why_);
-    results_.sections.push_back({"Tridiagonal systems", {}, {table_}, {}});
+    std::vector<figure> figures;
+    for (const bench_device& d : devices_)
+      if (auto drawing = figure_of(d.label)) figures.push_back(std::move(*drawing));
+    results_.sections.push_back({"Tridiagonal systems", {}, {table_}, std::move(figures)});
   }
 
  private:
@@ -104,6 +117,49 @@ class tridiagonal_run {
     m.backward_error = report.backward_error;
     m.floor = floor_of(d, systems.rows());
     return m;
+  }
+
+  // One system on a device: time over its size.
+  std::optional<figure> figure_of(const std::string& device) const {
+    plot::line_plot drawing;
+    drawing.title = "One system, " + device;
+    drawing.x = {"unknowns", plot::scale::logarithmic, {}, {}};
+    drawing.y = {"seconds of a solve", plot::scale::logarithmic, {}, {}};
+    for (const point& p : points_) {
+      if (p.device != device) continue;
+      auto found = std::find_if(drawing.lines.begin(), drawing.lines.end(),
+                                [&](const plot::series& s) { return s.name == p.series; });
+      if (found == drawing.lines.end())
+        found = drawing.lines.insert(found, plot::series{p.series, {}, {}, true, true, p.is_floor});
+      found->x.push_back(static_cast<double>(p.n));
+      found->y.push_back(p.seconds);
+    }
+    if (drawing.lines.empty()) return std::nullopt;
+    return figure{drawing.title, plot::to_svg(drawing)};
+  }
+
+  // For the drawing: what was measured, its peer, and the floor once for each size.
+  void note_point(const measured& m, std::int64_t n, const std::string& series, bool with_floor) {
+    points_.push_back({m.device, series, n, m.seconds, false});
+    if (m.peer) {
+      const std::string peer = m.peer->name;
+      const bool there = std::any_of(points_.begin(), points_.end(), [&](const point& p) {
+        return p.device == m.device && p.series == peer && p.n == n;
+      });
+      if (!there) points_.push_back({m.device, peer, n, m.peer->seconds, false});
+    }
+    if (with_floor && m.floor > 0) points_.push_back({m.device, "floor", n, m.floor, true});
+  }
+
+  // The largest backward error of what lies in the answer.
+  double error_of(const bench_device& d, band_systems<double>& systems) {
+    std::vector<detail::band_residual_facts> facts(static_cast<std::size_t>(systems.shape.systems));
+    const batch_view<double> x = systems.answer();
+    detail::band_residual<double>(d.dev, systems.matrix(), {systems.b.data(), systems.shape},
+                                  {x.data, systems.shape}, nullptr, facts.data());
+    double worst = 0;
+    for (const auto& f : facts) worst = std::max(worst, f.backward_error());
+    return worst;
   }
 
   void add(const measured& m, const bars& of) {
@@ -180,6 +236,7 @@ class tridiagonal_run {
       measured m = solve_timed(d, systems, method::automatic);
       m.case_name = fmt::format("one system, n = {}, {}", size_text(n), name(kind));
       if (n <= std::int64_t{1} << 27) m.peer = cusparse_one(d.dev, systems, kind == band_kind::general, why_);
+      note_point(m, n, name(kind), kind == band_kind::dominant);
       add(m, {!barred ? 0 : kind == band_kind::dominant ? 1.35 : 2.1, 0});
     }
   }
@@ -207,6 +264,7 @@ class tridiagonal_run {
     const double unfactored = m.seconds;
     const factored_tridiagonal<double> factors(d.dev, systems.matrix());
     m.seconds = seconds_of(d.dev, options_, [&] { factors.solve(systems.rhs(), systems.answer()); });
+    m.backward_error = error_of(d, systems);
     m.how = "factored";
     m.case_name = fmt::format("factored, n = {}, {}", size_text(n), name(kind));
     m.peer = peer_time{unfactored, "our solve without factors"};
@@ -232,6 +290,8 @@ class tridiagonal_run {
             across ? interleaved(of.n, systems_count) : contiguous(of.n, systems_count));
         measured m = solve_timed(d, systems, method::thomas);
         m.case_name = fmt::format("{} x {}, {}", of.n, systems_count, across ? "interleaved" : "contiguous");
+        if (const auto gtsv = across ? std::nullopt : lapack_gtsv(options_, systems))
+          m.peer = peer_time{*gtsv, "LAPACK gtsv"};
         add(m, {});
       }
     }
@@ -248,6 +308,7 @@ class tridiagonal_run {
       measured m = solve_timed(d, systems, how);
       m.case_name = case_name;
       if (gtsv) m.peer = peer_time{*gtsv, "LAPACK gtsv"};
+      note_point(m, n, m.how, how == method::thomas);
       add(m, {});
     }
     const factored_tridiagonal<double> factors(d.dev, systems.matrix());
@@ -257,7 +318,9 @@ class tridiagonal_run {
     m.how = "factored";
     m.floor = floor_of(d, n);
     m.seconds = seconds_of(d.dev, options_, [&] { factors.solve(systems.rhs(), systems.answer()); });
+    m.backward_error = error_of(d, systems);
     if (gttrs) m.peer = peer_time{*gttrs, "LAPACK gttrs"};
+    note_point(m, n, m.how, false);
     add(m, {});
   }
 
@@ -265,6 +328,7 @@ class tridiagonal_run {
   const std::vector<bench_device>& devices_;
   suite_results& results_;
   text_table table_;
+  std::vector<point> points_;
   std::string why_;
 };
 

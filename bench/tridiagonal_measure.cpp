@@ -177,12 +177,15 @@ std::optional<double> lapack_gtsv(const suite_options& options, const band_syste
   const auto gtsv = lapack<T>::template find<typename lapack<T>::gtsv_function>("dgtsv_", "sgtsv_");
   if (gtsv == nullptr) return std::nullopt;
   const int n = static_cast<int>(systems.shape.n), one = 1;
+  const std::int64_t rows = systems.rows();
   double best = std::numeric_limits<double>::max();
   for (int k = 0; k < 5 && !options.stop(); ++k) {
     lapack_system<T> copy(systems);
     int info = 0;
     const auto begin = clock_type::now();
-    gtsv(&n, &one, copy.dl.data(), copy.d.data(), copy.du.data(), copy.x.data(), &n, &info);
+    for (std::int64_t at = 0; at < rows; at += n)
+      gtsv(&n, &one, copy.dl.data() + at, copy.d.data() + at, copy.du.data() + at, copy.x.data() + at, &n,
+           &info);
     best = std::min(best, since(begin));
   }
   return best;

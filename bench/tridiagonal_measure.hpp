@@ -53,8 +53,8 @@ template <real T>
 std::optional<peer_time> cusparse_batch(const device& gpu, band_systems<T>& contiguous_systems,
                                         band_systems<T>& interleaved_systems, std::string& why);
 
-/// LAPACK's gtsv for one system on the CPU, or gttrs with factors made before; nothing where LAPACK is not
-/// found.
+/// LAPACK's gtsv on one core of the CPU for one system, or for those of a contiguous batch one by one; or gttrs
+/// for one, with factors made before. Nothing where LAPACK is not found.
 template <real T>
 std::optional<double> lapack_gtsv(const suite_options& options, const band_systems<T>& systems);
 template <real T>

@@ -232,6 +232,9 @@ void take_method(const typed& t, price_request& request) {
       static_cast<tridiagonal_method>(std::find(solvers.begin(), solvers.end(), t.solver) - solvers.begin());
   if (t.nodes.has_value() != t.steps.has_value() && !(t.nodes && fd.scheme == time_scheme::exponential))
     throw usage_error("options --grid and --steps come together");
+  constexpr std::int64_t most_nodes = 1 << 24;  // some gigabytes
+  if (t.nodes && *t.nodes > most_nodes)
+    throw usage_error(fmt::format("option --grid: {} is above {}", *t.nodes, most_nodes));
   if (t.nodes && t.tolerance) throw usage_error("options --grid and --tolerance exclude each other");
   fd.space_nodes = t.nodes.value_or(0);
   fd.time_steps = t.steps.value_or(0);

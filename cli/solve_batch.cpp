@@ -105,7 +105,7 @@ nlohmann::ordered_json batch_json(const solve_request& request, const batch_file
   object["batch"] = {
       {"systems", batch.systems}, {"missed", report.systems_missed}, {"first_missed", report.first_missed}};
   if (verified) {
-    const bool ran = has_solution(report.status);
+    const bool ran = verified->rows > 0;
     object["batch"]["unproved"] = ran ? nlohmann::ordered_json(verified->systems_unproved) : nullptr;
     object["batch"]["first_unproved"] = ran ? nlohmann::ordered_json(verified->first_unproved) : nullptr;
   }
@@ -148,8 +148,8 @@ int solve_batch(const solve_request& request, const console& log) {
   for (const std::string& warning : report.warnings) log.warning(warning);
   std::optional<verification> verified;
   if (request.verification.asked())
-    verified = has_solution(report.status) ? verify_batch(request, dev, batch, x)
-                                           : unverified("there is no solution to verify");
+    verified = report.systems_missed < batch.systems ? verify_batch(request, dev, batch, x)
+                                                     : unverified("there is no solution to verify");
   if (verified) log_verification(log, *verified);
   const bool reached = vouch::goal_reached(report.status) && (!verified || verified->reached);
   const bool written = !request.common.output.empty() && has_solution(report.status);

@@ -217,7 +217,7 @@ std::string sentence(const verification& v) {
 }
 
 void write_bounds(const verification_request& request, const array<double>& x, const verification& v) {
-  if (request.bounds.empty() || (!v.verified && v.systems_unproved == 0)) return;
+  if (request.bounds.empty() || !v.verified) return;
   const bool middle = request.bounds_form == "mid-radius";
   const std::int64_t n = v.rows, columns = n > 0 ? x.size() / n : 0;
   array<double> bounds(device::cpu(1), 2 * x.size());

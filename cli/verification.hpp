@@ -76,8 +76,8 @@ nlohmann::ordered_json to_json(const verification& verified);
 void log_verification(const console& log, const verification& verified);
 /// A line for people.
 std::string sentence(const verification& verified);
-/// Writes lower and upper bounds, or x and radii, two columns for each of x, where a file was asked for and
-/// there are bounds; systems of a batch of which nothing is proved have infinite ones.
+/// Writes lower and upper bounds, or x and radii, two columns for each of x, where a file was asked for and all
+/// is proved.
 void write_bounds(const verification_request& request, const array<double>& x, const verification& verified);
 
 }  // namespace vouch::cli

@@ -39,7 +39,10 @@ TEST_F(tool_verify_forms, a_singular_system_of_a_batch_is_exit_1) {
   EXPECT_EQ(r.code, 1);
   const json o = json::parse(r.out);
   EXPECT_EQ(o["error_bound"]["verified"], false);
-  EXPECT_TRUE(o["batch"]["unproved"].is_null());
+  EXPECT_EQ(o["batch"]["unproved"], 1);  // the other one is proved
+  EXPECT_EQ(o["batch"]["first_unproved"], json::array({1}));
+  write("none.txt", "0 2 -2 1\n-2 2 0 2\n");
+  EXPECT_TRUE(json::parse(run("solve --batch none.txt --verify --json").out)["batch"]["unproved"].is_null());
 }
 
 // Zero diagonals: rows change places when it is solved, and its factors have pivots of two rows. x = (1, 2, 3,

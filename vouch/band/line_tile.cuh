@@ -168,10 +168,14 @@ class warp_tree {
   __device__ ends<T> ends_of_warp(const relation<T>& own) const {
     if (lane_ == 0) telling::put(slot{told_ + warp_}, own);
     __syncthreads();
-    const int leaf = lane_ < Warps ? lane_ : Warps - 1;
-    const ends<T> at = ends_of_system(tree_.join(telling::get(slot{told_ + leaf}), lane_), 32);
-    __syncwarp();
-    return tree_.template descend<Warps>(at, warp_);
+    if constexpr (Warps == 2) {
+      return ends_of_half();
+    } else {
+      const int leaf = lane_ < Warps ? lane_ : Warps - 1;
+      const ends<T> at = ends_of_system(tree_.join(telling::get(slot{told_ + leaf}), lane_), 32);
+      __syncwarp();
+      return tree_.template descend<Warps>(at, warp_);
+    }
   }
 
  private:
@@ -182,26 +186,59 @@ class warp_tree {
     __device__ T& operator[](int k) const { return first[k * Warps]; }
   };
 
+  // Of two warps: without a tree.
+  __device__ ends<T> ends_of_half() const {
+    joint<T> between;
+    const ends<T> whole =
+        closed(joined<Dominant>(telling::get(slot{told_}), telling::get(slot{told_ + 1}), between));
+    ends<T> before, after;
+    between.solve(whole, before, after);
+    return warp_ == 0 ? before : after;
+  }
+
   T* told_;
   int warp_, lane_;
   lane_tree<Dominant, Warps, T> tree_;
 };
 
-/// The ends of a thread's piece from its relation. room: line_rows numbers a thread.
+/// From the relations of pieces to their ends; the first warp of a system has its first 32 pieces, and so on.
 template <bool Dominant, int Warps, real T>
-__device__ ends<T> ends_of_piece(const relation<T>& own, const line_batch<T>& of, const line_place& place,
-                                 T* room, int thread) {
-  constexpr int threads = 32 * Warps;
-  const int leaf = place.piece % 32, before = place.piece - leaf, places = of.pieces < 32 ? of.pieces : 32;
-  const lane_tree<Dominant, threads, T> tree(room + thread - leaf, of.leaves - before, places);
-  const relation<T> of_warp = tree.join(own, leaf);
-  ends<T> at;
-  if constexpr (Warps == 1)
-    at = ends_of_system(of_warp, places);
-  else
-    at = warp_tree<Dominant, Warps, T>(room + slot_size * threads, of.leaves, thread).ends_of_warp(of_warp);
-  __syncwarp();
-  return tree.template descend<32>(at, leaf);
-}
+class line_solver {
+ public:
+  /// room: of the block's threads, line_rows numbers each, or slot_size if Warps is 1.
+  template <class Batch, class Place>
+  __device__ line_solver(const Batch& of, const Place& place, T* room, int thread)
+      : room_(room),
+        thread_(thread),
+        leaf_(place.piece % 32),
+        leaves_(of.leaves),
+        places_(of.pieces < 32 ? of.pieces : 32),
+        tree_(room + thread - leaf_, of.leaves - (place.piece - leaf_), places_) {}
+
+  __device__ ends<T> ends_of_piece(const relation<T>& own) const {
+    return ends_of_piece(own, [this](const relation<T>& of_warp) {
+      if constexpr (Warps == 1)
+        return ends_of_system(of_warp, places_);
+      else
+        return warp_tree<Dominant, Warps, T>(room_ + slot_size * threads, leaves_, thread_)
+            .ends_of_warp(of_warp);
+    });
+  }
+  /// find: the ends of a warp's pieces together, for every lane, from their relation, which the first lane of a
+  /// system has.
+  template <class Find>
+  __device__ ends<T> ends_of_piece(const relation<T>& own, const Find& find) const {
+    const ends<T> at = find(tree_.join(own, leaf_));
+    __syncwarp();
+    return tree_.template descend<32>(at, leaf_);
+  }
+
+ private:
+  static constexpr int threads = 32 * Warps;
+
+  T* room_;
+  int thread_, leaf_, leaves_, places_;
+  lane_tree<Dominant, threads, T> tree_;
+};
 
 }  // namespace vouch::detail

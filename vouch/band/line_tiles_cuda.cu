@@ -45,19 +45,27 @@ struct line_memory {
   }
 };
 
-// Has the copy engine bring a tile: a lane of the first warp for every array of a system.
+// True for one thread of a warp: where a branch hangs on it, the compiler knows that nothing differs there.
+__device__ inline bool elected() {
+  unsigned chosen;
+  asm volatile("{ .reg .pred p; elect.sync _|p, 0xffffffff; selp.u32 %0, 1, 0, p; }" : "=r"(chosen));
+  return chosen != 0;
+}
+
+// The first warp has the copy engine bring a tile.
 template <real T, int Warps>
 __device__ void bring_tile(const line_batch<T>& of, std::int64_t tile, const line_memory<T, Warps>& memory,
-                           int lane) {
-  if (lane >= 32 || tile >= of.tiles) return;
-  const int count = of.systems_of(tile), array = lane % 4;
+                           int thread) {
+  if (thread >= 32 || tile >= of.tiles || !elected()) return;
+  const int count = of.systems_of(tile);
   const unsigned bytes = static_cast<unsigned>(of.n) * sizeof(T);
-  if (lane == 0) arrive_expecting(memory.arrived, static_cast<unsigned>(4 * count) * bytes);
-  __syncwarp();
+  arrive_expecting(memory.arrived, static_cast<unsigned>(4 * count) * bytes);
 #pragma unroll 1
-  for (int s = lane / 4; s < count; s += 8)
-    bulk_copy(memory.rows + array * memory.stage + s * of.pieces * line_rows,
-              of.from[array] + (tile * of.width + s) * of.pitch[array], bytes, memory.arrived);
+  for (int s = 0; s < count; ++s)
+#pragma unroll
+    for (int array = 0; array < 4; ++array)
+      bulk_copy(memory.rows + array * memory.stage + s * of.pieces * line_rows,
+                of.from[array] + (tile * of.width + s) * of.pitch[array], bytes, memory.arrived);
 }
 
 // Takes a thread's rows once they have come.
@@ -77,14 +85,16 @@ __device__ void take_tile(held_piece<T, line_rows>& piece, const line_memory<T, 
 // Writes the unknowns of a tile.
 template <real T, int Warps>
 __device__ void store_tile(const line_batch<T>& of, std::int64_t tile, const line_memory<T, Warps>& memory,
-                           const line_place& place, int thread, const T (&x)[line_rows]) {
+                           int thread, const T (&x)[line_rows]) {
   sync_tile<Warps>();  // the joints are needed no more
-  T* const rows = memory.unknowns + thread * line_rows;
-  put_rows(rows, x);
+  put_rows(memory.unknowns + thread * line_rows, x);
   fence_for_copy_engine();
   sync_tile<Warps>();
-  if (place.begins() && place.system < of.systems_of(tile))
-    bulk_store(of.x + (tile * of.width + place.system) * of.pitch_x, rows,
+  if (thread >= 32 || !elected()) return;
+  const int count = of.systems_of(tile);
+#pragma unroll 1
+  for (int s = 0; s < count; ++s)
+    bulk_store(of.x + (tile * of.width + s) * of.pitch_x, memory.unknowns + s * of.pieces * line_rows,
                static_cast<unsigned>(of.n) * sizeof(T));
 }
 
@@ -114,14 +124,16 @@ __global__ void __launch_bounds__(32 * Warps, line_warps / Warps)
     bool numbers;
     if (dominant) {
       const relation<T> own = piece.reduce_dominant();
-      numbers = piece.fill_dominant(ends_of_piece<true, Warps>(own, of, place, memory.unknowns, thread));
+      const line_solver<true, Warps, T> solver(of, place, memory.unknowns, thread);
+      numbers = piece.fill_dominant(solver.ends_of_piece(own));
     } else {
       unsigned far = 0;
       const relation<T> own = piece.reduce_pivoted(far);
-      numbers = piece.fill_pivoted(far, ends_of_piece<false, Warps>(own, of, place, memory.unknowns, thread));
+      const line_solver<false, Warps, T> solver(of, place, memory.unknowns, thread);
+      numbers = piece.fill_pivoted(far, solver.ends_of_piece(own));
     }
     if (works && !numbers && of.broken != nullptr) of.broken[tile * of.width + place.system] = 1;
-    store_tile(of, tile, memory, place, thread, piece.d);
+    store_tile(of, tile, memory, thread, piece.d);
   }
   await_reads_of_bulk_stores();  // before the shared memory goes to another block
 }

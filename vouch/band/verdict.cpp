@@ -33,9 +33,11 @@ void report_systems(const judgement& found, tridiagonal_report& report) {
     report.reason = "the recomputed residual meets the tolerance";
   } else if (broken) {
     report.status = solve_status::breakdown;
-    report.reason = which + (report.method == "partition" || report.method == "auto"
-                                 ? " is singular to working precision"
-                                 : " needs interchanges of rows or is singular");
+    // Where rows dominate, if only weakly, no pivot of a regular matrix is 0.
+    const bool singular =
+        report.method == "partition" || report.method == "auto" || report.matrix.dominance >= 1;
+    report.reason =
+        which + (singular ? " is singular to working precision" : " needs interchanges of rows or is singular");
   } else {
     report.status = solve_status::stagnated;
     report.reason = which + " keeps a residual above the tolerance";

@@ -3,8 +3,8 @@
 #pragma once
 #include <cstdint>
 
-#include <vouch/core/arrival.cuh>
 #include <vouch/core/relay.cuh>
+#include <vouch/core/shared_copy.cuh>
 #include <vouch/dense/entries.cuh>
 #include <vouch/dense/prepared_divisor.hpp>
 #include <vouch/interval/complex_interval.hpp>
@@ -29,29 +29,6 @@ template <class E>
 __device__ E of_lane(E x, int lane) {
   for_numbers(x, [lane](int, auto& number) { number = __shfl_sync(~0U, number, lane); });
   return x;
-}
-
-/// A copy of an entry to shared memory that does not wait.
-template <int Bytes>
-__device__ inline void copy_part(void* to, const void* from) {
-  asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(shared_address(to)), "l"(from), "n"(Bytes)
-               : "memory");
-}
-template <scalar A>
-__device__ void copy_entry(A* to, const A* from) {
-  copy_part<sizeof(A)>(to, from);
-}
-template <real T>
-__device__ void copy_entry(complex_interval<T>* to, const complex_interval<T>* from) {
-  constexpr int part = sizeof(interval<T>);
-  copy_part<part>(to, from);
-  copy_part<part>(reinterpret_cast<char*>(to) + part, reinterpret_cast<const char*>(from) + part);
-}
-
-/// One of the arrivals that were announced, as soon as this thread's copies so far are there.
-__device__ inline void arrive_when_copied(std::uint64_t* barrier) {
-  asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(shared_address(barrier))
-               : "memory");
 }
 
 /// Makes an unknown known to all blocks.

@@ -72,65 +72,92 @@ __global__ void __launch_bounds__(tile<E, Shifted>::threads, tile<E, Shifted>::b
   }
 }
 
-// Of tiles that change places a block holds two.
+// Of tiles that change places a block holds one in shared memory.
 template <class E>
-constexpr int square_tile = sizeof(E) == 16 ? 32 : 64;
-template <class E>
-constexpr int square_threads = 8 * square_tile<E>;
-template <class E>
-constexpr int square_blocks = sizeof(E) == 4 ? 4 : 3;  // a multiprocessor
+struct square_tile {
+  static constexpr int size = sizeof(E) == 16 ? 32 : 64, threads = 256, warps = threads / 32;
+  static constexpr int blocks = 4;                                                        // a multiprocessor
+  static constexpr int at_once = sizeof(E) == 16 ? 2 : 32 / static_cast<int>(sizeof(E));  // columns of a warp
+  static constexpr int pieces = size / 32 + 1;                                            // of a column
+  static_assert(size % (warps * at_once) == 0);
+};
 
-// body(in memory, row, column) of all in a tile of so many rows and columns, a warp 32 neighbours of a column.
+// body(in memory, row, number) of the rows of a column, a warp's lanes side by side in pieces that begin with
+// cache lines.
 template <class E, class Body>
-__device__ void each_of_tile(E* tile, std::int64_t ld, int rows, int columns, const Body& body) {
-  constexpr int size = square_tile<E>, warps = square_threads<E> / 32;
-  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+__device__ void each_row(E* top, int rows, const Body& body) {
+  constexpr int of_line = 128 / sizeof(E);
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const int before = static_cast<int>(reinterpret_cast<std::uintptr_t>(top) / sizeof(E) % of_line);
 #pragma unroll
-  for (int k = 0; k < size; k += warps) {
-    const int column = warp + k;
-    if (column >= columns) continue;
-    E* const top = tile + column * ld;
-#pragma unroll
-    for (int row = lane; row < size; row += 32)
-      if (row < rows) body(top + row, row, column);
+  for (int k = 0; k < square_tile<E>::pieces; ++k) {
+    const int row = 32 * k + lane - before;
+    if (0 <= row && row < rows) body(top + row, row, k);
   }
 }
 
 // A is made of squares, `across` beside each other along a column. Of each square a block takes tile (i, j) of
-// the upper triangle and the one opposite, row after row. Bound by memory.
+// the upper triangle and the one opposite, row after row. The upper one waits in shared memory, the lower one
+// passes through registers, and what stands in its place goes where it came from. Bound by memory.
 template <class E>
-__global__ void __launch_bounds__(square_threads<E>, square_blocks<E>)
+__global__ void __launch_bounds__(square_tile<E>::threads, square_tile<E>::blocks)
     transpose_square_tiles(element_grid<E> A, std::int64_t order, std::uint32_t across, std::uint32_t tiles,
                            std::uint32_t pairs) {
-  constexpr int size = square_tile<E>, line = size + 1;
+  using shape = square_tile<E>;
+  constexpr int size = shape::size, line = size + 1, step = shape::warps * shape::at_once;
   extern __shared__ __align__(16) char memory[];
-  E* const upper = reinterpret_cast<E*>(memory);
-  E* const lower = upper + size * line;
+  E* const entry = reinterpret_cast<E*>(memory);
   const std::uint32_t square = blockIdx.x / pairs, left = pairs - 1 - blockIdx.x % pairs;
   E* const first =
       A.data + std::int64_t{square % across} * order + std::int64_t{square / across} * order * A.ld;
-  auto row =
-      static_cast<std::uint32_t>((sqrtf(8.0F * static_cast<float>(left) + 1) - 1) / 2);  // from below, about
-  while (row * (row + 1) / 2 > left) --row;
-  while ((row + 1) * (row + 2) / 2 <= left) ++row;
-  const std::uint32_t i = tiles - 1 - row, j = tiles - 1 - (left - row * (row + 1) / 2);
+  auto below_it = static_cast<std::uint32_t>((sqrtf(8.0F * static_cast<float>(left) + 1) - 1) / 2);  // about
+  while (below_it * (below_it + 1) / 2 > left) --below_it;
+  while ((below_it + 1) * (below_it + 2) / 2 <= left) ++below_it;
+  const std::uint32_t i = tiles - 1 - below_it, j = tiles - 1 - (left - below_it * (below_it + 1) / 2);
   const std::int64_t i0 = std::int64_t{i} * size, j0 = std::int64_t{j} * size;
   E* const above = first + i0 + j0 * A.ld;
   E* const below = first + j0 + i0 * A.ld;
+  const int warp = static_cast<int>(threadIdx.x) / 32;
   const auto rows = static_cast<int>(min(order - i0, std::int64_t{size})),
              columns = static_cast<int>(min(order - j0, std::int64_t{size}));
-  each_of_tile(above, A.ld, rows, columns,
-               [&](E* from, int row, int column) { fetch(upper + column * line + row, from); });
-  if (i0 != j0)
-    each_of_tile(below, A.ld, columns, rows,
-                 [&](E* from, int row, int column) { fetch(lower + column * line + row, from); });
+#pragma unroll 2
+  for (int column = warp; column < columns; column += shape::warps)
+    each_row(above + column * A.ld, rows,
+             [&](E* from, int row, int) { fetch(entry + column * line + row, from); });
+  if (i == j) {
+    await_fetched();
+    __syncthreads();
+#pragma unroll 2
+    for (int column = warp; column < columns; column += shape::warps)
+      each_row(above + column * A.ld, rows, [&](E* to, int row, int) { *to = entry[row * line + column]; });
+    return;
+  }
+  E some[shape::at_once][shape::pieces];
+  const auto each = [&](int begin, const auto& body) {
+#pragma unroll
+    for (int k = 0; k < shape::at_once; ++k) {
+      const int column = begin + k * shape::warps;
+      each_row(below + column * A.ld, columns,
+               [&](E* at, int row, int piece) { body(at, entry[row * line + column], some[k][piece]); });
+    }
+  };
+  const auto read = [](E* from, E&, E& value) { value = read_of_line(from); };
+  each(warp, read);
   await_fetched();
   __syncthreads();
-  each_of_tile(below, A.ld, columns, rows,
-               [&](E* to, int row, int column) { *to = upper[row * line + column]; });
-  if (i0 != j0)
-    each_of_tile(above, A.ld, rows, columns,
-                 [&](E* to, int row, int column) { *to = lower[row * line + column]; });
+#pragma unroll 1
+  for (int begin = warp; begin < size; begin += step) {
+    each(begin, [](E* to, E& waiting, E& value) {
+      const E other = waiting;
+      waiting = value;
+      *to = other;
+    });
+    if (begin + step < size) each(begin + step, read);
+  }
+  __syncthreads();
+#pragma unroll 2
+  for (int column = warp; column < columns; column += shape::warps)
+    each_row(above + column * A.ld, rows, [&](E* to, int row, int) { *to = entry[column * line + row]; });
 }
 
 template <class E, bool Shifted>
@@ -151,11 +178,12 @@ void copy(const device& dev, element_grid<const std::byte> from, element_grid<st
 
 template <class E>
 void swap(const device& dev, element_grid<std::byte> A, std::int64_t order) {
-  constexpr int size = square_tile<E>;
+  using shape = square_tile<E>;
+  constexpr int size = shape::size;
   const std::int64_t tiles = ceil_div<std::int64_t>(order, size), pairs = tiles * (tiles + 1) / 2;
   const std::int64_t across = A.rows / order, squares = across * (A.cols / order);
   launch(dev, "transpose_square_tiles",
-         {squares * pairs, square_threads<E>, std::size_t{2} * size * (size + 1) * sizeof(E)},
+         {squares * pairs, shape::threads, std::size_t{size} * (size + 1) * sizeof(E)},
          transpose_square_tiles<E>, grid_of<E>(A), order, static_cast<std::uint32_t>(across),
          static_cast<std::uint32_t>(tiles), static_cast<std::uint32_t>(pairs));
 }

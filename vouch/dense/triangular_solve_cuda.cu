@@ -57,13 +57,13 @@ __device__ void load_tile(const lower_system<A>& system, std::int64_t u0, std::i
     const A* from = system.at(u0 + row, v0 + column);
     const std::int64_t step = system.at(u0 + row + next_row, v0 + column + next_column) - from;
 #pragma unroll 8
-    for (int k = 0; k < rows / lines; ++k) copy_entry(to + k * step_to, from + k * step);
+    for (int k = 0; k < rows / lines; ++k) copy_to_shared(to + k * step_to, from + k * step);
     return;
   }
   for (int k = 0; k < rows / lines; ++k) {
     const std::int64_t u = u0 + row + k * next_row, v = v0 + column + k * next_column;
     if (u >= n || v > u || (v == u && system.unit) || u - v > system.reach) continue;
-    copy_entry(to + k * step_to, system.at(u, v));
+    copy_to_shared(to + k * step_to, system.at(u, v));
   }
 }
 

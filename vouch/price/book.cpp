@@ -30,7 +30,8 @@ class desk {
   desk(const std::vector<book_column>& columns, const book_options& options, const device& dev)
       : columns_(columns), options_(options), device_(dev) {}
 
-  void work(const line_block& block, priced_block& out) {
+  /// False where it was stopped on the way.
+  bool work(const line_block& block, priced_block& out) {
     read(block);
     values_.resize(quick_.size());
     if (!quick_.empty()) price_batch(device_, quick_, options_.greeks, values_);
@@ -42,17 +43,20 @@ class desk {
         const batch_option& b = quick_[next_quick];
         const valuation& v = values_[next_quick++];
         if (std::isnan(v.price)) {
+          if (is_stopped()) return false;
           e.option = b;
           put_slow(e, out);
           continue;
         }
         put(e, v, b.exercise == exercise_style::european ? out.report.european : out.report.american, out);
       } else if (e.kind == entry::slow) {
+        if (is_stopped()) return false;
         put_slow(e, out);
       } else {
         put_failure(e.failure, out);
       }
     }
+    return true;
   }
 
  private:
@@ -61,6 +65,8 @@ class desk {
     book_failure failure;  // its line counts for all kinds
     batch_option option;   // of the slow ones
   };
+
+  bool is_stopped() const { return options_.stop && options_.stop(); }
 
   void read(const line_block& block) {
     quick_.clear();
@@ -199,11 +205,10 @@ book_report price_book(const std::string& input, const std::string& output, cons
       line_block block;
       priced_block priced;
       while (reader.next_block(block)) {
-        if (options.stop && options.stop()) {
+        if ((options.stop && options.stop()) || !mine.work(block, priced)) {
           out.end(nullptr);
           break;
         }
-        mine.work(block, priced);
         if (!out.take(block.number, priced)) break;
       }
     } catch (...) {

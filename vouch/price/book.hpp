@@ -14,7 +14,7 @@ struct book_options {
   int threads = 0;             // that parse, price and print; 0: OMP_NUM_THREADS, else all cores
   bool greeks = false;         // vega and rho too
   double tolerance = 1e-4;     // of the options that need finite differences
-  std::function<bool()> stop;  // asked between blocks of lines; true ends the work; may be empty
+  std::function<bool()> stop;  // asked between lines that take long; true ends the work; may be empty
 };
 
 /// A line that could not be priced. column counts from 1; 0 where the whole line is meant.

@@ -170,17 +170,28 @@ local_range read(const fd_stencil& s, const range* values) {
   return sum;
 }
 
-// By the differential equation, as fd_result's: nothing passes where the option is exercised.
+// By the differential equation, as fd_result's.
 range theta(const contract& c, const fd_enclosure& e) {
-  const double escrowed = escrow(c, 0), paid = payoff_at(c.plain, c.plain.spot + escrowed) * (1 + 1e-10);
-  const bool american = c.exercise == exercise_style::american;
-  if (american && e.price.hi() <= paid) return range(0.0);
-  const range spot(c.plain.spot), held(escrowed), rate(value_at(c.rates, c.plain.rate, 0)),
+  const range spot(c.plain.spot), held(escrow(c, 0)), rate(value_at(c.rates, c.plain.rate, 0)),
       sigma(c.local_volatility.empty() ? value_at(c.volatilities, c.plain.volatility, 0)
                                        : c.local_volatility.at(0, c.plain.spot));
-  const range passes = rate * e.price - (rate - range(c.plain.dividend)) * spot * e.delta -
-                       rate * held * e.delta - sigma * sigma * spot * spot * e.gamma / range(2.0);
-  return american && e.price.lo() <= paid ? hull(passes, range(0.0)) : passes;
+  return rate * e.price - (rate - range(c.plain.dividend)) * spot * e.delta - rate * held * e.delta -
+         sigma * sigma * spot * spot * e.gamma / range(2.0);
+}
+
+// What is exercised now has the slope of what is paid, no curvature, and no time passes, as in fd_result; where
+// the bounds do not tell whether it is, either may hold.
+void settle_exercise(const contract& c, fd_enclosure& e) {
+  const plain_option& o = c.plain;
+  const double paid = payoff_at(o, o.spot + escrow(c, 0)), most = paid * (1 + 1e-10);
+  if (c.exercise != exercise_style::american || !(paid > 0) || e.price.lo() > most) return;
+  const range slope(o.payoff == payoff_kind::cash_digital    ? 0
+                    : o.payoff == payoff_kind::asset_digital ? 1
+                                                             : sign_of(o.type));
+  const bool surely = e.price.hi() <= most;
+  e.delta = surely ? slope : hull(e.delta, slope);
+  e.gamma = surely ? range(0.0) : hull(e.gamma, range(0.0));
+  e.theta = surely ? range(0.0) : hull(e.theta, range(0.0));
 }
 
 }  // namespace
@@ -204,6 +215,7 @@ fd_enclosure enclose_march(const contract& c, const fd_grid& grid, const fd_paym
   e.delta = v.first;
   e.gamma = v.second;
   e.theta = theta(c, e);
+  settle_exercise(c, e);
   e.verified = sub_up(e.price.hi(), e.price.lo()) <= 1e-3 * std::max(c.plain.spot, c.plain.strike);
   if (e.verified) return e;
   e = {};

@@ -267,6 +267,10 @@ pricing price_checked(contract c, const pricing_options& options) {
   p.tolerance_met = p.grid->tolerance_met;
   p.has_vega_and_rho = options.finite_difference.greeks;
   if (formula) p.closed_form = formula->closed_form;
+  contract at_expiry = c;
+  at_expiry.exercise = exercise_style::european;
+  if (!wanted && c.exercise != exercise_style::european && is_levelled(at_expiry))
+    p.value.price = std::max(p.value.price, levelled_price(at_expiry).price);
   return p;
 }
 

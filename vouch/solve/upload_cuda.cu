@@ -92,39 +92,72 @@ struct alignas(sizeof(T) * Width) pack {
   T v[Width];
 };
 
-// next[i] = what row i makes of its unknown, for `first` <= i < `last`; Judged: ratio[i] the sum of its other
-// entries over the diagonal one. A warp a row, with eight packs a lane under way. Bound by memory; fixed trees.
-template <class T, int Width, bool Judged>
-__global__ void __launch_bounds__(threads)
-    improve_rows(const T* __restrict__ a, std::int64_t n, std::int64_t first, std::int64_t last,
-                 const T* __restrict__ b, const T* __restrict__ x, T* __restrict__ next,
-                 T* __restrict__ ratio) {
-  const std::int64_t i = first + std::int64_t{blockIdx.x} * warps + threadIdx.x / 32;
-  if (i >= last) return;
-  const int lane = static_cast<int>(threadIdx.x) % 32;
+// This thread's part of a row's product with x, and of the sum of its other entries; it takes every `apart`-th
+// pack.
+struct row_part {
+  double product = 0, others = 0;
+};
+template <class T, int Width>
+__device__ row_part part_of_row(const T* __restrict__ row, std::int64_t n, std::int64_t i,
+                                const T* __restrict__ x, int place, int apart) {
   T product[Width] = {}, others[Width] = {};
 #pragma unroll 8
-  for (std::int64_t j = lane * Width; j < n; j += 32 * Width) {
-    const auto a_j = *reinterpret_cast<const pack<T, Width>*>(a + i * n + j);
+  for (std::int64_t j = place * Width; j < n; j += apart * Width) {
+    const auto a_j = *reinterpret_cast<const pack<T, Width>*>(row + j);
     const auto x_j = *reinterpret_cast<const pack<T, Width>*>(x + j);
 #pragma unroll
     for (int l = 0; l < Width; ++l) {
       product[l] += a_j.v[l] * x_j.v[l];
-      if (Judged) others[l] += i == j + l ? T{} : fabs(a_j.v[l]);
+      others[l] += i == j + l ? T{} : fabs(a_j.v[l]);
     }
   }
-  double sum = 0, other = 0;
+  row_part sum;
 #pragma unroll
   for (int l = 0; l < Width; ++l) {
-    sum += product[l];
-    other += others[l];
+    sum.product += product[l];
+    sum.others += others[l];
   }
-  sum = sum_over_warp(sum);
-  if (Judged) other = sum_over_warp(other);
-  if (lane != 0) return;
+  return sum;
+}
+
+template <class T>
+__device__ T improved(T x, T b, double product, double diagonal) {
+  return static_cast<T>(static_cast<double>(x) + (static_cast<double>(b) - product) / diagonal);
+}
+
+// next[i] = what row i makes of its unknown, for i < `last`. A warp a row, with eight packs a lane under way.
+// Bound by memory; a fixed tree.
+template <class T, int Width>
+__global__ void __launch_bounds__(threads)
+    sweep_rows(const T* __restrict__ a, std::int64_t n, std::int64_t last, const T* __restrict__ b,
+               const T* __restrict__ x, T* __restrict__ next) {
+  const std::int64_t i = std::int64_t{blockIdx.x} * warps + threadIdx.x / 32;
+  if (i >= last) return;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const double product = sum_over_warp(part_of_row<T, Width>(a + i * n, n, i, x, lane, 32).product);
+  if (lane == 0) next[i] = improved(x[i], b[i], product, static_cast<double>(a[i * n + i]));
+}
+
+// The same for the rows from `first` on, which are few and new: a block a row; ratio[i] is the sum of its other
+// entries over the diagonal one. Bound by latency.
+template <class T, int Width>
+__global__ void __launch_bounds__(threads)
+    take_rows(const T* __restrict__ a, std::int64_t n, std::int64_t first, const T* __restrict__ b,
+              const T* __restrict__ x, T* __restrict__ next, T* __restrict__ ratio) {
+  __shared__ row_part part[warps];
+  const std::int64_t i = first + blockIdx.x;
+  row_part sum = part_of_row<T, Width>(a + i * n, n, i, x, static_cast<int>(threadIdx.x), threads);
+  sum = {sum_over_warp(sum.product), sum_over_warp(sum.others)};
+  if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = sum;
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  for (int w = 1; w < warps; ++w) {
+    sum.product += part[w].product;
+    sum.others += part[w].others;
+  }
   const double diagonal = a[i * n + i];
-  next[i] = static_cast<T>(static_cast<double>(x[i]) + (static_cast<double>(b[i]) - sum) / diagonal);
-  if (Judged) ratio[i] = static_cast<T>(other / fabs(diagonal));
+  next[i] = improved(x[i], b[i], sum.product, diagonal);
+  ratio[i] = static_cast<T>(sum.others / fabs(diagonal));
 }
 
 // The sum and the largest over the block, in every thread.
@@ -208,11 +241,15 @@ class early_sweeps {
 
   // Rows up to `last` are there, from `first` on they are new.
   void take(std::int64_t first, std::int64_t last) {
-    improve<true>(first, last);
+    const bool whole = A_.rows % width == 0;
+    launch(gpu_, "take_rows", {last - first, threads}, whole ? take_rows<T, width> : take_rows<T, 1>, A_.data,
+           A_.rows, first, b_, static_cast<const T*>(now_.data()), next_.data(), ratio_.data());
     launch(gpu_, "fit_missing", {1, fitting}, fit_missing<T>, b_, A_.rows, first, last,
            static_cast<const T*>(ratio_.data()), now_.data(), next_.data(), facts_.data());
     if (last == A_.rows) return;
-    improve<false>(0, last);
+    launch(gpu_, "sweep_rows", {ceil_div<std::int64_t>(last, warps), threads},
+           whole ? sweep_rows<T, width> : sweep_rows<T, 1>, A_.data, A_.rows, last, b_,
+           static_cast<const T*>(now_.data()), next_.data());
     std::swap(now_, next_);
   }
 
@@ -222,13 +259,7 @@ class early_sweeps {
   }
 
  private:
-  template <bool Judged>
-  void improve(std::int64_t first, std::int64_t last) {
-    constexpr int whole = 16 / static_cast<int>(sizeof(T));
-    const auto kernel = A_.rows % whole == 0 ? improve_rows<T, whole, Judged> : improve_rows<T, 1, Judged>;
-    launch(gpu_, "improve_rows", {ceil_div<std::int64_t>(last - first, warps), threads}, kernel, A_.data,
-           A_.rows, first, last, b_, static_cast<const T*>(now_.data()), next_.data(), ratio_.data());
-  }
+  static constexpr int width = 16 / static_cast<int>(sizeof(T));
 
   device gpu_;
   matrix_view<const T> A_;

@@ -53,9 +53,8 @@ __device__ void begin_copies(const visit_task& task, const visited_system& of, d
 }
 
 // A block has a system at a time, a thread every so many-th row of it in registers, and x and b in shared
-// memory: they arrive while v is found. Plain: no radii, no x_lo, no middle, and rows of A that lie one after
-// another, which takes half the code. Bound by the latency of its
-// operations and by memory, nearly alike.
+// memory: they arrive while v is found. Plain: no radii, no x_lo and no middle, which takes half the code.
+// Bound by the latency of its operations and by memory, nearly alike.
 template <class Real, int Rows, int Warps, bool Plain>
 __device__ void visit_systems(const visit_task& task, const visit_lists& lists, const std::int64_t* those,
                               std::int64_t count) {
@@ -65,7 +64,7 @@ __device__ void visit_systems(const visit_task& task, const visit_lists& lists, 
   const int thread = static_cast<int>(threadIdx.x);
   const tridiagonal_view<const double>& A = task.A;
   const row_judgement judgement = Plain ? row_judgement{nullptr, nullptr, {}} : task.judgement;
-  const int stride = Plain ? 1 : static_cast<int>(A.shape.row_stride);
+  const std::int64_t stride = A.shape.row_stride;
   ratio_tally of_ratios;
   radius_tally of_radii;
   for (std::int64_t c = blockIdx.x; c < count; c += gridDim.x) {
@@ -76,7 +75,7 @@ __device__ void visit_systems(const visit_task& task, const visit_lists& lists, 
 #pragma unroll
     for (int k = 0; k < Rows; ++k) {
       const int i = k * threads + thread;
-      const std::int64_t at = of.in_A + thread * stride + k * threads * stride;
+      const std::int64_t at = of.in_A + i * stride;
       const bool present = i < of.n;
       a[k][0] = present && of.below(i) ? __ldg(A.dl + at) : 0;
       a[k][1] = present ? __ldg(A.d + at) : 1;
@@ -92,8 +91,9 @@ __device__ void visit_systems(const visit_task& task, const visit_lists& lists, 
     } else {
 #pragma unroll
       for (int k = 0; k < Rows; ++k) {
-        const double inverse = about_inverse(a[k][1]);
-        solver.put(k, static_cast<Real>(fabs(a[k][0] * inverse)), static_cast<Real>(fabs(a[k][2] * inverse)));
+        const double l = fabs(a[k][0]), d = fabs(a[k][1]), u = fabs(a[k][2]), inverse = about_inverse(d);
+        solver.put(k, static_cast<Real>(l * inverse), static_cast<Real>(u * inverse),
+                   static_cast<Real>((d - (l + u)) * inverse));
       }
       sync_threads<Warps>();
       solver.solve();
@@ -219,8 +219,7 @@ void launch_in_double(const device& dev, const visit_task& task, const visit_lis
 void visit_by_comparison(const device& dev, const visit_task& task, const visit_lists& lists) {
   const row_judgement& judgement = task.judgement;
   const bool plain = judgement.x_lo == nullptr && judgement.middle == nullptr &&
-                     !(judgement.within.matrix > 0) && !(judgement.within.rhs > 0) &&
-                     task.A.shape.row_stride == 1;
+                     !(judgement.within.matrix > 0) && !(judgement.within.rhs > 0);
   const std::int64_t systems = task.vectors.systems;
   if (!plain) return launch_in_double(dev, task, lists, nullptr, systems);
   with_rows_and_warps(task.vectors.n, [&]<int Rows, int Warps>() {

@@ -17,14 +17,15 @@ class comparison_solver {
  public:
   static constexpr int threads = 32 * Warps, most_rows = Rows * threads;
 
-  /// An unknown from two others: value + lower times the one before + upper times the one behind.
+  /// An unknown from two others: value + lower times the one before + upper times the one behind; missing = 1 -
+  /// lower - upper.
   struct relation {
-    Real lower, upper, value;
+    Real lower, upper, missing, value;
   };
   struct memory {
     union {
       double v;
-      Real value;  // of the elimination, before
+      Real other;  // before: what is missing in a row, then its value
     } slot[most_rows + threads + 4];
     Real lower[most_rows + threads + 4], upper[most_rows + threads + 4];
     relation told[Warps > 1 ? threads : 1];
@@ -34,9 +35,10 @@ class comparison_solver {
       : in_(in), n_(n), periodic_(periodic), thread_(static_cast<int>(threadIdx.x)) {}
 
   /// Of row k * threads + thread: what follows a barrier behind it may use it.
-  __device__ void put(int k, Real lower, Real upper) {
+  __device__ void put(int k, Real lower, Real upper, Real missing) {
     in_.lower[own_place(k, 0)] = lower;
     in_.upper[own_place(k, 0)] = upper;
+    in_.slot[own_place(k, 0)].other = missing;
   }
   /// Of that row or the one `step` behind it, after a barrier behind solve() or put_ones().
   __device__ double v(int k, int step) const { return in_.slot[own_place(k, step)].v; }
@@ -51,35 +53,32 @@ class comparison_solver {
     while (pieces < threads && 4 * pieces <= n_) pieces *= 2;
     const int begin = thread_ < pieces ? start(thread_, pieces) : n_;
     const int end = thread_ < pieces ? start(thread_ + 1, pieces) : n_;
-    relation last{1, 0, 0}, first{0, 1, 0};  // of the piece: of its last row seen, and of its first row
+    relation last{1, 0, 0, 0}, first{0, 1, 0, 0};  // of the piece: of its last row seen, and of its first row
     for (int i = begin; i + 1 < end; ++i) {
-      last = next(i, last);
-      in_.lower[place(i)] = last.lower, in_.upper[place(i)] = last.upper, in_.slot[place(i)].value = last.value;
+      last =
+          through({in_.lower[place(i)], in_.upper[place(i)], in_.slot[place(i)].other, 1}, last, {0, 1, 0, 0});
+      in_.lower[place(i)] = last.lower, in_.upper[place(i)] = last.upper, in_.slot[place(i)].other = last.value;
       first.value += first.upper * last.value;
+      first.missing += first.upper * last.missing;
       first.lower += first.upper * last.lower;
       first.upper *= last.upper;
     }
     const relation behind = of(first, 1, pieces);
-    relation own{0, 0, 0};
+    relation own{0, 0, 1, 0};
     if (begin < end) {
-      const Real l = in_.lower[place(end - 1)], u = in_.upper[place(end - 1)];
-      const Real w = inverse(1 - l * last.upper - u * behind.lower);
-      own = {l * last.lower * w, u * behind.upper * w, (1 + l * last.value + u * behind.value) * w};
+      const int at = place(end - 1);
+      own = through({in_.lower[at], in_.upper[at], in_.slot[at].other, 1}, last, behind);
     }
-    for (int distance = 1; distance < pieces; distance *= 2) {
-      const relation below = of(own, -distance, pieces), above = of(own, distance, pieces);
-      const Real w = inverse(1 - own.lower * below.upper - own.upper * above.lower);
-      own = {own.lower * below.lower * w, own.upper * above.upper * w,
-             (own.value + own.lower * below.value + own.upper * above.value) * w};
-    }
-    own.value *= inverse(1 - own.lower - own.upper);
+    for (int distance = 1; distance < pieces; distance *= 2)
+      own = through(own, of(own, -distance, pieces), of(own, distance, pieces));
+    own.value *= inverse(own.missing);
     const Real before = of(own, -1, pieces).value;
     if (begin >= end) return;
     Real v = own.value;
     in_.slot[place(end - 1)].v = v;
     if (end == n_) in_.slot[place(-1)].v = periodic_ ? v : 0;
     for (int i = end - 2; i >= begin; --i) {
-      v = in_.slot[place(i)].value + in_.lower[place(i)] * before + in_.upper[place(i)] * v;
+      v = in_.slot[place(i)].other + in_.lower[place(i)] * before + in_.upper[place(i)] * v;
       in_.slot[place(i)].v = v;
     }
     if (begin == 0) in_.slot[place(n_)].v = periodic_ ? v : 0;
@@ -106,10 +105,13 @@ class comparison_solver {
     }
   }
 
-  // Row i from the unknown before the piece and the one behind it, after the same of the row before it.
-  __device__ relation next(int i, const relation& before) const {
-    const Real l = in_.lower[place(i)], u = in_.upper[place(i)], w = inverse(1 - l * before.upper);
-    return {l * before.lower * w, u * w, (1 + l * before.value) * w};
+  // An unknown from what the two that it is related to are related to, which are itself and one more each.
+  __device__ static relation through(const relation& own, const relation& below, const relation& above) {
+    const Real w = inverse(own.missing + own.lower * (below.missing + below.lower) +
+                           own.upper * (above.missing + above.upper));
+    return {own.lower * below.lower * w, own.upper * above.upper * w,
+            (own.missing + own.lower * below.missing + own.upper * above.missing) * w,
+            (own.value + own.lower * below.value + own.upper * above.value) * w};
   }
 
   // The relation of the piece that is so far away, in a ring. All threads come here.
@@ -117,7 +119,7 @@ class comparison_solver {
     const int from = (thread_ + distance) & (pieces - 1);
     if constexpr (Warps == 1) {
       return {__shfl_sync(~0u, mine.lower, from), __shfl_sync(~0u, mine.upper, from),
-              __shfl_sync(~0u, mine.value, from)};
+              __shfl_sync(~0u, mine.missing, from), __shfl_sync(~0u, mine.value, from)};
     } else {
       __syncthreads();
       in_.told[thread_] = mine;
