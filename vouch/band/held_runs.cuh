@@ -21,7 +21,7 @@ std::int64_t held_run_numbers(const batch_shape& shape);
 /// couplings cannot be dropped it says that they are coupled, and x is not to be used. Returns false, and does
 /// nothing, where the rows do not lie so that it can.
 ///
-/// Memory  seams: held_run_numbers() of anything; x overlaps nothing
+/// Memory  seams: held_run_numbers() zeros; x overlaps nothing
 template <real T>
 bool solve_held_runs(const device& dev, const band_task<T>& task, pass_state* state, T* seams);
 

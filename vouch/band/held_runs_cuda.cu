@@ -116,18 +116,23 @@ class run_ring {
   std::int64_t next_item_;
 };
 
-// Numbers that tell by themselves whether they have been written: all bits of the others are set.
-__device__ bool is_told(double v) { return __double_as_longlong(v) != -1; }
-__device__ bool is_told(float v) { return __float_as_int(v) != -1; }
+// Numbers are told with all bits turned, which makes zero of none that arithmetic gives: who finds zero waits.
+__device__ std::int64_t turned(double v) { return ~__double_as_longlong(v); }
+__device__ int turned(float v) { return ~__float_as_int(v); }
+__device__ double turned(std::int64_t bits) { return __longlong_as_double(~bits); }
+__device__ float turned(int bits) { return __int_as_float(~bits); }
 
 template <real T>
-__device__ void tell(volatile T* to, const seam_row<T>& row) {
-  to[0] = row.before, to[1] = row.behind, to[2] = row.rhs;
+__device__ void tell(T* to, const seam_row<T>& row) {
+  auto* const bits = reinterpret_cast<volatile decltype(turned(T{}))*>(to);
+  bits[0] = turned(row.before), bits[1] = turned(row.behind), bits[2] = turned(row.rhs);
 }
 template <real T>
-__device__ bool hear(const volatile T* from, seam_row<T>& row) {
-  row = {from[0], from[1], from[2]};
-  return is_told(row.before) && is_told(row.behind) && is_told(row.rhs);
+__device__ bool hear(const T* from, seam_row<T>& row) {
+  const auto* const bits = reinterpret_cast<const volatile decltype(turned(T{}))*>(from);
+  const auto before = bits[0], behind = bits[1], rhs = bits[2];
+  row = {turned(before), turned(behind), turned(rhs)};
+  return before != 0 && behind != 0 && rhs != 0;
 }
 
 // A lane's seam: at the begin of its warp's run, or at its end. Neighbours in the block tell each other in
@@ -312,10 +317,6 @@ bool solve_held_runs(const device& dev, const band_task<T>& task, pass_state* st
   int blocks = 0;
   check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, solve_runs<T>, threads, bytes), "solve_runs");
   if (blocks == 0) return false;
-  // All bits set: not told yet.
-  check(cudaMemsetAsync(seams, 0xff, sizeof(T) * static_cast<std::size_t>(held_run_numbers<T>(b)),
-                        static_cast<cudaStream_t>(dev.stream())),
-        "solve_runs");
   launch_shape shape{std::min(of.shares * of.systems, std::int64_t{dev.processors()} * blocks), threads, bytes};
   shape.cooperative = true;
   launch(dev, "solve_runs", shape, solve_runs<T>, of);

@@ -319,6 +319,9 @@ class ring_chunk : public chunk_solver<T, chunk_threads, false, layout::single> 
   __device__ void reduce_again(bool) { base::reduce(); }
 };
 
+// Below so many rows a launch costs more than a pass over them.
+constexpr std::int64_t held_from = std::int64_t{1} << 17;
+
 template <real T, class Chunk>
 void solve_two_passes(const device& dev, const band_task<T>& task, const tree_memory<T>& memory) {
   const std::int64_t chunks = task.b.shape.systems * memory.chunks_a_system;
@@ -342,9 +345,11 @@ const char* solve_long_systems(const device& dev, const band_task<T>& task, trid
   memory.groups_a_system = ceil_div<std::int64_t>(memory.chunks_a_system, group_size);
   pass_state* state = nullptr;
   T* seams = nullptr;
+  std::size_t state_bytes = 0;
   carve(dev, workspace, [&](carver& parts) {
     parts.add(&state, 1);
     parts.add(&seams, held_run_numbers<T>(task.b.shape));
+    state_bytes = static_cast<std::size_t>(parts.used());
     parts.add(&memory.chunks, systems * memory.chunks_a_system * slot_size);
     parts.add(&memory.groups, systems * memory.groups_a_system * slot_size);
     parts.add(&memory.group_ends, systems * memory.groups_a_system * 4);
@@ -359,12 +364,12 @@ const char* solve_long_systems(const device& dev, const band_task<T>& task, trid
     return "two passes over chunks";
   }
   memory.state = state;
-  zero_bytes(dev, state, sizeof *state);
+  zero_bytes(dev, state, state_bytes);
   const std::int64_t chunks = ceil_div<std::int64_t>(n, kept_rows<T>);
   const std::int64_t resident = std::int64_t{dev.processors()} * pass_blocks;
   launch(dev, "solve_one_pass", {std::min(systems * chunks, resident), pass_threads, pass_chunk<T>::bytes},
          solve_one_pass<T>, task, chunks, static_cast<T>(0.999 * dropped<T>), state);
-  memory.held = solve_held_runs(dev, task, state, seams);
+  memory.held = systems * n >= held_from && solve_held_runs(dev, task, state, seams);
   solve_two_passes<T, full_chunk<T>>(dev, task, memory);
   return "one pass over chunks, or two";
 }
