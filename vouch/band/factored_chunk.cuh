@@ -43,17 +43,24 @@ constexpr std::size_t unlimited_bytes(bool symmetric) {
 template <real T, bool Symmetric, layout Layout>
 class factored_chunk {
  public:
-  __device__ factored_chunk(unsigned char* shared, const factored_task<T>& task, const segments& of, int thread)
+  /// Brings the rows and waits for them. in_bulk: by the copy engine if it can, which pays where segments begin
+  /// with lines of 128 bytes.
+  __device__ factored_chunk(unsigned char* shared, const factored_task<T>& task, const segments& of, int thread,
+                            bool in_bulk = false)
       : of_(of), place_(piece_place::of<Layout>(of, thread, true)), step_(of.step<Layout>()), thread_(thread) {
     inverse_ = reinterpret_cast<T*>(shared);
-    load_factor(task, inverse_, task.factors.inverse);
-    load_factor(task, inverse_ + factored_rows, task.factors.upper);
-    if constexpr (!Symmetric) load_factor(task, inverse_ + 3 * factored_rows, task.factors.lower);
-    load_rows(inverse_ + 2 * factored_rows, task.b.data + task.b.shape.at(of.system, of.begin), task.b.shape);
+    in_bulk = in_bulk && bring_in_bulk(task);
+    if (!in_bulk) {
+      load_factor(task, inverse_, task.factors.inverse);
+      load_factor(task, inverse_ + factored_rows, task.factors.upper);
+      if constexpr (!Symmetric) load_factor(task, inverse_ + 3 * factored_rows, task.factors.lower);
+      load_rows(inverse_ + 2 * factored_rows, task.b.data + task.b.shape.at(of.system, of.begin), task.b.shape);
+    }
     if (Symmetric && place_.count > 0 && place_.piece == 0 && of.begin > 0)
       before_ = task.factors.upper[factor_at(task, of.system + place_.segment, of.begin - 1)];
     await_copies_to_shared();
     __syncthreads();
+    if (in_bulk) await(arrived(), 0);
     const int left = of.rows() - place_.piece * rows_a_thread;
     if (place_.count == 0 || left >= rows_a_thread) return;
     for (int k = left; k < rows_a_thread; ++k) {
@@ -130,6 +137,38 @@ class factored_chunk {
   __device__ void load_rows(T* to, const T* from, const batch_shape& shape) const {
     load_arrays<Layout, factored_threads, factored_rows, 1>(
         of_, to, {{from, shape.row_stride, shape.system_stride}}, thread_);
+  }
+
+  __device__ static std::uint64_t* arrived() {
+    __shared__ std::uint64_t barrier;
+    return &barrier;
+  }
+  // Begins to bring the rows of a long system by the copy engine where they lie in whole lines; a block does so
+  // once. Returns whether it does.
+  __device__ bool bring_in_bulk(const factored_task<T>& task) const {
+    if constexpr (Layout != layout::single) return false;
+    const batch_shape &factors = task.factors.shape, &b = task.b.shape;
+    const std::int64_t at = factors.at(of_.system / task.rhs_a_matrix, of_.begin);
+    const T* const from[4] = {task.factors.inverse + at, task.factors.upper + at,
+                              task.b.data + b.at(of_.system, of_.begin),
+                              Symmetric ? nullptr : task.factors.lower + at};
+    constexpr int count = Symmetric ? 3 : 4;
+    bool whole = factors.row_stride == 1 && b.row_stride == 1 && of_.end <= factors.n;
+    for (int k = 0; k < count; ++k) whole = whole && begins_a_line(from[k]);
+    if (!whole) return false;
+    const int rows = of_.rows(), in_lines = rows / line_size<T> * line_size<T>;
+    if (thread_ == 0) {
+      const auto bytes = static_cast<unsigned>(in_lines) * static_cast<unsigned>(sizeof(T));
+      arrival_init(arrived(), 1);
+      arrival_init_fence();
+      arrive_expecting(arrived(), count * bytes);
+      for (int k = 0; k < count && bytes > 0; ++k)
+        bulk_copy(inverse_ + k * factored_rows, from[k], bytes, arrived());
+    }
+    for (int i = in_lines + thread_; i < rows; i += factored_threads)
+#pragma unroll
+      for (int k = 0; k < count; ++k) copy_to_shared(inverse_ + k * factored_rows + i, from[k] + i);
+    return true;
   }
 
   // Constant coefficients store their first rows alone, the last of which goes on.

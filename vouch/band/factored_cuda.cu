@@ -95,7 +95,7 @@ __global__ void __launch_bounds__(threads, Symmetric ? 4 : 3)
     reduce_factored(factored_task<T> task, cutting cut, std::int64_t rows, passages<T> to) {
   const int thread = static_cast<int>(threadIdx.x);
   const segments of = segments_of(cut, task.b.shape, rows, blockIdx.x);
-  factored_chunk<T, Symmetric, layout::single> work(dynamic_shared(), task, of, thread);
+  factored_chunk<T, Symmetric, layout::single> work(dynamic_shared(), task, of, thread, true);
   const passage<T> here = work.reduce(cut.reach);
   if (thread == of.leaves() - 1) {
     to.out[blockIdx.x] = here.out;
@@ -108,7 +108,8 @@ __global__ void __launch_bounds__(threads, Symmetric ? 4 : 3)
   }
 }
 
-constexpr int carrying_threads = 1024, carried_together = 8;
+constexpr int carrying_threads = 256, carried_together = 16,
+              carrying_room = carrying_threads * (carried_together + 1);
 
 // x -> factor x + rhs.
 template <real T>
@@ -121,7 +122,8 @@ struct affine {
 // The maps of all threads below this one, one after another, and those of the whole block. For all threads.
 template <real T>
 __device__ affine<T> carried_into(affine<T> own, affine<T>& block) {
-  __shared__ affine<T> of_warps[carrying_threads / 32];
+  constexpr int count = carrying_threads / 32;
+  __shared__ affine<T> of_warps[count];
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
   const auto join_lower = [lane](affine<T>& map) {
 #pragma unroll
@@ -135,12 +137,12 @@ __device__ affine<T> carried_into(affine<T> own, affine<T>& block) {
   __syncthreads();  // of_warps has been read
   if (lane == 31) of_warps[warp] = own;
   __syncthreads();
-  affine<T> warps = of_warps[lane];
+  affine<T> warps = of_warps[min(lane, count - 1)];
   join_lower(warps);
   const auto of_lane = [](const affine<T>& map, int source) {
     return affine<T>{__shfl_sync(~0u, map.factor, source), __shfl_sync(~0u, map.rhs, source)};
   };
-  block = of_lane(warps, 31);
+  block = of_lane(warps, count - 1);
   const affine<T> warps_below = of_lane(warps, max(warp - 1, 0)), below = of_lane(own, max(lane - 1, 0));
   affine<T> into;
   if (warp > 0) into = warps_below;
@@ -148,31 +150,56 @@ __device__ affine<T> carried_into(affine<T> own, affine<T>& block) {
   return into;
 }
 
-// Between the passes: a block a system, a thread so many neighbouring chunks at a time, down and then up. Bound
-// by latency.
+// Between the passes: a block a system, a thread so many neighbouring chunks at a time, down and then up. Maps
+// come through shared memory, so that neighbouring threads read neighbouring ones. Bound by latency.
 template <real T>
 __global__ void __launch_bounds__(carrying_threads) carry_factored(std::int64_t chunks, passages<T> all) {
-  constexpr std::int64_t step = carrying_threads * carried_together;
-  const std::int64_t begin = blockIdx.x * chunks;
+  constexpr int together = carried_together, step = carrying_threads * together;
+  T* const factors = reinterpret_cast<T*>(dynamic_shared());  // room for one more between those of threads
+  T* const sources = factors + carrying_room;
+  const std::int64_t begin = blockIdx.x * chunks, end = begin + chunks - 1;
   const int thread = static_cast<int>(threadIdx.x);
-  // Maps of chunks that lie so far from where the way begins are map_of(k); put(k, what comes into it).
+  // The map of the chunk that lies so far from where the way begins is map_of(k); put(k, what comes into it).
   const auto carry = [&](const auto& map_of, const auto& put) {
     T carried = 0;
+    affine<T> next[together];
+    const auto bring = [&](std::int64_t base) {
+#pragma unroll
+      for (int j = 0; j < together; ++j) {
+        const std::int64_t k = base + thread + j * carrying_threads;
+        next[j] = k < chunks ? map_of(k) : affine<T>{};
+      }
+    };
+    bring(0);
     for (std::int64_t base = 0; base < chunks; base += step) {
-      const std::int64_t first = base + thread * carried_together;
-      affine<T> maps[carried_together], own, block;
+      const auto place = [&](int k) { return k + k / together; };
 #pragma unroll
-      for (int k = 0; k < carried_together; ++k)
-        if (first + k < chunks) maps[k] = map_of(first + k);
+      for (int j = 0; j < together; ++j) {
+        factors[place(thread + j * carrying_threads)] = next[j].factor;
+        sources[place(thread + j * carrying_threads)] = next[j].rhs;
+      }
+      bring(base + step);
+      __syncthreads();
+      T* const own_factors = factors + thread * (together + 1);
+      T* const own_sources = sources + thread * (together + 1);
+      affine<T> own, block;
 #pragma unroll
-      for (int k = 0; k < carried_together; ++k) own = maps[k].after(own);
+      for (int j = 0; j < together; ++j) own = affine<T>{own_factors[j], own_sources[j]}.after(own);
       T into = carried_into(own, block)(carried);
 #pragma unroll
-      for (int k = 0; k < carried_together; ++k) {
-        if (first + k < chunks) put(first + k, into);
-        into = maps[k](into);
+      for (int j = 0; j < together; ++j) {
+        const T out = affine<T>{own_factors[j], own_sources[j]}(into);
+        own_sources[j] = into;
+        into = out;
       }
       carried = block(carried);
+      __syncthreads();
+#pragma unroll
+      for (int j = 0; j < together; ++j) {
+        const std::int64_t k = base + thread + j * carrying_threads;
+        if (k < chunks) put(k, sources[place(thread + j * carrying_threads)]);
+      }
+      __syncthreads();
     }
   };
   carry(
@@ -180,8 +207,6 @@ __global__ void __launch_bounds__(carrying_threads) carry_factored(std::int64_t 
         return affine<T>{all.out[begin + k], all.out_rhs[begin + k]};
       },
       [&](std::int64_t k, T into) { all.before[begin + k] = into; });
-  __syncthreads();
-  const std::int64_t end = begin + chunks - 1;
   carry(
       [&](std::int64_t k) {
         const std::int64_t c = end - k;
@@ -197,10 +222,14 @@ __global__ void __launch_bounds__(threads, Symmetric ? 4 : 3)
   const int thread = static_cast<int>(threadIdx.x);
   const std::int64_t item = gridDim.x - 1 - blockIdx.x;
   const segments of = segments_of(cut, task.b.shape, rows, item);
-  const T before = from.before[item], behind = from.behind[item];
-  factored_chunk<T, Symmetric, layout::single> work(dynamic_shared(), task, of, thread);
+  __shared__ T known[2];  // comes with the rows
+  if (thread == 0) {
+    copy_to_shared(known, from.before + item);
+    copy_to_shared(known + 1, from.behind + item);
+  }
+  factored_chunk<T, Symmetric, layout::single> work(dynamic_shared(), task, of, thread, true);
   work.reduce(cut.reach);
-  work.fill(before, behind);
+  work.fill(known[0], known[1]);
   work.store(task.x, of.begin, of.end);
 }
 
@@ -245,7 +274,8 @@ void solve_in_two_passes(const device& dev, const factored_task<T>& task, std::i
   });
   const launch_shape shape{blocks, threads, unlimited_bytes<T>(Symmetric)};
   launch(dev, "reduce_factored", shape, reduce_factored<T, Symmetric>, task, cut, rows, all);
-  launch(dev, "carry_factored", {systems, carrying_threads}, carry_factored<T>, cut.chunks, all);
+  launch(dev, "carry_factored", {systems, carrying_threads, 2 * sizeof(T) * carrying_room}, carry_factored<T>,
+         cut.chunks, all);
   launch(dev, "fill_factored", shape, fill_factored<T, Symmetric>, task, cut, rows, all);
 }
 

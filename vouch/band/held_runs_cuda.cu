@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <limits>
 
 #include <vouch/band/factored_storage.hpp>
 #include <vouch/band/held_piece.cuh>
@@ -11,37 +10,39 @@
 namespace vouch::detail {
 namespace {
 
-constexpr int threads = 64;                    // a block; few, so that others compute while one waits
+constexpr int threads = 128;                   // a block; few, so that others compute while one waits
 constexpr int blocks_at_once = 256 / threads;  // of a multiprocessor, at 255 registers
-constexpr int run_rows = threads * held_rows;
-constexpr int stages = 5;     // arrays of a run in shared memory, on their way
-constexpr int seam_size = 6;  // numbers a run tells: a row for either seam
+constexpr int run_rows = 32 * held_rows;       // of a warp
+constexpr int warps = threads / 32, block_rows = threads * held_rows;
+constexpr int stages = 5;  // arrays of a block's rows in shared memory, on their way
+static_assert(run_rows >= 32 * slot_size, "a tree takes the place of the answer");
+constexpr int seam_size = 6;  // numbers a block tells: a row for either seam
 
-// Systems in runs of rows, `runs` of each.
+// Systems in rows of blocks, `shares` of each.
 template <real T>
 struct run_task {
   const T* arrays[4];  // dl, d, du, b
   T* x;
   std::int64_t pitch[4], pitch_x;  // from system to system
-  std::int64_t n, systems, runs;
+  std::int64_t n, systems, shares;
   T* seams;
   pass_state* state;
   T bound;
 };
 
-// A run of a block: its system, and its rows there.
-struct run_place {
-  std::int64_t system = 0, run, begin;
+// The rows of a block: a share of a system, a run for every warp.
+struct share_place {
+  std::int64_t system = 0, share, begin;
   int rows;
 
   template <real T>
-  __device__ run_place(const run_task<T>& of, std::int64_t item) : run(item) {
+  __device__ share_place(const run_task<T>& of, std::int64_t item) : share(item) {
     if (of.systems > 1) {
-      system = item / of.runs;
-      run = item - system * of.runs;
+      system = item / of.shares;
+      share = item - system * of.shares;
     }
-    begin = run * run_rows;
-    rows = static_cast<int>(of.n - begin < run_rows ? of.n - begin : run_rows);
+    begin = share * block_rows;
+    rows = static_cast<int>(of.n - begin < block_rows ? of.n - begin : block_rows);
   }
 };
 
@@ -59,13 +60,13 @@ class run_ring {
   __device__ void bring(int arrays) {
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 #pragma unroll 1
-    for (int k = 0; k < arrays && next_item_ < of_.runs * of_.systems; ++k) {
-      const run_place place(of_, next_item_);
+    for (int k = 0; k < arrays && next_item_ < of_.shares * of_.systems; ++k) {
+      const share_place place(of_, next_item_);
       const T* const from = of_.arrays[next_array_] + place.system * of_.pitch[next_array_] + place.begin;
       const int in_lines = place.rows / line_size<T> * line_size<T>;
       const auto bytes = static_cast<unsigned>(in_lines) * static_cast<unsigned>(sizeof(T));
       arrive_expecting(arrived_ + next_stage_, bytes);
-      if (bytes > 0) bulk_copy(rows_ + next_stage_ * run_rows, from, bytes, arrived_ + next_stage_);
+      if (bytes > 0) bulk_copy(rows_ + next_stage_ * block_rows, from, bytes, arrived_ + next_stage_);
       next_stage_ = next_stage_ + 1 == stages ? 0 : next_stage_ + 1;
       if (++next_array_ < 4) continue;
       next_array_ = 0;
@@ -73,9 +74,9 @@ class run_ring {
     }
   }
   /// This thread's rows of the next array. Its stage is free once the whole block has taken it.
-  __device__ void take(const run_place& place, int array, T (&rows)[held_rows]) {
+  __device__ void take(const share_place& place, int array, T (&rows)[held_rows]) {
     await(arrived_ + stage_, parity_);
-    const T* from = rows_ + stage_ * run_rows + thread_ * held_rows;
+    const T* from = rows_ + stage_ * block_rows + thread_ * held_rows;
 #pragma unroll
     for (int k = 0; k < held_rows; ++k) rows[k] = from[k];
     // What no whole line holds.
@@ -90,7 +91,7 @@ class run_ring {
   }
   /// Waits for what is on its way: nothing may come once the block is gone. taken: arrays that have been.
   __device__ void drain(std::int64_t item) {
-    const std::int64_t items = of_.runs * of_.systems;
+    const std::int64_t items = of_.shares * of_.systems;
     // After take() of all arrays of `item`, those of the next one have been asked for, and one beyond.
     for (int k = 0; k < stages; ++k) {
       const std::int64_t of = item + (1 + k / 4) * static_cast<std::int64_t>(gridDim.x);
@@ -115,119 +116,164 @@ class run_ring {
   std::int64_t next_item_;
 };
 
-// Numbers that tell by themselves whether they have been written: all bits of the others are set.
-__device__ bool is_told(double v) { return __double_as_longlong(v) != -1; }
-__device__ bool is_told(float v) { return __float_as_int(v) != -1; }
+// Numbers are told with all bits turned, which makes zero of none that arithmetic gives: who finds zero waits.
+__device__ std::int64_t turned(double v) { return ~__double_as_longlong(v); }
+__device__ int turned(float v) { return ~__float_as_int(v); }
+__device__ double turned(std::int64_t bits) { return __longlong_as_double(~bits); }
+__device__ float turned(int bits) { return __int_as_float(~bits); }
 
 template <real T>
-__device__ void tell(volatile T* to, const seam_row<T>& row) {
-  to[0] = row.before, to[1] = row.behind, to[2] = row.rhs;
+__device__ void tell(T* to, const seam_row<T>& row) {
+  auto* const bits = reinterpret_cast<volatile decltype(turned(T{}))*>(to);
+  bits[0] = turned(row.before), bits[1] = turned(row.behind), bits[2] = turned(row.rhs);
 }
 template <real T>
-__device__ bool hear(const volatile T* from, seam_row<T>& row) {
-  row = {from[0], from[1], from[2]};
-  return is_told(row.before) && is_told(row.behind) && is_told(row.rhs);
+__device__ bool hear(const T* from, seam_row<T>& row) {
+  const auto* const bits = reinterpret_cast<const volatile decltype(turned(T{}))*>(from);
+  const auto before = bits[0], behind = bits[1], rhs = bits[2];
+  row = {turned(before), turned(behind), turned(rhs)};
+  return before != 0 && behind != 0 && rhs != 0;
 }
 
-// The unknowns at the begin of a run or at its end, from its relation and the neighbour there, who tells his
-// part some time. Returns false where far couplings cannot be dropped.
+// A lane's seam: at the begin of its warp's run, or at its end. Neighbours in the block tell each other in
+// shared memory, those in other blocks some time in global memory.
 template <real T>
-__device__ bool find_seam(const run_task<T>& of, const relation<T>& whole, const run_place& place,
-                          std::int64_t item, bool at_end, T& x_before, T& x_behind) {
-  const volatile int* const given_up = &of.state->two_passes;
-  const parted_relation<T> own(whole, of.bound);
-  if (!own.sound || *given_up != 0) return false;
-  T* const here = of.seams + item * seam_size;
-  tell<T>(here + (at_end ? 3 : 0), at_end ? own.at_end : own.at_begin);
-  const bool alone = at_end ? place.run + 1 == of.runs : place.run == 0;
-  seam_row<T> other{at_end ? T{0} : T{1}, at_end ? T{1} : T{0}, 0};  // beyond the system all is zero
-  if (!alone)
-    while (!hear<T>(at_end ? here + seam_size : here - seam_size + 3, other))
-      if (*given_up != 0) return false;
-  solve_seam(at_end ? own.at_end : other, at_end ? other : own.at_begin, x_before, x_behind);
-  return true;
-}
+class run_seam {
+ public:
+  __device__ run_seam(const run_task<T>& of, const share_place& place, std::int64_t item, int warp, bool at_end,
+                      seam_row<T> (&told)[2][warps])
+      : of_(of), told_(told), warp_(warp), at_end_(at_end), outer_(warp == (at_end ? warps - 1 : 0)) {
+    alone_ = outer_ && (at_end ? place.share + 1 == of.shares : place.share == 0);
+    here_ = of.seams + item * seam_size;
+  }
+  // Returns false where far couplings cannot be dropped.
+  __device__ bool tell(const relation<T>& whole) {
+    const parted_relation<T> own(whole, of_.bound);
+    own_ = at_end_ ? own.at_end : own.at_begin;
+    told_[at_end_][warp_] = own_;
+    if (outer_) vouch::detail::tell<T>(here_ + (at_end_ ? 3 : 0), own_);
+    return own.sound;
+  }
+  // The unknowns before and behind the seam, once the block has told. Returns false where others have found
+  // that far couplings cannot be dropped.
+  __device__ bool solve(T& x_before, T& x_behind) const {
+    seam_row<T> other{at_end_ ? T{0} : T{1}, at_end_ ? T{1} : T{0}, 0};  // beyond the system all is zero
+    if (!outer_) {
+      other = told_[!at_end_][at_end_ ? warp_ + 1 : warp_ - 1];
+    } else if (!alone_) {
+      const T* const there = at_end_ ? here_ + seam_size : here_ - seam_size + 3;
+      while (!hear<T>(there, other))
+        if (*static_cast<volatile int*>(&of_.state->coupled) != 0) return false;
+    }
+    solve_seam(at_end_ ? own_ : other, at_end_ ? other : own_, x_before, x_behind);
+    return true;
+  }
+
+ private:
+  const run_task<T>& of_;
+  seam_row<T> (&told_)[2][warps];
+  T* here_;
+  int warp_;
+  bool at_end_, outer_, alone_;
+  seam_row<T> own_;
+};
 
 __device__ inline void await_reads_of_bulk_stores() {
   asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
 }
 
-// Writes the unknowns of a run; lines of them in bulk.
+// Writes the unknowns of a warp's run, in bulk what fills lines; begin: of the run in its share.
 template <real T>
-__device__ void store_run(const run_task<T>& of, const run_place& place, T* staged, int thread,
+__device__ void store_run(const run_task<T>& of, const share_place& place, int begin, T* staged, int lane,
                           const T (&x)[held_rows]) {
-  __syncthreads();  // the slots of the tree are needed no more
+  __syncwarp();  // the slots of the tree are needed no more
 #pragma unroll
-  for (int k = 0; k < held_rows; ++k) staged[thread * held_rows + k] = x[k];
+  for (int k = 0; k < held_rows; ++k) staged[lane * held_rows + k] = x[k];
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-  __syncthreads();
-  if (thread != 0) return;
-  T* const to = of.x + place.system * of.pitch_x + place.begin;
-  const int in_lines = place.rows / line_size<T> * line_size<T>;
+  __syncwarp();
+  if (lane != 0) return;
+  T* const to = of.x + place.system * of.pitch_x + place.begin + begin;
+  const int rows = min(max(place.rows - begin, 0), run_rows), in_lines = rows / line_size<T> * line_size<T>;
   const auto bytes = static_cast<unsigned>(in_lines) * static_cast<unsigned>(sizeof(T));
   if (bytes > 0)
     asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to),
                  "r"(shared_address(staged)), "r"(bytes)
                  : "memory");
   asm volatile("cp.async.bulk.commit_group;" ::: "memory");
-  for (int i = in_lines; i < place.rows; ++i) to[i] = staged[i];
+  for (int i = in_lines; i < rows; ++i) to[i] = staged[i];
 }
 
-// The slot of a leaf of the tree: those that a level joins lie together.
+// The slots of a warp's tree: those that a level joins lie together.
 template <class T>
 struct run_slots {
   T* first;
   __device__ T* operator()(int leaf) const {
-    constexpr int bits = std::bit_width(threads - 1u);
-    return first + (__brev(static_cast<unsigned>(leaf)) >> (32 - bits)) * slot_size;
+    return first + (__brev(static_cast<unsigned>(leaf)) >> 27) * slot_size;
   }
-  __device__ T* operator()(int, int leaf) const { return (*this)(leaf); }
 };
 
-// Blocks take every so many-th run: rows go to registers and are reduced there; the relation of the run is told
-// to the neighbours, who are at work at the same time, and theirs give the unknowns at its ends. Everything is
-// read once and written once. All blocks run at once: they wait for each other. Bound by memory.
+// Joins the leaves of a warp's lanes; the whole is in slot 0 after the call, for every lane.
+template <class Joining, class Slots>
+__device__ void join_lanes(const Slots& slot_of, int lane) {
+#pragma unroll 1
+  for (int step = 1; step < 32; step *= 2) {
+    __syncwarp();
+    const int left = 2 * step * lane;
+    if (left < 32) Joining::join(slot_of(left), slot_of(left + step));
+  }
+  __syncwarp();
+}
+
+// Blocks take every so many-th share: rows go to registers, a run for every warp, and are reduced there; what
+// the relation of a run says of its ends is told to the neighbours, who are at work at the same time, and what
+// theirs say gives the unknowns there. Everything is read once and written once. All blocks run at once: they
+// wait for each other. Bound by latency, then by memory.
 template <real T>
 __global__ void __launch_bounds__(threads, blocks_at_once) solve_runs(const __grid_constant__ run_task<T> of) {
-  __shared__ ends<T> at;
+  __shared__ seam_row<T> told[2][warps];
   __shared__ std::uint64_t arrived[stages];
-  if (of.state->interchanges == 0 || of.state->two_passes != 0) return;
-  const int thread = static_cast<int>(threadIdx.x);
+  if (of.state->halos_failed == 0 || of.state->interchanges == 0) return;
+  const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
   T* const rows = reinterpret_cast<T*>(dynamic_shared());
-  T* const room = rows + stages * run_rows;  // for the tree, then for the answer
+  T* const room = rows + stages * block_rows + warp * run_rows;  // for the tree, then for the answer
   const run_slots<T> slots{room};
+  volatile int* const coupled = &of.state->coupled;
   run_ring<T> ring(of, rows, arrived, thread);
   if (thread == 0) ring.init(arrived);
   __syncthreads();
   if (thread == 0) ring.bring(stages);
-  for (std::int64_t item = blockIdx.x; item < of.runs * of.systems; item += gridDim.x) {
-    const run_place place(of, item);
+  bool sound = true;
+  for (std::int64_t item = blockIdx.x; item < of.shares * of.systems; item += gridDim.x) {
+    const share_place place(of, item);
+    const int given_up = thread == 0 ? *coupled : 0;
     held_piece<T> piece;
     ring.take(place, 0, piece.a);
     ring.take(place, 1, piece.d);
     ring.take(place, 2, piece.c);
     ring.take(place, 3, piece.f);
-    piece.complete(place.run == 0 && thread == 0, place.run + 1 == of.runs, place.rows - thread * held_rows);
-    if (thread == 0) await_reads_of_bulk_stores();
-    __syncthreads();
+    piece.complete(place.share == 0 && thread == 0, place.share + 1 == of.shares,
+                   place.rows - thread * held_rows);
+    if (lane == 0) await_reads_of_bulk_stores();
+    const bool stop = __syncthreads_or(!sound || given_up != 0) != 0;
     if (thread == 0) ring.bring(4);
+    if (stop) return ring.drain(item);
     unsigned far = 0;
-    const relation<T> own = piece.reduce_pivoted(far);
-    tile_joining<T>::put(slots(thread), own);
-    join_slots<tile_joining<T>>(slots, 1, threads, thread, threads);
-    bool sound = true;
-    if (thread < 2) {
-      const bool at_end = thread == 1;
-      sound = find_seam(of, tile_joining<T>::get(slots(0)), place, item, at_end, at_end ? at.last : at.left,
-                        at_end ? at.right : at.first);
-      if (!sound) *static_cast<volatile int*>(&of.state->two_passes) = 1;
-    }
-    if (__syncthreads_or(!sound) != 0) return ring.drain(item);
-    if (!piece.fill_pivoted(far, descend<tile_joining<T>>(slots, threads, thread, at)))
-      *static_cast<volatile int*>(&of.state->two_passes) = 1;  // they find out whether there is an answer
-    store_run(of, place, room, thread, piece.d);
+    tile_joining<T>::put(slots(lane), piece.reduce_pivoted(far));
+    join_lanes<tile_joining<T>>(slots, lane);
+    const bool at_end = lane == 1;
+    run_seam<T> seam(of, place, item, warp, at_end, told);
+    if (lane < 2) sound = seam.tell(tile_joining<T>::get(slots(0)));
+    if (!sound) *coupled = 1;
+    __syncthreads();
+    T x_before = 0, x_behind = 0;
+    if (lane < 2 && sound) sound = seam.solve(x_before, x_behind);
+    const ends<T> at{__shfl_sync(~0u, x_before, 0), __shfl_sync(~0u, x_behind, 0),
+                     __shfl_sync(~0u, x_before, 1), __shfl_sync(~0u, x_behind, 1)};
+    const bool numbers = piece.fill_pivoted(far, descend<tile_joining<T>>(slots, 32, lane, at));
+    if (!numbers) *coupled = 1;  // they find out whether there is an answer
+    store_run(of, place, warp * run_rows, room, lane, piece.d);
   }
-  if (thread == 0) await_reads_of_bulk_stores();  // before the shared memory goes to another block
+  if (lane == 0) await_reads_of_bulk_stores();  // before the shared memory goes to another block
 }
 
 template <class T>
@@ -239,7 +285,7 @@ bool in_lines(const T* data, std::int64_t pitch) {
 
 template <real T>
 std::int64_t held_run_numbers(const batch_shape& shape) {
-  return shape.systems * ceil_div<std::int64_t>(shape.n, run_rows) * seam_size;
+  return shape.systems * ceil_div<std::int64_t>(shape.n, block_rows) * seam_size;
 }
 
 template <real T>
@@ -259,11 +305,11 @@ bool solve_held_runs(const device& dev, const band_task<T>& task, pass_state* st
   if (!in_lines(of.x, of.pitch_x)) return false;
   of.n = b.n;
   of.systems = b.systems;
-  of.runs = ceil_div<std::int64_t>(b.n, run_rows);
+  of.shares = ceil_div<std::int64_t>(b.n, block_rows);
   of.seams = seams;
   of.state = state;
   of.bound = static_cast<T>(0.999 * dropped<T>);
-  constexpr std::size_t bytes = sizeof(T) * (stages + 1) * run_rows;
+  constexpr std::size_t bytes = sizeof(T) * (stages + 1) * block_rows;
   check(cudaSetDevice(dev.index()), "solve_runs");
   check(
       cudaFuncSetAttribute(solve_runs<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
@@ -271,11 +317,7 @@ bool solve_held_runs(const device& dev, const band_task<T>& task, pass_state* st
   int blocks = 0;
   check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, solve_runs<T>, threads, bytes), "solve_runs");
   if (blocks == 0) return false;
-  // All bits set: not told yet.
-  check(cudaMemsetAsync(seams, 0xff, sizeof(T) * static_cast<std::size_t>(held_run_numbers<T>(b)),
-                        static_cast<cudaStream_t>(dev.stream())),
-        "solve_runs");
-  launch_shape shape{std::min(of.runs * of.systems, std::int64_t{dev.processors()} * blocks), threads, bytes};
+  launch_shape shape{std::min(of.shares * of.systems, std::int64_t{dev.processors()} * blocks), threads, bytes};
   shape.cooperative = true;
   launch(dev, "solve_runs", shape, solve_runs<T>, of);
   return true;

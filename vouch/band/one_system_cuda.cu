@@ -36,47 +36,55 @@ constexpr int halo_rows = 64;  // on either side
 template <real T>
 constexpr int kept_rows = (pass_chunk<T>::rows - 2 * halo_rows) / 16 * 16;  // whole lines
 
-// What the first rows of a block's run say: that interchanges are needed, since one of them does not dominate,
-// or two passes, since most do so little that nothing decays within a halo. For all threads.
+// Whether a row that is neither first nor last dominates, at least so that little |d| >= |dl| + |du|.
 template <real T>
-__device__ pass_state promise(const band_task<T>& task, std::int64_t system, std::int64_t first,
-                              std::int64_t n) {
+__device__ bool dominates(const band_task<T>& task, std::int64_t system, std::int64_t i, T little) {
+  const std::int64_t at = task.A.shape.at(system, i);
+  return little * magnitude_of(task.A.d[at]) >= magnitude_of(task.A.dl[at]) + magnitude_of(task.A.du[at]);
+}
+
+// Whether the first rows of a block's run say that one pass cannot do: one of them does not dominate, or most
+// do so little that nothing decays within a halo. For all threads.
+template <real T>
+__device__ bool unpromising(const band_task<T>& task, std::int64_t system, std::int64_t first, std::int64_t n) {
   constexpr T little = sizeof(T) == sizeof(double) ? T(0.95) : T(0.98);
   const std::int64_t i = first + threadIdx.x;
-  bool weak = false, broken = false;
-  if (i > 0 && i + 1 < n) {
-    const std::int64_t at = task.A.shape.at(system, i);
-    const T sides = magnitude_of(task.A.dl[at]) + magnitude_of(task.A.du[at]), d = magnitude_of(task.A.d[at]);
-    broken = !(d >= sides);
-    weak = !(little * d >= sides);
-  }
-  const bool mostly_weak = __syncthreads_count(weak) > pass_threads / 2;
-  const bool interchanges = __syncthreads_or(broken) != 0;
-  return {interchanges, mostly_weak && !interchanges};
+  const bool inner = i > 0 && i + 1 < n;
+  const bool broken = inner && !dominates(task, system, i, T{1});
+  const int weak = __syncthreads_count(inner && !dominates(task, system, i, little));
+  return __syncthreads_or(broken) != 0 || weak > pass_threads / 2;
+}
+
+// Whether one of some rows from everywhere does not dominate. For all threads of a block.
+template <real T>
+__device__ bool sample_breaks(const band_task<T>& task) {
+  const std::int64_t system = threadIdx.x * task.b.shape.systems / pass_threads;
+  const std::int64_t n = task.b.shape.rows(system), i = 1 + threadIdx.x * (n / pass_threads);
+  return __syncthreads_or(i + 1 < n && !dominates(task, system, i, T{1})) != 0;
 }
 
 // Blocks solve runs of rows with a halo on both sides, as if nothing lay beyond, and keep what is right: where
-// every row dominates and what a far unknown contributes has fallen below `bound`. Else they say what is
-// needed, and all leave. Bound by memory.
+// every row dominates and what a far unknown contributes has fallen below `bound`. Else they say so, and all
+// leave; the first block says what to try next, whoever has found out. Bound by memory.
 template <real T>
 __global__ void __launch_bounds__(pass_threads, pass_blocks)
-    solve_one_pass(band_task<T> task, std::int64_t chunks, T bound, pass_state* needed) {
+    solve_one_pass(band_task<T> task, std::int64_t chunks, T bound, pass_state* state) {
   __shared__ std::uint64_t barrier;
   const int thread = static_cast<int>(threadIdx.x);
-  volatile int &needs_interchanges = needed->interchanges, &needs_two_passes = needed->two_passes;
+  volatile int& failed = state->halos_failed;
+  if (blockIdx.x == 0 && sample_breaks(task)) state->interchanges = 1;
   row_arrival arrival(&barrier, thread);
   for (std::int64_t item = blockIdx.x; item < chunks * task.b.shape.systems; item += gridDim.x) {
     const auto [system, c] = system_item(item, chunks, task.b.shape.systems);
     const std::int64_t n = task.b.shape.rows(system);
     const std::int64_t keep_from = c * kept_rows<T>,
                        keep_to = keep_from + kept_rows<T> < n ? keep_from + kept_rows<T> : n;
-    if (__syncthreads_or(thread == 0 && (needs_interchanges != 0 || needs_two_passes != 0)) != 0) return;
+    const int given_up = thread == 0 ? failed : 0;
+    if (__syncthreads_or(given_up) != 0) return;
     if (keep_from >= n) continue;
-    if (item == blockIdx.x) {
-      const pass_state found = promise(task, system, keep_from, n);
-      if (thread == 0 && found.interchanges != 0) needs_interchanges = 1;
-      if (thread == 0 && found.two_passes != 0) needs_two_passes = 1;
-      if (found.interchanges != 0 || found.two_passes != 0) return;
+    if (item == blockIdx.x && unpromising(task, system, keep_from, n)) {
+      if (thread == 0) failed = 1;
+      return;
     }
     segments of;
     of.system = system;
@@ -86,23 +94,19 @@ __global__ void __launch_bounds__(pass_threads, pass_blocks)
     chunk.await_rows(task);
     row_run<T> run;
     if (!chunk.template separate<true, true>(run)) {
-      if (thread == 0) needs_interchanges = 1;
+      if (thread == 0) failed = 1;
       return;
     }
     // The separators next to rows that are kept.
     const int first = static_cast<int>(keep_from - of.begin) / pass_rows - 1,
               last = (static_cast<int>(keep_to - of.begin) - 1) / pass_rows;
     const T coupling = chunk.coupling(of.end < n);
-    if (thread >= first && thread <= last && !(coupling <= bound)) needs_two_passes = 1;
+    if (thread >= first && thread <= last && !(coupling <= bound)) failed = 1;
     const T of_block = __shfl_sync(~0u, run.rhs / run.diagonal, pass_threads / 32 - 1);
     if (!chunk.fill_separated(T{0}, of_block) && task.broken != nullptr) task.broken[system] = 1;
     chunk.store(task.x, keep_from, keep_to);
     __syncthreads();  // the next rows take the place of these
   }
-}
-
-__global__ void ask_two_passes(pass_state* state) {
-  if (state->interchanges != 0) state->two_passes = 1;
 }
 
 // ---- two passes
@@ -120,9 +124,13 @@ struct tree_memory {
   T* group_ends;            // left, first, last, right of every group
   bool* separated;          // of every chunk, by its separators
   const pass_state* state;  // nullptr, or what one pass has found out
+  bool held;                // solve_held_runs() has been at work where interchanges are needed
   std::int64_t rows_a_chunk, chunks_a_system, groups_a_system;
 
-  __device__ bool idle() const { return state != nullptr && state->two_passes == 0; }
+  __device__ bool idle() const {
+    if (state == nullptr) return false;
+    return state->halos_failed == 0 || (held && state->interchanges != 0 && state->coupled == 0);
+  }
 };
 
 __device__ std::int64_t chunk_count(std::int64_t rows, std::int64_t rows_a_chunk) {
@@ -311,6 +319,9 @@ class ring_chunk : public chunk_solver<T, chunk_threads, false, layout::single> 
   __device__ void reduce_again(bool) { base::reduce(); }
 };
 
+// Below so many rows a launch costs more than a pass over them.
+constexpr std::int64_t held_from = std::int64_t{1} << 17;
+
 template <real T, class Chunk>
 void solve_two_passes(const device& dev, const band_task<T>& task, const tree_memory<T>& memory) {
   const std::int64_t chunks = task.b.shape.systems * memory.chunks_a_system;
@@ -334,9 +345,11 @@ const char* solve_long_systems(const device& dev, const band_task<T>& task, trid
   memory.groups_a_system = ceil_div<std::int64_t>(memory.chunks_a_system, group_size);
   pass_state* state = nullptr;
   T* seams = nullptr;
+  std::size_t state_bytes = 0;
   carve(dev, workspace, [&](carver& parts) {
     parts.add(&state, 1);
     parts.add(&seams, held_run_numbers<T>(task.b.shape));
+    state_bytes = static_cast<std::size_t>(parts.used());
     parts.add(&memory.chunks, systems * memory.chunks_a_system * slot_size);
     parts.add(&memory.groups, systems * memory.groups_a_system * slot_size);
     parts.add(&memory.group_ends, systems * memory.groups_a_system * 4);
@@ -351,12 +364,12 @@ const char* solve_long_systems(const device& dev, const band_task<T>& task, trid
     return "two passes over chunks";
   }
   memory.state = state;
-  zero_bytes(dev, state, sizeof *state);
+  zero_bytes(dev, state, state_bytes);
   const std::int64_t chunks = ceil_div<std::int64_t>(n, kept_rows<T>);
   const std::int64_t resident = std::int64_t{dev.processors()} * pass_blocks;
   launch(dev, "solve_one_pass", {std::min(systems * chunks, resident), pass_threads, pass_chunk<T>::bytes},
          solve_one_pass<T>, task, chunks, static_cast<T>(0.999 * dropped<T>), state);
-  if (!solve_held_runs(dev, task, state, seams)) launch(dev, "ask_two_passes", {1, 1}, ask_two_passes, state);
+  memory.held = systems * n >= held_from && solve_held_runs(dev, task, state, seams);
   solve_two_passes<T, full_chunk<T>>(dev, task, memory);
   return "one pass over chunks, or two";
 }

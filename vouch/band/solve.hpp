@@ -58,15 +58,16 @@ struct tridiagonal_report {
 ///
 /// automatic takes thomas for batches whose rows all dominate, partition where they do not, where a system is
 /// long or periodic. On a GPU partition measures by itself where interchanges and far couplings may be left
-/// out: only where every row of a piece dominates, and where a bound on what far unknowns contribute has fallen
-/// below 2^-57 (2^-28 for float).
+/// out: interchanges only where every row of a piece dominates; far unknowns only there, and where a bound on
+/// what they contribute has fallen below 2^-57 (2^-28 for float). Of long systems whose rows need interchanges,
+/// entries of reduced rows that couple unknowns more than 500 rows apart are left out where they are below that
+/// part of the largest entry of their row, which perturbs the matrix less than rounding does.
 ///
 /// Shapes  b and x have the systems and rows of A; A of one system serves all of b's.
 /// Types   T is float or double; mixed needs double.
-/// Memory  A, b and x live on dev. x overlaps nothing, or is b itself where check is false and method
-/// partition. Result  Same bits on every run and, on the CPU, for any number of threads. Singular systems:
-/// breakdown, their x
-///         is not to be used. Without check the status is `stopped`.
+/// Memory  A, b and x live on dev. x overlaps nothing, or is b itself (check false, method partition).
+/// Result  Same bits on every run and, on the CPU, for any number of threads. Singular systems: breakdown,
+///         their x is not to be used. Without check the status is `stopped`.
 /// Cost    Reads A and b once or twice, writes x once; checking reads all of it once more.
 /// Throws  shape_error  shapes that do not fit
 ///         value_error  NaN or infinity in what is used of A or b (if checked); a method that cannot do it
