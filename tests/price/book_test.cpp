@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -69,6 +70,22 @@ TEST_F(book, prices_every_kind) {
     EXPECT_EQ(output().substr(0, output().find('\n')), "line,price,delta,gamma,theta,error");
     EXPECT_NE(output().find("\n5,"), std::string::npos);  // the blank line counts
   }
+}
+
+TEST_F(book, lines_without_volatility_are_priced_by_their_limit) {
+  const book_report r = price(
+      "type,exercise,spot,strike,rate,volatility,expiry,payoff,barrier,barrier_level,rebate\n"
+      "call,american,100,100,0.05,0,1,,up-out,103,\n"
+      "call,american,100,100,0.05,0,1,,up-out,103,4\n"
+      "put,american,100,110,0.05,0,1,,up-in,103,\n"
+      "put,american,100,104,-0.05,0,1,cash-digital,,,\n");
+  EXPECT_EQ(r.priced, 4);
+  const std::vector<double> p = prices();
+  ASSERT_EQ(p.size(), 4u);
+  EXPECT_NEAR(p[0], 3 / 1.03, 1e-12);
+  EXPECT_NEAR(p[1], 4 / 1.03, 1e-12);
+  EXPECT_NEAR(p[2], 7 / 1.03, 1e-12);
+  EXPECT_NEAR(p[3], std::exp(0.05), 1e-12);
 }
 
 TEST_F(book, bad_lines_are_named_and_the_rest_is_priced) {

@@ -133,7 +133,7 @@ class certain_path {
     if (c_.is_escrowed()) return true;
     for (const cash_dividend& d : c_.dividends)
       if (is_at(d.time, p.from + p.length)) drifting_ -= d.amount;
-    if (drifting_ <= 0) drifting_ = slope_ = 0;
+    if (drifting_ < 0) drifting_ = slope_ = 0;
     if (!awaits_ || !is_hit(drifting_)) return true;
     if (exists_) take(p, p.length, o_.rebate, 0);
     if (exists_) return false;
