@@ -129,7 +129,8 @@ struct tree_memory {
 
   __device__ bool idle() const {
     if (state == nullptr) return false;
-    return state->halos_failed == 0 || (held && state->interchanges != 0 && state->coupled == 0);
+    const pass_state found = *state;  // at once, not one after another
+    return found.halos_failed == 0 || (held && found.interchanges != 0 && found.coupled == 0);
   }
 };
 
