@@ -13,7 +13,7 @@ namespace {
 // As many blocks a multiprocessor as shared memory has room for: large ones where there are halos, which cost
 // the less, small ones where blocks wait for each other's threads in trees.
 constexpr int pass_threads = 192, pass_rows = 11, pass_blocks = 3;
-constexpr int chunk_threads = 96, chunk_rows = 13, chunk_blocks = 5;
+constexpr int chunk_threads = 160, chunk_rows = 13, chunk_blocks = 3;
 template <real T>
 using pass_chunk = one_chunk<T, pass_threads, pass_rows>;
 template <real T>
