@@ -5,6 +5,7 @@
 #include <vouch/band/held_runs.cuh>
 #include <vouch/band/seams.cuh>
 #include <vouch/band/tile_joining.cuh>
+#include <vouch/core/copy_engine.cuh>
 #include <vouch/core/launch.cuh>
 
 namespace vouch::detail {
@@ -58,7 +59,7 @@ class run_ring {
   }
   /// Of one thread: begins to bring the next arrays into stages that are free.
   __device__ void bring(int arrays) {
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    fence_for_copy_engine();
 #pragma unroll 1
     for (int k = 0; k < arrays && next_item_ < of_.shares * of_.systems; ++k) {
       const share_place place(of_, next_item_);
@@ -178,10 +179,6 @@ class run_seam {
   seam_row<T> own_;
 };
 
-__device__ inline void await_reads_of_bulk_stores() {
-  asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
-}
-
 // Writes the unknowns of a warp's run, in bulk what fills lines; begin: of the run in its share.
 template <real T>
 __device__ void store_run(const run_task<T>& of, const share_place& place, int begin, T* staged, int lane,
@@ -189,17 +186,14 @@ __device__ void store_run(const run_task<T>& of, const share_place& place, int b
   __syncwarp();  // the slots of the tree are needed no more
 #pragma unroll
   for (int k = 0; k < held_rows; ++k) staged[lane * held_rows + k] = x[k];
-  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  fence_for_copy_engine();
   __syncwarp();
   if (lane != 0) return;
   T* const to = of.x + place.system * of.pitch_x + place.begin + begin;
   const int rows = min(max(place.rows - begin, 0), run_rows), in_lines = rows / line_size<T> * line_size<T>;
   const auto bytes = static_cast<unsigned>(in_lines) * static_cast<unsigned>(sizeof(T));
-  if (bytes > 0)
-    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to),
-                 "r"(shared_address(staged)), "r"(bytes)
-                 : "memory");
-  asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+  if (bytes > 0) bulk_store(to, staged, bytes);
+  commit_stores();
   for (int i = in_lines; i < rows; ++i) to[i] = staged[i];
 }
 
@@ -253,7 +247,7 @@ __global__ void __launch_bounds__(threads, blocks_at_once) solve_runs(const __gr
     ring.take(place, 3, piece.f);
     piece.complete(place.share == 0 && thread == 0, place.share + 1 == of.shares,
                    place.rows - thread * held_rows);
-    if (lane == 0) await_reads_of_bulk_stores();
+    if (lane == 0) await_reads_of_stores();
     const bool stop = __syncthreads_or(!sound || given_up != 0) != 0;
     if (thread == 0) ring.bring(4);
     if (stop) return ring.drain(item);
@@ -273,7 +267,7 @@ __global__ void __launch_bounds__(threads, blocks_at_once) solve_runs(const __gr
     if (!numbers) *coupled = 1;  // they find out whether there is an answer
     store_run(of, place, warp * run_rows, room, lane, piece.d);
   }
-  if (lane == 0) await_reads_of_bulk_stores();  // before the shared memory goes to another block
+  if (lane == 0) await_reads_of_stores();  // before the shared memory goes to another block
 }
 
 template <class T>

@@ -2,23 +2,11 @@
 
 #include <vouch/band/line_tile.cuh>
 #include <vouch/band/tiles_cuda.hpp>
+#include <vouch/core/copy_engine.cuh>
 #include <vouch/core/launch.cuh>
 
 namespace vouch::detail {
 namespace {
-
-__device__ inline void await_reads_of_bulk_stores() {
-  asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
-}
-template <class T>
-__device__ inline void bulk_store(T* to, const T* from, unsigned bytes) {
-  asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to),
-               "r"(shared_address(from)), "r"(bytes)
-               : "memory");
-  asm volatile("cp.async.bulk.commit_group;" ::: "memory");
-}
-// What this thread has written comes before what the copy engine reads or writes.
-__device__ inline void fence_for_copy_engine() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
 // The shared memory of a block: a stage for each array, and one for the unknowns, which holds the joints of the
 // tree while they are being found.
@@ -96,6 +84,7 @@ __device__ void store_tile(const line_batch<T>& of, std::int64_t tile, const lin
   for (int s = 0; s < count; ++s)
     bulk_store(of.x + (tile * of.width + s) * of.pitch_x, memory.unknowns + s * of.pieces * line_rows,
                static_cast<unsigned>(of.n) * sizeof(T));
+  commit_stores();
 }
 
 // Blocks take every so many-th tile: everything is read once and written once. Bound by memory.
@@ -117,7 +106,7 @@ __global__ void __launch_bounds__(32 * Warps, line_warps / Warps)
     held_piece<T, line_rows> piece;
     take_tile(piece, memory, place, thread, parity);
     const bool works = place.left > 0 && place.system < of.systems_of(tile), fit = piece.dominates(works);
-    await_reads_of_bulk_stores();
+    await_reads_of_stores();
     fence_for_copy_engine();
     const bool dominant = all_of_tile<Warps>(fit || !works);
     bring_tile(of, tile + gridDim.x, memory, thread);
@@ -135,7 +124,7 @@ __global__ void __launch_bounds__(32 * Warps, line_warps / Warps)
     if (works && !numbers && of.broken != nullptr) of.broken[tile * of.width + place.system] = 1;
     store_tile(of, tile, memory, thread, piece.d);
   }
-  await_reads_of_bulk_stores();  // before the shared memory goes to another block
+  await_reads_of_stores();  // before the shared memory goes to another block
 }
 
 // ---- launchers

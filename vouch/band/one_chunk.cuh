@@ -7,6 +7,7 @@
 #include <vouch/band/chunk.cuh>
 #include <vouch/band/exchanges.cuh>
 #include <vouch/band/separators.cuh>
+#include <vouch/core/copy_engine.cuh>
 
 namespace vouch::detail {
 
@@ -55,7 +56,7 @@ class row_arrival {
   /// done with what stood there.
   template <int Pitch, class T>
   __device__ void bring(T* to, const T* const (&from)[4], unsigned bytes) const {
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    fence_for_copy_engine();
     arrive_expecting(barrier_, 4 * bytes);
     for (int k = 0; k < 4; ++k) bulk_copy(to + k * Pitch, from[k], bytes, barrier_);
   }

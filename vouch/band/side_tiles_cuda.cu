@@ -3,16 +3,11 @@
 #include <vouch/band/row_boxes.cuh>
 #include <vouch/band/side_tile.cuh>
 #include <vouch/band/tiles_cuda.hpp>
+#include <vouch/core/copy_engine.cuh>
 #include <vouch/core/launch.cuh>
 
 namespace vouch::detail {
 namespace {
-
-__device__ inline void await_reads_of_bulk_stores() {
-  asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
-}
-// What this thread has written comes before what the copy engine reads or writes.
-__device__ inline void fence_for_copy_engine() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
 // A block at work on its tiles; warps call this apart from each other.
 template <real T, int Blocks>
@@ -29,7 +24,7 @@ class side_tiles {
 
   __device__ void run() {
     for (; tile_ < of_.tiles; tile_ += gridDim.x / Blocks, ++turn_) solve_tile();
-    await_reads_of_bulk_stores();  // before the shared memory goes to another block
+    await_reads_of_stores();  // before the shared memory goes to another block
   }
 
  private:
@@ -60,16 +55,9 @@ class side_tiles {
     std::uint64_t* const arrival = memory_.signal->arrived + array;
     const int boxes = ceil_div(place_.rows, box_rows);
     arrive_expecting(arrival, static_cast<unsigned>(boxes * box_rows * of_.line));
-    for_boxes(
-        [&](unsigned char* stage, int column, int row) {
-          asm volatile(
-              "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, "
-              "%3}], "
-              "[%4];" ::"r"(shared_address(stage)),
-              "l"(of_.from + array), "r"(column), "r"(row), "r"(shared_address(arrival))
-              : "memory");
-        },
-        memory_.stages + array * side_stage<T>, tile);
+    for_boxes([&](unsigned char* stage, int column,
+                  int row) { box_copy(stage, of_.from + array, column, row, arrival); },
+              memory_.stages + array * side_stage<T>, tile);
   }
   // Calls with the place of each box in a stage, its first system and row.
   template <class Call>
@@ -91,7 +79,7 @@ class side_tiles {
     await_array(0);
     take(0, piece.a);
     if (stored_) {
-      await_reads_of_bulk_stores();
+      await_reads_of_stores();
       arrive(&memory_.signal->fetched);
       stored_ = false;
     }
@@ -152,15 +140,9 @@ class side_tiles {
     __syncwarp();
     if (lane_ != 0 || !last_to_come(&memory_.signal->put)) return;
     fence_for_copy_engine();
-    for_boxes(
-        [this](unsigned char* stage, int column, int row) {
-          asm volatile(
-              "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];" ::"l"(&of_.to),
-              "r"(column), "r"(row), "r"(shared_address(stage))
-              : "memory");
-        },
-        memory_.unknowns, tile_);
-    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+    for_boxes([this](unsigned char* stage, int column, int row) { box_store(&of_.to, column, row, stage); },
+              memory_.unknowns, tile_);
+    commit_stores();
     stored_ = true;
   }
 

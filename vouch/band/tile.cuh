@@ -13,6 +13,7 @@
 #include <vouch/band/held_piece.cuh>
 #include <vouch/band/segments.cuh>
 #include <vouch/core/arrival.cuh>
+#include <vouch/core/copy_engine.cuh>
 
 namespace vouch::detail {
 
@@ -99,11 +100,7 @@ class tile_ring {
                                                       : &maps_.b;
     std::uint64_t* const arrival = arrived_ + next_stage_;
     arrive_expecting(arrival, static_cast<unsigned>(of_.width * of_.leaves * held_rows * sizeof(T)));
-    asm volatile(
-        "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], "
-        "[%4];" ::"r"(shared_address(stages_ + next_stage_ * stage_size)),
-        "l"(map), "r"(static_cast<int>(next_tile_ * of_.width)), "r"(0), "r"(shared_address(arrival))
-        : "memory");
+    box_copy(stages_ + next_stage_ * stage_size, map, static_cast<int>(next_tile_ * of_.width), 0, arrival);
   }
   const tile_batch& of_;
   const tile_maps& maps_;

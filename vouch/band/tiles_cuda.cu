@@ -3,14 +3,11 @@
 #include <vouch/band/row_boxes.cuh>
 #include <vouch/band/tile_solver.cuh>
 #include <vouch/band/tiles_cuda.hpp>
+#include <vouch/core/copy_engine.cuh>
 #include <vouch/core/launch.cuh>
 
 namespace vouch::detail {
 namespace {
-
-__device__ inline void await_reads_of_bulk_stores() {
-  asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
-}
 
 // Writes the unknowns of a tile.
 template <real T>
@@ -19,13 +16,11 @@ __device__ void store_tile(const tile_batch& of, const tile_maps& maps, const ti
   __syncthreads();  // the slots of the tree are needed no more
 #pragma unroll
   for (int k = 0; k < held_rows; ++k) staged[place.base + k * of.width] = x[k];
-  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  fence_for_copy_engine();
   __syncthreads();
   if (thread != 0) return;
-  asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];" ::"l"(&maps.x),
-               "r"(static_cast<int>(first)), "r"(0), "r"(shared_address(staged))
-               : "memory");
-  asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+  box_store(&maps.x, static_cast<int>(first), 0, staged);
+  commit_stores();
 }
 
 // Blocks take every so many-th tile: everything is read once and written once. Bound by memory.
@@ -50,7 +45,7 @@ __global__ void __launch_bounds__(tile_threads, held_threads / tile_threads)
     ring.take(piece.f);
     piece.complete(place.piece == 0, true, place.left);
     const bool works = place.left > 0 && place.system < count, fit = piece.dominates();
-    await_reads_of_bulk_stores();
+    await_reads_of_stores();
     const bool dominant = __syncthreads_and(fit || !works) != 0;
     ring.bring(4);
     bool numbers = true;
@@ -65,7 +60,7 @@ __global__ void __launch_bounds__(tile_threads, held_threads / tile_threads)
     if (works && !numbers && of.broken != nullptr) of.broken[first + place.system] = 1;
     store_tile(of, maps, place, memory.slots, first, thread, piece.d);
   }
-  await_reads_of_bulk_stores();  // before the shared memory goes to another block
+  await_reads_of_stores();  // before the shared memory goes to another block
 }
 
 // ---- launchers
