@@ -14,13 +14,14 @@ struct visit_memory {
   totals_memory ratios, radii;
   unsigned long long left;    // systems that the comparison matrix proves nothing of
   unsigned long long nearly;  // those of which it might, with a better v
+  unsigned long long hard;    // systems that quick factors prove nothing of
   unsigned long long done;    // blocks
 };
 
 /// Lists of systems, and where they are counted and told of.
 struct visit_lists {
   std::int64_t* left;
-  std::int64_t* nearly;
+  std::int64_t* nearly;  // later those that are hard
   visit_memory* all;
   visit_memory* host;
 };
@@ -107,6 +108,10 @@ inline launch_shape visit_shape(const device& dev, std::int64_t tasks, int at_on
 void visit_by_comparison(const device& dev, const visit_task& task, const visit_lists& lists);
 void visit_nearly_proved(const device& dev, const visit_task& task, const visit_lists& lists,
                          std::int64_t count);
+/// Whether the visits below are for this task: then they come before those by factors.
+bool quick_factors_serve(const visit_task& task);
+void visit_by_quick_factors(const device& dev, const visit_task& task, const visit_lists& lists,
+                            std::int64_t count);
 void visit_by_factors(const device& dev, const visit_task& task, const visit_lists& lists, std::int64_t count);
 
 }  // namespace vouch::detail

@@ -21,6 +21,18 @@ visit_memory* mailbox() {
   return kept.get();
 }
 
+void visit_those_left(const device& dev, const visit_task& task, visit_lists lists, std::int64_t count) {
+  if (quick_factors_serve(task)) {
+    visit_by_quick_factors(dev, task, lists, count);
+    dev.synchronize();
+    count = static_cast<std::int64_t>(lists.host->hard);
+    lists.left = lists.nearly;
+  }
+  if (count == 0) return;
+  visit_by_factors(dev, task, lists, count);
+  dev.synchronize();
+}
+
 }  // namespace
 
 visit_totals visit_systems_cuda(const device& dev, const visit_task& task, bool with_factors) {
@@ -39,8 +51,7 @@ visit_totals visit_systems_cuda(const device& dev, const visit_task& task, bool 
   }
   const auto left = static_cast<std::int64_t>(lists.host->left);
   if (left > 0 && with_factors && !task.A.periodic) {
-    visit_by_factors(dev, task, lists, left);
-    dev.synchronize();
+    visit_those_left(dev, task, lists, left);
   } else if (left > 0) {
     lists.host->ratios.flags |= 2u;
   }
