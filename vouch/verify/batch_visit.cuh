@@ -38,6 +38,9 @@ __device__ inline void tell(const visit_lists& lists) {
     reinterpret_cast<bits_type*>(lists.host)[k] = __ldcg(from + k);
 }
 
+/// The exponent and leading bits of a magnitude, ordered as magnitudes are; sums of them as products, nearly.
+__device__ inline int high_of(double value) { return __double2hiint(value) & 0x7fffffff; }
+
 __device__ inline void begin_copy(double* to, const double* from) {
   asm volatile(
       "cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(to))),

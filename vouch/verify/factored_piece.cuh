@@ -20,10 +20,8 @@ constexpr double quick_slack = 1 + 0x1p-30;
 /// delta, at most.
 constexpr double quick_delta = 0x1p-8;
 
-// The exponent and leading bits of a magnitude, ordered as magnitudes are; sums of them as products nearly.
-constexpr int octave = 1 << 20;
+constexpr int octave = 1 << 20;  // between high words of numbers of which one is twice the other
 constexpr int high_of_power(int exponent) { return (1023 + exponent) * octave; }
-__device__ inline int high_of(double value) { return __double2hiint(value) & 0x7fffffff; }
 /// From 2^-reach to below 2^reach.
 __device__ inline bool within_powers(int high, int reach) {
   return static_cast<unsigned>(high - high_of_power(-reach)) < static_cast<unsigned>(2 * reach * octave);
