@@ -5,46 +5,55 @@ namespace {
 
 constexpr int warps_at_once = 10;
 constexpr int slots = 32 * rows_of_lane;
+constexpr int infinite = 0x7ff00000;  // the high word
 
-// The rows that a warp has, and at last v in place of l.
+// The rows that a warp has; once residuals are known, w in place of b, and at last radii in place of l.
 struct quick_memory {
   double l[slots], d[slots], u[slots], b[slots], x[slots];
+
+  __device__ double* w() { return b; }
 };
 
-// Rows of the identity stand behind the last of a system.
+__device__ void copy_or_clear(double* to, const double* from, bool present) {
+  asm volatile(
+      "cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(to))),
+      "l"(from), "r"(present ? 8 : 0)
+      : "memory");
+}
+
+// Rows of the identity stand behind the last of a system, zeros where it has no entry.
 __device__ void begin_copies(const visit_task& task, const visited_system& of, quick_memory& to, int first,
                              int count) {
+  const std::int64_t in_A = task.A.shape.row_stride, in_vectors = task.vectors.row_stride;
+#pragma unroll 4
   for (int i = static_cast<int>(threadIdx.x); i < count; i += 32) {
     const int at = first + i;
-    const std::int64_t in_A = of.in_A + i * task.A.shape.row_stride, in_vectors = of.in_vectors + i;
-    if (i > 0 && i < of.n)
-      begin_copy(to.l + at, task.A.dl + in_A);
-    else
-      to.l[at] = 0;
-    if (i + 1 < of.n)
-      begin_copy(to.u + at, task.A.du + in_A);
-    else
-      to.u[at] = 0;
-    if (i < of.n) {
-      begin_copy(to.d + at, task.A.d + in_A);
-      begin_copy(to.b + at, task.b + in_vectors);
-      begin_copy(to.x + at, task.x + in_vectors);
-    } else {
-      to.d[at] = 1;
-      to.b[at] = to.x[at] = 0;
-    }
+    const bool present = i < of.n;
+    const std::int64_t row = present ? of.in_A + i * in_A : 0;
+    const std::int64_t place = present ? of.in_vectors + i * in_vectors : 0;
+    copy_or_clear(to.l + at, task.A.dl + row, present & (i > 0));
+    copy_or_clear(to.d + at, task.A.d + row, present);
+    copy_or_clear(to.u + at, task.A.du + row, i + 1 < of.n);
+    copy_or_clear(to.b + at, task.b + place, present);
+    copy_or_clear(to.x + at, task.x + place, present);
   }
+}
+// After the copies: what they could not bring.
+__device__ void complete(double* d, int left) {
+  for (int k = ::max(left, 0); k < rows_of_lane; ++k) d[k] = 1;
 }
 
 // What the rows of a lane say without v.
 struct lane_ratios {
   static constexpr double part = 1 - quick_delta;
   static constexpr int none = 0x7fffffff;
-  int ratio = 0;                   // the high word of more than the largest ratio; 0: that is 0
-  int weight = 0, u = 0x7fffffff;  // of the largest and of the least
+  int ratio = 0;             // the high word of more than the largest ratio; 0: that is 0
+  int weight = 0, u = none;  // of the largest and of the least
 
-  // left: rows from the first of the lane to the last of the system.
-  __device__ lane_ratios(const quick_memory& of, int first, const lanes_of_system& lanes, int left) {
+  // left: rows from the first of the lane to the last of the system; b: of the first one, step from row to row.
+  // Puts weights where b was.
+  __device__ lane_ratios(quick_memory& of, int first, const lanes_of_system& lanes, int left, const double* b,
+                         std::int64_t step) {
     const row_judgement judgement{nullptr, nullptr, {}};
     const auto x_at = [&](int k) {
       const bool present = k >= 0 ? k < rows_of_lane || lanes.piece + 1 < lanes.pieces : lanes.piece > 0;
@@ -60,24 +69,51 @@ struct lane_ratios {
     for (int k = 0; k < rows_of_lane; ++k) {
       const double share = part;
       const measured_row<double> row = judgement.measure<double>(data_of(k), &share, false);
-      const bool present = k < left, may_vanish = present && row.may_vanish;
-      if (may_vanish) vanishing |= 1u << k;
-      if (present) weight = ::max(weight, high_of(row.weight)), u = ::min(u, high_of(row.u));
-      if (present && !may_vanish) ratio = ::max(ratio, quotient(row));
+      const bool present = k < left;
+      const int own = quotient(row);
+      vanishing |= present & row.may_vanish ? 1u << k : 0u;
+      weight = ::max(weight, present ? high_of(row.weight) : 0);
+      u = ::min(u, present ? high_of(row.u) : none);
+      ratio = ::max(ratio, present & !row.may_vanish ? own : 0);
+      of.w()[first + k] = row.weight;
     }
     for (int k = 0; vanishing >> k != 0; ++k) {
-      if ((vanishing >> k & 1) == 0 || judgement.vanishes<double>(data_of(k))) continue;
+      if ((vanishing >> k & 1) == 0) continue;
+      row_data<double> data = data_of(k);
+      data.b = b[k * step];
       const double share = part;
-      ratio = ::max(ratio, quotient(judgement.measure<double>(data_of(k), &share, false)));
+      if (judgement.vanishes<double>(data)) continue;
+      ratio = ::max(ratio, quotient(judgement.measure<double>(data, &share, false)));
     }
+  }
+  __device__ bool moderate_weights() const {
+    return (weight < high_of_power(300)) & (u >= high_of_power(-299));
   }
 
  private:
   __device__ static int quotient(const measured_row<double>& row) {
     const quick_inverse of(row.u);
-    return of.good() ? high_of(__fma_ru(row.size, of.value(), outward::tiny)) + 1 : none;
+    const int high = high_of(__fma_ru(row.size, of.value(), outward::tiny));
+    return of.good() ? ::min(high, infinite) + 1 : none;
   }
 };
+
+// The radii of a lane's rows, and what they amount to.
+__device__ void put_radii(const factored_piece& of, double ratio, const double* x, double* radius, int left,
+                          radius_tally& tally) {
+  int relative = 0;  // the high word of more than the largest
+#pragma unroll
+  for (int k = 0; k < rows_of_lane; ++k) {
+    const double most = __dmul_ru(ratio, of.v(k));
+    const quick_inverse inverse(__dadd_rd(fabs(x[k]), -most));
+    const int quotient = high_of(__fma_ru(most, inverse.value(), outward::tiny)) + 1;
+    const bool present = k < left, positive = inverse.good() & (fabs(x[k]) > most);
+    relative = ::max(relative, present & (most > 0) ? (positive ? quotient : infinite) : 0);
+    tally.most[1] = ::max(tally.most[1], present ? bits_of(most) : 0);
+    radius[k] = most;
+  }
+  tally.most[0] = ::max(tally.most[0], bits_of(__dmul_ru(__hiloint2double(relative, 0), quick_slack)));
+}
 
 // A warp has some systems at a time, in shared memory, a thread 17 rows of one of them. Bound by memory and by
 // the latency of inverses that follow one another, nearly alike.
@@ -88,25 +124,32 @@ __global__ void __launch_bounds__(32, warps_at_once)
   auto& memory = *reinterpret_cast<quick_memory*>(raw_memory);
   const int lane = static_cast<int>(threadIdx.x), width = 32 / pieces, length = pieces * rows_of_lane;
   const lanes_of_system lanes{pieces, lane & (pieces - 1)};
+  const std::int64_t step = task.vectors.row_stride;
   ratio_tally of_ratios;
   radius_tally of_radii;
   for (std::int64_t c = std::int64_t{blockIdx.x} * width; c < count; c += std::int64_t{gridDim.x} * width) {
     const int systems = static_cast<int>(::min(std::int64_t{width}, count - c));
     const int own = lane / pieces;
     int left = 0;
-    for (int k = 0; k < systems; ++k) {
-      const visited_system of(task, lists.left[c + k]);
+    const double* b = task.b;
+    for (int k = 0; k < width; ++k) {
+      visited_system of(task, lists.left[c + ::min(k, systems - 1)]);
+      if (k >= systems) of.n = 0;
       begin_copies(task, of, memory, k * length, length);
-      if (k == own) left = of.n - lanes.piece * rows_of_lane;
+      if (k != own) continue;
+      left = of.n - lanes.piece * rows_of_lane;
+      b += of.in_vectors + lanes.piece * rows_of_lane * step;
     }
     await_copies();
+    const int first = lane * rows_of_lane;
+    complete(memory.d + first, left);
     __syncwarp();
-    const int first = own < systems ? lane * rows_of_lane : lanes.piece * rows_of_lane;
-    const lane_ratios ratios(memory, first, lanes, left);
-    factored_piece piece(memory.l + first, memory.d + first, memory.u + first, lanes);
-    const bool good = piece.find();
+    const lane_ratios ratios(memory, first, lanes, left, b, step);
+    __syncwarp();
+    factored_piece piece(memory.l + first, memory.d + first, memory.u + first, memory.w() + first, lanes);
+    const bool good = piece.find() & ratios.moderate_weights();
     const int most = lanes.largest(good ? ratios.ratio : lane_ratios::none);
-    const bool proved = own < systems && most < 0x7ff00000;
+    const bool proved = own < systems && most < infinite;
     const double ratio = !proved ? HUGE_VAL : most == 0 ? 0 : __dmul_ru(__hiloint2double(most, 0), quick_slack);
     if (proved) {
       of_ratios.most[0] = ::max(of_ratios.most[0], bits_of(ratio));
@@ -115,18 +158,15 @@ __global__ void __launch_bounds__(32, warps_at_once)
       of_ratios.about[2] = ::max(of_ratios.about[2], ~static_cast<unsigned>(ratios.u));
     }
     __syncwarp();
-    if (own < systems)
-#pragma unroll
-      for (int k = 0; k < rows_of_lane; ++k) memory.l[first + k] = piece.v(k);
+    if (proved) put_radii(piece, ratio, memory.x + first, memory.l + first, left, of_radii);
     __syncwarp();
     for (int k = 0; k < systems; ++k) {
       const std::int64_t s = lists.left[c + k];
       const double of_system = __shfl_sync(~0u, ratio, k * pieces);
       if (of_system < HUGE_VAL) {
         const visited_system of(task, s);
-        for (int i = lane; i < of.n; i += 32)
-          put_radius(task.radius, nullptr, of.in_vectors + i, of_system, memory.l[k * length + i],
-                     memory.x[k * length + i], of_radii);
+#pragma unroll 4
+        for (int i = lane; i < of.n; i += 32) task.radius[of.in_vectors + i * step] = memory.l[k * length + i];
         if (lane == 0) task.ratio[s] = of_system;
       } else if (lane == 0) {
         lists.nearly[atomicAdd(&lists.all->hard, 1ull)] = s;

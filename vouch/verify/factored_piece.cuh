@@ -17,16 +17,11 @@ constexpr int rows_of_lane = 17;
 
 /// What v exceeds N w by at least, and ratios by inverses: a factor above 1.
 constexpr double quick_slack = 1 + 0x1p-30;
-/// delta, at most.
-constexpr double quick_delta = 0x1p-8;
+/// delta, at most, for that much larger v.
+constexpr double quick_delta = 0x1p-8 + 0x1p-36;
 
 constexpr int octave = 1 << 20;  // between high words of numbers of which one is twice the other
 constexpr int high_of_power(int exponent) { return (1023 + exponent) * octave; }
-/// From 2^-reach to below 2^reach.
-__device__ inline bool within_powers(int high, int reach) {
-  return static_cast<unsigned>(high - high_of_power(-reach)) < static_cast<unsigned>(2 * reach * octave);
-}
-
 /// 1 / d, or x / d, by a guess that is right to some 20 bits: within 2^-51 of themselves, 1 / d within 2^-52,
 /// where the guess is good and nothing underflows.
 struct quick_inverse {
@@ -37,7 +32,8 @@ struct quick_inverse {
     error = fma(-d, guess, 1.0);
     step = fma(error, error, error);
   }
-  __device__ bool good() const { return high_of(error) < high_of_power(-18); }
+  static constexpr int good_error = high_of_power(-18);
+  __device__ bool good() const { return high_of(error) < good_error; }
   __device__ double value() const { return fma(guess, step, guess); }
   __device__ double times(double x) const {
     const double first = x * guess;
@@ -125,33 +121,29 @@ struct lanes_of_system {
   }
 };
 
-/// The pivots of a piece and v of its rows, in the order of the functions. All lanes of a warp call them.
+/// The pivots of a piece and v of its rows. All lanes of a warp call the same.
 class factored_piece {
  public:
-  /// Rows in shared memory: what lies left of a system's first and right of its last entry is 0, rows behind
-  /// the last are those of the identity.
-  __device__ factored_piece(const double* l, const double* d, const double* u, const lanes_of_system& lanes)
-      : l_(l), d_(d), u_(u), lanes_(lanes), u_before_(lanes.piece > 0 ? u[-1] : 0) {}
+  /// Rows in shared memory and their weights w, which lie between 2^-300 and 2^300: what lies left of a
+  /// system's first and right of its last entry is 0, rows behind the last are those of the identity.
+  __device__ factored_piece(const double* l, const double* d, const double* u, const double* w,
+                            const lanes_of_system& lanes)
+      : l_(l), d_(d), u_(u), w_(w), lanes_(lanes), u_before_(lanes.piece > 0 ? u[-1] : 0) {}
 
   /// False where nothing is proved.
   __device__ bool find() {
     const double first_lu = l_[0] * u_before_, first = fma(-first_lu, lanes_.minors_before(minors()), d_[0]);
     const going down = eliminate(first);
     const double inverse_before = lanes_.before(down.inverse, 1);
-    if (lanes_.piece > 0) jump_ = fabs(fma(-first_lu, inverse_before, d_[0]) - first_pivot_);
-    turn(lanes_.coming_down(down.base, down.slope));
-    double base = 0, slope = 1;
-    ascend<false>(base, slope);
-    base = lanes_.coming_up(base, slope);
-    ascend<true>(base, slope);
-    return good_;
+    const double jump = lanes_.piece > 0 ? fabs(fma(-first_lu, inverse_before, d_[0]) - first_pivot_) : 0;
+    const going up = turn(lanes_.coming_down(down.base, down.slope));
+    ascend(lanes_.coming_up(up.base, up.slope));
+    return !bad_ & small_errors(jump);
   }
   __device__ double v(int k) const { return g_[k]; }
   __device__ int largest_v() const { return largest_v_; }
-  __device__ double weight(int k) const { return fabs(d_[k]) + (fabs(l_[k]) + fabs(u_[k])); }
 
  private:
-  static constexpr int smallest_pivot = high_of_power(-500), largest_power = 90;
   static constexpr int golden = 727928;  // octave times the binary logarithm of the golden ratio
 
   struct going {
@@ -178,109 +170,116 @@ class factored_piece {
   }
 
   // Up to which a pivot of row k alone is small beside what it would multiply, so that it takes the next row.
-  __device__ int small_pivot(int k, double next_weight) const {
+  __device__ int small_pivot(int k) const {
     if (k + 1 == rows_of_lane) return 0;
     const int u = high_of(u_[k]);
-    int size = ::max(u, high_of(next_weight));
+    int size = ::max(u, high_of(w_[k + 1]));
     if (k + 2 < rows_of_lane) size = ::max(size, high_of(l_[k + 2]));
     return u - size + high_of(l_[k + 1]) - golden;
   }
 
   // Pivots, and what goes to the piece behind this one of |L^-1| w.
   //
-  // Of a row alone: p = d - l u / p', where p' is the pivot before it, or p' the inverse of the last entry of
-  // the inverse of a square. The determinant of a square is its first pivot times d less l u: the same form.
+  // Of a row alone: p = d - l u / p', where p' is the pivot before it, or 1 / p' the last entry of the inverse
+  // of a square. The determinant of a square is its first pivot times d less l u: the same form.
   __device__ going eliminate(double first) {
-    double scale = 1, inverse = 0, weight_here = weight(0), s = 0, slope = 1, z_before = 0;
+    double scale = 1, inverse = 0, s = 0, slope = 1, z_before = 0;
     bool inside = false;
 #pragma unroll
     for (int k = 0; k < rows_of_lane; ++k) {
-      const double l = fabs(l_[k]), lu = k > 0 ? l_[k] * u_[k - 1] : 0;
+      const double l = fabs(l_[k]), w = w_[k], lu = k > 0 ? l_[k] * u_[k - 1] : 0;
       double p = k > 0 ? fma(-lu, inverse, scale * d_[k]) : first;
-      const double next_weight = k + 1 < rows_of_lane ? weight(k + 1) : 0;
       const int high = high_of(p);
-      const bool square = !inside && high < small_pivot(k, next_weight);
-      if (square && high < smallest_pivot) p = 0;
+      const bool square = !inside & (high < small_pivot(k));
+      p = square & (high < high_of_power(-500)) ? 0 : p;
       if (k == 0) first_pivot_ = p;
       const quick_inverse of(p);
-      const double y = of.value(), r = of.times(scale);
-      good_ = good_ && (square || (within_powers(high, 500) && of.good()));
-      good_ = good_ && (!inside || high_of(lu) < high + 2 * octave) && within_powers(high_of(weight_here), 400);
+      const double y = of.value(), r = of.times(scale), of_next = __dmul_ru(l, fabs(y));
+      least_ = ::min(least_, square ? high_of_power(0) : high);
+      most_ = ::max(most_, square ? 0 : high);
+      guess_ = ::max(guess_, square ? 0 : high_of(of.error));
+      if (k > 0) growth_ = ::max(growth_, inside ? 0 : high - high_of(w));
+      bad_ |= inside & (high_of(lu) >= high + 2 * octave);
       q_[k] = square ? p : y;
-      const double z = inside ? weight_here : __fma_ru(l, s, weight_here);
-      s = __fma_ru(fabs(r), z, inside ? __dmul_ru(__dmul_ru(l, fabs(y)), z_before) : 0.0);
-      slope = __dmul_ru(slope, square ? l : __dmul_ru(l, fabs(y)));
+      const double alone = __fma_ru(l, s, w), far = __dmul_ru(of_next, z_before);
+      const double z = inside ? w : alone;
+      s = __fma_ru(fabs(r), z, inside ? far : 0);
+      slope = __dmul_ru(slope, square ? l : of_next);
       z_before = z;
-      if (square) squares_ |= 1u << k;
+      squares_ |= square ? 1u << k : 0u;
       scale = square ? p : 1;
       inverse = square ? 1 : r;
       inside = square;
-      weight_here = next_weight;
     }
     return {s, slope, inverse};
   }
 
-  // What is known of v from v of the row behind its pivot, g + c times that.
-  __device__ void turn(double s) {
-    double z_before = 0;
+  // What is known of v from v of the row behind its pivot, g + c times that; what goes to the piece before this
+  // one.
+  __device__ going turn(double s) {
+    double z_before = 0, base = 0, slope = 1;
 #pragma unroll
     for (int k = 0; k < rows_of_lane; ++k) {
-      const bool inside = ends_square(k);
-      const double y = fabs(q_[k]), l = fabs(l_[k]), u = fabs(u_[k]);
-      const double r = inside ? __dmul_ru(y, fabs(q_[k > 0 ? k - 1 : 0])) : y;
-      const double z = inside ? weight(k) : __fma_ru(l, s, weight(k));
-      s = __fma_ru(r, z, inside ? __dmul_ru(__dmul_ru(l, y), z_before) : 0.0);
-      g_[k] = s;
-      c_[k] = __dmul_ru(r, u);
+      const bool inside = ends_square(k), square = begins_square(k);
+      const double y = fabs(q_[k]), l = fabs(l_[k]), u = fabs(u_[k]), w = w_[k];
+      const double of_square = __dmul_ru(y, fabs(q_[k > 0 ? k - 1 : 0])), r = inside ? of_square : y;
+      const double alone = __fma_ru(l, s, w), far = __dmul_ru(__dmul_ru(l, y), z_before);
+      const double z = inside ? w : alone;
+      s = __fma_ru(r, z, inside ? far : 0);
+      double g = s, c = __dmul_ru(r, u);
+      g_[k] = g;
+      c_[k] = c;
       if (k > 0) {
         const double above = __dmul_ru(y, fabs(u_[k - 1]));
-        const double g = __fma_ru(above, z, __dmul_ru(__dmul_ru(y, fabs(d_[k])), z_before));
-        const double c = __dmul_ru(above, u);
-        g_[k - 1] = inside ? g : g_[k - 1];
-        c_[k - 1] = inside ? c : c_[k - 1];
+        const double first_g = __fma_ru(above, z, __dmul_ru(__dmul_ru(y, fabs(d_[k])), z_before));
+        g_[k - 1] = g = inside ? first_g : g_[k - 1];
+        c_[k - 1] = c = inside ? __dmul_ru(above, u) : c_[k - 1];
+        g = inside ? first_g : s;
+        c = inside ? c : c_[k];
       }
+      base = square ? base : __fma_ru(slope, g, base);
+      slope = square ? slope : __dmul_ru(slope, c);
       z_before = z;
     }
+    return {base, slope, 0};
   }
 
-  // v of the piece from that of the row behind it; of the first row in base, and slope times as much as there
-  // is more of the latter.
-  template <bool Keep>
-  __device__ void ascend(double& base, double& slope) {
-    double v = base, behind = 0;
+  // v from that of the row behind the piece.
+  __device__ void ascend(double v) {
+    double behind = 0;
 #pragma unroll
     for (int k = rows_of_lane - 1; k >= 0; --k) {
       const double next = __fma_ru(c_[k], begins_square(k) ? behind : v, g_[k]);
       behind = v;
       v = next;
-      if (!Keep) slope = ends_square(k) ? slope : __dmul_ru(slope, c_[k]);
-      if (!Keep) continue;
       g_[k] = v;
-      check(k, v);
+      largest_v_ = ::max(largest_v_, high_of(v));
     }
-    base = v;
-  }
-  // |E| v <= delta w in a row.
-  __device__ void check(int k, double v) {
-    const bool square = begins_square(k), inside = ends_square(k);
-    const double q = fabs(q_[k]), of_d = square ? 1 : q, of_p = square ? q : 1;
-    const double d = k == 0 ? fma(jump_, 0x1p47 + 4, fabs(d_[k])) : fabs(d_[k]);
-    const double error = fma(d, of_d, of_p) * v, most = weight(k) * of_d;
-    good_ = good_ && (inside || high_of(error) < high_of(most) + 39 * octave);
-    largest_v_ = ::max(largest_v_, high_of(v));
-    if (k == 0) good_ = good_ && largest_v_ < high_of_power(largest_power);
   }
 
-  const double *l_, *d_, *u_;
+  // Whether |E| v <= delta w. Of the first row, whose pivot others gave, by itself; of the others by the
+  // largest v and the largest |p| / w, of which high words are within an eleventh of an octave.
+  __device__ bool small_errors(double jump) const {
+    const double p = begins_square(0) ? fabs(q_[0]) : fabs(first_pivot_);
+    const double error = (fma(jump, 0x1p47 + 4, fabs(d_[0])) + p) * g_[0];
+    const bool of_first = high_of(error) < high_of(w_[0]) + 39 * octave;
+    const bool of_others = largest_v_ < high_of_power(37) - growth_;
+    const bool inverses =
+        (guess_ < quick_inverse::good_error) & (least_ >= high_of_power(-500)) & (most_ < high_of_power(500));
+    return of_first & of_others & inverses;
+  }
+
+  const double *l_, *d_, *u_, *w_;
   lanes_of_system lanes_;
   double u_before_;
   double q_[rows_of_lane];  // of a row alone: the inverse of its pivot; of two: their first pivot and the
                             // inverse of their determinant
   double g_[rows_of_lane], c_[rows_of_lane];
-  double first_pivot_ = 0, jump_ = 0;
+  double first_pivot_ = 0;
   unsigned squares_ = 0;  // bit k: rows k and k + 1 share a pivot
-  int largest_v_ = 0;
-  bool good_ = true;
+  // High words: of what was inverted, of how far guesses of inverses were off, of |p| / w from 1 on, of v.
+  int least_ = high_of_power(0), most_ = 0, guess_ = 0, growth_ = 0, largest_v_ = 0;
+  bool bad_ = false;
 };
 
 }  // namespace vouch::detail
