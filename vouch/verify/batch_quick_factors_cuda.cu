@@ -7,11 +7,9 @@ constexpr int warps_at_once = 10;
 constexpr int slots = 32 * rows_of_lane;
 constexpr int infinite = 0x7ff00000;  // the high word
 
-// The rows that a warp has; once residuals are known, w in place of b, and at last radii in place of l.
+// The rows that a warp has.
 struct quick_memory {
   double l[slots], d[slots], u[slots], b[slots], x[slots];
-
-  __device__ double* w() { return b; }
 };
 
 __device__ void copy_or_clear(double* to, const double* from, bool present) {
@@ -51,7 +49,6 @@ struct lane_ratios {
   int weight = 0, u = none;  // of the largest and of the least
 
   // left: rows from the first of the lane to the last of the system; b: of the first one, step from row to row.
-  // Puts weights where b was.
   __device__ lane_ratios(quick_memory& of, int first, const lanes_of_system& lanes, int left, const double* b,
                          std::int64_t step) {
     const row_judgement judgement{nullptr, nullptr, {}};
@@ -65,7 +62,7 @@ struct lane_ratios {
           {of.l[at], of.d[at], of.u[at]}, {x_at(k - 1), x_at(k), x_at(k + 1)}, {}, of.b[at], {}, 1};
     };
     unsigned vanishing = 0;
-#pragma unroll
+#pragma unroll rows_together
     for (int k = 0; k < rows_of_lane; ++k) {
       const double share = part;
       const measured_row<double> row = judgement.measure<double>(data_of(k), &share, false);
@@ -75,7 +72,6 @@ struct lane_ratios {
       weight = ::max(weight, present ? high_of(row.weight) : 0);
       u = ::min(u, present ? high_of(row.u) : none);
       ratio = ::max(ratio, present & !row.may_vanish ? own : 0);
-      of.w()[first + k] = row.weight;
     }
     for (int k = 0; vanishing >> k != 0; ++k) {
       if ((vanishing >> k & 1) == 0) continue;
@@ -98,25 +94,25 @@ struct lane_ratios {
   }
 };
 
-// The radii of a lane's rows, and what they amount to.
-__device__ void put_radii(const factored_piece& of, double ratio, const double* x, double* radius, int left,
-                          radius_tally& tally) {
+// The radii of a system and what they amount to.
+__device__ void put_radii(const visit_task& task, const visited_system& of, double ratio, const double* v,
+                          const double* x, radius_tally& tally) {
   int relative = 0;  // the high word of more than the largest
-#pragma unroll
-  for (int k = 0; k < rows_of_lane; ++k) {
-    const double most = __dmul_ru(ratio, of.v(k));
-    const quick_inverse inverse(__dadd_rd(fabs(x[k]), -most));
+#pragma unroll rows_together
+  for (int i = static_cast<int>(threadIdx.x); i < of.n; i += 32) {
+    const double size = fabs(x[i]), most = __dmul_ru(ratio, v[i]);
+    const quick_inverse inverse(__dadd_rd(size, -most));
     const int quotient = high_of(__fma_ru(most, inverse.value(), outward::tiny)) + 1;
-    const bool present = k < left, positive = inverse.good() & (fabs(x[k]) > most);
-    relative = ::max(relative, present & (most > 0) ? (positive ? quotient : infinite) : 0);
-    tally.most[1] = ::max(tally.most[1], present ? bits_of(most) : 0);
-    radius[k] = most;
+    const bool positive = inverse.good() & (size > most);
+    relative = ::max(relative, most > 0 ? (positive ? quotient : infinite) : 0);
+    tally.most[1] = ::max(tally.most[1], bits_of(most));
+    task.radius[of.in_vectors + i * task.vectors.row_stride] = most;
   }
   tally.most[0] = ::max(tally.most[0], bits_of(__dmul_ru(__hiloint2double(relative, 0), quick_slack)));
 }
 
-// A warp has some systems at a time, in shared memory, a thread 17 rows of one of them. Bound by memory and by
-// the latency of inverses that follow one another, nearly alike.
+// A warp has some systems at a time, in shared memory, a thread 17 rows of one of them. Bound by the
+// latency of operations that follow one another.
 __global__ void __launch_bounds__(32, warps_at_once)
     visit_with_quick_factors(__grid_constant__ const visit_task task, __grid_constant__ const visit_lists lists,
                              std::int64_t count, int pieces) {
@@ -145,8 +141,7 @@ __global__ void __launch_bounds__(32, warps_at_once)
     complete(memory.d + first, left);
     __syncwarp();
     const lane_ratios ratios(memory, first, lanes, left, b, step);
-    __syncwarp();
-    factored_piece piece(memory.l + first, memory.d + first, memory.u + first, memory.w() + first, lanes);
+    factored_piece piece({memory.l + first, memory.d + first, memory.u + first, memory.b + first}, lanes);
     const bool good = piece.find() & ratios.moderate_weights();
     const int most = lanes.largest(good ? ratios.ratio : lane_ratios::none);
     const bool proved = own < systems && most < infinite;
@@ -158,15 +153,12 @@ __global__ void __launch_bounds__(32, warps_at_once)
       of_ratios.about[2] = ::max(of_ratios.about[2], ~static_cast<unsigned>(ratios.u));
     }
     __syncwarp();
-    if (proved) put_radii(piece, ratio, memory.x + first, memory.l + first, left, of_radii);
-    __syncwarp();
     for (int k = 0; k < systems; ++k) {
       const std::int64_t s = lists.left[c + k];
       const double of_system = __shfl_sync(~0u, ratio, k * pieces);
       if (of_system < HUGE_VAL) {
-        const visited_system of(task, s);
-#pragma unroll 4
-        for (int i = lane; i < of.n; i += 32) task.radius[of.in_vectors + i * step] = memory.l[k * length + i];
+        put_radii(task, visited_system(task, s), of_system, memory.l + k * length, memory.x + k * length,
+                  of_radii);
         if (lane == 0) task.ratio[s] = of_system;
       } else if (lane == 0) {
         lists.nearly[atomicAdd(&lists.all->hard, 1ull)] = s;

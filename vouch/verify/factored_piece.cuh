@@ -14,6 +14,11 @@ namespace vouch::detail {
 
 /// Rows of a thread; odd, so that threads that step through theirs use other banks.
 constexpr int rows_of_lane = 17;
+/// Of so many rows loops are unrolled.
+#ifndef TOGETHER
+#define TOGETHER 4
+#endif
+constexpr int rows_together = TOGETHER;
 
 /// What v exceeds N w by at least, and ratios by inverses: a factor above 1.
 constexpr double quick_slack = 1 + 0x1p-30;
@@ -121,26 +126,34 @@ struct lanes_of_system {
   }
 };
 
+/// The rows of a lane in shared memory.
+struct rows_in_memory {
+  double *l, *d, *u, *other;
+
+  __device__ double weight(int k) const { return fabs(d[k]) + (fabs(l[k]) + fabs(u[k])); }
+};
+
 /// The pivots of a piece and v of its rows. All lanes of a warp call the same.
+///
+/// Loops are not unrolled altogether: instructions of all of it would not fit where they are kept.
 class factored_piece {
  public:
-  /// Rows in shared memory and their weights w, which lie between 2^-300 and 2^300: what lies left of a
-  /// system's first and right of its last entry is 0, rows behind the last are those of the identity.
-  __device__ factored_piece(const double* l, const double* d, const double* u, const double* w,
-                            const lanes_of_system& lanes)
-      : l_(l), d_(d), u_(u), w_(w), lanes_(lanes), u_before_(lanes.piece > 0 ? u[-1] : 0) {}
+  /// What lies left of a system's first and right of its last entry is 0, rows behind the last are those of the
+  /// identity; weights lie between 2^-300 and 2^300.
+  __device__ factored_piece(const rows_in_memory& rows, const lanes_of_system& lanes)
+      : in_(rows), lanes_(lanes) {}
 
-  /// False where nothing is proved.
+  /// v into the place of l; all others go. False where nothing is proved.
   __device__ bool find() {
-    const double first_lu = l_[0] * u_before_, first = fma(-first_lu, lanes_.minors_before(minors()), d_[0]);
-    const going down = eliminate(first);
+    const double u_before = lanes_.piece > 0 ? in_.u[-1] : 0, first_lu = in_.l[0] * u_before;
+    const double first_d = in_.d[0], first_w = in_.weight(0);
+    const going down = eliminate(u_before, lanes_.minors_before(minors(u_before)));
     const double inverse_before = lanes_.before(down.inverse, 1);
-    const double jump = lanes_.piece > 0 ? fabs(fma(-first_lu, inverse_before, d_[0]) - first_pivot_) : 0;
+    const double jump = lanes_.piece > 0 ? fabs(fma(-first_lu, inverse_before, first_d) - first_pivot_) : 0;
     const going up = turn(lanes_.coming_down(down.base, down.slope));
     ascend(lanes_.coming_up(up.base, up.slope));
-    return !bad_ & small_errors(jump);
+    return !bad_ & inverses_are_near() & errors_are_small(first_d, first_w, jump);
   }
-  __device__ double v(int k) const { return g_[k]; }
   __device__ int largest_v() const { return largest_v_; }
 
  private:
@@ -149,58 +162,56 @@ class factored_piece {
   struct going {
     double base, slope, inverse;
   };
-  __device__ bool begins_square(int k) const { return (squares_ >> k & 1) != 0; }
-  __device__ bool ends_square(int k) const { return k > 0 && (squares_ >> (k - 1) & 1) != 0; }
 
-  __device__ minors_of_piece minors() const {
+  __device__ minors_of_piece minors(double u_before) const {
     minors_of_piece of{{1, 0}, {0, 1}};
-    double u = u_before_;
-#pragma unroll
+    double u = u_before;
+#pragma unroll rows_together
     for (int k = 0; k < rows_of_lane; ++k) {
-      const double lu = l_[k] * u, d = d_[k];
-      u = u_[k];
+      const double lu = in_.l[k] * u, d = in_.d[k];
+      u = in_.u[k];
       for (int c = 0; c < 2; ++c) {
         const double next = fma(d, of.here[c], -(lu * of.before[c]));
         of.before[c] = of.here[c];
         of.here[c] = next;
       }
-      if (k % 4 == 3 || k + 1 == rows_of_lane) of.scale();
+      if (k % 4 == 3) of.scale();
     }
+    of.scale();
     return of;
   }
 
   // Up to which a pivot of row k alone is small beside what it would multiply, so that it takes the next row.
-  __device__ int small_pivot(int k) const {
-    if (k + 1 == rows_of_lane) return 0;
-    const int u = high_of(u_[k]);
-    int size = ::max(u, high_of(w_[k + 1]));
-    if (k + 2 < rows_of_lane) size = ::max(size, high_of(l_[k + 2]));
-    return u - size + high_of(l_[k + 1]) - golden;
+  __device__ int small_pivot(int k, int u, double next_weight) const {
+    const int next = k + 1 < rows_of_lane ? k + 1 : k, second = k + 2 < rows_of_lane ? k + 2 : next;
+    const int size = ::max(::max(u, high_of(next_weight)), high_of(in_.l[second]));
+    return next == k ? 0 : u - size + high_of(in_.l[next]) - golden;
   }
 
   // Pivots, and what goes to the piece behind this one of |L^-1| w.
   //
   // Of a row alone: p = d - l u / p', where p' is the pivot before it, or 1 / p' the last entry of the inverse
   // of a square. The determinant of a square is its first pivot times d less l u: the same form.
-  __device__ going eliminate(double first) {
-    double scale = 1, inverse = 0, s = 0, slope = 1, z_before = 0;
+  __device__ going eliminate(double u_before, double inverse) {
+    double scale = 1, s = 0, slope = 1, z_before = 0, w = in_.weight(0);
     bool inside = false;
-#pragma unroll
+#pragma unroll rows_together
     for (int k = 0; k < rows_of_lane; ++k) {
-      const double l = fabs(l_[k]), w = w_[k], lu = k > 0 ? l_[k] * u_[k - 1] : 0;
-      double p = k > 0 ? fma(-lu, inverse, scale * d_[k]) : first;
+      const double l = fabs(in_.l[k]), u = in_.u[k], lu = in_.l[k] * u_before;
+      const double next_w = in_.weight(k + 1 < rows_of_lane ? k + 1 : k);
+      double p = fma(-lu, inverse, scale * in_.d[k]);
       const int high = high_of(p);
-      const bool square = !inside & (high < small_pivot(k));
+      const bool square = !inside & (high < small_pivot(k, high_of(u), next_w));
       p = square & (high < high_of_power(-500)) ? 0 : p;
-      if (k == 0) first_pivot_ = p;
+      first_pivot_ = k == 0 ? p : first_pivot_;
       const quick_inverse of(p);
       const double y = of.value(), r = of.times(scale), of_next = __dmul_ru(l, fabs(y));
       least_ = ::min(least_, square ? high_of_power(0) : high);
       most_ = ::max(most_, square ? 0 : high);
       guess_ = ::max(guess_, square ? 0 : high_of(of.error));
-      if (k > 0) growth_ = ::max(growth_, inside ? 0 : high - high_of(w));
+      growth_ = ::max(growth_, inside | (k == 0) ? 0 : high - high_of(w));
       bad_ |= inside & (high_of(lu) >= high + 2 * octave);
-      q_[k] = square ? p : y;
+      in_.other[k] = square ? p : y;
       const double alone = __fma_ru(l, s, w), far = __dmul_ru(of_next, z_before);
       const double z = inside ? w : alone;
       s = __fma_ru(fabs(r), z, inside ? far : 0);
@@ -210,36 +221,36 @@ class factored_piece {
       scale = square ? p : 1;
       inverse = square ? 1 : r;
       inside = square;
+      u_before = u;
+      w = next_w;
     }
     return {s, slope, inverse};
   }
 
-  // What is known of v from v of the row behind its pivot, g + c times that; what goes to the piece before this
-  // one.
+  // What is known of v from v of the row behind its pivot, g + c times that, into the places of l and d; what
+  // goes to the piece before this one.
   __device__ going turn(double s) {
-    double z_before = 0, base = 0, slope = 1;
-#pragma unroll
+    double z_before = 0, u_before = 0, q_before = 0, base = 0, slope = 1;
+    bool inside = false;
+#pragma unroll rows_together
     for (int k = 0; k < rows_of_lane; ++k) {
-      const bool inside = ends_square(k), square = begins_square(k);
-      const double y = fabs(q_[k]), l = fabs(l_[k]), u = fabs(u_[k]), w = w_[k];
-      const double of_square = __dmul_ru(y, fabs(q_[k > 0 ? k - 1 : 0])), r = inside ? of_square : y;
-      const double alone = __fma_ru(l, s, w), far = __dmul_ru(__dmul_ru(l, y), z_before);
+      const bool square = (squares_ >> k & 1) != 0;
+      const double q = fabs(in_.other[k]), l = fabs(in_.l[k]), u = fabs(in_.u[k]), d = fabs(in_.d[k]);
+      const double w = d + (l + u), r = inside ? __dmul_ru(q, q_before) : q;
+      const double alone = __fma_ru(l, s, w), far = __dmul_ru(__dmul_ru(l, q), z_before);
       const double z = inside ? w : alone;
       s = __fma_ru(r, z, inside ? far : 0);
-      double g = s, c = __dmul_ru(r, u);
-      g_[k] = g;
-      c_[k] = c;
-      if (k > 0) {
-        const double above = __dmul_ru(y, fabs(u_[k - 1]));
-        const double first_g = __fma_ru(above, z, __dmul_ru(__dmul_ru(y, fabs(d_[k])), z_before));
-        g_[k - 1] = g = inside ? first_g : g_[k - 1];
-        c_[k - 1] = c = inside ? __dmul_ru(above, u) : c_[k - 1];
-        g = inside ? first_g : s;
-        c = inside ? c : c_[k];
-      }
-      base = square ? base : __fma_ru(slope, g, base);
-      slope = square ? slope : __dmul_ru(slope, c);
+      const double c = __dmul_ru(r, u), above = __dmul_ru(q, u_before), first_c = __dmul_ru(above, u);
+      const double first_g = __fma_ru(above, z, __dmul_ru(__dmul_ru(q, d), z_before));
+      in_.l[k] = s;
+      in_.d[k] = c;
+      if (inside) in_.l[k - 1] = first_g, in_.d[k - 1] = first_c;
+      base = square ? base : __fma_ru(slope, inside ? first_g : s, base);
+      slope = square ? slope : __dmul_ru(slope, inside ? first_c : c);
       z_before = z;
+      u_before = u;
+      q_before = q;
+      inside = square;
     }
     return {base, slope, 0};
   }
@@ -247,34 +258,29 @@ class factored_piece {
   // v from that of the row behind the piece.
   __device__ void ascend(double v) {
     double behind = 0;
-#pragma unroll
+#pragma unroll rows_together
     for (int k = rows_of_lane - 1; k >= 0; --k) {
-      const double next = __fma_ru(c_[k], begins_square(k) ? behind : v, g_[k]);
+      const double next = __fma_ru(in_.d[k], (squares_ >> k & 1) != 0 ? behind : v, in_.l[k]);
       behind = v;
-      v = next;
-      g_[k] = v;
+      in_.l[k] = v = next;
       largest_v_ = ::max(largest_v_, high_of(v));
     }
   }
 
+  __device__ bool inverses_are_near() const {
+    return (guess_ < quick_inverse::good_error) & (least_ >= high_of_power(-500)) &
+           (most_ < high_of_power(500));
+  }
   // Whether |E| v <= delta w. Of the first row, whose pivot others gave, by itself; of the others by the
   // largest v and the largest |p| / w, of which high words are within an eleventh of an octave.
-  __device__ bool small_errors(double jump) const {
-    const double p = begins_square(0) ? fabs(q_[0]) : fabs(first_pivot_);
-    const double error = (fma(jump, 0x1p47 + 4, fabs(d_[0])) + p) * g_[0];
-    const bool of_first = high_of(error) < high_of(w_[0]) + 39 * octave;
-    const bool of_others = largest_v_ < high_of_power(37) - growth_;
-    const bool inverses =
-        (guess_ < quick_inverse::good_error) & (least_ >= high_of_power(-500)) & (most_ < high_of_power(500));
-    return of_first & of_others & inverses;
+  __device__ bool errors_are_small(double d, double w, double jump) const {
+    const double error = (fma(jump, 0x1p47 + 4, fabs(d)) + fabs(first_pivot_)) * in_.l[0];
+    return (high_of(error) < high_of(w) + 39 * octave) & (largest_v_ < high_of_power(37) - growth_);
   }
 
-  const double *l_, *d_, *u_, *w_;
+  rows_in_memory in_;  // other: of a row alone the inverse of its pivot, of two their first pivot and the
+                       // inverse of their determinant
   lanes_of_system lanes_;
-  double u_before_;
-  double q_[rows_of_lane];  // of a row alone: the inverse of its pivot; of two: their first pivot and the
-                            // inverse of their determinant
-  double g_[rows_of_lane], c_[rows_of_lane];
   double first_pivot_ = 0;
   unsigned squares_ = 0;  // bit k: rows k and k + 1 share a pivot
   // High words: of what was inverted, of how far guesses of inverses were off, of |p| / w from 1 on, of v.
