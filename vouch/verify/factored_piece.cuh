@@ -8,7 +8,7 @@
 #pragma once
 #include <cstdint>
 
-#include <vouch/verify/batch_visit.cuh>
+#include <vouch/verify/system_lanes.cuh>
 
 namespace vouch::detail {
 
@@ -25,107 +25,6 @@ constexpr double quick_slack = 1 + 0x1p-30;
 /// delta, at most, for that much larger v.
 constexpr double quick_delta = 0x1p-8 + 0x1p-36;
 
-constexpr int octave = 1 << 20;  // between high words of numbers of which one is twice the other
-constexpr int high_of_power(int exponent) { return (1023 + exponent) * octave; }
-/// 1 / d, or x / d, by a guess that is right to some 20 bits: within 2^-51 of themselves, 1 / d within 2^-52,
-/// where the guess is good and nothing underflows.
-struct quick_inverse {
-  double guess, error, step;
-
-  __device__ explicit quick_inverse(double d) {
-    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(guess) : "d"(d));
-    error = fma(-d, guess, 1.0);
-    step = fma(error, error, error);
-  }
-  static constexpr int good_error = high_of_power(-18);
-  __device__ bool good() const { return high_of(error) < good_error; }
-  __device__ double value() const { return fma(guess, step, guess); }
-  __device__ double times(double x) const {
-    const double first = x * guess;
-    return fma(first, step, first);
-  }
-};
-
-/// How the last two leading minors of a piece come from the two before it, scaled by any number.
-struct minors_of_piece {
-  double here[2], before[2];
-
-  __device__ void scale() {
-    const int high =
-        ::max(::max(high_of(here[0]), high_of(here[1])), ::max(high_of(before[0]), high_of(before[1])));
-    const double power = __hiloint2double(high_of_power(1023) - (high & -octave), 0);
-    for (int c = 0; c < 2; ++c) here[c] *= power, before[c] *= power;
-  }
-  /// The same of the piece and of another before it.
-  __device__ void extend(const minors_of_piece& other) {
-    const minors_of_piece own = *this;
-    for (int c = 0; c < 2; ++c) {
-      here[c] = fma(own.here[0], other.here[c], own.here[1] * other.before[c]);
-      before[c] = fma(own.before[0], other.here[c], own.before[1] * other.before[c]);
-    }
-    scale();
-  }
-};
-
-/// The lanes of a warp that share a system: `pieces`, a power of two, this one being the `piece`-th of them.
-struct lanes_of_system {
-  int pieces, piece;
-
-  template <class T>
-  __device__ T before(T value, int step) const {
-    return __shfl_up_sync(~0u, value, static_cast<unsigned>(step), pieces);
-  }
-  template <class T>
-  __device__ T behind(T value, int step) const {
-    return __shfl_down_sync(~0u, value, static_cast<unsigned>(step), pieces);
-  }
-
-  /// What comes to a piece from before it, where base + slope times that goes on from each.
-  __device__ double coming_down(double base, double slope) const {
-#pragma unroll 1
-    for (int step = 1; step < pieces; step *= 2) {
-      const double b = before(base, step), s = before(slope, step);
-      if (piece < step) continue;
-      base = __fma_ru(slope, b, base);
-      slope = __dmul_ru(slope, s);
-    }
-    const double b = before(base, 1);
-    return piece > 0 ? b : 0;
-  }
-  /// Likewise from behind it.
-  __device__ double coming_up(double base, double slope) const {
-#pragma unroll 1
-    for (int step = 1; step < pieces; step *= 2) {
-      const double b = behind(base, step), s = behind(slope, step);
-      if (piece + step >= pieces) continue;
-      base = __fma_ru(slope, b, base);
-      slope = __dmul_ru(slope, s);
-    }
-    const double b = behind(base, 1);
-    return piece + 1 < pieces ? b : 0;
-  }
-  /// (last minor but one) / (last minor) before the piece.
-  __device__ double minors_before(minors_of_piece own) const {
-#pragma unroll 1
-    for (int step = 1; step < pieces; step *= 2) {
-      minors_of_piece other;
-      for (int c = 0; c < 2; ++c) {
-        other.here[c] = before(own.here[c], step);
-        other.before[c] = before(own.before[c], step);
-      }
-      if (piece >= step) own.extend(other);
-    }
-    const double here = before(own.here[0], 1), last_but_one = before(own.before[0], 1);
-    return piece > 0 ? quick_inverse(here).times(last_but_one) : 0;
-  }
-  /// Of all lanes of the system.
-  __device__ int largest(int value) const {
-    for (int step = pieces / 2; step > 0; step /= 2)
-      value = ::max(value, __shfl_xor_sync(~0u, value, step, pieces));
-    return value;
-  }
-};
-
 /// The rows of a lane in shared memory.
 struct rows_in_memory {
   double *l, *d, *u, *other;
@@ -133,25 +32,27 @@ struct rows_in_memory {
   __device__ double weight(int k) const { return fabs(d[k]) + (fabs(l[k]) + fabs(u[k])); }
 };
 
-/// The pivots of a piece and v of its rows. All lanes of a warp call the same.
+/// The pivots of a piece and v of its rows. All lanes of a block call the same.
 ///
 /// Loops are not unrolled altogether: instructions of all of it would not fit where they are kept.
+template <int Warps>
 class factored_piece {
  public:
   /// What lies left of a system's first and right of its last entry is 0, rows behind the last are those of the
   /// identity; weights lie between 2^-300 and 2^300.
-  __device__ factored_piece(const rows_in_memory& rows, const lanes_of_system& lanes)
+  __device__ factored_piece(const rows_in_memory& rows, const system_lanes<Warps>& lanes)
       : in_(rows), lanes_(lanes) {}
 
   /// v into the place of l; all others go. False where nothing is proved.
   __device__ bool find() {
-    const double u_before = lanes_.piece > 0 ? in_.u[-1] : 0, first_lu = in_.l[0] * u_before;
+    const double u_before = lanes_.first() ? 0 : in_.u[-1], first_lu = in_.l[0] * u_before;
     const double first_d = in_.d[0], first_w = in_.weight(0);
-    const going down = eliminate(u_before, lanes_.minors_before(minors(u_before)));
-    const double inverse_before = lanes_.before(down.inverse, 1);
-    const double jump = lanes_.piece > 0 ? fabs(fma(-first_lu, inverse_before, first_d) - first_pivot_) : 0;
-    const going up = turn(lanes_.coming_down(down.base, down.slope));
-    ascend(lanes_.coming_up(up.base, up.slope));
+    const double inverse = lanes_.all_before(minors(u_before)).quotient();
+    const going down = eliminate(u_before, inverse);
+    const double true_inverse = lanes_.of_one_before(down.inverse);
+    const double jump = lanes_.first() ? 0 : fabs(fma(-first_lu, true_inverse, first_d) - first_pivot_);
+    const piece_sum up = turn(lanes_.all_before(down.sum).at[0]);
+    ascend(lanes_.all_behind(up).at[0]);
     return !bad_ & inverses_are_near() & errors_are_small(first_d, first_w, jump);
   }
   __device__ int largest_v() const { return largest_v_; }
@@ -160,20 +61,20 @@ class factored_piece {
   static constexpr int golden = 727928;  // octave times the binary logarithm of the golden ratio
 
   struct going {
-    double base, slope, inverse;
+    piece_sum sum;
+    double inverse;
   };
 
-  __device__ minors_of_piece minors(double u_before) const {
-    minors_of_piece of{{1, 0}, {0, 1}};
-    double u = u_before;
+  __device__ piece_minors minors(double u) const {
+    piece_minors of;
 #pragma unroll rows_together
     for (int k = 0; k < rows_of_lane; ++k) {
       const double lu = in_.l[k] * u, d = in_.d[k];
       u = in_.u[k];
       for (int c = 0; c < 2; ++c) {
-        const double next = fma(d, of.here[c], -(lu * of.before[c]));
-        of.before[c] = of.here[c];
-        of.here[c] = next;
+        const double next = fma(d, of.at[c], -(lu * of.at[2 + c]));
+        of.at[2 + c] = of.at[c];
+        of.at[c] = next;
       }
       if (k % 4 == 3) of.scale();
     }
@@ -224,12 +125,12 @@ class factored_piece {
       u_before = u;
       w = next_w;
     }
-    return {s, slope, inverse};
+    return {{{s, slope}}, inverse};
   }
 
   // What is known of v from v of the row behind its pivot, g + c times that, into the places of l and d; what
   // goes to the piece before this one.
-  __device__ going turn(double s) {
+  __device__ piece_sum turn(double s) {
     double z_before = 0, u_before = 0, q_before = 0, base = 0, slope = 1;
     bool inside = false;
 #pragma unroll rows_together
@@ -252,7 +153,7 @@ class factored_piece {
       q_before = q;
       inside = square;
     }
-    return {base, slope, 0};
+    return {{base, slope}};
   }
 
   // v from that of the row behind the piece.
@@ -280,7 +181,7 @@ class factored_piece {
 
   rows_in_memory in_;  // other: of a row alone the inverse of its pivot, of two their first pivot and the
                        // inverse of their determinant
-  lanes_of_system lanes_;
+  system_lanes<Warps> lanes_;
   double first_pivot_ = 0;
   unsigned squares_ = 0;  // bit k: rows k and k + 1 share a pivot
   // High words: of what was inverted, of how far guesses of inverses were off, of |p| / w from 1 on, of v.
