@@ -2,6 +2,7 @@
 
 #include <vouch/verify/batch_visit.cuh>
 #include <vouch/verify/comparison_solver.cuh>
+#include <vouch/verify/refuted_systems.cuh>
 
 namespace vouch::detail {
 namespace {
@@ -52,17 +53,6 @@ __device__ void begin_copies(const visit_task& task, const visited_system& of, d
   }
 }
 
-// True where, for all threads, two neighbouring rows show that no v serves: |d d'| < |u l'|. The first rows do
-// where there are such at all.
-template <int Warps>
-__device__ bool hopeless(const double (&row)[3]) {
-  constexpr int octave = 1 << 20;
-  const int l = high_of(row[0]), d = high_of(row[1]), u = high_of(row[2]);
-  const int next_d = __shfl_down_sync(~0u, d, 1), next_l = __shfl_down_sync(~0u, l, 1);
-  const bool refutes = threadIdx.x % 32 < 31 && (d - u) + (next_d - next_l) < -octave / 4;
-  return !all_in_block<Warps>(!refutes);
-}
-
 // A block has a system at a time, a thread every so many-th row of it in registers, and x and b in shared
 // memory: they arrive while v is found. Plain: no radii, no x_lo and no middle, which takes half the code.
 // Bound by the latency of its operations and by memory, nearly alike.
@@ -78,35 +68,35 @@ __device__ void visit_systems(const visit_task& task, const visit_lists& lists, 
   const std::int64_t stride = A.shape.row_stride;
   ratio_tally of_ratios;
   radius_tally of_radii;
-  bool wary = false;  // the system before was hopeless: the next is looked at before more of it is read
+  bool wary = false;  // the system before was refuted by its first rows
   for (std::int64_t c = blockIdx.x; c < count; c += gridDim.x) {
+    while (wary && c < count) {
+      const int skipped = leave_refuted<Warps>(task, lists, c, gridDim.x, count, memory.parts);
+      wary = skipped == most_refuted<Warps>;
+      c += std::int64_t{gridDim.x} * skipped;
+    }
+    if (c >= count) break;
     const std::int64_t s = those == nullptr ? c : those[c];
     const visited_system of(task, s);
     comparison_solver<Real, Rows, Warps> solver(memory.solver, of.n, of.periodic);
     double a[Rows][3];
-    const auto read = [&](int k) {
+#pragma unroll
+    for (int k = 0; k < Rows; ++k) {
       const int i = k * threads + thread;
       const std::int64_t at = of.in_A + i * stride;
       const bool present = i < of.n;
       a[k][0] = present && of.below(i) ? __ldg(A.dl + at) : 0;
       a[k][1] = present ? __ldg(A.d + at) : 1;
       a[k][2] = present && of.above(i) ? __ldg(A.du + at) : 0;
-    };
-    const auto read_others = [&] {
-#pragma unroll
-      for (int k = 1; k < Rows; ++k) read(k);
-      begin_copies<Rows, Warps>(task, of, memory.x, memory.b);
-    };
-    read(0);
-    if (!wary) read_others();
-    if (hopeless<Warps>(a[0])) {
-      if (!wary) await_copies(), sync_threads<Warps>();
-      if (thread == 0) task.ratio[s] = HUGE_VAL, lists.left[atomicAdd(&lists.all->left, 1ull)] = s;
+    }
+    begin_copies<Rows, Warps>(task, of, memory.x, memory.b);
+    if (those == nullptr && !all_in_block<Warps>(!refuted_by_neighbours(a[0][0], a[0][1], a[0][2]))) {
+      await_copies();
+      sync_threads<Warps>();
+      if (thread == 0) leave(task, lists, s);
       wary = true;
       continue;
     }
-    if (wary) read_others();
-    wary = false;
     bool dominant = true;
 #pragma unroll
     for (int k = 0; k < Rows; ++k)
