@@ -102,6 +102,21 @@ TEST(tridiagonal_bound, every_proof_for_every_length) {
             expect_proofs(dev, n, periodic, of_all_lengths, 1000 * seed + static_cast<std::uint64_t>(n));
 }
 
+// Rows in units far apart, unknowns in such less so.
+void change_units(system_data& of, dice& die, int reach) {
+  const auto power = [&](int most) { return std::ldexp(1.0, die.below(2 * most + 1) - most); };
+  std::vector<double> of_row, of_unknown;
+  const double all = power(reach);
+  for (std::size_t i = 0; i < of.rows(); ++i)
+    of_row.push_back(all * power(reach)), of_unknown.push_back(power(reach / 12));
+  for (std::size_t i = 0; i < of.rows(); ++i) {
+    of.d[i] *= of_row[i] * of_unknown[i];
+    if (i > 0) of.dl[i] *= of_row[i] * of_unknown[i - 1];
+    if (i + 1 < of.rows()) of.du[i] *= of_row[i] * of_unknown[i + 1];
+    of.b[i] *= of_row[i];
+  }
+}
+
 // Rows that would have to change places, also where one thread's rows end and another's begin.
 TEST(tridiagonal_bound, contains_the_rational_solution_of_systems_of_many_rows) {
   int regular = 0, proved = 0;
@@ -115,6 +130,7 @@ TEST(tridiagonal_bound, contains_the_rational_solution_of_systems_of_many_rows) 
       const int n = 10 + die.below(100);
       for (int s = 0; s < systems; ++s) {
         all.push_back(adversarial(die, c % 2 == 0 ? n : 1 + die.below(100), 3 + s % 4, false));
+        change_units(all.back(), die, c % 4 < 2 ? 0 : c % 4 < 3 ? 30 : 160);
         exact.push_back(testing::exact_solution(all.back().matrix(), all.back().b));
         put_approximation(all.back(), exact.back(), die);
         offsets.push_back(offsets.back() + static_cast<std::int64_t>(all.back().rows()));

@@ -15,6 +15,7 @@ struct visit_memory {
   unsigned long long left;    // systems that the comparison matrix proves nothing of
   unsigned long long nearly;  // those of which it might, with a better v
   unsigned long long hard;    // systems that quick factors prove nothing of
+  unsigned long long taken;   // systems that blocks have taken beyond their first ones
   unsigned long long done;    // blocks
 };
 

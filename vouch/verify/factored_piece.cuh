@@ -14,18 +14,15 @@ namespace vouch::detail {
 
 /// Rows of a thread; odd, so that threads that step through theirs use other banks.
 constexpr int rows_of_lane = 17;
-/// Of so many rows loops are unrolled.
-#ifndef TOGETHER
-#define TOGETHER 4
-#endif
-constexpr int rows_together = TOGETHER;
+/// So many rows of a loop are unrolled: instructions of all would not fit where they are kept.
+constexpr int rows_together = 4;
 
 /// What v exceeds N w by at least, and ratios by inverses: a factor above 1.
 constexpr double quick_slack = 1 + 0x1p-30;
 /// delta, at most, for that much larger v.
 constexpr double quick_delta = 0x1p-8 + 0x1p-36;
 
-/// The rows of a lane in shared memory.
+/// The rows of a lane in shared memory; two more behind them are read, which say nothing that counts.
 struct rows_in_memory {
   double *l, *d, *u, *other;
 
@@ -33,8 +30,6 @@ struct rows_in_memory {
 };
 
 /// The pivots of a piece and v of its rows. All lanes of a block call the same.
-///
-/// Loops are not unrolled altogether: instructions of all of it would not fit where they are kept.
 template <int Warps>
 class factored_piece {
  public:
@@ -50,10 +45,11 @@ class factored_piece {
     const double inverse = lanes_.all_before(minors(u_before)).quotient();
     const going down = eliminate(u_before, inverse);
     const double true_inverse = lanes_.of_one_before(down.inverse);
-    const double jump = lanes_.first() ? 0 : fabs(fma(-first_lu, true_inverse, first_d) - first_pivot_);
+    const double p = (squares_ & 1) != 0 ? in_.other[0] : fma(-first_lu, inverse, first_d);
+    const double jump = lanes_.first() ? 0 : fabs(fma(-first_lu, true_inverse, first_d) - p);
     const piece_sum up = turn(lanes_.all_before(down.sum).at[0]);
     ascend(lanes_.all_behind(up).at[0]);
-    return !bad_ & inverses_are_near() & errors_are_small(first_d, first_w, jump);
+    return !bad_ & (guess_ < quick_inverse::good_error) & errors_are_small(first_d, first_w, p, jump);
   }
   __device__ int largest_v() const { return largest_v_; }
 
@@ -82,35 +78,28 @@ class factored_piece {
     return of;
   }
 
-  // Up to which a pivot of row k alone is small beside what it would multiply, so that it takes the next row.
-  __device__ int small_pivot(int k, int u, double next_weight) const {
-    const int next = k + 1 < rows_of_lane ? k + 1 : k, second = k + 2 < rows_of_lane ? k + 2 : next;
-    const int size = ::max(::max(u, high_of(next_weight)), high_of(in_.l[second]));
-    return next == k ? 0 : u - size + high_of(in_.l[next]) - golden;
-  }
-
   // Pivots, and what goes to the piece behind this one of |L^-1| w.
   //
   // Of a row alone: p = d - l u / p', where p' is the pivot before it, or 1 / p' the last entry of the inverse
-  // of a square. The determinant of a square is its first pivot times d less l u: the same form.
+  // of a square. The determinant of a square is its first pivot times d less l u: the same form. A pivot takes
+  // the next row, too, where it is small beside what it would multiply; high words are looked at for that.
   __device__ going eliminate(double u_before, double inverse) {
     double scale = 1, s = 0, slope = 1, z_before = 0, w = in_.weight(0);
-    bool inside = false;
+    int high_w = high_of(w), high_l = high_of(in_.l[1]);
+    bool inside = false, uncounted = true;
 #pragma unroll rows_together
     for (int k = 0; k < rows_of_lane; ++k) {
-      const double l = fabs(in_.l[k]), u = in_.u[k], lu = in_.l[k] * u_before;
-      const double next_w = in_.weight(k + 1 < rows_of_lane ? k + 1 : k);
+      const double l = fabs(in_.l[k]), u = in_.u[k], lu = in_.l[k] * u_before, next_w = in_.weight(k + 1);
+      const int high_u = high_of(u), high_next_w = high_of(next_w), high_second_l = high_of(in_.l[k + 2]);
+      const int small = high_u - ::max(::max(high_u, high_next_w), high_second_l) + high_l - golden;
       double p = fma(-lu, inverse, scale * in_.d[k]);
       const int high = high_of(p);
-      const bool square = !inside & (high < small_pivot(k, high_of(u), next_w));
-      p = square & (high < high_of_power(-500)) ? 0 : p;
-      first_pivot_ = k == 0 ? p : first_pivot_;
+      const bool square = !inside & (high < small) & (k + 1 < rows_of_lane);
+      p = square & (high < high_of_power(-400)) ? 0 : p;
       const quick_inverse of(p);
       const double y = of.value(), r = of.times(scale), of_next = __dmul_ru(l, fabs(y));
-      least_ = ::min(least_, square ? high_of_power(0) : high);
-      most_ = ::max(most_, square ? 0 : high);
       guess_ = ::max(guess_, square ? 0 : high_of(of.error));
-      growth_ = ::max(growth_, inside | (k == 0) ? 0 : high - high_of(w));
+      growth_ = ::max(growth_, uncounted ? 0 : high - high_w);
       bad_ |= inside & (high_of(lu) >= high + 2 * octave);
       in_.other[k] = square ? p : y;
       const double alone = __fma_ru(l, s, w), far = __dmul_ru(of_next, z_before);
@@ -121,9 +110,11 @@ class factored_piece {
       squares_ |= square ? 1u << k : 0u;
       scale = square ? p : 1;
       inverse = square ? 1 : r;
-      inside = square;
+      inside = uncounted = square;
       u_before = u;
       w = next_w;
+      high_w = high_next_w;
+      high_l = high_second_l;
     }
     return {{{s, slope}}, inverse};
   }
@@ -168,24 +159,19 @@ class factored_piece {
     }
   }
 
-  __device__ bool inverses_are_near() const {
-    return (guess_ < quick_inverse::good_error) & (least_ >= high_of_power(-500)) &
-           (most_ < high_of_power(500));
-  }
   // Whether |E| v <= delta w. Of the first row, whose pivot others gave, by itself; of the others by the
   // largest v and the largest |p| / w, of which high words are within an eleventh of an octave.
-  __device__ bool errors_are_small(double d, double w, double jump) const {
-    const double error = (fma(jump, 0x1p47 + 4, fabs(d)) + fabs(first_pivot_)) * in_.l[0];
+  __device__ bool errors_are_small(double d, double w, double p, double jump) const {
+    const double error = (fma(jump, 0x1p47 + 4, fabs(d)) + fabs(p)) * in_.l[0];
     return (high_of(error) < high_of(w) + 39 * octave) & (largest_v_ < high_of_power(37) - growth_);
   }
 
   rows_in_memory in_;  // other: of a row alone the inverse of its pivot, of two their first pivot and the
                        // inverse of their determinant
   system_lanes<Warps> lanes_;
-  double first_pivot_ = 0;
   unsigned squares_ = 0;  // bit k: rows k and k + 1 share a pivot
-  // High words: of what was inverted, of how far guesses of inverses were off, of |p| / w from 1 on, of v.
-  int least_ = high_of_power(0), most_ = 0, guess_ = 0, growth_ = 0, largest_v_ = 0;
+  int guess_ = 0, growth_ = 0,
+      largest_v_ = 0;  // high words: of errors of guesses of inverses, |p| / w from 1 on, v
   bool bad_ = false;
 };
 
