@@ -10,13 +10,13 @@ constexpr int infinite = 0x7ff00000;  // the high word
 template <int Warps>
 struct quick_memory {
   static constexpr int slots = 32 * Warps * rows_of_lane;
-  double l[slots + 2], d[slots + 1], u[slots + 1], b[slots], x[slots];
+  double l[slots + 1], d[slots + 1], u[slots + 1], b[slots], x[slots];
   typename system_lanes<Warps>::memory lanes;
   std::int64_t next;  // the first system of those to come
 
-  // What the last row's neighbours behind it are taken for.
+  // What is read behind the last row.
   __device__ void put_guards() {
-    if (threadIdx.x == 0) l[slots] = l[slots + 1] = d[slots] = u[slots] = 0;
+    if (threadIdx.x == 0) l[slots] = d[slots] = u[slots] = 0;
   }
 };
 
@@ -158,38 +158,41 @@ __device__ void put_radii(const visit_task& task, const visited_system& of, doub
   tally.most[0] = ::max(tally.most[0], bits_of(__dmul_ru(above, quick_slack)));
 }
 
-// What a block has at a time.
+// What a block has at a time, and next.
 struct tile {
-  std::int64_t first, next;  // the first of its systems, and of those that the block has next
-  int systems, left;         // left: rows from the first of this thread to the last of its system
+  std::int64_t first, system, next, next_system;  // the first place in the list, and what stands there
+  int systems, left;  // left: rows from the first of this thread to the last of its system
+
+  __device__ std::int64_t at(const visit_lists& lists, int k) const {
+    return k == 0 ? system : lists.left[first + k];
+  }
 };
 
 // Brings `width` systems from the first on, in `length` places each, and takes those to come.
 template <int Warps>
-__device__ tile bring(const visit_task& task, const visit_lists& lists, std::int64_t count, std::int64_t first,
-                      int width, int length, const system_lanes<Warps>& lanes, quick_memory<Warps>& memory) {
+__device__ void bring(const visit_task& task, const visit_lists& lists, std::int64_t count, int width,
+                      int length, const system_lanes<Warps>& lanes, quick_memory<Warps>& memory, tile& of) {
   const int thread = static_cast<int>(threadIdx.x), row = thread * rows_of_lane;
-  tile of{first, 0, static_cast<int>(::min(std::int64_t{width}, count - first)), 0};
+  unsigned long long taken = 0;
+  if (thread == 0) taken = atomicAdd(&lists.all->taken, static_cast<unsigned>(width));
+  of.systems = static_cast<int>(::min(std::int64_t{width}, count - of.first));
   for (int k = 0; k < width; ++k) {
-    visited_system system(task, lists.left[first + ::min(k, of.systems - 1)]);
+    visited_system system(task, of.at(lists, ::min(k, of.systems - 1)));
     if (k >= of.systems) system.n = 0;
     begin_copies(task, system, memory, k * length, length);
     if (k == row / length) of.left = system.n - lanes.piece() * rows_of_lane;
   }
   if (thread == 0)
-    memory.next = static_cast<std::int64_t>(gridDim.x) * width +
-                  static_cast<std::int64_t>(atomicAdd(&lists.all->taken, static_cast<unsigned>(width)));
+    memory.next = static_cast<std::int64_t>(gridDim.x) * width + static_cast<std::int64_t>(taken);
   await_copies();
   sync_threads<Warps>();
   const int origin = row - lanes.piece() * rows_of_lane;
   const double weight = fabs(memory.d[origin]) + (fabs(memory.l[origin]) + fabs(memory.u[origin]));
   of.next = memory.next;
+  of.next_system = of.next < count ? lists.left[of.next] : 0;
   sync_threads<Warps>();
   complete(memory.d + row, of.left, weight > 0 ? weight : 1);
   sync_threads<Warps>();
-  for (int k = 0; k < width && of.next + k < count; ++k)
-    expect<Warps>(task, visited_system(task, lists.left[of.next + k]));
-  return of;
 }
 
 // A warp has some systems at a time, or some warps have one, in shared memory, a thread 17 rows. Bound by the
@@ -206,10 +209,13 @@ __global__ void __launch_bounds__(32 * Warps, warps_at_once / Warps)
   memory.put_guards();
   ratio_tally of_ratios;
   radius_tally of_radii;
-  for (std::int64_t first = std::int64_t{blockIdx.x} * width, next; first < count; first = next) {
-    const tile of = bring(task, lists, count, first, width, length, lanes, memory);
-    next = of.next;
+  tile of{std::int64_t{blockIdx.x} * width, 0, 0, 0, 0, 0};
+  if (of.first < count) of.system = lists.left[of.first];
+  for (; of.first < count; of.first = of.next, of.system = of.next_system) {
+    bring(task, lists, count, width, length, lanes, memory, of);
     const lane_ratios ratios(memory, row, lanes, of.left);
+    for (int k = 0; k < width && of.next + k < count; ++k)
+      expect<Warps>(task, visited_system(task, k == 0 ? of.next_system : lists.left[of.next + k]));
     factored_piece<Warps> piece({memory.l + row, memory.d + row, memory.u + row, memory.b + row}, lanes);
     const bool good = piece.find();
     const int most = lanes.largest(good ? ratios.ratio : lane_ratios::none);
@@ -224,7 +230,7 @@ __global__ void __launch_bounds__(32 * Warps, warps_at_once / Warps)
     }
     sync_threads<Warps>();
     for (int k = 0; k < of.systems; ++k) {
-      const std::int64_t s = lists.left[first + k];
+      const std::int64_t s = of.at(lists, k);
       const double of_system = width > 1 ? __shfl_sync(~0u, ratio, k * pieces) : ratio;
       if (of_system < HUGE_VAL) {
         put_radii<Warps>(task, visited_system(task, s), of_system, memory.l + k * length, memory.x + k * length,

@@ -22,7 +22,7 @@ constexpr double quick_slack = 1 + 0x1p-30;
 /// delta, at most, for that much larger v.
 constexpr double quick_delta = 0x1p-8 + 0x1p-36;
 
-/// The rows of a lane in shared memory; two more behind them are read, which say nothing that counts.
+/// The rows of a lane in shared memory; one more behind them is read, which says nothing that counts.
 struct rows_in_memory {
   double *l, *d, *u, *other;
 
@@ -82,16 +82,17 @@ class factored_piece {
   //
   // Of a row alone: p = d - l u / p', where p' is the pivot before it, or 1 / p' the last entry of the inverse
   // of a square. The determinant of a square is its first pivot times d less l u: the same form. A pivot takes
-  // the next row, too, where it is small beside what it would multiply; high words are looked at for that.
+  // the next row, too, where |p| w' < 0.62 |u l'|, the primed ones of that row: so the next pivot would be
+  // larger than 2.6 w'. That is about so: high words are looked at.
   __device__ going eliminate(double u_before, double inverse) {
     double scale = 1, s = 0, slope = 1, z_before = 0, w = in_.weight(0);
-    int high_w = high_of(w), high_l = high_of(in_.l[1]);
+    int high_w = high_of(w);
     bool inside = false, uncounted = true;
 #pragma unroll rows_together
     for (int k = 0; k < rows_of_lane; ++k) {
       const double l = fabs(in_.l[k]), u = in_.u[k], lu = in_.l[k] * u_before, next_w = in_.weight(k + 1);
-      const int high_u = high_of(u), high_next_w = high_of(next_w), high_second_l = high_of(in_.l[k + 2]);
-      const int small = high_u - ::max(::max(high_u, high_next_w), high_second_l) + high_l - golden;
+      const int high_next_w = high_of(next_w);
+      const int small = high_of(in_.l[k + 1]) - high_next_w + high_of(u) - golden;
       double p = fma(-lu, inverse, scale * in_.d[k]);
       const int high = high_of(p);
       const bool square = !inside & (high < small) & (k + 1 < rows_of_lane);
@@ -114,7 +115,6 @@ class factored_piece {
       u_before = u;
       w = next_w;
       high_w = high_next_w;
-      high_l = high_second_l;
     }
     return {{{s, slope}}, inverse};
   }
