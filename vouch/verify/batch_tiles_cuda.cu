@@ -9,9 +9,18 @@ constexpr int tile_rows = 8;  // of a thread
 // Neighbouring systems, cut into pieces of at most tile_rows rows; both numbers are powers of two.
 struct tile_plan {
   int pieces, systems;
+  bool paired;  // two systems at a time can be copied
 
-  static tile_plan of(std::int64_t n, int threads) {
-    tile_plan plan{1, threads};
+  static tile_plan of(const visit_task& task, bool all, int threads) {
+    const auto lie_in_pairs = [&](const double* data, const batch_shape& shape) {
+      return reinterpret_cast<std::uintptr_t>(data) % 16 == 0 && shape.system_stride == 1 &&
+             shape.row_stride % 2 == 0;
+    };
+    const tridiagonal_view<const double>& A = task.A;
+    const std::int64_t n = task.vectors.n;
+    tile_plan plan{1, threads, all && task.vectors.systems % 2 == 0};
+    for (const double* data : {A.dl, A.d, A.du}) plan.paired &= lie_in_pairs(data, A.shape);
+    for (const double* data : {task.b, task.x}) plan.paired &= lie_in_pairs(data, task.vectors);
     while (plan.pieces * tile_rows < n) plan.pieces *= 2, plan.systems /= 2;
     return plan;
   }
@@ -114,49 +123,71 @@ struct tile_weights {
 // What a thread copies into its own places of shared memory.
 __device__ void end_group() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 __device__ void await_all_groups_but_one() { asm volatile("cp.async.wait_group 1;" ::: "memory"); }
+__device__ void begin_copy_of_two(double* to, const double* from) {
+  asm volatile(
+      "cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(to))),
+      "l"(from)
+      : "memory");
+}
 
 template <class Real, int Threads>
 class tile_copies {
  public:
   // Rows that no copy reaches are those of the unit matrix.
-  __device__ tile_copies(const visit_task& task, const tile_place& place, tile_memory<Real, Threads>& memory)
-      : task_(task), place_(place), memory_(memory) {
+  __device__ tile_copies(const visit_task& task, const tile_place& place, tile_memory<Real, Threads>& memory,
+                         bool paired)
+      : task_(task), place_(place), memory_(memory), paired_(paired) {
     for (int k = 0; k < tile_rows; ++k)
       for (int j = 0; j < 3; ++j) memory_.a[j][k * Threads + place_.thread] = j == 1 ? 1 : 0;
   }
 
   __device__ void begin_matrix_and_b(std::int64_t s, bool mine) const {
     const tridiagonal_view<const double>& A = task_.A;
-    const std::int64_t in_A = A.shape.at(s, 0), in_vectors = task_.vectors.at(s, 0);
-#pragma unroll
-    for (int k = 0; k < tile_rows; ++k) {
+    const std::int64_t in_A = A.shape.at(s, 0), in_b = task_.vectors.at(s, 0);
+    for_copies(mine, [&](int k, auto copy) {
       const int i = place_.row(k), to = k * Threads + place_.thread;
       const std::int64_t at = in_A + i * A.shape.row_stride;
-      if (!mine || !place_.present(k)) continue;
-      if (i > 0 || A.periodic) begin_copy(memory_.a[0] + to, A.dl + at);
-      begin_copy(memory_.a[1] + to, A.d + at);
-      if (i < place_.n - 1 || A.periodic) begin_copy(memory_.a[2] + to, A.du + at);
-      begin_copy(memory_.b + to, task_.b + in_vectors + i * task_.vectors.row_stride);
-    }
-    end_group();
+      if (i > 0 || A.periodic) copy(memory_.a[0] + to, A.dl + at);
+      copy(memory_.a[1] + to, A.d + at);
+      if (i < place_.n - 1 || A.periodic) copy(memory_.a[2] + to, A.du + at);
+      copy(memory_.b + to, task_.b + in_b + i * task_.vectors.row_stride);
+    });
   }
   __device__ void begin_x(std::int64_t s, bool mine) const {
-    const std::int64_t first = task_.vectors.at(s, 0);
-#pragma unroll
-    for (int k = 0; k < tile_rows; ++k)
-      if (mine && place_.present(k))
-        begin_copy(memory_.x + (k + 1) * Threads + place_.thread,
-                   task_.x + first + place_.row(k) * task_.vectors.row_stride);
-    end_group();
+    const std::int64_t in_x = task_.vectors.at(s, 0);
+    for_copies(mine, [&](int k, auto copy) {
+      copy(memory_.x + (k + 1) * Threads + place_.thread,
+           task_.x + in_x + place_.row(k) * task_.vectors.row_stride);
+    });
   }
   __device__ void take(int k, double (&a)[3]) const {
     for (int j = 0; j < 3; ++j) a[j] = memory_.a[j][k * Threads + place_.thread];
   }
 
  private:
+  // Calls with slots and with how to copy into them. Of pairs one thread copies the even slots of both and the
+  // other the odd ones: nobody goes on before both have come here or, awaiting what comes, behind it.
+  template <class Call>
+  __device__ void for_copies(bool mine, const Call& call) const {
+    if (paired_) {
+      const int odd = place_.thread % 2;
+      __syncwarp();
+#pragma unroll
+      for (int k = 0; k < tile_rows; k += 2)
+        if (mine && place_.present(k + odd))
+          call(k + odd, [odd](double* to, const double* from) { begin_copy_of_two(to - odd, from - odd); });
+    } else {
+#pragma unroll
+      for (int k = 0; k < tile_rows; ++k)
+        if (mine && place_.present(k)) call(k, begin_copy);
+    }
+    end_group();
+  }
+
   const visit_task& task_;
   const tile_place& place_;
   tile_memory<Real, Threads>& memory_;
+  bool paired_;
 };
 
 // x of the rows before and behind the piece, beside its own.
@@ -190,7 +221,7 @@ __device__ void visit_tiles(const visit_task& task, const visit_lists& lists, co
   extern __shared__ double raw_memory[];
   auto& memory = *reinterpret_cast<tile_memory<Real, Threads>*>(raw_memory);
   const tile_place place(plan, static_cast<int>(task.vectors.n));
-  const tile_copies<Real, Threads> copies(task, place, memory);
+  const tile_copies<Real, Threads> copies(task, place, memory, plan.paired);
   const row_judgement judgement = Plain ? row_judgement{nullptr, nullptr, {}} : task.judgement;
   const auto system_at = [&](std::int64_t c) { return c >= count ? 0 : those == nullptr ? c : those[c]; };
   tile_ring<Real, Threads> ring(memory, place);
@@ -205,6 +236,7 @@ __device__ void visit_tiles(const visit_task& task, const visit_lists& lists, co
     const visited_system of(task, s);
     if (place.piece == 0) memory.refuses[place.system] = 0;
     await_all_groups_but_one();
+    __syncwarp();
     bool dominant = true;
 #pragma unroll
     for (int k = 0; k < tile_rows; ++k) {
@@ -293,7 +325,7 @@ void with_threads(std::int64_t n, const Go& go) {
 void launch_in_double(const device& dev, const visit_task& task, const visit_lists& lists,
                       const std::int64_t* those, std::int64_t count) {
   with_threads(task.vectors.n, [&]<int Threads>() {
-    const tile_plan plan = tile_plan::of(task.vectors.n, Threads);
+    const tile_plan plan = tile_plan::of(task, those == nullptr, Threads);
     launch(dev, "visit_tiles_in_double",
            visit_shape(dev, ceil_div<std::int64_t>(count, plan.systems), 1, Threads,
                        sizeof(tile_memory<double, Threads>)),
@@ -307,7 +339,7 @@ void visit_tiles_by_comparison(const device& dev, const visit_task& task, const 
   const std::int64_t systems = task.vectors.systems;
   if (!task.judgement.is_plain()) return launch_in_double(dev, task, lists, nullptr, systems);
   with_threads(task.vectors.n, [&]<int Threads>() {
-    const tile_plan plan = tile_plan::of(task.vectors.n, Threads);
+    const tile_plan plan = tile_plan::of(task, true, Threads);
     launch(dev, "visit_tiles_in_single",
            visit_shape(dev, ceil_div<std::int64_t>(systems, plan.systems), 512 / Threads, Threads,
                        sizeof(tile_memory<float, Threads>)),
