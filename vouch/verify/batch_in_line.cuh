@@ -1,7 +1,7 @@
 // vouch/verify/batch_in_line.cuh -- copies of systems, their rows one after another, for visits that ask for
 // that; private.
 #pragma once
-#include <vouch/core/scratch.cuh>
+#include <vouch/core/array.hpp>
 #include <vouch/verify/batch_visit.cuh>
 
 namespace vouch::detail {
@@ -15,8 +15,8 @@ class systems_in_line {
 
   /// Those from place `begin` of the list.
   void take(std::int64_t begin, std::int64_t count);
-  visit_task task() const;
-  visit_lists lists() const;
+  visit_task task();
+  visit_lists lists();
   /// What the visit found.
   void put_back();
 
@@ -26,8 +26,8 @@ class systems_in_line {
   visit_lists lists_;
   std::int64_t n_, count_ = 0;
   const std::int64_t* those_ = nullptr;
-  scratch<double> memory_;
-  scratch<std::int64_t> numbers_;
+  array<double> memory_;
+  array<std::int64_t> numbers_;
   double *moved_[5], *radius_, *lo_, *middle_, *ratio_;  // dl, d, du, b, x
 };
 

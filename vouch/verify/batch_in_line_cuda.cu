@@ -63,8 +63,8 @@ systems_in_line::systems_in_line(const device& dev, const visit_task& task, cons
     : dev_(dev), task_(task), lists_(lists), n_(task.vectors.n) {
   const std::int64_t rows = n_ * most;
   const bool lo = task.judgement.x_lo != nullptr, middle = task.judgement.middle != nullptr;
-  memory_ = scratch<double>(dev, rows * (6 + lo + middle) + most);
-  numbers_ = scratch<std::int64_t>(dev, most);
+  memory_ = array<double>(dev, rows * (6 + lo + middle) + most);
+  numbers_ = array<std::int64_t>(dev, most);
   launch(dev, "put_numbers", {ceil_div<std::int64_t>(most, 256), 256}, put_numbers, numbers_.data(), most);
   double* next = memory_.data();
   const auto part = [&](std::int64_t size) { return std::exchange(next, next + size); };
@@ -90,13 +90,13 @@ void systems_in_line::take(std::int64_t begin, std::int64_t count) {
   if (lo_ != nullptr) move<false>(dev_, task_.judgement.x_lo, in_vectors, lo_, in_line, count);
 }
 
-visit_task systems_in_line::task() const {
+visit_task systems_in_line::task() {
   const batch_shape shape = contiguous(n_, count_);
   return {{moved_[0], moved_[1], moved_[2], shape, false}, shape,   moved_[3], moved_[4],
           {lo_, middle_, task_.judgement.within},          radius_, ratio_};
 }
 
-visit_lists systems_in_line::lists() const {
+visit_lists systems_in_line::lists() {
   visit_lists lists = lists_;
   lists.left = numbers_.data();
   return lists;

@@ -26,7 +26,7 @@ visit_memory* mailbox() {
 // Visits by factors ask for rows one after another.
 void visit_those_left_in_line(const device& dev, const visit_task& task, const visit_lists& lists,
                               std::int64_t left) {
-  constexpr std::int64_t rows_at_a_time = std::int64_t{1} << 22;
+  constexpr std::int64_t rows_at_a_time = std::int64_t{1} << 24;
   const std::int64_t most = std::min(left, ceil_div(rows_at_a_time, std::max<std::int64_t>(1, task.vectors.n)));
   systems_in_line copies(dev, task, lists, most);
   for (std::int64_t begin = 0; begin < left; begin += most) {
