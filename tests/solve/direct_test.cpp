@@ -105,5 +105,36 @@ TYPED_TEST(direct, names_what_cannot_be_solved) {
             solve_status::converged);
 }
 
+// x[0] - x[1] = 2^-490, so that both are the same double and b - A x = (1, 0), next to products of 2^490.
+TEST(direct_verdict, is_true_where_products_drown_the_right_hand_side) {
+  if (!lapack::present()) GTEST_SKIP() << "no LAPACK on this machine";
+  const std::vector<double> A{0x1p490, 1, -0x1p490, 2}, b{1, 3};
+  std::vector<double> x(2);
+  const solve_report report = lu<double>(device::cpu(1), transpose::no, {A.data(), 2, 2, 2},
+                                         view<const double>(b.data(), 2), {x.data(), 2}, {});
+  EXPECT_EQ(report.status, solve_status::stagnated) << report.reason;
+  EXPECT_GE(report.true_residual, 1);
+  EXPECT_NEAR(x[0], 1, 1e-15);
+}
+
+// LAPACK's bits depend on its number of threads: beyond what one thread does at once the report says so.
+TEST(direct_verdict, bits_are_those_of_any_number_of_threads_or_said_not_to_be) {
+  if (!lapack::present()) GTEST_SKIP() << "no LAPACK on this machine";
+  for (const std::int64_t n : {150, 300, 1025}) {
+    std::vector<double> A = random_integers(n, false), b(static_cast<std::size_t>(n), 1), x[3];
+    for (std::int64_t i = 0; i < n; ++i) A[static_cast<std::size_t>(i + i * n)] += 50;
+    for (const int threads : {1, 2, 3}) {
+      x[threads - 1].resize(b.size());
+      const solve_report report = lu<double>(device::cpu(threads), transpose::no, {A.data(), n, n, n},
+                                             view<const double>(b.data(), n), {x[threads - 1].data(), n}, {});
+      EXPECT_EQ(report.status, solve_status::converged);
+      EXPECT_EQ(report.reproducible, n <= 1024);
+      if (report.reproducible) {
+        EXPECT_EQ(x[threads - 1], x[0]) << n << ' ' << threads;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace vouch

@@ -33,6 +33,8 @@ class factorisation {
   /// x := op(A)^-1 x.
   virtual void solve(T* x) = 0;
   virtual std::string name() const = 0;
+  /// Whether bits are the same for any number of threads.
+  virtual bool reproducible() const { return true; }
 };
 
 template <real T>
@@ -53,8 +55,10 @@ class lapack_factors final : public factorisation<T> {
 
   std::int64_t failed() const override { return failed_; }
   std::string name() const override {
-    return std::to_string(dev_.threads()) + (dev_.threads() == 1 ? " thread, " : " threads, ") + lapack::name();
+    const int threads = lapack::threads_for(dev_, factors_.rows());
+    return std::to_string(threads) + (threads == 1 ? " thread, " : " threads, ") + lapack::name();
   }
+  bool reproducible() const override { return factors_.rows() <= lapack::rows_for_one_thread; }
   void solve(T* x) override {
     const std::int64_t n = factors_.rows();
     if (n == 0) return;
@@ -167,6 +171,7 @@ solve_report solve_directly(const device& given, factors kind, transpose op, mat
   const auto factorised = factorise<T>(dev, kind, op != transpose::no, A);
   direct_engine<T> engine(dev, A.rows, *factorised);
   report.engine = engine.name();
+  report.reproducible = factorised->reproducible();
   report.setup_seconds = std::chrono::duration<double>(clock::now() - begin).count();
   if (factorised->failed() > 0) {
     char line[160];
