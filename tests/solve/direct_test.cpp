@@ -136,5 +136,21 @@ TEST(direct_verdict, bits_are_those_of_any_number_of_threads_or_said_not_to_be) 
   }
 }
 
+TEST(direct_verdict, says_what_ended_it) {
+  if (!lapack::present()) GTEST_SKIP() << "no LAPACK on this machine";
+  const auto one = [](std::vector<double> A) {
+    const std::vector<double> b{1, 1};
+    std::vector<double> x(2);
+    return lu<double>(device::cpu(1), transpose::no, {A.data(), 2, 2, 2}, view<const double>(b.data(), 2),
+                      {x.data(), 2}, {});
+  };
+  const solve_report overflow = one({1e-310, 0, 0, 1e-310});
+  EXPECT_EQ(overflow.status, solve_status::diverged);
+  EXPECT_EQ(overflow.reason, "x or its residual overflows by iteration 1");
+  const solve_report singular = one({1, 2, 2, 4});
+  EXPECT_EQ(singular.status, solve_status::breakdown);
+  EXPECT_EQ(singular.backward_error, 1);  // of x = 0
+}
+
 }  // namespace
 }  // namespace vouch

@@ -176,13 +176,15 @@ solve_report solve_directly(const device& given, factors kind, transpose op, mat
   if (factorised->failed() > 0) {
     char line[160];
     std::snprintf(line, sizeof line,
-                  kind == factors::lu ? "pivot %lld is exactly zero: the matrix is singular"
-                                      : "the leading part of %lld rows is not positive definite",
+                  kind == factors::lu
+                      ? "pivot %lld is exactly zero: the matrix is singular to working precision"
+                      : "the leading part of %lld rows is not positive definite",
                   static_cast<long long>(factorised->failed()));
     report.status = kind == factors::lu ? solve_status::breakdown : solve_status::not_spd;
     report.reason = line;
     report.rhs_norm = start.rhs_norm2;
     report.true_residual = report.recurrence_residual = start.norm2;
+    report.backward_error = start.backward_error();
     return report;
   }
   verified_solve(problem, engine, x, goal, report);

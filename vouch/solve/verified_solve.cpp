@@ -169,10 +169,7 @@ class verified_loop {
   // True where the run was the last one.
   bool ended(const cg_outcome& outcome, const residual_facts& now) {
     const std::int64_t at = report_.iterations;
-    if (outcome.event == cg_event::diverged || !std::isfinite(now.norm2))
-      return end(solve_status::diverged,
-                 text("the residual grew to %.3g times its start by iteration %lld",
-                      report_.recurrence_residual / initial_, static_cast<long long>(at)));
+    if (outcome.event == cg_event::diverged || !std::isfinite(now.norm2)) return end_diverged();
     if (goal_.fixed_iterations && outcome.event == cg_event::limit)
       return end(solve_status::fixed, text("%lld iterations done as asked", static_cast<long long>(at)));
     if (goal_.stop_recurrence && outcome.event == cg_event::reached)
@@ -215,6 +212,15 @@ class verified_loop {
     const double needed =
         std::log(report_.tolerance / initial_) / std::log(fall) * static_cast<double>(outcome.iterations);
     return text("at the measured rate about %.2g would be, or %s", needed, problem_.advice);
+  }
+
+  bool end_diverged() {
+    const double growth = report_.recurrence_residual / initial_;
+    const auto at = static_cast<long long>(report_.iterations);
+    if (!(growth > 1) || !std::isfinite(growth))
+      return end(solve_status::diverged, text("x or its residual overflows by iteration %lld", at));
+    return end(solve_status::diverged,
+               text("the residual grew to %.3g times its start by iteration %lld", growth, at));
   }
 
   bool end_stagnated() {
