@@ -106,10 +106,12 @@ nlohmann::ordered_json as_json(const verify_options& options, const linear_syste
 std::string sentence_beside(const proved_solutions& proved) {
   if (!proved.improved.verified || proved.improved.refinements == 0) return "";
   if (!proved.written)
-    return fmt::format("-o FILE writes an improved x, no component of which is farther than {} from it\n",
-                       vouch::detail::rounded_above(proved.improved.max_absolute));
-  return fmt::format("that is x as improved; of the x given no component is farther than {} from it\n",
-                     vouch::detail::rounded_above(proved.given.max_absolute));
+    return fmt::format(
+        "-o FILE writes an improved x, no component of which is farther than {} from the exact solution\n",
+        vouch::detail::rounded_above(proved.improved.max_absolute));
+  return fmt::format(
+      "that is x as improved; no component of the x given is farther than {} from the exact solution\n",
+      vouch::detail::rounded_above(proved.given.max_absolute));
 }
 
 }  // namespace

@@ -230,7 +230,7 @@ class matrix_solver final : public device_solver<T> {
   // A matrix that only looked positive definite has another factorisation, unless this one was asked for.
   solve_report cholesky_or_lu(view<const T> b, view<T> x, const solve_goal& goal) {
     solve_report report = cholesky<T>(this->where(), dense_, b, x, goal);
-    if (request_.method_why.empty() || has_solution(report.status)) return report;
+    if (request_.method_why.empty() || report.status != solve_status::not_spd) return report;
     solve_report settled = lu<T>(this->where(), transpose::no, dense_, b, x, goal);
     settled.setup_seconds += report.setup_seconds;
     settled.warnings.insert(settled.warnings.begin(),

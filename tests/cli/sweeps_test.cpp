@@ -148,6 +148,15 @@ TEST_F(tool_sweeps, single_precision_is_judged_by_the_right_hand_side_of_the_fil
   }
 }
 
+// Where x overflows another factorisation would not help, nor is the start at fault.
+TEST_F(tool_sweeps, an_overflowing_solution_is_a_result) {
+  if (!lapack::present()) GTEST_SKIP() << "no LAPACK on this machine";
+  write("A.mtx", "%%MatrixMarket matrix array real general\n1 1\n1e-310\n");
+  const json o = solve("A.mtx --verify", 1);
+  EXPECT_EQ(o["status"], "diverged");
+  EXPECT_EQ(o["error_bound"]["verified"], false);
+}
+
 // A rule that is never met says nothing of rates of the residual.
 TEST_F(tool_sweeps, another_rule_that_is_not_met_is_said_to_be) {
   write("A.mtx", "%%MatrixMarket matrix array real general\n2 2\n4\n1\n2\n4\n");
