@@ -131,6 +131,7 @@ TEST_F(tool_verify, the_bound_is_about_the_solution_that_the_user_has) {
   EXPECT_EQ(o["given"]["max_absolute"], most);
   EXPECT_LE(o["improved"]["max_absolute"], 1e-6);
   EXPECT_GE(o["improved"]["corrections"], 1);
+  for (const char* part : {"read", "verify", "write", "total"}) EXPECT_TRUE(o["time_s"][part].is_number());
   const std::vector<double> bounds = testing::numbers(content("b.txt"));  // of the exact solution
   EXPECT_LE(bounds[14], exact(7));
   EXPECT_GE(bounds[15], exact(7));
