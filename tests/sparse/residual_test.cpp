@@ -212,6 +212,10 @@ TEST(residual_facts, is_bounded_where_summation_leaves_it_open) {
     const testing::row_lists<double> near{2, {{{0, 0x1p40}, {1, -0x1p40}}, {{0, 1.0}, {1, 2.0}}}};
     const residual_facts seen = run<double>(dev, near, {1, 3}, {1, 1}, {}).facts;
     EXPECT_EQ(seen.norm2_at_most<double>(), 1);
+    // |A||x| = (12e307, 18e307), of which the norm overflows.
+    const testing::row_lists<double> large{2, {{{0, 1.0}, {1, 1.0}}, {{0, 1.0}, {1, -2.0}}}};
+    const residual_facts huge = run<double>(dev, large, {12e307, -6e307}, {6e307, 6e307}, {}).facts;
+    EXPECT_EQ(huge.norm2_at_most<double>(), 0);
   }
 }
 

@@ -68,7 +68,9 @@ double residual_facts::backward_error() const {
 template <real T>
 double residual_facts::norm2_at_most() const {
   constexpr double unit_roundoff = std::numeric_limits<T>::epsilon() / 2;
-  const double open = 10 * unit_roundoff * (unit_roundoff * product_norm2);
+  // |A||x| may overflow where A x does not.
+  const double product = std::min(product_norm2, std::numeric_limits<double>::max());
+  const double open = 10 * unit_roundoff * (unit_roundoff * product);
   return open > unit_roundoff * rhs_norm2 ? norm2 + open : norm2;
 }
 template double residual_facts::norm2_at_most<float>() const;
