@@ -220,9 +220,11 @@ void judge_improved(const solve_request& request, const linear_system& system, c
     outcome.column = j;
   }
   if (!request.by_residual()) return;
-  if (within && (report.status == solve_status::stagnated || report.status == solve_status::max_iterations)) {
+  const bool missed = report.status == solve_status::stagnated || report.status == solve_status::max_iterations;
+  if (within && (missed || report.status == solve_status::converged)) {
     report.status = solve_status::converged;
-    report.reason = "the solution as its proof has improved it meets the tolerance";
+    report.reason = fmt::format("true residual {:.3g}, tolerance {:.3g}, of x as its proof has improved it",
+                                report.true_residual, report.tolerance);
   } else if (!within && report.status == solve_status::converged) {
     report.status = solve_status::stagnated;
     report.reason = "the solution as its proof has improved it misses the tolerance, as rounding has it";

@@ -68,6 +68,7 @@ TEST_F(tool_verify, an_improved_solution_is_judged_again) {
   const json o = json::parse(r.out);
   EXPECT_EQ(o["status"], "converged");
   EXPECT_LE(o["residual"]["relative_true"], 1e-14);
+  EXPECT_NE(o["reason"].get<std::string>().find("of x as its proof has improved it"), std::string::npos);
   const std::vector<double> x = testing::numbers(content("x.txt")), b = testing::numbers(content("b.txt"));
   for (std::size_t i = 0; i < n; ++i) {
     EXPECT_EQ(b[2 * i], x[i]);
