@@ -2,12 +2,15 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include <vouch/core/error.hpp>
 #include <vouch/core/random.hpp>
 #include <vouch/dense/lapack.hpp>
+#include <vouch/solve/cg_engine.hpp>
 #include <vouch/solve/direct.hpp>
+#include <vouch/solve/verified_solve.hpp>
 
 namespace vouch {
 namespace {
@@ -150,6 +153,39 @@ TEST(direct_verdict, says_what_ended_it) {
   const solve_report singular = one({1, 2, 2, 4});
   EXPECT_EQ(singular.status, solve_status::breakdown);
   EXPECT_EQ(singular.backward_error, 1);  // of x = 0
+}
+
+// Believes after three iterations that nine tenths were all, and is then at its limit.
+class stopping_short final : public cg_engine<double> {
+ public:
+  std::string name() const override { return "stopping short"; }
+  cg_outcome run(double* r, double* d, const cg_rule&, cg_log&) override {
+    d[0] = first_ ? 0.9 * r[0] : 0;
+    const bool first = std::exchange(first_, false);
+    return first ? cg_outcome{cg_event::reached, 3, 0.01 * r[0] * r[0]}
+                 : cg_outcome{cg_event::limit, 0, r[0] * r[0]};
+  }
+
+ private:
+  bool first_ = true;
+};
+
+TEST(direct_verdict, rates_are_those_of_all_runs) {
+  const device cpu = device::cpu(1);
+  std::vector<double> x(1);
+  const verified_problem<double> problem{cpu, 1, [](const double* at, const double* low, double* r) {
+                                           r[0] = 1 - at[0] - (low != nullptr ? low[0] : 0);
+                                           residual_facts facts;
+                                           facts.norm2 = facts.norm_inf = std::fabs(r[0]);
+                                           facts.rhs_norm2 = facts.rhs_norm_inf = facts.matrix_norm_inf = 1;
+                                           return facts;
+                                         }};
+  stopping_short engine;
+  solve_report report;
+  verified_solve<double>(problem, engine, {x.data(), 1}, {}, report);
+  EXPECT_EQ(report.status, solve_status::max_iterations);
+  // A digit in three iterations: eight take 24.
+  EXPECT_NE(report.reason.find("at the measured rate about 24 would be"), std::string::npos) << report.reason;
 }
 
 }  // namespace

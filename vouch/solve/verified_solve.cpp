@@ -184,8 +184,8 @@ class verified_loop {
                  text("true residual %.3g, tolerance %.3g", report_.true_residual, report_.tolerance));
     switch (outcome.event) {
       case cg_event::limit:
-        return end(solve_status::max_iterations, text("%lld iterations were not enough; %s",
-                                                      static_cast<long long>(at), rate(outcome).c_str()));
+        return end(solve_status::max_iterations,
+                   text("%lld iterations were not enough; %s", static_cast<long long>(at), rate().c_str()));
       case cg_event::negative_curvature:
         return end(
             solve_status::not_spd,
@@ -204,13 +204,13 @@ class verified_loop {
     }
   }
 
-  std::string rate(const cg_outcome& outcome) const {
+  std::string rate() const {
     if (!goal_.by_residual()) return "the rule that was asked for is not met";
     if (!(report_.tolerance > 0)) return "a tolerance of zero is seldom met";
     const double fall = report_.recurrence_residual / initial_;
-    if (!(fall < 1) || outcome.iterations == 0) return "the residual has not fallen yet";
+    if (!(fall < 1)) return "the residual has not fallen yet";
     const double needed =
-        std::log(report_.tolerance / initial_) / std::log(fall) * static_cast<double>(outcome.iterations);
+        std::log(report_.tolerance / initial_) / std::log(fall) * static_cast<double>(report_.iterations);
     return text("at the measured rate about %.2g would be, or %s", needed, problem_.advice);
   }
 
