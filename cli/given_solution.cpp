@@ -49,6 +49,7 @@ verification about_given(const verification_request& request, const array<double
   verification result;
   result.reason = proved.reason;
   result.verified = result.reached = proved.verified;
+  result.digits = proved.digits;  // where there is no column
   for (std::int64_t first = 0; proved.verified && first < given.size(); first += proved.rows) {
     error_bound column = about_column(given, improved, proved, first);
     column.method = proved.method;
