@@ -4,34 +4,24 @@
 #include <cmath>
 
 #include <vouch/core/error.hpp>
+#include <vouch/price/boundary_panels.hpp>
+#include <vouch/price/gauss_legendre.hpp>
 
 namespace vouch {
 namespace {
 
 constexpr double pi = 3.14159265358979323846;
 
-// Gauss-Legendre points on [-1, 1] by Newton's iteration on the Legendre polynomial.
 template <int Most>
 square_root_rule<Most> make_rule(int count) {
   square_root_rule<Most> rule;
   rule.count = count;
-  for (int k = 0; k < count; ++k) {
-    double y = std::cos(pi * (k + 0.75) / (count + 0.5)), slope = 1;
-    for (int iteration = 0; iteration < 20; ++iteration) {
-      double before = 1, now = y;
-      for (int n = 2; n <= count; ++n) {
-        const double next = ((2 * n - 1) * y * now - (n - 1) * before) / n;
-        before = now;
-        now = next;
-      }
-      slope = count * (y * now - before) / (y * y - 1);
-      y -= now / slope;
-    }
+  detail::gauss_legendre(count, [&](int k, double y, double weight) {
     const double angle = 0.25 * pi * (1 + y);  // t = T sin^2(angle)
     rule.share[k] = std::sin(angle);
     rule.rest[k] = std::cos(angle);
-    rule.weight[k] = 2 / ((1 - y * y) * slope * slope) * 0.5 * pi * rule.share[k] * rule.rest[k];
-  }
+    rule.weight[k] = weight * 0.5 * pi * rule.share[k] * rule.rest[k];
+  });
   return rule;
 }
 
@@ -51,6 +41,37 @@ double central_difference(double x, double h, Function price) {
   return (8 * (price(x + h) - price(x - h)) - (price(x + 2 * h) - price(x - 2 * h))) / (12 * h);
 }
 
+valuation by_panels(const plain_option& o, const detail::panel_scheme& scheme) {
+  const detail::put_problem put = detail::as_put(o);
+  const detail::panelled_boundary boundary(put, scheme);
+  if (!boundary.converged()) return {std::nan(""), 0, 0, 0, 0, 0};
+  return detail::value_above(o, put, boundary, [&](valuation& v) { boundary.add_premium(v); });
+}
+
+double distance(const plain_option& o, const valuation& fine, const valuation& coarse) {
+  return std::abs(fine.price - coarse.price) + 1e-14 * std::max(o.spot, o.strike);
+}
+
+template <class Price>
+void add_vega_and_rho(const plain_option& o, valuation& v, Price value) {
+  if (v.gamma == 0 && v.theta == 0) return;  // exercised now
+  plain_option bumped = o;
+  v.vega = central_difference(o.volatility, 2e-3 * o.volatility, [&](double volatility) {
+    bumped.volatility = volatility;
+    return value(bumped).price;
+  });
+  bumped = o;
+  const auto at_rate = [&](double rate) {
+    bumped.rate = rate;
+    return value(bumped).price;
+  };
+  // Not to where there would be two boundaries.
+  const bool put = o.type == option_type::put;
+  const double room = put ? o.rate : o.dividend == 0 ? -o.rate : 1, h = std::min(1e-4, 0.1 * room);
+  v.rho = h > 0 ? central_difference(o.rate, h, at_rate)
+                : (4 * at_rate(5e-5) - at_rate(1e-4) - 3 * at_rate(0)) / 1e-4;
+}
+
 }  // namespace
 
 const boundary_scheme& fast_boundary() {
@@ -66,38 +87,36 @@ const boundary_scheme& finest_boundary() {
   return scheme;
 }
 
-american_valuation american_price(const plain_option& o) {
-  if (early_exercise_of(o) == early_exercise::two_boundaries)
+american_valuation american_price(const plain_option& o, double tolerance) {
+  const early_exercise kind = early_exercise_of(o);
+  if (kind == early_exercise::two_boundaries)
     throw value_error("an American option with these negative rates is exercised between two boundaries",
                       "price it by finite differences");
-  american_valuation result{american_core(o, finest_boundary()), 0};
-  if (early_exercise_of(o) != early_exercise::one_boundary) {
-    if (early_exercise_of(o) == early_exercise::never) result.value = european_price(o);
+  if (kind == early_exercise::never) return {european_price(o), 0};
+  if (kind == early_exercise::certain) return {certain_american_price(o), 0};
+  const auto by_polynomial = [](const plain_option& moved) { return american_core(moved, finest_boundary()); };
+  american_valuation result{by_polynomial(o), 0};
+  result.error_estimate = distance(o, result.value, american_core(o, fine_boundary()));
+  if (result.error_estimate <= tolerance) {
+    add_vega_and_rho(o, result.value, by_polynomial);
     return result;
   }
-  const double coarser = american_core(o, fine_boundary()).price;
-  result.error_estimate = std::abs(result.value.price - coarser) + 1e-14 * std::max(o.spot, o.strike);
-  if (result.value.gamma == 0 && result.value.theta == 0) return result;  // exercised now
-  plain_option bumped = o;
-  result.value.vega = central_difference(o.volatility, 2e-3 * o.volatility, [&](double volatility) {
-    bumped.volatility = volatility;
-    return american_core(bumped, finest_boundary()).price;
-  });
-  bumped = o;
-  const double rate_step = std::min(1e-4, 0.1 * std::abs(detail::as_put(o).rate));
-  result.value.rho = central_difference(o.rate, rate_step, [&](double rate) {
-    bumped.rate = rate;
-    return american_core(bumped, finest_boundary()).price;
-  });
-  return result;
+  american_valuation finer{by_panels(o, detail::fine_panels), 0};
+  finer.error_estimate = distance(o, finer.value, by_panels(o, detail::coarse_panels));
+  if (!(finer.error_estimate < result.error_estimate) && !std::isnan(result.error_estimate)) finer = result;
+  add_vega_and_rho(o, finer.value,
+                   [](const plain_option& moved) { return by_panels(moved, detail::rough_panels); });
+  return finer;
 }
 
 std::optional<double> american_boundary(const plain_option& o, double tau) {
   if (early_exercise_of(o) != early_exercise::one_boundary) return std::nullopt;
-  detail::put_problem put = detail::as_put(o);
-  const double limit = std::log(put.strike);
+  const detail::put_problem put = detail::as_put(o);
+  const double root = std::sqrt(std::clamp(tau, 0.0, o.expiry));
   const detail::exercise_boundary boundary(put, finest_boundary());
-  const double below = boundary.log_at(std::sqrt(std::clamp(tau, 0.0, o.expiry))) - limit;
+  const double at = boundary.converged() ? boundary.log_at(root)
+                                         : detail::panelled_boundary(put, detail::coarse_panels).log_at(root);
+  const double below = at - std::log(put.strike);
   return o.type == option_type::put ? o.strike * std::exp(below) : o.strike * std::exp(-below);
 }
 

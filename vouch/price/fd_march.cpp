@@ -132,10 +132,19 @@ class marcher {
     turned_ = exercise_;
     if (reversed_) std::reverse(turned_.begin(), turned_.end());
   }
+  // The part of it that steps see.
+  void set_obstacle(double time) {
+    escrow_ = escrow(c_, time);
+    const std::size_t n = turned_.size();
+    for (std::size_t i = 0; i < n; ++i)
+      turned_[i] = payoff_at(c_.plain, grid_.spot[reversed_ ? n - 1 - i : i] + escrow_);
+    low_.set_escrow(c_.plain, escrow_);
+    high_.set_escrow(c_.plain, escrow_);
+  }
   // From a time before expiry on.
   void step(double from, double length, double implicit) {
     if (american_ && c_.is_escrowed()) {
-      set_exercise(c_.plain.expiry - from - length, false);
+      set_obstacle(c_.plain.expiry - from - length);
       if (!policy_) steps_.set_obstacle(turned_.data());
     }
     const double low = low_.step(length, L_.rate, c_.plain.dividend),

@@ -310,10 +310,29 @@ fd_enclosure enclosure_of(const solver& s, const fd_result& r, const fd_options&
   return e;
 }
 
-// Rounding in the values: what no refinement removes.
+// Rounding in the values, and what lies beyond the borders: what no refinement removes.
 double rounding(const contract& c, const fd_options& options) {
   const double scale = std::max(c.plain.spot, c.plain.strike);
-  return scale * (options.precision == solve_precision::mixed ? 1e-9 : 1e-13);
+  return scale * (options.precision == solve_precision::mixed ? 1e-9 : 5e-12);
+}
+
+// Whether the values of two steps of refinement agree to the tolerance.
+bool agree(const contract& c, const valuation& v, const valuation& other, double tolerance) {
+  // A fortieth of the tolerance is what a gamma's error makes of prices a deviation away.
+  const double deviation = c.plain.spot * typical_volatility(c) * std::sqrt(c.plain.expiry);
+  const double curvature =
+      std::max({5e-4 * std::abs(v.gamma), 5e-8 / c.plain.spot, 0.05 * tolerance / (deviation * deviation)});
+  return std::abs(v.delta - other.delta) <= 10 * tolerance && std::abs(v.gamma - other.gamma) <= curvature;
+}
+
+// From the values extrapolated on this level and the one before, and those on this level's two grids.
+double estimated_error(const contract& c, double now, double before, double fine, double coarse) {
+  // Where exercise kinks the values in time, grids are less alike than where all is smooth.
+  const bool kinked = c.exercise != exercise_style::european || !c.dividends.empty();
+  // Never less than what is left of a change between grids that are not quite alike: two values may agree by
+  // accident.
+  const double least_share = kinked ? 0.02 : 0.003;
+  return std::max((kinked ? 2 : 1) * std::abs(now - before), least_share * std::abs(fine - coarse));
 }
 
 fd_result to_tolerance(const solver& s, const contract& c, const fd_options& options) {
@@ -333,21 +352,19 @@ fd_result to_tolerance(const solver& s, const contract& c, const fd_options& opt
     r.time_steps = options.scheme == time_scheme::exponential ? 0 : steps;
     // One level: the extrapolated value is surely as near as it is from the fine one; more: from the last one.
     const valuation& other = level == 1 ? fine : before;
-    // Never less than what is left of a change between grids that are not quite alike: two values may agree by
-    // accident.
-    constexpr double least_share = 0.003;
-    r.error_estimate =
-        std::max(std::abs(r.value.price - other.price), least_share * std::abs(fine.price - coarse.price)) +
-        rounding(c, options) + s.error();
-    const bool met = r.error_estimate <= options.tolerance &&
-                     std::abs(r.value.delta - other.delta) <= 10 * options.tolerance &&
-                     std::abs(r.value.gamma - other.gamma) <=
-                         5e-4 * std::max(std::abs(r.value.gamma), 1e-4 / std::max(c.plain.spot, 1e-300));
-    r.tolerance_met = met;
-    if ((met && level > 1) || 2 * nodes > most) return r;
+    r.error_estimate = estimated_error(c, r.value.price, other.price, fine.price, coarse.price) +
+                       rounding(c, options) + s.error();
+    if (!is_resolved(s.solved(), s.grid((nodes + 1) / 2)))
+      r.error_estimate = std::max(r.error_estimate, c.plain.spot + c.plain.strike);
+    r.tolerance_met = r.error_estimate <= options.tolerance && agree(c, r.value, other, options.tolerance);
+    if ((r.tolerance_met && level > 1) || 2 * nodes > most) break;
     before = r.value;
     coarse = fine;
   }
+  if (options.scheme == time_scheme::exponential && !(r.error_estimate < 1e3 * (c.plain.spot + c.plain.strike)))
+    throw value_error("the exponential scheme is unstable where the share drifts so much more than it varies",
+                      "use the scheme rannacher");
+  return r;
 }
 
 }  // namespace

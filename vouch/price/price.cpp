@@ -15,10 +15,22 @@ constexpr double unit = 1.1102230246251565e-16;
 
 bool has_barrier(const contract& c) { return c.plain.barrier != barrier_kind::none; }
 
+// Digits that a barrier's formula loses in exponents of both signs.
+double lost_in_exponents(const plain_option& o) {
+  if (o.barrier == barrier_kind::none || !(o.volatility > 0 && o.expiry > 0 && o.spot > 0)) return 0;
+  const double deviation = o.volatility * std::sqrt(o.expiry), drift = (o.rate - o.dividend) / o.volatility;
+  const double distance = std::abs(std::log(o.barrier_level / o.spot)) / deviation;
+  const double furthest = distance + std::abs(drift) * std::sqrt(o.expiry) + deviation;
+  constexpr double underflow = 745;
+  return std::min(0.5 * furthest * furthest, underflow) +
+         std::abs(2 * drift / o.volatility - 1) * distance * deviation;
+}
+
 // Of formulas: in units of the larger of the terms whose difference the value is.
 double rounding(const contract& c) {
   const plain_option& o = c.plain;
-  if (o.payoff != payoff_kind::vanilla || has_barrier(c)) return 16 * unit * std::max(o.spot, o.strike);
+  if (o.payoff != payoff_kind::vanilla || has_barrier(c))
+    return 16 * unit * std::max(o.spot, o.strike) * (1 + lost_in_exponents(o));
   const bool call = o.type == option_type::call;
   return 16 * unit *
          (call ? o.spot * std::exp(std::max(-o.dividend, 0.0) * o.expiry)
@@ -148,7 +160,7 @@ pricing without_randomness(const contract& c) {
   return p;
 }
 
-std::optional<pricing> by_formula(const contract& c, bool forced) {
+std::optional<pricing> by_formula(const contract& c, bool forced, double tolerance) {
   const exercise_style exercise = effective_exercise(c);
   if (is_levelled(c)) {
     pricing p = exact(c, levelled_price(c), pricing_method::closed_form);
@@ -168,7 +180,7 @@ std::optional<pricing> by_formula(const contract& c, bool forced) {
   if (forced || exercise != exercise_style::american || !vanilla ||
       early_exercise_of(c.plain) != early_exercise::one_boundary)
     return std::nullopt;
-  const american_valuation v = american_price(c.plain);
+  const american_valuation v = american_price(c.plain, tolerance);
   if (!std::isfinite(v.value.price)) return std::nullopt;
   pricing p = exact(c, v.value, pricing_method::boundary);
   p.error_estimate = v.error_estimate;
@@ -220,9 +232,9 @@ pricing price_checked(contract c, const pricing_options& options) {
   }
   if (const auto p = decided(c)) return *p;
   if (!is_random(c)) return without_randomness(c);
-  const std::optional<pricing> formula = by_formula(c, options.force_finite_difference);
-  const bool wanted = options.force_finite_difference || options.finite_difference.space_nodes > 0;
   const double tolerance = std::max(options.finite_difference.tolerance, 1e-12);
+  const std::optional<pricing> formula = by_formula(c, options.force_finite_difference, tolerance);
+  const bool wanted = options.force_finite_difference || options.finite_difference.space_nodes > 0;
   if (formula && !wanted &&
       (formula->method == pricing_method::closed_form || formula->error_estimate <= tolerance)) {
     pricing p = *formula;
