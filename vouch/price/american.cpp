@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include <vouch/core/error.hpp>
 #include <vouch/price/boundary_panels.hpp>
@@ -87,7 +88,7 @@ const boundary_scheme& finest_boundary() {
   return scheme;
 }
 
-american_valuation american_price(const plain_option& o, double tolerance) {
+american_valuation american_price(const plain_option& o, double tolerance, bool vega_and_rho) {
   const early_exercise kind = early_exercise_of(o);
   if (kind == early_exercise::two_boundaries)
     throw value_error("an American option with these negative rates is exercised between two boundaries",
@@ -96,17 +97,26 @@ american_valuation american_price(const plain_option& o, double tolerance) {
   if (kind == early_exercise::certain) return {certain_american_price(o), 0};
   const auto by_polynomial = [](const plain_option& moved) { return american_core(moved, finest_boundary()); };
   american_valuation result{by_polynomial(o), 0};
-  result.error_estimate = distance(o, result.value, american_core(o, fine_boundary()));
+  // Both polynomials miss what is sharp, so that they may be nearer to each other than to the truth.
+  constexpr double alike = 4;
+  result.error_estimate = alike * distance(o, result.value, american_core(o, fine_boundary()));
   if (result.error_estimate <= tolerance) {
-    add_vega_and_rho(o, result.value, by_polynomial);
+    if (vega_and_rho) add_vega_and_rho(o, result.value, by_polynomial);
     return result;
   }
-  american_valuation finer{by_panels(o, detail::fine_panels), 0};
-  finer.error_estimate = distance(o, finer.value, by_panels(o, detail::coarse_panels));
-  if (!(finer.error_estimate < result.error_estimate) && !std::isnan(result.error_estimate)) finer = result;
-  add_vega_and_rho(o, finer.value,
-                   [](const plain_option& moved) { return by_panels(moved, detail::rough_panels); });
-  return finer;
+  valuation coarse = by_panels(o, detail::panel_schemes[0]);
+  for (const detail::panel_scheme& scheme : std::span(detail::panel_schemes).subspan(1)) {
+    const valuation fine = by_panels(o, scheme);
+    const double error = distance(o, fine, coarse);
+    if (!(result.error_estimate <= error)) result = {fine, error};
+    if (error <= tolerance) break;
+    coarse = fine;
+  }
+  // What all these prices have in common cancels in differences.
+  if (vega_and_rho)
+    add_vega_and_rho(o, result.value,
+                     [](const plain_option& moved) { return by_panels(moved, detail::panel_schemes[1]); });
+  return result;
 }
 
 std::optional<double> american_boundary(const plain_option& o, double tau) {
@@ -114,8 +124,9 @@ std::optional<double> american_boundary(const plain_option& o, double tau) {
   const detail::put_problem put = detail::as_put(o);
   const double root = std::sqrt(std::clamp(tau, 0.0, o.expiry));
   const detail::exercise_boundary boundary(put, finest_boundary());
-  const double at = boundary.converged() ? boundary.log_at(root)
-                                         : detail::panelled_boundary(put, detail::coarse_panels).log_at(root);
+  const double at = boundary.converged()
+                        ? boundary.log_at(root)
+                        : detail::panelled_boundary(put, detail::panel_schemes[2]).log_at(root);
   const double below = at - std::log(put.strike);
   return o.type == option_type::put ? o.strike * std::exp(below) : o.strike * std::exp(-below);
 }

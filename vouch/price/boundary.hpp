@@ -103,7 +103,7 @@ class exercise_boundary {
   }
 
   /// Whether the last sweep changed log B so little that prices, whose errors are of second order in it, hold.
-  VOUCH_HOST_DEVICE bool converged() const { return residual_ < 1e-3; }
+  VOUCH_HOST_DEVICE bool converged() const { return residual_ < 1e-4; }
 
   /// log B, sqrt(tau) years before expiry.
   VOUCH_HOST_DEVICE double log_at(double root_of_time) const {

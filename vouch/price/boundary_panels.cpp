@@ -230,31 +230,46 @@ void panelled_boundary::seed(int panel) {
   }
 }
 
+// Newton's iteration; a step that does not bring the solution nearer is halved.
 bool panelled_boundary::solve(int panel) {
-  constexpr int most_iterations = 30;
-  constexpr double solved = 1e-11;
+  constexpr int most_iterations = 50;
+  constexpr double solved = 1e-11, shortest = 1.0 / 64;
   const auto count = static_cast<std::size_t>(scheme_.degree), width = count + 1;
   std::vector<node> nodes;
   for (int k = 1; k <= scheme_.degree; ++k) nodes.push_back(make_node(panel, k));
-  std::vector<double> h(width), residuals(count), matrix(count * count), slopes(width + 1);
+  std::vector<double> h(width), start, step(count), matrix(count * count), slopes(width + 1);
   for (std::size_t k = 0; k < width; ++k) h[k] = std::sqrt(values_of(panel)[k]);
-  double largest = 0;
+  double left = 0, before = INFINITY, taken = 0;
+  const auto go = [&](double length) {  // no further than by a factor of 2
+    taken = length;
+    for (std::size_t i = 1; i < width; ++i)
+      h[i] = std::clamp(start[i] - length * step[i - 1], 0.5 * start[i], 2 * start[i]);
+  };
   for (int iteration = 0; iteration < most_iterations; ++iteration) {
-    largest = 0;
+    left = 0;
+    std::vector<double> residuals(count);
     for (std::size_t i = 0; i < count; ++i) {
       residuals[i] = residual(nodes[i], h, h[i + 1], slopes.data());
-      if (!std::isfinite(residuals[i])) return false;
-      largest = std::max(largest, std::abs(residuals[i]));
+      left = std::isfinite(residuals[i]) ? std::max(left, std::abs(residuals[i])) : INFINITY;
       std::copy(slopes.begin() + 1, slopes.begin() + static_cast<std::ptrdiff_t>(width), &matrix[i * count]);
       matrix[i * count + i] += slopes[width];
     }
-    if (largest < solved) break;
-    if (!solve_small(matrix, residuals)) return false;
-    for (std::size_t i = 0; i < count; ++i)  // no further than by a factor of 2
-      h[i + 1] = std::clamp(h[i + 1] - residuals[i], 0.5 * h[i + 1], 2 * h[i + 1]);
+    if (left < solved) break;
+    if (!(left < before) && taken > shortest) {
+      go(0.5 * taken);
+      continue;
+    }
+    before = left;
+    start = h;
+    step = residuals;
+    if (!std::isfinite(left) || !solve_small(matrix, step)) break;
+    go(1);
   }
   for (std::size_t k = 1; k < width; ++k) values_of(panel)[k] = h[k] * h[k];
-  return largest < 1e3 * solved;
+  // What is wrong only close to expiry has no weight in the price.
+  constexpr double enough = 1e-8;
+  const double share = end_of(panel + 1) / ends_.back();
+  return left * share * share < enough;
 }
 
 // d_minus of a share at the boundary's time `from` before expiry.

@@ -160,7 +160,7 @@ pricing without_randomness(const contract& c) {
   return p;
 }
 
-std::optional<pricing> by_formula(const contract& c, bool forced, double tolerance) {
+std::optional<pricing> by_formula(const contract& c, const pricing_options& options, double tolerance) {
   const exercise_style exercise = effective_exercise(c);
   if (is_levelled(c)) {
     pricing p = exact(c, levelled_price(c), pricing_method::closed_form);
@@ -177,13 +177,14 @@ std::optional<pricing> by_formula(const contract& c, bool forced, double toleran
     p.closed_form = p.value.price;
     return p;
   }
-  if (forced || exercise != exercise_style::american || !vanilla ||
+  if (options.force_finite_difference || exercise != exercise_style::american || !vanilla ||
       early_exercise_of(c.plain) != early_exercise::one_boundary)
     return std::nullopt;
-  const american_valuation v = american_price(c.plain, tolerance);
+  const american_valuation v = american_price(c.plain, tolerance, options.vega_and_rho);
   if (!std::isfinite(v.value.price)) return std::nullopt;
   pricing p = exact(c, v.value, pricing_method::boundary);
   p.error_estimate = v.error_estimate;
+  p.has_vega_and_rho = options.vega_and_rho;
   return p;
 }
 
@@ -233,7 +234,7 @@ pricing price_checked(contract c, const pricing_options& options) {
   if (const auto p = decided(c)) return *p;
   if (!is_random(c)) return without_randomness(c);
   const double tolerance = std::max(options.finite_difference.tolerance, 1e-12);
-  const std::optional<pricing> formula = by_formula(c, options.force_finite_difference, tolerance);
+  const std::optional<pricing> formula = by_formula(c, options, tolerance);
   const bool wanted = options.force_finite_difference || options.finite_difference.space_nodes > 0;
   if (formula && !wanted &&
       (formula->method == pricing_method::closed_form || formula->error_estimate <= tolerance)) {
