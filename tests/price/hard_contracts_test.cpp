@@ -91,6 +91,7 @@ TEST(hard_contracts, a_grid_that_resolves_nothing_says_so) {
 
 TEST(hard_contracts, an_unstable_contour_is_refused) {
   contract c = call_at_the_money();
+  c.plain.type = option_type::put;
   c.plain.rate = -0.02;
   c.plain.dividend = 0.16;
   c.plain.volatility = 0.0175;
