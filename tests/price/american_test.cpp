@@ -108,8 +108,9 @@ double perpetual_put(const plain_option& o) {
   return static_cast<double>((o.strike - boundary) * std::pow(o.spot / boundary, e));
 }
 
-// Drift of many deviations, in either direction, which one polynomial for the boundary does not resolve.
-TEST(american, very_long_options_are_perpetual) {
+// Drift of many deviations, in either direction, which one polynomial for the boundary does not resolve. Seven
+// deviations of the time to the perpetual boundary later the rest is worth 1e-12 of the price.
+TEST(american, long_options_are_nearly_perpetual) {
   for (const auto& [rate, dividend, volatility] : {std::tuple{.084, .0, .08},
                                                    {.2, .0, .1},
                                                    {.06, .05, .2},
@@ -117,13 +118,53 @@ TEST(american, very_long_options_are_perpetual) {
                                                    {.1, -.03, .4},
                                                    {.0841, .01, .02}})
     for (const double spot : {98.0, 103.0, 140.0}) {
-      const plain_option o =
-          option(option_type::put, spot, 100, rate, dividend, volatility, dividend < 0 ? 250 : 700);
+      plain_option o = option(option_type::put, spot, 100, rate, dividend, volatility, 1);
+      const double drift = rate - dividend - volatility * volatility / 2;
+      const double speed = std::sqrt(drift * drift + 2 * rate * volatility * volatility);
+      const double root =
+          (7 * volatility + std::sqrt(49 * volatility * volatility + 4 * speed * 0.6)) / (2 * speed);
+      o.expiry = root * root;
       const american_valuation v = american_price(o, 1e-7);
-      EXPECT_NEAR(v.value.price, perpetual_put(o), 2e-7) << rate << ' ' << dividend << ' ' << spot;
+      EXPECT_NEAR(v.value.price, perpetual_put(o), 3e-7) << rate << ' ' << dividend << ' ' << spot;
       EXPECT_LE(std::abs(v.value.price - perpetual_put(o)), v.error_estimate + 1e-9);
-      EXPECT_NEAR(v.value.theta, 0, 1e-6);
+      // Beyond nine deviations the formula is used, put and call.
+      o.expiry *= 4;
+      const valuation far = american_price(o).value;
+      EXPECT_NEAR(far.price, perpetual_put(o), 1e-12 * spot);
+      const auto moved = [&](double plain_option::*member, double step) {
+        plain_option up = o, down = o;
+        up.*member += step;
+        down.*member -= step;
+        return (perpetual_put(up) - perpetual_put(down)) / (2 * step);
+      };
+      const double near = 1e-5;
+      EXPECT_NEAR(far.delta, moved(&plain_option::spot, near), 1e-6);
+      EXPECT_NEAR(far.vega, moved(&plain_option::volatility, near * volatility),
+                  1e-5 * std::abs(far.vega) + 1e-5);
+      EXPECT_NEAR(far.rho, moved(&plain_option::rate, near * rate), 1e-5 * std::abs(far.rho) + 1e-5);
+      const double h = 1e-4 * spot;
+      plain_option up = o, down = o;
+      up.spot += h;
+      down.spot -= h;
+      if (far.gamma > 0) {
+        EXPECT_NEAR(far.gamma, (perpetual_put(up) - 2 * perpetual_put(o) + perpetual_put(down)) / (h * h),
+                    2e-3 * far.gamma + 1e-7);
+      }
+      const plain_option call = option(option_type::call, 100, spot, dividend, rate, volatility, o.expiry);
+      const valuation mirror = american_price(call).value;
+      EXPECT_NEAR(mirror.price, far.price, 1e-12 * spot);
+      EXPECT_NEAR(mirror.rho, moved(&plain_option::dividend, 1e-7), 1e-4 * std::abs(mirror.rho) + 1e-4);
     }
+}
+
+TEST(american, next_to_no_volatility) {
+  for (const double volatility : {1e-3, 1e-4, 1e-6, 1e-9}) {
+    const plain_option o = option(option_type::put, 100, 100, .05, 0, volatility, 1);
+    const american_valuation v = american_price(o);
+    EXPECT_NEAR(v.value.price, perpetual_put(o), 1e-12) << volatility;
+    EXPECT_FALSE(std::signbit(v.value.price));
+    EXPECT_LT(v.error_estimate, 1e-9);
+  }
 }
 
 // Without interest a put is exercised early where the yield is negative. By two trees, extrapolated.

@@ -73,6 +73,37 @@ void add_vega_and_rho(const plain_option& o, valuation& v, Price value) {
                 : (4 * at_rate(5e-5) - at_rate(1e-4) - 3 * at_rate(0)) / 1e-4;
 }
 
+// Where expiry is so far that it is as good as never: the perpetual option, of which later exercise is the
+// share N(-distance) and less, by the distribution of the time to its boundary under the measure that it
+// weighs by. Exercised now where even the perpetual one is.
+std::optional<american_valuation> nearly_perpetual(const plain_option& o) {
+  const detail::put_problem put = detail::as_put(o);
+  const double sigma = put.volatility, variance = sigma * sigma, carry = put.rate - put.dividend;
+  const double half = 0.5 - carry / variance, speed = std::sqrt(half * half + 2 * put.rate / variance);
+  // The value is (K - B) (S / B)^e above B = K e / (e - 1).
+  const double e = half > 0 ? -2 * put.rate / variance / (half + speed) : half - speed;
+  if (!(e < 0)) return std::nullopt;
+  const double boundary = put.strike * (e / (e - 1)), sign = sign_of(o.type);
+  if (put.spot <= boundary) return american_valuation{{sign * (o.spot - o.strike) + 0.0, sign, 0, 0, 0, 0}, 0};
+  constexpr double never = 9;
+  const double x = std::log(put.spot / boundary), deviation = sigma * std::sqrt(put.expiry);
+  if (!(variance * speed * put.expiry - x > never * deviation)) return std::nullopt;
+  american_valuation result;
+  valuation& v = result.value;
+  v.price = put.strike / (1 - e) * std::exp(e * x);
+  v.delta = e * v.price / put.spot;
+  v.gamma = e * (e - 1) * v.price / (put.spot * put.spot);
+  detail::turn_from_put(o, put, v);
+  // As B is the best, only e counts.
+  const double by_volatility = 2 / (sigma * variance) * (carry - (half * carry - put.rate) / speed);
+  const double by_rate = -(1 + (1 - half) / speed) / variance, by_dividend = (1 - half / speed) / variance;
+  v.vega = v.price * x * by_volatility;
+  v.rho = v.price * x * (o.type == option_type::put ? by_rate : by_dividend);
+  constexpr double lost = 1e-15;
+  result.error_estimate = lost * (1 - e * x) * (v.price + std::max(o.spot, o.strike));
+  return result;
+}
+
 }  // namespace
 
 const boundary_scheme& fast_boundary() {
@@ -95,6 +126,7 @@ american_valuation american_price(const plain_option& o, double tolerance, bool 
                       "price it by finite differences");
   if (kind == early_exercise::never) return {european_price(o), 0};
   if (kind == early_exercise::certain) return {certain_american_price(o), 0};
+  if (const auto v = nearly_perpetual(o)) return *v;
   const auto by_polynomial = [](const plain_option& moved) { return american_core(moved, finest_boundary()); };
   american_valuation result{by_polynomial(o), 0};
   // Both polynomials miss what is sharp, so that they may be nearer to each other than to the truth.

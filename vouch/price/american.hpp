@@ -50,13 +50,20 @@ VOUCH_HOST_DEVICE inline valuation certain_american_price(const plain_option& o)
 
 namespace detail {
 
+/// Delta and gamma of o from those of as_put(o).
+VOUCH_HOST_DEVICE inline void turn_from_put(const plain_option& o, const put_problem& put, valuation& v) {
+  if (o.type == option_type::put) return;  // of a call: homogeneous of degree one in spot and strike
+  v.delta = (v.price - put.spot * v.delta) / put.strike;
+  v.gamma *= put.spot * put.spot / (put.strike * put.strike);
+}
+
 /// Price, delta, gamma and theta from the boundary of as_put(o); add_premium(v) adds what it is worth.
 template <class Boundary, class AddPremium>
 VOUCH_HOST_DEVICE inline valuation value_above(const plain_option& o, const put_problem& put,
                                                const Boundary& boundary, AddPremium add_premium) {
   const double sign = sign_of(o.type);
   if (std::log(put.spot) <= boundary.log_at(std::sqrt(put.expiry)))
-    return {sign * (o.spot - o.strike), sign, 0, 0, 0, 0};
+    return {sign * (o.spot - o.strike) + 0.0, sign, 0, 0, 0, 0};  // no -0
   plain_option european = o;
   european.type = option_type::put;
   european.spot = put.spot;
@@ -65,10 +72,7 @@ VOUCH_HOST_DEVICE inline valuation value_above(const plain_option& o, const put_
   european.dividend = put.dividend;
   valuation v = european_price(european);
   add_premium(v);
-  if (o.type == option_type::call) {  // homogeneous of degree one in spot and strike
-    v.delta = (v.price - put.spot * v.delta) / put.strike;
-    v.gamma *= put.spot * put.spot / (put.strike * put.strike);
-  }
+  turn_from_put(o, put, v);
   v.theta = o.rate * v.price - (o.rate - o.dividend) * o.spot * v.delta -
             0.5 * o.volatility * o.volatility * o.spot * o.spot * v.gamma;
   v.vega = v.rho = 0;
@@ -110,6 +114,7 @@ struct american_valuation {
 /// Result  The price is NaN where no iteration converges.
 /// Cost    A millisecond, or some 50.
 /// Throws  value_error  early_exercise_of(o) is two_boundaries
+/// Source  As american_core; perpetual options: McKean 1965.
 american_valuation american_price(const plain_option& o, double tolerance = 1e-6, bool vega_and_rho = true);
 
 /// S at which an American option is exercised, tau years before its expiry; nothing where it never is, or

@@ -96,11 +96,14 @@ class marcher {
     }
     if (trace_ != nullptr) trace_->values.push_back(evaluate(grid_, values_, trace_->spot).value);
   }
+  // Of the values under way only those about the spot are looked at.
   void note() {
     if (trace_ == nullptr) return;
     if (!policy_) {
-      steps_.store(values_.data());
-      if (reversed_) std::reverse(values_.begin(), values_.end());
+      const fd_stencil near = stencil_about(grid_, trace_->spot);
+      const std::int64_t n = grid_.size();
+      for (std::int64_t i = near.first; i < near.first + near.count; ++i)
+        values_[static_cast<std::size_t>(i)] = steps_.value(reversed_ ? n - 1 - i : i);
     }
     trace_->values.push_back(evaluate(grid_, values_, trace_->spot).value);
   }

@@ -107,6 +107,20 @@ std::optional<pricing> decided(contract& c) {
   return std::nullopt;
 }
 
+// Whether the share gets to a barrier that would end the option as good as never: ten deviations.
+bool is_out_of_reach(const contract& c) {
+  const plain_option& o = c.plain;
+  if (!has_barrier(c) || is_in(o.barrier) || !c.dividends.empty() || !c.local_volatility.empty()) return false;
+  const double side = is_up(o.barrier) ? 1 : -1, deviation = typical_volatility(c) * std::sqrt(o.expiry);
+  double drift = 0;  // towards it
+  const auto pass = [&](double time) {
+    drift = std::max(drift, side * (integral_to(c.rates, o.rate, time) - o.dividend * time));
+  };
+  for (const curve_step& r : c.rates) pass(std::clamp(r.until, 0.0, o.expiry));
+  pass(o.expiry);
+  return side * std::log(o.barrier_level / o.spot) > drift + 0.5 * deviation * deviation + 10 * deviation;
+}
+
 // What pays at once when the strike is touched is an option that ends there with a rebate; waiting is never
 // better where rates are not negative.
 bool is_touch(const contract& c) {
@@ -233,6 +247,8 @@ pricing price_checked(contract c, const pricing_options& options) {
   }
   if (const auto p = decided(c)) return *p;
   if (!is_random(c)) return without_randomness(c);
+  if (effective_exercise(c) != exercise_style::european && is_out_of_reach(c))
+    c.plain.barrier = barrier_kind::none;
   const double tolerance = std::max(options.finite_difference.tolerance, 1e-12);
   const std::optional<pricing> formula = by_formula(c, options, tolerance);
   const bool wanted = options.force_finite_difference || options.finite_difference.space_nodes > 0;
