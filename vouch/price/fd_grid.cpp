@@ -4,14 +4,11 @@
 #include <cmath>
 
 #include <vouch/core/error.hpp>
+#include <vouch/price/fd_range.hpp>
 #include <vouch/text/number.hpp>
 
 namespace vouch {
 namespace {
-
-// Standard deviations from the spot, and its drift, to the border: 1e-10 of the probability lies beyond. Of
-// what lies so far that no price would show it.
-constexpr double reach = 6.5, never = 9;
 
 // Spots and their squares shall be numbers.
 constexpr double most_log = 300;
@@ -41,16 +38,13 @@ range log_range(const contract& c) {
   for (const curve_step& r : c.rates)
     if (r.until > 0 && r.until < o.expiry) pass(r.until);
   pass(o.expiry);
-  const double spot = std::log(o.spot), margin = std::max(reach * deviation, 1e-4);
-  range r{spot + down - margin, spot + up + margin};
-  // The strike as well, unless the share gets there as good as never.
-  const double strike = std::log(std::max(o.strike, 1e-8 * o.spot)), beyond = (never - reach) / reach * margin;
-  if (strike > r.low - beyond) r.low = std::min(r.low, strike - 0.2 * margin);
-  if (strike < r.high + beyond) r.high = std::max(r.high, strike + 0.2 * margin);
+  const double spot = std::log(o.spot), strike = std::log(std::max(o.strike, 1e-8 * o.spot));
+  const share_range reach = range_of_share(spot, strike, deviation, down, up, false);
+  range r{reach.low, reach.high};
   double cash = 0;
   for (const cash_dividend& d : c.dividends) cash += d.time > 0 && d.time < o.expiry ? d.amount : 0;
   if (cash > 0 && !c.is_escrowed())
-    r.low = std::min(r.low, std::log(std::max(o.spot - cash, 0.05 * o.spot)) + down - margin);
+    r.low = std::min(r.low, std::log(std::max(o.spot - cash, 0.05 * o.spot)) - (spot - r.low));
   if (!(r.low > -most_log && r.high < most_log))
     throw value_error("a grid for this volatility and expiry would reach beyond the range of numbers");
   if (o.barrier == barrier_kind::none) return r;
