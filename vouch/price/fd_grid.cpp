@@ -127,16 +127,18 @@ fd_grid make_grid(const contract& c, grid_kind kind, std::int64_t n) {
   return grid;
 }
 
-bool is_resolved(const contract& c, const fd_grid& grid) {
+grid_resolution resolution_of(const contract& c, const fd_grid& grid) {
   const double deviation = typical_volatility(c) * std::sqrt(c.plain.expiry);
   const range r = log_range(c);
-  const auto fine_at = [&](double spot) {
+  grid_resolution found{1e300, 0};
+  for (const double spot : {c.plain.spot, c.plain.strike}) {
     const auto next = std::upper_bound(grid.spot.begin(), grid.spot.end(), spot);
-    if (!(std::log(spot) > r.low && std::log(spot) < r.high)) return true;  // no share gets there
-    if (next == grid.spot.begin() || next == grid.spot.end()) return true;
-    return *next - *(next - 1) <= 0.25 * deviation * spot;
-  };
-  return fine_at(c.plain.spot) && fine_at(c.plain.strike);
+    const bool reached = std::log(spot) > r.low && std::log(spot) < r.high;
+    if (!reached || next == grid.spot.begin() || next == grid.spot.end()) continue;
+    const double cells = deviation * spot / (*next - *(next - 1));
+    found = {std::min(found.least, cells), std::max(found.most, cells)};
+  }
+  return found;
 }
 
 fd_operator make_operator(const contract& c, const fd_grid& grid, double time) {

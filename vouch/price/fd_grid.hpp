@@ -22,9 +22,14 @@ struct fd_grid {
 /// Throws  value_error  no room between the barrier and the spot; nodes beyond the range of numbers
 fd_grid make_grid(const contract& c, grid_kind kind, std::int64_t n);
 
-/// Whether several nodes lie within a deviation of the spot and of the strike: else two grids that agree say
-/// nothing of their error.
-bool is_resolved(const contract& c, const fd_grid& grid);
+/// How many cells a deviation has at the spot and at the strike, where the share may get to it.
+struct grid_resolution {
+  double least, most;
+
+  /// Else two grids that agree say nothing of their error.
+  bool is_fine() const { return least >= 4; }
+};
+grid_resolution resolution_of(const contract& c, const fd_grid& grid);
 
 /// The Black-Scholes operator at a time: central differences, upwind where these would lose monotonicity.
 fd_operator make_operator(const contract& c, const fd_grid& grid, double time);
