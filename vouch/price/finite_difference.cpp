@@ -280,7 +280,7 @@ double estimated_error(const contract& c, double now, double before, double fine
   return std::max((kinked ? 2 : 1) * std::abs(now - before), least_share * std::abs(fine - coarse));
 }
 
-// Whether the operator's spectrum comes near the contour, on all grids alike.
+// Whether the operator's spectrum comes so near the contour that values lose digits, on all grids alike.
 bool is_drifting(const contract& c) {
   const plain_option& o = c.plain;
   constexpr double most_deviations = 4;
@@ -308,13 +308,14 @@ fd_result to_tolerance(const solver& s, const contract& c, const fd_options& opt
                        rounding(s.solved(), options, s.grid(nodes)) + s.error();
     if (!resolution_of(s.solved(), s.grid((nodes + 1) / 2)).is_fine())
       r.error_estimate = std::max(r.error_estimate, c.plain.spot + c.plain.strike);
+    if (options.scheme == time_scheme::exponential && !r.by_sine && is_drifting(c))
+      r.error_estimate = std::max(r.error_estimate, 0.01 * (c.plain.spot + c.plain.strike));
     r.tolerance_met = r.error_estimate <= options.tolerance && agree(c, r.value, other, options.tolerance);
     if ((r.tolerance_met && level > 1) || 2 * nodes > most) break;
     before = r.value;
     coarse = fine;
   }
-  const bool by_contour = options.scheme == time_scheme::exponential && !r.by_sine;
-  if (by_contour && (is_drifting(c) || !(r.error_estimate < 1e3 * (c.plain.spot + c.plain.strike))))
+  if (options.scheme == time_scheme::exponential && !(r.error_estimate < 1e3 * (c.plain.spot + c.plain.strike)))
     throw value_error("the exponential scheme is unstable where the share drifts so much more than it varies",
                       "use the scheme rannacher");
   return r;
