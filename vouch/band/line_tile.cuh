@@ -11,13 +11,27 @@
 #include <vouch/band/chunk.cuh>
 #include <vouch/band/exchanges.cuh>
 #include <vouch/band/held_piece.cuh>
+#include <vouch/band/segments.cuh>
 #include <vouch/core/arrival.cuh>
 
 namespace vouch::detail {
 
-constexpr int line_warps = 8;  // of a multiprocessor, at 255 registers a thread
+/// Of a multiprocessor, at 255 or 128 registers a thread.
+template <real T>
+constexpr int line_warps = sizeof(T) == sizeof(double) ? 8 : 16;
+constexpr int most_line_warps = 8;  // of a system
 /// Rows of a piece: pairs of them lie on other banks than those of seven neighbours.
 constexpr int line_rows = 18;
+
+/// Numbers in the lines that memory moves.
+template <real T>
+constexpr int long_line = 128 / sizeof(T);
+
+/// Rows that lie one after another, and rows in front of them in the line of 128 bytes they begin in.
+struct line_run {
+  std::int64_t origin = 0;  // of its first row in the arrays
+  int rows = 0, lead = 0;
+};
 
 /// A batch of systems one after another, in tiles.
 template <real T>
@@ -28,12 +42,26 @@ struct line_batch {
   std::int64_t pitch_x;
   int* broken;  // see band_task
   std::int64_t systems, tiles;
-  int n, leaves;      // rows and pieces of a system
+  int n, leaves;      // rows and pieces of a system, the longest
   int pieces, width;  // places for pieces, a power of two; systems of a tile
+  // Of systems without gaps between them:
+  const std::int64_t* offsets;  // null where their lengths are equal
+  std::int64_t rows;            // of all
+  int lead;                     // of the first
 
   __device__ int systems_of(std::int64_t tile) const {
     const std::int64_t left = systems - tile * width;
     return left < width ? static_cast<int>(left) : width;
+  }
+  __device__ std::int64_t begin_of(std::int64_t system) const {
+    return offsets != nullptr ? offsets[system] : system * n;
+  }
+  /// All rows of a tile; none where there is no such tile.
+  __device__ line_run run_of(std::int64_t tile) const {
+    if (tile >= tiles) return {};
+    const std::int64_t first = tile * width, origin = begin_of(first);
+    return {origin, static_cast<int>(begin_of(first + systems_of(tile)) - origin),
+            (lead + static_cast<int>(origin)) & (long_line<T> - 1)};
   }
 };
 
