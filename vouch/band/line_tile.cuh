@@ -47,21 +47,11 @@ struct line_batch {
   // Of systems without gaps between them:
   const std::int64_t* offsets;  // null where their lengths are equal
   std::int64_t rows;            // of all
-  int lead;                     // of the first
+  int lead, tile_rows;          // of the first system; of a tile of equal ones
 
   __device__ int systems_of(std::int64_t tile) const {
     const std::int64_t left = systems - tile * width;
     return left < width ? static_cast<int>(left) : width;
-  }
-  __device__ std::int64_t begin_of(std::int64_t system) const {
-    return offsets != nullptr ? offsets[system] : system * n;
-  }
-  /// All rows of a tile; none where there is no such tile.
-  __device__ line_run run_of(std::int64_t tile) const {
-    if (tile >= tiles) return {};
-    const std::int64_t first = tile * width, origin = begin_of(first);
-    return {origin, static_cast<int>(begin_of(first + systems_of(tile)) - origin),
-            (lead + static_cast<int>(origin)) & (long_line<T> - 1)};
   }
 };
 

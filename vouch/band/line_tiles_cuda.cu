@@ -106,8 +106,16 @@ class any_lines {
   __device__ any_lines(const line_batch<T>& of, const line_memory<T, Warps>& memory, const line_place& place,
                        int thread)
       : of_(of), memory_(memory), place_(place), thread_(thread) {}
-  // Finds out about the tile that bring() is to bring.
-  __device__ void look_at(std::int64_t tile) { next_ = of_.run_of(tile); }
+  // Finds out about the tile that bring() is to bring, and take() then to take.
+  __device__ void look_at(std::int64_t tile) {
+    if (of_.offsets != nullptr) return look_at_unequal(tile);
+    next_.origin = tile * of_.tile_rows;
+    const std::int64_t left = of_.rows - next_.origin;
+    next_.rows = left < of_.tile_rows ? max(static_cast<int>(left), 0) : of_.tile_rows;
+    next_.lead = lead_at(next_.origin);
+    const int before = place_.system * of_.n;
+    next_own_ = {next_.lead + before, next_.lead + (before < next_.rows ? before + of_.n : before)};
+  }
   __device__ void bring(std::int64_t) const {
     if (thread_ >= 32) return;
     const std::int64_t begin = next_.origin - next_.lead;
@@ -126,16 +134,14 @@ class any_lines {
                 bytes, memory_.arrived);
   }
   __device__ bool take(held_piece<T, line_rows>& piece, std::int64_t tile) {
-    const std::int64_t system = tile * of_.width + place_.system;
-    const bool exists = system < of_.systems;
-    const line_run run = of_.run_of(tile);
-    const std::int64_t origin = exists ? of_.begin_of(system) : run.origin;
-    const int rows = exists ? static_cast<int>(of_.begin_of(system + 1) - origin) : 0;
-    const int first = run.lead + static_cast<int>(origin - run.origin), lead = first & (line - 1);
-    at_ = first - lead + place_.piece * line_rows;
-    own_ = {place_.begins() ? lead : 0, lead + rows - place_.piece * line_rows};
+    run_ = next_;
+    const int lead = next_own_.begin & (line - 1), end = next_own_.end;
+    const bool exists = next_own_.begin < end;
+    at_ = next_own_.begin - lead + place_.piece * line_rows;
+    own_ = {place_.begins() ? lead : 0, end - at_};
+    look_at(tile + gridDim.x);
     const bool alone = of_.width == 1;
-    if (alone) clear_behind(first + rows);
+    if (alone) clear_behind(end);
     take_arrays(piece, memory_.rows + at_, memory_.stage);
     if (place_.begins()) {
 #pragma unroll
@@ -147,7 +153,7 @@ class any_lines {
       }
     }
     if (!alone) piece.complete(false, true, own_.end);
-    return rows > 0 && own_.end > 0;
+    return exists && own_.end > 0;
   }
   __device__ void put(const T (&x)[line_rows]) const {
     T* const to = memory_.unknowns + at_;
@@ -156,12 +162,11 @@ class any_lines {
     for (int k = 0; k < line_rows; ++k)
       if (k >= own_.begin && k < own_.end) to[k] = x[k];
   }
-  __device__ void store(std::int64_t tile) const {
+  __device__ void store(std::int64_t) const {
     if (thread_ >= 32) return;
-    const line_run run = of_.run_of(tile);
-    const span lines = inside(run);
-    T* const x = of_.x + (run.origin - run.lead);
-    for_rest(run, lines, [&](int k) { x[k] = memory_.unknowns[k]; });
+    const span lines = inside(run_);
+    T* const x = of_.x + (run_.origin - run_.lead);
+    for_rest(run_, lines, [&](int k) { x[k] = memory_.unknowns[k]; });
     if (!elected()) return;
     if (lines.begin < lines.end)
       bulk_store(x + lines.begin, memory_.unknowns + lines.begin,
@@ -175,6 +180,24 @@ class any_lines {
     int begin, end;
   };
 
+  __device__ int lead_at(std::int64_t origin) const {
+    return (of_.lead + static_cast<int>(origin)) & (long_line<T> - 1);
+  }
+  __device__ void look_at_unequal(std::int64_t tile) {
+    next_ = {};
+    next_own_ = {};
+    if (tile >= of_.tiles) return;
+    const std::int64_t first = tile * of_.width;
+    const int count = of_.systems_of(tile), system = min(place_.system, count);
+    next_.origin = of_.offsets[first];
+    next_.rows = static_cast<int>(of_.offsets[first + count] - next_.origin);
+    next_.lead = lead_at(next_.origin);
+    const auto from_line = [this](std::int64_t row) {
+      return next_.lead + static_cast<int>(row - next_.origin);
+    };
+    next_own_ = {from_line(of_.offsets[first + system]),
+                 from_line(of_.offsets[first + min(system + 1, count)])};
+  }
   // Of the lines that a run fills.
   __device__ static span inside(const line_run& run) {
     const int begin = (run.lead + line - 1) / line * line, end = (run.lead + run.rows) / line * line;
@@ -201,7 +224,9 @@ class any_lines {
     const int lane = thread_ % 32, begin = at_ - lane * line_rows;
     if (end > begin + 32 * line_rows) return;
     if (end > begin && lane == 0) memory_.rows[2 * stage + end - 1] = 0;
-    for (int k = max(end, begin) + lane; k < begin + 32 * line_rows; k += 32) {
+    // Equal lengths have a piece or two that are not full.
+    const int limit = begin + 32 * line_rows, near = of_.offsets != nullptr ? limit : min(end + 32, limit);
+    for (int k = max(end, begin) + lane; k < near; k += 32) {
       T* const row = memory_.rows + k;
       row[0] = row[2 * stage] = row[3 * stage] = 0;
       row[stage] = 1;
@@ -214,7 +239,8 @@ class any_lines {
   const line_place& place_;
   int thread_, at_ = 0;  // at_: of its rows in a stage
   span own_{};           // those of its system
-  line_run next_;
+  line_run run_, next_;
+  span next_own_{};  // rows of its system in the next run's stage
 };
 
 // Blocks take every so many-th tile: everything is read once and written once. Bound by memory.
@@ -235,7 +261,6 @@ __global__ void __launch_bounds__(32 * Warps, line_warps<T> / Warps)
   unsigned parity = 0;
   for (std::int64_t tile = blockIdx.x; tile < of.tiles; tile += gridDim.x, parity ^= 1) {
     held_piece<T, line_rows> piece;
-    rows.look_at(tile + gridDim.x);
     await(memory.arrived, parity);
     const bool works = rows.take(piece, tile), fit = piece.dominates(works);
     await_reads_of_stores();
@@ -297,6 +322,7 @@ bool are_alike(const tridiagonal_view<const T>& A, const batch_view<const T>& b,
 template <real T, int Warps, template <real, int> class Mover>
 bool solve_line_tiles(const device& dev, line_batch<T> of) {
   of.width = 32 * Warps / of.pieces;
+  of.tile_rows = of.width * of.n;
   of.tiles = ceil_div<std::int64_t>(of.systems, of.width);
   const std::int64_t blocks = std::int64_t{dev.processors()} * (line_warps<T> / Warps);
   if (of.tiles < dev.processors()) return false;

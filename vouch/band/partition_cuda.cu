@@ -5,7 +5,7 @@
 #include <vouch/band/one_system.cuh>
 #include <vouch/band/partition_cuda.hpp>
 #include <vouch/band/tiles_cuda.hpp>
-#include <vouch/band/turned.cuh>
+#include <vouch/band/transposed.cuh>
 #include <vouch/core/launch.cuh>
 
 namespace vouch::detail {
@@ -110,7 +110,7 @@ const char* partition_cuda(const device& dev, const tridiagonal_view<const T>& A
     const auto solve_copies = [&](const band_task<T>& of) {
       partition_cuda(dev, of.A, of.b, of.x, of.broken, workspace);
     };
-    if (solve_turned(dev, task, {solve_copies}))
+    if (solve_transposed(dev, task, {solve_copies}))
       engine = "copies one after another";
     else if (b.shape.n <= most_threads * rows_a_thread)
       solve_whole_systems(dev, task);

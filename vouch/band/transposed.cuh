@@ -1,4 +1,4 @@
-// vouch/band/turned.cuh -- batches of systems side by side that are solved as copies one after another, on
+// vouch/band/transposed.cuh -- batches of systems side by side that are solved as copies one after another, on
 // GPUs; private, defined only in CUDA builds.
 #pragma once
 #include <functional>
@@ -14,7 +14,7 @@ namespace vouch::detail {
 /// Memory  168 MB at most, for the time of the work
 /// Result  Whether it has done so; if not, nothing has been enqueued.
 template <real T>
-bool solve_turned(const device& dev, const band_task<T>& task,
-                  const std::function<void(const band_task<T>&)>& solve);
+bool solve_transposed(const device& dev, const band_task<T>& task,
+                      const std::function<void(const band_task<T>&)>& solve);
 
 }  // namespace vouch::detail
