@@ -42,7 +42,7 @@ struct batch_case {
   double over_peer;
 };
 constexpr batch_case batch_cases[] = {{512, 32768, 3.0}, {1024, 16384, 4.0}, {64, 262144, 1.6}};
-constexpr batch_case odd_cases[] = {{511, 32768, 0}, {1001, 16384, 0}, {99, 131072, 0}};  // one after another
+constexpr batch_case odd_cases[] = {{511, 32768, 0}, {1001, 16384, 0}, {63, 262144, 0}};  // one after another
 
 std::string size_text(std::int64_t n) {
   int power = 0;

@@ -271,10 +271,10 @@ TYPED_TEST(BandBatch, OneAfterAnotherOffLines) {
   VOUCH_NEEDS_GPU();
   const device dev = gpus().front();
   for (const size& of :
-       {size{1, 3001},   size{2, 3001},   size{3, 3001},  size{5, 3001},   size{17, 3001},  size{18, 3001},
-        size{35, 3001},  size{63, 1801},  size{99, 1801}, size{288, 301},  size{511, 301},  size{513, 301},
-        size{575, 301},  size{576, 301},  size{577, 301}, size{1001, 301}, size{1151, 301}, size{1153, 133},
-        size{2303, 133}, size{2305, 133}, size{4605, 133}})
+       {size{1, 5001},   size{2, 5001},   size{3, 5001},   size{5, 5001},  size{17, 5001},  size{18, 5001},
+        size{35, 3001},  size{63, 1801},  size{99, 1801},  size{161, 901}, size{288, 301},  size{511, 301},
+        size{513, 301},  size{575, 301},  size{576, 301},  size{577, 301}, size{1001, 301}, size{1151, 301},
+        size{1153, 133}, size{2303, 133}, size{2305, 133}, size{4605, 133}})
     for (const std::int64_t shift : {0, 1, 2, 3})
       for (const double dominance : {0.0, 0.25}) {
         const batch_shape shape = contiguous(of.n, of.systems);
@@ -332,7 +332,7 @@ TYPED_TEST(BandBatch, ManySystemsOfDifferentLengths) {
   VOUCH_NEEDS_GPU();
   const device dev = gpus().front();
   for (const size& of :
-       {size{3, 3001}, size{40, 3001}, size{300, 1101}, size{600, 301}, size{1300, 301}, size{2600, 133}})
+       {size{3, 5001}, size{40, 3001}, size{300, 1101}, size{600, 301}, size{1300, 301}, size{2600, 133}})
     for (const std::int64_t shift : {0, 1})
       for (const double dominance : {0.0, 0.25}) {
         std::mt19937 random(static_cast<unsigned>(of.n));

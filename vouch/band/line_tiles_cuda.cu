@@ -330,11 +330,13 @@ bool solve_line_tiles(const device& dev, line_batch<T> of) {
          solve_line_tiles<T, Warps, Mover>, of);
   return true;
 }
+// step: of places for pieces, so that those of a system begin where they must.
 template <real T, template <real, int> class Mover>
-bool solve_line_tiles(const device& dev, line_batch<T> of, int most_lead) {
+bool solve_line_tiles(const device& dev, line_batch<T> of, int most_lead, int step) {
   of.leaves = ceil_div(of.n + most_lead, line_rows);
-  of.pieces = line_size<T>;  // so that places begin in lines
+  of.pieces = 32;
   while (of.pieces < of.leaves) of.pieces *= 2;
+  if (of.leaves <= 16) of.pieces = ceil_div(of.leaves, step) * step;
   switch (of.pieces) {
     case 2 * 32 * most_line_warps:
       return false;
@@ -369,8 +371,9 @@ bool solve_in_line_tiles(const device& dev, const tridiagonal_view<const T>& A, 
   of.offsets = offsets;
   of.rows = b.shape.extent();
   of.lead = lead_of(x.data, 128);
-  if (are_whole_lines(A, b, x)) return solve_line_tiles<T, whole_lines>(dev, of, 0);
-  return are_alike(A, b, x) && solve_line_tiles<T, any_lines>(dev, of, line_size<T> - 1);
+  constexpr int line = line_size<T>;
+  if (are_whole_lines(A, b, x)) return solve_line_tiles<T, whole_lines>(dev, of, 0, line / 2);
+  return are_alike(A, b, x) && solve_line_tiles<T, any_lines>(dev, of, line - 1, 1);
 }
 
 template bool solve_in_line_tiles(const device&, const tridiagonal_view<const float>&,
