@@ -232,13 +232,15 @@ class tridiagonal_run {
 
   void one_on_gpu(const bench_device& d, std::int64_t n) {
     const bool barred = n == std::int64_t{1} << 24 || n == std::int64_t{1} << 27;
-    for (const band_kind kind : {band_kind::dominant, band_kind::general, band_kind::slow}) {
+    for (const band_kind kind :
+         {band_kind::dominant, band_kind::general, band_kind::slow, band_kind::general_slow}) {
       if (!room(d.dev, n)) return;
       options_.say(fmt::format("one system of {}, {}, {}", size_text(n), name(kind), d.label));
       band_systems<double> systems(d.dev, kind, contiguous(n));
       measured m = solve_timed(d, systems, method::automatic);
       m.case_name = fmt::format("one system, n = {}, {}", size_text(n), name(kind));
-      if (n <= std::int64_t{1} << 27) m.peer = cusparse_one(d.dev, systems, kind == band_kind::general, why_);
+      const bool interchanges = kind == band_kind::general || kind == band_kind::general_slow;
+      if (n <= std::int64_t{1} << 27) m.peer = cusparse_one(d.dev, systems, interchanges, why_);
       note_point(m, n, name(kind), kind == band_kind::dominant);
       add(m, {!barred ? 0 : kind == band_kind::dominant ? 1.35 : 2.1, 0});
     }
