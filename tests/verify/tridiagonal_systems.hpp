@@ -103,4 +103,30 @@ inline bool proves(const std::vector<double>& radius) {
   return std::all_of(radius.begin(), radius.end(), [](double r) { return std::isfinite(r); });
 }
 
+// Whole numbers with the solution e, by every way to prove something of a system and of every length that GPUs
+// treat alike: rows that dominate, second differences, any numbers, and the singular ones: second differences
+// with free ends or in a ring, and a diagonal of zeros of odd length, which is regular where it is even.
+inline system_data whole_numbers(dice& die, int n, int kind, bool periodic) {
+  system_data of;
+  of.periodic = periodic;
+  for (int i = 0; i < n; ++i) {
+    const bool first = i == 0 && !periodic, last = i == n - 1 && !periodic;
+    const auto sign = [&] { return die.below(2) != 0 ? 1.0 : -1.0; };
+    double l = -1, d = 2, u = -1;
+    if (kind == 0)
+      l = sign() * die.below(1000), u = sign() * die.below(1000), d = sign() * (2000 + die.below(9));
+    if (kind == 1 && periodic && i == n / 2) d = 3;
+    if (kind == 2)
+      l = sign() * (1 + die.below(1000)), u = sign() * (1 + die.below(1000)), d = die.below(2001) - 1000;
+    if (kind == 3 && (first || last)) d = 1;
+    if (kind == 4) l = sign(), u = sign(), d = 0;
+    of.dl.push_back(first ? 0 : l);
+    of.d.push_back(d);
+    of.du.push_back(last ? 0 : u);
+    of.b.push_back(of.dl.back() + d + of.du.back());
+    of.x.push_back(1 + std::ldexp(die.unit(), -30 - die.below(22)));
+  }
+  return of;
+}
+
 }  // namespace vouch::testing
