@@ -34,7 +34,7 @@ __device__ inline void tell(const visit_lists& lists) {
   __threadfence();
   if (atomicAdd(&lists.all->done, 1ull) + 1 != gridDim.x) return;
   __threadfence();
-  lists.all->done = 0;
+  lists.all->done = lists.all->taken = 0;  // for the next visit
   const auto* from = reinterpret_cast<const bits_type*>(lists.all);
   for (unsigned k = 0; k < sizeof(visit_memory) / sizeof(bits_type); ++k)
     reinterpret_cast<bits_type*>(lists.host)[k] = __ldcg(from + k);
