@@ -1,9 +1,9 @@
-// tests/verify/tridiagonal_systems.hpp -- tridiagonal systems of all kinds, and what is proved of them.
+// tests/verify/tridiagonal_systems.hpp -- systems to prove something of, and what is proved.
 #pragma once
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <vector>
-
 #include <vouch/core/array.hpp>
 #include <vouch/verify/tridiagonal_bound.hpp>
 

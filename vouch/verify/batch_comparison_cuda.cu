@@ -2,6 +2,7 @@
 
 #include <vouch/verify/batch_visit.cuh>
 #include <vouch/verify/comparison_solver.cuh>
+#include <vouch/verify/refuted_systems.cuh>
 
 namespace vouch::detail {
 namespace {
@@ -57,7 +58,14 @@ __device__ void visit_systems(const visit_task& task, const visit_lists& lists, 
   const std::int64_t stride = A.shape.row_stride;
   ratio_tally of_ratios;
   radius_tally of_radii;
+  bool wary = false;  // the system before was refuted by its first rows
   for (std::int64_t c = blockIdx.x; c < count; c += gridDim.x) {
+    while (wary && c < count) {
+      const int skipped = leave_refuted<Warps>(task, lists, c, gridDim.x, count, memory.parts);
+      wary = skipped == most_refuted<Warps>;
+      c += std::int64_t{gridDim.x} * skipped;
+    }
+    if (c >= count) break;
     const std::int64_t s = those == nullptr ? c : those[c];
     const visited_system of(task, s);
     comparison_solver<Real, Rows, Warps> solver(memory.solver, of.n, of.periodic);
@@ -72,6 +80,13 @@ __device__ void visit_systems(const visit_task& task, const visit_lists& lists, 
       a[k][2] = present && of.above(i) ? __ldg(A.du + at) : 0;
     }
     begin_copies<Rows, Warps>(task, of, memory.x, memory.b);
+    if (those == nullptr && !all_in_block<Warps>(!refuted_by_neighbours(a[0][0], a[0][1], a[0][2]))) {
+      await_copies();
+      sync_threads<Warps>();
+      if (thread == 0) leave(task, lists, s);
+      wary = true;
+      continue;
+    }
     bool dominant = true;
 #pragma unroll
     for (int k = 0; k < Rows; ++k)

@@ -15,13 +15,15 @@ struct visit_memory {
   totals_memory ratios, radii;
   unsigned long long left;    // systems that the comparison matrix proves nothing of
   unsigned long long nearly;  // those of which it might, with a better v
+  unsigned long long hard;    // systems that quick factors prove nothing of
+  unsigned long long taken;   // systems that blocks have taken beyond their first ones
   unsigned long long done;    // blocks
 };
 
 /// Lists of systems, and where they are counted and told of.
 struct visit_lists {
   std::int64_t* left;
-  std::int64_t* nearly;
+  std::int64_t* nearly;  // later those that are hard
   visit_memory* all;
   visit_memory* host;
 };
@@ -37,6 +39,9 @@ __device__ inline void tell(const visit_lists& lists) {
   for (unsigned k = 0; k < sizeof(visit_memory) / sizeof(bits_type); ++k)
     reinterpret_cast<bits_type*>(lists.host)[k] = __ldcg(from + k);
 }
+
+/// The exponent and leading bits of a magnitude, ordered as magnitudes are; sums of them as products, nearly.
+__device__ inline int high_of(double value) { return __double2hiint(value) & 0x7fffffff; }
 
 __device__ inline void begin_copy(double* to, const double* from) {
   asm volatile(
@@ -165,6 +170,10 @@ void visit_tiles_by_comparison(const device& dev, const visit_task& task, const 
 void visit_nearly_proved_in_tiles(const device& dev, const visit_task& task, const visit_lists& lists,
                                   std::int64_t count);
 
+/// Whether the visits below are for this task: then they come before those by factors.
+bool quick_factors_serve(const visit_task& task);
+void visit_by_quick_factors(const device& dev, const visit_task& task, const visit_lists& lists,
+                            std::int64_t count);
 void visit_by_factors(const device& dev, const visit_task& task, const visit_lists& lists, std::int64_t count);
 
 }  // namespace vouch::detail

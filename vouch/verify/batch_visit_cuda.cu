@@ -23,18 +23,31 @@ visit_memory* mailbox() {
   return kept.get();
 }
 
+void visit_those_left(const device& dev, const visit_task& task, visit_lists lists, std::int64_t count) {
+  if (quick_factors_serve(task)) {
+    visit_by_quick_factors(dev, task, lists, count);
+    dev.synchronize();
+    count = static_cast<std::int64_t>(lists.host->hard);
+    lists.left = lists.nearly;
+  }
+  if (count == 0) return;
+  visit_by_factors(dev, task, lists, count);
+  dev.synchronize();
+}
+
 // Visits by factors ask for rows one after another.
-void visit_those_left_in_line(const device& dev, const visit_task& task, const visit_lists& lists,
-                              std::int64_t left) {
+void visit_those_left_in_line(const device& dev, const visit_task& task, visit_lists lists, std::int64_t left) {
   constexpr std::int64_t rows_at_a_time = std::int64_t{1} << 24;
   const std::int64_t most = std::min(left, ceil_div(rows_at_a_time, std::max<std::int64_t>(1, task.vectors.n)));
   systems_in_line copies(dev, task, lists, most);
   for (std::int64_t begin = 0; begin < left; begin += most) {
     const std::int64_t count = std::min(most, left - begin);
     copies.take(begin, count);
-    visit_by_factors(dev, copies.task(), copies.lists(), count);
+    zero_bytes(dev, &lists.all->hard, sizeof lists.all->hard);
+    visit_those_left(dev, copies.task(), copies.lists(), count);
     copies.put_back();
   }
+  dev.synchronize();
 }
 
 }  // namespace
@@ -56,8 +69,7 @@ visit_totals visit_systems_cuda(const device& dev, const visit_task& task, bool 
   }
   const auto left = static_cast<std::int64_t>(lists.host->left);
   if (left > 0 && with_factors && !task.A.periodic) {
-    (in_tiles ? visit_those_left_in_line : visit_by_factors)(dev, task, lists, left);
-    dev.synchronize();
+    (in_tiles ? visit_those_left_in_line : visit_those_left)(dev, task, lists, left);
   } else if (left > 0) {
     lists.host->ratios.flags |= 2u;
   }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <utility>
 
 #include <vouch/band/solve.hpp>
@@ -11,6 +10,7 @@
 #include <vouch/core/error.hpp>
 #include <vouch/verify/batch_pass.hpp>
 #include <vouch/verify/batch_visit.hpp>
+#include <vouch/verify/bound_text.hpp>
 #include <vouch/verify/tridiagonal_border.hpp>
 #include <vouch/verify/tridiagonal_factors.hpp>
 #include <vouch/verify/tridiagonal_rows.hpp>
@@ -298,12 +298,6 @@ int refine(bounded_batch& batch, const bound_options& options) {
   return options.most_refinements;
 }
 
-std::string text(const char* format, double value) {
-  char line[160];
-  std::snprintf(line, sizeof line, format, value);
-  return line;
-}
-
 void judge(const bounded_batch& batch, const bound_options& options, tridiagonal_bound& result) {
   const std::vector<std::int64_t> left = batch.unproved();
   result.systems_unproved = static_cast<std::int64_t>(left.size());
@@ -322,9 +316,10 @@ void judge(const bounded_batch& batch, const bound_options& options, tridiagonal
   else if (!result.verified)
     result.reason = "a bound overflows";
   else if (result.reached)
-    result.reason = text("every component lies within %.3g of the exact solution", result.max_absolute);
+    result.reason =
+        "every component lies within " + rounded_above(result.max_absolute) + " of the exact solution";
   else
-    result.reason = text("the relative error is proved to be at most %.3g only", result.max_relative);
+    result.reason = relative_shortfall(result.max_relative);
 }
 
 }  // namespace
