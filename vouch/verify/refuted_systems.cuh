@@ -14,7 +14,8 @@ __device__ inline bool refuted_by_neighbours(double l, double d, double u) {
   constexpr int octave = 1 << 20;
   const int own_d = high_of(d), next_d = __shfl_down_sync(~0u, own_d, 1);
   const int next_l = __shfl_down_sync(~0u, high_of(l), 1);
-  const bool refutes = threadIdx.x % 32 < 31 && (own_d - high_of(u)) + (next_d - next_l) < -octave / 4;
+  const std::int64_t excess = std::int64_t{own_d} - high_of(u) + next_d - next_l;  // zeros: beyond 2^31
+  const bool refutes = threadIdx.x % 32 < 31 && excess < -octave / 4;
   return __any_sync(~0u, refutes) != 0;
 }
 
