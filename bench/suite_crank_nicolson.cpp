@@ -338,9 +338,8 @@ suite_results run_crank_nicolson_suite(const suite_options& options) {
   for (const bench_device& d : devices)
     if (d.label == "cpu1" && !options.stop()) run.run_solvers(cases(true).front(), d);
   run.table.note(
-      "mixed: values and right-hand sides in double, eliminations of the changes in single precision; the bar "
-      "of "
-      "one core is on it.");
+      "mixed: values and right-hand sides in double, eliminations of the changes in single precision. The bars "
+      "are on double.");
   run.table.note(
       "usual: spot and strike 100, rate 5 %, volatility 20 %, one year; published: spots to 100, strike 5, a "
       "quarter of a year, rate 0.8, volatility 0.03, priced at the strike.");

@@ -42,6 +42,7 @@ struct batch_case {
   double over_peer;
 };
 constexpr batch_case batch_cases[] = {{512, 32768, 3.0}, {1024, 16384, 4.0}, {64, 262144, 1.6}};
+constexpr batch_case odd_cases[] = {{511, 32768, 0}, {1001, 16384, 0}, {63, 262144, 0}};  // one after another
 
 std::string size_text(std::int64_t n) {
   int power = 0;
@@ -221,6 +222,8 @@ class tridiagonal_run {
       batches_on_gpu(d, of, band_kind::dominant);
       batches_on_gpu(d, of, band_kind::general);
     }
+    for (const batch_case& of : odd_cases)
+      for (const band_kind kind : {band_kind::dominant, band_kind::general}) odd_batch_on_gpu(d, of, kind);
     for (const std::int64_t n : {std::int64_t{1} << 14, std::int64_t{1} << 24}) {
       factored_on_gpu(d, n, band_kind::dominant);
       factored_on_gpu(d, n, band_kind::slow);
@@ -229,13 +232,15 @@ class tridiagonal_run {
 
   void one_on_gpu(const bench_device& d, std::int64_t n) {
     const bool barred = n == std::int64_t{1} << 24 || n == std::int64_t{1} << 27;
-    for (const band_kind kind : {band_kind::dominant, band_kind::general, band_kind::slow}) {
+    for (const band_kind kind :
+         {band_kind::dominant, band_kind::general, band_kind::slow, band_kind::general_slow}) {
       if (!room(d.dev, n)) return;
       options_.say(fmt::format("one system of {}, {}, {}", size_text(n), name(kind), d.label));
       band_systems<double> systems(d.dev, kind, contiguous(n));
       measured m = solve_timed(d, systems, method::automatic);
       m.case_name = fmt::format("one system, n = {}, {}", size_text(n), name(kind));
-      if (n <= std::int64_t{1} << 27) m.peer = cusparse_one(d.dev, systems, kind == band_kind::general, why_);
+      const bool interchanges = kind == band_kind::general || kind == band_kind::general_slow;
+      if (n <= std::int64_t{1} << 27) m.peer = cusparse_one(d.dev, systems, interchanges, why_);
       note_point(m, n, name(kind), kind == band_kind::dominant);
       add(m, {!barred ? 0 : kind == band_kind::dominant ? 1.35 : 2.1, 0});
     }
@@ -254,6 +259,16 @@ class tridiagonal_run {
       m.peer = peer;
       add(m, {1.3, of.over_peer});
     }
+  }
+
+  // Every other system begins off the lines of 16 bytes that the copy engine moves.
+  void odd_batch_on_gpu(const bench_device& d, const batch_case& of, band_kind kind) {
+    if (!room(d.dev, of.n * of.systems)) return;
+    options_.say(fmt::format("{} systems of {}, {}, {}", of.systems, of.n, name(kind), d.label));
+    band_systems<double> systems(d.dev, kind, contiguous(of.n, of.systems));
+    measured m = solve_timed(d, systems, method::automatic);
+    m.case_name = fmt::format("{} x {}, contiguous, {}", of.n, of.systems, name(kind));
+    add(m, {1.3, 0});
   }
 
   void factored_on_gpu(const bench_device& d, std::int64_t n, band_kind kind) {

@@ -111,7 +111,16 @@ double since(clock_type::time_point begin) {
 }  // namespace
 
 const char* name(band_kind kind) {
-  return kind == band_kind::dominant ? "dominant" : kind == band_kind::general ? "general" : "(-1, 2, -1)";
+  switch (kind) {
+    case band_kind::dominant:
+      return "dominant";
+    case band_kind::general:
+      return "general";
+    case band_kind::slow:
+      return "(-1, 2, -1)";
+    default:
+      return "general, slow decay";
+  }
 }
 
 template <real T>
@@ -121,7 +130,8 @@ band_systems<T>::band_systems(const device& dev, band_kind kind, const batch_sha
   const bool marked = of.system_stride != 1 && of.systems > 1 && of.n <= block_rows;
   const auto off = [&](std::uint64_t stream, std::int64_t i, std::int64_t unused) {
     if (marked && i % of.n == unused) return 0.0;
-    return kind == band_kind::slow ? -1.0 : uniform(stream, i);
+    if (kind == band_kind::slow) return -1.0;
+    return kind == band_kind::general_slow ? std::copysign(1.0, uniform(stream, i)) : uniform(stream, i);
   };
   dl = repeated<T>(dev, size, [&](std::int64_t i) { return off(1, i, 0); });
   du = repeated<T>(dev, size, [&](std::int64_t i) { return off(2, i, of.n - 1); });
@@ -129,6 +139,7 @@ band_systems<T>::band_systems(const device& dev, band_kind kind, const batch_sha
     if (kind == band_kind::slow) return 2.0;
     const double own = uniform(3, i);
     if (kind == band_kind::general) return own;
+    if (kind == band_kind::general_slow) return own / 16;
     return std::copysign(1 + std::fabs(off(1, i, 0)) + std::fabs(off(2, i, of.n - 1)), own);
   });
   b = repeated<T>(dev, size, [&](std::int64_t i) { return uniform(4, i); });

@@ -7,11 +7,14 @@
 
 #include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
+#include <vouch/dense/structure.hpp>
 #include <vouch/io/vectors.hpp>
+#include <vouch/verify/bound_text.hpp>
 
 #include "command.hpp"
 #include "command_line.hpp"
 #include "common.hpp"
+#include "given_solution.hpp"
 #include "solve_system.hpp"
 #include "usage.hpp"
 #include "verification.hpp"
@@ -46,6 +49,8 @@ bool parse(std::span<const char* const> arguments, verify_options& options) {
   if (!options.verification.asked()) options.verification.digits = 0;
   check_verification(options.verification, "--digits");
   check_writable(options.common.output);
+  if (!options.common.output.empty() && options.common.output == options.verification.bounds)
+    throw usage_error(fmt::format("two outputs go to the same file '{}'", options.common.output));
   parse_device(options.common.device);
   return true;
 }
@@ -56,8 +61,7 @@ linear_system read(const device& cpu, const verify_options& options, array<doubl
   std::variant<csr<double>, vectors> matrix = read_matrix(cpu, options.matrix);
   if (auto* dense = std::get_if<vectors>(&matrix)) {
     system.dense = std::move(*dense);
-    system.facts.rows = system.dense->rows;
-    system.facts.cols = system.dense->cols;
+    system.facts = structure(cpu, system.entries());
   } else {
     system.A = std::move(std::get<csr<double>>(matrix));
     system.facts = structure<double>(cpu, system.A);
@@ -74,19 +78,48 @@ linear_system read(const device& cpu, const verify_options& options, array<doubl
   return system;
 }
 
+// What was proved of the solution as it was given and as corrections improved it. The verdict is about the one
+// that the user has in the end: the improved one where it is written.
+struct proved_solutions {
+  verification given, improved;
+  bool written = false;
+
+  const verification& verdict() const { return written ? improved : given; }
+};
+
+// Seconds of the parts.
+struct verify_times {
+  double read = 0, write = 0, total = 0;
+};
+
 nlohmann::ordered_json as_json(const verify_options& options, const linear_system& system, const device& dev,
-                               const verification& verified, double total_seconds) {
+                               const proved_solutions& proved, const verify_times& times) {
   nlohmann::ordered_json object{{"schema", "vouch.verify/1"}, {"version", version}};
-  object["matrix"] = {
-      {"file", system.file},
-      {"rows", system.facts.rows},
-      {"cols", system.facts.cols},
-      {"nonzeros", system.dense ? system.facts.rows * system.facts.cols : system.facts.nonzeros}};
+  object["matrix"] = matrix_json(system.file, system.facts.rows, system.facts.cols, system.facts.nonzeros,
+                                 system.facts.symmetric);
   object["solution"] = options.solution;
   object["device"] = to_json(dev);
-  object["error_bound"] = to_json(verified);
-  object["time_s"] = {{"verify", verified.seconds}, {"total", total_seconds}};
+  object["error_bound"] = to_json(proved.verdict());
+  object["given"] = size_json(proved.given);
+  object["improved"] = size_json(proved.improved);
+  object["improved"]["corrections"] = proved.improved.refinements;
+  object["time_s"] = {{"read", times.read},
+                      {"verify", proved.improved.seconds},
+                      {"write", times.write},
+                      {"total", times.total}};
   return object;
+}
+
+// Where corrections moved x: what is proved of the other one.
+std::string sentence_beside(const proved_solutions& proved) {
+  if (!proved.improved.verified || proved.improved.refinements == 0) return "";
+  if (!proved.written)
+    return fmt::format(
+        "-o FILE writes an improved x, no component of which is farther than {} from the exact solution\n",
+        vouch::detail::rounded_above(proved.improved.max_absolute));
+  return fmt::format(
+      "that is x as improved; no component of the x given is farther than {} from the exact solution\n",
+      vouch::detail::rounded_above(proved.given.max_absolute));
 }
 
 }  // namespace
@@ -100,16 +133,25 @@ int cmd_verify(std::span<const char* const> arguments) {
   const device_request wanted = parse_device(options.common.device);
   const device dev = wanted.cuda ? device::cuda(wanted.index) : cpu;
   array<double> x;
+  verify_times times;
   const linear_system system = read(cpu, options, x);
-  const verification verified = verify_columns(options.verification, cpu, dev, system, x);
-  log_verification(log, verified);
-  write_bounds(options.verification, x, verified);
+  times.read = clock.seconds();
+  const array<double> given = x.to(cpu);
+  proved_solutions proved;
+  proved.written = !options.common.output.empty();
+  proved.improved = verify_columns(options.verification, cpu, dev, system, x);
+  proved.given = about_given(options.verification, given, x, proved.improved);
+  log_verification(log, proved.verdict());
+  const stopwatch writing;
+  write_bounds(options.verification, x, proved.improved);
   if (!options.common.output.empty()) write_vectors(options.common.output, x, system.rows(), system.columns);
+  times.write = writing.seconds();
+  times.total = clock.seconds();
   if (options.common.json)
-    print_json(as_json(options, system, dev, verified, clock.seconds()));
+    print_json(as_json(options, system, dev, proved, times));
   else
-    fmt::print("{}", sentence(verified));
-  return verified.reached ? exit_code::goal_reached : exit_code::goal_missed;
+    fmt::print("{}{}", sentence(proved.verdict()), sentence_beside(proved));
+  return proved.verdict().reached ? exit_code::goal_reached : exit_code::goal_missed;
 }
 
 }  // namespace vouch::cli

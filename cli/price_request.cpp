@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <vector>
 #include <vouch/price/words.hpp>
 #include <vouch/text/file.hpp>
@@ -269,6 +270,9 @@ void take_book(const typed& t, const price_request& request) {
   if (t.tolerance && *t.tolerance < least)
     throw usage_error("option --tolerance: a book is priced to 1e-6 at best",
                       "a single option can be priced to less");
+  std::error_code unknown;
+  if (std::filesystem::equivalent(request.book, request.common.output, unknown))
+    throw usage_error("the prices would replace the book", "name another file with -o");
   check_writable(request.common.output);
 }
 

@@ -11,7 +11,7 @@
 
 namespace vouch::cli {
 
-/// Whether all values are numbers of type T already; what is finite must stay so.
+/// Whether all values are numbers of type T already, NaN never; what is finite must stay so.
 ///
 /// Throws  value_error  a value overflows T: the text begins with `from`
 template <real T>
@@ -19,7 +19,7 @@ bool fits(view<const double> values, const std::string& from) {
   bool exactly = true;
   for (std::int64_t i = 0; i < values.size(); ++i) {
     const auto rounded = static_cast<T>(values[i]);
-    if (!std::isfinite(rounded))
+    if (!std::isfinite(rounded) && std::isfinite(values[i]))
       throw value_error(fmt::format("{}: {:.9g} overflows single precision", from, values[i]),
                         "take --precision double");
     exactly = exactly && rounded == values[i];

@@ -72,6 +72,7 @@ class device_solver : public column_solver {
                                   const solve_goal& goal, solve_times& times) override {
     array<T> rhs, solution;
     timed(times.transfer, [&] {
+      if constexpr (sizeof(T) < sizeof(double)) rounded_rhs_ = !fits<T>(b, request_.rhs);
       rhs = rounded<T>(cpu_, b, request_.rhs).to(dev_);
       solution = rounded<T>(cpu_, x, request_.initial).to(dev_);
     });
@@ -93,10 +94,12 @@ class device_solver : public column_solver {
   virtual std::vector<solve_report> run(std::int64_t columns, view<const T> b, view<T> x,
                                         const solve_goal& goal) = 0;
   const device& where() const { return dev_; }
+  bool rounded_rhs() const { return rounded_rhs_; }
 
  private:
   const solve_request& request_;
   device cpu_, dev_;
+  bool rounded_rhs_ = false;
 };
 
 // The matrix was looked at when it was read.
@@ -121,7 +124,7 @@ class cg_solver final : public device_solver<T> {
     timed(times.setup, [&] { M_ = make_for<T>(system, dev, placed_.A, request.precondition); });
   }
   std::int64_t at_once() const override { return M_ == nullptr || M_->diagonal() != nullptr ? 8 : 1; }
-  bool rounds_matrix() const override { return placed_.rounded; }
+  bool rounds() const override { return placed_.rounded || this->rounded_rhs(); }
 
  private:
   std::vector<solve_report> run(std::int64_t columns, view<const T> b, view<T> x,
@@ -144,7 +147,7 @@ class mixed_solver final : public device_solver<double> {
     timed(times.setup, [&] { M_ = make_for<float>(system, dev, single_.A, request.precondition); });
   }
   std::int64_t at_once() const override { return 1; }
-  bool rounds_matrix() const override { return false; }
+  bool rounds() const override { return false; }
 
  private:
   std::vector<solve_report> run(std::int64_t, view<const double> b, view<double> x,
@@ -179,7 +182,7 @@ class matrix_solver final : public device_solver<T> {
     if (request.method == "sparse-lu") timed(times.setup, [&] { factors_ = factorise<T>(dev, sparse_.A); });
   }
   std::int64_t at_once() const override { return 1; }
-  bool rounds_matrix() const override { return sparse_.rounded; }
+  bool rounds() const override { return sparse_.rounded || this->rounded_rhs(); }
 
  private:
   // The matrix as sent, the form in which it is read, what the method makes besides.
@@ -227,7 +230,7 @@ class matrix_solver final : public device_solver<T> {
   // A matrix that only looked positive definite has another factorisation, unless this one was asked for.
   solve_report cholesky_or_lu(view<const T> b, view<T> x, const solve_goal& goal) {
     solve_report report = cholesky<T>(this->where(), dense_, b, x, goal);
-    if (request_.method_why.empty() || has_solution(report.status)) return report;
+    if (request_.method_why.empty() || report.status != solve_status::not_spd) return report;
     solve_report settled = lu<T>(this->where(), transpose::no, dense_, b, x, goal);
     settled.setup_seconds += report.setup_seconds;
     settled.warnings.insert(settled.warnings.begin(),

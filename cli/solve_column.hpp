@@ -30,8 +30,8 @@ class column_solver {
   /// and receives the results. A report for each column.
   virtual std::vector<solve_report> solve(std::int64_t columns, view<const double> b, view<double> x,
                                           const solve_goal& goal, solve_times& times) = 0;
-  /// Whether the matrix that is solved with differs from the one that was read.
-  virtual bool rounds_matrix() const = 0;
+  /// Whether what was solved differs from what was read: the matrix, or the right-hand sides of the last call.
+  virtual bool rounds() const = 0;
 };
 
 /// Rounds and copies the matrix as the precision and the device want it and sets the preconditioner up.

@@ -25,6 +25,20 @@ nlohmann::ordered_json bound_json(const solve_report& report) {
           {"reason", report.error_bound_source}};
 }
 
+// What sweeps knew before the first; rows count from 1.
+nlohmann::ordered_json convergence_json(const solve_report& report) {
+  if (!report.convergence) return nullptr;
+  const convergence_facts& facts = *report.convergence;
+  nlohmann::ordered_json object{
+      {"proved", facts.proved}, {"dominance", facts.dominance}, {"ratio", finite_or_null(facts.ratio)}};
+  object["weakest_row"] = nullptr;
+  if (facts.weakest_row >= 0) object["weakest_row"] = facts.weakest_row + 1;
+  object["omega_below"] = nullptr;
+  if (facts.omega_below > 0) object["omega_below"] = facts.omega_below;
+  object["reason"] = facts.reason;
+  return object;
+}
+
 }  // namespace
 
 nlohmann::ordered_json solve_json(const solve_request& request, const linear_system& system,
@@ -51,6 +65,7 @@ nlohmann::ordered_json solve_json(const solve_request& request, const linear_sys
   object["residual"] = {{"relative_true", finite_or_null(report.relative_true())},
                         {"relative_recurrence", finite_or_null(report.relative_recurrence())},
                         {"backward_error", finite_or_null(report.backward_error)}};
+  object["convergence"] = convergence_json(report);
   object["error_bound"] = verified ? to_json(*verified) : bound_json(report);
   object["repeat"] = {
       {"count", times.count}, {"mean_s", times.mean}, {"stddev_s", times.deviation.value_or(0.0)}};

@@ -57,9 +57,9 @@ void judge_unrounded(const device& cpu, const linear_system& system, std::int64_
   bound_unrounded(cpu, system, j, x, report);
   report.rhs_norm = facts.rhs_norm2;
   report.tolerance = std::max(*goal.rtol * facts.rhs_norm2, goal.atol);
-  report.true_residual = facts.norm2;
+  report.true_residual = facts.norm2_at_most<double>();
   report.backward_error = facts.backward_error();
-  if (report.status != solve_status::converged || facts.norm2 <= report.tolerance) return;
+  if (report.status != solve_status::converged || report.true_residual <= report.tolerance) return;
   report.status = solve_status::stagnated;
   report.reason = fmt::format(
       "the system rounded to single precision is solved, that of the files has relative residual {:.2g}",
@@ -185,7 +185,7 @@ solve_outcome run_solve(const solve_request& request, const linear_system& syste
       const double before = outcome.times.solve;
       std::vector<solve_report> reports = solver->solve(count, b, x, goal, outcome.times);
       seconds += outcome.times.solve - before;
-      for (std::int64_t k = 0; k < count && solver->rounds_matrix(); ++k)
+      for (std::int64_t k = 0; k < count && solver->rounds(); ++k)
         timed(outcome.times.solve, [&] {
           judge_unrounded(cpu, system, first + k, goal, {x.data() + k * n, n},
                           reports[static_cast<std::size_t>(k)]);
@@ -212,17 +212,19 @@ void judge_improved(const solve_request& request, const linear_system& system, c
         residual_of(cpu, system, j, {outcome.x.data() + j * system.rows(), system.rows()});
     column.rhs_norm = facts.rhs_norm2;
     column.tolerance = std::max(request.relative_tolerance() * facts.rhs_norm2, request.atol);
-    column.true_residual = facts.norm2;
+    column.true_residual = facts.norm2_at_most<double>();
     column.backward_error = facts.backward_error();
-    within = within && facts.norm2 <= column.tolerance;
+    within = within && column.true_residual <= column.tolerance;
     if (j > 0 && column.relative_true() <= report.relative_true()) continue;
     report = std::move(column);
     outcome.column = j;
   }
   if (!request.by_residual()) return;
-  if (within && (report.status == solve_status::stagnated || report.status == solve_status::max_iterations)) {
+  const bool missed = report.status == solve_status::stagnated || report.status == solve_status::max_iterations;
+  if (within && (missed || report.status == solve_status::converged)) {
     report.status = solve_status::converged;
-    report.reason = "the solution as its proof has improved it meets the tolerance";
+    report.reason = fmt::format("true residual {:.3g}, tolerance {:.3g}, of x as its proof has improved it",
+                                report.true_residual, report.tolerance);
   } else if (!within && report.status == solve_status::converged) {
     report.status = solve_status::stagnated;
     report.reason = "the solution as its proof has improved it misses the tolerance, as rounding has it";

@@ -128,10 +128,10 @@ void settle_method(const device& cpu, solve_request& request, linear_system& sys
 }
 
 void check_matrix(const solve_request& request, const linear_system& system) {
+  if (!system.facts.square)
+    throw shape_error(fmt::format("{}: the matrix is {} by {}, not square", request.matrix, system.facts.rows,
+                                  system.facts.cols));
   if (request.is_stationary() || request.is_direct()) {
-    if (!system.facts.square)
-      throw shape_error(fmt::format("{}: the matrix is {} by {}, not square", request.matrix, system.facts.rows,
-                                    system.facts.cols));
     if (request.method == "cholesky")
       if (const std::string refusal = not_spd_reason(system.facts); !refusal.empty())
         throw value_error(fmt::format("{}: {}", request.matrix, refusal), "--method lu takes any matrix");

@@ -184,6 +184,12 @@ verification verify_columns(const verification_request& request, const device& c
   return all;
 }
 
+nlohmann::ordered_json size_json(const verification& v) {
+  return {{"max_absolute", known(v.verified, v.max_absolute)},
+          {"max_relative", known(v.verified, v.max_relative)},
+          {"median_relative", known(v.verified, v.median_relative)}};
+}
+
 nlohmann::ordered_json to_json(const verification& v) {
   return {{"verified", v.verified},
           {"method", v.method.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(v.method)},

@@ -73,6 +73,8 @@ verification verify_columns(const verification_request& request, const device& c
 
 /// The object "error_bound"; null for what is infinite or unknown.
 nlohmann::ordered_json to_json(const verification& verified);
+/// The bounds alone, likewise.
+nlohmann::ordered_json size_json(const verification& verified);
 void log_verification(const console& log, const verification& verified);
 /// A line for people.
 std::string sentence(const verification& verified);

@@ -35,7 +35,8 @@ struct batch {
   batch(const device& dev, const band_system<T>& from, const batch_shape& of, std::int64_t behind = 0)
       : shape(of), all(from), shift(behind) {
     for (std::int64_t s = 0; s < of.systems; ++s)
-      all.dl[index(s, 0)] = all.du[index(s, of.n - 1)] = std::numeric_limits<T>::quiet_NaN();
+      if (of.rows(s) > 0)
+        all.dl[index(s, 0)] = all.du[index(s, of.rows(s) - 1)] = std::numeric_limits<T>::quiet_NaN();
     dl = array<T>::from(dev, all.dl);
     d = array<T>::from(dev, all.d);
     du = array<T>::from(dev, all.du);
@@ -52,7 +53,7 @@ struct batch {
   }
   band_system<T> system(std::int64_t s) const {
     band_system<T> one;
-    for (std::int64_t i = 0; i < shape.n; ++i) {
+    for (std::int64_t i = 0; i < shape.rows(s); ++i) {
       const std::size_t at = index(s, i);
       one.dl.push_back(all.dl[at]);
       one.d.push_back(all.d[at]);
@@ -63,7 +64,7 @@ struct batch {
   }
   std::vector<T> of(const std::vector<T>& v, std::int64_t s) const {
     std::vector<T> one;
-    for (std::int64_t i = 0; i < shape.n; ++i) one.push_back(v[index(s, i)]);
+    for (std::int64_t i = 0; i < shape.rows(s); ++i) one.push_back(v[index(s, i)]);
     return one;
   }
 };
@@ -192,7 +193,7 @@ TYPED_TEST(BandBatch, SameBitsEveryTime) {
   VOUCH_NEEDS_GPU();
   const device dev = gpus().front();
   for (const double dominance : {0.0, 0.25})
-    for (const batch_shape& shape : both_layouts({512, 1100})) {
+    for (const batch_shape& shape : {contiguous(512, 1100), interleaved(512, 1100), contiguous(511, 1101)}) {
       batch<T> here(dev, random_system<T>(shape.n * shape.systems, dominance, 9), shape);
       tridiagonal_options plain;
       plain.check = false;
@@ -247,6 +248,105 @@ TYPED_TEST(BandBatch, OneAfterAnotherWithGaps) {
               << of.n << ", system " << s << ", gap " << gap;
           for (std::int64_t k = 0; k < gap; ++k) ASSERT_EQ(x[here.index(s, of.n + k)], 0);
         }
+      }
+}
+
+// The bound of every system, and nothing written in front of the first.
+template <class T>
+void expect_solved(const batch<T>& here) {
+  const std::vector<T> x = here.x.to_vector();
+  for (std::int64_t k = 0; k < here.shift; ++k) ASSERT_EQ(x[static_cast<std::size_t>(k)], 0);
+  for (std::int64_t s = 0; s < here.shape.systems; ++s) {
+    if (here.shape.rows(s) == 0) continue;
+    ASSERT_LE(backward_error(here.system(s), here.of(x, s)), 32 * unit<T>)
+        << here.shape.rows(s) << " rows, system " << s << " of " << here.shape.systems << ", behind "
+        << here.shift;
+  }
+}
+
+// Systems that begin and end anywhere in lines of 16 bytes, in arrays that end with the last of them; lengths
+// around those of pieces and of what warps hold.
+TYPED_TEST(BandBatch, OneAfterAnotherOffLines) {
+  using T = TypeParam;
+  VOUCH_NEEDS_GPU();
+  const device dev = gpus().front();
+  for (const size& of :
+       {size{1, 5001},   size{2, 5001},   size{3, 5001},   size{5, 5001},  size{17, 5001},  size{18, 5001},
+        size{35, 3001},  size{63, 1801},  size{99, 1801},  size{161, 901}, size{288, 301},  size{511, 301},
+        size{513, 301},  size{575, 301},  size{576, 301},  size{577, 301}, size{1001, 301}, size{1151, 301},
+        size{1153, 133}, size{2303, 133}, size{2305, 133}, size{4605, 133}})
+    for (const std::int64_t shift : {0, 1, 2, 3})
+      for (const double dominance : {0.0, 0.25}) {
+        const batch_shape shape = contiguous(of.n, of.systems);
+        batch<T> here(dev, random_system<T>(shift + shape.extent(), dominance, static_cast<unsigned>(of.n)),
+                      shape, shift);
+        const auto report = here.solved(dev, {.max_refinements = 0});
+        EXPECT_EQ(report.engine, tiles) << of.n;
+        expect_solved(here);
+      }
+}
+
+// Too many rows, or a count that fills no lines: solved as copies, here in one slab and in several.
+TYPED_TEST(BandBatch, SideBySideAsCopies) {
+  using T = TypeParam;
+  VOUCH_NEEDS_GPU();
+  const device dev = gpus().front();
+  for (const size& of : {size{2049, 333}, size{4607, 41}, size{5001, 40}, size{2101, 2001}})
+    for (const double dominance : {0.0, 0.25}) {
+      const batch_shape shape = interleaved(of.n, of.systems);
+      batch<T> here(dev, random_system<T>(shape.extent(), dominance, static_cast<unsigned>(of.n)), shape);
+      const auto report = here.solved(dev, {.max_refinements = 0});
+      EXPECT_EQ(report.engine, "copies one after another");
+      expect_solved(here);
+      const std::vector<T> x = here.x.to_vector();
+      here.x = array<T>::from(dev, here.all.b);
+      solve<T>(dev, tridiagonal_view<const T>{here.dl.data(), here.d.data(), here.du.data(), shape, false},
+               batch_view<const T>{here.x.data(), shape}, batch_view<T>{here.x.data(), shape},
+               {.check = false});
+      EXPECT_EQ(here.x.to_vector(), x);
+    }
+}
+
+// Arrays that lie differently in their lines.
+TYPED_TEST(BandBatch, ArraysThatLieUnlike) {
+  using T = TypeParam;
+  VOUCH_NEEDS_GPU();
+  const device dev = gpus().front();
+  const batch_shape shape = contiguous(100, 1801);
+  batch<T> here(dev, random_system<T>(1 + shape.extent(), 0, 12), shape, 1);
+  here.x = array<T>::zeros(dev, shape.extent());
+  const auto report = solve<T>(
+      dev, tridiagonal_view<const T>{here.dl.data() + 1, here.d.data() + 1, here.du.data() + 1, shape, false},
+      batch_view<const T>{here.b.data() + 1, shape}, batch_view<T>{here.x.data(), shape},
+      {.max_refinements = 0});
+  EXPECT_NE(report.engine, tiles);
+  std::vector<T> x = here.x.to_vector();
+  x.insert(x.begin(), T{0});
+  here.x = array<T>::from(dev, x);
+  expect_solved(here);
+}
+
+// Of every length up to the longest, none and one among them.
+TYPED_TEST(BandBatch, ManySystemsOfDifferentLengths) {
+  using T = TypeParam;
+  VOUCH_NEEDS_GPU();
+  const device dev = gpus().front();
+  for (const size& of :
+       {size{3, 5001}, size{40, 3001}, size{300, 1101}, size{600, 301}, size{1300, 301}, size{2600, 133}})
+    for (const std::int64_t shift : {0, 1})
+      for (const double dominance : {0.0, 0.25}) {
+        std::mt19937 random(static_cast<unsigned>(of.n));
+        std::vector<std::int64_t> offsets{0, of.n, of.n, of.n + 1};
+        while (static_cast<std::int64_t>(offsets.size()) <= of.systems)
+          offsets.push_back(offsets.back() + static_cast<std::int64_t>(random() % (of.n + 1)));
+        batch<T> here(dev, random_system<T>(shift + offsets.back(), dominance, static_cast<unsigned>(of.n)),
+                      ragged(offsets), shift);
+        const auto report = here.solved(dev, {.max_refinements = 0});
+        EXPECT_EQ(report.engine, tiles) << of.n;
+        expect_solved(here);
+        const std::vector<T> x = here.x.to_vector();
+        here.solved(dev, {.max_refinements = 0});
+        EXPECT_EQ(here.x.to_vector(), x);
       }
 }
 

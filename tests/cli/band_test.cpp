@@ -1,6 +1,7 @@
 // vouch solve on tridiagonal matrices and batches of them.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -77,6 +78,22 @@ TEST_F(tool_band, singular_systems_of_a_batch_are_named) {
   const json o = solve("--batch systems.txt", 1);
   EXPECT_EQ(o["status"], "breakdown");
   EXPECT_EQ(o["batch"]["first_missed"], json::parse("[1]"));
+}
+
+// In single precision 16777219 is 16777220: that system is solved, and leaves a residual of 1 in the file's.
+TEST_F(tool_band, batches_in_single_precision_are_judged_by_their_file) {
+  write("systems.txt", "0 16777219 -16777216 1\n0 1 0 1\n\n0 2 0 2\n");
+  const json o = solve("--batch systems.txt --precision single", 1);
+  EXPECT_EQ(o["status"], "stagnated");
+  EXPECT_EQ(o["batch"]["first_missed"], json::parse("[0]"));
+  EXPECT_NEAR(o["residual"]["relative_true"].get<double>(), std::sqrt(0.5), 0.01);
+  EXPECT_EQ(o["reproducible"], true);
+  EXPECT_TRUE(o["convergence"].is_null());
+  EXPECT_EQ(solve("--batch systems.txt --precision single --verify 12 -o x.txt")["status"], "converged");
+  write("huge.txt", "0 1e300 0 1\n");
+  const tool_result r = run("solve --batch huge.txt --precision single");
+  EXPECT_EQ(r.code, 2);
+  EXPECT_NE(r.err.find("overflows single precision"), std::string::npos) << r.err;
 }
 
 TEST_F(tool_band, broken_batches_are_refused_with_their_place) {

@@ -106,6 +106,65 @@ TEST_F(tool_sweeps, divergence_is_said_with_its_row_and_leaves_no_x) {
   EXPECT_TRUE(solve("A.mtx --method gauss-seidel", 1)["error_bound"].is_null());
 }
 
+// What the log says of convergence, for programs.
+TEST_F(tool_sweeps, what_is_known_of_convergence_stands_in_the_object) {
+  write("none.mtx", "%%MatrixMarket matrix array real general\n2 2\n1\n3\n2\n1\n");
+  const json none = solve("none.mtx --method gauss-seidel", 1)["convergence"];
+  EXPECT_EQ(none["proved"], false);
+  EXPECT_EQ(none["dominance"], "none");
+  EXPECT_NEAR(none["ratio"].get<double>(), 3, 1e-12);
+  EXPECT_EQ(none["weakest_row"], 2);
+  EXPECT_TRUE(none["omega_below"].is_null());
+  const std::string why = none["reason"];
+  EXPECT_NE(why.find("row 2 breaks dominance"), std::string::npos) << why;
+  EXPECT_NE(why.find("neither columns nor scaling"), std::string::npos) << why;
+
+  write("rows.mtx", "%%MatrixMarket matrix array real general\n2 2\n4\n1\n2\n4\n");
+  const json rows = solve("rows.mtx --method sor --omega 1.25")["convergence"];
+  EXPECT_EQ(rows["proved"], true);
+  EXPECT_EQ(rows["dominance"], "rows");
+  EXPECT_NEAR(rows["ratio"].get<double>(), 0.5, 1e-12);
+  EXPECT_EQ(rows["weakest_row"], 1);
+  EXPECT_NEAR(rows["omega_below"].get<double>(), 4.0 / 3, 1e-12);
+  EXPECT_EQ(rows["reason"], "diagonal dominance of the rows, q = 0.5");
+  EXPECT_EQ(solve("rows.mtx --method sor --omega 1.5")["convergence"]["proved"], false);
+
+  write("columns.mtx", "%%MatrixMarket matrix array real general\n2 2\n3\n1\n5\n6\n");
+  EXPECT_EQ(solve("columns.mtx --method jacobi")["convergence"]["dominance"], "columns");
+  EXPECT_TRUE(solve("rows.mtx --method sparse-lu")["convergence"].is_null());
+}
+
+// Verdict and bound are about the numbers of the files, where only the right-hand side is rounded as well.
+TEST_F(tool_sweeps, single_precision_is_judged_by_the_right_hand_side_of_the_file) {
+  write("I.mtx", "%%MatrixMarket matrix array real general\n2 2\n1\n0\n0\n1\n");
+  write("b.txt", "0.1\n-0.7\n");
+  for (const char* method : {"jacobi", "gauss-seidel", "cg", "lu", "sparse-lu"}) {
+    const json o = solve("I.mtx --rhs b.txt --precision single -o x.txt --method " + std::string(method));
+    EXPECT_GT(o["residual"]["relative_true"], 1e-9) << method;
+    if (o["error_bound"].is_null()) continue;
+    const std::vector<double> x = numbers(content("x.txt"));
+    EXPECT_GE(o["error_bound"]["max_absolute"], std::max(std::fabs(x[0] - 0.1), std::fabs(x[1] + 0.7)))
+        << method;
+  }
+}
+
+// Where x overflows another factorisation would not help, nor is the start at fault.
+TEST_F(tool_sweeps, an_overflowing_solution_is_a_result) {
+  if (!lapack::present()) GTEST_SKIP() << "no LAPACK on this machine";
+  write("A.mtx", "%%MatrixMarket matrix array real general\n1 1\n1e-310\n");
+  const json o = solve("A.mtx --verify", 1);
+  EXPECT_EQ(o["status"], "diverged");
+  EXPECT_EQ(o["error_bound"]["verified"], false);
+}
+
+// A rule that is never met says nothing of rates of the residual.
+TEST_F(tool_sweeps, another_rule_that_is_not_met_is_said_to_be) {
+  write("A.mtx", "%%MatrixMarket matrix array real general\n2 2\n4\n1\n2\n4\n");
+  const std::string reason =
+      solve("A.mtx --method jacobi --stop mean-change:0 --max-iterations 90", 1)["reason"];
+  EXPECT_EQ(reason, "90 iterations were not enough; the rule that was asked for is not met");
+}
+
 TEST_F(tool_sweeps, coordinate_files_are_swept_as_sparse) {
   write("A.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 5\n1 1 4\n1 2 1\n2 2 -4\n3 3 2\n3 1 1\n");
   const json o = solve("A.mtx --method gauss-seidel --rhs row-sums -o x.txt");

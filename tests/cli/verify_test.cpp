@@ -68,6 +68,7 @@ TEST_F(tool_verify, an_improved_solution_is_judged_again) {
   const json o = json::parse(r.out);
   EXPECT_EQ(o["status"], "converged");
   EXPECT_LE(o["residual"]["relative_true"], 1e-14);
+  EXPECT_NE(o["reason"].get<std::string>().find("of x as its proof has improved it"), std::string::npos);
   const std::vector<double> x = testing::numbers(content("x.txt")), b = testing::numbers(content("b.txt"));
   for (std::size_t i = 0; i < n; ++i) {
     EXPECT_EQ(b[2 * i], x[i]);
@@ -115,6 +116,56 @@ TEST_F(tool_verify, judges_a_solution_from_elsewhere) {
   EXPECT_EQ(json::parse(wrong.out)["error_bound"]["verified"], true);
 }
 
+// Without a file for an improved x, the bound is one of the x given, however good an x was found.
+TEST_F(tool_verify, the_bound_is_about_the_solution_that_the_user_has) {
+  std::string far;
+  for (int i = 0; i < n; ++i) far += i == 7 ? "1e6\n" : std::to_string(exact(i)) + "\n";
+  write("far.txt", far);
+  const double error = 1e6 - exact(7);
+  const tool_result r = run("verify A.mtx far.txt --json --bounds b.txt");
+  EXPECT_EQ(r.code, 0) << r.err;
+  const json o = json::parse(r.out);
+  const double most = o["error_bound"]["max_absolute"];
+  EXPECT_GE(most, error);
+  EXPECT_LE(most, 1.001 * error);
+  EXPECT_GE(o["error_bound"]["max_relative"].get<double>(), error / exact(7));
+  EXPECT_EQ(o["given"]["max_absolute"], most);
+  EXPECT_LE(o["improved"]["max_absolute"], 1e-6);
+  EXPECT_GE(o["improved"]["corrections"], 1);
+  for (const char* part : {"read", "verify", "write", "total"}) EXPECT_TRUE(o["time_s"][part].is_number());
+  const std::vector<double> bounds = testing::numbers(content("b.txt"));  // of the exact solution
+  EXPECT_LE(bounds[14], exact(7));
+  EXPECT_GE(bounds[15], exact(7));
+  EXPECT_LE(bounds[15] - bounds[14], 2e-6);
+
+  const tool_result said = run("verify A.mtx far.txt");
+  EXPECT_EQ(said.out.find("digit"), std::string::npos) << said.out;
+  EXPECT_NE(said.out.find("no component of x is farther than 1e+06"), std::string::npos) << said.out;
+  EXPECT_NE(said.out.find("-o FILE writes an improved x"), std::string::npos) << said.out;
+  EXPECT_EQ(run("verify A.mtx far.txt --digits 3").code, 1);
+
+  const tool_result written = run("verify A.mtx far.txt --digits 12 --json -o y.txt");
+  EXPECT_EQ(written.code, 0) << written.out;
+  const json w = json::parse(written.out);
+  EXPECT_LE(w["error_bound"]["max_relative"], 1e-12);
+  EXPECT_GE(w["given"]["max_absolute"].get<double>(), error);
+  const std::vector<double> y = testing::numbers(content("y.txt"));
+  for (int i = 0; i < n; ++i)
+    EXPECT_LE(std::fabs(y[static_cast<std::size_t>(i)] - exact(i)),
+              w["error_bound"]["max_absolute"].get<double>());
+}
+
+// Columns stand for themselves: the worst of all is said.
+TEST_F(tool_verify, the_worst_of_several_given_columns_counts) {
+  write("I.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 1\n2 2 1\n1 2 0.5\n");
+  write("B.txt", "1.5 1.5\n1 1\n");
+  write("X.txt", "1 1\n1 3\n");
+  const json o = json::parse(run("verify I.mtx X.txt -b B.txt --json").out);
+  EXPECT_GE(o["error_bound"]["max_absolute"], 2.0);
+  EXPECT_GE(o["error_bound"]["max_relative"], 2.0);
+  EXPECT_LE(o["error_bound"]["max_absolute"], 2.001);
+}
+
 TEST_F(tool_verify, what_cannot_be_proved_is_not) {
   write("S.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 4\n1 1 1\n1 2 2\n2 1 2\n2 2 4\n");
   write("x.txt", "1\n0\n");
@@ -153,7 +204,7 @@ TEST_F(tool_verify, decimals_as_they_are_written) {
         "%%MatrixMarket matrix coordinate real general\n2 2 4\n1 1 0.1\n1 2 0.2\n2 1 0.3\n2 2 0.6000001\n");
   write("b.txt", "0.3\n0.9000001\n");
   write("x.txt", "1\n1\n");
-  ASSERT_EQ(run("verify a.mtx x.txt -b b.txt --digits 12 --bounds binary.txt").code, 0);
+  ASSERT_EQ(run("verify a.mtx x.txt -b b.txt --digits 12 --bounds binary.txt -o y.txt").code, 0);
   const std::vector<double> binary = testing::numbers(content("binary.txt"));
   EXPECT_TRUE(binary[1] < 1 || binary[0] > 1);
   ASSERT_EQ(run("verify a.mtx x.txt -b b.txt --decimal --bounds decimal.txt").code, 0);
@@ -186,6 +237,7 @@ TEST_F(tool_verify, bad_input) {
   EXPECT_EQ(run("verify A.mtx nan.txt").code, 2);
   EXPECT_EQ(run("verify A.mtx missing.txt").code, 3);
   EXPECT_EQ(run("verify A.mtx").code, 2);
+  EXPECT_EQ(run("verify A.mtx short.txt -o y.txt --bounds y.txt").code, 2);
   EXPECT_EQ(run("solve A.mtx --verify=16").code, 2);
   EXPECT_EQ(run("solve A.mtx --verify=1.5").code, 2);
   EXPECT_EQ(run("solve A.mtx --matrix-radius 1").code, 2);

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <tuple>
 #include <vector>
 
 #include <vouch/core/error.hpp>
@@ -95,6 +96,109 @@ TEST(american, worth_no_less_than_european_and_exercise) {
                                              100, spot, dividend, rate, .25, expiry);
           EXPECT_NEAR(american_core(mirror, finest_boundary()).price, price, 1e-10);
         }
+}
+
+// A put without expiry: (K - B) (S / B)^e with B = K e / (e - 1).
+double perpetual_put(const plain_option& o) {
+  const long double variance = static_cast<long double>(o.volatility) * o.volatility;
+  const long double half = 0.5L - (static_cast<long double>(o.rate) - o.dividend) / variance;
+  const long double e = half - std::sqrt(half * half + 2 * o.rate / variance);
+  const long double boundary = o.strike * e / (e - 1);
+  if (o.spot <= boundary) return o.strike - o.spot;
+  return static_cast<double>((o.strike - boundary) * std::pow(o.spot / boundary, e));
+}
+
+// Drift of many deviations, in either direction, which one polynomial for the boundary does not resolve. Seven
+// deviations of the time to the perpetual boundary later the rest is worth 1e-12 of the price.
+TEST(american, long_options_are_nearly_perpetual) {
+  for (const auto& [rate, dividend, volatility] : {std::tuple{.084, .0, .08},
+                                                   {.2, .0, .1},
+                                                   {.06, .05, .2},
+                                                   {.03, .13, .15},
+                                                   {.1, -.03, .4},
+                                                   {.0841, .01, .02}})
+    for (const double spot : {98.0, 103.0, 140.0}) {
+      plain_option o = option(option_type::put, spot, 100, rate, dividend, volatility, 1);
+      const double drift = rate - dividend - volatility * volatility / 2;
+      const double speed = std::sqrt(drift * drift + 2 * rate * volatility * volatility);
+      const double root =
+          (7 * volatility + std::sqrt(49 * volatility * volatility + 4 * speed * 0.6)) / (2 * speed);
+      o.expiry = root * root;
+      const american_valuation v = american_price(o, 1e-7);
+      EXPECT_NEAR(v.value.price, perpetual_put(o), 3e-7) << rate << ' ' << dividend << ' ' << spot;
+      EXPECT_LE(std::abs(v.value.price - perpetual_put(o)), v.error_estimate + 1e-9);
+      // Beyond nine deviations the formula is used, put and call.
+      o.expiry *= 4;
+      const valuation far = american_price(o).value;
+      EXPECT_NEAR(far.price, perpetual_put(o), 1e-12 * spot);
+      const auto moved = [&](double plain_option::*member, double step) {
+        plain_option up = o, down = o;
+        up.*member += step;
+        down.*member -= step;
+        return (perpetual_put(up) - perpetual_put(down)) / (2 * step);
+      };
+      const double near = 1e-5;
+      EXPECT_NEAR(far.delta, moved(&plain_option::spot, near), 1e-6);
+      EXPECT_NEAR(far.vega, moved(&plain_option::volatility, near * volatility),
+                  1e-5 * std::abs(far.vega) + 1e-5);
+      EXPECT_NEAR(far.rho, moved(&plain_option::rate, near * rate), 1e-5 * std::abs(far.rho) + 1e-5);
+      const double h = 1e-4 * spot;
+      plain_option up = o, down = o;
+      up.spot += h;
+      down.spot -= h;
+      if (far.gamma > 0) {
+        EXPECT_NEAR(far.gamma, (perpetual_put(up) - 2 * perpetual_put(o) + perpetual_put(down)) / (h * h),
+                    2e-3 * far.gamma + 1e-7);
+      }
+      const plain_option call = option(option_type::call, 100, spot, dividend, rate, volatility, o.expiry);
+      const valuation mirror = american_price(call).value;
+      EXPECT_NEAR(mirror.price, far.price, 1e-12 * spot);
+      EXPECT_NEAR(mirror.rho, moved(&plain_option::dividend, 1e-7), 1e-4 * std::abs(mirror.rho) + 1e-4);
+    }
+}
+
+TEST(american, next_to_no_volatility) {
+  for (const double volatility : {1e-3, 1e-4, 1e-6, 1e-9}) {
+    const plain_option o = option(option_type::put, 100, 100, .05, 0, volatility, 1);
+    const american_valuation v = american_price(o);
+    EXPECT_NEAR(v.value.price, perpetual_put(o), 1e-12) << volatility;
+    EXPECT_FALSE(std::signbit(v.value.price));
+    EXPECT_LT(v.error_estimate, 1e-9);
+  }
+}
+
+// Without interest a put is exercised early where the yield is negative. By two trees, extrapolated.
+TEST(american, no_interest_and_a_negative_yield) {
+  const auto tree = [](const plain_option& o, int steps) {
+    const double dt = o.expiry / steps, up = std::exp(o.volatility * std::sqrt(dt));
+    const double discount = std::exp(-o.rate * dt);
+    const double p = (std::exp((o.rate - o.dividend) * dt) - 1 / up) / (up - 1 / up);
+    std::vector<double> v(static_cast<std::size_t>(steps));
+    const auto paid = [&](int level, int k) {
+      return std::max(sign_of(o.type) * (o.spot * std::pow(up, 2 * k - level) - o.strike), 0.0);
+    };
+    plain_option last = o;  // the formula for the last step smooths the payoff
+    last.expiry = dt;
+    for (int level = steps - 1; level >= 0; --level)
+      for (int k = 0; k <= level; ++k) {
+        const auto at = static_cast<std::size_t>(k);
+        last.spot = o.spot * std::pow(up, 2 * k - level);
+        const double held =
+            level == steps - 1 ? european_price(last).price : discount * (p * v[at + 1] + (1 - p) * v[at]);
+        v[at] = std::max(held, paid(level, k));
+      }
+    return v[0];
+  };
+  for (const auto& [type, rate, dividend] :
+       {std::tuple{option_type::put, 0.0, -0.06}, {option_type::call, -0.04, 0.0}}) {
+    const plain_option o = option(type, 100, 104, rate, dividend, .3, 1.5);
+    ASSERT_EQ(early_exercise_of(o), early_exercise::one_boundary);
+    const american_valuation v = american_price(o);
+    EXPECT_NEAR(v.value.price, 2 * tree(o, 1600) - tree(o, 800), 3e-4);
+    EXPECT_GT(v.value.price, european_price(o).price + 0.1);
+    EXPECT_LT(v.error_estimate, 1e-6);
+    EXPECT_TRUE(std::isfinite(v.value.rho));
+  }
 }
 
 TEST(american, exercised_now_and_the_boundary) {

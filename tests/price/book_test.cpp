@@ -72,6 +72,32 @@ TEST_F(book, prices_every_kind) {
   }
 }
 
+TEST_F(book, as_a_spreadsheet_writes_it) {
+  const book_report r = price(
+      "\xef\xbb\xbf\"type\",\"spot\",\"strike\",\"rate\",\"volatility\",\"expiry\"\r\n"
+      "\"call\",\"100\", \" 100 \" ,0.05,0.2,\"1\"\r\n"
+      "call,\"100,100,0.05,0.2,1\r\n");
+  EXPECT_EQ(r.priced, 1);
+  EXPECT_NEAR(prices().front(), 10.4505835722, 1e-9);
+  ASSERT_EQ(r.failures.size(), 1u);
+  EXPECT_EQ(r.failures.front().line, 3);
+  EXPECT_EQ(r.failures.front().column, 6);
+}
+
+// With small volatility, great drift and a long time one polynomial for the boundary would be a ten-thousandth
+// beside the price. Values of an integral equation with 18 panels, by other code.
+TEST_F(book, steep_american_options) {
+  const book_report r = price(
+      "type,exercise,spot,strike,rate,dividend,volatility,expiry\n"
+      "call,american,100,93.31502953509015,0.008245485444337355,0.07387954230098441,0.11738965358366167,"
+      "13.38645508477096\n"
+      "put,american,110,100,0.084,0,0.08,4\n");
+  EXPECT_EQ(r.american, 2);
+  EXPECT_EQ(r.by_finite_differences, 0);
+  EXPECT_NEAR(prices()[0], 7.0682651, 1e-4);
+  EXPECT_NEAR(prices()[1], 0.10867525, 1e-4);
+}
+
 TEST_F(book, lines_without_volatility_are_priced_by_their_limit) {
   const book_report r = price(
       "type,exercise,spot,strike,rate,volatility,expiry,payoff,barrier,barrier_level,rebate\n"

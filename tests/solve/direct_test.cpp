@@ -2,12 +2,15 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include <vouch/core/error.hpp>
 #include <vouch/core/random.hpp>
 #include <vouch/dense/lapack.hpp>
+#include <vouch/solve/cg_engine.hpp>
 #include <vouch/solve/direct.hpp>
+#include <vouch/solve/verified_solve.hpp>
 
 namespace vouch {
 namespace {
@@ -103,6 +106,86 @@ TYPED_TEST(direct, names_what_cannot_be_solved) {
   EXPECT_THROW(cholesky<T>(device::cpu(1), {indefinite.data(), 2, 2, 2}, bv, xv, fixed), value_error);
   EXPECT_EQ(lu<T>(device::cpu(1), transpose::no, {nullptr, 0, 0, 1}, {b.data(), 0}, {x.data(), 0}).status,
             solve_status::converged);
+}
+
+// x[0] - x[1] = 2^-490, so that both are the same double and b - A x = (1, 0), next to products of 2^490.
+TEST(direct_verdict, is_true_where_products_drown_the_right_hand_side) {
+  if (!lapack::present()) GTEST_SKIP() << "no LAPACK on this machine";
+  const std::vector<double> A{0x1p490, 1, -0x1p490, 2}, b{1, 3};
+  std::vector<double> x(2);
+  const solve_report report = lu<double>(device::cpu(1), transpose::no, {A.data(), 2, 2, 2},
+                                         view<const double>(b.data(), 2), {x.data(), 2}, {});
+  EXPECT_EQ(report.status, solve_status::stagnated) << report.reason;
+  EXPECT_GE(report.true_residual, 1);
+  EXPECT_NEAR(x[0], 1, 1e-15);
+}
+
+// LAPACK's bits depend on its number of threads: beyond what one thread does at once the report says so.
+TEST(direct_verdict, bits_are_those_of_any_number_of_threads_or_said_not_to_be) {
+  if (!lapack::present()) GTEST_SKIP() << "no LAPACK on this machine";
+  for (const std::int64_t n : {150, 300, 1025}) {
+    std::vector<double> A = random_integers(n, false), b(static_cast<std::size_t>(n), 1), x[3];
+    for (std::int64_t i = 0; i < n; ++i) A[static_cast<std::size_t>(i + i * n)] += 50;
+    for (const int threads : {1, 2, 3}) {
+      x[threads - 1].resize(b.size());
+      const solve_report report = lu<double>(device::cpu(threads), transpose::no, {A.data(), n, n, n},
+                                             view<const double>(b.data(), n), {x[threads - 1].data(), n}, {});
+      EXPECT_EQ(report.status, solve_status::converged);
+      EXPECT_EQ(report.reproducible, n <= 1024);
+      if (report.reproducible) {
+        EXPECT_EQ(x[threads - 1], x[0]) << n << ' ' << threads;
+      }
+    }
+  }
+}
+
+TEST(direct_verdict, says_what_ended_it) {
+  if (!lapack::present()) GTEST_SKIP() << "no LAPACK on this machine";
+  const auto one = [](std::vector<double> A) {
+    const std::vector<double> b{1, 1};
+    std::vector<double> x(2);
+    return lu<double>(device::cpu(1), transpose::no, {A.data(), 2, 2, 2}, view<const double>(b.data(), 2),
+                      {x.data(), 2}, {});
+  };
+  const solve_report overflow = one({1e-310, 0, 0, 1e-310});
+  EXPECT_EQ(overflow.status, solve_status::diverged);
+  EXPECT_EQ(overflow.reason, "x or its residual overflows by iteration 1");
+  const solve_report singular = one({1, 2, 2, 4});
+  EXPECT_EQ(singular.status, solve_status::breakdown);
+  EXPECT_EQ(singular.backward_error, 1);  // of x = 0
+}
+
+// Believes after three iterations that nine tenths were all, and is then at its limit.
+class stopping_short final : public cg_engine<double> {
+ public:
+  std::string name() const override { return "stopping short"; }
+  cg_outcome run(double* r, double* d, const cg_rule&, cg_log&) override {
+    d[0] = first_ ? 0.9 * r[0] : 0;
+    const bool first = std::exchange(first_, false);
+    return first ? cg_outcome{cg_event::reached, 3, 0.01 * r[0] * r[0]}
+                 : cg_outcome{cg_event::limit, 0, r[0] * r[0]};
+  }
+
+ private:
+  bool first_ = true;
+};
+
+TEST(direct_verdict, rates_are_those_of_all_runs) {
+  const device cpu = device::cpu(1);
+  std::vector<double> x(1);
+  const verified_problem<double> problem{cpu, 1, [](const double* at, const double* low, double* r) {
+                                           r[0] = 1 - at[0] - (low != nullptr ? low[0] : 0);
+                                           residual_facts facts;
+                                           facts.norm2 = facts.norm_inf = std::fabs(r[0]);
+                                           facts.rhs_norm2 = facts.rhs_norm_inf = facts.matrix_norm_inf = 1;
+                                           return facts;
+                                         }};
+  stopping_short engine;
+  solve_report report;
+  verified_solve<double>(problem, engine, {x.data(), 1}, {}, report);
+  EXPECT_EQ(report.status, solve_status::max_iterations);
+  // A digit in three iterations: eight take 24.
+  EXPECT_NE(report.reason.find("at the measured rate about 24 would be"), std::string::npos) << report.reason;
 }
 
 }  // namespace

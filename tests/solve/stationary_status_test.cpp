@@ -35,6 +35,16 @@ TEST(stationary_status, divergence_within_two_sweeps_has_a_factor_too) {
   }
 }
 
+// |A||x| overflows, where neither b nor A x does.
+TEST(stationary_status, right_hand_sides_near_overflow) {
+  square A{3, {4, 1, 0, 1, 4, 1, 0, 1, 4}};
+  for (const auto& [dev, form] : ways()) {
+    const auto r = solve<double>(A, {1e308, 1e308, -1e308}, {0, 0, 0}, method::jacobi, form, {}, dev);
+    EXPECT_EQ(r.report.status, solve_status::converged) << r.report.reason;
+    EXPECT_LE(r.report.iterations, 100);
+  }
+}
+
 TEST(stationary_status, converges_without_dominance) {
   // Positive definite, rows not dominant: Gauss-Seidel converges, Jacobi diverges (radius 1.8).
   square A{3, {1, .9, .9, .9, 1, .9, .9, .9, 1}};

@@ -203,5 +203,21 @@ TYPED_TEST(residual_typed, takes_b_as_r_and_refuses_wrong_shapes) {
   }
 }
 
+// Where |A||x| is beyond what twice the precision sees beside b, the bound of the residual says so.
+TEST(residual_facts, is_bounded_where_summation_leaves_it_open) {
+  const testing::row_lists<double> lists{2, {{{0, 0x1p490}, {1, -0x1p490}}, {{0, 1.0}, {1, 2.0}}}};
+  for (const device& dev : testing::devices()) {
+    const residual_facts facts = run<double>(dev, lists, {1, 3}, {1, 1}, {}).facts;
+    EXPECT_GE(facts.norm2_at_most<double>(), 1);  // r = (1, 0)
+    const testing::row_lists<double> near{2, {{{0, 0x1p40}, {1, -0x1p40}}, {{0, 1.0}, {1, 2.0}}}};
+    const residual_facts seen = run<double>(dev, near, {1, 3}, {1, 1}, {}).facts;
+    EXPECT_EQ(seen.norm2_at_most<double>(), 1);
+    // |A||x| = (12e307, 18e307), of which the norm overflows.
+    const testing::row_lists<double> large{2, {{{0, 1.0}, {1, 1.0}}, {{0, 1.0}, {1, -2.0}}}};
+    const residual_facts huge = run<double>(dev, large, {12e307, -6e307}, {6e307, 6e307}, {}).facts;
+    EXPECT_EQ(huge.norm2_at_most<double>(), 0);
+  }
+}
+
 }  // namespace
 }  // namespace vouch

@@ -1,112 +1,17 @@
-#include <vouch/verify/tridiagonal_bound.hpp>
-
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <array>
 #include <string>
 #include <vouch/band/solve.hpp>
 #include <vouch/core/error.hpp>
 
 #include "devices.hpp"
-#include "verify/exact.hpp"
+#include "verify/tridiagonal_systems.hpp"
 
 namespace vouch {
 namespace {
 
-using testing::dice;
-
-// One system in host memory.
-struct system_data {
-  std::vector<double> dl, d, du, b, x;
-  bool periodic = false;
-
-  std::size_t rows() const { return d.size(); }
-
-  testing::rational_matrix matrix() const {
-    const std::size_t n = rows();
-    testing::rational_matrix M(n, std::vector<mpq_class>(n));
-    for (std::size_t i = 0; i < n; ++i) {
-      M[i][i] += d[i];
-      if (i > 0 || periodic) M[i][(i + n - 1) % n] += dl[i];
-      if (i + 1 < n || periodic) M[i][(i + 1) % n] += du[i];
-    }
-    return M;
-  }
-};
-
-// Dominant, barely so, exactly singular, oscillating, of whole numbers with zeros, and with pivots that are
-// zero or nearly: rows would have to change places there.
-constexpr int kinds = 7;
-system_data adversarial(dice& die, int n, int kind, bool periodic) {
-  system_data of;
-  of.periodic = periodic;
-  for (int i = 0; i < n; ++i) {
-    double l = die.number(kind == 0), u = die.number(kind == 0);
-    if (kind == 1 || kind == 2) l = -1 - die.below(3), u = -1 - die.below(3);
-    if (die.unit() < 0.1) l = 0;
-    if (n == 1 || (i == 0 && !periodic)) l = 0;
-    if (n == 1 || (i == n - 1 && !periodic)) u = 0;
-    double d = std::fabs(l) + std::fabs(u);
-    if (kind == 0) d *= 1.01 + die.unit();
-    if (kind == 2 && die.unit() < 0.2) d *= 1 + 0x1p-52 * (die.below(9) - 4);
-    if (kind == 3) d = die.number(false);
-    if (kind == 4) d = die.below(5) - 2;
-    if (kind == 5) d = die.below(3) > 0 ? 0 : die.number(true);
-    if (kind == 6)
-      d = l != 0 && die.below(2) > 0 ? std::ldexp(die.number(false), -30 - die.below(40)) : die.number(false);
-    of.dl.push_back(l);
-    of.d.push_back(die.below(4) == 0 ? -d : d);
-    of.du.push_back(u);
-    of.b.push_back(die.number(true));
-  }
-  return of;
-}
-
-void put_approximation(system_data& of, const std::optional<std::vector<mpq_class>>& exact, dice& die) {
-  of.x.clear();
-  for (std::size_t i = 0; i < of.rows(); ++i)
-    of.x.push_back(exact ? (*exact)[i].get_d() * (1 + std::ldexp(die.unit(), -die.below(60))) : of.b[i]);
-}
-
-struct outcome {
-  tridiagonal_bound bound;
-  std::vector<std::vector<double>> x, radius;
-};
-
-// Stores the systems as shape says.
-outcome bounds_of(const device& dev, const std::vector<system_data>& systems, const batch_shape& shape,
-                  const bound_options& options) {
-  const auto gathered = [&](std::vector<double> system_data::*part) {
-    std::vector<double> all(static_cast<std::size_t>(shape.extent()));
-    for (std::size_t s = 0; s < systems.size(); ++s)
-      for (std::size_t i = 0; i < systems[s].rows(); ++i)
-        all[static_cast<std::size_t>(shape.at(std::ssize(systems) > 1 ? static_cast<std::int64_t>(s) : 0,
-                                              static_cast<std::int64_t>(i)))] = (systems[s].*part)[i];
-    return array<double>::from(dev, all);
-  };
-  const auto dl = gathered(&system_data::dl), d = gathered(&system_data::d), du = gathered(&system_data::du),
-             b = gathered(&system_data::b);
-  auto x = gathered(&system_data::x);
-  array<double> radius(dev, shape.extent());
-  outcome found;
-  found.bound = bound_error(dev, {dl.data(), d.data(), du.data(), shape, systems.front().periodic},
-                            {b.data(), shape}, {x.data(), shape}, {radius.data(), shape}, options);
-  const std::vector<double> xs = x.to_vector(), radii = radius.to_vector();
-  for (std::int64_t s = 0; s < std::ssize(systems); ++s) {
-    found.x.emplace_back();
-    found.radius.emplace_back();
-    for (std::int64_t i = 0; i < shape.rows(s); ++i) {
-      found.x.back().push_back(xs[static_cast<std::size_t>(shape.at(s, i))]);
-      found.radius.back().push_back(radii[static_cast<std::size_t>(shape.at(s, i))]);
-    }
-  }
-  return found;
-}
-
-bool proves(const std::vector<double>& radius) {
-  return std::all_of(radius.begin(), radius.end(), [](double r) { return std::isfinite(r); });
-}
+using namespace testing;
 
 TEST(tridiagonal_bound, contains_the_rational_solution_and_singular_matrices_never_verify) {
   int proved = 0, singular = 0, by_factors = 0;
@@ -165,130 +70,6 @@ TEST(tridiagonal_bound, contains_the_rational_solution_and_singular_matrices_nev
       const int regular = regular_of[ring][kind], good = proved_of[ring][kind];
       RecordProperty("proved_of_kind_" + std::to_string(kind) + (ring != 0 ? "_in_rings" : ""), good);
       EXPECT_GE(good, (ring != 0 ? 0.5 : 0.9) * regular) << "kind " << kind << " of " << regular;
-    }
-}
-
-// Long enough for every mapping of rows to threads; x is good, so that bounds are small, and the exact residual
-// of a second difference is known: the solution is a parabola of whole numbers.
-TEST(tridiagonal_bound, long_systems_in_every_layout) {
-  for (const device& dev : testing::devices())
-    for (const auto& [n, systems] : {std::pair{3000, 3}, {200, 40}, {50, 400}, {130, 2100}})
-      for (const bool side_by_side : {false, true}) {
-        const batch_shape shape = side_by_side ? interleaved(n, systems) : contiguous(n, systems);
-        std::vector<system_data> all(static_cast<std::size_t>(systems));
-        for (int s = 0; s < systems; ++s)
-          for (int i = 0; i < n; ++i) {
-            system_data& of = all[static_cast<std::size_t>(s)];
-            of.dl.push_back(-1);
-            of.d.push_back(2);
-            of.du.push_back(-1);
-            of.b.push_back(2);
-            of.x.push_back(static_cast<double>(i + 1) * (n - i) * (1 + 1e-9 * (s % 3)));
-          }
-        const outcome found = bounds_of(dev, all, shape, {});
-        ASSERT_TRUE(found.bound.verified) << found.bound.reason;
-        EXPECT_EQ(found.bound.method, "h-matrix");
-        for (std::size_t s = 0; s < all.size(); ++s)
-          for (int i = 0; i < n; ++i) {
-            const auto at = static_cast<std::size_t>(i);
-            ASSERT_GE(found.radius[s][at], std::fabs(found.x[s][at] - (i + 1.0) * (n - i)));
-            ASSERT_LE(found.radius[s][at], s % 3 == 0 ? 1e-3 : 1.0 * n);
-          }
-      }
-}
-
-// Whole numbers with the solution e, by every way to prove something of a system and of every length that GPUs
-// treat alike: rows that dominate, second differences, any numbers, and the singular ones: second differences
-// with free ends or in a ring, and a diagonal of zeros of odd length, which is regular where it is even.
-system_data whole_numbers(dice& die, int n, int kind, bool periodic) {
-  system_data of;
-  of.periodic = periodic;
-  for (int i = 0; i < n; ++i) {
-    const bool first = i == 0 && !periodic, last = i == n - 1 && !periodic;
-    const auto sign = [&] { return die.below(2) != 0 ? 1.0 : -1.0; };
-    double l = -1, d = 2, u = -1;
-    if (kind == 0)
-      l = sign() * die.below(1000), u = sign() * die.below(1000), d = sign() * (2000 + die.below(9));
-    if (kind == 1 && periodic && i == n / 2) d = 3;
-    if (kind == 2)
-      l = sign() * (1 + die.below(1000)), u = sign() * (1 + die.below(1000)), d = die.below(2001) - 1000;
-    if (kind == 3 && (first || last)) d = 1;
-    if (kind == 4) l = sign(), u = sign(), d = 0;
-    of.dl.push_back(first ? 0 : l);
-    of.d.push_back(d);
-    of.du.push_back(last ? 0 : u);
-    of.b.push_back(of.dl.back() + d + of.du.back());
-    of.x.push_back(1 + std::ldexp(die.unit(), -30 - die.below(22)));
-  }
-  return of;
-}
-
-void expect_proofs(const device& dev, int n, bool periodic, bool of_all_lengths, std::uint64_t seed) {
-  constexpr int kind_count = 5, systems = 3 * kind_count;
-  dice die(seed);
-  std::vector<system_data> all;
-  std::vector<std::int64_t> offsets{0};
-  for (int s = 0; s < systems; ++s) {
-    const int rows = of_all_lengths ? 3 + (s * 97 + n) % (n - 2) : n;
-    all.push_back(whole_numbers(die, rows, s % kind_count, periodic));
-    offsets.push_back(offsets.back() + rows);
-  }
-  const outcome found = bounds_of(dev, all, of_all_lengths ? ragged(offsets) : contiguous(n, systems), {});
-  for (std::size_t s = 0; s < all.size(); ++s) {
-    const int kind = static_cast<int>(s % kind_count);
-    const bool odd = all[s].rows() % 2 != 0, good = proves(found.radius[s]);
-    const bool singular = kind == 3 || (kind == 4 && odd && !periodic);
-    const auto where = [&] {
-      return "system " + std::to_string(s) + " of " + std::to_string(all[s].rows()) + " rows, seed " +
-             std::to_string(seed);
-    };
-    ASSERT_TRUE(kind >= 2 || good) << where();
-    ASSERT_TRUE(periodic || kind != 4 || good || singular) << where();
-    ASSERT_FALSE(good && singular) << where();
-    for (std::size_t i = 0; i < all[s].rows(); ++i)
-      ASSERT_GE(found.radius[s][i], std::fabs(found.x[s][i] - 1)) << where();
-  }
-}
-
-TEST(tridiagonal_bound, every_proof_for_every_length) {
-  const auto seeds = static_cast<std::uint64_t>(testing::campaign(100));
-  for (const device& dev : testing::devices())
-    for (std::uint64_t seed = 0; seed < seeds; ++seed)
-      for (const int n : {3, 16, 33, 64, 65, 128, 200, 257, 511, 512, 600, 1024, 1025, 2047, 2048, 2049})
-        for (const bool periodic : {false, true})
-          for (const bool of_all_lengths : {false, true})
-            expect_proofs(dev, n, periodic, of_all_lengths, 1000 * seed + static_cast<std::uint64_t>(n));
-}
-
-// Long enough to be factored in chunks: whole numbers with the solution e. Of the zero diagonals one is
-// singular, as its length is odd; one has its squares across the borders of chunks.
-TEST(tridiagonal_bound, long_systems_that_need_interchanges) {
-  for (const device& dev : testing::devices())
-    for (const int n : {9000, 9001}) {
-      dice die(21);
-      std::vector<system_data> all(3);
-      for (std::size_t s = 0; s < all.size(); ++s)
-        for (int i = 0; i < n; ++i) {
-          system_data& of = all[s];
-          const auto sign = [&] { return die.below(2) != 0 ? 1.0 : -1.0; };
-          const double l = i == 0 ? 0 : s == 0 ? sign() * (1 + die.below(1000)) : sign();
-          const double u = i == n - 1 ? 0 : s == 0 ? sign() * (1 + die.below(1000)) : sign();
-          const double d = s == 0 ? die.below(2001) - 1000 : s == 2 && i == 0 ? 5 : 0;
-          of.dl.push_back(l);
-          of.d.push_back(d);
-          of.du.push_back(u);
-          of.b.push_back(l + d + u);
-          of.x.push_back(1 + 1e-12 * die.unit());
-        }
-      const outcome found = bounds_of(dev, all, contiguous(n, 3), {{}, 0, 0});
-      EXPECT_EQ(found.bound.method, "bidiagonal factors");
-      const bool odd = n % 2 != 0;
-      EXPECT_EQ(found.bound.systems_unproved, odd ? 1 : 0) << n;
-      for (std::size_t s = 0; s < all.size(); ++s) {
-        ASSERT_EQ(proves(found.radius[s]), s != 1 || !odd) << "system " << s << " of " << n;
-        for (std::size_t i = 0; i < found.x[s].size(); ++i)
-          ASSERT_GE(found.radius[s][i], std::fabs(found.x[s][i] - 1));
-      }
     }
 }
 

@@ -5,6 +5,7 @@
 #include <vouch/band/held_runs.cuh>
 #include <vouch/band/seams.cuh>
 #include <vouch/band/tile_joining.cuh>
+#include <vouch/band/turned.cuh>
 #include <vouch/core/copy_engine.cuh>
 #include <vouch/core/launch.cuh>
 
@@ -117,25 +118,6 @@ class run_ring {
   std::int64_t next_item_;
 };
 
-// Numbers are told with all bits turned, which makes zero of none that arithmetic gives: who finds zero waits.
-__device__ std::int64_t turned(double v) { return ~__double_as_longlong(v); }
-__device__ int turned(float v) { return ~__float_as_int(v); }
-__device__ double turned(std::int64_t bits) { return __longlong_as_double(~bits); }
-__device__ float turned(int bits) { return __int_as_float(~bits); }
-
-template <real T>
-__device__ void tell(T* to, const seam_row<T>& row) {
-  auto* const bits = reinterpret_cast<volatile decltype(turned(T{}))*>(to);
-  bits[0] = turned(row.before), bits[1] = turned(row.behind), bits[2] = turned(row.rhs);
-}
-template <real T>
-__device__ bool hear(const T* from, seam_row<T>& row) {
-  const auto* const bits = reinterpret_cast<const volatile decltype(turned(T{}))*>(from);
-  const auto before = bits[0], behind = bits[1], rhs = bits[2];
-  row = {turned(before), turned(behind), turned(rhs)};
-  return before != 0 && behind != 0 && rhs != 0;
-}
-
 // A lane's seam: at the begin of its warp's run, or at its end. Neighbours in the block tell each other in
 // shared memory, those in other blocks some time in global memory.
 template <real T>
@@ -152,7 +134,8 @@ class run_seam {
     const parted_relation<T> own(whole, of_.bound);
     own_ = at_end_ ? own.at_end : own.at_begin;
     told_[at_end_][warp_] = own_;
-    if (outer_) vouch::detail::tell<T>(here_ + (at_end_ ? 3 : 0), own_);
+    const T numbers[3] = {own_.before, own_.behind, own_.rhs};
+    if (outer_) vouch::detail::tell(here_ + (at_end_ ? 3 : 0), numbers);
     return own.sound;
   }
   // The unknowns before and behind the seam, once the block has told. Returns false where others have found
@@ -163,8 +146,10 @@ class run_seam {
       other = told_[!at_end_][at_end_ ? warp_ + 1 : warp_ - 1];
     } else if (!alone_) {
       const T* const there = at_end_ ? here_ + seam_size : here_ - seam_size + 3;
-      while (!hear<T>(there, other))
+      T numbers[3];
+      while (!hear(there, numbers))
         if (*static_cast<volatile int*>(&of_.state->coupled) != 0) return false;
+      other = {numbers[0], numbers[1], numbers[2]};
     }
     solve_seam(at_end_ ? own_ : other, at_end_ ? other : own_, x_before, x_behind);
     return true;
@@ -258,7 +243,7 @@ __global__ void __launch_bounds__(threads, blocks_at_once) solve_runs(const __gr
     run_seam<T> seam(of, place, item, warp, at_end, told);
     if (lane < 2) sound = seam.tell(tile_joining<T>::get(slots(0)));
     if (!sound) *coupled = 1;
-    __syncthreads();
+    if (__syncthreads_and(sound) == 0) return ring.drain(item);
     T x_before = 0, x_behind = 0;
     if (lane < 2 && sound) sound = seam.solve(x_before, x_behind);
     const ends<T> at{__shfl_sync(~0u, x_before, 0), __shfl_sync(~0u, x_behind, 0),

@@ -11,13 +11,27 @@
 #include <vouch/band/chunk.cuh>
 #include <vouch/band/exchanges.cuh>
 #include <vouch/band/held_piece.cuh>
+#include <vouch/band/segments.cuh>
 #include <vouch/core/arrival.cuh>
 
 namespace vouch::detail {
 
-constexpr int line_warps = 8;  // of a multiprocessor, at 255 registers a thread
+/// Of a multiprocessor, at 255 or 128 registers a thread.
+template <real T>
+constexpr int line_warps = sizeof(T) == sizeof(double) ? 8 : 16;
+constexpr int most_line_warps = 8;  // of a system
 /// Rows of a piece: pairs of them lie on other banks than those of seven neighbours.
 constexpr int line_rows = 18;
+
+/// Numbers in the lines that memory moves.
+template <real T>
+constexpr int long_line = 128 / sizeof(T);
+
+/// Rows that lie one after another, and rows in front of them in the line of 128 bytes they begin in.
+struct line_run {
+  std::int64_t origin = 0;  // of its first row in the arrays
+  int rows = 0, lead = 0;
+};
 
 /// A batch of systems one after another, in tiles.
 template <real T>
@@ -28,8 +42,12 @@ struct line_batch {
   std::int64_t pitch_x;
   int* broken;  // see band_task
   std::int64_t systems, tiles;
-  int n, leaves;      // rows and pieces of a system
-  int pieces, width;  // places for pieces, a power of two; systems of a tile
+  int n, leaves;      // rows and pieces of a system, the longest
+  int pieces, width;  // places for pieces; systems of a tile
+  // Of systems without gaps between them:
+  const std::int64_t* offsets;  // null where their lengths are equal
+  std::int64_t rows;            // of all
+  int lead, tile_rows;          // of the first system; of a tile of equal ones
 
   __device__ int systems_of(std::int64_t tile) const {
     const std::int64_t left = systems - tile * width;
@@ -43,7 +61,7 @@ struct line_place {
 
   template <real T>
   __device__ line_place(const line_batch<T>& of, int thread)
-      : system(thread / of.pieces), piece(thread & (of.pieces - 1)), left(of.n - piece * line_rows) {}
+      : system(thread / of.pieces), piece(thread - system * of.pieces), left(of.n - piece * line_rows) {}
   __device__ bool begins() const { return piece == 0; }
   __device__ bool ends() const { return left > 0 && left <= line_rows; }
 };
@@ -102,7 +120,7 @@ __device__ relation<T> joined(const relation<T>& before, const relation<T>& afte
     return join_quickly(before, after, at);
 }
 
-/// A tree over neighbouring lanes of a warp, a power of two of places for its leaves. The joint in front of a
+/// A tree over neighbouring lanes of a warp, with places for its leaves. The joint in front of a
 /// leaf is in the leaf's slot: slots of neighbours lie side by side, a slot's numbers Step apart.
 template <bool Dominant, int Step, real T>
 class lane_tree {
@@ -152,6 +170,13 @@ template <real T>
 __device__ ends<T> ends_of_system(const relation<T>& whole, int places) {
   const ends<T> at = closed(whole);
   return {T{0}, __shfl_sync(~0u, at.first, 0, places), __shfl_sync(~0u, at.last, 0, places), T{0}};
+}
+
+/// The same from the relation that this lane has.
+template <real T>
+__device__ ends<T> ends_from(const relation<T>& whole, int lane) {
+  const ends<T> at = closed(whole);
+  return {T{0}, __shfl_sync(~0u, at.first, lane), __shfl_sync(~0u, at.last, lane), T{0}};
 }
 
 /// Warps that share a system tell each other their relations, and all join these.
@@ -211,14 +236,13 @@ class line_solver {
       : room_(room),
         thread_(thread),
         leaf_(place.piece % 32),
-        leaves_(of.leaves),
-        places_(of.pieces < 32 ? of.pieces : 32),
-        tree_(room + thread - leaf_, of.leaves - (place.piece - leaf_), places_) {}
+        leaves_(place.system < of.width ? of.leaves : 0),
+        tree_(room + thread - leaf_, leaves_ - (place.piece - leaf_), of.pieces < 32 ? of.pieces : 32) {}
 
   __device__ ends<T> ends_of_piece(const relation<T>& own) const {
     return ends_of_piece(own, [this](const relation<T>& of_warp) {
       if constexpr (Warps == 1)
-        return ends_of_system(of_warp, places_);
+        return ends_from(of_warp, thread_ - leaf_);
       else
         return warp_tree<Dominant, Warps, T>(room_ + slot_size * threads, leaves_, thread_)
             .ends_of_warp(of_warp);
@@ -237,7 +261,7 @@ class line_solver {
   static constexpr int threads = 32 * Warps;
 
   T* room_;
-  int thread_, leaf_, leaves_, places_;
+  int thread_, leaf_, leaves_;
   lane_tree<Dominant, threads, T> tree_;
 };
 

@@ -5,6 +5,7 @@
 #include <vouch/band/one_system.cuh>
 #include <vouch/band/partition_cuda.hpp>
 #include <vouch/band/tiles_cuda.hpp>
+#include <vouch/band/transposed.cuh>
 #include <vouch/core/launch.cuh>
 
 namespace vouch::detail {
@@ -100,16 +101,22 @@ template <real T>
 const char* partition_cuda(const device& dev, const tridiagonal_view<const T>& A, const batch_view<const T>& b,
                            const batch_view<T>& x, int* broken, tridiagonal_workspace& workspace) {
   if (b.shape.systems == 0 || b.shape.n == 0) return "nothing to do";
-  if (solve_in_line_tiles(dev, A, b, x, broken) || solve_in_tiles(dev, A, b, x, broken) ||
-      solve_in_side_tiles(dev, A, b, x, broken))
-    return "tiles of whole systems";
   const device_offsets offsets(dev, b.shape.systems);
   const band_task<T> task{offsets.of(A), offsets.of(b), offsets.of(x), broken};
-  const char* engine = "whole systems in blocks";
-  if (b.shape.n <= most_threads * rows_a_thread)
-    solve_whole_systems(dev, task);
-  else
-    engine = solve_long_systems(dev, task, workspace);
+  const char* engine = "tiles of whole systems";
+  if (!solve_in_line_tiles(dev, A, b, x, task.x.shape.offsets, broken) &&
+      !solve_in_tiles(dev, A, b, x, broken) && !solve_in_side_tiles(dev, A, b, x, broken)) {
+    engine = "whole systems in blocks";
+    const auto solve_copies = [&](const band_task<T>& of) {
+      partition_cuda(dev, of.A, of.b, of.x, of.broken, workspace);
+    };
+    if (solve_transposed(dev, task, {solve_copies}))
+      engine = "copies one after another";
+    else if (b.shape.n <= most_threads * rows_a_thread)
+      solve_whole_systems(dev, task);
+    else
+      engine = solve_long_systems(dev, task, workspace);
+  }
   if (offsets.any()) dev.synchronize();  // the offsets' copies go with this call
   return engine;
 }

@@ -58,9 +58,14 @@ VOUCH_HOST_DEVICE inline T inverse_of(T v) {
     asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(guess) : "d"(v));
     const double error = fma(-v, guess, 1.0);
     return fma(guess, fma(error, error, error), guess);
+  } else {
+    float guess;  // right to 23 bits
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(guess) : "f"(v));
+    return fma(guess, fma(-v, guess, 1.0f), guess);
   }
-#endif
+#else
   return T{1} / v;
+#endif
 }
 
 /// One balanced row: a x_{i-1} + d x_i + c x_{i+1} = f. V is a number or a vector of them.

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <limits>
+#include <string>
 
 #include <vouch/band/verdict.hpp>
 
@@ -50,9 +52,11 @@ void report_growth(const judgement& found, tridiagonal_method how, tridiagonal_r
   const double of = how == tridiagonal_method::partition ? 1.0 : report.matrix.largest;
   report.growth = of > 0 && largest > 0 ? std::max(1.0, largest / of) : 0;
   constexpr double worrying = 1e4;
-  if (report.growth > worrying && how != tridiagonal_method::partition)
-    report.warnings.push_back("coefficients grew by " + std::to_string(report.growth) +
-                              " without interchanges of rows; partition keeps them small");
+  if (!(report.growth > worrying) || how == tridiagonal_method::partition) return;
+  char growth[16];
+  std::snprintf(growth, sizeof growth, "%.0e", report.growth);
+  report.warnings.push_back(std::string("coefficients grew by ") + growth +
+                            " without interchanges of rows; partition keeps them small");
 }
 
 }  // namespace vouch::detail

@@ -34,8 +34,8 @@ Function* find(const char* routine) {
                     "install libopenblas0 or liblapack3, or take an iterative method");
 }
 
-void use_threads(const device& cpu) {
-  if (auto* const set = library().find<void(int)>("openblas_set_num_threads")) set(cpu.threads());
+void use_threads(const device& cpu, std::int64_t n) {
+  if (auto* const set = library().find<void(int)>("openblas_set_num_threads")) set(threads_for(cpu, n));
 }
 
 int narrow(std::int64_t n) {
@@ -54,10 +54,12 @@ const char* named(const char* single, const char* wide) {
 bool present() { return library().present(); }
 const char* name() { return library().name().c_str(); }
 
+int threads_for(const device& cpu, std::int64_t n) { return n <= rows_for_one_thread ? 1 : cpu.threads(); }
+
 template <real T>
 std::int64_t getrf(const device& cpu, std::int64_t n, T* A, std::int64_t ld, int* pivots) {
   auto* const routine = find<getrf_function<T>>(named<T>("sgetrf_", "dgetrf_"));
-  use_threads(cpu);
+  use_threads(cpu, n);
   const int rows = narrow(n), lda = narrow(std::max<std::int64_t>(ld, 1));
   int info = 0;
   routine(&rows, &rows, A, &lda, pivots, &info);
@@ -68,7 +70,7 @@ template <real T>
 void getrs(const device& cpu, bool transposed, std::int64_t n, const T* A, std::int64_t ld, const int* pivots,
            T* x) {
   auto* const routine = find<getrs_function<T>>(named<T>("sgetrs_", "dgetrs_"));
-  use_threads(cpu);
+  use_threads(cpu, n);
   const int rows = narrow(n), lda = narrow(std::max<std::int64_t>(ld, 1)), one = 1;
   int info = 0;
   routine(transposed ? "T" : "N", &rows, &one, A, &lda, pivots, x, &lda, &info, 1);
@@ -77,7 +79,7 @@ void getrs(const device& cpu, bool transposed, std::int64_t n, const T* A, std::
 template <real T>
 std::int64_t potrf(const device& cpu, std::int64_t n, T* A, std::int64_t ld) {
   auto* const routine = find<potrf_function<T>>(named<T>("spotrf_", "dpotrf_"));
-  use_threads(cpu);
+  use_threads(cpu, n);
   const int rows = narrow(n), lda = narrow(std::max<std::int64_t>(ld, 1));
   int info = 0;
   routine("L", &rows, A, &lda, &info, 1);
@@ -87,7 +89,7 @@ std::int64_t potrf(const device& cpu, std::int64_t n, T* A, std::int64_t ld) {
 template <real T>
 void potrs(const device& cpu, std::int64_t n, const T* A, std::int64_t ld, T* x) {
   auto* const routine = find<potrs_function<T>>(named<T>("spotrs_", "dpotrs_"));
-  use_threads(cpu);
+  use_threads(cpu, n);
   const int rows = narrow(n), lda = narrow(std::max<std::int64_t>(ld, 1)), one = 1;
   int info = 0;
   routine("L", &rows, &one, A, &lda, x, &lda, &info, 1);

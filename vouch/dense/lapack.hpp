@@ -12,6 +12,11 @@ namespace vouch::lapack {
 bool present();
 const char* name();
 
+/// Up to so many rows one thread works, some 30 ms at most, so that bits do not depend on how many there are.
+constexpr std::int64_t rows_for_one_thread = 1024;
+/// How many threads work on n rows.
+int threads_for(const device& cpu, std::int64_t n);
+
 /// P A = L U in place, columns of ld elements, pivots as LAPACK has them. Returns 0, or k where U(k,k) is zero
 /// (from 1).
 ///

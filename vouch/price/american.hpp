@@ -22,7 +22,7 @@ enum class early_exercise : std::uint8_t {
 VOUCH_HOST_DEVICE inline early_exercise early_exercise_of(const plain_option& o) {
   if (!(o.volatility > 0 && o.expiry > 0 && o.spot > 0 && o.strike > 0)) return early_exercise::certain;
   const detail::put_problem put = detail::as_put(o);
-  if (put.rate > 0) return early_exercise::one_boundary;
+  if (put.rate > 0 || (put.rate == 0 && put.dividend < 0)) return early_exercise::one_boundary;
   return put.dividend >= put.rate ? early_exercise::never : early_exercise::two_boundaries;
 }
 
@@ -48,6 +48,39 @@ VOUCH_HOST_DEVICE inline valuation certain_american_price(const plain_option& o)
   return v;
 }
 
+namespace detail {
+
+/// Delta and gamma of o from those of as_put(o).
+VOUCH_HOST_DEVICE inline void turn_from_put(const plain_option& o, const put_problem& put, valuation& v) {
+  if (o.type == option_type::put) return;  // of a call: homogeneous of degree one in spot and strike
+  v.delta = (v.price - put.spot * v.delta) / put.strike;
+  v.gamma *= put.spot * put.spot / (put.strike * put.strike);
+}
+
+/// Price, delta, gamma and theta from the boundary of as_put(o); add_premium(v) adds what it is worth.
+template <class Boundary, class AddPremium>
+VOUCH_HOST_DEVICE inline valuation value_above(const plain_option& o, const put_problem& put,
+                                               const Boundary& boundary, AddPremium add_premium) {
+  const double sign = sign_of(o.type);
+  if (std::log(put.spot) <= boundary.log_at(std::sqrt(put.expiry)))
+    return {sign * (o.spot - o.strike) + 0.0, sign, 0, 0, 0, 0};  // no -0
+  plain_option european = o;
+  european.type = option_type::put;
+  european.spot = put.spot;
+  european.strike = put.strike;
+  european.rate = put.rate;
+  european.dividend = put.dividend;
+  valuation v = european_price(european);
+  add_premium(v);
+  turn_from_put(o, put, v);
+  v.theta = o.rate * v.price - (o.rate - o.dividend) * o.spot * v.delta -
+            0.5 * o.volatility * o.volatility * o.spot * o.spot * v.gamma;
+  v.vega = v.rho = 0;
+  return v;
+}
+
+}  // namespace detail
+
 /// Price, delta, gamma and theta of an American option; vega and rho stay 0.
 ///
 /// Types   As european_price, no payoff but vanilla, no barrier; early_exercise_of(o) is not two_boundaries.
@@ -64,25 +97,7 @@ VOUCH_HOST_DEVICE inline valuation american_core(const plain_option& o, const bo
   const detail::put_problem put = detail::as_put(o);
   const detail::exercise_boundary boundary(put, scheme);
   if (!boundary.converged()) return {std::nan(""), 0, 0, 0, 0, 0};
-  const double sign = sign_of(o.type);
-  if (std::log(put.spot) <= boundary.log_at(std::sqrt(put.expiry)))
-    return {sign * (o.spot - o.strike), sign, 0, 0, 0, 0};
-  plain_option european = o;
-  european.type = option_type::put;
-  european.spot = put.spot;
-  european.strike = put.strike;
-  european.rate = put.rate;
-  european.dividend = put.dividend;
-  valuation v = european_price(european);
-  boundary.add_premium(scheme, v);
-  if (o.type == option_type::call) {  // homogeneous of degree one in spot and strike
-    v.delta = (v.price - put.spot * v.delta) / put.strike;
-    v.gamma *= put.spot * put.spot / (put.strike * put.strike);
-  }
-  v.theta = o.rate * v.price - (o.rate - o.dividend) * o.spot * v.delta -
-            0.5 * o.volatility * o.volatility * o.spot * o.spot * v.gamma;
-  v.vega = v.rho = 0;
-  return v;
+  return detail::value_above(o, put, boundary, [&](valuation& v) { boundary.add_premium(scheme, v); });
 }
 
 /// An American option with all Greeks, and how far the price is from one with a coarser boundary.
@@ -91,12 +106,16 @@ struct american_valuation {
   double error_estimate = 0;
 };
 
-/// The same to about 1e-8 of the strike. Vega and rho are central differences of prices.
+/// The same to a tolerance of the price, or to about 1e-9 of the strike, with vega and rho, where wanted, as
+/// central differences of prices: by one polynomial for the boundary where that is near enough, else panel by
+/// panel.
 ///
 /// Types   As american_core.
-/// Result  The price is NaN where the iteration does not converge.
+/// Result  The price is NaN where no iteration converges.
+/// Cost    A millisecond, or some 50.
 /// Throws  value_error  early_exercise_of(o) is two_boundaries
-american_valuation american_price(const plain_option& o);
+/// Source  As american_core; perpetual options: McKean 1965.
+american_valuation american_price(const plain_option& o, double tolerance = 1e-6, bool vega_and_rho = true);
 
 /// S at which an American option is exercised, tau years before its expiry; nothing where it never is, or
 /// where there is not one boundary.

@@ -115,6 +115,7 @@ class desk {
     pricing_options how;
     how.finite_difference.tolerance = options_.tolerance;
     how.finite_difference.greeks = options_.greeks;
+    how.vega_and_rho = options_.greeks;
     contract c;
     c.plain = e.option.option;
     c.exercise = e.option.exercise;

@@ -26,13 +26,16 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-// The cell in front of the next comma; takes both away.
+// The cell in front of the next comma, without quotes around it; takes both away. No cell of a book has a comma
+// or quotes within.
 std::string_view take_cell(std::string_view& rest, bool& last) {
   const std::size_t comma = rest.find(',');
   last = comma == std::string_view::npos;
   const std::string_view cell = rest.substr(0, comma);
   rest.remove_prefix(last ? rest.size() : comma + 1);
-  return trimmed(cell);
+  const std::string_view inside = trimmed(cell);
+  const bool in_quotes = inside.size() >= 2 && inside.front() == '"' && inside.back() == '"';
+  return in_quotes ? trimmed(inside.substr(1, inside.size() - 2)) : inside;
 }
 
 std::string list() {
@@ -123,7 +126,8 @@ bool check_option(const batch_option& b, book_failure& failure) {
 
 std::vector<book_column> parse_book_header(const std::string& file, std::string_view line) {
   std::vector<book_column> columns;
-  std::string_view rest = line;
+  constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+  std::string_view rest = line.substr(line.starts_with(byte_order_mark) ? byte_order_mark.size() : 0);
   for (bool last = false; !last;) {
     const auto at = static_cast<std::int64_t>(line.size() - rest.size()) + 1;
     const std::string_view cell = take_cell(rest, last);

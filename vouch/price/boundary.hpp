@@ -45,13 +45,55 @@ VOUCH_HOST_DEVICE inline put_problem as_put(const plain_option& o) {
   return {o.strike, o.spot, o.dividend, o.rate, o.volatility, o.expiry};
 }
 
+/// Nothing is exercised above it, at any time.
+VOUCH_HOST_DEVICE inline double log_limit_of(const put_problem& put) {
+  return std::log(put.dividend > put.rate ? put.strike * (put.rate / put.dividend) : put.strike);
+}
+
+struct d_pair {
+  double minus, plus;
+};
+VOUCH_HOST_DEVICE inline d_pair d_of(const put_problem& put, double time, double deviation, double log_ratio) {
+  const double minus = (log_ratio + (put.rate - put.dividend) * time) / deviation - 0.5 * deviation;
+  return {minus, minus + deviation};
+}
+
+/// About log(limit / B): 1/B moves from its value at expiry to that of the perpetual option as fast as for a
+/// short expiry.
+VOUCH_HOST_DEVICE inline double seed_of(const put_problem& put, double log_limit, double root_of_time) {
+  const double variance = put.volatility * put.volatility, b = put.rate - put.dividend;
+  const double half = 0.5 - b / variance;
+  const double exponent = std::fmin(half - std::sqrt(half * half + 2 * put.rate / variance), -1e-3);
+  // limit / B of the perpetual put, at least 1.
+  const double perpetual = std::fmax(std::exp(log_limit) / put.strike * (exponent - 1) / exponent, 1.0);
+  const double spread = 2 * put.volatility * root_of_time;
+  const double speed = std::fmax(spread - b * root_of_time * root_of_time, 0.1 * spread);
+  const double weight = perpetual > 1 ? -std::expm1(-speed / (perpetual - 1)) : 0.0;
+  return std::log1p((perpetual - 1) * weight);
+}
+
+/// Adds what exercise in a short time pays: root_of_left^2 years from now, below a boundary.
+VOUCH_HOST_DEVICE inline void add_premium_point(const put_problem& put, double log_spot, double root_of_left,
+                                                double log_boundary, double weight, valuation& v) {
+  const double left = root_of_left * root_of_left, deviation = put.volatility * root_of_left;
+  const d_pair d = d_of(put, left, deviation, log_spot - log_boundary);
+  const double interest = weight * put.rate * put.strike * std::exp(-put.rate * left);
+  const double yield = weight * put.dividend * std::exp(-put.dividend * left);
+  const double paid = yield * normal::cumulative(-d.plus);
+  const double interest_density = interest * normal::density(d.minus) / (put.spot * deviation);
+  const double yield_density = yield * normal::density(d.plus) / deviation;
+  v.price += interest * normal::cumulative(-d.minus) - put.spot * paid;
+  v.delta += yield_density - interest_density - paid;
+  v.gamma +=
+      (interest_density * (1 + d.minus / deviation) + yield_density * (1 - d.plus / deviation)) / put.spot;
+}
+
 /// The boundary B(tau) = limit * exp(-sqrt(H)), H a polynomial in sqrt(tau) through its values at Chebyshev
-/// nodes. The put has a positive rate.
+/// nodes. The put is exercised beyond one boundary.
 class exercise_boundary {
  public:
   VOUCH_HOST_DEVICE exercise_boundary(const put_problem& put, const boundary_scheme& scheme)
-      : put_(put), count_(scheme.nodes), root_(std::sqrt(put.expiry)) {
-    log_limit_ = std::log(put.dividend > put.rate ? put.strike * (put.rate / put.dividend) : put.strike);
+      : put_(put), count_(scheme.nodes), root_(std::sqrt(put.expiry)), log_limit_(log_limit_of(put)) {
     seed(scheme);
     interpolate(scheme);
     for (int sweep = 0; sweep < scheme.sweeps; ++sweep) {
@@ -61,7 +103,7 @@ class exercise_boundary {
   }
 
   /// Whether the last sweep changed log B so little that prices, whose errors are of second order in it, hold.
-  VOUCH_HOST_DEVICE bool converged() const { return residual_ < 1e-3; }
+  VOUCH_HOST_DEVICE bool converged() const { return residual_ < 1e-4; }
 
   /// log B, sqrt(tau) years before expiry.
   VOUCH_HOST_DEVICE double log_at(double root_of_time) const {
@@ -77,46 +119,16 @@ class exercise_boundary {
 
   /// Adds what early exercise is worth to a European put, its delta and its gamma.
   VOUCH_HOST_DEVICE void add_premium(const boundary_scheme& scheme, valuation& v) const {
-    const double spot = put_.spot, log_spot = std::log(spot);
-    for (int k = 0; k < scheme.premium.count; ++k) {
-      const double u = put_.expiry * scheme.premium.rest[k] * scheme.premium.rest[k];
-      const double deviation = put_.volatility * root_ * scheme.premium.rest[k];
-      const d_pair d = d_of(u, deviation, log_spot - log_at(root_ * scheme.premium.share[k]));
-      const double weight = put_.expiry * scheme.premium.weight[k];
-      const double interest = weight * put_.rate * put_.strike * std::exp(-put_.rate * u);
-      const double yield = weight * put_.dividend * std::exp(-put_.dividend * u);
-      const double paid = yield * normal::cumulative(-d.plus);
-      const double interest_density = interest * normal::density(d.minus) / (spot * deviation);
-      const double yield_density = yield * normal::density(d.plus) / deviation;
-      v.price += interest * normal::cumulative(-d.minus) - spot * paid;
-      v.delta += yield_density - interest_density - paid;
-      v.gamma +=
-          (interest_density * (1 + d.minus / deviation) + yield_density * (1 - d.plus / deviation)) / spot;
-    }
+    const double log_spot = std::log(put_.spot);
+    for (int k = 0; k < scheme.premium.count; ++k)
+      add_premium_point(put_, log_spot, root_ * scheme.premium.rest[k], log_at(root_ * scheme.premium.share[k]),
+                        put_.expiry * scheme.premium.weight[k], v);
   }
 
  private:
-  struct d_pair {
-    double minus, plus;
-  };
-  VOUCH_HOST_DEVICE d_pair d_of(double time, double deviation, double log_ratio) const {
-    const double minus = (log_ratio + (put_.rate - put_.dividend) * time) / deviation - 0.5 * deviation;
-    return {minus, minus + deviation};
-  }
-
-  /// 1/B moves from its value at expiry to that of the perpetual option as fast as for a short expiry.
   VOUCH_HOST_DEVICE void seed(const boundary_scheme& scheme) {
-    const double variance = put_.volatility * put_.volatility, b = put_.rate - put_.dividend;
-    const double half = 0.5 - b / variance;
-    const double exponent = half - std::sqrt(half * half + 2 * put_.rate / variance);
-    // limit / B of the perpetual put, at least 1.
-    const double perpetual = std::fmax(std::exp(log_limit_) / put_.strike * (exponent - 1) / exponent, 1.0);
     for (int i = 0; i < count_; ++i) {
-      const double root = 0.5 * root_ * (1 + scheme.cosine[i]);
-      const double spread = 2 * put_.volatility * root;
-      const double speed = std::fmax(spread - b * root * root, 0.1 * spread);
-      const double weight = perpetual > 1 ? -std::expm1(-speed / (perpetual - 1)) : 0.0;
-      const double h = std::log1p((perpetual - 1) * weight);
+      const double h = seed_of(put_, log_limit_, 0.5 * root_ * (1 + scheme.cosine[i]));
       squared_[i] = h * h;
     }
     squared_[count_] = 0;
@@ -154,13 +166,13 @@ class exercise_boundary {
   VOUCH_HOST_DEVICE double fixed_point(double root_of_time, double log_now,
                                        const boundary_scheme& scheme) const {
     const double tau = root_of_time * root_of_time, whole = put_.volatility * root_of_time;
-    const d_pair d = d_of(tau, whole, log_now - std::log(put_.strike));
+    const d_pair d = d_of(put_, tau, whole, log_now - std::log(put_.strike));
     double above = normal::density(d.minus) / whole;
     double below = normal::density(d.plus) / whole + normal::cumulative(d.plus);
     for (int k = 0; k < scheme.inner.count; ++k) {
       const double share = scheme.inner.share[k], rest = scheme.inner.rest[k];
       const double left = tau * share * share, deviation = whole * rest;
-      const d_pair e = d_of(tau * rest * rest, deviation, log_now - log_at(root_of_time * share));
+      const d_pair e = d_of(put_, tau * rest * rest, deviation, log_now - log_at(root_of_time * share));
       const double weight = tau * scheme.inner.weight[k];
       above += weight * put_.rate * std::exp(put_.rate * left) * normal::density(e.minus) / deviation;
       below += weight * put_.dividend * std::exp(put_.dividend * left) *
@@ -171,7 +183,7 @@ class exercise_boundary {
 
   put_problem put_;
   int count_;
-  double root_, log_limit_ = 0, residual_ = 0;
+  double root_, log_limit_, residual_ = 0;
   double squared_[boundary_scheme::most_nodes + 1];
   double coefficient_[boundary_scheme::most_nodes + 1];
   double last_[boundary_scheme::most_nodes], last_target_[boundary_scheme::most_nodes];

@@ -10,6 +10,16 @@
 
 namespace vouch {
 
+namespace detail {
+
+/// log(a / b), to the last bits also where a is near b.
+VOUCH_HOST_DEVICE inline double log_ratio(double a, double b) {
+  const double more = a - b;
+  return std::abs(more) < 0.5 * b ? std::log1p(more / b) : std::log(a / b);
+}
+
+}  // namespace detail
+
 /// The European option of Black, Scholes and Merton.
 ///
 /// Types   All numbers finite; spot, strike, volatility and expiry not negative; rates of any sign.
@@ -21,7 +31,7 @@ VOUCH_HOST_DEVICE inline valuation european_price(const plain_option& o) {
   const double share = o.spot * std::exp(-o.dividend * o.expiry),
                bond = o.strike * std::exp(-o.rate * o.expiry);
   if (o.spot == 0 && o.strike == 0) return {};
-  const double forward = std::log(o.spot / o.strike) + (o.rate - o.dividend) * o.expiry;
+  const double forward = detail::log_ratio(o.spot, o.strike) + (o.rate - o.dividend) * o.expiry;
   constexpr double infinite = std::numeric_limits<double>::infinity();
   double d1 = forward > 0 ? infinite : forward < 0 ? -infinite : 0, d2 = d1;
   if (deviation > 0) {
@@ -60,6 +70,13 @@ struct variables {
         dividend(o.dividend) {}
 };
 
+/// log(level / spot).
+VOUCH_HOST_DEVICE inline jet log_from(const jet& spot, double level) {
+  jet x = -log(spot);
+  x.value = log_ratio(level, spot.value);
+  return x;
+}
+
 /// The share of scenarios that end in the money where nothing is random: 0, 1, or 1/2 on the edge.
 VOUCH_HOST_DEVICE inline double certain_share(const plain_option& o) {
   const double margin = sign_of(o.type) * (o.spot * std::exp((o.rate - o.dividend) * o.expiry) - o.strike);
@@ -71,8 +88,7 @@ VOUCH_HOST_DEVICE inline jet digital_jet(const plain_option& o) {
   const bool asset = o.payoff == payoff_kind::asset_digital;
   const jet growth = asset ? log(v.spot) - o.dividend * v.expiry : -v.rate * v.expiry;
   const jet deviation = v.volatility * sqrt(v.expiry);
-  const jet d1 =
-      (log(v.spot) - std::log(o.strike) + (v.rate - o.dividend) * v.expiry) / deviation + 0.5 * deviation;
+  const jet d1 = ((v.rate - o.dividend) * v.expiry - log_from(v.spot, o.strike)) / deviation + 0.5 * deviation;
   const jet paid = weighted_cumulative(growth, sign_of(o.type) * (asset ? d1 : d1 - deviation));
   return asset ? paid : o.cash * paid;
 }
@@ -97,18 +113,17 @@ VOUCH_HOST_DEVICE inline barrier_terms terms_of(const plain_option& o, const var
   barrier_terms t;
   t.phi = sign_of(o.type);
   t.eta = is_up(o.barrier) ? -1 : 1;
-  const double log_level = std::log(o.barrier_level);
-  const double log_strike = std::log(std::fmax(o.strike, o.spot * 1e-290));
+  const double strike = std::fmax(o.strike, o.spot * 1e-290);
   t.deviation = v.volatility * sqrt(v.expiry);
-  t.to_barrier = log_level - log(v.spot);
+  t.to_barrier = log_from(v.spot, o.barrier_level);
   const jet drift = v.rate - v.dividend;
   t.reflected = (2 * drift / (v.volatility * v.volatility) - 1) * t.to_barrier;
   const jet shift = drift * v.expiry / t.deviation + 0.5 * t.deviation;
   t.share = log(v.spot) - v.dividend * v.expiry;
-  t.bond = log_strike - v.rate * v.expiry;
-  t.x1 = (log(v.spot) - log_strike) / t.deviation + shift;
+  t.bond = std::log(strike) - v.rate * v.expiry;
+  t.x1 = -log_from(v.spot, strike) / t.deviation + shift;
   t.x2 = -t.to_barrier / t.deviation + shift;
-  t.y1 = (t.to_barrier + log_level - log_strike) / t.deviation + shift;
+  t.y1 = (t.to_barrier + log_ratio(o.barrier_level, strike)) / t.deviation + shift;
   t.y2 = t.to_barrier / t.deviation + shift;
   return t;
 }

@@ -14,9 +14,9 @@ namespace vouch {
 /// Types   Vanilla options without barrier, European or American (not exercised between two boundaries), with
 ///         positive spot, strike, volatility and expiry.
 /// Memory  Options and values on the host. On a GPU a warp has one option; on the CPU a thread.
-/// Result  As finite_difference_price on this grid without extrapolation, to rounding; early exercise by an
-/// exact
-///         parallel form of Brennan and Schwartz's method. The same bits on every run.
+/// Result  As finite_difference_price on this grid without extrapolation, to rounding; but a GPU's grid has the
+///         strike where no share gets to it, too. Early exercise by an exact parallel form of Brennan and
+///         Schwartz's method. The same bits on every run.
 /// Throws  shape_error; value_error  an option or size that it does not take
 void finite_difference_batch(const device& dev, std::span<const batch_option> options, std::int64_t nodes,
                              std::int64_t steps, std::span<valuation> values);

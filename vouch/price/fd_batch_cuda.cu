@@ -5,6 +5,7 @@
 #include <vouch/core/error.hpp>
 #include <vouch/core/launch.cuh>
 #include <vouch/price/fd_batch.hpp>
+#include <vouch/price/fd_range.hpp>
 
 namespace vouch {
 namespace {
@@ -14,8 +15,9 @@ constexpr int warps = 4;  // of a block
 constexpr int most_levels = 5;
 constexpr double unreachable = -1e300, neglected = 1e-19;
 
-// The grid of make_grid and the operator of make_operator for one option, the same for all lanes. Row 0 is the
-// node where it is worth nothing and early exercise is never: the last one of a put.
+// The grid of make_grid, which has the strike here even where it is out of reach, and the operator of
+// make_operator for one option, the same for all lanes. Row 0 is the node where it is worth nothing and early
+// exercise is never: the last one of a put.
 struct setting {
   double low, spacing, strike, sign;
   double below, above;  // a and c of the operator, in the order of rows
@@ -23,10 +25,12 @@ struct setting {
 
   __device__ setting(const plain_option& o, int nodes) {
     const double root = std::sqrt(o.expiry), deviation = o.volatility * root;
-    const double drift = std::abs((o.rate - o.dividend) * o.expiry - 0.5 * deviation * deviation);
-    const double margin = fmax(6.5 * deviation + drift, 1e-4), s = std::log(o.spot), k = std::log(o.strike);
-    low = fmin(s, k) - margin;
-    double high = fmax(s, k) + margin;
+    const double drift = (o.rate - o.dividend) * o.expiry, half = 0.5 * deviation * deviation;
+    const double k = std::log(o.strike);
+    const share_range reach =
+        range_of_share(std::log(o.spot), k, deviation, fmin(drift - half, 0.0), fmax(drift + half, 0.0), true);
+    low = reach.low;
+    double high = reach.high;
     const double cells = nodes - 1;
     const double before = fmax(floor((k - low) / (high - low) * cells), 0.0) + 0.5;
     high = low + (k - low) / before * cells;

@@ -15,9 +15,8 @@ struct linear {
   double at(double s) const { return slope * s + constant; }
 };
 
-inline linear far_payoff(const plain_option& o, bool high) {
-  const bool pays = (o.type == option_type::call) == high;
-  if (!pays) return {};
+inline linear far_payoff(const plain_option& o, double spot) {
+  if (!(sign_of(o.type) * (spot - o.strike) > 0)) return {};
   switch (o.payoff) {
     case payoff_kind::cash_digital:
       return {0, o.cash};
@@ -35,11 +34,10 @@ class border {
       : spot_(spot),
         barrier_(c.plain.barrier != barrier_kind::none && is_up(c.plain.barrier) == high),
         may_exercise_(c.exercise == exercise_style::american),
-        high_(high),
         exercise_(payoff_at(c.plain, spot)),
         hit_(payment.at_barrier),
         in_time_(barrier_ ? payment.in_time : nullptr),
-        far_(far_payoff(c.plain, high)) {
+        far_(far_payoff(c.plain, spot)) {
     far_.constant -= payment.less;
     value_ = barrier_ ? hit_ : far_.at(spot);
     // What may be exercised is so just before it ends at a barrier.
@@ -71,7 +69,7 @@ class border {
   }
   void exercise(const plain_option& o) {
     if (barrier_ || exercise_ <= value_) return;
-    far_ = far_payoff(o, high_);
+    far_ = far_payoff(o, spot_ + escrow_);
     far_.constant += far_.slope * escrow_;
     settle();
   }
@@ -91,7 +89,7 @@ class border {
     if (may_exercise_) value_ = std::max(value_, exercise_);
   }
   double spot_;
-  bool barrier_, may_exercise_, high_;
+  bool barrier_, may_exercise_;
   double exercise_, escrow_ = 0, hit_;
   const std::vector<double>* in_time_;
   std::size_t next_ = 0;

@@ -4,13 +4,11 @@
 #include <cmath>
 
 #include <vouch/core/error.hpp>
+#include <vouch/price/fd_range.hpp>
 #include <vouch/text/number.hpp>
 
 namespace vouch {
 namespace {
-
-// Standard deviations from spot or strike to the border: 1e-10 of the probability lies beyond.
-constexpr double reach = 6.5;
 
 // Spots and their squares shall be numbers.
 constexpr double most_log = 300;
@@ -29,21 +27,24 @@ range log_range(const contract& c) {
     deviation =
         std::min(*std::max_element(v.begin(), v.end()), 2 * typical_volatility(c)) * std::sqrt(o.expiry);
   }
-  double drift = 0;  // to the furthest point on the way
+  // How far the share drifts down and, counted in shares, up on the way.
+  double down = 0, up = 0;
   const auto pass = [&](double time) {
-    const double variance = deviation * deviation * (time / o.expiry);
-    drift = std::max(drift, std::abs(integral_to(c.rates, o.rate, time) - o.dividend * time - 0.5 * variance));
+    const double half = 0.5 * deviation * deviation * (time / o.expiry);
+    const double drift = integral_to(c.rates, o.rate, time) - o.dividend * time;
+    down = std::min(down, drift - half);
+    up = std::max(up, drift + half);
   };
   for (const curve_step& r : c.rates)
     if (r.until > 0 && r.until < o.expiry) pass(r.until);
   pass(o.expiry);
   const double spot = std::log(o.spot), strike = std::log(std::max(o.strike, 1e-8 * o.spot));
-  const double margin = std::max(reach * deviation + drift, 1e-4);
-  range r{std::min(spot, strike) - margin, std::max(spot, strike) + margin};
+  const share_range reach = range_of_share(spot, strike, deviation, down, up, false);
+  range r{reach.low, reach.high};
   double cash = 0;
   for (const cash_dividend& d : c.dividends) cash += d.time > 0 && d.time < o.expiry ? d.amount : 0;
   if (cash > 0 && !c.is_escrowed())
-    r.low = std::min(r.low, std::log(std::max(o.spot - cash, 0.05 * o.spot)) - margin);
+    r.low = std::min(r.low, std::log(std::max(o.spot - cash, 0.05 * o.spot)) - (spot - r.low));
   if (!(r.low > -most_log && r.high < most_log))
     throw value_error("a grid for this volatility and expiry would reach beyond the range of numbers");
   if (o.barrier == barrier_kind::none) return r;
@@ -93,9 +94,11 @@ fd_grid uniform(range r, double strike, std::int64_t n, bool on_node) {
   return grid;
 }
 
-// S = K + alpha sinh(x), x equidistant.
+// S = K + alpha sinh(x), x equidistant; about the spot where the strike is not on the grid.
 fd_grid concentrated(range r, const contract& c, std::int64_t n, bool on_node) {
-  const double strike = std::max(c.plain.strike, 1e-8 * c.plain.spot);
+  const double log_strike = std::log(std::max(c.plain.strike, 1e-8 * c.plain.spot));
+  const double strike =
+      std::exp(log_strike > r.low && log_strike < r.high ? log_strike : std::log(c.plain.spot));
   const double alpha = strike * std::max(0.5 * typical_volatility(c) * std::sqrt(c.plain.expiry), 1e-3);
   r.low = std::asinh(((r.low_fixed ? std::exp(r.low) : 0) - strike) / alpha);
   r.high = std::asinh((std::exp(r.high) - strike) / alpha);
@@ -122,6 +125,20 @@ fd_grid make_grid(const contract& c, grid_kind kind, std::int64_t n) {
   if (r.low_fixed) grid.spot.front() = c.plain.barrier_level;
   if (r.high_fixed) grid.spot.back() = c.plain.barrier_level;
   return grid;
+}
+
+grid_resolution resolution_of(const contract& c, const fd_grid& grid) {
+  const double deviation = typical_volatility(c) * std::sqrt(c.plain.expiry);
+  const range r = log_range(c);
+  grid_resolution found{1e300, 0};
+  for (const double spot : {c.plain.spot, c.plain.strike}) {
+    const auto next = std::upper_bound(grid.spot.begin(), grid.spot.end(), spot);
+    const bool reached = std::log(spot) > r.low && std::log(spot) < r.high;
+    if (!reached || next == grid.spot.begin() || next == grid.spot.end()) continue;
+    const double cells = deviation * spot / (*next - *(next - 1));
+    found = {std::min(found.least, cells), std::max(found.most, cells)};
+  }
+  return found;
 }
 
 fd_operator make_operator(const contract& c, const fd_grid& grid, double time) {

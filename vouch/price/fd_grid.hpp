@@ -16,11 +16,20 @@ struct fd_grid {
   std::int64_t size() const { return static_cast<std::int64_t>(spot.size()); }
 };
 
-/// n nodes about spot and strike, the strike in the middle between two of them, a barrier on the first or the
-/// last.
+/// n nodes about the spot as far as the share may get, the strike, if it is there, in the middle between two of
+/// them, a barrier on the first or the last.
 ///
 /// Throws  value_error  no room between the barrier and the spot; nodes beyond the range of numbers
 fd_grid make_grid(const contract& c, grid_kind kind, std::int64_t n);
+
+/// How many cells a deviation has at the spot and at the strike, where the share may get to it.
+struct grid_resolution {
+  double least, most;
+
+  /// Else two grids that agree say nothing of their error.
+  bool is_fine() const { return least >= 4; }
+};
+grid_resolution resolution_of(const contract& c, const fd_grid& grid);
 
 /// The Black-Scholes operator at a time: central differences, upwind where these would lose monotonicity.
 fd_operator make_operator(const contract& c, const fd_grid& grid, double time);

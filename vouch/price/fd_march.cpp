@@ -96,11 +96,14 @@ class marcher {
     }
     if (trace_ != nullptr) trace_->values.push_back(evaluate(grid_, values_, trace_->spot).value);
   }
+  // Of the values under way only those about the spot are looked at.
   void note() {
     if (trace_ == nullptr) return;
     if (!policy_) {
-      steps_.store(values_.data());
-      if (reversed_) std::reverse(values_.begin(), values_.end());
+      const fd_stencil near = stencil_about(grid_, trace_->spot);
+      const std::int64_t n = grid_.size();
+      for (std::int64_t i = near.first; i < near.first + near.count; ++i)
+        values_[static_cast<std::size_t>(i)] = steps_.value(reversed_ ? n - 1 - i : i);
     }
     trace_->values.push_back(evaluate(grid_, values_, trace_->spot).value);
   }
@@ -132,10 +135,19 @@ class marcher {
     turned_ = exercise_;
     if (reversed_) std::reverse(turned_.begin(), turned_.end());
   }
+  // The part of it that steps see.
+  void set_obstacle(double time) {
+    escrow_ = escrow(c_, time);
+    const std::size_t n = turned_.size();
+    for (std::size_t i = 0; i < n; ++i)
+      turned_[i] = payoff_at(c_.plain, grid_.spot[reversed_ ? n - 1 - i : i] + escrow_);
+    low_.set_escrow(c_.plain, escrow_);
+    high_.set_escrow(c_.plain, escrow_);
+  }
   // From a time before expiry on.
   void step(double from, double length, double implicit) {
     if (american_ && c_.is_escrowed()) {
-      set_exercise(c_.plain.expiry - from - length, false);
+      set_obstacle(c_.plain.expiry - from - length);
       if (!policy_) steps_.set_obstacle(turned_.data());
     }
     const double low = low_.step(length, L_.rate, c_.plain.dividend),

@@ -17,6 +17,7 @@ class fd_solver_steps {
   void factor(const fd_operator& L, double implicit);
   void load(const double* values);
   void store(double* values) const;
+  double value(std::int64_t node) const { return values_[static_cast<std::size_t>(node)]; }
   /// Throws  value_error  there is one
   void set_obstacle(const double* obstacle);
   void advance(double length, double first, double last);

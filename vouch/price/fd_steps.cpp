@@ -291,7 +291,11 @@ void fd_steps<Solve>::set_obstacle(const double* obstacle) {
   american_ = obstacle != nullptr;
   if (!american_) return;
   obstacle_.assign(curvature_.size(), -1e300);
-  for (std::int64_t i = 1; i < n_ - 1; ++i) obstacle_[static_cast<std::size_t>(place(i - 1))] = obstacle[i];
+  for (std::int64_t l = 0; l < pieces; ++l) {
+    const std::int64_t count = std::min(rows_, n_ - 2 - l * rows_);
+    const double* from = obstacle + 1 + l * rows_;
+    for (std::int64_t j = 0; j < count; ++j) obstacle_[static_cast<std::size_t>(j * pieces + l)] = from[j];
+  }
 }
 
 template <real Solve>

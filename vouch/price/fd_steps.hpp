@@ -38,6 +38,10 @@ class fd_steps {
   /// V.
   void load(const double* values);
   void store(double* values) const;
+  /// That of one node.
+  double value(std::int64_t node) const {
+    return node == 0 ? values_[0] : values_[static_cast<std::size_t>(place(node - 1) + pieces)];
+  }
   /// What V may not fall below at inner nodes: exercise pays it. From now on steps respect it by Brennan and
   /// Schwartz: exact where the nodes that are exercised are the last ones. nullptr: no longer.
   void set_obstacle(const double* obstacle);

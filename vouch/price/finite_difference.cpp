@@ -6,12 +6,12 @@
 
 #include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
-#include <vouch/price/closed_form.hpp>
 #include <vouch/price/fd_enclosure.hpp>
 #include <vouch/price/fd_grid.hpp>
 #include <vouch/price/fd_march.hpp>
 #include <vouch/price/fd_march_cuda.hpp>
 #include <vouch/price/fd_sine.hpp>
+#include <vouch/price/fd_task.hpp>
 #include <vouch/price/policy.hpp>
 
 namespace vouch {
@@ -19,36 +19,6 @@ namespace {
 
 constexpr std::int64_t most_nodes = 1 << 16;
 constexpr std::int64_t most_policy_nodes = 1 << 13;  // every step takes several solves
-
-// Everything constant by `amount` higher.
-contract with_more_volatility(contract c, double amount) {
-  c.plain.volatility += amount;
-  for (curve_step& s : c.volatilities) s.value += amount;
-  for (double& v : c.local_volatility.values) v += amount;
-  return c;
-}
-contract with_more_rate(contract c, double amount) {
-  c.plain.rate += amount;
-  for (curve_step& s : c.rates) s.value += amount;
-  return c;
-}
-
-// What is solved on a grid: a European option that begins at a barrier is one without barrier less one that
-// ends there.
-struct task {
-  contract knocked_out;
-  fd_payment payment;
-  bool in = false;
-  valuation without_barrier;  // of the option that begins there
-  double error = 0;           // of its price
-};
-
-// One that may be exercised early is stepped with the values that it has there when it begins.
-bool is_stepped_to_begin(const contract& c) {
-  return c.plain.barrier != barrier_kind::none && is_in(c.plain.barrier);
-}
-
-task make_task(const contract& c, const fd_options& options);
 
 std::string reason_for_cpu(const contract& c, const fd_options& options, std::int64_t nodes) {
   if (is_stepped_to_begin(c))
@@ -202,40 +172,12 @@ class solver {
     if (options_.dev.is_cuda()) why_cpu_ = reason;
   }
 
-  task task_;
+  fd_task task_;
   fd_options options_;
   mutable bool on_gpu_ = false;
   mutable std::string why_cpu_;
   mutable bool by_sine_ = false;
 };
-
-task make_task(const contract& c, const fd_options& options) {
-  task t{c, {0, c.plain.rebate}, false, {}};
-  t.knocked_out.plain.spot -= escrow(c, 0);
-  if (c.plain.barrier == barrier_kind::none || !is_in(c.plain.barrier)) return t;
-  if (c.exercise != exercise_style::european) {
-    if (!c.dividends.empty())
-      throw value_error(
-          "an option that begins at a barrier and may be exercised early has no method with cash dividends",
-          "a dividend yield, --dividend, is taken");
-    return t;
-  }
-  t.in = true;
-  t.payment = {c.plain.rebate, 0};
-  t.knocked_out.plain.barrier = is_up(c.plain.barrier) ? barrier_kind::up_and_out : barrier_kind::down_and_out;
-  contract plain = c;
-  plain.plain.barrier = barrier_kind::none;
-  if (plain.is_plain()) {
-    t.without_barrier = closed_form(plain.plain);
-  } else {
-    fd_options finer = options;
-    finer.tolerance *= 0.3;
-    const fd_result r = finite_difference_price(plain, finer);
-    t.without_barrier = r.value;
-    t.error = r.error_estimate;
-  }
-  return t;
-}
 
 valuation combine(const valuation& fine, const valuation& coarse, double weight) {
   const auto mix = [&](double f, double g) { return f + weight * (f - g); };
@@ -279,6 +221,15 @@ std::int64_t refinement(const fd_options& options) {
   return options.scheme == time_scheme::implicit_euler ? 4 : 2;
 }
 
+// Rounding in the values, and what lies beyond the borders: what no refinement removes. The diagonals of all
+// steps sum up to the square of the cells a deviation has, and what is added to them is rounded to their
+// digits.
+double rounding(const contract& c, const fd_options& options, const fd_grid& grid) {
+  const double scale = std::max(c.plain.spot, c.plain.strike), cells = resolution_of(c, grid).most;
+  constexpr double unit = 1.1102230246251565e-16;
+  return scale * ((options.precision == solve_precision::mixed ? 1e-9 : 5e-12) + unit * cells * cells);
+}
+
 fd_result on_given_grid(const solver& s, const fd_options& options) {
   fd_result r;
   const bool exponential = options.scheme == time_scheme::exponential;
@@ -296,7 +247,7 @@ fd_result on_given_grid(const solver& s, const fd_options& options) {
   const bool coarser = nodes >= 2 * few && (exponential || steps >= few * share);
   const valuation other = coarser ? s.solve(nodes / 2, steps / share) : s.solve(2 * nodes - 1, steps * share);
   r.error_estimate = std::abs(r.value.price - other.price) * (coarser ? 0.5 : 3.0) +
-                     1e-15 * std::abs(r.value.price) + s.error();
+                     rounding(s.solved(), options, s.grid(nodes)) + s.error();
   return r;
 }
 
@@ -310,10 +261,30 @@ fd_enclosure enclosure_of(const solver& s, const fd_result& r, const fd_options&
   return e;
 }
 
-// Rounding in the values: what no refinement removes.
-double rounding(const contract& c, const fd_options& options) {
-  const double scale = std::max(c.plain.spot, c.plain.strike);
-  return scale * (options.precision == solve_precision::mixed ? 1e-9 : 1e-13);
+// Whether the values of two steps of refinement agree to the tolerance.
+bool agree(const contract& c, const valuation& v, const valuation& other, double tolerance) {
+  // A fortieth of the tolerance is what a gamma's error makes of prices a deviation away.
+  const double deviation = c.plain.spot * typical_volatility(c) * std::sqrt(c.plain.expiry);
+  const double curvature =
+      std::max({5e-4 * std::abs(v.gamma), 5e-8 / c.plain.spot, 0.05 * tolerance / (deviation * deviation)});
+  return std::abs(v.delta - other.delta) <= 10 * tolerance && std::abs(v.gamma - other.gamma) <= curvature;
+}
+
+// From the values extrapolated on this level and the one before, and those on this level's two grids.
+double estimated_error(const contract& c, double now, double before, double fine, double coarse) {
+  // Where exercise kinks the values in time, grids are less alike than where all is smooth.
+  const bool kinked = c.exercise != exercise_style::european || !c.dividends.empty();
+  // Never less than what is left of a change between grids that are not quite alike: two values may agree by
+  // accident.
+  const double least_share = kinked ? 0.02 : 0.003;
+  return std::max((kinked ? 2 : 1) * std::abs(now - before), least_share * std::abs(fine - coarse));
+}
+
+// Whether the operator's spectrum comes so near the contour that values lose digits, on all grids alike.
+bool is_drifting(const contract& c) {
+  const plain_option& o = c.plain;
+  constexpr double most_deviations = 4;
+  return std::abs(o.rate - o.dividend) * std::sqrt(o.expiry) > most_deviations * o.volatility;
 }
 
 fd_result to_tolerance(const solver& s, const contract& c, const fd_options& options) {
@@ -333,21 +304,21 @@ fd_result to_tolerance(const solver& s, const contract& c, const fd_options& opt
     r.time_steps = options.scheme == time_scheme::exponential ? 0 : steps;
     // One level: the extrapolated value is surely as near as it is from the fine one; more: from the last one.
     const valuation& other = level == 1 ? fine : before;
-    // Never less than what is left of a change between grids that are not quite alike: two values may agree by
-    // accident.
-    constexpr double least_share = 0.003;
-    r.error_estimate =
-        std::max(std::abs(r.value.price - other.price), least_share * std::abs(fine.price - coarse.price)) +
-        rounding(c, options) + s.error();
-    const bool met = r.error_estimate <= options.tolerance &&
-                     std::abs(r.value.delta - other.delta) <= 10 * options.tolerance &&
-                     std::abs(r.value.gamma - other.gamma) <=
-                         5e-4 * std::max(std::abs(r.value.gamma), 1e-4 / std::max(c.plain.spot, 1e-300));
-    r.tolerance_met = met;
-    if ((met && level > 1) || 2 * nodes > most) return r;
+    r.error_estimate = estimated_error(c, r.value.price, other.price, fine.price, coarse.price) +
+                       rounding(s.solved(), options, s.grid(nodes)) + s.error();
+    if (!resolution_of(s.solved(), s.grid((nodes + 1) / 2)).is_fine())
+      r.error_estimate = std::max(r.error_estimate, c.plain.spot + c.plain.strike);
+    if (options.scheme == time_scheme::exponential && !r.by_sine && is_drifting(c))
+      r.error_estimate = std::max(r.error_estimate, 0.01 * (c.plain.spot + c.plain.strike));
+    r.tolerance_met = r.error_estimate <= options.tolerance && agree(c, r.value, other, options.tolerance);
+    if ((r.tolerance_met && level > 1) || 2 * nodes > most) break;
     before = r.value;
     coarse = fine;
   }
+  if (options.scheme == time_scheme::exponential && !(r.error_estimate < 1e3 * (c.plain.spot + c.plain.strike)))
+    throw value_error("the exponential scheme is unstable where the share drifts so much more than it varies",
+                      "use the scheme rannacher");
+  return r;
 }
 
 }  // namespace

@@ -27,7 +27,9 @@ struct fd_options {
   // automatic: factored once, by elimination in 16 pieces side by side; another one, solved anew in every step,
   // is there to be compared with: on one core, in double, without American exercise.
   tridiagonal_method solver = tridiagonal_method::automatic;
-  double tolerance = 1e-6;       // absolute, of the price; delta to ten times it, gamma to a thousandth
+  // Absolute, of the price; delta to ten times it, gamma to a thousandth of itself or to a fortieth of what
+  // would move prices by the tolerance a deviation away.
+  double tolerance = 1e-6;
   std::int64_t space_nodes = 0;  // with time_steps: this grid, whatever its error
   std::int64_t time_steps = 0;
   bool greeks = false;          // vega and rho too, by two more solves each

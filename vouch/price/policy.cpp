@@ -29,10 +29,19 @@ void solve(const fd_operator& L, double implicit, const std::vector<double>& rhs
 }  // namespace
 
 bool needs_policy(const contract& c) {
-  if (c.plain.payoff != payoff_kind::vanilla) return true;
+  const plain_option& o = c.plain;
+  if (o.payoff != payoff_kind::vanilla) return true;
+  // Near a barrier one waits for a rebate that pays more than exercise.
+  const bool waits = !is_in(o.barrier) && o.barrier != barrier_kind::none && o.rebate > 0 &&
+                     is_up(o.barrier) == (o.type == option_type::call);
+  if (waits && o.rebate > payoff_at(o, o.barrier_level)) return true;
   const auto negative = [](const curve_step& s) { return s.value < 0; };
-  const bool rate = c.rates.empty() ? c.plain.rate < 0 : std::any_of(c.rates.begin(), c.rates.end(), negative);
-  return rate || c.plain.dividend < 0;
+  const bool some = c.rates.empty() ? o.rate < 0 : std::any_of(c.rates.begin(), c.rates.end(), negative),
+             all = c.rates.empty() ? some : std::all_of(c.rates.begin(), c.rates.end(), negative);
+  // A value convex in the spot meets the payoff in an interval. It ends at spot 0, or never for a call, where
+  // waiting for ever costs; with a gain both from waiting there and from exercise it does not.
+  if (o.type == option_type::call) return some && o.dividend < 0;
+  return some && !(all && o.dividend >= 0);
 }
 
 void policy_step(const fd_operator& L, double length, double implicit, const std::vector<double>& obstacle,

@@ -7,8 +7,8 @@
 
 namespace vouch {
 
-/// Whether the spots at which an American option is exercised may not be those beyond one boundary: negative
-/// rates, or a payoff that is not vanilla.
+/// Whether the spots at which an American option is exercised may not be those beyond one boundary: rates below
+/// 0, a rebate worth waiting for, or a payoff that is not vanilla.
 bool needs_policy(const contract& c);
 
 /// One step of fd_steps::advance with V >= obstacle at inner nodes: the linear complementarity problem, solved

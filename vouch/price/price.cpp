@@ -15,10 +15,22 @@ constexpr double unit = 1.1102230246251565e-16;
 
 bool has_barrier(const contract& c) { return c.plain.barrier != barrier_kind::none; }
 
+// Digits that a barrier's formula loses in exponents of both signs.
+double lost_in_exponents(const plain_option& o) {
+  if (o.barrier == barrier_kind::none || !(o.volatility > 0 && o.expiry > 0 && o.spot > 0)) return 0;
+  const double deviation = o.volatility * std::sqrt(o.expiry), drift = (o.rate - o.dividend) / o.volatility;
+  const double distance = std::abs(std::log(o.barrier_level / o.spot)) / deviation;
+  const double furthest = distance + std::abs(drift) * std::sqrt(o.expiry) + deviation;
+  constexpr double underflow = 745;
+  return std::min(0.5 * furthest * furthest, underflow) +
+         std::abs(2 * drift / o.volatility - 1) * distance * deviation;
+}
+
 // Of formulas: in units of the larger of the terms whose difference the value is.
 double rounding(const contract& c) {
   const plain_option& o = c.plain;
-  if (o.payoff != payoff_kind::vanilla || has_barrier(c)) return 16 * unit * std::max(o.spot, o.strike);
+  if (o.payoff != payoff_kind::vanilla || has_barrier(c))
+    return 16 * unit * std::max(o.spot, o.strike) * (1 + lost_in_exponents(o));
   const bool call = o.type == option_type::call;
   return 16 * unit *
          (call ? o.spot * std::exp(std::max(-o.dividend, 0.0) * o.expiry)
@@ -95,6 +107,20 @@ std::optional<pricing> decided(contract& c) {
   return std::nullopt;
 }
 
+// Whether the share gets to a barrier that would end the option as good as never: ten deviations.
+bool is_out_of_reach(const contract& c) {
+  const plain_option& o = c.plain;
+  if (!has_barrier(c) || is_in(o.barrier) || !c.dividends.empty() || !c.local_volatility.empty()) return false;
+  const double side = is_up(o.barrier) ? 1 : -1, deviation = typical_volatility(c) * std::sqrt(o.expiry);
+  double drift = 0;  // towards it
+  const auto pass = [&](double time) {
+    drift = std::max(drift, side * (integral_to(c.rates, o.rate, time) - o.dividend * time));
+  };
+  for (const curve_step& r : c.rates) pass(std::clamp(r.until, 0.0, o.expiry));
+  pass(o.expiry);
+  return side * std::log(o.barrier_level / o.spot) > drift + 0.5 * deviation * deviation + 10 * deviation;
+}
+
 // What pays at once when the strike is touched is an option that ends there with a rebate; waiting is never
 // better where rates are not negative.
 bool is_touch(const contract& c) {
@@ -148,7 +174,7 @@ pricing without_randomness(const contract& c) {
   return p;
 }
 
-std::optional<pricing> by_formula(const contract& c, bool forced) {
+std::optional<pricing> by_formula(const contract& c, const pricing_options& options, double tolerance) {
   const exercise_style exercise = effective_exercise(c);
   if (is_levelled(c)) {
     pricing p = exact(c, levelled_price(c), pricing_method::closed_form);
@@ -165,13 +191,14 @@ std::optional<pricing> by_formula(const contract& c, bool forced) {
     p.closed_form = p.value.price;
     return p;
   }
-  if (forced || exercise != exercise_style::american || !vanilla ||
+  if (options.force_finite_difference || exercise != exercise_style::american || !vanilla ||
       early_exercise_of(c.plain) != early_exercise::one_boundary)
     return std::nullopt;
-  const american_valuation v = american_price(c.plain);
+  const american_valuation v = american_price(c.plain, tolerance, options.vega_and_rho);
   if (!std::isfinite(v.value.price)) return std::nullopt;
   pricing p = exact(c, v.value, pricing_method::boundary);
   p.error_estimate = v.error_estimate;
+  p.has_vega_and_rho = options.vega_and_rho;
   return p;
 }
 
@@ -220,9 +247,11 @@ pricing price_checked(contract c, const pricing_options& options) {
   }
   if (const auto p = decided(c)) return *p;
   if (!is_random(c)) return without_randomness(c);
-  const std::optional<pricing> formula = by_formula(c, options.force_finite_difference);
-  const bool wanted = options.force_finite_difference || options.finite_difference.space_nodes > 0;
+  if (effective_exercise(c) != exercise_style::european && is_out_of_reach(c))
+    c.plain.barrier = barrier_kind::none;
   const double tolerance = std::max(options.finite_difference.tolerance, 1e-12);
+  const std::optional<pricing> formula = by_formula(c, options, tolerance);
+  const bool wanted = options.force_finite_difference || options.finite_difference.space_nodes > 0;
   if (formula && !wanted &&
       (formula->method == pricing_method::closed_form || formula->error_estimate <= tolerance)) {
     pricing p = *formula;

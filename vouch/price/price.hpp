@@ -20,6 +20,7 @@ const char* name(pricing_method method);
 
 struct pricing_options {
   bool force_finite_difference = false;
+  bool vega_and_rho = true;  // also where they take further boundaries of exercise
   fd_options finite_difference;
 };
 

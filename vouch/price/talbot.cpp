@@ -3,6 +3,8 @@
 #include <cmath>
 #include <complex>
 
+#include <vouch/price/fd_border.hpp>
+
 namespace vouch {
 
 talbot_contour make_talbot_contour() {
@@ -28,15 +30,8 @@ boundary_exponentials boundary_terms(const contract& c, const fd_payment& paymen
   const plain_option& o = c.plain;
   const double rate = o.rate * o.expiry, yield = o.dividend * o.expiry;
   if (o.barrier != barrier_kind::none && is_up(o.barrier) == high) return {{{payment.at_barrier, 0}, {}}};
-  const bool pays = (o.type == option_type::call) == high;
-  double slope = 0, constant = 0;
-  if (pays && o.payoff == payoff_kind::cash_digital) constant = o.cash;
-  if (pays && o.payoff == payoff_kind::asset_digital) slope = 1;
-  if (pays && o.payoff == payoff_kind::vanilla) {
-    slope = sign_of(o.type);
-    constant = -slope * o.strike;
-  }
-  return {{{slope * spot, yield}, {constant - payment.less, rate}}};
+  const linear far = far_payoff(o, spot);
+  return {{{far.slope * spot, yield}, {far.constant - payment.less, rate}}};
 }
 
 }  // namespace vouch

@@ -33,6 +33,8 @@ class factorisation {
   /// x := op(A)^-1 x.
   virtual void solve(T* x) = 0;
   virtual std::string name() const = 0;
+  /// Whether bits are the same for any number of threads.
+  virtual bool reproducible() const { return true; }
 };
 
 template <real T>
@@ -53,8 +55,10 @@ class lapack_factors final : public factorisation<T> {
 
   std::int64_t failed() const override { return failed_; }
   std::string name() const override {
-    return std::to_string(dev_.threads()) + (dev_.threads() == 1 ? " thread, " : " threads, ") + lapack::name();
+    const int threads = lapack::threads_for(dev_, factors_.rows());
+    return std::to_string(threads) + (threads == 1 ? " thread, " : " threads, ") + lapack::name();
   }
+  bool reproducible() const override { return factors_.rows() <= lapack::rows_for_one_thread; }
   void solve(T* x) override {
     const std::int64_t n = factors_.rows();
     if (n == 0) return;
@@ -167,17 +171,20 @@ solve_report solve_directly(const device& given, factors kind, transpose op, mat
   const auto factorised = factorise<T>(dev, kind, op != transpose::no, A);
   direct_engine<T> engine(dev, A.rows, *factorised);
   report.engine = engine.name();
+  report.reproducible = factorised->reproducible();
   report.setup_seconds = std::chrono::duration<double>(clock::now() - begin).count();
   if (factorised->failed() > 0) {
     char line[160];
     std::snprintf(line, sizeof line,
-                  kind == factors::lu ? "pivot %lld is exactly zero: the matrix is singular"
-                                      : "the leading part of %lld rows is not positive definite",
+                  kind == factors::lu
+                      ? "pivot %lld is exactly zero: the matrix is singular to working precision"
+                      : "the leading part of %lld rows is not positive definite",
                   static_cast<long long>(factorised->failed()));
     report.status = kind == factors::lu ? solve_status::breakdown : solve_status::not_spd;
     report.reason = line;
     report.rhs_norm = start.rhs_norm2;
     report.true_residual = report.recurrence_residual = start.norm2;
+    report.backward_error = start.backward_error();
     return report;
   }
   verified_solve(problem, engine, x, goal, report);

@@ -20,6 +20,16 @@ struct iteration_record {
 /// Called with recorded iterations; returning false asks the solver to stop (status interrupted).
 using monitor = std::function<bool(const iteration_record&)>;
 
+/// What was known of the convergence of sweeps before the first.
+struct convergence_facts {
+  bool proved = false;    // from any start, with the relaxation that was taken
+  std::string dominance;  // what proves it: "rows", "columns", "scaled"; "none" where all three were tried
+  double ratio = 0;       // q of that, of the rows where there is none: other entries over the diagonal one
+  std::int64_t weakest_row = -1;  // the first with the largest ratio, from 0; -1 where there are no rows
+  double omega_below = 0;         // the relaxation for which convergence is proved; 0: for none
+  std::string reason;             // one line, says why
+};
+
 /// The verdict and its evidence.
 struct solve_report {
   solve_status status = solve_status::breakdown;
@@ -32,15 +42,16 @@ struct solve_report {
   std::int64_t restarts = 0;
   double rhs_norm = 0;                  // ||b||_2
   double tolerance = 0;                 // the absolute one: max(rtol ||b||, atol)
-  double true_residual = 0;             // ||b - Ax||_2, higher precision, of the x returned
+  double true_residual = 0;             // ||b - Ax||_2, higher precision, of the x returned: at most this
   double recurrence_residual = 0;       // ||r||_2 as the method believed it
   double backward_error = 0;            // ||b-Ax||_inf / (||A||_inf ||x||_inf + ||b||_inf)
   double attainable_relative = 0;       // about u || |A||x| || / ||b||: below it rounding rules
   std::optional<double> error_bound{};  // proved: no element of x is farther from the exact solution
   std::string error_bound_source;       // what proves it, or why nothing does; "" where it was not tried
+  std::optional<convergence_facts> convergence{};  // of sweeps
   double setup_seconds = 0;
   double solve_seconds = 0;
-  bool reproducible = true;  // the same bits on every run
+  bool reproducible = true;  // the same bits on every run, on the CPU for any number of threads
   std::vector<std::string> warnings;
   std::vector<iteration_record> history;
 

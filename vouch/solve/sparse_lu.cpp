@@ -71,9 +71,11 @@ solve_report sparse_lu(const device& dev, csr_view<const T> A, const lu_factors<
   report.engine = engine.name();
   if (factors.failed > 0) {
     report.status = solve_status::breakdown;
-    report.reason = "pivot " + std::to_string(factors.failed) + " is exactly zero: the matrix is singular";
+    report.reason = "pivot " + std::to_string(factors.failed) +
+                    " is exactly zero: the matrix is singular to working precision";
     report.rhs_norm = start.rhs_norm2;
     report.true_residual = report.recurrence_residual = start.norm2;
+    report.backward_error = start.backward_error();
     return report;
   }
   verified_solve(problem, engine, x, goal, report);

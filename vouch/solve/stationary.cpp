@@ -67,6 +67,20 @@ std::string warning_of(const dominance_proof& proof, double omega) {
   return text("convergence is proved for omega below %.3g only", proof.proved_omega());
 }
 
+const char* name(dominance_kind kind) {
+  switch (kind) {
+    case dominance_kind::rows:
+      return "rows";
+    case dominance_kind::columns:
+      return "columns";
+    case dominance_kind::scaled:
+      return "scaled";
+    case dominance_kind::none:
+      break;
+  }
+  return "none";
+}
+
 std::string source_of(const dominance_proof& proof) {
   switch (proof.kind) {
     case dominance_kind::rows:
@@ -79,6 +93,13 @@ std::string source_of(const dominance_proof& proof) {
       break;
   }
   return no_dominance(proof);
+}
+
+convergence_facts facts_of(const dominance_proof& proof, std::int64_t rows, double omega) {
+  const std::string warning = warning_of(proof, omega);
+  return {warning.empty(),      name(proof.kind),
+          proof.ratio,          rows > 0 ? proof.worst_row : -1,
+          proof.proved_omega(), warning.empty() ? source_of(proof) : warning};
 }
 
 // The mean growth of an iteration over the last part of the history; 0 where that is too short.
@@ -117,6 +138,7 @@ sweep_rule settle_rule(const device& dev, const sweepable_matrix<T>& A, const sw
   }
   if (const std::string warning = warning_of(proof, rule.omega); !warning.empty())
     report.warnings.push_back(warning);
+  report.convergence = facts_of(proof, A.rows(), rule.omega);
   rule.lowest_eigenvalue = lowest_eigenvalue(rule, proof);
   return rule;
 }

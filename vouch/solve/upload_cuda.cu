@@ -78,12 +78,17 @@ class copy_queue {
   cudaEvent_t event_ = nullptr;
 };
 
-__device__ double sum_over_warp(double v) {
-  for (int d = 16; d > 0; d /= 2) v += __shfl_xor_sync(~0u, v, d);
-  return v;
-}
-__device__ double largest_of_warp(double v) {
-  for (int d = 16; d > 0; d /= 2) v = fmax(v, __shfl_xor_sync(~0u, v, d));
+struct sum_of {
+  __device__ double operator()(double a, double b) const { return a + b; }
+};
+struct largest_of {
+  __device__ double operator()(double a, double b) const { return fmax(a, b); }
+};
+
+// What join makes of the values of a warp, in every lane; a fixed tree.
+template <class Join>
+__device__ double over_warp(double v, Join join) {
+  for (int d = 16; d > 0; d /= 2) v = join(v, __shfl_xor_sync(~0u, v, d));
   return v;
 }
 
@@ -134,7 +139,7 @@ __global__ void __launch_bounds__(threads)
   const std::int64_t i = std::int64_t{blockIdx.x} * warps + threadIdx.x / 32;
   if (i >= last) return;
   const int lane = static_cast<int>(threadIdx.x) % 32;
-  const double product = sum_over_warp(part_of_row<T, Width>(a + i * n, n, i, x, lane, 32).product);
+  const double product = over_warp(part_of_row<T, Width>(a + i * n, n, i, x, lane, 32).product, sum_of{});
   if (lane == 0) next[i] = improved(x[i], b[i], product, static_cast<double>(a[i * n + i]));
 }
 
@@ -147,7 +152,7 @@ __global__ void __launch_bounds__(threads)
   __shared__ row_part part[warps];
   const std::int64_t i = first + blockIdx.x;
   row_part sum = part_of_row<T, Width>(a + i * n, n, i, x, static_cast<int>(threadIdx.x), threads);
-  sum = {sum_over_warp(sum.product), sum_over_warp(sum.others)};
+  sum = {over_warp(sum.product, sum_of{}), over_warp(sum.others, sum_of{})};
   if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = sum;
   __syncthreads();
   if (threadIdx.x != 0) return;
@@ -160,20 +165,14 @@ __global__ void __launch_bounds__(threads)
   ratio[i] = static_cast<T>(sum.others / fabs(diagonal));
 }
 
-// The sum and the largest over the block, in every thread.
-__device__ double block_sum(double v, double* room) {
-  v = sum_over_warp(v);
+// The same over the block of `fitting` threads, in every thread; room is for a value a warp.
+template <class Join>
+__device__ double over_block(double v, double* room, Join join) {
+  static_assert(fitting == 32 * 32);
+  v = over_warp(v, join);
   if (threadIdx.x % 32 == 0) room[threadIdx.x / 32] = v;
   __syncthreads();
-  v = sum_over_warp(room[threadIdx.x % 32]);
-  __syncthreads();
-  return v;
-}
-__device__ double block_largest(double v, double* room) {
-  v = largest_of_warp(v);
-  if (threadIdx.x % 32 == 0) room[threadIdx.x / 32] = v;
-  __syncthreads();
-  v = largest_of_warp(room[threadIdx.x % 32]);
+  v = over_warp(room[threadIdx.x % 32], join);
   __syncthreads();
   return v;
 }
@@ -189,7 +188,7 @@ __global__ void __launch_bounds__(fitting)
     now[i] = next[i] = x[i];
     largest = fmax(largest, x[i] == T{} ? 0.0 : 1.0);
   }
-  largest = block_largest(largest, room);
+  largest = over_block(largest, room, largest_of{});
   if (threadIdx.x == 0) *facts = {largest == 0 ? 1 : 0, 1};
 }
 
@@ -210,10 +209,10 @@ __global__ void __launch_bounds__(fitting)
     largest = fmax(largest, fabs(x_i));
     weakest = fmax(weakest, ratio[i] < T{1} ? 0.0 : 1.0);  // NaN too
   }
-  product = block_sum(product, room);
-  square = block_sum(square, room);
-  largest = block_largest(largest, room);
-  weakest = block_largest(weakest, room);
+  product = over_block(product, room, sum_of{});
+  square = over_block(square, room, sum_of{});
+  largest = over_block(largest, room, largest_of{});
+  weakest = over_block(weakest, room, largest_of{});
   if (threadIdx.x == 0 && weakest > 0) facts->dominant = 0;
   if (facts->from_zero == 0 || !(square > 0)) return;
   const double t = product / square;

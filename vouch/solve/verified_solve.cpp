@@ -82,12 +82,12 @@ class verified_loop {
     judge(now);
     done_ = ended(outcome, now);
     if (done_) return;
-    strikes_ = now.norm2 <= 0.5 * last_ ? 0 : strikes_ + 1;
+    strikes_ = report_.true_residual <= 0.5 * last_ ? 0 : strikes_ + 1;
     if (strikes_ == 2) {
       done_ = end_stagnated();
       return;
     }
-    last_ = now.norm2;
+    last_ = report_.true_residual;
     ++report_.restarts;
     to_solve_ = problem_.residual_of(x_, low_.data(), r_.data()).norm2;
   }
@@ -110,7 +110,7 @@ class verified_loop {
 
   // What the numbers of the current x say, whatever the status.
   void judge(const residual_facts& facts) {
-    report_.true_residual = facts.norm2;
+    report_.true_residual = facts.norm2_at_most<T>();
     report_.backward_error = facts.backward_error();
     constexpr double unit_roundoff = std::numeric_limits<T>::epsilon() / 2;
     report_.attainable_relative =
@@ -126,7 +126,7 @@ class verified_loop {
       report_.recurrence_residual = 0;
       return end(solve_status::converged, "the right-hand side is zero, so x is zero");
     }
-    if (start.norm2 <= report_.tolerance)
+    if (start.norm2_at_most<T>() <= report_.tolerance)
       return end(solve_status::converged, "the start already meets the tolerance");
     if (problem_.constants_in_null_space) return inconsistent();
     return false;
@@ -169,10 +169,7 @@ class verified_loop {
   // True where the run was the last one.
   bool ended(const cg_outcome& outcome, const residual_facts& now) {
     const std::int64_t at = report_.iterations;
-    if (outcome.event == cg_event::diverged || !std::isfinite(now.norm2))
-      return end(solve_status::diverged,
-                 text("the residual grew to %.3g times its start by iteration %lld",
-                      report_.recurrence_residual / initial_, static_cast<long long>(at)));
+    if (outcome.event == cg_event::diverged || !std::isfinite(now.norm2)) return end_diverged();
     if (goal_.fixed_iterations && outcome.event == cg_event::limit)
       return end(solve_status::fixed, text("%lld iterations done as asked", static_cast<long long>(at)));
     if (goal_.stop_recurrence && outcome.event == cg_event::reached)
@@ -182,13 +179,13 @@ class verified_loop {
       return end(solve_status::stopped,
                  text("the mean change of an element fell to %.3g, the rule asked for %.3g",
                       outcome.mean_change / up_, *goal_.stop_mean_change));
-    if (now.norm2 <= report_.tolerance && goal_.by_residual())
+    if (report_.true_residual <= report_.tolerance && goal_.by_residual())
       return end(solve_status::converged,
-                 text("true residual %.3g, tolerance %.3g", now.norm2, report_.tolerance));
+                 text("true residual %.3g, tolerance %.3g", report_.true_residual, report_.tolerance));
     switch (outcome.event) {
       case cg_event::limit:
-        return end(solve_status::max_iterations, text("%lld iterations were not enough; %s",
-                                                      static_cast<long long>(at), rate(outcome).c_str()));
+        return end(solve_status::max_iterations,
+                   text("%lld iterations were not enough; %s", static_cast<long long>(at), rate().c_str()));
       case cg_event::negative_curvature:
         return end(
             solve_status::not_spd,
@@ -207,12 +204,23 @@ class verified_loop {
     }
   }
 
-  std::string rate(const cg_outcome& outcome) const {
+  std::string rate() const {
+    if (!goal_.by_residual()) return "the rule that was asked for is not met";
+    if (!(report_.tolerance > 0)) return "a tolerance of zero is seldom met";
     const double fall = report_.recurrence_residual / initial_;
-    if (!(fall < 1) || outcome.iterations == 0) return "the residual has not fallen yet";
+    if (!(fall < 1)) return "the residual has not fallen yet";
     const double needed =
-        std::log(report_.tolerance / initial_) / std::log(fall) * static_cast<double>(outcome.iterations);
+        std::log(report_.tolerance / initial_) / std::log(fall) * static_cast<double>(report_.iterations);
     return text("at the measured rate about %.2g would be, or %s", needed, problem_.advice);
+  }
+
+  bool end_diverged() {
+    const double growth = report_.recurrence_residual / initial_;
+    const auto at = static_cast<long long>(report_.iterations);
+    if (!(growth > 1) || !std::isfinite(growth))
+      return end(solve_status::diverged, text("x or its residual overflows by iteration %lld", at));
+    return end(solve_status::diverged,
+               text("the residual grew to %.3g times its start by iteration %lld", growth, at));
   }
 
   bool end_stagnated() {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -63,6 +64,17 @@ double residual_facts::backward_error() const {
   const long double scale = static_cast<long double>(matrix_norm_inf) * x_norm_inf + rhs_norm_inf;
   return static_cast<double>(norm_inf / scale);
 }
+
+template <real T>
+double residual_facts::norm2_at_most() const {
+  constexpr double unit_roundoff = std::numeric_limits<T>::epsilon() / 2;
+  // |A||x| may overflow where A x does not.
+  const double product = std::min(product_norm2, std::numeric_limits<double>::max());
+  const double open = 10 * unit_roundoff * (unit_roundoff * product);
+  return open > unit_roundoff * rhs_norm2 ? norm2 + open : norm2;
+}
+template double residual_facts::norm2_at_most<float>() const;
+template double residual_facts::norm2_at_most<double>() const;
 
 template <real T>
 residual_facts residual(const device& dev, csr_view<const T> A, view<const T> b, view<const T> x_hi,

@@ -18,6 +18,11 @@ struct residual_facts {
 
   /// ||r||_inf / (||A||_inf ||x||_inf + ||b||_inf); 0 for r = 0.
   double backward_error() const;
+
+  /// norm2, with what sums in twice the precision of T leave open added where that is above u ||b||, which is
+  /// where || |A||x| || is above 10^14 ||b|| (T float: 10^6): a computed r of zero says nothing there.
+  template <real T>
+  double norm2_at_most() const;
 };
 
 /// r := b - A (x_hi + x_lo).

@@ -2,12 +2,10 @@
 
 #include <vouch/verify/batch_visit.cuh>
 #include <vouch/verify/comparison_solver.cuh>
+#include <vouch/verify/refuted_systems.cuh>
 
 namespace vouch::detail {
 namespace {
-
-// Of a system: above all numbers, that v proves nothing of it, and that it is positive at least.
-constexpr bits_type refuted = ~bits_type{0}, nearly_proved = refuted - 1;
 
 template <int Warps>
 __device__ bool all_in_block(bool mine) {
@@ -15,13 +13,6 @@ __device__ bool all_in_block(bool mine) {
     return __all_sync(~0u, mine) != 0;
   else
     return __syncthreads_and(mine) != 0;
-}
-
-__device__ double about_inverse(double d) {
-  double y;
-  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(d));
-  y = fma(y, fma(-d, y, 1.0), y);
-  return fma(y, fma(-d, y, 1.0), y);
 }
 
 template <class Real, int Rows, int Warps>
@@ -67,7 +58,14 @@ __device__ void visit_systems(const visit_task& task, const visit_lists& lists, 
   const std::int64_t stride = A.shape.row_stride;
   ratio_tally of_ratios;
   radius_tally of_radii;
+  bool wary = false;  // the system before was refuted by its first rows
   for (std::int64_t c = blockIdx.x; c < count; c += gridDim.x) {
+    while (wary && c < count) {
+      const int skipped = leave_refuted<Warps>(task, lists, c, gridDim.x, count, memory.parts);
+      wary = skipped == most_refuted<Warps>;
+      c += std::int64_t{gridDim.x} * skipped;
+    }
+    if (c >= count) break;
     const std::int64_t s = those == nullptr ? c : those[c];
     const visited_system of(task, s);
     comparison_solver<Real, Rows, Warps> solver(memory.solver, of.n, of.periodic);
@@ -82,6 +80,13 @@ __device__ void visit_systems(const visit_task& task, const visit_lists& lists, 
       a[k][2] = present && of.above(i) ? __ldg(A.du + at) : 0;
     }
     begin_copies<Rows, Warps>(task, of, memory.x, memory.b);
+    if (those == nullptr && !all_in_block<Warps>(!refuted_by_neighbours(a[0][0], a[0][1], a[0][2]))) {
+      await_copies();
+      sync_threads<Warps>();
+      if (thread == 0) leave(task, lists, s);
+      wary = true;
+      continue;
+    }
     bool dominant = true;
 #pragma unroll
     for (int k = 0; k < Rows; ++k)
@@ -90,11 +95,7 @@ __device__ void visit_systems(const visit_task& task, const visit_lists& lists, 
       solver.put_ones();
     } else {
 #pragma unroll
-      for (int k = 0; k < Rows; ++k) {
-        const double l = fabs(a[k][0]), d = fabs(a[k][1]), u = fabs(a[k][2]), inverse = about_inverse(d);
-        solver.put(k, static_cast<Real>(l * inverse), static_cast<Real>(u * inverse),
-                   static_cast<Real>((d - (l + u)) * inverse));
-      }
+      for (int k = 0; k < Rows; ++k) solver.put(k, comparison_row<Real>(a[k]));
       sync_threads<Warps>();
       solver.solve();
     }
@@ -111,34 +112,9 @@ __device__ void visit_systems(const visit_task& task, const visit_lists& lists, 
       if constexpr (!Plain) of.put_places(k * threads + thread, data);
       return data;
     };
-    bits_type most = 0;
     ratio_tally of_system;
-    constexpr int together = 2;  // rows that need not wait for each other
-#pragma unroll
-    for (int first = 0; first < Rows; first += together) {
-      if (first * threads + thread >= of.n) break;
-      measured_row<double> rows[together];
-      bool may_vanish = false;
-#pragma unroll
-      for (int k = 0; k < together; ++k) {
-        rows[k].may_vanish = false;
-        if (!Plain && (first + k) * threads + thread >= of.n) break;
-        rows[k] = judgement.measure<double>(data_of(first + k), nullptr, false);
-        may_vanish |= rows[k].may_vanish;
-      }
-      if (may_vanish) {
-#pragma unroll
-        for (int k = 0; k < together; ++k)
-          if (rows[k].may_vanish && judgement.vanishes<double>(data_of(first + k))) rows[k].size = 0;
-      }
-#pragma unroll
-      for (int k = 0; k < together; ++k) {
-        if ((first + k) * threads + thread >= of.n) break;
-        const judged_row<double> row = judgement.concluded<double>(rows[k]);
-        of_system.add_proved(row);
-        most = ::max(most, row.proves ? bits_of(row.ratio) : row.v > 0 ? nearly_proved : refuted);
-      }
-    }
+    const auto present = [&](int k) { return k * threads + thread < of.n; };
+    bits_type most = judge_rows<Rows, Plain>(judgement, present, data_of, of_system);
     most = largest_in_block<Warps>(most, memory.parts);
     if (most < nearly_proved) {
       of_system.most[0] = most;
@@ -151,13 +127,7 @@ __device__ void visit_systems(const visit_task& task, const visit_lists& lists, 
                    memory.x[i + 1], of_radii);
       }
     }
-    if (thread == 0) {
-      task.ratio[s] = most < nearly_proved ? number_of(most) : HUGE_VAL;
-      if (most == nearly_proved && sizeof(Real) == sizeof(float))
-        lists.nearly[atomicAdd(&lists.all->nearly, 1ull)] = s;
-      else if (most >= nearly_proved)
-        lists.left[atomicAdd(&lists.all->left, 1ull)] = s;
-    }
+    if (thread == 0) put_ratio<Real>(task, lists, s, most);
     sync_threads<Warps>();  // the memory goes to the next system
   }
   join_block<Warps>(of_ratios, &lists.all->ratios);
@@ -217,11 +187,8 @@ void launch_in_double(const device& dev, const visit_task& task, const visit_lis
 }  // namespace
 
 void visit_by_comparison(const device& dev, const visit_task& task, const visit_lists& lists) {
-  const row_judgement& judgement = task.judgement;
-  const bool plain = judgement.x_lo == nullptr && judgement.middle == nullptr &&
-                     !(judgement.within.matrix > 0) && !(judgement.within.rhs > 0);
   const std::int64_t systems = task.vectors.systems;
-  if (!plain) return launch_in_double(dev, task, lists, nullptr, systems);
+  if (!task.judgement.is_plain()) return launch_in_double(dev, task, lists, nullptr, systems);
   with_rows_and_warps(task.vectors.n, [&]<int Rows, int Warps>() {
     launch(dev, "visit_in_single",
            visit_shape(dev, systems, blocks_in_single<Rows, Warps>, 32 * Warps,

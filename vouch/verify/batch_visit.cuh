@@ -1,6 +1,7 @@
 // vouch/verify/batch_visit.cuh -- what the kernels that visit systems have in common; private.
 #pragma once
 #include <algorithm>
+#include <cmath>
 
 #include <vouch/core/device_cuda.hpp>
 #include <vouch/core/launch.cuh>
@@ -14,13 +15,15 @@ struct visit_memory {
   totals_memory ratios, radii;
   unsigned long long left;    // systems that the comparison matrix proves nothing of
   unsigned long long nearly;  // those of which it might, with a better v
+  unsigned long long hard;    // systems that quick factors prove nothing of
+  unsigned long long taken;   // systems that blocks have taken beyond their first ones
   unsigned long long done;    // blocks
 };
 
 /// Lists of systems, and where they are counted and told of.
 struct visit_lists {
   std::int64_t* left;
-  std::int64_t* nearly;
+  std::int64_t* nearly;  // later those that are hard
   visit_memory* all;
   visit_memory* host;
 };
@@ -36,6 +39,9 @@ __device__ inline void tell(const visit_lists& lists) {
   for (unsigned k = 0; k < sizeof(visit_memory) / sizeof(bits_type); ++k)
     reinterpret_cast<bits_type*>(lists.host)[k] = __ldcg(from + k);
 }
+
+/// The exponent and leading bits of a magnitude, ordered as magnitudes are; sums of them as products, nearly.
+__device__ inline int high_of(double value) { return __double2hiint(value) & 0x7fffffff; }
 
 __device__ inline void begin_copy(double* to, const double* from) {
   asm volatile(
@@ -67,24 +73,74 @@ __device__ bits_type largest_in_block(bits_type mine, bits_type* parts) {
 
 /// Where a system is, and the places of a row's neighbours; of one that is not there, of the row.
 struct visited_system {
-  std::int64_t in_A, in_vectors;
+  std::int64_t in_A, in_vectors, stride;  // the first row; between rows of the vectors
   int n;
   bool periodic;
 
   __device__ visited_system(const visit_task& task, std::int64_t s)
       : in_A(task.A.shape.at(s, 0)),
         in_vectors(task.vectors.at(s, 0)),
+        stride(task.vectors.row_stride),
         n(static_cast<int>(task.vectors.rows(s))),
         periodic(task.A.periodic) {}
   __device__ bool below(int i) const { return i > 0 || periodic; }
   __device__ bool above(int i) const { return i < n - 1 || periodic; }
+  __device__ std::int64_t at(int i) const { return in_vectors + i * stride; }
   __device__ void put_places(int i, row_data<double>& row) const {
-    row.place[0] = in_vectors + (!below(i) ? i : i > 0 ? i - 1 : n - 1);
-    row.place[1] = in_vectors + i;
-    row.place[2] = in_vectors + (!above(i) ? i : i < n - 1 ? i + 1 : 0);
+    row.place[0] = at(!below(i) ? i : i > 0 ? i - 1 : n - 1);
+    row.place[1] = at(i);
+    row.place[2] = at(!above(i) ? i : i < n - 1 ? i + 1 : 0);
     row.step = 1;
   }
 };
+
+// Of a system: above all numbers, that v proves nothing of it, and that it is positive at least.
+constexpr bits_type refuted = ~bits_type{0}, nearly_proved = refuted - 1;
+
+/// The largest ratio of a thread's rows, or refuted or nearly_proved. present(k) says whether there is a k-th
+/// row, and data_of(k) has its data; of rows that are not there what it likes. Plain: as visit_by_comparison().
+template <int Rows, bool Plain, class Present, class DataOf>
+__device__ bits_type judge_rows(const row_judgement& judgement, const Present& present, const DataOf& data_of,
+                                ratio_tally& tally) {
+  bits_type most = 0;
+  constexpr int together = 2;  // rows that need not wait for each other
+#pragma unroll
+  for (int first = 0; first < Rows; first += together) {
+    if (!present(first) && !present(first + together - 1)) continue;
+    measured_row<double> rows[together];
+    bool may_vanish = false;
+#pragma unroll
+    for (int k = 0; k < together; ++k) {
+      rows[k].may_vanish = false;
+      if (!Plain && !present(first + k)) continue;
+      rows[k] = judgement.measure<double>(data_of(first + k), nullptr, false);
+      may_vanish |= rows[k].may_vanish;
+    }
+    if (may_vanish) {
+#pragma unroll
+      for (int k = 0; k < together; ++k)
+        if (rows[k].may_vanish && judgement.vanishes<double>(data_of(first + k))) rows[k].size = 0;
+    }
+#pragma unroll
+    for (int k = 0; k < together; ++k) {
+      if (!present(first + k)) continue;
+      const judged_row<double> row = judgement.concluded<double>(rows[k]);
+      tally.add_proved(row);
+      most = ::max(most, row.proves ? bits_of(row.ratio) : row.v > 0 ? nearly_proved : refuted);
+    }
+  }
+  return most;
+}
+
+/// What is known of a system. Only one of its threads.
+template <class Real>
+__device__ void put_ratio(const visit_task& task, const visit_lists& lists, std::int64_t s, bits_type most) {
+  task.ratio[s] = most < nearly_proved ? number_of(most) : HUGE_VAL;
+  if (most == nearly_proved && sizeof(Real) == sizeof(float))
+    lists.nearly[atomicAdd(&lists.all->nearly, 1ull)] = s;
+  else if (most >= nearly_proved)
+    lists.left[atomicAdd(&lists.all->left, 1ull)] = s;
+}
 
 /// x_lo: the whole batch's, or nullptr.
 __device__ inline void put_radius(double* radius, const double* x_lo, std::int64_t at, double ratio, double v,
@@ -104,9 +160,20 @@ inline launch_shape visit_shape(const device& dev, std::int64_t tasks, int at_on
 }
 
 // The kernels' launchers.
+
+/// Systems whose rows lie one after another.
 void visit_by_comparison(const device& dev, const visit_task& task, const visit_lists& lists);
 void visit_nearly_proved(const device& dev, const visit_task& task, const visit_lists& lists,
                          std::int64_t count);
+/// Systems of at most `most_rows_in_tiles` rows each, wherever these lie: the same.
+void visit_tiles_by_comparison(const device& dev, const visit_task& task, const visit_lists& lists);
+void visit_nearly_proved_in_tiles(const device& dev, const visit_task& task, const visit_lists& lists,
+                                  std::int64_t count);
+
+/// Whether the visits below are for this task: then they come before those by factors.
+bool quick_factors_serve(const visit_task& task);
+void visit_by_quick_factors(const device& dev, const visit_task& task, const visit_lists& lists,
+                            std::int64_t count);
 void visit_by_factors(const device& dev, const visit_task& task, const visit_lists& lists, std::int64_t count);
 
 }  // namespace vouch::detail

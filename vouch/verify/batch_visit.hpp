@@ -9,7 +9,8 @@
 
 namespace vouch::detail {
 
-/// Systems whose rows lie one after another in b, x and radius, at most `most_rows` of them each.
+/// Systems whose rows lie one after another in b, x and radius, at most `most_rows` of them each, or, without
+/// offsets, anywhere else and at most `most_rows_in_tiles`.
 struct visit_task {
   tridiagonal_view<const double>
       A;  // one for all systems: a stride of 0 between them; offsets live on the device
@@ -20,7 +21,12 @@ struct visit_task {
   double* radius;
   double* ratio;  // of each system; infinite: nothing is proved of it
 
-  static constexpr std::int64_t most_rows = 2048;
+  static constexpr std::int64_t most_rows = 2048, most_rows_in_tiles = 1024;
+
+  static bool serves(const batch_shape& vectors) {
+    return vectors.row_stride == 1 ? vectors.n <= most_rows
+                                   : vectors.offsets == nullptr && vectors.n <= most_rows_in_tiles;
+  }
 };
 
 /// What the visits found.
@@ -34,7 +40,8 @@ struct visit_totals {
 /// for the device.
 ///
 /// Result  Without factors, ratios.proves is false where they would be needed, and what was found is of no use.
-/// Cost    Reads A, b and x once and writes radius; systems that need factors are visited twice.
+/// Cost    Reads A, b and x once and writes radius. Systems that need factors are visited twice, though most show
+///         it by their first rows; hard ones three times.
 visit_totals visit_systems_cuda(const device& dev, const visit_task& task, bool with_factors);
 
 }  // namespace vouch::detail

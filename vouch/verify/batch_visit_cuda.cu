@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <memory>
 
 #include <vouch/core/scratch.cuh>
+#include <vouch/verify/batch_in_line.cuh>
 #include <vouch/verify/batch_visit.cuh>
 
 namespace vouch::detail {
@@ -21,6 +23,33 @@ visit_memory* mailbox() {
   return kept.get();
 }
 
+void visit_those_left(const device& dev, const visit_task& task, visit_lists lists, std::int64_t count) {
+  if (quick_factors_serve(task)) {
+    visit_by_quick_factors(dev, task, lists, count);
+    dev.synchronize();
+    count = static_cast<std::int64_t>(lists.host->hard);
+    lists.left = lists.nearly;
+  }
+  if (count == 0) return;
+  visit_by_factors(dev, task, lists, count);
+  dev.synchronize();
+}
+
+// Visits by factors ask for rows one after another.
+void visit_those_left_in_line(const device& dev, const visit_task& task, visit_lists lists, std::int64_t left) {
+  constexpr std::int64_t rows_at_a_time = std::int64_t{1} << 24;
+  const std::int64_t most = std::min(left, ceil_div(rows_at_a_time, std::max<std::int64_t>(1, task.vectors.n)));
+  systems_in_line copies(dev, task, lists, most);
+  for (std::int64_t begin = 0; begin < left; begin += most) {
+    const std::int64_t count = std::min(most, left - begin);
+    copies.take(begin, count);
+    zero_bytes(dev, &lists.all->hard, sizeof lists.all->hard);
+    visit_those_left(dev, copies.task(), copies.lists(), count);
+    copies.put_back();
+  }
+  dev.synchronize();
+}
+
 }  // namespace
 
 visit_totals visit_systems_cuda(const device& dev, const visit_task& task, bool with_factors) {
@@ -31,16 +60,16 @@ visit_totals visit_systems_cuda(const device& dev, const visit_task& task, bool 
   const visit_lists lists{memory.data() + words, memory.data() + words + systems,
                           reinterpret_cast<visit_memory*>(memory.data()), mailbox()};
   zero_bytes(dev, lists.all, sizeof(visit_memory));
-  visit_by_comparison(dev, task, lists);
+  const bool in_tiles = task.vectors.row_stride != 1;
+  (in_tiles ? visit_tiles_by_comparison : visit_by_comparison)(dev, task, lists);
   dev.synchronize();
   if (const auto nearly = static_cast<std::int64_t>(lists.host->nearly); nearly > 0) {
-    visit_nearly_proved(dev, task, lists, nearly);
+    (in_tiles ? visit_nearly_proved_in_tiles : visit_nearly_proved)(dev, task, lists, nearly);
     dev.synchronize();
   }
   const auto left = static_cast<std::int64_t>(lists.host->left);
   if (left > 0 && with_factors && !task.A.periodic) {
-    visit_by_factors(dev, task, lists, left);
-    dev.synchronize();
+    (in_tiles ? visit_those_left_in_line : visit_those_left)(dev, task, lists, left);
   } else if (left > 0) {
     lists.host->ratios.flags |= 2u;
   }

@@ -17,6 +17,11 @@ inline std::string rounded_above(double bound) {
   }
 }
 
+/// What to say of a bound that is as good as was asked.
+inline std::string every_component_within(double max_absolute) {
+  return "every component lies within " + rounded_above(max_absolute) + " of the exact solution";
+}
+
 /// What to say of a relative error that is proved but larger than was asked.
 inline std::string relative_shortfall(double max_relative) {
   if (!std::isfinite(max_relative)) return "no relative error is proved of a component that may be zero";

@@ -1,27 +1,20 @@
 // vouch/verify/comparison_solver.cuh -- v with <A> v near |diagonal|, found by the threads of a block; private.
 #pragma once
 #include <cstdint>
-#include <type_traits>
 
 #include <vouch/verify/batch_visit.cuh>
+#include <vouch/verify/comparison_relation.cuh>
 
 namespace vouch::detail {
 
-/// The comparison matrix of a system, each row divided by its diagonal, in shared memory; then v.
-///
-/// Every thread eliminates the rows of a piece from the first to the last but one, which leaves a relation
-/// between the last rows of the pieces; relations over twice the distance follow until there are no others
-/// left. Nothing is proved of v here.
+/// The comparison matrix of a system, each row divided by its diagonal, in shared memory; then v. Nothing is
+/// proved of it here.
 template <class Real, int Rows, int Warps>
 class comparison_solver {
  public:
   static constexpr int threads = 32 * Warps, most_rows = Rows * threads;
 
-  /// An unknown from two others: value + lower times the one before + upper times the one behind; missing = 1 -
-  /// lower - upper.
-  struct relation {
-    Real lower, upper, missing, value;
-  };
+  using relation = comparison_relation<Real>;
   struct memory {
     union {
       double v;
@@ -35,10 +28,10 @@ class comparison_solver {
       : in_(in), n_(n), periodic_(periodic), thread_(static_cast<int>(threadIdx.x)) {}
 
   /// Of row k * threads + thread: what follows a barrier behind it may use it.
-  __device__ void put(int k, Real lower, Real upper, Real missing) {
-    in_.lower[own_place(k, 0)] = lower;
-    in_.upper[own_place(k, 0)] = upper;
-    in_.slot[own_place(k, 0)].other = missing;
+  __device__ void put(int k, const relation& row) {
+    in_.lower[own_place(k, 0)] = row.lower;
+    in_.upper[own_place(k, 0)] = row.upper;
+    in_.slot[own_place(k, 0)].other = row.missing;
   }
   /// Of that row or the one `step` behind it, after a barrier behind solve() or put_ones().
   __device__ double v(int k, int step) const { return in_.slot[own_place(k, step)].v; }
@@ -47,34 +40,42 @@ class comparison_solver {
     for (int k = thread_; k < most_rows + threads + 4; k += threads) in_.slot[k].v = 1;
   }
 
+  // What solve() asks for. All threads come here.
+  __device__ void tell(const relation& mine) {
+    if constexpr (Warps == 1) {
+      mine_ = mine;
+    } else {
+      __syncthreads();
+      in_.told[thread_] = mine;
+      __syncthreads();
+    }
+  }
+  __device__ relation told(int distance) const {
+    const int from = (thread_ + distance) & (pieces_ - 1);
+    if constexpr (Warps == 1)
+      return {__shfl_sync(~0u, mine_.lower, from), __shfl_sync(~0u, mine_.upper, from),
+              __shfl_sync(~0u, mine_.missing, from), __shfl_sync(~0u, mine_.value, from)};
+    else
+      return in_.told[from];
+  }
+
   /// v from what was put. All threads come here.
   __device__ void solve() {
-    int pieces = 1;  // a power of two, none empty unless all but one are
-    while (pieces < threads && 4 * pieces <= n_) pieces *= 2;
-    const int begin = thread_ < pieces ? start(thread_, pieces) : n_;
-    const int end = thread_ < pieces ? start(thread_ + 1, pieces) : n_;
-    relation last{1, 0, 0, 0}, first{0, 1, 0, 0};  // of the piece: of its last row seen, and of its first row
+    pieces_ = 1;  // a power of two, none empty unless all but one are
+    while (pieces_ < threads && 4 * pieces_ <= n_) pieces_ *= 2;
+    const int begin = thread_ < pieces_ ? start(thread_) : n_;
+    const int end = thread_ < pieces_ ? start(thread_ + 1) : n_;
+    comparison_piece<Real> piece;
     for (int i = begin; i + 1 < end; ++i) {
-      last =
-          through({in_.lower[place(i)], in_.upper[place(i)], in_.slot[place(i)].other, 1}, last, {0, 1, 0, 0});
-      in_.lower[place(i)] = last.lower, in_.upper[place(i)] = last.upper, in_.slot[place(i)].other = last.value;
-      first.value += first.upper * last.value;
-      first.missing += first.upper * last.missing;
-      first.lower += first.upper * last.lower;
-      first.upper *= last.upper;
+      const relation row = piece.take(row_at(place(i)));
+      in_.lower[place(i)] = row.lower, in_.upper[place(i)] = row.upper, in_.slot[place(i)].other = row.value;
     }
-    const relation behind = of(first, 1, pieces);
-    relation own{0, 0, 1, 0};
-    if (begin < end) {
-      const int at = place(end - 1);
-      own = through({in_.lower[at], in_.upper[at], in_.slot[at].other, 1}, last, behind);
-    }
-    for (int distance = 1; distance < pieces; distance *= 2)
-      own = through(own, of(own, -distance, pieces), of(own, distance, pieces));
-    own.value *= inverse(own.missing);
-    const Real before = of(own, -1, pieces).value;
+    const Real last =
+        solve_for_last(begin < end ? row_at(place(end - 1)) : relation{0, 0, 1, 0}, piece, pieces_, *this);
+    tell({0, 0, 0, last});
+    const Real before = told(-1).value;
     if (begin >= end) return;
-    Real v = own.value;
+    Real v = last;
     in_.slot[place(end - 1)].v = v;
     if (end == n_) in_.slot[place(-1)].v = periodic_ ? v : 0;
     for (int i = end - 2; i >= begin; --i) {
@@ -92,46 +93,17 @@ class comparison_solver {
   __device__ int own_place(int k, int step) const {
     return place(thread_ + step) + k * (threads + threads / Rows);
   }
-  __device__ int start(int piece, int pieces) const {
+  __device__ int start(int piece) const {
     return static_cast<int>(static_cast<unsigned>(piece) * static_cast<unsigned>(n_) /
-                            static_cast<unsigned>(pieces));
+                            static_cast<unsigned>(pieces_));
   }
-  __device__ static Real inverse(Real p) {
-    if constexpr (std::is_same_v<Real, float>) {
-      const float y = __fdividef(1.0f, p);
-      return fmaf(y, fmaf(-p, y, 1.0f), y);
-    } else {
-      return 1 / p;
-    }
-  }
-
-  // An unknown from what the two that it is related to are related to, which are itself and one more each.
-  __device__ static relation through(const relation& own, const relation& below, const relation& above) {
-    const Real w = inverse(own.missing + own.lower * (below.missing + below.lower) +
-                           own.upper * (above.missing + above.upper));
-    return {own.lower * below.lower * w, own.upper * above.upper * w,
-            (own.missing + own.lower * below.missing + own.upper * above.missing) * w,
-            (own.value + own.lower * below.value + own.upper * above.value) * w};
-  }
-
-  // The relation of the piece that is so far away, in a ring. All threads come here.
-  __device__ relation of(const relation& mine, int distance, int pieces) {
-    const int from = (thread_ + distance) & (pieces - 1);
-    if constexpr (Warps == 1) {
-      return {__shfl_sync(~0u, mine.lower, from), __shfl_sync(~0u, mine.upper, from),
-              __shfl_sync(~0u, mine.missing, from), __shfl_sync(~0u, mine.value, from)};
-    } else {
-      __syncthreads();
-      in_.told[thread_] = mine;
-      __syncthreads();
-      return in_.told[from];
-    }
-  }
+  __device__ relation row_at(int at) const { return {in_.lower[at], in_.upper[at], in_.slot[at].other, 1}; }
 
   memory& in_;
   int n_;
   bool periodic_;
-  int thread_;
+  int thread_, pieces_ = 1;
+  relation mine_;
 };
 
 }  // namespace vouch::detail

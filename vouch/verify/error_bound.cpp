@@ -177,8 +177,7 @@ void judge(bounded_solution& solution, const bound_options& options, error_bound
   if (!result.verified)
     result.reason = "the bound of the error is not finite: x is not, or a bound overflows";
   else if (result.reached)
-    result.reason =
-        "every component lies within " + rounded_above(result.max_absolute) + " of the exact solution";
+    result.reason = every_component_within(result.max_absolute);
   else
     result.reason = relative_shortfall(result.max_relative);
 }

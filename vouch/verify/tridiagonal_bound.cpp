@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <utility>
 
 #include <vouch/band/solve.hpp>
@@ -11,6 +10,7 @@
 #include <vouch/core/error.hpp>
 #include <vouch/verify/batch_pass.hpp>
 #include <vouch/verify/batch_visit.hpp>
+#include <vouch/verify/bound_text.hpp>
 #include <vouch/verify/tridiagonal_border.hpp>
 #include <vouch/verify/tridiagonal_factors.hpp>
 #include <vouch/verify/tridiagonal_rows.hpp>
@@ -53,8 +53,7 @@ class bounded_batch {
     if (shared_) A_.shape.system_stride = 0;
     A_.shape.systems = host_.systems;
     weights_ = weights_host_;
-    visits_ =
-        dev.is_cuda() && host_.row_stride == 1 && host_.n <= visit_task::most_rows && !periodic_and_tiny();
+    visits_ = dev.is_cuda() && visit_task::serves(host_) && !periodic_and_tiny();
     if (!dev.is_cuda() || host_.offsets == nullptr) return;
     offsets_ = array<std::int64_t>::from(dev, {host_.offsets, static_cast<std::size_t>(host_.systems) + 1});
     A_.shape.offsets = vectors_.offsets = weights_.offsets = offsets_.data();
@@ -67,7 +66,7 @@ class bounded_batch {
     if (visits_) {
       take_ratios();
       // One matrix for all is factored once, below; systems that have their own have been.
-      visits_ = totals_.proves || !(shared_ || A_.periodic);
+      visits_ = totals_.proves || visits_factor();
       if (visits_) return;
     }
     take_ratios(true);
@@ -176,11 +175,13 @@ class bounded_batch {
   void visit() {
     const visit_task task{A_,      vectors_,     b_, x_, {pointer(lo_), pointer(middle_), within_},
                           radius_, ratio_.data()};
-    const visit_totals found = visit_systems_cuda(dev_, task, !shared_);
+    const visit_totals found = visit_systems_cuda(dev_, task, visits_factor());
     totals_ = found.ratios;
     radii_ = found.radii;
     visits_factored_ = found.factored;
   }
+
+  bool visits_factor() const { return !shared_ && !A_.periodic; }
 
   tridiagonal_radius_body radii() {
     return {vectors_, weights_, ratio_.data(), x_, pointer(lo_), pointer(v_), radius_};
@@ -297,12 +298,6 @@ int refine(bounded_batch& batch, const bound_options& options) {
   return options.most_refinements;
 }
 
-std::string text(const char* format, double value) {
-  char line[160];
-  std::snprintf(line, sizeof line, format, value);
-  return line;
-}
-
 void judge(const bounded_batch& batch, const bound_options& options, tridiagonal_bound& result) {
   const std::vector<std::int64_t> left = batch.unproved();
   result.systems_unproved = static_cast<std::int64_t>(left.size());
@@ -321,9 +316,10 @@ void judge(const bounded_batch& batch, const bound_options& options, tridiagonal
   else if (!result.verified)
     result.reason = "a bound overflows";
   else if (result.reached)
-    result.reason = text("every component lies within %.3g of the exact solution", result.max_absolute);
+    result.reason =
+        "every component lies within " + rounded_above(result.max_absolute) + " of the exact solution";
   else
-    result.reason = text("the relative error is proved to be at most %.3g only", result.max_relative);
+    result.reason = relative_shortfall(result.max_relative);
 }
 
 }  // namespace

@@ -42,9 +42,9 @@ struct tridiagonal_bound {
 ///         and, on the CPU, for any number of threads.
 /// Cost    Dominant rows: reads A, b and x once, then x, and writes radius. Others: a solve with the comparison
 ///         matrix besides, of one system where one serves all; A, b, x and v are read once. Factors: four to
-///         six sweeps more over A and v. On a GPU systems of up to 2048 rows, one after another or ragged, with
-///         or without dominant rows: reads A, b and x once and writes radius; once more where factors are
-///         needed.
+///         six sweeps more over A and v. On a GPU systems of up to 2048 rows, one after another or ragged, and
+///         of up to 1024 side by side, with or without dominant rows: reads A, b and x once and writes radius;
+///         once more where factors are needed, and, side by side, copies of those systems.
 /// Throws  shape_error  shapes that do not fit
 /// Source  docs/rigor.md.
 tridiagonal_bound bound_error(const device& dev, const tridiagonal_view<const double>& A,

@@ -87,16 +87,14 @@ struct tridiagonal_factors {
     const tridiagonal_row first = square ? row_at(s, i - 2) : last;
     return {square, pivot[first.here], first, last};
   }
-  /// Whether the pivot of row i is a square with the row after it: where p alone is small beside what it would
-  /// multiply.
+  /// Whether the pivot of row i is a square with the row after it: where p alone is so small that the next one
+  /// would be larger than 2.6 times its row's weight, at most.
   VOUCH_HOST_DEVICE bool takes_square(const chunk& of, std::int64_t i, double p,
                                       const tridiagonal_row& row) const {
     if (i + 1 == of.n || (i + 1) % rows == 0) return false;
     constexpr double golden = 0.6180339887498949;
     const tridiagonal_row next = row_at(of.system, i + 1);
-    double size = ::fmax(std::fabs(row.u), row_weight(next));
-    if (i + 2 < of.n) size = ::fmax(size, std::fabs(row_at(of.system, i + 2).l));
-    return std::fabs(p) * size < golden * std::fabs(row.u) * std::fabs(next.l);
+    return std::fabs(p) * row_weight(next) < golden * std::fabs(row.u) * std::fabs(next.l);
   }
 
   /// At least |near| a + |far| b.

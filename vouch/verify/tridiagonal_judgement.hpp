@@ -126,6 +126,11 @@ struct row_judgement {
 
   static constexpr double slack = 16;
 
+  /// x alone, and data as they are.
+  bool is_plain() const {
+    return x_lo == nullptr && middle == nullptr && !(within.matrix > 0) && !(within.rhs > 0);
+  }
+
   /// With a part u is that times the weight of the row, where it is positive. ones: v is 1 everywhere, which
   /// serves where d is at most `slack` times u.
   template <class V>

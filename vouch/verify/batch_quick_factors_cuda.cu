@@ -1,0 +1,277 @@
+#include <vouch/verify/factored_piece.cuh>
+
+namespace vouch::detail {
+namespace {
+
+constexpr int warps_at_once = 10;
+constexpr int infinite = 0x7ff00000;  // the high word
+
+// The rows that a block has.
+template <int Warps>
+struct quick_memory {
+  static constexpr int slots = 32 * Warps * rows_of_lane;
+  double l[slots + 1], d[slots + 1], u[slots + 1], b[slots], x[slots];
+  typename system_lanes<Warps>::memory lanes;
+  std::int64_t next;  // the first system of those to come
+
+  // What is read behind the last row.
+  __device__ void put_guards() {
+    if (threadIdx.x == 0) l[slots] = d[slots] = u[slots] = 0;
+  }
+};
+
+__device__ void copy_or_clear(double* to, const double* from, bool present) {
+  asm volatile(
+      "cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(to))),
+      "l"(from), "r"(present ? 8 : 0)
+      : "memory");
+}
+
+// Of the rows of a system; zeros where it has none.
+template <int Warps, bool Adjacent>
+__device__ void begin_copies(const visit_task& task, const visited_system& of, quick_memory<Warps>& to,
+                             int first, int count) {
+  constexpr int threads = 32 * Warps;
+  const int thread = static_cast<int>(threadIdx.x);
+  const std::int64_t in_A = Adjacent ? 1 : task.A.shape.row_stride;
+  const std::int64_t in_vectors = Adjacent ? 1 : task.vectors.row_stride;
+  const std::int64_t row = of.in_A + thread * in_A, place = of.in_vectors + thread * in_vectors;
+  const double *const l = task.A.dl + row, *const d = task.A.d + row, *const u = task.A.du + row;
+  const double *const b = task.b + place, *const x = task.x + place;
+#pragma unroll(Adjacent ? rows_of_lane : 1)
+  for (int k = 0; k < rows_of_lane; ++k) {
+    const int i = k * threads + thread, at = first + i;
+    if (i >= count) break;
+    const bool present = i < of.n;
+    copy_or_clear(to.l + at, l + k * threads * in_A, present & (i > 0));
+    copy_or_clear(to.d + at, d + k * threads * in_A, present);
+    copy_or_clear(to.u + at, u + k * threads * in_A, i + 1 < of.n);
+    copy_or_clear(to.b + at, b + k * threads * in_vectors, present);
+    copy_or_clear(to.x + at, x + k * threads * in_vectors, present);
+  }
+}
+template <int Warps>
+__device__ void begin_copies(const visit_task& task, const visited_system& of, quick_memory<Warps>& to,
+                             int first, int count) {
+  if (task.A.shape.row_stride == 1 && task.vectors.row_stride == 1)
+    begin_copies<Warps, true>(task, of, to, first, count);
+  else
+    begin_copies<Warps, false>(task, of, to, first, count);
+}
+
+// Has the cache bring the rows of a system, that are to be copied next.
+template <int Warps>
+__device__ void expect(const visit_task& task, const visited_system& of) {
+  if (task.A.shape.row_stride != 1 || task.vectors.row_stride != 1) return;
+  constexpr int line = 16;
+  const auto bring = [&](const double* from) { asm volatile("prefetch.global.L2 [%0];" ::"l"(from)); };
+  for (int i = static_cast<int>(threadIdx.x) * line; i < of.n; i += 32 * Warps * line) {
+    bring(task.A.dl + of.in_A + i);
+    bring(task.A.d + of.in_A + i);
+    bring(task.A.du + of.in_A + i);
+    bring(task.b + of.in_vectors + i);
+    bring(task.x + of.in_vectors + i);
+  }
+}
+
+// Behind the last row of a system: rows without neighbours, of the weight of its first row.
+__device__ void complete(double* d, int left, double weight) {
+#pragma unroll
+  for (int k = 0; k < rows_of_lane; ++k)
+    if (k >= left) d[k] = weight;
+}
+
+// What the rows of a lane say without v.
+struct lane_ratios {
+  static constexpr double part = 1 - quick_delta;
+  static constexpr int none = 0x7fffffff;
+  int ratio = 0;                      // the high word of more than the largest ratio; 0: that is 0
+  int heaviest = 0, lightest = none;  // high words of weights
+
+  // left: rows from the first of the lane to the last of the system.
+  template <int Warps>
+  __device__ lane_ratios(const quick_memory<Warps>& of, int first, const system_lanes<Warps>& lanes, int left) {
+    const row_judgement judgement{nullptr, nullptr, {}};
+    const auto x_at = [&](int k) {
+      const bool present = k >= 0 ? k < rows_of_lane || !lanes.last() : !lanes.first();
+      return present ? of.x[first + k] : 0;
+    };
+    const auto data_of = [&](int k) {
+      const int at = first + k;
+      return row_data<double>{
+          {of.l[at], of.d[at], of.u[at]}, {x_at(k - 1), x_at(k), x_at(k + 1)}, {}, of.b[at], {}, 1};
+    };
+    unsigned vanishing = 0;
+    int guess = 0;
+    const auto quotient = [&](const measured_row<double>& row) {
+      const quick_inverse of(row.u);
+      guess = ::max(guess, high_of(of.error));
+      return high_of(__fma_ru(row.size, of.value(), outward::tiny));
+    };
+#pragma unroll rows_together
+    for (int k = 0; k < rows_of_lane; ++k) {
+      const double share = part;
+      const measured_row<double> row = judgement.measure<double>(data_of(k), &share, false);
+      const int own = quotient(row), weight = high_of(row.weight);
+      vanishing |= row.may_vanish ? 1u << k : 0u;
+      heaviest = ::max(heaviest, weight);
+      lightest = ::min(lightest, weight);
+      ratio = ::max(ratio, row.may_vanish ? 0 : own);
+    }
+    vanishing &= left < rows_of_lane ? (1u << ::max(left, 0)) - 1 : ~0u;
+    for (int k = 0; vanishing >> k != 0; ++k) {
+      if ((vanishing >> k & 1) == 0 || judgement.vanishes<double>(data_of(k))) continue;
+      const double share = part;
+      ratio = ::max(ratio, quotient(judgement.measure<double>(data_of(k), &share, false)));
+    }
+    const bool moderate = (heaviest < high_of_power(300)) & (lightest >= high_of_power(-300));
+    const bool good = moderate & (guess < quick_inverse::good_error) & (ratio < infinite - 1);
+    ratio = !good ? none : ratio == 0 ? 0 : ratio + 1;
+  }
+};
+
+// The radii of a system and what they amount to.
+template <int Warps>
+__device__ void put_radii(const visit_task& task, const visited_system& of, double ratio, const double* v,
+                          const double* x, radius_tally& tally) {
+  constexpr int threads = 32 * Warps;
+  const int thread = static_cast<int>(threadIdx.x);
+  const std::int64_t step = threads * task.vectors.row_stride;
+  double* to = task.radius + of.in_vectors + thread * task.vectors.row_stride;
+  unsigned relative = 0;  // the high word of the largest, with its sign: of no number above that of infinity
+  int guess = 0;
+  double largest = 0;
+#pragma unroll rows_together
+  for (int i = thread; i < of.n; i += threads, to += step) {
+    const double most = __dmul_ru(ratio, v[i]);
+    const quick_inverse inverse(__dadd_rd(fabs(x[i]), -most));
+    const double quotient = __fma_ru(most, inverse.value(), outward::tiny);
+    relative = ::max(relative, static_cast<unsigned>(__double2hiint(quotient)));
+    guess = ::max(guess, high_of(inverse.error));
+    largest = most > largest ? most : largest;
+    *to = most;
+  }
+  tally.most[1] = ::max(tally.most[1], bits_of(largest));
+  if (ratio == 0 || thread >= of.n) return;
+  const bool finite = guess < quick_inverse::good_error && relative < static_cast<unsigned>(infinite);
+  const double above = __hiloint2double(finite ? static_cast<int>(relative) + 1 : infinite, 0);
+  tally.most[0] = ::max(tally.most[0], bits_of(__dmul_ru(above, quick_slack)));
+}
+
+// What a block has at a time, and next.
+struct tile {
+  std::int64_t first, system, next, next_system;  // the first place in the list, and what stands there
+  int systems, left;  // left: rows from the first of this thread to the last of its system
+
+  __device__ std::int64_t at(const visit_lists& lists, int k) const {
+    return k == 0 ? system : lists.left[first + k];
+  }
+};
+
+// Brings `width` systems from the first on, in `length` places each, and takes those to come.
+template <int Warps>
+__device__ void bring(const visit_task& task, const visit_lists& lists, std::int64_t count, int width,
+                      int length, const system_lanes<Warps>& lanes, quick_memory<Warps>& memory, tile& of) {
+  const int thread = static_cast<int>(threadIdx.x), row = thread * rows_of_lane;
+  unsigned long long taken = 0;
+  if (thread == 0) taken = atomicAdd(&lists.all->taken, static_cast<unsigned>(width));
+  of.systems = static_cast<int>(::min(std::int64_t{width}, count - of.first));
+  for (int k = 0; k < width; ++k) {
+    visited_system system(task, of.at(lists, ::min(k, of.systems - 1)));
+    if (k >= of.systems) system.n = 0;
+    begin_copies(task, system, memory, k * length, length);
+    if (k == row / length) of.left = system.n - lanes.piece() * rows_of_lane;
+  }
+  if (thread == 0)
+    memory.next = static_cast<std::int64_t>(gridDim.x) * width + static_cast<std::int64_t>(taken);
+  await_copies();
+  sync_threads<Warps>();
+  const int origin = row - lanes.piece() * rows_of_lane;
+  const double weight = fabs(memory.d[origin]) + (fabs(memory.l[origin]) + fabs(memory.u[origin]));
+  of.next = memory.next;
+  of.next_system = of.next < count ? lists.left[of.next] : 0;
+  sync_threads<Warps>();
+  complete(memory.d + row, of.left, weight > 0 ? weight : 1);
+  sync_threads<Warps>();
+}
+
+// A warp has some systems at a time, or some warps have one, in shared memory, a thread 17 rows. Bound by the
+// latency of operations that follow one another.
+template <int Warps>
+__global__ void __launch_bounds__(32 * Warps, warps_at_once / Warps)
+    visit_with_quick_factors(__grid_constant__ const visit_task task, __grid_constant__ const visit_lists lists,
+                             std::int64_t count, int pieces) {
+  extern __shared__ double raw_memory[];
+  auto& memory = *reinterpret_cast<quick_memory<Warps>*>(raw_memory);
+  const int thread = static_cast<int>(threadIdx.x), width = 32 * Warps / pieces;
+  const int length = pieces * rows_of_lane, row = thread * rows_of_lane;
+  const system_lanes<Warps> lanes(memory.lanes, pieces);
+  memory.put_guards();
+  ratio_tally of_ratios;
+  radius_tally of_radii;
+  tile of{std::int64_t{blockIdx.x} * width, 0, 0, 0, 0, 0};
+  if (of.first < count) of.system = lists.left[of.first];
+  for (; of.first < count; of.first = of.next, of.system = of.next_system) {
+    bring(task, lists, count, width, length, lanes, memory, of);
+    const lane_ratios ratios(memory, row, lanes, of.left);
+    for (int k = 0; k < width && of.next + k < count; ++k)
+      expect<Warps>(task, visited_system(task, k == 0 ? of.next_system : lists.left[of.next + k]));
+    factored_piece<Warps> piece({memory.l + row, memory.d + row, memory.u + row, memory.b + row}, lanes);
+    const bool good = piece.find();
+    const int most = lanes.largest(good ? ratios.ratio : lane_ratios::none);
+    const double ratio = most >= infinite ? HUGE_VAL
+                         : most == 0      ? 0
+                                          : __dmul_ru(__hiloint2double(most, 0), quick_slack);
+    if (most < infinite && of.left > 0) {
+      of_ratios.most[0] = ::max(of_ratios.most[0], bits_of(ratio));
+      of_ratios.about[0] = ::max(of_ratios.about[0], static_cast<unsigned>(ratios.heaviest));
+      of_ratios.about[1] = ::max(of_ratios.about[1], static_cast<unsigned>(piece.largest_v()));
+      of_ratios.about[2] = ::max(of_ratios.about[2], ~static_cast<unsigned>(ratios.lightest));
+    }
+    sync_threads<Warps>();
+    for (int k = 0; k < of.systems; ++k) {
+      const std::int64_t s = of.at(lists, k);
+      const double of_system = width > 1 ? __shfl_sync(~0u, ratio, k * pieces) : ratio;
+      if (of_system < HUGE_VAL) {
+        put_radii<Warps>(task, visited_system(task, s), of_system, memory.l + k * length, memory.x + k * length,
+                         of_radii);
+        if (thread == 0) task.ratio[s] = of_system;
+      } else if (thread == 0) {
+        lists.nearly[atomicAdd(&lists.all->hard, 1ull)] = s;
+      }
+    }
+    sync_threads<Warps>();  // the memory goes to the next systems
+  }
+  join_block<Warps>(of_ratios, &lists.all->ratios);
+  join_block<Warps>(of_radii, &lists.all->radii);
+  if (thread == 0) tell(lists);
+}
+
+template <int Warps>
+void launch_with_quick_factors(const device& dev, const visit_task& task, const visit_lists& lists,
+                               std::int64_t count) {
+  int pieces = Warps > 1 ? 32 * Warps : 1;
+  while (pieces * rows_of_lane < task.vectors.n) pieces *= 2;
+  const std::int64_t width = 32 * Warps / pieces;
+  launch(
+      dev, "visit_with_quick_factors",
+      visit_shape(dev, ceil_div(count, width), warps_at_once / Warps, 32 * Warps, sizeof(quick_memory<Warps>)),
+      visit_with_quick_factors<Warps>, task, lists, count, pieces);
+}
+
+}  // namespace
+
+bool quick_factors_serve(const visit_task& task) {
+  return task.judgement.x_lo == nullptr && task.judgement.middle == nullptr &&
+         !(task.judgement.within.matrix > 0) && !(task.judgement.within.rhs > 0);
+}
+
+void visit_by_quick_factors(const device& dev, const visit_task& task, const visit_lists& lists,
+                            std::int64_t count) {
+  static_assert(visit_task::most_rows <= quick_memory<4>::slots);
+  if (task.vectors.n <= quick_memory<1>::slots) return launch_with_quick_factors<1>(dev, task, lists, count);
+  if (task.vectors.n <= quick_memory<2>::slots) return launch_with_quick_factors<2>(dev, task, lists, count);
+  launch_with_quick_factors<4>(dev, task, lists, count);
+}
+
+}  // namespace vouch::detail

@@ -1,0 +1,65 @@
+// vouch/verify/refuted_systems.cuh -- systems that two neighbouring rows show to have no H-matrix; private.
+//
+// In an H-matrix |d d'| > |u l'| for neighbouring rows. Systems whose rows change places show that soon: a look
+// at the first rows of each spares the rest. The bits of what is found of a system do not depend on who looked.
+#pragma once
+#include <cstdint>
+
+#include <vouch/verify/batch_visit.cuh>
+
+namespace vouch::detail {
+
+/// Whether the rows of a warp, one a lane, refute their system. All lanes call it.
+__device__ inline bool refuted_by_neighbours(double l, double d, double u) {
+  constexpr int octave = 1 << 20;
+  const int own_d = high_of(d), next_d = __shfl_down_sync(~0u, own_d, 1);
+  const int next_l = __shfl_down_sync(~0u, high_of(l), 1);
+  const bool refutes = threadIdx.x % 32 < 31 && (own_d - high_of(u)) + (next_d - next_l) < -octave / 4;
+  return __any_sync(~0u, refutes) != 0;
+}
+
+/// A system that quicker proofs prove nothing of. One thread.
+__device__ inline void leave(const visit_task& task, const visit_lists& lists, std::int64_t s) {
+  task.ratio[s] = HUGE_VAL;
+  lists.left[atomicAdd(&lists.all->left, 1ull)] = s;
+}
+
+template <int Warps>
+constexpr int most_refuted = 4 * Warps;
+
+/// Leaves the systems c, c + step and so on up to the first one below `count` that its first 32 rows do not
+/// refute, and returns how many, most_refuted at most. All threads of the block call it, a barrier before and
+/// behind; parts are scratch, one for a warp.
+template <int Warps>
+__device__ int leave_refuted(const visit_task& task, const visit_lists& lists, std::int64_t c,
+                             std::int64_t step, std::int64_t count, bits_type* parts) {
+  constexpr int of_warp = most_refuted<Warps> / Warps;
+  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+  double row[of_warp][3];
+#pragma unroll
+  for (int k = 0; k < of_warp; ++k) {
+    const std::int64_t s = c + (warp * of_warp + k) * step;
+    row[k][0] = row[k][2] = 0;
+    row[k][1] = 1;
+    if (s >= count) continue;
+    const visited_system of(task, s);
+    if (lane >= of.n) continue;
+    const std::int64_t at = of.in_A + lane * task.A.shape.row_stride;
+    if (of.below(lane)) row[k][0] = __ldg(task.A.dl + at);
+    row[k][1] = __ldg(task.A.d + at);
+    if (of.above(lane)) row[k][2] = __ldg(task.A.du + at);
+  }
+  unsigned refuted = 0;
+#pragma unroll
+  for (int k = 0; k < of_warp; ++k)
+    refuted |= refuted_by_neighbours(row[k][0], row[k][1], row[k][2]) ? 1u << k : 0u;
+  if (lane == 0) parts[warp] = refuted;
+  sync_threads<Warps>();
+  int first = 0;
+  while (first < most_refuted<Warps> && (parts[first / of_warp] >> first % of_warp & 1) != 0) ++first;
+  if (static_cast<int>(threadIdx.x) < first) leave(task, lists, c + threadIdx.x * step);
+  sync_threads<Warps>();
+  return first;
+}
+
+}  // namespace vouch::detail
