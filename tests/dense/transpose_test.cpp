@@ -85,7 +85,7 @@ TYPED_TEST(transposition, in_place_for_all_small_sizes) {
 
 TYPED_TEST(transposition, in_place_for_all_strides_and_alignments) {
   for (const device& dev : testing::devices())
-    for (const std::int64_t n : {200, 256, 385, 515})
+    for (const std::int64_t n : {192, 193, 385, 515})
       for (const std::int64_t more : {0, 1, 3, 64})
         for (const std::int64_t shift : {0, 1, 2, 5, 31})
           expect_square_transposed<TypeParam>(dev, n, more, shift);
