@@ -121,29 +121,43 @@ struct held_piece {
   // outer row that is much larger is added to its fellow instead of changing places with it.
   __device__ static eliminated<T> append(relation<T>& at, const band_row<T>& row) {
     constexpr T reluctance = 2;
-    bool far = fabs(row.a) > fabs(at.last[1]);
-    if (fabs(at.last[0]) > reluctance * fabs(far ? row.a : at.last[1])) {
+    const T outer = at.last[0] * (1 / reluctance);
+    if (fabs(outer) > fabs(row.a) && fabs(outer) > fabs(at.last[1])) {
+      asm volatile("");  // rare: a branch, not additions in every row
       at.left[1] += at.left[0];
       at.first[1] += at.first[0];
       at.last[1] += at.last[0];
       at.right[1] += at.right[0];
       at.rhs[1] += at.rhs[0];
-      far = false;
     }
-    const T inverse = inverse_of(far ? row.a : at.last[1]);
-    const eliminated<T> gone{(far ? row.d : at.right[1]) * inverse, (far ? row.c : at.first[1]) * inverse,
-                             far ? T{0} : at.left[1] * inverse, (far ? row.f : at.rhs[1]) * inverse, far};
-    const T of_row = at.last[1] * inverse, of_last = row.a * inverse, outer = at.last[0];
+    const bool far = fabs(row.a) > fabs(at.last[1]);  // not where the outer row has just been added
+    const T inverse = inverse_of(far ? row.a : at.last[1]), multiple = -at.last[0];
+    const T of_row = -at.last[1] * inverse, of_last = row.a * inverse;
+    eliminated<T> gone;
+    gone.far = far;
+    if (far) {  // short enough for instructions with a condition, fewer than selections before each product
+      gone.next = row.d * inverse;
+      gone.other = row.c * inverse;
+      gone.left = 0;
+      gone.rhs = row.f * inverse;
+      at.last[0] = at.right[0] + multiple * gone.next;
+      at.right[0] = multiple * gone.other;
+    } else {
+      gone.next = at.right[1] * inverse;
+      gone.other = at.first[1] * inverse;
+      gone.left = at.left[1] * inverse;
+      gone.rhs = at.rhs[1] * inverse;
+      at.last[0] = at.right[0] + multiple * gone.next;
+      at.right[0] = 0;
+      at.left[0] += multiple * gone.left;
+      at.first[0] += multiple * gone.other;
+    }
+    at.rhs[0] += multiple * gone.rhs;
     at.last[1] = (row.a * at.right[1] - at.last[1] * row.d) * inverse;
-    at.rhs[1] = at.rhs[1] * of_last - row.f * of_row;
-    at.right[1] = -row.c * of_row;
+    at.rhs[1] = at.rhs[1] * of_last + row.f * of_row;
+    at.right[1] = row.c * of_row;
     at.left[1] *= of_last;
     at.first[1] *= of_last;
-    at.last[0] = at.right[0] - outer * gone.next;
-    at.rhs[0] -= outer * gone.rhs;
-    at.left[0] -= outer * gone.left;
-    at.right[0] = far ? -outer * gone.other : T{0};
-    if (!far) at.first[0] -= outer * gone.other;
     return gone;
   }
 };
