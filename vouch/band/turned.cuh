@@ -1,6 +1,6 @@
 // vouch/band/turned.cuh -- numbers that blocks tell each other in memory of zeros; private.
 //
-// Numbers are told with all bits turned, which makes zero of none that arithmetic gives: who finds zero waits.
+// Numbers are told with all bits turned, and what is no number as one that turns to none: who finds zero waits.
 #pragma once
 #include <cstdint>
 
@@ -8,8 +8,8 @@
 
 namespace vouch::detail {
 
-__device__ inline std::int64_t turned(double v) { return ~__double_as_longlong(v); }
-__device__ inline int turned(float v) { return ~__float_as_int(v); }
+__device__ inline std::int64_t turned(double v) { return v == v ? ~__double_as_longlong(v) : 1; }
+__device__ inline int turned(float v) { return v == v ? ~__float_as_int(v) : 1; }
 __device__ inline double turned(std::int64_t bits) { return __longlong_as_double(~bits); }
 __device__ inline float turned(int bits) { return __int_as_float(~bits); }
 
