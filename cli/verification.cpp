@@ -207,8 +207,8 @@ void log_verification(const console& log, const verification& v) {
   log.line(fmt::format("proved     error at most {}, relative {} (half of all below {})",
                        rounded_above(v.max_absolute), rounded_above(v.max_relative),
                        rounded_above(v.median_relative)));
-  log.line(fmt::format("           by {}, {} refinements, {:.3g} s; condition number about {:.2g}", v.method,
-                       v.refinements, v.seconds, v.condition_estimate));
+  log.line(fmt::format("           by {}, {} refinement{}, {:.3g} s; condition number about {:.2g}", v.method,
+                       v.refinements, v.refinements == 1 ? "" : "s", v.seconds, v.condition_estimate));
 }
 
 std::string sentence(const verification& v) {
