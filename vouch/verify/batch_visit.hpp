@@ -40,9 +40,8 @@ struct visit_totals {
 /// for the device.
 ///
 /// Result  Without factors, ratios.proves is false where they would be needed, and what was found is of no use.
-/// Cost    Reads A, b and x once and writes radius. Systems that need factors are visited twice, though most
-/// show
-///         it by their first rows; hard ones three times.
+/// Cost    Reads A, b and x once and writes radius. Systems that need factors are visited twice,
+///         though most show it by their first rows; hard ones three times.
 visit_totals visit_systems_cuda(const device& dev, const visit_task& task, bool with_factors);
 
 }  // namespace vouch::detail
