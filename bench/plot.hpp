@@ -45,8 +45,7 @@ struct line_plot {
 /// The drawing: one <svg> element with a light background, no script, nothing fetched, text as text.
 ///
 /// Result  The same bytes for the same plot. A series longer than the plot is wide is drawn by its first,
-/// least,
-///         greatest and last point in every pixel column, so that a drawing stays small.
+///         least, greatest and last point in every pixel column, so that a drawing stays small.
 /// Throws  value_error  a series with x and y of different lengths
 std::string to_svg(const line_plot& plot);
 

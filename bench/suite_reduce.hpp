@@ -8,8 +8,7 @@ namespace vouch::bench {
 /// for temporary files, and reduces each by the minimum; also decimals, and batches in a GPU's memory.
 ///
 /// Result  Rows with times and bytes a second against a bare touch of the mapped file by the same threads,
-/// peers
-///         on the smallest files. Interrupted, what was measured so far.
+///         peers on the smallest files. Interrupted, what was measured so far.
 /// Throws  file_error   no room for the files: 3.5 GB
 ///         value_error  a peer's result differs from ours
 suite_results run_reduce_suite(const suite_options& options);

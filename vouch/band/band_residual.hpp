@@ -37,9 +37,8 @@ struct band_residual_facts {
 /// r := b - A x, and facts[s] of every system, in host memory; all else lives on dev. r may be nullptr, or lies
 /// as x does.
 ///
-/// Result  Each row is summed in double-double (double) or double (float) and rounded once. Same bits for any
-/// number
-///         of threads.
+/// Result  Each row is summed in double-double (double) or double (float) and rounded once. Same bits for
+///         any number of threads.
 template <real T>
 void band_residual(const device& dev, const tridiagonal_view<const T>& A, const batch_view<const T>& b,
                    const batch_view<const T>& x, T* r, band_residual_facts* facts);

@@ -60,8 +60,7 @@ class factored_tridiagonal {
   ///
   /// Shapes  as many rows as the matrices have; b and x alike but for strides
   /// Memory  b and x live on where(). x is b itself, element for element, or overlaps nothing. On a GPU one
-  /// solve
-  ///         at a time uses an object, and long systems in place cost a copy of b.
+  ///         solve at a time uses an object, and long systems in place cost a copy of b.
   /// Result  Same bits on every run and for any number of threads. Normwise backward stable: the residual is at
   ///         most about 8 growth() units in the last place of |A| |x|.
   /// Cost    5 flops a row without interchanges; reads three numbers a row besides b (none to speak of for

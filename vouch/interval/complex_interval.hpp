@@ -11,9 +11,8 @@ namespace vouch {
 ///
 /// Memory  real, then imag: four numbers. Empty in one part is empty.
 /// Result  Sums and differences are the smallest rectangles. So are products, but for the rounding of each
-/// part's
-///         sum of two products: at most two numbers too wide on a side. Quotients z conj(w) / |w|^2 enclose;
-///         where w is wide they are wider than the hull because w stands in them three times.
+///         part's sum of two products: at most two numbers too wide on a side. Quotients z conj(w) / |w|^2
+///         enclose; where w is wide they are wider than the hull because w stands in them three times.
 template <real T>
 class complex_interval {
  public:

@@ -86,9 +86,8 @@ VOUCH_HOST_DEVICE inline T power_bound(T x, std::int64_t n) {
 
 /// x^n for all numbers of x; for n < 0 without 0.
 ///
-/// Result  The smallest interval, unless the exact bound lies so close to a number that (|n| + 2) * 2^-101 of
-/// it
-///         decides: one number wider there. Exact powers are exact.
+/// Result  The smallest interval, unless the exact bound lies so close to a number that (|n| + 2) * 2^-101
+///         of it decides: one number wider there. Exact powers are exact.
 template <real T>
 VOUCH_HOST_DEVICE inline interval<T> pown(interval<T> x, int n) {
   using namespace rounding;

@@ -56,9 +56,8 @@ coo read_coo(const device& cpu, const std::string& path, matrix_market_header* h
 /// Memory  On a GPU, beside the result, the text and 40 bytes an entry, 80 where the file is symmetric; without
 ///         room for them the CPU reads. 34 MB of pinned memory are kept for the next file.
 /// Result  The same bits on every device.
-/// Cost    One pass over the file. Short values come to a matrix in an H200's memory at 27 GB/s of text, read
-/// by
-///         16 cores and copied at 2.4; a small file takes the GPU 0.2 ms (`vouch bench read`).
+/// Cost    One pass over the file. Short values come to a matrix in an H200's memory at 27 GB/s of text,
+///         read by 16 cores and copied at 2.4; a small file takes the GPU 0.2 ms (`vouch bench read`).
 csr<double> read_csr(const device& dev, const std::string& path, matrix_market_header* header = nullptr);
 
 /// Writes A as a real coordinate file, row by row: shortest numbers that read back exactly. Stored as symmetric

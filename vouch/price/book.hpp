@@ -43,8 +43,7 @@ struct book_report {
 /// tolerance; behind a price it says how far off that may be.
 ///
 /// Memory  About a megabyte a thread, for files of any length.
-/// Result  As price_batch; options that it does not take, or gives up, as price(). The same output for
-/// any
+/// Result  As price_batch; options that it does not take, or gives up, as price(). The same output for any
 ///         number of threads. Nothing is written where the header is wrong, or where it was stopped.
 /// Throws  parse_error  the header: an unknown column, one twice, one missing; file_error; device_error
 book_report price_book(const std::string& input, const std::string& output, const book_options& options);

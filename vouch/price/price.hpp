@@ -36,9 +36,8 @@ struct pricing {
 
 /// Prices c: by its formula, by its exercise boundary, or by finite differences, the first that there is.
 ///
-/// Result  error_estimate is of the price: rounding for formulas, the distance to a coarser boundary or grid
-/// for
-///         the others. Where nothing is random the exact limit.
+/// Result  error_estimate is of the price: rounding for formulas, the distance to a coarser boundary or
+///         grid for the others. Where nothing is random the exact limit.
 /// Throws  value_error  what check(contract) and finite_difference_price refuse; a local volatility that
 ///                      is 0 at the spot and not elsewhere; what certain_path_price refuses
 pricing price(contract c, const pricing_options& options);

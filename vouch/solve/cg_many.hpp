@@ -17,9 +17,8 @@ namespace vouch {
 /// Shapes  A is n-by-n; B and X are n-by-columns, column after column: n * columns elements; n and columns may
 ///         be 0.
 /// Types   T is float or double.
-/// Memory  A, B and X live on dev; X holds the starts and receives the results; overlaps nothing. 7 n values
-/// for
-///         each of up to eight columns besides.
+/// Memory  A, B and X live on dev; X holds the starts and receives the results; overlaps nothing. 7 n
+///         values for each of up to eight columns besides.
 /// Result  A report for each column, every one under the contract of cg(). Seconds are each column's share and
 ///         add up. The monitor hears of every column (iteration_record::column); false stops that column. Same
 ///         bits on every run; on the CPU for any number of threads. The bits of a column may differ from those

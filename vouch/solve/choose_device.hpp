@@ -28,9 +28,8 @@ struct device_choice {
 /// What `--device auto` takes for CG on a system of this size: the CPU where it finishes first, the start of
 /// CUDA (once a process) and the transfer of the matrix counted in.
 ///
-/// Result  The same for the same size on one machine. A GPU is looked for only where it would win. cuda_running
-/// says
-///         that this process has started CUDA already, which leaves the transfer.
+/// Result  The same for the same size on one machine. A GPU is looked for only where it would win.
+///         cuda_running says that this process has started CUDA already, which leaves the transfer.
 device_choice choose_device(std::int64_t rows, std::int64_t nonzeros, int threads, bool cuda_running = false);
 
 }  // namespace vouch

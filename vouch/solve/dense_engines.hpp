@@ -13,8 +13,7 @@ namespace vouch {
 ///
 /// Memory  A must outlive the engine; n values a few times besides.
 /// Result  As sweep_engine on the CPU, up to rounding: it ends with the iterate of the sweep that met the
-/// target
-///         itself. The same bits on every run on one GPU.
+///         target itself. The same bits on every run on one GPU.
 /// Throws  value_error  more than 8 earlier iterates are to be mixed; no room for the matrix's rows
 template <real T>
 std::unique_ptr<cg_engine<T>> dense_jacobi_cuda(const device& dev, const detail::aligned_rows<T>& A,
@@ -39,8 +38,7 @@ std::unique_ptr<cg_engine<float>> dense_jacobi_rounded_cuda(const device& dev,
 /// of blocks of 128 (double: 64) rows on the diagonal counted in. The same bits on every run on one GPU.
 ///
 /// Memory  A must outlive the engine; 1 KiB (double: 1 KiB) a row besides, for symmetric sweeps twice that;
-/// where
-///         so many iterates are mixed, 4 + 2 depth vectors for each block of the kernel.
+///         where so many iterates are mixed, 4 + 2 depth vectors for each block of the kernel.
 /// Throws  value_error  the GPU has fewer than 128 (double: 64) multiprocessors
 template <real T>
 std::unique_ptr<cg_engine<T>> dense_seidel_cuda(const device& dev, const detail::aligned_rows<T>& A,

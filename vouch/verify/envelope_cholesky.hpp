@@ -26,9 +26,8 @@ class envelope_cholesky {
   /// Factors; A is symmetric and lives on the CPU, shape is its envelope.
   ///
   /// Result  completed() is false where a pivot was not positive. Every entry is an inner product in some
-  /// order,
-  ///         one subtraction and one quotient or root, each rounded to nearest: what the a priori bounds are
-  ///         for. Same bits on any processor.
+  ///         order, one subtraction and one quotient or root, each rounded to nearest: what the a priori
+  ///         bounds are for. Same bits on any processor.
   /// Cost    The sum of squared row lengths; one thread.
   /// Source  Jennings 1966; George, Liu, Computer Solution of Large Sparse Positive Definite Systems (1981),
   /// ch. 4.

@@ -34,9 +34,8 @@ class h_matrix final : public certificate {
   ///         precision; where a few diagonals hold all entries, these as doubles besides. While it works,
   ///         another copy in single precision and about 8 n doubles.
   /// Result  nullptr and a reason where v was not found; A may be an H-matrix all the same.
-  /// Cost    Conjugate gradients in single precision (symmetric) or stabilised biconjugate gradients to about
-  /// one
-  ///         digit, and a pass over A for each check.
+  /// Cost    Conjugate gradients in single precision (symmetric) or stabilised biconjugate gradients to
+  ///         about one digit, and a pass over A for each check.
   /// Throws  shape_error  A is not square
   /// Source  Ostrowski 1937; Neumaier, Interval Methods for Systems of Equations (1990), 3.7.
   static std::unique_ptr<h_matrix> prove(const device& dev, csr_view<const double> A,

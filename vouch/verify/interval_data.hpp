@@ -21,9 +21,8 @@ struct data_radii {
 /// Shapes  The matrix of radii is n-by-n, its right-hand side, x and bound.radius have n elements.
 /// Memory  proof, x and bound belong to A x* = b, on dev; the radii live on the CPU.
 /// Result  Proved: no matrix within the radii is singular, and |x - x'| <= bound.radius for all A' x' = b'.
-/// Where
-///         that is not found, bound.verified is false: a singular matrix may be among them. relative is what
-///         was asked of the error, 0 for anything.
+///         Where that is not found, bound.verified is false: a singular matrix may be among them. relative
+///         is what was asked of the error, 0 for anything.
 /// Cost    Mostly three bounds by the proof and passes over the radii.
 /// Throws  shape_error  lengths that do not fit
 ///         value_error  a radius that is negative or not finite

@@ -33,9 +33,8 @@ class smoother {
   /// d := part of A^-1 s, about, s the midpoint of residual; false where s is zero or not finite, or nothing
   /// was gained.
   ///
-  /// Cost    steps - 1 passes over the copy and five over vectors; otherwise up to 40 steps of the iteration,
-  /// two
-  ///         passes each, for one of these.
+  /// Cost    steps - 1 passes over the copy and five over vectors; otherwise up to 40 steps of the
+  ///         iteration, two passes each, for one of these.
   bool smooth(view<const interval<double>> residual, const array<double>& scale, int steps,
               view<double> d) const;
 

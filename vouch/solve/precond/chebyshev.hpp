@@ -20,11 +20,9 @@ namespace vouch {
 /// Shapes  A is n-by-n; n may be 0.
 /// Types   T is float or double.
 /// Memory  A lives on dev and must outlive the preconditioner; 3 n values, and a copy of A where spmv_plan
-/// makes
-///         one.
-/// Result  Symmetric, and positive definite as long as b + b / (degree + 1)^2 exceeds the largest eigenvalue.
-/// The
-///         same bits on every run; on the CPU for any number of threads.
+///         makes one.
+/// Result  Symmetric, and positive definite as long as b + b / (degree + 1)^2 exceeds the largest
+///         eigenvalue. The same bits on every run; on the CPU for any number of threads.
 /// Cost    Set-up: up to 12 products. apply(): `degree` products and n (6 degree + 3) values moved.
 /// Throws  shape_error  A is not square
 ///         value_error  degree outside of 1 to 64; a diagonal entry that is not positive, an entry that is not
