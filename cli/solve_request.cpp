@@ -62,7 +62,7 @@ void check_precondition(const std::string& spec) {
 // "NAME:VALUE" of an option; what says what the value is.
 std::pair<std::string, std::string> named_value(const char* option, const std::string& given,
                                                 std::span<const std::string_view> names, const char* what,
-                                                const char* example) {
+                                                const char* value) {
   const std::size_t colon = given.find(':');
   const std::string name = given.substr(0, colon);
   if (std::find(names.begin(), names.end(), name) == names.end()) {
@@ -72,13 +72,13 @@ std::pair<std::string, std::string> named_value(const char* option, const std::s
   }
   if (colon == std::string::npos)
     throw usage_error(fmt::format("option {}: {} needs a {}", option, name, what),
-                      fmt::format("as in {} {}", option, example));
+                      fmt::format("as in {} {}:{}", option, name, value));
   return {name, given.substr(colon + 1)};
 }
 
 void parse_stop(const std::string& rule, solve_request& request) {
   constexpr std::array<std::string_view, 2> rules{"recurrence", "mean-change"};
-  const auto [name, value] = named_value("--stop", rule, rules, "bound", "recurrence:1e-5");
+  const auto [name, value] = named_value("--stop", rule, rules, "bound", "1e-5");
   (name == "recurrence" ? request.stop_recurrence : request.stop_mean_change) = parse_real("--stop", value, 0);
 }
 
@@ -88,7 +88,7 @@ void parse_acceleration(const std::string& given, solve_request& request) {
   if (request.chebyshev) return;
   if (given.starts_with("chebyshev"))
     throw usage_error("option --accel: chebyshev takes no parameter", "it estimates the spectrum by itself");
-  const auto [name, value] = named_value("--accel", given, names, "depth", "anderson:2");
+  const auto [name, value] = named_value("--accel", given, names, "depth", "2");
   request.anderson = static_cast<int>(parse_count("--accel", value, 1, 16));
 }
 

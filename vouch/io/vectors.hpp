@@ -19,8 +19,9 @@ struct vectors {
 };
 
 /// Reads vectors from a file, recognised by its content: Matrix Market (array or coordinate), NumPy .npy
-/// (versions 1 to 3; f4, f8, i4 or i8, little-endian, C or Fortran order, one or two dimensions), or plain text
-/// (one row a line, numbers separated by blanks or tabs). Any of them may be compressed by gzip or be a pipe.
+/// (versions 1 to 3; floats of 2, 4 or 8 bytes, integers with and without sign, truths; either byte order, C or
+/// Fortran order, one or two dimensions), or plain text (one row a line, numbers separated by blanks or tabs).
+/// Any of them may be compressed by gzip or be a pipe.
 ///
 /// Result  Exact; integers beyond 2^53 and decimals are rounded once.
 /// Throws  file_error   missing, unreadable or a directory
