@@ -299,6 +299,14 @@ TEST_F(tool_sweeps, omega_is_estimated_and_checked) {
   const tool_result r = run("solve A.mtx --method sor --omega auto");
   EXPECT_EQ(r.code, 0) << r.err;
   EXPECT_NE(r.err.find("omega stays 1"), std::string::npos) << r.err;
+  // A real spectrum, but no consistent order: what Young's formula gives is slower than 1.
+  ASSERT_EQ(run("gen dense-dominant -n 60 --dominance 0.2 --seed 1 -q -o D.npy").code, 0);
+  for (const char* method : {"sor", "ssor"}) {
+    const json one = solve("D.npy --omega 1 --method " + std::string(method));
+    const json automatic = solve("D.npy --omega auto --method " + std::string(method));
+    EXPECT_EQ(automatic["status"], "converged");
+    EXPECT_LE(automatic["iterations"], one["iterations"]) << method;
+  }
   refused("--method jacobi --omega auto");
   refused("--method gauss-seidel --omega auto");
   refused("--method sor --omega fast");
