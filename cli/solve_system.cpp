@@ -8,7 +8,6 @@
 #include <vouch/dense/lapack.hpp>
 #include <vouch/dense/residual.hpp>
 #include <vouch/dense/structure.hpp>
-#include <vouch/io/matrix_market.hpp>
 #include <vouch/io/vectors.hpp>
 #include <vouch/solve/spd_check.hpp>
 #include <vouch/sparse/residual.hpp>
@@ -80,7 +79,7 @@ vectors densify(const device& cpu, csr_view<const double> A) {
 // dense factorisations sparse ones dense.
 void read_into(const device& cpu, const solve_request& request, linear_system& system) {
   if (request.method == "cg" || request.method == "sparse-lu") {
-    system.A = read_csr(cpu, request.matrix);
+    system.A = read_sparse(cpu, request.matrix);
     return;
   }
   std::variant<csr<double>, vectors> read = read_matrix(cpu, request.matrix);
@@ -179,6 +178,14 @@ csr<double> sparsify(const device& cpu, matrix_view<const double> dense) {
   }
   A.row_ptr[dense.rows] = k;
   return A;
+}
+
+csr<double> read_sparse(const device& cpu, const std::string& path,
+                        std::optional<matrix_market_header>* header) {
+  std::variant<csr<double>, vectors> read = read_matrix(cpu, path, header);
+  if (auto* sparse = std::get_if<csr<double>>(&read)) return std::move(*sparse);
+  const auto& dense = std::get<vectors>(read);
+  return sparsify(cpu, {dense.values.data(), dense.rows, dense.cols, std::max<std::int64_t>(1, dense.rows)});
 }
 
 void take_rhs(const device& cpu, const std::string& from, linear_system& system) {

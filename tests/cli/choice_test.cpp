@@ -57,6 +57,27 @@ TEST_F(tool_choice, dense_matrices_need_no_method) {
   }
 }
 
+// [[2, -1, 0], [-1, 2, -1], [0, -1, 2]] x = (1, 1, 1): x = (3/2, 2, 3/2).
+TEST_F(tool_choice, every_method_reads_arrays_of_numpy) {
+  write("A.txt", "2 -1 0\n-1 2 -1\n0 -1 2\n");
+  ASSERT_EQ(run("convert A.txt A.npy -q").code, 0);
+  for (const std::string method : {"auto", "cg", "sparse-lu", "band", "thomas", "gauss-seidel", "cholesky"}) {
+    if (!lapack::present() && (method == "auto" || method == "cholesky")) continue;
+    const json o = solve("A.npy -o x.txt --method " + method);
+    EXPECT_EQ(o["status"], "converged") << method;
+    const std::vector<double> x = numbers(content("x.txt"));
+    ASSERT_EQ(x.size(), 3U);
+    EXPECT_NEAR(x[0], 1.5, 1e-7) << method;
+    EXPECT_NEAR(x[1], 2, 1e-7) << method;
+    EXPECT_NEAR(x[2], 1.5, 1e-7) << method;
+  }
+  const tool_result facts = run("info A.npy");
+  EXPECT_EQ(facts.code, 0);
+  EXPECT_NE(facts.out.find("3 by 3, 7 nonzeros"), std::string::npos) << facts.out;
+  EXPECT_NE(facts.out.find("NumPy array, 9 entries"), std::string::npos) << facts.out;
+  EXPECT_EQ(json::parse(run("info A.npy --json").out)["structure"]["bandwidth"], 1);
+}
+
 // What a factorisation can do as well leads to no method that the matrix is not fit for.
 TEST_F(tool_choice, auto_takes_what_the_matrix_is_fit_for) {
   const bool factorises = lapack::present();

@@ -1,12 +1,14 @@
 // vouch/io/vectors.hpp -- dense vectors from and to .mtx, .npy and plain text.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 
 #include <vouch/core/array.hpp>
 #include <vouch/core/device.hpp>
 #include <vouch/core/view.hpp>
+#include <vouch/io/matrix_market.hpp>
 #include <vouch/sparse/csr.hpp>
 
 namespace vouch {
@@ -29,10 +31,11 @@ struct vectors {
 vectors read_vectors(const device& cpu, const std::string& path);
 
 /// Reads a matrix as its file holds it: dense from Matrix Market array files and .npy, both triangles filled;
-/// sparse from coordinate files, as read_csr() does.
+/// sparse from coordinate files, as read_csr() does. header becomes that of a Matrix Market file.
 ///
 /// Throws  as read_vectors() and read_csr()
-std::variant<csr<double>, vectors> read_matrix(const device& cpu, const std::string& path);
+std::variant<csr<double>, vectors> read_matrix(const device& cpu, const std::string& path,
+                                               std::optional<matrix_market_header>* header = nullptr);
 
 /// Writes vectors, by the end of the path: .mtx (array real general), .npy (f8; Fortran order for more than one
 /// column), otherwise plain text, one row a line. Text has the shortest numbers that read back exactly.
