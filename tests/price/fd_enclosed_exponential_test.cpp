@@ -55,14 +55,9 @@ class positive_series {
     term[n_ - 1] = p_.last[0].amount;
     term[n_] = p_.first[1].amount;
     term[n_ + 1] = p_.last[1].amount;
-    const quad factor = quad_exp(-shift_);
-    std::vector<quad> sum(n_ + 2, 0);
-    for (std::size_t i = 0; i < n_ + 2; ++i) sum[i] = term[i] *= factor;
-    const auto last = static_cast<double>(shift_) + 30 * std::sqrt(static_cast<double>(shift_)) + 60;
-    for (int k = 1; k < last; ++k) {
-      term = shifted(term);
-      for (std::size_t i = 0; i < n_ + 2; ++i) sum[i] += term[i] /= k;
-    }
+    constexpr int parts = 16;  // of the time: exp(-c) may be too small for a number
+    for (int part = 0; part < parts; ++part) term = after(term, parts);
+    std::vector<quad>& sum = term;
     sum[0] += sum[n_];
     sum[n_ - 1] += sum[n_ + 1];
     sum.resize(n_);
@@ -70,6 +65,18 @@ class positive_series {
   }
 
  private:
+  // One of so many equal parts of the time.
+  std::vector<quad> after(std::vector<quad> term, int parts) const {
+    const quad factor = quad_exp(-shift_ / parts);
+    for (quad& x : term) x *= factor;
+    std::vector<quad> sum = term;
+    const double shift = static_cast<double>(shift_) / parts, last = shift + 30 * std::sqrt(shift) + 60;
+    for (int k = 1; k < last; ++k) {
+      term = shifted(term);
+      for (std::size_t i = 0; i < n_ + 2; ++i) sum[i] += term[i] /= quad(k) * parts;
+    }
+    return sum;
+  }
   std::vector<quad> shifted(const std::vector<quad>& v) const {
     std::vector<quad> w(n_ + 2);
     for (std::size_t i = 1; i + 1 < n_; ++i) {
