@@ -233,7 +233,8 @@ void write_bounds(const verification_request& request, const array<double>& x, c
       bounds[2 * j * n + i] = middle ? value : sub_down(value, radius);
       bounds[(2 * j + 1) * n + i] = middle ? radius : add_up(value, radius);
     }
-  write_vectors(request.bounds, bounds, n, 2 * columns);
+  const std::array sides{middle ? text_side::nearest : text_side::below, text_side::above};
+  write_vectors(request.bounds, bounds, n, 2 * columns, sides);
 }
 
 }  // namespace vouch::cli
