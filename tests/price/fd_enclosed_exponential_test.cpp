@@ -118,7 +118,7 @@ TEST(fd_enclosed_exponential, holds_what_a_positive_series_gives) {
     contract c = testing::european_products()[static_cast<std::size_t>(one_of(6))];
     const bool wild = k % 3 == 0;
     c.plain.strike = between(60, 140);
-    c.plain.volatility = wild ? std::exp(between(-3, 0.2)) : between(0.1, 0.5);
+    c.plain.volatility = wild ? std::exp(between(-3, 0.2)) : between(0.2, 0.5);
     c.plain.rate = wild ? between(-0.2, 0.4) : between(-0.05, 0.1);
     c.plain.dividend = wild ? between(-0.1, 0.3) : between(-0.05, 0.1);
     c.plain.expiry = std::exp(between(-3, 1));
