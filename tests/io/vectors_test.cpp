@@ -197,7 +197,7 @@ TEST_F(Vectors, WritesColumnsOnTheirSides) {
   const std::vector<text_side> sides{text_side::below, text_side::above};
   write_vectors(folder.path("x.txt"), view<const double>(values.data(), 6), 2, 3, sides);
   EXPECT_EQ(content_of(folder.path("x.txt")),
-            "0.1 1.0000000000000001e-1 2.9999999999999998e-1\n2 2 2.9999999999999998e-1\n");
+            "0.1 0.10000000000000001 0.29999999999999998\n2 2 0.29999999999999998\n");
   write_vectors(folder.path("x.mtx"), view<const double>(values.data(), 6), 3, 2, sides);
   EXPECT_EQ(content_of(folder.path("x.mtx")),
             "%%MatrixMarket matrix array real general\n3 2\n0.1\n2\n0.1\n2\n0.3\n0.3\n");

@@ -75,8 +75,8 @@ TEST(outward, what_can_be_said_shortly_is) {
   EXPECT_EQ(text_of(1.5, text_side::below), "1.5");
   EXPECT_EQ(text_of(-3, text_side::above), "-3");
   EXPECT_EQ(text_of(0.1, text_side::below), "0.1");  // the double is above a tenth
-  EXPECT_EQ(text_of(0.1, text_side::above), "1.0000000000000001e-1");
-  EXPECT_EQ(text_of(-0.1, text_side::below), "-1.0000000000000001e-1");
+  EXPECT_EQ(text_of(0.1, text_side::above), "0.10000000000000001");
+  EXPECT_EQ(text_of(-0.1, text_side::below), "-0.10000000000000001");
   EXPECT_EQ(text_of(1e23, text_side::nearest), "1e+23");
   EXPECT_EQ(text_of(1e23, text_side::below), "9.9999999999999991e22");
   EXPECT_EQ(text_of(std::numeric_limits<double>::denorm_min(), text_side::below), "4.9406564584124654e-324");

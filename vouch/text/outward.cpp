@@ -66,20 +66,26 @@ decimal_digits telling_digits(double size, const decimal_digits& d) {
 }
 
 // The first `kept` digits, and where `bigger` one unit of the last of them more.
-std::string cut(const decimal_digits& exact, std::size_t kept, bool bigger) {
-  std::string digits = exact.digits.substr(0, kept);
-  int exponent = exact.exponent;
-  if (bigger) {
-    std::size_t k = digits.size();
-    while (k > 0 && digits[k - 1] == '9') digits[--k] = '0';
-    if (k > 0) {
-      ++digits[k - 1];
-    } else {
-      digits.insert(digits.begin(), '1');
-      ++exponent;
-    }
+decimal_digits cut(const decimal_digits& exact, std::size_t kept, bool bigger) {
+  decimal_digits d{exact.digits.substr(0, kept), exact.exponent};
+  if (!bigger) return d;
+  std::size_t k = d.digits.size();
+  while (k > 0 && d.digits[k - 1] == '9') d.digits[--k] = '0';
+  if (k > 0) {
+    ++d.digits[k - 1];
+  } else {
+    d.digits.insert(d.digits.begin(), '1');
+    ++d.exponent;
   }
-  return digits.substr(0, 1) + "." + digits.substr(1) + "e" + std::to_string(exponent - 1);
+  return d;
+}
+
+std::string text_of(const decimal_digits& d) {
+  const auto whole = static_cast<std::size_t>(std::max(d.exponent, 0));
+  if (d.exponent > -4 && whole < d.digits.size())
+    return (whole == 0 ? "0" : d.digits.substr(0, whole)) + "." +
+           std::string(static_cast<std::size_t>(std::max(-d.exponent, 0)), '0') + d.digits.substr(whole);
+  return d.digits.substr(0, 1) + "." + d.digits.substr(1) + "e" + std::to_string(d.exponent - 1);
 }
 
 }  // namespace
@@ -94,7 +100,7 @@ char* print_number(char* to, double value, text_side side) {
   const int order = compare(shortest, exact);
   if (order == 0 || (order > 0) == bigger) return end;
   for (std::size_t kept = 17;; ++kept) {
-    const std::string text = cut(exact, kept, bigger);
+    const std::string text = text_of(cut(exact, kept, bigger));
     if (parse_real(text.data(), text.data() + text.size()).value != size) continue;
     return std::copy(text.begin(), text.end(), first);
   }
