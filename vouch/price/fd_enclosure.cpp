@@ -316,15 +316,14 @@ fd_enclosure enclose_in_option(const contract& knocked_out, const fd_enclosure& 
   plain_option plain = knocked_out.plain;
   plain.barrier = barrier_kind::none;
   try {
-    if (!knocked_out.is_plain()) throw value_error("without barrier it has no closed form");
+    if (!knocked_out.is_plain()) throw value_error("rates and volatilities that change have no closed form");
     const enclosed_valuation whole = enclose_european_price(plain);
     e.price = whole.price - out.price;
     e.delta = whole.delta - out.delta;
     e.gamma = whole.gamma - out.gamma;
     e.theta = theta(knocked_out, e);
   } catch (const error& wrong) {
-    e = {};
-    e.reason = wrong.what();
+    return refused(std::string("the option without barrier, which this one is a part of: ") + wrong.what());
   }
   return e;
 }
