@@ -249,6 +249,9 @@ TEST_F(tool_sweeps, factorisations_and_sweeps_run_on_a_gpu) {
     EXPECT_EQ(o["device"]["kind"], "cuda");
     EXPECT_LE(largest_error("x.txt", "e.txt"), 1e-5) << method;
   }
+  if (cusolver::present()) {
+    EXPECT_EQ(solve("dense.npy --device cuda")["method"], "lu");
+  }
   ASSERT_EQ(run("gen poisson-2d -n 24 --solution smooth --rhs c.txt --exact f.txt -q -o sparse.mtx").code, 0);
   for (const char* method :
        {"gauss-seidel", "ssor --omega 1.2", "sor --omega auto", "async", "gauss-seidel --accel anderson:3",
