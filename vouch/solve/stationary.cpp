@@ -104,11 +104,12 @@ convergence_facts facts_of(const dominance_proof& proof, std::int64_t rows, doub
 }
 
 // The mean growth of an iteration over the last half of the history, where the fastest part has prevailed, but
-// no more than 8 records of it, and two for what swings; 0 where that is too short.
+// no more than 8 records of it, and an even number for what swings; 0 where that is too short.
 double measured_factor(const solve_report& report) {
   const auto& all = report.history;
   if (all.size() < 2) return 0;
-  const std::size_t steps = std::min(std::clamp<std::size_t>((all.size() - 1) / 2, 2, 8), all.size() - 1);
+  const std::size_t half = (all.size() - 1) / 2;
+  const std::size_t steps = std::min(std::clamp<std::size_t>(half - half % 2, 2, 8), all.size() - 1);
   const iteration_record& last = all.back();
   const iteration_record& first = all[all.size() - 1 - steps];
   if (!(first.residual > 0) || !std::isfinite(last.residual) || last.iteration <= first.iteration) return 0;
