@@ -118,6 +118,25 @@ TEST_F(tool_sweeps, divergence_is_said_with_its_row_and_leaves_no_x) {
   EXPECT_TRUE(solve("A.mtx --method gauss-seidel", 1)["error_bound"].is_null());
 }
 
+// Rows of different scale: with x_1 all of a sudden right the residual of row 2 grows 10^7 times, the error
+// falls. x = (1, 1).
+TEST_F(tool_sweeps, a_residual_that_grows_where_convergence_is_proved_is_no_divergence) {
+  write("b.txt", "1.5\n3e9\n");
+  for (const std::string form : {"array real general\n2 2\n1\n1e9\n0.5\n2e9\n",
+                                 "coordinate real general\n2 2 4\n1 1 1\n1 2 0.5\n2 1 1e9\n2 2 2e9\n"}) {
+    write("A.mtx", "%%MatrixMarket matrix " + form);
+    write("start.txt", "1e3\n-498.5\n");
+    for (const std::string method : {"jacobi", "gauss-seidel", "ssor", "sor --omega 0.9", "async",
+                                     "jacobi --accel anderson:2", "gauss-seidel --accel chebyshev"})
+      for (const std::string precision : {"double", "mixed"}) {
+        const json o = solve("A.mtx --rhs b.txt --initial start.txt --rtol 1e-13 -o x.txt --method " + method +
+                             " --precision " + precision);
+        EXPECT_EQ(o["status"], "converged") << method << precision;
+        for (const double x : numbers(content("x.txt"))) EXPECT_NEAR(x, 1, 1e-3) << method << precision;
+      }
+  }
+}
+
 // What the log says of convergence, for programs.
 TEST_F(tool_sweeps, what_is_known_of_convergence_stands_in_the_object) {
   write("none.mtx", "%%MatrixMarket matrix array real general\n2 2\n1\n3\n2\n1\n");
