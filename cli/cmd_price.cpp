@@ -251,9 +251,11 @@ int cmd_price(std::span<const char* const> arguments) {
   if (request.verify) known = prove(request, p);
   if (!request.plot.empty()) write_surface_plot(request, p);
   if (!p.tolerance_met) warn_of_tolerance(log, request, p);
-  if (request.common.precision == "single")
-    log.warning(fmt::format("computed in {} precision: single precision alone holds no price to six digits",
-                            precision_used(request, p)));
+  if (request.common.precision != precision_used(request, p))
+    log.warning(fmt::format("computed in {} precision: {}", precision_used(request, p),
+                            request.common.precision == "single"
+                                ? "single precision alone holds no price to six digits"
+                                : "mixed precision is for the steps of finite differences on the CPU"));
   const bool on_gpu = p.grid && p.grid->on_gpu;
   const std::string why_cpu = dev.is_cuda() && !on_gpu ? reason_for_cpu(p) : std::string();
   if (!why_cpu.empty()) log.warning("computed on the CPU: " + why_cpu);

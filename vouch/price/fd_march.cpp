@@ -65,7 +65,7 @@ class marcher {
       set_exercise(c_.plain.expiry - s.to, true);
     else if (s.dividend > 0)
       let_fall(grid_, s.dividend, low_, high_, values_);
-    if (s.exercise || (american_ && s.dividend > 0)) exercise_now(c_.plain, exercise_, low_, high_, values_);
+    if (s.exercise || (american_ && s.dividend > 0)) exercise_now(exercise_, low_, high_, values_);
   }
 
   const std::vector<double>& values() const { return values_; }
@@ -130,8 +130,8 @@ class marcher {
     escrow_ = escrow(c_, time, before_dividend);
     for (std::size_t i = 0; i < exercise_.size(); ++i)
       exercise_[i] = payoff_at(c_.plain, grid_.spot[i] + escrow_);
-    low_.set_escrow(c_.plain, escrow_);
-    high_.set_escrow(c_.plain, escrow_);
+    low_.set_escrow(escrow_);
+    high_.set_escrow(escrow_);
     turned_ = exercise_;
     if (reversed_) std::reverse(turned_.begin(), turned_.end());
   }
@@ -141,8 +141,8 @@ class marcher {
     const std::size_t n = turned_.size();
     for (std::size_t i = 0; i < n; ++i)
       turned_[i] = payoff_at(c_.plain, grid_.spot[reversed_ ? n - 1 - i : i] + escrow_);
-    low_.set_escrow(c_.plain, escrow_);
-    high_.set_escrow(c_.plain, escrow_);
+    low_.set_escrow(escrow_);
+    high_.set_escrow(escrow_);
   }
   // From a time before expiry on.
   void step(double from, double length, double implicit) {
@@ -261,11 +261,10 @@ void let_fall(const fd_grid& grid, double amount, border& low, border& high, std
   values.back() = high.value();
 }
 
-void exercise_now(const plain_option& o, const std::vector<double>& exercise, border& low, border& high,
-                  std::vector<double>& values) {
+void exercise_now(const std::vector<double>& exercise, border& low, border& high, std::vector<double>& values) {
   for (std::size_t i = 1; i + 1 < values.size(); ++i) values[i] = std::max(values[i], exercise[i]);
-  low.exercise(o);
-  high.exercise(o);
+  low.exercise();
+  high.exercise();
   values.front() = low.value();
   values.back() = high.value();
 }

@@ -234,7 +234,7 @@ std::optional<std::vector<double>> march_on_gpu(const device& gpu, const contrac
     const fd_segment& s = segments[k];
     run_on_gpu(gpu, c, s, all[k], scheme, low, high, values);
     if (s.dividend > 0) let_fall(grid, s.dividend, low, high, values);
-    if (s.exercise || (is_american(c) && s.dividend > 0)) exercise_now(c.plain, exercise, low, high, values);
+    if (s.exercise || (is_american(c) && s.dividend > 0)) exercise_now(exercise, low, high, values);
   }
   return values;
 }

@@ -198,12 +198,16 @@ fd_enclosure combine(const fd_enclosure& fine, const fd_enclosure& coarse, doubl
 }
 
 void check_scheme(const contract& c, const fd_options& options) {
-  if (options.solver != tridiagonal_method::automatic &&
-      (c.exercise == exercise_style::american || options.scheme == time_scheme::exponential ||
-       options.precision == solve_precision::mixed))
-    throw value_error(std::string("the solver ") + name(options.solver) +
-                          " steps in double, without early exercise but at dates",
-                      "leave the solver to auto");
+  if (options.solver != tridiagonal_method::automatic) {
+    const std::string solver = std::string("the solver ") + name(options.solver);
+    const char* const leave = "leave the solver to auto";
+    if (c.exercise == exercise_style::american)
+      throw value_error(solver + " solves systems without the inequalities of American exercise", leave);
+    if (options.scheme == time_scheme::exponential)
+      throw value_error("the exponential scheme takes no steps for " + solver, leave);
+    if (options.precision == solve_precision::mixed)
+      throw value_error(solver + " steps in double precision only", leave);
+  }
   if (options.scheme != time_scheme::exponential) return;
   if (c.exercise != exercise_style::european)
     throw value_error("the exponential scheme prices no early exercise", "use the scheme rannacher");
