@@ -98,7 +98,7 @@ void check_together(const typed& t, const price_request& request) {
   exclude(t.volatility && !t.volatilities.empty(), "--volatility", "--volatilities");
   exclude(t.volatility && !t.local.empty(), "--volatility", "--local-volatility");
   exclude(!t.volatilities.empty() && !t.local.empty(), "--volatilities", "--local-volatility");
-  need(t.rebate && t.barrier.empty(), "--rebate", "--barrier");
+  need(t.rebate && (t.barrier.empty() || t.barrier == "none"), "--rebate", "--barrier");
   need(t.cash && t.payoff != "cash-digital", "--cash", "--payoff cash-digital");
   need(!t.dividend_model.empty() && t.dividends.empty(), "--dividend-model", "--dividends");
   if (!request.implied) return;
@@ -109,6 +109,10 @@ void check_together(const typed& t, const price_request& request) {
   exclude(!request.plot.empty(), implied, "--plot");
   exclude(!t.scheme.empty(), implied, "--scheme");
   exclude(t.nodes.has_value(), implied, "--grid");
+  exclude(!t.space.empty(), implied, "--space");
+  exclude(t.solver != "auto", implied, "--solver");
+  exclude(t.tolerance.has_value(), implied, "--tolerance");
+  exclude(request.method.finite_difference.greeks, implied, "--greeks");
 }
 
 void take_plain(const typed& t, price_request& request) {
@@ -138,6 +142,9 @@ void take_barrier(const std::string& text, plain_option& o) {
     throw usage_error(fmt::format("option --barrier: unknown kind '{}'", kind),
                       meant.empty() ? "valid kinds: " + either(barrier_words) : meant);
   }
+  const bool none = *found == barrier_kind::none;
+  if (none && colon == std::string::npos) return;
+  if (none) throw usage_error("option --barrier: none has no level");
   if (colon == std::string::npos)
     throw usage_error("option --barrier: the level is missing", "as in --barrier up-out:120");
   o.barrier = *found;

@@ -280,7 +280,9 @@ pricing price_checked(contract c, const pricing_options& options) {
 
 pricing price(contract c, const pricing_options& options) {
   check(c);
-  const pricing p = price_checked(c, options);
+  pricing p = price_checked(c, options);
+  valuation& v = p.value;
+  for (double* x : {&v.price, &v.delta, &v.gamma, &v.theta, &v.vega, &v.rho}) *x += 0.0;  // no -0
   if (!std::isfinite(p.value.price))
     throw value_error("its value is beyond the range of numbers", "check rate, dividend and expiry");
   return p;
