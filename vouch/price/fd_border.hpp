@@ -126,7 +126,9 @@ fall_stencil where_it_fell(const fd_grid& grid, double spot, double amount);
 /// The share falls by `amount`: V(S) := V(S - amount), by cubic interpolation.
 void let_fall(const fd_grid& grid, double amount, border& low, border& high, std::vector<double>& values);
 
-/// V := max(V, exercise), at the ends as well.
-void exercise_now(const std::vector<double>& exercise, border& low, border& high, std::vector<double>& values);
+/// V := max(V, exercise), at the ends as well. Smoothed, what the line between two nodes has too much where a
+/// kink lies between them is taken off one, so that the error of a kink is the same wherever it lies.
+void exercise_now(const std::vector<double>& exercise, bool smoothed, border& low, border& high,
+                  std::vector<double>& values);
 
 }  // namespace vouch

@@ -48,7 +48,7 @@ class solver {
       not_gpu("the grid has more nodes than the kernel of the exponential scheme takes");
       return march_by_contour(c, grid, task_.payment);
     }
-    const march_method how{options_.scheme, options_.precision, options_.solver};
+    const march_method how{options_.scheme, options_.precision, options_.solver, !options_.verify};
     if (is_stepped_to_begin(c)) {
       not_gpu(reason_for_cpu(c, options_, grid.size()));
       return march_to_begin(c, grid, options_.grid, steps, how);
@@ -56,7 +56,7 @@ class solver {
     std::vector<fd_segment> segments = make_segments(c, steps);
     if (boundary != nullptr) segments = in_pieces(segments);
     if (options_.dev.is_cuda() && options_.solver == tridiagonal_method::automatic && boundary == nullptr)
-      if (auto v = march_on_gpu(options_.dev, c, grid, task_.payment, segments, options_.scheme))
+      if (auto v = march_on_gpu(options_.dev, c, grid, task_.payment, segments, how))
         return used_gpu(*v);
     not_gpu(reason_for_cpu(c, options_, grid.size()));
     return march(c, grid, task_.payment, segments, how, boundary);
