@@ -129,6 +129,25 @@ TEST(escrowed_dividends, american_options_agree_with_a_tree) {
     }
 }
 
+// Without a yield a call is exercised just before dividends only, wherever between two nodes that begins to
+// pay. Value by nested quadrature.
+TEST(falling_shares, calls_exercised_before_dividends) {
+  contract c;
+  c.exercise = exercise_style::american;
+  c.plain.spot = 80.81;
+  c.plain.strike = 100;
+  c.plain.rate = 0.0244;
+  c.plain.volatility = 0.532;
+  c.plain.expiry = 0.25;
+  c.dividends = {{0.102, 4.06}, {0.139, 4.38}};
+  for (const double tolerance : {1e-3, 1e-4, 1e-5, 1e-6}) {
+    const pricing p = price(c, to(tolerance));
+    EXPECT_TRUE(p.tolerance_met);
+    EXPECT_LE(p.error_estimate, tolerance);
+    EXPECT_NEAR(p.value.price, 1.63075726, p.error_estimate + 3e-8) << tolerance;
+  }
+}
+
 // A share that is worth less than a dividend falls to 0 and stays there: the put is worth its discounted
 // strike. Values by nested quadrature over the share at the dividends, American ones at 96 dates and
 // extrapolated.

@@ -56,8 +56,7 @@ class solver {
     std::vector<fd_segment> segments = make_segments(c, steps);
     if (boundary != nullptr) segments = in_pieces(segments);
     if (options_.dev.is_cuda() && options_.solver == tridiagonal_method::automatic && boundary == nullptr)
-      if (auto v = march_on_gpu(options_.dev, c, grid, task_.payment, segments, how))
-        return used_gpu(*v);
+      if (auto v = march_on_gpu(options_.dev, c, grid, task_.payment, segments, how)) return used_gpu(*v);
     not_gpu(reason_for_cpu(c, options_, grid.size()));
     return march(c, grid, task_.payment, segments, how, boundary);
   }
@@ -274,14 +273,16 @@ bool agree(const contract& c, const valuation& v, const valuation& other, double
   return std::abs(v.delta - other.delta) <= 10 * tolerance && std::abs(v.gamma - other.gamma) <= curvature;
 }
 
-// From the values extrapolated on this level and the one before, and those on this level's two grids.
-double estimated_error(const contract& c, double now, double before, double fine, double coarse) {
+// From the values extrapolated on this level and the one before, what changed on the level before that, and the
+// values on this level's two grids.
+double estimated_error(const contract& c, double now, double before, double change_before, double fine,
+                       double coarse) {
   // Where exercise kinks the values in time, grids are less alike than where all is smooth.
   const bool kinked = c.exercise != exercise_style::european || !c.dividends.empty();
   // Never less than what is left of a change between grids that are not quite alike: two values may agree by
   // accident.
-  const double least_share = kinked ? 0.02 : 0.003;
-  return std::max((kinked ? 2 : 1) * std::abs(now - before), least_share * std::abs(fine - coarse));
+  if (!kinked) return std::max(std::abs(now - before), 0.003 * std::abs(fine - coarse));
+  return std::max({2 * std::abs(now - before), 0.2 * std::abs(change_before), 0.02 * std::abs(fine - coarse)});
 }
 
 // Whether the operator's spectrum comes so near the contour that values lose digits, on all grids alike.
@@ -298,6 +299,7 @@ fd_result to_tolerance(const solver& s, const contract& c, const fd_options& opt
   const std::int64_t most = american && needs_policy(c) ? most_policy_nodes : most_nodes;
   std::int64_t nodes = 201, steps = american ? 128 : 24;
   valuation coarse = s.solve(nodes, steps), before{};
+  double change = 0;
   for (int level = 1;; ++level) {
     nodes = 2 * nodes - 1;
     steps *= refinement(options);
@@ -308,8 +310,9 @@ fd_result to_tolerance(const solver& s, const contract& c, const fd_options& opt
     r.time_steps = options.scheme == time_scheme::exponential ? 0 : steps;
     // One level: the extrapolated value is surely as near as it is from the fine one; more: from the last one.
     const valuation& other = level == 1 ? fine : before;
-    r.error_estimate = estimated_error(c, r.value.price, other.price, fine.price, coarse.price) +
+    r.error_estimate = estimated_error(c, r.value.price, other.price, change, fine.price, coarse.price) +
                        rounding(s.solved(), options, s.grid(nodes)) + s.error();
+    change = r.value.price - other.price;
     if (!resolution_of(s.solved(), s.grid((nodes + 1) / 2)).is_fine())
       r.error_estimate = std::max(r.error_estimate, c.plain.spot + c.plain.strike);
     if (options.scheme == time_scheme::exponential && !r.by_sine && is_drifting(c))
