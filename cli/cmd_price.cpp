@@ -189,6 +189,13 @@ void print_text(const price_request& request, const pricing& p) {
 }
 
 int find_implied(const price_request& request) {
+  const console log = make_console(request.common);
+  const device_request wanted = parse_device(request.common.device);
+  if (wanted.cuda) {
+    static_cast<void>(device::cuda(wanted.index));  // throws where there is none
+    log.warning("computed on the CPU: an implied volatility takes microseconds there");
+  }
+  if (request.common.precision != "double") log.warning("computed in double precision");
   const stopwatch clock;
   const double volatility = implied_volatility(request.option, *request.implied);
   const double seconds = clock.seconds();
@@ -231,6 +238,25 @@ void warn_of_tolerance(const console& log, const price_request& request, const p
                             tolerance));
 }
 
+void warn_of_what_is_idle(const console& log, const price_request& request) {
+  const fd_options& fd = request.method.finite_difference;
+  const contract& c = request.option;
+  if (fd.scheme == time_scheme::exponential && fd.time_steps > 0)
+    log.warning("the exponential scheme takes no steps: --steps has no effect");
+  const double expiry = c.plain.expiry;
+  bool has_date = false;
+  for (const double date : c.exercise_dates)
+    if (date >= 0 && date < expiry)
+      has_date = true;
+    else if (date != expiry)
+      log.warning(fmt::format("the exercise date {:g} does not lie before expiry: it has no effect", date));
+  if (c.exercise == exercise_style::bermudan && !has_date)
+    log.warning("a bermudan option without dates before its expiry is a european one (--dates)");
+  for (const cash_dividend& d : c.dividends)
+    if (!(d.time > 0 && d.time < expiry))
+      log.warning(fmt::format("the dividend at {:g} does not lie before expiry: it has no effect", d.time));
+}
+
 std::string reason_for_cpu(const pricing& p) {
   if (!p.grid) return "what is no grid takes microseconds there";
   return p.grid->why_cpu;
@@ -256,9 +282,12 @@ int cmd_price(std::span<const char* const> arguments) {
   if (request.verify) known = prove(request, p);
   if (!request.plot.empty()) write_surface_plot(request, p);
   if (!p.tolerance_met) warn_of_tolerance(log, request, p);
-  if (request.common.precision == "single")
-    log.warning(fmt::format("computed in {} precision: single precision alone holds no price to six digits",
-                            precision_used(request, p)));
+  warn_of_what_is_idle(log, request);
+  if (request.common.precision != precision_used(request, p))
+    log.warning(fmt::format("computed in {} precision: {}", precision_used(request, p),
+                            request.common.precision == "single"
+                                ? "single precision alone holds no price to six digits"
+                                : "mixed precision is for the steps of finite differences on the CPU"));
   const bool on_gpu = p.grid && p.grid->on_gpu;
   const std::string why_cpu = dev.is_cuda() && !on_gpu ? reason_for_cpu(p) : std::string();
   if (!why_cpu.empty()) log.warning("computed on the CPU: " + why_cpu);

@@ -82,8 +82,8 @@ class quad_march {
         fall(s.dividend);
       if (!s.exercise && !(american_ && s.dividend > 0)) continue;
       for (std::size_t i = 1; i + 1 < value_.size(); ++i) value_[i] = std::max<quad>(value_[i], floor_[i]);
-      low_.exercise(c_.plain);
-      high_.exercise(c_.plain);
+      low_.exercise();
+      high_.exercise();
       ends();
     }
   }
@@ -112,8 +112,8 @@ class quad_march {
   void set_floor(double time, bool before_dividend) {
     const double held = escrow(c_, time, before_dividend);
     for (std::size_t i = 0; i < floor_.size(); ++i) floor_[i] = payoff_at(c_.plain, grid_.spot[i] + held);
-    low_.set_escrow(c_.plain, held);
-    high_.set_escrow(c_.plain, held);
+    low_.set_escrow(held);
+    high_.set_escrow(held);
   }
   // By the cubic polynomial through the nodes around, of the four at an end where there are no others.
   void fall(double amount) {

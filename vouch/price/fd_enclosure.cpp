@@ -136,8 +136,8 @@ class enclosed_march {
     else if (s.dividend > 0)
       fall(s.dividend);
     if (!s.exercise && !(american_ && s.dividend > 0)) return;
-    low_.exercise(c_.plain);
-    high_.exercise(c_.plain);
+    low_.exercise();
+    high_.exercise();
     steps_.exercise(floor_, low_.value(), high_.value());
   }
 
@@ -164,8 +164,8 @@ class enclosed_march {
   void set_exercise(double time, bool before_dividend) {
     const double held = escrow(c_, time, before_dividend);
     for (std::size_t i = 0; i < floor_.size(); ++i) floor_[i] = payoff_at(c_.plain, grid_.spot[i] + held);
-    low_.set_escrow(c_.plain, held);
-    high_.set_escrow(c_.plain, held);
+    low_.set_escrow(held);
+    high_.set_escrow(held);
   }
   std::vector<double> beginning(const fd_payment& payment) {
     set_exercise(c_.plain.expiry, false);

@@ -43,6 +43,7 @@ struct march_method {
   time_scheme scheme = time_scheme::rannacher;
   solve_precision precision = solve_precision::double_;
   tridiagonal_method solver = tridiagonal_method::automatic;  // another one: in double, no early exercise
+  bool smooths_kinks = true;                                  // that exercise at dates makes
 };
 
 /// The value on the grid now. The barrier, if there is one, knocks out; boundary, if not null, gets the border
