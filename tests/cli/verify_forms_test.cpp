@@ -144,6 +144,23 @@ TEST_F(tool_verify_forms, radii_are_relative_to_decimals) {
   EXPECT_LE(bounds[1], 0.1500000000000001);
 }
 
+TEST_F(tool_verify_forms, bounds_beyond_all_numbers_are_unverified) {
+  write("A.mtx", "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 1\n");
+  write("b.txt", "1.7e308\n");
+  write("batch.txt", "0 1 0 1.7e308\n");
+  for (const std::string call :
+       {"solve A.mtx --rhs b.txt", "verify A.mtx b.txt -b b.txt", "solve --batch batch.txt"}) {
+    const tool_result r = run(call + " --rhs-radius 0.5 --bounds bounds.txt --json");
+    EXPECT_EQ(r.code, 1) << r.err;
+    const json bound = json::parse(r.out)["error_bound"];
+    EXPECT_EQ(bound["verified"], false);
+    EXPECT_NE(bound["reason"].get<std::string>().find("overflows"), std::string::npos);
+    EXPECT_FALSE(exists("bounds.txt"));
+    EXPECT_EQ(run(call + " --rhs-radius 0.5 --bounds bounds.txt --bounds-form mid-radius").code, 0) << call;
+    std::filesystem::remove(path("bounds.txt"));
+  }
+}
+
 // A pipe is read once: its radii are rounded upwards blindly, and there are no decimals of it.
 TEST_F(tool_verify_forms, radii_from_a_pipe) {
   write("A.mtx", "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 2\n");
