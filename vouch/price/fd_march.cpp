@@ -130,7 +130,7 @@ class marcher {
   void set_exercise(double time, bool before_dividend) {
     escrow_ = escrow(c_, time, before_dividend);
     for (std::size_t i = 0; i < exercise_.size(); ++i)
-      exercise_[i] = payoff_at(c_.plain, grid_.spot[i] + escrow_);
+      exercise_[i] = payoff_on_grid(c_, grid_.spot[i] + escrow_);
     low_.set_escrow(escrow_);
     high_.set_escrow(escrow_);
     turned_ = exercise_;
@@ -141,7 +141,7 @@ class marcher {
     escrow_ = escrow(c_, time);
     const std::size_t n = turned_.size();
     for (std::size_t i = 0; i < n; ++i)
-      turned_[i] = payoff_at(c_.plain, grid_.spot[reversed_ ? n - 1 - i : i] + escrow_);
+      turned_[i] = payoff_on_grid(c_, grid_.spot[reversed_ ? n - 1 - i : i] + escrow_);
     low_.set_escrow(escrow_);
     high_.set_escrow(escrow_);
   }
@@ -184,7 +184,7 @@ std::vector<double> march_by(const contract& c, const fd_grid& grid, const fd_pa
   marcher<Steps> marching(c, grid, payment, how, trace, make_steps);
   for (const fd_segment& s : segments) {
     marching.run(s);
-    if (boundary == nullptr || c.exercise != exercise_style::american) continue;
+    if (boundary == nullptr || (c.exercise != exercise_style::american && !s.exercise)) continue;
     boundary->times.push_back(c.plain.expiry - s.to);
     boundary->boundary.push_back(marching.boundary());
   }
