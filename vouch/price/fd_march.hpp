@@ -57,6 +57,11 @@ std::vector<double> march(const contract& c, const fd_grid& grid, const fd_payme
 std::vector<double> march_to_begin(const contract& c, const fd_grid& grid, grid_kind kind, std::int64_t steps,
                                    const march_method& how);
 
+/// What march_to_begin() steps: the option from the barrier on, its grid about it, and what is left of the
+/// whole until the barrier is hit, the rebate at expiry.
+contract once_begun(const contract& c);
+contract until_begun(contract c);
+
 /// The same for constant coefficients without any error in time, by a contour integral of resolvents.
 std::vector<double> march_by_contour(const contract& c, const fd_grid& grid, const fd_payment& payment);
 

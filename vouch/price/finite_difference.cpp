@@ -108,11 +108,8 @@ class solver {
 
   fd_enclosure enclose(std::int64_t nodes, std::int64_t steps) const {
     const contract& c = task_.knocked_out;
-    if (is_stepped_to_begin(c)) {
-      fd_enclosure e;
-      e.reason = "an option that begins at a barrier and may be exercised early is not enclosed";
-      return e;
-    }
+    if (is_stepped_to_begin(c))
+      return enclose_march_to_begin(c, grid(nodes), options_.grid, steps, options_.scheme);
     const fd_enclosure e =
         enclose_march(c, grid(nodes), task_.payment, make_segments(c, steps), options_.scheme);
     return task_.in ? enclose_in_option(c, e) : e;
