@@ -65,7 +65,7 @@ class marcher {
     if (c_.is_escrowed())
       set_exercise(c_.plain.expiry - s.to, true);
     else if (s.dividend > 0)
-      let_fall(grid_, s.dividend, low_, high_, values_);
+      let_fall(grid_, s.dividend, smoothed_, low_, high_, values_);
     if (s.exercise || (american_ && s.dividend > 0)) exercise_now(exercise_, smoothed_, low_, high_, values_);
   }
 
@@ -236,9 +236,12 @@ fall_stencil where_it_fell(const fd_grid& grid, double spot, double amount) {
   return {at, std::min(k < 2 ? 0 : k - 2, s.size() - 4), 4};  // s[k-1] < at <= s[k]
 }
 
-void let_fall(const fd_grid& grid, double amount, border& low, border& high, std::vector<double>& values) {
+void let_fall(const fd_grid& grid, double amount, bool smoothed, border& low, border& high,
+              std::vector<double>& values) {
   std::vector<double> after(values.size());
   const auto& s = grid.spot;
+  const double kink = amount + (low.is_barrier() ? s.front() : 0.0),
+               bend = low.is_barrier() ? (values[1] - values[0]) / (s[1] - s[0]) : low.slope();
   for (std::size_t i = 0; i < s.size(); ++i) {
     const fall_stencil from = where_it_fell(grid, s[i], amount);
     if (from.count == 0) {
@@ -255,6 +258,9 @@ void let_fall(const fd_grid& grid, double amount, border& low, border& high, std
     }
     after[i] = sum;
   }
+  const auto above = static_cast<std::size_t>(std::lower_bound(s.begin(), s.end(), kink) - s.begin());
+  if (smoothed && above > 0 && above + 1 < s.size())
+    after[above] -= 0.5 * bend * (kink - s[above - 1]) * (s[above] - kink) / (s[above] - s[above - 1]);
   low.fall(amount);
   high.fall(amount);
   values = after;
