@@ -1,6 +1,7 @@
 #include <cstdint>
 
 #include <vouch/core/launch.cuh>
+#include <vouch/core/shared_copy.cuh>
 #include <vouch/dense/transpose_cuda.hpp>
 #include <vouch/dense/transpose_elements.cuh>
 
@@ -123,9 +124,9 @@ __global__ void __launch_bounds__(square_tile<E>::threads, square_tile<E>::block
 #pragma unroll 2
   for (int column = warp; column < columns; column += shape::warps)
     each_row(above + column * A.ld, rows,
-             [&](E* from, int row, int) { fetch(entry + column * line + row, from); });
+             [&](E* from, int row, int) { copy_to_shared<brought::line>(entry + column * line + row, from); });
   if (i == j) {
-    await_fetched();
+    await_copies_to_shared();
     __syncthreads();
 #pragma unroll 2
     for (int column = warp; column < columns; column += shape::warps)
@@ -143,7 +144,7 @@ __global__ void __launch_bounds__(square_tile<E>::threads, square_tile<E>::block
   };
   const auto read = [](E* from, E&, E& value) { value = read_of_line(from); };
   each(warp, read);
-  await_fetched();
+  await_copies_to_shared();
   __syncthreads();
 #pragma unroll 1
   for (int begin = warp; begin < size; begin += step) {

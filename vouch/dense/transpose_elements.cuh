@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <type_traits>
 
-#include <vouch/core/arrival.cuh>
 #include <vouch/dense/transpose.hpp>
 
 namespace vouch::detail {
@@ -41,16 +40,6 @@ void with_element(int bytes, bool whole, const Body& body) {
     whole ? body(words4{}) : body(pairs2{});
 }
 
-// Begins to copy an element into shared memory; its whole cache line is brought at once.
-template <class E>
-__device__ void fetch(E* to, const E* from) {
-  constexpr int part = alignof(E);
-#pragma unroll
-  for (int at = 0; at < static_cast<int>(sizeof(E)); at += part)
-    asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], %2;" ::"r"(shared_address(to) + at),
-                 "l"(reinterpret_cast<const char*>(from) + at), "n"(part)
-                 : "memory");
-}
 // Reads an element, and has the whole cache line brought at once: what its neighbours read of it is there then.
 template <class E>
 __device__ E read_of_line(const E* from) {
@@ -73,7 +62,5 @@ __device__ E read_of_line(const E* from) {
   }
   return all;
 }
-// Waits for all that this thread fetches; others see it after a barrier of the block.
-__device__ inline void await_fetched() { asm volatile("cp.async.wait_all;" ::: "memory"); }
 
 }  // namespace vouch::detail
