@@ -2,76 +2,12 @@
 
 #include <vouch/core/launch.cuh>
 #include <vouch/core/shared_copy.cuh>
+#include <vouch/core/transposed_copies.cuh>
 #include <vouch/dense/transpose_cuda.hpp>
 #include <vouch/dense/transpose_elements.cuh>
 
 namespace vouch::detail {
 namespace {
-
-// A tile of A that a block copies, and its threads; a warp takes 32 neighbours of a column.
-template <class E, bool Shifted>
-struct tile {
-  static constexpr int rows = sizeof(E) == 16 ? 32 : sizeof(E) == 4 && Shifted ? 128 : 64;
-  static constexpr int columns = sizeof(E) == 16 ? 32 : 64;
-  static constexpr int threads = 8 * columns, warps = threads / 32;
-  static constexpr int blocks = rows == 128 ? 3 : 2048 / threads;  // a multiprocessor
-};
-
-// So many rows and columns of a matrix, from row i0 and column j0 on, in the registers of a block of so many
-// warps.
-template <class E, int Rows, int Columns, int Warps>
-struct strip {
-  static constexpr int turns = (Columns + Warps - 1) / Warps, parts = Rows / 32;
-  E entry[turns][parts];
-
-  // body(entry, row, column) of all in the strip.
-  template <class Body>
-  __device__ void each(const Body& body) {
-    const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-#pragma unroll
-    for (int k = 0; k < turns; ++k)
-#pragma unroll
-      for (int p = 0; p < parts; ++p)
-        if (const int j = warp + k * Warps; j < Columns) body(entry[k][p], 32 * p + lane, j);
-  }
-  __device__ void read(element_grid<const E> A, std::int64_t i0, std::int64_t j0) {
-    each([&](E& value, int i, int j) {
-      if (i0 + i < A.rows && j0 + j < A.cols) value = A.data[i0 + i + (j0 + j) * A.ld];
-    });
-  }
-};
-
-// A block copies a tile through shared memory: one more row than there is there, so that neither rows nor
-// columns meet in a bank. Memory is written 32 bytes at a time. Where columns of B begin anywhere among them
-// (Shifted) the rows that a block has of a column of B are shifted to begin on 32 bytes, within the tile and
-// some columns more that it reads. Neighbours along B follow each other. Bound by memory.
-template <class E, bool Shifted>
-__global__ void __launch_bounds__(tile<E, Shifted>::threads, tile<E, Shifted>::blocks)
-    transpose_tiles(element_grid<const E> A, element_grid<E> B, std::uint32_t across) {
-  using shape = tile<E, Shifted>;
-  constexpr int granule = Shifted ? 32 / static_cast<int>(sizeof(E)) : 1,
-                columns = shape::columns + granule - 1;
-  __shared__ E entry[columns][shape::rows + 1];
-  const std::int64_t j0 = std::int64_t{blockIdx.x % across} * shape::columns,
-                     i0 = std::int64_t{blockIdx.x / across} * shape::rows;
-  strip<E, shape::rows, columns, shape::warps> of_A;
-  of_A.read(A, i0, j0);
-  of_A.each([&](E& value, int i, int j) { entry[j][i] = value; });
-  __syncthreads();
-  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-#pragma unroll
-  for (int k = 0; k < shape::rows; k += shape::warps) {
-    const int i = warp + k;
-    if (i0 + i >= A.rows) continue;
-    E* const column = B.data + (i0 + i) * B.ld;
-    const int beyond = static_cast<int>(reinterpret_cast<std::uintptr_t>(column) / sizeof(E) % granule);
-    const int first = (granule - beyond) % granule;
-#pragma unroll
-    for (int j = 0; j < shape::columns; j += 32)
-      if (j0 + first + j + lane < B.rows) column[j0 + first + j + lane] = entry[first + j + lane][i];
-    if (j0 == 0 && lane < first && lane < B.rows) column[lane] = entry[lane][i];
-  }
-}
 
 // Of tiles that change places a block holds one in shared memory.
 template <class E>
@@ -161,22 +97,6 @@ __global__ void __launch_bounds__(square_tile<E>::threads, square_tile<E>::block
     each_row(above + column * A.ld, rows, [&](E* to, int row, int) { *to = entry[column * line + row]; });
 }
 
-template <class E, bool Shifted>
-void copy(const device& dev, element_grid<const E> from, element_grid<E> to) {
-  using shape = tile<E, Shifted>;
-  const std::int64_t down = ceil_div<std::int64_t>(from.rows, shape::rows),
-                     across = ceil_div<std::int64_t>(from.cols, shape::columns);
-  launch(dev, "transpose_tiles", {down * across, shape::threads}, transpose_tiles<E, Shifted>, from, to,
-         static_cast<std::uint32_t>(across));
-}
-
-template <class E>
-void copy(const device& dev, element_grid<const std::byte> from, element_grid<std::byte> to) {
-  const bool shifted = !aligned(to.data, 32) || to.ld * static_cast<std::int64_t>(sizeof(E)) % 32 != 0;
-  shifted ? copy<E, true>(dev, grid_of<E>(from), grid_of<E>(to))
-          : copy<E, false>(dev, grid_of<E>(from), grid_of<E>(to));
-}
-
 template <class E>
 void swap(const device& dev, element_grid<std::byte> A, std::int64_t order) {
   using shape = square_tile<E>;
@@ -193,8 +113,12 @@ void swap(const device& dev, element_grid<std::byte> A, std::int64_t order) {
 
 void transpose_elements_cuda(const device& dev, int bytes, element_grid<const std::byte> from,
                              element_grid<std::byte> to) {
-  with_element(bytes, aligned(from.data, bytes) && aligned(to.data, bytes),
-               [&](auto element) { copy<decltype(element)>(dev, from, to); });
+  with_element(bytes, aligned(from.data, bytes) && aligned(to.data, bytes), [&](auto element) {
+    using E = decltype(element);
+    const auto A = grid_of<E>(from);
+    const auto B = grid_of<E>(to);
+    copy_transposed<E, 1>(dev, {A.rows, A.cols, {A.data}, {A.ld}, {B.data}, B.ld});
+  });
 }
 
 void transpose_blocks_cuda(const device& dev, int bytes, element_grid<std::byte> A, std::int64_t order) {
