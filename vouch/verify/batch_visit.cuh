@@ -44,6 +44,14 @@ __device__ inline void tell(const visit_lists& lists) {
 /// The exponent and leading bits of a magnitude, ordered as magnitudes are; sums of them as products, nearly.
 __device__ inline int high_of(double value) { return __double2hiint(value) & 0x7fffffff; }
 
+__device__ inline void begin_copy(double* to, const double* from) {
+  asm volatile(
+      "cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(to))),
+      "l"(from)
+      : "memory");
+}
+__device__ inline void await_copies() { asm volatile("cp.async.wait_all;" ::: "memory"); }
+
 template <int Warps>
 __device__ void sync_threads() {
   if constexpr (Warps == 1)
