@@ -36,7 +36,7 @@ __device__ void each_row(E* top, int rows, const Body& body) {
 // A is made of squares, `across` beside each other along a column. Of each square a block takes tile (i, j) of
 // the upper triangle and the one opposite, row after row. The upper one waits in shared memory, the lower one
 // passes through registers, and what stands in its place goes where it came from. Bound by memory.
-template <class E>
+template <class E, brought What>
 __global__ void __launch_bounds__(square_tile<E>::threads, square_tile<E>::blocks)
     transpose_square_tiles(element_grid<E> A, std::int64_t order, std::uint32_t across, std::uint32_t tiles,
                            std::uint32_t pairs) {
@@ -60,7 +60,7 @@ __global__ void __launch_bounds__(square_tile<E>::threads, square_tile<E>::block
 #pragma unroll 2
   for (int column = warp; column < columns; column += shape::warps)
     each_row(above + column * A.ld, rows,
-             [&](E* from, int row, int) { copy_to_shared<brought::line>(entry + column * line + row, from); });
+             [&](E* from, int row, int) { copy_to_shared<What>(entry + column * line + row, from); });
   if (i == j) {
     await_copies_to_shared();
     __syncthreads();
@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(square_tile<E>::threads, square_tile<E>::block
                [&](E* at, int row, int piece) { body(at, entry[row * line + column], some[k][piece]); });
     }
   };
-  const auto read = [](E* from, E&, E& value) { value = read_of_line(from); };
+  const auto read = [](E* from, E&, E& value) { value = read_of_line<What>(from); };
   each(warp, read);
   await_copies_to_shared();
   __syncthreads();
@@ -97,16 +97,25 @@ __global__ void __launch_bounds__(square_tile<E>::threads, square_tile<E>::block
     each_row(above + column * A.ld, rows, [&](E* to, int row, int) { *to = entry[column * line + row]; });
 }
 
-template <class E>
-void swap(const device& dev, element_grid<std::byte> A, std::int64_t order) {
+template <brought What, class E>
+void swap(const device& dev, element_grid<E> A, std::int64_t order) {
   using shape = square_tile<E>;
   constexpr int size = shape::size;
   const std::int64_t tiles = ceil_div<std::int64_t>(order, size), pairs = tiles * (tiles + 1) / 2;
   const std::int64_t across = A.rows / order, squares = across * (A.cols / order);
   launch(dev, "transpose_square_tiles",
          {squares * pairs, shape::threads, std::size_t{size} * (size + 1) * sizeof(E)},
-         transpose_square_tiles<E>, grid_of<E>(A), order, static_cast<std::uint32_t>(across),
+         transpose_square_tiles<E, What>, A, order, static_cast<std::uint32_t>(across),
          static_cast<std::uint32_t>(tiles), static_cast<std::uint32_t>(pairs));
+}
+
+// Pairs of lines gain where columns begin anywhere, for single elements only.
+template <class E>
+void swap(const device& dev, element_grid<E> A, std::int64_t order) {
+  if constexpr (sizeof(E) == 4)
+    if (!aligned(A.data, 32) || A.ld * static_cast<std::int64_t>(sizeof(E)) % 32 != 0)
+      return swap<brought::two_lines>(dev, A, order);
+  swap<brought::line>(dev, A, order);
 }
 
 }  // namespace
@@ -122,7 +131,8 @@ void transpose_elements_cuda(const device& dev, int bytes, element_grid<const st
 }
 
 void transpose_blocks_cuda(const device& dev, int bytes, element_grid<std::byte> A, std::int64_t order) {
-  with_element(bytes, aligned(A.data, bytes), [&](auto element) { swap<decltype(element)>(dev, A, order); });
+  with_element(bytes, aligned(A.data, bytes),
+               [&](auto element) { swap(dev, grid_of<decltype(element)>(A), order); });
 }
 
 }  // namespace vouch::detail
