@@ -116,13 +116,13 @@ __global__ void __launch_bounds__(32 * Warps)
       if (thread == 0) memory.offsets[k + 1] = first + of.n, memory.margin[k] = 0;
       for (int i = thread; i < of.n; i += threads) {
         const std::int64_t at = of.in_A + i * task.A.shape.row_stride, to = first + i;
-        begin_copy(memory.d + to, task.A.d + at);
-        if (i > 0) begin_copy(memory.dl + to, task.A.dl + at);
-        if (i + 1 < of.n) begin_copy(memory.du + to, task.A.du + at);
+        copy_to_shared(memory.d + to, task.A.d + at);
+        if (i > 0) copy_to_shared(memory.dl + to, task.A.dl + at);
+        if (i + 1 < of.n) copy_to_shared(memory.du + to, task.A.du + at);
         memory.v[to] = 0;
       }
     }
-    await_copies();
+    await_copies_to_shared();
     const batch_shape shape{task.vectors.n, systems, 1, 0, memory.offsets};
     factor_until_proved<Warps>({{memory.dl, memory.d, memory.du, shape, false},
                                 shape,

@@ -20,13 +20,6 @@ struct quick_memory {
   }
 };
 
-__device__ void copy_or_clear(double* to, const double* from, bool present) {
-  asm volatile(
-      "cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(to))),
-      "l"(from), "r"(present ? 8 : 0)
-      : "memory");
-}
-
 // Of the rows of a system; zeros where it has none.
 template <int Warps, bool Adjacent>
 __device__ void begin_copies(const visit_task& task, const visited_system& of, quick_memory<Warps>& to,
@@ -43,11 +36,11 @@ __device__ void begin_copies(const visit_task& task, const visited_system& of, q
     const int i = k * threads + thread, at = first + i;
     if (i >= count) break;
     const bool present = i < of.n;
-    copy_or_clear(to.l + at, l + k * threads * in_A, present & (i > 0));
-    copy_or_clear(to.d + at, d + k * threads * in_A, present);
-    copy_or_clear(to.u + at, u + k * threads * in_A, i + 1 < of.n);
-    copy_or_clear(to.b + at, b + k * threads * in_vectors, present);
-    copy_or_clear(to.x + at, x + k * threads * in_vectors, present);
+    copy_to_shared_or_clear(to.l + at, l + k * threads * in_A, present & (i > 0));
+    copy_to_shared_or_clear(to.d + at, d + k * threads * in_A, present);
+    copy_to_shared_or_clear(to.u + at, u + k * threads * in_A, i + 1 < of.n);
+    copy_to_shared_or_clear(to.b + at, b + k * threads * in_vectors, present);
+    copy_to_shared_or_clear(to.x + at, x + k * threads * in_vectors, present);
   }
 }
 template <int Warps>
@@ -184,7 +177,7 @@ __device__ void bring(const visit_task& task, const visit_lists& lists, std::int
   }
   if (thread == 0)
     memory.next = static_cast<std::int64_t>(gridDim.x) * width + static_cast<std::int64_t>(taken);
-  await_copies();
+  await_copies_to_shared();
   sync_threads<Warps>();
   const int origin = row - lanes.piece() * rows_of_lane;
   const double weight = fabs(memory.d[origin]) + (fabs(memory.l[origin]) + fabs(memory.u[origin]));

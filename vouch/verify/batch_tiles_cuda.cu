@@ -123,12 +123,6 @@ struct tile_weights {
 // What a thread copies into its own places of shared memory.
 __device__ void end_group() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 __device__ void await_all_groups_but_one() { asm volatile("cp.async.wait_group 1;" ::: "memory"); }
-__device__ void begin_copy_of_two(double* to, const double* from) {
-  asm volatile(
-      "cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(to))),
-      "l"(from)
-      : "memory");
-}
 
 template <class Real, int Threads>
 class tile_copies {
@@ -175,11 +169,11 @@ class tile_copies {
 #pragma unroll
       for (int k = 0; k < tile_rows; k += 2)
         if (mine && place_.present(k + odd))
-          call(k + odd, [odd](double* to, const double* from) { begin_copy_of_two(to - odd, from - odd); });
+          call(k + odd, [odd](double* to, const double* from) { copy_line_to_shared(to - odd, from - odd); });
     } else {
 #pragma unroll
       for (int k = 0; k < tile_rows; ++k)
-        if (mine && place_.present(k)) call(k, begin_copy);
+        if (mine && place_.present(k)) call(k, copy_to_shared<brought::sectors, double>);
     }
     end_group();
   }
@@ -257,7 +251,7 @@ __device__ void visit_tiles(const visit_task& task, const visit_lists& lists, co
       weights.solve(row, place, of.periodic, ring);
       if (memory.refuses[place.system] == 0) weights.put_ones();
     }
-    await_copies();
+    await_copies_to_shared();
     __syncthreads();
     put_neighbours(of, place, memory);
     const auto present = [&](int k) { return mine && place.present(k); };

@@ -5,6 +5,7 @@
 
 #include <vouch/core/device_cuda.hpp>
 #include <vouch/core/launch.cuh>
+#include <vouch/core/shared_copy.cuh>
 #include <vouch/verify/batch_tally.cuh>
 #include <vouch/verify/batch_visit.hpp>
 
