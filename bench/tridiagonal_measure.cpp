@@ -15,7 +15,7 @@
 namespace vouch::bench {
 namespace {
 
-constexpr std::int64_t block_rows = std::int64_t{1} << 20;
+constexpr std::int64_t block_rows = std::int64_t{1} << 24;
 
 double uniform(std::uint64_t stream, std::int64_t i) {
   return 0x1p-52 * static_cast<double>(random_bits(stream, static_cast<std::uint64_t>(i)) >> 11) - 1;
@@ -26,6 +26,7 @@ template <real T, class Make>
 array<T> repeated(const device& dev, std::int64_t size, const Make& make) {
   const std::int64_t first = std::min(size, block_rows);
   std::vector<T> block(static_cast<std::size_t>(first));
+#pragma omp parallel for
   for (std::int64_t i = 0; i < first; ++i) block[static_cast<std::size_t>(i)] = static_cast<T>(make(i));
   array<T> all(dev, size);
   constexpr auto width = static_cast<std::int64_t>(sizeof(T));

@@ -132,14 +132,24 @@ __device__ bits_type judge_rows(const row_judgement& judgement, const Present& p
   return most;
 }
 
+/// The ratio of a system in the list of those left.
+constexpr double is_left = -HUGE_VAL;
+
+/// A system that quicker proofs prove nothing of. One thread.
+__device__ inline void leave(const visit_task& task, const visit_lists& lists, std::int64_t s) {
+  task.ratio[s] = is_left;
+  lists.left[atomicAdd(&lists.all->left, 1ull)] = s;
+}
+
 /// What is known of a system. Only one of its threads.
 template <class Real>
 __device__ void put_ratio(const visit_task& task, const visit_lists& lists, std::int64_t s, bits_type most) {
-  task.ratio[s] = most < nearly_proved ? number_of(most) : HUGE_VAL;
-  if (most == nearly_proved && sizeof(Real) == sizeof(float))
+  if (most < nearly_proved)
+    task.ratio[s] = number_of(most);
+  else if (most == nearly_proved && sizeof(Real) == sizeof(float))
     lists.nearly[atomicAdd(&lists.all->nearly, 1ull)] = s;
-  else if (most >= nearly_proved)
-    lists.left[atomicAdd(&lists.all->left, 1ull)] = s;
+  else
+    leave(task, lists, s);
 }
 
 /// x_lo: the whole batch's, or nullptr.
@@ -174,6 +184,8 @@ void visit_nearly_proved_in_tiles(const device& dev, const visit_task& task, con
 bool quick_factors_serve(const visit_task& task);
 void visit_by_quick_factors(const device& dev, const visit_task& task, const visit_lists& lists,
                             std::int64_t count);
+/// Of all systems those that are left; `most_rows_in_tiles` rows at most. Reads the others, too.
+void visit_tiles_by_quick_factors(const device& dev, const visit_task& task, const visit_lists& lists);
 void visit_by_factors(const device& dev, const visit_task& task, const visit_lists& lists, std::int64_t count);
 
 }  // namespace vouch::detail

@@ -9,20 +9,35 @@
 
 namespace vouch::detail {
 
-/// Whether the rows of a warp, one a lane, refute their system. All lanes call it.
-__device__ inline bool refuted_by_neighbours(double l, double d, double u) {
+/// Whether a row and the next one refute their system; the high words of their entries.
+__device__ inline bool neighbours_refute(int d, int u, int next_l, int next_d) {
   constexpr int octave = 1 << 20;
-  const int own_d = high_of(d), next_d = __shfl_down_sync(~0u, own_d, 1);
-  const int next_l = __shfl_down_sync(~0u, high_of(l), 1);
-  const std::int64_t excess = std::int64_t{own_d} - high_of(u) + next_d - next_l;  // zeros: beyond 2^31
-  const bool refutes = threadIdx.x % 32 < 31 && excess < -octave / 4;
-  return __any_sync(~0u, refutes) != 0;
+  return std::int64_t{d} - u + next_d - next_l < -octave / 4;  // zeros: beyond 2^31
 }
 
-/// A system that quicker proofs prove nothing of. One thread.
-__device__ inline void leave(const visit_task& task, const visit_lists& lists, std::int64_t s) {
-  task.ratio[s] = HUGE_VAL;
-  lists.left[atomicAdd(&lists.all->left, 1ull)] = s;
+/// Whether the rows of a warp, one a lane, refute their system. All lanes call it.
+__device__ inline bool refuted_by_neighbours(double l, double d, double u) {
+  const int next_d = __shfl_down_sync(~0u, high_of(d), 1), next_l = __shfl_down_sync(~0u, high_of(l), 1);
+  const bool refutes = neighbours_refute(high_of(d), high_of(u), next_l, next_d);
+  return __any_sync(~0u, threadIdx.x % 32 < 31 && refutes) != 0;
+}
+
+/// Whether the first rows of a system, at most that many, refute it.
+template <int Rows>
+__device__ bool refuted_by_first_rows(const visit_task& task, const visited_system& of) {
+  double l[Rows], d[Rows], u[Rows];
+#pragma unroll
+  for (int i = 0; i < Rows; ++i) {
+    const std::int64_t at = of.in_A + i * task.A.shape.row_stride;
+    l[i] = i > 0 && i < of.n ? __ldg(task.A.dl + at) : 0;
+    d[i] = i < of.n ? __ldg(task.A.d + at) : 1;
+    u[i] = i < Rows - 1 && i < of.n - 1 ? __ldg(task.A.du + at) : 0;
+  }
+  bool refuted = false;
+#pragma unroll
+  for (int i = 0; i + 1 < Rows; ++i)
+    refuted |= neighbours_refute(high_of(d[i]), high_of(u[i]), high_of(l[i + 1]), high_of(d[i + 1]));
+  return refuted;
 }
 
 template <int Warps>
