@@ -60,7 +60,7 @@ TEST(side_by_side_bound, every_length_and_number_of_systems) {
 // Neighbours of which one is dominant, one needs v, one factors, and some are singular.
 TEST(side_by_side_bound, neighbours_of_all_kinds) {
   for (const device& dev : devices())
-    for (const int n : {3, 16, 33, 65, 200, 512, 513, 1024, 1025})
+    for (const int n : {3, 16, 33, 65, 200, 512, 513, 1024, 1025, 2048, 2049})
       for (const bool periodic : {false, true}) {
         const int count = 23;
         const std::vector<system_data> all = systems_of_whole_numbers(n, count, {0, 1, 2, 3, 4}, periodic,
@@ -85,7 +85,7 @@ TEST(side_by_side_bound, neighbours_of_all_kinds) {
 TEST(side_by_side_bound, factors_prove_what_they_prove_in_line) {
   const std::vector<std::vector<int>> mixtures = {{2}, {4, 2, 3}, {0, 2}, {1, 0, 0, 0, 2, 0, 0, 1, 0}};
   for (const device& dev : devices())
-    for (const int n : {1, 2, 16, 17, 18, 35, 136, 137, 272, 273, 512, 544, 545, 700, 1024})
+    for (const int n : {1, 2, 16, 17, 18, 35, 136, 137, 272, 273, 512, 544, 545, 700, 1024, 1088, 1089, 2048})
       for (const int count : {1, 3, 8, 131})
         for (const std::vector<int>& mixture : mixtures) {
           if (n * count > (dev.is_cuda() ? 200000 : 5000)) continue;

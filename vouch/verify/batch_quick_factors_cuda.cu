@@ -19,13 +19,6 @@ struct quick_memory {
   }
 };
 
-__device__ void copy_or_clear(double* to, const double* from, bool present) {
-  asm volatile(
-      "cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(to))),
-      "l"(from), "r"(present ? 8 : 0)
-      : "memory");
-}
-
 // Of the rows of a system; zeros where it has none.
 template <int Warps, bool Adjacent>
 __device__ void begin_copies(const visit_task& task, const visited_system& of, quick_memory<Warps>& to,

@@ -10,8 +10,8 @@ struct tile_memory {
   double x[(tile_rows + 2) * Threads];  // with neighbours before and behind
   comparison_relation<Real> told[2][Threads];
   bits_type parts[Threads];
-  unsigned refuses[Threads];                                   // of a system: some row does not dominate
-  unsigned stays[visit_task::most_rows_in_tiles / tile_rows];  // see tile_course
+  unsigned refuses[Threads];                          // of a system: some row does not dominate
+  unsigned stays[visit_task::most_rows / tile_rows];  // see tile_course
 };
 
 // What pieces tell each other; in turns, so that one barrier does.

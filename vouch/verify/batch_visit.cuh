@@ -49,6 +49,12 @@ __device__ inline void begin_copy(double* to, const double* from) {
       "l"(from)
       : "memory");
 }
+__device__ inline void copy_or_clear(double* to, const double* from, bool present) {
+  asm volatile(
+      "cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(to))),
+      "l"(from), "r"(present ? 8 : 0)
+      : "memory");
+}
 __device__ inline void await_copies() { asm volatile("cp.async.wait_all;" ::: "memory"); }
 
 template <int Warps>
@@ -175,7 +181,7 @@ inline launch_shape visit_shape(const device& dev, std::int64_t tasks, int at_on
 void visit_by_comparison(const device& dev, const visit_task& task, const visit_lists& lists);
 void visit_nearly_proved(const device& dev, const visit_task& task, const visit_lists& lists,
                          std::int64_t count);
-/// Systems of at most `most_rows_in_tiles` rows each, wherever these lie: the same.
+/// Systems of at most `most_rows` rows each, wherever these lie: the same.
 void visit_tiles_by_comparison(const device& dev, const visit_task& task, const visit_lists& lists);
 void visit_nearly_proved_in_tiles(const device& dev, const visit_task& task, const visit_lists& lists,
                                   std::int64_t count);
@@ -184,7 +190,7 @@ void visit_nearly_proved_in_tiles(const device& dev, const visit_task& task, con
 bool quick_factors_serve(const visit_task& task);
 void visit_by_quick_factors(const device& dev, const visit_task& task, const visit_lists& lists,
                             std::int64_t count);
-/// Of all systems those that are left; `most_rows_in_tiles` rows at most. Reads the others, too.
+/// Of all systems those that are left; `most_rows` rows at most. Reads the others, too.
 void visit_tiles_by_quick_factors(const device& dev, const visit_task& task, const visit_lists& lists);
 void visit_by_factors(const device& dev, const visit_task& task, const visit_lists& lists, std::int64_t count);
 

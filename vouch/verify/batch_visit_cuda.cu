@@ -22,12 +22,9 @@ visit_memory* mailbox() {
   return kept.get();
 }
 
-// Of systems side by side one in so many is reason to read all: no less would come from memory.
-constexpr std::int64_t systems_of_a_sector = 4;
-
 void visit_those_left(const device& dev, const visit_task& task, visit_lists lists, std::int64_t count) {
   if (quick_factors_serve(task)) {
-    if (task.vectors.row_stride != 1 && count >= task.vectors.systems / systems_of_a_sector)
+    if (task.vectors.row_stride != 1)
       visit_tiles_by_quick_factors(dev, task, lists);
     else
       visit_by_quick_factors(dev, task, lists, count);

@@ -22,21 +22,24 @@ __device__ inline bool refuted_by_neighbours(double l, double d, double u) {
   return __any_sync(~0u, threadIdx.x % 32 < 31 && refutes) != 0;
 }
 
-/// Whether the first rows of a system, at most that many, refute it.
-template <int Rows>
-__device__ bool refuted_by_first_rows(const visit_task& task, const visited_system& of) {
-  double l[Rows], d[Rows], u[Rows];
-#pragma unroll
-  for (int i = 0; i < Rows; ++i) {
-    const std::int64_t at = of.in_A + i * task.A.shape.row_stride;
-    l[i] = i > 0 && i < of.n ? __ldg(task.A.dl + at) : 0;
-    d[i] = i < of.n ? __ldg(task.A.d + at) : 1;
-    u[i] = i < Rows - 1 && i < of.n - 1 ? __ldg(task.A.du + at) : 0;
-  }
+/// Whether some of the first rows of a system, `parts` times eight, refute it.
+__device__ inline bool refuted_by_first_rows(const visit_task& task, const visited_system& of, int parts) {
+  constexpr int together = 8;
   bool refuted = false;
+  for (int first = 0; first < parts * together && !refuted; first += together) {
+    double l[together + 1], d[together + 1], u[together];
 #pragma unroll
-  for (int i = 0; i + 1 < Rows; ++i)
-    refuted |= neighbours_refute(high_of(d[i]), high_of(u[i]), high_of(l[i + 1]), high_of(d[i + 1]));
+    for (int k = 0; k <= together; ++k) {
+      const int i = first + k;
+      const std::int64_t at = of.in_A + i * task.A.shape.row_stride;
+      l[k] = k > 0 && i < of.n ? __ldg(task.A.dl + at) : 0;
+      d[k] = i < of.n ? __ldg(task.A.d + at) : 1;
+      if (k < together) u[k] = i < of.n - 1 ? __ldg(task.A.du + at) : 0;
+    }
+#pragma unroll
+    for (int k = 0; k < together; ++k)
+      refuted |= neighbours_refute(high_of(d[k]), high_of(u[k]), high_of(l[k + 1]), high_of(d[k + 1]));
+  }
   return refuted;
 }
 

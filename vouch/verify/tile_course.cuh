@@ -59,7 +59,7 @@ struct tile_place {
 class tile_course {
  public:
   static constexpr int least_pieces = 8;  // with fewer a look takes as long as a tile
-  static constexpr int rows_seen = 8;
+  static constexpr int parts_seen = 2;    // of eight rows
 
   /// stays: scratch, one for each piece.
   __device__ tile_course(const visit_task& task, const visit_lists& lists, const tile_place& place,
@@ -94,7 +94,7 @@ class tile_course {
     __syncthreads();
     const std::int64_t s = first_ + place_.piece * step() + place_.system;
     const bool there = s < count_;
-    if (there && !refuted_by_first_rows<rows_seen>(task_, visited_system(task_, s))) stays_[place_.piece] = 1;
+    if (there && !refuted_by_first_rows(task_, visited_system(task_, s), parts_seen)) stays_[place_.piece] = 1;
     __syncthreads();
     if (there && stays_[place_.piece] == 0) leave(task_, lists_, s);
   }
