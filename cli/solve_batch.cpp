@@ -132,6 +132,7 @@ nlohmann::ordered_json batch_json(const solve_request& request, const batch_file
     object["batch"]["first_unproved"] = ran ? nlohmann::ordered_json(verified->first_unproved) : nullptr;
   }
   object["method"] = report.method;
+  object["method_reason"] = nullptr;
   object["preconditioner"] = "none";
   object["precision"] = report.precision;
   object["device"] = to_json(dev);
