@@ -193,31 +193,42 @@ class factored_tiles {
                array < 4 ? first : first - 1, arrival);
   }
   __device__ void take_chunks(const visited_system& of, quick_ratios& ratios) {
+    constexpr int together = 2;  // rows that need not wait for each other
     const double weight = weight_of_first_row(of);
 #pragma unroll 1
-    for (int k = 0; k < cut_.chunks; ++k) {
-      await(in_.arrived + stage_, parity_);
-      const auto* from = reinterpret_cast<const double*>(in_.chunks + stage_ * cut_.stage_size) + threadIdx.x;
-      const int i = row(k), to = place(i);
-      row_data<double> data;
-      data.a[0] = i > 0 ? from[0] : 0;
-      data.a[1] = from[Threads];
-      data.a[2] = i + 1 < cut_.n ? from[2 * Threads] : 0;
-      data.b = from[3 * Threads];
-      for (int j = 0; j < 3; ++j) data.x[j] = from[4 * Threads + j * cut_.systems];
-      __syncwarp();
-      if (threadIdx.x % 32 == 0 && last_warp_to_come<Threads / 32>(in_.taken + stage_))
-        bring(k + cut_.stages, stage_);
-      if (++stage_ == cut_.stages) stage_ = 0, parity_ ^= 1;
-      if (i < cut_.n) {
-        put_row(to, data.a[0], data.a[1], data.a[2]);
-        in_.x[to] = data.x[1];
-        ratios.add(data, k);
-      } else {
-        put_row(to, 0, weight, 0);
+    for (int first = 0; first < rows_of_lane; first += together) {
+      row_data<double> data[together];
+#pragma unroll
+      for (int k = 0; k < together; ++k)
+        if (first + k < cut_.chunks) data[k] = take_chunk(first + k);
+#pragma unroll
+      for (int k = 0; k < together; ++k) {
+        const int i = row(first + k), to = place(i);
+        if (i < cut_.n) {
+          put_row(to, data[k].a[0], data[k].a[1], data[k].a[2]);
+          in_.x[to] = data[k].x[1];
+          ratios.add(data[k], first + k);
+        } else if (first + k < rows_of_lane) {
+          put_row(to, 0, weight, 0);
+        }
       }
     }
-    for (int k = cut_.chunks; k < rows_of_lane; ++k) put_row(place(row(k)), 0, weight, 0);
+  }
+  __device__ row_data<double> take_chunk(int k) {
+    await(in_.arrived + stage_, parity_);
+    const auto* from = reinterpret_cast<const double*>(in_.chunks + stage_ * cut_.stage_size) + threadIdx.x;
+    const int i = row(k);
+    row_data<double> data;
+    data.a[0] = i > 0 ? from[0] : 0;
+    data.a[1] = from[Threads];
+    data.a[2] = i + 1 < cut_.n ? from[2 * Threads] : 0;
+    data.b = from[3 * Threads];
+    for (int j = 0; j < 3; ++j) data.x[j] = from[4 * Threads + j * cut_.systems];
+    __syncwarp();
+    if (threadIdx.x % 32 == 0 && last_warp_to_come<Threads / 32>(in_.taken + stage_))
+      bring(k + cut_.stages, stage_);
+    if (++stage_ == cut_.stages) stage_ = 0, parity_ ^= 1;
+    return data;
   }
 
   // Without the copy engine. b stands where other numbers will.
@@ -245,7 +256,6 @@ class factored_tiles {
         const int at = place(row(k));
         ratios.add(neighbourhood(at, row(k), in_.other[at]), k);
       }
-    __syncthreads();
   }
 
   // Behind the last row they have no neighbours and the weight of the first.

@@ -147,6 +147,19 @@ __device__ inline void leave(const visit_task& task, const visit_lists& lists, s
   lists.left[atomicAdd(&lists.all->left, 1ull)] = s;
 }
 
+/// The same of lanes, each of which has a system of its own; all lanes of a warp call it. Counted together: one
+/// after another a large batch's would take longer than all else.
+__device__ inline void leave_some(const visit_task& task, const visit_lists& lists, std::int64_t s, bool mine) {
+  const unsigned those = __ballot_sync(~0u, mine), lane = threadIdx.x % 32;
+  if (those == 0) return;
+  unsigned long long first = 0;
+  if (lane == 0) first = atomicAdd(&lists.all->left, static_cast<unsigned long long>(__popc(those)));
+  first = __shfl_sync(~0u, first, 0);
+  if (!mine) return;
+  task.ratio[s] = is_left;
+  lists.left[first + static_cast<unsigned>(__popc(those & ((1u << lane) - 1)))] = s;
+}
+
 /// What is known of a system. Only one of its threads.
 template <class Real>
 __device__ void put_ratio(const visit_task& task, const visit_lists& lists, std::int64_t s, bits_type most) {

@@ -76,7 +76,8 @@ __device__ int leave_refuted(const visit_task& task, const visit_lists& lists, s
   sync_threads<Warps>();
   int first = 0;
   while (first < most_refuted<Warps> && (parts[first / of_warp] >> first % of_warp & 1) != 0) ++first;
-  if (static_cast<int>(threadIdx.x) < first) leave(task, lists, c + threadIdx.x * step);
+  static_assert(most_refuted<Warps> <= 32);
+  if (warp == 0) leave_some(task, lists, c + lane * step, lane < first);
   sync_threads<Warps>();
   return first;
 }

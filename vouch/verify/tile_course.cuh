@@ -96,7 +96,7 @@ class tile_course {
     const bool there = s < count_;
     if (there && !refuted_by_first_rows(task_, visited_system(task_, s), parts_seen)) stays_[place_.piece] = 1;
     __syncthreads();
-    if (there && stays_[place_.piece] == 0) leave(task_, lists_, s);
+    leave_some(task_, lists_, s, there && stays_[place_.piece] == 0);
   }
 
   const visit_task& task_;
