@@ -8,15 +8,15 @@ namespace {
 constexpr int most_stages = 8;
 
 // Neighbouring systems, a power of two of them, in as many pieces of 17 rows each as a block has threads. A
-// chunk is as many rows as systems have pieces: one for each thread.
+// chunk is `deep` times as many rows as systems have pieces: so many for each thread.
 struct tile_cut {
   CUtensorMap from[5], to;  // dl, d, du, b, x; radii
   std::int64_t tiles, all_systems;
-  int n, systems, pieces, chunks;
+  int n, systems, pieces, deep, chunks;
   int pitch;               // between systems in shared memory: threads that read or factor use different banks
   int stages, stage_size;  // of chunks on their way, in bytes
 
-  static tile_cut of(const visit_task& task, int threads, int least_pieces) {
+  static tile_cut of(const visit_task& task, int threads, int least_pieces, int deep) {
     tile_cut cut{};
     cut.all_systems = task.vectors.systems;
     cut.n = static_cast<int>(task.vectors.n);
@@ -24,25 +24,28 @@ struct tile_cut {
     while (cut.pieces * rows_of_lane < cut.n) cut.pieces *= 2;
     cut.systems = threads / cut.pieces;
     cut.tiles = ceil_div<std::int64_t>(cut.all_systems, cut.systems);
-    cut.chunks = ceil_div(cut.n, cut.pieces);
+    cut.deep = deep;
+    cut.chunks = ceil_div(cut.n, cut.rows_of_chunk());
     cut.pitch = cut.pieces * rows_of_lane + std::max(1, 16 / cut.systems);
     return cut;
   }
   static constexpr int alignment = 128;
-  VOUCH_HOST_DEVICE int bytes_of_x() const { return (pieces + 2) * systems * static_cast<int>(sizeof(double)); }
-  VOUCH_HOST_DEVICE int bytes_of_others() const {
-    return 4 * pieces * systems * static_cast<int>(sizeof(double));
+  VOUCH_HOST_DEVICE int rows_of_chunk() const { return deep * pieces; }
+  VOUCH_HOST_DEVICE int bytes_of(int rows) const { return rows * systems * static_cast<int>(sizeof(double)); }
+  // x comes with a row before and one behind.
+  VOUCH_HOST_DEVICE int bytes_of_chunk() const {
+    return 4 * bytes_of(rows_of_chunk()) + bytes_of(rows_of_chunk() + 2);
   }
 
   // Whether the copy engine can bring the rows.
   bool describe(const visit_task& task, int room) {
-    stage_size = bytes_of_others() + ceil_div(bytes_of_x(), alignment) * alignment;
+    stage_size = ceil_div(bytes_of_chunk(), alignment) * alignment;
     stages = std::min({most_stages, chunks, room / stage_size});
-    const row_box plain{systems, pieces}, with_neighbours{systems, pieces + 2};
+    const row_box plain{systems, rows_of_chunk()}, with_neighbours{systems, rows_of_chunk() + 2};
     const auto described = [](CUtensorMap& map, const double* data, const batch_shape& shape, row_box of) {
       return lies_side_by_side(data, shape) && describe_rows(map, data, shape, of, CU_TENSOR_MAP_SWIZZLE_NONE);
     };
-    return systems >= 2 && described(from[0], task.A.dl, task.A.shape, plain) &&
+    return stages > 0 && described(from[0], task.A.dl, task.A.shape, plain) &&
            described(from[1], task.A.d, task.A.shape, plain) &&
            described(from[2], task.A.du, task.A.shape, plain) &&
            described(from[3], task.b, task.vectors, plain) &&
@@ -56,6 +59,7 @@ template <int Threads, int Warps>
 struct tile_memory {
   static constexpr int teams = Threads / (32 * Warps), places = Threads * (rows_of_lane + 1);
   static constexpr int room = (Threads == 128 ? 21 : 44) << 10;
+  static constexpr int deep = Warps < 4 ? 2 : 1;  // the copy engine brings 256 rows at most
   alignas(tile_cut::alignment) unsigned char chunks[room];
   double l[places], d[places], u[places], other[places], x[places];
   typename system_lanes<Warps, teams>::memory lanes[teams];
@@ -176,6 +180,7 @@ class factored_tiles {
 
   // ---- rows
 
+  static constexpr int size_of_part = memory::deep * Threads * static_cast<int>(sizeof(double));  // of a chunk
   __device__ int row(int k) const { return first_row_ + k * cut_.pieces; }
   __device__ int place(int i) const { return system_ * cut_.pitch + i; }
 
@@ -183,52 +188,49 @@ class factored_tiles {
   __device__ void bring(int k, int stage) const {
     const std::int64_t tile = k < cut_.chunks ? tile_ : next_;
     if (tile >= cut_.tiles) return;
-    const int first = (k < cut_.chunks ? k : k - cut_.chunks) * cut_.pieces;
+    const int first = (k < cut_.chunks ? k : k - cut_.chunks) * cut_.rows_of_chunk();
     const int column = static_cast<int>(tile * cut_.systems);
     std::uint64_t* const arrival = in_.arrived + stage;
     unsigned char* const to = in_.chunks + stage * cut_.stage_size;
-    arrive_expecting(arrival, static_cast<unsigned>(cut_.bytes_of_others() + cut_.bytes_of_x()));
+    arrive_expecting(arrival, static_cast<unsigned>(cut_.bytes_of_chunk()));
     for (int array = 0; array < 5; ++array)
-      box_copy(to + array * Threads * static_cast<int>(sizeof(double)), cut_.from + array, column,
-               array < 4 ? first : first - 1, arrival);
+      box_copy(to + array * size_of_part, cut_.from + array, column, array < 4 ? first : first - 1, arrival);
   }
   __device__ void take_chunks(const visited_system& of, quick_ratios& ratios) {
-    constexpr int together = 2;  // rows that need not wait for each other
     const double weight = weight_of_first_row(of);
 #pragma unroll 1
-    for (int first = 0; first < rows_of_lane; first += together) {
-      row_data<double> data[together];
+    for (int chunk = 0; chunk < cut_.chunks; ++chunk) {
+      row_data<double> data[memory::deep];
+      await(in_.arrived + stage_, parity_);
+      const unsigned char* const from = in_.chunks + stage_ * cut_.stage_size;
 #pragma unroll
-      for (int k = 0; k < together; ++k)
-        if (first + k < cut_.chunks) data[k] = take_chunk(first + k);
+      for (int k = 0; k < memory::deep; ++k) data[k] = read(from, k, row(chunk * memory::deep + k));
+      __syncwarp();
+      if (threadIdx.x % 32 == 0 && last_warp_to_come<Threads / 32>(in_.taken + stage_))
+        bring(chunk + cut_.stages, stage_);
+      if (++stage_ == cut_.stages) stage_ = 0, parity_ ^= 1;
 #pragma unroll
-      for (int k = 0; k < together; ++k) {
-        const int i = row(first + k), to = place(i);
-        if (i < cut_.n) {
-          put_row(to, data[k].a[0], data[k].a[1], data[k].a[2]);
-          in_.x[to] = data[k].x[1];
-          ratios.add(data[k], first + k);
-        } else if (first + k < rows_of_lane) {
-          put_row(to, 0, weight, 0);
-        }
+      for (int k = 0; k < memory::deep; ++k) {
+        const int i = row(chunk * memory::deep + k), to = place(i);
+        if (i >= cut_.n) break;
+        put_row(to, data[k].a[0], data[k].a[1], data[k].a[2]);
+        in_.x[to] = data[k].x[1];
+        ratios.add(data[k], chunk * memory::deep + k);
       }
     }
+    for (int k = rows_of_lane - 1; k >= 0 && row(k) >= cut_.n; --k) put_row(place(row(k)), 0, weight, 0);
   }
-  __device__ row_data<double> take_chunk(int k) {
-    await(in_.arrived + stage_, parity_);
-    const auto* from = reinterpret_cast<const double*>(in_.chunks + stage_ * cut_.stage_size) + threadIdx.x;
-    const int i = row(k);
-    row_data<double> data;
-    data.a[0] = i > 0 ? from[0] : 0;
-    data.a[1] = from[Threads];
-    data.a[2] = i + 1 < cut_.n ? from[2 * Threads] : 0;
-    data.b = from[3 * Threads];
-    for (int j = 0; j < 3; ++j) data.x[j] = from[4 * Threads + j * cut_.systems];
-    __syncwarp();
-    if (threadIdx.x % 32 == 0 && last_warp_to_come<Threads / 32>(in_.taken + stage_))
-      bring(k + cut_.stages, stage_);
-    if (++stage_ == cut_.stages) stage_ = 0, parity_ ^= 1;
-    return data;
+  __device__ row_data<double> read(const unsigned char* chunk, int k, int i) const {
+    const auto part = [&](int of, int behind) {
+      const auto* const numbers = reinterpret_cast<const double*>(chunk + of * size_of_part);
+      return numbers[k * Threads + thread() + behind * cut_.systems];
+    };
+    return {{i > 0 ? part(0, 0) : 0, part(1, 0), i + 1 < cut_.n ? part(2, 0) : 0},
+            {part(4, 0), part(4, 1), part(4, 2)},
+            {},
+            part(3, 0),
+            {},
+            1};
   }
 
   // Without the copy engine. b stands where other numbers will.
@@ -306,10 +308,10 @@ class factored_tiles {
     if (!(ratio < HUGE_VAL) || first_row_ >= cut_.n) return;
     ratios.put(ratio, of_ratios_);
     quick_radii radii(ratio);
+    const int rows = (cut_.n - first_row_ + cut_.pieces - 1) / cut_.pieces;
 #pragma unroll rows_together
-    for (int k = 0; k < rows_of_lane; ++k) {
+    for (int k = 0; k < rows; ++k) {
       const int i = row(k);
-      if (i >= cut_.n) break;
       const double radius = radii.add(in_.l[place(i)], in_.x[place(i)]);
       *(together ? in_.u + k * Threads + thread() : task_.radius + of.at(i)) = radius;
     }
@@ -317,7 +319,8 @@ class factored_tiles {
   }
   __device__ void store() const {
     for (int k = 0; k < cut_.chunks; ++k)
-      box_store(&cut_.to, static_cast<int>(tile_ * cut_.systems), k * cut_.pieces, in_.u + k * Threads);
+      box_store(&cut_.to, static_cast<int>(tile_ * cut_.systems), k * cut_.rows_of_chunk(),
+                in_.u + k * memory::deep * Threads);
     commit_stores();
   }
 
@@ -350,7 +353,7 @@ __global__ void __launch_bounds__(Threads, 256 / Threads)
 template <int Threads, int Warps>
 void launch_in_tiles(const device& dev, const visit_task& task, const visit_lists& lists) {
   using memory = tile_memory<Threads, Warps>;
-  tile_cut cut = tile_cut::of(task, Threads, Warps > 1 ? 32 * Warps : 1);
+  tile_cut cut = tile_cut::of(task, Threads, Warps > 1 ? 32 * Warps : 1, memory::deep);
   const launch_shape shape =
       visit_shape(dev, cut.tiles, 256 / Threads, Threads, sizeof(memory) + tile_cut::alignment);
   if (cut.describe(task, memory::room))
