@@ -18,6 +18,7 @@ class side_tiles {
         place_(side_place::of<Blocks>(of, static_cast<int>(threadIdx.x))),
         rows_at_(of, place_),
         lane_(static_cast<int>(threadIdx.x) % 32),
+        warp_(static_cast<int>(threadIdx.x) / 32),
         tile_(blockIdx.x / Blocks) {
     start();
   }
@@ -103,7 +104,7 @@ class side_tiles {
     held_piece<T> piece;
     take_piece(piece);
     const bool works = place_.left > 0 && place_.system < of_.systems_of(tile_), fit = piece.dominates(works);
-    const bool dominant = __all_sync(~0u, fit || !works) != 0;
+    const bool dominant = all_of_systems(fit || !works);
     bool numbers;
     if (dominant) {
       numbers = piece.fill_dominant(ends_of_piece<true>(piece.reduce_dominant()));
@@ -116,19 +117,53 @@ class side_tiles {
     store(piece.d);
   }
 
+  __device__ int pair_barrier() const { return 1 + warp_ / 2; }
+  __device__ bool all_of_systems(bool fact) const {
+    return place_.parts == 1 ? __all_sync(~0u, fact) != 0 : all_of_pair(pair_barrier(), fact);
+  }
+
   template <bool Dominant>
   __device__ ends<T> ends_of_piece(const relation<T>& own) const {
-    const int warp = static_cast<int>(threadIdx.x) / 32, leaf = place_.piece;
-    T* const joints = memory_.joints + warp * 32 * slot_size;
-    const lane_tree<Dominant, 32, T> tree(joints + lane_ - leaf, place_.leaves, place_.pieces);
-    const relation<T> whole = tree.join(own, leaf);
+    using joining = std::conditional_t<Dominant, dominant_joining<T>, pivoted_joining<T, false>>;
+    const int leaf = place_.piece % part_pieces, system = lane_ % part_systems;
+    T* const joints = memory_.joints + warp_ * 32 * slot_size + system;
+    const lane_tree<Dominant, 32, T, part_systems> tree(joints, place_.leaves_of_part(), part_pieces);
+    const side_slot<T, 32> between{joints};  // no joint is in front of the first leaf
+    const relation<T> whole = relation_in_block<Dominant>(tree.join(own, leaf), between);
     ends<T> at;
     if constexpr (Blocks == 1)
-      at = ends_of_system(whole, place_.pieces);
+      at = closed(whole);
     else
-      at = side_telling<T>(memory_, place_.rank, warp, turn_)(whole);
+      at = half_system<T>(whole, place_.rank).join(memory_, warp_, lane_, turn_);
     __syncwarp();
-    return tree.template descend<32>(at, leaf);
+    if (place_.joined()) {
+      ends<T> before, after;
+      joining::solve(between, at, before, after);
+      at = place_.part == 0 ? before : after;
+    }
+    return tree.template descend<part_pieces>(at, leaf);
+  }
+
+  // The relation of all rows of a lane's system in this block, from that of its part, which the first lane has.
+  template <bool Dominant>
+  __device__ relation<T> relation_in_block(const relation<T>& of_part, const side_slot<T, 32>& between) const {
+    using telling = pivoted_joining<T, false>;
+    using joining = std::conditional_t<Dominant, dominant_joining<T>, telling>;
+    constexpr int size = side_memory<T>::part_size;
+    T* const told =
+        memory_.parts + ((warp_ - place_.part) * 2 + turn_ % 2 * place_.parts) * size + lane_ % part_systems;
+    if (lane_ < part_systems) telling::put(side_slot<T, part_systems>{told + place_.part * size}, of_part);
+    if (place_.parts == 1)
+      __syncwarp();
+    else
+      group_barrier(pair_barrier(), 64);
+    const relation<T> before = telling::get(side_slot<T, part_systems>{told});
+    if (!place_.joined()) return before;
+    joint<T> at;
+    const relation<T> whole =
+        joined<Dominant>(before, telling::get(side_slot<T, part_systems>{told + size}), at);
+    if (lane_ < part_systems) joining::keep(between, at);
+    return whole;
   }
 
   // The last warp to put its unknowns has the copy engine fetch them.
@@ -150,7 +185,7 @@ class side_tiles {
   side_memory<T> memory_;
   side_place place_;
   side_rows_at<T> rows_at_;
-  int lane_;
+  int lane_, warp_;
   std::int64_t tile_;
   unsigned turn_ = 0;
   bool stored_ = false;  // the copy engine reads what this thread has had it fetch
