@@ -4,8 +4,8 @@
 // A tile is whole systems, cut into pieces, a piece a thread (held_piece.cuh). A warp has a part of each of two
 // systems, lanes in turns, so that neighbours find their rows on different banks; a system is a part, or two,
 // or two in either block of a cluster. The copy engine brings and fetches boxes of rows, so that memory moves
-// lines of a tile's width. Warps share nothing but these and their systems, and the last one to take an array
-// from its stage has the next one brought.
+// lines of a tile's width. It has a thread wait that asks it for a box until it has begun with it: warps ask
+// for one each, the arrays at different times. Warps share nothing but these and their systems.
 #pragma once
 #include <cuda.h>
 
@@ -32,10 +32,22 @@ struct side_batch {
   int* broken;              // see band_task
   std::int64_t systems, tiles;
   int n;
-  int pieces, width;  // places for pieces of a system in a block, a power of two; systems of a tile
-  int share;          // pieces of a system in the first block of a cluster
-  int line;           // bytes of a tile's row
+  int pieces, width;   // places for pieces of a system in a block, a power of two; systems of a tile
+  int share;           // pieces of a system in the first block that has it
+  int line;            // bytes of a tile's row
+  std::int64_t first;  // of the tiles of a launch; `tiles` is their end
+  // Blocks one after another that have tiles beside each other, which share lines of 128 bytes: in a cluster of
+  // four they run on multiprocessors that ask for memory together, and the other halves of their systems
+  // follow.
+  int neighbours;
 
+  template <int Blocks>
+  __device__ std::int64_t first_tile() const {
+    const int block = static_cast<int>(blockIdx.x);
+    return first + block / (neighbours * Blocks) * neighbours + block % neighbours;
+  }
+  /// The block of the cluster that has the other half of this one's systems.
+  __device__ int other_half() const { return static_cast<int>(blockIdx.x) % (2 * neighbours) ^ neighbours; }
   __device__ int systems_of(std::int64_t tile) const {
     const std::int64_t left = systems - tile * width;
     return left < width ? static_cast<int>(left) : width;
@@ -44,7 +56,7 @@ struct side_batch {
 
 /// The rows of every tile that a block and a thread hold.
 struct side_place {
-  int rank, first_row, rows;  // of the block: which of its cluster, and its rows
+  int rank, first_row, rows;  // of the block: which share of a system it has, and its rows
   int pieces, leaves;         // of a system there: places and pieces
   int parts, part;            // of a system there, and the thread's
   int system, piece, left;    // of the thread; left: rows from its first to the block's last
@@ -53,7 +65,7 @@ struct side_place {
   template <int Blocks, real T>
   __device__ static side_place of(const side_batch<T>& all, int thread) {
     side_place at;
-    at.rank = Blocks == 1 ? 0 : static_cast<int>(blockIdx.x) % Blocks;
+    at.rank = static_cast<int>(blockIdx.x) / all.neighbours % Blocks;
     at.first_row = at.rank * all.share * side_rows;
     at.rows = min(all.n - at.first_row, all.share * side_rows);
     at.pieces = all.pieces;
@@ -110,8 +122,7 @@ struct side_memory {
   unsigned char *stages, *unknowns;
   T *joints, *parts, *seams;
   struct signals {
-    std::uint64_t arrived[4], fetched, told[side_warps][2];
-    unsigned taken[4], put;
+    std::uint64_t arrived[4], taken[4], put, fetched, told[side_warps][2];
   } * signal;
 
   __device__ side_memory() {
@@ -134,16 +145,6 @@ struct side_slot {
   T* first;
   __device__ T& operator[](int k) const { return first[k * Step]; }
 };
-
-/// Whether this is the last of side_warps threads to come, who then sees what the others have done.
-__device__ inline bool last_to_come(unsigned* count) {
-  unsigned before;
-  asm volatile("atom.acq_rel.cta.shared::cta.add.u32 %0, [%1], 1;"
-               : "=r"(before)
-               : "r"(shared_address(count))
-               : "memory");
-  return before % side_warps == side_warps - 1;
-}
 
 __device__ inline unsigned address_in_block(const void* shared, int rank) {
   unsigned at;
@@ -199,13 +200,14 @@ class half_system {
     own_ = {own_.before * power, own_.behind * power, own_.rhs * power};
   }
   /// Nobody is two turns ahead of the other, who must tell him before he can go on.
-  __device__ ends<T> join(const side_memory<T>& memory, int warp, int lane, unsigned turn) const {
+  __device__ ends<T> join(const side_memory<T>& memory, int other_half, int warp, int lane,
+                          unsigned turn) const {
     T* const told = memory.seams + (warp * 2 + turn % 2) * memory.seam_size;
     std::uint64_t* const arrived = memory.signal->told[warp] + turn % 2;
     if (lane == 0) arrive_expecting(arrived, sizeof(T) * memory.seam_size);
     if (lane < part_systems) {
-      const unsigned to = address_in_block(told + 4 * lane, 1 - rank_),
-                     barrier = address_in_block(arrived, 1 - rank_);
+      const unsigned to = address_in_block(told + 4 * lane, other_half),
+                     barrier = address_in_block(arrived, other_half);
       put_in_block(to, own_.before, own_.behind, barrier);
       put_in_block(to + 2 * static_cast<unsigned>(sizeof(T)), own_.rhs, T{0}, barrier);
     }
