@@ -36,9 +36,8 @@ struct side_batch {
   int share;           // pieces of a system in the first block that has it
   int line;            // bytes of a tile's row
   std::int64_t first;  // of the tiles of a launch; `tiles` is their end
-  // Blocks one after another that have tiles beside each other, which share lines of 128 bytes: in a cluster of
-  // four they run on multiprocessors that ask for memory together, and the other halves of their systems
-  // follow.
+  // Blocks one after another that have tiles beside each other, whose rows share lines of 128 bytes; the other
+  // halves of their systems follow. In a cluster of four that was measured to read faster than any other order.
   int neighbours;
 
   template <int Blocks>

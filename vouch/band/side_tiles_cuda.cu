@@ -208,7 +208,7 @@ class side_tiles {
 // Bound by memory, and where rows change places by latency.
 template <real T, int Blocks>
 __global__ void __launch_bounds__(side_threads, 1) solve_side_tiles(const __grid_constant__ side_batch<T> of) {
-  if (Blocks > 1) asm volatile("griddepcontrol.launch_dependents;" ::: "memory");  // see solve_beside()
+  if (Blocks > 1) asm volatile("griddepcontrol.launch_dependents;" ::: "memory");  // see solve_halves()
   side_tiles<T, Blocks>(of).run();
   if (Blocks == 1) return;
   sync_cluster();  // nobody leaves while the other may tell him something
@@ -268,27 +268,8 @@ bool solve_whole_systems(const device& dev, side_batch<T> of) {
   return true;
 }
 
-// Clusters of two blocks beside the kernel that has just been launched, which lets them begin; it has ended
-// when they end.
-template <real T>
-void solve_beside(const device& dev, const side_batch<T>& of, std::int64_t blocks) {
-  cudaLaunchAttribute attributes[2]{};
-  attributes[0].id = cudaLaunchAttributeClusterDimension;
-  attributes[0].val.clusterDim = {2, 1, 1};
-  attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  attributes[1].val.programmaticStreamSerializationAllowed = 1;
-  cudaLaunchConfig_t config{};
-  config.gridDim = static_cast<unsigned>(blocks);
-  config.blockDim = side_threads;
-  config.dynamicSmemBytes = side_memory<T>::bytes;
-  config.stream = static_cast<cudaStream_t>(dev.stream());
-  config.attrs = attributes;
-  config.numAttrs = 2;
-  check(cudaLaunchKernelEx(&config, solve_side_tiles<T, 2>, of), "solve_side_tiles");
-}
-
 // Most multiprocessors in clusters of four; those that are left over, of parts of the GPU that have an odd
-// number of pairs, in pairs.
+// number of pairs, in pairs, by a kernel beside the first, which has ended when that ends.
 template <real T>
 bool solve_halves(const device& dev, side_batch<T> of) {
   constexpr int neighbours = 2, cluster = 2 * neighbours;
@@ -309,7 +290,10 @@ bool solve_halves(const device& dev, side_batch<T> of) {
   of.neighbours = 1;
   of.first = of.tiles;
   of.tiles = tiles;
-  solve_beside(dev, of, 2 * std::min(left_over, beside));
+  shape.blocks = 2 * std::min(left_over, beside);
+  shape.cluster = 2;
+  shape.beside = true;
+  launch(dev, "solve_side_tiles", shape, solve_side_tiles<T, 2>, of);
   return true;
 }
 

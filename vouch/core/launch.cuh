@@ -17,6 +17,7 @@ struct launch_shape {
   std::size_t shared_bytes = 0;
   unsigned cluster = 1;      // blocks a cluster
   bool cooperative = false;  // all blocks must run at once, or the launch fails
+  bool beside = false;       // begins once all blocks of the kernel before have said launch_dependents
 };
 
 /// Enqueues kernel(args...) on dev's stream; no blocks is no work.
@@ -28,18 +29,24 @@ void launch(const device& dev, const char* name, launch_shape shape, void (*kern
   if (shape.blocks == 0) return;
   if (shape.blocks > std::numeric_limits<int>::max())
     throw value_error(std::string(name) + ": too many blocks");
-  cudaLaunchAttribute attributes[2] = {};
-  attributes[0].id = cudaLaunchAttributeClusterDimension;
-  attributes[0].val.clusterDim = {shape.cluster, 1, 1};
-  attributes[1].id = cudaLaunchAttributeCooperative;
-  attributes[1].val.cooperative = 1;
+  cudaLaunchAttribute attributes[3];
+  unsigned count = 0;
+  const auto add = [&](cudaLaunchAttributeID id) -> cudaLaunchAttributeValue& {
+    attributes[count] = {};
+    attributes[count].id = id;
+    return attributes[count++].val;
+  };
+  if (shape.cluster > 1) add(cudaLaunchAttributeClusterDimension).clusterDim = {shape.cluster, 1, 1};
+  if (shape.cooperative) add(cudaLaunchAttributeCooperative).cooperative = 1;
+  if (shape.beside)
+    add(cudaLaunchAttributeProgrammaticStreamSerialization).programmaticStreamSerializationAllowed = 1;
   cudaLaunchConfig_t config = {};
   config.gridDim = static_cast<unsigned>(shape.blocks);
   config.blockDim = shape.threads;
   config.dynamicSmemBytes = shape.shared_bytes;
   config.stream = static_cast<cudaStream_t>(dev.stream());
-  config.attrs = shape.cluster > 1 ? attributes : attributes + 1;
-  config.numAttrs = (shape.cluster > 1) + shape.cooperative;
+  config.attrs = attributes;
+  config.numAttrs = count;
   check(cudaSetDevice(dev.index()), name);  // another GPU, or another thread, may have been at work
   constexpr std::size_t always_allowed = 48 << 10;
   if (shape.shared_bytes > always_allowed)
