@@ -57,6 +57,68 @@ __device__ eliminated<T> append_quickly(relation<T>& at, const band_row<T>& row)
   return gone;
 }
 
+/// 1 / v, right to 20 bits; and from that within an ulp.
+__device__ inline double rough_inverse(double v) {
+  double guess;
+  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(guess) : "d"(v));
+  return guess;
+}
+template <real T>
+__device__ T refined_inverse(T v, T guess) {
+  const T error = fma(-v, guess, T{1});
+  return fma(guess, fma(error, error, error), guess);
+}
+
+/// append_quickly() where nobody asks for what has gone. The inner row may have any factor: a rough inverse
+/// does for it, so that the next pivot is known soon.
+template <real T>
+__device__ void append_only(relation<T>& at, const band_row<T>& row) {
+  const T outer = at.last[0];
+  const bool far = magnitude_of(row.a) > magnitude_of(at.last[1]);
+  const T pivot = far ? row.a : at.last[1], guess = rough_inverse(pivot);
+  if (magnitude_of(outer) > standing_back<T> * magnitude_of(pivot)) {
+    asm volatile("");  // rare: a branch, not selections in every row
+    append_keeping(at, row);
+    return;
+  }
+  const T of_row = -at.last[1] * guess, of_last = row.a * guess, m = outer * refined_inverse(pivot, guess);
+  const T here = far ? T{0} : m, there = far ? m : T{0};
+  at.left[0] -= here * at.left[1];
+  at.first[0] -= here * at.first[1];
+  at.last[0] = at.right[0] - here * at.right[1] - there * row.d;
+  at.right[0] = -there * row.c;
+  at.rhs[0] = at.rhs[0] - here * at.rhs[1] - there * row.f;
+  at.left[1] *= of_last;
+  at.first[1] *= of_last;
+  at.last[1] = of_last * at.right[1] + of_row * row.d;
+  at.right[1] = of_row * row.c;
+  at.rhs[1] = of_last * at.rhs[1] + of_row * row.f;
+}
+
+/// known_left::append() of relation.hpp in the same way.
+template <real T>
+__device__ typename known_left<T>::eliminated append_known(known_left<T>& at, const band_row<T>& row) {
+  const T outer = at.last[0];
+  const bool far = magnitude_of(row.a) > magnitude_of(at.last[1]);
+  const T pivot = far ? row.a : at.last[1], guess = rough_inverse(pivot);
+  if (magnitude_of(outer) > standing_back<T> * magnitude_of(pivot)) {
+    asm volatile("");
+    return at.append(row);
+  }
+  const T of_row = -at.last[1] * guess, of_last = row.a * guess, inverse = refined_inverse(pivot, guess);
+  typename known_left<T>::eliminated gone;
+  gone.next = (far ? row.d : at.right[1]) * inverse;
+  gone.after = far ? row.c * inverse : T{0};
+  gone.rhs = (far ? row.f : at.rhs[1]) * inverse;
+  at.last[0] = at.right[0] - outer * gone.next;
+  at.right[0] = -outer * gone.after;
+  at.rhs[0] -= outer * gone.rhs;
+  at.last[1] = of_last * at.right[1] + of_row * row.d;
+  at.right[1] = of_row * row.c;
+  at.rhs[1] = of_last * at.rhs[1] + of_row * row.f;
+  return gone;
+}
+
 /// The relation of a thread's `Count` rows, at least three and at most 32. far: bit k is eliminated::far of row
 /// k. Keep: what fill_exchanged() needs takes the place of the rows.
 template <bool Keep, int Count, class Rows>

@@ -3,6 +3,7 @@
 #include <vouch/band/factored_storage.hpp>
 #include <vouch/band/held_piece.cuh>
 #include <vouch/band/held_runs.cuh>
+#include <vouch/band/lane_tree.cuh>
 #include <vouch/band/seams.cuh>
 #include <vouch/band/tile_joining.cuh>
 #include <vouch/band/turned.cuh>
@@ -182,27 +183,6 @@ __device__ void store_run(const run_task<T>& of, const share_place& place, int b
   for (int i = in_lines; i < rows; ++i) to[i] = staged[i];
 }
 
-// The slots of a warp's tree: those that a level joins lie together.
-template <class T>
-struct run_slots {
-  T* first;
-  __device__ T* operator()(int leaf) const {
-    return first + (__brev(static_cast<unsigned>(leaf)) >> 27) * slot_size;
-  }
-};
-
-// Joins the leaves of a warp's lanes; the whole is in slot 0 after the call, for every lane.
-template <class Joining, class Slots>
-__device__ void join_lanes(const Slots& slot_of, int lane) {
-#pragma unroll 1
-  for (int step = 1; step < 32; step *= 2) {
-    __syncwarp();
-    const int left = 2 * step * lane;
-    if (left < 32) Joining::join(slot_of(left), slot_of(left + step));
-  }
-  __syncwarp();
-}
-
 // Blocks take every so many-th share: rows go to registers, a run for every warp, and are reduced there; what
 // the relation of a run says of its ends is told to the neighbours, who are at work at the same time, and what
 // theirs say gives the unknowns there. Everything is read once and written once. All blocks run at once: they
@@ -215,7 +195,7 @@ __global__ void __launch_bounds__(threads, blocks_at_once) solve_runs(const __gr
   const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
   T* const rows = reinterpret_cast<T*>(dynamic_shared());
   T* const room = rows + stages * block_rows + warp * run_rows;  // for the tree, then for the answer
-  const run_slots<T> slots{room};
+  const lane_slots<T> slots{room};
   volatile int* const coupled = &of.state->coupled;
   run_ring<T> ring(of, rows, arrived, thread);
   if (thread == 0) ring.init(arrived);
