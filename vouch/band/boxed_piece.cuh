@@ -28,7 +28,7 @@ class boxed_piece {
   __device__ void reduce_half(int half, relation<double>& at) const {
 #pragma unroll 1
     for (int quarter = 2 * half; quarter < 2 * half + 2; ++quarter) {
-      const pairs rows(*this, quarter);
+      const pairs<4> rows(*this, 4 * quarter);
       if (quarter == 0) {
         at = relation_of(rows.row(0), rows.row(1));
       } else {
@@ -36,80 +36,108 @@ class boxed_piece {
         append_only(at, rows.row(1));
       }
 #pragma unroll
-      for (int k = 2; k < 2 * pairs::count; ++k) append_only(at, rows.row(k));
+      for (int k = 2; k < 8; ++k) append_only(at, rows.row(k));
     }
   }
 
-  /// The unknowns take the place of d. Returns false where one is no number.
-  __device__ bool solve(const ends<double>& known) const { return fill(eliminate(known), known); }
+  /// The unknowns take the place of d. Returns false where one is no number. From both ends to the middle and
+  /// back: two chains of instructions that do not wait for each other.
+  __device__ bool solve(const ends<double>& known) const {
+    sides at;
+    eliminated open[2];
+    eliminate(known, at, open);
+    equation<double> middle[4];
+#pragma unroll
+    for (int k = 0; k < 2; ++k) {
+      middle[2 * k] = {at[0].last[k], at[0].right[k], at[0].rhs[k]};
+      middle[2 * k + 1] = {at[1].right[k], at[1].last[k], at[1].rhs[k]};
+    }
+    double upper, lower;
+    solve_equations(middle, upper, lower);
+    return fill(open, known, upper, lower);
+  }
 
  private:
   using eliminated = known_left<double>::eliminated;
+  using sides = known_left<double>[2];  // from the first row on, and from the last one, mirrored
+  static constexpr int all_pairs = boxed_rows / 2;
 
-  // Rows of a quarter of the piece, which have been read.
+  // Rows that have been read.
+  template <int Count>
   struct pairs {
-    static constexpr int count = 4;
+    static constexpr int count = Count;
     double2 a[count], d[count], c[count], f[count];
-    __device__ pairs(const boxed_piece& of, int quarter) {
+    __device__ pairs(const boxed_piece& of, int first) {
 #pragma unroll
       for (int k = 0; k < count; ++k) {
-        a[k] = of.pair(0, quarter * count + k);
-        d[k] = of.pair(1, quarter * count + k);
-        c[k] = of.pair(2, quarter * count + k);
-        f[k] = of.pair(3, quarter * count + k);
+        a[k] = of.pair(0, first + k);
+        d[k] = of.pair(1, first + k);
+        c[k] = of.pair(2, first + k);
+        f[k] = of.pair(3, first + k);
       }
     }
     __device__ band_row<double> row(int k) const {
       return balanced(k % 2 == 0 ? band_row<double>{a[k / 2].x, d[k / 2].x, c[k / 2].x, f[k / 2].x}
                                  : band_row<double>{a[k / 2].y, d[k / 2].y, c[k / 2].y, f[k / 2].y});
     }
+    __device__ band_row<double> mirrored(int k) const {
+      const band_row<double> of = row(k);
+      return {of.c, of.d, of.a, of.f};
+    }
   };
 
-  // The rows of unknowns 1 to 30 become x_k + c x_{k+1} + a x_{k+2} = f, the last of them the answer.
-  __device__ eliminated eliminate(const ends<double>& known) const {
-    known_left<double> at;
-    eliminated even{};  // of the first row of a pair whose second one has yet to go
+  __device__ void keep(int k, const eliminated& even, const eliminated& odd) const {
+    pair(0, k) = {even.after, odd.after};
+    pair(2, k) = {even.next, odd.next};
+    pair(3, k) = {even.rhs, odd.rhs};
+  }
+  // Upper rows become x_k + c x_{k+1} + a x_{k+2} = f, lower ones x_k + c x_{k-1} + a x_{k-2} = f. open: those
+  // next to the middle, of which nothing is kept.
+  __device__ void eliminate(const ends<double>& known, sides& at, eliminated (&open)[2]) const {
+    constexpr int at_once = 2;
+    open[0] = open[1] = {};
 #pragma unroll 1
-    for (int quarter = 0; quarter < boxed_rows / 2 / pairs::count; ++quarter) {
-      const pairs rows(*this, quarter);
+    for (int first = 0; first < all_pairs / 2; first += at_once) {
+      const pairs<at_once> upper(*this, first), lower(*this, all_pairs - first - at_once);
 #pragma unroll
-      for (int k = 0; k < pairs::count; ++k) {
-        if (k == 0 && quarter == 0) {
-          at = start_known(rows.row(0), rows.row(1), known.left, known.first);
+      for (int k = 0; k < at_once; ++k) {
+        const int here = first + k, there = all_pairs - 1 - here, of_lower = 2 * (at_once - 1 - k);
+        const band_row<double> outer[2] = {upper.row(2 * k), lower.mirrored(of_lower + 1)},
+                               inner[2] = {upper.row(2 * k + 1), lower.mirrored(of_lower)};
+        if (k == 0 && first == 0) {
+          at[0] = start_known(outer[0], inner[0], known.left, known.first);
+          at[1] = start_known(outer[1], inner[1], known.right, known.last);
           continue;
         }
-        const eliminated odd = append_known(at, rows.row(2 * k));
-        const int before = quarter * pairs::count + k - 1;
-        pair(0, before) = {even.after, odd.after};
-        pair(2, before) = {even.next, odd.next};
-        pair(3, before) = {even.rhs, odd.rhs};
-        even = append_known(at, rows.row(2 * k + 1));
+        eliminated gone[2];
+        append_known(at, outer, gone);
+        keep(here - 1, open[0], gone[0]);
+        keep(there + 1, gone[1], open[1]);
+        append_known(at, inner, open);
       }
     }
-    return even;
   }
-  __device__ bool fill(const eliminated& last, const ends<double>& known) const {
-    constexpr int at_once = 5;
-    static_assert((boxed_rows / 2 - 1) % at_once == 0);
-    double x2 = known.last, x1 = last.rhs - last.next * known.last - last.after * known.right;
-    double rest = known.first * 0 + known.last * 0 + x1 * 0;
-    pair(1, boxed_rows / 2 - 1) = {x1, x2};
-#pragma unroll 1
-    for (int above = boxed_rows / 2 - 1; above > 0; above -= at_once) {
-      double2 a[at_once], c[at_once], f[at_once];
+  // upper and lower: the unknowns in the middle.
+  __device__ bool fill(const eliminated (&open)[2], const ends<double>& known, double upper,
+                       double lower) const {
+    constexpr int half = all_pairs / 2;
+    double u1 = open[0].rhs - open[0].next * upper - open[0].after * lower, u2 = upper;
+    double l1 = open[1].rhs - open[1].next * lower - open[1].after * upper, l2 = lower;
+    double rest = known.first * 0 + known.last * 0 + u1 * 0 + l1 * 0;
+    pair(1, half - 1) = {u1, u2};
+    pair(1, half) = {l2, l1};
 #pragma unroll
-      for (int k = 0; k < at_once; ++k) {
-        a[k] = pair(0, above - 1 - k);
-        c[k] = pair(2, above - 1 - k);
-        f[k] = pair(3, above - 1 - k);
-      }
-#pragma unroll
-      for (int k = 0; k < at_once; ++k) {
-        x2 = f[k].y - a[k].y * x2 - c[k].y * x1;  // the odd one
-        x1 = above - 1 - k > 0 ? f[k].x - a[k].x * x1 - c[k].x * x2 : known.first;
-        rest = x2 * 0 + (x1 * 0 + rest);
-        pair(1, above - 1 - k) = {x1, x2};
-      }
+    for (int k = 1; k < half; ++k) {
+      const int here = half - 1 - k, there = half + k;
+      const double2 a = pair(0, here), c = pair(2, here), f = pair(3, here);
+      const double2 b = pair(0, there), e = pair(2, there), g = pair(3, there);
+      u2 = f.y - a.y * u2 - c.y * u1;
+      l2 = g.x - b.x * l2 - e.x * l1;
+      u1 = here > 0 ? f.x - a.x * u1 - c.x * u2 : known.first;
+      l1 = here > 0 ? g.y - b.y * l1 - e.y * l2 : known.last;
+      rest = u2 * 0 + (l2 * 0 + (u1 * 0 + (l1 * 0 + rest)));
+      pair(1, here) = {u1, u2};
+      pair(1, there) = {l2, l1};
     }
     return rest == 0;
   }

@@ -47,6 +47,16 @@ struct general_task {
   }
 };
 
+// Numbers that do not wait for each other.
+template <int Count>
+__device__ void bring_at_once(T* to, const T* from, int step) {
+  T numbers[Count];
+#pragma unroll
+  for (int k = 0; k < Count; ++k) numbers[k] = from[k * step];
+#pragma unroll
+  for (int k = 0; k < Count; ++k) to[k * step] = numbers[k];
+}
+
 template <bool Balance>
 using joining = quick_joining<T, Balance>;
 
@@ -136,8 +146,7 @@ __device__ void join_nodes(const general_task& of, int level, T* shared, int thr
     const std::int64_t left = of.counts[level] - parent * fan;
     const int leaves = static_cast<int>(left < fan ? left : fan);
     __syncthreads();
-    if (thread < leaves)
-      for (int k = 0; k < slot_size - 1; ++k) slots(thread)[k] = nodes[thread].slot[k];
+    if (thread < leaves) joining<true>::put(slots(thread), joining<true>::get(nodes[thread].slot));
     join_slots<joining<true>>(slots, 1, leaves, thread, threads);
     if (thread > 0 && thread < leaves)
       for (int k = 0; k < slot_size; ++k) nodes[thread].slot[k] = slots(thread)[k];
@@ -153,9 +162,8 @@ __device__ void part_nodes(const general_task& of, int level, T* shared, int thr
     const std::int64_t left = of.counts[level] - parent * fan;
     const int leaves = static_cast<int>(left < fan ? left : fan);
     __syncthreads();
-    if (thread > 0 && thread < leaves)
-      for (int k = 0; k < slot_size; ++k) slots(thread)[k] = nodes[thread].slot[k];
     const ends<T> whole = of.nodes[level + 1][parent].at;
+    if (thread < leaves) bring_at_once<slot_size>(slots(thread), nodes[thread].slot, 1);
     __syncthreads();
     if (thread < leaves) nodes[thread].at = descend<joining<true>>(slots, leaves, thread, whole);
   }
@@ -209,7 +217,7 @@ __global__ void __launch_bounds__(threads, 1) solve_general(const __grid_constan
     joining<false>::put(slots(lane), whole);
     join_lanes<joining<false>>(slots, lane);
     T* const joints = of.joints(tile);
-    for (int k = lane; k < tree_numbers; k += 32) joints[k] = tree[k];
+    bring_at_once<slot_size>(joints + lane, tree + lane, 32);
     if (lane < slot_size - 1) of.nodes[0][tile].slot[lane] = slots(0)[lane];
     __syncwarp();
   }
@@ -226,8 +234,8 @@ __global__ void __launch_bounds__(threads, 1) solve_general(const __grid_constan
   bool numbers = true, there = true;                // the last tile has not left
   for (tile -= pitch; tile >= 0; tile -= pitch) {
     const T* const joints = of.joints(tile);
-    for (int k = lane; k < tree_numbers; k += 32) tree[k] = joints[k];
     const ends<T> whole = of.nodes[0][tile].at;
+    bring_at_once<slot_size>(tree + lane, joints + lane, 32);
     __syncwarp();
     const ends<T> known = descend<joining<false>>(slots, 32, lane, whole);
     if (!there)
