@@ -85,7 +85,7 @@ class runner {
         options_.say(fmt::format("{}: {} on {}", g.name, name, d.label));
         if (d.dev.is_cuda()) {
           add(g, d.label, "double", name, measure(g, grid, 3, [&, s = scheme] {
-                const auto v = march_on_gpu(d.dev, g.option, grid, {}, segments, s);
+                const auto v = march_on_gpu(d.dev, g.option, grid, {}, segments, {s});
                 return v.value_or(std::vector<double>());
               }));
           continue;

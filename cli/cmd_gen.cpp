@@ -37,7 +37,7 @@ struct gen_options {
   std::string boundary, coefficient, element, signs;
   std::int64_t seed = 1;
   std::string rhs;
-  std::string solution = "ones";
+  std::string solution;  // empty: the problem's own
   std::string exact;
   bool general = false;
 };
@@ -72,7 +72,9 @@ void declare(command_line& line, gen_options& o) {
   line.text("-o,--output", "FILE", o.common.output, "the matrix, as Matrix Market; dense also .npy");
   line.flag("--general", o.general, "write both triangles");
   line.text("--rhs", "FILE", o.rhs, "also b = A x, each element rounded once: .mtx, .npy or text");
-  line.choice("--solution", "X", o.solution, solutions, "that x: ones, smooth, random or integers [ones]");
+  line.choice("--solution", "X", o.solution, solutions,
+              "that x: ones, smooth, random or integers (0 to 49) [ones;");
+  line.note("", "banded-dominant: integers]");
   line.text("--exact", "FILE", o.exact, "also x itself");
   line.count("--threads", o.common.threads, 1, "CPU threads [OMP_NUM_THREADS, else all cores]", 4096);
   add_talk_options(line, o.common);
@@ -116,6 +118,7 @@ void check(gen_options& o) {
   if (!o.coefficient.empty()) o.problem.coefficient = o.coefficient;
   if (!o.element.empty()) o.problem.element = o.element;
   if (!o.signs.empty()) o.dense.signs = o.signs;
+  if (o.solution.empty()) o.solution = o.name == "banded-dominant" ? "integers" : "ones";
   o.problem.seed = o.dense.seed = static_cast<std::uint64_t>(o.seed);
   check_kind(o);
 }

@@ -15,6 +15,7 @@
 #include "command.hpp"
 #include "command_line.hpp"
 #include "common.hpp"
+#include "solve_system.hpp"
 
 namespace vouch::cli {
 namespace {
@@ -32,7 +33,7 @@ struct info_options {
 
 struct found {
   csr<double> A;
-  matrix_market_header header;
+  std::optional<matrix_market_header> header;  // of a Matrix Market file
   structure_facts facts;
   std::optional<std::int64_t> components;  // of a square matrix
   double read_seconds = 0, structure_seconds = 0;
@@ -41,7 +42,7 @@ struct found {
 found examine(const device& cpu, const std::string& file) {
   found f;
   const stopwatch reading;
-  f.A = read_csr(cpu, file, &f.header);
+  f.A = read_sparse(cpu, file, &f.header);
   f.read_seconds = reading.seconds();
   const stopwatch looking;
   f.facts = structure<double>(cpu, f.A);
@@ -50,7 +51,9 @@ found examine(const device& cpu, const std::string& file) {
   return f;
 }
 
-std::string form_text(const matrix_market_header& h) {
+std::string form_text(const found& r) {
+  if (!r.header) return fmt::format("NumPy array, {} entries", r.A.rows * r.A.cols);
+  const matrix_market_header& h = *r.header;
   const char* fields[] = {"real", "integer", "pattern"};
   const char* symmetries[] = {"general", "symmetric", "skew-symmetric"};
   return fmt::format("{} {} {}, {} entries", fields[static_cast<int>(h.field)],
@@ -87,7 +90,7 @@ void print_text(const info_options& o, const found& r, const device& cpu) {
   const structure_facts& f = r.facts;
   const auto fact = [](const char* what, const std::string& value) { fmt::print("  {:<16}{}\n", what, value); };
   fmt::print("{}: {} by {}, {} nonzeros\n", o.file, f.rows, f.cols, f.nonzeros);
-  fact("file", form_text(r.header));
+  fact("file", form_text(r));
   fact("symmetry", symmetry_text(f));
   fact("diagonal", diagonal_text(f));
   fact("dominance", dominance_text(f));
@@ -157,7 +160,7 @@ int cmd_info(std::span<const char* const> arguments) {
   line.example("vouch info A.mtx", "a summary and a small picture");
   line.example("vouch info A.mtx --json", "the facts for programs; rows count from 1");
   line.example("vouch info A.mtx --svg A.svg", "the picture as a drawing");
-  line.argument("A.mtx", o.file, "a Matrix Market file, also .gz");
+  line.argument("A", o.file, "a Matrix Market file (.gz as well), or .npy");
   line.text("--svg", "FILE", o.svg, "draw the pattern into this file");
   line.flag("--picture", o.picture, "a large picture, 80 characters wide");
   line.flag("--ascii", o.ascii, "draw it with plain ASCII characters");

@@ -12,6 +12,7 @@
 #include <vouch/price/closed_form_enclosure.hpp>
 #include <vouch/price/fd_march_cuda.hpp>
 #include <vouch/price/implied.hpp>
+#include <vouch/verify/bound_text.hpp>
 
 #include "command.hpp"
 #include "price_book_run.hpp"
@@ -46,6 +47,7 @@ json grid_json(const pricing& p, const fd_options& options) {
 struct proof {
   std::optional<enclosed_valuation> exact;
   const fd_enclosure* discrete = nullptr;
+  bool stepped = true;  // the discrete problem has steps in time, else it is exact there
 
   bool of_steps() const { return discrete != nullptr && discrete->verified; }
   bool verified(double price) const {
@@ -57,7 +59,11 @@ struct proof {
   }
 };
 
-const char* const steps_bounded = "the discrete problem: the rounding in its steps, not the error of the grid";
+const char* bounded(const proof& known) {
+  if (!known.of_steps()) return "the exact price";
+  return known.stepped ? "the discrete problem: the rounding in its steps, not the error of the grid"
+                       : "the discrete problem: rounding and the error in time, not the error of the grid";
+}
 
 const char* const no_steps = "no steps were taken, and limits are not enclosed";
 
@@ -90,15 +96,12 @@ json error_bound_json(double price, const proof& known) {
   if (!verified) return object;
   const interval<double> range = steps ? known.discrete->price : known.exact->price;
   const double error = proof::farthest(price, range), least = range.lo() > 0 ? range.lo() : -range.hi();
-  object["method"] = steps ? "steps in time" : "closed form";
-  object["bounds"] = steps ? steps_bounded : "the exact price";
+  object["method"] = !steps ? "closed form" : known.stepped ? "steps in time" : "exponential in time";
+  object["bounds"] = bounded(known);
   object["max_absolute"] = number_or_null(error);
   if (least > 0) object["max_relative"] = number_or_null(div_up(error, least));
   return object;
 }
-
-// Rounded up to two digits.
-std::string bound_text(double error) { return fmt::format("{:.2g}", std::nextafter(error * 1.05, INFINITY)); }
 
 void print_ranges(std::initializer_list<std::pair<const char*, interval<double>>> ranges) {
   for (const auto& [name, range] : ranges) fmt::print("  {:6} {}\n", name, interval_text(range));
@@ -108,16 +111,17 @@ void print_proof(double price, const proof& known) {
   if (known.of_steps()) {
     fmt::print(
         "proved: the price errs by at most {} from the solution of the discrete problem, which lies in\n",
-        bound_text(proof::farthest(price, known.discrete->price)));
+        vouch::detail::rounded_above(proof::farthest(price, known.discrete->price)));
     const fd_enclosure& e = *known.discrete;
     print_ranges({{"price", e.price}, {"delta", e.delta}, {"gamma", e.gamma}, {"theta", e.theta}});
-    fmt::print("  (that bounds the rounding in the steps, not the error of the grid)\n");
+    fmt::print("  (that bounds {}, not the error of the grid)\n",
+               known.stepped ? "the rounding in the steps" : "rounding and the error in time");
   } else if (known.discrete != nullptr || !known.exact) {
     fmt::print("unverified: {}\n", known.discrete != nullptr ? known.discrete->reason : no_steps);
   }
   if (!known.exact) return;
   fmt::print("proved: the price errs by at most {}; the exact values lie in\n",
-             bound_text(proof::farthest(price, known.exact->price)));
+             vouch::detail::rounded_above(proof::farthest(price, known.exact->price)));
   const enclosed_valuation& v = *known.exact;
   print_ranges({{"price", v.price},
                 {"delta", v.delta},
@@ -130,6 +134,7 @@ void print_proof(double price, const proof& known) {
 proof prove(const price_request& request, const pricing& p) {
   proof known;
   if (p.grid && p.grid->enclosure) known.discrete = &*p.grid->enclosure;
+  known.stepped = request.method.finite_difference.scheme != time_scheme::exponential;
   if (has_exact_enclosure(request.option)) known.exact = enclose_european_price(request.option.plain);
   return known;
 }
@@ -184,6 +189,13 @@ void print_text(const price_request& request, const pricing& p) {
 }
 
 int find_implied(const price_request& request) {
+  const console log = make_console(request.common);
+  const device_request wanted = parse_device(request.common.device);
+  if (wanted.cuda) {
+    static_cast<void>(device::cuda(wanted.index));  // throws where there is none
+    log.warning("computed on the CPU: an implied volatility takes microseconds there");
+  }
+  if (request.common.precision != "double") log.warning("computed in double precision");
   const stopwatch clock;
   const double volatility = implied_volatility(request.option, *request.implied);
   const double seconds = clock.seconds();
@@ -226,6 +238,25 @@ void warn_of_tolerance(const console& log, const price_request& request, const p
                             tolerance));
 }
 
+void warn_of_what_is_idle(const console& log, const price_request& request) {
+  const fd_options& fd = request.method.finite_difference;
+  const contract& c = request.option;
+  if (fd.scheme == time_scheme::exponential && fd.time_steps > 0)
+    log.warning("the exponential scheme takes no steps: --steps has no effect");
+  const double expiry = c.plain.expiry;
+  bool has_date = false;
+  for (const double date : c.exercise_dates)
+    if (date >= 0 && date < expiry)
+      has_date = true;
+    else if (date != expiry)
+      log.warning(fmt::format("the exercise date {:g} does not lie before expiry: it has no effect", date));
+  if (c.exercise == exercise_style::bermudan && !has_date)
+    log.warning("a bermudan option without dates before its expiry is a european one (--dates)");
+  for (const cash_dividend& d : c.dividends)
+    if (!(d.time > 0 && d.time < expiry))
+      log.warning(fmt::format("the dividend at {:g} does not lie before expiry: it has no effect", d.time));
+}
+
 std::string reason_for_cpu(const pricing& p) {
   if (!p.grid) return "what is no grid takes microseconds there";
   return p.grid->why_cpu;
@@ -251,9 +282,12 @@ int cmd_price(std::span<const char* const> arguments) {
   if (request.verify) known = prove(request, p);
   if (!request.plot.empty()) write_surface_plot(request, p);
   if (!p.tolerance_met) warn_of_tolerance(log, request, p);
-  if (request.common.precision == "single")
-    log.warning(fmt::format("computed in {} precision: single precision alone holds no price to six digits",
-                            precision_used(request, p)));
+  warn_of_what_is_idle(log, request);
+  if (request.common.precision != precision_used(request, p))
+    log.warning(fmt::format("computed in {} precision: {}", precision_used(request, p),
+                            request.common.precision == "single"
+                                ? "single precision alone holds no price to six digits"
+                                : "mixed precision is for the steps of finite differences on the CPU"));
   const bool on_gpu = p.grid && p.grid->on_gpu;
   const std::string why_cpu = dev.is_cuda() && !on_gpu ? reason_for_cpu(p) : std::string();
   if (!why_cpu.empty()) log.warning("computed on the CPU: " + why_cpu);

@@ -72,6 +72,9 @@ nlohmann::ordered_json matrix_json(const std::string& file, std::int64_t rows, s
 
 void check_writable(const std::string& path) {
   if (path.empty()) return;
+  if (path.ends_with(".gz"))
+    throw usage_error(fmt::format("{}: files are written as they are, not compressed", path),
+                      "leave .gz off, and pack the file with gzip afterwards");
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) throw file_error(path + ": is a directory");
   const auto kind = std::filesystem::status(path, ignored).type();

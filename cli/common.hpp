@@ -55,7 +55,8 @@ void print_json(const nlohmann::ordered_json& object);
 nlohmann::ordered_json matrix_json(const std::string& file, std::int64_t rows, std::int64_t cols,
                                    std::int64_t nonzeros, bool symmetric);
 
-/// Fails early, before hours of work, when a file could not be written there: no such folder, not writable.
+/// Fails early, before hours of work, when a file could not be written there: no such folder, not writable; or
+/// when its name says that it is compressed.
 void check_writable(const std::string& path);
 
 }  // namespace vouch::cli

@@ -22,10 +22,9 @@ struct radius_at {
   double radius = 0;
 };
 
-// At least the decimal number that a file has for it.
 double checked_radius(const std::string& path, double radius) {
   if (!(radius >= 0)) throw value_error(fmt::format("{}: the radius {} is negative", path, radius));
-  return radius > 0 ? std::nextafter(radius, HUGE_VAL) : 0;
+  return radius;
 }
 
 void add_matrix(const csr<double>& R, double factor, std::vector<radius_at>& list) {
@@ -34,6 +33,7 @@ void add_matrix(const csr<double>& R, double factor, std::vector<radius_at>& lis
       if (R.val[k] != 0) list.push_back({i, R.col[k], mul_up(factor, std::fabs(R.val[k]))});
 }
 
+// What a file has, as doubles and with what these miss of its decimals.
 void add_file(const device& cpu, const std::string& path, const linear_system& system,
               std::vector<radius_at>& list) {
   const std::variant<csr<double>, vectors> read = read_matrix(cpu, path);
@@ -43,6 +43,7 @@ void add_file(const device& cpu, const std::string& path, const linear_system& s
   if (rows != system.rows() || cols != system.rows())
     throw shape_error(
         fmt::format("{}: {} by {}, but {} has {} rows", path, rows, cols, system.file, system.rows()));
+  add_matrix(read_matrix_radii(cpu, path), 1, list);
   if (!dense) {
     const csr<double>& R = std::get<csr<double>>(read);
     for (std::int64_t i = 0; i < R.rows; ++i)
@@ -102,8 +103,10 @@ system_radii read_radii(const device& cpu, const verification_request& request, 
   if (request.within.matrix > 0)
     add_matrix(system.dense ? sparsify(cpu, system.entries()) : system.A.to(cpu), request.within.matrix, list);
   system_radii radii{summed(cpu, system.rows(), std::move(list)), array<double>::zeros(cpu, system.b.size())};
-  if (!request.rhs_file.empty())
+  if (!request.rhs_file.empty()) {
     add_vectors(request.rhs_file, read_vectors(cpu, request.rhs_file), system, radii.rhs);
+    add_vectors(request.rhs_file, read_vector_radii(cpu, request.rhs_file), system, radii.rhs);
+  }
   if (request.decimal && is_file(system.rhs))
     add_vectors(system.rhs, read_vector_radii(cpu, system.rhs), system, radii.rhs);
   for (std::int64_t k = 0; k < system.b.size() && request.within.rhs > 0; ++k)

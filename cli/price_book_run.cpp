@@ -51,6 +51,7 @@ void print_object(const price_request& request, const book_report& report, const
   object["priced"] = report.priced;
   object["failed"] = report.failed;
   object["inaccurate"] = report.inaccurate;
+  object["tolerance"] = request.method.finite_difference.tolerance;
   object["failures"] = json::array();
   for (const book_failure& f : report.failures)
     object["failures"].push_back(
@@ -58,6 +59,7 @@ void print_object(const price_request& request, const book_report& report, const
   object["methods"] = {{"closed-form", report.european},
                        {"andersen-lake", report.american},
                        {"finite-difference", report.by_finite_differences}};
+  object["precision"] = "double";
   object["device"] = to_json(dev);
   object["time_s"] = {{"total", seconds}};
   object["memory_bytes"] = {{"host_peak", host_peak_bytes()}, {"device_peak", device_peak_bytes()}};
@@ -81,6 +83,7 @@ int run_book(const price_request& request) {
     log.warning("interrupted: no prices written");
     return 128 + interrupt_signal();
   }
+  if (request.common.precision != "double") log.warning("computed in double precision, as books always are");
   log_failures(log, request, report);
   if (report.inaccurate > 0)
     log.warning(

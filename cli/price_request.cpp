@@ -25,16 +25,14 @@ constexpr std::array<std::string_view, 3> grids{"logarithmic", "uniform", "conce
 
 // Values as they are typed, before they mean something.
 struct typed {
-  std::string type, exercise = "european", payoff = "vanilla", barrier, dividends, dates, rates, volatilities,
-                    local;
+  std::string type, exercise, payoff, barrier, dividends, dates, rates, volatilities, local;
   std::string scheme, space, solver = "auto", dividend_model;
-  std::optional<double> spot, strike, expiry, rate, volatility, cash, rebate;
+  std::optional<double> spot, strike, expiry, rate, dividend, volatility, cash, rebate;
   std::optional<std::int64_t> nodes, steps;
   std::optional<double> tolerance;
 };
 
 void declare(command_line& line, price_request& request, typed& t) {
-  plain_option& o = request.option.plain;
   line.example("vouch price --type call --spot 100 --strike 95 ...", "one option");
   line.example("vouch price ... --scheme rannacher", "by finite differences, to an accuracy");
   line.example("vouch price --book options.csv -o prices.csv", "millions of options");
@@ -44,7 +42,7 @@ void declare(command_line& line, price_request& request, typed& t) {
   line.real("--spot", t.spot, any, "price of the share now");
   line.real("--strike", t.strike, any, "");
   line.real("--rate", t.rate, any, "interest and dividend yield, continuous, a year [0]");
-  line.real("--dividend", o.dividend, any, "");
+  line.real("--dividend", t.dividend, any, "");
   line.real("--volatility", t.volatility, any, "for the square root of a year");
   line.real("--expiry", t.expiry, any, "in years");
   line.choice("--payoff", "P", t.payoff, payoff_words, "vanilla, cash-digital or asset-digital [vanilla]");
@@ -67,7 +65,7 @@ void declare(command_line& line, price_request& request, typed& t) {
   line.choice("--space", "G", t.space, grids, "their grid: logarithmic, uniform or concentrated [logarithmic]");
   line.choice("--solver", "S", t.solver, solvers,
               "of their steps: auto, thomas, cyclic-reduction, pcr, partition [auto]");
-  line.real("--tolerance", t.tolerance, 0, "error of the price, absolute [1e-6]");
+  line.real("--tolerance", t.tolerance, 0, "error of the price, absolute [1e-6, of a book's prices 1e-4]");
   line.count("--grid", t.nodes, 8, "exactly so many nodes and time steps instead");
   line.count("--steps", t.steps, 1, "");
   line.flag("--greeks", request.method.finite_difference.greeks, "vega and rho also by finite differences");
@@ -100,7 +98,7 @@ void check_together(const typed& t, const price_request& request) {
   exclude(t.volatility && !t.volatilities.empty(), "--volatility", "--volatilities");
   exclude(t.volatility && !t.local.empty(), "--volatility", "--local-volatility");
   exclude(!t.volatilities.empty() && !t.local.empty(), "--volatilities", "--local-volatility");
-  need(t.rebate && t.barrier.empty(), "--rebate", "--barrier");
+  need(t.rebate && (t.barrier.empty() || t.barrier == "none"), "--rebate", "--barrier");
   need(t.cash && t.payoff != "cash-digital", "--cash", "--payoff cash-digital");
   need(!t.dividend_model.empty() && t.dividends.empty(), "--dividend-model", "--dividends");
   if (!request.implied) return;
@@ -111,20 +109,25 @@ void check_together(const typed& t, const price_request& request) {
   exclude(!request.plot.empty(), implied, "--plot");
   exclude(!t.scheme.empty(), implied, "--scheme");
   exclude(t.nodes.has_value(), implied, "--grid");
+  exclude(!t.space.empty(), implied, "--space");
+  exclude(t.solver != "auto", implied, "--solver");
+  exclude(t.tolerance.has_value(), implied, "--tolerance");
+  exclude(request.method.finite_difference.greeks, implied, "--greeks");
 }
 
 void take_plain(const typed& t, price_request& request) {
   plain_option& o = request.option.plain;
   if (t.type.empty()) throw usage_error("option --type is missing", "valid values: call or put");
   o.type = type_of(t.type).value();
-  o.payoff = payoff_of(t.payoff).value();
-  request.option.exercise = exercise_of(t.exercise).value();
+  if (!t.payoff.empty()) o.payoff = payoff_of(t.payoff).value();
+  if (!t.exercise.empty()) request.option.exercise = exercise_of(t.exercise).value();
   o.spot = needed(t.spot, "--spot");
   o.strike = needed(t.strike, "--strike");
   o.expiry = needed(t.expiry, "--expiry");
   if (!request.implied && t.volatilities.empty() && t.local.empty())
     o.volatility = needed(t.volatility, "--volatility");
   o.rate = t.rate.value_or(0);
+  o.dividend = t.dividend.value_or(0);
   o.cash = t.cash.value_or(1);
   o.rebate = t.rebate.value_or(0);
 }
@@ -139,6 +142,9 @@ void take_barrier(const std::string& text, plain_option& o) {
     throw usage_error(fmt::format("option --barrier: unknown kind '{}'", kind),
                       meant.empty() ? "valid kinds: " + either(barrier_words) : meant);
   }
+  const bool none = *found == barrier_kind::none;
+  if (none && colon == std::string::npos) return;
+  if (none) throw usage_error("option --barrier: none has no level");
   if (colon == std::string::npos)
     throw usage_error("option --barrier: the level is missing", "as in --barrier up-out:120");
   o.barrier = *found;
@@ -240,7 +246,7 @@ void take_method(const typed& t, price_request& request) {
   fd.space_nodes = t.nodes.value_or(0);
   fd.time_steps = t.steps.value_or(0);
   if (t.tolerance && !(*t.tolerance > 0)) throw usage_error("option --tolerance: it must be positive");
-  fd.tolerance = t.tolerance.value_or(1e-6);
+  fd.tolerance = t.tolerance.value_or(request.book.empty() ? 1e-6 : 1e-4);
   if (request.common.precision != "double") fd.precision = solve_precision::mixed;
 }
 
@@ -260,16 +266,13 @@ void take_book(const typed& t, const price_request& request) {
   if (t.spot || t.strike || t.expiry || !t.type.empty())
     throw usage_error("with --book the options stand in its lines",
                       "leave out --type, --spot, --strike and --expiry");
-  const bool of_one = t.volatility || t.rate || t.cash || t.rebate || !t.dividend_model.empty() ||
-                      !t.barrier.empty() || !t.dividends.empty() || !t.dates.empty() || !t.rates.empty() ||
-                      !t.volatilities.empty() || !t.local.empty() || request.implied || !request.plot.empty();
+  const bool of_one = t.volatility || t.rate || t.dividend || t.cash || !t.exercise.empty() ||
+                      !t.payoff.empty() || t.rebate || !t.dividend_model.empty() || !t.barrier.empty() ||
+                      !t.dividends.empty() || !t.dates.empty() || !t.rates.empty() || !t.volatilities.empty() ||
+                      !t.local.empty() || request.implied || !request.plot.empty();
   if (of_one || request.method.force_finite_difference)
     throw usage_error("with --book, options of a single price have no meaning",
                       "leave all but -o, --tolerance, --greeks and the device");
-  constexpr double least = 1e-6;  // what the boundaries of American options are found to, by the strike
-  if (t.tolerance && *t.tolerance < least)
-    throw usage_error("option --tolerance: a book is priced to 1e-6 at best",
-                      "a single option can be priced to less");
   std::error_code unknown;
   if (std::filesystem::equivalent(request.book, request.common.output, unknown))
     throw usage_error("the prices would replace the book", "name another file with -o");

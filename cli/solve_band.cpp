@@ -154,7 +154,7 @@ std::optional<band_run> run_band(const solve_request& request, const device& cpu
   band_run run{{}, {}, {wanted.cuda ? device::cuda(wanted.index) : cpu, "as asked"}};
   if (wanted.automatic) run.device.why = "reading the file costs more than solving";
   run.system.file = request.matrix;
-  timed(run.system.read_seconds, [&] { run.system.A = read_csr(cpu, request.matrix); });
+  timed(run.system.read_seconds, [&] { run.system.A = read_sparse(cpu, request.matrix); });
   if (!is_tridiagonal(run.system.A)) {
     if (!asked) return std::nullopt;
     throw value_error(fmt::format("{}: the matrix is not tridiagonal", request.matrix),

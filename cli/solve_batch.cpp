@@ -88,8 +88,12 @@ void judge_by_file(const batch_file& batch, const std::vector<double>& x, const 
   found.residuals.resize(static_cast<std::size_t>(batch.systems));
   found.eliminations.resize(found.residuals.size());
   const batch_shape shape = batch.shape();
-  detail::band_residual<double>(device::cpu(),
-                                {batch.dl.data(), batch.d.data(), batch.du.data(), batch.matrix_shape()},
+  batch_shape of_matrix = batch.matrix_shape();
+  if (of_matrix.systems < shape.systems) {  // one matrix for all is a batch that stands still
+    of_matrix.systems = shape.systems;
+    of_matrix.system_stride = 0;
+  }
+  detail::band_residual<double>(device::cpu(), {batch.dl.data(), batch.d.data(), batch.du.data(), of_matrix},
                                 {batch.b.data(), shape}, {x.data(), shape}, nullptr, found.residuals.data());
   report.systems_missed = 0;
   report.first_missed.clear();
@@ -132,6 +136,7 @@ nlohmann::ordered_json batch_json(const solve_request& request, const batch_file
     object["batch"]["first_unproved"] = ran ? nlohmann::ordered_json(verified->first_unproved) : nullptr;
   }
   object["method"] = report.method;
+  object["method_reason"] = nullptr;
   object["preconditioner"] = "none";
   object["precision"] = report.precision;
   object["device"] = to_json(dev);

@@ -12,6 +12,13 @@ nlohmann::ordered_json finite_or_null(double value) {
   return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
 }
 
+// Why auto took the method.
+nlohmann::ordered_json method_reason(const solve_request& request, const std::string& taken) {
+  if (!request.method_why.empty()) return request.method_why;
+  if (request.method != "auto") return nullptr;
+  return taken == "cg" ? "symmetric with a positive diagonal" : "tridiagonal";
+}
+
 // What dominance proves; only sweeps look for it.
 nlohmann::ordered_json bound_json(const solve_report& report) {
   if (!report.error_bound) return nullptr;
@@ -54,6 +61,7 @@ nlohmann::ordered_json solve_json(const solve_request& request, const linear_sys
                       {"nonzeros", system.facts.nonzeros},
                       {"symmetric", system.facts.symmetric}};
   object["method"] = report.method;
+  object["method_reason"] = method_reason(request, report.method);
   object["preconditioner"] = report.preconditioner;
   object["precision"] = report.precision;
   object["device"] = to_json(device.dev);

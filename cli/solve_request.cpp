@@ -62,7 +62,7 @@ void check_precondition(const std::string& spec) {
 // "NAME:VALUE" of an option; what says what the value is.
 std::pair<std::string, std::string> named_value(const char* option, const std::string& given,
                                                 std::span<const std::string_view> names, const char* what,
-                                                const char* example) {
+                                                const char* value) {
   const std::size_t colon = given.find(':');
   const std::string name = given.substr(0, colon);
   if (std::find(names.begin(), names.end(), name) == names.end()) {
@@ -72,13 +72,13 @@ std::pair<std::string, std::string> named_value(const char* option, const std::s
   }
   if (colon == std::string::npos)
     throw usage_error(fmt::format("option {}: {} needs a {}", option, name, what),
-                      fmt::format("as in {} {}", option, example));
+                      fmt::format("as in {} {}:{}", option, name, value));
   return {name, given.substr(colon + 1)};
 }
 
 void parse_stop(const std::string& rule, solve_request& request) {
   constexpr std::array<std::string_view, 2> rules{"recurrence", "mean-change"};
-  const auto [name, value] = named_value("--stop", rule, rules, "bound", "recurrence:1e-5");
+  const auto [name, value] = named_value("--stop", rule, rules, "bound", "1e-5");
   (name == "recurrence" ? request.stop_recurrence : request.stop_mean_change) = parse_real("--stop", value, 0);
 }
 
@@ -88,7 +88,7 @@ void parse_acceleration(const std::string& given, solve_request& request) {
   if (request.chebyshev) return;
   if (given.starts_with("chebyshev"))
     throw usage_error("option --accel: chebyshev takes no parameter", "it estimates the spectrum by itself");
-  const auto [name, value] = named_value("--accel", given, names, "depth", "anderson:2");
+  const auto [name, value] = named_value("--accel", given, names, "depth", "2");
   request.anderson = static_cast<int>(parse_count("--accel", value, 1, 16));
 }
 
@@ -132,9 +132,13 @@ void check_word(std::string_view option, const std::string& given, std::span<con
   if (!meant.empty()) throw usage_error(fmt::format("option {}: there is no file '{}'", option, given), meant);
 }
 
-void check_outputs(const std::array<std::string, 4>& paths) {
+void check_outputs(const std::string& matrix, const std::array<std::string, 4>& paths) {
+  std::error_code ignored;
   for (std::size_t k = 0; k < paths.size(); ++k) {
     check_writable(paths[k]);
+    if (!paths[k].empty() && !paths[k].starts_with("/dev/") &&
+        std::filesystem::equivalent(paths[k], matrix, ignored))
+      throw usage_error(fmt::format("'{}' holds the matrix, and an output would take its place", paths[k]));
     if (!paths[k].empty() && !paths[k].starts_with("/dev/") &&
         std::find(paths.begin(), paths.begin() + k, paths[k]) != paths.begin() + k)
       throw usage_error(fmt::format("two outputs go to the same file '{}'", paths[k]));
@@ -224,7 +228,8 @@ bool parse_solve_request(std::span<const char* const> arguments, solve_request& 
   check_verification(request.verification);
   if (request.batch && request.verification.has_radii_of_entries())
     throw usage_error("option --batch: radii are numbers there, no files, and there is no --decimal");
-  check_outputs({request.common.output, request.history, request.plot, request.verification.bounds});
+  check_outputs(request.matrix,
+                {request.common.output, request.history, request.plot, request.verification.bounds});
   return true;
 }
 

@@ -19,7 +19,7 @@ struct solve_request {
   std::string rhs = "ones";       // ones, row-sums or a file
   std::string initial = "zeros";  // zeros, ones or a file
   std::string method = "auto";
-  std::string method_why;  // of a method that auto stands for
+  std::string method_why;  // of the method that auto stands for; "" where one was named
   bool batch = false;      // the file holds a batch of tridiagonal systems
   std::string precondition = "none";
   std::optional<double> rtol;
@@ -48,10 +48,11 @@ struct solve_request {
   bool is_stationary() const {
     return method != "auto" && method != "cg" && !is_direct() && !is_band_method(method);
   }
-  /// Whether something is asked for that only iterations have.
+  /// Whether something is asked for that only iterations can do.
+  bool needs_iterations() const { return precondition != "none" || fixed_iterations || stop_recurrence; }
+  /// Whether something is asked for that says little of a factorisation: iterations come first where they can.
   bool wants_iterations() const {
-    return precondition != "none" || fixed_iterations || stop_recurrence || max_iterations ||
-           !history.empty() || !plot.empty() || initial != "zeros";
+    return needs_iterations() || max_iterations || !history.empty() || !plot.empty() || initial != "zeros";
   }
   /// Whether the true residual decides.
   bool by_residual() const { return !fixed_iterations && !stop_recurrence && !stop_mean_change; }

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <vouch/core/error.hpp>
+#include <vouch/dense/cusolver.hpp>
 #include <vouch/dense/lapack.hpp>
 #include <vouch/dense/residual.hpp>
 #include <vouch/dense/structure.hpp>
-#include <vouch/io/matrix_market.hpp>
 #include <vouch/io/vectors.hpp>
 #include <vouch/solve/spd_check.hpp>
 #include <vouch/sparse/residual.hpp>
@@ -79,7 +79,7 @@ vectors densify(const device& cpu, csr_view<const double> A) {
 // dense factorisations sparse ones dense.
 void read_into(const device& cpu, const solve_request& request, linear_system& system) {
   if (request.method == "cg" || request.method == "sparse-lu") {
-    system.A = read_csr(cpu, request.matrix);
+    system.A = read_sparse(cpu, request.matrix);
     return;
   }
   std::variant<csr<double>, vectors> read = read_matrix(cpu, request.matrix);
@@ -96,28 +96,28 @@ void read_into(const device& cpu, const solve_request& request, linear_system& s
 constexpr double dominant_enough = 1.25;
 
 // What auto means for a sparse matrix that is not fit for conjugate gradients: sweeps, or a factorisation.
-void settle_sparse_method(solve_request& request, const linear_system& system, bool on_gpu) {
-  if (not_spd_reason(system.facts).empty() || request.common.precision == "mixed" || on_gpu) return;
-  if (system.facts.dominant == dominance::strict && system.facts.dominance_ratio >= dominant_enough &&
-      request.precondition == "none") {
+void settle_sparse_method(solve_request& request, const linear_system& system, bool factorises) {
+  if (not_spd_reason(system.facts).empty()) return;
+  if (system.facts.dominant == dominance::strict && request.precondition == "none" &&
+      (system.facts.dominance_ratio >= dominant_enough || !factorises)) {
     request.method = "gauss-seidel";
     request.method_why = "sparse, every row dominates";
-  } else if (!request.wants_iterations()) {
+  } else if (factorises) {
     request.method = "sparse-lu";
     request.method_why = system.facts.symmetric ? "sparse, not positive definite" : "sparse, not symmetric";
   }
 }
 
-// What auto means for a dense matrix: a factorisation, on the CPU; iterations where they are asked for.
-void settle_method(const device& cpu, solve_request& request, linear_system& system) {
-  if (request.method != "auto" || !system.facts.square) return;
-  const bool on_gpu = parse_device(request.common.device).cuda, mixed = request.common.precision == "mixed";
-  if (!system.dense) return settle_sparse_method(request, system, on_gpu);
-  if (!request.wants_iterations() && !on_gpu && !mixed && lapack::present()) {
-    const bool definite = not_spd_reason(system.facts).empty();
+// What auto means for a dense matrix: a factorisation; where iterations are asked for they come first, if a
+// proof or the matrix's looks promise that they converge.
+void settle_dense_method(const device& cpu, solve_request& request, linear_system& system, bool factorises) {
+  const bool definite = not_spd_reason(system.facts).empty();
+  const bool sweeps = system.facts.dominant == dominance::strict && request.precondition == "none" &&
+                      !(definite && request.common.precision == "mixed");
+  if (factorises && (!request.wants_iterations() || (!sweeps && !definite))) {
     request.method = definite ? "cholesky" : "lu";
     request.method_why = definite ? "dense, symmetric with a positive diagonal" : "dense";
-  } else if (system.facts.dominant == dominance::strict && !mixed && request.precondition == "none") {
+  } else if (sweeps) {
     request.method = "gauss-seidel";
     request.method_why = "dense, every row dominates";
   } else {
@@ -125,6 +125,16 @@ void settle_method(const device& cpu, solve_request& request, linear_system& sys
     system.dense.reset();
     system.facts = structure<double>(cpu, system.A);
   }
+}
+
+void settle_method(const device& cpu, solve_request& request, linear_system& system) {
+  if (request.method != "auto" || !system.facts.square) return;
+  const bool on_gpu = parse_device(request.common.device).cuda;
+  const bool factorises = !request.needs_iterations() && request.common.precision != "mixed";
+  if (!system.dense)
+    settle_sparse_method(request, system, factorises && !on_gpu);
+  else
+    settle_dense_method(cpu, request, system, factorises && (on_gpu ? cusolver::present() : lapack::present()));
 }
 
 void check_matrix(const solve_request& request, const linear_system& system) {
@@ -141,7 +151,8 @@ void check_matrix(const solve_request& request, const linear_system& system) {
   if (!refusal.empty())
     throw value_error(
         fmt::format("{}: {}", request.matrix, refusal),
-        "conjugate gradients need a symmetric positive definite matrix; --method sparse-lu takes any");
+        "conjugate gradients need a symmetric positive definite matrix; --method sparse-lu takes any"
+        " (on the CPU, not mixed)");
 }
 
 bool is_file(const std::string& rhs_or_start) {
@@ -167,6 +178,14 @@ csr<double> sparsify(const device& cpu, matrix_view<const double> dense) {
   }
   A.row_ptr[dense.rows] = k;
   return A;
+}
+
+csr<double> read_sparse(const device& cpu, const std::string& path,
+                        std::optional<matrix_market_header>* header) {
+  std::variant<csr<double>, vectors> read = read_matrix(cpu, path, header);
+  if (auto* sparse = std::get_if<csr<double>>(&read)) return std::move(*sparse);
+  const auto& dense = std::get<vectors>(read);
+  return sparsify(cpu, {dense.values.data(), dense.rows, dense.cols, std::max<std::int64_t>(1, dense.rows)});
 }
 
 void take_rhs(const device& cpu, const std::string& from, linear_system& system) {

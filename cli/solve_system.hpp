@@ -48,6 +48,10 @@ void take_rhs(const device& cpu, const std::string& from, linear_system& system)
 /// The entries of a dense matrix that are not zero.
 csr<double> sparsify(const device& cpu, matrix_view<const double> dense);
 
+/// The matrix of any file that read_matrix() takes; of a dense one without its zeros.
+csr<double> read_sparse(const device& cpu, const std::string& path,
+                        std::optional<matrix_market_header>* header = nullptr);
+
 /// Reads the files of the request and checks that they fit together; settles what --method auto means where
 /// the matrix is dense or not fit for conjugate gradients.
 ///

@@ -13,6 +13,8 @@
 
 #include <vouch/interval/rounding.hpp>
 #include <vouch/io/vectors.hpp>
+#include <vouch/text/decimal.hpp>
+#include <vouch/text/number.hpp>
 #include <vouch/verify/bound_text.hpp>
 #include <vouch/verify/error_bound.hpp>
 #include <vouch/verify/interval_data.hpp>
@@ -31,14 +33,22 @@ namespace {
 constexpr double most_digits = 15;
 constexpr std::array<std::string_view, 2> bounds_forms{"lower-upper", "mid-radius"};
 
-// A number, or else the name of a file.
+// A file, or else a number, of which the bound is at least as large as its decimals.
 void take_radius(const char* option, const std::string& given, double& number, std::string& file) {
   std::error_code ignored;
   if (given.empty()) return;
-  if (std::filesystem::exists(given, ignored))
+  if (std::filesystem::exists(given, ignored)) {
     file = given;
-  else if ((number = parse_real(option, given, 0)) > 0)
-    number = std::nextafter(number, HUGE_VAL);  // at least the decimal number
+    return;
+  }
+  const char* const end = given.data() + given.size();
+  const auto [value, stop, error] = vouch::parse_real(given.data(), end);
+  if (stop != end || error == number_error::malformed)
+    throw usage_error(
+        fmt::format("option {}: '{}' is neither a number nor a file that is there", option, given));
+  number =
+      error == number_error::overflow ? parse_real(option, given, 0) : add_up(value, decimal_radius(given));
+  if (!(value >= 0)) throw usage_error(fmt::format("option {}: {} is below 0", option, given));
 }
 
 nlohmann::ordered_json known(bool there, double value) {
@@ -233,7 +243,8 @@ void write_bounds(const verification_request& request, const array<double>& x, c
       bounds[2 * j * n + i] = middle ? value : sub_down(value, radius);
       bounds[(2 * j + 1) * n + i] = middle ? radius : add_up(value, radius);
     }
-  write_vectors(request.bounds, bounds, n, 2 * columns);
+  const std::array sides{middle ? text_side::nearest : text_side::below, text_side::above};
+  write_vectors(request.bounds, bounds, n, 2 * columns, sides);
 }
 
 }  // namespace vouch::cli

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <vouch/interval/rounding.hpp>
 #include <vouch/verify/bound_text.hpp>
 #include <vouch/verify/tridiagonal_bound.hpp>
 
@@ -47,7 +48,8 @@ void take_batch(verification& all, const tridiagonal_bound& bound, const array<d
   all.seconds = bound.seconds;
   std::vector<double> relative;
   for (std::int64_t i = 0; i < x.size(); ++i)
-    relative.push_back(all.radius[i] == 0 ? 0 : all.radius[i] / (std::fabs(x[i]) - all.radius[i]));
+    relative.push_back(all.radius[i] == 0 ? 0
+                                          : div_up(all.radius[i], sub_down(std::fabs(x[i]), all.radius[i])));
   for (double& value : relative)
     if (!(value >= 0)) value = std::numeric_limits<double>::infinity();
   const auto middle = relative.begin() + static_cast<std::ptrdiff_t>(relative.size() / 2);

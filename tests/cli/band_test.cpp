@@ -141,6 +141,13 @@ TEST_F(tool_band, batch_from_an_archive) {
 TEST_F(tool_band, one_matrix_for_a_whole_archive) {
   write("a.npz", batch_archive("(2,)", {{unused, 1}, {2, 2}, {1, unused}}, "(3, 2)", {3, 3, 6, 6, 4, 5}));
   EXPECT_EQ(solve("--batch a.npz -o x.txt")["batch"]["systems"], 3);
+  // Judged again by the numbers of the file: every system by the one matrix.
+  for (const std::string again : {"--precision single", "--precision single --verify=12", "--rtol 1e-6"}) {
+    const json o = solve("--batch a.npz -o x.txt " + again);
+    EXPECT_EQ(o["status"], "converged") << again;
+    EXPECT_EQ(o["batch"]["missed"], 0) << again;
+    EXPECT_LE(o["residual"]["relative_true"], 1e-6) << again;
+  }
   EXPECT_EQ(content("x.txt"), "1\n1\n\n2\n2\n\n1\n2\n");
   write("a.npz", batch_archive("(2,)", {{unused, 1}, {2, 2}, {1, unused}}, "(2,)", {3, 3}));
   EXPECT_EQ(solve("--batch a.npz -o x.txt")["batch"]["systems"], 1);

@@ -74,13 +74,31 @@ TEST_F(tool_price, bounds_of_the_discrete_solution) {
     EXPECT_LE(std::fabs(o["price"].get<double>() - hi), bound["max_absolute"]);
     EXPECT_NE(run(call).out.find("discrete problem"), std::string::npos);
   }
-  const tool_result other = run("price --type call " + one +
-                                "--barrier down-out:85 --scheme exponential --tolerance 1e-3 --verify --json");
+  const tool_result other =
+      run("price --type call " + one +
+          "--payoff cash-digital --barrier up-in:120 --grid 100 --steps 20 --verify --json");
   EXPECT_EQ(other.code, 1);
   const json bound = json::parse(other.out)["error_bound"];
   EXPECT_EQ(bound["verified"], false);
   EXPECT_EQ(bound["max_absolute"], nullptr);
-  EXPECT_NE(bound["reason"].get<std::string>().find("exponential"), std::string::npos);
+  EXPECT_NE(bound["reason"].get<std::string>().find("the option without barrier"), std::string::npos);
+}
+
+// Neither has steps of a kind of its own: the one none at all, the other those of two problems.
+TEST_F(tool_price, bounds_of_what_is_not_simply_stepped) {
+  for (const std::string& option :
+       {std::string("--type call --scheme exponential --tolerance 1e-3"),
+        std::string("--type call --scheme exponential --space uniform --barrier down-out:85 --grid 300"),
+        std::string("--type put --exercise american --barrier up-in:110 --grid 300 --steps 50")}) {
+    const tool_result r = run("price " + one + option + " --verify --json");
+    ASSERT_EQ(r.code, 0) << option << r.err;
+    const json o = json::parse(r.out), bound = o["error_bound"];
+    EXPECT_EQ(bound["verified"], true);
+    EXPECT_EQ(bound["method"],
+              option.find("exponential") != std::string::npos ? "exponential in time" : "steps in time");
+    EXPECT_LE(bound["max_absolute"], 1e-8);
+    EXPECT_NEAR(o["price"], o["discrete_enclosure"]["price"][0], 1e-8);
+  }
 }
 
 TEST_F(tool_price, an_american_put_two_ways) {

@@ -30,14 +30,15 @@ TEST_F(tool_solve, object_has_every_key_with_its_type) {
   std::vector<std::string> keys;
   const auto in_order = nlohmann::ordered_json::parse(r.out);
   for (const auto& [key, value] : in_order.items()) keys.push_back(key);
-  EXPECT_EQ(keys, (std::vector<std::string>{"schema", "version", "matrix", "method", "preconditioner",
-                                            "precision", "device", "status", "reason", "iterations",
-                                            "reproducible", "tolerance", "residual", "convergence",
-                                            "error_bound", "repeat", "time_s", "memory_bytes"}));
+  EXPECT_EQ(keys, (std::vector<std::string>{"schema", "version", "matrix", "method", "method_reason",
+                                            "preconditioner", "precision", "device", "status", "reason",
+                                            "iterations", "reproducible", "tolerance", "residual",
+                                            "convergence", "error_bound", "repeat", "time_s", "memory_bytes"}));
   EXPECT_EQ(o["schema"], "vouch.solve/1");
   EXPECT_EQ(o["matrix"],
             json::parse(R"({"file":"A.mtx","rows":40,"cols":40,"nonzeros":118,"symmetric":true})"));
   EXPECT_EQ(o["method"], "cg");
+  EXPECT_TRUE(o["method_reason"].is_null());
   EXPECT_EQ(o["preconditioner"], "none");
   EXPECT_EQ(o["precision"], "double");
   EXPECT_EQ(o["device"]["kind"], "cpu");

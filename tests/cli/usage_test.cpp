@@ -77,6 +77,12 @@ TEST_F(tool_usage, mistyped_values) {
   refuse("solve A.mtx --stop recurence:1", "option --stop: unknown value 'recurence'",
          "did you mean recurrence?");
   refuse("solve A.mtx -o same --history same", "two outputs go to the same file 'same'", "");
+  for (const char* command :
+       {"solve A.mtx -o x.npy.gz", "gen plate -n 3 -o x.npy.gz", "convert A.mtx x.npy.gz"})
+    refuse(command, "x.npy.gz: files are written as they are, not compressed", "leave .gz off");
+  write("taken.mtx", "%%MatrixMarket matrix array real general\n1 1\n3\n");
+  for (const char* option : {"-o", "--history", "--plot", "--bounds"})
+    refuse("solve taken.mtx " + std::string(option) + " ./taken.mtx", "'./taken.mtx' holds the matrix", "");
   refuse("solve A.mtx --stop recurrence", "option --stop: recurrence needs a bound", "as in");
 }
 

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "run_tool.hpp"
 #include "small_system.hpp"
@@ -84,6 +85,67 @@ TEST_F(tool_verify_forms, a_dense_matrix_is_proved_as_one) {
   const json bound = json::parse(r.out)["error_bound"];
   for (const double value : testing::numbers(content("x.txt")))
     EXPECT_NEAR(value, 1, bound["max_absolute"].get<double>());
+}
+
+// A third is no double: its bounds hold as decimals too, and as the doubles that these become.
+TEST_F(tool_verify_forms, bounds_are_on_their_side_as_decimals) {
+  write("A.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 3\n2 2 -10\n");
+  ASSERT_EQ(run("solve A.mtx --verify 15 --bounds bounds.txt").code, 0);
+  std::istringstream bounds(content("bounds.txt"));
+  std::string least, most;
+  bounds >> least >> most;
+  EXPECT_LT(least, "0.33333333333333333333");
+  EXPECT_GT(most, "0.33333333333333333334");
+  EXPECT_LE(std::stod(most) - std::stod(least), 2e-16);
+  bounds >> least >> most;  // -1/10: -0.1 would not be below the double that is
+  EXPECT_GE(least, "-0.1");
+  EXPECT_LE(most, "-0.1");
+  ASSERT_EQ(run("solve A.mtx --verify 15 --bounds bounds.txt --bounds-form mid-radius").code, 0);
+}
+
+// A radius that no double is as small as is still one.
+TEST_F(tool_verify_forms, the_least_radius_counts) {
+  write("A.mtx", "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 1\n");
+  write("b.txt", "2\n");
+  write("r.txt", "1e-400\n");
+  write("r.mtx", "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 1e-400\n");
+  const auto width = [&](const std::string& options) {
+    EXPECT_EQ(run("verify A.mtx b.txt -b b.txt --bounds bounds.txt " + options).code, 0) << options;
+    const std::vector<double> bounds = testing::numbers(content("bounds.txt"));
+    return bounds.at(1) - bounds.at(0);
+  };
+  EXPECT_EQ(width(""), 0);
+  for (const char* radius :
+       {"--rhs-radius r.txt", "--rhs-radius 1e-400", "--matrix-radius r.mtx", "--matrix-radius 1e-400"})
+    EXPECT_GT(width(radius), 0) << radius;
+  write("twice.mtx", "%%MatrixMarket matrix coordinate real general\n1 1 2\n1 1 0.1\n1 1 0.2\n");
+  EXPECT_EQ(run("verify A.mtx b.txt --matrix-radius twice.mtx").code, 2);
+  const tool_result none = run("verify A.mtx b.txt --matrix-radius none.mtx");
+  EXPECT_EQ(none.code, 2);
+  EXPECT_NE(none.err.find("'none.mtx' is neither a number nor a file that is there"), std::string::npos)
+      << none.err;
+  EXPECT_EQ(run("verify A.mtx b.txt --matrix-radius=-1").code, 2);
+  EXPECT_EQ(run("verify A.mtx b.txt --rhs-radius 1e999").code, 2);
+}
+
+// What a solve of nothing writes, every other call reads.
+TEST_F(tool_verify_forms, a_system_of_no_rows_goes_round) {
+  for (const char* matrix : {"%%MatrixMarket matrix array real general\n0 0\n",
+                             "%%MatrixMarket matrix coordinate real general\n0 0 0\n"}) {
+    write("A.mtx", matrix);
+    write("B.mtx", "%%MatrixMarket matrix array real general\n0 3\n");
+    for (const std::string x : {"x.txt", "x.mtx", "x.npy"}) {
+      ASSERT_EQ(run("solve A.mtx -o " + x).code, 0);
+      EXPECT_EQ(run("verify A.mtx " + x + " -b " + x + " --decimal --bounds bounds.txt").code, 0) << x;
+      EXPECT_EQ(run("solve A.mtx --rhs " + x + " --initial " + x + " --verify --rhs-radius " + x).code, 0) << x;
+      EXPECT_EQ(run("solve A.mtx --rhs B.mtx -o " + x).code, 0);
+      EXPECT_EQ(run("verify A.mtx " + x + " -b B.mtx").code, 0) << x;
+    }
+  }
+  write("x.txt", "");
+  write("A.mtx", "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 1\n");
+  EXPECT_EQ(run("verify A.mtx x.txt").code, 2);
+  EXPECT_EQ(run("solve A.mtx --rhs x.txt").code, 2);
 }
 
 }  // namespace

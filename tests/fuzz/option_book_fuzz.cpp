@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return line;
   };
   try {
-    const auto columns = vouch::parse_book_header("book", next_line());
+    const auto columns = vouch::parse_book_header("book", next_line(), 1);
     while (!text.empty()) {
       vouch::batch_option b;
       vouch::book_failure failure;

@@ -110,6 +110,53 @@ TEST(batch, hard_american_options) {
   }
 }
 
+// The reference solves for the boundary panel by panel, by Newton's iteration.
+TEST(batch, holds_its_tolerance) {
+  std::vector<batch_option> options;
+  for (const batch_option& b : random_options(400))
+    if (b.exercise == exercise_style::american && options.size() < 60) options.push_back(b);
+  std::vector<double> exact;
+  for (const batch_option& b : options) exact.push_back(american_price(b.option, 1e-8, false).value.price);
+  for (const device& dev : testing::devices())
+    for (const double tolerance : {1e-4, 2e-5, 1e-5}) {
+      std::vector<valuation> values(options.size());
+      price_batch(dev, options, false, values, tolerance);
+      int lost = 0;
+      for (std::size_t i = 0; i < options.size(); ++i)
+        if (std::isnan(values[i].price))
+          ++lost;
+        else
+          EXPECT_NEAR(values[i].price, exact[i], tolerance) << i << " on " << dev.name();
+      EXPECT_LE(lost, tolerance < 2e-5 ? 10 : 3) << tolerance;
+      price_batch(dev, options, false, values, 1e-9);  // beyond all schemes, but for what is never exercised
+      for (std::size_t i = 0; i < options.size(); ++i)
+        EXPECT_EQ(std::isnan(values[i].price),
+                  early_exercise_of(options[i].option) == early_exercise::one_boundary);
+    }
+}
+
+// Rates and yields that are near to each other take more sweeps than others.
+TEST(batch, gives_up_no_ordinary_option) {
+  std::vector<batch_option> options;
+  for (std::int64_t i = 0; i < 300; ++i) {
+    const auto u = [&](std::uint64_t stream) { return random_unit(stream, static_cast<std::uint64_t>(i)); };
+    batch_option b{{}, exercise_style::american};
+    b.option.type = u(0) < 0.5 ? option_type::call : option_type::put;
+    b.option.spot = 80 + 40 * u(1);
+    b.option.strike = 100;
+    b.option.dividend = 0.01 + 0.06 * u(2);
+    b.option.rate = b.option.dividend + 0.004 * (u(3) - 0.5);
+    b.option.volatility = 0.2 + 0.4 * u(4);
+    b.option.expiry = 0.1 + 2 * u(5);
+    options.push_back(b);
+  }
+  for (const device& dev : testing::devices()) {
+    std::vector<valuation> values(options.size());
+    price_batch(dev, options, true, values, 1e-4);
+    for (const valuation& v : values) EXPECT_TRUE(std::isfinite(v.price + v.vega + v.rho));
+  }
+}
+
 TEST(batch, lengths_are_checked) {
   std::vector<valuation> values(2);
   EXPECT_THROW(price_batch(device::cpu(1), random_options(3), false, values), shape_error);

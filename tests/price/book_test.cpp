@@ -98,6 +98,39 @@ TEST_F(book, steep_american_options) {
   EXPECT_NEAR(prices()[1], 0.10867525, 1e-4);
 }
 
+TEST_F(book, what_has_no_effect_is_an_error_of_its_line) {
+  const book_report r = price(
+      "\r\n\n"
+      "type,spot,strike,volatility,expiry,barrier,barrier_level,rebate\n"
+      "call,100,100,0.2,1,none,0,0\n"
+      "call,100,100,0.2,1,none,120,\n"
+      "call,100,100,0.2,1,,,2\n"
+      "call,100,100,0.2,1,up-out,,\n"
+      "call,100,100,0.2,1,up,120,\n");
+  EXPECT_EQ(r.priced, 1);
+  ASSERT_EQ(r.failures.size(), 4u);
+  EXPECT_EQ(r.failures[0].line, 5);
+  EXPECT_EQ(r.failures[0].message, "barrier_level 120 without a barrier");
+  EXPECT_EQ(r.failures[1].message, "rebate 2 without a barrier");
+  EXPECT_EQ(r.failures[2].message, "barrier_level is missing");
+  EXPECT_EQ(r.failures[3].message, "unknown barrier 'up': none, up-in, up-out, down-in or down-out");
+}
+
+// Prices by the integral equation of another library, tanh-sinh quadrature, 24 nodes.
+TEST_F(book, holds_a_tolerance_that_boundaries_by_few_nodes_do_not) {
+  std::ofstream(path("book.csv")) << "type,exercise,spot,strike,rate,dividend,volatility,expiry\n"
+                                     "put,american,93.03,105.43,0.0505,0.0046,0.1245,2\n"
+                                     "call,american,114.04,90.35,0.0409,0.0783,0.1912,1.75\n";
+  for (const device& dev : testing::devices()) {
+    book_options options;
+    options.dev = dev;
+    options.tolerance = 1e-7;
+    EXPECT_EQ(price_book(path("book.csv"), path("prices.csv"), options).inaccurate, 0);
+    EXPECT_NEAR(prices()[0], 12.400557396643, 1e-7);
+    EXPECT_NEAR(prices()[1], 23.699516856111, 1e-7);
+  }
+}
+
 TEST_F(book, lines_without_volatility_are_priced_by_their_limit) {
   const book_report r = price(
       "type,exercise,spot,strike,rate,volatility,expiry,payoff,barrier,barrier_level,rebate\n"

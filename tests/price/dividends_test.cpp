@@ -1,4 +1,5 @@
-// Cash dividends in escrow: the share less what they are worth is what is random.
+// Cash dividends: in escrow, where the share less what they are worth is what is random, and those by which it
+// falls.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -126,6 +127,57 @@ TEST(escrowed_dividends, american_options_agree_with_a_tree) {
       const double even = tree(c, 2000), odd = tree(c, 2001);
       EXPECT_NEAR(price(c, to(1e-4)).value.price, 0.5 * (even + odd), 5e-3) << spot;
     }
+}
+
+// Without a yield a call is exercised just before dividends only, wherever between two nodes that begins to
+// pay. Value by nested quadrature.
+TEST(falling_shares, calls_exercised_before_dividends) {
+  contract c;
+  c.exercise = exercise_style::american;
+  c.plain.spot = 80.81;
+  c.plain.strike = 100;
+  c.plain.rate = 0.0244;
+  c.plain.volatility = 0.532;
+  c.plain.expiry = 0.25;
+  c.dividends = {{0.102, 4.06}, {0.139, 4.38}};
+  for (const double tolerance : {1e-3, 1e-4, 1e-5, 1e-6}) {
+    const pricing p = price(c, to(tolerance));
+    EXPECT_TRUE(p.tolerance_met);
+    EXPECT_LE(p.error_estimate, tolerance);
+    EXPECT_NEAR(p.value.price, 1.63075726, p.error_estimate + 3e-8) << tolerance;
+  }
+}
+
+// A share that is worth less than a dividend falls to 0 and stays there: the put is worth its discounted
+// strike. Values by nested quadrature over the share at the dividends, American ones at 96 dates and
+// extrapolated.
+TEST(fallen_shares, puts_on_volatile_shares) {
+  contract c;
+  c.plain.type = option_type::put;
+  c.plain.strike = 100;
+  c.plain.spot = 92.58;
+  c.plain.rate = 0.0049;
+  c.plain.volatility = 1.484;
+  c.plain.expiry = 3;
+  c.dividends = {{1.176, 2.29}, {2.7319, 30}};
+  pricing_options how = to(1e-4);
+  how.finite_difference.greeks = false;
+  for (const grid_kind grid : {grid_kind::logarithmic, grid_kind::concentrated}) {
+    how.finite_difference.grid = grid;
+    EXPECT_NEAR(price(c, how).value.price, 87.2763108, 1e-4);
+  }
+  how.finite_difference.grid = grid_kind::logarithmic;
+  c.plain.spot = 30;
+  c.plain.rate = 0.05;
+  c.plain.volatility = 0.8;
+  c.plain.expiry = 2;
+  c.dividends = {{200.0 / 360, 10}, {400.0 / 360, 15}};
+  EXPECT_NEAR(price(c, how).value.price, 81.5690492, 1e-4);
+  c.plain.rate = 0;  // waiting costs nothing and dividends help
+  const double european = price(c, how).value.price;
+  EXPECT_NEAR(european, 91.3368699, 1e-4);
+  c.exercise = exercise_style::american;
+  EXPECT_NEAR(price(c, how).value.price, european, 1e-4);
 }
 
 TEST(escrowed_dividends, where_they_have_no_meaning) {

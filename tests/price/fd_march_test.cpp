@@ -104,13 +104,13 @@ TEST(march_on_gpu, agrees_with_the_cpu) {
           c.plain.dividend = 0.02;
           const fd_grid grid = make_grid(c, kind, n);
           const auto segments = make_segments(c, n);
-          const auto got = march_on_gpu(gpu, c, grid, {}, segments, scheme);
+          const auto got = march_on_gpu(gpu, c, grid, {}, segments, {scheme});
           if (!got) continue;
           const auto want = march(c, grid, {}, segments, {scheme});
           for (std::size_t i = 0; i < want.size(); ++i)
             ASSERT_NEAR((*got)[i], want[i], 1e-9 * (1 + std::abs(want[i])))
                 << static_cast<int>(kind) << ' ' << n << ' ' << static_cast<int>(scheme) << ' ' << i;
-          EXPECT_EQ(march_on_gpu(gpu, c, grid, {}, segments, scheme), got);
+          EXPECT_EQ(march_on_gpu(gpu, c, grid, {}, segments, {scheme}), got);
         }
 }
 
@@ -142,7 +142,7 @@ TEST(march_on_gpu, a_barrier_with_a_rebate) {
   const fd_grid grid = make_grid(c, grid_kind::logarithmic, 4001);
   const auto segments = make_segments(c, 4000);
   const fd_payment payment{0, 3};
-  const auto got = march_on_gpu(testing::gpus().front(), c, grid, payment, segments, time_scheme::rannacher);
+  const auto got = march_on_gpu(testing::gpus().front(), c, grid, payment, segments, {time_scheme::rannacher});
   ASSERT_TRUE(got);
   const auto want = march(c, grid, payment, segments, {});
   for (std::size_t i = 0; i < want.size(); ++i) ASSERT_NEAR((*got)[i], want[i], 1e-9) << i;
@@ -162,7 +162,7 @@ TEST(march_on_gpu, events_between_the_steps) {
     const fd_grid grid = make_grid(c, grid_kind::logarithmic, 4001);
     const auto segments = make_segments(c, 2000);
     ASSERT_GT(segments.size(), 2U);
-    const auto got = march_on_gpu(testing::gpus().front(), c, grid, {}, segments, time_scheme::rannacher);
+    const auto got = march_on_gpu(testing::gpus().front(), c, grid, {}, segments, {time_scheme::rannacher});
     ASSERT_TRUE(got);
     const auto want = march(c, grid, {}, segments, {});
     for (std::size_t i = 0; i < want.size(); ++i) ASSERT_NEAR((*got)[i], want[i], 1e-9 * (1 + want[i])) << i;
@@ -185,14 +185,14 @@ TEST(march_on_gpu, american_exercise) {
           if (n == 801) c.dividends = {{0.4, 2.5}};
           const fd_grid grid = make_grid(c, kind, n);
           const auto segments = make_segments(c, n);
-          const auto got = march_on_gpu(gpu, c, grid, {}, segments, scheme);
+          const auto got = march_on_gpu(gpu, c, grid, {}, segments, {scheme});
           if (!got) continue;
           ++taken;
           const auto want = march(c, grid, {}, segments, {scheme});
           for (std::size_t i = 0; i < want.size(); ++i)
             ASSERT_NEAR((*got)[i], want[i], 1e-9 * (1 + std::abs(want[i])))
                 << static_cast<int>(kind) << ' ' << n << ' ' << static_cast<int>(scheme) << ' ' << i;
-          EXPECT_EQ(march_on_gpu(gpu, c, grid, {}, segments, scheme), got);
+          EXPECT_EQ(march_on_gpu(gpu, c, grid, {}, segments, {scheme}), got);
         }
   EXPECT_GE(taken, 24);
 }

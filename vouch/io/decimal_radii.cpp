@@ -114,7 +114,7 @@ csr<double> read_matrix_radii(const device& cpu, const std::string& path) {
   const csr<double> A = to_csr(cpu, places);
   if (A.nonzeros() != entries_of_both_triangles(places))
     throw value_error(path + ": an entry stands there twice, and its sum is rounded",
-                      "write each entry once, or leave --decimal");
+                      "write each entry once");
   return without_zeros(cpu, A);
 }
 

@@ -1,5 +1,7 @@
+#include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <limits>
 #include <vector>
@@ -17,10 +19,15 @@ static_assert(std::endian::native == std::endian::little, ".npy elements are cop
 constexpr std::string_view magic = "\x93NUMPY";
 constexpr std::size_t longest_header = 64 * 1024;
 
-enum class element { f4, f8, i4, i8 };
+// As NumPy names it: f a float, i an integer, u one without sign, b a truth; its bytes; the wrong way round.
+struct element {
+  char kind = 'f';
+  int bytes = 8;
+  bool big_endian = false;
+};
 
 struct npy_header {
-  element type = element::f8;
+  element type;
   bool fortran_order = false;
   std::vector<std::int64_t> shape;
 };
@@ -86,10 +93,12 @@ class header_parser {
     skip();
     if (at_ < text_.size() && text_[at_] == '[') refuse("structured elements are not supported");
     const std::string_view name = string();
-    if (name == "<f8") return element::f8;
-    if (name == "<f4") return element::f4;
-    if (name == "<i8") return element::i8;
-    if (name == "<i4") return element::i4;
+    if (name.size() == 3 && std::string_view("<>|").find(name[0]) != std::string_view::npos) {
+      const element found{name[1], name[2] - '0', name[0] == '>'};
+      for (const std::string_view known :
+           {"f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "b1"})
+        if (name.substr(1) == known && (name[0] != '|' || found.bytes == 1)) return found;
+    }
     refuse("elements of type " + quoted(name) + " are not supported");
   }
   bool boolean() {
@@ -121,7 +130,7 @@ class header_parser {
   }
   [[noreturn]] void refuse(const std::string& what) const {
     throw parse_error(file_, 0, 0, ".npy header: " + what,
-                      "elements must be '<f8', '<f4', '<i8' or '<i4' in one or two dimensions");
+                      "elements must be real numbers of at most 8 bytes, in one or two dimensions");
   }
 
   const std::string& file_;
@@ -178,26 +187,49 @@ npy_header take_header(Source& file, std::int64_t& bytes) {
   return header_parser(file.path(), text).parse();
 }
 
+// IEEE 754 binary16.
+double half_value(std::uint16_t bits) {
+  const int exponent = bits >> 10 & 31, fraction = bits & 1023;
+  double value = std::ldexp(fraction + (exponent > 0 ? 1024 : 0), std::max(exponent, 1) - 25);
+  if (exponent == 31)
+    value = fraction > 0 ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity();
+  return bits >> 15 != 0 ? -value : value;
+}
+
 // Reads count elements in the order of the file and hands each with its number to take.
-template <class T, class Source, class Take>
-void read_elements(Source& file, std::int64_t count, Take take) {
+template <class T, class Source, class Take, class Value>
+void read_elements(Source& file, std::int64_t count, bool big_endian, Take take, Value value) {
   constexpr std::int64_t piece = 8192;
   std::vector<T> some(static_cast<std::size_t>(std::min(count, piece)));
   for (std::int64_t first = 0; first < count; first += piece) {
     const std::int64_t now = std::min(piece, count - first);
     const std::size_t bytes = static_cast<std::size_t>(now) * sizeof(T);
-    if (file.read(reinterpret_cast<char*>(some.data()), bytes) != bytes) truncated(file);
-    for (std::int64_t k = 0; k < now; ++k)
-      take(first + k, static_cast<double>(some[static_cast<std::size_t>(k)]));
+    char* const start = reinterpret_cast<char*>(some.data());
+    if (file.read(start, bytes) != bytes) truncated(file);
+    if (big_endian)
+      for (char* at = start; at < start + bytes; at += sizeof(T)) std::reverse(at, at + sizeof(T));
+    for (std::int64_t k = 0; k < now; ++k) take(first + k, value(some[static_cast<std::size_t>(k)]));
   }
 }
 
 template <class Source, class Take>
 void read_elements_as(element type, Source& file, std::int64_t count, Take take) {
-  if (type == element::f8) read_elements<double>(file, count, take);
-  if (type == element::f4) read_elements<float>(file, count, take);
-  if (type == element::i8) read_elements<std::int64_t>(file, count, take);
-  if (type == element::i4) read_elements<std::int32_t>(file, count, take);
+  const auto read = [&]<class T>(T) {
+    read_elements<T>(file, count, type.big_endian, take, [](T number) { return static_cast<double>(number); });
+  };
+  const auto read_integers = [&](auto one, auto two, auto four, auto eight) {
+    if (type.bytes == 1) read(one);
+    if (type.bytes == 2) read(two);
+    if (type.bytes == 4) read(four);
+    if (type.bytes == 8) read(eight);
+  };
+  if (type.kind == 'i') read_integers(std::int8_t{}, std::int16_t{}, std::int32_t{}, std::int64_t{});
+  if (type.kind == 'u') read_integers(std::uint8_t{}, std::uint16_t{}, std::uint32_t{}, std::uint64_t{});
+  if (type.kind == 'b') read(std::uint8_t{});
+  if (type.kind == 'f' && type.bytes == 8) read(double{});
+  if (type.kind == 'f' && type.bytes == 4) read(float{});
+  if (type.kind == 'f' && type.bytes == 2)
+    read_elements<std::uint16_t>(file, count, type.big_endian, take, half_value);
   char extra = 0;
   if (file.read(&extra, 1) != 0) throw parse_error(file.path(), 0, 0, "bytes behind the end of the .npy array");
 }
@@ -215,8 +247,7 @@ std::int64_t count_elements(const npy_header& header, const Source& file, std::i
     throw parse_error(file.path(), 0, 0, ".npy array of " + std::to_string(header.shape.size()) + " dimensions",
                       "one or two are supported");
   const std::int64_t count = product(header.shape.front(), header.shape.size() == 2 ? header.shape.back() : 1);
-  const bool wide = header.type == element::f8 || header.type == element::i8;
-  const std::int64_t needed = product(count, wide ? 8 : 4);
+  const std::int64_t needed = product(count, header.type.bytes);
   if (needed < 0 || needed > bytes) truncated(file);
   return count;
 }

@@ -117,7 +117,7 @@ vectors read_text_vectors(const device& cpu, line_reader& reader) {
     cols = piece.cols;
     rows += piece.rows;
   }
-  if (rows == 0) throw parse_error(reader.path(), 0, 0, "the file holds no numbers");
+  if (rows == 0) cols = 1;  // what is written of no numbers
   vectors result{rows, cols, array<double>(cpu, rows * cols)};
   std::int64_t row = 0;
   for (const text_rows& piece : pieces)
@@ -126,22 +126,25 @@ vectors read_text_vectors(const device& cpu, line_reader& reader) {
   return result;
 }
 
-void write_text(atomic_file& file, view<const double> values, std::int64_t rows, std::int64_t cols) {
+// print(to, k) writes element k.
+template <class Print>
+void write_text(atomic_file& file, std::int64_t rows, std::int64_t cols, const Print& print) {
   constexpr std::int64_t piece = 4096;  // rows printed by a thread at a time
   write_in_order(file, ceil_div(rows, piece), [&](std::int64_t number, std::string& text) {
     char digits[number_width];
     for (std::int64_t i = number * piece; i < std::min(rows, (number + 1) * piece); ++i)
       for (std::int64_t j = 0; j < cols; ++j) {
-        text.append(digits, print_number(digits, values[j * rows + i]));
+        text.append(digits, print(digits, j * rows + i));
         text += j + 1 < cols ? ' ' : '\n';
       }
   });
 }
 
-void write_array(atomic_file& file, view<const double> values, std::int64_t rows, std::int64_t cols) {
+template <class Print>
+void write_array(atomic_file& file, std::int64_t rows, std::int64_t cols, const Print& print) {
   file.write("%%MatrixMarket matrix array real general\n" + std::to_string(rows) + " " + std::to_string(cols) +
              "\n");
-  write_text(file, values, rows * cols, 1);
+  write_text(file, rows * cols, 1, print);
 }
 
 }  // namespace
@@ -157,16 +160,19 @@ vectors read_vectors(const device& cpu, const std::string& path) {
   return read_matrix_market_vectors(cpu, reader, header);
 }
 
-std::variant<csr<double>, vectors> read_matrix(const device& cpu, const std::string& path) {
+std::variant<csr<double>, vectors> read_matrix(const device& cpu, const std::string& path,
+                                               std::optional<matrix_market_header>* header) {
   input_file file(path);
   if (is_npy(file.peek(6))) return read_npy(cpu, file);
   line_reader reader(std::move(file));
-  const matrix_market_header header = take_matrix_market_header(reader);
-  if (header.format == matrix_format::array) return read_matrix_market_vectors(cpu, reader, header);
-  return read_csr(cpu, reader, header);
+  const matrix_market_header facts = take_matrix_market_header(reader);
+  if (header != nullptr) *header = facts;
+  if (facts.format == matrix_format::array) return read_matrix_market_vectors(cpu, reader, facts);
+  return read_csr(cpu, reader, facts);
 }
 
-void write_vectors(const std::string& path, view<const double> values, std::int64_t rows, std::int64_t cols) {
+void write_vectors(const std::string& path, view<const double> values, std::int64_t rows, std::int64_t cols,
+                   std::span<const text_side> sides) {
   if (values.size() != rows * cols)
     throw shape_error("write_vectors: " + std::to_string(values.size()) + " values for " +
                       std::to_string(rows) + " by " + std::to_string(cols));
@@ -174,13 +180,18 @@ void write_vectors(const std::string& path, view<const double> values, std::int6
     if (!std::isfinite(values[k]))
       throw value_error("element " + std::to_string(k) + " is " + number_text(values[k]) +
                         ", it cannot be written");
+  const auto print = [&](char* to, std::int64_t k) {
+    const text_side side =
+        sides.empty() ? text_side::nearest : sides[static_cast<std::size_t>(k / rows) % sides.size()];
+    return print_number(to, values[k], side);
+  };
   atomic_file file(path);
   if (path.ends_with(".npy"))
     write_npy(file, values, rows, cols);
   else if (path.ends_with(".mtx"))
-    write_array(file, values, rows, cols);
+    write_array(file, rows, cols, print);
   else
-    write_text(file, values, rows, cols);
+    write_text(file, rows, cols, print);
   file.commit();
 }
 

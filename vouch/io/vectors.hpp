@@ -1,13 +1,17 @@
 // vouch/io/vectors.hpp -- dense vectors from and to .mtx, .npy and plain text.
 #pragma once
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <variant>
 
 #include <vouch/core/array.hpp>
 #include <vouch/core/device.hpp>
 #include <vouch/core/view.hpp>
+#include <vouch/io/matrix_market.hpp>
 #include <vouch/sparse/csr.hpp>
+#include <vouch/text/outward.hpp>
 
 namespace vouch {
 
@@ -19,8 +23,9 @@ struct vectors {
 };
 
 /// Reads vectors from a file, recognised by its content: Matrix Market (array or coordinate), NumPy .npy
-/// (versions 1 to 3; f4, f8, i4 or i8, little-endian, C or Fortran order, one or two dimensions), or plain text
-/// (one row a line, numbers separated by blanks or tabs). Any of them may be compressed by gzip or be a pipe.
+/// (versions 1 to 3; floats of 2, 4 or 8 bytes, integers with and without sign, truths; either byte order, C or
+/// Fortran order, one or two dimensions), or plain text (one row a line, numbers separated by blanks or tabs;
+/// nothing at all is a vector of no elements). Any of them may be compressed by gzip or be a pipe.
 ///
 /// Result  Exact; integers beyond 2^53 and decimals are rounded once.
 /// Throws  file_error   missing, unreadable or a directory
@@ -28,20 +33,22 @@ struct vectors {
 vectors read_vectors(const device& cpu, const std::string& path);
 
 /// Reads a matrix as its file holds it: dense from Matrix Market array files and .npy, both triangles filled;
-/// sparse from coordinate files, as read_csr() does.
+/// sparse from coordinate files, as read_csr() does. header becomes that of a Matrix Market file.
 ///
 /// Throws  as read_vectors() and read_csr()
-std::variant<csr<double>, vectors> read_matrix(const device& cpu, const std::string& path);
+std::variant<csr<double>, vectors> read_matrix(const device& cpu, const std::string& path,
+                                               std::optional<matrix_market_header>* header = nullptr);
 
 /// Writes vectors, by the end of the path: .mtx (array real general), .npy (f8; Fortran order for more than one
-/// column), otherwise plain text, one row a line. Text has the shortest numbers that read back exactly.
+/// column), otherwise plain text, one row a line. Text has the shortest numbers that read back exactly; with
+/// `sides`, those of a column are on its side, and the columns have them in turns.
 ///
 /// Shapes  values has rows*cols elements, column-major.
 /// Memory  values live on the CPU.
 /// Throws  shape_error  values.size() != rows*cols
 ///         value_error  a NaN or an infinity
 ///         file_error   the file cannot be written; nothing is left behind
-void write_vectors(const std::string& path, view<const double> values, std::int64_t rows,
-                   std::int64_t cols = 1);
+void write_vectors(const std::string& path, view<const double> values, std::int64_t rows, std::int64_t cols = 1,
+                   std::span<const text_side> sides = {});
 
 }  // namespace vouch

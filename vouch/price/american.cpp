@@ -107,7 +107,11 @@ std::optional<american_valuation> nearly_perpetual(const plain_option& o) {
 }  // namespace
 
 const boundary_scheme& fast_boundary() {
-  static const boundary_scheme scheme = make_scheme(10, 7, 12, 24);
+  static const boundary_scheme scheme = [] {
+    boundary_scheme fast = make_scheme(10, 7, 12, 24);
+    fast.settled = 4e-4;
+    return fast;
+  }();
   return scheme;
 }
 const boundary_scheme& fine_boundary() {

@@ -14,16 +14,16 @@ bool fits_batch(const batch_option& b) {
 }
 
 void price_batch(const device& dev, std::span<const batch_option> options, bool greeks,
-                 std::span<valuation> values) {
+                 std::span<valuation> values, double tolerance) {
   if (options.size() != values.size()) throw shape_error("price_batch: as many values as options are needed");
-  static const batch_schemes schemes{fast_boundary(), fine_boundary()};
+  static const batch_schemes schemes{{fast_boundary(), fine_boundary(), finest_boundary()}};
   if constexpr (built_with_cuda)
-    if (dev.is_cuda()) return detail::price_batch_cuda(dev, options, schemes, greeks, values);
+    if (dev.is_cuda()) return detail::price_batch_cuda(dev, options, schemes, greeks, tolerance, values);
   const auto count = static_cast<std::int64_t>(options.size());
 #pragma omp parallel for num_threads(dev.threads()) schedule(dynamic, 64)
   for (std::int64_t i = 0; i < count; ++i) {
     const auto at = static_cast<std::size_t>(i);
-    values[at] = price_in_batch(options[at], schemes, greeks);
+    values[at] = price_in_batch(options[at], schemes, greeks, tolerance);
   }
 }
 

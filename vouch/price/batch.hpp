@@ -1,6 +1,7 @@
 // vouch/price/batch.hpp -- many options with constant coefficients at once.
 #pragma once
 #include <cstdint>
+#include <limits>
 #include <span>
 
 #include <vouch/core/device.hpp>
@@ -20,10 +21,10 @@ struct batch_option {
 /// that is exercised beyond one boundary or never.
 bool fits_batch(const batch_option& b);
 
-/// What boundaries are found with: the fast one for ordinary contracts, where it errs by less than 5e-7 of the
-/// strike; the fine one for long expiries and high rates or volatilities.
+/// What boundaries are found with, ever finer.
 struct batch_schemes {
-  boundary_scheme fast, fine;
+  static constexpr int count = 3;
+  boundary_scheme tier[count];
 };
 
 namespace detail {
@@ -38,33 +39,59 @@ VOUCH_HOST_DEVICE inline bool is_ordinary(const plain_option& o) {
          o.volatility * o.volatility * o.expiry <= 1;
 }
 
+/// What the prices by a scheme err by at most, as measured, rounded up.
+VOUCH_HOST_DEVICE inline double error_of_tier(const plain_option& o, int tier) {
+  constexpr double errors[batch_schemes::count] = {5e-7, 5e-8, 1e-8};  // of ordinary options, by their scale
+  const bool lasts = o.volatility * o.volatility * o.expiry > 6 || std::fmax(o.rate, o.dividend) * o.expiry > 1;
+  const double more = is_ordinary(o) ? 1 : !lasts ? 4 : drift_in_deviations(o) > 1.5 ? 100 : 20;
+  return errors[tier] * more * std::fmax(o.spot, o.strike);
+}
+
+/// The scheme that an option is priced by first; batch_schemes::count where none reaches the tolerance.
+VOUCH_HOST_DEVICE inline int first_tier(const plain_option& o, double tolerance) {
+  int tier = is_ordinary(o) ? 0 : 1;
+  while (tier < batch_schemes::count && !(error_of_tier(o, tier) <= tolerance)) ++tier;
+  // Where the share drifts, one that converges where the coarser ones do not is none to rely on.
+  return drift_in_deviations(o) > 1.5 && tier > 1 ? batch_schemes::count : tier;
+}
+
+/// All by one scheme, or its error would be in the differences for vega and rho.
+VOUCH_HOST_DEVICE inline valuation american_in_batch(const plain_option& o, const boundary_scheme& scheme,
+                                                     bool greeks) {
+  valuation v = american_core(o, scheme);
+  if (!greeks || std::isnan(v.price) || (v.gamma == 0 && v.theta == 0)) return v;
+  constexpr double share = 1e-4;
+  plain_option moved = o;
+  const double up = share * o.volatility, rise = share * 0.01;
+  moved.volatility += up;
+  v.vega = (american_core(moved, scheme).price - v.price) / up;
+  moved.volatility = o.volatility;
+  moved.rate += rise;
+  v.rho = (american_core(moved, scheme).price - v.price) / rise;
+  if (std::isnan(v.vega + v.rho)) v.price = std::nan("");
+  return v;
+}
+
 }  // namespace detail
 
-/// One option; vega and rho of American ones by differences, where they are wanted. NaN where the boundary's
-/// integrals are too sharp for its points.
+/// One option; vega and rho of American ones by differences, where they are wanted. NaN where the tolerance is
+/// below what the schemes reach, or the boundary's integrals are too sharp for their points.
 VOUCH_HOST_DEVICE inline valuation price_in_batch(const batch_option& b, const batch_schemes& schemes,
-                                                  bool greeks) {
-  if (b.exercise == exercise_style::european) return closed_form(b.option);
+                                                  bool greeks, double tolerance) {
+  const plain_option& o = b.option;
+  if (b.exercise == exercise_style::european) return closed_form(o);
+  const early_exercise kind = early_exercise_of(o);
+  if (kind == early_exercise::never) return european_price(o);
+  if (kind == early_exercise::certain) return certain_american_price(o);
   constexpr double sharp = 8;
   valuation v{std::nan(""), 0, 0, 0, 0, 0};
-  if (early_exercise_of(b.option) == early_exercise::one_boundary &&
-      detail::drift_in_deviations(b.option) > sharp)
-    return v;
-  // The same scheme for all, or its error would be in the differences.
-  const bool ordinary = detail::is_ordinary(b.option);
-  const auto core = [&](const plain_option& o) {
-    return ordinary ? american_core(o, schemes.fast) : american_core(o, schemes.fine);
-  };
-  v = core(b.option);
-  if (!greeks || (v.gamma == 0 && v.theta == 0)) return v;
-  constexpr double share = 1e-4;
-  plain_option moved = b.option;
-  const double up = share * b.option.volatility, rise = share * 0.01;
-  moved.volatility += up;
-  v.vega = (core(moved).price - v.price) / up;
-  moved.volatility = b.option.volatility;
-  moved.rate += rise;
-  v.rho = (core(moved).price - v.price) / rise;
+  if (detail::drift_in_deviations(o) > sharp) return v;
+  int tier = detail::first_tier(o, tolerance);
+  if (tier == batch_schemes::count) return v;
+  v = detail::american_in_batch(o, schemes.tier[tier], greeks);
+  // Of ordinary options some take more sweeps.
+  while (std::isnan(v.price) && detail::is_ordinary(o) && ++tier < batch_schemes::count)
+    v = detail::american_in_batch(o, schemes.tier[tier], greeks);
   return v;
 }
 
@@ -73,15 +100,16 @@ VOUCH_HOST_DEVICE inline valuation price_in_batch(const batch_option& b, const b
 /// Shapes  As many values as options.
 /// Memory  Both on the host. A call may run at the same time as others that have another device handle.
 /// Types   Numbers as european_price takes them; fits_batch(options[i]).
-/// Result  European options as closed_form; American ones to about 1e-6 of the strike (vega and rho to 1e-2 of
-///         themselves), or NaN, see price_in_batch. Without greeks the vega and rho of American options are 0.
+/// Result  European options as closed_form; American ones to the tolerance or, where it is infinite, to about
+///         1e-6 of the strike (vega and rho to 1e-2 of themselves), or NaN, see price_in_batch. Without greeks
+///         the vega and rho of what is exercised beyond a boundary are 0.
 /// Throws  shape_error; device_error
 void price_batch(const device& dev, std::span<const batch_option> options, bool greeks,
-                 std::span<valuation> values);
+                 std::span<valuation> values, double tolerance = std::numeric_limits<double>::infinity());
 
 namespace detail {
 void price_batch_cuda(const device& dev, std::span<const batch_option> options, const batch_schemes& schemes,
-                      bool greeks, std::span<valuation> values);
+                      bool greeks, double tolerance, std::span<valuation> values);
 }  // namespace detail
 
 }  // namespace vouch

@@ -34,7 +34,7 @@ class desk {
   bool work(const line_block& block, priced_block& out) {
     read(block);
     values_.resize(quick_.size());
-    if (!quick_.empty()) price_batch(device_, quick_, options_.greeks, values_);
+    if (!quick_.empty()) price_batch(device_, quick_, options_.greeks, values_, options_.tolerance);
     out.report = {};
     out.text.clear();
     std::size_t next_quick = 0;
@@ -192,8 +192,12 @@ class ordered_output {
 book_report price_book(const std::string& input, const std::string& output, const book_options& options) {
   line_reader reader{input_file(input)};
   std::string header;
-  if (!reader.next_line(header)) throw parse_error(input, 1, 0, "the file is empty");
-  const std::vector<book_column> columns = parse_book_header(input, header);
+  std::int64_t number = 0;
+  do {
+    ++number;
+    if (!reader.next_line(header)) throw parse_error(input, number, 0, "the file is empty");
+  } while (is_blank(header));
+  const std::vector<book_column> columns = parse_book_header(input, header, number);
   atomic_file file(output);
   file.write(book_output_header(options.greeks));
   ordered_output out(file);

@@ -13,7 +13,7 @@ struct book_options {
   device dev = device::cpu();  // prices; every thread of `threads` has a stream of its own there
   int threads = 0;             // that parse, price and print; 0: OMP_NUM_THREADS, else all cores
   bool greeks = false;         // vega and rho too
-  double tolerance = 1e-4;     // of the options that need finite differences
+  double tolerance = 1e-4;     // absolute, of each price
   std::function<bool()> stop;  // asked between lines that take long; true ends the work; may be empty
 };
 
@@ -36,15 +36,17 @@ struct book_report {
 
 /// Reads options from a CSV file (also .gz) and writes a line of prices for each.
 ///
-/// The first line names the columns, in any order: type, spot, strike, volatility and expiry are needed;
-/// exercise [european], rate, dividend, rebate [0], payoff [vanilla], cash [1], barrier [none] and
-/// barrier_level may be there. An empty cell is as no column. The output has the columns line, price, delta,
+/// The first line that is not blank names the columns, in any order: type, spot, strike, volatility and expiry
+/// are needed; exercise [european], rate, dividend, rebate [0], payoff [vanilla], cash [1], barrier [none] and
+/// barrier_level may be there. An empty cell is as no column; a rebate or a level without barrier, other than
+/// 0, is an error of its line. The output has the columns line, price, delta,
 /// gamma, theta, vega and rho (with greeks), and error, which is empty for a line that was priced to the
 /// tolerance; behind a price it says how far off that may be.
 ///
 /// Memory  About a megabyte a thread, for files of any length.
-/// Result  As price_batch; options that it does not take, or gives up, as price(). The same output for any
-///         number of threads. Nothing is written where the header is wrong, or where it was stopped.
+/// Result  As price_batch to the tolerance; options that it does not take, or gives up, as price(). The same
+///         output for any number of threads. Nothing is written where the header is wrong, or where it was
+///         stopped.
 /// Throws  parse_error  the header: an unknown column, one twice, one missing; file_error; device_error
 book_report price_book(const std::string& input, const std::string& output, const book_options& options);
 

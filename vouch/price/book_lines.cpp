@@ -67,13 +67,32 @@ double& number_of(plain_option& o, book_column column) {
   }
 }
 
+std::string unknown_word(book_column column, std::string_view cell) {
+  const auto text = [&](const auto& words) {
+    std::string all = "unknown " + std::string(names[static_cast<std::size_t>(column)]) + " " + quoted(cell);
+    for (const std::string_view word : words)
+      all += (word == words.front() ? ": " : word == words.back() ? " or " : ", ") + std::string(word);
+    return all;
+  };
+  switch (column) {
+    case book_column::type:
+      return text(type_words);
+    case book_column::exercise:
+      return text(exercise_words);
+    case book_column::payoff:
+      return text(payoff_words);
+    default:
+      return text(barrier_words);
+  }
+}
+
 // Puts a cell's word or number where it belongs; false where it means nothing.
 bool take(book_column column, std::string_view cell, batch_option& b, std::string& wrong) {
   const auto word = [&](auto found, auto& target) {
     if (found)
       target = *found;
     else
-      wrong = "unknown " + std::string(names[static_cast<std::size_t>(column)]) + " " + quoted(cell);
+      wrong = unknown_word(column, cell);
     return found.has_value();
   };
   switch (column) {
@@ -104,7 +123,16 @@ bool is_fine(const plain_option& o) {
   return finite && least >= 0 && o.barrier == barrier_kind::none;
 }
 
+// What would have no effect, as it is refused of a single option too; "" where there is no such thing.
+std::string idle_cell(const plain_option& o) {
+  if (o.barrier != barrier_kind::none) return o.barrier_level == 0 ? "barrier_level is missing" : "";
+  if (o.barrier_level != 0) return "barrier_level " + number_text(o.barrier_level) + " without a barrier";
+  return o.rebate != 0 ? "rebate " + number_text(o.rebate) + " without a barrier" : "";
+}
+
 bool check_option(const batch_option& b, book_failure& failure) {
+  failure.message = idle_cell(b.option);
+  if (!failure.message.empty()) return false;
   if (b.exercise == exercise_style::bermudan) {
     failure.message = "a bermudan option has dates, for which a book has no column";
     return false;
@@ -124,7 +152,8 @@ bool check_option(const batch_option& b, book_failure& failure) {
 
 }  // namespace
 
-std::vector<book_column> parse_book_header(const std::string& file, std::string_view line) {
+std::vector<book_column> parse_book_header(const std::string& file, std::string_view line,
+                                           std::int64_t number) {
   std::vector<book_column> columns;
   constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
   std::string_view rest = line.substr(line.starts_with(byte_order_mark) ? byte_order_mark.size() : 0);
@@ -133,16 +162,16 @@ std::vector<book_column> parse_book_header(const std::string& file, std::string_
     const std::string_view cell = take_cell(rest, last);
     const auto found = std::find(names.begin(), names.end(), cell);
     if (found == names.end())
-      throw parse_error(file, 1, at, "unknown column " + quoted(cell), "columns: " + list());
+      throw parse_error(file, number, at, "unknown column " + quoted(cell), "columns: " + list());
     const auto column = static_cast<book_column>(found - names.begin());
     if (std::find(columns.begin(), columns.end(), column) != columns.end())
-      throw parse_error(file, 1, at, "column " + quoted(cell) + " is there twice");
+      throw parse_error(file, number, at, "column " + quoted(cell) + " is there twice");
     columns.push_back(column);
   }
   for (const book_column column : needed)
     if (std::find(columns.begin(), columns.end(), column) == columns.end())
       throw parse_error(
-          file, 1, 0, "column " + std::string(names[static_cast<std::size_t>(column)]) + " is missing",
+          file, number, 0, "column " + std::string(names[static_cast<std::size_t>(column)]) + " is missing",
           "the first line names the columns, as in type,exercise,spot,strike,rate,volatility,expiry");
   return columns;
 }
@@ -184,7 +213,7 @@ void print_book_line(std::string& text, std::int64_t line, const valuation& v, b
   char* p = print_number(buffer, line);
   const auto cell = [&](double value) {
     *p++ = ',';
-    p = print_number(p, value);
+    p = print_number(p, value + 0.0);  // no -0
   };
   cell(v.price);
   cell(v.delta);

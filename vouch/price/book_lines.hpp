@@ -26,10 +26,10 @@ enum class book_column : std::uint8_t {
   rebate
 };
 
-/// The columns that the first line names.
+/// The columns that the header, a file's line of that number, names.
 ///
 /// Throws  parse_error  see price_book
-std::vector<book_column> parse_book_header(const std::string& file, std::string_view line);
+std::vector<book_column> parse_book_header(const std::string& file, std::string_view line, std::int64_t number);
 
 /// One line. Returns false, with what is wrong, for a line that describes no option.
 bool parse_book_line(const std::vector<book_column>& columns, std::string_view line, batch_option& option,

@@ -21,6 +21,7 @@ struct boundary_scheme {
   static constexpr int most_nodes = 20;
   int nodes = 0;                       // Chebyshev nodes in the square root of time, less one
   int sweeps = 0;                      // fixed-point iterations
+  double settled = 1e-4;               // changes of log B in the last one that prices, of second order, bear
   double cosine[2 * most_nodes] = {};  // cos(pi i / nodes)
   square_root_rule<32> inner;          // integrals over the boundary
   square_root_rule<56> premium;        // the integral for the price
@@ -93,7 +94,11 @@ VOUCH_HOST_DEVICE inline void add_premium_point(const put_problem& put, double l
 class exercise_boundary {
  public:
   VOUCH_HOST_DEVICE exercise_boundary(const put_problem& put, const boundary_scheme& scheme)
-      : put_(put), count_(scheme.nodes), root_(std::sqrt(put.expiry)), log_limit_(log_limit_of(put)) {
+      : put_(put),
+        count_(scheme.nodes),
+        root_(std::sqrt(put.expiry)),
+        log_limit_(log_limit_of(put)),
+        settled_(scheme.settled) {
     seed(scheme);
     interpolate(scheme);
     for (int sweep = 0; sweep < scheme.sweeps; ++sweep) {
@@ -103,7 +108,7 @@ class exercise_boundary {
   }
 
   /// Whether the last sweep changed log B so little that prices, whose errors are of second order in it, hold.
-  VOUCH_HOST_DEVICE bool converged() const { return residual_ < 1e-4; }
+  VOUCH_HOST_DEVICE bool converged() const { return residual_ < settled_; }
 
   /// log B, sqrt(tau) years before expiry.
   VOUCH_HOST_DEVICE double log_at(double root_of_time) const {
@@ -183,7 +188,7 @@ class exercise_boundary {
 
   put_problem put_;
   int count_;
-  double root_, log_limit_, residual_ = 0;
+  double root_, log_limit_, settled_, residual_ = 0;
   double squared_[boundary_scheme::most_nodes + 1];
   double coefficient_[boundary_scheme::most_nodes + 1];
   double last_[boundary_scheme::most_nodes], last_target_[boundary_scheme::most_nodes];

@@ -15,14 +15,16 @@ struct panel_scheme {
   int halvings;  // pieces towards the end where integrands have a square root
 };
 
-/// For errors of about 1e-6, 1e-7, 1e-8 and 1e-9 of the strike, whatever drift, volatility and expiry.
-inline constexpr panel_scheme panel_schemes[] = {{8, 6, 5, 6}, {10, 8, 6, 8}, {14, 10, 8, 8}, {16, 12, 10, 10}};
+/// For errors of about 1e-6, 1e-7, 1e-8, 1e-9, 1e-11 and 1e-13 of the strike, whatever drift, volatility and
+/// expiry.
+inline constexpr panel_scheme panel_schemes[] = {{8, 6, 5, 6},     {10, 8, 6, 8},    {14, 10, 8, 8},
+                                                 {16, 12, 10, 10}, {20, 12, 12, 12}, {24, 12, 14, 14}};
 
 /// As exercise_boundary, with a polynomial for H on each of panels whose ends double in the square root of
 /// time: they resolve the layer at expiry and what follows it, however much longer that lasts. The values of a
 /// panel depend on no later ones, so that each panel is solved by itself, by Newton's iteration.
 ///
-/// Cost  1 to 20 ms, as the scheme is.
+/// Cost  1 to 80 ms, as the scheme is.
 class panelled_boundary {
  public:
   /// early_exercise::one_boundary.

@@ -25,9 +25,9 @@ void check_finite(const char* name, double value) {
 void check_curve(const char* name, const std::vector<curve_step>& curve, bool may_be_negative) {
   double before = 0;
   for (std::size_t k = 0; k < curve.size(); ++k) {
-    const bool last = k + 1 == curve.size();
+    const bool alone = curve.size() == 1;  // the time of the last one does not count
     may_be_negative ? check_finite(name, curve[k].value) : check_not_negative(name, curve[k].value);
-    need(last || curve[k].until > before, name, curve[k].until, "is a time that does not rise");
+    need(alone || curve[k].until > before, name, curve[k].until, "is a time that does not rise");
     before = curve[k].until;
   }
 }

@@ -12,7 +12,6 @@ namespace vouch {
 /// Far from the strike the value is slope * S + constant, and stays so.
 struct linear {
   double slope = 0, constant = 0;
-  double at(double s) const { return slope * s + constant; }
 };
 
 inline linear far_payoff(const plain_option& o, double spot) {
@@ -27,17 +26,25 @@ inline linear far_payoff(const plain_option& o, double spot) {
   }
 }
 
+/// What a far value becomes as dividends fall: constant + slope * max(S - fallen, 0), as no share falls below
+/// 0.
+struct far_value {
+  double slope = 0, constant = 0, fallen = 0;
+  double at(double s) const { return constant + slope * std::max(s - fallen, 0.0); }
+};
+
 /// One boundary node: a far-field value or the payment of a barrier.
 class border {
  public:
   border(const contract& c, const fd_payment& payment, double spot, bool high)
-      : spot_(spot),
+      : option_(c.plain),
+        spot_(spot),
         barrier_(c.plain.barrier != barrier_kind::none && is_up(c.plain.barrier) == high),
         may_exercise_(c.exercise == exercise_style::american),
         exercise_(payoff_at(c.plain, spot)),
         hit_(payment.at_barrier),
-        in_time_(barrier_ ? payment.in_time : nullptr),
-        far_(far_payoff(c.plain, spot)) {
+        in_time_(barrier_ ? payment.in_time : nullptr) {
+    take_exercise();
     far_.constant -= payment.less;
     value_ = barrier_ ? hit_ : far_.at(spot);
     // What may be exercised is so just before it ends at a barrier.
@@ -54,28 +61,33 @@ class border {
     const double before = value_;
     far_.slope *= std::exp(-dividend * length);
     far_.constant *= std::exp(-rate * length);
+    far_.fallen *= std::exp((dividend - rate) * length);
+    if (may_exercise_ && exercise_ > far_.at(spot_)) take_exercise();
     settle();
     begin();
     return value_ - before;
   }
   void fall(double amount) {
-    far_.constant -= far_.slope * amount;
+    far_.fallen += amount;
     settle();
   }
   /// Exercise pays for a share that is dearer than the grid's by so much.
-  void set_escrow(const plain_option& o, double worth) {
+  void set_escrow(double worth) {
     escrow_ = worth;
-    exercise_ = payoff_at(o, spot_ + worth);
+    exercise_ = payoff_at(option_, spot_ + worth);
   }
-  void exercise(const plain_option& o) {
+  void exercise() {
     if (barrier_ || exercise_ <= value_) return;
-    far_ = far_payoff(o, spot_ + escrow_);
-    far_.constant += far_.slope * escrow_;
+    take_exercise();
     settle();
   }
   /// The value as a part that decays with the dividend and one that decays with the rate; a barrier's value
   /// stays.
-  linear parts() const { return barrier_ ? linear{0, value_} : linear{far_.slope * spot_, far_.constant}; }
+  linear parts() const {
+    if (barrier_) return {0, value_};
+    if (spot_ <= far_.fallen) return {0, far_.constant};
+    return {far_.slope * spot_, far_.constant - far_.slope * far_.fallen};
+  }
   bool is_barrier() const { return barrier_; }
   /// What exercise at any time keeps it from falling below.
   double least() const { return may_exercise_ ? exercise_ : -1e300; }
@@ -83,17 +95,22 @@ class border {
   double beyond(double spot) const { return barrier_ ? hit_ : far_.at(spot); }
 
  private:
+  void take_exercise() {
+    const linear paid = far_payoff(option_, spot_ + escrow_);
+    far_ = {paid.slope, paid.constant + paid.slope * escrow_, 0};
+  }
   void settle() {
     if (barrier_) return;
     value_ = far_.at(spot_);
     if (may_exercise_) value_ = std::max(value_, exercise_);
   }
+  plain_option option_;
   double spot_;
   bool barrier_, may_exercise_;
   double exercise_, escrow_ = 0, hit_;
   const std::vector<double>* in_time_;
   std::size_t next_ = 0;
-  linear far_;
+  far_value far_;
   double value_ = 0;
 };
 
@@ -109,8 +126,9 @@ fall_stencil where_it_fell(const fd_grid& grid, double spot, double amount);
 /// The share falls by `amount`: V(S) := V(S - amount), by cubic interpolation.
 void let_fall(const fd_grid& grid, double amount, border& low, border& high, std::vector<double>& values);
 
-/// V := max(V, exercise), at the ends as well.
-void exercise_now(const plain_option& o, const std::vector<double>& exercise, border& low, border& high,
+/// V := max(V, exercise), at the ends as well. Smoothed, what the line between two nodes has too much where a
+/// kink lies between them is taken off one, so that the error of a kink is the same wherever it lies.
+void exercise_now(const std::vector<double>& exercise, bool smoothed, border& low, border& high,
                   std::vector<double>& values);
 
 }  // namespace vouch

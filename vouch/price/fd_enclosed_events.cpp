@@ -42,7 +42,7 @@ void enclosed_steps::exercise(const std::vector<double>& floor, double first, do
 // times the old ones for the matrix P of weights: in the largest value by its largest row sum, in the weighted
 // norm, w_i P_ij / w_j being the matrix, by the root of largest row sum times column sum.
 void enclosed_steps::mix(const std::vector<mixture>& rows, double first, double last) {
-  const bool weighted = !weight_up_.empty();
+  const bool weighted = weights_.exist();
   double widest = 0, widest_weighted = 0;
   std::vector<double> columns(n_, 0.0);
   for (std::size_t i = 1; i + 1 < n_; ++i) {
@@ -62,7 +62,7 @@ void enclosed_steps::mix(const std::vector<mixture>& rows, double first, double 
       const double size = mag(near + weight.rest);
       sizes = add_up(sizes, size);
       if (!weighted) continue;
-      const double part = mul_up(size, div_up(weight_up_[i], weight_down_[j]));
+      const double part = mul_up(size, div_up(weights_.up[i], weights_.down[j]));
       weighted_sizes = add_up(weighted_sizes, part);
       columns[j] = add_up(columns[j], part);
     }

@@ -97,13 +97,15 @@ bool enclosed_steps::are_moderate(const std::vector<double>& v) {
 
 void enclosed_steps::lose() { in_max_ = in_weighted_ = infinite; }
 
+// What is exact stays so, however much it might have grown.
+double enclosed_steps::scaled(double bound, double growth) { return bound == 0 ? 0 : mul_up(bound, growth); }
+
 void enclosed_steps::factor(const fd_operator& L, double implicit) {
-  const bool same = L.lower == L_.lower && L.upper == L_.upper && L.rate == L_.rate;
-  if (same)
-    change_energy(implicit);
-  else
-    leave_energy();
-  if (L.lower != L_.lower || L.upper != L_.upper) set_weights(L);
+  const bool same = L.lower == L_.lower && L.upper == L_.upper;
+  fd_weights weights = same ? weights_ : make_weights(L, near_);
+  const double plain = scaled(plain_weighted(), same ? 1 : heavier(weights));
+  const double direct = scaled(in_weighted_, energy_growth(L, implicit, weights));
+  weights_ = std::move(weights);
   L_ = L;
   implicit_ = implicit;
   discount_ = two_prod(implicit, L.rate);
@@ -124,41 +126,42 @@ void enclosed_steps::factor(const fd_operator& L, double implicit) {
     back_[i] = upper_before = c.hi * inverse_[i];
     largest_ = std::max(largest_, mul_up(implicit, add_up(L.lower[i], L.upper[i])));
   }
+  in_weighted_ = plain;
+  enter_energy();
+  if (floor_ != nullptr) in_weighted_ = std::min(in_weighted_, direct);
+  if (!weights_.exist()) in_weighted_ = infinite;
   if (!fine || !(largest_ <= 0x1p100)) lose();
-  if (!same) enter_energy();
+  exchange();
 }
 
-// The weights that make L symmetric: their squares grow from node to node by upper_i / lower_{i+1}.
-void enclosed_steps::set_weights(const fd_operator& L) {
-  std::vector<double> up(n_, 0.0), down(n_, 0.0);
-  up[near_] = down[near_] = 1;
-  const auto next = [&](std::size_t from, std::size_t to, double more, double less) {
-    up[to] = div_up(mul_up(up[from], more), less);
-    down[to] = div_down(mul_down(down[from], more), less);
+// What the plain second norm grows by at most as these weights take the place of the present ones.
+double enclosed_steps::heavier(const fd_weights& weights) const {
+  if (!weights_.exist() || !weights.exist()) return infinite;
+  double most = 0;
+  for (std::size_t i = 1; i + 1 < n_; ++i) most = std::max(most, div_up(weights.up[i], weights_.down[i]));
+  return most;
+}
+
+// What the energy norm grows by at most as these take the place of the present A and weights. Its square is the
+// sum of w_i^2 (1 + m r) x_i^2 and of m w_i^2 c_i (x_{i+1} - x_i)^2, likewise at the ends: the largest quotient
+// of two such coefficients.
+double enclosed_steps::energy_growth(const fd_operator& L, double implicit, const fd_weights& weights) const {
+  if (floor_ == nullptr || !weights_.exist() || !weights.exist() || !(inverse_norm_ < infinite))
+    return infinite;
+  const auto quotient = [&](double now, double before) {
+    if (now == 0) return 0.0;
+    const double q = div_up(mul_up(implicit, now), mul_down(implicit_, before));
+    return q >= 0 ? q : infinite;
   };
-  for (std::size_t i = near_; i + 2 < n_; ++i) next(i, i + 1, L.upper[i], L.lower[i + 1]);
-  for (std::size_t i = near_; i > 1; --i) next(i, i - 1, L.lower[i], L.upper[i - 1]);
-  double lightest = infinite, squares = 0, heavier = 0;
+  const double of_masses = mul_up(std::max(add_up(1.0, mul_up(implicit, L.rate)), 0.0), inverse_norm_);
+  double most = 0;
   for (std::size_t i = 1; i + 1 < n_; ++i) {
-    squares = add_up(squares, up[i]);
-    up[i] = sqrt_up(up[i]);
-    down[i] = sqrt_down(down[i]);
-    if (!(down[i] > 0x1p-400) || !(up[i] < 0x1p400)) squares = infinite;  // NaN too
-    lightest = std::min(lightest, down[i]);
-    if (!weight_down_.empty()) heavier = std::max(heavier, div_up(up[i], weight_down_[i]));
+    const double weight = div_up(weights.up[i], weights_.down[i]);
+    double most_here = std::max(of_masses, quotient(L.upper[i], L_.upper[i]));
+    if (i == 1) most_here = std::max(most_here, quotient(L.lower[i], L_.lower[i]));
+    most = std::max(most, mul_up(most_here, mul_up(weight, weight)));
   }
-  if (squares < infinite) {
-    all_weights_ = sqrt_up(squares);
-    lightest_ = lightest;
-    if (in_weighted_ > 0) in_weighted_ = weight_down_.empty() ? infinite : mul_up(in_weighted_, heavier);
-    if (in_max_ < infinite) in_weighted_ = std::min(in_weighted_, mul_up(all_weights_, in_max_));
-    weight_up_ = std::move(up);
-    weight_down_ = std::move(down);
-  } else {
-    weight_up_.clear();
-    weight_down_.clear();
-    in_weighted_ = infinite;
-  }
+  return sqrt_up(most);
 }
 
 // (I - implicit L) x = x, the ends given.
@@ -198,7 +201,23 @@ step_rows enclosed_steps::rows() const {
           exercised_.data()};
 }
 
-void enclosed_steps::advance(bool balanced, double first, double last) {
+void enclosed_steps::set_ends(double first, double last, const end_offs& off) {
+  value_.front() = first;
+  value_.back() = last;
+  off_ = off;
+}
+
+// What is not known of the values at the ends is missing in the rows beside them.
+void enclosed_steps::miss_at_ends(bool balanced, const end_offs& off) {
+  const auto missing = [&](double hi, double lo, double now, double before) {
+    return mul_up(add_up(hi, std::fabs(lo)), balanced ? add_up(now, before) : now);
+  };
+  loss_[1] = add_up(loss_[1], missing(lower_.hi[1], lower_.lo[1], off.first, off_.first));
+  loss_[n_ - 2] = add_up(loss_[n_ - 2], missing(upper_.hi[n_ - 2], upper_.lo[n_ - 2], off.last, off_.last));
+  off_ = off;
+}
+
+void enclosed_steps::advance(bool balanced, double first, double last, const end_offs& off) {
   if (floor_ != nullptr) {
     step_above(balanced, first, last);
   } else {
@@ -217,6 +236,7 @@ void enclosed_steps::advance(bool balanced, double first, double last) {
       for (std::size_t i = 1; i + 1 < n_; ++i) next_rest_[i] -= rest_[i];
   }
   find_residual_of_rest(balanced);
+  miss_at_ends(balanced, off);
   if (!are_moderate(next_value_) || !are_moderate(next_rest_)) lose();
   grow(balanced);
   value_.swap(next_value_);
@@ -247,9 +267,9 @@ void enclosed_steps::grow(bool balanced) {
 
 // Each norm bounds the other.
 void enclosed_steps::exchange() {
-  if (weight_up_.empty()) return;
-  in_max_ = std::min(in_max_, div_up(plain_weighted(), lightest_));
-  in_weighted_ = std::min(in_weighted_, mul_up(energy_of_plain(), mul_up(all_weights_, in_max_)));
+  if (!weights_.exist()) return;
+  in_max_ = std::min(in_max_, div_up(plain_weighted(), weights_.lightest));
+  in_weighted_ = std::min(in_weighted_, mul_up(energy_of_plain(), mul_up(weights_.of_all, in_max_)));
 }
 
 // The eigenvalues of A are at least 1 / inverse_norm_ and, by Gershgorin, at most 1 + implicit rate + 2
@@ -266,41 +286,26 @@ double enclosed_steps::plain_weighted() const {
 
 void enclosed_steps::leave_energy() { in_weighted_ = plain_weighted(); }
 
-void enclosed_steps::enter_energy() {
-  if (in_weighted_ > 0) in_weighted_ = mul_up(in_weighted_, energy_of_plain());
-}
-
-// From the energy norm of one implicit part to that of another, for the same L: (1 + m' t) / (1 + m t) lies
-// between its values at t = rate and at infinity for all eigenvalues t of -L.
-void enclosed_steps::change_energy(double implicit) {
-  if (floor_ == nullptr || in_weighted_ == 0) return;
-  const double at_rate = mul_up(add_up(1.0, mul_up(implicit, L_.rate)), inverse_norm_);
-  in_weighted_ = mul_up(in_weighted_, sqrt_up(std::max(at_rate, div_up(implicit, implicit_))));
-}
+void enclosed_steps::enter_energy() { in_weighted_ = scaled(in_weighted_, energy_of_plain()); }
 
 enclosed_steps::norms enclosed_steps::norms_of_loss() const {
-  const bool weighted = !weight_up_.empty();
-  constexpr double tiny = 1e-150;  // whose square is a normal number
-  double largest = 0, squares[8] = {};
+  double largest = 0;
   bool known = true;
   for (std::size_t i = 1; i + 1 < n_; ++i) {
-    known &= loss_[i] <= 1e140;
+    known &= loss_[i] <= 1e140;  // NaN is not
     largest = std::max(largest, loss_[i]);
-    if (!weighted) continue;
-    const double part = std::max(weight_up_[i] * loss_[i], tiny);
-    squares[i % 8] += part * part;
   }
   if (!known) return {infinite, infinite};
-  double sum = 0;
-  for (const double s : squares) sum += s;
-  // Every term passed fewer than 2^22 roundings.
-  return {largest, weighted ? sqrt_up(mul_up(sum, 1 + 0x1p-29)) : infinite};
+  return {largest, weights_.exist() ? weights_.norm(loss_) : infinite};
 }
 
 interval<double> enclosed_steps::at(std::size_t node) const {
-  if (node == 0 || node + 1 == n_) return {value_[node]};
+  if (node == 0 || node + 1 == n_) {
+    const double off = node == 0 ? off_.first : off_.last;
+    return interval<double>::unchecked(sub_down(value_[node], off), add_up(value_[node], off));
+  }
   double distance = in_max_;
-  if (!weight_down_.empty()) distance = std::min(distance, div_up(plain_weighted(), weight_down_[node]));
+  if (weights_.exist()) distance = std::min(distance, div_up(plain_weighted(), weights_.down[node]));
   if (!(distance < infinite)) return interval<double>::entire();
   return interval<double>::unchecked(add_down(value_[node], sub_down(rest_[node], distance)),
                                      add_up(value_[node], add_up(rest_[node], distance)));

@@ -11,6 +11,7 @@
 #include <vouch/core/twofold.hpp>
 #include <vouch/interval/interval.hpp>
 #include <vouch/price/fd_steps.hpp>
+#include <vouch/price/fd_weights.hpp>
 
 namespace vouch {
 
@@ -37,6 +38,11 @@ struct step_rows {
   const char* exercised;  // where steps are above a floor
 };
 
+/// By how much the values at the ends may be off, at most.
+struct end_offs {
+  double first = 0, last = 0;
+};
+
 class enclosed_steps {
  public:
   /// Exact values to begin with, at least 3; bounds are to be sharp near a node. With a floor that outlives
@@ -47,8 +53,10 @@ class enclosed_steps {
   /// From now on steps are those of L, whose lower and upper are not negative, with this implicit part.
   void factor(const fd_operator& L, double implicit);
   /// (I - implicit L) V' = V, or (I + implicit L) V where `balanced` (Crank and Nicolson). first and last are
-  /// V' at the ends.
-  void advance(bool balanced, double first, double last);
+  /// V' at the ends, up to off.
+  void advance(bool balanced, double first, double last, const end_offs& off = {});
+  /// V at the ends, up to off, as what follows begins at other values there.
+  void set_ends(double first, double last, const end_offs& off);
   /// V' = max(V, floor) at inner nodes; first and last at the ends.
   void exercise(const std::vector<double>& floor, double first, double last);
   /// V' at inner nodes as rows say, one for each node; first and last at the ends.
@@ -64,12 +72,12 @@ class enclosed_steps {
   struct norms {
     double in_max, in_weighted;
   };
-  void set_weights(const fd_operator& L);
   void solve(std::vector<double>& x) const;
   void take_ends(bool balanced, double first, double last);
   step_rows rows() const;
   void find_residual_of_values(bool balanced);
   void find_residual_of_rest(bool balanced);
+  void miss_at_ends(bool balanced, const end_offs& off);
   void step_above(bool balanced, double first, double last);
   void solve_between(std::vector<double>& x);
   bool revise_exercise(bool balanced);
@@ -81,7 +89,9 @@ class enclosed_steps {
   void lose();
   norms norms_of_loss() const;
   static bool are_moderate(const std::vector<double>& v);
-  void change_energy(double implicit);
+  static double scaled(double bound, double growth);
+  double heavier(const fd_weights& weights) const;
+  double energy_growth(const fd_operator& L, double implicit, const fd_weights& weights) const;
   void enter_energy();
   void leave_energy();
   double plain_weighted() const;
@@ -97,12 +107,12 @@ class enclosed_steps {
   twice lower_, upper_;               // implicit times those of L, exactly
   twofold<double> discount_;
   std::vector<double> inverse_, forth_, back_;
-  std::vector<double> weight_up_, weight_down_;  // of the second norm, between bounds; empty: there is none
-  double lightest_ = 0, all_weights_ = 0;        // at most the least weight; at least the norm of ones
-  double in_max_ = 0, in_weighted_ = 0;          // bounds of the distance in either norm; with a floor the
-                                                 // second is the energy norm of A
-  std::vector<char> exercised_;                  // nodes whose values are the floor's
-  std::vector<double> share_;                    // scratch of solve_between
+  fd_weights weights_;                   // of the second norm
+  double in_max_ = 0, in_weighted_ = 0;  // bounds of the distance in either norm; with a floor the second is
+                                         // the energy norm of A
+  end_offs off_;                 // of value_
+  std::vector<char> exercised_;  // nodes whose values are the floor's
+  std::vector<double> share_;    // scratch of solve_between
 };
 
 }  // namespace vouch

@@ -5,8 +5,10 @@
 
 #include <vouch/core/error.hpp>
 #include <vouch/interval/functions.hpp>
+#include <vouch/interval/relations.hpp>
 #include <vouch/price/closed_form_enclosure.hpp>
 #include <vouch/price/fd_border.hpp>
+#include <vouch/price/fd_enclosed_exponential.hpp>
 #include <vouch/price/fd_enclosed_steps.hpp>
 #include <vouch/price/fd_pairs.hpp>
 
@@ -47,12 +49,59 @@ mixture mixture_of(const std::vector<double>& s, const fall_stencil& from) {
   return row;
 }
 
-// The same steps as march() takes.
+struct local_range {
+  range value, first, second;
+};
+
+// Value and derivatives by the spot of the polynomial through the values, by Lagrange's formula.
+class local_reader {
+ public:
+  explicit local_reader(const fd_stencil& s) : s_(s) {
+    for (int k = 0; k < s.count; ++k) {
+      // The basis polynomial and its derivatives, factor by factor.
+      range p(1.0), p1(0.0), p2(0.0);
+      for (int j = 0; j < s.count; ++j) {
+        if (j == k) continue;
+        const range scale = range(1.0) / (range(s.x[k]) - range(s.x[j])),
+                    x = (range(s.at) - range(s.x[j])) * scale;
+        p2 = p2 * x + range(2.0) * p1 * scale;
+        p1 = p1 * x + p * scale;
+        p = p * x;
+      }
+      basis_[k] = {p, p1, p2};
+    }
+  }
+  std::size_t first() const { return static_cast<std::size_t>(s_.first); }
+  std::size_t count() const { return static_cast<std::size_t>(s_.count); }
+
+  /// Of values from first() on; the spot is that of the stencil.
+  local_range read(const std::vector<range>& values, double spot) const {
+    local_range v{range(0.0), range(0.0), range(0.0)};
+    for (std::size_t k = 0; k < count(); ++k) {
+      v.value = v.value + basis_[k].value * values[k];
+      v.first = v.first + basis_[k].first * values[k];
+      v.second = v.second + basis_[k].second * values[k];
+    }
+    if (!s_.logarithms) return v;
+    const range at(spot);
+    return {v.value, v.first / at, (v.second - v.first) / (at * at)};
+  }
+
+ private:
+  fd_stencil s_;
+  local_range basis_[6];
+};
+
+// The same steps as march() takes, in the same order of what is given at a barrier and noted at the spot.
 class enclosed_march {
  public:
-  enclosed_march(const contract& c, const fd_grid& grid, const fd_payment& payment, time_scheme scheme)
+  /// With payment.in_time, in_time_off bounds how far these values may be off.
+  enclosed_march(const contract& c, const fd_grid& grid, const fd_payment& payment, time_scheme scheme,
+                 const std::vector<double>* in_time_off = nullptr)
       : c_(c),
         grid_(grid),
+        in_time_off_(in_time_off),
+        at_spot_(stencil_about(grid, c.plain.spot)),
         scheme_(scheme),
         american_(c.exercise == exercise_style::american),
         low_(c, payment, grid.spot.front(), false),
@@ -60,9 +109,11 @@ class enclosed_march {
         floor_(grid.spot.size()),
         steps_(beginning(payment), near_spot(), american_ ? &floor_ : nullptr) {}
 
-  void run(const fd_segment& s) {
+  void run(const fd_segment& s, std::vector<range>* trace = nullptr) {
     const double length = (s.to - s.from) / static_cast<double>(s.steps);
     factored_ = 0;
+    trace_ = trace;
+    begin();
     for (std::int64_t k = 0; k < s.steps; ++k) {
       const double from = s.from + length * static_cast<double>(k);
       if (!c_.local_volatility.empty()) {
@@ -85,20 +136,36 @@ class enclosed_march {
     else if (s.dividend > 0)
       fall(s.dividend);
     if (!s.exercise && !(american_ && s.dividend > 0)) return;
-    low_.exercise(c_.plain);
-    high_.exercise(c_.plain);
+    low_.exercise();
+    high_.exercise();
     steps_.exercise(floor_, low_.value(), high_.value());
   }
 
-  range at(std::size_t node) const { return steps_.at(node); }
+  /// At the spot.
+  local_range local() const {
+    std::vector<range> values(at_spot_.count());
+    for (std::size_t k = 0; k < values.size(); ++k) values[k] = steps_.at(at_spot_.first() + k);
+    return at_spot_.read(values, c_.plain.spot);
+  }
 
  private:
+  void begin() {
+    low_.begin();
+    high_.begin();
+    if (in_time_off_ != nullptr) steps_.set_ends(low_.value(), high_.value(), next_off());
+    if (trace_ != nullptr) trace_->push_back(local().value);
+  }
+  end_offs next_off() {
+    if (in_time_off_ == nullptr) return {};
+    const double off = (*in_time_off_)[given_++];
+    return {low_.is_barrier() ? off : 0, high_.is_barrier() ? off : 0};
+  }
   // What exercise pays at a time; constant but for escrowed dividends.
   void set_exercise(double time, bool before_dividend) {
     const double held = escrow(c_, time, before_dividend);
     for (std::size_t i = 0; i < floor_.size(); ++i) floor_[i] = payoff_at(c_.plain, grid_.spot[i] + held);
-    low_.set_escrow(c_.plain, held);
-    high_.set_escrow(c_.plain, held);
+    low_.set_escrow(held);
+    high_.set_escrow(held);
   }
   std::vector<double> beginning(const fd_payment& payment) {
     set_exercise(c_.plain.expiry, false);
@@ -108,9 +175,7 @@ class enclosed_march {
     v.back() = high_.value();
     return v;
   }
-  std::size_t near_spot() const {
-    return static_cast<std::size_t>(stencil_about(grid_, c_.plain.spot).first) + 2;
-  }
+  std::size_t near_spot() const { return at_spot_.first() + 2; }
   // From a time before expiry on.
   void step(double from, double length, double implicit) {
     if (american_ && c_.is_escrowed()) set_exercise(c_.plain.expiry - from - length, false);
@@ -118,7 +183,8 @@ class enclosed_march {
     high_.step(length, L_.rate, c_.plain.dividend);
     if (factored_ != implicit) steps_.factor(L_, implicit);
     factored_ = implicit;
-    steps_.advance(implicit < length, low_.value(), high_.value());
+    steps_.advance(implicit < length, low_.value(), high_.value(), next_off());
+    if (trace_ != nullptr) trace_->push_back(local().value);
   }
   // By the polynomials of let_fall().
   void fall(double amount) {
@@ -136,6 +202,10 @@ class enclosed_march {
 
   const contract& c_;
   const fd_grid& grid_;
+  const std::vector<double>* in_time_off_;
+  std::vector<range>* trace_ = nullptr;
+  std::size_t given_ = 0;  // of in_time_off_
+  local_reader at_spot_;
   time_scheme scheme_;
   bool american_;
   border low_, high_;
@@ -144,31 +214,6 @@ class enclosed_march {
   fd_operator L_;
   double factored_ = 0;
 };
-
-// Value and derivatives of the polynomial through the values by Lagrange's formula.
-struct local_range {
-  range value, first, second;
-};
-
-local_range read(const fd_stencil& s, const range* values) {
-  local_range sum{range(0.0), range(0.0), range(0.0)};
-  for (int k = 0; k < s.count; ++k) {
-    // The basis polynomial and its derivatives, factor by factor.
-    range p(1.0), p1(0.0), p2(0.0);
-    for (int j = 0; j < s.count; ++j) {
-      if (j == k) continue;
-      const range scale = range(1.0) / (range(s.x[k]) - range(s.x[j])),
-                  x = (range(s.at) - range(s.x[j])) * scale;
-      p2 = p2 * x + range(2.0) * p1 * scale;
-      p1 = p1 * x + p * scale;
-      p = p * x;
-    }
-    sum.value = sum.value + p * values[k];
-    sum.first = sum.first + p1 * values[k];
-    sum.second = sum.second + p2 * values[k];
-  }
-  return sum;
-}
 
 // By the differential equation, as fd_result's.
 range theta(const contract& c, const fd_enclosure& e) {
@@ -194,33 +239,75 @@ void settle_exercise(const contract& c, fd_enclosure& e) {
   e.theta = surely ? range(0.0) : hull(e.theta, range(0.0));
 }
 
-}  // namespace
-
-fd_enclosure enclose_march(const contract& c, const fd_grid& grid, const fd_payment& payment,
-                           const std::vector<fd_segment>& segments, time_scheme scheme) {
+fd_enclosure enclosure_of(const contract& c, const local_range& v) {
   fd_enclosure e;
-  if (scheme == time_scheme::exponential) {
-    e.reason = "the exponential scheme takes no steps that could be verified";
-    return e;
-  }
-  enclosed_march march(c, grid, payment, scheme);
-  for (const fd_segment& s : segments) march.run(s);
-  const fd_stencil stencil = stencil_about(grid, c.plain.spot);
-  range values[6];
-  for (int k = 0; k < stencil.count; ++k) values[k] = march.at(static_cast<std::size_t>(stencil.first + k));
-  local_range v = read(stencil, values);
-  const range spot(c.plain.spot);
-  if (stencil.logarithms) v = {v.value, v.first / spot, (v.second - v.first) / (spot * spot)};
   e.price = v.value;
   e.delta = v.first;
   e.gamma = v.second;
   e.theta = theta(c, e);
-  settle_exercise(c, e);
   e.verified = sub_up(e.price.hi(), e.price.lo()) <= 1e-3 * std::max(c.plain.spot, c.plain.strike);
-  if (e.verified) return e;
-  e = {};
-  e.reason = "no norm was found in which these steps keep errors small; those of implicit-euler do";
   return e;
+}
+
+fd_enclosure refused(std::string reason) {
+  fd_enclosure e;
+  e.reason = std::move(reason);
+  return e;
+}
+
+constexpr const char* no_norm =
+    "no norm was found in which these steps keep errors small; those of implicit-euler do";
+
+fd_enclosure enclose_without_steps(const contract& c, const fd_grid& grid, const fd_payment& payment) {
+  exponential_problem p{make_operator(c, grid, 0), c.plain.expiry, {}, {}, {}};
+  for (const double spot : grid.spot) p.start.push_back(payoff_at(c.plain, spot) - payment.less);
+  p.first = boundary_terms(c, payment, grid.spot.front(), false);
+  p.last = boundary_terms(c, payment, grid.spot.back(), true);
+  const local_reader at_spot(stencil_about(grid, c.plain.spot));
+  try {
+    const auto values = enclose_exponential(p, at_spot.first(), at_spot.count());
+    const fd_enclosure e = enclosure_of(c, at_spot.read(values, c.plain.spot));
+    if (e.verified) return e;
+  } catch (const error& wrong) {
+    return refused(wrong.what());
+  }
+  return refused("the drift is too strong for the norm in which the exponential scheme is bounded");
+}
+
+}  // namespace
+
+fd_enclosure enclose_march(const contract& c, const fd_grid& grid, const fd_payment& payment,
+                           const std::vector<fd_segment>& segments, time_scheme scheme) {
+  if (scheme == time_scheme::exponential) return enclose_without_steps(c, grid, payment);
+  enclosed_march march(c, grid, payment, scheme);
+  for (const fd_segment& s : segments) march.run(s);
+  fd_enclosure e = enclosure_of(c, march.local());
+  if (!e.verified) return refused(no_norm);
+  settle_exercise(c, e);
+  return e;
+}
+
+fd_enclosure enclose_march_to_begin(const contract& c, const fd_grid& grid, grid_kind kind, std::int64_t steps,
+                                    time_scheme scheme) {
+  const contract begun = once_begun(c), until = until_begun(c);
+  const fd_grid grid_begun = make_grid(begun, kind, grid.size());
+  std::vector<fd_segment> segments = make_segments(begun, steps);
+  enclosed_march march(begun, grid_begun, {}, scheme);
+  std::vector<range> at_barrier;
+  for (const fd_segment& s : segments) march.run(s, &at_barrier);
+  std::vector<double> near, off;
+  for (const range& value : at_barrier) {
+    if (!is_common(value)) return refused(no_norm);
+    near.push_back(mid(value));
+    off.push_back(rad(value));
+  }
+  enclosed_march waiting(until, grid, {0, near.front(), &near}, scheme, &off);
+  for (fd_segment& s : segments) {
+    s.exercise = false;
+    waiting.run(s);
+  }
+  const fd_enclosure e = enclosure_of(c, waiting.local());
+  return e.verified ? e : refused(no_norm);
 }
 
 fd_enclosure enclose_in_option(const contract& knocked_out, const fd_enclosure& out) {
@@ -229,15 +316,14 @@ fd_enclosure enclose_in_option(const contract& knocked_out, const fd_enclosure& 
   plain_option plain = knocked_out.plain;
   plain.barrier = barrier_kind::none;
   try {
-    if (!knocked_out.is_plain()) throw value_error("without barrier it has no closed form");
+    if (!knocked_out.is_plain()) throw value_error("rates and volatilities that change have no closed form");
     const enclosed_valuation whole = enclose_european_price(plain);
     e.price = whole.price - out.price;
     e.delta = whole.delta - out.delta;
     e.gamma = whole.gamma - out.gamma;
     e.theta = theta(knocked_out, e);
   } catch (const error& wrong) {
-    e = {};
-    e.reason = wrong.what();
+    return refused(std::string("the option without barrier, which this one is a part of: ") + wrong.what());
   }
   return e;
 }

@@ -16,15 +16,16 @@ template <class Steps>
 class marcher {
  public:
   template <class MakeSteps>
-  marcher(const contract& c, const fd_grid& grid, const fd_payment& payment, time_scheme scheme,
+  marcher(const contract& c, const fd_grid& grid, const fd_payment& payment, const march_method& how,
           fd_trace* trace, MakeSteps make_steps)
       : c_(c),
         grid_(grid),
-        scheme_(scheme),
+        scheme_(how.scheme),
         trace_(trace),
         timed_(payment.in_time != nullptr),
         american_(c.exercise == exercise_style::american),
         policy_(american_ && needs_policy(c)),
+        smoothed_(how.smooths_kinks && c.plain.payoff == payoff_kind::vanilla),
         reversed_(american_ && c.plain.type == option_type::put),
         low_(c, payment, grid.spot.front(), false),
         high_(c, payment, grid.spot.back(), true),
@@ -65,7 +66,7 @@ class marcher {
       set_exercise(c_.plain.expiry - s.to, true);
     else if (s.dividend > 0)
       let_fall(grid_, s.dividend, low_, high_, values_);
-    if (s.exercise || (american_ && s.dividend > 0)) exercise_now(c_.plain, exercise_, low_, high_, values_);
+    if (s.exercise || (american_ && s.dividend > 0)) exercise_now(exercise_, smoothed_, low_, high_, values_);
   }
 
   const std::vector<double>& values() const { return values_; }
@@ -130,8 +131,8 @@ class marcher {
     escrow_ = escrow(c_, time, before_dividend);
     for (std::size_t i = 0; i < exercise_.size(); ++i)
       exercise_[i] = payoff_at(c_.plain, grid_.spot[i] + escrow_);
-    low_.set_escrow(c_.plain, escrow_);
-    high_.set_escrow(c_.plain, escrow_);
+    low_.set_escrow(escrow_);
+    high_.set_escrow(escrow_);
     turned_ = exercise_;
     if (reversed_) std::reverse(turned_.begin(), turned_.end());
   }
@@ -141,8 +142,8 @@ class marcher {
     const std::size_t n = turned_.size();
     for (std::size_t i = 0; i < n; ++i)
       turned_[i] = payoff_at(c_.plain, grid_.spot[reversed_ ? n - 1 - i : i] + escrow_);
-    low_.set_escrow(c_.plain, escrow_);
-    high_.set_escrow(c_.plain, escrow_);
+    low_.set_escrow(escrow_);
+    high_.set_escrow(escrow_);
   }
   // From a time before expiry on.
   void step(double from, double length, double implicit) {
@@ -168,7 +169,7 @@ class marcher {
   time_scheme scheme_;
   fd_trace* trace_;
   bool timed_;
-  bool american_, policy_, reversed_;
+  bool american_, policy_, smoothed_, reversed_;
   border low_, high_;
   Steps steps_;
   fd_operator L_;
@@ -178,9 +179,9 @@ class marcher {
 
 template <class Steps, class MakeSteps>
 std::vector<double> march_by(const contract& c, const fd_grid& grid, const fd_payment& payment,
-                             const std::vector<fd_segment>& segments, time_scheme scheme, fd_surface* boundary,
-                             fd_trace* trace, MakeSteps make_steps) {
-  marcher<Steps> marching(c, grid, payment, scheme, trace, make_steps);
+                             const std::vector<fd_segment>& segments, const march_method& how,
+                             fd_surface* boundary, fd_trace* trace, MakeSteps make_steps) {
+  marcher<Steps> marching(c, grid, payment, how, trace, make_steps);
   for (const fd_segment& s : segments) {
     marching.run(s);
     if (boundary == nullptr || c.exercise != exercise_style::american) continue;
@@ -261,11 +262,23 @@ void let_fall(const fd_grid& grid, double amount, border& low, border& high, std
   values.back() = high.value();
 }
 
-void exercise_now(const plain_option& o, const std::vector<double>& exercise, border& low, border& high,
+void exercise_now(const std::vector<double>& exercise, bool smoothed, border& low, border& high,
                   std::vector<double>& values) {
-  for (std::size_t i = 1; i + 1 < values.size(); ++i) values[i] = std::max(values[i], exercise[i]);
-  low.exercise(o);
-  high.exercise(o);
+  const std::size_t n = values.size();
+  double before = values[1] - exercise[1];
+  values[1] = std::max(values[1], exercise[1]);
+  for (std::size_t i = 2; i + 1 < n; ++i) {
+    const double here = values[i] - exercise[i];
+    values[i] = std::max(values[i], exercise[i]);
+    if (smoothed && before * here < 0) {
+      // Off the node that is not exercised, which it leaves above what exercise pays.
+      const double a = std::abs(before), b = std::abs(here);
+      values[before > 0 ? i - 1 : i] -= 0.5 * a * b / (a + b);
+    }
+    before = here;
+  }
+  low.exercise();
+  high.exercise();
   values.front() = low.value();
   values.back() = high.value();
 }
@@ -281,18 +294,18 @@ std::vector<fd_segment> make_segments(const contract& c, std::int64_t steps) {
     fd_segment s = coarse[k];
     s.steps = share(s);
     constexpr int levels = 6;
-    if (c.exercise != exercise_style::american || k > 0 || s.steps < (2 << levels)) {
+    if (c.exercise != exercise_style::american || !s.smooths || s.steps < (2 << levels)) {
       all.push_back(s);
       continue;
     }
-    // Each level four times as long as all before it, with twice the steps of the one before.
-    const double length = s.to;
+    // Behind a kink each level is four times as long as all before it, with twice the steps of the one before.
+    const double length = s.to - s.from;
     std::int64_t left = s.steps;
-    double from = 0;
+    double from = s.from;
     for (int level = levels; level >= 0; --level) {
       fd_segment piece = s;
       piece.from = from;
-      piece.to = level == 0 ? length : length * std::pow(0.25, level);
+      piece.to = level == 0 ? s.to : s.from + length * std::pow(0.25, level);
       piece.smooths = level == levels;
       piece.steps = level == 0 ? left : std::max<std::int64_t>(2, s.steps >> (level + 1));
       left -= piece.steps;
@@ -336,7 +349,7 @@ std::vector<double> march(const contract& c, const fd_grid& grid, const fd_payme
                           fd_surface* boundary, fd_trace* trace) {
   const std::int64_t n = grid.size();
   const auto by = [&]<class Steps>(auto make_steps) {
-    return march_by<Steps>(c, grid, payment, segments, how.scheme, boundary, trace, make_steps);
+    return march_by<Steps>(c, grid, payment, segments, how, boundary, trace, make_steps);
   };
   if (how.solver != tridiagonal_method::automatic)
     return by.template operator()<fd_solver_steps>([&] { return fd_solver_steps(n, how.solver); });

@@ -43,6 +43,7 @@ struct march_method {
   time_scheme scheme = time_scheme::rannacher;
   solve_precision precision = solve_precision::double_;
   tridiagonal_method solver = tridiagonal_method::automatic;  // another one: in double, no early exercise
+  bool smooths_kinks = true;                                  // that exercise at dates makes
 };
 
 /// The value on the grid now. The barrier, if there is one, knocks out; boundary, if not null, gets the border
@@ -55,6 +56,11 @@ std::vector<double> march(const contract& c, const fd_grid& grid, const fd_payme
 /// cash dividends. The option without barrier, on a grid of its own of as many nodes, has the values there.
 std::vector<double> march_to_begin(const contract& c, const fd_grid& grid, grid_kind kind, std::int64_t steps,
                                    const march_method& how);
+
+/// What march_to_begin() steps: the option from the barrier on, its grid about it, and what is left of the
+/// whole until the barrier is hit, the rebate at expiry.
+contract once_begun(const contract& c);
+contract until_begun(contract c);
 
 /// The same for constant coefficients without any error in time, by a contour integral of resolvents.
 std::vector<double> march_by_contour(const contract& c, const fd_grid& grid, const fd_payment& payment);

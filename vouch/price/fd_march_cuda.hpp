@@ -71,7 +71,8 @@ bool fits_gpu_march(const contract& c);
 /// not fit, the grid has fewer than 64 nodes, or a plan does not exist.
 std::optional<std::vector<double>> march_on_gpu(const device& gpu, const contract& c, const fd_grid& grid,
                                                 const fd_payment& payment,
-                                                const std::vector<fd_segment>& segments, time_scheme scheme);
+                                                const std::vector<fd_segment>& segments,
+                                                const march_method& how);
 
 /// march_by_contour() on a GPU; nothing for more than 16384 nodes. seconds, if not null, gets the time of the
 /// kernels alone.

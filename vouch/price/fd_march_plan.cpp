@@ -216,7 +216,10 @@ void run_on_gpu([[maybe_unused]] const device& gpu, const contract& c, const fd_
 
 std::optional<std::vector<double>> march_on_gpu(const device& gpu, const contract& c, const fd_grid& grid,
                                                 const fd_payment& payment,
-                                                const std::vector<fd_segment>& segments, time_scheme scheme) {
+                                                const std::vector<fd_segment>& segments,
+                                                const march_method& how) {
+  const time_scheme scheme = how.scheme;
+  const bool smoothed = how.smooths_kinks && c.plain.payoff == payoff_kind::vanilla;
   if (!built_with_cuda || !fits_gpu_march(c) || grid.size() < 64) return std::nullopt;
   std::vector<double> exercise, values;
   for (const double spot : grid.spot) exercise.push_back(payoff_at(c.plain, spot));
@@ -234,7 +237,7 @@ std::optional<std::vector<double>> march_on_gpu(const device& gpu, const contrac
     const fd_segment& s = segments[k];
     run_on_gpu(gpu, c, s, all[k], scheme, low, high, values);
     if (s.dividend > 0) let_fall(grid, s.dividend, low, high, values);
-    if (s.exercise || (is_american(c) && s.dividend > 0)) exercise_now(c.plain, exercise, low, high, values);
+    if (s.exercise || (is_american(c) && s.dividend > 0)) exercise_now(exercise, smoothed, low, high, values);
   }
   return values;
 }

@@ -48,7 +48,7 @@ class solver {
       not_gpu("the grid has more nodes than the kernel of the exponential scheme takes");
       return march_by_contour(c, grid, task_.payment);
     }
-    const march_method how{options_.scheme, options_.precision, options_.solver};
+    const march_method how{options_.scheme, options_.precision, options_.solver, !options_.verify};
     if (is_stepped_to_begin(c)) {
       not_gpu(reason_for_cpu(c, options_, grid.size()));
       return march_to_begin(c, grid, options_.grid, steps, how);
@@ -56,8 +56,7 @@ class solver {
     std::vector<fd_segment> segments = make_segments(c, steps);
     if (boundary != nullptr) segments = in_pieces(segments);
     if (options_.dev.is_cuda() && options_.solver == tridiagonal_method::automatic && boundary == nullptr)
-      if (auto v = march_on_gpu(options_.dev, c, grid, task_.payment, segments, options_.scheme))
-        return used_gpu(*v);
+      if (auto v = march_on_gpu(options_.dev, c, grid, task_.payment, segments, how)) return used_gpu(*v);
     not_gpu(reason_for_cpu(c, options_, grid.size()));
     return march(c, grid, task_.payment, segments, how, boundary);
   }
@@ -109,11 +108,8 @@ class solver {
 
   fd_enclosure enclose(std::int64_t nodes, std::int64_t steps) const {
     const contract& c = task_.knocked_out;
-    if (is_stepped_to_begin(c)) {
-      fd_enclosure e;
-      e.reason = "an option that begins at a barrier and may be exercised early is not enclosed";
-      return e;
-    }
+    if (is_stepped_to_begin(c))
+      return enclose_march_to_begin(c, grid(nodes), options_.grid, steps, options_.scheme);
     const fd_enclosure e =
         enclose_march(c, grid(nodes), task_.payment, make_segments(c, steps), options_.scheme);
     return task_.in ? enclose_in_option(c, e) : e;
@@ -198,12 +194,16 @@ fd_enclosure combine(const fd_enclosure& fine, const fd_enclosure& coarse, doubl
 }
 
 void check_scheme(const contract& c, const fd_options& options) {
-  if (options.solver != tridiagonal_method::automatic &&
-      (c.exercise == exercise_style::american || options.scheme == time_scheme::exponential ||
-       options.precision == solve_precision::mixed))
-    throw value_error(std::string("the solver ") + name(options.solver) +
-                          " steps in double, without early exercise but at dates",
-                      "leave the solver to auto");
+  if (options.solver != tridiagonal_method::automatic) {
+    const std::string solver = std::string("the solver ") + name(options.solver);
+    const char* const leave = "leave the solver to auto";
+    if (c.exercise == exercise_style::american)
+      throw value_error(solver + " solves systems without the inequalities of American exercise", leave);
+    if (options.scheme == time_scheme::exponential)
+      throw value_error("the exponential scheme takes no steps for " + solver, leave);
+    if (options.precision == solve_precision::mixed)
+      throw value_error(solver + " steps in double precision only", leave);
+  }
   if (options.scheme != time_scheme::exponential) return;
   if (c.exercise != exercise_style::european)
     throw value_error("the exponential scheme prices no early exercise", "use the scheme rannacher");
@@ -270,14 +270,16 @@ bool agree(const contract& c, const valuation& v, const valuation& other, double
   return std::abs(v.delta - other.delta) <= 10 * tolerance && std::abs(v.gamma - other.gamma) <= curvature;
 }
 
-// From the values extrapolated on this level and the one before, and those on this level's two grids.
-double estimated_error(const contract& c, double now, double before, double fine, double coarse) {
+// From the values extrapolated on this level and the one before, what changed on the level before that, and the
+// values on this level's two grids.
+double estimated_error(const contract& c, double now, double before, double change_before, double fine,
+                       double coarse) {
   // Where exercise kinks the values in time, grids are less alike than where all is smooth.
   const bool kinked = c.exercise != exercise_style::european || !c.dividends.empty();
   // Never less than what is left of a change between grids that are not quite alike: two values may agree by
   // accident.
-  const double least_share = kinked ? 0.02 : 0.003;
-  return std::max((kinked ? 2 : 1) * std::abs(now - before), least_share * std::abs(fine - coarse));
+  if (!kinked) return std::max(std::abs(now - before), 0.003 * std::abs(fine - coarse));
+  return std::max({2 * std::abs(now - before), 0.2 * std::abs(change_before), 0.02 * std::abs(fine - coarse)});
 }
 
 // Whether the operator's spectrum comes so near the contour that values lose digits, on all grids alike.
@@ -294,6 +296,7 @@ fd_result to_tolerance(const solver& s, const contract& c, const fd_options& opt
   const std::int64_t most = american && needs_policy(c) ? most_policy_nodes : most_nodes;
   std::int64_t nodes = 201, steps = american ? 128 : 24;
   valuation coarse = s.solve(nodes, steps), before{};
+  double change = 0;
   for (int level = 1;; ++level) {
     nodes = 2 * nodes - 1;
     steps *= refinement(options);
@@ -304,8 +307,9 @@ fd_result to_tolerance(const solver& s, const contract& c, const fd_options& opt
     r.time_steps = options.scheme == time_scheme::exponential ? 0 : steps;
     // One level: the extrapolated value is surely as near as it is from the fine one; more: from the last one.
     const valuation& other = level == 1 ? fine : before;
-    r.error_estimate = estimated_error(c, r.value.price, other.price, fine.price, coarse.price) +
+    r.error_estimate = estimated_error(c, r.value.price, other.price, change, fine.price, coarse.price) +
                        rounding(s.solved(), options, s.grid(nodes)) + s.error();
+    change = r.value.price - other.price;
     if (!resolution_of(s.solved(), s.grid((nodes + 1) / 2)).is_fine())
       r.error_estimate = std::max(r.error_estimate, c.plain.spot + c.plain.strike);
     if (options.scheme == time_scheme::exponential && !r.by_sine && is_drifting(c))

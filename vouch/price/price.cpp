@@ -252,8 +252,10 @@ pricing price_checked(contract c, const pricing_options& options) {
   const double tolerance = std::max(options.finite_difference.tolerance, 1e-12);
   const std::optional<pricing> formula = by_formula(c, options, tolerance);
   const bool wanted = options.force_finite_difference || options.finite_difference.space_nodes > 0;
+  constexpr double beyond_grids = 1e-9;
   if (formula && !wanted &&
-      (formula->method == pricing_method::closed_form || formula->error_estimate <= tolerance)) {
+      (formula->method == pricing_method::closed_form ||
+       formula->error_estimate <= std::max(tolerance, beyond_grids * std::max(c.plain.spot, c.plain.strike)))) {
     pricing p = *formula;
     p.tolerance_met = p.error_estimate <= std::max(tolerance, 1e-12 * p.value.price);
     return p;
@@ -278,7 +280,9 @@ pricing price_checked(contract c, const pricing_options& options) {
 
 pricing price(contract c, const pricing_options& options) {
   check(c);
-  const pricing p = price_checked(c, options);
+  pricing p = price_checked(c, options);
+  valuation& v = p.value;
+  for (double* x : {&v.price, &v.delta, &v.gamma, &v.theta, &v.vega, &v.rho}) *x += 0.0;  // no -0
   if (!std::isfinite(p.value.price))
     throw value_error("its value is beyond the range of numbers", "check rate, dividend and expiry");
   return p;

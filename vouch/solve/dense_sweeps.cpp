@@ -335,9 +335,10 @@ class dense_matrix final : public sweepable_matrix<T> {
     return std::make_unique<dense_successive<T>>(dev, square_, rule);
   }
 
-  // Sums of n numbers that are not negative err by at most n units of the last place, rounded to nearest.
-  double upwards(double sum) const {
-    return sum * (1 + static_cast<double>(A_.rows + 8) * 0x1p-51) + 0x1p-1000;
+  // Sums of n numbers that are not negative err by at most n units of the last place, rounded to nearest;
+  // products with weights may underflow besides.
+  double upwards(double sum, bool weighted) const {
+    return sum * (1 + static_cast<double>(A_.rows + 8) * 0x1p-51) + (weighted ? 0x1p-1000 : 0.0);
   }
 
   // Of the contiguous lines, rows or columns.
@@ -345,7 +346,7 @@ class dense_matrix final : public sweepable_matrix<T> {
 #pragma omp parallel for num_threads(dev.threads()) schedule(static) if (A_.rows >= 512)
     for (std::int64_t k = 0; k < A_.rows; ++k) {
       const T* line = A_.data + k * A_.ld;
-      sums[k] = upwards(magnitude_sum(line, 0, k, v) + magnitude_sum(line, k + 1, A_.rows, v));
+      sums[k] = upwards(magnitude_sum(line, 0, k, v) + magnitude_sum(line, k + 1, A_.rows, v), v != nullptr);
     }
   }
   // Across them: all lines go by, each adds to all sums of a piece.
@@ -361,7 +362,7 @@ class dense_matrix final : public sweepable_matrix<T> {
         add_magnitudes(line, first, std::min(last, std::max(first, k)), weight, sums);
         add_magnitudes(line, std::max(first, std::min(last, k + 1)), last, weight, sums);
       }
-      for (std::int64_t i = first; i < last; ++i) sums[i] = upwards(sums[i]);
+      for (std::int64_t i = first; i < last; ++i) sums[i] = upwards(sums[i], v != nullptr);
     }
   }
 

@@ -37,18 +37,18 @@ class dense_matrix_on_gpu final : public sweepable_matrix<T> {
   std::optional<row_dominance> judge_rows(const device& dev) const override {
     if (announced_.x == nullptr) return {};
     start_ = pass(dev, announced_.b, std::exchange(announced_.x, nullptr), nullptr, start_residual_.data());
-    return dominance_of_rows<T>(dev, rows_.n, diagonal_.data(), others_.data(), up(), least);
+    return dominance_of_rows<T>(dev, rows_.n, diagonal_.data(), others_.data(), up(), 0);
   }
   std::optional<double> residual_quotient(const device& dev) const override {
     return largest_quotient<T>(dev, rows_.n, bound_.data(), diagonal_.data());
   }
   void off_diagonal_sums(const device& dev, const double* v, double* sums) const override {
     detail::magnitude_sums(dev, rows_, v, false, sums_.data());
-    take_rounded_up(dev, sums);
+    take_rounded_up(dev, v != nullptr ? underflow : 0, sums);
   }
   void off_diagonal_column_sums(const device& dev, double* sums) const override {
     detail::magnitude_sums(dev, rows_, nullptr, true, sums_.data());
-    take_rounded_up(dev, sums);
+    take_rounded_up(dev, 0, sums);
   }
   void announce(view<const T> b, const T* x) const override { announced_ = {b.data(), x}; }
   residual_facts residual(const device& dev, view<const T> b, const T* x, const T* x_lo, T* r) const override {
@@ -91,8 +91,8 @@ class dense_matrix_on_gpu final : public sweepable_matrix<T> {
   }
   // Sums of n numbers that are not negative err by at most n units of the last place, rounded to nearest.
   double up() const { return 1 + static_cast<double>(rows_.n + 8) * 0x1p-51; }
-  static constexpr double least = 0x1p-1000;
-  void take_rounded_up(const device& dev, double* sums) const {
+  static constexpr double underflow = 0x1p-1000;  // more than products with weights lose
+  void take_rounded_up(const device& dev, double least, double* sums) const {
     copy_bytes(sums, device::cpu(1), sums_.data(), dev, static_cast<std::size_t>(rows_.n) * sizeof(double));
     for (std::int64_t i = 0; i < rows_.n; ++i) sums[i] = sums[i] * up() + least;
   }

@@ -33,7 +33,8 @@ void check_diagonal(std::int64_t row, double diagonal, double others) {
   if (!std::isfinite(diagonal) || !std::isfinite(others))
     throw value_error(text("row %lld of the matrix holds a NaN or an infinity, or its sum overflows", number));
   if (diagonal == 0)
-    throw value_error(text("the diagonal entry of row %lld is zero: the iteration would divide by it", number),
+    throw value_error(text("the diagonal entry of row %lld is zero%s: the iteration would divide by it", number,
+                           sizeof(T) == 4 ? " in single precision" : ""),
                       "exchange rows, or take a direct method");
   constexpr double largest = std::numeric_limits<T>::max();
   constexpr double unit_roundoff = std::numeric_limits<T>::epsilon() / 2;

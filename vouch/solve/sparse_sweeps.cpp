@@ -206,7 +206,7 @@ class sparse_matrix final : public sweepable_matrix<T> {
       double sum = 0;
       for (std::int64_t k = A_.row_ptr[i]; k < A_.row_ptr[i + 1]; ++k)
         if (A_.col[k] != i) sum += std::fabs(double{A_.val[k]}) * (v != nullptr ? v[A_.col[k]] : 1.0);
-      sums[i] = upwards(sum, A_.row_ptr[i + 1] - A_.row_ptr[i]);
+      sums[i] = upwards(sum, A_.row_ptr[i + 1] - A_.row_ptr[i], v != nullptr);
     }
   }
   void off_diagonal_column_sums(const device&, double* sums) const override {
@@ -214,7 +214,7 @@ class sparse_matrix final : public sweepable_matrix<T> {
     for (std::int64_t i = 0; i < A_.rows; ++i)
       for (std::int64_t k = A_.row_ptr[i]; k < A_.row_ptr[i + 1]; ++k)
         if (A_.col[k] != i) sums[A_.col[k]] += std::fabs(double{A_.val[k]});
-    for (std::int64_t j = 0; j < A_.rows; ++j) sums[j] = upwards(sums[j], A_.rows);
+    for (std::int64_t j = 0; j < A_.rows; ++j) sums[j] = upwards(sums[j], A_.rows, false);
   }
   residual_facts residual(const device& dev, view<const T> b, const T* x, const T* x_lo, T* r) const override {
     return vouch::residual<T>(dev, A_, b, {x, A_.rows}, x_lo, {r, A_.rows});
@@ -235,9 +235,10 @@ class sparse_matrix final : public sweepable_matrix<T> {
     return std::make_unique<sparse_successive<T>>(dev, A_, rule);
   }
 
-  // A sum of so many numbers that are not negative errs by at most as many units of the last place.
-  static double upwards(double sum, std::int64_t terms) {
-    return sum * (1 + static_cast<double>(terms + 8) * 0x1p-51) + 0x1p-1000;
+  // A sum of so many numbers that are not negative errs by at most as many units of the last place; products
+  // with weights may underflow besides.
+  static double upwards(double sum, std::int64_t terms, bool weighted) {
+    return sum * (1 + static_cast<double>(terms + 8) * 0x1p-51) + (weighted ? 0x1p-1000 : 0.0);
   }
 
   csr_view<const T> A_;

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <concepts>
@@ -102,12 +103,14 @@ convergence_facts facts_of(const dominance_proof& proof, std::int64_t rows, doub
           proof.proved_omega(), warning.empty() ? source_of(proof) : warning};
 }
 
-// The mean growth of an iteration over the last part of the history; 0 where that is too short.
+// The mean growth of an iteration over the last half of the history, where the fastest part has prevailed, but
+// no more than 8 records of it, and two for what swings; 0 where that is too short.
 double measured_factor(const solve_report& report) {
   const auto& all = report.history;
   if (all.size() < 2) return 0;
+  const std::size_t steps = std::min(std::clamp<std::size_t>((all.size() - 1) / 2, 2, 8), all.size() - 1);
   const iteration_record& last = all.back();
-  const iteration_record& first = all[all.size() - std::min<std::size_t>(all.size(), 9)];
+  const iteration_record& first = all[all.size() - 1 - steps];
   if (!(first.residual > 0) || !std::isfinite(last.residual) || last.iteration <= first.iteration) return 0;
   return std::pow(last.residual / first.residual, 1.0 / static_cast<double>(last.iteration - first.iteration));
 }
