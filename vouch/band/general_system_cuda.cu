@@ -38,6 +38,7 @@ struct general_task {
   tree_node* nodes[most_levels];
   std::int64_t counts[most_levels];
   int levels;
+  bool held;  // solve_held_runs() has been at work where interchanges are needed
   pass_state* state;
   int* broken;
 
@@ -57,8 +58,7 @@ __device__ void bring_at_once(T* to, const T* from, int step) {
   for (int k = 0; k < Count; ++k) to[k * step] = numbers[k];
 }
 
-template <bool Balance>
-using joining = quick_joining<T, Balance>;
+using joining = quick_joining<T, false>;
 
 // Tiles of a warp, one after another.
 class tile_ring {
@@ -146,26 +146,28 @@ __device__ void join_nodes(const general_task& of, int level, T* shared, int thr
     const std::int64_t left = of.counts[level] - parent * fan;
     const int leaves = static_cast<int>(left < fan ? left : fan);
     __syncthreads();
-    if (thread < leaves) joining<true>::put(slots(thread), joining<true>::get(nodes[thread].slot));
-    join_slots<joining<true>>(slots, 1, leaves, thread, threads);
+    if (thread < leaves) joining::put(slots(thread), balanced(joining::get(nodes[thread].slot)));
+    join_slots<joining>(slots, 1, leaves, thread, threads);
     if (thread > 0 && thread < leaves)
       for (int k = 0; k < slot_size; ++k) nodes[thread].slot[k] = slots(thread)[k];
     if (thread < slot_size - 1) of.nodes[level + 1][parent].slot[thread] = slots(0)[thread];
   }
 }
 
-// The ends of a level's nodes from those of the next one.
-__device__ void part_nodes(const general_task& of, int level, T* shared, int thread) {
+// The ends of a level's nodes from those of the next one. The joints of the last ones joined are still there.
+__device__ void part_nodes(const general_task& of, int level, bool there, T* shared, int thread) {
   const lined_slots<T> slots{shared};
   for (std::int64_t parent = blockIdx.x; parent < of.counts[level + 1]; parent += gridDim.x) {
     tree_node* const nodes = of.nodes[level] + parent * fan;
     const std::int64_t left = of.counts[level] - parent * fan;
     const int leaves = static_cast<int>(left < fan ? left : fan);
-    __syncthreads();
     const ends<T> whole = of.nodes[level + 1][parent].at;
-    if (thread < leaves) bring_at_once<slot_size>(slots(thread), nodes[thread].slot, 1);
-    __syncthreads();
-    if (thread < leaves) nodes[thread].at = descend<joining<true>>(slots, leaves, thread, whole);
+    if (!there) {
+      __syncthreads();
+      if (thread < leaves) bring_at_once<slot_size>(slots(thread), nodes[thread].slot, 1);
+      __syncthreads();
+    }
+    if (thread < leaves) nodes[thread].at = descend<joining>(slots, leaves, thread, whole);
   }
 }
 
@@ -177,23 +179,22 @@ __device__ void solve_tree(const general_task& of, T* shared, int thread, const 
     if (level > 0) meet();
     join_nodes(of, level, shared, thread);
   }
-  __syncthreads();
-  tree_node& whole = of.nodes[top][0];
-  if (blockIdx.x == 0 && thread == 0) close(joining<true>::get(whole.slot), false, whole.at);
+  if (blockIdx.x == 0 && thread == 0) of.nodes[top][0].at = closed(balanced(joining::get(shared)));
   for (int level = top - 1; level >= 0; --level) {
-    part_nodes(of, level, shared, thread);
+    if (level + 1 == top) __syncthreads();
+    part_nodes(of, level, level + 1 == top, shared, thread);
     meet();
   }
 }
 
-// First every warp takes every so many-th tile, its rows streaming through shared memory, and leaves joints of
-// its pieces and the tile's relation; then all blocks find out about the ends of tiles; then warps take the
-// same tiles again, the other way round, and solve pieces from their ends. Rows are read twice, a third of a
-// number a row is written and read besides. All blocks run at once. Bound by memory.
+// First warps take tiles, whoever has time, rows streaming through shared memory, and leave joints of the
+// pieces and the tile's relation; then all blocks find out about the ends of tiles; then warps take tiles
+// again, the last ones first, which L2 still holds, and solve pieces from their ends. Rows are read twice, a
+// third of a number a row is written and read besides. All blocks run at once. Bound by memory.
 __global__ void __launch_bounds__(threads, 1) solve_general(const __grid_constant__ general_task of) {
   __shared__ std::uint64_t arrived[2 * warps];
   const pass_state found = *of.state;
-  if (found.halos_failed == 0 || found.interchanges == 0 || found.coupled == 0) return;
+  if (found.halos_failed == 0 || (of.held && found.interchanges != 0 && found.coupled == 0)) return;
   const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
   // The copy engine's pattern of banks counts from multiples of 1024 bytes.
   extern __shared__ __align__(1024) unsigned char bytes[];
@@ -202,25 +203,33 @@ __global__ void __launch_bounds__(threads, 1) solve_general(const __grid_constan
   T* const tree = trees + warp * tree_numbers;
   const lane_slots<T> slots{tree};
   tile_ring ring(of, rows + warp * tile_numbers, arrived + 2 * warp, lane);
-  const std::int64_t first = std::int64_t{blockIdx.x} * warps + warp, pitch = std::int64_t{gridDim.x} * warps;
+  // So many tiles have a taker from the beginning, spread over multiprocessors.
+  const std::int64_t first = std::int64_t{gridDim.x} * warp + blockIdx.x,
+                     spoken_for = std::int64_t{gridDim.x} * warps;
+  const auto ask_for_next = [&](int pass) { return lane == 0 ? atomicAdd(of.state->taken + pass, 1u) : 0u; };
+  const auto next_of = [&](unsigned asked) { return spoken_for + __shfl_sync(~0u, asked, 0); };
   if (first < of.tiles)
     for (int half = 0; half < 2; ++half) ring.bring(first, half);
-  std::int64_t tile = first;
-  for (; tile < of.tiles; tile += pitch) {
+  for (std::int64_t tile = first, next; tile < of.tiles; tile = next) {
+    const unsigned asked = ask_for_next(0);
     relation<T> whole;
 #pragma unroll 1
     for (int half = 0; half < 2; ++half) {
       ring.await_rows(tile, half);
       ring.piece.reduce_half(half, whole);
-      if (tile + pitch < of.tiles) ring.bring(tile + pitch, half);
+      next = next_of(asked);
+      if (next < of.tiles) ring.bring(next, half);
     }
-    joining<false>::put(slots(lane), whole);
-    join_lanes<joining<false>>(slots, lane);
+    joining::put(slots(lane), whole);
+    join_lanes<joining>(slots, lane);
     T* const joints = of.joints(tile);
     bring_at_once<slot_size>(joints + lane, tree + lane, 32);
     if (lane < slot_size - 1) of.nodes[0][tile].slot[lane] = slots(0)[lane];
     __syncwarp();
   }
+  const auto from_last = [&](std::int64_t place) { return of.tiles - 1 - place; };
+  if (first < of.tiles)
+    for (int half = 0; half < 2; ++half) ring.bring(from_last(first), half);
   unsigned meetings = 0;
   const auto meet = [&] {
     __syncthreads();
@@ -230,21 +239,22 @@ __global__ void __launch_bounds__(threads, 1) solve_general(const __grid_constan
   };
   meet();
   solve_tree(of, trees, thread, meet);
-  asm volatile("fence.proxy.async;" ::: "memory");  // what follows is written after what was read
-  bool numbers = true, there = true;                // the last tile has not left
-  for (tile -= pitch; tile >= 0; tile -= pitch) {
+  asm volatile("fence.proxy.async;" ::: "memory");  // unknowns are written after joints
+  bool numbers = true;
+  for (std::int64_t place = first, next; place < of.tiles; place = next) {
+    const unsigned asked = ask_for_next(1);
+    const std::int64_t tile = from_last(place);
     const T* const joints = of.joints(tile);
     const ends<T> whole = of.nodes[0][tile].at;
     bring_at_once<slot_size>(tree + lane, joints + lane, 32);
     __syncwarp();
-    const ends<T> known = descend<joining<false>>(slots, 32, lane, whole);
-    if (!there)
-      for (int half = 0; half < 2; ++half) ring.await_rows(tile, half);
-    there = false;
+    const ends<T> known = descend<joining>(slots, 32, lane, whole);
+    for (int half = 0; half < 2; ++half) ring.await_rows(tile, half);
     numbers = ring.piece.solve(known) && numbers;
     ring.store(tile);
-    if (tile >= pitch)
-      for (int half = 0; half < 2; ++half) ring.bring(tile - pitch, half);
+    next = next_of(asked);
+    if (next < of.tiles)
+      for (int half = 0; half < 2; ++half) ring.bring(from_last(next), half);
   }
   if (!numbers && of.broken != nullptr) *of.broken = 1;
 }
@@ -269,7 +279,8 @@ std::int64_t general_system_numbers(std::int64_t n) {
   return numbers;
 }
 
-bool solve_general_system(const device& dev, const band_task<double>& task, pass_state* state, double* memory) {
+bool solve_general_system(const device& dev, const band_task<double>& task, bool held, pass_state* state,
+                          double* memory) {
   const batch_shape &a = task.A.shape, &b = task.b.shape, &x = task.x.shape;
   if (b.systems != 1 || task.A.periodic || b.n < 2 * boxed_tile_rows) return false;
   for (const batch_shape* s : {&a, &b, &x})
@@ -300,10 +311,10 @@ bool solve_general_system(const device& dev, const band_task<double>& task, pass
     of.nodes[k] = reinterpret_cast<tree_node*>(memory);
     memory += of.counts[k] * node_numbers;
   }
+  of.held = held;
   of.state = state;
   of.broken = task.broken;
-  launch_shape shape{std::min<std::int64_t>(ceil_div<std::int64_t>(of.tiles, warps), dev.processors()), threads,
-                     shared_bytes};
+  launch_shape shape{std::min<std::int64_t>(of.tiles, dev.processors()), threads, shared_bytes};
   shape.cooperative = true;
   launch(dev, "solve_general", shape, solve_general, of);
   return true;

@@ -126,13 +126,12 @@ struct tree_memory {
   bool* separated;          // of every chunk, by its separators
   const pass_state* state;  // nullptr, or what one pass has found out
   bool held;                // solve_held_runs() has been at work where interchanges are needed
-  bool general;             // and solve_general_system() where those have not decayed
   std::int64_t rows_a_chunk, chunks_a_system, groups_a_system;
 
   __device__ bool idle() const {
     if (state == nullptr) return false;
     const pass_state found = *state;  // at once, not one after another
-    return found.halos_failed == 0 || (held && found.interchanges != 0 && (general || found.coupled == 0));
+    return found.halos_failed == 0 || (held && found.interchanges != 0 && found.coupled == 0);
   }
 };
 
@@ -373,9 +372,11 @@ const char* solve_long_systems(const device& dev, const band_task<T>& task, trid
   const std::int64_t resident = std::int64_t{dev.processors()} * pass_blocks;
   launch(dev, "solve_one_pass", {std::min(systems * chunks, resident), pass_threads, pass_chunk<T>::bytes},
          solve_one_pass<T>, task, chunks, static_cast<T>(0.999 * dropped<T>), state);
-  memory.held = systems * n >= held_from && solve_held_runs(dev, task, state, seams);
+  const bool large = systems * n >= held_from;
+  memory.held = large && solve_held_runs(dev, task, state, seams);
   if constexpr (sizeof(T) == sizeof(double))
-    memory.general = memory.held && solve_general_system(dev, task, state, general);
+    if (large && solve_general_system(dev, task, memory.held, state, general))
+      return "one pass, or two over tiles";
   solve_two_passes<T, full_chunk<T>>(dev, task, memory);
   return "one pass over chunks, or two";
 }
