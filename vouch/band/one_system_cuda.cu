@@ -2,6 +2,7 @@
 
 #include <vouch/band/carver.hpp>
 #include <vouch/band/factored_storage.hpp>
+#include <vouch/band/general_system.cuh>
 #include <vouch/band/held_runs.cuh>
 #include <vouch/band/one_chunk.cuh>
 #include <vouch/band/one_system.cuh>
@@ -345,7 +346,7 @@ const char* solve_long_systems(const device& dev, const band_task<T>& task, trid
   memory.chunks_a_system = ceil_div<std::int64_t>(n, memory.rows_a_chunk);
   memory.groups_a_system = ceil_div<std::int64_t>(memory.chunks_a_system, group_size);
   pass_state* state = nullptr;
-  T* seams = nullptr;
+  T *seams = nullptr, *general = nullptr;
   std::size_t state_bytes = 0;
   carve(dev, workspace, [&](carver& parts) {
     parts.add(&state, 1);
@@ -355,6 +356,7 @@ const char* solve_long_systems(const device& dev, const band_task<T>& task, trid
     parts.add(&memory.groups, systems * memory.groups_a_system * slot_size);
     parts.add(&memory.group_ends, systems * memory.groups_a_system * 4);
     parts.add(&memory.separated, systems * memory.chunks_a_system);
+    if (sizeof(T) == sizeof(double) && systems == 1) parts.add(&general, general_system_numbers(n));
   });
   if (task.A.periodic) {
     solve_two_passes<T, ring_chunk<T>>(dev, task, memory);
@@ -370,7 +372,11 @@ const char* solve_long_systems(const device& dev, const band_task<T>& task, trid
   const std::int64_t resident = std::int64_t{dev.processors()} * pass_blocks;
   launch(dev, "solve_one_pass", {std::min(systems * chunks, resident), pass_threads, pass_chunk<T>::bytes},
          solve_one_pass<T>, task, chunks, static_cast<T>(0.999 * dropped<T>), state);
-  memory.held = systems * n >= held_from && solve_held_runs(dev, task, state, seams);
+  const bool large = systems * n >= held_from;
+  memory.held = large && solve_held_runs(dev, task, state, seams);
+  if constexpr (sizeof(T) == sizeof(double))
+    if (large && solve_general_system(dev, task, memory.held, state, general))
+      return "one pass, or two over tiles";
   solve_two_passes<T, full_chunk<T>>(dev, task, memory);
   return "one pass over chunks, or two";
 }
