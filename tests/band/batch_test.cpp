@@ -286,6 +286,21 @@ TYPED_TEST(BandBatch, OneAfterAnotherOffLines) {
       }
 }
 
+// Systems that warps of many blocks share.
+TYPED_TEST(BandBatch, LongOnesAfterAnotherOffLines) {
+  using T = TypeParam;
+  VOUCH_NEEDS_GPU();
+  const device dev = gpus().front();
+  for (const size& of : {size{140001, 1}, size{99999, 3}, size{65281, 3}, size{19585, 8}})
+    for (const std::int64_t shift : {0, 1, 2, 3}) {
+      const batch_shape shape = contiguous(of.n, of.systems);
+      batch<T> here(dev, random_system<T>(shift + shape.extent(), 0.0, static_cast<unsigned>(of.n)), shape,
+                    shift);
+      here.solved(dev, {.max_refinements = 0});
+      expect_solved(here);
+    }
+}
+
 // Too many rows, or a count that fills no lines: solved as copies, here in one slab and in several.
 TYPED_TEST(BandBatch, SideBySideAsCopies) {
   using T = TypeParam;

@@ -1,6 +1,8 @@
 // Long systems, whose far ends depend on each other little, much, or in one place only.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include <vouch/band/solve.hpp>
 
 #include "band/families.hpp"
@@ -38,6 +40,15 @@ void set_row(band_system<T>& s, std::int64_t i, double dl, double d, double du) 
   s.dl[k] = static_cast<T>(dl);
   s.d[k] = static_cast<T>(d);
   s.du[k] = static_cast<T>(du);
+}
+
+// Rows that need interchanges become such that the inverse does not decay.
+template <class T>
+void take_decay(band_system<T>& s) {
+  for (std::int64_t i = 0; i < s.n(); ++i) {
+    const auto k = static_cast<std::size_t>(i);
+    set_row(s, i, std::copysign(1.0, s.dl[k]), s.d[k] / 16, std::copysign(1.0, s.du[k]));
+  }
 }
 
 // Never worse than ten times gtsv, nor than some rounding.
@@ -84,6 +95,15 @@ TYPED_TEST(BandCoupling, DecayNearTheBound) {
       }
       expect_as_good_as_lapack(std::to_string(d), s);
     }
+}
+
+// Lengths on both sides of what kernels cut systems into.
+TYPED_TEST(BandCoupling, NoDecayAtAnyLength) {
+  for (const std::int64_t length : {131072, 131073, 131103, 131104, 132095, 132096, 132097, 262143, 270336}) {
+    auto s = random_system<TypeParam>(length, 0.0, 19);
+    take_decay(s);
+    expect_as_good_as_lapack(std::to_string(length) + " rows", s);
+  }
 }
 
 TYPED_TEST(BandCoupling, LargeUnknownsFarAway) {
@@ -147,6 +167,9 @@ TYPED_TEST(BandCoupling, SameBitsAgain) {
     }
   };
   expect_same_bits("general", s);
+  auto slow = s;
+  take_decay(slow);
+  expect_same_bits("slow decay", slow);
   for (std::int64_t i = 0; i + 1 < 400000; ++i) set_row(s, i, -1, 2, -1);
   expect_same_bits("half of them barely dominate", s);
   auto one_row = dominant;

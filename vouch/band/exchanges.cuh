@@ -57,6 +57,112 @@ __device__ eliminated<T> append_quickly(relation<T>& at, const band_row<T>& row)
   return gone;
 }
 
+/// 1 / v, right to 20 bits; and from that within an ulp.
+__device__ inline double rough_inverse(double v) {
+  double guess;
+  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(guess) : "d"(v));
+  return guess;
+}
+template <real T>
+__device__ T refined_inverse(T v, T guess) {
+  const T error = fma(-v, guess, T{1});
+  return fma(guess, fma(error, error, error), guess);
+}
+
+/// append_quickly() where nobody asks for what has gone. The inner row may have any factor: a rough inverse
+/// does for it, so that the next pivot is known soon.
+template <real T>
+__device__ void append_only(relation<T>& at, const band_row<T>& row) {
+  const T outer = at.last[0];
+  const bool far = magnitude_of(row.a) > magnitude_of(at.last[1]);
+  const T pivot = far ? row.a : at.last[1], guess = rough_inverse(pivot);
+  if (magnitude_of(outer) > standing_back<T> * magnitude_of(pivot)) {
+    asm volatile("");  // rare: a branch, not selections in every row
+    append_keeping(at, row);
+    return;
+  }
+  const T of_row = -at.last[1] * guess, of_last = row.a * guess, m = outer * refined_inverse(pivot, guess);
+  const T here = far ? T{0} : m, there = far ? m : T{0};
+  at.left[0] -= here * at.left[1];
+  at.first[0] -= here * at.first[1];
+  at.last[0] = at.right[0] - here * at.right[1] - there * row.d;
+  at.right[0] = -there * row.c;
+  at.rhs[0] = at.rhs[0] - here * at.rhs[1] - there * row.f;
+  at.left[1] *= of_last;
+  at.first[1] *= of_last;
+  at.last[1] = of_last * at.right[1] + of_row * row.d;
+  at.right[1] = of_row * row.c;
+  at.rhs[1] = of_last * at.rhs[1] + of_row * row.f;
+}
+
+/// known_left::append() of relation.hpp in the same way, for several at once: each waits for its own numbers
+/// only.
+template <real T, int Count>
+__device__ void append_known(known_left<T> (&at)[Count], const band_row<T> (&rows)[Count],
+                             typename known_left<T>::eliminated (&gone)[Count]) {
+  bool far[Count], rare = false;
+  T pivot[Count], guess[Count];
+#pragma unroll
+  for (int k = 0; k < Count; ++k) {
+    far[k] = magnitude_of(rows[k].a) > magnitude_of(at[k].last[1]);
+    pivot[k] = far[k] ? rows[k].a : at[k].last[1];
+    guess[k] = rough_inverse(pivot[k]);
+    rare = rare || magnitude_of(at[k].last[0]) > standing_back<T> * magnitude_of(pivot[k]);
+  }
+  if (rare) {
+    asm volatile("");
+    for (int k = 0; k < Count; ++k) gone[k] = at[k].append(rows[k]);
+    return;
+  }
+#pragma unroll
+  for (int k = 0; k < Count; ++k) {
+    known_left<T>& to = at[k];
+    const band_row<T>& row = rows[k];
+    const T of_row = -to.last[1] * guess[k], of_last = row.a * guess[k], outer = to.last[0];
+    const T inverse = refined_inverse(pivot[k], guess[k]);
+    gone[k].next = (far[k] ? row.d : to.right[1]) * inverse;
+    gone[k].after = far[k] ? row.c * inverse : T{0};
+    gone[k].rhs = (far[k] ? row.f : to.rhs[1]) * inverse;
+    to.last[0] = to.right[0] - outer * gone[k].next;
+    to.right[0] = -outer * gone[k].after;
+    to.rhs[0] -= outer * gone[k].rhs;
+    to.last[1] = of_last * to.right[1] + of_row * row.d;
+    to.right[1] = of_row * row.c;
+    to.rhs[1] = of_last * to.rhs[1] + of_row * row.f;
+  }
+}
+
+/// u x + v y = rhs.
+template <real T>
+struct equation {
+  T u, v, rhs;
+};
+template <real T>
+__device__ void exchange_where(bool mask, equation<T>& one, equation<T>& other) {
+  swap_where(mask, one.u, other.u);
+  swap_where(mask, one.v, other.v);
+  swap_where(mask, one.rhs, other.rhs);
+}
+
+/// Of four equations that agree but for rounding, of like size before anything was eliminated: the largest
+/// entries are the least touched by it.
+template <real T>
+__device__ void solve_equations(equation<T> (&of)[4], T& x, T& y) {
+#pragma unroll
+  for (int k = 1; k < 4; ++k) exchange_where(magnitude_of(of[k].u) > magnitude_of(of[0].u), of[0], of[k]);
+  const T inverse = inverse_of(of[0].u);
+#pragma unroll
+  for (int k = 1; k < 4; ++k) {
+    const T m = of[k].u * inverse;
+    of[k].v -= m * of[0].v;
+    of[k].rhs -= m * of[0].rhs;
+  }
+#pragma unroll
+  for (int k = 2; k < 4; ++k) exchange_where(magnitude_of(of[k].v) > magnitude_of(of[1].v), of[1], of[k]);
+  y = of[1].rhs * inverse_of(of[1].v);
+  x = (of[0].rhs - of[0].v * y) * inverse;
+}
+
 /// The relation of a thread's `Count` rows, at least three and at most 32. far: bit k is eliminated::far of row
 /// k. Keep: what fill_exchanged() needs takes the place of the rows.
 template <bool Keep, int Count, class Rows>

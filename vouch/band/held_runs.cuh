@@ -8,9 +8,10 @@ namespace vouch::detail {
 
 /// What passes over long systems have found out; zeros at first.
 struct pass_state {
-  int halos_failed;  // one pass with halos cannot do
-  int interchanges;  // rows do not dominate: if it cannot, held runs are to try
-  int coupled;       // nor can they
+  int halos_failed;   // one pass with halos cannot do
+  int interchanges;   // rows do not dominate: if it cannot, held runs are to try
+  int coupled;        // nor can they
+  unsigned meetings;  // of the blocks of a kernel
 };
 
 /// Of the memory that solve_held_runs() needs.

@@ -3,6 +3,7 @@
 #include <vouch/band/factored_storage.hpp>
 #include <vouch/band/held_piece.cuh>
 #include <vouch/band/held_runs.cuh>
+#include <vouch/band/lane_tree.cuh>
 #include <vouch/band/seams.cuh>
 #include <vouch/band/tile_joining.cuh>
 #include <vouch/band/turned.cuh>
@@ -17,6 +18,11 @@ constexpr int blocks_at_once = 256 / threads;  // of a multiprocessor, at 255 re
 constexpr int run_rows = 32 * held_rows;       // of a warp
 constexpr int warps = threads / 32, block_rows = threads * held_rows;
 constexpr int stages = 5;  // arrays of a block's rows in shared memory, on their way
+// Rows may begin anywhere in a line of the copy engine, in shared memory as well as in global memory.
+template <class T>
+constexpr int stage_size = block_rows + line_size<T>;
+template <class T>
+constexpr int room_size = run_rows + line_size<T>;
 static_assert(run_rows >= 32 * slot_size, "a tree takes the place of the answer");
 constexpr int seam_size = 6;  // numbers a block tells: a row for either seam
 
@@ -48,6 +54,12 @@ struct share_place {
   }
 };
 
+// Numbers before p in its line.
+template <class T>
+__device__ int place_in_line(const T* p) {
+  return static_cast<int>(reinterpret_cast<std::uintptr_t>(p) % 16 / sizeof(T));
+}
+
 // The arrays of a block's runs on their way through stages of shared memory, run after run.
 template <real T>
 class run_ring {
@@ -64,11 +76,12 @@ class run_ring {
 #pragma unroll 1
     for (int k = 0; k < arrays && next_item_ < of_.shares * of_.systems; ++k) {
       const share_place place(of_, next_item_);
-      const T* const from = of_.arrays[next_array_] + place.system * of_.pitch[next_array_] + place.begin;
-      const int in_lines = place.rows / line_size<T> * line_size<T>;
+      const T* const from = begin_of(place, next_array_);
+      const int before = place_in_line(from), in_lines = (before + place.rows) / line_size<T> * line_size<T>;
       const auto bytes = static_cast<unsigned>(in_lines) * static_cast<unsigned>(sizeof(T));
       arrive_expecting(arrived_ + next_stage_, bytes);
-      if (bytes > 0) bulk_copy(rows_ + next_stage_ * block_rows, from, bytes, arrived_ + next_stage_);
+      if (bytes > 0)
+        bulk_copy(rows_ + next_stage_ * stage_size<T>, from - before, bytes, arrived_ + next_stage_);
       next_stage_ = next_stage_ + 1 == stages ? 0 : next_stage_ + 1;
       if (++next_array_ < 4) continue;
       next_array_ = 0;
@@ -78,13 +91,14 @@ class run_ring {
   /// This thread's rows of the next array. Its stage is free once the whole block has taken it.
   __device__ void take(const share_place& place, int array, T (&rows)[held_rows]) {
     await(arrived_ + stage_, parity_);
-    const T* from = rows_ + stage_ * block_rows + thread_ * held_rows;
+    const T* const global = begin_of(place, array);
+    const int before = place_in_line(global);
+    const T* from = rows_ + stage_ * stage_size<T> + before + thread_ * held_rows;
 #pragma unroll
     for (int k = 0; k < held_rows; ++k) rows[k] = from[k];
     // What no whole line holds.
-    const int in_lines = place.rows / line_size<T> * line_size<T> - thread_ * held_rows;
+    const int in_lines = (before + place.rows) / line_size<T> * line_size<T> - before - thread_ * held_rows;
     if (in_lines < held_rows && in_lines + thread_ * held_rows < place.rows) {
-      const T* const global = of_.arrays[array] + place.system * of_.pitch[array] + place.begin;
 #pragma unroll
       for (int k = 0; k < held_rows; ++k)
         if (k >= in_lines && thread_ * held_rows + k < place.rows) rows[k] = global[thread_ * held_rows + k];
@@ -104,6 +118,9 @@ class run_ring {
   }
 
  private:
+  __device__ const T* begin_of(const share_place& place, int array) const {
+    return of_.arrays[array] + place.system * of_.pitch[array] + place.begin;
+  }
   __device__ void turn() {
     if (++stage_ < stages) return;
     stage_ = 0;
@@ -166,41 +183,25 @@ class run_seam {
 
 // Writes the unknowns of a warp's run, in bulk what fills lines; begin: of the run in its share.
 template <real T>
-__device__ void store_run(const run_task<T>& of, const share_place& place, int begin, T* staged, int lane,
+__device__ void store_run(const run_task<T>& of, const share_place& place, int begin, T* room, int lane,
                           const T (&x)[held_rows]) {
+  T* const to = of.x + place.system * of.pitch_x + place.begin + begin;
+  const int before = place_in_line(to);
+  T* const staged = room + before;
   __syncwarp();  // the slots of the tree are needed no more
 #pragma unroll
   for (int k = 0; k < held_rows; ++k) staged[lane * held_rows + k] = x[k];
   fence_for_copy_engine();
   __syncwarp();
   if (lane != 0) return;
-  T* const to = of.x + place.system * of.pitch_x + place.begin + begin;
-  const int rows = min(max(place.rows - begin, 0), run_rows), in_lines = rows / line_size<T> * line_size<T>;
-  const auto bytes = static_cast<unsigned>(in_lines) * static_cast<unsigned>(sizeof(T));
-  if (bytes > 0) bulk_store(to, staged, bytes);
+  const int rows = min(max(place.rows - begin, 0), run_rows);
+  const int first = min((line_size<T> - before) % line_size<T>, rows);  // of the first whole line
+  const int end = first + (rows - first) / line_size<T> * line_size<T>;
+  const auto bytes = static_cast<unsigned>(end - first) * static_cast<unsigned>(sizeof(T));
+  if (bytes > 0) bulk_store(to + first, staged + first, bytes);
   commit_stores();
-  for (int i = in_lines; i < rows; ++i) to[i] = staged[i];
-}
-
-// The slots of a warp's tree: those that a level joins lie together.
-template <class T>
-struct run_slots {
-  T* first;
-  __device__ T* operator()(int leaf) const {
-    return first + (__brev(static_cast<unsigned>(leaf)) >> 27) * slot_size;
-  }
-};
-
-// Joins the leaves of a warp's lanes; the whole is in slot 0 after the call, for every lane.
-template <class Joining, class Slots>
-__device__ void join_lanes(const Slots& slot_of, int lane) {
-#pragma unroll 1
-  for (int step = 1; step < 32; step *= 2) {
-    __syncwarp();
-    const int left = 2 * step * lane;
-    if (left < 32) Joining::join(slot_of(left), slot_of(left + step));
-  }
-  __syncwarp();
+  for (int i = 0; i < first; ++i) to[i] = staged[i];
+  for (int i = end; i < rows; ++i) to[i] = staged[i];
 }
 
 // Blocks take every so many-th share: rows go to registers, a run for every warp, and are reduced there; what
@@ -214,8 +215,8 @@ __global__ void __launch_bounds__(threads, blocks_at_once) solve_runs(const __gr
   if (of.state->halos_failed == 0 || of.state->interchanges == 0) return;
   const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
   T* const rows = reinterpret_cast<T*>(dynamic_shared());
-  T* const room = rows + stages * block_rows + warp * run_rows;  // for the tree, then for the answer
-  const run_slots<T> slots{room};
+  T* const room = rows + stages * stage_size<T> + warp * room_size<T>;  // for the tree, then for the answer
+  const lane_slots<T> slots{room};
   volatile int* const coupled = &of.state->coupled;
   run_ring<T> ring(of, rows, arrived, thread);
   if (thread == 0) ring.init(arrived);
@@ -255,11 +256,6 @@ __global__ void __launch_bounds__(threads, blocks_at_once) solve_runs(const __gr
   if (lane == 0) await_reads_of_stores();  // before the shared memory goes to another block
 }
 
-template <class T>
-bool in_lines(const T* data, std::int64_t pitch) {
-  return reinterpret_cast<std::uintptr_t>(data) % 16 == 0 && pitch % line_size<T> == 0;
-}
-
 }  // namespace
 
 template <real T>
@@ -279,16 +275,13 @@ bool solve_held_runs(const device& dev, const band_task<T>& task, pass_state* st
   of.pitch_x = pitch(x);
   for (const batch_shape* s : {&a, &b, &x})
     if (s->offsets != nullptr || s->row_stride != 1) return false;
-  for (int k = 0; k < 4; ++k)
-    if (!in_lines(of.arrays[k], of.pitch[k])) return false;
-  if (!in_lines(of.x, of.pitch_x)) return false;
   of.n = b.n;
   of.systems = b.systems;
   of.shares = ceil_div<std::int64_t>(b.n, block_rows);
   of.seams = seams;
   of.state = state;
   of.bound = static_cast<T>(0.999 * dropped<T>);
-  constexpr std::size_t bytes = sizeof(T) * (stages + 1) * block_rows;
+  constexpr std::size_t bytes = sizeof(T) * (stages * stage_size<T> + warps * room_size<T>);
   check(cudaSetDevice(dev.index()), "solve_runs");
   check(
       cudaFuncSetAttribute(solve_runs<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),

@@ -2,6 +2,7 @@
 
 #include <vouch/band/carver.hpp>
 #include <vouch/band/factored_storage.hpp>
+#include <vouch/band/general_system.cuh>
 #include <vouch/band/held_runs.cuh>
 #include <vouch/band/one_chunk.cuh>
 #include <vouch/band/one_system.cuh>
@@ -125,12 +126,13 @@ struct tree_memory {
   bool* separated;          // of every chunk, by its separators
   const pass_state* state;  // nullptr, or what one pass has found out
   bool held;                // solve_held_runs() has been at work where interchanges are needed
+  bool general;             // and solve_general_system() where those have not decayed
   std::int64_t rows_a_chunk, chunks_a_system, groups_a_system;
 
   __device__ bool idle() const {
     if (state == nullptr) return false;
     const pass_state found = *state;  // at once, not one after another
-    return found.halos_failed == 0 || (held && found.interchanges != 0 && found.coupled == 0);
+    return found.halos_failed == 0 || (held && found.interchanges != 0 && (general || found.coupled == 0));
   }
 };
 
@@ -345,7 +347,7 @@ const char* solve_long_systems(const device& dev, const band_task<T>& task, trid
   memory.chunks_a_system = ceil_div<std::int64_t>(n, memory.rows_a_chunk);
   memory.groups_a_system = ceil_div<std::int64_t>(memory.chunks_a_system, group_size);
   pass_state* state = nullptr;
-  T* seams = nullptr;
+  T *seams = nullptr, *general = nullptr;
   std::size_t state_bytes = 0;
   carve(dev, workspace, [&](carver& parts) {
     parts.add(&state, 1);
@@ -355,6 +357,7 @@ const char* solve_long_systems(const device& dev, const band_task<T>& task, trid
     parts.add(&memory.groups, systems * memory.groups_a_system * slot_size);
     parts.add(&memory.group_ends, systems * memory.groups_a_system * 4);
     parts.add(&memory.separated, systems * memory.chunks_a_system);
+    if (sizeof(T) == sizeof(double) && systems == 1) parts.add(&general, general_system_numbers(n));
   });
   if (task.A.periodic) {
     solve_two_passes<T, ring_chunk<T>>(dev, task, memory);
@@ -371,6 +374,8 @@ const char* solve_long_systems(const device& dev, const band_task<T>& task, trid
   launch(dev, "solve_one_pass", {std::min(systems * chunks, resident), pass_threads, pass_chunk<T>::bytes},
          solve_one_pass<T>, task, chunks, static_cast<T>(0.999 * dropped<T>), state);
   memory.held = systems * n >= held_from && solve_held_runs(dev, task, state, seams);
+  if constexpr (sizeof(T) == sizeof(double))
+    memory.general = memory.held && solve_general_system(dev, task, state, general);
   solve_two_passes<T, full_chunk<T>>(dev, task, memory);
   return "one pass over chunks, or two";
 }

@@ -1,0 +1,312 @@
+#include <algorithm>
+
+#include <vouch/band/boxed_piece.cuh>
+#include <vouch/band/general_system.cuh>
+#include <vouch/band/lane_tree.cuh>
+#include <vouch/band/one_chunk.cuh>
+#include <vouch/band/row_boxes.cuh>
+#include <vouch/core/copy_engine.cuh>
+#include <vouch/core/grid_barrier.cuh>
+#include <vouch/core/launch.cuh>
+
+namespace vouch::detail {
+namespace {
+
+using T = double;
+
+constexpr int warps = 6, threads = 32 * warps;  // a block of a multiprocessor: a tile a warp
+constexpr int tile_numbers = 2 * half_tile_numbers, tree_numbers = 32 * slot_size;
+constexpr std::size_t shared_bytes = sizeof(T) * warps * (tile_numbers + tree_numbers);
+
+// A tile, or all that lie in a node of the level below.
+struct tree_node {
+  T slot[slot_size];  // its relation, then its joint
+  T unused;
+  ends<T> at;
+};
+constexpr int fan = 128;  // nodes of a level that one of the next one joins
+constexpr int most_levels = 5;
+static_assert(fan * slot_size <= warps * tree_numbers && fan <= threads);
+
+constexpr std::int64_t node_numbers = sizeof(tree_node) / sizeof(T);
+
+struct general_task {
+  CUtensorMap boxes[4], x_boxes;  // dl, d, du, b; pieces that are not full are in no box
+  const T* arrays[4];
+  T *x, *spare;  // spare: what x has no room for
+  std::int64_t n, tiles;
+  tree_node* nodes[most_levels];
+  std::int64_t counts[most_levels];
+  int levels;
+  pass_state* state;
+  int* broken;
+
+  // Where a tile's joints are between the passes.
+  __device__ T* joints(std::int64_t tile) const {
+    return tile + 1 < tiles ? x + tile * boxed_tile_rows : spare;
+  }
+};
+
+// Numbers that do not wait for each other.
+template <int Count>
+__device__ void bring_at_once(T* to, const T* from, int step) {
+  T numbers[Count];
+#pragma unroll
+  for (int k = 0; k < Count; ++k) numbers[k] = from[k * step];
+#pragma unroll
+  for (int k = 0; k < Count; ++k) to[k * step] = numbers[k];
+}
+
+template <bool Balance>
+using joining = quick_joining<T, Balance>;
+
+// Tiles of a warp, one after another.
+class tile_ring {
+ public:
+  __device__ tile_ring(const general_task& of, T* rows, std::uint64_t* arrived, int lane)
+      : piece(rows, lane), of_(of), rows_(rows), arrived_(arrived), lane_(lane) {
+    if (lane == 0) {
+      arrival_init(arrived, 1);
+      arrival_init(arrived + 1, 1);
+      arrival_init_fence();
+    }
+    __syncwarp();
+  }
+  /// Begins to bring half of a tile; all lanes are done with what stood there.
+  __device__ void bring(std::int64_t tile, int half) {
+    fence_for_copy_engine();
+    __syncwarp();
+    if (lane_ != 0) return;
+    arrive_expecting(arrived_ + half, half_tile_numbers * sizeof(T));
+    for (int k = 0; k < 4; ++k)
+      box_copy(rows_ + half * half_tile_numbers + k * box_numbers, &of_.boxes[k], half * box_rows,
+               static_cast<int>(tile * 32), arrived_ + half);
+  }
+  /// Waits for half of a tile.
+  __device__ void await_rows(std::int64_t tile, int half) {
+    await(arrived_ + half, parity_ >> half & 1);
+    parity_ ^= 1u << half;
+    if (tile == 0 && half == 0 && lane_ == 0) piece.number(0, 0, 0) = 0;
+    if (tile + 1 == of_.tiles) complete(tile, half);
+  }
+  /// Writes the unknowns, and waits until they have left the shared memory.
+  __device__ void store(std::int64_t tile) const {
+    fence_for_copy_engine();
+    __syncwarp();
+    if (lane_ == 0) {
+      for (int half = 0; half < 2; ++half)
+        box_store(&of_.x_boxes, half * box_rows, static_cast<int>(tile * 32),
+                  rows_ + half * half_tile_numbers + box_numbers);
+      commit_stores();
+    }
+    const int rows = rows_of(tile);
+    if (rows < boxed_tile_rows && lane_ < rows % boxed_rows)
+      of_.x[tile * boxed_tile_rows + rows / boxed_rows * boxed_rows + lane_] =
+          piece.number(1, rows / boxed_rows, lane_);
+    if (lane_ == 0) await_reads_of_stores();
+    __syncwarp();
+  }
+
+  const boxed_piece piece;
+
+ private:
+  __device__ int rows_of(std::int64_t tile) const {
+    const std::int64_t left = of_.n - tile * boxed_tile_rows;
+    return static_cast<int>(left < boxed_tile_rows ? left : boxed_tile_rows);
+  }
+  // The last tile: rows that no box has brought, none beyond the last one, then rows of the identity. Boxes
+  // bring zeros in place of what they do not hold.
+  __device__ void complete(std::int64_t tile, int half) const {
+    const int rows = rows_of(tile), last_piece = rows / boxed_rows, row = half * box_rows + lane_;
+    if (lane_ < box_rows && row < rows % boxed_rows)
+      for (int k = 0; k < 4; ++k)
+        piece.number(k, last_piece, row) =
+            of_.arrays[k][tile * boxed_tile_rows + last_piece * boxed_rows + row];
+    __syncwarp();
+    for (int k = half * box_rows; k < (half + 1) * box_rows; ++k) {
+      if (lane_ * boxed_rows + k >= rows) piece.number(1, lane_, k) = 1;
+      if (lane_ * boxed_rows + k == rows - 1) piece.number(2, lane_, k) = 0;
+    }
+  }
+
+  const general_task& of_;
+  T* rows_;
+  std::uint64_t* arrived_;
+  int lane_;
+  unsigned parity_ = 0;  // a bit of either half
+};
+
+// ---- the tree over tiles, by all blocks
+
+// A block joins the nodes of a level, `fan` at a time, to those of the next one.
+__device__ void join_nodes(const general_task& of, int level, T* shared, int thread) {
+  const lined_slots<T> slots{shared};
+  for (std::int64_t parent = blockIdx.x; parent < of.counts[level + 1]; parent += gridDim.x) {
+    tree_node* const nodes = of.nodes[level] + parent * fan;
+    const std::int64_t left = of.counts[level] - parent * fan;
+    const int leaves = static_cast<int>(left < fan ? left : fan);
+    __syncthreads();
+    if (thread < leaves) joining<true>::put(slots(thread), joining<true>::get(nodes[thread].slot));
+    join_slots<joining<true>>(slots, 1, leaves, thread, threads);
+    if (thread > 0 && thread < leaves)
+      for (int k = 0; k < slot_size; ++k) nodes[thread].slot[k] = slots(thread)[k];
+    if (thread < slot_size - 1) of.nodes[level + 1][parent].slot[thread] = slots(0)[thread];
+  }
+}
+
+// The ends of a level's nodes from those of the next one.
+__device__ void part_nodes(const general_task& of, int level, T* shared, int thread) {
+  const lined_slots<T> slots{shared};
+  for (std::int64_t parent = blockIdx.x; parent < of.counts[level + 1]; parent += gridDim.x) {
+    tree_node* const nodes = of.nodes[level] + parent * fan;
+    const std::int64_t left = of.counts[level] - parent * fan;
+    const int leaves = static_cast<int>(left < fan ? left : fan);
+    __syncthreads();
+    const ends<T> whole = of.nodes[level + 1][parent].at;
+    if (thread < leaves) bring_at_once<slot_size>(slots(thread), nodes[thread].slot, 1);
+    __syncthreads();
+    if (thread < leaves) nodes[thread].at = descend<joining<true>>(slots, leaves, thread, whole);
+  }
+}
+
+// From the relations of all tiles to their ends. All blocks have met.
+template <class Meet>
+__device__ void solve_tree(const general_task& of, T* shared, int thread, const Meet& meet) {
+  const int top = of.levels - 1;
+  for (int level = 0; level < top; ++level) {
+    if (level > 0) meet();
+    join_nodes(of, level, shared, thread);
+  }
+  __syncthreads();
+  tree_node& whole = of.nodes[top][0];
+  if (blockIdx.x == 0 && thread == 0) close(joining<true>::get(whole.slot), false, whole.at);
+  for (int level = top - 1; level >= 0; --level) {
+    part_nodes(of, level, shared, thread);
+    meet();
+  }
+}
+
+// First every warp takes every so many-th tile, its rows streaming through shared memory, and leaves joints of
+// its pieces and the tile's relation; then all blocks find out about the ends of tiles; then warps take the
+// same tiles again, the other way round, and solve pieces from their ends. Rows are read twice, a third of a
+// number a row is written and read besides. All blocks run at once. Bound by memory.
+__global__ void __launch_bounds__(threads, 1) solve_general(const __grid_constant__ general_task of) {
+  __shared__ std::uint64_t arrived[2 * warps];
+  const pass_state found = *of.state;
+  if (found.halos_failed == 0 || found.interchanges == 0 || found.coupled == 0) return;
+  const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
+  // The copy engine's pattern of banks counts from multiples of 1024 bytes.
+  extern __shared__ __align__(1024) unsigned char bytes[];
+  T* const rows = reinterpret_cast<T*>(bytes);
+  T* const trees = rows + warps * tile_numbers;
+  T* const tree = trees + warp * tree_numbers;
+  const lane_slots<T> slots{tree};
+  tile_ring ring(of, rows + warp * tile_numbers, arrived + 2 * warp, lane);
+  const std::int64_t first = std::int64_t{blockIdx.x} * warps + warp, pitch = std::int64_t{gridDim.x} * warps;
+  if (first < of.tiles)
+    for (int half = 0; half < 2; ++half) ring.bring(first, half);
+  std::int64_t tile = first;
+  for (; tile < of.tiles; tile += pitch) {
+    relation<T> whole;
+#pragma unroll 1
+    for (int half = 0; half < 2; ++half) {
+      ring.await_rows(tile, half);
+      ring.piece.reduce_half(half, whole);
+      if (tile + pitch < of.tiles) ring.bring(tile + pitch, half);
+    }
+    joining<false>::put(slots(lane), whole);
+    join_lanes<joining<false>>(slots, lane);
+    T* const joints = of.joints(tile);
+    bring_at_once<slot_size>(joints + lane, tree + lane, 32);
+    if (lane < slot_size - 1) of.nodes[0][tile].slot[lane] = slots(0)[lane];
+    __syncwarp();
+  }
+  unsigned meetings = 0;
+  const auto meet = [&] {
+    __syncthreads();
+    ++meetings;
+    if (thread == 0) grid_barrier(&of.state->meetings, gridDim.x, meetings);
+    __syncthreads();
+  };
+  meet();
+  solve_tree(of, trees, thread, meet);
+  asm volatile("fence.proxy.async;" ::: "memory");  // what follows is written after what was read
+  bool numbers = true, there = true;                // the last tile has not left
+  for (tile -= pitch; tile >= 0; tile -= pitch) {
+    const T* const joints = of.joints(tile);
+    const ends<T> whole = of.nodes[0][tile].at;
+    bring_at_once<slot_size>(tree + lane, joints + lane, 32);
+    __syncwarp();
+    const ends<T> known = descend<joining<false>>(slots, 32, lane, whole);
+    if (!there)
+      for (int half = 0; half < 2; ++half) ring.await_rows(tile, half);
+    there = false;
+    numbers = ring.piece.solve(known) && numbers;
+    ring.store(tile);
+    if (tile >= pitch)
+      for (int half = 0; half < 2; ++half) ring.bring(tile - pitch, half);
+  }
+  if (!numbers && of.broken != nullptr) *of.broken = 1;
+}
+
+// Nodes of every level. Returns how many levels there are.
+int count_nodes(std::int64_t n, std::int64_t (&counts)[most_levels]) {
+  int levels = 0;
+  for (std::int64_t count = ceil_div<std::int64_t>(n, boxed_tile_rows); levels < most_levels;
+       count = ceil_div<std::int64_t>(count, fan)) {
+    counts[levels++] = count;
+    if (count == 1) break;
+  }
+  return levels;
+}
+
+}  // namespace
+
+std::int64_t general_system_numbers(std::int64_t n) {
+  std::int64_t counts[most_levels], numbers = tree_numbers;
+  const int levels = count_nodes(n, counts);
+  for (int k = 0; k < levels; ++k) numbers += counts[k] * node_numbers;
+  return numbers;
+}
+
+bool solve_general_system(const device& dev, const band_task<double>& task, pass_state* state, double* memory) {
+  const batch_shape &a = task.A.shape, &b = task.b.shape, &x = task.x.shape;
+  if (b.systems != 1 || task.A.periodic || b.n < 2 * boxed_tile_rows) return false;
+  for (const batch_shape* s : {&a, &b, &x})
+    if (s->offsets != nullptr || s->row_stride != 1) return false;
+  general_task of{};
+  of.n = b.n;
+  const T* const arrays[4] = {task.A.dl, task.A.d, task.A.du, task.b.data};
+  batch_shape pieces;
+  pieces.n = of.n / boxed_rows;
+  pieces.systems = pieces.row_stride = boxed_rows;
+  pieces.system_stride = 1;
+  if (!lies_side_by_side(task.x.data, pieces)) return false;
+  for (const T* from : arrays)
+    if (!lies_side_by_side(from, pieces)) return false;
+  constexpr row_box box{box_rows, 32};
+  for (int k = 0; k < 4; ++k) {
+    of.arrays[k] = arrays[k];
+    if (!describe_rows(of.boxes[k], arrays[k], pieces, box, CU_TENSOR_MAP_SWIZZLE_128B)) return false;
+  }
+  of.x = task.x.data;
+  if (!describe_rows(of.x_boxes, static_cast<const T*>(of.x), pieces, box, CU_TENSOR_MAP_SWIZZLE_128B))
+    return false;
+  of.levels = count_nodes(of.n, of.counts);
+  of.tiles = of.counts[0];
+  of.spare = memory;
+  memory += tree_numbers;
+  for (int k = 0; k < of.levels; ++k) {
+    of.nodes[k] = reinterpret_cast<tree_node*>(memory);
+    memory += of.counts[k] * node_numbers;
+  }
+  of.state = state;
+  of.broken = task.broken;
+  launch_shape shape{std::min<std::int64_t>(ceil_div<std::int64_t>(of.tiles, warps), dev.processors()), threads,
+                     shared_bytes};
+  shape.cooperative = true;
+  launch(dev, "solve_general", shape, solve_general, of);
+  return true;
+}
+
+}  // namespace vouch::detail
