@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <type_traits>
 
 #include <vouch/band/boxed_piece.cuh>
 #include <vouch/band/general_system.cuh>
@@ -21,7 +22,7 @@ constexpr std::size_t shared_bytes = sizeof(T) * warps * (tile_numbers + tree_nu
 // A tile, or all that lie in a node of the level below.
 struct tree_node {
   T slot[slot_size];  // its relation, then its joint
-  T unused;
+  bool dominant;      // of a tile: all its rows do
   ends<T> at;
 };
 constexpr int fan = 128;  // nodes of a level that one of the next one joins
@@ -38,6 +39,7 @@ struct general_task {
   tree_node* nodes[most_levels];
   std::int64_t counts[most_levels];
   int levels;
+  bool held;  // solve_held_runs() has been at work where interchanges are needed
   pass_state* state;
   int* broken;
 
@@ -57,8 +59,7 @@ __device__ void bring_at_once(T* to, const T* from, int step) {
   for (int k = 0; k < Count; ++k) to[k * step] = numbers[k];
 }
 
-template <bool Balance>
-using joining = quick_joining<T, Balance>;
+using joining = quick_joining<T, false>;
 
 // Tiles of a warp, one after another.
 class tile_ring {
@@ -84,8 +85,7 @@ class tile_ring {
   }
   /// Waits for half of a tile.
   __device__ void await_rows(std::int64_t tile, int half) {
-    await(arrived_ + half, parity_ >> half & 1);
-    parity_ ^= 1u << half;
+    await_arrival(half);
     if (tile == 0 && half == 0 && lane_ == 0) piece.number(0, 0, 0) = 0;
     if (tile + 1 == of_.tiles) complete(tile, half);
   }
@@ -107,9 +107,20 @@ class tile_ring {
     __syncwarp();
   }
 
+  /// Where half of another tile is on its way instead: this one again.
+  __device__ void bring_back(std::int64_t tile, int half) {
+    await_arrival(half);
+    bring(tile, half);
+    await_rows(tile, half);
+  }
+
   const boxed_piece piece;
 
  private:
+  __device__ void await_arrival(int half) {
+    await(arrived_ + half, parity_ >> half & 1);
+    parity_ ^= 1u << half;
+  }
   __device__ int rows_of(std::int64_t tile) const {
     const std::int64_t left = of_.n - tile * boxed_tile_rows;
     return static_cast<int>(left < boxed_tile_rows ? left : boxed_tile_rows);
@@ -146,26 +157,28 @@ __device__ void join_nodes(const general_task& of, int level, T* shared, int thr
     const std::int64_t left = of.counts[level] - parent * fan;
     const int leaves = static_cast<int>(left < fan ? left : fan);
     __syncthreads();
-    if (thread < leaves) joining<true>::put(slots(thread), joining<true>::get(nodes[thread].slot));
-    join_slots<joining<true>>(slots, 1, leaves, thread, threads);
+    if (thread < leaves) joining::put(slots(thread), balanced(joining::get(nodes[thread].slot)));
+    join_slots<joining>(slots, 1, leaves, thread, threads);
     if (thread > 0 && thread < leaves)
       for (int k = 0; k < slot_size; ++k) nodes[thread].slot[k] = slots(thread)[k];
     if (thread < slot_size - 1) of.nodes[level + 1][parent].slot[thread] = slots(0)[thread];
   }
 }
 
-// The ends of a level's nodes from those of the next one.
-__device__ void part_nodes(const general_task& of, int level, T* shared, int thread) {
+// The ends of a level's nodes from those of the next one. The joints of the last ones joined are still there.
+__device__ void part_nodes(const general_task& of, int level, bool there, T* shared, int thread) {
   const lined_slots<T> slots{shared};
   for (std::int64_t parent = blockIdx.x; parent < of.counts[level + 1]; parent += gridDim.x) {
     tree_node* const nodes = of.nodes[level] + parent * fan;
     const std::int64_t left = of.counts[level] - parent * fan;
     const int leaves = static_cast<int>(left < fan ? left : fan);
-    __syncthreads();
     const ends<T> whole = of.nodes[level + 1][parent].at;
-    if (thread < leaves) bring_at_once<slot_size>(slots(thread), nodes[thread].slot, 1);
-    __syncthreads();
-    if (thread < leaves) nodes[thread].at = descend<joining<true>>(slots, leaves, thread, whole);
+    if (!there) {
+      __syncthreads();
+      if (thread < leaves) bring_at_once<slot_size>(slots(thread), nodes[thread].slot, 1);
+      __syncthreads();
+    }
+    if (thread < leaves) nodes[thread].at = descend<joining>(slots, leaves, thread, whole);
   }
 }
 
@@ -177,50 +190,117 @@ __device__ void solve_tree(const general_task& of, T* shared, int thread, const 
     if (level > 0) meet();
     join_nodes(of, level, shared, thread);
   }
-  __syncthreads();
-  tree_node& whole = of.nodes[top][0];
-  if (blockIdx.x == 0 && thread == 0) close(joining<true>::get(whole.slot), false, whole.at);
+  if (blockIdx.x == 0 && thread == 0) of.nodes[top][0].at = closed(joining::get(shared));
   for (int level = top - 1; level >= 0; --level) {
-    part_nodes(of, level, shared, thread);
+    if (level + 1 == top) __syncthreads();
+    part_nodes(of, level, level + 1 == top, shared, thread);
     meet();
   }
 }
 
-// First every warp takes every so many-th tile, its rows streaming through shared memory, and leaves joints of
-// its pieces and the tile's relation; then all blocks find out about the ends of tiles; then warps take the
-// same tiles again, the other way round, and solve pieces from their ends. Rows are read twice, a third of a
-// number a row is written and read besides. All blocks run at once. Bound by memory.
+// The relations of the pieces of a tile. Its rows are on their way; those of the next tile come as soon as
+// these are needed no more. dominant: whether to try without interchanges; afterwards, whether that was sound.
+__device__ relation<T> reduce_tile(tile_ring& ring, std::int64_t tile, std::int64_t next, std::int64_t tiles,
+                                   bool& dominant) {
+  int come = 0;  // halves
+  if (dominant) {
+    dominant_run run;
+#pragma unroll 1
+    while (dominant && come < 2) {
+      ring.await_rows(tile, come);
+      ring.piece.reduce_half(come, run);
+      dominant = __all_sync(~0u, run.dominant) != 0;
+      if (dominant && next < tiles) ring.bring(next, come);
+      ++come;
+    }
+    if (dominant) return run.whole();
+    if (come == 2 && next < tiles) ring.bring_back(tile, 0);
+  }
+  relation<T> whole;
+#pragma unroll 1
+  for (int half = 0; half < 2; ++half) {
+    if (half >= come) ring.await_rows(tile, half);
+    ring.piece.reduce_half(half, whole);
+    if (next < tiles) ring.bring(next, half);
+  }
+  return whole;
+}
+
+// The numbers that a joint of such relations takes.
+template <class Joining>
+constexpr int joint_size = std::is_same_v<Joining, joining> ? slot_size : 6;
+
+// Joins the relations of a warp's lanes to that of the tile, and leaves the joints in global memory.
+template <class Joining>
+__device__ void join_tile(const relation<T>& own, T* tree, int lane, T* joints, tree_node& node) {
+  constexpr int size = joint_size<Joining>;
+  const lane_slots<T> slots{tree};
+  Joining::put(slots(lane), own);
+  join_lanes<Joining>(slots, lane);
+  const relation<T> whole = Joining::get(slots(0));
+  if (lane == 0) joining::put(&node.slot[0], whole);
+#pragma unroll
+  for (int k = 0; k < size; ++k) {
+    const int e = lane + 32 * k;
+    joints[e] = tree[e / size * slot_size + e % size];
+  }
+  __syncwarp();
+}
+
+// The ends of a lane's piece from those of its tile and what join_tile() has left.
+template <class Joining>
+__device__ ends<T> part_tile(T* tree, int lane, const T* joints, const ends<T>& whole) {
+  constexpr int size = joint_size<Joining>;
+  T numbers[size];  // do not wait for each other
+#pragma unroll
+  for (int k = 0; k < size; ++k) numbers[k] = joints[lane + 32 * k];
+#pragma unroll
+  for (int k = 0; k < size; ++k) {
+    const int e = lane + 32 * k;
+    tree[e / size * slot_size + e % size] = numbers[k];
+  }
+  __syncwarp();
+  return descend<Joining>(lane_slots<T>{tree}, 32, lane, whole);
+}
+
+// First warps take tiles, whoever has time, rows streaming through shared memory, and leave joints of the
+// pieces and the tile's relation; then all blocks find out about the ends of tiles; then warps take tiles
+// again, the last ones first, which L2 still holds, and solve pieces from their ends. Rows are read twice, a
+// third of a number a row is written and read besides. All blocks run at once. Bound by memory.
 __global__ void __launch_bounds__(threads, 1) solve_general(const __grid_constant__ general_task of) {
   __shared__ std::uint64_t arrived[2 * warps];
   const pass_state found = *of.state;
-  if (found.halos_failed == 0 || found.interchanges == 0 || found.coupled == 0) return;
+  if (found.halos_failed == 0 || (of.held && found.interchanges != 0 && found.coupled == 0)) return;
   const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
   // The copy engine's pattern of banks counts from multiples of 1024 bytes.
   extern __shared__ __align__(1024) unsigned char bytes[];
   T* const rows = reinterpret_cast<T*>(bytes);
   T* const trees = rows + warps * tile_numbers;
   T* const tree = trees + warp * tree_numbers;
-  const lane_slots<T> slots{tree};
   tile_ring ring(of, rows + warp * tile_numbers, arrived + 2 * warp, lane);
-  const std::int64_t first = std::int64_t{blockIdx.x} * warps + warp, pitch = std::int64_t{gridDim.x} * warps;
+  // So many tiles have a taker from the beginning, spread over multiprocessors.
+  const std::int64_t first = std::int64_t{gridDim.x} * warp + blockIdx.x,
+                     spoken_for = std::int64_t{gridDim.x} * warps;
+  const auto ask_for_next = [&](int pass) { return lane == 0 ? atomicAdd(of.state->taken + pass, 1u) : 0u; };
+  const auto next_of = [&](unsigned asked) { return spoken_for + __shfl_sync(~0u, asked, 0); };
   if (first < of.tiles)
     for (int half = 0; half < 2; ++half) ring.bring(first, half);
-  std::int64_t tile = first;
-  for (; tile < of.tiles; tile += pitch) {
-    relation<T> whole;
-#pragma unroll 1
-    for (int half = 0; half < 2; ++half) {
-      ring.await_rows(tile, half);
-      ring.piece.reduce_half(half, whole);
-      if (tile + pitch < of.tiles) ring.bring(tile + pitch, half);
-    }
-    joining<false>::put(slots(lane), whole);
-    join_lanes<joining<false>>(slots, lane);
-    T* const joints = of.joints(tile);
-    bring_at_once<slot_size>(joints + lane, tree + lane, 32);
-    if (lane < slot_size - 1) of.nodes[0][tile].slot[lane] = slots(0)[lane];
-    __syncwarp();
+  unsigned asked = ask_for_next(0);
+  bool dominant = found.interchanges == 0;  // of the tile before
+  for (std::int64_t tile = first, next; tile < of.tiles; tile = next) {
+    next = next_of(asked);
+    asked = ask_for_next(0);
+    const relation<T> own = reduce_tile(ring, tile, next, of.tiles, dominant);
+    tree_node& node = of.nodes[0][tile];
+    if (dominant)
+      join_tile<dominant_joining<T>>(own, tree, lane, of.joints(tile), node);
+    else
+      join_tile<joining>(own, tree, lane, of.joints(tile), node);
+    if (lane == 0) node.dominant = dominant;
   }
+  const auto from_last = [&](std::int64_t place) { return of.tiles - 1 - place; };
+  if (first < of.tiles)
+    for (int half = 0; half < 2; ++half) ring.bring(from_last(first), half);
   unsigned meetings = 0;
   const auto meet = [&] {
     __syncthreads();
@@ -230,21 +310,22 @@ __global__ void __launch_bounds__(threads, 1) solve_general(const __grid_constan
   };
   meet();
   solve_tree(of, trees, thread, meet);
-  asm volatile("fence.proxy.async;" ::: "memory");  // what follows is written after what was read
-  bool numbers = true, there = true;                // the last tile has not left
-  for (tile -= pitch; tile >= 0; tile -= pitch) {
+  asm volatile("fence.proxy.async;" ::: "memory");  // unknowns are written after joints
+  bool numbers = true;
+  for (std::int64_t place = first, next; place < of.tiles; place = next) {
+    const unsigned asked = ask_for_next(1);
+    const std::int64_t tile = from_last(place);
     const T* const joints = of.joints(tile);
     const ends<T> whole = of.nodes[0][tile].at;
-    bring_at_once<slot_size>(tree + lane, joints + lane, 32);
-    __syncwarp();
-    const ends<T> known = descend<joining<false>>(slots, 32, lane, whole);
-    if (!there)
-      for (int half = 0; half < 2; ++half) ring.await_rows(tile, half);
-    there = false;
-    numbers = ring.piece.solve(known) && numbers;
+    const bool quick = of.nodes[0][tile].dominant;
+    const ends<T> known = quick ? part_tile<dominant_joining<T>>(tree, lane, joints, whole)
+                                : part_tile<joining>(tree, lane, joints, whole);
+    for (int half = 0; half < 2; ++half) ring.await_rows(tile, half);
+    numbers = (quick ? ring.piece.solve_dominant(known) : ring.piece.solve(known)) && numbers;
     ring.store(tile);
-    if (tile >= pitch)
-      for (int half = 0; half < 2; ++half) ring.bring(tile - pitch, half);
+    next = next_of(asked);
+    if (next < of.tiles)
+      for (int half = 0; half < 2; ++half) ring.bring(from_last(next), half);
   }
   if (!numbers && of.broken != nullptr) *of.broken = 1;
 }
@@ -269,7 +350,8 @@ std::int64_t general_system_numbers(std::int64_t n) {
   return numbers;
 }
 
-bool solve_general_system(const device& dev, const band_task<double>& task, pass_state* state, double* memory) {
+bool solve_general_system(const device& dev, const band_task<double>& task, bool held, pass_state* state,
+                          double* memory) {
   const batch_shape &a = task.A.shape, &b = task.b.shape, &x = task.x.shape;
   if (b.systems != 1 || task.A.periodic || b.n < 2 * boxed_tile_rows) return false;
   for (const batch_shape* s : {&a, &b, &x})
@@ -300,10 +382,10 @@ bool solve_general_system(const device& dev, const band_task<double>& task, pass
     of.nodes[k] = reinterpret_cast<tree_node*>(memory);
     memory += of.counts[k] * node_numbers;
   }
+  of.held = held;
   of.state = state;
   of.broken = task.broken;
-  launch_shape shape{std::min<std::int64_t>(ceil_div<std::int64_t>(of.tiles, warps), dev.processors()), threads,
-                     shared_bytes};
+  launch_shape shape{std::min<std::int64_t>(of.tiles, dev.processors()), threads, shared_bytes};
   shape.cooperative = true;
   launch(dev, "solve_general", shape, solve_general, of);
   return true;

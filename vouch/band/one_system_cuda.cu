@@ -71,19 +71,18 @@ template <real T>
 __global__ void __launch_bounds__(pass_threads, pass_blocks)
     solve_one_pass(band_task<T> task, std::int64_t chunks, T bound, pass_state* state) {
   __shared__ std::uint64_t barrier;
+  __shared__ std::int64_t told[2];
   const int thread = static_cast<int>(threadIdx.x);
   volatile int& failed = state->halos_failed;
   if (blockIdx.x == 0 && sample_breaks(task)) state->interchanges = 1;
   row_arrival arrival(&barrier, thread);
-  for (std::int64_t item = blockIdx.x; item < chunks * task.b.shape.systems; item += gridDim.x) {
-    const auto [system, c] = system_item(item, chunks, task.b.shape.systems);
+  for (block_items items(&state->items, told, thread); *items < chunks * task.b.shape.systems; items.next()) {
+    const auto [system, c] = system_item(*items, chunks, task.b.shape.systems);
     const std::int64_t n = task.b.shape.rows(system);
     const std::int64_t keep_from = c * kept_rows<T>,
                        keep_to = keep_from + kept_rows<T> < n ? keep_from + kept_rows<T> : n;
-    const int given_up = thread == 0 ? failed : 0;
-    if (__syncthreads_or(given_up) != 0) return;
     if (keep_from >= n) continue;
-    if (item == blockIdx.x && unpromising(task, system, keep_from, n)) {
+    if (*items == blockIdx.x && unpromising(task, system, keep_from, n)) {
       if (thread == 0) failed = 1;
       return;
     }
@@ -92,7 +91,9 @@ __global__ void __launch_bounds__(pass_threads, pass_blocks)
     of.begin = c > 0 ? keep_from - halo_rows : 0;
     of.end = keep_to + halo_rows < n ? keep_to + halo_rows : n;
     pass_chunk<T> chunk(task, of, arrival, thread);
+    const int given_up = thread == 0 ? failed : 0;
     chunk.await_rows(task);
+    if (__syncthreads_or(given_up) != 0) return;
     row_run<T> run;
     if (!chunk.template separate<true, true>(run)) {
       if (thread == 0) failed = 1;
@@ -106,7 +107,6 @@ __global__ void __launch_bounds__(pass_threads, pass_blocks)
     const T of_block = __shfl_sync(~0u, run.rhs / run.diagonal, pass_threads / 32 - 1);
     if (!chunk.fill_separated(T{0}, of_block) && task.broken != nullptr) task.broken[system] = 1;
     chunk.store(task.x, keep_from, keep_to);
-    __syncthreads();  // the next rows take the place of these
   }
 }
 
@@ -126,13 +126,12 @@ struct tree_memory {
   bool* separated;          // of every chunk, by its separators
   const pass_state* state;  // nullptr, or what one pass has found out
   bool held;                // solve_held_runs() has been at work where interchanges are needed
-  bool general;             // and solve_general_system() where those have not decayed
   std::int64_t rows_a_chunk, chunks_a_system, groups_a_system;
 
   __device__ bool idle() const {
     if (state == nullptr) return false;
     const pass_state found = *state;  // at once, not one after another
-    return found.halos_failed == 0 || (held && found.interchanges != 0 && (general || found.coupled == 0));
+    return found.halos_failed == 0 || (held && found.interchanges != 0 && found.coupled == 0);
   }
 };
 
@@ -373,9 +372,11 @@ const char* solve_long_systems(const device& dev, const band_task<T>& task, trid
   const std::int64_t resident = std::int64_t{dev.processors()} * pass_blocks;
   launch(dev, "solve_one_pass", {std::min(systems * chunks, resident), pass_threads, pass_chunk<T>::bytes},
          solve_one_pass<T>, task, chunks, static_cast<T>(0.999 * dropped<T>), state);
-  memory.held = systems * n >= held_from && solve_held_runs(dev, task, state, seams);
+  const bool large = systems * n >= held_from;
+  memory.held = large && solve_held_runs(dev, task, state, seams);
   if constexpr (sizeof(T) == sizeof(double))
-    memory.general = memory.held && solve_general_system(dev, task, state, general);
+    if (large && solve_general_system(dev, task, memory.held, state, general))
+      return "one pass, or two over tiles";
   solve_two_passes<T, full_chunk<T>>(dev, task, memory);
   return "one pass over chunks, or two";
 }
