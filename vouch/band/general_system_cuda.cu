@@ -190,7 +190,7 @@ __device__ void solve_tree(const general_task& of, T* shared, int thread, const 
     if (level > 0) meet();
     join_nodes(of, level, shared, thread);
   }
-  if (blockIdx.x == 0 && thread == 0) of.nodes[top][0].at = closed(joining::get(shared));
+  if (blockIdx.x == 0 && thread == 0) of.nodes[top][0].at = closed(balanced(joining::get(shared)));
   for (int level = top - 1; level >= 0; --level) {
     if (level + 1 == top) __syncthreads();
     part_nodes(of, level, level + 1 == top, shared, thread);
