@@ -60,6 +60,7 @@ std::string bars_text(const std::vector<bench_row>& rows) {
     if (!row.bar) continue;
     ++(!row.pass ? open : *row.pass ? reached : missed);
   }
+  if (reached + missed + open == 0) return "no bars in this run";
   std::string text = fmt::format("{} of {} bars reached", reached, reached + missed);
   if (open > 0) text += fmt::format(", {} not measured", open);
   return text;

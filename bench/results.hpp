@@ -56,7 +56,8 @@ nlohmann::ordered_json to_json(const suite_results& results);
 /// All sections as plain text.
 std::string to_text(const suite_results& results);
 
-/// Bars reached, bars missed, bars not measured: "12 of 14 bars reached, 2 not measured".
+/// Bars reached, bars missed, bars not measured: "12 of 14 bars reached, 2 not measured"; or that there are
+/// none.
 std::string bars_text(const std::vector<bench_row>& rows);
 /// The rows that have a bar.
 text_table bars_table(const std::vector<bench_row>& rows);

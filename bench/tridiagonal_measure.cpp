@@ -15,7 +15,7 @@
 namespace vouch::bench {
 namespace {
 
-constexpr std::int64_t block_rows = std::int64_t{1} << 20;
+constexpr std::int64_t block_rows = std::int64_t{1} << 24;
 
 double uniform(std::uint64_t stream, std::int64_t i) {
   return 0x1p-52 * static_cast<double>(random_bits(stream, static_cast<std::uint64_t>(i)) >> 11) - 1;
@@ -26,6 +26,7 @@ template <real T, class Make>
 array<T> repeated(const device& dev, std::int64_t size, const Make& make) {
   const std::int64_t first = std::min(size, block_rows);
   std::vector<T> block(static_cast<std::size_t>(first));
+#pragma omp parallel for
   for (std::int64_t i = 0; i < first; ++i) block[static_cast<std::size_t>(i)] = static_cast<T>(make(i));
   array<T> all(dev, size);
   constexpr auto width = static_cast<std::int64_t>(sizeof(T));
@@ -126,23 +127,28 @@ const char* name(band_kind kind) {
 template <real T>
 band_systems<T>::band_systems(const device& dev, band_kind kind, const batch_shape& of) : shape(of) {
   const std::int64_t size = of.n * of.systems;
-  // Systems that fit the block begin and end in it with zeros.
-  const bool marked = of.system_stride != 1 && of.systems > 1 && of.n <= block_rows;
-  const auto off = [&](std::uint64_t stream, std::int64_t i, std::int64_t unused) {
-    if (marked && i % of.n == unused) return 0.0;
-    if (kind == band_kind::slow) return -1.0;
-    return kind == band_kind::general_slow ? std::copysign(1.0, uniform(stream, i)) : uniform(stream, i);
+  // The same systems in either layout. Those that fit the block begin and end in it with zeros.
+  const bool side_by_side = of.system_stride == 1 && of.systems > 1;
+  const auto place_in_line = [&](std::int64_t i) {
+    return side_by_side ? i % of.systems * of.n + i / of.systems : i;
   };
-  dl = repeated<T>(dev, size, [&](std::int64_t i) { return off(1, i, 0); });
-  du = repeated<T>(dev, size, [&](std::int64_t i) { return off(2, i, of.n - 1); });
+  const bool marked = of.systems > 1 && of.n <= block_rows;
+  const auto off = [&](std::uint64_t stream, std::int64_t k, std::int64_t unused) {
+    if (marked && k % of.n == unused) return 0.0;
+    if (kind == band_kind::slow) return -1.0;
+    return kind == band_kind::general_slow ? std::copysign(1.0, uniform(stream, k)) : uniform(stream, k);
+  };
+  dl = repeated<T>(dev, size, [&](std::int64_t i) { return off(1, place_in_line(i), 0); });
+  du = repeated<T>(dev, size, [&](std::int64_t i) { return off(2, place_in_line(i), of.n - 1); });
   d = repeated<T>(dev, size, [&](std::int64_t i) {
     if (kind == band_kind::slow) return 2.0;
-    const double own = uniform(3, i);
+    const std::int64_t k = place_in_line(i);
+    const double own = uniform(3, k);
     if (kind == band_kind::general) return own;
     if (kind == band_kind::general_slow) return own / 16;
-    return std::copysign(1 + std::fabs(off(1, i, 0)) + std::fabs(off(2, i, of.n - 1)), own);
+    return std::copysign(1 + std::fabs(off(1, k, 0)) + std::fabs(off(2, k, of.n - 1)), own);
   });
-  b = repeated<T>(dev, size, [&](std::int64_t i) { return uniform(4, i); });
+  b = repeated<T>(dev, size, [&](std::int64_t i) { return uniform(4, place_in_line(i)); });
   x = array<T>::zeros(dev, size);
   clear_unused(dev, *this);
 }

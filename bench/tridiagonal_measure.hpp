@@ -20,7 +20,7 @@ enum class band_kind {
 };
 const char* name(band_kind kind);
 
-/// Random systems; a block of 2^20 rows repeats.
+/// Random systems, the same in either layout; a block of 2^24 rows repeats.
 template <real T>
 struct band_systems {
   batch_shape shape;

@@ -177,7 +177,7 @@ void command_line::real(std::string_view names, std::optional<double>& target, d
 void command_line::optional_real(std::string_view names, std::string_view what, std::optional<double>& target,
                                  double least, double otherwise, std::string_view help) {
   const std::string option(long_name(names));
-  value(names, what, help,
+  value(names, fmt::format("[{}]", what), help,
         [&target, least, option](const std::string& given) { target = parse_real(option, given, least); });
   state_->optional_values.emplace_back(option, fmt::format("{}", otherwise));
 }

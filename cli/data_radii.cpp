@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -22,10 +23,28 @@ struct radius_at {
   double radius = 0;
 };
 
-double checked_radius(const std::string& path, double radius) {
-  if (!(radius >= 0)) throw value_error(fmt::format("{}: the radius {} is negative", path, radius));
-  return radius;
+// What can be read a second time, for its decimals.
+bool stays(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::is_regular_file(path, ignored);
 }
+
+// The radii of a file, to which what its decimals are away from these doubles is added later; where that cannot
+// be read, at least the decimals.
+class radius_file {
+ public:
+  explicit radius_file(const std::string& path) : path_(path), stays_(stays(path)) {}
+
+  bool has_decimals() const { return stays_; }
+  double at_least(double radius) const {
+    if (!(radius >= 0)) throw value_error(fmt::format("{}: the radius {} is negative", path_, radius));
+    return stays_ ? radius : std::nextafter(radius, HUGE_VAL);
+  }
+
+ private:
+  const std::string& path_;
+  bool stays_;
+};
 
 void add_matrix(const csr<double>& R, double factor, std::vector<radius_at>& list) {
   for (std::int64_t i = 0; i < R.rows; ++i)
@@ -33,7 +52,6 @@ void add_matrix(const csr<double>& R, double factor, std::vector<radius_at>& lis
       if (R.val[k] != 0) list.push_back({i, R.col[k], mul_up(factor, std::fabs(R.val[k]))});
 }
 
-// What a file has, as doubles and with what these miss of its decimals.
 void add_file(const device& cpu, const std::string& path, const linear_system& system,
               std::vector<radius_at>& list) {
   const std::variant<csr<double>, vectors> read = read_matrix(cpu, path);
@@ -43,18 +61,18 @@ void add_file(const device& cpu, const std::string& path, const linear_system& s
   if (rows != system.rows() || cols != system.rows())
     throw shape_error(
         fmt::format("{}: {} by {}, but {} has {} rows", path, rows, cols, system.file, system.rows()));
-  add_matrix(read_matrix_radii(cpu, path), 1, list);
+  const radius_file file(path);
+  if (file.has_decimals()) add_matrix(read_matrix_radii(cpu, path), 1, list);
   if (!dense) {
     const csr<double>& R = std::get<csr<double>>(read);
     for (std::int64_t i = 0; i < R.rows; ++i)
       for (std::int64_t k = R.row_ptr[i]; k < R.row_ptr[i + 1]; ++k)
-        if (const double radius = checked_radius(path, R.val[k]); radius > 0)
-          list.push_back({i, R.col[k], radius});
+        if (const double radius = file.at_least(R.val[k]); radius > 0) list.push_back({i, R.col[k], radius});
     return;
   }
   for (std::int64_t j = 0; j < cols; ++j)
     for (std::int64_t i = 0; i < rows; ++i) {
-      const double radius = checked_radius(path, dense->values[j * rows + i]);
+      const double radius = file.at_least(dense->values[j * rows + i]);
       if (radius > 0) list.push_back({i, static_cast<std::int32_t>(j), radius});
     }
 }
@@ -81,36 +99,51 @@ csr<double> summed(const device& cpu, std::int64_t n, std::vector<radius_at> lis
           array<double>::from(cpu, val)};
 }
 
-// radii := radii plus what stands in a file of as many rows, whose one column serves all.
-void add_vectors(const std::string& path, const vectors& given, const linear_system& system,
+// radii := radii plus factor times those of a file of as many rows, whose one column serves all.
+void add_vectors(const std::string& path, const vectors& given, double factor, const linear_system& system,
                  array<double>& radii) {
   if (given.rows != system.rows() || (given.cols != system.columns && given.cols != 1))
     throw shape_error(fmt::format("{}: {} by {}, but the right-hand side is {} by {}", path, given.rows,
                                   given.cols, system.rows(), system.columns));
-  for (std::int64_t k = 0; k < radii.size(); ++k) {
-    radii[k] = add_up(radii[k], checked_radius(path, given.values[k % given.values.size()]));
-  }
+  for (std::int64_t k = 0; k < radii.size(); ++k)
+    radii[k] = add_up(radii[k], mul_up(factor, given.values[k % given.values.size()]));
+}
+
+void add_vector_file(const device& cpu, const std::string& path, const linear_system& system,
+                     array<double>& radii) {
+  const radius_file file(path);
+  vectors given = read_vectors(cpu, path);
+  for (double& radius : given.values) radius = file.at_least(radius);
+  add_vectors(path, given, 1, system, radii);
+  if (file.has_decimals()) add_vectors(path, read_vector_radii(cpu, path), 1, system, radii);
 }
 
 bool is_file(const std::string& rhs) { return rhs != "ones" && rhs != "row-sums"; }
 
+void require_decimals(const std::string& path) {
+  if (!stays(path)) throw value_error(fmt::format("{}: --decimal reads it twice, as only a file can be", path));
+}
+
 }  // namespace
 
 system_radii read_radii(const device& cpu, const verification_request& request, const linear_system& system) {
+  const uncertainty& within = request.within;  // of the decimals, where these count
   std::vector<radius_at> list;
   if (!request.matrix_file.empty()) add_file(cpu, request.matrix_file, system, list);
-  if (request.decimal) add_matrix(read_matrix_radii(cpu, system.file), 1, list);
-  if (request.within.matrix > 0)
-    add_matrix(system.dense ? sparsify(cpu, system.entries()) : system.A.to(cpu), request.within.matrix, list);
-  system_radii radii{summed(cpu, system.rows(), std::move(list)), array<double>::zeros(cpu, system.b.size())};
-  if (!request.rhs_file.empty()) {
-    add_vectors(request.rhs_file, read_vectors(cpu, request.rhs_file), system, radii.rhs);
-    add_vectors(request.rhs_file, read_vector_radii(cpu, request.rhs_file), system, radii.rhs);
+  if (request.decimal) {
+    require_decimals(system.file);
+    add_matrix(read_matrix_radii(cpu, system.file), add_up(1.0, within.matrix), list);
   }
-  if (request.decimal && is_file(system.rhs))
-    add_vectors(system.rhs, read_vector_radii(cpu, system.rhs), system, radii.rhs);
-  for (std::int64_t k = 0; k < system.b.size() && request.within.rhs > 0; ++k)
-    radii.rhs[k] = add_up(radii.rhs[k], mul_up(request.within.rhs, std::fabs(system.b[k])));
+  if (within.matrix > 0)
+    add_matrix(system.dense ? sparsify(cpu, system.entries()) : system.A.to(cpu), within.matrix, list);
+  system_radii radii{summed(cpu, system.rows(), std::move(list)), array<double>::zeros(cpu, system.b.size())};
+  if (!request.rhs_file.empty()) add_vector_file(cpu, request.rhs_file, system, radii.rhs);
+  if (request.decimal && is_file(system.rhs)) {
+    require_decimals(system.rhs);
+    add_vectors(system.rhs, read_vector_radii(cpu, system.rhs), add_up(1.0, within.rhs), system, radii.rhs);
+  }
+  for (std::int64_t k = 0; k < system.b.size() && within.rhs > 0; ++k)
+    radii.rhs[k] = add_up(radii.rhs[k], mul_up(within.rhs, std::fabs(system.b[k])));
   return radii;
 }
 

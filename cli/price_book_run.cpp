@@ -92,7 +92,7 @@ int run_book(const price_request& request) {
   const double seconds = clock.seconds();
   if (request.common.json)
     print_object(request, report, options.dev, seconds);
-  else
+  else if (!writes_to_stdout(request))
     fmt::print("{} of {} options priced in {:.3f} s on {}; {} written\n", report.priced, report.options,
                seconds, options.dev.name(), request.common.output);
   return report.failed == 0 && report.inaccurate == 0 ? goal_reached : goal_missed;

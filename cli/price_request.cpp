@@ -75,8 +75,9 @@ void declare(command_line& line, price_request& request, typed& t) {
   add_precision_option(line, request.common);
   add_device_options(line, request.common);
   line.section("Input and output");
-  line.text("--book", "FILE.csv", request.book, "a line for each option; columns as the options above");
-  line.text("-o,--output", "FILE.csv", request.common.output, "where the book's prices go");
+  line.text("--book", "FILE.csv", request.book,
+            "a line for each option, columns as the options above; - is stdin");
+  line.text("-o,--output", "FILE.csv", request.common.output, "where the book's prices go; - is stdout");
   line.text("--plot", "FILE", request.plot, "value and boundary of exercise over the spot as SVG");
   add_talk_options(line, request.common);
 }
@@ -273,13 +274,17 @@ void take_book(const typed& t, const price_request& request) {
   if (of_one || request.method.force_finite_difference)
     throw usage_error("with --book, options of a single price have no meaning",
                       "leave all but -o, --tolerance, --greeks and the device");
+  if (request.common.json && writes_to_stdout(request))
+    throw usage_error("options --json and -o - exclude each other", "stdout carries either prices or a report");
   std::error_code unknown;
-  if (std::filesystem::equivalent(request.book, request.common.output, unknown))
+  if (!writes_to_stdout(request) && std::filesystem::equivalent(request.book, request.common.output, unknown))
     throw usage_error("the prices would replace the book", "name another file with -o");
   check_writable(request.common.output);
 }
 
 }  // namespace
+
+bool writes_to_stdout(const price_request& request) { return request.common.output == "/dev/stdout"; }
 
 bool has_exact_enclosure(const contract& c) {
   const plain_option& o = c.plain;
@@ -294,6 +299,8 @@ bool parse_price_request(std::span<const char* const> arguments, price_request& 
   if (!line.parse(arguments)) return false;
   parse_device(request.common.device);
   take_method(t, request);
+  if (request.book == "-") request.book = "/dev/stdin";
+  if (request.common.output == "-") request.common.output = "/dev/stdout";
   if (!request.book.empty()) {
     take_book(t, request);
     if (request.verify) throw usage_error("option --verify: books are not verified");

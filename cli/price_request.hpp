@@ -21,6 +21,9 @@ struct price_request {
   std::string book;
 };
 
+/// Whether a book's prices go to stdout.
+bool writes_to_stdout(const price_request& request);
+
 /// Whether price and Greeks can be enclosed by formula.
 bool has_exact_enclosure(const contract& c);
 

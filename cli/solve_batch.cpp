@@ -118,6 +118,7 @@ verification verify_batch(const solve_request& request, const device& dev, const
   all.rows = improved.size();
   all.radius = radius.to(cpu);
   take_batch(all, bound, improved);
+  withhold_overflow(request.verification, improved, all);
   return all;
 }
 

@@ -67,6 +67,9 @@ void add_column(verification& all, const error_bound& one, bool first);
 /// Nothing proved, and why.
 verification unverified(const std::string& reason);
 
+/// Nothing counts as verified whose bounds are asked for and beyond what can be written.
+void withhold_overflow(const verification_request& request, const array<double>& x, verification& v);
+
 /// Bounds the errors of all columns of x on dev and improves them where the bounds are wider than asked.
 verification verify_columns(const verification_request& request, const device& cpu, const device& dev,
                             const linear_system& system, array<double>& x);

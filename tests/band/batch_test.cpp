@@ -193,7 +193,8 @@ TYPED_TEST(BandBatch, SameBitsEveryTime) {
   VOUCH_NEEDS_GPU();
   const device dev = gpus().front();
   for (const double dominance : {0.0, 0.25})
-    for (const batch_shape& shape : {contiguous(512, 1100), interleaved(512, 1100), contiguous(511, 1101)}) {
+    for (const batch_shape& shape :
+         {contiguous(512, 1100), interleaved(512, 1100), interleaved(1024, 1100), contiguous(511, 1101)}) {
       batch<T> here(dev, random_system<T>(shape.n * shape.systems, dominance, 9), shape);
       tridiagonal_options plain;
       plain.check = false;

@@ -49,6 +49,7 @@ TEST(results, every_row_has_every_key_and_null_for_what_is_unknown) {
 
 TEST(results, bars_are_counted) {
   EXPECT_EQ(bars_text(small_results().rows), "1 of 2 bars reached, 1 not measured");
+  EXPECT_EQ(bars_text({}), "no bars in this run");
   EXPECT_EQ(bars_table(small_results().rows).rows().size(), 3U);
 }
 

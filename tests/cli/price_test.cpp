@@ -244,6 +244,46 @@ TEST_F(tool_price, a_book) {
   EXPECT_EQ(run("price --book missing.csv -o out.csv").code, 3);
 }
 
+TEST_F(tool_price, a_book_in_a_pipe) {
+  write("book.csv", "type,spot,strike,rate,volatility,expiry\ncall,100,100,0.05,0.2,1\n");
+  EXPECT_EQ(shell("\"$VOUCH\" price --book - -o - < book.csv > prices.csv"), 0);
+  EXPECT_EQ(content("prices.csv").substr(0, 53), "line,price,delta,gamma,theta,error\n2,10.4505835721855");
+  EXPECT_EQ(content("prices.csv").find("priced in"), std::string::npos);
+  EXPECT_EQ(shell("\"$VOUCH\" price --book - -o - --json < book.csv > prices.csv 2> error"), 2);
+}
+
+TEST_F(tool_price, a_book_takes_no_options_of_one_price) {
+  write("book.csv", "type,spot,strike,rate,volatility,expiry\ncall,100,100,0.05,0.2,1\n");
+  for (const char* option : {"--dividend 0.02", "--exercise american", "--payoff cash-digital", "--rate 0.1",
+                             "--scheme rannacher", "--verify", "--implied 3"})
+    EXPECT_EQ(run("price --book " + path("book.csv") + " -o " + path("x.csv") + " " + option).code, 2)
+        << option;
+  const tool_result single =
+      run("price --book " + path("book.csv") + " -o " + path("x.csv") + " --precision single --json");
+  EXPECT_EQ(single.code, 0);
+  EXPECT_NE(single.err.find("computed in double precision"), std::string::npos);
+  EXPECT_EQ(json::parse(single.out)["precision"], "double");
+  EXPECT_EQ(json::parse(single.out)["tolerance"], 1e-4);
+}
+
+TEST_F(tool_price, what_has_no_effect_is_told) {
+  const auto told = [&](const std::string& options, const std::string& text) {
+    const tool_result r = run("price --type put " + one + options);
+    EXPECT_EQ(r.code, 0) << options;
+    EXPECT_NE(r.err.find(text), std::string::npos) << options << ": " << r.err;
+  };
+  told("--exercise bermudan", "without dates before its expiry is a european one");
+  told("--exercise bermudan --dates 0.5,2", "the exercise date 2 does not lie before expiry");
+  told("--dividends 1.5:3", "the dividend at 1.5 does not lie before expiry");
+  told("--scheme exponential --grid 201 --steps 10", "--steps has no effect");
+  told("--precision mixed", "computed in double precision");
+  for (const char* option : {"--tolerance 1e-3", "--greeks", "--solver pcr", "--space uniform"})
+    EXPECT_EQ(
+        run("price --type put --spot 100 --strike 100 --expiry 1 --implied 5 " + std::string(option)).code, 2)
+        << option;
+  EXPECT_EQ(run("price --type put " + one + "--barrier none:90").code, 2);
+}
+
 TEST_F(tool_price, a_drawing) {
   EXPECT_EQ(run("price --type put --exercise american " + one + "--plot surface.svg").code, 0);
   EXPECT_EQ(content("surface.svg").substr(0, 4), "<svg");

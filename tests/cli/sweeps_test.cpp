@@ -118,6 +118,25 @@ TEST_F(tool_sweeps, divergence_is_said_with_its_row_and_leaves_no_x) {
   EXPECT_TRUE(solve("A.mtx --method gauss-seidel", 1)["error_bound"].is_null());
 }
 
+// Rows of different scale: with x_1 all of a sudden right the residual of row 2 grows 10^7 times, the error
+// falls. x = (1, 1).
+TEST_F(tool_sweeps, a_residual_that_grows_where_convergence_is_proved_is_no_divergence) {
+  write("b.txt", "1.5\n3e9\n");
+  for (const std::string form : {"array real general\n2 2\n1\n1e9\n0.5\n2e9\n",
+                                 "coordinate real general\n2 2 4\n1 1 1\n1 2 0.5\n2 1 1e9\n2 2 2e9\n"}) {
+    write("A.mtx", "%%MatrixMarket matrix " + form);
+    write("start.txt", "1e3\n-498.5\n");
+    for (const std::string method : {"jacobi", "gauss-seidel", "ssor", "sor --omega 0.9", "async",
+                                     "jacobi --accel anderson:2", "gauss-seidel --accel chebyshev"})
+      for (const std::string precision : {"double", "mixed"}) {
+        const json o = solve("A.mtx --rhs b.txt --initial start.txt --rtol 1e-13 -o x.txt --method " + method +
+                             " --precision " + precision);
+        EXPECT_EQ(o["status"], "converged") << method << precision;
+        for (const double x : numbers(content("x.txt"))) EXPECT_NEAR(x, 1, 1e-3) << method << precision;
+      }
+  }
+}
+
 // What the log says of convergence, for programs.
 TEST_F(tool_sweeps, what_is_known_of_convergence_stands_in_the_object) {
   write("none.mtx", "%%MatrixMarket matrix array real general\n2 2\n1\n3\n2\n1\n");
@@ -169,6 +188,10 @@ TEST_F(tool_sweeps, growth_is_measured_where_it_has_settled) {
   const std::size_t at = reason.find(before);
   ASSERT_NE(at, std::string::npos) << reason;
   EXPECT_NEAR(std::stod(reason.substr(at + before.size())), 5, 0.05) << reason;
+  // Residuals that grow 2 and 3 times by turns: sqrt(6) a sweep.
+  write("A.mtx", "%%MatrixMarket matrix array real general\n2 2\n1\n3\n2\n1\n");
+  const std::string by_turns = solve("A.mtx --method jacobi", 1)["reason"];
+  EXPECT_NE(by_turns.find(before + "2.449"), std::string::npos) << by_turns;
 }
 
 // Verdict and bound are about the numbers of the files, where only the right-hand side is rounded as well.
@@ -248,6 +271,9 @@ TEST_F(tool_sweeps, factorisations_and_sweeps_run_on_a_gpu) {
     EXPECT_EQ(o["status"], "converged") << method;
     EXPECT_EQ(o["device"]["kind"], "cuda");
     EXPECT_LE(largest_error("x.txt", "e.txt"), 1e-5) << method;
+  }
+  if (cusolver::present()) {
+    EXPECT_EQ(solve("dense.npy --device cuda")["method"], "lu");
   }
   ASSERT_EQ(run("gen poisson-2d -n 24 --solution smooth --rhs c.txt --exact f.txt -q -o sparse.mtx").code, 0);
   for (const char* method :

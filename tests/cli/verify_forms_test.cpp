@@ -1,8 +1,12 @@
 // vouch solve --verify for tridiagonal and dense systems and for batches.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
+#include <cmath>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <thread>
 
 #include "run_tool.hpp"
 #include "small_system.hpp"
@@ -126,6 +130,57 @@ TEST_F(tool_verify_forms, the_least_radius_counts) {
       << none.err;
   EXPECT_EQ(run("verify A.mtx b.txt --matrix-radius=-1").code, 2);
   EXPECT_EQ(run("verify A.mtx b.txt --rhs-radius 1e999").code, 2);
+}
+
+// A radius relative to a decimal number is one of that, not of its double: 0.3 times half a unit is missing
+// else.
+TEST_F(tool_verify_forms, radii_are_relative_to_decimals) {
+  write("A.mtx", "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 1\n");
+  write("b.txt", "0.1\n");
+  ASSERT_EQ(run("solve A.mtx --rhs b.txt --decimal --rhs-radius 0.5 --bounds bounds.txt -o x.txt").code, 0);
+  const std::vector<double> bounds = testing::numbers(content("bounds.txt"));
+  EXPECT_LE(bounds[0], std::nextafter(0.05, 0));
+  EXPECT_GE(bounds[1], 0.15000000000000002);
+  EXPECT_LE(bounds[1], 0.1500000000000001);
+}
+
+TEST_F(tool_verify_forms, bounds_beyond_all_numbers_are_unverified) {
+  write("A.mtx", "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 1\n");
+  write("b.txt", "1.7e308\n");
+  write("batch.txt", "0 1 0 1.7e308\n");
+  for (const std::string call :
+       {"solve A.mtx --rhs b.txt", "verify A.mtx b.txt -b b.txt", "solve --batch batch.txt"}) {
+    const tool_result r = run(call + " --rhs-radius 0.5 --bounds bounds.txt --json");
+    EXPECT_EQ(r.code, 1) << r.err;
+    const json bound = json::parse(r.out)["error_bound"];
+    EXPECT_EQ(bound["verified"], false);
+    EXPECT_NE(bound["reason"].get<std::string>().find("overflows"), std::string::npos);
+    EXPECT_FALSE(exists("bounds.txt"));
+    EXPECT_EQ(run(call + " --rhs-radius 0.5 --bounds bounds.txt --bounds-form mid-radius").code, 0) << call;
+    std::filesystem::remove(path("bounds.txt"));
+  }
+}
+
+// A pipe is read once: its radii are rounded upwards blindly, and there are no decimals of it.
+TEST_F(tool_verify_forms, radii_from_a_pipe) {
+  write("A.mtx", "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 2\n");
+  write("b.txt", "2\n");
+  write("x.txt", "1\n");
+  const std::string pipe = "b.pipe", verify = "verify A.mtx x.txt -b b.txt --bounds bounds.txt ";
+  ASSERT_EQ(mkfifo(path(pipe).c_str(), 0600), 0);
+  const auto feed = [&](const std::string& text) {
+    return std::thread([text, to = path(pipe)] { std::ofstream(to) << text; });
+  };
+  std::thread radii = feed("0.25\n");
+  EXPECT_EQ(run(verify + "--rhs-radius " + path(pipe)).code, 0);
+  radii.join();
+  EXPECT_EQ(testing::numbers(content("bounds.txt")),
+            (std::vector<double>{std::nextafter(0.875, 0), 1.125 + 0x1p-52}));
+  std::thread rhs = feed("2\n");
+  const tool_result twice = run("verify A.mtx x.txt --decimal -b " + path(pipe));
+  rhs.join();
+  EXPECT_EQ(twice.code, 2);
+  EXPECT_NE(twice.err.find("--decimal reads it twice"), std::string::npos) << twice.err;
 }
 
 // What a solve of nothing writes, every other call reads.

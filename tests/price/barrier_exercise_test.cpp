@@ -160,5 +160,33 @@ TEST(grid_error, greeks_of_what_is_exercised) {
   }
 }
 
+// Beside a barrier, or where waiting in the money pays, the touch of the strike is found on a grid. Where the
+// barrier is out of reach and the rate is not negative it is a formula.
+TEST(american_digital, is_a_touch_of_the_strike) {
+  contract c;
+  c.exercise = exercise_style::american;
+  c.plain.payoff = payoff_kind::asset_digital;
+  c.plain.spot = 96;
+  c.plain.strike = 100;
+  c.plain.rate = 0.05;
+  c.plain.volatility = 0.3;
+  c.plain.expiry = 1;
+  pricing_options how;
+  how.finite_difference.tolerance = 1e-5;
+  const double touch = price(c, how).value.price;
+  c.plain.barrier = barrier_kind::down_and_out;
+  c.plain.barrier_level = 20;
+  pricing_options on_grid = how;
+  on_grid.force_finite_difference = true;
+  const pricing far = price(c, on_grid);
+  EXPECT_NEAR(far.value.price, touch, 1e-5);
+  // Two barriers, one of which pays 100 and the other 1: by a series of sines, in 30 digits.
+  c.plain.barrier_level = 90;
+  c.plain.rebate = 1;
+  const pricing near = price(c, how);
+  EXPECT_TRUE(near.tolerance_met);
+  EXPECT_NEAR(near.value.price, 61.7004296615, 1e-5);
+}
+
 }  // namespace
 }  // namespace vouch

@@ -167,6 +167,15 @@ TEST(fallen_shares, puts_on_volatile_shares) {
     EXPECT_NEAR(price(c, how).value.price, 87.2763108, 1e-4);
   }
   how.finite_difference.grid = grid_kind::logarithmic;
+  contract soon = c;  // one dividend: a single integral, in 25 digits
+  soon.plain.spot = 88.4;
+  soon.plain.rate = 0.085;
+  soon.plain.volatility = 1.473;
+  soon.plain.expiry = 0.25;
+  soon.dividends = {{0.1492, 30}};
+  pricing_options closer = how;
+  closer.finite_difference.tolerance = 1e-6;
+  EXPECT_NEAR(price(soon, closer).value.price, 51.465012517901, 5e-8);
   c.plain.spot = 30;
   c.plain.rate = 0.05;
   c.plain.volatility = 0.8;

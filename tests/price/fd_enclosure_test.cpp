@@ -241,6 +241,21 @@ TEST(fd_enclosure, holds_what_begins_at_a_barrier_and_may_be_exercised_early) {
   }
 }
 
+// Policies take long to find the border of exercise there.
+TEST(fd_enclosure, of_american_options_in_long_steps) {
+  for (const time_scheme scheme : stepping) {
+    contract c = products()[19];
+    for (const bool ends : {false, true}) {
+      if (ends) c.plain.barrier = barrier_kind::up_and_out;
+      c.plain.barrier_level = 120;
+      const fd_enclosure e =
+          enclose_march(c, make_grid(c, grid_kind::logarithmic, 1000), {}, make_segments(c, 50), scheme);
+      EXPECT_TRUE(e.verified);
+      EXPECT_LE(width(e.price), 1e-10) << static_cast<int>(scheme) << ends;
+    }
+  }
+}
+
 TEST(fd_enclosure, says_what_is_not_proved) {
   contract c = call_with_yield();
   c.plain.volatility = 0.01;  // no norm: steps far beyond what keeps the largest value from growing

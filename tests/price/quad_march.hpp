@@ -111,7 +111,7 @@ class quad_march {
   }
   void set_floor(double time, bool before_dividend) {
     const double held = escrow(c_, time, before_dividend);
-    for (std::size_t i = 0; i < floor_.size(); ++i) floor_[i] = payoff_at(c_.plain, grid_.spot[i] + held);
+    for (std::size_t i = 0; i < floor_.size(); ++i) floor_[i] = payoff_on_grid(c_, grid_.spot[i] + held);
     low_.set_escrow(held);
     high_.set_escrow(held);
   }

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <vouch/verify/tridiagonal_bound.hpp>
@@ -59,7 +60,7 @@ TEST(side_by_side_bound, every_length_and_number_of_systems) {
 // Neighbours of which one is dominant, one needs v, one factors, and some are singular.
 TEST(side_by_side_bound, neighbours_of_all_kinds) {
   for (const device& dev : devices())
-    for (const int n : {3, 16, 33, 65, 200, 512, 513, 1024, 1025})
+    for (const int n : {3, 16, 33, 65, 200, 512, 513, 1024, 1025, 2048, 2049})
       for (const bool periodic : {false, true}) {
         const int count = 23;
         const std::vector<system_data> all = systems_of_whole_numbers(n, count, {0, 1, 2, 3, 4}, periodic,
@@ -79,14 +80,36 @@ TEST(side_by_side_bound, neighbours_of_all_kinds) {
       }
 }
 
+// Systems whose rows would have to change places: all, many and a few of those side by side. On a GPU each has
+// the bits that it has in line, wherever it lies and whoever lies beside.
+TEST(side_by_side_bound, factors_prove_what_they_prove_in_line) {
+  const std::vector<std::vector<int>> mixtures = {{2}, {4, 2, 3}, {0, 2}, {1, 0, 0, 0, 2, 0, 0, 1, 0}};
+  for (const device& dev : devices())
+    for (const int n : {1, 2, 16, 17, 18, 35, 136, 137, 272, 273, 512, 544, 545, 700, 1024, 1088, 1089, 2048})
+      for (const int count : {1, 3, 8, 131})
+        for (const std::vector<int>& mixture : mixtures) {
+          if (n * count > (dev.is_cuda() ? 200000 : 5000)) continue;
+          const std::vector<system_data> all = systems_of_whole_numbers(
+              n, count, mixture, false, static_cast<std::uint64_t>(777 * n + 5 * count) + mixture.size());
+          const outcome found = bounds_of(dev, all, interleaved(n, count), {}),
+                        in_line = bounds_of(dev, all, contiguous(n, count), {});
+          EXPECT_EQ(found.bound.systems_unproved, in_line.bound.systems_unproved);
+          for (std::size_t s = 0; s < all.size(); ++s) {
+            expect_bounds_hold(found, s);
+            if (!dev.is_cuda() || n < 16 || mixture[s % mixture.size()] < 2) continue;
+            ASSERT_EQ(found.radius[s], in_line.radius[s]) << n << " x " << count << ", system " << s;
+          }
+        }
+}
+
 TEST(side_by_side_bound, what_is_no_number_spoils_one_system) {
   const double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
   for (const device& dev : devices())
-    for (const int n : {2, 40, 512})
+    for (const auto& [n, mixture] : {std::pair{2, std::vector{0, 1}}, {40, {0, 1}}, {512, {0, 1}}, {40, {2}}})
       for (const double bad : {nan, inf})
         for (std::vector<double> system_data::*part :
              {&system_data::dl, &system_data::d, &system_data::du, &system_data::b, &system_data::x}) {
-          std::vector<system_data> all = systems_of_whole_numbers(n, 13, {0, 1}, false, 77);
+          std::vector<system_data> all = systems_of_whole_numbers(n, 13, mixture, false, 77);
           for (const std::size_t s : {std::size_t{4}, std::size_t{7}})
             (all[s].*part)[part == &system_data::du ? 0 : static_cast<std::size_t>(n - 1)] = bad;
           const outcome found = bounds_of(dev, all, interleaved(n, 13), {});

@@ -109,7 +109,10 @@ TEST(tridiagonal_bound, contains_the_rational_solution_of_systems_of_many_rows) 
         put_approximation(all.back(), exact.back(), die);
         offsets.push_back(offsets.back() + static_cast<std::int64_t>(all.back().rows()));
       }
-      const outcome found = bounds_of(dev, all, c % 2 == 0 ? contiguous(n, systems) : ragged(offsets), {});
+      const batch_shape shape = c % 2 != 0   ? ragged(offsets)
+                                : c % 16 < 8 ? contiguous(n, systems)
+                                             : interleaved(n, systems);
+      const outcome found = bounds_of(dev, all, shape, {});
       for (std::size_t s = 0; s < all.size(); ++s) {
         const bool good = proves(found.radius[s]);
         regular += exact[s].has_value();

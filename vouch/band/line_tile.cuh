@@ -120,9 +120,10 @@ __device__ relation<T> joined(const relation<T>& before, const relation<T>& afte
     return join_quickly(before, after, at);
 }
 
-/// A tree over neighbouring lanes of a warp, with places for its leaves. The joint in front of a
-/// leaf is in the leaf's slot: slots of neighbours lie side by side, a slot's numbers Step apart.
-template <bool Dominant, int Step, real T>
+/// A tree over neighbouring lanes of a warp, or over every so many-th one (Across), with places for its leaves.
+/// The joint in front of a leaf is in the leaf's slot: slots of neighbours lie side by side, a slot's numbers
+/// Step apart.
+template <bool Dominant, int Step, real T, int Across = 1>
 class lane_tree {
  public:
   __device__ lane_tree(T* slots, int leaves, int places) : slots_(slots), leaves_(leaves), places_(places) {}
@@ -132,11 +133,11 @@ class lane_tree {
   __device__ relation<T> join(relation<T> own, int leaf) const {
 #pragma unroll 1
     for (int step = 1; step < places_; step *= 2) {
-      const relation<T> after = relation_ahead<Dominant>(own, step);
+      const relation<T> after = relation_ahead<Dominant>(own, step * Across);
       if ((leaf & (2 * step - 1)) != 0 || leaf + step >= leaves_) continue;
       joint<T> at;
       own = joined<Dominant>(own, after, at);
-      joining::keep(slot{slots_ + leaf + step}, at);
+      joining::keep(slot{slots_ + (leaf + step) * Across}, at);
     }
     return own;
   }
@@ -148,7 +149,7 @@ class lane_tree {
       const int left = leaf & ~(2 * step - 1);
       if (step >= places_ || left + step >= leaves_) continue;
       ends<T> before, after;
-      joining::solve(slot{slots_ + left + step}, at, before, after);
+      joining::solve(slot{slots_ + (left + step) * Across}, at, before, after);
       at = (leaf & step) != 0 ? after : before;
     }
     return at;

@@ -18,80 +18,84 @@ class side_tiles {
         place_(side_place::of<Blocks>(of, static_cast<int>(threadIdx.x))),
         rows_at_(of, place_),
         lane_(static_cast<int>(threadIdx.x) % 32),
-        tile_(blockIdx.x / Blocks) {
+        warp_(static_cast<int>(threadIdx.x) / 32),
+        tile_(of.template first_tile<Blocks>()) {
     start();
   }
 
   __device__ void run() {
-    for (; tile_ < of_.tiles; tile_ += gridDim.x / Blocks, ++turn_) solve_tile();
-    await_reads_of_stores();  // before the shared memory goes to another block
+    for (; tile_ < of_.tiles; tile_ += stride(), ++turn_) solve_tile();
+    if (turn_ > 0) {
+      store_box();
+      await_reads_of_stores();  // before the shared memory goes to another block
+    }
   }
 
  private:
+  __device__ static std::int64_t stride() { return gridDim.x / Blocks; }
+
   // No copy comes behind the last row of a system.
   __device__ void start() {
     auto& signal = *memory_.signal;
     for (int k = static_cast<int>(threadIdx.x); k < 4 * side_stage<T> / 16; k += side_threads)
       reinterpret_cast<int4*>(memory_.stages)[k] = int4{};
     if (threadIdx.x == 0) {
+      const auto boxes = static_cast<unsigned>(ceil_div(place_.rows, box_rows));
       for (int k = 0; k < 4; ++k) {
-        arrival_init(signal.arrived + k, 1);
-        signal.taken[k] = 0;
+        arrival_init(signal.arrived + k, boxes);
+        arrival_init(signal.taken + k, side_warps);
       }
-      arrival_init(&signal.fetched, 1);
+      arrival_init(&signal.put, side_warps);
+      arrival_init(&signal.fetched, boxes);
       for (int k = 0; k < 2 * side_warps; ++k) arrival_init(&signal.told[k / 2][k % 2], 1);
-      signal.put = 0;
       arrival_init_fence();
     }
     fence_for_copy_engine();
     __syncthreads();
     if (Blocks > 1) sync_cluster();
-    if (threadIdx.x == 0)
-      for (int k = 0; k < 4; ++k) bring(k, tile_);
+    for (int k = 0; k < 4; ++k)
+      if (has_box_of(k)) bring_box(k, tile_);
   }
 
-  __device__ void bring(int array, std::int64_t tile) const {
+  // Boxes of the arrays go by turns to one half of the warps and to the other.
+  __device__ int box_row() const { return warp_ % (side_warps / 2) * box_rows; }
+  __device__ bool has_box_of(int array) const {
+    return lane_ == 0 && warp_ / (side_warps / 2) == array % 2 && box_row() < place_.rows;
+  }
+  __device__ void bring_box(int array, std::int64_t tile) const {
     if (tile >= of_.tiles) return;
     std::uint64_t* const arrival = memory_.signal->arrived + array;
-    const int boxes = ceil_div(place_.rows, box_rows);
-    arrive_expecting(arrival, static_cast<unsigned>(boxes * box_rows * of_.line));
-    for_boxes([&](unsigned char* stage, int column,
-                  int row) { box_copy(stage, of_.from + array, column, row, arrival); },
-              memory_.stages + array * side_stage<T>, tile);
+    arrive_expecting(arrival, static_cast<unsigned>(box_rows * of_.line));
+    box_copy(memory_.stages + array * side_stage<T> + box_row() * of_.line, of_.from + array,
+             static_cast<int>(tile * of_.width), place_.first_row + box_row(), arrival);
   }
-  // Calls with the place of each box in a stage, its first system and row.
-  template <class Call>
-  __device__ void for_boxes(const Call& call, unsigned char* stage, std::int64_t tile) const {
-    for (int row = 0; row < place_.rows; row += box_rows)
-      call(stage + row * of_.line, static_cast<int>(tile * of_.width), place_.first_row + row);
+  __device__ void bring_next(int array) const {
+    if (has_box_of(array)) {
+      await(memory_.signal->taken + array, turn_ % 2);
+      bring_box(array, tile_ + stride());
+    }
+    __syncwarp();
   }
 
-  __device__ void take(int array, T (&rows)[side_rows]) {
+  __device__ void take(int array, T (&rows)[side_rows]) const {
     unsigned char* const stage = memory_.stages + array * side_stage<T>;
+    await(memory_.signal->arrived + array, turn_ % 2);
+    if (array == 2 && place_.ends()) {
+      rows_at_.row(stage, place_.left - 1) = 0;
+      fence_for_copy_engine();
+    }
 #pragma unroll
     for (int k = 0; k < side_rows; ++k) rows[k] = rows_at_(stage, k);
     __syncwarp();
-    if (lane_ == 0 && last_to_come(memory_.signal->taken + array)) bring(array, tile_ + gridDim.x / Blocks);
+    if (lane_ == 0) arrive(memory_.signal->taken + array);
   }
-  __device__ void await_array(int array) const { await(memory_.signal->arrived + array, turn_ % 2); }
 
-  __device__ void take_piece(held_piece<T>& piece) {
-    await_array(0);
+  __device__ void take_piece(held_piece<T>& piece) const {
     take(0, piece.a);
-    if (stored_) {
-      await_reads_of_stores();
-      arrive(&memory_.signal->fetched);
-      stored_ = false;
-    }
-    await_array(1);
     take(1, piece.d);
-    await_array(2);
-    if (place_.ends()) {
-      rows_at_.row(memory_.stages + 2 * side_stage<T>, place_.left - 1) = 0;
-      fence_for_copy_engine();
-    }
+    if (turn_ > 0) store_box();
     take(2, piece.c);
-    await_array(3);
+    bring_next(0);
     take(3, piece.f);
     if (place_.begins()) piece.a[0] = 0;
 #pragma unroll
@@ -103,7 +107,8 @@ class side_tiles {
     held_piece<T> piece;
     take_piece(piece);
     const bool works = place_.left > 0 && place_.system < of_.systems_of(tile_), fit = piece.dominates(works);
-    const bool dominant = __all_sync(~0u, fit || !works) != 0;
+    const bool dominant = all_of_systems(fit || !works);
+    bring_next(1);
     bool numbers;
     if (dominant) {
       numbers = piece.fill_dominant(ends_of_piece<true>(piece.reduce_dominant()));
@@ -113,55 +118,101 @@ class side_tiles {
       numbers = piece.fill_pivoted(far, ends_of_piece<false>(own));
     }
     if (works && !numbers && of_.broken != nullptr) of_.broken[tile_ * of_.width + place_.system] = 1;
-    store(piece.d);
+    put(piece.d);
+  }
+
+  __device__ int pair_barrier() const { return 1 + warp_ / 2; }
+  __device__ bool all_of_systems(bool fact) const {
+    return place_.parts == 1 ? __all_sync(~0u, fact) != 0 : all_of_pair(pair_barrier(), fact);
   }
 
   template <bool Dominant>
   __device__ ends<T> ends_of_piece(const relation<T>& own) const {
-    const int warp = static_cast<int>(threadIdx.x) / 32, leaf = place_.piece;
-    T* const joints = memory_.joints + warp * 32 * slot_size;
-    const lane_tree<Dominant, 32, T> tree(joints + lane_ - leaf, place_.leaves, place_.pieces);
-    const relation<T> whole = tree.join(own, leaf);
+    using joining = std::conditional_t<Dominant, dominant_joining<T>, pivoted_joining<T, false>>;
+    const int leaf = place_.piece % part_pieces, system = lane_ % part_systems;
+    bring_next(2);
+    T* const joints = memory_.joints + warp_ * 32 * slot_size + system;
+    const lane_tree<Dominant, 32, T, part_systems> tree(joints, place_.leaves_of_part(), part_pieces);
+    const side_slot<T, 32> between{joints};  // no joint is in front of the first leaf
+    const relation<T> whole = relation_in_block<Dominant>(tree.join(own, leaf), between);
+    bring_next(3);
+    if (turn_ > 0 && has_box_of(1)) {
+      await_reads_of_stores();
+      arrive(&memory_.signal->fetched);
+    }
     ends<T> at;
     if constexpr (Blocks == 1)
-      at = ends_of_system(whole, place_.pieces);
+      at = closed(whole);
     else
-      at = side_telling<T>(memory_, place_.rank, warp, turn_)(whole);
+      at = half_system<T>(whole, place_.rank).join(memory_, of_.other_half(), warp_, lane_, turn_);
     __syncwarp();
-    return tree.template descend<32>(at, leaf);
+    if (place_.joined()) {
+      ends<T> before, after;
+      joining::solve(between, at, before, after);
+      at = place_.part == 0 ? before : after;
+    }
+    return tree.template descend<part_pieces>(at, leaf);
   }
 
-  // The last warp to put its unknowns has the copy engine fetch them.
-  __device__ void store(const T (&x)[side_rows]) {
+  // The relation of all rows of a lane's system in this block, from that of its part, which the first lane has.
+  template <bool Dominant>
+  __device__ relation<T> relation_in_block(const relation<T>& of_part, const side_slot<T, 32>& between) const {
+    using telling = pivoted_joining<T, false>;
+    using joining = std::conditional_t<Dominant, dominant_joining<T>, telling>;
+    constexpr int size = side_memory<T>::part_size;
+    T* const told =
+        memory_.parts + ((warp_ - place_.part) * 2 + turn_ % 2 * place_.parts) * size + lane_ % part_systems;
+    if (lane_ < part_systems) telling::put(side_slot<T, part_systems>{told + place_.part * size}, of_part);
+    if (place_.parts == 1)
+      __syncwarp();
+    else
+      group_barrier(pair_barrier(), 64);
+    const relation<T> before = telling::get(side_slot<T, part_systems>{told});
+    if (!place_.joined()) return before;
+    joint<T> at;
+    const relation<T> whole =
+        joined<Dominant>(before, telling::get(side_slot<T, part_systems>{told + size}), at);
+    if (lane_ < part_systems) joining::keep(between, at);
+    return whole;
+  }
+
+  __device__ void put(const T (&x)[side_rows]) const {
     if (turn_ > 0) await(&memory_.signal->fetched, (turn_ - 1) % 2);
 #pragma unroll
     for (int k = 0; k < side_rows; ++k) rows_at_(memory_.unknowns, k) = x[k];
     fence_for_copy_engine();
     __syncwarp();
-    if (lane_ != 0 || !last_to_come(&memory_.signal->put)) return;
-    fence_for_copy_engine();
-    for_boxes([this](unsigned char* stage, int column, int row) { box_store(&of_.to, column, row, stage); },
-              memory_.unknowns, tile_);
-    commit_stores();
-    stored_ = true;
+    if (lane_ == 0) arrive(&memory_.signal->put);
+  }
+  // Of the tile before.
+  __device__ void store_box() const {
+    if (has_box_of(1)) {
+      await(&memory_.signal->put, (turn_ - 1) % 2);
+      box_store(&of_.to, static_cast<int>((tile_ - stride()) * of_.width), place_.first_row + box_row(),
+                memory_.unknowns + box_row() * of_.line);
+      commit_stores();
+    }
+    __syncwarp();
   }
 
   const side_batch<T>& of_;
   side_memory<T> memory_;
   side_place place_;
   side_rows_at<T> rows_at_;
-  int lane_;
+  int lane_, warp_;
   std::int64_t tile_;
   unsigned turn_ = 0;
-  bool stored_ = false;  // the copy engine reads what this thread has had it fetch
 };
 
-// Blocks (clusters of two) take every so many-th tile: everything is read once and written once. Bound by
-// memory.
+// Blocks, or two of a cluster together, take every so many-th tile: everything is read once and written once.
+// Bound by memory, and where rows change places by latency.
 template <real T, int Blocks>
 __global__ void __launch_bounds__(side_threads, 1) solve_side_tiles(const __grid_constant__ side_batch<T> of) {
+  if (Blocks > 1) asm volatile("griddepcontrol.launch_dependents;" ::: "memory");  // see solve_beside()
   side_tiles<T, Blocks>(of).run();
-  if (Blocks > 1) sync_cluster();  // nobody leaves while the other may tell him something
+  if (Blocks == 1) return;
+  sync_cluster();  // nobody leaves while the other may tell him something
+  asm volatile("griddepcontrol.wait;" ::: "memory");
 }
 
 // ---- launchers
@@ -209,19 +260,56 @@ int resident_clusters(Kernel* kernel, const launch_shape& shape) {
   return clusters;
 }
 
-template <real T, int Blocks>
-bool solve_side_tiles_of(const device& dev, const side_batch<T>& of) {
-  launch_shape shape{dev.processors() / Blocks * Blocks, side_threads, side_memory<T>::bytes, Blocks};
-  if (Blocks > 1) {
-    check(cudaSetDevice(dev.index()), "solve_side_tiles");
-    check(cudaFuncSetAttribute(solve_side_tiles<T, Blocks>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               static_cast<int>(shape.shared_bytes)),
-          "solve_side_tiles");
-    shape.blocks = std::int64_t{resident_clusters(solve_side_tiles<T, Blocks>, shape)} * Blocks;
-    if (shape.blocks == 0) return false;
-  }
-  shape.blocks = std::min(shape.blocks, of.tiles * Blocks);
-  launch(dev, "solve_side_tiles", shape, solve_side_tiles<T, Blocks>, of);
+template <real T>
+bool solve_whole_systems(const device& dev, side_batch<T> of) {
+  of.neighbours = 1;
+  const std::int64_t blocks = std::min<std::int64_t>(dev.processors(), of.tiles);
+  launch(dev, "solve_side_tiles", {blocks, side_threads, side_memory<T>::bytes}, solve_side_tiles<T, 1>, of);
+  return true;
+}
+
+// Clusters of two blocks beside the kernel that has just been launched, which lets them begin; it has ended
+// when they end.
+template <real T>
+void solve_beside(const device& dev, const side_batch<T>& of, std::int64_t blocks) {
+  cudaLaunchAttribute attributes[2]{};
+  attributes[0].id = cudaLaunchAttributeClusterDimension;
+  attributes[0].val.clusterDim = {2, 1, 1};
+  attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attributes[1].val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = static_cast<unsigned>(blocks);
+  config.blockDim = side_threads;
+  config.dynamicSmemBytes = side_memory<T>::bytes;
+  config.stream = static_cast<cudaStream_t>(dev.stream());
+  config.attrs = attributes;
+  config.numAttrs = 2;
+  check(cudaLaunchKernelEx(&config, solve_side_tiles<T, 2>, of), "solve_side_tiles");
+}
+
+// Most multiprocessors in clusters of four; those that are left over, of parts of the GPU that have an odd
+// number of pairs, in pairs.
+template <real T>
+bool solve_halves(const device& dev, side_batch<T> of) {
+  constexpr int neighbours = 2, cluster = 2 * neighbours;
+  launch_shape shape{dev.processors() / cluster * cluster, side_threads, side_memory<T>::bytes, cluster};
+  check(cudaSetDevice(dev.index()), "solve_side_tiles");
+  check(cudaFuncSetAttribute(solve_side_tiles<T, 2>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             static_cast<int>(shape.shared_bytes)),
+        "solve_side_tiles");
+  shape.blocks = std::int64_t{resident_clusters(solve_side_tiles<T, 2>, shape)} * cluster;
+  if (shape.blocks == 0) return false;
+  const std::int64_t left_over = (dev.processors() - shape.blocks) / 2, tiles = of.tiles,
+                     beside = tiles * left_over / (left_over + shape.blocks / 2);
+  of.neighbours = neighbours;
+  of.tiles = tiles - beside;
+  shape.blocks = std::min(shape.blocks, ceil_div<std::int64_t>(of.tiles, neighbours) * cluster);
+  launch(dev, "solve_side_tiles", shape, solve_side_tiles<T, 2>, of);
+  if (beside == 0) return true;
+  of.neighbours = 1;
+  of.first = of.tiles;
+  of.tiles = tiles;
+  solve_beside(dev, of, 2 * std::min(left_over, beside));
   return true;
 }
 
@@ -240,7 +328,7 @@ bool solve_in_side_tiles(const device& dev, const tridiagonal_view<const T>& A, 
       !describe(of.from[2], A.du, A.shape, of) || !describe(of.from[3], b.data, b.shape, of) ||
       !describe<T>(of.to, x.data, x.shape, of))
     return false;
-  return blocks == 1 ? solve_side_tiles_of<T, 1>(dev, of) : solve_side_tiles_of<T, 2>(dev, of);
+  return blocks == 1 ? solve_whole_systems(dev, of) : solve_halves(dev, of);
 }
 
 template bool solve_in_side_tiles(const device&, const tridiagonal_view<const float>&,

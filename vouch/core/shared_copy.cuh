@@ -8,16 +8,37 @@
 
 namespace vouch {
 
+/// What the second-level cache brings at once: the sectors asked for, their whole line, or the pair of lines.
+enum class brought { sectors, line, two_lines };
+
 /// An element, in parts of its alignment: 4, 8 or 16 bytes.
-template <class E>
+template <brought What = brought::sectors, class E>
 __device__ inline void copy_to_shared(E* to, const E* from) {
   constexpr int part = alignof(E);
   static_assert(part == 4 || part == 8 || part == 16);
 #pragma unroll
-  for (int at = 0; at < static_cast<int>(sizeof(E)); at += part)
-    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(shared_address(to) + at),
-                 "l"(reinterpret_cast<const char*>(from) + at), "n"(part)
-                 : "memory");
+  for (int at = 0; at < static_cast<int>(sizeof(E)); at += part) {
+    const unsigned target = shared_address(to) + at;
+    const char* const source = reinterpret_cast<const char*>(from) + at;
+    if constexpr (What == brought::two_lines)
+      asm volatile("cp.async.ca.shared.global.L2::256B [%0], [%1], %2;" ::"r"(target), "l"(source), "n"(part)
+                   : "memory");
+    else if constexpr (What == brought::line)
+      asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], %2;" ::"r"(target), "l"(source), "n"(part)
+                   : "memory");
+    else
+      asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(target), "l"(source), "n"(part)
+                   : "memory");
+  }
+}
+
+/// A number; zero, and nothing read, where it is not present.
+template <class T>
+__device__ inline void copy_to_shared_or_clear(T* to, const T* from, bool present) {
+  static_assert(sizeof(T) == 4 || sizeof(T) == 8);
+  asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(shared_address(to)), "l"(from),
+               "n"(sizeof(T)), "r"(present ? static_cast<int>(sizeof(T)) : 0)
+               : "memory");
 }
 
 /// 16 bytes, aligned to as many on either side; past the first-level cache.

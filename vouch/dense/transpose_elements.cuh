@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include <vouch/core/arrival.cuh>
+#include <vouch/core/shared_copy.cuh>
 #include <vouch/dense/transpose.hpp>
 
 namespace vouch::detail {
@@ -41,19 +41,11 @@ void with_element(int bytes, bool whole, const Body& body) {
     whole ? body(words4{}) : body(pairs2{});
 }
 
-// Begins to copy an element into shared memory; its whole cache line is brought at once.
-template <class E>
-__device__ void fetch(E* to, const E* from) {
-  constexpr int part = alignof(E);
-#pragma unroll
-  for (int at = 0; at < static_cast<int>(sizeof(E)); at += part)
-    asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], %2;" ::"r"(shared_address(to) + at),
-                 "l"(reinterpret_cast<const char*>(from) + at), "n"(part)
-                 : "memory");
-}
-// Reads an element, and has the whole cache line brought at once: what its neighbours read of it is there then.
-template <class E>
+// Reads an element, and has its whole cache line brought at once, or the pair of lines: what its neighbours
+// read of it is there then.
+template <brought What, class E>
 __device__ E read_of_line(const E* from) {
+  static_assert(What == brought::line || (What == brought::two_lines && sizeof(E) == 4));
   constexpr int part = alignof(E);
   using word = std::conditional_t<part == 4, std::uint32_t, std::uint64_t>;
   E all;
@@ -61,7 +53,9 @@ __device__ E read_of_line(const E* from) {
   for (int at = 0; at < static_cast<int>(sizeof(E)); at += part) {
     const char* const address = reinterpret_cast<const char*>(from) + at;
     word* const to = reinterpret_cast<word*>(reinterpret_cast<char*>(&all) + at);
-    if constexpr (part == 4)
+    if constexpr (What == brought::two_lines)
+      asm volatile("ld.global.L2::256B.u32 %0, [%1];" : "=r"(*to) : "l"(address) : "memory");
+    else if constexpr (part == 4)
       asm volatile("ld.global.L2::128B.u32 %0, [%1];" : "=r"(*to) : "l"(address) : "memory");
     else if constexpr (part == 8)
       asm volatile("ld.global.L2::128B.u64 %0, [%1];" : "=l"(*to) : "l"(address) : "memory");
@@ -73,7 +67,5 @@ __device__ E read_of_line(const E* from) {
   }
   return all;
 }
-// Waits for all that this thread fetches; others see it after a barrier of the block.
-__device__ inline void await_fetched() { asm volatile("cp.async.wait_all;" ::: "memory"); }
 
 }  // namespace vouch::detail

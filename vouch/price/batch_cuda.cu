@@ -1,3 +1,4 @@
+#include <optional>
 #include <vector>
 
 #include <vouch/core/array.hpp>
@@ -9,15 +10,16 @@ namespace {
 
 constexpr unsigned block = 128;
 
-// One thread an option, in an order in which neighbours take the same way. Bound by the FP64 units for American
-// options, by the copies for European ones. Nothing is shared, so the bits are always the same.
+// One thread an option, in an order, if there is one, in which neighbours take the same way. Bound by the FP64
+// units for American options, by the copies for European ones. Nothing is shared, so the bits are always the
+// same.
 __global__ void __launch_bounds__(block)
     price_options(const batch_option* options, const std::int32_t* order, std::int32_t count,
                   const __grid_constant__ batch_schemes schemes, bool greeks, double tolerance,
                   valuation* values) {
   const std::int64_t k = std::int64_t{blockIdx.x} * block + threadIdx.x;
   if (k >= count) return;
-  const std::int32_t i = order[k];
+  const std::int64_t i = order != nullptr ? order[k] : k;
   values[i] = price_in_batch(options[i], schemes, greeks, tolerance);
 }
 
@@ -42,12 +44,17 @@ std::vector<std::int32_t> order_of(std::span<const batch_option> options, double
 void price_some(const device& dev, std::span<const batch_option> options, const batch_schemes& schemes,
                 bool greeks, double tolerance, std::span<valuation> values) {
   const auto count = static_cast<std::int32_t>(options.size());
-  const std::vector<std::int32_t> order = order_of(options, tolerance);
+  // Ordering takes one core longer than the GPU saves by it where there are very many.
+  constexpr std::int32_t worth_ordering = 1 << 17;
   const auto on_device = array<batch_option>::from(dev, options);
-  const auto order_there = array<std::int32_t>::from(dev, std::span<const std::int32_t>(order));
+  std::optional<array<std::int32_t>> order;
+  if (count <= worth_ordering) {
+    const std::vector<std::int32_t> indices = order_of(options, tolerance);
+    order = array<std::int32_t>::from(dev, std::span<const std::int32_t>(indices));
+  }
   array<valuation> result(dev, count);
   launch(dev, "price_options", {ceil_div<std::int32_t>(count, block), block}, price_options, on_device.data(),
-         order_there.data(), count, schemes, greeks, tolerance, result.data());
+         order ? order->data() : nullptr, count, schemes, greeks, tolerance, result.data());
   copy_bytes(values.data(), device::cpu(1), result.data(), dev, values.size_bytes());
 }
 

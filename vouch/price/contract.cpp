@@ -155,4 +155,12 @@ double payoff_at(const plain_option& o, double spot) {
   }
 }
 
+double payoff_on_grid(const contract& c, double spot) {
+  const plain_option& o = c.plain;
+  const bool passes = c.exercise == exercise_style::american && o.payoff != payoff_kind::vanilla;
+  constexpr double alike = 1e-9;
+  const bool there = passes && std::abs(spot - o.strike) <= alike * o.strike;
+  return payoff_at(o, there ? o.strike * (1 + sign_of(o.type) * alike) : spot);
+}
+
 }  // namespace vouch

@@ -72,4 +72,8 @@ double escrow(const contract& c, double time, bool inclusive = false);
 /// What exercising, or expiry, pays at a spot.
 double payoff_at(const plain_option& o, double spot);
 
+/// The same on a grid; an American digital option at its strike pays all, as it is exercised when the share is
+/// there on its way.
+double payoff_on_grid(const contract& c, double spot);
+
 }  // namespace vouch

@@ -89,6 +89,8 @@ class border {
     return {far_.slope * spot_, far_.constant - far_.slope * far_.fallen};
   }
   bool is_barrier() const { return barrier_; }
+  /// Of the value near a share of 0, at the low end.
+  double slope() const { return far_.slope; }
   /// What exercise at any time keeps it from falling below.
   double least() const { return may_exercise_ ? exercise_ : -1e300; }
   /// The value below the grid, at spots down to 0.
@@ -123,8 +125,10 @@ struct fall_stencil {
 };
 fall_stencil where_it_fell(const fd_grid& grid, double spot, double amount);
 
-/// The share falls by `amount`: V(S) := V(S - amount), by cubic interpolation.
-void let_fall(const fd_grid& grid, double amount, border& low, border& high, std::vector<double>& values);
+/// The share falls by `amount`: V(S) := V(S - amount), by cubic interpolation; smoothed as exercise_now() where
+/// it falls to 0, or to a barrier.
+void let_fall(const fd_grid& grid, double amount, bool smoothed, border& low, border& high,
+              std::vector<double>& values);
 
 /// V := max(V, exercise), at the ends as well. Smoothed, what the line between two nodes has too much where a
 /// kink lies between them is taken off one, so that the error of a kink is the same wherever it lies.

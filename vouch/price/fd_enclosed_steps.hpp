@@ -110,9 +110,9 @@ class enclosed_steps {
   fd_weights weights_;                   // of the second norm
   double in_max_ = 0, in_weighted_ = 0;  // bounds of the distance in either norm; with a floor the second is
                                          // the energy norm of A
-  end_offs off_;                 // of value_
-  std::vector<char> exercised_;  // nodes whose values are the floor's
-  std::vector<double> share_;    // scratch of solve_between
+  end_offs off_;                         // of value_
+  std::vector<char> exercised_;          // nodes whose values are the floor's
+  std::vector<double> share_;            // scratch of solve_between
 };
 
 }  // namespace vouch

@@ -117,7 +117,8 @@ fd_grid concentrated(range r, const contract& c, std::int64_t n, bool on_node) {
 
 fd_grid make_grid(const contract& c, grid_kind kind, std::int64_t n) {
   const range r = log_range(c);
-  const bool on_node = c.plain.barrier != barrier_kind::none && c.plain.payoff == payoff_kind::vanilla;
+  const bool vanilla = c.plain.payoff == payoff_kind::vanilla;
+  const bool on_node = vanilla ? c.plain.barrier != barrier_kind::none : c.exercise == exercise_style::american;
   fd_grid grid = kind == grid_kind::uniform ? uniform(r, c.plain.strike, n, on_node)
                  : kind == grid_kind::concentrated
                      ? concentrated(r, c, n, on_node)

@@ -17,7 +17,8 @@ struct fd_grid {
 };
 
 /// n nodes about the spot as far as the share may get, the strike, if it is there, in the middle between two of
-/// them, a barrier on the first or the last.
+/// them (on one beside a barrier, or where an American digital option ends), a barrier on the first or the
+/// last.
 ///
 /// Throws  value_error  no room between the barrier and the spot; nodes beyond the range of numbers
 fd_grid make_grid(const contract& c, grid_kind kind, std::int64_t n);

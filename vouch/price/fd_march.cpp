@@ -65,7 +65,7 @@ class marcher {
     if (c_.is_escrowed())
       set_exercise(c_.plain.expiry - s.to, true);
     else if (s.dividend > 0)
-      let_fall(grid_, s.dividend, low_, high_, values_);
+      let_fall(grid_, s.dividend, smoothed_, low_, high_, values_);
     if (s.exercise || (american_ && s.dividend > 0)) exercise_now(exercise_, smoothed_, low_, high_, values_);
   }
 
@@ -130,7 +130,7 @@ class marcher {
   void set_exercise(double time, bool before_dividend) {
     escrow_ = escrow(c_, time, before_dividend);
     for (std::size_t i = 0; i < exercise_.size(); ++i)
-      exercise_[i] = payoff_at(c_.plain, grid_.spot[i] + escrow_);
+      exercise_[i] = payoff_on_grid(c_, grid_.spot[i] + escrow_);
     low_.set_escrow(escrow_);
     high_.set_escrow(escrow_);
     turned_ = exercise_;
@@ -141,7 +141,7 @@ class marcher {
     escrow_ = escrow(c_, time);
     const std::size_t n = turned_.size();
     for (std::size_t i = 0; i < n; ++i)
-      turned_[i] = payoff_at(c_.plain, grid_.spot[reversed_ ? n - 1 - i : i] + escrow_);
+      turned_[i] = payoff_on_grid(c_, grid_.spot[reversed_ ? n - 1 - i : i] + escrow_);
     low_.set_escrow(escrow_);
     high_.set_escrow(escrow_);
   }
@@ -184,7 +184,7 @@ std::vector<double> march_by(const contract& c, const fd_grid& grid, const fd_pa
   marcher<Steps> marching(c, grid, payment, how, trace, make_steps);
   for (const fd_segment& s : segments) {
     marching.run(s);
-    if (boundary == nullptr || c.exercise != exercise_style::american) continue;
+    if (boundary == nullptr || (c.exercise != exercise_style::american && !s.exercise)) continue;
     boundary->times.push_back(c.plain.expiry - s.to);
     boundary->boundary.push_back(marching.boundary());
   }
@@ -236,9 +236,12 @@ fall_stencil where_it_fell(const fd_grid& grid, double spot, double amount) {
   return {at, std::min(k < 2 ? 0 : k - 2, s.size() - 4), 4};  // s[k-1] < at <= s[k]
 }
 
-void let_fall(const fd_grid& grid, double amount, border& low, border& high, std::vector<double>& values) {
+void let_fall(const fd_grid& grid, double amount, bool smoothed, border& low, border& high,
+              std::vector<double>& values) {
   std::vector<double> after(values.size());
   const auto& s = grid.spot;
+  const double kink = amount + (low.is_barrier() ? s.front() : 0.0),
+               bend = low.is_barrier() ? (values[1] - values[0]) / (s[1] - s[0]) : low.slope();
   for (std::size_t i = 0; i < s.size(); ++i) {
     const fall_stencil from = where_it_fell(grid, s[i], amount);
     if (from.count == 0) {
@@ -255,6 +258,9 @@ void let_fall(const fd_grid& grid, double amount, border& low, border& high, std
     }
     after[i] = sum;
   }
+  const auto above = static_cast<std::size_t>(std::lower_bound(s.begin(), s.end(), kink) - s.begin());
+  if (smoothed && above > 0 && above + 1 < s.size())
+    after[above] -= 0.5 * bend * (kink - s[above - 1]) * (s[above] - kink) / (s[above] - s[above - 1]);
   low.fall(amount);
   high.fall(amount);
   values = after;

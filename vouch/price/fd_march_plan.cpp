@@ -236,7 +236,7 @@ std::optional<std::vector<double>> march_on_gpu(const device& gpu, const contrac
   for (std::size_t k = 0; k < segments.size(); ++k) {
     const fd_segment& s = segments[k];
     run_on_gpu(gpu, c, s, all[k], scheme, low, high, values);
-    if (s.dividend > 0) let_fall(grid, s.dividend, low, high, values);
+    if (s.dividend > 0) let_fall(grid, s.dividend, smoothed, low, high, values);
     if (s.exercise || (is_american(c) && s.dividend > 0)) exercise_now(exercise, smoothed, low, high, values);
   }
   return values;

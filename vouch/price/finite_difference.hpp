@@ -63,7 +63,7 @@ struct fd_result {
 struct fd_surface {
   std::vector<double> spot;
   std::vector<double> value;
-  std::vector<double> times, boundary;  // of an American option: spots from or up to which it is exercised
+  std::vector<double> times, boundary;  // spots from or up to which it is exercised
 };
 
 /// Prices c by finite differences.

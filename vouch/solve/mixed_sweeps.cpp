@@ -150,7 +150,7 @@ class mixed_engine final : public cg_engine<double> {
     cg_rule inner = rule;
     const double wanted = up * std::max(target / 2, gain_ * was);
     inner.target_squared = wanted * wanted;
-    inner.diverged_squared = rule.diverged_squared * up * up;
+    inner.diverged_squared = std::min(rule.diverged_squared * up * up, std::numeric_limits<double>::max());
     inner.limit = std::min(rule.limit - done, kinds[kind_].limit);
     cg_log inner_log = log;
     inner_log.advance(done);

@@ -26,10 +26,6 @@ double seconds_since(clock::time_point begin) {
   return std::chrono::duration<double>(clock::now() - begin).count();
 }
 
-// The residual of CG can grow on the way, by up to the square root of the condition; beyond this it has gone
-// wrong.
-constexpr double allowed_growth = 1e4;
-
 template <real T>
 class verified_loop {
  public:
@@ -69,8 +65,9 @@ class verified_loop {
                           : goal_.by_residual() ? std::max(target * target, exhausted_squared)
                                                 : -1;
     rule.mean_change = goal_.stop_mean_change ? up_ * *goal_.stop_mean_change : -1;
-    const double growth = up_ * allowed_growth * initial_;
-    rule.diverged_squared = goal_.fixed_iterations ? std::numeric_limits<double>::max() : growth * growth;
+    constexpr double overflow = std::numeric_limits<double>::max();
+    const double growth = up_ * problem_.allowed_growth * initial_;
+    rule.diverged_squared = goal_.fixed_iterations ? overflow : std::min(growth * growth, overflow);
     rule.limit = limit() - report_.iterations;
     return {r_.data(), d_.data(), rule, &log_};
   }

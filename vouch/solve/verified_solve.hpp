@@ -23,6 +23,9 @@ struct verified_problem {
   std::int64_t rows = 0;
   residual_function<T> residual_of;
   bool constants_in_null_space = false;  // A * ones = 0: b is checked, x is made to sum to zero
+  /// Beyond this times the first one a residual has diverged. That of CG can grow on the way, by up to the
+  /// square root of the condition; beyond this it has gone wrong.
+  double allowed_growth = 1e4;
   const char* advice = "take a stronger preconditioner";  // where the iterations were not enough
 };
 

@@ -31,13 +31,13 @@ __device__ void begin_copies(const visit_task& task, const visited_system& of, d
   for (int k = 0; k < Rows; ++k) {
     const int i = k * 32 * Warps + thread;
     if (i >= of.n) break;
-    begin_copy(x + 1 + i, from_x + i);
-    begin_copy(b + i, from_b + i);
+    copy_to_shared(x + 1 + i, from_x + i);
+    copy_to_shared(b + i, from_b + i);
   }
   if (thread != 0 || of.n == 0) return;
   if (of.periodic) {
-    begin_copy(x, from_x + of.n - 1);
-    begin_copy(x + 1 + of.n, from_x);
+    copy_to_shared(x, from_x + of.n - 1);
+    copy_to_shared(x + 1 + of.n, from_x);
   } else {
     x[0] = x[1 + of.n] = 0;
   }
@@ -81,7 +81,7 @@ __device__ void visit_systems(const visit_task& task, const visit_lists& lists, 
     }
     begin_copies<Rows, Warps>(task, of, memory.x, memory.b);
     if (those == nullptr && !all_in_block<Warps>(!refuted_by_neighbours(a[0][0], a[0][1], a[0][2]))) {
-      await_copies();
+      await_copies_to_shared();
       sync_threads<Warps>();
       if (thread == 0) leave(task, lists, s);
       wary = true;
@@ -99,7 +99,7 @@ __device__ void visit_systems(const visit_task& task, const visit_lists& lists, 
       sync_threads<Warps>();
       solver.solve();
     }
-    await_copies();
+    await_copies_to_shared();
     sync_threads<Warps>();
     const auto data_of = [&](int k) {
       row_data<double> data;

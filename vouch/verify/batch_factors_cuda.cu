@@ -116,13 +116,13 @@ __global__ void __launch_bounds__(32 * Warps)
       if (thread == 0) memory.offsets[k + 1] = first + of.n, memory.margin[k] = 0;
       for (int i = thread; i < of.n; i += threads) {
         const std::int64_t at = of.in_A + i * task.A.shape.row_stride, to = first + i;
-        begin_copy(memory.d + to, task.A.d + at);
-        if (i > 0) begin_copy(memory.dl + to, task.A.dl + at);
-        if (i + 1 < of.n) begin_copy(memory.du + to, task.A.du + at);
+        copy_to_shared(memory.d + to, task.A.d + at);
+        if (i > 0) copy_to_shared(memory.dl + to, task.A.dl + at);
+        if (i + 1 < of.n) copy_to_shared(memory.du + to, task.A.du + at);
         memory.v[to] = 0;
       }
     }
-    await_copies();
+    await_copies_to_shared();
     const batch_shape shape{task.vectors.n, systems, 1, 0, memory.offsets};
     factor_until_proved<Warps>({{memory.dl, memory.d, memory.du, shape, false},
                                 shape,
@@ -143,15 +143,15 @@ __global__ void __launch_bounds__(32 * Warps)
     for (int k = 0; k < systems; ++k) {
       const std::int64_t s = lists.left[c + k], first = memory.offsets[k];
       const visited_system of(task, s);
-      const double* const x = task.x + of.in_vectors;
+      const auto x = [&](std::int64_t i) { return task.x[of.in_vectors + i * of.stride]; };
       const double part = memory.margin[k];
       bits_type most = 0;
       for (int i = thread; i < of.n; i += threads) {
         const std::int64_t at = first + i, below = i > 0 ? 1 : 0, above = i + 1 < of.n ? 1 : 0;
         row_data<double> data{{below != 0 ? memory.dl[at] : 0, memory.d[at], above != 0 ? memory.du[at] : 0},
-                              {x[i - below], x[i], x[i + above]},
+                              {x(i - below), x(i), x(i + above)},
                               {memory.v[at - below], memory.v[at], memory.v[at + above]},
-                              task.b[of.in_vectors + i],
+                              task.b[of.at(i)],
                               {},
                               1};
         of.put_places(i, data);
@@ -161,8 +161,8 @@ __global__ void __launch_bounds__(32 * Warps)
       }
       most = largest_in_block<Warps>(most, parts);
       for (int i = thread; i < of.n; i += threads)
-        put_radius(task.radius, task.judgement.x_lo, of.in_vectors + i, number_of(most), memory.v[first + i],
-                   x[i], of_radii);
+        put_radius(task.radius, task.judgement.x_lo, of.at(i), number_of(most), memory.v[first + i], x(i),
+                   of_radii);
       if (thread == 0) task.ratio[s] = number_of(most);
       sync_threads<Warps>();  // parts, and at last all memory, go to the next system
     }

@@ -1,10 +1,9 @@
-#include <vouch/verify/factored_piece.cuh>
+#include <vouch/verify/quick_ratios.cuh>
 
 namespace vouch::detail {
 namespace {
 
 constexpr int warps_at_once = 10;
-constexpr int infinite = 0x7ff00000;  // the high word
 
 // The rows that a block has.
 template <int Warps>
@@ -19,13 +18,6 @@ struct quick_memory {
     if (threadIdx.x == 0) l[slots] = d[slots] = u[slots] = 0;
   }
 };
-
-__device__ void copy_or_clear(double* to, const double* from, bool present) {
-  asm volatile(
-      "cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(to))),
-      "l"(from), "r"(present ? 8 : 0)
-      : "memory");
-}
 
 // Of the rows of a system; zeros where it has none.
 template <int Warps, bool Adjacent>
@@ -43,11 +35,11 @@ __device__ void begin_copies(const visit_task& task, const visited_system& of, q
     const int i = k * threads + thread, at = first + i;
     if (i >= count) break;
     const bool present = i < of.n;
-    copy_or_clear(to.l + at, l + k * threads * in_A, present & (i > 0));
-    copy_or_clear(to.d + at, d + k * threads * in_A, present);
-    copy_or_clear(to.u + at, u + k * threads * in_A, i + 1 < of.n);
-    copy_or_clear(to.b + at, b + k * threads * in_vectors, present);
-    copy_or_clear(to.x + at, x + k * threads * in_vectors, present);
+    copy_to_shared_or_clear(to.l + at, l + k * threads * in_A, present & (i > 0));
+    copy_to_shared_or_clear(to.d + at, d + k * threads * in_A, present);
+    copy_to_shared_or_clear(to.u + at, u + k * threads * in_A, i + 1 < of.n);
+    copy_to_shared_or_clear(to.b + at, b + k * threads * in_vectors, present);
+    copy_to_shared_or_clear(to.x + at, x + k * threads * in_vectors, present);
   }
 }
 template <int Warps>
@@ -81,56 +73,24 @@ __device__ void complete(double* d, int left, double weight) {
     if (k >= left) d[k] = weight;
 }
 
-// What the rows of a lane say without v.
-struct lane_ratios {
-  static constexpr double part = 1 - quick_delta;
-  static constexpr int none = 0x7fffffff;
-  int ratio = 0;                      // the high word of more than the largest ratio; 0: that is 0
-  int heaviest = 0, lightest = none;  // high words of weights
-
-  // left: rows from the first of the lane to the last of the system.
-  template <int Warps>
-  __device__ lane_ratios(const quick_memory<Warps>& of, int first, const system_lanes<Warps>& lanes, int left) {
-    const row_judgement judgement{nullptr, nullptr, {}};
-    const auto x_at = [&](int k) {
-      const bool present = k >= 0 ? k < rows_of_lane || !lanes.last() : !lanes.first();
-      return present ? of.x[first + k] : 0;
-    };
-    const auto data_of = [&](int k) {
-      const int at = first + k;
-      return row_data<double>{
-          {of.l[at], of.d[at], of.u[at]}, {x_at(k - 1), x_at(k), x_at(k + 1)}, {}, of.b[at], {}, 1};
-    };
-    unsigned vanishing = 0;
-    int guess = 0;
-    const auto quotient = [&](const measured_row<double>& row) {
-      const quick_inverse of(row.u);
-      guess = ::max(guess, high_of(of.error));
-      return high_of(__fma_ru(row.size, of.value(), outward::tiny));
-    };
+// left: rows from the first of the lane to the last of the system. Returns the largest ratio.
+template <int Warps>
+__device__ int measure(const quick_memory<Warps>& of, int first, const system_lanes<Warps>& lanes, int left,
+                       quick_ratios& ratios) {
+  const auto x_at = [&](int k) {
+    const bool present = k >= 0 ? k < rows_of_lane || !lanes.last() : !lanes.first();
+    return present ? of.x[first + k] : 0;
+  };
+  const auto data_of = [&](int k) {
+    const int at = first + k;
+    return row_data<double>{
+        {of.l[at], of.d[at], of.u[at]}, {x_at(k - 1), x_at(k), x_at(k + 1)}, {}, of.b[at], {}, 1};
+  };
 #pragma unroll rows_together
-    for (int k = 0; k < rows_of_lane; ++k) {
-      const double share = part;
-      const measured_row<double> row = judgement.measure<double>(data_of(k), &share, false);
-      const int own = quotient(row), weight = high_of(row.weight);
-      vanishing |= row.may_vanish ? 1u << k : 0u;
-      heaviest = ::max(heaviest, weight);
-      lightest = ::min(lightest, weight);
-      ratio = ::max(ratio, row.may_vanish ? 0 : own);
-    }
-    vanishing &= left < rows_of_lane ? (1u << ::max(left, 0)) - 1 : ~0u;
-    for (int k = 0; vanishing >> k != 0; ++k) {
-      if ((vanishing >> k & 1) == 0 || judgement.vanishes<double>(data_of(k))) continue;
-      const double share = part;
-      ratio = ::max(ratio, quotient(judgement.measure<double>(data_of(k), &share, false)));
-    }
-    const bool moderate = (heaviest < high_of_power(300)) & (lightest >= high_of_power(-300));
-    const bool good = moderate & (guess < quick_inverse::good_error) & (ratio < infinite - 1);
-    ratio = !good ? none : ratio == 0 ? 0 : ratio + 1;
-  }
-};
+  for (int k = 0; k < rows_of_lane; ++k) ratios.add(data_of(k), k);
+  return ratios.largest(data_of, left);
+}
 
-// The radii of a system and what they amount to.
 template <int Warps>
 __device__ void put_radii(const visit_task& task, const visited_system& of, double ratio, const double* v,
                           const double* x, radius_tally& tally) {
@@ -138,24 +98,10 @@ __device__ void put_radii(const visit_task& task, const visited_system& of, doub
   const int thread = static_cast<int>(threadIdx.x);
   const std::int64_t step = threads * task.vectors.row_stride;
   double* to = task.radius + of.in_vectors + thread * task.vectors.row_stride;
-  unsigned relative = 0;  // the high word of the largest, with its sign: of no number above that of infinity
-  int guess = 0;
-  double largest = 0;
+  quick_radii radii(ratio);
 #pragma unroll rows_together
-  for (int i = thread; i < of.n; i += threads, to += step) {
-    const double most = __dmul_ru(ratio, v[i]);
-    const quick_inverse inverse(__dadd_rd(fabs(x[i]), -most));
-    const double quotient = __fma_ru(most, inverse.value(), outward::tiny);
-    relative = ::max(relative, static_cast<unsigned>(__double2hiint(quotient)));
-    guess = ::max(guess, high_of(inverse.error));
-    largest = most > largest ? most : largest;
-    *to = most;
-  }
-  tally.most[1] = ::max(tally.most[1], bits_of(largest));
-  if (ratio == 0 || thread >= of.n) return;
-  const bool finite = guess < quick_inverse::good_error && relative < static_cast<unsigned>(infinite);
-  const double above = __hiloint2double(finite ? static_cast<int>(relative) + 1 : infinite, 0);
-  tally.most[0] = ::max(tally.most[0], bits_of(__dmul_ru(above, quick_slack)));
+  for (int i = thread; i < of.n; i += threads, to += step) *to = radii.add(v[i], x[i]);
+  if (thread < of.n) radii.put(tally);
 }
 
 // What a block has at a time, and next.
@@ -184,7 +130,7 @@ __device__ void bring(const visit_task& task, const visit_lists& lists, std::int
   }
   if (thread == 0)
     memory.next = static_cast<std::int64_t>(gridDim.x) * width + static_cast<std::int64_t>(taken);
-  await_copies();
+  await_copies_to_shared();
   sync_threads<Warps>();
   const int origin = row - lanes.piece() * rows_of_lane;
   const double weight = fabs(memory.d[origin]) + (fabs(memory.l[origin]) + fabs(memory.u[origin]));
@@ -213,20 +159,16 @@ __global__ void __launch_bounds__(32 * Warps, warps_at_once / Warps)
   if (of.first < count) of.system = lists.left[of.first];
   for (; of.first < count; of.first = of.next, of.system = of.next_system) {
     bring(task, lists, count, width, length, lanes, memory, of);
-    const lane_ratios ratios(memory, row, lanes, of.left);
+    quick_ratios ratios;
+    const int own = measure(memory, row, lanes, of.left, ratios);
     for (int k = 0; k < width && of.next + k < count; ++k)
       expect<Warps>(task, visited_system(task, k == 0 ? of.next_system : lists.left[of.next + k]));
-    factored_piece<Warps> piece({memory.l + row, memory.d + row, memory.u + row, memory.b + row}, lanes);
+    factored_piece piece(rows_in_memory{memory.l + row, memory.d + row, memory.u + row, memory.b + row}, lanes);
     const bool good = piece.find();
-    const int most = lanes.largest(good ? ratios.ratio : lane_ratios::none);
-    const double ratio = most >= infinite ? HUGE_VAL
-                         : most == 0      ? 0
-                                          : __dmul_ru(__hiloint2double(most, 0), quick_slack);
-    if (most < infinite && of.left > 0) {
-      of_ratios.most[0] = ::max(of_ratios.most[0], bits_of(ratio));
-      of_ratios.about[0] = ::max(of_ratios.about[0], static_cast<unsigned>(ratios.heaviest));
+    const double ratio = quick_ratios::bound(lanes.largest(good ? own : quick_ratios::none));
+    if (ratio < HUGE_VAL && of.left > 0) {
+      ratios.put(ratio, of_ratios);
       of_ratios.about[1] = ::max(of_ratios.about[1], static_cast<unsigned>(piece.largest_v()));
-      of_ratios.about[2] = ::max(of_ratios.about[2], ~static_cast<unsigned>(ratios.lightest));
     }
     sync_threads<Warps>();
     for (int k = 0; k < of.systems; ++k) {

@@ -1,30 +1,8 @@
-#include <vouch/verify/batch_visit.cuh>
 #include <vouch/verify/comparison_relation.cuh>
+#include <vouch/verify/tile_course.cuh>
 
 namespace vouch::detail {
 namespace {
-
-constexpr int tile_rows = 8;  // of a thread
-
-// Neighbouring systems, cut into pieces of at most tile_rows rows; both numbers are powers of two.
-struct tile_plan {
-  int pieces, systems;
-  bool paired;  // two systems at a time can be copied
-
-  static tile_plan of(const visit_task& task, bool all, int threads) {
-    const auto lie_in_pairs = [&](const double* data, const batch_shape& shape) {
-      return reinterpret_cast<std::uintptr_t>(data) % 16 == 0 && shape.system_stride == 1 &&
-             shape.row_stride % 2 == 0;
-    };
-    const tridiagonal_view<const double>& A = task.A;
-    const std::int64_t n = task.vectors.n;
-    tile_plan plan{1, threads, all && task.vectors.systems % 2 == 0};
-    for (const double* data : {A.dl, A.d, A.du}) plan.paired &= lie_in_pairs(data, A.shape);
-    for (const double* data : {task.b, task.x}) plan.paired &= lie_in_pairs(data, task.vectors);
-    while (plan.pieces * tile_rows < n) plan.pieces *= 2, plan.systems /= 2;
-    return plan;
-  }
-};
 
 template <class Real, int Threads>
 struct tile_memory {
@@ -32,34 +10,8 @@ struct tile_memory {
   double x[(tile_rows + 2) * Threads];  // with neighbours before and behind
   comparison_relation<Real> told[2][Threads];
   bits_type parts[Threads];
-  unsigned refuses[Threads];  // of a system: some row does not dominate
-};
-
-// The piece of a thread: its rows are the last of tile_rows slots.
-struct tile_place {
-  int thread, systems, pieces, system, piece, n, begin, end;
-
-  __device__ tile_place(const tile_plan& plan, int rows)
-      : thread(static_cast<int>(threadIdx.x)),
-        systems(plan.systems),
-        pieces(plan.pieces),
-        system(thread % plan.systems),
-        piece(thread / plan.systems),
-        n(rows),
-        begin(start(piece)),
-        end(start(piece + 1)) {}
-  __device__ int start(int p) const { return p * n / pieces; }
-  __device__ int row(int k) const { return end - tile_rows + k; }
-  __device__ bool present(int k) const { return row(k) >= begin; }
-  __device__ int first() const { return tile_rows - (end - begin); }
-  // The thread that has the piece so far away, in a ring, and the first slot of the next piece.
-  __device__ int neighbour(int distance) const {
-    return ((piece + distance) & (pieces - 1)) * systems + system;
-  }
-  __device__ int first_of_next() const {
-    const int next = (piece + 1) & (pieces - 1);
-    return tile_rows - (start(next + 1) - start(next));
-  }
+  unsigned refuses[Threads];                          // of a system: some row does not dominate
+  unsigned stays[visit_task::most_rows / tile_rows];  // see tile_course
 };
 
 // What pieces tell each other; in turns, so that one barrier does.
@@ -123,12 +75,6 @@ struct tile_weights {
 // What a thread copies into its own places of shared memory.
 __device__ void end_group() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 __device__ void await_all_groups_but_one() { asm volatile("cp.async.wait_group 1;" ::: "memory"); }
-__device__ void begin_copy_of_two(double* to, const double* from) {
-  asm volatile(
-      "cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(to))),
-      "l"(from)
-      : "memory");
-}
 
 template <class Real, int Threads>
 class tile_copies {
@@ -175,11 +121,11 @@ class tile_copies {
 #pragma unroll
       for (int k = 0; k < tile_rows; k += 2)
         if (mine && place_.present(k + odd))
-          call(k + odd, [odd](double* to, const double* from) { begin_copy_of_two(to - odd, from - odd); });
+          call(k + odd, [odd](double* to, const double* from) { copy_line_to_shared(to - odd, from - odd); });
     } else {
 #pragma unroll
       for (int k = 0; k < tile_rows; ++k)
-        if (mine && place_.present(k)) call(k, begin_copy);
+        if (mine && place_.present(k)) call(k, copy_to_shared<brought::sectors, double>);
     }
     end_group();
   }
@@ -227,11 +173,13 @@ __device__ void visit_tiles(const visit_task& task, const visit_lists& lists, co
   tile_ring<Real, Threads> ring(memory, place);
   ratio_tally of_ratios;
   radius_tally of_radii;
-  std::int64_t c = std::int64_t{blockIdx.x} * plan.systems + place.system;
+  tile_course course(task, lists, place, count, those == nullptr, memory.stays);
+  std::int64_t c = course.first() + place.system;
   copies.begin_matrix_and_b(system_at(c), c < count);
   copies.begin_x(system_at(c), c < count);
   while (c - place.system < count) {
-    const std::int64_t s = system_at(c), next = c + std::int64_t{gridDim.x} * plan.systems;
+    course.go_on();
+    const std::int64_t s = system_at(c), next = course.first() + place.system;
     const bool mine = c < count;
     const visited_system of(task, s);
     if (place.piece == 0) memory.refuses[place.system] = 0;
@@ -257,7 +205,7 @@ __device__ void visit_tiles(const visit_task& task, const visit_lists& lists, co
       weights.solve(row, place, of.periodic, ring);
       if (memory.refuses[place.system] == 0) weights.put_ones();
     }
-    await_copies();
+    await_copies_to_shared();
     __syncthreads();
     put_neighbours(of, place, memory);
     const auto present = [&](int k) { return mine && place.present(k); };

@@ -5,6 +5,7 @@
 
 #include <vouch/core/device_cuda.hpp>
 #include <vouch/core/launch.cuh>
+#include <vouch/core/shared_copy.cuh>
 #include <vouch/verify/batch_tally.cuh>
 #include <vouch/verify/batch_visit.hpp>
 
@@ -42,14 +43,6 @@ __device__ inline void tell(const visit_lists& lists) {
 
 /// The exponent and leading bits of a magnitude, ordered as magnitudes are; sums of them as products, nearly.
 __device__ inline int high_of(double value) { return __double2hiint(value) & 0x7fffffff; }
-
-__device__ inline void begin_copy(double* to, const double* from) {
-  asm volatile(
-      "cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(to))),
-      "l"(from)
-      : "memory");
-}
-__device__ inline void await_copies() { asm volatile("cp.async.wait_all;" ::: "memory"); }
 
 template <int Warps>
 __device__ void sync_threads() {
@@ -132,14 +125,37 @@ __device__ bits_type judge_rows(const row_judgement& judgement, const Present& p
   return most;
 }
 
+/// The ratio of a system in the list of those left.
+constexpr double is_left = -HUGE_VAL;
+
+/// A system that quicker proofs prove nothing of. One thread.
+__device__ inline void leave(const visit_task& task, const visit_lists& lists, std::int64_t s) {
+  task.ratio[s] = is_left;
+  lists.left[atomicAdd(&lists.all->left, 1ull)] = s;
+}
+
+/// The same of lanes, each of which has a system of its own; all lanes of a warp call it. Counted together: one
+/// after another a large batch's would take longer than all else.
+__device__ inline void leave_some(const visit_task& task, const visit_lists& lists, std::int64_t s, bool mine) {
+  const unsigned those = __ballot_sync(~0u, mine), lane = threadIdx.x % 32;
+  if (those == 0) return;
+  unsigned long long first = 0;
+  if (lane == 0) first = atomicAdd(&lists.all->left, static_cast<unsigned long long>(__popc(those)));
+  first = __shfl_sync(~0u, first, 0);
+  if (!mine) return;
+  task.ratio[s] = is_left;
+  lists.left[first + static_cast<unsigned>(__popc(those & ((1u << lane) - 1)))] = s;
+}
+
 /// What is known of a system. Only one of its threads.
 template <class Real>
 __device__ void put_ratio(const visit_task& task, const visit_lists& lists, std::int64_t s, bits_type most) {
-  task.ratio[s] = most < nearly_proved ? number_of(most) : HUGE_VAL;
-  if (most == nearly_proved && sizeof(Real) == sizeof(float))
+  if (most < nearly_proved)
+    task.ratio[s] = number_of(most);
+  else if (most == nearly_proved && sizeof(Real) == sizeof(float))
     lists.nearly[atomicAdd(&lists.all->nearly, 1ull)] = s;
-  else if (most >= nearly_proved)
-    lists.left[atomicAdd(&lists.all->left, 1ull)] = s;
+  else
+    leave(task, lists, s);
 }
 
 /// x_lo: the whole batch's, or nullptr.
@@ -165,7 +181,7 @@ inline launch_shape visit_shape(const device& dev, std::int64_t tasks, int at_on
 void visit_by_comparison(const device& dev, const visit_task& task, const visit_lists& lists);
 void visit_nearly_proved(const device& dev, const visit_task& task, const visit_lists& lists,
                          std::int64_t count);
-/// Systems of at most `most_rows_in_tiles` rows each, wherever these lie: the same.
+/// Systems of at most `most_rows` rows each, wherever these lie: the same.
 void visit_tiles_by_comparison(const device& dev, const visit_task& task, const visit_lists& lists);
 void visit_nearly_proved_in_tiles(const device& dev, const visit_task& task, const visit_lists& lists,
                                   std::int64_t count);
@@ -174,6 +190,8 @@ void visit_nearly_proved_in_tiles(const device& dev, const visit_task& task, con
 bool quick_factors_serve(const visit_task& task);
 void visit_by_quick_factors(const device& dev, const visit_task& task, const visit_lists& lists,
                             std::int64_t count);
+/// Of all systems those that are left; `most_rows` rows at most. Reads the others, too.
+void visit_tiles_by_quick_factors(const device& dev, const visit_task& task, const visit_lists& lists);
 void visit_by_factors(const device& dev, const visit_task& task, const visit_lists& lists, std::int64_t count);
 
 }  // namespace vouch::detail

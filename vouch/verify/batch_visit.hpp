@@ -9,8 +9,8 @@
 
 namespace vouch::detail {
 
-/// Systems whose rows lie one after another in b, x and radius, at most `most_rows` of them each, or, without
-/// offsets, anywhere else and at most `most_rows_in_tiles`.
+/// Systems of at most `most_rows` rows each: these lie one after another in b, x and radius or, without
+/// offsets, anywhere else.
 struct visit_task {
   tridiagonal_view<const double>
       A;  // one for all systems: a stride of 0 between them; offsets live on the device
@@ -21,11 +21,14 @@ struct visit_task {
   double* radius;
   double* ratio;  // of each system; infinite: nothing is proved of it
 
-  static constexpr std::int64_t most_rows = 2048, most_rows_in_tiles = 1024;
+  static constexpr std::int64_t most_rows = 2048;
 
   static bool serves(const batch_shape& vectors) {
-    return vectors.row_stride == 1 ? vectors.n <= most_rows
-                                   : vectors.offsets == nullptr && vectors.n <= most_rows_in_tiles;
+    return vectors.n <= most_rows && (vectors.row_stride == 1 || vectors.offsets == nullptr);
+  }
+  /// Of long systems elsewhere tiles are narrow: memory moves more than they take.
+  static bool passes_prove_dominance_faster(const batch_shape& vectors) {
+    return vectors.n > 1024 && vectors.row_stride != 1;
   }
 };
 

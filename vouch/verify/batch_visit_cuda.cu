@@ -2,7 +2,6 @@
 #include <memory>
 
 #include <vouch/core/scratch.cuh>
-#include <vouch/verify/batch_in_line.cuh>
 #include <vouch/verify/batch_visit.cuh>
 
 namespace vouch::detail {
@@ -25,28 +24,16 @@ visit_memory* mailbox() {
 
 void visit_those_left(const device& dev, const visit_task& task, visit_lists lists, std::int64_t count) {
   if (quick_factors_serve(task)) {
-    visit_by_quick_factors(dev, task, lists, count);
+    if (task.vectors.row_stride != 1)
+      visit_tiles_by_quick_factors(dev, task, lists);
+    else
+      visit_by_quick_factors(dev, task, lists, count);
     dev.synchronize();
     count = static_cast<std::int64_t>(lists.host->hard);
     lists.left = lists.nearly;
   }
   if (count == 0) return;
   visit_by_factors(dev, task, lists, count);
-  dev.synchronize();
-}
-
-// Visits by factors ask for rows one after another.
-void visit_those_left_in_line(const device& dev, const visit_task& task, visit_lists lists, std::int64_t left) {
-  constexpr std::int64_t rows_at_a_time = std::int64_t{1} << 24;
-  const std::int64_t most = std::min(left, ceil_div(rows_at_a_time, std::max<std::int64_t>(1, task.vectors.n)));
-  systems_in_line copies(dev, task, lists, most);
-  for (std::int64_t begin = 0; begin < left; begin += most) {
-    const std::int64_t count = std::min(most, left - begin);
-    copies.take(begin, count);
-    zero_bytes(dev, &lists.all->hard, sizeof lists.all->hard);
-    visit_those_left(dev, copies.task(), copies.lists(), count);
-    copies.put_back();
-  }
   dev.synchronize();
 }
 
@@ -69,7 +56,7 @@ visit_totals visit_systems_cuda(const device& dev, const visit_task& task, bool 
   }
   const auto left = static_cast<std::int64_t>(lists.host->left);
   if (left > 0 && with_factors && !task.A.periodic) {
-    (in_tiles ? visit_those_left_in_line : visit_those_left)(dev, task, lists, left);
+    visit_those_left(dev, task, lists, left);
   } else if (left > 0) {
     lists.host->ratios.flags |= 2u;
   }

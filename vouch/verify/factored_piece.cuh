@@ -29,14 +29,13 @@ struct rows_in_memory {
   __device__ double weight(int k) const { return fabs(d[k]) + (fabs(l[k]) + fabs(u[k])); }
 };
 
-/// The pivots of a piece and v of its rows. All lanes of a block call the same.
-template <int Warps>
+/// The pivots of a piece and v of its rows. All that share its system call the same.
+template <class Lanes>
 class factored_piece {
  public:
   /// What lies left of a system's first and right of its last entry is 0, rows behind the last are those of the
   /// identity; weights lie between 2^-300 and 2^300.
-  __device__ factored_piece(const rows_in_memory& rows, const system_lanes<Warps>& lanes)
-      : in_(rows), lanes_(lanes) {}
+  __device__ factored_piece(const rows_in_memory& rows, const Lanes& lanes) : in_(rows), lanes_(lanes) {}
 
   /// v into the place of l; all others go. False where nothing is proved.
   __device__ bool find() {
@@ -168,7 +167,7 @@ class factored_piece {
 
   rows_in_memory in_;  // other: of a row alone the inverse of its pivot, of two their first pivot and the
                        // inverse of their determinant
-  system_lanes<Warps> lanes_;
+  Lanes lanes_;
   unsigned squares_ = 0;  // bit k: rows k and k + 1 share a pivot
   int guess_ = 0, growth_ = 0,
       largest_v_ = 0;  // high words: of errors of guesses of inverses, |p| / w from 1 on, v

@@ -9,20 +9,38 @@
 
 namespace vouch::detail {
 
-/// Whether the rows of a warp, one a lane, refute their system. All lanes call it.
-__device__ inline bool refuted_by_neighbours(double l, double d, double u) {
+/// Whether a row and the next one refute their system; the high words of their entries.
+__device__ inline bool neighbours_refute(int d, int u, int next_l, int next_d) {
   constexpr int octave = 1 << 20;
-  const int own_d = high_of(d), next_d = __shfl_down_sync(~0u, own_d, 1);
-  const int next_l = __shfl_down_sync(~0u, high_of(l), 1);
-  const std::int64_t excess = std::int64_t{own_d} - high_of(u) + next_d - next_l;  // zeros: beyond 2^31
-  const bool refutes = threadIdx.x % 32 < 31 && excess < -octave / 4;
-  return __any_sync(~0u, refutes) != 0;
+  return std::int64_t{d} - u + next_d - next_l < -octave / 4;  // zeros: beyond 2^31
 }
 
-/// A system that quicker proofs prove nothing of. One thread.
-__device__ inline void leave(const visit_task& task, const visit_lists& lists, std::int64_t s) {
-  task.ratio[s] = HUGE_VAL;
-  lists.left[atomicAdd(&lists.all->left, 1ull)] = s;
+/// Whether the rows of a warp, one a lane, refute their system. All lanes call it.
+__device__ inline bool refuted_by_neighbours(double l, double d, double u) {
+  const int next_d = __shfl_down_sync(~0u, high_of(d), 1), next_l = __shfl_down_sync(~0u, high_of(l), 1);
+  const bool refutes = neighbours_refute(high_of(d), high_of(u), next_l, next_d);
+  return __any_sync(~0u, threadIdx.x % 32 < 31 && refutes) != 0;
+}
+
+/// Whether some of the first rows of a system, `parts` times eight, refute it.
+__device__ inline bool refuted_by_first_rows(const visit_task& task, const visited_system& of, int parts) {
+  constexpr int together = 8;
+  bool refuted = false;
+  for (int first = 0; first < parts * together && !refuted; first += together) {
+    double l[together + 1], d[together + 1], u[together];
+#pragma unroll
+    for (int k = 0; k <= together; ++k) {
+      const int i = first + k;
+      const std::int64_t at = of.in_A + i * task.A.shape.row_stride;
+      l[k] = k > 0 && i < of.n ? __ldg(task.A.dl + at) : 0;
+      d[k] = i < of.n ? __ldg(task.A.d + at) : 1;
+      if (k < together) u[k] = i < of.n - 1 ? __ldg(task.A.du + at) : 0;
+    }
+#pragma unroll
+    for (int k = 0; k < together; ++k)
+      refuted |= neighbours_refute(high_of(d[k]), high_of(u[k]), high_of(l[k + 1]), high_of(d[k + 1]));
+  }
+  return refuted;
 }
 
 template <int Warps>
@@ -58,7 +76,8 @@ __device__ int leave_refuted(const visit_task& task, const visit_lists& lists, s
   sync_threads<Warps>();
   int first = 0;
   while (first < most_refuted<Warps> && (parts[first / of_warp] >> first % of_warp & 1) != 0) ++first;
-  if (static_cast<int>(threadIdx.x) < first) leave(task, lists, c + threadIdx.x * step);
+  static_assert(most_refuted<Warps> <= 32);
+  if (warp == 0) leave_some(task, lists, c + lane * step, lane < first);
   sync_threads<Warps>();
   return first;
 }

@@ -63,9 +63,9 @@ struct piece_sum {
   }
 };
 
-/// The pieces of a system, a lane each: a power of two of them within a warp, or Warps whole warps. All lanes
-/// of a block call the same.
-template <int Warps>
+/// The pieces of a system, a lane each: a power of two of them within a warp, or Warps whole warps, which are a
+/// block or one of its Teams. All lanes of them call the same.
+template <int Warps, int Teams = 1>
 class system_lanes {
  public:
   struct memory {
@@ -95,9 +95,9 @@ class system_lanes {
     const double in_warp = __shfl_up_sync(~0u, own, 1, here_);
     if constexpr (Warps > 1) {
       if (lane() == 31) in_.told[warp()][0] = own;
-      __syncthreads();
+      sync();
       const double of_warp = warp() > 0 ? in_.told[warp() - 1][0] : 0;
-      __syncthreads();
+      sync();
       return lane() > 0 ? in_warp : of_warp;
     }
     return first() ? 0 : in_warp;
@@ -106,16 +106,22 @@ class system_lanes {
     for (int step = here_ / 2; step > 0; step /= 2) own = ::max(own, __shfl_xor_sync(~0u, own, step, here_));
     if constexpr (Warps > 1) {
       if (lane() == 0) in_.told[warp()][0] = own;
-      __syncthreads();
+      sync();
       for (int w = 0; w < Warps; ++w) own = ::max(own, static_cast<int>(in_.told[w][0]));
-      __syncthreads();
+      sync();
     }
     return own;
   }
 
  private:
   __device__ static int lane() { return static_cast<int>(threadIdx.x) % 32; }
-  __device__ static int warp() { return static_cast<int>(threadIdx.x) / 32; }
+  __device__ static int warp() { return static_cast<int>(threadIdx.x) / 32 % Warps; }
+  __device__ static void sync() {
+    if constexpr (Teams == 1)
+      __syncthreads();
+    else  // barrier 0 is the block's
+      asm volatile("bar.sync %0, %1;" ::"r"(1 + threadIdx.x / (32 * Warps)), "n"(32 * Warps) : "memory");
+  }
 
   template <bool Behind, class Element>
   __device__ Element moved(const Element& own, int step) const {
@@ -139,13 +145,13 @@ class system_lanes {
       constexpr int size = sizeof own.at / sizeof(double);
       if (rank == 31)
         for (int k = 0; k < size; ++k) in_.told[warp()][k] = own.at[k];
-      __syncthreads();
+      sync();
       for (int w = Behind ? warp() + 1 : warp() - 1; w >= 0 && w < Warps; w += Behind ? 1 : -1) {
         Element of_warp;
         for (int k = 0; k < size; ++k) of_warp.at[k] = in_.told[w][k];
         others.extend(of_warp);
       }
-      __syncthreads();
+      sync();
     }
     return others;
   }

@@ -63,6 +63,12 @@ class bounded_batch {
   // is not its own comparison matrix: the second sees it, and all starts again from the right one, whatever was
   // proved meanwhile, so that the bits do not depend on who looked first.
   void prove() {
+    if (visits_ && visit_task::passes_prove_dominance_faster(host_)) {
+      visits_ = false;
+      take_ratios(true);
+      if (totals_.proves) return;
+      visits_ = true;
+    }
     if (visits_) {
       take_ratios();
       // One matrix for all is factored once, below; systems that have their own have been.
