@@ -38,11 +38,11 @@ struct dominant_run {
     run.rhs = row.f - row.a * rhs;
   }
   __device__ relation<double> whole() const {
-    return {{run.first_before, run.before},
-            {1, 0},
-            {run.first_last, run.diagonal},
-            {0, run.after},
-            {run.first_rhs, run.rhs}};
+    return balanced(relation<double>{{run.first_before, run.before},
+                                     {1, 0},
+                                     {run.first_last, run.diagonal},
+                                     {0, run.after},
+                                     {run.first_rhs, run.rhs}});
   }
 };
 

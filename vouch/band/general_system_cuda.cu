@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <type_traits>
 
 #include <vouch/band/boxed_piece.cuh>
 #include <vouch/band/general_system.cuh>
@@ -78,10 +77,20 @@ class tile_ring {
     fence_for_copy_engine();
     __syncwarp();
     if (lane_ != 0) return;
-    arrive_expecting(arrived_ + half, half_tile_numbers * sizeof(T));
-    for (int k = 0; k < 4; ++k)
-      box_copy(rows_ + half * half_tile_numbers + k * box_numbers, &of_.boxes[k], half * box_rows,
-               static_cast<int>(tile * 32), arrived_ + half);
+    expect(half);
+    for (int k = 0; k < 4; ++k) copy(tile, half, k);
+  }
+  /// All of a tile. Diagonals come last: unknowns may be on their way out of there.
+  __device__ void bring(std::int64_t tile) {
+    fence_for_copy_engine();
+    __syncwarp();
+    if (lane_ != 0) return;
+    for (int half = 0; half < 2; ++half) {
+      expect(half);
+      for (const int k : {0, 2, 3}) copy(tile, half, k);
+    }
+    await_reads_of_stores();
+    for (int half = 0; half < 2; ++half) copy(tile, half, 1);
   }
   /// Waits for half of a tile.
   __device__ void await_rows(std::int64_t tile, int half) {
@@ -89,7 +98,7 @@ class tile_ring {
     if (tile == 0 && half == 0 && lane_ == 0) piece.number(0, 0, 0) = 0;
     if (tile + 1 == of_.tiles) complete(tile, half);
   }
-  /// Writes the unknowns, and waits until they have left the shared memory.
+  /// Begins to write the unknowns.
   __device__ void store(std::int64_t tile) const {
     fence_for_copy_engine();
     __syncwarp();
@@ -103,8 +112,6 @@ class tile_ring {
     if (rows < boxed_tile_rows && lane_ < rows % boxed_rows)
       of_.x[tile * boxed_tile_rows + rows / boxed_rows * boxed_rows + lane_] =
           piece.number(1, rows / boxed_rows, lane_);
-    if (lane_ == 0) await_reads_of_stores();
-    __syncwarp();
   }
 
   /// Where half of another tile is on its way instead: this one again.
@@ -117,6 +124,11 @@ class tile_ring {
   const boxed_piece piece;
 
  private:
+  __device__ void expect(int half) const { arrive_expecting(arrived_ + half, half_tile_numbers * sizeof(T)); }
+  __device__ void copy(std::int64_t tile, int half, int k) const {
+    box_copy(rows_ + half * half_tile_numbers + k * box_numbers, &of_.boxes[k], half * box_rows,
+             static_cast<int>(tile * 32), arrived_ + half);
+  }
   __device__ void await_arrival(int half) {
     await(arrived_ + half, parity_ >> half & 1);
     parity_ ^= 1u << half;
@@ -226,41 +238,21 @@ __device__ relation<T> reduce_tile(tile_ring& ring, std::int64_t tile, std::int6
   return whole;
 }
 
-// The numbers that a joint of such relations takes.
-template <class Joining>
-constexpr int joint_size = std::is_same_v<Joining, joining> ? slot_size : 6;
-
 // Joins the relations of a warp's lanes to that of the tile, and leaves the joints in global memory.
-template <class Joining>
 __device__ void join_tile(const relation<T>& own, T* tree, int lane, T* joints, tree_node& node) {
-  constexpr int size = joint_size<Joining>;
   const lane_slots<T> slots{tree};
-  Joining::put(slots(lane), own);
-  join_lanes<Joining>(slots, lane);
-  const relation<T> whole = Joining::get(slots(0));
-  if (lane == 0) joining::put(&node.slot[0], whole);
-#pragma unroll
-  for (int k = 0; k < size; ++k) {
-    const int e = lane + 32 * k;
-    joints[e] = tree[e / size * slot_size + e % size];
-  }
+  joining::put(slots(lane), own);
+  join_lanes<joining>(slots, lane);
+  bring_at_once<slot_size>(joints + lane, tree + lane, 32);
+  if (lane < slot_size - 1) node.slot[lane] = slots(0)[lane];
   __syncwarp();
 }
 
 // The ends of a lane's piece from those of its tile and what join_tile() has left.
-template <class Joining>
 __device__ ends<T> part_tile(T* tree, int lane, const T* joints, const ends<T>& whole) {
-  constexpr int size = joint_size<Joining>;
-  T numbers[size];  // do not wait for each other
-#pragma unroll
-  for (int k = 0; k < size; ++k) numbers[k] = joints[lane + 32 * k];
-#pragma unroll
-  for (int k = 0; k < size; ++k) {
-    const int e = lane + 32 * k;
-    tree[e / size * slot_size + e % size] = numbers[k];
-  }
+  bring_at_once<slot_size>(tree + lane, joints + lane, 32);
   __syncwarp();
-  return descend<Joining>(lane_slots<T>{tree}, 32, lane, whole);
+  return descend<joining>(lane_slots<T>{tree}, 32, lane, whole);
 }
 
 // First warps take tiles, whoever has time, rows streaming through shared memory, and leave joints of the
@@ -283,8 +275,7 @@ __global__ void __launch_bounds__(threads, 1) solve_general(const __grid_constan
                      spoken_for = std::int64_t{gridDim.x} * warps;
   const auto ask_for_next = [&](int pass) { return lane == 0 ? atomicAdd(of.state->taken + pass, 1u) : 0u; };
   const auto next_of = [&](unsigned asked) { return spoken_for + __shfl_sync(~0u, asked, 0); };
-  if (first < of.tiles)
-    for (int half = 0; half < 2; ++half) ring.bring(first, half);
+  if (first < of.tiles) ring.bring(first);
   unsigned asked = ask_for_next(0);
   bool dominant = found.interchanges == 0;  // of the tile before
   for (std::int64_t tile = first, next; tile < of.tiles; tile = next) {
@@ -292,15 +283,11 @@ __global__ void __launch_bounds__(threads, 1) solve_general(const __grid_constan
     asked = ask_for_next(0);
     const relation<T> own = reduce_tile(ring, tile, next, of.tiles, dominant);
     tree_node& node = of.nodes[0][tile];
-    if (dominant)
-      join_tile<dominant_joining<T>>(own, tree, lane, of.joints(tile), node);
-    else
-      join_tile<joining>(own, tree, lane, of.joints(tile), node);
+    join_tile(own, tree, lane, of.joints(tile), node);
     if (lane == 0) node.dominant = dominant;
   }
   const auto from_last = [&](std::int64_t place) { return of.tiles - 1 - place; };
-  if (first < of.tiles)
-    for (int half = 0; half < 2; ++half) ring.bring(from_last(first), half);
+  if (first < of.tiles) ring.bring(from_last(first));
   unsigned meetings = 0;
   const auto meet = [&] {
     __syncthreads();
@@ -318,15 +305,14 @@ __global__ void __launch_bounds__(threads, 1) solve_general(const __grid_constan
     const T* const joints = of.joints(tile);
     const ends<T> whole = of.nodes[0][tile].at;
     const bool quick = of.nodes[0][tile].dominant;
-    const ends<T> known = quick ? part_tile<dominant_joining<T>>(tree, lane, joints, whole)
-                                : part_tile<joining>(tree, lane, joints, whole);
+    const ends<T> known = part_tile(tree, lane, joints, whole);
     for (int half = 0; half < 2; ++half) ring.await_rows(tile, half);
     numbers = (quick ? ring.piece.solve_dominant(known) : ring.piece.solve(known)) && numbers;
     ring.store(tile);
     next = next_of(asked);
-    if (next < of.tiles)
-      for (int half = 0; half < 2; ++half) ring.bring(from_last(next), half);
+    if (next < of.tiles) ring.bring(from_last(next));
   }
+  if (lane == 0) await_reads_of_stores();  // before the shared memory goes to another block
   if (!numbers && of.broken != nullptr) *of.broken = 1;
 }
 
