@@ -6,6 +6,7 @@
 // lane reads and writes pairs of rows.
 #pragma once
 #include <vouch/band/exchanges.cuh>
+#include <vouch/band/separators.cuh>
 
 namespace vouch::detail {
 
@@ -14,6 +15,36 @@ constexpr int box_rows = 16;                        // 128 bytes
 constexpr int boxed_tile_rows = 32 * boxed_rows;    // of a warp
 constexpr int box_numbers = 32 * box_rows;          // of an array
 constexpr int half_tile_numbers = 4 * box_numbers;  // arrays a, d, c, f: rows as in piece.cuh
+
+/// The run of a lane's rows so far, where all of them dominate. At first x_f is x_l.
+struct dominant_run {
+  row_run<double> run;
+  int dominant = 1;  // so far
+
+  __device__ void begin(const band_row<double>& row) {
+    run = {0, -1, 0, row.a, row.d, row.c, row.f};
+    dominant = dominant_row(row);
+  }
+  __device__ void append(const band_row<double>& row) {
+    dominant &= dominant_row(row);
+    const double inverse = inverse_of(run.diagonal);
+    const double spike = run.before * inverse, up = run.after * inverse, rhs = run.rhs * inverse;
+    run.first_rhs -= run.first_last * rhs;
+    run.first_before -= run.first_last * spike;
+    run.first_last = -run.first_last * up;
+    run.before = -row.a * spike;
+    run.diagonal = row.d - row.a * up;
+    run.after = row.c;
+    run.rhs = row.f - row.a * rhs;
+  }
+  __device__ relation<double> whole() const {
+    return balanced(relation<double>{{run.first_before, run.before},
+                                     {1, 0},
+                                     {run.first_last, run.diagonal},
+                                     {0, run.after},
+                                     {run.first_rhs, run.rhs}});
+  }
+};
 
 class boxed_piece {
  public:
@@ -40,6 +71,20 @@ class boxed_piece {
     }
   }
 
+  /// Likewise without interchanges.
+  __device__ void reduce_half(int half, dominant_run& at) const {
+#pragma unroll 1
+    for (int quarter = 2 * half; quarter < 2 * half + 2; ++quarter) {
+      const pairs<4> rows(*this, 4 * quarter);
+      if (quarter == 0)
+        at.begin(rows.as_it_is(0));
+      else
+        at.append(rows.as_it_is(0));
+#pragma unroll
+      for (int k = 1; k < 8; ++k) at.append(rows.as_it_is(k));
+    }
+  }
+
   /// The unknowns take the place of d. Returns false where one is no number. From both ends to the middle and
   /// back: two chains of instructions that do not wait for each other.
   __device__ bool solve(const ends<double>& known) const {
@@ -55,6 +100,47 @@ class boxed_piece {
     double upper, lower;
     solve_equations(middle, upper, lower);
     return fill(open, known, upper, lower);
+  }
+
+  /// The same without interchanges, where all rows dominate.
+  __device__ bool solve_dominant(const ends<double>& known) const {
+    // x_k = y - up x_{k+1} above the middle, x_k = z - down x_{k-1} below it; they take the places of c and f.
+    double up = 0, y = known.first, down = 0, z = known.last;
+#pragma unroll 1
+    for (int first = 0; first < all_pairs / 2; first += 2) {
+      const pairs<2> upper(*this, first), lower(*this, all_pairs - first - 2);
+#pragma unroll
+      for (int k = 0; k < 2; ++k) {
+        const int here = first + k, there = all_pairs - 1 - here, of_lower = 2 * (1 - k);
+        if (k > 0 || first > 0) {
+          sweep(upper.as_it_is(2 * k), up, y);
+          sweep(mirrored(lower.as_it_is(of_lower + 1)), down, z);
+        }
+        const double outer[4] = {up, y, down, z};
+        sweep(upper.as_it_is(2 * k + 1), up, y);
+        sweep(mirrored(lower.as_it_is(of_lower)), down, z);
+        pair(2, here) = {outer[0], up};
+        pair(3, here) = {outer[1], y};
+        pair(2, there) = {down, outer[2]};
+        pair(3, there) = {z, outer[3]};
+      }
+    }
+    constexpr int half = all_pairs / 2;
+    // The next unknown towards the middle, from above and from below.
+    double l = (z - down * y) * inverse_of(1 - down * up), u = l, rest = 0;
+    l = y - up * l;
+#pragma unroll
+    for (int k = 0; k < half; ++k) {
+      const int here = half - 1 - k, there = half + k;
+      const double2 c = pair(2, here), f = pair(3, here), e = pair(2, there), g = pair(3, there);
+      const double odd = f.y - c.y * u, even = g.x - e.x * l;
+      u = f.x - c.x * odd;
+      l = g.y - e.y * even;
+      rest = odd * 0 + (even * 0 + (u * 0 + (l * 0 + rest)));
+      pair(1, here) = {u, odd};
+      pair(1, there) = {even, l};
+    }
+    return rest == 0;
   }
 
  private:
@@ -76,15 +162,21 @@ class boxed_piece {
         f[k] = of.pair(3, first + k);
       }
     }
-    __device__ band_row<double> row(int k) const {
-      return balanced(k % 2 == 0 ? band_row<double>{a[k / 2].x, d[k / 2].x, c[k / 2].x, f[k / 2].x}
-                                 : band_row<double>{a[k / 2].y, d[k / 2].y, c[k / 2].y, f[k / 2].y});
+    __device__ band_row<double> as_it_is(int k) const {
+      return k % 2 == 0 ? band_row<double>{a[k / 2].x, d[k / 2].x, c[k / 2].x, f[k / 2].x}
+                        : band_row<double>{a[k / 2].y, d[k / 2].y, c[k / 2].y, f[k / 2].y};
     }
-    __device__ band_row<double> mirrored(int k) const {
-      const band_row<double> of = row(k);
-      return {of.c, of.d, of.a, of.f};
-    }
+    __device__ band_row<double> row(int k) const { return balanced(as_it_is(k)); }
+    __device__ band_row<double> mirrored(int k) const { return boxed_piece::mirrored(row(k)); }
   };
+
+  __device__ static band_row<double> mirrored(const band_row<double>& of) { return {of.c, of.d, of.a, of.f}; }
+  // The next row of a sweep: x_k = y - up x_{k+1}.
+  __device__ static void sweep(const band_row<double>& row, double& up, double& y) {
+    const double inverse = inverse_of(row.d - row.a * up);
+    y = (row.f - row.a * y) * inverse;
+    up = row.c * inverse;
+  }
 
   __device__ void keep(int k, const eliminated& even, const eliminated& odd) const {
     pair(0, k) = {even.after, odd.after};

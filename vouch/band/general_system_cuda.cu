@@ -21,7 +21,7 @@ constexpr std::size_t shared_bytes = sizeof(T) * warps * (tile_numbers + tree_nu
 // A tile, or all that lie in a node of the level below.
 struct tree_node {
   T slot[slot_size];  // its relation, then its joint
-  T unused;
+  bool dominant;      // of a tile: all its rows do
   ends<T> at;
 };
 constexpr int fan = 128;  // nodes of a level that one of the next one joins
@@ -77,19 +77,28 @@ class tile_ring {
     fence_for_copy_engine();
     __syncwarp();
     if (lane_ != 0) return;
-    arrive_expecting(arrived_ + half, half_tile_numbers * sizeof(T));
-    for (int k = 0; k < 4; ++k)
-      box_copy(rows_ + half * half_tile_numbers + k * box_numbers, &of_.boxes[k], half * box_rows,
-               static_cast<int>(tile * 32), arrived_ + half);
+    expect(half);
+    for (int k = 0; k < 4; ++k) copy(tile, half, k);
+  }
+  /// All of a tile. Diagonals come last: unknowns may be on their way out of there.
+  __device__ void bring(std::int64_t tile) {
+    fence_for_copy_engine();
+    __syncwarp();
+    if (lane_ != 0) return;
+    for (int half = 0; half < 2; ++half) {
+      expect(half);
+      for (const int k : {0, 2, 3}) copy(tile, half, k);
+    }
+    await_reads_of_stores();
+    for (int half = 0; half < 2; ++half) copy(tile, half, 1);
   }
   /// Waits for half of a tile.
   __device__ void await_rows(std::int64_t tile, int half) {
-    await(arrived_ + half, parity_ >> half & 1);
-    parity_ ^= 1u << half;
+    await_arrival(half);
     if (tile == 0 && half == 0 && lane_ == 0) piece.number(0, 0, 0) = 0;
     if (tile + 1 == of_.tiles) complete(tile, half);
   }
-  /// Writes the unknowns, and waits until they have left the shared memory.
+  /// Begins to write the unknowns.
   __device__ void store(std::int64_t tile) const {
     fence_for_copy_engine();
     __syncwarp();
@@ -103,13 +112,27 @@ class tile_ring {
     if (rows < boxed_tile_rows && lane_ < rows % boxed_rows)
       of_.x[tile * boxed_tile_rows + rows / boxed_rows * boxed_rows + lane_] =
           piece.number(1, rows / boxed_rows, lane_);
-    if (lane_ == 0) await_reads_of_stores();
-    __syncwarp();
+  }
+
+  /// Where half of another tile is on its way instead: this one again.
+  __device__ void bring_back(std::int64_t tile, int half) {
+    await_arrival(half);
+    bring(tile, half);
+    await_rows(tile, half);
   }
 
   const boxed_piece piece;
 
  private:
+  __device__ void expect(int half) const { arrive_expecting(arrived_ + half, half_tile_numbers * sizeof(T)); }
+  __device__ void copy(std::int64_t tile, int half, int k) const {
+    box_copy(rows_ + half * half_tile_numbers + k * box_numbers, &of_.boxes[k], half * box_rows,
+             static_cast<int>(tile * 32), arrived_ + half);
+  }
+  __device__ void await_arrival(int half) {
+    await(arrived_ + half, parity_ >> half & 1);
+    parity_ ^= 1u << half;
+  }
   __device__ int rows_of(std::int64_t tile) const {
     const std::int64_t left = of_.n - tile * boxed_tile_rows;
     return static_cast<int>(left < boxed_tile_rows ? left : boxed_tile_rows);
@@ -187,6 +210,51 @@ __device__ void solve_tree(const general_task& of, T* shared, int thread, const 
   }
 }
 
+// The relations of the pieces of a tile. Its rows are on their way; those of the next tile come as soon as
+// these are needed no more. dominant: whether to try without interchanges; afterwards, whether that was sound.
+__device__ relation<T> reduce_tile(tile_ring& ring, std::int64_t tile, std::int64_t next, std::int64_t tiles,
+                                   bool& dominant) {
+  int come = 0;  // halves
+  if (dominant) {
+    dominant_run run;
+#pragma unroll 1
+    while (dominant && come < 2) {
+      ring.await_rows(tile, come);
+      ring.piece.reduce_half(come, run);
+      dominant = __all_sync(~0u, run.dominant) != 0;
+      if (dominant && next < tiles) ring.bring(next, come);
+      ++come;
+    }
+    if (dominant) return run.whole();
+    if (come == 2 && next < tiles) ring.bring_back(tile, 0);
+  }
+  relation<T> whole;
+#pragma unroll 1
+  for (int half = 0; half < 2; ++half) {
+    if (half >= come) ring.await_rows(tile, half);
+    ring.piece.reduce_half(half, whole);
+    if (next < tiles) ring.bring(next, half);
+  }
+  return whole;
+}
+
+// Joins the relations of a warp's lanes to that of the tile, and leaves the joints in global memory.
+__device__ void join_tile(const relation<T>& own, T* tree, int lane, T* joints, tree_node& node) {
+  const lane_slots<T> slots{tree};
+  joining::put(slots(lane), own);
+  join_lanes<joining>(slots, lane);
+  bring_at_once<slot_size>(joints + lane, tree + lane, 32);
+  if (lane < slot_size - 1) node.slot[lane] = slots(0)[lane];
+  __syncwarp();
+}
+
+// The ends of a lane's piece from those of its tile and what join_tile() has left.
+__device__ ends<T> part_tile(T* tree, int lane, const T* joints, const ends<T>& whole) {
+  bring_at_once<slot_size>(tree + lane, joints + lane, 32);
+  __syncwarp();
+  return descend<joining>(lane_slots<T>{tree}, 32, lane, whole);
+}
+
 // First warps take tiles, whoever has time, rows streaming through shared memory, and leave joints of the
 // pieces and the tile's relation; then all blocks find out about the ends of tiles; then warps take tiles
 // again, the last ones first, which L2 still holds, and solve pieces from their ends. Rows are read twice, a
@@ -201,35 +269,25 @@ __global__ void __launch_bounds__(threads, 1) solve_general(const __grid_constan
   T* const rows = reinterpret_cast<T*>(bytes);
   T* const trees = rows + warps * tile_numbers;
   T* const tree = trees + warp * tree_numbers;
-  const lane_slots<T> slots{tree};
   tile_ring ring(of, rows + warp * tile_numbers, arrived + 2 * warp, lane);
   // So many tiles have a taker from the beginning, spread over multiprocessors.
   const std::int64_t first = std::int64_t{gridDim.x} * warp + blockIdx.x,
                      spoken_for = std::int64_t{gridDim.x} * warps;
   const auto ask_for_next = [&](int pass) { return lane == 0 ? atomicAdd(of.state->taken + pass, 1u) : 0u; };
   const auto next_of = [&](unsigned asked) { return spoken_for + __shfl_sync(~0u, asked, 0); };
-  if (first < of.tiles)
-    for (int half = 0; half < 2; ++half) ring.bring(first, half);
+  if (first < of.tiles) ring.bring(first);
+  unsigned asked = ask_for_next(0);
+  bool dominant = found.interchanges == 0;  // of the tile before
   for (std::int64_t tile = first, next; tile < of.tiles; tile = next) {
-    const unsigned asked = ask_for_next(0);
-    relation<T> whole;
-#pragma unroll 1
-    for (int half = 0; half < 2; ++half) {
-      ring.await_rows(tile, half);
-      ring.piece.reduce_half(half, whole);
-      next = next_of(asked);
-      if (next < of.tiles) ring.bring(next, half);
-    }
-    joining::put(slots(lane), whole);
-    join_lanes<joining>(slots, lane);
-    T* const joints = of.joints(tile);
-    bring_at_once<slot_size>(joints + lane, tree + lane, 32);
-    if (lane < slot_size - 1) of.nodes[0][tile].slot[lane] = slots(0)[lane];
-    __syncwarp();
+    next = next_of(asked);
+    asked = ask_for_next(0);
+    const relation<T> own = reduce_tile(ring, tile, next, of.tiles, dominant);
+    tree_node& node = of.nodes[0][tile];
+    join_tile(own, tree, lane, of.joints(tile), node);
+    if (lane == 0) node.dominant = dominant;
   }
   const auto from_last = [&](std::int64_t place) { return of.tiles - 1 - place; };
-  if (first < of.tiles)
-    for (int half = 0; half < 2; ++half) ring.bring(from_last(first), half);
+  if (first < of.tiles) ring.bring(from_last(first));
   unsigned meetings = 0;
   const auto meet = [&] {
     __syncthreads();
@@ -246,16 +304,15 @@ __global__ void __launch_bounds__(threads, 1) solve_general(const __grid_constan
     const std::int64_t tile = from_last(place);
     const T* const joints = of.joints(tile);
     const ends<T> whole = of.nodes[0][tile].at;
-    bring_at_once<slot_size>(tree + lane, joints + lane, 32);
-    __syncwarp();
-    const ends<T> known = descend<joining>(slots, 32, lane, whole);
+    const bool quick = of.nodes[0][tile].dominant;
+    const ends<T> known = part_tile(tree, lane, joints, whole);
     for (int half = 0; half < 2; ++half) ring.await_rows(tile, half);
-    numbers = ring.piece.solve(known) && numbers;
+    numbers = (quick ? ring.piece.solve_dominant(known) : ring.piece.solve(known)) && numbers;
     ring.store(tile);
     next = next_of(asked);
-    if (next < of.tiles)
-      for (int half = 0; half < 2; ++half) ring.bring(from_last(next), half);
+    if (next < of.tiles) ring.bring(from_last(next));
   }
+  if (lane == 0) await_reads_of_stores();  // before the shared memory goes to another block
   if (!numbers && of.broken != nullptr) *of.broken = 1;
 }
 

@@ -13,6 +13,7 @@ struct pass_state {
   int coupled;        // nor can they
   unsigned meetings;  // of the blocks of a kernel
   unsigned taken[2];  // tiles in either of its passes
+  unsigned items;     // that blocks of one pass have taken
 };
 
 /// Of the memory that solve_held_runs() needs.

@@ -71,6 +71,38 @@ class row_arrival {
   unsigned parity_ = 0;
 };
 
+/// The items of a block, which takes the next one when it is done with one: multiprocessors differ in speed,
+/// and what lies together is read at the same time. Made by all threads.
+class block_items {
+ public:
+  /// taken: by all blocks, 0 at first; told: in shared memory.
+  __device__ block_items(unsigned* taken, std::int64_t (&told)[2], int thread)
+      : taken_(taken), told_(told), thread_(thread), item_(blockIdx.x) {
+    ask();
+  }
+  __device__ std::int64_t operator*() const { return item_; }
+  /// A barrier of the block.
+  __device__ void next() {
+    if (thread_ == 0) told_[turn_] = std::int64_t{gridDim.x} + asked_;
+    __syncthreads();
+    item_ = told_[turn_];
+    turn_ ^= 1;  // who is late still reads
+    ask();
+  }
+
+ private:
+  // The answer comes while the item is worked on.
+  __device__ void ask() {
+    if (thread_ == 0) asked_ = atomicAdd(taken_, 1u);
+  }
+
+  unsigned* taken_;
+  std::int64_t (&told_)[2];
+  int thread_, turn_ = 0;
+  unsigned asked_ = 0;
+  std::int64_t item_;
+};
+
 template <real T, int Threads, int Rows>
 class one_chunk {
  public:

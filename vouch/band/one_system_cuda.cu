@@ -44,46 +44,44 @@ __device__ bool dominates(const band_task<T>& task, std::int64_t system, std::in
   return little * magnitude_of(task.A.d[at]) >= magnitude_of(task.A.dl[at]) + magnitude_of(task.A.du[at]);
 }
 
-// Whether the first rows of a block's run say that one pass cannot do: one of them does not dominate, or most
-// do so little that nothing decays within a halo. For all threads.
+// Whether the first rows of a block's run, and for its last warp rows of another place, so that blocks see some
+// from everywhere, say that one pass cannot do: one does not dominate, which they tell, or most of the first do
+// so little that nothing decays within a halo. For all threads.
 template <real T>
-__device__ bool unpromising(const band_task<T>& task, std::int64_t system, std::int64_t first, std::int64_t n) {
+__device__ bool unpromising(const band_task<T>& task, std::int64_t system, std::int64_t first,
+                            pass_state* state) {
   constexpr T little = sizeof(T) == sizeof(double) ? T(0.95) : T(0.98);
-  const std::int64_t i = first + threadIdx.x;
+  constexpr unsigned own = pass_threads - 32;
+  const bool elsewhere = threadIdx.x >= own;
+  if (elsewhere) system = std::int64_t{blockIdx.x} * task.b.shape.systems / gridDim.x;
+  const std::int64_t n = task.b.shape.rows(system);
+  const std::int64_t i = elsewhere ? n / gridDim.x * blockIdx.x + threadIdx.x % 32 : first + threadIdx.x;
   const bool inner = i > 0 && i + 1 < n;
   const bool broken = inner && !dominates(task, system, i, T{1});
-  const int weak = __syncthreads_count(inner && !dominates(task, system, i, little));
-  return __syncthreads_or(broken) != 0 || weak > pass_threads / 2;
-}
-
-// Whether one of some rows from everywhere does not dominate. For all threads of a block.
-template <real T>
-__device__ bool sample_breaks(const band_task<T>& task) {
-  const std::int64_t system = threadIdx.x * task.b.shape.systems / pass_threads;
-  const std::int64_t n = task.b.shape.rows(system), i = 1 + threadIdx.x * (n / pass_threads);
-  return __syncthreads_or(i + 1 < n && !dominates(task, system, i, T{1})) != 0;
+  const int weak = __syncthreads_count(inner && !elsewhere && !dominates(task, system, i, little));
+  if (__syncthreads_or(broken) == 0) return weak > static_cast<int>(own) / 2;
+  if (threadIdx.x == 0) state->interchanges = 1;
+  return true;
 }
 
 // Blocks solve runs of rows with a halo on both sides, as if nothing lay beyond, and keep what is right: where
 // every row dominates and what a far unknown contributes has fallen below `bound`. Else they say so, and all
-// leave; the first block says what to try next, whoever has found out. Bound by memory.
+// leave. Bound by memory.
 template <real T>
 __global__ void __launch_bounds__(pass_threads, pass_blocks)
     solve_one_pass(band_task<T> task, std::int64_t chunks, T bound, pass_state* state) {
   __shared__ std::uint64_t barrier;
+  __shared__ std::int64_t told[2];
   const int thread = static_cast<int>(threadIdx.x);
   volatile int& failed = state->halos_failed;
-  if (blockIdx.x == 0 && sample_breaks(task)) state->interchanges = 1;
   row_arrival arrival(&barrier, thread);
-  for (std::int64_t item = blockIdx.x; item < chunks * task.b.shape.systems; item += gridDim.x) {
-    const auto [system, c] = system_item(item, chunks, task.b.shape.systems);
+  for (block_items items(&state->items, told, thread); *items < chunks * task.b.shape.systems; items.next()) {
+    const auto [system, c] = system_item(*items, chunks, task.b.shape.systems);
     const std::int64_t n = task.b.shape.rows(system);
     const std::int64_t keep_from = c * kept_rows<T>,
                        keep_to = keep_from + kept_rows<T> < n ? keep_from + kept_rows<T> : n;
-    const int given_up = thread == 0 ? failed : 0;
-    if (__syncthreads_or(given_up) != 0) return;
     if (keep_from >= n) continue;
-    if (item == blockIdx.x && unpromising(task, system, keep_from, n)) {
+    if (*items == blockIdx.x && unpromising(task, system, keep_from, state)) {
       if (thread == 0) failed = 1;
       return;
     }
@@ -92,7 +90,9 @@ __global__ void __launch_bounds__(pass_threads, pass_blocks)
     of.begin = c > 0 ? keep_from - halo_rows : 0;
     of.end = keep_to + halo_rows < n ? keep_to + halo_rows : n;
     pass_chunk<T> chunk(task, of, arrival, thread);
+    const int given_up = thread == 0 ? failed : 0;
     chunk.await_rows(task);
+    if (__syncthreads_or(given_up) != 0) return;
     row_run<T> run;
     if (!chunk.template separate<true, true>(run)) {
       if (thread == 0) failed = 1;
@@ -106,7 +106,6 @@ __global__ void __launch_bounds__(pass_threads, pass_blocks)
     const T of_block = __shfl_sync(~0u, run.rhs / run.diagonal, pass_threads / 32 - 1);
     if (!chunk.fill_separated(T{0}, of_block) && task.broken != nullptr) task.broken[system] = 1;
     chunk.store(task.x, keep_from, keep_to);
-    __syncthreads();  // the next rows take the place of these
   }
 }
 

@@ -26,10 +26,12 @@ struct separator {
   T before = 0, last = -1, rhs = 0;
 };
 
-/// Whether row k of some rows dominates and its diagonal can be inverted.
+/// Whether a row dominates and its diagonal can be inverted: 1 or 0, found without a branch, so that the
+/// elimination beside it does not wait.
 template <real T>
-__device__ bool dominant_row(const band_row<T>& row) {
-  return magnitude_of(row.d) >= magnitude_of(row.a) + magnitude_of(row.c) && invertible(row.d);
+__device__ int dominant_row(const band_row<T>& row) {
+  return static_cast<int>(magnitude_of(row.d) >= magnitude_of(row.a) + magnitude_of(row.c)) &
+         static_cast<int>(invertible(row.d));
 }
 
 /// The run of a thread's `Count` rows, at least two. Look: dominant becomes false where one of them does not.
@@ -38,8 +40,9 @@ template <bool Keep, bool Look, int Count, class Rows>
 __device__ auto reduce_run(const Rows& rows, bool& dominant) {
   band_row here = rows[0];
   using T = decltype(here.a);
+  int all_dominate = 1;
   const auto look = [&] {
-    if constexpr (Look) dominant = dominant && dominant_row(here);
+    if constexpr (Look) all_dominate &= dominant_row(here);
   };
   look();
   T inverse = inverse_of(here.d);
@@ -65,6 +68,7 @@ __device__ auto reduce_run(const Rows& rows, bool& dominant) {
     here = ahead;
   }
   look();
+  dominant = dominant && all_dominate != 0;
   return row_run<T>{first_before, first_last,           first_rhs, -here.a * spike, here.d - here.a * up,
                     here.c,       here.f - here.a * rhs};
 }
