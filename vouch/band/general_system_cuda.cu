@@ -277,10 +277,10 @@ __global__ void __launch_bounds__(threads, 1) solve_general(const __grid_constan
   const auto next_of = [&](unsigned asked) { return spoken_for + __shfl_sync(~0u, asked, 0); };
   if (first < of.tiles) ring.bring(first);
   unsigned asked = ask_for_next(0);
-  bool dominant = found.interchanges == 0;  // of the tile before
   for (std::int64_t tile = first, next; tile < of.tiles; tile = next) {
     next = next_of(asked);
     asked = ask_for_next(0);
+    bool dominant = found.interchanges == 0;  // not what the tile before was: who takes which is chance
     const relation<T> own = reduce_tile(ring, tile, next, of.tiles, dominant);
     tree_node& node = of.nodes[0][tile];
     join_tile(own, tree, lane, of.joints(tile), node);
