@@ -176,6 +176,25 @@ TEST(closed_form, limits_are_exact) {
   EXPECT_EQ(closed_form(o).price, 0);
 }
 
+// exp(800) is no double, but nothing of it is ever exchanged.
+TEST(closed_form, what_is_never_exercised_is_worth_nothing_at_any_rate) {
+  plain_option o;
+  o.spot = o.strike = 100;
+  o.volatility = 0.2;
+  o.expiry = 1;
+  const auto expect_nothing = [&] {
+    const valuation v = european_price(o);
+    for (const double number : {v.price, v.delta, v.gamma, v.theta, v.vega, v.rho}) EXPECT_EQ(number, 0);
+  };
+  o.type = option_type::call;
+  o.rate = -800;
+  expect_nothing();
+  o.type = option_type::put;
+  o.rate = 0;
+  o.dividend = -800;
+  expect_nothing();
+}
+
 TEST(closed_form, barriers_that_are_hit_or_certain) {
   plain_option o = reference();
   o.barrier = barrier_kind::up_and_out;

@@ -39,8 +39,10 @@ VOUCH_HOST_DEVICE inline valuation european_price(const plain_option& o) {
     d2 = d1 - deviation;
   }
   const double density = normal::density(d1);
-  const double share_part = share * normal::cumulative(sign * d1),
-               bond_part = bond * normal::cumulative(sign * d2);
+  // Either may be infinite where rates are far below 0.
+  const auto part = [](double whole, double weight) { return weight > 0 ? whole * weight : 0; };
+  const double share_part = part(share, normal::cumulative(sign * d1)),
+               bond_part = part(bond, normal::cumulative(sign * d2));
   valuation v;
   v.price = std::fmax(sign * (share_part - bond_part), 0.0);
   v.delta = o.spot > 0 ? sign * share_part / o.spot
