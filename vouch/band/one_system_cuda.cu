@@ -320,7 +320,7 @@ class ring_chunk : public chunk_solver<T, chunk_threads, false, layout::single> 
   __device__ void reduce_again(bool) { base::reduce(); }
 };
 
-// Below so many rows a launch costs more than a pass over them.
+// From so many rows on held runs and tiles are measured to be faster than chunks and their trees.
 constexpr std::int64_t held_from = std::int64_t{1} << 15;
 
 template <real T, class Chunk>
