@@ -10,6 +10,11 @@ namespace vouch::detail {
 
 constexpr int held_rows = 17;  // the most that registers have room for; odd, see rows_a_thread
 
+/// For whom there is nothing to do between the rows that are reduced.
+struct nothing_between {
+  __device__ void operator()(int) const {}
+};
+
 /// Row k is a[k] x_{k-1} + d[k] x_k + c[k] x_{k+1} = f[k]; those behind the system's last are rows of the
 /// identity.
 template <real T, int Rows = held_rows>
@@ -41,8 +46,10 @@ struct held_piece {
     return all;
   }
 
-  /// The relation of the rows, rows changing places. far: bit k is eliminated::far of row k.
-  __device__ relation<T> reduce_pivoted(unsigned& far) {
+  /// The relation of the rows, rows changing places. far: bit k is eliminated::far of row k. between(k) is
+  /// called once row k, a constant, has gone.
+  template <class Between = nothing_between>
+  __device__ relation<T> reduce_pivoted(unsigned& far, const Between& between = {}) {
     relation<T> at = relation_of(balanced(row(0)), balanced(row(1)));
 #pragma unroll
     for (int k = 1; k < Rows - 1; ++k) {
@@ -52,6 +59,7 @@ struct held_piece {
       d[k] = gone.left;
       f[k] = gone.rhs;
       far |= gone.far ? 1u << k : 0u;
+      between(k);
     }
     return at;
   }
@@ -72,7 +80,8 @@ struct held_piece {
   /// The same for rows that all dominate. Leaves x_k + c[k] x_{k+1} + a[k] x_first = f[k] for the inner ones.
   ///
   /// Beside the sweep down runs x_{first+1} = g - s x_first - u x_{k+1}, the same row seen from above.
-  __device__ relation<T> reduce_dominant() {
+  template <class Between = nothing_between>
+  __device__ relation<T> reduce_dominant(const Between& between = {}) {
     T up = 0, spike = -1, rhs = 0;  // row `first` as x_first = x_first
     T g = 0, s = 0, u = -1;
 #pragma unroll
@@ -87,6 +96,7 @@ struct held_piece {
       a[k] = spike;
       c[k] = up;
       f[k] = rhs;
+      between(k);
     }
     constexpr int last = Rows - 1;
     return {{a[0], T{0}},

@@ -52,9 +52,19 @@ class side_tiles {
     }
     fence_for_copy_engine();
     __syncthreads();
-    if (Blocks > 1) sync_cluster();
+    if (Blocks > 1) {
+      sync_cluster();
+      begin_behind_others();
+    }
     for (int k = 0; k < 4; ++k)
       if (has_box_of(k)) bring_box(k, tile_);
+  }
+
+  // All before this was done while earlier kernels were still at work. What this kernel may read then the one
+  // beside it may read, too.
+  __device__ void begin_behind_others() const {
+    if (of_.first == 0) asm volatile("griddepcontrol.wait;" ::: "memory");
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");  // see solve_halves()
   }
 
   // Boxes of the arrays go by turns to one half of the warps and to the other.
@@ -109,12 +119,17 @@ class side_tiles {
     const bool works = place_.left > 0 && place_.system < of_.systems_of(tile_), fit = piece.dominates(works);
     const bool dominant = all_of_systems(fit || !works);
     bring_next(1);
+    // While a warp asks for boxes, the other one of its scheduler computes.
+    const auto bring_between = [this](int row) {
+      if (row == 3) bring_next(2);
+      if (row == 7) bring_next(3);
+    };
     bool numbers;
     if (dominant) {
-      numbers = piece.fill_dominant(ends_of_piece<true>(piece.reduce_dominant()));
+      numbers = piece.fill_dominant(ends_of_piece<true>(piece.reduce_dominant(bring_between)));
     } else {
       unsigned far = 0;
-      const relation<T> own = piece.reduce_pivoted(far);
+      const relation<T> own = piece.reduce_pivoted(far, bring_between);
       numbers = piece.fill_pivoted(far, ends_of_piece<false>(own));
     }
     if (works && !numbers && of_.broken != nullptr) of_.broken[tile_ * of_.width + place_.system] = 1;
@@ -130,12 +145,10 @@ class side_tiles {
   __device__ ends<T> ends_of_piece(const relation<T>& own) const {
     using joining = std::conditional_t<Dominant, dominant_joining<T>, pivoted_joining<T, false>>;
     const int leaf = place_.piece % part_pieces, system = lane_ % part_systems;
-    bring_next(2);
     T* const joints = memory_.joints + warp_ * 32 * slot_size + system;
     const lane_tree<Dominant, 32, T, part_systems> tree(joints, place_.leaves_of_part(), part_pieces);
     const side_slot<T, 32> between{joints};  // no joint is in front of the first leaf
     const relation<T> whole = relation_in_block<Dominant>(tree.join(own, leaf), between);
-    bring_next(3);
     if (turn_ > 0 && has_box_of(1)) {
       await_reads_of_stores();
       arrive(&memory_.signal->fetched);
@@ -208,7 +221,6 @@ class side_tiles {
 // Bound by memory, and where rows change places by latency.
 template <real T, int Blocks>
 __global__ void __launch_bounds__(side_threads, 1) solve_side_tiles(const __grid_constant__ side_batch<T> of) {
-  if (Blocks > 1) asm volatile("griddepcontrol.launch_dependents;" ::: "memory");  // see solve_halves()
   side_tiles<T, Blocks>(of).run();
   if (Blocks == 1) return;
   sync_cluster();  // nobody leaves while the other may tell him something
@@ -269,11 +281,13 @@ bool solve_whole_systems(const device& dev, side_batch<T> of) {
 }
 
 // Most multiprocessors in clusters of four; those that are left over, of parts of the GPU that have an odd
-// number of pairs, in pairs, by a kernel beside the first, which has ended when that ends.
+// number of pairs, in pairs, by a kernel beside the first, which has ended when that ends. The first one, too,
+// begins beside what was there before, and waits for its end once it has made its shared memory ready.
 template <real T>
 bool solve_halves(const device& dev, side_batch<T> of) {
   constexpr int neighbours = 2, cluster = 2 * neighbours;
   launch_shape shape{dev.processors() / cluster * cluster, side_threads, side_memory<T>::bytes, cluster};
+  shape.beside = true;
   check(cudaSetDevice(dev.index()), "solve_side_tiles");
   check(cudaFuncSetAttribute(solve_side_tiles<T, 2>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                              static_cast<int>(shape.shared_bytes)),
@@ -292,7 +306,6 @@ bool solve_halves(const device& dev, side_batch<T> of) {
   of.tiles = tiles;
   shape.blocks = 2 * std::min(left_over, beside);
   shape.cluster = 2;
-  shape.beside = true;
   launch(dev, "solve_side_tiles", shape, solve_side_tiles<T, 2>, of);
   return true;
 }
