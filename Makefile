@@ -13,6 +13,8 @@ LINT_PACKAGES := clang-format-14 clang-tidy-14
 
 SOURCES = $(shell git ls-files '*.hpp' '*.cpp' '*.h' '*.cuh' '*.cu')
 TOOL := build/release/bin/vouch
+SUITE ?= cg
+SOAKED := text interval dense verify price
 
 .PHONY: help deps build demo test soak sanitize bench gpu-test lint format clean
 .NOTPARALLEL:
@@ -24,7 +26,7 @@ help:
 	@echo 'make soak      the campaigns of random systems against rational arithmetic in full, minutes'
 	@echo 'make sanitize  the tests under the address and undefined-behaviour sanitizers alone'
 	@echo 'make gpu-test  the tests with a GPU required, and compute-sanitizer on small cases'
-	@echo 'make bench     measure this machine: tables against published figures and peers'
+	@echo 'make bench     measure this machine: SUITE=cg, or another one that vouch bench -h lists'
 	@echo 'make lint      clang-format and clang-tidy, changing nothing'
 	@echo 'make format    clang-format the sources'
 	@echo 'make deps      install the Debian packages that make test needs'
@@ -41,25 +43,23 @@ build:
 demo: build
 	@examples/demo.sh $(TOOL) build/demo
 
-# The programs run side by side, so a thread that waits shall give its core away. The main summary comes last.
+# The shared library and the static one are made of the same objects: the second build only links. The programs run
+# side by side, so a thread that waits shall give its core away. The main summary comes last.
 test: export OMP_WAIT_POLICY := passive
 test: deps
-	cmake --preset release -DVOUCH_TESTS=ON
+	cmake --preset release -DVOUCH_TESTS=OFF -DBUILD_SHARED_LIBS=ON
 	cmake --build --preset release -j $(JOBS)
-	cmake --preset cpu-only -DVOUCH_TESTS=OFF -DBUILD_SHARED_LIBS=ON
-	cmake --build --preset cpu-only -j $(JOBS)
-	cmake -D BUILD=build/cpu-only -D WORK=build/cpu-only/consumer -P tests/consumer/check.cmake
+	cmake -D BUILD=build/release -D WORK=build/release/consumer_shared -P tests/consumer/check.cmake
+	cmake --preset release -DVOUCH_TESTS=ON -DBUILD_SHARED_LIBS=OFF
+	cmake --build --preset release -j $(JOBS)
 	@$(MAKE) sanitize
 	ctest --preset release -j $(JOBS)
 
 # Every system of the campaigns, where make test takes one in a hundred.
 soak: deps
 	cmake --preset release -DVOUCH_TESTS=ON
-	cmake --build --preset release -j $(JOBS) --target test_verify test_interval test_dense test_price
-	VOUCH_SOAK=1 build/release/tests/verify/test_verify
-	VOUCH_SOAK=1 build/release/tests/interval/test_interval
-	VOUCH_SOAK=1 build/release/tests/dense/test_dense --gtest_filter=*campaign*
-	VOUCH_SOAK=1 build/release/tests/price/test_price --gtest_filter=*campaign*
+	cmake --build --preset release -j $(JOBS) --target $(SOAKED:%=test_%)
+	for room in $(SOAKED); do VOUCH_SOAK=1 build/release/tests/$$room/test_$$room || exit; done
 
 sanitize: deps
 	cmake --preset asan
@@ -71,7 +71,7 @@ gpu-test: deps
 
 bench: build
 	mkdir -p build/bench
-	$(TOOL) bench cg -o build/bench/cg.json --html build/bench/cg.html
+	$(TOOL) bench $(SUITE) -o build/bench/$(SUITE).json --html build/bench/$(SUITE).html
 
 lint:
 	@.ci/packages $(TEST_PACKAGES) $(LINT_PACKAGES)

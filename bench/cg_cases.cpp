@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <filesystem>
 
-#include <vouch/core/array.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/generate/elasticity.hpp>
 #include <vouch/generate/poisson.hpp>

@@ -1,6 +1,5 @@
 // bench/cg_cases.hpp -- the systems that the CG suite solves, and what was published of them.
 #pragma once
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>

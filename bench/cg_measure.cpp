@@ -1,9 +1,9 @@
 #include "cg_measure.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 
+#include <vouch/core/stopwatch.hpp>
 #include <vouch/solve/cg_mixed.hpp>
 #include <vouch/solve/precond/make.hpp>
 #include <vouch/sparse/spmv_plan.hpp>
@@ -12,15 +12,9 @@
 
 namespace vouch::bench {
 namespace {
-
-using clock = std::chrono::steady_clock;
 constexpr double longest_solve = 30;  // seconds
 constexpr int iteration_runs = 3;
 constexpr int peer_runs = 2;
-
-double seconds_since(clock::time_point begin) {
-  return std::chrono::duration<double>(clock::now() - begin).count();
-}
 
 template <class T>
 bool same_bytes(const std::vector<T>& a, const std::vector<T>& b) {
@@ -38,8 +32,8 @@ std::uint64_t hash(const std::vector<T>& v) {
 
 // Ends a solve that was interrupted or lasts too long.
 monitor watch(const suite_options& options) {
-  return [&options, begin = clock::now()](const iteration_record& at) {
-    return at.iteration % 64 != 0 || (!options.stop() && seconds_since(begin) < longest_solve);
+  return [&options, clock = stopwatch()](const iteration_record& at) {
+    return at.iteration % 64 != 0 || (!options.stop() && clock.seconds() < longest_solve);
   };
 }
 
@@ -138,19 +132,19 @@ solve_cell measure_solve(system_on<T>& system, const solve_request& request, con
   solve(short_rule);  // loads kernels, touches memory
   std::vector<double> samples;
   std::vector<T> first;
-  const auto begin = clock::now();
+  const stopwatch clock;
   do {
-    const auto start = clock::now();
+    const stopwatch lap;
     cell.report = solve(request.rule);
     dev.synchronize();
-    samples.push_back(seconds_since(start));
+    samples.push_back(lap.seconds());
     std::vector<T> x = system.x.to_vector();
     if (first.empty())
       first = std::move(x);
     else
       cell.same_bits = cell.same_bits && same_bytes(first, x);
     const auto runs = static_cast<std::int64_t>(samples.size());
-    if (options.repeat > 0 ? runs >= options.repeat : runs >= most || seconds_since(begin) > enough) break;
+    if (options.repeat > 0 ? runs >= options.repeat : runs >= most || clock.seconds() > enough) break;
   } while (cell.report.status != solve_status::interrupted);
   cell.seconds = summarize(samples);
   cell.bits = hash(first);

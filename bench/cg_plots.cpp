@@ -1,8 +1,6 @@
 // The drawings of the report.
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "cg_results.hpp"
 #include "plot.hpp"
 

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include <vouch/core/array.hpp>
 #include <vouch/core/config.hpp>
+#include <vouch/core/stopwatch.hpp>
 
 #include "machine_cuda.hpp"
 
@@ -22,9 +22,9 @@ template <class Work>
 double best_seconds(Work work) {
   double best = 1e300;
   for (int pass = 0; pass <= passes; ++pass) {  // the first one warms up
-    const auto begin = std::chrono::steady_clock::now();
+    const stopwatch clock;
     work();
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    const double seconds = clock.seconds();
     if (pass > 0) best = std::min(best, seconds);
   }
   return best;

@@ -1,46 +1,31 @@
 #include "machine_cuda.hpp"
 
 #include <algorithm>
+#include <limits>
 
-#include <vouch/core/check.cuh>
+#include <vouch/core/event_timer.cuh>
 
 namespace vouch::bench {
-namespace {
 
-class event {
- public:
-  event() { check(cudaEventCreate(&event_), "cudaEventCreate"); }
-  ~event() { cudaEventDestroy(event_); }
-  event(const event&) = delete;
-  event& operator=(const event&) = delete;
-  void record(cudaStream_t stream) { check(cudaEventRecord(event_, stream), "cudaEventRecord"); }
-  /// Seconds from the earlier event, once this one has happened.
-  double seconds_since(const event& earlier) const {
-    check(cudaEventSynchronize(event_), "cudaEventSynchronize");
-    float milliseconds = 0;
-    check(cudaEventElapsedTime(&milliseconds, earlier.event_, event_), "cudaEventElapsedTime");
-    return 1e-3 * static_cast<double>(milliseconds);
-  }
-
- private:
-  cudaEvent_t event_ = nullptr;
-};
-
-}  // namespace
-
-double cuda_copy_speed(const device& gpu, std::byte* to, const std::byte* from, std::size_t bytes, int passes) {
-  check(cudaSetDevice(gpu.index()), "cudaSetDevice");
-  const auto stream = static_cast<cudaStream_t>(gpu.stream());
-  event begin, end;
-  double best = 0;
-  for (int pass = 0; pass <= passes; ++pass) {  // the first one warms up
-    begin.record(stream);
-    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream), "cudaMemcpyAsync");
-    end.record(stream);
-    const double seconds = end.seconds_since(begin);
-    if (pass > 0) best = std::max(best, 2 * static_cast<double>(bytes) / seconds);
+double cuda_seconds(const device& gpu, int passes, const std::function<void()>& enqueue) {
+  event_timer clock(gpu);
+  double best = std::numeric_limits<double>::infinity();
+  for (int pass = 0; pass <= passes; ++pass) {
+    clock.mark(0);
+    enqueue();
+    clock.mark(1);
+    const double seconds = clock.seconds();
+    if (pass > 0) best = std::min(best, seconds);
   }
   return best;
+}
+
+double cuda_copy_speed(const device& gpu, std::byte* to, const std::byte* from, std::size_t bytes, int passes) {
+  const auto stream = static_cast<cudaStream_t>(gpu.stream());
+  const double seconds = cuda_seconds(gpu, passes, [&] {
+    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream), "cudaMemcpyAsync");
+  });
+  return 2 * static_cast<double>(bytes) / seconds;
 }
 
 }  // namespace vouch::bench

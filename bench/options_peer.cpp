@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <optional>
 #include <utility>
 
 #include <vouch/core/random.hpp>
+#include <vouch/core/stopwatch.hpp>
 #include <vouch/price/batch.hpp>
 #include <vouch/price/fd_batch.hpp>
 
@@ -18,8 +18,6 @@
 
 namespace vouch::bench {
 namespace {
-
-using clock = std::chrono::steady_clock;
 using grid_size = std::pair<std::int64_t, std::int64_t>;  // nodes and steps
 
 // Options that end on whole days, and their prices by the exercise boundary.
@@ -94,9 +92,9 @@ std::optional<timed_price> by_vouch(const bench_device& d, const sample& s, doub
   for (const std::int64_t nodes : sizes) {
     double best = std::numeric_limits<double>::infinity();
     for (int k = 0; k < 3; ++k) {
-      const auto start = clock::now();
+      const stopwatch lap;
       finite_difference_batch(d.dev, options, nodes, nodes / 2, values);
-      best = std::min(best, std::chrono::duration<double>(clock::now() - start).count());
+      best = std::min(best, lap.seconds());
     }
     const double reached = mean_square_error(s, [&](std::size_t i) { return values[i].price; });
     if (reached <= error)

@@ -5,8 +5,9 @@
 #endif
 
 #include <algorithm>
-#include <chrono>
 #include <limits>
+
+#include <vouch/core/stopwatch.hpp>
 
 #include "peers.hpp"
 
@@ -36,9 +37,9 @@ std::optional<peer_answer<T>> eigen_cg(csr_view<const T> A, std::span<const T> b
   answer.seconds = std::numeric_limits<double>::max();
   int run = 0;
   do {
-    const auto begin = std::chrono::steady_clock::now();
+    const stopwatch clock;
     x = cg.solve(rhs);
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    const double seconds = clock.seconds();
     answer.seconds = std::min(answer.seconds, seconds);
   } while (++run < task.repeats);
   answer.iterations = cg.iterations();

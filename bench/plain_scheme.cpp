@@ -1,22 +1,23 @@
 #include "plain_scheme.hpp"
 
-#include <chrono>
 #include <cmath>
+
+#include <vouch/core/stopwatch.hpp>
 #include <vouch/price/talbot.hpp>
 
 namespace vouch::bench {
 namespace {
 
-class stopwatch {
+class timed_part {
  public:
-  explicit stopwatch(double& seconds) : seconds_(seconds) {}
-  ~stopwatch() { seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
-  stopwatch(const stopwatch&) = delete;
-  stopwatch& operator=(const stopwatch&) = delete;
+  explicit timed_part(double& seconds) : seconds_(seconds) {}
+  ~timed_part() { seconds_ += clock_.seconds(); }
+  timed_part(const timed_part&) = delete;
+  timed_part& operator=(const timed_part&) = delete;
 
  private:
   double& seconds_;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  stopwatch clock_;
 };
 
 double at_end(const boundary_exponentials& terms, double share) {
@@ -47,19 +48,19 @@ plain_run<T> plain_crank_nicolson(const contract& c, const fd_grid& grid, std::i
   std::vector<T>& u = run.values;
   for (std::int64_t k = 1; k <= steps; ++k) {
     {
-      const stopwatch time(run.seconds.right_hand_side);
+      const timed_part time(run.seconds.right_hand_side);
       for (std::size_t i = 1; i + 1 < n; ++i) rhs[i] = a[i] * u[i - 1] + (1 - b[i]) * u[i] + up[i] * u[i + 1];
       const double share = static_cast<double>(k) / static_cast<double>(steps);
       u[0] = static_cast<T>(at_end(first, share));
       u[n - 1] = static_cast<T>(at_end(last, share));
     }
     {
-      const stopwatch time(run.seconds.forward);
+      const timed_part time(run.seconds.forward);
       rhs[0] = u[0];
       for (std::size_t i = 1; i + 1 < n; ++i) rhs[i] = (rhs[i] + a[i] * rhs[i - 1]) * inverse[i];
     }
     {
-      const stopwatch time(run.seconds.backward);
+      const timed_part time(run.seconds.backward);
       for (std::size_t i = n - 2; i > 0; --i) u[i] = rhs[i] + multiplier[i] * u[i + 1];
     }
   }

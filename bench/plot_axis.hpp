@@ -1,6 +1,5 @@
 // bench/plot_axis.hpp -- the ends, the ticks and the labels of one axis of a plot.
 #pragma once
-#include <optional>
 #include <string>
 #include <vector>
 

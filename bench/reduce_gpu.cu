@@ -1,27 +1,14 @@
 #include "reduce_gpu.hpp"
 
-#include <algorithm>
-#include <limits>
-
 #include <vouch/core/array.hpp>
 #include <vouch/core/launch.cuh>
+
+#include "machine_cuda.hpp"
 
 namespace vouch::bench {
 namespace {
 
 constexpr unsigned threads = 512;
-
-class event {
- public:
-  event() { check(cudaEventCreate(&event_), "cudaEventCreate"); }
-  ~event() { cudaEventDestroy(event_); }
-  event(const event&) = delete;
-  event& operator=(const event&) = delete;
-  operator cudaEvent_t() const { return event_; }
-
- private:
-  cudaEvent_t event_ = nullptr;
-};
 
 // Each thread reads 16 bytes at a time, the whole grid's stride apart.
 __global__ void __launch_bounds__(threads, 2) read_all(const int4* from, std::int64_t packs, int* to) {
@@ -41,23 +28,6 @@ __global__ void __launch_bounds__(threads, 2) read_all(const int4* from, std::in
 }
 
 }  // namespace
-
-double cuda_seconds(const device& gpu, int passes, const std::function<void()>& enqueue) {
-  check(cudaSetDevice(gpu.index()), "cudaSetDevice");
-  const auto stream = static_cast<cudaStream_t>(gpu.stream());
-  const event begin, end;
-  double best = std::numeric_limits<double>::infinity();
-  for (int pass = 0; pass <= passes; ++pass) {
-    check(cudaEventRecord(begin, stream), "cudaEventRecord");
-    enqueue();
-    check(cudaEventRecord(end, stream), "cudaEventRecord");
-    check(cudaEventSynchronize(end), "cudaEventSynchronize");
-    float milliseconds = 0;
-    check(cudaEventElapsedTime(&milliseconds, begin, end), "cudaEventElapsedTime");
-    if (pass > 0) best = std::min(best, 1e-3 * static_cast<double>(milliseconds));
-  }
-  return best;
-}
 
 double cuda_read_seconds(const device& gpu, const void* from, std::size_t bytes) {
   array<int> to(gpu, 1);

@@ -1,12 +1,14 @@
 #include "stationary_cuda.hpp"
 
 #include <algorithm>
-#include <chrono>
+#include <limits>
 
 #include <vouch/core/array.hpp>
-#include <vouch/core/check.cuh>
+#include <vouch/core/event_timer.cuh>
 #include <vouch/core/launch.cuh>
 #include <vouch/core/relay.cuh>
+
+#include "machine_cuda.hpp"
 
 namespace vouch::bench {
 namespace {
@@ -98,24 +100,16 @@ __global__ void __launch_bounds__(32) answer_each_other(std::uint64_t* words) {
 // Seconds of a round, the best of some launches.
 template <class Kernel>
 double seconds_a_round(const device& gpu, Kernel kernel, launch_shape shape) {
-  const auto stream = static_cast<cudaStream_t>(gpu.stream());
-  cudaEvent_t begin = nullptr, end = nullptr;
-  check(cudaEventCreate(&begin), "cudaEventCreate");
-  check(cudaEventCreate(&end), "cudaEventCreate");
-  float least = 1e9F;
+  event_timer clock(gpu);
+  double least = std::numeric_limits<double>::infinity();
   for (int k = 0; k < 4; ++k) {
     auto words = array<std::uint64_t>::zeros(gpu, 2 * most_blocks);
-    check(cudaEventRecord(begin, stream), "cudaEventRecord");
+    clock.mark(0);
     launch(gpu, "numbers that travel", shape, kernel, words.data());
-    check(cudaEventRecord(end, stream), "cudaEventRecord");
-    check(cudaEventSynchronize(end), "cudaEventSynchronize");
-    float milliseconds = 0;
-    check(cudaEventElapsedTime(&milliseconds, begin, end), "cudaEventElapsedTime");
-    least = std::min(least, milliseconds);
+    clock.mark(1);
+    least = std::min(least, clock.seconds());
   }
-  cudaEventDestroy(begin);
-  cudaEventDestroy(end);
-  return 1e-3 * static_cast<double>(least) / rounds;
+  return least / rounds;
 }
 
 }  // namespace
@@ -129,25 +123,12 @@ void fill_dense_system(const device& gpu, dense_family family, double dominance,
 }
 
 double cuda_read_speed(const device& gpu, const std::byte* from, std::size_t bytes, int passes) {
-  const auto stream = static_cast<cudaStream_t>(gpu.stream());
   array<float> never(gpu, 1);
-  cudaEvent_t begin = nullptr, end = nullptr;
-  check(cudaEventCreate(&begin), "cudaEventCreate");
-  check(cudaEventCreate(&end), "cudaEventCreate");
-  double best = 0;
-  for (int pass = 0; pass <= passes; ++pass) {
-    check(cudaEventRecord(begin, stream), "cudaEventRecord");
+  const double seconds = cuda_seconds(gpu, passes, [&] {
     launch(gpu, "read_all", {4 * gpu.processors(), 512}, read_all, reinterpret_cast<const float4*>(from),
            static_cast<std::int64_t>(bytes / sizeof(float4)), never.data());
-    check(cudaEventRecord(end, stream), "cudaEventRecord");
-    check(cudaEventSynchronize(end), "cudaEventSynchronize");
-    float milliseconds = 0;
-    check(cudaEventElapsedTime(&milliseconds, begin, end), "cudaEventElapsedTime");
-    if (pass > 0) best = std::max(best, 1e3 * static_cast<double>(bytes) / static_cast<double>(milliseconds));
-  }
-  cudaEventDestroy(begin);
-  cudaEventDestroy(end);
-  return best;
+  });
+  return static_cast<double>(bytes) / seconds;
 }
 
 travel_seconds cuda_travel_seconds(const device& gpu) {

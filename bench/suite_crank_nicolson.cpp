@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <map>
 
 #include <vouch/core/config.hpp>
+#include <vouch/core/stopwatch.hpp>
 #include <vouch/price/closed_form.hpp>
 #include <vouch/price/fd_march.hpp>
 #include <vouch/price/fd_march_cuda.hpp>
@@ -20,8 +20,6 @@
 
 namespace vouch::bench {
 namespace {
-
-using clock = std::chrono::steady_clock;
 
 // A step cannot be shorter than its chain of dependent operations: two sweeps over 8 rows, 8 shuffles, 2
 // barriers.
@@ -159,9 +157,9 @@ class runner {
     std::vector<double> values;
     const std::int64_t times = options_.repeat > 0 ? options_.repeat : usual_times;
     for (std::int64_t k = 0; k < times && !options_.stop(); ++k) {
-      const auto start = clock::now();
+      const stopwatch lap;
       values = body();
-      c.seconds = std::min(c.seconds, std::chrono::duration<double>(clock::now() - start).count());
+      c.seconds = std::min(c.seconds, lap.seconds());
     }
     if (values.empty()) return {std::nan(""), std::nan(""), std::nan("")};
     judge(g, grid, values, c);

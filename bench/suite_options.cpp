@@ -2,12 +2,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <limits>
 
 #include <vouch/core/random.hpp>
+#include <vouch/core/stopwatch.hpp>
 #include <vouch/price/batch.hpp>
 #include <vouch/price/book.hpp>
 #include <vouch/price/fd_batch.hpp>
@@ -19,8 +19,6 @@
 
 namespace vouch::bench {
 namespace {
-
-using clock = std::chrono::steady_clock;
 
 // Issue rate of one H200's FP64 units on the 9 operations that a row takes a step; scaled by multiprocessors.
 constexpr double fp64_operations_a_processor = 1.755e9 * 64, operations_a_row = 9;
@@ -76,9 +74,9 @@ class runner {
     double best = std::numeric_limits<double>::infinity();
     const std::int64_t times = options_.repeat > 0 ? options_.repeat : 3;
     for (std::int64_t k = 0; k < times && !options_.stop(); ++k) {
-      const auto start = clock::now();
+      const stopwatch lap;
       body(options, values);
-      best = std::min(best, std::chrono::duration<double>(clock::now() - start).count());
+      best = std::min(best, lap.seconds());
     }
     const double rate = static_cast<double>(options.size()) / best, error = largest_error(options, values, 500);
     table.add({name, d.label, fmt::format("{}", options.size()), seconds_text(best),
@@ -157,12 +155,12 @@ text_table measure_book(const std::vector<bench_device>& devices, const suite_op
     options.say(fmt::format("a book on {}", d.label));
     double best = std::numeric_limits<double>::infinity();
     for (int k = 0; k < 2; ++k) {
-      const auto start = clock::now();
+      const stopwatch lap;
       book_options how;
       how.dev = d.dev;
       how.threads = options.threads;
       price_book(base + ".csv", base + ".out", how);
-      best = std::min(best, std::chrono::duration<double>(clock::now() - start).count());
+      best = std::min(best, lap.seconds());
     }
     table.add({fmt::format("{}", lines), d.label, seconds_text(best),
                fmt::format("{:.3g}", static_cast<double>(lines) / best)});

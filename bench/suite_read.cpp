@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 
 #include <vouch/core/config.hpp>
@@ -17,7 +15,6 @@
 #include "fastest.hpp"
 #include "reduce_gpu.hpp"
 #include "scratch_folder.hpp"
-#include "timing.hpp"
 
 namespace vouch::bench {
 namespace {

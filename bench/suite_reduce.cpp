@@ -21,6 +21,7 @@
 #include <vouch/text/mapped_file.hpp>
 
 #include "fastest.hpp"
+#include "machine_cuda.hpp"
 #include "reduce_gpu.hpp"
 #include "reduce_peers.hpp"
 #include "reduce_plots.hpp"

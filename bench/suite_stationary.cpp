@@ -3,10 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cstdio>
 
 #include <vouch/core/config.hpp>
+#include <vouch/core/stopwatch.hpp>
 #include <vouch/dense/transpose.hpp>
 #include <vouch/solve/upload_with_start.hpp>
 #include <vouch/solve/vector_update.hpp>
@@ -19,8 +18,6 @@
 
 namespace vouch::bench {
 namespace {
-
-using clock = std::chrono::steady_clock;
 constexpr std::int64_t published_size = 10240;
 constexpr double hard = 1.05;                // dominance
 constexpr std::int64_t on_chip = 227 << 10;  // bytes of a matrix that a multiprocessor can keep
@@ -261,9 +258,9 @@ class stationary_run {
     const auto best = [&](const auto& work) {
       double least = 1e9;
       for (int k = 0; k < 6 && !options_.stop(); ++k) {
-        const auto begin = clock::now();
+        const stopwatch clock;
         work();
-        least = std::min(least, std::chrono::duration<double>(clock::now() - begin).count());
+        least = std::min(least, clock.seconds());
       }
       return least;
     };

@@ -1,13 +1,13 @@
 #include "tridiagonal_measure.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <vector>
 
 #include <vouch/core/memory.hpp>
 #include <vouch/core/random.hpp>
+#include <vouch/core/stopwatch.hpp>
 
 #include "peer_module.hpp"
 #include "peers/cuda_tridiagonal.h"
@@ -103,12 +103,6 @@ struct lapack_system {
         du(from.du.begin(), from.du.end() - 1),
         x(from.b.begin(), from.b.end()) {}
 };
-
-using clock_type = std::chrono::steady_clock;
-double since(clock_type::time_point begin) {
-  return std::chrono::duration<double>(clock_type::now() - begin).count();
-}
-
 }  // namespace
 
 const char* name(band_kind kind) {
@@ -156,10 +150,10 @@ band_systems<T>::band_systems(const device& dev, band_kind kind, const batch_sha
 double seconds_of(const device& dev, const suite_options& options, const std::function<void()>& call) {
   const auto pass = [&](std::int64_t calls) {
     dev.synchronize();
-    const auto begin = clock_type::now();
+    const stopwatch clock;
     for (std::int64_t k = 0; k < calls; ++k) call();
     dev.synchronize();
-    return since(begin) / static_cast<double>(calls);
+    return clock.seconds() / static_cast<double>(calls);
   };
   const double first = std::max(std::min(pass(1), pass(1)), 1e-7);
   const std::int64_t calls = std::clamp<std::int64_t>(static_cast<std::int64_t>(0.02 / first), 1, 1000);
@@ -199,11 +193,11 @@ std::optional<double> lapack_gtsv(const suite_options& options, const band_syste
   for (int k = 0; k < 5 && !options.stop(); ++k) {
     lapack_system<T> copy(systems);
     int info = 0;
-    const auto begin = clock_type::now();
+    const stopwatch clock;
     for (std::int64_t at = 0; at < rows; at += n)
       gtsv(&n, &one, copy.dl.data() + at, copy.d.data() + at, copy.du.data() + at, copy.x.data() + at, &n,
            &info);
-    best = std::min(best, since(begin));
+    best = std::min(best, clock.seconds());
   }
   return best;
 }

@@ -13,6 +13,7 @@
 #include "command_line.hpp"
 #include "common.hpp"
 #include "interrupt.hpp"
+#include "outputs.hpp"
 #include "usage.hpp"
 
 namespace vouch::cli {
@@ -78,8 +79,7 @@ const bench::suite& find_suite(const std::string& name) {
 }
 
 int run_suite(const bench::suite& suite, const common_options& common, bench_arguments& mine) {
-  check_writable(common.output);
-  check_writable(mine.html);
+  check_outputs({common.output, mine.html});
   const console log = make_console(common);
   mine.suite.matrices.assign(mine.words.begin() + 1, mine.words.end());
   mine.suite.devices = split(mine.devices);

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -17,6 +16,8 @@
 #include "command.hpp"
 #include "command_line.hpp"
 #include "common.hpp"
+#include "outputs.hpp"
+#include "solve_system.hpp"
 #include "usage.hpp"
 
 namespace vouch::cli {
@@ -32,17 +33,15 @@ struct convert_options {
   std::string format = "auto";
   std::string store = "auto";
   std::string order = "natural";
-  std::int64_t seed = 1;
+  std::optional<std::int64_t> seed;
   std::int64_t block = 1;
   std::string permutation;
   bool transposed = false;
 };
 
-bool ends_with(const std::string& path, std::string_view end) { return path.ends_with(end); }
-
 bool is_matrix_market(const std::string& path) {
-  if (ends_with(path, ".mtx") || ends_with(path, ".mtx.gz")) return true;
-  if (ends_with(path, ".npy") || ends_with(path, ".txt")) return false;
+  if (path.ends_with(".mtx") || path.ends_with(".mtx.gz")) return true;
+  if (path.ends_with(".npy") || path.ends_with(".txt")) return false;
   return input_file(path).peek(2) == "%%";
 }
 
@@ -53,29 +52,12 @@ struct content {
   symmetry stored_as = symmetry::general;
 };
 
-// Everything that is not 0 of column-major values.
-csr<double> sparse_from(const device& cpu, const vectors& v) {
-  if (std::max(v.rows, v.cols) > std::numeric_limits<std::int32_t>::max())
-    throw value_error(fmt::format("vectors of {} by {} elements exceed 32-bit indices", v.rows, v.cols));
-  csr<double> columns{v.cols, v.rows, array<std::int64_t>(cpu, v.cols + 1), {}, {}};  // the transpose
-  columns.row_ptr[0] = 0;
-  for (std::int64_t j = 0; j < v.cols; ++j) {
-    const double* first = v.values.data() + j * v.rows;
-    columns.row_ptr[j + 1] = columns.row_ptr[j] + v.rows - std::count(first, first + v.rows, 0.0);
-  }
-  columns.col = array<std::int32_t>(cpu, columns.row_ptr[v.cols]);
-  columns.val = array<double>(cpu, columns.row_ptr[v.cols]);
-  std::int64_t next = 0;
-  for (std::int64_t k = 0; k < v.rows * v.cols; ++k) {
-    if (v.values[k] == 0) continue;
-    columns.col[next] = static_cast<std::int32_t>(k % v.rows);
-    columns.val[next++] = v.values[k];
-  }
-  return transpose<double>(cpu, columns);
-}
-
 content read(const device& cpu, const std::string& path) {
-  if (!is_matrix_market(path)) return {sparse_from(cpu, read_vectors(cpu, path)), true, symmetry::general};
+  if (!is_matrix_market(path)) {
+    const vectors v = read_vectors(cpu, path);
+    return {sparsify(cpu, {v.values.data(), v.rows, v.cols, std::max<std::int64_t>(1, v.rows)}), true,
+            symmetry::general};
+  }
   matrix_market_header header;
   csr<double> A = read_csr(cpu, path, &header);
   return {std::move(A), header.format == matrix_format::array, header.stored_as};
@@ -104,7 +86,7 @@ std::optional<array<std::int32_t>> new_order(const device& cpu, const convert_op
         fmt::format("--order {} needs a square matrix, {} is {} by {}", o.order, o.in, A.rows, A.cols));
   const int block = static_cast<int>(o.block);
   if (o.order == "rcm") return reverse_cuthill_mckee<double>(cpu, A, block);
-  return random_order(cpu, A.rows, static_cast<std::uint64_t>(o.seed), block);
+  return random_order(cpu, A.rows, static_cast<std::uint64_t>(o.seed.value_or(1)), block);
 }
 
 void write_permutation(const device& cpu, const std::string& path, const array<std::int32_t>& order) {
@@ -133,7 +115,12 @@ void declare(command_line& line, convert_options& o) {
 void check(const convert_options& o) {
   if (!o.permutation.empty() && o.order == "natural")
     throw usage_error("--permutation without --order", "give --order rcm or random");
-  for (const std::string& path : {o.out, o.permutation}) check_writable(path);
+  if (o.block != 1 && o.order == "natural")
+    throw usage_error("--block without --order", "give --order rcm or random");
+  if (o.seed && o.order != "random") throw usage_error("--seed without --order random");
+  if (o.format != "auto" && !o.out.ends_with(".mtx"))
+    throw usage_error("--format is of .mtx files", o.out + " is written as its name says");
+  check_outputs({o.out, o.permutation});
 }
 
 }  // namespace
@@ -157,7 +144,9 @@ int cmd_convert(std::span<const char* const> arguments) {
   }
   const double work_seconds = clock.seconds() - read_seconds;
   const bool coordinate =
-      ends_with(o.out, ".mtx") && o.format != "array" && (o.format == "coordinate" || !c.dense);
+      o.out.ends_with(".mtx") && o.format != "array" && (o.format == "coordinate" || !c.dense);
+  if (!coordinate && o.store != "auto")
+    throw usage_error("--store is of coordinates", "give --format coordinate and a name that ends with .mtx");
   if (coordinate)
     write_matrix_market(o.out, c.A, store_of(o, c));
   else

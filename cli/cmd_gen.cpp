@@ -19,6 +19,7 @@
 #include "command_line.hpp"
 #include "common.hpp"
 #include "gen_matrix_set.hpp"
+#include "outputs.hpp"
 #include "usage.hpp"
 
 namespace vouch::cli {
@@ -113,7 +114,7 @@ void check(gen_options& o) {
   }
   if (o.common.output.empty())
     throw usage_error("-o FILE is missing", "usage: vouch gen NAME [options] -o FILE");
-  for (const std::string& path : {o.common.output, o.rhs, o.exact}) check_writable(path);
+  check_outputs({o.common.output, o.rhs, o.exact});
   if (!o.boundary.empty()) o.problem.boundary = o.boundary;
   if (!o.coefficient.empty()) o.problem.coefficient = o.coefficient;
   if (!o.element.empty()) o.problem.element = o.element;

@@ -15,6 +15,7 @@
 #include "command.hpp"
 #include "command_line.hpp"
 #include "common.hpp"
+#include "outputs.hpp"
 #include "solve_system.hpp"
 
 namespace vouch::cli {
@@ -167,7 +168,7 @@ int cmd_info(std::span<const char* const> arguments) {
   line.count("--threads", o.common.threads, 1, "CPU threads [OMP_NUM_THREADS, else all cores]", 4096);
   line.flag("--json", o.common.json, "print one JSON object instead of the summary");
   if (!line.parse(arguments)) return goal_reached;
-  check_writable(o.svg);
+  check_outputs({o.svg}, o.file);
 
   const stopwatch clock;
   const device cpu = open_cpu(o.common);

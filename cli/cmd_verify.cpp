@@ -15,6 +15,7 @@
 #include "command_line.hpp"
 #include "common.hpp"
 #include "given_solution.hpp"
+#include "outputs.hpp"
 #include "solve_system.hpp"
 #include "usage.hpp"
 #include "verification.hpp"
@@ -48,9 +49,7 @@ bool parse(std::span<const char* const> arguments, verify_options& options) {
   if (!line.parse(arguments)) return false;
   if (!options.verification.asked()) options.verification.digits = 0;
   check_verification(options.verification, "--digits");
-  check_writable(options.common.output);
-  if (!options.common.output.empty() && options.common.output == options.verification.bounds)
-    throw usage_error(fmt::format("two outputs go to the same file '{}'", options.common.output));
+  check_outputs({options.common.output, options.verification.bounds}, options.matrix);
   parse_device(options.common.device);
   return true;
 }

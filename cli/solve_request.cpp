@@ -12,6 +12,7 @@
 #include <vouch/sparse/csr.hpp>
 
 #include "command_line.hpp"
+#include "outputs.hpp"
 #include "usage.hpp"
 
 namespace vouch::cli {
@@ -132,19 +133,6 @@ void check_word(std::string_view option, const std::string& given, std::span<con
   if (!meant.empty()) throw usage_error(fmt::format("option {}: there is no file '{}'", option, given), meant);
 }
 
-void check_outputs(const std::string& matrix, const std::array<std::string, 4>& paths) {
-  std::error_code ignored;
-  for (std::size_t k = 0; k < paths.size(); ++k) {
-    check_writable(paths[k]);
-    if (!paths[k].empty() && !paths[k].starts_with("/dev/") &&
-        std::filesystem::equivalent(paths[k], matrix, ignored))
-      throw usage_error(fmt::format("'{}' holds the matrix, and an output would take its place", paths[k]));
-    if (!paths[k].empty() && !paths[k].starts_with("/dev/") &&
-        std::find(paths.begin(), paths.begin() + k, paths[k]) != paths.begin() + k)
-      throw usage_error(fmt::format("two outputs go to the same file '{}'", paths[k]));
-  }
-}
-
 void declare(command_line& line, solve_request& request, std::string& stop, std::string& accelerate,
              std::string& omega) {
   line.example("vouch solve A.mtx", "A x = (1, ..., 1), how good x is");
@@ -228,8 +216,8 @@ bool parse_solve_request(std::span<const char* const> arguments, solve_request& 
   check_verification(request.verification);
   if (request.batch && request.verification.has_radii_of_entries())
     throw usage_error("option --batch: radii are numbers there, no files, and there is no --decimal");
-  check_outputs(request.matrix,
-                {request.common.output, request.history, request.plot, request.verification.bounds});
+  check_outputs({request.common.output, request.history, request.plot, request.verification.bounds},
+                request.matrix);
   return true;
 }
 

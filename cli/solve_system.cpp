@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <vouch/core/error.hpp>
 #include <vouch/dense/cusolver.hpp>
 #include <vouch/dense/lapack.hpp>
@@ -11,6 +12,7 @@
 #include <vouch/io/vectors.hpp>
 #include <vouch/solve/spd_check.hpp>
 #include <vouch/sparse/residual.hpp>
+#include <vouch/sparse/transpose.hpp>
 
 namespace vouch::cli {
 namespace {
@@ -162,22 +164,25 @@ bool is_file(const std::string& rhs_or_start) {
 }  // namespace
 
 csr<double> sparsify(const device& cpu, matrix_view<const double> dense) {
-  std::int64_t count = 0;
-  for (std::int64_t j = 0; j < dense.cols; ++j)
-    for (std::int64_t i = 0; i < dense.rows; ++i) count += dense(i, j) != 0 ? 1 : 0;
-  csr<double> A{dense.rows, dense.cols, array<std::int64_t>(cpu, dense.rows + 1),
-                array<std::int32_t>(cpu, count), array<double>(cpu, count)};
-  std::int64_t k = 0;
-  for (std::int64_t i = 0; i < dense.rows; ++i) {
-    A.row_ptr[i] = k;
-    for (std::int64_t j = 0; j < dense.cols; ++j)
-      if (dense(i, j) != 0) {
-        A.col[k] = static_cast<std::int32_t>(j);
-        A.val[k++] = dense(i, j);
-      }
+  if (std::max(dense.rows, dense.cols) > std::numeric_limits<std::int32_t>::max())
+    throw value_error(fmt::format("{} by {} elements exceed 32-bit indices", dense.rows, dense.cols));
+  csr<double> columns{
+      dense.cols, dense.rows, array<std::int64_t>(cpu, dense.cols + 1), {}, {}};  // the transpose
+  columns.row_ptr[0] = 0;
+  for (std::int64_t j = 0; j < dense.cols; ++j) {
+    const double* first = dense.data + j * dense.ld;
+    columns.row_ptr[j + 1] = columns.row_ptr[j] + dense.rows - std::count(first, first + dense.rows, 0.0);
   }
-  A.row_ptr[dense.rows] = k;
-  return A;
+  columns.col = array<std::int32_t>(cpu, columns.row_ptr[dense.cols]);
+  columns.val = array<double>(cpu, columns.row_ptr[dense.cols]);
+  std::int64_t next = 0;
+  for (std::int64_t j = 0; j < dense.cols; ++j)
+    for (std::int64_t i = 0; i < dense.rows; ++i)
+      if (dense(i, j) != 0) {
+        columns.col[next] = static_cast<std::int32_t>(i);
+        columns.val[next++] = dense(i, j);
+      }
+  return transpose<double>(cpu, columns);
 }
 
 csr<double> read_sparse(const device& cpu, const std::string& path,

@@ -67,8 +67,6 @@ double unit_roundoff(const solve_request& request) {
                                               : std::numeric_limits<double>::epsilon() / 2;
 }
 
-bool residual_decides(const solve_request& request) { return request.by_residual(); }
-
 }  // namespace
 
 void log_task(const console& log, const solve_request& request, const linear_system& system,
@@ -92,7 +90,7 @@ void log_task(const console& log, const solve_request& request, const linear_sys
 
 void warn_before(const console& log, const solve_request& request) {
   const double u = unit_roundoff(request);
-  if (residual_decides(request) && request.atol == 0 && request.relative_tolerance() < u)
+  if (request.by_residual() && request.atol == 0 && request.relative_tolerance() < u)
     log.warning(fmt::format("the tolerance {:.2g} is below the unit roundoff {:.1g} of {} precision",
                             request.relative_tolerance(), u, request.common.precision));
 }
@@ -102,7 +100,7 @@ void warn_after(const console& log, const solve_request& request, const solve_ou
   for (const std::string& warning : report.warnings) log.warning(warning);
   if (report.status == solve_status::not_spd)
     log.warning("--method sparse-lu solves systems that are not positive definite");
-  if (!residual_decides(request) || report.status == solve_status::converged || report.rhs_norm == 0) return;
+  if (!request.by_residual() || report.status == solve_status::converged || report.rhs_norm == 0) return;
   const double relative = report.tolerance / report.rhs_norm;
   if (relative < report.attainable_relative)
     log.warning(fmt::format("the tolerance {:.2g} is below about {:.1g}, what {} precision attains here",
@@ -114,7 +112,7 @@ void log_verdict(const console& log, const solve_request& request, const solve_o
   const double relative_tolerance = report.rhs_norm > 0 ? report.tolerance / report.rhs_norm : 0;
   const auto against = [&](double residual) { return residual <= report.tolerance ? "within" : "misses"; };
   log.line(fmt::format("\nchecked    true residual        {:.3e}{}", report.relative_true(),
-                       residual_decides(request)
+                       request.by_residual()
                            ? fmt::format(", {} {:.3e}", against(report.true_residual), relative_tolerance)
                            : ""));
   log.line(fmt::format("           recurrence believed  {:.3e}", report.relative_recurrence()));

@@ -1,6 +1,5 @@
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <stdexcept>
 
 #include <bench/cg_results.hpp>

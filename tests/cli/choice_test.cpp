@@ -15,15 +15,7 @@ using nlohmann::json;
 using testing::numbers;
 using testing::tool_result;
 
-class tool_choice : public testing::solve_test {
- protected:
-  tool_result refused(const std::string& arguments) {
-    const tool_result r = run("solve " + arguments);
-    EXPECT_EQ(r.code, 2) << arguments;
-    EXPECT_EQ(r.out, "");
-    return r;
-  }
-};
+class tool_choice : public testing::solve_test {};
 
 TEST_F(tool_choice, factorisations_solve_what_sweeps_do_not) {
   if (!lapack::present()) GTEST_SKIP() << "no LAPACK on this machine";

@@ -19,6 +19,13 @@ class solve_test : public tool_test {
     EXPECT_TRUE(object.is_object()) << r.out;
     return object;
   }
+  // Wrong usage, which prints nothing on standard output.
+  tool_result refused(const std::string& arguments) const {
+    const tool_result r = run("solve " + arguments);
+    EXPECT_EQ(r.code, 2) << arguments;
+    EXPECT_EQ(r.out, "");
+    return r;
+  }
 };
 
 // By conjugate gradients.

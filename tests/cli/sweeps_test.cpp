@@ -29,12 +29,6 @@ class tool_sweeps : public testing::solve_test {
       largest = std::max(largest, std::fabs(a[i] - b[i]));
     return largest;
   }
-  tool_result refused(const std::string& arguments) {
-    const tool_result r = run("solve A.mtx " + arguments);
-    EXPECT_EQ(r.code, 2) << arguments;
-    EXPECT_EQ(r.out, "");
-    return r;
-  }
 };
 
 TEST_F(tool_sweeps, dense_problem_is_solved_within_the_proved_bound) {
@@ -250,12 +244,13 @@ TEST_F(tool_sweeps, chebyshev_and_async_solve_dense_and_sparse_systems) {
     EXPECT_LE(times * s["iterations"].get<int>(), plain["iterations"].get<int>()) << method;
   }
   write("A.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 4\n1 2 1\n2 2 4\n");
-  refused("--method async --accel chebyshev");
-  refused("--method async --ordering multicolor");
-  refused("--method async --sweep backward");
-  refused("--method jacobi --accel chebyshev:3");
-  refused("--method cg --accel chebyshev");
-  EXPECT_NE(refused("--method jacobi --accel chebychev").err.find("did you mean chebyshev"), std::string::npos);
+  refused("A.mtx --method async --accel chebyshev");
+  refused("A.mtx --method async --ordering multicolor");
+  refused("A.mtx --method async --sweep backward");
+  refused("A.mtx --method jacobi --accel chebyshev:3");
+  refused("A.mtx --method cg --accel chebyshev");
+  EXPECT_NE(refused("A.mtx --method jacobi --accel chebychev").err.find("did you mean chebyshev"),
+            std::string::npos);
 }
 
 TEST_F(tool_sweeps, factorisations_and_sweeps_run_on_a_gpu) {
@@ -333,36 +328,36 @@ TEST_F(tool_sweeps, omega_is_estimated_and_checked) {
     EXPECT_EQ(automatic["status"], "converged");
     EXPECT_LE(automatic["iterations"], one["iterations"]) << method;
   }
-  refused("--method jacobi --omega auto");
-  refused("--method gauss-seidel --omega auto");
-  refused("--method sor --omega fast");
+  refused("A.mtx --method jacobi --omega auto");
+  refused("A.mtx --method gauss-seidel --omega auto");
+  refused("A.mtx --method sor --omega fast");
 }
 
 TEST_F(tool_sweeps, bad_requests_are_refused) {
   write("A.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 4\n1 2 1\n2 1 1\n");
-  EXPECT_NE(refused("--method jacobi").err.find("A.mtx: the diagonal entry of row 2 is zero"),
+  EXPECT_NE(refused("A.mtx --method jacobi").err.find("A.mtx: the diagonal entry of row 2 is zero"),
             std::string::npos);
-  EXPECT_NE(refused("--method jacobbi").err.find("did you mean jacobi"), std::string::npos);
+  EXPECT_NE(refused("A.mtx --method jacobbi").err.find("did you mean jacobi"), std::string::npos);
   for (const char* omega : {"0", "2", "-1", "3"})
-    EXPECT_NE(refused("--method sor --omega " + std::string(omega)).err.find("between 0 and 2"),
+    EXPECT_NE(refused("A.mtx --method sor --omega " + std::string(omega)).err.find("between 0 and 2"),
               std::string::npos);
-  refused("--method gauss-seidel --omega 1.2");
-  refused("--method cg --omega 1.2");
-  refused("--method jacobi --sweep backward");
-  refused("--method jacobi --ordering multicolor");
-  refused("--method jacobi --precond ic0");
-  refused("--method jacobi --accel anderson:0");
-  refused("--method jacobi --accel anderson");
-  refused("--method cg --accel anderson:2");
-  refused("--stop mean-change:1e-5");
-  EXPECT_NE(refused("--method jacobi --stop mean-change").err.find("as in --stop mean-change:"),
+  refused("A.mtx --method gauss-seidel --omega 1.2");
+  refused("A.mtx --method cg --omega 1.2");
+  refused("A.mtx --method jacobi --sweep backward");
+  refused("A.mtx --method jacobi --ordering multicolor");
+  refused("A.mtx --method jacobi --precond ic0");
+  refused("A.mtx --method jacobi --accel anderson:0");
+  refused("A.mtx --method jacobi --accel anderson");
+  refused("A.mtx --method cg --accel anderson:2");
+  refused("A.mtx --stop mean-change:1e-5");
+  EXPECT_NE(refused("A.mtx --method jacobi --stop mean-change").err.find("as in --stop mean-change:"),
             std::string::npos);
-  refused("--method jacobi --stop mean-change:1e-5 --fixed-iterations 3");
-  EXPECT_NE(refused("--stop mean-chnge:1").err.find("did you mean mean-change"), std::string::npos);
+  refused("A.mtx --method jacobi --stop mean-change:1e-5 --fixed-iterations 3");
+  EXPECT_NE(refused("A.mtx --stop mean-chnge:1").err.find("did you mean mean-change"), std::string::npos);
   write("A.mtx", "%%MatrixMarket matrix array real general\n1 2\n1\n3\n");
-  EXPECT_NE(refused("--method jacobi").err.find("1 by 2, not square"), std::string::npos);
+  EXPECT_NE(refused("A.mtx --method jacobi").err.find("1 by 2, not square"), std::string::npos);
   write("A.mtx", "%%MatrixMarket matrix array real general\n2 2\n1e-300\n0\n0\n1\n");
-  EXPECT_NE(refused("--method jacobi --precision single").err.find("row 1 is zero in single precision"),
+  EXPECT_NE(refused("A.mtx --method jacobi --precision single").err.find("row 1 is zero in single precision"),
             std::string::npos);
 }
 

@@ -5,7 +5,6 @@
 #include <regex>
 
 #include "run_tool.hpp"
-#include "small_system.hpp"
 
 namespace vouch {
 namespace {
@@ -83,6 +82,13 @@ TEST_F(tool_usage, mistyped_values) {
   write("taken.mtx", "%%MatrixMarket matrix array real general\n1 1\n3\n");
   for (const char* option : {"-o", "--history", "--plot", "--bounds"})
     refuse("solve taken.mtx " + std::string(option) + " ./taken.mtx", "'./taken.mtx' holds the matrix", "");
+  refuse("info taken.mtx --svg taken.mtx", "'taken.mtx' holds the matrix", "");
+  refuse("verify taken.mtx x.txt -o taken.mtx", "'taken.mtx' holds the matrix", "");
+  refuse("gen plate -n 3 -o p.mtx --rhs ./p.mtx", "two outputs go to the same file './p.mtx'", "");
+  refuse("convert taken.mtx B.mtx --seed 3", "--seed without --order random", "");
+  refuse("convert taken.mtx B.npy --format coordinate", "--format is of .mtx files", "B.npy is written as");
+  refuse("convert taken.mtx B.mtx --store symmetric", "--store is of coordinates", "give --format coordinate");
+  refuse("convert taken.mtx B.mtx --block 3", "--block without --order", "give --order rcm or random");
   refuse("solve A.mtx --stop recurrence", "option --stop: recurrence needs a bound", "as in");
 }
 

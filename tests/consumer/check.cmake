@@ -1,5 +1,6 @@
-# cmake -D BUILD=... -D WORK=... -P check.cmake: installs the build tree BUILD to a fresh prefix under WORK, moves that
-# prefix (a package must not remember where it was made), builds this project against it and runs its tests.
+# cmake -D BUILD=... -D WORK=... [-D FLAGS=...] -P check.cmake: installs the build tree BUILD to a fresh prefix under
+# WORK, moves that prefix (a package must not remember where it was made), builds this project against it with these
+# flags of the compiler and runs its tests.
 cmake_minimum_required(VERSION 3.25)
 file(REAL_PATH ${WORK} WORK)
 
@@ -12,7 +13,7 @@ run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/staged)
 file(RENAME ${WORK}/staged ${WORK}/prefix)
 
 run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR} -B ${WORK}/build -G Ninja
-  -DCMAKE_PREFIX_PATH=${WORK}/prefix -DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF)
+  -DCMAKE_PREFIX_PATH=${WORK}/prefix -DCMAKE_CXX_FLAGS=${FLAGS} -DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF)
 run(${CMAKE_COMMAND} --build ${WORK}/build)
 run(${CMAKE_CTEST_COMMAND} --test-dir ${WORK}/build --output-on-failure)
 if(EXISTS ${WORK}/prefix/bin/vouch)

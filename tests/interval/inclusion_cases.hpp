@@ -1,18 +1,12 @@
 // tests/interval/inclusion_cases.hpp -- random intervals, thin and wide, bounded and not, and points in them.
 #pragma once
 #include <algorithm>
-#include <cstdlib>
 
+#include "campaign.hpp"
 #include "interval/inclusion.hpp"
 #include "interval/numbers.hpp"
 
 namespace vouch::testing {
-
-/// VOUCH_SOAK=1 runs the campaigns in full; otherwise a hundredth of them.
-inline int campaign(int full) {
-  const char* soak = std::getenv("VOUCH_SOAK");
-  return soak != nullptr && *soak == '1' ? full : full / 100;
-}
 
 template <real T>
 interval<T> random_interval(std::uint64_t seed, std::uint64_t counter) {

@@ -12,6 +12,8 @@
 #include <vouch/core/random.hpp>
 #include <vouch/text/number.hpp>
 
+#include "campaign.hpp"
+
 namespace vouch {
 namespace {
 
@@ -47,12 +49,6 @@ std::string joined(std::initializer_list<std::string_view> parts) {
   std::string text;
   for (const std::string_view part : parts) text += part;
   return text;
-}
-
-// VOUCH_SOAK=1 runs the campaigns of random numbers in full, a hundred times as many.
-std::uint64_t campaign(std::uint64_t count) {
-  const char* soak = std::getenv("VOUCH_SOAK");
-  return soak != nullptr && *soak == '1' ? 100 * count : count;
 }
 
 std::string random_digits(std::uint64_t seed, std::uint64_t count) {
@@ -155,7 +151,7 @@ TEST(ParseReal, KnowsTheLimits) {
 }
 
 TEST(ParseReal, AgreesWithStrtodOnPrintedDoubles) {
-  for (std::uint64_t k = 0; k < campaign(150000); ++k) {
+  for (std::uint64_t k = 0; k < testing::campaign<std::uint64_t>(15'000'000); ++k) {
     const double value = std::bit_cast<double>(random_bits(1, k));
     if (!std::isfinite(value)) continue;
     expect_as_strtod(format("%.*g", static_cast<int>(random_bits(2, k) % 22) + 1, value));
@@ -164,7 +160,7 @@ TEST(ParseReal, AgreesWithStrtodOnPrintedDoubles) {
 }
 
 TEST(ParseReal, AgreesWithStrtodNearOne) {
-  for (std::uint64_t k = 0; k < campaign(300000); ++k) {
+  for (std::uint64_t k = 0; k < testing::campaign<std::uint64_t>(30'000'000); ++k) {
     const int digits = static_cast<int>(random_bits(3, k) % 20);
     const double scale = std::pow(10.0, static_cast<double>(random_bits(4, k) % 25) - 12);
     expect_as_strtod(format(k % 2 ? "%.*f" : "%.*e", digits, (random_unit(5, k) - 0.5) * scale));
@@ -173,7 +169,7 @@ TEST(ParseReal, AgreesWithStrtodNearOne) {
 }
 
 TEST(ParseReal, AgreesWithStrtodOnRandomDigits) {
-  for (std::uint64_t k = 0; k < campaign(150000); ++k) {
+  for (std::uint64_t k = 0; k < testing::campaign<std::uint64_t>(15'000'000); ++k) {
     std::string text = random_digits(random_bits(6, k), random_bits(7, k) % 25);
     if (random_bits(8, k) % 2) text += '.';
     text += random_digits(random_bits(9, k), random_bits(10, k) % 25 + 1);
@@ -188,7 +184,7 @@ TEST(ParseReal, AgreesWithStrtodOnRandomDigits) {
 // A long double holds the middle of two neighbouring doubles exactly, and printf writes all its digits.
 TEST(ParseReal, RoundsMiddlesToEven) {
   static_assert(std::numeric_limits<long double>::digits >= 54);
-  for (std::uint64_t k = 0; k < campaign(20000); ++k) {
+  for (std::uint64_t k = 0; k < testing::campaign<std::uint64_t>(2'000'000); ++k) {
     std::uint64_t pattern = random_bits(14, k) & 0x7fffffffffffffffu;
     if (k % 2) pattern = (pattern & 0x000fffffffffffffu) | ((1023 - 40 + random_bits(15, k) % 100) << 52);
     if (k % 10 == 0) pattern &= 0x000fffffffffffffu;  // subnormal
@@ -212,7 +208,7 @@ TEST(ParseReal, RoundsMiddlesToEven) {
 
 // Middles that have at most 19 digits take the short way.
 TEST(ParseReal, RoundsShortMiddlesToEven) {
-  for (std::uint64_t k = 0; k < campaign(100000); ++k) {
+  for (std::uint64_t k = 0; k < testing::campaign<std::uint64_t>(10'000'000); ++k) {
     const std::uint64_t odd =
         (std::uint64_t{1} << 53) + 1 + 2 * (random_bits(16, k) % (std::uint64_t{1} << 52));
     for (const int power : {0, 1, 2, 3, 4}) {  // odd * 2^-power = odd * 5^power / 10^power
@@ -251,7 +247,7 @@ TEST(PrintNumber, WritesTheShortestText) {
 }
 
 TEST(PrintNumber, ReadsBackExactly) {
-  for (std::uint64_t k = 0; k < campaign(100000); ++k) {
+  for (std::uint64_t k = 0; k < testing::campaign<std::uint64_t>(10'000'000); ++k) {
     const double value = std::bit_cast<double>(random_bits(17, k));
     const float single = std::bit_cast<float>(static_cast<std::uint32_t>(random_bits(18, k)));
     if (std::isfinite(value)) {

@@ -3,13 +3,14 @@
 #include <gmpxx.h>
 
 #include <cmath>
-#include <cstdlib>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include <vouch/core/random.hpp>
 #include <vouch/sparse/csr.hpp>
+
+#include "campaign.hpp"
 
 namespace vouch::testing {
 
@@ -74,11 +75,5 @@ class dice {
   std::uint64_t seed_;
   std::uint64_t counter_ = 0;
 };
-
-/// Cases of a campaign: one in a hundred, all with VOUCH_SOAK=1.
-inline int campaign(int full) {
-  const char* soak = std::getenv("VOUCH_SOAK");
-  return soak != nullptr && *soak == '1' ? full : full / 100;
-}
 
 }  // namespace vouch::testing

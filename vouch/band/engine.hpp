@@ -1,7 +1,6 @@
 // vouch/band/engine.hpp -- every method on every device behind one door; private.
 #pragma once
 #include <string>
-#include <vector>
 
 #include <vouch/band/elimination.hpp>
 #include <vouch/band/solve.hpp>

@@ -1,10 +1,9 @@
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <limits>
 #include <string>
 
 #include <vouch/band/verdict.hpp>
+#include <vouch/core/formatted.hpp>
 
 namespace vouch::detail {
 
@@ -53,10 +52,8 @@ void report_growth(const judgement& found, tridiagonal_method how, tridiagonal_r
   report.growth = of > 0 && largest > 0 ? std::max(1.0, largest / of) : 0;
   constexpr double worrying = 1e4;
   if (!(report.growth > worrying) || how == tridiagonal_method::partition) return;
-  char growth[16];
-  std::snprintf(growth, sizeof growth, "%.0e", report.growth);
-  report.warnings.push_back(std::string("coefficients grew by ") + growth +
-                            " without interchanges of rows; partition keeps them small");
+  report.warnings.push_back(formatted(
+      "coefficients grew by %.0e without interchanges of rows; partition keeps them small", report.growth));
 }
 
 }  // namespace vouch::detail

@@ -1,6 +1,5 @@
 #include <vouch/core/error.hpp>
-
-#include <cstdio>
+#include <vouch/core/formatted.hpp>
 
 namespace vouch {
 namespace {
@@ -17,9 +16,7 @@ std::string in_units(std::int64_t bytes) {
   auto value = static_cast<double>(bytes);
   int unit = 0;
   for (; value >= 1023.95 && unit < 6; ++unit) value /= 1024;  // never prints 1024.0
-  char text[48];
-  std::snprintf(text, sizeof text, unit == 0 ? "%.0f %s" : "%.1f %s", value, units[unit]);
-  return text;
+  return formatted(unit == 0 ? "%.0f %s" : "%.1f %s", value, units[unit]);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 #include <vouch/core/array.hpp>
-#include <vouch/core/launch.cuh>
+#include <vouch/core/each_index.cuh>
 #include <vouch/core/memory.hpp>
 #include <vouch/dense/blas1_cuda.hpp>
 #include <vouch/dense/lanes.cuh>
@@ -9,20 +9,6 @@ namespace vouch::detail {
 namespace {
 
 constexpr unsigned block = 256;
-
-// body(i) for every i < n: a thread takes every (grid)-th. Bound by memory.
-template <class Body>
-__global__ void __launch_bounds__(block) for_each_element(std::int64_t n, Body body) {
-  for (std::int64_t i = std::int64_t{blockIdx.x} * block + threadIdx.x; i < n;
-       i += std::int64_t{gridDim.x} * block)
-    body(i);
-}
-
-template <class Body>
-void each(const device& dev, const char* name, std::int64_t n, Body body) {
-  const std::int64_t blocks = std::min<std::int64_t>(ceil_div<std::int64_t>(n, block), 16 * dev.processors());
-  launch(dev, name, {blocks, block}, for_each_element<Body>, n, body);
-}
 
 template <class TX, class TY>
 struct copied {
@@ -184,27 +170,27 @@ struct of_block {
 
 template <scalar TX, scalar TY>
 void copy_cuda(const device& dev, view<const TX> x, view<TY> y) {
-  each(dev, "copy", x.size(), copied<TX, TY>{x, y});
+  for_each_index(dev, "copy", x.size(), copied<TX, TY>{x, y});
 }
 
 template <scalar T>
 void swap_cuda(const device& dev, view<T> x, view<T> y) {
-  each(dev, "swap", x.size(), swapped<T>{x, y});
+  for_each_index(dev, "swap", x.size(), swapped<T>{x, y});
 }
 
 template <scalar T>
 void scal_cuda(const device& dev, T alpha, view<T> x) {
-  each(dev, "scal", x.size(), scaled<T>{alpha, x});
+  for_each_index(dev, "scal", x.size(), scaled<T>{alpha, x});
 }
 
 template <scalar TX, scalar TY>
 void axpy_cuda(const device& dev, TY alpha, view<const TX> x, view<TY> y) {
-  each(dev, "axpy", x.size(), added<TX, TY>{alpha, x, y});
+  for_each_index(dev, "axpy", x.size(), added<TX, TY>{alpha, x, y});
 }
 
 template <scalar T>
 void rotm_cuda(const device& dev, view<T> x, view<T> y, const modified_rotation<T>& h) {
-  each(dev, "rotm", x.size(), rotated<T>{h, x, y});
+  for_each_index(dev, "rotm", x.size(), rotated<T>{h, x, y});
 }
 
 template <scalar R, scalar TX, scalar TY>

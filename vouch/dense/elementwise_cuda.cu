@@ -1,26 +1,12 @@
-#include <vouch/core/launch.cuh>
+#include <vouch/core/each_index.cuh>
 #include <vouch/dense/complex_bodies.hpp>
 #include <vouch/dense/elementwise_bodies.hpp>
 
 namespace vouch::detail {
-namespace {
-
-constexpr unsigned block = 256;
-
-// A thread takes every (grid)-th element. Bound by memory.
-template <class Body>
-__global__ void __launch_bounds__(block) over_elements(std::int64_t n, Body body) {
-  for (std::int64_t i = std::int64_t{blockIdx.x} * block + threadIdx.x; i < n;
-       i += std::int64_t{gridDim.x} * block)
-    body(i);
-}
-
-}  // namespace
 
 template <class Body>
 void each_element_cuda(const device& dev, const char* name, std::int64_t n, const Body& body) {
-  const std::int64_t blocks = std::min<std::int64_t>(ceil_div<std::int64_t>(n, block), 16 * dev.processors());
-  launch(dev, name, {blocks, block}, over_elements<Body>, n, body);
+  for_each_index(dev, name, n, body);
 }
 
 #define VOUCH_BODY(body) template void each_element_cuda(const device&, const char*, std::int64_t, const body&);

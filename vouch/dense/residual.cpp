@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <vouch/core/error.hpp>
+#include <vouch/core/require.hpp>
 #include <vouch/dense/residual.hpp>
 #include <vouch/dense/square.hpp>
 #include <vouch/interval/rounding.hpp>
@@ -138,22 +139,15 @@ void for_each_strip(const device& dev, const square_matrix<T>& A, const T* b, co
   }
 }
 
-void check_length(const char* what, std::int64_t size, std::int64_t stride, std::int64_t wanted) {
-  if (size != wanted)
-    throw shape_error(std::string("residual: ") + what + " has " + std::to_string(size) + " elements, not " +
-                      std::to_string(wanted));
-  if (size > 1 && stride != 1) throw shape_error(std::string("residual: ") + what + " is not contiguous");
-}
-
 }  // namespace
 
 template <real T>
 residual_facts residual(const device& dev, transpose op, matrix_view<const T> A, view<const T> b,
                         view<const T> x_hi, const T* x_lo, view<T> r) {
   const square_matrix<T> square = detail::make_square(op, A);
-  check_length("b", b.size(), b.stride(), A.rows);
-  check_length("r", r.size(), r.stride(), A.rows);
-  check_length("x", x_hi.size(), x_hi.stride(), A.rows);
+  detail::require_contiguous("residual", "b", b, A.rows);
+  detail::require_contiguous("residual", "r", r, A.rows);
+  detail::require_contiguous("residual", "x", x_hi, A.rows);
   std::vector<residual_norms> partial(static_cast<std::size_t>(ceil_div(A.rows, strip)));
   for_each_strip(dev, square, b.data(), x_hi.data(), x_lo,
                  [&](std::int64_t k, std::int64_t first, std::int64_t rows, const row_sums* sums) {

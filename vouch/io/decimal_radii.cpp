@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include <vouch/core/error.hpp>
@@ -113,8 +112,7 @@ csr<double> read_matrix_radii(const device& cpu, const std::string& path) {
   places.val = array<double>::from(cpu, radii);
   const csr<double> A = to_csr(cpu, places);
   if (A.nonzeros() != entries_of_both_triangles(places))
-    throw value_error(path + ": an entry stands there twice, and its sum is rounded",
-                      "write each entry once");
+    throw value_error(path + ": an entry stands there twice, and its sum is rounded", "write each entry once");
   return without_zeros(cpu, A);
 }
 

@@ -1,10 +1,7 @@
-#include <omp.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <limits>
-#include <vector>
 
 #include <vouch/core/error.hpp>
 #include <vouch/io/matrix_market_header.hpp>

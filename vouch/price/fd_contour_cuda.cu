@@ -2,8 +2,8 @@
 #include <vector>
 
 #include <vouch/core/array.hpp>
+#include <vouch/core/event_timer.cuh>
 #include <vouch/core/launch.cuh>
-#include <vouch/price/event_timer.cuh>
 #include <vouch/price/fd_march_cuda.hpp>
 #include <vouch/price/talbot.hpp>
 

@@ -3,8 +3,8 @@
 #include <vector>
 
 #include <vouch/core/array.hpp>
+#include <vouch/core/event_timer.cuh>
 #include <vouch/core/launch.cuh>
-#include <vouch/price/event_timer.cuh>
 #include <vouch/price/fd_sine.hpp>
 
 namespace vouch {

@@ -1,10 +1,10 @@
-#include <chrono>
 #include <limits>
 #include <numeric>
 #include <vector>
 
 #include <vouch/core/array.hpp>
 #include <vouch/core/config.hpp>
+#include <vouch/core/stopwatch.hpp>
 #include <vouch/solve/cg.hpp>
 #include <vouch/solve/cg_assembly.hpp>
 #include <vouch/solve/cg_system.hpp>
@@ -13,19 +13,15 @@
 #include <vouch/sparse/residual.hpp>
 
 namespace vouch {
-namespace {
-using clock = std::chrono::steady_clock;
-}
-
 template <real T>
 solve_report cg_with_engine(const device& dev, csr_view<const T> A, view<const T> b, view<T> x,
-                            const cg_options& options, cg_engine<T>& engine, clock::time_point begin) {
+                            const cg_options& options, cg_engine<T>& engine, const stopwatch& clock) {
   check_cg_shapes(A.rows, A.cols, b.size(), x.size());
   const verified_problem<T> problem = stored_problem(dev, A, b, rows_sum_to_zero(dev, A));
   solve_report report = new_cg_report<T>(nullptr, problem.constants_in_null_space);
   report.engine = engine.name();
   dev.synchronize();
-  report.setup_seconds = std::chrono::duration<double>(clock::now() - begin).count();
+  report.setup_seconds = clock.seconds();
   verified_solve(problem, engine, x, options, report);
   return report;
 }
@@ -34,10 +30,10 @@ template <real T>
 solve_report cg(const device& dev, csr_view<const T> A, view<const T> b, view<T> x, const cg_options& options,
                 const preconditioner<T>* M) {
   check_cg_shapes(A.rows, A.cols, b.size(), x.size());
-  const auto begin = clock::now();
+  const stopwatch clock;
   if (!options.matrix_checked) check_spd_looking(dev, A);
   const cg_assembly<T> parts = assemble_cg(dev, A, M, options.matrix_layout);
-  solve_report report = cg_with_engine(dev, A, b, x, options, *parts.engine, begin);
+  solve_report report = cg_with_engine(dev, A, b, x, options, *parts.engine, clock);
   if (M != nullptr) report.preconditioner = M->name();
   return report;
 }
@@ -50,7 +46,7 @@ solve_report cg(const device& dev, const linear_operator<T>& A, view<const T> b,
   solve_report report = new_cg_report<T>(M, false);
   report.warnings.push_back(
       "the operator's entries are not known: the residual was recomputed in working precision");
-  const auto begin = clock::now();
+  const stopwatch clock;
   std::unique_ptr<cg_engine<T>> engine;
   if constexpr (built_with_cuda)
     if (dev.is_cuda()) engine = cg_graph_cuda_general(dev, A, M);
@@ -71,15 +67,15 @@ solve_report cg(const device& dev, const linear_operator<T>& A, view<const T> b,
                                 facts.matrix_norm_inf = std::numeric_limits<double>::quiet_NaN();
                                 return facts;
                               }};
-  report.setup_seconds = std::chrono::duration<double>(clock::now() - begin).count();
+  report.setup_seconds = clock.seconds();
   verified_solve(problem, *engine, x, options, report);
   return report;
 }
 
 template solve_report cg_with_engine(const device&, csr_view<const float>, view<const float>, view<float>,
-                                     const cg_options&, cg_engine<float>&, clock::time_point);
+                                     const cg_options&, cg_engine<float>&, const stopwatch&);
 template solve_report cg_with_engine(const device&, csr_view<const double>, view<const double>, view<double>,
-                                     const cg_options&, cg_engine<double>&, clock::time_point);
+                                     const cg_options&, cg_engine<double>&, const stopwatch&);
 template solve_report cg(const device&, csr_view<const float>, view<const float>, view<float>,
                          const cg_options&, const preconditioner<float>*);
 template solve_report cg(const device&, csr_view<const double>, view<const double>, view<double>,

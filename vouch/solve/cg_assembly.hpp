@@ -1,8 +1,8 @@
 // vouch/solve/cg_assembly.hpp -- the engine that suits a stored matrix, and what it stands on; private.
 #pragma once
-#include <chrono>
 #include <memory>
 
+#include <vouch/core/stopwatch.hpp>
 #include <vouch/solve/cg.hpp>
 #include <vouch/solve/cg_engine.hpp>
 
@@ -23,10 +23,9 @@ template <real T>
 cg_assembly<T> assemble_cg(const device& dev, csr_view<const T> A, const preconditioner<T>* M,
                            layout wanted = layout::automatic);
 
-/// The verified solve of a stored, checked matrix by any engine; setup is counted from begin.
+/// The verified solve of a stored, checked matrix by any engine; setup is what the clock has counted.
 template <real T>
 solve_report cg_with_engine(const device& dev, csr_view<const T> A, view<const T> b, view<T> x,
-                            const cg_options& options, cg_engine<T>& engine,
-                            std::chrono::steady_clock::time_point begin);
+                            const cg_options& options, cg_engine<T>& engine, const stopwatch& clock);
 
 }  // namespace vouch

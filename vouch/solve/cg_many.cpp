@@ -1,9 +1,9 @@
 #include <algorithm>
-#include <chrono>
 #include <string>
 
 #include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
+#include <vouch/core/stopwatch.hpp>
 #include <vouch/solve/cg_assembly.hpp>
 #include <vouch/solve/cg_many.hpp>
 #include <vouch/solve/cg_many_widths.hpp>
@@ -12,8 +12,6 @@
 
 namespace vouch {
 namespace {
-
-using clock = std::chrono::steady_clock;
 
 // Deals the columns of a run to blocks. What the first block needs is made at once, the rest when it is needed.
 template <real T>
@@ -104,7 +102,7 @@ std::vector<solve_report> cg_many(const device& dev, csr_view<const T> A, std::i
   check_columns("B", B.size(), B.stride(), n, columns);
   check_columns("X", X.size(), X.stride(), n, columns);
   if (columns == 0) return {};
-  const auto begin = clock::now();
+  const stopwatch clock;
   if (!options.matrix_checked) check_spd_looking(dev, A);
   const bool constants = rows_sum_to_zero(dev, A);
   dealt_engine<T> engine(dev, A, M, options.matrix_layout, columns);
@@ -114,7 +112,7 @@ std::vector<solve_report> cg_many(const device& dev, csr_view<const T> A, std::i
                        {X.data() + j * n, n},
                        new_cg_report<T>(M, constants)});
   dev.synchronize();
-  const double setup = std::chrono::duration<double>(clock::now() - begin).count();
+  const double setup = clock.seconds();
   verified_solve<T>(systems, engine, options);
   std::vector<solve_report> reports;
   for (verified_column<T>& system : systems) {

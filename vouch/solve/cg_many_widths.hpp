@@ -2,7 +2,6 @@
 #pragma once
 #include <cstdint>
 
-#include <vouch/core/device.hpp>
 #include <vouch/sparse/spmv_plan.hpp>
 
 namespace vouch {

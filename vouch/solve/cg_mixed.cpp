@@ -1,13 +1,11 @@
-#include <chrono>
 #include <cmath>
 
 #include <vouch/core/array.hpp>
+#include <vouch/core/stopwatch.hpp>
 #include <vouch/solve/cg_assembly.hpp>
 #include <vouch/solve/cg_mixed.hpp>
 #include <vouch/solve/spd_check.hpp>
 #include <vouch/solve/vector_update.hpp>
-#include <vouch/solve/verified_solve.hpp>
-#include <vouch/sparse/residual.hpp>
 
 namespace vouch {
 namespace {
@@ -121,10 +119,10 @@ solve_report cg_mixed(const device& dev, csr_view<const double> A, view<const do
                  : "mixed: the system is too small for single precision to save time, all in double");
     return report;
   }
-  const auto begin = std::chrono::steady_clock::now();
+  const stopwatch clock;
   if (!options.matrix_checked) check_spd_looking(dev, A);
   mixed_engine engine(dev, A, M);
-  solve_report report = cg_with_engine(dev, A, b, x, options, engine, begin);
+  solve_report report = cg_with_engine(dev, A, b, x, options, engine, clock);
   report.precision = "mixed";
   report.preconditioner = M != nullptr ? M->name() : "none";
   if (!engine.fallback().empty()) report.warnings.push_back("mixed: " + engine.fallback());

@@ -13,9 +13,7 @@ void check_cg_shapes(std::int64_t rows, std::int64_t cols, std::int64_t b, std::
   if (rows != cols)
     throw shape_error("conjugate gradients need a square matrix, this one is " + std::to_string(rows) + " by " +
                       std::to_string(cols));
-  if (b != rows || x != rows)
-    throw shape_error("the matrix has " + std::to_string(rows) + " rows, but b has " + std::to_string(b) +
-                      " elements and x " + std::to_string(x));
+  check_lengths(rows, b, x);
 }
 
 template <real T>

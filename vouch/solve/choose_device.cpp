@@ -1,7 +1,7 @@
 #include <algorithm>
-#include <cstdio>
 
 #include <vouch/core/config.hpp>
+#include <vouch/core/formatted.hpp>
 #include <vouch/solve/choose_device.hpp>
 
 namespace vouch {
@@ -42,16 +42,14 @@ device_choice choose_device(std::int64_t rows, std::int64_t nonzeros, int thread
   const double start = cuda_running ? 0 : cuda_start_seconds;
   const double on_gpu =
       start + bytes_moved(rows, nonzeros) / upload_bytes_a_second + typical_iterations * model.gpu;
-  char line[240];
-  std::snprintf(line, sizeof line,
-                "model: %.3g us an iteration here, %.3g us on a GPU that takes %.2g s to start and load",
+  const std::string model_says =
+      formatted("model: %.3g us an iteration here, %.3g us on a GPU that takes %.2g s to start and load",
                 1e6 * model.cpu, 1e6 * model.gpu, on_gpu - typical_iterations * model.gpu);
-  if (on_cpu <= on_gpu)
-    return {device::cpu(threads), std::string("the CPU is faster for this size (") + line + ")"};
+  if (on_cpu <= on_gpu) return {device::cpu(threads), "the CPU is faster for this size (" + model_says + ")"};
   if (!built_with_cuda) return {device::cpu(threads), "this build has no CUDA"};
   const device best = device::best();
   if (!best.is_cuda()) return {device::cpu(threads), "there is no usable GPU"};
-  return {best, std::string("the GPU is faster for this size (") + line + ")"};
+  return {best, "the GPU is faster for this size (" + model_says + ")"};
 }
 
 }  // namespace vouch

@@ -1,12 +1,12 @@
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include <vouch/core/error.hpp>
+#include <vouch/core/formatted.hpp>
+#include <vouch/core/stopwatch.hpp>
 #include <vouch/dense/cusolver.hpp>
 #include <vouch/dense/lapack.hpp>
 #include <vouch/dense/residual.hpp>
@@ -18,8 +18,6 @@
 
 namespace vouch {
 namespace {
-
-using clock = std::chrono::steady_clock;
 
 enum class factors { lu, cholesky };
 
@@ -132,9 +130,7 @@ class direct_engine final : public cg_engine<T> {
 };
 
 void check_request(std::int64_t n, std::int64_t b, std::int64_t x, const solve_goal& goal) {
-  if (b != n || x != n)
-    throw shape_error("the matrix has " + std::to_string(n) + " rows, but b has " + std::to_string(b) +
-                      " elements and x " + std::to_string(x));
+  check_lengths(n, b, x);
   if (!goal.by_residual()) throw value_error("a direct method ends by the residual alone");
 }
 
@@ -155,7 +151,7 @@ solve_report solve_directly(const device& given, factors kind, transpose op, mat
   detail::make_square(op, A);
   check_request(A.rows, b.size(), x.size(), goal);
   const device dev = A.rows > 0 ? given : device::cpu(1);
-  const auto begin = clock::now();
+  const stopwatch clock;
   solve_report report;
   report.method = kind == factors::lu ? "lu" : "cholesky";
   report.precision = sizeof(T) == 4 ? "single" : "double";
@@ -172,16 +168,13 @@ solve_report solve_directly(const device& given, factors kind, transpose op, mat
   direct_engine<T> engine(dev, A.rows, *factorised);
   report.engine = engine.name();
   report.reproducible = factorised->reproducible();
-  report.setup_seconds = std::chrono::duration<double>(clock::now() - begin).count();
+  report.setup_seconds = clock.seconds();
   if (factorised->failed() > 0) {
-    char line[160];
-    std::snprintf(line, sizeof line,
-                  kind == factors::lu
-                      ? "pivot %lld is exactly zero: the matrix is singular to working precision"
-                      : "the leading part of %lld rows is not positive definite",
-                  static_cast<long long>(factorised->failed()));
     report.status = kind == factors::lu ? solve_status::breakdown : solve_status::not_spd;
-    report.reason = line;
+    report.reason = formatted(kind == factors::lu
+                                  ? "pivot %lld is exactly zero: the matrix is singular to working precision"
+                                  : "the leading part of %lld rows is not positive definite",
+                              static_cast<long long>(factorised->failed()));
     report.rhs_norm = start.rhs_norm2;
     report.true_residual = report.recurrence_residual = start.norm2;
     report.backward_error = start.backward_error();

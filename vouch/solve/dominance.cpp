@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 
 #include <vouch/core/error.hpp>
+#include <vouch/core/formatted.hpp>
 #include <vouch/interval/rounding.hpp>
 #include <vouch/solve/dominance.hpp>
 
@@ -11,13 +11,6 @@ namespace vouch {
 namespace {
 
 constexpr int most_steps = 20;  // towards weights
-
-template <class... Values>
-std::string text(const char* format, Values... values) {
-  char line[320];
-  std::snprintf(line, sizeof line, format, values...);
-  return line;
-}
 
 template <real T>
 std::vector<double> magnitudes_of_diagonal(const sweepable_matrix<T>& A) {
@@ -31,20 +24,22 @@ template <real T>
 void check_diagonal(std::int64_t row, double diagonal, double others) {
   const auto number = static_cast<long long>(row + 1);
   if (!std::isfinite(diagonal) || !std::isfinite(others))
-    throw value_error(text("row %lld of the matrix holds a NaN or an infinity, or its sum overflows", number));
+    throw value_error(
+        formatted("row %lld of the matrix holds a NaN or an infinity, or its sum overflows", number));
   if (diagonal == 0)
-    throw value_error(text("the diagonal entry of row %lld is zero%s: the iteration would divide by it", number,
-                           sizeof(T) == 4 ? " in single precision" : ""),
+    throw value_error(formatted("the diagonal entry of row %lld is zero%s: the iteration would divide by it",
+                                number, sizeof(T) == 4 ? " in single precision" : ""),
                       "exchange rows, or take a direct method");
   constexpr double largest = std::numeric_limits<T>::max();
   constexpr double unit_roundoff = std::numeric_limits<T>::epsilon() / 2;
   if (4 / diagonal > largest)
-    throw value_error(text("the diagonal entry of row %lld is too small to divide by: %.3g", number, diagonal),
-                      "scale the rows, or take a direct method");
+    throw value_error(
+        formatted("the diagonal entry of row %lld is too small to divide by: %.3g", number, diagonal),
+        "scale the rows, or take a direct method");
   if (!is_divisor(diagonal, others, largest, unit_roundoff))
     throw value_error(
-        text("the diagonal entry of row %lld is too small: %.3g beside %.3g in the rest of the row", number,
-             diagonal, others),
+        formatted("the diagonal entry of row %lld is too small: %.3g beside %.3g in the rest of the row",
+                  number, diagonal, others),
         "exchange rows, or take a direct method");
 }
 

@@ -1,19 +1,17 @@
 #include <vouch/solve/sparse_lu.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <string>
 
 #include <vouch/core/error.hpp>
+#include <vouch/core/stopwatch.hpp>
 #include <vouch/solve/cg_engine.hpp>
 #include <vouch/solve/verified_solve.hpp>
 #include <vouch/sparse/residual.hpp>
 
 namespace vouch {
 namespace {
-
-using clock = std::chrono::steady_clock;
 
 // A run of it is one solve with the factors.
 template <real T>
@@ -40,9 +38,7 @@ void check_request(const device& dev, csr_view<const T> A, std::int64_t b, std::
   if (dev.is_cuda())
     throw value_error("sparse factorisations run on the CPU", "take --device cpu, or device::cpu()");
   if (A.rows != A.cols) throw shape_error("sparse_lu: the matrix is not square");
-  if (b != A.rows || x != A.rows)
-    throw shape_error("the matrix has " + std::to_string(A.rows) + " rows, but b has " + std::to_string(b) +
-                      " elements and x " + std::to_string(x));
+  check_lengths(A.rows, b, x);
   if (!goal.by_residual()) throw value_error("a direct method ends by the residual alone");
 }
 
@@ -86,9 +82,9 @@ template <real T>
 solve_report sparse_lu(const device& dev, csr_view<const T> A, view<const T> b, view<T> x,
                        const solve_goal& goal) {
   check_request(dev, A, b.size(), x.size(), goal);
-  const auto begin = clock::now();
+  const stopwatch clock;
   const lu_factors<T> factors = factorise<T>(dev, A);
-  const double seconds = std::chrono::duration<double>(clock::now() - begin).count();
+  const double seconds = clock.seconds();
   solve_report report = sparse_lu<T>(dev, A, factors, b, x, goal);
   report.setup_seconds = seconds;
   return report;

@@ -1,8 +1,5 @@
-#include <algorithm>
-#include <vector>
-
 #include <vouch/core/array.hpp>
-#include <vouch/core/launch.cuh>
+#include <vouch/core/each_index.cuh>
 #include <vouch/solve/vector_update.hpp>
 #include <vouch/solve/vector_update_pair.hpp>
 
@@ -10,20 +7,6 @@ namespace vouch {
 namespace {
 
 constexpr unsigned block = 256;
-
-// A thread takes every (grid size)-th element. Bound by memory; bits do not depend on the grid.
-template <class Body>
-__global__ void __launch_bounds__(block) each_index(std::int64_t n, Body body) {
-  for (std::int64_t i = std::int64_t{blockIdx.x} * block + threadIdx.x; i < n;
-       i += std::int64_t{gridDim.x} * block)
-    body(i);
-}
-
-template <class Body>
-void for_each_index(const device& dev, const char* name, std::int64_t n, Body body) {
-  const std::int64_t blocks = std::min<std::int64_t>(ceil_div<std::int64_t>(n, block), 8 * dev.processors());
-  launch(dev, name, {blocks, block}, each_index<Body>, n, body);
-}
 
 constexpr std::int64_t sum_blocks = 256;
 
@@ -47,8 +30,8 @@ __global__ void __launch_bounds__(block) partial_sums(const T* x, std::int64_t n
 
 template <real T>
 void accumulate_pair_cuda(const device& dev, T* hi, T* lo, const T* d, std::int64_t n) {
-  for_each_index(dev, "accumulate_pair", n,
-                 [=] __device__(std::int64_t i) { add_to_pair(hi[i], lo[i], d[i]); });
+  detail::for_each_index(dev, "accumulate_pair", n,
+                         [=] __device__(std::int64_t i) { add_to_pair(hi[i], lo[i], d[i]); });
 }
 
 template <real T>
@@ -62,23 +45,24 @@ double sum_elements_cuda(const device& dev, const T* x, std::int64_t n) {
 
 template <real T>
 void add_constant_cuda(const device& dev, T* x, double c, std::int64_t n) {
-  for_each_index(dev, "add_constant", n,
-                 [=] __device__(std::int64_t i) { x[i] = static_cast<T>(static_cast<double>(x[i]) + c); });
+  detail::for_each_index(dev, "add_constant", n, [=] __device__(std::int64_t i) {
+    x[i] = static_cast<T>(static_cast<double>(x[i]) + c);
+  });
 }
 
 template <real T>
 void fill_cuda(const device& dev, T* x, T c, std::int64_t n) {
-  for_each_index(dev, "fill", n, [=] __device__(std::int64_t i) { x[i] = c; });
+  detail::for_each_index(dev, "fill", n, [=] __device__(std::int64_t i) { x[i] = c; });
 }
 
 template <real T>
 void scale_cuda(const device& dev, T* x, T c, std::int64_t n) {
-  for_each_index(dev, "scale", n, [=] __device__(std::int64_t i) { x[i] *= c; });
+  detail::for_each_index(dev, "scale", n, [=] __device__(std::int64_t i) { x[i] *= c; });
 }
 
 template <real To, real From>
 void convert_cuda(const device& dev, To* y, const From* x, std::int64_t n) {
-  for_each_index(dev, "convert", n, [=] __device__(std::int64_t i) { y[i] = static_cast<To>(x[i]); });
+  detail::for_each_index(dev, "convert", n, [=] __device__(std::int64_t i) { y[i] = static_cast<To>(x[i]); });
 }
 
 template void convert_cuda(const device&, float*, const double*, std::int64_t);

@@ -1,30 +1,17 @@
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 #include <memory>
 
 #include <vouch/core/array.hpp>
 #include <vouch/core/error.hpp>
+#include <vouch/core/formatted.hpp>
+#include <vouch/core/stopwatch.hpp>
 #include <vouch/solve/vector_update.hpp>
 #include <vouch/solve/verified_solve.hpp>
 
 namespace vouch {
 namespace {
-
-using clock = std::chrono::steady_clock;
-
-template <class... Values>
-std::string text(const char* format, Values... values) {
-  char line[320];
-  std::snprintf(line, sizeof line, format, values...);
-  return line;
-}
-
-double seconds_since(clock::time_point begin) {
-  return std::chrono::duration<double>(clock::now() - begin).count();
-}
 
 template <real T>
 class verified_loop {
@@ -136,9 +123,10 @@ class verified_loop {
     if (mean_part <= report_.tolerance) return false;
     return end(
         solve_status::breakdown,
-        text("the matrix is singular (its rows sum to zero) and b has a part of norm %.3g along the constants: "
-             "no solution exists; subtract the mean of b",
-             mean_part));
+        formatted(
+            "the matrix is singular (its rows sum to zero) and b has a part of norm %.3g along the constants: "
+            "no solution exists; subtract the mean of b",
+            mean_part));
   }
 
   void add_correction(const cg_outcome& outcome, double seconds) {
@@ -168,34 +156,37 @@ class verified_loop {
     const std::int64_t at = report_.iterations;
     if (outcome.event == cg_event::diverged || !std::isfinite(now.norm2)) return end_diverged();
     if (goal_.fixed_iterations && outcome.event == cg_event::limit)
-      return end(solve_status::fixed, text("%lld iterations done as asked", static_cast<long long>(at)));
+      return end(solve_status::fixed, formatted("%lld iterations done as asked", static_cast<long long>(at)));
     if (goal_.stop_recurrence && outcome.event == cg_event::reached)
-      return end(solve_status::stopped, text("the recurrence residual fell to %.3g, the rule asked for %.3g",
-                                             report_.recurrence_residual, *goal_.stop_recurrence));
+      return end(solve_status::stopped,
+                 formatted("the recurrence residual fell to %.3g, the rule asked for %.3g",
+                           report_.recurrence_residual, *goal_.stop_recurrence));
     if (goal_.stop_mean_change && outcome.event == cg_event::settled)
       return end(solve_status::stopped,
-                 text("the mean change of an element fell to %.3g, the rule asked for %.3g",
-                      outcome.mean_change / up_, *goal_.stop_mean_change));
+                 formatted("the mean change of an element fell to %.3g, the rule asked for %.3g",
+                           outcome.mean_change / up_, *goal_.stop_mean_change));
     if (report_.true_residual <= report_.tolerance && goal_.by_residual())
       return end(solve_status::converged,
-                 text("true residual %.3g, tolerance %.3g", report_.true_residual, report_.tolerance));
+                 formatted("true residual %.3g, tolerance %.3g", report_.true_residual, report_.tolerance));
     switch (outcome.event) {
       case cg_event::limit:
-        return end(solve_status::max_iterations,
-                   text("%lld iterations were not enough; %s", static_cast<long long>(at), rate().c_str()));
+        return end(solve_status::max_iterations, formatted("%lld iterations were not enough; %s",
+                                                           static_cast<long long>(at), rate().c_str()));
       case cg_event::negative_curvature:
         return end(
             solve_status::not_spd,
-            text("a direction of negative curvature at iteration %lld: the matrix%s is not positive definite",
-                 static_cast<long long>(at), report_.preconditioner == "none" ? "" : " or its preconditioner"));
+            formatted(
+                "a direction of negative curvature at iteration %lld: the matrix%s is not positive definite",
+                static_cast<long long>(at), report_.preconditioner == "none" ? "" : " or its preconditioner"));
       case cg_event::zero_curvature:
         return end(
             solve_status::breakdown,
-            text("a direction of no curvature at iteration %lld: the matrix is singular to working precision",
-                 static_cast<long long>(at)));
+            formatted(
+                "a direction of no curvature at iteration %lld: the matrix is singular to working precision",
+                static_cast<long long>(at)));
       case cg_event::interrupted:
         return end(solve_status::interrupted,
-                   text("stopped on request after %lld iterations", static_cast<long long>(at)));
+                   formatted("stopped on request after %lld iterations", static_cast<long long>(at)));
       default:
         return false;
     }
@@ -208,25 +199,25 @@ class verified_loop {
     if (!(fall < 1)) return "the residual has not fallen yet";
     const double needed =
         std::log(report_.tolerance / initial_) / std::log(fall) * static_cast<double>(report_.iterations);
-    return text("at the measured rate about %.2g would be, or %s", needed, problem_.advice);
+    return formatted("at the measured rate about %.2g would be, or %s", needed, problem_.advice);
   }
 
   bool end_diverged() {
     const double growth = report_.recurrence_residual / initial_;
     const auto at = static_cast<long long>(report_.iterations);
     if (!(growth > 1) || !std::isfinite(growth))
-      return end(solve_status::diverged, text("x or its residual overflows by iteration %lld", at));
+      return end(solve_status::diverged, formatted("x or its residual overflows by iteration %lld", at));
     return end(solve_status::diverged,
-               text("the residual grew to %.3g times its start by iteration %lld", growth, at));
+               formatted("the residual grew to %.3g times its start by iteration %lld", growth, at));
   }
 
   bool end_stagnated() {
     return end(solve_status::stagnated,
-               text("two restarts did not halve the true residual: relative %.2g is what %s "
-                    "precision attains here (about "
-                    "%.1g expected), backward error %.2g",
-                    report_.relative_true(), sizeof(T) == 4 ? "single" : "double", report_.attainable_relative,
-                    report_.backward_error));
+               formatted("two restarts did not halve the true residual: relative %.2g is what %s "
+                         "precision attains here (about "
+                         "%.1g expected), backward error %.2g",
+                         report_.relative_true(), sizeof(T) == 4 ? "single" : "double",
+                         report_.attainable_relative, report_.backward_error));
   }
 
   bool end(solve_status status, std::string reason) {
@@ -252,6 +243,12 @@ class verified_loop {
 
 }  // namespace
 
+void check_lengths(std::int64_t rows, std::int64_t b, std::int64_t x) {
+  if (b != rows || x != rows)
+    throw shape_error("the matrix has " + std::to_string(rows) + " rows, but b has " + std::to_string(b) +
+                      " elements and x " + std::to_string(x));
+}
+
 bool cg_log::note(std::int64_t iteration, double residual) {
   const std::int64_t number = done_ + iteration;
   if (number <= last_ || !history_rule::records(number)) return true;
@@ -266,10 +263,10 @@ void verified_solve(const verified_problem<T>& problem, cg_engine<T>& engine, vi
   verified_loop<T> loop(problem, x, goal, report, 0);
   while (!loop.done()) {
     const cg_task<T> task = loop.next();
-    const auto begin = clock::now();
+    const stopwatch clock;
     const cg_outcome outcome = engine.run(task.r, task.d, task.rule, *task.log);
     problem.dev.synchronize();
-    loop.take(outcome, seconds_since(begin));
+    loop.take(outcome, clock.seconds());
   }
 }
 
@@ -290,10 +287,10 @@ void verified_solve(std::span<verified_column<T>> columns, cg_block_engine<T>& e
     if (open.empty()) return;
     std::vector<cg_task<T>> tasks;
     for (const auto& o : open) tasks.push_back(o->loop.next());
-    const auto begin = clock::now();
+    const stopwatch clock;
     engine.run(tasks);
     open.front()->column->problem.dev.synchronize();
-    const double share = seconds_since(begin) / static_cast<double>(open.size());
+    const double share = clock.seconds() / static_cast<double>(open.size());
     for (std::size_t k = 0; k < open.size(); ++k) {
       solve_report& report = open[k]->column->report;
       if (report.engine.empty()) report.engine = tasks[k].engine;

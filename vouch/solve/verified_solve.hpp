@@ -29,6 +29,9 @@ struct verified_problem {
   const char* advice = "take a stronger preconditioner";  // where the iterations were not enough
 };
 
+/// Throws shape_error where b and x have not as many elements as the matrix has rows.
+void check_lengths(std::int64_t rows, std::int64_t b, std::int64_t x);
+
 /// Improves x until the tolerance holds for the recomputed residual, or says why it does not.
 ///
 /// Result  Fills everything of report but the names and the setup time.

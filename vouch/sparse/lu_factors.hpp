@@ -4,7 +4,6 @@
 #include <limits>
 #include <vector>
 
-#include <vouch/core/array.hpp>
 #include <vouch/core/device.hpp>
 #include <vouch/sparse/csr.hpp>
 
@@ -45,8 +44,9 @@ struct lu_factors {
 /// Shapes  A is n-by-n; n may be 0.
 /// Memory  A lives on the CPU; 12 bytes an entry of the factors (8 for float).
 /// Result  Nothing is proved of the factors. Ends as too_large where they have more than most_entries. Same
-/// bits on every run, for any number of threads. Cost    One thread; flops as the factors need, each entry
-/// found by a depth-first search. Throws  shape_error  A is not square
+///         bits on every run, for any number of threads.
+/// Cost    One thread; flops as the factors need, each entry found by a depth-first search.
+/// Throws  shape_error  A is not square
 ///         value_error  dev is a GPU
 /// Source  Gilbert, Peierls, SIAM J. Sci. Stat. Comput. 9 (1988); Eisenstat, Liu, SIMAX 13 (1992) for the
 ///         search.

@@ -5,6 +5,7 @@
 
 #include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
+#include <vouch/core/require.hpp>
 #include <vouch/interval/rounding.hpp>
 #include <vouch/sparse/residual.hpp>
 #include <vouch/sparse/residual_row.hpp>
@@ -49,13 +50,6 @@ residual_norms residual_cpu(const device& dev, csr_view<const T> A, const T* b, 
   return all;
 }
 
-void check_length(const char* what, std::int64_t size, std::int64_t stride, std::int64_t wanted) {
-  if (size != wanted)
-    throw shape_error(std::string("residual: ") + what + " has " + std::to_string(size) + " elements, not " +
-                      std::to_string(wanted));
-  if (size > 1 && stride != 1) throw shape_error(std::string("residual: ") + what + " is not contiguous");
-}
-
 }  // namespace
 
 double residual_facts::backward_error() const {
@@ -79,9 +73,9 @@ template double residual_facts::norm2_at_most<double>() const;
 template <real T>
 residual_facts residual(const device& dev, csr_view<const T> A, view<const T> b, view<const T> x_hi,
                         const T* x_lo, view<T> r) {
-  check_length("b", b.size(), b.stride(), A.rows);
-  check_length("r", r.size(), r.stride(), A.rows);
-  check_length("x", x_hi.size(), x_hi.stride(), A.cols);
+  detail::require_contiguous("residual", "b", b, A.rows);
+  detail::require_contiguous("residual", "r", r, A.rows);
+  detail::require_contiguous("residual", "x", x_hi, A.cols);
   if constexpr (built_with_cuda)
     if (dev.is_cuda()) return detail::residual_cuda(dev, A, b.data(), x_hi.data(), x_lo, r.data()).facts();
   return residual_cpu(dev, A, b.data(), x_hi.data(), x_lo, r.data()).facts();
@@ -90,9 +84,9 @@ residual_facts residual(const device& dev, csr_view<const T> A, view<const T> b,
 template <real T>
 void residual_bound(const device& dev, csr_view<const T> A, view<const T> b, view<const T> x,
                     view<double> bound) {
-  check_length("b", b.size(), b.stride(), A.rows);
-  check_length("bound", bound.size(), bound.stride(), A.rows);
-  check_length("x", x.size(), x.stride(), A.cols);
+  detail::require_contiguous("residual", "b", b, A.rows);
+  detail::require_contiguous("residual", "bound", bound, A.rows);
+  detail::require_contiguous("residual", "x", x, A.cols);
   // A term of a row errs by at most 4 u^2 of what has been summed (T double, in double-double) or 2 u (T float,
   // products exact), u = 2^-53; the sum of the magnitudes by less than 2^-20 of itself.
   constexpr double of_a_term = sizeof(T) == 8 ? 8 * 0x1p-106 : 4 * 0x1p-53;

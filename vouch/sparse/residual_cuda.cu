@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <vector>
 
 #include <vouch/core/array.hpp>
 #include <vouch/core/launch.cuh>

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <atomic>
 
 #include <vouch/core/config.hpp>
 #include <vouch/sparse/spmv_convert.hpp>

@@ -4,6 +4,7 @@
 
 #include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
+#include <vouch/core/require.hpp>
 #include <vouch/sparse/spmv_convert.hpp>
 #include <vouch/sparse/spmv_cpu.hpp>
 #include <vouch/sparse/spmv_plan.hpp>
@@ -71,14 +72,6 @@ std::int64_t place_diagonals(detail::dia_layout<T>& shape, const std::vector<std
     }
   }
   return used;
-}
-
-void check_vector(const char* what, std::int64_t size, std::int64_t stride, std::int64_t wanted) {
-  if (size != wanted)
-    throw shape_error(std::string("matrix times vector: ") + what + " has " + std::to_string(size) +
-                      " elements, not " + std::to_string(wanted));
-  if (size > 1 && stride != 1)
-    throw shape_error(std::string("matrix times vector: ") + what + " is not contiguous");
 }
 
 }  // namespace
@@ -278,8 +271,8 @@ void spmv_plan<T>::multiply_rows(const T* x, T* y, std::int64_t row_begin, std::
 
 template <real T>
 void spmv_plan<T>::multiply(T alpha, view<const T> x, T beta, view<T> y) const {
-  check_vector("x", x.size(), x.stride(), cols_);
-  check_vector("y", y.size(), y.stride(), rows_);
+  detail::require_contiguous("matrix times vector", "x", x, cols_);
+  detail::require_contiguous("matrix times vector", "y", y, rows_);
   if constexpr (built_with_cuda)
     if (device_.is_cuda()) return detail::multiply_cuda(device_, *this, alpha, x.data(), beta, y.data());
   constexpr std::int64_t chunk = 1024;

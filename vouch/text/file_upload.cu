@@ -5,7 +5,6 @@
 #include <atomic>
 #include <cstddef>
 #include <exception>
-#include <memory>
 #include <mutex>
 
 #include <vouch/core/check.cuh>

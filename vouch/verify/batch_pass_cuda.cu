@@ -3,7 +3,6 @@
 #include <vouch/verify/batch_tally.cuh>
 #include <vouch/verify/tridiagonal_border.hpp>
 #include <vouch/verify/tridiagonal_factors.hpp>
-#include <vouch/verify/tridiagonal_rows.hpp>
 
 namespace vouch::detail {
 namespace {

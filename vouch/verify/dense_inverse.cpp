@@ -1,9 +1,7 @@
 #include <vouch/verify/dense_inverse.hpp>
 
-#include <cstdio>
-#include <utility>
-
 #include <vouch/core/error.hpp>
+#include <vouch/core/formatted.hpp>
 #include <vouch/dense/blas2.hpp>
 #include <vouch/dense/blas3.hpp>
 #include <vouch/interval/interval.hpp>
@@ -26,10 +24,8 @@ double bytes_needed(std::int64_t n, bool uncertain) {
 bool fits(const device& dev, std::int64_t n, const uncertainty& within, std::string& reason) {
   const double needed = bytes_needed(n, within.matrix > 0);
   if (needed <= static_cast<double>(dev.memory_free())) return true;
-  char text[160];
-  std::snprintf(text, sizeof text, "a dense approximate inverse would take %.0f GB, %.0f are free",
-                needed / 1e9, static_cast<double>(dev.memory_free()) / 1e9);
-  reason = text;
+  reason = formatted("a dense approximate inverse would take %.0f GB, %.0f are free", needed / 1e9,
+                     static_cast<double>(dev.memory_free()) / 1e9);
   return false;
 }
 

@@ -1,14 +1,13 @@
 #include <vouch/verify/error_bound.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include <vouch/core/error.hpp>
+#include <vouch/core/stopwatch.hpp>
 #include <vouch/verify/bound_text.hpp>
 #include <vouch/verify/elements.hpp>
 #include <vouch/verify/enclosed_residual.hpp>
@@ -203,7 +202,7 @@ double norm_of(const device& dev, const matrix_rows& A) {
 
 error_bound bound_error_of(const device& dev, const matrix_rows& A, certificate& proof, view<const double> b,
                            view<double> x, const bound_options& options) {
-  const auto begin = std::chrono::steady_clock::now();
+  const stopwatch clock;
   if (row_count(A) != column_count(A)) throw shape_error("bound_error: the matrix is not square");
   error_bound result;
   result.method = proof.method();
@@ -214,7 +213,7 @@ error_bound bound_error_of(const device& dev, const matrix_rows& A, certificate&
   judge(solution, options, result);
   result.radius = solution.take_radius();
   dev.synchronize();
-  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  result.seconds = clock.seconds();
   result.median_relative = median(dev, x, result.radius);
   result.condition_estimate = norm_of(dev, A) * proof.inverse_norm();
   return result;

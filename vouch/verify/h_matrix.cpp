@@ -1,7 +1,6 @@
 #include <vouch/verify/h_matrix.hpp>
 
 #include <cmath>
-#include <utility>
 
 #include <vouch/core/error.hpp>
 #include <vouch/solve/cg.hpp>

@@ -1,11 +1,11 @@
 #include <vouch/verify/interval_data.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <vector>
 
 #include <vouch/core/error.hpp>
+#include <vouch/core/stopwatch.hpp>
 #include <vouch/verify/bound_text.hpp>
 #include <vouch/verify/elements.hpp>
 
@@ -100,7 +100,7 @@ void widen_to_data(const device& dev, certificate& proof, const data_radii& radi
   check_radii(radii.matrix.val.data(), radii.matrix.nonzeros(), "matrix");
   check_radii(radii.rhs.data(), n, "right-hand side");
   if (!bound.verified) return;
-  const auto begin = std::chrono::steady_clock::now();
+  const stopwatch clock;
   numbers x_here(at(n)), radius = bound.radius.to_vector(), size_of_x;
   copy_bytes(x_here.data(), device::cpu(1), x.data(), dev, x_here.size() * sizeof(double));
   for (std::size_t i = 0; i < radius.size(); ++i) size_of_x.push_back(add_up(std::fabs(x_here[i]), radius[i]));
@@ -113,7 +113,7 @@ void widen_to_data(const device& dev, certificate& proof, const data_radii& radi
     bound.radius = array<double>::from(dev, radius);
     judge(x_here, radius, relative, bound);
   }
-  bound.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  bound.seconds += clock.seconds();
 }
 
 }  // namespace vouch

@@ -6,6 +6,7 @@
 
 #include <vouch/core/config.hpp>
 #include <vouch/core/simd.hpp>
+#include <vouch/verify/outward.hpp>
 #include <vouch/verify/pass_bodies.hpp>
 
 namespace vouch::detail {
@@ -72,13 +73,10 @@ std::int64_t rows_at_a_time(const dia_layout<T>&) {
 }
 std::int64_t rows_at_a_time(const matrix_view<const double>&) { return 64; }
 
-// The larger; NaN where either is NaN.
-double larger_or_nan(double a, double b) { return b > a || b != b ? b : a; }
-
 template <class Body>
 double largest_of_chunk(const Body& body, std::int64_t begin, std::int64_t end) {
   double most = 0;
-  for (std::int64_t i = begin; i < end; ++i) most = larger_or_nan(most, body.value(i));
+  for (std::int64_t i = begin; i < end; ++i) most = outward::larger_or_nan(most, body.value(i));
   return most;
 }
 
@@ -111,7 +109,7 @@ double largest(const device& dev, std::int64_t n, const Body& body) {
   for (std::int64_t c = 0; c < chunks; ++c)
     partial[static_cast<std::size_t>(c)] = largest_of_chunk(body, c * chunk, std::min((c + 1) * chunk, n));
   double most = 0;
-  for (const double value : partial) most = larger_or_nan(most, value);
+  for (const double value : partial) most = outward::larger_or_nan(most, value);
   return most;
 }
 

@@ -26,10 +26,10 @@ class positive_definite final : public certificate {
   /// this comes to its end proves a bound, by what rounding can have done at most.
   ///
   /// Shapes  A is n-by-n and symmetric.
-  /// Memory  A lives on dev; the work is done on the CPU. Two factors, within the envelope, while it works; one
-  /// stays. Result  nullptr and a reason where nothing was proved: not positive definite, too ill-conditioned
-  /// (from about
-  ///         10^16 / (n t) with rows of t entries on), or the factor too large.
+  /// Memory  A lives on dev; the work is done on the CPU. Two factors, within the envelope, while it works;
+  ///         one stays.
+  /// Result  nullptr and a reason where nothing was proved: not positive definite, too ill-conditioned (from
+  ///         about 10^16 / (n t) with rows of t entries on), or the factor too large.
   /// Throws  shape_error  A is not square
   ///         value_error  A is not symmetric
   /// Source  Rump, BIT 46 (2006); Rump, Jeannerod, SIAM J. Matrix Anal. Appl. 35 (2014); docs/rigor.md.

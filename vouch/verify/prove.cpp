@@ -1,7 +1,5 @@
 #include <vouch/verify/prove.hpp>
 
-#include <utility>
-
 #include <vouch/verify/dense_inverse.hpp>
 #include <vouch/verify/h_matrix.hpp>
 #include <vouch/verify/positive_definite.hpp>

@@ -6,6 +6,7 @@
 #include <vouch/core/error.hpp>
 #include <vouch/interval/rounding.hpp>
 #include <vouch/verify/inverse_columns.hpp>
+#include <vouch/verify/outward.hpp>
 
 namespace vouch {
 namespace {
@@ -15,9 +16,6 @@ struct inverse_facts {
   std::vector<double> largest;  // of |Y|, in each row
   double norm = 0;              // about ||A^-1||_1
 };
-
-// The larger; NaN where either is NaN.
-double larger_or_nan(double a, double b) { return b > a || b != b ? b : a; }
 
 // Goes through all columns; the result does not depend on who takes which.
 inverse_facts look_at_inverse(const device& cpu, csr_view<const double> A, const lu_factors<double>& factors,
@@ -33,12 +31,12 @@ inverse_facts look_at_inverse(const device& cpu, csr_view<const double> A, const
     for (std::int64_t first = 0; first < A.rows; first += detail::inverse_columns::at_once) {
       if (!(own.residual < 1)) continue;
       columns.solve(first);
-      own.residual = larger_or_nan(own.residual, columns.largest_residual());
+      own.residual = detail::outward::larger_or_nan(own.residual, columns.largest_residual());
       own.norm = std::max(own.norm, columns.collect(own.largest));
     }
 #pragma omp critical
     {
-      all.residual = larger_or_nan(all.residual, own.residual);
+      all.residual = detail::outward::larger_or_nan(all.residual, own.residual);
       all.norm = std::max(all.norm, own.norm);
       for (std::size_t i = 0; i < all.largest.size(); ++i)
         all.largest[i] = std::max(all.largest[i], own.largest[i]);

@@ -1,13 +1,13 @@
 #include <vouch/verify/tridiagonal_bound.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <utility>
 
 #include <vouch/band/solve.hpp>
 #include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
+#include <vouch/core/stopwatch.hpp>
 #include <vouch/verify/batch_pass.hpp>
 #include <vouch/verify/batch_visit.hpp>
 #include <vouch/verify/bound_text.hpp>
@@ -340,7 +340,7 @@ int tridiagonal_bound::digits() const {
 tridiagonal_bound bound_error(const device& dev, const tridiagonal_view<const double>& A,
                               const batch_view<const double>& b, const batch_view<double>& x,
                               const batch_view<double>& radius, const bound_options& options) {
-  const auto begin = std::chrono::steady_clock::now();
+  const stopwatch clock;
   check_shapes(A.shape, b.shape, x.shape, radius.shape);
   tridiagonal_bound result;
   bounded_batch batch(dev, A, b, x, radius, options.within);
@@ -349,7 +349,7 @@ tridiagonal_bound bound_error(const device& dev, const tridiagonal_view<const do
   result.refinements = refine(batch, options);
   judge(batch, options, result);
   dev.synchronize();
-  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  result.seconds = clock.seconds();
   result.condition_estimate = batch.condition_estimate();
   return result;
 }

@@ -10,7 +10,9 @@
 namespace vouch {
 
 /// Rows a block where none is asked for: the largest b from 8 to 2 of which nine in ten groups of b rows,
-/// counted from the first, have one pattern (the unknowns of a mesh node); else 3. Memory  A lives on dev.
+/// counted from the first, have one pattern (the unknowns of a mesh node); else 3.
+///
+/// Memory  A lives on dev.
 template <real T>
 std::int64_t natural_block(const device& dev, csr_view<const T> A);
 

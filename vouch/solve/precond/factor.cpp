@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <string>
 
 #include <vouch/core/error.hpp>
 #include <vouch/solve/precond/factor.hpp>

@@ -4,7 +4,6 @@
 #include <span>
 
 #include <vouch/core/array.hpp>
-#include <vouch/core/error.hpp>
 #include <vouch/solve/precond/triangular_pair.hpp>
 
 namespace vouch {

@@ -1,4 +1,4 @@
-// vouch/price/event_timer.cuh -- the time of kernels on a stream, by events; private.
+// vouch/core/event_timer.cuh -- the time of kernels on a stream, by events.
 #pragma once
 #include <cuda_runtime.h>
 
@@ -10,6 +10,7 @@ namespace vouch {
 class event_timer {
  public:
   explicit event_timer(const device& gpu) : stream_(static_cast<cudaStream_t>(gpu.stream())) {
+    check(cudaSetDevice(gpu.index()), "cudaSetDevice");
     for (cudaEvent_t& e : event_) check(cudaEventCreate(&e), "cudaEventCreate");
   }
   ~event_timer() {
