@@ -40,9 +40,8 @@ class marcher {
 
   void run(const fd_segment& s) {
     const double length = (s.to - s.from) / static_cast<double>(s.steps);
-    const bool constant = c_.local_volatility.empty();
-    const bool fresh_vol = constant;
-    if (fresh_vol) operator_at(s.from, s.to);
+    const bool constant = c_.local_volatility.times.size() < 2;
+    if (constant) operator_at(s.from, s.to);
     begin();
     load();
     for (std::int64_t k = 0; k < s.steps; ++k) {
