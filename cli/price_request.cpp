@@ -6,6 +6,7 @@
 #include <array>
 #include <filesystem>
 #include <vector>
+#include <vouch/price/volatility_file.hpp>
 #include <vouch/price/words.hpp>
 #include <vouch/text/file.hpp>
 
@@ -177,51 +178,6 @@ std::vector<Pair> pairs(std::string_view option, const std::string& list) {
   return all;
 }
 
-volatility_table read_table(const std::string& path) {
-  volatility_table table;
-  if (path.empty()) return table;
-  input_file file(path);
-  std::string text(1 << 20, '\0');
-  std::size_t size = 0;
-  while (const std::size_t got = file.read(text.data() + size, text.size() - size)) {
-    size += got;
-    if (size == text.size()) text.resize(2 * size);
-  }
-  text.resize(size);
-  std::int64_t number = 0;
-  for (std::string line : split(text, '\n')) {
-    ++number;
-    if (!line.empty() && line.back() == '\r') line.pop_back();
-    if (line.empty()) continue;
-    std::vector<double> cells;
-    for (const std::string& cell : split(line, ',')) {
-      const auto at = cell.find_first_not_of(' ');
-      const bool corner = table.spots.empty() && cells.empty() && (at == std::string::npos || cell[at] > '9');
-      if (corner) {
-        cells.push_back(0);
-        continue;
-      }
-      try {
-        cells.push_back(parse_real("table", at == std::string::npos ? cell : cell.substr(at), any));
-      } catch (const usage_error&) {
-        throw parse_error(path, number, 0, fmt::format("'{}' is not a number", cell));
-      }
-    }
-    if (table.spots.empty()) {
-      table.spots.assign(cells.begin() + 1, cells.end());
-      continue;
-    }
-    if (cells.size() != table.spots.size() + 1)
-      throw parse_error(path, number, 0,
-                        fmt::format("{} numbers where a time and {} volatilities are needed", cells.size(),
-                                    table.spots.size()));
-    table.times.push_back(cells.front());
-    table.values.insert(table.values.end(), cells.begin() + 1, cells.end());
-  }
-  if (table.empty()) throw parse_error(path, number, 0, "there is no volatility in it");
-  return table;
-}
-
 time_scheme scheme_of(const std::string& word) {
   for (std::size_t k = 0; k < schemes.size(); ++k)
     if (word == schemes[k]) return static_cast<time_scheme>(k);
@@ -318,7 +274,7 @@ bool parse_price_request(std::span<const char* const> arguments, price_request& 
   if (!t.dividend_model.empty()) request.option.model = dividend_model_of(t.dividend_model).value();
   request.option.rates = pairs<curve_step>("--rates", t.rates);
   request.option.volatilities = pairs<curve_step>("--volatilities", t.volatilities);
-  request.option.local_volatility = read_table(t.local);
+  if (!t.local.empty()) request.option.local_volatility = read_volatility_table(t.local);
   check_writable(request.plot);
   if (request.verify) check_verifiable(request);
   return true;

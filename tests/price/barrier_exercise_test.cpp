@@ -145,6 +145,35 @@ TEST(grid_error, few_nodes_or_steps_err_no_more_than_is_said) {
   }
 }
 
+// Grids with less than a cell a deviation, and some with a few: the error is what is said, or less.
+TEST(grid_error, grids_that_resolve_little) {
+  contract put = call_at_the_money();
+  put.plain.type = option_type::put;
+  put.plain.strike = 42.439;
+  put.plain.volatility = 0.6571;
+  put.plain.expiry = 5.3867;
+  contract digital = call_at_the_money();
+  digital.plain.payoff = payoff_kind::asset_digital;
+  digital.plain.strike = 815;
+  digital.plain.volatility = 1.1149;
+  digital.plain.expiry = 5.7624;
+  contract soon = call_at_the_money();
+  soon.plain.strike = 96.975;
+  soon.plain.volatility = 0.0658;
+  soon.plain.expiry = 0.0735;
+  fd_options o;
+  for (const contract& c : {put, digital, soon})
+    for (const grid_kind grid : {grid_kind::logarithmic, grid_kind::uniform, grid_kind::concentrated})
+      for (const auto& [nodes, steps] : {std::pair{15, 140}, {38, 96}, {43, 3}}) {
+        o.grid = grid;
+        o.space_nodes = nodes;
+        o.time_steps = steps;
+        const fd_result r = finite_difference_price(c, o);
+        EXPECT_LE(std::abs(r.value.price - closed_form(c.plain).price), r.error_estimate)
+            << c.plain.strike << ' ' << nodes << ' ' << static_cast<int>(grid);
+      }
+}
+
 // Far inside the region of exercise nothing is left to rounding.
 TEST(grid_error, greeks_of_what_is_exercised) {
   contract c = call_at_the_money();

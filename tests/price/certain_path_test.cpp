@@ -101,7 +101,7 @@ TEST(certain_path, barriers_that_begin_an_option) {
   EXPECT_EQ(value(c), 2);
 }
 
-// The whole share, 95 and what a dividend in escrow is worth, is exercised.
+// The whole share is exercised, and follows the path that it has where it falls by its dividends.
 TEST(certain_path, escrowed_dividends) {
   contract c = certain(option_type::call, exercise_style::american);
   c.model = dividend_model::escrowed;
@@ -110,6 +110,11 @@ TEST(certain_path, escrowed_dividends) {
   c.plain.type = option_type::put;
   c.plain.strike = 104;
   EXPECT_NEAR(value(c), std::max(4.0, 104 * std::exp(-0.025) - 95), 1e-12);
+  c.exercise = exercise_style::european;  // with a yield, too
+  c.plain.dividend = 0.03;
+  const double escrowed = value(c);
+  c.model = dividend_model::piecewise;
+  EXPECT_NEAR(escrowed, value(c), 1e-12);
 }
 
 // A put pays 7 while the share is below 100; waiting pays where rates are negative.
@@ -176,9 +181,7 @@ double searched(const contract& c) {
   constexpr int count = 20000;
   const plain_option& o = c.plain;
   const bool american = c.exercise == exercise_style::american, barrier = o.barrier != barrier_kind::none;
-  const bool escrowed = c.is_escrowed();
-  const wide held_now = escrowed ? static_cast<wide>(escrow(c, 0)) : 0;
-  wide drifting = o.spot - held_now, held = held_now, discount = 1, best = 0;
+  wide share = o.spot, discount = 1, best = 0;
   bool exists = !barrier || !is_in(o.barrier);
   std::vector<double> times;
   for (int k = 1; k <= count; ++k) times.push_back(static_cast<double>(k) / count);
@@ -188,10 +191,10 @@ double searched(const contract& c) {
   std::sort(times.begin(), times.end());
   const auto pay = [&](bool may) {
     if (!exists || !may) return;
-    best = std::max(best, discount * sign_of(o.type) * (drifting + held - o.strike));
+    best = std::max(best, discount * sign_of(o.type) * (share - o.strike));
   };
   const auto ends = [&] {
-    const bool hit = is_up(o.barrier) ? drifting >= o.barrier_level : drifting <= o.barrier_level;
+    const bool hit = is_up(o.barrier) ? share >= o.barrier_level : share <= o.barrier_level;
     if (!barrier || !hit) return false;
     if (is_in(o.barrier)) return exists = true, false;
     best = std::max(best, discount * o.rebate);
@@ -204,14 +207,13 @@ double searched(const contract& c) {
                             ? (c.rates.empty() ? o.rate : c.rates[0].value)
                             : c.rates[1].value;
     const wide length = to - from;
-    drifting *= std::exp((rate - o.dividend) * length);
-    held *= std::exp(rate * length);
+    share *= std::exp((rate - o.dividend) * length);
     discount *= std::exp(-rate * length);
     if (american) pay(true);
     if (ends()) return static_cast<double>(best);
     pay(american || std::find(c.exercise_dates.begin(), c.exercise_dates.end(), to) != c.exercise_dates.end());
     for (const cash_dividend& d : c.dividends)
-      if (d.time == to) escrowed ? void(held = 0) : void(drifting -= d.amount);
+      if (d.time == to) share -= d.amount;
     if (ends()) return static_cast<double>(best);
     pay(american);
     from = to;

@@ -213,6 +213,22 @@ TEST(closed_form, barriers_that_are_hit_or_certain) {
   EXPECT_NEAR(closed_form(o).price, 100 - 100 * std::exp(-0.05), 1e-13);
 }
 
+// At rates so negative a rebate has no formula without complex numbers: by those, in 60 digits.
+TEST(closed_form, a_rebate_near_the_spot_at_negative_rates) {
+  plain_option o = reference();
+  o.rate = -0.3;
+  o.dividend = -0.8;
+  o.volatility = 1.3;
+  o.expiry = 0.003;
+  o.barrier = barrier_kind::down_and_out;
+  o.barrier_level = 99.8;
+  o.rebate = 3;
+  expect_close(closed_form(o),
+               {3.1365820732385623, 0.68259966863615784, -0.0025836909292707925, -13.238769701441266,
+                0.052866384133807317, 0.0094217223738784651},
+               1, "");
+}
+
 // So small that powers of (H/S) alone leave the range of numbers.
 TEST(closed_form, barriers_at_small_volatility) {
   plain_option o = reference();

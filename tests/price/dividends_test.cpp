@@ -94,13 +94,13 @@ TEST(escrowed_dividends, american_call_with_one_dividend) {
 // A binomial tree of the random part.
 double tree(const contract& c, int steps) {
   const plain_option& o = c.plain;
-  const double dt = o.expiry / steps, up = std::exp(o.volatility * std::sqrt(dt)),
-               growth = std::exp(o.rate * dt);
+  const double dt = o.expiry / steps, up = std::exp(o.volatility * std::sqrt(dt)), carry = o.rate - o.dividend,
+               growth = std::exp(carry * dt), discount = std::exp(-o.rate * dt);
   const double chance = (growth - 1 / up) / (up - 1 / up);
   const auto worth = [&](double time) {
     double sum = 0;
     for (const cash_dividend& d : c.dividends)
-      if (d.time > time) sum += d.amount * std::exp(-o.rate * (d.time - time));
+      if (d.time > time) sum += d.amount * std::exp(-carry * (d.time - time));
     return sum;
   };
   const double random = o.spot - worth(0);
@@ -113,16 +113,17 @@ double tree(const contract& c, int steps) {
   for (int step = steps - 1; step >= 0; --step)
     for (int k = 0; k <= step; ++k) {
       const auto at = static_cast<std::size_t>(k);
-      v[at] = std::max((chance * v[at + 1] + (1 - chance) * v[at]) / growth, pays(step, k));
+      v[at] = std::max((chance * v[at + 1] + (1 - chance) * v[at]) * discount, pays(step, k));
     }
   return v[0];
 }
 
 TEST(escrowed_dividends, american_options_agree_with_a_tree) {
   for (const option_type type : {option_type::call, option_type::put})
-    for (const double spot : {92.0, 108.0}) {
+    for (const auto& [spot, dividend] : {std::pair{92.0, 0.0}, {108.0, 0.0}, {97.0, 0.06}}) {
       contract c = reference(type, exercise_style::american);
       c.plain.spot = spot;
+      c.plain.dividend = dividend;
       c.dividends = {{0.3001, 3}, {0.8001, 3}};
       const double even = tree(c, 2000), odd = tree(c, 2001);
       EXPECT_NEAR(price(c, to(1e-4)).value.price, 0.5 * (even + odd), 5e-3) << spot;
@@ -187,6 +188,29 @@ TEST(fallen_shares, puts_on_volatile_shares) {
   EXPECT_NEAR(european, 91.3368699, 1e-4);
   c.exercise = exercise_style::american;
   EXPECT_NEAR(price(c, how).value.price, european, 1e-4);
+}
+
+// Shares that reinvest their yield pay a dividend with what they have become: forwards, and so calls less puts,
+// are those of the share that falls.
+TEST(escrowed_dividends, beside_a_yield_leave_the_forward_alone) {
+  contract call = reference(option_type::call, exercise_style::european);
+  call.plain.dividend = 0.08;
+  call.dividends = {{0.25, 4}, {0.75, 6}};
+  contract put = call;
+  put.plain.type = option_type::put;
+  const double forward = 100 * std::exp(-0.03) - 4 * std::exp(-0.03 * 0.75) - 6 * std::exp(-0.03 * 0.25);
+  EXPECT_NEAR(price(call, {}).value.price - price(put, {}).value.price, (forward - 100) * std::exp(-0.05),
+              1e-12);
+  const auto earlier = [&](double by) {
+    contract moved = call;
+    moved.plain.expiry -= by;
+    for (cash_dividend& d : moved.dividends) d.time -= by;
+    return price(moved, {}).value.price;
+  };
+  EXPECT_NEAR(price(call, {}).value.theta, (earlier(1e-5) - earlier(-1e-5)) / 2e-5, 1e-6);
+  pricing_options forced = to(1e-5);
+  forced.force_finite_difference = true;
+  EXPECT_NEAR(price(call, forced).value.theta, price(call, {}).value.theta, 1e-3);
 }
 
 TEST(escrowed_dividends, where_they_have_no_meaning) {

@@ -44,6 +44,27 @@ TEST(implied_volatility, comes_back_from_the_price) {
   EXPECT_GT(count, 200);
 }
 
+// For strikes at the forward and little time all digits of the price count. Its value in 60 digits.
+TEST(implied_volatility, of_the_last_moments) {
+  plain_option o;
+  o.spot = o.strike = 100;
+  o.expiry = 1.0869793713004447e-05;
+  EXPECT_NEAR(implied_volatility(o, 0.0092070129909016557), 0.07, 3e-16);
+}
+
+TEST(implied_volatility, of_a_price_that_was_rounded_below_the_least) {
+  plain_option o;
+  o.spot = 100;
+  o.strike = 98.95;
+  o.rate = -0.08;
+  o.expiry = 1e-4;
+  const double least = 100 - 98.95 * std::exp(0.08e-4);
+  EXPECT_EQ(implied_volatility(o, least * (1 - 1e-14)), 0);
+  EXPECT_THROW(implied_volatility(o, least * (1 - 1e-12)), value_error);
+  o.strike = 1e-60;
+  EXPECT_EQ(implied_volatility(o, 100), 0);
+}
+
 TEST(implied_volatility, prices_without_a_volatility_are_refused) {
   plain_option o;
   o.spot = 100;

@@ -50,6 +50,25 @@ TEST(price, hard_american_options) {
   EXPECT_NEAR(by_price, price(c, forced).value.price, 2e-6);
 }
 
+// What rounding may do is counted in what is paid, not in the share.
+TEST(price, rounding_in_a_digital_option) {
+  contract c = call_at_the_money();
+  c.plain.payoff = payoff_kind::cash_digital;
+  c.plain.spot = c.plain.strike = 1e-4;
+  c.plain.cash = 50;
+  EXPECT_GE(price(c, {}).error_estimate, 1e-15);
+  EXPECT_LE(price(c, {}).error_estimate, 1e-12);
+}
+
+TEST(price, dividends_that_have_no_effect_leave_the_formula) {
+  contract c = call_at_the_money();
+  c.dividends = {{0, 3}, {0.5, 0}, {1, 3}, {2, 3}, {-1, 3}};
+  EXPECT_EQ(price(c, {}).method, pricing_method::closed_form);
+  EXPECT_EQ(price(c, {}).value.price, european_price(c.plain).price);
+  c.exercise = exercise_style::american;
+  EXPECT_EQ(price(c, {}).value.price, european_price(c.plain).price);
+}
+
 TEST(price, limits) {
   contract c = call_at_the_money();
   c.plain.volatility = 0;

@@ -7,6 +7,7 @@
 #include <vouch/core/error.hpp>
 #include <vouch/price/contract.hpp>
 #include <vouch/price/words.hpp>
+#include <vouch/text/csv.hpp>
 #include <vouch/text/number.hpp>
 #include <vouch/text/tokens.hpp>
 
@@ -18,25 +19,6 @@ constexpr std::array<std::string_view, 13> names{"type",     "exercise",      "s
                                                  "barrier",  "barrier_level", "rebate"};
 constexpr book_column needed[] = {book_column::type, book_column::spot, book_column::strike,
                                   book_column::volatility, book_column::expiry};
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t' || text.back() == '\r'))
-    text.remove_suffix(1);
-  return text;
-}
-
-// The cell in front of the next comma, without quotes around it; takes both away. No cell of a book has a comma
-// or quotes within.
-std::string_view take_cell(std::string_view& rest, bool& last) {
-  const std::size_t comma = rest.find(',');
-  last = comma == std::string_view::npos;
-  const std::string_view cell = rest.substr(0, comma);
-  rest.remove_prefix(last ? rest.size() : comma + 1);
-  const std::string_view inside = trimmed(cell);
-  const bool in_quotes = inside.size() >= 2 && inside.front() == '"' && inside.back() == '"';
-  return in_quotes ? trimmed(inside.substr(1, inside.size() - 2)) : inside;
-}
 
 std::string list() {
   std::string text;
@@ -155,8 +137,7 @@ bool check_option(const batch_option& b, book_failure& failure) {
 std::vector<book_column> parse_book_header(const std::string& file, std::string_view line,
                                            std::int64_t number) {
   std::vector<book_column> columns;
-  constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
-  std::string_view rest = line.substr(line.starts_with(byte_order_mark) ? byte_order_mark.size() : 0);
+  std::string_view rest = without_byte_order_mark(line);
   for (bool last = false; !last;) {
     const auto at = static_cast<std::int64_t>(line.size() - rest.size()) + 1;
     const std::string_view cell = take_cell(rest, last);

@@ -9,18 +9,14 @@
 namespace vouch {
 namespace {
 
-// The share while the rate holds and nothing is paid: a part that drifts, and one in escrow that earns the
-// rate. Times count from the beginning of the stretch.
+// The share while the rate holds and nothing is paid. Times count from the beginning of the stretch.
 struct stretch {
   double from, length, rate, yield;
-  double discount;         // of what is paid at its beginning
-  double drifting, slope;  // at its beginning, and its derivative by today's spot
-  double held;
+  double discount;      // of what is paid at its beginning
+  double begin, slope;  // the share at its beginning, and its derivative by today's spot
 
-  double share(double s) const { return drifting * std::exp((rate - yield) * s) + held * std::exp(rate * s); }
-  double change(double s) const {
-    return (rate - yield) * drifting * std::exp((rate - yield) * s) + rate * held * std::exp(rate * s);
-  }
+  double share(double s) const { return begin * std::exp((rate - yield) * s); }
+  double change(double s) const { return (rate - yield) * share(s); }
   double slope_at(double s) const { return slope * std::exp((rate - yield) * s); }
   double discount_at(double s) const { return discount * std::exp(-rate * s); }
   /// When a share that only rises or only falls between two times reaches a level, to the last bit.
@@ -31,11 +27,7 @@ struct stretch {
     return late;
   }
   /// When exercise of a call or put for so much pays most or least, discounted; NaN or infinite for never.
-  double best_time(double strike) const {
-    return std::log(rate * strike / (yield * drifting)) / (rate - yield);
-  }
-  /// When the share turns; NaN or infinite for never.
-  double turning_time() const { return std::log((yield - rate) * drifting / (rate * held)) / yield; }
+  double best_time(double strike) const { return std::log(rate * strike / (yield * begin)) / (rate - yield); }
 };
 
 class certain_path {
@@ -46,14 +38,14 @@ class certain_path {
         american_(c.exercise == exercise_style::american),
         awaits_(o_.barrier != barrier_kind::none),
         exists_(!awaits_ || !is_in(o_.barrier)),
-        drifting_(o_.spot - escrow(c, 0)) {}
+        share_(o_.spot) {}
 
   valuation price() {
     follow();
     valuation v{best_, delta_, 0, 0, 0, 0};
     if (!(moment_ > 0)) return v;
-    const double rate = value_at(c_.rates, o_.rate, 0), held = escrow(c_, 0);
-    v.theta = rate * best_ - ((rate - o_.dividend) * (o_.spot - held) + rate * held) * delta_;
+    const double rate = value_at(c_.rates, o_.rate, 0);
+    v.theta = rate * best_ - (rate - o_.dividend) * o_.spot * delta_;
     return v;
   }
 
@@ -88,9 +80,8 @@ class certain_path {
             value_at(c_.rates, o_.rate, 0.5 * (from + to)),
             o_.dividend,
             std::exp(-integral_to(c_.rates, o_.rate, from)),
-            drifting_,
-            slope_,
-            escrow(c_, from)};
+            share_,
+            slope_};
   }
 
   void follow() {
@@ -104,7 +95,7 @@ class certain_path {
         refuse_edge(p.share(p.length));
         exercise(p, p.length, false);
       }
-      drifting_ = p.drifting * std::exp((p.rate - p.yield) * p.length);
+      share_ = p.share(p.length);
       slope_ = p.slope_at(p.length);
       if (!fall(p)) return;
       from = to;
@@ -130,11 +121,10 @@ class certain_path {
 
   // The dividends at the end of a stretch are paid; false where that ends the option.
   bool fall(const stretch& p) {
-    if (c_.is_escrowed()) return true;
     for (const cash_dividend& d : c_.dividends)
-      if (is_at(d.time, p.from + p.length)) drifting_ -= d.amount;
-    if (drifting_ < 0) drifting_ = slope_ = 0;
-    if (!awaits_ || !is_hit(drifting_)) return true;
+      if (is_at(d.time, p.from + p.length)) share_ -= d.amount;
+    if (share_ < 0) share_ = slope_ = 0;
+    if (!awaits_ || !is_hit(share_)) return true;
     if (exists_) take(p, p.length, o_.rebate, 0);
     if (exists_) return false;
     begin();
@@ -161,17 +151,11 @@ class certain_path {
   // A digital option pays most at an end, or where its share comes into or goes out of the money.
   void exercise_at_strike(const stretch& p, double early, double late) {
     if (late > early && is_edge(p.share(early))) refuse_edge(p.share(late));
-    const auto search = [&](double a, double b) {
-      const auto pays = [&](double s) { return sign_of(o_.type) * (p.share(s) - o_.strike) > 0; };
-      if (pays(a) == pays(b)) return;
-      const double s = p.time_at(o_.strike, a, b),
-                   paid = o_.payoff == payoff_kind::cash_digital ? o_.cash : o_.strike;
-      take(p, s, paid, delta_at_level(p, s, paid));
-    };
-    const double turn = p.turning_time();
-    const bool turns = turn > early && turn < late;
-    search(early, turns ? turn : late);
-    if (turns) search(turn, late);
+    const auto pays = [&](double s) { return sign_of(o_.type) * (p.share(s) - o_.strike) > 0; };
+    if (pays(early) == pays(late)) return;
+    const double s = p.time_at(o_.strike, early, late),
+                 paid = o_.payoff == payoff_kind::cash_digital ? o_.cash : o_.strike;
+    take(p, s, paid, delta_at_level(p, s, paid));
   }
 
   void exercise(const stretch& p, double s, bool at_level) {
@@ -215,12 +199,13 @@ class certain_path {
   const contract& c_;
   const plain_option& o_;
   bool american_, awaits_, exists_;  // awaits_: its barrier has yet to be hit
-  double drifting_, slope_ = 1;
+  double share_, slope_ = 1;
   double best_ = 0, delta_ = 0, moment_ = 0;
 };
 
 }  // namespace
 
+// Without randomness it makes no difference whether dividends are in escrow.
 valuation certain_path_price(const contract& c) { return certain_path(c).price(); }
 
 }  // namespace vouch

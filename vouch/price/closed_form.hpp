@@ -88,26 +88,28 @@ VOUCH_HOST_DEVICE inline double certain_share(const plain_option& o) {
 VOUCH_HOST_DEVICE inline jet digital_jet(const plain_option& o) {
   const variables v(o);
   const bool asset = o.payoff == payoff_kind::asset_digital;
-  const jet growth = asset ? log(v.spot) - o.dividend * v.expiry : -v.rate * v.expiry;
+  const jet growth = asset ? -o.dividend * v.expiry : -v.rate * v.expiry;
   const jet deviation = v.volatility * sqrt(v.expiry);
   const jet d1 = ((v.rate - o.dividend) * v.expiry - log_from(v.spot, o.strike)) / deviation + 0.5 * deviation;
   const jet paid = weighted_cumulative(growth, sign_of(o.type) * (asset ? d1 : d1 - deviation));
-  return asset ? paid : o.cash * paid;
+  return asset ? v.spot * paid : o.cash * paid;
 }
 
 /// The factors of Reiner and Rubinstein's formulas.
 struct barrier_terms {
-  double phi, eta;
-  jet share, bond;                 // logarithms of S exp(-q T) and K exp(-r T)
+  double phi, eta, strike;
+  jet spot;
+  jet share, bond;                 // -q T and -r T
   jet reflected, deviation;        // 2 mu log(H / S), sigma sqrt(T)
   jet to_barrier, x1, x2, y1, y2;  // to_barrier is log(H / S)
 
   VOUCH_HOST_DEVICE jet vanilla(const jet& x) const {
-    return phi * (weighted_cumulative(share, phi * x) - weighted_cumulative(bond, phi * (x - deviation)));
+    return phi * (spot * weighted_cumulative(share, phi * x) -
+                  strike * weighted_cumulative(bond, phi * (x - deviation)));
   }
   VOUCH_HOST_DEVICE jet mirrored(const jet& y) const {
-    return phi * (weighted_cumulative(share + reflected + 2 * to_barrier, eta * y) -
-                  weighted_cumulative(bond + reflected, eta * (y - deviation)));
+    return phi * (spot * weighted_cumulative(share + reflected + 2 * to_barrier, eta * y) -
+                  strike * weighted_cumulative(bond + reflected, eta * (y - deviation)));
   }
 };
 
@@ -115,17 +117,18 @@ VOUCH_HOST_DEVICE inline barrier_terms terms_of(const plain_option& o, const var
   barrier_terms t;
   t.phi = sign_of(o.type);
   t.eta = is_up(o.barrier) ? -1 : 1;
-  const double strike = std::fmax(o.strike, o.spot * 1e-290);
+  t.strike = std::fmax(o.strike, o.spot * 1e-290);
+  t.spot = v.spot;
   t.deviation = v.volatility * sqrt(v.expiry);
   t.to_barrier = log_from(v.spot, o.barrier_level);
   const jet drift = v.rate - v.dividend;
   t.reflected = (2 * drift / (v.volatility * v.volatility) - 1) * t.to_barrier;
   const jet shift = drift * v.expiry / t.deviation + 0.5 * t.deviation;
-  t.share = log(v.spot) - v.dividend * v.expiry;
-  t.bond = std::log(strike) - v.rate * v.expiry;
-  t.x1 = -log_from(v.spot, strike) / t.deviation + shift;
+  t.share = -v.dividend * v.expiry;
+  t.bond = -v.rate * v.expiry;
+  t.x1 = -log_from(v.spot, t.strike) / t.deviation + shift;
   t.x2 = -t.to_barrier / t.deviation + shift;
-  t.y1 = (t.to_barrier + log_ratio(o.barrier_level, strike)) / t.deviation + shift;
+  t.y1 = (t.to_barrier + log_ratio(o.barrier_level, t.strike)) / t.deviation + shift;
   t.y2 = t.to_barrier / t.deviation + shift;
   return t;
 }
@@ -138,7 +141,8 @@ VOUCH_HOST_DEVICE inline jet paid_if_never_hit(const variables& v, const barrier
 }
 
 /// 1 paid when the barrier is hit, by the density of the first passage, for rates so negative that the formula
-/// would need complex numbers. In y = |log(H/S)| / (sigma sqrt(t)) the density is that of a normal variable.
+/// would need complex numbers. In y = |log(H/S)| / (sigma sqrt(t)) the density is that of a normal variable;
+/// where y is small, what it is multiplied by changes with its logarithm.
 VOUCH_HOST_DEVICE inline jet paid_when_hit_by_quadrature(const variables& v, const barrier_terms& t) {
   const jet distance = t.eta * (-t.to_barrier) / v.volatility;
   const jet drift = -t.eta * ((v.rate - v.dividend) / v.volatility - 0.5 * v.volatility);
@@ -148,16 +152,18 @@ VOUCH_HOST_DEVICE inline jet paid_when_hit_by_quadrature(const variables& v, con
   constexpr double weight[4] = {0.3626837833783620, 0.3137066458778873, 0.2223810344533745, 0.1012285362903763};
   constexpr int panels = 40;
   const double furthest = std::fmax(1.0, std::sqrt(std::fmax(0.0, 2 * distance.value * std::abs(drift.value))));
-  const double length = (12 + furthest) / panels;
+  const double longest = (12 + furthest) / panels, end = 12 + furthest;
   jet sum = 0;
-  for (int panel = 0; panel < panels; ++panel)
+  double length;
+  for (double from = 0; from < end; from += length) {
+    length = std::fmin(longest, 0.5 * (nearest.value + from));
     for (int k = 0; k < 8; ++k) {
-      const double offset = length * (panel + 0.5 + 0.5 * (k < 4 ? -at[k] : at[k - 4]));
-      const jet y = nearest + offset;
+      const jet y = nearest + (from + length * (0.5 + 0.5 * (k < 4 ? -at[k] : at[k - 4])));
       const jet arrival = distance / y;
       const jet miss = y - drift * arrival;
       sum = sum + 0.5 * length * weight[k % 4] * exp(-0.5 * miss * miss - v.rate * arrival * arrival);
     }
+  }
   return 2 * normal::root_two_pi_inverse * sum;
 }
 

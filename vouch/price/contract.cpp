@@ -123,8 +123,23 @@ double integral_to(const std::vector<curve_step>& curve, double constant, double
   return sum;
 }
 
+double volatility_table::mean_at(double expiry, double spot) const {
+  if (!(expiry > 0)) return at(0, spot);
+  double sum = 0, from = 0, before = at(0, spot);  // linear between the times: its square has this integral
+  const auto go = [&](double to) {
+    const double here = at(to, spot);
+    sum += (to - from) * (before * before + before * here + here * here) / 3;
+    from = to;
+    before = here;
+  };
+  for (const double time : times)
+    if (time > 0 && time < expiry) go(time);
+  go(expiry);
+  return std::sqrt(sum / expiry);
+}
+
 double typical_volatility(const contract& c) {
-  if (!c.local_volatility.empty()) return c.local_volatility.at(0.5 * c.plain.expiry, c.plain.spot);
+  if (!c.local_volatility.empty()) return c.local_volatility.mean_at(c.plain.expiry, c.plain.spot);
   if (c.volatilities.empty() || !(c.plain.expiry > 0)) return value_at(c.volatilities, c.plain.volatility, 0);
   std::vector<curve_step> squares = c.volatilities;
   for (curve_step& step : squares) step.value *= step.value;
@@ -133,12 +148,13 @@ double typical_volatility(const contract& c) {
 
 double escrow(const contract& c, double time, bool inclusive) {
   if (!c.is_escrowed()) return 0;
-  const double least = 1e-12 * c.plain.expiry, now = integral_to(c.rates, c.plain.rate, time);
+  const auto growth = [&](double to) { return integral_to(c.rates, c.plain.rate, to) - c.plain.dividend * to; };
+  const double least = 1e-12 * c.plain.expiry, now = growth(time);
   double worth = 0;
   for (const cash_dividend& d : c.dividends) {
     const bool counts = d.time > least && d.time < c.plain.expiry - least;
     if (counts && d.time > time + (inclusive ? -least : least))
-      worth += d.amount * std::exp(now - integral_to(c.rates, c.plain.rate, d.time));
+      worth += d.amount * std::exp(now - growth(d.time));
   }
   return worth;
 }

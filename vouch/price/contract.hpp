@@ -29,6 +29,8 @@ struct volatility_table {
 
   bool empty() const { return values.empty(); }
   double at(double time, double spot) const;
+  /// The root mean square from now to expiry.
+  double mean_at(double expiry, double spot) const;
 };
 
 /// Where the dividend, cash or yield, is written: in plain (a yield) and in dividends (cash).
@@ -65,8 +67,8 @@ double integral_to(const std::vector<curve_step>& curve, double constant, double
 /// The root mean square of the volatility until expiry; of a local one, at spot.
 double typical_volatility(const contract& c);
 
-/// What the dividends before expiry that are still to come at a time are worth then; one at that time counts
-/// where `inclusive`. 0 unless they are escrowed.
+/// What the dividends before expiry that are still to come at a time are worth then, in shares that reinvest
+/// their yield; one at that time counts where `inclusive`. 0 unless they are escrowed.
 double escrow(const contract& c, double time, bool inclusive = false);
 
 /// What exercising, or expiry, pays at a spot.

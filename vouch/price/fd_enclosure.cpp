@@ -220,7 +220,7 @@ range theta(const contract& c, const fd_enclosure& e) {
   const range spot(c.plain.spot), held(escrow(c, 0)), rate(value_at(c.rates, c.plain.rate, 0)),
       sigma(c.local_volatility.empty() ? value_at(c.volatilities, c.plain.volatility, 0)
                                        : c.local_volatility.at(0, c.plain.spot));
-  return rate * e.price - (rate - range(c.plain.dividend)) * spot * e.delta - rate * held * e.delta -
+  return rate * e.price - (rate - range(c.plain.dividend)) * (spot + held) * e.delta -
          sigma * sigma * spot * spot * e.gamma / range(2.0);
 }
 

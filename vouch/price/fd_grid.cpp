@@ -18,29 +18,46 @@ struct range {
   bool low_fixed = false, high_fixed = false;  // a barrier
 };
 
+// By how much the logarithm of the share moves down (side -1) or up for a deviation. With a local volatility a
+// way is as long as the volatility is where it leads, and so are those deviations on it that a grid reaches.
+double deviation_to(double side, const contract& c) {
+  const double root = std::sqrt(c.plain.expiry);
+  if (c.local_volatility.empty()) return typical_volatility(c) * root;
+  constexpr double step = 1.0 / 16;
+  double x = 0;
+  for (double way = 0; way < reached_deviations && std::abs(x) < most_log; way += step)
+    x += side * step * root * c.local_volatility.mean_at(c.plain.expiry, c.plain.spot * std::exp(x));
+  return std::abs(x) / reached_deviations;
+}
+
+// Of logarithms of the share, as far as it may get.
+share_range reach_of(const contract& c) {
+  const plain_option& o = c.plain;
+  const double spot = std::log(o.spot), strike = std::log(std::max(o.strike, 1e-8 * o.spot));
+  const auto one_way = [&](double side) {
+    const double deviation = deviation_to(side, c);
+    // How far the share drifts down and, counted in shares, up on the way.
+    double down = 0, up = 0;
+    const auto pass = [&](double time) {
+      const double half = 0.5 * deviation * deviation * (time / o.expiry);
+      const double drift = integral_to(c.rates, o.rate, time) - o.dividend * time;
+      down = std::min(down, drift - half);
+      up = std::max(up, drift + half);
+    };
+    for (const curve_step& r : c.rates)
+      if (r.until > 0 && r.until < o.expiry) pass(r.until);
+    pass(o.expiry);
+    return range_of_share(spot, strike, deviation, down, up, false);
+  };
+  return {one_way(-1).low, one_way(1).high};
+}
+
 // Of logarithms of the share.
 range log_range(const contract& c) {
   const plain_option& o = c.plain;
-  double deviation = typical_volatility(c) * std::sqrt(o.expiry);
-  if (!c.local_volatility.empty()) {
-    const auto& v = c.local_volatility.values;
-    deviation =
-        std::min(*std::max_element(v.begin(), v.end()), 2 * typical_volatility(c)) * std::sqrt(o.expiry);
-  }
-  // How far the share drifts down and, counted in shares, up on the way.
-  double down = 0, up = 0;
-  const auto pass = [&](double time) {
-    const double half = 0.5 * deviation * deviation * (time / o.expiry);
-    const double drift = integral_to(c.rates, o.rate, time) - o.dividend * time;
-    down = std::min(down, drift - half);
-    up = std::max(up, drift + half);
-  };
-  for (const curve_step& r : c.rates)
-    if (r.until > 0 && r.until < o.expiry) pass(r.until);
-  pass(o.expiry);
-  const double spot = std::log(o.spot), strike = std::log(std::max(o.strike, 1e-8 * o.spot));
-  const share_range reach = range_of_share(spot, strike, deviation, down, up, false);
+  const share_range reach = reach_of(c);
   range r{reach.low, reach.high};
+  const double spot = std::log(o.spot);
   double cash = 0;
   for (const cash_dividend& d : c.dividends) cash += d.time > 0 && d.time < o.expiry ? d.amount : 0;
   if (cash > 0 && !c.is_escrowed())
@@ -123,6 +140,7 @@ fd_grid make_grid(const contract& c, grid_kind kind, std::int64_t n) {
                  : kind == grid_kind::concentrated
                      ? concentrated(r, c, n, on_node)
                      : logarithmic(r, std::max(c.plain.strike, 1e-8 * c.plain.spot), n, on_node);
+  grid.kinks = c.local_volatility.spots;
   if (r.low_fixed) grid.spot.front() = c.plain.barrier_level;
   if (r.high_fixed) grid.spot.back() = c.plain.barrier_level;
   return grid;
@@ -180,9 +198,14 @@ fd_operator make_operator(const contract& c, const fd_grid& grid, double time) {
 fd_stencil stencil_about(const fd_grid& grid, double spot) {
   constexpr std::int64_t points = 6;
   const std::int64_t n = grid.size(), count = std::min(points, n);
-  const auto next = std::upper_bound(grid.spot.begin(), grid.spot.end(), spot) - grid.spot.begin();
+  const auto begin = grid.spot.begin(), end = grid.spot.end();
+  const auto next = std::upper_bound(begin, end, spot) - begin;
   fd_stencil s;
   s.first = std::clamp<std::int64_t>(next - count / 2, 0, n - count);
+  const auto kink = std::upper_bound(grid.kinks.begin(), grid.kinks.end(), spot);
+  const auto least = kink == grid.kinks.begin() ? 0 : std::lower_bound(begin, end, *(kink - 1)) - begin,
+             most = kink == grid.kinks.end() ? n : std::upper_bound(begin, end, *kink) - begin;
+  if (most - least >= count) s.first = std::clamp<std::int64_t>(s.first, least, most - count);
   s.count = static_cast<int>(count);
   s.logarithms = grid.spacing > 0;
   s.at = s.logarithms ? 0 : spot;

@@ -10,8 +10,9 @@
 namespace vouch {
 
 struct fd_grid {
-  std::vector<double> spot;  // rising
-  double spacing = 0;        // of logarithms, on a logarithmic grid; else 0
+  std::vector<double> spot;   // rising
+  double spacing = 0;         // of logarithms, on a logarithmic grid; else 0
+  std::vector<double> kinks;  // spots at which the volatility changes its slope, rising
 
   std::int64_t size() const { return static_cast<std::int64_t>(spot.size()); }
 };
@@ -29,13 +30,16 @@ struct grid_resolution {
 
   /// Else two grids that agree say nothing of their error.
   bool is_fine() const { return least >= 4; }
+  /// Then even a grid of twice as many nodes says nothing.
+  bool is_blind() const { return least < 1; }
 };
 grid_resolution resolution_of(const contract& c, const fd_grid& grid);
 
 /// The Black-Scholes operator at a time: central differences, upwind where these would lose monotonicity.
 fd_operator make_operator(const contract& c, const fd_grid& grid, double time);
 
-/// The six nodes about a spot, fewer on a smaller grid, as abscissae of a polynomial that is read at `at`.
+/// The six nodes about a spot, fewer on a smaller grid, as abscissae of a polynomial that is read at `at`. On
+/// one side of a kink near the spot, as the third derivative of the value jumps there; the second one does not.
 struct fd_stencil {
   std::int64_t first = 0;
   int count = 0;

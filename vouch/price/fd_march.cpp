@@ -40,9 +40,8 @@ class marcher {
 
   void run(const fd_segment& s) {
     const double length = (s.to - s.from) / static_cast<double>(s.steps);
-    const bool constant = c_.local_volatility.empty();
-    const bool fresh_vol = constant;
-    if (fresh_vol) operator_at(s.from, s.to);
+    const bool constant = c_.local_volatility.times.size() < 2;
+    if (constant) operator_at(s.from, s.to);
     begin();
     load();
     for (std::int64_t k = 0; k < s.steps; ++k) {
@@ -293,8 +292,16 @@ std::vector<fd_segment> make_segments(const contract& c, std::int64_t steps) {
   const double expiry = c.plain.expiry;
   std::vector<fd_segment> coarse = events(c), all;
   const std::int64_t fewest = coarse.size() > 1 ? 2 : 1;
+  // Twice as many steps are twice as many in every segment of some length: grids are to differ by their
+  // fineness alone.
+  std::int64_t some = steps, times = 1;
+  constexpr std::int64_t few = 24;
+  for (; some % 2 == 0 && some > few; some /= 2) times *= 2;
   const auto share = [&](const fd_segment& s) {
-    return std::max<std::int64_t>(fewest, std::llround(static_cast<double>(steps) * (s.to - s.from) / expiry));
+    const auto of = [&](std::int64_t count) {
+      return std::llround(static_cast<double>(count) * (s.to - s.from) / expiry);
+    };
+    return of(some) >= fewest ? times * of(some) : std::max<std::int64_t>(fewest, of(steps));
   };
   for (std::size_t k = 0; k < coarse.size(); ++k) {
     fd_segment s = coarse[k];

@@ -141,7 +141,7 @@ class solver {
     const double rate = value_at(c.rates, c.plain.rate, 0);
     const double sigma = c.local_volatility.empty() ? value_at(c.volatilities, c.plain.volatility, 0)
                                                     : c.local_volatility.at(0, spot);
-    return rate * v.price - (rate - c.plain.dividend) * spot * v.delta - rate * held * v.delta -
+    return rate * v.price - (rate - c.plain.dividend) * (spot + held) * v.delta -
            0.5 * sigma * sigma * spot * spot * v.gamma;
   }
 
@@ -244,10 +244,13 @@ fd_result on_given_grid(const solver& s, const fd_options& options) {
   // not quite alike. Where there are too few to halve, three times what twice as many change, as the order does
   // not show yet.
   constexpr std::int64_t few = 16;
-  const bool coarser = nodes >= 2 * few && (exponential || steps >= few * share);
+  const bool coarser = nodes >= 2 * few && (exponential || steps >= few * share) &&
+                       resolution_of(s.solved(), s.grid(nodes / 2)).is_fine();
   const valuation other = coarser ? s.solve(nodes / 2, steps / share) : s.solve(2 * nodes - 1, steps * share);
   r.error_estimate = std::abs(r.value.price - other.price) * (coarser ? 0.5 : 3.0) +
                      rounding(s.solved(), options, s.grid(nodes)) + s.error();
+  if (!coarser && resolution_of(s.solved(), s.grid(nodes)).is_blind())
+    r.error_estimate = std::max(r.error_estimate, s.solved().plain.spot + s.solved().plain.strike);
   return r;
 }
 
@@ -274,8 +277,12 @@ bool agree(const contract& c, const valuation& v, const valuation& other, double
 // values on this level's two grids.
 double estimated_error(const contract& c, double now, double before, double change_before, double fine,
                        double coarse) {
-  // Where exercise kinks the values in time, grids are less alike than where all is smooth.
-  const bool kinked = c.exercise != exercise_style::european || !c.dividends.empty();
+  // Where exercise kinks the values in time or a table the volatility, or where a share does not vary for a
+  // while, grids are less alike than where all is smooth.
+  const bool kinked = c.exercise != exercise_style::european || !c.dividends.empty() ||
+                      !c.local_volatility.empty() ||
+                      std::any_of(c.volatilities.begin(), c.volatilities.end(),
+                                  [](const curve_step& v) { return v.value == 0; });
   // Never less than what is left of a change between grids that are not quite alike: two values may agree by
   // accident.
   if (!kinked) return std::max(std::abs(now - before), 0.003 * std::abs(fine - coarse));

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include <vouch/core/error.hpp>
+#include <vouch/price/closed_form.hpp>
 #include <vouch/price/normal.hpp>
 #include <vouch/text/number.hpp>
 
@@ -74,20 +75,23 @@ struct value_and_slope {
 
 // s with b(x, s) = beta, for 0 < beta < exp(x/2).
 double normalised_deviation(double x, double beta, double beta_missing) {
-  // At its point of inflection b is well scaled; below it the logarithm of b is nearly a parabola in 1/s.
+  // At its point of inflection b is well scaled; below it the logarithm of b is nearly a parabola in 1/s, above
+  // it b is concave. Where most of the greatest price is there, what is missing has the digits.
   const double inflection = std::fmax(std::sqrt(-2 * x), 1e-8);
   const normalised there = normalised_price(x, inflection);
   const double log_beta = std::log(beta);
   constexpr double tiny = 1e-300, huge = std::numeric_limits<double>::max();
+  const auto by_price = [&](double s) {
+    const normalised now = normalised_price(x, s);
+    return value_and_slope{now.log_price - log_beta, std::exp(now.log_spread - now.log_price)};
+  };
   if (log_beta <= there.log_price) {
     const double start =
         x < 0 ? -x / std::sqrt(x * x / (inflection * inflection) + 2 * (there.log_price - log_beta))
               : inflection;
-    return root(tiny, inflection, start, [&](double s) {
-      const normalised now = normalised_price(x, s);
-      return value_and_slope{now.log_price - log_beta, std::exp(now.log_spread - now.log_price)};
-    });
+    return root(tiny, inflection, start, by_price);
   }
+  if (beta < beta_missing) return root(inflection, huge, inflection, by_price);
   const double log_missing = std::log(beta_missing);
   return root(inflection, huge, inflection, [&](double s) {
     const double rest = missing(x, s);
@@ -111,10 +115,12 @@ double implied_volatility(const plain_option& o, double price) {
                bond = o.strike * std::exp(-o.rate * o.expiry);
   const double sign = sign_of(o.type);
   const double least = std::fmax(sign * (share - bond), 0.0), most = o.type == option_type::call ? share : bond;
-  if (!(price >= least && price < most)) refuse(price, least, most);
-  if (price == least) return 0;
+  // Prices that were rounded may lie that much below what exercise pays.
+  const double rounding = 4 * std::numeric_limits<double>::epsilon() * std::fmax(share, bond);
+  if (price <= least && price >= least - (least > 0 ? rounding : 0)) return 0;
+  if (!(price > least && price < most)) refuse(price, least, most);
   const double scale = std::sqrt(share) * std::sqrt(bond);
-  const double x = -std::abs(std::log(o.spot / o.strike) + (o.rate - o.dividend) * o.expiry);
+  const double x = -std::abs(detail::log_ratio(o.spot, o.strike) + (o.rate - o.dividend) * o.expiry);
   const double s = normalised_deviation(x, (price - least) / scale, (most - price) / scale);
   return s / std::sqrt(o.expiry);
 }

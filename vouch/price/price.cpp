@@ -29,12 +29,20 @@ double lost_in_exponents(const plain_option& o) {
 // Of formulas: in units of the larger of the terms whose difference the value is.
 double rounding(const contract& c) {
   const plain_option& o = c.plain;
-  if (o.payoff != payoff_kind::vanilla || has_barrier(c))
-    return 16 * unit * std::max(o.spot, o.strike) * (1 + lost_in_exponents(o));
-  const bool call = o.type == option_type::call;
-  return 16 * unit *
-         (call ? o.spot * std::exp(std::max(-o.dividend, 0.0) * o.expiry)
-               : o.strike * std::exp(std::max(-integral_to(c.rates, o.rate, o.expiry), 0.0)));
+  const double bond = std::exp(std::max(-integral_to(c.rates, o.rate, o.expiry), 0.0)),
+               share = o.spot * std::exp(std::max(-o.dividend, 0.0) * o.expiry);
+  if (has_barrier(c)) {
+    const double paid = o.payoff == payoff_kind::cash_digital ? o.cash : o.strike;
+    return 16 * unit * std::max({share, bond * paid, bond * o.rebate}) * (1 + lost_in_exponents(o));
+  }
+  switch (o.payoff) {
+    case payoff_kind::cash_digital:
+      return 16 * unit * bond * o.cash;
+    case payoff_kind::asset_digital:
+      return 16 * unit * share;
+    default:
+      return 16 * unit * (o.type == option_type::call ? share : bond * o.strike);
+  }
 }
 
 // A Bermudan option without dates before its expiry is European.
@@ -208,11 +216,12 @@ pricing of_escrowed(const contract& c, const pricing_options& options) {
   rest.plain.spot -= escrow(c, 0);
   rest.dividends.clear();
   pricing p = price(rest, options);
-  const double rate = value_at(c.rates, c.plain.rate, 0);
-  p.value.theta -= rate * escrow(c, 0) * p.value.delta;
+  const double rate = value_at(c.rates, c.plain.rate, 0), held = escrow(c, 0);
+  p.value.theta -= (rate - c.plain.dividend) * held * p.value.delta;
   if (p.grid && p.grid->enclosure && p.grid->enclosure->verified) {
+    using range = interval<double>;
     fd_enclosure& e = *p.grid->enclosure;
-    e.theta = e.theta - interval<double>(rate) * interval<double>(escrow(c, 0)) * e.delta;
+    e.theta = e.theta - (range(rate) - range(c.plain.dividend)) * range(held) * e.delta;
   }
   contract one = c;
   for (const cash_dividend& d : c.dividends) {  // each loses its time's share of itself
@@ -280,6 +289,9 @@ pricing price_checked(contract c, const pricing_options& options) {
 
 pricing price(contract c, const pricing_options& options) {
   check(c);
+  std::erase_if(c.dividends, [&](const cash_dividend& d) {  // what has no effect shall not cost a formula
+    return !(d.amount > 0 && d.time > 0 && d.time < c.plain.expiry);
+  });
   pricing p = price_checked(c, options);
   valuation& v = p.value;
   for (double* x : {&v.price, &v.delta, &v.gamma, &v.theta, &v.vega, &v.rho}) *x += 0.0;  // no -0

@@ -1,0 +1,54 @@
+#include <vouch/price/volatility_file.hpp>
+
+#include <string_view>
+
+#include <vouch/core/error.hpp>
+#include <vouch/text/csv.hpp>
+#include <vouch/text/lines.hpp>
+#include <vouch/text/number.hpp>
+#include <vouch/text/tokens.hpp>
+
+namespace vouch {
+namespace {
+
+double number_in(std::string_view cell, const std::string& path, std::int64_t line, std::int64_t column) {
+  const auto parsed = parse_real(cell.data(), cell.data() + cell.size());
+  if (parsed.error != number_error::none || parsed.end != cell.data() + cell.size())
+    throw parse_error(path, line, column, quoted(cell) + " is not a number");
+  return parsed.value;
+}
+
+}  // namespace
+
+volatility_table read_volatility_table(const std::string& path) {
+  volatility_table table;
+  line_reader reader{input_file(path)};
+  std::string text;
+  std::int64_t line = 0;
+  while (reader.next_line(text)) {
+    const std::string_view whole = ++line == 1 ? without_byte_order_mark(text) : std::string_view(text);
+    if (is_blank(whole)) continue;
+    const bool names_spots = table.spots.empty();
+    std::vector<double> numbers;
+    std::string_view rest = whole;
+    for (bool first = true, last = false; !last; first = false) {
+      const auto column = static_cast<std::int64_t>(text.size() - rest.size()) + 1;
+      const std::string_view cell = take_cell(rest, last);
+      if (!(first && names_spots)) numbers.push_back(number_in(cell, path, line, column));
+    }
+    if (names_spots) {
+      table.spots = numbers;
+      continue;
+    }
+    if (numbers.size() != table.spots.size() + 1)
+      throw parse_error(path, line, 0,
+                        std::to_string(numbers.size()) + " numbers where a time and " +
+                            std::to_string(table.spots.size()) + " volatilities are needed");
+    table.times.push_back(numbers.front());
+    table.values.insert(table.values.end(), numbers.begin() + 1, numbers.end());
+  }
+  if (table.empty()) throw parse_error(path, line, 0, "there is no volatility in it");
+  return table;
+}
+
+}  // namespace vouch
