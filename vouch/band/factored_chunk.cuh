@@ -14,6 +14,7 @@ namespace vouch::detail {
 
 constexpr int factored_threads = 192;
 constexpr int factored_rows = factored_threads * rows_a_thread;
+constexpr int widest_shared_halo = 512;  // rows on either side of those that a block answers for
 
 /// Shared memory where scans have a reach, and where they go over all threads.
 template <real T>

@@ -10,7 +10,6 @@ namespace vouch::detail {
 namespace {
 
 constexpr int threads = factored_threads;
-constexpr int widest_halo = 512;  // rows on either side
 
 // How systems lie in blocks.
 struct cutting {
@@ -256,7 +255,8 @@ void solve_as(const device& dev, const typename factored_tridiagonal<T>::storage
       return start("solve_factored", solve_factored<T, Symmetric, layout::across>, cut);
     return start("solve_factored", solve_factored<T, Symmetric, layout::in_line>, cut);
   }
-  if (kept.decay > widest_halo) return solve_in_two_passes<T, Symmetric>(dev, task, rows, *kept.workspace);
+  if (kept.decay > widest_shared_halo)
+    return solve_in_two_passes<T, Symmetric>(dev, task, rows, *kept.workspace);
   const int halo_pieces = pieces_of(kept.decay), halo = ceil_div(halo_pieces * rows_a_thread, 4) * 4;
   cutting cut = chunks_of(rows, factored_rows - 2 * halo);
   cut.halo = halo;
@@ -267,7 +267,7 @@ void solve_as(const device& dev, const typename factored_tridiagonal<T>::storage
 }  // namespace
 
 bool gpu_can_use_factors(std::int64_t rows, std::int64_t decay, bool bounded) {
-  return rows <= factored_rows || decay <= widest_halo || bounded;
+  return rows <= factored_rows || decay <= widest_shared_halo || bounded;
 }
 
 template <real T>
@@ -276,7 +276,7 @@ void solve_factored_cuda(const device& dev, const typename factored_tridiagonal<
   factored_task<T> task{kept.view(), b, x, b.shape.systems / kept.shape.systems};
   const run_plan plan = plan_of_runs<T>(dev, kept, b.shape.systems);
   const bool halos = plan == run_plan::halos ||
-                     (plan == run_plan::none && kept.rows > factored_rows && kept.decay <= widest_halo);
+                     (plan == run_plan::none && kept.rows > factored_rows && kept.decay <= widest_shared_halo);
   if (halos && b.data == x.data) {  // a chunk would read its neighbour's answer
     const std::int64_t bytes = b.shape.extent() * static_cast<std::int64_t>(sizeof(T));
     T* const copy = static_cast<T*>(kept.workspace->bytes(dev, bytes));

@@ -191,6 +191,12 @@ constexpr int widest_halo = 96;
 constexpr std::int64_t most_bytes = std::int64_t{8} << 20;  // of right-hand sides
 
 int grid_blocks(const device& dev) { return std::min(dev.processors(), 32 * in_grid<double>::each); }
+// Where all blocks meet. The fewer they are, the sooner they have told each other, and the later each has its
+// rows. A system has the same blocks every time: they go by what they did the last time.
+int warps_of_grid(const device& dev, std::int64_t rows) {
+  const int blocks = grid_blocks(dev);
+  return std::max(warps_of(rows, many_rows, blocks), std::min(warps_of(rows, many_rows, blocks / 2), 8));
+}
 
 }  // namespace
 
@@ -203,11 +209,12 @@ run_plan plan_of_runs(const device& dev, const typename factored_tridiagonal<T>:
   const bool few = rows * systems * static_cast<std::int64_t>(sizeof(T)) <= most_bytes;
   if (few && rows <= warps_apart * 32 * few_rows) return run_plan::whole;
   if (few && kept.decay <= widest_halo) return run_plan::halos;
-  if (!kept.bounded || (!few && rows <= factored_rows)) return run_plan::none;
+  if (!kept.bounded || (!few && (rows <= factored_rows || kept.decay <= widest_shared_halo)))
+    return run_plan::none;
   if (rows <= largest_cluster * warps_of_a_cluster * 32 * many_rows) return run_plan::cluster;
-  const std::int64_t blocks = grid_blocks(dev) / systems;
-  const bool fit = few && blocks > 0 && warps_of(rows, many_rows, blocks) <= most_warps;
-  return fit ? run_plan::grid : run_plan::none;
+  const int warps = warps_of_grid(dev, rows);
+  const std::int64_t chunks = ceil_div<std::int64_t>(rows, warps * 32 * many_rows);
+  return few && warps <= most_warps && chunks * systems <= grid_blocks(dev) ? run_plan::grid : run_plan::none;
 }
 
 template <real T>
@@ -224,10 +231,7 @@ void solve_in_runs(const device& dev, run_plan plan, const typename factored_tri
   }
   if (plan == run_plan::cluster)
     return start<in_cluster, many_rows>(dev, task, warps_of(rows, many_rows, largest_cluster), 0, shape);
-  // The fewer blocks, the sooner they have told each other, and the later each has its rows.
-  const std::int64_t all = grid_blocks(dev) / task.b.shape.systems;
-  const int warps = std::max(warps_of(rows, many_rows, all), std::min(warps_of(rows, many_rows, all / 2), 8));
-  start<in_grid, many_rows>(dev, task, warps, 0, shape, kept.meetings->data());
+  start<in_grid, many_rows>(dev, task, warps_of_grid(dev, rows), 0, shape, kept.meetings->data());
 }
 
 template run_plan plan_of_runs<float>(const device&, const factored_tridiagonal<float>::storage&, std::int64_t);
