@@ -274,7 +274,7 @@ template <real T>
 void solve_factored_cuda(const device& dev, const typename factored_tridiagonal<T>::storage& kept,
                          const batch_view<const T>& b, const batch_view<T>& x) {
   factored_task<T> task{kept.view(), b, x, b.shape.systems / kept.shape.systems};
-  const run_plan plan = plan_of_runs<T>(dev, kept, b.shape.systems);
+  const run_plan plan = plan_of_runs<T>(dev, kept, b.shape);
   const bool halos = plan == run_plan::halos ||
                      (plan == run_plan::none && kept.rows > factored_rows && kept.decay <= widest_shared_halo);
   if (halos && b.data == x.data) {  // a chunk would read its neighbour's answer

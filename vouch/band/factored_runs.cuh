@@ -14,10 +14,10 @@ enum class run_plan {
   cluster,  // chunks of one, in a cluster of blocks that tell each other what couples them
   grid      // chunks, and all blocks tell each other
 };
-/// For so many systems of the size that is factored.
+/// For right-hand sides, and answers, of this shape.
 template <real T>
 run_plan plan_of_runs(const device& dev, const typename factored_tridiagonal<T>::storage& kept,
-                      std::int64_t systems);
+                      const batch_shape& b);
 
 /// Enqueues a kernel that solves all of task by this plan, which is not `none`.
 ///

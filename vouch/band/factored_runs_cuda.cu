@@ -42,14 +42,16 @@ class in_cluster {
     if (threadIdx.x == 0) {
       arrival_init(shared().arrived, 1);
       arrival_init_fence();
-      arrive_expecting(shared().arrived, cut.chunks * static_cast<unsigned>(sizeof(T)) * numbers);
     }
-    __syncwarp();
+    __syncthreads();
     asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
   }
   __device__ block_ends<T> enter(const passage<T>& own, int thread) const {
     const int lane = thread % 32, rank = static_cast<int>(blockIdx.x % static_cast<unsigned>(chunks_));
     asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");  // all barriers have been made
+    if (thread == 0)
+      arrive_expecting(shared().arrived,
+                       static_cast<unsigned>(chunks_ * numbers) * static_cast<unsigned>(sizeof(T)));
     if (thread < chunks_) {
       const auto to = static_cast<unsigned>(thread);
       const unsigned place = cluster_address(shared().told[rank], to),
@@ -204,10 +206,11 @@ std::int64_t run_meeting_numbers(const device& dev) { return grid_blocks(dev) * 
 
 template <real T>
 run_plan plan_of_runs(const device& dev, const typename factored_tridiagonal<T>::storage& kept,
-                      std::int64_t systems) {
-  const std::int64_t rows = kept.rows;
+                      const batch_shape& b) {
+  const std::int64_t rows = kept.rows, systems = b.systems;
   const bool few = rows * systems * static_cast<std::int64_t>(sizeof(T)) <= most_bytes;
-  if (few && rows <= warps_apart * 32 * few_rows) return run_plan::whole;
+  const bool of_one_matrix = kept.shape.systems == 1 && b.row_stride == 1;  // its factors stay near
+  if ((few || of_one_matrix) && rows <= warps_apart * 32 * few_rows) return run_plan::whole;
   if (few && kept.decay <= widest_halo) return run_plan::halos;
   if (!kept.bounded || (!few && (rows <= factored_rows || kept.decay <= widest_shared_halo)))
     return run_plan::none;
@@ -234,9 +237,10 @@ void solve_in_runs(const device& dev, run_plan plan, const typename factored_tri
   start<in_grid, many_rows>(dev, task, warps_of_grid(dev, rows), 0, shape, kept.meetings->data());
 }
 
-template run_plan plan_of_runs<float>(const device&, const factored_tridiagonal<float>::storage&, std::int64_t);
+template run_plan plan_of_runs<float>(const device&, const factored_tridiagonal<float>::storage&,
+                                      const batch_shape&);
 template run_plan plan_of_runs<double>(const device&, const factored_tridiagonal<double>::storage&,
-                                       std::int64_t);
+                                       const batch_shape&);
 template void solve_in_runs(const device&, run_plan, const factored_tridiagonal<float>::storage&,
                             const factored_task<float>&);
 template void solve_in_runs(const device&, run_plan, const factored_tridiagonal<double>::storage&,
