@@ -185,8 +185,8 @@ TYPED_TEST(Factored, TheLaplacianDoesNotDecay) {
   EXPECT_EQ(factors.decay_rows(1e-9), 500);
 }
 
-// No coupling can be dropped: systems in one block, in several that work together, in two passes; symmetric
-// (the second difference) and not.
+// No coupling can be dropped: systems in one block, in a cluster of them, in all that run at once, in two
+// passes; symmetric (the second difference) and not.
 TYPED_TEST(Factored, SolvesWhatDoesNotDecay) {
   using T = TypeParam;
   for (const std::int64_t n : {100, 1025, 2113, 9000, 16384, 16385, 50000, 300000, 1100000})

@@ -55,7 +55,8 @@ class factored_chunk {
     }
   }
 
-  /// All sweeps but the last. What comes in from more than `reach` pieces away does not count.
+  /// All sweeps but the last. What comes in from more than `reach` pieces away does not count; where all does,
+  /// returns the passage of the segment.
   __device__ passage<T> reduce(int reach) {
     T out = 1, out_rhs = 0, behind = 1, from_before = 0, rhs = 0;
     if (place_.count > 0) {
