@@ -185,11 +185,11 @@ TYPED_TEST(Factored, TheLaplacianDoesNotDecay) {
   EXPECT_EQ(factors.decay_rows(1e-9), 500);
 }
 
-// No coupling can be dropped: systems in one block, in several that work together, in two passes; symmetric
-// (the second difference) and not.
+// No coupling can be dropped: systems in one block, in a cluster of them, in all that run at once, in two
+// passes; symmetric (the second difference) and not.
 TYPED_TEST(Factored, SolvesWhatDoesNotDecay) {
   using T = TypeParam;
-  for (const std::int64_t n : {100, 2113, 9000, 16384, 50000})
+  for (const std::int64_t n : {100, 1025, 2113, 9000, 16384, 16385, 50000, 300000, 1100000})
     for (const T upper : {T{-1}, T{-0.5}})
       for (const device& dev : devices()) {
         band_system<T> s = random_system<T>(n, 0, 11);
@@ -200,6 +200,44 @@ TYPED_TEST(Factored, SolvesWhatDoesNotDecay) {
         }
         s.poison();
         EXPECT_LE(backward_error(s, solved(dev, s)), 16 * unit<T>) << n << " " << upper << dev.kind();
+      }
+}
+
+// Blocks meet anew in every solve, whatever the last one was.
+TYPED_TEST(Factored, SolvesAgainAndAgainWithTheSameBits) {
+  using T = TypeParam;
+  for (const std::int64_t n : {600, 12000, 40000})
+    for (const bool decays : {false, true})
+      for (const device& dev : devices()) {
+        auto s = random_system<T>(n, 1.0, 21);
+        if (!decays) {
+          std::fill(s.dl.begin(), s.dl.end(), T{-1});
+          std::fill(s.du.begin(), s.du.end(), T{-1});
+          std::fill(s.d.begin(), s.d.end(), T{2});
+          s.poison();
+        }
+        const factored_tridiagonal<T> factors(dev, on(dev, s));
+        const array<T> b = array<T>::from(dev, s.b);
+        array<T> x(dev, n);
+        factors.solve(b, x);
+        const std::vector<T> once = x.to_vector();
+        std::vector<T> three;
+        for (int k = 0; k < 3; ++k) three.insert(three.end(), s.b.begin(), s.b.end());
+        for (int k = 0; k < 5; ++k) {
+          x = array<T>::zeros(dev, n);
+          factors.solve(b, x);
+          EXPECT_EQ(x.to_vector(), once) << n << " " << decays << " " << k;
+          array<T> in_place = array<T>::from(dev, s.b);
+          factors.solve(in_place, in_place);
+          EXPECT_EQ(in_place.to_vector(), once) << n << " " << decays << " " << k;
+          array<T> all = array<T>::from(dev, three);
+          factors.solve({all.data(), contiguous(n, 3)}, {all.data(), contiguous(n, 3)});
+          const std::vector<T> answers = all.to_vector();
+          for (std::int64_t at = 0; at < 3 * n; at += n)
+            EXPECT_LE(backward_error(s, std::vector<T>(answers.begin() + at, answers.begin() + at + n)),
+                      16 * unit<T>)
+                << n << " " << decays << " " << k;
+        }
       }
 }
 

@@ -36,11 +36,6 @@ void require_rhs(const batch_shape& b, const batch_shape& x, const batch_shape& 
                         std::to_string(b.rows(s)) + " rows");
 }
 
-template <class Storage>
-detail::factored_plan plan_on_gpu(const Storage& kept) {
-  return detail::plan_of_factors(kept.rows, kept.decay, kept.bounded);
-}
-
 // The factors are made on the CPU. Where a GPU cannot make use of them it keeps the matrix.
 template <real T>
 void factor_on_gpu(const device& dev, const tridiagonal_view<const T>& A,
@@ -52,9 +47,10 @@ void factor_on_gpu(const device& dev, const tridiagonal_view<const T>& A,
                    du = host_copy(dev, A.du, size);
     detail::factor<T>(device::cpu(), {dl.data(), d.data(), du.data(), A.shape, A.periodic}, made, report);
     const bool usable = made.how == form::plain && !A.periodic && A.shape.offsets == nullptr &&
-                        plan_on_gpu(made) != detail::factored_plan::none;
+                        detail::gpu_can_use_factors(made.rows, made.decay, made.bounded);
     if (usable) {
       for (array<T>* a : {&made.lower, &made.inverse, &made.upper}) *a = a->to(dev);
+      made.meetings = std::make_shared<array<T>>(array<T>::zeros(dev, detail::run_meeting_numbers(dev)));
       return;
     }
     made.how = form::again;
@@ -105,13 +101,7 @@ void solve_on_gpu(const typename factored_tridiagonal<T>::storage& kept, const b
                   const batch_view<T>& x) {
   if constexpr (built_with_cuda) {
     if (kept.how == factored_tridiagonal<T>::storage::form::again) return eliminate_again<T>(kept, b, x);
-    if (b.data != x.data || plan_on_gpu(kept) != detail::factored_plan::halos)
-      return detail::solve_factored_cuda<T>(kept.dev, kept, b, x);
-    // A chunk would read its neighbour's answer.
-    const std::int64_t size = b.shape.extent();
-    T* copy = static_cast<T*>(kept.workspace->bytes(kept.dev, size * static_cast<std::int64_t>(sizeof(T))));
-    copy_bytes(copy, kept.dev, b.data, kept.dev, static_cast<std::size_t>(size) * sizeof(T));
-    detail::solve_factored_cuda<T>(kept.dev, kept, {copy, b.shape}, x);
+    detail::solve_factored_cuda<T>(kept.dev, kept, b, x);
   }
 }
 

@@ -64,9 +64,9 @@ class factored_tridiagonal {
   /// Result  Same bits on every run and for any number of threads. Normwise backward stable: the residual is at
   ///         most about 8 growth() units in the last place of |A| |x|.
   /// Cost    5 flops a row without interchanges; reads three numbers a row besides b (none to speak of for
-  ///         constant coefficients) and writes x. Waits for nothing on a GPU, which reads two for symmetric
-  ///         matrices, everything twice where factors do not decay within 512 rows and a system is longer than
-  ///         16,896, and eliminates anew where they grow.
+  ///         constant coefficients) and writes x. Waits for nothing on a GPU, which reads everything twice
+  ///         where factors do not decay within 512 rows and a system has more than some 540,000, or several
+  ///         have more than 16,384 each, and eliminates anew where they grow.
   /// Throws  shape_error  shapes that do not fit
   ///         value_error  a matrix that broke down
   void solve(const batch_view<const T>& b, const batch_view<T>& x) const;

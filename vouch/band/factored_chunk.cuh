@@ -6,29 +6,15 @@
 // sweep fills in. Symmetric matrices take z = L^-1 b instead of y = D^-1 z, with the factors `upper` for both
 // sweeps: one array less to read.
 #pragma once
-#include <vouch/band/factored.hpp>
+#include <vouch/band/factored_task.cuh>
+#include <vouch/band/passage.cuh>
 #include <vouch/band/segments.cuh>
 
 namespace vouch::detail {
 
-template <real T>
-struct factored_task {
-  factor_view<T> factors;
-  batch_view<const T> b;
-  batch_view<T> x;
-  std::int64_t rhs_a_matrix;
-};
-
 constexpr int factored_threads = 192;
 constexpr int factored_rows = factored_threads * rows_a_thread;
-
-/// What a segment makes of what comes into it, from before (y, z if symmetric) and from behind (x): what leaves
-/// it behind is out * before + out_rhs, its first unknown first_behind * behind + first_before * before +
-/// first_rhs.
-template <real T>
-struct passage {
-  T out, out_rhs, first_behind, first_before, first_rhs;
-};
+constexpr int widest_shared_halo = 512;  // rows on either side of those that a block answers for
 
 /// Shared memory where scans have a reach, and where they go over all threads.
 template <real T>
@@ -69,7 +55,8 @@ class factored_chunk {
     }
   }
 
-  /// All sweeps but the last. What comes in from more than `reach` pieces away does not count.
+  /// All sweeps but the last. What comes in from more than `reach` pieces away does not count; where all does,
+  /// returns the passage of the segment.
   __device__ passage<T> reduce(int reach) {
     T out = 1, out_rhs = 0, behind = 1, from_before = 0, rhs = 0;
     if (place_.count > 0) {
@@ -100,8 +87,8 @@ class factored_chunk {
 
   /// The unknowns into f: what comes into the segment is known now.
   __device__ void fill(T before, T behind) const {
-    const T in = in_factor_ * before + in_rhs_;
-    T x = behind_factor_ * behind + behind_before_ * before + behind_rhs_;
+    const T in = into_.before(before);
+    T x = into_.behind(before, behind);
     if (place_.count > 0) {
       T y = f(rows_a_thread - 1), p = inverse(rows_a_thread - 1), u = upper(rows_a_thread - 1);
 #pragma unroll
@@ -190,78 +177,9 @@ class factored_chunk {
   // Room for the scans, behind the rows.
   __device__ T* spare() const { return inverse_ + (Symmetric ? 3 : 4) * factored_rows; }
 
-  // scan() over all threads of the block: in warps, then over the warps.
+  // scan() over all threads of the block; returns the passage of all.
   __device__ passage<T> scan_block(passage<T> own) {
-    constexpr int warps = factored_threads / 32;
-    const int lane = thread_ % 32, warp = thread_ / 32;
-    T *factor = spare(), *rhs = factor + warps, *behind = rhs + warps, *before = behind + warps,
-      *first = before + warps;
-    const auto lower = [](T value, int d) { return __shfl_up_sync(~0u, value, static_cast<unsigned>(d)); };
-    const auto upper_lane = [](T value, int d) {
-      return __shfl_down_sync(~0u, value, static_cast<unsigned>(d));
-    };
-#pragma unroll
-    for (int d = 1; d < 32; d *= 2) {
-      const T out = lower(own.out, d), out_rhs = lower(own.out_rhs, d);
-      if (lane < d) continue;
-      own.out_rhs = own.out * out_rhs + own.out_rhs;
-      own.out = own.out * out;
-    }
-    if (lane == 31) {
-      factor[warp] = own.out;
-      rhs[warp] = own.out_rhs;
-    }
-    const T in = lower(own.out, 1), in_rhs = lower(own.out_rhs, 1);
-    if (lane > 0) {
-      in_factor_ = in;
-      in_rhs_ = in_rhs;
-    }
-    __syncthreads();
-    T to_warp = 1, to_warp_rhs = 0;
-    for (int w = 0; w < warp; ++w) {
-      to_warp_rhs = factor[w] * to_warp_rhs + rhs[w];
-      to_warp *= factor[w];
-    }
-    in_rhs_ = in_factor_ * to_warp_rhs + in_rhs_;
-    in_factor_ *= to_warp;
-    own.out_rhs = own.out * to_warp_rhs + own.out_rhs;
-    own.out *= to_warp;
-    own.first_rhs += own.first_before * in_rhs_;
-    own.first_before *= in_factor_;
-#pragma unroll
-    for (int d = 1; d < 32; d *= 2) {
-      const T next_behind = upper_lane(own.first_behind, d), next_before = upper_lane(own.first_before, d),
-              next_rhs = upper_lane(own.first_rhs, d);
-      if (lane + d > 31) continue;
-      own.first_rhs += own.first_behind * next_rhs;
-      own.first_before += own.first_behind * next_before;
-      own.first_behind *= next_behind;
-    }
-    if (lane == 0) {
-      behind[warp] = own.first_behind;
-      before[warp] = own.first_before;
-      first[warp] = own.first_rhs;
-    }
-    const T next_behind = upper_lane(own.first_behind, 1), next_before = upper_lane(own.first_before, 1),
-            next_rhs = upper_lane(own.first_rhs, 1);
-    if (lane < 31) {
-      behind_factor_ = next_behind;
-      behind_before_ = next_before;
-      behind_rhs_ = next_rhs;
-    }
-    __syncthreads();
-    T warp_behind = 1, warp_before = 0, warp_rhs = 0;
-    for (int w = warps - 1; w > warp; --w) {
-      warp_rhs = behind[w] * warp_rhs + first[w];
-      warp_before = behind[w] * warp_before + before[w];
-      warp_behind *= behind[w];
-    }
-    behind_rhs_ += behind_factor_ * warp_rhs;
-    behind_before_ += behind_factor_ * warp_before;
-    behind_factor_ *= warp_behind;
-    own.first_rhs += own.first_behind * warp_rhs;
-    own.first_before += own.first_behind * warp_before;
-    own.first_behind *= warp_behind;
+    into_ = join_in_block(own, reinterpret_cast<passage<T>*>(spare()), thread_, factored_threads / 32);
     return own;
   }
 
@@ -293,11 +211,11 @@ class factored_chunk {
       put(own.out, own.out_rhs, 0);
     }
     if (in_tree && piece > 0) {
-      in_factor_ = now[thread_ - step];
-      in_rhs_ = now[factored_threads + thread_ - step];
+      into_.before_factor = now[thread_ - step];
+      into_.before_rhs = now[factored_threads + thread_ - step];
     }
-    own.first_rhs = own.first_rhs + own.first_before * in_rhs_;
-    own.first_before = own.first_before * in_factor_;
+    own.first_rhs = own.first_rhs + own.first_before * into_.before_rhs;
+    own.first_before = own.first_before * into_.before_factor;
     turn();
     put(own.first_behind, own.first_rhs, own.first_before);
     for (int d = 1; d < pieces && d <= reach; d *= 2) {
@@ -311,9 +229,9 @@ class factored_chunk {
       put(own.first_behind, own.first_rhs, own.first_before);
     }
     if (in_tree && piece + 1 < pieces) {
-      behind_factor_ = now[thread_ + step];
-      behind_rhs_ = now[factored_threads + thread_ + step];
-      behind_before_ = now[2 * factored_threads + thread_ + step];
+      into_.behind_factor = now[thread_ + step];
+      into_.behind_rhs = now[factored_threads + thread_ + step];
+      into_.behind_before = now[2 * factored_threads + thread_ + step];
     }
     return own;
   }
@@ -323,7 +241,7 @@ class factored_chunk {
   int step_, thread_;
   T* inverse_;    // then upper, b and, unless symmetric, lower
   T before_ = 0;  // symmetric: the factor of the row before the segment
-  T in_factor_ = 1, in_rhs_ = 0, behind_factor_ = 1, behind_rhs_ = 0, behind_before_ = 0;
+  entering<T> into_;
 };
 
 }  // namespace vouch::detail

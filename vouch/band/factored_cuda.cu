@@ -1,18 +1,15 @@
-#include <cooperative_groups.h>
-
 #include <algorithm>
 
 #include <vouch/band/carver.hpp>
 #include <vouch/band/factored_chunk.cuh>
 #include <vouch/band/factored_cuda.hpp>
+#include <vouch/band/factored_runs.cuh>
 #include <vouch/core/launch.cuh>
 
 namespace vouch::detail {
 namespace {
 
 constexpr int threads = factored_threads;
-constexpr int widest_halo = 512;  // rows on either side
-constexpr int largest_cluster = 8;
 
 // How systems lie in blocks.
 struct cutting {
@@ -48,40 +45,6 @@ __global__ void __launch_bounds__(threads)
   work.store(task.x, from, from + cut.kept < rows ? from + cut.kept : rows);
 }
 
-// A cluster solves one system, a block a chunk of it: the blocks tell each other their passages. Bound by
-// latency.
-template <real T, bool Symmetric>
-__global__ void __launch_bounds__(threads)
-    solve_factored_in_cluster(factored_task<T> task, cutting cut, std::int64_t rows) {
-  namespace cg = cooperative_groups;
-  __shared__ passage<T> own, all[largest_cluster];
-  const cg::cluster_group cluster = cg::this_cluster();
-  const int thread = static_cast<int>(threadIdx.x), chunks = static_cast<int>(cut.chunks);
-  const int chunk = static_cast<int>(cluster.block_rank());
-  const segments of = segments_of(cut, task.b.shape, rows, blockIdx.x);
-  factored_chunk<T, Symmetric, layout::single> work(dynamic_shared(), task, of, thread);
-  const passage<T> here = work.reduce(cut.reach);
-  if (thread == of.leaves() - 1) {
-    own.out = here.out;
-    own.out_rhs = here.out_rhs;
-  }
-  if (thread == 0) {
-    own.first_behind = here.first_behind;
-    own.first_before = here.first_before;
-    own.first_rhs = here.first_rhs;
-  }
-  cluster.sync();
-  if (thread < chunks) all[thread] = *cluster.map_shared_rank(&own, static_cast<unsigned>(thread));
-  cluster.sync();  // nobody leaves while others read
-  T before[largest_cluster], behind = 0;
-  before[0] = 0;
-  for (int c = 1; c < chunks; ++c) before[c] = all[c - 1].out * before[c - 1] + all[c - 1].out_rhs;
-  for (int c = chunks - 1; c > chunk; --c)
-    behind = all[c].first_behind * behind + all[c].first_before * before[c] + all[c].first_rhs;
-  work.fill(before[chunk], behind);
-  work.store(task.x, of.begin, of.end);
-}
-
 // Of every chunk of every system: its passage, and what comes into it.
 template <real T>
 struct passages {
@@ -97,11 +60,9 @@ __global__ void __launch_bounds__(threads, Symmetric ? 4 : 3)
   const segments of = segments_of(cut, task.b.shape, rows, blockIdx.x);
   factored_chunk<T, Symmetric, layout::single> work(dynamic_shared(), task, of, thread, true);
   const passage<T> here = work.reduce(cut.reach);
-  if (thread == of.leaves() - 1) {
+  if (thread == 0) {
     to.out[blockIdx.x] = here.out;
     to.out_rhs[blockIdx.x] = here.out_rhs;
-  }
-  if (thread == 0) {
     to.first_behind[blockIdx.x] = here.first_behind;
     to.first_before[blockIdx.x] = here.first_before;
     to.first_rhs[blockIdx.x] = here.first_rhs;
@@ -284,51 +245,47 @@ void solve_as(const device& dev, const typename factored_tridiagonal<T>::storage
               const factored_task<T>& task) {
   const std::int64_t systems = task.b.shape.systems, rows = kept.rows;
   const std::size_t bytes = factored_bytes<T>(Symmetric);
-  const factored_plan plan = plan_of_factors(rows, kept.decay, kept.bounded);
-  if (plan == factored_plan::two_passes)
-    return solve_in_two_passes<T, Symmetric>(dev, task, rows, *kept.workspace);
-  if (plan == factored_plan::cluster) {
-    // Whole pieces, behind which nothing but the last chunk may end, and whole lines.
-    constexpr std::int64_t unit = 4 * rows_a_thread;
-    const std::int64_t share = ceil_div(ceil_div<std::int64_t>(rows, largest_cluster), unit) * unit;
-    const cutting cut = chunks_of(rows, std::min<std::int64_t>(share, factored_rows));
-    launch(dev, "solve_factored_in_cluster",
-           {systems * cut.chunks, threads, bytes, static_cast<unsigned>(cut.chunks)},
-           solve_factored_in_cluster<T, Symmetric>, task, cut, rows);
-    return;
-  }
   const auto start = [&](const char* name, auto* kernel, const cutting& cut) {
     launch(dev, name, {ceil_div<std::int64_t>(systems, cut.in.count) * cut.chunks, threads, bytes}, kernel,
            task, cut, rows);
   };
-  if (plan == factored_plan::halos) {
-    const int halo_pieces = pieces_of(kept.decay), halo = ceil_div(halo_pieces * rows_a_thread, 4) * 4;
-    cutting cut = chunks_of(rows, factored_rows - 2 * halo);
-    cut.halo = halo;
-    cut.reach = halo_pieces;
-    return start("solve_factored", solve_factored<T, Symmetric, layout::single>, cut);
+  if (rows <= factored_rows) {
+    const cutting cut = whole_systems<T>(task.b.shape, rows);
+    if (side_by_side(task.b.shape))
+      return start("solve_factored", solve_factored<T, Symmetric, layout::across>, cut);
+    return start("solve_factored", solve_factored<T, Symmetric, layout::in_line>, cut);
   }
-  const cutting cut = whole_systems<T>(task.b.shape, rows);
-  if (side_by_side(task.b.shape))
-    start("solve_factored", solve_factored<T, Symmetric, layout::across>, cut);
-  else
-    start("solve_factored", solve_factored<T, Symmetric, layout::in_line>, cut);
+  if (kept.decay > widest_shared_halo)
+    return solve_in_two_passes<T, Symmetric>(dev, task, rows, *kept.workspace);
+  const int halo_pieces = pieces_of(kept.decay), halo = ceil_div(halo_pieces * rows_a_thread, 4) * 4;
+  cutting cut = chunks_of(rows, factored_rows - 2 * halo);
+  cut.halo = halo;
+  cut.reach = halo_pieces;
+  start("solve_factored", solve_factored<T, Symmetric, layout::single>, cut);
 }
 
 }  // namespace
 
-factored_plan plan_of_factors(std::int64_t rows, std::int64_t decay, bool bounded) {
-  if (rows <= factored_rows) return factored_plan::whole;
-  if (decay <= widest_halo) return factored_plan::halos;
-  if (!bounded) return factored_plan::none;
-  return rows <= largest_cluster * std::int64_t{factored_rows} ? factored_plan::cluster
-                                                               : factored_plan::two_passes;
+bool gpu_can_use_factors(std::int64_t rows, std::int64_t decay, bool bounded) {
+  return rows <= factored_rows || decay <= widest_shared_halo || bounded;
 }
 
 template <real T>
 void solve_factored_cuda(const device& dev, const typename factored_tridiagonal<T>::storage& kept,
                          const batch_view<const T>& b, const batch_view<T>& x) {
-  const factored_task<T> task{kept.view(), b, x, b.shape.systems / kept.shape.systems};
+  factored_task<T> task{kept.view(), b, x, b.shape.systems / kept.shape.systems};
+  const run_plan plan = plan_of_runs<T>(dev, kept, b.shape);
+  const bool halos = plan == run_plan::halos ||
+                     (plan == run_plan::none && kept.rows > factored_rows && kept.decay <= widest_shared_halo);
+  if (halos && b.data == x.data) {  // a chunk would read its neighbour's answer
+    const std::int64_t bytes = b.shape.extent() * static_cast<std::int64_t>(sizeof(T));
+    T* const copy = static_cast<T*>(kept.workspace->bytes(dev, bytes));
+    check(cudaMemcpyAsync(copy, b.data, static_cast<std::size_t>(bytes), cudaMemcpyDeviceToDevice,
+                          static_cast<cudaStream_t>(dev.stream())),
+          "copying a right-hand side");
+    task.b.data = copy;
+  }
+  if (plan != run_plan::none) return solve_in_runs(dev, plan, kept, task);
   if (kept.symmetric) return solve_as<T, true>(dev, kept, task);
   solve_as<T, false>(dev, kept, task);
 }

@@ -4,21 +4,16 @@
 
 namespace vouch::detail {
 
-/// How a GPU works with factors.
-enum class factored_plan {
-  whole,       // a system fits a block
-  halos,       // chunks of a system, each with rows beside it as far as couplings reach
-  cluster,     // a system fits a cluster of blocks that tell each other what couples them
-  two_passes,  // chunks again, reading everything twice
-  none         // couplings that grow: no way
-};
-/// For systems of so many rows whose couplings fall below the bound within decay rows; bounded: no factor
-/// exceeds 1.
-factored_plan plan_of_factors(std::int64_t rows, std::int64_t decay, bool bounded);
+/// Whether a GPU has a way to solve systems of so many rows by factors whose couplings fall below the bound
+/// within decay rows; bounded: no factor exceeds 1.
+bool gpu_can_use_factors(std::int64_t rows, std::int64_t decay, bool bounded);
 
-/// Solves for all of b, with plain factors on dev that have no offsets and a plan. Enqueues only.
+/// How many numbers storage::meetings has.
+std::int64_t run_meeting_numbers(const device& dev);
+
+/// Solves for all of b, with plain factors on dev that have no offsets and that it can use. Enqueues only.
 ///
-/// Memory  x overlaps nothing; or is b itself, unless the plan has halos.
+/// Memory  x overlaps nothing, or is b itself.
 template <real T>
 void solve_factored_cuda(const device& dev, const typename factored_tridiagonal<T>::storage& kept,
                          const batch_view<const T>& b, const batch_view<T>& x);

@@ -321,7 +321,7 @@ class ring_chunk : public chunk_solver<T, chunk_threads, false, layout::single> 
 };
 
 // From so many rows on held runs and tiles are measured to be faster than chunks and their trees.
-constexpr std::int64_t held_from = std::int64_t{1} << 15;
+constexpr std::int64_t held_from = std::int64_t{1} << 13;
 
 template <real T, class Chunk>
 void solve_two_passes(const device& dev, const band_task<T>& task, const tree_memory<T>& memory) {
