@@ -68,8 +68,10 @@ std::string shape_text(const npy_array& array) {
 }
 
 class batch_arrays {
+  static constexpr std::string_view names[] = {"dl", "d", "du", "b", "offsets"};
+
  public:
-  explicit batch_arrays(const std::string& path) : path_(path), arrays_(read_npz(path)) {}
+  explicit batch_arrays(const std::string& path) : path_(path), arrays_(read_npz(path, names)) {}
 
   const npy_array* find(std::string_view name) const {
     const auto named = [&](const npz_array& a) { return a.name == name; };
@@ -93,9 +95,10 @@ class batch_arrays {
     if (shared ? d.shape[0] != b.shape[1] : d.shape != b.shape)
       throw parse_error(path_, 0, 0, fmt::format("b is {}, d is {}", shape_text(b), shape_text(d)),
                         "a row of b has a right-hand side; d has the same shape, or that of one row");
-    batch_file all{need("dl").values, d.values, need("du").values, b.values, 0, shared, {}};
+    const bool table = b.shape.size() == 2;
+    batch_file all{need("dl").values, d.values, need("du").values, b.values, 0, shared, table, {}};
     const std::int64_t n = b.shape.back();
-    all.systems = b.shape.size() == 2 ? b.shape[0] : n > 0 ? 1 : 0;
+    all.systems = table ? b.shape[0] : n > 0 ? 1 : 0;
     if (n == 0) all.systems = 0;
     if (find("offsets") != nullptr) take_offsets(*find("offsets"), b, all);
     return all;
@@ -119,6 +122,16 @@ class batch_arrays {
   std::vector<npz_array> arrays_;
 };
 
+// What stands where nothing is coupled is not used: nobody shall stumble over it.
+void clear_unused(batch_file& batch) {
+  const batch_shape shape = batch.matrix_shape();
+  for (std::int64_t s = 0; s < shape.systems; ++s) {
+    if (shape.rows(s) == 0) continue;
+    batch.dl[static_cast<std::size_t>(shape.at(s, 0))] = 0;
+    batch.du[static_cast<std::size_t>(shape.at(s, shape.rows(s) - 1))] = 0;
+  }
+}
+
 }  // namespace
 
 batch_shape batch_file::shape() const {
@@ -130,10 +143,18 @@ batch_shape batch_file::matrix_shape() const {
   return shared ? contiguous(static_cast<std::int64_t>(d.size())) : shape();
 }
 
+std::int64_t batch_file::nonzeros() const {
+  const batch_shape all = shape();
+  std::int64_t count = 0;
+  for (std::int64_t s = 0; s < all.systems; ++s) count += std::max<std::int64_t>(3 * all.rows(s) - 2, 0);
+  return count;
+}
+
 batch_file read_batch(const std::string& path) {
   input_file file(path);
   batch_file batch = is_zip(file.peek(4)) ? batch_arrays(path).batch() : read_text(path, std::move(file));
   if (batch.systems == 0) throw parse_error(path, 0, 0, "there is no system in the file");
+  clear_unused(batch);
   return batch;
 }
 

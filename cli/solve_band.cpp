@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 #include <vouch/band/solve.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/io/matrix_market.hpp>
@@ -19,6 +20,9 @@ template <real T>
 struct diagonals {
   array<T> dl, d, du, b, x;
 };
+
+template <real T>
+constexpr double unit_roundoff = std::numeric_limits<T>::epsilon() / 2;
 
 bool is_tridiagonal(csr_view<const double> A) {
   for (std::int64_t i = 0; i < A.rows; ++i)
@@ -73,28 +77,41 @@ solve_report as_solve_report(const tridiagonal_report& from, const solve_request
   report.iterations = from.refinements;
   report.rhs_norm = from.rhs_norm;
   report.tolerance = std::max(request.relative_tolerance() * from.rhs_norm, request.atol);
-  report.true_residual = report.recurrence_residual = from.true_residual;
+  report.true_residual = from.true_residual;
+  report.recurrence_residual = std::numeric_limits<double>::quiet_NaN();  // there is none
   report.backward_error = from.backward_error;
   report.warnings = from.warnings;
   return report;
 }
 
-// The verdict is about the system of the file, not about its rounding to single precision.
-void judge_unrounded(const device& cpu, const linear_system& system, const array<double>& x,
-                     const solve_request& request, solve_report& report) {
+// The verdict is about the system of the file, not about its rounding to single precision: that of the worst
+// column, of those that miss the tolerance where some do.
+template <real T>
+void judge_by_file(const device& cpu, const linear_system& system, const solve_request& request,
+                   solve_outcome& outcome) {
+  const array<double>& x = outcome.x;
+  solve_report& report = outcome.report;
+  array<double> r(cpu, system.A.rows);
+  bool missed = false;
   for (std::int64_t j = 0; j < system.columns && has_solution(report.status); ++j) {
-    array<double> r(cpu, system.A.rows);
     const residual_facts facts = residual<double>(cpu, system.A, system.column(system.b, j),
                                                   {x.data() + j * system.A.rows, system.A.rows}, nullptr, r);
-    report.rhs_norm = facts.rhs_norm2;
-    report.tolerance = std::max(request.relative_tolerance() * facts.rhs_norm2, request.atol);
-    report.true_residual = facts.norm2_at_most<double>();
-    report.backward_error = facts.backward_error();
-    if (report.true_residual <= report.tolerance) continue;
-    report.status = solve_status::stagnated;
-    report.reason = "the system rounded to single precision is solved, that of the file misses the tolerance";
-    return;
+    solve_report column = report;
+    column.rhs_norm = facts.rhs_norm2;
+    column.tolerance = std::max(request.relative_tolerance() * facts.rhs_norm2, request.atol);
+    column.true_residual = facts.norm2_at_most<double>();
+    column.backward_error = facts.backward_error();
+    column.attainable_relative =
+        facts.rhs_norm2 > 0 ? unit_roundoff<T> * facts.product_norm2 / facts.rhs_norm2 : 0;
+    const bool misses = !(column.true_residual <= column.tolerance);
+    if (j > 0 && (misses == missed ? column.relative_true() <= report.relative_true() : missed)) continue;
+    missed = misses;
+    report = std::move(column);
+    outcome.column = j;
   }
+  if (report.status != solve_status::converged || !missed) return;
+  report.status = solve_status::stagnated;
+  report.reason = "the system rounded to single precision is solved, that of the file misses the tolerance";
 }
 
 template <real T>
@@ -123,7 +140,7 @@ void solve_columns(const device& cpu, const device& dev, const solve_request& re
     outcome.x = array<double>(cpu, back.size());
     std::copy(back.begin(), back.end(), outcome.x.begin());
   });
-  if (sizeof(T) < sizeof(double)) judge_unrounded(cpu, system, outcome.x, request, outcome.report);
+  judge_by_file<T>(cpu, system, request, outcome);
 }
 
 void log_run(const console& log, const band_run& run) {

@@ -1,7 +1,10 @@
 #include <fmt/format.h>
 
+#include <bench/statistics.hpp>
 #include <cmath>
+#include <numeric>
 #include <optional>
+#include <span>
 
 #include <nlohmann/json.hpp>
 #include <vouch/band/solve.hpp>
@@ -27,8 +30,9 @@ void write_answers(const std::string& path, const batch_file& batch, const std::
   const batch_shape shape = batch.shape();
   if (path.ends_with(".npy")) {
     const auto all = static_cast<std::int64_t>(x.size());
-    const bool table = shape.offsets == nullptr && shape.systems > 1;
-    write_npy(file, view<const double>(x.data(), all), table ? shape.systems : all, table ? shape.n : 1, false);
+    const std::int64_t line[] = {all}, table[] = {shape.systems, shape.n};
+    write_npy(file, view<const double>(x.data(), all),
+              batch.table ? std::span<const std::int64_t>(table) : std::span<const std::int64_t>(line), false);
     file.commit();
     return;
   }
@@ -47,14 +51,15 @@ void write_answers(const std::string& path, const batch_file& batch, const std::
 
 // Seconds of the parts of a run.
 struct batch_times {
-  double read = 0, transfer = 0, solve = 0, write = 0;
+  double read = 0, transfer = 0, write = 0;
+  std::vector<double> solves;
 };
 
 template <real T>
-tridiagonal_report solve_all(const device& dev, const std::string& name, const batch_file& batch,
-                             const tridiagonal_options& options, std::vector<double>& x, batch_times& times) {
+tridiagonal_report solve_all(const device& dev, const solve_request& request, const batch_file& batch,
+                             std::vector<double>& x, batch_times& times) {
   const auto place = [&](const std::vector<double>& from) {
-    fits<T>(view<const double>(from.data(), static_cast<std::int64_t>(from.size())), name);
+    fits<T>(view<const double>(from.data(), static_cast<std::int64_t>(from.size())), request.matrix);
     return array<T>::from(dev, std::vector<T>(from.begin(), from.end()));
   };
   array<T> dl, d, du, b, answer;
@@ -67,10 +72,11 @@ tridiagonal_report solve_all(const device& dev, const std::string& name, const b
   });
   const batch_shape shape = batch.shape();
   tridiagonal_report report;
-  timed(times.solve, [&] {
-    report = solve<T>(dev, {dl.data(), d.data(), du.data(), batch.matrix_shape()}, {b.data(), shape},
-                      {answer.data(), shape}, options);
-  });
+  for (std::int64_t k = 0; k < request.common.repeat; ++k)
+    timed(times.solves.emplace_back(), [&] {
+      report = solve<T>(dev, {dl.data(), d.data(), du.data(), batch.matrix_shape()}, {b.data(), shape},
+                        {answer.data(), shape}, band_options(request));
+    });
   timed(times.transfer, [&] {
     const std::vector<T> back = answer.to_vector();
     x.assign(back.begin(), back.end());
@@ -127,8 +133,7 @@ nlohmann::ordered_json batch_json(const solve_request& request, const batch_file
                                   const device& dev, const batch_times& times, double total) {
   const auto rows = static_cast<std::int64_t>(batch.b.size());
   nlohmann::ordered_json object{{"schema", "vouch.solve/1"}, {"version", version}};
-  object["matrix"] =
-      matrix_json(request.matrix, rows, rows, 3 * rows - 2 * batch.systems, report.matrix.symmetric);
+  object["matrix"] = matrix_json(request.matrix, rows, rows, batch.nonzeros(), report.matrix.symmetric);
   object["batch"] = {
       {"systems", batch.systems}, {"missed", report.systems_missed}, {"first_missed", report.first_missed}};
   if (verified) {
@@ -151,9 +156,12 @@ nlohmann::ordered_json batch_json(const solve_request& request, const batch_file
                         {"backward_error", report.backward_error}};
   object["convergence"] = nullptr;
   object["error_bound"] = verified ? to_json(*verified) : nlohmann::ordered_json(nullptr);
-  object["repeat"] = {{"count", 1}, {"mean_s", times.solve}, {"stddev_s", 0.0}};
-  object["time_s"] = {{"read", times.read},   {"setup", 0.0},         {"transfer", times.transfer},
-                      {"solve", times.solve}, {"write", times.write}, {"total", total}};
+  const bench::statistics solves = bench::summarize(times.solves);
+  object["repeat"] = {
+      {"count", solves.count}, {"mean_s", solves.mean}, {"stddev_s", solves.deviation.value_or(0.0)}};
+  const double solve = std::accumulate(times.solves.begin(), times.solves.end(), 0.0);
+  object["time_s"] = {{"read", times.read}, {"setup", 0.0},         {"transfer", times.transfer},
+                      {"solve", solve},     {"write", times.write}, {"total", total}};
   object["memory_bytes"] = {{"host_peak", host_peak_bytes()}, {"device_peak", device_peak_bytes()}};
   return object;
 }
@@ -169,18 +177,17 @@ int solve_batch(const solve_request& request, const console& log) {
   timed(times.read, [&] { batch = read_batch(request.matrix); });
   log.line(fmt::format("batch      {}: {} tridiagonal systems, {} rows in all", request.matrix, batch.systems,
                        batch.b.size()));
-  const tridiagonal_options options = band_options(request);
   std::vector<double> x;
   const bool single = request.common.precision == "single";
-  tridiagonal_report report = single ? solve_all<float>(dev, request.matrix, batch, options, x, times)
-                                     : solve_all<double>(dev, request.matrix, batch, options, x, times);
+  tridiagonal_report report = single ? solve_all<float>(dev, request, batch, x, times)
+                                     : solve_all<double>(dev, request, batch, x, times);
   log.line(fmt::format("method     {}: {}", report.method, report.engine));
   for (const std::string& warning : report.warnings) log.warning(warning);
   std::optional<verification> verified;
   if (request.verification.asked())
     verified = report.systems_missed < batch.systems ? verify_batch(request, dev, batch, x)
                                                      : unverified("there is no solution to verify");
-  if (single || (verified && verified->refinements > 0)) judge_by_file(batch, x, options, report);
+  if (single || (verified && verified->refinements > 0)) judge_by_file(batch, x, band_options(request), report);
   if (verified) log_verification(log, *verified);
   const bool reached = vouch::goal_reached(report.status) && (!verified || verified->reached);
   const bool written = !request.common.output.empty() && has_solution(report.status);

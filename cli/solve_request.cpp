@@ -110,10 +110,11 @@ void check_method(const solve_request& request) {
     refuse(request.anderson > 0 || request.chebyshev, "--accel", "jacobi, gauss-seidel, sor and ssor do");
   if (!request.is_stationary()) {
     refuse(request.stop_mean_change.has_value(), "--stop mean-change", "sweeps do");
-    if (!request.is_direct()) return;
+    if (!request.is_direct() && !is_band_method(m)) return;
     refuse(m == "sparse-lu" && parse_device(request.common.device).cuda, "--device cuda", "it runs on the CPU");
     refuse(request.precondition != "none", "--precond", "cg does");
-    refuse(request.common.precision == "mixed", "--precision mixed", "take double or single");
+    refuse(request.is_direct() && request.common.precision == "mixed", "--precision mixed",
+           "take double or single");
     refuse(!request.by_residual(), request.fixed_iterations ? "--fixed-iterations" : "--stop",
            "cg and sweeps do");
     return;
@@ -207,6 +208,11 @@ bool parse_solve_request(std::span<const char* const> arguments, solve_request& 
     throw usage_error("options --stop and --fixed-iterations exclude each other");
   if (request.batch && (request.rhs != "ones" || request.initial != "zeros" || request.precondition != "none"))
     throw usage_error("option --batch: the file holds the right-hand sides; no --rhs, --initial or --precond");
+  if (request.batch && (!request.by_residual() || request.wants_iterations()))
+    throw usage_error("option --batch: no --fixed-iterations, --max-iterations, --stop, --history or --plot",
+                      "batches are solved without iterations");
+  if (request.batch && request.common.output.ends_with(".mtx"))
+    throw usage_error("option --batch: x is written as .npy or text, not as .mtx");
   if (request.batch && request.method != "auto" && !is_band_method(request.method))
     throw usage_error(fmt::format("option --batch: {} does not solve tridiagonal batches", request.method));
   check_word("--rhs", request.rhs, rhs_words);

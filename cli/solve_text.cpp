@@ -115,8 +115,10 @@ void log_verdict(const console& log, const solve_request& request, const solve_o
                        request.by_residual()
                            ? fmt::format(", {} {:.3e}", against(report.true_residual), relative_tolerance)
                            : ""));
-  log.line(fmt::format("           recurrence believed  {:.3e}", report.relative_recurrence()));
-  log.line(fmt::format("           attainable about     {:.1e}", report.attainable_relative));
+  if (std::isfinite(report.relative_recurrence()))
+    log.line(fmt::format("           recurrence believed  {:.3e}", report.relative_recurrence()));
+  if (report.attainable_relative > 0)
+    log.line(fmt::format("           attainable about     {:.1e}", report.attainable_relative));
   log.line(fmt::format("           backward error       {:.1e}", report.backward_error));
   if (report.error_bound)
     log.line(fmt::format("           error at most        {:.2e}, proved by {}", *report.error_bound,

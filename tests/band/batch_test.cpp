@@ -3,6 +3,7 @@
 #include <vouch/band/solve.hpp>
 
 #include "band/families.hpp"
+#include "band/on_device.hpp"
 #include "devices.hpp"
 
 namespace {
@@ -11,61 +12,40 @@ using namespace vouch;
 using vouch::testing::backward_error;
 using vouch::testing::band_system;
 using vouch::testing::gpus;
+using vouch::testing::on_device;
 using vouch::testing::random_system;
-
-template <class T>
-constexpr double unit = std::numeric_limits<T>::epsilon() / 2;
+using vouch::testing::rows_of;
+using vouch::testing::unit;
 
 // As many systems as make a GPU solve them in tiles.
 constexpr const char* tiles = "tiles of whole systems";
 
 template <class T>
 struct BandBatch : ::testing::Test {};
-using reals = ::testing::Types<float, double>;
-TYPED_TEST_SUITE(BandBatch, reals);
+TYPED_TEST_SUITE(BandBatch, vouch::testing::reals);
 
 // A batch on a GPU, made of one that lies on the host as shape says, behind `shift` numbers.
 template <class T>
-struct batch {
+struct batch : on_device<T> {
   batch_shape shape;
-  band_system<T> all;
   std::int64_t shift;
-  array<T> dl, d, du, b, x;
+  band_system<T> all;
 
   batch(const device& dev, const band_system<T>& from, const batch_shape& of, std::int64_t behind = 0)
-      : shape(of), all(from), shift(behind) {
-    for (std::int64_t s = 0; s < of.systems; ++s)
-      if (of.rows(s) > 0)
-        all.dl[index(s, 0)] = all.du[index(s, of.rows(s) - 1)] = std::numeric_limits<T>::quiet_NaN();
-    dl = array<T>::from(dev, all.dl);
-    d = array<T>::from(dev, all.d);
-    du = array<T>::from(dev, all.du);
-    b = array<T>::from(dev, all.b);
-    x = array<T>::zeros(dev, all.n());
-  }
+      : on_device<T>(dev, poisoned(from, of, behind), of, behind), shape(of), shift(behind), all(from) {}
   std::size_t index(std::int64_t s, std::int64_t i) const {
     return static_cast<std::size_t>(shift + shape.at(s, i));
   }
   tridiagonal_report solved(const device& dev, const tridiagonal_options& options) {
-    return solve<T>(
-        dev, tridiagonal_view<const T>{dl.data() + shift, d.data() + shift, du.data() + shift, shape, false},
-        batch_view<const T>{b.data() + shift, shape}, batch_view<T>{x.data() + shift, shape}, options);
+    return solve(dev, this->A, this->rhs, {this->x.data() + shift, shape}, options);
   }
-  band_system<T> system(std::int64_t s) const {
-    band_system<T> one;
-    for (std::int64_t i = 0; i < shape.rows(s); ++i) {
-      const std::size_t at = index(s, i);
-      one.dl.push_back(all.dl[at]);
-      one.d.push_back(all.d[at]);
-      one.du.push_back(all.du[at]);
-      one.b.push_back(all.b[at]);
-    }
-    return one;
-  }
-  std::vector<T> of(const std::vector<T>& v, std::int64_t s) const {
-    std::vector<T> one;
-    for (std::int64_t i = 0; i < shape.rows(s); ++i) one.push_back(v[index(s, i)]);
-    return one;
+  band_system<T> system(std::int64_t s) const { return system_of(all, shape, s, shift); }
+  std::vector<T> of(const std::vector<T>& v, std::int64_t s) const { return rows_of(v, shape, s, shift); }
+
+ private:
+  static band_system<T> poisoned(band_system<T> of, const batch_shape& shape, std::int64_t shift) {
+    vouch::testing::poison(of, shape, shift);
+    return of;
   }
 };
 
@@ -203,8 +183,7 @@ TYPED_TEST(BandBatch, SameBitsEveryTime) {
       here.solved(dev, plain);
       EXPECT_EQ(here.x.to_vector(), x);
       here.x = array<T>::from(dev, here.all.b);
-      solve<T>(dev, tridiagonal_view<const T>{here.dl.data(), here.d.data(), here.du.data(), shape, false},
-               batch_view<const T>{here.x.data(), shape}, batch_view<T>{here.x.data(), shape}, plain);
+      solve<T>(dev, here.A, {here.x.data(), shape}, {here.x.data(), shape}, plain);
       EXPECT_EQ(here.x.to_vector(), x);
     }
 }
@@ -218,8 +197,7 @@ TYPED_TEST(BandBatch, OneMatrixForManyRightHandSides) {
   tridiagonal_options plain;
   plain.check = false;
   const auto report =
-      solve<T>(dev, tridiagonal_view<const T>{here.dl.data(), here.d.data(), here.du.data(), one, false},
-               batch_view<const T>{here.b.data(), shape}, batch_view<T>{here.x.data(), shape}, plain);
+      solve<T>(dev, {here.dl.data(), here.d.data(), here.du.data(), one}, here.rhs, here.to, plain);
   EXPECT_EQ(report.engine, tiles);
   const std::vector<T> x = here.x.to_vector();
   for (const std::int64_t s : {0, 1, 7, 1000, 1099}) {
@@ -316,9 +294,7 @@ TYPED_TEST(BandBatch, SideBySideAsCopies) {
       expect_solved(here);
       const std::vector<T> x = here.x.to_vector();
       here.x = array<T>::from(dev, here.all.b);
-      solve<T>(dev, tridiagonal_view<const T>{here.dl.data(), here.d.data(), here.du.data(), shape, false},
-               batch_view<const T>{here.x.data(), shape}, batch_view<T>{here.x.data(), shape},
-               {.check = false});
+      solve<T>(dev, here.A, {here.x.data(), shape}, {here.x.data(), shape}, {.check = false});
       EXPECT_EQ(here.x.to_vector(), x);
     }
 }
@@ -331,10 +307,7 @@ TYPED_TEST(BandBatch, ArraysThatLieUnlike) {
   const batch_shape shape = contiguous(100, 1801);
   batch<T> here(dev, random_system<T>(1 + shape.extent(), 0, 12), shape, 1);
   here.x = array<T>::zeros(dev, shape.extent());
-  const auto report = solve<T>(
-      dev, tridiagonal_view<const T>{here.dl.data() + 1, here.d.data() + 1, here.du.data() + 1, shape, false},
-      batch_view<const T>{here.b.data() + 1, shape}, batch_view<T>{here.x.data(), shape},
-      {.max_refinements = 0});
+  const auto report = solve<T>(dev, here.A, here.rhs, {here.x.data(), shape}, {.max_refinements = 0});
   EXPECT_NE(report.engine, tiles);
   std::vector<T> x = here.x.to_vector();
   x.insert(x.begin(), T{0});

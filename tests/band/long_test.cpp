@@ -4,7 +4,7 @@
 
 #include <vouch/band/solve.hpp>
 
-#include "band/systems.hpp"
+#include "band/on_device.hpp"
 #include "devices.hpp"
 
 namespace {
@@ -14,14 +14,11 @@ using vouch::testing::backward_error;
 using vouch::testing::band_system;
 using vouch::testing::devices;
 using vouch::testing::random_system;
-
-template <class T>
-constexpr double unit = std::numeric_limits<T>::epsilon() / 2;
+using vouch::testing::unit;
 
 template <class T>
 struct BandLong : ::testing::Test {};
-using reals = ::testing::Types<float, double>;
-TYPED_TEST_SUITE(BandLong, reals);
+TYPED_TEST_SUITE(BandLong, vouch::testing::reals);
 
 constexpr std::int64_t rows = 1'700'003;  // several chunks for every block of the largest GPUs
 
@@ -60,14 +57,12 @@ template <class T>
 void expect_solved(const band_system<T>& s, const std::string& what) {
   for (const device& dev : devices())
     for (const bool in_place : {false, true}) {
-      const array<T> dl = array<T>::from(dev, s.dl), d = array<T>::from(dev, s.d),
-                     du = array<T>::from(dev, s.du), b = array<T>::from(dev, s.b);
-      array<T> x = array<T>::from(dev, s.b);
-      const batch_shape shape = contiguous(rows);
-      solve<T>(dev, {dl.data(), d.data(), du.data(), shape, s.periodic},
-               {in_place ? x.data() : b.data(), shape}, {x.data(), shape},
+      vouch::testing::on_device<T> here(dev, s, contiguous(rows));
+      here.x = array<T>::from(dev, s.b);
+      const batch_view<T> x{here.x.data(), contiguous(rows)};
+      solve<T>(dev, here.A, in_place ? batch_view<const T>(x) : here.rhs, x,
                {.method = tridiagonal_method::partition, .check = false});
-      EXPECT_LE(backward_error(s, x.to_vector()), 64 * unit<T>) << what << " " << in_place << dev.kind();
+      EXPECT_LE(backward_error(s, here.x.to_vector()), 64 * unit<T>) << what << " " << in_place << dev.kind();
     }
 }
 

@@ -1,9 +1,11 @@
 #include <gtest/gtest.h>
 
 #include <vouch/band/solve.hpp>
+#include <vouch/band/verdict.hpp>
 #include <vouch/core/error.hpp>
 
 #include "band/families.hpp"
+#include "band/on_device.hpp"
 #include "devices.hpp"
 
 namespace {
@@ -13,42 +15,22 @@ using method = tridiagonal_method;
 using vouch::testing::backward_error;
 using vouch::testing::band_system;
 using vouch::testing::devices;
+using vouch::testing::on_device;
 using vouch::testing::random_system;
-
-template <class T>
-constexpr double unit = std::numeric_limits<T>::epsilon() / 2;
+using vouch::testing::rows_of;
+using vouch::testing::unit;
 
 constexpr method all_methods[] = {method::automatic, method::thomas, method::cyclic_reduction, method::pcr,
                                   method::partition};
 
 template <class T>
 struct BandSolve : ::testing::Test {};
-using reals = ::testing::Types<float, double>;
-TYPED_TEST_SUITE(BandSolve, reals);
+TYPED_TEST_SUITE(BandSolve, vouch::testing::reals);
 
 template <class T>
 struct answer {
   std::vector<T> x;
   tridiagonal_report report;
-};
-
-// The diagonals, b and x of systems on one device.
-template <class T>
-struct on_device {
-  array<T> dl, d, du, b, x;
-  tridiagonal_view<const T> A;
-  batch_view<const T> rhs;
-  batch_view<T> to;
-
-  on_device(const device& dev, const band_system<T>& s, const batch_shape& shape)
-      : dl(array<T>::from(dev, s.dl)),
-        d(array<T>::from(dev, s.d)),
-        du(array<T>::from(dev, s.du)),
-        b(array<T>::from(dev, s.b)),
-        x(array<T>::zeros(dev, s.n())),
-        A{dl.data(), d.data(), du.data(), shape, s.periodic},
-        rhs{b.data(), shape},
-        to{x.data(), shape} {}
 };
 
 template <class T>
@@ -141,27 +123,14 @@ TYPED_TEST(BandSolve, BatchesInEveryLayout) {
         for (const batch_shape& shape : {contiguous(of.n, of.systems), interleaved(of.n, of.systems)})
           for (const device& dev : devices()) {
             auto all = random_system<T>(of.n * of.systems, dominance, static_cast<unsigned>(of.n));
-            for (std::int64_t s = 0; s < of.systems; ++s)
-              all.dl[static_cast<std::size_t>(shape.at(s, 0))] =
-                  all.du[static_cast<std::size_t>(shape.at(s, of.n - 1))] = std::numeric_limits<T>::quiet_NaN();
+            vouch::testing::poison(all, shape);
             on_device<T> here(dev, all, shape);
             const auto report = solve(dev, here.A, here.rhs, here.to, {.method = how});
             EXPECT_NE(report.status, solve_status::breakdown) << report.reason;
             const std::vector<T> x = here.x.to_vector();
-            for (std::int64_t s = 0; s < of.systems; ++s) {
-              band_system<T> one;
-              std::vector<T> part;
-              for (std::int64_t i = 0; i < of.n; ++i) {
-                const auto at = static_cast<std::size_t>(shape.at(s, i));
-                one.dl.push_back(all.dl[at]);
-                one.d.push_back(all.d[at]);
-                one.du.push_back(all.du[at]);
-                one.b.push_back(all.b[at]);
-                part.push_back(x[at]);
-              }
-              EXPECT_LE(backward_error(one, part), 64 * unit<T>)
+            for (std::int64_t s = 0; s < of.systems; ++s)
+              EXPECT_LE(backward_error(system_of(all, shape, s), rows_of(x, shape, s)), 64 * unit<T>)
                   << of.n << " x " << of.systems << " system " << s;
-            }
           }
 }
 
@@ -216,14 +185,12 @@ TYPED_TEST(BandSolve, SystemsOfUnequalLength) {
       const auto report = solve(dev, here.A, here.rhs, here.to, {.method = how});
       EXPECT_EQ(report.status, solve_status::converged) << report.reason << name(how);
       const std::vector<T> x = here.x.to_vector();
-      for (std::size_t k = 0; k + 1 < offsets.size(); ++k) {
-        if (offsets[k] == offsets[k + 1]) continue;
-        const auto part = [&](const std::vector<T>& v) {
-          return std::vector<T>(v.begin() + offsets[k], v.begin() + offsets[k + 1]);
-        };
-        const band_system<T> s{part(all.dl), part(all.d), part(all.du), part(all.b), false};
-        EXPECT_LE(backward_error(s, part(x)), 32 * unit<T>) << k << name(how);
-      }
+      const batch_shape shape = ragged(offsets);
+      for (std::int64_t k = 0; k < shape.systems; ++k)
+        if (shape.rows(k) > 0) {
+          EXPECT_LE(backward_error(system_of(all, shape, k), rows_of(x, shape, k)), 32 * unit<T>)
+              << k << name(how);
+        }
     }
 }
 
@@ -232,6 +199,18 @@ TYPED_TEST(BandSolve, SameBitsForAnyNumberOfThreads) {
   const auto s = random_system<T>(100000, 0.0, 3);
   for (const method how : {method::automatic, method::partition})
     EXPECT_EQ(solved(device::cpu(1), s, {.method = how}).x, solved(device::cpu(3), s, {.method = how}).x);
+  // Neither a batch's method nor its bits; as many systems as threads and more.
+  for (const std::int64_t systems : {2, 5, 9, 40})
+    for (const double dominance : {0.0, 0.25})
+      for (const method how : all_methods) {
+        const batch_shape shape = contiguous(700, systems);
+        const auto batch = random_system<T>(shape.extent(), dominance, 5);
+        on_device<T> here(device::cpu(1), batch, shape), there(device::cpu(1), batch, shape);
+        const auto one = solve(device::cpu(1), here.A, here.rhs, here.to, {.method = how});
+        const auto several = solve(device::cpu(5), there.A, there.rhs, there.to, {.method = how});
+        EXPECT_EQ(one.method, several.method) << systems;
+        EXPECT_EQ(here.x.to_vector(), there.x.to_vector()) << systems << name(how);
+      }
 }
 
 // Rows that repeat, empty columns, all zeros: each is told, none is answered.
@@ -250,6 +229,17 @@ TYPED_TEST(BandSolve, SingularSystemsBreakDown) {
     }
 }
 
+// Regular, but what solves it has no place in the range of numbers.
+TYPED_TEST(BandSolve, SolutionsThatOverflowAreNotCalledSingularAlone) {
+  using T = TypeParam;
+  const T huge = std::sqrt(std::numeric_limits<T>::max()) * 16;
+  for (const device& dev : devices()) {
+    const auto got = solved(dev, band_system<T>{{0, 0}, {1 / huge, 1}, {0, 0}, {huge, 1}, false}, {});
+    EXPECT_EQ(got.report.status, solve_status::breakdown);
+    EXPECT_NE(got.report.reason.find("or its solution overflows"), std::string::npos) << got.report.reason;
+  }
+}
+
 TYPED_TEST(BandSolve, OneSingularSystemAmongMany) {
   using T = TypeParam;
   for (const device& dev : devices()) {
@@ -262,6 +252,56 @@ TYPED_TEST(BandSolve, OneSingularSystemAmongMany) {
     EXPECT_EQ(report.first_missed, std::vector<std::int64_t>{7});
     EXPECT_NE(report.reason.find("system 7"), std::string::npos);
   }
+}
+
+// [p 1; 1 1] with a tiny pivot p and no interchange: one correction mends the residual, beside a system that
+// nothing mends.
+TYPED_TEST(BandSolve, SingularSystemsKeepNoOtherFromItsCorrection) {
+  using T = TypeParam;
+  const T p = sizeof(T) == sizeof(double) ? T(1e-10) : T(1e-5);
+  for (const device& dev : devices()) {
+    const band_system<T> all{{0, 0, 0, 1}, {0, 0, p, 1}, {0, 0, 1, 0}, {1, 1, 1, 2}, false};
+    on_device<T> here(dev, all, contiguous(2, 2));
+    const auto report = solve(dev, here.A, here.rhs, here.to, {.method = method::thomas});
+    EXPECT_EQ(report.first_missed, std::vector<std::int64_t>{0}) << dev.kind();
+  }
+}
+
+// Their inverses overflow, or what is to be subtracted is rounded off: rows must be brought to one size first.
+TYPED_TEST(BandSolve, DominantRowsNearTheEndsOfTheRange) {
+  using T = TypeParam;
+  const int lowest = std::numeric_limits<T>::min_exponent;
+  for (const device& dev : devices())
+    for (const int of_A : {lowest - 4, lowest + 1, std::numeric_limits<T>::max_exponent - 4})
+      for (const std::int64_t n : {1, 2, 50, 700}) {
+        auto s = random_system<T>(n, 0.25, 21);
+        for (std::vector<T>* v : {&s.dl, &s.d, &s.du, &s.b})
+          for (T& entry : *v) entry = std::ldexp(entry, of_A);
+        const auto got = solved(dev, s, {});
+        EXPECT_EQ(got.report.status, solve_status::converged) << got.report.reason << n << " 2^" << of_A;
+        EXPECT_LE(backward_error(s, got.x), 64 * unit<T>) << n << " 2^" << of_A;
+      }
+}
+
+// 4 x - 3 x = b, of which the larger product has no place in the range. (A GPU may overflow while it solves.)
+TEST(BandSolveVerdict, ProductsThatOverflow) {
+  const double b = 0.3 * std::numeric_limits<double>::max();
+  const auto got = solved(device::cpu(1), band_system<double>{{0, 0}, {4, 1}, {-3, 0}, {b, b}, false}, {});
+  EXPECT_EQ(got.report.status, solve_status::converged) << got.report.reason;
+  EXPECT_LE(got.report.backward_error, 1e-15);
+}
+
+// ||b|| is infinite: no residual is small against that.
+TEST(BandSolveVerdict, NormsThatOverflow) {
+  const std::vector<double> none(100, 0.0), ones(100, 1.0), b(100, 1.6e308);
+  const batch_shape shape = contiguous(100);
+  vouch::detail::judgement found{.residuals = std::vector<vouch::detail::band_residual_facts>(1),
+                                 .eliminations = std::vector<vouch::detail::elimination_facts>(1),
+                                 .rtol = 1e-8};
+  vouch::detail::band_residual<double>(device::cpu(1), {none.data(), ones.data(), none.data(), shape},
+                                       {b.data(), shape}, {none.data(), shape}, nullptr,
+                                       found.residuals.data());
+  EXPECT_FALSE(found.converged(0));
 }
 
 TYPED_TEST(BandSolve, ZeroPivotWithoutInterchanges) {
@@ -294,6 +334,11 @@ TYPED_TEST(BandSolve, RefusesShapesThatDoNotFit) {
   array<T> b = array<T>::zeros(cpu, 4), x(cpu, 4);
   EXPECT_THROW((solve<T>(cpu, A, {b.data(), contiguous(4)}, {x.data(), contiguous(4)})), shape_error);
   EXPECT_THROW((solve<T>(cpu, A, {b.data(), contiguous(3)}, {x.data(), contiguous(1, 3)})), shape_error);
+  for (const batch_shape& bad : {contiguous(-3), batch_shape{3, 1, -1, 3, nullptr}, contiguous(3, -1)}) {
+    const tridiagonal_view<const T> of{A.dl.data(), A.d.data(), A.du.data(), bad};
+    EXPECT_THROW((solve<T>(cpu, of, {b.data(), bad}, {x.data(), bad})), value_error);
+    EXPECT_THROW(examine<T>(cpu, of), value_error);
+  }
 }
 
 TYPED_TEST(BandSolve, NothingToSolve) {
@@ -327,6 +372,15 @@ TEST(BandSolveMixed, SinglePrecisionInsideDoubleOutside) {
         EXPECT_GE(got.report.refinements, 1);
         EXPECT_LE(backward_error(s, got.x), 1e-13);
       }
+}
+
+TEST(BandSolveMixed, WithoutALookAtTheAnswer) {
+  for (const device& dev : devices()) {
+    const auto s = random_system<double>(1000, 0.5, 12);
+    const auto got = solved(dev, s, {.mixed = true, .check = false});
+    EXPECT_EQ(got.report.status, solve_status::stopped);
+    EXPECT_LE(backward_error(s, got.x), 1e-6) << dev.kind();
+  }
 }
 
 TYPED_TEST(BandSolve, GrowthIsReported) {

@@ -11,6 +11,9 @@
 
 namespace vouch::testing {
 
+template <class T>
+constexpr double unit = std::numeric_limits<T>::epsilon() / 2;
+
 /// One system on the host; dl[0] and du[n-1] hold NaN unless it is periodic.
 template <class T>
 struct band_system {

@@ -56,6 +56,44 @@ TEST_F(tool_band, every_method_and_precision) {
     }
 }
 
+// What a direct solve cannot say is left out, not made up.
+TEST_F(tool_band, the_log_is_true) {
+  write("A.mtx", chain(300).file());
+  for (const char* precision : {"double", "single", "mixed"}) {
+    const tool_result r = run(std::string("solve A.mtx --rtol 1e-3 --precision ") + precision);
+    const std::size_t at = r.err.find("attainable about");
+    ASSERT_NE(at, std::string::npos) << r.err;
+    EXPECT_GT(std::stod(r.err.substr(at + 16)), 0) << r.err;
+    EXPECT_EQ(r.err.find("recurrence"), std::string::npos) << r.err;
+  }
+  EXPECT_TRUE(solve("A.mtx")["residual"]["relative_recurrence"].is_null());
+  write("zero.mtx", "%%MatrixMarket matrix coordinate real general\n1 1 0\n");
+  EXPECT_EQ(run("solve zero.mtx").err.find("attainable"), std::string::npos);
+}
+
+TEST_F(tool_band, what_belongs_to_iterations_is_refused) {
+  write("A.mtx", chain(5).file());
+  write("s.txt", "0 1 0 1\n");
+  for (const char* asked : {"--fixed-iterations 3", "--stop recurrence:1e-3", "--precond jacobi"})
+    EXPECT_EQ(run(std::string("solve A.mtx --method thomas ") + asked).code, 2) << asked;
+  for (const char* asked : {"--fixed-iterations 3", "--stop recurrence:1e-3", "--max-iterations 5",
+                            "--history h.csv", "--plot p.svg", "--initial ones", "-o x.mtx"})
+    EXPECT_EQ(run(std::string("solve --batch s.txt ") + asked).code, 2) << asked;
+}
+
+// The column that misses, or is worst, is the one that is reported.
+TEST_F(tool_band, single_precision_reports_the_worst_column) {
+  // In single precision 16777219 is 16777220: the first column's residual is half of its size.
+  write("A.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 16777219\n1 2 -16777216\n2 2 1\n");
+  write("b.txt", "1 0\n1 0\n");
+  json o = solve("A.mtx --rhs b.txt --precision single", 1);
+  EXPECT_EQ(o["status"], "stagnated");
+  EXPECT_NEAR(o["residual"]["relative_true"].get<double>(), std::sqrt(0.5), 0.01);
+  write("b.txt", "3 1\n3 0\n");
+  o = solve("A.mtx --rhs b.txt --precision single --rtol 0.9");
+  EXPECT_GT(o["residual"]["relative_true"].get<double>(), 0.1);
+}
+
 TEST_F(tool_band, other_matrices_are_refused_by_name) {
   write("A.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 4\n1 1 1\n2 2 1\n3 3 1\n3 1 1\n");
   const tool_result r = run("solve A.mtx --method pcr");
@@ -138,6 +176,15 @@ TEST_F(tool_band, batch_from_an_archive) {
                                                       32));
 }
 
+// Also where one length is 1.
+TEST_F(tool_band, x_has_the_shape_of_b) {
+  for (const std::string shape : {"(2,)", "(2, 1)", "(1, 2)"}) {
+    write("a.npz", batch_archive(shape, {{0, 0}, {2, 2}, {0, 0}}, shape, {2, 4}));
+    solve("--batch a.npz -o x.npy");
+    EXPECT_NE(content("x.npy").find("'shape': " + shape), std::string::npos) << content("x.npy").substr(0, 128);
+  }
+}
+
 TEST_F(tool_band, one_matrix_for_a_whole_archive) {
   write("a.npz", batch_archive("(2,)", {{unused, 1}, {2, 2}, {1, unused}}, "(3, 2)", {3, 3, 6, 6, 4, 5}));
   EXPECT_EQ(solve("--batch a.npz -o x.txt")["batch"]["systems"], 3);
@@ -151,6 +198,24 @@ TEST_F(tool_band, one_matrix_for_a_whole_archive) {
   EXPECT_EQ(content("x.txt"), "1\n1\n\n2\n2\n\n1\n2\n");
   write("a.npz", batch_archive("(2,)", {{unused, 1}, {2, 2}, {1, unused}}, "(2,)", {3, 3}));
   EXPECT_EQ(solve("--batch a.npz -o x.txt")["batch"]["systems"], 1);
+}
+
+TEST_F(tool_band, systems_without_rows_numbers_without_use_and_other_members) {
+  const double huge = 1e300;
+  std::vector<testing::zip_member> members;
+  members.push_back({"dl.npy", testing::npy_file("(3,)", {huge, 1, huge}), false, false});
+  members.push_back({"d.npy", testing::npy_file("(3,)", {2, 2, 4}), false, false});
+  members.push_back({"du.npy", testing::npy_file("(3,)", {1, -huge, unused}), false, false});
+  members.push_back({"b.npy", testing::npy_file("(3,)", {3, 3, 8}), false, false});
+  members.push_back({"offsets.npy", testing::npy_file("(5,)", {0, 0, 2, 2, 3}), false, false});
+  members.push_back({"remark.npy", "what else a program keeps there", true, false});
+  write("a.npz", testing::zip_writer().archive(members));
+  for (const std::string with : {"", "--precision single", "--precision mixed", "--verify"}) {
+    const json o = solve("--batch a.npz -o x.npy --repeat 3 " + with);
+    EXPECT_EQ(o["status"], "converged") << with;
+    EXPECT_EQ(o["matrix"]["nonzeros"], 5) << with;
+    EXPECT_EQ(o["repeat"]["count"], 3) << with;
+  }
 }
 
 TEST_F(tool_band, archives_that_hold_no_batch) {

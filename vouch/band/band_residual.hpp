@@ -1,6 +1,7 @@
 // vouch/band/band_residual.hpp -- r = b - A x of tridiagonal systems in twice the working precision; private.
 #pragma once
 #include <cmath>
+#include <limits>
 
 #include <vouch/band/tridiagonal.hpp>
 #include <vouch/core/device.hpp>
@@ -22,7 +23,11 @@ struct scaled_norm {
       sum += other.sum * ratio * ratio;
     }
   }
-  double value() const { return scale * std::sqrt(sum); }
+  /// At most the largest number: what overflows is no less than that.
+  double value() const {
+    const double root = std::sqrt(sum), whole = scale * root;
+    return std::isinf(whole) && std::isfinite(root) ? std::numeric_limits<double>::max() : whole;
+  }
 };
 
 /// One system's residual. A NaN or infinity in A, b or x shows in what it belongs to.

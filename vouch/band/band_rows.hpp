@@ -8,6 +8,9 @@
 
 namespace vouch::detail {
 
+/// Throws  value_error  a negative size or stride; the text begins with `who`
+void require_shape(const char* who, const batch_shape& shape);
+
 /// The larger magnitude; NaN once one has been seen.
 VOUCH_HOST_DEVICE inline double worse(double now, double before) {
   return before >= now || before != before ? before : now;
@@ -30,11 +33,16 @@ VOUCH_HOST_DEVICE inline residual_row residual_at(const tridiagonal_view<const T
   const double da = a, dd = d, dc = c;
   residual_row row;
   if constexpr (sizeof(T) == sizeof(double)) {
-    twofold<T> sum{rhs, 0};
-    sum = add_product(sum, -a, before);
-    sum = add_product(sum, -d, own);
-    sum = add_product(sum, -c, after);
-    row.residual = sum.hi;
+    const auto scaled_by = [&](T scale) {
+      twofold<T> sum{rhs * scale, 0};
+      sum = add_product(sum, -a, before * scale);
+      sum = add_product(sum, -d, own * scale);
+      sum = add_product(sum, -c, after * scale);
+      return sum.hi;
+    };
+    row.residual = scaled_by(1);
+    // Products may overflow where their sum does not.
+    if (!(std::fabs(row.residual) < HUGE_VAL)) row.residual = scaled_by(0x1p-100) * 0x1p100;
   } else {
     const double df = rhs, dx = own, x0 = before, x1 = after;
     row.residual = df - rounded_product(da, x0) - rounded_product(dd, dx) - rounded_product(dc, x1);
@@ -52,17 +60,17 @@ struct matrix_facts {
   std::int64_t weakest = 0;  // row of the least dominance
   std::int64_t bad = -1;     // row of the first entry that is no number
 
-  /// Joins the facts of rows that come later.
-  VOUCH_HOST_DEVICE void add(const matrix_facts& later) {
-    symmetric &= later.symmetric;
-    positive &= later.positive;
-    if (later.dominance < dominance) {
-      dominance = later.dominance;
-      weakest = later.weakest;
+  /// Joins the facts of other rows; of several bad rows the first counts.
+  VOUCH_HOST_DEVICE void add(const matrix_facts& other) {
+    symmetric &= other.symmetric;
+    positive &= other.positive;
+    if (other.dominance < dominance) {
+      dominance = other.dominance;
+      weakest = other.weakest;
     }
-    column_dominance = later.column_dominance < column_dominance ? later.column_dominance : column_dominance;
-    largest = later.largest > largest ? later.largest : largest;
-    bad = bad < 0 ? later.bad : bad;
+    column_dominance = other.column_dominance < column_dominance ? other.column_dominance : column_dominance;
+    largest = other.largest > largest ? other.largest : largest;
+    bad = bad < 0 || (other.bad >= 0 && other.bad < bad) ? other.bad : bad;
   }
 };
 

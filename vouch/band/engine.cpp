@@ -30,6 +30,11 @@ band_engine<T>::band_engine(const device& dev, tridiagonal_method how, bool mixe
 
 template <real T>
 void band_engine<T>::solve(const batch_view<const T>& b, const batch_view<T>& x, elimination_facts* facts) {
+  std::vector<elimination_facts> unasked;
+  if (facts == nullptr && !dev_.is_cuda()) {
+    unasked.resize(static_cast<std::size_t>(b.shape.systems));
+    facts = unasked.data();
+  }
   if (mixed_) {
     if constexpr (sizeof(T) == sizeof(double)) solve_in_single(dev_, A_, b, x, facts, *workspace_);
     name_ =
@@ -44,8 +49,6 @@ void band_engine<T>::solve(const batch_view<const T>& b, const batch_view<T>& x,
 template <real T>
 void band_engine<T>::solve_on_cpu(const batch_view<const T>& b, const batch_view<T>& x,
                                   elimination_facts* facts) {
-  std::vector<elimination_facts> unasked(facts == nullptr ? static_cast<std::size_t>(b.shape.systems) : 0);
-  if (facts == nullptr) facts = unasked.data();
   name_ = "a system a thread";
   if (method_ == method::thomas) {
     solve_thomas(dev_, A_, b, x, facts);

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include <vouch/band/elimination.hpp>
 #include <vouch/band/factored_storage.hpp>
 
 namespace vouch::detail {
@@ -56,7 +57,8 @@ template <real T>
 T balancing(double size) {
   int exponent = 0;
   std::frexp(size, &exponent);
-  return size > 0 ? static_cast<T>(std::ldexp(1.0, std::clamp(-exponent, -120, 120))) : T{1};
+  constexpr int most = std::numeric_limits<T>::max_exponent - 2;
+  return size > 0 ? static_cast<T>(std::ldexp(1.0, std::clamp(-exponent, -most, most))) : T{1};
 }
 
 // The carried row p, q competes with the next one, each measured by the size of the row it was.
@@ -125,6 +127,15 @@ void make_room(const tridiagonal_view<const T>& A, storage_of<T>& kept, std::int
   kept.swapped = array<unsigned char>(device::cpu(1), size);
 }
 
+elimination worst_of(const std::vector<elimination>& each) {
+  elimination all;
+  for (const elimination& e : each) {
+    all.growth = std::max(all.growth, e.growth);
+    all.broken = all.broken || e.broken;
+  }
+  return all;
+}
+
 template <real T>
 elimination eliminate_all(const device& dev, const tridiagonal_view<const T>& A, std::int64_t less,
                           storage_of<T>& kept, std::vector<elimination>& each) {
@@ -137,12 +148,7 @@ elimination eliminate_all(const device& dev, const tridiagonal_view<const T>& A,
                                             ? eliminate_pivoted(rows, kept)
                                             : eliminate(rows, kept, std::min(kept.shape.n, rows.n));
   }
-  elimination all;
-  for (const elimination& e : each) {
-    all.growth = std::max(all.growth, e.growth);
-    all.broken = all.broken || e.broken;
-  }
-  return all;
+  return worst_of(each);
 }
 
 // Borders plain factors with the last unknown: B z = v, and 1 / (d - w z). False where that division fails.
@@ -172,6 +178,46 @@ bool add_border(const device& dev, const tridiagonal_view<const T>& A, storage_o
   return regular;
 }
 
+// What plain factors promise.
+template <real T>
+void read_off(storage_of<T>& kept, const tridiagonal_facts& matrix) {
+  kept.decay = decay_of(kept.view(), kept.rows, dropped<T>);
+  kept.symmetric = matrix.symmetric;
+  const auto within = [](T v) { return std::fabs(v) <= 1; };
+  kept.bounded = std::all_of(kept.lower.begin(), kept.lower.end(), within) &&
+                 std::all_of(kept.upper.begin(), kept.upper.end(), within);
+}
+
+// Keeps the matrices themselves, which solves will eliminate anew; tried here on right-hand sides of their
+// size.
+template <real T>
+elimination keep_matrices(const device& dev, const tridiagonal_view<const T>& A, storage_of<T>& kept,
+                          std::vector<elimination>& each) {
+  kept.how = storage_of<T>::form::again;
+  kept.periodic = A.periodic;
+  kept.rows = A.shape.n;
+  make_room(A, kept, kept.rows);
+  for (array<T>* a : {&kept.after, &kept.border, &kept.corner}) *a = array<T>();
+  kept.swapped = array<unsigned char>();
+  array<T> b(device::cpu(1), kept.lower.size()), x(device::cpu(1), kept.lower.size());
+  for (std::int64_t s = 0; s < kept.shape.systems; ++s) {
+    const matrix_rows<T> rows{A, s, A.shape.rows(s)};
+    double largest = 0;
+    for (std::int64_t i = 0; i < rows.n; ++i) largest = std::max(largest, rows.size(i));
+    for (std::int64_t i = 0; i < rows.n; ++i) {
+      const std::int64_t from = A.shape.at(s, i), to = kept.shape.at(s, i);
+      kept.lower[to] = A.dl[from];
+      kept.inverse[to] = A.d[from];
+      kept.upper[to] = A.du[from];
+      b[to] = static_cast<T>(largest);
+    }
+  }
+  std::vector<elimination_facts> facts(each.size());
+  solve_partition<T>(dev, kept.matrices(), {b.data(), kept.shape}, {x.data(), kept.shape}, facts.data());
+  for (std::size_t s = 0; s < each.size(); ++s) each[s] = {std::max(1.0, facts[s].largest), facts[s].broken};
+  return worst_of(each);
+}
+
 }  // namespace
 
 template <real T>
@@ -180,28 +226,29 @@ void factor(const device& dev, const tridiagonal_view<const T>& A, storage_of<T>
   report.matrix = examine(dev, A);
   const bool shared = A.shape.offsets == nullptr && A.shape.system_stride == 0;
   const std::int64_t matrices = shared ? std::min<std::int64_t>(A.shape.systems, 1) : A.shape.systems;
-  const std::int64_t less = A.periodic ? 1 : 0;
+  const std::int64_t less = A.periodic ? 1 : 0;  // the last unknown of a ring is bordered
   kept.rows = std::max<std::int64_t>(A.shape.n - less, 0);
   std::int64_t stored = kept.rows;
   if (shared && A.shape.row_stride == 0 && stored > 0) stored = settling<T>({A, 0, stored});
   std::vector<elimination> each(static_cast<std::size_t>(matrices));
-  make_room(A, kept, stored);
-  elimination all = eliminate_all(dev, A, less, kept, each);
   const bool dominant = report.matrix.dominance >= 1 || report.matrix.column_dominance >= 1;
-  if (all.broken || (!dominant && !(all.growth <= harmless_growth))) {
-    kept.how = form::pivoted;
-    stored = kept.rows;
+  // Without its last unknown a ring that does not dominate may be singular, or nearly, though it is not. And
+  // where sums of numbers overflow, or inverses, rows must be brought to one size.
+  bool factored = report.matrix.largest < static_cast<double>(std::numeric_limits<T>::max()) / 64 &&
+                  (!A.periodic || (dominant && A.shape.offsets == nullptr));
+  elimination all;
+  if (factored) {
     make_room(A, kept, stored);
     all = eliminate_all(dev, A, less, kept, each);
+    if (!A.periodic && (all.broken || (!dominant && !(all.growth <= harmless_growth)))) {
+      kept.how = form::pivoted;
+      make_room(A, kept, kept.rows);
+      all = eliminate_all(dev, A, less, kept, each);
+    }
+    if (kept.how == form::plain) read_off<T>(kept, report.matrix);
+    factored = !all.broken && (!A.periodic || add_border(dev, A, kept, matrices));
   }
-  if (kept.how == form::plain) {
-    kept.decay = decay_of(kept.view(), kept.rows, dropped<T>);
-    kept.symmetric = report.matrix.symmetric;
-    const auto within = [](T v) { return std::fabs(v) <= 1; };
-    kept.bounded = std::all_of(kept.lower.begin(), kept.lower.end(), within) &&
-                   std::all_of(kept.upper.begin(), kept.upper.end(), within);
-  }
-  if (A.periodic && !all.broken) all.broken = !add_border(dev, A, kept, matrices);
+  if (!factored) all = keep_matrices(dev, A, kept, each);
   report.interchanges = kept.how != form::plain;
   report.growth = all.growth;
   if (!all.broken) return;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <vouch/band/elimination.hpp>
 #include <vouch/band/factored_storage.hpp>
 #include <vouch/band/lanes.hpp>
 
@@ -204,6 +205,24 @@ void pivoted_run(const storage_of<T>& kept, std::int64_t s, std::int64_t m, std:
   }
 }
 
+// A thread a system where there are several.
+template <real T>
+void eliminate_again(const device& dev, const storage_of<T>& kept, const batch_view<const T>& b,
+                     const batch_view<T>& x) {
+  const tridiagonal_view<const T> A = kept.matrices();
+  const std::int64_t systems = b.shape.systems, rhs_a_matrix = systems / A.shape.systems;
+  const device one_thread = device::cpu(1);
+#pragma omp parallel for num_threads(dev.threads()) schedule(dynamic) if (systems > 1)
+  for (std::int64_t s = 0; s < systems; ++s) {
+    const std::int64_t m = s / rhs_a_matrix, n = b.shape.rows(s), first = A.shape.at(m, 0);
+    const auto one_of = [n](const batch_shape& all) { return batch_shape{n, 1, all.row_stride, 0, nullptr}; };
+    elimination_facts unasked;
+    solve_partition<T>(
+        systems > 1 ? one_thread : dev, {A.dl + first, A.d + first, A.du + first, one_of(A.shape), A.periodic},
+        {b.data + b.shape.at(s, 0), one_of(b.shape)}, {x.data + x.shape.at(s, 0), one_of(x.shape)}, &unasked);
+  }
+}
+
 // The last unknown from the others, and what it changes in them.
 template <real T>
 void close_ring(const storage_of<T>& kept, std::int64_t s, std::int64_t m, const T last_rhs,
@@ -224,6 +243,7 @@ void solve_factored_cpu(const device& dev, const storage_of<T>& kept, bool perio
                         const batch_view<const T>& b, const batch_view<T>& x) {
   const std::int64_t systems = b.shape.systems;
   if (systems == 0 || b.shape.n == 0) return;
+  if (kept.how == storage_of<T>::form::again) return eliminate_again<T>(dev, kept, b, x);
   const std::int64_t rhs_a_matrix = systems / kept.shape.systems;
   std::vector<T> last(static_cast<std::size_t>(periodic ? systems : 0));
   for (std::size_t s = 0; s < last.size(); ++s) last[s] = b(static_cast<std::int64_t>(s), kept.rows);

@@ -13,7 +13,7 @@ template <real T>
 struct factored_tridiagonal<T>::storage {
   enum class form {
     plain,   // lower, inverse, upper
-    again,   // on a GPU: dl, d and du of the matrix itself; every solve eliminates anew
+    again,   // dl, d and du of the matrix itself; every solve eliminates anew
     pivoted  // and after, swapped: lower is the multiplier, upper and after belong to the next two unknowns
   };
   device dev = device::cpu(1);
@@ -35,6 +35,9 @@ struct factored_tridiagonal<T>::storage {
   std::int64_t decay = 0;  // decay_rows(dropped<T>)
 
   factor_view<T> view() const { return {lower.data(), inverse.data(), upper.data(), shape}; }
+  tridiagonal_view<const T> matrices() const {
+    return {lower.data(), inverse.data(), upper.data(), shape, periodic};
+  }
   bool constant() const { return shape.n < rows; }
 };
 

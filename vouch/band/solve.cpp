@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include <vouch/band/band_rows.hpp>
 #include <vouch/band/check_cuda.hpp>
 #include <vouch/band/engine.hpp>
 #include <vouch/band/solve.hpp>
@@ -16,7 +17,11 @@ namespace {
 using namespace detail;
 using method = tridiagonal_method;
 
+// Whether systems fill the lanes of vectors by themselves, and the threads of a machine where that matters.
+bool are_many(const batch_shape& b) { return b.systems >= (b.n < 8 * partition_least ? 8 : 64); }
+
 void require_shapes(const batch_shape& A, const batch_shape& b, const batch_shape& x) {
+  for (const batch_shape& shape : {A, b, x}) require_shape("tridiagonal solve", shape);
   const auto text = [](const batch_shape& s) {
     return std::to_string(s.systems) + " of " + std::to_string(s.n) + " rows";
   };
@@ -43,11 +48,11 @@ tridiagonal_view<const T> spread(const tridiagonal_view<const T>& A, std::int64_
   return all;
 }
 
+// Never by the number of threads, on which no bit may depend.
 method choose(const device& dev, const batch_shape& b, bool periodic, double dominance, method asked) {
   if (asked != method::automatic) return asked;
   if (dev.is_cuda() || periodic || dominance < 1) return method::partition;
-  const bool fills_the_machine = b.systems >= 4 * dev.threads() || b.n < partition_least;
-  return fills_the_machine ? method::thomas : method::partition;
+  return b.n < partition_least || are_many(b) ? method::thomas : method::partition;
 }
 
 // Names the first element of a right-hand side that is no number.
@@ -79,7 +84,7 @@ void add_correction(const device& dev, const batch_view<T>& x, const T* dx,
       for (std::int64_t i = 0; i < x.shape.rows(s); ++i) x(s, i) += dx[x.shape.at(s, i)];
 }
 
-// Corrects x by solving for its residual, until that is small enough or no longer halves.
+// Corrects x by solving for its residual, every system until that is small enough or no longer halves.
 template <real T>
 void refine(const device& dev, band_engine<T>& engine, const tridiagonal_view<const T>& A,
             const batch_view<const T>& b, const batch_view<T>& x, int most, judgement& found,
@@ -87,19 +92,16 @@ void refine(const device& dev, band_engine<T>& engine, const tridiagonal_view<co
   array<T> r(dev, x.shape.extent()), dx;
   band_residual<T>(dev, A, b, x, r.data(), found.residuals.data());
   require_finite(dev, b, found);
+  std::vector<unsigned char> those = found.to_correct();
   std::vector<elimination_facts> again(found.eliminations.size());
-  double before = found.distance();
-  for (int done = 0; done < most && before < 1e300; ++done) {
-    const std::vector<unsigned char> those = found.to_correct(done == 0);
-    if (std::find(those.begin(), those.end(), 1) == those.end()) return;
+  for (int done = 0; done < most && std::find(those.begin(), those.end(), 1) != those.end(); ++done) {
     if (dx.size() == 0) dx = array<T>(dev, x.shape.extent());
     engine.solve({r.data(), x.shape}, {dx.data(), x.shape}, again.data());
     add_correction(dev, x, dx.data(), those);
     ++refinements;
+    const std::vector<band_residual_facts> before = found.residuals;
     band_residual<T>(dev, A, b, x, r.data(), found.residuals.data());
-    const double now = found.distance();
-    if (!(now <= before / 2)) return;
-    before = now;
+    found.keep_correcting(before, those);
   }
 }
 
@@ -164,6 +166,13 @@ tridiagonal_report solve(const device& dev, const tridiagonal_view<const T>& giv
   refine(dev, engine, A, b, x, options.max_refinements, found, report.refinements);
   report_systems(found, report);
   if (options.mixed && report.status != solve_status::converged) return solve_again(dev, given, b, x, options);
+  if (options.method == method::automatic && how == method::thomas &&
+      report.status == solve_status::breakdown) {
+    // Singular; or so near the ends of the range that rows must be brought to one size.
+    tridiagonal_options others = options;
+    others.method = method::partition;
+    return solve(dev, given, b, x, others);
+  }
   report_growth(found, how, report);
   return report;
 }

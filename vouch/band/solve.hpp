@@ -71,7 +71,8 @@ struct tridiagonal_report {
 ///         their x is not to be used. Without check the status is `stopped`.
 /// Cost    Reads A and b once or twice, writes x once; checking reads all of it once more.
 /// Throws  shape_error  shapes that do not fit
-///         value_error  NaN or infinity in what is used of A or b (if checked); a method that cannot do it
+///         value_error  a negative size or stride; NaN or infinity in what is used of A or b (if checked);
+///                      a method that cannot do it
 template <real T>
 tridiagonal_report solve(const device& dev, const tridiagonal_view<const T>& A, const batch_view<const T>& b,
                          const batch_view<T>& x, const tridiagonal_options& options = {});

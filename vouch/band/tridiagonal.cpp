@@ -65,6 +65,11 @@ std::vector<piece> cut(const batch_shape& shape) {
 
 }  // namespace
 
+void detail::require_shape(const char* who, const batch_shape& shape) {
+  if (shape.n < 0 || shape.systems < 0 || shape.row_stride < 0 || shape.system_stride < 0)
+    throw value_error(std::string(who) + ": a size or stride is negative");
+}
+
 batch_shape ragged(std::span<const std::int64_t> offsets) {
   if (offsets.empty() || offsets.front() != 0) throw value_error("ragged: offsets do not begin with 0");
   std::int64_t longest = 0;
@@ -113,6 +118,7 @@ tridiagonal<T> tridiagonal<T>::constant(const device& dev, T lower, T diagonal, 
 
 template <real T>
 tridiagonal_facts examine(const device& dev, tridiagonal_view<const T> A) {
+  require_shape("examine", A.shape);
   std::vector<matrix_facts> found;
   std::vector<std::int64_t> system;  // of every element of found
   if (dev.is_cuda()) {

@@ -120,7 +120,7 @@ struct tridiagonal_facts {
 ///
 /// Memory  A lives on dev.
 /// Result  Same bits for any number of threads. Waits for a GPU.
-/// Throws  value_error  a NaN or infinity: the text names the element; a shape that is not one
+/// Throws  value_error  a NaN or infinity: the text names the element; a negative size or stride
 template <real T>
 tridiagonal_facts examine(const device& dev, tridiagonal_view<const T> A);
 

@@ -26,9 +26,8 @@ void report_systems(const judgement& found, tridiagonal_report& report) {
     broken = broken || found.eliminations[s].broken || !std::isfinite(relative);
   }
   const bool many = found.residuals.size() > 1;
-  const std::string which =
-      many ? "system " + std::to_string(report.first_missed.empty() ? 0 : report.first_missed[0])
-           : std::string("the matrix");
+  const std::int64_t first = report.first_missed.empty() ? 0 : report.first_missed[0];
+  const std::string which = many ? "system " + std::to_string(first) : std::string("the matrix");
   if (report.systems_missed == 0) {
     report.status = solve_status::converged;
     report.reason = "the recomputed residual meets the tolerance";
@@ -39,6 +38,7 @@ void report_systems(const judgement& found, tridiagonal_report& report) {
         report.method == "partition" || report.method == "auto" || report.matrix.dominance >= 1;
     report.reason =
         which + (singular ? " is singular to working precision" : " needs interchanges of rows or is singular");
+    if (found.may_overflow(static_cast<std::size_t>(first))) report.reason += ", or its solution overflows";
   } else {
     report.status = solve_status::stagnated;
     report.reason = which + " keeps a residual above the tolerance";

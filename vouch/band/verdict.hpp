@@ -21,25 +21,31 @@ struct judgement {
     const double norm = residuals[s].residual.value();
     return norm <= std::max(rtol * residuals[s].rhs.value(), atol) && !(eliminations[s].broken && norm != 0);
   }
-  // A backward error above that of elimination without growth is corrected once, whatever the tolerance.
-  bool wants_correction(std::size_t s, bool first) const {
-    return !converged(s) || (first && !eliminations[s].broken && residuals[s].backward_error() > 4 * unit);
+  // Numbers so far from 1 that the solution of a regular system may have no place in the range.
+  bool may_overflow(std::size_t s) const {
+    const double most = unit > std::numeric_limits<double>::epsilon() ? std::numeric_limits<float>::max()
+                                                                      : std::numeric_limits<double>::max();
+    return residuals[s].rhs_inf > std::sqrt(most) || residuals[s].matrix_inf < 1 / std::sqrt(most);
   }
-  std::vector<unsigned char> to_correct(bool first) const {
+  // Those that miss the tolerance, and whose backward error is above that of elimination without growth: they
+  // are corrected once, whatever the tolerance. What is no number is beyond correction.
+  std::vector<unsigned char> to_correct() const {
     std::vector<unsigned char> those(residuals.size());
-    for (std::size_t s = 0; s < residuals.size(); ++s) those[s] = wants_correction(s, first);
+    for (std::size_t s = 0; s < residuals.size(); ++s)
+      those[s] = std::isfinite(relative(s)) &&
+                 (!converged(s) || (!eliminations[s].broken && residuals[s].backward_error() > 4 * unit));
     return those;
+  }
+  // After a correction: those of them that still miss the tolerance and have come nearer to it.
+  void keep_correcting(const std::vector<band_residual_facts>& before,
+                       std::vector<unsigned char>& those) const {
+    for (std::size_t s = 0; s < residuals.size(); ++s)
+      those[s] =
+          those[s] != 0 && !converged(s) && residuals[s].residual.value() <= before[s].residual.value() / 2;
   }
   double relative(std::size_t s) const {
     const double norm = residuals[s].residual.value(), rhs = residuals[s].rhs.value();
     return norm == 0 ? 0 : rhs > 0 ? norm / rhs : std::numeric_limits<double>::infinity();
-  }
-  // The sum over systems of what is missed, to see whether a correction helped; NaN counts as everything.
-  double distance() const {
-    double worst = 0;
-    for (std::size_t s = 0; s < residuals.size(); ++s)
-      if (!converged(s)) worst = std::max(worst, std::isnan(relative(s)) ? 1e300 : relative(s));
-    return worst;
   }
 };
 

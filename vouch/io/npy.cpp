@@ -296,12 +296,12 @@ npy_array parse_npy(const std::string& name, std::string_view bytes) {
   return result;
 }
 
-void write_npy(atomic_file& file, view<const double> values, std::int64_t rows, std::int64_t cols,
+void write_npy(atomic_file& file, view<const double> values, std::span<const std::int64_t> shape,
                bool by_columns) {
   std::string header = "{'descr': '<f8', 'fortran_order': ";
-  header.append(cols == 1 || !by_columns ? "False" : "True");
-  header.append(", 'shape': (").append(number_text(rows)).append(",");
-  if (cols != 1) header.append(" ").append(number_text(cols));
+  header.append(by_columns && shape.size() > 1 ? "True" : "False");
+  header.append(", 'shape': (").append(number_text(shape[0])).append(",");
+  if (shape.size() > 1) header.append(" ").append(number_text(shape[1]));
   header.append("), }");
   constexpr std::size_t before = 10;  // magic, version, length
   header.resize((before + header.size() + 1 + 63) / 64 * 64 - before - 1, ' ');

@@ -1,5 +1,6 @@
 // vouch/io/npy.hpp -- NumPy's file format for one array.
 #pragma once
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,9 +26,9 @@ struct npy_array {
 /// The .npy file whose bytes these are; name is what errors call it. Elements may be NaN or infinite.
 npy_array parse_npy(const std::string& name, std::string_view bytes);
 
-/// f8, one dimension for one column. by_columns: values are in Fortran order, as the file then says; else in C
-/// order.
-void write_npy(atomic_file& file, view<const double> values, std::int64_t rows, std::int64_t cols,
-               bool by_columns = true);
+/// An array of f8 of one or two dimensions; by_columns: values are in Fortran order, as the file then says,
+/// else in C order.
+void write_npy(atomic_file& file, view<const double> values, std::span<const std::int64_t> shape,
+               bool by_columns);
 
 }  // namespace vouch

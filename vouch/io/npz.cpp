@@ -147,6 +147,12 @@ std::uint64_t checksum_of(std::string_view bytes) {
   return crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size());
 }
 
+// The name of the array in it: numpy adds an ending.
+std::string_view array_name(const member& m) {
+  const std::string_view name = m.name;
+  return name.substr(0, name.ends_with(".npy") ? name.size() - 4 : name.size());
+}
+
 npz_array read_member(const std::string& file, const archive& zip, const member& m) {
   const std::string label = file + "(" + m.name + ")";
   const auto refuse = [&](const char* what, const char* hint) { throw parse_error(label, 0, 0, what, hint); };
@@ -160,8 +166,7 @@ npz_array read_member(const std::string& file, const archive& zip, const member&
   const std::string_view bytes = m.method == 8 ? std::string_view(unpacked) : packed;
   if (bytes.size() != m.size || checksum_of(bytes) != m.checksum)
     refuse("the member is broken: its bytes do not fit its checksum", "the archive may be damaged");
-  const std::size_t stem = m.name.ends_with(".npy") ? m.name.size() - 4 : m.name.size();
-  return {m.name.substr(0, stem), parse_npy(label, bytes)};
+  return {std::string(array_name(m)), parse_npy(label, bytes)};
 }
 
 }  // namespace
@@ -170,7 +175,7 @@ bool is_zip(std::string_view start) {
   return start.starts_with("PK\3\4") || start.starts_with("PK\5\6");  // the second: of no members
 }
 
-std::vector<npz_array> read_npz(const std::string& path) {
+std::vector<npz_array> read_npz(const std::string& path, std::span<const std::string_view> names) {
   const input_file file(path);
   if (!file.random_access())
     throw parse_error(path, 0, 0, "an .npz archive must be a file of its own, neither a pipe nor compressed");
@@ -179,7 +184,9 @@ std::vector<npz_array> read_npz(const std::string& path) {
   const mapped_file mapped(file);
   const archive zip(path, {mapped.begin(), static_cast<std::size_t>(mapped.end() - mapped.begin())});
   std::vector<npz_array> arrays;
-  for (const member& m : zip.members()) arrays.push_back(read_member(path, zip, m));
+  for (const member& m : zip.members())
+    if (names.empty() || std::find(names.begin(), names.end(), array_name(m)) != names.end())
+      arrays.push_back(read_member(path, zip, m));
   return arrays;
 }
 

@@ -186,12 +186,14 @@ void write_vectors(const std::string& path, view<const double> values, std::int6
     return print_number(to, values[k], side);
   };
   atomic_file file(path);
-  if (path.ends_with(".npy"))
-    write_npy(file, values, rows, cols);
-  else if (path.ends_with(".mtx"))
+  if (path.ends_with(".npy")) {
+    const std::int64_t shape[] = {rows, cols};
+    write_npy(file, values, {shape, cols == 1 ? 1u : 2u}, true);  // one dimension for one column
+  } else if (path.ends_with(".mtx")) {
     write_array(file, rows, cols, print);
-  else
+  } else {
     write_text(file, rows, cols, print);
+  }
   file.commit();
 }
 
