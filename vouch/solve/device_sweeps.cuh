@@ -206,7 +206,7 @@ template <class T, class Rows>
 __device__ void conclude(const task<T, Rows>& in, shared_facts& shared, std::int64_t iteration, bool looks) {
   if (shared.event == cg_event::go_on) {
     shared.chebyshev.take(sqrt(shared.now.met));
-    if (shared.chebyshev.stalled) shared.event = cg_event::reached;
+    if (shared.chebyshev.stalled && shared.progress.rounding > 0) shared.event = cg_event::reached;
   }
   if (blockIdx.x == 0) {
     tell_host(*in.box, iteration, shared.now.met, shared.event, looks);
@@ -296,8 +296,7 @@ __global__ void __launch_bounds__(threads, 1) sweeps(const __grid_constant__ tas
     }
   }
   if (mixing && shared.event == cg_event::limit && shared.course.worse(shared.now.met)) result = in.mix.plain;
-  for (std::int64_t i = thread; i < in.n; i += all)
-    in.result[in.place != nullptr ? in.place[i] : i] = result[i];
+  for (std::int64_t i = thread; i < in.n; i += all) in.result[in.place != nullptr ? in.place[i] : i] = result[i];
   if (thread == 0) *in.chebyshev = shared.chebyshev;
 }
 

@@ -61,13 +61,14 @@ cg_outcome sweep_engine<T>::run(T* r, T* d, const cg_rule& rule, cg_log& log) {
       p.best_at = k;
     }
     if (chebyshev_.wanted) take_chebyshev_step(met, d);
-    if (chebyshev_.stalled) return {cg_event::reached, k + 1, met};
+    if (chebyshev_.stalled && by_residual_) return {cg_event::reached, k + 1, met};
     if (rule.mean_change >= 0)
       if (const double change = mean_change(d); change < rule.mean_change)
         return {cg_event::settled, k + 1, met, change};
-    if (suspicious && (moves_by_rounding_only(d) || stands_still(k, p.best_at, met, p.best, p.first)))
+    if (suspicious && (moves_by_rounding_only(d) || stands_still(k, p.best_at, met, p.first)))
       return {cg_event::reached, k + 1, met};
-    if (met <= p.trigger && near_enough(p, met, d)) return {cg_event::reached, k + 1, last_squared_};
+    if (met <= p.trigger && (near_enough(p, met, d) || p.only_rounding))
+      return {cg_event::reached, k + 1, last_squared_};
     if (mixing_ && !step_back(p, met, d) && k + 1 < rule.limit) accelerate(p, met, d);
   }
 }
@@ -130,11 +131,17 @@ void sweep_engine<T>::take_chebyshev_step(double met, T* d) {
 }
 
 // Forms the residual. Where it is not there yet, the next look waits until sweeps meet as much less as is
-// missing.
+// missing. Sweeps that keep a residual may take that one down as far as they like: where it has fallen to a
+// quarter and the residual itself not to half, the rest is rounding.
 template <real T>
 bool sweep_engine<T>::near_enough(progress& p, double met, const T* d) {
   last_squared_ = sweeps_->residual(d, s_.data());
   if (last_squared_ <= p.target) return true;
+  if (met <= p.met_at_look / 16) {
+    p.only_rounding = by_residual_ && last_squared_ > p.left_at_look / 4;
+    p.met_at_look = met;
+    p.left_at_look = last_squared_;
+  }
   const double missing = met > 0 ? p.target * (met / last_squared_) : p.target;
   p.trigger = 0.81 * std::min(p.trigger, missing);
   return false;

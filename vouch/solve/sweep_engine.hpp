@@ -1,5 +1,6 @@
 // vouch/solve/sweep_engine.hpp -- the loop of every stationary iteration; private.
 #pragma once
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -40,6 +41,9 @@ class sweep_engine final : public cg_engine<T> {
     std::int64_t best_at = 0;
     double accepted = 0;  // what the sweep before an accelerated one met
     bool accelerated = false;
+    double met_at_look = std::numeric_limits<double>::infinity();  // when the residual was formed
+    double left_at_look = std::numeric_limits<double>::infinity();
+    bool only_rounding = false;  // is left
   };
   bool stalled(const progress& p, std::int64_t iteration) const;
   bool moves_by_rounding_only(const T* d) const;

@@ -111,8 +111,12 @@ struct meeting {
     const double wish = looks && *static_cast<volatile std::int32_t*>(&box->stop) != 0 ? 1 : 0;
     const sweep_facts now{all.squares, all.change, all.largest_change, all.largest, wish};
     c->event = c->progress.take(now, iteration);
+    if (c->event == cg_event::go_on) {
+      c->chebyshev.take(sqrt(now.met));
+      if (c->chebyshev.stalled && c->progress.rounding > 0) c->event = cg_event::reached;
+    }
     tell_host(*box, iteration, now.met, c->event, looks);
-    if (c->event == cg_event::go_on) return c->chebyshev.take(sqrt(now.met));
+    if (c->event == cg_event::go_on) return;
     box->mean_change = now.change / static_cast<double>(c->progress.unknowns);
     if (loop != 0) cudaGraphSetConditional(loop, 0);
   }
