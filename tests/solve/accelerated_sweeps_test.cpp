@@ -54,28 +54,26 @@ TYPED_TEST(accelerated_sweeps, chebyshev_on_dense_matrices) {
   }
 }
 
-// Integers off the diagonal, unsymmetric, skew or symmetric, the diagonal 1.02 to 2 times their sums; some with
-// columns in other units, which no row sum sees through: the spectra lie anywhere within a circle.
+// Unsymmetric, skew or symmetric but for the diagonal, whose entries times q are the sums of the others; rows
+// in different units: the spectra lie anywhere within a circle.
 csr<double> anywhere(std::uint64_t seed) {
-  const auto dice = [&](std::uint64_t k) { return random_bits(seed, k); };
-  const auto n = static_cast<std::int32_t>(2 + dice(0) % 9);
-  const int sign = static_cast<int>(dice(1) % 3) - 1;  // of an entry beside the one across; 0: unrelated
-  const double dominance = 1 + 0.02 * static_cast<double>(1 + dice(2) % 50);
+  const auto unit = [&](std::int32_t k) { return 2 * random_unit(seed, static_cast<std::uint64_t>(k)) - 1; };
+  const auto n = static_cast<std::int32_t>(2 + random_bits(seed, 0) % 9);
+  const int sign = static_cast<int>(random_bits(seed, 1) % 3) - 1;  // of the entry across; 0: unrelated
+  const double q = 1 - std::pow(10.0, -1.4 + 1.1 * unit(2));
   std::vector<testing::triplet> entries;
   for (std::int32_t i = 0; i < n; ++i) {
+    const int scale = static_cast<int>(7 * unit(300 + i));
     double sum = 0;
     for (std::int32_t j = 0; j < n; ++j) {
       if (i == j) continue;
       const std::int32_t low = sign == 0 ? i : std::min(i, j), high = sign == 0 ? j : std::max(i, j);
-      const double value = static_cast<double>(dice(static_cast<std::uint64_t>(16 + 16 * low + high)) % 9) - 4;
-      entries.push_back({i, j, sign < 0 && i > j ? -value : value});
+      const double value = unit(16 + 16 * low + high);
+      entries.push_back({i, j, std::ldexp(sign < 0 && i > j ? -value : value, scale)});
       sum += std::fabs(value);
     }
-    entries.push_back({i, i, dominance * sum + (sum > 0 ? 0 : 1)});
+    entries.push_back({i, i, std::ldexp(sum / q, scale)});
   }
-  if (dice(3) % 3 == 0)
-    for (testing::triplet& e : entries)
-      e.value = std::ldexp(e.value, static_cast<int>(dice(static_cast<std::uint64_t>(4 + e.col)) % 9));
   return testing::from_triplets(n, entries);
 }
 

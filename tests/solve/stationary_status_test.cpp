@@ -132,6 +132,40 @@ TEST(stationary_status, stops_by_the_mean_change) {
   }
 }
 
+// Jacobi's sweeps meet the residual of the iterate before them: that one is the answer. What sweeps in place
+// meet belongs to no iterate: they may do one more than would have been enough.
+TEST(stationary_status, stops_by_the_residual_at_the_iterate_that_has_it) {
+  const square A = random_square(50, 1.05, 15);
+  const std::vector<double> b = product(A, integers(50, 10));
+  for (const method m : {method::jacobi, method::damped, method::forward})
+    for (const double fall : {2.0, 1e-1, 1e-3, 1e-6}) {
+      solve_goal goal;
+      std::vector<long double> x(50, 1), needed;
+      std::int64_t sweeps = 0;
+      const auto norm = [&] {
+        long double squares = 0;
+        for (std::int64_t i = 0; i < A.n; ++i) {
+          long double r = b[static_cast<std::size_t>(i)];
+          for (std::int64_t j = 0; j < A.n; ++j) r -= A(i, j) * x[static_cast<std::size_t>(j)];
+          squares += r * r;
+        }
+        return static_cast<double>(std::sqrt(squares));
+      };
+      goal.stop_recurrence = fall * norm();
+      for (; norm() >= *goal.stop_recurrence; ++sweeps) sweep(A, b, x, m);
+      for (const auto& [dev, form] : ways()) {
+        const auto r = solve<double>(A, b, std::vector<double>(50, 1.0), m, form, goal, dev);
+        EXPECT_EQ(r.report.status, solve_status::stopped);
+        EXPECT_LE(r.report.recurrence_residual, *goal.stop_recurrence);
+        EXPECT_GE(r.report.iterations, sweeps);
+        EXPECT_LE(r.report.iterations, m == method::forward ? sweeps + 1 : sweeps) << r.report.engine;
+        if (m == method::forward) continue;
+        EXPECT_LE(distance(r.x, x), 1e-11) << r.report.engine;
+        EXPECT_NEAR(r.report.true_residual, norm(), 1e-6 * norm());
+      }
+    }
+}
+
 TEST(stationary_status, tolerance_below_rounding_ends_as_stagnated) {
   const square A = random_square(100, 1.1, 16);
   const std::vector<double> b = product(A, random_vector(100, 11));

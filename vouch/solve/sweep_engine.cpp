@@ -23,6 +23,7 @@ sweep_engine<T>::sweep_engine(const device& dev, std::int64_t n, std::unique_ptr
     : n_(n),
       sweeps_(std::move(sweeps)),
       by_residual_(by_residual),
+      simultaneous_(rule.simultaneous),
       before_(dev, n),
       s_(dev, n),
       learnt_(rule.learnt) {
@@ -44,17 +45,22 @@ cg_outcome sweep_engine<T>::run(T* r, T* d, const cg_rule& rule, cg_log& log) {
   p.target = by_residual_ ? std::max(rule.target_squared, deepest<T> * deepest<T>) : rule.target_squared;
   p.trigger = p.target;
   p.best = std::numeric_limits<double>::infinity();
+  const bool goes_back = simultaneous_ && ends_where_met(rule, by_residual_);
   for (std::int64_t k = 0;; ++k) {
     if (k >= rule.limit) {
       const double squares = sweeps_->residual(d, s_.data());
       return {squares <= p.target ? cg_event::reached : cg_event::limit, k, squares};
     }
     const bool suspicious = by_residual_ && stalled(p, k);
-    if (mixing_ || chebyshev_.wanted || suspicious || rule.mean_change >= 0)
+    if (mixing_ || chebyshev_.wanted || suspicious || rule.mean_change >= 0 || goes_back)
       std::copy(d, d + n_, before_.data());
     const double met = sweeps_->sweep(d);
     if (!log.note(k, std::sqrt(met))) return {cg_event::interrupted, k + 1, met};
     if (!(met <= rule.diverged_squared)) return {cg_event::diverged, k + 1, met};
+    if (goes_back && met <= p.target) {
+      std::copy(before_.data(), before_.data() + n_, d);
+      return {cg_event::reached, k, met};
+    }
     if (k == 0) p.first = met;
     if (met < p.best) {
       p.best = met;

@@ -24,7 +24,7 @@ template <real T>
 class sweep_engine final : public cg_engine<T> {
  public:
   /// by_residual: the target is the goal's own tolerance, not a rule of the user.
-  /// rule: what of it concerns Chebyshev's acceleration.
+  /// rule: whether sweeps are simultaneous, and what of it concerns Chebyshev's acceleration.
   sweep_engine(const device& dev, std::int64_t n, std::unique_ptr<sweeper<T>> sweeps, bool by_residual,
                const acceleration& accelerate, const sweep_rule& rule);
 
@@ -56,6 +56,7 @@ class sweep_engine final : public cg_engine<T> {
   std::int64_t n_;
   std::unique_ptr<sweeper<T>> sweeps_;
   bool by_residual_;
+  bool simultaneous_;
   std::optional<anderson_mixing<T>> mixing_;
   array<T> before_;  // the iterate before the last sweep
   array<T> s_;

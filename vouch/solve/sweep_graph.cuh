@@ -136,6 +136,7 @@ class engine : public cg_engine<T> {
         box_(borrow_mailbox()),
         bytes_(bytes),
         by_residual_(by_residual),
+        simultaneous_(rule.simultaneous),
         learnt_(rule.learnt) {
     steps_.prepare<T>(chebyshev, rule.lowest_eigenvalue);
   }
@@ -157,10 +158,12 @@ class engine : public cg_engine<T> {
       loop(r);
       follow(dev_, {&reader, 1});
     } while (!ends(target));
-    finish(box_->iterations + 1, d);
+    const cg_outcome outcome =
+        dense_engine::outcome_of(*box_, simultaneous_ && ends_where_met(rule, by_residual_));
+    finish(outcome.iterations, d);
     steps_ = control_.to_vector()[0].chebyshev;
     if (learnt_ != nullptr) *learnt_ = steps_;
-    return {static_cast<cg_event>(box_->event), box_->iterations + 1, box_->last_squared, box_->mean_change};
+    return outcome;
   }
 
  protected:
@@ -205,6 +208,7 @@ class engine : public cg_engine<T> {
 
   std::int64_t bytes_;
   bool by_residual_;
+  bool simultaneous_;
   chebyshev_steps* learnt_;
   std::unique_ptr<while_graph> graph_;
   const T* r_ = nullptr;

@@ -29,6 +29,12 @@ VOUCH_HOST_DEVICE inline bool stands_still(std::int64_t iteration, std::int64_t 
   return waited >= enough && waited >= iteration / 2;
 }
 
+/// Whether simultaneous sweeps end with the iterate whose residual met the target, not with the one after it,
+/// which they have by then: where the target is a rule of the user, who counts them.
+inline bool ends_where_met(const cg_rule& rule, bool by_residual) {
+  return !by_residual && rule.target_squared >= 0;
+}
+
 /// When sweeps end, and what a run has seen so far. The same on every block that sees the same facts.
 struct sweep_progress {
   double trigger = -1;      // ends as reached where a sweep meets at most this; negative: never
