@@ -2,6 +2,7 @@
 // asynchronous sweeps.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -49,6 +50,75 @@ TYPED_TEST(accelerated_sweeps, chebyshev_on_dense_matrices) {
         jacobi<T>(dev, op, D, rhs.all(), again, {{}, 1, {0, true}});
         EXPECT_EQ(y.to_vector(), again.to_vector());
       }
+    }
+  }
+}
+
+// Unsymmetric, skew or symmetric but for the diagonal, whose entries times q are the sums of the others; rows
+// in different units: the spectra lie anywhere within a circle.
+csr<double> anywhere(std::uint64_t seed) {
+  const auto unit = [&](std::int32_t k) { return 2 * random_unit(seed, static_cast<std::uint64_t>(k)) - 1; };
+  const auto n = static_cast<std::int32_t>(2 + random_bits(seed, 0) % 9);
+  const int sign = static_cast<int>(random_bits(seed, 1) % 3) - 1;  // of the entry across; 0: unrelated
+  const double q = 1 - std::pow(10.0, -1.4 + 1.1 * unit(2));
+  std::vector<testing::triplet> entries;
+  for (std::int32_t i = 0; i < n; ++i) {
+    const int scale = static_cast<int>(7 * unit(300 + i));
+    double sum = 0;
+    for (std::int32_t j = 0; j < n; ++j) {
+      if (i == j) continue;
+      const std::int32_t low = sign == 0 ? i : std::min(i, j), high = sign == 0 ? j : std::max(i, j);
+      const double value = unit(16 + 16 * low + high);
+      entries.push_back({i, j, std::ldexp(sign < 0 && i > j ? -value : value, scale)});
+      sum += std::fabs(value);
+    }
+    entries.push_back({i, i, std::ldexp(sum / q, scale)});
+  }
+  return testing::from_triplets(n, entries);
+}
+
+TEST(chebyshevs_method, is_never_much_slower_than_plain_sweeps) {
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    const csr<double> A = anywhere(seed);
+    const std::vector<double> b = testing::random_vector(A.rows, 6);
+    for (const device& dev : testing::devices()) {
+      if (dev.is_cuda() ? seed >= 60 : dev.threads() > 1) continue;
+      const csr<double> sparse = A.to(dev);
+      const array<double> entries = dense_of<double>(dev, A), rhs = array<double>::from(dev, b);
+      const matrix_view<const double> dense{entries.data(), A.rows, A.rows, A.rows};
+      array<double> x = array<double>::zeros(dev, A.rows), y = array<double>::zeros(dev, A.rows),
+                    z = array<double>::zeros(dev, A.rows);
+      const solve_report plain = jacobi<double>(dev, sparse, rhs.all(), x);
+      const solve_report fast = jacobi<double>(dev, sparse, rhs.all(), y, {{}, 1, {0, true}});
+      const solve_report full = jacobi<double>(dev, transpose::no, dense, rhs.all(), z, {{}, 1, {0, true}});
+      ASSERT_EQ(plain.status, solve_status::converged) << seed << ' ' << plain.reason;
+      EXPECT_EQ(fast.status, solve_status::converged) << seed << ' ' << fast.reason;
+      EXPECT_EQ(full.status, solve_status::converged) << seed << ' ' << full.reason;
+      EXPECT_LE(fast.iterations, 2 * plain.iterations + 100) << seed << ' ' << fast.engine;
+      EXPECT_LE(full.iterations, 2 * plain.iterations + 100) << seed << ' ' << full.engine;
+      EXPECT_LE(relative_residual(A, b, y), 1e-8);
+      EXPECT_LE(relative_residual(A, b, z), 1e-8);
+    }
+  }
+}
+
+// Long after nothing but rounding errors is left.
+TEST(chebyshevs_method, does_as_many_sweeps_as_are_asked) {
+  const csr<double> A = laplacian(17);
+  const std::vector<double> b = testing::random_vector(A.rows, 3);
+  solve_goal goal;
+  goal.fixed_iterations = 1500;
+  for (const device& dev : testing::devices()) {
+    const csr<double> sparse = A.to(dev);
+    const array<double> entries = dense_of<double>(dev, A), rhs = array<double>::from(dev, b);
+    const matrix_view<const double> dense{entries.data(), A.rows, A.rows, A.rows};
+    array<double> x = array<double>::zeros(dev, A.rows), y = array<double>::zeros(dev, A.rows);
+    const solve_report s = jacobi<double>(dev, sparse, rhs.all(), x, {goal, 1, {0, true}});
+    const solve_report d = jacobi<double>(dev, transpose::no, dense, rhs.all(), y, {goal, 1, {0, true}});
+    for (const solve_report* report : {&s, &d}) {
+      EXPECT_EQ(report->status, solve_status::fixed) << report->reason;
+      EXPECT_EQ(report->iterations, 1500);
+      EXPECT_EQ(report->restarts, 0);
     }
   }
 }

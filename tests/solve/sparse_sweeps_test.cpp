@@ -185,6 +185,11 @@ TYPED_TEST(sparse_sweeps, of_large_matrices) {
             << m.name << ", " << dev.kind() << ", " << r.report.engine;
         if (sweeps == 3) {
           EXPECT_EQ(r.x, (solve<T>(dev, m.A, b, kind::jacobi, goal).x)) << m.name;
+          solve_goal rule;
+          rule.stop_recurrence = 1.001 * r.report.true_residual;
+          const auto stopped = solve<T>(dev, m.A, b, kind::jacobi, rule);
+          EXPECT_EQ(stopped.report.iterations, 3) << stopped.report.engine;
+          EXPECT_EQ(stopped.x, r.x) << m.name;
         }
       }
     }

@@ -15,8 +15,13 @@ namespace vouch {
 /// high starts low and is raised whenever the residual falls more slowly than it promises: what the steps since
 /// then have left of it tells how far the spectrum really reaches. A residual that grows instead says that the
 /// eigenvalues are elsewhere: the acceleration ends, and does not come back. One that has fallen far before and
-/// then stands still has met the level of rounding: stalled, and nothing is learnt from it. Where the plain
-/// iteration reduces the residual to less than 0.3 a time it is left alone.
+/// then stands still has met the level of rounding: stalled, and nothing is learnt from it.
+///
+/// Where the plain iteration leaves less than 0.3 of the residual, or less than an accelerated step promises,
+/// it is left alone. Eigenvalues that are not real, or a low far below the lowest, may make it the faster one
+/// for good: after a raise, and at times where the promise is no better than high itself, a plain step is
+/// tried. Each answer makes the next question rarer, so that the iteration is never much slower than the plain
+/// one.
 ///
 /// Source  Hageman, Young, Applied Iterative Methods, 1981, chapters 4 and 5.
 struct chebyshev_steps {
@@ -29,11 +34,16 @@ struct chebyshev_steps {
   bool stalled = false;  // the run does not come further
   double far = 0;        // a residual that has fallen so far may have met the level of rounding
   double low = 0, high = 0;
-  std::int64_t degree = 0;     // steps since the last start
-  std::int64_t estimates = 0;  // of high
-  double start = 0;            // the residual at that start
-  double last = -1;            // the residual of the sweep before; negative: none
-  double first = -1;           // the residual of this run's first sweep; negative: none
+  bool trying = false;          // a plain step, by which the acceleration is judged
+  std::int64_t slow = 0;        // plain steps in a row that are slower than accelerated ones would be
+  std::int64_t patience = 1;    // so many are enough
+  std::int64_t steps = 0;       // accelerated ones
+  std::int64_t next_trial = 0;  // not before so many of them
+  std::int64_t degree = 0;      // steps since the last start
+  std::int64_t estimates = 0;   // of high
+  double start = 0;             // the residual at that start
+  double last = -1;             // the residual of the sweep before; negative: none
+  double first = -1;            // the residual of this run's first sweep; negative: none
   double rho = 1, sigma = 0;
   double root = 0;   // of the rate r that high promises
   double power = 1;  // root to the degree
@@ -50,29 +60,24 @@ struct chebyshev_steps {
 
   /// A new run: what was learnt of the spectrum stays.
   VOUCH_HOST_DEVICE void begin() {
-    running = stalled = false;
+    go_plain();
+    stalled = trying = false;
     last = first = -1;
-    along_change = 1;
-    keep = 0;
   }
 
   /// After a sweep which met a residual of this norm: the coefficients of the next step.
   VOUCH_HOST_DEVICE void take(double met) {
     if (!wanted || failed) return;
     if (first < 0) first = met;
-    if (!running) {
-      const bool slow = last >= 0 && met > 0.3 * last;
-      last = met;
-      if (slow) restart();
-      return;
-    }
+    if (!running) return watch(met);
     if (degree == 0) {
       start = met;
     } else {
       const double left = met / start, promised = 2 * power / (1 + power * power);
-      if (!(left <= 10) || (degree >= 20 && left > 1)) return stop(met);
-      const bool telling = degree >= 6 && power * power < 0.1;
+      if (!(left <= 4) || (degree >= 20 && left > 1)) return stop(met);
+      const bool telling = degree >= 6 && power * power < 0.1 && left < 1;
       if (telling && left * left > promised * std::sqrt(promised)) return raise(met, left, promised);
+      if (telling && root > high && steps >= next_trial) return try_plain(met);
     }
     advance();
   }
@@ -87,17 +92,50 @@ struct chebyshev_steps {
       return restart();
     }
     failed = true;
+    go_plain();
+  }
+
+  VOUCH_HOST_DEVICE void go_plain() {
     running = false;
+    slow = 0;
     along_change = 1;
     keep = 0;
+  }
+  VOUCH_HOST_DEVICE void try_plain(double met) {
+    go_plain();
+    trying = true;
+    last = met;
+  }
+
+  // After a plain step.
+  VOUCH_HOST_DEVICE void watch(double met) {
+    const double left = last >= 0 ? met / last : 0;
+    last = met;
+    promise();
+    slow = left > 0.3 && left > root ? slow + 1 : 0;
+    const bool tried = trying;
+    trying = false;
+    if (tried && slow == 0) {
+      patience *= 4;
+    } else if (tried) {
+      next_trial = 4 * steps;
+      restart();
+    } else if (slow >= patience) {
+      restart();
+    }
+  }
+
+  // What accelerated steps over [low, high] leave, one by one in the long run.
+  VOUCH_HOST_DEVICE void promise() {
+    sigma = (high - low) / (2 - high - low);
+    const double s = std::sqrt(1 - sigma * sigma);
+    root = std::sqrt((1 - s) / (1 + s));
   }
 
   // Steps begin anew at the next iterate.
   VOUCH_HOST_DEVICE void restart() {
     running = true;
-    sigma = (high - low) / (2 - high - low);
-    const double s = std::sqrt(1 - sigma * sigma);
-    root = std::sqrt((1 - s) / (1 + s));
+    promise();
     degree = 0;
     power = 1;
     rho = 1;
@@ -107,6 +145,7 @@ struct chebyshev_steps {
 
   VOUCH_HOST_DEVICE void advance() {
     ++degree;
+    ++steps;
     power *= root;
     rho = degree == 1 ? 1 / (1 - sigma * sigma / 2) : 1 / (1 - sigma * sigma * rho / 4);
     along_change = rho * 2 / (2 - high - low);
@@ -124,7 +163,7 @@ struct chebyshev_steps {
     if (!(found > high) || (far_off && fell_far(met))) return stop(met);
     high = found < nearest_to_one ? found : nearest_to_one;
     ++estimates;
-    restart();
+    steps < next_trial ? restart() : try_plain(met);
   }
 };
 

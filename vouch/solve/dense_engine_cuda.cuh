@@ -83,6 +83,13 @@ sweep_progress progress_of(const cg_rule& rule, double trigger, bool by_residual
   return progress;
 }
 
+/// What a run told; goes_back: it ends with the iterate of which the last sweep met the residual.
+inline cg_outcome outcome_of(const device_mailbox& box, bool goes_back) {
+  const auto event = static_cast<cg_event>(box.event);
+  const std::int64_t dropped = goes_back && event == cg_event::reached ? 1 : 0;
+  return {event, box.iterations + 1 - dropped, box.last_squared, box.mean_change};
+}
+
 // to[i] = i < n ? from[i] : 0.
 template <class T>
 __global__ void __launch_bounds__(256)
@@ -144,12 +151,13 @@ class jacobi_runner {
     task.r = r_.of(r);
     task.d = d_.of(d);
     task.progress = progress_of<T>(rule, residual_trigger<T>(rule, by_residual_), by_residual_, n_);
+    task.goes_back = ends_where_met(rule, by_residual_);
     box_->progress = 0;
     box_->stop = 0;
     start();
     d_.take_back(d);
     follow(dev_, *box_, log);
-    return {static_cast<cg_event>(box_->event), box_->iterations + 1, box_->last_squared, box_->mean_change};
+    return outcome_of(*box_, task.goes_back);
   }
 
  private:

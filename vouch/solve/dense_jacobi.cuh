@@ -61,7 +61,7 @@ struct closing_warp {
   }
 
   __device__ void run() {
-    const T* result = own.d;
+    const T* result = own.d;  // nullptr: it is where it is to go
     for (std::uint32_t stamp = 1;; ++stamp) {
       const std::int64_t iteration = std::int64_t{stamp} - 1;
       const bool looks = (iteration + 1) % in.look == 0;
@@ -80,7 +80,11 @@ struct closing_warp {
         if (event != cg_event::go_on) in.box->mean_change = total[1] / static_cast<double>(in.A.n);
       }
       if (event != cg_event::go_on) {
-        if (in.depth > 0) result = event == cg_event::limit && mix.course.worse(total[0]) ? own.plain : own.g;
+        const bool back = in.goes_back && event == cg_event::reached;
+        if (in.depth == 0)
+          result = back ? nullptr : own.d;
+        else if (!back)
+          result = event == cg_event::limit && mix.course.worse(total[0]) ? own.plain : own.g;
         break;
       }
       if (in.depth > 0) {
@@ -90,7 +94,8 @@ struct closing_warp {
       __syncwarp();
       if (lane() == 0) arrive(&shared.decided);
     }
-    for (std::int64_t i = lane(); i < rows; i += 32) in.d[first + i] = result[i];
+    if (result != nullptr)
+      for (std::int64_t i = lane(); i < rows; i += 32) in.d[first + i] = result[i];
     if (lane() != 0) return;
     *static_cast<volatile int*>(&shared.ended) = 1;
     arrive(&shared.decided);
@@ -121,6 +126,7 @@ struct closing_warp {
         own.g[i] = g;
         own.change[i] = change;
       } else {
+        if (in.goes_back) in.d[first + i] = own.d[i];
         own.d[i] = g;
         send_solution(i, g, stamp);
       }

@@ -63,6 +63,7 @@ struct task {
   device_mailbox* box = nullptr;
   sweep_progress progress;
   std::int64_t look = 512;  // iterations between two looks at the mailbox
+  int goes_back = 0;        // ends with the iterate that met the target, not with the next
 
   __device__ std::uint64_t* exchange_of(std::uint32_t stamp) const {
     return exchange + (stamp & 1) * n * relay_words<T>;
@@ -86,6 +87,7 @@ struct shared_parts {
   std::uint64_t decided[2];  // about the sweep
   std::uint32_t last;        // the sweep that ends the run, once that is known
   static constexpr std::uint32_t unknown = ~0U;
+  int met;  // not 0: its own iterate met the target, and is the result
 
   /// One thread, before a barrier of the cluster.
   __device__ void init(unsigned x_bytes) {
@@ -96,6 +98,7 @@ struct shared_parts {
       arrival_init(decided + k, 1);
     }
     last = unknown;
+    met = 0;
     arrival_init_fence();
     for (int k = 0; k < 2; ++k) {
       arrive_expecting(solved + k, x_bytes);
@@ -254,7 +257,7 @@ __device__ void close_rows(const task<T>& in, shared_parts<T, Layout>& shared) {
   const bool has = row < first_row(in.n, gridDim.x, blockIdx.x + 1);
   const double r = has ? in.r[row] : T{};
   const T factor = has ? in.factor[row] : T{};
-  T d{}, before{}, change{};  // the solution, and the one of a sweep ago
+  T d{}, before{}, earlier{}, change{};  // the solution, and those of one and two sweeps ago
   for (std::uint32_t k = 0;; ++k) {
     if (shared.await_summed(k) && has) {
       double all = r;
@@ -263,10 +266,11 @@ __device__ void close_rows(const task<T>& in, shared_parts<T, Layout>& shared) {
     }
     if (!shared.begins(k)) break;
     if (has) send(in.exchange_of(k + 1) + row * relay_words<T>, change, k + 1);
+    earlier = before;
     before = d;
     d += change;
   }
-  if (has) in.d[row] = before;
+  if (has) in.d[row] = shared.met != 0 ? earlier : before;
 }
 
 /// The facts of a sweep, by one warp.
@@ -316,6 +320,7 @@ __device__ void decide(const task<T>& in, shared_parts<T, Layout>& shared) {
     if (lane() == 0) arrive(shared.decided + (k & 1));
   }
   if (lane() == 0) {
+    shared.met = in.goes_back && event == cg_event::reached ? 1 : 0;
     atomicExch(&shared.last, k);
     arrive(shared.decided + (k & 1));
   }

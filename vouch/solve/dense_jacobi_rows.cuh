@@ -45,8 +45,9 @@ struct task {
   std::int64_t look = 512;  // iterations between two looks at the mailbox
   int depth = 0;            // of the mixing
   int stages = 0;
-  int resident = 0;  // the stages hold all that the block needs
-  int kept = 0;      // stages of a block's sweep that are to stay in L2
+  int resident = 0;   // the stages hold all that the block needs
+  int kept = 0;       // stages of a block's sweep that are to stay in L2
+  int goes_back = 0;  // ends with the iterate that met the target, not with the next
 
   __device__ std::uint64_t* exchange_of(std::uint32_t stamp) const {
     return exchange + (stamp & 1) * A.n * relay_words<T>;

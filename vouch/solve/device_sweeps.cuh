@@ -50,7 +50,8 @@ struct task {
   int simultaneous = 0;
   int forward = 1;  // the first pass
   int symmetric = 0;
-  int vectors = 0;  // a pass over the vectors ends a sweep
+  int vectors = 0;    // a pass over the vectors ends a sweep
+  int goes_back = 0;  // simultaneous: ends with the iterate that met the target, not with the next
 };
 
 /// Of a row that a lane ends.
@@ -206,7 +207,7 @@ template <class T, class Rows>
 __device__ void conclude(const task<T, Rows>& in, shared_facts& shared, std::int64_t iteration, bool looks) {
   if (shared.event == cg_event::go_on) {
     shared.chebyshev.take(sqrt(shared.now.met));
-    if (shared.chebyshev.stalled) shared.event = cg_event::reached;
+    if (shared.chebyshev.stalled && shared.progress.rounding > 0) shared.event = cg_event::reached;
   }
   if (blockIdx.x == 0) {
     tell_host(*in.box, iteration, shared.now.met, shared.event, looks);
@@ -241,13 +242,13 @@ __global__ void __launch_bounds__(threads, 1) sweeps(const __grid_constant__ tas
 
   constexpr bool mixing = Kind == sweep_kind::mixing, racing = Kind == sweep_kind::racing;
   T* result = in.d;
+  const T* before = in.other;
   for (std::int64_t iteration = 0;; ++iteration) {
     const bool looks = (iteration + 1) % in.look == 0;
     const bool accelerated = shared.chebyshev.running;
     const T along_change = static_cast<T>(shared.chebyshev.along_change);
     const T keep = static_cast<T>(shared.chebyshev.keep);
     double values[mixing ? most_numbers : sweep_facts::count] = {};
-    const T* before = in.other;
     if (in.simultaneous) {
       T* const to = iteration & 1 ? in.d : in.other;
       sweep_at_once<T>(in, result, to, along_change, keep, values);
@@ -296,8 +297,8 @@ __global__ void __launch_bounds__(threads, 1) sweeps(const __grid_constant__ tas
     }
   }
   if (mixing && shared.event == cg_event::limit && shared.course.worse(shared.now.met)) result = in.mix.plain;
-  for (std::int64_t i = thread; i < in.n; i += all)
-    in.result[in.place != nullptr ? in.place[i] : i] = result[i];
+  const T* const last = in.goes_back && shared.event == cg_event::reached ? before : result;
+  for (std::int64_t i = thread; i < in.n; i += all) in.result[in.place != nullptr ? in.place[i] : i] = last[i];
   if (thread == 0) *in.chebyshev = shared.chebyshev;
 }
 

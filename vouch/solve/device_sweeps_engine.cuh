@@ -80,13 +80,14 @@ class engine final : public cg_engine<T> {
     in_.result = d;
     in_.target = residual_trigger<T>(rule, by_residual_);
     in_.progress = dense_engine::progress_of<T>(rule, in_.target, by_residual_, rows_.n);
+    in_.goes_back = in_.simultaneous && ends_where_met(rule, by_residual_);
     box_->progress = 0;
     box_->stop = 0;
     launch(dev_, "sweeps", {rows_.blocks, threads, 0, 1, true}, kernel(), in_);
     follow(dev_, *box_, log);
     steps_ = chebyshev_.to_vector();
     if (learnt_ != nullptr) *learnt_ = steps_[0];
-    return {static_cast<cg_event>(box_->event), box_->iterations + 1, box_->last_squared, box_->mean_change};
+    return dense_engine::outcome_of(*box_, in_.goes_back);
   }
 
  private:

@@ -14,7 +14,9 @@ struct solve_goal {
   double atol = 0;
   std::int64_t max_iterations = 0;                 // 0: the larger of 1,000,000 and 20 n
   std::optional<std::int64_t> fixed_iterations{};  // do exactly so many, whatever the residual
-  std::optional<double> stop_recurrence{};         // stop at ||r||_2 < this on the recurrence, status stopped
+  /// Stop at ||r||_2 < this on the recurrence, status stopped. Jacobi sweeps end with the first iterate that
+  /// has such a residual, sweeps in place where they meet less and the residual formed then is less.
+  std::optional<double> stop_recurrence{};
   std::optional<double> stop_mean_change{};  // stop when the mean of |x_new - x_old| is below, status stopped
   monitor on_iteration{};                    // may be empty
 

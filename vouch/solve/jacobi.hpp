@@ -37,9 +37,8 @@ struct jacobi_options {
 /// Cost    A sweep: one pass over A, 2 n^2 (2 nnz) flops. Before and after: a few passes for the proofs.
 /// Throws  shape_error  A not square, wrong lengths
 ///         value_error  omega outside of (0, 2); a diagonal entry that is zero or too small (the text names its
-///                      row); NaN or infinity in A, b or x; anderson and chebyshev together; on a GPU more than
-///                      8 iterates to mix, mixing of sparse matrices or of other iterations than this one, and
-///                      chebyshev for other iterations than this one of dense matrices
+///                      row); NaN or infinity in A, b or x; anderson and chebyshev together; for dense matrices
+///                      on a GPU more than 8 iterates to mix in this iteration, and chebyshev for others
 template <real T>
 solve_report jacobi(const device& dev, csr_view<const T> A, view<const T> b, view<T> x,
                     const jacobi_options& options = {});

@@ -148,7 +148,7 @@ class mixed_engine final : public cg_engine<double> {
     convert(dev_, r_.data(), static_cast<const double*>(r), n_);
     vouch::scale(dev_, r_.data(), static_cast<float>(up), n_);
     cg_rule inner = rule;
-    const double wanted = up * std::max(target / 2, gain_ * was);
+    const double aim = std::max(target / 2, gain_ * was), wanted = up * aim;
     inner.target_squared = wanted * wanted;
     inner.diverged_squared = std::min(rule.diverged_squared * up * up, std::numeric_limits<double>::max());
     inner.limit = std::min(rule.limit - done, kinds[kind_].limit);
@@ -164,7 +164,7 @@ class mixed_engine final : public cg_engine<double> {
     vouch::scale(dev_, correction_.data(), 1 / up, n_);
     apply(r, d);
     if (outcome.event != cg_event::interrupted)
-      judge(r, d, was, outcome, std::sqrt(outcome.residual_squared) / up);
+      judge(r, d, was, outcome, std::sqrt(outcome.residual_squared) / up, aim);
     return outcome;
   }
 
@@ -173,10 +173,13 @@ class mixed_engine final : public cg_engine<double> {
     norm_ = exact_.residual(dev_, {rhs_.data(), n_}, d, low_.data(), r).norm2;
   }
 
-  // What the correction has gained, beside what the sweeps believe that they have left of the residual. Where
-  // their limit cut them off, proved dominance may say that sweeps over A would have come much further.
-  void judge(double* r, double* d, double was, const cg_outcome& sweeps, double left) {
-    const bool by_precision = !(norm_ <= 2 * left), cut_off = sweeps.event == cg_event::limit;
+  // What the correction has gained, beside what the sweeps believe that they have left of the residual, and
+  // what they were to leave. Where their limit cut them off, proved dominance may say that sweeps over A would
+  // have come much further.
+  void judge(double* r, double* d, double was, const cg_outcome& sweeps, double left, double aim) {
+    const bool cut_off = sweeps.event == cg_event::limit;
+    const bool stood_still = !cut_off && left > 2 * std::max(aim, deepest_gain * was);
+    const bool by_precision = stood_still || !(norm_ <= 2 * left);
     if (!(norm_ < was)) {
       vouch::scale(dev_, correction_.data(), -1.0, n_);
       apply(r, d);

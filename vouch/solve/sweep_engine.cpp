@@ -23,6 +23,7 @@ sweep_engine<T>::sweep_engine(const device& dev, std::int64_t n, std::unique_ptr
     : n_(n),
       sweeps_(std::move(sweeps)),
       by_residual_(by_residual),
+      simultaneous_(rule.simultaneous),
       before_(dev, n),
       s_(dev, n),
       learnt_(rule.learnt) {
@@ -44,30 +45,36 @@ cg_outcome sweep_engine<T>::run(T* r, T* d, const cg_rule& rule, cg_log& log) {
   p.target = by_residual_ ? std::max(rule.target_squared, deepest<T> * deepest<T>) : rule.target_squared;
   p.trigger = p.target;
   p.best = std::numeric_limits<double>::infinity();
+  const bool goes_back = simultaneous_ && ends_where_met(rule, by_residual_);
   for (std::int64_t k = 0;; ++k) {
     if (k >= rule.limit) {
       const double squares = sweeps_->residual(d, s_.data());
       return {squares <= p.target ? cg_event::reached : cg_event::limit, k, squares};
     }
     const bool suspicious = by_residual_ && stalled(p, k);
-    if (mixing_ || chebyshev_.wanted || suspicious || rule.mean_change >= 0)
+    if (mixing_ || chebyshev_.wanted || suspicious || rule.mean_change >= 0 || goes_back)
       std::copy(d, d + n_, before_.data());
     const double met = sweeps_->sweep(d);
     if (!log.note(k, std::sqrt(met))) return {cg_event::interrupted, k + 1, met};
     if (!(met <= rule.diverged_squared)) return {cg_event::diverged, k + 1, met};
+    if (goes_back && met <= p.target) {
+      std::copy(before_.data(), before_.data() + n_, d);
+      return {cg_event::reached, k, met};
+    }
     if (k == 0) p.first = met;
     if (met < p.best) {
       p.best = met;
       p.best_at = k;
     }
     if (chebyshev_.wanted) take_chebyshev_step(met, d);
-    if (chebyshev_.stalled) return {cg_event::reached, k + 1, met};
+    if (chebyshev_.stalled && by_residual_) return {cg_event::reached, k + 1, met};
     if (rule.mean_change >= 0)
       if (const double change = mean_change(d); change < rule.mean_change)
         return {cg_event::settled, k + 1, met, change};
-    if (suspicious && (moves_by_rounding_only(d) || stands_still(k, p.best_at, met, p.best, p.first)))
+    if (suspicious && (moves_by_rounding_only(d) || stands_still(k, p.best_at, met, p.first)))
       return {cg_event::reached, k + 1, met};
-    if (met <= p.trigger && near_enough(p, met, d)) return {cg_event::reached, k + 1, last_squared_};
+    if (met <= p.trigger && (near_enough(p, met, d) || p.only_rounding))
+      return {cg_event::reached, k + 1, last_squared_};
     if (mixing_ && !step_back(p, met, d) && k + 1 < rule.limit) accelerate(p, met, d);
   }
 }
@@ -130,11 +137,17 @@ void sweep_engine<T>::take_chebyshev_step(double met, T* d) {
 }
 
 // Forms the residual. Where it is not there yet, the next look waits until sweeps meet as much less as is
-// missing.
+// missing. Sweeps that keep a residual may take that one down as far as they like: where it has fallen to a
+// quarter and the residual itself not to half, the rest is rounding.
 template <real T>
 bool sweep_engine<T>::near_enough(progress& p, double met, const T* d) {
   last_squared_ = sweeps_->residual(d, s_.data());
   if (last_squared_ <= p.target) return true;
+  if (met <= p.met_at_look / 16) {
+    p.only_rounding = by_residual_ && last_squared_ > p.left_at_look / 4;
+    p.met_at_look = met;
+    p.left_at_look = last_squared_;
+  }
   const double missing = met > 0 ? p.target * (met / last_squared_) : p.target;
   p.trigger = 0.81 * std::min(p.trigger, missing);
   return false;

@@ -1,5 +1,6 @@
 // vouch/solve/sweep_engine.hpp -- the loop of every stationary iteration; private.
 #pragma once
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,7 +24,7 @@ template <real T>
 class sweep_engine final : public cg_engine<T> {
  public:
   /// by_residual: the target is the goal's own tolerance, not a rule of the user.
-  /// rule: what of it concerns Chebyshev's acceleration.
+  /// rule: whether sweeps are simultaneous, and what of it concerns Chebyshev's acceleration.
   sweep_engine(const device& dev, std::int64_t n, std::unique_ptr<sweeper<T>> sweeps, bool by_residual,
                const acceleration& accelerate, const sweep_rule& rule);
 
@@ -40,6 +41,9 @@ class sweep_engine final : public cg_engine<T> {
     std::int64_t best_at = 0;
     double accepted = 0;  // what the sweep before an accelerated one met
     bool accelerated = false;
+    double met_at_look = std::numeric_limits<double>::infinity();  // when the residual was formed
+    double left_at_look = std::numeric_limits<double>::infinity();
+    bool only_rounding = false;  // is left
   };
   bool stalled(const progress& p, std::int64_t iteration) const;
   bool moves_by_rounding_only(const T* d) const;
@@ -52,6 +56,7 @@ class sweep_engine final : public cg_engine<T> {
   std::int64_t n_;
   std::unique_ptr<sweeper<T>> sweeps_;
   bool by_residual_;
+  bool simultaneous_;
   std::optional<anderson_mixing<T>> mixing_;
   array<T> before_;  // the iterate before the last sweep
   array<T> s_;

@@ -111,8 +111,12 @@ struct meeting {
     const double wish = looks && *static_cast<volatile std::int32_t*>(&box->stop) != 0 ? 1 : 0;
     const sweep_facts now{all.squares, all.change, all.largest_change, all.largest, wish};
     c->event = c->progress.take(now, iteration);
+    if (c->event == cg_event::go_on) {
+      c->chebyshev.take(sqrt(now.met));
+      if (c->chebyshev.stalled && c->progress.rounding > 0) c->event = cg_event::reached;
+    }
     tell_host(*box, iteration, now.met, c->event, looks);
-    if (c->event == cg_event::go_on) return c->chebyshev.take(sqrt(now.met));
+    if (c->event == cg_event::go_on) return;
     box->mean_change = now.change / static_cast<double>(c->progress.unknowns);
     if (loop != 0) cudaGraphSetConditional(loop, 0);
   }
@@ -132,6 +136,7 @@ class engine : public cg_engine<T> {
         box_(borrow_mailbox()),
         bytes_(bytes),
         by_residual_(by_residual),
+        simultaneous_(rule.simultaneous),
         learnt_(rule.learnt) {
     steps_.prepare<T>(chebyshev, rule.lowest_eigenvalue);
   }
@@ -153,10 +158,12 @@ class engine : public cg_engine<T> {
       loop(r);
       follow(dev_, {&reader, 1});
     } while (!ends(target));
-    finish(box_->iterations + 1, d);
+    const cg_outcome outcome =
+        dense_engine::outcome_of(*box_, simultaneous_ && ends_where_met(rule, by_residual_));
+    finish(outcome.iterations, d);
     steps_ = control_.to_vector()[0].chebyshev;
     if (learnt_ != nullptr) *learnt_ = steps_;
-    return {static_cast<cg_event>(box_->event), box_->iterations + 1, box_->last_squared, box_->mean_change};
+    return outcome;
   }
 
  protected:
@@ -201,6 +208,7 @@ class engine : public cg_engine<T> {
 
   std::int64_t bytes_;
   bool by_residual_;
+  bool simultaneous_;
   chebyshev_steps* learnt_;
   std::unique_ptr<while_graph> graph_;
   const T* r_ = nullptr;

@@ -18,14 +18,21 @@ struct sweep_facts {
   static constexpr int count = 5;
 };
 
-/// Whether sweeps that have reduced the residual turn round the level of rounding, which where they converge
-/// slowly lies far above the rounding errors of a single sweep: half the run has brought nothing, and what they
-/// meet stays near the least. Squares of norms: met now, the least (after so many sweeps), and at the start.
+/// Whether sweeps turn round the level of rounding, which where they converge slowly lies far above the
+/// rounding errors of a single sweep: half the run has brought nothing, and it has been long, the longer where
+/// the residual has not fallen far. The least that was met says little of that level: now and then a sweep
+/// meets next to nothing by luck. Squares of norms: met now and at the start; the least was met after best_at
+/// sweeps.
 VOUCH_HOST_DEVICE inline bool stands_still(std::int64_t iteration, std::int64_t best_at, double met,
-                                           double best, double first) {
-  constexpr std::int64_t long_enough = 256;
-  const std::int64_t waited = iteration - best_at;
-  return waited >= long_enough && waited >= iteration / 2 && met <= 4 * best && best <= 1e-4 * first;
+                                           double first) {
+  const std::int64_t waited = iteration - best_at, enough = met <= 1e-4 * first ? 256 : 4096;
+  return waited >= enough && waited >= iteration / 2;
+}
+
+/// Whether simultaneous sweeps end with the iterate whose residual met the target, not with the one after it,
+/// which they have by then: where the target is a rule of the user, who counts them.
+inline bool ends_where_met(const cg_rule& rule, bool by_residual) {
+  return !by_residual && rule.target_squared >= 0;
 }
 
 /// When sweeps end, and what a run has seen so far. The same on every block that sees the same facts.
@@ -57,7 +64,7 @@ struct sweep_progress {
     if (mean_change >= 0 && now.change < mean_change * static_cast<double>(unknowns)) return cg_event::settled;
     if (suspicious && now.largest_change <= rounding * now.largest) return cg_event::reached;
     if (now.met <= trigger) return cg_event::reached;
-    if (rounding > 0 && stands_still(iteration, best_at, now.met, best, first)) return cg_event::reached;
+    if (rounding > 0 && stands_still(iteration, best_at, now.met, first)) return cg_event::reached;
     return iteration + 1 >= limit ? cg_event::limit : cg_event::go_on;
   }
 };

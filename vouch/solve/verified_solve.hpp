@@ -23,9 +23,10 @@ struct verified_problem {
   std::int64_t rows = 0;
   residual_function<T> residual_of;
   bool constants_in_null_space = false;  // A * ones = 0: b is checked, x is made to sum to zero
-  /// Beyond this times the first one a residual has diverged. That of CG can grow on the way, by up to the
-  /// square root of the condition; beyond this it has gone wrong.
-  double allowed_growth = 1e4;
+  /// It is proved that the iteration converges from any start. Else a residual has diverged beyond 1e4 times
+  /// the first one. That of CG can grow on the way, by up to the square root of the condition; beyond this it
+  /// has gone wrong.
+  bool converges = false;
   const char* advice = "take a stronger preconditioner";  // where the iterations were not enough
 };
 
