@@ -135,6 +135,21 @@ void expect_numbers_transposed(std::int64_t m, std::int64_t n, const std::vector
   }
 }
 
+// Large squares have tiles of their own where columns begin anywhere.
+TEST(transposition_of_squares, in_place_about_multiples_of_large_tiles) {
+  VOUCH_NEEDS_GPU();
+  for (const std::int64_t n : {5855, 5856, 5857, 5919})
+    expect_numbers_transposed<std::int32_t>(n, n, testing::gpus());
+  for (const std::int64_t n : {4097, 4159, 4160, 4161})
+    expect_numbers_transposed<double>(n, n, testing::gpus());
+  for (const device& dev : testing::gpus())
+    for (const auto& [more, shift] : {std::pair{1, 0}, {2, 5}, {64, 3}}) {
+      expect_square_transposed<std::int32_t>(dev, 5858, more, shift);
+      expect_square_transposed<double>(dev, 4130, more, shift);
+      expect_square_transposed<interval<float>>(dev, 4130, more, shift);
+    }
+}
+
 // More lines than one block holds, with a divisor of the sides that is 1, small, or the order of large squares.
 TEST(transposition_of_rectangles, in_place_by_many_blocks) {
   const std::vector<device> all = testing::devices();

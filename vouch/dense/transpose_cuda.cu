@@ -9,25 +9,30 @@
 namespace vouch::detail {
 namespace {
 
-// Of tiles that change places a block holds one in shared memory.
-template <class E>
+// Of tiles that change places a block holds one in shared memory, and of the other so many columns a warp in
+// registers. Large squares whose columns begin off pairs of cache lines (Shifted) gain by more of both, and by
+// lines brought in pairs; others by more blocks.
+template <class E, bool Shifted>
 struct square_tile {
-  static constexpr int size = sizeof(E) == 16 ? 32 : 64, threads = 256, warps = threads / 32;
-  static constexpr int blocks = 4;                                                        // a multiprocessor
-  static constexpr int at_once = sizeof(E) == 16 ? 2 : 32 / static_cast<int>(sizeof(E));  // columns of a warp
-  static constexpr int pieces = size / 32 + 1;                                            // of a column
+  static constexpr int size = sizeof(E) == 16 ? 32 : sizeof(E) == 4 && Shifted ? 96 : 64;
+  static constexpr int threads = 256, warps = threads / 32;
+  static constexpr int blocks = Shifted ? 3 : 4;  // a multiprocessor
+  static constexpr int at_once =
+      Shifted ? size / warps : 32 / static_cast<int>(sizeof(E));  // columns of a warp
+  static constexpr int pieces = size / 32 + 1;                    // of a column
+  static constexpr brought lines = Shifted ? brought::two_lines : brought::line;
   static_assert(size % (warps * at_once) == 0);
 };
 
-// body(in memory, row, number) of the rows of a column, a warp's lanes side by side in pieces that begin with
-// cache lines.
-template <class E, class Body>
+// body(in memory, row, number) of the rows of a column, a warp's lanes side by side in so many pieces, which
+// begin with cache lines.
+template <int Pieces, class E, class Body>
 __device__ void each_row(E* top, int rows, const Body& body) {
   constexpr int of_line = 128 / sizeof(E);
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const int before = static_cast<int>(reinterpret_cast<std::uintptr_t>(top) / sizeof(E) % of_line);
 #pragma unroll
-  for (int k = 0; k < square_tile<E>::pieces; ++k) {
+  for (int k = 0; k < Pieces; ++k) {
     const int row = 32 * k + lane - before;
     if (0 <= row && row < rows) body(top + row, row, k);
   }
@@ -36,12 +41,13 @@ __device__ void each_row(E* top, int rows, const Body& body) {
 // A is made of squares, `across` beside each other along a column. Of each square a block takes tile (i, j) of
 // the upper triangle and the one opposite, row after row. The upper one waits in shared memory, the lower one
 // passes through registers, and what stands in its place goes where it came from. Bound by memory.
-template <class E, brought What>
-__global__ void __launch_bounds__(square_tile<E>::threads, square_tile<E>::blocks)
+template <class E, bool Shifted>
+__global__ void __launch_bounds__(square_tile<E, Shifted>::threads, square_tile<E, Shifted>::blocks)
     transpose_square_tiles(element_grid<E> A, std::int64_t order, std::uint32_t across, std::uint32_t tiles,
                            std::uint32_t pairs) {
-  using shape = square_tile<E>;
-  constexpr int size = shape::size, line = size + 1, step = shape::warps * shape::at_once;
+  using shape = square_tile<E, Shifted>;
+  constexpr int size = shape::size, line = size + 1, step = shape::warps * shape::at_once,
+                pieces = shape::pieces;
   extern __shared__ __align__(16) char memory[];
   E* const entry = reinterpret_cast<E*>(memory);
   const std::uint32_t square = blockIdx.x / pairs, left = pairs - 1 - blockIdx.x % pairs;
@@ -59,26 +65,30 @@ __global__ void __launch_bounds__(square_tile<E>::threads, square_tile<E>::block
              columns = static_cast<int>(min(order - j0, std::int64_t{size}));
 #pragma unroll 2
   for (int column = warp; column < columns; column += shape::warps)
-    each_row(above + column * A.ld, rows,
-             [&](E* from, int row, int) { copy_to_shared<What>(entry + column * line + row, from); });
+    each_row<pieces>(above + column * A.ld, rows, [&](E* from, int row, int) {
+      copy_to_shared<shape::lines>(entry + column * line + row, from);
+    });
   if (i == j) {
     await_copies_to_shared();
     __syncthreads();
 #pragma unroll 2
     for (int column = warp; column < columns; column += shape::warps)
-      each_row(above + column * A.ld, rows, [&](E* to, int row, int) { *to = entry[row * line + column]; });
+      each_row<pieces>(above + column * A.ld, rows,
+                       [&](E* to, int row, int) { *to = entry[row * line + column]; });
     return;
   }
-  E some[shape::at_once][shape::pieces];
+  E some[shape::at_once][pieces];
   const auto each = [&](int begin, const auto& body) {
 #pragma unroll
     for (int k = 0; k < shape::at_once; ++k) {
       const int column = begin + k * shape::warps;
-      each_row(below + column * A.ld, columns,
-               [&](E* at, int row, int piece) { body(at, entry[row * line + column], some[k][piece]); });
+      if (Shifted && column >= rows) continue;  // never, but the compiler does better with it
+      each_row<pieces>(below + column * A.ld, columns, [&](E* at, int row, int piece) {
+        body(at, entry[row * line + column], some[k][piece]);
+      });
     }
   };
-  const auto read = [](E* from, E&, E& value) { value = read_of_line<What>(from); };
+  const auto read = [](E* from, E&, E& value) { value = read_of_line<shape::lines>(from); };
   each(warp, read);
   await_copies_to_shared();
   __syncthreads();
@@ -94,28 +104,31 @@ __global__ void __launch_bounds__(square_tile<E>::threads, square_tile<E>::block
   __syncthreads();
 #pragma unroll 2
   for (int column = warp; column < columns; column += shape::warps)
-    each_row(above + column * A.ld, rows, [&](E* to, int row, int) { *to = entry[column * line + row]; });
+    each_row<pieces>(above + column * A.ld, rows,
+                     [&](E* to, int row, int) { *to = entry[column * line + row]; });
 }
 
-template <brought What, class E>
+template <bool Shifted, class E>
 void swap(const device& dev, element_grid<E> A, std::int64_t order) {
-  using shape = square_tile<E>;
+  using shape = square_tile<E, Shifted>;
   constexpr int size = shape::size;
   const std::int64_t tiles = ceil_div<std::int64_t>(order, size), pairs = tiles * (tiles + 1) / 2;
   const std::int64_t across = A.rows / order, squares = across * (A.cols / order);
   launch(dev, "transpose_square_tiles",
          {squares * pairs, shape::threads, std::size_t{size} * (size + 1) * sizeof(E)},
-         transpose_square_tiles<E, What>, A, order, static_cast<std::uint32_t>(across),
+         transpose_square_tiles<E, Shifted>, A, order, static_cast<std::uint32_t>(across),
          static_cast<std::uint32_t>(tiles), static_cast<std::uint32_t>(pairs));
 }
 
-// Pairs of lines gain where columns begin anywhere, for single elements only.
 template <class E>
 void swap(const device& dev, element_grid<E> A, std::int64_t order) {
-  if constexpr (sizeof(E) == 4)
-    if (!aligned(A.data, 32) || A.ld * static_cast<std::int64_t>(sizeof(E)) % 32 != 0)
-      return swap<brought::two_lines>(dev, A, order);
-  swap<brought::line>(dev, A, order);
+  constexpr int two_lines = 256;
+  constexpr std::int64_t large = 128 << 20;  // bytes
+  if constexpr (sizeof(E) < 16)
+    if (order * order * static_cast<std::int64_t>(sizeof(E)) >= large &&
+        (!aligned(A.data, two_lines) || A.ld * static_cast<std::int64_t>(sizeof(E)) % two_lines != 0))
+      return swap<true>(dev, A, order);
+  swap<false>(dev, A, order);
 }
 
 }  // namespace

@@ -45,7 +45,7 @@ void with_element(int bytes, bool whole, const Body& body) {
 // read of it is there then.
 template <brought What, class E>
 __device__ E read_of_line(const E* from) {
-  static_assert(What == brought::line || (What == brought::two_lines && sizeof(E) == 4));
+  static_assert(What == brought::line || (What == brought::two_lines && sizeof(E) <= 8));
   constexpr int part = alignof(E);
   using word = std::conditional_t<part == 4, std::uint32_t, std::uint64_t>;
   E all;
@@ -53,8 +53,10 @@ __device__ E read_of_line(const E* from) {
   for (int at = 0; at < static_cast<int>(sizeof(E)); at += part) {
     const char* const address = reinterpret_cast<const char*>(from) + at;
     word* const to = reinterpret_cast<word*>(reinterpret_cast<char*>(&all) + at);
-    if constexpr (What == brought::two_lines)
+    if constexpr (What == brought::two_lines && part == 4)
       asm volatile("ld.global.L2::256B.u32 %0, [%1];" : "=r"(*to) : "l"(address) : "memory");
+    else if constexpr (What == brought::two_lines)
+      asm volatile("ld.global.L2::256B.u64 %0, [%1];" : "=l"(*to) : "l"(address) : "memory");
     else if constexpr (part == 4)
       asm volatile("ld.global.L2::128B.u32 %0, [%1];" : "=r"(*to) : "l"(address) : "memory");
     else if constexpr (part == 8)
