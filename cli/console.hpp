@@ -1,9 +1,10 @@
 // cli/console.hpp -- stderr: log, warnings, errors and the progress line.
 #pragma once
-#include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
+
+#include <vouch/core/stopwatch.hpp>
 
 namespace vouch::cli {
 
@@ -34,17 +35,6 @@ bool wants_colour(int file_descriptor);
 /// text in bold green or bold red.
 std::string good(std::string_view text);
 std::string bad(std::string_view text);
-
-/// Seconds since it was made.
-class stopwatch {
- public:
-  double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
 
 /// One line at the bottom of a terminal, rewritten ten times a second at most, first after one second; erased
 /// when it goes. Says nothing where stderr is no terminal or the console is silent.

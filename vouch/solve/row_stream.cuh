@@ -90,11 +90,6 @@ template <class T, int Count>
 __device__ void load_lanes(const T* from, T (&to)[Count]) {
   load_lanes(from, to, [](const auto* p) { return *p; });
 }
-/// What other blocks have written.
-template <class T, int Count>
-__device__ void load_lanes_of_others(const T* from, T (&to)[Count]) {
-  load_lanes(from, to, [](const auto* p) { return __ldcg(p); });
-}
 template <int Count>
 __device__ void store_lanes(const float (&from)[Count], float* to) {
 #pragma unroll
