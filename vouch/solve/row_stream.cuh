@@ -68,27 +68,22 @@ __device__ void unpack(const __nv_fp8_e4m3* from, T (&to)[16]) {
   }
 }
 
-/// Count numbers from or to memory that begins on 16 bytes, as whole 16 bytes; Fetch reads one float4 or
-/// double2.
-template <int Count, class Fetch>
-__device__ void load_lanes(const float* from, float (&to)[Count], Fetch fetch) {
+/// Count numbers from or to memory that begins on 16 bytes, as whole 16 bytes.
+template <int Count>
+__device__ void load_lanes(const float* from, float (&to)[Count]) {
 #pragma unroll
   for (int k = 0; k < Count; k += 4) {
-    const float4 v = fetch(reinterpret_cast<const float4*>(from + k));
+    const float4 v = *reinterpret_cast<const float4*>(from + k);
     to[k] = v.x, to[k + 1] = v.y, to[k + 2] = v.z, to[k + 3] = v.w;
   }
 }
-template <int Count, class Fetch>
-__device__ void load_lanes(const double* from, double (&to)[Count], Fetch fetch) {
+template <int Count>
+__device__ void load_lanes(const double* from, double (&to)[Count]) {
 #pragma unroll
   for (int k = 0; k < Count; k += 2) {
-    const double2 v = fetch(reinterpret_cast<const double2*>(from + k));
+    const double2 v = *reinterpret_cast<const double2*>(from + k);
     to[k] = v.x, to[k + 1] = v.y;
   }
-}
-template <class T, int Count>
-__device__ void load_lanes(const T* from, T (&to)[Count]) {
-  load_lanes(from, to, [](const auto* p) { return *p; });
 }
 template <int Count>
 __device__ void store_lanes(const float (&from)[Count], float* to) {
