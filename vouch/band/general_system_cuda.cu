@@ -7,6 +7,7 @@
 #include <vouch/band/row_boxes.cuh>
 #include <vouch/core/copy_engine.cuh>
 #include <vouch/core/grid_barrier.cuh>
+#include <vouch/core/kept_in_l2.cuh>
 #include <vouch/core/launch.cuh>
 
 namespace vouch::detail {
@@ -20,8 +21,9 @@ constexpr std::size_t shared_bytes = sizeof(T) * warps * (tile_numbers + tree_nu
 
 // A tile, or all that lie in a node of the level below.
 struct tree_node {
-  T slot[slot_size];  // its relation, then its joint
-  bool dominant;      // of a tile: all its rows do
+  T slot[slot_size];     // its relation, then its joint
+  bool dominant;         // of a tile: all its rows do
+  unsigned with_before;  // of a tile: of which of its joints packed_joint::with_before
   ends<T> at;
 };
 constexpr int fan = 128;  // nodes of a level that one of the next one joins
@@ -59,6 +61,42 @@ __device__ void bring_at_once(T* to, const T* from, int step) {
 }
 
 using joining = quick_joining<T, false>;
+
+// A joint, in a slot joint::first and then joint::last, without its zeros: the first pivot is a row of one of
+// the two pieces, which says nothing of the far end of the other.
+class packed_joint {
+ public:
+  static constexpr int size = slot_size - 2;
+
+  __device__ explicit packed_joint(const T* slot) : with_before_(slot[8] == 0 && slot[9] == 0) {
+#pragma unroll
+    for (int k = 0; k < size; ++k) numbers_[k] = slot[place(k)];
+  }
+  __device__ packed_joint(const T* from, int step, bool with_before) : with_before_(with_before) {
+#pragma unroll
+    for (int k = 0; k < size; ++k) numbers_[k] = from[k * step];
+  }
+  __device__ void put(T* to, int step) const {
+#pragma unroll
+    for (int k = 0; k < size; ++k) store_kept(to + k * step, numbers_[k]);
+  }
+  __device__ void unpack(T* slot) const {
+#pragma unroll
+    for (int k = 6; k < slot_size - 1; ++k) slot[k] = 0;
+#pragma unroll
+    for (int k = 0; k < size; ++k) slot[place(k)] = numbers_[k];
+  }
+  __device__ bool with_before() const { return with_before_; }
+
+ private:
+  // Of joint::last the factor of x_f, those of left and first or of last and right, and the right-hand side.
+  __device__ int place(int k) const {
+    return k < 6 ? k : k == size - 1 ? slot_size - 1 : with_before_ ? k : k + 2;
+  }
+
+  T numbers_[size];
+  bool with_before_;
+};
 
 // Tiles of a warp, one after another.
 class tile_ring {
@@ -243,14 +281,17 @@ __device__ void join_tile(const relation<T>& own, T* tree, int lane, T* joints, 
   const lane_slots<T> slots{tree};
   joining::put(slots(lane), own);
   join_lanes<joining>(slots, lane);
-  bring_at_once<slot_size>(joints + lane, tree + lane, 32);
+  const packed_joint own_joint(tree + lane * slot_size);
+  own_joint.put(joints + lane, 32);
+  const unsigned with_before = __ballot_sync(~0u, own_joint.with_before());
+  if (lane == 0) node.with_before = with_before;
   if (lane < slot_size - 1) node.slot[lane] = slots(0)[lane];
   __syncwarp();
 }
 
 // The ends of a lane's piece from those of its tile and what join_tile() has left.
-__device__ ends<T> part_tile(T* tree, int lane, const T* joints, const ends<T>& whole) {
-  bring_at_once<slot_size>(tree + lane, joints + lane, 32);
+__device__ ends<T> part_tile(T* tree, int lane, const T* joints, unsigned with_before, const ends<T>& whole) {
+  packed_joint(joints + lane, 32, (with_before >> lane & 1) != 0).unpack(tree + lane * slot_size);
   __syncwarp();
   return descend<joining>(lane_slots<T>{tree}, 32, lane, whole);
 }
@@ -276,12 +317,13 @@ __global__ void __launch_bounds__(threads, 1) solve_general(const __grid_constan
   const auto ask_for_next = [&](int pass) { return lane == 0 ? atomicAdd(of.state->taken + pass, 1u) : 0u; };
   const auto next_of = [&](unsigned asked) { return spoken_for + __shfl_sync(~0u, asked, 0); };
   if (first < of.tiles) ring.bring(first);
+  // Nobody asks earlier than the answer takes: a tile that is spoken for waits while others are done.
   unsigned asked = ask_for_next(0);
   for (std::int64_t tile = first, next; tile < of.tiles; tile = next) {
     next = next_of(asked);
-    asked = ask_for_next(0);
     bool dominant = found.interchanges == 0;  // not what the tile before was: who takes which is chance
     const relation<T> own = reduce_tile(ring, tile, next, of.tiles, dominant);
+    asked = ask_for_next(0);
     tree_node& node = of.nodes[0][tile];
     join_tile(own, tree, lane, of.joints(tile), node);
     if (lane == 0) node.dominant = dominant;
@@ -300,13 +342,13 @@ __global__ void __launch_bounds__(threads, 1) solve_general(const __grid_constan
   asm volatile("fence.proxy.async;" ::: "memory");  // unknowns are written after joints
   bool numbers = true;
   for (std::int64_t place = first, next; place < of.tiles; place = next) {
-    const unsigned asked = ask_for_next(1);
     const std::int64_t tile = from_last(place);
     const T* const joints = of.joints(tile);
     const ends<T> whole = of.nodes[0][tile].at;
     const bool quick = of.nodes[0][tile].dominant;
-    const ends<T> known = part_tile(tree, lane, joints, whole);
+    const ends<T> known = part_tile(tree, lane, joints, of.nodes[0][tile].with_before, whole);
     for (int half = 0; half < 2; ++half) ring.await_rows(tile, half);
+    asked = ask_for_next(1);
     numbers = (quick ? ring.piece.solve_dominant(known) : ring.piece.solve(known)) && numbers;
     ring.store(tile);
     next = next_of(asked);

@@ -16,6 +16,8 @@ struct pass_state {
   unsigned items;     // that blocks of one pass have taken
 };
 
+constexpr int held_run_rows = 32 * 17;  // of a warp
+
 /// Of the memory that solve_held_runs() needs.
 template <real T>
 std::int64_t held_run_numbers(const batch_shape& shape);

@@ -15,7 +15,8 @@ namespace {
 
 constexpr int threads = 128;                   // a block; few, so that others compute while one waits
 constexpr int blocks_at_once = 256 / threads;  // of a multiprocessor, at 255 registers
-constexpr int run_rows = 32 * held_rows;       // of a warp
+constexpr int run_rows = held_run_rows;        // of a warp
+static_assert(run_rows == 32 * held_rows);
 constexpr int warps = threads / 32, block_rows = threads * held_rows;
 constexpr int stages = 5;  // arrays of a block's rows in shared memory, on their way
 // Rows may begin anywhere in a line of the copy engine, in shared memory as well as in global memory.
@@ -212,7 +213,9 @@ template <real T>
 __global__ void __launch_bounds__(threads, blocks_at_once) solve_runs(const __grid_constant__ run_task<T> of) {
   __shared__ seam_row<T> told[2][warps];
   __shared__ std::uint64_t arrived[stages];
-  if (of.state->halos_failed == 0 || of.state->interchanges == 0) return;
+  const pass_state found = *of.state;
+  // All of a block leave, or none: others may find out meanwhile.
+  if (__syncthreads_or(found.halos_failed == 0 || found.interchanges == 0 || found.coupled != 0) != 0) return;
   const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
   T* const rows = reinterpret_cast<T*>(dynamic_shared());
   T* const room = rows + stages * stage_size<T> + warp * room_size<T>;  // for the tree, then for the answer

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include <vouch/band/carver.hpp>
+#include <vouch/band/decay_probe.cuh>
 #include <vouch/band/factored_storage.hpp>
 #include <vouch/band/general_system.cuh>
 #include <vouch/band/held_runs.cuh>
@@ -44,23 +45,34 @@ __device__ bool dominates(const band_task<T>& task, std::int64_t system, std::in
   return little * magnitude_of(task.A.d[at]) >= magnitude_of(task.A.dl[at]) + magnitude_of(task.A.du[at]);
 }
 
+// Shorter systems are as soon tried as probed.
+constexpr std::int64_t probed_from = std::int64_t{1} << 19;
+
 // Whether the first rows of a block's run, and for its last warp rows of another place, so that blocks see some
 // from everywhere, say that one pass cannot do: one does not dominate, which they tell, or most of the first do
-// so little that nothing decays within a halo. For all threads.
+// so little that nothing decays within a halo. One block tells whether held runs need not be tried either:
+// where each of its warps looks, the inverse decays by half of what they need, or less. For all threads.
 template <real T>
 __device__ bool unpromising(const band_task<T>& task, std::int64_t system, std::int64_t first,
                             pass_state* state) {
   constexpr T little = sizeof(T) == sizeof(double) ? T(0.95) : T(0.98);
   constexpr unsigned own = pass_threads - 32;
-  const bool elsewhere = threadIdx.x >= own;
+  const unsigned thread = threadIdx.x;
+  const std::int64_t of_block = system;
+  const bool elsewhere = thread >= own;
   if (elsewhere) system = std::int64_t{blockIdx.x} * task.b.shape.systems / gridDim.x;
   const std::int64_t n = task.b.shape.rows(system);
-  const std::int64_t i = elsewhere ? n / gridDim.x * blockIdx.x + threadIdx.x % 32 : first + threadIdx.x;
+  const std::int64_t i = elsewhere ? n / gridDim.x * blockIdx.x + thread % 32 : first + thread;
   const bool inner = i > 0 && i + 1 < n;
   const bool broken = inner && !dominates(task, system, i, T{1});
   const int weak = __syncthreads_count(inner && !elsewhere && !dominates(task, system, i, little));
   if (__syncthreads_or(broken) == 0) return weak > static_cast<int>(own) / 2;
-  if (threadIdx.x == 0) state->interchanges = 1;
+  if (thread == 0) state->interchanges = 1;
+  if (blockIdx.x == 0 && task.b.shape.rows(of_block) >= probed_from) {
+    const float needed = -log2f(static_cast<float>(dropped<T>)) * probed_by_warp / held_run_rows;
+    const bool hardly = hardly_decays(task.A, of_block, first + 1 + thread * probed_rows, needed / 2);
+    if (__syncthreads_and(hardly) != 0 && thread == 0) state->coupled = 1;
+  }
   return true;
 }
 
