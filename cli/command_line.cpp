@@ -6,8 +6,9 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <algorithm>
-#include <charconv>
 #include <cmath>
+#include <vouch/text/number.hpp>
+#include <vouch/text/tokens.hpp>
 
 #include "usage.hpp"
 
@@ -57,10 +58,18 @@ void print(std::string& out, const help_line& line) {
     out += fmt::format("{:<{}}{}\n", "", help_column, take_line(rest, help_width - help_column));
 }
 
-bool is_number(const std::string& text) {
-  double number = 0;
-  const auto [stop, code] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return code == std::errc{} && stop == text.data() + text.size();
+bool is_malformed(const parsed_number<double>& number, std::string_view text) {
+  return number.error == number_error::malformed || number.end != text.data() + text.size();
+}
+
+parsed_number<double> real_in(std::string_view text) {
+  return vouch::parse_real(text.data(), text.data() + text.size());
+}
+
+// Not 0, and closer to it than any double.
+bool underflows(const parsed_number<double>& number, std::string_view text) {
+  return number.error == number_error::none && number.value == 0 &&
+         text.substr(0, text.find_first_of("eE")).find_first_of("123456789") != std::string_view::npos;
 }
 
 }  // namespace
@@ -219,7 +228,7 @@ std::vector<std::string> command_line::completed(std::span<const char* const> ar
   for (std::size_t k = 0; k < all.size(); ++k)
     for (const auto& [option, otherwise] : state_->optional_values) {
       if (all[k] != option) continue;
-      const bool follows = k + 1 < all.size() && is_number(all[k + 1]);
+      const bool follows = k + 1 < all.size() && !is_malformed(real_in(all[k + 1]), all[k + 1]);
       all[k] += "=" + (follows ? all[k + 1] : otherwise);
       if (follows) all.erase(all.begin() + static_cast<std::ptrdiff_t>(k) + 1);
     }
@@ -261,35 +270,35 @@ bool command_line::parse(std::span<const char* const> arguments) {
 }
 
 double parse_real(std::string_view option, std::string_view text, double least) {
-  double number = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, code] = std::from_chars(text.data(), end, number);
-  if (code == std::errc::invalid_argument || stop != end)
-    throw usage_error(fmt::format("option {}: '{}' is not a number", option, text));
-  if (code == std::errc::result_out_of_range || !std::isfinite(number))
-    throw usage_error(fmt::format("option {}: '{}' is not a finite number", option, text));
-  if (!(number >= least)) throw usage_error(fmt::format("option {}: {} is below {}", option, text, least));
-  return number;
+  const parsed_number<double> number = real_in(text);
+  if (is_malformed(number, text) || number.error == number_error::overflow)
+    throw usage_error(fmt::format("option {}: {}", option, not_a_number(text)));
+  if (underflows(number, text))
+    throw usage_error(fmt::format("option {}: '{}' underflows double precision", option, text),
+                      "give 0, or at least 5e-324 in size");
+  if (!(number.value >= least))
+    throw usage_error(fmt::format("option {}: {} is below {}", option, text, least));
+  return number.value;
 }
 
 std::int64_t parse_count(std::string_view option, std::string_view text, std::int64_t least,
                          std::int64_t most) {
-  std::int64_t number = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, code] = std::from_chars(text.data(), end, number);
-  if (code == std::errc{} && stop != end) {  // perhaps "1e6"
-    double real = 0;
-    const auto [real_stop, real_code] = std::from_chars(text.data(), end, real);
-    if (real_code != std::errc{} || real_stop != end || std::fabs(real) > 0x1p53 || real != std::trunc(real))
+  const char* const end = text.data() + text.size();
+  const parsed_number<std::int64_t> digits = parse_integer(text.data(), end);
+  std::int64_t number = digits.value;
+  bool beyond = false;                                            // 64 bits
+  if (digits.end != end || digits.error != number_error::none) {  // perhaps "1e6"
+    const parsed_number<double> real = real_in(text);
+    beyond = real.error == number_error::overflow || std::fabs(real.value) >= 0x1p63;
+    const bool whole = beyond || (real.value == std::trunc(real.value) && !underflows(real, text));
+    if (is_malformed(real, text) || !whole)
       throw usage_error(fmt::format("option {}: '{}' is not a whole number", option, text));
-    number = static_cast<std::int64_t>(real);
-  } else if (code == std::errc::result_out_of_range) {
-    throw usage_error(fmt::format("option {}: {} is out of range", option, text));
-  } else if (code != std::errc{}) {
-    throw usage_error(fmt::format("option {}: '{}' is not a whole number", option, text));
+    number = beyond ? least : static_cast<std::int64_t>(real.value);
   }
-  if (number < least) throw usage_error(fmt::format("option {}: {} is below {}", option, text, least));
-  if (number > most) throw usage_error(fmt::format("option {}: {} is above {}", option, text, most));
+  const bool negative = text.starts_with('-');
+  if (number < least || (beyond && negative))
+    throw usage_error(fmt::format("option {}: {} is below {}", option, text, least));
+  if (number > most || beyond) throw usage_error(fmt::format("option {}: {} is above {}", option, text, most));
   return number;
 }
 

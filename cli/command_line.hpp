@@ -66,7 +66,7 @@ class command_line {
   std::unique_ptr<state> state_;
 };
 
-/// A finite number of at least `least` in any form that C++ reads ("1e-8"); otherwise usage_error.
+/// A decimal number ("1e-8") of at least `least` that double precision holds; otherwise usage_error.
 double parse_real(std::string_view option, std::string_view text, double least);
 /// A whole number from least to most, "1e6" included; otherwise usage_error.
 std::int64_t parse_count(std::string_view option, std::string_view text, std::int64_t least,

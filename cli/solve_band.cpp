@@ -21,9 +21,6 @@ struct diagonals {
   array<T> dl, d, du, b, x;
 };
 
-template <real T>
-constexpr double unit_roundoff = std::numeric_limits<T>::epsilon() / 2;
-
 bool is_tridiagonal(csr_view<const double> A) {
   for (std::int64_t i = 0; i < A.rows; ++i)
     for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k)
@@ -86,7 +83,6 @@ solve_report as_solve_report(const tridiagonal_report& from, const solve_request
 
 // The verdict is about the system of the file, not about its rounding to single precision: that of the worst
 // column, of those that miss the tolerance where some do.
-template <real T>
 void judge_by_file(const device& cpu, const linear_system& system, const solve_request& request,
                    solve_outcome& outcome) {
   const array<double>& x = outcome.x;
@@ -97,12 +93,7 @@ void judge_by_file(const device& cpu, const linear_system& system, const solve_r
     const residual_facts facts = residual<double>(cpu, system.A, system.column(system.b, j),
                                                   {x.data() + j * system.A.rows, system.A.rows}, nullptr, r);
     solve_report column = report;
-    column.rhs_norm = facts.rhs_norm2;
-    column.tolerance = std::max(request.relative_tolerance() * facts.rhs_norm2, request.atol);
-    column.true_residual = facts.norm2_at_most<double>();
-    column.backward_error = facts.backward_error();
-    column.attainable_relative =
-        facts.rhs_norm2 > 0 ? unit_roundoff<T> * facts.product_norm2 / facts.rhs_norm2 : 0;
+    take_residual(facts, request.relative_tolerance(), request.atol, column);
     const bool misses = !(column.true_residual <= column.tolerance);
     if (j > 0 && (misses == missed ? column.relative_true() <= report.relative_true() : missed)) continue;
     missed = misses;
@@ -140,7 +131,7 @@ void solve_columns(const device& cpu, const device& dev, const solve_request& re
     outcome.x = array<double>(cpu, back.size());
     std::copy(back.begin(), back.end(), outcome.x.begin());
   });
-  judge_by_file<T>(cpu, system, request, outcome);
+  judge_by_file(cpu, system, request, outcome);
 }
 
 void log_run(const console& log, const band_run& run) {

@@ -49,17 +49,24 @@ residual_facts residual_of(const device& cpu, const linear_system& system, std::
                       : residual<double>(cpu, system.A, b, x, nullptr, r);
 }
 
+std::string residual_text(const solve_report& report) {
+  return fmt::format("true residual {:.3g}, tolerance {:.3g}", report.true_residual, report.tolerance);
+}
+
 // The verdict is about the system of the files, not about its rounding to single precision.
 void judge_unrounded(const device& cpu, const linear_system& system, std::int64_t j, const solve_goal& goal,
                      view<const double> x, solve_report& report) {
   if (!has_solution(report.status)) return;
   const residual_facts facts = residual_of(cpu, system, j, x);
   bound_unrounded(cpu, system, j, x, report);
-  report.rhs_norm = facts.rhs_norm2;
-  report.tolerance = std::max(*goal.rtol * facts.rhs_norm2, goal.atol);
-  report.true_residual = facts.norm2_at_most<double>();
-  report.backward_error = facts.backward_error();
-  if (report.status != solve_status::converged || report.true_residual <= report.tolerance) return;
+  take_residual(facts, *goal.rtol, goal.atol, report);
+  if (report.status == solve_status::stagnated)
+    report.reason += "; all of the system rounded to single precision";
+  if (report.status != solve_status::converged) return;
+  if (report.true_residual <= report.tolerance) {
+    if (report.iterations > 0) report.reason = residual_text(report);
+    return;
+  }
   report.status = solve_status::stagnated;
   report.reason = fmt::format(
       "the system rounded to single precision is solved, that of the files has relative residual {:.2g}",
@@ -167,6 +174,15 @@ device_choice choose_for(const solve_request& request, const linear_system& syst
   return choose_device(system.rows(), system.facts.nonzeros, opened.threads());
 }
 
+void take_residual(const residual_facts& facts, double rtol, double atol, solve_report& report) {
+  const double unit_roundoff = report.precision == "single" ? 0x1p-24 : 0x1p-53;
+  report.rhs_norm = facts.rhs_norm2;
+  report.tolerance = std::max(rtol * facts.rhs_norm2, atol);
+  report.true_residual = facts.norm2_at_most<double>();
+  report.backward_error = facts.backward_error();
+  report.attainable_relative = facts.rhs_norm2 > 0 ? unit_roundoff * facts.product_norm2 / facts.rhs_norm2 : 0;
+}
+
 solve_outcome run_solve(const solve_request& request, const linear_system& system, const device& cpu,
                         const device& dev, solve_watch& watch) {
   solve_outcome outcome;
@@ -210,10 +226,7 @@ void judge_improved(const solve_request& request, const linear_system& system, c
     solve_report column = report;
     const residual_facts facts =
         residual_of(cpu, system, j, {outcome.x.data() + j * system.rows(), system.rows()});
-    column.rhs_norm = facts.rhs_norm2;
-    column.tolerance = std::max(request.relative_tolerance() * facts.rhs_norm2, request.atol);
-    column.true_residual = facts.norm2_at_most<double>();
-    column.backward_error = facts.backward_error();
+    take_residual(facts, request.relative_tolerance(), request.atol, column);
     within = within && column.true_residual <= column.tolerance;
     if (j > 0 && column.relative_true() <= report.relative_true()) continue;
     report = std::move(column);
@@ -223,8 +236,7 @@ void judge_improved(const solve_request& request, const linear_system& system, c
   const bool missed = report.status == solve_status::stagnated || report.status == solve_status::max_iterations;
   if (within && (missed || report.status == solve_status::converged)) {
     report.status = solve_status::converged;
-    report.reason = fmt::format("true residual {:.3g}, tolerance {:.3g}, of x as its proof has improved it",
-                                report.true_residual, report.tolerance);
+    report.reason = residual_text(report) + ", of x as its proof has improved it";
   } else if (!within && report.status == solve_status::converged) {
     report.status = solve_status::stagnated;
     report.reason = "the solution as its proof has improved it misses the tolerance, as rounding has it";

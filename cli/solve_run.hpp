@@ -8,6 +8,7 @@
 #include <vouch/core/device.hpp>
 #include <vouch/solve/choose_device.hpp>
 #include <vouch/solve/report.hpp>
+#include <vouch/sparse/residual.hpp>
 
 #include "solve_column.hpp"
 #include "solve_request.hpp"
@@ -29,6 +30,9 @@ struct solve_outcome {
   std::vector<double> repeats;  // seconds to solve all columns, each time
   solve_times times;
 };
+
+/// Puts the residual of x, of the system as it was read, into the report of a run in any precision.
+void take_residual(const residual_facts& facts, double rtol, double atol, solve_report& report);
 
 /// Solves for every column, --repeat times from the same start.
 ///

@@ -194,6 +194,9 @@ TEST_F(tool_solve, precisions) {
   const double exact = A.relative_residual(ones(30), numbers(content("s.txt")));
   EXPECT_LE(exact, 1e-4);
   EXPECT_NEAR(single["residual"]["relative_true"].get<double>(), exact, 1e-9 * exact);
+  const std::string reason = single["reason"];  // "true residual X, ..." in three digits
+  EXPECT_NEAR(std::stod(reason.substr(reason.find_first_of("0123456789"))), exact * std::sqrt(30),
+              5e-3 * exact * std::sqrt(30));
   EXPECT_EQ(solve("A.mtx --precision single --fixed-iterations 1")["tolerance"]["relative"], 1e-5);
 
   const json mixed = solve("A.mtx --precision mixed --precond jacobi -o m.txt");

@@ -93,12 +93,25 @@ TEST_F(tool_usage, mistyped_values) {
 }
 
 TEST_F(tool_usage, numbers_out_of_range) {
-  refuse("solve A.mtx --rtol x", "option --rtol: 'x' is not a number", "");
-  refuse("solve A.mtx --rtol nan", "option --rtol: 'nan' is not a finite number", "");
+  refuse("solve A.mtx --rtol x", "option --rtol: expected a number, found 'x'", "");
+  refuse("solve A.mtx --rtol nan", "option --rtol: NaN is not allowed", "");
+  refuse("solve A.mtx --rtol -inf", "option --rtol: infinity is not allowed", "");
   refuse("solve A.mtx --rtol=-1", "option --rtol: -1 is below 0", "");
-  refuse("solve A.mtx --atol 1e999", "option --atol: '1e999' is not a finite number", "");
+  refuse("solve A.mtx --atol 1e999", "option --atol: '1e999' overflows double precision", "");
+  refuse("solve A.mtx --verify 1e999", "option --verify: '1e999' overflows double precision", "");
+  refuse("solve A.mtx --precond ic0:1e999", "option --precond: ic0: '1e999' overflows double precision", "");
+  refuse("solve A.mtx --rtol 1e-400", "option --rtol: '1e-400' underflows double precision", "give 0, or");
+  refuse("solve A.mtx --omega -0.1e-400", "option --omega: '-0.1e-400' underflows", "give 0, or");
+  refuse("solve A.mtx --rtol 0e-400 --frobnicate", "unknown option --frobnicate", "");
   refuse("solve A.mtx --max-iterations 0", "option --max-iterations: 0 is below 1", "");
   refuse("solve A.mtx --max-iterations 1.5", "option --max-iterations: '1.5' is not a whole number", "");
+  refuse("solve A.mtx --max-iterations 1e-400", "option --max-iterations: '1e-400' is not a whole number", "");
+  for (const std::string large : {"9223372036854775808", "1e19", "1e400"}) {
+    refuse("solve A.mtx --max-iterations " + large,
+           "option --max-iterations: " + large + " is above 9223372036854775807", "");
+    refuse("solve A.mtx --max-iterations=-" + large, "option --max-iterations: -" + large + " is below 1", "");
+  }
+  refuse("solve A.mtx --max-iterations 9.2e18 --frobnicate", "unknown option --frobnicate", "");
   refuse("solve A.mtx --repeat 0", "option --repeat: 0 is below 1", "");
   refuse("solve A.mtx --threads 0", "option --threads: 0 is below 1", "");
   refuse("solve A.mtx --rtol", "option --rtol: its value is missing", "vouch solve -h");

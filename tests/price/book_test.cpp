@@ -166,10 +166,10 @@ TEST_F(book, bad_lines_are_named_and_the_rest_is_priced) {
   EXPECT_EQ(r.failures[0].column, 1);
   EXPECT_EQ(r.failures[1].line, 4);
   EXPECT_EQ(r.failures[1].column, 10);
-  EXPECT_EQ(r.failures[1].message, "strike: '1o0' is not a number");
+  EXPECT_EQ(r.failures[1].message, "strike: expected a number, found '1o0'");
   EXPECT_EQ(r.failures[4].message, "spot -100 is negative");
   EXPECT_EQ(prices().size(), 8u);
-  EXPECT_NE(output().find("\n4,,,,,\"strike: '1o0' is not a number\"\n"), std::string::npos);
+  EXPECT_NE(output().find("\n4,,,,,\"strike: expected a number, found '1o0'\"\n"), std::string::npos);
 }
 
 TEST_F(book, the_header_must_be_right) {

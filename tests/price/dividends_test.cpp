@@ -8,8 +8,10 @@
 
 #include <vouch/core/error.hpp>
 #include <vouch/price/closed_form.hpp>
+#include <vouch/price/finite_difference.hpp>
 #include <vouch/price/price.hpp>
 
+#include "contracts.hpp"
 #include "oracle.hpp"
 
 namespace vouch {
@@ -221,6 +223,29 @@ TEST(escrowed_dividends, where_they_have_no_meaning) {
   c.plain.barrier = barrier_kind::up_and_out;
   c.plain.barrier_level = 130;
   EXPECT_THROW(price(c, {}), value_error);
+}
+
+// One dividend: the share at its date is lognormal, and the option that is left has a formula.
+TEST(falling_shares, one_dividend_of_a_european_option) {
+  for (const option_type type : {option_type::call, option_type::put}) {
+    contract c = testing::call_at_the_money();
+    c.plain.type = type;
+    c.dividends = {{0.3, 4.0}};
+    fd_options o;
+    o.tolerance = 1e-5;
+    const double t = 0.3, deviation = 0.2 * std::sqrt(t), mean = (0.05 - 0.02) * t;
+    const auto exact = testing::integral(-25 * deviation, 25 * deviation, 2000, [&](testing::wide x) {
+      plain_option left = c.plain;
+      left.spot = std::max(100 * std::exp(static_cast<double>(x)) - 4, 0.0);
+      left.expiry = 0.7;
+      return testing::normal_density((x - mean) / deviation) / deviation * european_price(left).price;
+    });
+    EXPECT_NEAR(finite_difference_price(c, o).value.price, static_cast<double>(exact) * std::exp(-0.05 * t),
+                1e-5);
+    c.exercise = exercise_style::american;
+    EXPECT_GE(finite_difference_price(c, o).value.price,
+              static_cast<double>(exact) * std::exp(-0.05 * t) - 1e-5);
+  }
 }
 
 }  // namespace

@@ -105,43 +105,28 @@ interval<T> erfc(interval<T> x) {
   return decreasing(x, mpfr_erfc);
 }
 
-template interval<float> exp(interval<float>);
-template interval<double> exp(interval<double>);
-template interval<float> exp2(interval<float>);
-template interval<double> exp2(interval<double>);
-template interval<float> exp10(interval<float>);
-template interval<double> exp10(interval<double>);
-template interval<float> expm1(interval<float>);
-template interval<double> expm1(interval<double>);
-template interval<float> log(interval<float>);
-template interval<double> log(interval<double>);
-template interval<float> log2(interval<float>);
-template interval<double> log2(interval<double>);
-template interval<float> log10(interval<float>);
-template interval<double> log10(interval<double>);
-template interval<float> log1p(interval<float>);
-template interval<double> log1p(interval<double>);
-template interval<float> asin(interval<float>);
-template interval<double> asin(interval<double>);
-template interval<float> acos(interval<float>);
-template interval<double> acos(interval<double>);
-template interval<float> atan(interval<float>);
-template interval<double> atan(interval<double>);
-template interval<float> sinh(interval<float>);
-template interval<double> sinh(interval<double>);
-template interval<float> cosh(interval<float>);
-template interval<double> cosh(interval<double>);
-template interval<float> tanh(interval<float>);
-template interval<double> tanh(interval<double>);
-template interval<float> asinh(interval<float>);
-template interval<double> asinh(interval<double>);
-template interval<float> acosh(interval<float>);
-template interval<double> acosh(interval<double>);
-template interval<float> atanh(interval<float>);
-template interval<double> atanh(interval<double>);
-template interval<float> erf(interval<float>);
-template interval<double> erf(interval<double>);
-template interval<float> erfc(interval<float>);
-template interval<double> erfc(interval<double>);
+#define VOUCH_INSTANTIATE(function)                   \
+  template interval<float> function(interval<float>); \
+  template interval<double> function(interval<double>);
+VOUCH_INSTANTIATE(exp)
+VOUCH_INSTANTIATE(exp2)
+VOUCH_INSTANTIATE(exp10)
+VOUCH_INSTANTIATE(expm1)
+VOUCH_INSTANTIATE(log)
+VOUCH_INSTANTIATE(log2)
+VOUCH_INSTANTIATE(log10)
+VOUCH_INSTANTIATE(log1p)
+VOUCH_INSTANTIATE(asin)
+VOUCH_INSTANTIATE(acos)
+VOUCH_INSTANTIATE(atan)
+VOUCH_INSTANTIATE(sinh)
+VOUCH_INSTANTIATE(cosh)
+VOUCH_INSTANTIATE(tanh)
+VOUCH_INSTANTIATE(asinh)
+VOUCH_INSTANTIATE(acosh)
+VOUCH_INSTANTIATE(atanh)
+VOUCH_INSTANTIATE(erf)
+VOUCH_INSTANTIATE(erfc)
+#undef VOUCH_INSTANTIATE
 
 }  // namespace vouch

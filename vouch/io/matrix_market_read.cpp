@@ -91,7 +91,7 @@ class careful_line {
     const auto real = parse_real(first, last);
     if (real.error == number_error::malformed || real.end != last) refuse(word, not_a_number(word.text));
     if (header_.field != matrix_field::integer) {
-      if (real.error == number_error::overflow) refuse(word, quoted(word.text) + " overflows double precision");
+      if (real.error == number_error::overflow) refuse(word, not_a_number(word.text));
       return real.value;
     }
     const auto integer = parse_integer(first, last);

@@ -94,7 +94,7 @@ bool take(book_column column, std::string_view cell, batch_option& b, std::strin
     number_of(b.option, column) = parsed.value;
     return true;
   }
-  wrong = std::string(names[static_cast<std::size_t>(column)]) + ": " + quoted(cell) + " is not a number";
+  wrong = std::string(names[static_cast<std::size_t>(column)]) + ": " + not_a_number(cell);
   return false;
 }
 

@@ -75,10 +75,9 @@ std::string complaint(const text_place& place, const set_parser& parser) {
     }
     case set_fault::integer_overflow:
       return quoted(word) + " is beyond integers of 64 bits";
-    case set_fault::real_overflow:
-      return quoted(word) + " overflows double precision";
     case set_fault::many_matrices:
       return "more matrices than the " + std::to_string(place.announced) + " that the first line announces";
+    case set_fault::real_overflow:
     case set_fault::bad_number:
     case set_fault::none:
       break;

@@ -1,39 +1,20 @@
 #include <algorithm>
-#include <cmath>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include <vouch/core/error.hpp>
-#include <vouch/core/formatted.hpp>
-#include <vouch/core/stopwatch.hpp>
 #include <vouch/dense/cusolver.hpp>
 #include <vouch/dense/lapack.hpp>
 #include <vouch/dense/residual.hpp>
 #include <vouch/dense/square.hpp>
-#include <vouch/solve/cg_engine.hpp>
 #include <vouch/solve/direct.hpp>
+#include <vouch/solve/factored_solve.hpp>
 #include <vouch/solve/sweeper.hpp>
-#include <vouch/solve/verified_solve.hpp>
 
 namespace vouch {
 namespace {
 
 enum class factors { lu, cholesky };
-
-// A factorised matrix.
-template <real T>
-class factorisation {
- public:
-  virtual ~factorisation() = default;
-  /// 0, or the pivot (from 1) at which the factorisation ended.
-  virtual std::int64_t failed() const = 0;
-  /// x := op(A)^-1 x.
-  virtual void solve(T* x) = 0;
-  virtual std::string name() const = 0;
-  /// Whether bits are the same for any number of threads.
-  virtual bool reproducible() const { return true; }
-};
 
 template <real T>
 class lapack_factors final : public factorisation<T> {
@@ -109,31 +90,6 @@ std::unique_ptr<factorisation<T>> factorise(const device& dev, factors kind, boo
   return std::make_unique<lapack_factors<T>>(dev, kind, transposed, A);
 }
 
-// A run is one solve.
-template <real T>
-class direct_engine final : public cg_engine<T> {
- public:
-  direct_engine(const device& dev, std::int64_t n, factorisation<T>& A) : dev_(dev), n_(n), A_(A) {}
-  std::string name() const override { return A_.name(); }
-
-  cg_outcome run(T* r, T* d, const cg_rule& rule, cg_log&) override {
-    if (rule.limit <= 0) return {cg_event::limit, 0, 0};
-    copy_bytes(d, dev_, r, dev_, static_cast<std::size_t>(n_) * sizeof(T));
-    A_.solve(d);
-    return {cg_event::reached, 1, 0};
-  }
-
- private:
-  device dev_;
-  std::int64_t n_;
-  factorisation<T>& A_;
-};
-
-void check_request(std::int64_t n, std::int64_t b, std::int64_t x, const solve_goal& goal) {
-  check_lengths(n, b, x);
-  if (!goal.by_residual()) throw value_error("a direct method ends by the residual alone");
-}
-
 // Residuals in twice the precision; what they need of a matrix on a GPU goes with them.
 template <real T>
 residual_function<T> residuals_of(const device& dev, transpose op, matrix_view<const T> A, view<const T> b) {
@@ -149,39 +105,12 @@ template <real T>
 solve_report solve_directly(const device& given, factors kind, transpose op, matrix_view<const T> A,
                             view<const T> b, view<T> x, const solve_goal& goal) {
   detail::make_square(op, A);
-  check_request(A.rows, b.size(), x.size(), goal);
+  check_direct_request(A.rows, b.size(), x.size(), goal);
   const device dev = A.rows > 0 ? given : device::cpu(1);
-  const stopwatch clock;
-  solve_report report;
-  report.method = kind == factors::lu ? "lu" : "cholesky";
-  report.precision = sizeof(T) == 4 ? "single" : "double";
-  report.preconditioner = "none";
-  verified_problem<T> problem{dev, A.rows, residuals_of(dev, op, A, b)};
-  problem.advice = "take more precision";
-  // What is not finite LAPACK would call singular.
-  array<T> r(dev, A.rows);
-  const residual_facts start = problem.residual_of(x.data(), nullptr, r.data());
-  if (!std::isfinite(start.norm2))
-    throw value_error(
-        "the matrix, the right-hand side or the start holds a NaN or an infinity, or A x overflows");
-  const auto factorised = factorise<T>(dev, kind, op != transpose::no, A);
-  direct_engine<T> engine(dev, A.rows, *factorised);
-  report.engine = engine.name();
-  report.reproducible = factorised->reproducible();
-  report.setup_seconds = clock.seconds();
-  if (factorised->failed() > 0) {
-    report.status = kind == factors::lu ? solve_status::breakdown : solve_status::not_spd;
-    report.reason = formatted(kind == factors::lu
-                                  ? "pivot %lld is exactly zero: the matrix is singular to working precision"
-                                  : "the leading part of %lld rows is not positive definite",
-                              static_cast<long long>(factorised->failed()));
-    report.rhs_norm = start.rhs_norm2;
-    report.true_residual = report.recurrence_residual = start.norm2;
-    report.backward_error = start.backward_error();
-    return report;
-  }
-  verified_solve(problem, engine, x, goal, report);
-  return report;
+  const stopwatch setup;
+  return factored_solve<T>(
+      {dev, A.rows, residuals_of(dev, op, A, b)}, kind == factors::lu ? "lu" : "cholesky", setup,
+      [&] { return factorise<T>(dev, kind, op != transpose::no, A); }, x, goal);
 }
 
 }  // namespace

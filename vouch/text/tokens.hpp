@@ -30,7 +30,7 @@ std::string quoted(std::string_view word);
 /// Whether two words agree but for the case of their ASCII letters.
 bool same_word(std::string_view a, std::string_view b);
 
-/// What is wrong with a word that is no finite decimal number: "NaN is not allowed", ...
+/// What is wrong with a word that is no decimal number or beyond the doubles: "NaN is not allowed", ...
 std::string not_a_number(std::string_view word);
 
 }  // namespace vouch

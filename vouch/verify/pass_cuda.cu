@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include <vouch/core/array.hpp>
+#include <vouch/core/each_index.cuh>
 #include <vouch/core/launch.cuh>
 #include <vouch/verify/pass_bodies.hpp>
 
@@ -84,14 +85,6 @@ __global__ void __launch_bounds__(block)
   body.finish(row, i, cols);
 }
 
-// A thread takes every (grid size)-th element. Bound by memory; bits do not depend on the grid.
-template <class Body>
-__global__ void __launch_bounds__(block) each_element(std::int64_t n, Body body) {
-  for (std::int64_t i = std::int64_t{blockIdx.x} * block + threadIdx.x; i < n;
-       i += std::int64_t{gridDim.x} * block)
-    body(i);
-}
-
 // Non-negative doubles are ordered as their bits are, NaN above infinity, so that an integer maximum joins the
 // blocks in any order. Bound by memory.
 template <class Body>
@@ -107,10 +100,6 @@ __global__ void __launch_bounds__(block) largest_value(std::int64_t n, Body body
     most = other > most ? other : most;
   }
   if (threadIdx.x % 32 == 0) atomicMax(result, most);
-}
-
-std::int64_t blocks_for(const device& dev, std::int64_t n) {
-  return std::min<std::int64_t>(ceil_div<std::int64_t>(n, block), 8 * dev.processors());
 }
 
 template <int lanes, class T, class Body>
@@ -171,14 +160,15 @@ void for_rows_cuda(const device& dev, const Matrix& A, const Body& body) {
 
 template <class Body>
 void for_elements_cuda(const device& dev, std::int64_t n, const Body& body) {
-  launch(dev, "verify_each_element", {blocks_for(dev, n), block}, each_element<Body>, n, body);
+  for_each_index(dev, "verify_each_element", n, body);
 }
 
 template <class Body>
 double largest_cuda(const device& dev, std::int64_t n, const Body& body) {
   if (n == 0) return 0;
   array<unsigned long long> result = array<unsigned long long>::zeros(dev, 1);
-  launch(dev, "verify_largest", {blocks_for(dev, n), block}, largest_value<Body>, n, body, result.data());
+  const std::int64_t blocks = std::min<std::int64_t>(ceil_div<std::int64_t>(n, block), 8 * dev.processors());
+  launch(dev, "verify_largest", {blocks, block}, largest_value<Body>, n, body, result.data());
   double value;
   copy_bytes(&value, device::cpu(1), result.data(), dev, sizeof value);
   return value;

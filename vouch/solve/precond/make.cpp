@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
 #include <vouch/core/error.hpp>
@@ -9,20 +8,30 @@
 #include <vouch/solve/precond/jacobi.hpp>
 #include <vouch/solve/precond/make.hpp>
 #include <vouch/solve/precond/ssor.hpp>
+#include <vouch/text/number.hpp>
+#include <vouch/text/tokens.hpp>
 
 namespace vouch {
 namespace {
 
 using parameter = std::optional<std::string_view>;
 
-template <class Number>
-Number parse(std::string_view name, std::string_view text) {
-  Number number{};
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (code != std::errc{} || end != text.data() + text.size())
-    throw value_error(std::string(name) + ": \"" + std::string(text) + "\" is not " +
-                      (std::is_integral_v<Number> ? "a whole number" : "a number"));
-  return number;
+double real_in(std::string_view name, std::string_view text) {
+  const char* const end = text.data() + text.size();
+  const parsed_number<double> number = parse_real(text.data(), end);
+  if (number.error != number_error::none || number.end != end)
+    throw value_error(std::string(name) + ": " + not_a_number(text));
+  return number.value;
+}
+
+std::int64_t whole_number_in(std::string_view name, std::string_view text) {
+  const char* const end = text.data() + text.size();
+  const parsed_number<std::int64_t> number = parse_integer(text.data(), end);
+  if (number.error == number_error::malformed || number.end != end)
+    throw value_error(std::string(name) + ": " + quoted(text) + " is not a whole number");
+  if (number.error == number_error::overflow)
+    throw value_error(std::string(name) + ": " + quoted(text) + " overflows 64-bit integers");
+  return number.value;
 }
 
 // One line a preconditioner: its name, its parameter as shown, and how it is made.
@@ -43,21 +52,20 @@ const std::vector<maker<T>>& makers() {
       {"block-jacobi", "size",
        [](const device& dev, A a, parameter size) {
          if (!size) return make_block_jacobi(dev, a);
-         const auto b = parse<std::int64_t>("block-jacobi", *size);
+         const auto b = whole_number_in("block-jacobi", *size);
          if (b < 1) throw value_error("block-jacobi: a block has at least one row");
          return make_block_jacobi(dev, a, b);
        }},
       {"ssor", "omega",
        [](const device& dev, A a, parameter omega) {
-         return omega ? make_ssor(dev, a, parse<double>("ssor", *omega)) : make_ssor(dev, a);
+         return omega ? make_ssor(dev, a, real_in("ssor", *omega)) : make_ssor(dev, a);
        }},
       {"ic0", "shift",
        [](const device& dev, A a, parameter shift) {
-         return shift ? make_ic0(dev, a, parse<double>("ic0", *shift)) : make_ic0(dev, a);
+         return shift ? make_ic0(dev, a, real_in("ic0", *shift)) : make_ic0(dev, a);
        }},
       {"chebyshev", "degree", [](const device& dev, A a, parameter degree) {
-         return degree ? make_chebyshev(dev, a, parse<std::int64_t>("chebyshev", *degree))
-                       : make_chebyshev(dev, a);
+         return degree ? make_chebyshev(dev, a, whole_number_in("chebyshev", *degree)) : make_chebyshev(dev, a);
        }}};
   return all;
 }

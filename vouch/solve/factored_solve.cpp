@@ -1,0 +1,83 @@
+#include <vouch/solve/factored_solve.hpp>
+
+#include <cmath>
+
+#include <vouch/core/array.hpp>
+#include <vouch/core/error.hpp>
+#include <vouch/core/formatted.hpp>
+#include <vouch/solve/cg_engine.hpp>
+
+namespace vouch {
+namespace {
+
+// A run is one solve.
+template <real T>
+class factored_engine final : public cg_engine<T> {
+ public:
+  factored_engine(const device& dev, std::int64_t n, factorisation<T>& A) : dev_(dev), n_(n), A_(A) {}
+  std::string name() const override { return A_.name(); }
+
+  cg_outcome run(T* r, T* d, const cg_rule& rule, cg_log&) override {
+    if (rule.limit <= 0) return {cg_event::limit, 0, 0};
+    copy_bytes(d, dev_, r, dev_, static_cast<std::size_t>(n_) * sizeof(T));
+    A_.solve(d);
+    return {cg_event::reached, 1, 0};
+  }
+
+ private:
+  device dev_;
+  std::int64_t n_;
+  factorisation<T>& A_;
+};
+
+}  // namespace
+
+void check_direct_request(std::int64_t rows, std::int64_t b, std::int64_t x, const solve_goal& goal) {
+  check_lengths(rows, b, x);
+  if (!goal.by_residual()) throw value_error("a direct method ends by the residual alone");
+}
+
+template <real T>
+solve_report factored_solve(verified_problem<T> problem, const std::string& method, const stopwatch& setup,
+                            const std::function<std::unique_ptr<factorisation<T>>()>& factorise, view<T> x,
+                            const solve_goal& goal) {
+  solve_report report;
+  report.method = method;
+  report.precision = sizeof(T) == 4 ? "single" : "double";
+  report.preconditioner = "none";
+  problem.advice = "take more precision";
+  array<T> r(problem.dev, problem.rows);
+  const residual_facts start = problem.residual_of(x.data(), nullptr, r.data());
+  if (!std::isfinite(start.norm2))
+    throw value_error(
+        "the matrix, the right-hand side or the start holds a NaN or an infinity, or A x overflows");
+  const auto factors = factorise();
+  factored_engine<T> engine(problem.dev, problem.rows, *factors);
+  report.engine = engine.name();
+  report.reproducible = factors->reproducible();
+  report.setup_seconds = setup.seconds();
+  if (factors->failed() > 0) {
+    const bool definite = method == "cholesky";
+    report.status = definite ? solve_status::not_spd : solve_status::breakdown;
+    report.reason =
+        formatted(definite ? "the leading part of %lld rows is not positive definite"
+                           : "pivot %lld is exactly zero: the matrix is singular to working precision",
+                  static_cast<long long>(factors->failed()));
+    report.rhs_norm = start.rhs_norm2;
+    report.true_residual = report.recurrence_residual = start.norm2;
+    report.backward_error = start.backward_error();
+    return report;
+  }
+  verified_solve(problem, engine, x, goal, report);
+  return report;
+}
+
+#define VOUCH_INSTANTIATE(T)                                                                               \
+  template solve_report factored_solve(verified_problem<T>, const std::string&, const stopwatch&,          \
+                                       const std::function<std::unique_ptr<factorisation<T>>()>&, view<T>, \
+                                       const solve_goal&);
+VOUCH_INSTANTIATE(float)
+VOUCH_INSTANTIATE(double)
+#undef VOUCH_INSTANTIATE
+
+}  // namespace vouch
