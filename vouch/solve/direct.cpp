@@ -169,7 +169,7 @@ solve_report solve_directly(const device& given, factors kind, transpose op, mat
   report.engine = engine.name();
   report.reproducible = factorised->reproducible();
   report.setup_seconds = clock.seconds();
-  if (factorised->failed() > 0) {
+  if (factorised->failed() > 0 && start.rhs_norm2 > 0) {
     report.status = kind == factors::lu ? solve_status::breakdown : solve_status::not_spd;
     report.reason = formatted(kind == factors::lu
                                   ? "pivot %lld is exactly zero: the matrix is singular to working precision"

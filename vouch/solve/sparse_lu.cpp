@@ -65,7 +65,7 @@ solve_report sparse_lu(const device& dev, csr_view<const T> A, const lu_factors<
         "the matrix, the right-hand side or the start holds a NaN or an infinity, or A x overflows");
   factors_engine<T> engine(factors);
   report.engine = engine.name();
-  if (factors.failed > 0) {
+  if (factors.failed > 0 && start.rhs_norm2 > 0) {
     report.status = solve_status::breakdown;
     report.reason = "pivot " + std::to_string(factors.failed) +
                     " is exactly zero: the matrix is singular to working precision";
