@@ -14,6 +14,7 @@ nlohmann::ordered_json finite_or_null(double value) {
 
 // Why auto took the method.
 nlohmann::ordered_json method_reason(const solve_request& request, const std::string& taken) {
+  if (request.method == "cholesky" && taken == "lu") return "dense, not positive definite";
   if (!request.method_why.empty()) return request.method_why;
   if (request.method != "auto") return nullptr;
   return taken == "cg" ? "symmetric with a positive diagonal" : "tridiagonal";

@@ -99,7 +99,8 @@ void warn_after(const console& log, const solve_request& request, const solve_ou
   const solve_report& report = outcome.report;
   for (const std::string& warning : report.warnings) log.warning(warning);
   if (report.status == solve_status::not_spd)
-    log.warning("--method sparse-lu solves systems that are not positive definite");
+    log.warning(fmt::format("--method {} solves systems that are not positive definite",
+                            report.method == "cholesky" ? "lu" : "sparse-lu"));
   if (!request.by_residual() || report.status == solve_status::converged || report.rhs_norm == 0) return;
   const double relative = report.tolerance / report.rhs_norm;
   if (relative < report.attainable_relative)

@@ -23,6 +23,10 @@ TEST_F(tool_choice, factorisations_solve_what_sweeps_do_not) {
   EXPECT_EQ(solve("A.mtx --method lu --rhs row-sums -o x.txt")["status"], "converged");
   for (const double x : numbers(content("x.txt"))) EXPECT_NEAR(x, 1, 1e-14);
   EXPECT_NE(refused("A.mtx --method cholesky").err.find("--method lu"), std::string::npos);
+  write("A.mtx", "%%MatrixMarket matrix array real general\n2 2\n1\n2\n2\n1\n");
+  const tool_result indefinite = run("solve A.mtx --method cholesky");
+  EXPECT_EQ(indefinite.code, 1);
+  EXPECT_NE(indefinite.err.find("--method lu solves"), std::string::npos) << indefinite.err;
   write("A.mtx", "%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 4\n2 1 1\n2 2 3\n");
   EXPECT_EQ(solve("A.mtx --method cholesky --precision single")["method"], "cholesky");
   write("A.mtx", "%%MatrixMarket matrix array real general\n2 2\n1\n2\n2\n4\n");
@@ -44,7 +48,9 @@ TEST_F(tool_choice, dense_matrices_need_no_method) {
   // Looks positive definite; has no dominance and no symmetry.
   for (const char* entries : {"1\n2\n2\n1\n", "1\n3\n2\n1\n"}) {
     write("A.mtx", array + entries);
-    EXPECT_EQ(solve("A.mtx --rhs row-sums -o x.txt")["status"], "converged") << entries;
+    const json o = solve("A.mtx --rhs row-sums -o x.txt");
+    EXPECT_EQ(o["status"], "converged") << entries;
+    EXPECT_EQ(o["method_reason"], entries[2] == '2' ? "dense, not positive definite" : "dense");
     for (const double x : numbers(content("x.txt"))) EXPECT_NEAR(x, 1, 1e-14) << entries;
   }
 }

@@ -56,5 +56,28 @@ TEST_F(decimal_radii, of_vectors) {
   EXPECT_EQ(read_matrix_radii(device::cpu(1), path).nonzeros(), 0);
 }
 
+// Integers of 8 bytes: 2^53, 2^53 + 1, 1 - 2^63, 2^62 + 255.
+TEST_F(decimal_radii, of_integers_in_arrays_of_numpy) {
+  const auto file = [this](const std::string& type, const std::string& shape, bool big_endian) {
+    std::string header = "{'descr': '" + type + "', 'fortran_order': False, 'shape': " + shape + ", }";
+    header.resize(117, ' ');
+    std::string bytes = "\x93NUMPY\x01" + std::string(1, '\0') + "v" + std::string(1, '\0') + header + "\n";
+    for (const std::uint64_t number :
+         {0x0020000000000000u, 0x0020000000000001u, 0x8000000000000001u, 0x40000000000000ffu})
+      for (int k = 0; k < 8; ++k) bytes += static_cast<char>(number >> 8 * (big_endian ? 7 - k : k));
+    return folder_.file("A.npy", bytes);
+  };
+  const auto matrix_of = [](const std::string& path) {
+    return testing::entries_of(read_matrix_radii(device::cpu(1), path));
+  };
+  EXPECT_EQ(matrix_of(file("<i8", "(2, 2)", false)),
+            (testing::entries{{{0, 1}, 1}, {{1, 0}, 1}, {{1, 1}, 255}}));
+  EXPECT_EQ(matrix_of(file(">u8", "(2, 2)", true)),
+            (testing::entries{{{0, 1}, 1}, {{1, 0}, 1}, {{1, 1}, 255}}));
+  EXPECT_EQ(read_vector_radii(device::cpu(1), file("<i8", "(4,)", false)).values.to_vector(),
+            (std::vector<double>{0, 1, 1, 255}));
+  EXPECT_EQ(matrix_of(file("<f8", "(2, 2)", false)), testing::entries{});
+}
+
 }  // namespace
 }  // namespace vouch

@@ -98,6 +98,16 @@ TYPED_TEST(direct, names_what_cannot_be_solved) {
   const solve_report second = cholesky<T>(device::cpu(1), {indefinite.data(), 2, 2, 2}, bv, xv);
   EXPECT_EQ(second.status, solve_status::not_spd);
   EXPECT_NE(second.reason.find("2 rows"), std::string::npos) << second.reason;
+  for (const bool definite : {false, true}) {
+    const std::vector<T> nothing{0, 0};
+    x = {0, 1};
+    const view<const T> zero(nothing.data(), 2);
+    const solve_report third = definite
+                                   ? cholesky<T>(device::cpu(1), {indefinite.data(), 2, 2, 2}, zero, xv)
+                                   : lu<T>(device::cpu(1), transpose::no, {singular.data(), 2, 2, 2}, zero, xv);
+    EXPECT_EQ(third.status, solve_status::converged) << third.reason;
+    EXPECT_EQ(x, nothing);
+  }
   singular[0] = std::numeric_limits<T>::quiet_NaN();
   EXPECT_THROW(lu<T>(device::cpu(1), transpose::no, {singular.data(), 2, 2, 2}, bv, xv), value_error);
   EXPECT_THROW(lu<T>(device::cpu(1), transpose::no, {singular.data(), 1, 2, 1}, bv, xv), shape_error);
@@ -141,11 +151,11 @@ TEST(direct_verdict, bits_are_those_of_any_number_of_threads_or_said_not_to_be) 
 
 TEST(direct_verdict, says_what_ended_it) {
   if (!lapack::present()) GTEST_SKIP() << "no LAPACK on this machine";
-  const auto one = [](std::vector<double> A) {
+  const auto one = [](std::vector<double> A, const solve_goal& goal = {}) {
     const std::vector<double> b{1, 1};
     std::vector<double> x(2);
     return lu<double>(device::cpu(1), transpose::no, {A.data(), 2, 2, 2}, view<const double>(b.data(), 2),
-                      {x.data(), 2}, {});
+                      {x.data(), 2}, goal);
   };
   const solve_report overflow = one({1e-310, 0, 0, 1e-310});
   EXPECT_EQ(overflow.status, solve_status::diverged);
@@ -153,6 +163,10 @@ TEST(direct_verdict, says_what_ended_it) {
   const solve_report singular = one({1, 2, 2, 4});
   EXPECT_EQ(singular.status, solve_status::breakdown);
   EXPECT_EQ(singular.backward_error, 1);  // of x = 0
+  solve_goal once;
+  once.rtol = 0x1p-70;
+  once.max_iterations = 1;
+  EXPECT_EQ(one({3, 1, 1, 7}, once).reason, "1 iteration was not enough; allow more, or take more precision");
 }
 
 // Believes after three iterations that nine tenths were all, and is then at its limit.

@@ -63,6 +63,10 @@ TEST(sparse_lu, says_what_is_wrong) {
   const solve_report report = sparse_lu<double>(cpu, singular, b, x);
   EXPECT_EQ(report.status, solve_status::breakdown);
   EXPECT_NE(report.reason.find("singular"), std::string::npos);
+  const auto nothing = array<double>::zeros(cpu, 2);
+  x[1] = 1;
+  EXPECT_EQ(sparse_lu<double>(cpu, singular, nothing, x).status, solve_status::converged);
+  EXPECT_EQ(x.to_vector(), nothing.to_vector());
 
   csr<double> A = testing::matrix_of(2, 2, {{{0, 0}, 1}, {{1, 1}, 4}});
   EXPECT_THROW(sparse_lu<double>(cpu, testing::matrix_of(2, 3, {{{0, 0}, 1}}), b, x), shape_error);

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <vouch/core/error.hpp>
@@ -65,20 +67,42 @@ std::int64_t entries_of_both_triangles(const coo& A) {
   return count;
 }
 
-csr<double> without_zeros(const device& cpu, const csr<double>& A) {
-  std::vector<std::int64_t> row_ptr{0};
-  std::vector<std::int32_t> col;
-  std::vector<double> val;
-  for (std::int64_t i = 0; i < A.rows; ++i) {
-    for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k) {
-      if (A.val[k] == 0) continue;
-      col.push_back(A.col[k]);
-      val.push_back(std::fabs(A.val[k]));
-    }
-    row_ptr.push_back(std::ssize(val));
+// Entries that are not zero, row after row.
+class radius_rows {
+ public:
+  void take(std::int64_t col, double radius) {
+    if (radius == 0) return;
+    col_.push_back(static_cast<std::int32_t>(col));
+    val_.push_back(std::fabs(radius));
   }
-  return {A.rows, A.cols, array<std::int64_t>::from(cpu, row_ptr), array<std::int32_t>::from(cpu, col),
-          array<double>::from(cpu, val)};
+  void end_row() { row_ptr_.push_back(std::ssize(val_)); }
+  csr<double> matrix(const device& cpu, std::int64_t cols) const {
+    return {std::ssize(row_ptr_) - 1, cols, array<std::int64_t>::from(cpu, row_ptr_),
+            array<std::int32_t>::from(cpu, col_), array<double>::from(cpu, val_)};
+  }
+
+ private:
+  std::vector<std::int64_t> row_ptr_{0};
+  std::vector<std::int32_t> col_;
+  std::vector<double> val_;
+};
+
+csr<double> without_zeros(const device& cpu, const csr<double>& A) {
+  radius_rows rows;
+  for (std::int64_t i = 0; i < A.rows; ++i) {
+    for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k) rows.take(A.col[k], A.val[k]);
+    rows.end_row();
+  }
+  return rows.matrix(cpu, A.cols);
+}
+
+csr<double> without_zeros(const device& cpu, const vectors& A) {
+  radius_rows rows;
+  for (std::int64_t i = 0; i < A.rows; ++i) {
+    for (std::int64_t j = 0; j < A.cols; ++j) rows.take(j, A.values[j * A.rows + i]);
+    rows.end_row();
+  }
+  return rows.matrix(cpu, A.cols);
 }
 
 csr<double> no_radii(const device& cpu, std::int64_t rows, std::int64_t cols) {
@@ -86,7 +110,12 @@ csr<double> no_radii(const device& cpu, std::int64_t rows, std::int64_t cols) {
           array<double>(cpu, 0)};
 }
 
-bool is_npy_file(const std::string& path) { return is_npy(input_file(path).peek(6)); }
+// Of a .npy file; nothing where the file is another.
+std::optional<vectors> npy_radii(const device& cpu, const std::string& path) {
+  input_file file(path);
+  if (!is_npy(file.peek(6))) return {};
+  return read_npy_radii(cpu, file);
+}
 
 vectors densified(const device& cpu, const csr<double>& A) {
   vectors result{A.rows, A.cols, array<double>::zeros(cpu, A.rows * A.cols)};
@@ -99,10 +128,7 @@ vectors densified(const device& cpu, const csr<double>& A) {
 }  // namespace
 
 csr<double> read_matrix_radii(const device& cpu, const std::string& path) {
-  if (is_npy_file(path)) {
-    const vectors shape = read_vectors(cpu, path);
-    return no_radii(cpu, shape.rows, shape.cols);
-  }
+  if (const std::optional<vectors> radii = npy_radii(cpu, path)) return without_zeros(cpu, *radii);
   line_reader reader{input_file(path)};
   const matrix_market_header header = take_matrix_market_header(reader);
   if (header.field == matrix_field::pattern) return no_radii(cpu, header.rows, header.cols);
@@ -117,8 +143,8 @@ csr<double> read_matrix_radii(const device& cpu, const std::string& path) {
 }
 
 vectors read_vector_radii(const device& cpu, const std::string& path) {
+  if (std::optional<vectors> radii = npy_radii(cpu, path)) return std::move(*radii);
   vectors shape = read_vectors(cpu, path);
-  if (is_npy_file(path)) return {shape.rows, shape.cols, array<double>::zeros(cpu, shape.values.size())};
   if (input_file(path).peek(1).starts_with('%')) return densified(cpu, read_matrix_radii(cpu, path));
   line_reader reader{input_file(path)};
   std::int64_t row = 0;

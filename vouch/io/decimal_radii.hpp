@@ -1,4 +1,4 @@
-// vouch/io/decimal_radii.hpp -- how far the decimal numbers of files are from the doubles read for them.
+// vouch/io/decimal_radii.hpp -- how far the numbers of files are from the doubles read for them.
 #pragma once
 #include <string>
 
@@ -9,7 +9,7 @@
 namespace vouch {
 
 /// A bound for each entry of the matrix that read_matrix() gives; entries that are doubles as they are written
-/// have none, and .npy files have no others.
+/// have none; in .npy files these are all but integers beyond 2^53.
 ///
 /// Memory  The result lives on the CPU.
 /// Throws  as read_matrix(); value_error  an entry that stands in the file twice, whose sum is rounded

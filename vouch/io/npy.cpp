@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <type_traits>
 #include <vector>
 
 #include <vouch/core/error.hpp>
@@ -188,15 +189,39 @@ npy_header take_header(Source& file, std::int64_t& bytes) {
 }
 
 // IEEE 754 binary16.
-double half_value(std::uint16_t bits) {
-  const int exponent = bits >> 10 & 31, fraction = bits & 1023;
-  double value = std::ldexp(fraction + (exponent > 0 ? 1024 : 0), std::max(exponent, 1) - 25);
-  if (exponent == 31)
-    value = fraction > 0 ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity();
-  return bits >> 15 != 0 ? -value : value;
-}
+struct half {
+  std::uint16_t bits;
+  explicit operator double() const {
+    const int exponent = bits >> 10 & 31, fraction = bits & 1023;
+    double value = std::ldexp(fraction + (exponent > 0 ? 1024 : 0), std::max(exponent, 1) - 25);
+    if (exponent == 31)
+      value = fraction > 0 ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity();
+    return bits >> 15 != 0 ? -value : value;
+  }
+};
 
-// Reads count elements in the order of the file and hands each with its number to take.
+struct nearest_double {
+  template <class T>
+  double operator()(T number) const {
+    return static_cast<double>(number);
+  }
+};
+
+// How far an element is from the double nearest to it: integers beyond 2^53 are no doubles. Both halves of one
+// are, and so is either difference.
+struct distance_to_double {
+  template <class T>
+  double operator()(T number) const {
+    if constexpr (std::is_integral_v<T>) {
+      constexpr std::int64_t half_range = std::int64_t{1} << 32;
+      const double high = static_cast<double>(number / half_range) * 0x1p32;
+      return std::fabs(static_cast<double>(number) - high - static_cast<double>(number % half_range));
+    }
+    return 0;
+  }
+};
+
+// Reads count elements in the order of the file and hands each with its number to take, as value() has it.
 template <class T, class Source, class Take, class Value>
 void read_elements(Source& file, std::int64_t count, bool big_endian, Take take, Value value) {
   constexpr std::int64_t piece = 8192;
@@ -212,11 +237,9 @@ void read_elements(Source& file, std::int64_t count, bool big_endian, Take take,
   }
 }
 
-template <class Source, class Take>
-void read_elements_as(element type, Source& file, std::int64_t count, Take take) {
-  const auto read = [&]<class T>(T) {
-    read_elements<T>(file, count, type.big_endian, take, [](T number) { return static_cast<double>(number); });
-  };
+template <class Source, class Take, class Value>
+void read_elements_as(element type, Source& file, std::int64_t count, Take take, Value value) {
+  const auto read = [&]<class T>(T) { read_elements<T>(file, count, type.big_endian, take, value); };
   const auto read_integers = [&](auto one, auto two, auto four, auto eight) {
     if (type.bytes == 1) read(one);
     if (type.bytes == 2) read(two);
@@ -228,8 +251,7 @@ void read_elements_as(element type, Source& file, std::int64_t count, Take take)
   if (type.kind == 'b') read(std::uint8_t{});
   if (type.kind == 'f' && type.bytes == 8) read(double{});
   if (type.kind == 'f' && type.bytes == 4) read(float{});
-  if (type.kind == 'f' && type.bytes == 2)
-    read_elements<std::uint16_t>(file, count, type.big_endian, take, half_value);
+  if (type.kind == 'f' && type.bytes == 2) read(half{});
   char extra = 0;
   if (file.read(&extra, 1) != 0) throw parse_error(file.path(), 0, 0, "bytes behind the end of the .npy array");
 }
@@ -258,11 +280,9 @@ std::string place_text(std::int64_t at, std::int64_t rows, std::int64_t cols) {
   return "entry (" + std::to_string(at % rows + 1) + ", " + std::to_string(at / rows + 1) + ")";
 }
 
-}  // namespace
-
-bool is_npy(std::string_view start) { return start.starts_with(magic); }
-
-vectors read_npy(const device& cpu, input_file& file) {
+// By columns, each element as value() has it.
+template <class Value>
+vectors read_columns(const device& cpu, input_file& file, Value value) {
   std::int64_t header_bytes = 0;
   const npy_header header = take_header(file, header_bytes);
   const std::int64_t count = count_elements(header, file, file.most_bytes() - header_bytes);
@@ -270,15 +290,25 @@ vectors read_npy(const device& cpu, input_file& file) {
   const std::int64_t cols = header.shape.size() == 2 ? header.shape[1] : 1;
 
   vectors result{rows, cols, array<double>(cpu, count)};
-  const auto take = [&](std::int64_t k, double value) {
+  const auto take = [&](std::int64_t k, double number) {
     const std::int64_t at = header.fortran_order || cols == 1 ? k : k % cols * rows + k / cols;
-    if (!std::isfinite(value))
-      throw parse_error(file.path(), 0, 0, place_text(at, rows, cols) + " is " + number_text(value),
+    if (!std::isfinite(number))
+      throw parse_error(file.path(), 0, 0, place_text(at, rows, cols) + " is " + number_text(number),
                         "NaN and infinity are not allowed");
-    result.values[at] = value;
+    result.values[at] = number;
   };
-  read_elements_as(header.type, file, count, take);
+  read_elements_as(header.type, file, count, take, value);
   return result;
+}
+
+}  // namespace
+
+bool is_npy(std::string_view start) { return start.starts_with(magic); }
+
+vectors read_npy(const device& cpu, input_file& file) { return read_columns(cpu, file, nearest_double{}); }
+
+vectors read_npy_radii(const device& cpu, input_file& file) {
+  return read_columns(cpu, file, distance_to_double{});
 }
 
 npy_array parse_npy(const std::string& name, std::string_view bytes) {
@@ -290,9 +320,10 @@ npy_array parse_npy(const std::string& name, std::string_view bytes) {
   npy_array result{header.shape, std::vector<double>(static_cast<std::size_t>(count))};
   const std::int64_t rows = header.shape.front(), cols = header.shape.back();
   const bool transposed = header.fortran_order && header.shape.size() == 2;
-  read_elements_as(header.type, source, count, [&](std::int64_t k, double value) {
+  const auto take = [&](std::int64_t k, double value) {
     result.values[static_cast<std::size_t>(transposed ? k % rows * cols + k / rows : k)] = value;
-  });
+  };
+  read_elements_as(header.type, source, count, take, nearest_double{});
   return result;
 }
 

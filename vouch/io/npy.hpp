@@ -17,6 +17,10 @@ bool is_npy(std::string_view start);
 /// Source  NumPy Enhancement Proposal 1; numpy.lib.format.
 vectors read_npy(const device& cpu, input_file& file);
 
+/// How far each element is from the double that read_npy() gives for it: not at all, but for integers beyond
+/// 2^53.
+vectors read_npy_radii(const device& cpu, input_file& file);
+
 /// An array of one or two dimensions, the last index running fastest.
 struct npy_array {
   std::vector<std::int64_t> shape;

@@ -16,9 +16,9 @@ namespace vouch {
 /// Memory  Everything lives on dev; a copy of A besides, on a GPU two of them unless A is row-major with whole
 ///         16 bytes a row. x holds the start and receives the result.
 /// Result  The numerical contract of docs/contract.md, goal's tolerance included; an iteration is one solve
-///         with the factors. Status breakdown where a pivot is exactly zero. The same bits on every run
-///         with one LAPACK or one cuSOLVER; on the CPU for any number of threads up to 1024 rows, for one
-///         number of them beyond, where the report says that the bits are not reproducible.
+///         with the factors. Status breakdown where a pivot is exactly zero, unless b = 0. The same bits on
+///         every run with one LAPACK or one cuSOLVER; on the CPU for any number of threads up to 1024 rows, for
+///         one number of them beyond, where the report says that the bits are not reproducible.
 /// Cost    2/3 n^3 flops, and 2 n^2 and one pass over A an iteration.
 /// Throws  shape_error  A not square, wrong lengths
 ///         value_error  there is no LAPACK (of OpenBLAS or of Netlib); a goal other than the residual; NaN or
@@ -32,7 +32,7 @@ solve_report lu(const device& dev, transpose op, matrix_view<const T> A, view<co
 /// The same by Cholesky for a symmetric positive definite A, of which the factorisation reads the lower
 /// triangle alone: what else is in A shows in the residual.
 ///
-/// Result  Status not_spd where A is not positive definite.
+/// Result  Status not_spd where A is not positive definite, unless b = 0.
 /// Cost    1/3 n^3 flops, half of those of lu().
 template <real T>
 solve_report cholesky(const device& dev, matrix_view<const T> A, view<const T> b, view<T> x,

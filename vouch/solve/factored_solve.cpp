@@ -56,7 +56,7 @@ solve_report factored_solve(verified_problem<T> problem, const std::string& meth
   report.engine = engine.name();
   report.reproducible = factors->reproducible();
   report.setup_seconds = setup.seconds();
-  if (factors->failed() > 0) {
+  if (factors->failed() > 0 && start.rhs_norm2 > 0) {
     const bool definite = method == "cholesky";
     report.status = definite ? solve_status::not_spd : solve_status::breakdown;
     report.reason =

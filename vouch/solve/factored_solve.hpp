@@ -33,8 +33,8 @@ class factorisation {
 void check_direct_request(std::int64_t rows, std::int64_t b, std::int64_t x, const solve_goal& goal);
 
 /// Solves with the factors of problem's matrix, then refines x; `method` names them in the report, where
-/// "cholesky" is not_spd if they fail, all else a breakdown. factorise is called once it is known that
-/// everything is finite: what is not it might call singular. Up to then, setup has measured the setup.
+/// "cholesky" is not_spd if they fail, all else a breakdown, unless b = 0. factorise is called once it is known
+/// that everything is finite: what is not it might call singular. Up to then, setup has measured the setup.
 ///
 /// Throws  value_error  NaN or infinity in A, b or x
 template <real T>

@@ -15,8 +15,8 @@ struct omega_estimate {
 /// The best omega for sweeps of A in the rule's order, were A consistently ordered and its Jacobi iteration's
 /// spectrum real: 2 / (1 + sqrt(1 - rho^2)), symmetric sweeps 2 / (1 + sqrt(2 (1 - rho))). rho comes from
 /// accelerated Jacobi sweeps for a random right-hand side, and the sweeps with that omega have to reduce the
-/// residual a hundredfold where the theory says e^8, and in the end at least as fast as sweeps with 1; else omega
-/// stays 1.
+/// residual, in the end at least as fast as sweeps with 1; else omega stays 1. So far as the matrix is not
+/// consistently ordered, another omega may be better.
 ///
 /// Result  The same on every run; on the CPU for any number of threads.
 /// Cost    About four times the sweeps that accelerated Jacobi needs for ten digits (float: four), at most

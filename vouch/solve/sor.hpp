@@ -26,9 +26,9 @@ struct sor_options {
 /// it.
 ///
 /// With estimate_omega, accelerated Jacobi sweeps tell the spectral radius of the Jacobi iteration, Young's
-/// formula an omega from it, and a trial whether that holds and is faster than 1; where it does not a warning
-/// says so and omega is 1. The engine's name in the report tells omega. The estimate costs about four times the
-/// sweeps that Jacobi with Chebyshev's acceleration takes.
+/// formula an omega from it, and a trial whether sweeps with it are faster than with 1; where they are not a
+/// warning says so and omega is 1. The engine's name in the report tells omega. The estimate
+/// costs about four times the sweeps that Jacobi with Chebyshev's acceleration takes.
 ///
 /// Shapes, Types, Memory, Result, Cost, Throws  As for gauss_seidel().
 /// Source  Kahan 1958; Young, Iterative Solution of Large Linear Systems, 1971.

@@ -16,7 +16,7 @@ namespace vouch {
 /// Memory  Everything lives on the CPU. x holds the start and receives the result.
 /// Result  The numerical contract of docs/contract.md, goal's tolerance included; an iteration is one solve
 ///         with the factors, which serve any number of right-hand sides. Status breakdown where a pivot is
-///         exactly zero. Same bits on every run, for any number of threads.
+///         exactly zero, unless b = 0. Same bits on every run, for any number of threads.
 /// Cost    2 factors.entries() flops and one pass over A an iteration.
 /// Throws  shape_error  A not square, wrong lengths, factors of a matrix of another size
 ///         value_error  dev is a GPU; a goal other than the residual; NaN or infinity in A, b or x

@@ -175,7 +175,8 @@ class verified_loop {
                  formatted("true residual %.3g, tolerance %.3g", report_.true_residual, report_.tolerance));
     switch (outcome.event) {
       case cg_event::limit:
-        return end(solve_status::max_iterations, formatted("%lld iterations were not enough; %s",
+        return end(solve_status::max_iterations, formatted(at == 1 ? "%lld iteration was not enough; %s"
+                                                                   : "%lld iterations were not enough; %s",
                                                            static_cast<long long>(at), rate().c_str()));
       case cg_event::negative_curvature:
         return end(
@@ -207,6 +208,7 @@ class verified_loop {
     if (!(report_.tolerance > 0)) return "a tolerance of zero is seldom met";
     const double fall = report_.recurrence_residual / initial_;
     if (!(fall < 1)) return "the residual has not fallen yet";
+    if (!(fall > 0)) return formatted("allow more, or %s", problem_.advice);
     const double needed =
         std::log(report_.tolerance / initial_) / std::log(fall) * static_cast<double>(report_.iterations);
     return formatted("at the measured rate about %.2g would be, or %s", needed, problem_.advice);
