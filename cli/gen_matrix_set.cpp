@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include <vouch/core/config.hpp>
 #include <vouch/generate/matrix_set.hpp>
-#include <vouch/text/number.hpp>
 
 #include "command.hpp"
 #include "command_line.hpp"
@@ -20,15 +20,13 @@ namespace {
 
 // "lo:hi".
 void parse_range(const std::string& text, matrix_set_problem& problem) {
-  const char* const end = text.data() + text.size();
-  const auto least = vouch::parse_integer(text.data(), end);
-  const bool colon = least.error == number_error::none && least.end < end && *least.end == ':';
-  const auto most = colon ? vouch::parse_integer(least.end + 1, end) : decltype(least){};
-  if (!colon || most.error != number_error::none || most.end != end)
+  constexpr std::int64_t lowest = std::numeric_limits<std::int64_t>::min();
+  const std::size_t colon = text.find(':');
+  if (colon == std::string::npos)
     throw usage_error(fmt::format("option --range: '{}' is no range of integers", text),
                       "LO:HI, like -99999:99999");
-  problem.least = least.value;
-  problem.most = most.value;
+  problem.least = parse_count("--range", text.substr(0, colon), lowest);
+  problem.most = parse_count("--range", text.substr(colon + 1), lowest);
 }
 
 }  // namespace

@@ -111,6 +111,8 @@ TEST_F(tool_usage, numbers_out_of_range) {
            "option --max-iterations: " + large + " is above 9223372036854775807", "");
     refuse("solve A.mtx --max-iterations=-" + large, "option --max-iterations: -" + large + " is below 1", "");
   }
+  refuse("gen matrix-set --range 0:1e30 -o x.txt", "option --range: 1e30 is above 9223372036854775807", "");
+  refuse("gen matrix-set --range 7 -o x.txt", "option --range: '7' is no range of integers", "LO:HI");
   refuse("solve A.mtx --max-iterations 9.2e18 --frobnicate", "unknown option --frobnicate", "");
   refuse("solve A.mtx --repeat 0", "option --repeat: 0 is below 1", "");
   refuse("solve A.mtx --threads 0", "option --threads: 0 is below 1", "");
