@@ -96,7 +96,8 @@ void check_kind(gen_options& o) {
   }
   const bool others = p.ny || p.nz || p.boundary || p.coefficient || p.element || p.epsilon || p.contrast ||
                       p.young || p.poisson_ratio || p.stretch || p.perturb || p.order != "natural" || o.general;
-  if (others) throw value_error(fmt::format("{} takes -n, --seed, --dominance and --signs at most", o.name));
+  if (others)
+    throw value_error(fmt::format("{} takes none of the sparse problems' options but -n and --seed", o.name));
   o.dense.n = p.nx;
 }
 
