@@ -43,6 +43,7 @@ nlohmann::ordered_json convergence_json(const solve_report& report) {
   if (facts.weakest_row >= 0) object["weakest_row"] = facts.weakest_row + 1;
   object["omega_below"] = nullptr;
   if (facts.omega_below > 0) object["omega_below"] = facts.omega_below;
+  object["omega"] = facts.omega;
   object["reason"] = facts.reason;
   return object;
 }

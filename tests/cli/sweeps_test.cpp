@@ -151,6 +151,7 @@ TEST_F(tool_sweeps, what_is_known_of_convergence_stands_in_the_object) {
   EXPECT_NEAR(rows["ratio"].get<double>(), 0.5, 1e-12);
   EXPECT_EQ(rows["weakest_row"], 1);
   EXPECT_NEAR(rows["omega_below"].get<double>(), 4.0 / 3, 1e-12);
+  EXPECT_EQ(rows["omega"], 1.25);
   EXPECT_EQ(rows["reason"], "diagonal dominance of the rows, q = 0.5");
   EXPECT_EQ(solve("rows.mtx --method sor --omega 1.5")["convergence"]["proved"], false);
 
@@ -307,6 +308,7 @@ TEST_F(tool_sweeps, omega_is_estimated_and_checked) {
   const json best = solve("A.mtx --rhs b.txt --method sor --omega 1.8577");
   const json found = solve("A.mtx --rhs b.txt --method sor --omega auto");
   EXPECT_EQ(found["status"], "converged");
+  EXPECT_NEAR(found["convergence"]["omega"].get<double>(), 1.8577, 0.005);
   EXPECT_LE(found["iterations"].get<int>(), 2 * best["iterations"].get<int>());
   EXPECT_LE(8 * found["iterations"].get<int>(), plain["iterations"].get<int>());
   const json symmetric = solve("A.mtx --rhs b.txt --method ssor --omega auto");

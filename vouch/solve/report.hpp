@@ -27,6 +27,7 @@ struct convergence_facts {
   double ratio = 0;       // q of that, of the rows where there is none: other entries over the diagonal one
   std::int64_t weakest_row = -1;  // the first with the largest ratio, from 0; -1 where there are no rows
   double omega_below = 0;         // the relaxation for which convergence is proved; 0: for none
+  double omega = 1;               // the relaxation that was taken
   std::string reason;             // one line, says why
 };
 

@@ -98,9 +98,13 @@ std::string source_of(const dominance_proof& proof) {
 
 convergence_facts facts_of(const dominance_proof& proof, std::int64_t rows, double omega) {
   const std::string warning = warning_of(proof, omega);
-  return {warning.empty(),      name(proof.kind),
-          proof.ratio,          rows > 0 ? proof.worst_row : -1,
-          proof.proved_omega(), warning.empty() ? source_of(proof) : warning};
+  return {.proved = warning.empty(),
+          .dominance = name(proof.kind),
+          .ratio = proof.ratio,
+          .weakest_row = rows > 0 ? proof.worst_row : -1,
+          .omega_below = proof.proved_omega(),
+          .omega = omega,
+          .reason = warning.empty() ? source_of(proof) : warning};
 }
 
 // The mean growth of an iteration over the last half of the history, where the fastest part has prevailed, but
