@@ -39,11 +39,11 @@ TEST_F(volatility_file, as_a_spreadsheet_writes_it) {
 }
 
 TEST_F(volatility_file, errors_say_where) {
-  EXPECT_EQ(message("time,80,120\n0,0.2,x.3\n"), ":2:7: 'x.3' is not a number");
-  EXPECT_EQ(message("time,80,a\n"), ":1:9: 'a' is not a number");
+  EXPECT_EQ(message("time,80,120\n0,0.2,x.3\n"), ":2:7: expected a number, found 'x.3'");
+  EXPECT_EQ(message("time,80,a\n"), ":1:9: expected a number, found 'a'");
   EXPECT_EQ(message("time,80,120\n\n0,0.2\n"), ":3: 2 numbers where a time and 2 volatilities are needed");
   EXPECT_EQ(message("time,80,120\n"), ":1: there is no volatility in it");
-  EXPECT_EQ(message("time,80,120\n0,0.2,\n"), ":2:7: '' is not a number");
+  EXPECT_EQ(message("time,80,120\n0,0.2,\n"), ":2:7: expected a number, found ''");
 }
 
 // The mean of (0.1 + 0.2 t)^2 until 1, and of what stays 0.3 until 2.

@@ -87,11 +87,7 @@ class text_parser {
   [[noreturn]] void refuse(const char* begin, const char* at, const char* end, std::int64_t line) const {
     token word;
     tokens(std::string_view(at, static_cast<std::size_t>(end - at))).next(word);
-    const auto number = parse_real(word.text.data(), word.text.data() + word.text.size());
-    const bool overflow =
-        number.error == number_error::overflow && number.end == word.text.data() + word.text.size();
-    throw parse_error(file_, line, at - begin + 1,
-                      overflow ? quoted(word.text) + " overflows double precision" : not_a_number(word.text));
+    throw parse_error(file_, line, at - begin + 1, not_a_number(word.text));
   }
 
   const std::string& file_;

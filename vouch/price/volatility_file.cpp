@@ -14,7 +14,7 @@ namespace {
 double number_in(std::string_view cell, const std::string& path, std::int64_t line, std::int64_t column) {
   const auto parsed = parse_real(cell.data(), cell.data() + cell.size());
   if (parsed.error != number_error::none || parsed.end != cell.data() + cell.size())
-    throw parse_error(path, line, column, quoted(cell) + " is not a number");
+    throw parse_error(path, line, column, not_a_number(cell));
   return parsed.value;
 }
 

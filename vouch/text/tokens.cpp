@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include <vouch/text/number.hpp>
 #include <vouch/text/tokens.hpp>
 
 namespace vouch {
@@ -44,6 +45,9 @@ std::string not_a_number(std::string_view word) {
   if (!bare.empty() && (bare[0] == '-' || bare[0] == '+')) bare.remove_prefix(1);
   if (same_word(bare.substr(0, 3), "nan")) return "NaN is not allowed";
   if (same_word(bare, "inf") || same_word(bare, "infinity")) return "infinity is not allowed";
+  const auto number = parse_real(word.data(), word.data() + word.size());
+  if (number.error == number_error::overflow && number.end == word.data() + word.size())
+    return quoted(word) + " overflows double precision";
   return "expected a number, found " + quoted(word);
 }
 
