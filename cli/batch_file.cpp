@@ -10,35 +10,30 @@
 #include <vouch/text/file.hpp>
 #include <vouch/text/lines.hpp>
 #include <vouch/text/number.hpp>
+#include <vouch/text/tokens.hpp>
 
 namespace vouch::cli {
 namespace {
 
+double take_number(const std::string& path, std::int64_t line, const token& word) {
+  const char* const end = word.text.data() + word.text.size();
+  const parsed_number<double> number = parse_real(word.text.data(), end);
+  if (number.error == number_error::none && number.end == end) return number.value;
+  throw parse_error(path, line, word.column, not_a_number(word.text));
+}
+
 // "dl d du b"; text that begins with # is a remark.
-void take_row(const std::string& path, std::int64_t line_number, const std::string& line, batch_file& into) {
-  const char* at = line.data();
-  const char* const end = at + std::min(line.find('#'), line.size());
-  double values[4];
+void take_row(const std::string& path, std::int64_t line, std::string_view text, batch_file& into) {
+  std::vector<double>* const columns[] = {&into.dl, &into.d, &into.du, &into.b};
+  tokens words(text);
+  token word;
   for (int k = 0; k < 4; ++k) {
-    while (at < end && (*at == ' ' || *at == '\t')) ++at;
-    const auto column = at - line.data() + 1;
-    if (at == end)
-      throw parse_error(path, line_number, column, fmt::format("{} numbers where a row has 4", k),
+    if (!words.next(word))
+      throw parse_error(path, line, word.column, fmt::format("{} numbers where a row has 4", k),
                         "a row is: dl d du b; a blank line ends a system");
-    const parsed_number<double> number = parse_real(at, end);
-    if (number.error == number_error::overflow)
-      throw parse_error(path, line_number, column, "the number overflows");
-    if (number.error == number_error::malformed)
-      throw parse_error(path, line_number, column, "this is no number");
-    values[k] = number.value;
-    at = number.end;
+    columns[k]->push_back(take_number(path, line, word));
   }
-  while (at < end && (*at == ' ' || *at == '\t' || *at == '\r')) ++at;
-  if (at != end) throw parse_error(path, line_number, at - line.data() + 1, "more than 4 numbers in a row");
-  into.dl.push_back(values[0]);
-  into.d.push_back(values[1]);
-  into.du.push_back(values[2]);
-  into.b.push_back(values[3]);
+  if (words.next(word)) throw parse_error(path, line, word.column, "more than 4 numbers in a row");
 }
 
 batch_file read_text(const std::string& path, input_file&& file) {
@@ -51,10 +46,11 @@ batch_file read_text(const std::string& path, input_file&& file) {
   };
   std::string line;
   while (reader.next_line(line)) {
+    const std::string_view row = std::string_view(line).substr(0, line.find('#'));
     if (is_blank(line))
       end_system();
-    else if (!is_blank(line.substr(0, line.find('#'))))
-      take_row(path, reader.lines(), line, batch);
+    else if (!is_blank(row))
+      take_row(path, reader.lines(), row, batch);
   }
   end_system();
   batch.systems = static_cast<std::int64_t>(batch.offsets.size()) - 1;

@@ -44,8 +44,9 @@ int cmd_solve(std::span<const char* const> arguments) {
   const device opened = open_device(request);
   warn_before(log, request);
 
-  std::optional<band_run> band = run_band(request, cpu, log);
-  const linear_system system = band ? std::move(band->system) : read_system(cpu, request);
+  linear_system system = read_system_matrix(cpu, request);
+  std::optional<band_run> band = run_band(request, cpu, log, system);
+  if (!band) complete_system(cpu, request, system);
   device_choice chosen = band ? band->device : choose_for(request, system, opened);
   solve_outcome outcome;
   if (band) {

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <limits>
 #include <vouch/band/solve.hpp>
 #include <vouch/core/error.hpp>
-#include <vouch/io/matrix_market.hpp>
+#include <vouch/solve/cg_system.hpp>
+#include <vouch/solve/spd_check.hpp>
 #include <vouch/sparse/residual.hpp>
 
 #include "rounded.hpp"
@@ -28,18 +28,9 @@ bool is_tridiagonal(csr_view<const double> A) {
   return A.rows == A.cols;
 }
 
-// A cheap look at the header, which a pipe would not survive: may the file hold a tridiagonal matrix?
-bool may_be_tridiagonal(const std::string& path) {
-  std::error_code ignored;
-  if (!std::filesystem::is_regular_file(path, ignored)) return false;
-  try {
-    const matrix_market_header header = read_matrix_market_header(path);
-    const std::int64_t most_a_row = header.stored_as == symmetry::general ? 3 : 2;
-    return header.format == matrix_format::coordinate && header.rows == header.cols &&
-           header.entries <= most_a_row * header.rows;
-  } catch (const error&) {
-    return false;  // whoever reads it says what is wrong
-  }
+// Conjugate gradients solve what has the constants as null space, where the right-hand side allows it.
+bool is_for_iterations(const device& cpu, const linear_system& system) {
+  return not_spd_reason(system.facts).empty() && rows_sum_to_zero<double>(cpu, system.A);
 }
 
 template <real T>
@@ -106,9 +97,8 @@ void judge_by_file(const device& cpu, const linear_system& system, const solve_r
 }
 
 template <real T>
-void solve_columns(const device& cpu, const device& dev, const solve_request& request, band_run& run) {
-  const linear_system& system = run.system;
-  solve_outcome& outcome = run.outcome;
+void solve_columns(const device& cpu, const device& dev, const solve_request& request,
+                   const linear_system& system, solve_outcome& outcome) {
   diagonals<T> of;
   timed(outcome.times.setup, [&] { of = take_diagonals<T>(cpu, system, request.rhs); });
   if (dev.is_cuda())
@@ -134,10 +124,9 @@ void solve_columns(const device& cpu, const device& dev, const solve_request& re
   judge_by_file(cpu, system, request, outcome);
 }
 
-void log_run(const console& log, const band_run& run) {
-  log.line(fmt::format("matrix     {}: {} x {}, {} nonzeros, tridiagonal{}", run.system.file, run.system.A.rows,
-                       run.system.A.cols, run.system.A.nonzeros(),
-                       run.system.facts.symmetric ? ", symmetric" : ""));
+void log_run(const console& log, const linear_system& system, const band_run& run) {
+  log.line(fmt::format("matrix     {}: {} x {}, {} nonzeros, tridiagonal{}", system.file, system.A.rows,
+                       system.A.cols, system.A.nonzeros(), system.facts.symmetric ? ", symmetric" : ""));
   log.line(fmt::format("method     {}, {} precision: {}", run.outcome.report.method,
                        run.outcome.report.precision, run.outcome.report.engine));
   log.line(fmt::format("device     {}: {}", run.device.dev.name(), run.device.why));
@@ -149,32 +138,32 @@ tridiagonal_options band_options(const solve_request& request) {
   tridiagonal_options options;
   options.method = band_method_of(request);
   options.mixed = request.common.precision == "mixed";
-  options.rtol = request.relative_tolerance();
+  options.rtol = std::max(request.relative_tolerance(), std::numeric_limits<double>::min());  // not its default
   options.atol = request.atol;
   return options;
 }
 
-std::optional<band_run> run_band(const solve_request& request, const device& cpu, const console& log) {
+std::optional<band_run> run_band(const solve_request& request, const device& cpu, const console& log,
+                                 linear_system& system) {
   const bool asked = is_band_method(request.method);
-  if (!asked && (request.method != "auto" || request.wants_iterations() || !may_be_tridiagonal(request.matrix)))
-    return std::nullopt;
-  const device_request wanted = parse_device(request.common.device);
-  band_run run{{}, {}, {wanted.cuda ? device::cuda(wanted.index) : cpu, "as asked"}};
-  if (wanted.automatic) run.device.why = "reading the file costs more than solving";
-  run.system.file = request.matrix;
-  timed(run.system.read_seconds, [&] { run.system.A = read_sparse(cpu, request.matrix); });
-  if (!is_tridiagonal(run.system.A)) {
+  if (!asked && (request.method != "auto" || request.wants_iterations() || system.dense)) return std::nullopt;
+  if (!is_tridiagonal(system.A)) {
     if (!asked) return std::nullopt;
     throw value_error(fmt::format("{}: the matrix is not tridiagonal", request.matrix),
                       fmt::format("--method {} solves tridiagonal systems only", request.method));
   }
-  timed(run.system.setup_seconds, [&] { run.system.facts = structure<double>(cpu, run.system.A); });
-  timed(run.system.read_seconds, [&] { take_rhs(cpu, request.rhs, run.system); });
+  bool iterates = false;
+  timed(system.setup_seconds, [&] { iterates = !asked && is_for_iterations(cpu, system); });
+  if (iterates) return std::nullopt;
+  const device_request wanted = parse_device(request.common.device);
+  band_run run{{}, {wanted.cuda ? device::cuda(wanted.index) : cpu, "as asked"}};
+  if (wanted.automatic) run.device.why = "reading the file costs more than solving";
+  timed(system.read_seconds, [&] { take_rhs(cpu, request.rhs, system); });
   if (request.common.precision == "single")
-    solve_columns<float>(cpu, run.device.dev, request, run);
+    solve_columns<float>(cpu, run.device.dev, request, system, run.outcome);
   else
-    solve_columns<double>(cpu, run.device.dev, request, run);
-  log_run(log, run);
+    solve_columns<double>(cpu, run.device.dev, request, system, run.outcome);
+  log_run(log, system, run);
   return run;
 }
 

@@ -14,6 +14,8 @@
 #include <vouch/sparse/residual.hpp>
 #include <vouch/sparse/transpose.hpp>
 
+#include "solve_column.hpp"
+
 namespace vouch::cli {
 namespace {
 
@@ -77,10 +79,10 @@ vectors densify(const device& cpu, csr_view<const double> A) {
   return dense;
 }
 
-// Sweeps take dense matrices as such; conjugate gradients and the sparse factorisation make them sparse, the
-// dense factorisations sparse ones dense.
+// Sweeps take dense matrices as such; conjugate gradients, the sparse factorisation and methods for tridiagonal
+// systems make them sparse, the dense factorisations sparse ones dense.
 void read_into(const device& cpu, const solve_request& request, linear_system& system) {
-  if (request.method == "cg" || request.method == "sparse-lu") {
+  if (request.method == "cg" || request.method == "sparse-lu" || is_band_method(request.method)) {
     system.A = read_sparse(cpu, request.matrix);
     return;
   }
@@ -207,25 +209,23 @@ void take_rhs(const device& cpu, const std::string& from, linear_system& system)
   }
 }
 
-linear_system read_system(const device& cpu, solve_request& request) {
+linear_system read_system_matrix(const device& cpu, const solve_request& request) {
   linear_system system;
   system.file = request.matrix;
-  const auto timed = [](double& seconds, const auto& work) {
-    const stopwatch clock;
-    work();
-    seconds += clock.seconds();
-  };
   timed(system.read_seconds, [&] { read_into(cpu, request, system); });
   timed(system.setup_seconds, [&] {
     system.facts = system.dense ? structure(cpu, system.entries()) : structure<double>(cpu, system.A);
   });
+  return system;
+}
+
+void complete_system(const device& cpu, solve_request& request, linear_system& system) {
   timed(system.setup_seconds, [&] { settle_method(cpu, request, system); });
   check_matrix(request, system);
   timed(is_file(request.rhs) ? system.read_seconds : system.setup_seconds,
         [&] { take_rhs(cpu, request.rhs, system); });
   timed(is_file(request.initial) ? system.read_seconds : system.setup_seconds,
         [&] { take_start(cpu, request.initial, system); });
-  return system;
 }
 
 }  // namespace vouch::cli

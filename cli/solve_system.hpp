@@ -52,12 +52,17 @@ csr<double> sparsify(const device& cpu, matrix_view<const double> dense);
 csr<double> read_sparse(const device& cpu, const std::string& path,
                         std::optional<matrix_market_header>* header = nullptr);
 
-/// Reads the files of the request and checks that they fit together; settles what --method auto means where
+/// Reads the matrix of the request and looks at it; the vectors are not there yet.
+///
+/// Throws  what the readers throw
+linear_system read_system_matrix(const device& cpu, const solve_request& request);
+
+/// Reads the vectors of the request and checks that all fits together; settles what --method auto means where
 /// the matrix is dense or not fit for conjugate gradients.
 ///
 /// Throws  what the readers throw; value_error where conjugate gradients are asked for and the matrix cannot be
 ///         symmetric positive definite, shape_error where it is not square,
 ///         shape_error where a vector has the wrong length: the texts name the files
-linear_system read_system(const device& cpu, solve_request& request);
+void complete_system(const device& cpu, solve_request& request, linear_system& system);
 
 }  // namespace vouch::cli

@@ -112,15 +112,19 @@ void log_verdict(const console& log, const solve_request& request, const solve_o
   const solve_report& report = outcome.report;
   const double relative_tolerance = report.rhs_norm > 0 ? report.tolerance / report.rhs_norm : 0;
   const auto against = [&](double residual) { return residual <= report.tolerance ? "within" : "misses"; };
-  log.line(fmt::format("\nchecked    true residual        {:.3e}{}", report.relative_true(),
-                       request.by_residual()
-                           ? fmt::format(", {} {:.3e}", against(report.true_residual), relative_tolerance)
-                           : ""));
+  if (std::isnan(report.relative_true()))
+    log.line("\nchecked    true residual        none: there is no solution");
+  else
+    log.line(fmt::format("\nchecked    true residual        {:.3e}{}", report.relative_true(),
+                         request.by_residual()
+                             ? fmt::format(", {} {:.3e}", against(report.true_residual), relative_tolerance)
+                             : ""));
   if (std::isfinite(report.relative_recurrence()))
     log.line(fmt::format("           recurrence believed  {:.3e}", report.relative_recurrence()));
   if (report.attainable_relative > 0)
     log.line(fmt::format("           attainable about     {:.1e}", report.attainable_relative));
-  log.line(fmt::format("           backward error       {:.1e}", report.backward_error));
+  if (!std::isnan(report.backward_error))
+    log.line(fmt::format("           backward error       {:.1e}", report.backward_error));
   if (report.error_bound)
     log.line(fmt::format("           error at most        {:.2e}, proved by {}", *report.error_bound,
                          report.error_bound_source));

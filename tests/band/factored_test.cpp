@@ -332,4 +332,18 @@ TYPED_TEST(Factored, RefusesWhatDoesNotFit) {
   EXPECT_NO_THROW(empty.solve(nothing, nothing));
 }
 
+// Down this matrix everything decays at once, up it next to nothing does before the last row's 0.
+TEST(BandFactored, WhatDecaysOneWayOnly) {
+  const std::int64_t n = 40000;
+  const auto size = static_cast<std::size_t>(n);
+  const band_system<double> s{std::vector<double>(size, 1e-12), std::vector<double>(size, 1),
+                              std::vector<double>(size, -0.9999), std::vector<double>(size, 1), false};
+  const device dev = device::cpu(2);
+  const factored_tridiagonal<double> factors(dev, s.matrix());
+  EXPECT_EQ(factors.decay_rows(std::ldexp(1.0, -57)), n);
+  std::vector<double> x(size);
+  factors.solve(s.rhs(), {x.data(), contiguous(n)});
+  EXPECT_LE(backward_error(s, x), 1e-15);
+}
+
 }  // namespace

@@ -32,6 +32,45 @@ TEST_F(tool_band, tridiagonal_matrices_are_recognised) {
   for (const double x : numbers(content("x.txt"))) EXPECT_NEAR(x, 1, 1e-9);
 }
 
+// Whatever way their entries are listed: doubled, with zeros elsewhere, and through a pipe.
+TEST_F(tool_band, tridiagonal_matrices_in_any_form_are_recognised) {
+  const std::string head = "%%MatrixMarket matrix coordinate real general\n";
+  write("doubled.mtx", head + "2 2 7\n2 2 1\n1 2 1\n2 1 1\n1 1 1\n2 2 2\n1 1 3\n1 2 1\n");
+  write("b.txt", "6\n4\n");
+  EXPECT_EQ(solve("doubled.mtx --rhs b.txt -o x.txt")["method"], "thomas");
+  EXPECT_EQ(numbers(content("x.txt")), (std::vector<double>{1, 1}));
+  write("shuffled.mtx",
+        "%%MatrixMarket matrix coordinate integer symmetric\n3 3 4\n3 3 5\n3 2 -1\n1 1 4\n2 2 3\n");
+  EXPECT_EQ(solve("shuffled.mtx")["method"], "thomas");
+  EXPECT_EQ(shell("cat doubled.mtx | \"$VOUCH\" solve /dev/stdin --json > o.json"), 0);
+  EXPECT_EQ(json::parse(content("o.json"))["method"], "thomas");
+}
+
+// A pure Neumann problem in one dimension: singular, and solved where the right-hand side allows it.
+TEST_F(tool_band, rows_that_sum_to_zero_go_to_iterations) {
+  write("A.mtx",
+        "%%MatrixMarket matrix coordinate real symmetric\n3 3 5\n1 1 1\n2 2 2\n3 3 1\n2 1 -1\n3 2 -1\n");
+  write("b.txt", "1\n0\n-1\n");
+  const json o = solve("A.mtx --rhs b.txt -o x.txt");
+  EXPECT_EQ(o["method"], "cg");
+  EXPECT_EQ(o["status"], "converged");
+  EXPECT_EQ(numbers(content("x.txt")), (std::vector<double>{1, 0, -1}));
+  EXPECT_EQ(solve("A.mtx --rhs b.txt --method band", 1)["status"], "breakdown");
+  EXPECT_EQ(run("solve A.mtx --method band").err.find("nan"), std::string::npos);
+}
+
+// What was asked for, not the default that stands for it elsewhere.
+TEST_F(tool_band, a_tolerance_of_zero_is_one) {
+  write("A.mtx", chain(20).file());
+  write("s.txt", "0 3 1 1\n1 7 0 1\n");
+  for (const char* system : {"A.mtx", "--batch s.txt"}) {
+    const json o = solve(std::string(system) + " --rtol 0", 1);
+    EXPECT_EQ(o["status"], "stagnated") << system;
+    EXPECT_EQ(o["reason"].get<std::string>().find("single"), std::string::npos) << o["reason"];
+    EXPECT_LE(o["residual"]["relative_true"], 1e-15) << system;
+  }
+}
+
 TEST_F(tool_band, an_iteration_stays_one) {
   write("A.mtx", chain(50).file());
   for (const char* asked : {"--method cg", "--precond jacobi", "--fixed-iterations 3", "--max-iterations 100"})
@@ -53,6 +92,7 @@ TEST_F(tool_band, every_method_and_precision) {
       const json o = solve(std::string("A.mtx --rtol 1e-3 --method ") + method + " --precision " + precision);
       EXPECT_EQ(o["status"], "converged") << method << precision;
       EXPECT_EQ(o["precision"], precision);
+      EXPECT_EQ(o["method"], std::string(method) == "band" ? o["method"] : json(method)) << precision;
     }
 }
 
@@ -142,9 +182,11 @@ TEST_F(tool_band, broken_batches_are_refused_with_their_place) {
     EXPECT_NE(r.err.find(message), std::string::npos) << r.err;
   };
   refuse("1 2 3 4\n1 2 3\n", "s.txt:2:6: 3 numbers where a row has 4");
-  refuse("1 2 x 4\n", "s.txt:1:5: this is no number");
+  refuse("1 2 x 4\n", "s.txt:1:5: expected a number, found 'x'");
+  refuse("1 2 nan 4\n", "s.txt:1:5: NaN is not allowed");
+  refuse("1 2 3-4\n", "s.txt:1:5: expected a number, found '3-4'");
   refuse("1 2 3 4 5\n", "s.txt:1:9: more than 4 numbers in a row");
-  refuse("1 2 3 1e999\n", "s.txt:1:7: the number overflows");
+  refuse("1 2 3 1e999\n", "s.txt:1:7: '1e999' overflows double precision");
   refuse("# nothing\n", "there is no system in the file");
 }
 

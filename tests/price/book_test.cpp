@@ -84,6 +84,55 @@ TEST_F(book, as_a_spreadsheet_writes_it) {
   EXPECT_EQ(r.failures.front().column, 6);
 }
 
+TEST_F(book, empty_cells_behind_the_last_column) {
+  const book_report r = price(
+      ",,\r\n"
+      "type,spot,strike,volatility,expiry,, \r\n"
+      "call,100,100,0.2,1,,\r\n"
+      ",,,,,,\r\n"
+      "call,100,100,0.2,1\r\n"
+      "call,100,100,0.2,1,,7\r\n");
+  EXPECT_EQ(r.options, 3);
+  EXPECT_EQ(r.priced, 2);
+  ASSERT_EQ(r.failures.size(), 1u);
+  EXPECT_EQ(r.failures[0].line, 6);
+  EXPECT_EQ(r.failures[0].column, 20);
+  EXPECT_EQ(r.failures[0].message, "there are 5 columns and more cells");
+}
+
+TEST_F(book, says_what_is_no_number) {
+  const book_report r = price(
+      "type,spot,strike,volatility,expiry\n"
+      "call,nan,100,0.2,1\n"
+      "call,-inf,100,0.2,1\n"
+      "call,1e999,100,0.2,1\n"
+      "call,5%,100,0.2,1\n"
+      "call,+1e2,\" 100. \",.2,1\n");
+  EXPECT_EQ(r.priced, 1);
+  ASSERT_EQ(r.failures.size(), 4u);
+  EXPECT_EQ(r.failures[0].message, "spot: NaN is not allowed");
+  EXPECT_EQ(r.failures[1].message, "spot: infinity is not allowed");
+  EXPECT_EQ(r.failures[2].message, "spot: '1e999' overflows double precision");
+  EXPECT_EQ(r.failures[3].message, "spot: expected a number, found '5%'");
+}
+
+// An exact limit without a derivative by volatility or rate, and one whose gamma has no bound.
+TEST_F(book, greeks_that_are_not_known_are_empty) {
+  std::ofstream(path("book.csv")) << "type,exercise,spot,strike,rate,volatility,expiry\n"
+                                     "call,american,100,90,0.05,0,1\n"
+                                     "call,european,100,100,0,0,1\n";
+  book_options options;
+  options.greeks = true;
+  price_book(path("book.csv"), path("prices.csv"), options);
+  std::istringstream lines(output());
+  std::string line;
+  std::getline(lines, line);
+  std::getline(lines, line);
+  EXPECT_TRUE(line.ends_with(",,,")) << line;
+  std::getline(lines, line);
+  EXPECT_EQ(line.substr(0, 10), "3,0,0.5,,0") << line;
+}
+
 // With small volatility, great drift and a long time one polynomial for the boundary would be a ten-thousandth
 // beside the price. Values of an integral equation with 18 panels, by other code.
 TEST_F(book, steep_american_options) {

@@ -11,6 +11,9 @@ namespace vouch::detail {
 /// Throws  value_error  a negative size or stride; the text begins with `who`
 void require_shape(const char* who, const batch_shape& shape);
 
+/// Throws  value_error  that too; a shape in which elements of a solution would lie upon each other
+void require_apart(const char* who, const batch_shape& shape);
+
 /// The larger magnitude; NaN once one has been seen.
 VOUCH_HOST_DEVICE inline double worse(double now, double before) {
   return before >= now || before != before ? before : now;

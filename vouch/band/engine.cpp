@@ -36,9 +36,8 @@ void band_engine<T>::solve(const batch_view<const T>& b, const batch_view<T>& x,
     facts = unasked.data();
   }
   if (mixed_) {
-    if constexpr (sizeof(T) == sizeof(double)) solve_in_single(dev_, A_, b, x, facts, *workspace_);
-    name_ =
-        dev_.is_cuda() ? "chunks in single precision" : "pieces side by side in vectors of single precision";
+    if constexpr (sizeof(T) == sizeof(double))
+      name_ = solve_in_single(dev_, method_, A_, b, x, facts, *workspace_);
   } else if (dev_.is_cuda()) {
     solve_on_gpu(b, x, facts);
   } else {

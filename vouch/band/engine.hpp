@@ -32,7 +32,7 @@ class band_engine {
   tridiagonal_view<const T> A_;
   tridiagonal_workspace own_;
   tridiagonal_workspace* workspace_;
-  std::string name_;
+  std::string name_ = "nothing to solve";
 };
 
 }  // namespace vouch::detail

@@ -292,7 +292,7 @@ std::int64_t window(const T* factors, const batch_shape& shape, std::int64_t s, 
       front.pop_back();
       ++begin;
     }
-    if (begin > 0) widest = std::max(widest, i - begin + 2);
+    widest = std::max(widest, i - begin + 2);
   }
   const bool known = begin > 0 && (!repeats || widest < patience / 2);
   return known ? std::min(widest, rows) : rows;

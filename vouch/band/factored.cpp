@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <string>
 
+#include <vouch/band/band_rows.hpp>
 #include <vouch/band/factored_cuda.hpp>
 #include <vouch/band/factored_storage.hpp>
 #include <vouch/band/partition_cuda.hpp>
@@ -21,6 +22,8 @@ void require_rhs(const batch_shape& b, const batch_shape& x, const batch_shape& 
   const auto text = [](const batch_shape& s) {
     return std::to_string(s.systems) + " of " + std::to_string(s.n) + " rows";
   };
+  detail::require_shape("factored_tridiagonal", b);
+  detail::require_apart("factored_tridiagonal", x);
   if (b.n != matrices.n || x.n != b.n || x.systems != b.systems ||
       (b.offsets == nullptr) != (matrices.offsets == nullptr) ||
       (x.offsets == nullptr) != (b.offsets == nullptr))

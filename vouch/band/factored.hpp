@@ -69,7 +69,7 @@ class factored_tridiagonal {
   ///         where factors do not decay within 512 rows and a system has more than some 540,000, or several
   ///         have more than 16,384 each, and eliminates anew where they grow.
   /// Throws  shape_error  shapes that do not fit
-  ///         value_error  a matrix that broke down
+  ///         value_error  a matrix that broke down; a negative size or stride; elements of x upon each other
   void solve(const batch_view<const T>& b, const batch_view<T>& x) const;
   /// One right-hand side for one matrix.
   void solve(view<const T> b, view<T> x) const;

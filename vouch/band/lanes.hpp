@@ -91,12 +91,13 @@ VOUCH_SIMD_INLINE V balancing_power(const V& a, const V& b, const V& c) {
 /// Up to as many pieces of systems as a vector has lanes. Lanes without a piece have no rows.
 template <int Width>
 struct lane_pieces {
-  std::array<std::int64_t, Width> matrix{};  // where the first row lies in dl, d, du
-  std::array<std::int64_t, Width> rhs{};     // and in b and x
+  std::array<std::int64_t, Width> matrix{};    // where the first row lies in dl, d, du
+  std::array<std::int64_t, Width> rhs{};       // in b
+  std::array<std::int64_t, Width> solution{};  // and in x
   std::array<std::int64_t, Width> rows{};
   std::array<bool, Width> begins{};  // the first row is the first of its system: dl is not used there
   std::array<bool, Width> ends{};    // likewise the last row and du
-  std::int64_t matrix_stride = 1, rhs_stride = 1;
+  std::int64_t matrix_stride = 1, rhs_stride = 1, solution_stride = 1;
   std::int64_t length = 0;  // of the longest
 };
 

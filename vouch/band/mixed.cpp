@@ -49,40 +49,63 @@ struct single_systems {
   }
 };
 
+struct rounded_answer {
+  batch_view<float> x;
+  array<float> apart;  // x lies here, where it does not take the right-hand side's place
+  std::string engine;
+};
+
+rounded_answer solve_rounded(const device& dev, tridiagonal_method method,
+                             const tridiagonal_view<const float>& A, const batch_view<float>& b,
+                             elimination_facts* facts, tridiagonal_workspace& workspace) {
+  rounded_answer answer{b, {}, {}};
+  if (method != tridiagonal_method::partition) {
+    answer.apart = array<float>(dev, b.shape.extent());
+    answer.x.data = answer.apart.data();
+  }
+  band_engine<float> engine(dev, method, false, A, &workspace);
+  engine.solve(b, answer.x, facts);
+  answer.engine = engine.name() + ", in single precision";
+  return answer;
+}
+
 // The same on a GPU: every row is scaled alone, and the unknowns are not.
-void solve_in_single_on_gpu(const device& dev, const tridiagonal_view<const double>& A,
-                            const batch_view<const double>& b, const batch_view<double>& x,
-                            elimination_facts* facts, tridiagonal_workspace& workspace) {
+std::string solve_in_single_on_gpu(const device& dev, tridiagonal_method method,
+                                   const tridiagonal_view<const double>& A, const batch_view<const double>& b,
+                                   const batch_view<double>& x, elimination_facts* facts,
+                                   tridiagonal_workspace& workspace) {
+  std::string engine;
   if constexpr (built_with_cuda) {
     const batch_shape shape = b.shape.offsets != nullptr ? b.shape : contiguous(b.shape.n, b.shape.systems);
     const std::int64_t size = shape.offsets != nullptr ? shape.offsets[shape.systems] : shape.n * shape.systems;
     array<float> dl(dev, size), d(dev, size), du(dev, size), f(dev, size);
     const tridiagonal_view<float> single{dl.data(), d.data(), du.data(), shape, A.periodic};
     round_rows_cuda(dev, A, b, single, f.data());
-    const batch_view<float> rhs{f.data(), shape};
-    band_engine<float> engine(dev, tridiagonal_method::partition, false, single, &workspace);
-    engine.solve(rhs, rhs, facts);
-    widen_cuda(dev, rhs, x);
+    const rounded_answer answer = solve_rounded(dev, method, single, {f.data(), shape}, facts, workspace);
+    widen_cuda(dev, answer.x, x);
+    engine = answer.engine;
   }
+  return engine;
 }
 
 }  // namespace
 
-void solve_in_single(const device& dev, const tridiagonal_view<const double>& A,
-                     const batch_view<const double>& b, const batch_view<double>& x, elimination_facts* facts,
-                     tridiagonal_workspace& workspace) {
-  if (dev.is_cuda()) return solve_in_single_on_gpu(dev, A, b, x, facts, workspace);
+std::string solve_in_single(const device& dev, tridiagonal_method method,
+                            const tridiagonal_view<const double>& A, const batch_view<const double>& b,
+                            const batch_view<double>& x, elimination_facts* facts,
+                            tridiagonal_workspace& workspace) {
+  if (dev.is_cuda()) return solve_in_single_on_gpu(dev, method, A, b, x, facts, workspace);
   single_systems systems(b.shape);
 #pragma omp parallel for num_threads(dev.threads()) schedule(static) if (b.shape.systems > 1)
   for (std::int64_t s = 0; s < b.shape.systems; ++s) systems.take(A, b, s);
-  const batch_view<float> rhs{systems.b.data(), systems.shape};
-  solve_partition<float>(dev,
-                         {systems.dl.data(), systems.d.data(), systems.du.data(), systems.shape, A.periodic},
-                         rhs, rhs, facts);
+  const rounded_answer answer = solve_rounded(
+      dev, method, {systems.dl.data(), systems.d.data(), systems.du.data(), systems.shape, A.periodic},
+      {systems.b.data(), systems.shape}, facts, workspace);
 #pragma omp parallel for num_threads(dev.threads()) schedule(static) if (b.shape.systems > 1)
   for (std::int64_t s = 0; s < b.shape.systems; ++s)
     for (std::int64_t i = 0; i < b.shape.rows(s); ++i)
-      x(s, i) = double{rhs(s, i)} * systems.size[static_cast<std::size_t>(s)];
+      x(s, i) = double{answer.x(s, i)} * systems.size[static_cast<std::size_t>(s)];
+  return answer.engine;
 }
 
 }  // namespace vouch::detail

@@ -94,7 +94,7 @@ VOUCH_SIMD_INLINE void fill_pieces(const tridiagonal_view<const scalar_of<V>>& A
       facts.see_solution(now);
       set_row<V>(answer, i - begin, now);
     }
-    unpack<T, width>(answer, at.rhs, at.rhs_stride, {}, at.rows, begin, end - begin, x);
+    unpack<T, width>(answer, at.solution, at.solution_stride, {}, at.rows, begin, end - begin, x);
     end = begin;
   }
 }
@@ -158,11 +158,13 @@ struct partitioned {
     lane_pieces<Width> at;
     at.matrix_stride = A.shape.row_stride;
     at.rhs_stride = b.shape.row_stride;
+    at.solution_stride = x.shape.row_stride;
     for (std::int64_t l = 0; l < Width; ++l) {
       const auto lane = static_cast<std::size_t>(l);
       const std::int64_t begin = cut.begin(first + l);
       at.matrix[lane] = A.shape.at(system, begin);
       at.rhs[lane] = b.shape.at(system, begin);
+      at.solution[lane] = x.shape.at(system, begin);
       at.rows[lane] = cut.begin(first + l + 1) - begin;
       at.begins[lane] = !periodic && first + l == 0;
       at.ends[lane] = !periodic && first + l + 1 == cut.pieces;

@@ -21,7 +21,8 @@ using method = tridiagonal_method;
 bool are_many(const batch_shape& b) { return b.systems >= (b.n < 8 * partition_least ? 8 : 64); }
 
 void require_shapes(const batch_shape& A, const batch_shape& b, const batch_shape& x) {
-  for (const batch_shape& shape : {A, b, x}) require_shape("tridiagonal solve", shape);
+  for (const batch_shape& shape : {A, b}) require_shape("tridiagonal solve", shape);
+  require_apart("tridiagonal solve", x);
   const auto text = [](const batch_shape& s) {
     return std::to_string(s.systems) + " of " + std::to_string(s.n) + " rows";
   };
@@ -49,9 +50,10 @@ tridiagonal_view<const T> spread(const tridiagonal_view<const T>& A, std::int64_
 }
 
 // Never by the number of threads, on which no bit may depend.
-method choose(const device& dev, const batch_shape& b, bool periodic, double dominance, method asked) {
-  if (asked != method::automatic) return asked;
-  if (dev.is_cuda() || periodic || dominance < 1) return method::partition;
+method choose(const device& dev, const batch_shape& b, bool periodic, double dominance,
+              const tridiagonal_options& options) {
+  if (options.method != method::automatic) return options.method;
+  if (dev.is_cuda() || periodic || options.mixed || dominance < 1) return method::partition;
   return b.n < partition_least || are_many(b) ? method::thomas : method::partition;
 }
 
@@ -144,8 +146,9 @@ tridiagonal_report solve(const device& dev, const tridiagonal_view<const T>& giv
   tridiagonal_report report;
   if (options.check) report.matrix = examine(dev, given);
   const double dominance = options.check ? report.matrix.dominance : 0;
-  const method how =
-      options.mixed ? method::partition : choose(dev, b.shape, A.periodic, dominance, options.method);
+  const method how = choose(dev, b.shape, A.periodic, dominance, options);
+  if (x.data == b.data && b.shape.extent() > 0 && (options.check || how != method::partition))
+    throw value_error("tridiagonal solve: x may be b itself only without check and by partition");
   report.method = name(how);
   report.precision = precision_name<T>(options.mixed);
   band_engine<T> engine(dev, how, options.mixed, A, options.workspace);

@@ -24,7 +24,7 @@ const char* name(tridiagonal_method method);
 
 struct tridiagonal_options {
   tridiagonal_method method = tridiagonal_method::automatic;
-  bool mixed = false;  // eliminate in single precision, for a double answer
+  bool mixed = false;  // eliminate in single precision, for a double answer; automatic takes partition
   double rtol = 0;     // 0: 1e-8 for double, 1e-5 for float
   double atol = 0;
   int max_refinements = 10;  // corrections by the residual, where it misses the tolerance
@@ -63,7 +63,8 @@ struct tridiagonal_report {
 /// entries of reduced rows that couple unknowns more than 500 rows apart are left out where they are below that
 /// part of the largest entry of their row, which perturbs the matrix less than rounding does.
 ///
-/// Shapes  b and x have the systems and rows of A; A of one system serves all of b's.
+/// Shapes  b and x have the systems and rows of A, each with strides of its own; A of one system serves all
+///         of b's.
 /// Types   T is float or double; mixed needs double.
 /// Memory  A, b and x live on dev. x overlaps nothing, or is b itself (check false, method partition). On a GPU
 ///         long systems side by side take 168 MB more, for copies.
@@ -71,8 +72,9 @@ struct tridiagonal_report {
 ///         their x is not to be used. Without check the status is `stopped`.
 /// Cost    Reads A and b once or twice, writes x once; checking reads all of it once more.
 /// Throws  shape_error  shapes that do not fit
-///         value_error  a negative size or stride; NaN or infinity in what is used of A or b (if checked);
-///                      a method that cannot do it
+///         value_error  a negative size or stride; elements of x that lie upon each other or, where they may
+///                      not, upon b; NaN or infinity in what is used of A or b (if checked); a method that
+///                      cannot do it
 template <real T>
 tridiagonal_report solve(const device& dev, const tridiagonal_view<const T>& A, const batch_view<const T>& b,
                          const batch_view<T>& x, const tridiagonal_options& options = {});

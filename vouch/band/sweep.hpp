@@ -114,7 +114,7 @@ VOUCH_SIMD_INLINE void substitute(const scalar_of<V>* kept, std::int64_t rows, V
       x2 = x1;
       x1 = now;
     }
-    unpack<T, width>(tile, at.rhs, at.rhs_stride, {}, at.rows, first_row + begin, end - begin, x);
+    unpack<T, width>(tile, at.solution, at.solution_stride, {}, at.rows, first_row + begin, end - begin, x);
     end = begin;
   }
 }

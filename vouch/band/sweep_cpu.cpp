@@ -79,15 +79,17 @@ std::vector<std::int64_t> by_length(const batch_shape& shape) {
 }
 
 template <class V>
-lane_pieces<width_of<V>> take(const batch_shape& matrix, const batch_shape& rhs, const std::int64_t* systems,
-                              std::int64_t count) {
+lane_pieces<width_of<V>> take(const batch_shape& matrix, const batch_shape& rhs, const batch_shape& solution,
+                              const std::int64_t* systems, std::int64_t count) {
   lane_pieces<width_of<V>> at;
   at.matrix_stride = matrix.row_stride;
   at.rhs_stride = rhs.row_stride;
+  at.solution_stride = solution.row_stride;
   for (std::int64_t l = 0; l < count; ++l) {
     const auto lane = static_cast<std::size_t>(l);
     at.matrix[lane] = matrix.at(systems[l], 0);
     at.rhs[lane] = rhs.at(systems[l], 0);
+    at.solution[lane] = solution.at(systems[l], 0);
     at.rows[lane] = rhs.rows(systems[l]);
     at.begins[lane] = at.ends[lane] = true;
     at.length = std::max(at.length, at.rows[lane]);
@@ -110,7 +112,7 @@ void sweep_all(const device& dev, const tridiagonal_view<const scalar_of<V>>& A,
 #pragma omp parallel for num_threads(threads) schedule(dynamic) if (threads > 1)
   for (std::int64_t g = 0; g < groups; ++g) {
     const std::int64_t first = g * width, count = std::min(width, systems - first);
-    const lane_pieces<width_of<V>> at = take<V>(A.shape, b.shape, order.data() + first, count);
+    const lane_pieces<width_of<V>> at = take<V>(A.shape, b.shape, x.shape, order.data() + first, count);
     if (at.length == 0) continue;
     sweep_facts<V> swept;
     sweep(A, b.data, x.data, at, pivot, kept.data() + omp_get_thread_num() * kept_size, swept);

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -70,6 +71,15 @@ void detail::require_shape(const char* who, const batch_shape& shape) {
     throw value_error(std::string(who) + ": a size or stride is negative");
 }
 
+void detail::require_apart(const char* who, const batch_shape& shape) {
+  require_shape(who, shape);
+  if (shape.offsets != nullptr || shape.n == 0 || shape.systems == 0) return;
+  const std::int64_t row = shape.row_stride, system = shape.system_stride, common = std::gcd(row, system);
+  const bool apart = common == 0 ? shape.n == 1 && shape.systems == 1
+                                 : system / common >= shape.n || row / common >= shape.systems;
+  if (!apart) throw value_error(std::string(who) + ": several elements of x lie in one place");
+}
+
 batch_shape ragged(std::span<const std::int64_t> offsets) {
   if (offsets.empty() || offsets.front() != 0) throw value_error("ragged: offsets do not begin with 0");
   std::int64_t longest = 0;
@@ -83,13 +93,9 @@ batch_shape ragged(std::span<const std::int64_t> offsets) {
 
 template <real T>
 tridiagonal<T>::tridiagonal(const device& dev, batch_shape of) : shape(of) {
-  if (of.n < 0 || of.systems < 0 || of.offsets != nullptr)
-    throw value_error("tridiagonal: needs a size of 0 or more and no offsets");
-  const bool empty = of.n == 0 || of.systems == 0;
-  const std::int64_t size = empty ? 0 : of.at(of.systems - 1, of.n - 1) + 1;
-  dl = array<T>(dev, size);
-  d = array<T>(dev, size);
-  du = array<T>(dev, size);
+  require_shape("tridiagonal", of);
+  if (of.offsets != nullptr) throw value_error("tridiagonal: systems of different lengths are not owned");
+  for (array<T>* diagonal : {&dl, &d, &du}) *diagonal = array<T>(dev, of.extent());
 }
 
 template <real T>

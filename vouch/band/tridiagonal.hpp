@@ -90,6 +90,7 @@ struct tridiagonal {
   bool periodic = false;
 
   tridiagonal() = default;
+  /// Throws  value_error  a negative size or stride; offsets
   tridiagonal(const device& dev, batch_shape of);
 
   /// A copy of one matrix given by its diagonals, each of n elements.

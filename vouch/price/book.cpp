@@ -77,7 +77,7 @@ class desk {
           static_cast<const char*>(std::memchr(p, '\n', static_cast<std::size_t>(block.end - p)));
       const std::string_view text(p, static_cast<std::size_t>(feed - p));
       p = feed + 1;
-      if (is_blank(text)) continue;
+      if (is_empty_book_line(text)) continue;
       entry& e = entries_.emplace_back();
       e.failure.line = line;
       batch_option option;
@@ -120,7 +120,8 @@ class desk {
     c.plain = e.option.option;
     c.exercise = e.option.exercise;
     try {
-      const pricing p = price(c, how);
+      pricing p = price(c, how);
+      if (!p.has_vega_and_rho) p.value.vega = p.value.rho = std::nan("");
       const bool inaccurate = !(p.error_estimate <= options_.tolerance);
       char remark[64] = "";
       if (inaccurate) std::snprintf(remark, sizeof remark, "the error is about %.1e", p.error_estimate);
@@ -196,7 +197,7 @@ book_report price_book(const std::string& input, const std::string& output, cons
   do {
     ++number;
     if (!reader.next_line(header)) throw parse_error(input, number, 0, "the file is empty");
-  } while (is_blank(header));
+  } while (is_empty_book_line(header));
   const std::vector<book_column> columns = parse_book_header(input, header, number);
   atomic_file file(output);
   file.write(book_output_header(options.greeks));

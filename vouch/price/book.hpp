@@ -24,7 +24,7 @@ struct book_failure {
 };
 
 struct book_report {
-  std::int64_t options = 0;  // lines but for the header and blank ones
+  std::int64_t options = 0;  // lines but for the header and empty ones
   std::int64_t priced = 0;
   std::int64_t european = 0, american = 0, by_finite_differences = 0;
   std::vector<book_failure> failures;  // the first most_failures of them, in the order of the file
@@ -36,12 +36,13 @@ struct book_report {
 
 /// Reads options from a CSV file (also .gz) and writes a line of prices for each.
 ///
-/// The first line that is not blank names the columns, in any order: type, spot, strike, volatility and expiry
+/// The first line that is not empty names the columns, in any order: type, spot, strike, volatility and expiry
 /// are needed; exercise [european], rate, dividend, rebate [0], payoff [vanilla], cash [1], barrier [none] and
 /// barrier_level may be there. An empty cell is as no column; a rebate or a level without barrier, other than
-/// 0, is an error of its line. The output has the columns line, price, delta,
-/// gamma, theta, vega and rho (with greeks), and error, which is empty for a line that was priced to the
-/// tolerance; behind a price it says how far off that may be.
+/// 0, is an error of its line. Empty cells behind the last column, and lines of such cells, are passed over.
+/// The output has the columns line, price, delta, gamma, theta, vega and rho (with greeks), and error, which is
+/// empty for a line that was priced to the tolerance; behind a price it says how far off that may be. A Greek
+/// that is unknown or without bound is an empty cell.
 ///
 /// Memory  About a megabyte a thread, for files of any length.
 /// Result  As price_batch to the tolerance; options that it does not take, or gives up, as price(). The same

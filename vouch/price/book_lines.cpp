@@ -134,11 +134,15 @@ bool check_option(const batch_option& b, book_failure& failure) {
 
 }  // namespace
 
+bool is_empty_book_line(std::string_view line) {
+  return line.find_first_not_of(", \t\r") == std::string_view::npos;
+}
+
 std::vector<book_column> parse_book_header(const std::string& file, std::string_view line,
                                            std::int64_t number) {
   std::vector<book_column> columns;
   std::string_view rest = without_byte_order_mark(line);
-  for (bool last = false; !last;) {
+  for (bool last = false; !last && !is_empty_book_line(rest);) {
     const auto at = static_cast<std::int64_t>(line.size() - rest.size()) + 1;
     const std::string_view cell = take_cell(rest, last);
     const auto found = std::find(names.begin(), names.end(), cell);
@@ -176,11 +180,12 @@ bool parse_book_line(const std::vector<book_column>& columns, std::string_view l
     }
     if (!take(column, cell, option, failure.message)) return false;
   }
-  failure.column = last ? 0 : static_cast<std::int64_t>(line.size() - rest.size()) + 1;
-  if (!last) {
+  failure.column = static_cast<std::int64_t>(line.size() - rest.size()) + 1;
+  if (!is_empty_book_line(rest)) {
     failure.message = "there are " + std::to_string(columns.size()) + " columns and more cells";
     return false;
   }
+  failure.column = 0;
   return check_option(option, failure);
 }
 
@@ -194,7 +199,7 @@ void print_book_line(std::string& text, std::int64_t line, const valuation& v, b
   char* p = print_number(buffer, line);
   const auto cell = [&](double value) {
     *p++ = ',';
-    p = print_number(p, value + 0.0);  // no -0
+    if (std::isfinite(value)) p = print_number(p, value + 0.0);  // no -0
   };
   cell(v.price);
   cell(v.delta);

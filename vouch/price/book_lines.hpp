@@ -26,6 +26,9 @@ enum class book_column : std::uint8_t {
   rebate
 };
 
+/// Whether a line, or the rest of one, has nothing but blanks and commas, as spreadsheets write emptied cells.
+bool is_empty_book_line(std::string_view line);
+
 /// The columns that the header, a file's line of that number, names.
 ///
 /// Throws  parse_error  see price_book
@@ -36,7 +39,8 @@ bool parse_book_line(const std::vector<book_column>& columns, std::string_view l
                      book_failure& failure);
 
 std::string book_output_header(bool greeks);
-/// A price; remark, if there is one, stands in the last column.
+/// A price; Greeks that are not finite leave their cells empty; remark, if there is one, stands in the last
+/// column.
 void print_book_line(std::string& text, std::int64_t line, const valuation& v, bool greeks,
                      std::string_view remark = {});
 void print_book_failure(std::string& text, const book_failure& failure, bool greeks);
