@@ -72,13 +72,16 @@ struct laid_batch {
     const std::vector<T> got = x.to_vector();
     std::vector<bool> written(got.size());
     for (std::int64_t s = 0; s < plain.systems; ++s) {
-      EXPECT_LE(backward_error(testing::system_of(all, plain, s), rows_of(got, to.shape, s, fence)), bound)
+      EXPECT_LE(backward_error(vouch::testing::system_of(all, plain, s), rows_of(got, to.shape, s, fence)),
+                bound)
           << "system " << s;
       for (std::int64_t i = 0; i < plain.n; ++i)
         written[static_cast<std::size_t>(fence + to.shape.at(s, i))] = true;
     }
-    for (std::size_t k = 0; k < got.size(); ++k)
-      if (!written[k]) ASSERT_EQ(got[k], T{77}) << "element " << k << " was not to be touched";
+    for (std::size_t k = 0; k < got.size(); ++k) {
+      if (written[k]) continue;
+      ASSERT_EQ(got[k], T{77}) << "element " << k << " was not to be touched";
+    }
   }
 };
 
