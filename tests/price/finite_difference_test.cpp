@@ -179,6 +179,14 @@ TEST(finite_difference, every_solver_takes_the_same_steps) {
   EXPECT_THROW(finite_difference_price(c, o), value_error);
 }
 
+TEST(finite_difference, nodes_without_steps_are_refused) {
+  fd_options o;
+  o.space_nodes = 400;
+  EXPECT_THROW(finite_difference_price(call_at_the_money(), o), value_error);
+  o.scheme = time_scheme::exponential;
+  EXPECT_NO_THROW(finite_difference_price(call_at_the_money(), o));
+}
+
 TEST(finite_difference, products_without_a_method_are_refused) {
   contract c = call_at_the_money();
   c.exercise = exercise_style::american;

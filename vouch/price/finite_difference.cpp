@@ -204,7 +204,12 @@ void check_scheme(const contract& c, const fd_options& options) {
     if (options.precision == solve_precision::mixed)
       throw value_error(solver + " steps in double precision only", leave);
   }
-  if (options.scheme != time_scheme::exponential) return;
+  if (options.scheme != time_scheme::exponential) {
+    if (options.space_nodes > 0 && options.time_steps <= 0)
+      throw value_error("space_nodes without time_steps",
+                        "give both, or neither for a grid that meets the tolerance");
+    return;
+  }
   if (c.exercise != exercise_style::european)
     throw value_error("the exponential scheme prices no early exercise", "use the scheme rannacher");
   if (!c.is_plain())

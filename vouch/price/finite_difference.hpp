@@ -75,9 +75,10 @@ struct fd_surface {
 ///         may be exercised at any time is worth so just before it ends at a barrier. The same bits on every
 ///         run.
 /// Cost    For a tolerance of 1e-6 and a strike of 100 a few milliseconds (European), some hundred (American).
-/// Throws  value_error  what check(contract) refuses; a product that has no finite differences here: an option
-///                      with cash dividends that begins at a barrier and may be exercised early, or the
-///                      exponential scheme with early exercise or coefficients that change
+/// Throws  value_error  what check(contract) refuses; space_nodes without time_steps, but for the exponential
+///                      scheme; a product that has no finite differences here: an option with cash dividends
+///                      that begins at a barrier and may be exercised early, or the exponential scheme with
+///                      early exercise or coefficients that change
 /// Source  Rannacher 1984; Giles, Carter 2006; Brennan, Schwartz 1977; Reisinger, Witte 2012 (policy
 /// iteration).
 fd_result finite_difference_price(const contract& c, const fd_options& options);
