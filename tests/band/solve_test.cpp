@@ -213,7 +213,7 @@ TYPED_TEST(BandSolve, SameBitsForAnyNumberOfThreads) {
       }
 }
 
-// Rows that repeat, empty columns, all zeros: each is told, none is answered.
+// Rows that repeat, empty columns, all zeros: each is told, none is answered, but for zeros.
 TYPED_TEST(BandSolve, SingularSystemsBreakDown) {
   using T = TypeParam;
   for (const device& dev : devices())
@@ -226,6 +226,10 @@ TYPED_TEST(BandSolve, SingularSystemsBreakDown) {
       const auto got = solved(dev, s, {.method = method::partition});
       EXPECT_EQ(got.report.status, solve_status::breakdown) << n << dev.kind();
       EXPECT_EQ(got.report.systems_missed, 1);
+      s.b.assign(s.b.size(), 0);
+      const auto zero = solved(dev, s, {.method = method::partition});
+      EXPECT_EQ(zero.report.status, solve_status::converged) << n << dev.kind();
+      EXPECT_EQ(zero.x, s.b);
     }
 }
 

@@ -129,7 +129,7 @@ __global__ void __launch_bounds__(block)
   const item of(x.shape, items, lanes);
   if (of.first >= of.last || those[of.system] == 0) return;
   for (std::int64_t i = of.first + of.lane; i < of.last; i += of.lanes)
-    x(of.system, i) += dx[x.shape.at(of.system, i)];
+    x(of.system, i) = dx != nullptr ? x(of.system, i) + dx[x.shape.at(of.system, i)] : T{0};
 }
 
 __global__ void __launch_bounds__(block)

@@ -16,7 +16,7 @@ void band_residual_cuda(const device& dev, const tridiagonal_view<const T>& A, c
 template <real T>
 std::vector<matrix_facts> examine_cuda(const device& dev, const tridiagonal_view<const T>& A);
 
-/// x += dx for the systems with those[s] != 0, which is in host memory.
+/// x += dx, x := 0 where dx is nullptr, for the systems with those[s] != 0, which is in host memory.
 template <real T>
 void add_correction_cuda(const device& dev, const batch_view<T>& x, const T* dx,
                          const std::vector<unsigned char>& those);

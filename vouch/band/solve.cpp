@@ -75,6 +75,7 @@ void require_finite(const device& dev, const batch_view<const T>& b, const judge
   }
 }
 
+// x += dx for those systems; without dx x := 0.
 template <real T>
 void add_correction(const device& dev, const batch_view<T>& x, const T* dx,
                     const std::vector<unsigned char>& those) {
@@ -83,7 +84,8 @@ void add_correction(const device& dev, const batch_view<T>& x, const T* dx,
 #pragma omp parallel for num_threads(dev.threads()) schedule(static) if (x.shape.systems > 1)
   for (std::int64_t s = 0; s < x.shape.systems; ++s)
     if (those[static_cast<std::size_t>(s)] != 0)
-      for (std::int64_t i = 0; i < x.shape.rows(s); ++i) x(s, i) += dx[x.shape.at(s, i)];
+      for (std::int64_t i = 0; i < x.shape.rows(s); ++i)
+        x(s, i) = dx != nullptr ? x(s, i) + dx[x.shape.at(s, i)] : T{0};
 }
 
 // Corrects x by solving for its residual, every system until that is small enough or no longer halves.
@@ -94,6 +96,11 @@ void refine(const device& dev, band_engine<T>& engine, const tridiagonal_view<co
   array<T> r(dev, x.shape.extent()), dx;
   band_residual<T>(dev, A, b, x, r.data(), found.residuals.data());
   require_finite(dev, b, found);
+  if (const std::vector<unsigned char> zero = found.with_solution_zero();
+      std::find(zero.begin(), zero.end(), 1) != zero.end()) {
+    add_correction<T>(dev, x, nullptr, zero);
+    band_residual<T>(dev, A, b, x, r.data(), found.residuals.data());
+  }
   std::vector<unsigned char> those = found.to_correct();
   std::vector<elimination_facts> again(found.eliminations.size());
   for (int done = 0; done < most && std::find(those.begin(), those.end(), 1) != those.end(); ++done) {

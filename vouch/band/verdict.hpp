@@ -27,6 +27,13 @@ struct judgement {
                                                                       : std::numeric_limits<double>::max();
     return residuals[s].rhs_inf > std::sqrt(most) || residuals[s].matrix_inf < 1 / std::sqrt(most);
   }
+  // Those with a right-hand side of zeros that elimination has not solved: their matrices are singular.
+  std::vector<unsigned char> with_solution_zero() const {
+    std::vector<unsigned char> those(residuals.size());
+    for (std::size_t s = 0; s < residuals.size(); ++s)
+      those[s] = residuals[s].rhs_inf == 0 && residuals[s].residual.value() != 0;
+    return those;
+  }
   // Those that miss the tolerance, and whose backward error is above that of elimination without growth: they
   // are corrected once, whatever the tolerance. What is no number is beyond correction.
   std::vector<unsigned char> to_correct() const {
