@@ -338,12 +338,13 @@ TEST(BandFactored, WhatDecaysOneWayOnly) {
   const auto size = static_cast<std::size_t>(n);
   const band_system<double> s{std::vector<double>(size, 1e-12), std::vector<double>(size, 1),
                               std::vector<double>(size, -0.9999), std::vector<double>(size, 1), false};
-  const device dev = device::cpu(2);
-  const factored_tridiagonal<double> factors(dev, s.matrix());
-  EXPECT_EQ(factors.decay_rows(std::ldexp(1.0, -57)), n);
-  std::vector<double> x(size);
-  factors.solve(s.rhs(), {x.data(), contiguous(n)});
-  EXPECT_LE(backward_error(s, x), 1e-15);
+  for (const device& dev : devices()) {
+    const vouch::testing::on_device<double> here(dev, s, contiguous(n));
+    const factored_tridiagonal<double> factors(dev, here.A);
+    EXPECT_EQ(factors.decay_rows(std::ldexp(1.0, -57)), n) << dev.kind();
+    factors.solve(here.rhs, here.to);
+    EXPECT_LE(backward_error(s, here.x.to_vector()), 1e-15) << dev.kind();
+  }
 }
 
 }  // namespace
