@@ -118,9 +118,9 @@ TEST_F(book, says_what_is_no_number) {
 
 // An exact limit without a derivative by volatility or rate, and one whose gamma has no bound.
 TEST_F(book, greeks_that_are_not_known_are_empty) {
-  std::ofstream(path("book.csv")) << "type,exercise,spot,strike,rate,volatility,expiry\n"
-                                     "call,american,100,90,0.05,0,1\n"
-                                     "call,european,100,100,0,0,1\n";
+  std::ofstream(path("book.csv")) << "type,exercise,spot,strike,rate,volatility,expiry,barrier,barrier_level\n"
+                                     "call,american,100,90,0.05,0,1,up-out,130\n"
+                                     "call,european,100,100,0,0,1,,\n";
   book_options options;
   options.greeks = true;
   price_book(path("book.csv"), path("prices.csv"), options);
