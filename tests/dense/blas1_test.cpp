@@ -257,6 +257,8 @@ TEST(blas1_memory, what_is_written_overlaps_nothing) {
     EXPECT_EQ(message([&] { rot(dev, shifted, first, 1.0, 0.0); }), "rotm: y overlaps x");
     EXPECT_EQ(message([&] { copy<double, double>(dev, view<const double>(x, 3, 0), view<double>(x, 3)); }),
               "copy: y overlaps x");
+    EXPECT_EQ(message([&] { copy<double, double>(dev, view<const double>(x, 3, 0), view<double>(x, 3, 0)); }),
+              "copy: y has the stride 0");
     // Every other element of one vector, and the elements between; and reading may overlap.
     swap(dev, view<double>(x, 3, 2), backwards);
     EXPECT_EQ(all.values(), (std::vector<double>{6, 5, 4, 3, 2, 1}));

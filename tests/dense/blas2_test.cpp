@@ -233,7 +233,16 @@ TEST(blas2_errors, name_sizes_and_elements) {
             "tpsv: A has 3 elements, not 6");
   EXPECT_EQ(message([&] { gemv(dev, no, 1.0, A.all(), view<const double>(x.data(), 2), 0.0, x.all()); }),
             "gemv: y overlaps x");
+  const view<double> one_place(x.data(), 3, 0);
+  EXPECT_EQ(message([&] { gemv(dev, transpose::yes, 1.0, A.all(), read, 0.0, view<double>(x.data(), 2, 0)); }),
+            "gemv: y has the stride 0");
+  EXPECT_EQ(message([&] {
+              ger<double, double>(dev, 1.0, one_place, read, matrix_view<double>{x.data(), 3, 3, 0});
+            }),
+            "ger: A overlaps x");
   auto B = matrix<double>::zeros(dev, 3, 3);
+  EXPECT_EQ(message([&] { trsv(dev, triangle::lower, no, diagonal::unit, B.read(), one_place); }),
+            "trsv: x has the stride 0");
   // A row and a column of one matrix: apart, and meeting in an element.
   ger(dev, 1.0, view<const double>(&B(1, 0), 2), view<const double>(&B(0, 1), 2, 3), B.all().block(1, 1, 2, 2));
   EXPECT_EQ(message([&] {

@@ -211,6 +211,25 @@ TEST(transposition_of_rectangles, in_place_with_very_long_sides) {
     expect_numbers_transposed<std::complex<double>>(m, n, testing::gpus());
 }
 
+// Threads without a piece take no room: that of all is a copy of a slim matrix, not one a thread.
+TEST(transposition_of_rectangles, in_place_takes_little_room_with_many_threads) {
+  for (const auto& [m, n] : {std::pair<std::int64_t, std::int64_t>{2, 2000003}, {2000003, 2}}) {
+    auto a = array<double>::zeros(device::cpu(1), m * n);
+    const std::int64_t bytes = m * n * std::int64_t{sizeof(double)}, before = host_peak_bytes();
+    transpose_in_place<double>(device::cpu(16), {a.data(), m, n, m});
+    EXPECT_LT(host_peak_bytes() - before, 2 * bytes) << m << ' ' << n;
+  }
+}
+
+// The room is taken before an element is touched.
+TEST(transposition_errors, room_that_there_is_not) {
+  float element = 1;
+  for (const int threads : {1, 3})
+    EXPECT_THROW(transpose_in_place<float>(device::cpu(threads), {&element, 64, std::int64_t{1} << 40, 64}),
+                 out_of_memory);
+  EXPECT_EQ(element, 1);
+}
+
 TEST(transposition_errors, shapes_and_overlap) {
   const device dev = device::cpu(1);
   auto A = matrix<double>::zeros(dev, 3, 2), B = matrix<double>::zeros(dev, 3, 2);

@@ -11,7 +11,8 @@
 //         and unbounded ones. Numbers are rounded to nearest. Same bits for any number of threads, any
 //         processor and any GPU.
 // Throws  shape_error  sizes differ
-//         value_error  an operand does not lie on dev, what is written overlaps another operand
+//         value_error  an operand does not lie on dev, what is written overlaps another operand; y, where it is
+//                      written, has the stride 0
 #pragma once
 #include <cstdint>
 #include <type_traits>

@@ -81,16 +81,25 @@ void require_apart(const char* routine, const char* written, matrix_view<X> a, c
 }
 
 /// A vector as a matrix of one row or column: its leading dimension is that of the matrix whose row it is, or
-/// that of `other` where it is a column.
+/// that of `other` where it is a column. One of stride 0 is a single element.
 template <class T>
 matrix_view<T> as_matrix(view<T> x, std::int64_t other) {
-  if (x.stride() == 1 || x.size() < 2) return {x.data(), x.size(), 1, std::max(x.size(), other)};
-  T* const lowest = x.stride() < 0 ? &x[x.size() - 1] : x.data();
-  return {lowest, 1, x.size(), std::abs(x.stride())};
+  const std::int64_t size = x.stride() == 0 ? std::min<std::int64_t>(x.size(), 1) : x.size();
+  if (x.stride() == 1 || size < 2) return {x.data(), size, 1, std::max(size, other)};
+  T* const lowest = x.stride() < 0 ? &x[size - 1] : x.data();
+  return {lowest, 1, size, std::abs(x.stride())};
+}
+
+/// Elements to write have places of their own.
+template <class T>
+void require_stride(const char* routine, const char* written, view<T> x) {
+  if (x.stride() == 0 && x.size() > 1)
+    throw value_error(std::string(routine) + ": " + written + " has the stride 0");
 }
 
 template <class X, class Y>
 void require_apart(const char* routine, const char* written, view<X> a, const char* other, matrix_view<Y> b) {
+  require_stride(routine, written, a);
   require_apart(routine, written, as_matrix(a, b.ld), other, b);
 }
 template <class X, class Y>
@@ -99,6 +108,7 @@ void require_apart(const char* routine, const char* written, matrix_view<X> a, c
 }
 template <class X, class Y>
 void require_apart(const char* routine, const char* written, view<X> a, const char* other, view<Y> b) {
+  require_stride(routine, written, a);
   const std::int64_t ld = std::max(std::abs(a.stride()), std::abs(b.stride()));
   require_apart(routine, written, as_matrix(a, ld), other, as_matrix(b, ld));
 }

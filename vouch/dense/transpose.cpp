@@ -1,8 +1,10 @@
+#include <omp.h>
+
 #include <algorithm>
 #include <array>
 #include <string>
-#include <vector>
 
+#include <vouch/core/array.hpp>
 #include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/dense/checks.hpp>
@@ -58,24 +60,27 @@ void swap_transposed(const device& dev, matrix_view<E> A) {
         }
 }
 
+// body(piece, room) for all pieces. Each thread at work has room of its own, taken before any begins: a lack of
+// memory must not end a thread.
+template <class E, class Body>
+void for_pieces_with_room(const device& dev, std::int64_t pieces, std::int64_t elements, const Body& body) {
+  const std::int64_t threads = std::min<std::int64_t>(dev.threads(), pieces);
+  array<E> rooms(dev, threads * elements);
+#pragma omp parallel for num_threads(static_cast <int>(threads)) schedule(static)
+  for (std::int64_t piece = 0; piece < pieces; ++piece)
+    body(piece, rooms.data() + omp_get_thread_num() * elements);
+}
+
 // A[k][j] := A[source(k, j)][j] for all lines k, a strip of columns at a time.
 template <class E, class Source>
 void shuffle_columns(const device& dev, E* A, std::int64_t lines, std::int64_t length, const Source& source) {
   const std::int64_t width = std::min(length, tile);
-#pragma omp parallel num_threads(dev.threads())
-  {
-    std::vector<E> room(static_cast<std::size_t>(lines * width));
-#pragma omp for schedule(static)
-    for (std::int64_t first = 0; first < length; first += width) {
-      const std::int64_t here = std::min(width, length - first);
-      for (std::int64_t k = 0; k < lines; ++k)
-        for (std::int64_t j = 0; j < here; ++j)
-          room[static_cast<std::size_t>(k * here + j)] = A[source(k, first + j) * length + first + j];
-      for (std::int64_t k = 0; k < lines; ++k)
-        for (std::int64_t j = 0; j < here; ++j)
-          A[k * length + first + j] = room[static_cast<std::size_t>(k * here + j)];
-    }
-  }
+  for_pieces_with_room<E>(dev, ceil_div(length, width), lines * width, [&](std::int64_t strip, E* room) {
+    const std::int64_t first = strip * width, here = std::min(width, length - first);
+    for (std::int64_t k = 0; k < lines; ++k)
+      for (std::int64_t j = 0; j < here; ++j) room[k * here + j] = A[source(k, first + j) * length + first + j];
+    for (std::int64_t k = 0; k < lines; ++k) std::copy_n(room + k * here, here, A + k * length + first);
+  });
 }
 
 template <class E>
@@ -84,16 +89,11 @@ void shuffle_rectangle(const device& dev, E* A, const transpose_shuffle& shuffle
   if (shuffle.common > 1)
     shuffle_columns(dev, A, lines, length,
                     [&](std::int64_t k, std::int64_t j) { return (k + shuffle.turn(j)) % lines; });
-#pragma omp parallel num_threads(dev.threads())
-  {
-    std::vector<E> room(static_cast<std::size_t>(length));
-#pragma omp for schedule(static)
-    for (std::int64_t k = 0; k < lines; ++k) {
-      E* const line = A + k * length;
-      for (std::int64_t j = 0; j < length; ++j) room[static_cast<std::size_t>(shuffle.place(k, j))] = line[j];
-      std::copy(room.begin(), room.end(), line);
-    }
-  }
+  for_pieces_with_room<E>(dev, lines, length, [&](std::int64_t k, E* room) {
+    E* const line = A + k * length;
+    for (std::int64_t j = 0; j < length; ++j) room[shuffle.place(k, j)] = line[j];
+    std::copy_n(room, length, line);
+  });
   shuffle_columns(dev, A, lines, length,
                   [&](std::int64_t k, std::int64_t j) { return (j + shuffle.source(k)) % lines; });
 }

@@ -54,8 +54,8 @@ void transpose_into(const device& dev, matrix_view<const T> A, matrix_view<T> B)
 /// Shapes  A is m-by-n, the result n-by-m with the leading dimension of A where A is square, n where it is not.
 /// Types   As transpose_into.
 /// Memory  On dev; columns of a matrix that is not square follow each other without gaps (ld = m). Besides,
-///         such a one takes 32 n elements a thread, on a GPU 32 max(m, n) elements or 16 MiB, whichever is
-///         more. On a GPU only enqueued.
+///         such a one takes max(m, 32 n) elements a thread, no more than A and 32 n elements in all; on a GPU
+///         32 max(m, n) elements or 16 MiB, whichever is more. On a GPU only enqueued.
 /// Cost    A square one: reads and writes A once, others two or three times.
 /// Throws  value_error    a leading dimension below the rows, or gaps between the columns of a rectangle
 ///         out_of_memory
