@@ -5,7 +5,7 @@
 #include <vouch/core/error.hpp>
 
 #include "band/families.hpp"
-#include "band/on_device.hpp"
+#include "band/solved.hpp"
 #include "devices.hpp"
 
 namespace {
@@ -18,6 +18,7 @@ using vouch::testing::devices;
 using vouch::testing::on_device;
 using vouch::testing::random_system;
 using vouch::testing::rows_of;
+using vouch::testing::solved;
 using vouch::testing::unit;
 
 constexpr method all_methods[] = {method::automatic, method::thomas, method::cyclic_reduction, method::pcr,
@@ -26,19 +27,6 @@ constexpr method all_methods[] = {method::automatic, method::thomas, method::cyc
 template <class T>
 struct BandSolve : ::testing::Test {};
 TYPED_TEST_SUITE(BandSolve, vouch::testing::reals);
-
-template <class T>
-struct answer {
-  std::vector<T> x;
-  tridiagonal_report report;
-};
-
-template <class T>
-answer<T> solved(const device& dev, const band_system<T>& s, const tridiagonal_options& options) {
-  on_device<T> all(dev, s, contiguous(s.n()));
-  const tridiagonal_report report = solve(dev, all.A, all.rhs, all.to, options);
-  return {all.x.to_vector(), report};
-}
 
 TYPED_TEST(BandSolve, EveryMethodAtAnySize) {
   using T = TypeParam;
@@ -363,40 +351,6 @@ TYPED_TEST(BandSolve, ZeroRightHandSideGivesZero) {
     const auto got = solved(dev, s, {});
     EXPECT_EQ(got.report.status, solve_status::converged);
     EXPECT_EQ(got.x, s.b);
-  }
-}
-
-TEST(BandSolveMixed, SinglePrecisionInsideDoubleOutside) {
-  for (const device& dev : devices())
-    for (const double dominance : {0.0, 0.5})
-      for (const std::int64_t n : {3, 1000, 30000}) {
-        const auto s = random_system<double>(n, dominance, 12);
-        const auto got = solved(dev, s, {.mixed = true, .rtol = 1e-13});
-        EXPECT_EQ(got.report.status, solve_status::converged) << got.report.reason << n;
-        EXPECT_GE(got.report.refinements, 1);
-        EXPECT_LE(backward_error(s, got.x), 1e-13);
-      }
-}
-
-TEST(BandSolveMixed, ByEveryMethod) {
-  for (const device& dev : devices())
-    for (const method how : {method::thomas, method::cyclic_reduction, method::pcr, method::partition})
-      for (const std::int64_t n : {1, 3, 1000}) {
-        const auto s = random_system<double>(n, 1.5, 12);
-        const auto got = solved(dev, s, {.method = how, .mixed = true, .rtol = 1e-13});
-        EXPECT_EQ(got.report.status, solve_status::converged) << got.report.reason << n;
-        EXPECT_EQ(got.report.method, name(how));
-        EXPECT_EQ(got.report.precision, "mixed") << name(how) << n;
-        EXPECT_LE(backward_error(s, got.x), 1e-13);
-      }
-}
-
-TEST(BandSolveMixed, WithoutALookAtTheAnswer) {
-  for (const device& dev : devices()) {
-    const auto s = random_system<double>(1000, 0.5, 12);
-    const auto got = solved(dev, s, {.mixed = true, .check = false});
-    EXPECT_EQ(got.report.status, solve_status::stopped);
-    EXPECT_LE(backward_error(s, got.x), 1e-6) << dev.kind();
   }
 }
 

@@ -4,10 +4,10 @@
 #include <vouch/band/general_system.cuh>
 #include <vouch/band/lane_tree.cuh>
 #include <vouch/band/one_chunk.cuh>
+#include <vouch/band/packed_joint.cuh>
 #include <vouch/band/row_boxes.cuh>
 #include <vouch/core/copy_engine.cuh>
 #include <vouch/core/grid_barrier.cuh>
-#include <vouch/core/kept_in_l2.cuh>
 #include <vouch/core/launch.cuh>
 
 namespace vouch::detail {
@@ -61,42 +61,6 @@ __device__ void bring_at_once(T* to, const T* from, int step) {
 }
 
 using joining = quick_joining<T, false>;
-
-// A joint, in a slot joint::first and then joint::last, without its zeros: the first pivot is a row of one of
-// the two pieces, which says nothing of the far end of the other.
-class packed_joint {
- public:
-  static constexpr int size = slot_size - 2;
-
-  __device__ explicit packed_joint(const T* slot) : with_before_(slot[8] == 0 && slot[9] == 0) {
-#pragma unroll
-    for (int k = 0; k < size; ++k) numbers_[k] = slot[place(k)];
-  }
-  __device__ packed_joint(const T* from, int step, bool with_before) : with_before_(with_before) {
-#pragma unroll
-    for (int k = 0; k < size; ++k) numbers_[k] = from[k * step];
-  }
-  __device__ void put(T* to, int step) const {
-#pragma unroll
-    for (int k = 0; k < size; ++k) store_kept(to + k * step, numbers_[k]);
-  }
-  __device__ void unpack(T* slot) const {
-#pragma unroll
-    for (int k = 6; k < slot_size - 1; ++k) slot[k] = 0;
-#pragma unroll
-    for (int k = 0; k < size; ++k) slot[place(k)] = numbers_[k];
-  }
-  __device__ bool with_before() const { return with_before_; }
-
- private:
-  // Of joint::last the factor of x_f, those of left and first or of last and right, and the right-hand side.
-  __device__ int place(int k) const {
-    return k < 6 ? k : k == size - 1 ? slot_size - 1 : with_before_ ? k : k + 2;
-  }
-
-  T numbers_[size];
-  bool with_before_;
-};
 
 // Tiles of a warp, one after another.
 class tile_ring {
