@@ -52,12 +52,12 @@ struct general_task {
 
 // Numbers that do not wait for each other.
 template <int Count>
-__device__ void bring_at_once(T* to, const T* from, int step) {
+__device__ void bring_at_once(T* to, const T* from) {
   T numbers[Count];
 #pragma unroll
-  for (int k = 0; k < Count; ++k) numbers[k] = from[k * step];
+  for (int k = 0; k < Count; ++k) numbers[k] = from[k];
 #pragma unroll
-  for (int k = 0; k < Count; ++k) to[k * step] = numbers[k];
+  for (int k = 0; k < Count; ++k) to[k] = numbers[k];
 }
 
 using joining = quick_joining<T, false>;
@@ -189,7 +189,7 @@ __device__ void part_nodes(const general_task& of, int level, bool there, T* sha
     const ends<T> whole = of.nodes[level + 1][parent].at;
     if (!there) {
       __syncthreads();
-      if (thread < leaves) bring_at_once<slot_size>(slots(thread), nodes[thread].slot, 1);
+      if (thread < leaves) bring_at_once<slot_size>(slots(thread), nodes[thread].slot);
       __syncthreads();
     }
     if (thread < leaves) nodes[thread].at = descend<joining>(slots, leaves, thread, whole);
@@ -262,8 +262,8 @@ __device__ ends<T> part_tile(T* tree, int lane, const T* joints, unsigned with_b
 
 // First warps take tiles, whoever has time, rows streaming through shared memory, and leave joints of the
 // pieces and the tile's relation; then all blocks find out about the ends of tiles; then warps take tiles
-// again, the last ones first, which L2 still holds, and solve pieces from their ends. Rows are read twice, a
-// third of a number a row is written and read besides. All blocks run at once. Bound by memory.
+// again, the last ones first, which L2 still holds, and solve pieces from their ends. Rows are read twice,
+// 9 numbers a piece are written and read besides. All blocks run at once. Bound by memory.
 __global__ void __launch_bounds__(threads, 1) solve_general(const __grid_constant__ general_task of) {
   __shared__ std::uint64_t arrived[2 * warps];
   const pass_state found = *of.state;
