@@ -135,8 +135,8 @@ void expect_numbers_transposed(std::int64_t m, std::int64_t n, const std::vector
   }
 }
 
-// Large squares have tiles of their own where columns begin anywhere.
-TEST(transposition_of_squares, in_place_about_multiples_of_large_tiles) {
+// Large squares are read with another policy.
+TEST(transposition_of_squares, in_place_where_large) {
   VOUCH_NEEDS_GPU();
   for (const std::int64_t n : {5855, 5856, 5857, 5919})
     expect_numbers_transposed<std::int32_t>(n, n, testing::gpus());
@@ -148,6 +148,13 @@ TEST(transposition_of_squares, in_place_about_multiples_of_large_tiles) {
       expect_square_transposed<double>(dev, 4130, more, shift);
       expect_square_transposed<interval<float>>(dev, 4130, more, shift);
     }
+}
+
+// More than 208 tiles of 64 (or 32) columns.
+TEST(transposition_of_squares, in_place_in_several_stripes) {
+  VOUCH_NEEDS_GPU();
+  expect_numbers_transposed<std::int32_t>(13377, 13377, testing::gpus());
+  expect_numbers_transposed<std::complex<double>>(6689, 6689, testing::gpus());
 }
 
 // More lines than one block holds, with a divisor of the sides that is 1, small, or the order of large squares.

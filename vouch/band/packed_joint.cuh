@@ -4,7 +4,7 @@
 // two of the numbers are zero.
 #pragma once
 #include <vouch/band/chunk.cuh>
-#include <vouch/core/kept_in_l2.cuh>
+#include <vouch/core/l2_policy.cuh>
 
 namespace vouch::detail {
 
@@ -23,9 +23,10 @@ class packed_joint {
 #pragma unroll
     for (int k = 0; k < size; ++k) numbers_[k] = from[k * step];
   }
+  /// It is read again before most of what passes through L2 meanwhile.
   __device__ void put(double* to, int step) const {
 #pragma unroll
-    for (int k = 0; k < size; ++k) store_kept(to + k * step, numbers_[k]);
+    for (int k = 0; k < size; ++k) store(to + k * step, numbers_[k], evict_last_policy());
   }
   __device__ void unpack(double* slot) const {
 #pragma unroll

@@ -41,17 +41,7 @@ __device__ inline void bulk_copy(void* to, const void* from, unsigned bytes, std
                : "memory");
 }
 
-/// How L2 treats what a copy reads: it goes first, or last.
-__device__ inline std::uint64_t evict_first_policy() {
-  std::uint64_t policy;
-  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
-  return policy;
-}
-__device__ inline std::uint64_t evict_last_policy() {
-  std::uint64_t policy;
-  asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
-  return policy;
-}
+/// The same; L2 treats what is read by a policy (see l2_policy.cuh).
 __device__ inline void bulk_copy(void* to, const void* from, unsigned bytes, std::uint64_t* arrival,
                                  std::uint64_t policy) {
   asm volatile(

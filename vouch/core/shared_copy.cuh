@@ -8,8 +8,8 @@
 
 namespace vouch {
 
-/// What the second-level cache brings at once: the sectors asked for, their whole line, or the pair of lines.
-enum class brought { sectors, line, two_lines };
+/// What the second-level cache brings at once: the sectors asked for, or their whole line.
+enum class brought { sectors, line };
 
 /// An element, in parts of its alignment: 4, 8 or 16 bytes.
 template <brought What = brought::sectors, class E>
@@ -20,16 +20,26 @@ __device__ inline void copy_to_shared(E* to, const E* from) {
   for (int at = 0; at < static_cast<int>(sizeof(E)); at += part) {
     const unsigned target = shared_address(to) + at;
     const char* const source = reinterpret_cast<const char*>(from) + at;
-    if constexpr (What == brought::two_lines)
-      asm volatile("cp.async.ca.shared.global.L2::256B [%0], [%1], %2;" ::"r"(target), "l"(source), "n"(part)
-                   : "memory");
-    else if constexpr (What == brought::line)
+    if constexpr (What == brought::line)
       asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], %2;" ::"r"(target), "l"(source), "n"(part)
                    : "memory");
     else
       asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(target), "l"(source), "n"(part)
                    : "memory");
   }
+}
+
+/// The same; L2 brings the pair of cache lines and treats it by a policy (see l2_policy.cuh).
+template <class E>
+__device__ inline void copy_to_shared(E* to, const E* from, std::uint64_t policy) {
+  constexpr int part = alignof(E);
+  static_assert(part == 4 || part == 8 || part == 16);
+#pragma unroll
+  for (int at = 0; at < static_cast<int>(sizeof(E)); at += part)
+    asm volatile(
+        "cp.async.ca.shared.global.L2::cache_hint.L2::256B [%0], [%1], %2, %3;" ::"r"(shared_address(to) + at),
+        "l"(reinterpret_cast<const char*>(from) + at), "n"(part), "l"(policy)
+        : "memory");
 }
 
 /// A number; zero, and nothing read, where it is not present.

@@ -1,5 +1,6 @@
 #include <cstdint>
 
+#include <vouch/core/l2_policy.cuh>
 #include <vouch/core/launch.cuh>
 #include <vouch/core/shared_copy.cuh>
 #include <vouch/core/transposed_copies.cuh>
@@ -9,126 +10,152 @@
 namespace vouch::detail {
 namespace {
 
-// Of tiles that change places a block holds one in shared memory, and of the other so many columns a warp in
-// registers. Large squares whose columns begin off pairs of cache lines (Shifted) gain by more of both, and by
-// lines brought in pairs; others by more blocks.
-template <class E, bool Shifted>
+// Of two tiles that change places a block holds one in shared memory and one in registers.
+template <class E>
 struct square_tile {
-  static constexpr int size = sizeof(E) == 16 ? 32 : sizeof(E) == 4 && Shifted ? 96 : 64;
+  static constexpr int size = sizeof(E) == 16 ? 32 : 64;
   static constexpr int threads = 256, warps = threads / 32;
-  static constexpr int blocks = Shifted ? 3 : 4;  // a multiprocessor
-  static constexpr int at_once =
-      Shifted ? size / warps : 32 / static_cast<int>(sizeof(E));  // columns of a warp
-  static constexpr int pieces = size / 32 + 1;                    // of a column
-  static constexpr brought lines = Shifted ? brought::two_lines : brought::line;
-  static_assert(size % (warps * at_once) == 0);
+  static constexpr int blocks = sizeof(E) == 8 ? 3 : 4;                    // a multiprocessor
+  static constexpr int columns = size / warps, parts = size / 32;          // of a warp, of a column
+  static constexpr int at_once = sizeof(E) == 16 ? columns : columns / 2;  // columns on their way
 };
 
-// body(in memory, row, number) of the rows of a column, a warp's lanes side by side in so many pieces, which
-// begin with cache lines.
-template <int Pieces, class E, class Body>
-__device__ void each_row(E* top, int rows, const Body& body) {
-  constexpr int of_line = 128 / sizeof(E);
-  const int lane = static_cast<int>(threadIdx.x) % 32;
-  const int before = static_cast<int>(reinterpret_cast<std::uintptr_t>(top) / sizeof(E) % of_line);
-#pragma unroll
-  for (int k = 0; k < Pieces; ++k) {
-    const int row = 32 * k + lane - before;
-    if (0 <= row && row < rows) body(top + row, row, k);
+// body(column, number) of the first `count` columns of a tile that are the warp's; all of the tile's where
+// Whole.
+template <class E, bool Whole, int AtOnce, class Body>
+__device__ void each_column(int count, const Body& body) {
+#pragma unroll AtOnce
+  for (int k = 0; k < square_tile<E>::columns; ++k) {
+    int column = static_cast<int>(threadIdx.x) / 32 + k * square_tile<E>::warps;
+    asm volatile("" : "+r"(column));  // addresses are made anew: there are no registers to keep them
+    if (Whole || column < count) body(column, k);
   }
 }
 
-// A is made of squares, `across` beside each other along a column. Of each square a block takes tile (i, j) of
-// the upper triangle and the one opposite, row after row. The upper one waits in shared memory, the lower one
-// passes through registers, and what stands in its place goes where it came from. Bound by memory.
-template <class E, bool Shifted>
-__global__ void __launch_bounds__(square_tile<E, Shifted>::threads, square_tile<E, Shifted>::blocks)
-    transpose_square_tiles(element_grid<E> A, std::int64_t order, std::uint32_t across, std::uint32_t tiles,
-                           std::uint32_t pairs) {
-  using shape = square_tile<E, Shifted>;
-  constexpr int size = shape::size, line = size + 1, step = shape::warps * shape::at_once,
-                pieces = shape::pieces;
-  extern __shared__ __align__(16) char memory[];
-  E* const entry = reinterpret_cast<E*>(memory);
-  const std::uint32_t square = blockIdx.x / pairs, left = pairs - 1 - blockIdx.x % pairs;
-  E* const first =
-      A.data + std::int64_t{square % across} * order + std::int64_t{square / across} * order * A.ld;
+// body(row, part) of the first `count` rows of a column that begins at `top`. Lanes stand where lines do: those
+// before the column's beginning take as many rows of its end instead.
+template <class E, bool Whole, class Body>
+__device__ void each_row(const E* top, int count, const Body& body) {
+  constexpr int of_line = 128 / sizeof(E);
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const int at = lane - static_cast<int>(reinterpret_cast<std::uintptr_t>(top) / sizeof(E) % of_line);
+#pragma unroll
+  for (int part = 0; part < square_tile<E>::parts; ++part) {
+    const int row = part == 0 && at < 0 ? at + square_tile<E>::size : at + 32 * part;
+    if (Whole || row < count) body(row, part);
+  }
+}
+
+// Tiles opposite each other, or the same one: `above` has rows by columns elements. The lower one waits in
+// registers until the upper one is in shared memory; its elements come there for those that go where it was.
+template <class E, bool Whole>
+__device__ void exchange(E* above, E* below, std::int64_t ld, int rows, int columns, E* entry,
+                         std::uint64_t policy) {
+  using tile = square_tile<E>;
+  constexpr int line = tile::size + 1;
+  const bool apart = above != below;
+  E waiting[tile::columns][tile::parts];
+  if (apart)
+    each_column<E, Whole, tile::columns>(rows, [&](int column, int k) {
+      const E* const top = below + column * ld;
+      each_row<E, Whole>(top, columns, [&](int row, int part) {
+        waiting[k][part] = load_of_pair_of_lines(top + row, policy);
+      });
+    });
+  each_column<E, Whole, tile::at_once>(columns, [&](int column, int) {
+    const E* const top = above + column * ld;
+    each_row<E, Whole>(top, rows,
+                       [&](int row, int) { copy_to_shared(entry + column * line + row, top + row, policy); });
+  });
+  await_copies_to_shared();
+  __syncthreads();
+  if (apart) {
+    each_column<E, Whole, tile::columns>(rows, [&](int column, int k) {
+      E* const top = below + column * ld;
+      each_row<E, Whole>(top, columns, [&](int row, int part) {
+        E& place = entry[row * line + column];
+        const E moved = place;
+        place = waiting[k][part];
+        top[row] = moved;
+      });
+    });
+    __syncthreads();
+  }
+  const int row_step = apart ? 1 : line, column_step = apart ? line : 1;
+  each_column<E, Whole, tile::at_once>(columns, [&](int column, int) {
+    E* const top = above + column * ld;
+    each_row<E, Whole>(top, rows,
+                       [&](int row, int) { top[row] = entry[column * column_step + row * row_step]; });
+  });
+}
+
+// Tiles (i, j) of an upper triangle in stripes of `width` columns of tiles, each row after row: neighbours,
+// which share cache lines, are moved while L2 still has these.
+struct tile_place {
+  std::uint32_t i, j;
+};
+__device__ tile_place place_of(std::uint32_t number, std::uint32_t tiles, std::uint32_t width) {
+  std::uint32_t first = 0;
+  for (;; first += width) {
+    width = min(width, tiles - first);
+    const std::uint32_t count = width * first + width * (width + 1) / 2;
+    if (number < count) break;
+    number -= count;
+  }
+  if (number < width * first) return {number / width, first + number % width};
+  const std::uint32_t left = width * first + width * (width + 1) / 2 - 1 - number;
   auto below_it = static_cast<std::uint32_t>((sqrtf(8.0F * static_cast<float>(left) + 1) - 1) / 2);  // about
   while (below_it * (below_it + 1) / 2 > left) --below_it;
   while ((below_it + 1) * (below_it + 2) / 2 <= left) ++below_it;
-  const std::uint32_t i = tiles - 1 - below_it, j = tiles - 1 - (left - below_it * (below_it + 1) / 2);
-  const std::int64_t i0 = std::int64_t{i} * size, j0 = std::int64_t{j} * size;
-  E* const above = first + i0 + j0 * A.ld;
-  E* const below = first + j0 + i0 * A.ld;
-  const int warp = static_cast<int>(threadIdx.x) / 32;
-  const auto rows = static_cast<int>(min(order - i0, std::int64_t{size})),
-             columns = static_cast<int>(min(order - j0, std::int64_t{size}));
-#pragma unroll 2
-  for (int column = warp; column < columns; column += shape::warps)
-    each_row<pieces>(above + column * A.ld, rows, [&](E* from, int row, int) {
-      copy_to_shared<shape::lines>(entry + column * line + row, from);
-    });
-  if (i == j) {
-    await_copies_to_shared();
-    __syncthreads();
-#pragma unroll 2
-    for (int column = warp; column < columns; column += shape::warps)
-      each_row<pieces>(above + column * A.ld, rows,
-                       [&](E* to, int row, int) { *to = entry[row * line + column]; });
-    return;
-  }
-  E some[shape::at_once][pieces];
-  const auto each = [&](int begin, const auto& body) {
-#pragma unroll
-    for (int k = 0; k < shape::at_once; ++k) {
-      const int column = begin + k * shape::warps;
-      if (Shifted && column >= rows) continue;  // never, but the compiler does better with it
-      each_row<pieces>(below + column * A.ld, columns, [&](E* at, int row, int piece) {
-        body(at, entry[row * line + column], some[k][piece]);
-      });
-    }
-  };
-  const auto read = [](E* from, E&, E& value) { value = read_of_line<shape::lines>(from); };
-  each(warp, read);
-  await_copies_to_shared();
-  __syncthreads();
-#pragma unroll 1
-  for (int begin = warp; begin < size; begin += step) {
-    each(begin, [](E* to, E& waiting, E& value) {
-      const E other = waiting;
-      waiting = value;
-      *to = other;
-    });
-    if (begin + step < size) each(begin + step, read);
-  }
-  __syncthreads();
-#pragma unroll 2
-  for (int column = warp; column < columns; column += shape::warps)
-    each_row<pieces>(above + column * A.ld, rows,
-                     [&](E* to, int row, int) { *to = entry[column * line + row]; });
+  const std::uint32_t last = first + width - 1;
+  return {last - below_it, last - (left - below_it * (below_it + 1) / 2)};
 }
 
-template <bool Shifted, class E>
-void swap(const device& dev, element_grid<E> A, std::int64_t order) {
-  using shape = square_tile<E, Shifted>;
-  constexpr int size = shape::size;
-  const std::int64_t tiles = ceil_div<std::int64_t>(order, size), pairs = tiles * (tiles + 1) / 2;
-  const std::int64_t across = A.rows / order, squares = across * (A.cols / order);
-  launch(dev, "transpose_square_tiles",
-         {squares * pairs, shape::threads, std::size_t{size} * (size + 1) * sizeof(E)},
-         transpose_square_tiles<E, Shifted>, A, order, static_cast<std::uint32_t>(across),
-         static_cast<std::uint32_t>(tiles), static_cast<std::uint32_t>(pairs));
+// Squares side by side, `across` of them along a column, their tiles in stripes.
+struct squares {
+  std::int64_t order;
+  std::uint32_t across, tiles, pairs, width;
+  bool kept;  // what is read stays in L2 until it has been written
+};
+
+// A block takes a tile of a square and the one opposite. Bound by memory.
+template <class E>
+__global__ void __launch_bounds__(square_tile<E>::threads, square_tile<E>::blocks)
+    transpose_square_tiles(element_grid<E> A, const __grid_constant__ squares of) {
+  constexpr int size = square_tile<E>::size;
+  extern __shared__ __align__(16) char memory[];
+  E* const entry = reinterpret_cast<E*>(memory);
+  const std::uint32_t square = blockIdx.x / of.pairs;
+  E* const first =
+      A.data + std::int64_t{square % of.across} * of.order + std::int64_t{square / of.across} * of.order * A.ld;
+  const tile_place place = place_of(blockIdx.x % of.pairs, of.tiles, of.width);
+  const std::int64_t i0 = std::int64_t{place.i} * size, j0 = std::int64_t{place.j} * size;
+  E* const above = first + i0 + j0 * A.ld;
+  E* const below = first + j0 + i0 * A.ld;
+  const auto rows = static_cast<int>(min(of.order - i0, std::int64_t{size})),
+             columns = static_cast<int>(min(of.order - j0, std::int64_t{size}));
+  const std::uint64_t policy = of.kept ? evict_last_policy() : evict_unchanged_policy();
+  if (columns == size)  // then rows, too: the upper tile stands before the lower one
+    exchange<E, true>(above, below, A.ld, rows, columns, entry, policy);
+  else
+    exchange<E, false>(above, below, A.ld, rows, columns, entry, policy);
 }
 
 template <class E>
 void swap(const device& dev, element_grid<E> A, std::int64_t order) {
-  constexpr int two_lines = 256;
-  constexpr std::int64_t large = 128 << 20;  // bytes
-  if constexpr (sizeof(E) < 16)
-    if (order * order * static_cast<std::int64_t>(sizeof(E)) >= large &&
-        (!aligned(A.data, two_lines) || A.ld * static_cast<std::int64_t>(sizeof(E)) % two_lines != 0))
-      return swap<true>(dev, A, order);
-  swap<false>(dev, A, order);
+  using tile = square_tile<E>;
+  constexpr std::int64_t widest = 208, large = 128 << 20;  // tiles, bytes
+  const std::int64_t tiles = ceil_div<std::int64_t>(order, tile::size), pairs = tiles * (tiles + 1) / 2;
+  const std::int64_t across = A.rows / order, count = across * (A.cols / order);
+  const squares of{order,
+                   static_cast<std::uint32_t>(across),
+                   static_cast<std::uint32_t>(tiles),
+                   static_cast<std::uint32_t>(pairs),
+                   static_cast<std::uint32_t>(ceil_div(tiles, ceil_div(tiles, widest))),
+                   order * order * static_cast<std::int64_t>(sizeof(E)) >= large};
+  launch(dev, "transpose_square_tiles",
+         {count * pairs, tile::threads, std::size_t{tile::size} * (tile::size + 1) * sizeof(E)},
+         transpose_square_tiles<E>, A, of);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include <vouch/core/l2_policy.cuh>
 #include <vouch/core/relay.cuh>
 #include <vouch/solve/device_history.hpp>
 #include <vouch/solve/row_stream.cuh>

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include <vouch/core/l2_policy.cuh>
 #include <vouch/core/relay.cuh>
 #include <vouch/solve/dense_seidel_lead.cuh>
 
