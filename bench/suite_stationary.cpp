@@ -305,9 +305,9 @@ class stationary_run {
     if (options_.stop() || !results_.machine.gpu) return;
     options_.say("gpu, transposes");
     transposes<float>(gpu, {{n, n}, {n - 1, n + 1, 3}, {2 * n - 40, n / 2 + 3}, {n / 2 + 3, 2 * n - 40}},
-                      {{n, n}, {n - 1, n - 1}, {n, n, 3}},
+                      {{n, n}, {n - 240, n - 240}, {n - 1, n - 1}, {n, n, 3}},
                       {{2 * n - 40, n / 2 + 3}, {n / 2 + 3, 2 * n - 40}, {2 * n, n / 2}, {n + 8, n - 8}});
-    transposes<double>(gpu, {{n, n}, {n - 20, n / 2 + 3}}, {{n, n}, {n - 39, n - 39}},
+    transposes<double>(gpu, {{n, n}, {n - 20, n / 2 + 3}}, {{n, n}, {n - 240, n - 240}, {n - 39, n - 39}},
                        {{n - 20, n / 2 + 3}, {n, n / 2}});
   }
 
