@@ -145,6 +145,7 @@ TEST_F(MatrixMarket, ReadsTheHeaderAlone) {
 TEST_F(MatrixMarket, SaysWhatIsWrongWithABanner) {
   const std::pair<std::string, std::string> cases[] = {
       {"", ":1:1: the file is empty"},
+      {"PK\3\4 and more", ": a zip archive (.npz), not a Matrix Market file"},
       {"\n", ":1:1: expected %%MatrixMarket, found an empty line"},
       {"1 2 3\n", ":1:1: expected %%MatrixMarket, found '1'"},
       {" %%MatrixMarket matrix coordinate real general\n",

@@ -45,6 +45,9 @@ TEST_F(volatility_file, errors_say_where) {
   EXPECT_EQ(message("time,80,120\n\n0,0.2\n"), ":3: 2 numbers where a time and 2 volatilities are needed");
   EXPECT_EQ(message("time,80,120\n"), ":1: there is no volatility in it");
   EXPECT_EQ(message("time,80,120\n0,0.2,\n"), ":2:7: expected a number, found ''");
+  std::string wide;
+  for (int spot = 1; spot <= 60'000; ++spot) wide += "," + std::to_string(spot);
+  EXPECT_TRUE(message(wide + "\n").starts_with(":1: a line of 262144 bytes or more")) << message(wide + "\n");
 }
 
 // The mean of (0.1 + 0.2 t)^2 until 1, and of what stays 0.3 until 2.

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include <vouch/core/error.hpp>
+#include <vouch/io/npz.hpp>
 #include <vouch/text/number.hpp>
 #include <vouch/text/tokens.hpp>
 
@@ -152,6 +153,9 @@ matrix_market_header take_matrix_market_header(line_reader& reader) {
   header.file = reader.path();
   std::string text;
   if (!reader.next_line(text)) throw parse_error(header.file, 1, 1, "the file is empty", form);
+  if (is_zip(text))
+    throw parse_error(header.file, 0, 0, "a zip archive (.npz), not a Matrix Market file",
+                      "--batch reads arrays of tridiagonal systems from it; write a matrix as .mtx or .npy");
   if (const std::size_t at = text.find('\r'); at != text.npos)
     throw parse_error(header.file, 1, static_cast<std::int64_t>(at) + 1, "a carriage return inside the line",
                       "lines end in LF or CR LF");
