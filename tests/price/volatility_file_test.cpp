@@ -46,7 +46,7 @@ TEST_F(volatility_file, errors_say_where) {
   EXPECT_EQ(message("time,80,120\n"), ":1: there is no volatility in it");
   EXPECT_EQ(message("time,80,120\n0,0.2,\n"), ":2:7: expected a number, found ''");
   std::string wide;
-  for (int spot = 1; spot <= 60'000; ++spot) wide += "," + std::to_string(spot);
+  for (int spot = 1; spot <= 60'000; ++spot) wide.append(",").append(std::to_string(spot));
   EXPECT_TRUE(message(wide + "\n").starts_with(":1: a line of 262144 bytes or more")) << message(wide + "\n");
 }
 

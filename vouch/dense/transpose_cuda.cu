@@ -20,73 +20,74 @@ struct square_tile {
   static constexpr int at_once = sizeof(E) == 16 ? columns : columns / 2;  // columns on their way
 };
 
-// body(column, number) of the first `count` columns of a tile that are the warp's; all of the tile's where
-// Whole.
+// A tile, or what there is of one at an edge.
+template <class E>
+struct square_part {
+  E* data;
+  std::int64_t ld;
+  int rows, columns;
+};
+
+// body(in memory, row, column, which of the warp's columns, which part of it) of all elements of a thread.
+// Lanes stand where cache lines do: those before a column's beginning take as many rows of its end instead.
 template <class E, bool Whole, int AtOnce, class Body>
-__device__ void each_column(int count, const Body& body) {
-#pragma unroll AtOnce
-  for (int k = 0; k < square_tile<E>::columns; ++k) {
-    int column = static_cast<int>(threadIdx.x) / 32 + k * square_tile<E>::warps;
-    asm volatile("" : "+r"(column));  // addresses are made anew: there are no registers to keep them
-    if (Whole || column < count) body(column, k);
-  }
-}
-
-// body(row, part) of the first `count` rows of a column that begins at `top`. Lanes stand where lines do: those
-// before the column's beginning take as many rows of its end instead.
-template <class E, bool Whole, class Body>
-__device__ void each_row(const E* top, int count, const Body& body) {
+__device__ void each_element(const square_part<E>& of, const Body& body) {
+  using tile = square_tile<E>;
   constexpr int of_line = 128 / sizeof(E);
-  const int lane = static_cast<int>(threadIdx.x) % 32;
-  const int at = lane - static_cast<int>(reinterpret_cast<std::uintptr_t>(top) / sizeof(E) % of_line);
+#pragma unroll AtOnce
+  for (int k = 0; k < tile::columns; ++k) {
+    int column = static_cast<int>(threadIdx.x) / 32 + k * tile::warps;
+    asm volatile("" : "+r"(column));  // addresses are made anew: there are no registers to keep them
+    if (!Whole && column >= of.columns) return;
+    E* const top = of.data + column * of.ld;
+    const int at = static_cast<int>(threadIdx.x) % 32 -
+                   static_cast<int>(reinterpret_cast<std::uintptr_t>(top) / sizeof(E) % of_line);
 #pragma unroll
-  for (int part = 0; part < square_tile<E>::parts; ++part) {
-    const int row = part == 0 && at < 0 ? at + square_tile<E>::size : at + 32 * part;
-    if (Whole || row < count) body(row, part);
+    for (int part = 0; part < tile::parts; ++part) {
+      const int row = part == 0 && at < 0 ? at + tile::size : at + 32 * part;
+      if (Whole || row < of.rows) body(top + row, row, column, k, part);
+    }
   }
 }
+// Whole tiles need no questions.
+template <int AtOnce, class E, class Body>
+__device__ void each_element(const square_part<E>& of, const Body& body) {
+  if (of.rows == square_tile<E>::size && of.columns == square_tile<E>::size)
+    each_element<E, true, AtOnce>(of, body);
+  else
+    each_element<E, false, AtOnce>(of, body);
+}
 
-// Tiles opposite each other, or the same one: `above` has rows by columns elements. The lower one waits in
-// registers until the upper one is in shared memory; its elements come there for those that go where it was.
-template <class E, bool Whole>
-__device__ void exchange(E* above, E* below, std::int64_t ld, int rows, int columns, E* entry,
+// Parts opposite each other, or the same one. The lower one waits in registers until the upper one is in shared
+// memory; its elements come there for those that go where it was.
+template <class E>
+__device__ void exchange(const square_part<E>& above, const square_part<E>& below, E* entry,
                          std::uint64_t policy) {
   using tile = square_tile<E>;
   constexpr int line = tile::size + 1;
-  const bool apart = above != below;
+  const bool apart = above.data != below.data;
   E waiting[tile::columns][tile::parts];
   if (apart)
-    each_column<E, Whole, tile::columns>(rows, [&](int column, int k) {
-      const E* const top = below + column * ld;
-      each_row<E, Whole>(top, columns, [&](int row, int part) {
-        waiting[k][part] = load_of_pair_of_lines(top + row, policy);
-      });
+    each_element<tile::columns>(below, [&](const E* from, int, int, int k, int part) {
+      waiting[k][part] = load_of_pair_of_lines(from, policy);
     });
-  each_column<E, Whole, tile::at_once>(columns, [&](int column, int) {
-    const E* const top = above + column * ld;
-    each_row<E, Whole>(top, rows,
-                       [&](int row, int) { copy_to_shared(entry + column * line + row, top + row, policy); });
+  each_element<tile::at_once>(above, [&](const E* from, int row, int column, int, int) {
+    copy_to_shared(entry + column * line + row, from, policy);
   });
   await_copies_to_shared();
   __syncthreads();
   if (apart) {
-    each_column<E, Whole, tile::columns>(rows, [&](int column, int k) {
-      E* const top = below + column * ld;
-      each_row<E, Whole>(top, columns, [&](int row, int part) {
-        E& place = entry[row * line + column];
-        const E moved = place;
-        place = waiting[k][part];
-        top[row] = moved;
-      });
+    each_element<tile::columns>(below, [&](E* to, int row, int column, int k, int part) {
+      E& place = entry[row * line + column];
+      const E moved = place;
+      place = waiting[k][part];
+      *to = moved;
     });
     __syncthreads();
   }
   const int row_step = apart ? 1 : line, column_step = apart ? line : 1;
-  each_column<E, Whole, tile::at_once>(columns, [&](int column, int) {
-    E* const top = above + column * ld;
-    each_row<E, Whole>(top, rows,
-                       [&](int row, int) { top[row] = entry[column * column_step + row * row_step]; });
-  });
+  each_element<tile::at_once>(
+      above, [&](E* to, int row, int column, int, int) { *to = entry[column * column_step + row * row_step]; });
 }
 
 // Tiles (i, j) of an upper triangle in stripes of `width` columns of tiles, each row after row: neighbours,
@@ -104,9 +105,13 @@ __device__ tile_place place_of(std::uint32_t number, std::uint32_t tiles, std::u
   }
   if (number < width * first) return {number / width, first + number % width};
   const std::uint32_t left = width * first + width * (width + 1) / 2 - 1 - number;
-  auto below_it = static_cast<std::uint32_t>((sqrtf(8.0F * static_cast<float>(left) + 1) - 1) / 2);  // about
-  while (below_it * (below_it + 1) / 2 > left) --below_it;
-  while ((below_it + 1) * (below_it + 2) / 2 <= left) ++below_it;
+  float root;
+  asm("sqrt.approx.f32 %0, %1;" : "=f"(root) : "f"(8.0F * static_cast<float>(left) + 1));
+  auto below_it = static_cast<std::uint32_t>((root - 1) / 2);  // off by one at most
+  if (below_it * (below_it + 1) / 2 > left)
+    --below_it;
+  else if ((below_it + 1) * (below_it + 2) / 2 <= left)
+    ++below_it;
   const std::uint32_t last = first + width - 1;
   return {last - below_it, last - (left - below_it * (below_it + 1) / 2)};
 }
@@ -125,20 +130,19 @@ __global__ void __launch_bounds__(square_tile<E>::threads, square_tile<E>::block
   constexpr int size = square_tile<E>::size;
   extern __shared__ __align__(16) char memory[];
   E* const entry = reinterpret_cast<E*>(memory);
-  const std::uint32_t square = blockIdx.x / of.pairs;
-  E* const first =
-      A.data + std::int64_t{square % of.across} * of.order + std::int64_t{square / of.across} * of.order * A.ld;
-  const tile_place place = place_of(blockIdx.x % of.pairs, of.tiles, of.width);
+  E* first = A.data;
+  std::uint32_t number = blockIdx.x;
+  if (number >= of.pairs) {
+    const std::uint32_t square = number / of.pairs;
+    number -= square * of.pairs;
+    first += (square % of.across + square / of.across * A.ld) * of.order;
+  }
+  const tile_place place = place_of(number, of.tiles, of.width);
   const std::int64_t i0 = std::int64_t{place.i} * size, j0 = std::int64_t{place.j} * size;
-  E* const above = first + i0 + j0 * A.ld;
-  E* const below = first + j0 + i0 * A.ld;
   const auto rows = static_cast<int>(min(of.order - i0, std::int64_t{size})),
              columns = static_cast<int>(min(of.order - j0, std::int64_t{size}));
-  const std::uint64_t policy = of.kept ? evict_last_policy() : evict_unchanged_policy();
-  if (columns == size)  // then rows, too: the upper tile stands before the lower one
-    exchange<E, true>(above, below, A.ld, rows, columns, entry, policy);
-  else
-    exchange<E, false>(above, below, A.ld, rows, columns, entry, policy);
+  exchange<E>({first + i0 + j0 * A.ld, A.ld, rows, columns}, {first + j0 + i0 * A.ld, A.ld, columns, rows},
+              entry, of.kept ? evict_last_policy() : evict_unchanged_policy());
 }
 
 template <class E>
