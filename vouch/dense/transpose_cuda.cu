@@ -15,9 +15,9 @@ template <class E>
 struct square_tile {
   static constexpr int size = sizeof(E) == 16 ? 32 : 64;
   static constexpr int threads = 256, warps = threads / 32;
-  static constexpr int blocks = sizeof(E) == 8 ? 3 : 4;                    // a multiprocessor
-  static constexpr int columns = size / warps, parts = size / 32;          // of a warp, of a column
-  static constexpr int at_once = sizeof(E) == 16 ? columns : columns / 2;  // columns on their way
+  static constexpr int blocks = sizeof(E) == 8 ? 3 : 4;            // a multiprocessor
+  static constexpr int columns = size / warps, parts = size / 32;  // of a warp, of a column
+  static constexpr int at_once = 2;  // columns on their way to shared memory and back
 };
 
 // A tile, or what there is of one at an edge.
