@@ -37,7 +37,9 @@ __device__ void each_element(const square_part<E>& of, const Body& body) {
 #pragma unroll AtOnce
   for (int k = 0; k < tile::columns; ++k) {
     int column = static_cast<int>(threadIdx.x) / 32 + k * tile::warps;
-    asm volatile("" : "+r"(column));  // addresses are made anew: there are no registers to keep them
+    // Addresses are made anew: there are no registers to keep them, and nvcc 13.0 has compiled copies that
+    // carry a policy to illegal instructions without this.
+    asm volatile("" : "+r"(column));
     if (!Whole && column >= of.columns) return;
     E* const top = of.data + column * of.ld;
     const int at = static_cast<int>(threadIdx.x) % 32 -
