@@ -60,9 +60,9 @@ solve_report factored_solve(verified_problem<T> problem, const std::string& meth
     const bool definite = method == "cholesky";
     report.status = definite ? solve_status::not_spd : solve_status::breakdown;
     report.reason =
-        formatted(definite ? "the leading part of %lld rows is not positive definite"
-                           : "pivot %lld is exactly zero: the matrix is singular to working precision",
-                  static_cast<long long>(factors->failed()));
+        formatted(definite ? "the leading part of %lld rows is not positive definite in %s precision"
+                           : "pivot %lld is exactly zero: the matrix is singular in %s precision",
+                  static_cast<long long>(factors->failed()), report.precision.c_str());
     report.rhs_norm = start.rhs_norm2;
     report.true_residual = report.recurrence_residual = start.norm2;
     report.backward_error = start.backward_error();
