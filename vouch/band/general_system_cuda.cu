@@ -2,7 +2,7 @@
 
 #include <vouch/band/boxed_piece.cuh>
 #include <vouch/band/general_system.cuh>
-#include <vouch/band/lane_tree.cuh>
+#include <vouch/band/lane_slots.cuh>
 #include <vouch/band/one_chunk.cuh>
 #include <vouch/band/packed_joint.cuh>
 #include <vouch/band/row_boxes.cuh>

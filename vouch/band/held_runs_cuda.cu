@@ -3,7 +3,7 @@
 #include <vouch/band/factored_storage.hpp>
 #include <vouch/band/held_piece.cuh>
 #include <vouch/band/held_runs.cuh>
-#include <vouch/band/lane_tree.cuh>
+#include <vouch/band/lane_slots.cuh>
 #include <vouch/band/seams.cuh>
 #include <vouch/band/tile_joining.cuh>
 #include <vouch/band/turned.cuh>

@@ -1,4 +1,4 @@
-// vouch/band/lane_tree.cuh -- relations of a warp's lanes joined by a tree; private.
+// vouch/band/lane_slots.cuh -- relations of a warp's lanes joined by a tree; private.
 #pragma once
 #include <vouch/band/chunk.cuh>
 
