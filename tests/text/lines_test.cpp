@@ -122,12 +122,21 @@ TEST(LineReader, EndsAtTheEnd) {
   EXPECT_FALSE(header_only.next_block(block));
 }
 
-TEST(LineReader, CutsAHeaderLineWithoutEnd) {
+TEST(LineReader, RefusesAHeaderLineWithoutEnd) {
   temporary_folder folder;
-  line_reader reader(input_file(folder.file("a", std::string(1000000, 'x'))));
-  std::string line;
-  ASSERT_TRUE(reader.next_line(line));
-  EXPECT_LE(line.size(), 2 * line_reader::block_bytes);
+  for (const bool packed : {false, true})
+    for (const std::size_t size : {line_reader::block_bytes, std::size_t{1'000'000}}) {
+      const std::string text = "first\n" + std::string(size, 'x');
+      line_reader reader(input_file(folder.file("a", packed ? gzipped(text) : text)));
+      std::string line;
+      ASSERT_TRUE(reader.next_line(line));
+      try {
+        reader.next_line(line);
+        ADD_FAILURE() << size;
+      } catch (const parse_error& e) {
+        EXPECT_TRUE(std::string(e.what()).ends_with(":2: a line of 262144 bytes or more")) << e.what();
+      }
+    }
 }
 
 TEST(ForEachBlock, ThrowsTheFirstFailureOfTheFile) {

@@ -31,7 +31,7 @@ struct square_part {
 // body(in memory, row, column, which of the warp's columns, which part of it) of all elements of a thread.
 // Lanes stand where cache lines do: those before a column's beginning take as many rows of its end instead.
 template <class E, bool Whole, int AtOnce, class Body>
-__device__ void each_element(const square_part<E>& of, const Body& body) {
+__device__ void each_entry(const square_part<E>& of, const Body& body) {
   using tile = square_tile<E>;
   constexpr int of_line = 128 / sizeof(E);
 #pragma unroll AtOnce
@@ -53,11 +53,11 @@ __device__ void each_element(const square_part<E>& of, const Body& body) {
 }
 // Whole tiles need no questions.
 template <int AtOnce, class E, class Body>
-__device__ void each_element(const square_part<E>& of, const Body& body) {
+__device__ void each_entry(const square_part<E>& of, const Body& body) {
   if (of.rows == square_tile<E>::size && of.columns == square_tile<E>::size)
-    each_element<E, true, AtOnce>(of, body);
+    each_entry<E, true, AtOnce>(of, body);
   else
-    each_element<E, false, AtOnce>(of, body);
+    each_entry<E, false, AtOnce>(of, body);
 }
 
 // Parts opposite each other, or the same one. The lower one waits in registers until the upper one is in shared
@@ -70,16 +70,16 @@ __device__ void exchange(const square_part<E>& above, const square_part<E>& belo
   const bool apart = above.data != below.data;
   E waiting[tile::columns][tile::parts];
   if (apart)
-    each_element<tile::columns>(below, [&](const E* from, int, int, int k, int part) {
+    each_entry<tile::columns>(below, [&](const E* from, int, int, int k, int part) {
       waiting[k][part] = load_of_pair_of_lines(from, policy);
     });
-  each_element<tile::at_once>(above, [&](const E* from, int row, int column, int, int) {
+  each_entry<tile::at_once>(above, [&](const E* from, int row, int column, int, int) {
     copy_to_shared(entry + column * line + row, from, policy);
   });
   await_copies_to_shared();
   __syncthreads();
   if (apart) {
-    each_element<tile::columns>(below, [&](E* to, int row, int column, int k, int part) {
+    each_entry<tile::columns>(below, [&](E* to, int row, int column, int k, int part) {
       E& place = entry[row * line + column];
       const E moved = place;
       place = waiting[k][part];
@@ -88,7 +88,7 @@ __device__ void exchange(const square_part<E>& above, const square_part<E>& belo
     __syncthreads();
   }
   const int row_step = apart ? 1 : line, column_step = apart ? line : 1;
-  each_element<tile::at_once>(
+  each_entry<tile::at_once>(
       above, [&](E* to, int row, int column, int, int) { *to = entry[column * column_step + row * row_step]; });
 }
 
@@ -109,7 +109,7 @@ __device__ tile_place place_of(std::uint32_t number, std::uint32_t tiles, std::u
   const std::uint32_t left = width * first + width * (width + 1) / 2 - 1 - number;
   float root;
   asm("sqrt.approx.f32 %0, %1;" : "=f"(root) : "f"(8.0F * static_cast<float>(left) + 1));
-  auto below_it = static_cast<std::uint32_t>((root - 1) / 2);  // off by one at most
+  auto below_it = static_cast<std::uint32_t>((root - 1) / 2);  // off by one at most: stripes are narrow
   if (below_it * (below_it + 1) / 2 > left)
     --below_it;
   else if ((below_it + 1) * (below_it + 2) / 2 <= left)

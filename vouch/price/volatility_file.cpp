@@ -28,10 +28,6 @@ volatility_table read_volatility_table(const std::string& path) {
   while (reader.next_line(text)) {
     const std::string_view whole = ++line == 1 ? without_byte_order_mark(text) : std::string_view(text);
     if (is_blank(whole)) continue;
-    if (text.size() >= line_reader::block_bytes)
-      throw parse_error(path, line, 0,
-                        "a line of " + std::to_string(line_reader::block_bytes) + " bytes or more",
-                        "a table of so many spots is interpolated no better");
     const bool names_spots = table.spots.empty();
     std::vector<double> numbers;
     std::string_view rest = whole;

@@ -2,7 +2,9 @@
 #include <cstring>
 #include <exception>
 #include <limits>
+#include <string>
 
+#include <vouch/core/error.hpp>
 #include <vouch/text/lines.hpp>
 
 namespace vouch {
@@ -90,6 +92,9 @@ bool line_reader::next_line(std::string& line) {
   }
   if (ahead_used_ == ahead_.size()) return false;
   const std::size_t size = std::min(feed, ahead_.size()) - ahead_used_;
+  if (size >= block_bytes)
+    throw parse_error(path(), lines_ + 1, 0, "a line of " + std::to_string(block_bytes) + " bytes or more",
+                      "is this a text file?");
   line.assign(ahead_, ahead_used_, size);
   if (line.ends_with('\r')) line.pop_back();
   const std::size_t taken = size + (feed != std::string::npos);

@@ -43,8 +43,10 @@ class line_reader {
   /// Where, in the file's bytes, the lines to come begin.
   std::int64_t offset() const { return consumed_; }
 
-  /// The next line without its line feed and a carriage return before that; false at the end of the file. A
-  /// line longer than block_bytes comes in pieces. Not after next_block().
+  /// The next line without its line feed and a carriage return before that; false at the end of the file. Not
+  /// after next_block().
+  ///
+  /// Throws  parse_error  the line has block_bytes or more
   bool next_line(std::string& line);
   /// No fewer bytes than the lines to come can have.
   std::int64_t most_bytes() const { return file_.most_bytes() - consumed_; }
