@@ -68,6 +68,7 @@ class stationary_run {
         "the matrix stays on the chip the time in which all blocks hear a number from each other, for");
     sweeps_.note("Gauss-Seidel (128 unknowns a step, 64 in double) in the rows of the report a trip a step.");
     sweeps_.note("gemv loop: cuBLAS with the norm read back; on the CPU the product of OpenBLAS alone.");
+    if (!no_gemv_loop_.empty()) sweeps_.note("no gemv loop of cuBLAS: " + no_gemv_loop_);
     sweeps_.note(
         "occupancy: threads at work over 2048 a multiprocessor; a kernel stays from first sweep to last.");
     results_.sections.push_back({"Sweeps", {}, {sweeps_}, {}});
@@ -150,11 +151,11 @@ class stationary_run {
 
   // A library's product a sweep: of cuBLAS with the norm read back, of OpenBLAS alone.
   template <real T>
-  std::optional<double> gemv_loop_seconds(const dense_system<T>& system, std::int64_t count) const {
+  std::optional<double> gemv_loop_seconds(const dense_system<T>& system, std::int64_t count) {
     if (!system.dev.is_cuda()) return openblas_seconds<T>(blas_routine::gemv, system.n, system.dev.threads());
-    std::string why;
-    const auto from = cuda_library_dense<T>(system.dev, system.n, system.A.data(), system.b.data(),
-                                            static_cast<int>(std::min<std::int64_t>(count, 100)), false, why);
+    const auto from =
+        cuda_library_dense<T>(system.dev, system.n, system.A.data(), system.b.data(),
+                              static_cast<int>(std::min<std::int64_t>(count, 100)), false, no_gemv_loop_);
     return from ? std::optional(from->sweep_seconds) : std::nullopt;
   }
 
@@ -358,6 +359,7 @@ class stationary_run {
   const suite_options& options_;
   suite_results& results_;
   text_table sweeps_, solves_, copies_;
+  std::string no_gemv_loop_;  // why
   double speed_ = 0;
   travel_seconds travel_{};
 };

@@ -18,6 +18,7 @@ struct launch_shape {
   unsigned cluster = 1;      // blocks a cluster
   bool cooperative = false;  // all blocks must run at once, or the launch fails
   bool beside = false;       // begins once all blocks of the kernel before have said launch_dependents
+  int shared_percent = -1;   // of a multiprocessor's memory, to be shared; else as much as its blocks need
 };
 
 /// Enqueues kernel(args...) on dev's stream; no blocks is no work.
@@ -29,7 +30,7 @@ void launch(const device& dev, const char* name, launch_shape shape, void (*kern
   if (shape.blocks == 0) return;
   if (shape.blocks > std::numeric_limits<int>::max())
     throw value_error(std::string(name) + ": too many blocks");
-  cudaLaunchAttribute attributes[3];
+  cudaLaunchAttribute attributes[4];
   unsigned count = 0;
   const auto add = [&](cudaLaunchAttributeID id) -> cudaLaunchAttributeValue& {
     attributes[count] = {};
@@ -40,6 +41,9 @@ void launch(const device& dev, const char* name, launch_shape shape, void (*kern
   if (shape.cooperative) add(cudaLaunchAttributeCooperative).cooperative = 1;
   if (shape.beside)
     add(cudaLaunchAttributeProgrammaticStreamSerialization).programmaticStreamSerializationAllowed = 1;
+  if (shape.shared_percent >= 0)
+    add(cudaLaunchAttributePreferredSharedMemoryCarveout).sharedMemCarveout =
+        static_cast<unsigned>(shape.shared_percent);
   cudaLaunchConfig_t config = {};
   config.gridDim = static_cast<unsigned>(shape.blocks);
   config.blockDim = shape.threads;

@@ -17,7 +17,9 @@ struct square_tile {
   static constexpr int threads = 256, warps = threads / 32;
   static constexpr int blocks = sizeof(E) == 8 ? 3 : 4;            // a multiprocessor
   static constexpr int columns = size / warps, parts = size / 32;  // of a warp, of a column
-  static constexpr int at_once = 2;  // columns on their way to shared memory and back
+  // Percent of a multiprocessor's memory that is shared memory. The rest is its first-level cache: 60 KB of
+  // lines on their way to it serve columns that begin anywhere better than 156 or 28.
+  static constexpr int shared_percent = 85;
 };
 
 // A tile, or what there is of one at an edge.
@@ -61,7 +63,8 @@ __device__ void each_entry(const square_part<E>& of, const Body& body) {
 }
 
 // Parts opposite each other, or the same one. The lower one waits in registers until the upper one is in shared
-// memory; its elements come there for those that go where it was.
+// memory; its elements come there for those that go where it was. The upper one is read first and written last:
+// the tiles below it, moved a little later, read the lines that they share with it before it writes them.
 template <class E>
 __device__ void exchange(const square_part<E>& above, const square_part<E>& below, E* entry,
                          std::uint64_t policy) {
@@ -69,13 +72,13 @@ __device__ void exchange(const square_part<E>& above, const square_part<E>& belo
   constexpr int line = tile::size + 1;
   const bool apart = above.data != below.data;
   E waiting[tile::columns][tile::parts];
+  each_entry<1>(above, [&](const E* from, int row, int column, int, int) {
+    copy_to_shared(entry + column * line + row, from, policy);
+  });
   if (apart)
     each_entry<tile::columns>(below, [&](const E* from, int, int, int k, int part) {
       waiting[k][part] = load_of_pair_of_lines(from, policy);
     });
-  each_entry<tile::at_once>(above, [&](const E* from, int row, int column, int, int) {
-    copy_to_shared(entry + column * line + row, from, policy);
-  });
   await_copies_to_shared();
   __syncthreads();
   if (apart) {
@@ -88,7 +91,7 @@ __device__ void exchange(const square_part<E>& above, const square_part<E>& belo
     __syncthreads();
   }
   const int row_step = apart ? 1 : line, column_step = apart ? line : 1;
-  each_entry<tile::at_once>(
+  each_entry<1>(
       above, [&](E* to, int row, int column, int, int) { *to = entry[column * column_step + row * row_step]; });
 }
 
@@ -150,7 +153,7 @@ __global__ void __launch_bounds__(square_tile<E>::threads, square_tile<E>::block
 template <class E>
 void swap(const device& dev, element_grid<E> A, std::int64_t order) {
   using tile = square_tile<E>;
-  constexpr std::int64_t widest = 208, large = 128 << 20;  // tiles, bytes
+  constexpr std::int64_t widest = 208, large = 160 << 20;  // tiles, bytes
   const std::int64_t tiles = ceil_div<std::int64_t>(order, tile::size), pairs = tiles * (tiles + 1) / 2;
   const std::int64_t across = A.rows / order, count = across * (A.cols / order);
   const squares of{order,
@@ -160,7 +163,10 @@ void swap(const device& dev, element_grid<E> A, std::int64_t order) {
                    static_cast<std::uint32_t>(ceil_div(tiles, ceil_div(tiles, widest))),
                    order * order * static_cast<std::int64_t>(sizeof(E)) >= large};
   launch(dev, "transpose_square_tiles",
-         {count * pairs, tile::threads, std::size_t{tile::size} * (tile::size + 1) * sizeof(E)},
+         {.blocks = count * pairs,
+          .threads = tile::threads,
+          .shared_bytes = std::size_t{tile::size} * (tile::size + 1) * sizeof(E),
+          .shared_percent = tile::shared_percent},
          transpose_square_tiles<E>, A, of);
 }
 
