@@ -10,16 +10,16 @@
 namespace vouch::detail {
 namespace {
 
-// Of two tiles that change places a block holds one in shared memory and one in registers.
+// A block exchanges two tiles.
 template <class E>
 struct square_tile {
   static constexpr int size = sizeof(E) == 16 ? 32 : 64;
   static constexpr int threads = 256, warps = threads / 32;
-  static constexpr int blocks = sizeof(E) == 8 ? 3 : 4;            // a multiprocessor
+  static constexpr int blocks = sizeof(E) == 16 ? 4 : 3;           // a multiprocessor
   static constexpr int columns = size / warps, parts = size / 32;  // of a warp, of a column
-  // Percent of a multiprocessor's memory that is shared memory. The rest is its first-level cache: 60 KB of
-  // lines on their way to it serve columns that begin anywhere better than 156 or 28.
-  static constexpr int shared_percent = 85;
+  // Percent of a multiprocessor's memory that is shared memory. The rest is its first-level cache: 92 (60) KB
+  // for lines on their way to it serve columns that begin anywhere better than 156 or 28.
+  static constexpr int shared_percent = sizeof(E) == 4 ? 70 : 85;
 };
 
 // A tile, or what there is of one at an edge.
@@ -72,14 +72,25 @@ __device__ void exchange(const square_part<E>& above, const square_part<E>& belo
   constexpr int line = tile::size + 1;
   const bool apart = above.data != below.data;
   E waiting[tile::columns][tile::parts];
-  each_entry<1>(above, [&](const E* from, int row, int column, int, int) {
-    copy_to_shared(entry + column * line + row, from, policy);
-  });
-  if (apart)
-    each_entry<tile::columns>(below, [&](const E* from, int, int, int k, int part) {
-      waiting[k][part] = load_of_pair_of_lines(from, policy);
+  const auto read = [&](const square_part<E>& from, E(&to)[tile::columns][tile::parts]) {
+    each_entry<tile::columns>(from, [&](const E* here, int, int, int k, int part) {
+      to[k][part] = load_of_pair_of_lines(here, policy);
     });
-  await_copies_to_shared();
+  };
+  if constexpr (sizeof(E) == 4) {  // by 4 bytes each copies to shared memory are slower than registers
+    E upper[tile::columns][tile::parts];
+    read(above, upper);
+    if (apart) read(below, waiting);
+    each_entry<tile::columns>(above, [&](const E*, int row, int column, int k, int part) {
+      entry[column * line + row] = upper[k][part];
+    });
+  } else {
+    each_entry<1>(above, [&](const E* from, int row, int column, int, int) {
+      copy_to_shared(entry + column * line + row, from, policy);
+    });
+    if (apart) read(below, waiting);
+    await_copies_to_shared();
+  }
   __syncthreads();
   if (apart) {
     each_entry<tile::columns>(below, [&](E* to, int row, int column, int k, int part) {
