@@ -33,4 +33,8 @@ std::optional<double> openblas_seconds(blas_routine routine, std::int64_t n, int
 template <real T>
 std::optional<double> cublas_seconds(const device& gpu, blas_routine routine, std::int64_t n, std::string& why);
 
+/// Seconds of the transpose of a matrix of order n, out of place, by cuBLAS's geam; likewise.
+template <real T>
+std::optional<double> cublas_transpose_seconds(const device& gpu, std::int64_t n, std::string& why);
+
 }  // namespace vouch::bench

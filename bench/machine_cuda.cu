@@ -20,11 +20,13 @@ double cuda_seconds(const device& gpu, int passes, const std::function<void()>& 
   return best;
 }
 
+void enqueue_copy(const device& gpu, std::byte* to, const std::byte* from, std::size_t bytes) {
+  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, static_cast<cudaStream_t>(gpu.stream())),
+        "cudaMemcpyAsync");
+}
+
 double cuda_copy_speed(const device& gpu, std::byte* to, const std::byte* from, std::size_t bytes, int passes) {
-  const auto stream = static_cast<cudaStream_t>(gpu.stream());
-  const double seconds = cuda_seconds(gpu, passes, [&] {
-    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream), "cudaMemcpyAsync");
-  });
+  const double seconds = cuda_seconds(gpu, passes, [&] { enqueue_copy(gpu, to, from, bytes); });
   return 2 * static_cast<double>(bytes) / seconds;
 }
 

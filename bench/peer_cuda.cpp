@@ -54,23 +54,36 @@ template std::optional<peer_answer<double>> cuda_library_cg(const device&, csr_v
                                                             std::span<const double>, const peer_task&,
                                                             std::string&);
 
-template <real T>
-std::optional<double> cublas_seconds(const device& gpu, blas_routine routine, std::int64_t n,
-                                     std::string& why) {
-  static_assert(static_cast<int>(blas_routine::axpy) == vouch_peer_axpy &&
-                static_cast<int>(blas_routine::gemm) == vouch_peer_gemm);
+namespace {
+std::optional<double> seconds_by_cublas(const device& gpu, int routine, bool is_double, std::int64_t n,
+                                        std::string& why) {
   const auto blas =
       reinterpret_cast<vouch_peer_cuda_blas_function*>(cuda_peer_function("vouch_peer_cuda_blas", why));
   if (blas == nullptr) return std::nullopt;
   vouch_peer_blas_answer answer{};
-  if (blas(gpu.index(), static_cast<int>(routine), sizeof(T) == 8, n, &answer) != 0) {
+  if (blas(gpu.index(), routine, is_double, n, &answer) != 0) {
     why = answer.message;
     return std::nullopt;
   }
   return answer.seconds;
 }
+}  // namespace
+
+template <real T>
+std::optional<double> cublas_seconds(const device& gpu, blas_routine routine, std::int64_t n,
+                                     std::string& why) {
+  static_assert(static_cast<int>(blas_routine::axpy) == vouch_peer_axpy &&
+                static_cast<int>(blas_routine::gemm) == vouch_peer_gemm);
+  return seconds_by_cublas(gpu, static_cast<int>(routine), sizeof(T) == 8, n, why);
+}
+
+template <real T>
+std::optional<double> cublas_transpose_seconds(const device& gpu, std::int64_t n, std::string& why) {
+  return seconds_by_cublas(gpu, vouch_peer_transpose, sizeof(T) == 8, n, why);
+}
 
 template std::optional<double> cublas_seconds<float>(const device&, blas_routine, std::int64_t, std::string&);
 template std::optional<double> cublas_seconds<double>(const device&, blas_routine, std::int64_t, std::string&);
+template std::optional<double> cublas_transpose_seconds<float>(const device&, std::int64_t, std::string&);
 
 }  // namespace vouch::bench

@@ -71,6 +71,14 @@ __global__ void __launch_bounds__(512) read_all(const float4* from, std::int64_t
   if (sum.x + sum.y + sum.z + sum.w == 1.2345e-30F) *never = 1;
 }
 
+// A block has 32 rows of 8 columns.
+__global__ void __launch_bounds__(threads) one_element_each(std::int64_t n, const float* from, float* to) {
+  const auto down = static_cast<unsigned>(ceil_div<std::int64_t>(n, 32));
+  const std::int64_t i = blockIdx.x % down * 32 + threadIdx.x % 32,
+                     j = blockIdx.x / down * 8 + threadIdx.x / 32;
+  if (i < n && j < n) to[j + i * n] = from[i + j * n];
+}
+
 constexpr unsigned rounds = 2000;  // of numbers that travel
 constexpr unsigned most_blocks = 256;
 
@@ -136,6 +144,11 @@ travel_seconds cuda_travel_seconds(const device& gpu) {
       static_cast<std::int64_t>(std::min<unsigned>(most_blocks, static_cast<unsigned>(gpu.processors())));
   return {seconds_a_round(gpu, exchange_all, {blocks, most_blocks, 0, 1, true}),
           seconds_a_round(gpu, answer_each_other, {2, 32, 0, 1, true})};
+}
+
+void transpose_plainly(const device& gpu, std::int64_t n, const float* from, float* to) {
+  launch(gpu, "one_element_each", {ceil_div<std::int64_t>(n, 32) * ceil_div<std::int64_t>(n, 8), threads},
+         one_element_each, n, from, to);
 }
 
 std::shared_ptr<std::byte> pinned_memory(std::size_t bytes) {

@@ -19,6 +19,9 @@ void fill_dense_system(const device& gpu, dense_family family, double dominance,
 /// Bytes read a second by a kernel that only reads, best of `passes`.
 double cuda_read_speed(const device& gpu, const std::byte* from, std::size_t bytes, int passes);
 
+/// to becomes the transpose of from, of order n, as it is written first: a thread an element.
+void transpose_plainly(const device& gpu, std::int64_t n, const float* from, float* to);
+
 /// How long numbers travel between blocks of a running kernel: all blocks' numbers to all of them, and one
 /// number to one other block. No sweep of a matrix that stays on the chip takes less than the former.
 struct travel_seconds {

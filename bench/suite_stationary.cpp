@@ -6,7 +6,6 @@
 
 #include <vouch/core/config.hpp>
 #include <vouch/core/stopwatch.hpp>
-#include <vouch/dense/transpose.hpp>
 #include <vouch/solve/upload_with_start.hpp>
 #include <vouch/solve/vector_update.hpp>
 
@@ -14,7 +13,7 @@
 #include "peers.hpp"
 #include "stationary_published.hpp"
 #include "stationary_systems.hpp"
-#include "timing.hpp"
+#include "stationary_transposes.hpp"
 
 namespace vouch::bench {
 namespace {
@@ -51,7 +50,6 @@ class stationary_run {
     time_to_error(gpu);
     over_copies(gpu);
     if constexpr (built_with_cuda) published_case(gpu);
-    transposes(gpu);
   }
 
   void on_cpu(const device& cpu) {
@@ -296,66 +294,6 @@ class stationary_run {
     }
   }
 
-  // A matrix of so many rows and columns, its columns `gap` elements apart.
-  struct transposed_shape {
-    std::int64_t rows, cols, gap = 0;
-  };
-
-  void transposes(const device& gpu) {
-    const std::int64_t n = options_.quick ? 2048 : published_size;
-    if (options_.stop() || !results_.machine.gpu) return;
-    options_.say("gpu, transposes");
-    transposes<float>(gpu, {{n, n}, {n - 1, n + 1, 3}, {2 * n - 40, n / 2 + 3}, {n / 2 + 3, 2 * n - 40}},
-                      {{n, n}, {n - 240, n - 240}, {n - 1, n - 1}, {n, n, 3}},
-                      {{2 * n - 40, n / 2 + 3}, {n / 2 + 3, 2 * n - 40}, {2 * n, n / 2}, {n + 8, n - 8}});
-    transposes<double>(gpu, {{n, n}, {n - 20, n / 2 + 3}}, {{n, n}, {n - 240, n - 240}, {n - 39, n - 39}},
-                       {{n - 20, n / 2 + 3}, {n, n / 2}});
-  }
-
-  template <class T>
-  void transposes(const device& gpu, std::initializer_list<transposed_shape> copies,
-                  std::initializer_list<transposed_shape> squares,
-                  std::initializer_list<transposed_shape> rectangles) {
-    constexpr double bar_of_rectangles = 0.25, bar_of_others = 0.9;
-    array<T> from, to;
-    const auto reserve = [&](const transposed_shape& s) {
-      const std::int64_t size = (s.rows + s.gap) * (s.cols + s.gap);
-      if (from.size() < size) from = array<T>::zeros(gpu, size);
-      if (to.size() < size) to = array<T>(gpu, size);
-    };
-    for (const transposed_shape& s : copies) {
-      reserve(s);
-      measure_transpose(s, sizeof(T), "transpose", bar_of_others, gpu, [&] {
-        transpose_into<T>(gpu, {from.data(), s.rows, s.cols, s.rows + s.gap},
-                          {to.data(), s.cols, s.rows, s.cols + s.gap});
-      });
-    }
-    const auto in_place = [&](const transposed_shape& s, double bar) {
-      reserve(s);
-      measure_transpose(s, sizeof(T), "transpose_in_place", bar, gpu, [&] {
-        transpose_in_place<T>(gpu, {from.data(), s.rows, s.cols, s.rows + s.gap});
-      });
-    };
-    for (const transposed_shape& s : squares) in_place(s, bar_of_others);
-    for (const transposed_shape& s : rectangles) in_place(s, bar_of_rectangles);
-  }
-
-  template <class Body>
-  void measure_transpose(const transposed_shape& s, std::size_t element, const char* metric, double bar,
-                         const device& gpu, const Body& body) {
-    const double copy = results_.machine.gpu->copy;
-    const double seconds = best_seconds(0.02, body, [&] { gpu.synchronize(); });
-    std::string shape = fmt::format("{} by {}", s.rows, s.cols);
-    if (s.gap > 0) shape += fmt::format(", {} more between columns", s.gap);
-    bench_row row{
-        std::move(shape), "gpu", element == 4 ? "single" : "double", metric, {}, "B/s", copy, {}, {}, {}, {}};
-    row.value = 2.0 * static_cast<double>(s.rows * s.cols) * static_cast<double>(element) / seconds;
-    if (!options_.quick) row.bar = bar * copy;
-    if (row.bar) row.pass = *row.value >= *row.bar;
-    row.ratio = *row.value / copy;
-    results_.rows.push_back(std::move(row));
-  }
-
   const suite_options& options_;
   suite_results& results_;
   text_table sweeps_, solves_, copies_;
@@ -373,16 +311,19 @@ suite_results run_stationary_suite(const suite_options& options) {
   all.title = "Dense stationary iterations";
   all.machine = measure_machine(options, devices);
   stationary_run run(options, all);
+  transpose_table transposes(options, all);
   published_tables published(options, all);
   for (const bench_device& d : devices) {
     if (d.label == "cpu1") continue;
     d.dev.is_cuda() ? run.on_gpu(d.dev) : run.on_cpu(d.dev);
+    if (d.dev.is_cuda()) transposes.measure(d.dev);
     published.first_norms(d);
     published.sizes(d);
     published.families(d);
   }
   all.sections.push_back({"The machine", {}, {machine_table(all.machine)}, {}});
   run.finish();
+  transposes.finish();
   published.finish();
   all.interrupted = options.stop();
   all.sections.push_back({"The bars: " + bars_text(all.rows), {}, {bars_table(all.rows)}, {}});

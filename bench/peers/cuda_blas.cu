@@ -73,12 +73,20 @@ cublasStatus_t gemm(cublasHandle_t h, long long n, const double* a, const double
   const double one = 1;
   return cublasDgemm_64(h, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, a, n, b, n, &one, c, n);
 }
+cublasStatus_t transpose(cublasHandle_t h, long long n, const float* a, float* b) {
+  const float one = 1, zero = 0;
+  return cublasSgeam_64(h, CUBLAS_OP_T, CUBLAS_OP_N, n, n, &one, a, n, &zero, b, n, b, n);
+}
+cublasStatus_t transpose(cublasHandle_t h, long long n, const double* a, double* b) {
+  const double one = 1, zero = 0;
+  return cublasDgeam_64(h, CUBLAS_OP_T, CUBLAS_OP_N, n, n, &one, a, n, &zero, b, n, b, n);
+}
 
 template <class T>
 double seconds_of(int routine, long long n) {
-  const bool matrices = routine == vouch_peer_gemm;
-  operand<T> a(matrices || routine == vouch_peer_gemv ? n * n : 0, 1);
-  operand<T> x(matrices ? n * n : n, 2), y(matrices ? n * n : n, 3);
+  const bool product = routine == vouch_peer_gemm, transposed = routine == vouch_peer_transpose;
+  operand<T> a(product || transposed || routine == vouch_peer_gemv ? n * n : 0, 1);
+  operand<T> x(product ? n * n : n, 2), y(product || transposed ? n * n : n, 3);
   handle h;
   T sum = 0;
   constexpr double budget = 0.05;
@@ -89,7 +97,8 @@ double seconds_of(int routine, long long n) {
         if (routine == vouch_peer_axpy) status = axpy(h.value, n, T(0.5), x.data(), y.data());
         if (routine == vouch_peer_dot) status = dot(h.value, n, x.data(), y.data(), &sum);
         if (routine == vouch_peer_gemv) status = gemv(h.value, n, a.data(), x.data(), y.data());
-        if (matrices) status = gemm(h.value, n, a.data(), x.data(), y.data());
+        if (product) status = gemm(h.value, n, a.data(), x.data(), y.data());
+        if (transposed) status = transpose(h.value, n, a.data(), y.data());
         check(status, "cuBLAS");
       },
       [] { check(cudaDeviceSynchronize(), "cudaDeviceSynchronize"); });

@@ -5,7 +5,7 @@
 extern "C" {
 #endif
 
-enum { vouch_peer_axpy, vouch_peer_dot, vouch_peer_gemv, vouch_peer_gemm };
+enum { vouch_peer_axpy, vouch_peer_dot, vouch_peer_gemv, vouch_peer_gemm, vouch_peer_transpose };
 
 struct vouch_peer_blas_answer {
   double seconds; /* one call, the best of several batches, data on the GPU */
