@@ -50,26 +50,18 @@ struct read_tile {
   }
 };
 
-// A block copies a tile through shared memory: one more row than there is there, so that neither rows nor
-// columns meet in a bank. Memory is written 32 bytes at a time. Where columns of the copy begin anywhere among
-// them (Shifted) the rows that a block has of a column are shifted to begin on 32 bytes, within the tile and
-// some columns more that it reads. Neighbours along the copy's columns follow each other. Bound by memory.
-template <class E, bool Shifted, int Most>
-__global__ void __launch_bounds__(copied_tile<E, Shifted>::threads, copied_tile<E, Shifted>::blocks)
-    copy_transposed_tiles(const __grid_constant__ transposed_copies<E, Most> of, std::uint32_t across,
-                          std::uint32_t tiles) {
+template <class E, bool Shifted>
+using tile_in_shared_memory = E[copied_tile<E, Shifted>::columns_read][copied_tile<E, Shifted>::rows + 1];
+
+// A tile, or what there is of rows by cols elements; memory is written 32 bytes at a time.
+template <bool Whole, bool Shifted, class E>
+__device__ void copy_tile(const E* from, std::int64_t from_ld, E* to, std::int64_t to_ld, int rows, int cols,
+                          bool leftmost, tile_in_shared_memory<E, Shifted>& entry) {
   using shape = copied_tile<E, Shifted>;
   constexpr int granule = shape::granule;
-  __shared__ E entry[shape::columns_read][shape::rows + 1];
-  const std::uint32_t matrix = Most == 1 ? 0 : blockIdx.x / tiles, index = blockIdx.x - matrix * tiles;
-  const std::int64_t j0 = std::int64_t{index % across} * shape::columns,
-                     i0 = std::int64_t{index / across} * shape::rows;
-  const E* const from = of.from[matrix];
-  E* const to = of.to[matrix];
-  const std::int64_t from_ld = of.from_ld[matrix];
   read_tile<shape, E> all;
   all.each([&](E& value, int i, int j) {
-    if (i0 + i < of.rows && j0 + j < of.cols) value = from[i0 + i + (j0 + j) * from_ld];
+    if (Whole || (i < rows && j < cols)) value = from[i + j * from_ld];
   });
   all.each([&](E& value, int i, int j) { entry[j][i] = value; });
   __syncthreads();
@@ -77,15 +69,40 @@ __global__ void __launch_bounds__(copied_tile<E, Shifted>::threads, copied_tile<
 #pragma unroll
   for (int k = 0; k < shape::rows; k += shape::warps) {
     const int i = warp + k;
-    if (i0 + i >= of.rows) continue;
-    E* const column = to + (i0 + i) * of.to_ld;
+    if (!Whole && i >= rows) continue;
+    E* const column = to + i * to_ld;
     const int beyond = static_cast<int>(reinterpret_cast<std::uintptr_t>(column) / sizeof(E) % granule);
     const int first = (granule - beyond) % granule;
 #pragma unroll
     for (int j = 0; j < shape::columns; j += 32)
-      if (j0 + first + j + lane < of.cols) column[j0 + first + j + lane] = entry[first + j + lane][i];
-    if (j0 == 0 && lane < first && lane < of.cols) column[lane] = entry[lane][i];
+      if (Whole || first + j + lane < cols) column[first + j + lane] = entry[first + j + lane][i];
+    if (leftmost && lane < first && lane < cols) column[lane] = entry[lane][i];
   }
+}
+
+// A block copies a tile through shared memory: one more row than there is there, so that neither rows nor
+// columns meet in a bank. Where columns of the copy begin anywhere among 32 bytes (Shifted) the rows that a
+// block has of a column are shifted to begin on these, within the tile and some columns more that it reads.
+// Neighbours along the copy's columns follow each other. Bound by memory.
+template <class E, bool Shifted, int Most>
+__global__ void __launch_bounds__(copied_tile<E, Shifted>::threads, copied_tile<E, Shifted>::blocks)
+    copy_transposed_tiles(const __grid_constant__ transposed_copies<E, Most> of, std::uint32_t across,
+                          std::uint32_t tiles) {
+  using shape = copied_tile<E, Shifted>;
+  __shared__ tile_in_shared_memory<E, Shifted> entry;
+  const std::uint32_t matrix = Most == 1 ? 0 : blockIdx.x / tiles, index = blockIdx.x - matrix * tiles;
+  const std::int64_t j0 = std::int64_t{index % across} * shape::columns,
+                     i0 = std::int64_t{index / across} * shape::rows;
+  const std::int64_t from_ld = of.from_ld[matrix];
+  const E* const from = of.from[matrix] + i0 + j0 * from_ld;
+  E* const to = of.to[matrix] + j0 + i0 * of.to_ld;
+  const auto rows = static_cast<int>(min(of.rows - i0, std::int64_t{shape::rows})),
+             cols = static_cast<int>(min(of.cols - j0, std::int64_t{shape::columns_read}));
+  // Whole tiles need no questions; larger elements have no registers for two ways.
+  if (sizeof(E) == 4 && rows == shape::rows && cols == shape::columns_read)
+    copy_tile<true, Shifted>(from, from_ld, to, of.to_ld, rows, cols, j0 == 0, entry);
+  else
+    copy_tile<false, Shifted>(from, from_ld, to, of.to_ld, rows, cols, j0 == 0, entry);
 }
 
 template <bool Shifted, class E, int Most>
