@@ -19,9 +19,6 @@ void solve_watch::begin(std::vector<watched_column> columns, const std::string& 
   last_row_ = -1;
   next_power_ = 0;
   next_time_ = 1;
-  if (!with_table_) return;
-  if (!label.empty()) log_.line(fmt::format("\n{}", label));
-  log_.line(fmt::format("\n{:>12}{:>14}{:>14}{:>11}", "iteration", "residual", "relative", "time"));
 }
 
 bool solve_watch::see(const iteration_record& record) {
@@ -58,6 +55,10 @@ double solve_watch::relative(const iteration_record& record) const {
 
 void solve_watch::print_row(const iteration_record& record) {
   const double seconds = clock_.seconds();
+  if (last_row_ < 0) {  // a system that is refused has no table
+    if (!label_.empty()) log_.line(fmt::format("\n{}", label_));
+    log_.line(fmt::format("\n{:>12}{:>14}{:>14}{:>11}", "iteration", "residual", "relative", "time"));
+  }
   log_.line(fmt::format("{:>12}{:>14.3e}{:>14.3e}{:>9.2f} s", record.iteration, record.residual,
                         relative(record), seconds));
   last_row_ = record.iteration;
