@@ -104,8 +104,7 @@ void transpose_table::published_size(const device& gpu, std::int64_t n) {
     const double plain = speed_of([&] { transpose_plainly(gpu, n, from.data(), to.data()); });
     const double tiled = speed_of([&] { transpose_into<float>(gpu, A, B); });
     const double in_place = speed_of([&] { transpose_in_place<float>(gpu, A); });
-    std::string why;
-    const std::optional<double> geam_seconds = cublas_transpose_seconds<float>(gpu, n, why);
+    const std::optional<double> geam_seconds = cublas_transpose_seconds<float>(gpu, n, no_geam_);
     const std::optional<double> geam = geam_seconds ? std::optional(speed(*geam_seconds)) : std::nullopt;
     const auto row = [&](const char* metric, double value, std::optional<double> peer) {
       results_.rows.push_back({fmt::format("published size, n {}", n),
@@ -130,6 +129,7 @@ void transpose_table::published_size(const device& gpu, std::int64_t n) {
 
 void transpose_table::finish() {
   if (published_.empty()) return;
+  if (!no_geam_.empty()) published_.note("no geam: " + no_geam_);
   published_.note(
       "copy: of the same matrix, by the driver; plain: a thread an element, 32 rows of 8 columns a");
   published_.note("block; tiled: by vouch, out of place. The bars are set by the copy of a larger array.");

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <string>
 
 #include <vouch/core/device.hpp>
 
@@ -38,6 +39,7 @@ class transpose_table {
   const suite_options& options_;
   suite_results& results_;
   text_table published_;
+  std::string no_geam_;  // why
 };
 
 }  // namespace vouch::bench

@@ -17,8 +17,9 @@ struct square_tile {
   static constexpr int threads = 256, warps = threads / 32;
   static constexpr int blocks = sizeof(E) == 16 ? 4 : 3;           // a multiprocessor
   static constexpr int columns = size / warps, parts = size / 32;  // of a warp, of a column
-  // Percent of a multiprocessor's memory that is shared memory. The rest is its first-level cache: 92 (60) KB
-  // for lines on their way to it serve columns that begin anywhere better than 156 or 28.
+  // Percent of a multiprocessor's memory that is shared memory. The rest is its first-level cache, which limits
+  // the lines on their way to it: 92 KB, for larger elements 60, serve columns that begin anywhere better than
+  // 156 or 28.
   static constexpr int shared_percent = sizeof(E) == 4 ? 70 : 85;
 };
 
