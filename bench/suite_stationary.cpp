@@ -56,6 +56,7 @@ class stationary_run {
     options_.say("cpu, speed of reading");
     speed_ = cpu_read_speed(cpu, options_.quick ? 64 << 20 : 512 << 20);
     for (const std::int64_t n : sizes({1000, 2048, published_size})) sweeps<float>(cpu, n);
+    for (const std::int64_t n : sizes({1000, 2048, published_size})) sweeps<double>(cpu, n);
     over_copies(cpu);
   }
 
@@ -65,6 +66,7 @@ class stationary_run {
     sweeps_.note(
         "the matrix stays on the chip the time in which all blocks hear a number from each other, for");
     sweeps_.note("Gauss-Seidel (128 unknowns a step, 64 in double) in the rows of the report a trip a step.");
+    sweeps_.note("On the CPU what caches hold of a matrix is read faster than that.");
     sweeps_.note("gemv loop: cuBLAS with the norm read back; on the CPU the product of OpenBLAS alone.");
     if (!no_gemv_loop_.empty()) sweeps_.note("no gemv loop of cuBLAS: " + no_gemv_loop_);
     sweeps_.note(

@@ -84,23 +84,31 @@ TYPED_TEST(stationary, bound_holds_at_every_iterate_even_at_the_solution) {
     }
 }
 
-TYPED_TEST(stationary, same_bits_for_any_number_of_threads) {
+// Sizes that a team sweeps together, more threads than there are cores among them.
+TYPED_TEST(stationary, iterates_of_a_team_are_those_of_the_textbook_with_the_same_bits) {
   using T = TypeParam;
-  const square dense = random_square(1100, 1.05, 13), sparse = random_square(1100, 1.05, 14, true);
   solve_goal goal;
   goal.fixed_iterations = 3;
-  for (const method m : {method::jacobi, method::forward, method::symmetric}) {
-    for (const kept form : forms) {
-      const square& A = form == kept::sparse ? sparse : dense;
-      const std::vector<double> b = product(A, random_vector(A.n, 7));
-      const auto one = solve<T>(A, b, std::vector<T>(b.size(), T{1}), m, form, goal, device::cpu(1));
-      const auto three = solve<T>(A, b, std::vector<T>(b.size(), T{1}), m, form, goal, device::cpu(3));
-      EXPECT_EQ(one.x, three.x);
-      ASSERT_EQ(one.report.history.size(), three.report.history.size());
-      for (std::size_t k = 0; k < one.report.history.size(); ++k)
-        EXPECT_EQ(one.report.history[k].residual, three.report.history[k].residual);
-      EXPECT_EQ(one.report.error_bound, three.report.error_bound);
-    }
+  for (const std::int64_t n : {641, 1100}) {
+    const square dense = random_square(n, 1.05, 13), sparse = random_square(n, 1.05, 14, true);
+    for (const method m : {method::jacobi, method::forward, method::backward, method::symmetric})
+      for (const kept form : forms) {
+        const square& A = form == kept::sparse ? sparse : dense;
+        const std::vector<double> b = product(A, integers(n, 7));
+        const std::vector<T> start(b.size(), T{1});
+        std::vector<long double> expected(start.begin(), start.end());
+        for (int k = 0; k < 3; ++k) sweep(A, b, expected, m);
+        const auto one = solve<T>(A, b, start, m, form, goal, device::cpu(1));
+        EXPECT_LE(distance(one.x, expected), 64 * std::numeric_limits<T>::epsilon() * largest(expected));
+        for (const int threads : {2, 3, 16}) {
+          const auto team = solve<T>(A, b, start, m, form, goal, device::cpu(threads));
+          EXPECT_EQ(one.x, team.x);
+          ASSERT_EQ(one.report.history.size(), team.report.history.size());
+          for (std::size_t k = 0; k < one.report.history.size(); ++k)
+            EXPECT_EQ(one.report.history[k].residual, team.report.history[k].residual);
+          EXPECT_EQ(one.report.error_bound, team.report.error_bound);
+        }
+      }
   }
 }
 

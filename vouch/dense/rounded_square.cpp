@@ -19,9 +19,9 @@ namespace {
 
 using namespace square_bodies;
 
-VOUCH_SIMD_CLONES void rows_kernel(const bfloat16* a, std::int64_t ld, std::int64_t n, const float* d,
-                                   const float* r, float* s, std::int64_t first, std::int64_t last) {
-  rows_body<bfloat16, float>(a, ld, n, d, r, s, first, last);
+VOUCH_SIMD_CLONES void rows_kernel(const bfloat16* a, std::int64_t ld, std::int64_t n, const float* d, float* s,
+                                   std::int64_t first, std::int64_t last) {
+  rows_body<bfloat16, float>(a, ld, n, d, s, first, last);
 }
 VOUCH_SIMD_CLONES void panel_kernel(const bfloat16* a, std::int64_t ld, std::int64_t count, const float* d,
                                     float* s, std::int64_t rows) {
@@ -46,14 +46,13 @@ rounded_square round_square(const device& cpu, const square_matrix<double>& A) {
 void residual_rows(const rounded_square& A, const float* d, const float* r, float* s, std::int64_t first,
                    std::int64_t last) {
   const bfloat16* const a = A.values.data();
-  if (A.by_rows) {
-    rows_kernel(a, A.n, A.n, d, r, s, first, last);
-  } else {
-    std::copy(r + first, r + last, s + first);
+  std::copy(r + first, r + last, s + first);
+  if (A.by_rows)
+    rows_kernel(a, A.n, A.n, d, s, first, last);
+  else
     for (std::int64_t i = first; i < last; i += tile)
       for (std::int64_t j = 0; j < A.n; j += panel)
         panel_kernel(a + i + j * A.n, A.n, std::min(panel, A.n - j), d + j, s + i, std::min(tile, last - i));
-  }
   for (std::int64_t i = first; i < last; ++i) s[i] -= A.diagonal[i] * d[i];
 }
 

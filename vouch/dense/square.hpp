@@ -33,10 +33,10 @@ template <real T>
 void residual_rows(const square_matrix<T>& A, const T* d, const T* r, T* s, std::int64_t first,
                    std::int64_t last);
 
-/// s[i] -= sum over k < count of A(i, column + k) d[k] for first <= i < last, A by columns, count <= 128.
+/// s[i] -= sum over begin <= j < end of A(i, j) d[j] for first <= i < last; the rest as above.
 template <real T>
-void subtract_panel(const square_matrix<T>& A, std::int64_t column, std::int64_t count, const T* d, T* s,
-                    std::int64_t first, std::int64_t last);
+void subtract_columns(const square_matrix<T>& A, std::int64_t begin, std::int64_t end, const T* d, T* s,
+                      std::int64_t first, std::int64_t last);
 
 /// Rows that one thread of several takes at a time in residual_rows(): whole vectors, all threads alike.
 std::int64_t rows_of_a_thread(std::int64_t n, int threads);

@@ -45,18 +45,19 @@ VOUCH_SIMD_INLINE void dot_rows(const S* a, std::int64_t ld, const T* d, std::in
   }
 }
 
+// s -= A d for these rows and n columns from a.
 template <class S, real T>
-VOUCH_SIMD_INLINE void rows_body(const S* a, std::int64_t ld, std::int64_t n, const T* d, const T* r, T* s,
+VOUCH_SIMD_INLINE void rows_body(const S* a, std::int64_t ld, std::int64_t n, const T* d, T* s,
                                  std::int64_t first, std::int64_t last) {
   T sums[4];
   std::int64_t i = first;
   for (; i + 4 <= last; i += 4) {
     dot_rows<S, T, 4>(a + i * ld, ld, d, n, sums);
-    for (int k = 0; k < 4; ++k) s[i + k] = r[i + k] - sums[k];
+    for (int k = 0; k < 4; ++k) s[i + k] -= sums[k];
   }
   for (; i < last; ++i) {
     dot_rows<S, T, 1>(a + i * ld, ld, d, n, sums);
-    s[i] = r[i] - sums[0];
+    s[i] -= sums[0];
   }
 }
 
