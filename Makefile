@@ -7,7 +7,8 @@ ifneq ($(wildcard /usr/local/cuda/bin/nvcc),)
 export PATH := $(PATH):/usr/local/cuda/bin
 endif
 
-BUILD_PACKAGES := g++ cmake ninja-build zlib1g-dev libmpfr-dev libfmt-dev libcli11-dev nlohmann-json3-dev
+BUILD_PACKAGES := g++ cmake ninja-build zlib1g-dev libmpfr-dev libfmt-dev libcli11-dev nlohmann-json3-dev \
+                  libopenblas0
 TEST_PACKAGES := $(BUILD_PACKAGES) libgtest-dev libeigen3-dev libboost-dev
 LINT_PACKAGES := clang-format-14 clang-tidy-14
 

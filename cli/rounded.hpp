@@ -2,29 +2,47 @@
 #pragma once
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <string>
 
 #include <vouch/core/array.hpp>
+#include <vouch/core/device.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/core/view.hpp>
 
 namespace vouch::cli {
 
+inline constexpr std::int64_t large = 1 << 16;  // values, from which on more than one thread pays
+
 /// Whether all values are numbers of type T already, NaN never; what is finite must stay so.
 ///
 /// Throws  value_error  a value overflows T: the text begins with `from`
 template <real T>
-bool fits(view<const double> values, const std::string& from) {
+bool fits(const device& cpu, view<const double> values, const std::string& from) {
   bool exactly = true;
+  std::int64_t overflow = values.size();
+#pragma omp parallel for num_threads(cpu.threads()) schedule(static) reduction(&& : exactly) \
+    reduction(min : overflow) if (values.size() >= large)
   for (std::int64_t i = 0; i < values.size(); ++i) {
     const auto rounded = static_cast<T>(values[i]);
-    if (!std::isfinite(rounded) && std::isfinite(values[i]))
-      throw value_error(fmt::format("{}: {:.9g} overflows single precision", from, values[i]),
-                        "take --precision double");
+    if (!std::isfinite(rounded) && std::isfinite(values[i])) overflow = std::min(overflow, i);
     exactly = exactly && rounded == values[i];
   }
+  if (overflow < values.size())
+    throw value_error(fmt::format("{}: {:.9g} overflows single precision", from, values[overflow]),
+                      "take --precision double");
   return exactly;
+}
+
+/// The values rounded to T; they fit.
+template <real T>
+array<T> rounded(const device& cpu, view<const double> values) {
+  array<T> result(cpu, values.size());
+#pragma omp parallel for num_threads(cpu.threads()) schedule(static) if (values.size() >= large)
+  for (std::int64_t i = 0; i < values.size(); ++i) result[i] = static_cast<T>(values[i]);
+  return result;
 }
 
 /// The values rounded to T.
@@ -32,10 +50,8 @@ bool fits(view<const double> values, const std::string& from) {
 /// Throws  value_error  a value overflows T
 template <real T>
 array<T> rounded(const device& cpu, view<const double> values, const std::string& from) {
-  fits<T>(values, from);
-  array<T> result(cpu, values.size());
-  for (std::int64_t i = 0; i < values.size(); ++i) result[i] = static_cast<T>(values[i]);
-  return result;
+  fits<T>(cpu, values, from);
+  return rounded<T>(cpu, values);
 }
 
 }  // namespace vouch::cli

@@ -59,8 +59,8 @@ template <real T>
 tridiagonal_report solve_all(const device& dev, const solve_request& request, const batch_file& batch,
                              std::vector<double>& x, batch_times& times) {
   const auto place = [&](const std::vector<double>& from) {
-    fits<T>(view<const double>(from.data(), static_cast<std::int64_t>(from.size())), request.matrix);
-    return array<T>::from(dev, std::vector<T>(from.begin(), from.end()));
+    const view<const double> values(from.data(), static_cast<std::int64_t>(from.size()));
+    return rounded<T>(open_cpu(request.common), values, request.matrix).to(dev);
   };
   array<T> dl, d, du, b, answer;
   timed(times.transfer, [&] {

@@ -53,7 +53,7 @@ placed_matrix<float> place_single(const linear_system& system, const device& cpu
                                   solve_times& times) {
   placed_matrix<float> placed;
   timed(times.setup, [&] {
-    placed.rounded = !fits<float>(system.A.val.all(), system.file);
+    placed.rounded = !fits<float>(cpu, system.A.val.all(), system.file);
     placed.own = convert_values<float>(cpu, system.A.all());
   });
   if (dev.is_cuda()) timed(times.transfer, [&] { placed.own = placed.own.to(dev); });
@@ -72,7 +72,7 @@ class device_solver : public column_solver {
                                   const solve_goal& goal, solve_times& times) override {
     array<T> rhs, solution;
     timed(times.transfer, [&] {
-      if constexpr (sizeof(T) < sizeof(double)) rounded_rhs_ = !fits<T>(b, request_.rhs);
+      if constexpr (sizeof(T) < sizeof(double)) rounded_rhs_ = !fits<T>(cpu_, b, request_.rhs);
       rhs = rounded<T>(cpu_, b, request_.rhs).to(dev_);
       solution = rounded<T>(cpu_, x, request_.initial).to(dev_);
     });
@@ -185,14 +185,12 @@ class matrix_solver final : public device_solver<T> {
   bool rounds() const override { return sparse_.rounded || this->rounded_rhs(); }
 
  private:
-  // The matrix as sent, the form in which it is read, what the method makes besides.
   void check_room(const device& gpu) const {
     const std::string where = fmt::format("GPU {} for {}", gpu.index(), system_.file);
     const bool mixed = request_.common.precision == "mixed";
     constexpr auto size = static_cast<std::int64_t>(sizeof(T));
     if (system_.dense)
-      check_dense_room(where, gpu.memory_free(), system_.rows(),
-                       (request_.is_direct() ? 3 : 2) * size + (mixed ? 8 : 0));
+      check_dense_room(where, gpu.memory_free(), system_.rows(), dense_bytes_on_gpu(request_));
     else
       check_sparse_room(where, gpu.memory_free(), system_.rows(), system_.facts.nonzeros,
                         2 * (size + 4) + (mixed ? 12 : 0), 16 + 10 * size);
@@ -208,9 +206,8 @@ class matrix_solver final : public device_solver<T> {
     } else {
       const view<const double> all = system_.dense->values;
       timed(times.setup, [&] {
-        sparse_.rounded = !fits<float>(all, system_.file);
-        entries_ = array<T>(cpu, all.size());
-        for (std::int64_t k = 0; k < all.size(); ++k) entries_[k] = static_cast<T>(all[k]);
+        sparse_.rounded = !fits<T>(cpu, all, system_.file);
+        entries_ = rounded<T>(cpu, all);
       });
       if (this->where().is_cuda()) timed(times.transfer, [&] { entries_ = entries_.to(this->where()); });
     }
@@ -264,6 +261,11 @@ class matrix_solver final : public device_solver<T> {
 };
 
 }  // namespace
+
+std::int64_t dense_bytes_on_gpu(const solve_request& request) {
+  const std::int64_t size = request.common.precision == "single" ? 4 : 8;
+  return (request.is_direct() ? 3 : 2) * size + (request.common.precision == "mixed" ? 8 : 0);
+}
 
 std::unique_ptr<column_solver> make_column_solver(const solve_request& request, const linear_system& system,
                                                   const device& cpu, const device& dev, solve_times& times) {

@@ -21,6 +21,10 @@ struct solve_times {
   double solve = 0;  // verification included
 };
 
+/// What an entry of a dense matrix takes on a GPU, all copies counted: as sent, in the form in which it is
+/// read, what the method makes besides.
+std::int64_t dense_bytes_on_gpu(const solve_request& request);
+
 class column_solver {
  public:
   virtual ~column_solver() = default;

@@ -168,8 +168,9 @@ device open_device(const solve_request& request) {
 
 device_choice choose_for(const solve_request& request, const linear_system& system, const device& opened) {
   if (!parse_device(request.common.device).automatic) return {opened, "as asked"};
-  if (request.is_direct())
-    return {opened, "most factorisations end before a GPU and its libraries are started"};
+  if (request.is_dense_direct())
+    return choose_device_to_factorise(system.rows(), dense_bytes_on_gpu(request), opened.threads());
+  if (request.is_direct()) return {opened, "sparse factorisations run there"};
   if (request.is_stationary()) return {opened, "a few sweeps cost less than sending the matrix to a GPU"};
   return choose_device(system.rows(), system.facts.nonzeros, opened.threads());
 }

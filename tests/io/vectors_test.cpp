@@ -125,6 +125,37 @@ TEST_F(Vectors, ReadsEveryKindOfNpy) {
   expect(gzipped(npy(dictionary("<f8", "False", "(6,)"), f8)), 6, 1, f8);
 }
 
+// Megabytes that threads read in pieces: lines short and long, the last piece not full.
+TEST_F(Vectors, ReadsLargeNpyInEitherOrder) {
+  for (const auto& [rows, cols] :
+       {std::pair<std::int64_t, std::int64_t>{401, 1003}, {3, 300001}, {300001, 3}}) {
+    std::vector<float> file(static_cast<std::size_t>(rows * cols));
+    for (std::size_t k = 0; k < file.size(); ++k) file[k] = static_cast<float>(k) / 8;
+    std::vector<double> turned(file.size());
+    for (std::int64_t i = 0; i < rows; ++i)
+      for (std::int64_t j = 0; j < cols; ++j)
+        turned[static_cast<std::size_t>(j * rows + i)] = file[static_cast<std::size_t>(i * cols + j)];
+    const std::string shape = "(" + std::to_string(rows) + ", " + std::to_string(cols) + ")";
+    const std::string by_rows = dictionary("<f4", "False", shape.c_str());
+    const std::string by_columns = dictionary("<f4", "True", shape.c_str());
+    for (const int threads : {1, 2, 5}) {
+      EXPECT_EQ(read(npy(by_rows, file), threads).values.to_vector(), turned);
+      EXPECT_EQ(read(gzipped(npy(by_rows, file)), threads).values.to_vector(), turned);
+      EXPECT_EQ(read(npy(by_columns, file), threads).values.to_vector(),
+                std::vector<double>(file.begin(), file.end()));
+    }
+    // The first one in the file is named.
+    file[file.size() - 1] = file[file.size() - 2] = std::numeric_limits<float>::quiet_NaN();
+    const std::size_t first = file.size() / 2 + 1;
+    file[first] = std::numeric_limits<float>::infinity();
+    const auto at = static_cast<std::int64_t>(first);
+    EXPECT_EQ(complaint(npy(by_rows, file)),
+              ": entry (" + std::to_string(at / cols + 1) + ", " + std::to_string(at % cols + 1) + ") is inf");
+    EXPECT_EQ(complaint(npy(by_columns, file)),
+              ": entry (" + std::to_string(at % rows + 1) + ", " + std::to_string(at / rows + 1) + ") is inf");
+  }
+}
+
 // The bytes are spelled out: what numpy.ndarray.tobytes gives for these types.
 TEST_F(Vectors, ReadsEveryElementOfNpy) {
   using bytes = std::vector<std::uint8_t>;

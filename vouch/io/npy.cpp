@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <exception>
 #include <limits>
 #include <type_traits>
 #include <vector>
@@ -142,20 +143,24 @@ class header_parser {
 // Bytes that are there already, read as a file is.
 class memory_source {
  public:
-  memory_source(const std::string& name, std::string_view bytes) : name_(name), left_(bytes) {}
+  memory_source(const std::string& name, std::string_view bytes) : name_(name), bytes_(bytes) {}
 
   const std::string& path() const { return name_; }
-  std::int64_t most_bytes() const { return static_cast<std::int64_t>(left_.size()); }
+  std::int64_t most_bytes() const { return static_cast<std::int64_t>(bytes_.size()); }
+  bool random_access() const { return true; }
+  std::size_t read_at(std::int64_t offset, char* to, std::size_t bytes) const {
+    return bytes_.copy(to, bytes, std::min(bytes_.size(), static_cast<std::size_t>(offset)));
+  }
   std::size_t read(char* to, std::size_t bytes) {
-    const std::size_t some = std::min(bytes, left_.size());
-    if (some > 0) std::memcpy(to, left_.data(), some);
-    left_.remove_prefix(some);
+    const std::size_t some = read_at(at_, to, bytes);
+    at_ += static_cast<std::int64_t>(some);
     return some;
   }
 
  private:
   const std::string& name_;
-  std::string_view left_;
+  std::string_view bytes_;
+  std::int64_t at_ = 0;
 };
 
 template <class Source>
@@ -221,25 +226,88 @@ struct distance_to_double {
   }
 };
 
-// Reads count elements in the order of the file and hands each with its number to take, as value() has it.
-template <class T, class Source, class Take, class Value>
-void read_elements(Source& file, std::int64_t count, bool big_endian, Take take, Value value) {
-  constexpr std::int64_t piece = 8192;
-  std::vector<T> some(static_cast<std::size_t>(std::min(count, piece)));
-  for (std::int64_t first = 0; first < count; first += piece) {
-    const std::int64_t now = std::min(piece, count - first);
-    const std::size_t bytes = static_cast<std::size_t>(now) * sizeof(T);
-    char* const start = reinterpret_cast<char*>(some.data());
-    if (file.read(start, bytes) != bytes) truncated(file);
-    if (big_endian)
-      for (char* at = start; at < start + bytes; at += sizeof(T)) std::reverse(at, at + sizeof(T));
-    for (std::int64_t k = 0; k < now; ++k) take(first + k, value(some[static_cast<std::size_t>(k)]));
-  }
+// Where the elements of a file go: lines of so many elements, one after the other or, turned, side by side.
+struct arrangement {
+  std::int64_t lines, length;
+  bool turned;
+
+  std::int64_t count() const { return lines * length; }
+  std::int64_t place(std::int64_t k) const { return turned ? k % length * lines + k / length : k; }
+};
+
+// Elements that a thread reads at once: a megabyte, whole lines of it where they are turned and not too long,
+// as many at least as fill a cache line of the result.
+std::int64_t elements_at_once(const arrangement& to, std::int64_t bytes) {
+  const std::int64_t piece = (1 << 20) / bytes;
+  if (!to.turned || to.length > 2 * piece) return piece;
+  return to.length * std::clamp<std::int64_t>(piece / to.length, 8, 64);
 }
 
-template <class Source, class Take, class Value>
-void read_elements_as(element type, Source& file, std::int64_t count, Take take, Value value) {
-  const auto read = [&]<class T>(T) { read_elements<T>(file, count, type.big_endian, take, value); };
+// Puts elements from number `first` on where they belong, as value() has them; the number of the first one that
+// is not finite, or none.
+template <class T, class Value>
+std::int64_t put_elements(const std::vector<T>& some, std::int64_t first, std::int64_t count,
+                          const arrangement& to, Value value, double* result, std::int64_t none) {
+  std::int64_t bad = none;
+  const auto put = [&](std::int64_t k, std::int64_t at) {
+    const double number = value(some[static_cast<std::size_t>(k)]);
+    if (!std::isfinite(number)) bad = std::min(bad, first + k);
+    result[at] = number;
+  };
+  if (to.turned && first % to.length == 0 && count % to.length == 0) {
+    for (std::int64_t j = 0; j < to.length; ++j)
+      for (std::int64_t i = 0; i < count / to.length; ++i)
+        put(i * to.length + j, j * to.lines + first / to.length + i);
+  } else {
+    for (std::int64_t k = 0; k < count; ++k) put(k, to.place(first + k));
+  }
+  return bad;
+}
+
+// Reads elements that begin at a byte of the file, by all threads where it can be read anywhere; the number of
+// the first one that is not finite, or as many as there are.
+template <class T, class Source, class Value>
+std::int64_t read_elements(const device& cpu, Source& file, std::int64_t start, bool big_endian,
+                           const arrangement& to, Value value, double* result) {
+  const std::int64_t count = to.count(), piece = elements_at_once(to, sizeof(T));
+  const bool anywhere = file.random_access();
+  const auto read = [&](std::int64_t first, char* at, std::size_t bytes) {
+    return anywhere ? file.read_at(start + first * static_cast<std::int64_t>(sizeof(T)), at, bytes)
+                    : file.read(at, bytes);
+  };
+  std::int64_t bad = count;
+  std::exception_ptr failure;
+#pragma omp parallel num_threads(anywhere&& count > piece ? cpu.threads() : 1) reduction(min : bad)
+  {
+    std::vector<T> some(static_cast<std::size_t>(std::min(count, piece)));
+    char* const bytes = reinterpret_cast<char*>(some.data());
+#pragma omp for schedule(monotonic : dynamic)
+    for (std::int64_t first = 0; first < count; first += piece) try {
+        const std::int64_t now = std::min(piece, count - first);
+        const std::size_t wanted = static_cast<std::size_t>(now) * sizeof(T);
+        if (read(first, bytes, wanted) != wanted) truncated(file);
+        if (big_endian)
+          for (char* at = bytes; at < bytes + wanted; at += sizeof(T)) std::reverse(at, at + sizeof(T));
+        bad = std::min(bad, put_elements(some, first, now, to, value, result, count));
+      } catch (...) {
+#pragma omp critical(vouch_npy)
+        failure = std::current_exception();
+      }
+  }
+  if (failure) std::rethrow_exception(failure);
+  char extra = 0;
+  if (read(count, &extra, 1) != 0)
+    throw parse_error(file.path(), 0, 0, "bytes behind the end of the .npy array");
+  return bad;
+}
+
+template <class Source, class Value>
+std::int64_t read_elements_as(element type, const device& cpu, Source& file, std::int64_t start,
+                              const arrangement& to, Value value, double* result) {
+  std::int64_t bad = 0;
+  const auto read = [&]<class T>(T) {
+    bad = read_elements<T>(cpu, file, start, type.big_endian, to, value, result);
+  };
   const auto read_integers = [&](auto one, auto two, auto four, auto eight) {
     if (type.bytes == 1) read(one);
     if (type.bytes == 2) read(two);
@@ -252,8 +320,7 @@ void read_elements_as(element type, Source& file, std::int64_t count, Take take,
   if (type.kind == 'f' && type.bytes == 8) read(double{});
   if (type.kind == 'f' && type.bytes == 4) read(float{});
   if (type.kind == 'f' && type.bytes == 2) read(half{});
-  char extra = 0;
-  if (file.read(&extra, 1) != 0) throw parse_error(file.path(), 0, 0, "bytes behind the end of the .npy array");
+  return bad;
 }
 
 // The product, or -1 where it exceeds int64.
@@ -290,14 +357,14 @@ vectors read_columns(const device& cpu, input_file& file, Value value) {
   const std::int64_t cols = header.shape.size() == 2 ? header.shape[1] : 1;
 
   vectors result{rows, cols, array<double>(cpu, count)};
-  const auto take = [&](std::int64_t k, double number) {
-    const std::int64_t at = header.fortran_order || cols == 1 ? k : k % cols * rows + k / cols;
-    if (!std::isfinite(number))
-      throw parse_error(file.path(), 0, 0, place_text(at, rows, cols) + " is " + number_text(number),
-                        "NaN and infinity are not allowed");
-    result.values[at] = number;
-  };
-  read_elements_as(header.type, file, count, take, value);
+  const arrangement to{rows, cols, !header.fortran_order && rows > 1 && cols > 1};
+  const std::int64_t bad =
+      read_elements_as(header.type, cpu, file, header_bytes, to, value, result.values.data());
+  if (bad < count) {
+    const std::int64_t at = to.place(bad);
+    throw parse_error(file.path(), 0, 0, place_text(at, rows, cols) + " is " + number_text(result.values[at]),
+                      "NaN and infinity are not allowed");
+  }
   return result;
 }
 
@@ -316,14 +383,13 @@ npy_array parse_npy(const std::string& name, std::string_view bytes) {
   if (!is_npy(bytes)) throw parse_error(name, 0, 0, "this is no .npy array");
   std::int64_t header_bytes = 0;
   const npy_header header = take_header(source, header_bytes);
-  const std::int64_t count = count_elements(header, source, source.most_bytes());
+  const std::int64_t count = count_elements(header, source, source.most_bytes() - header_bytes);
   npy_array result{header.shape, std::vector<double>(static_cast<std::size_t>(count))};
   const std::int64_t rows = header.shape.front(), cols = header.shape.back();
-  const bool transposed = header.fortran_order && header.shape.size() == 2;
-  const auto take = [&](std::int64_t k, double value) {
-    result.values[static_cast<std::size_t>(transposed ? k % rows * cols + k / rows : k)] = value;
-  };
-  read_elements_as(header.type, source, count, take, nearest_double{});
+  const arrangement to = header.fortran_order && header.shape.size() == 2 ? arrangement{cols, rows, true}
+                                                                          : arrangement{1, count, false};
+  read_elements_as(header.type, device::cpu(1), source, header_bytes, to, nearest_double{},
+                   result.values.data());
   return result;
 }
 

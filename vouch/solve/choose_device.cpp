@@ -1,7 +1,10 @@
 #include <algorithm>
+#include <string_view>
 
 #include <vouch/core/config.hpp>
 #include <vouch/core/formatted.hpp>
+#include <vouch/dense/cusolver.hpp>
+#include <vouch/dense/lapack.hpp>
 #include <vouch/solve/choose_device.hpp>
 
 namespace vouch {
@@ -12,6 +15,16 @@ namespace {
 constexpr double typical_iterations = 2000;
 constexpr double cuda_start_seconds = 0.3;
 constexpr double upload_bytes_a_second = 8e9;  // from pageable memory
+
+// The CPU unless the seconds on a GPU are less and there is one with so many free bytes.
+device_choice faster(double on_cpu, double on_gpu, std::int64_t bytes, int threads, const std::string& model) {
+  if (on_cpu <= on_gpu) return {device::cpu(threads), "the CPU is faster for this size (" + model + ")"};
+  if (!built_with_cuda) return {device::cpu(threads), "this build has no CUDA"};
+  const device best = device::best();
+  if (!best.is_cuda()) return {device::cpu(threads), "there is no usable GPU"};
+  if (bytes > best.memory_free()) return {device::cpu(threads), "the GPU has no room for the matrix"};
+  return {best, "the GPU is faster for this size (" + model + ")"};
+}
 
 double bytes_moved(std::int64_t rows, std::int64_t nonzeros) {
   return 12.0 * static_cast<double>(nonzeros) + 88.0 * static_cast<double>(rows);
@@ -42,14 +55,26 @@ device_choice choose_device(std::int64_t rows, std::int64_t nonzeros, int thread
   const double start = cuda_running ? 0 : cuda_start_seconds;
   const double on_gpu =
       start + bytes_moved(rows, nonzeros) / upload_bytes_a_second + typical_iterations * model.gpu;
-  const std::string model_says =
+  return faster(
+      on_cpu, on_gpu, 0, threads,
       formatted("model: %.3g us an iteration here, %.3g us on a GPU that takes %.2g s to start and load",
-                1e6 * model.cpu, 1e6 * model.gpu, on_gpu - typical_iterations * model.gpu);
-  if (on_cpu <= on_gpu) return {device::cpu(threads), "the CPU is faster for this size (" + model_says + ")"};
-  if (!built_with_cuda) return {device::cpu(threads), "this build has no CUDA"};
-  const device best = device::best();
-  if (!best.is_cuda()) return {device::cpu(threads), "there is no usable GPU"};
-  return {best, "the GPU is faster for this size (" + model_says + ")"};
+                1e6 * model.cpu, 1e6 * model.gpu, on_gpu - typical_iterations * model.gpu));
+}
+
+device_choice choose_device_to_factorise(std::int64_t rows, std::int64_t bytes_an_entry, int threads) {
+  const double n = static_cast<double>(rows), team = threads, work = 2 * n * n * n / 3;
+  // OpenBLAS does 45 GFLOP/s a thread, half of that at 250 rows a thread; the reference LAPACK has one.
+  const bool tuned = std::string_view(lapack::name()).starts_with("libopenblas");
+  const double rate = tuned ? 45e9 * team * n / (n + 250 * team) : 2.5e9;
+  const double on_cpu = work / rate;
+  // cuSOLVER has to be started as CUDA has.
+  const double on_gpu = 2 * cuda_start_seconds + 8 * n * n / upload_bytes_a_second + work / 30e12;
+  device_choice choice =
+      faster(on_cpu, on_gpu, rows * rows * bytes_an_entry, threads,
+             formatted("model: %.2g s here, %.2g s on a GPU, its start counted", on_cpu, on_gpu));
+  if (choice.dev.is_cuda() && !cusolver::present())
+    return {device::cpu(threads), "there is no cuSOLVER for the GPU"};
+  return choice;
 }
 
 }  // namespace vouch

@@ -16,8 +16,7 @@ struct iteration_model {
 /// The model: the CPU as one core in cache or all threads against memory, whichever is faster for the size; the
 /// GPU as the resident kernel or the looping graph.
 ///
-/// Source  Fitted to `vouch bench cg` on one H200 with 16 cores of its host (bench/results);
-/// docs/decisions/device.md.
+/// Source  Fitted to `vouch bench cg` on one H200 with 16 cores of its host (bench/results).
 iteration_model cg_iteration_model(std::int64_t rows, std::int64_t nonzeros, int threads);
 
 struct device_choice {
@@ -31,5 +30,11 @@ struct device_choice {
 /// Result  The same for the same size on one machine. A GPU is looked for only where it would win.
 ///         cuda_running says that this process has started CUDA already, which leaves the transfer.
 device_choice choose_device(std::int64_t rows, std::int64_t nonzeros, int threads, bool cuda_running = false);
+
+/// The same for factorising a dense matrix, which takes so many bytes an entry on a GPU; one that has no room
+/// for them is not taken.
+///
+/// Source  `vouch solve --method lu|cholesky`, 1,000 to 16,000 rows, on an H200 and 2 to 16 cores of its host.
+device_choice choose_device_to_factorise(std::int64_t rows, std::int64_t bytes_an_entry, int threads);
 
 }  // namespace vouch
