@@ -168,8 +168,15 @@ device open_device(const solve_request& request) {
 
 device_choice choose_for(const solve_request& request, const linear_system& system, const device& opened) {
   if (!parse_device(request.common.device).automatic) return {opened, "as asked"};
-  if (request.is_dense_direct())
-    return choose_device_to_factorise(system.rows(), dense_bytes_on_gpu(request), opened.threads());
+  if (request.is_dense_direct()) {
+    constexpr std::int64_t most_of_a_proof = 9 * sizeof(double);
+    const bool verified = request.verification.asked();
+    return choose_device({.rows = system.rows(),
+                          .single = request.common.precision == "single",
+                          .verified = verified,
+                          .bytes_an_entry = dense_bytes_on_gpu(request) + (verified ? most_of_a_proof : 0)},
+                         opened.threads());
+  }
   if (request.is_direct()) return {opened, "sparse factorisations run there"};
   if (request.is_stationary()) return {opened, "a few sweeps cost less than sending the matrix to a GPU"};
   return choose_device(system.rows(), system.facts.nonzeros, opened.threads());

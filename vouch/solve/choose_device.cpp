@@ -61,16 +61,18 @@ device_choice choose_device(std::int64_t rows, std::int64_t nonzeros, int thread
                 1e6 * model.cpu, 1e6 * model.gpu, on_gpu - typical_iterations * model.gpu));
 }
 
-device_choice choose_device_to_factorise(std::int64_t rows, std::int64_t bytes_an_entry, int threads) {
-  const double n = static_cast<double>(rows), team = threads, work = 2 * n * n * n / 3;
+device_choice choose_device(const dense_factorisation& job, int threads) {
+  const double n = static_cast<double>(job.rows), team = threads;
+  // A proof takes some ten times the work of the factors.
+  const double work = (job.verified ? 11 : 1) * 2 * n * n * n / 3, bytes = (job.single ? 4 : 8) * n * n;
   // OpenBLAS does 45 GFLOP/s a thread, half of that at 250 rows a thread; the reference LAPACK has one.
   const bool tuned = std::string_view(lapack::name()).starts_with("libopenblas");
-  const double rate = tuned ? 45e9 * team * n / (n + 250 * team) : 2.5e9;
+  const double rate = (job.single ? 2 : 1) * (tuned ? 45e9 * team * n / (n + 250 * team) : 2.5e9);
   const double on_cpu = work / rate;
   // cuSOLVER has to be started as CUDA has.
-  const double on_gpu = 2 * cuda_start_seconds + 8 * n * n / upload_bytes_a_second + work / 30e12;
+  const double on_gpu = 2 * cuda_start_seconds + bytes / upload_bytes_a_second + work / 30e12;
   device_choice choice =
-      faster(on_cpu, on_gpu, rows * rows * bytes_an_entry, threads,
+      faster(on_cpu, on_gpu, job.rows * job.rows * job.bytes_an_entry, threads,
              formatted("model: %.2g s here, %.2g s on a GPU, its start counted", on_cpu, on_gpu));
   if (choice.dev.is_cuda() && !cusolver::present())
     return {device::cpu(threads), "there is no cuSOLVER for the GPU"};

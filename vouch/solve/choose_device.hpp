@@ -31,10 +31,16 @@ struct device_choice {
 ///         cuda_running says that this process has started CUDA already, which leaves the transfer.
 device_choice choose_device(std::int64_t rows, std::int64_t nonzeros, int threads, bool cuda_running = false);
 
-/// The same for factorising a dense matrix, which takes so many bytes an entry on a GPU; one that has no room
-/// for them is not taken.
+struct dense_factorisation {
+  std::int64_t rows = 0;
+  bool single = false;              // precision, else double
+  bool verified = false;            // the solution is to be proved
+  std::int64_t bytes_an_entry = 0;  // of a GPU's memory
+};
+
+/// The same for a dense matrix. A GPU that has no room for it is not taken.
 ///
 /// Source  `vouch solve --method lu|cholesky`, 1,000 to 16,000 rows, on an H200 and 2 to 16 cores of its host.
-device_choice choose_device_to_factorise(std::int64_t rows, std::int64_t bytes_an_entry, int threads);
+device_choice choose_device(const dense_factorisation& job, int threads);
 
 }  // namespace vouch
