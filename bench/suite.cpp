@@ -35,7 +35,7 @@ std::span<const suite> suites() {
       {"interval-blas", "intervals: axpy, dot, gemv, gemm beside Boost.Interval and plain BLAS",
        run_interval_suite},
       {"options", "options a second, and a book of a million", run_options_suite},
-      {"read", "reading Matrix Market files", run_read_suite},
+      {"read", "reading matrices", run_read_suite},
       {"reduce", "sets of small matrices in text files, and batches on a GPU", run_reduce_suite},
       {"stationary", "dense Jacobi and Gauss-Seidel: sweeps, time to an error, peers",
        run_stationary_suite_with_plots},

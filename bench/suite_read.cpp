@@ -10,6 +10,7 @@
 #include <vouch/core/error.hpp>
 #include <vouch/core/random.hpp>
 #include <vouch/io/matrix_market.hpp>
+#include <vouch/io/npy.hpp>
 #include <vouch/text/file.hpp>
 
 #include "fastest.hpp"
@@ -54,6 +55,16 @@ void long_value(std::string& text, std::uint64_t bits) {
   fmt::format_to(std::back_inserter(text), "{:.16e}", 0x1p-53 * static_cast<double>(bits >> 11) - 0.5);
 }
 
+// A dense matrix of numbers in (0, 1).
+void write_dense_sample(const std::string& path, std::int64_t n, bool by_columns) {
+  array<double> values(device::cpu(1), n * n);
+  for (std::int64_t k = 0; k < n * n; ++k) values[k] = random_unit(4, static_cast<std::uint64_t>(k));
+  atomic_file file(path);
+  const std::int64_t shape[] = {n, n};
+  write_npy(file, values, shape, by_columns);
+  file.commit();
+}
+
 void read_plainly(const std::string& path) {
   static std::vector<char> buffer(std::size_t{1} << 20);
   const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -77,7 +88,7 @@ class read_run {
  public:
   explicit read_run(const suite_options& options) : options_(options), devices_(open_devices(options)) {
     results_.suite = "read";
-    results_.title = "Reading Matrix Market files";
+    results_.title = "Reading matrices";
     results_.machine = measure_machine(options, devices_);
     host_.note("entries: parsed, in the order of the file; matrix: sorted into CSR besides.");
     gpu_.note(
@@ -91,9 +102,24 @@ class read_run {
       if (!options_.stop()) d.dev.is_cuda() ? measure_gpu(file, d) : measure_host(file, d);
   }
 
+  void measure_dense(const sample& file) {
+    options_.say(file.name);
+    for (const bench_device& d : devices_) {
+      if (options_.stop() || d.dev.is_cuda()) continue;
+      const double bytes = bytes_of(file);
+      const double floor = bytes / fastest(options_, [&] { read_plainly(file.path); });
+      const double rate = bytes / fastest(options_, [&] { read_vectors(d.dev, file.path); });
+      if (options_.stop()) return;
+      results_.rows.push_back(rate_row(file, d.label, "read_dense", rate, floor, 0));
+      dense_.add(
+          {file.name, bytes_text(bytes), std::to_string(d.dev.threads()), rate_text(rate), rate_text(floor)});
+    }
+  }
+
   suite_results finish() {
     results_.interrupted = options_.stop();
     if (!host_.empty()) results_.sections.push_back({"Reading", {}, {host_}, {}});
+    if (!dense_.empty()) results_.sections.push_back({"Reading dense matrices", {}, {dense_}, {}});
     if (!gpu_.empty()) results_.sections.push_back({"Reading to a GPU", {}, {gpu_}, {}});
     results_.sections.push_back({"The bars: " + bars_text(results_.rows), {}, {bars_table(results_.rows)}, {}});
     return std::move(results_);
@@ -136,6 +162,8 @@ class read_run {
   suite_results results_;
   text_table host_{"Bytes a second from page cache",
                    {{"file", true}, {"size"}, {"threads"}, {"entries"}, {"matrix"}, {"plain read, 1 thread"}}};
+  text_table dense_{"Bytes a second from page cache to a dense matrix by columns",
+                    {{"file", true}, {"size"}, {"threads"}, {"matrix"}, {"plain read, 1 thread"}}};
   text_table gpu_{"Bytes a second from page cache to a matrix on the GPU",
                   {{"file", true}, {"size"}, {"parsed by the GPU"}, {"copied"}, {"bus"}}};
 };
@@ -144,7 +172,7 @@ class read_run {
 
 suite_results run_read_suite(const suite_options& options) {
   const scratch_folder folder("read");
-  std::vector<sample> files;
+  std::vector<sample> files, dense;
   for (const std::string& path : options.matrices) files.push_back({path, path, 0});
   if (files.empty()) {
     const std::int64_t entries = options.quick ? 500000 : 8000000;
@@ -152,10 +180,15 @@ suite_results run_read_suite(const suite_options& options) {
     files = {{"short values", folder.file("short.mtx"), 1.0e9}, {"17 digits", folder.file("long.mtx"), 0.5e9}};
     write_sample(files[0].path, entries, short_value);
     write_sample(files[1].path, entries, long_value);
+    dense = {{".npy by rows", folder.file("rows.npy"), 0}, {".npy by columns", folder.file("columns.npy"), 0}};
+    for (const sample& file : dense)
+      write_dense_sample(file.path, options.quick ? 1000 : 8000, &file == &dense.back());
   }
   read_run run(options);
   for (const sample& file : files)
     if (!options.stop()) run.measure(file);
+  for (const sample& file : dense)
+    if (!options.stop()) run.measure_dense(file);
   return run.finish();
 }
 
