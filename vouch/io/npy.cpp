@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -275,14 +276,17 @@ std::int64_t read_elements(const device& cpu, Source& file, std::int64_t start, 
     return anywhere ? file.read_at(start + first * static_cast<std::int64_t>(sizeof(T)), at, bytes)
                     : file.read(at, bytes);
   };
+  const int threads = anywhere && count > piece ? cpu.threads() : 1;
   std::int64_t bad = count;
-  std::exception_ptr failure;
-#pragma omp parallel num_threads(anywhere&& count > piece ? cpu.threads() : 1) reduction(min : bad)
+  std::atomic<bool> failed = false;
+  std::exception_ptr failure;  // the first
+#pragma omp parallel num_threads(threads) reduction(min : bad)
   {
     std::vector<T> some(static_cast<std::size_t>(std::min(count, piece)));
     char* const bytes = reinterpret_cast<char*>(some.data());
 #pragma omp for schedule(monotonic : dynamic)
     for (std::int64_t first = 0; first < count; first += piece) try {
+        if (failed) continue;
         const std::int64_t now = std::min(piece, count - first);
         const std::size_t wanted = static_cast<std::size_t>(now) * sizeof(T);
         if (read(first, bytes, wanted) != wanted) truncated(file);
@@ -290,8 +294,7 @@ std::int64_t read_elements(const device& cpu, Source& file, std::int64_t start, 
           for (char* at = bytes; at < bytes + wanted; at += sizeof(T)) std::reverse(at, at + sizeof(T));
         bad = std::min(bad, put_elements(some, first, now, to, value, result, count));
       } catch (...) {
-#pragma omp critical(vouch_npy)
-        failure = std::current_exception();
+        if (!failed.exchange(true)) failure = std::current_exception();
       }
   }
   if (failure) std::rethrow_exception(failure);
