@@ -119,8 +119,9 @@ class dense_successive final : public sweeper<T> {
     const std::int64_t begin = (forward ? k : blocks_ - 1 - k) * block;
     return {begin, std::min(A_.n, begin + block)};
   }
+  bool have_swept(std::int64_t blocks) const { return swept_.load(std::memory_order_acquire) >= blocks; }
   void wait_for_blocks(std::int64_t count) const {
-    spin_until([&] { return swept_.load(std::memory_order_acquire) >= count; });
+    spin_until([&] { return have_swept(count); });
   }
 
   void turns_by_rows(T* d, bool forward) {
@@ -133,7 +134,7 @@ class dense_successive final : public sweeper<T> {
       std::copy(r_ + rows.begin, r_ + rows.end, met_.data() + rows.begin);
       subtract({0, before.begin}, d, met_, rows);
       subtract({before.end, A_.n}, d, met_, rows);
-      const bool complete = spin(patience, [&] { return swept_.load(std::memory_order_acquire) >= k; });
+      const bool complete = spin(patience, [&] { return have_swept(k); });
       if (complete) subtract(before, d, met_, rows);
       // The lower byte counts turns, each bit above is for one that is complete.
       const std::uint64_t mine = 1 + (complete ? std::uint64_t{256} << part : 0);
