@@ -73,7 +73,7 @@ class device_solver : public column_solver {
     array<T> rhs, solution;
     timed(times.transfer, [&] {
       if constexpr (sizeof(T) < sizeof(double)) rounded_rhs_ = !fits<T>(cpu_, b, request_.rhs);
-      rhs = rounded<T>(cpu_, b, request_.rhs).to(dev_);
+      rhs = rounded<T>(cpu_, b).to(dev_);
       solution = rounded<T>(cpu_, x, request_.initial).to(dev_);
     });
     const stopwatch clock;
