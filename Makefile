@@ -45,8 +45,7 @@ demo: build
 	@examples/demo.sh $(TOOL) build/demo
 
 # The shared library and the static one are made of the same objects: the second build only links. The programs run
-# side by side, so a thread that waits shall give its core away. The main summary comes last.
-test: export OMP_WAIT_POLICY := passive
+# side by side, so by their presets a thread that waits gives its core away. The main summary comes last.
 test: deps
 	cmake --preset release -DVOUCH_TESTS=OFF -DBUILD_SHARED_LIBS=ON
 	cmake --build --preset release -j $(JOBS)

@@ -11,6 +11,7 @@
 #include <vouch/price/batch.hpp>
 #include <vouch/price/book.hpp>
 #include <vouch/price/fd_batch.hpp>
+#include <vouch/price/implied.hpp>
 #include <vouch/text/file.hpp>
 
 #include "options_peer.hpp"
@@ -127,6 +128,37 @@ void measure(const bench_device& d, const suite_options& options, runner& run) {
   }
 }
 
+// European prices to volatilities: the time of one, and the largest error, of those that a price decides.
+void measure_implied(const bench_device& d, const suite_options& options, runner& run, suite_results& all) {
+  const std::int64_t many = options.quick ? 20000 : 1000000;
+  std::vector<plain_option> plain;
+  std::vector<double> prices;
+  for (const batch_option& b : random_options(many, exercise_style::european)) {
+    plain.push_back(b.option);
+    prices.push_back(european_price(b.option).price);
+  }
+  std::vector<double> found(plain.size());
+  double best = std::numeric_limits<double>::infinity();
+  for (int k = 0; k < 3 && !options.stop(); ++k) {
+    const stopwatch lap;
+    implied_volatilities(d.dev, plain, prices, found);
+    best = std::min(best, lap.seconds());
+  }
+  double worst = 0;
+  for (std::size_t k = 0; k < plain.size(); ++k)
+    if (european_price(plain[k]).vega > 1)
+      worst = std::max(worst, std::abs(found[k] / plain[k].volatility - 1));
+  const auto count = static_cast<double>(many);
+  run.table.add({"European, implied volatility", d.label, fmt::format("{}", many), seconds_text(best),
+                 fmt::format("{:.3g}", count / best), small_text(worst)});
+  bench_row row{"implied volatility", d.label, "double", "time_of_one", best / count, "s", {}, {}, {}, {}, {}};
+  if (d.label == "cpu1") {
+    row.bar = 0.5e-6;
+    row.pass = best / count <= 0.5e-6;
+  }
+  all.rows.push_back(std::move(row));
+}
+
 std::string book_text(std::int64_t lines) {
   std::string text = "type,exercise,spot,strike,rate,dividend,volatility,expiry\n";
   for (std::int64_t i = 0; i < lines; ++i) {
@@ -185,8 +217,12 @@ suite_results run_options_suite(const suite_options& options) {
   const std::vector<bench_device> devices = open_devices(options);
   all.machine = measure_machine(options, devices);
   runner run(options, all);
-  for (const bench_device& d : devices) measure(d, options, run);
+  for (const bench_device& d : devices) {
+    measure(d, options, run);
+    if (!options.stop()) measure_implied(d, options, run, all);
+  }
   run.table.note("largest error: of 500 prices, against the closed form or a finer boundary.");
+  run.table.note("Of implied volatilities it is relative, where vega is above 1.");
   run.table.note("The floor of finite differences on a GPU is the issue rate of its FP64 units.");
   std::vector<text_table> tables{run.table};
   if (!options.stop()) tables.push_back(compare_with_quantlib(devices, options, all));

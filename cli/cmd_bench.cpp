@@ -79,7 +79,7 @@ const bench::suite& find_suite(const std::string& name) {
 }
 
 int run_suite(const bench::suite& suite, const common_options& common, bench_arguments& mine) {
-  check_outputs({common.output, mine.html});
+  check_outputs({common.output, mine.html}, {mine.words.begin() + 1, mine.words.end()});
   const console log = make_console(common);
   mine.suite.matrices.assign(mine.words.begin() + 1, mine.words.end());
   mine.suite.devices = split(mine.devices);
@@ -90,7 +90,6 @@ int run_suite(const bench::suite& suite, const common_options& common, bench_arg
   mine.suite.progress = [&](std::string_view what) {
     log.line(fmt::format("{:7.1f} s  {}", clock.seconds(), what));
   };
-  catch_interrupts();
   mine.suite.interrupted = [] { return interrupt_signal() != 0; };
 
   const bench::suite_results results = suite.run(mine.suite);

@@ -120,7 +120,7 @@ void check(const convert_options& o) {
   if (o.seed && o.order != "random") throw usage_error("--seed without --order random");
   if (o.format != "auto" && !o.out.ends_with(".mtx"))
     throw usage_error("--format is of .mtx files", o.out + " is written as its name says");
-  check_outputs({o.out, o.permutation});
+  check_outputs({o.out, o.permutation}, {o.in});
 }
 
 }  // namespace

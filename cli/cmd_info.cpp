@@ -90,7 +90,7 @@ std::string dominance_text(const structure_facts& f) {
 void print_text(const info_options& o, const found& r, const device& cpu) {
   const structure_facts& f = r.facts;
   const auto fact = [](const char* what, const std::string& value) { fmt::print("  {:<16}{}\n", what, value); };
-  fmt::print("{}: {} by {}, {} nonzeros\n", o.file, f.rows, f.cols, f.nonzeros);
+  fmt::print("{}: {} by {}, {} nonzeros\n", printable(o.file), f.rows, f.cols, f.nonzeros);
   fact("file", form_text(r));
   fact("symmetry", symmetry_text(f));
   fact("diagonal", diagonal_text(f));
@@ -168,7 +168,7 @@ int cmd_info(std::span<const char* const> arguments) {
   line.count("--threads", o.common.threads, 1, "CPU threads [OMP_NUM_THREADS, else all cores]", 4096);
   line.flag("--json", o.common.json, "print one JSON object instead of the summary");
   if (!line.parse(arguments)) return goal_reached;
-  check_outputs({o.svg}, o.file);
+  check_outputs({o.svg}, {o.file});
 
   const stopwatch clock;
   const device cpu = open_cpu(o.common);

@@ -12,6 +12,7 @@
 #include <vouch/price/closed_form_enclosure.hpp>
 #include <vouch/price/fd_march_cuda.hpp>
 #include <vouch/price/implied.hpp>
+#include <vouch/price/slips.hpp>
 #include <vouch/verify/bound_text.hpp>
 
 #include "command.hpp"
@@ -156,6 +157,13 @@ void print_object(const price_request& request, const pricing& p, const std::opt
   object["theta"] = number_or_null(v.theta);
   object["vega"] = p.has_vega_and_rho ? number_or_null(v.vega) : json(nullptr);
   object["rho"] = p.has_vega_and_rho ? number_or_null(v.rho) : json(nullptr);
+  const auto further = [&](double more_greeks::*greek) {
+    return p.more ? number_or_null(*p.more.*greek) : json(nullptr);
+  };
+  object["dividend_rho"] = further(&more_greeks::dividend_rho);
+  object["vanna"] = further(&more_greeks::vanna);
+  object["volga"] = further(&more_greeks::volga);
+  object["charm"] = further(&more_greeks::charm);
   object["error_estimate"] = p.error_estimate;
   object["tolerance"] = request.method.finite_difference.tolerance;
   object["tolerance_met"] = p.tolerance_met;
@@ -178,6 +186,9 @@ void print_text(const price_request& request, const pricing& p) {
   fmt::print("price  {:.10g}   error about {:.1e}\n", v.price, p.error_estimate);
   fmt::print("delta  {:.8g}   gamma {:.8g}   theta {:.8g}\n", v.delta, v.gamma, v.theta);
   if (p.has_vega_and_rho) fmt::print("vega   {:.8g}   rho {:.8g}\n", v.vega, v.rho);
+  if (p.more && (request.more_greeks || request.common.verbose))
+    fmt::print("dividend rho {:.8g}   vanna {:.8g}   volga {:.8g}   charm {:.8g}\n", p.more->dividend_rho,
+               p.more->vanna, p.more->volga, p.more->charm);
   if (p.grid)
     fmt::print("by finite differences: {}, {} nodes, {} steps, {}{}\n",
                scheme_names[static_cast<int>(request.method.finite_difference.scheme)], p.grid->space_nodes,
@@ -193,11 +204,12 @@ int find_implied(const price_request& request) {
   const device_request wanted = parse_device(request.common.device);
   if (wanted.cuda) {
     static_cast<void>(device::cuda(wanted.index));  // throws where there is none
-    log.warning("computed on the CPU: an implied volatility takes microseconds there");
+    log.warning("computed on the CPU: a single implied volatility takes less time there");
   }
   if (request.common.precision != "double") log.warning("computed in double precision");
   const stopwatch clock;
-  const double volatility = implied_volatility(request.option, *request.implied);
+  const double volatility =
+      implied_volatility(request.option, *request.implied, request.method.finite_difference.tolerance);
   const double seconds = clock.seconds();
   if (request.common.json)
     print_json({{"schema", "vouch.price/1"},
@@ -210,7 +222,7 @@ int find_implied(const price_request& request) {
                 {"time_s", {{"solve", seconds}, {"total", seconds}}},
                 {"memory_bytes", {{"host_peak", host_peak_bytes()}, {"device_peak", device_peak_bytes()}}}});
   else
-    fmt::print("implied volatility {:.16g}\n", volatility);
+    fmt::print("implied volatility {:.17g}\n", volatility);
   return goal_reached;
 }
 
@@ -236,6 +248,12 @@ void warn_of_tolerance(const console& log, const price_request& request, const p
   else
     log.warning(fmt::format("the price holds to {:.1e}, but delta not to ten times that, or gamma not to 0.1 %",
                             tolerance));
+}
+
+void warn_of_slips(const console& log, const price_request& request, const pricing& p) {
+  for (const std::string& slip : slips_of(request.option)) log.warning(slip);
+  if (request.more_greeks && !p.more)
+    log.warning("only European options with constant coefficients and no barrier have the further Greeks");
 }
 
 void warn_of_what_is_idle(const console& log, const price_request& request) {
@@ -283,6 +301,7 @@ int cmd_price(std::span<const char* const> arguments) {
   if (!request.plot.empty()) write_surface_plot(request, p);
   if (!p.tolerance_met) warn_of_tolerance(log, request, p);
   warn_of_what_is_idle(log, request);
+  warn_of_slips(log, request, p);
   if (request.common.precision != precision_used(request, p))
     log.warning(fmt::format("computed in {} precision: {}", precision_used(request, p),
                             request.common.precision == "single"

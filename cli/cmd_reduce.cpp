@@ -15,6 +15,7 @@
 #include "command_line.hpp"
 #include "common.hpp"
 #include "matrix_shape.hpp"
+#include "outputs.hpp"
 #include "usage.hpp"
 
 namespace vouch::cli {
@@ -61,7 +62,7 @@ void check(request& r) {
   if (r.options.rigorous && std::ranges::none_of(r.options.operations, enclosed))
     throw usage_error("--rigorous encloses sums and means, and --op asks for neither", "add --op sum,mean");
   parse_device(r.common.device);
-  check_writable(r.common.output);
+  check_outputs({r.common.output}, r.files);
 }
 
 // Digits of an integer; json has none beyond 64 bits.
@@ -90,6 +91,7 @@ std::string json_number(const reduced& values, std::size_t element) {
 }
 
 std::string json_matrix(const reduced& values, const reduce_result& r) {
+  if (!values.failure.empty()) return "null";
   if (values.operation == reduction::count) return text_of(values, 0);
   std::string text = "[";
   std::size_t element = 0;
@@ -180,6 +182,8 @@ std::string summary(const reduce_result& r, double seconds) {
   for (const reduced& values : r.results) {
     if (values.operation == reduction::count)
       text += fmt::format("count  {}\n", r.count);
+    else if (!values.failure.empty())
+      text += fmt::format("{}\n  none: {}\n", name(values.operation), values.failure);
     else
       text += fmt::format("{}\n{}{}", name(values.operation), plain_matrix(values, r, "  "),
                           enclosure_lines(values, r));
@@ -235,19 +239,26 @@ int cmd_reduce(std::span<const char* const> arguments) {
 
   const stopwatch clock;
   const reduce_device_choice where = choose(q);
-  make_console(q.common).line("device: " + where.why);
+  const console log = make_console(q.common);
+  log.line("device: " + where.why);
   matrix_set_reducer reduce(where.dev, static_cast<int>(q.common.threads));
   const double opened_in = clock.seconds();
   const reduce_result r = reduce(q.files, q.options);
   const double reduced_in = clock.seconds();
-  if (!q.common.output.empty()) {
+  const bool complete =
+      std::ranges::all_of(r.results, [](const reduced& values) { return values.failure.empty(); });
+  for (const reduced& values : r.results)
+    if (!values.failure.empty()) log.warning(fmt::format("{}: {}", name(values.operation), values.failure));
+  if (!complete && !q.common.output.empty())
+    log.warning(fmt::format("{} is not written: a result is missing", q.common.output));
+  if (complete && !q.common.output.empty()) {
     atomic_file file(q.common.output);
     file.write(output_text(r));
     file.commit();
   }
   const timings times{opened_in, reduced_in - opened_in, clock.seconds() - reduced_in, clock.seconds()};
   fmt::print("{}", q.common.json ? json_text(q, r, where, times) : summary(r, times.reduce));
-  return goal_reached;
+  return complete ? goal_reached : goal_missed;
 }
 
 }  // namespace vouch::cli

@@ -7,6 +7,7 @@
 
 #include "command.hpp"
 #include "interrupt.hpp"
+#include "sign_of_life.hpp"
 #include "solve_band.hpp"
 #include "solve_files.hpp"
 #include "solve_json.hpp"
@@ -24,9 +25,12 @@ int exit_code_of(solve_status status) {
 
 // The proof that was asked for; refinement may change x.
 std::optional<verification> verify_outcome(const solve_request& request, const device& cpu, const device& dev,
-                                           const linear_system& system, solve_outcome& outcome) {
+                                           const linear_system& system, const console& log,
+                                           solve_outcome& outcome) {
   if (!request.verification.asked()) return std::nullopt;
   if (!has_solution(outcome.report.status)) return unverified("there is no solution to verify");
+  if (outcome.report.status == solve_status::interrupted) return unverified("interrupted");
+  const sign_of_life proving(log, "proving");
   verification verified = verify_columns(request.verification, cpu, dev, system, outcome.x);
   if (verified.refinements > 0) judge_improved(request, system, cpu, outcome);
   return verified;
@@ -53,14 +57,14 @@ int cmd_solve(std::span<const char* const> arguments) {
     outcome = std::move(band->outcome);
   } else {
     log_task(log, request, system, chosen);
-    catch_interrupts();
     solve_watch watch(log);
     outcome = run_settled(request, system, cpu, chosen, watch);
   }
+  if (outcome.report.status == solve_status::interrupted) finish_in_peace();
   log_verdict(log, request, outcome);
   warn_after(log, request, outcome);
 
-  const std::optional<verification> verified = verify_outcome(request, cpu, chosen.dev, system, outcome);
+  const std::optional<verification> verified = verify_outcome(request, cpu, chosen.dev, system, log, outcome);
   if (verified) log_verification(log, *verified);
 
   const stopwatch writing;

@@ -16,6 +16,7 @@
 #include "common.hpp"
 #include "given_solution.hpp"
 #include "outputs.hpp"
+#include "sign_of_life.hpp"
 #include "solve_system.hpp"
 #include "usage.hpp"
 #include "verification.hpp"
@@ -47,9 +48,12 @@ bool parse(std::span<const char* const> arguments, verify_options& options) {
   add_device_options(line, options.common);
   add_talk_options(line, options.common);
   if (!line.parse(arguments)) return false;
-  if (!options.verification.asked()) options.verification.digits = 0;
+  options.verification.wanted = true;
   check_verification(options.verification, "--digits");
-  check_outputs({options.common.output, options.verification.bounds}, options.matrix);
+  check_outputs(
+      {options.common.output, options.verification.bounds},
+      {options.matrix, options.solution, options.rhs == "ones" || options.rhs == "row-sums" ? "" : options.rhs,
+       options.verification.matrix_file, options.verification.rhs_file});
   parse_device(options.common.device);
   return true;
 }
@@ -139,7 +143,10 @@ int cmd_verify(std::span<const char* const> arguments) {
   const array<double> given = x.to(cpu);
   proved_solutions proved;
   proved.written = !options.common.output.empty();
-  proved.improved = verify_columns(options.verification, cpu, dev, system, x);
+  {
+    const sign_of_life proving(log, "proving");
+    proved.improved = verify_columns(options.verification, cpu, dev, system, x);
+  }
   proved.given = about_given(options.verification, given, x, proved.improved);
   log_verification(log, proved.verdict());
   const stopwatch writing;

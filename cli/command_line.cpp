@@ -17,6 +17,8 @@ namespace {
 
 constexpr std::size_t help_column = 28;
 constexpr std::size_t help_width = 100;
+constexpr std::string_view end_of_options = "--";
+constexpr std::string_view no_value = "any";
 
 struct help_line {
   std::string left;
@@ -84,7 +86,7 @@ struct command_line::state {
   std::vector<help_section> sections;
   std::vector<std::string> option_names;
   std::vector<std::pair<std::string, std::function<bool()>>> required;
-  std::vector<std::pair<std::string, std::string>> optional_values;  // option, what it is without one
+  std::vector<std::string> with_optional_value;
 };
 
 command_line::command_line(std::string_view command, std::string_view summary)
@@ -183,12 +185,15 @@ void command_line::real(std::string_view names, std::optional<double>& target, d
   });
 }
 
-void command_line::optional_real(std::string_view names, std::string_view what, std::optional<double>& target,
-                                 double least, double otherwise, std::string_view help) {
+void command_line::optional_real(std::string_view names, std::string_view what, bool& asked,
+                                 std::optional<double>& target, double least, std::string_view help) {
   const std::string option(long_name(names));
-  value(names, fmt::format("[{}]", what), help,
-        [&target, least, option](const std::string& given) { target = parse_real(option, given, least); });
-  state_->optional_values.emplace_back(option, fmt::format("{}", otherwise));
+  value(names, fmt::format("[{}]", what), help, [&asked, &target, least, option](const std::string& given) {
+    asked = true;
+    target.reset();
+    if (given != no_value) target = parse_real(option, given, least);
+  });
+  state_->with_optional_value.push_back(option);
 }
 
 void command_line::count(std::string_view names, std::int64_t& target, std::int64_t least,
@@ -222,14 +227,15 @@ std::string command_line::help() const {
   return out;
 }
 
-// Gives every option whose value may be left out one: a number that follows, or its own.
+// Gives every option whose value may be left out one: a number that follows, or the word for none.
 std::vector<std::string> command_line::completed(std::span<const char* const> arguments) const {
   std::vector<std::string> all(arguments.begin(), arguments.end());
-  for (std::size_t k = 0; k < all.size(); ++k)
-    for (const auto& [option, otherwise] : state_->optional_values) {
+  for (std::size_t k = 0; k < all.size() && all[k] != end_of_options; ++k)
+    for (const std::string& option : state_->with_optional_value) {
       if (all[k] != option) continue;
       const bool follows = k + 1 < all.size() && !is_malformed(real_in(all[k + 1]), all[k + 1]);
-      all[k] += "=" + (follows ? all[k + 1] : otherwise);
+      all[k] += '=';
+      all[k] += follows ? all[k + 1] : std::string(no_value);
       if (follows) all.erase(all.begin() + static_cast<std::ptrdiff_t>(k) + 1);
     }
   return all;
@@ -251,14 +257,16 @@ bool command_line::parse(std::span<const char* const> arguments) {
     throw usage_error(wrong.what(), fmt::format("vouch {} -h lists the options", state_->name));
   }
   const std::vector<std::string_view> names(state_->option_names.begin(), state_->option_names.end());
-  const std::vector<std::string> extras = state_->app.remaining();
-  for (const std::string& extra : extras) {
+  std::vector<std::string> extras = state_->app.remaining();
+  const auto end = std::find(extras.begin(), extras.end(), end_of_options);
+  for (const std::string& extra : std::vector<std::string>(extras.begin(), end)) {
     if (extra.size() < 2 || extra[0] != '-') continue;
     const std::string option = extra.substr(0, extra.find('='));
     std::string meant = did_you_mean(option, names);
     if (meant.empty()) meant = fmt::format("vouch {} -h lists the options", state_->name);
     throw usage_error(fmt::format("unknown option {}", option), meant);
   }
+  if (end != extras.end()) extras.erase(end);
   if (!extras.empty())
     throw usage_error(fmt::format("one argument too many: '{}'", extras.front()),
                       fmt::format("usage: vouch {}{} [options]", state_->name, state_->usage));

@@ -14,8 +14,8 @@ namespace vouch::cli {
 
 /// Declares arguments and options that write to the caller's variables, then parses.
 ///
-/// A later value of an option replaces an earlier one. Everything wrong throws usage_error and suggests the
-/// nearest valid name or value.
+/// A later value of an option replaces an earlier one; behind -- there are arguments only. Everything wrong
+/// throws usage_error and suggests the nearest valid name or value.
 class command_line {
  public:
   command_line(std::string_view command, std::string_view summary);
@@ -44,9 +44,9 @@ class command_line {
               std::span<const std::string_view> values, std::string_view help);
   void real(std::string_view names, double& target, double least, std::string_view help);
   void real(std::string_view names, std::optional<double>& target, double least, std::string_view help);
-  /// A number that may be left out, as in --name, --name=X or --name X; then `otherwise` is taken.
-  void optional_real(std::string_view names, std::string_view what, std::optional<double>& target, double least,
-                     double otherwise, std::string_view help);
+  /// A number that may be left out, as in --name, --name=X or --name X; asked is set in any case.
+  void optional_real(std::string_view names, std::string_view what, bool& asked, std::optional<double>& target,
+                     double least, std::string_view help);
   void count(std::string_view names, std::int64_t& target, std::int64_t least, std::string_view help,
              std::int64_t most = std::numeric_limits<std::int64_t>::max());
   void count(std::string_view names, std::optional<std::int64_t>& target, std::int64_t least,

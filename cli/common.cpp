@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include <vouch/core/error.hpp>
+#include <vouch/text/file.hpp>
 
 #include "command_line.hpp"
 #include "usage.hpp"
@@ -82,7 +83,7 @@ void check_writable(const std::string& path) {
     if (access(path.c_str(), W_OK) != 0) throw file_error(path + ": is not writable");
     if (kind != std::filesystem::file_type::regular) return;  // a pipe or a terminal, written directly
   }
-  const std::filesystem::path parent = std::filesystem::path(path).parent_path();
+  const std::filesystem::path parent = std::filesystem::path(file_behind(path)).parent_path();
   const std::string folder = parent.empty() ? "." : parent.string();
   if (!std::filesystem::is_directory(folder, ignored))
     throw file_error(fmt::format("{}: there is no folder {}", path, folder));

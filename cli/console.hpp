@@ -15,13 +15,19 @@ enum class verbosity {
   normal     // the log as well; -v asks for it with --json
 };
 
+/// Writes to stderr; what cannot be written there is no reason to lose a result.
+void to_stderr(std::string_view text);
+
+/// text with control characters as \\n or \\x1b, as a file's name may hold them; one line in any case.
+std::string printable(std::string_view text);
+
 /// Writes lines to stderr as its verbosity allows.
 class console {
  public:
   explicit console(verbosity level) : level_(level) {}
 
   verbosity level() const { return level_; }
-  /// A line of the log.
+  /// A line of the log, behind as many empty ones as there are line feeds in front.
   void line(std::string_view text) const;
   /// "vouch: warning: ...", from verbosity warnings on.
   void warning(std::string_view text) const;

@@ -1,13 +1,19 @@
-// cli/interrupt.hpp -- Ctrl-C as a request to finish early.
+// cli/interrupt.hpp -- signals as a request to finish early, and an end soon whatever happens.
 #pragma once
+#include <vouch/core/cancellation.hpp>
 
 namespace vouch::cli {
 
-/// From now on the first SIGINT or SIGTERM only leaves a note; the second one kills, with no
-/// unfinished file left behind.
-void catch_interrupts();
+/// From now on the first SIGINT, SIGTERM or SIGHUP makes the request that is returned. What has not ended a
+/// third of a second later, or when a second one comes, is ended on the spot with 128 + the signal's number,
+/// and no unfinished file is left behind. Writing beyond a limit and into a closed pipe are errors, no signals.
+const cancellation& catch_interrupts();
 
 /// Number of the signal that came, 0 for none.
 int interrupt_signal();
+
+/// The request has been heard by what has results to write and is taken back: the end waits for them, or for a
+/// second signal.
+void finish_in_peace();
 
 }  // namespace vouch::cli

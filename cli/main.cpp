@@ -1,16 +1,22 @@
 // The tool: finds the subcommand, runs it, and turns exceptions into messages and exit codes.
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdio>
 #include <new>
+#include <utility>
 #include <vector>
 
 #include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
 
 #include "command.hpp"
+#include "console.hpp"
+#include "interrupt.hpp"
 #include "usage.hpp"
 
 namespace vouch::cli {
@@ -30,9 +36,10 @@ std::string overview() {
       "\n"
       "  -h, --help      this page; vouch COMMAND -h for a command\n"
       "  --version       the version\n"
+      "  --              behind it are names, no options\n"
       "\n"
       "Exit codes: 0 goal reached, 1 goal missed, 2 usage or bad input, 3 no GPU, memory or file system,\n"
-      "            130 and 143 interrupted\n";
+      "            129, 130 and 143 interrupted\n";
   return text;
 }
 
@@ -50,7 +57,7 @@ const command& find_command(std::string_view typed) {
 
 int run(std::span<const char* const> arguments) {
   if (arguments.empty()) {
-    fmt::print(stderr, "{}", overview());
+    to_stderr(overview());
     return bad_input;
   }
   const std::string_view first = arguments.front();
@@ -70,14 +77,26 @@ int run(std::span<const char* const> arguments) {
 }
 
 int fail(int code, const char* what, const std::string& hint) {
-  fmt::print(stderr, "vouch: error: {}\n", what);
-  if (!hint.empty()) fmt::print(stderr, "hint: {}\n", hint);
+  to_stderr(fmt::format("vouch: error: {}\n", printable(what)));
+  if (!hint.empty()) to_stderr(fmt::format("hint: {}\n", printable(hint)));
   return code;
+}
+
+// A closed standard stream would be taken by the first file that is opened: prices would stand in the log, or
+// the log in a file of prices. Nothing can be read from or written to what takes the place of the first two.
+void hold_standard_streams() {
+  for (const auto& [stream, mode] : {std::pair(STDIN_FILENO, O_WRONLY), std::pair(STDOUT_FILENO, O_RDONLY),
+                                     std::pair(STDERR_FILENO, O_WRONLY)})
+    if (fcntl(stream, F_GETFD) < 0) open("/dev/null", mode);
 }
 
 int guarded(std::span<const char* const> arguments) {
   try {
+    const cancellation_scope listens(catch_interrupts());
     return run(arguments);
+  } catch (const cancelled&) {
+    to_stderr("vouch: interrupted\n");
+    return 128 + interrupt_signal();
   } catch (const file_error& e) {
     return fail(no_means, e.what(), e.hint());
   } catch (const out_of_memory& e) {
@@ -99,11 +118,13 @@ int guarded(std::span<const char* const> arguments) {
 }  // namespace vouch::cli
 
 int main(int argc, char** argv) {
-  const int code =
-      vouch::cli::guarded({argv + std::min(argc, 1), static_cast<std::size_t>(std::max(argc - 1, 0))});
+  const vouch::ieee_environment here;
+  namespace cli = vouch::cli;
+  cli::hold_standard_streams();
+  const int code = cli::guarded({argv + std::min(argc, 1), static_cast<std::size_t>(std::max(argc - 1, 0))});
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-    std::fputs("vouch: error: standard output could not be written\n", stderr);
-    return vouch::cli::no_means;
+    cli::to_stderr("vouch: error: standard output could not be written\n");
+    return cli::no_means;
   }
-  return code;
+  return cli::interrupt_signal() == 0 ? code : 128 + cli::interrupt_signal();
 }

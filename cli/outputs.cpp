@@ -4,25 +4,35 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <vector>
+#include <vouch/text/file.hpp>
 
 #include "common.hpp"
 #include "usage.hpp"
 
 namespace vouch::cli {
+namespace {
 
-void check_outputs(std::initializer_list<std::string> paths, const std::string& matrix) {
-  std::vector<std::filesystem::path> before;
-  for (const std::string& path : paths) {
-    check_writable(path);
-    if (path.empty() || path.starts_with("/dev/")) continue;
-    std::error_code ignored;
-    if (std::filesystem::equivalent(path, matrix, ignored))
-      throw usage_error(fmt::format("'{}' holds the matrix, and an output would take its place", path));
-    const std::filesystem::path plain = std::filesystem::path(path).lexically_normal();
-    if (std::find(before.begin(), before.end(), plain) != before.end())
-      throw usage_error(fmt::format("two outputs go to the same file '{}'", path));
-    before.push_back(plain);
+bool is_same_file(const std::string& a, const std::string& b) {
+  std::error_code ignored;
+  return std::filesystem::equivalent(a, b, ignored) || file_behind(a) == file_behind(b);
+}
+
+}  // namespace
+
+void check_outputs(const std::vector<std::string>& outputs, const std::vector<std::string>& inputs) {
+  std::vector<std::string> before;
+  for (const std::string& output : outputs) {
+    check_writable(output);
+    if (output.empty() || output.starts_with("/dev/")) continue;
+    const auto takes_place_of = [&](const std::string& other) {
+      return !other.empty() && is_same_file(output, other);
+    };
+    if (std::any_of(inputs.begin(), inputs.end(), takes_place_of))
+      throw usage_error(fmt::format("'{}' is read, and an output would take its place", output),
+                        "name another file");
+    if (std::any_of(before.begin(), before.end(), takes_place_of))
+      throw usage_error(fmt::format("two outputs go to the same file '{}'", output));
+    before.push_back(output);
   }
 }
 

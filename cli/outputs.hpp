@@ -1,13 +1,15 @@
 // cli/outputs.hpp -- the files that a command is to write, before it does anything else.
 #pragma once
-#include <initializer_list>
 #include <string>
+#include <vector>
 
 namespace vouch::cli {
 
-/// check_writable() of all these files, "" for none.
+/// check_writable() of all outputs; names may be "", for none.
 ///
-/// Throws  what that throws; usage_error  two of them are one, or one is the matrix that is read
-void check_outputs(std::initializer_list<std::string> paths, const std::string& matrix = "");
+/// Throws  what that throws
+///         usage_error  two outputs are one file, or one is a file that is read, under whatever names:
+///                      relative, by links, those to nothing too
+void check_outputs(const std::vector<std::string>& outputs, const std::vector<std::string>& inputs = {});
 
 }  // namespace vouch::cli

@@ -7,6 +7,7 @@
 
 #include <vouch/core/config.hpp>
 #include <vouch/price/book.hpp>
+#include <vouch/text/tokens.hpp>
 
 #include "command.hpp"
 #include "interrupt.hpp"
@@ -32,15 +33,37 @@ device choose(const price_request& request) {
   return cuda_devices().empty() ? cpu : device::cuda(0);
 }
 
-void log_failures(const console& log, const price_request& request, const book_report& report) {
-  for (std::size_t k = 0; k < std::min(report.failures.size(), most_shown); ++k) {
-    const book_failure& f = report.failures[k];
+void log_lines(const console& log, const price_request& request, const std::vector<book_failure>& lines) {
+  for (std::size_t k = 0; k < std::min(lines.size(), most_shown); ++k) {
+    const book_failure& f = lines[k];
     log.warning(f.column > 0 ? fmt::format("{}:{}:{}: {}", request.book, f.line, f.column, f.message)
                              : fmt::format("{}:{}: {}", request.book, f.line, f.message));
   }
+}
+
+void log_failures(const console& log, const price_request& request, const book_report& report) {
+  log_lines(log, request, report.failures);
   if (report.failed > static_cast<std::int64_t>(most_shown))
     log.warning(fmt::format("{} more lines could not be priced; {} names all of them",
                             report.failed - static_cast<std::int64_t>(most_shown), request.common.output));
+}
+
+void log_warnings(const console& log, const price_request& request, const book_report& report) {
+  log_lines(log, request, report.warnings);
+  if (report.warned > static_cast<std::int64_t>(most_shown))
+    log.warning(fmt::format("{} more lines are as unlikely to be meant",
+                            report.warned - static_cast<std::int64_t>(most_shown)));
+  std::string names;
+  for (const std::string& name : report.passed) names += (names.empty() ? "" : ", ") + vouch::quoted(name);
+  if (!names.empty()) log.warning("columns that are not known go to the output as they are: " + names);
+}
+
+json lines_json(const std::vector<book_failure>& lines) {
+  json all = json::array();
+  for (const book_failure& f : lines)
+    all.push_back(
+        {{"line", f.line}, {"column", f.column > 0 ? json(f.column) : json(nullptr)}, {"message", f.message}});
+  return all;
 }
 
 void print_object(const price_request& request, const book_report& report, const device& dev, double seconds) {
@@ -52,10 +75,10 @@ void print_object(const price_request& request, const book_report& report, const
   object["failed"] = report.failed;
   object["inaccurate"] = report.inaccurate;
   object["tolerance"] = request.method.finite_difference.tolerance;
-  object["failures"] = json::array();
-  for (const book_failure& f : report.failures)
-    object["failures"].push_back(
-        {{"line", f.line}, {"column", f.column > 0 ? json(f.column) : json(nullptr)}, {"message", f.message}});
+  object["failures"] = lines_json(report.failures);
+  object["warned"] = report.warned;
+  object["warnings"] = lines_json(report.warnings);
+  object["passed_columns"] = report.passed;
   object["methods"] = {{"closed-form", report.european},
                        {"andersen-lake", report.american},
                        {"finite-difference", report.by_finite_differences}};
@@ -71,11 +94,12 @@ void print_object(const price_request& request, const book_report& report, const
 int run_book(const price_request& request) {
   const stopwatch clock;
   const console log = make_console(request.common);
-  catch_interrupts();
   book_options options;
   options.dev = choose(request);
   options.threads = static_cast<int>(request.common.threads);
   options.greeks = request.method.finite_difference.greeks;
+  options.more_greeks = request.more_greeks;
+  options.strict = request.strict;
   options.tolerance = request.method.finite_difference.tolerance;
   options.stop = [] { return interrupt_signal() != 0; };
   const book_report report = price_book(request.book, request.common.output, options);
@@ -84,6 +108,7 @@ int run_book(const price_request& request) {
     return 128 + interrupt_signal();
   }
   if (request.common.precision != "double") log.warning("computed in double precision, as books always are");
+  log_warnings(log, request, report);
   log_failures(log, request, report);
   if (report.inaccurate > 0)
     log.warning(
@@ -94,7 +119,7 @@ int run_book(const price_request& request) {
     print_object(request, report, options.dev, seconds);
   else if (!writes_to_stdout(request))
     fmt::print("{} of {} options priced in {:.3f} s on {}; {} written\n", report.priced, report.options,
-               seconds, options.dev.name(), request.common.output);
+               seconds, options.dev.name(), printable(request.common.output));
   return report.failed == 0 && report.inaccurate == 0 ? goal_reached : goal_missed;
 }
 

@@ -6,11 +6,13 @@
 #include <array>
 #include <filesystem>
 #include <vector>
+#include <vouch/price/schedule_text.hpp>
 #include <vouch/price/volatility_file.hpp>
 #include <vouch/price/words.hpp>
 #include <vouch/text/file.hpp>
 
 #include "command_line.hpp"
+#include "outputs.hpp"
 
 #include "usage.hpp"
 
@@ -59,7 +61,7 @@ void declare(command_line& line, price_request& request, typed& t) {
   line.text("--rates", "LIST", t.rates, "rate and volatility until each time, the last for ever");
   line.text("--volatilities", "LIST", t.volatilities, "");
   line.text("--local-volatility", "FILE", t.local,
-            "CSV: first line spots, then lines of a time and volatilities");
+            "CSV: any cell, then spots; lines of a time and a volatility for each");
   line.section("Method");
   line.choice("--scheme", "S", t.scheme, schemes,
               "finite differences: rannacher, crank-nicolson, implicit-euler or exponential");
@@ -70,7 +72,8 @@ void declare(command_line& line, price_request& request, typed& t) {
   line.count("--grid", t.nodes, 8, "exactly so many nodes and time steps instead");
   line.count("--steps", t.steps, 1, "");
   line.flag("--greeks", request.method.finite_difference.greeks, "vega and rho also by finite differences");
-  line.real("--implied", request.implied, 0, "the volatility at which a European option costs this");
+  line.flag("--more-greeks", request.more_greeks, "dividend rho, vanna, volga, charm: European, by formula");
+  line.real("--implied", request.implied, 0, "the volatility at which a call or put costs this");
   line.flag("--verify", request.verify,
             "proved bounds: of a European call or put, and of the rounding in steps on a grid");
   add_precision_option(line, request.common);
@@ -78,6 +81,7 @@ void declare(command_line& line, price_request& request, typed& t) {
   line.section("Input and output");
   line.text("--book", "FILE.csv", request.book,
             "a line for each option, columns as the options above; - is stdin");
+  line.flag("--strict", request.strict, "refuse columns that are not known instead of passing them on");
   line.text("-o,--output", "FILE.csv", request.common.output, "where the book's prices go; - is stdout");
   line.text("--plot", "FILE", request.plot, "value and boundary of exercise over the spot as SVG");
   add_talk_options(line, request.common);
@@ -113,8 +117,11 @@ void check_together(const typed& t, const price_request& request) {
   exclude(t.nodes.has_value(), implied, "--grid");
   exclude(!t.space.empty(), implied, "--space");
   exclude(t.solver != "auto", implied, "--solver");
-  exclude(t.tolerance.has_value(), implied, "--tolerance");
+  const bool european = t.exercise.empty() || t.exercise == "european";
+  if (european && (t.dividends.empty() || !t.dividend_model.empty()))
+    exclude(t.tolerance.has_value(), implied, "--tolerance");
   exclude(request.method.finite_difference.greeks, implied, "--greeks");
+  exclude(request.more_greeks, implied, "--more-greeks");
 }
 
 void take_plain(const typed& t, price_request& request) {
@@ -153,29 +160,14 @@ void take_barrier(const std::string& text, plain_option& o) {
   o.barrier_level = parse_real("--barrier", text.substr(colon + 1), any);
 }
 
-std::vector<std::string> split(const std::string& list, char at) {
-  std::vector<std::string> items;
-  for (std::size_t from = 0; !list.empty() && from <= list.size();) {
-    const std::size_t end = std::min(list.find(at, from), list.size());
-    items.push_back(list.substr(from, end - from));
-    from = end + 1;
+// What a list on the command line says; its complaint names the option.
+template <class Parse>
+auto parse_list(std::string_view option, const std::string& list, Parse parse) {
+  try {
+    return parse(list);
+  } catch (const value_error& wrong) {
+    throw usage_error(fmt::format("option {}: {}", option, wrong.what()), wrong.hint());
   }
-  return items;
-}
-
-// "0.25:1.5,0.5:1.5"
-template <class Pair>
-std::vector<Pair> pairs(std::string_view option, const std::string& list) {
-  std::vector<Pair> all;
-  for (const std::string& item : split(list, ',')) {
-    const std::size_t colon = item.find(':');
-    if (colon == std::string::npos)
-      throw usage_error(fmt::format("option {}: '{}' is not TIME:VALUE", option, item),
-                        fmt::format("as in {} 0.25:1.5,0.5:1.5", option));
-    all.push_back(
-        {parse_real(option, item.substr(0, colon), any), parse_real(option, item.substr(colon + 1), any)});
-  }
-  return all;
 }
 
 time_scheme scheme_of(const std::string& word) {
@@ -229,13 +221,10 @@ void take_book(const typed& t, const price_request& request) {
                       !t.local.empty() || request.implied || !request.plot.empty();
   if (of_one || request.method.force_finite_difference)
     throw usage_error("with --book, options of a single price have no meaning",
-                      "leave all but -o, --tolerance, --greeks and the device");
+                      "leave all but -o, --tolerance, --greeks, --more-greeks, --strict and the device");
   if (request.common.json && writes_to_stdout(request))
     throw usage_error("options --json and -o - exclude each other", "stdout carries either prices or a report");
-  std::error_code unknown;
-  if (!writes_to_stdout(request) && std::filesystem::equivalent(request.book, request.common.output, unknown))
-    throw usage_error("the prices would replace the book", "name another file with -o");
-  check_writable(request.common.output);
+  check_outputs({request.common.output}, {request.book});
 }
 
 }  // namespace
@@ -263,19 +252,20 @@ bool parse_price_request(std::span<const char* const> arguments, price_request& 
     return true;
   }
   if (!request.common.output.empty()) throw usage_error("-o FILE.csv is for --book");
+  if (request.strict) throw usage_error("--strict is for --book");
   check_together(t, request);
   take_plain(t, request);
   take_barrier(t.barrier, request.option.plain);
   if (!t.dates.empty() && request.option.exercise != exercise_style::bermudan)
     throw usage_error("option --dates: only a bermudan option has dates", "--exercise bermudan");
-  for (const std::string& date : split(t.dates, ','))
-    request.option.exercise_dates.push_back(parse_real("--dates", date, any));
-  request.option.dividends = pairs<cash_dividend>("--dividends", t.dividends);
-  if (!t.dividend_model.empty()) request.option.model = dividend_model_of(t.dividend_model).value();
-  request.option.rates = pairs<curve_step>("--rates", t.rates);
-  request.option.volatilities = pairs<curve_step>("--volatilities", t.volatilities);
-  if (!t.local.empty()) request.option.local_volatility = read_volatility_table(t.local);
-  check_writable(request.plot);
+  contract& c = request.option;
+  c.exercise_dates = parse_list("--dates", t.dates, parse_times);
+  c.dividends = parse_list("--dividends", t.dividends, parse_dividends);
+  if (!t.dividend_model.empty()) c.model = dividend_model_of(t.dividend_model).value();
+  c.rates = parse_list("--rates", t.rates, parse_curve);
+  c.volatilities = parse_list("--volatilities", t.volatilities, parse_curve);
+  if (!t.local.empty()) c.local_volatility = read_volatility_table(t.local);
+  check_outputs({request.plot}, {t.local});
   if (request.verify) check_verifiable(request);
   return true;
 }

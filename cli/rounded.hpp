@@ -10,6 +10,7 @@
 #include <vouch/core/array.hpp>
 #include <vouch/core/device.hpp>
 #include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/view.hpp>
 
 namespace vouch::cli {
@@ -23,8 +24,8 @@ template <real T>
 bool fits(const device& cpu, view<const double> values, const std::string& from) {
   bool exactly = true;
   std::int64_t overflow = values.size();
-#pragma omp parallel for num_threads(cpu.threads()) schedule(static) reduction(&& : exactly) \
-    reduction(min : overflow) if (values.size() >= large)
+#pragma omp parallel for firstprivate(ieee) num_threads(cpu.threads()) schedule(static) \
+    reduction(&& : exactly) reduction(min : overflow) if (values.size() >= large)
   for (std::int64_t i = 0; i < values.size(); ++i) {
     const auto rounded = static_cast<T>(values[i]);
     if (!std::isfinite(rounded) && std::isfinite(values[i])) overflow = std::min(overflow, i);
@@ -40,7 +41,8 @@ bool fits(const device& cpu, view<const double> values, const std::string& from)
 template <real T>
 array<T> rounded(const device& cpu, view<const double> values) {
   array<T> result(cpu, values.size());
-#pragma omp parallel for num_threads(cpu.threads()) schedule(static) if (values.size() >= large)
+#pragma omp parallel for firstprivate(ieee) num_threads(cpu.threads()) \
+    schedule(static) if (values.size() >= large)
   for (std::int64_t i = 0; i < values.size(); ++i) result[i] = static_cast<T>(values[i]);
   return result;
 }

@@ -154,6 +154,8 @@ nlohmann::ordered_json batch_json(const solve_request& request, const batch_file
   object["residual"] = {{"relative_true", report.relative_true()},
                         {"relative_recurrence", nullptr},
                         {"backward_error", report.backward_error}};
+  object["condition_estimate"] = nullptr;
+  object["error_estimate"] = nullptr;
   object["convergence"] = nullptr;
   object["error_bound"] = verified ? to_json(*verified) : nlohmann::ordered_json(nullptr);
   const bench::statistics solves = bench::summarize(times.solves);
@@ -203,8 +205,8 @@ int solve_batch(const solve_request& request, const console& log) {
                  report.backward_error);
     fmt::print("\n{}", verified ? sentence(*verified) : "");
     if (!request.common.output.empty())
-      fmt::print("{}\n",
-                 written ? "x written to " + request.common.output : "no x written: there is none of use");
+      fmt::print("{}\n", written ? "x written to " + printable(request.common.output)
+                                 : "no x written: there is none of use");
   }
   return reached ? exit_code::goal_reached : exit_code::goal_missed;
 }

@@ -2,6 +2,7 @@
 
 #include <bench/statistics.hpp>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <vouch/core/config.hpp>
 
@@ -18,6 +19,10 @@ nlohmann::ordered_json method_reason(const solve_request& request, const std::st
   if (!request.method_why.empty()) return request.method_why;
   if (request.method != "auto") return nullptr;
   return taken == "cg" ? "symmetric with a positive diagonal" : "tridiagonal";
+}
+
+nlohmann::ordered_json estimate_json(const std::optional<double>& estimate) {
+  return finite_or_null(estimate.value_or(std::numeric_limits<double>::quiet_NaN()));
 }
 
 // What dominance proves; only sweeps look for it.
@@ -75,6 +80,8 @@ nlohmann::ordered_json solve_json(const solve_request& request, const linear_sys
   object["residual"] = {{"relative_true", finite_or_null(report.relative_true())},
                         {"relative_recurrence", finite_or_null(report.relative_recurrence())},
                         {"backward_error", finite_or_null(report.backward_error)}};
+  object["condition_estimate"] = estimate_json(report.condition_estimate);
+  object["error_estimate"] = estimate_json(report.error_estimate);
   object["convergence"] = convergence_json(report);
   object["error_bound"] = verified ? to_json(*verified) : bound_json(report);
   object["repeat"] = {

@@ -134,6 +134,11 @@ void check_word(std::string_view option, const std::string& given, std::span<con
   if (!meant.empty()) throw usage_error(fmt::format("option {}: there is no file '{}'", option, given), meant);
 }
 
+// "" for a word.
+std::string file_of(const std::string& given, std::span<const std::string_view> words) {
+  return std::find(words.begin(), words.end(), given) == words.end() ? given : "";
+}
+
 void declare(command_line& line, solve_request& request, std::string& stop, std::string& accelerate,
              std::string& omega) {
   line.example("vouch solve A.mtx", "A x = (1, ..., 1), how good x is");
@@ -223,7 +228,8 @@ bool parse_solve_request(std::span<const char* const> arguments, solve_request& 
   if (request.batch && request.verification.has_radii_of_entries())
     throw usage_error("option --batch: radii are numbers there, no files, and there is no --decimal");
   check_outputs({request.common.output, request.history, request.plot, request.verification.bounds},
-                request.matrix);
+                {request.matrix, file_of(request.rhs, rhs_words), file_of(request.initial, initial_words),
+                 request.verification.matrix_file, request.verification.rhs_file});
   return true;
 }
 

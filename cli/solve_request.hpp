@@ -19,8 +19,9 @@ struct solve_request {
   std::string rhs = "ones";       // ones, row-sums or a file
   std::string initial = "zeros";  // zeros, ones or a file
   std::string method = "auto";
-  std::string method_why;  // of the method that auto stands for; "" where one was named
-  bool batch = false;      // the file holds a batch of tridiagonal systems
+  std::string method_why;     // of the method that auto stands for; "" where one was named
+  std::string precision_why;  // of double where mixed was asked for; "" where the precision is as asked
+  bool batch = false;         // the file holds a batch of tridiagonal systems
   std::string precondition = "none";
   std::optional<double> rtol;
   double atol = 0;

@@ -18,7 +18,7 @@ double norm(view<const double> v) {
   return static_cast<double>(std::sqrt(sum));
 }
 
-solve_goal goal_of(const solve_request& request, solve_watch& watch) {
+solve_goal goal_of(const solve_request& request, solve_watch& watch, patience* limit) {
   solve_goal goal;
   goal.rtol = request.relative_tolerance();
   goal.atol = request.atol;
@@ -26,7 +26,9 @@ solve_goal goal_of(const solve_request& request, solve_watch& watch) {
   goal.fixed_iterations = request.fixed_iterations;
   goal.stop_recurrence = request.stop_recurrence;
   goal.stop_mean_change = request.stop_mean_change;
-  goal.on_iteration = [&watch](const iteration_record& record) { return watch.see(record); };
+  goal.on_iteration = [&watch, limit](const iteration_record& record) {
+    return watch.see(record) && (limit == nullptr || limit->goes_on(record));
+  };
   return goal;
 }
 
@@ -103,10 +105,10 @@ bool worse(const solve_report& a, const solve_report& b) {
   return a.relative_true() > b.relative_true();
 }
 
-// What bounds the errors of all columns; nothing where one has no bound.
-std::optional<double> joined_bound(const solve_report& a, const solve_report& b) {
-  if (!a.error_bound || !b.error_bound) return {};
-  return std::max(*a.error_bound, *b.error_bound);
+// What holds for the errors of all columns; nothing where one has nothing.
+std::optional<double> joined(const std::optional<double>& a, const std::optional<double>& b) {
+  if (!a || !b) return {};
+  return std::max(*a, *b);
 }
 
 // Keeps the worst report, with the iterations, warnings and bounds of all.
@@ -115,25 +117,47 @@ void add_column(solve_outcome& outcome, solve_report report, std::int64_t j) {
   std::vector<std::string> warnings = j > 0 ? outcome.report.warnings : std::vector<std::string>{};
   for (const std::string& w : report.warnings)
     if (std::find(warnings.begin(), warnings.end(), w) == warnings.end()) warnings.push_back(w);
-  const std::optional<double> bound = j > 0 ? joined_bound(outcome.report, report) : report.error_bound;
+  const solve_report& before = j > 0 ? outcome.report : report;
+  const std::optional<double> bound = joined(before.error_bound, report.error_bound),
+                              estimate = joined(before.error_estimate, report.error_estimate);
   if (j == 0 || worse(report, outcome.report)) {
     outcome.report = std::move(report);
     outcome.column = j;
   }
   outcome.report.error_bound = bound;
+  outcome.report.error_estimate = estimate;
   outcome.report.iterations = iterations;
   outcome.report.warnings = std::move(warnings);
 }
 
-// What conjugate gradients find out on their way only.
-bool is_not_positive(const solve_report& report) {
-  return report.status == solve_status::not_spd ||
-         (report.status == solve_status::breakdown && report.iterations > 0);
+bool may_be_factorised(const solve_request& request) {
+  return request.method == "auto" && !request.wants_iterations() && !parse_device(request.common.device).cuda;
 }
 
-bool may_be_factorised(const solve_request& request) {
-  return request.method == "auto" && !request.wants_iterations() && request.common.precision != "mixed" &&
-         !parse_device(request.common.device).cuda;
+// Why what conjugate gradients have come to calls for a factorisation; "" where it does not.
+std::string reason_to_factorise(const solve_report& report, patience& limit) {
+  switch (report.status) {
+    case solve_status::interrupted:
+      return limit.is_out() ? "predicted to be faster than conjugate gradients, which had not converged" : "";
+    case solve_status::not_spd:
+      return "not positive definite";
+    case solve_status::breakdown:
+      return report.iterations > 0 ? "not positive definite" : "";  // else there is no solution
+    case solve_status::diverged:
+      return "conjugate gradients diverged";
+    case solve_status::stagnated:
+    case solve_status::max_iterations:
+      return limit.elimination_pays(report.iterations) ? "conjugate gradients did not converge" : "";
+    default:
+      return "";
+  }
+}
+
+// Whether the factors' answer is to be kept, rather than what conjugate gradients ended with.
+bool is_better(const solve_report& factors, const solve_report& iterations) {
+  return !has_solution(iterations.status) || iterations.status == solve_status::interrupted ||
+         factors.status == solve_status::interrupted || factors.status == solve_status::converged ||
+         (has_solution(factors.status) && factors.true_residual < iterations.true_residual);
 }
 
 bool ends_all(solve_status status) { return status == solve_status::interrupted || !has_solution(status); }
@@ -192,9 +216,9 @@ void take_residual(const residual_facts& facts, double rtol, double atol, solve_
 }
 
 solve_outcome run_solve(const solve_request& request, const linear_system& system, const device& cpu,
-                        const device& dev, solve_watch& watch) {
+                        const device& dev, solve_watch& watch, patience* limit) {
   solve_outcome outcome;
-  const solve_goal goal = goal_of(request, watch);
+  const solve_goal goal = goal_of(request, watch, limit);
   const auto solver = make_column_solver(request, system, cpu, dev, outcome.times);
   for (std::int64_t run = 0; run < request.common.repeat; ++run) {
     timed(outcome.times.transfer, [&] { outcome.x = system.start.to(cpu); });
@@ -229,12 +253,15 @@ void judge_improved(const solve_request& request, const linear_system& system, c
                     solve_outcome& outcome) {
   solve_report& report = outcome.report;
   report.error_bound.reset();
+  const solve_report before = report;
   bool within = true;
   for (std::int64_t j = 0; j < system.columns; ++j) {
-    solve_report column = report;
+    solve_report column = before;
     const residual_facts facts =
         residual_of(cpu, system, j, {outcome.x.data() + j * system.rows(), system.rows()});
     take_residual(facts, request.relative_tolerance(), request.atol, column);
+    if (before.true_residual > 0 && column.error_estimate)
+      *column.error_estimate *= column.true_residual / before.true_residual;
     within = within && column.true_residual <= column.tolerance;
     if (j > 0 && column.relative_true() <= report.relative_true()) continue;
     report = std::move(column);
@@ -253,18 +280,37 @@ void judge_improved(const solve_request& request, const linear_system& system, c
 
 solve_outcome run_settled(solve_request& request, const linear_system& system, const device& cpu,
                           device_choice& chosen, solve_watch& watch) {
-  solve_outcome tried = run_solve(request, system, cpu, chosen.dev, watch);
-  if (!may_be_factorised(request) || !is_not_positive(tried.report)) return tried;
-  request.method = "sparse-lu";
-  request.method_why = "not positive definite";
-  chosen = {cpu, "sparse factorisations run there"};
-  solve_outcome settled = run_solve(request, system, cpu, cpu, watch);
-  settled.times.setup += tried.times.setup + tried.times.solve;
-  settled.times.transfer += tried.times.transfer;
-  settled.report.warnings.insert(
-      settled.report.warnings.begin(),
-      fmt::format("conjugate gradients met {}: went on with sparse-lu", tried.report.reason));
-  return settled;
+  if (!may_be_factorised(request)) return run_solve(request, system, cpu, chosen.dev, watch);
+  patience limit(system.A.all());
+  solve_outcome tried =
+      run_solve(request, system, cpu, chosen.dev, watch, chosen.dev.is_cuda() ? nullptr : &limit);
+  const std::string why = reason_to_factorise(tried.report, limit);
+  if (why.empty()) return tried;
+  solve_request direct = request;
+  direct.method = "sparse-lu";
+  direct.method_why = why;
+  if (request.common.precision == "mixed") {
+    direct.common.precision = "double";
+    direct.precision_why = "mixed: factorisations are made in double";
+  }
+  solve_outcome settled = run_solve(direct, system, cpu, cpu, watch);
+  if (limit.is_out() && !has_solution(settled.report.status)) {
+    tried = run_solve(request, system, cpu, chosen.dev, watch);
+  } else if (is_better(settled.report, tried.report)) {
+    settled.report.warnings.insert(
+        settled.report.warnings.begin(),
+        limit.is_out()
+            ? fmt::format("conjugate gradients had not converged after {} iterations, several times the "
+                          "work predicted for a factorisation: went on with sparse-lu",
+                          tried.report.iterations)
+            : fmt::format("conjugate gradients ended, {}: went on with sparse-lu", tried.report.reason));
+    std::swap(tried, settled);
+    request = std::move(direct);
+    chosen = {cpu, "sparse factorisations run there"};
+  }
+  tried.times.setup += settled.times.setup + settled.times.solve;
+  tried.times.transfer += settled.times.transfer;
+  return tried;
 }
 
 }  // namespace vouch::cli

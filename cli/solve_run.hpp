@@ -10,6 +10,7 @@
 #include <vouch/solve/report.hpp>
 #include <vouch/sparse/residual.hpp>
 
+#include "patience.hpp"
 #include "solve_column.hpp"
 #include "solve_request.hpp"
 #include "solve_system.hpp"
@@ -34,22 +35,24 @@ struct solve_outcome {
 /// Puts the residual of x, of the system as it was read, into the report of a run in any precision.
 void take_residual(const residual_facts& facts, double rtol, double atol, solve_report& report);
 
-/// Solves for every column, --repeat times from the same start.
+/// Solves for every column, --repeat times from the same start; while `limit`, if there is one, has patience.
 ///
 /// Result  Ends early when a column is interrupted or leaves no solution, once those that go with it are done;
 ///         columns not begun keep their start.
 /// Throws  value_error  as make_column_solver
 solve_outcome run_solve(const solve_request& request, const linear_system& system, const device& cpu,
-                        const device& dev, solve_watch& watch);
+                        const device& dev, solve_watch& watch, patience* limit = nullptr);
 
 /// The verdict on a solution that a proof has improved: residuals and, where these decide, the status.
 void judge_improved(const solve_request& request, const linear_system& system, const device& cpu,
                     solve_outcome& outcome);
 
-/// run_solve; but where auto stood for conjugate gradients and these met what is not positive definite, the
-/// system is factorised on the CPU, unless something was asked for that only iterations or a GPU have.
+/// run_solve; but where auto stood for conjugate gradients and these end without a solution, stagnate, or do
+/// several times the work that elimination is predicted to take, the system is factorised on the CPU, unless
+/// something was asked for that only iterations or a GPU have.
 ///
-/// Result  request and chosen tell what was used in the end, a warning why; times are those of both attempts.
+/// Result  request and chosen tell what was used in the end, a warning why; times are those of all attempts.
+///         What conjugate gradients found stays where the factors do no better.
 solve_outcome run_settled(solve_request& request, const linear_system& system, const device& cpu,
                           device_choice& chosen, solve_watch& watch);
 

@@ -131,14 +131,25 @@ void settle_dense_method(const device& cpu, solve_request& request, linear_syste
   }
 }
 
+// Sweeps and conjugate gradients work in mixed precision, factorisations do not: matrices that are fit for
+// factorisations alone are solved in double.
+void settle_precision(solve_request& request, const linear_system& system) {
+  if (request.common.precision != "mixed" || request.needs_iterations()) return;
+  if (not_spd_reason(system.facts).empty() || system.facts.dominant == dominance::strict) return;
+  request.common.precision = "double";
+  request.precision_why = "mixed: this matrix is fit for factorisations alone, which are made in double";
+}
+
 void settle_method(const device& cpu, solve_request& request, linear_system& system) {
   if (request.method != "auto" || !system.facts.square) return;
   const bool on_gpu = parse_device(request.common.device).cuda;
-  const bool factorises = !request.needs_iterations() && request.common.precision != "mixed";
+  const bool has_factors = !system.dense ? !on_gpu : on_gpu ? cusolver::present() : lapack::present();
+  if (has_factors) settle_precision(request, system);
+  const bool factorises = has_factors && !request.needs_iterations() && request.common.precision != "mixed";
   if (!system.dense)
-    settle_sparse_method(request, system, factorises && !on_gpu);
+    settle_sparse_method(request, system, factorises);
   else
-    settle_dense_method(cpu, request, system, factorises && (on_gpu ? cusolver::present() : lapack::present()));
+    settle_dense_method(cpu, request, system, factorises);
 }
 
 void check_matrix(const solve_request& request, const linear_system& system) {

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <limits>
 #include <vouch/core/config.hpp>
+#include <vouch/verify/bound_text.hpp>
 
 namespace vouch::cli {
 namespace {
@@ -97,10 +98,17 @@ void warn_before(const console& log, const solve_request& request) {
 
 void warn_after(const console& log, const solve_request& request, const solve_outcome& outcome) {
   const solve_report& report = outcome.report;
+  if (!request.precision_why.empty()) log.warning(request.precision_why);
   for (const std::string& warning : report.warnings) log.warning(warning);
   if (report.status == solve_status::not_spd)
     log.warning(fmt::format("--method {} solves systems that are not positive definite",
                             report.method == "cholesky" ? "lu" : "sparse-lu"));
+  constexpr double large_error = 0.01;
+  if (report.error_estimate.value_or(0) > large_error && !request.verification.asked())
+    log.warning(
+        fmt::format("the error of x is estimated at {:.2g} of it, however small the residual: the condition "
+                    "number is about {:.1g}; --verify proves a bound",
+                    *report.error_estimate, report.condition_estimate.value_or(0)));
   if (!request.by_residual() || report.status == solve_status::converged || report.rhs_norm == 0) return;
   const double relative = report.tolerance / report.rhs_norm;
   if (relative < report.attainable_relative)
@@ -125,9 +133,14 @@ void log_verdict(const console& log, const solve_request& request, const solve_o
     log.line(fmt::format("           attainable about     {:.1e}", report.attainable_relative));
   if (!std::isnan(report.backward_error))
     log.line(fmt::format("           backward error       {:.1e}", report.backward_error));
-  if (report.error_bound)
-    log.line(fmt::format("           error at most        {:.2e}, proved by {}", *report.error_bound,
-                         report.error_bound_source));
+  if (report.condition_estimate)
+    log.line(fmt::format("           condition about      {:.1e}{}", *report.condition_estimate,
+                         report.preconditioner == "none" ? "" : ", preconditioned"));
+  if (report.error_estimate)
+    log.line(fmt::format("           error about          {:.1e} of x, an estimate", *report.error_estimate));
+  if (report.error_bound && !request.verification.asked())
+    log.line(fmt::format("           error at most        {}, proved by {}",
+                         vouch::detail::rounded_above(*report.error_bound), report.error_bound_source));
   if (report.restarts > 0) log.line(fmt::format("           restarts             {}", report.restarts));
   log.line(fmt::format("engine     {}", report.engine));
 }
@@ -162,12 +175,14 @@ std::string summary(const solve_request& request, const linear_system& system, c
   if (std::isfinite(report.relative_true()))
     text += fmt::format("relative residual {:.3g}, backward error {:.2g}\n", report.relative_true(),
                         report.backward_error);
-  if (report.error_bound) text += fmt::format("error at most {:.3g} in every element\n", *report.error_bound);
+  if (report.error_bound && !request.verification.asked())
+    text +=
+        fmt::format("error at most {} in every element\n", vouch::detail::rounded_above(*report.error_bound));
   text += fmt::format("{} in {}{} on {}, {} in all\n", plural(report.iterations, "iteration"),
                       bench::seconds_text(times.mean), repeated,
                       device.dev.is_cuda() ? device.dev.name() : "the CPU", bench::seconds_text(total_seconds));
   if (!request.common.output.empty())
-    text += has_solution(report.status) ? fmt::format("x written to {}\n", request.common.output)
+    text += has_solution(report.status) ? fmt::format("x written to {}\n", printable(request.common.output))
                                         : fmt::format("no x written: there is none of use\n");
   return text;
 }

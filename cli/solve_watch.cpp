@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "interrupt.hpp"
 
@@ -21,8 +22,19 @@ void solve_watch::begin(std::vector<watched_column> columns, const std::string& 
   next_time_ = 1;
 }
 
+namespace {
+
+// Whether to go on. A solver that hears of a signal returns what it has, which is worth waiting for.
+bool goes_on() {
+  if (interrupt_signal() == 0) return true;
+  finish_in_peace();
+  return false;
+}
+
+}  // namespace
+
 bool solve_watch::see(const iteration_record& record) {
-  if (record.iteration <= last_seen_) return interrupt_signal() == 0;
+  if (record.iteration <= last_seen_) return goes_on();
   last_seen_ = record.iteration;
   const bool row_due = with_table_ && (record.iteration >= next_power_ || clock_.seconds() >= next_time_);
   if (row_due) {
@@ -36,7 +48,7 @@ bool solve_watch::see(const iteration_record& record) {
                                label_.empty() ? "" : ", ", record.iteration, relative(record), goal,
                                clock_.seconds()));
   }
-  return interrupt_signal() == 0;
+  return goes_on();
 }
 
 void solve_watch::end(const std::vector<solve_report>& reports) {
@@ -45,7 +57,9 @@ void solve_watch::end(const std::vector<solve_report>& reports) {
       reports.begin(), reports.end(),
       [](const solve_report& a, const solve_report& b) { return a.iterations < b.iterations; });
   if (with_table_ && longest->iterations > last_row_)
-    print_row({longest->iterations, longest->recurrence_residual, longest - reports.begin()});
+    print_row({longest->iterations,
+               std::isnan(longest->recurrence_residual) ? longest->true_residual : longest->recurrence_residual,
+               longest - reports.begin()});
 }
 
 double solve_watch::relative(const iteration_record& record) const {

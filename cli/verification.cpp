@@ -72,7 +72,7 @@ void add_bound_options(command_line& line, verification_request& request) {
 }
 
 void add_verification_options(command_line& line, verification_request& request) {
-  line.optional_real("--verify", "X", request.digits, 0, 0,
+  line.optional_real("--verify", "X", request.wanted, request.digits, 0,
                      "prove x correct: to X digits, or to a relative error X below 1");
   add_bound_options(line, request);
 }
@@ -82,13 +82,16 @@ void check_verification(verification_request& request, const char* option) {
   take_radius("--rhs-radius", request.rhs_radius, request.within.rhs, request.rhs_file);
   const bool more = !request.bounds.empty() || request.within.matrix > 0 || request.within.rhs > 0 ||
                     request.has_radii_of_entries();
-  if (more && !request.asked()) request.digits = 0;
-  if (!request.asked()) return;
+  request.wanted = request.wanted || more || request.digits;
+  if (request.within.matrix >= 1) throw usage_error("option --matrix-radius: must be below 1");
+  if (!request.digits) return;
+  if (*request.digits == 0)
+    throw usage_error(fmt::format("option {}: 0 is neither a number of digits nor an error", option),
+                      "leave the number out for whatever can be proved");
   if (*request.digits >= 1 && (*request.digits != std::floor(*request.digits) || *request.digits > most_digits))
     throw usage_error(
         fmt::format("option {}: {:g} is no number of digits from 1 to 15", option, *request.digits),
         fmt::format("a number below 1 is a relative error, as in {} 1e-12", option));
-  if (request.within.matrix >= 1) throw usage_error("option --matrix-radius: must be below 1");
 }
 
 void add_column(verification& all, const error_bound& one, bool first) {

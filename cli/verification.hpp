@@ -23,7 +23,8 @@ struct linear_system;
 
 /// What is asked for.
 struct verification_request {
-  std::optional<double> digits;  // below 1: a relative error; from 1: decimal digits; 0: whatever can be proved
+  bool wanted = false;
+  std::optional<double> digits;  // below 1: a relative error; from 1: decimal digits; none: what can be proved
   std::string matrix_radius, rhs_radius;    // numbers or files, as given
   uncertainty within;                       // the numbers
   std::string matrix_file, rhs_file;        // the files
@@ -31,7 +32,7 @@ struct verification_request {
   std::string bounds;                       // a file
   std::string bounds_form = "lower-upper";  // or mid-radius
 
-  bool asked() const { return digits.has_value(); }
+  bool asked() const { return wanted; }
   /// Whether there is more to the radii than one relative number for all.
   bool has_radii_of_entries() const { return decimal || !matrix_file.empty() || !rhs_file.empty(); }
   /// The relative error that every component must be proved to keep; 0 for any.

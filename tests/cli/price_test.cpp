@@ -244,6 +244,74 @@ TEST_F(tool_price, a_book) {
   EXPECT_EQ(run("price --book missing.csv -o out.csv").code, 3);
 }
 
+TEST_F(tool_price, a_book_with_columns_of_its_owner) {
+  write("book.csv",
+        "id,type,exercise,spot,strike,rate,volatility,expiry,price\n"
+        "\"a, b\",Call,,100,100,0.05,,1,10.450583572185565\n"
+        "c,PUT,american,100,100,0.05,9,1,\n");
+  const tool_result r = run("price --book book.csv -o prices.csv --json");
+  EXPECT_EQ(r.code, 0) << r.err;
+  const json o = json::parse(r.out);
+  EXPECT_EQ(o["passed_columns"], json::array({"id"}));
+  EXPECT_EQ(o["warned"], 1);
+  EXPECT_EQ(o["warnings"][0]["line"], 3);
+  EXPECT_NE(r.err.find("columns that are not known go to the output as they are: 'id'"), std::string::npos);
+  EXPECT_EQ(content("prices.csv").substr(0, 68),
+            "line,id,implied_volatility,price,delta,gamma,theta,error\n2,\"a, b\",0.");
+  const tool_result strict = run("price --book book.csv -o out.csv --strict");
+  EXPECT_EQ(strict.code, 2);
+  EXPECT_NE(strict.err.find("book.csv:1:1: unknown column 'id'"), std::string::npos);
+  write("bad.csv", "type,spot,strike,expiry,volatility,divdend\n");
+  EXPECT_NE(run("price --book bad.csv -o out.csv").err.find("did you mean dividend?"), std::string::npos);
+  EXPECT_FALSE(exists("out.csv"));
+  EXPECT_EQ(run("price --type call --strict " + one).code, 2);
+}
+
+TEST_F(tool_price, further_greeks) {
+  const json o = json::parse(run("price --type call --json " + one).out);
+  EXPECT_NEAR(o["dividend_rho"], -63.68306512, 1e-7);
+  EXPECT_NEAR(o["volga"], 9.850059107, 1e-8);
+  const json american = json::parse(run("price --type put --exercise american --json " + one).out);
+  for (const char* key : {"dividend_rho", "vanna", "volga", "charm"}) {
+    EXPECT_TRUE(o[key].is_number()) << key;
+    EXPECT_EQ(american[key], nullptr) << key;
+  }
+  EXPECT_NE(run("price --type call --more-greeks " + one).out.find("vanna -0.2814"), std::string::npos);
+  EXPECT_EQ(run("price --type call " + one).out.find("vanna"), std::string::npos);
+}
+
+TEST_F(tool_price, likely_slips_are_told) {
+  const std::string option = "price --type call --spot 100 --strike 100 --expiry 1 ";
+  EXPECT_NE(run(option + "--volatility 20").err.find("the volatility 20 is 2000 % a year"), std::string::npos);
+  EXPECT_EQ(run(option + "--volatility 5").err, "");
+  EXPECT_NE(run(option + "--volatility 0.2 --barrier down-in:110").err.find("touched already"),
+            std::string::npos);
+}
+
+// As -h describes it: the first cell of the first line is not looked at, but it is there.
+TEST_F(tool_price, a_file_of_local_volatilities) {
+  const std::string call =
+      "price --type call --spot 100 --strike 100 --rate 0.05 --expiry 1 --json --local-volatility ";
+  write("blank.csv", ",80,120\n0,0.2,0.2\n1,0.2,0.2\n");
+  EXPECT_NEAR(json::parse(run(call + "blank.csv").out)["price"], 10.4505835722, 1e-5);
+  write("none.csv", "80,120\n0,0.2,0.2\n1,0.2,0.2\n");
+  EXPECT_EQ(run(call + "none.csv").code, 2);
+  EXPECT_NE(run("price -h").out.find("any cell, then spots"), std::string::npos);
+}
+
+TEST_F(tool_price, an_american_implied_volatility) {
+  const std::string put =
+      "price --type put --exercise american --spot 100 --strike 100 --rate 0.05 --expiry 1 ";
+  const tool_result r = run(put + "--implied 6.0903706 --tolerance 1e-7 --json");
+  ASSERT_EQ(r.code, 0) << r.err;
+  EXPECT_NEAR(json::parse(r.out)["implied_volatility"], 0.2, 5e-9);
+  EXPECT_EQ(run(put + "--implied 100").code, 2);
+  EXPECT_NEAR(json::parse(run("price --type call --spot 100 --strike 100 --expiry 1 --implied 1e-300 --json")
+                              .out)["implied_volatility"]
+                  .get<double>(),
+              2.5066282746310005e-302, 1e-317);
+}
+
 TEST_F(tool_price, a_book_in_a_pipe) {
   write("book.csv", "type,spot,strike,rate,volatility,expiry\ncall,100,100,0.05,0.2,1\n");
   EXPECT_EQ(shell("\"$VOUCH\" price --book - -o - < book.csv > prices.csv"), 0);

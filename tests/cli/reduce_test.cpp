@@ -83,6 +83,20 @@ TEST_F(tool_reduce, exact_and_rigorous) {
   refuse("a.txt --op min --rigorous", 2, "--rigorous encloses sums and means, and --op asks for neither");
 }
 
+TEST_F(tool_reduce, what_overflows_costs_no_other_result) {
+  write("a.txt", "2\n***\n1e308 1.0\n***\n1e308 2.0\n");
+  const tool_result both = run("reduce a.txt --op min,sum --json -o out.txt");
+  EXPECT_EQ(both.code, 1) << both.err;
+  EXPECT_EQ(json::parse(both.out)["result"], json::parse(R"({"min": [[1e308, 1.0]], "sum": null})"));
+  EXPECT_NE(both.err.find("the sum of element (1, 1) overflows double precision"), std::string::npos)
+      << both.err;
+  EXPECT_FALSE(exists("out.txt"));
+  const tool_result text = run("reduce a.txt --op sum,max -q");
+  EXPECT_NE(text.out.find("sum\n  none: the sum of element (1, 1) overflows"), std::string::npos) << text.out;
+  EXPECT_NE(text.out.find("max\n  1e+308 2\n"), std::string::npos) << text.out;
+  refuse("a.txt --op sum", 2, "the sum of element (1, 1) overflows double precision");
+}
+
 TEST_F(tool_reduce, bad_input) {
   const auto bad = [&](const std::string& text, const std::string& message) {
     write("bad.txt", text);

@@ -110,12 +110,31 @@ TEST_F(tool_solve, status_breakdown) {
   EXPECT_NE(r.err.find("vouch: warning: every row sums to zero"), std::string::npos) << r.err;
 }
 
+TEST_F(tool_solve, an_empty_matrix_is_not_singular) {
+  write("A.mtx", "%%MatrixMarket matrix coordinate real general\n0 0 0\n");
+  for (const std::string method : {"auto", "cg", "sparse-lu", "jacobi", "band"}) {
+    const tool_result r = run("solve A.mtx --json --method " + method);
+    EXPECT_EQ(r.code, 0) << method;
+    EXPECT_EQ(r.err, "") << method;
+  }
+}
+
 TEST_F(tool_solve, status_diverged) {
-  // One step of steepest descent makes the residual a million times larger.
-  write("A.mtx", "%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 1\n2 1 1e6\n2 2 1000000000001\n");
+  // One step of steepest descent makes the residual 2^54 times larger.
+  write("A.mtx",
+        "%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 1\n2 1 18014398509481984\n"
+        "2 2 324518553658426726783156020576256\n");
   write("b.txt", "1\n0\n");
   EXPECT_EQ(solve("A.mtx --rhs b.txt -o x.txt", 1)["status"], "diverged");
   EXPECT_FALSE(exists("x.txt"));
+}
+
+// Here by 2^14, the fourth root of the condition number; all numbers on the way are integers.
+TEST_F(tool_solve, a_residual_that_grows_for_a_while_is_no_divergence) {
+  write("A.mtx", "%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 1\n2 1 16384\n2 2 268435457\n");
+  write("b.txt", "1\n0\n");
+  EXPECT_EQ(solve("A.mtx --rhs b.txt -o x.txt")["status"], "converged");
+  EXPECT_EQ(numbers(content("x.txt")), (std::vector<double>{268435457, -16384}));
 }
 
 class tool_interrupted : public tool_solve {

@@ -30,10 +30,12 @@ TEST_F(tool_solve, object_has_every_key_with_its_type) {
   std::vector<std::string> keys;
   const auto in_order = nlohmann::ordered_json::parse(r.out);
   for (const auto& [key, value] : in_order.items()) keys.push_back(key);
-  EXPECT_EQ(keys, (std::vector<std::string>{"schema", "version", "matrix", "method", "method_reason",
-                                            "preconditioner", "precision", "device", "status", "reason",
-                                            "iterations", "reproducible", "tolerance", "residual",
-                                            "convergence", "error_bound", "repeat", "time_s", "memory_bytes"}));
+  EXPECT_EQ(keys, (std::vector<std::string>{
+                      "schema",         "version",      "matrix",      "method",   "method_reason",
+                      "preconditioner", "precision",    "device",      "status",   "reason",
+                      "iterations",     "reproducible", "tolerance",   "residual", "condition_estimate",
+                      "error_estimate", "convergence",  "error_bound", "repeat",   "time_s",
+                      "memory_bytes"}));
   EXPECT_EQ(o["schema"], "vouch.solve/1");
   EXPECT_EQ(o["matrix"],
             json::parse(R"({"file":"A.mtx","rows":40,"cols":40,"nonzeros":118,"symmetric":true})"));
@@ -291,6 +293,30 @@ TEST_F(tool_solve, real_matrix) {
   EXPECT_EQ(o["status"], "converged");
   EXPECT_EQ(o["matrix"]["nonzeros"], 63454);
   EXPECT_LE(o["residual"]["relative_true"], 1e-8);
+}
+
+// b is large where the springs of a chain are stiff: the residual is small before the soft part has moved.
+TEST_F(tool_solve, an_error_behind_a_small_residual_is_estimated) {
+  std::string text = "%%MatrixMarket matrix coordinate real symmetric\n60 60 119\n", b;
+  for (int i = 1; i <= 60; ++i) {
+    const double left = i <= 30 ? 1e8 : 1, right = i < 30 ? 1e8 : 1;
+    text += std::to_string(i) + " " + std::to_string(i) + " " + std::to_string(left + right) + "\n";
+    if (i < 60) text += std::to_string(i + 1) + " " + std::to_string(i) + " " + std::to_string(-right) + "\n";
+    b += i == 1 ? "1e8\n" : i == 60 ? "1\n" : "0\n";
+  }
+  write("A.mtx", text);
+  write("b.txt", b);
+  const tool_result r = run("solve A.mtx --rhs b.txt --method cg --json");
+  ASSERT_EQ(r.code, 0) << r.err;
+  const json o = json::parse(r.out);
+  EXPECT_EQ(o["status"], "converged");
+  EXPECT_GT(o["error_estimate"].get<double>(), 0.01);
+  EXPECT_GT(o["condition_estimate"].get<double>(), 1e6);
+  EXPECT_NE(r.err.find("warning: the error of x is estimated"), std::string::npos) << r.err;
+  const tool_result direct = run("solve A.mtx --rhs b.txt --method sparse-lu --json");
+  EXPECT_LT(json::parse(direct.out)["error_estimate"].get<double>(), 1e-10);
+  EXPECT_EQ(direct.err.find("is estimated"), std::string::npos) << direct.err;
+  EXPECT_TRUE(solve_test::solve("A.mtx --method jacobi --fixed-iterations 2")["error_estimate"].is_null());
 }
 
 }  // namespace

@@ -81,9 +81,10 @@ TEST_F(tool_usage, mistyped_values) {
     refuse(command, "x.npy.gz: files are written as they are, not compressed", "leave .gz off");
   write("taken.mtx", "%%MatrixMarket matrix array real general\n1 1\n3\n");
   for (const char* option : {"-o", "--history", "--plot", "--bounds"})
-    refuse("solve taken.mtx " + std::string(option) + " ./taken.mtx", "'./taken.mtx' holds the matrix", "");
-  refuse("info taken.mtx --svg taken.mtx", "'taken.mtx' holds the matrix", "");
-  refuse("verify taken.mtx x.txt -o taken.mtx", "'taken.mtx' holds the matrix", "");
+    refuse("solve taken.mtx " + std::string(option) + " ./taken.mtx",
+           "'./taken.mtx' is read, and an output would", "");
+  refuse("info taken.mtx --svg taken.mtx", "'taken.mtx' is read, and an output would", "");
+  refuse("verify taken.mtx x.txt -o taken.mtx", "'taken.mtx' is read, and an output would", "");
   refuse("gen plate -n 3 -o p.mtx --rhs ./p.mtx", "two outputs go to the same file './p.mtx'", "");
   refuse("convert taken.mtx B.mtx --seed 3", "--seed without --order random", "");
   refuse("convert taken.mtx B.npy --format coordinate", "--format is of .mtx files", "B.npy is written as");
@@ -92,12 +93,76 @@ TEST_F(tool_usage, mistyped_values) {
   refuse("solve A.mtx --stop recurrence", "option --stop: recurrence needs a bound", "as in");
 }
 
+TEST_F(tool_usage, no_output_takes_the_place_of_an_input) {
+  write("A.mtx", "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 2\n");
+  for (const char* name : {"b.txt", "radius.txt"}) write(name, "1\n");
+  ASSERT_EQ(
+      shell("ln -s b.txt soft; ln b.txt hard; ln -s new.txt dangling; cp A.mtx set.txt; cp A.mtx book.csv"), 0);
+  const std::string read = "is read, and an output would take its place";
+  for (const std::string name : {"b.txt", "./b.txt", "soft", "hard"}) {
+    refuse("solve A.mtx --rhs b.txt -o " + name, "'" + name + "' " + read, "name another file");
+    refuse("solve A.mtx --initial b.txt --plot " + name, "'" + name + "' " + read, "");
+    refuse("solve A.mtx --rhs b.txt --verify --bounds " + name, "'" + name + "' " + read, "");
+    refuse("solve A.mtx --rhs b.txt --history " + name, "'" + name + "' " + read, "");
+    refuse("verify A.mtx b.txt -o " + name, "'" + name + "' " + read, "");
+    refuse("verify A.mtx radius.txt -b b.txt --bounds " + name, "'" + name + "' " + read, "");
+    refuse("convert b.txt " + name, "'" + name + "' " + read, "");
+    refuse("reduce b.txt set.txt -o " + name, "'" + name + "' " + read, "");
+  }
+  refuse("solve A.mtx --rhs-radius radius.txt -o radius.txt", "'radius.txt' " + read, "");
+  refuse("convert A.mtx B.mtx --order rcm --permutation A.mtx", "'A.mtx' " + read, "");
+  refuse("price --book book.csv -o ./book.csv", "'./book.csv' " + read, "");
+  refuse("solve A.mtx -o new.txt --history dangling", "two outputs go to the same file 'dangling'", "");
+  refuse("solve A.mtx -o soft --history hard", "two outputs go to the same file 'hard'", "");
+  EXPECT_EQ(content("b.txt"), "1\n");
+  EXPECT_EQ(run("solve A.mtx --rhs ones -o dangling").code, 0);
+  for (int k = 0; k < 2; ++k)
+    EXPECT_EQ(run("solve A.mtx -o ones --history zeros").code, 0);  // words, then names
+  EXPECT_EQ(content("new.txt"), "0.5\n");
+  EXPECT_EQ(shell("test -L dangling"), 0);
+}
+
+TEST_F(tool_usage, what_follows_two_dashes_is_no_option) {
+  write("-A.mtx", "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 2\n");
+  EXPECT_EQ(run("solve -q -- -A.mtx").code, 0);
+  EXPECT_EQ(run("solve --verify -- -A.mtx").code, 0);
+  EXPECT_EQ(run("convert -- -A.mtx -B.mtx").code, 0);
+  EXPECT_TRUE(exists("-B.mtx"));
+  EXPECT_EQ(run("info ./-A.mtx --").code, 0);
+  refuse("solve -- -A.mtx -q", "one argument too many: '-q'", "");
+}
+
+TEST_F(tool_usage, names_of_files_are_no_commands_to_a_terminal) {
+  const std::string name = "$(printf 'a\\033[31m\\nb\\302\\233.mtx')";
+  const tool_result missing = run("solve \"" + name + "\"");
+  EXPECT_EQ(missing.code, 3);
+  EXPECT_EQ(missing.err, "vouch: error: cannot read 'a\\x1b[31m\\nb\\x9b.mtx': No such file or directory\n");
+  const tool_result made = run("gen poisson-2d -n 3 -o \"" + name + "\"");
+  EXPECT_NE(made.err.find("a\\x1b[31m\\nb\\x9b.mtx written"), std::string::npos) << made.err;
+  for (const std::string command : {"solve", "info"}) {
+    const tool_result used = run(command + " \"" + name + "\"");
+    EXPECT_EQ(used.code, 0) << used.err;
+    EXPECT_EQ((used.err + used.out).find('\033'), std::string::npos) << command;
+  }
+}
+
+TEST_F(tool_usage, threads_beyond_reason) {
+  write("A.mtx", "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 2\n");
+  EXPECT_EQ(shell("OMP_NUM_THREADS=100000 \"$VOUCH\" solve A.mtx -o x.txt --json > .out 2> .err"), 0);
+  EXPECT_EQ(shell("OMP_NUM_THREADS=100000 \"$VOUCH\" gen poisson-2d -n 3 -o p.mtx 2> .err"), 0);
+  EXPECT_EQ(shell("OMP_NUM_THREADS=100000 \"$VOUCH\" convert p.mtx q.mtx --order rcm 2> .err"), 0);
+}
+
 TEST_F(tool_usage, numbers_out_of_range) {
   refuse("solve A.mtx --rtol x", "option --rtol: expected a number, found 'x'", "");
   refuse("solve A.mtx --rtol nan", "option --rtol: NaN is not allowed", "");
   refuse("solve A.mtx --rtol -inf", "option --rtol: infinity is not allowed", "");
   refuse("solve A.mtx --rtol=-1", "option --rtol: -1 is below 0", "");
   refuse("solve A.mtx --atol 1e999", "option --atol: '1e999' overflows double precision", "");
+  refuse("solve A.mtx --verify 0", "option --verify: 0 is neither a number of digits nor an error", "leave");
+  refuse("solve A.mtx --verify=0.0", "option --verify: 0 is neither a number of digits nor an error", "leave");
+  refuse("verify A.mtx x.txt --digits 0", "option --digits: 0 is neither a number of digits nor an error",
+         "leave");
   refuse("solve A.mtx --verify 1e999", "option --verify: '1e999' overflows double precision", "");
   refuse("solve A.mtx --precond ic0:1e999", "option --precond: ic0: '1e999' overflows double precision", "");
   refuse("solve A.mtx --rtol 1e-400", "option --rtol: '1e-400' underflows double precision", "give 0, or");

@@ -28,6 +28,27 @@ class tool_verify : public testing::tool_test {
   static double exact(int i) { return (i + 1) * (n - i) / 2.0; }
 };
 
+// Sweeps bound their error by dominance, which is about the matrix of the file alone.
+TEST_F(tool_verify, one_statement_and_the_one_that_was_asked_for) {
+  write("B.mtx", "%%MatrixMarket matrix coordinate real symmetric\n3 3 5\n1 1 4\n2 1 1\n2 2 4\n3 2 1\n3 3 4\n");
+  const tool_result quiet = run("solve B.mtx --method jacobi --matrix-radius 0.3 --verify -q");
+  EXPECT_EQ(quiet.code, 0) << quiet.err;
+  EXPECT_EQ(quiet.out.find("in every element"), std::string::npos) << quiet.out;
+  const tool_result full = run("solve B.mtx --method jacobi --matrix-radius 0.3 --verify --json -v");
+  const double proved = json::parse(full.out)["error_bound"]["max_absolute"];
+  EXPECT_GT(proved, 0.05);
+  EXPECT_EQ(full.err.find("by diagonal dominance"), std::string::npos) << full.err;
+  const std::size_t at = quiet.out.find("no component of x is farther than ");
+  ASSERT_NE(at, std::string::npos) << quiet.out;
+  EXPECT_GE(std::stod(quiet.out.substr(at + 34)), proved);
+  const tool_result without = run("solve B.mtx --method jacobi -q");
+  const double bound =
+      json::parse(run("solve B.mtx --method jacobi --json").out)["error_bound"]["max_absolute"];
+  const std::size_t said = without.out.find("error at most ");
+  ASSERT_NE(said, std::string::npos) << without.out;
+  EXPECT_GE(std::stod(without.out.substr(said + 14)), bound);
+}
+
 TEST_F(tool_verify, a_solve_proves_its_error) {
   const tool_result r = run("solve A.mtx --method cg --verify --json -o x.txt --bounds bounds.txt");
   ASSERT_EQ(r.code, 0) << r.err;

@@ -10,6 +10,13 @@ endfunction()
 
 file(REMOVE_RECURSE ${WORK})
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/staged)
+# The tool's peers may not have been built: what bench/ installs must be optional.
+if(EXISTS ${BUILD}/bench/cmake_install.cmake)
+  file(READ ${BUILD}/bench/cmake_install.cmake script)
+  string(REPLACE "${BUILD}/" "${WORK}/nothing_built/" script "${script}")
+  file(WRITE ${WORK}/bench_install.cmake "${script}")
+  run(${CMAKE_COMMAND} -DCMAKE_INSTALL_PREFIX=${WORK}/nothing -P ${WORK}/bench_install.cmake)
+endif()
 file(RENAME ${WORK}/staged ${WORK}/prefix)
 
 run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR} -B ${WORK}/build -G Ninja

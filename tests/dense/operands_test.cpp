@@ -1,10 +1,7 @@
-// Operands that a device cannot reach are refused by name, and so is a thread that flushes subnormal numbers.
+// Operands that a device cannot reach are refused by name.
 #include <gtest/gtest.h>
 
 #include <string>
-#if defined(__SSE2__)
-#include <xmmintrin.h>
-#endif
 
 #include <vouch/core/error.hpp>
 #include <vouch/core/reach.hpp>
@@ -75,26 +72,6 @@ TEST(operands, on_the_cpu_are_reachable_from_it) {
   EXPECT_TRUE(reachable(device::cpu(1), &x));
   EXPECT_TRUE(reachable(device::cpu(1), nullptr));
 }
-
-#if defined(__SSE2__)
-TEST(operands, are_not_touched_by_a_thread_that_flushes_subnormal_numbers) {
-  constexpr unsigned flush_to_zero = 0x8000;
-  const device dev = device::cpu(1);
-  const auto A = matrix<I>::zeros(dev, 2, 2);
-  const auto x = array<I>::zeros(dev, 2);
-  auto y = array<I>::zeros(dev, 2);
-  auto C = matrix<I>::zeros(dev, 2, 2);
-  const unsigned before = _mm_getcsr();
-  _mm_setcsr(before | flush_to_zero);
-  auto m = array<double>::zeros(dev, 2);
-  const auto thrown = {
-      message_of([&] { mid<double>(dev, x, m); }), message_of([&] { axpy<I, I>(dev, I(1.0), x, y); }),
-      message_of([&] { gemv<I, I, I>(dev, transpose::no, I(1.0), A, x, I(), y); }),
-      message_of([&] { gemm<I, I, I>(dev, transpose::no, transpose::no, I(1.0), A, A, I(), C); })};
-  _mm_setcsr(before);
-  for (const std::string& text : thrown) EXPECT_NE(text, "nothing thrown");
-}
-#endif
 
 }  // namespace
 }  // namespace vouch

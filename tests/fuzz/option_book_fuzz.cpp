@@ -17,15 +17,18 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return line;
   };
   try {
-    const auto columns = vouch::parse_book_header("book", next_line(), 1);
+    const vouch::book_header header = vouch::parse_book_header("book", next_line(), 1, {});
+    vouch::book_line read;
     while (!text.empty()) {
-      vouch::batch_option b;
       vouch::book_failure failure;
-      if (!vouch::parse_book_line(columns, next_line(), b, failure)) {
+      const std::string_view line = next_line();
+      std::string printed;
+      if (!vouch::parse_book_line(header, line, read, failure)) {
+        vouch::print_book_failure(printed, header, {}, line, failure);
         memory_file::require(!failure.message.empty());
         continue;
       }
-      const vouch::plain_option& o = b.option;
+      const vouch::plain_option& o = read.option.option;
       for (const double x : {o.spot, o.strike, o.volatility, o.expiry, o.cash, o.rebate})
         memory_file::require(std::isfinite(x) && x >= 0);
       memory_file::require(std::isfinite(o.rate) && std::isfinite(o.dividend));

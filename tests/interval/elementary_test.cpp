@@ -1,8 +1,8 @@
 // Elementary functions over random intervals: results for points, by MPFR at 200 bits, lie inside; bounds of
 // thin intervals are the neighbours of the exact value.
-#include <vouch/interval/elementary.hpp>
-
 #include <gtest/gtest.h>
+
+#include <vouch/interval/decorated_elementary.hpp>
 
 #include "interval/inclusion_cases.hpp"
 #include "interval/oracle.hpp"
@@ -11,6 +11,7 @@ namespace vouch {
 namespace {
 
 using testing::big;
+using testing::campaign;
 
 template <real T>
 struct named_function {
@@ -18,6 +19,22 @@ struct named_function {
   interval<T> (*ours)(interval<T>);
   int (*exact)(mpfr_ptr, mpfr_srcptr, mpfr_rnd_t);
 };
+
+int exact_acot(mpfr_ptr result, mpfr_srcptr x, mpfr_rnd_t mode) {
+  big half_pi(mpfr_get_prec(result));
+  mpfr_const_pi(half_pi.get(), mode);
+  mpfr_div_2ui(half_pi.get(), half_pi.get(), 1, mode);
+  mpfr_atan(result, x, mode);
+  return mpfr_sub(result, half_pi.get(), result, mode);
+}
+
+// log((x + 1) / (x - 1)) / 2
+int exact_acoth(mpfr_ptr result, mpfr_srcptr x, mpfr_rnd_t mode) {
+  mpfr_sub_ui(result, x, 1, mode);
+  mpfr_ui_div(result, 2, result, mode);
+  mpfr_log1p(result, result, mode);
+  return mpfr_div_2ui(result, result, 1, mode);
+}
 
 template <real T>
 const named_function<T> functions[] = {
@@ -28,7 +45,9 @@ const named_function<T> functions[] = {
     {"acos", acos<T>, mpfr_acos},    {"atan", atan<T>, mpfr_atan},    {"sinh", sinh<T>, mpfr_sinh},
     {"cosh", cosh<T>, mpfr_cosh},    {"tanh", tanh<T>, mpfr_tanh},    {"asinh", asinh<T>, mpfr_asinh},
     {"acosh", acosh<T>, mpfr_acosh}, {"atanh", atanh<T>, mpfr_atanh}, {"erf", erf<T>, mpfr_erf},
-    {"erfc", erfc<T>, mpfr_erfc}};
+    {"erfc", erfc<T>, mpfr_erfc},    {"sec", sec<T>, mpfr_sec},       {"csc", csc<T>, mpfr_csc},
+    {"cot", cot<T>, mpfr_cot},       {"acot", acot<T>, exact_acot},   {"sech", sech<T>, mpfr_sech},
+    {"csch", csch<T>, mpfr_csch},    {"coth", coth<T>, mpfr_coth},    {"acoth", acoth<T>, exact_acoth}};
 
 // Arguments of moderate size more often than any bits give them.
 template <real T>
@@ -89,12 +108,78 @@ TYPED_TEST(elementary_test, powers_roots_and_angles_of_points_lie_inside) {
     }
     mpfr_atan2(exact.get(), second.get(), first.get(), MPFR_RNDN);
     EXPECT_TRUE(inside(atan2(y, x))) << b << " / " << a;
+    mpfr_hypot(exact.get(), first.get(), second.get(), MPFR_RNDN);
+    EXPECT_TRUE(inside(hypot(x, y))) << a << ", " << b;
+    const interval<T> thin = hypot(interval<T>(a), interval<T>(b));
+    EXPECT_LE(thin.hi(), next_up(thin.lo())) << a << ", " << b;
     for (const int n : {1, 2, 3, 7, -2, -3}) {
       if ((a < 0 && n % 2 == 0) || a == 0) continue;
       mpfr_rootn_si(exact.get(), first.get(), n, MPFR_RNDN);
       EXPECT_TRUE(inside(rootn(x, n))) << a << " root " << n;
     }
   }
+}
+
+template <real T>
+bool at_most_wider(interval<T> wide, interval<T> x, int steps) {
+  if (is_empty(x)) return is_empty(wide);
+  T lo = x.lo();
+  T hi = x.hi();
+  for (int k = 0; k < steps; ++k) {
+    lo = next_down(lo);
+    hi = next_up(hi);
+  }
+  return subset(wide, interval<T>::unchecked(lo, hi));
+}
+
+// Poles, extremes and domains as the reciprocals of the functions have them, which lose two numbers a bound.
+TYPED_TEST(elementary_test, reciprocal_functions_are_near_reciprocals) {
+  using T = TypeParam;
+  struct pair {
+    const char* name;
+    interval<T> (*ours)(interval<T>);
+    interval<T> (*reciprocal)(interval<T>);
+  };
+  const pair pairs[] = {{"sec", sec<T>, cos<T>},    {"csc", csc<T>, sin<T>},    {"cot", cot<T>, tan<T>},
+                        {"sech", sech<T>, cosh<T>}, {"csch", csch<T>, sinh<T>}, {"coth", coth<T>, tanh<T>}};
+  for (std::uint64_t k = 0; k < campaign(std::uint64_t{20'000}); ++k) {
+    interval<T> x = moderate_interval<T>(k);
+    if (k % 8 == 0) x = interval<T>::unchecked(0, std::fabs(x.hi()));
+    if (k % 8 == 1) x = interval<T>::unchecked(-std::fabs(x.hi()), T(-0.0));
+    if (k % 8 == 2) x = testing::random_interval<T>(61, k);
+    for (const auto& [name, ours, reciprocal] : pairs) {
+      const interval<T> denominator = reciprocal(x);
+      const interval<T> rough = recip(denominator);
+      EXPECT_TRUE(subset(ours(x), rough)) << name << ", case " << k;
+      // not where it overflows or is rounded to few digits, nor where tan has a pole and cot none
+      const auto full = [](T bound) { return bound == 0 || std::fabs(bound) > T(1e-30); };
+      if (is_common(denominator) && full(denominator.lo()) && full(denominator.hi())) {
+        EXPECT_TRUE(at_most_wider(rough, ours(x), 3)) << name << ", case " << k;
+      }
+    }
+  }
+}
+
+TEST(elementary, decorations_know_the_poles) {
+  const auto box = [](double lo, double hi) {
+    return decorated_interval(interval<double>::from_bounds(lo, hi));
+  };
+  const auto expect = [](decorated_interval<double> x, decoration d) { EXPECT_EQ(x.decoration_part(), d); };
+  expect(sec(box(0, 1.5)), decoration::com);
+  expect(sec(box(1, 2)), decoration::trv);
+  expect(csc(box(1, 3)), decoration::com);
+  expect(csc(box(0, 3)), decoration::trv);
+  expect(csc(box(3, 4)), decoration::trv);
+  expect(csc(box(0x1p-1074, 1)), decoration::dac);
+  expect(cot(box(-3, -1)), decoration::com);
+  expect(cot(box(-1, 0)), decoration::trv);
+  expect(csch(box(-1, 1)), decoration::trv);
+  expect(coth(box(1, 2)), decoration::com);
+  expect(acoth(box(2, 3)), decoration::com);
+  expect(acoth(box(1, 3)), decoration::trv);
+  expect(acot(box(-3, 3)), decoration::com);
+  expect(sech(box(-3, 3)), decoration::com);
+  expect(hypot(box(-3, 3), box(0, 0)), decoration::com);
 }
 
 TEST(elementary, extremes_inside_are_found) {
@@ -106,6 +191,15 @@ TEST(elementary, extremes_inside_are_found) {
   EXPECT_TRUE(sin(box(1e300, 1.1e300)) == box(-1, 1));
   EXPECT_TRUE(tan(box(1.5, 1.6)) == interval<double>::entire());
   EXPECT_EQ(cosh(box(-1, 2)).lo(), 1);
+  EXPECT_EQ(sec(box(-0.1, 0.2)).lo(), 1);
+  EXPECT_EQ(sec(box(3, 4)).hi(), -1);
+  EXPECT_EQ(csc(box(1, 3)).lo(), 1);
+  EXPECT_EQ(csc(box(-2, 0)).hi(), -1);
+  EXPECT_TRUE(is_empty(csc(box(0, 0))) && is_empty(cot(box(0, 0))) && is_empty(acoth(box(-1, 1))));
+  EXPECT_EQ(acoth(box(0, 2)).hi(), std::numeric_limits<double>::infinity());
+  EXPECT_TRUE(acot(interval<double>::entire()) == box(0, 0x1.921fb54442d19p+1));
+  EXPECT_EQ(sech(box(-1, 2)).hi(), 1);
+  EXPECT_TRUE(hypot(box(-3, 3), box(4, 4)) == box(4, 5));
   // 1e22 is known for wrong reductions
   EXPECT_TRUE(is_member(-0.8522008497671888017727, sin(box(1e22, 1e22))));
 }

@@ -1,7 +1,7 @@
 // tests/interval/inclusion.hpp -- intervals with points in them, and what operations on them must enclose.
 #pragma once
 #include <vouch/interval/ball.hpp>
-#include <vouch/interval/relations.hpp>
+#include <vouch/interval/reverse.hpp>
 
 namespace vouch::testing {
 
@@ -53,6 +53,20 @@ template <real T>
 VOUCH_HOST_DEVICE directed_results<T> all_directed(T a, T b, T c) {
   return {{add_down(a, b), add_up(a, b), sub_down(a, b), sub_up(a, b), mul_down(a, b), mul_up(a, b),
            div_down(a, b), div_up(a, b), sqrt_down(a), sqrt_up(a), fma_down(a, b, c), fma_up(a, b, c)}};
+}
+
+/// The reverse operations that host and device share, of three intervals.
+template <real T>
+struct reverse_results {
+  static constexpr int count = 14;
+  interval<T> of[count];
+};
+
+template <real T>
+VOUCH_HOST_DEVICE reverse_results<T> all_reverse(interval<T> b, interval<T> c, interval<T> x) {
+  return {{mul_rev(b, c), mul_rev(b, c, x), sqr_rev(c), sqr_rev(c, x), abs_rev(c), abs_rev(c, x),
+           pown_rev(c, 3), pown_rev(c, x, 4), pown_rev(c, x, 7), pown_rev(c, x, 1000), pown_rev(c, x, 0),
+           pown_rev(c, x, -1), pown_rev(c, x, -2), pown_rev(c, -5)}};
 }
 
 }  // namespace vouch::testing

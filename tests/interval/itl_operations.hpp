@@ -29,7 +29,15 @@ enum class itl_operation : int {
   cancel_minus,
   intersection,
   hull,
+  mul_rev,
+  mul_rev_of,
   mul_rev_to_pair,
+  sqr_rev,
+  sqr_rev_of,
+  abs_rev,
+  abs_rev_of,
+  pown_rev,
+  pown_rev_of,
   inf,
   sup,
   mid,
@@ -40,6 +48,9 @@ enum class itl_operation : int {
   mig,
   is_empty,
   is_entire,
+  is_common,
+  is_singleton,
+  is_member,
   is_nai,
   equal,
   subset,
@@ -79,7 +90,15 @@ inline constexpr const char* itl_names[] = {"pos",
                                             "cancelMinus",
                                             "intersection",
                                             "convexHull",
+                                            "mulRev",
+                                            "mulRevTen",
                                             "mulRevToPair",
+                                            "sqrRev",
+                                            "sqrRevBin",
+                                            "absRev",
+                                            "absRevBin",
+                                            "pownRev",
+                                            "pownRevBin",
                                             "inf",
                                             "sup",
                                             "mid",
@@ -90,6 +109,9 @@ inline constexpr const char* itl_names[] = {"pos",
                                             "mig",
                                             "isEmpty",
                                             "isEntire",
+                                            "isCommonInterval",
+                                            "isSingleton",
+                                            "isMember",
                                             "isNaI",
                                             "equal",
                                             "subset",
@@ -106,7 +128,7 @@ inline constexpr const char* itl_names[] = {"pos",
 template <class Interval>
 struct itl_operands {
   Interval x, y, z;
-  int exponent = 0;
+  double number = 0;
 };
 
 /// Whatever an operation returns; what it does not return keeps its default on both sides of a comparison.
@@ -142,6 +164,10 @@ VOUCH_HOST_DEVICE itl_outcome<Interval> relation(itl_operation operation, Interv
       return word<Interval>(vouch::is_empty(x));
     case is_entire:
       return word<Interval>(vouch::is_entire(x));
+    case is_common:
+      return word<Interval>(vouch::is_common(x));
+    case is_singleton:
+      return word<Interval>(vouch::is_singleton(x));
     case equal:
       return word<Interval>(vouch::equal(x, y));
     case subset:
@@ -243,6 +269,34 @@ VOUCH_HOST_DEVICE itl_outcome<Interval> function(itl_operation operation, Interv
   }
 }
 
+template <class Interval>
+VOUCH_HOST_DEVICE itl_outcome<Interval> reverse(itl_operation operation, const itl_operands<Interval>& v) {
+  using enum itl_operation;
+  const int exponent = static_cast<int>(v.number);
+  switch (operation) {
+    case mul_rev:
+      return set(vouch::mul_rev(v.x, v.y));
+    case mul_rev_of:
+      return set(vouch::mul_rev(v.x, v.y, v.z));
+    case sqr_rev:
+      return set(vouch::sqr_rev(v.x));
+    case sqr_rev_of:
+      return set(vouch::sqr_rev(v.x, v.y));
+    case abs_rev:
+      return set(vouch::abs_rev(v.x));
+    case abs_rev_of:
+      return set(vouch::abs_rev(v.x, v.y));
+    case pown_rev:
+      return set(vouch::pown_rev(v.x, exponent));
+    case pown_rev_of:
+      return set(vouch::pown_rev(v.x, v.y, exponent));
+    default: {
+      const auto parts = vouch::mul_rev_to_pair(v.x, v.y);
+      return {parts.first, parts.second, 0, 0, 0};
+    }
+  }
+}
+
 }  // namespace itl
 
 template <class Interval>
@@ -254,11 +308,9 @@ VOUCH_HOST_DEVICE itl_outcome<Interval> itl_evaluate(itl_operation operation, co
     if (operation == new_decoration) return itl::set(Interval(v.x.bare()));
   }
   if (operation == fma) return itl::set(vouch::fma(v.x, v.y, v.z));
-  if (operation == pown) return itl::set(vouch::pown(v.x, v.exponent));
-  if (operation == mul_rev_to_pair) {
-    const auto parts = vouch::mul_rev_to_pair(v.x, v.y);
-    return {parts.first, parts.second, 0, 0, 0};
-  }
+  if (operation == pown) return itl::set(vouch::pown(v.x, static_cast<int>(v.number)));
+  if (operation == is_member) return itl::word<Interval>(vouch::is_member(v.number, v.x));
+  if (operation >= mul_rev && operation <= pown_rev_of) return itl::reverse(operation, v);
   if (operation >= inf && operation <= mig) return itl::size_of(operation, v.x);
   if (operation >= is_empty && operation <= overlap) return itl::relation(operation, v.x, v.y);
   return itl::function(operation, v.x, v.y);

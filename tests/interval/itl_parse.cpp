@@ -68,6 +68,7 @@ class parser {
 
   itl_value quoted() {
     const auto end = text_.find('"', at_ + 1);
+    if (end == std::string::npos) fail("a quotation mark");
     std::string inside = text_.substr(at_ + 1, end - at_ - 1);
     at_ = end + 1;
     return {itl_kind::text, inside};
@@ -152,10 +153,16 @@ class parser {
       if (text_.compare(at_, 2, "//") == 0)
         at_ = std::min(text_.find('\n', at_), text_.size());
       else if (text_.compare(at_, 2, "/*") == 0)
-        at_ = text_.find("*/", at_) + 2;
+        at_ = comment_end();
       else
         return;
     }
+  }
+
+  std::size_t comment_end() const {
+    const auto end = text_.find("*/", at_);
+    if (end == std::string::npos) fail("the end of a comment");
+    return end + 2;
   }
 
   std::int64_t line() const {

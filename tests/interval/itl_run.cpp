@@ -43,9 +43,11 @@ itl_case<Interval> to_case(itl_operation operation, const itl_assertion& a) {
   std::size_t next = 0;
   for (const itl_value& v : a.operands)
     if (v.kind == itl_kind::number)
-      one.operands.exponent = static_cast<int>(v.number);
-    else
+      one.operands.number = v.number;
+    else if (next < std::size(places))
       *places[next++] = as<Interval>(v);
+    else
+      ADD_FAILURE() << a.place << ": " << a.operation << " with too many operands";
   return one;
 }
 
@@ -74,11 +76,15 @@ std::vector<itl_value> as_values(const itl_outcome<Interval>& outcome, const itl
   return values;
 }
 
+// None of these operations signals.
 void judge(const itl_assertion& a, const std::vector<itl_value>& ours, itl_count& count) {
-  const bool same = std::equal(ours.begin(), ours.end(), a.results.begin(), a.results.end(), itl_same);
-  ++(same ? count.passed : count.failed);
-  EXPECT_TRUE(same) << a.place << ": " << a.operation << itl_show(a.operands) << " =" << itl_show(a.results)
-                    << ", ours" << itl_show(ours);
+  const bool two = a.operation == "mulRevToPair" || a.operation == "midRad";
+  const bool same = a.signal.empty() && a.results.size() == (two ? 2 : 1) &&
+                    std::equal(ours.begin(), ours.end(), a.results.begin(), itl_same);
+  const bool smallest = !same && !two && itl_is_smallest(a, ours.front());
+  ++(same ? count.passed : smallest ? count.narrower : count.failed);
+  EXPECT_TRUE(same || smallest) << a.place << ": " << a.operation << itl_show(a.operands) << " ="
+                                << itl_show(a.results) << ", ours" << itl_show(ours);
 }
 
 template <class Interval>
@@ -114,6 +120,8 @@ bool itl_same(const itl_value& a, const itl_value& b) {
       return a.set.bare() == b.set.bare();
     case itl_kind::decorated:
       return a.set.bare() == b.set.bare() && a.set.decoration_part() == b.set.decoration_part();
+    case itl_kind::array:
+      return a.array == b.array;
     default:
       return a.text == b.text;
   }
@@ -153,18 +161,28 @@ itl_counts check_shared_operations(const std::vector<itl_assertion>& assertions,
   return counts;
 }
 
+std::map<std::string, int> itl_not_run(const std::vector<itl_assertion>& assertions, const itl_counts& counts) {
+  std::map<std::string, int> left;
+  for (const itl_assertion& a : assertions) ++left[a.operation];
+  for (const auto& [name, count] : counts) left[name] -= count.passed + count.narrower + count.failed;
+  std::erase_if(left, [](const auto& one) { return one.second == 0; });
+  return left;
+}
+
 std::string itl_table(const itl_counts& counts) {
   std::ostringstream out;
-  int passed = 0;
-  int failed = 0;
+  itl_count all;
   for (const auto& [name, count] : counts) {
     out << "  " << name << ' ' << count.passed;
+    if (count.narrower > 0) out << " (and " << count.narrower << " narrower than in the file)";
     if (count.failed > 0) out << " (failed " << count.failed << ')';
     out << '\n';
-    passed += count.passed;
-    failed += count.failed;
+    all.passed += count.passed;
+    all.narrower += count.narrower;
+    all.failed += count.failed;
   }
-  out << "  all " << passed << " passed, " << failed << " failed\n";
+  out << "  all " << all.passed << " passed, " << all.narrower << " proved narrower, " << all.failed
+      << " failed\n";
   return out.str();
 }
 

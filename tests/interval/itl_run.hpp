@@ -24,6 +24,7 @@ using itl_evaluator = std::function<std::vector<itl_outcome<Interval>>(const std
 
 struct itl_count {
   int passed = 0;
+  int narrower = 0;  // than in the file, and proved to be the smallest
   int failed = 0;
 };
 using itl_counts = std::map<std::string, itl_count>;
@@ -39,11 +40,20 @@ itl_counts check_shared_operations(const std::vector<itl_assertion>& assertions,
 /// Checks those that only the host has: constructors, text, decorations, elementary functions.
 itl_counts check_host_operations(const std::vector<itl_assertion>& assertions);
 
+bool is_host_operation(const std::string& name);
+
 /// Checks the correctly rounded sums and scalar products, on dev.
 itl_counts check_reductions(const device& dev, const std::vector<itl_assertion>& assertions);
 
+/// How many assertions nobody judged, by operation.
+std::map<std::string, int> itl_not_run(const std::vector<itl_assertion>& assertions, const itl_counts& counts);
+
 /// The counts as a table, one line an operation, and the total.
 std::string itl_table(const itl_counts& counts);
+
+/// Whether ours lies within the file's interval, has its decoration and is the smallest by the definition of the
+/// reverse operation; false for other operations.
+bool itl_is_smallest(const itl_assertion& a, const itl_value& ours);
 
 /// Shared between the two checks: whether values are the same, and their text for a message.
 bool itl_same(const itl_value& a, const itl_value& b);

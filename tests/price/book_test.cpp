@@ -20,10 +20,13 @@ namespace {
 class book : public ::testing::Test, public testing::temporary_folder {
  protected:
   book_report price(const std::string& text, const device& dev = device::cpu(1), int threads = 1) {
-    std::ofstream(path("book.csv"), std::ios::binary) << text;
     book_options options;
     options.dev = dev;
     options.threads = threads;
+    return price(text, options);
+  }
+  book_report price(const std::string& text, const book_options& options) {
+    std::ofstream(path("book.csv"), std::ios::binary) << text;
     return price_book(path("book.csv"), path("prices.csv"), options);
   }
   std::string output() const {
@@ -230,11 +233,149 @@ TEST_F(book, the_header_must_be_right) {
     }
     return std::string("no error");
   };
+  EXPECT_EQ(message("type,spot,strike,volatility,expiry,divdend\n"), ":1:36: unknown column 'divdend'");
+  EXPECT_EQ(message("type,spot,strike,volatility,expiry,delta\n"),
+            ":1:36: column 'delta' has the name of one of the output");
+  EXPECT_EQ(message("type,spot,strike,expiry,id\n"), ":1: column volatility is missing");
+  EXPECT_EQ(message("type,spot,strike,expiry,\"id\n"),
+            ":1:25: quotes that do not end with the name of the column");
   EXPECT_EQ(message(""), ":1: the file is empty");
   EXPECT_EQ(message("type,spot,strik,volatility,expiry\n"), ":1:11: unknown column 'strik'");
   EXPECT_EQ(message("type,spot,strike,spot,volatility,expiry\n"), ":1:18: column 'spot' is there twice");
   EXPECT_EQ(message("type,spot,strike,volatility\n"), ":1: column expiry is missing");
   EXPECT_EQ(output(), "");
+}
+
+// The names of columns that are not known, and their cells, stand in the output as they do in the book.
+TEST_F(book, unknown_columns_are_passed_on) {
+  const std::string text =
+      "id,type,spot,\"bought, by\",strike,volatility,expiry,note\r\n"
+      " 7 ,call,100,\"Ann \"\"A\"\", Bob\",100,0.2,1,5\" pipe\r\n"
+      "8,cll,100,x,100,0.2,1,\r\n"
+      "9,call,100,\"x,100,0.2,1,\r\n";
+  const book_report r = price(text);
+  EXPECT_EQ(r.priced, 1);
+  EXPECT_EQ(r.passed, (std::vector<std::string>{"id", "\"bought, by\"", "note"}));
+  std::istringstream lines(output());
+  std::string line;
+  std::getline(lines, line);
+  EXPECT_EQ(line, "line,id,\"bought, by\",note,price,delta,gamma,theta,error");
+  std::getline(lines, line);
+  EXPECT_EQ(line.substr(0, 41), "2, 7 ,\"Ann \"\"A\"\", Bob\",5\" pipe,7.96556745");
+  std::getline(lines, line);
+  EXPECT_EQ(line, "3,8,x,,,,,,\"unknown type 'cll': call or put\"");
+  std::getline(lines, line);
+  EXPECT_EQ(line, "4,9,,,,,,,\"quotes that do not end with their cell: a cell has no line breaks\"");
+  EXPECT_EQ(r.failures.back().column, 12);
+  book_options strict;
+  strict.strict = true;
+  EXPECT_THROW(price(text, strict), parse_error);
+}
+
+TEST_F(book, words_in_letters_of_either_size) {
+  const book_report r = price(
+      "Type,EXERCISE,spot,strike,volatility,expiry,payoff,barrier,barrier_level\n"
+      "Call,European,100,100,0.2,1,Vanilla,None,\n"
+      "CALL,,100,100,0.2,1,,,\n"
+      "C,,100,100,0.2,1,,,\n"
+      "Put,,100,100,0.2,1,,Down-Out,20\n"
+      "p,American,100,100,0.2,1,,,\n");
+  EXPECT_EQ(r.priced, 5);
+  for (const double p : prices()) EXPECT_NEAR(p, 7.9655674554, 1e-6);
+  EXPECT_EQ(prices()[0], prices()[2]);
+}
+
+// Dividends in escrow, means of rates and volatilities: by formula. 100 - 3 exp(-0.05 / 2) is what is random.
+TEST_F(book, what_changes_in_time) {
+  const book_report r = price(
+      "type,exercise,spot,strike,rate,volatility,expiry,dividends,dividend_model,dates,rates,volatilities,"
+      "tolerance\n"
+      "call,,100,100,0.05,0.2,1,0.5:3,Escrowed,,,,\n"
+      "call,,97.0740702639144,100,0.05,0.2,1,,escrowed,,,,\n"
+      "call,,100,100,,0.2,1,,,,\"0.5:0.03,1:0.07\",,\n"
+      "call,,100,100,,,1,,,,0.5:0.03; 1:0.07,1:0.2,\n"
+      "call,american,100,100,0.05,0.2,1,,,,,,1e-9\n"
+      "call,bermudan,100,100,0.05,0.2,1,,,0.25;0.5,,,\n"
+      "put,american,100,100,0.05,0.2,1,0.5:2,,,,,\n"
+      "put,american,100,100,0.05,0.2,1,0.5,,,,,\n"
+      "put,bermudan,100,100,0.05,0.2,1,,,,,,\n"
+      "put,,100,100,0.05,0.2,1,,,0.5,,,\n"
+      "put,,100,100,0.05,0.2,1,,,,0.1,,\n"
+      "put,,100,100,0.05,0.2,1,,,,0.1:0.1,,\n"
+      "put,,100,100,0.05,0.2,1,,,,,1:0.3,\n"
+      "put,,100,100,0.05,0.2,1,,,,,,0\n");
+  const std::vector<double> p = prices();
+  EXPECT_NEAR(p[0], p[1], 1e-12);
+  for (const int k : {2, 3, 4, 5}) EXPECT_NEAR(p[static_cast<std::size_t>(k)], 10.4505835722, 1e-4) << k;
+  EXPECT_NEAR(p[6], 6.9229, 2e-4);
+  EXPECT_EQ(r.priced, 7);
+  ASSERT_EQ(r.failures.size(), 7u);
+  EXPECT_EQ(r.failures[0].message, "dividends: '0.5' is not TIME:VALUE");
+  EXPECT_EQ(r.failures[1].message, "dates are missing, on which a bermudan option may be exercised");
+  EXPECT_EQ(r.failures[2].message, "dates without exercise bermudan");
+  EXPECT_EQ(r.failures[3].message, "rates: '0.1' is not TIME:VALUE");
+  EXPECT_EQ(r.failures[4].message, "rate and rates exclude each other");
+  EXPECT_EQ(r.failures[5].message, "volatility and volatilities exclude each other");
+  EXPECT_EQ(r.failures[6].message, "tolerance 0 is not positive");
+}
+
+// The American price is one by another library's integral equation.
+TEST_F(book, prices_to_volatilities) {
+  const book_report r = price(
+      "type,exercise,spot,strike,rate,expiry,price,volatility,tolerance,payoff\n"
+      "call,,100,100,0.05,1,10.450583572185565,,,\n"
+      "put,american,100,100,0.05,1,6.0903706,,1e-6,\n"
+      "call,,100,100,0.05,1,,0.2,,\n"
+      "call,,100,100,0,1,1e-300,,,\n"
+      "call,,100,100,0.05,1,101,,,\n"
+      "call,,100,100,0.05,1,,,,\n"
+      "call,,100,100,0.05,1,10,0.2,,\n"
+      "call,,100,100,0.05,1,0.5,,,cash-digital\n");
+  EXPECT_EQ(r.priced, 4);
+  EXPECT_EQ(r.failed, 4);
+  std::istringstream lines(output());
+  std::string line;
+  std::getline(lines, line);
+  EXPECT_EQ(line, "line,implied_volatility,price,delta,gamma,theta,error");
+  const std::vector<double> found = prices();  // the second cells
+  EXPECT_NEAR(found[0], 0.2, 1e-15);
+  EXPECT_NEAR(found[1], 0.2, 3e-8);
+  EXPECT_EQ(found[2], -1);  // an empty cell
+  EXPECT_NEAR(found[3], 2.5066282746310005e-302, 1e-317);
+  EXPECT_EQ(r.failures[1].message, "volatility is missing");
+  EXPECT_EQ(r.failures[2].message, "price and volatility exclude each other");
+}
+
+TEST_F(book, likely_slips_are_named) {
+  const book_report r = price(
+      "type,spot,strike,volatility,expiry,barrier,barrier_level\n"
+      "call,100,100,20,1,,\n"
+      "call,100,100,0.2,1,up-out,95\n"
+      "call,100,100,5,1,up-out,105\n");
+  EXPECT_EQ(r.priced, 3);
+  EXPECT_EQ(r.warned, 2);
+  ASSERT_EQ(r.warnings.size(), 2u);
+  EXPECT_EQ(r.warnings[0].line, 2);
+  EXPECT_EQ(r.warnings[0].message, "the volatility 20 is 2000 % a year: 0.2 is 20 %");
+  EXPECT_EQ(r.warnings[1].message, "the barrier 95 is touched already: the spot is 100");
+}
+
+TEST_F(book, further_greeks) {
+  book_options options;
+  options.more_greeks = true;
+  price(
+      "type,exercise,spot,strike,rate,volatility,expiry\n"
+      "call,,100,100,0.05,0.2,1\n"
+      "put,american,100,100,0.05,0.2,1\n",
+      options);
+  std::istringstream lines(output());
+  std::string line;
+  std::getline(lines, line);
+  EXPECT_EQ(line, "line,price,delta,gamma,theta,vega,rho,dividend_rho,vanna,volga,charm,error");
+  std::getline(lines, line);
+  EXPECT_NE(line.find(",-63.68306511756"), std::string::npos) << line;  // -T S delta
+  std::getline(lines, line);
+  EXPECT_TRUE(line.ends_with(",,,,,")) << line;
 }
 
 TEST_F(book, the_same_bytes_for_any_number_of_threads) {

@@ -132,6 +132,25 @@ TEST(escrowed_dividends, american_options_agree_with_a_tree) {
     }
 }
 
+// The border of exercise hardly moves for years, so that the error in space hangs on where between two nodes it lies:
+// many nodes, and no more steps than their own error asks for.
+TEST(escrowed_dividends, american_put_with_a_dividend_just_before_expiry) {
+  contract c;
+  c.plain.type = option_type::put;
+  c.exercise = exercise_style::american;
+  c.plain.spot = 93.98926;
+  c.plain.strike = 100;
+  c.plain.rate = 0.14284;
+  c.plain.volatility = 0.17028;
+  c.plain.expiry = 6.07945;
+  c.dividends = {{6.052, 26.03}};
+  c.model = dividend_model::escrowed;
+  const pricing p = price(c, to(1e-4));
+  EXPECT_TRUE(p.tolerance_met);
+  EXPECT_LE(p.grid->time_steps, 3000);
+  EXPECT_NEAR(p.value.price, 6.1411109, p.error_estimate);
+}
+
 // Without a yield a call is exercised just before dividends only, wherever between two nodes that begins to
 // pay. Value by nested quadrature.
 TEST(falling_shares, calls_exercised_before_dividends) {

@@ -8,6 +8,9 @@
 #include <vouch/core/error.hpp>
 #include <vouch/io/matrix_market.hpp>
 #include <vouch/solve/cg.hpp>
+#include <vouch/solve/cg_many.hpp>
+#include <vouch/solve/cg_mixed.hpp>
+#include <vouch/solve/precond/make.hpp>
 
 #include "data.hpp"
 #include "devices.hpp"
@@ -246,6 +249,21 @@ TEST(cg, the_matrices_of_2010) {
           << k.file;
     }
   }
+}
+
+TEST(cg, a_preconditioner_for_another_number_of_unknowns_is_refused) {
+  const device cpu = device::cpu(1);
+  const csr<double> A = testing::laplacian(5), larger = testing::laplacian(9);
+  const std::vector<double> ones(25, 1.0);
+  const auto b = array<double>::from(cpu, ones);
+  array<double> x = array<double>::zeros(cpu, 25);
+  for (const char* spec : {"jacobi", "block-jacobi:2", "ssor", "ic0", "chebyshev:3"}) {
+    const auto M = make_preconditioner<double>(cpu, larger, spec);
+    EXPECT_THROW(cg<double>(cpu, A, b, x, {}, M.get()), shape_error) << spec;
+    EXPECT_THROW(cg_many<double>(cpu, A, 1, b, x, {}, M.get()), shape_error) << spec;
+  }
+  const auto M = make_preconditioner<float>(cpu, convert_values<float, double>(cpu, larger), "ic0");
+  EXPECT_THROW(cg_mixed(cpu, A, b, x, {}, M.get()), shape_error);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <vouch/core/error.hpp>
+#include <vouch/solve/dominance.hpp>
 
 #include "solve/stationary_systems.hpp"
 
@@ -41,6 +42,16 @@ TEST(stationary_status, right_hand_sides_near_overflow) {
   for (const auto& [dev, form] : ways()) {
     const auto r = solve<double>(A, {1e308, 1e308, -1e308}, {0, 0, 0}, method::jacobi, form, {}, dev);
     EXPECT_EQ(r.report.status, solve_status::converged) << r.report.reason;
+    EXPECT_LE(r.report.iterations, 100);
+  }
+}
+
+// The solution is below the smallest number and rounds to zero, at once and after every restart.
+TEST(stationary_status, sweeps_that_are_proved_to_converge_end_where_x_underflows) {
+  const square A{1, {0x1p70}};
+  for (const auto& [dev, form] : ways()) {
+    const auto r = solve<double>(A, {0x1p-1024}, {0}, method::jacobi, form, {}, dev);
+    EXPECT_EQ(r.report.status, solve_status::stagnated) << r.report.reason;
     EXPECT_LE(r.report.iterations, 100);
   }
 }
@@ -256,6 +267,18 @@ TEST(stationary_refusal, names_what_is_wrong) {
                shape_error);
   EXPECT_THROW(jacobi<double>(device::cpu(1), transpose::no, square_view, {b.data(), 2}, {x.data(), 2}),
                value_error);
+}
+
+TEST(dominance, a_proof_is_about_one_matrix) {
+  const device cpu = device::cpu(1);
+  const std::vector<double> dominant{4, 1, 1, 4}, other{1, 0.999, 0.999, 1}, b{1, 1}, x{0, 0};
+  const auto A =
+      make_sweepable<double>(cpu, transpose::no, matrix_view<const double>{dominant.data(), 2, 2, 2});
+  const auto B = make_sweepable<double>(cpu, transpose::no, matrix_view<const double>{other.data(), 2, 2, 2});
+  const dominance_proof proof = prove_dominance(cpu, *A);
+  const view<const double> rhs(b.data(), 2), at(x.data(), 2);
+  EXPECT_TRUE(dominance_error_bound<double>(cpu, *A, proof, rhs, at).has_value());
+  EXPECT_THROW(dominance_error_bound<double>(cpu, *B, proof, rhs, at), value_error);
 }
 
 }  // namespace

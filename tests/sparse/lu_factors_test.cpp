@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 #include <vector>
 
 #include <vouch/core/error.hpp>
+#include <vouch/sparse/fill.hpp>
 #include <vouch/sparse/minimum_degree.hpp>
 
 #include "sparse/matrices.hpp"
@@ -111,6 +113,31 @@ TEST(minimum_degree, puts_dense_rows_last) {
   const csr<double> A = testing::matrix_of(n, n, list);
   EXPECT_EQ(list_of(minimum_degree<double>(device::cpu(1), A)).back(), 7);
   EXPECT_EQ(list_of(minimum_column_degree<double>(device::cpu(1), A)).back(), 7);
+}
+
+TEST(fill, is_predicted_as_elimination_makes_it) {
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    const std::int64_t n = 1 + static_cast<std::int64_t>(seed);
+    testing::entries list = testing::random_entries(n, n, static_cast<std::int64_t>(seed), seed);
+    for (const auto& [place, value] : testing::entries(list)) list[{place.second, place.first}] = value;
+    const csr<double> A = testing::matrix_of(n, n, list);
+    const array<std::int32_t> order = minimum_degree<double>(device::cpu(1), A);
+    const std::int64_t off_diagonal = entries_of_factor(symmetric_pattern(list, n), list_of(order));
+    const elimination_cost cost = predict_elimination<double>(A, order, off_diagonal);
+    EXPECT_EQ(cost.entries, static_cast<double>(2 * off_diagonal + n)) << seed;
+    if (off_diagonal > 0) {
+      EXPECT_EQ(predict_elimination<double>(A, order, off_diagonal - 1).flops,
+                std::numeric_limits<double>::infinity());
+    }
+  }
+  // A dense matrix: one division and 2 m^2 flops for each column with m entries below its pivot.
+  testing::entries list;
+  for (std::int64_t i = 0; i < 4; ++i)
+    for (std::int64_t j = 0; j < 4; ++j) list[{i, j}] = 1;
+  const csr<double> A = testing::matrix_of(4, 4, list);
+  EXPECT_EQ(predict_elimination<double>(A, minimum_degree<double>(device::cpu(1), A), 100).flops,
+            3 + 18 + 2 + 8 + 1 + 2);
+  EXPECT_THROW(predict_elimination<double>(A, array<std::int32_t>(device::cpu(1), 3), 100), shape_error);
 }
 
 // |L U - P S A Q| <= n u |L| |U| (Jeannerod, Rump 2013), with sums in long double.

@@ -83,6 +83,17 @@ TEST(InputFile, ReadsConcatenatedMembers) {
   EXPECT_EQ(read_all(folder.file("b", gzipped(""))), "");
 }
 
+TEST(InputFile, ReadsGzipThatIsPaddedWithZeros) {
+  temporary_folder folder;
+  const std::string text = long_text(), packed = gzipped(text);
+  for (const std::size_t zeros : {1, 511, 200'000}) {
+    EXPECT_EQ(read_all(folder.file("padded", packed + std::string(zeros, '\0'))), text) << zeros;
+    const std::string path = folder.file("more", packed + std::string(zeros, '\0') + packed);
+    EXPECT_EQ(message<parse_error>(path), path + ": bytes follow the zeros behind the compressed data")
+        << zeros;
+  }
+}
+
 TEST(InputFile, RefusesBrokenGzip) {
   temporary_folder folder;
   const std::string packed = gzipped(long_text());
@@ -182,6 +193,23 @@ TEST(AtomicFile, WritesThroughALink) {
   file.commit();
   EXPECT_TRUE(std::filesystem::is_symlink(folder.path("link")));
   EXPECT_EQ(content_of(folder.path("target")), "new");
+}
+
+TEST(AtomicFile, WritesThroughALinkToNothing) {
+  temporary_folder folder;
+  std::filesystem::create_directory(folder.path("sub"));
+  std::filesystem::create_symlink("sub/one", folder.path("link"));
+  std::filesystem::create_symlink("two", folder.path("sub/one"));
+  EXPECT_EQ(file_behind(folder.path("link")), std::filesystem::canonical(folder.path("sub")).string() + "/two");
+  atomic_file file(folder.path("link"));
+  file.write("new");
+  file.commit();
+  EXPECT_TRUE(std::filesystem::is_symlink(folder.path("link")));
+  EXPECT_TRUE(std::filesystem::is_symlink(folder.path("sub/one")));
+  EXPECT_EQ(content_of(folder.path("sub/two")), "new");
+  std::filesystem::create_symlink("round", folder.path("round"));
+  EXPECT_THROW(atomic_file(folder.path("round")), file_error);
+  EXPECT_TRUE(std::filesystem::is_symlink(folder.path("round")));
 }
 
 TEST(AtomicFile, WritesDevicesDirectly) {

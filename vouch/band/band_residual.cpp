@@ -5,6 +5,7 @@
 #include <vouch/band/band_rows.hpp>
 #include <vouch/band/check_cuda.hpp>
 #include <vouch/core/config.hpp>
+#include <vouch/core/ieee_environment.hpp>
 
 namespace vouch::detail {
 namespace {
@@ -68,7 +69,8 @@ void band_residual(const device& dev, const tridiagonal_view<const T>& A, const 
     if (dev.is_cuda()) return band_residual_cuda(dev, A, b, x, r, facts);
   const std::int64_t systems = b.shape.systems, chunks = ceil_div(b.shape.n, chunk_rows);
   std::vector<band_residual_facts> found(static_cast<std::size_t>(systems * chunks));
-#pragma omp parallel for num_threads(dev.threads()) schedule(static) if (systems * chunks > 1)
+#pragma omp parallel for firstprivate(ieee) num_threads(dev.threads()) \
+    schedule(static) if (systems * chunks > 1)
   for (std::int64_t k = 0; k < systems * chunks; ++k)
     found[static_cast<std::size_t>(k)] = look_at_chunk(A, b, x, r, k / chunks, k % chunks * chunk_rows);
   for (std::int64_t s = 0; s < systems; ++s) {

@@ -4,6 +4,7 @@
 
 #include <vouch/band/elimination.hpp>
 #include <vouch/band/factored_storage.hpp>
+#include <vouch/core/ieee_environment.hpp>
 
 namespace vouch::detail {
 namespace {
@@ -140,7 +141,7 @@ template <real T>
 elimination eliminate_all(const device& dev, const tridiagonal_view<const T>& A, std::int64_t less,
                           storage_of<T>& kept, std::vector<elimination>& each) {
   const auto count = static_cast<std::int64_t>(each.size());
-#pragma omp parallel for num_threads(dev.threads()) schedule(static) if (count > 1)
+#pragma omp parallel for firstprivate(ieee) num_threads(dev.threads()) schedule(static) if (count > 1)
   for (std::int64_t s = 0; s < count; ++s) {
     const matrix_rows<T> rows{A, s, A.shape.rows(s) - less};
     if (rows.n <= 0) continue;

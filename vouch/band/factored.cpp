@@ -7,6 +7,7 @@
 #include <vouch/band/partition_cuda.hpp>
 #include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
 
 namespace vouch {
 namespace {
@@ -113,6 +114,7 @@ void solve_on_gpu(const typename factored_tridiagonal<T>::storage& kept, const b
 template <real T>
 factored_tridiagonal<T>::factored_tridiagonal(const device& dev, const tridiagonal_view<const T>& A)
     : shape_(A.shape), periodic_(A.periodic) {
+  const ieee_environment here;
   auto made = std::make_shared<storage>();
   made->dev = dev;
   if (shape_.offsets == nullptr && shape_.system_stride == 0)
@@ -128,6 +130,7 @@ factored_tridiagonal<T>::factored_tridiagonal(const device& dev, const tridiagon
 
 template <real T>
 void factored_tridiagonal<T>::solve(const batch_view<const T>& b, const batch_view<T>& x) const {
+  const ieee_environment here;
   require_rhs(b.shape, x.shape, shape_);
   if (b.shape.systems == 0 || b.shape.n == 0) return;
   if (report_.status != solve_status::converged) throw value_error("factored_tridiagonal: " + report_.reason);
@@ -139,6 +142,7 @@ void factored_tridiagonal<T>::solve(const batch_view<const T>& b, const batch_vi
 
 template <real T>
 void factored_tridiagonal<T>::solve(view<const T> b, view<T> x) const {
+  const ieee_environment here;
   solve({b.data(), {b.size(), 1, b.stride(), 0, nullptr}}, {x.data(), {x.size(), 1, x.stride(), 0, nullptr}});
 }
 
@@ -161,12 +165,13 @@ factor_view<T> factored_tridiagonal<T>::factors() const {
 
 template <real T>
 std::int64_t factored_tridiagonal<T>::decay_rows(double bound) const {
-  const factor_view<T> here = factors();
+  const ieee_environment here;
+  const factor_view<T> own = factors();
   if (bound == detail::dropped<T>) return kept_->decay;
-  if (!kept_->dev.is_cuda()) return detail::decay_of(here, kept_->rows, bound);
+  if (!kept_->dev.is_cuda()) return detail::decay_of(own, kept_->rows, bound);
   const device cpu = device::cpu(1);
   const array<T> lower = kept_->lower.to(cpu), inverse = kept_->inverse.to(cpu), upper = kept_->upper.to(cpu);
-  return detail::decay_of<T>({lower.data(), inverse.data(), upper.data(), here.shape}, kept_->rows, bound);
+  return detail::decay_of<T>({lower.data(), inverse.data(), upper.data(), own.shape}, kept_->rows, bound);
 }
 
 template class factored_tridiagonal<float>;

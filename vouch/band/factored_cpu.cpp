@@ -5,6 +5,7 @@
 #include <vouch/band/elimination.hpp>
 #include <vouch/band/factored_storage.hpp>
 #include <vouch/band/lanes.hpp>
+#include <vouch/core/ieee_environment.hpp>
 
 namespace vouch::detail {
 namespace {
@@ -160,7 +161,7 @@ void plain_all(const device& dev, const cut<scalar_of<V>>& parts, const batch_vi
   const int threads = static_cast<int>(std::min<std::int64_t>(dev.threads(), groups));
   const std::int64_t size = std::min(parts.length + 2 * parts.kept.decay, parts.kept.rows) * width;
   array<T> y(device::cpu(1), size * threads);
-#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
+#pragma omp parallel for firstprivate(ieee) num_threads(threads) schedule(static) if (threads > 1)
   for (std::int64_t g = 0; g < groups; ++g) {
     const lane_runs<V> at(parts, g * width, b.shape, x.shape);
     plain(parts.kept, at, b.data, x.data, y.data() + omp_get_thread_num() * size);
@@ -178,7 +179,7 @@ void solve_plain(const device& dev, const storage_of<T>& kept, const batch_view<
   array<T> copy(device::cpu(1), b.shape.systems * b.shape.n);
   const batch_view<T> source{copy.data(), contiguous(b.shape.n, b.shape.systems)};
   for (std::int64_t s = 0; s < b.shape.systems; ++s)
-#pragma omp parallel for num_threads(dev.threads()) schedule(static)
+#pragma omp parallel for firstprivate(ieee) num_threads(dev.threads()) schedule(static)
     for (std::int64_t i = 0; i < b.shape.n; ++i) source(s, i) = b(s, i);
   plain_all<lanes<T>>(dev, parts, source, x);
 }
@@ -212,7 +213,7 @@ void eliminate_again(const device& dev, const storage_of<T>& kept, const batch_v
   const tridiagonal_view<const T> A = kept.matrices();
   const std::int64_t systems = b.shape.systems, rhs_a_matrix = systems / A.shape.systems;
   const device one_thread = device::cpu(1);
-#pragma omp parallel for num_threads(dev.threads()) schedule(dynamic) if (systems > 1)
+#pragma omp parallel for firstprivate(ieee) num_threads(dev.threads()) schedule(dynamic) if (systems > 1)
   for (std::int64_t s = 0; s < systems; ++s) {
     const std::int64_t m = s / rhs_a_matrix, n = b.shape.rows(s), first = A.shape.at(m, 0);
     const auto one_of = [n](const batch_shape& all) { return batch_shape{n, 1, all.row_stride, 0, nullptr}; };
@@ -250,14 +251,14 @@ void solve_factored_cpu(const device& dev, const storage_of<T>& kept, bool perio
   if (kept.how == storage_of<T>::form::plain && kept.rows > 0) {
     solve_plain<T>(dev, kept, b, x);
   } else if (kept.rows > 0) {
-#pragma omp parallel for num_threads(dev.threads()) schedule(static) if (systems > 1)
+#pragma omp parallel for firstprivate(ieee) num_threads(dev.threads()) schedule(static) if (systems > 1)
     for (std::int64_t s = 0; s < systems; ++s) {
       const std::int64_t m = s / rhs_a_matrix;
       pivoted_run<T>(kept, s, m, kept.shape.offsets != nullptr ? kept.shape.rows(m) : kept.rows, b, x);
     }
   }
   if (!periodic) return;
-#pragma omp parallel for num_threads(dev.threads()) schedule(static) if (systems > 1)
+#pragma omp parallel for firstprivate(ieee) num_threads(dev.threads()) schedule(static) if (systems > 1)
   for (std::int64_t s = 0; s < systems; ++s)
     close_ring<T>(kept, s, s / rhs_a_matrix, last[static_cast<std::size_t>(s)], x);
 }

@@ -7,6 +7,7 @@
 #include <vouch/band/mixed.hpp>
 #include <vouch/band/relation.hpp>
 #include <vouch/core/config.hpp>
+#include <vouch/core/ieee_environment.hpp>
 
 namespace vouch::detail {
 namespace {
@@ -96,12 +97,12 @@ std::string solve_in_single(const device& dev, tridiagonal_method method,
                             tridiagonal_workspace& workspace) {
   if (dev.is_cuda()) return solve_in_single_on_gpu(dev, method, A, b, x, facts, workspace);
   single_systems systems(b.shape);
-#pragma omp parallel for num_threads(dev.threads()) schedule(static) if (b.shape.systems > 1)
+#pragma omp parallel for firstprivate(ieee) num_threads(dev.threads()) schedule(static) if (b.shape.systems > 1)
   for (std::int64_t s = 0; s < b.shape.systems; ++s) systems.take(A, b, s);
   const rounded_answer answer = solve_rounded(
       dev, method, {systems.dl.data(), systems.d.data(), systems.du.data(), systems.shape, A.periodic},
       {systems.b.data(), systems.shape}, facts, workspace);
-#pragma omp parallel for num_threads(dev.threads()) schedule(static) if (b.shape.systems > 1)
+#pragma omp parallel for firstprivate(ieee) num_threads(dev.threads()) schedule(static) if (b.shape.systems > 1)
   for (std::int64_t s = 0; s < b.shape.systems; ++s)
     for (std::int64_t i = 0; i < b.shape.rows(s); ++i)
       x(s, i) = double{answer.x(s, i)} * systems.size[static_cast<std::size_t>(s)];

@@ -5,6 +5,7 @@
 #include <vouch/band/elimination.hpp>
 #include <vouch/band/relation.hpp>
 #include <vouch/band/sweep.hpp>
+#include <vouch/core/ieee_environment.hpp>
 
 namespace vouch::detail {
 namespace {
@@ -250,7 +251,7 @@ void solve_one(int threads, const tridiagonal_view<const T>& A, const batch_view
   if (of.cut.n == 0) return;
   const std::int64_t groups = ceil_div(of.cut.pieces, width);
   const int team = static_cast<int>(std::min<std::int64_t>(threads, groups));
-#pragma omp parallel for num_threads(team) schedule(static) if (team > 1)
+#pragma omp parallel for firstprivate(ieee) num_threads(team) schedule(static) if (team > 1)
   for (std::int64_t g = 0; g < groups; ++g)
     of.in_groups(
         g, [&](std::int64_t p) { of.template reduce_from<lanes<T>>(p); },
@@ -259,7 +260,7 @@ void solve_one(int threads, const tridiagonal_view<const T>& A, const batch_view
   const std::int64_t kept_size = of.cut.longest() * 3 * width;
   array<T> kept(device::cpu(1), kept_size * team);
   std::vector<elimination_facts> found(static_cast<std::size_t>(groups));
-#pragma omp parallel for num_threads(team) schedule(static) if (team > 1)
+#pragma omp parallel for firstprivate(ieee) num_threads(team) schedule(static) if (team > 1)
   for (std::int64_t g = 0; g < groups; ++g) {
     T* own = kept.data() + (team > 1 ? omp_get_thread_num() : 0) * kept_size;
     elimination_facts& here = found[static_cast<std::size_t>(g)];
@@ -280,7 +281,8 @@ void solve_partition(const device& dev, const tridiagonal_view<const T>& A, cons
                      const batch_view<T>& x, elimination_facts* facts) {
   const std::int64_t systems = b.shape.systems;
   const bool one_thread_each = systems >= 2 * dev.threads() || b.shape.n < 8 * partition_least;
-#pragma omp parallel for num_threads(dev.threads()) schedule(dynamic) if (one_thread_each && systems > 1)
+#pragma omp parallel for firstprivate(ieee) num_threads(dev.threads()) \
+    schedule(dynamic) if (one_thread_each && systems > 1)
   for (std::int64_t s = 0; s < systems; ++s)
     solve_one(one_thread_each ? 1 : dev.threads(), A, b, x, s, facts[s]);
 }

@@ -5,6 +5,7 @@
 
 #include <vouch/band/elimination.hpp>
 #include <vouch/band/reduction_row.hpp>
+#include <vouch/core/ieee_environment.hpp>
 
 namespace vouch::detail {
 namespace {
@@ -63,7 +64,7 @@ template <real T, class Reduce>
 void reduce_all(const device& dev, const tridiagonal_view<const T>& A, const batch_view<const T>& b,
                 const batch_view<T>& x, elimination_facts* facts, const Reduce& reduce) {
   const std::int64_t systems = b.shape.systems;
-#pragma omp parallel for num_threads(dev.threads()) schedule(dynamic) if (systems > 1)
+#pragma omp parallel for firstprivate(ieee) num_threads(dev.threads()) schedule(dynamic) if (systems > 1)
   for (std::int64_t s = 0; s < systems; ++s) {
     const std::int64_t rows = b.shape.rows(s);
     const auto n = static_cast<std::size_t>(rows);

@@ -10,6 +10,7 @@
 #include <vouch/band/verdict.hpp>
 #include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
 
 namespace vouch {
 namespace {
@@ -81,7 +82,7 @@ void add_correction(const device& dev, const batch_view<T>& x, const T* dx,
                     const std::vector<unsigned char>& those) {
   if constexpr (built_with_cuda)
     if (dev.is_cuda()) return add_correction_cuda(dev, x, dx, those);
-#pragma omp parallel for num_threads(dev.threads()) schedule(static) if (x.shape.systems > 1)
+#pragma omp parallel for firstprivate(ieee) num_threads(dev.threads()) schedule(static) if (x.shape.systems > 1)
   for (std::int64_t s = 0; s < x.shape.systems; ++s)
     if (those[static_cast<std::size_t>(s)] != 0)
       for (std::int64_t i = 0; i < x.shape.rows(s); ++i)
@@ -147,6 +148,7 @@ template <real T>
 tridiagonal_report solve(const device& dev, const tridiagonal_view<const T>& given,
                          const batch_view<const T>& b, const batch_view<T>& x,
                          const tridiagonal_options& options) {
+  const ieee_environment here;
   require_shapes(given.shape, b.shape, x.shape);
   const tridiagonal_view<const T> A = spread(given, b.shape.systems);
   const auto systems = static_cast<std::size_t>(options.check ? b.shape.systems : 0);

@@ -5,6 +5,7 @@
 
 #include <vouch/band/elimination.hpp>
 #include <vouch/band/sweep.hpp>
+#include <vouch/core/ieee_environment.hpp>
 
 namespace vouch::detail {
 namespace {
@@ -109,7 +110,7 @@ void sweep_all(const device& dev, const tridiagonal_view<const scalar_of<V>>& A,
   const std::int64_t kept_size =
       b.shape.n * width * (pivot ? pivoted_sweep<V>::stored : thomas_sweep<V>::stored);
   array<T> kept(device::cpu(1), kept_size * threads);
-#pragma omp parallel for num_threads(threads) schedule(dynamic) if (threads > 1)
+#pragma omp parallel for firstprivate(ieee) num_threads(threads) schedule(dynamic) if (threads > 1)
   for (std::int64_t g = 0; g < groups; ++g) {
     const std::int64_t first = g * width, count = std::min(width, systems - first);
     const lane_pieces<width_of<V>> at = take<V>(A.shape, b.shape, x.shape, order.data() + first, count);

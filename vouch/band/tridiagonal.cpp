@@ -8,6 +8,7 @@
 #include <vouch/band/check_cuda.hpp>
 #include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
 
 namespace vouch {
 namespace {
@@ -69,6 +70,12 @@ std::vector<piece> cut(const batch_shape& shape) {
 void detail::require_shape(const char* who, const batch_shape& shape) {
   if (shape.n < 0 || shape.systems < 0 || shape.row_stride < 0 || shape.system_stride < 0)
     throw value_error(std::string(who) + ": a size or stride is negative");
+  for (std::int64_t s = 0; shape.offsets != nullptr && s < shape.systems; ++s)
+    if ((s == 0 && shape.offsets[0] != 0) || shape.rows(s) < 0 || shape.rows(s) > shape.n)
+      throw value_error(std::string(who) + ": system " + std::to_string(s) + " has rows " +
+                            std::to_string(shape.offsets[s]) + " to " +
+                            std::to_string(shape.offsets[s + 1] - 1),
+                        "offsets ascend from 0, by at most as much as the shape has rows: ragged() makes such");
 }
 
 void detail::require_apart(const char* who, const batch_shape& shape) {
@@ -124,6 +131,7 @@ tridiagonal<T> tridiagonal<T>::constant(const device& dev, T lower, T diagonal, 
 
 template <real T>
 tridiagonal_facts examine(const device& dev, tridiagonal_view<const T> A) {
+  const ieee_environment here;
   require_shape("examine", A.shape);
   std::vector<matrix_facts> found;
   std::vector<std::int64_t> system;  // of every element of found
@@ -134,7 +142,7 @@ tridiagonal_facts examine(const device& dev, tridiagonal_view<const T> A) {
     const std::vector<piece> pieces = cut(A.shape);
     const auto count = static_cast<std::int64_t>(pieces.size());
     found.resize(pieces.size());
-#pragma omp parallel for num_threads(dev.threads()) schedule(static) if (count > 1)
+#pragma omp parallel for firstprivate(ieee) num_threads(dev.threads()) schedule(static) if (count > 1)
     for (std::int64_t p = 0; p < count; ++p)
       found[static_cast<std::size_t>(p)] = look(A, pieces[static_cast<std::size_t>(p)]);
     for (const piece& p : pieces) system.push_back(p.system);

@@ -2,6 +2,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 
@@ -12,6 +13,9 @@
 
 namespace vouch {
 namespace {
+
+// A team keeps some hundred bytes a thread on the stack.
+constexpr int most_threads = 4096;
 
 std::string cpu_name() {
   std::ifstream facts("/proc/cpuinfo");
@@ -39,7 +43,7 @@ std::int64_t cpu_memory_free() {
 device device::cpu(int threads) {
   if (threads < 0) throw value_error("a negative number of threads: " + std::to_string(threads));
   device dev;
-  dev.threads_ = threads > 0 ? threads : omp_get_max_threads();
+  dev.threads_ = std::min(threads > 0 ? threads : omp_get_max_threads(), most_threads);
   return dev;
 }
 

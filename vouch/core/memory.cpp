@@ -8,6 +8,7 @@
 #include <vouch/core/config.hpp>
 #include <vouch/core/device_cuda.hpp>
 #include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/memory.hpp>
 
 namespace vouch {
@@ -60,7 +61,7 @@ void zero_bytes(const device& dev, void* to, std::size_t bytes) {
     return;
   }
   const auto pieces = static_cast<std::int64_t>((bytes + huge_page - 1) / huge_page);
-#pragma omp parallel for num_threads(dev.threads()) schedule(static)
+#pragma omp parallel for firstprivate(ieee) num_threads(dev.threads()) schedule(static)
   for (std::int64_t k = 0; k < pieces; ++k) {
     const std::size_t first = static_cast<std::size_t>(k) * huge_page;
     std::memset(static_cast<std::byte*>(to) + first, 0, std::min(huge_page, bytes - first));

@@ -1,9 +1,9 @@
 // vouch/core/twofold.hpp -- unevaluated sums hi + lo of two floating-point numbers ("double-double").
 #pragma once
-#include <cmath>
-
+#include <vouch/core/fused.hpp>
 #include <vouch/core/types.hpp>
 
+VOUCH_AS_WRITTEN_BEGIN
 namespace vouch {
 
 /// hi + lo with |lo| <= ulp(hi)/2 after every operation below.
@@ -48,9 +48,8 @@ VOUCH_HOST_DEVICE inline T rounded_product(T a, T b) {
 /// p + e == a * b exactly, p = fl(a * b).
 template <real T>
 VOUCH_HOST_DEVICE inline twofold<T> two_prod(T a, T b) {
-  using std::fma;
   const T p = rounded_product(a, b);
-  return {p, fma(a, b, -p)};
+  return {p, fused(a, b, -p)};
 }
 
 template <real T>
@@ -74,3 +73,4 @@ VOUCH_HOST_DEVICE inline twofold<T> add_product(twofold<T> a, T b, T c) {
 }
 
 }  // namespace vouch
+VOUCH_AS_WRITTEN_END

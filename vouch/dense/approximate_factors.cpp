@@ -1,6 +1,7 @@
 #include <cmath>
 #include <utility>
 
+#include <vouch/core/cancellation.hpp>
 #include <vouch/dense/approximate_factors.hpp>
 #include <vouch/dense/blas3.hpp>
 
@@ -57,7 +58,9 @@ approximate_lu factorise(const device& dev, matrix<double> A) {
   lu.factors = std::move(A);
   for (std::int64_t i = 0; i < n; ++i) lu.rows.push_back(i);
   const matrix_view<double> all = lu.factors;
+  const cancellation_probe stop;
   for (std::int64_t k = 0; k < n && !lu.singular; k += width) {
+    stop.check();
     const std::int64_t panel = std::min(width, n - k), rest = n - k - panel;
     factorise_panel(lu, k, k + panel);
     if (rest == 0 || lu.singular) continue;

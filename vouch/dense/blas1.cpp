@@ -4,6 +4,7 @@
 #include <vector>
 
 #include <vouch/core/config.hpp>
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/dense/blas1.hpp>
 #include <vouch/dense/blas1_cuda.hpp>
 #include <vouch/dense/checks.hpp>
@@ -17,7 +18,7 @@ using namespace detail;
 
 template <class X, class Y>
 void check(const device& dev, const char* routine, view<X> x, view<Y> y) {
-  require_environment(dev, routine, x, y);
+  require_reachable(dev, routine, x, y);
   require_size(routine, "y", y.size(), x.size());
 }
 
@@ -156,6 +157,7 @@ T element(const device& dev, view<const T> x, std::int64_t i) {
 template <scalar TX, scalar TY>
 requires accumulates<TY, TX>
 void copy(const device& dev, view<const TX> x, view<TY> y) {
+  const ieee_environment here;
   check_written(dev, "copy", x, y);
   on(
       dev, [&] { copy_cuda(dev, x, y); },
@@ -169,6 +171,7 @@ void copy(const device& dev, view<const TX> x, view<TY> y) {
 
 template <scalar T>
 void swap(const device& dev, view<T> x, view<T> y) {
+  const ieee_environment here;
   check_written(dev, "swap", x, y);
   on(
       dev, [&] { swap_cuda(dev, x, y); },
@@ -182,7 +185,8 @@ void swap(const device& dev, view<T> x, view<T> y) {
 
 template <scalar T>
 void scal(const device& dev, std::type_identity_t<T> alpha, view<T> x) {
-  require_environment(dev, "scal", x);
+  const ieee_environment here;
+  require_reachable(dev, "scal", x);
   on(
       dev, [&] { scal_cuda(dev, alpha, x); },
       [&] {
@@ -195,6 +199,7 @@ void scal(const device& dev, std::type_identity_t<T> alpha, view<T> x) {
 template <scalar TX, scalar TY>
 requires accumulates<TY, TX>
 void axpy(const device& dev, std::type_identity_t<TY> alpha, view<const TX> x, view<TY> y) {
+  const ieee_environment here;
   check_written(dev, "axpy", x, y);
   on(
       dev, [&] { axpy_cuda(dev, alpha, x, y); },
@@ -207,17 +212,20 @@ void axpy(const device& dev, std::type_identity_t<TY> alpha, view<const TX> x, v
 template <scalar TX, scalar TY>
 requires accumulates<product_of<TX, TY>, TX, TY> product_of<TX, TY> dot(const device& dev, view<const TX> x,
                                                                         view<const TY> y) {
+  const ieee_environment here;
   return dot_of<product_of<TX, TY>>(dev, "dot", x, y);
 }
 
 template <real T>
 interval<T> dot_enclosure(const device& dev, view<const T> x, view<const T> y) {
+  const ieee_environment here;
   return dot_of<interval<T>>(dev, "dot_enclosure", x, y);
 }
 
 template <scalar T>
 T asum(const device& dev, view<const T> x) {
-  require_environment(dev, "asum", x);
+  const ieee_environment here;
+  require_reachable(dev, "asum", x);
   return on(
       dev, [&] { return magnitudes_cuda(dev, x); },
       [&] { return sum_pieces(dev, x, [](std::int64_t n, const T* a) { return magnitudes_piece(n, a); }); });
@@ -225,7 +233,8 @@ T asum(const device& dev, view<const T> x) {
 
 template <scalar T>
 T nrm2(const device& dev, view<const T> x) {
-  require_environment(dev, "nrm2", x);
+  const ieee_environment here;
+  require_reachable(dev, "nrm2", x);
   const T sum = squares(dev, x, bound_of<T>{1});
   const bound_of<T> size = upper(sum);
   if (size >= tiny_square<bound_of<T>> && finite(size)) return root(sum);
@@ -239,7 +248,8 @@ T nrm2(const device& dev, view<const T> x) {
 
 template <scalar T>
 std::int64_t iamax(const device& dev, view<const T> x) {
-  require_environment(dev, "iamax", x);
+  const ieee_environment here;
+  require_reachable(dev, "iamax", x);
   return on(
       dev, [&] { return best_index_cuda(dev, x, true); },
       [&] {
@@ -250,7 +260,8 @@ std::int64_t iamax(const device& dev, view<const T> x) {
 
 template <scalar T>
 std::int64_t iamin(const device& dev, view<const T> x) {
-  require_environment(dev, "iamin", x);
+  const ieee_environment here;
+  require_reachable(dev, "iamin", x);
   return on(
       dev, [&] { return best_index_cuda(dev, x, false); },
       [&] {
@@ -261,11 +272,13 @@ std::int64_t iamin(const device& dev, view<const T> x) {
 
 template <scalar T>
 void rot(const device& dev, view<T> x, view<T> y, std::type_identity_t<T> c, std::type_identity_t<T> s) {
+  const ieee_environment here;
   rotm(dev, x, y, modified_rotation<T>{-1, c, s, -s, c});
 }
 
 template <scalar T>
 void rotm(const device& dev, view<T> x, view<T> y, const modified_rotation<T>& h) {
+  const ieee_environment here;
   check_written(dev, "rotm", x, y);
   on(
       dev, [&] { rotm_cuda(dev, x, y, h); },

@@ -1,4 +1,5 @@
 #include <vouch/core/array.hpp>
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/dense/blas1.hpp>
 #include <vouch/dense/blas2.hpp>
 #include <vouch/dense/checks.hpp>
@@ -15,7 +16,7 @@ using namespace detail;
 template <scalar TA, scalar TX, scalar TY>
 void product(const device& dev, const char* routine, columns<const TA> A, bool transposed, meaning means,
              TY alpha, view<const TX> x, TY beta, view<TY> y) {
-  require_environment(dev, routine, A, x, y);
+  require_reachable(dev, routine, A, x, y);
   require_size(routine, "x", x.size(), transposed ? A.rows : A.cols);
   require_size(routine, "y", y.size(), transposed ? A.cols : A.rows);
   require_apart(routine, "y", y, "x", x);
@@ -26,7 +27,7 @@ void product(const device& dev, const char* routine, columns<const TA> A, bool t
 template <scalar TA, scalar TX>
 void product_in_place(const device& dev, const char* routine, columns<const TA> A, transpose trans,
                       diagonal unit, view<TX> x) {
-  require_environment(dev, routine, A, x);
+  require_reachable(dev, routine, A, x);
   require_size(routine, "x", x.size(), A.cols);
   array<TX> old(dev, x.size());
   copy<TX, TX>(dev, x, old.all());
@@ -38,7 +39,7 @@ void product_in_place(const device& dev, const char* routine, columns<const TA> 
 template <scalar TA, scalar TX>
 void solution(const device& dev, const char* routine, columns<const TA> A, transpose trans, diagonal unit,
               view<TX> x) {
-  require_environment(dev, routine, A, x);
+  require_reachable(dev, routine, A, x);
   require_size(routine, "x", x.size(), A.cols);
   if (unit == diagonal::general) require_divisors(dev, routine, A);
   solve_columns<TX, TA>(dev, A, trans, unit, x);
@@ -46,7 +47,7 @@ void solution(const device& dev, const char* routine, columns<const TA> A, trans
 
 template <scalar TX, scalar TA>
 void square_update(const device& dev, const char* routine, columns<TA> A, TA alpha, view<const TX> x) {
-  require_environment(dev, routine, A, x);
+  require_reachable(dev, routine, A, x);
   require_size(routine, "x", x.size(), A.cols);
   update_columns<TA, TX>(dev, A, alpha, x);
 }
@@ -54,7 +55,7 @@ void square_update(const device& dev, const char* routine, columns<TA> A, TA alp
 template <scalar TX, scalar TA>
 void symmetric_update(const device& dev, const char* routine, columns<TA> A, TA alpha, view<const TX> x,
                       view<const TX> y) {
-  require_environment(dev, routine, A, x, y);
+  require_reachable(dev, routine, A, x, y);
   require_size(routine, "x", x.size(), A.cols);
   require_size(routine, "y", y.size(), A.cols);
   update_columns<TA, TX, TX>(dev, A, alpha, x, y);
@@ -67,6 +68,7 @@ template <scalar TA, scalar TX, scalar TY>
 requires accumulates<TY, TA, TX>
 void gemv(const device& dev, transpose trans, std::type_identity_t<TY> alpha, matrix_view<const TA> A,
           view<const TX> x, std::type_identity_t<TY> beta, view<TY> y) {
+  const ieee_environment here;
   require_apart("gemv", "y", y, "A", A);
   require_matrix("gemv", "A", A);
   product<TA, TX, TY>(dev, "gemv", general_columns(A), trans != transpose::no, meaning::as_stored, alpha, x,
@@ -78,6 +80,7 @@ requires accumulates<TY, TA, TX>
 void gbmv(const device& dev, transpose trans, std::int64_t rows, std::int64_t kl, std::int64_t ku,
           std::type_identity_t<TY> alpha, matrix_view<const TA> A, view<const TX> x,
           std::type_identity_t<TY> beta, view<TY> y) {
+  const ieee_environment here;
   require_apart("gbmv", "y", y, "A", A);
   product<TA, TX, TY>(dev, "gbmv", checked_band("gbmv", rows, kl, ku, A), trans != transpose::no,
                       meaning::as_stored, alpha, x, beta, y);
@@ -87,6 +90,7 @@ template <scalar TA, scalar TX, scalar TY>
 requires accumulates<TY, TA, TX>
 void symv(const device& dev, triangle stored, std::type_identity_t<TY> alpha, matrix_view<const TA> A,
           view<const TX> x, std::type_identity_t<TY> beta, view<TY> y) {
+  const ieee_environment here;
   require_apart("symv", "y", y, "A", A);
   product<TA, TX, TY>(dev, "symv", checked_triangle("symv", stored, A), false, meaning::mirrored, alpha, x,
                       beta, y);
@@ -96,6 +100,7 @@ template <scalar TA, scalar TX, scalar TY>
 requires accumulates<TY, TA, TX>
 void sbmv(const device& dev, triangle stored, std::int64_t k, std::type_identity_t<TY> alpha,
           matrix_view<const TA> A, view<const TX> x, std::type_identity_t<TY> beta, view<TY> y) {
+  const ieee_environment here;
   require_apart("sbmv", "y", y, "A", A);
   product<TA, TX, TY>(dev, "sbmv", checked_triangle_band("sbmv", stored, k, A), false, meaning::mirrored, alpha,
                       x, beta, y);
@@ -105,6 +110,7 @@ template <scalar TA, scalar TX, scalar TY>
 requires accumulates<TY, TA, TX>
 void spmv(const device& dev, triangle stored, std::type_identity_t<TY> alpha, view<const TA> A,
           view<const TX> x, std::type_identity_t<TY> beta, view<TY> y) {
+  const ieee_environment here;
   require_apart("spmv", "y", y, "A", A);
   product<TA, TX, TY>(dev, "spmv", checked_packed("spmv", stored, x.size(), A), false, meaning::mirrored, alpha,
                       x, beta, y);
@@ -114,6 +120,7 @@ template <scalar TA, scalar TX>
 requires accumulates<TX, TA>
 void trmv(const device& dev, triangle stored, transpose trans, diagonal unit, matrix_view<const TA> A,
           view<TX> x) {
+  const ieee_environment here;
   require_apart("trmv", "x", x, "A", A);
   product_in_place<TA, TX>(dev, "trmv", checked_triangle("trmv", stored, A), trans, unit, x);
 }
@@ -122,6 +129,7 @@ template <scalar TA, scalar TX>
 requires accumulates<TX, TA>
 void tbmv(const device& dev, triangle stored, transpose trans, diagonal unit, std::int64_t k,
           matrix_view<const TA> A, view<TX> x) {
+  const ieee_environment here;
   require_apart("tbmv", "x", x, "A", A);
   product_in_place<TA, TX>(dev, "tbmv", checked_triangle_band("tbmv", stored, k, A), trans, unit, x);
 }
@@ -129,6 +137,7 @@ void tbmv(const device& dev, triangle stored, transpose trans, diagonal unit, st
 template <scalar TA, scalar TX>
 requires accumulates<TX, TA>
 void tpmv(const device& dev, triangle stored, transpose trans, diagonal unit, view<const TA> A, view<TX> x) {
+  const ieee_environment here;
   require_apart("tpmv", "x", x, "A", A);
   product_in_place<TA, TX>(dev, "tpmv", checked_packed("tpmv", stored, x.size(), A), trans, unit, x);
 }
@@ -137,6 +146,7 @@ template <scalar TA, scalar TX>
 requires accumulates<TX, TA>
 void trsv(const device& dev, triangle stored, transpose trans, diagonal unit, matrix_view<const TA> A,
           view<TX> x) {
+  const ieee_environment here;
   require_apart("trsv", "x", x, "A", A);
   solution<TA, TX>(dev, "trsv", checked_triangle("trsv", stored, A), trans, unit, x);
 }
@@ -145,6 +155,7 @@ template <scalar TA, scalar TX>
 requires accumulates<TX, TA>
 void tbsv(const device& dev, triangle stored, transpose trans, diagonal unit, std::int64_t k,
           matrix_view<const TA> A, view<TX> x) {
+  const ieee_environment here;
   require_apart("tbsv", "x", x, "A", A);
   solution<TA, TX>(dev, "tbsv", checked_triangle_band("tbsv", stored, k, A), trans, unit, x);
 }
@@ -152,6 +163,7 @@ void tbsv(const device& dev, triangle stored, transpose trans, diagonal unit, st
 template <scalar TA, scalar TX>
 requires accumulates<TX, TA>
 void tpsv(const device& dev, triangle stored, transpose trans, diagonal unit, view<const TA> A, view<TX> x) {
+  const ieee_environment here;
   require_apart("tpsv", "x", x, "A", A);
   solution<TA, TX>(dev, "tpsv", checked_packed("tpsv", stored, x.size(), A), trans, unit, x);
 }
@@ -160,9 +172,10 @@ template <scalar TX, scalar TY, scalar TA>
 requires accumulates<TA, TX, TY>
 void ger(const device& dev, std::type_identity_t<TA> alpha, view<const TX> x, view<const TY> y,
          matrix_view<TA> A) {
+  const ieee_environment here;
   require_apart("ger", "A", A, "x", x);
   require_apart("ger", "A", A, "y", y);
-  require_environment(dev, "ger", A, x, y);
+  require_reachable(dev, "ger", A, x, y);
   require_shape("ger", "A", A, x.size(), y.size());
   update_columns<TA, TX, TY>(dev, general_columns(A), alpha, x, y);
 }
@@ -171,6 +184,7 @@ template <scalar TX, scalar TA>
 requires accumulates<TA, TX>
 void syr(const device& dev, triangle stored, std::type_identity_t<TA> alpha, view<const TX> x,
          matrix_view<TA> A) {
+  const ieee_environment here;
   require_apart("syr", "A", A, "x", x);
   square_update<TX, TA>(dev, "syr", checked_triangle("syr", stored, A), alpha, x);
 }
@@ -178,6 +192,7 @@ void syr(const device& dev, triangle stored, std::type_identity_t<TA> alpha, vie
 template <scalar TX, scalar TA>
 requires accumulates<TA, TX>
 void spr(const device& dev, triangle stored, std::type_identity_t<TA> alpha, view<const TX> x, view<TA> A) {
+  const ieee_environment here;
   require_apart("spr", "A", A, "x", x);
   square_update<TX, TA>(dev, "spr", checked_packed("spr", stored, x.size(), A), alpha, x);
 }
@@ -186,6 +201,7 @@ template <scalar TX, scalar TA>
 requires accumulates<TA, TX>
 void syr2(const device& dev, triangle stored, std::type_identity_t<TA> alpha, view<const TX> x,
           view<const TX> y, matrix_view<TA> A) {
+  const ieee_environment here;
   require_apart("syr2", "A", A, "x", x);
   require_apart("syr2", "A", A, "y", y);
   symmetric_update<TX, TA>(dev, "syr2", checked_triangle("syr2", stored, A), alpha, x, y);
@@ -195,6 +211,7 @@ template <scalar TX, scalar TA>
 requires accumulates<TA, TX>
 void spr2(const device& dev, triangle stored, std::type_identity_t<TA> alpha, view<const TX> x,
           view<const TX> y, view<TA> A) {
+  const ieee_environment here;
   require_apart("spr2", "A", A, "x", x);
   require_apart("spr2", "A", A, "y", y);
   symmetric_update<TX, TA>(dev, "spr2", checked_packed("spr2", stored, x.size(), A), alpha, x, y);

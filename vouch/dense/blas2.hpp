@@ -19,8 +19,7 @@
 // Cost    One pass over the stored matrix, two for symmetric ones; scratch of 1/256 of the matrix.
 // Throws  shape_error  sizes that do not fit; the text has both
 //         value_error  a negative number of diagonals, a leading dimension below the rows, what is written
-//                      overlaps an operand or has the stride 0, one does not lie on dev, a thread that does not
-//                      round to nearest or flushes subnormal numbers
+//                      overlaps an operand or has the stride 0, one does not lie on dev
 #pragma once
 #include <cstdint>
 #include <type_traits>

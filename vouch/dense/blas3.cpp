@@ -2,6 +2,7 @@
 
 #include <vouch/core/array.hpp>
 #include <vouch/core/config.hpp>
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/dense/blas1.hpp>
 #include <vouch/dense/blas3.hpp>
 #include <vouch/dense/block_product.hpp>
@@ -77,7 +78,7 @@ void square_diagonal(const device& dev, bool transposed, TC alpha, matrix_view<c
                      view<const TC> old, matrix_view<TC> C) {
   if constexpr (built_with_cuda)
     if (dev.is_cuda()) return square_diagonal_cuda(dev, transposed, alpha, A, beta, old, C);
-#pragma omp parallel for num_threads(dev.threads()) schedule(static)
+#pragma omp parallel for firstprivate(ieee) num_threads(dev.threads()) schedule(static)
   for (std::int64_t i = 0; i < C.rows; ++i) {
     TC& entry = C(i, i) = old[i];
     scale_column(beta, 1, &entry);
@@ -103,10 +104,11 @@ template <scalar TA, scalar TB, scalar TC>
 requires accumulates<TC, TA, TB>
 void gemm(const device& dev, transpose trans_a, transpose trans_b, std::type_identity_t<TC> alpha,
           matrix_view<const TA> A, matrix_view<const TB> B, std::type_identity_t<TC> beta, matrix_view<TC> C) {
+  const ieee_environment here;
   const factor<TA> left = general(A, trans_a != transpose::no);
   const factor<TB> right = general(B, trans_b != transpose::no);
   require_product(left, right, C);
-  require_environment(dev, "gemm", A, B, C);
+  require_reachable(dev, "gemm", A, B, C);
   add_products<TC, TA, TB>(dev, alpha, {{left, right}}, beta, C, region::all);
 }
 
@@ -115,10 +117,11 @@ requires accumulates<TC, TA, TB> && is_interval<TC>
 void gemm(const device& dev, transpose trans_a, transpose trans_b, std::type_identity_t<TC> alpha,
           matrix_view<const TA> A, matrix_view<const TB> B, std::type_identity_t<TC> beta, matrix_view<TC> C,
           gemm_mode mode) {
+  const ieee_environment here;
   const factor<TA> left = general(A, trans_a != transpose::no);
   const factor<TB> right = general(B, trans_b != transpose::no);
   require_product(left, right, C);
-  require_environment(dev, "gemm", A, B, C);
+  require_reachable(dev, "gemm", A, B, C);
   gemm_in_mode<TA, TB, TC>(dev, left, right, alpha, beta, C, mode);
 }
 
@@ -126,7 +129,8 @@ template <scalar TA, scalar TB, scalar TC>
 requires accumulates<TC, TA, TB>
 void symm(const device& dev, side where, triangle stored, std::type_identity_t<TC> alpha,
           matrix_view<const TA> A, matrix_view<const TB> B, std::type_identity_t<TC> beta, matrix_view<TC> C) {
-  require_environment(dev, "symm", A, B, C);
+  const ieee_environment here;
+  require_reachable(dev, "symm", A, B, C);
   require_matrix("symm", "C", C);
   const std::int64_t n = where == side::left ? C.rows : C.cols;
   require_shape("symm", "A", A, n, n);
@@ -144,7 +148,8 @@ template <scalar TA, scalar TC>
 requires accumulates<TC, TA>
 void syrk(const device& dev, triangle stored, transpose trans, std::type_identity_t<TC> alpha,
           matrix_view<const TA> A, std::type_identity_t<TC> beta, matrix_view<TC> C) {
-  require_environment(dev, "syrk", A, C);
+  const ieee_environment here;
+  require_reachable(dev, "syrk", A, C);
   require_matrix("syrk", "A", A);
   const bool transposed = trans != transpose::no;
   const factor<TA> left = general(A, transposed), right = general(A, !transposed);
@@ -161,7 +166,8 @@ template <scalar TA, scalar TC>
 requires accumulates<TC, TA>
 void syr2k(const device& dev, triangle stored, transpose trans, std::type_identity_t<TC> alpha,
            matrix_view<const TA> A, matrix_view<const TA> B, std::type_identity_t<TC> beta, matrix_view<TC> C) {
-  require_environment(dev, "syr2k", A, B, C);
+  const ieee_environment here;
+  require_reachable(dev, "syr2k", A, B, C);
   require_matrix("syr2k", "A", A);
   require_shape("syr2k", "B", B, A.rows, A.cols);
   const bool transposed = trans != transpose::no;
@@ -179,7 +185,8 @@ template <scalar TA, scalar TB>
 requires accumulates<TB, TA>
 void trmm(const device& dev, side where, triangle stored, transpose trans, diagonal unit,
           std::type_identity_t<TB> alpha, matrix_view<const TA> A, matrix_view<TB> B) {
-  require_environment(dev, "trmm", A, B);
+  const ieee_environment here;
+  require_reachable(dev, "trmm", A, B);
   require_matrix("trmm", "B", B);
   const std::int64_t n = where == side::left ? B.rows : B.cols;
   require_shape("trmm", "A", A, n, n);

@@ -24,8 +24,7 @@
 //         operand on processors without AVX-512.
 // Throws  shape_error  shapes that do not fit; the text has both
 //         value_error  an operand that is written overlaps another, one does not lie on dev, a leading
-//                      dimension below the rows, a thread that does not round to nearest or flushes subnormal
-//                      numbers
+//                      dimension below the rows
 #pragma once
 #include <type_traits>
 
@@ -108,8 +107,8 @@ void trmm(const device& dev, side where, triangle stored, transpose trans, diago
 ///
 /// Shapes  A is square; B is m-by-n.
 /// Result  Substitution in blocks of 64, on a GPU by halves down to 64. Intervals enclose the solutions for all
-/// points of A, alpha and B, and
-///         may be much wider than the smallest enclosure: dependencies are lost at every step.
+///         points of A, alpha and B, and may be much wider than the smallest enclosure: dependencies are lost
+///         at every step.
 /// Throws  value_error  a diagonal element is 0 or holds 0; the text names it
 template <scalar TA, scalar TB>
 requires accumulates<TB, TA>

@@ -4,7 +4,9 @@
 #include <optional>
 
 #include <vouch/core/array.hpp>
+#include <vouch/core/cancellation.hpp>
 #include <vouch/core/config.hpp>
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/dense/block_product.hpp>
 #include <vouch/dense/block_product_cuda.hpp>
 #include <vouch/dense/pieces.hpp>
@@ -220,13 +222,16 @@ void add_products(const device& dev, R alpha, const std::vector<factors<A, B>>& 
   const int threads = static_cast<int>(std::min<std::int64_t>(dev.threads(), down * across));
   std::vector<workspace<R, A, B>> work;
   for (int t = 0; t < threads; ++t) work.emplace_back(size);
-#pragma omp parallel for num_threads(threads) schedule(dynamic) if (threads > 1)
+  const cancellation_probe stop;
+#pragma omp parallel for firstprivate(ieee) num_threads(threads) schedule(dynamic) if (threads > 1)
   for (std::int64_t b = 0; b < down * across; ++b) {
+    if (stop.requested()) continue;
     const std::int64_t i = b % down * size.rows, j = b / down * size.cols;
     const block at{i, j, std::min(size.rows, C.rows - i), std::min(size.cols, C.cols - j)};
     if (at.meets(written))
       form_block(alpha, terms, beta, C, written, at, work[static_cast<std::size_t>(omp_get_thread_num())]);
   }
+  stop.check();
 }
 
 #define VOUCH_PRODUCT(R, A, B) \

@@ -15,16 +15,13 @@
 #include <vouch/dense/matrix.hpp>
 #include <vouch/dense/scalar.hpp>
 #include <vouch/dense/triangular_solve.hpp>
-#include <vouch/interval/canary.hpp>
 
 namespace vouch::detail {
 
-/// On the CPU, in a state in which directed rounding works.
 inline void require_cpu(const device& dev, const char* routine) {
   if (dev.is_cuda())
     throw value_error(std::string(routine) + ": there is no GPU code for these operands",
                       "copy them to the CPU: a.to(device::cpu())");
-  require_ieee_environment();
 }
 
 template <class T>
@@ -126,15 +123,13 @@ const void* memory_of(columns<T> A) {
   return A.rows > 0 && A.cols > 0 ? A.data : nullptr;
 }
 
-/// All operands lie where dev works: on the CPU in a state in which directed rounding works, or on a GPU, which
-/// has no such state.
+/// All operands lie where dev works.
 template <class... Operands>
-void require_environment(const device& dev, const char* routine, const Operands&... operands) {
+void require_reachable(const device& dev, const char* routine, const Operands&... operands) {
   if (!(reachable(dev, memory_of(operands)) && ...))
     throw value_error(std::string(routine) + ": an operand does not lie on " +
                           (dev.is_cuda() ? "GPU " + std::to_string(dev.index()) : "the CPU"),
                       "copy it there first: a.to(device)");
-  if (!dev.is_cuda()) require_ieee_environment();
 }
 
 /// No diagonal element of a triangle that is to be divided by holds 0. On a GPU this waits for the device.

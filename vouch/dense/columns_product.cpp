@@ -2,6 +2,7 @@
 #include <vector>
 
 #include <vouch/core/config.hpp>
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/dense/block_product.hpp>
 #include <vouch/dense/columns_product.hpp>
 #include <vouch/dense/columns_product_cuda.hpp>
@@ -65,7 +66,7 @@ void add_product(const device& dev, columns<const A> a, const X* x, R* sums) {
   for (std::int64_t b = 0; b < down; ++b)
     parts = std::max(parts, ceil_div(a.touching(rows_of(b)).size(), column_block));
   partial_sums<R> partial(a.rows, parts);
-#pragma omp parallel for num_threads(dev.threads()) schedule(static) if (down * parts > 1)
+#pragma omp parallel for firstprivate(ieee) num_threads(dev.threads()) schedule(static) if (down * parts > 1)
   for (std::int64_t task = 0; task < down * parts; ++task) {
     const range rows = rows_of(task % down), touching = a.touching(rows);
     const std::int64_t part = task / down, first = touching.first + part * column_block;
@@ -108,7 +109,8 @@ void add_transposed_product(const device& dev, columns<const A> a, const X* x, R
   const std::int64_t most = a.most_stored();
   const std::int64_t parts = piece_count(most), across = ceil_div(a.cols, columns_a_task);
   partial_sums<R> partial(a.cols, parts);
-#pragma omp parallel for num_threads(dev.threads()) schedule(static) if (a.cols * most > piece_size)
+#pragma omp parallel for firstprivate(ieee) num_threads(dev.threads()) \
+    schedule(static) if (a.cols * most > piece_size)
   for (std::int64_t task = 0; task < across * parts; ++task) {
     const std::int64_t first = task % across * columns_a_task, part = task / across;
     dot_columns(a, range{first, std::min(a.cols, first + columns_a_task)}, part, x, partial.part(part));
@@ -155,7 +157,7 @@ void update_columns(const device& dev, columns<R> a, R alpha, view<const X> x, v
   if (is_zero(alpha)) return;
   auto from = whole(x);
   const X* elements = from.data();
-#pragma omp parallel for num_threads(dev.threads()) schedule(static) if (a.cols > 1)
+#pragma omp parallel for firstprivate(ieee) num_threads(dev.threads()) schedule(static) if (a.cols > 1)
   for (std::int64_t j = 0; j < a.cols; ++j) {
     const range r = a.stored(j);
     if (r.size() > 0) axpy_piece(r.size(), multiply_add(alpha, y[j], R{}), elements + r.first, &a(r.first, j));

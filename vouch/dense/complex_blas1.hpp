@@ -73,8 +73,8 @@ struct complex_rotation {
 /// The rotation that brings b to 0.
 ///
 /// Result  c and s enclose |a|/|(a, b)| and a conj(b) / (|a| |(a, b)|) for all points, r encloses a |(a, b)| /
-/// |a|;
-///         a/|a| is taken as 1 where a is 0, and lies anywhere where a holds 0 beside others; so does b/|b|.
+///         |a|; a/|a| is taken as 1 where a is 0, and lies anywhere where a holds 0 beside others; so does
+///         b/|b|.
 template <real T>
 complex_rotation<T> rotg(complex_interval<T> a, complex_interval<T> b);
 

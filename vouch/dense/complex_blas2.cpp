@@ -1,4 +1,5 @@
 #include <vouch/core/array.hpp>
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/dense/checks.hpp>
 #include <vouch/dense/columns_product.hpp>
 #include <vouch/dense/complex_blas1.hpp>
@@ -74,7 +75,7 @@ template <real T>
 void checked_product(const device& dev, const char* routine, columns<const complex_interval<T>> A,
                      transpose trans, complex_interval<T> alpha, view<const complex_interval<T>> x,
                      complex_interval<T> beta, view<complex_interval<T>> y) {
-  require_environment(dev, routine, A, x, y);
+  require_reachable(dev, routine, A, x, y);
   require_size(routine, "x", x.size(), trans == transpose::no ? A.cols : A.rows);
   require_size(routine, "y", y.size(), trans == transpose::no ? A.rows : A.cols);
   require_apart(routine, "y", y, "x", x);
@@ -86,7 +87,7 @@ template <real T>
 void hermitian_product(const device& dev, const char* routine, columns<const complex_interval<T>> A,
                        complex_interval<T> alpha, view<const complex_interval<T>> x, complex_interval<T> beta,
                        view<complex_interval<T>> y) {
-  require_environment(dev, routine, A, x, y);
+  require_reachable(dev, routine, A, x, y);
   require_size(routine, "x", x.size(), A.cols);
   require_size(routine, "y", y.size(), A.cols);
   require_apart(routine, "y", y, "x", x);
@@ -99,7 +100,7 @@ void hermitian_product(const device& dev, const char* routine, columns<const com
 template <real T>
 void product_in_place(const device& dev, const char* routine, columns<const complex_interval<T>> A,
                       transpose trans, diagonal unit, view<complex_interval<T>> x) {
-  require_environment(dev, routine, A, x);
+  require_reachable(dev, routine, A, x);
   require_size(routine, "x", x.size(), A.cols);
   array<complex_interval<T>> old(dev, x.size());
   copy<T>(dev, x, old.all());
@@ -110,7 +111,7 @@ void product_in_place(const device& dev, const char* routine, columns<const comp
 template <real T>
 void solution(const device& dev, const char* routine, columns<const complex_interval<T>> A, transpose trans,
               diagonal unit, view<complex_interval<T>> x) {
-  require_environment(dev, routine, A, x);
+  require_reachable(dev, routine, A, x);
   require_size(routine, "x", x.size(), A.cols);
   if (unit == diagonal::general) require_divisors(dev, routine, A);
   solve_columns(dev, A, trans, unit, x);
@@ -136,7 +137,7 @@ template <real T>
 void general_update(const device& dev, const char* routine, complex_interval<T> alpha,
                     view<const complex_interval<T>> x, view<const complex_interval<T>> y, bool conjugate,
                     matrix_view<complex_interval<T>> A) {
-  require_environment(dev, routine, A, x, y);
+  require_reachable(dev, routine, A, x, y);
   require_shape(routine, "A", A, x.size(), y.size());
   require_apart(routine, "A", A, "x", x);
   require_apart(routine, "A", A, "y", y);
@@ -147,7 +148,7 @@ void general_update(const device& dev, const char* routine, complex_interval<T> 
 template <real T>
 void hermitian_update(const device& dev, const char* routine, columns<complex_interval<T>> A, interval<T> alpha,
                       view<const complex_interval<T>> x) {
-  require_environment(dev, routine, A, x);
+  require_reachable(dev, routine, A, x);
   require_size(routine, "x", x.size(), A.cols);
   if (alpha == interval<T>{}) return;
   update<T>(dev, A.without_diagonal(), alpha, x, x, true);
@@ -158,7 +159,7 @@ template <real T>
 void hermitian_update(const device& dev, const char* routine, columns<complex_interval<T>> A,
                       complex_interval<T> alpha, view<const complex_interval<T>> x,
                       view<const complex_interval<T>> y) {
-  require_environment(dev, routine, A, x, y);
+  require_reachable(dev, routine, A, x, y);
   require_size(routine, "x", x.size(), A.cols);
   require_size(routine, "y", y.size(), A.cols);
   if (alpha == complex_interval<T>{}) return;
@@ -173,6 +174,7 @@ template <real T>
 void gemv(const device& dev, transpose trans, std::type_identity_t<complex_interval<T>> alpha,
           matrix_view<const complex_interval<T>> A, view<const complex_interval<T>> x,
           std::type_identity_t<complex_interval<T>> beta, view<complex_interval<T>> y) {
+  const ieee_environment here;
   require_matrix("gemv", "A", A);
   require_apart("gemv", "y", y, "A", A);
   checked_product<T>(dev, "gemv", general_columns(A), trans, alpha, x, beta, y);
@@ -183,6 +185,7 @@ void gbmv(const device& dev, transpose trans, std::int64_t rows, std::int64_t kl
           std::type_identity_t<complex_interval<T>> alpha, matrix_view<const complex_interval<T>> A,
           view<const complex_interval<T>> x, std::type_identity_t<complex_interval<T>> beta,
           view<complex_interval<T>> y) {
+  const ieee_environment here;
   require_apart("gbmv", "y", y, "A", A);
   checked_product<T>(dev, "gbmv", checked_band("gbmv", rows, kl, ku, A), trans, alpha, x, beta, y);
 }
@@ -191,6 +194,7 @@ template <real T>
 void hemv(const device& dev, triangle stored, std::type_identity_t<complex_interval<T>> alpha,
           matrix_view<const complex_interval<T>> A, view<const complex_interval<T>> x,
           std::type_identity_t<complex_interval<T>> beta, view<complex_interval<T>> y) {
+  const ieee_environment here;
   require_apart("hemv", "y", y, "A", A);
   hermitian_product<T>(dev, "hemv", checked_triangle("hemv", stored, A), alpha, x, beta, y);
 }
@@ -199,6 +203,7 @@ template <real T>
 void hbmv(const device& dev, triangle stored, std::int64_t k, std::type_identity_t<complex_interval<T>> alpha,
           matrix_view<const complex_interval<T>> A, view<const complex_interval<T>> x,
           std::type_identity_t<complex_interval<T>> beta, view<complex_interval<T>> y) {
+  const ieee_environment here;
   require_apart("hbmv", "y", y, "A", A);
   hermitian_product<T>(dev, "hbmv", checked_triangle_band("hbmv", stored, k, A), alpha, x, beta, y);
 }
@@ -207,6 +212,7 @@ template <real T>
 void hpmv(const device& dev, triangle stored, std::type_identity_t<complex_interval<T>> alpha,
           view<const complex_interval<T>> A, view<const complex_interval<T>> x,
           std::type_identity_t<complex_interval<T>> beta, view<complex_interval<T>> y) {
+  const ieee_environment here;
   require_apart("hpmv", "y", y, "A", A);
   hermitian_product<T>(dev, "hpmv", checked_packed("hpmv", stored, x.size(), A), alpha, x, beta, y);
 }
@@ -214,6 +220,7 @@ void hpmv(const device& dev, triangle stored, std::type_identity_t<complex_inter
 template <real T>
 void trmv(const device& dev, triangle stored, transpose trans, diagonal unit,
           matrix_view<const complex_interval<T>> A, view<complex_interval<T>> x) {
+  const ieee_environment here;
   require_apart("trmv", "x", x, "A", A);
   product_in_place<T>(dev, "trmv", checked_triangle("trmv", stored, A), trans, unit, x);
 }
@@ -221,6 +228,7 @@ void trmv(const device& dev, triangle stored, transpose trans, diagonal unit,
 template <real T>
 void tbmv(const device& dev, triangle stored, transpose trans, diagonal unit, std::int64_t k,
           matrix_view<const complex_interval<T>> A, view<complex_interval<T>> x) {
+  const ieee_environment here;
   require_apart("tbmv", "x", x, "A", A);
   product_in_place<T>(dev, "tbmv", checked_triangle_band("tbmv", stored, k, A), trans, unit, x);
 }
@@ -228,6 +236,7 @@ void tbmv(const device& dev, triangle stored, transpose trans, diagonal unit, st
 template <real T>
 void tpmv(const device& dev, triangle stored, transpose trans, diagonal unit, view<const complex_interval<T>> A,
           view<complex_interval<T>> x) {
+  const ieee_environment here;
   require_apart("tpmv", "x", x, "A", A);
   product_in_place<T>(dev, "tpmv", checked_packed("tpmv", stored, x.size(), A), trans, unit, x);
 }
@@ -235,6 +244,7 @@ void tpmv(const device& dev, triangle stored, transpose trans, diagonal unit, vi
 template <real T>
 void trsv(const device& dev, triangle stored, transpose trans, diagonal unit,
           matrix_view<const complex_interval<T>> A, view<complex_interval<T>> x) {
+  const ieee_environment here;
   require_apart("trsv", "x", x, "A", A);
   solution<T>(dev, "trsv", checked_triangle("trsv", stored, A), trans, unit, x);
 }
@@ -242,6 +252,7 @@ void trsv(const device& dev, triangle stored, transpose trans, diagonal unit,
 template <real T>
 void tbsv(const device& dev, triangle stored, transpose trans, diagonal unit, std::int64_t k,
           matrix_view<const complex_interval<T>> A, view<complex_interval<T>> x) {
+  const ieee_environment here;
   require_apart("tbsv", "x", x, "A", A);
   solution<T>(dev, "tbsv", checked_triangle_band("tbsv", stored, k, A), trans, unit, x);
 }
@@ -249,6 +260,7 @@ void tbsv(const device& dev, triangle stored, transpose trans, diagonal unit, st
 template <real T>
 void tpsv(const device& dev, triangle stored, transpose trans, diagonal unit, view<const complex_interval<T>> A,
           view<complex_interval<T>> x) {
+  const ieee_environment here;
   require_apart("tpsv", "x", x, "A", A);
   solution<T>(dev, "tpsv", checked_packed("tpsv", stored, x.size(), A), trans, unit, x);
 }
@@ -256,18 +268,21 @@ void tpsv(const device& dev, triangle stored, transpose trans, diagonal unit, vi
 template <real T>
 void geru(const device& dev, std::type_identity_t<complex_interval<T>> alpha, view<const complex_interval<T>> x,
           view<const complex_interval<T>> y, matrix_view<complex_interval<T>> A) {
+  const ieee_environment here;
   general_update<T>(dev, "geru", alpha, x, y, false, A);
 }
 
 template <real T>
 void gerc(const device& dev, std::type_identity_t<complex_interval<T>> alpha, view<const complex_interval<T>> x,
           view<const complex_interval<T>> y, matrix_view<complex_interval<T>> A) {
+  const ieee_environment here;
   general_update<T>(dev, "gerc", alpha, x, y, true, A);
 }
 
 template <real T>
 void her(const device& dev, triangle stored, std::type_identity_t<interval<T>> alpha,
          view<const complex_interval<T>> x, matrix_view<complex_interval<T>> A) {
+  const ieee_environment here;
   require_apart("her", "A", A, "x", x);
   hermitian_update<T>(dev, "her", checked_triangle("her", stored, A), alpha, x);
 }
@@ -275,6 +290,7 @@ void her(const device& dev, triangle stored, std::type_identity_t<interval<T>> a
 template <real T>
 void hpr(const device& dev, triangle stored, std::type_identity_t<interval<T>> alpha,
          view<const complex_interval<T>> x, view<complex_interval<T>> A) {
+  const ieee_environment here;
   require_apart("hpr", "A", A, "x", x);
   hermitian_update<T>(dev, "hpr", checked_packed("hpr", stored, x.size(), A), alpha, x);
 }
@@ -283,6 +299,7 @@ template <real T>
 void her2(const device& dev, triangle stored, std::type_identity_t<complex_interval<T>> alpha,
           view<const complex_interval<T>> x, view<const complex_interval<T>> y,
           matrix_view<complex_interval<T>> A) {
+  const ieee_environment here;
   require_apart("her2", "A", A, "x", x);
   require_apart("her2", "A", A, "y", y);
   hermitian_update<T>(dev, "her2", checked_triangle("her2", stored, A), alpha, x, y);
@@ -291,6 +308,7 @@ void her2(const device& dev, triangle stored, std::type_identity_t<complex_inter
 template <real T>
 void hpr2(const device& dev, triangle stored, std::type_identity_t<complex_interval<T>> alpha,
           view<const complex_interval<T>> x, view<const complex_interval<T>> y, view<complex_interval<T>> A) {
+  const ieee_environment here;
   require_apart("hpr2", "A", A, "x", x);
   require_apart("hpr2", "A", A, "y", y);
   hermitian_update<T>(dev, "hpr2", checked_packed("hpr2", stored, x.size(), A), alpha, x, y);

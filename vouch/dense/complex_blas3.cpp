@@ -1,5 +1,6 @@
 #include <utility>
 
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/dense/blas3.hpp>
 #include <vouch/dense/block_product.hpp>
 #include <vouch/dense/checks.hpp>
@@ -81,7 +82,7 @@ template <real T>
 void add_product_with(const device& dev, const char* routine, side where, const complex_factor<T>& A,
                       complex_interval<T> alpha, matrix_view<const complex_interval<T>> B,
                       complex_interval<T> beta, matrix_view<complex_interval<T>> C) {
-  require_environment(dev, routine, A.A, B, C);
+  require_reachable(dev, routine, A.A, B, C);
   require_matrix(routine, "C", C);
   const std::int64_t n = where == side::left ? C.rows : C.cols;
   require_shape(routine, "A", A.A, n, n);
@@ -115,7 +116,7 @@ constexpr transpose adjoint_of(transpose trans) {
 template <class Body>
 void each_line(const device& dev, const char* name, std::int64_t lines, const Body& body) {
   if (dev.is_cuda()) return each_element(dev, name, lines, body);
-#pragma omp parallel for num_threads(dev.threads()) schedule(static) if (lines > 1)
+#pragma omp parallel for firstprivate(ieee) num_threads(dev.threads()) schedule(static) if (lines > 1)
   for (std::int64_t line = 0; line < lines; ++line) body(line);
 }
 
@@ -165,7 +166,8 @@ void gemm(const device& dev, transpose trans_a, transpose trans_b,
           std::type_identity_t<complex_interval<T>> alpha, matrix_view<const complex_interval<T>> A,
           matrix_view<const complex_interval<T>> B, std::type_identity_t<complex_interval<T>> beta,
           matrix_view<complex_interval<T>> C) {
-  require_environment(dev, "gemm", A, B, C);
+  const ieee_environment here;
+  require_reachable(dev, "gemm", A, B, C);
   require_matrix("gemm", "A", A);
   require_matrix("gemm", "B", B);
   const complex_factor<T> left{A, trans_a}, right{B, trans_b};
@@ -182,6 +184,7 @@ template <real T>
 void hemm(const device& dev, side where, triangle stored, std::type_identity_t<complex_interval<T>> alpha,
           matrix_view<const complex_interval<T>> A, matrix_view<const complex_interval<T>> B,
           std::type_identity_t<complex_interval<T>> beta, matrix_view<complex_interval<T>> C) {
+  const ieee_environment here;
   add_product_with<T>(dev, "hemm", where, {A, transpose::no, complex_shape::hermitian, stored}, alpha, B, beta,
                       C);
 }
@@ -190,6 +193,7 @@ template <real T>
 void symm(const device& dev, side where, triangle stored, std::type_identity_t<complex_interval<T>> alpha,
           matrix_view<const complex_interval<T>> A, matrix_view<const complex_interval<T>> B,
           std::type_identity_t<complex_interval<T>> beta, matrix_view<complex_interval<T>> C) {
+  const ieee_environment here;
   add_product_with<T>(dev, "symm", where, {A, transpose::no, complex_shape::symmetric, stored}, alpha, B, beta,
                       C);
 }
@@ -198,8 +202,9 @@ template <real T>
 void syrk(const device& dev, triangle stored, transpose trans, std::type_identity_t<complex_interval<T>> alpha,
           matrix_view<const complex_interval<T>> A, std::type_identity_t<complex_interval<T>> beta,
           matrix_view<complex_interval<T>> C) {
+  const ieee_environment here;
   using I = interval<T>;
-  require_environment(dev, "syrk", A, C);
+  require_reachable(dev, "syrk", A, C);
   require_matrix("syrk", "A", A);
   require_plain_transpose("syrk", trans);
   const complex_factor<T> left{A, trans};
@@ -221,7 +226,8 @@ template <real T>
 void syr2k(const device& dev, triangle stored, transpose trans, std::type_identity_t<complex_interval<T>> alpha,
            matrix_view<const complex_interval<T>> A, matrix_view<const complex_interval<T>> B,
            std::type_identity_t<complex_interval<T>> beta, matrix_view<complex_interval<T>> C) {
-  require_environment(dev, "syr2k", A, B, C);
+  const ieee_environment here;
+  require_reachable(dev, "syr2k", A, B, C);
   require_matrix("syr2k", "A", A);
   require_shape("syr2k", "B", B, A.rows, A.cols);
   require_plain_transpose("syr2k", trans);
@@ -241,8 +247,9 @@ template <real T>
 void herk(const device& dev, triangle stored, transpose trans, std::type_identity_t<interval<T>> alpha,
           matrix_view<const complex_interval<T>> A, std::type_identity_t<interval<T>> beta,
           matrix_view<complex_interval<T>> C) {
+  const ieee_environment here;
   using I = interval<T>;
-  require_environment(dev, "herk", A, C);
+  require_reachable(dev, "herk", A, C);
   require_matrix("herk", "A", A);
   require_no_plain_transpose("herk", trans);
   const complex_factor<T> left{A, trans};
@@ -267,7 +274,8 @@ template <real T>
 void her2k(const device& dev, triangle stored, transpose trans, std::type_identity_t<complex_interval<T>> alpha,
            matrix_view<const complex_interval<T>> A, matrix_view<const complex_interval<T>> B,
            std::type_identity_t<interval<T>> beta, matrix_view<complex_interval<T>> C) {
-  require_environment(dev, "her2k", A, B, C);
+  const ieee_environment here;
+  require_reachable(dev, "her2k", A, B, C);
   require_matrix("her2k", "A", A);
   require_shape("her2k", "B", B, A.rows, A.cols);
   require_no_plain_transpose("her2k", trans);
@@ -287,7 +295,8 @@ template <real T>
 void trmm(const device& dev, side where, triangle stored, transpose trans, diagonal unit,
           std::type_identity_t<complex_interval<T>> alpha, matrix_view<const complex_interval<T>> A,
           matrix_view<complex_interval<T>> B) {
-  require_environment(dev, "trmm", A, B);
+  const ieee_environment here;
+  require_reachable(dev, "trmm", A, B);
   require_matrix("trmm", "B", B);
   const std::int64_t n = where == side::left ? B.rows : B.cols;
   require_shape("trmm", "A", A, n, n);
@@ -303,7 +312,8 @@ template <real T>
 void trsm(const device& dev, side where, triangle stored, transpose trans, diagonal unit,
           std::type_identity_t<complex_interval<T>> alpha, matrix_view<const complex_interval<T>> A,
           matrix_view<complex_interval<T>> B) {
-  require_environment(dev, "trsm", A, B);
+  const ieee_environment here;
+  require_reachable(dev, "trsm", A, B);
   require_matrix("trsm", "B", B);
   const std::int64_t n = where == side::left ? B.rows : B.cols;
   require_shape("trsm", "A", A, n, n);

@@ -1,3 +1,4 @@
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/dense/checks.hpp>
 #include <vouch/dense/each_element.hpp>
 #include <vouch/dense/elementwise.hpp>
@@ -10,40 +11,45 @@ using namespace detail;
 
 template <real T>
 void hull(const device& dev, view<const interval<T>> x, view<const interval<T>> y, view<interval<T>> z) {
+  const ieee_environment here;
   require_size("hull", "y", y.size(), x.size());
   require_size("hull", "z", z.size(), x.size());
-  require_environment(dev, "hull", x, y, z);
+  require_reachable(dev, "hull", x, y, z);
   each_element(dev, "hull", x.size(), hulls<T>{x, y, z});
 }
 
 template <real T>
 void intersection(const device& dev, view<const interval<T>> x, view<const interval<T>> y,
                   view<interval<T>> z) {
+  const ieee_environment here;
   require_size("intersection", "y", y.size(), x.size());
   require_size("intersection", "z", z.size(), x.size());
-  require_environment(dev, "intersection", x, y, z);
+  require_reachable(dev, "intersection", x, y, z);
   each_element(dev, "intersection", x.size(), intersections<T>{x, y, z});
 }
 
 template <real T>
 void mid(const device& dev, view<const interval<T>> x, view<T> m) {
+  const ieee_environment here;
   require_size("mid", "m", m.size(), x.size());
-  require_environment(dev, "mid", x, m);
+  require_reachable(dev, "mid", x, m);
   each_element(dev, "mid", x.size(), midpoints<T>{x, m});
 }
 
 template <real T>
 void rad(const device& dev, view<const interval<T>> x, view<T> r) {
+  const ieee_environment here;
   require_size("rad", "r", r.size(), x.size());
-  require_environment(dev, "rad", x, r);
+  require_reachable(dev, "rad", x, r);
   each_element(dev, "rad", x.size(), radii<T>{x, r});
 }
 
 template <real T>
 void enclose(const device& dev, view<const T> m, view<const T> r, view<interval<T>> x) {
+  const ieee_environment here;
   require_size("enclose", "r", r.size(), m.size());
   require_size("enclose", "x", x.size(), m.size());
-  require_environment(dev, "enclose", m, r, x);
+  require_reachable(dev, "enclose", m, r, x);
   each_element(dev, "enclose", m.size(), ball_hulls<T>{m, r, x});
 }
 

@@ -8,8 +8,7 @@
 // Result  As the functions of these names for single intervals. Same bits on every device.
 // Cost    Each element read and written once.
 // Throws  shape_error  sizes differ; the text has both
-//         value_error  an operand does not lie on dev, a thread that does not round to nearest or flushes
-//                      subnormal numbers
+//         value_error  an operand does not lie on dev
 #pragma once
 #include <vouch/core/device.hpp>
 #include <vouch/core/view.hpp>

@@ -15,6 +15,8 @@
 #include <limits>
 #include <vector>
 
+#include <vouch/core/cancellation.hpp>
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/dense/gemm_cpu.hpp>
 #include <vouch/interval/exact_sums.hpp>
 
@@ -128,7 +130,7 @@ slices cut(const device& dev, std::int64_t rows, std::int64_t cols, int count, i
     // Adding 1.5 2^52 units rounds to a multiple of the unit.
     shifts.push_back(std::ldexp(1.5, 52 - (width - 2 + t * width)));
   }
-#pragma omp parallel for num_threads(dev.threads()) schedule(static)
+#pragma omp parallel for firstprivate(ieee) num_threads(dev.threads()) schedule(static)
   for (std::int64_t j = 0; j < cols; ++j)
     for (std::int64_t i = 0; i < rows; ++i) {
       const int e = -exponent(i, j);
@@ -250,8 +252,10 @@ void gemm_exact_cpu(const device& dev, interval<T> alpha, const factor<TA>& left
     low = level_sums(dev, cutting, bound::low);
     if (!points) high = level_sums(dev, cutting, bound::high);
   }
-#pragma omp parallel for num_threads(dev.threads()) schedule(dynamic)
+  const cancellation_probe stop;
+#pragma omp parallel for firstprivate(ieee) num_threads(dev.threads()) schedule(dynamic)
   for (std::int64_t j = 0; j < C.cols; ++j) {
+    if (stop.requested()) continue;
     exact_sums first(1, product_origin), second(1, product_origin);
     std::vector<interval<T>> column(static_cast<std::size_t>(C.rows));
     for (std::int64_t i = 0; i < C.rows; ++i) {
@@ -268,6 +272,7 @@ void gemm_exact_cpu(const device& dev, interval<T> alpha, const factor<TA>& left
     }
     finish_column(alpha, static_cast<const interval<T>*>(column.data()), beta, C.rows, &C(0, j));
   }
+  stop.check();
 }
 
 #define VOUCH_EXACT(TA, TB, T)                                                                                \

@@ -25,6 +25,8 @@
 #include <limits>
 #include <vector>
 
+#include <vouch/core/ieee_environment.hpp>
+#include <vouch/core/loop_threads.hpp>
 #include <vouch/dense/gemm_cpu.hpp>
 
 namespace vouch::detail {
@@ -53,7 +55,8 @@ std::vector<int> exponents(const device& dev, matrix_view<const E> A, bool by_ro
   const std::int64_t lines = by_rows ? A.rows : A.cols, length = by_rows ? A.cols : A.rows;
   std::vector<double> largest(static_cast<std::size_t>(lines));
   constexpr std::int64_t strip = 64;
-#pragma omp parallel for num_threads(dev.threads()) schedule(static)
+  const int threads = loop_threads(dev, lines * length);
+#pragma omp parallel for firstprivate(ieee) num_threads(threads) schedule(static)
   for (std::int64_t first = 0; first < lines; first += strip)
     for (std::int64_t t = 0; t < length; ++t)
       for (std::int64_t l = first; l < std::min(lines, first + strip); ++l) {
@@ -81,7 +84,8 @@ images images_of(const device& dev, matrix_view<const E> A, place at, bool by_ro
   std::vector<double> scale;
   for (const int e : all.exponent) scale.push_back(power_of_two(-e));
   const double rounding = static_cast<double>(depth + 1) * unit;
-#pragma omp parallel for num_threads(dev.threads()) schedule(static)
+  const int threads = loop_threads(dev, A.rows * A.cols);
+#pragma omp parallel for firstprivate(ieee) num_threads(threads) schedule(static)
   for (std::int64_t j = 0; j < A.cols; ++j)
     for (std::int64_t i = 0; i < A.rows; ++i) {
       const double low = lower(A(i, j)), high = upper(A(i, j));
@@ -147,7 +151,8 @@ void gemm_fast_cpu(const device& dev, interval<T> alpha, const factor<TA>& left,
   const double summand = static_cast<double>(terms) * 0x1p-149,
                inflation = (1 + 16 * unit) / (1 - static_cast<double>(terms) * 0x1p-24),
                underflow = static_cast<double>(depth + 4) * 0x1p-1074;
-#pragma omp parallel for num_threads(dev.threads()) schedule(static)
+  const int threads = loop_threads(dev, C.rows * C.cols);
+#pragma omp parallel for firstprivate(ieee) num_threads(threads) schedule(static)
   for (std::int64_t j = 0; j < C.cols; ++j) {
     std::vector<interval<T>> column(static_cast<std::size_t>(C.rows));
     for (std::int64_t i = 0; i < C.rows; ++i) {

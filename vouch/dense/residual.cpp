@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/require.hpp>
 #include <vouch/dense/residual.hpp>
 #include <vouch/dense/square.hpp>
@@ -126,7 +127,7 @@ VOUCH_RESIDUAL_KERNELS(double)
 template <real T, class Take>
 void for_each_strip(const device& dev, const square_matrix<T>& A, const T* b, const T* x, const T* x_lo,
                     Take take) {
-#pragma omp parallel for num_threads(dev.threads()) schedule(static) if (A.n > 4 * strip)
+#pragma omp parallel for firstprivate(ieee) num_threads(dev.threads()) schedule(static) if (A.n > 4 * strip)
   for (std::int64_t k = 0; k < ceil_div(A.n, strip); ++k) {
     row_sums sums[strip];
     const std::int64_t first = k * strip, rows = std::min(strip, A.n - first);
@@ -144,6 +145,7 @@ void for_each_strip(const device& dev, const square_matrix<T>& A, const T* b, co
 template <real T>
 residual_facts residual(const device& dev, transpose op, matrix_view<const T> A, view<const T> b,
                         view<const T> x_hi, const T* x_lo, view<T> r) {
+  const ieee_environment here;
   const square_matrix<T> square = detail::make_square(op, A);
   detail::require_contiguous("residual", "b", b, A.rows);
   detail::require_contiguous("residual", "r", r, A.rows);
@@ -167,6 +169,7 @@ residual_facts residual(const device& dev, transpose op, matrix_view<const T> A,
 template <real T>
 void residual_bound(const device& dev, transpose op, matrix_view<const T> A, view<const T> b, view<const T> x,
                     view<double> bound) {
+  const ieee_environment here;
   const square_matrix<T> square = detail::make_square(op, A);
   // The sum is exact but for the rounding of the at most 3 n + 32 error terms among themselves: each is at most
   // u times what has been summed, u = 2^-53, and so are the roundings of the magnitudes.

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/dense/blas1.hpp>
 #include <vouch/dense/complex_blas1.hpp>
 
@@ -117,6 +118,7 @@ complex_interval<T> direction_of(complex_interval<T> z) {
 
 template <real T>
 complex_rotation<T> rotg(complex_interval<T> a, complex_interval<T> b) {
+  const ieee_environment here;
   const auto sizes = rotation_of(abs(a), abs(b));
   const complex_interval<T> along = is_empty(a) ? a : direction_of(a);
   const complex_interval<T> across = is_empty(b) ? b : conj(direction_of(b));
@@ -125,11 +127,13 @@ complex_rotation<T> rotg(complex_interval<T> a, complex_interval<T> b) {
 
 template <scalar T>
 rotation<T> rotg(T a, T b) {
+  const ieee_environment here;
   return rotation_of(a, b);
 }
 
 template <scalar T>
 modified_rotation<T> rotmg(T& d1, T& d2, T& x1, T y1) {
+  const ieee_environment here;
   using B = bound_of<T>;
   const T one{B{1}}, zero{};
   const auto nothing = [&]() -> modified_rotation<T> {

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/dense/rounded_square.hpp>
 #include <vouch/dense/square_bodies.hpp>
 
@@ -32,7 +33,7 @@ VOUCH_SIMD_CLONES void panel_kernel(const bfloat16* a, std::int64_t ld, std::int
 
 rounded_square round_square(const device& cpu, const square_matrix<double>& A) {
   rounded_square rounded{array<bfloat16>(cpu, A.n * A.n), array<float>(cpu, A.n), A.n, A.by_rows};
-#pragma omp parallel for num_threads(cpu.threads()) schedule(static) if (A.n >= 512)
+#pragma omp parallel for firstprivate(ieee) num_threads(cpu.threads()) schedule(static) if (A.n >= 512)
   for (std::int64_t line = 0; line < A.n; ++line) {
     const double* const from = A.data + line * A.ld;
     bfloat16* const to = rounded.values.data() + line * A.n;

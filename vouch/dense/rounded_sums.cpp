@@ -7,12 +7,12 @@
 #include <span>
 
 #include <vouch/core/config.hpp>
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/simd.hpp>
 #include <vouch/dense/checks.hpp>
 #include <vouch/dense/rounded_sums.hpp>
 #include <vouch/dense/rounded_terms.hpp>
 #include <vouch/dense/vectors.hpp>
-#include <vouch/interval/canary.hpp>
 #include <vouch/interval/exact_sums.hpp>
 
 namespace vouch {
@@ -212,7 +212,7 @@ rounded<T> on_cpu(const device& dev, view<const T> x, view<const T> y) {
   using partial = exact_total<T, What>;
   const std::int64_t blocks = ceil_div<std::int64_t>(x.size(), partial::block);
   auto all = std::make_unique<partial>();
-#pragma omp parallel num_threads(dev.threads()) if (blocks > 8)
+#pragma omp parallel firstprivate(ieee) num_threads(dev.threads()) if (blocks > 8)
   {
     const auto mine = std::make_unique<partial>();
 #pragma omp for schedule(static) nowait
@@ -243,8 +243,7 @@ rounded<T> on_gpu(const device& dev, view<const T> x, view<const T> y) {
 
 template <summand What, real T>
 rounded<T> rounded_of(const device& dev, const char* routine, view<const T> x, view<const T> y) {
-  require_environment(dev, routine, x, y);
-  require_ieee_environment();  // the last rounding is the host's
+  require_reachable(dev, routine, x, y);
   if constexpr (built_with_cuda)
     if (dev.is_cuda()) return on_gpu<T, What>(dev, x, y);
   return on_cpu<T, What>(dev, x, y);
@@ -254,21 +253,25 @@ rounded<T> rounded_of(const device& dev, const char* routine, view<const T> x, v
 
 template <real T>
 rounded<T> rounded_sum(const device& dev, view<const T> x) {
+  const ieee_environment here;
   return rounded_of<summand::number>(dev, "rounded_sum", x, x);
 }
 
 template <real T>
 rounded<T> rounded_sum_abs(const device& dev, view<const T> x) {
+  const ieee_environment here;
   return rounded_of<summand::magnitude>(dev, "rounded_sum_abs", x, x);
 }
 
 template <real T>
 rounded<T> rounded_sum_square(const device& dev, view<const T> x) {
+  const ieee_environment here;
   return rounded_of<summand::square>(dev, "rounded_sum_square", x, x);
 }
 
 template <real T>
 rounded<T> rounded_dot(const device& dev, view<const T> x, view<const T> y) {
+  const ieee_environment here;
   require_size("rounded_dot", "y", y.size(), x.size());
   return rounded_of<summand::product>(dev, "rounded_dot", x, y);
 }

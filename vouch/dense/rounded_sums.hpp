@@ -15,8 +15,7 @@
 //         more pass in cache. Blocks of 2048 terms with numbers beyond 2^990, or with products below 2^-900,
 //         cost about 10 ns an element. On a GPU as on the CPU, bound by memory.
 // Throws  shape_error  sizes differ; the text has both
-//         value_error  an operand does not lie on dev, a thread that does not round to nearest or flushes
-//                      subnormal numbers
+//         value_error  an operand does not lie on dev
 // Source  Blocks are split without error after Rump, Ogita, Oishi, SIAM J. Sci. Comput. 31 (2008), Theorem 3.4;
 //         products after Dekker (1971) by fma. The sums of the parts, which are exact, meet in an accumulator
 //         after Kulisch.

@@ -10,6 +10,7 @@
 #include <vouch/interval/functions.hpp>
 #include <vouch/interval/interval.hpp>
 
+VOUCH_AS_WRITTEN_BEGIN
 namespace vouch {
 
 template <class T>
@@ -101,7 +102,7 @@ VOUCH_HOST_DEVICE T most_with(T a, T b, T c) {
 template <scalar C, scalar A, scalar B>
 requires accumulates<C, A, B> VOUCH_HOST_DEVICE C multiply_add(A a, B b, C c) {
   if constexpr (!is_interval<C>) {
-    return std::fma(a, b, c);
+    return fused(a, b, c);
   } else {
     using T = bound_of<C>;
     const bool point_operands_finite =
@@ -133,7 +134,7 @@ VOUCH_HOST_DEVICE T add_square(T x, T c) {
     return T::unchecked(is_empty(c) ? c.lo() : least_with(size.lo(), size.lo(), c.lo()),
                         is_empty(c) ? c.hi() : most_with(size.hi(), size.hi(), c.hi()));
   } else {
-    return std::fma(x, x, c);
+    return fused(x, x, c);
   }
 }
 
@@ -164,3 +165,4 @@ VOUCH_HOST_DEVICE constexpr bool is_zero(T x) {
 
 }  // namespace detail
 }  // namespace vouch
+VOUCH_AS_WRITTEN_END

@@ -1,3 +1,4 @@
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/dense/blas3.hpp>
 #include <vouch/dense/checks.hpp>
 #include <vouch/dense/small_factors.hpp>
@@ -51,6 +52,7 @@ interval<T> reduced_pivot(const matrix<interval<T>>& L, interval<T> a, std::int6
 
 template <real T>
 interval_lu<T> lu(const device& dev, matrix_view<const interval<T>> A) {
+  const ieee_environment here;
   require_cpu(dev, "lu");
   require_square("lu", "A", A);
   interval_lu<T> result;
@@ -72,6 +74,7 @@ interval_lu<T> lu(const device& dev, matrix_view<const interval<T>> A) {
 
 template <real T>
 interval_cholesky<T> cholesky(const device& dev, matrix_view<const interval<T>> A) {
+  const ieee_environment here;
   require_cpu(dev, "cholesky");
   require_square("cholesky", "A", A);
   interval_cholesky<T> result;
@@ -96,6 +99,7 @@ interval_cholesky<T> cholesky(const device& dev, matrix_view<const interval<T>> 
 
 template <real T>
 matrix<interval<T>> substitute(const device& dev, const interval_lu<T>& lu, matrix_view<const interval<T>> B) {
+  const ieee_environment here;
   using set = interval<T>;
   if (!lu.complete) throw value_error("substitute: the factors are not complete");
   const std::int64_t n = lu.factors.rows();
@@ -111,6 +115,7 @@ matrix<interval<T>> substitute(const device& dev, const interval_lu<T>& lu, matr
 template <real T>
 matrix<interval<T>> substitute(const device& dev, const interval_cholesky<T>& cholesky,
                                matrix_view<const interval<T>> B) {
+  const ieee_environment here;
   using set = interval<T>;
   if (!cholesky.complete) throw value_error("substitute: the factor is not complete");
   require_shape("substitute", "B", B, cholesky.factor.rows(), B.cols);

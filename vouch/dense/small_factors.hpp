@@ -8,7 +8,6 @@
 // Types   T is float or double.
 // Memory  On the CPU. Results are new matrices.
 // Throws  shape_error  A is not square, or the rows of B are not those of A; the text has both
-//         value_error  a thread that does not round to nearest or flushes subnormal numbers
 #pragma once
 #include <cstdint>
 #include <vector>

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/dense/approximate_factors.hpp>
 #include <vouch/dense/blas3.hpp>
 #include <vouch/dense/checks.hpp>
@@ -277,6 +278,7 @@ const char* name(proof result) {
 template <scalar TA, scalar TB>
 requires std::same_as<bound_of<TA>, bound_of<TB>> enclosed_matrix<bound_of<TA>> enclose_solution(
     const device& dev, matrix_view<const TA> A, matrix_view<const TB> B) {
+  const ieee_environment here;
   check_matrix(dev, "enclose_solution", A);
   require_shape("enclose_solution", "B", B, A.rows, B.cols);
   require_bounded("enclose_solution", "B", B);
@@ -290,6 +292,7 @@ requires std::same_as<bound_of<TA>, bound_of<TB>> enclosed_matrix<bound_of<TA>> 
 
 template <scalar TA>
 enclosed_matrix<bound_of<TA>> enclose_inverse(const device& dev, matrix_view<const TA> A) {
+  const ieee_environment here;
   using T = bound_of<TA>;
   check_matrix(dev, "enclose_inverse", A);
   auto identity = matrix<T>::zeros(dev, A.rows, A.rows);
@@ -299,6 +302,7 @@ enclosed_matrix<bound_of<TA>> enclose_inverse(const device& dev, matrix_view<con
 
 template <scalar TA>
 enclosed_number<bound_of<TA>> enclose_determinant(const device& dev, matrix_view<const TA> A) {
+  const ieee_environment here;
   using T = bound_of<TA>;
   check_matrix(dev, "enclose_determinant", A);
   const approximate_lu lu = factorise(dev, midpoints_of(dev, A));

@@ -10,8 +10,7 @@
 //         or an interval matrix that holds a singular one, is never verified. Same bits for any number of
 //         threads.
 // Throws  shape_error  A is not square, or the rows of B are not those of A; the text has both
-//         value_error  an operand on a GPU, an entry that is empty, NaN or unbounded, a thread that does not
-//                      round to nearest or flushes subnormal numbers
+//         value_error  an operand on a GPU, an entry that is empty, NaN or unbounded
 #pragma once
 #include <concepts>
 

@@ -5,6 +5,8 @@
 
 #include <vouch/dense/structure.hpp>
 
+#include <vouch/core/ieee_environment.hpp>
+
 namespace vouch {
 namespace {
 
@@ -19,7 +21,7 @@ struct row_facts {
 
 std::vector<row_facts> look_at_rows(const device& dev, matrix_view<const double> A) {
   std::vector<row_facts> rows(static_cast<std::size_t>(A.rows));
-#pragma omp parallel for num_threads(dev.threads()) schedule(static) if (A.rows > piece)
+#pragma omp parallel for firstprivate(ieee) num_threads(dev.threads()) schedule(static) if (A.rows > piece)
   for (std::int64_t first = 0; first < A.rows; first += piece)
     for (std::int64_t j = 0; j < A.cols; ++j)
       for (std::int64_t i = first; i < std::min(A.rows, first + piece); ++i) {
@@ -68,6 +70,7 @@ void judge_diagonal(structure_facts& facts, std::int64_t i, double diagonal, dou
 }  // namespace
 
 structure_facts structure(const device& dev, matrix_view<const double> A) {
+  const ieee_environment here;
   structure_facts facts;
   facts.rows = A.rows;
   facts.cols = A.cols;

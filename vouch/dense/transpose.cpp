@@ -7,6 +7,7 @@
 #include <vouch/core/array.hpp>
 #include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/dense/checks.hpp>
 #include <vouch/dense/transpose.hpp>
 #include <vouch/dense/transpose_cuda.hpp>
@@ -40,7 +41,7 @@ void with_element(int bytes, const Body& body) {
 // A thread takes a strip of rows of B, tile after tile, so that both sides stay in the cache.
 template <class E>
 void copy_transposed(const device& dev, matrix_view<const E> A, matrix_view<E> B) {
-#pragma omp parallel for num_threads(dev.threads()) schedule(static)
+#pragma omp parallel for firstprivate(ieee) num_threads(dev.threads()) schedule(static)
   for (std::int64_t j0 = 0; j0 < A.cols; j0 += tile)
     for (std::int64_t i0 = 0; i0 < A.rows; i0 += tile)
       for (std::int64_t i = i0; i < std::min(A.rows, i0 + tile); ++i)
@@ -49,7 +50,7 @@ void copy_transposed(const device& dev, matrix_view<const E> A, matrix_view<E> B
 
 template <class E>
 void swap_transposed(const device& dev, matrix_view<E> A) {
-#pragma omp parallel for num_threads(dev.threads()) schedule(dynamic)
+#pragma omp parallel for firstprivate(ieee) num_threads(dev.threads()) schedule(dynamic)
   for (std::int64_t j0 = 0; j0 < A.cols; j0 += tile)
     for (std::int64_t i0 = 0; i0 <= j0; i0 += tile)
       for (std::int64_t j = j0; j < std::min(A.cols, j0 + tile); ++j)
@@ -66,7 +67,7 @@ template <class E, class Body>
 void for_pieces_with_room(const device& dev, std::int64_t pieces, std::int64_t elements, const Body& body) {
   const std::int64_t threads = std::min<std::int64_t>(dev.threads(), pieces);
   array<E> rooms(dev, threads * elements);
-#pragma omp parallel for num_threads(static_cast <int>(threads)) schedule(static)
+#pragma omp parallel for firstprivate(ieee) num_threads(static_cast <int>(threads)) schedule(static)
   for (std::int64_t piece = 0; piece < pieces; ++piece)
     body(piece, rooms.data() + omp_get_thread_num() * elements);
 }

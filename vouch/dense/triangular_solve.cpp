@@ -5,6 +5,7 @@
 
 #include <vouch/core/array.hpp>
 #include <vouch/core/config.hpp>
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/dense/columns_product.hpp>
 #include <vouch/dense/pieces.hpp>
 #include <vouch/dense/triangular_solve.hpp>
@@ -202,7 +203,8 @@ class substitution {
     const range rows = rest.clipped(reach);
     const std::int64_t task = trans_ == transpose::no ? row_block : solve_block;
     const std::int64_t tasks = ceil_div(rows.size(), task);
-#pragma omp parallel for num_threads(dev_.threads()) schedule(static) if (rows.size() > 4 * row_block)
+#pragma omp parallel for firstprivate(ieee) num_threads(dev_.threads()) \
+    schedule(static) if (rows.size() > 4 * row_block)
     for (std::int64_t t = 0; t < tasks; ++t) {
       const std::int64_t first = rows.first + t * task;
       const range part{first, std::min(rows.last, first + task)};

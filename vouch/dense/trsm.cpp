@@ -2,6 +2,8 @@
 #include <vector>
 
 #include <vouch/core/config.hpp>
+#include <vouch/core/ieee_environment.hpp>
+#include <vouch/core/loop_threads.hpp>
 #include <vouch/dense/blas3.hpp>
 #include <vouch/dense/block_product.hpp>
 #include <vouch/dense/block_product_cuda.hpp>
@@ -84,7 +86,8 @@ void solve_left(const device& dev, const factor<T>& f, R alpha, matrix_view<R> B
     add_products<R, T, R>(dev, R{bound_of<R>{-1}}, {{general_part(f, at.rows, at.solved), known}}, alpha, X,
                           region::all);
     const matrix<T> D = diagonal_block(f, at.rows);
-#pragma omp parallel for num_threads(dev.threads()) schedule(static) if (B.cols > 1)
+    const int threads = loop_threads(dev, B.cols * D.rows() * D.rows());
+#pragma omp parallel for firstprivate(ieee) num_threads(threads) schedule(static)
     for (std::int64_t j = 0; j < B.cols; ++j) solve_column(D, f.is_lower(), unit, &X(0, j));
   }
 }
@@ -100,7 +103,8 @@ void solve_right(const device& dev, const factor<T>& f, R alpha, matrix_view<R> 
     add_products<R, R, T>(dev, R{bound_of<R>{-1}}, {{known, general_part(f, at.solved, at.rows)}}, alpha, X,
                           region::all);
     const matrix<T> D = diagonal_block(f, at.rows);
-#pragma omp parallel for num_threads(dev.threads()) schedule(static) if (parts > 1)
+    const int threads = loop_threads(dev, B.rows * D.rows() * D.rows());
+#pragma omp parallel for firstprivate(ieee) num_threads(threads) schedule(static)
     for (std::int64_t p = 0; p < parts; ++p)
       solve_rows(D, f.is_lower(), unit, X, {p * rows_at_once, std::min(B.rows, (p + 1) * rows_at_once)});
   }
@@ -123,7 +127,8 @@ template <scalar TA, scalar TB>
 requires accumulates<TB, TA>
 void trsm(const device& dev, side where, triangle stored, transpose trans, diagonal unit,
           std::type_identity_t<TB> alpha, matrix_view<const TA> A, matrix_view<TB> B) {
-  require_environment(dev, "trsm", A, B);
+  const ieee_environment here;
+  require_reachable(dev, "trsm", A, B);
   require_matrix("trsm", "B", B);
   const std::int64_t n = where == side::left ? B.rows : B.cols;
   require_shape("trsm", "A", A, n, n);

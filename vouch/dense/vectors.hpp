@@ -9,6 +9,7 @@
 
 #include <vouch/core/device.hpp>
 #include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/view.hpp>
 #include <vouch/dense/summation.hpp>
 #include <vouch/dense/types.hpp>
@@ -55,7 +56,7 @@ inline void require_size(const char* routine, const char* what, std::int64_t siz
 template <class Body>
 void for_pieces(const device& dev, std::int64_t n, const Body& body) {
   const std::int64_t pieces = piece_count(n);
-#pragma omp parallel for num_threads(dev.threads()) schedule(static) if (pieces > 1)
+#pragma omp parallel for firstprivate(ieee) num_threads(dev.threads()) schedule(static) if (pieces > 1)
   for (std::int64_t piece = 0; piece < pieces; ++piece) body(piece);
 }
 

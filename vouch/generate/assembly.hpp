@@ -6,6 +6,9 @@
 #include <numeric>
 #include <vector>
 
+#include <vouch/core/cancellation.hpp>
+#include <vouch/core/ieee_environment.hpp>
+#include <vouch/core/loop_threads.hpp>
 #include <vouch/generate/mesh.hpp>
 #include <vouch/generate/reference_element.hpp>
 #include <vouch/sparse/csr.hpp>
@@ -97,27 +100,32 @@ csr<double> assemble(const device& dev, const mesh& m, unsigned held_faces, cons
   const std::int64_t count = free.node.size(), rows = B * count;
   csr<double> A{rows, rows, array<std::int64_t>(dev, rows + 1), {}, {}};
   A.row_ptr[0] = 0;
-#pragma omp parallel num_threads(dev.threads())
+  const cancellation_probe stop;
+#pragma omp parallel firstprivate(ieee) num_threads(loop_threads(dev, 64 * count))
   {
     row_assembler<D, N, B> assembler(m, around, free);
 #pragma omp for schedule(static)
     for (std::int64_t i = 0; i < count; ++i) {
+      if (stop.requested()) continue;
       const std::int64_t length = B * std::ssize(assembler.neighbours(free.node[i]));
       for (int b = 0; b < B; ++b) A.row_ptr[B * i + b + 1] = length;
     }
   }
+  stop.check();
   std::partial_sum(A.row_ptr.begin(), A.row_ptr.end(), A.row_ptr.begin());
   A.col = array<std::int32_t>(dev, A.row_ptr[rows]);
   A.val = array<double>(dev, A.row_ptr[rows]);
-#pragma omp parallel num_threads(dev.threads())
+#pragma omp parallel firstprivate(ieee) num_threads(loop_threads(dev, 64 * count))
   {
     row_assembler<D, N, B> assembler(m, around, free);
 #pragma omp for schedule(static)
     for (std::int64_t i = 0; i < count; ++i) {
+      if (stop.requested()) continue;
       const std::int64_t first = A.row_ptr[B * i];
       assembler.write(free.node[i], kernel, A.col.data() + first, A.val.data() + first);
     }
   }
+  stop.check();
   return A;
 }
 

@@ -3,7 +3,9 @@
 #include <array>
 #include <cmath>
 
+#include <vouch/core/cancellation.hpp>
 #include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/random.hpp>
 #include <vouch/dense/residual.hpp>
 
@@ -20,20 +22,25 @@ std::uint64_t bits_of(std::uint64_t seed, std::int64_t n, std::int64_t i, std::i
 matrix<double> banded_dominant(const device& dev, std::int64_t n, std::uint64_t seed) {
   matrix<double> A = matrix<double>::zeros(dev, n, n);
   const std::int64_t band = 15 * n / 100;
-#pragma omp parallel for num_threads(dev.threads()) schedule(static)
+  const cancellation_probe stop;
+#pragma omp parallel for firstprivate(ieee) num_threads(dev.threads()) schedule(static)
   for (std::int64_t j = 0; j < n; ++j) {
+    if (stop.requested()) continue;
     for (std::int64_t i = std::max<std::int64_t>(0, j - band); i < std::min(n, j + band + 1); ++i)
       A(i, j) = static_cast<double>(bits_of(seed, n, i, j) % 5);
     A(j, j) = static_cast<double>(n + static_cast<std::int64_t>(bits_of(seed, n, j, j) % 50));
   }
+  stop.check();
   return A;
 }
 
 matrix<double> dense_dominant(const device& dev, std::int64_t n, double dominance, bool random_signs,
                               std::uint64_t seed) {
   matrix<double> A(dev, n, n);
-#pragma omp parallel for num_threads(dev.threads()) schedule(static)
+  const cancellation_probe stop;
+#pragma omp parallel for firstprivate(ieee) num_threads(dev.threads()) schedule(static)
   for (std::int64_t i = 0; i < n; ++i) {
+    if (stop.requested()) continue;
     double sum = 0;
     for (std::int64_t j = 0; j < n; ++j) {
       const double value = random_unit(seed, static_cast<std::uint64_t>(i * n + j));
@@ -43,6 +50,7 @@ matrix<double> dense_dominant(const device& dev, std::int64_t n, double dominanc
     }
     A(i, i) = dominance * sum;
   }
+  stop.check();
   // The diagonal of a single row has nothing to outweigh.
   if (n == 1) A(0, 0) = 1;
   return A;
@@ -64,6 +72,7 @@ std::span<const problem_facts> dense_problems() {
 }
 
 matrix<double> generate_dense(const device& dev, std::string_view name, const dense_problem_options& options) {
+  const ieee_environment here;
   const std::int64_t n = options.n.value_or(standard_size);
   if (n < 1) throw value_error("a matrix of " + std::to_string(n) + " rows", "give 1 or more");
   if (name == "banded-dominant") {
@@ -78,6 +87,7 @@ matrix<double> generate_dense(const device& dev, std::string_view name, const de
 }
 
 array<double> right_hand_side(const device& dev, matrix_view<const double> A, view<const double> x) {
+  const ieee_environment here;
   // The residual of b = 0 at -x is A x.
   const array<double> zeros = array<double>::zeros(dev, A.rows);
   array<double> minus(dev, x.size()), b(dev, A.rows);

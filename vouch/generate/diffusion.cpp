@@ -1,6 +1,8 @@
 #include <cmath>
 #include <numbers>
 
+#include <vouch/core/ieee_environment.hpp>
+#include <vouch/core/loop_threads.hpp>
 #include <vouch/core/random.hpp>
 #include <vouch/generate/diffusion.hpp>
 #include <vouch/generate/grid.hpp>
@@ -38,6 +40,7 @@ constexpr neighbour above[] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
 }  // namespace
 
 csr<double> anisotropic_2d(const device& dev, std::int64_t nx, std::int64_t ny, double epsilon, boundary edge) {
+  const ieee_environment here;
   check_positive("epsilon", epsilon);
   return stencil_matrix(dev, checked_grid(nx, ny, 1),
                         {{0, -1, 0, -epsilon}, {-1, 0, 0, -1}, {1, 0, 0, -1}, {0, 1, 0, -epsilon}},
@@ -48,6 +51,7 @@ csr<double> anisotropic_2d(const device& dev, std::int64_t nx, std::int64_t ny, 
 
 csr<double> anisotropic_3d(const device& dev, std::int64_t nx, std::int64_t ny, std::int64_t nz, double epsilon,
                            boundary edge) {
+  const ieee_environment here;
   check_positive("epsilon", epsilon);
   return stencil_matrix(
       dev, checked_grid(nx, ny, nz),
@@ -59,10 +63,11 @@ csr<double> anisotropic_3d(const device& dev, std::int64_t nx, std::int64_t ny, 
 
 csr<double> diffusion(const device& dev, std::int64_t nx, std::int64_t ny, std::int64_t nz,
                       const diffusion_options& options) {
+  const ieee_environment here;
   check_positive("contrast", options.contrast);
   const grid g = checked_grid(nx, ny, nz);
   array<double> k(dev, g.size());
-#pragma omp parallel for num_threads(dev.threads()) schedule(static)
+#pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev, g.size())) schedule(static)
   for (std::int64_t i = 0; i < g.size(); ++i) k[i] = std::pow(options.contrast, exponent(g, options, i));
 
   const bool flat = nz == 1;  // 2D: nothing flows through the faces above and below

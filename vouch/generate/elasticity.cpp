@@ -2,6 +2,7 @@
 #include <string>
 
 #include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/random.hpp>
 #include <vouch/generate/assembly.hpp>
 #include <vouch/generate/elasticity.hpp>
@@ -67,6 +68,7 @@ csr<double> assemble_elasticity(const device& dev, const mesh& m, const elastici
 }  // namespace
 
 csr<double> elasticity(const device& dev, const mesh& m, const elasticity_options& options) {
+  const ieee_environment here;
   check(options);
   switch (m.kind) {
     case element::triangle:

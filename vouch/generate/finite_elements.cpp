@@ -1,3 +1,4 @@
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/generate/assembly.hpp>
 #include <vouch/generate/finite_elements.hpp>
 
@@ -26,6 +27,7 @@ csr<double> assemble_laplacian(const device& dev, const mesh& m, boundary edge) 
 }  // namespace
 
 csr<double> finite_elements(const device& dev, const mesh& m, boundary edge) {
+  const ieee_environment here;
   switch (m.kind) {
     case element::triangle:
       return assemble_laplacian<2, 3>(dev, m, edge);

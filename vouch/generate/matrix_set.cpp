@@ -5,7 +5,9 @@
 #include <span>
 #include <vector>
 
+#include <vouch/core/cancellation.hpp>
 #include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/int128.hpp>
 #include <vouch/core/random.hpp>
 #include <vouch/generate/matrix_set.hpp>
@@ -151,6 +153,7 @@ class set_printer {
 }  // namespace
 
 void write_matrix_set(const device& cpu, const std::string& path, const matrix_set_problem& problem) {
+  const ieee_environment here;
   check(problem);
   const set_printer printer(problem);
   const std::int64_t step = printer.matrices_a_piece();
@@ -159,7 +162,9 @@ void write_matrix_set(const device& cpu, const std::string& path, const matrix_s
   file.write(std::to_string(problem.count) + "\n");
   std::atomic<std::int64_t> next = 0, turn = 0;  // the pieces to print and to write
   std::exception_ptr failure;                    // of the thread whose turn it is
-#pragma omp parallel num_threads(static_cast <int>(std::min <std::int64_t>(cpu.threads(), pieces)))
+  const cancellation_probe stop;
+#pragma omp parallel firstprivate(ieee) \
+    num_threads(static_cast <int>(std::min <std::int64_t>(cpu.threads(), pieces)))
   {
     std::vector<char> text;
     std::vector<std::uint64_t> values;
@@ -168,6 +173,7 @@ void write_matrix_set(const device& cpu, const std::string& path, const matrix_s
       std::exception_ptr failed;
       char* end = nullptr;
       try {
+        stop.check();
         // A printed number may touch a few bytes behind it.
         text.resize(printer.most_bytes() * static_cast<std::size_t>(matrices) + number_width);
         values.resize(static_cast<std::size_t>(matrices * printer.elements()));

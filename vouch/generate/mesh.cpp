@@ -2,6 +2,8 @@
 #include <array>
 #include <cmath>
 
+#include <vouch/core/ieee_environment.hpp>
+#include <vouch/core/loop_threads.hpp>
 #include <vouch/core/random.hpp>
 #include <vouch/generate/grid.hpp>
 #include <vouch/generate/mesh.hpp>
@@ -77,6 +79,7 @@ int corners(element kind) {
 }
 
 mesh box_mesh(const device& dev, element kind, const box_options& options) {
+  const ieee_environment here;
   const int dim = dimension(kind);
   check(options, dim);
   const grid cells = checked_grid(options.nx, options.ny, dim == 3 ? options.nz : 1, 24);
@@ -85,9 +88,9 @@ mesh box_mesh(const device& dev, element kind, const box_options& options) {
   const auto per_cell = std::ssize(lists[0]);
   mesh m{kind, array<double>(dev, g.size() * dim), array<std::int32_t>(dev, cells.size() * per_cell),
          array<std::uint8_t>(dev, g.size())};
-#pragma omp parallel for num_threads(dev.threads()) schedule(static)
+#pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev, g.size())) schedule(static)
   for (std::int64_t node = 0; node < g.size(); ++node) set_node(m, options, g, node);
-#pragma omp parallel for num_threads(dev.threads()) schedule(static)
+#pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev, cells.size())) schedule(static)
   for (std::int64_t cell = 0; cell < cells.size(); ++cell) {
     // Another stream than the nodes': the seed's complement.
     const bool other =

@@ -1,9 +1,11 @@
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/generate/grid.hpp>
 #include <vouch/generate/plate.hpp>
 
 namespace vouch {
 
 csr<double> plate(const device& dev, std::int64_t nx, std::int64_t ny, plate_edge edge) {
+  const ieee_environment here;
   static const std::vector<stencil_entry> entries = {
       {0, -2, 0, 1}, {-1, -1, 0, 2}, {0, -1, 0, -8}, {1, -1, 0, 2}, {-2, 0, 0, 1}, {-1, 0, 0, -8},
       {1, 0, 0, -8}, {2, 0, 0, 1},   {-1, 1, 0, 2},  {0, 1, 0, -8}, {1, 1, 0, 2},  {0, 2, 0, 1}};

@@ -1,5 +1,6 @@
 #include <cstdlib>
 
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/generate/grid.hpp>
 #include <vouch/generate/poisson.hpp>
 
@@ -34,10 +35,12 @@ csr<double> laplacian(const device& dev, const grid& g, int dimension, const wei
 }  // namespace
 
 csr<double> poisson_1d(const device& dev, std::int64_t n, boundary edge) {
+  const ieee_environment here;
   return laplacian(dev, checked_grid(n, 1, 1), 1, {2, -1, 0, 0}, edge);
 }
 
 csr<double> poisson_2d(const device& dev, std::int64_t nx, std::int64_t ny, int points, boundary edge) {
+  const ieee_environment here;
   if (points != 5 && points != 9)
     throw value_error("a stencil of " + std::to_string(points) + " points in 2D", "give 5 or 9");
   const weights w = points == 5 ? weights{4, -1, 0, 0} : weights{20, -4, -1, 0};
@@ -46,6 +49,7 @@ csr<double> poisson_2d(const device& dev, std::int64_t nx, std::int64_t ny, int 
 
 csr<double> poisson_3d(const device& dev, std::int64_t nx, std::int64_t ny, std::int64_t nz, int points,
                        boundary edge) {
+  const ieee_environment here;
   if (points != 7 && points != 27)
     throw value_error("a stencil of " + std::to_string(points) + " points in 3D", "give 7 or 27");
   const weights w = points == 7 ? weights{6, -1, 0, 0} : weights{26, -1, -1, -1};

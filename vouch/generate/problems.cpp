@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/generate/diffusion.hpp>
 #include <vouch/generate/elasticity.hpp>
 #include <vouch/generate/finite_elements.hpp>
@@ -250,6 +251,7 @@ std::span<const problem_facts> problems() {
 }
 
 csr<double> generate_problem(const device& dev, std::string_view name, const problem_options& options) {
+  const ieee_environment here;
   const entry& e = find_problem(name);
   check_options(e.facts, options);
   return reorder(dev, e.build(dev, sizes_of(e, options), options), e, options);

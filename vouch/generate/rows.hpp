@@ -3,7 +3,10 @@
 #include <cstdint>
 #include <numeric>
 
+#include <vouch/core/cancellation.hpp>
 #include <vouch/core/device.hpp>
+#include <vouch/core/ieee_environment.hpp>
+#include <vouch/core/loop_threads.hpp>
 #include <vouch/sparse/csr.hpp>
 
 namespace vouch {
@@ -30,20 +33,23 @@ template <class List>
 csr<double> build_rows(const device& dev, std::int64_t rows, std::int64_t cols, const List& list) {
   csr<double> A{rows, cols, array<std::int64_t>(dev, rows + 1), {}, {}};
   A.row_ptr[0] = 0;
-#pragma omp parallel for num_threads(dev.threads()) schedule(static)
+  const cancellation_probe stop;
+#pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev, rows)) schedule(static)
   for (std::int64_t i = 0; i < rows; ++i) {
     entry_counter out;
-    list(i, out);
+    if (!stop.requested()) list(i, out);
     A.row_ptr[i + 1] = out.size;
   }
+  stop.check();
   std::partial_sum(A.row_ptr.begin(), A.row_ptr.end(), A.row_ptr.begin());
   A.col = array<std::int32_t>(dev, A.row_ptr[rows]);
   A.val = array<double>(dev, A.row_ptr[rows]);
-#pragma omp parallel for num_threads(dev.threads()) schedule(static)
+#pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev, rows)) schedule(static)
   for (std::int64_t i = 0; i < rows; ++i) {
     entry_writer out{A.col.data() + A.row_ptr[i], A.val.data() + A.row_ptr[i]};
-    list(i, out);
+    if (!stop.requested()) list(i, out);
   }
+  stop.check();
   return A;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 #include <vouch/interval/functions.hpp>
 
+VOUCH_AS_WRITTEN_BEGIN
 namespace vouch {
 
 /// All x with |x - mid| <= rad. A NaN midpoint is the empty set, an infinite radius all numbers.
@@ -27,3 +28,4 @@ VOUCH_HOST_DEVICE inline interval<T> to_interval(ball<T> x) {
 }
 
 }  // namespace vouch
+VOUCH_AS_WRITTEN_END

@@ -5,6 +5,7 @@
 #include <vouch/interval/functions.hpp>
 #include <vouch/interval/relations.hpp>
 
+VOUCH_AS_WRITTEN_BEGIN
 namespace vouch {
 
 /// All complex numbers with the real part in real() and the imaginary part in imag().
@@ -67,6 +68,7 @@ class complex_interval {
   }
   /// Empty where w is 0 alone; unbounded where w holds 0.
   VOUCH_HOST_DEVICE friend complex_interval operator/(complex_interval z, complex_interval w) {
+    VOUCH_IN_IEEE(z / w);
     const interval<T> size = sqr(w.real_) + sqr(w.imag_);
     const complex_interval numerator = z * complex_interval(w.real_, -w.imag_);
     if (size.lo() == 0 && is_member(T{}, w.real_) && is_member(T{}, w.imag_) && size.hi() > 0)
@@ -80,6 +82,7 @@ class complex_interval {
   VOUCH_HOST_DEVICE complex_interval& operator/=(complex_interval z) { return *this = *this / z; }
 
   VOUCH_HOST_DEVICE friend constexpr bool operator==(complex_interval z, complex_interval w) {
+    VOUCH_IN_IEEE(z == w);
     return z.real_ == w.real_ && z.imag_ == w.imag_;
   }
 
@@ -110,3 +113,4 @@ VOUCH_HOST_DEVICE constexpr bool subset(complex_interval<T> z, complex_interval<
 }
 
 }  // namespace vouch
+VOUCH_AS_WRITTEN_END

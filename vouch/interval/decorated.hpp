@@ -3,6 +3,7 @@
 #pragma once
 #include <vouch/interval/interval.hpp>
 
+VOUCH_AS_WRITTEN_BEGIN
 namespace vouch {
 
 /// What is known of the evaluation so far, the worst first.
@@ -75,3 +76,4 @@ VOUCH_HOST_DEVICE constexpr decorated_interval<T> decorated_result(interval<T> r
 }
 
 }  // namespace vouch
+VOUCH_AS_WRITTEN_END

@@ -6,6 +6,7 @@
 #include <vouch/interval/power.hpp>
 #include <vouch/interval/reverse.hpp>
 
+VOUCH_AS_WRITTEN_BEGIN
 namespace vouch {
 
 // Each function is the bare one on the parts. What is said beside it is where it is defined and continuous;
@@ -56,10 +57,12 @@ VOUCH_HOST_DEVICE inline decorated_interval<T> operator*(decorated_interval<T> x
 /// Not defined where y holds 0.
 template <real T>
 VOUCH_HOST_DEVICE inline decorated_interval<T> operator/(decorated_interval<T> x, decorated_interval<T> y) {
+  VOUCH_IN_IEEE(x / y);
   return decorated_result(x.bare() / y.bare(), decorating::com_if(!decorating::has_zero(y)), x, y);
 }
 template <real T>
 VOUCH_HOST_DEVICE inline decorated_interval<T> recip(decorated_interval<T> x) {
+  VOUCH_IN_IEEE(recip(x));
   return decorated_result(recip(x.bare()), decorating::com_if(!decorating::has_zero(x)), x);
 }
 template <real T>
@@ -74,11 +77,13 @@ VOUCH_HOST_DEVICE inline decorated_interval<T> sqr(decorated_interval<T> x) {
 /// Not defined below 0.
 template <real T>
 VOUCH_HOST_DEVICE inline decorated_interval<T> sqrt(decorated_interval<T> x) {
+  VOUCH_IN_IEEE(sqrt(x));
   return decorated_result(sqrt(x.bare()), decorating::com_if(x.bare().lo() >= 0), x);
 }
 /// For n < 0 not defined at 0.
 template <real T>
 VOUCH_HOST_DEVICE inline decorated_interval<T> pown(decorated_interval<T> x, int n) {
+  VOUCH_IN_IEEE(pown(x, n));
   return decorated_result(pown(x.bare(), n), decorating::com_if(n >= 0 || !decorating::has_zero(x)), x);
 }
 template <real T>
@@ -97,23 +102,27 @@ VOUCH_HOST_DEVICE constexpr decorated_interval<T> max(decorated_interval<T> x, d
 /// A step at 0.
 template <real T>
 VOUCH_HOST_DEVICE constexpr decorated_interval<T> sign(decorated_interval<T> x) {
+  VOUCH_IN_IEEE(sign(x));
   return decorating::steps(sign(x.bare()), decorating::has_zero(x), x);
 }
 /// Steps just above the integers.
 template <real T>
 VOUCH_HOST_DEVICE inline decorated_interval<T> ceil(decorated_interval<T> x) {
+  VOUCH_IN_IEEE(ceil(x));
   const auto result = ceil(x.bare());
   return decorating::steps(result, x.bare().hi() == result.hi(), x);
 }
 /// Steps just below the integers.
 template <real T>
 VOUCH_HOST_DEVICE inline decorated_interval<T> floor(decorated_interval<T> x) {
+  VOUCH_IN_IEEE(floor(x));
   const auto result = floor(x.bare());
   return decorating::steps(result, x.bare().lo() == result.lo(), x);
 }
 /// Steps at the integers but 0.
 template <real T>
 VOUCH_HOST_DEVICE inline decorated_interval<T> trunc(decorated_interval<T> x) {
+  VOUCH_IN_IEEE(trunc(x));
   const auto result = trunc(x.bare());
   const T step = result.lo();
   return decorating::steps(result, step != 0 && (x.bare().lo() == step || x.bare().hi() == step), x);
@@ -121,12 +130,14 @@ VOUCH_HOST_DEVICE inline decorated_interval<T> trunc(decorated_interval<T> x) {
 /// Steps at the halves.
 template <real T>
 VOUCH_HOST_DEVICE inline decorated_interval<T> round(decorated_interval<T> x) {
+  VOUCH_IN_IEEE(round(x));
   const auto result = round(x.bare());
   return decorating::steps(result, mag(x.bare() - result.lo()) >= T(0.5), x);
 }
 /// Steps at the halves.
 template <real T>
 VOUCH_HOST_DEVICE inline decorated_interval<T> round_ties_to_even(decorated_interval<T> x) {
+  VOUCH_IN_IEEE(round_ties_to_even(x));
   const auto result = round_ties_to_even(x.bare());
   return decorating::steps(result, mag(x.bare() - result.lo()) >= T(0.5), x);
 }
@@ -152,9 +163,37 @@ VOUCH_HOST_DEVICE inline decorated_interval<T> cancel_plus(decorated_interval<T>
 template <real T>
 VOUCH_HOST_DEVICE inline two_part<decorated_interval<T>> mul_rev_to_pair(decorated_interval<T> b,
                                                                          decorated_interval<T> c) {
+  VOUCH_IN_IEEE(mul_rev_to_pair(b, c));
   const auto parts = mul_rev_to_pair(b.bare(), c.bare());
   const auto local = decorating::com_if(!decorating::has_zero(b));
   return {decorated_result(parts.first, local, b, c), decorated_result(parts.second, decoration::trv, b, c)};
+}
+
+// Reverse operations are no point functions either.
+
+template <real T>
+VOUCH_HOST_DEVICE inline decorated_interval<T> mul_rev(decorated_interval<T> b, decorated_interval<T> c,
+                                                       decorated_interval<T> x = interval<T>::entire()) {
+  return decorated_result(mul_rev(b.bare(), c.bare(), x.bare()), decoration::trv, b, c, x);
+}
+template <real T>
+VOUCH_HOST_DEVICE inline decorated_interval<T> sqr_rev(decorated_interval<T> c,
+                                                       decorated_interval<T> x = interval<T>::entire()) {
+  return decorated_result(sqr_rev(c.bare(), x.bare()), decoration::trv, c, x);
+}
+template <real T>
+VOUCH_HOST_DEVICE constexpr decorated_interval<T> abs_rev(decorated_interval<T> c,
+                                                          decorated_interval<T> x = interval<T>::entire()) {
+  return decorated_result(abs_rev(c.bare(), x.bare()), decoration::trv, c, x);
+}
+template <real T>
+VOUCH_HOST_DEVICE inline decorated_interval<T> pown_rev(decorated_interval<T> c, decorated_interval<T> x,
+                                                        int n) {
+  return decorated_result(pown_rev(c.bare(), x.bare(), n), decoration::trv, c, x);
+}
+template <real T>
+VOUCH_HOST_DEVICE inline decorated_interval<T> pown_rev(decorated_interval<T> c, int n) {
+  return pown_rev(c, decorated_interval<T>(interval<T>::entire()), n);
 }
 
 // Of NaI every size is NaN and every comparison false. Its bare part is the empty set, whose bounds are NaN.
@@ -220,10 +259,12 @@ VOUCH_HOST_DEVICE constexpr bool valid(decorated_interval<T> x, decorated_interv
 
 template <real T>
 VOUCH_HOST_DEVICE constexpr bool operator==(decorated_interval<T> x, decorated_interval<T> y) {
+  VOUCH_IN_IEEE(x == y);
   return decorating::valid(x, y) && x.bare() == y.bare();
 }
 template <real T>
 VOUCH_HOST_DEVICE constexpr bool equal(decorated_interval<T> x, decorated_interval<T> y) {
+  VOUCH_IN_IEEE(equal(x, y));
   return x == y;
 }
 template <real T>
@@ -260,3 +301,4 @@ VOUCH_HOST_DEVICE constexpr overlap_state overlap(decorated_interval<T> x, decor
 }
 
 }  // namespace vouch
+VOUCH_AS_WRITTEN_END

@@ -12,6 +12,11 @@ namespace vouch::elementary {
 class number {
  public:
   explicit number(mpfr_prec_t precision) { mpfr_init2(value_, precision); }
+  /// x, exactly.
+  template <real T>
+  explicit number(T x) : number(mpfr_prec_t{std::numeric_limits<T>::digits}) {
+    mpfr_set_d(value_, static_cast<double>(x), MPFR_RNDN);
+  }
   number(const number&) = delete;
   number& operator=(const number&) = delete;
   ~number() { mpfr_clear(value_); }
@@ -44,10 +49,13 @@ class full_range {
 template <real T>
 constexpr mpfr_prec_t precision = std::numeric_limits<T>::digits;
 
-/// x, exactly.
+/// x in T.
 template <real T>
-void assign(number& to, T x) {
-  mpfr_set_d(to, static_cast<double>(x), MPFR_RNDN);
+T rounded(const number& x, mpfr_rnd_t mode) {
+  if constexpr (std::same_as<T, float>)
+    return mpfr_get_flt(x, mode);
+  else
+    return mpfr_get_d(x, mode);
 }
 
 /// The value that call(result, mode) gives, rounded to T in the same direction: MPFR rounds once to the digits
@@ -57,10 +65,25 @@ T bound(mpfr_rnd_t mode, Call call) {
   const full_range range;
   number result(precision<T>);
   call(result, mode);
-  if constexpr (std::same_as<T, float>)
-    return mpfr_get_flt(result, mode);
-  else
-    return mpfr_get_d(result, mode);
+  return rounded<T>(result, mode);
+}
+
+/// The narrowest interval around a value that enclose(low, high) brackets at the precision of its arguments,
+/// the closer the more of it there is. The value is no number of type T unless is_value says so of that number,
+/// or the bracket is a point.
+template <real T, class Enclose, class IsValue>
+interval<T> narrowest(Enclose enclose, IsValue is_value, mpfr_prec_t more_digits = 0) {
+  const full_range range;
+  for (mpfr_prec_t digits = 2 * precision<T> + 32 + more_digits;; digits *= 2) {
+    number low(digits);
+    number high(digits);
+    enclose(low, high);
+    const T below = rounded<T>(low, MPFR_RNDD);
+    const T above = rounded<T>(high, MPFR_RNDU);
+    const T between = next_up(below);
+    if (!(between < above)) return interval<T>::unchecked(below, above);
+    if (next_up(between) == above && is_value(between)) return interval<T>(between);
+  }
 }
 
 using unary = int (*)(mpfr_ptr, mpfr_srcptr, mpfr_rnd_t);
@@ -69,8 +92,7 @@ using unary = int (*)(mpfr_ptr, mpfr_srcptr, mpfr_rnd_t);
 template <real T>
 T bound(mpfr_rnd_t mode, unary f, T x) {
   return bound<T>(mode, [&](mpfr_ptr result, mpfr_rnd_t direction) {
-    number operand(precision<T>);
-    assign(operand, x);
+    const number operand(x);
     f(result, operand, direction);
   });
 }
@@ -95,5 +117,10 @@ template <real T>
 interval<T> decreasing(interval<T> x, unary f) {
   return is_empty(x) ? x : interval<T>::unchecked(down(f, x.hi()), up(f, x.lo()));
 }
+
+/// floor(x / (pi/2)), exactly: the number of the quarter turn that x is in. Its precision becomes what that
+/// takes.
+template <real T>
+void quarter_of(number& quarter, T x);
 
 }  // namespace vouch::elementary

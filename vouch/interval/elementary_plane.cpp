@@ -1,4 +1,5 @@
 // Powers, roots and the angle of a point: functions of two operands.
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/interval/elementary.hpp>
 #include <vouch/interval/elementary_mpfr.hpp>
 
@@ -15,10 +16,8 @@ using binary = int (*)(mpfr_ptr, mpfr_srcptr, mpfr_srcptr, mpfr_rnd_t);
 template <real T>
 T bound_of(mpfr_rnd_t mode, binary f, T a, T b) {
   return bound<T>(mode, [&](mpfr_ptr result, mpfr_rnd_t direction) {
-    number first(elementary::precision<T>);
-    number second(elementary::precision<T>);
-    elementary::assign(first, a + T{});  // no -0
-    elementary::assign(second, b + T{});
+    const number first(a + T{});  // no -0
+    const number second(b + T{});
     f(result, first, second, direction);
   });
 }
@@ -59,8 +58,7 @@ interval<T> upper_angles(interval<T> y, interval<T> x) {
 template <real T>
 T root(mpfr_rnd_t mode, T x, int n) {
   return bound<T>(mode, [&](mpfr_ptr result, mpfr_rnd_t direction) {
-    number operand(elementary::precision<T>);
-    elementary::assign(operand, x + T{});
+    const number operand(x + T{});
     mpfr_rootn_si(result, operand, n, direction);
   });
 }
@@ -70,6 +68,7 @@ T root(mpfr_rnd_t mode, T x, int n) {
 // y log x has its extremes at corners of the box, limits at 0 and infinity included, which mpfr_pow knows.
 template <real T>
 interval<T> pow(interval<T> x, interval<T> y) {
+  const ieee_environment here;
   if (is_empty(x) || is_empty(y) || x.hi() < 0) return interval<T>::empty();
   if (x.hi() == 0) return y.hi() > 0 ? interval<T>{} : interval<T>::empty();
   const T least = larger(x.lo(), T{});
@@ -83,6 +82,7 @@ interval<T> pow(interval<T> x, interval<T> y) {
 
 template <real T>
 interval<T> rootn(interval<T> x, int n) {
+  const ieee_environment here;
   const bool even = n % 2 == 0;
   if (even) x = intersection(x, interval<T>::unchecked(0, std::numeric_limits<T>::infinity()));
   if (is_empty(x) || n == 0 || (n < 0 && x.lo() == 0 && x.hi() == 0)) return interval<T>::empty();
@@ -95,6 +95,7 @@ interval<T> rootn(interval<T> x, int n) {
 // The value at y = 0, x < 0 is pi: a box that reaches this cut from below has all angles between its two sides.
 template <real T>
 interval<T> atan2(interval<T> y, interval<T> x) {
+  const ieee_environment here;
   if (is_empty(x) || is_empty(y)) return interval<T>::empty();
   const bool level = y.lo() == 0 && y.hi() == 0;
   if (level && x.lo() == 0 && x.hi() == 0) return interval<T>::empty();
@@ -104,11 +105,21 @@ interval<T> atan2(interval<T> y, interval<T> x) {
   return interval<T>::unchecked(angle_down(y.lo(), x.lo()), angle_up(y.hi(), x.lo()));
 }
 
+template <real T>
+interval<T> hypot(interval<T> x, interval<T> y) {
+  const ieee_environment here;
+  if (is_empty(x) || is_empty(y)) return interval<T>::empty();
+  return interval<T>::unchecked(bound_of(MPFR_RNDD, mpfr_hypot, mig(x), mig(y)),
+                                bound_of(MPFR_RNDU, mpfr_hypot, mag(x), mag(y)));
+}
+
 template interval<float> pow(interval<float>, interval<float>);
 template interval<double> pow(interval<double>, interval<double>);
 template interval<float> rootn(interval<float>, int);
 template interval<double> rootn(interval<double>, int);
 template interval<float> atan2(interval<float>, interval<float>);
 template interval<double> atan2(interval<double>, interval<double>);
+template interval<float> hypot(interval<float>, interval<float>);
+template interval<double> hypot(interval<double>, interval<double>);
 
 }  // namespace vouch

@@ -2,6 +2,7 @@
 #pragma once
 #include <vouch/interval/interval.hpp>
 
+VOUCH_AS_WRITTEN_BEGIN
 namespace vouch {
 
 namespace rounding {
@@ -33,6 +34,7 @@ VOUCH_HOST_DEVICE inline T converted(U x) {
 /// NaN and infinities.
 template <real T, class U>
 requires std::integral<U> || real<U> VOUCH_HOST_DEVICE inline interval<T> enclosing(U x) {
+  VOUCH_IN_IEEE(enclosing<T>(x));
   if constexpr (exact_in<U, T>) {
     return interval<T>(x);
   } else {
@@ -46,6 +48,7 @@ requires std::integral<U> || real<U> VOUCH_HOST_DEVICE inline interval<T> enclos
 /// The smallest interval of the other type around one of doubles.
 template <real T>
 VOUCH_HOST_DEVICE inline interval<T> enclosing(interval<double> x) {
+  VOUCH_IN_IEEE(enclosing<T>(x));
   return interval<T>::unchecked(rounding::converted<rounding::direction::down, T>(x.lo()),
                                 rounding::converted<rounding::direction::up, T>(x.hi()));
 }
@@ -65,12 +68,14 @@ VOUCH_HOST_DEVICE constexpr T sup(interval<T> x) {
 /// The largest |x|; NaN for the empty set, as all sizes below.
 template <real T>
 VOUCH_HOST_DEVICE constexpr T mag(interval<T> x) {
+  VOUCH_IN_IEEE(mag(x));
   return is_empty(x) ? x.lo() : rounding::larger(rounding::magnitude(x.lo()), rounding::magnitude(x.hi()));
 }
 
 /// The smallest |x|.
 template <real T>
 VOUCH_HOST_DEVICE constexpr T mig(interval<T> x) {
+  VOUCH_IN_IEEE(mig(x));
   if (is_empty(x)) return x.lo();
   if (x.lo() <= 0 && x.hi() >= 0) return T{};
   return rounding::smaller(rounding::magnitude(x.lo()), rounding::magnitude(x.hi()));
@@ -85,6 +90,7 @@ VOUCH_HOST_DEVICE inline T wid(interval<T> x) {
 /// The midpoint to nearest; 0 for entire, the largest finite number of the right sign for a half line.
 template <real T>
 VOUCH_HOST_DEVICE constexpr T mid(interval<T> x) {
+  VOUCH_IN_IEEE(mid(x));
   using rounding::infinity;
   using rounding::largest;
   if (x.lo() == -infinity<T>) return x.hi() == infinity<T> ? T{} : -largest<T>;
@@ -97,13 +103,15 @@ VOUCH_HOST_DEVICE constexpr T mid(interval<T> x) {
 /// The smallest r with x inside [mid(x) - r, mid(x) + r].
 template <real T>
 VOUCH_HOST_DEVICE inline T rad(interval<T> x) {
+  VOUCH_IN_IEEE(rad(x));
   const T m = mid(x);
-  if (m != m) return m;
+  if (rounding::is_nan(m)) return m;
   return rounding::larger(sub_up(m, x.lo()), sub_up(x.hi(), m));
 }
 
 template <real T>
 VOUCH_HOST_DEVICE constexpr interval<T> intersection(interval<T> x, interval<T> y) {
+  VOUCH_IN_IEEE(intersection(x, y));
   if (is_empty(x) || is_empty(y)) return interval<T>::empty();
   const T lo = rounding::larger(x.lo(), y.lo());
   const T hi = rounding::smaller(x.hi(), y.hi());
@@ -113,6 +121,7 @@ VOUCH_HOST_DEVICE constexpr interval<T> intersection(interval<T> x, interval<T> 
 /// The smallest interval that holds both.
 template <real T>
 VOUCH_HOST_DEVICE constexpr interval<T> hull(interval<T> x, interval<T> y) {
+  VOUCH_IN_IEEE(hull(x, y));
   if (is_empty(x)) return y;
   if (is_empty(y)) return x;
   return interval<T>::unchecked(rounding::smaller(x.lo(), y.lo()), rounding::larger(x.hi(), y.hi()));
@@ -125,12 +134,14 @@ VOUCH_HOST_DEVICE constexpr interval<T> abs(interval<T> x) {
 
 template <real T>
 VOUCH_HOST_DEVICE constexpr interval<T> min(interval<T> x, interval<T> y) {
+  VOUCH_IN_IEEE(min(x, y));
   if (is_empty(x) || is_empty(y)) return interval<T>::empty();
   return interval<T>::unchecked(rounding::smaller(x.lo(), y.lo()), rounding::smaller(x.hi(), y.hi()));
 }
 
 template <real T>
 VOUCH_HOST_DEVICE constexpr interval<T> max(interval<T> x, interval<T> y) {
+  VOUCH_IN_IEEE(max(x, y));
   if (is_empty(x) || is_empty(y)) return interval<T>::empty();
   return interval<T>::unchecked(rounding::larger(x.lo(), y.lo()), rounding::larger(x.hi(), y.hi()));
 }
@@ -145,6 +156,7 @@ VOUCH_HOST_DEVICE inline interval<T> sqr(interval<T> x) {
 /// The roots of what is not negative in x: empty where nothing is.
 template <real T>
 VOUCH_HOST_DEVICE inline interval<T> sqrt(interval<T> x) {
+  VOUCH_IN_IEEE(sqrt(x));
   if (is_empty(x) || x.hi() < 0) return interval<T>::empty();
   return interval<T>::unchecked(x.lo() <= 0 ? T{} : sqrt_down(x.lo()), sqrt_up(x.hi()));
 }
@@ -172,6 +184,7 @@ VOUCH_HOST_DEVICE inline T bound_up(T a, T b, T c) {
 /// x * y + z, each bound rounded once.
 template <real T>
 VOUCH_HOST_DEVICE inline interval<T> fma(interval<T> x, interval<T> y, interval<T> z) {
+  VOUCH_IN_IEEE(fma(x, y, z));
   using namespace rounding;
   if (is_empty(x) || is_empty(y) || is_empty(z)) return interval<T>::empty();
   return interval<T>::unchecked(smaller(bound_down(x.lo(), x.lo() < 0 ? y.hi() : y.lo(), z.lo()),
@@ -181,3 +194,4 @@ VOUCH_HOST_DEVICE inline interval<T> fma(interval<T> x, interval<T> y, interval<
 }
 
 }  // namespace vouch
+VOUCH_AS_WRITTEN_END

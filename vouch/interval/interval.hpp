@@ -70,10 +70,12 @@ class alignas(2 * sizeof(T)) interval {
   VOUCH_HOST_DEVICE friend constexpr interval operator-(interval x) { return unchecked(-x.hi_, -x.lo_); }
 
   VOUCH_HOST_DEVICE friend interval operator+(interval x, interval y) {
-    return unchecked(add_down(x.lo_, y.lo_), add_up(x.hi_, y.hi_));
+    VOUCH_IN_IEEE(x + y);
+    return unchecked(rounding::add_down(x.lo_, y.lo_), rounding::add_up(x.hi_, y.hi_));
   }
   VOUCH_HOST_DEVICE friend interval operator-(interval x, interval y) {
-    return unchecked(sub_down(x.lo_, y.hi_), sub_up(x.hi_, y.lo_));
+    VOUCH_IN_IEEE(x - y);
+    return unchecked(rounding::sub_down(x.lo_, y.hi_), rounding::sub_up(x.hi_, y.lo_));
   }
   VOUCH_HOST_DEVICE friend interval operator*(interval x, interval y) { return product(x, y); }
   /// The hull of all quotients with divisors other than 0: empty for y = [0, 0], a half line where only a bound
@@ -134,13 +136,16 @@ class alignas(2 * sizeof(T)) interval {
 
   /// The same set; -0 is 0.
   VOUCH_HOST_DEVICE friend constexpr bool operator==(interval x, interval y) {
-    return (x.lo_ == y.lo_ && x.hi_ == y.hi_) || (x.lo_ != x.lo_ && y.lo_ != y.lo_);
+    VOUCH_IN_IEEE(x == y);
+    using rounding::equal, rounding::is_nan;
+    return (equal(x.lo_, y.lo_) && equal(x.hi_, y.hi_)) || (is_nan(x.lo_) && is_nan(y.lo_));
   }
 
  private:
   VOUCH_HOST_DEVICE static interval shifted(interval x, T y) {
+    VOUCH_IN_IEEE(shifted(x, y));
     if (!rounding::finite(y)) return empty();
-    return unchecked(add_down(x.lo_, y), add_up(x.hi_, y));
+    return unchecked(rounding::add_down(x.lo_, y), rounding::add_up(x.hi_, y));
   }
   VOUCH_HOST_DEVICE static interval multiple(T x, interval y);
   VOUCH_HOST_DEVICE static interval part(interval x, T y);
@@ -153,7 +158,7 @@ class alignas(2 * sizeof(T)) interval {
 
 template <real T>
 VOUCH_HOST_DEVICE constexpr bool is_empty(interval<T> x) {
-  return x.lo() != x.lo();
+  return rounding::is_nan(x.lo());
 }
 
 namespace rounding {
@@ -184,6 +189,7 @@ VOUCH_HOST_DEVICE inline T bound_up(T a, T b) {
 // each side of 0, so the least of all stands at a bound of x. Likewise the largest.
 template <real T>
 VOUCH_HOST_DEVICE interval<T> interval<T>::product(interval x, interval y) {
+  VOUCH_IN_IEEE(product(x, y));
   using namespace rounding;
   if (is_empty(x) || is_empty(y)) return empty();
   return unchecked(
@@ -193,6 +199,7 @@ VOUCH_HOST_DEVICE interval<T> interval<T>::product(interval x, interval y) {
 
 template <real T>
 VOUCH_HOST_DEVICE interval<T> interval<T>::multiple(T x, interval y) {
+  VOUCH_IN_IEEE(multiple(x, y));
   using namespace rounding;
   if (!finite(x) || is_empty(y)) return empty();
   return x < 0 ? unchecked(bound_down(x, y.hi_), bound_up(x, y.lo_))
@@ -201,15 +208,17 @@ VOUCH_HOST_DEVICE interval<T> interval<T>::multiple(T x, interval y) {
 
 template <real T>
 VOUCH_HOST_DEVICE interval<T> interval<T>::part(interval x, T y) {
+  VOUCH_IN_IEEE(part(x, y));
   if (!rounding::finite(y) || y == 0) return empty();
-  return y < 0 ? unchecked(div_down(x.hi_, y), div_up(x.lo_, y))
-               : unchecked(div_down(x.lo_, y), div_up(x.hi_, y));
+  return y < 0 ? unchecked(rounding::div_down(x.hi_, y), rounding::div_up(x.lo_, y))
+               : unchecked(rounding::div_down(x.lo_, y), rounding::div_up(x.hi_, y));
 }
 
 // With y brought to y >= 0: a bound y.lo of 0 makes the quotient grow beyond all numbers on the sides that x
 // reaches, and no quotient of two infinite bounds is ever formed.
 template <real T>
 VOUCH_HOST_DEVICE interval<T> interval<T>::quotient(interval x, interval y) {
+  VOUCH_IN_IEEE(quotient(x, y));
   if (is_empty(x) || is_empty(y) || (y.lo_ == 0 && y.hi_ == 0)) return empty();
   if (x.lo_ == 0 && x.hi_ == 0) return interval{};
   if (y.lo_ < 0 && y.hi_ > 0) return entire();
@@ -218,10 +227,12 @@ VOUCH_HOST_DEVICE interval<T> interval<T>::quotient(interval x, interval y) {
     y = -y;
   }
   const T at_low = y.lo_ == 0 ? T{} : y.lo_;  // 0 of positive sign
-  const T lo = x.lo_ >= 0    ? div_down(x.lo_, y.hi_)
+  const T lo = x.lo_ >= 0    ? rounding::div_down(x.lo_, y.hi_)
                : at_low == 0 ? -rounding::infinity<T>
-                             : div_down(x.lo_, at_low);
-  const T hi = x.hi_ <= 0 ? div_up(x.hi_, y.hi_) : at_low == 0 ? rounding::infinity<T> : div_up(x.hi_, at_low);
+                             : rounding::div_down(x.lo_, at_low);
+  const T hi = x.hi_ <= 0    ? rounding::div_up(x.hi_, y.hi_)
+               : at_low == 0 ? rounding::infinity<T>
+                             : rounding::div_up(x.hi_, at_low);
   return unchecked(lo, hi);
 }
 

@@ -5,6 +5,7 @@
 #include <vouch/core/twofold.hpp>
 #include <vouch/interval/functions.hpp>
 
+VOUCH_AS_WRITTEN_BEGIN
 namespace vouch {
 
 namespace rounding {
@@ -20,7 +21,7 @@ struct scaled_power {
 // Source  Joldes, Muller, Popescu, ACM TOMS 44 (2017), theorem 5.3.
 VOUCH_HOST_DEVICE inline scaled_power times(scaled_power x, scaled_power y) {
   const twofold<double> head = two_prod(rounded(x.part.hi), y.part.hi);
-  const double cross = std::fma(x.part.lo, y.part.hi, rounded_product(x.part.hi, y.part.lo));
+  const double cross = fused(x.part.lo, y.part.hi, rounded_product(x.part.hi, y.part.lo));
   twofold<double> product = quick_two_sum(head.hi, head.lo + cross);
   // In [1, 16): brought back by an exact quarter, so that powers of any height stay in range.
   std::int64_t exponent = x.exponent + y.exponent;
@@ -35,8 +36,8 @@ VOUCH_HOST_DEVICE inline scaled_power times(scaled_power x, scaled_power y) {
 // The reciprocal errs by at most 7 * 2^-106 of its size beside what x errs.
 VOUCH_HOST_DEVICE inline scaled_power inverse(scaled_power x) {
   const double head = 1 / x.part.hi;
-  const double rest = std::fma(-head, x.part.hi, 1.0);
-  const double tail = std::fma(-head, x.part.lo, rest) / x.part.hi;
+  const double rest = fused(-head, x.part.hi, 1.0);
+  const double tail = fused(-head, x.part.lo, rest) / x.part.hi;
   const twofold<double> quotient = quick_two_sum(head, tail);
   // In (1/4, 1]: times 4 it is in (1, 4].
   return {{4 * quotient.hi, 4 * quotient.lo}, -x.exponent - 2, x.exact && rest == 0 && x.part.lo == 0};
@@ -90,6 +91,7 @@ VOUCH_HOST_DEVICE inline T power_bound(T x, std::int64_t n) {
 ///         of it decides: one number wider there. Exact powers are exact.
 template <real T>
 VOUCH_HOST_DEVICE inline interval<T> pown(interval<T> x, int n) {
+  VOUCH_IN_IEEE(pown(x, n));
   using namespace rounding;
   if (is_empty(x) || (n < 0 && x.lo() == 0 && x.hi() == 0)) return interval<T>::empty();
   if (n == 0) return interval<T>(T{1});
@@ -117,3 +119,4 @@ VOUCH_HOST_DEVICE inline interval<T> pown(interval<T> x, int n) {
 }
 
 }  // namespace vouch
+VOUCH_AS_WRITTEN_END

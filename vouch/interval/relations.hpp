@@ -2,6 +2,7 @@
 #pragma once
 #include <vouch/interval/interval.hpp>
 
+VOUCH_AS_WRITTEN_BEGIN
 namespace vouch {
 
 // All comparisons are those of IEEE Std 1788-2015, 9.5 (table 9.3) and 10.6.4 (table 10.7), the empty set
@@ -15,6 +16,7 @@ VOUCH_HOST_DEVICE constexpr bool is_entire(interval<T> x) {
 /// One number and no more.
 template <real T>
 VOUCH_HOST_DEVICE constexpr bool is_singleton(interval<T> x) {
+  VOUCH_IN_IEEE(is_singleton(x));
   return x.lo() == x.hi();
 }
 
@@ -27,16 +29,19 @@ VOUCH_HOST_DEVICE constexpr bool is_common(interval<T> x) {
 /// Whether the real number m lies in x; an infinity or NaN lies in nothing.
 template <real T>
 VOUCH_HOST_DEVICE constexpr bool is_member(T m, interval<T> x) {
+  VOUCH_IN_IEEE(is_member(m, x));
   return rounding::finite(m) && x.lo() <= m && m <= x.hi();
 }
 
 template <real T>
 VOUCH_HOST_DEVICE constexpr bool equal(interval<T> x, interval<T> y) {
+  VOUCH_IN_IEEE(equal(x, y));
   return x == y;
 }
 
 template <real T>
 VOUCH_HOST_DEVICE constexpr bool subset(interval<T> x, interval<T> y) {
+  VOUCH_IN_IEEE(subset(x, y));
   return is_empty(x) || (y.lo() <= x.lo() && x.hi() <= y.hi());
 }
 
@@ -53,23 +58,27 @@ VOUCH_HOST_DEVICE constexpr bool below_or_unbounded(T a, T b) {
 /// x inside the topological interior of y.
 template <real T>
 VOUCH_HOST_DEVICE constexpr bool interior(interval<T> x, interval<T> y) {
+  VOUCH_IN_IEEE(interior(x, y));
   return is_empty(x) ||
          (rounding::below_or_unbounded(y.lo(), x.lo()) && rounding::below_or_unbounded(x.hi(), y.hi()));
 }
 
 template <real T>
 VOUCH_HOST_DEVICE constexpr bool disjoint(interval<T> x, interval<T> y) {
+  VOUCH_IN_IEEE(disjoint(x, y));
   return is_empty(x) || is_empty(y) || x.hi() < y.lo() || y.hi() < x.lo();
 }
 
 /// Weakly less: for each number of x one of y that is not below, and the other way round.
 template <real T>
 VOUCH_HOST_DEVICE constexpr bool less(interval<T> x, interval<T> y) {
+  VOUCH_IN_IEEE(less(x, y));
   return (is_empty(x) && is_empty(y)) || (x.lo() <= y.lo() && x.hi() <= y.hi());
 }
 
 template <real T>
 VOUCH_HOST_DEVICE constexpr bool strict_less(interval<T> x, interval<T> y) {
+  VOUCH_IN_IEEE(strict_less(x, y));
   return (is_empty(x) && is_empty(y)) ||
          (rounding::below_or_unbounded(x.lo(), y.lo()) && rounding::below_or_unbounded(x.hi(), y.hi()));
 }
@@ -77,11 +86,13 @@ VOUCH_HOST_DEVICE constexpr bool strict_less(interval<T> x, interval<T> y) {
 /// No number of x above any of y.
 template <real T>
 VOUCH_HOST_DEVICE constexpr bool precedes(interval<T> x, interval<T> y) {
+  VOUCH_IN_IEEE(precedes(x, y));
   return is_empty(x) || is_empty(y) || x.hi() <= y.lo();
 }
 
 template <real T>
 VOUCH_HOST_DEVICE constexpr bool strict_precedes(interval<T> x, interval<T> y) {
+  VOUCH_IN_IEEE(strict_precedes(x, y));
   return is_empty(x) || is_empty(y) || x.hi() < y.lo();
 }
 
@@ -120,6 +131,7 @@ VOUCH_HOST_DEVICE constexpr overlap_state overlap_inside(interval<T> x, interval
 
 template <real T>
 VOUCH_HOST_DEVICE constexpr overlap_state overlap(interval<T> x, interval<T> y) {
+  VOUCH_IN_IEEE(overlap(x, y));
   using enum overlap_state;
   if (is_empty(x) || is_empty(y)) return !is_empty(y) ? first_empty : is_empty(x) ? both_empty : second_empty;
   if (x.hi() < y.lo()) return before;
@@ -130,3 +142,4 @@ VOUCH_HOST_DEVICE constexpr overlap_state overlap(interval<T> x, interval<T> y) 
 }
 
 }  // namespace vouch
+VOUCH_AS_WRITTEN_END

@@ -7,13 +7,16 @@
 #include <limits>
 #include <type_traits>
 
+#include <vouch/core/fused.hpp>
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/types.hpp>
 
-#if defined(__FAST_MATH__)
-#error "interval arithmetic cannot live with -ffast-math"
+#if __FINITE_MATH_ONLY__
+#error "interval arithmetic cannot live with -ffinite-math-only, which -ffast-math and -Ofast imply"
 #endif
 static_assert(FLT_EVAL_METHOD == 0, "directed rounding needs operations that round to their own type");
 
+VOUCH_AS_WRITTEN_BEGIN
 namespace vouch {
 
 namespace rounding {
@@ -28,13 +31,23 @@ template <real T>
 inline constexpr T not_a_number = std::numeric_limits<T>::quiet_NaN();
 
 /// The value itself, hidden from the optimiser where it could fuse a product with a later sum: the rounding of
-/// a product that was fused away is not the one that the error terms below belong to.
+/// a product that was fused away is not the one that the error terms below belong to. In a program also from
+/// clang, which with -funsafe-math-optimizations takes (a b) 2^600 for a (b 2^600) where one of them is constant.
 template <real T>
 VOUCH_HOST_DEVICE inline T rounded(T x) {
-#if !defined(__CUDA_ARCH__) && defined(__x86_64__) && defined(__FMA__)
+#if !defined(__CUDA_ARCH__) && defined(__x86_64__) && (defined(__FMA__) || !defined(VOUCH_LIBRARY))
   __asm__("" : "+x"(x));
 #elif !defined(__CUDA_ARCH__) && defined(__aarch64__)
   __asm__("" : "+w"(x));
+#endif
+  return x;
+}
+
+/// Hidden each time anew: several quotients by one number are then not products with its reciprocal.
+template <real T>
+VOUCH_SIDE inline T divisor(T x) {
+#if defined(__x86_64__) && !defined(VOUCH_LIBRARY)
+  __asm__ __volatile__("" : "+x"(x));
 #endif
   return x;
 }
@@ -44,19 +57,44 @@ VOUCH_HOST_DEVICE constexpr T magnitude(T x) {
   return x < 0 ? -x : x;
 }
 
+// By their bits in a program: where it is compiled as if there were no NaN, comparisons of constants believe
+// it.
 template <real T>
-VOUCH_HOST_DEVICE constexpr bool finite(T x) {
-  return magnitude(x) <= largest<T>;
+VOUCH_HOST_DEVICE constexpr auto bits_of_magnitude(T x) {
+  using bits_type = std::conditional_t<sizeof(T) == sizeof(double), std::uint64_t, std::uint32_t>;
+  return __builtin_bit_cast(bits_type, x) << 1 >> 1;
 }
 
-}  // namespace rounding
+template <real T>
+VOUCH_HOST_DEVICE constexpr bool is_nan(T x) {
+#if defined(__clang__) && !defined(VOUCH_LIBRARY)
+  return bits_of_magnitude(x) > bits_of_magnitude(infinity<T>);
+#else
+  return x != x;
+#endif
+}
 
-/// The next number above x; infinity and NaN stay, -infinity gives the lowest number.
+// Nor does that by bits trap where a program unmasked the exception of comparing NaN.
+template <real T>
+VOUCH_HOST_DEVICE constexpr bool finite(T x) {
+#if !defined(VOUCH_LIBRARY) && !defined(__CUDACC__)
+  return bits_of_magnitude(x) < bits_of_magnitude(infinity<T>);
+#else
+  return magnitude(x) <= largest<T>;
+#endif
+}
+
+// Outside of a class, where clang heeds VOUCH_AS_WRITTEN_BEGIN.
+template <real T>
+VOUCH_HOST_DEVICE constexpr bool equal(T a, T b) {
+  return a == b;
+}
+
 template <real T>
 VOUCH_HOST_DEVICE inline T next_up(T x) {
   using bits_type = std::conditional_t<sizeof(T) == sizeof(double), std::int64_t, std::int32_t>;
-  if (x == 0) return rounding::least_positive<T>;
-  if (!(x < rounding::infinity<T>)) return x;
+  if (x == 0) return least_positive<T>;
+  if (!(x < infinity<T>)) return x;
   bits_type bits;
   std::memcpy(&bits, &x, sizeof x);
   bits += bits < 0 ? -1 : 1;
@@ -64,20 +102,17 @@ VOUCH_HOST_DEVICE inline T next_up(T x) {
   return x;
 }
 
-/// The next number below x; -infinity and NaN stay, infinity gives the largest number.
 template <real T>
 VOUCH_HOST_DEVICE inline T next_down(T x) {
   return -next_up(-x);
 }
-
-namespace rounding {
 
 enum class direction { down, up };
 
 /// The result in the given direction, from the result to nearest and a number with the sign of its error
 /// (exact minus rounded). A NaN is no error: the operation was exact in the extended reals.
 template <direction To, real T>
-T corrected(T nearest, T error) {
+VOUCH_SIDE T corrected(T nearest, T error) {
   if constexpr (To == direction::down)
     return error < 0 ? next_down(nearest) : nearest;
   else
@@ -92,7 +127,7 @@ inline constexpr double root_of_scale = 0x1p300;
 // Where the sum overflows, the error comes out as an infinity of the right sign, and as NaN where an operand
 // is infinite. The difference s - a never overflows by itself because |a| >= |b|.
 template <direction To, real T>
-T sum(T a, T b) {
+VOUCH_SIDE T sum(T a, T b) {
   a = rounded(a);
   b = rounded(b);
   const bool swap = magnitude(a) < magnitude(b);
@@ -104,33 +139,33 @@ T sum(T a, T b) {
 
 // The product of two floats is exact as a double.
 template <direction To>
-float narrowed(double exact) {
+VOUCH_SIDE float narrowed(double exact) {
   const auto nearest = static_cast<float>(exact);
   const auto back = static_cast<double>(nearest);
   return corrected<To>(nearest, exact > back ? 1.0F : exact < back ? -1.0F : 0.0F);
 }
 
 template <direction To>
-float product(float a, float b) {
+VOUCH_SIDE float product(float a, float b) {
   return narrowed<To>(static_cast<double>(a) * static_cast<double>(b));
 }
 
 template <direction To>
-double product(double a, double b) {
+VOUCH_SIDE double product(double a, double b) {
   const double p = rounded(a * b);
   if (magnitude(p) < small_result && a != 0 && b != 0) [[unlikely]] {
     if (p == 0) return corrected<To>(p, (a < 0) == (b < 0) ? 1.0 : -1.0);
     // The smaller factor is below 2^-449, and |a b| >= 2^-1075: nothing overflows and the error is exact.
     const bool first = magnitude(a) < magnitude(b);
-    return corrected<To>(p, std::fma((first ? a : b) * scale, first ? b : a, -(p * scale)));
+    return corrected<To>(p, fused((first ? a : b) * scale, first ? b : a, -(p * scale)));
   }
-  return corrected<To>(p, std::fma(a, b, -p));
+  return corrected<To>(p, fused(a, b, -p));
 }
 
 // The error of q has the sign of (a - q b) / b; q b is exact as a double.
 template <direction To>
-float quotient(float a, float b) {
-  const float q = a / b;
+VOUCH_SIDE float quotient(float a, float b) {
+  const float q = a / divisor(b);
   const double back = static_cast<double>(q) * static_cast<double>(b);
   const auto exact = static_cast<double>(a);
   const float remainder = back < exact ? 1.0F : back > exact ? -1.0F : 0.0F;
@@ -139,23 +174,23 @@ float quotient(float a, float b) {
 }
 
 template <direction To>
-double quotient(double a, double b) {
-  const double q = rounded(a / b);
+VOUCH_SIDE double quotient(double a, double b) {
+  const double q = rounded(a / divisor(b));
   double remainder = 0;
   if ((magnitude(a) < small_result || magnitude(q) < small_result) && a != 0 && finite(b)) [[unlikely]] {
     if (q == 0) return corrected<To>(q, (a < 0) == (b < 0) ? 1.0 : -1.0);
     if (magnitude(q) < small_result)  // |a| < 2^125 and |b| > 2^-176
-      remainder = std::fma(-(q * scale), b, a * scale);
+      remainder = fused(-(q * scale), b, a * scale);
     else  // |b| < 2
-      remainder = std::fma(-q, b * scale, a * scale);
+      remainder = fused(-q, b * scale, a * scale);
   } else {
-    remainder = std::fma(-q, b, a);
+    remainder = fused(-q, b, a);
   }
   return corrected<To>(q, b < 0 ? -remainder : remainder);
 }
 
 template <direction To>
-float root(float a) {
+VOUCH_SIDE float root(float a) {
   const float s = std::sqrt(a);
   const double back = static_cast<double>(s) * static_cast<double>(s);
   const auto exact = static_cast<double>(a);
@@ -163,19 +198,19 @@ float root(float a) {
 }
 
 template <direction To>
-double root(double a) {
+VOUCH_SIDE double root(double a) {
   const double s = rounded(std::sqrt(a));
   if (a < small_result) [[unlikely]] {
     const double scaled = s * root_of_scale;
-    return corrected<To>(s, std::fma(-scaled, scaled, a * scale));
+    return corrected<To>(s, fused(-scaled, scaled, a * scale));
   }
-  return corrected<To>(s, std::fma(-s, s, a));
+  return corrected<To>(s, fused(-s, s, a));
 }
 
 // The sum of the exact product and c as sum + error, both exact; rounding the sum and looking at the error
 // where that was exact gives what one rounding would.
 template <direction To>
-float product_plus(float a, float b, float c) {
+VOUCH_SIDE float product_plus(float a, float b, float c) {
   const double p = rounded(static_cast<double>(a) * static_cast<double>(b));
   const auto exact_c = static_cast<double>(c);
   const double s = p + exact_c;
@@ -193,7 +228,7 @@ struct exact_sum {
   double low;
 };
 
-inline exact_sum two_sum(double a, double b) {
+VOUCH_SIDE inline exact_sum two_sum(double a, double b) {
   const double s = a + b;
   const double z = s - a;
   return {s, (a - (s - z)) + (b - z)};
@@ -201,10 +236,10 @@ inline exact_sum two_sum(double a, double b) {
 
 // For products in [2^-900, 2^1000] and |c| <= 2^1000: nothing under- or overflows on the way.
 template <direction To>
-double product_plus_in_range(double a, double b, double c) {
-  const double nearest = std::fma(a, b, c);
+VOUCH_SIDE double product_plus_in_range(double a, double b, double c) {
+  const double nearest = fused(a, b, c);
   const double product = rounded(a * b);
-  const exact_sum alpha = two_sum(c, std::fma(a, b, -product));
+  const exact_sum alpha = two_sum(c, fused(a, b, -product));
   const exact_sum beta = two_sum(product, alpha.high);
   return corrected<To>(nearest, ((beta.high - nearest) + beta.low) + alpha.low);
 }
@@ -212,7 +247,7 @@ double product_plus_in_range(double a, double b, double c) {
 // Scaling down by 2^exponent rounds once more, to a subset of the numbers: two roundings in one direction
 // give what one would.
 template <direction To>
-double scaled(double x, int exponent) {
+VOUCH_SIDE double scaled(double x, int exponent) {
   const double nearest = std::ldexp(x, exponent);
   const double back = std::ldexp(nearest, -exponent);
   return corrected<To>(nearest, x > back ? 1.0 : x < back ? -1.0 : 0.0);
@@ -220,7 +255,7 @@ double scaled(double x, int exponent) {
 
 // Any finite operands, a and b not zero: fractions in [1/2, 1) and their exponents apart.
 template <direction To>
-double product_plus_scaled(double a, double b, double c) {
+VOUCH_SIDE double product_plus_scaled(double a, double b, double c) {
   int exponent_a = 0;
   int exponent_b = 0;
   int exponent_c = 0;
@@ -236,14 +271,57 @@ double product_plus_scaled(double a, double b, double c) {
 }
 
 template <direction To>
-double product_plus(double a, double b, double c) {
+VOUCH_SIDE double product_plus(double a, double b, double c) {
   const double size = magnitude(rounded(a * b));
   if (size >= small_result && size <= 0x1p1000 && magnitude(c) <= 0x1p1000) [[likely]]
     return product_plus_in_range<To>(a, b, c);
-  if (a == 0 || b == 0 || !finite(a) || !finite(b) || !finite(c)) return std::fma(a, b, c);
+  if (a == 0 || b == 0 || !finite(a) || !finite(b) || !finite(c)) return fused(a, b, c);
   return product_plus_scaled<To>(a, b, c);
 }
 
 }  // namespace rounding
 
+#if !defined(VOUCH_LIBRARY) && !defined(__CUDACC__)
+namespace rounding {
+
+[[noreturn]] void refuse_what_was_not_compiled_as_written();
+
+namespace {
+
+// Once in each source of a program, by the very functions that it has: sums that an optimiser reorders lose their error
+// terms, quotients by one divisor become products with its reciprocal, and without infinities comparisons are not made.
+inline bool compiled_as_written() {
+  volatile double one = 1, tiny = 0x1p-70, three = 3, infinite = infinity<double>;
+  bool good = sum<direction::up>(double{one}, double{tiny}) > one && is_nan(infinite - infinite) &&
+              !equal(infinite - infinite, infinite - infinite);
+  const double by = three;
+  for (int k = 1; k < 12; ++k) {
+    const double q = quotient<direction::down>(static_cast<double>(k), by);
+    good = good && fused(q, by, -k) <= 0 && fused(next_up(q), by, -k) > 0;
+  }
+  return good;
+}
+
+[[maybe_unused]] const bool as_written =
+    compiled_as_written() || (refuse_what_was_not_compiled_as_written(), false);
+
+}  // namespace
+}  // namespace rounding
+#endif
+
+/// The next number above x; infinity and NaN stay, -infinity gives the lowest number.
+template <real T>
+VOUCH_HOST_DEVICE inline T next_up(T x) {
+  VOUCH_IN_IEEE(next_up(x));
+  return rounding::next_up(x);
+}
+
+/// The next number below x; -infinity and NaN stay, infinity gives the largest number.
+template <real T>
+VOUCH_HOST_DEVICE inline T next_down(T x) {
+  VOUCH_IN_IEEE(next_down(x));
+  return rounding::next_down(x);
+}
+
 }  // namespace vouch
+VOUCH_AS_WRITTEN_END

@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/interval/text_number.hpp>
 
 namespace vouch {
@@ -122,6 +123,7 @@ std::string decorated_text(const std::string& bare, decorated_interval<T> x) {
 
 template <real T>
 interval<T> parse_interval(std::string_view text) {
+  const ieee_environment here;
   const literal read = rounding::read_literal(text);
   if (read.what == literal::kind::nai || read.mark)
     throw value_error(rounding::quoted_front(text) + " is no bare interval");
@@ -130,6 +132,7 @@ interval<T> parse_interval(std::string_view text) {
 
 template <real T>
 decorated_interval<T> parse_decorated_interval(std::string_view text) {
+  const ieee_environment here;
   const literal read = rounding::read_literal(text);
   const decoration most = best(read);
   if (read.mark && *read.mark > most)
@@ -139,6 +142,7 @@ decorated_interval<T> parse_decorated_interval(std::string_view text) {
 
 template <real T>
 std::string interval_text(interval<T> x, int digits) {
+  const ieee_environment here;
   if (digits < 1 || digits > 100)
     throw value_error("interval_text: " + std::to_string(digits) + " digits; 1 to 100 are possible");
   if (is_empty(x)) return "[empty]";
@@ -148,17 +152,20 @@ std::string interval_text(interval<T> x, int digits) {
 
 template <real T>
 std::string exact_interval_text(interval<T> x) {
+  const ieee_environment here;
   if (is_empty(x)) return "[empty]";
   return '[' + exact_bound_text(x.lo()) + ", " + exact_bound_text(x.hi()) + ']';
 }
 
 template <real T>
 std::string interval_text(decorated_interval<T> x, int digits) {
+  const ieee_environment here;
   return decorated_text(interval_text(x.bare(), digits), x);
 }
 
 template <real T>
 std::string exact_interval_text(decorated_interval<T> x) {
+  const ieee_environment here;
   return decorated_text(exact_interval_text(x.bare()), x);
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/io/matrix_market_header.hpp>
 #include <vouch/io/npy.hpp>
 #include <vouch/text/decimal.hpp>
@@ -128,6 +129,7 @@ vectors densified(const device& cpu, const csr<double>& A) {
 }  // namespace
 
 csr<double> read_matrix_radii(const device& cpu, const std::string& path) {
+  const ieee_environment here;
   if (const std::optional<vectors> radii = npy_radii(cpu, path)) return without_zeros(cpu, *radii);
   line_reader reader{input_file(path)};
   const matrix_market_header header = take_matrix_market_header(reader);
@@ -143,6 +145,7 @@ csr<double> read_matrix_radii(const device& cpu, const std::string& path) {
 }
 
 vectors read_vector_radii(const device& cpu, const std::string& path) {
+  const ieee_environment here;
   if (std::optional<vectors> radii = npy_radii(cpu, path)) return std::move(*radii);
   vectors shape = read_vectors(cpu, path);
   if (input_file(path).peek(1).starts_with('%')) return densified(cpu, read_matrix_radii(cpu, path));

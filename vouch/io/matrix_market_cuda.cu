@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <vouch/core/array.hpp>
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/launch.cuh>
 #include <vouch/core/scratch.cuh>
 #include <vouch/io/matrix_market_cuda.hpp>
@@ -263,7 +264,7 @@ bool round_rare(const device& gpu, const parse_job& job, const input_file& file,
   std::vector<double> values(rare.size());
   const mapped_file map(file);
   bool all = true;
-#pragma omp parallel for schedule(static) reduction(&& : all)
+#pragma omp parallel for firstprivate(ieee) num_threads(device::cpu().threads()) schedule(static) reduction(&& : all)
   for (std::size_t r = 0; r < rare.size(); ++r) {
     const auto number = parse_real(map.begin() + body + rare[r].at, map.end());
     all = all && number.error == number_error::none;

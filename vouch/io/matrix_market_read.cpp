@@ -8,6 +8,7 @@
 
 #include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/io/matrix_market_cuda.hpp>
 #include <vouch/io/matrix_market_header.hpp>
 #include <vouch/io/plain_entry.hpp>
@@ -236,7 +237,7 @@ coo read_array(const device& cpu, line_reader& reader, const matrix_market_heade
   };
 
   std::vector<std::int64_t> kept(static_cast<std::size_t>(header.cols) + 1, 0);
-#pragma omp parallel for num_threads(cpu.threads()) schedule(static)
+#pragma omp parallel for firstprivate(ieee) num_threads(cpu.threads()) schedule(static)
   for (std::int64_t j = 0; j < header.cols; ++j) {
     const double* column = elements.data() + start(j);
     const std::int64_t length = header.rows - first_row(j);
@@ -249,7 +250,7 @@ coo read_array(const device& cpu, line_reader& reader, const matrix_market_heade
         array<std::int32_t>(cpu, kept.back()),
         array<std::int32_t>(cpu, kept.back()),
         array<double>(cpu, kept.back())};
-#pragma omp parallel for num_threads(cpu.threads()) schedule(static)
+#pragma omp parallel for firstprivate(ieee) num_threads(cpu.threads()) schedule(static)
   for (std::int64_t j = 0; j < header.cols; ++j) {
     std::int64_t out = kept[static_cast<std::size_t>(j)];
     std::int64_t in = start(j);
@@ -278,6 +279,7 @@ entry_limits limits_of(const matrix_market_header& header) {
 }
 
 array<double> read_array_elements(const device& cpu, line_reader& reader, const matrix_market_header& header) {
+  const ieee_environment here;
   array<double> elements(cpu, header.entries);
   for_each_block(reader, cpu.threads(), [&](const line_block& block) {
     if (header.field == matrix_field::integer)
@@ -290,10 +292,12 @@ array<double> read_array_elements(const device& cpu, line_reader& reader, const 
 }
 
 csr<double> read_csr(const device& cpu, line_reader& reader, const matrix_market_header& header) {
+  const ieee_environment here;
   return to_csr(cpu, read_entries(cpu, reader, header));
 }
 
 coo read_coo(const device& cpu, const std::string& path, matrix_market_header* header) {
+  const ieee_environment here;
   line_reader reader{input_file(path)};
   const matrix_market_header facts = take_matrix_market_header(reader);
   if (header != nullptr) *header = facts;
@@ -319,6 +323,7 @@ std::optional<csr<double>> read_on_gpu(const device& gpu, const line_reader& rea
 }  // namespace
 
 csr<double> read_csr(const device& dev, const std::string& path, matrix_market_header* header) {
+  const ieee_environment here;
   line_reader reader{input_file(path)};
   const matrix_market_header facts = take_matrix_market_header(reader);
   if (header != nullptr) *header = facts;

@@ -4,8 +4,10 @@
 #include <limits>
 
 #include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/io/matrix_market_header.hpp>
 #include <vouch/io/ordered_writer.hpp>
+#include <vouch/sparse/valid_csr.hpp>
 #include <vouch/text/file.hpp>
 #include <vouch/text/number.hpp>
 
@@ -33,13 +35,17 @@ std::string place(std::int64_t i, std::int64_t j) {
   return "(" + std::to_string(i + 1) + ", " + std::to_string(j + 1) + ")";
 }
 
+constexpr std::int64_t piece = 8192;  // entries that are worth a thread
+
+int team_for(csr_view<const double> A) { return A.nonzeros < piece ? 1 : device::cpu().threads(); }
+
 void check(csr_view<const double> A, symmetry stored_as) {
   const bool whole = stored_as == symmetry::general;
   if (!whole && A.rows != A.cols)
     throw shape_error(std::string("a ") + name(stored_as) + " matrix must be square, this is " +
                       std::to_string(A.rows) + " by " + std::to_string(A.cols));
   std::int64_t bad = none;
-#pragma omp parallel for schedule(static) reduction(min : bad)
+#pragma omp parallel for firstprivate(ieee) num_threads(team_for(A)) schedule(static) reduction(min : bad)
   for (std::int64_t i = 0; i < A.rows; ++i)
     for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k)
       if (!std::isfinite(A.val[k]) || !(whole || has_mirror(A, i, A.col[k], A.val[k], stored_as)))
@@ -54,16 +60,17 @@ void check(csr_view<const double> A, symmetry stored_as) {
 }  // namespace
 
 void write_matrix_market(const std::string& path, csr_view<const double> A, symmetry stored_as) {
+  const ieee_environment here;
+  const valid_csr valid("write_matrix_market", device::cpu(), A);
   check(A, stored_as);
   std::int64_t entries = 0;
-#pragma omp parallel for schedule(static) reduction(+ : entries)
+#pragma omp parallel for firstprivate(ieee) num_threads(team_for(A)) schedule(static) reduction(+ : entries)
   for (std::int64_t i = 0; i < A.rows; ++i)
     for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k) entries += in_lower(stored_as, i, A.col[k]);
 
   atomic_file file(path);
   file.write(std::string("%%MatrixMarket matrix coordinate real ") + name(stored_as) + "\n" +
              std::to_string(A.rows) + " " + std::to_string(A.cols) + " " + std::to_string(entries) + "\n");
-  constexpr std::int64_t piece = 8192;  // entries printed by a thread at a time
   write_in_order(file, ceil_div(A.nonzeros, piece), [&](std::int64_t number, std::string& text) {
     const std::int64_t first = number * piece;
     const std::int64_t last = std::min(first + piece, A.nonzeros);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/io/npy.hpp>
 #include <vouch/io/npy_elements.hpp>
 #include <vouch/text/number.hpp>
@@ -226,13 +227,18 @@ vectors read_columns(const device& cpu, input_file& file, Value value) {
 
 bool is_npy(std::string_view start) { return start.starts_with(magic); }
 
-vectors read_npy(const device& cpu, input_file& file) { return read_columns(cpu, file, nearest_double{}); }
+vectors read_npy(const device& cpu, input_file& file) {
+  const ieee_environment here;
+  return read_columns(cpu, file, nearest_double{});
+}
 
 vectors read_npy_radii(const device& cpu, input_file& file) {
+  const ieee_environment here;
   return read_columns(cpu, file, distance_to_double{});
 }
 
 npy_array parse_npy(const std::string& name, std::string_view bytes) {
+  const ieee_environment here;
   memory_source source(name, bytes);
   if (!is_npy(bytes)) throw parse_error(name, 0, 0, "this is no .npy array");
   std::int64_t header_bytes = 0;
@@ -249,6 +255,7 @@ npy_array parse_npy(const std::string& name, std::string_view bytes) {
 
 void write_npy(atomic_file& file, view<const double> values, std::span<const std::int64_t> shape,
                bool by_columns) {
+  const ieee_environment here;
   std::string header = "{'descr': '<f8', 'fortran_order': ";
   header.append(by_columns && shape.size() > 1 ? "True" : "False");
   header.append(", 'shape': (").append(number_text(shape[0])).append(",");

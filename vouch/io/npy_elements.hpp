@@ -10,8 +10,10 @@
 #include <type_traits>
 #include <vector>
 
+#include <vouch/core/cancellation.hpp>
 #include <vouch/core/device.hpp>
 #include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
 
 namespace vouch::detail::npy {
 
@@ -115,13 +117,15 @@ std::int64_t read_elements(const device& cpu, Source& file, std::int64_t start, 
   std::int64_t bad = count;
   std::atomic<bool> failed = false;
   std::exception_ptr failure;  // the first
-#pragma omp parallel num_threads(threads) reduction(min : bad)
+  const cancellation_probe stop;
+#pragma omp parallel firstprivate(ieee) num_threads(threads) reduction(min : bad)
   {
     std::vector<T> some(static_cast<std::size_t>(std::min(count, piece)));
     char* const bytes = reinterpret_cast<char*>(some.data());
 #pragma omp for schedule(monotonic : dynamic)
     for (std::int64_t first = 0; first < count; first += piece) try {
         if (failed) continue;
+        stop.check();
         const std::int64_t now = std::min(piece, count - first);
         const std::size_t wanted = static_cast<std::size_t>(now) * sizeof(T);
         if (read(first, bytes, wanted) != wanted) truncated(file);

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/text/file.hpp>
 #include <vouch/text/mapped_file.hpp>
 
@@ -176,6 +177,7 @@ bool is_zip(std::string_view start) {
 }
 
 std::vector<npz_array> read_npz(const std::string& path, std::span<const std::string_view> names) {
+  const ieee_environment here;
   const input_file file(path);
   if (!file.random_access())
     throw parse_error(path, 0, 0, "an .npz archive must be a file of its own, neither a pipe nor compressed");

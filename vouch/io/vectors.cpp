@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/io/matrix_market_header.hpp>
 #include <vouch/io/npy.hpp>
 #include <vouch/io/ordered_writer.hpp>
@@ -146,6 +147,7 @@ void write_array(atomic_file& file, std::int64_t rows, std::int64_t cols, const 
 }  // namespace
 
 vectors read_vectors(const device& cpu, const std::string& path) {
+  const ieee_environment here;
   input_file file(path);
   const std::string_view start = file.peek(6);
   if (is_npy(start)) return read_npy(cpu, file);
@@ -158,6 +160,7 @@ vectors read_vectors(const device& cpu, const std::string& path) {
 
 std::variant<csr<double>, vectors> read_matrix(const device& cpu, const std::string& path,
                                                std::optional<matrix_market_header>* header) {
+  const ieee_environment here;
   input_file file(path);
   if (is_npy(file.peek(6))) return read_npy(cpu, file);
   line_reader reader(std::move(file));
@@ -169,6 +172,7 @@ std::variant<csr<double>, vectors> read_matrix(const device& cpu, const std::str
 
 void write_vectors(const std::string& path, view<const double> values, std::int64_t rows, std::int64_t cols,
                    std::span<const text_side> sides) {
+  const ieee_environment here;
   if (values.size() != rows * cols)
     throw shape_error("write_vectors: " + std::to_string(values.size()) + " values for " +
                       std::to_string(rows) + " by " + std::to_string(cols));

@@ -5,6 +5,7 @@
 #include <span>
 
 #include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/price/boundary_panels.hpp>
 #include <vouch/price/gauss_legendre.hpp>
 
@@ -124,6 +125,7 @@ const boundary_scheme& finest_boundary() {
 }
 
 american_valuation american_price(const plain_option& o, double tolerance, bool vega_and_rho) {
+  const ieee_environment here;
   const early_exercise kind = early_exercise_of(o);
   if (kind == early_exercise::two_boundaries)
     throw value_error("an American option with these negative rates is exercised between two boundaries",
@@ -156,6 +158,7 @@ american_valuation american_price(const plain_option& o, double tolerance, bool 
 }
 
 std::optional<double> american_boundary(const plain_option& o, double tau) {
+  const ieee_environment here;
   if (early_exercise_of(o) != early_exercise::one_boundary) return std::nullopt;
   const detail::put_problem put = detail::as_put(o);
   const double root = std::sqrt(std::clamp(tau, 0.0, o.expiry));

@@ -17,7 +17,7 @@ struct batch_option {
   exercise_style exercise = exercise_style::european;
 };
 
-/// Whether price_batch takes it: a European option with a formula, or an American call or put without a barrier
+/// Whether price_batch takes it: a European option, or an American call or put without a barrier
 /// that is exercised beyond one boundary or never.
 bool fits_batch(const batch_option& b);
 

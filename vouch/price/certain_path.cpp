@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
 
 namespace vouch {
 namespace {
@@ -206,6 +207,9 @@ class certain_path {
 }  // namespace
 
 // Without randomness it makes no difference whether dividends are in escrow.
-valuation certain_path_price(const contract& c) { return certain_path(c).price(); }
+valuation certain_path_price(const contract& c) {
+  const ieee_environment here;
+  return certain_path(c).price();
+}
 
 }  // namespace vouch

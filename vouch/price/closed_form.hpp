@@ -95,21 +95,25 @@ VOUCH_HOST_DEVICE inline jet digital_jet(const plain_option& o) {
   return asset ? v.spot * paid : o.cash * paid;
 }
 
-/// The factors of Reiner and Rubinstein's formulas.
+/// The factors of Reiner and Rubinstein's formulas; in the money it pays so many shares and bonds.
 struct barrier_terms {
   double phi, eta, strike;
+  double shares, bonds;
   jet spot;
   jet share, bond;                 // -q T and -r T
   jet reflected, deviation;        // 2 mu log(H / S), sigma sqrt(T)
   jet to_barrier, x1, x2, y1, y2;  // to_barrier is log(H / S)
 
-  VOUCH_HOST_DEVICE jet vanilla(const jet& x) const {
-    return phi * (spot * weighted_cumulative(share, phi * x) -
-                  strike * weighted_cumulative(bond, phi * (x - deviation)));
-  }
+  VOUCH_HOST_DEVICE jet paid(const jet& x) const { return sum(share, bond, phi * x, phi * (x - deviation)); }
   VOUCH_HOST_DEVICE jet mirrored(const jet& y) const {
-    return phi * (spot * weighted_cumulative(share + reflected + 2 * to_barrier, eta * y) -
-                  strike * weighted_cumulative(bond + reflected, eta * (y - deviation)));
+    return sum(share + reflected + 2 * to_barrier, bond + reflected, eta * y, eta * (y - deviation));
+  }
+  VOUCH_HOST_DEVICE jet sum(const jet& share_growth, const jet& bond_growth, const jet& share_limit,
+                            const jet& bond_limit) const {
+    jet all = 0;
+    if (shares != 0) all = shares * (spot * weighted_cumulative(share_growth, share_limit));
+    if (bonds != 0) all = all + bonds * weighted_cumulative(bond_growth, bond_limit);
+    return all;
   }
 };
 
@@ -118,6 +122,10 @@ VOUCH_HOST_DEVICE inline barrier_terms terms_of(const plain_option& o, const var
   t.phi = sign_of(o.type);
   t.eta = is_up(o.barrier) ? -1 : 1;
   t.strike = std::fmax(o.strike, o.spot * 1e-290);
+  t.shares = o.payoff == payoff_kind::vanilla ? t.phi : o.payoff == payoff_kind::asset_digital ? 1 : 0;
+  t.bonds = o.payoff == payoff_kind::vanilla        ? -t.phi * t.strike
+            : o.payoff == payoff_kind::cash_digital ? o.cash
+                                                    : 0;
   t.spot = v.spot;
   t.deviation = v.volatility * sqrt(v.expiry);
   t.to_barrier = log_from(v.spot, o.barrier_level);
@@ -179,40 +187,18 @@ VOUCH_HOST_DEVICE inline jet paid_when_hit(const variables& v, const barrier_ter
 }
 
 /// A barrier option whose barrier is not yet hit, without its rebate.
-VOUCH_HOST_DEVICE inline jet barrier_vanilla(const plain_option& o, const barrier_terms& t) {
+VOUCH_HOST_DEVICE inline jet barrier_payoff(const plain_option& o, const barrier_terms& t) {
   const bool above = o.strike > o.barrier_level;
   // The payoff lies on the barrier's far side only (never paid before a hit), or on both sides.
   const bool beyond = (o.type == option_type::call) == is_up(o.barrier);
   const bool outside = is_up(o.barrier) ? above : !above;
-  const jet whole = t.vanilla(t.x1);
+  const jet whole = t.paid(t.x1);
   jet in;
   if (beyond)
-    in = outside ? whole : t.vanilla(t.x2) - t.mirrored(t.y1) + t.mirrored(t.y2);
+    in = outside ? whole : t.paid(t.x2) - t.mirrored(t.y1) + t.mirrored(t.y2);
   else
-    in = outside ? whole - t.vanilla(t.x2) + t.mirrored(t.y2) : t.mirrored(t.y1);
+    in = outside ? whole - t.paid(t.x2) + t.mirrored(t.y2) : t.mirrored(t.y1);
   return is_in(o.barrier) ? in : whole - in;
-}
-
-/// When a share without randomness reaches the barrier; negative for never.
-VOUCH_HOST_DEVICE inline double certain_hit(const plain_option& o) {
-  const double drift = o.rate - o.dividend;
-  if (drift == 0) return -1;
-  const double when = std::log(o.barrier_level / o.spot) / drift;
-  return when >= 0 && when <= o.expiry ? when : -1;
-}
-
-VOUCH_HOST_DEVICE inline valuation certain_barrier(const plain_option& o) {
-  const variables v(o);
-  const bool hit = certain_hit(o) >= 0;
-  jet rebate = 0;
-  if (is_in(o.barrier) && !hit) rebate = o.rebate * exp(-v.rate * v.expiry);
-  if (!is_in(o.barrier) && hit)
-    rebate = o.rebate * exp(-v.rate * (std::log(o.barrier_level) - log(v.spot)) / (v.rate - v.dividend));
-  valuation sum = to_valuation(rebate);
-  if (hit != is_in(o.barrier)) return sum;
-  const valuation plain = european_price(o);
-  return {sum.price + plain.price, sum.delta + plain.delta, sum.gamma + plain.gamma,
-          sum.theta + plain.theta, sum.vega + plain.vega,   sum.rho + plain.rho};
 }
 
 }  // namespace detail
@@ -234,36 +220,66 @@ VOUCH_HOST_DEVICE inline valuation digital_price(const plain_option& o) {
   return {paid, 0, 0, o.rate * paid, 0, -o.expiry * paid};
 }
 
+namespace detail {
+
+/// Of a call or put, or a digital option, by its formula.
+VOUCH_HOST_DEVICE inline valuation price_without_barrier(const plain_option& o) {
+  return o.payoff == payoff_kind::vanilla ? european_price(o) : digital_price(o);
+}
+
+/// When a share without randomness reaches the barrier; negative for never.
+VOUCH_HOST_DEVICE inline double certain_hit(const plain_option& o) {
+  const double drift = o.rate - o.dividend;
+  if (drift == 0) return -1;
+  const double when = std::log(o.barrier_level / o.spot) / drift;
+  return when >= 0 && when <= o.expiry ? when : -1;
+}
+
+VOUCH_HOST_DEVICE inline valuation certain_barrier(const plain_option& o) {
+  const variables v(o);
+  const bool hit = certain_hit(o) >= 0;
+  jet rebate = 0;
+  if (is_in(o.barrier) && !hit) rebate = o.rebate * exp(-v.rate * v.expiry);
+  if (!is_in(o.barrier) && hit)
+    rebate = o.rebate * exp(-v.rate * (std::log(o.barrier_level) - log(v.spot)) / (v.rate - v.dividend));
+  valuation sum = to_valuation(rebate);
+  if (hit != is_in(o.barrier)) return sum;
+  const valuation plain = price_without_barrier(o);
+  return {sum.price + plain.price, sum.delta + plain.delta, sum.gamma + plain.gamma,
+          sum.theta + plain.theta, sum.vega + plain.vega,   sum.rho + plain.rho};
+}
+
+}  // namespace detail
+
 /// Whether the barrier is hit already.
 VOUCH_HOST_DEVICE inline bool barrier_is_hit(const plain_option& o) {
   return is_up(o.barrier) ? o.spot >= o.barrier_level : o.spot <= o.barrier_level;
 }
 
-/// A European call or put that begins (in) or ends (out) to exist when the share hits a barrier, watched at
-/// every moment, with a rebate.
+/// A European call or put, or a digital option, that begins (in) or ends (out) to exist when the share hits a barrier,
+/// watched at every moment, with a rebate.
 ///
 /// Types   As european_price, the barrier positive.
 /// Result  As european_price. A barrier that is hit already leaves the plain option, or the rebate, paid now.
-/// Source  Reiner, Rubinstein 1991.
+/// Source  Reiner, Rubinstein 1991; Rubinstein, Reiner 1991 (digital options).
 VOUCH_HOST_DEVICE inline valuation barrier_price(const plain_option& o) {
   if (barrier_is_hit(o)) {
-    if (is_in(o.barrier)) return european_price(o);
+    if (is_in(o.barrier)) return detail::price_without_barrier(o);
     return {o.rebate, 0, 0, 0, 0, 0};
   }
   if (!(o.volatility > 0 && o.expiry > 0 && o.spot > 0)) return detail::certain_barrier(o);
   const detail::variables v(o);
   const detail::barrier_terms t = detail::terms_of(o, v);
-  jet value = detail::barrier_vanilla(o, t);
+  jet value = detail::barrier_payoff(o, t);
   if (o.rebate != 0)
     value =
         value + o.rebate * (is_in(o.barrier) ? detail::paid_if_never_hit(v, t) : detail::paid_when_hit(v, t));
   return to_valuation(value);
 }
 
-/// The European option by its formula, whichever it is. A digital option has no barrier here.
+/// The European option by its formula, whichever it is.
 VOUCH_HOST_DEVICE inline valuation closed_form(const plain_option& o) {
-  if (o.barrier != barrier_kind::none) return barrier_price(o);
-  return o.payoff == payoff_kind::vanilla ? european_price(o) : digital_price(o);
+  return o.barrier != barrier_kind::none ? barrier_price(o) : detail::price_without_barrier(o);
 }
 
 }  // namespace vouch

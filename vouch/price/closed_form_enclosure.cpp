@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/interval/elementary.hpp>
 #include <vouch/interval/functions.hpp>
 
@@ -37,6 +38,7 @@ range without_arbitrage(const range& price, const range& exercised, const range&
 }  // namespace
 
 enclosed_valuation enclose_european_price(const plain_option& o) {
+  const ieee_environment here;
   check_option(o);
   const range sign(sign_of(o.type)), spot(o.spot), strike(o.strike), rate(o.rate), dividend(o.dividend),
       volatility(o.volatility), expiry(o.expiry), two(2.0);

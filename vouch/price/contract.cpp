@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/text/number.hpp>
 
 namespace vouch {
@@ -85,6 +86,7 @@ double volatility_table::at(double time, double spot) const {
 }
 
 void check(contract& c) {
+  const ieee_environment here;
   check_plain(c.plain);
   check_curve("rate", c.rates, true);
   check_curve("volatility", c.volatilities, false);
@@ -160,6 +162,7 @@ double escrow(const contract& c, double time, bool inclusive) {
 }
 
 double payoff_at(const plain_option& o, double spot) {
+  const ieee_environment here;
   const double inside = sign_of(o.type) * (spot - o.strike);
   switch (o.payoff) {
     case payoff_kind::cash_digital:

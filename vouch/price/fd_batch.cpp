@@ -2,8 +2,10 @@
 
 #include <cmath>
 
+#include <vouch/core/cancellation.hpp>
 #include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/price/finite_difference.hpp>
 
 #include <vouch/price/fd_march.hpp>
@@ -40,6 +42,7 @@ detail::batch_pieces detail::pieces_of(bool american, std::int64_t steps) {
 
 void finite_difference_batch(const device& dev, std::span<const batch_option> options, std::int64_t nodes,
                              std::int64_t steps, std::span<valuation> values) {
+  const ieee_environment here;
   if (options.size() != values.size())
     throw shape_error("finite_difference_batch: as many values as options are needed");
   if (nodes < 16 || steps < 4)
@@ -50,9 +53,15 @@ void finite_difference_batch(const device& dev, std::span<const batch_option> op
   if constexpr (built_with_cuda)
     if (dev.is_cuda()) return detail::finite_difference_batch_cuda(dev, options, nodes, steps, values);
   const auto count = static_cast<std::int64_t>(options.size());
-#pragma omp parallel for num_threads(dev.threads()) schedule(dynamic, 4)
-  for (std::int64_t i = 0; i < count; ++i)
+  const cancellation_probe stop;
+  const cancellation never;  // the marches of one thread must not end by an exception
+#pragma omp parallel for firstprivate(ieee) num_threads(dev.threads()) schedule(dynamic, 4)
+  for (std::int64_t i = 0; i < count; ++i) {
+    if (stop.requested()) continue;
+    const cancellation_scope whole(never);
     values[static_cast<std::size_t>(i)] = on_one_grid(options[static_cast<std::size_t>(i)], nodes, steps);
+  }
+  stop.check();
 }
 
 }  // namespace vouch

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include <vouch/core/cancellation.hpp>
 #include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/interval/functions.hpp>
 #include <vouch/interval/relations.hpp>
 #include <vouch/price/closed_form_enclosure.hpp>
@@ -114,7 +116,9 @@ class enclosed_march {
     factored_ = 0;
     trace_ = trace;
     begin();
+    const cancellation_probe stop;
     for (std::int64_t k = 0; k < s.steps; ++k) {
+      stop.check();
       const double from = s.from + length * static_cast<double>(k);
       if (!c_.local_volatility.empty()) {
         L_ = make_operator(c_, grid_, c_.plain.expiry - 0.5 * (from + (from + length)));
@@ -278,6 +282,7 @@ fd_enclosure enclose_without_steps(const contract& c, const fd_grid& grid, const
 
 fd_enclosure enclose_march(const contract& c, const fd_grid& grid, const fd_payment& payment,
                            const std::vector<fd_segment>& segments, time_scheme scheme) {
+  const ieee_environment here;
   if (scheme == time_scheme::exponential) return enclose_without_steps(c, grid, payment);
   enclosed_march march(c, grid, payment, scheme);
   for (const fd_segment& s : segments) march.run(s);
@@ -289,6 +294,7 @@ fd_enclosure enclose_march(const contract& c, const fd_grid& grid, const fd_paym
 
 fd_enclosure enclose_march_to_begin(const contract& c, const fd_grid& grid, grid_kind kind, std::int64_t steps,
                                     time_scheme scheme) {
+  const ieee_environment here;
   const contract begun = once_begun(c), until = until_begun(c);
   const fd_grid grid_begun = make_grid(begun, kind, grid.size());
   std::vector<fd_segment> segments = make_segments(begun, steps);
@@ -311,6 +317,7 @@ fd_enclosure enclose_march_to_begin(const contract& c, const fd_grid& grid, grid
 }
 
 fd_enclosure enclose_in_option(const contract& knocked_out, const fd_enclosure& out) {
+  const ieee_environment here;
   fd_enclosure e = out;
   if (!out.verified) return e;
   plain_option plain = knocked_out.plain;

@@ -52,6 +52,33 @@ share_range reach_of(const contract& c) {
   return {one_way(-1).low, one_way(1).high};
 }
 
+// Between two dividends a put is exercised, if at all, by shares worth less than the interest on the strike until
+// the second: where those that the first leaves so low count, a grid reaches as far below that border as a share gets.
+double below_exercise(const contract& c, double low) {
+  const bool american = c.exercise == exercise_style::american;
+  double least = low;
+  if (c.exercise == exercise_style::european || c.plain.type != option_type::put || c.is_escrowed())
+    return least;
+  const auto exercised = [&](const cash_dividend& first, const cash_dividend& second, double time) {
+    const double interest =
+        integral_to(c.rates, c.plain.rate, second.time) - integral_to(c.rates, c.plain.rate, time);
+    const double border = c.plain.strike * -std::expm1(-interest);
+    if (!(border > 0) || std::log(first.amount + border) < low) return;
+    constexpr double deviations = 5;
+    least = std::min(least, std::log(border) - deviations * typical_volatility(c) *
+                                                   std::sqrt(std::max(time - first.time, 0.0)));
+  };
+  for (std::size_t k = 0; k + 1 < c.dividends.size(); ++k) {
+    const cash_dividend &first = c.dividends[k], &second = c.dividends[k + 1];
+    if (!(first.time > 0 && second.time < c.plain.expiry)) continue;
+    if (american) exercised(first, second, first.time);
+    for (const double date : c.exercise_dates)
+      if (date > first.time && date < second.time) exercised(first, second, date);
+  }
+  constexpr double most = 3;  // what is lower still is worth too little
+  return std::max(least, low - most);
+}
+
 // Of logarithms of the share.
 range log_range(const contract& c) {
   const plain_option& o = c.plain;
@@ -61,7 +88,8 @@ range log_range(const contract& c) {
   double cash = 0;
   for (const cash_dividend& d : c.dividends) cash += d.time > 0 && d.time < o.expiry ? d.amount : 0;
   if (cash > 0 && !c.is_escrowed())
-    r.low = std::min(r.low, std::log(std::max(o.spot - cash, 0.05 * o.spot)) - (spot - r.low));
+    r.low =
+        below_exercise(c, std::min(r.low, std::log(std::max(o.spot - cash, 0.05 * o.spot)) - (spot - r.low)));
   if (!(r.low > -most_log && r.high < most_log))
     throw value_error("a grid for this volatility and expiry would reach beyond the range of numbers");
   if (o.barrier == barrier_kind::none) return r;
@@ -160,11 +188,53 @@ grid_resolution resolution_of(const contract& c, const fd_grid& grid) {
   return found;
 }
 
+namespace {
+
+// Squares of the volatility at the inner nodes. A second difference is the mean, weighted by a hat, of the
+// second derivative, which is as 1 / variance where a local volatility has a kink: to that mean the kink adds
+// the more the nearer it is to a node.
+std::vector<double> local_variances(const volatility_table& table, const fd_grid& grid, double time) {
+  const std::size_t n = grid.spot.size(), spots = table.spots.size();
+  std::vector<double> squares(n), added(n, 0.0);
+  for (std::size_t i = 1; i + 1 < n; ++i) {
+    const double sigma = table.at(time, grid.spot[i]);
+    squares[i] = sigma * sigma;
+  }
+  const auto slope = [&](std::size_t k) {  // behind spot k - 1
+    return k == 0 || k == spots ? 0.0
+                                : (table.at(time, table.spots[k]) - table.at(time, table.spots[k - 1])) /
+                                      (table.spots[k] - table.spots[k - 1]);
+  };
+  const auto place = [&](double spot) { return grid.spacing > 0 ? std::log(spot) : spot; };
+  for (std::size_t k = 0; k < spots; ++k) {
+    const double kink = table.spots[k], sigma = table.at(time, kink);
+    const auto next = std::upper_bound(grid.spot.begin(), grid.spot.end(), kink) - grid.spot.begin();
+    if (next < 2 || next + 2 > grid.size() || !(sigma > 0)) continue;
+    const auto above = static_cast<std::size_t>(next), below = above - 1;
+    const double bend =
+        -2 * (slope(k + 1) - slope(k)) * (grid.spacing > 0 ? kink : 1) / (sigma * sigma * sigma);
+    const double gap = place(grid.spot[above]) - place(grid.spot[below]),
+                 share = (place(kink) - place(grid.spot[below])) / gap;
+    const auto add = [&](std::size_t node, double weight) {
+      const double width = place(grid.spot[node + 1]) - place(grid.spot[node - 1]);
+      if (node > 0 && node + 1 < n) added[node] += bend * gap * gap * weight * weight * weight / (3 * width);
+    };
+    add(below, 1 - share);
+    add(above, share);
+  }
+  for (std::size_t i = 1; i + 1 < n; ++i) squares[i] /= std::clamp(1 + squares[i] * added[i], 0.5, 2.0);
+  return squares;
+}
+
+}  // namespace
+
 fd_operator make_operator(const contract& c, const fd_grid& grid, double time) {
   const auto n = grid.spot.size();
   fd_operator L{std::vector<double>(n), std::vector<double>(n), value_at(c.rates, c.plain.rate, time)};
   const double drift = L.rate - c.plain.dividend, constant = value_at(c.volatilities, c.plain.volatility, time);
-  const bool alike = grid.spacing > 0 && c.local_volatility.empty();
+  const bool local = !c.local_volatility.empty(), alike = grid.spacing > 0 && !local;
+  const std::vector<double> squares =
+      local ? local_variances(c.local_volatility, grid, time) : std::vector<double>{};
   for (std::size_t i = 1; i + 1 < n; ++i) {
     if (alike && i > 1) {
       L.lower[i] = L.lower[1];
@@ -172,16 +242,16 @@ fd_operator make_operator(const contract& c, const fd_grid& grid, double time) {
       continue;
     }
     const double s = grid.spot[i];
-    const double sigma = c.local_volatility.empty() ? constant : c.local_volatility.at(time, s);
+    const double square = local ? squares[i] : constant * constant;
     double diffusion_below, diffusion_above, below, above, flow;
     if (grid.spacing > 0) {  // in the logarithm of the share
       below = above = grid.spacing;
-      diffusion_below = diffusion_above = 0.5 * sigma * sigma / (below * below);
-      flow = drift - 0.5 * sigma * sigma;
+      diffusion_below = diffusion_above = 0.5 * square / (below * below);
+      flow = drift - 0.5 * square;
     } else {
       below = s - grid.spot[i - 1];
       above = grid.spot[i + 1] - s;
-      const double variance = sigma * sigma * s * s;
+      const double variance = square * s * s;
       diffusion_below = variance / (below * (below + above));
       diffusion_above = variance / (above * (below + above));
       flow = drift * s;

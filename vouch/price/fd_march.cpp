@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include <vouch/core/cancellation.hpp>
 #include <vouch/price/fd_border.hpp>
 #include <vouch/price/fd_solver_steps.hpp>
 #include <vouch/price/policy.hpp>
@@ -44,7 +45,9 @@ class marcher {
     if (constant) operator_at(s.from, s.to);
     begin();
     load();
+    const cancellation_probe stop;
     for (std::int64_t k = 0; k < s.steps; ++k) {
+      stop.check();
       const double from = s.from + length * static_cast<double>(k);
       if (!constant) {
         operator_at(from, from + length);
@@ -127,29 +130,46 @@ class marcher {
   }
   // What exercise pays at a time; constant but for escrowed dividends.
   void set_exercise(double time, bool before_dividend) {
-    escrow_ = escrow(c_, time, before_dividend);
-    for (std::size_t i = 0; i < exercise_.size(); ++i)
-      exercise_[i] = payoff_on_grid(c_, grid_.spot[i] + escrow_);
-    low_.set_escrow(escrow_);
-    high_.set_escrow(escrow_);
+    set_escrow(escrow(c_, time, before_dividend));
+    fill(exercise_, false);
     turned_ = exercise_;
     if (reversed_) std::reverse(turned_.begin(), turned_.end());
   }
   // The part of it that steps see.
   void set_obstacle(double time) {
-    escrow_ = escrow(c_, time);
-    const std::size_t n = turned_.size();
-    for (std::size_t i = 0; i < n; ++i)
-      turned_[i] = payoff_on_grid(c_, grid_.spot[reversed_ ? n - 1 - i : i] + escrow_);
-    low_.set_escrow(escrow_);
-    high_.set_escrow(escrow_);
+    const double worth = escrow(c_, time);
+    if (worth == escrow_) return;
+    set_escrow(worth);
+    fill(turned_, reversed_);
+    if (!policy_) steps_.set_obstacle(turned_.data());
+  }
+  void set_escrow(double worth) {
+    escrow_ = worth;
+    low_.set_escrow(worth);
+    high_.set_escrow(worth);
+  }
+  void fill(std::vector<double>& paid, bool turned) const {
+    const std::size_t n = paid.size();
+    if (c_.plain.payoff != payoff_kind::vanilla) {
+      for (std::size_t i = 0; i < n; ++i)
+        paid[i] = payoff_on_grid(c_, grid_.spot[turned ? n - 1 - i : i] + escrow_);
+      return;
+    }
+    // The same, many at a time.
+    const double sign = sign_of(c_.plain.type), strike = c_.plain.strike, worth = escrow_;
+    const auto pays = [&](double spot) {
+      const double inside = sign * (spot + worth - strike);
+      return inside > 0 ? inside : 0;
+    };
+    const double* spot = grid_.spot.data();
+    if (turned)
+      for (std::size_t i = 0; i < n; ++i) paid[i] = pays(spot[n - 1 - i]);
+    else
+      for (std::size_t i = 0; i < n; ++i) paid[i] = pays(spot[i]);
   }
   // From a time before expiry on.
   void step(double from, double length, double implicit) {
-    if (american_ && c_.is_escrowed()) {
-      set_obstacle(c_.plain.expiry - from - length);
-      if (!policy_) steps_.set_obstacle(turned_.data());
-    }
+    if (american_ && c_.is_escrowed()) set_obstacle(c_.plain.expiry - from - length);
     const double low = low_.step(length, L_.rate, c_.plain.dividend),
                  high = high_.step(length, L_.rate, c_.plain.dividend);
     if (policy_) {
@@ -188,41 +208,6 @@ std::vector<double> march_by(const contract& c, const fd_grid& grid, const fd_pa
     boundary->boundary.push_back(marching.boundary());
   }
   return marching.values();
-}
-
-// Times before expiry at which something happens, and where it ends.
-std::vector<fd_segment> events(const contract& c) {
-  const double expiry = c.plain.expiry;
-  std::vector<fd_segment> all;
-  const auto at = [&](double time) -> fd_segment& {
-    const double tau = expiry - time;
-    for (fd_segment& s : all)
-      if (std::abs(s.to - tau) <= 1e-12 * expiry) return s;
-    all.push_back({0, tau, 0, false, 0, false});
-    return all.back();
-  };
-  const auto inside = [&](double time) { return time > 1e-12 * expiry && time < expiry * (1 - 1e-12); };
-  for (const cash_dividend& d : c.dividends)
-    if (inside(d.time) && d.amount > 0) at(d.time).dividend += d.amount;
-  if (c.exercise == exercise_style::bermudan)
-    for (const double date : c.exercise_dates) {
-      if (inside(date)) at(date).exercise = true;
-      if (std::abs(date) <= 1e-12 * expiry) at(0).exercise = true;
-    }
-  for (const auto* curve : {&c.rates, &c.volatilities})
-    for (std::size_t k = 0; k + 1 < curve->size(); ++k)
-      if (inside((*curve)[k].until)) at((*curve)[k].until);
-  at(0);
-  std::sort(all.begin(), all.end(), [](const fd_segment& a, const fd_segment& b) { return a.to < b.to; });
-  double from = 0;
-  bool smooths = true;
-  for (fd_segment& s : all) {
-    s.from = from;
-    s.smooths = smooths;
-    from = s.to;
-    smooths = s.dividend > 0 || s.exercise;
-  }
-  return all;
 }
 
 }  // namespace
@@ -286,75 +271,6 @@ void exercise_now(const std::vector<double>& exercise, bool smoothed, border& lo
   high.exercise();
   values.front() = low.value();
   values.back() = high.value();
-}
-
-std::vector<fd_segment> make_segments(const contract& c, std::int64_t steps) {
-  const double expiry = c.plain.expiry;
-  std::vector<fd_segment> coarse = events(c), all;
-  const std::int64_t fewest = coarse.size() > 1 ? 2 : 1;
-  // Twice as many steps are twice as many in every segment of some length: grids are to differ by their
-  // fineness alone.
-  std::int64_t some = steps, times = 1;
-  constexpr std::int64_t few = 24;
-  for (; some % 2 == 0 && some > few; some /= 2) times *= 2;
-  const auto share = [&](const fd_segment& s) {
-    const auto of = [&](std::int64_t count) {
-      return std::llround(static_cast<double>(count) * (s.to - s.from) / expiry);
-    };
-    return of(some) >= fewest ? times * of(some) : std::max<std::int64_t>(fewest, of(steps));
-  };
-  for (std::size_t k = 0; k < coarse.size(); ++k) {
-    fd_segment s = coarse[k];
-    s.steps = share(s);
-    constexpr int levels = 6;
-    if (c.exercise != exercise_style::american || !s.smooths || s.steps < (2 << levels)) {
-      all.push_back(s);
-      continue;
-    }
-    // Behind a kink each level is four times as long as all before it, with twice the steps of the one before.
-    const double length = s.to - s.from;
-    std::int64_t left = s.steps;
-    double from = s.from;
-    for (int level = levels; level >= 0; --level) {
-      fd_segment piece = s;
-      piece.from = from;
-      piece.to = level == 0 ? s.to : s.from + length * std::pow(0.25, level);
-      piece.smooths = level == levels;
-      piece.steps = level == 0 ? left : std::max<std::int64_t>(2, s.steps >> (level + 1));
-      left -= piece.steps;
-      if (level > 0) {
-        piece.dividend = 0;
-        piece.exercise = false;
-      }
-      from = piece.to;
-      all.push_back(piece);
-    }
-  }
-  return all;
-}
-
-std::vector<fd_segment> in_pieces(const std::vector<fd_segment>& segments) {
-  constexpr std::int64_t pieces = 12, fewest = 2;
-  std::vector<fd_segment> all;
-  for (const fd_segment& s : segments) {
-    const double length = (s.to - s.from) / static_cast<double>(s.steps);
-    const std::int64_t each = std::max(s.steps / pieces, fewest);
-    for (std::int64_t done = 0; done < s.steps;) {
-      const std::int64_t steps = s.steps - done < 2 * each ? s.steps - done : each;
-      fd_segment piece = s;
-      piece.from = s.from + length * static_cast<double>(done);
-      piece.steps = steps;
-      piece.smooths = s.smooths && done == 0;
-      done += steps;
-      if (done < s.steps) {
-        piece.to = s.from + length * static_cast<double>(done);
-        piece.dividend = 0;
-        piece.exercise = false;
-      }
-      all.push_back(piece);
-    }
-  }
-  return all;
 }
 
 std::vector<double> march(const contract& c, const fd_grid& grid, const fd_payment& payment,

@@ -5,25 +5,10 @@
 
 #include <vouch/price/contract.hpp>
 #include <vouch/price/fd_grid.hpp>
+#include <vouch/price/fd_segments.hpp>
 #include <vouch/price/finite_difference.hpp>
 
 namespace vouch {
-
-/// Steps of equal length between two events.
-struct fd_segment {
-  double from = 0, to = 0;  // time before expiry
-  std::int64_t steps = 0;
-  bool smooths = false;   // begins behind a kink
-  double dividend = 0;    // what the share falls by at its end
-  bool exercise = false;  // may be exercised at its end
-};
-
-/// The segments of about `steps` steps in all. Those of an American option grow with the distance from expiry,
-/// as its boundary slows down.
-std::vector<fd_segment> make_segments(const contract& c, std::int64_t steps);
-
-/// The same steps in shorter segments, as the border of exercise is noted behind each.
-std::vector<fd_segment> in_pieces(const std::vector<fd_segment>& segments);
 
 /// What a knocked-out contract pays: its own payoff less `less` everywhere, and `at_barrier` when hit.
 struct fd_payment {

@@ -290,11 +290,12 @@ template <real Solve>
 void fd_steps<Solve>::set_obstacle(const double* obstacle) {
   american_ = obstacle != nullptr;
   if (!american_) return;
-  obstacle_.assign(curvature_.size(), -1e300);
-  for (std::int64_t l = 0; l < pieces; ++l) {
-    const std::int64_t count = std::min(rows_, n_ - 2 - l * rows_);
-    const double* from = obstacle + 1 + l * rows_;
-    for (std::int64_t j = 0; j < count; ++j) obstacle_[static_cast<std::size_t>(j * pieces + l)] = from[j];
+  obstacle_.resize(curvature_.size(), -1e300);
+  for (std::int64_t j = 0; j < rows_; ++j) {
+    double* to = obstacle_.data() + j * pieces;
+    const std::int64_t there = (n_ - 2 - j + rows_ - 1) / rows_;  // pieces that have this row
+    for (std::int64_t l = 0; l < std::min<std::int64_t>(there, pieces); ++l)
+      to[l] = obstacle[1 + l * rows_ + j];
   }
 }
 

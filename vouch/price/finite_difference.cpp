@@ -6,6 +6,7 @@
 
 #include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/price/fd_enclosure.hpp>
 #include <vouch/price/fd_grid.hpp>
 #include <vouch/price/fd_march.hpp>
@@ -260,11 +261,11 @@ fd_result on_given_grid(const solver& s, const fd_options& options) {
 }
 
 // What r would be without rounding.
-fd_enclosure enclosure_of(const solver& s, const fd_result& r, const fd_options& options) {
+fd_enclosure enclosure_of(const solver& s, const fd_result& r, std::int64_t coarse_steps) {
   const auto start = std::chrono::steady_clock::now();
   fd_enclosure e = s.enclose(r.space_nodes, r.time_steps);
   if (r.extrapolated && e.verified)
-    e = combine(e, s.enclose((r.space_nodes + 1) / 2, r.time_steps / refinement(options)), refined_weight);
+    e = combine(e, s.enclose((r.space_nodes + 1) / 2, coarse_steps), refined_weight);
   e.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return e;
 }
@@ -278,20 +279,33 @@ bool agree(const contract& c, const valuation& v, const valuation& other, double
   return std::abs(v.delta - other.delta) <= 10 * tolerance && std::abs(v.gamma - other.gamma) <= curvature;
 }
 
-// From the values extrapolated on this level and the one before, what changed on the level before that, and the
-// values on this level's two grids.
-double estimated_error(const contract& c, double now, double before, double change_before, double fine,
-                       double coarse) {
-  // Where exercise kinks the values in time or a table the volatility, or where a share does not vary for a
-  // while, grids are less alike than where all is smooth.
-  const bool kinked = c.exercise != exercise_style::european || !c.dividends.empty() ||
-                      !c.local_volatility.empty() ||
-                      std::any_of(c.volatilities.begin(), c.volatilities.end(),
-                                  [](const curve_step& v) { return v.value == 0; });
+// The value on the grid of a level, extrapolated from it and the one before, and how much both changed.
+struct fd_level {
+  valuation fine, extrapolated;
+  double refined = 0, change = 0;
+};
+
+// From the last levels. Where kinks are not told apart (cell, of the spots, is then above 0) the order does not show
+// yet: nothing is extrapolated from, and grids may agree on what none of them sees.
+double estimated_error(const contract& c, const fd_level& now, const fd_level& before, double cell) {
+  // Where exercise kinks the values in time or a table the volatility, or where rates or volatilities change from
+  // one moment to the next, grids are less alike than where all is smooth.
+  const bool kinked = c.exercise != exercise_style::european || !c.is_plain();
   // Never less than what is left of a change between grids that are not quite alike: two values may agree by
   // accident.
-  if (!kinked) return std::max(std::abs(now - before), 0.003 * std::abs(fine - coarse));
-  return std::max({2 * std::abs(now - before), 0.2 * std::abs(change_before), 0.02 * std::abs(fine - coarse)});
+  const double regular = kinked ? std::max({2 * now.change, 0.2 * before.change, 0.02 * now.refined})
+                                : std::max(now.change, 0.003 * now.refined);
+  if (cell == 0) return regular;
+  // A jump that a dividend moves from a barrier, or exercise meets, lies somewhere between two nodes: an error of
+  // first order.
+  const bool digital = c.plain.payoff != payoff_kind::vanilla,
+             jumps = digital || (c.plain.barrier != barrier_kind::none && !c.dividends.empty());
+  double unseen = 0.08 * cell * (digital ? std::abs(now.fine.delta) : cell * std::abs(now.fine.gamma));
+  // What is paid between strike and barrier alone: so much, as often as shares end there that never hit.
+  const double gap = std::abs(c.plain.strike - c.plain.barrier_level);
+  if (c.plain.barrier != barrier_kind::none && gap < cell)
+    unseen += gap * std::pow(gap / (c.plain.spot * typical_volatility(c)), 2) / c.plain.expiry;
+  return std::max({regular, (jumps ? 3.0 : 0.7) * now.refined, before.refined, unseen});
 }
 
 // Whether the operator's spectrum comes so near the contour that values lose digits, on all grids alike.
@@ -301,35 +315,54 @@ bool is_drifting(const contract& c) {
   return std::abs(o.rate - o.dividend) * std::sqrt(o.expiry) > most_deviations * o.volatility;
 }
 
-fd_result to_tolerance(const solver& s, const contract& c, const fd_options& options) {
+// To a tolerance; coarse_steps are those of the grid with half the nodes.
+fd_result to_tolerance(const solver& s, const contract& c, const fd_options& options,
+                       std::int64_t& coarse_steps) {
   fd_result r;
   r.extrapolated = true;
   const bool american = c.exercise == exercise_style::american;
   const std::int64_t most = american && needs_policy(c) ? most_policy_nodes : most_nodes;
+  const double width = typical_volatility(c) * std::sqrt(c.plain.expiry), deviation = c.plain.spot * width;
+  const double kink = sharpest_kink(c) / width;  // in deviations
   std::int64_t nodes = 201, steps = american ? 128 : 24;
-  valuation coarse = s.solve(nodes, steps), before{};
-  double change = 0;
+  fd_level before{s.solve(nodes, steps), {}, 0, 0};
+  bool keeps_steps = false;
   for (int level = 1;; ++level) {
     nodes = 2 * nodes - 1;
-    steps *= refinement(options);
-    const valuation fine = s.solve(nodes, steps);
+    coarse_steps = steps;
+    if (!keeps_steps) steps *= refinement(options);
+    fd_level now{s.solve(nodes, steps), {}, 0, 0};
     s.tell_place(r);
-    r.value = combine(fine, coarse, refined_weight);
+    r.value = now.extrapolated = combine(now.fine, before.fine, refined_weight);
     r.space_nodes = nodes;
     r.time_steps = options.scheme == time_scheme::exponential ? 0 : steps;
     // One level: the extrapolated value is surely as near as it is from the fine one; more: from the last one.
-    const valuation& other = level == 1 ? fine : before;
-    r.error_estimate = estimated_error(c, r.value.price, other.price, change, fine.price, coarse.price) +
-                       rounding(s.solved(), options, s.grid(nodes)) + s.error();
-    change = r.value.price - other.price;
-    if (!resolution_of(s.solved(), s.grid((nodes + 1) / 2)).is_fine())
-      r.error_estimate = std::max(r.error_estimate, c.plain.spot + c.plain.strike);
+    const valuation& other = level == 1 ? now.fine : before.extrapolated;
+    now.refined = std::abs(now.fine.price - before.fine.price);
+    now.change = std::abs(r.value.price - other.price);
+    const grid_resolution resolution = resolution_of(s.solved(), s.grid((nodes + 1) / 2));
+    constexpr double cells_at_kink = 10;
+    const bool resolved = resolution.least * kink >= cells_at_kink;
+    const double cell = resolved ? 0 : 0.5 * deviation / resolution.least;
+    r.error_estimate =
+        estimated_error(c, now, before, cell) + rounding(s.solved(), options, s.grid(nodes)) + s.error();
+    if (!resolution.is_fine()) r.error_estimate = std::max(r.error_estimate, c.plain.spot + c.plain.strike);
     if (options.scheme == time_scheme::exponential && !r.by_sine && is_drifting(c))
       r.error_estimate = std::max(r.error_estimate, 0.01 * (c.plain.spot + c.plain.strike));
+    // What half the steps change on this grid.
+    valuation in_time = now.fine;
+    if (keeps_steps) in_time = s.solve(nodes, steps / 2);
+    r.error_estimate += std::abs(now.fine.price - in_time.price);
     r.tolerance_met = r.error_estimate <= options.tolerance && agree(c, r.value, other, options.tolerance);
     if ((r.tolerance_met && level > 1) || 2 * nodes > most) break;
-    before = r.value;
-    coarse = fine;
+    // Where the next grid will hardly do it, steps that are fine enough already need not be halved again.
+    const bool tries = options.scheme == time_scheme::rannacher &&
+                       (level >= 5 || (level >= 3 && r.error_estimate > 5 * options.tolerance));
+    if (tries && !keeps_steps) in_time = s.solve(nodes, steps / 2);
+    keeps_steps = (keeps_steps || tries) &&
+                  std::abs(now.fine.price - in_time.price) <= 0.1 * options.tolerance &&
+                  agree(c, now.fine, in_time, options.tolerance);
+    before = now;
   }
   if (options.scheme == time_scheme::exponential && !(r.error_estimate < 1e3 * (c.plain.spot + c.plain.strike)))
     throw value_error("the exponential scheme is unstable where the share drifts so much more than it varies",
@@ -340,20 +373,24 @@ fd_result to_tolerance(const solver& s, const contract& c, const fd_options& opt
 }  // namespace
 
 fd_result finite_difference_price(const contract& c, const fd_options& options) {
+  const ieee_environment here;
   check_scheme(c, options);
   const solver s(c, options);
-  fd_result r = options.space_nodes > 0 ? on_given_grid(s, options) : to_tolerance(s, c, options);
-  if (options.verify) r.enclosure = enclosure_of(s, r, options);
+  std::int64_t coarse_steps = 0;
+  fd_result r = options.space_nodes > 0 ? on_given_grid(s, options) : to_tolerance(s, c, options, coarse_steps);
+  if (options.verify) r.enclosure = enclosure_of(s, r, coarse_steps);
   r.value.price = std::max(r.value.price, s.least());
   if (r.time_steps > 0) r.time_steps = s.steps_taken(r.time_steps);
   return r;
 }
 
 valuation value_on_grid(const contract& c, std::int64_t nodes, std::int64_t steps) {
+  const ieee_environment here;
   return solver(c, {}).solve(nodes, steps);
 }
 
 fd_surface finite_difference_surface(const contract& c, const fd_options& options) {
+  const ieee_environment here;
   check_scheme(c, options);
   const solver s(c, options);
   const fd_grid grid = s.grid(options.space_nodes > 0 ? options.space_nodes : 2001);

@@ -69,9 +69,10 @@ struct fd_surface {
 /// Prices c by finite differences.
 ///
 /// Memory  Runs on one core of the CPU; on a GPU where options.dev is one and its kernels take the contract.
-/// Result  The estimate compares grids of which each has twice the nodes and steps of the one before; to an
-///         accuracy, the two finest are extrapolated. Of random European, digital and barrier options one in a
-///         thousand priced to an accuracy, and one in seventy on a given grid, err by more than is said. What
+/// Result  The estimate compares grids of which each has twice the nodes and, between any two events, however
+///         near to each other, twice the steps of the one before; to an accuracy, the two finest are
+///         extrapolated. Of random contracts of every kind one in a thousand priced to an accuracy, and of
+///         European, digital and barrier options one in seventy on a given grid, err by more than is said. What
 ///         may be exercised at any time is worth so just before it ends at a barrier. The same bits on every
 ///         run.
 /// Cost    For a tolerance of 1e-6 and a strike of 100 a few milliseconds (European), some hundred (American).
@@ -80,7 +81,7 @@ struct fd_surface {
 ///                      that begins at a barrier and may be exercised early, or the exponential scheme with
 ///                      early exercise or coefficients that change
 /// Source  Rannacher 1984; Giles, Carter 2006; Brennan, Schwartz 1977; Reisinger, Witte 2012 (policy
-/// iteration).
+///         iteration).
 fd_result finite_difference_price(const contract& c, const fd_options& options);
 
 /// Price, delta, gamma and theta of one solve by Rannacher's scheme on a logarithmic grid.

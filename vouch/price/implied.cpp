@@ -2,103 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
+#include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
-#include <vouch/price/closed_form.hpp>
-#include <vouch/price/normal.hpp>
+#include <vouch/core/ieee_environment.hpp>
+#include <vouch/price/batch.hpp>
+#include <vouch/price/implied_formula.hpp>
+#include <vouch/price/price.hpp>
 #include <vouch/text/number.hpp>
 
 namespace vouch {
 namespace {
-
-// R(a - t) - R(a + t) for Mills' ratio R(y) = N(-y) / density(y), by its integral representation
-// R(y) = integral of exp(-y u - u^2/2) over u > 0: nothing cancels.
-double mills_difference_by_quadrature(double a, double t) {
-  // u = exp(z - exp(-z)): the trapezoidal rule converges doubly exponentially.
-  constexpr double step = 0.0625;
-  double sum = 0;
-  for (int k = -64; k <= 96; ++k) {
-    const double z = step * k, u = std::exp(z - std::exp(-z)) / (a + 1);
-    if (u > 60) break;
-    sum += 2 * std::sinh(t * u) * std::exp(-a * u - 0.5 * u * u) * u * (1 + std::exp(-z));
-  }
-  return step * sum;
-}
-
-double mills(double y) {
-  if (y >= 0) return 0.5 * normal::scaled_erfc(y * normal::root_half) / normal::root_two_pi_inverse;
-  return normal::cumulative(-y) / normal::density(y);
-}
-
-double mills_difference(double a, double t) {
-  if (2 * t < 0.2 * (a + 1)) return mills_difference_by_quadrature(a, t);
-  return mills(a - t) - mills(a + t);
-}
-
-// The price of an option out of the money, over sqrt(forward * strike): x = -|log(forward / strike)| and
-// s = sigma sqrt(T). Logarithms reach where the price itself underflows.
-struct normalised {
-  double log_price = 0;   // of b
-  double log_spread = 0;  // of its derivative by s
-};
-
-normalised normalised_price(double x, double s) {
-  const double a = -x / s, t = 0.5 * s;
-  const double log_spread = -0.5 * (a * a + t * t) + std::log(normal::root_two_pi_inverse);
-  return {log_spread + std::log(mills_difference(a, t)), log_spread};
-}
-
-// exp(x/2) - b: what is missing to the greatest price.
-double missing(double x, double s) {
-  const double a = -x / s, t = 0.5 * s;
-  return normal::weighted_cumulative(0.5 * x, a - t) + normal::weighted_cumulative(-0.5 * x, -a - t);
-}
-
-// The root of an increasing f by Newton's iteration, kept inside a bracket; function(s) returns f and f'.
-template <class Function>
-double root(double low, double high, double s, Function function) {
-  for (int k = 0; k < 100; ++k) {
-    const auto [f, slope] = function(s);
-    (f > 0 ? high : low) = s;
-    double next = s - f / slope;
-    if (!(next > low && next < high)) next = high < 1e300 ? std::sqrt(low) * std::sqrt(high) : 2 * s;
-    if (std::abs(next - s) <= 2e-16 * s || next == low || next == high) return next;
-    s = next;
-  }
-  return s;
-}
-
-struct value_and_slope {
-  double value, slope;
-};
-
-// s with b(x, s) = beta, for 0 < beta < exp(x/2).
-double normalised_deviation(double x, double beta, double beta_missing) {
-  // At its point of inflection b is well scaled; below it the logarithm of b is nearly a parabola in 1/s, above
-  // it b is concave. Where most of the greatest price is there, what is missing has the digits.
-  const double inflection = std::fmax(std::sqrt(-2 * x), 1e-8);
-  const normalised there = normalised_price(x, inflection);
-  const double log_beta = std::log(beta);
-  constexpr double tiny = 1e-300, huge = std::numeric_limits<double>::max();
-  const auto by_price = [&](double s) {
-    const normalised now = normalised_price(x, s);
-    return value_and_slope{now.log_price - log_beta, std::exp(now.log_spread - now.log_price)};
-  };
-  if (log_beta <= there.log_price) {
-    const double start =
-        x < 0 ? -x / std::sqrt(x * x / (inflection * inflection) + 2 * (there.log_price - log_beta))
-              : inflection;
-    return root(tiny, inflection, start, by_price);
-  }
-  if (beta < beta_missing) return root(inflection, huge, inflection, by_price);
-  const double log_missing = std::log(beta_missing);
-  return root(inflection, huge, inflection, [&](double s) {
-    const double rest = missing(x, s);
-    if (!(rest > 0)) return value_and_slope{1.0, 0.0};
-    return value_and_slope{log_missing - std::log(rest), std::exp(normalised_price(x, s).log_spread) / rest};
-  });
-}
 
 [[noreturn]] void refuse(double price, double least, double most) {
   throw value_error("the price " + number_text(price) + " is not between " + number_text(least) + " and " +
@@ -106,38 +20,156 @@ double normalised_deviation(double x, double beta, double beta_missing) {
                     "check the price, the rates and the expiry");
 }
 
-}  // namespace
-
-double implied_volatility(const plain_option& o, double price) {
-  if (!(o.spot > 0 && o.strike > 0 && o.expiry > 0))
-    throw value_error("an implied volatility needs a positive spot, strike and expiry");
-  const double share = o.spot * std::exp(-o.dividend * o.expiry),
-               bond = o.strike * std::exp(-o.rate * o.expiry);
-  const double sign = sign_of(o.type);
-  const double least = std::fmax(sign * (share - bond), 0.0), most = o.type == option_type::call ? share : bond;
-  // Prices that were rounded may lie that much below what exercise pays.
-  const double rounding = 4 * std::numeric_limits<double>::epsilon() * std::fmax(share, bond);
-  if (price <= least && price >= least - (least > 0 ? rounding : 0)) return 0;
-  if (!(price > least && price < most)) refuse(price, least, most);
-  const double scale = std::sqrt(share) * std::sqrt(bond);
-  const double x = -std::abs(detail::log_ratio(o.spot, o.strike) + (o.rate - o.dividend) * o.expiry);
-  const double s = normalised_deviation(x, (price - least) / scale, (most - price) / scale);
-  return s / std::sqrt(o.expiry);
+[[noreturn]] void refuse_product() {
+  throw value_error("only calls and puts without barrier and local volatility have an implied volatility",
+                    "of the others several volatilities may have the same price");
 }
 
-double implied_volatility(contract c, double price) {
-  check(c);
-  const auto counts = [&](const cash_dividend& d) { return d.time > 0 && d.time < c.plain.expiry; };
-  const bool falls = !c.is_escrowed() && std::any_of(c.dividends.begin(), c.dividends.end(), counts);
-  if (c.exercise != exercise_style::european || c.plain.payoff != payoff_kind::vanilla ||
-      c.plain.barrier != barrier_kind::none || falls)
-    throw value_error(
-        "only European calls and puts without barrier have an implied volatility here",
-        falls ? "a share that falls by cash dividends has none; escrowed ones are taken" : std::string());
+void need_randomness(const plain_option& o) {
+  if (!(o.spot > 0 && o.strike > 0 && o.expiry > 0))
+    throw value_error("an implied volatility needs a positive spot, strike and expiry");
+}
+
+// The option on what is random, with the mean of the rate, where that is all that counts.
+bool has_formula(const contract& c) {
+  const auto counts = [&](const cash_dividend& d) {
+    return d.time > 0 && d.time < c.plain.expiry && d.amount > 0;
+  };
+  return c.exercise == exercise_style::european &&
+         (c.is_escrowed() || std::none_of(c.dividends.begin(), c.dividends.end(), counts));
+}
+
+plain_option with_means(const contract& c) {
   plain_option o = c.plain;
   o.spot -= escrow(c, 0);
   if (o.expiry > 0) o.rate = integral_to(c.rates, o.rate, o.expiry) / o.expiry;
-  return implied_volatility(o, price);
+  return o;
+}
+
+// The price by the engine that there is, less the one wanted, as a function of the volatility.
+class price_gap {
+ public:
+  price_gap(const contract& c, double wanted, double tolerance) : contract_(c), wanted_(wanted) {
+    how_.vega_and_rho = false;
+    how_.finite_difference.tolerance = 0.5 * tolerance;
+  }
+  double operator()(double volatility) {
+    contract_.plain.volatility = volatility;
+    const batch_option one{contract_.plain, contract_.exercise};
+    valuation quick;
+    quick.price = std::nan("");
+    if (contract_.is_plain() && fits_batch(one))
+      price_batch(device::cpu(1), {&one, 1}, false, {&quick, 1}, how_.finite_difference.tolerance);
+    return (std::isnan(quick.price) ? price(contract_, how_).value.price : quick.price) - wanted_;
+  }
+
+ private:
+  contract contract_;
+  double wanted_;
+  pricing_options how_;
+};
+
+// The root of an increasing function in (low, high), where it has the values f_low < 0 < f_high: by inverse
+// quadratic interpolation where three points promise that, else by bisection. Source: Chandrupatla 1997.
+template <class Function>
+double bracketed_root(double low, double f_low, double high, double f_high, double close, Function function) {
+  double a = high, fa = f_high, b = low, fb = f_low, c = low, fc = f_low;
+  double share = std::clamp(fa / (fa - fb), 1e-3, 0.5);
+  for (int k = 0; k < 100; ++k) {
+    const double x = a + share * (b - a), f = function(x);
+    if (std::abs(f) <= close || std::abs(b - a) <= 4e-16 * (a + b)) return x;
+    c = a, fc = fa;
+    if ((f > 0) != (fa > 0)) c = b, fc = fb, b = a, fb = fa;
+    a = x, fa = f;
+    const double xi = (a - b) / (c - b), phi = (fa - fb) / (fc - fb);
+    const bool smooth = phi * phi < xi && (1 - phi) * (1 - phi) < 1 - xi;
+    share =
+        smooth ? fa / (fb - fa) * fc / (fb - fc) + (c - a) / (b - a) * fa / (fc - fa) * fb / (fc - fb) : 0.5;
+    share = std::clamp(share, 1e-3, 1 - 1e-3);
+  }
+  return a;
+}
+
+// What a call or put is worth at most, whenever it may be exercised: the share, or the strike paid at the best
+// time.
+double most_of(const contract& c) {
+  const plain_option& o = c.plain;
+  if (o.type == option_type::call) return o.spot * std::exp(std::max(-o.dividend, 0.0) * o.expiry);
+  double growth = std::max(-integral_to(c.rates, o.rate, o.expiry), 0.0);
+  for (const curve_step& step : c.rates)
+    growth = std::max(growth, -integral_to(c.rates, o.rate, std::clamp(step.until, 0.0, o.expiry)));
+  return o.strike * std::exp(growth);
+}
+
+double search(const contract& c, double price, double tolerance) {
+  const double most = most_of(c);
+  price_gap gap(c, price, tolerance);
+  const double f_least = gap(0);
+  if (f_least >= 0 && f_least <= tolerance) return 0;
+  if (f_least > 0 || price >= most) refuse(price, price + f_least, most);
+  // Grids for great deviations are large: they are not looked at closely before the root is known to be there.
+  const double furthest = 5 / std::sqrt(c.plain.expiry), loose = std::max(5e-3 * most, tolerance);
+  price_gap rough(c, price, loose);
+  double low = 0, f_low = f_least;
+  // What may be exercised early is worth more: without dividends the European volatility is no less.
+  double high = detail::implied_volatility_or_nan(with_means(c), price);
+  if (!(high > 0)) high = 0.5;
+  high = std::min(high, furthest);
+  const double close = 0.5 * tolerance;
+  const bool near = high < 0.4 * furthest;
+  double f_high = near ? gap(high) : rough(high) - loose;
+  if (near && std::abs(f_high) <= 1e-3 * close) return high;
+  if (near && f_high < 0) low = high, f_low = f_high;
+  while (!(f_high > 0)) {
+    if (high >= furthest)
+      throw value_error("the price " + number_text(price) + " needs a volatility of " + number_text(furthest) +
+                            " or more, five deviations until expiry",
+                        "check the price and the expiry");
+    high = std::min(2 * high, furthest);
+    const double about = rough(high);
+    if (about < -loose) low = high, f_low = about;
+    f_high = about - loose;
+  }
+  return bracketed_root(low, f_low, high, f_high, close, gap);
+}
+
+}  // namespace
+
+double implied_volatility(const plain_option& o, double price) {
+  const ieee_environment here;
+  if (!detail::has_one_volatility(o)) refuse_product();
+  need_randomness(o);
+  const double volatility = detail::implied_volatility_or_nan(o, price);
+  if (!std::isnan(volatility)) return volatility;
+  const detail::price_range range(o);
+  refuse(price, range.least, range.most);
+}
+
+double implied_volatility(contract c, double price, double tolerance) {
+  const ieee_environment here;
+  check(c);
+  if (!detail::has_one_volatility(c.plain) || !c.local_volatility.empty()) refuse_product();
+  if (!(tolerance > 0)) throw value_error("tolerance " + number_text(tolerance) + " is not positive");
+  if (has_formula(c)) return implied_volatility(with_means(c), price);
+  need_randomness(c.plain);
+  if (!std::isfinite(price)) throw value_error("the price " + number_text(price) + " is not a finite number");
+  c.volatilities.clear();
+  return search(c, price, tolerance);
+}
+
+void implied_volatilities(const device& dev, std::span<const plain_option> options,
+                          std::span<const double> prices, std::span<double> volatilities) {
+  const ieee_environment here;
+  if (options.size() != prices.size() || options.size() != volatilities.size())
+    throw shape_error("implied_volatilities: as many prices and volatilities as options are needed");
+  if constexpr (built_with_cuda)
+    if (dev.is_cuda()) return detail::implied_volatilities_cuda(dev, options, prices, volatilities);
+  const auto count = static_cast<std::int64_t>(options.size());
+#pragma omp parallel for firstprivate(ieee) num_threads(dev.threads()) schedule(static)
+  for (std::int64_t i = 0; i < count; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    volatilities[at] = detail::implied_volatility_or_nan(options[at], prices[at]);
+  }
 }
 
 }  // namespace vouch

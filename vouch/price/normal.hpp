@@ -31,6 +31,14 @@ VOUCH_HOST_DEVICE inline double scaled_erfc(double x) {
   return root_pi_inverse / x * (1 + sum);
 }
 
+/// Mills' ratio N(-y) / density(y) for y >= 0.
+///
+/// Result  A relative error of a few 1e-16.
+VOUCH_HOST_DEVICE inline double mills_ratio(double y) {
+  constexpr double root_half_pi = 1.2533141373155003;
+  return root_half_pi * scaled_erfc(y * root_half);
+}
+
 /// exp(a) N(x), also where exp(a) alone would overflow.
 VOUCH_HOST_DEVICE inline double weighted_cumulative(double a, double x) {
   if (x > -1) return std::exp(a) * cumulative(x);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/price/american.hpp>
 #include <vouch/price/certain_path.hpp>
 #include <vouch/price/closed_form.hpp>
@@ -51,10 +52,6 @@ exercise_style effective_exercise(const contract& c) {
   const auto counts = [&](double date) { return date >= 0 && date < c.plain.expiry; };
   return std::any_of(c.exercise_dates.begin(), c.exercise_dates.end(), counts) ? exercise_style::bermudan
                                                                                : exercise_style::european;
-}
-
-bool has_formula(const contract& c) {
-  return c.is_plain() && (!has_barrier(c) || c.plain.payoff == payoff_kind::vanilla);
 }
 
 // Whether of rate and volatility only their means until expiry count.
@@ -163,12 +160,12 @@ std::optional<pricing> touched(const contract& c) {
 }
 
 pricing without_randomness(const contract& c) {
-  if (is_levelled(c) || (effective_exercise(c) == exercise_style::european && has_formula(c))) {
+  if (is_levelled(c) || (effective_exercise(c) == exercise_style::european && c.is_plain())) {
     pricing p = exact(c, is_levelled(c) ? levelled_price(c) : closed_form(c.plain), pricing_method::limit);
     p.closed_form = p.value.price;
     return p;
   }
-  if (effective_exercise(c) == exercise_style::american && has_formula(c) && !has_barrier(c) &&
+  if (effective_exercise(c) == exercise_style::american && c.is_plain() && !has_barrier(c) &&
       c.plain.payoff == payoff_kind::vanilla)
     return exact(c, certain_american_price(c.plain), pricing_method::limit);
   const auto& local = c.local_volatility.values;
@@ -187,9 +184,10 @@ std::optional<pricing> by_formula(const contract& c, const pricing_options& opti
   if (is_levelled(c)) {
     pricing p = exact(c, levelled_price(c), pricing_method::closed_form);
     p.closed_form = p.value.price;
+    if (c.is_plain() && has_more_greeks(c.plain, exercise)) p.more = european_more_greeks(c.plain);
     return p;
   }
-  if (!has_formula(c)) return std::nullopt;
+  if (!c.is_plain()) return std::nullopt;
   const bool vanilla = !has_barrier(c) && c.plain.payoff == payoff_kind::vanilla;
   // Before it begins nothing is exercised.
   const bool may_begin = has_barrier(c) && is_in(c.plain.barrier) && c.plain.payoff == payoff_kind::vanilla;
@@ -216,6 +214,7 @@ pricing of_escrowed(const contract& c, const pricing_options& options) {
   rest.plain.spot -= escrow(c, 0);
   rest.dividends.clear();
   pricing p = price(rest, options);
+  p.more.reset();  // what is in escrow changes with rates and time
   const double rate = value_at(c.rates, c.plain.rate, 0), held = escrow(c, 0);
   p.value.theta -= (rate - c.plain.dividend) * held * p.value.delta;
   if (p.grid && p.grid->enclosure && p.grid->enclosure->verified) {
@@ -288,6 +287,7 @@ pricing price_checked(contract c, const pricing_options& options) {
 }  // namespace
 
 pricing price(contract c, const pricing_options& options) {
+  const ieee_environment here;
   check(c);
   std::erase_if(c.dividends, [&](const cash_dividend& d) {  // what has no effect shall not cost a formula
     return !(d.amount > 0 && d.time > 0 && d.time < c.plain.expiry);

@@ -6,6 +6,7 @@
 #include <vouch/core/device.hpp>
 #include <vouch/price/contract.hpp>
 #include <vouch/price/finite_difference.hpp>
+#include <vouch/price/more_greeks.hpp>
 
 namespace vouch {
 
@@ -31,6 +32,7 @@ struct pricing {
   bool tolerance_met = true;
   bool has_vega_and_rho = true;
   std::optional<double> closed_form;  // where there is a formula
+  std::optional<more_greeks> more;    // of European options without barrier and with constant coefficients
   std::optional<fd_result> grid;      // where there was one
 };
 

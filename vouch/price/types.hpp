@@ -15,8 +15,7 @@ enum class barrier_kind : std::uint8_t { none, up_and_in, up_and_out, down_and_i
 /// An option on a share that follows geometric Brownian motion with constant coefficients.
 ///
 /// Units  expiry in years; rate and dividend (a continuous yield) continuously compounded a year; volatility
-/// for
-///        the square root of a year.
+///        for the square root of a year.
 struct plain_option {
   option_type type = option_type::call;
   payoff_kind payoff = payoff_kind::vanilla;

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/text/csv.hpp>
 #include <vouch/text/lines.hpp>
 #include <vouch/text/number.hpp>
@@ -21,6 +22,7 @@ double number_in(std::string_view cell, const std::string& path, std::int64_t li
 }  // namespace
 
 volatility_table read_volatility_table(const std::string& path) {
+  const ieee_environment here;
   volatility_table table;
   line_reader reader{input_file(path)};
   std::string text;
@@ -33,7 +35,7 @@ volatility_table read_volatility_table(const std::string& path) {
     std::string_view rest = whole;
     for (bool first = true, last = false; !last; first = false) {
       const auto column = static_cast<std::int64_t>(text.size() - rest.size()) + 1;
-      const std::string_view cell = take_cell(rest, last);
+      const std::string_view cell = take_cell(rest, last).text;
       if (!(first && names_spots)) numbers.push_back(number_in(cell, path, line, column));
     }
     if (names_spots) {

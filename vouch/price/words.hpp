@@ -6,6 +6,7 @@
 
 #include <vouch/price/contract.hpp>
 #include <vouch/price/types.hpp>
+#include <vouch/text/tokens.hpp>
 
 namespace vouch {
 
@@ -14,7 +15,6 @@ inline constexpr std::array<std::string_view, 3> exercise_words{"european", "ame
 inline constexpr std::array<std::string_view, 3> payoff_words{"vanilla", "cash-digital", "asset-digital"};
 inline constexpr std::array<std::string_view, 5> barrier_words{"none", "up-in", "up-out", "down-in",
                                                                "down-out"};
-
 inline constexpr std::array<std::string_view, 2> dividend_model_words{"piecewise", "escrowed"};
 
 namespace detail {
@@ -22,12 +22,16 @@ template <class Kind, std::size_t Count>
 std::optional<Kind> find_word(const std::array<std::string_view, Count>& words, std::string_view word) {
   for (std::size_t k = 0; k < Count; ++k)
     if (words[k] == word) return static_cast<Kind>(k);
+  for (std::size_t k = 0; k < Count; ++k)
+    if (same_word(words[k], word)) return static_cast<Kind>(k);
   return std::nullopt;
 }
 }  // namespace detail
 
-/// What a word means; nothing where it is none of them.
+/// What a word means, in letters of either size; nothing where it is none of them. A type may be one letter.
 inline std::optional<option_type> type_of(std::string_view word) {
+  if (same_word(word, "c")) return option_type::call;
+  if (same_word(word, "p")) return option_type::put;
   return detail::find_word<option_type>(type_words, word);
 }
 inline std::optional<exercise_style> exercise_of(std::string_view word) {

@@ -2,6 +2,7 @@
 
 #include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/reduce/batch_reduce.hpp>
 #include <vouch/reduce/batch_reduce_cpu.hpp>
 #include <vouch/reduce/batch_reduce_cuda.hpp>
@@ -35,6 +36,7 @@ batch_reducer<T>::batch_reducer(const device& dev) : dev_(dev), scratch_(scratch
 template <batch_scalar T>
 void batch_reducer<T>::operator()(const matrix_batch<T>& batch, batch_parts parts,
                                   view<element_summary<T>> results) {
+  const ieee_environment here;
   check(batch, results.size());
   if constexpr (built_with_cuda)
     if (dev_.is_cuda()) return detail::reduce_batch_cuda(dev_, batch, parts, scratch_.data(), results);
@@ -44,6 +46,7 @@ void batch_reducer<T>::operator()(const matrix_batch<T>& batch, batch_parts part
 template <batch_scalar T>
 std::vector<element_summary<T>> reduce_batch(const device& dev, const matrix_batch<T>& batch,
                                              batch_parts parts) {
+  const ieee_environment here;
   check(batch, batch.elements);
   array<element_summary<T>> results(dev, batch.elements);
   batch_reducer<T> reduce(dev);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <limits>
 
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/simd.hpp>
 #include <vouch/core/twofold.hpp>
 #include <vouch/reduce/batch_reduce_cpu.hpp>
@@ -166,7 +167,7 @@ class cpu_batch {
     const std::int64_t share = ceil_div(batch_.count, jobs_for(batch_.count * n, most_parts / n));
     const std::int64_t jobs = ceil_div(batch_.count, share);
     std::vector<total<T>> totals(static_cast<std::size_t>(jobs * n));
-#pragma omp parallel for num_threads(cpu_.threads()) schedule(dynamic, 1)
+#pragma omp parallel for firstprivate(ieee) num_threads(cpu_.threads()) schedule(dynamic, 1)
     for (std::int64_t j = 0; j < jobs; ++j) {
       lanes<T> mine(n * std::max<std::int64_t>(1, most_lanes / n));
       mine.take(batch_.data + j * share * n, std::min(share, batch_.count - j * share) * n, parts_);
@@ -177,7 +178,7 @@ class cpu_batch {
 
   void by_columns(view<element_summary<T>> results) const {
     const std::int64_t n = batch_.elements;
-#pragma omp parallel for num_threads(cpu_.threads()) schedule(dynamic, 1)
+#pragma omp parallel for firstprivate(ieee) num_threads(cpu_.threads()) schedule(dynamic, 1)
     for (std::int64_t first = 0; first < n; first += elements_a_job) {
       const std::int64_t width = std::min(elements_a_job, n - first);
       lanes<T> mine(width);
@@ -193,7 +194,7 @@ class cpu_batch {
     const std::int64_t share = ceil_div(batch_.count, jobs_for(batch_.count, most_parts / batch_.elements));
     const std::int64_t jobs = ceil_div(batch_.count, share);  // for each element
     std::vector<total<T>> totals(static_cast<std::size_t>(jobs * batch_.elements));
-#pragma omp parallel for num_threads(cpu_.threads()) schedule(dynamic, 1)
+#pragma omp parallel for firstprivate(ieee) num_threads(cpu_.threads()) schedule(dynamic, 1)
     for (std::int64_t j = 0; j < jobs * batch_.elements; ++j) {
       const std::int64_t first = j % jobs * share, width = std::min(share, batch_.count - first);
       lanes<T> mine(std::min(most_lanes, width));

@@ -66,6 +66,7 @@ struct reduced {
   std::vector<int128> integers;              // where integral
   std::vector<double> reals;                 // else
   std::vector<interval<double>> enclosures;  // of sum and mean, where options.rigorous asks
+  std::string failure;                       // why there are no numbers; "" where there are
 };
 
 struct reduce_result {
@@ -91,6 +92,9 @@ struct reduce_result {
 /// in regular files that are not compressed. The CPU parses the rest, and what the bus to the GPU leaves over
 /// for its other threads; the results are the same.
 ///
+/// An operation has no result where an element is beyond double, a product of integers beyond int64, or for the
+/// variance of a sample of one; `failure` names the element, and the others have theirs.
+///
 /// Memory  Regular files are mapped and must not shrink meanwhile. Beside that a few megabytes a thread, and
 ///         for sums of reals about 100 bytes an element, a thread and a sum. With a GPU at most 64 MB pinned.
 /// Result  The same bits for any number of threads. Of integers everything but mean, variance, stddev and norm2
@@ -102,8 +106,7 @@ struct reduce_result {
 /// Cost    One pass over the text.
 /// Throws  parse_error  the text breaks the rules above; names the first place where it does
 ///         shape_error  options.shape is not positive
-///         value_error  no operations; variance of a sample of one; a result beyond double, or a product of
-///                      integers beyond int64, names the element
+///         value_error  no operations; none of them has a result
 ///         file_error   what input_file throws
 reduce_result reduce_matrix_sets(const device& dev, std::span<const std::string> files,
                                  const reduce_options& options);

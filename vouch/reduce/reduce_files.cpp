@@ -8,8 +8,10 @@
 #include <mutex>
 #include <utility>
 
+#include <vouch/core/cancellation.hpp>
 #include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/reduce/reduce_results.hpp>
 #include <vouch/reduce/set_scan.hpp>
 #include <vouch/reduce/text_chunk.hpp>
@@ -172,7 +174,7 @@ class set_reducer {
     const int team = static_cast<int>(std::min<std::int64_t>(threads_, run.count));
     const int feeders =
         by_chunks ? std::min({team, text_chunk::most_threads, static_cast<int>(ring_.size())}) : 0;
-#pragma omp parallel for num_threads(team) schedule(static, 1)
+#pragma omp parallel for firstprivate(ieee) num_threads(team) schedule(static, 1)
     for (int t = 0; t < team; ++t) {
       worker& mine = *workers_[static_cast<std::size_t>(t)];
       try {
@@ -187,6 +189,7 @@ class set_reducer {
     }
     for (const auto& one : workers_)
       if (one->failure) std::rethrow_exception(one->failure);
+    run.stop.check();
     check_counts(place, run);
   }
 
@@ -197,11 +200,12 @@ class set_reducer {
     std::int64_t first_unit;  // of all files
     std::atomic<std::int64_t> next = 0;
     std::atomic<std::int64_t> failed = count;  // the first bad unit so far
+    cancellation_probe stop{};
 
-    /// The next unit to take; count where there is none.
+    /// The next unit to take; count where there is none, or all is to end.
     std::int64_t take() {
       const std::int64_t k = next++;
-      return k < count && k < failed ? k : count;
+      return k < count && k < failed && !stop.requested() ? k : count;
     }
   };
 
@@ -357,6 +361,7 @@ matrix_set_reducer::matrix_set_reducer(const device& dev, int host_threads)
 
 reduce_result matrix_set_reducer::operator()(std::span<const std::string> files,
                                              const reduce_options& options) {
+  const ieee_environment here;
   check_options(options, files);
   set_reducer reducer(threads_, ring_, options);
   for (const std::string& file : files) reducer.add_file(file);
@@ -365,6 +370,7 @@ reduce_result matrix_set_reducer::operator()(std::span<const std::string> files,
 
 reduce_result reduce_matrix_sets(const device& dev, std::span<const std::string> files,
                                  const reduce_options& options) {
+  const ieee_environment here;
   return matrix_set_reducer(dev)(files, options);
 }
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 #include <vouch/core/error.hpp>
 #include <vouch/reduce/reduce_results.hpp>
@@ -32,7 +33,7 @@ class finisher {
       : options_(options), shape_(shape), from_(from) {}
 
   reduced finish(reduction operation) {
-    reduced result{operation, integral(operation), {}, {}, {}};
+    reduced result{operation, integral(operation), {}, {}, {}, {}};
     if (operation == reduction::count) {
       result.integers = {from_.count};
       return result;
@@ -215,7 +216,15 @@ std::string_view name(reduction operation) {
 std::vector<reduced> finished_reductions(const reduce_options& options, set_shape shape, const gathered& from) {
   std::vector<reduced> results;
   finisher finish(options, shape, from);
-  for (const reduction operation : options.operations) results.push_back(finish.finish(operation));
+  std::optional<value_error> first;
+  for (const reduction operation : options.operations) try {
+      results.push_back(finish.finish(operation));
+    } catch (const value_error& none) {
+      results.push_back({operation, false, {}, {}, {}, none.what()});
+      if (!first) first = none;
+    }
+  const auto failed = [](const reduced& result) { return !result.failure.empty(); };
+  if (std::all_of(results.begin(), results.end(), failed) && first) throw *first;
   return results;
 }
 

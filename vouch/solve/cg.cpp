@@ -4,6 +4,7 @@
 
 #include <vouch/core/array.hpp>
 #include <vouch/core/config.hpp>
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/stopwatch.hpp>
 #include <vouch/solve/cg.hpp>
 #include <vouch/solve/cg_assembly.hpp>
@@ -11,13 +12,16 @@
 #include <vouch/solve/spd_check.hpp>
 #include <vouch/solve/verified_solve.hpp>
 #include <vouch/sparse/residual.hpp>
+#include <vouch/sparse/valid_csr.hpp>
 
 namespace vouch {
 template <real T>
 solve_report cg_with_engine(const device& dev, csr_view<const T> A, view<const T> b, view<T> x,
-                            const cg_options& options, cg_engine<T>& engine, const stopwatch& clock) {
+                            const cg_options& options, cg_engine<T>& engine, const preconditioner<T>* M,
+                            const stopwatch& clock) {
+  const ieee_environment here;
   check_cg_shapes(A.rows, A.cols, b.size(), x.size());
-  const verified_problem<T> problem = stored_problem(dev, A, b, rows_sum_to_zero(dev, A));
+  const verified_problem<T> problem = stored_problem(dev, A, b, M, rows_sum_to_zero(dev, A));
   solve_report report = new_cg_report<T>(nullptr, problem.constants_in_null_space);
   report.engine = engine.name();
   dev.synchronize();
@@ -29,11 +33,16 @@ solve_report cg_with_engine(const device& dev, csr_view<const T> A, view<const T
 template <real T>
 solve_report cg(const device& dev, csr_view<const T> A, view<const T> b, view<T> x, const cg_options& options,
                 const preconditioner<T>* M) {
+  const ieee_environment here;
+  const valid_csr valid("cg", dev, A);
   check_cg_shapes(A.rows, A.cols, b.size(), x.size());
+  check_preconditioner(M, A.rows);
   const stopwatch clock;
   if (!options.matrix_checked) check_spd_looking(dev, A);
+  const std::unique_ptr<preconditioner<T>> power = M == nullptr ? power_for_size(dev, A) : nullptr;
+  if (power != nullptr) M = power.get();
   const cg_assembly<T> parts = assemble_cg(dev, A, M, options.matrix_layout);
-  solve_report report = cg_with_engine(dev, A, b, x, options, *parts.engine, clock);
+  solve_report report = cg_with_engine(dev, A, b, x, options, *parts.engine, M, clock);
   if (M != nullptr) report.preconditioner = M->name();
   return report;
 }
@@ -41,8 +50,10 @@ solve_report cg(const device& dev, csr_view<const T> A, view<const T> b, view<T>
 template <real T>
 solve_report cg(const device& dev, const linear_operator<T>& A, view<const T> b, view<T> x,
                 const cg_options& options, const preconditioner<T>* M) {
+  const ieee_environment here;
   const std::int64_t n = A.rows();
   check_cg_shapes(n, n, b.size(), x.size());
+  check_preconditioner(M, n);
   solve_report report = new_cg_report<T>(M, false);
   report.warnings.push_back(
       "the operator's entries are not known: the residual was recomputed in working precision");
@@ -60,6 +71,7 @@ solve_report cg(const device& dev, const linear_operator<T>& A, view<const T> b,
   std::iota(columns.begin(), columns.end(), 0);
   const csr<T> identity{n, n, array<std::int64_t>::from(dev, offsets), array<std::int32_t>::from(dev, columns),
                         array<T>::from(dev, std::vector<T>(static_cast<std::size_t>(n), T{1}))};
+  const valid_csr valid("cg", dev, identity);
   array<T> product(dev, n);
   verified_problem<T> problem{dev, n, [&](const T* at, const T*, T* r) {
                                 A.apply(dev, {at, n}, product);
@@ -67,15 +79,19 @@ solve_report cg(const device& dev, const linear_operator<T>& A, view<const T> b,
                                 facts.matrix_norm_inf = std::numeric_limits<double>::quiet_NaN();
                                 return facts;
                               }};
+  problem.allowed_growth = growth_of_gradients<T>;
+  problem.M = M;
   report.setup_seconds = clock.seconds();
   verified_solve(problem, *engine, x, options, report);
   return report;
 }
 
 template solve_report cg_with_engine(const device&, csr_view<const float>, view<const float>, view<float>,
-                                     const cg_options&, cg_engine<float>&, const stopwatch&);
+                                     const cg_options&, cg_engine<float>&, const preconditioner<float>*,
+                                     const stopwatch&);
 template solve_report cg_with_engine(const device&, csr_view<const double>, view<const double>, view<double>,
-                                     const cg_options&, cg_engine<double>&, const stopwatch&);
+                                     const cg_options&, cg_engine<double>&, const preconditioner<double>*,
+                                     const stopwatch&);
 template solve_report cg(const device&, csr_view<const float>, view<const float>, view<float>,
                          const cg_options&, const preconditioner<float>*);
 template solve_report cg(const device&, csr_view<const double>, view<const double>, view<double>,

@@ -38,7 +38,7 @@ struct cg_options {
 ///         Same bits on every run; on the CPU for any number of threads.
 ///         Not converging is a status, never an exception.
 /// Cost    An iteration: 2 nnz + 14 n flops; the matrix once and 9 n values.
-/// Throws  shape_error  A not square, wrong lengths
+/// Throws  shape_error  A not square, wrong lengths, M for another number of unknowns
 ///         value_error  A not symmetric, a zero or negative diagonal entry (the text names it), NaN or
 ///                      infinity in b or x
 /// Source  Hestenes, Stiefel 1952; one reduction an iteration: Meurant, Parallel Computing 5 (1987);

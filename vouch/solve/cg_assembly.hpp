@@ -23,9 +23,11 @@ template <real T>
 cg_assembly<T> assemble_cg(const device& dev, csr_view<const T> A, const preconditioner<T>* M,
                            layout wanted = layout::automatic);
 
-/// The verified solve of a stored, checked matrix by any engine; setup is what the clock has counted.
+/// The verified solve of a stored, checked matrix by any engine, which has this M; setup is what the clock has
+/// counted.
 template <real T>
 solve_report cg_with_engine(const device& dev, csr_view<const T> A, view<const T> b, view<T> x,
-                            const cg_options& options, cg_engine<T>& engine, const stopwatch& clock);
+                            const cg_options& options, cg_engine<T>& engine, const preconditioner<T>* M,
+                            const stopwatch& clock);
 
 }  // namespace vouch

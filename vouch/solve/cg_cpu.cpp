@@ -11,6 +11,7 @@
 #include <cstring>
 #include <string>
 
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/simd.hpp>
 #include <vouch/solve/cg_engine.hpp>
 
@@ -129,7 +130,7 @@ class cpu_engine final : public cg_engine<T> {
     if (threads_ == 1) {
       loop(r, d, rule, log, outcome, stop, [] {});
     } else {
-#pragma omp parallel num_threads(threads_)
+#pragma omp parallel firstprivate(ieee) num_threads(threads_)
       loop(r, d, rule, log, outcome, stop, [] {
 #pragma omp barrier
       });
@@ -179,6 +180,7 @@ class cpu_engine final : public cg_engine<T> {
       });
       barrier();
       // Read by the others after the next barrier but one, written again after the next but two.
+      if (first) log.step(step.alpha, step.beta);
       if (first && !log.note(iteration, std::sqrt(sums.rr))) stop = true;
     }
   }

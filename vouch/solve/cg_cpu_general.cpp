@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/solve/cg_engine.hpp>
 
 namespace vouch {
@@ -32,6 +33,7 @@ class general_engine final : public cg_engine<T> {
     for (std::int64_t iteration = 0;; ++iteration) {
       const T* z = precondition(r);
       cg_take_direction(s, dot(r, r), M_ != nullptr ? dot(r, z) : dot(r, r), rule, iteration);
+      if (iteration > 0) log.step(s.alpha, s.beta);
       if (!log.note(iteration, std::sqrt(s.rr)) && s.event == cg_event::go_on) s.event = cg_event::interrupted;
       if (s.event != cg_event::go_on) break;
       turn(iteration == 0, static_cast<T>(s.beta), z);
@@ -48,7 +50,7 @@ class general_engine final : public cg_engine<T> {
   void for_chunks(Body body) const {
     const auto chunks = static_cast<std::int64_t>(parts_.size());
     const int threads = chunks < 8 ? 1 : dev_.threads();
-#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
+#pragma omp parallel for firstprivate(ieee) num_threads(threads) schedule(static) if (threads > 1)
     for (std::int64_t c = 0; c < chunks; ++c) body(c, c * chunk, std::min(n_, (c + 1) * chunk));
   }
 

@@ -7,10 +7,12 @@
 #include <vector>
 
 #include <vouch/core/array.hpp>
+#include <vouch/core/cancellation.hpp>
 #include <vouch/solve/cg_recurrence.hpp>
 #include <vouch/solve/cg_resident_plan.hpp>
 #include <vouch/solve/operator.hpp>
 #include <vouch/solve/report.hpp>
+#include <vouch/solve/ritz_values.hpp>
 #include <vouch/sparse/spmv_plan.hpp>
 
 namespace vouch {
@@ -20,10 +22,17 @@ class cg_log {
  public:
   cg_log(monitor user, std::vector<iteration_record>& history, std::int64_t column = 0)
       : user_(std::move(user)), history_(history), column_(column) {}
-  /// Takes iteration (from 0 in this run) if the history rule does; false asks to stop.
+  /// Takes iteration (from 0 in this run) if the history rule does; false asks to stop, as the monitor, which
+  /// hears of it first, or a cancellation wants it.
   bool note(std::int64_t iteration, double residual);
+  /// A step was taken. Engines on the CPU tell.
+  void step(double alpha, double beta) { spectrum_.add(alpha, beta); }
+  const ritz_values& spectrum() const { return spectrum_; }
   /// The next run's iteration 0 is this one's number `iterations`.
-  void advance(std::int64_t iterations) { done_ += iterations; }
+  void advance(std::int64_t iterations) {
+    done_ += iterations;
+    spectrum_.begin();
+  }
   /// Residuals come times this and are kept without it.
   void set_scale(double scale) { scale_ = scale; }
   double scale() const { return scale_; }
@@ -31,11 +40,13 @@ class cg_log {
 
  private:
   monitor user_;
+  cancellation_probe stop_;
   std::vector<iteration_record>& history_;
   std::int64_t column_;
   std::int64_t done_ = 0;
   std::int64_t last_ = -1;
   double scale_ = 1;
+  ritz_values spectrum_;
 };
 
 struct cg_outcome {

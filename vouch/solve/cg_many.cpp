@@ -3,12 +3,14 @@
 
 #include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/stopwatch.hpp>
 #include <vouch/solve/cg_assembly.hpp>
 #include <vouch/solve/cg_many.hpp>
 #include <vouch/solve/cg_many_widths.hpp>
 #include <vouch/solve/cg_system.hpp>
 #include <vouch/solve/spd_check.hpp>
+#include <vouch/sparse/valid_csr.hpp>
 
 namespace vouch {
 namespace {
@@ -96,8 +98,11 @@ void check_columns(const char* what, std::int64_t size, std::int64_t stride, std
 template <real T>
 std::vector<solve_report> cg_many(const device& dev, csr_view<const T> A, std::int64_t columns, view<const T> B,
                                   view<T> X, const cg_options& options, const preconditioner<T>* M) {
+  const ieee_environment here;
+  const valid_csr valid("cg_many", dev, A);
   const std::int64_t n = A.rows;
   check_cg_shapes(n, A.cols, n, n);
+  check_preconditioner(M, n);
   if (columns < 0) throw shape_error("a negative number of columns");
   check_columns("B", B.size(), B.stride(), n, columns);
   check_columns("X", X.size(), X.stride(), n, columns);
@@ -105,10 +110,12 @@ std::vector<solve_report> cg_many(const device& dev, csr_view<const T> A, std::i
   const stopwatch clock;
   if (!options.matrix_checked) check_spd_looking(dev, A);
   const bool constants = rows_sum_to_zero(dev, A);
+  const std::unique_ptr<preconditioner<T>> power = M == nullptr ? power_for_size(dev, A) : nullptr;
+  if (power != nullptr) M = power.get();
   dealt_engine<T> engine(dev, A, M, options.matrix_layout, columns);
   std::vector<verified_column<T>> systems;
   for (std::int64_t j = 0; j < columns; ++j)
-    systems.push_back({stored_problem<T>(dev, A, {B.data() + j * n, n}, constants),
+    systems.push_back({stored_problem<T>(dev, A, {B.data() + j * n, n}, M, constants),
                        {X.data() + j * n, n},
                        new_cg_report<T>(M, constants)});
   dev.synchronize();

@@ -11,6 +11,7 @@
 #include <cmath>
 #include <string>
 
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/simd.hpp>
 #include <vouch/solve/cg_engine.hpp>
 #include <vouch/solve/cg_many_step.hpp>
@@ -151,7 +152,7 @@ class many_engine final : public cg_block_engine<T> {
     if (threads_ == 1) {
       loop(columns, [] {});
     } else {
-#pragma omp parallel num_threads(threads_)
+#pragma omp parallel firstprivate(ieee) num_threads(threads_)
       loop(columns, [] {
 #pragma omp barrier
       });
@@ -202,7 +203,10 @@ class many_engine final : public cg_block_engine<T> {
       // stop_ is read by the others after the next barrier but one, written again after the next but two.
       if (omp_get_thread_num() == 0)
         for (std::size_t c = 0; c < columns.size(); ++c)
-          if (ran[c]) note(columns[c], iteration, step[c].event, sums[c].rr, stop_[c]);
+          if (ran[c]) {
+            columns[c].log->step(step[c].alpha, step[c].beta);
+            note(columns[c], iteration, step[c].event, sums[c].rr, stop_[c]);
+          }
     }
     for_my_chunks([&](std::int64_t begin, std::int64_t end, std::int64_t) { give_back(columns, begin, end); });
   }

@@ -1,11 +1,14 @@
 #include <cmath>
 
 #include <vouch/core/array.hpp>
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/stopwatch.hpp>
 #include <vouch/solve/cg_assembly.hpp>
 #include <vouch/solve/cg_mixed.hpp>
+#include <vouch/solve/cg_system.hpp>
 #include <vouch/solve/spd_check.hpp>
 #include <vouch/solve/vector_update.hpp>
+#include <vouch/sparse/valid_csr.hpp>
 
 namespace vouch {
 namespace {
@@ -23,6 +26,7 @@ class widened final : public preconditioner<double> {
     convert(dev, z.data(), z_.data(), z.size());
   }
   std::string name() const override { return M_.name(); }
+  std::int64_t rows() const override { return M_.rows(); }
   const double* diagonal() const override { return M_.diagonal() != nullptr ? diagonal_.data() : nullptr; }
 
  private:
@@ -35,8 +39,9 @@ class widened final : public preconditioner<double> {
 // hundredth of the one before has shown that single precision does not help, and double takes over.
 class mixed_engine final : public cg_engine<double> {
  public:
-  mixed_engine(const device& dev, csr_view<const double> A, const preconditioner<float>* M)
-      : dev_(dev), A_(A), M_(M), val_(dev, A.nonzeros), r_(dev, A.rows), d_(dev, A.rows) {
+  // wide is M for double vectors.
+  mixed_engine(const device& dev, csr_view<const double> A, const preconditioner<float>* M, const widened* wide)
+      : dev_(dev), A_(A), wide_(wide), val_(dev, A.nonzeros), r_(dev, A.rows), d_(dev, A.rows) {
     convert(dev, val_.data(), A.val, A.nonzeros);
     single_ = assemble_cg<float>(dev, {A.rows, A.cols, A.nonzeros, A.row_ptr, A.col, val_.data()}, M);
   }
@@ -79,19 +84,15 @@ class mixed_engine final : public cg_engine<double> {
   bool progressed(double left) const { return left >= 100 * last_left_ || left >= 0.5; }
 
   cg_outcome run_double(double* r, double* d, const cg_rule& rule, cg_log& log) {
-    if (!double_.engine) {
-      if (M_ != nullptr) wide_ = std::make_unique<widened>(dev_, *M_, A_.rows);
-      double_ = assemble_cg<double>(dev_, A_, wide_.get());
-    }
+    if (!double_.engine) double_ = assemble_cg<double>(dev_, A_, wide_);
     return double_.engine->run(r, d, rule, log);
   }
 
   device dev_;
   csr_view<const double> A_;
-  const preconditioner<float>* M_;
+  const widened* wide_;
   array<float> val_, r_, d_;
   cg_assembly<float> single_;
-  std::unique_ptr<widened> wide_;
   cg_assembly<double> double_;
   std::string fallback_;
   double last_left_ = 0;
@@ -108,10 +109,13 @@ bool too_small(const device& dev, csr_view<const double> A) {
 
 solve_report cg_mixed(const device& dev, csr_view<const double> A, view<const double> b, view<double> x,
                       const cg_options& options, const preconditioner<float>* M) {
+  const ieee_environment here;
+  const valid_csr valid("cg_mixed", dev, A);
+  check_preconditioner(M, A.rows);
   const bool own_rule = options.fixed_iterations || options.stop_recurrence;
+  std::unique_ptr<widened> wide;
+  if (M != nullptr) wide = std::make_unique<widened>(dev, *M, A.rows);
   if (own_rule || too_small(dev, A) || A.rows != A.cols) {
-    std::unique_ptr<widened> wide;
-    if (M != nullptr) wide = std::make_unique<widened>(dev, *M, A.rows);
     solve_report report = cg<double>(dev, A, b, x, options, wide.get());
     report.precision = "mixed";
     report.warnings.push_back(
@@ -121,8 +125,8 @@ solve_report cg_mixed(const device& dev, csr_view<const double> A, view<const do
   }
   const stopwatch clock;
   if (!options.matrix_checked) check_spd_looking(dev, A);
-  mixed_engine engine(dev, A, M);
-  solve_report report = cg_with_engine(dev, A, b, x, options, engine, clock);
+  mixed_engine engine(dev, A, M, wide.get());
+  solve_report report = cg_with_engine(dev, A, b, x, options, engine, wide.get(), clock);
   report.precision = "mixed";
   report.preconditioner = M != nullptr ? M->name() : "none";
   if (!engine.fallback().empty()) report.warnings.push_back("mixed: " + engine.fallback());

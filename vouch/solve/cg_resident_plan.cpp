@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/types.hpp>
 #include <vouch/solve/cg_resident_plan.hpp>
 
@@ -152,7 +153,7 @@ std::optional<resident_plan<T>> plan_resident(csr_view<const T> A, const residen
   const auto blocks = static_cast<std::size_t>(shape.blocks);
   const std::vector<std::int64_t> first = deal_rows(A, shape.blocks);
   std::vector<draft> drafts(blocks);
-#pragma omp parallel
+#pragma omp parallel firstprivate(ieee) num_threads(device::cpu().threads())
   {
     row_marks marks(A.rows);
 #pragma omp for schedule(static)
@@ -191,7 +192,7 @@ std::optional<resident_plan<T>> plan_resident(csr_view<const T> A, const residen
   const auto put = [](const auto& from, auto& to, std::size_t at) {
     std::copy(from.begin(), from.end(), to.begin() + static_cast<std::ptrdiff_t>(at));
   };
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for firstprivate(ieee) num_threads(device::cpu().threads()) schedule(static)
   for (std::size_t b = 0; b < blocks; ++b) {
     fill_entries(A, first[b], drafts[b], shape.lanes, plan.val.data() + b * entries,
                  plan.col.data() + b * entries);

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include <vouch/core/array.hpp>
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/simd.hpp>
 #include <vouch/core/spin.hpp>
 #include <vouch/solve/dense_sweeps.hpp>
@@ -109,7 +110,7 @@ class dense_successive final : public sweeper<T> {
     swept_ = 0;
     for (auto& done : done_) done = 0;
     if (!A_.by_rows) sweep_block(d, forward, 0);
-#pragma omp parallel num_threads(threads_) if (threads_ > 1)
+#pragma omp parallel firstprivate(ieee) num_threads(threads_) if (threads_ > 1)
     A_.by_rows ? turns_by_rows(d, forward) : turns_by_columns(d, forward);
     return sum_of_squares(threads_, A_.n, met_.data());
   }

@@ -9,6 +9,7 @@
 #include <vouch/core/array.hpp>
 #include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/simd.hpp>
 #include <vouch/dense/residual.hpp>
 #include <vouch/solve/dense_sweeps.hpp>
@@ -67,7 +68,7 @@ class dense_chaotic final : public sweeper<T> {
 
   void start(const T* r) override { r_ = r; }
   double sweep(T* d) override {
-#pragma omp parallel num_threads(threads_) if (threads_ > 1)
+#pragma omp parallel firstprivate(ieee) num_threads(threads_) if (threads_ > 1)
     {
       std::vector<T> found(static_cast<std::size_t>(A_.n));
 #pragma omp for schedule(dynamic, 1)
@@ -186,7 +187,7 @@ class dense_matrix final : public sweepable_matrix<T> {
 
   // Of the contiguous lines, rows or columns.
   void sums_along(const device& dev, const double* v, double* sums) const {
-#pragma omp parallel for num_threads(dev.threads()) schedule(static) if (A_.rows >= 512)
+#pragma omp parallel for firstprivate(ieee) num_threads(dev.threads()) schedule(static) if (A_.rows >= 512)
     for (std::int64_t k = 0; k < A_.rows; ++k) {
       const T* line = A_.data + k * A_.ld;
       sums[k] = upwards(magnitude_sum(line, 0, k, v) + magnitude_sum(line, k + 1, A_.rows, v), v != nullptr);
@@ -195,7 +196,7 @@ class dense_matrix final : public sweepable_matrix<T> {
   // Across them: all lines go by, each adds to all sums of a piece.
   void sums_across(const device& dev, const double* v, double* sums) const {
     constexpr std::int64_t piece = 2048;
-#pragma omp parallel for num_threads(dev.threads()) schedule(static) if (A_.rows >= 512)
+#pragma omp parallel for firstprivate(ieee) num_threads(dev.threads()) schedule(static) if (A_.rows >= 512)
     for (std::int64_t first = 0; first < A_.rows; first += piece) {
       const std::int64_t last = std::min(A_.rows, first + piece);
       std::fill(sums + first, sums + last, 0.0);

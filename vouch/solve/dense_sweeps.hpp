@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <vouch/core/device.hpp>
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/types.hpp>
 #include <vouch/dense/rounded_square.hpp>
 #include <vouch/dense/square.hpp>
@@ -41,7 +42,7 @@ std::string threads_and_storage(int threads, const Matrix& A) {
 template <real T, class Matrix>
 double dense_residual(int threads, const Matrix& A, const T* d, const T* r, T* s) {
   const std::int64_t rows = rows_of_a_thread(A.n, threads);
-#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
+#pragma omp parallel for firstprivate(ieee) num_threads(threads) schedule(static) if (threads > 1)
   for (std::int64_t first = 0; first < A.n; first += rows)
     residual_rows(A, d, r, s, first, std::min(A.n, first + rows));
   return sum_of_squares(threads, A.n, s);

@@ -16,7 +16,8 @@ namespace vouch {
 /// Memory  Everything lives on dev; a copy of A besides, on a GPU two of them unless A is row-major with whole
 ///         16 bytes a row. x holds the start and receives the result.
 /// Result  The numerical contract of docs/contract.md, goal's tolerance included; an iteration is one solve
-///         with the factors. Status breakdown where a pivot is exactly zero, unless b = 0. The same bits on
+///         with the factors. On the CPU rows whose sizes differ by more than 2^3 are brought near 1 first, by
+///         powers of two. Status breakdown where a pivot is exactly zero, unless b = 0. The same bits on
 ///         every run with one LAPACK or one cuSOLVER; on the CPU for any number of threads up to 1024 rows, for
 ///         one number of them beyond, where the report says that the bits are not reproducible.
 /// Cost    2/3 n^3 flops, and 2 n^2 and one pass over A an iteration.

@@ -2,8 +2,10 @@
 #include <cmath>
 #include <limits>
 
+#include <vouch/core/cancellation.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/core/formatted.hpp>
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/interval/rounding.hpp>
 #include <vouch/solve/dominance.hpp>
 
@@ -96,7 +98,9 @@ bool find_weights(const device& dev, const sweepable_matrix<T>& A, std::vector<d
                   dominance_proof& proof) {
   const std::vector<double>& d = proof.diagonal;
   std::vector<double> v(d.size(), 1.0);
+  const cancellation_probe stop;
   for (int step = 0; step < most_steps; ++step) {
+    stop.check();
     double largest = 0;
     for (std::size_t i = 0; i < v.size(); ++i) {
       v[i] = 0.5 * (v[i] + sums[i] / d[i]);
@@ -123,7 +127,9 @@ double dominance_proof::proved_omega() const {
 
 template <real T>
 dominance_proof prove_dominance(const device& dev, const sweepable_matrix<T>& A) {
+  const ieee_environment here;
   dominance_proof proof{dominance_kind::rows};
+  proof.matrix = &A;
   if (const std::optional<row_dominance> judged = A.judge_rows(dev)) {
     if (judged->refused >= 0) check_diagonal<T>(judged->refused, judged->diagonal, judged->others);
     proof.ratio = proof.row_ratio = judged->ratio;
@@ -155,6 +161,8 @@ dominance_proof prove_dominance(const device& dev, const sweepable_matrix<T>& A)
 template <real T>
 std::optional<double> dominance_error_bound(const device& dev, const sweepable_matrix<T>& A,
                                             const dominance_proof& proof, view<const T> b, view<const T> x) {
+  const ieee_environment here;
+  if (proof.matrix != &A) throw value_error("dominance_error_bound: the proof is for another matrix");
   if (proof.kind == dominance_kind::none) return {};
   const double gap = sub_down(1.0, proof.ratio);
   if (proof.kind == dominance_kind::rows)

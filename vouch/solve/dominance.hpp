@@ -24,6 +24,7 @@ struct dominance_proof {
   std::int64_t worst_row = 0;      // the first with that ratio, from 0
   std::vector<double> weights{};   // v where kind is scaled
   std::vector<double> diagonal{};  // magnitudes; empty where the proof did not need them on the host
+  const void* matrix = nullptr;    // the object that it is about: its address
 
   /// Jacobi, Gauss-Seidel, SOR and SSOR converge from any start for omega below this: 2 / (1 + q), rounded
   /// down; 0 where nothing is proved.
@@ -46,6 +47,7 @@ dominance_proof prove_dominance(const device& dev, const sweepable_matrix<T>& A)
 /// upwards.
 ///
 /// Cost    One pass over A.
+/// Throws  value_error  the proof is for another object
 template <real T>
 std::optional<double> dominance_error_bound(const device& dev, const sweepable_matrix<T>& A,
                                             const dominance_proof& proof, view<const T> b, view<const T> x);

@@ -1,6 +1,8 @@
 #include <vouch/solve/factored_solve.hpp>
 
 #include <cmath>
+#include <limits>
+#include <vector>
 
 #include <vouch/core/array.hpp>
 #include <vouch/core/error.hpp>
@@ -29,6 +31,26 @@ class factored_engine final : public cg_engine<T> {
   std::int64_t n_;
   factorisation<T>& A_;
 };
+
+template <real T>
+double norm2(const device& dev, const T* v, std::int64_t n) {
+  std::vector<T> local(static_cast<std::size_t>(n));
+  copy_bytes(local.data(), device::cpu(1), v, dev, local.size() * sizeof(T));
+  return detail::norm2<T>(local.data(), n);
+}
+
+// r is room for a vector.
+template <real T>
+void estimate_error(const verified_problem<T>& problem, factorisation<T>& A, const T* x, T* r,
+                    solve_report& report) {
+  const residual_facts facts = problem.residual_of(x, nullptr, r);
+  const double condition = facts.matrix_norm_inf * A.inverse_norm();
+  if (std::isfinite(condition)) report.condition_estimate = condition;
+  A.solve(r);
+  const double error = norm2(problem.dev, r, problem.rows), size = norm2(problem.dev, x, problem.rows);
+  if (detail::rounds_as_normal<T>(size, report.rhs_norm) && std::isfinite(error / size))
+    report.error_estimate = error / size;
+}
 
 }  // namespace
 
@@ -64,11 +86,15 @@ solve_report factored_solve(verified_problem<T> problem, const std::string& meth
                            : "pivot %lld is exactly zero: the matrix is singular in %s precision",
                   static_cast<long long>(factors->failed()), report.precision.c_str());
     report.rhs_norm = start.rhs_norm2;
-    report.true_residual = report.recurrence_residual = start.norm2;
+    report.true_residual = start.norm2;
+    report.recurrence_residual = std::numeric_limits<double>::quiet_NaN();
     report.backward_error = start.backward_error();
     return report;
   }
   verified_solve(problem, engine, x, goal, report);
+  report.recurrence_residual = std::numeric_limits<double>::quiet_NaN();
+  if (factors->failed() == 0 && has_solution(report.status))
+    estimate_error(problem, *factors, x.data(), r.data(), report);
   return report;
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <vouch/core/array.hpp>
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/random.hpp>
 #include <vouch/solve/chebyshev_steps.hpp>
 #include <vouch/solve/omega_estimate.hpp>
@@ -71,6 +72,7 @@ best_relaxation relaxation_for(double rho, bool symmetric) {
 template <real T>
 omega_estimate estimate_omega(const device& dev, const sweepable_matrix<T>& A, sweep_rule rule,
                               double lowest_jacobi_eigenvalue) {
+  const ieee_environment here;
   chebyshev_steps learnt;
   sweep_rule simultaneous;
   simultaneous.simultaneous = true;

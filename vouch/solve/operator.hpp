@@ -33,6 +33,8 @@ class preconditioner {
   virtual void apply(const device& dev, view<const T> r, view<T> z) const = 0;
   /// As reported: "jacobi".
   virtual std::string name() const = 0;
+  /// Elements of r and z, or -1 where it does not say; solvers refuse one for systems of another size.
+  virtual std::int64_t rows() const { return -1; }
   /// A diagonal M, n elements on the device, or nullptr: solvers fuse a diagonal into their own loops.
   virtual const T* diagonal() const { return nullptr; }
 };

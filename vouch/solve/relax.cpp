@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <vector>
 
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/types.hpp>
 #include <vouch/solve/sweeper.hpp>
 
@@ -14,7 +15,7 @@ template <class Piece>
 double add_pieces(int threads, std::int64_t n, Piece body) {
   const std::int64_t pieces = ceil_div(n, piece);
   std::vector<double> sums(static_cast<std::size_t>(pieces));
-#pragma omp parallel for num_threads(threads) schedule(static) if (n >= 65536)
+#pragma omp parallel for firstprivate(ieee) num_threads(threads) schedule(static) if (n >= 65536)
   for (std::int64_t k = 0; k < pieces; ++k)
     sums[static_cast<std::size_t>(k)] = body(k * piece, std::min(n, (k + 1) * piece));
   double all = 0;

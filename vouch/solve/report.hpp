@@ -44,11 +44,13 @@ struct solve_report {
   double rhs_norm = 0;                  // ||b||_2
   double tolerance = 0;                 // the absolute one: max(rtol ||b||, atol)
   double true_residual = 0;             // ||b - Ax||_2, higher precision, of the x returned: at most this
-  double recurrence_residual = 0;       // ||r||_2 as the method believed it
+  double recurrence_residual = 0;       // ||r||_2 as the method believed it; NaN: it has no recurrence
   double backward_error = 0;            // ||b-Ax||_inf / (||A||_inf ||x||_inf + ||b||_inf)
   double attainable_relative = 0;       // about u || |A||x| || / ||b||: below it rounding rules
   std::optional<double> error_bound{};  // proved: no element of x is farther from the exact solution
   std::string error_bound_source;       // what proves it, or why nothing does; "" where it was not tried
+  std::optional<double> condition_estimate{};  // of A, for conjugate gradients of M A; nothing where not known
+  std::optional<double> error_estimate{};      // of ||x - x*||_2 / ||x||_2, likewise; not proved
   std::optional<convergence_facts> convergence{};  // of sweeps
   double setup_seconds = 0;
   double solve_seconds = 0;

@@ -4,9 +4,11 @@
 #include <string>
 
 #include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/stopwatch.hpp>
 #include <vouch/solve/factored_solve.hpp>
 #include <vouch/sparse/residual.hpp>
+#include <vouch/sparse/valid_csr.hpp>
 
 namespace vouch {
 namespace {
@@ -17,6 +19,7 @@ class sparse_factors final : public factorisation<T> {
   explicit sparse_factors(const lu_factors<T>& factors) : factors_(factors) {}
   std::int64_t failed() const override { return factors_.failed; }
   void solve(T* x) override { factors_.solve(x); }
+  double inverse_norm() override { return factors_.inverse_norm; }
   std::string name() const override {
     return "1 thread, " + std::to_string(factors_.entries()) + " entries in the factors";
   }
@@ -50,8 +53,10 @@ solve_report solve_with(const stopwatch& setup, const device& dev, csr_view<cons
 template <real T>
 solve_report sparse_lu(const device& dev, csr_view<const T> A, const lu_factors<T>& factors, view<const T> b,
                        view<T> x, const solve_goal& goal) {
+  const ieee_environment here;
   const stopwatch setup;
   check_request(dev, A, b.size(), x.size(), goal);
+  const valid_csr valid("sparse_lu", dev, A);
   if (factors.rows != A.rows) throw shape_error("sparse_lu: the factors are those of another matrix");
   return solve_with(setup, dev, A, factors, b, x, goal);
 }
@@ -59,8 +64,10 @@ solve_report sparse_lu(const device& dev, csr_view<const T> A, const lu_factors<
 template <real T>
 solve_report sparse_lu(const device& dev, csr_view<const T> A, view<const T> b, view<T> x,
                        const solve_goal& goal) {
+  const ieee_environment here;
   const stopwatch setup;
   check_request(dev, A, b.size(), x.size(), goal);
+  const valid_csr valid("sparse_lu", dev, A);
   const lu_factors<T> factors = factorise<T>(dev, A);
   return solve_with(setup, dev, A, factors, b, x, goal);
 }

@@ -8,11 +8,14 @@
 #include <vouch/core/array.hpp>
 #include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
+#include <vouch/core/loop_threads.hpp>
 #include <vouch/solve/independent_rows.hpp>
 #include <vouch/solve/sweep_engine.hpp>
 #include <vouch/solve/sweeper.hpp>
 #include <vouch/sparse/residual.hpp>
 #include <vouch/sparse/spmv_plan.hpp>
+#include <vouch/sparse/valid_csr.hpp>
 
 namespace vouch {
 namespace {
@@ -116,7 +119,7 @@ class sparse_successive final : public sweeper<T> {
 
   void by_sets(T* d, bool forward) {
     const std::int64_t count = sets_.count();
-#pragma omp parallel num_threads(dev_.threads())
+#pragma omp parallel firstprivate(ieee) num_threads(loop_threads(dev_, A_.nonzeros))
     for (std::int64_t k = 0; k < count; ++k) {
       const auto set = static_cast<std::size_t>(forward ? k : count - 1 - k);
       const std::int64_t begin = sets_.start[set], end = sets_.start[set + 1];
@@ -165,7 +168,7 @@ class sparse_chaotic final : public sweeper<T> {
 
   void start(const T* r) override { r_ = r; }
   double sweep(T* d) override {
-#pragma omp parallel for num_threads(dev_.threads()) schedule(dynamic, 512)
+#pragma omp parallel for firstprivate(ieee) num_threads(dev_.threads()) schedule(dynamic, 512)
     for (std::int64_t i = 0; i < A_.rows; ++i) {
       T sum{};
       for (std::int64_t k = A_.row_ptr[i]; k < A_.row_ptr[i + 1]; ++k)
@@ -201,7 +204,7 @@ class sparse_matrix final : public sweepable_matrix<T> {
   T diagonal(std::int64_t i) const override { return diagonal_of(A_, i); }
 
   void off_diagonal_sums(const device& dev, const double* v, double* sums) const override {
-#pragma omp parallel for num_threads(dev.threads()) schedule(static) if (A_.rows >= 8192)
+#pragma omp parallel for firstprivate(ieee) num_threads(dev.threads()) schedule(static) if (A_.rows >= 8192)
     for (std::int64_t i = 0; i < A_.rows; ++i) {
       double sum = 0;
       for (std::int64_t k = A_.row_ptr[i]; k < A_.row_ptr[i + 1]; ++k)
@@ -253,6 +256,7 @@ std::unique_ptr<sweepable_matrix<T>> make_sweepable(csr_view<const T> A) {
 
 template <real T>
 std::unique_ptr<sweepable_matrix<T>> make_sweepable(const device& dev, csr_view<const T> A) {
+  const valid_csr valid("make_sweepable", dev, A);
   if constexpr (built_with_cuda)
     if (dev.is_cuda()) return make_sweepable_cuda<T>(dev, A);
   return make_sweepable(A);

@@ -1,6 +1,7 @@
 
 #include <vouch/core/error.hpp>
 #include <vouch/core/formatted.hpp>
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/solve/spd_check.hpp>
 
 namespace vouch {
@@ -28,6 +29,7 @@ std::string not_spd_reason(const structure_facts& facts) {
 
 template <real T>
 void check_spd_looking(const device& dev, csr_view<const T> A) {
+  const ieee_environment here;
   const device host = device::cpu();
   csr<T> copied;
   if (dev.is_cuda()) {

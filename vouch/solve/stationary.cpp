@@ -6,6 +6,7 @@
 #include <string>
 
 #include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/solve/async.hpp>
 #include <vouch/solve/dominance.hpp>
 #include <vouch/solve/gauss_seidel.hpp>
@@ -15,6 +16,7 @@
 #include <vouch/solve/sor.hpp>
 #include <vouch/solve/stationary.hpp>
 #include <vouch/solve/verified_solve.hpp>
+#include <vouch/sparse/valid_csr.hpp>
 
 namespace vouch {
 namespace {
@@ -157,6 +159,7 @@ template <real T>
 solve_report solve_by_sweeps(const device& dev, const sweepable_matrix<T>& A, view<const T> b, view<T> x,
                              const sweep_request& request, const solve_goal& goal,
                              const acceleration& accelerate, const engine_maker<T>& mixed) {
+  const ieee_environment here;
   const std::int64_t n = A.rows();
   check_request(n, b.size(), x.size(), request.rule, goal, accelerate);
   const auto begin = clock::now();
@@ -231,43 +234,55 @@ sweep_request request_of(const async_options& o) {
 template <real T>
 solve_report jacobi(const device& dev, csr_view<const T> A, view<const T> b, view<T> x,
                     const jacobi_options& o) {
+  const ieee_environment here;
+  const valid_csr valid("jacobi", dev, A);
   return sweep<T>(dev, b, x, request_of(o), o.accelerate, o, A);
 }
 template <real T>
 solve_report jacobi(const device& dev, transpose op, matrix_view<const T> A, view<const T> b, view<T> x,
                     const jacobi_options& o) {
+  const ieee_environment here;
   return sweep<T>(dev, b, x, request_of(o), o.accelerate, o, op, A);
 }
 
 template <real T>
 solve_report gauss_seidel(const device& dev, csr_view<const T> A, view<const T> b, view<T> x,
                           const gauss_seidel_options& o) {
+  const ieee_environment here;
+  const valid_csr valid("gauss_seidel", dev, A);
   return sweep<T>(dev, b, x, request_of(o), o.accelerate, o, A);
 }
 template <real T>
 solve_report gauss_seidel(const device& dev, transpose op, matrix_view<const T> A, view<const T> b, view<T> x,
                           const gauss_seidel_options& o) {
+  const ieee_environment here;
   return sweep<T>(dev, b, x, request_of(o), o.accelerate, o, op, A);
 }
 
 template <real T>
 solve_report sor(const device& dev, csr_view<const T> A, view<const T> b, view<T> x, const sor_options& o) {
+  const ieee_environment here;
+  const valid_csr valid("sor", dev, A);
   return sweep<T>(dev, b, x, request_of(o), o.accelerate, o, A);
 }
 template <real T>
 solve_report sor(const device& dev, transpose op, matrix_view<const T> A, view<const T> b, view<T> x,
                  const sor_options& o) {
+  const ieee_environment here;
   return sweep<T>(dev, b, x, request_of(o), o.accelerate, o, op, A);
 }
 
 template <real T>
 solve_report async_relaxation(const device& dev, csr_view<const T> A, view<const T> b, view<T> x,
                               const async_options& o) {
+  const ieee_environment here;
+  const valid_csr valid("async_relaxation", dev, A);
   return sweep<T>(dev, b, x, request_of(o), {}, o, A);
 }
 template <real T>
 solve_report async_relaxation(const device& dev, transpose op, matrix_view<const T> A, view<const T> b,
                               view<T> x, const async_options& o) {
+  const ieee_environment here;
   return sweep<T>(dev, b, x, request_of(o), {}, o, op, A);
 }
 

@@ -4,6 +4,7 @@
 
 #include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/solve/upload_cuda.hpp>
 
 namespace vouch {
@@ -11,6 +12,7 @@ namespace vouch {
 template <real T>
 matrix<T> upload_with_start(const device& dev, transpose op, matrix_view<const T> A, view<const T> b,
                             view<T> x) {
+  const ieee_environment here;
   if (A.rows != A.cols) throw shape_error("the matrix is " + shape_text(A.rows, A.cols) + ", not square");
   if (b.size() != A.rows || x.size() != A.rows)
     throw shape_error("the matrix has " + std::to_string(A.rows) + " rows, but b has " +

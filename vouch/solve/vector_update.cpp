@@ -2,6 +2,7 @@
 #include <vector>
 
 #include <vouch/core/config.hpp>
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/solve/vector_update.hpp>
 #include <vouch/solve/vector_update_pair.hpp>
 
@@ -11,7 +12,7 @@ namespace {
 template <class Body>
 void for_each_index(const device& dev, std::int64_t n, Body body) {
   const int threads = n < 65536 ? 1 : dev.threads();
-#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
+#pragma omp parallel for firstprivate(ieee) num_threads(threads) schedule(static) if (threads > 1)
   for (std::int64_t i = 0; i < n; ++i) body(i);
 }
 

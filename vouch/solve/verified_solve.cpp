@@ -7,13 +7,12 @@
 #include <vouch/core/error.hpp>
 #include <vouch/core/formatted.hpp>
 #include <vouch/core/stopwatch.hpp>
+#include <vouch/dense/blas1.hpp>
 #include <vouch/solve/vector_update.hpp>
 #include <vouch/solve/verified_solve.hpp>
 
 namespace vouch {
 namespace {
-
-constexpr double allowed_growth = 1e4;  // of a residual, where no proof says that it falls in the end
 
 template <real T>
 class verified_loop {
@@ -34,7 +33,7 @@ class verified_loop {
     take_tolerance(start);
     judge(start);
     done_ = answered_at_once(start);
-    last_ = to_solve_ = start.norm2;
+    least_ = last_ = to_solve_ = start.norm2;
   }
 
   // Whether the report is complete.
@@ -55,7 +54,8 @@ class verified_loop {
                                                 : -1;
     rule.mean_change = goal_.stop_mean_change ? up_ * *goal_.stop_mean_change : -1;
     constexpr double overflow = std::numeric_limits<double>::max();
-    const double allowed = problem_.converges ? std::numeric_limits<double>::infinity() : allowed_growth;
+    const double allowed =
+        problem_.converges ? std::numeric_limits<double>::infinity() : problem_.allowed_growth;
     const double growth = up_ * allowed * initial_;
     rule.diverged_squared = goal_.fixed_iterations ? overflow : std::min(growth * growth, overflow);
     rule.limit = limit() - report_.iterations;
@@ -71,12 +71,17 @@ class verified_loop {
     if (done_) return;
     // Where sweeps are proved to converge, rows may yet differ so much in scale that some restarts see it grow.
     const bool will_fall = problem_.converges && is_far_from_attainable();
-    strikes_ = report_.true_residual <= 0.5 * last_ ? 0 : will_fall ? strikes_ : strikes_ + 1;
+    // What only takes back a growth is no progress: such residuals may go up and down for ever.
+    if (report_.true_residual <= 0.5 * least_)
+      strikes_ = 0;
+    else if (report_.true_residual > 0.5 * last_ && !will_fall)
+      ++strikes_;
     if (strikes_ == 2) {
       done_ = end_stagnated();
       return;
     }
     last_ = report_.true_residual;
+    least_ = std::min(least_, last_);
     ++report_.restarts;
     to_solve_ = problem_.residual_of(x_, low_.data(), r_.data()).norm2;
   }
@@ -102,8 +107,10 @@ class verified_loop {
     report_.true_residual = facts.norm2_at_most<T>();
     report_.backward_error = facts.backward_error();
     constexpr double unit_roundoff = std::numeric_limits<T>::epsilon() / 2;
+    // Elements of x next to nothing are rounded by up to half the smallest number, whatever their size.
+    const double underflow = std::numeric_limits<T>::denorm_min() * (facts.matrix_norm_inf / 2);
     report_.attainable_relative =
-        facts.rhs_norm2 > 0 ? unit_roundoff * facts.product_norm2 / facts.rhs_norm2 : 0;
+        facts.rhs_norm2 > 0 ? (unit_roundoff * facts.product_norm2 + underflow) / facts.rhs_norm2 : 0;
   }
 
   bool answered_at_once(const residual_facts& start) {
@@ -238,7 +245,20 @@ class verified_loop {
                          report_.attainable_relative, report_.backward_error));
   }
 
+  // ||e|| <= ||(M A)^-1|| ||M r||, about, with what the engine has met of M A. r_ is that of x.
+  void estimate_error() {
+    const ritz_values& met = log_.spectrum();
+    if (problem_.dev.is_cuda() || !met.known()) return;
+    const double least = std::min(met.smallest(), problem_.least_eigenvalue_at_most);
+    report_.condition_estimate = met.largest() / least;
+    if (problem_.M != nullptr) problem_.M->apply(problem_.dev, {r_.data(), n_}, {d_.data(), n_});
+    const double size = detail::norm2<T>(problem_.M != nullptr ? d_.data() : r_.data(), n_),
+                 of_x = detail::norm2<T>(x_, n_);
+    if (detail::rounds_as_normal<T>(of_x, report_.rhs_norm)) report_.error_estimate = size / of_x / least;
+  }
+
   bool end(solve_status status, std::string reason) {
+    if (has_solution(status)) estimate_error();
     report_.status = status;
     report_.reason = std::move(reason);
     return true;
@@ -253,6 +273,7 @@ class verified_loop {
   array<T> r_, d_, low_;
   double initial_ = 0;   // norm of the first residual
   double last_ = 0;      // of the last true one
+  double least_ = 0;     // of the smallest true one
   double to_solve_ = 0;  // of the one in r
   double up_ = 1;        // the engine works on r times this
   int strikes_ = 0;
@@ -272,7 +293,19 @@ bool cg_log::note(std::int64_t iteration, double residual) {
   if (number <= last_ || !history_rule::records(number)) return true;
   last_ = number;
   history_.push_back({number, residual / scale_, column_});
-  return !user_ || user_(history_.back());
+  return (!user_ || user_(history_.back())) && !stop_.requested();
+}
+
+// Squares of floats are in the range of doubles.
+template <>
+double detail::norm2(const float* v, std::int64_t n) {
+  double sum = 0;
+  for (std::int64_t i = 0; i < n; ++i) sum += double{v[i]} * v[i];
+  return std::sqrt(sum);
+}
+template <>
+double detail::norm2(const double* v, std::int64_t n) {
+  return nrm2<double>(device::cpu(1), view<const double>(v, n));
 }
 
 template <real T>

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <span>
 
 #include <vouch/core/device.hpp>
@@ -23,10 +24,10 @@ struct verified_problem {
   std::int64_t rows = 0;
   residual_function<T> residual_of;
   bool constants_in_null_space = false;  // A * ones = 0: b is checked, x is made to sum to zero
-  /// It is proved that the iteration converges from any start. Else a residual has diverged beyond 1e4 times
-  /// the first one. That of CG can grow on the way, by up to the square root of the condition; beyond this it
-  /// has gone wrong.
-  bool converges = false;
+  bool converges = false;                // it is proved that the iteration converges from any start
+  double allowed_growth = 1e4;  // a residual so many times the first one has diverged, unless `converges`
+  const preconditioner<T>* M = nullptr;  // that the engine has; for estimates of the error
+  double least_eigenvalue_at_most = std::numeric_limits<double>::infinity();  // of A; where M is absent
   const char* advice = "take a stronger preconditioner";  // where the iterations were not enough
 };
 
@@ -54,8 +55,27 @@ struct verified_column {
 template <real T>
 void verified_solve(std::span<verified_column<T>> columns, cg_block_engine<T>& engine, const solve_goal& goal);
 
+/// How far the residual of conjugate gradients may grow on its way: by the square root of the condition number,
+/// and where that is beyond 1/u no digit of x means anything.
+template <real T>
+constexpr double growth_of_gradients = 2 / static_cast<double>(std::numeric_limits<T>::epsilon());
+
 /// The default rtol of a working precision.
 template <real T>
 constexpr double default_rtol = sizeof(T) == 4 ? 1e-5 : 1e-8;
+
+namespace detail {
+/// ||v||_2 of n numbers on the CPU, for estimates.
+template <real T>
+double norm2(const T* v, std::int64_t n);
+
+/// Whether the rounding errors of x and b are normal numbers. What is below is lost to underflow: a residual of
+/// zero says nothing there, and no error can be estimated.
+template <real T>
+bool rounds_as_normal(double norm_of_x, double norm_of_b) {
+  constexpr double least = std::numeric_limits<T>::min() / (std::numeric_limits<T>::epsilon() / 2);
+  return norm_of_x >= least && norm_of_b >= least;
+}
+}  // namespace detail
 
 }  // namespace vouch

@@ -1,7 +1,10 @@
 #include <atomic>
 
 #include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
+#include <vouch/core/loop_threads.hpp>
 #include <vouch/sparse/structure.hpp>
+#include <vouch/sparse/valid_csr.hpp>
 
 namespace vouch {
 namespace {
@@ -38,10 +41,11 @@ void unite(std::int32_t* parents, std::int32_t a, std::int32_t b) {
 template <real T>
 std::int64_t connected_components(const device& dev, csr_view<const T> A) {
   if (dev.is_cuda()) throw value_error("connected_components: runs on the CPU, the device is a GPU");
+  const valid_csr valid("connected_components", dev, A);
   if (A.rows != A.cols) throw shape_error("connected_components: the matrix is not square");
   array<std::int32_t> parents(dev, A.rows);
   std::int64_t roots = 0;
-#pragma omp parallel num_threads(dev.threads())
+#pragma omp parallel firstprivate(ieee) num_threads(loop_threads(dev, A.nonzeros))
   {
 #pragma omp for schedule(static)
     for (std::int64_t i = 0; i < A.rows; ++i) parents[i] = static_cast<std::int32_t>(i);

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
+#include <vouch/core/loop_threads.hpp>
 #include <vouch/sparse/coo.hpp>
 
 namespace vouch {
@@ -32,7 +34,8 @@ facts check_indices(const coo& A, int threads) {
   std::int64_t bad = count;
   std::int64_t off_diagonal = 0;
   std::int64_t steps_back = 0;
-#pragma omp parallel for num_threads(threads) schedule(static) reduction(min : bad) \
+#pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(threads, count)) schedule(static) \
+    reduction(min : bad) \
     reduction(+ : off_diagonal, steps_back)
   for (std::int64_t k = 0; k < count; ++k) {
     const std::int32_t i = A.row[k];
@@ -53,7 +56,7 @@ csr<double> copy_sorted(const device& dev, const coo& A) {
   const std::int64_t count = A.val.size();
   csr<double> B{A.rows, A.cols, array<std::int64_t>(dev, A.rows + 1), array<std::int32_t>(dev, count),
                 array<double>(dev, count)};
-#pragma omp parallel for num_threads(dev.threads()) schedule(static)
+#pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev, count)) schedule(static)
   for (std::int64_t k = 0; k <= count; ++k) {
     // Rows behind that of triplet k - 1, up to that of triplet k, start here.
     const std::int64_t before = k > 0 ? A.row[k - 1] : -1;
@@ -101,7 +104,7 @@ void for_slab(const coo& A, std::int64_t slab, std::int64_t slabs, Put put) {
 array<triplet> group(const device& dev, const coo& A, const pieces& rows, std::vector<std::int64_t>& start) {
   const std::int64_t slabs = dev.threads();
   std::vector<std::int64_t> next(static_cast<std::size_t>(slabs * rows.count), 0);  // by slab, then piece
-#pragma omp parallel for num_threads(dev.threads()) schedule(static)
+#pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev, A.val.size())) schedule(static)
   for (std::int64_t slab = 0; slab < slabs; ++slab) {
     std::int64_t* const count = next.data() + slab * rows.count;
     for_slab(A, slab, slabs, [&](const triplet& t) { ++count[t.row >> rows.shift]; });
@@ -115,7 +118,7 @@ array<triplet> group(const device& dev, const coo& A, const pieces& rows, std::v
   }
   start.back() = total;
   array<triplet> grouped(dev, total);
-#pragma omp parallel for num_threads(dev.threads()) schedule(static)
+#pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev, A.val.size())) schedule(static)
   for (std::int64_t slab = 0; slab < slabs; ++slab) {
     std::int64_t* const to = next.data() + slab * rows.count;
     for_slab(A, slab, slabs, [&](const triplet& t) { grouped[to[t.row >> rows.shift]++] = t; });
@@ -197,7 +200,7 @@ void close_gaps(const device& dev, csr<double>& B, const pieces& rows, const std
   if (place.back() == B.val.size()) return;
   array<std::int32_t> col(dev, place.back());
   array<double> val(dev, place.back());
-#pragma omp parallel for num_threads(dev.threads()) schedule(dynamic, 1)
+#pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev, place.back())) schedule(dynamic, 1)
   for (std::int64_t p = 0; p < rows.count; ++p) {
     const auto at = static_cast<std::size_t>(p);
     std::copy(B.col.data() + start[at], B.col.data() + kept[at], col.data() + place[at]);
@@ -212,6 +215,7 @@ void close_gaps(const device& dev, csr<double>& B, const pieces& rows, const std
 }  // namespace
 
 csr<double> to_csr(const device& dev, const coo& A) {
+  const ieee_environment here;
   if (A.row.size() != A.val.size() || A.col.size() != A.val.size())
     throw shape_error("triplets: row, col and val differ in length");
   const facts seen = check_indices(A, dev.threads());
@@ -226,7 +230,7 @@ csr<double> to_csr(const device& dev, const coo& A) {
                 array<double>(dev, count)};
   B.row_ptr[0] = 0;
   std::vector<std::int64_t> kept(static_cast<std::size_t>(rows.count));
-#pragma omp parallel for num_threads(dev.threads()) schedule(dynamic, 1)
+#pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev, count)) schedule(dynamic, 1)
   for (std::int64_t p = 0; p < rows.count; ++p) {
     const auto at = static_cast<std::size_t>(p);
     kept[at] = finish_piece(B, grouped.data() + start[at], grouped.data() + start[at + 1], p << rows.shift,

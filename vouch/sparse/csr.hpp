@@ -10,7 +10,8 @@ namespace vouch {
 
 /// A CSR matrix that somebody else owns. Row i holds entries row_ptr[i] to row_ptr[i+1]-1 of col and val,
 /// columns ascending, each at most once. Offsets are 64-bit, columns 32-bit, both from 0. On a GPU col and val
-/// begin on 16-byte boundaries, as every array does.
+/// begin on 16-byte boundaries, as every array does. Operations look first whether all this is so, once a call,
+/// and throw value_error where it is not: valid_csr.hpp.
 template <class T>
 struct csr_view {
   std::int64_t rows = 0;
@@ -27,6 +28,11 @@ struct csr_view {
   }
 };
 
+namespace detail {
+[[noreturn]] void refuse_arrays(std::int64_t rows, std::int64_t offsets, std::int64_t columns,
+                                std::int64_t values);
+}
+
 /// An owning CSR matrix on one device. row_ptr has rows + 1 elements, col and val nonzeros each.
 template <real T>
 struct csr {
@@ -38,7 +44,12 @@ struct csr {
 
   std::int64_t nonzeros() const { return val.size(); }
   const device& where() const { return row_ptr.where(); }
-  csr_view<const T> all() const { return {rows, cols, nonzeros(), row_ptr.data(), col.data(), val.data()}; }
+  /// Throws  shape_error  arrays of other sizes
+  csr_view<const T> all() const {
+    if (row_ptr.size() != rows + 1 || col.size() != val.size())
+      detail::refuse_arrays(rows, row_ptr.size(), col.size(), val.size());
+    return {rows, cols, nonzeros(), row_ptr.data(), col.data(), val.data()};
+  }
   operator csr_view<const T>() const { return all(); }
   /// A copy on dev.
   csr to(const device& dev) const { return {rows, cols, row_ptr.to(dev), col.to(dev), val.to(dev)}; }

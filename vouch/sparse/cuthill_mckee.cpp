@@ -5,10 +5,14 @@
 #include <utility>
 #include <vector>
 
+#include <vouch/core/cancellation.hpp>
 #include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
+#include <vouch/core/loop_threads.hpp>
 #include <vouch/sparse/ordering.hpp>
 #include <vouch/sparse/structure_symmetry.hpp>
 #include <vouch/sparse/transpose.hpp>
+#include <vouch/sparse/valid_csr.hpp>
 
 namespace vouch {
 namespace {
@@ -45,7 +49,7 @@ graph build_graph(const device& dev, csr_view<const T> A, std::optional<csr_view
     found.erase(std::unique(found.begin(), found.end()), found.end());
   };
   const auto for_each_group = [&](const auto& use) {
-#pragma omp parallel num_threads(dev.threads())
+#pragma omp parallel firstprivate(ieee) num_threads(loop_threads(dev, A.nonzeros))
     {
       std::vector<std::int32_t> found;
 #pragma omp for schedule(dynamic, chunk)
@@ -97,6 +101,7 @@ class cuthill_mckee {
     for (std::int64_t begin = first, end = first + 1; begin < end; begin = std::exchange(end, found.end)) {
       ++found.count;
       found.last_begin = begin;
+      stop_.check();
       for (std::int64_t k = begin; k < end; ++k)
         for (std::int64_t j = g_.start[order_[k]]; j < g_.start[order_[k] + 1]; ++j) {
           const std::int32_t other = g_.neighbours[j];
@@ -139,6 +144,7 @@ class cuthill_mckee {
     return end;
   }
 
+  cancellation_probe stop_;
   const graph& g_;
   array<std::int32_t> order_;
   array<std::int32_t> seen_;  // the walk that met a node last, or placed
@@ -150,6 +156,7 @@ class cuthill_mckee {
 template <real T>
 array<std::int32_t> reverse_cuthill_mckee(const device& dev, csr_view<const T> A, int block) {
   if (dev.is_cuda()) throw value_error("reverse_cuthill_mckee: runs on the CPU, the device is a GPU");
+  const valid_csr valid("reverse_cuthill_mckee", dev, A);
   if (A.rows != A.cols) throw shape_error("reverse_cuthill_mckee: the matrix is not square");
   if (block < 1 || A.rows % block != 0)
     throw shape_error(std::to_string(A.rows) + " unknowns cannot be grouped by " + std::to_string(block));

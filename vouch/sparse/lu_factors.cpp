@@ -4,9 +4,13 @@
 #include <cmath>
 #include <utility>
 
+#include <vouch/core/cancellation.hpp>
 #include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
+#include <vouch/sparse/inverse_norm.hpp>
 #include <vouch/sparse/minimum_degree.hpp>
 #include <vouch/sparse/transpose.hpp>
+#include <vouch/sparse/valid_csr.hpp>
 
 namespace vouch {
 namespace {
@@ -65,6 +69,7 @@ class elimination {
 
   void run() {
     for (std::int64_t k = 0; k < A_.rows && f_.failed == 0 && !f_.too_large; ++k) {
+      stop_.check();
       const std::int64_t j = f_.column_order[at(k)];
       find_reached(k, j);
       eliminate();
@@ -172,6 +177,7 @@ class elimination {
     }
   }
 
+  cancellation_probe stop_;
   csr_view<const T> A_;  // row j has column j
   bool on_diagonal_;
   std::int64_t most_entries_;
@@ -188,6 +194,9 @@ class elimination {
 
 template <real T>
 lu_factors<T> factorise(const device& dev, csr_view<const T> A, std::int64_t most_entries) {
+  const ieee_environment here;
+  if (dev.is_cuda()) throw value_error("factorise: runs on the CPU, the device is a GPU");
+  const valid_csr valid("factorise", dev, A);
   if (A.rows != A.cols) throw shape_error("factorise: the matrix is not square");
   const csr<T> columns = transpose<T>(dev, A);
   const bool on_diagonal = nearly_symmetric<T>(A, columns.all());
@@ -197,11 +206,15 @@ lu_factors<T> factorise(const device& dev, csr_view<const T> A, std::int64_t mos
   factors.column_order.assign(order.begin(), order.end());
   factors.scale = row_scale(A);
   elimination<T>(columns.all(), on_diagonal, most_entries, factors).run();
+  if (factors.failed == 0 && !factors.too_large)
+    factors.inverse_norm = estimate_inverse_norm<T>(
+        A.rows, [&](T* x) { factors.solve(x); }, [&](T* x) { factors.solve_transposed(x); });
   return factors;
 }
 
 template <real T>
 void lu_factors<T>::solve(T* x) const {
+  const ieee_environment here;
   std::vector<T> y(at(rows));
   for (std::size_t k = 0; k < y.size(); ++k) {
     const std::int32_t i = row_order[k];
@@ -219,6 +232,23 @@ void lu_factors<T>::solve(T* x) const {
       y[at(upper.row[at(e)])] -= y[k] * upper.value[at(e)];
   }
   for (std::size_t k = 0; k < y.size(); ++k) x[column_order[k]] = y[k];
+}
+
+// A^T is Q U^T L^T P S^-1.
+template <real T>
+void lu_factors<T>::solve_transposed(T* x) const {
+  const ieee_environment here;
+  std::vector<T> y(at(rows));
+  for (std::size_t k = 0; k < y.size(); ++k) {
+    T sum = x[column_order[k]];
+    for (std::int64_t e = upper.start[k]; e < upper.start[k + 1]; ++e)
+      sum -= upper.value[at(e)] * y[at(upper.row[at(e)])];
+    y[k] = sum / pivots[k];
+  }
+  for (std::size_t k = y.size(); k-- > 0;)
+    for (std::int64_t e = lower.start[k]; e < lower.start[k + 1]; ++e)
+      y[k] -= lower.value[at(e)] * y[at(lower.row[at(e)])];
+  for (std::size_t k = 0; k < y.size(); ++k) x[row_order[k]] = scale[at(row_order[k])] * y[k];
 }
 
 #define VOUCH_INSTANTIATE(T)     \

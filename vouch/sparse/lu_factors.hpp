@@ -27,6 +27,7 @@ struct lu_factors {
   std::vector<T> scale;                    // of the rows of A, the diagonal of S
   std::int64_t failed = 0;                 // 0, or the pivot (from 1) that is zero: then there are no factors
   bool too_large = false;                  // likewise: more entries than allowed
+  double inverse_norm = 0;                 // about ||A^-1||_inf
 
   /// Stored entries of both triangles.
   std::int64_t entries() const { return lower.start.back() + upper.start.back() + rows; }
@@ -35,6 +36,8 @@ struct lu_factors {
   /// Memory  x lives on the CPU and has rows elements.
   /// Cost    2 entries() flops, one thread.
   void solve(T* x) const;
+  /// x := A^-T x, likewise.
+  void solve_transposed(T* x) const;
 };
 
 /// Factorises A, columns in an order of small degree: that of A + A^T, with pivots on the diagonal where they

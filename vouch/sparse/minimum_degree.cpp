@@ -5,8 +5,10 @@
 #include <utility>
 #include <vector>
 
+#include <vouch/core/cancellation.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/sparse/transpose.hpp>
+#include <vouch/sparse/valid_csr.hpp>
 
 namespace vouch {
 namespace {
@@ -83,7 +85,11 @@ class quotient_graph {
       lists_.insert(static_cast<std::int32_t>(i),
                     static_cast<std::int32_t>(std::min<std::int64_t>(degree, std::ssize(neighbours_) - 1)));
     }
-    while (order_.size() < n_) eliminate(lists_.take_least());
+    const cancellation_probe stop;
+    while (order_.size() < n_) {
+      stop.check();
+      eliminate(lists_.take_least());
+    }
     return std::move(order_);
   }
 
@@ -248,10 +254,16 @@ void add_row(csr_view<const T> A, std::int64_t i, const std::vector<bool>& left_
     if (!left_out[static_cast<std::size_t>(A.col[k])]) list.push_back(A.col[k]);
 }
 
+void check_cpu(const char* routine, const device& dev) {
+  if (dev.is_cuda()) throw value_error(std::string(routine) + ": runs on the CPU, the device is a GPU");
+}
+
 }  // namespace
 
 template <real T>
 array<std::int32_t> minimum_degree(const device& dev, csr_view<const T> A) {
+  check_cpu("minimum_degree", dev);
+  const valid_csr valid("minimum_degree", dev, A);
   if (A.rows != A.cols) throw shape_error("minimum_degree: the matrix is not square");
   const csr<T> At = transpose<T>(dev, A);
   std::vector<bool> dense = dense_rows(A);
@@ -272,6 +284,8 @@ array<std::int32_t> minimum_degree(const device& dev, csr_view<const T> A) {
 
 template <real T>
 array<std::int32_t> minimum_column_degree(const device& dev, csr_view<const T> A) {
+  check_cpu("minimum_column_degree", dev);
+  const valid_csr valid("minimum_column_degree", dev, A);
   const std::vector<bool> dense = dense_rows(A), dense_columns = dense_rows(transpose<T>(dev, A).all());
   std::vector<index_list> cliques;
   for (std::int64_t i = 0; i < A.rows; ++i) {

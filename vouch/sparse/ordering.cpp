@@ -8,7 +8,10 @@
 #include <vector>
 
 #include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
+#include <vouch/core/loop_threads.hpp>
 #include <vouch/core/random.hpp>
+#include <vouch/sparse/valid_csr.hpp>
 
 namespace vouch {
 namespace {
@@ -51,6 +54,7 @@ array<std::int32_t> inverse_order(const device& dev, view<const std::int32_t> or
 
 template <real T>
 csr<T> permute(const device& dev, csr_view<const T> A, view<const std::int32_t> order) {
+  const valid_csr valid("permute", dev, A);
   if (A.rows != A.cols || order.size() != A.rows)
     throw shape_error("permute: " + std::to_string(A.rows) + " by " + std::to_string(A.cols) +
                       " matrix, order of " + std::to_string(order.size()));
@@ -60,7 +64,7 @@ csr<T> permute(const device& dev, csr_view<const T> A, view<const std::int32_t> 
   B.row_ptr[0] = 0;
   for (std::int64_t i = 0; i < A.rows; ++i)
     B.row_ptr[i + 1] = B.row_ptr[i] + A.row_ptr[order[i] + 1] - A.row_ptr[order[i]];
-#pragma omp parallel num_threads(dev.threads())
+#pragma omp parallel firstprivate(ieee) num_threads(loop_threads(dev, A.nonzeros))
   {
     std::vector<std::pair<std::int32_t, T>> row;
 #pragma omp for schedule(dynamic, chunk)

@@ -4,6 +4,7 @@
 
 #include <vouch/core/error.hpp>
 #include <vouch/sparse/raster.hpp>
+#include <vouch/sparse/valid_csr.hpp>
 
 namespace vouch {
 namespace {
@@ -90,6 +91,7 @@ std::string escaped(const std::string& text) {
 template <real T>
 std::string pattern_text(const device& dev, csr_view<const T> A, picture_style style, int width) {
   if (width < 3) throw value_error("a picture " + std::to_string(width) + " characters wide");
+  const valid_csr valid("pattern_text", dev, A);
   const bool dots = style == picture_style::braille;
   const int inner = width - 2;
   // A character is about twice as high as wide; a braille dot is square.
@@ -108,6 +110,7 @@ std::string pattern_text(const device& dev, csr_view<const T> A, picture_style s
 
 template <real T>
 std::string pattern_svg(const device& dev, csr_view<const T> A, const std::string& title) {
+  const valid_csr valid("pattern_svg", dev, A);
   constexpr int levels = 8;
   constexpr std::int64_t most_cells = 256;
   constexpr double edge = 512;  // of the drawing's longer side, in CSS pixels

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include <vouch/core/device.hpp>
+#include <vouch/core/ieee_environment.hpp>
+#include <vouch/core/loop_threads.hpp>
 #include <vouch/sparse/csr.hpp>
 
 namespace vouch {
@@ -38,7 +40,7 @@ raster rasterise(const device& dev, csr_view<const T> A, std::int64_t width, dou
   const auto cells = static_cast<std::size_t>(r.height * r.width);
   r.counts.assign(cells, 0);
   const double scale = static_cast<double>(r.width) / static_cast<double>(A.cols);
-#pragma omp parallel num_threads(dev.threads())
+#pragma omp parallel firstprivate(ieee) num_threads(loop_threads(dev, A.nonzeros))
   {
     std::vector<std::int64_t> mine(cells);
 #pragma omp for schedule(static) nowait

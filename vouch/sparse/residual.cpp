@@ -1,14 +1,17 @@
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <string>
 #include <vector>
 
 #include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/require.hpp>
 #include <vouch/interval/rounding.hpp>
 #include <vouch/sparse/residual.hpp>
 #include <vouch/sparse/residual_row.hpp>
+#include <vouch/sparse/valid_csr.hpp>
 
 namespace vouch {
 namespace {
@@ -42,7 +45,7 @@ residual_norms residual_cpu(const device& dev, csr_view<const T> A, const T* b, 
                             T* r) {
   const std::int64_t chunks = ceil_div(std::max(A.rows, A.cols), residual_chunk);
   std::vector<residual_norms> partial(static_cast<std::size_t>(chunks));
-#pragma omp parallel for num_threads(dev.threads()) schedule(static) if (chunks > 1)
+#pragma omp parallel for firstprivate(ieee) num_threads(dev.threads()) schedule(static) if (chunks > 1)
   for (std::int64_t c = 0; c < chunks; ++c)
     partial[static_cast<std::size_t>(c)] = chunk_norms(A, b, x_hi, x_lo, r, c);
   residual_norms all;
@@ -53,14 +56,20 @@ residual_norms residual_cpu(const device& dev, csr_view<const T> A, const T* b, 
 }  // namespace
 
 double residual_facts::backward_error() const {
+  const ieee_environment here;
   if (norm_inf == 0) return 0;
-  // The product of the norms of huge A and x overflows double, not the wider type.
-  const long double scale = static_cast<long double>(matrix_norm_inf) * x_norm_inf + rhs_norm_inf;
-  return static_cast<double>(norm_inf / scale);
+  // Where the denominator would overflow or underflow, all is taken 2^(2 half) times.
+  const auto taken = [this](int half) {
+    return std::ldexp(norm_inf, 2 * half) / (std::ldexp(matrix_norm_inf, half) * std::ldexp(x_norm_inf, half) +
+                                             std::ldexp(rhs_norm_inf, 2 * half));
+  };
+  const double size = std::max(matrix_norm_inf * x_norm_inf, rhs_norm_inf);
+  return taken(size > 0x1p1000 ? -520 : size < 0x1p-900 ? 400 : 0);
 }
 
 template <real T>
 double residual_facts::norm2_at_most() const {
+  const ieee_environment here;
   constexpr double unit_roundoff = std::numeric_limits<T>::epsilon() / 2;
   // |A||x| may overflow where A x does not.
   const double product = std::min(product_norm2, std::numeric_limits<double>::max());
@@ -73,6 +82,8 @@ template double residual_facts::norm2_at_most<double>() const;
 template <real T>
 residual_facts residual(const device& dev, csr_view<const T> A, view<const T> b, view<const T> x_hi,
                         const T* x_lo, view<T> r) {
+  const ieee_environment here;
+  const valid_csr valid("residual", dev, A);
   detail::require_contiguous("residual", "b", b, A.rows);
   detail::require_contiguous("residual", "r", r, A.rows);
   detail::require_contiguous("residual", "x", x_hi, A.cols);
@@ -84,13 +95,15 @@ residual_facts residual(const device& dev, csr_view<const T> A, view<const T> b,
 template <real T>
 void residual_bound(const device& dev, csr_view<const T> A, view<const T> b, view<const T> x,
                     view<double> bound) {
+  const ieee_environment here;
+  const valid_csr valid("residual_bound", dev, A);
   detail::require_contiguous("residual", "b", b, A.rows);
   detail::require_contiguous("residual", "bound", bound, A.rows);
   detail::require_contiguous("residual", "x", x, A.cols);
   // A term of a row errs by at most 4 u^2 of what has been summed (T double, in double-double) or 2 u (T float,
   // products exact), u = 2^-53; the sum of the magnitudes by less than 2^-20 of itself.
   constexpr double of_a_term = sizeof(T) == 8 ? 8 * 0x1p-106 : 4 * 0x1p-53;
-#pragma omp parallel for num_threads(dev.threads()) schedule(static) if (A.rows >= 8192)
+#pragma omp parallel for firstprivate(ieee) num_threads(dev.threads()) schedule(static) if (A.rows >= 8192)
   for (std::int64_t i = 0; i < A.rows; ++i) {
     detail::row_residual<T> row(b[i]);
     for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k) row.subtract(A.val[k], x[A.col[k]], T{});

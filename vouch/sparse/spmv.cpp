@@ -1,3 +1,4 @@
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/sparse/spmv.hpp>
 #include <vouch/sparse/spmv_plan.hpp>
 
@@ -5,6 +6,7 @@ namespace vouch {
 
 template <real T>
 void spmv(const device& dev, T alpha, csr_view<const T> A, view<const T> x, T beta, view<T> y) {
+  const ieee_environment here;
   spmv_plan<T>::make(dev, A, false, layout::csr).multiply(alpha, x, beta, y);
 }
 

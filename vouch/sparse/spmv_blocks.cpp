@@ -4,6 +4,8 @@
 #include <limits>
 #include <numeric>
 
+#include <vouch/core/ieee_environment.hpp>
+
 namespace vouch::detail {
 namespace {
 
@@ -54,7 +56,7 @@ void count(const device& dev, csr_view<const T> A, block_storage<T>& storage) {
   const std::int64_t groups = ceil_div(A.rows, std::int64_t{Shape::height});
   storage.ptr = array<std::int64_t>(dev, groups + 1);
   storage.ptr[0] = 0;
-#pragma omp parallel for num_threads(dev.threads()) schedule(static)
+#pragma omp parallel for firstprivate(ieee) num_threads(dev.threads()) schedule(static)
   for (std::int64_t g = 0; g < groups; ++g) {
     std::int64_t blocks = 0;
     walk_group<Shape>(
@@ -70,7 +72,7 @@ void fill(const device& dev, csr_view<const T> A, block_storage<T>& storage) {
   storage.col = array<std::int32_t>(dev, storage.blocks());
   storage.val = array<T>(dev, storage.blocks() * size + Shape::spare);
   std::fill(storage.val.end() - Shape::spare, storage.val.end(), T{});
-#pragma omp parallel for num_threads(dev.threads()) schedule(static)
+#pragma omp parallel for firstprivate(ieee) num_threads(dev.threads()) schedule(static)
   for (std::int64_t g = 0; g < storage.ptr.size() - 1; ++g) {
     std::int64_t next = storage.ptr[g];
     T* values = nullptr;

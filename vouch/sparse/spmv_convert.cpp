@@ -1,6 +1,8 @@
 #include <algorithm>
 
 #include <vouch/core/config.hpp>
+#include <vouch/core/ieee_environment.hpp>
+#include <vouch/core/loop_threads.hpp>
 #include <vouch/sparse/spmv_convert.hpp>
 
 namespace vouch::detail {
@@ -18,11 +20,12 @@ std::vector<std::int64_t> occupied_diagonals(const device& dev, csr_view<const T
   if constexpr (built_with_cuda)
     if (dev.is_cuda()) return occupied_diagonals_cuda(dev, A);
   constexpr std::size_t limit = dia_layout<T>::max_diagonals + 1;
-  std::vector<std::vector<std::int64_t>> found(static_cast<std::size_t>(dev.threads()));
-#pragma omp parallel for num_threads(dev.threads()) schedule(static, 1)
-  for (int t = 0; t < dev.threads(); ++t) {
+  const int threads = loop_threads(dev, A.nonzeros);
+  std::vector<std::vector<std::int64_t>> found(static_cast<std::size_t>(threads));
+#pragma omp parallel for firstprivate(ieee) num_threads(threads) schedule(static, 1)
+  for (int t = 0; t < threads; ++t) {
     std::vector<std::int64_t>& mine = found[static_cast<std::size_t>(t)];
-    for (std::int64_t i = A.rows * t / dev.threads(); i < A.rows * (t + 1) / dev.threads(); ++i)
+    for (std::int64_t i = A.rows * t / threads; i < A.rows * (t + 1) / threads; ++i)
       for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1] && mine.size() < limit; ++k) {
         const std::int64_t offset = A.col[k] - i;
         const auto place = std::lower_bound(mine.begin(), mine.end(), offset);
@@ -44,7 +47,7 @@ void fill_diagonals(const device& dev, csr_view<const T> A, const dia_layout<T>&
                     T* val) {
   if constexpr (built_with_cuda)
     if (dev.is_cuda()) return fill_diagonals_cuda(dev, A, shape, lowest, val);
-#pragma omp parallel for num_threads(dev.threads()) schedule(static)
+#pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev, A.nonzeros)) schedule(static)
   for (std::int64_t i = 0; i < A.rows; ++i)
     for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k)
       if (A.col[k] - i >= lowest) val[shape.start[diagonal_of(shape, A.col[k] - i)] + i] = A.val[k];
@@ -57,8 +60,8 @@ bool mirrors_upper_half(const device& dev, csr_view<const T> A, const dia_layout
   // Every lower entry has its equal above, and there are as many non-zeros below as above: a bijection.
   std::int64_t below_minus_above = 0;
   bool equal = true;
-#pragma omp parallel for num_threads(dev.threads()) schedule(static) reduction(+ : below_minus_above) \
-    reduction(&& : equal)
+#pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev, A.nonzeros)) schedule(static) \
+    reduction(+ : below_minus_above) reduction(&& : equal)
   for (std::int64_t i = 0; i < A.rows; ++i)
     for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k) {
       const std::int64_t offset = A.col[k] - i;

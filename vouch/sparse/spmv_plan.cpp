@@ -4,10 +4,12 @@
 
 #include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/require.hpp>
 #include <vouch/sparse/spmv_convert.hpp>
 #include <vouch/sparse/spmv_cpu.hpp>
 #include <vouch/sparse/spmv_plan.hpp>
+#include <vouch/sparse/valid_csr.hpp>
 
 namespace vouch {
 namespace {
@@ -239,9 +241,11 @@ void spmv_plan<T>::set_blocks() {
 
 template <real T>
 spmv_plan<T> spmv_plan<T>::make(const device& dev, csr_view<const T> A, bool symmetric, layout wanted) {
+  const ieee_environment here;
   if (dev.is_cuda() &&
       (reinterpret_cast<std::uintptr_t>(A.col) | reinterpret_cast<std::uintptr_t>(A.val)) % 16 != 0)
     throw value_error("the columns and values of a matrix on a GPU must begin on 16-byte boundaries");
+  const valid_csr valid("matrix times vector", dev, A);
   spmv_plan plan(dev);
   plan.rows_ = A.rows;
   plan.cols_ = A.cols;
@@ -271,13 +275,14 @@ void spmv_plan<T>::multiply_rows(const T* x, T* y, std::int64_t row_begin, std::
 
 template <real T>
 void spmv_plan<T>::multiply(T alpha, view<const T> x, T beta, view<T> y) const {
+  const ieee_environment here;
   detail::require_contiguous("matrix times vector", "x", x, cols_);
   detail::require_contiguous("matrix times vector", "y", y, rows_);
   if constexpr (built_with_cuda)
     if (device_.is_cuda()) return detail::multiply_cuda(device_, *this, alpha, x.data(), beta, y.data());
   constexpr std::int64_t chunk = 1024;
   const std::int64_t chunks = ceil_div(rows_, chunk);
-#pragma omp parallel for num_threads(device_.threads()) schedule(static) if (chunks > 1)
+#pragma omp parallel for firstprivate(ieee) num_threads(device_.threads()) schedule(static) if (chunks > 1)
   for (std::int64_t c = 0; c < chunks; ++c) {
     const std::int64_t begin = c * chunk, end = std::min(rows_, begin + chunk);
     T sums[chunk];

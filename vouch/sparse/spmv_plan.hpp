@@ -41,14 +41,13 @@ class spmv_plan {
   ///
   /// Shapes  A is m-by-n; m, n and nnz may be 0.
   /// Result  dia where at most 64 diagonals hold all entries and storing them takes no more bytes than csr
-  /// does;
-  ///         of a symmetric matrix (proved entry by entry, unless `symmetric` says that the caller has done so)
-  ///         only the upper half is stored. Else, on a GPU, the first of bsr with 3 by 3 blocks, with 2 by 2
-  ///         blocks, and sell that reads at most 9/10 of the bytes of csr; on a CPU the cheapest of bsr and
-  ///         tile if it costs at most 9/10 of csr, counting instructions up to 32 MiB of csr and bytes beyond.
-  ///         Else csr. Nothing is timed: one matrix gives one layout.
+  ///         does; of a symmetric matrix (proved entry by entry, unless `symmetric` says that the caller has
+  ///         done so) only the upper half is stored. Else, on a GPU, the first of bsr with 3 by 3 blocks, with
+  ///         2 by 2 blocks, and sell that reads at most 9/10 of the bytes of csr; on a CPU the cheapest of bsr
+  ///         and tile if it costs at most 9/10 of csr, counting instructions up to 32 MiB of csr and bytes
+  ///         beyond. Else csr. Nothing is timed: one matrix gives one layout.
   /// Cost    A few passes over A.
-  /// Throws  value_error  the layout wanted cannot hold A
+  /// Throws  value_error  the layout wanted cannot hold A; A is not what csr_view says
   static spmv_plan make(const device& dev, csr_view<const T> A, bool symmetric = false,
                         layout wanted = layout::automatic);
 

@@ -4,8 +4,11 @@
 #include <vector>
 
 #include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
+#include <vouch/core/loop_threads.hpp>
 #include <vouch/sparse/structure.hpp>
 #include <vouch/sparse/structure_symmetry.hpp>
+#include <vouch/sparse/valid_csr.hpp>
 
 namespace vouch {
 namespace {
@@ -135,7 +138,7 @@ void scan_pattern(row_scan& scan, csr_view<const T> A, std::int64_t row) {
 template <class T>
 row_scan scan_rows(csr_view<const T> A, int threads) {
   row_scan all;
-#pragma omp parallel num_threads(threads)
+#pragma omp parallel firstprivate(ieee) num_threads(loop_threads(threads, A.nonzeros))
   {
     row_scan mine;
 #pragma omp for schedule(dynamic, chunk) nowait
@@ -169,7 +172,8 @@ template <class T>
 bool has_blocks(csr_view<const T> A, int size, int threads) {
   if (A.nonzeros == 0 || A.rows % size != 0 || A.cols % size != 0) return false;
   bool all = true;
-#pragma omp parallel for num_threads(threads) schedule(static) reduction(&& : all)
+#pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(threads, A.nonzeros)) schedule(static) \
+    reduction(&& : all)
   for (std::int64_t i = 0; i < A.rows / size; ++i) all = all && is_block_row(A, i * size, size);
   return all;
 }
@@ -220,7 +224,9 @@ const char* name(dominance kind) {
 
 template <real T>
 structure_facts structure(const device& dev, csr_view<const T> A) {
+  const ieee_environment here;
   if (dev.is_cuda()) throw value_error("structure: runs on the CPU, the device is a GPU");
+  const valid_csr valid("structure", dev, A);
   structure_facts facts;
   facts.rows = A.rows;
   facts.cols = A.cols;

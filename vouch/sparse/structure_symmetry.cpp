@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <limits>
 
+#include <vouch/core/ieee_environment.hpp>
+#include <vouch/core/loop_threads.hpp>
+
 namespace vouch {
 namespace {
 
@@ -28,8 +31,8 @@ template <class T>
 bool mirrors_itself(csr_view<const T> A, int threads) {
   bool equal = true;
   std::int64_t surplus = 0;  // entries above less entries below
-#pragma omp parallel for num_threads(threads) schedule(dynamic, chunk) reduction(&& : equal) \
-    reduction(+ : surplus)
+#pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(threads, A.nonzeros)) schedule(dynamic, chunk) \
+    reduction(&& : equal) reduction(+ : surplus)
   for (std::int64_t i = 0; i < A.rows; ++i) {
     if (!equal) continue;
     for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k) {
@@ -53,11 +56,12 @@ unsymmetric_entry describe(csr_view<const T> A, std::int64_t place) {
 
 template <real T>
 symmetry_facts check_symmetry(csr_view<const T> A, int threads) {
+  const ieee_environment here;
   if (mirrors_itself(A, threads)) return {true, {}};
   bool pattern = true;
   std::int64_t first = never;
-#pragma omp parallel for num_threads(threads) schedule(dynamic, chunk) reduction(&& : pattern) \
-    reduction(min : first)
+#pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(threads, A.nonzeros)) schedule(dynamic, chunk) \
+    reduction(&& : pattern) reduction(min : first)
   for (std::int64_t i = 0; i < A.rows; ++i)
     for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k) {
       const std::int64_t mirror = find(A, A.col[k], i);

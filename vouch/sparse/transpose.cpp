@@ -8,6 +8,9 @@
 #include <vector>
 
 #include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
+#include <vouch/core/loop_threads.hpp>
+#include <vouch/sparse/valid_csr.hpp>
 
 namespace vouch {
 namespace {
@@ -27,7 +30,7 @@ struct part {
 template <class T>
 std::vector<part> split(csr_view<const T> A, int count) {
   std::vector<part> parts(static_cast<std::size_t>(count));
-#pragma omp parallel for num_threads(count) schedule(static, 1)
+#pragma omp parallel for firstprivate(ieee) num_threads(count) schedule(static, 1)
   for (int p = 0; p < count; ++p) {
     const auto row_at = [&](std::int64_t share) {
       return std::lower_bound(A.row_ptr, A.row_ptr + A.rows, A.nonzeros / count * share) - A.row_ptr;
@@ -50,7 +53,7 @@ std::vector<part> split(csr_view<const T> A, int count) {
 // As many parts as there are threads, or fewer where their counters would outweigh the matrix.
 template <class T>
 std::vector<part> affordable_parts(const device& dev, csr_view<const T> A) {
-  for (int count = dev.threads();; count /= 2) {
+  for (int count = loop_threads(dev, A.nonzeros);; count /= 2) {
     std::vector<part> parts = split(A, count);
     std::int64_t counters = 0;
     for (const part& p : parts) counters += p.width();
@@ -64,7 +67,7 @@ std::vector<part> affordable_parts(const device& dev, csr_view<const T> A) {
 void place(const device& dev, std::vector<part>& parts, array<std::int64_t>& row_ptr) {
   const std::int64_t cols = row_ptr.size() - 1;
   row_ptr[0] = 0;
-#pragma omp parallel for num_threads(dev.threads()) schedule(static)
+#pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev, cols)) schedule(static)
   for (std::int64_t j = 0; j < cols; ++j) {
     std::int32_t sum = 0;
     for (part& p : parts)
@@ -79,20 +82,21 @@ void place(const device& dev, std::vector<part>& parts, array<std::int64_t>& row
 template <real T>
 csr<T> transpose(const device& dev, csr_view<const T> A) {
   if (dev.is_cuda()) throw value_error("transpose: runs on the CPU, the device is a GPU");
+  const valid_csr valid("transpose", dev, A);
   if (A.rows > std::numeric_limits<std::int32_t>::max())
     throw value_error("transpose: " + std::to_string(A.rows) + " rows do not fit in 32-bit columns");
   csr<T> B{A.cols, A.rows, array<std::int64_t>(dev, A.cols + 1), array<std::int32_t>(dev, A.nonzeros),
            array<T>(dev, A.nonzeros)};
   std::vector<part> parts = affordable_parts(dev, A);
   const auto count = static_cast<int>(parts.size());
-#pragma omp parallel for num_threads(count) schedule(static, 1)
+#pragma omp parallel for firstprivate(ieee) num_threads(count) schedule(static, 1)
   for (int p = 0; p < count; ++p) {
     part& own = parts[static_cast<std::size_t>(p)];
     for (std::int64_t k = A.row_ptr[own.first]; k < A.row_ptr[own.last]; ++k)
       ++own.counter[A.col[k] - own.first_col];
   }
   place(dev, parts, B.row_ptr);
-#pragma omp parallel for num_threads(count) schedule(static, 1)
+#pragma omp parallel for firstprivate(ieee) num_threads(count) schedule(static, 1)
   for (int p = 0; p < count; ++p) {
     part& own = parts[static_cast<std::size_t>(p)];
     for (std::int64_t i = own.first; i < own.last; ++i)

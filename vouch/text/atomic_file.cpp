@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <utility>
+#include <filesystem>
 
 #include <vouch/core/error.hpp>
 #include <vouch/text/file.hpp>
@@ -42,20 +42,24 @@ int standard_stream(const std::string& path) {
   return -1;
 }
 
-std::string resolved(const std::string& path) {
-  char* real = realpath(path.c_str(), nullptr);
-  if (real == nullptr) return path;
-  std::string target = real;
-  std::free(real);
-  return target;
-}
-
 }  // namespace
 
-atomic_file::atomic_file(const std::string& path) : path_(path), target_(resolved(path)) {
+std::string file_behind(const std::string& path) {
+  constexpr int most_links = 40;  // the system's own limit
+  std::filesystem::path file = path;
+  std::error_code failed;
+  for (int k = 0; k < most_links && std::filesystem::is_symlink(file, failed); ++k)
+    file = file.parent_path() / std::filesystem::read_symlink(file, failed);
+  const std::filesystem::path parent = file.parent_path();
+  const std::filesystem::path folder = std::filesystem::canonical(parent.empty() ? "." : parent, failed);
+  return failed ? path : (folder / file.filename()).string();
+}
+
+atomic_file::atomic_file(const std::string& path) : path_(path), target_(file_behind(path)) {
   buffer_.reserve(buffer_bytes);
   struct stat facts {};
   const bool exists = stat(path.c_str(), &facts) == 0;
+  if (!exists && errno == ELOOP) fail();
   if (path.empty() || (exists && S_ISDIR(facts.st_mode))) {
     errno = path.empty() ? ENOENT : EISDIR;
     fail();
@@ -75,24 +79,24 @@ atomic_file::atomic_file(const std::string& path) : path_(path), target_(resolve
 
 atomic_file::~atomic_file() { discard(); }
 
+// The name is known to signal handlers before the file is there.
 void atomic_file::open_temporary() {
   static std::atomic<unsigned> counter = 0;
-  do {
+  for (;;) {
     std::string name = target_;
     name.append(".").append(std::to_string(getpid())).append("-").append(std::to_string(counter++));
     name.append(".vouch-tmp");
-    std::free(temporary_);
     temporary_ = strdup(name.c_str());
     if (temporary_ == nullptr) throw out_of_memory("the host", static_cast<std::int64_t>(name.size()), 0);
+    slot_ = remember(temporary_);
     descriptor_ = open(temporary_, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  } while (descriptor_ < 0 && errno == EEXIST);  // left by a process of that number
-  if (descriptor_ < 0) {
+    if (descriptor_ >= 0) return;
     const int code = errno;
-    std::free(std::exchange(temporary_, nullptr));
+    if (forget(slot_)) std::free(temporary_);
+    temporary_ = nullptr;
     errno = code;
-    fail();
+    if (code != EEXIST) fail();  // else left by a process of that number
   }
-  slot_ = remember(temporary_);
 }
 
 void atomic_file::write(std::string_view bytes) {

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/text/number.hpp>
 
 namespace vouch {
@@ -61,6 +62,7 @@ bool is_double(decimal d) {
 }  // namespace
 
 double decimal_radius(std::string_view text) {
+  const ieee_environment here;
   if (is_double(take_apart(text))) return 0;
   const double size = std::fabs(parse_real(text.data(), text.data() + text.size()).value);
   // Half a unit is at most 2^-53 of a normal number and 2^-1075 of a smaller one; above 2^-1021 the product

@@ -57,8 +57,13 @@ class input_file {
   std::unique_ptr<inflater> inflater_;
 };
 
+/// The file that a path leads to, by its one name without links: that of a link to nothing is the file which
+/// would appear. The path itself where its folder is missing.
+std::string file_behind(const std::string& path);
+
 /// A file that appears under its name only when it is complete: written beside it under a temporary name, then
-/// renamed. Pipes, terminals, /dev/stdout and other devices are written directly.
+/// renamed; where the path is a link, the file behind it. Pipes, terminals, /dev/stdout and other devices are
+/// written directly.
 ///
 /// Memory  A buffer of 64 KiB.
 /// Throws  file_error  the folder is missing or not writable, the path is a directory, the disk is full; the

@@ -9,6 +9,7 @@
 
 #include <vouch/core/check.cuh>
 #include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/text/file_upload.hpp>
 
 namespace vouch {
@@ -84,7 +85,7 @@ void upload(const device& gpu, const input_file& file, std::int64_t offset, std:
   const auto threads =
       static_cast<int>(std::min<std::int64_t>({pieces, most_threads, device::cpu().threads()}));
   std::array<std::exception_ptr, most_threads> failures;
-#pragma omp parallel for num_threads(threads) schedule(static, 1)
+#pragma omp parallel for firstprivate(ieee) num_threads(threads) schedule(static, 1)
   for (int t = 0; t < threads; ++t) {
     try {
       job.work(by.slots.data() + t * slots_a_thread);

@@ -63,14 +63,25 @@ class input_file::inflater {
     stream_.avail_in = static_cast<uInt>(got);
   }
 
+  // Zeros may follow the last member, as tapes and block devices have it.
   void start_next_member() {
-    if (stream_.avail_in == 0) {
-      const std::size_t got = file_.get().read_raw(input_.data(), input_.size());
-      stream_.next_in = reinterpret_cast<Bytef*>(input_.data());
-      stream_.avail_in = static_cast<uInt>(got);
+    bool padded = false;
+    while (!finished_) {
+      if (stream_.avail_in == 0) {
+        stream_.avail_in = static_cast<uInt>(file_.get().read_raw(input_.data(), input_.size()));
+        stream_.next_in = reinterpret_cast<Bytef*>(input_.data());
+        finished_ = stream_.avail_in == 0;
+      } else if (*stream_.next_in == 0) {
+        padded = true;
+        ++stream_.next_in;
+        --stream_.avail_in;
+      } else if (padded) {
+        broken("bytes follow the zeros behind the compressed data");
+      } else {
+        inflateReset(&stream_);
+        return;
+      }
     }
-    finished_ = stream_.avail_in == 0;
-    if (!finished_) inflateReset(&stream_);
   }
 
   [[noreturn]] void broken(const char* what) const {

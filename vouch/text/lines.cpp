@@ -4,7 +4,9 @@
 #include <limits>
 #include <string>
 
+#include <vouch/core/cancellation.hpp>
 #include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/text/lines.hpp>
 
 namespace vouch {
@@ -223,11 +225,14 @@ void for_each_block(line_reader& reader, int threads, const std::function<void(c
   std::atomic<std::int64_t> failed = none;  // the first block that failed so far
   std::exception_ptr failure;
   std::mutex failing;
-#pragma omp parallel num_threads(threads)
+  const cancellation_probe stop;
+  const std::int64_t blocks = reader.most_bytes() / static_cast<std::int64_t>(line_reader::block_bytes) + 1;
+  const int team = static_cast<int>(std::min<std::int64_t>(threads, blocks));
+#pragma omp parallel firstprivate(ieee) num_threads(team)
   {
     line_block block;
     try {
-      while (reader.next_block(block) && block.number < failed.load()) parse(block);
+      while (reader.next_block(block) && block.number < failed.load() && !stop.requested()) parse(block);
     } catch (...) {
       const std::lock_guard lock(failing);
       if (block.number < failed.load()) {
@@ -237,6 +242,7 @@ void for_each_block(line_reader& reader, int threads, const std::function<void(c
     }
   }
   if (failure) std::rethrow_exception(failure);
+  stop.check();
 }
 
 }  // namespace vouch

@@ -28,7 +28,6 @@ parsed_number<std::int64_t> parse_integer(const char* first, const char* last);
 ///
 /// Result  The double nearest to the number, ties to even, for any number of digits. What is too small becomes
 ///         a subnormal or a zero of its sign; overflow from the middle between the largest double and 2^1024.
-///         The processor must round to nearest.
 parsed_number<double> parse_real(const char* first, const char* last);
 
 /// No printed number is longer.

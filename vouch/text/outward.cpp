@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string>
 
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/text/number.hpp>
 
 namespace vouch {
@@ -91,6 +92,7 @@ std::string text_of(const decimal_digits& d) {
 }  // namespace
 
 char* print_number(char* to, double value, text_side side) {
+  const ieee_environment here;
   char* const end = print_number(to, value);
   if (side == text_side::nearest || value == 0 || !std::isfinite(value)) return end;
   const double size = std::fabs(value);

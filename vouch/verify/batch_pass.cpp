@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <vouch/core/config.hpp>
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/verify/tridiagonal_border.hpp>
 #include <vouch/verify/tridiagonal_factors.hpp>
 #include <vouch/verify/tridiagonal_rows.hpp>
@@ -141,7 +142,7 @@ void judge_on_cpu(const device& dev, const batch_shape& host, const Body& body, 
   const std::vector<piece> pieces = pieces_of(host, together);
   std::vector<tally<Body, double>> found(pieces.size() * static_cast<std::size_t>(together));
   std::atomic<bool> enough = false;
-#pragma omp parallel for num_threads(dev.threads()) schedule(static) if (pieces.size() > 1)
+#pragma omp parallel for firstprivate(ieee) num_threads(dev.threads()) schedule(static) if (pieces.size() > 1)
   for (std::size_t k = 0; k < pieces.size(); ++k) {
     if (enough.load(std::memory_order_relaxed)) continue;
     tally<Body, double>* const mine = &found[k * static_cast<std::size_t>(together)];
@@ -183,7 +184,7 @@ void for_rows_of_systems(const device& dev, const batch_shape& host, const batch
   if constexpr (built_with_cuda)
     if (dev.is_cuda()) return for_rows_of_systems_cuda(dev, host, shape, body);
   const std::vector<piece> pieces = pieces_of(host, 1);
-#pragma omp parallel for num_threads(dev.threads()) schedule(static) if (pieces.size() > 1)
+#pragma omp parallel for firstprivate(ieee) num_threads(dev.threads()) schedule(static) if (pieces.size() > 1)
   for (std::size_t k = 0; k < pieces.size(); ++k)
     for (std::int64_t i = pieces[k].begin; i < pieces[k].end; ++i) body(pieces[k].system, i);
 }
@@ -192,7 +193,7 @@ template <class Body>
 void for_systems(const device& dev, std::int64_t count, const Body& body) {
   if constexpr (built_with_cuda)
     if (dev.is_cuda()) return for_systems_cuda(dev, count, body);
-#pragma omp parallel for num_threads(dev.threads()) schedule(dynamic) if (count > 1)
+#pragma omp parallel for firstprivate(ieee) num_threads(dev.threads()) schedule(dynamic) if (count > 1)
   for (std::int64_t k = 0; k < count; ++k) body(k);
 }
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include <vouch/core/array.hpp>
+#include <vouch/core/cancellation.hpp>
 #include <vouch/core/random.hpp>
 #include <vouch/dense/blas1.hpp>
 
@@ -22,7 +23,9 @@ bool bicgstab(const device& dev, const spmv_plan<T>& A, view<const T> b, view<T>
   copy<T, T>(dev, r, p);
   const double goal = rtol * nrm2<T>(dev, b);
   T rho = dot<T, T>(dev, shadow, r);
+  const cancellation_probe stop;
   for (int step = 0; step < most_steps; ++step) {
+    stop.check();
     const double size = nrm2<T>(dev, r);
     if (size <= goal) return true;
     A.multiply(T{1}, p, T{0}, Ap);

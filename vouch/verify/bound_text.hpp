@@ -1,5 +1,6 @@
 // vouch/verify/bound_text.hpp -- bounds in sentences, which must not be rounded below what is proved; private.
 #pragma once
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -11,9 +12,9 @@ namespace vouch::detail {
 inline std::string rounded_above(double bound) {
   char text[32] = "0";
   if (bound == 0) return text;
-  for (double above = bound;; above *= 1.002) {
+  for (double above = bound;; above += std::max(0.002 * above, 0x1p-1074)) {
     std::snprintf(text, sizeof text, "%.3g", above);
-    if (!std::isfinite(above) || above < 0x1p-1000 || std::strtod(text, nullptr) > bound) return text;
+    if (!std::isfinite(above) || std::strtod(text, nullptr) > bound) return text;
   }
 }
 

@@ -6,14 +6,27 @@
 #include <vouch/core/device.hpp>
 #include <vouch/core/view.hpp>
 #include <vouch/interval/interval.hpp>
+#include <vouch/verify/fingerprint.hpp>
 #include <vouch/verify/pass.hpp>
+#include <vouch/verify/uncertainty.hpp>
 
 namespace vouch {
 
-/// Made once for a matrix, used for any number of right-hand sides.
+/// Made once for a matrix, used for any number of right-hand sides. It remembers what it proved: for which
+/// matrix, and within which radius of it.
 class certificate {
  public:
   virtual ~certificate() = default;
+
+  /// The matrix that was proved nonsingular, with all others within a relative radius of its entries.
+  const fingerprint& proved_matrix() const { return matrix_; }
+  double proved_radius() const { return matrix_radius_; }
+
+  /// Refuses to speak for what was not proved. The radius of the right-hand side is no concern of a proof.
+  ///
+  /// Throws  value_error  another matrix, or a radius above proved_radius() or that is no radius; what the
+  ///                      proof refers to was changed since
+  void require_covers(const char* routine, const fingerprint& matrix, const uncertainty& within) const;
 
   /// As reported: "h-matrix".
   virtual std::string method() const = 0;
@@ -51,6 +64,17 @@ class certificate {
 
   /// About ||A^-1||_inf, from the proof: an upper bound for H-matrices.
   virtual double inverse_norm() const = 0;
+
+ protected:
+  certificate(const fingerprint& matrix, const uncertainty& within)
+      : matrix_(matrix), matrix_radius_(within.matrix) {}
+
+ private:
+  /// That of the matrix which bounds are made with, as it is now, where that is somebody else's.
+  virtual fingerprint referred_matrix() const { return matrix_; }
+
+  fingerprint matrix_;
+  double matrix_radius_;
 };
 
 }  // namespace vouch

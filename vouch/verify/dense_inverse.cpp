@@ -1,12 +1,19 @@
 #include <vouch/verify/dense_inverse.hpp>
 
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
 #include <vouch/core/error.hpp>
 #include <vouch/core/formatted.hpp>
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/dense/blas2.hpp>
 #include <vouch/dense/blas3.hpp>
 #include <vouch/interval/interval.hpp>
+#include <vouch/sparse/valid_csr.hpp>
 #include <vouch/verify/approximate_inverse.hpp>
 #include <vouch/verify/elements.hpp>
+#include <vouch/verify/require_entries.hpp>
 #include <vouch/verify/rows.hpp>
 
 namespace vouch {
@@ -48,6 +55,12 @@ matrix<double> as_dense(const device& dev, csr_view<const double> A) {
   return M;
 }
 
+matrix<interval<double>> widened(const device& dev, matrix_view<const double> A, double radius) {
+  matrix<interval<double>> wide(dev, A.rows, A.cols);
+  for_elements(dev, A.rows * A.cols, widen_entry_body{A.data, A.rows, A.ld, radius, wide.data()});
+  return wide;
+}
+
 void check_square(std::int64_t rows, std::int64_t cols) {
   if (rows != cols) throw shape_error("dense_inverse: the matrix is not square");
 }
@@ -56,52 +69,154 @@ void check_square(std::int64_t rows, std::int64_t cols) {
 
 std::unique_ptr<dense_inverse> dense_inverse::prove(const device& dev, csr_view<const double> A,
                                                     const uncertainty& within, std::string& reason) {
+  const ieee_environment here;
   check_square(A.rows, A.cols);
+  detail::require_radii("dense_inverse", within);
+  const valid_csr valid("dense_inverse", dev, A);
   if (!fits(dev, A.rows, within, reason)) return nullptr;
-  return prove(dev, as_dense(dev, A).read(), within, reason);
+  return prove(dev, fingerprint_of(dev, A), as_dense(dev, A).read(), within, reason);
 }
 
 std::unique_ptr<dense_inverse> dense_inverse::prove(const device& dev, matrix_view<const double> A,
                                                     const uncertainty& within, std::string& reason) {
+  const ieee_environment here;
+  detail::require_entries("dense_inverse", A);
   check_square(A.rows, A.cols);
+  detail::require_radii("dense_inverse", within);
   if (!fits(dev, A.rows, within, reason)) return nullptr;
-  std::unique_ptr<dense_inverse> proof(new dense_inverse(dev, A.rows));
-  if (!invert_approximately(dev, packed(dev, A), proof->R_, proof->remark_)) {
+  return prove(dev, fingerprint_of(dev, A), A, within, reason);
+}
+
+std::unique_ptr<dense_inverse> dense_inverse::prove(const device& dev, const fingerprint& given,
+                                                    matrix_view<const double> A, const uncertainty& within,
+                                                    std::string& reason) {
+  const ieee_environment here;
+  std::unique_ptr<dense_inverse> proof(new dense_inverse(dev, given, within));
+  if (!proof->invert_scaled(packed(dev, A))) {
     reason = "elimination met a pivot of zero: the matrix is singular, or nearly so";
     return nullptr;
   }
-  proof->product_ = matrix<double>(dev, A.rows, A.rows);
-  proof->comparison_.emplace(dev, proof->product_.read(), uncertainty{});
-  if (!proof->is_h_matrix(A, within, gemm_mode::fast) && !proof->is_h_matrix(A, within, gemm_mode::tight)) {
+  if (!(within.matrix > 0 ? proof->invert(widened(dev, A, within.matrix).read()) : proof->invert(A))) {
     reason =
         "the matrix is singular or too ill-conditioned: an approximate inverse does not bring it near the "
         "identity";
+    if (A.rows <= most_rows_twice) reason += ", and neither does a second step";
     return nullptr;
   }
   array<double> norm(dev, A.rows);
   for_rows(dev, proof->R_.read(), row_norm_body{norm.data()});
+  proof->undo_left(norm);
   proof->inverse_norm_ = largest(dev, A.rows, size_body{norm.data()});
   return proof;
 }
 
-// R A is near the identity or there is nothing to be had: then v near e is enough, but for columns of A of very
-// different size. Their v is far from e, and <C> v is positive beyond rounding only where v is a little more
-// than one step of Jacobi gives; at last not more, for what is no H-matrix by much.
-bool dense_inverse::is_h_matrix(matrix_view<const double> A, const uncertainty& within, gemm_mode mode) {
-  const interval<double> zero(0.0), one(1.0);
-  matrix<interval<double>> C(device_, n_, n_);
-  if (within.matrix > 0) {
-    matrix<interval<double>> wide(device_, n_, n_);
-    for_elements(device_, n_ * n_, widen_entry_body{A.data, n_, A.ld, within.matrix, wide.data()});
-    gemm<double, interval<double>, interval<double>>(device_, transpose::no, transpose::no, one, R_.read(),
-                                                     wide.read(), zero, C.all(), mode);
-  } else {
-    gemm<double, double, interval<double>>(device_, transpose::no, transpose::no, one, R_.read(), A, zero,
-                                           C.all(), mode);
+// Adds what M's rows and columns are multiplied by to the exponents.
+void dense_inverse::scale(matrix<double>& M, const std::vector<int>& rows, const std::vector<int>& columns,
+                          powers_of_two& all) const {
+  const ieee_environment here;
+  const auto left = array<int>::from(device_, rows), right = array<int>::from(device_, columns);
+  for_elements(device_, n_ * n_, times_powers_body{M.data(), n_, left.data(), right.data(), 0});
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    all.rows[i] += rows[i];
+    all.columns[i] += columns[i];
   }
+}
+
+// Brings the largest entries of rows and columns near 1.
+powers_of_two dense_inverse::equilibrate(matrix<double>& M) const {
+  const ieee_environment here;
+  const auto n = static_cast<std::size_t>(n_);
+  const std::vector<int> none(n, 0);
+  powers_of_two all{none, none};
+  array<int> exponent(device_, n_);
+  const auto of_rows = [&] {
+    for_rows(device_, M.read(), row_exponent_body{exponent.data()});
+    return exponent.to_vector();
+  };
+  for (int step = 0; step < equilibration_steps; ++step) {
+    std::vector<int> rows = of_rows();
+    for_elements(device_, n_, column_exponent_body{M.data(), n_, exponent.data()});
+    std::vector<int> columns = exponent.to_vector();
+    int farthest = 0;
+    for (std::vector<int>* side : {&rows, &columns})
+      for (int& e : *side) {
+        farthest = std::max(farthest, std::abs(e));
+        e /= 2;
+      }
+    if (farthest <= equilibrated_within) break;
+    scale(M, rows, columns, all);
+  }
+  scale(M, of_rows(), none, all);
+  return all;
+}
+
+// A, here M, is equilibrated before it is inverted. R takes the powers of the rows in: A^-1 = D R about, with a
+// diagonal D of powers of two, while R stays within what doubles hold.
+bool dense_inverse::invert_scaled(matrix<double> M) {
+  const ieee_environment here;
+  const powers_of_two all = equilibrate(M);
+  if (!invert_approximately(device_, std::move(M), R_, remark_)) return false;
+  constexpr int most = 900;
+  int highest = -most, lowest = most;
+  for (const int exponent : all.rows) {
+    highest = std::max(highest, exponent);
+    lowest = std::min(lowest, exponent);
+  }
+  shift_ = std::min(0, most - highest) + std::max(0, -most - lowest);
+  left_ = array<int>::from(device_, all.columns);
+  const auto rows = array<int>::from(device_, all.rows);
+  for_elements(device_, n_ * n_, times_powers_body{R_.data(), n_, nullptr, rows.data(), shift_});
+  return true;
+}
+
+// v := D v
+void dense_inverse::undo_left(view<double> v) const {
+  const ieee_environment here;
+  for_elements(device_, n_, times_powers_body{v.data(), n_, left_.data(), nullptr, -shift_});
+}
+
+// Whether R, or X after it, brings A near enough to D^-1.
+template <class Entry>
+bool dense_inverse::invert(matrix_view<const Entry> A) {
+  const ieee_environment here;
+  product_ = matrix<double>(device_, n_, n_);
+  comparison_.emplace(device_, product_.read(), uncertainty{});
+  return is_h_matrix(R_, A, gemm_mode::fast) || is_h_matrix(R_, A, gemm_mode::tight) ||
+         (n_ <= most_rows_twice && invert_twice(A));
+}
+
+// The R of a matrix with a condition number of 1 / u or more has few or no correct digits, but R A has a far
+// smaller one, and its entries are known to the last digit where their sums are exact. X is about (R A D)^-1, so
+// that X R A is near D^-1 again.
+template <class Entry>
+bool dense_inverse::invert_twice(matrix_view<const Entry> A) {
+  const ieee_environment here;
+  matrix<interval<double>> RA(device_, n_, n_);
+  gemm<double, Entry, interval<double>>(device_, transpose::no, transpose::no, interval<double>(1.0), R_.read(),
+                                        A, interval<double>(0.0), RA.all(), gemm_mode::exact);
+  matrix<double> middle(device_, n_, n_);
+  for_elements(device_, n_ * n_, middle_body{RA.data(), middle.data()});
+  for_elements(device_, n_ * n_, times_powers_body{middle.data(), n_, nullptr, left_.data(), -shift_});
+  matrix<double> X;
+  if (!invert_approximately(device_, std::move(middle), X, remark_)) return false;
+  if (!is_h_matrix(X, RA.read(), gemm_mode::fast) && !is_h_matrix(X, RA.read(), gemm_mode::tight)) return false;
+  X_ = std::move(X);
+  return true;
+}
+
+// left right is near D^-1 or there is nothing to be had: then v near D e is enough, but for columns of A of
+// different size within. Their v is far from it, and <C> v is positive beyond rounding only where v is a little
+// more than one step of Jacobi gives; at last not more, for what is no H-matrix by much.
+template <class Entry>
+bool dense_inverse::is_h_matrix(const matrix<double>& left, matrix_view<const Entry> right, gemm_mode mode) {
+  const ieee_environment here;
+  matrix<interval<double>> C(device_, n_, n_);
+  gemm<double, Entry, interval<double>>(device_, transpose::no, transpose::no, interval<double>(1.0),
+                                        left.read(), right, interval<double>(0.0), C.all(), mode);
   for_elements(device_, n_ * n_, compare_entry_body{C.data(), n_, product_.data()});
   C = {};
   for_elements(device_, n_, fill_body<double>{1.0, comparison_->v().data()});
+  undo_left(comparison_->v());
   for (int step = 0; step < 24; ++step) {
     if (comparison_->holds()) return true;
     comparison_->improve_v(step < 16 ? 1.25 : 1.0);
@@ -109,15 +224,51 @@ bool dense_inverse::is_h_matrix(matrix_view<const double> A, const uncertainty& 
   return false;
 }
 
+// Rr := R r, the middle of r in twice the precision: of what cancels in R r, X would make errors of the size of
+// r.
+void dense_inverse::enclose_product(view<const interval<double>> r, view<interval<double>> Rr) const {
+  const ieee_environment here;
+  array<double> middle(device_, n_), zeros = array<double>::zeros(device_, n_);
+  array<interval<double>> rest(device_, n_);
+  for_elements(device_, n_, split_body{r.data(), middle.data(), rest.data()});
+  for_rows(device_, R_.read(), residual_body{zeros.data(), middle.data(), nullptr, Rr.data(), {}});
+  gemv<double, interval<double>, interval<double>>(device_, transpose::no, interval<double>(1.0), R_.read(),
+                                                   rest.all(), interval<double>(1.0), Rr);
+}
+
 void dense_inverse::bound(view<const interval<double>> r, view<double> radius) {
-  array<interval<double>> Rr(device_, n_);
-  gemv<double, interval<double>, interval<double>>(device_, transpose::no, interval<double>(1.0), R_.read(), r,
-                                                   interval<double>(0.0), Rr.all());
-  comparison_->bound(Rr.all(), 1, radius);
+  const ieee_environment here;
+  array<interval<double>> product(device_, n_);
+  const auto times = [&](const matrix<double>& M, view<const interval<double>> s) {
+    gemv<double, interval<double>, interval<double>>(device_, transpose::no, interval<double>(1.0), M.read(), s,
+                                                     interval<double>(0.0), product.all());
+  };
+  if (inverted_twice()) {
+    array<interval<double>> Rr(device_, n_);
+    enclose_product(r, Rr.all());
+    times(X_, Rr.all());
+  } else {
+    times(R_, r);
+  }
+  comparison_->bound(product.all(), 1, radius);
 }
 
 bool dense_inverse::correct(view<const double> s, view<double> d) {
-  gemv<double, double, double>(device_, transpose::no, 1.0, R_.read(), s, 0.0, d);
+  const ieee_environment here;
+  const auto times = [&](const matrix<double>& M, view<const double> v) {
+    gemv<double, double, double>(device_, transpose::no, 1.0, M.read(), v, 0.0, d);
+  };
+  if (inverted_twice()) {
+    array<interval<double>> points(device_, n_), Rs(device_, n_);
+    array<double> middle(device_, n_);
+    for_elements(device_, n_, point_body{s.data(), points.data()});
+    enclose_product(points.all(), Rs.all());
+    for_elements(device_, n_, middle_body{Rs.data(), middle.data()});
+    times(X_, middle.all());
+  } else {
+    times(R_, s);
+  }
+  undo_left(d);
   return true;
 }
 

@@ -28,6 +28,26 @@ struct middle_body {
   VOUCH_HOST_DEVICE void operator()(std::int64_t i) const { middle[i] = r[i].lo() / 2 + r[i].hi() / 2; }
 };
 
+/// minus := about -r, rest := at least r + minus
+struct split_body {
+  const interval<double>* r;
+  double* minus;
+  interval<double>* rest;
+  VOUCH_HOST_DEVICE void operator()(std::int64_t i) const {
+    minus[i] = -(r[i].lo() / 2 + r[i].hi() / 2);
+    rest[i] = interval<double>::unchecked(add_down(r[i].lo(), minus[i]), add_up(r[i].hi(), minus[i]));
+  }
+};
+
+/// points := s
+struct point_body {
+  const double* s;
+  interval<double>* points;
+  VOUCH_HOST_DEVICE void operator()(std::int64_t i) const {
+    points[i] = interval<double>::unchecked(s[i], s[i]);
+  }
+};
+
 /// t := at least c / d, sum := at least sum + t
 struct jacobi_body {
   const double* c;
@@ -206,6 +226,32 @@ struct widen_entry_body {
   VOUCH_HOST_DEVICE void operator()(std::int64_t k) const {
     const double a = A[k % n + k / n * ld], r = mul_up(std::fabs(a), radius);
     wide[k] = interval<double>::unchecked(sub_down(a, r), add_up(a, r));
+  }
+};
+
+/// exponent[j] := as row_exponent_body has it, for column j of an n-by-n matrix.
+struct column_exponent_body {
+  const double* M;
+  std::int64_t n;
+  int* exponent;
+  VOUCH_HOST_DEVICE void operator()(std::int64_t j) const {
+    double most = 0;
+    for (std::int64_t k = j * n; k < (j + 1) * n; ++k)
+      if (std::fabs(M[k]) > most) most = std::fabs(M[k]);
+    exponent[j] = most > 0 && rounding::finite(most) ? -std::ilogb(most) : 0;
+  }
+};
+
+/// Entry k of an n-by-n matrix := about 2^(rows_i + columns_j + all) times what it was; nullptr stands for 0.
+struct times_powers_body {
+  double* M;
+  std::int64_t n;
+  const int* rows;
+  const int* columns;
+  int all;
+  VOUCH_HOST_DEVICE void operator()(std::int64_t k) const {
+    const int row = rows != nullptr ? rows[k % n] : 0, column = columns != nullptr ? columns[k / n] : 0;
+    M[k] = std::ldexp(M[k], row + column + all);
   }
 };
 

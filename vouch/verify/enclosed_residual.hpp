@@ -18,9 +18,10 @@ namespace vouch {
 ///         at most 2 ulp of itself and c nnz_i^2 u^2 (|b| + |A||x|)_i with c below 40. What is NaN or infinite,
 ///         and what overflows, gives the entire line. Same bits on every run on one device, on the CPU for any
 ///         number of threads.
-/// Cost    One pass over A; 16 flops an entry, 32 with x_lo. On a GPU it only enqueues.
-///         A dense matrix costs the same an entry.
+/// Cost    One pass over A; 16 flops an entry, 32 with x_lo; a look through the pattern besides. Waits for the
+///         device. A dense matrix costs the same an entry.
 /// Throws  shape_error  lengths that do not fit, a stride other than 1
+///         value_error  a radius that is negative or not finite
 /// Source  Error-free transformations: Ogita, Rump, Oishi, SIAM J. Sci. Comput. 26 (2005); docs/rigor.md.
 void enclosed_residual(const device& dev, csr_view<const double> A, view<const double> b, view<const double> x,
                        const double* x_lo, view<interval<double>> r, const uncertainty& within = {});

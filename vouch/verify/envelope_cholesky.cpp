@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include <vouch/core/cancellation.hpp>
 #include <vouch/core/simd.hpp>
 #include <vouch/interval/rounding.hpp>
 
@@ -49,7 +50,9 @@ envelope::envelope(csr_view<const double> A) {
 
 envelope_cholesky::envelope_cholesky(csr_view<const double> A, const envelope& shape, double shift)
     : shape_(&shape), values_(static_cast<std::size_t>(shape.entries())) {
+  const cancellation_probe stop;
   for (std::int64_t i = 0; i < A.rows && completed_; ++i) {
+    stop.check();
     const auto at = static_cast<std::size_t>(i);
     // row[j] is entry (i, j)
     double* const row = values_.data() + (shape.start[at] - shape.first[at]);

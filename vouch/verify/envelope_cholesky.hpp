@@ -30,7 +30,7 @@ class envelope_cholesky {
   ///         bounds are for. Same bits on any processor.
   /// Cost    The sum of squared row lengths; one thread.
   /// Source  Jennings 1966; George, Liu, Computer Solution of Large Sparse Positive Definite Systems (1981),
-  /// ch. 4.
+  ///         ch. 4.
   envelope_cholesky(csr_view<const double> A, const envelope& shape, double shift);
 
   bool completed() const { return completed_; }

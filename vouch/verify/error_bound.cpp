@@ -6,12 +6,15 @@
 #include <utility>
 #include <vector>
 
+#include <vouch/core/cancellation.hpp>
 #include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/stopwatch.hpp>
 #include <vouch/verify/bound_text.hpp>
 #include <vouch/verify/elements.hpp>
 #include <vouch/verify/enclosed_residual.hpp>
 #include <vouch/verify/pass.hpp>
+#include <vouch/verify/require_entries.hpp>
 #include <vouch/verify/rows.hpp>
 
 namespace vouch {
@@ -142,6 +145,7 @@ class bounded_solution {
 // Refines while the radius shrinks to half at least; what made it wider is taken back.
 int refine(bounded_solution& solution, const bound_options& options) {
   for (int k = 0; k < options.most_refinements; ++k) {
+    check_cancellation();
     if (solution.good_enough(options.relative)) return k;
     const double radius = solution.largest_radius(), relative = solution.largest_relative();
     const array<double> x = solution.saved_x(), lo = solution.saved_lo();
@@ -184,6 +188,7 @@ void judge(bounded_solution& solution, const bound_options& options, error_bound
 }  // namespace
 
 int error_bound::digits() const {
+  const ieee_environment here;
   constexpr int most = 15;
   int proved = 0;
   double power = 10;  // exact
@@ -200,12 +205,14 @@ double norm_of(const device& dev, const matrix_rows& A) {
   return largest(dev, norm.size(), size_body{norm.data()});
 }
 
-error_bound bound_error_of(const device& dev, const matrix_rows& A, certificate& proof, view<const double> b,
+template <class Matrix>
+error_bound bound_error_of(const device& dev, const Matrix& A, certificate& proof, view<const double> b,
                            view<double> x, const bound_options& options) {
   const stopwatch clock;
-  if (row_count(A) != column_count(A)) throw shape_error("bound_error: the matrix is not square");
+  proof.require_covers("bound_error", fingerprint_of(dev, A), options.within);
   error_bound result;
   result.method = proof.method();
+  result.matrix = proof.proved_matrix();
   bounded_solution solution(dev, A, proof, b, x, options);
   solution.bound();
   if (proof.corrects_cheaply() || solution.is_loose(options.looseness)) solution.sharpen();
@@ -223,11 +230,14 @@ error_bound bound_error_of(const device& dev, const matrix_rows& A, certificate&
 
 error_bound bound_error(const device& dev, csr_view<const double> A, certificate& proof, view<const double> b,
                         view<double> x, const bound_options& options) {
+  const ieee_environment here;
   return bound_error_of(dev, A, proof, b, x, options);
 }
 
 error_bound bound_error(const device& dev, matrix_view<const double> A, certificate& proof,
                         view<const double> b, view<double> x, const bound_options& options) {
+  const ieee_environment here;
+  detail::require_entries("bound_error", A);
   return bound_error_of(dev, A, proof, b, x, options);
 }
 

@@ -26,6 +26,7 @@ struct error_bound {
   bool reached = false;     // and within what was asked, or nothing was asked
   std::string method;       // "h-matrix", ...
   std::string reason;       // one line, says why
+  fingerprint matrix;       // that A
   array<double> radius;     // on the device
   double max_absolute = 0;  // the largest radius
   double max_relative = 0;  // the largest |x - x*| / |x*|, at most; infinite where x* may be 0
@@ -50,6 +51,8 @@ struct error_bound {
 /// Cost    A pass over A and what the certificate's bound costs; for each refinement as much again and a
 ///         correction.
 /// Throws  shape_error  lengths that do not fit
+///         value_error  the proof is for another matrix, in another form, or for a smaller radius than
+///                      options.within has; a radius that is negative or not finite
 error_bound bound_error(const device& dev, csr_view<const double> A, certificate& proof, view<const double> b,
                         view<double> x, const bound_options& options = {});
 

@@ -1,10 +1,14 @@
 #include <vouch/verify/h_matrix.hpp>
 
 #include <cmath>
+#include <variant>
 
+#include <vouch/core/cancellation.hpp>
 #include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/solve/cg.hpp>
 #include <vouch/solve/precond/jacobi.hpp>
+#include <vouch/sparse/valid_csr.hpp>
 #include <vouch/verify/bicgstab.hpp>
 #include <vouch/verify/elements.hpp>
 #include <vouch/verify/pass.hpp>
@@ -62,7 +66,12 @@ bool improve(const device& dev, const scaled_comparison& B, bool symmetric, doub
 }  // namespace
 
 h_matrix::h_matrix(const device& dev, csr_view<const double> A, const h_matrix_options& options)
-    : device_(dev), A_(A), options_(options), comparison_(dev, A, options.within), scale_(dev, A.rows) {
+    : certificate(fingerprint_of(dev, A), options.within),
+      device_(dev),
+      A_(A),
+      options_(options),
+      comparison_(dev, A, options.within),
+      scale_(dev, A.rows) {
   for_rows(dev, A, scale_body{scale_.data()});
 }
 
@@ -70,6 +79,9 @@ h_matrix::h_matrix(const device& dev, csr_view<const double> A, const h_matrix_o
 // not.
 std::unique_ptr<h_matrix> h_matrix::prove(const device& dev, csr_view<const double> A,
                                           const h_matrix_options& options, std::string& reason) {
+  const ieee_environment here;
+  detail::require_radii("h_matrix", options.within);
+  const valid_csr valid("h_matrix", dev, A);
   if (A.rows != A.cols) throw shape_error("h_matrix: the matrix is not square");
   const std::int64_t n = A.rows;
   std::unique_ptr<h_matrix> proof(new h_matrix(dev, A, options));
@@ -81,6 +93,7 @@ std::unique_ptr<h_matrix> h_matrix::prove(const device& dev, csr_view<const doub
   bool found = false;
   for (const double rtol : {3e-3, 3e-4, 3e-5}) {
     const bool converged = improve(dev, B, options.symmetric, rtol, rhs, z);
+    check_cancellation();  // to conjugate gradients that is a status
     for_elements(dev, n, unscale_body{scale, z.data(), 1.0, proof->comparison_.v().data()});
     found = proof->comparison_.holds();
     if (found || !converged) break;
@@ -98,21 +111,30 @@ void h_matrix::keep_what_is_read_faster() {
   if (!smooths()) return;
   smoother_ = std::make_unique<smoother>(device_, A_, scale_, positive());
   if (!smoother_->has_diagonals()) return;
-  diagonals_ = spmv_plan<double>::make(device_, A_, options_.symmetric);
+  // That A is symmetric is looked up here: the half that is stored stands in the proof.
+  diagonals_ = spmv_plan<double>::make(device_, A_);
   if (diagonals_->kept_as() == layout::dia) comparison_.read_from(diagonals_->as_dia());
 }
 
+fingerprint h_matrix::referred_matrix() const {
+  if (std::holds_alternative<csr_view<const double>>(comparison_.rows())) return fingerprint_of(device_, A_);
+  return proved_matrix();
+}
+
 void h_matrix::bound(view<const interval<double>> r, view<double> radius) {
+  const ieee_environment here;
   comparison_.bound(r, smooths() && positive() ? 0 : options_.steps, radius);
 }
 
 std::optional<double> h_matrix::bound_widened(view<const interval<double>> r, const double* lo,
                                               view<double> radius) {
+  const ieee_environment here;
   if (!smooths() || !positive()) return std::nullopt;
   return comparison_.bound_widened(r, lo, radius);
 }
 
 bool h_matrix::smooth(view<const interval<double>> r, int steps, view<double> d) {
+  const ieee_environment here;
   return smooths() && steps > 0 && smoother_->smooth(r, scale_, steps, d);
 }
 
@@ -125,10 +147,12 @@ bool h_matrix::solve(view<const double> s, view<double> d, double rtol) const {
   options.rtol = rtol;
   options.matrix_checked = true;
   options.max_iterations = patience(A_.rows);
-  return unless_refused([&] {
+  const bool solved = unless_refused([&] {
     const std::unique_ptr<preconditioner<double>> M = make_jacobi(device_, A_);
     return has_solution(cg<double>(device_, A_, s, d, options, M.get()).status);
   });
+  check_cancellation();
+  return solved;
 }
 
 }  // namespace vouch

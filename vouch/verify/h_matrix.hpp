@@ -30,13 +30,14 @@ class h_matrix final : public certificate {
   /// Solves <A> v = diag approximately and checks v with every rounding outward.
   ///
   /// Shapes  A is n-by-n.
-  /// Memory  A lives on dev and must outlive the result, which has 4 n doubles and, for smoothing, A in single
-  ///         precision; where a few diagonals hold all entries, these as doubles besides. While it works,
-  ///         another copy in single precision and about 8 n doubles.
+  /// Memory  A lives on dev and must outlive the result unchanged; this has 4 n doubles and, for smoothing, A
+  ///         in single precision; where a few diagonals hold all entries, these as doubles besides. While it
+  ///         works, another copy in single precision and about 8 n doubles.
   /// Result  nullptr and a reason where v was not found; A may be an H-matrix all the same.
   /// Cost    Conjugate gradients in single precision (symmetric) or stabilised biconjugate gradients to
   ///         about one digit, and a pass over A for each check.
   /// Throws  shape_error  A is not square
+  ///         value_error  a radius that is negative or not finite
   /// Source  Ostrowski 1937; Neumaier, Interval Methods for Systems of Equations (1990), 3.7.
   static std::unique_ptr<h_matrix> prove(const device& dev, csr_view<const double> A,
                                          const h_matrix_options& options, std::string& reason);
@@ -59,6 +60,7 @@ class h_matrix final : public certificate {
 
  private:
   h_matrix(const device& dev, csr_view<const double> A, const h_matrix_options& options);
+  fingerprint referred_matrix() const override;
   bool smooths() const { return options_.smoothing; }
   bool positive() const { return options_.symmetric && options_.positive_diagonal; }
   void keep_what_is_read_faster();

@@ -4,8 +4,12 @@
 #include <cmath>
 #include <vector>
 
+#include <vouch/core/cancellation.hpp>
 #include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
+#include <vouch/core/require.hpp>
 #include <vouch/core/stopwatch.hpp>
+#include <vouch/sparse/valid_csr.hpp>
 #include <vouch/verify/bound_text.hpp>
 #include <vouch/verify/elements.hpp>
 
@@ -54,6 +58,7 @@ numbers distance_of_solutions(const device& dev, certificate& proof, const data_
   const numbers c = plus_product(radii.rhs.to_vector(), radii.matrix, size_of_x);
   numbers z = times_inverse(dev, proof, c);
   for (int step = 0; step < most_steps; ++step) {
+    check_cancellation();
     numbers w;
     for (const double value : z) w.push_back(1.1 * value + 0x1p-900);
     numbers next = times_inverse(dev, proof, plus_product(c, radii.matrix, w));
@@ -94,12 +99,16 @@ void judge(const numbers& x, const numbers& radius, double relative, error_bound
 
 void widen_to_data(const device& dev, certificate& proof, const data_radii& radii, view<const double> x,
                    double relative, error_bound& bound) {
+  const ieee_environment here;
   const std::int64_t n = x.size();
   if (radii.matrix.rows != n || radii.matrix.cols != n || radii.rhs.size() != n || bound.radius.size() != n)
     throw shape_error("widen_to_data: the radii are not those of this system");
+  detail::require_contiguous("widen_to_data", "x", x, n);
+  const valid_csr valid("widen_to_data", device::cpu(1), radii.matrix);
   check_radii(radii.matrix.val.data(), radii.matrix.nonzeros(), "matrix");
   check_radii(radii.rhs.data(), n, "right-hand side");
   if (!bound.verified) return;
+  proof.require_covers("widen_to_data", bound.matrix, {});
   const stopwatch clock;
   numbers x_here(at(n)), radius = bound.radius.to_vector(), size_of_x;
   copy_bytes(x_here.data(), device::cpu(1), x.data(), dev, x_here.size() * sizeof(double));

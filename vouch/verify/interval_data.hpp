@@ -25,7 +25,7 @@ struct data_radii {
 ///         is what was asked of the error, 0 for anything.
 /// Cost    Mostly three bounds by the proof and passes over the radii.
 /// Throws  shape_error  lengths that do not fit
-///         value_error  a radius that is negative or not finite
+///         value_error  a radius that is negative or not finite; proof and bound are for different matrices
 /// Source  Neumaier, Interval Methods for Systems of Equations (1990), 4.1; docs/rigor.md.
 void widen_to_data(const device& dev, certificate& proof, const data_radii& radii, view<const double> x,
                    double relative, error_bound& bound);

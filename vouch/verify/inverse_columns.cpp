@@ -71,9 +71,12 @@ VOUCH_SIMD_CLONES void residual_block(const csr_view<const double>& A, const dou
 // the exact sum of magnitudes, which is at most size / (1 - (K + 2) u) plus what underflows; slack is above the
 // product of both factors.
 inverse_columns::inverse_columns(csr_view<const double> A, const lu_factors<double>& factors,
-                                 const uncertainty& within)
+                                 const uncertainty& within, const powers_of_two& scaled_by)
     : A_(A), factors_(factors) {
   const auto n = static_cast<std::size_t>(A.rows);
+  const auto power = [](int exponent) { return std::ldexp(1.0, std::clamp(exponent, -1000, 1000)); };
+  for (const int exponent : scaled_by.rows) left_.push_back(power(exponent));
+  for (const int exponent : scaled_by.columns) right_.push_back(power(exponent));
   for (std::int64_t i = 0; i < A.rows; ++i) {
     const double terms = static_cast<double>(A.row_ptr[i + 1] - A.row_ptr[i] + 2);
     slack_.push_back(add_up(mul_up(within.matrix, add_up(1.0, terms * 0x1p-52)), terms * 0x1p-52));
@@ -118,12 +121,13 @@ double inverse_columns::collect(std::vector<double>& largest) const {
     for (std::size_t l = 0; l < width; ++l) {
       const double size = std::fabs(y_[i * width + l]);
       largest[i] = std::max(largest[i], size);
-      sums[l] += size;
+      sums[l] += size * right_[i];
     }
   double most = 0;
   for (std::int64_t l = 0; l < width && first_ + l < A_.rows; ++l) {
     const std::int32_t row = factors_.row_order[static_cast<std::size_t>(first_ + l)];
-    most = std::max(most, sums[l] * factors_.scale[static_cast<std::size_t>(row)]);
+    most = std::max(
+        most, sums[l] * factors_.scale[static_cast<std::size_t>(row)] * left_[static_cast<std::size_t>(row)]);
   }
   return most;
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <vouch/core/config.hpp>
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/simd.hpp>
 #include <vouch/verify/outward.hpp>
 #include <vouch/verify/pass_bodies.hpp>
@@ -87,7 +88,7 @@ void for_rows(const device& dev, const Matrix& A, const Body& body) {
   if constexpr (built_with_cuda)
     if (dev.is_cuda()) return for_rows_cuda(dev, A, body);
   const std::int64_t step = rows_at_a_time(A), chunks = ceil_div(A.rows, step);
-#pragma omp parallel for num_threads(dev.threads()) schedule(static) if (chunks > 1)
+#pragma omp parallel for firstprivate(ieee) num_threads(dev.threads()) schedule(static) if (chunks > 1)
   for (std::int64_t c = 0; c < chunks; ++c) run_rows(A, body, c * step, std::min((c + 1) * step, A.rows));
 }
 
@@ -95,7 +96,7 @@ template <class Body>
 void for_elements(const device& dev, std::int64_t n, const Body& body) {
   if constexpr (built_with_cuda)
     if (dev.is_cuda()) return for_elements_cuda(dev, n, body);
-#pragma omp parallel for num_threads(dev.threads()) schedule(static) if (n > chunk)
+#pragma omp parallel for firstprivate(ieee) num_threads(dev.threads()) schedule(static) if (n > chunk)
   for (std::int64_t i = 0; i < n; ++i) body(i);
 }
 
@@ -105,7 +106,7 @@ double largest(const device& dev, std::int64_t n, const Body& body) {
     if (dev.is_cuda()) return largest_cuda(dev, n, body);
   const std::int64_t chunks = ceil_div(n, chunk);
   std::vector<double> partial(static_cast<std::size_t>(chunks));
-#pragma omp parallel for num_threads(dev.threads()) schedule(static) if (chunks > 1)
+#pragma omp parallel for firstprivate(ieee) num_threads(dev.threads()) schedule(static) if (chunks > 1)
   for (std::int64_t c = 0; c < chunks; ++c)
     partial[static_cast<std::size_t>(c)] = largest_of_chunk(body, c * chunk, std::min((c + 1) * chunk, n));
   double most = 0;

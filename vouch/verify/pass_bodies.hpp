@@ -22,12 +22,15 @@
   X(matrix_view<const double>, residual_body)       \
   X(matrix_view<const double>, comparison_body)     \
   X(matrix_view<const double>, off_diagonal_body)   \
-  X(matrix_view<const double>, row_norm_body)
+  X(matrix_view<const double>, row_norm_body)       \
+  X(matrix_view<const double>, row_exponent_body)
 
 // X(body) for passes over elements.
 #define VOUCH_VERIFY_ELEMENT_PASSES(X) \
   X(magnitude_body)                    \
   X(middle_body)                       \
+  X(split_body)                        \
+  X(point_body)                        \
   X(jacobi_body)                       \
   X(radius_body)                       \
   X(unscale_body)                      \
@@ -40,6 +43,8 @@
   X(compare_entry_body)                \
   X(unit_diagonal_body)                \
   X(widen_entry_body)                  \
+  X(column_exponent_body)              \
+  X(times_powers_body)                 \
   X(scatter_body)                      \
   X(jacobi_weight_body)
 

@@ -2,38 +2,36 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
+#include <vouch/core/cancellation.hpp>
 #include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/random.hpp>
 #include <vouch/sparse/ordering.hpp>
 #include <vouch/sparse/structure.hpp>
+#include <vouch/sparse/valid_csr.hpp>
+#include <vouch/verify/powers_of_two.hpp>
 
 namespace vouch {
 namespace {
 
-// Powers of two near 1/sqrt(a_ii).
-std::vector<double> diagonal_scale(const csr<double>& A) {
-  std::vector<double> scale(static_cast<std::size_t>(A.rows), 1.0);
+using namespace detail;
+
+// Exponents of powers of two near 1/sqrt(a_ii).
+std::vector<int> diagonal_scale(const csr<double>& A) {
+  std::vector<int> scale(static_cast<std::size_t>(A.rows));
   for (std::int64_t i = 0; i < A.rows; ++i)
     for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k)
-      if (A.col[k] == i) scale[static_cast<std::size_t>(i)] = std::exp2(-std::round(std::log2(A.val[k]) / 2));
+      if (A.col[k] == i)
+        scale[static_cast<std::size_t>(i)] = static_cast<int>(-std::round(std::log2(A.val[k]) / 2));
   return scale;
 }
 
-// Multiplies by powers of two, whose products are exact; false where a value would be rounded.
-bool scale_exactly(csr<double>& A, const std::vector<double>& scale) {
-  for (std::int64_t i = 0; i < A.rows; ++i)
-    for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k) {
-      if (A.val[k] == 0) continue;
-      A.val[k] *= scale[static_cast<std::size_t>(i)] * scale[static_cast<std::size_t>(A.col[k])];
-      if (!(std::fabs(A.val[k]) >= 0x1p-900 && std::fabs(A.val[k]) < 0x1p900)) return false;
-    }
-  return true;
-}
-
-bool scales_are_moderate(const std::vector<double>& scale) {
-  return std::all_of(scale.begin(), scale.end(), [](double s) { return s > 0x1p-450 && s < 0x1p450; });
+bool are_moderate(const array<double>& values) {
+  return std::all_of(values.begin(), values.end(),
+                     [](double v) { return v == 0 || (std::fabs(v) >= 0x1p-900 && std::fabs(v) < 0x1p900); });
 }
 
 double norm(const std::vector<double>& v) {
@@ -44,31 +42,39 @@ double norm(const std::vector<double>& v) {
 
 }  // namespace
 
-positive_definite::positive_definite(const device& dev, csr<double> B, array<std::int32_t> order,
-                                     std::vector<double> scale)
-    : device_(dev), B_(std::move(B)), order_(std::move(order)), scale_(std::move(scale)), shape_(B_.all()) {}
+positive_definite::positive_definite(const device& dev, const fingerprint& A, const uncertainty& within,
+                                     csr<double> B, array<std::int32_t> order, std::vector<int> scale)
+    : certificate(A, within),
+      device_(dev),
+      B_(std::move(B)),
+      order_(std::move(order)),
+      scale_(std::move(scale)),
+      shape_(B_.all()) {}
 
 std::unique_ptr<positive_definite> positive_definite::prove(const device& dev, csr_view<const double> A,
                                                             const positive_definite_options& options,
                                                             std::string& reason) {
+  const ieee_environment here;
+  detail::require_radii("positive_definite", options.within);
+  const valid_csr valid("positive_definite", dev, A);
   if (A.rows != A.cols) throw shape_error("positive_definite: the matrix is not square");
   const device cpu = dev.is_cuda() ? device::cpu() : dev;
-  const csr<double> here = copy(cpu, dev, A);
-  const structure_facts facts = structure<double>(cpu, here);
+  const csr<double> local = copy(cpu, dev, A);
+  const structure_facts facts = structure<double>(cpu, local);
   if (!facts.symmetric) throw value_error("positive_definite: the matrix is not symmetric");
   if (!facts.diagonal_positive) {
     reason = "a diagonal entry is not positive: the matrix is not positive definite";
     return nullptr;
   }
-  array<std::int32_t> order = reverse_cuthill_mckee<double>(cpu, here);
-  csr<double> B = permute<double>(cpu, here, order);
-  std::vector<double> scale = diagonal_scale(B);
-  if (!scales_are_moderate(scale) || !scale_exactly(B, scale)) {
+  array<std::int32_t> order = reverse_cuthill_mckee<double>(cpu, local);
+  csr<double> B = permute<double>(cpu, local, order);
+  std::vector<int> scale = diagonal_scale(B);
+  if (!scale_exactly(B, scale, scale) || !are_moderate(B.val)) {
     reason = "the entries are too far apart to be scaled exactly";
     return nullptr;
   }
-  std::unique_ptr<positive_definite> proof(
-      new positive_definite(dev, std::move(B), std::move(order), std::move(scale)));
+  std::unique_ptr<positive_definite> proof(new positive_definite(
+      dev, fingerprint_of(dev, A), options.within, std::move(B), std::move(order), std::move(scale)));
   if (proof->shape_.entries() > options.most_entries) {
     reason = "the Cholesky factor would have " + std::to_string(proof->shape_.entries()) +
              " entries, more than " + std::to_string(options.most_entries);
@@ -89,8 +95,8 @@ std::unique_ptr<positive_definite> positive_definite::prove(const device& dev, c
     reason = "the matrix is too ill-conditioned for a proof that it is positive definite";
     return nullptr;
   }
-  const double most = *std::max_element(proof->scale_.begin(), proof->scale_.end());
-  proof->inverse_norm_ = most * most / proof->lambda_;
+  const int most = *std::max_element(proof->scale_.begin(), proof->scale_.end());
+  proof->inverse_norm_ = std::ldexp(1 / proof->lambda_, 2 * most);
   return proof;
 }
 
@@ -100,6 +106,7 @@ double positive_definite::estimate_eigenvalue() const {
   for (std::size_t i = 0; i < v.size(); ++i) v[i] = random_unit(1, i) - 0.5;
   double size = norm(v), growth = 1;
   for (int step = 0; step < 8; ++step) {
+    check_cancellation();
     for (double& value : v) value /= size;
     factor_->solve(v);
     size = growth = norm(v);
@@ -129,32 +136,42 @@ double positive_definite::prove_eigenvalue(double shift, const uncertainty& with
   return sub_down(shift, lost);
 }
 
+// The squares of S s are summed after a division by a power of two near the largest of them.
 void positive_definite::bound(view<const interval<double>> r, view<double> radius) {
+  const ieee_environment here;
   const device cpu = device::cpu(1);
   std::vector<interval<double>> s(scale_.size());
   copy_bytes(s.data(), cpu, r.data(), device_, s.size() * sizeof s[0]);
+  const auto place = [this](std::size_t i) {
+    return static_cast<std::size_t>(order_[static_cast<std::int64_t>(i)]);
+  };
+  const auto size = [&](std::size_t i) {
+    return std::max(std::fabs(s[place(i)].lo()), std::fabs(s[place(i)].hi()));
+  };
+  int largest = std::numeric_limits<int>::min() / 2;
+  for (std::size_t i = 0; i < s.size(); ++i)
+    if (size(i) > 0 && std::isfinite(size(i))) largest = std::max(largest, std::ilogb(size(i)) + scale_[i]);
   double sum = 0;
   for (std::size_t i = 0; i < s.size(); ++i) {
-    const interval<double> r_i = s[static_cast<std::size_t>(order_[static_cast<std::int64_t>(i)])];
-    const double size = mul_up(std::max(std::fabs(r_i.lo()), std::fabs(r_i.hi())), scale_[i]);
-    sum = add_up(sum, mul_up(size, size));
+    const double part = times_power_up(size(i), scale_[i] - largest);
+    sum = add_up(sum, mul_up(part, part));
   }
   const double factor = div_up(sqrt_up(sum), lambda_);
   std::vector<double> result(scale_.size());
-  for (std::size_t i = 0; i < s.size(); ++i)
-    result[static_cast<std::size_t>(order_[static_cast<std::int64_t>(i)])] = mul_up(factor, scale_[i]);
+  for (std::size_t i = 0; i < s.size(); ++i) result[place(i)] = times_power_up(factor, scale_[i] + largest);
   copy_bytes(radius.data(), device_, result.data(), cpu, result.size() * sizeof result[0]);
 }
 
 bool positive_definite::correct(view<const double> s, view<double> d) {
+  const ieee_environment here;
   const device cpu = device::cpu(1);
   std::vector<double> given(scale_.size()), x(scale_.size());
   copy_bytes(given.data(), cpu, s.data(), device_, given.size() * sizeof given[0]);
   for (std::size_t i = 0; i < x.size(); ++i)
-    x[i] = given[static_cast<std::size_t>(order_[static_cast<std::int64_t>(i)])] * scale_[i];
+    x[i] = std::ldexp(given[static_cast<std::size_t>(order_[static_cast<std::int64_t>(i)])], scale_[i]);
   factor_->solve(x);
   for (std::size_t i = 0; i < x.size(); ++i)
-    given[static_cast<std::size_t>(order_[static_cast<std::int64_t>(i)])] = x[i] * scale_[i];
+    given[static_cast<std::size_t>(order_[static_cast<std::int64_t>(i)])] = std::ldexp(x[i], scale_[i]);
   copy_bytes(d.data(), device_, given.data(), cpu, given.size() * sizeof given[0]);
   return true;
 }

@@ -31,7 +31,7 @@ class positive_definite final : public certificate {
   /// Result  nullptr and a reason where nothing was proved: not positive definite, too ill-conditioned (from
   ///         about 10^16 / (n t) with rows of t entries on), or the factor too large.
   /// Throws  shape_error  A is not square
-  ///         value_error  A is not symmetric
+  ///         value_error  A is not symmetric; a radius that is negative or not finite
   /// Source  Rump, BIT 46 (2006); Rump, Jeannerod, SIAM J. Matrix Anal. Appl. 35 (2014); docs/rigor.md.
   static std::unique_ptr<positive_definite> prove(const device& dev, csr_view<const double> A,
                                                   const positive_definite_options& options,
@@ -49,14 +49,15 @@ class positive_definite final : public certificate {
   double eigenvalue_bound() const { return lambda_; }
 
  private:
-  positive_definite(const device& dev, csr<double> B, array<std::int32_t> order, std::vector<double> scale);
+  positive_definite(const device& dev, const fingerprint& A, const uncertainty& within, csr<double> B,
+                    array<std::int32_t> order, std::vector<int> scale);
   double estimate_eigenvalue() const;
   double prove_eigenvalue(double shift, const uncertainty& within) const;
 
   device device_;
   csr<double> B_;
   array<std::int32_t> order_;
-  std::vector<double> scale_;  // of the new unknowns
+  std::vector<int> scale_;  // exponents of the diagonal of S, for the new unknowns
   detail::envelope shape_;
   std::unique_ptr<detail::envelope_cholesky> factor_;
   double lambda_ = 0;

@@ -1,5 +1,7 @@
 #include <vouch/verify/prove.hpp>
 
+#include <vouch/core/ieee_environment.hpp>
+#include <vouch/sparse/valid_csr.hpp>
 #include <vouch/verify/dense_inverse.hpp>
 #include <vouch/verify/h_matrix.hpp>
 #include <vouch/verify/positive_definite.hpp>
@@ -16,6 +18,9 @@ constexpr std::int64_t sparse_part = 8;
 std::unique_ptr<certificate> prove_by_structure(const device& dev, csr_view<const double> A,
                                                 const structure_facts& facts, const uncertainty& within,
                                                 std::string& reason) {
+  const ieee_environment here;
+  detail::require_radii("prove_by_structure", within);
+  const valid_csr valid("prove_by_structure", dev, A);
   if (!facts.square) {
     reason = "the matrix is not square";
     return nullptr;
@@ -40,6 +45,8 @@ std::unique_ptr<certificate> prove_by_structure(const device& dev, csr_view<cons
 std::unique_ptr<certificate> prove_nonsingular(const device& dev, csr_view<const double> A,
                                                const structure_facts& facts, const uncertainty& within,
                                                std::string& reason) {
+  const ieee_environment here;
+  const valid_csr valid("prove_nonsingular", dev, A);
   if (std::unique_ptr<certificate> proof = prove_by_structure(dev, A, facts, within, reason)) return proof;
   if (!facts.square) return nullptr;
   if (A.nonzeros <= A.rows / sparse_part * A.rows) {
@@ -55,6 +62,8 @@ std::unique_ptr<certificate> prove_nonsingular(const device& dev, csr_view<const
 
 std::unique_ptr<certificate> prove_nonsingular(const device& dev, matrix_view<const double> A,
                                                const uncertainty& within, std::string& reason) {
+  const ieee_environment here;
+  detail::require_radii("prove_nonsingular", within);
   if (A.rows != A.cols) {
     reason = "the matrix is not square";
     return nullptr;

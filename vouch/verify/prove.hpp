@@ -16,8 +16,10 @@ namespace vouch {
 /// positive diagonal; sparse inverse, for factors that are not too large; approximate inverse, where there is
 /// memory for it.
 ///
-/// Memory  A lives on dev and must outlive the result. facts are those of A.
-/// Result  nullptr where nothing proves it; reason then says what was tried, in one line.
+/// Memory  A lives on dev and must outlive the result unchanged. facts are those of A.
+/// Result  nullptr where nothing proves it; reason then says what was tried, in one line. facts that are not
+///         those of A make proofs fail, never false.
+/// Throws  value_error  a radius that is negative or not finite
 std::unique_ptr<certificate> prove_nonsingular(const device& dev, csr_view<const double> A,
                                                const structure_facts& facts, const uncertainty& within,
                                                std::string& reason);

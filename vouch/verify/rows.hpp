@@ -120,6 +120,25 @@ struct row_norm_body {
   VOUCH_HOST_DEVICE void finish(state& s, std::int64_t i, std::int64_t) const { norm[i] = s.others; }
 };
 
+/// exponent[i] := that of the power of two that brings the largest |a_ij| into [1, 2); 0 where there is none.
+struct row_exponent_body {
+  int* exponent;
+
+  struct state {
+    double most = 0;
+    VOUCH_HOST_DEVICE void merge(const state& other) {
+      if (other.most > most) most = other.most;
+    }
+  };
+  VOUCH_HOST_DEVICE state begin() const { return {}; }
+  VOUCH_HOST_DEVICE void add(state& s, std::int64_t, std::int64_t, double a, std::int32_t) const {
+    s.merge({std::fabs(a)});
+  }
+  VOUCH_HOST_DEVICE void finish(state& s, std::int64_t i, std::int64_t) const {
+    exponent[i] = s.most > 0 && rounding::finite(s.most) ? -std::ilogb(s.most) : 0;
+  }
+};
+
 /// What bodies gather that look at entries alone.
 struct no_state {
   VOUCH_HOST_DEVICE void merge(const no_state&) {}

@@ -4,9 +4,12 @@
 #include <cmath>
 #include <utility>
 
+#include <vouch/band/band_rows.hpp>
 #include <vouch/band/solve.hpp>
 #include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
+#include <vouch/core/require.hpp>
 #include <vouch/core/stopwatch.hpp>
 #include <vouch/verify/batch_pass.hpp>
 #include <vouch/verify/batch_visit.hpp>
@@ -25,11 +28,21 @@ bool same_places(const batch_shape& a, const batch_shape& b) {
          a.system_stride == b.system_stride && a.offsets == b.offsets;
 }
 
-void check_shapes(const batch_shape& A, const batch_shape& b, const batch_shape& x, const batch_shape& radius) {
-  if (!same_places(b, x) || !same_places(x, radius))
+void check_operands(const tridiagonal_view<const double>& A, const batch_view<const double>& b,
+                    const batch_view<double>& x, const batch_view<double>& radius) {
+  constexpr const char* who = "bound_error";
+  require_shape(who, A.shape);
+  require_apart(who, x.shape);
+  if (!same_places(b.shape, x.shape) || !same_places(x.shape, radius.shape))
     throw shape_error("bound_error: b, x and radius are not stored alike");
-  if (A.n != x.n || (A.systems != x.systems && A.systems != 1) || A.offsets != x.offsets)
+  if (A.shape.n != x.shape.n || (A.shape.systems != x.shape.systems && A.shape.systems != 1) ||
+      A.shape.offsets != x.shape.offsets)
     throw shape_error("bound_error: the matrices do not have the systems and rows of b");
+  const std::int64_t extent = x.shape.extent();
+  for (const double* diagonal : {A.dl, A.d, A.du}) require_data(who, "a diagonal", diagonal, A.shape.extent());
+  require_data(who, "b", b.data, extent);
+  require_data(who, "x", x.data, extent);
+  require_data(who, "radius", radius.data, extent);
 }
 
 // Bounds of a batch while v, x and what is proved of each system change.
@@ -331,6 +344,7 @@ void judge(const bounded_batch& batch, const bound_options& options, tridiagonal
 }  // namespace
 
 int tridiagonal_bound::digits() const {
+  const ieee_environment here;
   error_bound as_one;
   as_one.verified = verified;
   as_one.max_relative = max_relative;
@@ -340,8 +354,10 @@ int tridiagonal_bound::digits() const {
 tridiagonal_bound bound_error(const device& dev, const tridiagonal_view<const double>& A,
                               const batch_view<const double>& b, const batch_view<double>& x,
                               const batch_view<double>& radius, const bound_options& options) {
+  const ieee_environment here;
   const stopwatch clock;
-  check_shapes(A.shape, b.shape, x.shape, radius.shape);
+  require_radii("bound_error", options.within);
+  check_operands(A, b, x, radius);
   tridiagonal_bound result;
   bounded_batch batch(dev, A, b, x, radius, options.within);
   batch.prove();

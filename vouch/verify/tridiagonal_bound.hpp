@@ -46,6 +46,7 @@ struct tridiagonal_bound {
 ///         of up to 1024 side by side, with or without dominant rows: reads A, b and x once and writes radius;
 ///         once more where factors are needed, and, side by side, copies of those systems.
 /// Throws  shape_error  shapes that do not fit
+///         value_error  a radius that is negative or not finite
 /// Source  docs/rigor.md.
 tridiagonal_bound bound_error(const device& dev, const tridiagonal_view<const double>& A,
                               const batch_view<const double>& b, const batch_view<double>& x,

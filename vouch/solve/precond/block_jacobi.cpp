@@ -2,9 +2,11 @@
 
 #include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/solve/precond/block_jacobi.hpp>
 #include <vouch/solve/precond/dense_block.hpp>
 #include <vouch/solve/precond/diagonal.hpp>
+#include <vouch/sparse/valid_csr.hpp>
 
 namespace vouch {
 namespace {
@@ -21,7 +23,7 @@ std::vector<std::uint8_t> compare_patterns(const device& dev, csr_view<const T> 
       compare_patterns_cuda(dev, A, same.data());
       return same.to_vector();
     }
-#pragma omp parallel for num_threads(loop_threads(dev, A.rows)) schedule(static)
+#pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev, A.rows)) schedule(static)
   for (std::int64_t i = 1; i < A.rows; ++i) same[i] = same_pattern_as_before(A, i);
   return same.to_vector();
 }
@@ -39,7 +41,9 @@ template <real T>
 std::int64_t invert_blocks_cpu(const device& dev, csr_view<const T> A, std::int64_t b, T* inverse) {
   const std::int64_t blocks = ceil_div(A.rows, b);
   std::int64_t bad = blocks;
-#pragma omp parallel for num_threads(loop_threads(dev, A.rows)) schedule(static) reduction(min : bad)
+#pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev, A.rows)) schedule(static) \
+    reduction(min                                                                                   \
+              : bad)
   for (std::int64_t k = 0; k < blocks; ++k) {
     double work[largest_block * largest_block];
     if (!invert_block(A, static_cast<int>(b), k, work, 1, inverse)) bad = std::min(bad, k);
@@ -70,13 +74,15 @@ class block_jacobi final : public preconditioner<T> {
     return "block-jacobi (" + std::to_string(b_) + " by " + std::to_string(b_) + ")";
   }
 
+  std::int64_t rows() const override { return rows_; }
+
   void apply(const device& dev, view<const T> r, view<T> z) const override {
     if constexpr (built_with_cuda)
       if (dev.is_cuda())
         return apply_blocks_cuda(dev, static_cast<int>(b_), rows_, inverse_.data(), r.data(), z.data());
     const T* from = r.data();
     T* to = z.data();
-#pragma omp parallel for num_threads(loop_threads(dev, rows_)) schedule(static)
+#pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev, rows_)) schedule(static)
     for (std::int64_t first = 0; first < rows_; first += b_) {
       const std::int64_t size = std::min(b_, rows_ - first);
       for (std::int64_t i = first; i < first + size; ++i) {
@@ -96,6 +102,7 @@ class block_jacobi final : public preconditioner<T> {
 
 template <real T>
 std::int64_t natural_block(const device& dev, csr_view<const T> A) {
+  const valid_csr valid("natural_block", dev, A);
   const std::vector<std::uint8_t> same = compare_patterns(dev, A);
   for (std::int64_t b = largest_natural_block; b > 1; --b)
     if (groups_are_alike(same, static_cast<std::size_t>(b))) return b;
@@ -105,9 +112,11 @@ std::int64_t natural_block(const device& dev, csr_view<const T> A) {
 template <real T>
 std::unique_ptr<preconditioner<T>> make_block_jacobi(const device& dev, csr_view<const T> A,
                                                      std::int64_t size) {
+  const ieee_environment here;
   if (size < 0 || size > largest_block)
     throw value_error("block-jacobi: a block of " + std::to_string(size) + " rows",
                       "blocks have 1 to " + std::to_string(largest_block) + " rows");
+  const valid_csr valid("block-jacobi", dev, A);
   inverse_diagonal(dev, A, "block-jacobi");
   const std::int64_t b = size > 0 ? size : natural_block(dev, A);
   array<T> inverse(dev, A.rows * b);

@@ -2,11 +2,13 @@
 
 #include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/solve/precond/chebyshev.hpp>
 #include <vouch/solve/precond/chebyshev_kernels.hpp>
 #include <vouch/solve/precond/diagonal.hpp>
 #include <vouch/solve/precond/eigenvalue_bound.hpp>
 #include <vouch/sparse/spmv_plan.hpp>
+#include <vouch/sparse/valid_csr.hpp>
 
 namespace vouch {
 namespace {
@@ -32,6 +34,8 @@ class chebyshev final : public preconditioner<T> {
     text << "chebyshev (degree " << degree_ << ", eigenvalues to " << bound_ << ")";
     return text.str();
   }
+
+  std::int64_t rows() const override { return plan_.rows(); }
 
   void apply(const device& dev, view<const T> r, view<T> z) const override {
     const double low = bound_ / static_cast<double>((degree_ + 1) * (degree_ + 1));
@@ -59,7 +63,7 @@ class chebyshev final : public preconditioner<T> {
     const std::int64_t n = plan_.rows();
     if constexpr (built_with_cuda)
       if (dev.is_cuda()) return first_iterate_cuda(dev, n, factor, inverse_.data(), r, z);
-#pragma omp parallel for num_threads(loop_threads(dev, n)) schedule(static)
+#pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev, n)) schedule(static)
     for (std::int64_t i = 0; i < n; ++i) z[i] = factor * (inverse_[i] * r[i]);
   }
 
@@ -70,7 +74,7 @@ class chebyshev final : public preconditioner<T> {
         plan_.multiply(T{1}, view<const T>(terms.z, n), T{}, product_);
         return three_terms_cuda(dev, n, terms);
       }
-#pragma omp parallel for num_threads(loop_threads(dev, plan_.bytes() / 16)) schedule(static)
+#pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev, plan_.bytes() / 16)) schedule(static)
     for (std::int64_t first = 0; first < n; first += chunk) {
       const std::int64_t last = std::min(n, first + chunk);
       plan_.multiply_rows(terms.z, product_.data(), first, last);
@@ -89,9 +93,11 @@ class chebyshev final : public preconditioner<T> {
 
 template <real T>
 std::unique_ptr<preconditioner<T>> make_chebyshev(const device& dev, csr_view<const T> A, std::int64_t degree) {
+  const ieee_environment here;
   if (degree < 1 || degree > largest_degree)
     throw value_error("chebyshev: degree " + std::to_string(degree),
                       "degrees go from 1 to " + std::to_string(largest_degree));
+  const valid_csr valid("chebyshev", dev, A);
   array<T> inverse = inverse_diagonal(dev, A, "chebyshev");
   spmv_plan<T> plan = spmv_plan<T>::make(dev, A);
   const double bound = largest_eigenvalue_bound(dev, A, plan, inverse.data());

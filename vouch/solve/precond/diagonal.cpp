@@ -2,8 +2,10 @@
 #include <sstream>
 
 #include <vouch/core/config.hpp>
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/solve/precond/diagonal.hpp>
 #include <vouch/solve/precond/scaling.hpp>
+#include <vouch/sparse/valid_csr.hpp>
 
 namespace vouch {
 namespace {
@@ -11,7 +13,9 @@ namespace {
 template <real T>
 std::int64_t invert_diagonal_cpu(const device& dev, csr_view<const T> A, T* out) {
   std::int64_t bad = A.rows;
-#pragma omp parallel for num_threads(loop_threads(dev, A.rows)) schedule(static) reduction(min : bad)
+#pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev, A.rows)) schedule(static) \
+    reduction(min                                                                                   \
+              : bad)
   for (std::int64_t i = 0; i < A.rows; ++i) {
     const T d = diagonal_entry(A, i);
     const bool good = can_be_inverted(d);
@@ -49,6 +53,7 @@ void check_square(const std::string& who, std::int64_t rows, std::int64_t cols) 
 
 template <real T>
 array<T> inverse_diagonal(const device& dev, csr_view<const T> A, const std::string& who) {
+  const valid_csr valid(who.c_str(), dev, A);
   check_square(who, A.rows, A.cols);
   array<T> inverse(dev, A.rows);
   const std::int64_t bad = invert_diagonal(dev, A, inverse.data());
@@ -66,7 +71,7 @@ void multiply_elements(const device& dev, const T* d, view<const T> r, view<T> z
     if (dev.is_cuda()) return multiply_elements_cuda(dev, d, r, z);
   const T* from = r.data();
   T* to = z.data();
-#pragma omp parallel for simd num_threads(loop_threads(dev, r.size())) schedule(static)
+#pragma omp parallel for simd firstprivate(ieee) num_threads(loop_threads(dev, r.size())) schedule(static)
   for (std::int64_t i = 0; i < r.size(); ++i) to[i] = d[i] * from[i];
 }
 

@@ -6,6 +6,7 @@
 
 #include <vouch/core/array.hpp>
 #include <vouch/core/device.hpp>
+#include <vouch/core/loop_threads.hpp>
 #include <vouch/core/types.hpp>
 #include <vouch/core/view.hpp>
 #include <vouch/sparse/csr.hpp>
@@ -55,8 +56,5 @@ template <real T>
 void invert_diagonal_cuda(const device& dev, csr_view<const T> A, T* out, std::uint64_t* bad);
 template <real T>
 void multiply_elements_cuda(const device& dev, const T* d, view<const T> r, view<T> z);
-
-/// Threads for a loop over so many items that takes some nanoseconds each: one where a team costs more.
-inline int loop_threads(const device& dev, std::int64_t items) { return items < 16384 ? 1 : dev.threads(); }
 
 }  // namespace vouch

@@ -5,7 +5,9 @@
 #include <vector>
 
 #include <vouch/core/array.hpp>
+#include <vouch/core/cancellation.hpp>
 #include <vouch/core/config.hpp>
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/random.hpp>
 #include <vouch/solve/precond/chebyshev_kernels.hpp>
 #include <vouch/solve/precond/diagonal.hpp>
@@ -33,7 +35,7 @@ double largest_row_sum(const device& dev, csr_view<const T> A, const T* inverse)
     }
   double most = 0;
   bool finite = true;
-#pragma omp parallel for num_threads(loop_threads(dev, A.rows)) schedule(static) \
+#pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev, A.rows)) schedule(static) \
     reduction(max : most) reduction(&& : finite)
   for (std::int64_t i = 0; i < A.rows; ++i) {
     const double sum = relative_row_sum(A, inverse, i);
@@ -47,7 +49,7 @@ double largest_row_sum(const device& dev, csr_view<const T> A, const T* inverse)
 template <real T>
 array<T> start_vector(const device& dev, const T* inverse, std::int64_t n) {
   std::vector<T> random(static_cast<std::size_t>(n));
-#pragma omp parallel for num_threads(loop_threads(dev, n)) schedule(static)
+#pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev, n)) schedule(static)
   for (std::int64_t i = 0; i < n; ++i)
     random[static_cast<std::size_t>(i)] = static_cast<T>(random_unit(1, static_cast<std::uint64_t>(i)) - 0.5);
   array<T> start = array<T>::from(dev, random);
@@ -75,7 +77,9 @@ class lanczos {
     std::vector<double> alpha, beta;
     double norm = norm_of(u_), before = 0;
     const std::int64_t steps = std::min(most_steps, plan_.rows());
+    const cancellation_probe stop;
     for (std::int64_t k = 0; k < steps && std::isfinite(norm); ++k) {
+      stop.check();
       plan_.multiply(T{1}, u_, T{}, w_);
       alpha.push_back(inner(u_, w_, nullptr) / (norm * norm));
       advance(-alpha.back() / norm, k == 0 ? 0.0 : -norm / before, -1 / norm);
@@ -100,7 +104,7 @@ class lanczos {
                                previous_.data()};
     if constexpr (built_with_cuda)
       if (dev_.is_cuda()) return three_terms_cuda(dev_, plan_.rows(), terms);
-#pragma omp parallel for num_threads(loop_threads(dev_, plan_.rows())) schedule(static)
+#pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev_, plan_.rows())) schedule(static)
     for (std::int64_t i = 0; i < plan_.rows(); ++i) terms(i);
   }
 
@@ -115,7 +119,7 @@ class lanczos {
   void multiply_terms(const T* x, const T* y, const T* inverse) {
     if constexpr (built_with_cuda)
       if (dev_.is_cuda()) return products_cuda(dev_, plan_.rows(), x, y, inverse, terms_.data());
-#pragma omp parallel for num_threads(loop_threads(dev_, plan_.rows())) schedule(static)
+#pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev_, plan_.rows())) schedule(static)
     for (std::int64_t i = 0; i < plan_.rows(); ++i)
       terms_[i] = inverse != nullptr ? x[i] * y[i] / inverse[i] : x[i] * y[i];
   }

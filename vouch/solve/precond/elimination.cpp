@@ -3,6 +3,8 @@
 #include <numeric>
 #include <string>
 
+#include <vouch/core/ieee_environment.hpp>
+#include <vouch/core/loop_threads.hpp>
 #include <vouch/solve/precond/diagonal.hpp>
 #include <vouch/solve/precond/elimination.hpp>
 
@@ -41,7 +43,8 @@ std::vector<std::int32_t> levels_below(std::int64_t rows, const std::int64_t* ro
 template <real T>
 std::int64_t first_not_finite(csr_view<const T> A, int threads) {
   std::int64_t bad = A.rows;
-#pragma omp parallel for num_threads(threads) schedule(static) reduction(min : bad)
+  const int team = loop_threads(threads, A.nonzeros);
+#pragma omp parallel for firstprivate(ieee) num_threads(team) schedule(static) reduction(min : bad)
   for (std::int64_t i = 0; i < A.rows; ++i)
     for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k)
       if (!std::isfinite(A.val[k])) bad = std::min(bad, i);
@@ -115,7 +118,7 @@ lower_part take_lower(csr_view<const T> A, const elimination& order, int threads
   lower_part part;
   part.diagonal.resize(at(A.rows));
   part.lower.row_ptr.assign(at(A.rows) + 1, 0);
-#pragma omp parallel for num_threads(threads) schedule(static)
+#pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(threads, A.nonzeros)) schedule(static)
   for (std::int64_t k = 0; k < A.rows; ++k) {
     const std::int64_t row = permuted ? order.order[at(k)] : k;
     std::int64_t count = 0;
@@ -127,7 +130,7 @@ lower_part take_lower(csr_view<const T> A, const elimination& order, int threads
   std::partial_sum(part.lower.row_ptr.begin(), part.lower.row_ptr.end(), part.lower.row_ptr.begin());
   part.lower.col.resize(at(part.lower.nonzeros()));
   part.lower.val.resize(at(part.lower.nonzeros()));
-#pragma omp parallel num_threads(threads)
+#pragma omp parallel firstprivate(ieee) num_threads(loop_threads(threads, A.nonzeros))
   {
     std::vector<entry> found;
 #pragma omp for schedule(static)
@@ -169,7 +172,7 @@ sparse_rows renumbered(const sparse_rows& L, std::span<const std::int32_t> rows,
     R.row_ptr[at(k) + 1] = R.row_ptr[at(k)] + L.row_ptr[row(k) + 1] - L.row_ptr[row(k)];
   R.col.resize(L.col.size());
   R.val.resize(L.val.size());
-#pragma omp parallel for num_threads(threads) schedule(static)
+#pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(threads, L.nonzeros())) schedule(static)
   for (std::int64_t k = 0; k < L.rows(); ++k) {
     std::size_t to = at(R.row_ptr[at(k)]);
     for (std::size_t m = at(L.row_ptr[row(k)]); m < at(L.row_ptr[row(k) + 1]); ++m, ++to) {

@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include <vouch/core/cancellation.hpp>
 #include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/solve/precond/factor.hpp>
 
 namespace vouch {
@@ -51,11 +53,13 @@ bool factor_row(const sparse_rows& pattern, std::vector<double>& l, std::vector<
 
 bool factor_rows(const sparse_rows& pattern, const level_sets& levels, std::vector<double>& l,
                  std::vector<double>& d, int threads) {
+  const cancellation_probe stop;
   for (std::int64_t s = 0; s < levels.count(); ++s) {
+    stop.check();
     const std::int64_t first = levels.start[at(s)], last = levels.start[at(s) + 1];
     const int team = last - first < 512 ? 1 : threads;
     bool good = true;
-#pragma omp parallel for num_threads(team) schedule(static) reduction(&& : good)
+#pragma omp parallel for firstprivate(ieee) num_threads(team) schedule(static) reduction(&& : good)
     for (std::int64_t k = first; k < last; ++k) good = factor_row(pattern, l, d, levels.rows[at(k)]) && good;
     if (!good) return false;
   }

@@ -2,10 +2,12 @@
 #include <sstream>
 
 #include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/solve/precond/diagonal.hpp>
 #include <vouch/solve/precond/host_matrix.hpp>
 #include <vouch/solve/precond/ic0.hpp>
 #include <vouch/solve/precond/triangular_pair.hpp>
+#include <vouch/sparse/valid_csr.hpp>
 
 namespace vouch {
 namespace {
@@ -41,7 +43,9 @@ std::string describe(const candidate& c, bool on_gpu) {
 
 template <real T>
 std::unique_ptr<preconditioner<T>> make_ic0(const device& dev, csr_view<const T> A, double shift) {
+  const ieee_environment here;
   if (!(shift >= 0 && std::isfinite(shift))) throw value_error("ic0: the shift must be a number from 0 on");
+  const valid_csr valid("ic0", dev, A);
   check_square("ic0", A.rows, A.cols);
   const host_matrix<T> host(dev, A);
   candidate chosen = factorise(host, dev.is_cuda() ? order_for_gpu(host.all()) : elimination{}, shift);

@@ -1,3 +1,4 @@
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/solve/precond/diagonal.hpp>
 #include <vouch/solve/precond/jacobi.hpp>
 #include <vouch/solve/precond/scaling.hpp>
@@ -13,6 +14,7 @@ class jacobi final : public preconditioner<T> {
     multiply_elements(dev, inverse_.data(), r, z);
   }
   std::string name() const override { return "jacobi"; }
+  std::int64_t rows() const override { return inverse_.size(); }
   const T* diagonal() const override { return inverse_.data(); }
 
  private:
@@ -23,6 +25,7 @@ class jacobi final : public preconditioner<T> {
 
 template <real T>
 std::unique_ptr<preconditioner<T>> make_jacobi(const device& dev, csr_view<const T> A) {
+  const ieee_environment here;
   return std::make_unique<jacobi<T>>(inverse_diagonal(dev, A, "jacobi"));
 }
 

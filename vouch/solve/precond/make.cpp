@@ -2,6 +2,7 @@
 #include <optional>
 
 #include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/solve/precond/block_jacobi.hpp>
 #include <vouch/solve/precond/chebyshev.hpp>
 #include <vouch/solve/precond/ic0.hpp>
@@ -91,6 +92,7 @@ const std::vector<std::string>& precondition_names() {
 template <real T>
 std::unique_ptr<preconditioner<T>> make_preconditioner(const device& dev, csr_view<const T> A,
                                                        std::string_view spec) {
+  const ieee_environment here;
   const std::size_t colon = spec.find(':');
   const std::string_view name = spec.substr(0, colon);
   const parameter given = colon < spec.size() ? parameter(spec.substr(colon + 1)) : std::nullopt;

@@ -2,6 +2,8 @@
 
 #include <vouch/solve/precond/sliced.hpp>
 
+#include <vouch/core/ieee_environment.hpp>
+
 namespace vouch {
 namespace {
 
@@ -71,7 +73,7 @@ sliced_triangle<T> make_sliced(const sparse_rows& L, const std::vector<std::int6
   S.col.assign(at(S.slice_ptr.back()), -1);
   S.val.assign(at(S.slice_ptr.back()), T{});
   for (const sweep_set& set : S.sets) {
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for firstprivate(ieee) num_threads(device::cpu().threads()) schedule(static)
     for (std::int64_t k = 0; k < set.slices(); ++k)
       fill_slice(L, set.first_row + k * (32 / set.lanes), set.end_row, set.lanes,
                  S.slice_ptr[at(set.first_slice + k)], S);

@@ -1,16 +1,20 @@
 #include <sstream>
 
 #include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/solve/precond/diagonal.hpp>
 #include <vouch/solve/precond/host_matrix.hpp>
 #include <vouch/solve/precond/ssor.hpp>
 #include <vouch/solve/precond/triangular_pair.hpp>
+#include <vouch/sparse/valid_csr.hpp>
 
 namespace vouch {
 
 template <real T>
 std::unique_ptr<preconditioner<T>> make_ssor(const device& dev, csr_view<const T> A, double omega) {
+  const ieee_environment here;
   if (!(omega > 0 && omega < 2)) throw value_error("ssor: omega must lie between 0 and 2");
+  const valid_csr valid("ssor", dev, A);
   check_square("ssor", A.rows, A.cols);
   const host_matrix<T> host(dev, A);
   factored_matrix F;

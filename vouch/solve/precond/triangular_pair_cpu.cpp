@@ -4,6 +4,7 @@
 #include <span>
 
 #include <vouch/core/array.hpp>
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/solve/precond/triangular_pair.hpp>
 
 namespace vouch {
@@ -74,6 +75,7 @@ class pair_on_cpu final : public preconditioner<T> {
   }
 
   std::string name() const override { return name_; }
+  std::int64_t rows() const override { return inverse_.size(); }
 
   void apply(const device& dev, view<const T> r, view<T> z) const override {
     if (start_.empty())
@@ -101,7 +103,7 @@ class pair_on_cpu final : public preconditioner<T> {
   void solve_as_team(int threads, const T* r, T* z) const {
     const auto sets = static_cast<std::int64_t>(start_.size()) - 1;
     const std::int64_t* start = start_.data();
-#pragma omp parallel num_threads(threads)
+#pragma omp parallel firstprivate(ieee) num_threads(threads)
     {
       for (std::int64_t s = 0; s < sets; ++s) {
 #pragma omp for schedule(static)

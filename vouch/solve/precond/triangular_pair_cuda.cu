@@ -159,6 +159,7 @@ class pair_on_gpu final : public preconditioner<T> {
   }
 
   std::string name() const override { return name_; }
+  std::int64_t rows() const override { return rows_; }
 
   void apply(const device& dev, view<const T> r, view<T> z) const override {
     if (rows_ == 0) return;

@@ -1,0 +1,37 @@
+# cmake -D SOURCE=... -P environment.cmake: what computes does so in the floating-point environment that results stand
+# on (vouch/core/ieee_environment.hpp): every parallel region gives it to its threads, and every source beside a public
+# header asks for it or is named here as one that computes nothing or is called by those alone. The library computes nothing
+# in long double, which has a control word of its own.
+cmake_minimum_required(VERSION 3.25)
+set(compute_nothing core/cancellation core/device core/error core/formatted core/reach core/solve_status text/csv
+  text/mapped_file text/nearest_name text/tokens sparse/fill sparse/minimum_degree sparse/picture
+  reduce/choose_reduce_device solve/choose_device solve/report solve/room verify/uncertainty
+  price/slips interval/rounding_host)
+
+file(GLOB_RECURSE files RELATIVE ${SOURCE} ${SOURCE}/vouch/*.[ch]* ${SOURCE}/cli/*.[ch]*)
+foreach(file ${files})
+  file(STRINGS ${SOURCE}/${file} regions REGEX "pragma omp parallel")
+  foreach(region ${regions})
+    if(NOT region MATCHES "firstprivate\\(ieee\\)")
+      message(SEND_ERROR "${file}: '${region}' lacks firstprivate(ieee)")
+    endif()
+  endforeach()
+  file(STRINGS ${SOURCE}/${file} wide REGEX "long double")
+  if(wide AND file MATCHES "^vouch/")
+    message(SEND_ERROR "${file}: long double is computed with in another environment")
+  endif()
+endforeach()
+
+file(GLOB_RECURSE headers RELATIVE ${SOURCE}/vouch ${SOURCE}/vouch/*.hpp)
+foreach(header ${headers})
+  string(REGEX REPLACE "\\.hpp$" "" stem ${header})
+  if(stem IN_LIST compute_nothing OR NOT EXISTS ${SOURCE}/vouch/${stem}.cpp)
+    continue()
+  endif()
+  file(READ ${SOURCE}/vouch/${header} text LIMIT 2000)
+  string(REGEX MATCH "^(//[^\n]*\n)+" about "${text}")
+  file(STRINGS ${SOURCE}/vouch/${stem}.cpp scopes REGEX "ieee_environment")
+  if(NOT about MATCHES "private" AND scopes STREQUAL "")
+    message(SEND_ERROR "vouch/${stem}.cpp: no function declares an ieee_environment")
+  endif()
+endforeach()

@@ -1,0 +1,29 @@
+#include <vouch/verify/certificate.hpp>
+
+#include <vouch/core/error.hpp>
+#include <vouch/core/formatted.hpp>
+#include <vouch/core/ieee_environment.hpp>
+
+namespace vouch {
+
+void certificate::require_covers(const char* routine, const fingerprint& matrix,
+                                 const uncertainty& within) const {
+  const ieee_environment here;
+  detail::require_radii(routine, within);
+  if (matrix != matrix_)
+    throw value_error(formatted("%s: the certificate is for another matrix: %s", routine,
+                                matrix.rows != matrix_.rows || matrix.cols != matrix_.cols ? "of another size"
+                                : matrix.nonzeros != matrix_.nonzeros || matrix.pattern != matrix_.pattern
+                                    ? "with entries in other places"
+                                    : "with other values"),
+                      "prove this one nonsingular");
+  if (within.matrix > matrix_radius_)
+    throw value_error(formatted("%s: the certificate is for matrices within %g, not within %g", routine,
+                                matrix_radius_, within.matrix),
+                      "give that radius to the proof");
+  if (referred_matrix() != matrix_)
+    throw value_error(formatted("%s: the matrix that the certificate refers to was changed since", routine),
+                      "prove it again, or keep it as it was as long as the certificate is used");
+}
+
+}  // namespace vouch
