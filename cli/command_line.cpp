@@ -163,12 +163,14 @@ void command_line::text(std::string_view names, std::string_view what, std::stri
 void command_line::choice(std::string_view names, std::string_view what, std::string& target,
                           std::span<const std::string_view> values, std::string_view help) {
   value(names, what, help, [&target, values, option = std::string(long_name(names))](const std::string& given) {
-    if (std::find(values.begin(), values.end(), given) == values.end()) {
+    const auto meets = [&given](std::string_view word) { return same_word(word, given); };
+    const auto found = std::find_if(values.begin(), values.end(), meets);
+    if (found == values.end()) {
       const std::string meant = did_you_mean(given, values);
       throw usage_error(fmt::format("option {}: unknown value '{}'", option, given),
                         (meant.empty() ? "" : meant + " ") + "valid values: " + either(values));
     }
-    target = given;
+    target = *found;
   });
 }
 

@@ -40,6 +40,7 @@ class command_line {
   // before it.
   void flag(std::string_view names, bool& target, std::string_view help);
   void text(std::string_view names, std::string_view what, std::string& target, std::string_view help);
+  /// One of the values, in letters of either size; target holds it as it stands among them.
   void choice(std::string_view names, std::string_view what, std::string& target,
               std::span<const std::string_view> values, std::string_view help);
   void real(std::string_view names, double& target, double least, std::string_view help);

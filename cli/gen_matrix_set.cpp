@@ -13,6 +13,7 @@
 #include "command_line.hpp"
 #include "common.hpp"
 #include "matrix_shape.hpp"
+#include "outputs.hpp"
 #include "usage.hpp"
 
 namespace vouch::cli {
@@ -54,7 +55,7 @@ int gen_matrix_set(std::span<const char* const> arguments) {
   parse_range(range, problem);
   if (common.output.empty())
     throw usage_error("-o FILE is missing", "usage: vouch gen matrix-set [options] -o FILE");
-  check_writable(common.output);
+  check_outputs({common.output});
 
   const stopwatch clock;
   const device cpu = open_cpu(common);

@@ -22,6 +22,9 @@ bool is_same_file(const std::string& a, const std::string& b) {
 void check_outputs(const std::vector<std::string>& outputs, const std::vector<std::string>& inputs) {
   std::vector<std::string> before;
   for (const std::string& output : outputs) {
+    if (output == "-")
+      throw usage_error("an output is called '-', which is no file",
+                        "/dev/stdout is standard output, ./- a file of that name");
     check_writable(output);
     if (output.empty() || output.starts_with("/dev/")) continue;
     const auto takes_place_of = [&](const std::string& other) {

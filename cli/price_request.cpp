@@ -20,6 +20,7 @@ namespace vouch::cli {
 namespace {
 
 constexpr double any = -1.7976931348623157e308;  // the library checks what a number may be
+constexpr std::array<std::string_view, 4> types{"call", "put", "c", "p"};
 constexpr std::array<std::string_view, 4> schemes{"rannacher", "crank-nicolson", "implicit-euler",
                                                   "exponential"};
 // In the order of tridiagonal_method.
@@ -40,7 +41,7 @@ void declare(command_line& line, price_request& request, typed& t) {
   line.example("vouch price ... --scheme rannacher", "by finite differences, to an accuracy");
   line.example("vouch price --book options.csv -o prices.csv", "millions of options");
   line.section("The option");
-  line.choice("--type", "T", t.type, type_words, "call or put");
+  line.choice("--type", "T", t.type, types, "call or put");
   line.choice("--exercise", "E", t.exercise, exercise_words, "european, american or bermudan [european]");
   line.real("--spot", t.spot, any, "price of the share now");
   line.real("--strike", t.strike, any, "");

@@ -32,6 +32,16 @@ TEST_F(tool_price, a_european_call) {
     EXPECT_TRUE(o.contains(key));
 }
 
+TEST_F(tool_price, words_in_letters_of_either_size) {
+  const std::string price = run("price --type call " + one + "--json -q").out;
+  for (const std::string word : {"Call", "CALL", "c", "C"})
+    EXPECT_EQ(json::parse(run("price --type " + word + " " + one + "--json").out)["price"],
+              json::parse(price)["price"])
+        << word;
+  EXPECT_EQ(run("price --type put " + one + "--exercise American").code, 0);
+  EXPECT_EQ(run("price --type cal " + one).code, 2);
+}
+
 // 10.4505835721856... is the exact price; the grid's is farther from it than its bound says the least.
 TEST_F(tool_price, bounds_of_the_exact_price) {
   const tool_result r = run("price --type call " + one + "--verify --json");

@@ -77,6 +77,10 @@ TEST_F(tool_usage, mistyped_values) {
          "did you mean recurrence?");
   refuse("solve A.mtx -o same --history same", "two outputs go to the same file 'same'", "");
   for (const char* command :
+       {"solve A.mtx -o -", "solve A.mtx --history -", "solve A.mtx --plot -", "convert A.mtx -",
+        "gen plate -n 3 -o -", "gen matrix-set -o -", "verify A.mtx x.txt -o -"})
+    refuse(command, "an output is called '-', which is no file", "/dev/stdout is standard output");
+  for (const char* command :
        {"solve A.mtx -o x.npy.gz", "gen plate -n 3 -o x.npy.gz", "convert A.mtx x.npy.gz"})
     refuse(command, "x.npy.gz: files are written as they are, not compressed", "leave .gz off");
   write("taken.mtx", "%%MatrixMarket matrix array real general\n1 1\n3\n");

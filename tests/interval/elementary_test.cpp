@@ -204,5 +204,15 @@ TEST(elementary, extremes_inside_are_found) {
   EXPECT_TRUE(is_member(-0.8522008497671888017727, sin(box(1e22, 1e22))));
 }
 
+// Of bounds in the wrong order nothing is promised but an end.
+TEST(elementary, bounds_in_the_wrong_order_come_to_an_end) {
+  for (const double high : {-2.0, -0.0, 0.5}) {
+    const auto x = interval<double>::unchecked(2, high);
+    for (const int n : {-3, -2, -1, 1, 2, 3}) rootn(x, n);
+    csc(x), cot(x), csch(x), coth(x), acot(x), acoth(x);
+    atan2(x, x), pow(x, x), hypot(x, x);
+  }
+}
+
 }  // namespace
 }  // namespace vouch

@@ -302,5 +302,20 @@ TEST(certificate, operands_that_are_nowhere_or_overlap_are_refused) {
   }
 }
 
+TEST(certificate, vectors_of_another_length_are_refused) {
+  const device cpu = device::cpu(1);
+  const csr<double> A = near_singular();
+  const array<double> two(cpu, 2), three(cpu, 3);
+  array<double> d(cpu, 2);
+  array<interval<double>> r(cpu, 2);
+  for (const auto& proof : all_proofs(cpu, A, {})) {
+    EXPECT_THROW(proof->bound({r.data(), 1}, d.all()), shape_error) << proof->method();
+    EXPECT_THROW(proof->bound(r, {d.data(), 1}), shape_error) << proof->method();
+    EXPECT_THROW(proof->correct(three, d.all()), shape_error) << proof->method();
+    EXPECT_THROW(proof->correct(two, {d.data(), 1}), shape_error) << proof->method();
+    EXPECT_THROW(proof->correct_roughly(three, d.all()), shape_error) << proof->method();
+  }
+}
+
 }  // namespace
 }  // namespace vouch

@@ -27,8 +27,10 @@ template <real T>
 interval<T> with_pole_at_zero(interval<T> x, elementary::unary f) {
   if (is_empty(x) || (x.lo() == 0 && x.hi() == 0)) return interval<T>::empty();
   if (x.lo() < 0 && x.hi() > 0) return interval<T>::entire();
-  if (x.hi() <= 0) return -with_pole_at_zero(-x, f);
-  return decreasing(interval<T>::unchecked(x.lo() + T{}, x.hi()), f);  // no -0
+  const auto of_positive = [f](interval<T> y) {
+    return decreasing(interval<T>::unchecked(y.lo() + T{}, y.hi()), f);  // no -0
+  };
+  return x.hi() <= 0 ? -of_positive(-x) : of_positive(x);
 }
 
 int angle_from_cotangent(mpfr_ptr result, mpfr_srcptr x, mpfr_rnd_t mode) {

@@ -88,8 +88,10 @@ interval<T> rootn(interval<T> x, int n) {
   if (is_empty(x) || n == 0 || (n < 0 && x.lo() == 0 && x.hi() == 0)) return interval<T>::empty();
   if (n > 0) return interval<T>::unchecked(root(MPFR_RNDD, x.lo(), n), root(MPFR_RNDU, x.hi(), n));
   if (x.lo() < 0 && x.hi() > 0) return interval<T>::entire();
-  if (x.hi() <= 0) return -rootn(-x, n);
-  return interval<T>::unchecked(root(MPFR_RNDD, x.hi(), n), root(MPFR_RNDU, x.lo(), n));
+  const auto of_positive = [n](interval<T> y) {
+    return interval<T>::unchecked(root(MPFR_RNDD, y.hi(), n), root(MPFR_RNDU, y.lo(), n));
+  };
+  return x.hi() <= 0 ? -of_positive(-x) : of_positive(x);
 }
 
 // The value at y = 0, x < 0 is pi: a box that reaches this cut from below has all angles between its two sides.

@@ -4,6 +4,7 @@
 #include <string>
 
 #include <vouch/core/device.hpp>
+#include <vouch/core/error.hpp>
 #include <vouch/core/types.hpp>
 #include <vouch/core/view.hpp>
 
@@ -37,6 +38,15 @@ class preconditioner {
   virtual std::int64_t rows() const { return -1; }
   /// A diagonal M, n elements on the device, or nullptr: solvers fuse a diagonal into their own loops.
   virtual const T* diagonal() const { return nullptr; }
+
+ protected:
+  /// Throws  shape_error  r or z has not rows() elements
+  void require_lengths(view<const T> r, view<T> z) const {
+    for (const std::int64_t size : {r.size(), z.size()})
+      if (size != rows())
+        throw shape_error("the preconditioner \"" + name() + "\" is for " + std::to_string(rows()) +
+                          " elements, a vector has " + std::to_string(size));
+  }
 };
 
 }  // namespace vouch

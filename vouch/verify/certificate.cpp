@@ -26,4 +26,11 @@ void certificate::require_covers(const char* routine, const fingerprint& matrix,
                       "prove it again, or keep it as it was as long as the certificate is used");
 }
 
+void certificate::require_lengths(const char* routine, std::int64_t given, std::int64_t result) const {
+  for (const std::int64_t size : {given, result})
+    if (size != matrix_.rows)
+      throw shape_error(formatted("%s: a vector has %lld elements, the matrix that was proved %lld rows",
+                                  routine, static_cast<long long>(size), static_cast<long long>(matrix_.rows)));
+}
+
 }  // namespace vouch

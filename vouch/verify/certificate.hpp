@@ -33,8 +33,10 @@ class certificate {
 
   /// radius := componentwise at least |A^-1 s| for every s in r: with r around b - A x, a bound of x's error.
   ///
+  /// Shapes  As many elements as the matrix has rows; so for all that follow.
   /// Memory  r and radius live on the certificate's device, are contiguous and do not overlap.
   /// Result  Proved; an overflow or an unbounded r gives infinite or NaN bounds, which prove nothing.
+  /// Throws  shape_error  another number of elements
   virtual void bound(view<const interval<double>> r, view<double> radius) = 0;
 
   /// The same plus |lo| in one pass, and the largest radius, where there is a way; lo is nullptr, meaning zero,
@@ -68,6 +70,9 @@ class certificate {
  protected:
   certificate(const fingerprint& matrix, const uncertainty& within)
       : matrix_(matrix), matrix_radius_(within.matrix) {}
+
+  /// Throws  shape_error  a vector has not as many elements as the matrix has rows
+  void require_lengths(const char* routine, std::int64_t given, std::int64_t result) const;
 
  private:
   /// That of the matrix which bounds are made with, as it is now, where that is somebody else's.

@@ -238,6 +238,7 @@ void dense_inverse::enclose_product(view<const interval<double>> r, view<interva
 
 void dense_inverse::bound(view<const interval<double>> r, view<double> radius) {
   const ieee_environment here;
+  require_lengths("bound", r.size(), radius.size());
   array<interval<double>> product(device_, n_);
   const auto times = [&](const matrix<double>& M, view<const interval<double>> s) {
     gemv<double, interval<double>, interval<double>>(device_, transpose::no, interval<double>(1.0), M.read(), s,
@@ -255,6 +256,7 @@ void dense_inverse::bound(view<const interval<double>> r, view<double> radius) {
 
 bool dense_inverse::correct(view<const double> s, view<double> d) {
   const ieee_environment here;
+  require_lengths("correct", s.size(), d.size());
   const auto times = [&](const matrix<double>& M, view<const double> v) {
     gemv<double, double, double>(device_, transpose::no, 1.0, M.read(), v, 0.0, d);
   };

@@ -123,22 +123,26 @@ fingerprint h_matrix::referred_matrix() const {
 
 void h_matrix::bound(view<const interval<double>> r, view<double> radius) {
   const ieee_environment here;
+  require_lengths("bound", r.size(), radius.size());
   comparison_.bound(r, smooths() && positive() ? 0 : options_.steps, radius);
 }
 
 std::optional<double> h_matrix::bound_widened(view<const interval<double>> r, const double* lo,
                                               view<double> radius) {
   const ieee_environment here;
+  require_lengths("bound_widened", r.size(), radius.size());
   if (!smooths() || !positive()) return std::nullopt;
   return comparison_.bound_widened(r, lo, radius);
 }
 
 bool h_matrix::smooth(view<const interval<double>> r, int steps, view<double> d) {
   const ieee_environment here;
+  require_lengths("smooth", r.size(), d.size());
   return smooths() && steps > 0 && smoother_->smooth(r, scale_, steps, d);
 }
 
 bool h_matrix::solve(view<const double> s, view<double> d, double rtol) const {
+  require_lengths("correct", s.size(), d.size());
   const double size = largest(device_, A_.rows, size_body{s.data()});
   if (!(size > 0) || !std::isfinite(size)) return false;
   for_elements(device_, A_.rows, fill_body<double>{0.0, d.data()});

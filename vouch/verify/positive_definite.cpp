@@ -139,6 +139,7 @@ double positive_definite::prove_eigenvalue(double shift, const uncertainty& with
 // The squares of S s are summed after a division by a power of two near the largest of them.
 void positive_definite::bound(view<const interval<double>> r, view<double> radius) {
   const ieee_environment here;
+  require_lengths("bound", r.size(), radius.size());
   const device cpu = device::cpu(1);
   std::vector<interval<double>> s(scale_.size());
   copy_bytes(s.data(), cpu, r.data(), device_, s.size() * sizeof s[0]);
@@ -164,6 +165,7 @@ void positive_definite::bound(view<const interval<double>> r, view<double> radiu
 
 bool positive_definite::correct(view<const double> s, view<double> d) {
   const ieee_environment here;
+  require_lengths("correct", s.size(), d.size());
   const device cpu = device::cpu(1);
   std::vector<double> given(scale_.size()), x(scale_.size());
   copy_bytes(given.data(), cpu, s.data(), device_, given.size() * sizeof given[0]);

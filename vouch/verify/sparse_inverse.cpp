@@ -101,6 +101,7 @@ std::unique_ptr<sparse_inverse> sparse_inverse::prove(const device& dev, csr_vie
 
 void sparse_inverse::bound(view<const interval<double>> r, view<double> radius) {
   const ieee_environment here;
+  require_lengths("bound", r.size(), radius.size());
   const device cpu = device::cpu(1);
   std::vector<interval<double>> s(largest_.size());
   copy_bytes(s.data(), cpu, r.data(), device_, s.size() * sizeof s[0]);
@@ -118,6 +119,7 @@ void sparse_inverse::bound(view<const interval<double>> r, view<double> radius) 
 
 bool sparse_inverse::correct(view<const double> s, view<double> d) {
   const ieee_environment here;
+  require_lengths("correct", s.size(), d.size());
   const device cpu = device::cpu(1);
   std::vector<double> x(largest_.size());
   copy_bytes(x.data(), cpu, s.data(), device_, x.size() * sizeof x[0]);

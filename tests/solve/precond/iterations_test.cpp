@@ -55,6 +55,18 @@ TYPED_TEST(any_preconditioner, is_symmetric_and_positive_for_stiffness_matrices)
   }
 }
 
+TYPED_TEST(any_preconditioner, vectors_of_another_length_are_refused) {
+  for (const device& dev : devices()) {
+    const csr<TypeParam> A = to_sparse<TypeParam>(dev, small_problems().back());
+    array<TypeParam> r = array<TypeParam>::zeros(dev, A.rows), z(dev, A.rows);
+    for (const std::string& spec : specs) {
+      const auto M = make_preconditioner(dev, A.all(), spec);
+      EXPECT_THROW(M->apply(dev, {r.data(), A.rows - 1}, z), shape_error) << spec;
+      EXPECT_THROW(M->apply(dev, r, {z.data(), A.rows - 1}), shape_error) << spec;
+    }
+  }
+}
+
 TYPED_TEST(any_preconditioner, of_nothing_does_nothing) {
   for (const device& dev : devices()) {
     const csr<TypeParam> A = to_sparse<TypeParam>(dev, {"empty", 0, {}});

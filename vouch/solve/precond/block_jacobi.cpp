@@ -77,6 +77,7 @@ class block_jacobi final : public preconditioner<T> {
   std::int64_t rows() const override { return rows_; }
 
   void apply(const device& dev, view<const T> r, view<T> z) const override {
+    this->require_lengths(r, z);
     if constexpr (built_with_cuda)
       if (dev.is_cuda())
         return apply_blocks_cuda(dev, static_cast<int>(b_), rows_, inverse_.data(), r.data(), z.data());

@@ -11,6 +11,7 @@ class jacobi final : public preconditioner<T> {
  public:
   explicit jacobi(array<T> inverse) : inverse_(std::move(inverse)) {}
   void apply(const device& dev, view<const T> r, view<T> z) const override {
+    this->require_lengths(r, z);
     multiply_elements(dev, inverse_.data(), r, z);
   }
   std::string name() const override { return "jacobi"; }

@@ -162,6 +162,7 @@ class pair_on_gpu final : public preconditioner<T> {
   std::int64_t rows() const override { return rows_; }
 
   void apply(const device& dev, view<const T> r, view<T> z) const override {
+    this->require_lengths(r, z);
     if (rows_ == 0) return;
     const pair_arguments<T> a{lower_.arguments(),
                               upper_.arguments(),
