@@ -47,10 +47,10 @@ demo: build
 # The shared library and the static one are made of the same objects: the second build only links. The programs run
 # side by side, so by their presets a thread that waits gives its core away. The main summary comes last.
 test: deps
-	cmake --preset release -DVOUCH_TESTS=OFF -DBUILD_SHARED_LIBS=ON
+	cmake --preset release -DVOUCH_TESTS=OFF -DVOUCH_BENCH=OFF -DBUILD_SHARED_LIBS=ON
 	cmake --build --preset release -j $(JOBS)
 	cmake -D BUILD=build/release -D WORK=build/release/consumer_shared -P tests/consumer/check.cmake
-	cmake --preset release -DVOUCH_TESTS=ON -DBUILD_SHARED_LIBS=OFF
+	cmake --preset release -DVOUCH_TESTS=ON -DVOUCH_BENCH=ON -DBUILD_SHARED_LIBS=OFF
 	cmake --build --preset release -j $(JOBS)
 	@$(MAKE) sanitize
 	ctest --preset release -j $(JOBS)
@@ -73,6 +73,9 @@ gpu-test: deps
 	bench/gpu_run.sh build tests sanitize
 
 bench: build
+	@.ci/packages $(BUILD_PACKAGES) libeigen3-dev libboost-dev
+	cmake --preset release -DVOUCH_BENCH=ON
+	cmake --build --preset release -j $(JOBS) --target vouch_bench_tool
 	mkdir -p build/bench
 	$(TOOL) bench $(SUITE) -o build/bench/$(SUITE).json --html build/bench/$(SUITE).html
 

@@ -10,8 +10,8 @@
 #include <vouch/solve/cg.hpp>
 #include <vouch/sparse/csr.hpp>
 
+#include <cli/report/statistics.hpp>
 #include "peers.hpp"
-#include "statistics.hpp"
 #include "suite.hpp"
 
 namespace vouch::bench {

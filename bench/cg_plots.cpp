@@ -1,8 +1,8 @@
 // The drawings of the report.
 #include <fmt/format.h>
 
+#include <cli/report/plot.hpp>
 #include "cg_results.hpp"
-#include "plot.hpp"
 
 namespace vouch::bench {
 namespace {

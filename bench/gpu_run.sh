@@ -36,7 +36,7 @@ verdict() {
 
 step_build() {
   {
-    timeout 60 cmake -S . -B "$BUILD" -G Ninja -DCMAKE_BUILD_TYPE=Release -DVOUCH_CUDA=ON -DVOUCH_TESTS=ON &&
+    timeout 60 cmake -S . -B "$BUILD" -G Ninja -DCMAKE_BUILD_TYPE=Release -DVOUCH_CUDA=ON -DVOUCH_TESTS=ON -DVOUCH_BENCH=ON &&
       timeout "${BUILD_LIMIT:-480}" cmake --build "$BUILD" -j "$CORES"
   } >"$OUT/build.log" 2>&1
   local code=$?

@@ -5,8 +5,8 @@
 #include <map>
 #include <set>
 
+#include <cli/report/plot.hpp>
 #include "interval_results.hpp"
-#include "plot.hpp"
 
 namespace vouch::bench {
 namespace {

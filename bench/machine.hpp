@@ -7,9 +7,11 @@
 
 #include <vouch/core/device.hpp>
 
-#include "text_table.hpp"
+#include <cli/report/text_table.hpp>
 
 namespace vouch::bench {
+
+using namespace report;
 
 /// Bytes a second as STREAM counts them: copy 2, triad 3 words an element. Best of several passes.
 struct cpu_bandwidth {

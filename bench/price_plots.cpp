@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "plot.hpp"
+#include <cli/report/plot.hpp>
 
 namespace vouch::bench {
 

@@ -7,9 +7,12 @@
 
 #include <vouch/core/error.hpp>
 
-#include "text_table.hpp"
+#include <cli/report/text_table.hpp>
 
 namespace vouch::bench {
+
+using namespace report;
+
 namespace {
 
 using nlohmann::json;

@@ -18,8 +18,8 @@
 #include <vouch/solve/upload_with_start.hpp>
 #include <vouch/solve/vector_update.hpp>
 
+#include <cli/report/statistics.hpp>
 #include "stationary_systems.hpp"
-#include "statistics.hpp"
 #include "sweep_plots.hpp"
 
 namespace vouch::bench {

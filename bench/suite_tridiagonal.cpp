@@ -8,7 +8,7 @@
 #include <vouch/band/factored.hpp>
 #include <vouch/band/solve.hpp>
 
-#include "plot.hpp"
+#include <cli/report/plot.hpp>
 #include "tridiagonal_measure.hpp"
 
 namespace vouch::bench {

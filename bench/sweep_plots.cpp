@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-#include "plot.hpp"
+#include <cli/report/plot.hpp>
 #include "suite_stationary.hpp"
 
 namespace vouch::bench {

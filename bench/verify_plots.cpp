@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "plot.hpp"
+#include <cli/report/plot.hpp>
 
 namespace vouch::bench {
 namespace {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bench/plot.hpp>
+#include <cli/report/plot.hpp>
 #include <cmath>
 #include <vouch/core/error.hpp>
 #include <vouch/text/file.hpp>

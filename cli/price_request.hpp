@@ -16,8 +16,8 @@ struct price_request {
   contract option;
   pricing_options method;
   std::optional<double> implied;  // the price whose volatility is wanted
-  bool more_greeks = false;  // shown, or in the book's output
-  bool strict = false;       // a book's columns are all known
+  bool more_greeks = false;       // shown, or in the book's output
+  bool strict = false;            // a book's columns are all known
   bool verify = false;            // enclose the exact price and Greeks, and the discrete ones
   std::string plot;
   std::string book;

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include <bench/statistics.hpp>
+#include <cli/report/statistics.hpp>
 #include <cmath>
 #include <numeric>
 #include <optional>
@@ -158,7 +158,7 @@ nlohmann::ordered_json batch_json(const solve_request& request, const batch_file
   object["error_estimate"] = nullptr;
   object["convergence"] = nullptr;
   object["error_bound"] = verified ? to_json(*verified) : nlohmann::ordered_json(nullptr);
-  const bench::statistics solves = bench::summarize(times.solves);
+  const report::statistics solves = report::summarize(times.solves);
   object["repeat"] = {
       {"count", solves.count}, {"mean_s", solves.mean}, {"stddev_s", solves.deviation.value_or(0.0)}};
   const double solve = std::accumulate(times.solves.begin(), times.solves.end(), 0.0);

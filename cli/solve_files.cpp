@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <bench/plot.hpp>
+#include <cli/report/plot.hpp>
 #include <filesystem>
 #include <vouch/io/vectors.hpp>
 #include <vouch/text/file.hpp>

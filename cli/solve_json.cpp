@@ -1,6 +1,6 @@
 #include "solve_json.hpp"
 
-#include <bench/statistics.hpp>
+#include <cli/report/statistics.hpp>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -60,7 +60,7 @@ nlohmann::ordered_json solve_json(const solve_request& request, const linear_sys
                                   const std::optional<verification>& verified, double write_seconds,
                                   double total_seconds) {
   const solve_report& report = outcome.report;
-  const bench::statistics times = bench::summarize(outcome.repeats);
+  const report::statistics times = report::summarize(outcome.repeats);
   nlohmann::ordered_json object{{"schema", "vouch.solve/1"}, {"version", version}};
   object["matrix"] = {{"file", system.file},
                       {"rows", system.facts.rows},

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <bench/statistics.hpp>
-#include <bench/text_table.hpp>
+#include <cli/report/statistics.hpp>
+#include <cli/report/text_table.hpp>
 #include <cmath>
 #include <filesystem>
 #include <limits>
@@ -148,13 +148,14 @@ void log_verdict(const console& log, const solve_request& request, const solve_o
 void log_costs(const console& log, const linear_system& system, const solve_outcome& outcome,
                double write_seconds) {
   const solve_times& times = outcome.times;
-  log.line(fmt::format(
-      "time       read {}, setup {}, transfer {}, solve {}, write {}", bench::seconds_text(system.read_seconds),
-      bench::seconds_text(system.setup_seconds + times.setup), bench::seconds_text(times.transfer),
-      bench::seconds_text(times.solve), bench::seconds_text(write_seconds)));
-  std::string memory = bench::bytes_text(static_cast<double>(host_peak_bytes())) + " on the host at most";
+  log.line(fmt::format("time       read {}, setup {}, transfer {}, solve {}, write {}",
+                       report::seconds_text(system.read_seconds),
+                       report::seconds_text(system.setup_seconds + times.setup),
+                       report::seconds_text(times.transfer), report::seconds_text(times.solve),
+                       report::seconds_text(write_seconds)));
+  std::string memory = report::bytes_text(static_cast<double>(host_peak_bytes())) + " on the host at most";
   if (device_peak_bytes() > 0)
-    memory += fmt::format(", {} on GPUs", bench::bytes_text(static_cast<double>(device_peak_bytes())));
+    memory += fmt::format(", {} on GPUs", report::bytes_text(static_cast<double>(device_peak_bytes())));
   log.line("memory     " + memory);
 }
 
@@ -164,10 +165,10 @@ std::string summary(const solve_request& request, const linear_system& system, c
   const bool reached = goal_reached(report.status);
   std::string status = name(report.status);
   if (wants_colour(STDOUT_FILENO)) status = reached ? good(status) : bad(status);
-  const bench::statistics times = bench::summarize(outcome.repeats);
+  const report::statistics times = report::summarize(outcome.repeats);
   const std::string repeated = outcome.repeats.size() > 1
                                    ? fmt::format(" (mean of {}, deviation {})", outcome.repeats.size(),
-                                                 bench::seconds_text(times.deviation))
+                                                 report::seconds_text(times.deviation))
                                    : "";
   std::string text = fmt::format("{}: {}\n", status, report.reason);
   if (system.columns > 1)
@@ -178,9 +179,9 @@ std::string summary(const solve_request& request, const linear_system& system, c
   if (report.error_bound && !request.verification.asked())
     text +=
         fmt::format("error at most {} in every element\n", vouch::detail::rounded_above(*report.error_bound));
-  text += fmt::format("{} in {}{} on {}, {} in all\n", plural(report.iterations, "iteration"),
-                      bench::seconds_text(times.mean), repeated,
-                      device.dev.is_cuda() ? device.dev.name() : "the CPU", bench::seconds_text(total_seconds));
+  text += fmt::format(
+      "{} in {}{} on {}, {} in all\n", plural(report.iterations, "iteration"), report::seconds_text(times.mean),
+      repeated, device.dev.is_cuda() ? device.dev.name() : "the CPU", report::seconds_text(total_seconds));
   if (!request.common.output.empty())
     text += has_solution(report.status) ? fmt::format("x written to {}\n", printable(request.common.output))
                                         : fmt::format("no x written: there is none of use\n");

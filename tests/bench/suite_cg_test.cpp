@@ -1,10 +1,10 @@
 #include <gtest/gtest.h>
 
-#include <cli/command.hpp>
 #include <cli/usage.hpp>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include <bench/command.hpp>
 #include <bench/html_report.hpp>
 #include <bench/suite_cg.hpp>
 #include <vouch/core/error.hpp>
@@ -81,12 +81,12 @@ TEST(suite_cg, refuses_unknown_devices) {
   EXPECT_THROW(run_cg_suite(options), value_error);
 }
 
-TEST(cmd_bench, json_is_one_object) {
+TEST(bench_command, json_is_one_object) {
   const std::string file = tiny_matrix();
   const char* arguments[] = {"cg",        file.c_str(), "--quick", "--repeat", "1",
                              "--devices", "cpu1",       "--json",  "-q"};
   ::testing::internal::CaptureStdout();
-  const int code = cli::cmd_bench(arguments);
+  const int code = run_command(arguments);
   const std::string out = ::testing::internal::GetCapturedStdout();
   EXPECT_EQ(code, 0);
   const auto object = nlohmann::json::parse(out, nullptr, false);
@@ -95,11 +95,11 @@ TEST(cmd_bench, json_is_one_object) {
   EXPECT_GT(object.at("rows").size(), 10U);
 }
 
-TEST(cmd_bench, unknown_suites_and_missing_results_are_usage_errors) {
+TEST(bench_command, unknown_suites_and_missing_results_are_usage_errors) {
   const char* unknown[] = {"cgg"};
-  EXPECT_THROW(cli::cmd_bench(unknown), cli::usage_error);
+  EXPECT_THROW(run_command(unknown), cli::usage_error);
   const char* nothing[] = {"table"};
-  EXPECT_THROW(cli::cmd_bench(nothing), cli::usage_error);
+  EXPECT_THROW(run_command(nothing), cli::usage_error);
 }
 
 }  // namespace

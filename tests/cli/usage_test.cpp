@@ -35,6 +35,7 @@ TEST_F(tool_usage, help_of_every_command_fits_one_screen) {
   EXPECT_EQ(overview.code, 0);
   for (const std::string command : {"solve", "info", "gen", "convert", "bench", "devices", "verify"}) {
     EXPECT_NE(overview.out.find("\n  " + command + " "), std::string::npos) << command;
+    if (command == "bench" && !std::filesystem::exists(VOUCH_TOOL "-bench")) continue;  // a program of its own
     const tool_result r = run(command + " -h");
     EXPECT_EQ(r.code, 0) << command;
     EXPECT_EQ(r.err, "") << command;
@@ -44,6 +45,15 @@ TEST_F(tool_usage, help_of_every_command_fits_one_screen) {
     EXPECT_LT(r.out.find("\nExamples\n"), r.out.find("\nUsage: vouch " + command)) << command;
     EXPECT_EQ(run(command + " --help").out, r.out);
   }
+}
+
+TEST_F(tool_usage, benchmarks_that_are_not_built_say_so) {
+  EXPECT_EQ(
+      shell("cp \"$VOUCH\" alone && PATH=/bin:/usr/bin LD_LIBRARY_PATH=$(dirname \"$VOUCH\")/../vouch ./alone "
+            "bench cg > .out 2> .err"),
+      3);
+  EXPECT_EQ(content(".out"), "");
+  EXPECT_NE(content(".err").find("vouch-bench cannot be started"), std::string::npos) << content(".err");
 }
 
 TEST_F(tool_usage, no_command) {

@@ -1,11 +1,11 @@
-// bench/text_table.hpp -- a table of cells that are text already, and the wording of numbers in it.
+// cli/report/text_table.hpp -- a table of cells that are text already, and the wording of numbers in it.
 #pragma once
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
-namespace vouch::bench {
+namespace vouch::report {
 
 /// A titled table; the same one is printed to the terminal and put into the HTML report.
 class text_table {
@@ -49,4 +49,4 @@ std::string ratio_text(std::optional<double> ratio);        // "12.3x"
 std::string percent_text(std::optional<double> fraction);   // "81.3 %"
 std::string change_text(std::optional<double> fraction);    // "+13.2 %"
 
-}  // namespace vouch::bench
+}  // namespace vouch::report

@@ -7,7 +7,7 @@
 
 #include <vouch/core/error.hpp>
 
-namespace vouch::bench {
+namespace vouch::report {
 namespace {
 
 constexpr const char* unknown = "-";
@@ -110,4 +110,4 @@ std::string change_text(std::optional<double> fraction) {
   return fraction ? fmt::format("{:+.1f} %", 100 * *fraction) : unknown;
 }
 
-}  // namespace vouch::bench
+}  // namespace vouch::report

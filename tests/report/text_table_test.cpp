@@ -1,9 +1,9 @@
 #include <gtest/gtest.h>
 
-#include <bench/text_table.hpp>
+#include <cli/report/text_table.hpp>
 #include <vouch/core/error.hpp>
 
-namespace vouch::bench {
+namespace vouch::report {
 namespace {
 
 TEST(text_table, golden) {
@@ -51,4 +51,4 @@ TEST(text_table, other_wordings) {
 }
 
 }  // namespace
-}  // namespace vouch::bench
+}  // namespace vouch::report

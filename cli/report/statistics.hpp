@@ -1,10 +1,10 @@
-// bench/statistics.hpp -- what is said of repeated measurements.
+// cli/report/statistics.hpp -- what is said of repeated measurements.
 #pragma once
 #include <cstdint>
 #include <optional>
 #include <span>
 
-namespace vouch::bench {
+namespace vouch::report {
 
 /// Of the same quantity measured count times.
 struct statistics {
@@ -18,4 +18,4 @@ struct statistics {
 /// Throws  value_error  no samples
 statistics summarize(std::span<const double> samples);
 
-}  // namespace vouch::bench
+}  // namespace vouch::report

@@ -1,4 +1,4 @@
-// bench/plot_axis.hpp -- the ends, the ticks and the labels of one axis of a plot.
+// cli/report/plot_axis.hpp -- the ends, the ticks and the labels of one axis of a plot.
 #pragma once
 #include <string>
 #include <vector>

@@ -3,10 +3,10 @@
 #include <cmath>
 #include <vector>
 
-#include <bench/statistics.hpp>
+#include <cli/report/statistics.hpp>
 #include <vouch/core/error.hpp>
 
-namespace vouch::bench {
+namespace vouch::report {
 namespace {
 
 TEST(statistics, of_four_numbers_by_hand) {
@@ -34,4 +34,4 @@ TEST(statistics, one_sample_has_no_deviation) {
 TEST(statistics, no_samples_are_refused) { EXPECT_THROW(summarize({}), value_error); }
 
 }  // namespace
-}  // namespace vouch::bench
+}  // namespace vouch::report

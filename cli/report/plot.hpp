@@ -1,4 +1,4 @@
-// bench/plot.hpp -- line plots as self-contained SVG.
+// cli/report/plot.hpp -- line plots as self-contained SVG.
 #pragma once
 #include <optional>
 #include <string>

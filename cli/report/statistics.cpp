@@ -6,7 +6,7 @@
 
 #include <vouch/core/error.hpp>
 
-namespace vouch::bench {
+namespace vouch::report {
 
 statistics summarize(std::span<const double> samples) {
   if (samples.empty()) throw value_error("statistics of no samples");
@@ -26,4 +26,4 @@ statistics summarize(std::span<const double> samples) {
   return s;
 }
 
-}  // namespace vouch::bench
+}  // namespace vouch::report

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <bench/plot.hpp>
+#include <cli/report/plot.hpp>
 #include <cmath>
 #include <limits>
 #include <regex>
