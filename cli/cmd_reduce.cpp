@@ -26,7 +26,6 @@ struct request {
   std::vector<std::string> files;
   std::string operations = "min";
   std::string shape;
-  bool exact = false;
   reduce_options options;
 };
 
@@ -214,7 +213,6 @@ void declare(command_line& line, request& r) {
   line.note("", "norm1 norm2 norm-inf; argmin and argmax number matrices from 0");
   line.text("--shape", "RxC", r.shape, "rows and columns of each matrix [those of the first]");
   line.flag("--sample", r.options.sample, "variance and stddev divide by N - 1");
-  line.flag("--exact", r.exact, "sums rounded once; they are so without it, too");
   line.flag("--rigorous", r.options.rigorous, "sum and mean also as enclosures of what the decimals say");
   line.text("-o,--output", "FILE", r.common.output, "write the results here too, as a set");
   add_device_options(line, r.common);

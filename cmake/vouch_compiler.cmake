@@ -3,7 +3,7 @@
 # -ffp-contract=off: a*b + c is two roundings unless the source writes std::fma, on every compiler and
 # instruction set. -ffast-math never appears. -std=c++20 is written out because CMAKE_CXX_STANDARD would carry
 # over to nvcc, whose C++20 flag CMake 3.25 does not know.
-if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
 endif()
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)

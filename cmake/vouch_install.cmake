@@ -22,7 +22,31 @@ if(VOUCH_STATIC_CUDA_BOOL)
   install(FILES $<TARGET_FILE:CUDA::cudart_static> DESTINATION ${VOUCH_PRIVATE_LIBDIR})
 endif()
 
+# The tool, and what of the benchmarks was built; make build makes the tool alone.
+if(VOUCH_TOOL)
+  install(TARGETS vouch_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  if(TARGET vouch_bench_tool)
+    install(TARGETS vouch_bench_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} OPTIONAL)
+  endif()
+  foreach(module vouch_peers_cuda vouch_peers_quantlib vouch_peers_cholmod)
+    if(TARGET ${module})
+      install(TARGETS ${module} LIBRARY DESTINATION ${VOUCH_PRIVATE_LIBDIR} OPTIONAL)
+    endif()
+  endforeach()
+endif()
+
 install(EXPORT vouch_targets NAMESPACE vouch:: DESTINATION ${package_dir})
+# For pkg-config. What a static library needs is named at once: pkg-config --static is rarely remembered.
+set(VOUCH_PC_LIBS "-lvouch")
+if(VOUCH_STATIC_BOOL)
+  string(APPEND VOUCH_PC_LIBS " $<$<BOOL:${VOUCH_CUDA_BOOL}>:-L\${libdir}/vouch -lcudart_static -lpthread -lrt >"
+    "-lz $<$<BOOL:${VOUCH_MPFR_BOOL}>:-lmpfr >-ldl ${OpenMP_CXX_FLAGS} -lstdc++ -lm")
+endif()
+file(RELATIVE_PATH VOUCH_PC_UP /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+configure_file(cmake/vouch.pc.in ${PROJECT_BINARY_DIR}/vouch.pc.generate @ONLY)
+file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/vouch.pc INPUT ${PROJECT_BINARY_DIR}/vouch.pc.generate)
+install(FILES ${PROJECT_BINARY_DIR}/vouch.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
 configure_package_config_file(cmake/vouch-config.cmake.in ${PROJECT_BINARY_DIR}/vouch-config.cmake
   INSTALL_DESTINATION ${package_dir} PATH_VARS VOUCH_PRIVATE_LIBDIR)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/vouch-config-version.cmake COMPATIBILITY SameMinorVersion)
