@@ -84,7 +84,7 @@ lint:
 	@.ci/packages $(TEST_PACKAGES) $(LINT_PACKAGES)
 	clang-format-14 --dry-run -Werror $(SOURCES)
 	cmake --preset cpu-only -DVOUCH_TESTS=ON
-	run-clang-tidy-14 -quiet -j $(JOBS) -p build/cpu-only '^$(CURDIR)/(vouch|cli|bench|examples)/'
+	run-clang-tidy-14 -quiet -j $(JOBS) -p build/cpu-only '^$(CURDIR)/(include|vouch|cli|bench|examples)/'
 
 format:
 	@.ci/packages clang-format-14

@@ -26,7 +26,7 @@ set(library)
 foreach(stem core/fused core/ieee_environment interval/rounding_host)
   string(REPLACE "/" "_" name ${stem})
   set(object ${WORK}/${name}.o)
-  execute_process(COMMAND ${ours} -std=c++20 -O2 -DVOUCH_LIBRARY -I ${SOURCE} -c -o ${object}
+  execute_process(COMMAND ${ours} -std=c++20 -O2 -DVOUCH_LIBRARY -I ${SOURCE}/include -I ${SOURCE} -c -o ${object}
     ${SOURCE}/vouch/${stem}.cpp COMMAND_ERROR_IS_FATAL ANY)
   list(APPEND library ${object})
 endforeach()
@@ -36,7 +36,7 @@ set(refusals 0)
 foreach(compiler ${compilers})
   foreach(variant ${variants} ${reordering} ${refused})
     separate_arguments(flags UNIX_COMMAND "${variant}")
-    execute_process(COMMAND ${compiler} -std=c++20 ${flags} -I ${SOURCE} -o ${WORK}/rounding
+    execute_process(COMMAND ${compiler} -std=c++20 ${flags} -I ${SOURCE}/include -I ${SOURCE} -o ${WORK}/rounding
       ${SOURCE}/tests/interval/optimiser/rounding.cpp ${library} RESULT_VARIABLE code ERROR_VARIABLE errors)
     if(variant IN_LIST refused AND code AND errors MATCHES "cannot live with -ffinite-math-only")
       math(EXPR refusals "${refusals} + 1")
@@ -62,7 +62,7 @@ if(runs EQUAL 0)
 endif()
 message("directed rounding holds in ${runs} builds, ${refusals} were refused")
 
-execute_process(COMMAND ${ours} -std=c++20 -O0 -I ${SOURCE} -c -o ${WORK}/program.o
+execute_process(COMMAND ${ours} -std=c++20 -O0 -I ${SOURCE}/include -I ${SOURCE} -c -o ${WORK}/program.o
   ${SOURCE}/tests/interval/optimiser/rounding.cpp COMMAND_ERROR_IS_FATAL ANY)
 foreach(file ${WORK}/program.o ${LIBRARY})
   execute_process(COMMAND nm --defined-only ${file} OUTPUT_VARIABLE symbols ERROR_QUIET)

@@ -1,4 +1,4 @@
-// vouch/sparse/spmv_blocks.hpp -- tiles and blocks for the CPU, made from CSR; private.
+// vouch/sparse/spmv_blocks.hpp -- tiles and blocks for the CPU, made from CSR; a detail of public headers.
 #pragma once
 #include <cstdint>
 #include <optional>

@@ -1,4 +1,4 @@
-// vouch/solve/sweeper.hpp -- one sweep of a stationary iteration, and the matrices that can be swept; private.
+// vouch/solve/sweeper.hpp -- one sweep of a stationary iteration, and the matrices that can be swept; a detail of public headers.
 #pragma once
 #include <cstdint>
 #include <limits>

@@ -1,5 +1,5 @@
 // vouch/solve/ritz_values.hpp -- the extreme eigenvalues that conjugate gradients have met, from their scalars;
-// private.
+// a detail of public headers.
 #pragma once
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-// vouch/price/boundary.hpp -- the exercise boundary of an American put by fixed-point iteration; private.
+// vouch/price/boundary.hpp -- the exercise boundary of an American put by fixed-point iteration; a detail of public headers.
 #pragma once
 #include <cmath>
 

@@ -1,4 +1,4 @@
-// vouch/price/fd_steps.hpp -- steps in time with one tridiagonal matrix, factored once, on one core; private.
+// vouch/price/fd_steps.hpp -- steps in time with one tridiagonal matrix, factored once, on one core; a detail of public headers.
 //
 // The unknowns are cut into 16 pieces of equal length that lie interleaved: row j of all pieces is one group of
 // 16 numbers. Elimination runs down all pieces at once; what a piece's first rows owe to the piece before

@@ -1,4 +1,4 @@
-// vouch/verify/envelope_cholesky.hpp -- the Cholesky factor of a sparse matrix within its envelope; private.
+// vouch/verify/envelope_cholesky.hpp -- the Cholesky factor of a sparse matrix within its envelope; a detail of public headers.
 #pragma once
 #include <cstdint>
 #include <vector>

@@ -1,4 +1,4 @@
-// vouch/core/fused.hpp -- a product and a sum, rounded once; private.
+// vouch/core/fused.hpp -- a product and a sum, rounded once; a detail of public headers.
 #pragma once
 #include <cmath>
 

@@ -1,4 +1,4 @@
-// vouch/verify/comparison.hpp -- bounds from v > 0 with <A> v > 0, for a matrix in any form; private.
+// vouch/verify/comparison.hpp -- bounds from v > 0 with <A> v > 0, for a matrix in any form; a detail of public headers.
 #pragma once
 #include <cstdint>
 

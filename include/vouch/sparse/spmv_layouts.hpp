@@ -1,5 +1,5 @@
 // vouch/sparse/spmv_layouts.hpp -- how spmv_plan keeps a matrix: plain views that kernels take by value;
-// private.
+// a detail of public headers.
 #pragma once
 #include <cstdint>
 

@@ -1,4 +1,4 @@
-// vouch/price/jet.hpp -- a number with its derivatives by spot (twice), volatility, rate and expiry; private.
+// vouch/price/jet.hpp -- a number with its derivatives by spot (twice), volatility, rate and expiry; a detail of public headers.
 //
 // A formula written once on jets gives the price and all Greeks, exact to rounding.
 #pragma once

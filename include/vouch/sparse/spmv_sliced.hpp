@@ -1,5 +1,5 @@
 // vouch/sparse/spmv_sliced.hpp -- the sliced layout of spmv_plan, made on the GPU where the matrix lives;
-// private.
+// a detail of public headers.
 #pragma once
 #include <cstdint>
 #include <optional>

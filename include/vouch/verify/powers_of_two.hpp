@@ -1,5 +1,5 @@
 // vouch/verify/powers_of_two.hpp -- matrices scaled exactly, so that their size is no concern of a proof;
-// private.
+// a detail of public headers.
 #pragma once
 #include <cmath>
 #include <cstdint>

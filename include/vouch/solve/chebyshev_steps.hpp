@@ -1,5 +1,5 @@
 // vouch/solve/chebyshev_steps.hpp -- Chebyshev's acceleration of a fixed-point iteration, its scalars; one text
-// for every device; private.
+// for every device; a detail of public headers.
 #pragma once
 #include <cmath>
 #include <cstdint>

@@ -1,4 +1,4 @@
-// vouch/price/fd_march.hpp -- one option on one grid, from its expiry back to now; private.
+// vouch/price/fd_march.hpp -- one option on one grid, from its expiry back to now; a detail of public headers.
 #pragma once
 #include <cstdint>
 #include <vector>

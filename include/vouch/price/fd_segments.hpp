@@ -1,4 +1,4 @@
-// vouch/price/fd_segments.hpp -- how steps are laid over the time from expiry back to now; private.
+// vouch/price/fd_segments.hpp -- how steps are laid over the time from expiry back to now; a detail of public headers.
 #pragma once
 #include <cstdint>
 #include <vector>

@@ -1,4 +1,4 @@
-// vouch/solve/cg_engine.hpp -- what every implementation of the CG loop offers to the verified solve; private.
+// vouch/solve/cg_engine.hpp -- what every implementation of the CG loop offers to the verified solve; a detail of public headers.
 #pragma once
 #include <cstdint>
 #include <memory>

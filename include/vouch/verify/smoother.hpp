@@ -1,5 +1,5 @@
 // vouch/verify/smoother.hpp -- the rough part of the solution of a system, by a few passes in single precision;
-// private.
+// a detail of public headers.
 #pragma once
 #include <cstdint>
 

@@ -1,4 +1,4 @@
-// vouch/price/fd_grid.hpp -- the spots at which finite differences know the value; private.
+// vouch/price/fd_grid.hpp -- the spots at which finite differences know the value; a detail of public headers.
 #pragma once
 #include <cstdint>
 #include <vector>

@@ -1,4 +1,4 @@
-// vouch/solve/cg_recurrence.hpp -- the scalar half of conjugate gradients, one text for every device; private.
+// vouch/solve/cg_recurrence.hpp -- the scalar half of conjugate gradients, one text for every device; a detail of public headers.
 #pragma once
 #include <cstdint>
 

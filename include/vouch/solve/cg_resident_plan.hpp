@@ -1,5 +1,5 @@
 // vouch/solve/cg_resident_plan.hpp -- how a small system is laid out over the shared memories of a GPU;
-// private.
+// a detail of public headers.
 //
 // Rows are dealt to blocks in contiguous pieces of equal work. Each block keeps its rows of A, and the vectors
 // of its own rows and of the foreign rows ("halo") that its entries touch. Slots number both: own rows first,

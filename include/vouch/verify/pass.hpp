@@ -1,4 +1,4 @@
-// vouch/verify/pass.hpp -- passes of the verification over a matrix or vectors, on any device; private.
+// vouch/verify/pass.hpp -- passes of the verification over a matrix or vectors, on any device; a detail of public headers.
 #pragma once
 #include <variant>
 
