@@ -1,9 +1,11 @@
 #include <gtest/gtest.h>
 
+#include <clocale>
 #include <limits>
 #include <type_traits>
 
 #include <vouch/core/error.hpp>
+#include <vouch/core/formatted.hpp>
 
 namespace vouch {
 namespace {
@@ -13,6 +15,18 @@ TEST(parse_error, begins_with_the_place_as_far_as_it_is_known) {
   EXPECT_STREQ(parse_error("A.mtx", 3, 0, "too few entries").what(), "A.mtx:3: too few entries");
   EXPECT_STREQ(parse_error("A.mtx", 0, 0, "empty").what(), "A.mtx: empty");
   EXPECT_STREQ(parse_error("A.mtx", 0, 5, "empty").what(), "A.mtx: empty");
+}
+
+TEST(formatted, has_points_whatever_the_language) {
+  const std::string before = std::setlocale(LC_ALL, nullptr);
+  for (const char* language : {"de_DE.UTF-8", "fr_FR.UTF-8", "C"}) {
+    if (std::setlocale(LC_ALL, language) == nullptr) continue;
+    EXPECT_EQ(formatted("%.2g", 1.5), "1.5") << language;
+    char text[8];
+    std::snprintf(text, sizeof text, "%.1f", 1.5);  // the program's own language is as it was
+    EXPECT_EQ(text[1], *std::localeconv()->decimal_point);
+  }
+  std::setlocale(LC_ALL, before.c_str());
 }
 
 TEST(parse_error, keeps_place_and_hint_apart) {

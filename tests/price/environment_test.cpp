@@ -5,6 +5,8 @@
 #include <cstring>
 
 #include <vouch/core/config.hpp>
+#include <vouch/price/american.hpp>
+#include <vouch/price/closed_form.hpp>
 #include <vouch/price/closed_form_enclosure.hpp>
 #include <vouch/price/price.hpp>
 
@@ -33,6 +35,45 @@ TEST(environment, enclosed_formula) {
     o.expiry = strike < 1000 ? 1 : 0.1;  // a price far below the normal numbers
     expect_same_everywhere([&] { return enclose_european_price(o).price; });
   }
+}
+
+TEST(environment, formulas_that_headers_define) {
+  plain_option o;
+  o.spot = 100;
+  o.strike = 95;
+  o.rate = 0.03;
+  o.volatility = 0.2;
+  o.expiry = 0.7;
+  expect_same_everywhere([o] { return closed_form(o); });
+  expect_same_everywhere([o]() mutable {
+    o.payoff = payoff_kind::cash_digital;
+    return closed_form(o);
+  });
+  expect_same_everywhere([o]() mutable {
+    o.barrier = barrier_kind::up_and_out;
+    o.barrier_level = 130;
+    return closed_form(o);
+  });
+  expect_same_everywhere([o]() mutable {
+    o.volatility = 0;
+    return certain_american_price(o);
+  });
+}
+
+// At the barrier the formula is a difference of equal terms.
+TEST(barrier_price, is_never_negative) {
+  plain_option o;
+  o.type = option_type::put;
+  o.spot = o.strike = 100;
+  o.expiry = 0.0027397260273972603;
+  o.volatility = 0.2;
+  o.rate = 0.05;
+  o.dividend = -0.02134506234924384;
+  o.barrier = barrier_kind::down_and_out;
+  o.barrier_level = 99.99989999995;
+  const double price = closed_form(o).price;
+  EXPECT_GE(price, 0);
+  EXPECT_LT(price, 1e-12);
 }
 
 TEST(environment, prices) {

@@ -56,6 +56,18 @@ TEST(stationary_status, sweeps_that_are_proved_to_converge_end_where_x_underflow
   }
 }
 
+// Scaled by the largest power of two whose inverse is a number, such residuals are still next to nothing.
+TEST(stationary_status, right_hand_sides_below_the_normal_numbers_come_to_an_end) {
+  const square A{2, {4, -1, -1, 4}};
+  for (const auto& [dev, form] : ways())
+    for (const double size : {3e-315, 1e-308, 4e-323})
+      for (const method m : {method::jacobi, method::forward, method::symmetric}) {
+        const auto r = solve<double>(A, {size, size}, {0, 0}, m, form, {}, dev);
+        EXPECT_TRUE(has_solution(r.report.status)) << r.report.reason;
+        EXPECT_LE(r.report.iterations, 1000);
+      }
+}
+
 TEST(stationary_status, converges_without_dominance) {
   // Positive definite, rows not dominant: Gauss-Seidel converges, Jacobi diverges (radius 1.8).
   square A{3, {1, .9, .9, .9, 1, .9, .9, .9, 1}};

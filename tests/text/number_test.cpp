@@ -13,6 +13,7 @@
 #include <vouch/text/number.hpp>
 
 #include "campaign.hpp"
+#include "hostile.hpp"
 
 namespace vouch {
 namespace {
@@ -257,6 +258,11 @@ TEST(PrintNumber, ReadsBackExactly) {
       ASSERT_EQ(static_cast<float>(real_of(number_text(single)).value), single);
     }
   }
+}
+
+TEST(NumberText, KeepsSubnormalNumbersInEveryEnvironment) {
+  for (const testing::hostile_environment& how : testing::hostile_environments())
+    EXPECT_EQ(testing::in(how, [] { return number_text(1e-310); }), "1e-310") << how.name;
 }
 
 }  // namespace

@@ -1,11 +1,35 @@
 #include <vouch/core/formatted.hpp>
 
+#include <clocale>
 #include <cstdarg>
 #include <cstdio>
 
+#include <locale.h>
+
 namespace vouch {
 
+namespace {
+
+// Numbers have a point, whatever language the program speaks.
+class plain_locale {
+ public:
+  plain_locale() : before_(uselocale(plain())) {}
+  ~plain_locale() { uselocale(before_); }
+  plain_locale(const plain_locale&) = delete;
+  plain_locale& operator=(const plain_locale&) = delete;
+
+ private:
+  static locale_t plain() {
+    static const locale_t made = newlocale(LC_ALL_MASK, "C", nullptr);
+    return made;
+  }
+  locale_t before_;
+};
+
+}  // namespace
+
 std::string formatted(const char* format, ...) {
+  const plain_locale here;
   std::va_list values, again;
   va_start(values, format);
   va_copy(again, values);

@@ -151,6 +151,8 @@ vectors read_vectors(const device& cpu, const std::string& path) {
   input_file file(path);
   const std::string_view start = file.peek(6);
   if (is_npy(start)) return read_npy(cpu, file);
+  if (start.empty() && path.ends_with(".npy"))
+    throw parse_error(path, 1, 1, "the file is empty, no array of NumPy");
   const bool is_matrix_market = start.starts_with('%');
   line_reader reader(std::move(file));
   if (!is_matrix_market) return read_text_vectors(cpu, reader);

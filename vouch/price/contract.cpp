@@ -75,14 +75,15 @@ std::pair<std::size_t, double> place(const std::vector<double>& points, double x
 }  // namespace
 
 double volatility_table::at(double time, double spot) const {
+  const ieee_environment here;
   const auto row = place(times, time), column = place(spots, spot);
   const std::size_t width = spots.size();
   const auto along = [&](std::size_t r) {
     const double* v = values.data() + r * width + column.first;
     return width < 2 ? v[0] : v[0] + column.second * (v[1] - v[0]);
   };
-  const double here = along(row.first);
-  return times.size() < 2 ? here : here + row.second * (along(row.first + 1) - here);
+  const double earlier = along(row.first);
+  return times.size() < 2 ? earlier : earlier + row.second * (along(row.first + 1) - earlier);
 }
 
 void check(contract& c) {
@@ -115,6 +116,7 @@ double value_at(const std::vector<curve_step>& curve, double constant, double ti
 }
 
 double integral_to(const std::vector<curve_step>& curve, double constant, double time) {
+  const ieee_environment here;
   if (curve.empty()) return constant * time;
   double sum = 0, from = 0;
   for (std::size_t k = 0; k < curve.size() && from < time; ++k) {
@@ -126,13 +128,14 @@ double integral_to(const std::vector<curve_step>& curve, double constant, double
 }
 
 double volatility_table::mean_at(double expiry, double spot) const {
+  const ieee_environment here;
   if (!(expiry > 0)) return at(0, spot);
   double sum = 0, from = 0, before = at(0, spot);  // linear between the times: its square has this integral
   const auto go = [&](double to) {
-    const double here = at(to, spot);
-    sum += (to - from) * (before * before + before * here + here * here) / 3;
+    const double after = at(to, spot);
+    sum += (to - from) * (before * before + before * after + after * after) / 3;
     from = to;
-    before = here;
+    before = after;
   };
   for (const double time : times)
     if (time > 0 && time < expiry) go(time);
@@ -141,6 +144,7 @@ double volatility_table::mean_at(double expiry, double spot) const {
 }
 
 double typical_volatility(const contract& c) {
+  const ieee_environment here;
   if (!c.local_volatility.empty()) return c.local_volatility.mean_at(c.plain.expiry, c.plain.spot);
   if (c.volatilities.empty() || !(c.plain.expiry > 0)) return value_at(c.volatilities, c.plain.volatility, 0);
   std::vector<curve_step> squares = c.volatilities;
@@ -149,6 +153,7 @@ double typical_volatility(const contract& c) {
 }
 
 double escrow(const contract& c, double time, bool inclusive) {
+  const ieee_environment here;
   if (!c.is_escrowed()) return 0;
   const auto growth = [&](double to) { return integral_to(c.rates, c.plain.rate, to) - c.plain.dividend * to; };
   const double least = 1e-12 * c.plain.expiry, now = growth(time);

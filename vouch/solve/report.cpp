@@ -1,12 +1,14 @@
 #include <bit>
 #include <limits>
 
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/solve/report.hpp>
 
 namespace vouch {
 
 namespace {
 double over(double residual, double rhs_norm) {
+  const ieee_environment here;
   if (residual == 0) return 0;
   return rhs_norm > 0 ? residual / rhs_norm : std::numeric_limits<double>::infinity();
 }

@@ -67,7 +67,8 @@ std::string warning_of(const dominance_proof& proof, double omega) {
   if (proof.kind == dominance_kind::none)
     return no_dominance(proof) + "; neither columns nor scaling prove convergence";
   if (omega < proof.proved_omega()) return "";
-  return text("convergence is proved for omega below %.3g only", proof.proved_omega());
+  return text("convergence is proved for omega below %.3f only",
+              std::floor(1000 * proof.proved_omega()) / 1000);
 }
 
 const char* name(dominance_kind kind) {

@@ -71,10 +71,11 @@ class verified_loop {
     if (done_) return;
     // Where sweeps are proved to converge, rows may yet differ so much in scale that some restarts see it grow.
     const bool will_fall = problem_.converges && is_far_from_attainable();
-    // What only takes back a growth is no progress: such residuals may go up and down for ever.
+    // What only takes back a growth is no progress: such residuals may go up and down for ever. Neither is a run
+    // that did nothing, as where the numbers have no bits left.
     if (report_.true_residual <= 0.5 * least_)
       strikes_ = 0;
-    else if (report_.true_residual > 0.5 * last_ && !will_fall)
+    else if (report_.true_residual > 0.5 * last_ && (!will_fall || outcome.iterations == 0))
       ++strikes_;
     if (strikes_ == 2) {
       done_ = end_stagnated();
@@ -192,11 +193,10 @@ class verified_loop {
                 "a direction of negative curvature at iteration %lld: the matrix%s is not positive definite",
                 static_cast<long long>(at), report_.preconditioner == "none" ? "" : " or its preconditioner"));
       case cg_event::zero_curvature:
-        return end(
-            solve_status::breakdown,
-            formatted(
-                "a direction of no curvature at iteration %lld: the matrix is singular to working precision",
-                static_cast<long long>(at)));
+        return end(solve_status::breakdown, formatted("a direction of no curvature at iteration %lld: the "
+                                                      "matrix is singular to working precision, or its "
+                                                      "numbers are too large or too small for it",
+                                                      static_cast<long long>(at)));
       case cg_event::interrupted:
         return end(solve_status::interrupted,
                    formatted("stopped on request after %lld iterations", static_cast<long long>(at)));

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <optional>
 
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/types.hpp>
 #include <vouch/price/boundary.hpp>
 #include <vouch/price/closed_form.hpp>
@@ -28,6 +29,7 @@ VOUCH_HOST_DEVICE inline early_exercise early_exercise_of(const plain_option& o)
 
 /// An American option where nothing is random: exercised at the best moment.
 VOUCH_HOST_DEVICE inline valuation certain_american_price(const plain_option& o) {
+  VOUCH_IN_IEEE(certain_american_price(o));
   const double sign = sign_of(o.type);
   double best = 0, moment = 0;
   const auto consider = [&](double t) {

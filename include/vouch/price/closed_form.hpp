@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/types.hpp>
 #include <vouch/price/jet.hpp>
 #include <vouch/price/normal.hpp>
@@ -27,6 +28,7 @@ VOUCH_HOST_DEVICE inline double log_ratio(double a, double b) {
 ///         expiry is 0, the limit as it falls to 0; a Greek that grows without bound there is infinite.
 /// Source  Black, Scholes 1973; Merton 1973.
 VOUCH_HOST_DEVICE inline valuation european_price(const plain_option& o) {
+  VOUCH_IN_IEEE(european_price(o));
   const double sign = sign_of(o.type), root = std::sqrt(o.expiry), deviation = o.volatility * root;
   const double share = o.spot * std::exp(-o.dividend * o.expiry),
                bond = o.strike * std::exp(-o.rate * o.expiry);
@@ -209,6 +211,7 @@ VOUCH_HOST_DEVICE inline jet barrier_payoff(const plain_option& o, const barrier
 /// Result  As european_price; on the edge of the money, where nothing is random any more, half of the payment.
 /// Source  Rubinstein, Reiner 1991.
 VOUCH_HOST_DEVICE inline valuation digital_price(const plain_option& o) {
+  VOUCH_IN_IEEE(digital_price(o));
   const bool random = o.volatility > 0 && o.expiry > 0 && o.spot > 0 && o.strike > 0;
   if (random) return to_valuation(detail::digital_jet(o));
   const double share = detail::certain_share(o);
@@ -263,6 +266,7 @@ VOUCH_HOST_DEVICE inline bool barrier_is_hit(const plain_option& o) {
 /// Result  As european_price. A barrier that is hit already leaves the plain option, or the rebate, paid now.
 /// Source  Reiner, Rubinstein 1991; Rubinstein, Reiner 1991 (digital options).
 VOUCH_HOST_DEVICE inline valuation barrier_price(const plain_option& o) {
+  VOUCH_IN_IEEE(barrier_price(o));
   if (barrier_is_hit(o)) {
     if (is_in(o.barrier)) return detail::price_without_barrier(o);
     return {o.rebate, 0, 0, 0, 0, 0};
@@ -274,11 +278,14 @@ VOUCH_HOST_DEVICE inline valuation barrier_price(const plain_option& o) {
   if (o.rebate != 0)
     value =
         value + o.rebate * (is_in(o.barrier) ? detail::paid_if_never_hit(v, t) : detail::paid_when_hit(v, t));
-  return to_valuation(value);
+  valuation found = to_valuation(value);
+  if (found.price < 0) found.price = 0;  // a difference that rounding took below
+  return found;
 }
 
 /// The European option by its formula, whichever it is.
 VOUCH_HOST_DEVICE inline valuation closed_form(const plain_option& o) {
+  VOUCH_IN_IEEE(closed_form(o));
   return o.barrier != barrier_kind::none ? barrier_price(o) : detail::price_without_barrier(o);
 }
 

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <string>
 
+#include <vouch/core/ieee_environment.hpp>
+
 namespace vouch {
 
 enum class number_error { none, malformed, overflow };
@@ -36,7 +38,10 @@ inline constexpr std::size_t number_width = 32;
 /// Writes the shortest text that reads back as value; returns its end. to has room for number_width bytes.
 template <class T>
 requires std::floating_point<T> || std::integral<T>
-char* print_number(char* to, T value) { return std::to_chars(to, to + number_width, value).ptr; }
+char* print_number(char* to, T value) {
+  VOUCH_IN_IEEE(print_number(to, value));
+  return std::to_chars(to, to + number_width, value).ptr;
+}
 
 /// The same as a string.
 template <class T>

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <sstream>
 
 #include <vouch/core/config.hpp>
@@ -41,7 +42,11 @@ std::int64_t invert_diagonal(const device& dev, csr_view<const T> A, T* out) {
 
 void throw_bad_diagonal(const std::string& who, std::int64_t row, double entry) {
   std::ostringstream text;
-  text << who << ": the diagonal entry of row " << row + 1 << " is " << entry << ", not a positive number";
+  text << who << ": the diagonal entry of row " << row + 1 << " is " << entry;
+  if (entry > 0 && std::isfinite(entry))
+    throw value_error(text.str() + ", which is too small to divide by",
+                      "multiply the system by a power of two");
+  text << ", not a positive number";
   throw value_error(text.str(), "the matrix is not positive definite; rows count from 1");
 }
 
