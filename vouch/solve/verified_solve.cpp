@@ -245,15 +245,36 @@ class verified_loop {
                          report_.attainable_relative, report_.backward_error));
   }
 
-  // ||e|| <= ||(M A)^-1|| ||M r||, about, with what the engine has met of M A. r_ is that of x.
+  // The largest eigenvalue of M, about; d_ holds M r.
+  double largest_of_preconditioner(double norm_of_d) {
+    if (const T* diagonal = problem_.M->diagonal(); diagonal != nullptr)
+      return static_cast<double>(*std::max_element(diagonal, diagonal + n_));
+    constexpr int steps = 5;
+    double largest = 0;
+    for (int k = 0; k < steps && norm_of_d > 0; ++k) {
+      vouch::scale(problem_.dev, d_.data(), static_cast<T>(1 / norm_of_d), n_);
+      problem_.M->apply(problem_.dev, {d_.data(), n_}, low_);
+      std::swap(d_, low_);
+      norm_of_d = detail::norm2<T>(d_.data(), n_);
+      largest = std::max(largest, norm_of_d);
+    }
+    return largest;
+  }
+
+  // In the norm of M^-1 the error e is at most that of M r over the least eigenvalue of M A that the engine has met;
+  // ||e||_2 is at most this times the root of the largest eigenvalue of M. r_ is that of x.
   void estimate_error() {
     const ritz_values& met = log_.spectrum();
     if (problem_.dev.is_cuda() || !met.known()) return;
     const double least = std::min(met.smallest(), problem_.least_eigenvalue_at_most);
     report_.condition_estimate = met.largest() / least;
-    if (problem_.M != nullptr) problem_.M->apply(problem_.dev, {r_.data(), n_}, {d_.data(), n_});
-    const double size = detail::norm2<T>(problem_.M != nullptr ? d_.data() : r_.data(), n_),
-                 of_x = detail::norm2<T>(x_, n_);
+    double size = detail::norm2<T>(r_.data(), n_);
+    if (problem_.M != nullptr) {
+      problem_.M->apply(problem_.dev, r_, d_);
+      const double product = dot<T, T>(problem_.dev, r_, d_), of_d = detail::norm2<T>(d_.data(), n_);
+      size = std::max(of_d, std::sqrt(std::max(product, 0.0) * largest_of_preconditioner(of_d)));
+    }
+    const double of_x = detail::norm2<T>(x_, n_);
     if (detail::rounds_as_normal<T>(of_x, report_.rhs_norm)) report_.error_estimate = size / of_x / least;
   }
 
