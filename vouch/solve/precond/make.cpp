@@ -1,4 +1,5 @@
-#include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <optional>
 
 #include <vouch/core/error.hpp>
@@ -15,7 +16,8 @@
 namespace vouch {
 namespace {
 
-using parameter = std::optional<std::string_view>;
+// What a preconditioner is given, or nothing for its default.
+using parameter = std::optional<double>;
 
 double real_in(std::string_view name, std::string_view text) {
   const char* const end = text.data() + text.size();
@@ -35,46 +37,55 @@ std::int64_t whole_number_in(std::string_view name, std::string_view text) {
   return number.value;
 }
 
-// One line a preconditioner: its name, its parameter as shown, and how it is made.
+enum class number_kind { real, whole };
+
+// One line a preconditioner: its name, its parameter as shown, what kind of number that is, and how it is made.
 template <real T>
 struct maker {
   const char* name;
   const char* parameter_name;  // "" where there is none
+  number_kind kind;
   std::unique_ptr<preconditioner<T>> (*make)(const device&, csr_view<const T>, parameter);
 };
+
+// Of a parameter that was found to be a whole number.
+std::int64_t whole(double value) { return static_cast<std::int64_t>(value); }
 
 template <real T>
 const std::vector<maker<T>>& makers() {
   using A = csr_view<const T>;
   using result = std::unique_ptr<preconditioner<T>>;
   static const std::vector<maker<T>> all{
-      {"none", "", [](const device&, A, parameter) -> result { return nullptr; }},
-      {"jacobi", "", [](const device& dev, A a, parameter) { return make_jacobi(dev, a); }},
-      {"block-jacobi", "size",
+      {"none", "", number_kind::real, [](const device&, A, parameter) -> result { return nullptr; }},
+      {"jacobi", "", number_kind::real, [](const device& dev, A a, parameter) { return make_jacobi(dev, a); }},
+      {"block-jacobi", "size", number_kind::whole,
        [](const device& dev, A a, parameter size) {
          if (!size) return make_block_jacobi(dev, a);
-         const auto b = whole_number_in("block-jacobi", *size);
-         if (b < 1) throw value_error("block-jacobi: a block has at least one row");
-         return make_block_jacobi(dev, a, b);
+         if (*size < 1) throw value_error("block-jacobi: a block has at least one row");
+         return make_block_jacobi(dev, a, whole(*size));
        }},
-      {"ssor", "omega",
+      {"ssor", "omega", number_kind::real,
        [](const device& dev, A a, parameter omega) {
-         return omega ? make_ssor(dev, a, real_in("ssor", *omega)) : make_ssor(dev, a);
+         return omega ? make_ssor(dev, a, *omega) : make_ssor(dev, a);
        }},
-      {"ic0", "shift",
+      {"ic0", "shift", number_kind::real,
        [](const device& dev, A a, parameter shift) {
-         return shift ? make_ic0(dev, a, real_in("ic0", *shift)) : make_ic0(dev, a);
+         return shift ? make_ic0(dev, a, *shift) : make_ic0(dev, a);
        }},
-      {"chebyshev", "degree", [](const device& dev, A a, parameter degree) {
-         return degree ? make_chebyshev(dev, a, whole_number_in("chebyshev", *degree)) : make_chebyshev(dev, a);
+      {"chebyshev", "degree", number_kind::whole, [](const device& dev, A a, parameter degree) {
+         return degree ? make_chebyshev(dev, a, whole(*degree)) : make_chebyshev(dev, a);
        }}};
   return all;
 }
 
-std::string list_of_names() {
-  std::string list;
-  for (const std::string& name : precondition_names()) list += (list.empty() ? "" : ", ") + name;
-  return list;
+// The line of that name; `shown` is what an error shows.
+template <real T>
+const maker<T>& find_maker(std::string_view name, std::string_view shown) {
+  for (const maker<T>& m : makers<T>())
+    if (name == m.name) return m;
+  std::string names;
+  for (const std::string& known : precondition_names()) names += (names.empty() ? "" : ", ") + known;
+  throw value_error("unknown preconditioner \"" + std::string(shown) + "\"", "there are " + names);
 }
 
 }  // namespace
@@ -89,25 +100,49 @@ const std::vector<std::string>& precondition_names() {
   return names;
 }
 
+preconditioner_choice parse_preconditioner(std::string_view spec) {
+  const std::size_t colon = spec.find(':');
+  const std::string_view name = spec.substr(0, colon);
+  const maker<double>& m = find_maker<double>(name, spec);
+  preconditioner_choice choice{m.name, {}};
+  if (colon == std::string_view::npos) return choice;
+  if (!*m.parameter_name)
+    throw value_error(std::string(name) + " takes no parameter: \"" + std::string(spec) + "\"");
+  const std::string_view text = spec.substr(colon + 1);
+  choice.parameters[m.parameter_name] =
+      m.kind == number_kind::whole ? static_cast<double>(whole_number_in(name, text)) : real_in(name, text);
+  return choice;
+}
+
+template <real T>
+std::unique_ptr<preconditioner<T>> make_preconditioner(const device& dev, csr_view<const T> A,
+                                                       const preconditioner_choice& choice) {
+  const ieee_environment here;
+  const maker<T>& m = find_maker<T>(choice.name, choice.name);
+  parameter given;
+  for (const auto& [name, value] : choice.parameters) {
+    if (name != m.parameter_name) throw value_error(choice.name + " has no parameter \"" + name + "\"");
+    constexpr double most = 1e15;  // whole numbers up to there are numbers in double
+    if (m.kind == number_kind::whole && !(std::fabs(value) <= most && value == std::floor(value)))
+      throw value_error(choice.name + ": " + name + " is not a whole number");
+    given = value;
+  }
+  return m.make(dev, A, given);
+}
+
 template <real T>
 std::unique_ptr<preconditioner<T>> make_preconditioner(const device& dev, csr_view<const T> A,
                                                        std::string_view spec) {
-  const ieee_environment here;
-  const std::size_t colon = spec.find(':');
-  const std::string_view name = spec.substr(0, colon);
-  const parameter given = colon < spec.size() ? parameter(spec.substr(colon + 1)) : std::nullopt;
-  const auto& all = makers<T>();
-  const auto found = std::find_if(all.begin(), all.end(), [&](const maker<T>& m) { return name == m.name; });
-  if (found == all.end())
-    throw value_error("unknown preconditioner \"" + std::string(spec) + "\"", "there are " + list_of_names());
-  if (given && !*found->parameter_name)
-    throw value_error(std::string(name) + " takes no parameter: \"" + std::string(spec) + "\"");
-  return found->make(dev, A, given);
+  return make_preconditioner<T>(dev, A, parse_preconditioner(spec));
 }
 
-template std::unique_ptr<preconditioner<float>> make_preconditioner(const device&, csr_view<const float>,
-                                                                    std::string_view);
-template std::unique_ptr<preconditioner<double>> make_preconditioner(const device&, csr_view<const double>,
-                                                                     std::string_view);
+#define VOUCH_INSTANTIATE(T)                                                                        \
+  template std::unique_ptr<preconditioner<T>> make_preconditioner(const device&, csr_view<const T>, \
+                                                                  const preconditioner_choice&);    \
+  template std::unique_ptr<preconditioner<T>> make_preconditioner(const device&, csr_view<const T>, \
+                                                                  std::string_view);
+VOUCH_INSTANTIATE(float)
+VOUCH_INSTANTIATE(double)
+#undef VOUCH_INSTANTIATE
 
 }  // namespace vouch

@@ -1,5 +1,6 @@
 // vouch/solve/precond/make.hpp -- preconditioners by name.
 #pragma once
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -14,6 +15,24 @@ namespace vouch {
 /// What make_preconditioner understands, with the parameter in brackets: "none", "jacobi",
 /// "block-jacobi[:size]", "ssor[:omega]", "ic0[:shift]", "chebyshev[:degree]".
 const std::vector<std::string>& precondition_names();
+
+/// A preconditioner by name, with the parameters that differ from its defaults: {"ssor", {{"omega", 1.2}}}.
+struct preconditioner_choice {
+  std::string name = "none";
+  std::map<std::string, double> parameters{};
+};
+
+/// Reads "ssor", or "ssor:1.2" where the parameter goes without saying.
+///
+/// Throws  value_error  an unknown name, a parameter that is no number
+preconditioner_choice parse_preconditioner(std::string_view spec);
+
+/// The preconditioner that was chosen, for A; "none" gives nullptr.
+///
+/// Memory, Throws  As below.
+template <real T>
+std::unique_ptr<preconditioner<T>> make_preconditioner(const device& dev, csr_view<const T> A,
+                                                       const preconditioner_choice& choice);
 
 /// The preconditioner that `spec` names, for A; "none" gives nullptr.
 ///
