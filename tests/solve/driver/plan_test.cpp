@@ -1,0 +1,201 @@
+// vouch/solve/driver/plan.hpp: what auto takes, from facts alone; the table of methods.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include <vouch/core/error.hpp>
+#include <vouch/solve/driver/plan.hpp>
+
+namespace vouch {
+namespace {
+
+// A symmetric positive matrix of n rows whose rows nearly dominate, as on a grid.
+system_facts grid(std::int64_t n) {
+  system_facts facts;
+  structure_facts& A = facts.matrix;
+  A.rows = A.cols = n;
+  A.nonzeros = 5 * n;
+  A.square = A.symmetric = A.pattern_symmetric = A.diagonal_positive = true;
+  A.dominant = dominance::weak;
+  A.dominance_ratio = 1;
+  A.bandwidth_lower = A.bandwidth_upper = static_cast<std::int64_t>(std::sqrt(n));
+  return facts;
+}
+
+system_facts unsymmetric(std::int64_t n) {
+  system_facts facts = grid(n);
+  facts.matrix.symmetric = facts.matrix.pattern_symmetric = false;
+  facts.matrix.first_unsymmetric = unsymmetric_entry{0, 1, 2.0, 0.0};
+  facts.matrix.dominant = dominance::none;
+  facts.matrix.dominance_ratio = 0.1;
+  return facts;
+}
+
+system_facts dominant(std::int64_t n, double ratio) {
+  system_facts facts = unsymmetric(n);
+  facts.matrix.dominant = dominance::strict;
+  facts.matrix.dominance_ratio = ratio;
+  return facts;
+}
+
+std::vector<std::string> names(const std::vector<attempt>& plan) {
+  std::vector<std::string> all;
+  for (const attempt& a : plan) all.emplace_back(a.method->name);
+  return all;
+}
+
+std::vector<std::string> planned(const system_facts& facts, const solve_options& options = {}) {
+  return names(make_plan(facts, options));
+}
+
+using list = std::vector<std::string>;
+
+TEST(plan, grids_go_to_conjugate_gradients_and_then_to_a_factorisation) {
+  const std::vector<attempt> plan = make_plan(grid(1000000), {});
+  EXPECT_EQ(names(plan), (list{"cg", "sparse-lu"}));
+  EXPECT_EQ(plan[0].why, "symmetric with a positive diagonal");
+  EXPECT_GT(plan[0].iteration_work, 0);
+}
+
+TEST(plan, small_hard_systems_are_factorised_where_that_is_predicted_to_be_cheap) {
+  system_facts facts = grid(800);
+  facts.matrix.nonzeros = 6800;
+  facts.matrix.dominant = dominance::none;
+  facts.matrix.dominance_ratio = 0.01;
+  ASSERT_TRUE(is_elimination_worth_predicting(facts, {}));
+  facts.elimination = elimination_cost{3e4, 4e5};
+  const std::vector<attempt> plan = make_plan(facts, {});
+  EXPECT_EQ(names(plan), (list{"sparse-lu", "cg"}));
+  EXPECT_NE(plan[0].why.find("predicted"), std::string::npos);
+  facts.elimination = elimination_cost{1e7, 1e10};
+  EXPECT_EQ(planned(facts), (list{"cg", "sparse-lu"}));
+  // A singular matrix with the constants as null space has no factors.
+  facts.elimination = elimination_cost{3e4, 4e5};
+  facts.matrix.row_sums_zero = true;
+  EXPECT_EQ(planned(facts)[0], "cg");
+}
+
+TEST(plan, elimination_is_predicted_only_where_it_costs_little_and_may_matter) {
+  EXPECT_FALSE(is_elimination_worth_predicting(grid(3600), {}));        // iterations are cheaper than the order
+  EXPECT_FALSE(is_elimination_worth_predicting(unsymmetric(800), {}));  // there is nothing else
+  system_facts large = grid(1000000);
+  large.matrix.dominant = dominance::none;
+  EXPECT_FALSE(is_elimination_worth_predicting(large, {}));
+  EXPECT_FALSE(is_elimination_worth_predicting(dominant(100, 2), {}));
+  EXPECT_TRUE(is_elimination_worth_predicting(dominant(20000, 1.0001), {}));
+  solve_options by_name;
+  by_name.method = "gauss-seidel";
+  EXPECT_FALSE(is_elimination_worth_predicting(dominant(20000, 1.0001), by_name));
+}
+
+TEST(plan, dominant_rows_are_swept) {
+  const std::vector<attempt> plain = make_plan(dominant(50000, 2), {});
+  EXPECT_EQ(names(plain), (list{"gauss-seidel", "sparse-lu"}));
+  EXPECT_EQ(plain[0].accelerate.anderson, 0);
+  EXPECT_EQ(plain[0].why, "sparse, every row dominates");
+  // Nearly dominant, its fill unknown or hopeless: accelerated sweeps.
+  for (const double entries : {0.0, std::numeric_limits<double>::infinity()}) {
+    system_facts facts = dominant(50000, 1.0001);
+    if (entries > 0) facts.elimination = elimination_cost{entries, entries};
+    const std::vector<attempt> plan = make_plan(facts, {});
+    EXPECT_EQ(names(plan), (list{"gauss-seidel", "sparse-lu"})) << entries;
+    EXPECT_GT(plan[0].accelerate.anderson, 0) << entries;
+  }
+  system_facts narrow = dominant(20000, 1.0001);
+  narrow.elimination = elimination_cost{2e5, 1e6};
+  EXPECT_EQ(planned(narrow), (list{"sparse-lu", "gauss-seidel"}));
+  // A number of iterations is one of plain sweeps.
+  solve_options fixed;
+  fixed.goal.fixed_iterations = 9;
+  EXPECT_EQ(make_plan(narrow, fixed)[0].accelerate.anderson, 0);
+}
+
+TEST(plan, tridiagonal_matrices_are_eliminated) {
+  system_facts facts = unsymmetric(100);
+  facts.matrix.bandwidth_lower = facts.matrix.bandwidth_upper = 1;
+  EXPECT_EQ(planned(facts)[0], "band");
+  solve_options iterations;
+  iterations.prefer_iterations = true;
+  EXPECT_EQ(planned(facts, iterations)[0], "sparse-lu");
+  facts = grid(100);
+  facts.matrix.bandwidth_lower = facts.matrix.bandwidth_upper = 1;
+  facts.matrix.row_sums_zero = true;
+  EXPECT_EQ(planned(facts)[0], "cg");
+}
+
+TEST(plan, dense_matrices_are_factorised_unless_iterations_are_preferred) {
+  system_facts facts = grid(500);
+  facts.form = matrix_form::dense;
+  EXPECT_EQ(planned(facts), (list{"cholesky", "lu", "cg"}));
+  solve_options iterations;
+  iterations.prefer_iterations = true;
+  EXPECT_EQ(planned(facts, iterations), (list{"cg"}));
+  facts.dense_factors = false;
+  EXPECT_EQ(planned(facts), (list{"cg", "sparse-lu"}));
+  system_facts sweepable = dominant(500, 1.5);
+  sweepable.form = matrix_form::dense;
+  EXPECT_EQ(planned(sweepable)[0], "lu");
+  EXPECT_EQ(planned(sweepable, iterations), (list{"gauss-seidel"}));
+}
+
+TEST(plan, precision_gives_way_where_factorisations_alone_apply) {
+  solve_options mixed;
+  mixed.precision = working_precision::mixed;
+  const std::vector<attempt> iterates = make_plan(grid(10000), mixed);
+  EXPECT_EQ(names(iterates), (list{"cg", "sparse-lu"}));
+  EXPECT_EQ(iterates[0].precision, working_precision::mixed);
+  EXPECT_EQ(iterates[1].precision, working_precision::double_);
+  const std::vector<attempt> factorises = make_plan(unsymmetric(10000), mixed);
+  EXPECT_EQ(names(factorises), list{"sparse-lu"});
+  EXPECT_EQ(factorises[0].precision_why.substr(0, 6), "mixed:");
+}
+
+TEST(plan, options_choose_among_the_methods_that_take_them) {
+  solve_options options;
+  options.preconditioner.name = "jacobi";
+  EXPECT_EQ(planned(grid(1000), options), list{"cg"});
+  EXPECT_THROW(make_plan(unsymmetric(1000), options), value_error);
+  try {
+    make_plan(unsymmetric(1000), options);
+  } catch (const value_error& e) {
+    EXPECT_NE(std::string(e.what()).find("not symmetric: entry (1, 2)"), std::string::npos) << e.what();
+  }
+}
+
+TEST(plan, what_a_method_does_not_take_is_refused_with_those_that_do) {
+  solve_options options;
+  options.method = "cg";
+  options.omega = 1.2;
+  const std::optional<refused_option> refused = find_refused_option(options, false);
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(refused->option, "omega");
+  EXPECT_EQ(refused->hint, "jacobi, sor, ssor and async do");
+  EXPECT_THROW(make_plan(grid(10), options), value_error);
+  options = {};
+  options.method = "no such";
+  EXPECT_THROW(make_plan(grid(10), options), value_error);
+  options.method = "cg";
+  EXPECT_THROW(make_plan(unsymmetric(10), options), value_error);
+  system_facts wide = grid(10);
+  wide.matrix.square = false;
+  EXPECT_THROW(make_plan(wide, {}), shape_error);
+}
+
+TEST(methods, table_is_complete) {
+  for (const method* m : methods()) {
+    EXPECT_EQ(find_method(m->name), m);
+    EXPECT_NE(m->make, nullptr) << m->name;
+    EXPECT_NE(m->choose, nullptr) << m->name;
+    EXPECT_TRUE(m->refuse == nullptr || m->advise != nullptr) << m->name;
+    EXPECT_TRUE(m->precisions.has(working_precision::double_)) << m->name;
+    EXPECT_NE(std::string(m->name), "auto");
+  }
+  EXPECT_EQ(find_method("auto"), nullptr);
+  EXPECT_STREQ(direct_method_for_any(*find_method("cg")).name, "sparse-lu");
+  EXPECT_STREQ(direct_method_for_any(*find_method("cholesky")).name, "lu");
+}
+
+}  // namespace
+}  // namespace vouch

@@ -1,0 +1,374 @@
+// vouch/solve/driver/solver.hpp against the factorisations of Eigen.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <Eigen/Dense>
+
+#include <vouch/core/error.hpp>
+#include <vouch/dense/lapack.hpp>
+#include <vouch/solve/driver/solver.hpp>
+
+#include "../systems.hpp"
+
+namespace vouch {
+namespace {
+
+using testing::from_triplets;
+using testing::triplet;
+
+const device cpu = device::cpu(2);
+
+view<const double> in(const std::vector<double>& v) { return {v.data(), static_cast<std::int64_t>(v.size())}; }
+view<double> out(std::vector<double>& v) { return {v.data(), static_cast<std::int64_t>(v.size())}; }
+
+Eigen::MatrixXd as_eigen(const csr<double>& A) {
+  Eigen::MatrixXd dense = Eigen::MatrixXd::Zero(A.rows, A.cols);
+  for (std::int64_t i = 0; i < A.rows; ++i)
+    for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k) dense(i, A.col[k]) = A.val[k];
+  return dense;
+}
+
+std::vector<double> exact(const csr<double>& A, const std::vector<double>& b) {
+  const Eigen::VectorXd x =
+      as_eigen(A).partialPivLu().solve(Eigen::Map<const Eigen::VectorXd>(b.data(), A.rows));
+  return {x.data(), x.data() + x.size()};
+}
+
+// ||x - exact|| / ||exact||
+double error_of(const double* x, const std::vector<double>& exact) {
+  double apart = 0, size = 0;
+  for (std::size_t i = 0; i < exact.size(); ++i) {
+    apart += (x[i] - exact[i]) * (x[i] - exact[i]);
+    size += exact[i] * exact[i];
+  }
+  return std::sqrt(apart / size);
+}
+
+// Unsymmetric; shift on the diagonal makes its rows dominate or not.
+csr<double> random_unsymmetric(std::int32_t n, double shift) {
+  std::vector<triplet> entries;
+  const std::vector<double> v = testing::random_vector(5 * n, 3);
+  for (std::int32_t i = 0; i < n; ++i) {
+    std::vector<std::int32_t> columns{i, (i * 7 + 3) % n, (i * 5 + 1) % n, (i + n / 2) % n};
+    std::sort(columns.begin() + 1, columns.end());
+    columns.erase(std::unique(columns.begin() + 1, columns.end()), columns.end());
+    for (std::size_t k = 0; k < columns.size(); ++k)
+      if (k == 0 || columns[k] != i)
+        entries.push_back({i, columns[k], v[static_cast<std::size_t>(5 * i) + k] + (k == 0 ? shift : 0)});
+  }
+  return from_triplets(n, entries);
+}
+
+matrix<double> as_dense(const csr<double>& A) {
+  auto dense = matrix<double>::zeros(cpu, A.rows, A.cols);
+  for (std::int64_t i = 0; i < A.rows; ++i)
+    for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k) dense(i, A.col[k]) = A.val[k];
+  return dense;
+}
+
+TEST(solver, solves_in_one_line) {
+  const csr<double> A = testing::laplacian(12);
+  const std::vector<double> given = testing::random_vector(A.rows, 1);
+  const auto b = array<double>::from(cpu, given);
+  auto x = array<double>::zeros(cpu, A.rows);
+  const solve_result r = solve(cpu, A, b, x);
+  EXPECT_EQ(r.status, solve_status::converged);
+  EXPECT_EQ(r.method, "cg");
+  EXPECT_EQ(r.method_reason, "symmetric with a positive diagonal");
+  EXPECT_LE(r.relative_true(), 1e-8);
+  ASSERT_EQ(r.attempts.size(), 1U);
+  EXPECT_EQ(r.attempts[0].status, solve_status::converged);
+  EXPECT_LT(error_of(x.data(), exact(A, given)), 1e-6);
+}
+
+// Every method of the table, sparse and dense, in every precision that it has.
+TEST(solver, every_method_finds_the_solution) {
+  const csr<double> spd = testing::random_spd(60, 6, 5), dominant = random_unsymmetric(60, 8);
+  std::vector<triplet> chain;
+  for (std::int32_t i = 0; i < 60; ++i)
+    for (std::int32_t j = std::max(0, i - 1); j <= std::min(59, i + 1); ++j)
+      chain.push_back({i, j, i == j ? 3.0 : j < i ? -1.25 : 0.75});
+  const csr<double> band = from_triplets(60, chain);
+  for (const method* m : methods())
+    for (const working_precision p :
+         {working_precision::double_, working_precision::single, working_precision::mixed}) {
+      if (!m->precisions.has(p)) continue;
+      if (m->takes.has(matrix_form::dense) && m->direct && !lapack::present()) continue;
+      const csr<double>& A = m->takes.has(matrix_form::tridiagonal) ? band
+                             : m->refuse != nullptr                 ? spd
+                                                                    : dominant;
+      const std::vector<double> given = testing::random_vector(A.rows, 2);
+      const std::vector<double> expected = exact(A, given);
+      const auto b = array<double>::from(cpu, given);
+      const matrix<double> dense = as_dense(A);
+      solve_options options;
+      options.method = m->name;
+      options.precision = p;
+      for (const bool as_sparse : {true, false}) {
+        auto x = array<double>::zeros(cpu, A.rows);
+        const solve_result r =
+            as_sparse ? solve(cpu, A, b, x, options) : solve(cpu, dense.read(), b, x, options);
+        EXPECT_EQ(r.status, solve_status::converged) << m->name << " " << name(p) << ": " << r.reason;
+        EXPECT_LT(error_of(x.data(), expected), p == working_precision::single ? 1e-3 : 1e-6)
+            << m->name << " " << name(p);
+        EXPECT_EQ(r.method_reason, "");
+        EXPECT_EQ(r.how, m);
+      }
+    }
+}
+
+TEST(solver, auto_takes_a_method_that_solves_it) {
+  struct {
+    csr<double> A;
+    const char* method;
+  } cases[] = {{testing::laplacian(10), "cg"},
+               {random_unsymmetric(50, 0), "sparse-lu"},
+               {random_unsymmetric(50, 8), "gauss-seidel"},
+               {from_triplets(3, {{0, 0, 2}, {0, 1, 1}, {1, 0, 3}, {1, 1, 1}, {2, 2, 4}}), "partition"}};
+  for (const auto& c : cases) {
+    const std::vector<double> given = testing::random_vector(c.A.rows, 4);
+    const auto b = array<double>::from(cpu, given);
+    auto x = array<double>::zeros(cpu, c.A.rows);
+    const solve_result r = solve(cpu, c.A, b, x);
+    EXPECT_EQ(r.status, solve_status::converged) << c.method;
+    EXPECT_EQ(r.method, c.method);
+    EXPECT_NE(r.method_reason, "");
+    EXPECT_LT(error_of(x.data(), exact(c.A, given)), 1e-6) << c.method;
+  }
+}
+
+TEST(solver, serves_any_number_of_right_hand_sides) {
+  const csr<double> A = testing::random_spd(80, 6, 9);
+  for (const char* name : {"auto", "sparse-lu", "gauss-seidel"}) {
+    solve_options options;
+    options.method = name;
+    solver S(cpu, A, options);
+    constexpr std::int64_t columns = 11;
+    const std::vector<double> given = testing::random_vector(columns * A.rows, 6);
+    auto X = matrix<double>::zeros(cpu, A.rows, columns);
+    const solve_result all = S.solve(matrix_view<const double>{given.data(), A.rows, columns, A.rows}, X);
+    EXPECT_EQ(all.status, solve_status::converged);
+    ASSERT_EQ(all.columns.size(), 11U);
+    const auto worst = std::max_element(
+        all.columns.begin(), all.columns.end(),
+        [](const solve_report& a, const solve_report& b) { return a.relative_true() < b.relative_true(); });
+    EXPECT_EQ(all.column, worst - all.columns.begin());
+    for (std::int64_t j = 0; j < columns; ++j) {
+      const std::vector<double> b(given.begin() + j * A.rows, given.begin() + (j + 1) * A.rows);
+      EXPECT_LT(error_of(&X(0, j), exact(A, b)), 1e-6) << name;
+      auto x = array<double>::zeros(cpu, A.rows);
+      EXPECT_EQ(S.solve(in(b), x).status, solve_status::converged);
+      EXPECT_LT(error_of(x.data(), exact(A, b)), 1e-6) << name;
+    }
+  }
+}
+
+TEST(solver, uses_vectors_in_place_and_begins_with_the_start) {
+  const csr<double> A = testing::laplacian(8);
+  const std::vector<double> given = testing::random_vector(A.rows, 7);
+  std::vector<double> x = exact(A, given);
+  const std::vector<double> start = x;
+  solve_options options;
+  options.method = "cg";
+  const solve_result r = solve(cpu, A, in(given), out(x), options);
+  EXPECT_EQ(r.iterations, 0);
+  EXPECT_EQ(x, start);
+  EXPECT_EQ(r.times.transfer, 0);
+}
+
+// Positive definite by its looks alone.
+TEST(solver, goes_on_where_an_attempt_fails_and_remembers_it) {
+  const csr<double> A = from_triplets(
+      3, {{0, 0, 1}, {0, 1, 2}, {0, 2, 3}, {1, 0, 2}, {1, 1, 1}, {1, 2, 5}, {2, 0, 3}, {2, 1, 5}, {2, 2, 1}});
+  const std::vector<double> given{1, -2, 4}, expected = exact(A, given);
+  const matrix<double> dense = as_dense(A);
+  for (const bool as_sparse : {true, false}) {
+    if (!as_sparse && !lapack::present()) continue;
+    solver S = as_sparse ? solver(cpu, A) : solver(cpu, dense.read());
+    std::vector<double> x{0.5, 0.5, 0.5};
+    const solve_result r = S.solve(in(given), out(x));
+    EXPECT_EQ(r.status, solve_status::converged);
+    EXPECT_EQ(r.method, as_sparse ? "sparse-lu" : "lu");
+    EXPECT_EQ(r.method_reason, as_sparse ? "not positive definite" : "dense, not positive definite");
+    ASSERT_EQ(r.attempts.size(), 2U);
+    EXPECT_EQ(r.attempts[0].status, solve_status::not_spd);
+    ASSERT_FALSE(r.warnings.empty());
+    EXPECT_NE(r.warnings[0].find(std::string("went on with ") + r.method), std::string::npos) << r.warnings[0];
+    EXPECT_LT(error_of(x.data(), expected), 1e-12);
+    EXPECT_EQ(S.next().method, r.how);
+    std::vector<double> again(3);
+    const solve_result second = S.solve(in(given), out(again));
+    EXPECT_EQ(second.attempts.size(), 1U);
+    EXPECT_TRUE(second.warnings.empty());
+    EXPECT_LT(error_of(again.data(), expected), 1e-12);
+  }
+}
+
+TEST(solver, a_singular_system_keeps_its_verdict) {
+  const csr<double> A = from_triplets(3, {{0, 0, 1}, {0, 2, 2}, {1, 0, 1}, {1, 1, 5}, {2, 0, 2}, {2, 2, 4}});
+  const std::vector<double> given{1, 1, 1};
+  std::vector<double> x(3);
+  const solve_result r = solve(cpu, A, in(given), out(x));
+  EXPECT_EQ(r.status, solve_status::breakdown);
+  EXPECT_EQ(r.method, "sparse-lu");
+}
+
+TEST(solver, takes_dense_matrices_in_either_order) {
+  if (!lapack::present()) GTEST_SKIP() << "no LAPACK on this machine";
+  for (const bool symmetric : {true, false}) {
+    const csr<double> A = symmetric ? testing::random_spd(20, 6, 3) : random_unsymmetric(20, 0);
+    const Eigen::MatrixXd columns = as_eigen(A);
+    // Rows lie 3 elements apart from one another's ends.
+    std::vector<double> rows(20 * 23, std::numeric_limits<double>::quiet_NaN());
+    for (int i = 0; i < 20; ++i)
+      for (int j = 0; j < 20; ++j) rows[static_cast<std::size_t>(23 * i + j)] = columns(i, j);
+    const std::vector<double> given = testing::random_vector(20, 8), expected = exact(A, given);
+    solver by_columns(cpu, matrix_view<const double>{columns.data(), 20, 20, 20});
+    solver by_rows(cpu, matrix_view<const double>{rows.data(), 20, 20, 23}, {}, storage_order::by_rows);
+    for (solver* S : {&by_columns, &by_rows}) {
+      std::vector<double> x(20);
+      EXPECT_EQ(S->solve(in(given), out(x)).status, solve_status::converged);
+      EXPECT_LT(error_of(x.data(), expected), 1e-10);
+    }
+  }
+}
+
+TEST(solver, judges_the_system_as_given_where_it_was_rounded) {
+  // 16777219 rounds to 16777220: the rounded system is solved, this one is not.
+  const csr<double> A = from_triplets(2, {{0, 0, 16777219}, {0, 1, -16777216}, {1, 1, 1}});
+  const std::vector<double> b{1, 1};
+  std::vector<double> x(2);
+  solve_options options;
+  options.method = "sparse-lu";
+  options.precision = working_precision::single;
+  const solve_result r = solve(cpu, A, in(b), out(x), options);
+  EXPECT_EQ(r.status, solve_status::stagnated);
+  EXPECT_NE(r.reason.find("rounded to single precision"), std::string::npos) << r.reason;
+  EXPECT_GT(r.relative_true(), 0.1);
+  const csr<double> huge = from_triplets(1, {{0, 0, 1e300}});
+  const std::vector<double> one{1};
+  std::vector<double> y(1);
+  options.names.matrix = "H";
+  try {
+    solve(cpu, huge, in(one), out(y), options);
+    ADD_FAILURE() << "an overflow went unseen";
+  } catch (const value_error& e) {
+    EXPECT_EQ(std::string(e.what()).substr(0, 2), "H:") << e.what();
+  }
+}
+
+TEST(solver, proves_what_it_found) {
+  const csr<double> sparse = testing::random_spd(40, 6, 11);
+  const matrix<double> dense = as_dense(sparse);
+  const std::vector<double> given = testing::random_vector(80, 12);
+  for (const bool as_sparse : {true, false}) {
+    solve_options options;
+    options.method = "cg";
+    options.goal.rtol = 1e-4;
+    options.proof = proof_request{1e-12, {}, nullptr};
+    solver S = as_sparse ? solver(cpu, sparse, options) : solver(cpu, dense.read(), options);
+    auto X = matrix<double>::zeros(cpu, 40, 2);
+    const solve_result r = S.solve(matrix_view<const double>{given.data(), 40, 2, 40}, X);
+    ASSERT_TRUE(r.proof);
+    EXPECT_TRUE(r.proof->verified && r.proof->reached) << r.proof->reason;
+    EXPECT_GT(r.proof->refinements, 0);
+    EXPECT_NE(r.reason.find("improved"), std::string::npos) << r.reason;
+    for (std::int64_t j = 0; j < 2; ++j) {
+      const std::vector<double> b(given.begin() + 40 * j, given.begin() + 40 * (j + 1));
+      const Eigen::Matrix<long double, Eigen::Dynamic, 1> x =
+          as_eigen(sparse).cast<long double>().partialPivLu().solve(
+              Eigen::Map<const Eigen::VectorXd>(b.data(), 40).cast<long double>());
+      for (std::int64_t i = 0; i < 40; ++i)
+        EXPECT_LE(std::fabs(static_cast<double>(x(i) - X(i, j))), r.proof->radius[40 * j + i] + 1e-17);
+    }
+  }
+}
+
+TEST(solver, a_proof_speaks_of_solutions_from_anywhere) {
+  const csr<double> A = testing::laplacian(6);
+  const std::vector<double> given = testing::random_vector(36, 3), expected = exact(A, given);
+  auto x = array<double>::from(cpu, expected);
+  for (double& v : x) v *= 1 + 1e-7;
+  const std::vector<double> before = x.to_vector();
+  solver S(cpu, A);
+  const solution_proof improved =
+      S.prove(matrix_view<const double>{given.data(), 36, 1, 36}, {x.data(), 36, 1, 36}, {1e-12, {}, nullptr});
+  ASSERT_TRUE(improved.reached) << improved.reason;
+  const solution_proof of_given = about_given(in(before), x, improved, 0);
+  EXPECT_TRUE(of_given.verified);
+  double largest = 0;
+  for (std::size_t i = 0; i < 36; ++i) largest = std::max(largest, std::fabs(before[i] - expected[i]));
+  EXPECT_GE(of_given.max_absolute, largest * (1 - 1e-6));
+  EXPECT_LE(of_given.max_absolute, largest * (1 + 1e-3));
+}
+
+TEST(solver, refuses_shapes_and_matrices_that_are_none) {
+  const csr<double> A = testing::laplacian(3);
+  std::vector<double> b(9), x(8);
+  solver S(cpu, A);
+  EXPECT_THROW(S.solve(in(b), out(x)), shape_error);
+  EXPECT_THROW(S.solve(matrix_view<const double>{b.data(), 9, 2, 10}, {x.data(), 9, 2, 9}), shape_error);
+  EXPECT_EQ(S.solve(matrix_view<const double>{b.data(), 9, 0, 9}, {x.data(), 9, 0, 9}).status,
+            solve_status::converged);
+  csr<double> broken = testing::laplacian(3);
+  broken.col[1] = 77;
+  EXPECT_THROW(solver(cpu, broken), value_error);
+  csr_view<const double> wide = A;
+  wide.cols = 10;
+  EXPECT_THROW(solver(cpu, wide), shape_error);
+  b[3] = std::numeric_limits<double>::quiet_NaN();
+  std::vector<double> y(9);
+  EXPECT_THROW(S.solve(in(b), out(y)), value_error);
+}
+
+class counter : public solve_observer {
+ public:
+  void begin(std::int64_t, std::int64_t count) override { columns += count; }
+  bool iteration(const iteration_record& record) override { return record.iteration < stop; }
+  void end(std::span<const solve_report> reports) override {
+    ended += static_cast<std::int64_t>(reports.size());
+  }
+  std::int64_t columns = 0, ended = 0, stop = 1 << 30;
+};
+
+TEST(solver, is_followed_and_interrupted) {
+  const csr<double> A = testing::laplacian(20);
+  const std::vector<double> b(1200, 1.0);
+  counter seen;
+  solve_options options;
+  options.observer = &seen;
+  solver S(cpu, A, options);
+  auto X = matrix<double>::zeros(cpu, 400, 3);
+  EXPECT_EQ(S.solve(matrix_view<const double>{b.data(), 400, 3, 400}, X).status, solve_status::converged);
+  EXPECT_EQ(seen.columns, 3);
+  EXPECT_EQ(seen.ended, 3);
+  seen.stop = 5;
+  std::vector<double> x(400);
+  const solve_result r = S.solve(view<const double>(b.data(), 400), out(x));
+  EXPECT_EQ(r.status, solve_status::interrupted);
+  EXPECT_EQ(r.attempts.size(), 1U);  // an interruption is no failure of the method
+}
+
+TEST(preconditioner_choice, has_named_parameters) {
+  const csr<double> A = testing::laplacian(10);
+  EXPECT_EQ(parse_preconditioner("ssor:1.2").parameters.at("omega"), 1.2);
+  EXPECT_EQ(parse_preconditioner("ic0").parameters.size(), 0U);
+  solve_options options;
+  options.preconditioner = {"ssor", {{"omega", 1.2}}};
+  std::vector<double> b(100, 1.0), x(100);
+  const solve_result r = solve(cpu, A, in(b), out(x), options);
+  EXPECT_EQ(r.status, solve_status::converged);
+  EXPECT_EQ(r.preconditioner.substr(0, 4), "ssor");
+  for (const preconditioner_choice& wrong :
+       {preconditioner_choice{"ssor", {{"size", 1}}}, preconditioner_choice{"block-jacobi", {{"size", 1.5}}},
+        preconditioner_choice{"no such", {}}})
+    EXPECT_THROW(make_preconditioner<double>(cpu, A, wrong), value_error) << wrong.name;
+}
+
+}  // namespace
+}  // namespace vouch

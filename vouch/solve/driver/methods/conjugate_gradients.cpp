@@ -1,0 +1,134 @@
+#include <cmath>
+#include <memory>
+#include <string>
+
+#include <vouch/core/error.hpp>
+#include <vouch/solve/cg_many.hpp>
+#include <vouch/solve/cg_mixed.hpp>
+#include <vouch/solve/driver/method_table.hpp>
+#include <vouch/solve/driver/ready_method.hpp>
+#include <vouch/solve/spd_check.hpp>
+
+namespace vouch {
+namespace {
+
+// The matrix was looked at when the plan was made.
+cg_options checked(const solve_goal& goal) {
+  cg_options options;
+  options.rtol = goal.rtol;
+  options.atol = goal.atol;
+  options.max_iterations = goal.max_iterations;
+  options.fixed_iterations = goal.fixed_iterations;
+  options.stop_recurrence = goal.stop_recurrence;
+  options.on_iteration = goal.on_iteration;
+  options.matrix_checked = true;
+  return options;
+}
+
+template <real T>
+std::unique_ptr<preconditioner<T>> preconditioner_for(const method_setting& setting, csr_view<const T> A) {
+  std::unique_ptr<preconditioner<T>> M;
+  timed(setting.times.setup, [&] {
+    naming_the_matrix(setting,
+                      [&] { M = make_preconditioner<T>(setting.dev, A, setting.options.preconditioner); });
+  });
+  return M;
+}
+
+template <real T>
+class ready final : public method_in<T> {
+ public:
+  explicit ready(const method_setting& setting)
+      : method_in<T>(setting),
+        placed_(place_sparse<T>(setting)),
+        M_(preconditioner_for<T>(setting, placed_.A)) {}
+  std::int64_t at_once(std::int64_t) const override {
+    return M_ == nullptr || M_->diagonal() != nullptr ? 8 : 1;
+  }
+  bool rounds() const override { return placed_.rounded || method_in<T>::rounds(); }
+
+ private:
+  std::vector<solve_report> run(std::int64_t columns, view<const T> b, view<T> x,
+                                const solve_goal& goal) override {
+    return cg_many<T>(this->where(), placed_.A, columns, b, x, checked(goal), M_.get());
+  }
+
+  placed_csr<T> placed_;
+  std::unique_ptr<preconditioner<T>> M_;
+};
+
+// The preconditioner works in single precision.
+class ready_mixed final : public method_in<double> {
+ public:
+  explicit ready_mixed(const method_setting& setting)
+      : method_in<double>(setting), placed_(place_sparse<double>(setting)) {
+    if (setting.options.preconditioner.name == "none") return;
+    single_ = place_sparse<float>(setting);
+    M_ = preconditioner_for<float>(setting, single_.A);
+  }
+  bool rounds() const override { return false; }
+
+ private:
+  std::vector<solve_report> run(std::int64_t, view<const double> b, view<double> x,
+                                const solve_goal& goal) override {
+    return {cg_mixed(where(), placed_.A, b, x, checked(goal), M_.get())};
+  }
+
+  placed_csr<double> placed_;
+  placed_csr<float> single_;
+  std::unique_ptr<preconditioner<float>> M_;
+};
+
+std::unique_ptr<ready_method> make(const method_setting& setting) {
+  if (setting.mixed()) return std::make_unique<ready_mixed>(setting);
+  return make_ready<ready>(setting);
+}
+
+std::string advise(const method& self) {
+  return std::string(self.title) + " need a symmetric positive definite matrix; --method " +
+         direct_method_for_any(self).name + " takes any (on the CPU, not mixed)";
+}
+
+// Iterations until the residual is 1e-8 of the right-hand side, a guess: the bound where rows dominate, what grids
+// in two dimensions take where they nearly do, and a multiple of it else.
+double guess_iterations(const structure_facts& facts) {
+  const double of_a_grid = 3 * std::sqrt(static_cast<double>(facts.rows));
+  constexpr double harder = 13;
+  if (facts.dominant == dominance::none) return harder * of_a_grid;
+  if (facts.dominant == dominance::weak) return of_a_grid;
+  const double q = 1 / facts.dominance_ratio;
+  return std::min(of_a_grid, 1 + 9.5 * std::sqrt((1 + q) / (1 - q)));
+}
+
+std::optional<prediction> predict(const system_facts& facts, const solve_options&) {
+  prediction p;
+  p.iteration_work =
+      2 * static_cast<double>(facts.matrix.nonzeros) + 14 * static_cast<double>(facts.matrix.rows);
+  p.work = guess_iterations(facts.matrix) * p.iteration_work;
+  // To make a dense matrix sparse costs as much as so many products.
+  if (facts.form == matrix_form::dense) p.work += 500 * 2 * static_cast<double>(facts.matrix.nonzeros);
+  p.why = "symmetric with a positive diagonal";
+  return p;
+}
+
+device_choice choose(const system_facts& facts, const solve_options&, int threads) {
+  return choose_device(facts.matrix.rows, facts.matrix.nonzeros, threads);
+}
+
+}  // namespace
+
+constinit const method conjugate_gradients{
+    .name = "cg",
+    .title = "conjugate gradients",
+    .takes = {matrix_form::sparse},
+    .direct = false,
+    .options = {method_option::preconditioner, method_option::fixed_iterations, method_option::stop_recurrence},
+    .precisions = {working_precision::double_, working_precision::single, working_precision::mixed},
+    .on_cuda = {false, true},
+    .refuse = [](const structure_facts& facts) { return not_spd_reason(facts); },
+    .advise = advise,
+    .predict = predict,
+    .choose = choose,
+    .make = make};
+
+}  // namespace vouch

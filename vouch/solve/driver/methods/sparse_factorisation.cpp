@@ -1,0 +1,73 @@
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <vouch/solve/driver/method_table.hpp>
+#include <vouch/solve/driver/ready_method.hpp>
+#include <vouch/solve/sparse_lu.hpp>
+#include <vouch/solve/spd_check.hpp>
+
+namespace vouch {
+namespace {
+
+template <real T>
+class ready final : public method_in<T> {
+ public:
+  explicit ready(const method_setting& setting) : method_in<T>(setting), placed_(place_sparse<T>(setting)) {
+    timed(setting.times.setup, [&] { factors_ = factorise<T>(setting.dev, placed_.A); });
+  }
+  bool rounds() const override { return placed_.rounded || method_in<T>::rounds(); }
+
+ private:
+  std::vector<solve_report> run(std::int64_t, view<const T> b, view<T> x, const solve_goal& goal) override {
+    return naming_the_matrix(this->setting(), [&]() -> std::vector<solve_report> {
+      return {sparse_lu<T>(this->where(), placed_.A, factors_, b, x, goal)};
+    });
+  }
+
+  placed_csr<T> placed_;
+  lu_factors<T> factors_;
+};
+
+std::string reason(const system_facts& facts, bool looks_definite) {
+  if (facts.form == matrix_form::dense) return "dense";
+  if (looks_definite && facts.elimination)
+    return "sparse, elimination is predicted to be faster than iterations";
+  return facts.matrix.symmetric ? "sparse, not positive definite" : "sparse, not symmetric";
+}
+
+// Last where its work is not known, or where conjugate gradients cope with a null space.
+std::optional<prediction> predict(const system_facts& facts, const solve_options&) {
+  const structure_facts& A = facts.matrix;
+  const bool dense = facts.form == matrix_form::dense, looks_definite = not_spd_reason(A).empty();
+  if (dense && facts.dense_factors) return {};
+  double work = std::numeric_limits<double>::infinity();
+  const double n = static_cast<double>(A.rows);
+  if (dense)
+    work = elimination_work({n * n, 2 * n * n * n / 3}, A.nonzeros);
+  else if (facts.elimination && !(looks_definite && A.row_sums_zero))
+    work = elimination_work(*facts.elimination, A.nonzeros);
+  return prediction{work, 0, reason(facts, looks_definite), {}};
+}
+
+device_choice choose(const system_facts&, const solve_options&, int threads) {
+  return {device::cpu(threads), "sparse factorisations run there"};
+}
+
+}  // namespace
+
+constinit const method sparse_elimination{
+    .name = "sparse-lu",
+    .title = "sparse-lu",
+    .takes = {matrix_form::sparse},
+    .direct = true,
+    .options = {},
+    .precisions = {working_precision::double_, working_precision::single},
+    .on_cuda = {false},
+    .refuse = nullptr,
+    .advise = nullptr,
+    .predict = predict,
+    .choose = choose,
+    .make = [](const method_setting& setting) { return make_ready<ready>(setting); }};
+
+}  // namespace vouch

@@ -1,0 +1,126 @@
+#include <vouch/solve/driver/operand.hpp>
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <vouch/core/error.hpp>
+#include <vouch/dense/cusolver.hpp>
+#include <vouch/dense/lapack.hpp>
+#include <vouch/dense/sparsify.hpp>
+#include <vouch/dense/structure.hpp>
+#include <vouch/solve/driver/plan.hpp>
+#include <vouch/sparse/coo.hpp>
+#include <vouch/sparse/minimum_degree.hpp>
+#include <vouch/sparse/transpose.hpp>
+#include <vouch/sparse/valid_csr.hpp>
+
+namespace vouch {
+namespace {
+
+// Larger factors are not worth the memory, larger matrices not the symbolic analysis.
+constexpr std::int64_t most_entries = std::int64_t{1} << 28, most_nonzeros = std::int64_t{1} << 24;
+
+matrix<double> densify(const device& cpu, csr_view<const double> A) {
+  auto dense = matrix<double>::zeros(cpu, A.rows, A.cols);
+  for (std::int64_t i = 0; i < A.rows; ++i)
+    for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k) dense(i, A.col[k]) = A.val[k];
+  return dense;
+}
+
+// By columns, of a matrix by rows.
+matrix<double> turned(const device& cpu, matrix_view<const double> A) {
+  matrix<double> result(cpu, A.cols, A.rows);
+  for (std::int64_t i = 0; i < A.cols; ++i)
+    for (std::int64_t j = 0; j < A.rows; ++j) result(i, j) = A(j, i);
+  return result;
+}
+
+// The pattern of A + A^T; the values are of no use.
+csr<double> symmetric_pattern(const device& cpu, csr_view<const double> A) {
+  const csr<double> B = transpose<double>(cpu, A);
+  csr<double> sum{A.rows, A.cols, array<std::int64_t>(cpu, A.rows + 1), {}, {}};
+  std::vector<std::int32_t> columns;
+  columns.reserve(static_cast<std::size_t>(2 * A.nonzeros));
+  sum.row_ptr[0] = 0;
+  for (std::int64_t i = 0; i < A.rows; ++i) {
+    std::set_union(A.col + A.row_ptr[i], A.col + A.row_ptr[i + 1], B.col.data() + B.row_ptr[i],
+                   B.col.data() + B.row_ptr[i + 1], std::back_inserter(columns));
+    sum.row_ptr[i + 1] = static_cast<std::int64_t>(columns.size());
+  }
+  sum.col = array<std::int32_t>::from(cpu, columns);
+  sum.val = array<double>::zeros(cpu, sum.col.size());
+  return sum;
+}
+
+elimination_cost predict(const device& cpu, csr_view<const double> A) {
+  return vouch::predict_elimination<double>(A, minimum_degree<double>(cpu, A), most_entries);
+}
+
+}  // namespace
+
+operand::operand(const device& home, csr_view<const double> A)
+    : home_(home), cpu_(home.is_cuda() ? device::cpu() : home), given_(A) {
+  const valid_csr valid("solver", home, A);
+  facts_.form = matrix_form::sparse;
+  facts_.matrix = structure<double>(cpu_, sparse(cpu_));
+}
+
+operand::operand(const device& home, matrix_view<const double> A, bool by_rows)
+    : home_(home), cpu_(home.is_cuda() ? device::cpu() : home), given_dense_(A) {
+  facts_.form = matrix_form::dense;
+  facts_.matrix = structure(cpu_, dense(cpu_));
+  if (!by_rows || facts_.matrix.symmetric) return;
+  if (home.is_cuda())
+    throw value_error("a dense matrix by rows on a GPU has to be symmetric", "give it by columns");
+  dense_ = turned(cpu_, A);
+  given_dense_ = dense_->read();
+  facts_.matrix = structure(cpu_, given_dense_);
+}
+
+double operand::elimination_work() {
+  if (!facts_.elimination) {
+    constexpr double never = std::numeric_limits<double>::infinity();
+    const csr_view<const double> A = sparse(cpu_);
+    if (A.nonzeros > most_nonzeros)
+      facts_.elimination = {never, never};
+    else if (facts_.matrix.pattern_symmetric)
+      facts_.elimination = predict(cpu_, A);
+    else
+      facts_.elimination = predict(cpu_, symmetric_pattern(cpu_, A));
+  }
+  return vouch::elimination_work(*facts_.elimination, facts_.matrix.nonzeros);
+}
+
+void operand::complete_facts(const solve_options& options) {
+  if (form() == matrix_form::dense) {
+    const bool cuda = options.run_on ? options.run_on->is_cuda() : home_.is_cuda();
+    facts_.dense_factors = cuda ? cusolver::present() : lapack::present();
+  }
+  if (is_elimination_worth_predicting(facts_, options)) elimination_work();
+}
+
+csr_view<const double> operand::sparse(const device& dev) const {
+  if (form() == matrix_form::sparse && (dev == home_ || !home_.is_cuda())) return given_;
+  if (!sparse_)
+    sparse_ = form() == matrix_form::sparse ? copy(cpu_, home_, given_) : sparsify(cpu_, dense(cpu_));
+  return sparse_->all();
+}
+
+matrix_view<const double> operand::dense(const device& dev) const {
+  if (form() == matrix_form::dense && (dev == home_ || !home_.is_cuda())) return given_dense_;
+  if (!dense_ && form() == matrix_form::sparse) dense_ = densify(cpu_, sparse(cpu_));
+  if (!dense_) {
+    const matrix_view<const double>& A = given_dense_;
+    dense_ = matrix<double>(cpu_, A.rows, A.cols);
+    for (std::int64_t j = 0; j < A.cols; ++j)
+      copy_bytes(dense_->data() + j * A.rows, cpu_, A.data + j * A.ld, home_,
+                 static_cast<std::size_t>(A.rows) * sizeof(double));
+  }
+  return dense_->read();
+}
+
+}  // namespace vouch

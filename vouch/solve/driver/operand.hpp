@@ -1,0 +1,47 @@
+// vouch/solve/driver/operand.hpp -- the matrix of a solver in every form that a method may want; private.
+#pragma once
+#include <cstdint>
+#include <optional>
+
+#include <vouch/core/array.hpp>
+#include <vouch/core/device.hpp>
+#include <vouch/dense/matrix.hpp>
+#include <vouch/solve/driver/methods.hpp>
+#include <vouch/sparse/csr.hpp>
+#include <vouch/sparse/structure.hpp>
+
+namespace vouch {
+
+/// A matrix as it was given, and copies in other forms and places, each made when it is first asked for.
+class operand {
+ public:
+  /// Memory  A lives on home and must outlive the object.
+  operand(const device& home, csr_view<const double> A);
+  operand(const device& home, matrix_view<const double> A, bool by_rows);
+
+  const device& home() const { return home_; }
+  /// The CPU that does what belongs to no method: home where that is one.
+  const device& cpu() const { return cpu_; }
+  matrix_form form() const { return facts_.form; }
+  const system_facts& facts() const { return facts_; }
+  std::int64_t rows() const { return facts_.matrix.rows; }
+  /// The work of eliminating it in a sparse form, predicted by its pattern or that of A + A^T; infinite where
+  /// the factors are not worth their memory.
+  double elimination_work();
+  /// Finds what the plan should know besides: the cost of elimination, a library for dense factors.
+  void complete_facts(const solve_options& options);
+
+  /// On dev, which is home or the CPU: no copy where it is given so.
+  csr_view<const double> sparse(const device& dev) const;
+  matrix_view<const double> dense(const device& dev) const;
+
+ private:
+  device home_, cpu_;
+  system_facts facts_;
+  csr_view<const double> given_;
+  matrix_view<const double> given_dense_;
+  mutable std::optional<csr<double>> sparse_;    // on the CPU
+  mutable std::optional<matrix<double>> dense_;  // on the CPU, by columns
+};
+
+}  // namespace vouch

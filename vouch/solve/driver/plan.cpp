@@ -1,0 +1,107 @@
+#include <vouch/solve/driver/plan.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
+#include <vouch/solve/spd_check.hpp>
+
+namespace vouch {
+namespace {
+
+// An operation of the elimination takes as long as so many of an iteration, which come in vectors; so do an
+// entry of the factors, which has to be found, and one of the matrix, for the order.
+constexpr double price_of_operation = 8, price_of_entry = 50, price_of_order = 600;
+
+bool is_cuda_asked(const solve_options& options) { return options.run_on && options.run_on->is_cuda(); }
+
+std::vector<attempt> ask_by_name(const method& m, const system_facts& facts, const solve_options& options) {
+  if (m.refuse != nullptr)
+    if (const std::string refusal = m.refuse(facts.matrix); !refusal.empty())
+      throw value_error(options.names.matrix + ": " + refusal, m.advise(m));
+  return {{&m, options.precision, options.accelerate, "", "", 0, 0}};
+}
+
+// The methods that apply, in any order.
+std::vector<attempt> candidates(const system_facts& facts, const solve_options& options) {
+  std::vector<attempt> all;
+  for (const method* m : methods()) {
+    if (m->predict == nullptr || !takes_options(*m, options) || !m->on_cuda.has(is_cuda_asked(options)))
+      continue;
+    if (m->refuse != nullptr && !m->refuse(facts.matrix).empty()) continue;
+    const std::optional<prediction> p = m->predict(facts, options);
+    if (!p) continue;
+    const bool precise = m->precisions.has(options.precision);
+    all.push_back({m, precise ? options.precision : working_precision::double_, p->accelerate, p->why,
+                   precise ? "" : "mixed: factorisations are made in double", p->work, p->iteration_work});
+  }
+  return all;
+}
+
+void sort(std::vector<attempt>& all, const system_facts& facts, const solve_options& options) {
+  const auto rank = [&](const attempt& a) {
+    if (!a.precision_why.empty()) return 2;
+    const bool factorises_as_given = a.method->direct && a.method->takes.has(facts.form);
+    return facts.form == matrix_form::dense && !factorises_as_given ? 1 : 0;
+  };
+  std::stable_sort(all.begin(), all.end(), [&](const attempt& a, const attempt& b) {
+    if (options.prefer_iterations && a.method->direct != b.method->direct) return b.method->direct;
+    return rank(a) != rank(b) ? rank(a) < rank(b) : a.work < b.work;
+  });
+  if (options.prefer_iterations && !all.front().method->direct)
+    std::erase_if(all, [](const attempt& a) { return a.method->direct; });
+}
+
+}  // namespace
+
+double elimination_work(const elimination_cost& cost, std::int64_t nonzeros) {
+  const ieee_environment here;
+  return price_of_operation * cost.flops + price_of_entry * cost.entries +
+         price_of_order * static_cast<double>(nonzeros);
+}
+
+bool is_elimination_worth_predicting(const system_facts& facts, const solve_options& options) {
+  const ieee_environment here;
+  constexpr std::int64_t most_nonzeros = std::int64_t{1} << 17;
+  constexpr double least_share = 4;  // of the work that a plan without it predicts
+  if (facts.form != matrix_form::sparse || !facts.matrix.square || facts.matrix.nonzeros > most_nonzeros ||
+      options.method != "auto" || options.prefer_iterations)
+    return false;
+  const std::vector<attempt> all = candidates(facts, options);
+  double least = HUGE_VAL;
+  bool unknown = false;
+  for (const attempt& a : all) {
+    if (std::isfinite(a.work) && a.precision_why.empty()) least = std::min(least, a.work);
+    unknown = unknown || (!std::isfinite(a.work) && a.precision_why.empty());
+  }
+  return unknown && std::isfinite(least) &&
+         least > least_share * price_of_order * static_cast<double>(facts.matrix.nonzeros);
+}
+
+std::vector<attempt> make_plan(const system_facts& facts, const solve_options& options) {
+  const ieee_environment here;
+  const structure_facts& A = facts.matrix;
+  if (!A.square)
+    throw shape_error(options.names.matrix + ": the matrix is " + std::to_string(A.rows) + " by " +
+                      std::to_string(A.cols) + ", not square");
+  if (const std::optional<refused_option> refused = find_refused_option(options, is_cuda_asked(options)))
+    throw value_error("option " + refused->option + ": method " + options.method + " takes " + refused->what,
+                      refused->hint);
+  if (const method* const m = find_method(options.method)) return ask_by_name(*m, facts, options);
+  std::vector<attempt> all = candidates(facts, options);
+  if (all.empty()) {
+    // The method that takes these options says what it cannot do with this matrix.
+    for (const method* m : methods())
+      if (m->predict != nullptr && m->refuse != nullptr && takes_options(*m, options))
+        ask_by_name(*m, facts, options);
+    throw value_error(options.names.matrix + ": no method takes this system with these options");
+  }
+  sort(all, facts, options);
+  if (!all.front().precision_why.empty())
+    all.front().precision_why = "mixed: this matrix is fit for factorisations alone, which are made in double";
+  return all;
+}
+
+}  // namespace vouch

@@ -1,0 +1,159 @@
+// vouch/solve/driver/ready_method.hpp -- a method made ready for one matrix, and what those have in common;
+// private.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <vouch/core/array.hpp>
+#include <vouch/core/error.hpp>
+#include <vouch/core/stopwatch.hpp>
+#include <vouch/core/view.hpp>
+#include <vouch/solve/driver/operand.hpp>
+#include <vouch/solve/driver/plan.hpp>
+#include <vouch/solve/driver/result.hpp>
+#include <vouch/solve/driver/rounding.hpp>
+
+namespace vouch {
+
+/// Runs work and adds the seconds that it took.
+template <class Work>
+void timed(double& seconds, const Work& work) {
+  const stopwatch clock;
+  work();
+  seconds += clock.seconds();
+}
+
+/// What a method is made ready of; all of it outlives the method.
+struct method_setting {
+  const operand& A;
+  const solve_options& options;
+  const attempt& taken;
+  device dev;  // where it runs
+  solve_times& times;
+
+  bool mixed() const { return taken.precision == working_precision::mixed; }
+};
+
+class ready_method {
+ public:
+  virtual ~ready_method() = default;
+  /// How many columns of so many it is best given at once.
+  virtual std::int64_t at_once(std::int64_t /*columns*/) const { return 1; }
+  /// Solves for so many columns, which lie one after another in b and x, where the operand is; x holds the
+  /// starts and receives the results. A report for each column.
+  virtual std::vector<solve_report> solve(std::int64_t columns, view<const double> b, view<double> x,
+                                          const solve_goal& goal, solve_times& times) = 0;
+  /// Whether what was solved differs from what was given: the matrix, or the right-hand sides of the last call.
+  virtual bool rounds() const = 0;
+  /// Whether the report of a column is about that column, not about the worst of all.
+  virtual bool judges_each_column() const { return true; }
+};
+
+/// Whether what lives on one serves the other as it is.
+inline bool is_same_place(const device& a, const device& b) { return a == b || (!a.is_cuda() && !b.is_cuda()); }
+
+/// A matrix in precision T where the work is done.
+template <real T>
+struct placed_csr {
+  csr<T> own;  // empty where the matrix as given serves
+  csr_view<const T> A;
+  bool rounded = false;
+};
+template <real T>
+struct placed_matrix {
+  matrix<T> own;
+  matrix_view<const T> A;
+  bool rounded = false;
+};
+
+/// Throws  value_error  an entry overflows T
+template <real T>
+placed_csr<T> place_sparse(const method_setting& setting);
+template <real T>
+placed_matrix<T> place_dense(const method_setting& setting);
+
+/// What a library refuses of the matrix, with its name.
+template <class Work>
+auto naming_the_matrix(const method_setting& setting, const Work& work) {
+  try {
+    return work();
+  } catch (const value_error& e) {
+    throw value_error(setting.options.names.matrix + ": " + e.what(), e.hint());
+  }
+}
+
+/// Brings vectors to where the work is done, in precision T, and back; in place where they are there.
+template <real T>
+class method_in : public ready_method {
+ public:
+  explicit method_in(const method_setting& setting) : setting_(setting) {}
+
+  std::vector<solve_report> solve(std::int64_t columns, view<const double> b, view<double> x,
+                                  const solve_goal& goal, solve_times& times) override {
+    if constexpr (sizeof(T) == sizeof(double))
+      if (is_same_place(setting_.dev, home())) return run_timed(columns, b, x, goal, times);
+    array<T> rhs, solution;
+    timed(times.transfer, [&] {
+      rhs = brought<T>(b, setting_.options.names.rhs, &rounded_rhs_);
+      solution = brought<T>({x.data(), x.size()}, setting_.options.names.start, nullptr);
+    });
+    std::vector<solve_report> reports = run_timed(columns, rhs, solution, goal, times);
+    timed(times.transfer, [&] { bring_back(solution, x); });
+    return reports;
+  }
+  bool rounds() const override { return rounded_rhs_; }
+
+ protected:
+  virtual std::vector<solve_report> run(std::int64_t columns, view<const T> b, view<T> x,
+                                        const solve_goal& goal) = 0;
+  const method_setting& setting() const { return setting_; }
+  const device& where() const { return setting_.dev; }
+
+ private:
+  const device& home() const { return setting_.A.home(); }
+
+  std::vector<solve_report> run_timed(std::int64_t columns, view<const T> b, view<T> x, const solve_goal& goal,
+                                      solve_times& times) {
+    const stopwatch clock;
+    std::vector<solve_report> reports = run(columns, b, x, goal);
+    const double seconds = clock.seconds();
+    double setup = 0;
+    for (const solve_report& report : reports) setup += report.setup_seconds;
+    times.setup += setup;
+    times.solve += seconds - setup;
+    return reports;
+  }
+  template <real To>
+  array<To> brought(view<const double> from, const std::string& called, bool* rounded) const {
+    const device& cpu = setting_.A.cpu();
+    array<double> here;
+    if (home().is_cuda()) {
+      here = array<double>(cpu, from.size());
+      copy_bytes(here.data(), cpu, from.data(), home(), static_cast<std::size_t>(from.size()) * sizeof(double));
+      from = here;
+    }
+    if constexpr (sizeof(To) < sizeof(double)) {
+      const bool exactly = fits<To>(cpu, from, called);
+      if (rounded != nullptr) *rounded = !exactly;
+    }
+    return rounded_to<To, double>(cpu, from).to(setting_.dev);
+  }
+  void bring_back(const array<T>& from, view<double> to) const {
+    const array<double> wide = rounded_to<double, T>(setting_.A.cpu(), from.to(setting_.A.cpu()).all());
+    copy_bytes(to.data(), home(), wide.data(), setting_.A.cpu(),
+               static_cast<std::size_t>(to.size()) * sizeof(double));
+  }
+
+  method_setting setting_;
+  bool rounded_rhs_ = false;
+};
+
+/// The method in the precision that was asked for: M<float> for single, else M<double>.
+template <template <real> class M>
+std::unique_ptr<ready_method> make_ready(const method_setting& setting) {
+  if (setting.taken.precision == working_precision::single) return std::make_unique<M<float>>(setting);
+  return std::make_unique<M<double>>(setting);
+}
+
+}  // namespace vouch

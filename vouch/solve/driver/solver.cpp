@@ -1,0 +1,410 @@
+#include <vouch/solve/driver/solver.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <exception>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <vouch/core/array.hpp>
+#include <vouch/core/cancellation.hpp>
+#include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
+#include <vouch/core/stopwatch.hpp>
+#include <vouch/solve/driver/operand.hpp>
+#include <vouch/solve/driver/patience.hpp>
+#include <vouch/solve/driver/prove_solution.hpp>
+#include <vouch/solve/driver/ready_method.hpp>
+#include <vouch/solve/driver/verdict.hpp>
+#include <vouch/solve/verified_solve.hpp>
+#include <vouch/sparse/valid_csr.hpp>
+
+namespace vouch {
+namespace {
+
+std::size_t bytes_of(std::int64_t values) { return static_cast<std::size_t>(values) * sizeof(double); }
+
+// Right-hand sides and solutions where the matrix is, column after column.
+struct columns_view {
+  std::int64_t count;
+  view<const double> b;
+  view<double> x;
+};
+
+columns_view checked(std::int64_t n, matrix_view<const double> B, matrix_view<double> X) {
+  if (B.rows != n || X.rows != n || B.cols != X.cols)
+    throw shape_error("the right-hand sides are " + shape_text(B.rows, B.cols) + " and the solutions " +
+                      shape_text(X.rows, X.cols) + " for a matrix of " + std::to_string(n) + " rows");
+  if (B.cols > 1 && (B.ld != n || X.ld != n) && n > 0)
+    throw shape_error("columns of right-hand sides and solutions have to follow one another without gaps");
+  return {B.cols, {B.data, n * B.cols}, {X.data, n * X.cols}};
+}
+
+// A vector on the CPU: itself, or a copy where it lives on a GPU.
+class on_cpu {
+ public:
+  on_cpu(const operand& A, view<const double> v) : values_(v) {
+    if (!A.home().is_cuda()) return;
+    copy_ = array<double>(A.cpu(), v.size());
+    copy_bytes(copy_.data(), A.cpu(), v.data(), A.home(), bytes_of(v.size()));
+    values_ = copy_;
+  }
+  const double* operator+(std::int64_t i) const { return values_.data() + i; }
+  view<const double> all() const { return values_; }
+
+ private:
+  array<double> copy_;
+  view<const double> values_;
+};
+
+// What x held, to begin with again; zeros take no memory.
+class start_values {
+ public:
+  start_values(const device& home, view<const double> x) : home_(home), size_(x.size()) {
+    if (!home.is_cuda() && std::all_of(x.data(), x.data() + size_, [](double v) { return v == 0; })) return;
+    copy_ = array<double>(home, size_);
+    copy_bytes(copy_->data(), home, x.data(), home, bytes_of(size_));
+  }
+  void put_back(view<double> x) const {
+    if (copy_)
+      copy_bytes(x.data(), home_, copy_->data(), home_, bytes_of(size_));
+    else
+      zero_bytes(home_, x.data(), bytes_of(size_));
+  }
+
+ private:
+  device home_;
+  std::int64_t size_;
+  std::optional<array<double>> copy_;
+};
+
+bool ends_all(solve_status status) { return status == solve_status::interrupted || !has_solution(status); }
+
+// Why what an iteration or a factorisation has come to calls for the next attempt; "" where it does not.
+std::string reason_to_go_on(const solve_result& r, patience& limit) {
+  const std::string title = r.how->title;
+  if (r.how->direct && has_solution(r.status)) return "";
+  switch (r.status) {
+    case solve_status::interrupted:
+      return limit.is_out() ? "predicted to be faster than " + title + ", which had not converged" : "";
+    case solve_status::not_spd:
+      return "not positive definite";
+    case solve_status::breakdown:
+      if (r.how->direct) return title + " broke down";
+      return r.iterations > 0 ? "not positive definite" : "";  // else there is no solution
+    case solve_status::diverged:
+      return title + " diverged";
+    case solve_status::stagnated:
+    case solve_status::max_iterations:
+      return limit.elimination_pays(r.iterations) ? title + " did not converge" : "";
+    default:
+      return "";
+  }
+}
+
+// Whether the later attempt's answer is to be kept rather than the earlier one's. Of two without an answer that
+// of a method which takes any matrix tells more.
+bool is_better(const solve_report& later, const solve_report& earlier, const method& earlier_method) {
+  if (!has_solution(earlier.status)) return has_solution(later.status) || earlier_method.refuse != nullptr;
+  return earlier.status == solve_status::interrupted || later.status == solve_status::interrupted ||
+         later.status == solve_status::converged ||
+         (has_solution(later.status) && later.true_residual < earlier.true_residual);
+}
+
+std::string went_on(const attempt& from, const attempt_record& ended, bool cut_short, const attempt& to) {
+  const std::string title = from.method->title, next = std::string(": went on with ") + to.method->name;
+  if (cut_short)
+    return title + " had not converged after " + std::to_string(ended.iterations) +
+           " iterations, several times the work predicted for a factorisation" + next;
+  return title + " ended, " + ended.reason + next;
+}
+
+}  // namespace
+
+struct solver::state {
+  solve_options options;
+  operand A;
+  std::vector<attempt> plan;
+  std::size_t current = 0;  // the attempt that the next solve begins with
+  std::string why;          // it is this one
+  device_choice chosen;
+  std::unique_ptr<ready_method> ready;  // that attempt; nullptr: not yet
+  solve_times making;                   // of what makes it
+  bool endless = false;                 // no later attempt can replace it
+  double setup_seconds = 0;
+
+  template <class... Matrix>
+  state(const solve_options& asked, const device& home, const Matrix&... matrix)
+      : options(asked), A(home, matrix...), chosen{asked.run_on.value_or(home), "as asked"} {
+    const structure_facts& facts = A.facts().matrix;
+    if (!facts.square)
+      throw shape_error(options.names.matrix + ": the matrix is " + std::to_string(facts.rows) + " by " +
+                        std::to_string(facts.cols) + ", not square");
+  }
+
+  // Where there is no plan yet.
+  void make_plan() {
+    if (!plan.empty()) return;
+    const stopwatch clock;
+    A.complete_facts(options);
+    plan = vouch::make_plan(A.facts(), options);
+    begin_with(0, plan.front().why);
+    setup_seconds += clock.seconds();
+  }
+  void begin_with(std::size_t k, const std::string& reason) {
+    ready.reset();
+    current = k;
+    why = reason;
+    chosen = choose(*plan[k].method);
+  }
+  device_choice choose(const method& m) const {
+    if (options.run_on) return {*options.run_on, "as asked"};
+    if (A.home().is_cuda() && m.on_cuda.has(true)) return {A.home(), "the matrix is there"};
+    if (!m.on_cuda.has(false)) return {device::best(), "this method has no other"};
+    device_choice choice = m.choose(A.facts(), options, A.cpu().threads());
+    if (!choice.dev.is_cuda()) choice.dev = A.cpu();
+    return choice;
+  }
+
+  solve_goal goal() const {
+    solve_goal g = options.goal;
+    if (!g.rtol)
+      g.rtol = options.precision == working_precision::single ? default_rtol<float> : default_rtol<double>;
+    return g;
+  }
+
+  solve_result run(const columns_view& system, patience* limit);
+  solve_result solve(const columns_view& system);
+};
+
+// The current attempt for all columns, as long as `limit`, if there is one, has patience.
+solve_result solver::state::run(const columns_view& system, patience* limit) {
+  const std::int64_t n = A.rows();
+  solve_result result;
+  result.how = plan[current].method;
+  if (!ready) {
+    making = {};
+    ready = plan[current].method->make({A, options, plan[current], chosen.dev, making});
+    result.times = making;
+  }
+  solve_goal goal = this->goal();
+  goal.on_iteration = [this, limit, user = goal.on_iteration](const iteration_record& record) {
+    return (!user || user(record)) && (options.observer == nullptr || options.observer->iteration(record)) &&
+           (limit == nullptr || limit->goes_on(record));
+  };
+  const std::int64_t most = std::max<std::int64_t>(1, ready->at_once(system.count));
+  for (std::int64_t first = 0; first < system.count; first += most) {
+    const std::int64_t count = std::min(most, system.count - first);
+    const view<const double> b(system.b.data() + first * n, count * n);
+    const view<double> x(system.x.data() + first * n, count * n);
+    if (options.observer != nullptr) options.observer->begin(first, count);
+    std::vector<solve_report> reports = ready->solve(count, b, x, goal, result.times);
+    if (ready->rounds() || !ready->judges_each_column())
+      timed(result.times.solve, [&] {
+        const on_cpu rhs(A, b), solution(A, {x.data(), x.size()});
+        for (std::int64_t k = 0; k < count; ++k)
+          judge_column(A, {rhs + k * n, n}, {solution + k * n, n}, goal, ready->rounds(),
+                       reports[static_cast<std::size_t>(k)]);
+      });
+    if (options.observer != nullptr) options.observer->end(reports);
+    for (std::int64_t k = 0; k < count; ++k)
+      add_column(result, std::move(reports[static_cast<std::size_t>(k)]), first + k);
+    if (ends_all(result.status)) break;
+  }
+  return result;
+}
+
+solve_result solver::state::solve(const columns_view& system) {
+  struct candidate {
+    solve_result result;
+    std::size_t index;
+    std::string why;
+    array<double> x{};  // where it is not that of the system
+  };
+  const std::size_t begun = current;
+  const start_values start(A.home(), {system.x.data(), current + 1 < plan.size() ? system.x.size() : 0});
+  std::optional<candidate> best;
+  std::optional<std::size_t> cut_short;
+  std::vector<attempt_record> records;
+  std::vector<std::string> warnings;
+  solve_times spent;
+  std::exception_ptr refused;
+  for (;;) {
+    const attempt& taken = plan[current];
+    const bool last = current + 1 == plan.size();
+    patience limit(A, taken.iteration_work);
+    attempt_record record{taken.method->name, taken.precision, why, {}, "", 0};
+    std::string next;  // why the next attempt is made
+    try {
+      solve_result result = run(system, last || endless || chosen.dev.is_cuda() ? nullptr : &limit);
+      record.status = result.status;
+      record.reason = result.reason;
+      record.iterations = result.iterations;
+      if (!last && !endless) next = reason_to_go_on(result, limit);
+      if (!next.empty() && limit.is_out()) cut_short = current;
+      spent.setup += result.times.setup + result.times.solve;
+      spent.transfer += result.times.transfer;
+      const bool wins = !best || is_better(result, best->result, *plan[best->index].method);
+      if (wins) best = candidate{std::move(result), current, why};
+      if (wins && !next.empty()) {
+        best->x = array<double>(A.home(), system.x.size());
+        copy_bytes(best->x.data(), A.home(), system.x.data(), A.home(), bytes_of(system.x.size()));
+      }
+    } catch (const cancelled&) {
+      throw;
+    } catch (const shape_error&) {
+      throw;
+    } catch (const error& e) {
+      if (!refused) refused = std::current_exception();
+      record.reason = e.what();
+      if (!last) next = "the method before it failed";
+    }
+    records.push_back(record);
+    if (next.empty()) break;
+    const bool dense = plan[current + 1].method->takes.has(matrix_form::dense);
+    warnings.push_back(went_on(taken, record, limit.is_out(), plan[current + 1]));
+    begin_with(current + 1, dense ? "dense, " + next : next);
+    start.put_back(system.x);
+  }
+  if (!best) std::rethrow_exception(refused);
+  if (cut_short && !has_solution(best->result.status)) {  // nothing did better: to its own end
+    begin_with(*cut_short, plan[*cut_short].why);
+    endless = true;
+    start.put_back(system.x);
+    best = candidate{run(system, nullptr), current, why};
+    spent.setup += best->result.times.setup + best->result.times.solve;
+    spent.transfer += best->result.times.transfer;
+  } else if (best->index != current) {
+    begin_with(best->index, best->why);
+    copy_bytes(system.x.data(), A.home(), best->x.data(), A.home(), bytes_of(system.x.size()));
+  }
+  solve_result result = std::move(best->result);
+  spent.setup -= result.times.solve;
+  spent.solve = result.times.solve;
+  result.times = spent;
+  if (current > begun)
+    result.warnings.insert(result.warnings.begin(), warnings.begin(),
+                           warnings.begin() + static_cast<std::ptrdiff_t>(current - begun));
+  result.method_reason = why;
+  result.precision_reason = plan[current].precision_why;
+  result.where = chosen.dev;
+  result.device_reason = chosen.why;
+  result.attempts = std::move(records);
+  return result;
+}
+
+solver::solver(const device& dev, csr_view<const double> A, const solve_options& options) {
+  const ieee_environment here;
+  const stopwatch clock;
+  state_ = std::make_unique<state>(options, dev, A);
+  state_->setup_seconds += clock.seconds();
+}
+
+solver::solver(const device& dev, matrix_view<const double> A, const solve_options& options,
+               storage_order order) {
+  const ieee_environment here;
+  const stopwatch clock;
+  state_ = std::make_unique<state>(options, dev, A, order == storage_order::by_rows);
+  state_->setup_seconds += clock.seconds();
+}
+
+solver::~solver() = default;
+solver::solver(solver&&) noexcept = default;
+solver& solver::operator=(solver&&) noexcept = default;
+
+solve_result solver::solve(matrix_view<const double> B, matrix_view<double> X) {
+  const ieee_environment here;
+  operand& A = state_->A;
+  std::optional<valid_csr> valid;
+  if (A.form() == matrix_form::sparse) valid.emplace("solver", A.home(), A.sparse(A.home()));
+  const columns_view system = checked(A.rows(), B, X);
+  solve_result result;
+  if (system.count == 0) {
+    result.status = solve_status::converged;
+    result.reason = "there is no right-hand side";
+    return result;
+  }
+  state_->make_plan();
+  result = state_->solve(system);
+  if (system.count == 1) result.columns.clear();
+  if (state_->options.proof) prove(B, X, *state_->options.proof, result);
+  return result;
+}
+
+solve_result solver::solve(view<const double> b, view<double> x) {
+  if ((b.stride() != 1 && b.size() > 1) || (x.stride() != 1 && x.size() > 1))
+    throw shape_error("the right-hand side or the solution is not contiguous");
+  const std::int64_t ld = std::max<std::int64_t>(1, b.size());
+  return solve(matrix_view<const double>{b.data(), b.size(), 1, ld}, {x.data(), x.size(), 1, ld});
+}
+
+solution_proof solver::prove(matrix_view<const double> B, matrix_view<double> X, const proof_request& request) {
+  const ieee_environment here;
+  const operand& A = state_->A;
+  const columns_view system = checked(A.rows(), B, X);
+  const on_cpu rhs(A, system.b);
+  if (!A.home().is_cuda())
+    return prove_solution(request, A, state_->chosen.dev, system.count, rhs.all(), system.x);
+  array<double> x(A.cpu(), system.x.size());
+  copy_bytes(x.data(), A.cpu(), system.x.data(), A.home(), bytes_of(x.size()));
+  solution_proof proof = prove_solution(request, A, state_->chosen.dev, system.count, rhs.all(), x);
+  copy_bytes(system.x.data(), A.home(), x.data(), A.cpu(), bytes_of(x.size()));
+  return proof;
+}
+
+void solver::prove(matrix_view<const double> B, matrix_view<double> X, const proof_request& request,
+                   solve_result& result) {
+  const ieee_environment here;
+  if (!has_solution(result.status) || result.status == solve_status::interrupted) {
+    result.proof = unproved(has_solution(result.status) ? "interrupted" : "there is no solution to verify");
+    return;
+  }
+  result.proof = prove(B, X, request);
+  if (result.proof->refinements == 0) return;
+  const operand& A = state_->A;
+  const columns_view system = checked(A.rows(), B, X);
+  const on_cpu rhs(A, system.b), solution(A, {system.x.data(), system.x.size()});
+  judge_improved(A, system.count, rhs.all(), solution.all(), state_->goal(), result);
+}
+
+const structure_facts& solver::facts() const { return state_->A.facts().matrix; }
+matrix_form solver::form() const { return state_->A.form(); }
+
+const std::vector<attempt>& solver::plan() {
+  const ieee_environment here;
+  state_->make_plan();
+  return state_->plan;
+}
+
+const attempt& solver::next() { return plan()[state_->current]; }
+
+const device_choice& solver::where() {
+  plan();
+  return state_->chosen;
+}
+
+double solver::setup_seconds() const { return state_->setup_seconds; }
+
+solve_result solve(const device& dev, csr_view<const double> A, view<const double> b, view<double> x,
+                   const solve_options& options) {
+  return solver(dev, A, options).solve(b, x);
+}
+
+solve_result solve(const device& dev, csr_view<const double> A, matrix_view<const double> B,
+                   matrix_view<double> X, const solve_options& options) {
+  return solver(dev, A, options).solve(B, X);
+}
+
+solve_result solve(const device& dev, matrix_view<const double> A, view<const double> b, view<double> x,
+                   const solve_options& options) {
+  return solver(dev, A, options).solve(b, x);
+}
+
+solve_result solve(const device& dev, matrix_view<const double> A, matrix_view<const double> B,
+                   matrix_view<double> X, const solve_options& options) {
+  return solver(dev, A, options).solve(B, X);
+}
+
+}  // namespace vouch

@@ -1,0 +1,154 @@
+#include <vouch/solve/driver/verdict.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <vouch/core/array.hpp>
+#include <vouch/core/formatted.hpp>
+#include <vouch/dense/residual.hpp>
+#include <vouch/solve/dominance.hpp>
+
+namespace vouch {
+namespace {
+
+// In twice the precision.
+residual_facts residual_of(const operand& A, view<const double> b, view<const double> x) {
+  array<double> r(A.cpu(), A.rows());
+  if (A.form() == matrix_form::dense)
+    return residual<double>(A.cpu(), transpose::no, A.dense(A.cpu()), b, x, nullptr, r);
+  return residual<double>(A.cpu(), A.sparse(A.cpu()), b, x, nullptr, r);
+}
+
+// The bound that was proved is one of the rounded system.
+void bound_unrounded(const operand& A, view<const double> b, view<const double> x, solve_report& report) {
+  if (!report.error_bound) return;
+  const auto rows = A.form() == matrix_form::dense
+                        ? make_sweepable<double>(A.cpu(), transpose::no, A.dense(A.cpu()))
+                        : make_sweepable<double>(A.sparse(A.cpu()));
+  const dominance_proof proof = prove_dominance(A.cpu(), *rows);
+  report.error_bound = dominance_error_bound<double>(A.cpu(), *rows, proof, b, x);
+}
+
+std::string residual_text(const solve_report& report) {
+  return formatted("true residual %.3g, tolerance %.3g", report.true_residual, report.tolerance);
+}
+
+// interrupted first, since it says that the others were not finished.
+int severity(solve_status status) {
+  switch (status) {
+    case solve_status::interrupted:
+      return 8;
+    case solve_status::diverged:
+      return 7;
+    case solve_status::breakdown:
+      return 6;
+    case solve_status::not_spd:
+      return 5;
+    case solve_status::stagnated:
+      return 4;
+    case solve_status::max_iterations:
+      return 3;
+    case solve_status::stopped:
+      return 2;
+    case solve_status::fixed:
+      return 1;
+    case solve_status::converged:
+      return 0;
+  }
+  return 0;
+}
+
+bool worse(const solve_report& a, const solve_report& b) {
+  if (a.status != b.status) return severity(a.status) > severity(b.status);
+  return a.relative_true() > b.relative_true();
+}
+
+// What holds for the errors of all columns; nothing where one has nothing.
+std::optional<double> joined(const std::optional<double>& a, const std::optional<double>& b) {
+  if (!a || !b) return {};
+  return std::max(*a, *b);
+}
+
+}  // namespace
+
+void take_residual(const residual_facts& facts, const solve_goal& goal, solve_report& report) {
+  const double unit_roundoff = report.precision == "single" ? 0x1p-24 : 0x1p-53;
+  report.rhs_norm = facts.rhs_norm2;
+  report.tolerance = std::max(*goal.rtol * facts.rhs_norm2, goal.atol);
+  report.true_residual = facts.norm2_at_most<double>();
+  report.backward_error = facts.backward_error();
+  report.attainable_relative = facts.rhs_norm2 > 0 ? unit_roundoff * facts.product_norm2 / facts.rhs_norm2 : 0;
+}
+
+void judge_column(const operand& A, view<const double> b, view<const double> x, const solve_goal& goal,
+                  bool rounds, solve_report& report) {
+  if (!has_solution(report.status)) return;
+  if (rounds) bound_unrounded(A, b, x, report);
+  take_residual(residual_of(A, b, x), goal, report);
+  if (rounds && report.status == solve_status::stagnated)
+    report.reason += "; all of the system rounded to single precision";
+  if (report.status != solve_status::converged) return;
+  if (report.true_residual <= report.tolerance) {
+    if (rounds && report.iterations > 0) report.reason = residual_text(report);
+    return;
+  }
+  report.status = solve_status::stagnated;
+  report.reason = rounds ? formatted(
+                               "the system rounded to single precision is solved, that of the files has "
+                               "relative residual %.2g",
+                               report.relative_true())
+                         : residual_text(report) + ": beyond what rounding allows";
+}
+
+void add_column(solve_result& result, solve_report report, std::int64_t j) {
+  const bool first = result.columns.empty();
+  result.columns.push_back(report);
+  const auto iterations = (first ? 0 : result.iterations) + report.iterations;
+  std::vector<std::string> warnings = first ? std::vector<std::string>{} : std::move(result.warnings);
+  for (const std::string& w : report.warnings)
+    if (std::find(warnings.begin(), warnings.end(), w) == warnings.end()) warnings.push_back(w);
+  const solve_report& before = first ? report : result;
+  const std::optional<double> bound = joined(before.error_bound, report.error_bound),
+                              estimate = joined(before.error_estimate, report.error_estimate);
+  if (first || worse(report, result)) {
+    static_cast<solve_report&>(result) = std::move(report);
+    result.column = j;
+  }
+  result.error_bound = bound;
+  result.error_estimate = estimate;
+  result.iterations = iterations;
+  result.warnings = std::move(warnings);
+}
+
+void judge_improved(const operand& A, std::int64_t columns, view<const double> b, view<const double> x,
+                    const solve_goal& goal, solve_result& result) {
+  solve_report& report = result;
+  report.error_bound.reset();
+  const solve_report before = report;
+  const std::int64_t n = A.rows();
+  bool within = true;
+  for (std::int64_t j = 0; j < columns; ++j) {
+    solve_report column = before;
+    take_residual(residual_of(A, {b.data() + j * n, n}, {x.data() + j * n, n}), goal, column);
+    if (before.true_residual > 0 && column.error_estimate)
+      *column.error_estimate *= column.true_residual / before.true_residual;
+    within = within && column.true_residual <= column.tolerance;
+    if (j > 0 && column.relative_true() <= report.relative_true()) continue;
+    report = std::move(column);
+    result.column = j;
+  }
+  if (!goal.by_residual()) return;
+  const bool missed = report.status == solve_status::stagnated || report.status == solve_status::max_iterations;
+  if (within && (missed || report.status == solve_status::converged)) {
+    report.status = solve_status::converged;
+    report.reason = residual_text(report) + ", of x as its proof has improved it";
+  } else if (!within && report.status == solve_status::converged) {
+    report.status = solve_status::stagnated;
+    report.reason = "the solution as its proof has improved it misses the tolerance, as rounding has it";
+  }
+}
+
+}  // namespace vouch
