@@ -7,6 +7,7 @@
 #include <optional>
 
 #include <vouch/core/config.hpp>
+#include <vouch/dense/sparsify.hpp>
 #include <vouch/io/matrix_market.hpp>
 #include <vouch/io/vectors.hpp>
 #include <vouch/sparse/ordering.hpp>

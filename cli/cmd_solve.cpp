@@ -2,18 +2,17 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
-#include <optional>
-#include <utility>
 
 #include "command.hpp"
 #include "interrupt.hpp"
 #include "sign_of_life.hpp"
-#include "solve_band.hpp"
+#include "solve_batch.hpp"
 #include "solve_files.hpp"
 #include "solve_json.hpp"
 #include "solve_request.hpp"
 #include "solve_run.hpp"
 #include "solve_text.hpp"
+#include "solve_watch.hpp"
 
 namespace vouch::cli {
 namespace {
@@ -24,16 +23,14 @@ int exit_code_of(solve_status status) {
 }
 
 // The proof that was asked for; refinement may change x.
-std::optional<verification> verify_outcome(const solve_request& request, const device& cpu, const device& dev,
-                                           const linear_system& system, const console& log,
-                                           solve_outcome& outcome) {
-  if (!request.verification.asked()) return std::nullopt;
-  if (!has_solution(outcome.report.status)) return unverified("there is no solution to verify");
-  if (outcome.report.status == solve_status::interrupted) return unverified("interrupted");
+void prove_outcome(const solve_request& request, const device& cpu, const linear_system& system,
+                   const console& log, solver& A, solve_outcome& outcome) {
+  if (!request.verification.asked()) return;
   const sign_of_life proving(log, "proving");
-  verification verified = verify_columns(request.verification, cpu, dev, system, outcome.x);
-  if (verified.refinements > 0) judge_improved(request, system, cpu, outcome);
-  return verified;
+  data_radii radii;
+  const proof_request asked = proof_for(cpu, request.verification, system, radii);
+  A.prove(system.block(system.b), system.block(outcome.x), asked, outcome.result);
+  withhold_overflow(request.verification, outcome.x, *outcome.result.proof);
 }
 
 }  // namespace
@@ -45,41 +42,39 @@ int cmd_solve(std::span<const char* const> arguments) {
   const console log = make_console(request.common);
   if (request.batch) return solve_batch(request, log);
   const device cpu = open_cpu(request.common);
-  const device opened = open_device(request);
+  request.options.run_on = open_device(request, cpu);
   warn_before(log, request);
 
-  linear_system system = read_system_matrix(cpu, request);
-  std::optional<band_run> band = run_band(request, cpu, log, system);
-  if (!band) complete_system(cpu, request, system);
-  device_choice chosen = band ? band->device : choose_for(request, system, opened);
-  solve_outcome outcome;
-  if (band) {
-    outcome = std::move(band->outcome);
-  } else {
-    log_task(log, request, system, chosen);
-    solve_watch watch(log);
-    outcome = run_settled(request, system, cpu, chosen, watch);
-  }
-  if (outcome.report.status == solve_status::interrupted) finish_in_peace();
+  linear_system system = read_system_matrix(cpu, request.matrix);
+  solve_watch watch(log, request, system);
+  request.options.observer = &watch;
+  solver A = make_solver(cpu, system, request.options);
+  A.plan();
+  take_vectors(cpu, request, system);
+  log_task(log, request, system, A);
+  solve_outcome outcome = run_solve(request, system, cpu, A, watch);
+  solve_result& result = outcome.result;
+  if (result.status == solve_status::interrupted) finish_in_peace();
   log_verdict(log, request, outcome);
   warn_after(log, request, outcome);
 
-  const std::optional<verification> verified = verify_outcome(request, cpu, chosen.dev, system, log, outcome);
-  if (verified) log_verification(log, *verified);
+  prove_outcome(request, cpu, system, log, A, outcome);
+  if (result.proof) log_verification(log, *result.proof);
 
   const stopwatch writing;
-  write_files(request, system, outcome, chosen);
-  if (verified) write_bounds(request.verification, outcome.x, *verified);
+  write_files(request, system, outcome, A.facts());
+  if (result.proof) write_bounds(request.verification, outcome.x, *result.proof);
   const double write_seconds = writing.seconds();
-  log_costs(log, system, outcome, write_seconds);
+  log_costs(log, system, outcome, A, write_seconds);
   const double total_seconds = clock.seconds();
   if (request.common.json)
-    print_json(solve_json(request, system, outcome, chosen, verified, write_seconds, total_seconds));
+    print_json(solve_json(request, system, outcome, A, write_seconds, total_seconds));
   else
-    fmt::print("{}{}", summary(request, system, outcome, chosen, total_seconds),
-               verified ? sentence(*verified) : "");
-  const int code = exit_code_of(outcome.report.status);
-  return code == exit_code::goal_reached && verified && !verified->reached ? exit_code::goal_missed : code;
+    fmt::print("{}{}", summary(request, system, outcome, total_seconds),
+               result.proof ? sentence(*result.proof) : "");
+  const int code = exit_code_of(result.status);
+  return code == exit_code::goal_reached && result.proof && !result.proof->reached ? exit_code::goal_missed
+                                                                                   : code;
 }
 
 }  // namespace vouch::cli

@@ -3,18 +3,15 @@
 
 #include <nlohmann/json.hpp>
 #include <utility>
-#include <variant>
 
 #include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
-#include <vouch/dense/structure.hpp>
 #include <vouch/io/vectors.hpp>
 #include <vouch/verify/bound_text.hpp>
 
 #include "command.hpp"
 #include "command_line.hpp"
 #include "common.hpp"
-#include "given_solution.hpp"
 #include "outputs.hpp"
 #include "sign_of_life.hpp"
 #include "solve_system.hpp"
@@ -58,37 +55,24 @@ bool parse(std::span<const char* const> arguments, verify_options& options) {
   return true;
 }
 
-linear_system read(const device& cpu, const verify_options& options, array<double>& x) {
-  linear_system system;
-  system.file = options.matrix;
-  std::variant<csr<double>, vectors> matrix = read_matrix(cpu, options.matrix);
-  if (auto* dense = std::get_if<vectors>(&matrix)) {
-    system.dense = std::move(*dense);
-    system.facts = structure(cpu, system.entries());
-  } else {
-    system.A = std::move(std::get<csr<double>>(matrix));
-    system.facts = structure<double>(cpu, system.A);
-  }
-  if (system.facts.rows != system.facts.cols)
-    throw shape_error(fmt::format("{}: the matrix is {} by {}, not square", options.matrix, system.facts.rows,
-                                  system.facts.cols));
+// The vectors of the system, whose matrix is there.
+void read_vectors(const device& cpu, const verify_options& options, linear_system& system, array<double>& x) {
   take_rhs(cpu, options.rhs, system);
-  vectors given = read_vectors(cpu, options.solution);
+  vectors given = vouch::read_vectors(cpu, options.solution);
   const bool as_wide = given.cols == system.columns || given.rows == 0;  // text has no columns without rows
   if (given.rows != system.rows() || !as_wide)
     throw shape_error(fmt::format("{}: {} by {}, but the solution is {} by {}", options.solution, given.rows,
                                   given.cols, system.rows(), system.columns));
   x = std::move(given.values);
-  return system;
 }
 
 // What was proved of the solution as it was given and as corrections improved it. The verdict is about the one
 // that the user has in the end: the improved one where it is written.
 struct proved_solutions {
-  verification given, improved;
+  solution_proof given, improved;
   bool written = false;
 
-  const verification& verdict() const { return written ? improved : given; }
+  const solution_proof& verdict() const { return written ? improved : given; }
 };
 
 // Seconds of the parts.
@@ -96,11 +80,10 @@ struct verify_times {
   double read = 0, write = 0, total = 0;
 };
 
-nlohmann::ordered_json as_json(const verify_options& options, const linear_system& system, const device& dev,
+nlohmann::ordered_json as_json(const verify_options& options, const structure_facts& facts, const device& dev,
                                const proved_solutions& proved, const verify_times& times) {
   nlohmann::ordered_json object{{"schema", "vouch.verify/1"}, {"version", version}};
-  object["matrix"] = matrix_json(system.file, system.facts.rows, system.facts.cols, system.facts.nonzeros,
-                                 system.facts.symmetric);
+  object["matrix"] = matrix_json(options.matrix, facts.rows, facts.cols, facts.nonzeros, facts.symmetric);
   object["solution"] = options.solution;
   object["device"] = to_json(dev);
   object["error_bound"] = to_json(proved.verdict());
@@ -138,16 +121,24 @@ int cmd_verify(std::span<const char* const> arguments) {
   const device dev = wanted.cuda ? device::cuda(wanted.index) : cpu;
   array<double> x;
   verify_times times;
-  const linear_system system = read(cpu, options, x);
+  linear_system system = read_system_matrix(cpu, options.matrix);
+  solve_options asked;
+  asked.run_on = dev;
+  asked.names.matrix = options.matrix;
+  solver A = make_solver(cpu, system, asked);
+  read_vectors(cpu, options, system, x);
   times.read = clock.seconds();
   const array<double> given = x.to(cpu);
   proved_solutions proved;
   proved.written = !options.common.output.empty();
   {
     const sign_of_life proving(log, "proving");
-    proved.improved = verify_columns(options.verification, cpu, dev, system, x);
+    data_radii radii;
+    const proof_request request = proof_for(cpu, options.verification, system, radii);
+    proved.improved = A.prove(system.block(system.b), system.block(x), request);
+    withhold_overflow(options.verification, x, proved.improved);
   }
-  proved.given = about_given(options.verification, given, x, proved.improved);
+  proved.given = about_given(given, x, proved.improved, options.verification.relative());
   log_verification(log, proved.verdict());
   const stopwatch writing;
   write_bounds(options.verification, x, proved.improved);
@@ -155,7 +146,7 @@ int cmd_verify(std::span<const char* const> arguments) {
   times.write = writing.seconds();
   times.total = clock.seconds();
   if (options.common.json)
-    print_json(as_json(options, system, dev, proved, times));
+    print_json(as_json(options, A.facts(), dev, proved, times));
   else
     fmt::print("{}{}", sentence(proved.verdict()), sentence_beside(proved));
   return proved.verdict().reached ? exit_code::goal_reached : exit_code::goal_missed;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <vouch/core/error.hpp>
+#include <vouch/dense/sparsify.hpp>
 #include <vouch/interval/rounding.hpp>
 #include <vouch/io/decimal_radii.hpp>
 #include <vouch/io/vectors.hpp>
@@ -126,7 +127,7 @@ void require_decimals(const std::string& path) {
 
 }  // namespace
 
-system_radii read_radii(const device& cpu, const verification_request& request, const linear_system& system) {
+data_radii read_radii(const device& cpu, const verification_request& request, const linear_system& system) {
   const uncertainty& within = request.within;  // of the decimals, where these count
   std::vector<radius_at> list;
   if (!request.matrix_file.empty()) add_file(cpu, request.matrix_file, system, list);
@@ -136,7 +137,7 @@ system_radii read_radii(const device& cpu, const verification_request& request, 
   }
   if (within.matrix > 0)
     add_matrix(system.dense ? sparsify(cpu, system.entries()) : system.A.to(cpu), within.matrix, list);
-  system_radii radii{summed(cpu, system.rows(), std::move(list)), array<double>::zeros(cpu, system.b.size())};
+  data_radii radii{summed(cpu, system.rows(), std::move(list)), array<double>::zeros(cpu, system.b.size())};
   if (!request.rhs_file.empty()) add_vector_file(cpu, request.rhs_file, system, radii.rhs);
   if (request.decimal && is_file(system.rhs)) {
     require_decimals(system.rhs);

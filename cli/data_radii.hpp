@@ -2,22 +2,17 @@
 #pragma once
 #include <vouch/core/array.hpp>
 #include <vouch/core/device.hpp>
-#include <vouch/sparse/csr.hpp>
+#include <vouch/verify/interval_data.hpp>
 
 #include "solve_system.hpp"
 #include "verification.hpp"
 
 namespace vouch::cli {
 
-/// Of the matrix, and of the right-hand sides, column by column; on the CPU.
-struct system_radii {
-  csr<double> matrix;
-  array<double> rhs;
-};
-
 /// The sum of all that the request says: files of radii, decimal numbers as written, relative radii.
+/// Those of the right-hand sides lie column by column.
 ///
 /// Throws  what the readers throw; shape_error  a file of another shape; value_error  a negative radius
-system_radii read_radii(const device& cpu, const verification_request& request, const linear_system& system);
+data_radii read_radii(const device& cpu, const verification_request& request, const linear_system& system);
 
 }  // namespace vouch::cli

@@ -1,7 +1,11 @@
+#include "solve_batch.hpp"
+
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cli/report/statistics.hpp>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -11,19 +15,33 @@
 #include <vouch/band/verdict.hpp>
 #include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
+#include <vouch/core/stopwatch.hpp>
 #include <vouch/io/npy.hpp>
+#include <vouch/solve/driver/proof.hpp>
+#include <vouch/solve/driver/ready_method.hpp>
+#include <vouch/solve/driver/rounding.hpp>
 #include <vouch/text/file.hpp>
 #include <vouch/text/number.hpp>
 #include <vouch/verify/tridiagonal_bound.hpp>
 
 #include "batch_file.hpp"
 #include "command.hpp"
-#include "rounded.hpp"
-#include "solve_band.hpp"
-#include "verification_forms.hpp"
+#include "verification.hpp"
 
 namespace vouch::cli {
 namespace {
+
+// What the command line asks of the tridiagonal solver.
+tridiagonal_options band_options(const solve_request& request) {
+  tridiagonal_options options;
+  for (const tridiagonal_method m : {tridiagonal_method::thomas, tridiagonal_method::cyclic_reduction,
+                                     tridiagonal_method::pcr, tridiagonal_method::partition})
+    if (request.options.method == name(m)) options.method = m;
+  options.mixed = request.options.precision == working_precision::mixed;
+  options.rtol = std::max(request.relative_tolerance(), std::numeric_limits<double>::min());  // not its default
+  options.atol = request.options.goal.atol;
+  return options;
+}
 
 void write_answers(const std::string& path, const batch_file& batch, const std::vector<double>& x) {
   atomic_file file(path);
@@ -60,7 +78,7 @@ tridiagonal_report solve_all(const device& dev, const solve_request& request, co
                              std::vector<double>& x, batch_times& times) {
   const auto place = [&](const std::vector<double>& from) {
     const view<const double> values(from.data(), static_cast<std::int64_t>(from.size()));
-    return rounded<T>(open_cpu(request.common), values, request.matrix).to(dev);
+    return rounded_to<T>(open_cpu(request.common), values, request.matrix).to(dev);
   };
   array<T> dl, d, du, b, answer;
   timed(times.transfer, [&] {
@@ -108,8 +126,8 @@ void judge_by_file(const batch_file& batch, const std::vector<double>& x, const 
 }
 
 // Bounds for the systems as the file has them, whatever the precision of the solution; refinement may change x.
-verification verify_batch(const solve_request& request, const device& dev, const batch_file& batch,
-                          std::vector<double>& x) {
+solution_proof verify_batch(const solve_request& request, const device& dev, const batch_file& batch,
+                            std::vector<double>& x) {
   const auto dl = array<double>::from(dev, batch.dl), d = array<double>::from(dev, batch.d),
              du = array<double>::from(dev, batch.du), b = array<double>::from(dev, batch.b);
   array<double> answer = array<double>::from(dev, x), radius(dev, answer.size());
@@ -120,7 +138,7 @@ verification verify_batch(const solve_request& request, const device& dev, const
   const device cpu = device::cpu(1);
   const array<double> improved = answer.to(cpu);
   x.assign(improved.begin(), improved.end());
-  verification all;
+  solution_proof all;
   all.rows = improved.size();
   all.radius = radius.to(cpu);
   take_batch(all, bound, improved);
@@ -129,8 +147,9 @@ verification verify_batch(const solve_request& request, const device& dev, const
 }
 
 nlohmann::ordered_json batch_json(const solve_request& request, const batch_file& batch,
-                                  const tridiagonal_report& report, const std::optional<verification>& verified,
-                                  const device& dev, const batch_times& times, double total) {
+                                  const tridiagonal_report& report,
+                                  const std::optional<solution_proof>& verified, const device& dev,
+                                  const batch_times& times, double total) {
   const auto rows = static_cast<std::int64_t>(batch.b.size());
   nlohmann::ordered_json object{{"schema", "vouch.solve/1"}, {"version", version}};
   object["matrix"] = matrix_json(request.matrix, rows, rows, batch.nonzeros(), report.matrix.symmetric);
@@ -150,7 +169,7 @@ nlohmann::ordered_json batch_json(const solve_request& request, const batch_file
   object["reason"] = report.reason;
   object["iterations"] = report.refinements;
   object["reproducible"] = true;
-  object["tolerance"] = {{"relative", request.relative_tolerance()}, {"absolute", request.atol}};
+  object["tolerance"] = {{"relative", request.relative_tolerance()}, {"absolute", request.options.goal.atol}};
   object["residual"] = {{"relative_true", report.relative_true()},
                         {"relative_recurrence", nullptr},
                         {"backward_error", report.backward_error}};
@@ -185,10 +204,10 @@ int solve_batch(const solve_request& request, const console& log) {
                                      : solve_all<double>(dev, request, batch, x, times);
   log.line(fmt::format("method     {}: {}", report.method, report.engine));
   for (const std::string& warning : report.warnings) log.warning(warning);
-  std::optional<verification> verified;
+  std::optional<solution_proof> verified;
   if (request.verification.asked())
     verified = report.systems_missed < batch.systems ? verify_batch(request, dev, batch, x)
-                                                     : unverified("there is no solution to verify");
+                                                     : unproved("there is no solution to verify");
   if (single || (verified && verified->refinements > 0)) judge_by_file(batch, x, band_options(request), report);
   if (verified) log_verification(log, *verified);
   const bool reached = vouch::goal_reached(report.status) && (!verified || verified->reached);

@@ -5,6 +5,7 @@
 #include <cli/report/plot.hpp>
 #include <filesystem>
 #include <vouch/io/vectors.hpp>
+#include <vouch/solve/driver/methods.hpp>
 #include <vouch/text/file.hpp>
 #include <vouch/text/number.hpp>
 
@@ -25,8 +26,8 @@ void write_history(const std::string& path, const solve_report& report) {
 }
 
 plot::line_plot convergence_plot(const solve_request& request, const linear_system& system,
-                                 const solve_outcome& outcome, const device_choice& device) {
-  const solve_report& report = outcome.report;
+                                 const solve_outcome& outcome, const structure_facts& facts) {
+  const solve_result& report = outcome.result;
   plot::series recurrence{"residual of the recurrence", {}, {}, true, false, false};
   for (const iteration_record& record : report.history) {
     recurrence.x.push_back(static_cast<double>(record.iteration));
@@ -43,18 +44,17 @@ plot::line_plot convergence_plot(const solve_request& request, const linear_syst
   result.title =
       fmt::format("{}: {} after {} iterations", std::filesystem::path(system.file).filename().string(),
                   name(report.status), report.iterations);
-  result.subtitle = fmt::format(
-      "{} unknowns, {} nonzeros; {}, preconditioner {}, {} precision; {}", system.rows(), system.facts.nonzeros,
-      request.is_stationary() || request.is_direct() ? report.method : "conjugate gradients",
-      report.preconditioner, report.precision, device.dev.name());
+  result.subtitle = fmt::format("{} unknowns, {} nonzeros; {}, preconditioner {}, {} precision; {}",
+                                system.rows(), facts.nonzeros, report.how->title, report.preconditioner,
+                                report.precision, report.where.name());
   result.x = {"iteration", plot::scale::linear, 0.0, {}};
   result.y = {"residual / norm of the right-hand side", plot::scale::logarithmic, {}, {}};
   result.lines = {std::move(recurrence), std::move(verified)};
-  if (request.stop_recurrence)
-    result.references.push_back(
-        {relative(report, *request.stop_recurrence),
-         fmt::format("stopping rule {:.3g}", relative(report, *request.stop_recurrence))});
-  else if (request.by_residual())
+  const solve_goal& goal = request.options.goal;
+  if (goal.stop_recurrence)
+    result.references.push_back({relative(report, *goal.stop_recurrence),
+                                 fmt::format("stopping rule {:.3g}", relative(report, *goal.stop_recurrence))});
+  else if (goal.by_residual())
     result.references.push_back({relative(report, report.tolerance),
                                  fmt::format("tolerance {:.3g}", relative(report, report.tolerance))});
   return result;
@@ -69,11 +69,11 @@ void write_text(const std::string& path, const std::string& text) {
 }  // namespace
 
 void write_files(const solve_request& request, const linear_system& system, const solve_outcome& outcome,
-                 const device_choice& device) {
-  if (!request.history.empty()) write_history(request.history, outcome.report);
+                 const structure_facts& facts) {
+  if (!request.history.empty()) write_history(request.history, outcome.result);
   if (!request.plot.empty())
-    write_text(request.plot, plot::to_svg(convergence_plot(request, system, outcome, device)));
-  if (!request.common.output.empty() && has_solution(outcome.report.status))
+    write_text(request.plot, plot::to_svg(convergence_plot(request, system, outcome, facts)));
+  if (!request.common.output.empty() && has_solution(outcome.result.status))
     write_vectors(request.common.output, outcome.x, system.rows(), system.columns);
 }
 

@@ -10,6 +10,6 @@ namespace vouch::cli {
 ///
 /// Throws  file_error
 void write_files(const solve_request& request, const linear_system& system, const solve_outcome& outcome,
-                 const device_choice& device);
+                 const structure_facts& facts);
 
 }  // namespace vouch::cli

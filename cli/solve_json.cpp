@@ -13,14 +13,6 @@ nlohmann::ordered_json finite_or_null(double value) {
   return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
 }
 
-// Why auto took the method.
-nlohmann::ordered_json method_reason(const solve_request& request, const std::string& taken) {
-  if (request.method == "cholesky" && taken == "lu") return "dense, not positive definite";
-  if (!request.method_why.empty()) return request.method_why;
-  if (request.method != "auto") return nullptr;
-  return taken == "cg" ? "symmetric with a positive diagonal" : "tridiagonal";
-}
-
 nlohmann::ordered_json estimate_json(const std::optional<double>& estimate) {
   return finite_or_null(estimate.value_or(std::numeric_limits<double>::quiet_NaN()));
 }
@@ -56,40 +48,41 @@ nlohmann::ordered_json convergence_json(const solve_report& report) {
 }  // namespace
 
 nlohmann::ordered_json solve_json(const solve_request& request, const linear_system& system,
-                                  const solve_outcome& outcome, const device_choice& device,
-                                  const std::optional<verification>& verified, double write_seconds,
+                                  const solve_outcome& outcome, const solver& A, double write_seconds,
                                   double total_seconds) {
-  const solve_report& report = outcome.report;
+  const solve_result& report = outcome.result;
+  const structure_facts& facts = A.facts();
   const report::statistics times = report::summarize(outcome.repeats);
   nlohmann::ordered_json object{{"schema", "vouch.solve/1"}, {"version", version}};
   object["matrix"] = {{"file", system.file},
-                      {"rows", system.facts.rows},
-                      {"cols", system.facts.cols},
-                      {"nonzeros", system.facts.nonzeros},
-                      {"symmetric", system.facts.symmetric}};
+                      {"rows", facts.rows},
+                      {"cols", facts.cols},
+                      {"nonzeros", facts.nonzeros},
+                      {"symmetric", facts.symmetric}};
   object["method"] = report.method;
-  object["method_reason"] = method_reason(request, report.method);
+  object["method_reason"] = nullptr;
+  if (!report.method_reason.empty()) object["method_reason"] = report.method_reason;
   object["preconditioner"] = report.preconditioner;
   object["precision"] = report.precision;
-  object["device"] = to_json(device.dev);
+  object["device"] = to_json(report.where);
   object["status"] = name(report.status);
   object["reason"] = report.reason;
   object["iterations"] = report.iterations;
   object["reproducible"] = report.reproducible;
-  object["tolerance"] = {{"relative", request.relative_tolerance()}, {"absolute", request.atol}};
+  object["tolerance"] = {{"relative", request.relative_tolerance()}, {"absolute", request.options.goal.atol}};
   object["residual"] = {{"relative_true", finite_or_null(report.relative_true())},
                         {"relative_recurrence", finite_or_null(report.relative_recurrence())},
                         {"backward_error", finite_or_null(report.backward_error)}};
   object["condition_estimate"] = estimate_json(report.condition_estimate);
   object["error_estimate"] = estimate_json(report.error_estimate);
   object["convergence"] = convergence_json(report);
-  object["error_bound"] = verified ? to_json(*verified) : bound_json(report);
+  object["error_bound"] = report.proof ? to_json(*report.proof) : bound_json(report);
   object["repeat"] = {
       {"count", times.count}, {"mean_s", times.mean}, {"stddev_s", times.deviation.value_or(0.0)}};
   object["time_s"] = {{"read", system.read_seconds},
-                      {"setup", system.setup_seconds + outcome.times.setup},
-                      {"transfer", outcome.times.transfer},
-                      {"solve", outcome.times.solve},
+                      {"setup", system.setup_seconds + A.setup_seconds() + report.times.setup},
+                      {"transfer", report.times.transfer},
+                      {"solve", report.times.solve},
                       {"write", write_seconds},
                       {"total", total_seconds}};
   object["memory_bytes"] = {{"host_peak", host_peak_bytes()}, {"device_peak", device_peak_bytes()}};

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <limits>
 #include <utility>
+#include <vouch/solve/driver/methods.hpp>
 #include <vouch/solve/precond/make.hpp>
 #include <vouch/solve/verified_solve.hpp>
 #include <vouch/sparse/csr.hpp>
@@ -18,10 +19,6 @@
 namespace vouch::cli {
 namespace {
 
-constexpr std::array<std::string_view, 15> methods{
-    "auto",      "cg",   "jacobi", "gauss-seidel",     "sor", "ssor",     "async", "lu", "cholesky",
-    "sparse-lu", "band", "thomas", "cyclic-reduction", "pcr", "partition"};
-constexpr std::size_t first_band_method = 10;
 constexpr std::array<std::string_view, 3> sweeps{"forward", "backward", "symmetric"};
 constexpr std::array<std::string_view, 2> orderings{"natural", "multicolor"};
 constexpr std::array<std::string_view, 2> rhs_words{"ones", "row-sums"};
@@ -41,7 +38,7 @@ std::string list(const std::vector<std::string>& names) {
 }
 
 // A name that does not exist, or a parameter out of range, shows on any matrix: here on (1).
-void check_precondition(const std::string& spec) {
+preconditioner_choice parse_precondition(const std::string& spec) {
   const std::vector<std::string> names = plain_precondition_names();
   const std::string name = spec.substr(0, spec.find(':'));
   if (std::find(names.begin(), names.end(), name) == names.end()) {
@@ -54,7 +51,9 @@ void check_precondition(const std::string& spec) {
                         array<std::int32_t>::from(cpu, std::array<std::int32_t, 1>{0}),
                         array<double>::from(cpu, std::array<double, 1>{1.0})};
   try {
-    make_preconditioner<double>(cpu, one, spec);
+    const preconditioner_choice choice = parse_preconditioner(spec);
+    make_preconditioner<double>(cpu, one, choice);
+    return choice;
   } catch (const value_error& e) {
     throw usage_error(fmt::format("option --precond: {}", e.what()), e.hint());
   }
@@ -80,49 +79,60 @@ std::pair<std::string, std::string> named_value(const char* option, const std::s
 void parse_stop(const std::string& rule, solve_request& request) {
   constexpr std::array<std::string_view, 2> rules{"recurrence", "mean-change"};
   const auto [name, value] = named_value("--stop", rule, rules, "bound", "1e-5");
-  (name == "recurrence" ? request.stop_recurrence : request.stop_mean_change) = parse_real("--stop", value, 0);
+  solve_goal& goal = request.options.goal;
+  (name == "recurrence" ? goal.stop_recurrence : goal.stop_mean_change) = parse_real("--stop", value, 0);
 }
 
 void parse_acceleration(const std::string& given, solve_request& request) {
   constexpr std::array<std::string_view, 2> names{"anderson", "chebyshev"};
-  request.chebyshev = given == "chebyshev";
-  if (request.chebyshev) return;
+  acceleration& accelerate = request.options.accelerate;
+  accelerate.chebyshev = given == "chebyshev";
+  if (accelerate.chebyshev) return;
   if (given.starts_with("chebyshev"))
     throw usage_error("option --accel: chebyshev takes no parameter", "it estimates the spectrum by itself");
   const auto [name, value] = named_value("--accel", given, names, "depth", "2");
-  request.anderson = static_cast<int>(parse_count("--accel", value, 1, 16));
+  accelerate.anderson = static_cast<int>(parse_count("--accel", value, 1, 16));
 }
 
-// What some methods do not take.
+// What the method does not take.
 void check_method(const solve_request& request) {
-  const std::string& m = request.method;
-  const auto refuse = [&](bool given, const char* option, const char* who) {
-    if (given) throw usage_error(fmt::format("option {}: --method {} takes none", option, m), who);
-  };
-  refuse(request.omega && (!request.is_stationary() || m == "gauss-seidel"), "--omega",
-         "jacobi, sor, ssor and async do");
-  if (request.omega_auto && m != "sor" && m != "ssor")
-    throw usage_error(fmt::format("option --omega: --method {} takes no auto", m), "sor and ssor do");
-  refuse(!request.sweep.empty() && m != "gauss-seidel" && m != "sor", "--sweep", "gauss-seidel and sor do");
-  refuse(!request.ordering.empty() && (!request.is_stationary() || m == "jacobi" || m == "async"), "--ordering",
-         "gauss-seidel, sor and ssor do");
-  if (!request.is_stationary() || m == "async")
-    refuse(request.anderson > 0 || request.chebyshev, "--accel", "jacobi, gauss-seidel, sor and ssor do");
-  if (!request.is_stationary()) {
-    refuse(request.stop_mean_change.has_value(), "--stop mean-change", "sweeps do");
-    if (!request.is_direct() && !is_band_method(m)) return;
-    refuse(m == "sparse-lu" && parse_device(request.common.device).cuda, "--device cuda", "it runs on the CPU");
-    refuse(request.precondition != "none", "--precond", "cg does");
-    refuse(request.is_direct() && request.common.precision == "mixed", "--precision mixed",
-           "take double or single");
-    refuse(!request.by_residual(), request.fixed_iterations ? "--fixed-iterations" : "--stop",
-           "cg and sweeps do");
-    return;
-  }
-  if (request.omega && !(*request.omega > 0 && *request.omega < 2))
-    throw usage_error(fmt::format("option --omega: {} does not lie between 0 and 2", *request.omega),
+  const solve_options& asked = request.options;
+  const std::optional<refused_option> refused =
+      find_refused_option(asked, parse_device(request.common.device).cuda);
+  if (refused)
+    throw usage_error(
+        fmt::format("option --{}: --method {} takes {}", refused->option, asked.method, refused->what),
+        refused->hint);
+  if (asked.omega && !(*asked.omega > 0 && *asked.omega < 2))
+    throw usage_error(fmt::format("option --omega: {} does not lie between 0 and 2", *asked.omega),
                       "outside of it the iteration diverges");
-  refuse(request.precondition != "none", "--precond", "cg does");
+}
+
+// "auto" and the names of the table.
+const std::vector<std::string_view>& method_names() {
+  static const std::vector<std::string_view> all = [] {
+    std::vector<std::string_view> names{"auto"};
+    for (const method* m : methods()) names.emplace_back(m->name);
+    return names;
+  }();
+  return all;
+}
+
+bool solves_tridiagonal(const std::string& name) {
+  return find_method(name)->takes.has(matrix_form::tridiagonal);
+}
+
+// The names of the table, for help: a line of some, the others, those of tridiagonal systems.
+std::array<std::string, 3> method_lines() {
+  constexpr std::size_t width = 60;
+  std::array<std::string, 3> lines;
+  for (const method* m : methods()) {
+    const bool tridiagonal = solves_tridiagonal(m->name);
+    const bool fits = lines[1].empty() && lines[0].size() + std::string_view(m->name).size() < width;
+    std::string& line = lines[tridiagonal ? 2 : fits ? 0 : 1];
+    line += (line.empty() ? "" : ", ") + std::string(m->name);
+  }
+  return lines;
 }
 
 // A file is a file; but a missing one whose name is nearly a word of this option is that word mistyped.
@@ -139,8 +149,13 @@ std::string file_of(const std::string& given, std::span<const std::string_view> 
   return std::find(words.begin(), words.end(), given) == words.end() ? given : "";
 }
 
-void declare(command_line& line, solve_request& request, std::string& stop, std::string& accelerate,
-             std::string& omega) {
+// Options as they are typed.
+struct typed_options {
+  std::string stop, accelerate, omega, sweep, ordering;
+  std::optional<std::int64_t> max_iterations;
+};
+
+void declare(command_line& line, solve_request& request, typed_options& typed) {
   line.example("vouch solve A.mtx", "A x = (1, ..., 1), how good x is");
   line.example("vouch solve A.mtx --rhs b.txt -o x.txt", "with a right-hand side; x to a file");
   line.example("vouch solve A.mtx --plot curve.svg --json", "convergence plot; result for programs");
@@ -154,15 +169,15 @@ void declare(command_line& line, solve_request& request, std::string& stop, std:
   line.text("-o,--output", "FILE", request.common.output, "write x to FILE: .txt, .mtx or .npy");
 
   line.section("Method");
-  line.choice("--method", "NAME", request.method, methods,
-              "cg, jacobi, gauss-seidel, sor, ssor, async, lu, cholesky [auto],");
-  line.note("", "sparse-lu; tridiagonal: band, thomas, cyclic-reduction, pcr, partition");
-  line.text("--omega", "X", omega, "relaxation of jacobi, sor, ssor, async, in (0, 2); sor, ssor: auto [1]");
-  line.choice("--sweep", "ORDER", request.sweep, sweeps,
-              "of gauss-seidel, sor: forward, backward or symmetric");
-  line.choice("--ordering", "NAME", request.ordering, orderings,
+  const std::array<std::string, 3> names = method_lines();
+  line.choice("--method", "NAME", request.options.method, method_names(), names[0] + " [auto],");
+  line.note("", names[1] + "; tridiagonal: " + names[2]);
+  line.text("--omega", "X", typed.omega,
+            "relaxation of jacobi, sor, ssor, async, in (0, 2); sor, ssor: auto [1]");
+  line.choice("--sweep", "ORDER", typed.sweep, sweeps, "of gauss-seidel, sor: forward, backward or symmetric");
+  line.choice("--ordering", "NAME", typed.ordering, orderings,
               "of gauss-seidel, sor, ssor: natural or multicolor [natural]");
-  line.text("--accel", "NAME", accelerate,
+  line.text("--accel", "NAME", typed.accelerate,
             "of sweeps: anderson:M mixes 1 to 16 iterates; chebyshev, real spectra");
   line.text("--precond", "NAME", request.precondition, "preconditioner, with its parameter if any [none]:");
   line.note("", list(precondition_names()));
@@ -171,11 +186,12 @@ void declare(command_line& line, solve_request& request, std::string& stop, std:
   add_device_options(line, request.common);
 
   line.section("When to stop");
-  line.real("--rtol", request.rtol, 0, "||b - Ax|| <= X ||b||, checked [1e-8; single 1e-5]");
-  line.real("--atol", request.atol, 0, "or ||b - Ax|| <= X [0]");
-  line.count("--max-iterations", request.max_iterations, 1, "give up after N [1e6 or 20 n, the larger]");
-  line.count("--fixed-iterations", request.fixed_iterations, 0, "do exactly N, whatever the residual");
-  line.text("--stop", "RULE", stop, "recurrence:EPS, ||r|| < EPS by the recurrence;");
+  line.real("--rtol", request.options.goal.rtol, 0, "||b - Ax|| <= X ||b||, checked [1e-8; single 1e-5]");
+  line.real("--atol", request.options.goal.atol, 0, "or ||b - Ax|| <= X [0]");
+  line.count("--max-iterations", typed.max_iterations, 1, "give up after N [1e6 or 20 n, the larger]");
+  line.count("--fixed-iterations", request.options.goal.fixed_iterations, 0,
+             "do exactly N, whatever the residual");
+  line.text("--stop", "RULE", typed.stop, "recurrence:EPS, ||r|| < EPS by the recurrence;");
   line.note("", "mean-change:EPS, mean |x_new - x_old| < EPS (sweeps)");
 
   add_verification_options(line, request.verification);
@@ -187,44 +203,59 @@ void declare(command_line& line, solve_request& request, std::string& stop, std:
   add_talk_options(line, request.common);
 }
 
+void take_options(const typed_options& typed, solve_request& request) {
+  solve_options& options = request.options;
+  for (const working_precision p : {working_precision::single, working_precision::mixed})
+    if (request.common.precision == name(p)) options.precision = p;
+  if (!typed.stop.empty()) parse_stop(typed.stop, request);
+  if (!typed.accelerate.empty()) parse_acceleration(typed.accelerate, request);
+  options.estimate_omega = typed.omega == "auto";
+  if (!typed.omega.empty() && !options.estimate_omega)
+    options.omega = parse_real("--omega", typed.omega, -std::numeric_limits<double>::max());
+  if (!typed.sweep.empty())
+    options.sweep = typed.sweep == "symmetric"  ? sweep_order::symmetric
+                    : typed.sweep == "backward" ? sweep_order::backward
+                                                : sweep_order::forward;
+  if (!typed.ordering.empty())
+    options.ordering = typed.ordering == "multicolor" ? sweep_ordering::multicolor : sweep_ordering::natural;
+  if (!typed.stop.empty() && options.goal.fixed_iterations)
+    throw usage_error("options --stop and --fixed-iterations exclude each other");
+  options.goal.max_iterations = typed.max_iterations.value_or(0);
+  options.goal.rtol = options.goal.rtol.value_or(
+      options.precision == working_precision::single ? default_rtol<float> : default_rtol<double>);
+  options.prefer_iterations =
+      typed.max_iterations || !request.history.empty() || !request.plot.empty() || request.initial != "zeros";
+  options.preconditioner = parse_precondition(request.precondition);
+  options.names = {request.matrix, request.rhs, request.initial};
+  check_method(request);
+}
+
 }  // namespace
 
-double solve_request::relative_tolerance() const {
-  return rtol.value_or(common.precision == "single" ? default_rtol<float> : default_rtol<double>);
-}
-
-bool is_band_method(const std::string& method) {
-  return std::find(methods.begin() + first_band_method, methods.end(), method) != methods.end();
-}
+double solve_request::relative_tolerance() const { return *options.goal.rtol; }
 
 bool parse_solve_request(std::span<const char* const> arguments, solve_request& request) {
   command_line line("solve", "solve A x = b and say how good x is");
-  std::string stop, accelerate, omega;
-  declare(line, request, stop, accelerate, omega);
+  typed_options typed;
+  declare(line, request, typed);
   if (!line.parse(arguments)) return false;
 
-  if (!stop.empty()) parse_stop(stop, request);
-  if (!accelerate.empty()) parse_acceleration(accelerate, request);
-  request.omega_auto = omega == "auto";
-  if (!omega.empty() && !request.omega_auto)
-    request.omega = parse_real("--omega", omega, -std::numeric_limits<double>::max());
-  check_method(request);
-  if (!stop.empty() && request.fixed_iterations)
-    throw usage_error("options --stop and --fixed-iterations exclude each other");
+  take_options(typed, request);
+  parse_device(request.common.device);
+  const solve_options& asked = request.options;
   if (request.batch && (request.rhs != "ones" || request.initial != "zeros" || request.precondition != "none"))
     throw usage_error("option --batch: the file holds the right-hand sides; no --rhs, --initial or --precond");
-  if (request.batch && (!request.by_residual() || request.wants_iterations()))
+  if (request.batch && (!asked.goal.by_residual() || asked.prefer_iterations))
     throw usage_error("option --batch: no --fixed-iterations, --max-iterations, --stop, --history or --plot",
                       "batches are solved without iterations");
   if (request.batch && request.common.output.ends_with(".mtx"))
     throw usage_error("option --batch: x is written as .npy or text, not as .mtx");
-  if (request.batch && request.method != "auto" && !is_band_method(request.method))
-    throw usage_error(fmt::format("option --batch: {} does not solve tridiagonal batches", request.method));
+  if (request.batch && asked.method != "auto" && !solves_tridiagonal(asked.method))
+    throw usage_error(fmt::format("option --batch: {} does not solve tridiagonal batches", asked.method));
   check_word("--rhs", request.rhs, rhs_words);
   check_word("--initial", request.initial, initial_words);
-  check_precondition(request.precondition);
-  parse_device(request.common.device);
   check_verification(request.verification);
+  request.options.proof_follows = request.verification.asked();
   if (request.batch && request.verification.has_radii_of_entries())
     throw usage_error("option --batch: radii are numbers there, no files, and there is no --decimal");
   check_outputs({request.common.output, request.history, request.plot, request.verification.bounds},

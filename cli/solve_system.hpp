@@ -10,8 +10,8 @@
 #include <vouch/core/view.hpp>
 #include <vouch/dense/matrix.hpp>
 #include <vouch/io/vectors.hpp>
+#include <vouch/solve/driver/solver.hpp>
 #include <vouch/sparse/csr.hpp>
-#include <vouch/sparse/structure.hpp>
 
 #include "solve_request.hpp"
 
@@ -23,16 +23,19 @@ struct linear_system {
   std::string rhs;               // ones, row-sums or a file
   csr<double> A;                 // empty where the matrix is dense
   std::optional<vectors> dense;  // by columns
-  structure_facts facts;
   std::int64_t columns = 1;
   array<double> b;      // column by column
   array<double> start;  // likewise
   double read_seconds = 0;
-  double setup_seconds = 0;  // facts of the matrix, vectors that no file holds
+  double setup_seconds = 0;  // vectors that no file holds
 
-  std::int64_t rows() const { return facts.rows; }
-  view<const double> column(const array<double>& of, std::int64_t j) const {
-    return {of.data() + j * rows(), rows()};
+  std::int64_t rows() const { return dense ? dense->rows : A.rows; }
+  /// All right-hand sides, or all solutions.
+  matrix_view<const double> block(const array<double>& of) const {
+    return {of.data(), rows(), columns, std::max<std::int64_t>(1, rows())};
+  }
+  matrix_view<double> block(array<double>& of) const {
+    return {of.data(), rows(), columns, std::max<std::int64_t>(1, rows())};
   }
   /// The entries of a dense matrix.
   matrix_view<const double> entries() const {
@@ -45,24 +48,21 @@ struct linear_system {
 /// Throws  what the readers throw; shape_error  a wrong length: the text names the files
 void take_rhs(const device& cpu, const std::string& from, linear_system& system);
 
-/// The entries of a dense matrix that are not zero.
-csr<double> sparsify(const device& cpu, matrix_view<const double> dense);
-
 /// The matrix of any file that read_matrix() takes; of a dense one without its zeros.
 csr<double> read_sparse(const device& cpu, const std::string& path,
                         std::optional<matrix_market_header>* header = nullptr);
 
-/// Reads the matrix of the request and looks at it; the vectors are not there yet.
+/// Reads a matrix; the vectors are not there yet.
 ///
 /// Throws  what the readers throw
-linear_system read_system_matrix(const device& cpu, const solve_request& request);
+linear_system read_system_matrix(const device& cpu, const std::string& path);
 
-/// Reads the vectors of the request and checks that all fits together; settles what --method auto means where
-/// the matrix is dense or not fit for conjugate gradients.
+/// A solver for the matrix that is there, which must outlive it.
+solver make_solver(const device& cpu, const linear_system& system, const solve_options& options);
+
+/// Reads the vectors of the request and checks that all fits together.
 ///
-/// Throws  what the readers throw; value_error where conjugate gradients are asked for and the matrix cannot be
-///         symmetric positive definite, shape_error where it is not square,
-///         shape_error where a vector has the wrong length: the texts name the files
-void complete_system(const device& cpu, solve_request& request, linear_system& system);
+/// Throws  what the readers throw; shape_error where a vector has the wrong length: the texts name the files
+void take_vectors(const device& cpu, const solve_request& request, linear_system& system);
 
 }  // namespace vouch::cli

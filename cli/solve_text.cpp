@@ -39,27 +39,29 @@ std::string rhs_text(const solve_request& request, const linear_system& system) 
   return text;
 }
 
-std::string method_text(const solve_request& request) {
-  if (request.method == "auto") return "conjugate gradients (A may well be positive definite)";
-  if (request.method == "cg") return "conjugate gradients";
-  std::string text = request.method;
-  if (!request.method_why.empty()) text += fmt::format(" ({})", request.method_why);
-  if (!request.sweep.empty()) text += ", " + request.sweep;
-  if (request.ordering == "multicolor") text += ", multicolor";
-  if (request.omega) text += fmt::format(", omega {}", *request.omega);
-  if (request.omega_auto) text += ", omega estimated";
-  if (request.anderson > 0) text += fmt::format(", mixed by Anderson's method over {}", request.anderson);
-  if (request.chebyshev) text += ", accelerated by Chebyshev's method";
+std::string method_text(const attempt& taken, const solve_options& options) {
+  std::string text = taken.method->title;
+  if (!taken.why.empty()) text += fmt::format(" ({})", taken.why);
+  if (options.sweep)
+    text += *options.sweep == sweep_order::forward    ? ", forward"
+            : *options.sweep == sweep_order::backward ? ", backward"
+                                                      : ", symmetric";
+  if (options.ordering == sweep_ordering::multicolor) text += ", multicolor";
+  if (options.omega) text += fmt::format(", omega {}", *options.omega);
+  if (options.estimate_omega) text += ", omega estimated";
+  if (taken.accelerate.anderson > 0)
+    text += fmt::format(", mixed by Anderson's method over {}", taken.accelerate.anderson);
+  if (taken.accelerate.chebyshev) text += ", accelerated by Chebyshev's method";
   return text;
 }
 
 std::string goal_text(const solve_request& request) {
-  if (request.fixed_iterations)
-    return fmt::format("exactly {}", plural(*request.fixed_iterations, "iteration"));
-  if (request.stop_recurrence) return fmt::format("||r|| < {:.3g} by the recurrence", *request.stop_recurrence);
-  if (request.stop_mean_change) return fmt::format("mean |x_new - x_old| < {:.3g}", *request.stop_mean_change);
+  const solve_goal& goal = request.options.goal;
+  if (goal.fixed_iterations) return fmt::format("exactly {}", plural(*goal.fixed_iterations, "iteration"));
+  if (goal.stop_recurrence) return fmt::format("||r|| < {:.3g} by the recurrence", *goal.stop_recurrence);
+  if (goal.stop_mean_change) return fmt::format("mean |x_new - x_old| < {:.3g}", *goal.stop_mean_change);
   std::string text = fmt::format("||b - Ax|| <= {:.3g} ||b||", request.relative_tolerance());
-  if (request.atol > 0) text += fmt::format(" or {:.3g}", request.atol);
+  if (goal.atol > 0) text += fmt::format(" or {:.3g}", goal.atol);
   return text + ", checked on the x returned";
 }
 
@@ -70,9 +72,9 @@ double unit_roundoff(const solve_request& request) {
 
 }  // namespace
 
-void log_task(const console& log, const solve_request& request, const linear_system& system,
-              const device_choice& device) {
-  const structure_facts& facts = system.facts;
+void log_task(const console& log, const solve_request& request, const linear_system& system, solver& A) {
+  const structure_facts& facts = A.facts();
+  const attempt& first = A.next();
   log.line(fmt::format("matrix     {}: {} x {}, {} nonzeros, {}, {} diagonal", base_name(system.file),
                        facts.rows, facts.cols, facts.nonzeros,
                        system.dense      ? "dense"
@@ -82,34 +84,36 @@ void log_task(const console& log, const solve_request& request, const linear_sys
   log.line(fmt::format("           {} to {} entries a row, bandwidth {}, {}", facts.entries_min,
                        facts.entries_max, facts.bandwidth(), dominance_text(facts)));
   log.line(fmt::format("system     b {}", rhs_text(request, system)));
-  log.line(fmt::format(
-      "method     {}, {} precision{}", method_text(request), request.common.precision,
-      request.is_stationary() || request.is_direct() ? "" : ", preconditioner " + request.precondition));
-  log.line(fmt::format("device     {}: {}", device_text(device.dev), device.why));
+  const bool preconditioned = first.method->options.has(method_option::preconditioner);
+  log.line(fmt::format("method     {}, {} precision{}", method_text(first, request.options),
+                       name(first.precision),
+                       preconditioned ? ", preconditioner " + request.precondition : ""));
+  log.line(fmt::format("device     {}: {}", device_text(A.where().dev), A.where().why));
   log.line(fmt::format("goal       {}", goal_text(request)));
 }
 
 void warn_before(const console& log, const solve_request& request) {
   const double u = unit_roundoff(request);
-  if (request.by_residual() && request.atol == 0 && request.relative_tolerance() < u)
+  if (request.options.goal.by_residual() && request.options.goal.atol == 0 && request.relative_tolerance() < u)
     log.warning(fmt::format("the tolerance {:.2g} is below the unit roundoff {:.1g} of {} precision",
                             request.relative_tolerance(), u, request.common.precision));
 }
 
 void warn_after(const console& log, const solve_request& request, const solve_outcome& outcome) {
-  const solve_report& report = outcome.report;
-  if (!request.precision_why.empty()) log.warning(request.precision_why);
+  const solve_result& report = outcome.result;
+  if (!report.precision_reason.empty()) log.warning(report.precision_reason);
   for (const std::string& warning : report.warnings) log.warning(warning);
   if (report.status == solve_status::not_spd)
     log.warning(fmt::format("--method {} solves systems that are not positive definite",
-                            report.method == "cholesky" ? "lu" : "sparse-lu"));
+                            direct_method_for_any(*report.how).name));
   constexpr double large_error = 0.01;
   if (report.error_estimate.value_or(0) > large_error && !request.verification.asked())
     log.warning(
         fmt::format("the error of x is estimated at {:.2g} of it, however small the residual: the condition "
                     "number is about {:.1g}; --verify proves a bound",
                     *report.error_estimate, report.condition_estimate.value_or(0)));
-  if (!request.by_residual() || report.status == solve_status::converged || report.rhs_norm == 0) return;
+  if (!request.options.goal.by_residual() || report.status == solve_status::converged || report.rhs_norm == 0)
+    return;
   const double relative = report.tolerance / report.rhs_norm;
   if (relative < report.attainable_relative)
     log.warning(fmt::format("the tolerance {:.2g} is below about {:.1g}, what {} precision attains here",
@@ -117,14 +121,14 @@ void warn_after(const console& log, const solve_request& request, const solve_ou
 }
 
 void log_verdict(const console& log, const solve_request& request, const solve_outcome& outcome) {
-  const solve_report& report = outcome.report;
+  const solve_result& report = outcome.result;
   const double relative_tolerance = report.rhs_norm > 0 ? report.tolerance / report.rhs_norm : 0;
   const auto against = [&](double residual) { return residual <= report.tolerance ? "within" : "misses"; };
   if (std::isnan(report.relative_true()))
     log.line("\nchecked    true residual        none: there is no solution");
   else
     log.line(fmt::format("\nchecked    true residual        {:.3e}{}", report.relative_true(),
-                         request.by_residual()
+                         request.options.goal.by_residual()
                              ? fmt::format(", {} {:.3e}", against(report.true_residual), relative_tolerance)
                              : ""));
   if (std::isfinite(report.relative_recurrence()))
@@ -145,12 +149,12 @@ void log_verdict(const console& log, const solve_request& request, const solve_o
   log.line(fmt::format("engine     {}", report.engine));
 }
 
-void log_costs(const console& log, const linear_system& system, const solve_outcome& outcome,
+void log_costs(const console& log, const linear_system& system, const solve_outcome& outcome, const solver& A,
                double write_seconds) {
-  const solve_times& times = outcome.times;
+  const solve_times& times = outcome.result.times;
   log.line(fmt::format("time       read {}, setup {}, transfer {}, solve {}, write {}",
                        report::seconds_text(system.read_seconds),
-                       report::seconds_text(system.setup_seconds + times.setup),
+                       report::seconds_text(system.setup_seconds + A.setup_seconds() + times.setup),
                        report::seconds_text(times.transfer), report::seconds_text(times.solve),
                        report::seconds_text(write_seconds)));
   std::string memory = report::bytes_text(static_cast<double>(host_peak_bytes())) + " on the host at most";
@@ -160,8 +164,8 @@ void log_costs(const console& log, const linear_system& system, const solve_outc
 }
 
 std::string summary(const solve_request& request, const linear_system& system, const solve_outcome& outcome,
-                    const device_choice& device, double total_seconds) {
-  const solve_report& report = outcome.report;
+                    double total_seconds) {
+  const solve_result& report = outcome.result;
   const bool reached = goal_reached(report.status);
   std::string status = name(report.status);
   if (wants_colour(STDOUT_FILENO)) status = reached ? good(status) : bad(status);
@@ -172,7 +176,7 @@ std::string summary(const solve_request& request, const linear_system& system, c
                                    : "";
   std::string text = fmt::format("{}: {}\n", status, report.reason);
   if (system.columns > 1)
-    text += fmt::format("worst of {} columns: number {}\n", system.columns, outcome.column + 1);
+    text += fmt::format("worst of {} columns: number {}\n", system.columns, report.column + 1);
   if (std::isfinite(report.relative_true()))
     text += fmt::format("relative residual {:.3g}, backward error {:.2g}\n", report.relative_true(),
                         report.backward_error);
@@ -181,7 +185,7 @@ std::string summary(const solve_request& request, const linear_system& system, c
         fmt::format("error at most {} in every element\n", vouch::detail::rounded_above(*report.error_bound));
   text += fmt::format(
       "{} in {}{} on {}, {} in all\n", plural(report.iterations, "iteration"), report::seconds_text(times.mean),
-      repeated, device.dev.is_cuda() ? device.dev.name() : "the CPU", report::seconds_text(total_seconds));
+      repeated, report.where.is_cuda() ? report.where.name() : "the CPU", report::seconds_text(total_seconds));
   if (!request.common.output.empty())
     text += has_solution(report.status) ? fmt::format("x written to {}\n", printable(request.common.output))
                                         : fmt::format("no x written: there is none of use\n");

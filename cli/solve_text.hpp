@@ -10,8 +10,7 @@
 namespace vouch::cli {
 
 /// Before: facts of the system, the method and the device with the reasons, the tolerance.
-void log_task(const console& log, const solve_request& request, const linear_system& system,
-              const device_choice& device);
+void log_task(const console& log, const solve_request& request, const linear_system& system, solver& A);
 /// Warns when the tolerance lies below what the precision can hold for any x.
 void warn_before(const console& log, const solve_request& request);
 /// After: the solver's warnings, and one where the tolerance lay below what was attainable.
@@ -19,10 +18,10 @@ void warn_after(const console& log, const solve_request& request, const solve_ou
 /// After: the answer checked, with every number that speaks for or against it.
 void log_verdict(const console& log, const solve_request& request, const solve_outcome& outcome);
 /// Where the time and the memory went.
-void log_costs(const console& log, const linear_system& system, const solve_outcome& outcome,
+void log_costs(const console& log, const linear_system& system, const solve_outcome& outcome, const solver& A,
                double write_seconds);
 /// The summary for stdout, a few lines.
 std::string summary(const solve_request& request, const linear_system& system, const solve_outcome& outcome,
-                    const device_choice& device, double total_seconds);
+                    double total_seconds);
 
 }  // namespace vouch::cli

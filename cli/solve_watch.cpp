@@ -9,12 +9,42 @@
 
 namespace vouch::cli {
 
-solve_watch::solve_watch(const console& log) : log_(log), progress_(log) {}
+namespace {
 
-void solve_watch::begin(std::vector<watched_column> columns, const std::string& label, bool with_table) {
-  label_ = label;
-  columns_ = std::move(columns);
-  with_table_ = with_table && log_.level() >= verbosity::normal;
+constexpr std::int64_t groups_with_table = 4;
+
+// ||v||_2; no square leaves the range of a long double.
+double norm(view<const double> v) {
+  long double sum = 0;
+  for (std::int64_t i = 0; i < v.size(); ++i) sum += static_cast<long double>(v[i]) * v[i];
+  return static_cast<double>(std::sqrt(sum));
+}
+
+}  // namespace
+
+solve_watch::solve_watch(const console& log, const solve_request& request, const linear_system& system)
+    : log_(log), request_(request), system_(system), progress_(log) {}
+
+std::string solve_watch::label(std::int64_t first, std::int64_t count) const {
+  std::string text;
+  if (request_.common.repeat > 1) text = fmt::format("run {} of {}", run_ + 1, request_.common.repeat);
+  if (system_.columns == 1) return text;
+  if (!text.empty()) text += ", ";
+  if (count == 1) return text + fmt::format("column {} of {}", first + 1, system_.columns);
+  return text + fmt::format("columns {} to {} of {}; residuals of the first that is not done", first + 1,
+                            first + count, system_.columns);
+}
+
+void solve_watch::begin(std::int64_t first, std::int64_t count) {
+  groups_ = first == 0 ? 1 : groups_ + 1;
+  label_ = label(first, count);
+  columns_.clear();
+  for (std::int64_t j = first; j < first + count; ++j) {
+    const double rhs_norm = norm(system_.block(system_.b).column(j));
+    columns_.push_back(
+        {rhs_norm, std::max(request_.relative_tolerance() * rhs_norm, request_.options.goal.atol)});
+  }
+  with_table_ = run_ == 0 && groups_ <= groups_with_table && log_.level() >= verbosity::normal;
   clock_ = stopwatch();
   last_seen_ = -1;
   last_row_ = -1;
@@ -33,7 +63,7 @@ bool goes_on() {
 
 }  // namespace
 
-bool solve_watch::see(const iteration_record& record) {
+bool solve_watch::iteration(const iteration_record& record) {
   if (record.iteration <= last_seen_) return goes_on();
   last_seen_ = record.iteration;
   const bool row_due = with_table_ && (record.iteration >= next_power_ || clock_.seconds() >= next_time_);
@@ -51,15 +81,15 @@ bool solve_watch::see(const iteration_record& record) {
   return goes_on();
 }
 
-void solve_watch::end(const std::vector<solve_report>& reports) {
+void solve_watch::end(std::span<const solve_report> reports) {
   progress_.erase();
   const auto longest = std::max_element(
       reports.begin(), reports.end(),
       [](const solve_report& a, const solve_report& b) { return a.iterations < b.iterations; });
-  if (with_table_ && longest->iterations > last_row_)
-    print_row({longest->iterations,
-               std::isnan(longest->recurrence_residual) ? longest->true_residual : longest->recurrence_residual,
-               longest - reports.begin()});
+  const double residual =
+      std::isnan(longest->recurrence_residual) ? longest->true_residual : longest->recurrence_residual;
+  if (with_table_ && longest->iterations > last_row_ && !std::isnan(residual))
+    print_row({longest->iterations, residual, longest - reports.begin()});
 }
 
 double solve_watch::relative(const iteration_record& record) const {

@@ -1,12 +1,15 @@
 // cli/solve_watch.hpp -- follows a running solve: table of residuals, progress line, Ctrl-C.
 #pragma once
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
-#include <vouch/solve/report.hpp>
+#include <vouch/solve/driver/options.hpp>
 
 #include "console.hpp"
+#include "solve_request.hpp"
+#include "solve_system.hpp"
 
 namespace vouch::cli {
 
@@ -20,22 +23,28 @@ struct watched_column {
 /// shows the first column of those that have come farthest.
 ///
 /// Lines of the table come at the powers of ten and by time: one a second, fewer when a solve takes long.
-class solve_watch {
+/// The first run has a table for each of the first few groups of columns, all else a line at most.
+class solve_watch : public solve_observer {
  public:
-  explicit solve_watch(const console& log);
+  solve_watch(const console& log, const solve_request& request, const linear_system& system);
 
-  /// A solve begins. label: "" or which one of several; the first of a kind has a table, others a line at most.
-  void begin(std::vector<watched_column> columns, const std::string& label, bool with_table);
-  /// The solver's monitor; false once a signal has come.
-  bool see(const iteration_record& record);
-  /// All columns have ended: the last line of the table.
-  void end(const std::vector<solve_report>& reports);
+  /// Which of --repeat runs comes next, from 0.
+  void begin_run(std::int64_t run) { run_ = run; }
+  void begin(std::int64_t first, std::int64_t count) override;
+  /// False once a signal has come.
+  bool iteration(const iteration_record& record) override;
+  void end(std::span<const solve_report> reports) override;
 
  private:
+  std::string label(std::int64_t first, std::int64_t count) const;
   double relative(const iteration_record& record) const;
   void print_row(const iteration_record& record);
 
   const console& log_;
+  const solve_request& request_;
+  const linear_system& system_;
+  std::int64_t run_ = 0;
+  std::int64_t groups_ = 0;  // that have begun in this run
   progress_line progress_;
   stopwatch clock_;
   std::string label_;

@@ -6,7 +6,6 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
@@ -15,16 +14,12 @@
 #include <vouch/text/decimal.hpp>
 #include <vouch/text/number.hpp>
 #include <vouch/verify/bound_text.hpp>
-#include <vouch/verify/error_bound.hpp>
-#include <vouch/verify/interval_data.hpp>
-#include <vouch/verify/prove.hpp>
 
 #include "command_line.hpp"
 #include "common.hpp"
 #include "data_radii.hpp"
 #include "solve_system.hpp"
 #include "usage.hpp"
-#include "verification_forms.hpp"
 
 namespace vouch::cli {
 namespace {
@@ -94,125 +89,32 @@ void check_verification(verification_request& request, const char* option) {
         fmt::format("a number below 1 is a relative error, as in {} 1e-12", option));
 }
 
-void add_column(verification& all, const error_bound& one, bool first) {
-  all.method = one.method;
-  if (first || !one.verified || (all.verified && !one.reached)) all.reason = one.reason;
-  all.verified = (first || all.verified) && one.verified;
-  all.reached = (first || all.reached) && one.reached;
-  all.digits = first ? one.digits() : std::min(all.digits, one.digits());
-  all.max_absolute = std::max(all.max_absolute, one.max_absolute);
-  all.max_relative = std::max(all.max_relative, one.max_relative);
-  all.median_relative = std::max(all.median_relative, one.median_relative);
-  all.condition_estimate = one.condition_estimate;
-  all.refinements = std::max(all.refinements, one.refinements);
+proof_request proof_for(const device& cpu, const verification_request& request, const linear_system& system,
+                        data_radii& radii) {
+  proof_request asked{request.relative(), request.within, nullptr};
+  if (!request.has_radii_of_entries()) return asked;
+  radii = read_radii(cpu, request, system);
+  asked.radii = &radii;
+  return asked;
 }
 
-verification unverified(const std::string& reason) {
-  verification none;
-  none.reason = reason;
-  return none;
-}
-
-namespace {
-
-// Bounds the errors of all columns with a proof for A, which lives on dev.
-template <class Matrix>
-void bound_columns(const verification_request& request, const device& cpu, const device& dev, const Matrix& A,
-                   certificate& proof, const linear_system& system, array<double>& x, verification& all) {
-  // Radii of entries come after the bound for A and b themselves.
-  const bool of_entries = request.has_radii_of_entries();
-  const uncertainty within = of_entries ? uncertainty{} : request.within;
-  system_radii radii;
-  if (of_entries) radii = read_radii(cpu, request, system);
-  data_radii data{std::move(radii.matrix), {}};
-  const std::int64_t n = system.rows();
-  all.radius = array<double>(cpu, n * system.columns);
-  for (std::int64_t j = 0; j < system.columns; ++j) {
-    const auto size = static_cast<std::size_t>(n);
-    const auto b = array<double>::from(dev, {system.b.data() + j * n, size});
-    auto x_j = array<double>::from(dev, {x.data() + j * n, size});
-    error_bound bound = bound_error(dev, A, proof, b, x_j, {within, request.relative(), 10});
-    if (of_entries) {
-      data.rhs = array<double>::from(cpu, {radii.rhs.data() + j * n, size});
-      widen_to_data(dev, proof, data, x_j, request.relative(), bound);
-    }
-    add_column(all, bound, j == 0);
-    copy_bytes(x.data() + j * n, cpu, x_j.data(), dev, size * sizeof(double));
-    copy_bytes(all.radius.data() + j * n, cpu, bound.radius.data(), dev, size * sizeof(double));
-  }
-}
-
-// False where nothing is proved of a dense matrix as such.
-bool verify_dense(const verification_request& request, const device& cpu, const device& dev,
-                  const linear_system& system, array<double>& x, verification& all) {
-  const matrix_view<const double> entries = system.entries();
-  matrix<double> placed;
-  matrix_view<const double> A = entries;
-  if (dev.is_cuda()) {
-    placed = matrix<double>(dev, entries.rows, entries.cols);
-    copy_bytes(placed.data(), dev, entries.data, cpu,
-               static_cast<std::size_t>(entries.rows * entries.cols) * sizeof(double));
-    A = placed.read();
-  }
-  const uncertainty within = request.has_radii_of_entries() ? uncertainty{} : request.within;
-  const std::unique_ptr<certificate> proof = prove_nonsingular(dev, A, within, all.reason);
-  if (proof != nullptr) bound_columns(request, cpu, dev, A, *proof, system, x, all);
-  return proof != nullptr;
-}
-
-// Dense matrices come here after all, for what an inverse cannot prove.
-void verify_sparse(const verification_request& request, const device& cpu, const device& dev,
-                   const linear_system& system, array<double>& x, verification& all) {
-  csr<double> rows, placed;
-  if (system.dense) rows = sparsify(cpu, system.entries());
-  csr_view<const double> A = system.dense ? rows.all() : system.A.all();
-  const structure_facts facts = system.dense ? structure<double>(cpu, A) : system.facts;
-  if (dev.is_cuda()) {
-    placed = copy(dev, cpu, A);
-    A = placed.all();
-  }
-  const uncertainty within = request.has_radii_of_entries() ? uncertainty{} : request.within;
-  std::string reason;
-  const std::unique_ptr<certificate> proof = system.dense ? prove_by_structure(dev, A, facts, within, reason)
-                                                          : prove_nonsingular(dev, A, facts, within, reason);
-  if (proof != nullptr)
-    bound_columns(request, cpu, dev, A, *proof, system, x, all);
-  else
-    all.reason = all.reason.empty() ? reason : all.reason + "; " + reason;
-}
-
-}  // namespace
-
-void withhold_overflow(const verification_request& request, const array<double>& x, verification& v) {
-  if (!v.verified || request.bounds.empty() || request.bounds_form == "mid-radius") return;
+void withhold_overflow(const verification_request& request, view<const double> x, solution_proof& proof) {
+  if (!proof.verified || request.bounds.empty() || request.bounds_form == "mid-radius") return;
   for (std::int64_t k = 0; k < x.size(); ++k)
-    if (!std::isfinite(sub_down(x[k], v.radius[k])) || !std::isfinite(add_up(x[k], v.radius[k]))) {
-      v.verified = v.reached = false;
-      v.reason = "a bound of component " + std::to_string(k) + " overflows";
+    if (!std::isfinite(sub_down(x[k], proof.radius[k])) || !std::isfinite(add_up(x[k], proof.radius[k]))) {
+      proof.verified = proof.reached = false;
+      proof.reason = "a bound of component " + std::to_string(k) + " overflows";
       return;
     }
 }
 
-verification verify_columns(const verification_request& request, const device& cpu, const device& dev,
-                            const linear_system& system, array<double>& x) {
-  const stopwatch clock;
-  verification all;
-  all.rows = system.rows();
-  const bool proved = system.dense ? verify_dense(request, cpu, dev, system, x, all)
-                                   : verify_tridiagonal(request, cpu, dev, system, x, all);
-  if (!proved) verify_sparse(request, cpu, dev, system, x, all);
-  withhold_overflow(request, x, all);
-  all.seconds = clock.seconds();
-  return all;
-}
-
-nlohmann::ordered_json size_json(const verification& v) {
+nlohmann::ordered_json size_json(const solution_proof& v) {
   return {{"max_absolute", known(v.verified, v.max_absolute)},
           {"max_relative", known(v.verified, v.max_relative)},
           {"median_relative", known(v.verified, v.median_relative)}};
 }
 
-nlohmann::ordered_json to_json(const verification& v) {
+nlohmann::ordered_json to_json(const solution_proof& v) {
   return {{"verified", v.verified},
           {"method", v.method.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(v.method)},
           {"max_absolute", known(v.verified, v.max_absolute)},
@@ -223,7 +125,7 @@ nlohmann::ordered_json to_json(const verification& v) {
           {"reason", v.reason}};
 }
 
-void log_verification(const console& log, const verification& v) {
+void log_verification(const console& log, const solution_proof& v) {
   if (!v.verified) return log.line("proved     nothing: " + v.reason);
   using vouch::detail::rounded_above;
   log.line(fmt::format("proved     error at most {}, relative {} (half of all below {})",
@@ -233,7 +135,7 @@ void log_verification(const console& log, const verification& v) {
                        v.refinements, v.refinements == 1 ? "" : "s", v.seconds, v.condition_estimate));
 }
 
-std::string sentence(const verification& v) {
+std::string sentence(const solution_proof& v) {
   if (!v.verified) return fmt::format("not verified: {}\n", v.reason);
   std::string text = fmt::format("proved: no component of x is farther than {} from the exact solution\n",
                                  vouch::detail::rounded_above(v.max_absolute));
@@ -244,7 +146,7 @@ std::string sentence(const verification& v) {
   return text;
 }
 
-void write_bounds(const verification_request& request, const array<double>& x, const verification& v) {
+void write_bounds(const verification_request& request, const array<double>& x, const solution_proof& v) {
   if (request.bounds.empty() || !v.verified) return;
   const bool middle = request.bounds_form == "mid-radius";
   const std::int64_t n = v.rows, columns = n > 0 ? x.size() / n : 0;

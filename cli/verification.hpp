@@ -8,13 +8,10 @@
 
 #include <vouch/core/array.hpp>
 #include <vouch/core/device.hpp>
+#include <vouch/solve/driver/proof.hpp>
 #include <vouch/verify/uncertainty.hpp>
 
 #include "console.hpp"
-
-namespace vouch {
-struct error_bound;
-}
 
 namespace vouch::cli {
 
@@ -47,43 +44,22 @@ void add_bound_options(command_line& line, verification_request& request);
 /// written.
 void check_verification(verification_request& request, const char* option = "--verify");
 
-/// What was proved, of the worst column.
-struct verification {
-  bool verified = false;
-  bool reached = false;  // what was asked
-  std::string method;    // "" where none applies
-  std::string reason;
-  double max_absolute = 0, max_relative = 0, median_relative = 0, condition_estimate = 0;
-  int digits = 0;
-  int refinements = 0;
-  std::int64_t systems_unproved = 0;  // of a batch
-  std::vector<std::int64_t> first_unproved;
-  double seconds = 0;
-  std::int64_t rows = 0;
-  array<double> radius;  // as x, on the CPU; empty where nothing was proved
-};
-
-/// Joins the bound of a column to those before: the worst of each number.
-void add_column(verification& all, const error_bound& one, bool first);
-/// Nothing proved, and why.
-verification unverified(const std::string& reason);
+/// What is asked of a solver; radii outlives it. system tells which radii there are.
+proof_request proof_for(const device& cpu, const verification_request& request, const linear_system& system,
+                        data_radii& radii);
 
 /// Nothing counts as verified whose bounds are asked for and beyond what can be written.
-void withhold_overflow(const verification_request& request, const array<double>& x, verification& v);
-
-/// Bounds the errors of all columns of x on dev and improves them where the bounds are wider than asked.
-verification verify_columns(const verification_request& request, const device& cpu, const device& dev,
-                            const linear_system& system, array<double>& x);
+void withhold_overflow(const verification_request& request, view<const double> x, solution_proof& proof);
 
 /// The object "error_bound"; null for what is infinite or unknown.
-nlohmann::ordered_json to_json(const verification& verified);
+nlohmann::ordered_json to_json(const solution_proof& proof);
 /// The bounds alone, likewise.
-nlohmann::ordered_json size_json(const verification& verified);
-void log_verification(const console& log, const verification& verified);
+nlohmann::ordered_json size_json(const solution_proof& proof);
+void log_verification(const console& log, const solution_proof& proof);
 /// A line for people.
-std::string sentence(const verification& verified);
+std::string sentence(const solution_proof& proof);
 /// Writes lower and upper bounds, or x and radii, two columns for each of x, where a file was asked for and all
 /// is proved.
-void write_bounds(const verification_request& request, const array<double>& x, const verification& verified);
+void write_bounds(const verification_request& request, const array<double>& x, const solution_proof& proof);
 
 }  // namespace vouch::cli

@@ -1,34 +1,28 @@
-// solve_file A.mtx [x.txt] -- solves A x = (1, ..., 1) by conjugate gradients on the best device.
+// solve_file A.mtx [x.txt] -- solves A x = (1, ..., 1) by the method that suits A, on the device that does.
 #include <cstdio>
 #include <vector>
 
-#include <vouch/core/array.hpp>
-#include <vouch/core/device.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/io/matrix_market.hpp>
 #include <vouch/io/vectors.hpp>
-#include <vouch/solve/cg.hpp>
-#include <vouch/solve/precond/make.hpp>
+#include <vouch/solve/driver/solver.hpp>
 
 namespace {
 
 bool solve(const char* matrix_path, const char* solution_path) {
   const vouch::device cpu = vouch::device::cpu();
-  const vouch::device dev = vouch::device::best();  // a GPU where there is one
+  const auto A = vouch::read_csr(cpu, matrix_path);
+  const auto b = vouch::array<double>::from(cpu, std::vector<double>(static_cast<std::size_t>(A.rows), 1.0));
+  auto x = vouch::array<double>::zeros(cpu, A.rows);  // the start, then the solution
 
-  const auto A = vouch::read_csr(dev, matrix_path);
-  const auto b = vouch::array<double>::from(dev, std::vector<double>(static_cast<std::size_t>(A.rows), 1.0));
-  auto x = vouch::array<double>::zeros(dev, A.rows);  // the start, then the solution
-  const auto M = vouch::make_preconditioner<double>(dev, A, "jacobi");
+  const vouch::solve_result result = vouch::solve(cpu, A, b, x);
 
-  const vouch::solve_report report = vouch::cg<double>(dev, A, b, x, {.rtol = 1e-8}, M.get());
-  std::printf("%s, %s: %s after %lld iterations, ||b - Ax|| / ||b|| = %.2e (recomputed)\n", matrix_path,
-              dev.name().c_str(), name(report.status), static_cast<long long>(report.iterations),
-              report.relative_true());
-  if (!goal_reached(report.status)) std::printf("%s\n", report.reason.c_str());
-  if (solution_path != nullptr && has_solution(report.status))
-    vouch::write_vectors(solution_path, x.to(cpu), x.size());
-  return goal_reached(report.status);
+  std::printf("%s, %s on %s (%s): %s, ||b - Ax|| / ||b|| = %.2e (recomputed)\n", matrix_path,
+              result.method.c_str(), result.where.name().c_str(), result.method_reason.c_str(),
+              name(result.status), result.relative_true());
+  if (!goal_reached(result.status)) std::printf("%s\n", result.reason.c_str());
+  if (solution_path != nullptr && has_solution(result.status)) vouch::write_vectors(solution_path, x, x.size());
+  return goal_reached(result.status);
 }
 
 }  // namespace

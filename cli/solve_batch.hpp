@@ -1,0 +1,11 @@
+// cli/solve_batch.hpp -- vouch solve --batch: a file with tridiagonal systems.
+#pragma once
+#include "console.hpp"
+#include "solve_request.hpp"
+
+namespace vouch::cli {
+
+/// Reads, solves, writes and reports; the exit code.
+int solve_batch(const solve_request& request, const console& log);
+
+}  // namespace vouch::cli
