@@ -5,6 +5,7 @@
 #include <cfenv>
 #include <cmath>
 #include <numbers>
+#include <optional>
 #include <vector>
 
 #include <vouch/core/random.hpp>
@@ -69,6 +70,38 @@ TEST(estimates, of_conjugate_gradients_know_the_condition) {
     EXPECT_NEAR(*report.condition_estimate, 0.95 * condition, 0.06 * condition);
 }
 
+// The exact solutions are known: b is A times them, of whole numbers or rounded once more.
+TEST(estimates, of_several_columns_are_at_most_about) {
+  constexpr std::int64_t n = 100, columns = 3;
+  const csr<double> A = testing::matrix_of(n, n, chain(std::vector<double>(n + 1, 1.0)));
+  const device cpu = device::cpu(2);
+  array<double> exact(cpu, columns * n), b(cpu, columns * n);
+  for (std::int64_t j = 0; j < columns; ++j) {
+    double* x = exact.data() + j * n;
+    for (std::int64_t i = 0; i < n; ++i)
+      x[i] = j == 0 ? 1 : j == 1 ? random_unit(8, static_cast<std::uint64_t>(i)) : static_cast<double>(i * i);
+    for (std::int64_t i = 0; i < n; ++i)
+      b[j * n + i] = 2 * x[i] - (i > 0 ? x[i - 1] : 0) - (i + 1 < n ? x[i + 1] : 0);
+  }
+  for (const double rtol : {1e-4, 1e-8}) {
+    auto X = array<double>::zeros(cpu, columns * n);
+    cg_options options;
+    options.rtol = rtol;
+    options.matrix_layout = layout::csr;
+    const std::vector<solve_report> reports = cg_many<double>(cpu, A, columns, b, X, options);
+    for (std::int64_t j = 0; j < columns; ++j) {
+      double error = 0, size = 0;
+      for (std::int64_t i = j * n; i < (j + 1) * n; ++i) {
+        error += std::pow(X[i] - exact[i], 2);
+        size += X[i] * X[i];
+      }
+      const std::optional<double> estimate = reports[static_cast<std::size_t>(j)].error_estimate;
+      ASSERT_TRUE(estimate) << rtol << ' ' << j;
+      EXPECT_GE(*estimate, 0.9 * std::sqrt(error / size)) << rtol << ' ' << j;
+    }
+  }
+}
+
 // b is large where the springs are stiff: its residual is small long before the soft part has moved.
 TEST(estimates, see_an_error_behind_a_small_residual) {
   constexpr std::int64_t n = 60;
@@ -119,6 +152,43 @@ TEST(estimates, of_factors_are_near) {
     EXPECT_LE(error, 3 * *report.error_estimate + 1e-16) << method;
     EXPECT_GE(error, *report.error_estimate / 3 - 1e-16) << method;
   }
+}
+
+// u u' + v v' of whole numbers is singular, but the last pivot is rounded to next to nothing, not to zero: b has
+// no solution, and what the factors take for the error of x is of no size at all.
+TEST(estimates, there_are_none_of_singular_matrices) {
+  const device cpu = device::cpu(1);
+  const std::vector<std::array<std::array<double, 3>, 2>> parts{
+      {{{3, 7, 11}, {-5, 9, 2}}}, {{{13, 49, 7}, {1, -8, 6}}}, {{{49, 3, 13}, {-7, 4, 9}}}};
+  int eliminated = 0;
+  for (const auto& [u, v] : parts) {
+    testing::entries list;
+    for (std::int64_t i = 0; i < 3; ++i)
+      for (std::int64_t j = 0; j < 3; ++j)
+        list[{i, j}] = u[static_cast<std::size_t>(i)] * u[static_cast<std::size_t>(j)] +
+                       v[static_cast<std::size_t>(i)] * v[static_cast<std::size_t>(j)];
+    auto x = array<double>::zeros(cpu, 3);
+    const solve_report report = sparse_lu<double>(cpu, testing::matrix_of(3, 3, list),
+                                                  array<double>::from(cpu, std::vector<double>{1, 2, 4}), x);
+    EXPECT_FALSE(report.error_estimate);
+    if (report.status == solve_status::breakdown) continue;
+    ++eliminated;
+    ASSERT_EQ(report.warnings.size(), 1u);
+    EXPECT_EQ(report.warnings[0].find("the matrix is singular to double precision"), 0u) << report.warnings[0];
+  }
+  EXPECT_GT(eliminated, 0);
+}
+
+// Entries from 1e-100 to 1e100 on a diagonal: a condition number of 1e200, and an x with nothing wrong.
+TEST(estimates, rows_of_different_size_are_not_singular) {
+  const device cpu = device::cpu(1);
+  const csr<double> A = testing::matrix_of(3, 3, {{{0, 0}, 3e-100}, {{1, 1}, 7.0}, {{2, 2}, 1e100}});
+  auto x = array<double>::zeros(cpu, 3);
+  const solve_report report =
+      sparse_lu<double>(cpu, A, array<double>::from(cpu, std::vector<double>{1e-100, 1, 1e100}), x);
+  ASSERT_TRUE(report.error_estimate);
+  EXPECT_LT(*report.error_estimate, 1e-15);
+  EXPECT_TRUE(report.warnings.empty());
 }
 
 // x is next to nothing and rounded by up to half the smallest number, which no residual shows: of the first
