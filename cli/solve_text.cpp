@@ -109,9 +109,10 @@ void warn_after(const console& log, const solve_request& request, const solve_ou
   constexpr double large_error = 0.01;
   if (report.error_estimate.value_or(0) > large_error && !request.verification.asked())
     log.warning(
-        fmt::format("the error of x is estimated at {:.2g} of it, however small the residual: the condition "
-                    "number is about {:.1g}; --verify proves a bound",
-                    *report.error_estimate, report.condition_estimate.value_or(0)));
+        fmt::format("the error of x {} {:.2g} of it, however small the residual: the condition number is about "
+                    "{:.1g}; --verify proves a bound",
+                    report.method == "cg" ? "may be up to about" : "is estimated at", *report.error_estimate,
+                    report.condition_estimate.value_or(0)));
   if (!request.options.goal.by_residual() || report.status == solve_status::converged || report.rhs_norm == 0)
     return;
   const double relative = report.tolerance / report.rhs_norm;
@@ -141,7 +142,9 @@ void log_verdict(const console& log, const solve_request& request, const solve_o
     log.line(fmt::format("           condition about      {:.1e}{}", *report.condition_estimate,
                          report.preconditioner == "none" ? "" : ", preconditioned"));
   if (report.error_estimate)
-    log.line(fmt::format("           error about          {:.1e} of x, an estimate", *report.error_estimate));
+    log.line(fmt::format("           error {}{:.1e} of x, an estimate",
+                         report.method == "cg" ? "at most about  " : "about          ",
+                         *report.error_estimate));
   if (report.error_bound && !request.verification.asked())
     log.line(fmt::format("           error at most        {}, proved by {}",
                          vouch::detail::rounded_above(*report.error_bound), report.error_bound_source));

@@ -128,6 +128,11 @@ TEST_F(tool_solve, several_right_hand_sides) {
   EXPECT_EQ(o["iterations"], first_alone["iterations"].get<int>() + second_alone["iterations"].get<int>());
   EXPECT_EQ(o["residual"]["relative_true"], std::max(first_alone["residual"]["relative_true"].get<double>(),
                                                      second_alone["residual"]["relative_true"].get<double>()));
+  for (const char* estimate : {"condition_estimate", "error_estimate"})
+    EXPECT_NEAR(o[estimate].get<double>(),
+                std::max(first_alone[estimate].get<double>(), second_alone[estimate].get<double>()),
+                1e-6 * o[estimate].get<double>())
+        << estimate;
   const std::vector<double> x = numbers(content("x.txt"));
   ASSERT_EQ(x.size(), 120u);
   std::vector<double> x2;
@@ -312,11 +317,28 @@ TEST_F(tool_solve, an_error_behind_a_small_residual_is_estimated) {
   EXPECT_EQ(o["status"], "converged");
   EXPECT_GT(o["error_estimate"].get<double>(), 0.01);
   EXPECT_GT(o["condition_estimate"].get<double>(), 1e6);
-  EXPECT_NE(r.err.find("warning: the error of x is estimated"), std::string::npos) << r.err;
+  EXPECT_NE(r.err.find("warning: the error of x may be up to about"), std::string::npos) << r.err;
+  EXPECT_NE(run("solve A.mtx --rhs b.txt --method cg").err.find("error at most about  "), std::string::npos);
   const tool_result direct = run("solve A.mtx --rhs b.txt --method sparse-lu --json");
   EXPECT_LT(json::parse(direct.out)["error_estimate"].get<double>(), 1e-10);
-  EXPECT_EQ(direct.err.find("is estimated"), std::string::npos) << direct.err;
+  EXPECT_EQ(direct.err.find("the error of x"), std::string::npos) << direct.err;
+  EXPECT_NE(run("solve A.mtx --rhs b.txt --method sparse-lu").err.find("error about          "),
+            std::string::npos);
   EXPECT_TRUE(solve_test::solve("A.mtx --method jacobi --fixed-iterations 2")["error_estimate"].is_null());
+}
+
+// Single precision rounds 10000.1 by 2e-4, which moves x = 1 / 0.1; the rounded system is solved to its last digits.
+TEST_F(tool_solve, factors_estimate_no_error_of_rounded_systems) {
+  write("A.mtx",
+        "%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 10000.1\n2 1 10000\n2 2 10000.1\n");
+  write("b.txt", "1\n-1\n");  // x = (10, -10)
+  const json rounded =
+      solve_test::solve("A.mtx --rhs b.txt --method sparse-lu --precision single --rtol 0.01 -o x.txt");
+  EXPECT_GT(std::abs(numbers(content("x.txt"))[0] - 10), 1e-4);
+  EXPECT_TRUE(rounded["error_estimate"].is_null());
+  const json exact = solve_test::solve("A.mtx --rhs b.txt --method sparse-lu -o x.txt");
+  EXPECT_NEAR(numbers(content("x.txt"))[0], 10, 1e-8);
+  EXPECT_LT(exact["error_estimate"].get<double>(), 1e-10);
 }
 
 }  // namespace

@@ -50,7 +50,8 @@ struct solve_report {
   std::optional<double> error_bound{};  // proved: no element of x is farther from the exact solution
   std::string error_bound_source;       // what proves it, or why nothing does; "" where it was not tried
   std::optional<double> condition_estimate{};  // of A, for conjugate gradients of M A; nothing where not known
-  std::optional<double> error_estimate{};      // of ||x - x*||_2 / ||x||_2, likewise; not proved
+  // Of ||x - x*||_2 / ||x||_2, not proved: for conjugate gradients at most about that, for direct methods about.
+  std::optional<double> error_estimate{};
   std::optional<convergence_facts> convergence{};  // of sweeps
   double setup_seconds = 0;
   double solve_seconds = 0;

@@ -32,6 +32,20 @@ void bound_unrounded(const operand& A, view<const double> b, view<const double> 
   report.error_bound = dominance_error_bound<double>(A.cpu(), *rows, proof, b, x);
 }
 
+// The estimate of the error goes with the residual.
+void scale_estimate(double residual_before, solve_report& report) {
+  if (residual_before > 0 && report.error_estimate)
+    *report.error_estimate *= report.true_residual / residual_before;
+}
+
+// Factors know nothing of the rounding of what they are factors of.
+void estimate_unrounded(double rounded_residual, solve_report& report) {
+  if (report.method == "cg")
+    scale_estimate(rounded_residual, report);
+  else
+    report.error_estimate.reset();
+}
+
 std::string residual_text(const solve_report& report) {
   return formatted("true residual %.3g, tolerance %.3g", report.true_residual, report.tolerance);
 }
@@ -87,7 +101,9 @@ void judge_column(const operand& A, view<const double> b, view<const double> x, 
                   bool rounds, solve_report& report) {
   if (!has_solution(report.status)) return;
   if (rounds) bound_unrounded(A, b, x, report);
+  const double rounded_residual = report.true_residual;
   take_residual(residual_of(A, b, x), goal, report);
+  if (rounds) estimate_unrounded(rounded_residual, report);
   if (rounds && report.status == solve_status::stagnated)
     report.reason += "; all of the system rounded to single precision";
   if (report.status != solve_status::converged) return;
@@ -112,13 +128,15 @@ void add_column(solve_result& result, solve_report report, std::int64_t j) {
     if (std::find(warnings.begin(), warnings.end(), w) == warnings.end()) warnings.push_back(w);
   const solve_report& before = first ? report : result;
   const std::optional<double> bound = joined(before.error_bound, report.error_bound),
-                              estimate = joined(before.error_estimate, report.error_estimate);
+                              estimate = joined(before.error_estimate, report.error_estimate),
+                              condition = std::max(before.condition_estimate, report.condition_estimate);
   if (first || worse(report, result)) {
     static_cast<solve_report&>(result) = std::move(report);
     result.column = j;
   }
   result.error_bound = bound;
   result.error_estimate = estimate;
+  result.condition_estimate = condition;
   result.iterations = iterations;
   result.warnings = std::move(warnings);
 }
@@ -133,8 +151,7 @@ void judge_improved(const operand& A, std::int64_t columns, view<const double> b
   for (std::int64_t j = 0; j < columns; ++j) {
     solve_report column = before;
     take_residual(residual_of(A, {b.data() + j * n, n}, {x.data() + j * n, n}), goal, column);
-    if (before.true_residual > 0 && column.error_estimate)
-      *column.error_estimate *= column.true_residual / before.true_residual;
+    scale_estimate(before.true_residual, column);
     within = within && column.true_residual <= column.tolerance;
     if (j > 0 && column.relative_true() <= report.relative_true()) continue;
     report = std::move(column);
