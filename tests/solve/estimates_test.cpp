@@ -10,6 +10,8 @@
 
 #include <vouch/core/random.hpp>
 #include <vouch/dense/lapack.hpp>
+#include <vouch/generate/diffusion.hpp>
+#include <vouch/generate/solution.hpp>
 #include <vouch/solve/cg.hpp>
 #include <vouch/solve/cg_many.hpp>
 #include <vouch/solve/direct.hpp>
@@ -71,6 +73,28 @@ TEST(estimates, of_conjugate_gradients_know_the_condition) {
 }
 
 // The exact solutions are known: b is A times them, of whole numbers or rounded once more.
+// Preconditioned, the matrix is harmless, and the residual small; where the coefficient is small the error is not.
+TEST(estimates, of_preconditioned_systems_are_about_the_error_itself) {
+  const device cpu = device::cpu(2);
+  const csr<double> A = diffusion(cpu, 50, 50, 1, {.kind = coefficient::jump, .contrast = 1e10});
+  const array<double> exact = make_solution(cpu, known_solution::random, A.rows),
+                      b = right_hand_side(cpu, A, exact);
+  for (const std::string name : {"jacobi", "block-jacobi:4", "ssor", "ic0", "chebyshev"}) {
+    const auto M = make_preconditioner<double>(cpu, A, name);
+    auto x = array<double>::zeros(cpu, A.rows);
+    const solve_report report = cg<double>(cpu, A, b, x, {}, M.get());
+    EXPECT_EQ(report.status, solve_status::converged) << name;
+    double error = 0, size = 0;
+    for (std::int64_t i = 0; i < A.rows; ++i) {
+      error += (x[i] - exact[i]) * (x[i] - exact[i]);
+      size += x[i] * x[i];
+    }
+    ASSERT_TRUE(report.error_estimate) << name;
+    EXPECT_GT(error / size, 1e-4) << name;
+    EXPECT_GT(*report.error_estimate, std::sqrt(error / size) / 30) << name;
+  }
+}
+
 TEST(estimates, of_several_columns_are_at_most_about) {
   constexpr std::int64_t n = 100, columns = 3;
   const csr<double> A = testing::matrix_of(n, n, chain(std::vector<double>(n + 1, 1.0)));
