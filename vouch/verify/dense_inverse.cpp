@@ -13,7 +13,7 @@
 #include <vouch/sparse/valid_csr.hpp>
 #include <vouch/verify/approximate_inverse.hpp>
 #include <vouch/verify/elements.hpp>
-#include <vouch/verify/require_entries.hpp>
+#include <vouch/dense/require_entries.hpp>
 #include <vouch/verify/rows.hpp>
 
 namespace vouch {

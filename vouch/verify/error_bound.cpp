@@ -14,7 +14,7 @@
 #include <vouch/verify/elements.hpp>
 #include <vouch/verify/enclosed_residual.hpp>
 #include <vouch/verify/pass.hpp>
-#include <vouch/verify/require_entries.hpp>
+#include <vouch/dense/require_entries.hpp>
 #include <vouch/verify/rows.hpp>
 
 namespace vouch {

@@ -9,7 +9,7 @@
 #include <vouch/core/require.hpp>
 #include <vouch/core/simd.hpp>
 #include <vouch/verify/fingerprint_sums.hpp>
-#include <vouch/verify/require_entries.hpp>
+#include <vouch/dense/require_entries.hpp>
 
 namespace vouch {
 namespace {

@@ -307,6 +307,17 @@ TEST(solver, a_proof_speaks_of_solutions_from_anywhere) {
   EXPECT_LE(of_given.max_absolute, largest * (1 + 1e-3));
 }
 
+TEST(solver, refuses_operands_that_lie_nowhere) {
+  const csr<double> A = testing::laplacian(2);
+  std::vector<double> four(4, 1.0);
+  const view<const double> nowhere(nullptr, 4);
+  EXPECT_THROW(solve(cpu, A, nowhere, out(four)), value_error);
+  EXPECT_THROW(solve(cpu, A, in(four), view<double>(nullptr, 4)), value_error);
+  EXPECT_THROW(solve(cpu, matrix_view<const double>{nullptr, 4, 4, 4}, in(four), out(four)), value_error);
+  EXPECT_THROW(solver(cpu, matrix_view<const double>{four.data(), 2, 2, 1}), value_error);
+  EXPECT_THROW(solver(cpu, matrix_view<const double>{four.data(), -2, -2, 2}), shape_error);
+}
+
 TEST(solver, refuses_shapes_and_matrices_that_are_none) {
   const csr<double> A = testing::laplacian(3);
   std::vector<double> b(9), x(8);

@@ -10,6 +10,7 @@
 #include <vouch/core/error.hpp>
 #include <vouch/dense/cusolver.hpp>
 #include <vouch/dense/lapack.hpp>
+#include <vouch/dense/require_entries.hpp>
 #include <vouch/dense/sparsify.hpp>
 #include <vouch/dense/structure.hpp>
 #include <vouch/solve/driver/plan.hpp>
@@ -32,7 +33,7 @@ matrix<double> densify(const device& cpu, csr_view<const double> A) {
 }
 
 // By columns, of a matrix by rows.
-matrix<double> turned(const device& cpu, matrix_view<const double> A) {
+matrix<double> transposed(const device& cpu, matrix_view<const double> A) {
   matrix<double> result(cpu, A.cols, A.rows);
   for (std::int64_t i = 0; i < A.cols; ++i)
     for (std::int64_t j = 0; j < A.rows; ++j) result(i, j) = A(j, i);
@@ -71,12 +72,13 @@ operand::operand(const device& home, csr_view<const double> A)
 
 operand::operand(const device& home, matrix_view<const double> A, bool by_rows)
     : home_(home), cpu_(home.is_cuda() ? device::cpu() : home), given_dense_(A) {
+  detail::require_entries("solver", A);
   facts_.form = matrix_form::dense;
   facts_.matrix = structure(cpu_, dense(cpu_));
   if (!by_rows || facts_.matrix.symmetric) return;
   if (home.is_cuda())
     throw value_error("a dense matrix by rows on a GPU has to be symmetric", "give it by columns");
-  dense_ = turned(cpu_, A);
+  dense_ = transposed(cpu_, A);
   given_dense_ = dense_->read();
   facts_.matrix = structure(cpu_, given_dense_);
 }

@@ -12,6 +12,7 @@
 #include <vouch/core/cancellation.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
+#include <vouch/core/require.hpp>
 #include <vouch/core/stopwatch.hpp>
 #include <vouch/solve/driver/operand.hpp>
 #include <vouch/solve/driver/patience.hpp>
@@ -39,6 +40,8 @@ columns_view checked(std::int64_t n, matrix_view<const double> B, matrix_view<do
                       shape_text(X.rows, X.cols) + " for a matrix of " + std::to_string(n) + " rows");
   if (B.cols > 1 && (B.ld != n || X.ld != n) && n > 0)
     throw shape_error("columns of right-hand sides and solutions have to follow one another without gaps");
+  detail::require_data("solver", "the right-hand side", B.data, n * B.cols);
+  detail::require_data("solver", "the solution", X.data, n * B.cols);
   return {B.cols, {B.data, n * B.cols}, {X.data, n * X.cols}};
 }
 

@@ -1,4 +1,4 @@
-// vouch/verify/require_entries.hpp -- what proofs require of a dense matrix; private.
+// vouch/dense/require_entries.hpp -- what operations require of a dense matrix; private.
 #pragma once
 #include <algorithm>
 #include <cstdint>
