@@ -71,11 +71,11 @@ symmetry store_of(const convert_options& o, const content& c) {
   return c.stored_as;
 }
 
-void write_dense(const device& cpu, const std::string& path, const csr<double>& A) {
+void write_dense(const device& cpu, atomic_file& file, const csr<double>& A) {
   array<double> values = array<double>::zeros(cpu, A.rows * A.cols);
   for (std::int64_t i = 0; i < A.rows; ++i)
     for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k) values[A.col[k] * A.rows + i] = A.val[k];
-  write_vectors(path, values, A.rows, A.cols);
+  write_vectors(file, values, A.rows, A.cols);
 }
 
 // The new order of the unknowns, where one is asked for.
@@ -90,10 +90,10 @@ std::optional<array<std::int32_t>> new_order(const device& cpu, const convert_op
   return random_order(cpu, A.rows, static_cast<std::uint64_t>(o.seed.value_or(1)), block);
 }
 
-void write_permutation(const device& cpu, const std::string& path, const array<std::int32_t>& order) {
+void write_permutation(const device& cpu, atomic_file& file, const array<std::int32_t>& order) {
   array<double> numbers(cpu, order.size());
   for (std::int64_t i = 0; i < order.size(); ++i) numbers[i] = order[i] + 1;
-  write_vectors(path, numbers, numbers.size());
+  write_vectors(file, numbers, numbers.size());
 }
 
 void declare(command_line& line, convert_options& o) {
@@ -139,9 +139,10 @@ int cmd_convert(std::span<const char* const> arguments) {
   content c = read(cpu, o.in);
   const double read_seconds = clock.seconds();
   if (o.transposed) c.A = transpose<double>(cpu, c.A);
+  atomic_files files;
   if (const auto order = new_order(cpu, o, c.A)) {
     c.A = permute<double>(cpu, c.A, *order);
-    if (!o.permutation.empty()) write_permutation(cpu, o.permutation, *order);
+    if (!o.permutation.empty()) write_permutation(cpu, files.open(o.permutation), *order);
   }
   const double work_seconds = clock.seconds() - read_seconds;
   const bool coordinate =
@@ -149,9 +150,10 @@ int cmd_convert(std::span<const char* const> arguments) {
   if (!coordinate && o.store != "auto")
     throw usage_error("--store is of coordinates", "give --format coordinate and a name that ends with .mtx");
   if (coordinate)
-    write_matrix_market(o.out, c.A, store_of(o, c));
+    write_matrix_market(files.open(o.out), c.A, store_of(o, c));
   else
-    write_dense(cpu, o.out, c.A);
+    write_dense(cpu, files.open(o.out), c.A);
+  files.commit();
 
   log.line(fmt::format("{}: {} by {}, {} nonzeros, {:.3f} s", o.out, c.A.rows, c.A.cols, c.A.nonzeros(),
                        clock.seconds()));

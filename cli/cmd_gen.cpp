@@ -157,18 +157,24 @@ void say(const console& log, const gen_options& o, const generated_matrix& A) {
   log.line(fmt::format("{}: {} by {}, {} entries, {:.3f} s", o.name, A.n, A.n, A.nonzeros, A.seconds));
 }
 
+void say_written(const console& log, const gen_options& o) {
+  log.line(fmt::format("{} written", o.common.output));
+  if (!o.rhs.empty() || !o.exact.empty())
+    log.line(fmt::format("{} written, x = {}", o.rhs.empty() ? o.exact : o.rhs, o.solution));
+}
+
 // Writes x and b = A x where they were asked for.
 template <class Matrix>
-void write_solution(const console& log, const gen_options& o, const device& cpu, const Matrix& A,
+void write_solution(atomic_files& files, const gen_options& o, const device& cpu, const Matrix& A,
                     std::int64_t n) {
   if (o.rhs.empty() && o.exact.empty()) return;
   const array<double> x = make_solution(cpu, kind_of(o.solution), n, o.problem.seed);
-  if (!o.exact.empty()) write_vectors(o.exact, x, n);
-  if (!o.rhs.empty()) write_vectors(o.rhs, right_hand_side(cpu, A, x), n);
-  log.line(fmt::format("{} written, x = {}", o.rhs.empty() ? o.exact : o.rhs, o.solution));
+  if (!o.exact.empty()) write_vectors(files.open(o.exact), x, n);
+  if (!o.rhs.empty()) write_vectors(files.open(o.rhs), right_hand_side(cpu, A, x), n);
 }
 
-generated_matrix generate_dense_files(const console& log, const gen_options& o, const device& cpu) {
+generated_matrix generate_dense_files(atomic_files& files, const console& log, const gen_options& o,
+                                      const device& cpu) {
   const stopwatch clock;
   const matrix<double> A = generate_dense(cpu, o.name, o.dense);
   generated_matrix made{A.rows(), 0, false, clock.seconds()};
@@ -176,20 +182,19 @@ generated_matrix generate_dense_files(const console& log, const gen_options& o, 
   made.nonzeros = facts.nonzeros;
   made.symmetric = facts.symmetric;
   say(log, o, made);
-  write_vectors(o.common.output, {A.data(), A.rows() * A.cols()}, A.rows(), A.cols());
-  log.line(fmt::format("{} written", o.common.output));
-  write_solution(log, o, cpu, A.read(), A.rows());
+  write_vectors(files.open(o.common.output), {A.data(), A.rows() * A.cols()}, A.rows(), A.cols());
+  write_solution(files, o, cpu, A.read(), A.rows());
   return made;
 }
 
-generated_matrix generate_sparse_files(const console& log, const gen_options& o, const device& cpu) {
+generated_matrix generate_sparse_files(atomic_files& files, const console& log, const gen_options& o,
+                                       const device& cpu) {
   const stopwatch clock;
   const csr<double> A = generate_problem(cpu, o.name, o.problem);
   const generated_matrix made{A.rows, A.nonzeros(), true, clock.seconds()};
   say(log, o, made);
-  write_matrix_market(o.common.output, A, o.general ? symmetry::general : symmetry::symmetric);
-  log.line(fmt::format("{} written", o.common.output));
-  write_solution(log, o, cpu, A.all(), A.rows);
+  write_matrix_market(files.open(o.common.output), A, o.general ? symmetry::general : symmetry::symmetric);
+  write_solution(files, o, cpu, A.all(), A.rows);
   return made;
 }
 
@@ -206,8 +211,11 @@ int cmd_gen(std::span<const char* const> arguments) {
   const stopwatch clock;
   const device cpu = open_cpu(o.common);
   const console log = make_console(o.common);
+  atomic_files files;
   const generated_matrix A =
-      is_dense(o) ? generate_dense_files(log, o, cpu) : generate_sparse_files(log, o, cpu);
+      is_dense(o) ? generate_dense_files(files, log, o, cpu) : generate_sparse_files(files, log, o, cpu);
+  files.commit();
+  say_written(log, o);
   if (o.common.json) print_object(o, A, cpu, clock.seconds());
   return goal_reached;
 }

@@ -63,7 +63,6 @@ int cmd_solve(std::span<const char* const> arguments) {
 
   const stopwatch writing;
   write_files(request, system, outcome, A.facts());
-  if (result.proof) write_bounds(request.verification, outcome.x, *result.proof);
   const double write_seconds = writing.seconds();
   log_costs(log, system, outcome, A, write_seconds);
   const double total_seconds = clock.seconds();

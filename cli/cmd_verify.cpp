@@ -141,8 +141,11 @@ int cmd_verify(std::span<const char* const> arguments) {
   proved.given = about_given(given, x, proved.improved, options.verification.relative());
   log_verification(log, proved.verdict());
   const stopwatch writing;
-  write_bounds(options.verification, x, proved.improved);
-  if (!options.common.output.empty()) write_vectors(options.common.output, x, system.rows(), system.columns);
+  atomic_files files;
+  write_bounds(files, options.verification, x, proved.improved);
+  if (!options.common.output.empty())
+    write_vectors(files.open(options.common.output), x, system.rows(), system.columns);
+  files.commit();
   times.write = writing.seconds();
   times.total = clock.seconds();
   if (options.common.json)

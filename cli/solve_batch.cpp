@@ -43,15 +43,14 @@ tridiagonal_options band_options(const solve_request& request) {
   return options;
 }
 
-void write_answers(const std::string& path, const batch_file& batch, const std::vector<double>& x) {
-  atomic_file file(path);
+void write_answers(atomic_file& file, const batch_file& batch, const std::vector<double>& x) {
   const batch_shape shape = batch.shape();
-  if (path.ends_with(".npy")) {
+  if (file.path().ends_with(".npy")) {
     const auto all = static_cast<std::int64_t>(x.size());
     const std::int64_t line[] = {all}, table[] = {shape.systems, shape.n};
     write_npy(file, view<const double>(x.data(), all),
               batch.table ? std::span<const std::int64_t>(table) : std::span<const std::int64_t>(line), false);
-    file.commit();
+    file.finish();
     return;
   }
   std::string text;
@@ -64,7 +63,7 @@ void write_answers(const std::string& path, const batch_file& batch, const std::
     text.clear();
   }
   file.write(text);
-  file.commit();
+  file.finish();
 }
 
 // Seconds of the parts of a run.
@@ -212,8 +211,12 @@ int solve_batch(const solve_request& request, const console& log) {
   if (verified) log_verification(log, *verified);
   const bool reached = vouch::goal_reached(report.status) && (!verified || verified->reached);
   const bool written = !request.common.output.empty() && has_solution(report.status);
-  if (written) timed(times.write, [&] { write_answers(request.common.output, batch, x); });
-  if (verified) write_bounds(request.verification, array<double>::from(device::cpu(1), x), *verified);
+  timed(times.write, [&] {
+    atomic_files files;
+    if (written) write_answers(files.open(request.common.output), batch, x);
+    if (verified) write_bounds(files, request.verification, array<double>::from(device::cpu(1), x), *verified);
+    files.commit();
+  });
   if (request.common.json) {
     print_json(batch_json(request, batch, report, verified, dev, times, clock.seconds()));
   } else {

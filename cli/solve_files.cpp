@@ -9,6 +9,8 @@
 #include <vouch/text/file.hpp>
 #include <vouch/text/number.hpp>
 
+#include "verification.hpp"
+
 namespace vouch::cli {
 namespace {
 
@@ -16,13 +18,12 @@ double relative(const solve_report& report, double residual) {
   return report.rhs_norm > 0 ? residual / report.rhs_norm : residual;
 }
 
-void write_history(const std::string& path, const solve_report& report) {
-  atomic_file file(path);
+void write_history(atomic_file& file, const solve_report& report) {
   file.write("iteration,residual,relative\n");
   for (const iteration_record& record : report.history)
     file.write(fmt::format("{},{},{}\n", record.iteration, number_text(record.residual),
                            number_text(relative(report, record.residual))));
-  file.commit();
+  file.finish();
 }
 
 plot::line_plot convergence_plot(const solve_request& request, const linear_system& system,
@@ -60,21 +61,23 @@ plot::line_plot convergence_plot(const solve_request& request, const linear_syst
   return result;
 }
 
-void write_text(const std::string& path, const std::string& text) {
-  atomic_file file(path);
+void write_text(atomic_file& file, const std::string& text) {
   file.write(text);
-  file.commit();
+  file.finish();
 }
 
 }  // namespace
 
 void write_files(const solve_request& request, const linear_system& system, const solve_outcome& outcome,
                  const structure_facts& facts) {
-  if (!request.history.empty()) write_history(request.history, outcome.result);
+  atomic_files files;
+  if (!request.history.empty()) write_history(files.open(request.history), outcome.result);
   if (!request.plot.empty())
-    write_text(request.plot, plot::to_svg(convergence_plot(request, system, outcome, facts)));
+    write_text(files.open(request.plot), plot::to_svg(convergence_plot(request, system, outcome, facts)));
   if (!request.common.output.empty() && has_solution(outcome.result.status))
-    write_vectors(request.common.output, outcome.x, system.rows(), system.columns);
+    write_vectors(files.open(request.common.output), outcome.x, system.rows(), system.columns);
+  if (outcome.result.proof) write_bounds(files, request.verification, outcome.x, *outcome.result.proof);
+  files.commit();
 }
 
 }  // namespace vouch::cli

@@ -1,4 +1,4 @@
-// cli/solve_files.hpp -- the files that vouch solve leaves: x, the history, the convergence plot.
+// cli/solve_files.hpp -- the files that vouch solve leaves: x, its bounds, the history, the convergence plot.
 #pragma once
 #include "solve_request.hpp"
 #include "solve_run.hpp"
@@ -6,7 +6,7 @@
 
 namespace vouch::cli {
 
-/// Writes what was asked for; x only where the status has one that is of use. Each file whole or not at all.
+/// Writes what was asked for; x only where the status has one that is of use. All files appear together, whole, or none does.
 ///
 /// Throws  file_error
 void write_files(const solve_request& request, const linear_system& system, const solve_outcome& outcome,

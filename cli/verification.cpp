@@ -146,7 +146,8 @@ std::string sentence(const solution_proof& v) {
   return text;
 }
 
-void write_bounds(const verification_request& request, const array<double>& x, const solution_proof& v) {
+void write_bounds(atomic_files& files, const verification_request& request, const array<double>& x,
+                  const solution_proof& v) {
   if (request.bounds.empty() || !v.verified) return;
   const bool middle = request.bounds_form == "mid-radius";
   const std::int64_t n = v.rows, columns = n > 0 ? x.size() / n : 0;
@@ -158,7 +159,7 @@ void write_bounds(const verification_request& request, const array<double>& x, c
       bounds[(2 * j + 1) * n + i] = middle ? radius : add_up(value, radius);
     }
   const std::array sides{middle ? text_side::nearest : text_side::below, text_side::above};
-  write_vectors(request.bounds, bounds, n, 2 * columns, sides);
+  write_vectors(files.open(request.bounds), bounds, n, 2 * columns, sides);
 }
 
 }  // namespace vouch::cli

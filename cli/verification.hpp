@@ -9,6 +9,7 @@
 #include <vouch/core/array.hpp>
 #include <vouch/core/device.hpp>
 #include <vouch/solve/driver/proof.hpp>
+#include <vouch/text/file.hpp>
 #include <vouch/verify/uncertainty.hpp>
 
 #include "console.hpp"
@@ -60,6 +61,7 @@ void log_verification(const console& log, const solution_proof& proof);
 std::string sentence(const solution_proof& proof);
 /// Writes lower and upper bounds, or x and radii, two columns for each of x, where a file was asked for and all
 /// is proved.
-void write_bounds(const verification_request& request, const array<double>& x, const solution_proof& proof);
+void write_bounds(atomic_files& files, const verification_request& request, const array<double>& x,
+                  const solution_proof& proof);
 
 }  // namespace vouch::cli

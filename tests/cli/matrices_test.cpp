@@ -132,6 +132,11 @@ TEST_F(tool_gen, refuses_and_leaves_nothing) {
   EXPECT_FALSE(exists("A.mtx"));
 }
 
+TEST_F(tool_gen, a_matrix_comes_with_its_right_hand_side_or_not_at_all) {
+  EXPECT_EQ(run("gen poisson-1d -n 40 -o A.mtx --exact x.txt --rhs /dev/full").code, 3);
+  EXPECT_EQ(files(), std::vector<std::string>{});
+}
+
 TEST_F(tool_convert, between_coordinate_array_and_text) {
   write("A.mtx", small_symmetric);
   EXPECT_EQ(run("convert A.mtx A.txt -q").code, 0);
@@ -175,6 +180,15 @@ TEST_F(tool_convert, reorders) {
   EXPECT_EQ(rectangular.code, 2);
   EXPECT_FALSE(exists("V.mtx"));
   EXPECT_EQ(run("convert U.mtx V.mtx --permutation p.txt").code, 2);
+}
+
+TEST_F(tool_convert, a_permutation_comes_with_its_matrix_or_not_at_all) {
+  ASSERT_EQ(run("gen poisson-1d -n 40 --order random -o A.mtx -q").code, 0);
+  write("p.txt", "mine\n");
+  EXPECT_EQ(run("convert A.mtx /dev/full --order rcm --permutation p.txt").code, 3);
+  EXPECT_EQ(content("p.txt"), "mine\n");
+  EXPECT_EQ(run("convert A.mtx B.mtx --order rcm --permutation /dev/full").code, 3);
+  EXPECT_EQ(files(), (std::vector<std::string>{"A.mtx", "p.txt"}));
 }
 
 TEST_F(tool_convert, an_older_file_survives_an_error) {

@@ -263,6 +263,8 @@ TEST_F(tool_verify, bad_input) {
   EXPECT_EQ(run("solve A.mtx --verify=1.5").code, 2);
   EXPECT_EQ(run("solve A.mtx --matrix-radius 1").code, 2);
   EXPECT_EQ(run("solve A.mtx --bounds no/such/folder/b.txt").code, 3);
+  EXPECT_EQ(run("solve A.mtx -o y.txt --history h.csv --bounds /dev/full").code, 3);
+  EXPECT_FALSE(exists("y.txt") || exists("h.csv"));
 }
 
 }  // namespace

@@ -239,6 +239,45 @@ TEST(AtomicFile, SaysWhatTheSystemRefused) {
   EXPECT_EQ(folder.files(), 0u);
 }
 
+TEST(AtomicFiles, AppearTogether) {
+  temporary_folder folder;
+  atomic_files files;
+  for (const char* name : {"a", "b"}) {
+    atomic_file& file = files.open(folder.path(name));
+    file.write(name);
+    file.finish();
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder.path("a")));
+  EXPECT_FALSE(std::filesystem::exists(folder.path("b")));
+  files.commit();
+  EXPECT_EQ(content_of(folder.path("a")), "a");
+  EXPECT_EQ(content_of(folder.path("b")), "b");
+  EXPECT_EQ(folder.files(), 2u);
+}
+
+// The last of them cannot be finished, or its name was taken in the meantime.
+TEST(AtomicFiles, LeaveNothingWhereOneFails) {
+  temporary_folder folder;
+  {
+    folder.file("old", "kept");
+    atomic_files files;
+    files.open(folder.path("a")).write("new");
+    files.open(folder.path("old")).write("new");
+    files.open("/dev/full").write("new");
+    EXPECT_THROW(files.commit(), file_error);
+  }
+  EXPECT_EQ(folder.files(), 1u);
+  EXPECT_EQ(content_of(folder.path("old")), "kept");
+  {
+    atomic_files files;
+    files.open(folder.path("a")).write("new");
+    files.open(folder.path("b")).write("new");
+    std::filesystem::create_directory(folder.path("b"));
+    EXPECT_THROW(files.commit(), file_error);
+  }
+  EXPECT_EQ(folder.files(), 2u);  // "old" and the directory
+}
+
 TEST(AtomicFile, IsRemovedBySignalHandlers) {
   temporary_folder folder;
   atomic_file file(folder.path("a"));

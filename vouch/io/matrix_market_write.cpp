@@ -59,7 +59,7 @@ void check(csr_view<const double> A, symmetry stored_as) {
 
 }  // namespace
 
-void write_matrix_market(const std::string& path, csr_view<const double> A, symmetry stored_as) {
+void write_matrix_market(atomic_file& file, csr_view<const double> A, symmetry stored_as) {
   const ieee_environment here;
   const valid_csr valid("write_matrix_market", device::cpu(), A);
   check(A, stored_as);
@@ -68,7 +68,6 @@ void write_matrix_market(const std::string& path, csr_view<const double> A, symm
   for (std::int64_t i = 0; i < A.rows; ++i)
     for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k) entries += in_lower(stored_as, i, A.col[k]);
 
-  atomic_file file(path);
   file.write(std::string("%%MatrixMarket matrix coordinate real ") + name(stored_as) + "\n" +
              std::to_string(A.rows) + " " + std::to_string(A.cols) + " " + std::to_string(entries) + "\n");
   write_in_order(file, ceil_div(A.nonzeros, piece), [&](std::int64_t number, std::string& text) {
@@ -88,6 +87,12 @@ void write_matrix_market(const std::string& path, csr_view<const double> A, symm
       text.append(line, end);
     }
   });
+  file.finish();
+}
+
+void write_matrix_market(const std::string& path, csr_view<const double> A, symmetry stored_as) {
+  atomic_file file(path);
+  write_matrix_market(file, A, stored_as);
   file.commit();
 }
 

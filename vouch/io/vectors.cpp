@@ -172,7 +172,7 @@ std::variant<csr<double>, vectors> read_matrix(const device& cpu, const std::str
   return read_csr(cpu, reader, facts);
 }
 
-void write_vectors(const std::string& path, view<const double> values, std::int64_t rows, std::int64_t cols,
+void write_vectors(atomic_file& file, view<const double> values, std::int64_t rows, std::int64_t cols,
                    std::span<const text_side> sides) {
   const ieee_environment here;
   if (values.size() != rows * cols)
@@ -187,15 +187,21 @@ void write_vectors(const std::string& path, view<const double> values, std::int6
         sides.empty() ? text_side::nearest : sides[static_cast<std::size_t>(k / rows) % sides.size()];
     return print_number(to, values[k], side);
   };
-  atomic_file file(path);
-  if (path.ends_with(".npy")) {
+  if (file.path().ends_with(".npy")) {
     const std::int64_t shape[] = {rows, cols};
     write_npy(file, values, {shape, cols == 1 ? 1u : 2u}, true);  // one dimension for one column
-  } else if (path.ends_with(".mtx")) {
+  } else if (file.path().ends_with(".mtx")) {
     write_array(file, rows, cols, print);
   } else {
     write_text(file, rows, cols, print);
   }
+  file.finish();
+}
+
+void write_vectors(const std::string& path, view<const double> values, std::int64_t rows, std::int64_t cols,
+                   std::span<const text_side> sides) {
+  atomic_file file(path);
+  write_vectors(file, values, rows, cols, sides);
   file.commit();
 }
 

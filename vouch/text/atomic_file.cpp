@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t buffer_bytes = 64 * 1024;
 
-// Names of open temporary files. Whoever takes a name out of its slot removes the file.
+// Names of open temporary files. The one that takes a name out of its slot removes the file.
 constexpr int slots = 64;
 std::array<std::atomic<char*>, slots> unfinished{};
 std::array<std::atomic<char*>, slots> removed{};  // names that a signal handler has taken: they live on here
@@ -73,6 +73,7 @@ atomic_file::atomic_file(const std::string& path) : path_(path), target_(file_be
   } else {
     if (exists && access(path.c_str(), W_OK) != 0) fail();
     open_temporary();
+    adds_a_name_ = !exists;
     if (exists) fchmod(descriptor_, facts.st_mode & 07777);
   }
 }
@@ -107,11 +108,15 @@ void atomic_file::write(std::string_view bytes) {
     buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
 }
 
-void atomic_file::commit() {
+void atomic_file::finish() {
   flush();
   const int descriptor = descriptor_;
   descriptor_ = -1;
   if (close(descriptor) != 0) fail();
+}
+
+void atomic_file::commit() {
+  if (descriptor_ >= 0) finish();
   if (temporary_ == nullptr) return;
   if (rename(temporary_, target_.c_str()) != 0) fail();
   if (forget(slot_)) std::free(temporary_);
@@ -141,6 +146,23 @@ void atomic_file::discard() noexcept {
   if (forget(slot_)) {
     unlink(temporary_);
     std::free(temporary_);
+  }
+}
+
+// Takes back a name that commit() has given.
+void atomic_file::withdraw() noexcept {
+  if (adds_a_name_) unlink(target_.c_str());
+}
+
+void atomic_files::commit() {
+  for (atomic_file& file : files_)
+    if (file.descriptor_ >= 0) file.finish();
+  std::size_t named = 0;
+  try {
+    for (; named < files_.size(); ++named) files_[named].commit();
+  } catch (...) {
+    for (std::size_t k = 0; k < named; ++k) files_[k].withdraw();
+    throw;
   }
 }
 

@@ -6,6 +6,7 @@
 #include <vouch/core/device.hpp>
 #include <vouch/sparse/coo.hpp>
 #include <vouch/sparse/csr.hpp>
+#include <vouch/text/file.hpp>
 
 namespace vouch {
 
@@ -69,5 +70,8 @@ csr<double> read_csr(const device& dev, const std::string& path, matrix_market_h
 ///         value_error  A holds a NaN or an infinity, or is not symmetric (skew-symmetric) bit by bit
 void write_matrix_market(const std::string& path, csr_view<const double> A,
                          symmetry stored_as = symmetry::general);
+
+/// The same into a file that is finished here and gets its name later.
+void write_matrix_market(atomic_file& file, csr_view<const double> A, symmetry stored_as = symmetry::general);
 
 }  // namespace vouch

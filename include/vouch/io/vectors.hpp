@@ -11,6 +11,7 @@
 #include <vouch/core/view.hpp>
 #include <vouch/io/matrix_market.hpp>
 #include <vouch/sparse/csr.hpp>
+#include <vouch/text/file.hpp>
 #include <vouch/text/outward.hpp>
 
 namespace vouch {
@@ -49,6 +50,10 @@ std::variant<csr<double>, vectors> read_matrix(const device& cpu, const std::str
 ///         value_error  a NaN or an infinity
 ///         file_error   the file cannot be written; nothing is left behind
 void write_vectors(const std::string& path, view<const double> values, std::int64_t rows, std::int64_t cols = 1,
+                   std::span<const text_side> sides = {});
+
+/// The same into a file that is finished here and gets its name later.
+void write_vectors(atomic_file& file, view<const double> values, std::int64_t rows, std::int64_t cols = 1,
                    std::span<const text_side> sides = {});
 
 }  // namespace vouch

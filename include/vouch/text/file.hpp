@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -76,23 +77,45 @@ class atomic_file {
   atomic_file(const atomic_file&) = delete;
   atomic_file& operator=(const atomic_file&) = delete;
 
+  const std::string& path() const { return path_; }
+
   void write(std::string_view bytes);
-  /// Ends writing; the file now has its name.
+  /// Ends writing: all bytes are in the file, which still has its temporary name.
+  void finish();
+  /// finish() where that is still to do; the file now has its name.
   void commit();
 
  private:
+  friend class atomic_files;
   void open_temporary();
   void flush();
   void write_through(const char* from, std::size_t bytes);
   [[noreturn]] void fail() const;
   void discard() noexcept;
+  void withdraw() noexcept;
 
   std::string path_;           // as the user named it
   std::string target_;         // links resolved
   char* temporary_ = nullptr;  // nullptr when written directly; also known to remove_unfinished_files
+  bool adds_a_name_ = false;   // under the target's name there was nothing
   int slot_ = -1;
   int descriptor_ = -1;
   std::vector<char> buffer_;
+};
+
+/// Files that appear together: each is complete before the first has its name.
+///
+/// Throws  file_error  as atomic_file; none of the files appears, but for one: where a name can no longer be given
+///                     when all are complete, older files that were already replaced are not brought back
+class atomic_files {
+ public:
+  /// One more file; it lives as long as this.
+  atomic_file& open(const std::string& path) { return files_.emplace_back(path); }
+  /// All files now have their names.
+  void commit();
+
+ private:
+  std::deque<atomic_file> files_;
 };
 
 /// Removes the temporary files of all unfinished atomic_files. For signal handlers: async-signal-safe.
