@@ -5,20 +5,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include <vouch/dense/blas1.hpp>
+
 #include "interrupt.hpp"
 
 namespace vouch::cli {
-
 namespace {
 
 constexpr std::int64_t groups_with_table = 4;
-
-// ||v||_2; no square leaves the range of a long double.
-double norm(view<const double> v) {
-  long double sum = 0;
-  for (std::int64_t i = 0; i < v.size(); ++i) sum += static_cast<long double>(v[i]) * v[i];
-  return static_cast<double>(std::sqrt(sum));
-}
 
 }  // namespace
 
@@ -40,7 +34,7 @@ void solve_watch::begin(std::int64_t first, std::int64_t count) {
   label_ = label(first, count);
   columns_.clear();
   for (std::int64_t j = first; j < first + count; ++j) {
-    const double rhs_norm = norm(system_.block(system_.b).column(j));
+    const double rhs_norm = nrm2(device::cpu(1), system_.block(system_.b).column(j));
     columns_.push_back(
         {rhs_norm, std::max(request_.relative_tolerance() * rhs_norm, request_.options.goal.atol)});
   }
