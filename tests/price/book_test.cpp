@@ -35,13 +35,18 @@ class book : public ::testing::Test, public testing::temporary_folder {
     text << file.rdbuf();
     return text.str();
   }
+  std::vector<std::string> lines() const {
+    std::istringstream text(output());
+    std::vector<std::string> all;
+    for (std::string line; std::getline(text, line);) all.push_back(line);
+    return all;
+  }
   // The second cell of each line but the first.
   std::vector<double> prices() const {
-    std::istringstream lines(output());
+    const std::vector<std::string> text = lines();
     std::vector<double> all;
-    std::string line;
-    for (std::getline(lines, line); std::getline(lines, line);) {
-      const std::string cell = line.substr(line.find(',') + 1);
+    for (std::size_t k = 1; k < text.size(); ++k) {
+      const std::string cell = text[k].substr(text[k].find(',') + 1);
       all.push_back(cell.front() == ',' ? -1 : std::stod(cell));
     }
     return all;
@@ -127,13 +132,9 @@ TEST_F(book, greeks_that_are_not_known_are_empty) {
   book_options options;
   options.greeks = true;
   price_book(path("book.csv"), path("prices.csv"), options);
-  std::istringstream lines(output());
-  std::string line;
-  std::getline(lines, line);
-  std::getline(lines, line);
-  EXPECT_TRUE(line.ends_with(",,,")) << line;
-  std::getline(lines, line);
-  EXPECT_EQ(line.substr(0, 10), "3,0,0.5,,0") << line;
+  const std::vector<std::string> written = lines();
+  EXPECT_TRUE(written.at(1).ends_with(",,,")) << written.at(1);
+  EXPECT_EQ(written.at(2).substr(0, 10), "3,0,0.5,,0") << written.at(2);
 }
 
 // With small volatility, great drift and a long time one polynomial for the boundary would be a ten-thousandth
@@ -256,16 +257,11 @@ TEST_F(book, unknown_columns_are_passed_on) {
   const book_report r = price(text);
   EXPECT_EQ(r.priced, 1);
   EXPECT_EQ(r.passed, (std::vector<std::string>{"id", "\"bought, by\"", "note"}));
-  std::istringstream lines(output());
-  std::string line;
-  std::getline(lines, line);
-  EXPECT_EQ(line, "line,id,\"bought, by\",note,price,delta,gamma,theta,error");
-  std::getline(lines, line);
-  EXPECT_EQ(line.substr(0, 41), "2, 7 ,\"Ann \"\"A\"\", Bob\",5\" pipe,7.96556745");
-  std::getline(lines, line);
-  EXPECT_EQ(line, "3,8,x,,,,,,\"unknown type 'cll': call or put\"");
-  std::getline(lines, line);
-  EXPECT_EQ(line, "4,9,,,,,,,\"quotes that do not end with their cell: a cell has no line breaks\"");
+  const std::vector<std::string> written = lines();
+  EXPECT_EQ(written.at(0), "line,id,\"bought, by\",note,price,delta,gamma,theta,error");
+  EXPECT_EQ(written.at(1).substr(0, 41), "2, 7 ,\"Ann \"\"A\"\", Bob\",5\" pipe,7.96556745");
+  EXPECT_EQ(written.at(2), "3,8,x,,,,,,\"unknown type 'cll': call or put\"");
+  EXPECT_EQ(written.at(3), "4,9,,,,,,,\"quotes that do not end with their cell: a cell has no line breaks\"");
   EXPECT_EQ(r.failures.back().column, 12);
   book_options strict;
   strict.strict = true;
@@ -333,10 +329,7 @@ TEST_F(book, prices_to_volatilities) {
       "call,,100,100,0.05,1,0.5,,,cash-digital\n");
   EXPECT_EQ(r.priced, 4);
   EXPECT_EQ(r.failed, 4);
-  std::istringstream lines(output());
-  std::string line;
-  std::getline(lines, line);
-  EXPECT_EQ(line, "line,implied_volatility,price,delta,gamma,theta,error");
+  EXPECT_EQ(lines().at(0), "line,implied_volatility,price,delta,gamma,theta,error");
   const std::vector<double> found = prices();  // the second cells
   EXPECT_NEAR(found[0], 0.2, 1e-15);
   EXPECT_NEAR(found[1], 0.2, 3e-8);
@@ -368,14 +361,10 @@ TEST_F(book, further_greeks) {
       "call,,100,100,0.05,0.2,1\n"
       "put,american,100,100,0.05,0.2,1\n",
       options);
-  std::istringstream lines(output());
-  std::string line;
-  std::getline(lines, line);
-  EXPECT_EQ(line, "line,price,delta,gamma,theta,vega,rho,dividend_rho,vanna,volga,charm,error");
-  std::getline(lines, line);
-  EXPECT_NE(line.find(",-63.68306511756"), std::string::npos) << line;  // -T S delta
-  std::getline(lines, line);
-  EXPECT_TRUE(line.ends_with(",,,,,")) << line;
+  const std::vector<std::string> written = lines();
+  EXPECT_EQ(written.at(0), "line,price,delta,gamma,theta,vega,rho,dividend_rho,vanna,volga,charm,error");
+  EXPECT_NE(written.at(1).find(",-63.68306511756"), std::string::npos) << written.at(1);  // -T S delta
+  EXPECT_TRUE(written.at(2).ends_with(",,,,,")) << written.at(2);
 }
 
 TEST_F(book, the_same_bytes_for_any_number_of_threads) {
