@@ -61,7 +61,7 @@ const cancellation& catch_interrupts() {
   sigset_t alone;
   sigemptyset(&alone);
   sigaddset(&alone, SIGALRM);
-  sigprocmask(SIG_UNBLOCK, &alone, nullptr);  // whoever started this may have held it back
+  sigprocmask(SIG_UNBLOCK, &alone, nullptr);  // the parent process may have blocked it
   handle(SIGINT, take_signal);
   handle(SIGTERM, take_signal);
   if (!is_ignored(SIGHUP)) handle(SIGHUP, take_signal);  // nohup

@@ -344,17 +344,17 @@ TEST_F(tool_price, a_book_takes_no_options_of_one_price) {
   EXPECT_EQ(json::parse(single.out)["tolerance"], 1e-4);
 }
 
-TEST_F(tool_price, what_has_no_effect_is_told) {
-  const auto told = [&](const std::string& options, const std::string& text) {
+TEST_F(tool_price, what_has_no_effect_is_said) {
+  const auto expect_said = [&](const std::string& options, const std::string& text) {
     const tool_result r = run("price --type put " + one + options);
     EXPECT_EQ(r.code, 0) << options;
     EXPECT_NE(r.err.find(text), std::string::npos) << options << ": " << r.err;
   };
-  told("--exercise bermudan", "without dates before its expiry is a european one");
-  told("--exercise bermudan --dates 0.5,2", "the exercise date 2 does not lie before expiry");
-  told("--dividends 1.5:3", "the dividend at 1.5 does not lie before expiry");
-  told("--scheme exponential --grid 201 --steps 10", "--steps has no effect");
-  told("--precision mixed", "computed in double precision");
+  expect_said("--exercise bermudan", "without dates before its expiry is a european one");
+  expect_said("--exercise bermudan --dates 0.5,2", "the exercise date 2 does not lie before expiry");
+  expect_said("--dividends 1.5:3", "the dividend at 1.5 does not lie before expiry");
+  expect_said("--scheme exponential --grid 201 --steps 10", "--steps has no effect");
+  expect_said("--precision mixed", "computed in double precision");
   for (const char* option : {"--tolerance 1e-3", "--greeks", "--solver pcr", "--space uniform"})
     EXPECT_EQ(
         run("price --type put --spot 100 --strike 100 --expiry 1 --implied 5 " + std::string(option)).code, 2)

@@ -451,7 +451,7 @@ TEST(valid_csr, names_row_and_entry) {
   }
 }
 
-// Many rows, long ones and empty ones: the first bad row is named whoever looks at it.
+// Many rows, long ones and empty ones: the first bad row is named, whichever thread finds it.
 TEST(valid_csr, names_the_first_row_for_any_number_of_threads) {
   loose_csr M{20000, 5000, 0, {0}, {}, {}};
   for (std::int64_t i = 0; i < M.rows; ++i) {

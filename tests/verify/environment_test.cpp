@@ -89,7 +89,7 @@ TEST(environment, every_certificate_holds) {
 TEST(environment, tridiagonal_bounds_hold) {
   const device cpu = device::cpu(4);
   constexpr std::int64_t n = 50;
-  for (const double lower : {-1.0, 3.0}) {  // dominant rows, and rows that change places
+  for (const double lower : {-1.0, 3.0}) {  // dominant rows, and rows that are interchanged
     const auto A = tridiagonal<double>::constant(cpu, lower, 2, -1, n, 3);
     const batch_shape vectors = contiguous(n, 3);
     for (const int exponent : {-1000, -1074}) {

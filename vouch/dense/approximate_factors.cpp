@@ -17,7 +17,7 @@ std::int64_t largest_below(const matrix<double>& A, std::int64_t k) {
   return best;
 }
 
-// Columns first to last - 1, all rows from first on; whole rows change places.
+// Columns first to last - 1, all rows from first on; whole rows are interchanged.
 void factorise_panel(approximate_lu& lu, std::int64_t first, std::int64_t last) {
   matrix<double>& A = lu.factors;
   for (std::int64_t k = first; k < last; ++k) {

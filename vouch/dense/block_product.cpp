@@ -157,9 +157,9 @@ void sum_block(const factors<A, B>& term, const block& at, workspace<R, A, B>& w
     const std::int64_t part = std::min(block_depth, depth - k);
     const auto left = block_of(term.left, at.i, k, at.rows, part, work.left_scratch);
     if (!left) continue;
-    factor<B> turned = term.right;
-    turned.transposed = !turned.transposed;
-    const auto right = block_of(turned, at.j, k, at.cols, part, work.right_scratch);
+    factor<B> right_transposed = term.right;
+    right_transposed.transposed = !right_transposed.transposed;
+    const auto right = block_of(right_transposed, at.j, k, at.cols, part, work.right_scratch);
     if (!right) continue;
     if (multiply_quickly(*left, *right, work)) continue;
     if (term.left.form == shape::triangular || term.right.form == shape::triangular)

@@ -114,11 +114,11 @@ void solve_right(const device& dev, const factor<T>& f, R alpha, matrix_view<R> 
 template <scalar T, scalar R>
 void solve_on_gpu(const device& dev, side where, factor<T> f, R alpha, matrix_view<R> B) {
   if (where == side::left) return solve_left_cuda<T, R>(dev, f, alpha, B);
-  matrix<R> turned(dev, B.cols, B.rows);
-  transpose_into<R>(dev, B, turned);
+  matrix<R> transposed(dev, B.cols, B.rows);
+  transpose_into<R>(dev, B, transposed);
   f.transposed = !f.transposed;
-  solve_left_cuda<T, R>(dev, f, alpha, turned.all());
-  transpose_into<R>(dev, turned, B);
+  solve_left_cuda<T, R>(dev, f, alpha, transposed.all());
+  transpose_into<R>(dev, transposed, B);
 }
 
 }  // namespace

@@ -64,20 +64,20 @@ struct distance_to_double {
   }
 };
 
-// Where the elements of a file go: lines of so many elements, one after the other or, turned, side by side.
+// Where the elements of a file go: lines of so many elements, one after the other or, transposed, side by side.
 struct arrangement {
   std::int64_t lines, length;
-  bool turned;
+  bool transposed;
 
   std::int64_t count() const { return lines * length; }
-  std::int64_t place(std::int64_t k) const { return turned ? k % length * lines + k / length : k; }
+  std::int64_t place(std::int64_t k) const { return transposed ? k % length * lines + k / length : k; }
 };
 
-// Elements that a thread reads at once: a megabyte, whole lines of it where they are turned and not too long,
+// Elements that a thread reads at once: a megabyte, whole lines of it where they are transposed and not too long,
 // as many at least as fill a cache line of the result.
 inline std::int64_t elements_at_once(const arrangement& to, std::int64_t bytes) {
   const std::int64_t piece = (1 << 20) / bytes;
-  if (!to.turned || to.length > 2 * piece) return piece;
+  if (!to.transposed || to.length > 2 * piece) return piece;
   return to.length * std::clamp<std::int64_t>(piece / to.length, 8, 64);
 }
 
@@ -92,7 +92,7 @@ std::int64_t put_elements(const std::vector<T>& some, std::int64_t first, std::i
     if (!std::isfinite(number)) bad = std::min(bad, first + k);
     result[at] = number;
   };
-  if (to.turned && first % to.length == 0 && count % to.length == 0) {
+  if (to.transposed && first % to.length == 0 && count % to.length == 0) {
     for (std::int64_t j = 0; j < to.length; ++j)
       for (std::int64_t i = 0; i < count / to.length; ++i)
         put(i * to.length + j, j * to.lines + first / to.length + i);

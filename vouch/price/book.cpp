@@ -35,10 +35,10 @@ void list(book_failure entry, std::vector<book_failure>& into) {
   if (into.size() < book_report::most_failures) into.push_back(std::move(entry));
 }
 
-// One thread's tools.
-class desk {
+// What one thread prices blocks of lines with.
+class book_pricer {
  public:
-  desk(const book_header& header, const book_options& options, const device& dev)
+  book_pricer(const book_header& header, const book_options& options, const device& dev)
       : header_(header), options_(options), device_(dev) {}
 
   /// False where it was stopped on the way.
@@ -290,12 +290,13 @@ book_report price_book(const std::string& input, const std::string& output, cons
     const cancellation_scope listens(stop);
     try {
       // A thread of its own: its CPU work is not split again, and its stream runs beside the others'.
-      desk mine(header, options, options.dev.is_cuda() ? device::cuda(options.dev.index()) : device::cpu(1));
+      book_pricer pricer(header, options,
+                         options.dev.is_cuda() ? device::cuda(options.dev.index()) : device::cpu(1));
       line_block block;
       priced_block priced;
       while (reader.next_block(block)) {
         stop.check();
-        if ((options.stop && options.stop()) || !mine.work(block, priced)) {
+        if ((options.stop && options.stop()) || !pricer.work(block, priced)) {
           out.end(nullptr);
           break;
         }

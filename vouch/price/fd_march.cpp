@@ -148,11 +148,11 @@ class marcher {
     low_.set_escrow(worth);
     high_.set_escrow(worth);
   }
-  void fill(std::vector<double>& paid, bool turned) const {
+  void fill(std::vector<double>& paid, bool descending) const {
     const std::size_t n = paid.size();
     if (c_.plain.payoff != payoff_kind::vanilla) {
       for (std::size_t i = 0; i < n; ++i)
-        paid[i] = payoff_on_grid(c_, grid_.spot[turned ? n - 1 - i : i] + escrow_);
+        paid[i] = payoff_on_grid(c_, grid_.spot[descending ? n - 1 - i : i] + escrow_);
       return;
     }
     // The same, many at a time.
@@ -162,7 +162,7 @@ class marcher {
       return inside > 0 ? inside : 0;
     };
     const double* spot = grid_.spot.data();
-    if (turned)
+    if (descending)
       for (std::size_t i = 0; i < n; ++i) paid[i] = pays(spot[n - 1 - i]);
     else
       for (std::size_t i = 0; i < n; ++i) paid[i] = pays(spot[i]);

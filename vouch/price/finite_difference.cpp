@@ -285,7 +285,7 @@ struct fd_level {
   double refined = 0, change = 0;
 };
 
-// From the last levels. Where kinks are not told apart (cell, of the spots, is then above 0) the order does not show
+// From the last levels. Where kinks are not resolved (cell, of the spots, is then above 0) the order does not show
 // yet: nothing is extrapolated from, and grids may agree on what none of them sees.
 double estimated_error(const contract& c, const fd_level& now, const fd_level& before, double cell) {
   // Where exercise kinks the values in time or a table the volatility, or where rates or volatilities change from

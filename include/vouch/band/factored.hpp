@@ -15,7 +15,7 @@ namespace vouch {
 struct factor_report {
   solve_status status = solve_status::converged;  // or breakdown: some matrix is singular
   std::string reason;                             // one line, why it broke down
-  bool interchanges = false;                      // rows change places: the matrix forbids plain elimination
+  bool interchanges = false;                      // rows are interchanged: the matrix forbids plain elimination
   double growth = 1;                // largest coefficient met while eliminating over the largest of the matrix
   std::int64_t broken_system = -1;  // first matrix that broke down
   tridiagonal_facts matrix;         // symmetry and dominance
@@ -49,7 +49,7 @@ class factored_tridiagonal {
  public:
   factored_tridiagonal() = default;
 
-  /// Copies what it needs of A, which lives on dev and may be periodic; a singular matrix is told by report().
+  /// Copies what it needs of A, which lives on dev and may be periodic; report() says whether it is singular.
   ///
   /// Result  Same bits for any number of threads.
   /// Cost    About 10 flops and one division a row.

@@ -28,7 +28,7 @@ template <scalar TX, scalar TY>
 requires accumulates<TY, TX>
 void copy(const device& dev, view<const TX> x, view<TY> y);
 
-/// x and y change places.
+/// Exchanges x and y.
 template <scalar T>
 void swap(const device& dev, view<T> x, view<T> y);
 

@@ -23,7 +23,7 @@ namespace vouch {
 template <real T>
 void copy(const device& dev, view<const complex_interval<T>> x, view<complex_interval<T>> y);
 
-/// x and y change places.
+/// Exchanges x and y.
 template <real T>
 void swap(const device& dev, view<complex_interval<T>> x, view<complex_interval<T>> y);
 

@@ -14,7 +14,7 @@
 
 namespace vouch {
 
-/// What a dense problem can be told; what is not set takes the problem's own default.
+/// Parameters of a dense problem; what is not set takes the problem's own default.
 struct dense_problem_options {
   std::optional<std::int64_t> n{};
   std::optional<double> dominance{};   // diagonal over the sum of the others' magnitudes, in every row

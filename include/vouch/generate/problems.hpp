@@ -12,7 +12,7 @@
 
 namespace vouch {
 
-/// What a problem can be told; what is not set takes the problem's own default. Sizes: ny defaults to nx and
+/// Parameters of a problem; what is not set takes the problem's own default. Sizes: ny defaults to nx and
 /// nz to ny once nx is set.
 struct problem_options {
   std::optional<std::int64_t> nx{}, ny{}, nz{};  // points, cells or elements in each direction

@@ -195,13 +195,13 @@ struct number_algebra {
 };
 
 // Quotients with divisors of one sign, from near to far from the pivot, and c from low to high; for negative
-// divisors c is turned round, high to low.
+// divisors c is taken from high to low.
 template <class Algebra, real T>
 VOUCH_HOST_DEVICE inline stretch<T> quotients(T low, T high, T near, T far) {
   constexpr T pivot = Algebra::pivot_of_products;
-  const bool turned = far < Algebra::pivot_of_divisors;
-  const bool low_positive = turned ? low < pivot : low > pivot;
-  const bool high_negative = turned ? high > pivot : high < pivot;
+  const bool negative = far < Algebra::pivot_of_divisors;
+  const bool low_positive = negative ? low < pivot : low > pivot;
+  const bool high_negative = negative ? high > pivot : high < pivot;
   return {low == pivot ? Algebra::at_pivot() : Algebra::quotient(low, low_positive ? far : near, low_positive),
           high == pivot ? Algebra::at_pivot()
                         : Algebra::quotient(high, high_negative ? far : near, !high_negative)};

@@ -89,7 +89,7 @@ VOUCH_HOST_DEVICE inline cg_step cg_advance(const cg_dots& s, const cg_rule& rul
 /// The step that d has not seen yet, alpha_k p_k, is known one iteration later from vectors that are read
 /// anyway: p_k = (p_{k+1} - M r_{k+1}) / beta_k. That saves n values an iteration. Since |r_{k+1}|^2 = beta_k
 /// |r_k|^2 and |p_k| >= |r_k|, the rounding of the difference is at most u (1 + 2 / sqrt(beta_k)) |p_k|: steps
-/// with a beta below 1/16 are not put off.
+/// with a beta below 1/16 are taken at once.
 struct cg_solution_update {
   double along_p = 0;  // d += along_p p + along_mr M r, with p and r as they are before their own update
   double along_mr = 0;

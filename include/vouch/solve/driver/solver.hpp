@@ -56,7 +56,7 @@ class solver {
   /// The same for one right-hand side; b and x are contiguous.
   solve_result solve(view<const double> b, view<double> x);
 
-  /// Bounds the errors of X as solutions of A X = B, whoever found them, and refines X where the bounds are wider
+  /// Bounds the errors of X as solutions of A X = B, however they were found, and refines X where the bounds are wider
   /// than asked.
   ///
   /// Shapes, Memory  As for solve().
