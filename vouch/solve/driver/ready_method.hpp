@@ -149,11 +149,11 @@ class method_in : public ready_method {
   bool rounded_rhs_ = false;
 };
 
-/// The method in the precision that was asked for: M<float> for single, else M<double>.
-template <template <real> class M>
+/// The method in the precision that was asked for.
+template <class Single, class Double>
 std::unique_ptr<ready_method> make_ready(const method_setting& setting) {
-  if (setting.taken.precision == working_precision::single) return std::make_unique<M<float>>(setting);
-  return std::make_unique<M<double>>(setting);
+  if (setting.taken.precision == working_precision::single) return std::make_unique<Single>(setting);
+  return std::make_unique<Double>(setting);
 }
 
 }  // namespace vouch

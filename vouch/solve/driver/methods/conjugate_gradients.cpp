@@ -81,7 +81,7 @@ class ready_mixed final : public method_in<double> {
 
 std::unique_ptr<ready_method> make(const method_setting& setting) {
   if (setting.mixed()) return std::make_unique<ready_mixed>(setting);
-  return make_ready<ready>(setting);
+  return make_ready<ready<float>, ready<double>>(setting);
 }
 
 std::string advise(const method& self) {

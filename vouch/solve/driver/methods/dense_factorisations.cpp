@@ -33,13 +33,6 @@ class ready final : public method_in<T> {
   placed_matrix<T> placed_;
 };
 
-template <factors kind>
-std::unique_ptr<ready_method> make(const method_setting& setting) {
-  if (setting.taken.precision == working_precision::single)
-    return std::make_unique<ready<float, kind>>(setting);
-  return std::make_unique<ready<double, kind>>(setting);
-}
-
 // Operations that come in blocks.
 double work_of_factors(const system_facts& facts) {
   constexpr double price_of_operation = 1.0 / 16;
@@ -85,7 +78,7 @@ constexpr method line(const char* name, std::string (*refuse)(const structure_fa
               },
           .predict = predict,
           .choose = choose,
-          .make = make<kind>};
+          .make = make_ready<ready<float, kind>, ready<double, kind>>};
 }
 
 std::string refuse_indefinite(const structure_facts& facts) { return not_spd_reason(facts); }

@@ -56,18 +56,17 @@ device_choice choose(const system_facts&, const solve_options&, int threads) {
 
 }  // namespace
 
-constinit const method sparse_elimination{
-    .name = "sparse-lu",
-    .title = "sparse-lu",
-    .takes = {matrix_form::sparse},
-    .direct = true,
-    .options = {},
-    .precisions = {working_precision::double_, working_precision::single},
-    .on_cuda = {false},
-    .refuse = nullptr,
-    .advise = nullptr,
-    .predict = predict,
-    .choose = choose,
-    .make = [](const method_setting& setting) { return make_ready<ready>(setting); }};
+constinit const method sparse_elimination{.name = "sparse-lu",
+                                          .title = "sparse-lu",
+                                          .takes = {matrix_form::sparse},
+                                          .direct = true,
+                                          .options = {},
+                                          .precisions = {working_precision::double_, working_precision::single},
+                                          .on_cuda = {false},
+                                          .refuse = nullptr,
+                                          .advise = nullptr,
+                                          .predict = predict,
+                                          .choose = choose,
+                                          .make = make_ready<ready<float>, ready<double>>};
 
 }  // namespace vouch

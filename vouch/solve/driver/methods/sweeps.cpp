@@ -62,13 +62,6 @@ class ready final : public method_in<T> {
   placed_matrix<T> dense_;
 };
 
-template <iteration kind>
-std::unique_ptr<ready_method> make(const method_setting& setting) {
-  if (setting.taken.precision == working_precision::single)
-    return std::make_unique<ready<float, kind>>(setting);
-  return std::make_unique<ready<double, kind>>(setting);
-}
-
 // The smallest ratio of a diagonal entry to the rest of its row from which on plain sweeps are few: each leaves
 // at most its inverse of the error. Below, Anderson's method makes about the square root of that many of them.
 constexpr double dominant_enough = 1.25;
@@ -115,7 +108,7 @@ constexpr method line(const char* name, set_of<method_option> options) {
           .advise = nullptr,
           .predict = kind == iteration::gauss_seidel ? predict_gauss_seidel : nullptr,
           .choose = choose,
-          .make = make<kind>};
+          .make = make_ready<ready<float, kind>, ready<double, kind>>};
 }
 
 }  // namespace

@@ -67,13 +67,6 @@ class ready final : public method_in<T> {
   bool rounded_ = false;
 };
 
-template <tridiagonal_method kind>
-std::unique_ptr<ready_method> make(const method_setting& setting) {
-  if (setting.taken.precision == working_precision::single)
-    return std::make_unique<ready<float, kind>>(setting);
-  return std::make_unique<ready<double, kind>>(setting);
-}
-
 std::string refuse(const structure_facts& facts) {
   return facts.bandwidth() <= 1 ? "" : "the matrix is not tridiagonal";
 }
@@ -105,7 +98,7 @@ constexpr method line(const char* name) {
               },
           .predict = kind == tridiagonal_method::automatic ? predict : nullptr,
           .choose = choose,
-          .make = make<kind>};
+          .make = make_ready<ready<float, kind>, ready<double, kind>>};
 }
 
 }  // namespace
