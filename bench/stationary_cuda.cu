@@ -5,8 +5,8 @@
 
 #include <vouch/core/array.hpp>
 #include <vouch/core/event_timer.cuh>
+#include <vouch/core/gpu/flagged_words.cuh>
 #include <vouch/core/launch.cuh>
-#include <vouch/core/relay.cuh>
 
 #include "machine_cuda.hpp"
 
@@ -85,10 +85,10 @@ constexpr unsigned most_blocks = 256;
 // Every block sends a number and waits for those of all blocks, again and again; a thread waits for one.
 __global__ void __launch_bounds__(most_blocks) exchange_all(std::uint64_t* words) {
   float value = 0;
-  for (unsigned stamp = 1; stamp <= rounds; ++stamp) {
-    std::uint64_t* const now = words + (stamp & 1) * most_blocks;
-    if (threadIdx.x == 0) send(now + blockIdx.x, value, stamp);
-    if (threadIdx.x < gridDim.x) receive(now + threadIdx.x, value, stamp);
+  for (unsigned epoch = 1; epoch <= rounds; ++epoch) {
+    std::uint64_t* const now = words + (epoch & 1) * most_blocks;
+    if (threadIdx.x == 0) store_flagged(now + blockIdx.x, value, epoch);
+    if (threadIdx.x < gridDim.x) wait_load(now + threadIdx.x, value, epoch);
     __syncthreads();
   }
 }
@@ -97,11 +97,11 @@ __global__ void __launch_bounds__(most_blocks) exchange_all(std::uint64_t* words
 __global__ void __launch_bounds__(32) answer_each_other(std::uint64_t* words) {
   if (threadIdx.x != 0) return;
   float value = 0;
-  for (unsigned stamp = 1; stamp <= rounds; ++stamp) {
-    if (stamp % 2 == blockIdx.x)
-      send(words + 32 * blockIdx.x, value, stamp);
+  for (unsigned epoch = 1; epoch <= rounds; ++epoch) {
+    if (epoch % 2 == blockIdx.x)
+      store_flagged(words + 32 * blockIdx.x, value, epoch);
     else
-      receive(words + 32 * (1 - blockIdx.x), value, stamp);
+      wait_load(words + 32 * (1 - blockIdx.x), value, epoch);
   }
 }
 

@@ -185,7 +185,7 @@ class chunk_solver {
       load_arrays<Layout, Threads, width, 3>(of, numbers_, {dl, d, du}, thread);
       load_arrays<Layout, Threads, width, 1>(of, numbers_ + 3 * width, {b}, thread);
     }
-    await_copies_to_shared();
+    wait_copies_to_shared();
     __syncthreads();
     if (place_.count > 0) complete(task);
     dominant_ = __syncthreads_and(place_.count == 0 || dominates(rows_)) != 0;

@@ -9,6 +9,7 @@
 #include <vouch/band/factored_task.cuh>
 #include <vouch/band/passage.cuh>
 #include <vouch/band/segments.cuh>
+#include <vouch/core/gpu/tma.cuh>
 
 namespace vouch::detail {
 
@@ -44,9 +45,9 @@ class factored_chunk {
     }
     if (Symmetric && place_.count > 0 && place_.piece == 0 && of.begin > 0)
       before_ = task.factors.upper[factor_at(task, of.system + place_.segment, of.begin - 1)];
-    await_copies_to_shared();
+    wait_copies_to_shared();
     __syncthreads();
-    if (in_bulk) await(arrived(), 0);
+    if (in_bulk) mbarrier_wait(arrived(), 0);
     const int left = of.rows() - place_.piece * rows_a_thread;
     if (place_.count == 0 || left >= rows_a_thread) return;
     for (int k = left; k < rows_a_thread; ++k) {
@@ -146,11 +147,11 @@ class factored_chunk {
     const int rows = of_.rows(), in_lines = rows / line_size<T> * line_size<T>;
     if (thread_ == 0) {
       const auto bytes = static_cast<unsigned>(in_lines) * static_cast<unsigned>(sizeof(T));
-      arrival_init(arrived(), 1);
-      arrival_init_fence();
-      arrive_expecting(arrived(), count * bytes);
+      mbarrier_init(arrived(), 1);
+      mbarrier_init_fence();
+      mbarrier_arrive_expect_tx(arrived(), count * bytes);
       for (int k = 0; k < count && bytes > 0; ++k)
-        bulk_copy(inverse_ + k * factored_rows, from[k], bytes, arrived());
+        bulk_load(inverse_ + k * factored_rows, from[k], bytes, arrived());
     }
     for (int i = in_lines + thread_; i < rows; i += factored_threads)
 #pragma unroll

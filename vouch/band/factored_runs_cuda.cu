@@ -5,7 +5,7 @@
 #include <vouch/band/factored_run.cuh>
 #include <vouch/band/factored_runs.cuh>
 #include <vouch/band/turned.cuh>
-#include <vouch/core/cluster.cuh>
+#include <vouch/core/gpu/cluster.cuh>
 #include <vouch/core/launch.cuh>
 
 namespace vouch::detail {
@@ -40,8 +40,8 @@ class in_cluster {
  public:
   __device__ in_cluster(const run_cutting& cut, T*) : chunks_(static_cast<int>(cut.chunks)) {
     if (threadIdx.x == 0) {
-      arrival_init(shared().arrived, 1);
-      arrival_init_fence();
+      mbarrier_init(shared().arrived, 1);
+      mbarrier_init_fence();
     }
     __syncthreads();
     asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
@@ -50,17 +50,17 @@ class in_cluster {
     const int lane = thread % 32, rank = static_cast<int>(blockIdx.x % static_cast<unsigned>(chunks_));
     asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");  // all barriers have been made
     if (thread == 0)
-      arrive_expecting(shared().arrived,
-                       static_cast<unsigned>(chunks_ * numbers) * static_cast<unsigned>(sizeof(T)));
+      mbarrier_arrive_expect_tx(shared().arrived,
+                                static_cast<unsigned>(chunks_ * numbers) * static_cast<unsigned>(sizeof(T)));
     if (thread < chunks_) {
       const auto to = static_cast<unsigned>(thread);
       const unsigned place = cluster_address(shared().told[rank], to),
                      arrived = cluster_address(shared().arrived, to);
       const T all[numbers] = {own.out, own.out_rhs, own.first_behind, own.first_before, own.first_rhs};
       for (int k = 0; k < numbers; ++k)
-        send_cluster(place + static_cast<unsigned>(k * sizeof(T)), all[k], arrived);
+        cluster_store_async(place + static_cast<unsigned>(k * sizeof(T)), all[k], arrived);
     }
-    await_cluster(shared().arrived, 0);
+    mbarrier_wait_cluster(shared().arrived, 0);
     const T* const told = shared().told[min(lane, chunks_ - 1)];
     passage<T> of =
         lane < chunks_ ? passage<T>{told[0], told[1], told[2], told[3], told[4]} : passage<T>::none();

@@ -6,7 +6,7 @@
 #include <vouch/band/one_chunk.cuh>
 #include <vouch/band/packed_joint.cuh>
 #include <vouch/band/row_boxes.cuh>
-#include <vouch/core/copy_engine.cuh>
+#include <vouch/core/gpu/tma.cuh>
 #include <vouch/core/grid_barrier.cuh>
 #include <vouch/core/launch.cuh>
 
@@ -68,15 +68,15 @@ class tile_ring {
   __device__ tile_ring(const general_task& of, T* rows, std::uint64_t* arrived, int lane)
       : piece(rows, lane), of_(of), rows_(rows), arrived_(arrived), lane_(lane) {
     if (lane == 0) {
-      arrival_init(arrived, 1);
-      arrival_init(arrived + 1, 1);
-      arrival_init_fence();
+      mbarrier_init(arrived, 1);
+      mbarrier_init(arrived + 1, 1);
+      mbarrier_init_fence();
     }
     __syncwarp();
   }
   /// Begins to bring half of a tile; all lanes are done with what stood there.
   __device__ void bring(std::int64_t tile, int half) {
-    fence_for_copy_engine();
+    fence_proxy_async();
     __syncwarp();
     if (lane_ != 0) return;
     expect(half);
@@ -84,14 +84,14 @@ class tile_ring {
   }
   /// All of a tile. Diagonals come last: unknowns may be on their way out of there.
   __device__ void bring(std::int64_t tile) {
-    fence_for_copy_engine();
+    fence_proxy_async();
     __syncwarp();
     if (lane_ != 0) return;
     for (int half = 0; half < 2; ++half) {
       expect(half);
       for (const int k : {0, 2, 3}) copy(tile, half, k);
     }
-    await_reads_of_stores();
+    bulk_wait_group_read();
     for (int half = 0; half < 2; ++half) copy(tile, half, 1);
   }
   /// Waits for half of a tile.
@@ -102,13 +102,13 @@ class tile_ring {
   }
   /// Begins to write the unknowns.
   __device__ void store(std::int64_t tile) const {
-    fence_for_copy_engine();
+    fence_proxy_async();
     __syncwarp();
     if (lane_ == 0) {
       for (int half = 0; half < 2; ++half)
-        box_store(&of_.x_boxes, half * box_rows, static_cast<int>(tile * 32),
-                  rows_ + half * half_tile_numbers + box_numbers);
-      commit_stores();
+        tensor_store(&of_.x_boxes, half * box_rows, static_cast<int>(tile * 32),
+                     rows_ + half * half_tile_numbers + box_numbers);
+      bulk_commit_group();
     }
     const int rows = rows_of(tile);
     if (rows < boxed_tile_rows && lane_ < rows % boxed_rows)
@@ -126,13 +126,15 @@ class tile_ring {
   const boxed_piece piece;
 
  private:
-  __device__ void expect(int half) const { arrive_expecting(arrived_ + half, half_tile_numbers * sizeof(T)); }
+  __device__ void expect(int half) const {
+    mbarrier_arrive_expect_tx(arrived_ + half, half_tile_numbers * sizeof(T));
+  }
   __device__ void copy(std::int64_t tile, int half, int k) const {
-    box_copy(rows_ + half * half_tile_numbers + k * box_numbers, &of_.boxes[k], half * box_rows,
-             static_cast<int>(tile * 32), arrived_ + half);
+    tensor_load(rows_ + half * half_tile_numbers + k * box_numbers, &of_.boxes[k], half * box_rows,
+                static_cast<int>(tile * 32), arrived_ + half);
   }
   __device__ void await_arrival(int half) {
-    await(arrived_ + half, parity_ >> half & 1);
+    mbarrier_wait(arrived_ + half, parity_ >> half & 1);
     parity_ ^= 1u << half;
   }
   __device__ int rows_of(std::int64_t tile) const {
@@ -318,7 +320,7 @@ __global__ void __launch_bounds__(threads, 1) solve_general(const __grid_constan
     next = next_of(asked);
     if (next < of.tiles) ring.bring(from_last(next));
   }
-  if (lane == 0) await_reads_of_stores();  // before the shared memory goes to another block
+  if (lane == 0) bulk_wait_group_read();  // before the shared memory goes to another block
   if (!numbers && of.broken != nullptr) *of.broken = 1;
 }
 

@@ -7,7 +7,7 @@
 #include <vouch/band/seams.cuh>
 #include <vouch/band/tile_joining.cuh>
 #include <vouch/band/turned.cuh>
-#include <vouch/core/copy_engine.cuh>
+#include <vouch/core/gpu/tma.cuh>
 #include <vouch/core/launch.cuh>
 
 namespace vouch::detail {
@@ -68,21 +68,21 @@ class run_ring {
   __device__ run_ring(const run_task<T>& of, T* rows, std::uint64_t* arrived, int thread)
       : of_(of), rows_(rows), arrived_(arrived), thread_(thread), next_item_(blockIdx.x) {}
   __device__ static void init(std::uint64_t* arrived) {
-    for (int k = 0; k < stages; ++k) arrival_init(arrived + k, 1);
-    arrival_init_fence();
+    for (int k = 0; k < stages; ++k) mbarrier_init(arrived + k, 1);
+    mbarrier_init_fence();
   }
   /// Of one thread: begins to bring the next arrays into stages that are free.
   __device__ void bring(int arrays) {
-    fence_for_copy_engine();
+    fence_proxy_async();
 #pragma unroll 1
     for (int k = 0; k < arrays && next_item_ < of_.shares * of_.systems; ++k) {
       const share_place place(of_, next_item_);
       const T* const from = begin_of(place, next_array_);
       const int before = place_in_line(from), in_lines = (before + place.rows) / line_size<T> * line_size<T>;
       const auto bytes = static_cast<unsigned>(in_lines) * static_cast<unsigned>(sizeof(T));
-      arrive_expecting(arrived_ + next_stage_, bytes);
+      mbarrier_arrive_expect_tx(arrived_ + next_stage_, bytes);
       if (bytes > 0)
-        bulk_copy(rows_ + next_stage_ * stage_size<T>, from - before, bytes, arrived_ + next_stage_);
+        bulk_load(rows_ + next_stage_ * stage_size<T>, from - before, bytes, arrived_ + next_stage_);
       next_stage_ = next_stage_ + 1 == stages ? 0 : next_stage_ + 1;
       if (++next_array_ < 4) continue;
       next_array_ = 0;
@@ -91,7 +91,7 @@ class run_ring {
   }
   /// This thread's rows of the next array. Its stage is free once the whole block has taken it.
   __device__ void take(const share_place& place, int array, T (&rows)[held_rows]) {
-    await(arrived_ + stage_, parity_);
+    mbarrier_wait(arrived_ + stage_, parity_);
     const T* const global = begin_of(place, array);
     const int before = place_in_line(global);
     const T* from = rows_ + stage_ * stage_size<T> + before + thread_ * held_rows;
@@ -113,7 +113,7 @@ class run_ring {
     for (int k = 0; k < stages; ++k) {
       const std::int64_t of = item + (1 + k / 4) * static_cast<std::int64_t>(gridDim.x);
       if (of >= items) return;
-      await(arrived_ + stage_, parity_);
+      mbarrier_wait(arrived_ + stage_, parity_);
       turn();
     }
   }
@@ -192,7 +192,7 @@ __device__ void store_run(const run_task<T>& of, const share_place& place, int b
   __syncwarp();  // the slots of the tree are needed no more
 #pragma unroll
   for (int k = 0; k < held_rows; ++k) staged[lane * held_rows + k] = x[k];
-  fence_for_copy_engine();
+  fence_proxy_async();
   __syncwarp();
   if (lane != 0) return;
   const int rows = min(max(place.rows - begin, 0), run_rows);
@@ -200,7 +200,7 @@ __device__ void store_run(const run_task<T>& of, const share_place& place, int b
   const int end = first + (rows - first) / line_size<T> * line_size<T>;
   const auto bytes = static_cast<unsigned>(end - first) * static_cast<unsigned>(sizeof(T));
   if (bytes > 0) bulk_store(to + first, staged + first, bytes);
-  commit_stores();
+  bulk_commit_group();
   for (int i = 0; i < first; ++i) to[i] = staged[i];
   for (int i = end; i < rows; ++i) to[i] = staged[i];
 }
@@ -236,7 +236,7 @@ __global__ void __launch_bounds__(threads, blocks_at_once) solve_runs(const __gr
     ring.take(place, 3, piece.f);
     piece.complete(place.share == 0 && thread == 0, place.share + 1 == of.shares,
                    place.rows - thread * held_rows);
-    if (lane == 0) await_reads_of_stores();
+    if (lane == 0) bulk_wait_group_read();
     const bool stop = __syncthreads_or(!sound || given_up != 0) != 0;
     if (thread == 0) ring.bring(4);
     if (stop) return ring.drain(item);
@@ -256,7 +256,7 @@ __global__ void __launch_bounds__(threads, blocks_at_once) solve_runs(const __gr
     if (!numbers) *coupled = 1;  // they find out whether there is an answer
     store_run(of, place, warp * run_rows, room, lane, piece.d);
   }
-  if (lane == 0) await_reads_of_stores();  // before the shared memory goes to another block
+  if (lane == 0) bulk_wait_group_read();  // before the shared memory goes to another block
 }
 
 }  // namespace

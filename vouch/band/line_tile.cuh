@@ -12,7 +12,7 @@
 #include <vouch/band/exchanges.cuh>
 #include <vouch/band/held_piece.cuh>
 #include <vouch/band/segments.cuh>
-#include <vouch/core/arrival.cuh>
+#include <vouch/core/gpu/mbarrier.cuh>
 
 namespace vouch::detail {
 

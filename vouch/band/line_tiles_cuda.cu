@@ -2,7 +2,7 @@
 
 #include <vouch/band/line_tile.cuh>
 #include <vouch/band/tiles_cuda.hpp>
-#include <vouch/core/copy_engine.cuh>
+#include <vouch/core/gpu/tma.cuh>
 #include <vouch/core/launch.cuh>
 
 namespace vouch::detail {
@@ -61,12 +61,12 @@ class whole_lines {
     if (thread_ >= 32 || tile >= of_.tiles || !elected()) return;
     const int count = of_.systems_of(tile);
     const unsigned bytes = static_cast<unsigned>(of_.n) * sizeof(T);
-    arrive_expecting(memory_.arrived, static_cast<unsigned>(4 * count) * bytes);
+    mbarrier_arrive_expect_tx(memory_.arrived, static_cast<unsigned>(4 * count) * bytes);
 #pragma unroll 1
     for (int s = 0; s < count; ++s)
 #pragma unroll
       for (int array = 0; array < 4; ++array)
-        bulk_copy(memory_.rows + array * memory_.stage + s * of_.pieces * line_rows,
+        bulk_load(memory_.rows + array * memory_.stage + s * of_.pieces * line_rows,
                   of_.from[array] + (tile * of_.width + s) * of_.pitch[array], bytes, memory_.arrived);
   }
   // Takes a thread's rows once they have come. Returns whether it has any.
@@ -86,7 +86,7 @@ class whole_lines {
     for (int s = 0; s < count; ++s)
       bulk_store(of_.x + (tile * of_.width + s) * of_.pitch_x, memory_.unknowns + s * of_.pieces * line_rows,
                  static_cast<unsigned>(of_.n) * sizeof(T));
-    commit_stores();
+    bulk_commit_group();
   }
 
  private:
@@ -126,11 +126,11 @@ class any_lines {
     }
     if (!elected()) return;
     const unsigned bytes = static_cast<unsigned>(lines.end - lines.begin) * sizeof(T);
-    arrive_expecting(memory_.arrived, 4 * bytes);
+    mbarrier_arrive_expect_tx(memory_.arrived, 4 * bytes);
     if (bytes == 0) return;
 #pragma unroll
     for (int array = 0; array < 4; ++array)
-      bulk_copy(memory_.rows + array * memory_.stage + lines.begin, of_.from[array] + (begin + lines.begin),
+      bulk_load(memory_.rows + array * memory_.stage + lines.begin, of_.from[array] + (begin + lines.begin),
                 bytes, memory_.arrived);
   }
   __device__ bool take(held_piece<T, line_rows>& piece, std::int64_t tile) {
@@ -171,7 +171,7 @@ class any_lines {
     if (lines.begin < lines.end)
       bulk_store(x + lines.begin, memory_.unknowns + lines.begin,
                  static_cast<unsigned>(lines.end - lines.begin) * sizeof(T));
-    commit_stores();
+    bulk_commit_group();
   }
 
  private:
@@ -251,8 +251,8 @@ __global__ void __launch_bounds__(32 * Warps, line_warps<T> / Warps)
   const line_memory<T, Warps> memory;
   const line_place place(of, thread);
   if (thread == 0) {
-    arrival_init(memory.arrived, 1);
-    arrival_init_fence();
+    mbarrier_init(memory.arrived, 1);
+    mbarrier_init_fence();
   }
   Mover<T, Warps> rows(of, memory, place, thread);
   sync_tile<Warps>();
@@ -261,10 +261,10 @@ __global__ void __launch_bounds__(32 * Warps, line_warps<T> / Warps)
   unsigned parity = 0;
   for (std::int64_t tile = blockIdx.x; tile < of.tiles; tile += gridDim.x, parity ^= 1) {
     held_piece<T, line_rows> piece;
-    await(memory.arrived, parity);
+    mbarrier_wait(memory.arrived, parity);
     const bool works = rows.take(piece, tile), fit = piece.dominates(works);
-    await_reads_of_stores();
-    fence_for_copy_engine();
+    bulk_wait_group_read();
+    fence_proxy_async();
     const bool dominant = all_of_tile<Warps>(fit || !works);
     rows.bring(tile + gridDim.x);
     bool numbers;
@@ -281,11 +281,11 @@ __global__ void __launch_bounds__(32 * Warps, line_warps<T> / Warps)
     if (works && !numbers && of.broken != nullptr) of.broken[tile * of.width + place.system] = 1;
     sync_tile<Warps>();  // the joints are needed no more
     rows.put(piece.d);
-    fence_for_copy_engine();
+    fence_proxy_async();
     sync_tile<Warps>();
     rows.store(tile);
   }
-  await_reads_of_stores();  // before the shared memory goes to another block
+  bulk_wait_group_read();  // before the shared memory goes to another block
 }
 
 // ---- launchers

@@ -7,7 +7,7 @@
 #include <vouch/band/chunk.cuh>
 #include <vouch/band/exchanges.cuh>
 #include <vouch/band/separators.cuh>
-#include <vouch/core/copy_engine.cuh>
+#include <vouch/core/gpu/tma.cuh>
 
 namespace vouch::detail {
 
@@ -47,8 +47,8 @@ class row_arrival {
  public:
   __device__ row_arrival(std::uint64_t* barrier, int thread) : barrier_(barrier) {
     if (thread == 0) {
-      arrival_init(barrier, 1);
-      arrival_init_fence();
+      mbarrier_init(barrier, 1);
+      mbarrier_init_fence();
     }
     __syncthreads();
   }
@@ -56,13 +56,13 @@ class row_arrival {
   /// done with what stood there.
   template <int Pitch, class T>
   __device__ void bring(T* to, const T* const (&from)[4], unsigned bytes) const {
-    fence_for_copy_engine();
-    arrive_expecting(barrier_, 4 * bytes);
-    for (int k = 0; k < 4; ++k) bulk_copy(to + k * Pitch, from[k], bytes, barrier_);
+    fence_proxy_async();
+    mbarrier_arrive_expect_tx(barrier_, 4 * bytes);
+    for (int k = 0; k < 4; ++k) bulk_load(to + k * Pitch, from[k], bytes, barrier_);
   }
   /// Of all threads.
   __device__ void await_rows() {
-    await(barrier_, parity_);
+    mbarrier_wait(barrier_, parity_);
     parity_ ^= 1;
   }
 
@@ -139,7 +139,7 @@ class one_chunk {
   }
   /// Waits for the rows; what threads have written to shared memory is there, too.
   __device__ void await_rows(const band_task<T>& task) {
-    await_copies_to_shared();
+    wait_copies_to_shared();
     __syncthreads();
     if (in_bulk_) arrival_.await_rows();
     if (of_.begin == 0 && thread_ == 0) rows_.a(0) = 0;

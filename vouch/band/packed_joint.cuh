@@ -4,7 +4,7 @@
 // two of the numbers are zero.
 #pragma once
 #include <vouch/band/chunk.cuh>
-#include <vouch/core/l2_policy.cuh>
+#include <vouch/core/gpu/l2_policy.cuh>
 
 namespace vouch::detail {
 

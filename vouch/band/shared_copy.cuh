@@ -2,7 +2,7 @@
 #pragma once
 #include <cstdint>
 
-#include <vouch/core/shared_copy.cuh>
+#include <vouch/core/gpu/async_copy.cuh>
 
 namespace vouch::detail {
 

@@ -203,7 +203,7 @@ class half_system {
                           unsigned turn) const {
     T* const told = memory.seams + (warp * 2 + turn % 2) * memory.seam_size;
     std::uint64_t* const arrived = memory.signal->told[warp] + turn % 2;
-    if (lane == 0) arrive_expecting(arrived, sizeof(T) * memory.seam_size);
+    if (lane == 0) mbarrier_arrive_expect_tx(arrived, sizeof(T) * memory.seam_size);
     if (lane < part_systems) {
       const unsigned to = address_in_block(told + 4 * lane, other_half),
                      barrier = address_in_block(arrived, other_half);
@@ -211,7 +211,7 @@ class half_system {
       put_in_block(to + 2 * static_cast<unsigned>(sizeof(T)), own_.rhs, T{0}, barrier);
     }
     __syncwarp();
-    await_cluster(arrived, turn / 2 % 2);
+    mbarrier_wait_cluster(arrived, turn / 2 % 2);
     const T* const from = told + 4 * (lane % part_systems);
     const seam_row<T> other{from[0], from[1], from[2]};
     T before, behind;

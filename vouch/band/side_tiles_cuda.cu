@@ -3,7 +3,7 @@
 #include <vouch/band/row_boxes.cuh>
 #include <vouch/band/side_tile.cuh>
 #include <vouch/band/tiles_cuda.hpp>
-#include <vouch/core/copy_engine.cuh>
+#include <vouch/core/gpu/tma.cuh>
 #include <vouch/core/launch.cuh>
 
 namespace vouch::detail {
@@ -27,7 +27,7 @@ class side_tiles {
     for (; tile_ < of_.tiles; tile_ += stride(), ++turn_) solve_tile();
     if (turn_ > 0) {
       store_box();
-      await_reads_of_stores();  // before the shared memory goes to another block
+      bulk_wait_group_read();  // before the shared memory goes to another block
     }
   }
 
@@ -42,15 +42,15 @@ class side_tiles {
     if (threadIdx.x == 0) {
       const auto boxes = static_cast<unsigned>(ceil_div(place_.rows, box_rows));
       for (int k = 0; k < 4; ++k) {
-        arrival_init(signal.arrived + k, boxes);
-        arrival_init(signal.taken + k, side_warps);
+        mbarrier_init(signal.arrived + k, boxes);
+        mbarrier_init(signal.taken + k, side_warps);
       }
-      arrival_init(&signal.put, side_warps);
-      arrival_init(&signal.fetched, boxes);
-      for (int k = 0; k < 2 * side_warps; ++k) arrival_init(&signal.told[k / 2][k % 2], 1);
-      arrival_init_fence();
+      mbarrier_init(&signal.put, side_warps);
+      mbarrier_init(&signal.fetched, boxes);
+      for (int k = 0; k < 2 * side_warps; ++k) mbarrier_init(&signal.told[k / 2][k % 2], 1);
+      mbarrier_init_fence();
     }
-    fence_for_copy_engine();
+    fence_proxy_async();
     __syncthreads();
     if (Blocks > 1) {
       sync_cluster();
@@ -75,13 +75,13 @@ class side_tiles {
   __device__ void bring_box(int array, std::int64_t tile) const {
     if (tile >= of_.tiles) return;
     std::uint64_t* const arrival = memory_.signal->arrived + array;
-    arrive_expecting(arrival, static_cast<unsigned>(box_rows * of_.line));
-    box_copy(memory_.stages + array * side_stage<T> + box_row() * of_.line, of_.from + array,
-             static_cast<int>(tile * of_.width), place_.first_row + box_row(), arrival);
+    mbarrier_arrive_expect_tx(arrival, static_cast<unsigned>(box_rows * of_.line));
+    tensor_load(memory_.stages + array * side_stage<T> + box_row() * of_.line, of_.from + array,
+                static_cast<int>(tile * of_.width), place_.first_row + box_row(), arrival);
   }
   __device__ void bring_next(int array) const {
     if (has_box_of(array)) {
-      await(memory_.signal->taken + array, turn_ % 2);
+      mbarrier_wait(memory_.signal->taken + array, turn_ % 2);
       bring_box(array, tile_ + stride());
     }
     __syncwarp();
@@ -89,15 +89,15 @@ class side_tiles {
 
   __device__ void take(int array, T (&rows)[side_rows]) const {
     unsigned char* const stage = memory_.stages + array * side_stage<T>;
-    await(memory_.signal->arrived + array, turn_ % 2);
+    mbarrier_wait(memory_.signal->arrived + array, turn_ % 2);
     if (array == 2 && place_.ends()) {
       rows_at_.row(stage, place_.left - 1) = 0;
-      fence_for_copy_engine();
+      fence_proxy_async();
     }
 #pragma unroll
     for (int k = 0; k < side_rows; ++k) rows[k] = rows_at_(stage, k);
     __syncwarp();
-    if (lane_ == 0) arrive(memory_.signal->taken + array);
+    if (lane_ == 0) mbarrier_arrive(memory_.signal->taken + array);
   }
 
   __device__ void take_piece(held_piece<T>& piece) const {
@@ -150,8 +150,8 @@ class side_tiles {
     const side_slot<T, 32> between{joints};  // no joint is in front of the first leaf
     const relation<T> whole = relation_in_block<Dominant>(tree.join(own, leaf), between);
     if (turn_ > 0 && has_box_of(1)) {
-      await_reads_of_stores();
-      arrive(&memory_.signal->fetched);
+      bulk_wait_group_read();
+      mbarrier_arrive(&memory_.signal->fetched);
     }
     ends<T> at;
     if constexpr (Blocks == 1)
@@ -179,7 +179,7 @@ class side_tiles {
     if (place_.parts == 1)
       __syncwarp();
     else
-      group_barrier(pair_barrier(), 64);
+      named_barrier(pair_barrier(), 64);
     const relation<T> before = telling::get(side_slot<T, part_systems>{told});
     if (!place_.joined()) return before;
     joint<T> at;
@@ -190,20 +190,20 @@ class side_tiles {
   }
 
   __device__ void put(const T (&x)[side_rows]) const {
-    if (turn_ > 0) await(&memory_.signal->fetched, (turn_ - 1) % 2);
+    if (turn_ > 0) mbarrier_wait(&memory_.signal->fetched, (turn_ - 1) % 2);
 #pragma unroll
     for (int k = 0; k < side_rows; ++k) rows_at_(memory_.unknowns, k) = x[k];
-    fence_for_copy_engine();
+    fence_proxy_async();
     __syncwarp();
-    if (lane_ == 0) arrive(&memory_.signal->put);
+    if (lane_ == 0) mbarrier_arrive(&memory_.signal->put);
   }
   // Of the tile before.
   __device__ void store_box() const {
     if (has_box_of(1)) {
-      await(&memory_.signal->put, (turn_ - 1) % 2);
-      box_store(&of_.to, static_cast<int>((tile_ - stride()) * of_.width), place_.first_row + box_row(),
-                memory_.unknowns + box_row() * of_.line);
-      commit_stores();
+      mbarrier_wait(&memory_.signal->put, (turn_ - 1) % 2);
+      tensor_store(&of_.to, static_cast<int>((tile_ - stride()) * of_.width), place_.first_row + box_row(),
+                   memory_.unknowns + box_row() * of_.line);
+      bulk_commit_group();
     }
     __syncwarp();
   }

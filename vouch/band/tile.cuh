@@ -12,8 +12,7 @@
 
 #include <vouch/band/held_piece.cuh>
 #include <vouch/band/segments.cuh>
-#include <vouch/core/arrival.cuh>
-#include <vouch/core/copy_engine.cuh>
+#include <vouch/core/gpu/tma.cuh>
 
 namespace vouch::detail {
 
@@ -64,8 +63,8 @@ class tile_ring {
         thread_(thread),
         next_tile_(blockIdx.x) {}
   __device__ static void init(std::uint64_t* arrived) {
-    for (int k = 0; k < tile_stages; ++k) arrival_init(arrived + k, 1);
-    arrival_init_fence();
+    for (int k = 0; k < tile_stages; ++k) mbarrier_init(arrived + k, 1);
+    mbarrier_init_fence();
   }
 
   /// Begins to bring the next arrays into stages that are free.
@@ -81,7 +80,7 @@ class tile_ring {
 
   /// This thread's rows of the next array. Its stage is free once the whole block has taken it.
   __device__ void take(T (&rows)[held_rows]) {
-    await(arrived_ + stage_, parity_);
+    mbarrier_wait(arrived_ + stage_, parity_);
     const T* from = stages_ + stage_ * stage_size + place_.base;
 #pragma unroll
     for (int k = 0; k < held_rows; ++k) rows[k] = from[k * of_.width];
@@ -99,8 +98,8 @@ class tile_ring {
                                    : next_array_ == 2 ? &maps_.du
                                                       : &maps_.b;
     std::uint64_t* const arrival = arrived_ + next_stage_;
-    arrive_expecting(arrival, static_cast<unsigned>(of_.width * of_.leaves * held_rows * sizeof(T)));
-    box_copy(stages_ + next_stage_ * stage_size, map, static_cast<int>(next_tile_ * of_.width), 0, arrival);
+    mbarrier_arrive_expect_tx(arrival, static_cast<unsigned>(of_.width * of_.leaves * held_rows * sizeof(T)));
+    tensor_load(stages_ + next_stage_ * stage_size, map, static_cast<int>(next_tile_ * of_.width), 0, arrival);
   }
   const tile_batch& of_;
   const tile_maps& maps_;

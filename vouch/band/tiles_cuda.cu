@@ -3,7 +3,7 @@
 #include <vouch/band/row_boxes.cuh>
 #include <vouch/band/tile_solver.cuh>
 #include <vouch/band/tiles_cuda.hpp>
-#include <vouch/core/copy_engine.cuh>
+#include <vouch/core/gpu/tma.cuh>
 #include <vouch/core/launch.cuh>
 
 namespace vouch::detail {
@@ -16,11 +16,11 @@ __device__ void store_tile(const tile_batch& of, const tile_maps& maps, const ti
   __syncthreads();  // the slots of the tree are needed no more
 #pragma unroll
   for (int k = 0; k < held_rows; ++k) staged[place.base + k * of.width] = x[k];
-  fence_for_copy_engine();
+  fence_proxy_async();
   __syncthreads();
   if (thread != 0) return;
-  box_store(&maps.x, static_cast<int>(first), 0, staged);
-  commit_stores();
+  tensor_store(&maps.x, static_cast<int>(first), 0, staged);
+  bulk_commit_group();
 }
 
 // Blocks take every so many-th tile: everything is read once and written once. Bound by memory.
@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(tile_threads, held_threads / tile_threads)
     ring.take(piece.f);
     piece.complete(place.piece == 0, true, place.left);
     const bool works = place.left > 0 && place.system < count, fit = piece.dominates();
-    await_reads_of_stores();
+    bulk_wait_group_read();
     const bool dominant = __syncthreads_and(fit || !works) != 0;
     ring.bring(4);
     bool numbers = true;
@@ -60,7 +60,7 @@ __global__ void __launch_bounds__(tile_threads, held_threads / tile_threads)
     if (works && !numbers && of.broken != nullptr) of.broken[first + place.system] = 1;
     store_tile(of, maps, place, memory.slots, first, thread, piece.d);
   }
-  await_reads_of_stores();  // before the shared memory goes to another block
+  bulk_wait_group_read();  // before the shared memory goes to another block
 }
 
 // ---- launchers

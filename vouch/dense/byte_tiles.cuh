@@ -3,7 +3,7 @@
 #include <concepts>
 #include <cstdint>
 
-#include <vouch/core/arrival.cuh>
+#include <vouch/core/gpu/tma.cuh>
 
 namespace vouch::detail {
 
@@ -116,9 +116,9 @@ __device__ void multiply_bytes(int steps, int most, const Pieces& pieces, const 
   auto* const stages = reinterpret_cast<byte_stage<Byte>*>(memory);
   __shared__ std::uint64_t full[byte_tile::stages], empty[byte_tile::stages];
   if (threadIdx.x < byte_tile::stages) {
-    arrival_init(&full[threadIdx.x], 1);
-    arrival_init(&empty[threadIdx.x], byte_tile::threads);
-    arrival_init_fence();
+    mbarrier_init(&full[threadIdx.x], 1);
+    mbarrier_init(&empty[threadIdx.x], byte_tile::threads);
+    mbarrier_init_fence();
   }
   __syncthreads();
   const auto parity = [](int step) { return static_cast<unsigned>(step / byte_tile::stages) % 2; };
@@ -126,12 +126,12 @@ __device__ void multiply_bytes(int steps, int most, const Pieces& pieces, const 
   const auto bring = [&](int step) {
     if (step >= steps || static_cast<int>(threadIdx.x) != step % byte_tile::warps * 32) return;
     const int s = step % byte_tile::stages;
-    if (step >= byte_tile::stages) await(&empty[s], parity(step - byte_tile::stages));
-    arrive_expecting(&full[s], sizeof(byte_stage<Byte>));
+    if (step >= byte_tile::stages) mbarrier_wait(&empty[s], parity(step - byte_tile::stages));
+    mbarrier_arrive_expect_tx(&full[s], sizeof(byte_stage<Byte>));
     const byte_pieces<Byte> from = pieces(step);
-    bulk_copy(stages[s].a, from.a, byte_tile::piece_bytes, &full[s]);
-    bulk_copy(stages[s].b, from.b_first, byte_tile::piece_bytes, &full[s]);
-    bulk_copy(stages[s].b + byte_tile::piece_bytes, from.b_second, byte_tile::piece_bytes, &full[s]);
+    bulk_load(stages[s].a, from.a, byte_tile::piece_bytes, &full[s]);
+    bulk_load(stages[s].b, from.b_first, byte_tile::piece_bytes, &full[s]);
+    bulk_load(stages[s].b + byte_tile::piece_bytes, from.b_second, byte_tile::piece_bytes, &full[s]);
   };
   for (int step = 0; step < byte_tile::ahead; ++step) bring(step);
 
@@ -141,7 +141,7 @@ __device__ void multiply_bytes(int steps, int most, const Pieces& pieces, const 
   if (steps == 0) settle(sums, false);
   for (int step = 0; step < steps; ++step) {
     const byte_stage<Byte>& stage = stages[step % byte_tile::stages];
-    await(&full[step % byte_tile::stages], parity(step));
+    mbarrier_wait(&full[step % byte_tile::stages], parity(step));
     fragments[0].load(stage, row, column, 0);
     bring(step + byte_tile::ahead);
 #pragma unroll
@@ -156,7 +156,7 @@ __device__ void multiply_bytes(int steps, int most, const Pieces& pieces, const 
           multiply_add_bytes<Byte>(sums.c[mi][ni], at_hand.a[mi], at_hand.b[ni / 2][ni % 2 * 2],
                                    at_hand.b[ni / 2][ni % 2 * 2 + 1]);
     }
-    arrive(&empty[step % byte_tile::stages]);
+    mbarrier_arrive(&empty[step % byte_tile::stages]);
     if ((step + 1) % most == 0 || step + 1 == steps) settle(sums, step >= most);
   }
 }

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 
+#include <vouch/core/gpu/tma.cuh>
 #include <vouch/dense/gemm_radius.cuh>
 
 namespace vouch::detail {
@@ -173,8 +174,8 @@ __global__ void __launch_bounds__(nearest_tile::threads, 1)
   nearest_stage* const stages = reinterpret_cast<nearest_stage*>(memory);
   __shared__ std::uint64_t full[nearest_tile::stages], empty[nearest_tile::stages];
   if (threadIdx.x < nearest_tile::stages) {
-    arrival_init(&full[threadIdx.x], 1);
-    arrival_init(&empty[threadIdx.x], nearest_tile::threads);
+    mbarrier_init(&full[threadIdx.x], 1);
+    mbarrier_init(&empty[threadIdx.x], nearest_tile::threads);
   }
   const std::int64_t piece = std::int64_t{blockIdx.x} - cut.whole;  // negative: a whole tile
   std::int64_t tile_i, tile_j;
@@ -198,22 +199,22 @@ __global__ void __launch_bounds__(nearest_tile::threads, 1)
     if (step >= steps + 2 * radius.parts || static_cast<int>(threadIdx.x) != step % nearest_tile::warps * 32)
       return;
     const int s = step % nearest_tile::stages;
-    if (step >= nearest_tile::stages) await(&empty[s], parity(step - nearest_tile::stages));
-    arrive_expecting(&full[s], sizeof(nearest_stage));
+    if (step >= nearest_tile::stages) mbarrier_wait(&empty[s], parity(step - nearest_tile::stages));
+    mbarrier_arrive_expect_tx(&full[s], sizeof(nearest_stage));
     if (step >= steps) {
       const int part = (step - steps) / 2, half = (step - steps) % 2;
-      bulk_copy(&stages[s], radius.sums.half(part, tile_i, 2 * tile_j + half), sizeof(nearest_stage), &full[s]);
+      bulk_load(&stages[s], radius.sums.half(part, tile_i, 2 * tile_j + half), sizeof(nearest_stage), &full[s]);
       return;
     }
     const std::int64_t k = (first_step + step) * nearest_tile::k;
-    bulk_copy(stages[s].a, A.data + A.piece(at.i0, k), sizeof(stages[s].a), &full[s]);
-    bulk_copy(stages[s].b, B.data + B.piece(at.j0, k), sizeof(stages[s].b), &full[s]);
+    bulk_load(stages[s].a, A.data + A.piece(at.i0, k), sizeof(stages[s].a), &full[s]);
+    bulk_load(stages[s].b, B.data + B.piece(at.j0, k), sizeof(stages[s].b), &full[s]);
   };
   for (int step = 0; step < nearest_tile::ahead; ++step) bring(step);
 
   const int row = warp % 4 * 32, column = warp / 4 * 64;
   double sums[2][8][4] = {};
-  const auto arrived = [&](int step) { await(&full[step % nearest_tile::stages], parity(step)); };
+  const auto arrived = [&](int step) { mbarrier_wait(&full[step % nearest_tile::stages], parity(step)); };
   const auto a_at = [&](int step, int mi) {
     return nearest_left(stages[step % nearest_tile::stages].a + row + mi * 16);
   };
@@ -240,7 +241,7 @@ __global__ void __launch_bounds__(nearest_tile::threads, 1)
     b0 = b_at(step + 1, 0);
     a0 = a_at(step + 1, 0);
     add_nearest<3>(sums[1], a1, b1);
-    arrive(&empty[step % nearest_tile::stages]);
+    mbarrier_arrive(&empty[step % nearest_tile::stages]);
     a1 = a_at(step + 1, 1);
   }
   const auto radius_step = [&](int part) { return steps + 2 * part + column / radius_sums::half_columns; };

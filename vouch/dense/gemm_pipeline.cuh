@@ -3,7 +3,7 @@
 #pragma once
 #include <cstdint>
 
-#include <vouch/core/arrival.cuh>
+#include <vouch/core/gpu/mbarrier.cuh>
 
 namespace vouch::detail {
 
@@ -17,17 +17,17 @@ class gemm_pipeline {
   /// By all threads of the block, `threads` of them; a barrier of the block must follow.
   __device__ void start(unsigned threads) {
     if (threadIdx.x >= Stages) return;
-    arrival_init(&full_[threadIdx.x], threads);
-    arrival_init(&empty_[threadIdx.x], threads);
+    mbarrier_init(&full_[threadIdx.x], threads);
+    mbarrier_init(&empty_[threadIdx.x], threads);
   }
   /// This thread's copies for the step are there.
-  __device__ void there(int step) { arrive(&full_[step % Stages]); }
-  __device__ void wait_for(int step) { await(&full_[step % Stages], parity(step)); }
+  __device__ void there(int step) { mbarrier_arrive(&full_[step % Stages]); }
+  __device__ void wait_for(int step) { mbarrier_wait(&full_[step % Stages], parity(step)); }
   /// This thread needs the step's stage no longer.
-  __device__ void used(int step) { arrive(&empty_[step % Stages]); }
+  __device__ void used(int step) { mbarrier_arrive(&empty_[step % Stages]); }
   /// Until the stage of step + ahead is free.
   __device__ void wait_for_room(int step) {
-    if (step >= 2) await(&empty_[(step - 2) % Stages], parity(step - 2));
+    if (step >= 2) mbarrier_wait(&empty_[(step - 2) % Stages], parity(step - 2));
   }
 
  private:

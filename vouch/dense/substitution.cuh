@@ -3,8 +3,8 @@
 #pragma once
 #include <cstdint>
 
-#include <vouch/core/relay.cuh>
-#include <vouch/core/shared_copy.cuh>
+#include <vouch/core/gpu/async_copy.cuh>
+#include <vouch/core/gpu/flagged_words.cuh>
 #include <vouch/dense/entries.cuh>
 #include <vouch/dense/prepared_divisor.hpp>
 #include <vouch/interval/complex_interval.hpp>
@@ -33,10 +33,10 @@ __device__ E of_lane(E x, int lane) {
 
 /// Makes an unknown known to all blocks.
 template <class R>
-__device__ void publish(std::uint64_t* words, std::int64_t u, R value, std::uint32_t stamp) {
+__device__ void publish(std::uint64_t* words, std::int64_t u, R value, std::uint32_t epoch) {
   for_numbers(value, [&](int k, auto& number) {
-    constexpr int words_of_number = relay_words<std::remove_reference_t<decltype(number)>>;
-    send(words + u * relay_words<R> + k * words_of_number, number, stamp);
+    constexpr int words_of_number = flagged_words<std::remove_reference_t<decltype(number)>>;
+    store_flagged(words + u * flagged_words<R> + k * words_of_number, number, epoch);
   });
 }
 
@@ -54,22 +54,22 @@ class received {
   __device__ void ask(const std::uint64_t* words, std::int64_t u) {
     const std::uint64_t* const at = words + u * count;
     if constexpr (count == 1) {
-      word_[0] = relay::load(at);
+      word_[0] = flagged::load(at);
     } else {
 #pragma unroll
-      for (int k = 0; k < count; k += 2) relay::load_pair(at + k, word_[k], word_[k + 1]);
+      for (int k = 0; k < count; k += 2) flagged::load_pair(at + k, word_[k], word_[k + 1]);
     }
   }
-  __device__ void ask_again(const std::uint64_t* words, std::int64_t u, std::uint32_t stamp) {
-    if (!is_there(stamp)) ask(words, u);
+  __device__ void ask_again(const std::uint64_t* words, std::int64_t u, std::uint32_t epoch) {
+    if (!is_there(epoch)) ask(words, u);
   }
   /// Whether all lanes have theirs; for all lanes.
-  __device__ bool are_there(std::uint32_t stamp) const { return __all_sync(~0U, is_there(stamp)) != 0; }
+  __device__ bool are_there(std::uint32_t epoch) const { return __all_sync(~0U, is_there(epoch)) != 0; }
   /// Until these lanes have theirs; for all lanes.
-  __device__ void wait_for(const std::uint64_t* words, std::int64_t u, std::uint32_t stamp, int first,
+  __device__ void wait_for(const std::uint64_t* words, std::int64_t u, std::uint32_t epoch, int first,
                            int lanes) {
     const unsigned asked = ((1U << lanes) - 1) << first;
-    while ((__ballot_sync(~0U, is_there(stamp)) & asked) != asked) ask_again(words, u, stamp);
+    while ((__ballot_sync(~0U, is_there(epoch)) & asked) != asked) ask_again(words, u, epoch);
   }
   __device__ R value() const {
     R value{};
@@ -78,12 +78,12 @@ class received {
   }
 
  private:
-  static constexpr int count = relay_words<R>;
+  static constexpr int count = flagged_words<R>;
 
-  __device__ bool is_there(std::uint32_t stamp) const {
+  __device__ bool is_there(std::uint32_t epoch) const {
     bool all = true;
 #pragma unroll
-    for (int k = 0; k < count; ++k) all = relay::has(word_[k], stamp) && all;
+    for (int k = 0; k < count; ++k) all = flagged::has(word_[k], epoch) && all;
     return all;
   }
   __device__ void read(int k, float& number) const {

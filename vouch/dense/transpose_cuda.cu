@@ -1,8 +1,8 @@
 #include <cstdint>
 
-#include <vouch/core/l2_policy.cuh>
+#include <vouch/core/gpu/async_copy.cuh>
+#include <vouch/core/gpu/l2_policy.cuh>
 #include <vouch/core/launch.cuh>
-#include <vouch/core/shared_copy.cuh>
 #include <vouch/core/transposed_copies.cuh>
 #include <vouch/dense/transpose_cuda.hpp>
 #include <vouch/dense/transpose_elements.cuh>
@@ -74,9 +74,8 @@ __device__ void exchange(const square_part<E>& above, const square_part<E>& belo
   const bool apart = above.data != below.data;
   E waiting[tile::columns][tile::parts];
   const auto read = [&](const square_part<E>& from, E(&to)[tile::columns][tile::parts]) {
-    each_entry<tile::columns>(from, [&](const E* here, int, int, int k, int part) {
-      to[k][part] = load_of_pair_of_lines(here, policy);
-    });
+    each_entry<tile::columns>(
+        from, [&](const E* here, int, int, int k, int part) { to[k][part] = load_line_pair(here, policy); });
   };
   if constexpr (sizeof(E) == 4) {  // by 4 bytes each copies to shared memory are slower than registers
     E upper[tile::columns][tile::parts];
@@ -90,7 +89,7 @@ __device__ void exchange(const square_part<E>& above, const square_part<E>& belo
       copy_to_shared(entry + column * line + row, from, policy);
     });
     if (apart) read(below, waiting);
-    await_copies_to_shared();
+    wait_copies_to_shared();
   }
   __syncthreads();
   if (apart) {

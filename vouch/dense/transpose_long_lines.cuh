@@ -11,10 +11,10 @@
 #include <cstdint>
 #include <optional>
 
+#include <vouch/core/gpu/async_copy.cuh>
 #include <vouch/core/grid_barrier.cuh>
 #include <vouch/core/launch.cuh>
 #include <vouch/core/scratch.cuh>
-#include <vouch/core/shared_copy.cuh>
 #include <vouch/dense/transpose_elements.cuh>
 #include <vouch/dense/transpose_lines.cuh>
 #include <vouch/dense/transpose_panels.cuh>
@@ -71,12 +71,12 @@ __global__ void __launch_bounds__(long_line_threads, panel_blocks)
     E* const line = A + k * of.length;
     if (Back)
       for (std::uint32_t i = threadIdx.x; i < here; i += long_line_threads)
-        copy_to_shared<brought::line>(entry + bank(i), line + first + i);
+        copy_to_shared<l2_fetch::line>(entry + bank(i), line + first + i);
     else
       runs.each(k, first, last, [&](std::int64_t from, std::int64_t to) {
-        copy_to_shared<brought::line>(entry + bank(static_cast<std::uint32_t>(to - first)), line + from);
+        copy_to_shared<l2_fetch::line>(entry + bank(static_cast<std::uint32_t>(to - first)), line + from);
       });
-    await_copies_to_shared();
+    wait_copies_to_shared();
     __syncthreads();
     ++meeting;
     if (threadIdx.x == 0) grid_barrier(counters + group * apart, plan.members, meeting);

@@ -12,10 +12,10 @@
 #include <cstdint>
 #include <optional>
 
+#include <vouch/core/gpu/async_copy.cuh>
 #include <vouch/core/grid_barrier.cuh>
 #include <vouch/core/launch.cuh>
 #include <vouch/core/scratch.cuh>
-#include <vouch/core/shared_copy.cuh>
 #include <vouch/dense/transpose_elements.cuh>
 #include <vouch/dense/transpose_lines.cuh>
 
@@ -105,10 +105,10 @@ __global__ void __launch_bounds__(panel_threads, panel_blocks)
                                  last / of.length_over - least,
                                  threadIdx.x >> plan.width_log,
                                  panel_threads >> plan.width_log};
-    const auto read = [](E* shared, const E* from) { copy_to_shared<brought::line>(shared, from); };
+    const auto read = [](E* shared, const E* from) { copy_to_shared<l2_fetch::line>(shared, from); };
     const auto write = [](const E* shared, E* to) { *to = *shared; };
     if (j <= last) Back ? column.each_placed(of, place, read) : column.each_turned(of, read);
-    await_copies_to_shared();
+    wait_copies_to_shared();
     __syncthreads();
     if (plan.members > 1) {
       ++meeting;

@@ -1,6 +1,6 @@
-#include <vouch/core/arrival.cuh>
+#include <vouch/core/gpu/flagged_words.cuh>
+#include <vouch/core/gpu/mbarrier.cuh>
 #include <vouch/core/launch.cuh>
-#include <vouch/core/relay.cuh>
 #include <vouch/core/scratch.cuh>
 #include <vouch/dense/substitution.cuh>
 #include <vouch/dense/triangular_solve.hpp>
@@ -10,7 +10,7 @@ namespace {
 
 constexpr int warp = 32, loaders = 128, stages = 3;
 constexpr int at_once = 8;                     // unknowns that are taken from a row together
-constexpr std::uint32_t solved = 1;            // the stamp of an unknown that is there
+constexpr std::uint32_t solved = 1;            // the epoch of an unknown that is there
 constexpr int groups_a_warp = warp / at_once;  // of the unknowns that a warp's lanes hold
 
 /// Unknowns that a block solves.
@@ -133,9 +133,9 @@ struct solving_block {
 
   __device__ void bring_tiles(int loader) const {
     for (int step = 0; step <= steps; ++step) {
-      if (step >= stages) await(&shared.empty[step % stages], parity(step - stages));
+      if (step >= stages) mbarrier_wait(&shared.empty[step % stages], parity(step - stages));
       load_tile(system, u0, (first + step) * rows, tile_of(step), loader);
-      arrive_when_copied(&shared.full[step % stages]);
+      mbarrier_arrive_when_copied(&shared.full[step % stages]);
     }
   }
 
@@ -150,16 +150,16 @@ struct solving_block {
       received<R> next[halves];
       if (step + 1 < steps)
         for (int h = 0; h < halves; ++h) next[h].ask(words, v0 + rows + h * warp + lane);
-      await(&shared.full[step % stages], parity(step));
+      mbarrier_wait(&shared.full[step % stages], parity(step));
       const int from = stored_from(row, v0);
 #pragma unroll
       for (int h = 0; h < halves; ++h)
         take_half(sum, tile_of(step) + h * warp * ld + row, from - h * warp, known[h], v0 + h * warp + lane);
-      arrive(&shared.empty[step % stages]);
+      mbarrier_arrive(&shared.empty[step % stages]);
 #pragma unroll
       for (int h = 0; h < halves; ++h) known[h] = next[h];
     }
-    await(&shared.full[steps % stages], parity(steps));
+    mbarrier_wait(&shared.full[steps % stages], parity(steps));
   }
 
   // The same for 32 of the unknowns, as soon as they are there.
@@ -186,7 +186,7 @@ struct solving_block {
   __device__ void take_first_half(row_sum<R, A>& sum, int row) const {
     const int lane = row % warp, from = stored_from(row, u0);
     for (int group = 0; group < groups_a_warp; ++group) {
-      await(&shared.handed[group], 0);
+      mbarrier_wait(&shared.handed[group], 0);
       const int column = group * at_once;
       const R value = lane / at_once == group ? shared.first_half[lane] : R{};  // the others are still to come
       take<at_once>(sum, tile_of(steps) + column * ld + row, ld, from - column, at_once, value, column);
@@ -221,7 +221,7 @@ struct solving_block {
       if (mine) publish(words, u0 + row, found, solved);
       if (half == 0 && halves > 1) {
         shared.first_half[lane] = found;
-        arrive(&shared.handed[group]);
+        mbarrier_arrive(&shared.handed[group]);
       }
     }
     return found;
@@ -242,10 +242,10 @@ __global__ void __launch_bounds__(loaders + block_rows<A>)
   __shared__ shared_state<R> shared;
   if (threadIdx.x == 0) {
     for (int s = 0; s < stages; ++s) {
-      arrival_init(&shared.full[s], loaders);
-      arrival_init(&shared.empty[s], rows);
+      mbarrier_init(&shared.full[s], loaders);
+      mbarrier_init(&shared.empty[s], rows);
     }
-    for (int g = 0; g < groups_a_warp; ++g) arrival_init(&shared.handed[g], at_once);
+    for (int g = 0; g < groups_a_warp; ++g) mbarrier_init(&shared.handed[g], at_once);
     shared.ticket = atomicAdd(tickets, 1U);
   }
   __syncthreads();
@@ -296,7 +296,7 @@ void solve_columns_cuda(const device& dev, columns<const A> a, transpose trans, 
                                a.is_lower() != transposed,
                                unit == diagonal::unit,
                                trans == transpose::conjugate};
-  const std::int64_t words = blocks * rows * relay_words<R>;
+  const std::int64_t words = blocks * rows * flagged_words<R>;
   const scratch<std::uint64_t> travelling(dev, words + 1);
   check(cudaMemsetAsync(travelling.data(), 0, static_cast<std::size_t>(words + 1) * sizeof(std::uint64_t),
                         static_cast<cudaStream_t>(dev.stream())),

@@ -18,8 +18,8 @@
 
 #include <cstdint>
 
-#include <vouch/core/arrival.cuh>
-#include <vouch/core/cluster.cuh>
+#include <vouch/core/gpu/cluster.cuh>
+#include <vouch/core/gpu/mbarrier.cuh>
 #include <vouch/core/grid_barrier.cuh>
 #include <vouch/solve/cg_engine.hpp>
 #include <vouch/solve/cg_resident_plan.hpp>
@@ -184,8 +184,8 @@ __device__ void send_halo(const on_chip<T>& c, const resident_block& block, T* q
   for (int t = warps - 1 - static_cast<int>(threadIdx.x) / 32; t < block.tasks; t += warps) {
     const resident_task task = c.task[t];
     if (lane < task.count)
-      send_cluster(cluster_address(q + task.slot + lane, task.block), q[c.push[task.first + lane]],
-                   cluster_address(arrival, task.block));
+      cluster_store_async(cluster_address(q + task.slot + lane, task.block), q[c.push[task.first + lane]],
+                          cluster_address(arrival, task.block));
   }
 }
 
@@ -277,10 +277,10 @@ __global__ void __launch_bounds__(512) resident_cg(const __grid_constant__ param
   if constexpr (Cluster) {
     if (thread == 0)
       for (std::uint64_t& arrival : arrivals) {
-        arrival_init(&arrival, 1);
-        arrive_expecting(&arrival, bytes_coming);
+        mbarrier_init(&arrival, 1);
+        mbarrier_arrive_expect_tx(&arrival, bytes_coming);
       }
-    arrival_init_fence();
+    mbarrier_init_fence();
     __syncthreads();
     cluster_barrier();  // nobody writes here before this block has begun
   } else {
@@ -306,8 +306,8 @@ __global__ void __launch_bounds__(512) resident_cg(const __grid_constant__ param
         sum = -sum - 2.3e-308;  // below zero also where r is zero
       if constexpr (Cluster) {
         for (int i = lane; i < in.blocks * width; i += 32)  // lane % width stays: 32 is a multiple of width
-          send_cluster(cluster_address(&block_sums[turn][me * width + lane % width], i / width), sum,
-                       cluster_address(&arrivals[turn], i / width));
+          cluster_store_async(cluster_address(&block_sums[turn][me * width + lane % width], i / width), sum,
+                              cluster_address(&arrivals[turn], i / width));
       } else {
         if (lane < width) sum_out[me * width + lane] = sum;
         __syncwarp();
@@ -318,7 +318,7 @@ __global__ void __launch_bounds__(512) resident_cg(const __grid_constant__ param
     }
     if constexpr (Cluster) {
       send_halo(c, block, q, &arrivals[turn]);
-      await_cluster(&arrivals[turn], static_cast<unsigned>(iteration >> 1) & 1);
+      mbarrier_wait_cluster(&arrivals[turn], static_cast<unsigned>(iteration >> 1) & 1);
     } else {
       __syncthreads();
       for (int s = block.own + thread; s < block.slots; s += threads) q[s] = __ldcg(q_out + c.row[s]);
@@ -346,7 +346,7 @@ __global__ void __launch_bounds__(512) resident_cg(const __grid_constant__ param
     __syncthreads();
     const decision now = decided;
     if (thread == threads - 1) {
-      if constexpr (Cluster) arrive_expecting(&arrivals[turn], bytes_coming);
+      if constexpr (Cluster) mbarrier_arrive_expect_tx(&arrivals[turn], bytes_coming);
       if (me == 0) tell_host(*in.box, iteration, now.rr, now.event, looks);
     }
     if (now.event != cg_event::go_on) break;

@@ -5,7 +5,7 @@
 // own
 //           ends the rows and decides, one thread has the matrix brought in. All vectors of the own rows stay
 //           in shared memory; of the solution every summing thread keeps the columns that it meets.
-// Talk      Numbers travel as stamped words (relay.cuh): a block goes on once it has the new solution; where
+// Talk      Numbers travel as flagged words (flagged_words.cuh): a block goes on once it has the new solution; where
 //           that is all it waits for, the decision about the sweep falls during the next one. Blocks count
 //           themselves when they have sent theirs, so that nobody looks for words long before they are there;
 //           the count orders nothing. Who has a word of a sweep knows that everybody has read those of the
@@ -62,17 +62,17 @@ struct closing_warp {
 
   __device__ void run() {
     const T* result = own.d;  // nullptr: it is where it is to go
-    for (std::uint32_t stamp = 1;; ++stamp) {
-      const std::int64_t iteration = std::int64_t{stamp} - 1;
+    for (std::uint32_t epoch = 1;; ++epoch) {
+      const std::int64_t iteration = std::int64_t{epoch} - 1;
       const bool looks = (iteration + 1) % in.look == 0;
       sweep_facts facts;
-      for (std::int64_t begin = 0; begin < rows; begin += Rows) close_group(begin, stamp, facts);
+      for (std::int64_t begin = 0; begin < rows; begin += Rows) close_group(begin, epoch, facts);
       if (lane() == 0) count_up(in.sweeps_told);
       if (looks && blockIdx.x == 0 && lane() == 0)
         facts.wish = *static_cast<volatile std::int32_t*>(&in.box->stop) != 0 ? 1 : 0;
-      tell(facts, stamp);
-      const int held = in.depth > 0 ? tell_products(stamp) : 0;
-      gather(sweep_facts::count + 2 * held, stamp);
+      tell(facts, epoch);
+      const int held = in.depth > 0 ? tell_products(epoch) : 0;
+      gather(sweep_facts::count + 2 * held, epoch);
       const double* const total = shared.total;
       const cg_event event = progress.take({total[0], total[1], total[2], total[3], total[4]}, iteration);
       if (blockIdx.x == 0 && lane() == 0) {
@@ -89,31 +89,31 @@ struct closing_warp {
       }
       if (in.depth > 0) {
         mix.next(shared, total[0], held);
-        for (std::int64_t i = lane(); i < rows; i += 32) send_solution(i, own.d[i], stamp);
+        for (std::int64_t i = lane(); i < rows; i += 32) send_solution(i, own.d[i], epoch);
       }
       __syncwarp();
-      if (lane() == 0) arrive(&shared.decided);
+      if (lane() == 0) mbarrier_arrive(&shared.decided);
     }
     if (result != nullptr)
       for (std::int64_t i = lane(); i < rows; i += 32) in.d[first + i] = result[i];
     if (lane() != 0) return;
     *static_cast<volatile int*>(&shared.ended) = 1;
-    arrive(&shared.decided);
+    mbarrier_arrive(&shared.decided);
   }
 
  private:
   __device__ static int lane() { return static_cast<int>(threadIdx.x) % 32; }
   __device__ static constexpr bool is_largest(int value) { return value == 2 || value == 3; }
 
-  __device__ void send_solution(std::int64_t i, T value, std::uint32_t stamp) const {
-    send(in.exchange_of(stamp) + (first + i) * relay_words<T>, value, stamp);
+  __device__ void send_solution(std::int64_t i, T value, std::uint32_t epoch) const {
+    store_flagged(in.exchange_of(epoch) + (first + i) * flagged_words<T>, value, epoch);
   }
 
   // A lane ends a row of the group.
-  __device__ void close_group(std::int64_t begin, std::uint32_t stamp, sweep_facts& facts) {
+  __device__ void close_group(std::int64_t begin, std::uint32_t epoch, sweep_facts& facts) {
     const unsigned place = turn % groups_ahead;
     const std::int64_t i = begin + lane();
-    await(shared.summed + place, turn / groups_ahead & 1);
+    mbarrier_wait(shared.summed + place, turn / groups_ahead & 1);
     if (lane() < Rows && i < rows) {
       double all = own.r[i], scale = 1;
       if constexpr (is_rounded<S, T>) {
@@ -128,7 +128,7 @@ struct closing_warp {
       } else {
         if (in.goes_back) in.d[first + i] = own.d[i];
         own.d[i] = g;
-        send_solution(i, g, stamp);
+        send_solution(i, g, epoch);
       }
       facts.met += static_cast<double>(s) * static_cast<double>(s);
       const double moved = fabs(static_cast<double>(change));
@@ -137,34 +137,34 @@ struct closing_warp {
       facts.largest = fmax(facts.largest, fabs(static_cast<double>(g)));
     }
     __syncwarp();
-    if (lane() == 0) arrive(shared.closed + place);
+    if (lane() == 0) mbarrier_arrive(shared.closed + place);
     ++turn;
   }
 
   // The block's numbers, from those of the lanes.
-  __device__ void tell(const sweep_facts& facts, std::uint32_t stamp) const {
+  __device__ void tell(const sweep_facts& facts, std::uint32_t epoch) const {
     const double all[sweep_facts::count] = {sum_over_warp(facts.met), sum_over_warp(facts.change),
                                             largest_of_warp(facts.largest_change),
                                             largest_of_warp(facts.largest), sum_over_warp(facts.wish)};
 #pragma unroll
     for (int v = 0; v < sweep_facts::count; ++v)
-      if (lane() == v) send(in.sums_of(stamp, static_cast<int>(blockIdx.x), v), all[v], stamp);
+      if (lane() == v) store_flagged(in.sums_of(epoch, static_cast<int>(blockIdx.x), v), all[v], epoch);
   }
   // And the products of its differences; how many of these there are.
-  __device__ int tell_products(std::uint32_t stamp) {
+  __device__ int tell_products(std::uint32_t epoch) {
     double products[2 * most_depth];
     __syncwarp();  // g and change of all own rows are there
     const int held = mix.take(products);
     for (int k = 0; k < 2 * held; ++k) {
       const double all = sum_over_warp(products[k]);
       if (lane() == 0)
-        send(in.sums_of(stamp, static_cast<int>(blockIdx.x), sweep_facts::count + k), all, stamp);
+        store_flagged(in.sums_of(epoch, static_cast<int>(blockIdx.x), sweep_facts::count + k), all, epoch);
     }
     return held;
   }
 
   // All blocks' numbers into total: a lane takes every 32nd block, some of their numbers at a time.
-  __device__ void gather(int count, std::uint32_t stamp) {
+  __device__ void gather(int count, std::uint32_t epoch) {
     constexpr int at_once = 5;
     const int blocks = static_cast<int>(gridDim.x);
     for (int begin = 0; begin < count; begin += at_once) {
@@ -180,7 +180,7 @@ struct closing_warp {
             for (int v = 0; v < at_once; ++v) {
               part[u][v] = 0;
               if (block + 32 * u < blocks && begin + v < count)
-                there = look(in.sums_of(stamp, block + 32 * u, begin + v), part[u][v], stamp) && there;
+                there = try_load(in.sums_of(epoch, block + 32 * u, begin + v), part[u][v], epoch) && there;
             }
         } while (!there);
 #pragma unroll

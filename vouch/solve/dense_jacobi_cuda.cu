@@ -87,7 +87,7 @@ class jacobi_engine final : public cg_engine<T> {
     }
     in_.columns = columns_.data();
     in_.exchange = runner_.words();
-    in_.sums = in_.exchange + 2 * A.padded * relay_words<T>;
+    in_.sums = in_.exchange + 2 * A.padded * flagged_words<T>;
     in_.sweeps_told = reinterpret_cast<unsigned*>(in_.exchange + words(A.padded, plan_.blocks) - 1);
     in_.box = runner_.box();
     in_.look = dense_engine::iterations_between_looks(A.padded * A.ld * static_cast<std::int64_t>(sizeof(S)));
@@ -111,7 +111,7 @@ class jacobi_engine final : public cg_engine<T> {
 
  private:
   static std::int64_t words(std::int64_t padded, std::int64_t blocks) {
-    return 2 * (padded * relay_words<T> + blocks * most_sums * relay_words<double>)+1;
+    return 2 * (padded * flagged_words<T> + blocks * most_sums * flagged_words<double>)+1;
   }
 
   device dev_;

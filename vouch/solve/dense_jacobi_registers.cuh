@@ -4,7 +4,7 @@
 //           changes. Each block of a cluster looks for the changes of one slice of the unknowns, and hands the
 //           new solution there to all blocks of its cluster, into shared memory; so what looks into L2 is
 //           little, and the cluster has all facts of the sweep between them.
-// Talk      Changes travel as stamped words (relay.cuh), within the cluster by stores that count their bytes.
+// Talk      Changes travel as flagged words (flagged_words.cuh), within the cluster by stores that count their bytes.
 //           Who has anything of a sweep knows that everybody has read all of the sweep before the last, so two
 //           places in turn are enough. The decision about a sweep takes longer than a sweep: it is waited for
 //           two sweeps later, and what was done since is dropped.
@@ -16,8 +16,8 @@
 #include <bit>
 #include <cstdint>
 
-#include <vouch/core/cluster.cuh>
-#include <vouch/core/relay.cuh>
+#include <vouch/core/gpu/cluster.cuh>
+#include <vouch/core/gpu/flagged_words.cuh>
 #include <vouch/solve/device_history.cuh>
 #include <vouch/solve/row_stream.cuh>
 #include <vouch/solve/sweep_progress.hpp>
@@ -65,8 +65,8 @@ struct task {
   std::int64_t look = 512;  // iterations between two looks at the mailbox
   int goes_back = 0;        // ends with the iterate that met the target, not with the next
 
-  __device__ std::uint64_t* exchange_of(std::uint32_t stamp) const {
-    return exchange + (stamp & 1) * n * relay_words<T>;
+  __device__ std::uint64_t* exchange_of(std::uint32_t epoch) const {
+    return exchange + (epoch & 1) * n * flagged_words<T>;
   }
 };
 
@@ -92,17 +92,17 @@ struct shared_parts {
   /// One thread, before a barrier of the cluster.
   __device__ void init(unsigned x_bytes) {
     for (int k = 0; k < 2; ++k) {
-      arrival_init(solved + k, 1);
-      arrival_init(told + k, 1);
-      arrival_init(summed + k, Layout::summing);
-      arrival_init(decided + k, 1);
+      mbarrier_init(solved + k, 1);
+      mbarrier_init(told + k, 1);
+      mbarrier_init(summed + k, Layout::summing);
+      mbarrier_init(decided + k, 1);
     }
     last = unknown;
     met = 0;
-    arrival_init_fence();
+    mbarrier_init_fence();
     for (int k = 0; k < 2; ++k) {
-      arrive_expecting(solved + k, x_bytes);
-      arrive_expecting(told + k, sizeof(facts[0]));
+      mbarrier_arrive_expect_tx(solved + k, x_bytes);
+      mbarrier_arrive_expect_tx(told + k, sizeof(facts[0]));
     }
   }
   /// Whether sweep k is known not to be begun: the one after the last still is.
@@ -112,18 +112,18 @@ struct shared_parts {
   }
   /// Waits for the solution or the sums of sweep k; whether there is such a sweep.
   __device__ bool await_solved(std::uint32_t k) {
-    while (!try_await_cluster(solved + (k & 1), (k - 1) / 2 & 1))
+    while (!mbarrier_try_wait_cluster(solved + (k & 1), (k - 1) / 2 & 1))
       if (is_late(k)) return false;
     return true;
   }
   __device__ bool await_summed(std::uint32_t k) {
-    while (!try_await(summed + (k & 1), k / 2 & 1))
+    while (!mbarrier_try_wait(summed + (k & 1), k / 2 & 1))
       if (is_late(k)) return false;
     return true;
   }
   /// Whether sweep k is begun: waits for the decision about the sweep before the last one.
   __device__ bool begins(std::uint32_t k) {
-    if (k >= 2) await(decided + (k & 1), (k - 2) / 2 & 1);
+    if (k >= 2) mbarrier_wait(decided + (k & 1), (k - 2) / 2 & 1);
     return !is_late(k);
   }
 };
@@ -167,7 +167,7 @@ struct summing_group {
     for (std::uint32_t k = 0;; ++k) {
       if (k > 0) {
         if (!shared.await_solved(k)) return;
-        if (threadIdx.x == 0) arrive_expecting(shared.solved + (k & 1), bytes);
+        if (threadIdx.x == 0) mbarrier_arrive_expect_tx(shared.solved + (k & 1), bytes);
       }
       sum(k);
     }
@@ -190,7 +190,7 @@ struct summing_group {
     const int row = lane() / sharing;
     if (lane() % sharing == 0 && row < Layout::thread_rows)
       shared.part[k & 1][row_group() * Layout::thread_rows + row][column_group()] = mine;
-    arrive(shared.summed + (k & 1));
+    mbarrier_arrive(shared.summed + (k & 1));
   }
 };
 
@@ -212,13 +212,13 @@ struct looking_group {
     for (std::uint32_t k = 0; shared.begins(k); ++k) {
       T change[lanes] = {};
       if (has) {
-        receive(in.exchange_of(k + 1) + column * relay_words<T>, change, k + 1);
+        wait_load(in.exchange_of(k + 1) + column * flagged_words<T>, change, k + 1);
 #pragma unroll
         for (int l = 0; l < lanes; ++l) d[l] += change[l];
 #pragma unroll
         for (unsigned mate = 0; mate < mates; ++mate)
-          send_cluster(cluster_address(shared.x[(k + 1) & 1] + column, mate), d,
-                       cluster_address(shared.solved + ((k + 1) & 1), mate));
+          cluster_store_async(cluster_address(shared.x[(k + 1) & 1] + column, mate), d,
+                              cluster_address(shared.solved + ((k + 1) & 1), mate));
       }
       tell(k, slice * (looking<T, Layout> / 32) + me / 32, change, weight, d);
     }
@@ -244,8 +244,8 @@ struct looking_group {
     if (lane() >= mates) return;
     const auto mate = static_cast<unsigned>(lane());
     const unsigned arrival = cluster_address(shared.told + (k & 1), mate);
-    send_cluster(cluster_address(shared.facts[k & 1][teller], mate), all, arrival);
-    send_cluster(cluster_address(shared.facts[k & 1][teller] + 2, mate), largest, arrival);
+    cluster_store_async(cluster_address(shared.facts[k & 1][teller], mate), all, arrival);
+    cluster_store_async(cluster_address(shared.facts[k & 1][teller] + 2, mate), largest, arrival);
   }
 };
 
@@ -265,7 +265,7 @@ __device__ void close_rows(const task<T>& in, shared_parts<T, Layout>& shared) {
       change = factor * static_cast<T>(all);
     }
     if (!shared.begins(k)) break;
-    if (has) send(in.exchange_of(k + 1) + row * relay_words<T>, change, k + 1);
+    if (has) store_flagged(in.exchange_of(k + 1) + row * flagged_words<T>, change, k + 1);
     earlier = before;
     before = d;
     d += change;
@@ -304,11 +304,11 @@ __device__ void decide(const task<T>& in, shared_parts<T, Layout>& shared) {
     if (looks) {
       std::uint64_t* const word = in.wish + (k / in.look & 1);
       if (blockIdx.x == 0 && lane() == 0)
-        send(word, *static_cast<volatile std::int32_t*>(&in.box->stop) != 0 ? 1.0F : 0.0F, k + 1);
-      receive(word, wish, k + 1);
+        store_flagged(word, *static_cast<volatile std::int32_t*>(&in.box->stop) != 0 ? 1.0F : 0.0F, k + 1);
+      wait_load(word, wish, k + 1);
     }
-    await_cluster(shared.told + (k & 1), k / 2 & 1);
-    if (lane() == 0) arrive_expecting(shared.told + (k & 1), sizeof(shared.facts[0]));
+    mbarrier_wait_cluster(shared.told + (k & 1), k / 2 & 1);
+    if (lane() == 0) mbarrier_arrive_expect_tx(shared.told + (k & 1), sizeof(shared.facts[0]));
     sweep_facts facts = gather(shared, k);
     facts.wish = wish;
     event = progress.take(facts, iteration);
@@ -317,16 +317,16 @@ __device__ void decide(const task<T>& in, shared_parts<T, Layout>& shared) {
       if (event != cg_event::go_on) in.box->mean_change = facts.change / static_cast<double>(in.n);
     }
     if (event != cg_event::go_on) break;
-    if (lane() == 0) arrive(shared.decided + (k & 1));
+    if (lane() == 0) mbarrier_arrive(shared.decided + (k & 1));
   }
   if (lane() == 0) {
     shared.met = in.goes_back && event == cg_event::reached ? 1 : 0;
     atomicExch(&shared.last, k);
-    arrive(shared.decided + (k & 1));
+    mbarrier_arrive(shared.decided + (k & 1));
   }
   // What the sweep after the last one brings is on its way into this block, which must not leave before.
-  await_cluster(shared.solved + (k & 1), (k + 1) / 2 & 1);
-  await_cluster(shared.told + ((k + 1) & 1), (k + 1) / 2 & 1);
+  mbarrier_wait_cluster(shared.solved + (k & 1), (k + 1) / 2 & 1);
+  mbarrier_wait_cluster(shared.told + ((k + 1) & 1), (k + 1) / 2 & 1);
 }
 
 template <class T, class Layout>

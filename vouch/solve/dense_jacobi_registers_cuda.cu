@@ -35,7 +35,7 @@ class register_engine final : public cg_engine<T> {
   register_engine(const device& dev, const detail::aligned_rows<T>& A, const sweep_rule& rule, bool by_residual)
       : dev_(dev),
         blocks_(blocks_of<T, Layout>(A.padded)),
-        runner_(dev, A.n, A.padded, by_residual, 2 * A.padded * relay_words<T> + 2),
+        runner_(dev, A.n, A.padded, by_residual, 2 * A.padded * flagged_words<T> + 2),
         factor_(dev, A.padded),
         weight_(dev, A.padded) {
     dense_engine::make_relaxation<T>(dev, A, rule.omega, factor_.data(), weight_.data());
@@ -45,7 +45,7 @@ class register_engine final : public cg_engine<T> {
     in_.factor = factor_.data();
     in_.weight = weight_.data();
     in_.exchange = runner_.words();
-    in_.wish = in_.exchange + 2 * A.padded * relay_words<T>;
+    in_.wish = in_.exchange + 2 * A.padded * flagged_words<T>;
     in_.box = runner_.box();
     in_.look = dense_engine::iterations_between_looks(A.padded * A.ld * static_cast<std::int64_t>(sizeof(T)));
   }

@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
-#include <vouch/core/l2_policy.cuh>
-#include <vouch/core/relay.cuh>
+#include <vouch/core/gpu/flagged_words.cuh>
+#include <vouch/core/gpu/l2_policy.cuh>
 #include <vouch/solve/device_history.hpp>
 #include <vouch/solve/row_stream.cuh>
 #include <vouch/solve/sweep_progress.hpp>
@@ -50,13 +50,13 @@ struct task {
   int kept = 0;       // stages of a block's sweep that are to stay in L2
   int goes_back = 0;  // ends with the iterate that met the target, not with the next
 
-  __device__ std::uint64_t* exchange_of(std::uint32_t stamp) const {
-    return exchange + (stamp & 1) * A.n * relay_words<T>;
+  __device__ std::uint64_t* exchange_of(std::uint32_t epoch) const {
+    return exchange + (epoch & 1) * A.n * flagged_words<T>;
   }
-  __device__ std::uint64_t* sums_of(std::uint32_t stamp, int block, int value) const {
-    return sums + (((stamp & 1) * gridDim.x + static_cast<unsigned>(block)) * most_sums +
+  __device__ std::uint64_t* sums_of(std::uint32_t epoch, int block, int value) const {
+    return sums + (((epoch & 1) * gridDim.x + static_cast<unsigned>(block)) * most_sums +
                    static_cast<unsigned>(value)) *
-                      relay_words<double>;
+                      flagged_words<double>;
   }
 };
 
@@ -161,19 +161,19 @@ struct shared_parts {
   /// One thread, before a barrier of the block.
   __device__ void init() {
     for (unsigned k = 0; k < groups_ahead; ++k) {
-      arrival_init(summed + k, warps);
-      arrival_init(closed + k, 1);
+      mbarrier_init(summed + k, warps);
+      mbarrier_init(closed + k, 1);
     }
-    arrival_init(&decided, 1);
-    arrival_init(&expected, 1);
+    mbarrier_init(&decided, 1);
+    mbarrier_init(&expected, 1);
     ended = 0;
-    arrival_init_fence();
+    mbarrier_init_fence();
   }
   __device__ bool is_over() const { return *static_cast<const volatile int*>(&ended) != 0; }
   /// A warp waits for the end of a phase, or of the sweeps; whether it was the former.
   __device__ bool await_unless_over(std::uint64_t* barrier, unsigned parity) const {
     for (;;) {
-      if (__all_sync(everyone, try_await(barrier, parity))) return true;
+      if (__all_sync(everyone, mbarrier_try_wait(barrier, parity))) return true;
       if (__any_sync(everyone, is_over())) return false;
     }
   }
@@ -200,11 +200,11 @@ struct row_group {
   }
 
   __device__ void run() {
-    for (std::uint32_t stamp = 1;; ++stamp) {
+    for (std::uint32_t epoch = 1;; ++epoch) {
       for (std::int64_t begin = 0; begin < rows; begin += Rows)
-        if (!sum_group(stamp == 1)) return;
+        if (!sum_group(epoch == 1)) return;
       if (in.resident) at = {};
-      if (!await_solution(stamp) || !receive_columns(stamp)) return;
+      if (!await_solution(epoch) || !receive_columns(epoch)) return;
     }
   }
 
@@ -214,15 +214,15 @@ struct row_group {
 
   // Many threads that look for words in vain would slow down the memory; but for a matrix that stays here, one
   // waits until all blocks have sent theirs.
-  __device__ bool await_solution(std::uint32_t stamp) {
-    if (in.depth > 0) return shared.await_unless_over(&shared.decided, ~stamp & 1);
+  __device__ bool await_solution(std::uint32_t epoch) {
+    if (in.depth > 0) return shared.await_unless_over(&shared.decided, ~epoch & 1);
     if (in.resident) return true;
     if (threadIdx.x == 0) {
-      while (static_cast<int>(counted(in.sweeps_told) - stamp * gridDim.x) < 0 && !shared.is_over()) {
+      while (static_cast<int>(counted(in.sweeps_told) - epoch * gridDim.x) < 0 && !shared.is_over()) {
       }
-      arrive(&shared.expected);
+      mbarrier_arrive(&shared.expected);
     }
-    return shared.await_unless_over(&shared.expected, ~stamp & 1);
+    return shared.await_unless_over(&shared.expected, ~epoch & 1);
   }
 
   // The parts of this warp's columns of the sums of up to Rows rows; false where nobody will want them. The
@@ -256,15 +256,15 @@ struct row_group {
       return false;
     if (lane() % (32 / Rows) == 0) shared.group[place][warp()][lane() / (32 / Rows)] = mine;
     __syncwarp();
-    if (lane() == 0) arrive(shared.summed + place);
+    if (lane() == 0) mbarrier_arrive(shared.summed + place);
     ++turn;
     return true;
   }
 
   // The solution of a sweep, this thread's columns; false where none will come.
-  __device__ bool receive_columns(std::uint32_t stamp) {
+  __device__ bool receive_columns(std::uint32_t epoch) {
     constexpr int at_once = lanes <= 4 ? 5 : 16 / lanes;  // on their way together
-    const std::uint64_t* const words = in.exchange_of(stamp);
+    const std::uint64_t* const words = in.exchange_of(epoch);
     const int pieces = pieces_of<S>(in.A.n);
     for (int first = 0; first < pieces; first += at_once) {
       T d[at_once][lanes];
@@ -273,7 +273,7 @@ struct row_group {
 #pragma unroll
         for (int u = 0; u < at_once; ++u) {
           const bool wanted = has(first + u);
-          all &= look(words + (wanted ? column(first + u) : 0) * relay_words<T>, d[u], stamp) || !wanted;
+          all &= try_load(words + (wanted ? column(first + u) : 0) * flagged_words<T>, d[u], epoch) || !wanted;
         }
         if (__all_sync(everyone, all)) break;
         if (__any_sync(everyone, shared.is_over())) return false;

@@ -12,7 +12,7 @@
 //           changes, so that the matrix streams on while it moves: what the last steps change a warp of its own
 //           takes off their sums as soon as it is known. 256 others lead, with most of their part of M in
 //           registers. One thread has the matrix brought in.
-// Talk      Numbers travel as stamped words (relay.cuh). No block waits for all others within a sweep; the
+// Talk      Numbers travel as flagged words (flagged_words.cuh). No block waits for all others within a sweep; the
 //           first step of a sweep needs all of the one before, from all blocks. So a word of delta may be
 //           written again two sweeps later, one of t in the next sweep.
 // Bound     by memory, one read of the matrix a sweep; for small matrices by the chain of steps, about a
@@ -24,7 +24,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include <vouch/core/relay.cuh>
+#include <vouch/core/gpu/flagged_words.cuh>
 #include <vouch/solve/dense_seidel_mixing.cuh>
 #include <vouch/solve/device_history.cuh>
 
@@ -73,7 +73,7 @@ __global__ void __launch_bounds__(all_threads, 1) seidel_sweeps(const __grid_con
   }
   const int halves = in.order == sweep_order::symmetric ? 2 : 1;
   half_sweep now{steps_of<T>(in.n)};
-  now.stamp = in.stamp;
+  now.epoch = in.epoch;
   // The others follow the decision of those that sum rows.
   const auto follow_on = [&](auto& group) {
     for (cg_event event = cg_event::go_on; event == cg_event::go_on; event = shared.event[now.parity]) {
@@ -82,7 +82,7 @@ __global__ void __launch_bounds__(all_threads, 1) seidel_sweeps(const __grid_con
         group.sweep(now);
       }
       sweep_barrier();
-      await(&shared.decided, now.parity ^ 1);
+      mbarrier_wait(&shared.decided, now.parity ^ 1);
     }
   };
   if (thread >= first_closing) {
@@ -106,7 +106,7 @@ __global__ void __launch_bounds__(all_threads, 1) seidel_sweeps(const __grid_con
       now.looks = now.last && (iteration + 1) % in.look == 0;
       if (now.looks && speaks) {
         const bool stop = *static_cast<volatile std::int32_t*>(&in.box->stop) != 0;
-        send(in.wish + (now.stamp & 1), stop ? 1.0f : 0.0f, now.stamp);
+        store_flagged(in.wish + (now.epoch & 1), stop ? 1.0f : 0.0f, now.epoch);
       }
       rows.sweep(now);
     }
@@ -115,7 +115,7 @@ __global__ void __launch_bounds__(all_threads, 1) seidel_sweeps(const __grid_con
     if (thread == 0) {
       shared.event[now.parity] = event;
       if (event != cg_event::go_on) *static_cast<volatile int*>(&shared.ended) = 1;
-      arrive(&shared.decided);
+      mbarrier_arrive(&shared.decided);
     }
     if (speaks) {
       tell_host(*in.box, iteration, facts.met, event, now.looks);

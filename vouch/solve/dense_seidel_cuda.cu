@@ -76,7 +76,7 @@ class seidel_engine final : public cg_engine<T> {
         weight_(dev, A.padded),
         columns_(dev, plan_.columns_shared ? 0 : plan_.blocks * pieces_of<T>(A.padded) * piece_columns<T>),
         forward_change_(dev, rule.order == sweep_order::symmetric ? 2 * A.padded : 0),
-        words_(array<std::uint64_t>::zeros(dev, (3 * A.padded * relay_words<T>)+2)),
+        words_(array<std::uint64_t>::zeros(dev, (3 * A.padded * flagged_words<T>)+2)),
         mixing_(dev, depth > 0
                          ? plan_.blocks * mixing_vectors(depth) * pieces_of<T>(A.padded) * piece_columns<T>
                          : 0),
@@ -93,8 +93,8 @@ class seidel_engine final : public cg_engine<T> {
     in_.columns = columns_.data();
     in_.forward_change = forward_change_.data();
     in_.met = words_.data();
-    in_.delta = in_.met + A.padded * relay_words<T>;
-    in_.wish = in_.delta + 2 * A.padded * relay_words<T>;
+    in_.delta = in_.met + A.padded * flagged_words<T>;
+    in_.wish = in_.delta + 2 * A.padded * flagged_words<T>;
     in_.depth = depth;
     in_.mixing = mixing_.data();
     in_.mixing_scratch = mixing_scratch_.data();
@@ -139,7 +139,7 @@ class seidel_engine final : public cg_engine<T> {
       d_.take_back(d);
       follow(dev_, {&reader, 1});
       const std::int64_t done = box_->iterations + 1;
-      in_.stamp += static_cast<std::uint32_t>(done - in_.first) * (in_.order == sweep_order::symmetric ? 2 : 1);
+      in_.epoch += static_cast<std::uint32_t>(done - in_.first) * (in_.order == sweep_order::symmetric ? 2 : 1);
       in_.first = done;
       const double met = box_->last_squared;
       cg_outcome outcome{static_cast<cg_event>(box_->event), done, met, box_->mean_change};

@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
-#include <vouch/core/arrival.cuh>
-#include <vouch/core/relay.cuh>
+#include <vouch/core/gpu/flagged_words.cuh>
+#include <vouch/core/gpu/mbarrier.cuh>
 #include <vouch/solve/device_history.hpp>
 #include <vouch/solve/row_stream.cuh>
 #include <vouch/solve/stationary_options.hpp>
@@ -75,7 +75,7 @@ struct task {
   std::int64_t first = 0;   // iterations done before
   std::int64_t look = 512;  // iterations between two looks at the mailbox
   int teams = 1;
-  std::uint32_t stamp = 0;  // of the last sweep before
+  std::uint32_t epoch = 0;  // of the last sweep before
   sweep_order order = sweep_order::forward;
   int stages = 0;
   int stage_pieces = 1;
@@ -84,7 +84,7 @@ struct task {
   int inverse_shared = 1;
 
   __device__ std::uint64_t* delta_words(std::uint32_t of) const {
-    return delta + (of & 1) * n * relay_words<T>;
+    return delta + (of & 1) * n * flagged_words<T>;
   }
   __device__ T* forward_change_of(unsigned parity) const { return forward_change + parity * n; }
 };
@@ -92,7 +92,7 @@ struct task {
 /// A sweep in one direction: half a symmetric one.
 struct half_sweep {
   int steps = 0;
-  std::uint32_t stamp = 0;
+  std::uint32_t epoch = 0;
   unsigned parity = 0;  // of the iteration
   bool forward = true;
   bool second = false;  // the way back of a symmetric sweep
@@ -100,7 +100,7 @@ struct half_sweep {
   bool looks = false;   // the host may have asked to stop
 
   __device__ void begin(sweep_order order, int half, int halves) {
-    ++stamp;
+    ++epoch;
     parity ^= half == 0 ? 1U : 0U;
     forward = order == sweep_order::forward || (order == sweep_order::symmetric && half == 0);
     second = half == 1;
@@ -140,19 +140,19 @@ struct shared_parts {
   /// One thread, before a barrier of the block.
   __device__ void init() {
     for (unsigned k = 0; k < depth; ++k) {
-      arrival_init(summed + k, threads);
-      arrival_init(told + k, 32);
+      mbarrier_init(summed + k, threads);
+      mbarrier_init(told + k, 32);
     }
-    arrival_init(&decided, 1);
+    mbarrier_init(&decided, 1);
     turns = 0;
     ended = 0;
-    arrival_init_fence();
+    mbarrier_init_fence();
   }
   /// turns is looked at while it changes, and orders nothing.
   __device__ void pass_turn(unsigned number) { atomicExch(&turns, number); }
   __device__ unsigned turns_passed() { return atomicOr(&turns, 0); }
   __device__ static void await_turn(std::uint64_t* barriers, unsigned turn) {
-    await(barriers + turn % depth, turn / depth & 1);
+    mbarrier_wait(barriers + turn % depth, turn / depth & 1);
   }
 };
 
@@ -161,9 +161,9 @@ inline constexpr int first_leading = threads, first_closing = 2 * threads, first
 inline constexpr int all_threads = first_filling + 32;
 
 // Barriers of two groups, and of all but the filling warp.
-__device__ inline void row_barrier() { group_barrier(1, threads); }
-__device__ inline void lead_barrier() { group_barrier(2, threads); }
-__device__ inline void sweep_barrier() { group_barrier(3, first_filling); }
+__device__ inline void row_barrier() { named_barrier(1, threads); }
+__device__ inline void lead_barrier() { named_barrier(2, threads); }
+__device__ inline void sweep_barrier() { named_barrier(3, first_filling); }
 
 /// The group that leads.
 template <class T>
@@ -203,7 +203,7 @@ struct lead_group {
     await_turn(turns + static_cast<unsigned>(now.place(step)));
     const std::int64_t first = std::int64_t{step} * step_rows<T>;
     const bool one_each = me() < step_rows<T>;
-    if (one_each) shared.met[me()] = from(in.met, first + me(), now.stamp);
+    if (one_each) shared.met[me()] = from(in.met, first + me(), now.epoch);
     lead_barrier();
     T sums[lead_rows<T>] = {};
     add_inverse(now.forward, sums);
@@ -211,7 +211,7 @@ struct lead_group {
       const int before = now.step(now.place(step) - 1);
       if (one_each)
         shared.delta[me()] =
-            from(in.delta_words(now.stamp), std::int64_t{before} * step_rows<T> + me(), now.stamp);
+            from(in.delta_words(now.epoch), std::int64_t{before} * step_rows<T> + me(), now.epoch);
       lead_barrier();
       subtract_coupling(sums);
     }
@@ -219,7 +219,8 @@ struct lead_group {
     constexpr int sharing = 16 / lead_rows<T>;  // threads that know the sum of a row
     if (me() % sharing != 0) return;
     const int own = row() + me() % 16 / sharing;
-    if (first + own < in.n) send(in.delta_words(now.stamp) + (first + own) * relay_words<T>, sum, now.stamp);
+    if (first + own < in.n)
+      store_flagged(in.delta_words(now.epoch) + (first + own) * flagged_words<T>, sum, now.epoch);
   }
 
   // Until so many turns have passed the words of the step are not worth a look. After it nobody reads the last
@@ -230,9 +231,9 @@ struct lead_group {
     lead_barrier();
   }
 
-  __device__ T from(const std::uint64_t* words, std::int64_t unknown, std::uint32_t stamp) const {
+  __device__ T from(const std::uint64_t* words, std::int64_t unknown, std::uint32_t epoch) const {
     T value{};
-    if (unknown < in.n) receive(words + unknown * relay_words<T>, value, stamp);
+    if (unknown < in.n) wait_load(words + unknown * flagged_words<T>, value, epoch);
     return value;
   }
 

@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
-#include <vouch/core/l2_policy.cuh>
-#include <vouch/core/relay.cuh>
+#include <vouch/core/gpu/flagged_words.cuh>
+#include <vouch/core/gpu/l2_policy.cuh>
 #include <vouch/solve/dense_seidel_lead.cuh>
 
 namespace vouch::seidel_kernel {
@@ -119,7 +119,7 @@ struct row_group {
       }
       if (s < now.steps && own.in_step(now.step(s))) sum_row(s, now);
       if (s >= turns) continue;
-      arrive(shared.summed + turn % depth);
+      mbarrier_arrive(shared.summed + turn % depth);
     }
     turn -= ahead;
   }
@@ -136,7 +136,7 @@ struct row_group {
       shared.facts[warp()][4] = 0;
       if (now.looks && warp() == 0) {
         float wish;
-        receive(in.wish + (now.stamp & 1), wish, now.stamp);
+        wait_load(in.wish + (now.epoch & 1), wish, now.epoch);
         shared.facts[0][4] = wish;
       }
     }
@@ -283,10 +283,10 @@ struct closing_warp {
       if (has_row) {
         if (s >= 2) late += near_times_change(0);
         const T t = static_cast<T>(rest - static_cast<double>(sum_over_warp_as_is(late)));
-        if (lane() == 0) send(in.met + own.row(now.step(s)) * relay_words<T>, t, now.stamp);
+        if (lane() == 0) store_flagged(in.met + own.row(now.step(s)) * flagged_words<T>, t, now.epoch);
       }
       if (s >= 2) store_lanes(change[0], shared.change[turn % depth] + lane() * lanes);
-      arrive(shared.told + turn % depth);
+      mbarrier_arrive(shared.told + turn % depth);
       if (lane() == 0) shared.pass_turn(turn + 1);
     }
   }
@@ -308,7 +308,7 @@ struct closing_warp {
     const std::int64_t column = std::int64_t{step} * step_rows<T> + lane() * lanes;
 #pragma unroll
     for (int l = 0; l < lanes; ++l) change[0][l] = T{};
-    if (column < in.n) receive(in.delta_words(now.stamp) + column * relay_words<T>, change[0], now.stamp);
+    if (column < in.n) wait_load(in.delta_words(now.epoch) + column * flagged_words<T>, change[0], now.epoch);
   }
   __device__ static T sum_over_warp_as_is(T v) {
     for (int d = 16; d > 0; d /= 2) v += __shfl_xor_sync(everyone, v, d);

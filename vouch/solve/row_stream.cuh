@@ -14,7 +14,7 @@
 
 #include <cstdint>
 
-#include <vouch/core/arrival.cuh>
+#include <vouch/core/gpu/tma.cuh>
 
 namespace vouch::stream {
 
@@ -158,10 +158,10 @@ class stage_ring {
   /// One thread, before a barrier of the block.
   __device__ void init() const {
     for (int s = 0; s < stages_; ++s) {
-      arrival_init(full_ + s, 1);
-      arrival_init(empty_ + s, warps);
+      mbarrier_init(full_ + s, 1);
+      mbarrier_init(empty_ + s, warps);
     }
-    arrival_init_fence();
+    mbarrier_init_fence();
   }
 
   __device__ int stages() const { return stages_; }
@@ -169,20 +169,22 @@ class stage_ring {
   __device__ char* data(int slot) const { return stage_ + slot * stage_bytes_; }
 
   /// Whether all have read what was in the slot; the turn before the first counts as read.
-  __device__ bool is_free(const ring_place& at) const { return has_ended(empty_ + at.slot, at.turn ^ 1); }
+  __device__ bool is_free(const ring_place& at) const {
+    return mbarrier_test_wait(empty_ + at.slot, at.turn ^ 1);
+  }
   /// The filling thread announces what comes into a free slot.
   __device__ void claim(const ring_place& at, unsigned bytes) const {
-    arrive_expecting(full_ + at.slot, bytes);
+    mbarrier_arrive_expect_tx(full_ + at.slot, bytes);
   }
   __device__ void copy(int slot, int offset, const void* from, unsigned bytes, std::uint64_t policy) const {
-    bulk_copy(data(slot) + offset, from, bytes, full_ + slot, policy);
+    bulk_load(data(slot) + offset, from, bytes, full_ + slot, policy);
   }
   /// Waits for the slot to be full.
-  __device__ void wait(const ring_place& at) const { await(full_ + at.slot, at.turn); }
+  __device__ void wait(const ring_place& at) const { mbarrier_wait(full_ + at.slot, at.turn); }
   /// The calling warp has read it.
   __device__ void release(int slot) const {
     __syncwarp();
-    if (threadIdx.x % 32 == 0) arrive(empty_ + slot);
+    if (threadIdx.x % 32 == 0) mbarrier_arrive(empty_ + slot);
   }
 
  private:

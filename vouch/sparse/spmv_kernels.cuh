@@ -3,7 +3,7 @@
 #pragma once
 #include <cstdint>
 
-#include <vouch/core/arrival.cuh>
+#include <vouch/core/gpu/tma.cuh>
 #include <vouch/core/launch.cuh>
 #include <vouch/sparse/spmv_layouts.hpp>
 #include <vouch/sparse/spmv_plan.hpp>
@@ -104,10 +104,11 @@ struct csr_walk {
     const std::int64_t end = min(at + csr_stage, last), start = at & ~std::int64_t{3};
     const std::int64_t whole = min((end + 3) & ~std::int64_t{3}, staged_entries(A));
     const auto count = static_cast<unsigned>(max(whole - start, std::int64_t{0}));
-    arrive_expecting(&stages.full[stage], count * static_cast<unsigned>(sizeof(T) + sizeof(std::int32_t)));
+    mbarrier_arrive_expect_tx(&stages.full[stage],
+                              count * static_cast<unsigned>(sizeof(T) + sizeof(std::int32_t)));
     if (count > 0) {
-      bulk_copy(stages.val[stage], A.val + start, count * sizeof(T), &stages.full[stage]);
-      bulk_copy(stages.col[stage], A.col + start, count * sizeof(std::int32_t), &stages.full[stage]);
+      bulk_load(stages.val[stage], A.val + start, count * sizeof(T), &stages.full[stage]);
+      bulk_load(stages.col[stage], A.col + start, count * sizeof(std::int32_t), &stages.full[stage]);
     }
     at = end;
     if (at < last) return;
@@ -154,10 +155,10 @@ __global__ void __launch_bounds__(csr_threads, csr_layout<T>::resident_blocks)
   const std::int64_t tiles = ceil_div(A.rows, std::int64_t{rows_a_tile});
   if (thread == 0) {
     for (int stage = 0; stage < csr_depth; ++stage) {
-      arrival_init(&stages.full[stage], 1);
-      arrival_init(&stages.empty[stage], spmv_threads);
+      mbarrier_init(&stages.full[stage], 1);
+      mbarrier_init(&stages.empty[stage], spmv_threads);
     }
-    arrival_init_fence();
+    mbarrier_init_fence();
   }
   __syncthreads();
   if (thread >= spmv_threads) {
@@ -165,7 +166,7 @@ __global__ void __launch_bounds__(csr_threads, csr_layout<T>::resident_blocks)
     csr_walk<T> walk(M, tiles);
     for (unsigned turn = 0; !walk.done(); ++turn) {
       const unsigned stage = turn % csr_depth, round = turn / csr_depth;
-      if (round > 0) await(&stages.empty[stage], (round - 1) % 2);
+      if (round > 0) mbarrier_wait(&stages.empty[stage], (round - 1) % 2);
       walk.fetch(stages, stage);
     }
     return;
@@ -202,13 +203,13 @@ __global__ void __launch_bounds__(csr_threads, csr_layout<T>::resident_blocks)
       const int on_chip_end = min(end, static_cast<int>(min(staged - first, std::int64_t{count})));
       for (int at = 0; at < count; at += csr_stage, ++turn) {
         const int stage = turn % csr_depth, shift = static_cast<int>((first + at) & 3);
-        await(&stages.full[stage], turn / csr_depth % 2);
+        mbarrier_wait(&stages.full[stage], turn / csr_depth % 2);
         // This thread's entries in the stage, keeping k = begin + part modulo lanes.
         const int behind = max(0, at - begin);
         const int from = max(0, begin - at) + (part - behind % M.lanes + M.lanes) % M.lanes;
         const int until = min(csr_stage, on_chip_end - at);
         sum += staged_sum(stages.val[stage] + shift, stages.col[stage] + shift, x, from, until, M.lanes);
-        arrive(&stages.empty[stage]);
+        mbarrier_arrive(&stages.empty[stage]);
       }
       for (int e = max(begin, on_chip_end); e < end; ++e)
         if ((e - begin) % M.lanes == part) sum += A.val[first + e] * x[A.col[first + e]];

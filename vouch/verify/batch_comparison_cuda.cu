@@ -81,7 +81,7 @@ __device__ void visit_systems(const visit_task& task, const visit_lists& lists, 
     }
     begin_copies<Rows, Warps>(task, of, memory.x, memory.b);
     if (those == nullptr && !all_in_block<Warps>(!refuted_by_neighbours(a[0][0], a[0][1], a[0][2]))) {
-      await_copies_to_shared();
+      wait_copies_to_shared();
       sync_threads<Warps>();
       if (thread == 0) leave(task, lists, s);
       wary = true;
@@ -99,7 +99,7 @@ __device__ void visit_systems(const visit_task& task, const visit_lists& lists, 
       sync_threads<Warps>();
       solver.solve();
     }
-    await_copies_to_shared();
+    wait_copies_to_shared();
     sync_threads<Warps>();
     const auto data_of = [&](int k) {
       row_data<double> data;

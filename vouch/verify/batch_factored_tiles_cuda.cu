@@ -1,5 +1,5 @@
 #include <vouch/band/row_boxes.cuh>
-#include <vouch/core/copy_engine.cuh>
+#include <vouch/core/gpu/tma.cuh>
 #include <vouch/verify/quick_ratios.cuh>
 
 namespace vouch::detail {
@@ -63,7 +63,7 @@ struct tile_memory {
   alignas(tile_cut::alignment) unsigned char chunks[room];
   double l[places], d[places], u[places], other[places], x[places];
   typename system_lanes<Warps, teams>::memory lanes[teams];
-  std::uint64_t arrived[most_stages];  // see arrival.cuh
+  std::uint64_t arrived[most_stages];  // see mbarrier.cuh
   unsigned taken[most_stages];         // by warps
   int most[Threads];                   // of each system, see quick_ratios
   std::int64_t next;                   // tile
@@ -102,10 +102,10 @@ class factored_tiles {
     if (thread() == 0) {
       upcoming_ = take_tile();
       for (int k = 0; k < most_stages; ++k) {
-        arrival_init(in_.arrived + k, 1);
+        mbarrier_init(in_.arrived + k, 1);
         in_.taken[k] = 0;
       }
-      arrival_init_fence();
+      mbarrier_init_fence();
     }
     find_next();
     tile_ = next_;
@@ -117,7 +117,7 @@ class factored_tiles {
       find_next();
       visit();
     }
-    if (Boxes) await_reads_of_stores();  // before the shared memory goes to another block
+    if (Boxes) bulk_wait_group_read();  // before the shared memory goes to another block
     join_block<Threads / 32>(of_ratios_, &lists_.all->ratios);
     join_block<Threads / 32>(of_radii_, &lists_.all->radii);
     if (thread() == 0) tell(lists_);
@@ -156,7 +156,7 @@ class factored_tiles {
 
   __device__ void visit() {
     const std::int64_t s = system_in(tile_);
-    if (Boxes && thread() == 0) await_reads_of_stores();
+    if (Boxes && thread() == 0) bulk_wait_group_read();
     if (first_row_ == 0) in_.most[system_] = asked_ ? 0 : quick_ratios::none;
     const bool whole = __syncthreads_and(asked_ || s >= cut_.all_systems) != 0;
     const visited_system of(task_, asked_ ? s : 0);
@@ -173,7 +173,7 @@ class factored_tiles {
     if (in_.most[factored_system()] < high_of_infinity)
       of_ratios_.about[1] = ::max(of_ratios_.about[1], static_cast<unsigned>(largest_v));
     if (asked_) put(s, of, ratios, Boxes && whole);
-    if (Boxes) fence_for_copy_engine();
+    if (Boxes) fence_proxy_async();
     __syncthreads();  // the memory goes to the next tile
     if (Boxes && whole && thread() == 0) store();
   }
@@ -192,16 +192,16 @@ class factored_tiles {
     const int column = static_cast<int>(tile * cut_.systems);
     std::uint64_t* const arrival = in_.arrived + stage;
     unsigned char* const to = in_.chunks + stage * cut_.stage_size;
-    arrive_expecting(arrival, static_cast<unsigned>(cut_.bytes_of_chunk()));
+    mbarrier_arrive_expect_tx(arrival, static_cast<unsigned>(cut_.bytes_of_chunk()));
     for (int array = 0; array < 5; ++array)
-      box_copy(to + array * size_of_part, cut_.from + array, column, array < 4 ? first : first - 1, arrival);
+      tensor_load(to + array * size_of_part, cut_.from + array, column, array < 4 ? first : first - 1, arrival);
   }
   __device__ void take_chunks(const visited_system& of, quick_ratios& ratios) {
     const double weight = weight_of_first_row(of);
 #pragma unroll 1
     for (int chunk = 0; chunk < cut_.chunks; ++chunk) {
       row_data<double> data[memory::deep];
-      await(in_.arrived + stage_, parity_);
+      mbarrier_wait(in_.arrived + stage_, parity_);
       const unsigned char* const from = in_.chunks + stage_ * cut_.stage_size;
 #pragma unroll
       for (int k = 0; k < memory::deep; ++k) data[k] = read(from, k, row(chunk * memory::deep + k));
@@ -250,7 +250,7 @@ class factored_tiles {
       copy_to_shared(in_.other + to, task_.b + in_vectors);
       copy_to_shared(in_.x + to, task_.x + in_vectors);
     }
-    await_copies_to_shared();
+    wait_copies_to_shared();
     __syncthreads();
 #pragma unroll rows_together
     for (int k = 0; k < rows_of_lane; ++k)
@@ -319,9 +319,9 @@ class factored_tiles {
   }
   __device__ void store() const {
     for (int k = 0; k < cut_.chunks; ++k)
-      box_store(&cut_.to, static_cast<int>(tile_ * cut_.systems), k * cut_.rows_of_chunk(),
-                in_.u + k * memory::deep * Threads);
-    commit_stores();
+      tensor_store(&cut_.to, static_cast<int>(tile_ * cut_.systems), k * cut_.rows_of_chunk(),
+                   in_.u + k * memory::deep * Threads);
+    bulk_commit_group();
   }
 
   const visit_task& task_;

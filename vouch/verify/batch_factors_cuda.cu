@@ -122,7 +122,7 @@ __global__ void __launch_bounds__(32 * Warps)
         memory.v[to] = 0;
       }
     }
-    await_copies_to_shared();
+    wait_copies_to_shared();
     const batch_shape shape{task.vectors.n, systems, 1, 0, memory.offsets};
     factor_until_proved<Warps>({{memory.dl, memory.d, memory.du, shape, false},
                                 shape,

@@ -130,7 +130,7 @@ __device__ void bring(const visit_task& task, const visit_lists& lists, std::int
   }
   if (thread == 0)
     memory.next = static_cast<std::int64_t>(gridDim.x) * width + static_cast<std::int64_t>(taken);
-  await_copies_to_shared();
+  wait_copies_to_shared();
   sync_threads<Warps>();
   const int origin = row - lanes.piece() * rows_of_lane;
   const double weight = fabs(memory.d[origin]) + (fabs(memory.l[origin]) + fabs(memory.u[origin]));

@@ -125,7 +125,7 @@ class tile_copies {
     } else {
 #pragma unroll
       for (int k = 0; k < tile_rows; ++k)
-        if (mine && place_.present(k)) call(k, copy_to_shared<brought::sectors, double>);
+        if (mine && place_.present(k)) call(k, copy_to_shared<l2_fetch::sectors, double>);
     }
     end_group();
   }
@@ -205,7 +205,7 @@ __device__ void visit_tiles(const visit_task& task, const visit_lists& lists, co
       weights.solve(row, place, of.periodic, ring);
       if (memory.refuses[place.system] == 0) weights.put_ones();
     }
-    await_copies_to_shared();
+    wait_copies_to_shared();
     __syncthreads();
     put_neighbours(of, place, memory);
     const auto present = [&](int k) { return mine && place.present(k); };

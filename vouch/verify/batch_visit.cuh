@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include <vouch/core/device_cuda.hpp>
+#include <vouch/core/gpu/async_copy.cuh>
 #include <vouch/core/launch.cuh>
-#include <vouch/core/shared_copy.cuh>
 #include <vouch/verify/batch_tally.cuh>
 #include <vouch/verify/batch_visit.hpp>
 

@@ -1,11 +1,11 @@
-// vouch/core/l2_policy.cuh -- accesses that say how long L2 shall keep what they touch; private.
+// vouch/core/gpu/l2_policy.cuh -- accesses with an L2 eviction policy (compute capability 8.0); private.
 #pragma once
 #include <cstdint>
 #include <type_traits>
 
 namespace vouch {
 
-/// How L2 treats what an access touches: it goes first, as before, or last.
+/// Policies by which L2 evicts what an access touches first, unchanged or last.
 __device__ inline std::uint64_t evict_first_policy() {
   std::uint64_t policy;
   asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
@@ -26,9 +26,9 @@ __device__ inline void store(double* to, double value, std::uint64_t policy) {
   asm volatile("st.global.L2::cache_hint.f64 [%0], %1, %2;" ::"l"(to), "d"(value), "l"(policy) : "memory");
 }
 
-/// An element, in parts of its alignment: 4, 8 or 16 bytes. L2 brings the pair of cache lines.
+/// An element, in parts of its alignment: 4, 8 or 16 bytes. L2 fetches the pair of cache lines.
 template <class E>
-__device__ E load_of_pair_of_lines(const E* from, std::uint64_t policy) {
+__device__ E load_line_pair(const E* from, std::uint64_t policy) {
   constexpr int part = alignof(E);
   static_assert(part == 4 || part == 8 || part == 16);
   using word = std::conditional_t<part == 4, std::uint32_t, std::uint64_t>;

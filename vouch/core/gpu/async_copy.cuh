@@ -1,18 +1,19 @@
-// vouch/core/shared_copy.cuh -- copies to shared memory that do not wait; private.
+// vouch/core/gpu/async_copy.cuh -- asynchronous copies of elements to shared memory (cp.async, compute capability
+// 8.0); private.
 #pragma once
 #include <cuda_runtime.h>
 
 #include <cstdint>
 
-#include <vouch/core/arrival.cuh>
+#include <vouch/core/gpu/mbarrier.cuh>
 
 namespace vouch {
 
-/// What the second-level cache brings at once: the sectors asked for, or their whole line.
-enum class brought { sectors, line };
+/// What L2 fetches: the sectors asked for, or their whole line.
+enum class l2_fetch { sectors, line };
 
 /// An element, in parts of its alignment: 4, 8 or 16 bytes.
-template <brought What = brought::sectors, class E>
+template <l2_fetch What = l2_fetch::sectors, class E>
 __device__ inline void copy_to_shared(E* to, const E* from) {
   constexpr int part = alignof(E);
   static_assert(part == 4 || part == 8 || part == 16);
@@ -20,7 +21,7 @@ __device__ inline void copy_to_shared(E* to, const E* from) {
   for (int at = 0; at < static_cast<int>(sizeof(E)); at += part) {
     const unsigned target = shared_address(to) + at;
     const char* const source = reinterpret_cast<const char*>(from) + at;
-    if constexpr (What == brought::line)
+    if constexpr (What == l2_fetch::line)
       asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], %2;" ::"r"(target), "l"(source), "n"(part)
                    : "memory");
     else
@@ -29,7 +30,7 @@ __device__ inline void copy_to_shared(E* to, const E* from) {
   }
 }
 
-/// The same; L2 brings the pair of cache lines and treats it by a policy (see l2_policy.cuh).
+/// The same with an L2 cache policy (l2_policy.cuh); L2 fetches the pair of cache lines.
 template <class E>
 __device__ inline void copy_to_shared(E* to, const E* from, std::uint64_t policy) {
   constexpr int part = alignof(E);
@@ -57,11 +58,11 @@ __device__ inline void copy_line_to_shared(T* to, const T* from) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared_address(to)), "l"(from) : "memory");
 }
 
-/// Waits for the copies of this thread; a barrier makes them known to others.
-__device__ inline void await_copies_to_shared() { asm volatile("cp.async.wait_all;" ::: "memory"); }
+/// Waits for the copies of this thread; a barrier makes them visible to others.
+__device__ inline void wait_copies_to_shared() { asm volatile("cp.async.wait_all;" ::: "memory"); }
 
-/// One of the arrivals that were announced, as soon as this thread's copies so far are there.
-__device__ inline void arrive_when_copied(std::uint64_t* barrier) {
+/// One of the arrivals the barrier was initialised with, once this thread's copies so far have completed.
+__device__ inline void mbarrier_arrive_when_copied(std::uint64_t* barrier) {
   asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(shared_address(barrier))
                : "memory");
 }
