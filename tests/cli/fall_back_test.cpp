@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include <vouch/core/formatted.hpp>
 #include <vouch/core/random.hpp>
+#include <vouch/core/string_printf.hpp>
 #include <vouch/dense/lapack.hpp>
 
 #include "small_system.hpp"
@@ -44,7 +44,7 @@ class tool_fall_back : public testing::solve_test {
       for (int k = 0; k < 4; ++k)
         if (band[static_cast<std::size_t>(i)][static_cast<std::size_t>(k)] != 0) {
           text += std::to_string(i + 1) + " " + std::to_string(i - k + 1) + " " +
-                  formatted("%.17g\n", band[static_cast<std::size_t>(i)][static_cast<std::size_t>(k)]);
+                  string_printf("%.17g\n", band[static_cast<std::size_t>(i)][static_cast<std::size_t>(k)]);
           ++entries;
         }
     const std::string size = std::to_string(n) + " " + std::to_string(n) + " " + std::to_string(entries);
@@ -58,7 +58,7 @@ class tool_fall_back : public testing::solve_test {
     std::string links;
     const auto link = [&](int i, int j) {
       const double coupling = std::pow(10, decades * random_unit(7, static_cast<std::uint64_t>(m * i + j)));
-      links += std::to_string(j + 1) + " " + std::to_string(i + 1) + " " + formatted("%.17g\n", -coupling);
+      links += std::to_string(j + 1) + " " + std::to_string(i + 1) + " " + string_printf("%.17g\n", -coupling);
       diagonal[static_cast<std::size_t>(i)] += coupling;
       diagonal[static_cast<std::size_t>(j)] += coupling;
     };
@@ -69,7 +69,7 @@ class tool_fall_back : public testing::solve_test {
     std::string text;
     for (int i = 0; i < m * m; ++i)
       text += std::to_string(i + 1) + " " + std::to_string(i + 1) + " " +
-              formatted("%.17g\n", diagonal[static_cast<std::size_t>(i)]);
+              string_printf("%.17g\n", diagonal[static_cast<std::size_t>(i)]);
     const int entries = m * m + 2 * m * (m - 1);
     write(name, "%%MatrixMarket matrix coordinate real symmetric\n" + std::to_string(m * m) + " " +
                     std::to_string(m * m) + " " + std::to_string(entries) + "\n" + text + links);

@@ -5,7 +5,7 @@
 #include <type_traits>
 
 #include <vouch/core/error.hpp>
-#include <vouch/core/formatted.hpp>
+#include <vouch/core/string_printf.hpp>
 
 namespace vouch {
 namespace {
@@ -17,11 +17,11 @@ TEST(parse_error, begins_with_the_place_as_far_as_it_is_known) {
   EXPECT_STREQ(parse_error("A.mtx", 0, 5, "empty").what(), "A.mtx: empty");
 }
 
-TEST(formatted, has_points_whatever_the_language) {
+TEST(string_printf, has_points_whatever_the_language) {
   const std::string before = std::setlocale(LC_ALL, nullptr);
   for (const char* language : {"de_DE.UTF-8", "fr_FR.UTF-8", "C"}) {
     if (std::setlocale(LC_ALL, language) == nullptr) continue;
-    EXPECT_EQ(formatted("%.2g", 1.5), "1.5") << language;
+    EXPECT_EQ(string_printf("%.2g", 1.5), "1.5") << language;
     char text[8];
     std::snprintf(text, sizeof text, "%.1f", 1.5);  // the program's own language is as it was
     EXPECT_EQ(text[1], *std::localeconv()->decimal_point);

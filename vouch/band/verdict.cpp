@@ -3,7 +3,7 @@
 #include <string>
 
 #include <vouch/band/verdict.hpp>
-#include <vouch/core/formatted.hpp>
+#include <vouch/core/string_printf.hpp>
 
 namespace vouch::detail {
 
@@ -52,7 +52,7 @@ void report_growth(const judgement& found, tridiagonal_method how, tridiagonal_r
   report.growth = of > 0 && largest > 0 ? std::max(1.0, largest / of) : 0;
   constexpr double worrying = 1e4;
   if (!(report.growth > worrying) || how == tridiagonal_method::partition) return;
-  report.warnings.push_back(formatted(
+  report.warnings.push_back(string_printf(
       "coefficients grew by %.0e without interchanges of rows; partition keeps them small", report.growth));
 }
 

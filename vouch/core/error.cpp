@@ -1,5 +1,5 @@
 #include <vouch/core/error.hpp>
-#include <vouch/core/formatted.hpp>
+#include <vouch/core/string_printf.hpp>
 
 namespace vouch {
 namespace {
@@ -16,7 +16,7 @@ std::string in_units(std::int64_t bytes) {
   auto value = static_cast<double>(bytes);
   int unit = 0;
   for (; value >= 1023.95 && unit < 6; ++unit) value /= 1024;  // never prints 1024.0
-  return formatted(unit == 0 ? "%.0f %s" : "%.1f %s", value, units[unit]);
+  return string_printf(unit == 0 ? "%.0f %s" : "%.1f %s", value, units[unit]);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include <vouch/core/config.hpp>
-#include <vouch/core/formatted.hpp>
+#include <vouch/core/string_printf.hpp>
 #include <vouch/reduce/choose_reduce_device.hpp>
 #include <vouch/reduce/set_scan.hpp>
 #include <vouch/text/file.hpp>
@@ -78,8 +78,8 @@ reduce_device_choice choose_reduce_device(std::span<const std::string> files, co
   if (const std::string why = against_gpu(options, kind, plain); !why.empty()) return {cpu, why};
   const reduce_model model = reduce_seconds(bytes, kind, cpu.threads());
   const double gpu = model.gpu + (cuda_running ? 0 : cuda_start_seconds);
-  const std::string model_says = formatted("model: %.3g s by %d threads, %.3g s on a GPU, its start included",
-                                           model.cpu, cpu.threads(), gpu);
+  const std::string model_says = string_printf(
+      "model: %.3g s by %d threads, %.3g s on a GPU, its start included", model.cpu, cpu.threads(), gpu);
   if (model.cpu <= gpu) return {cpu, "the CPU is faster for this text (" + model_says + ")"};
   const device best = device::best();
   if (!best.is_cuda()) return {cpu, "there is no usable GPU"};

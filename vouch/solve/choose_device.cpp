@@ -2,7 +2,7 @@
 #include <string_view>
 
 #include <vouch/core/config.hpp>
-#include <vouch/core/formatted.hpp>
+#include <vouch/core/string_printf.hpp>
 #include <vouch/dense/cusolver.hpp>
 #include <vouch/dense/lapack.hpp>
 #include <vouch/solve/choose_device.hpp>
@@ -57,8 +57,8 @@ device_choice choose_device(std::int64_t rows, std::int64_t nonzeros, int thread
       start + bytes_moved(rows, nonzeros) / upload_bytes_a_second + typical_iterations * model.gpu;
   return faster(
       on_cpu, on_gpu, 0, threads,
-      formatted("model: %.3g us an iteration here, %.3g us on a GPU that takes %.2g s to start and load",
-                1e6 * model.cpu, 1e6 * model.gpu, on_gpu - typical_iterations * model.gpu));
+      string_printf("model: %.3g us an iteration here, %.3g us on a GPU that takes %.2g s to start and load",
+                    1e6 * model.cpu, 1e6 * model.gpu, on_gpu - typical_iterations * model.gpu));
 }
 
 device_choice choose_device(const dense_factorisation& job, int threads) {
@@ -73,7 +73,7 @@ device_choice choose_device(const dense_factorisation& job, int threads) {
   const double on_gpu = 2 * cuda_start_seconds + bytes / upload_bytes_a_second + work / 30e12;
   device_choice choice =
       faster(on_cpu, on_gpu, job.rows * job.rows * job.bytes_an_entry, threads,
-             formatted("model: %.2g s here, %.2g s on a GPU, its start counted", on_cpu, on_gpu));
+             string_printf("model: %.2g s here, %.2g s on a GPU, its start counted", on_cpu, on_gpu));
   if (choice.dev.is_cuda() && !cusolver::present())
     return {device::cpu(threads), "there is no cuSOLVER for the GPU"};
   return choice;

@@ -4,8 +4,8 @@
 
 #include <vouch/core/cancellation.hpp>
 #include <vouch/core/error.hpp>
-#include <vouch/core/formatted.hpp>
 #include <vouch/core/ieee_environment.hpp>
+#include <vouch/core/string_printf.hpp>
 #include <vouch/interval/rounding.hpp>
 #include <vouch/solve/dominance.hpp>
 
@@ -27,21 +27,22 @@ void check_diagonal(std::int64_t row, double diagonal, double others) {
   const auto number = static_cast<long long>(row + 1);
   if (!std::isfinite(diagonal) || !std::isfinite(others))
     throw value_error(
-        formatted("row %lld of the matrix holds a NaN or an infinity, or its sum overflows", number));
+        string_printf("row %lld of the matrix holds a NaN or an infinity, or its sum overflows", number));
   if (diagonal == 0)
-    throw value_error(formatted("the diagonal entry of row %lld is zero%s: the iteration would divide by it",
-                                number, sizeof(T) == 4 ? " in single precision" : ""),
-                      "exchange rows, or take a direct method");
+    throw value_error(
+        string_printf("the diagonal entry of row %lld is zero%s: the iteration would divide by it", number,
+                      sizeof(T) == 4 ? " in single precision" : ""),
+        "exchange rows, or take a direct method");
   constexpr double largest = std::numeric_limits<T>::max();
   constexpr double unit_roundoff = std::numeric_limits<T>::epsilon() / 2;
   if (4 / diagonal > largest)
     throw value_error(
-        formatted("the diagonal entry of row %lld is too small to divide by: %.3g", number, diagonal),
+        string_printf("the diagonal entry of row %lld is too small to divide by: %.3g", number, diagonal),
         "scale the rows, or take a direct method");
   if (!is_divisor(diagonal, others, largest, unit_roundoff))
     throw value_error(
-        formatted("the diagonal entry of row %lld is too small: %.3g beside %.3g in the rest of the row",
-                  number, diagonal, others),
+        string_printf("the diagonal entry of row %lld is too small: %.3g beside %.3g in the rest of the row",
+                      number, diagonal, others),
         "exchange rows, or take a direct method");
 }
 

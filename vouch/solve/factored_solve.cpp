@@ -7,7 +7,7 @@
 
 #include <vouch/core/array.hpp>
 #include <vouch/core/error.hpp>
-#include <vouch/core/formatted.hpp>
+#include <vouch/core/string_printf.hpp>
 #include <vouch/solve/cg_engine.hpp>
 
 namespace vouch {
@@ -60,7 +60,7 @@ void estimate_error(const verified_problem<T>& problem, factorisation<T>& A, con
   if (left <= std::max(0.5 * error, unit_roundoff * size) && std::isfinite(error / size))
     report.error_estimate = error / size;
   else
-    report.warnings.push_back(formatted(
+    report.warnings.push_back(string_printf(
         "the matrix is singular to %s precision: no digit of x is certain, however small the residual",
         report.precision.c_str()));
 }
@@ -95,9 +95,9 @@ solve_report factored_solve(verified_problem<T> problem, const std::string& meth
     const bool definite = method == "cholesky";
     report.status = definite ? solve_status::not_spd : solve_status::breakdown;
     report.reason =
-        formatted(definite ? "the leading part of %lld rows is not positive definite in %s precision"
-                           : "pivot %lld is exactly zero: the matrix is singular in %s precision",
-                  static_cast<long long>(factors->failed()), report.precision.c_str());
+        string_printf(definite ? "the leading part of %lld rows is not positive definite in %s precision"
+                               : "pivot %lld is exactly zero: the matrix is singular in %s precision",
+                      static_cast<long long>(factors->failed()), report.precision.c_str());
     report.rhs_norm = start.rhs_norm2;
     report.true_residual = start.norm2;
     report.recurrence_residual = std::numeric_limits<double>::quiet_NaN();

@@ -1,26 +1,26 @@
 
 #include <vouch/core/error.hpp>
-#include <vouch/core/formatted.hpp>
 #include <vouch/core/ieee_environment.hpp>
+#include <vouch/core/string_printf.hpp>
 #include <vouch/solve/spd_check.hpp>
 
 namespace vouch {
 
 std::string not_spd_reason(const structure_facts& facts) {
   if (!facts.square)
-    return formatted("the matrix is %lld by %lld, not square", static_cast<long long>(facts.rows),
-                     static_cast<long long>(facts.cols));
+    return string_printf("the matrix is %lld by %lld, not square", static_cast<long long>(facts.rows),
+                         static_cast<long long>(facts.cols));
   if (!facts.symmetric && facts.first_unsymmetric) {
     const unsymmetric_entry& e = *facts.first_unsymmetric;
     const auto row = static_cast<long long>(e.row + 1), col = static_cast<long long>(e.col + 1);
-    return formatted("the matrix is not symmetric: entry (%lld, %lld) is %.9g, entry (%lld, %lld) is %.9g", row,
-                     col, e.value, col, row, e.mirrored);
+    return string_printf("the matrix is not symmetric: entry (%lld, %lld) is %.9g, entry (%lld, %lld) is %.9g",
+                         row, col, e.value, col, row, e.mirrored);
   }
   if (facts.first_zero_diagonal >= 0 && facts.first_zero_diagonal == facts.first_nonpositive_diagonal)
-    return formatted("the diagonal entry of row %lld is zero: the matrix is not positive definite",
-                     static_cast<long long>(facts.first_zero_diagonal + 1));
+    return string_printf("the diagonal entry of row %lld is zero: the matrix is not positive definite",
+                         static_cast<long long>(facts.first_zero_diagonal + 1));
   if (facts.first_nonpositive_diagonal >= 0)
-    return formatted(
+    return string_printf(
         "the diagonal entry of row %lld is not positive: the matrix is not positive definite%s",
         static_cast<long long>(facts.first_nonpositive_diagonal + 1),
         facts.diagonal_negative ? " (all are negative: negate the matrix and the right-hand side)" : "");

@@ -5,8 +5,8 @@
 
 #include <vouch/core/array.hpp>
 #include <vouch/core/error.hpp>
-#include <vouch/core/formatted.hpp>
 #include <vouch/core/stopwatch.hpp>
+#include <vouch/core/string_printf.hpp>
 #include <vouch/dense/blas1.hpp>
 #include <vouch/solve/vector_update.hpp>
 #include <vouch/solve/verified_solve.hpp>
@@ -136,7 +136,7 @@ class verified_loop {
     if (mean_part <= report_.tolerance) return false;
     return end(
         solve_status::breakdown,
-        formatted(
+        string_printf(
             "the matrix is singular (its rows sum to zero) and b has a part of norm %.3g along the constants: "
             "no solution exists; subtract the mean of b",
             mean_part));
@@ -169,37 +169,38 @@ class verified_loop {
     const std::int64_t at = report_.iterations;
     if (outcome.event == cg_event::diverged || !std::isfinite(now.norm2)) return end_diverged();
     if (goal_.fixed_iterations && outcome.event == cg_event::limit)
-      return end(solve_status::fixed, formatted("%lld iterations done as asked", static_cast<long long>(at)));
+      return end(solve_status::fixed,
+                 string_printf("%lld iterations done as asked", static_cast<long long>(at)));
     if (goal_.stop_recurrence && outcome.event == cg_event::reached)
       return end(solve_status::stopped,
-                 formatted("the recurrence residual fell to %.3g, the rule asked for %.3g",
-                           report_.recurrence_residual, *goal_.stop_recurrence));
+                 string_printf("the recurrence residual fell to %.3g, the rule asked for %.3g",
+                               report_.recurrence_residual, *goal_.stop_recurrence));
     if (goal_.stop_mean_change && outcome.event == cg_event::settled)
       return end(solve_status::stopped,
-                 formatted("the mean change of an element fell to %.3g, the rule asked for %.3g",
-                           outcome.mean_change / up_, *goal_.stop_mean_change));
+                 string_printf("the mean change of an element fell to %.3g, the rule asked for %.3g",
+                               outcome.mean_change / up_, *goal_.stop_mean_change));
     if (report_.true_residual <= report_.tolerance && goal_.by_residual())
       return end(solve_status::converged,
-                 formatted("true residual %.3g, tolerance %.3g", report_.true_residual, report_.tolerance));
+                 string_printf("true residual %.3g, tolerance %.3g", report_.true_residual, report_.tolerance));
     switch (outcome.event) {
       case cg_event::limit:
-        return end(solve_status::max_iterations, formatted(at == 1 ? "%lld iteration was not enough; %s"
-                                                                   : "%lld iterations were not enough; %s",
-                                                           static_cast<long long>(at), rate().c_str()));
+        return end(solve_status::max_iterations, string_printf(at == 1 ? "%lld iteration was not enough; %s"
+                                                                       : "%lld iterations were not enough; %s",
+                                                               static_cast<long long>(at), rate().c_str()));
       case cg_event::negative_curvature:
         return end(
             solve_status::not_spd,
-            formatted(
+            string_printf(
                 "a direction of negative curvature at iteration %lld: the matrix%s is not positive definite",
                 static_cast<long long>(at), report_.preconditioner == "none" ? "" : " or its preconditioner"));
       case cg_event::zero_curvature:
-        return end(solve_status::breakdown, formatted("a direction of no curvature at iteration %lld: the "
-                                                      "matrix is singular to working precision, or its "
-                                                      "numbers are too large or too small for it",
-                                                      static_cast<long long>(at)));
+        return end(solve_status::breakdown, string_printf("a direction of no curvature at iteration %lld: the "
+                                                          "matrix is singular to working precision, or its "
+                                                          "numbers are too large or too small for it",
+                                                          static_cast<long long>(at)));
       case cg_event::interrupted:
         return end(solve_status::interrupted,
-                   formatted("stopped on request after %lld iterations", static_cast<long long>(at)));
+                   string_printf("stopped on request after %lld iterations", static_cast<long long>(at)));
       default:
         return false;
     }
@@ -215,34 +216,34 @@ class verified_loop {
     if (!(report_.tolerance > 0)) return "a tolerance of zero is seldom met";
     const double fall = report_.recurrence_residual / initial_;
     if (!(fall < 1)) return "the residual has not fallen yet";
-    if (!(fall > 0)) return formatted("allow more, or %s", problem_.advice);
+    if (!(fall > 0)) return string_printf("allow more, or %s", problem_.advice);
     const double needed =
         std::log(report_.tolerance / initial_) / std::log(fall) * static_cast<double>(report_.iterations);
-    return formatted("at the measured rate about %.2g would be, or %s", needed, problem_.advice);
+    return string_printf("at the measured rate about %.2g would be, or %s", needed, problem_.advice);
   }
 
   bool end_diverged() {
     const double growth = report_.recurrence_residual / initial_;
     const auto at = static_cast<long long>(report_.iterations);
     if (!(growth > 1) || !std::isfinite(growth))
-      return end(solve_status::diverged, formatted("x or its residual overflows by iteration %lld", at));
+      return end(solve_status::diverged, string_printf("x or its residual overflows by iteration %lld", at));
     return end(solve_status::diverged,
-               formatted("the residual grew to %.3g times its start by iteration %lld", growth, at));
+               string_printf("the residual grew to %.3g times its start by iteration %lld", growth, at));
   }
 
   bool end_stagnated() {
     if (is_far_from_attainable())
-      return end(
-          solve_status::stagnated,
-          formatted("two restarts did not halve the true residual: relative %.2g, where rounding would allow "
-                    "about %.1g; %s",
-                    report_.relative_true(), report_.attainable_relative, problem_.advice));
+      return end(solve_status::stagnated,
+                 string_printf(
+                     "two restarts did not halve the true residual: relative %.2g, where rounding would allow "
+                     "about %.1g; %s",
+                     report_.relative_true(), report_.attainable_relative, problem_.advice));
     return end(solve_status::stagnated,
-               formatted("two restarts did not halve the true residual: relative %.2g is what %s "
-                         "precision attains here (about "
-                         "%.1g expected), backward error %.2g",
-                         report_.relative_true(), sizeof(T) == 4 ? "single" : "double",
-                         report_.attainable_relative, report_.backward_error));
+               string_printf("two restarts did not halve the true residual: relative %.2g is what %s "
+                             "precision attains here (about "
+                             "%.1g expected), backward error %.2g",
+                             report_.relative_true(), sizeof(T) == 4 ? "single" : "double",
+                             report_.attainable_relative, report_.backward_error));
   }
 
   // The largest eigenvalue of M, about; d_ holds M r.

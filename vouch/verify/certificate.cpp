@@ -1,8 +1,8 @@
 #include <vouch/verify/certificate.hpp>
 
 #include <vouch/core/error.hpp>
-#include <vouch/core/formatted.hpp>
 #include <vouch/core/ieee_environment.hpp>
+#include <vouch/core/string_printf.hpp>
 
 namespace vouch {
 
@@ -11,26 +11,28 @@ void certificate::require_covers(const char* routine, const fingerprint& matrix,
   const ieee_environment here;
   detail::require_radii(routine, within);
   if (matrix != matrix_)
-    throw value_error(formatted("%s: the certificate is for another matrix: %s", routine,
-                                matrix.rows != matrix_.rows || matrix.cols != matrix_.cols ? "of another size"
-                                : matrix.nonzeros != matrix_.nonzeros || matrix.pattern != matrix_.pattern
-                                    ? "with entries in other places"
-                                    : "with other values"),
-                      "prove this one nonsingular");
+    throw value_error(
+        string_printf("%s: the certificate is for another matrix: %s", routine,
+                      matrix.rows != matrix_.rows || matrix.cols != matrix_.cols ? "of another size"
+                      : matrix.nonzeros != matrix_.nonzeros || matrix.pattern != matrix_.pattern
+                          ? "with entries in other places"
+                          : "with other values"),
+        "prove this one nonsingular");
   if (within.matrix > matrix_radius_)
-    throw value_error(formatted("%s: the certificate is for matrices within %g, not within %g", routine,
-                                matrix_radius_, within.matrix),
+    throw value_error(string_printf("%s: the certificate is for matrices within %g, not within %g", routine,
+                                    matrix_radius_, within.matrix),
                       "give that radius to the proof");
   if (referred_matrix() != matrix_)
-    throw value_error(formatted("%s: the matrix that the certificate refers to was changed since", routine),
+    throw value_error(string_printf("%s: the matrix that the certificate refers to was changed since", routine),
                       "prove it again, or keep it as it was as long as the certificate is used");
 }
 
 void certificate::require_lengths(const char* routine, std::int64_t given, std::int64_t result) const {
   for (const std::int64_t size : {given, result})
     if (size != matrix_.rows)
-      throw shape_error(formatted("%s: a vector has %lld elements, the matrix that was proved %lld rows",
-                                  routine, static_cast<long long>(size), static_cast<long long>(matrix_.rows)));
+      throw shape_error(string_printf("%s: a vector has %lld elements, the matrix that was proved %lld rows",
+                                      routine, static_cast<long long>(size),
+                                      static_cast<long long>(matrix_.rows)));
 }
 
 }  // namespace vouch

@@ -5,15 +5,15 @@
 #include <utility>
 
 #include <vouch/core/error.hpp>
-#include <vouch/core/formatted.hpp>
 #include <vouch/core/ieee_environment.hpp>
+#include <vouch/core/string_printf.hpp>
 #include <vouch/dense/blas2.hpp>
 #include <vouch/dense/blas3.hpp>
+#include <vouch/dense/require_entries.hpp>
 #include <vouch/interval/interval.hpp>
 #include <vouch/sparse/valid_csr.hpp>
 #include <vouch/verify/approximate_inverse.hpp>
 #include <vouch/verify/elements.hpp>
-#include <vouch/dense/require_entries.hpp>
 #include <vouch/verify/rows.hpp>
 
 namespace vouch {
@@ -31,8 +31,8 @@ double bytes_needed(std::int64_t n, bool uncertain) {
 bool fits(const device& dev, std::int64_t n, const uncertainty& within, std::string& reason) {
   const double needed = bytes_needed(n, within.matrix > 0);
   if (needed <= static_cast<double>(dev.memory_free())) return true;
-  reason = formatted("a dense approximate inverse would take %.0f GB, %.0f are free", needed / 1e9,
-                     static_cast<double>(dev.memory_free()) / 1e9);
+  reason = string_printf("a dense approximate inverse would take %.0f GB, %.0f are free", needed / 1e9,
+                         static_cast<double>(dev.memory_free()) / 1e9);
   return false;
 }
 

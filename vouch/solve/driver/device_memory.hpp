@@ -2,7 +2,7 @@
 #pragma once
 #include <cstdint>
 
-#include <vouch/core/formatted.hpp>
+#include <vouch/core/string_printf.hpp>
 #include <vouch/solve/driver/ready_method.hpp>
 #include <vouch/solve/room.hpp>
 
@@ -19,7 +19,7 @@ template <real T>
 void check_device_memory(const method_setting& setting, matrix_form form, bool direct) {
   if (!setting.dev.is_cuda()) return;
   const std::string where =
-      formatted("GPU %d for %s", setting.dev.index(), setting.options.names.matrix.c_str());
+      string_printf("GPU %d for %s", setting.dev.index(), setting.options.names.matrix.c_str());
   constexpr auto size = static_cast<std::int64_t>(sizeof(T));
   const std::int64_t free = setting.dev.memory_free();
   if (form == matrix_form::dense)

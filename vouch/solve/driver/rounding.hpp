@@ -8,8 +8,8 @@
 #include <vouch/core/array.hpp>
 #include <vouch/core/device.hpp>
 #include <vouch/core/error.hpp>
-#include <vouch/core/formatted.hpp>
 #include <vouch/core/ieee_environment.hpp>
+#include <vouch/core/string_printf.hpp>
 #include <vouch/core/view.hpp>
 
 namespace vouch {
@@ -31,7 +31,7 @@ bool fits(const device& cpu, view<const double> values, const std::string& from)
     exactly = exactly && rounded == values[i];
   }
   if (overflow < values.size())
-    throw value_error(from + formatted(": %.9g overflows single precision", values[overflow]),
+    throw value_error(from + string_printf(": %.9g overflows single precision", values[overflow]),
                       "take --precision double");
   return exactly;
 }

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <vouch/core/array.hpp>
-#include <vouch/core/formatted.hpp>
+#include <vouch/core/string_printf.hpp>
 #include <vouch/dense/residual.hpp>
 #include <vouch/solve/dominance.hpp>
 
@@ -47,7 +47,7 @@ void estimate_unrounded(double rounded_residual, solve_report& report) {
 }
 
 std::string residual_text(const solve_report& report) {
-  return formatted("true residual %.3g, tolerance %.3g", report.true_residual, report.tolerance);
+  return string_printf("true residual %.3g, tolerance %.3g", report.true_residual, report.tolerance);
 }
 
 // interrupted first, since it says that the others were not finished.
@@ -112,7 +112,7 @@ void judge_column(const operand& A, view<const double> b, view<const double> x, 
     return;
   }
   report.status = solve_status::stagnated;
-  report.reason = rounds ? formatted(
+  report.reason = rounds ? string_printf(
                                "the system rounded to single precision is solved, that of the files has "
                                "relative residual %.2g",
                                report.relative_true())

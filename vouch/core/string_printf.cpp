@@ -1,4 +1,4 @@
-#include <vouch/core/formatted.hpp>
+#include <vouch/core/string_printf.hpp>
 
 #include <clocale>
 #include <cstdarg>
@@ -28,7 +28,7 @@ class plain_locale {
 
 }  // namespace
 
-std::string formatted(const char* format, ...) {
+std::string string_printf(const char* format, ...) {
   const plain_locale here;
   std::va_list values, again;
   va_start(values, format);
