@@ -4,7 +4,7 @@
 #include <string>
 
 #include <vouch/core/error.hpp>
-#include <vouch/core/reach.hpp>
+#include <vouch/core/memory.hpp>
 #include <vouch/dense/blas1.hpp>
 #include <vouch/dense/blas2.hpp>
 #include <vouch/dense/blas3.hpp>
@@ -69,8 +69,8 @@ TEST(operands, lie_where_the_work_is_done) {
 
 TEST(operands, on_the_cpu_are_reachable_from_it) {
   const double x = 0;
-  EXPECT_TRUE(reachable(device::cpu(1), &x));
-  EXPECT_TRUE(reachable(device::cpu(1), nullptr));
+  EXPECT_TRUE(is_accessible(device::cpu(1), &x));
+  EXPECT_TRUE(is_accessible(device::cpu(1), nullptr));
 }
 
 }  // namespace

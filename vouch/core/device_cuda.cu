@@ -174,4 +174,16 @@ void cuda_zero(const device& dev, void* to, std::size_t bytes) {
   check(cudaMemsetAsync(to, 0, bytes, stream_of(dev)), "clearing GPU memory");
 }
 
+bool cuda_is_accessible(const device& dev, const void* p) {
+  const bool unused = !dev.is_cuda() && cuda_peak_bytes() == 0;
+  if (p == nullptr || unused) return true;
+  cudaPointerAttributes facts = {};
+  if (cudaPointerGetAttributes(&facts, p) != cudaSuccess) {
+    cudaGetLastError();
+    return true;
+  }
+  if (facts.type == cudaMemoryTypeDevice) return dev.is_cuda() && facts.device == dev.index();
+  return !dev.is_cuda() || facts.type != cudaMemoryTypeUnregistered;
+}
+
 }  // namespace vouch

@@ -20,5 +20,6 @@ std::shared_ptr<std::byte> cuda_allocate(const device& dev, std::size_t bytes);
 void cuda_copy(void* to, const device& to_device, const void* from, const device& from_device,
                std::size_t bytes);
 void cuda_zero(const device& dev, void* to, std::size_t bytes);
+bool cuda_is_accessible(const device& dev, const void* p);
 
 }  // namespace vouch

@@ -68,4 +68,9 @@ void zero_bytes(const device& dev, void* to, std::size_t bytes) {
   }
 }
 
+bool is_accessible(const device& dev, const void* p) {
+  if constexpr (built_with_cuda) return cuda_is_accessible(dev, p);
+  return true;
+}
+
 }  // namespace vouch

@@ -9,7 +9,7 @@
 #include <vouch/core/config.hpp>
 #include <vouch/core/device.hpp>
 #include <vouch/core/error.hpp>
-#include <vouch/core/reach.hpp>
+#include <vouch/core/memory.hpp>
 #include <vouch/core/view.hpp>
 #include <vouch/dense/columns.hpp>
 #include <vouch/dense/matrix.hpp>
@@ -126,7 +126,7 @@ const void* memory_of(columns<T> A) {
 /// All operands lie where dev works.
 template <class... Operands>
 void require_reachable(const device& dev, const char* routine, const Operands&... operands) {
-  if (!(reachable(dev, memory_of(operands)) && ...))
+  if (!(is_accessible(dev, memory_of(operands)) && ...))
     throw value_error(std::string(routine) + ": an operand does not lie on " +
                           (dev.is_cuda() ? "GPU " + std::to_string(dev.index()) : "the CPU"),
                       "copy it there first: a.to(device)");

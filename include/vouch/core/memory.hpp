@@ -24,4 +24,8 @@ void copy_bytes(void* to, const device& to_device, const void* from, const devic
 /// Sets bytes to zero; in stream order on a GPU, with all threads on the CPU.
 void zero_bytes(const device& dev, void* to, std::size_t bytes);
 
+/// Whether a device can access what a pointer points to: on the CPU anything but a GPU's memory, on a GPU its own,
+/// pinned and managed memory. Asks CUDA only where it is in use.
+bool is_accessible(const device& dev, const void* p);
+
 }  // namespace vouch
