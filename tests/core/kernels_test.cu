@@ -1,4 +1,4 @@
-// The doors to the GPU: launch(), check() and while_graph; and twofold arithmetic, which nvcc must not
+// The doors to the GPU: launch(), check() and while_graph; and double_double arithmetic, which nvcc must not
 // contract.
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 #include <vouch/core/random.hpp>
 #include <vouch/core/while_graph.cuh>
 
-#include "core/twofold_cases.hpp"
+#include "core/double_double_cases.hpp"
 #include "devices.hpp"
 
 namespace vouch {
@@ -80,7 +80,7 @@ TEST(while_graph, turns_until_a_kernel_says_stop) {
 
 template <class T>
 struct results {
-  twofold<T> sum, product, total, shifted, accumulated;
+  double_double<T> sum, product, total, shifted, accumulated;
 };
 
 template <class T>
@@ -98,7 +98,7 @@ __global__ void apply(const testing::operands<T>* in, results<T>* out, std::int6
 template <class T>
 void expect_the_host_s_bits() {
   const device gpu = device::cuda(0);
-  const std::vector<testing::operands<T>> cases = testing::twofold_cases<T>();
+  const std::vector<testing::operands<T>> cases = testing::double_double_cases<T>();
   const auto in = array<testing::operands<T>>::from(gpu, cases);
   array<results<T>> out(gpu, in.size());
   launch(gpu, "apply", {ceil_div(in.size(), std::int64_t{128}), 128}, apply<T>, in.data(), out.data(),
@@ -110,7 +110,7 @@ void expect_the_host_s_bits() {
   }
 }
 
-TEST(twofold, has_the_same_bits_on_the_gpu) {
+TEST(double_double, has_the_same_bits_on_the_gpu) {
   VOUCH_NEEDS_GPU();
   expect_the_host_s_bits<double>();
   expect_the_host_s_bits<float>();

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include <vouch/band/tridiagonal.hpp>
-#include <vouch/core/twofold.hpp>
+#include <vouch/core/double_double.hpp>
 
 namespace vouch::detail {
 
@@ -37,7 +37,7 @@ VOUCH_HOST_DEVICE inline residual_row residual_at(const tridiagonal_view<const T
   residual_row row;
   if constexpr (sizeof(T) == sizeof(double)) {
     const auto scaled_by = [&](T scale) {
-      twofold<T> sum{rhs * scale, 0};
+      double_double<T> sum{rhs * scale, 0};
       sum = add_product(sum, -a, before * scale);
       sum = add_product(sum, -d, own * scale);
       sum = add_product(sum, -c, after * scale);

@@ -64,7 +64,7 @@ struct row_sum {
   // The product of two floats is exact.
   __device__ void subtract(float a, double x) { high = fma(-static_cast<double>(a), x, high); }
   __device__ void add(double term) {
-    const twofold<double> sum = two_sum(high, term);
+    const double_double<double> sum = two_sum(high, term);
     high = sum.hi;
     low += sum.lo;
   }

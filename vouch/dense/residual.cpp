@@ -73,7 +73,7 @@ template <real T>
   }
   if (x_lo != nullptr)
     for (j = 0; j < n; ++j) subtract(s, static_cast<int>(j % width), double{a[j]}, double{x_lo[j]});
-  twofold<double> sum{b, 0};
+  double_double<double> sum{b, 0};
   row_sums row{0, 0, 0, 0};
   for (int l = 0; l < width; ++l) {
     sum = two_sum(sum.hi, s.high[l]);

@@ -2,11 +2,11 @@
 #include <numbers>
 #include <string>
 
+#include <vouch/core/double_double.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/loop_threads.hpp>
 #include <vouch/core/random.hpp>
-#include <vouch/core/twofold.hpp>
 #include <vouch/generate/solution.hpp>
 #include <vouch/sparse/valid_csr.hpp>
 
@@ -48,7 +48,7 @@ array<double> right_hand_side(const device& dev, csr_view<const double> A, view<
   array<double> b(dev, A.rows);
 #pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev, A.nonzeros)) schedule(static)
   for (std::int64_t i = 0; i < A.rows; ++i) {
-    twofold<double> sum;
+    double_double<double> sum;
     for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k)
       sum = add_product(sum, A.val[k], x[A.col[k]]);
     b[i] = sum.hi;

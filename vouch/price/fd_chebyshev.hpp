@@ -3,13 +3,13 @@
 #include <cstddef>
 #include <vector>
 
-#include <vouch/core/twofold.hpp>
+#include <vouch/core/double_double.hpp>
 
 namespace vouch {
 
 /// p(y) = sum_k coefficient[k] T_k(y) for -1 <= y <= 1, near f(y) = exp(2 time / scale (y - 1)).
 struct enclosed_chebyshev {
-  std::vector<twofold<double>> coefficient;
+  std::vector<double_double<double>> coefficient;
   double magnitudes = 0;  // at least the sum of the coefficients' magnitudes
   double off = 0;         // at least |p - f|
   double slope_off = 0;   // at least |p' - f'| scale / (2 time)

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include <vouch/core/twofold.hpp>
+#include <vouch/core/double_double.hpp>
 #include <vouch/interval/functions.hpp>
 #include <vouch/interval/rounding.hpp>
 #include <vouch/price/fd_enclosed_steps.hpp>
@@ -19,7 +19,7 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 // have been, adds to the distance.
 void enclosed_steps::exercise(const std::vector<double>& floor, double first, double last) {
   for (std::size_t i = 1; i + 1 < n_; ++i) {
-    const twofold<double> over = two_sum(floor[i], -value_[i]);
+    const double_double<double> over = two_sum(floor[i], -value_[i]);
     const double rest = rest_[i],
                  rounding = std::fabs(over.lo) + 0x1p-50 * (std::fabs(rest) + std::fabs(over.hi));
     const bool raised = over.hi > 0;
@@ -47,14 +47,14 @@ void enclosed_steps::mix(const std::vector<mixture>& rows, double first, double 
   std::vector<double> columns(n_, 0.0);
   for (std::size_t i = 1; i + 1 < n_; ++i) {
     const mixture& row = rows[i];
-    twofold<double> sum{row.given, 0};
+    double_double<double> sum{row.given, 0};
     interval<double> missing(0.0);
     double sizes = 0, weighted_sizes = 0, terms = 0;
     for (int k = 0; k < row.count; ++k) {
       const std::size_t j = row.first + static_cast<std::size_t>(k);
       const enclosed_weight& weight = row.weight[k];
       const interval<double> near(weight.near), value(value_[j]), rest(rest_[j]);
-      const twofold<double> term = two_prod(weight.near, value_[j]);
+      const double_double<double> term = two_prod(weight.near, value_[j]);
       sum = sum + term;
       terms = add_up(terms, std::fabs(term.hi));
       missing = missing + near * rest + weight.rest * (value + rest);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include <vouch/core/twofold.hpp>
+#include <vouch/core/double_double.hpp>
 #include <vouch/interval/rounding.hpp>
 #include <vouch/price/fd_enclosed_steps.hpp>
 
@@ -68,7 +68,7 @@ bool enclosed_steps::lift() {
   bool lifted = false;
   for (std::size_t i = 1; i + 1 < n_; ++i) {
     if (exercised_[i] != 0) continue;
-    const twofold<double> over = two_sum((*floor_)[i], -next_value_[i]);
+    const double_double<double> over = two_sum((*floor_)[i], -next_value_[i]);
     if (sub_down(next_rest_[i], over.hi) >= std::fabs(over.lo)) continue;
     exercised_[i] = 1;
     next_value_[i] = (*floor_)[i];

@@ -18,7 +18,7 @@ struct exponential_problem {
 };
 
 /// The values after `time` at the nodes [from, from + count), for the exact numbers of the problem: exp(time L)
-/// by a sum of Chebyshev polynomials in twofold precision, whose truncation and rounding are bounded.
+/// by a sum of Chebyshev polynomials in double_double precision, whose truncation and rounding are bounded.
 ///
 /// Result  Entire where nothing is proved. The same bits on every run.
 /// Cost    About 10 ns a node and polynomial; of these nine times the root of time * max(lower + upper).

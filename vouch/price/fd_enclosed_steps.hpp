@@ -1,14 +1,14 @@
 // vouch/price/fd_enclosed_steps.hpp -- steps in time whose distance to exact ones is bounded; private.
 //
 // The values are held as V + E, two doubles a node. V is stepped in double precision; the residual of each step
-// is found in twofold precision, E makes up for it by a step of its own, and what is then left, some 10^-16 of
+// is found in double_double precision, E makes up for it by a step of its own, and what is then left, some 10^-16 of
 // E, is what the bounds grow by. They are kept in two norms, as docs/rigor.md explains. Where early exercise
 // keeps the values above a floor, a step solves a linear complementarity problem.
 #pragma once
 #include <cstdint>
 #include <vector>
 
-#include <vouch/core/twofold.hpp>
+#include <vouch/core/double_double.hpp>
 #include <vouch/interval/interval.hpp>
 #include <vouch/price/fd_steps.hpp>
 #include <vouch/price/fd_weights.hpp>
@@ -33,7 +33,7 @@ struct mixture {
 struct step_rows {
   std::size_t n;
   const double *lower_hi, *lower_lo, *upper_hi, *upper_lo;
-  twofold<double> discount;
+  double_double<double> discount;
   const double *value, *next_value, *rest, *next_rest;
   const char* exercised;  // where steps are above a floor
 };
@@ -105,7 +105,7 @@ class enclosed_steps {
   std::vector<double> value_, rest_, next_value_, next_rest_;
   std::vector<double> right_, loss_;  // of the correcting step; what is left behind it, at least
   twice lower_, upper_;               // implicit times those of L, exactly
-  twofold<double> discount_;
+  double_double<double> discount_;
   std::vector<double> inverse_, forth_, back_;
   fd_weights weights_;                   // of the second norm
   double in_max_ = 0, in_weighted_ = 0;  // bounds of the distance in either norm; with a floor the second is

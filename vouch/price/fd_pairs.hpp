@@ -3,12 +3,12 @@
 // u = 2^-53; a sum of pairs errs by at most 3 u^2 of itself. Source  Joldes, Muller, Popescu, ACM TOMS 44
 // (2017).
 #pragma once
+#include <vouch/core/double_double.hpp>
 #include <vouch/core/simd.hpp>
-#include <vouch/core/twofold.hpp>
 
 namespace vouch::fd {
 
-using pair = twofold<double>;
+using pair = double_double<double>;
 
 // Errs by at most 8 u^2 of the product.
 VOUCH_SIMD_INLINE pair product(const pair& a, const pair& b) {

@@ -87,16 +87,16 @@ void integer_product::multiply(const integer_product& other) {
   overflow |= __builtin_mul_overflow(magnitude, other.magnitude, &magnitude);
 }
 
-void scaled_product::multiply(twofold<double> factor, std::int64_t factor_exponent) {
+void scaled_product::multiply(double_double<double> factor, std::int64_t factor_exponent) {
   if (value.hi == 0 || factor.hi == 0) {
     *this = {{0, 0}, 0};
     return;
   }
   int shift = 0;
   std::frexp(factor.hi, &shift);
-  const twofold<double> f{std::ldexp(factor.hi, -shift), std::ldexp(factor.lo, -shift)};
-  const twofold<double> p = two_prod(value.hi, f.hi);
-  const twofold<double> q = quick_two_sum(p.hi, p.lo + (value.hi * f.lo + value.lo * f.hi));
+  const double_double<double> f{std::ldexp(factor.hi, -shift), std::ldexp(factor.lo, -shift)};
+  const double_double<double> p = two_prod(value.hi, f.hi);
+  const double_double<double> q = quick_two_sum(p.hi, p.lo + (value.hi * f.lo + value.lo * f.hi));
   int renormalised = 0;
   std::frexp(q.hi, &renormalised);
   value = {std::ldexp(q.hi, -renormalised), std::ldexp(q.lo, -renormalised)};

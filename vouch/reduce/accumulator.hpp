@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include <vouch/core/twofold.hpp>
+#include <vouch/core/double_double.hpp>
 #include <vouch/interval/exact_sums.hpp>
 #include <vouch/reduce/matrix_set.hpp>
 
@@ -45,10 +45,10 @@ struct integer_product {
 
 /// (hi + lo) * 2^exponent with hi in [1/2, 1) or 0: no product overflows.
 struct scaled_product {
-  twofold<double> value{1, 0};
+  double_double<double> value{1, 0};
   std::int64_t exponent = 0;
 
-  void multiply(twofold<double> factor, std::int64_t factor_exponent = 0);
+  void multiply(double_double<double> factor, std::int64_t factor_exponent = 0);
 };
 
 /// Takes the values of a set in the order of the text, unit by unit; units in any order.

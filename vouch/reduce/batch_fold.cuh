@@ -5,7 +5,7 @@
 #include <limits>
 #include <type_traits>
 
-#include <vouch/core/twofold.hpp>
+#include <vouch/core/double_double.hpp>
 #include <vouch/reduce/batch_reduce.hpp>
 
 namespace vouch::batch {
@@ -22,9 +22,9 @@ template <class T>
 using thread_sum = std::conditional_t<
     std::is_same_v<T, std::int32_t>, std::int64_t,
     std::conditional_t<std::is_same_v<T, std::int64_t>, int128,
-                       std::conditional_t<std::is_same_v<T, float>, double, twofold<double>>>>;
+                       std::conditional_t<std::is_same_v<T, float>, double, double_double<double>>>>;
 template <class T>
-using total_sum = std::conditional_t<std::is_integral_v<T>, int128, twofold<double>>;
+using total_sum = std::conditional_t<std::is_integral_v<T>, int128, double_double<double>>;
 
 template <class T>
 __device__ inline T smaller(T a, T b) {
@@ -53,7 +53,7 @@ struct gathered {
     if constexpr ((Parts & min_part) != 0) min = smaller(min, x);
     if constexpr ((Parts & max_part) != 0) max = larger(max, x);
     if constexpr ((Parts & sum_part) != 0) {
-      if constexpr (std::is_same_v<Sum, twofold<double>>)
+      if constexpr (std::is_same_v<Sum, double_double<double>>)
         sum = sum + static_cast<double>(x);
       else
         sum += static_cast<Sum>(x);
@@ -64,7 +64,7 @@ struct gathered {
     if constexpr ((Parts & min_part) != 0) min = smaller(min, other.min);
     if constexpr ((Parts & max_part) != 0) max = larger(max, other.max);
     if constexpr ((Parts & sum_part) != 0) {
-      if constexpr (std::is_same_v<Sum, twofold<double>>)
+      if constexpr (std::is_same_v<Sum, double_double<double>>)
         sum = sum + other.sum;
       else
         sum += other.sum;

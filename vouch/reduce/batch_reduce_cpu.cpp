@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <limits>
 
+#include <vouch/core/double_double.hpp>
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/simd.hpp>
-#include <vouch/core/twofold.hpp>
 #include <vouch/reduce/batch_reduce_cpu.hpp>
 
 namespace vouch::detail {
@@ -39,7 +39,7 @@ VOUCH_SIMD_INLINE void fold_sum(lane_sum<T>* __restrict high, lane_sum<T>* __res
       high[k] += v[k] >> 32;
       low[k] += v[k] & 0xffffffff;
     } else if constexpr (std::same_as<T, double>) {
-      const twofold<double> s = two_sum(high[k], v[k]);
+      const double_double<double> s = two_sum(high[k], v[k]);
       high[k] = s.hi;
       low[k] += s.lo;
     } else {
@@ -83,7 +83,7 @@ VOUCH_SIMD_CLONES void fold(const lane_pointers<double>& to, const double* v, st
 // What is known of an element, before the sum is rounded.
 template <class T>
 struct total {
-  using sum_type = std::conditional_t<std::integral<T>, int128, twofold<double>>;
+  using sum_type = std::conditional_t<std::integral<T>, int128, double_double<double>>;
   T min = std::integral<T> ? std::numeric_limits<T>::max() : std::numeric_limits<T>::infinity();
   T max = std::integral<T> ? std::numeric_limits<T>::min() : -std::numeric_limits<T>::infinity();
   sum_type sum{};

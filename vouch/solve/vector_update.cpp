@@ -30,15 +30,15 @@ double sum_elements(const device& dev, const T* x, std::int64_t n) {
   if constexpr (built_with_cuda)
     if (dev.is_cuda()) return sum_elements_cuda(dev, x, n);
   constexpr std::int64_t piece = 65536;
-  std::vector<twofold<double>> sums(static_cast<std::size_t>(ceil_div(n, piece)));
+  std::vector<double_double<double>> sums(static_cast<std::size_t>(ceil_div(n, piece)));
   for_each_index(dev, static_cast<std::int64_t>(sums.size()), [&](std::int64_t p) {
-    twofold<double> sum;
+    double_double<double> sum;
     for (std::int64_t i = p * piece; i < std::min(n, (p + 1) * piece); ++i)
       sum = sum + static_cast<double>(x[i]);
     sums[static_cast<std::size_t>(p)] = sum;
   });
-  twofold<double> all;
-  for (const twofold<double>& sum : sums) all = all + sum;
+  double_double<double> all;
+  for (const double_double<double>& sum : sums) all = all + sum;
   return all.hi;
 }
 

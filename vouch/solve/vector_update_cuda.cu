@@ -13,9 +13,9 @@ constexpr std::int64_t sum_blocks = 256;
 // Thread t of block b sums elements b*block + t, then every (sum_blocks*block)-th; a tree joins the threads.
 // The grid is the same on every GPU, so the bits are too.
 template <class T>
-__global__ void __launch_bounds__(block) partial_sums(const T* x, std::int64_t n, twofold<double>* out) {
-  __shared__ twofold<double> part[block];
-  twofold<double> sum;
+__global__ void __launch_bounds__(block) partial_sums(const T* x, std::int64_t n, double_double<double>* out) {
+  __shared__ double_double<double> part[block];
+  double_double<double> sum;
   for (std::int64_t i = std::int64_t{blockIdx.x} * block + threadIdx.x; i < n; i += sum_blocks * block)
     sum = sum + static_cast<double>(x[i]);
   part[threadIdx.x] = sum;
@@ -36,10 +36,10 @@ void accumulate_pair_cuda(const device& dev, T* hi, T* lo, const T* d, std::int6
 
 template <real T>
 double sum_elements_cuda(const device& dev, const T* x, std::int64_t n) {
-  array<twofold<double>> parts(dev, sum_blocks);
+  array<double_double<double>> parts(dev, sum_blocks);
   launch(dev, "partial_sums", {sum_blocks, block}, partial_sums<T>, x, n, parts.data());
-  twofold<double> all;
-  for (const twofold<double>& part : parts.to_vector()) all = all + part;
+  double_double<double> all;
+  for (const double_double<double>& part : parts.to_vector()) all = all + part;
   return all.hi;
 }
 

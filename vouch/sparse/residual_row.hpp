@@ -2,7 +2,7 @@
 #pragma once
 #include <cmath>
 
-#include <vouch/core/twofold.hpp>
+#include <vouch/core/double_double.hpp>
 #include <vouch/core/types.hpp>
 #include <vouch/sparse/csr.hpp>
 #include <vouch/sparse/residual.hpp>
@@ -78,7 +78,7 @@ struct row_residual;
 
 template <>
 struct row_residual<double> {
-  twofold<double> sum;
+  double_double<double> sum;
   double magnitude = 0;
   double product = 0;
 

@@ -6,7 +6,7 @@
 #pragma once
 #include <cmath>
 
-#include <vouch/core/twofold.hpp>
+#include <vouch/core/double_double.hpp>
 #include <vouch/interval/interval.hpp>
 
 namespace vouch::detail {
@@ -150,7 +150,7 @@ struct improve_body {
   double* x;
   double* lo;
   VOUCH_HOST_DEVICE void operator()(std::int64_t i) const {
-    const twofold<double> sum = twofold<double>{x[i], lo[i]} + d[i];
+    const double_double<double> sum = double_double<double>{x[i], lo[i]} + d[i];
     x[i] = sum.hi;
     lo[i] = sum.lo;
   }

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include <vouch/core/double_double.hpp>
 #include <vouch/core/simd.hpp>
-#include <vouch/core/twofold.hpp>
 #include <vouch/interval/interval.hpp>
 
 namespace vouch::detail {
@@ -25,13 +25,13 @@ struct enclosed_sum {
   int underflow = 0;
 
   VOUCH_HOST_DEVICE void add(double term) {
-    const twofold<double> s = two_sum(sum, term);
+    const double_double<double> s = two_sum(sum, term);
     sum = s.hi;
     add_error(s.lo);
   }
 
   VOUCH_HOST_DEVICE void add_product(double a, double b) {
-    const twofold<double> p = two_prod(a, b);
+    const double_double<double> p = two_prod(a, b);
     const double size = std::fabs(p.hi);
     add(p.hi);
     add_error(p.lo);

@@ -8,8 +8,8 @@
 #include <cmath>
 #include <type_traits>
 
+#include <vouch/core/double_double.hpp>
 #include <vouch/core/simd.hpp>
-#include <vouch/core/twofold.hpp>
 
 // Inlined always: what is made of vectors must take the instruction set of its caller.
 #define VOUCH_OUTWARD_INLINE VOUCH_HOST_DEVICE inline __attribute__((always_inline))
@@ -137,7 +137,7 @@ inline constexpr double least_exact_product = 0x1p-960;
 template <class V>
 VOUCH_OUTWARD_INLINE pair_of<V> exact_product(const V& a, const V& b) {
   if constexpr (std::is_same_v<V, double>) {
-    const twofold<double> p = two_prod(a, b);
+    const double_double<double> p = two_prod(a, b);
     return {p.hi, p.lo};
   } else {
     constexpr double half = 0x1p27 + 1;

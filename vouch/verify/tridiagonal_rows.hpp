@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include <vouch/band/tridiagonal.hpp>
-#include <vouch/core/twofold.hpp>
+#include <vouch/core/double_double.hpp>
 #include <vouch/interval/rounding.hpp>
 #include <vouch/verify/uncertainty.hpp>
 
@@ -59,7 +59,7 @@ struct batch_improve_body {
   double* lo;
   VOUCH_HOST_DEVICE void operator()(std::int64_t s, std::int64_t i) const {
     const std::int64_t at = vectors.at(s, i);
-    const twofold<double> sum = twofold<double>{x[at], lo[at]} + step[at];
+    const double_double<double> sum = double_double<double>{x[at], lo[at]} + step[at];
     x[at] = sum.hi;
     lo[at] = sum.lo;
   }

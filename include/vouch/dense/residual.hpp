@@ -13,7 +13,7 @@ namespace vouch {
 /// Shapes  A is n-by-n, vectors have n elements; n may be 0. x_lo is nullptr, meaning zero, or has n elements.
 /// Types   T is float or double.
 /// Memory  Everything lives on the CPU, vectors are contiguous. r may be b; it overlaps nothing else.
-/// Result  Each row is summed in twofold double precision and rounded once: row i errs by at most u |r_i| +
+/// Result  Each row is summed in double_double double precision and rounded once: row i errs by at most u |r_i| +
 ///         16 (n + 8)^2 2^-106 (|b| + |A||x|)_i, with u the unit roundoff of T, unless a product under- or
 ///         overflows. The same bits for any number of threads.
 /// Cost    One pass over A; about 14 flops an entry.

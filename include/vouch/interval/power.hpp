@@ -2,7 +2,7 @@
 #pragma once
 #include <cmath>
 
-#include <vouch/core/twofold.hpp>
+#include <vouch/core/double_double.hpp>
 #include <vouch/interval/functions.hpp>
 
 VOUCH_AS_WRITTEN_BEGIN
@@ -12,7 +12,7 @@ namespace rounding {
 
 // (part.hi + part.lo) * 2^exponent with part.hi in [1, 4). exact: no rounding happened on the way.
 struct scaled_power {
-  twofold<double> part;
+  double_double<double> part;
   std::int64_t exponent;
   bool exact;
 };
@@ -20,9 +20,9 @@ struct scaled_power {
 // The product errs by at most 5 * 2^-106 of its size.
 // Source  Joldes, Muller, Popescu, ACM TOMS 44 (2017), theorem 5.3.
 VOUCH_HOST_DEVICE inline scaled_power times(scaled_power x, scaled_power y) {
-  const twofold<double> head = two_prod(rounded(x.part.hi), y.part.hi);
+  const double_double<double> head = two_prod(rounded(x.part.hi), y.part.hi);
   const double cross = fused(x.part.lo, y.part.hi, rounded_product(x.part.hi, y.part.lo));
-  twofold<double> product = quick_two_sum(head.hi, head.lo + cross);
+  double_double<double> product = quick_two_sum(head.hi, head.lo + cross);
   // In [1, 16): brought back by an exact quarter, so that powers of any height stay in range.
   std::int64_t exponent = x.exponent + y.exponent;
   if (product.hi >= 4) {
@@ -38,7 +38,7 @@ VOUCH_HOST_DEVICE inline scaled_power inverse(scaled_power x) {
   const double head = 1 / x.part.hi;
   const double rest = fused(-head, x.part.hi, 1.0);
   const double tail = fused(-head, x.part.lo, rest) / x.part.hi;
-  const twofold<double> quotient = quick_two_sum(head, tail);
+  const double_double<double> quotient = quick_two_sum(head, tail);
   // In (1/4, 1]: times 4 it is in (1, 4].
   return {{4 * quotient.hi, 4 * quotient.lo}, -x.exponent - 2, x.exact && rest == 0 && x.part.lo == 0};
 }

@@ -38,7 +38,7 @@ struct residual_facts {
 ///         any number of threads.
 /// Cost    One pass over A, waits for the GPU. About 25 flops an entry in double, 6 in float.
 /// Throws  shape_error  lengths that do not fit, a stride other than 1
-/// Source  Double-double: see core/twofold.hpp. Norms: Blue, ACM TOMS 4 (1978).
+/// Source  Double-double: see core/double_double.hpp. Norms: Blue, ACM TOMS 4 (1978).
 template <real T>
 residual_facts residual(const device& dev, csr_view<const T> A, view<const T> b, view<const T> x_hi,
                         const T* x_lo, view<T> r);

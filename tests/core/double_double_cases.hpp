@@ -1,4 +1,4 @@
-// tests/core/twofold_cases.hpp -- operands that try twofold arithmetic: random signs, significands and
+// tests/core/double_double_cases.hpp -- operands that try double_double arithmetic: random signs, significands and
 // exponents, nearly cancelling pairs, powers of two, zeros.
 #pragma once
 #include <cmath>
@@ -6,15 +6,15 @@
 #include <limits>
 #include <vector>
 
+#include <vouch/core/double_double.hpp>
 #include <vouch/core/random.hpp>
-#include <vouch/core/twofold.hpp>
 
 namespace vouch::testing {
 
 template <class T>
 struct operands {
-  twofold<T> a;
-  twofold<T> b;
+  double_double<T> a;
+  double_double<T> b;
 };
 
 template <real T>
@@ -27,7 +27,7 @@ T random_number(std::uint64_t seed, std::uint64_t k, int exponents) {
 
 /// hi + lo with |lo| <= ulp(hi) / 2.
 template <real T>
-twofold<T> random_twofold(std::uint64_t seed, std::uint64_t k, int exponents) {
+double_double<T> random_double_double(std::uint64_t seed, std::uint64_t k, int exponents) {
   const T hi = random_number<T>(seed, 2 * k, exponents);
   const T scale = hi * std::numeric_limits<T>::epsilon() / 4;
   return quick_two_sum(hi, scale * random_number<T>(seed, 2 * k + 1, 0));
@@ -35,12 +35,12 @@ twofold<T> random_twofold(std::uint64_t seed, std::uint64_t k, int exponents) {
 
 /// Exponents stay so close together that the oracle (__float128) holds exact sums and products.
 template <real T>
-std::vector<operands<T>> twofold_cases() {
+std::vector<operands<T>> double_double_cases() {
   constexpr int exponents = sizeof(T) == sizeof(double) ? 12 : 6;
   std::vector<operands<T>> all{{{0, 0}, {0, 0}}, {{1, 0}, {0, 0}}, {{0, 0}, {-3, 0}}, {{1, 0}, {-1, 0}}};
   for (std::uint64_t k = 0; k < 20000; ++k) {
-    const twofold<T> a = random_twofold<T>(1, k, exponents);
-    twofold<T> b = random_twofold<T>(2, k, exponents);
+    const double_double<T> a = random_double_double<T>(1, k, exponents);
+    double_double<T> b = random_double_double<T>(2, k, exponents);
     if (k % 4 == 1) b = {-a.hi, b.lo * (a.hi / b.hi)};                                   // hi cancels
     if (k % 4 == 2) b = {-std::nextafter(a.hi, T(0)), b.lo * (a.hi / b.hi)};             // nearly
     if (k % 4 == 3) b = {static_cast<T>(std::ldexp(T(1), static_cast<int>(k % 9))), 0};  // a power of two
