@@ -1,6 +1,6 @@
 #include <vouch/core/array.hpp>
-#include <vouch/core/each_index.cuh>
 #include <vouch/core/memory.hpp>
+#include <vouch/core/parallel_for.cuh>
 #include <vouch/dense/blas1_cuda.hpp>
 #include <vouch/dense/lanes.cuh>
 #include <vouch/dense/summation.hpp>
@@ -170,27 +170,27 @@ struct of_block {
 
 template <scalar TX, scalar TY>
 void copy_cuda(const device& dev, view<const TX> x, view<TY> y) {
-  for_each_index(dev, "copy", x.size(), copied<TX, TY>{x, y});
+  parallel_for(dev, "copy", x.size(), copied<TX, TY>{x, y});
 }
 
 template <scalar T>
 void swap_cuda(const device& dev, view<T> x, view<T> y) {
-  for_each_index(dev, "swap", x.size(), swapped<T>{x, y});
+  parallel_for(dev, "swap", x.size(), swapped<T>{x, y});
 }
 
 template <scalar T>
 void scal_cuda(const device& dev, T alpha, view<T> x) {
-  for_each_index(dev, "scal", x.size(), scaled<T>{alpha, x});
+  parallel_for(dev, "scal", x.size(), scaled<T>{alpha, x});
 }
 
 template <scalar TX, scalar TY>
 void axpy_cuda(const device& dev, TY alpha, view<const TX> x, view<TY> y) {
-  for_each_index(dev, "axpy", x.size(), added<TX, TY>{alpha, x, y});
+  parallel_for(dev, "axpy", x.size(), added<TX, TY>{alpha, x, y});
 }
 
 template <scalar T>
 void rotm_cuda(const device& dev, view<T> x, view<T> y, const modified_rotation<T>& h) {
-  for_each_index(dev, "rotm", x.size(), rotated<T>{h, x, y});
+  parallel_for(dev, "rotm", x.size(), rotated<T>{h, x, y});
 }
 
 template <scalar R, scalar TX, scalar TY>

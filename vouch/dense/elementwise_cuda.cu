@@ -1,4 +1,4 @@
-#include <vouch/core/each_index.cuh>
+#include <vouch/core/parallel_for.cuh>
 #include <vouch/dense/complex_bodies.hpp>
 #include <vouch/dense/elementwise_bodies.hpp>
 
@@ -6,7 +6,7 @@ namespace vouch::detail {
 
 template <class Body>
 void each_element_cuda(const device& dev, const char* name, std::int64_t n, const Body& body) {
-  for_each_index(dev, name, n, body);
+  parallel_for(dev, name, n, body);
 }
 
 #define VOUCH_BODY(body) template void each_element_cuda(const device&, const char*, std::int64_t, const body&);

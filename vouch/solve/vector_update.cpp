@@ -10,7 +10,7 @@ namespace vouch {
 namespace {
 
 template <class Body>
-void for_each_index(const device& dev, std::int64_t n, Body body) {
+void parallel_for(const device& dev, std::int64_t n, Body body) {
   const int threads = n < 65536 ? 1 : dev.threads();
 #pragma omp parallel for firstprivate(ieee) num_threads(threads) schedule(static) if (threads > 1)
   for (std::int64_t i = 0; i < n; ++i) body(i);
@@ -22,7 +22,7 @@ template <real T>
 void accumulate_pair(const device& dev, T* hi, T* lo, const T* d, std::int64_t n) {
   if constexpr (built_with_cuda)
     if (dev.is_cuda()) return accumulate_pair_cuda(dev, hi, lo, d, n);
-  for_each_index(dev, n, [=](std::int64_t i) { add_to_pair(hi[i], lo[i], d[i]); });
+  parallel_for(dev, n, [=](std::int64_t i) { add_to_pair(hi[i], lo[i], d[i]); });
 }
 
 template <real T>
@@ -31,7 +31,7 @@ double sum_elements(const device& dev, const T* x, std::int64_t n) {
     if (dev.is_cuda()) return sum_elements_cuda(dev, x, n);
   constexpr std::int64_t piece = 65536;
   std::vector<double_double<double>> sums(static_cast<std::size_t>(ceil_div(n, piece)));
-  for_each_index(dev, static_cast<std::int64_t>(sums.size()), [&](std::int64_t p) {
+  parallel_for(dev, static_cast<std::int64_t>(sums.size()), [&](std::int64_t p) {
     double_double<double> sum;
     for (std::int64_t i = p * piece; i < std::min(n, (p + 1) * piece); ++i)
       sum = sum + static_cast<double>(x[i]);
@@ -46,28 +46,28 @@ template <real T>
 void add_constant(const device& dev, T* x, double c, std::int64_t n) {
   if constexpr (built_with_cuda)
     if (dev.is_cuda()) return add_constant_cuda(dev, x, c, n);
-  for_each_index(dev, n, [=](std::int64_t i) { x[i] = static_cast<T>(static_cast<double>(x[i]) + c); });
+  parallel_for(dev, n, [=](std::int64_t i) { x[i] = static_cast<T>(static_cast<double>(x[i]) + c); });
 }
 
 template <real T>
 void fill(const device& dev, T* x, T c, std::int64_t n) {
   if constexpr (built_with_cuda)
     if (dev.is_cuda()) return fill_cuda(dev, x, c, n);
-  for_each_index(dev, n, [=](std::int64_t i) { x[i] = c; });
+  parallel_for(dev, n, [=](std::int64_t i) { x[i] = c; });
 }
 
 template <real T>
 void scale(const device& dev, T* x, T c, std::int64_t n) {
   if constexpr (built_with_cuda)
     if (dev.is_cuda()) return scale_cuda(dev, x, c, n);
-  for_each_index(dev, n, [=](std::int64_t i) { x[i] *= c; });
+  parallel_for(dev, n, [=](std::int64_t i) { x[i] *= c; });
 }
 
 template <real To, real From>
 void convert(const device& dev, To* y, const From* x, std::int64_t n) {
   if constexpr (built_with_cuda)
     if (dev.is_cuda()) return convert_cuda(dev, y, x, n);
-  for_each_index(dev, n, [=](std::int64_t i) { y[i] = static_cast<To>(x[i]); });
+  parallel_for(dev, n, [=](std::int64_t i) { y[i] = static_cast<To>(x[i]); });
 }
 
 template void convert(const device&, float*, const double*, std::int64_t);

@@ -1,5 +1,5 @@
 #include <vouch/core/array.hpp>
-#include <vouch/core/each_index.cuh>
+#include <vouch/core/parallel_for.cuh>
 #include <vouch/solve/vector_update.hpp>
 #include <vouch/solve/vector_update_pair.hpp>
 
@@ -30,8 +30,8 @@ __global__ void __launch_bounds__(block) partial_sums(const T* x, std::int64_t n
 
 template <real T>
 void accumulate_pair_cuda(const device& dev, T* hi, T* lo, const T* d, std::int64_t n) {
-  detail::for_each_index(dev, "accumulate_pair", n,
-                         [=] __device__(std::int64_t i) { add_to_pair(hi[i], lo[i], d[i]); });
+  detail::parallel_for(dev, "accumulate_pair", n,
+                       [=] __device__(std::int64_t i) { add_to_pair(hi[i], lo[i], d[i]); });
 }
 
 template <real T>
@@ -45,24 +45,24 @@ double sum_elements_cuda(const device& dev, const T* x, std::int64_t n) {
 
 template <real T>
 void add_constant_cuda(const device& dev, T* x, double c, std::int64_t n) {
-  detail::for_each_index(dev, "add_constant", n, [=] __device__(std::int64_t i) {
+  detail::parallel_for(dev, "add_constant", n, [=] __device__(std::int64_t i) {
     x[i] = static_cast<T>(static_cast<double>(x[i]) + c);
   });
 }
 
 template <real T>
 void fill_cuda(const device& dev, T* x, T c, std::int64_t n) {
-  detail::for_each_index(dev, "fill", n, [=] __device__(std::int64_t i) { x[i] = c; });
+  detail::parallel_for(dev, "fill", n, [=] __device__(std::int64_t i) { x[i] = c; });
 }
 
 template <real T>
 void scale_cuda(const device& dev, T* x, T c, std::int64_t n) {
-  detail::for_each_index(dev, "scale", n, [=] __device__(std::int64_t i) { x[i] *= c; });
+  detail::parallel_for(dev, "scale", n, [=] __device__(std::int64_t i) { x[i] *= c; });
 }
 
 template <real To, real From>
 void convert_cuda(const device& dev, To* y, const From* x, std::int64_t n) {
-  detail::for_each_index(dev, "convert", n, [=] __device__(std::int64_t i) { y[i] = static_cast<To>(x[i]); });
+  detail::parallel_for(dev, "convert", n, [=] __device__(std::int64_t i) { y[i] = static_cast<To>(x[i]); });
 }
 
 template void convert_cuda(const device&, float*, const double*, std::int64_t);

@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include <vouch/core/array.hpp>
-#include <vouch/core/each_index.cuh>
 #include <vouch/core/launch.cuh>
+#include <vouch/core/parallel_for.cuh>
 #include <vouch/verify/pass_bodies.hpp>
 
 namespace vouch::detail {
@@ -160,7 +160,7 @@ void for_rows_cuda(const device& dev, const Matrix& A, const Body& body) {
 
 template <class Body>
 void for_elements_cuda(const device& dev, std::int64_t n, const Body& body) {
-  for_each_index(dev, "verify_each_element", n, body);
+  parallel_for(dev, "verify_each_element", n, body);
 }
 
 template <class Body>
