@@ -225,7 +225,7 @@ void solve_in_runs(const device& dev, run_plan plan, const typename factored_tri
                    const factored_task<T>& task) {
   const std::int64_t rows = kept.rows;
   launch_shape shape;
-  shape.beside = plan != run_plan::grid;
+  shape.programmatic_dependent_launch = plan != run_plan::grid;
   shape.cooperative = plan == run_plan::grid;
   if (plan == run_plan::whole) return start<apart, few_rows>(dev, task, warps_of(rows, few_rows, 1), 0, shape);
   if (plan == run_plan::halos) {

@@ -287,7 +287,7 @@ template <real T>
 bool solve_halves(const device& dev, side_batch<T> of) {
   constexpr int neighbours = 2, cluster = 2 * neighbours;
   launch_shape shape{dev.processors() / cluster * cluster, side_threads, side_memory<T>::bytes, cluster};
-  shape.beside = true;
+  shape.programmatic_dependent_launch = true;
   check(cudaSetDevice(dev.index()), "solve_side_tiles");
   check(cudaFuncSetAttribute(solve_side_tiles<T, 2>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                              static_cast<int>(shape.shared_bytes)),

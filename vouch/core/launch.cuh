@@ -16,9 +16,10 @@ struct launch_shape {
   unsigned threads = 0;
   std::size_t shared_bytes = 0;
   unsigned cluster = 1;      // blocks a cluster
-  bool cooperative = false;  // all blocks must run at once, or the launch fails
-  bool beside = false;       // begins once all blocks of the kernel before have said launch_dependents
-  int shared_percent = -1;   // of a multiprocessor's memory, to be shared; else as much as its blocks need
+  bool cooperative = false;  // all blocks must be resident at once, or the launch fails
+  // Begins once all blocks of the kernel before have executed griddepcontrol.launch_dependents.
+  bool programmatic_dependent_launch = false;
+  int shared_percent = -1;  // of a multiprocessor's memory, to be shared; else as much as its blocks need
 };
 
 /// Enqueues kernel(args...) on dev's stream; no blocks is no work.
@@ -39,7 +40,7 @@ void launch(const device& dev, const char* name, launch_shape shape, void (*kern
   };
   if (shape.cluster > 1) add(cudaLaunchAttributeClusterDimension).clusterDim = {shape.cluster, 1, 1};
   if (shape.cooperative) add(cudaLaunchAttributeCooperative).cooperative = 1;
-  if (shape.beside)
+  if (shape.programmatic_dependent_launch)
     add(cudaLaunchAttributeProgrammaticStreamSerialization).programmaticStreamSerializationAllowed = 1;
   if (shape.shared_percent >= 0)
     add(cudaLaunchAttributePreferredSharedMemoryCarveout).sharedMemCarveout =
