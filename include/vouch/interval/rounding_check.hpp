@@ -1,4 +1,4 @@
-// vouch/interval/canary.hpp -- tries whether a processor rounds as the bounds need it.
+// vouch/interval/rounding_check.hpp -- checks whether a processor rounds as the bounds need it.
 #pragma once
 #include <vouch/core/device.hpp>
 

@@ -1,4 +1,4 @@
-// vouch/interval/canary_cases.hpp -- directed operations with known results; private to the canary.
+// vouch/interval/rounding_check_cases.hpp -- directed operations with known results; private to rounding_check.cpp.
 #pragma once
 #include <vouch/core/device.hpp>
 #include <vouch/interval/rounding.hpp>
@@ -7,7 +7,7 @@ namespace vouch::rounding {
 
 /// The operands; read from memory, so that no compiler evaluates the operations beforehand.
 template <real T>
-struct canary_operands {
+struct check_operands {
   T one = 1;
   T two = 2;
   T three = 3;
@@ -25,11 +25,12 @@ template <real T>
 inline constexpr T root_down = sizeof(T) == 8 ? static_cast<T>(0x1.6a09e667f3bccp+0)
                                               : static_cast<T>(0x1.6a09e6p+0);
 
-inline constexpr const char* canary_names[] = {"add", "sub", "mul", "div", "sqrt", "fma", "gradual underflow"};
+inline constexpr const char* checked_operations[] = {
+    "add", "sub", "mul", "div", "sqrt", "fma", "gradual underflow"};
 
-/// One bit for each operation of canary_names that is wrong.
+/// One bit for each operation of checked_operations that is wrong.
 template <real T>
-VOUCH_HOST_DEVICE inline unsigned canary_failures(const volatile canary_operands<T>& v) {
+VOUCH_HOST_DEVICE inline unsigned wrong_operations(const volatile check_operands<T>& v) {
   const T one = v.one;
   const T two = v.two;
   const T three = v.three;
@@ -55,6 +56,6 @@ VOUCH_HOST_DEVICE inline unsigned canary_failures(const volatile canary_operands
 }
 
 /// The same on a GPU; defined only in CUDA builds.
-unsigned canary_failures_cuda(const device& dev);
+unsigned wrong_operations_cuda(const device& dev);
 
 }  // namespace vouch::rounding

@@ -1,4 +1,4 @@
-#include <vouch/interval/canary.hpp>
+#include <vouch/interval/rounding_check.hpp>
 
 #include <gtest/gtest.h>
 
@@ -8,11 +8,11 @@
 namespace vouch {
 namespace {
 
-TEST(canary, sings_on_every_device) {
+TEST(rounding_check, passes_on_every_device) {
   for (const device& dev : testing::devices()) EXPECT_NO_THROW(check_directed_rounding(dev)) << dev.name();
 }
 
-TEST(canary, sings_wherever_it_is_called) {
+TEST(rounding_check, passes_wherever_it_is_called) {
   for (const testing::hostile_environment& how : testing::hostile_environments())
     testing::in(how, [] {
       EXPECT_NO_THROW(check_directed_rounding(device::cpu(1)));
