@@ -5,7 +5,7 @@
 cmake_minimum_required(VERSION 3.25)
 set(compute_nothing core/cancellation core/device core/error core/string_printf core/solve_status text/csv
   text/mapped_file text/nearest_name text/tokens sparse/fill sparse/minimum_degree sparse/picture
-  reduce/choose_reduce_device solve/choose_device solve/driver/methods solve/driver/options solve/room verify/uncertainty
+  reduce/choose_reduce_device solve/choose_device solve/driver/methods solve/driver/options solve/room
   price/slips interval/rounding_host)
 
 file(GLOB_RECURSE files RELATIVE ${SOURCE} ${SOURCE}/vouch/*.[ch]* ${SOURCE}/include/*.hpp ${SOURCE}/cli/*.[ch]*)
@@ -25,13 +25,15 @@ endforeach()
 file(GLOB_RECURSE headers RELATIVE ${SOURCE}/include/vouch ${SOURCE}/include/vouch/*.hpp)
 foreach(header ${headers})
   string(REGEX REPLACE "\\.hpp$" "" stem ${header})
-  if(stem IN_LIST compute_nothing OR NOT EXISTS ${SOURCE}/vouch/${stem}.cpp)
+  string(REGEX REPLACE "^(.*)/([^/]*)$" "\\1/*/\\2" below ${stem})
+  file(GLOB source ${SOURCE}/vouch/${stem}.cpp ${SOURCE}/vouch/${below}.cpp)
+  if(stem IN_LIST compute_nothing OR NOT source)
     continue()
   endif()
   file(READ ${SOURCE}/include/vouch/${header} text LIMIT 2000)
   string(REGEX MATCH "^(//[^\n]*\n)+" about "${text}")
-  file(STRINGS ${SOURCE}/vouch/${stem}.cpp scopes REGEX "ieee_environment")
+  file(STRINGS ${source} scopes REGEX "ieee_environment")
   if(NOT about MATCHES "a detail of public headers" AND scopes STREQUAL "")
-    message(SEND_ERROR "vouch/${stem}.cpp: no function declares an ieee_environment")
+    message(SEND_ERROR "${source}: no function declares an ieee_environment")
   endif()
 endforeach()

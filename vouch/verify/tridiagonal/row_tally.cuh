@@ -1,4 +1,4 @@
-// vouch/verify/batch_tally.cuh -- what threads keep of the rows of a batch that they have seen, and how it
+// vouch/verify/tridiagonal/row_tally.cuh -- what threads keep of the rows of a batch that they have seen, and how it
 // comes together; private.
 //
 // Maxima of integers and ors of bits: in any order the same.
@@ -6,7 +6,7 @@
 #include <bit>
 #include <type_traits>
 
-#include <vouch/verify/batch_pass.hpp>
+#include <vouch/verify/tridiagonal/row_passes.hpp>
 
 namespace vouch::detail {
 

@@ -1,4 +1,4 @@
-// vouch/verify/batch_visit.cuh -- what the kernels that visit systems have in common; private.
+// vouch/verify/tridiagonal/short_systems.cuh -- what the kernels that visit systems have in common; private.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -6,8 +6,8 @@
 #include <vouch/core/device_cuda.hpp>
 #include <vouch/core/gpu/async_copy.cuh>
 #include <vouch/core/launch.cuh>
-#include <vouch/verify/batch_tally.cuh>
-#include <vouch/verify/batch_visit.hpp>
+#include <vouch/verify/tridiagonal/row_tally.cuh>
+#include <vouch/verify/tridiagonal/short_systems.hpp>
 
 namespace vouch::detail {
 

@@ -1,4 +1,4 @@
-#include <vouch/verify/inverse_columns.hpp>
+#include <vouch/verify/sparse/inverse_columns.hpp>
 
 #include <algorithm>
 #include <cmath>

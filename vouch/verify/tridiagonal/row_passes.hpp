@@ -1,4 +1,4 @@
-// vouch/verify/batch_pass.hpp -- passes of the verification over the rows of a batch; private.
+// vouch/verify/tridiagonal/row_passes.hpp -- passes of the verification over the rows of a batch; private.
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -6,7 +6,7 @@
 #include <vouch/band/tridiagonal.hpp>
 #include <vouch/core/array.hpp>
 #include <vouch/core/device.hpp>
-#include <vouch/verify/tridiagonal_judgement.hpp>
+#include <vouch/verify/tridiagonal/row_certificate.hpp>
 
 namespace vouch::detail {
 

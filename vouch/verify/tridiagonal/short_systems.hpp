@@ -1,11 +1,11 @@
-// vouch/verify/batch_visit.hpp -- proof and bounds of short systems in one visit of each; private, GPU only.
+// vouch/verify/tridiagonal/short_systems.hpp -- proof and bounds of short systems in one visit of each; private, GPU only.
 #pragma once
 #include <cstdint>
 
 #include <vouch/band/tridiagonal.hpp>
 #include <vouch/core/device.hpp>
-#include <vouch/verify/batch_pass.hpp>
-#include <vouch/verify/tridiagonal_judgement.hpp>
+#include <vouch/verify/tridiagonal/row_certificate.hpp>
+#include <vouch/verify/tridiagonal/row_passes.hpp>
 
 namespace vouch::detail {
 

@@ -1,5 +1,5 @@
-#include <vouch/verify/batch_visit.cuh>
-#include <vouch/verify/tridiagonal_factors.hpp>
+#include <vouch/verify/tridiagonal/factors.hpp>
+#include <vouch/verify/tridiagonal/short_systems.cuh>
 
 namespace vouch::detail {
 namespace {

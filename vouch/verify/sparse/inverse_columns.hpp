@@ -1,4 +1,4 @@
-// vouch/verify/inverse_columns.hpp -- columns of an approximate inverse and how far they are from it; private.
+// vouch/verify/sparse/inverse_columns.hpp -- columns of an approximate inverse and how far they are from it; private.
 #pragma once
 #include <cstdint>
 #include <vector>

@@ -1,4 +1,4 @@
-// vouch/verify/comparison_relation.cuh -- relations between unknowns of a comparison matrix, by which threads
+// vouch/verify/tridiagonal/comparison_elimination.cuh -- relations between unknowns of a comparison matrix, by which threads
 // eliminate it together; private.
 //
 // A thread takes the rows of a piece from the first to the last but one, which leaves a relation between the

@@ -1,8 +1,8 @@
 #include <vouch/core/launch.cuh>
-#include <vouch/verify/batch_pass.hpp>
-#include <vouch/verify/batch_tally.cuh>
-#include <vouch/verify/tridiagonal_border.hpp>
-#include <vouch/verify/tridiagonal_factors.hpp>
+#include <vouch/verify/tridiagonal/bordered_factors.hpp>
+#include <vouch/verify/tridiagonal/factors.hpp>
+#include <vouch/verify/tridiagonal/row_passes.hpp>
+#include <vouch/verify/tridiagonal/row_tally.cuh>
 
 namespace vouch::detail {
 namespace {

@@ -1,4 +1,4 @@
-#include <vouch/verify/quick_ratios.cuh>
+#include <vouch/verify/tridiagonal/quick_factors.cuh>
 
 namespace vouch::detail {
 namespace {

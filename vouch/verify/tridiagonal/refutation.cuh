@@ -1,11 +1,11 @@
-// vouch/verify/refuted_systems.cuh -- systems that two neighbouring rows show to have no H-matrix; private.
+// vouch/verify/tridiagonal/refutation.cuh -- systems that two neighbouring rows show to have no H-matrix; private.
 //
 // In an H-matrix |d d'| > |u l'| for neighbouring rows. Systems whose rows change places show that soon: a look
 // at the first rows of each spares the rest. The bits of what is found of a system do not depend on who looked.
 #pragma once
 #include <cstdint>
 
-#include <vouch/verify/batch_visit.cuh>
+#include <vouch/verify/tridiagonal/short_systems.cuh>
 
 namespace vouch::detail {
 

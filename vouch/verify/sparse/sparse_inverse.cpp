@@ -8,8 +8,8 @@
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/interval/rounding.hpp>
 #include <vouch/sparse/valid_csr.hpp>
-#include <vouch/verify/inverse_columns.hpp>
 #include <vouch/verify/outward.hpp>
+#include <vouch/verify/sparse/inverse_columns.hpp>
 
 namespace vouch {
 namespace {

@@ -1,11 +1,11 @@
-// vouch/verify/tridiagonal_border.hpp -- periodic tridiagonal matrices, bounded by the factors of all but their
+// vouch/verify/tridiagonal/bordered_factors.hpp -- periodic tridiagonal matrices, bounded by the factors of all but their
 // last row and column; private, CPU and GPU.
 #pragma once
 #include <cmath>
 #include <cstdint>
 
-#include <vouch/verify/tridiagonal_factors.hpp>
-#include <vouch/verify/tridiagonal_judgement.hpp>
+#include <vouch/verify/tridiagonal/factors.hpp>
+#include <vouch/verify/tridiagonal/row_certificate.hpp>
 
 namespace vouch::detail {
 

@@ -11,12 +11,12 @@
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/require.hpp>
 #include <vouch/core/stopwatch.hpp>
-#include <vouch/verify/batch_pass.hpp>
-#include <vouch/verify/batch_visit.hpp>
 #include <vouch/verify/bound_text.hpp>
-#include <vouch/verify/tridiagonal_border.hpp>
-#include <vouch/verify/tridiagonal_factors.hpp>
-#include <vouch/verify/tridiagonal_rows.hpp>
+#include <vouch/verify/tridiagonal/bordered_factors.hpp>
+#include <vouch/verify/tridiagonal/factors.hpp>
+#include <vouch/verify/tridiagonal/row_certificate.hpp>
+#include <vouch/verify/tridiagonal/row_passes.hpp>
+#include <vouch/verify/tridiagonal/short_systems.hpp>
 
 namespace vouch {
 namespace {

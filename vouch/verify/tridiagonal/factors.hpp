@@ -1,4 +1,4 @@
-// vouch/verify/tridiagonal_factors.hpp -- factors near a tridiagonal matrix whose inverses can be bounded;
+// vouch/verify/tridiagonal/factors.hpp -- factors near a tridiagonal matrix whose inverses can be bounded;
 // private, CPU and GPU.
 //
 // For systems whose comparison matrix proves nothing. Elimination without interchanges, a pivot being one entry
@@ -19,7 +19,7 @@
 #include <cstdint>
 
 #include <vouch/verify/outward.hpp>
-#include <vouch/verify/tridiagonal_rows.hpp>
+#include <vouch/verify/tridiagonal/row_certificate.hpp>
 
 namespace vouch::detail {
 

@@ -1,4 +1,4 @@
-#include <vouch/verify/batch_pass.hpp>
+#include <vouch/verify/tridiagonal/row_passes.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -6,9 +6,9 @@
 
 #include <vouch/core/config.hpp>
 #include <vouch/core/ieee_environment.hpp>
-#include <vouch/verify/tridiagonal_border.hpp>
-#include <vouch/verify/tridiagonal_factors.hpp>
-#include <vouch/verify/tridiagonal_rows.hpp>
+#include <vouch/verify/tridiagonal/bordered_factors.hpp>
+#include <vouch/verify/tridiagonal/factors.hpp>
+#include <vouch/verify/tridiagonal/row_certificate.hpp>
 
 namespace vouch::detail {
 namespace {

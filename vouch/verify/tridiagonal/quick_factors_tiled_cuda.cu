@@ -1,6 +1,6 @@
 #include <vouch/band/row_boxes.cuh>
 #include <vouch/core/gpu/tma.cuh>
-#include <vouch/verify/quick_ratios.cuh>
+#include <vouch/verify/tridiagonal/quick_factors.cuh>
 
 namespace vouch::detail {
 namespace {

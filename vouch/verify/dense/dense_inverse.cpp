@@ -1,25 +1,81 @@
 #include <vouch/verify/dense_inverse.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <utility>
 
+#include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/string_printf.hpp>
+#include <vouch/dense/approximate_factors.hpp>
 #include <vouch/dense/blas2.hpp>
 #include <vouch/dense/blas3.hpp>
+#include <vouch/dense/cusolver.hpp>
 #include <vouch/dense/require_entries.hpp>
 #include <vouch/interval/interval.hpp>
 #include <vouch/sparse/valid_csr.hpp>
-#include <vouch/verify/approximate_inverse.hpp>
 #include <vouch/verify/elements.hpp>
+#include <vouch/verify/pass.hpp>
 #include <vouch/verify/rows.hpp>
 
 namespace vouch {
 namespace {
 
 using namespace detail;
+
+// ---- an inverse that the proof starts from
+
+bool all_finite(const device& dev, const matrix<double>& R) {
+  return std::isfinite(largest(dev, R.rows() * R.cols(), size_body{R.data()}));
+}
+
+bool invert_on_cpu(const device& cpu, matrix<double> A, matrix<double>& R) {
+  const std::int64_t n = A.rows();
+  const approximate_lu lu = factorise(cpu, std::move(A));
+  if (lu.singular) return false;
+  R = matrix<double>::zeros(cpu, n, n);
+  for (std::int64_t k = 0; k < n; ++k) {
+    if (lu.factors(k, k) == 0) return false;
+    R(k, lu.rows[static_cast<std::size_t>(k)]) = 1;
+  }
+  trsm<double, double>(cpu, side::left, triangle::lower, transpose::no, diagonal::unit, 1, lu.factors, R);
+  trsm<double, double>(cpu, side::left, triangle::upper, transpose::no, diagonal::general, 1, lu.factors, R);
+  return all_finite(cpu, R);
+}
+
+bool invert_on_gpu(const device& dev, matrix<double> A, matrix<double>& R) {
+  const std::int64_t n = A.rows();
+  R = matrix<double>::zeros(dev, n, n);
+  for_elements(dev, n, unit_diagonal_body{n, R.data()});
+  cusolver::factors<double> factors(dev, cusolver::kind::lu, std::move(A));
+  if (factors.failed() > 0) return false;
+  factors.solve(false, n, R.data());
+  return all_finite(dev, R);
+}
+
+// R := about A^-1 by LU factors with partial pivoting.
+//
+// Shapes  A and R are n-by-n, A contiguous.
+// Memory  On dev, A is overwritten. On a GPU by cuSOLVER; where that is absent, on the CPU, and `remark` says
+//         so.
+// Result  False where a pivot was 0, or R is not finite. Nothing is proved.
+// Cost    8/3 n^3 flops.
+bool invert_approximately(const device& dev, matrix<double> A, matrix<double>& R, std::string& remark) {
+  if (A.rows() == 0) return true;
+  if (!dev.is_cuda()) return invert_on_cpu(dev, std::move(A), R);
+  if constexpr (built_with_cuda)
+    if (cusolver::present()) return invert_on_gpu(dev, std::move(A), R);
+  remark = "there is no cuSOLVER: the inverse was made on the CPU";
+  const device cpu = device::cpu();
+  matrix<double> here;
+  if (!invert_on_cpu(cpu, A.to(cpu), here)) return false;
+  R = here.to(dev);
+  return true;
+}
+
+// ---- the proof
 
 // Bytes that the proof takes besides the matrix itself: copy, R, R A as intervals and as magnitudes, and the
 // parts that a fast product is made of.

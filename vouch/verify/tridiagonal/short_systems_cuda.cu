@@ -2,7 +2,7 @@
 #include <memory>
 
 #include <vouch/core/scratch.cuh>
-#include <vouch/verify/batch_visit.cuh>
+#include <vouch/verify/tridiagonal/short_systems.cuh>
 
 namespace vouch::detail {
 namespace {
