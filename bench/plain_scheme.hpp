@@ -4,7 +4,7 @@
 #include <vector>
 
 #include <vouch/price/contract.hpp>
-#include <vouch/price/fd_grid.hpp>
+#include <vouch/price/finite_difference/grid.hpp>
 
 namespace vouch::bench {
 

@@ -10,10 +10,10 @@
 #include <vouch/core/config.hpp>
 #include <vouch/core/stopwatch.hpp>
 #include <vouch/price/closed_form.hpp>
-#include <vouch/price/fd_march.hpp>
-#include <vouch/price/fd_march_cuda.hpp>
-#include <vouch/price/fd_sine.hpp>
 #include <vouch/price/finite_difference.hpp>
+#include <vouch/price/finite_difference/sine.hpp>
+#include <vouch/price/finite_difference/time_stepping.hpp>
+#include <vouch/price/finite_difference/time_stepping_cuda.hpp>
 
 #include "plain_scheme.hpp"
 #include "price_plots.hpp"

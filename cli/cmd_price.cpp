@@ -10,7 +10,7 @@
 #include <vouch/core/error.hpp>
 #include <vouch/interval/text.hpp>
 #include <vouch/price/closed_form_enclosure.hpp>
-#include <vouch/price/fd_march_cuda.hpp>
+#include <vouch/price/finite_difference/time_stepping_cuda.hpp>
 #include <vouch/price/implied.hpp>
 #include <vouch/price/slips.hpp>
 #include <vouch/verify/bound_text.hpp>

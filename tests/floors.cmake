@@ -2,7 +2,7 @@
 # public headers alone; public headers include public ones; headers of CUDA are included by sources of CUDA alone
 # (CONTRIBUTING.md).
 cmake_minimum_required(VERSION 3.25)
-set(floors "core" "text" "interval" "sparse" "dense band reduce" "io" "solve" "verify price generate" "solve/driver")
+set(floors "core" "text" "interval" "sparse" "dense band reduce" "io price" "solve" "verify generate" "solve/driver")
 
 # Private headers that other rooms of the library include: all of the two lowest, and these.
 set(shared band/band_rows.hpp band/row_boxes.cuh dense/aligned_rows.hpp dense/approximate_factors.hpp dense/cusolver.hpp

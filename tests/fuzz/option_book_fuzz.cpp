@@ -6,7 +6,7 @@
 
 #include <fuzz/memory_file.hpp>
 #include <vouch/core/error.hpp>
-#include <vouch/price/book_lines.hpp>
+#include <vouch/price/book/book_lines.hpp>
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using vouch::fuzz::memory_file;

@@ -1,5 +1,5 @@
 // Proved bounds of the exponential scheme, against positive series in quadruple precision.
-#include <vouch/price/fd_enclosed_exponential.hpp>
+#include <vouch/price/finite_difference/enclosed_exponential.hpp>
 
 #include <gtest/gtest.h>
 
@@ -10,8 +10,8 @@
 #include <random>
 #include <vector>
 
-#include <vouch/price/fd_chebyshev.hpp>
-#include <vouch/price/fd_enclosure.hpp>
+#include <vouch/price/finite_difference/chebyshev.hpp>
+#include <vouch/price/finite_difference/enclosure.hpp>
 
 #include "contracts.hpp"
 #include "quad_march.hpp"

@@ -1,5 +1,5 @@
 // Proved bounds of what steps in time compute, against the same steps in quadruple precision.
-#include <vouch/price/fd_enclosure.hpp>
+#include <vouch/price/finite_difference/enclosure.hpp>
 
 #include <gtest/gtest.h>
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include <vouch/core/config.hpp>
-#include <vouch/price/fd_march.hpp>
-#include <vouch/price/fd_march_cuda.hpp>
+#include <vouch/price/finite_difference/time_stepping.hpp>
+#include <vouch/price/finite_difference/time_stepping_cuda.hpp>
 
 #include "contracts.hpp"
 #include "devices.hpp"

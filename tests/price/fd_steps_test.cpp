@@ -5,8 +5,8 @@
 #include <vector>
 
 #include <vouch/core/random.hpp>
-#include <vouch/price/fd_steps.hpp>
-#include <vouch/price/policy.hpp>
+#include <vouch/price/finite_difference/policy.hpp>
+#include <vouch/price/finite_difference/steps.hpp>
 
 namespace vouch {
 namespace {

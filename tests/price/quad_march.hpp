@@ -7,9 +7,9 @@
 #include <vector>
 
 #include <vouch/interval/interval.hpp>
-#include <vouch/price/fd_border.hpp>
-#include <vouch/price/fd_grid.hpp>
-#include <vouch/price/fd_march.hpp>
+#include <vouch/price/finite_difference/boundary_condition.hpp>
+#include <vouch/price/finite_difference/grid.hpp>
+#include <vouch/price/finite_difference/time_stepping.hpp>
 
 namespace vouch::testing {
 

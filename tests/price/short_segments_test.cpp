@@ -6,7 +6,7 @@
 #include <string>
 
 #include <vouch/price/closed_form.hpp>
-#include <vouch/price/fd_march.hpp>
+#include <vouch/price/finite_difference/time_stepping.hpp>
 #include <vouch/price/price.hpp>
 
 #include "contracts.hpp"
