@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include <vouch/core/stopwatch.hpp>
-#include <vouch/price/finite_difference/talbot.hpp>
+#include <vouch/price/finite_difference/exponential.hpp>
 
 namespace vouch::bench {
 namespace {

@@ -11,7 +11,7 @@
 #include <vouch/core/stopwatch.hpp>
 #include <vouch/price/closed_form.hpp>
 #include <vouch/price/finite_difference.hpp>
-#include <vouch/price/finite_difference/sine.hpp>
+#include <vouch/price/finite_difference/exponential.hpp>
 #include <vouch/price/finite_difference/time_stepping.hpp>
 #include <vouch/price/finite_difference/time_stepping_cuda.hpp>
 

@@ -1,5 +1,5 @@
 // Proved bounds of the exponential scheme, against positive series in quadruple precision.
-#include <vouch/price/finite_difference/enclosed_exponential.hpp>
+#include <vouch/price/finite_difference/enclosure.hpp>
 
 #include <gtest/gtest.h>
 
@@ -9,9 +9,6 @@
 #include <limits>
 #include <random>
 #include <vector>
-
-#include <vouch/price/finite_difference/chebyshev.hpp>
-#include <vouch/price/finite_difference/enclosure.hpp>
 
 #include "contracts.hpp"
 #include "quad_march.hpp"

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <vouch/core/config.hpp>
+#include <vouch/price/finite_difference/exponential.hpp>
 #include <vouch/price/finite_difference/time_stepping.hpp>
 #include <vouch/price/finite_difference/time_stepping_cuda.hpp>
 

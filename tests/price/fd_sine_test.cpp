@@ -1,5 +1,5 @@
 // The exponential scheme by sine transform against the contour integral and the closed form.
-#include <vouch/price/finite_difference/sine.hpp>
+#include <vouch/price/finite_difference/exponential.hpp>
 
 #include <gtest/gtest.h>
 

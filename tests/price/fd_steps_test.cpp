@@ -5,7 +5,6 @@
 #include <vector>
 
 #include <vouch/core/random.hpp>
-#include <vouch/price/finite_difference/policy.hpp>
 #include <vouch/price/finite_difference/steps.hpp>
 
 namespace vouch {

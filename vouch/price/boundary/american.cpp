@@ -7,7 +7,6 @@
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/price/boundary/boundary_panels.hpp>
-#include <vouch/price/boundary/gauss_legendre.hpp>
 
 namespace vouch {
 namespace {

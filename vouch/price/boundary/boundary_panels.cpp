@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include <vouch/price/boundary/gauss_legendre.hpp>
-
 namespace vouch::detail {
 namespace {
 

@@ -1,11 +1,33 @@
 // vouch/price/boundary/boundary_panels.hpp -- the exercise boundary of an American put, panel by panel in time; private.
 #pragma once
+#include <cmath>
 #include <vector>
 
 #include <vouch/price/boundary.hpp>
 #include <vouch/price/types.hpp>
 
 namespace vouch::detail {
+
+/// Calls take(k, x, w) for the `count` points x in (-1, 1) and weights w, by Newton's iteration on the Legendre
+/// polynomial.
+template <class Take>
+void gauss_legendre(int count, Take take) {
+  constexpr double pi = 3.14159265358979323846;
+  for (int k = 0; k < count; ++k) {
+    double y = std::cos(pi * (k + 0.75) / (count + 0.5)), slope = 1;
+    for (int iteration = 0; iteration < 20; ++iteration) {
+      double before = 1, now = y;
+      for (int n = 2; n <= count; ++n) {
+        const double next = ((2 * n - 1) * y * now - (n - 1) * before) / n;
+        before = now;
+        now = next;
+      }
+      slope = count * (y * now - before) / (y * y - 1);
+      y -= now / slope;
+    }
+    take(k, y, 2 / ((1 - y * y) * slope * slope));
+  }
+}
 
 struct panel_scheme {
   static constexpr int most_degree = 12;

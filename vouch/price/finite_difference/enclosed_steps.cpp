@@ -4,9 +4,10 @@
 #include <cmath>
 #include <limits>
 
+#include <vouch/core/double_double.hpp>
 #include <vouch/core/simd.hpp>
+#include <vouch/interval/functions.hpp>
 #include <vouch/interval/rounding.hpp>
-#include <vouch/price/finite_difference/pairs.hpp>
 
 namespace vouch {
 namespace {
@@ -309,6 +310,217 @@ interval<double> enclosed_steps::at(std::size_t node) const {
   if (!(distance < infinite)) return interval<double>::entire();
   return interval<double>::unchecked(add_down(value_[node], sub_down(rest_[node], distance)),
                                      add_up(value_[node], add_up(rest_[node], distance)));
+}
+
+// Early exercise: any values will do that are the floor's or above it, for what they miss of the complementarity
+// problem is counted; policy iteration finds good ones.
+namespace {
+
+// In steps that are long for their grid policies move the border of exercise by a node at a time.
+constexpr int most_policies = 2000, most_lifts = 4;
+
+}  // namespace
+
+// (I - implicit L) x = x in the rows that are not exercised, the others and the ends given.
+void enclosed_steps::solve_between(std::vector<double>& x) {
+  share_.front() = 0;
+  for (std::size_t i = 1; i + 1 < n_; ++i) {
+    share_[i] = 0;
+    if (exercised_[i] != 0) continue;
+    const double a = lower_.hi[i], c = upper_.hi[i];
+    const double inverse = 1 / (1 + a + c + discount_.hi - a * share_[i - 1]);
+    x[i] = inverse * (x[i] + a * x[i - 1]);
+    share_[i] = c * inverse;
+  }
+  for (std::size_t i = n_ - 2; i > 0; --i) x[i] += share_[i] * x[i + 1];
+}
+
+// Of V' itself or, where `balanced`, of the mean of V and V', which is what is solved for.
+double enclosed_steps::floor_of_mean(bool balanced, std::size_t i) const {
+  return balanced ? 0.5 * ((*floor_)[i] + value_[i]) : (*floor_)[i];
+}
+
+// Changes what is exercised where next_value_ says otherwise, rounding apart; false where nothing changes.
+bool enclosed_steps::revise_exercise(bool balanced) {
+  const std::vector<double>& w = next_value_;
+  bool changed = false;
+  for (std::size_t i = 1; i + 1 < n_; ++i) {
+    if (exercised_[i] == 0) {
+      if (!(w[i] < floor_of_mean(balanced, i))) continue;
+    } else {
+      const double below = lower_.hi[i] * (w[i] - w[i - 1]), above = upper_.hi[i] * (w[i] - w[i + 1]),
+                   discounted = discount_.hi * w[i], left = (w[i] - value_[i]) + below + above + discounted;
+      const double size = std::fabs(w[i]) + std::fabs(below) + std::fabs(above) + std::fabs(discounted);
+      if (!(left < -0x1p-50 * size)) continue;
+    }
+    exercised_[i] = exercised_[i] == 0 ? 1 : 0;
+    changed = true;
+  }
+  return changed;
+}
+
+// E' from the residual of V'; 0 where V' is the floor.
+void enclosed_steps::correct_between(bool balanced) {
+  const double copies = balanced ? 2 : 1;
+  for (std::size_t i = 1; i + 1 < n_; ++i)
+    next_rest_[i] = exercised_[i] == 0 ? copies * rest_[i] + right_[i] : balanced ? rest_[i] : 0;
+  solve_between(next_rest_);
+  if (balanced)
+    for (std::size_t i = 1; i + 1 < n_; ++i) next_rest_[i] -= rest_[i];
+}
+
+// Lets go to the floor what does not surely lie above it; true where there was such a node.
+bool enclosed_steps::lift() {
+  bool lifted = false;
+  for (std::size_t i = 1; i + 1 < n_; ++i) {
+    if (exercised_[i] != 0) continue;
+    const double_double<double> over = two_sum((*floor_)[i], -next_value_[i]);
+    if (sub_down(next_rest_[i], over.hi) >= std::fabs(over.lo)) continue;
+    exercised_[i] = 1;
+    next_value_[i] = (*floor_)[i];
+    next_rest_[i] = 0;
+    lifted = true;
+  }
+  return lifted;
+}
+
+// V' + E' respects the floor, and is the floor where exercised_ says so; right_ belongs to V'.
+void enclosed_steps::step_above(bool balanced, double first, double last) {
+  for (int policy = 0; policy < most_policies; ++policy) {
+    for (std::size_t i = 1; i + 1 < n_; ++i)
+      next_value_[i] = exercised_[i] != 0 ? floor_of_mean(balanced, i) : value_[i];
+    take_ends(balanced, first, last);
+    solve_between(next_value_);
+    if (!revise_exercise(balanced)) break;
+  }
+  for (std::size_t i = 1; i + 1 < n_; ++i)
+    if (exercised_[i] != 0)
+      next_value_[i] = (*floor_)[i];
+    else if (balanced)
+      next_value_[i] = 2 * next_value_[i] - value_[i];
+  next_value_.front() = first;
+  next_value_.back() = last;
+  bool lifted = true;
+  for (int k = 0; k < most_lifts && lifted; ++k) {
+    find_residual_of_values(balanced);
+    correct_between(balanced);
+    lifted = lift();
+  }
+  if (lifted) find_residual_of_values(balanced);
+}
+
+// The larger of two numbers moves no farther than they do, so that only rounding in what is chosen, or might
+// have been, adds to the distance.
+void enclosed_steps::exercise(const std::vector<double>& floor, double first, double last) {
+  for (std::size_t i = 1; i + 1 < n_; ++i) {
+    const double_double<double> over = two_sum(floor[i], -value_[i]);
+    const double rest = rest_[i],
+                 rounding = std::fabs(over.lo) + 0x1p-50 * (std::fabs(rest) + std::fabs(over.hi));
+    const bool raised = over.hi > 0;
+    const bool close = raised ? rest - over.hi > -rounding : over.hi - rest > -rounding;
+    loss_[i] = close ? rounding + 0x1p-900 : 0;
+    rest_[i] = raised ? std::max(rest - over.hi, 0.0) : std::max(rest, over.hi);
+    if (raised) value_[i] = floor[i];
+  }
+  value_.front() = first;
+  value_.back() = last;
+  const norms lost = norms_of_loss();
+  leave_energy();
+  in_max_ = add_up(in_max_, lost.in_max);
+  in_weighted_ = add_up(in_weighted_, lost.in_weighted);
+  enter_energy();
+  exchange();
+}
+
+// Four sums of pairs err by at most 12 u^2 of the terms, for which 2^-100 is taken. The new distances are P
+// times the old ones for the matrix P of weights: in the largest value by its largest row sum, in the weighted
+// norm, w_i P_ij / w_j being the matrix, by the root of largest row sum times column sum.
+void enclosed_steps::mix(const std::vector<mixture>& rows, double first, double last) {
+  const bool weighted = weights_.exist();
+  double widest = 0, widest_weighted = 0;
+  std::vector<double> columns(n_, 0.0);
+  for (std::size_t i = 1; i + 1 < n_; ++i) {
+    const mixture& row = rows[i];
+    double_double<double> sum{row.given, 0};
+    interval<double> missing(0.0);
+    double sizes = 0, weighted_sizes = 0, terms = 0;
+    for (int k = 0; k < row.count; ++k) {
+      const std::size_t j = row.first + static_cast<std::size_t>(k);
+      const enclosed_weight& weight = row.weight[k];
+      const interval<double> near(weight.near), value(value_[j]), rest(rest_[j]);
+      const double_double<double> term = two_prod(weight.near, value_[j]);
+      sum = sum + term;
+      terms = add_up(terms, std::fabs(term.hi));
+      missing = missing + near * rest + weight.rest * (value + rest);
+      if (j == 0 || j + 1 == n_) continue;  // known exactly
+      const double size = mag(near + weight.rest);
+      sizes = add_up(sizes, size);
+      if (!weighted) continue;
+      const double part = mul_up(size, div_up(weights_.up[i], weights_.down[j]));
+      weighted_sizes = add_up(weighted_sizes, part);
+      columns[j] = add_up(columns[j], part);
+    }
+    missing = missing + interval<double>(sum.lo);
+    next_value_[i] = sum.hi;
+    next_rest_[i] = mid(missing);
+    loss_[i] = add_up(rad(missing), add_up(mul_up(0x1p-100, terms), 0x1p-900));
+    widest = std::max(widest, sizes);
+    widest_weighted = std::max(widest_weighted, weighted_sizes);
+  }
+  leave_energy();
+  const norms lost = norms_of_loss();
+  const double tallest = *std::max_element(columns.begin(), columns.end());
+  in_max_ = add_up(mul_up(widest, in_max_), lost.in_max);
+  in_weighted_ = weighted
+                     ? add_up(mul_up(sqrt_up(mul_up(widest_weighted, tallest)), in_weighted_), lost.in_weighted)
+                     : infinite;
+  next_value_.front() = first;
+  next_value_.back() = last;
+  value_.swap(next_value_);
+  rest_.swap(next_rest_);
+  if (!are_moderate(value_) || !are_moderate(rest_)) lose();
+  enter_energy();
+  exchange();
+}
+
+fd_weights make_weights(const fd_operator& L, std::size_t near) {
+  const std::size_t n = L.lower.size();
+  fd_weights w{std::vector<double>(n, 0.0), std::vector<double>(n, 0.0), infinite, 0};
+  w.up[near] = w.down[near] = 1;
+  const auto next = [&](std::size_t from, std::size_t to, double more, double less) {
+    w.up[to] = div_up(mul_up(w.up[from], more), less);
+    w.down[to] = div_down(mul_down(w.down[from], more), less);
+  };
+  for (std::size_t i = near; i + 2 < n; ++i) next(i, i + 1, L.upper[i], L.lower[i + 1]);
+  for (std::size_t i = near; i > 1; --i) next(i, i - 1, L.lower[i], L.upper[i - 1]);
+  double squares = 0;
+  bool fine = true;
+  for (std::size_t i = 1; i + 1 < n; ++i) {
+    squares = add_up(squares, w.up[i]);
+    w.up[i] = sqrt_up(w.up[i]);
+    w.down[i] = sqrt_down(w.down[i]);
+    fine &= w.down[i] > 0x1p-400 && w.up[i] < 0x1p400;  // NaN is not
+    w.lightest = std::min(w.lightest, w.down[i]);
+  }
+  if (!fine) return {};
+  w.of_all = sqrt_up(squares);
+  return w;
+}
+
+double fd_weights::norm(const std::vector<double>& sizes) const {
+  constexpr double tiny = 1e-150;  // whose square is a normal number
+  double squares[8] = {};
+  bool known = true;
+  for (std::size_t i = 1; i + 1 < sizes.size(); ++i) {
+    known &= sizes[i] <= 1e140;
+    const double part = std::max(up[i] * sizes[i], tiny);
+    squares[i % 8] += part * part;
+  }
+  if (!known) return infinite;
+  double sum = 0;
+  for (const double s : squares) sum += s;
+  // Every term passed fewer than 2^22 roundings.
+  return sqrt_up(mul_up(sum, 1 + 0x1p-29));
 }
 
 }  // namespace vouch

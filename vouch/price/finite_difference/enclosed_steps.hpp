@@ -1,19 +1,52 @@
 // vouch/price/finite_difference/enclosed_steps.hpp -- steps in time whose distance to exact ones is bounded; private.
 //
 // The values are held as V + E, two doubles a node. V is stepped in double precision; the residual of each step
-// is found in double_double precision, E makes up for it by a step of its own, and what is then left, some 10^-16 of
+// is found in double-double precision, E makes up for it by a step of its own, and what is then left, some 10^-16 of
 // E, is what the bounds grow by. They are kept in two norms, as docs/rigor.md explains. Where early exercise
 // keeps the values above a floor, a step solves a linear complementarity problem.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include <vouch/core/double_double.hpp>
+#include <vouch/core/simd.hpp>
 #include <vouch/interval/interval.hpp>
 #include <vouch/price/finite_difference/steps.hpp>
-#include <vouch/price/finite_difference/weights.hpp>
 
 namespace vouch {
+
+// Arithmetic of pairs of doubles: u = 2^-53; a sum of pairs errs by at most 3 u^2 of itself. Source  Joldes, Muller,
+// Popescu, ACM TOMS 44 (2017).
+namespace fd {
+
+using pair = double_double<double>;
+
+// Errs by at most 8 u^2 of the product.
+VOUCH_SIMD_INLINE pair product(const pair& a, const pair& b) {
+  const pair p = two_prod(a.hi, b.hi);
+  return quick_two_sum(p.hi, p.lo + (a.hi * b.lo + a.lo * b.hi));
+}
+
+VOUCH_SIMD_INLINE pair difference(const pair& a, const pair& b) { return a + pair{-b.hi, -b.lo}; }
+
+}  // namespace fd
+
+/// The norm in which the operator of a grid is symmetric: with the squares of weights growing from node to node by
+/// upper_i / lower_{i+1}, D L D^-1 is symmetric, so that functions of L are as large in the norm |D x| as they are at
+/// the eigenvalues.
+struct fd_weights {
+  std::vector<double> up, down;     // bounds of the weight of each inner node
+  double lightest = 0, of_all = 0;  // at most the least weight; at least the norm of ones
+
+  /// Else the weights differ by more than doubles hold, or there are none.
+  bool exist() const { return !up.empty(); }
+  /// At least the norm of the inner nodes' sizes >= 0; infinite where one is beyond 1e140 or NaN.
+  double norm(const std::vector<double>& sizes) const;
+};
+
+/// Those of L, 1 at an inner node; bounds rounded outwards.
+fd_weights make_weights(const fd_operator& L, std::size_t near);
 
 /// A weight: a number and an enclosure of what is missing.
 struct enclosed_weight {

@@ -10,9 +10,7 @@
 #include <vouch/interval/relations.hpp>
 #include <vouch/price/closed_form_enclosure.hpp>
 #include <vouch/price/finite_difference/boundary_condition.hpp>
-#include <vouch/price/finite_difference/enclosed_exponential.hpp>
 #include <vouch/price/finite_difference/enclosed_steps.hpp>
-#include <vouch/price/finite_difference/pairs.hpp>
 
 namespace vouch {
 namespace {

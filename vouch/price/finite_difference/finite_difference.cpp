@@ -7,11 +7,11 @@
 #include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
+#include <vouch/price/closed_form.hpp>
 #include <vouch/price/finite_difference/enclosure.hpp>
+#include <vouch/price/finite_difference/exponential.hpp>
 #include <vouch/price/finite_difference/grid.hpp>
-#include <vouch/price/finite_difference/policy.hpp>
-#include <vouch/price/finite_difference/sine.hpp>
-#include <vouch/price/finite_difference/task.hpp>
+#include <vouch/price/finite_difference/steps.hpp>
 #include <vouch/price/finite_difference/time_stepping.hpp>
 #include <vouch/price/finite_difference/time_stepping_cuda.hpp>
 
@@ -20,6 +20,63 @@ namespace {
 
 constexpr std::int64_t most_nodes = 1 << 16;
 constexpr std::int64_t most_policy_nodes = 1 << 13;  // every step takes several solves
+
+// A European option that begins at a barrier is one without barrier less one that ends there.
+struct fd_task {
+  contract knocked_out;
+  fd_payment payment;
+  bool in = false;
+  valuation without_barrier;  // of the option that begins there
+  double error = 0;           // of its price
+};
+
+// Everything constant by `amount` higher.
+contract with_more_volatility(contract c, double amount) {
+  c.plain.volatility += amount;
+  for (curve_step& s : c.volatilities) s.value += amount;
+  for (double& v : c.local_volatility.values) v += amount;
+  return c;
+}
+
+contract with_more_rate(contract c, double amount) {
+  c.plain.rate += amount;
+  for (curve_step& s : c.rates) s.value += amount;
+  return c;
+}
+
+// One that begins at a barrier and may be exercised early is stepped with the values that it has there then.
+bool is_stepped_to_begin(const contract& c) {
+  return c.plain.barrier != barrier_kind::none && is_in(c.plain.barrier);
+}
+
+// Throws  value_error  an option that begins at a barrier, may be exercised early and has cash dividends
+fd_task make_task(const contract& c, const fd_options& options) {
+  fd_task t{c, {0, c.plain.rebate}, false, {}};
+  t.knocked_out.plain.spot -= escrow(c, 0);
+  if (c.plain.barrier == barrier_kind::none || !is_in(c.plain.barrier)) return t;
+  if (c.exercise != exercise_style::european) {
+    if (!c.dividends.empty())
+      throw value_error(
+          "an option that begins at a barrier and may be exercised early has no method with cash dividends",
+          "a dividend yield, --dividend, is taken");
+    return t;
+  }
+  t.in = true;
+  t.payment = {c.plain.rebate, 0};
+  t.knocked_out.plain.barrier = is_up(c.plain.barrier) ? barrier_kind::up_and_out : barrier_kind::down_and_out;
+  contract plain = c;
+  plain.plain.barrier = barrier_kind::none;
+  if (plain.is_plain()) {
+    t.without_barrier = closed_form(plain.plain);
+  } else {
+    fd_options finer = options;
+    finer.tolerance *= 0.3;
+    const fd_result r = finite_difference_price(plain, finer);
+    t.without_barrier = r.value;
+    t.error = r.error_estimate;
+  }
+  return t;
+}
 
 std::string reason_for_cpu(const contract& c, const fd_options& options, std::int64_t nodes) {
   if (is_stepped_to_begin(c))

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include <vouch/core/error.hpp>
-#include <vouch/price/finite_difference/range.hpp>
 #include <vouch/text/number.hpp>
 
 namespace vouch {

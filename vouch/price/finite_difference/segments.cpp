@@ -1,4 +1,4 @@
-#include <vouch/price/finite_difference/segments.hpp>
+#include <vouch/price/finite_difference/time_stepping.hpp>
 
 #include <algorithm>
 #include <bit>

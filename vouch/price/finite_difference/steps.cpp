@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include <vouch/core/error.hpp>
 #include <vouch/core/simd.hpp>
 
 namespace vouch {
@@ -366,5 +367,100 @@ void fd_steps<Solve>::step(double length, double first, double last) {
 
 template class fd_steps<float>;
 template class fd_steps<double>;
+
+fd_solver_steps::fd_solver_steps(std::int64_t n, tridiagonal_method method) : n_(n), method_(method) {
+  for (auto* v : {&lower_, &centre_, &upper_, &values_, &rhs_, &solution_})
+    v->resize(static_cast<std::size_t>(n));
+}
+
+void fd_solver_steps::factor(const fd_operator& L, double implicit) {
+  implicit_ = implicit;
+  centre_.front() = centre_.back() = 1;
+  for (std::size_t i = 1; i + 1 < centre_.size(); ++i) {
+    lower_[i] = -implicit * L.lower[i];
+    upper_[i] = -implicit * L.upper[i];
+    centre_[i] = 1 + implicit * (L.lower[i] + L.upper[i] + L.rate);
+  }
+}
+
+void fd_solver_steps::load(const double* values) { std::copy(values, values + n_, values_.begin()); }
+
+void fd_solver_steps::store(double* values) const { std::copy(values_.begin(), values_.end(), values); }
+
+void fd_solver_steps::set_obstacle(const double* obstacle) {
+  if (obstacle != nullptr)
+    throw value_error("early exercise needs its own elimination", "leave the solver to auto");
+}
+
+// V + D = V + ratio (W - V) with (I - implicit L) W = V, as in fd_steps.
+void fd_solver_steps::advance(double length, double first, double last) {
+  const double ratio = length / implicit_;
+  rhs_ = values_;
+  rhs_.front() += first / ratio;
+  rhs_.back() += last / ratio;
+  const batch_shape shape = contiguous(n_);
+  tridiagonal_options options;
+  options.method = method_;
+  options.check = false;
+  solve<double>(device::cpu(1), {lower_.data(), centre_.data(), upper_.data(), shape}, {rhs_.data(), shape},
+                {solution_.data(), shape}, options);
+  for (std::size_t i = 0; i < values_.size(); ++i) values_[i] += ratio * (solution_[i] - values_[i]);
+}
+
+namespace {
+
+// The change of one step where `exercised` nodes go to their obstacle; by Thomas's algorithm.
+void solve_with_exercised(const fd_operator& L, double implicit, const std::vector<double>& rhs,
+                          const std::vector<double>& floor, const std::vector<char>& exercised,
+                          std::vector<double>& upper, std::vector<double>& change) {
+  const std::size_t n = rhs.size();
+  upper[0] = 0;
+  change[0] = rhs[0];
+  for (std::size_t i = 1; i < n; ++i) {
+    if (i + 1 == n || exercised[i]) {
+      upper[i] = 0;
+      change[i] = i + 1 == n ? rhs[i] : floor[i];
+      continue;
+    }
+    const double a = -implicit * L.lower[i], c = -implicit * L.upper[i];
+    const double pivot = 1 + implicit * (L.lower[i] + L.upper[i] + L.rate) - a * upper[i - 1];
+    upper[i] = c / pivot;
+    change[i] = (rhs[i] - a * change[i - 1]) / pivot;
+  }
+  for (std::size_t i = n - 1; i-- > 0;) change[i] -= upper[i] * change[i + 1];
+}
+
+}  // namespace
+
+void policy_step(const fd_operator& L, double length, double implicit, const std::vector<double>& obstacle,
+                 double first, double last, std::vector<double>& values) {
+  const std::size_t n = values.size();
+  std::vector<double> rhs(n), floor(n), upper(n), change(n);
+  std::vector<char> exercised(n, 0);
+  rhs[0] = first;
+  rhs[n - 1] = last;
+  for (std::size_t i = 1; i + 1 < n; ++i) {
+    rhs[i] = length * (L.lower[i] * (values[i - 1] - values[i]) + L.upper[i] * (values[i + 1] - values[i]) -
+                       L.rate * values[i]);
+    floor[i] = obstacle[i] - values[i];
+    exercised[i] = floor[i] >= 0;  // a good start: what was exercised before
+  }
+  for (std::size_t iteration = 0; iteration < n; ++iteration) {
+    solve_with_exercised(L, implicit, rhs, floor, exercised, upper, change);
+    bool same = true;
+    for (std::size_t i = 1; i + 1 < n; ++i) {
+      // Of the two equations the one with the smaller residual holds.
+      const double free = change[i] +
+                          implicit * (L.lower[i] * (change[i] - change[i - 1]) +
+                                      L.upper[i] * (change[i] - change[i + 1]) + L.rate * change[i]) -
+                          rhs[i];
+      const bool now = exercised[i] ? free >= 0 : change[i] - floor[i] < 0;
+      same &= now == static_cast<bool>(exercised[i]);
+      exercised[i] = now;
+    }
+    if (same) break;
+  }
+  for (std::size_t i = 0; i < n; ++i) values[i] += change[i];
+}
 
 }  // namespace vouch

@@ -1,4 +1,5 @@
-// vouch/price/finite_difference/steps.hpp -- steps in time with one tridiagonal matrix, factored once, on one core; a detail of public headers.
+// vouch/price/finite_difference/steps.hpp -- one step in time: with a tridiagonal matrix that is factored once, by any
+// tridiagonal solver, and under early exercise of any shape; private.
 //
 // The unknowns are cut into 16 pieces of equal length that lie interleaved: row j of all pieces is one group of
 // 16 numbers. Elimination runs down all pieces at once; what a piece's first rows owe to the piece before
@@ -9,6 +10,7 @@
 #include <cstdint>
 #include <vector>
 
+#include <vouch/band/solve.hpp>
 #include <vouch/core/types.hpp>
 
 namespace vouch {
@@ -63,5 +65,33 @@ class fd_steps {
   std::vector<Solve> inverse_, lower_, upper_;  // 1/pivot and multipliers
   std::vector<Solve> from_before_, from_behind_, change_;
 };
+
+/// As fd_steps<double>, but for obstacles, by solve() on one core: what factoring once saves can be measured
+/// against it.
+class fd_solver_steps {
+ public:
+  fd_solver_steps(std::int64_t n, tridiagonal_method method);
+
+  void factor(const fd_operator& L, double implicit);
+  void load(const double* values);
+  void store(double* values) const;
+  double value(std::int64_t node) const { return values_[static_cast<std::size_t>(node)]; }
+  /// Throws  value_error  there is one
+  void set_obstacle(const double* obstacle);
+  void advance(double length, double first, double last);
+
+ private:
+  std::int64_t n_;
+  tridiagonal_method method_;
+  double implicit_ = 0;
+  std::vector<double> lower_, centre_, upper_, values_, rhs_, solution_;
+};
+
+/// One step of fd_steps::advance with V >= obstacle at inner nodes: the linear complementarity problem, solved
+/// exactly in finitely many tridiagonal solves.
+///
+/// Source  Reisinger, Witte, SIAM J. Financial Math. 3 (2012).
+void policy_step(const fd_operator& L, double length, double implicit, const std::vector<double>& obstacle,
+                 double first, double last, std::vector<double>& values);
 
 }  // namespace vouch

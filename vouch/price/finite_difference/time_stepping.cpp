@@ -5,8 +5,7 @@
 
 #include <vouch/core/cancellation.hpp>
 #include <vouch/price/finite_difference/boundary_condition.hpp>
-#include <vouch/price/finite_difference/policy.hpp>
-#include <vouch/price/finite_difference/solver_steps.hpp>
+#include <vouch/price/finite_difference/steps.hpp>
 
 namespace vouch {
 namespace {
@@ -285,6 +284,49 @@ std::vector<double> march(const contract& c, const fd_grid& grid, const fd_payme
   if (how.precision == solve_precision::mixed)
     return by.template operator()<fd_steps<float>>([&] { return fd_steps<float>(n); });
   return by.template operator()<fd_steps<double>>([&] { return fd_steps<double>(n); });
+}
+
+contract once_begun(const contract& c) {
+  contract begun = c;
+  begun.plain.barrier = barrier_kind::none;
+  begun.plain.spot = c.plain.barrier_level;
+  return begun;
+}
+
+contract until_begun(contract c) {
+  plain_option& o = c.plain;
+  o.payoff = payoff_kind::cash_digital;
+  o.cash = o.rebate;
+  o.strike = o.barrier_level;
+  o.type = is_up(o.barrier) ? option_type::put : option_type::call;
+  c.exercise = exercise_style::european;
+  return c;
+}
+
+std::vector<double> march_to_begin(const contract& c, const fd_grid& grid, grid_kind kind, std::int64_t steps,
+                                   const march_method& how) {
+  const contract begun = once_begun(c);
+  std::vector<fd_segment> segments = make_segments(begun, steps);
+  fd_trace trace{c.plain.barrier_level, {}};
+  march(begun, make_grid(begun, kind, grid.size()), {}, segments, how, nullptr, &trace);
+  for (fd_segment& s : segments) s.exercise = false;  // smooth starts stay: the barrier's value jumps
+  return march(until_begun(c), grid, {0, trace.values.front(), &trace.values}, segments, how);
+}
+
+bool needs_policy(const contract& c) {
+  const plain_option& o = c.plain;
+  if (o.payoff != payoff_kind::vanilla) return true;
+  // Near a barrier one waits for a rebate that pays more than exercise.
+  const bool waits = !is_in(o.barrier) && o.barrier != barrier_kind::none && o.rebate > 0 &&
+                     is_up(o.barrier) == (o.type == option_type::call);
+  if (waits && o.rebate > payoff_at(o, o.barrier_level)) return true;
+  const auto negative = [](const curve_step& s) { return s.value < 0; };
+  const bool some = c.rates.empty() ? o.rate < 0 : std::any_of(c.rates.begin(), c.rates.end(), negative),
+             all = c.rates.empty() ? some : std::all_of(c.rates.begin(), c.rates.end(), negative);
+  // A value convex in the spot meets the payoff in an interval. It ends at spot 0, or never for a call, where
+  // waiting for ever costs; with a gain both from waiting there and from exercise it does not.
+  if (o.type == option_type::call) return some && o.dividend < 0;
+  return some && !(all && o.dividend >= 0);
 }
 
 }  // namespace vouch

@@ -74,9 +74,4 @@ std::optional<std::vector<double>> march_on_gpu(const device& gpu, const contrac
                                                 const std::vector<fd_segment>& segments,
                                                 const march_method& how);
 
-/// march_by_contour() on a GPU; nothing for more than 16384 nodes. seconds, if not null, gets the time of the
-/// kernels alone.
-std::optional<std::vector<double>> contour_cuda(const device& gpu, const contract& c, const fd_grid& grid,
-                                                const fd_payment& payment, double* seconds = nullptr);
-
 }  // namespace vouch

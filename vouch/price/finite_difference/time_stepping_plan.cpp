@@ -5,7 +5,7 @@
 
 #include <vouch/core/config.hpp>
 #include <vouch/price/finite_difference/boundary_condition.hpp>
-#include <vouch/price/finite_difference/policy.hpp>
+#include <vouch/price/finite_difference/steps.hpp>
 #include <vouch/price/finite_difference/time_stepping_cuda.hpp>
 
 namespace vouch {

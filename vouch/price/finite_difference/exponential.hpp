@@ -1,5 +1,5 @@
-// vouch/price/finite_difference/sine.hpp -- the exponential scheme on logarithmic grids by sine transform, for CPU and GPU;
-// private.
+// vouch/price/finite_difference/exponential.hpp -- the exponential scheme, which has no error in time: by a contour
+// integral of resolvents, or on logarithmic grids by sine transform; for CPU and GPU; private.
 //
 // With constant coefficients on a logarithmic grid the operator is L = D S D^-1, D = diag(ratio^i), where S has
 // constant diagonals and the sines as eigenvectors. Of exp(T L) only the modes that are not lost in rounding
@@ -8,6 +8,7 @@
 #pragma once
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -18,6 +19,35 @@
 #include <vouch/price/finite_difference/time_stepping.hpp>
 
 namespace vouch {
+
+/// Points on the upper half of the contour; the other half is their mirror image. The error of exp(T L) V is
+/// about 1e-12 of V for any L with a spectrum near the negative real axis.
+inline constexpr std::size_t talbot_points = 12;
+
+/// exp(T L) V = -2 Re sum_k weight_k (z_k - T L)^-1 V.
+///
+/// Source  Weideman, Trefethen, Math. Comp. 76 (2007): the cotangent contour.
+struct talbot_contour {
+  std::array<double, talbot_points> re, im, weight_re, weight_im;
+};
+talbot_contour make_talbot_contour();
+
+/// amount * exp(-decay * tau / T).
+struct exponential_term {
+  double amount = 0, decay = 0;
+};
+using boundary_exponentials = std::array<exponential_term, 2>;
+
+/// The value at the first (or last) node over time, for constant coefficients.
+boundary_exponentials boundary_terms(const contract& c, const fd_payment& payment, double spot, bool high);
+
+/// The same for constant coefficients without any error in time, by a contour integral of resolvents.
+std::vector<double> march_by_contour(const contract& c, const fd_grid& grid, const fd_payment& payment);
+
+/// march_by_contour() on a GPU; nothing for more than 16384 nodes. seconds, if not null, gets the time of the
+/// kernels alone.
+std::optional<std::vector<double>> contour_cuda(const device& gpu, const contract& c, const fd_grid& grid,
+                                                const fd_payment& payment, double* seconds = nullptr);
 
 /// amount * D_i / D_end * f(t) / f(cells), t the distance from the other end, f = sinh or sin of rate * t: a
 /// solution that is `amount` at one end of the grid and 0 at the other.

@@ -5,7 +5,7 @@
 #include <vouch/core/error.hpp>
 #include <vouch/core/launch.cuh>
 #include <vouch/price/fd_batch.hpp>
-#include <vouch/price/finite_difference/range.hpp>
+#include <vouch/price/finite_difference/grid.hpp>
 
 namespace vouch {
 namespace {
