@@ -1,5 +1,5 @@
-// vouch/verify/tridiagonal/bordered_factors.hpp -- periodic tridiagonal matrices, bounded by the factors of all but their
-// last row and column; private, CPU and GPU.
+// vouch/verify/tridiagonal/bordered_factors.hpp -- periodic tridiagonal matrices, bounded by the factors of all
+// but their last row and column; private, CPU and GPU.
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -99,7 +99,7 @@ struct tridiagonal_border_body : tridiagonal_factors {
             size,
             outward::product_above(within.matrix, outward::sum_above(sum.products_above(), std::fabs(c))));
       const double quotient = outward::quotient_above(size, row_weight(row));
-      if (!(quotient <= most)) most = quotient;  // NaN stays
+      if (!(quotient <= most)) most = quotient;  // NaN remains
       if (!rounding::finite(most)) return HUGE_VAL;
     }
     return most;

@@ -22,7 +22,7 @@ class comparison_solver {
       Real other;  // before: what is missing in a row, then its value
     } slot[most_rows + threads + 4];
     Real lower[most_rows + threads + 4], upper[most_rows + threads + 4];
-    relation told[Warps > 1 ? threads : 1];
+    relation exchange[Warps > 1 ? threads : 1];
   };
 
   __device__ comparison_solver(memory& in, int n, bool periodic)
@@ -41,26 +41,26 @@ class comparison_solver {
     for (int k = thread_; k < most_rows + threads + 4; k += threads) in_.slot[k].v = 1;
   }
 
-  // What solve() asks for. All threads come here.
-  __device__ void tell(const relation& mine) {
+  // What solve() calls as its ring. All threads call it.
+  __device__ void publish(const relation& mine) {
     if constexpr (Warps == 1) {
       mine_ = mine;
     } else {
       __syncthreads();
-      in_.told[thread_] = mine;
+      in_.exchange[thread_] = mine;
       __syncthreads();
     }
   }
-  __device__ relation told(int distance) const {
+  __device__ relation published(int distance) const {
     const int from = (thread_ + distance) & (pieces_ - 1);
     if constexpr (Warps == 1)
       return {__shfl_sync(~0u, mine_.lower, from), __shfl_sync(~0u, mine_.upper, from),
               __shfl_sync(~0u, mine_.missing, from), __shfl_sync(~0u, mine_.value, from)};
     else
-      return in_.told[from];
+      return in_.exchange[from];
   }
 
-  /// v from what was put. All threads come here.
+  /// v from what was put. All threads call it.
   __device__ void solve() {
     pieces_ = 1;  // a power of two, none empty unless all but one are
     while (pieces_ < threads && 4 * pieces_ <= n_) pieces_ *= 2;
@@ -73,8 +73,8 @@ class comparison_solver {
     }
     const Real last =
         solve_for_last(begin < end ? row_at(place(end - 1)) : relation{0, 0, 1, 0}, piece, pieces_, *this);
-    tell({0, 0, 0, last});
-    const Real before = told(-1).value;
+    publish({0, 0, 0, last});
+    const Real before = published(-1).value;
     if (begin >= end) return;
     Real v = last;
     in_.slot[place(end - 1)].v = v;
@@ -123,7 +123,7 @@ struct comparison_memory {
 };
 
 template <int Rows, int Warps>
-__device__ void begin_copies(const visit_task& task, const visited_system& of, double* x, double* b) {
+__device__ void begin_copies(const short_systems& task, const located_system& of, double* x, double* b) {
   const int thread = static_cast<int>(threadIdx.x);
   const double* const from_x = task.x + of.in_vectors;
   const double* const from_b = task.b + of.in_vectors;
@@ -144,30 +144,30 @@ __device__ void begin_copies(const visit_task& task, const visited_system& of, d
 }
 
 // A block has a system at a time, a thread every so many-th row of it in registers, and x and b in shared
-// memory: they arrive while v is found. Plain: no radii, no x_lo and no middle, which takes half the code.
+// memory, copied while v is computed. Plain: no radii, no x_lo and no middle, which takes half the code.
 // Bound by the latency of its operations and by memory, nearly alike.
 template <class Real, int Rows, int Warps, bool Plain>
-__device__ void visit_systems(const visit_task& task, const visit_lists& lists, const std::int64_t* those,
+__device__ void prove_systems(const short_systems& task, const worklists& lists, const std::int64_t* those,
                               std::int64_t count) {
   constexpr int threads = 32 * Warps;
   extern __shared__ double raw_memory[];
   auto& memory = *reinterpret_cast<comparison_memory<Real, Rows, Warps>*>(raw_memory);
   const int thread = static_cast<int>(threadIdx.x);
   const tridiagonal_view<const double>& A = task.A;
-  const row_judgement judgement = Plain ? row_judgement{nullptr, nullptr, {}} : task.judgement;
+  const row_certificate certificate = Plain ? row_certificate{nullptr, nullptr, {}} : task.certificate;
   const std::int64_t stride = A.shape.row_stride;
   ratio_tally of_ratios;
   radius_tally of_radii;
   bool wary = false;  // the system before was refuted by its first rows
   for (std::int64_t c = blockIdx.x; c < count; c += gridDim.x) {
     while (wary && c < count) {
-      const int skipped = leave_refuted<Warps>(task, lists, c, gridDim.x, count, memory.parts);
+      const int skipped = defer_refuted<Warps>(task, lists, c, gridDim.x, count, memory.parts);
       wary = skipped == most_refuted<Warps>;
       c += std::int64_t{gridDim.x} * skipped;
     }
     if (c >= count) break;
     const std::int64_t s = those == nullptr ? c : those[c];
-    const visited_system of(task, s);
+    const located_system of(task, s);
     comparison_solver<Real, Rows, Warps> solver(memory.solver, of.n, of.periodic);
     double a[Rows][3];
 #pragma unroll
@@ -183,14 +183,14 @@ __device__ void visit_systems(const visit_task& task, const visit_lists& lists, 
     if (those == nullptr && !all_in_block<Warps>(!refuted_by_neighbours(a[0][0], a[0][1], a[0][2]))) {
       wait_copies_to_shared();
       sync_threads<Warps>();
-      if (thread == 0) leave(task, lists, s);
+      if (thread == 0) defer(task, lists, s);
       wary = true;
       continue;
     }
     bool dominant = true;
 #pragma unroll
     for (int k = 0; k < Rows; ++k)
-      dominant &= judgement.image_of_ones<double>(fabs(a[k][0]), fabs(a[k][1]), fabs(a[k][2])) > 0;
+      dominant &= certificate.image_of_ones<double>(fabs(a[k][0]), fabs(a[k][1]), fabs(a[k][2])) > 0;
     if (all_in_block<Warps>(dominant)) {
       solver.put_ones();
     } else {
@@ -214,25 +214,25 @@ __device__ void visit_systems(const visit_task& task, const visit_lists& lists, 
     };
     ratio_tally of_system;
     const auto present = [&](int k) { return k * threads + thread < of.n; };
-    bits_type most = judge_rows<Rows, Plain>(judgement, present, data_of, of_system);
+    bits_type most = certify_rows<Rows, Plain>(certificate, present, data_of, of_system);
     most = largest_in_block<Warps>(most, memory.parts);
-    if (most < nearly_proved) {
+    if (most < marginal) {
       of_system.most[0] = most;
       of_ratios.add(of_system);
 #pragma unroll
       for (int k = 0; k < Rows; ++k) {
         const int i = k * threads + thread;
         if (i >= of.n) break;
-        put_radius(task.radius, judgement.x_lo, of.in_vectors + i, number_of(most), solver.v(k, 0),
-                   memory.x[i + 1], of_radii);
+        store_radius(task.radius, certificate.x_lo, of.in_vectors + i, number_of(most), solver.v(k, 0),
+                     memory.x[i + 1], of_radii);
       }
     }
-    if (thread == 0) put_ratio<Real>(task, lists, s, most);
+    if (thread == 0) record_ratio<Real>(task, lists, s, most);
     sync_threads<Warps>();  // the memory goes to the next system
   }
   join_block<Warps>(of_ratios, &lists.all->ratios);
   join_block<Warps>(of_radii, &lists.all->radii);
-  if (thread == 0) tell(lists);
+  if (thread == 0) report_to_host(lists);
 }
 
 // v in single precision.
@@ -244,8 +244,8 @@ constexpr int blocks_in_single = (Rows == 16  ? 12
                                  Warps;
 template <int Rows, int Warps>
 __global__ void __launch_bounds__(32 * Warps, blocks_in_single<Rows, Warps>)
-    visit_in_single(__grid_constant__ const visit_task task, __grid_constant__ const visit_lists lists) {
-  visit_systems<float, Rows, Warps, true>(task, lists, nullptr, task.vectors.systems);
+    prove_in_single(__grid_constant__ const short_systems task, __grid_constant__ const worklists lists) {
+  prove_systems<float, Rows, Warps, true>(task, lists, nullptr, task.vectors.systems);
 }
 
 // v in double precision, of all systems or of those.
@@ -256,9 +256,9 @@ constexpr int blocks_in_double = (Rows == 16  ? 8
                                  Warps;
 template <int Rows, int Warps>
 __global__ void __launch_bounds__(32 * Warps, blocks_in_double<Rows, Warps>)
-    visit_in_double(__grid_constant__ const visit_task task, __grid_constant__ const visit_lists lists,
+    prove_in_double(__grid_constant__ const short_systems task, __grid_constant__ const worklists lists,
                     const std::int64_t* those, std::int64_t count) {
-  visit_systems<double, Rows, Warps, false>(task, lists, those, count);
+  prove_systems<double, Rows, Warps, false>(task, lists, those, count);
 }
 
 // ---- launchers
@@ -274,32 +274,31 @@ void with_rows_and_warps(std::int64_t n, const Go& go) {
   go.template operator()<8, 8>();
 }
 
-void launch_in_double(const device& dev, const visit_task& task, const visit_lists& lists,
+void launch_in_double(const device& dev, const short_systems& task, const worklists& lists,
                       const std::int64_t* those, std::int64_t count) {
   with_rows_and_warps(task.vectors.n, [&]<int Rows, int Warps>() {
-    launch(dev, "visit_in_double",
-           visit_shape(dev, count, blocks_in_double<Rows, Warps>, 32 * Warps,
-                       sizeof(comparison_memory<double, Rows, Warps>)),
-           visit_in_double<Rows, Warps>, task, lists, those, count);
+    launch(dev, "prove_in_double",
+           resident_shape(dev, count, blocks_in_double<Rows, Warps>, 32 * Warps,
+                          sizeof(comparison_memory<double, Rows, Warps>)),
+           prove_in_double<Rows, Warps>, task, lists, those, count);
   });
 }
 
 }  // namespace
 
-void visit_by_comparison(const device& dev, const visit_task& task, const visit_lists& lists) {
+void prove_by_comparison(const device& dev, const short_systems& task, const worklists& lists) {
   const std::int64_t systems = task.vectors.systems;
-  if (!task.judgement.is_plain()) return launch_in_double(dev, task, lists, nullptr, systems);
+  if (!task.certificate.is_plain()) return launch_in_double(dev, task, lists, nullptr, systems);
   with_rows_and_warps(task.vectors.n, [&]<int Rows, int Warps>() {
-    launch(dev, "visit_in_single",
-           visit_shape(dev, systems, blocks_in_single<Rows, Warps>, 32 * Warps,
-                       sizeof(comparison_memory<float, Rows, Warps>)),
-           visit_in_single<Rows, Warps>, task, lists);
+    launch(dev, "prove_in_single",
+           resident_shape(dev, systems, blocks_in_single<Rows, Warps>, 32 * Warps,
+                          sizeof(comparison_memory<float, Rows, Warps>)),
+           prove_in_single<Rows, Warps>, task, lists);
   });
 }
 
-void visit_nearly_proved(const device& dev, const visit_task& task, const visit_lists& lists,
-                         std::int64_t count) {
-  launch_in_double(dev, task, lists, lists.nearly, count);
+void prove_marginal(const device& dev, const short_systems& task, const worklists& lists, std::int64_t count) {
+  launch_in_double(dev, task, lists, lists.marginal, count);
 }
 
 }  // namespace vouch::detail

@@ -1,9 +1,8 @@
-// vouch/verify/tridiagonal/comparison_elimination.cuh -- relations between unknowns of a comparison matrix, by which threads
-// eliminate it together; private.
+// vouch/verify/tridiagonal/comparison_elimination.cuh -- the comparison matrix of a tridiagonal system, solved in
+// parallel; private.
 //
-// A thread takes the rows of a piece from the first to the last but one, which leaves a relation between the
-// last rows of the pieces; relations over twice the distance follow until there are no others left. Nothing is
-// proved of what comes out.
+// Each thread eliminates the rows of a piece but the last, which leaves a reduced system of the last rows; that is
+// solved by parallel cyclic reduction. Nothing is proved of the result.
 #pragma once
 namespace vouch::detail {
 
@@ -33,7 +32,7 @@ __device__ comparison_relation<Real> comparison_row(const double (&a)[3]) {
           static_cast<Real>((d - (l + u)) * inverse), 1};
 }
 
-/// An unknown from what the two that it is related to are related to, which are itself and one more each.
+/// One step of cyclic reduction: substitutes the relations of both neighbours, each to this unknown and one more.
 template <class Real>
 __device__ comparison_relation<Real> through(const comparison_relation<Real>& own,
                                              const comparison_relation<Real>& below,
@@ -62,17 +61,17 @@ struct comparison_piece {
   }
 };
 
-/// The unknown of the last row of each piece, of which there is a power of two in a ring: after ring.tell(mine)
-/// ring.told(distance) is what the piece so far away has told. All threads come here; where a piece has no rows
+/// The unknown of the last row of each piece, a power of two of them in a ring: after ring.publish(mine)
+/// ring.published(distance) is what the piece so far away published. All threads call it; where a piece has no rows
 /// its last one is related to nothing.
 template <class Real, class Ring>
 __device__ Real solve_for_last(const comparison_relation<Real>& row, const comparison_piece<Real>& piece,
                                int pieces, Ring& ring) {
-  ring.tell(piece.first);
-  comparison_relation<Real> own = through(row, piece.last, ring.told(1));
+  ring.publish(piece.first);
+  comparison_relation<Real> own = through(row, piece.last, ring.published(1));
   for (int distance = 1; distance < pieces; distance *= 2) {
-    ring.tell(own);
-    own = through(own, ring.told(-distance), ring.told(distance));
+    ring.publish(own);
+    own = through(own, ring.published(-distance), ring.published(distance));
   }
   return own.value * about_inverse(own.missing);
 }

@@ -11,7 +11,7 @@ struct tile_plan {
   int pieces, systems;
   bool paired;  // two systems at a time can be copied
 
-  static tile_plan of(const visit_task& task, bool all, int threads) {
+  static tile_plan of(const short_systems& task, bool all, int threads) {
     const auto lie_in_pairs = [&](const double* data, const batch_shape& shape) {
       return reinterpret_cast<std::uintptr_t>(data) % 16 == 0 && shape.system_stride == 1 &&
              shape.row_stride % 2 == 0;
@@ -54,57 +54,58 @@ struct tile_place {
 };
 
 /// Every so many-th tile from the block's first on, but for those whose systems their first rows all refute:
-/// these are left. As many are looked at together as systems have pieces. All threads of the block call the
-/// same.
-class tile_course {
+/// these are deferred. As many tiles are tested together as systems have pieces. All threads of the block call
+/// the same.
+class tile_schedule {
  public:
-  static constexpr int least_pieces = 8;  // with fewer a look takes as long as a tile
+  static constexpr int least_pieces = 8;  // with fewer the test takes as long as a tile
   static constexpr int parts_seen = 2;    // of eight rows
 
-  /// stays: scratch, one for each piece.
-  __device__ tile_course(const visit_task& task, const visit_lists& lists, const tile_place& place,
-                         std::int64_t count, bool looks, unsigned* stays)
+  /// remains: scratch, one for each piece.
+  __device__ tile_schedule(const short_systems& task, const worklists& lists, const tile_place& place,
+                           std::int64_t count, bool look_ahead, unsigned* remains)
       : task_(task),
         lists_(lists),
         place_(place),
         count_(count),
         first_(std::int64_t{blockIdx.x} * place.systems),
-        stays_(stays),
-        looks_(looks && place.pieces >= least_pieces),
+        remains_(remains),
+        looks_ahead_(look_ahead && place.pieces >= least_pieces),
         seen_(place.pieces) {}
 
   /// The first system of the present tile; `count` or more behind the last one.
   __device__ std::int64_t first() const { return first_; }
 
-  __device__ void go_on() {
+  __device__ void advance() {
     do {
       first_ += step();
-      if (looks_ && ++seen_ >= place_.pieces) look();
-    } while (looks_ && first_ < count_ && stays_[seen_] == 0);
+      if (looks_ahead_ && ++seen_ >= place_.pieces) look_ahead();
+    } while (looks_ahead_ && first_ < count_ && remains_[seen_] == 0);
   }
 
  private:
   __device__ std::int64_t step() const { return std::int64_t{gridDim.x} * place_.systems; }
 
-  // A thread looks at the system of its own place, of the tile that is as far ahead as its piece.
-  __device__ void look() {
+  // A thread tests the system of its own place, of the tile that is as far ahead as its piece.
+  __device__ void look_ahead() {
     seen_ = 0;
     __syncthreads();
-    if (place_.system == 0) stays_[place_.piece] = 0;
+    if (place_.system == 0) remains_[place_.piece] = 0;
     __syncthreads();
     const std::int64_t s = first_ + place_.piece * step() + place_.system;
     const bool there = s < count_;
-    if (there && !refuted_by_first_rows(task_, visited_system(task_, s), parts_seen)) stays_[place_.piece] = 1;
+    if (there && !refuted_by_first_rows(task_, located_system(task_, s), parts_seen))
+      remains_[place_.piece] = 1;
     __syncthreads();
-    leave_some(task_, lists_, s, there && stays_[place_.piece] == 0);
+    defer_lanes(task_, lists_, s, there && remains_[place_.piece] == 0);
   }
 
-  const visit_task& task_;
-  const visit_lists& lists_;
+  const short_systems& task_;
+  const worklists& lists_;
   const tile_place& place_;
   std::int64_t count_, first_;
-  unsigned* stays_;  // of each tile that has been looked at: some system does
-  bool looks_;
+  unsigned* remains_;  // of each tile that was tested: some system does
+  bool looks_ahead_;
   int seen_;  // which of those the present tile is
 };
 
@@ -112,25 +113,25 @@ template <class Real, int Threads>
 struct tile_memory {
   double a[3][tile_rows * Threads], b[tile_rows * Threads];
   double x[(tile_rows + 2) * Threads];  // with neighbours before and behind
-  comparison_relation<Real> told[2][Threads];
+  comparison_relation<Real> exchange[2][Threads];
   bits_type parts[Threads];
-  unsigned refuses[Threads];                          // of a system: some row does not dominate
-  unsigned stays[visit_task::most_rows / tile_rows];  // see tile_course
+  unsigned refuses[Threads];                               // of a system: some row does not dominate
+  unsigned remains[short_systems::most_rows / tile_rows];  // see tile_schedule
 };
 
-// What pieces tell each other; in turns, so that one barrier does.
+// The exchange between pieces, double-buffered, so that one barrier suffices.
 template <class Real, int Threads>
 class tile_ring {
  public:
   __device__ tile_ring(tile_memory<Real, Threads>& memory, const tile_place& place)
       : memory_(memory), place_(place) {}
-  __device__ void tell(const comparison_relation<Real>& mine) {
+  __device__ void publish(const comparison_relation<Real>& mine) {
     turn_ ^= 1;
-    memory_.told[turn_][place_.thread] = mine;
+    memory_.exchange[turn_][place_.thread] = mine;
     __syncthreads();
   }
-  __device__ const comparison_relation<Real>& told(int distance) const {
-    return memory_.told[turn_][place_.neighbour(distance)];
+  __device__ const comparison_relation<Real>& published(int distance) const {
+    return memory_.exchange[turn_][place_.neighbour(distance)];
   }
 
  private:
@@ -163,28 +164,28 @@ struct tile_weights {
     }
     Real here = solve_for_last(row(last), piece, place.pieces, ring);
     v[last + 1] = here;
-    ring.tell({0, 0, 0, here});
-    const Real before = periodic || place.piece > 0 ? ring.told(-1).value : 0;
+    ring.publish({0, 0, 0, here});
+    const Real before = periodic || place.piece > 0 ? ring.published(-1).value : 0;
 #pragma unroll
     for (int k = last - 1; k >= 0; --k) {
       if (place.present(k)) here = v[k + 1] + lower[k] * before + upper[k] * here;
       v[k + 1] = place.present(k) ? here : before;
     }
     v[0] = before;
-    ring.tell({0, 0, 0, here});
-    v[last + 2] = periodic || place.piece < place.pieces - 1 ? ring.told(1).value : 0;
+    ring.publish({0, 0, 0, here});
+    v[last + 2] = periodic || place.piece < place.pieces - 1 ? ring.published(1).value : 0;
   }
 };
 
 // What a thread copies into its own places of shared memory.
-__device__ void end_group() { asm volatile("cp.async.commit_group;" ::: "memory"); }
-__device__ void await_all_groups_but_one() { asm volatile("cp.async.wait_group 1;" ::: "memory"); }
+__device__ void commit_group() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+__device__ void wait_all_groups_but_one() { asm volatile("cp.async.wait_group 1;" ::: "memory"); }
 
 template <class Real, int Threads>
 class tile_copies {
  public:
   // Rows that no copy reaches are those of the unit matrix.
-  __device__ tile_copies(const visit_task& task, const tile_place& place, tile_memory<Real, Threads>& memory,
+  __device__ tile_copies(const short_systems& task, const tile_place& place, tile_memory<Real, Threads>& memory,
                          bool paired)
       : task_(task), place_(place), memory_(memory), paired_(paired) {
     for (int k = 0; k < tile_rows; ++k)
@@ -231,10 +232,10 @@ class tile_copies {
       for (int k = 0; k < tile_rows; ++k)
         if (mine && place_.present(k)) call(k, copy_to_shared<l2_fetch::sectors, double>);
     }
-    end_group();
+    commit_group();
   }
 
-  const visit_task& task_;
+  const short_systems& task_;
   const tile_place& place_;
   tile_memory<Real, Threads>& memory_;
   bool paired_;
@@ -242,7 +243,7 @@ class tile_copies {
 
 // x of the rows before and behind the piece, beside its own.
 template <class Real, int Threads>
-__device__ void put_neighbours(const visited_system& of, const tile_place& place,
+__device__ void put_neighbours(const located_system& of, const tile_place& place,
                                tile_memory<Real, Threads>& memory) {
   double* const x = memory.x;
   const bool below = of.below(place.begin), above = of.above(place.end - 1);
@@ -264,37 +265,37 @@ __device__ bits_type largest_of_system(bits_type mine, const tile_place& place, 
 
 // A block has a tile at a time, all of it in shared memory: a thread some rows of a system, its neighbours the
 // same rows of the next systems. What is not needed any more makes room for the next tile at once. Plain: as
-// visit_by_comparison(). Bound by the latency of its operations and by memory, nearly alike.
+// prove_by_comparison(). Bound by the latency of its operations and by memory, nearly alike.
 template <class Real, int Threads, bool Plain>
-__device__ void visit_tiles(const visit_task& task, const visit_lists& lists, const std::int64_t* those,
+__device__ void prove_tiles(const short_systems& task, const worklists& lists, const std::int64_t* those,
                             std::int64_t count, const tile_plan& plan) {
   extern __shared__ double raw_memory[];
   auto& memory = *reinterpret_cast<tile_memory<Real, Threads>*>(raw_memory);
   const tile_place place(plan, static_cast<int>(task.vectors.n));
   const tile_copies<Real, Threads> copies(task, place, memory, plan.paired);
-  const row_judgement judgement = Plain ? row_judgement{nullptr, nullptr, {}} : task.judgement;
+  const row_certificate certificate = Plain ? row_certificate{nullptr, nullptr, {}} : task.certificate;
   const auto system_at = [&](std::int64_t c) { return c >= count ? 0 : those == nullptr ? c : those[c]; };
   tile_ring<Real, Threads> ring(memory, place);
   ratio_tally of_ratios;
   radius_tally of_radii;
-  tile_course course(task, lists, place, count, those == nullptr, memory.stays);
-  std::int64_t c = course.first() + place.system;
+  tile_schedule schedule(task, lists, place, count, those == nullptr, memory.remains);
+  std::int64_t c = schedule.first() + place.system;
   copies.begin_matrix_and_b(system_at(c), c < count);
   copies.begin_x(system_at(c), c < count);
   while (c - place.system < count) {
-    course.go_on();
-    const std::int64_t s = system_at(c), next = course.first() + place.system;
+    schedule.advance();
+    const std::int64_t s = system_at(c), next = schedule.first() + place.system;
     const bool mine = c < count;
-    const visited_system of(task, s);
+    const located_system of(task, s);
     if (place.piece == 0) memory.refuses[place.system] = 0;
-    await_all_groups_but_one();
+    wait_all_groups_but_one();
     __syncwarp();
     bool dominant = true;
 #pragma unroll
     for (int k = 0; k < tile_rows; ++k) {
       double a[3];
       copies.take(k, a);
-      dominant &= judgement.image_of_ones<double>(fabs(a[0]), fabs(a[1]), fabs(a[2])) > 0;
+      dominant &= certificate.image_of_ones<double>(fabs(a[0]), fabs(a[1]), fabs(a[2])) > 0;
     }
     tile_weights<Real> weights;
     if (__syncthreads_and(dominant) != 0) {
@@ -326,42 +327,42 @@ __device__ void visit_tiles(const visit_task& task, const visit_lists& lists, co
       return data;
     };
     ratio_tally of_system;
-    bits_type most = judge_rows<tile_rows, Plain>(judgement, present, data_of, of_system);
+    bits_type most = certify_rows<tile_rows, Plain>(certificate, present, data_of, of_system);
     copies.begin_matrix_and_b(system_at(next), next < count);
     most = largest_of_system<Threads>(most, place, memory.parts);
-    if (mine && most < nearly_proved) {
+    if (mine && most < marginal) {
       of_system.most[0] = most;
       of_ratios.add(of_system);
 #pragma unroll
       for (int k = 0; k < tile_rows; ++k)
         if (place.present(k))
-          put_radius(task.radius, judgement.x_lo, of.at(place.row(k)), number_of(most), weights.v[k + 1],
-                     memory.x[(k + 1) * Threads + place.thread], of_radii);
+          store_radius(task.radius, certificate.x_lo, of.at(place.row(k)), number_of(most), weights.v[k + 1],
+                       memory.x[(k + 1) * Threads + place.thread], of_radii);
     }
-    if (mine && place.piece == 0) put_ratio<Real>(task, lists, s, most);
+    if (mine && place.piece == 0) record_ratio<Real>(task, lists, s, most);
     copies.begin_x(system_at(next), next < count);
     c = next;
   }
   join_block<Threads / 32>(of_ratios, &lists.all->ratios);
   join_block<Threads / 32>(of_radii, &lists.all->radii);
-  if (threadIdx.x == 0) tell(lists);
+  if (threadIdx.x == 0) report_to_host(lists);
 }
 
 // v in single precision.
 template <int Threads>
 __global__ void __launch_bounds__(Threads, 512 / Threads)
-    visit_tiles_in_single(__grid_constant__ const visit_task task, __grid_constant__ const visit_lists lists,
+    prove_tiles_in_single(__grid_constant__ const short_systems task, __grid_constant__ const worklists lists,
                           __grid_constant__ const tile_plan plan) {
-  visit_tiles<float, Threads, true>(task, lists, nullptr, task.vectors.systems, plan);
+  prove_tiles<float, Threads, true>(task, lists, nullptr, task.vectors.systems, plan);
 }
 
 // v in double precision, of all systems or of those.
 template <int Threads>
 __global__ void __launch_bounds__(Threads)
-    visit_tiles_in_double(__grid_constant__ const visit_task task, __grid_constant__ const visit_lists lists,
+    prove_tiles_in_double(__grid_constant__ const short_systems task, __grid_constant__ const worklists lists,
                           const std::int64_t* those, std::int64_t count,
                           __grid_constant__ const tile_plan plan) {
-  visit_tiles<double, Threads, false>(task, lists, those, count, plan);
+  prove_tiles<double, Threads, false>(task, lists, those, count, plan);
 }
 
 // ---- launchers
@@ -374,34 +375,34 @@ void with_threads(std::int64_t n, const Go& go) {
   go.template operator()<512>();
 }
 
-void launch_in_double(const device& dev, const visit_task& task, const visit_lists& lists,
+void launch_in_double(const device& dev, const short_systems& task, const worklists& lists,
                       const std::int64_t* those, std::int64_t count) {
   with_threads(task.vectors.n, [&]<int Threads>() {
     const tile_plan plan = tile_plan::of(task, those == nullptr, Threads);
-    launch(dev, "visit_tiles_in_double",
-           visit_shape(dev, ceil_div<std::int64_t>(count, plan.systems), 1, Threads,
-                       sizeof(tile_memory<double, Threads>)),
-           visit_tiles_in_double<Threads>, task, lists, those, count, plan);
+    launch(dev, "prove_tiles_in_double",
+           resident_shape(dev, ceil_div<std::int64_t>(count, plan.systems), 1, Threads,
+                          sizeof(tile_memory<double, Threads>)),
+           prove_tiles_in_double<Threads>, task, lists, those, count, plan);
   });
 }
 
 }  // namespace
 
-void visit_tiles_by_comparison(const device& dev, const visit_task& task, const visit_lists& lists) {
+void prove_by_comparison_tiled(const device& dev, const short_systems& task, const worklists& lists) {
   const std::int64_t systems = task.vectors.systems;
-  if (!task.judgement.is_plain()) return launch_in_double(dev, task, lists, nullptr, systems);
+  if (!task.certificate.is_plain()) return launch_in_double(dev, task, lists, nullptr, systems);
   with_threads(task.vectors.n, [&]<int Threads>() {
     const tile_plan plan = tile_plan::of(task, true, Threads);
-    launch(dev, "visit_tiles_in_single",
-           visit_shape(dev, ceil_div<std::int64_t>(systems, plan.systems), 512 / Threads, Threads,
-                       sizeof(tile_memory<float, Threads>)),
-           visit_tiles_in_single<Threads>, task, lists, plan);
+    launch(dev, "prove_tiles_in_single",
+           resident_shape(dev, ceil_div<std::int64_t>(systems, plan.systems), 512 / Threads, Threads,
+                          sizeof(tile_memory<float, Threads>)),
+           prove_tiles_in_single<Threads>, task, lists, plan);
   });
 }
 
-void visit_nearly_proved_in_tiles(const device& dev, const visit_task& task, const visit_lists& lists,
-                                  std::int64_t count) {
-  launch_in_double(dev, task, lists, lists.nearly, count);
+void prove_marginal_tiled(const device& dev, const short_systems& task, const worklists& lists,
+                          std::int64_t count) {
+  launch_in_double(dev, task, lists, lists.marginal, count);
 }
 
 }  // namespace vouch::detail

@@ -8,7 +8,7 @@
 // |U^-1|. With v >= |U^-1| |L^-1| w, w > 0 and |E| v <= delta w, delta < 1, |A^-1 r| <= max_i (|r_i| / w_i) /
 // (1 - delta) v.
 //
-// A periodic matrix is factored without its last row and column, see tridiagonal_border.hpp.
+// A periodic matrix is factored without its last row and column, see bordered_factors.hpp.
 //
 // Nothing depends on how pivots were found: systems are cut into chunks that find theirs at the same time, each
 // from some rows before it, since most recurrences forget where they began; E shows where they do not. The sums
@@ -106,7 +106,7 @@ struct tridiagonal_factors {
     return x == 0 || a == 0 ? y : outward::sum_above(y, outward::product_above(a, x));
   }
 
-  // v := |U^-1| v in a chunk, from what is known of the row behind it; store: else v stays, and only the first
+  // v := |U^-1| v in a chunk, from what is known of the row behind it; store: else v remains, and only the first
   // row's base and slope are found.
   template <bool Store>
   VOUCH_HOST_DEVICE void substitute(std::int64_t k, const chunk& of, double later, double slope_later) const {

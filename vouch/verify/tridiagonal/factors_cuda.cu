@@ -96,7 +96,7 @@ __device__ void factor_until_proved(tridiagonal_factors of, const factor_memory&
 // divisions that follow one another.
 template <int Warps>
 __global__ void __launch_bounds__(32 * Warps)
-    visit_with_factors(__grid_constant__ const visit_task task, __grid_constant__ const visit_lists lists,
+    prove_with_factors(__grid_constant__ const short_systems task, __grid_constant__ const worklists lists,
                        std::int64_t count, __grid_constant__ const factor_plan plan) {
   constexpr int threads = 32 * Warps;
   extern __shared__ double raw_memory[];
@@ -110,7 +110,7 @@ __global__ void __launch_bounds__(32 * Warps)
     const int systems = static_cast<int>(::min(plan.systems, count - c));
     if (thread == 0) memory.offsets[0] = 0;
     for (int k = 0; k < systems; ++k) {
-      const visited_system of(task, lists.left[c + k]);
+      const located_system of(task, lists.remaining[c + k]);
       sync_threads<Warps>();
       const std::int64_t first = memory.offsets[k];
       if (thread == 0) memory.offsets[k + 1] = first + of.n, memory.margin[k] = 0;
@@ -126,7 +126,7 @@ __global__ void __launch_bounds__(32 * Warps)
     const batch_shape shape{task.vectors.n, systems, 1, 0, memory.offsets};
     factor_until_proved<Warps>({{memory.dl, memory.d, memory.du, shape, false},
                                 shape,
-                                task.judgement.within,
+                                task.certificate.within,
                                 false,
                                 memory.system,
                                 plan.rows,
@@ -141,8 +141,8 @@ __global__ void __launch_bounds__(32 * Warps)
                                 0},
                                memory, systems);
     for (int k = 0; k < systems; ++k) {
-      const std::int64_t s = lists.left[c + k], first = memory.offsets[k];
-      const visited_system of(task, s);
+      const std::int64_t s = lists.remaining[c + k], first = memory.offsets[k];
+      const located_system of(task, s);
       const auto x = [&](std::int64_t i) { return task.x[of.in_vectors + i * of.stride]; };
       const double part = memory.margin[k];
       bits_type most = 0;
@@ -155,36 +155,38 @@ __global__ void __launch_bounds__(32 * Warps)
                               {},
                               1};
         of.put_places(i, data);
-        const judged_row<double> row = task.judgement.judge<double>(data, &part, false);
+        const certified_row<double> row = task.certificate.certify<double>(data, &part, false);
         of_ratios.add(row);
         most = ::max(most, bits_of(row.ratio));
       }
       most = largest_in_block<Warps>(most, parts);
       for (int i = thread; i < of.n; i += threads)
-        put_radius(task.radius, task.judgement.x_lo, of.at(i), number_of(most), memory.v[first + i], x(i),
-                   of_radii);
+        store_radius(task.radius, task.certificate.x_lo, of.at(i), number_of(most), memory.v[first + i], x(i),
+                     of_radii);
       if (thread == 0) task.ratio[s] = number_of(most);
       sync_threads<Warps>();  // parts, and at last all memory, go to the next system
     }
   }
   join_block<Warps>(of_ratios, &lists.all->ratios);
   join_block<Warps>(of_radii, &lists.all->radii);
-  if (thread == 0) tell(lists);
+  if (thread == 0) report_to_host(lists);
 }
 
 template <int Warps>
-void launch_with_factors(const device& dev, const visit_task& task, const visit_lists& lists,
+void launch_with_factors(const device& dev, const short_systems& task, const worklists& lists,
                          std::int64_t count) {
   constexpr int threads = 32 * Warps;
   const factor_plan plan = factor_plan::of(task.vectors.n, threads);
   const std::size_t bytes = factor_memory::bytes(plan.systems * task.vectors.n, threads);
-  launch(dev, "visit_with_factors", visit_shape(dev, ceil_div(count, plan.systems), 16 / Warps, threads, bytes),
-         visit_with_factors<Warps>, task, lists, count, plan);
+  launch(dev, "prove_with_factors",
+         resident_shape(dev, ceil_div(count, plan.systems), 16 / Warps, threads, bytes),
+         prove_with_factors<Warps>, task, lists, count, plan);
 }
 
 }  // namespace
 
-void visit_by_factors(const device& dev, const visit_task& task, const visit_lists& lists, std::int64_t count) {
+void prove_by_factors(const device& dev, const short_systems& task, const worklists& lists,
+                      std::int64_t count) {
   if (task.vectors.n <= 512) return launch_with_factors<1>(dev, task, lists, count);
   if (task.vectors.n <= 1024) return launch_with_factors<2>(dev, task, lists, count);
   launch_with_factors<4>(dev, task, lists, count);

@@ -1,7 +1,8 @@
-// vouch/verify/tridiagonal/quick_factors.cuh -- a thread's rows of a tridiagonal system that needs interchanges: pivots
-// near those of an elimination, and v that is proved by them; private.
+// vouch/verify/tridiagonal/quick_factors.cuh -- proofs by factors of systems that need pivoting, each shared by several
+// threads, in arithmetic that is not correctly rounded: pivots near those of an elimination, v that they prove, ratios
+// and radii; private.
 //
-// The factors of tridiagonal_factors.hpp, with the multipliers that belong to the pivots exactly, so that only
+// The factors of factors.hpp, with the multipliers that belong to the pivots exactly, so that only
 // the diagonals of first rows of pivots err. Nothing is correctly rounded: inverses are near by 2^-49, which is
 // checked, and what that does to v and to the diagonals is bounded beforehand. Everything else is rounded
 // upwards. docs/rigor.md, "tridiagonal: quick factors".
@@ -74,7 +75,7 @@ template <int Warps, int Teams = 1>
 class system_lanes {
  public:
   struct memory {
-    double told[Warps][4];
+    double exchange[Warps][4];
   };
 
   __device__ system_lanes(memory& in, int pieces)
@@ -99,9 +100,9 @@ class system_lanes {
   __device__ double of_one_before(double own) const {
     const double in_warp = __shfl_up_sync(~0u, own, 1, here_);
     if constexpr (Warps > 1) {
-      if (lane() == 31) in_.told[warp()][0] = own;
+      if (lane() == 31) in_.exchange[warp()][0] = own;
       sync();
-      const double of_warp = warp() > 0 ? in_.told[warp() - 1][0] : 0;
+      const double of_warp = warp() > 0 ? in_.exchange[warp() - 1][0] : 0;
       sync();
       return lane() > 0 ? in_warp : of_warp;
     }
@@ -110,9 +111,9 @@ class system_lanes {
   __device__ int largest(int own) const {
     for (int step = here_ / 2; step > 0; step /= 2) own = ::max(own, __shfl_xor_sync(~0u, own, step, here_));
     if constexpr (Warps > 1) {
-      if (lane() == 0) in_.told[warp()][0] = own;
+      if (lane() == 0) in_.exchange[warp()][0] = own;
       sync();
-      for (int w = 0; w < Warps; ++w) own = ::max(own, static_cast<int>(in_.told[w][0]));
+      for (int w = 0; w < Warps; ++w) own = ::max(own, static_cast<int>(in_.exchange[w][0]));
       sync();
     }
     return own;
@@ -149,11 +150,11 @@ class system_lanes {
     if constexpr (Warps > 1) {
       constexpr int size = sizeof own.at / sizeof(double);
       if (rank == 31)
-        for (int k = 0; k < size; ++k) in_.told[warp()][k] = own.at[k];
+        for (int k = 0; k < size; ++k) in_.exchange[warp()][k] = own.at[k];
       sync();
       for (int w = Behind ? warp() + 1 : warp() - 1; w >= 0 && w < Warps; w += Behind ? 1 : -1) {
         Element of_warp;
-        for (int k = 0; k < size; ++k) of_warp.at[k] = in_.told[w][k];
+        for (int k = 0; k < size; ++k) of_warp.at[k] = in_.exchange[w][k];
         others.extend(of_warp);
       }
       sync();
@@ -354,7 +355,7 @@ class quick_ratios {
     for (int k = 0; vanishing_ >> k != 0; ++k) {
       if ((vanishing_ >> k & 1) == 0) continue;
       const row_data<double> data = data_of(k);
-      if (!judgement().vanishes<double>(data)) ratio_ = ::max(ratio_, quotient(measured(data)));
+      if (!certificate().vanishes<double>(data)) ratio_ = ::max(ratio_, quotient(measured(data)));
     }
     const bool moderate = (heaviest_ < high_of_power(300)) & (lightest_ >= high_of_power(-300));
     const bool good = moderate & (guess_ < quick_inverse::good_error) & (ratio_ < high_of_infinity - 1);
@@ -377,10 +378,10 @@ class quick_ratios {
  private:
   static constexpr double part = 1 - quick_delta;
 
-  __device__ static row_judgement judgement() { return {nullptr, nullptr, {}}; }
+  __device__ static row_certificate certificate() { return {nullptr, nullptr, {}}; }
   __device__ static measured_row<double> measured(const row_data<double>& data) {
     const double share = part;
-    return judgement().measure<double>(data, &share, false);
+    return certificate().measure<double>(data, &share, false);
   }
   __device__ int quotient(const measured_row<double>& row) {
     const quick_inverse of(row.u);

@@ -21,7 +21,7 @@ struct quick_memory {
 
 // Of the rows of a system; zeros where it has none.
 template <int Warps, bool Adjacent>
-__device__ void begin_copies(const visit_task& task, const visited_system& of, quick_memory<Warps>& to,
+__device__ void begin_copies(const short_systems& task, const located_system& of, quick_memory<Warps>& to,
                              int first, int count) {
   constexpr int threads = 32 * Warps;
   const int thread = static_cast<int>(threadIdx.x);
@@ -43,7 +43,7 @@ __device__ void begin_copies(const visit_task& task, const visited_system& of, q
   }
 }
 template <int Warps>
-__device__ void begin_copies(const visit_task& task, const visited_system& of, quick_memory<Warps>& to,
+__device__ void begin_copies(const short_systems& task, const located_system& of, quick_memory<Warps>& to,
                              int first, int count) {
   if (task.A.shape.row_stride == 1 && task.vectors.row_stride == 1)
     begin_copies<Warps, true>(task, of, to, first, count);
@@ -53,7 +53,7 @@ __device__ void begin_copies(const visit_task& task, const visited_system& of, q
 
 // Has the cache bring the rows of a system, that are to be copied next.
 template <int Warps>
-__device__ void expect(const visit_task& task, const visited_system& of) {
+__device__ void expect(const short_systems& task, const located_system& of) {
   if (task.A.shape.row_stride != 1 || task.vectors.row_stride != 1) return;
   constexpr int line = 16;
   const auto bring = [&](const double* from) { asm volatile("prefetch.global.L2 [%0];" ::"l"(from)); };
@@ -92,8 +92,8 @@ __device__ int measure(const quick_memory<Warps>& of, int first, const system_la
 }
 
 template <int Warps>
-__device__ void put_radii(const visit_task& task, const visited_system& of, double ratio, const double* v,
-                          const double* x, radius_tally& tally) {
+__device__ void store_radii(const short_systems& task, const located_system& of, double ratio, const double* v,
+                            const double* x, radius_tally& tally) {
   constexpr int threads = 32 * Warps;
   const int thread = static_cast<int>(threadIdx.x);
   const std::int64_t step = threads * task.vectors.row_stride;
@@ -109,21 +109,21 @@ struct tile {
   std::int64_t first, system, next, next_system;  // the first place in the list, and what stands there
   int systems, left;  // left: rows from the first of this thread to the last of its system
 
-  __device__ std::int64_t at(const visit_lists& lists, int k) const {
-    return k == 0 ? system : lists.left[first + k];
+  __device__ std::int64_t at(const worklists& lists, int k) const {
+    return k == 0 ? system : lists.remaining[first + k];
   }
 };
 
 // Brings `width` systems from the first on, in `length` places each, and takes those to come.
 template <int Warps>
-__device__ void bring(const visit_task& task, const visit_lists& lists, std::int64_t count, int width,
+__device__ void bring(const short_systems& task, const worklists& lists, std::int64_t count, int width,
                       int length, const system_lanes<Warps>& lanes, quick_memory<Warps>& memory, tile& of) {
   const int thread = static_cast<int>(threadIdx.x), row = thread * rows_of_lane;
   unsigned long long taken = 0;
   if (thread == 0) taken = atomicAdd(&lists.all->taken, static_cast<unsigned>(width));
   of.systems = static_cast<int>(::min(std::int64_t{width}, count - of.first));
   for (int k = 0; k < width; ++k) {
-    visited_system system(task, of.at(lists, ::min(k, of.systems - 1)));
+    located_system system(task, of.at(lists, ::min(k, of.systems - 1)));
     if (k >= of.systems) system.n = 0;
     begin_copies(task, system, memory, k * length, length);
     if (k == row / length) of.left = system.n - lanes.piece() * rows_of_lane;
@@ -135,7 +135,7 @@ __device__ void bring(const visit_task& task, const visit_lists& lists, std::int
   const int origin = row - lanes.piece() * rows_of_lane;
   const double weight = fabs(memory.d[origin]) + (fabs(memory.l[origin]) + fabs(memory.u[origin]));
   of.next = memory.next;
-  of.next_system = of.next < count ? lists.left[of.next] : 0;
+  of.next_system = of.next < count ? lists.remaining[of.next] : 0;
   sync_threads<Warps>();
   complete(memory.d + row, of.left, weight > 0 ? weight : 1);
   sync_threads<Warps>();
@@ -145,8 +145,8 @@ __device__ void bring(const visit_task& task, const visit_lists& lists, std::int
 // latency of operations that follow one another.
 template <int Warps>
 __global__ void __launch_bounds__(32 * Warps, warps_at_once / Warps)
-    visit_with_quick_factors(__grid_constant__ const visit_task task, __grid_constant__ const visit_lists lists,
-                             std::int64_t count, int pieces) {
+    prove_with_quick_factors(__grid_constant__ const short_systems task,
+                             __grid_constant__ const worklists lists, std::int64_t count, int pieces) {
   extern __shared__ double raw_memory[];
   auto& memory = *reinterpret_cast<quick_memory<Warps>*>(raw_memory);
   const int thread = static_cast<int>(threadIdx.x), width = 32 * Warps / pieces;
@@ -156,13 +156,13 @@ __global__ void __launch_bounds__(32 * Warps, warps_at_once / Warps)
   ratio_tally of_ratios;
   radius_tally of_radii;
   tile of{std::int64_t{blockIdx.x} * width, 0, 0, 0, 0, 0};
-  if (of.first < count) of.system = lists.left[of.first];
+  if (of.first < count) of.system = lists.remaining[of.first];
   for (; of.first < count; of.first = of.next, of.system = of.next_system) {
     bring(task, lists, count, width, length, lanes, memory, of);
     quick_ratios ratios;
     const int own = measure(memory, row, lanes, of.left, ratios);
     for (int k = 0; k < width && of.next + k < count; ++k)
-      expect<Warps>(task, visited_system(task, k == 0 ? of.next_system : lists.left[of.next + k]));
+      expect<Warps>(task, located_system(task, k == 0 ? of.next_system : lists.remaining[of.next + k]));
     factored_piece piece(rows_in_memory{memory.l + row, memory.d + row, memory.u + row, memory.b + row}, lanes);
     const bool good = piece.find();
     const double ratio = quick_ratios::bound(lanes.largest(good ? own : quick_ratios::none));
@@ -175,42 +175,42 @@ __global__ void __launch_bounds__(32 * Warps, warps_at_once / Warps)
       const std::int64_t s = of.at(lists, k);
       const double of_system = width > 1 ? __shfl_sync(~0u, ratio, k * pieces) : ratio;
       if (of_system < HUGE_VAL) {
-        put_radii<Warps>(task, visited_system(task, s), of_system, memory.l + k * length, memory.x + k * length,
-                         of_radii);
+        store_radii<Warps>(task, located_system(task, s), of_system, memory.l + k * length,
+                           memory.x + k * length, of_radii);
         if (thread == 0) task.ratio[s] = of_system;
       } else if (thread == 0) {
-        lists.nearly[atomicAdd(&lists.all->hard, 1ull)] = s;
+        lists.marginal[atomicAdd(&lists.all->hard, 1ull)] = s;
       }
     }
     sync_threads<Warps>();  // the memory goes to the next systems
   }
   join_block<Warps>(of_ratios, &lists.all->ratios);
   join_block<Warps>(of_radii, &lists.all->radii);
-  if (thread == 0) tell(lists);
+  if (thread == 0) report_to_host(lists);
 }
 
 template <int Warps>
-void launch_with_quick_factors(const device& dev, const visit_task& task, const visit_lists& lists,
+void launch_with_quick_factors(const device& dev, const short_systems& task, const worklists& lists,
                                std::int64_t count) {
   int pieces = Warps > 1 ? 32 * Warps : 1;
   while (pieces * rows_of_lane < task.vectors.n) pieces *= 2;
   const std::int64_t width = 32 * Warps / pieces;
-  launch(
-      dev, "visit_with_quick_factors",
-      visit_shape(dev, ceil_div(count, width), warps_at_once / Warps, 32 * Warps, sizeof(quick_memory<Warps>)),
-      visit_with_quick_factors<Warps>, task, lists, count, pieces);
+  launch(dev, "prove_with_quick_factors",
+         resident_shape(dev, ceil_div(count, width), warps_at_once / Warps, 32 * Warps,
+                        sizeof(quick_memory<Warps>)),
+         prove_with_quick_factors<Warps>, task, lists, count, pieces);
 }
 
 }  // namespace
 
-bool quick_factors_serve(const visit_task& task) {
-  return task.judgement.x_lo == nullptr && task.judgement.middle == nullptr &&
-         !(task.judgement.within.matrix > 0) && !(task.judgement.within.rhs > 0);
+bool quick_factors_apply(const short_systems& task) {
+  return task.certificate.x_lo == nullptr && task.certificate.middle == nullptr &&
+         !(task.certificate.within.matrix > 0) && !(task.certificate.within.rhs > 0);
 }
 
-void visit_by_quick_factors(const device& dev, const visit_task& task, const visit_lists& lists,
+void prove_by_quick_factors(const device& dev, const short_systems& task, const worklists& lists,
                             std::int64_t count) {
-  static_assert(visit_task::most_rows <= quick_memory<4>::slots);
+  static_assert(short_systems::most_rows <= quick_memory<4>::slots);
   if (task.vectors.n <= quick_memory<1>::slots) return launch_with_quick_factors<1>(dev, task, lists, count);
   if (task.vectors.n <= quick_memory<2>::slots) return launch_with_quick_factors<2>(dev, task, lists, count);
   launch_with_quick_factors<4>(dev, task, lists, count);

@@ -16,7 +16,7 @@ struct tile_cut {
   int pitch;               // between systems in shared memory: threads that read or factor use different banks
   int stages, stage_size;  // of chunks on their way, in bytes
 
-  static tile_cut of(const visit_task& task, int threads, int least_pieces, int deep) {
+  static tile_cut of(const short_systems& task, int threads, int least_pieces, int deep) {
     tile_cut cut{};
     cut.all_systems = task.vectors.systems;
     cut.n = static_cast<int>(task.vectors.n);
@@ -38,7 +38,7 @@ struct tile_cut {
   }
 
   // Whether the copy engine can bring the rows.
-  bool describe(const visit_task& task, int room) {
+  bool describe(const short_systems& task, int room) {
     stage_size = ceil_div(bytes_of_chunk(), alignment) * alignment;
     stages = std::min({most_stages, chunks, room / stage_size});
     const row_box plain{systems, rows_of_chunk()}, with_neighbours{systems, rows_of_chunk() + 2};
@@ -88,7 +88,7 @@ class factored_tiles {
  public:
   using memory = tile_memory<Threads, Warps>;
 
-  __device__ factored_tiles(const visit_task& task, const visit_lists& lists, const tile_cut& cut, memory& in)
+  __device__ factored_tiles(const short_systems& task, const worklists& lists, const tile_cut& cut, memory& in)
       : task_(task),
         lists_(lists),
         cut_(cut),
@@ -115,12 +115,12 @@ class factored_tiles {
       tile_ = next_;
       asked_ = asked_next_;
       find_next();
-      visit();
+      prove();
     }
     if (Boxes) bulk_wait_group_read();  // before the shared memory goes to another block
     join_block<Threads / 32>(of_ratios_, &lists_.all->ratios);
     join_block<Threads / 32>(of_radii_, &lists_.all->radii);
-    if (thread() == 0) tell(lists_);
+    if (thread() == 0) report_to_host(lists_);
   }
 
  private:
@@ -147,19 +147,19 @@ class factored_tiles {
         in_.next = upcoming_;
         upcoming_ = take_tile();
       }
-      asked_next_ = mark_ == is_left;
+      asked_next_ = mark_ == is_remaining;
       any = __syncthreads_or(asked_next_) != 0;
       candidate_ = in_.next;
       mark_ = mark_in(candidate_);
     }
   }
 
-  __device__ void visit() {
+  __device__ void prove() {
     const std::int64_t s = system_in(tile_);
     if (Boxes && thread() == 0) bulk_wait_group_read();
     if (first_row_ == 0) in_.most[system_] = asked_ ? 0 : quick_ratios::none;
     const bool whole = __syncthreads_and(asked_ || s >= cut_.all_systems) != 0;
-    const visited_system of(task_, asked_ ? s : 0);
+    const located_system of(task_, asked_ ? s : 0);
     quick_ratios ratios;
     if constexpr (Boxes)
       take_chunks(of, ratios);
@@ -196,7 +196,7 @@ class factored_tiles {
     for (int array = 0; array < 5; ++array)
       tensor_load(to + array * size_of_part, cut_.from + array, column, array < 4 ? first : first - 1, arrival);
   }
-  __device__ void take_chunks(const visited_system& of, quick_ratios& ratios) {
+  __device__ void take_chunks(const located_system& of, quick_ratios& ratios) {
     const double weight = weight_of_first_row(of);
 #pragma unroll 1
     for (int chunk = 0; chunk < cut_.chunks; ++chunk) {
@@ -234,7 +234,7 @@ class factored_tiles {
   }
 
   // Without the copy engine. b stands where other numbers will.
-  __device__ void take_rows(const visited_system& of, quick_ratios& ratios) {
+  __device__ void take_rows(const located_system& of, quick_ratios& ratios) {
     const double weight = weight_of_first_row(of);
 #pragma unroll rows_together
     for (int k = 0; k < rows_of_lane; ++k) {
@@ -261,7 +261,7 @@ class factored_tiles {
   }
 
   // Behind the last row they have no neighbours and the weight of the first.
-  __device__ double weight_of_first_row(const visited_system& of) const {
+  __device__ double weight_of_first_row(const located_system& of) const {
     const double d = __ldg(task_.A.d + of.in_A), u = of.n > 1 ? __ldg(task_.A.du + of.in_A) : 0;
     const double weight = fabs(d) + fabs(u);
     return weight > 0 ? weight : 1;
@@ -270,7 +270,7 @@ class factored_tiles {
     in_.l[to] = l, in_.d[to] = d, in_.u[to] = u;
   }
   // x from memory: chunks of it may not be there yet.
-  __device__ row_data<double> again(const visited_system& of, int i) const {
+  __device__ row_data<double> again(const located_system& of, int i) const {
     const auto x = [&](int at) { return at >= 0 && at < of.n ? __ldg(task_.x + of.at(at)) : 0; };
     const int at = place(i);
     return {
@@ -299,11 +299,11 @@ class factored_tiles {
   // ---- radii
 
   // What is proved. v stands where l did; radii for the copy engine go where u was, in the order of memory.
-  __device__ void put(std::int64_t s, const visited_system& of, const quick_ratios& ratios, bool together) {
+  __device__ void put(std::int64_t s, const located_system& of, const quick_ratios& ratios, bool together) {
     const double ratio = quick_ratios::bound(in_.most[system_]);
     if (first_row_ == 0) {
       task_.ratio[s] = ratio;
-      if (!(ratio < HUGE_VAL)) lists_.nearly[atomicAdd(&lists_.all->hard, 1ull)] = s;
+      if (!(ratio < HUGE_VAL)) lists_.marginal[atomicAdd(&lists_.all->hard, 1ull)] = s;
     }
     if (!(ratio < HUGE_VAL) || first_row_ >= cut_.n) return;
     ratios.put(ratio, of_ratios_);
@@ -324,8 +324,8 @@ class factored_tiles {
     bulk_commit_group();
   }
 
-  const visit_task& task_;
-  const visit_lists& lists_;
+  const short_systems& task_;
+  const worklists& lists_;
   const tile_cut& cut_;
   memory& in_;
   int system_, first_row_;  // that the thread brings
@@ -341,8 +341,8 @@ class factored_tiles {
 // In shared memory systems lie one after another. Bound by the latency of operations that follow one another.
 template <int Threads, int Warps, bool Boxes>
 __global__ void __launch_bounds__(Threads, 256 / Threads)
-    visit_tiles_with_quick_factors(__grid_constant__ const visit_task task,
-                                   __grid_constant__ const visit_lists lists,
+    prove_with_quick_factors_tiled(__grid_constant__ const short_systems task,
+                                   __grid_constant__ const worklists lists,
                                    __grid_constant__ const tile_cut cut) {
   extern __shared__ __align__(16) unsigned char bytes[];
   unsigned char* const aligned = bytes + (0u - shared_address(bytes)) % tile_cut::alignment;
@@ -351,23 +351,23 @@ __global__ void __launch_bounds__(Threads, 256 / Threads)
 }
 
 template <int Threads, int Warps>
-void launch_in_tiles(const device& dev, const visit_task& task, const visit_lists& lists) {
+void launch_in_tiles(const device& dev, const short_systems& task, const worklists& lists) {
   using memory = tile_memory<Threads, Warps>;
   tile_cut cut = tile_cut::of(task, Threads, Warps > 1 ? 32 * Warps : 1, memory::deep);
   const launch_shape shape =
-      visit_shape(dev, cut.tiles, 256 / Threads, Threads, sizeof(memory) + tile_cut::alignment);
+      resident_shape(dev, cut.tiles, 256 / Threads, Threads, sizeof(memory) + tile_cut::alignment);
   if (cut.describe(task, memory::room))
-    launch(dev, "visit_tiles_with_quick_factors", shape, visit_tiles_with_quick_factors<Threads, Warps, true>,
+    launch(dev, "prove_with_quick_factors_tiled", shape, prove_with_quick_factors_tiled<Threads, Warps, true>,
            task, lists, cut);
   else
-    launch(dev, "visit_tiles_with_quick_factors", shape, visit_tiles_with_quick_factors<Threads, Warps, false>,
+    launch(dev, "prove_with_quick_factors_tiled", shape, prove_with_quick_factors_tiled<Threads, Warps, false>,
            task, lists, cut);
 }
 
 }  // namespace
 
-void visit_tiles_by_quick_factors(const device& dev, const visit_task& task, const visit_lists& lists) {
-  static_assert(visit_task::most_rows <= 128 * rows_of_lane);
+void prove_by_quick_factors_tiled(const device& dev, const short_systems& task, const worklists& lists) {
+  static_assert(short_systems::most_rows <= 128 * rows_of_lane);
   if (task.vectors.n <= 32 * rows_of_lane) return launch_in_tiles<128, 1>(dev, task, lists);
   if (task.vectors.n <= 64 * rows_of_lane) return launch_in_tiles<256, 2>(dev, task, lists);
   launch_in_tiles<256, 4>(dev, task, lists);

@@ -1,7 +1,9 @@
-// vouch/verify/tridiagonal/refutation.cuh -- systems that two neighbouring rows show to have no H-matrix; private.
+// vouch/verify/tridiagonal/refutation.cuh -- systems of which two neighbouring rows prove that they have no
+// H-matrix; private.
 //
-// In an H-matrix |d d'| > |u l'| for neighbouring rows. Systems whose rows change places show that soon: a look
-// at the first rows of each spares the rest. The bits of what is found of a system do not depend on who looked.
+// In an H-matrix |d d'| > |u l'| for neighbouring rows. Systems that need pivoting violate this early: testing
+// the first rows of each spares the rest. The bits of what is found of a system do not depend on which test
+// refuted it.
 #pragma once
 #include <cstdint>
 
@@ -23,7 +25,7 @@ __device__ inline bool refuted_by_neighbours(double l, double d, double u) {
 }
 
 /// Whether some of the first rows of a system, `parts` times eight, refute it.
-__device__ inline bool refuted_by_first_rows(const visit_task& task, const visited_system& of, int parts) {
+__device__ inline bool refuted_by_first_rows(const short_systems& task, const located_system& of, int parts) {
   constexpr int together = 8;
   bool refuted = false;
   for (int first = 0; first < parts * together && !refuted; first += together) {
@@ -46,11 +48,11 @@ __device__ inline bool refuted_by_first_rows(const visit_task& task, const visit
 template <int Warps>
 constexpr int most_refuted = 4 * Warps;
 
-/// Leaves the systems c, c + step and so on up to the first one below `count` that its first 32 rows do not
+/// Defers the systems c, c + step and so on up to the first one below `count` that its first 32 rows do not
 /// refute, and returns how many, most_refuted at most. All threads of the block call it, a barrier before and
 /// behind; parts are scratch, one for a warp.
 template <int Warps>
-__device__ int leave_refuted(const visit_task& task, const visit_lists& lists, std::int64_t c,
+__device__ int defer_refuted(const short_systems& task, const worklists& lists, std::int64_t c,
                              std::int64_t step, std::int64_t count, bits_type* parts) {
   constexpr int of_warp = most_refuted<Warps> / Warps;
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
@@ -61,7 +63,7 @@ __device__ int leave_refuted(const visit_task& task, const visit_lists& lists, s
     row[k][0] = row[k][2] = 0;
     row[k][1] = 1;
     if (s >= count) continue;
-    const visited_system of(task, s);
+    const located_system of(task, s);
     if (lane >= of.n) continue;
     const std::int64_t at = of.in_A + lane * task.A.shape.row_stride;
     if (of.below(lane)) row[k][0] = __ldg(task.A.dl + at);
@@ -77,7 +79,7 @@ __device__ int leave_refuted(const visit_task& task, const visit_lists& lists, s
   int first = 0;
   while (first < most_refuted<Warps> && (parts[first / of_warp] >> first % of_warp & 1) != 0) ++first;
   static_assert(most_refuted<Warps> <= 32);
-  if (warp == 0) leave_some(task, lists, c + lane * step, lane < first);
+  if (warp == 0) defer_lanes(task, lists, c + lane * step, lane < first);
   sync_threads<Warps>();
   return first;
 }

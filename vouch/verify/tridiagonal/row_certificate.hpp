@@ -1,5 +1,5 @@
-// vouch/verify/tridiagonal/row_certificate.hpp -- what is proved of one row of a batch of tridiagonal systems, or of
-// as many rows as a vector has lanes; private, CPU and GPU.
+// vouch/verify/tridiagonal/row_certificate.hpp -- what is proved of one row of a batch of tridiagonal systems, or of as
+// many rows as a vector has lanes; private, CPU and GPU.
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -97,7 +97,7 @@ struct row_residual {
   VOUCH_OUTWARD_INLINE V products_above() const { return products * (1 + 0x1p-48) + 16 * outward::tiny; }
 };
 
-/// What a row says by itself.
+/// What is measured of a row by itself.
 template <class V>
 struct measured_row {
   V size, spread;         // at least |residual|, and what the radii add to it
@@ -108,7 +108,7 @@ struct measured_row {
 
 /// What is known of a row.
 template <class V>
-struct judged_row : measured_row<V> {
+struct certified_row : measured_row<V> {
   V ratio;            // at least |residual| / u; infinite where nothing is proved
   mask_of<V> proves;  // v proves something
 };
@@ -121,7 +121,7 @@ struct row_data {
 };
 
 /// |b - A (x + x_lo)| / u, at least, where u is at most (<A> v)_i, for a row that is at hand.
-struct row_judgement {
+struct row_certificate {
   const double* x_lo;  // nullptr: zero
   double* middle;      // of the residual; nullptr: not wanted
   uncertainty within;
@@ -136,10 +136,10 @@ struct row_judgement {
   /// With a part u is that times the weight of the row, where it is positive. ones: v is 1 everywhere, which
   /// serves where d is at most `slack` times u.
   template <class V>
-  VOUCH_OUTWARD_INLINE judged_row<V> judge(const row_data<V>& data, const V* part, bool ones) const {
+  VOUCH_OUTWARD_INLINE certified_row<V> certify(const row_data<V>& data, const V* part, bool ones) const {
     measured_row<V> row = measure<V>(data, part, ones);
     if (outward::any(row.may_vanish)) row.size = (row.may_vanish & vanishes<V>(data)) ? V{} : row.size;
-    return concluded<V>(row);
+    return conclude<V>(row);
   }
 
   // The same in steps.
@@ -180,15 +180,15 @@ struct row_judgement {
   }
 
   template <class V>
-  VOUCH_OUTWARD_INLINE judged_row<V> concluded(const measured_row<V>& row) const {
+  VOUCH_OUTWARD_INLINE certified_row<V> conclude(const measured_row<V>& row) const {
     const V zero{}, one = outward::spread<V>(1), infinite = outward::spread<V>(HUGE_VAL);
     const bool radii = within.matrix > 0 || within.rhs > 0;
     const V size = radii ? outward::sum_above<V>(row.size, row.spread) : row.size;
-    judged_row<V> judged{row, {}, {}};
-    judged.proves = (row.u > zero) & finite(row.u);
-    const V ratio = size == zero ? zero : outward::quotient_above<V>(size, judged.proves ? row.u : one);
-    judged.ratio = (judged.proves & finite(size)) ? ratio : infinite;
-    return judged;
+    certified_row<V> certified{row, {}, {}};
+    certified.proves = (row.u > zero) & finite(row.u);
+    const V ratio = size == zero ? zero : outward::quotient_above<V>(size, certified.proves ? row.u : one);
+    certified.ratio = (certified.proves & finite(size)) ? ratio : infinite;
+    return certified;
   }
 
   /// At most (<A> e)_i for a row of these magnitudes; NaN or negative where e does not serve.
@@ -238,7 +238,7 @@ struct row_judgement {
 };
 
 /// The same for the rows of a batch.
-struct tridiagonal_ratio_body : row_judgement {
+struct tridiagonal_ratio_body : row_certificate {
   tridiagonal_view<const double> A;
   batch_shape vectors;  // of b, x, x_lo and middle
   batch_shape weights;  // of v
@@ -258,11 +258,11 @@ struct tridiagonal_ratio_body : row_judgement {
   }
 
   template <class V>
-  VOUCH_OUTWARD_INLINE judged_row<V> judge(std::int64_t s, std::int64_t i, lanes_hold held) const {
+  VOUCH_OUTWARD_INLINE certified_row<V> certify(std::int64_t s, std::int64_t i, lanes_hold held) const {
     const row_data<V> data = gathered<V>(s, i, held);
-    if (margin == nullptr) return row_judgement::judge<V>(data, nullptr, v == nullptr);
+    if (margin == nullptr) return row_certificate::certify<V>(data, nullptr, v == nullptr);
     const V part = element<V>(margin, s * margin_step, held == lanes_hold::rows ? 0 : margin_step);
-    return row_judgement::judge<V>(data, &part, v == nullptr);
+    return row_certificate::certify<V>(data, &part, v == nullptr);
   }
 
  private:
@@ -297,7 +297,7 @@ struct tridiagonal_ratio_body : row_judgement {
 
 /// What is known of the error of an element.
 template <class V>
-struct judged_element {
+struct certified_element {
   V relative;  // at least |x - x*| / |x*|; infinite where x* may be 0 and x* = x is not proved
   V absolute;  // the radius
 };
@@ -317,25 +317,25 @@ struct tridiagonal_radius_body {
   }
 
   template <class V>
-  VOUCH_OUTWARD_INLINE judged_element<V> judge(std::int64_t s, std::int64_t i, lanes_hold held) const {
-    return judge<V>(element<V>(ratio, s, held == lanes_hold::rows ? 0 : 1), s, i, held);
+  VOUCH_OUTWARD_INLINE certified_element<V> certify(std::int64_t s, std::int64_t i, lanes_hold held) const {
+    return certify<V>(element<V>(ratio, s, held == lanes_hold::rows ? 0 : 1), s, i, held);
   }
   /// With the ratio at hand.
   template <class V>
-  VOUCH_OUTWARD_INLINE judged_element<V> judge(const V& ratio_of_system, std::int64_t s, std::int64_t i,
-                                               lanes_hold held) const {
+  VOUCH_OUTWARD_INLINE certified_element<V> certify(const V& ratio_of_system, std::int64_t s, std::int64_t i,
+                                                    lanes_hold held) const {
     const std::int64_t at = vectors.at(s, i), step = lane_step(vectors, held);
     const V weight =
         v == nullptr ? outward::spread<V>(1) : element<V>(v, weights.at(s, i), lane_step(weights, held));
     const V low = x_lo == nullptr ? V{} : element<V>(x_lo, at, step);
-    const judged_element<V> found = bounded<V>(ratio_of_system, weight, element<V>(x, at, step), low);
+    const certified_element<V> found = bounded<V>(ratio_of_system, weight, element<V>(x, at, step), low);
     std::memcpy(radius + at, &found.absolute, sizeof found.absolute);
     return found;
   }
   /// The same of an element that is at hand.
   template <class V>
-  VOUCH_OUTWARD_INLINE static judged_element<V> bounded(const V& ratio, const V& weight, const V& value,
-                                                        const V& low) {
+  VOUCH_OUTWARD_INLINE static certified_element<V> bounded(const V& ratio, const V& weight, const V& value,
+                                                           const V& low) {
     const V zero{}, infinite = outward::spread<V>(HUGE_VAL);
     V most = ratio == zero ? zero : finite(ratio) ? outward::product_above<V>(ratio, weight) : infinite;
     most = outward::any(low != zero) ? outward::sum_above<V>(most, outward::magnitude(low)) : most;

@@ -38,7 +38,7 @@ struct ratio_tally {
   V ratio{}, weight{}, v{}, least_u = outward::spread<V>(HUGE_VAL);
   mask_of<V> other = V{} < V{}, proves = V{} <= V{};
 
-  VOUCH_SIMD_INLINE void add(const judged_row<V>& row) {
+  VOUCH_SIMD_INLINE void add(const certified_row<V>& row) {
     ratio = outward::larger_or_nan(ratio, row.ratio);
     weight = weight < row.weight ? row.weight : weight;
     v = v < row.v ? row.v : v;
@@ -51,14 +51,14 @@ template <class V>
 struct radius_tally {
   V relative{}, absolute{};
 
-  VOUCH_SIMD_INLINE void add(const judged_element<V>& at) {
+  VOUCH_SIMD_INLINE void add(const certified_element<V>& at) {
     relative = outward::larger_or_nan(relative, at.relative);
     absolute = outward::larger_or_nan(absolute, at.absolute);
   }
 };
 
 void join(ratio_tally<double>& all, const ratio_tally<double>& one) {
-  judged_row<double> row;
+  certified_row<double> row;
   row.ratio = one.ratio;
   row.weight = one.weight;
   row.v = one.v;
@@ -94,13 +94,13 @@ using tally = typename tally_for<Body>::template of<V>;
 // Adds the rows of a piece to the tally of each of its systems. Vectors take the inner rows of one system, or
 // all rows of as many systems as they have lanes.
 template <class Body>
-VOUCH_SIMD_INLINE void judge_rows(const Body& body, const piece& of, tally<Body, double>* found) {
+VOUCH_SIMD_INLINE void certify_rows(const Body& body, const piece& of, tally<Body, double>* found) {
   const std::int64_t last = body.vectors.rows(of.system) - 1;
   const bool by_systems = of.systems == width && body.vectors_can_hold(lanes_hold::systems);
   if (by_systems) {
     tally<Body, vector> sums;
     for (std::int64_t i = of.begin; i < of.end; ++i)
-      sums.add(body.template judge<vector>(of.system, i, lanes_hold::systems));
+      sums.add(body.template certify<vector>(of.system, i, lanes_hold::systems));
     for (int l = 0; l < width; ++l) join(found[l], lane(sums, l));
     return;
   }
@@ -108,14 +108,14 @@ VOUCH_SIMD_INLINE void judge_rows(const Body& body, const piece& of, tally<Body,
   for (std::int64_t s = 0; s < of.systems; ++s) {
     std::int64_t i = of.begin;
     const auto one_row = [&] {
-      found[s].add(body.template judge<double>(of.system + s, i, lanes_hold::rows));
+      found[s].add(body.template certify<double>(of.system + s, i, lanes_hold::rows));
       ++i;
     };
     if (by_rows) {
       if (i == 0 && i < of.end) one_row();
       tally<Body, vector> sums;
       for (; i + width <= std::min(of.end, last); i += width)
-        sums.add(body.template judge<vector>(of.system, i, lanes_hold::rows));
+        sums.add(body.template certify<vector>(of.system, i, lanes_hold::rows));
       for (int l = 0; l < width; ++l) join(found[s], lane(sums, l));
     }
     while (i < of.end) one_row();
@@ -124,10 +124,10 @@ VOUCH_SIMD_INLINE void judge_rows(const Body& body, const piece& of, tally<Body,
 
 // One function for each body, since a template cannot have clones.
 VOUCH_SIMD_CLONES void run(const tridiagonal_ratio_body& body, const piece& of, ratio_tally<double>* found) {
-  judge_rows(body, of, found);
+  certify_rows(body, of, found);
 }
 VOUCH_SIMD_CLONES void run(const tridiagonal_radius_body& body, const piece& of, radius_tally<double>* found) {
-  judge_rows(body, of, found);
+  certify_rows(body, of, found);
 }
 
 bool ends_early(const tridiagonal_ratio_body& body, const ratio_tally<double>& found) {
@@ -137,7 +137,7 @@ bool ends_early(const tridiagonal_radius_body&, const radius_tally<double>&) { r
 
 // take(system, tally) gets the pieces in their order.
 template <class Body, class Take>
-void judge_on_cpu(const device& dev, const batch_shape& host, const Body& body, const Take& take) {
+void certify_on_cpu(const device& dev, const batch_shape& host, const Body& body, const Take& take) {
   const std::int64_t together = body.vectors_can_hold(lanes_hold::rows) ? 1 : width;
   const std::vector<piece> pieces = pieces_of(host, together);
   std::vector<tally<Body, double>> found(pieces.size() * static_cast<std::size_t>(together));
@@ -157,24 +157,24 @@ void judge_on_cpu(const device& dev, const batch_shape& host, const Body& body, 
 
 }  // namespace
 
-ratio_totals judge(const device& dev, const batch_shape& host, const tridiagonal_ratio_body& body,
-                   array<double>& ratio) {
+ratio_totals certify(const device& dev, const batch_shape& host, const tridiagonal_ratio_body& body,
+                     array<double>& ratio) {
   if constexpr (built_with_cuda)
-    if (dev.is_cuda()) return judge_cuda(dev, host, body, ratio);
+    if (dev.is_cuda()) return certify_cuda(dev, host, body, ratio);
   std::fill(ratio.begin(), ratio.end(), 0.0);
   ratio_tally<double> all;
-  judge_on_cpu(dev, host, body, [&](std::int64_t s, const ratio_tally<double>& found) {
+  certify_on_cpu(dev, host, body, [&](std::int64_t s, const ratio_tally<double>& found) {
     ratio[s] = outward::larger_or_nan(ratio[s], found.ratio);
     join(all, found);
   });
   return {all.ratio, all.weight, all.v, all.least_u, all.other, all.proves};
 }
 
-radius_totals judge(const device& dev, const batch_shape& host, const tridiagonal_radius_body& body) {
+radius_totals certify(const device& dev, const batch_shape& host, const tridiagonal_radius_body& body) {
   if constexpr (built_with_cuda)
-    if (dev.is_cuda()) return judge_cuda(dev, host, body);
+    if (dev.is_cuda()) return certify_cuda(dev, host, body);
   radius_tally<double> all;
-  judge_on_cpu(dev, host, body, [&](std::int64_t, const radius_tally<double>& found) { join(all, found); });
+  certify_on_cpu(dev, host, body, [&](std::int64_t, const radius_tally<double>& found) { join(all, found); });
   return {all.relative, all.absolute};
 }
 

@@ -10,7 +10,7 @@
 
 namespace vouch::detail {
 
-/// What a pass says of all rows.
+/// What a pass finds of all rows.
 struct ratio_totals {
   double ratio = 0;                              // the largest; infinite where nothing is proved of a row
   double weight = 0, v = 0, least_u = HUGE_VAL;  // about: the largest and the smallest
@@ -21,15 +21,15 @@ struct radius_totals {
   double relative = 0, absolute = 0;  // the largest
 };
 
-/// Judges every row. Waits for the device.
+/// Certifies every row. Waits for the device.
 ///
 /// Memory  ratio lives on dev and becomes the largest ratio of every system. The offsets of the body's shapes
 ///         live on dev as well; host is the shape of the vectors with offsets in host memory.
 /// Result  Once a row refutes v and body.until_refuted, proves is false and all else is of no use but `other`,
 ///         which may be false where it should be true.
-ratio_totals judge(const device& dev, const batch_shape& host, const tridiagonal_ratio_body& body,
-                   array<double>& ratio);
-radius_totals judge(const device& dev, const batch_shape& host, const tridiagonal_radius_body& body);
+ratio_totals certify(const device& dev, const batch_shape& host, const tridiagonal_ratio_body& body,
+                     array<double>& ratio);
+radius_totals certify(const device& dev, const batch_shape& host, const tridiagonal_radius_body& body);
 
 /// body(s, i) for every row i of every system s, in any order.
 template <class Body>
@@ -41,9 +41,9 @@ template <class Body>
 void for_systems(const device& dev, std::int64_t count, const Body& body);
 
 // The same on a GPU.
-ratio_totals judge_cuda(const device& dev, const batch_shape& host, const tridiagonal_ratio_body& body,
-                        array<double>& ratio);
-radius_totals judge_cuda(const device& dev, const batch_shape& host, const tridiagonal_radius_body& body);
+ratio_totals certify_cuda(const device& dev, const batch_shape& host, const tridiagonal_ratio_body& body,
+                          array<double>& ratio);
+radius_totals certify_cuda(const device& dev, const batch_shape& host, const tridiagonal_radius_body& body);
 template <class Body>
 void for_rows_of_systems_cuda(const device& dev, const batch_shape& host, const batch_shape& shape,
                               const Body& body);

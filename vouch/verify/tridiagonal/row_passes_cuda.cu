@@ -23,15 +23,15 @@ __device__ void join_system(double* most, std::int64_t s, bits_type bits) {
 // A block takes some rows of one system. Neighbours read neighbours. Bound by memory.
 template <class Body>
 __global__ void __launch_bounds__(block, 4)
-    judge_rows_of_a_system(__grid_constant__ const Body body, std::int64_t blocks_a_system, double* most,
-                           totals_memory* all) {
+    certify_rows_of_a_system(__grid_constant__ const Body body, std::int64_t blocks_a_system, double* most,
+                             totals_memory* all) {
   const int given_up = threadIdx.x == 0 && enough(body, all);
   if (__syncthreads_or(given_up) != 0) return;
   const std::int64_t s = blockIdx.x / blocks_a_system, first = blockIdx.x % blocks_a_system * rows_a_block;
   const std::int64_t end = ::min(first + rows_a_block, body.vectors.n);
   auto tally = tally_of(body);
   for (std::int64_t i = first + threadIdx.x; i < end; i += block)
-    tally.add(body.template judge<double>(s, i, lanes_hold::rows));
+    tally.add(body.template certify<double>(s, i, lanes_hold::rows));
   const bits_type bits = join_block<warps>(tally, all);
   if (threadIdx.x == 0) join_system(most, s, bits);
 }
@@ -39,8 +39,8 @@ __global__ void __launch_bounds__(block, 4)
 // A thread takes some rows of its system, its neighbours those of the next systems. Bound by memory.
 template <class Body>
 __global__ void __launch_bounds__(block)
-    judge_systems_side_by_side(__grid_constant__ const Body body, std::int64_t blocks_a_row, double* most,
-                               totals_memory* all) {
+    certify_interleaved_systems(__grid_constant__ const Body body, std::int64_t blocks_a_row, double* most,
+                                totals_memory* all) {
   const int given_up = threadIdx.x == 0 && enough(body, all);
   if (__syncthreads_or(given_up) != 0) return;
   const std::int64_t s = blockIdx.x % blocks_a_row * block + threadIdx.x;
@@ -48,7 +48,7 @@ __global__ void __launch_bounds__(block)
   auto tally = tally_of(body);
   if (s < body.vectors.systems) {
     for (std::int64_t i = first; i < ::min(first + rows_a_thread, body.vectors.n); ++i)
-      tally.add(body.template judge<double>(s, i, lanes_hold::rows));
+      tally.add(body.template certify<double>(s, i, lanes_hold::rows));
     join_system(most, s, tally.most[0]);
   }
   join_block<warps>(tally, all);
@@ -68,7 +68,8 @@ __device__ std::int64_t system_of(const batch_shape& shape, std::int64_t g) {
 // A thread takes one row of all, for short systems and those of different lengths.
 template <class Body>
 __global__ void __launch_bounds__(block)
-    judge_rows_of_all(__grid_constant__ const Body body, std::int64_t rows, double* most, totals_memory* all) {
+    certify_rows_of_all(__grid_constant__ const Body body, std::int64_t rows, double* most,
+                        totals_memory* all) {
   const int given_up = threadIdx.x == 0 && enough(body, all);
   if (__syncthreads_or(given_up) != 0) return;
   const batch_shape& shape = body.vectors;
@@ -76,7 +77,7 @@ __global__ void __launch_bounds__(block)
   auto tally = tally_of(body);
   if (g < rows) {
     const std::int64_t s = system_of(shape, g), i = g - (shape.offsets ? shape.offsets[s] : s * shape.n);
-    tally.add(body.template judge<double>(s, i, lanes_hold::rows));
+    tally.add(body.template certify<double>(s, i, lanes_hold::rows));
     join_system(most, s, tally.most[0]);
   }
   join_block<warps>(tally, all);
@@ -105,21 +106,21 @@ std::int64_t rows_of(const batch_shape& host) {
 }
 
 template <class Body>
-totals_memory judge_on_gpu(const device& dev, const batch_shape& host, const Body& body, double* most) {
+totals_memory certify_on_gpu(const device& dev, const batch_shape& host, const Body& body, double* most) {
   array<totals_memory> totals = array<totals_memory>::zeros(dev, 1);
   constexpr std::int64_t short_system = 128;
   const bool ragged = host.offsets != nullptr;
   if (!ragged && host.row_stride != 1 && host.systems >= 32) {
     const std::int64_t blocks_a_row = ceil_div<std::int64_t>(host.systems, block);
-    launch(dev, "judge_systems_side_by_side", {blocks_a_row * ceil_div(host.n, rows_a_thread), block},
-           judge_systems_side_by_side<Body>, body, blocks_a_row, most, totals.data());
+    launch(dev, "certify_interleaved_systems", {blocks_a_row * ceil_div(host.n, rows_a_thread), block},
+           certify_interleaved_systems<Body>, body, blocks_a_row, most, totals.data());
   } else if (!ragged && host.n >= short_system) {
     const std::int64_t blocks_a_system = ceil_div(host.n, rows_a_block);
-    launch(dev, "judge_rows_of_a_system", {blocks_a_system * host.systems, block}, judge_rows_of_a_system<Body>,
-           body, blocks_a_system, most, totals.data());
+    launch(dev, "certify_rows_of_a_system", {blocks_a_system * host.systems, block},
+           certify_rows_of_a_system<Body>, body, blocks_a_system, most, totals.data());
   } else {
     const std::int64_t rows = rows_of(host);
-    launch(dev, "judge_rows_of_all", {ceil_div<std::int64_t>(rows, block), block}, judge_rows_of_all<Body>,
+    launch(dev, "certify_rows_of_all", {ceil_div<std::int64_t>(rows, block), block}, certify_rows_of_all<Body>,
            body, rows, most, totals.data());
   }
   totals_memory found;
@@ -129,13 +130,13 @@ totals_memory judge_on_gpu(const device& dev, const batch_shape& host, const Bod
 
 }  // namespace
 
-ratio_totals judge_cuda(const device& dev, const batch_shape& host, const tridiagonal_ratio_body& body,
-                        array<double>& ratio) {
+ratio_totals certify_cuda(const device& dev, const batch_shape& host, const tridiagonal_ratio_body& body,
+                          array<double>& ratio) {
   zero_bytes(dev, ratio.data(), static_cast<std::size_t>(ratio.size()) * sizeof(double));
-  return as_ratios(judge_on_gpu(dev, host, body, ratio.data()));
+  return as_ratios(certify_on_gpu(dev, host, body, ratio.data()));
 }
-radius_totals judge_cuda(const device& dev, const batch_shape& host, const tridiagonal_radius_body& body) {
-  const totals_memory found = judge_on_gpu(dev, host, body, nullptr);
+radius_totals certify_cuda(const device& dev, const batch_shape& host, const tridiagonal_radius_body& body) {
+  const totals_memory found = certify_on_gpu(dev, host, body, nullptr);
   return {number(found.most[0]), number(found.most[1])};
 }
 

@@ -45,7 +45,7 @@ struct ratio_tally {
   bits_type most[1] = {0};
   unsigned about[3] = {0, 0, 0}, flags = 0;
 
-  __device__ void add(const judged_row<double>& row) {
+  __device__ void add(const certified_row<double>& row) {
     most[0] = ::max(most[0], bits_of(row.ratio));
     about[0] = ::max(about[0], detail::about(row.weight));
     about[1] = ::max(about[1], detail::about(row.v));
@@ -53,7 +53,7 @@ struct ratio_tally {
     flags |= (row.other ? 1u : 0u) | (row.proves ? 0u : 2u);
   }
   /// The approximate numbers of a row of which something is proved.
-  __device__ void add_proved(const judged_row<double>& row) {
+  __device__ void add_proved(const certified_row<double>& row) {
     about[0] = ::max(about[0], detail::about(row.weight));
     about[1] = ::max(about[1], detail::about(row.v));
     about[2] = ::max(about[2], ~detail::about(row.u));
@@ -68,7 +68,7 @@ struct radius_tally {
   static constexpr int exact = 2;
   bits_type most[2] = {0, 0};
 
-  __device__ void add(const judged_element<double>& at) {
+  __device__ void add(const certified_element<double>& at) {
     most[0] = ::max(most[0], bits_of(at.relative));
     most[1] = ::max(most[1], bits_of(at.absolute));
   }

@@ -1,4 +1,4 @@
-// vouch/verify/tridiagonal/short_systems.cuh -- what the kernels that visit systems have in common; private.
+// vouch/verify/tridiagonal/short_systems.cuh -- what the kernels that prove short systems share; private.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -12,32 +12,33 @@
 namespace vouch::detail {
 
 /// Zero at the start.
-struct visit_memory {
+struct proof_counters {
   totals_memory ratios, radii;
-  unsigned long long left;    // systems that the comparison matrix proves nothing of
-  unsigned long long nearly;  // those of which it might, with a better v
-  unsigned long long hard;    // systems that quick factors prove nothing of
-  unsigned long long taken;   // systems that blocks have taken beyond their first ones
-  unsigned long long done;    // blocks
+  unsigned long long remaining;  // systems that the comparison matrix proves nothing of
+  unsigned long long marginal;   // those of which it might, with a better v
+  unsigned long long hard;       // systems that quick factors prove nothing of
+  unsigned long long taken;      // systems that blocks have taken beyond their first ones
+  unsigned long long done;       // blocks
 };
 
-/// Lists of systems, and where they are counted and told of.
-struct visit_lists {
-  std::int64_t* left;
-  std::int64_t* nearly;  // later those that are hard
-  visit_memory* all;
-  visit_memory* host;
+/// Lists of systems, and their counters on the device and on the host.
+struct worklists {
+  std::int64_t* remaining;
+  std::int64_t* marginal;  // later those that are hard
+  proof_counters* all;
+  proof_counters* host;
 };
 
-/// The last block to come here tells the host. Only thread 0 of each block, after all that the block adds.
-__device__ inline void tell(const visit_lists& lists) {
-  static_assert(sizeof(visit_memory) % sizeof(bits_type) == 0);
+/// The last block to arrive copies the counters to the host. Only thread 0 of each block, after all that the
+/// block adds.
+__device__ inline void report_to_host(const worklists& lists) {
+  static_assert(sizeof(proof_counters) % sizeof(bits_type) == 0);
   __threadfence();
   if (atomicAdd(&lists.all->done, 1ull) + 1 != gridDim.x) return;
   __threadfence();
-  lists.all->done = lists.all->taken = 0;  // for the next visit
+  lists.all->done = lists.all->taken = 0;  // for the next kernel
   const auto* from = reinterpret_cast<const bits_type*>(lists.all);
-  for (unsigned k = 0; k < sizeof(visit_memory) / sizeof(bits_type); ++k)
+  for (unsigned k = 0; k < sizeof(proof_counters) / sizeof(bits_type); ++k)
     reinterpret_cast<bits_type*>(lists.host)[k] = __ldcg(from + k);
 }
 
@@ -64,13 +65,13 @@ __device__ bits_type largest_in_block(bits_type mine, bits_type* parts) {
   return mine;
 }
 
-/// Where a system is, and the places of a row's neighbours; of one that is not there, of the row.
-struct visited_system {
+/// Where a system is stored, and the places of a row's neighbours; of an absent one, of the row.
+struct located_system {
   std::int64_t in_A, in_vectors, stride;  // the first row; between rows of the vectors
   int n;
   bool periodic;
 
-  __device__ visited_system(const visit_task& task, std::int64_t s)
+  __device__ located_system(const short_systems& task, std::int64_t s)
       : in_A(task.A.shape.at(s, 0)),
         in_vectors(task.vectors.at(s, 0)),
         stride(task.vectors.row_stride),
@@ -88,13 +89,13 @@ struct visited_system {
 };
 
 // Of a system: above all numbers, that v proves nothing of it, and that it is positive at least.
-constexpr bits_type refuted = ~bits_type{0}, nearly_proved = refuted - 1;
+constexpr bits_type refuted = ~bits_type{0}, marginal = refuted - 1;
 
-/// The largest ratio of a thread's rows, or refuted or nearly_proved. present(k) says whether there is a k-th
-/// row, and data_of(k) has its data; of rows that are not there what it likes. Plain: as visit_by_comparison().
+/// The largest ratio of a thread's rows, or refuted or marginal. present(k) says whether there is a k-th
+/// row, and data_of(k) has its data; of rows that are not there what it likes. Plain: as prove_by_comparison().
 template <int Rows, bool Plain, class Present, class DataOf>
-__device__ bits_type judge_rows(const row_judgement& judgement, const Present& present, const DataOf& data_of,
-                                ratio_tally& tally) {
+__device__ bits_type certify_rows(const row_certificate& certificate, const Present& present,
+                                  const DataOf& data_of, ratio_tally& tally) {
   bits_type most = 0;
   constexpr int together = 2;  // rows that need not wait for each other
 #pragma unroll
@@ -106,70 +107,72 @@ __device__ bits_type judge_rows(const row_judgement& judgement, const Present& p
     for (int k = 0; k < together; ++k) {
       rows[k].may_vanish = false;
       if (!Plain && !present(first + k)) continue;
-      rows[k] = judgement.measure<double>(data_of(first + k), nullptr, false);
+      rows[k] = certificate.measure<double>(data_of(first + k), nullptr, false);
       may_vanish |= rows[k].may_vanish;
     }
     if (may_vanish) {
 #pragma unroll
       for (int k = 0; k < together; ++k)
-        if (rows[k].may_vanish && judgement.vanishes<double>(data_of(first + k))) rows[k].size = 0;
+        if (rows[k].may_vanish && certificate.vanishes<double>(data_of(first + k))) rows[k].size = 0;
     }
 #pragma unroll
     for (int k = 0; k < together; ++k) {
       if (!present(first + k)) continue;
-      const judged_row<double> row = judgement.concluded<double>(rows[k]);
+      const certified_row<double> row = certificate.conclude<double>(rows[k]);
       tally.add_proved(row);
-      most = ::max(most, row.proves ? bits_of(row.ratio) : row.v > 0 ? nearly_proved : refuted);
+      most = ::max(most, row.proves ? bits_of(row.ratio) : row.v > 0 ? marginal : refuted);
     }
   }
   return most;
 }
 
-/// The ratio of a system in the list of those left.
-constexpr double is_left = -HUGE_VAL;
+/// The ratio of a system in the list of the remaining ones.
+constexpr double is_remaining = -HUGE_VAL;
 
-/// A system that quicker proofs prove nothing of. One thread.
-__device__ inline void leave(const visit_task& task, const visit_lists& lists, std::int64_t s) {
-  task.ratio[s] = is_left;
-  lists.left[atomicAdd(&lists.all->left, 1ull)] = s;
+/// Puts a system that quicker proofs prove nothing of on the list of the remaining ones. One thread.
+__device__ inline void defer(const short_systems& task, const worklists& lists, std::int64_t s) {
+  task.ratio[s] = is_remaining;
+  lists.remaining[atomicAdd(&lists.all->remaining, 1ull)] = s;
 }
 
-/// The same of lanes, each of which has a system of its own; all lanes of a warp call it. Counted together: one
-/// after another a large batch's would take longer than all else.
-__device__ inline void leave_some(const visit_task& task, const visit_lists& lists, std::int64_t s, bool mine) {
+/// The same for lanes with a system each; all lanes of a warp call it. One atomic a warp: one a system would
+/// take longer than all else in a large batch.
+__device__ inline void defer_lanes(const short_systems& task, const worklists& lists, std::int64_t s,
+                                   bool mine) {
   const unsigned those = __ballot_sync(~0u, mine), lane = threadIdx.x % 32;
   if (those == 0) return;
   unsigned long long first = 0;
-  if (lane == 0) first = atomicAdd(&lists.all->left, static_cast<unsigned long long>(__popc(those)));
+  if (lane == 0) first = atomicAdd(&lists.all->remaining, static_cast<unsigned long long>(__popc(those)));
   first = __shfl_sync(~0u, first, 0);
   if (!mine) return;
-  task.ratio[s] = is_left;
-  lists.left[first + static_cast<unsigned>(__popc(those & ((1u << lane) - 1)))] = s;
+  task.ratio[s] = is_remaining;
+  lists.remaining[first + static_cast<unsigned>(__popc(those & ((1u << lane) - 1)))] = s;
 }
 
 /// What is known of a system. Only one of its threads.
 template <class Real>
-__device__ void put_ratio(const visit_task& task, const visit_lists& lists, std::int64_t s, bits_type most) {
-  if (most < nearly_proved)
+__device__ void record_ratio(const short_systems& task, const worklists& lists, std::int64_t s,
+                             bits_type most) {
+  if (most < marginal)
     task.ratio[s] = number_of(most);
-  else if (most == nearly_proved && sizeof(Real) == sizeof(float))
-    lists.nearly[atomicAdd(&lists.all->nearly, 1ull)] = s;
+  else if (most == marginal && sizeof(Real) == sizeof(float))
+    lists.marginal[atomicAdd(&lists.all->marginal, 1ull)] = s;
   else
-    leave(task, lists, s);
+    defer(task, lists, s);
 }
 
 /// x_lo: the whole batch's, or nullptr.
-__device__ inline void put_radius(double* radius, const double* x_lo, std::int64_t at, double ratio, double v,
-                                  double x, radius_tally& tally) {
+__device__ inline void store_radius(double* radius, const double* x_lo, std::int64_t at, double ratio, double v,
+                                    double x, radius_tally& tally) {
   const double low = x_lo == nullptr ? 0 : x_lo[at];
-  const judged_element<double> found = tridiagonal_radius_body::bounded<double>(ratio, v, x, low);
+  const certified_element<double> found = tridiagonal_radius_body::bounded<double>(ratio, v, x, low);
   radius[at] = found.absolute;
   tally.add(found);
 }
 
-/// As many blocks as there are tasks and as run at once, which shared memory may limit.
-inline launch_shape visit_shape(const device& dev, std::int64_t tasks, int at_once, unsigned threads,
-                                std::size_t bytes) {
+/// As many blocks as there are tasks and as are resident at once, which shared memory may limit.
+inline launch_shape resident_shape(const device& dev, std::int64_t tasks, int at_once, unsigned threads,
+                                   std::size_t bytes) {
   constexpr std::size_t of_a_multiprocessor = 227 << 10, besides = 1 << 10;
   at_once = std::clamp(static_cast<int>(of_a_multiprocessor / (bytes + besides)), 1, at_once);
   return {std::min<std::int64_t>(tasks, std::int64_t{at_once} * cuda_processors(dev.index())), threads, bytes};
@@ -177,21 +180,20 @@ inline launch_shape visit_shape(const device& dev, std::int64_t tasks, int at_on
 
 // The kernels' launchers.
 
-/// Systems whose rows lie one after another.
-void visit_by_comparison(const device& dev, const visit_task& task, const visit_lists& lists);
-void visit_nearly_proved(const device& dev, const visit_task& task, const visit_lists& lists,
-                         std::int64_t count);
-/// Systems of at most `most_rows` rows each, wherever these lie: the same.
-void visit_tiles_by_comparison(const device& dev, const visit_task& task, const visit_lists& lists);
-void visit_nearly_proved_in_tiles(const device& dev, const visit_task& task, const visit_lists& lists,
-                                  std::int64_t count);
+/// Contiguous systems.
+void prove_by_comparison(const device& dev, const short_systems& task, const worklists& lists);
+void prove_marginal(const device& dev, const short_systems& task, const worklists& lists, std::int64_t count);
+/// The same for systems stored in any way, in tiles.
+void prove_by_comparison_tiled(const device& dev, const short_systems& task, const worklists& lists);
+void prove_marginal_tiled(const device& dev, const short_systems& task, const worklists& lists,
+                          std::int64_t count);
 
-/// Whether the visits below are for this task: then they come before those by factors.
-bool quick_factors_serve(const visit_task& task);
-void visit_by_quick_factors(const device& dev, const visit_task& task, const visit_lists& lists,
+/// Whether quick factors can prove this task: then they are tried before prove_by_factors().
+bool quick_factors_apply(const short_systems& task);
+void prove_by_quick_factors(const device& dev, const short_systems& task, const worklists& lists,
                             std::int64_t count);
-/// Of all systems those that are left; `most_rows` rows at most. Reads the others, too.
-void visit_tiles_by_quick_factors(const device& dev, const visit_task& task, const visit_lists& lists);
-void visit_by_factors(const device& dev, const visit_task& task, const visit_lists& lists, std::int64_t count);
+/// The remaining ones of all systems. Reads the others, too.
+void prove_by_quick_factors_tiled(const device& dev, const short_systems& task, const worklists& lists);
+void prove_by_factors(const device& dev, const short_systems& task, const worklists& lists, std::int64_t count);
 
 }  // namespace vouch::detail

@@ -1,4 +1,4 @@
-// vouch/verify/tridiagonal/short_systems.hpp -- proof and bounds of short systems in one visit of each; private, GPU only.
+// vouch/verify/tridiagonal/short_systems.hpp -- proof and bounds of short systems, each read once; private, GPU only.
 #pragma once
 #include <cstdint>
 
@@ -9,15 +9,15 @@
 
 namespace vouch::detail {
 
-/// Systems of at most `most_rows` rows each: these lie one after another in b, x and radius or, without
-/// offsets, anywhere else.
-struct visit_task {
+/// A batch of systems of at most `most_rows` rows each, contiguous in b, x and radius or, without offsets,
+/// stored in any other way.
+struct short_systems {
   tridiagonal_view<const double>
       A;  // one for all systems: a stride of 0 between them; offsets live on the device
   batch_shape vectors;
   const double* b;
   const double* x;
-  row_judgement judgement;
+  row_certificate certificate;
   double* radius;
   double* ratio;  // of each system; infinite: nothing is proved of it
 
@@ -26,14 +26,14 @@ struct visit_task {
   static bool serves(const batch_shape& vectors) {
     return vectors.n <= most_rows && (vectors.row_stride == 1 || vectors.offsets == nullptr);
   }
-  /// Of long systems elsewhere tiles are narrow: memory moves more than they take.
+  /// Tiles of long interleaved systems are narrow: memory transfers more than they use.
   static bool passes_prove_dominance_faster(const batch_shape& vectors) {
     return vectors.n > 1024 && vectors.row_stride != 1;
   }
 };
 
-/// What the visits found.
-struct visit_totals {
+/// What was found of all systems.
+struct proof_totals {
   ratio_totals ratios;
   radius_totals radii;
   bool factored = false;  // some systems, the comparison matrix proves nothing of them
@@ -43,8 +43,8 @@ struct visit_totals {
 /// for the device.
 ///
 /// Result  Without factors, ratios.proves is false where they would be needed, and what was found is of no use.
-/// Cost    Reads A, b and x once and writes radius. Systems that need factors are visited twice,
-///         though most show it by their first rows; hard ones three times.
-visit_totals visit_systems_cuda(const device& dev, const visit_task& task, bool with_factors);
+/// Cost    Reads A, b and x once and writes radius. Systems that need factors are read twice, though most are
+///         recognised by their first rows; hard ones three times.
+proof_totals prove_short_systems_cuda(const device& dev, const short_systems& task, bool with_factors);
 
 }  // namespace vouch::detail

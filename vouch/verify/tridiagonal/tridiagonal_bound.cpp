@@ -66,27 +66,27 @@ class bounded_batch {
     if (shared_) A_.shape.system_stride = 0;
     A_.shape.systems = host_.systems;
     weights_ = weights_host_;
-    visits_ = dev.is_cuda() && visit_task::serves(host_) && !periodic_and_tiny();
+    one_pass_ = dev.is_cuda() && short_systems::serves(host_) && !periodic_and_tiny();
     if (!dev.is_cuda() || host_.offsets == nullptr) return;
     offsets_ = array<std::int64_t>::from(dev, {host_.offsets, static_cast<std::size_t>(host_.systems) + 1});
     A_.shape.offsets = vectors_.offsets = weights_.offsets = offsets_.data();
   }
 
-  // Finds v and what it proves; the ratios are those of the present x. A look that ends early may miss that A
+  // Finds v and what it proves; the ratios are those of the present x. A pass that ends early may miss that A
   // is not its own comparison matrix: the second sees it, and all starts again from the right one, whatever was
-  // proved meanwhile, so that the bits do not depend on who looked first.
+  // proved meanwhile, so that the bits do not depend on which pass saw it.
   void prove() {
-    if (visits_ && visit_task::passes_prove_dominance_faster(host_)) {
-      visits_ = false;
+    if (one_pass_ && short_systems::passes_prove_dominance_faster(host_)) {
+      one_pass_ = false;
       take_ratios(true);
       if (totals_.proves) return;
-      visits_ = true;
+      one_pass_ = true;
     }
-    if (visits_) {
+    if (one_pass_) {
       take_ratios();
       // One matrix for all is factored once, below; systems that have their own have been.
-      visits_ = totals_.proves || visits_factor();
-      if (visits_) return;
+      one_pass_ = totals_.proves || can_factor();
+      if (one_pass_) return;
     }
     take_ratios(true);
     if (totals_.proves) return;
@@ -108,13 +108,13 @@ class bounded_batch {
 
   void take_ratios(bool until_refuted = false) {
     if constexpr (built_with_cuda)
-      if (visits_) return visit();
-    totals_ = judge(dev_, host_, ratios(until_refuted), ratio_);
+      if (one_pass_) return prove_in_one_pass();
+    totals_ = certify(dev_, host_, ratios(until_refuted), ratio_);
   }
 
   // Radii from the ratios, and the largest.
   void take_radii() {
-    if (!visits_) radii_ = judge(dev_, host_, radii());
+    if (!one_pass_) radii_ = certify(dev_, host_, radii());
   }
 
   // x + lo := x + lo + an approximation of its error, from the residual of the last ratios.
@@ -165,7 +165,7 @@ class bounded_batch {
     return totals_.least_u > 0 ? totals_.v / totals_.least_u * totals_.weight : HUGE_VAL;
   }
 
-  bool factored() const { return margin_.size() > 0 || visits_factored_; }
+  bool factored() const { return margin_.size() > 0 || one_pass_factored_; }
   double max_absolute() const { return radii_.absolute; }
   double max_relative() const { return radii_.relative; }
 
@@ -191,16 +191,16 @@ class bounded_batch {
   }
 
   // Ratios and radii.
-  void visit() {
-    const visit_task task{A_,      vectors_,     b_, x_, {pointer(lo_), pointer(middle_), within_},
-                          radius_, ratio_.data()};
-    const visit_totals found = visit_systems_cuda(dev_, task, visits_factor());
+  void prove_in_one_pass() {
+    const short_systems task{A_,      vectors_,     b_, x_, {pointer(lo_), pointer(middle_), within_},
+                             radius_, ratio_.data()};
+    const proof_totals found = prove_short_systems_cuda(dev_, task, can_factor());
     totals_ = found.ratios;
     radii_ = found.radii;
-    visits_factored_ = found.factored;
+    one_pass_factored_ = found.factored;
   }
 
-  bool visits_factor() const { return !shared_ && !A_.periodic; }
+  bool can_factor() const { return !shared_ && !A_.periodic; }
 
   tridiagonal_radius_body radii() {
     return {vectors_, weights_, ratio_.data(), x_, pointer(lo_), pointer(v_), radius_};
@@ -297,8 +297,8 @@ class bounded_batch {
   array<double> middle_;  // of the residual; empty: not wanted
   ratio_totals totals_;
   radius_totals radii_;
-  bool visits_;                   // ratios and radii are found in one visit of each system
-  bool visits_factored_ = false;  // some system, then
+  bool one_pass_;                   // ratios and radii are found in one pass over each system
+  bool one_pass_factored_ = false;  // some system, then
 };
 
 // Refines while the bounds shrink to half at least; what made them wider is taken back.
@@ -317,7 +317,7 @@ int refine(bounded_batch& batch, const bound_options& options) {
   return options.most_refinements;
 }
 
-void judge(const bounded_batch& batch, const bound_options& options, tridiagonal_bound& result) {
+void report(const bounded_batch& batch, const bound_options& options, tridiagonal_bound& result) {
   const std::vector<std::int64_t> left = batch.unproved();
   result.systems_unproved = static_cast<std::int64_t>(left.size());
   result.first_unproved.assign(left.begin(), left.begin() + std::min<std::ptrdiff_t>(100, std::ssize(left)));
@@ -363,7 +363,7 @@ tridiagonal_bound bound_error(const device& dev, const tridiagonal_view<const do
   batch.prove();
   batch.take_radii();
   result.refinements = refine(batch, options);
-  judge(batch, options, result);
+  report(batch, options, result);
   dev.synchronize();
   result.seconds = clock.seconds();
   result.condition_estimate = batch.condition_estimate();
