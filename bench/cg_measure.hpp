@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <vouch/core/array.hpp>
-#include <vouch/solve/cg.hpp>
+#include <vouch/solve/krylov/cg.hpp>
 #include <vouch/sparse/csr.hpp>
 
 #include <cli/report/statistics.hpp>

@@ -10,13 +10,13 @@
 
 #include <vouch/core/config.hpp>
 #include <vouch/dense/transpose.hpp>
-#include <vouch/solve/async.hpp>
-#include <vouch/solve/direct.hpp>
-#include <vouch/solve/gauss_seidel.hpp>
-#include <vouch/solve/jacobi.hpp>
-#include <vouch/solve/sor.hpp>
-#include <vouch/solve/upload_with_start.hpp>
-#include <vouch/solve/vector_update.hpp>
+#include <vouch/solve/direct/direct.hpp>
+#include <vouch/solve/loop/vector_update.hpp>
+#include <vouch/solve/stationary/async.hpp>
+#include <vouch/solve/stationary/gauss_seidel.hpp>
+#include <vouch/solve/stationary/jacobi.hpp>
+#include <vouch/solve/stationary/sor.hpp>
+#include <vouch/solve/stationary/upload_with_start.hpp>
 
 #include <cli/report/statistics.hpp>
 #include "stationary_systems.hpp"
@@ -27,7 +27,8 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 using system = dense_system<float>;
-using sweeps = std::function<solve_report(system&, transpose, matrix_view<const float>, const solve_goal&)>;
+using sweeps =
+    std::function<solve_report(system&, transpose, matrix_view<const float>, const stopping_criterion&)>;
 
 constexpr double published_rule = 1e-5;  // mean change of an element
 constexpr std::int64_t published_runs = 50;
@@ -37,20 +38,21 @@ double seconds_since(clock::time_point begin) {
 }
 
 sweeps by_jacobi(const acceleration& accelerate = {}) {
-  return [=](system& s, transpose op, matrix_view<const float> A, const solve_goal& goal) {
+  return [=](system& s, transpose op, matrix_view<const float> A, const stopping_criterion& goal) {
     return jacobi<float>(s.dev, op, A, s.b, s.x, {goal, 1, accelerate});
   };
 }
-solve_report by_gauss_seidel(system& s, transpose op, matrix_view<const float> A, const solve_goal& goal) {
+solve_report by_gauss_seidel(system& s, transpose op, matrix_view<const float> A,
+                             const stopping_criterion& goal) {
   return gauss_seidel<float>(s.dev, op, A, s.b, s.x, {goal});
 }
-solve_report by_ssor(system& s, transpose op, matrix_view<const float> A, const solve_goal& goal) {
+solve_report by_ssor(system& s, transpose op, matrix_view<const float> A, const stopping_criterion& goal) {
   return sor<float>(s.dev, op, A, s.b, s.x, {goal, 1.1, sweep_order::symmetric});
 }
-solve_report by_async(system& s, transpose op, matrix_view<const float> A, const solve_goal& goal) {
+solve_report by_async(system& s, transpose op, matrix_view<const float> A, const stopping_criterion& goal) {
   return async_relaxation<float>(s.dev, op, A, s.b, s.x, {goal});
 }
-solve_report by_lu(system& s, transpose op, matrix_view<const float> A, const solve_goal& goal) {
+solve_report by_lu(system& s, transpose op, matrix_view<const float> A, const stopping_criterion& goal) {
   return lu<float>(s.dev, op, A, s.b, s.x, goal);
 }
 
@@ -149,7 +151,7 @@ void published_tables::measure(const bench_device& d, system_in_two_orders& s, c
   constexpr std::int64_t largest_for_lu = 10240;
   const std::int64_t n = s.rows.n;
   if (options_.stop() || (n > largest_for_lu && std::string_view(w.name) == "lu")) return;
-  solve_goal goal;
+  stopping_criterion goal;
   w.by_change ? void(goal.stop_mean_change = published_rule) : void(goal.rtol = 5e-7);
   std::vector<double> uploads, setups, solves, wholes;
   solve_report report;
@@ -256,7 +258,7 @@ void published_tables::first_norms(const bench_device& d) {
   if (options_.stop()) return;
   system s(d.dev, dense_family::banded, 0, 100);
   fill(d.dev, s.x.data(), 1.0F, s.n);
-  solve_goal goal;
+  stopping_criterion goal;
   goal.stop_mean_change = published_rule;
   const solve_report report = jacobi<float>(d.dev, transpose::yes, s.matrix(), s.b, s.x, {goal});
   for (const iteration_record& at : report.history)

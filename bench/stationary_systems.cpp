@@ -6,9 +6,9 @@
 #include <limits>
 
 #include <vouch/core/config.hpp>
-#include <vouch/solve/gauss_seidel.hpp>
-#include <vouch/solve/jacobi.hpp>
-#include <vouch/solve/vector_update.hpp>
+#include <vouch/solve/loop/vector_update.hpp>
+#include <vouch/solve/stationary/gauss_seidel.hpp>
+#include <vouch/solve/stationary/jacobi.hpp>
 
 namespace vouch::bench {
 namespace {
@@ -85,7 +85,7 @@ const char* name(sweep_method method) {
 
 template <real T>
 solve_report solve_from_here(dense_system<T>& system, transpose op, matrix_view<const T> A, sweep_method method,
-                             const solve_goal& goal) {
+                             const stopping_criterion& goal) {
   if (method == sweep_method::gauss_seidel)
     return gauss_seidel<T>(system.dev, op, A, system.b, system.x,
                            {goal, sweep_order::forward, {}, sweep_ordering::natural});
@@ -95,7 +95,7 @@ solve_report solve_from_here(dense_system<T>& system, transpose op, matrix_view<
 }
 
 template <real T>
-solve_report solve_by(dense_system<T>& system, sweep_method method, const solve_goal& goal) {
+solve_report solve_by(dense_system<T>& system, sweep_method method, const stopping_criterion& goal) {
   fill(system.dev, system.x.data(), T{}, system.n);
   return solve_from_here(system, transpose::yes, system.matrix(), method, goal);
 }
@@ -103,7 +103,7 @@ solve_report solve_by(dense_system<T>& system, sweep_method method, const solve_
 template <real T>
 timed_sweep sweep_seconds(dense_system<T>& system, sweep_method method, std::int64_t sweeps,
                           const suite_options& options) {
-  solve_goal goal;
+  stopping_criterion goal;
   goal.fixed_iterations = sweeps;
   timed_sweep result;
   result.seconds = best_of(options, [&] {
@@ -118,7 +118,7 @@ template <real T>
 timed_solve solve_seconds(dense_system<T>& system, sweep_method method, double rtol,
                           const suite_options& options) {
   timed_solve result;
-  solve_goal goal;
+  stopping_criterion goal;
   goal.rtol = rtol;
   result.seconds = best_of(options, [&] {
     const auto begin = clock::now();
@@ -132,7 +132,7 @@ timed_solve solve_seconds(dense_system<T>& system, sweep_method method, double r
 
 double sweep_deviation(dense_system<float>& system, std::int64_t sweeps) {
   const device cpu = device::cpu();
-  solve_goal goal;
+  stopping_criterion goal;
   goal.fixed_iterations = sweeps;
   solve_by(system, sweep_method::gauss_seidel, goal);
   const std::vector<float> found = system.x.to_vector(), rounded = system.A.to_vector();
@@ -174,8 +174,8 @@ double cpu_read_speed(const device& cpu, std::int64_t bytes) {
 #define VOUCH_INSTANTIATE(T)                                                                              \
   template struct dense_system<T>;                                                                        \
   template solve_report solve_from_here(dense_system<T>&, transpose, matrix_view<const T>, sweep_method,  \
-                                        const solve_goal&);                                               \
-  template solve_report solve_by(dense_system<T>&, sweep_method, const solve_goal&);                      \
+                                        const stopping_criterion&);                                       \
+  template solve_report solve_by(dense_system<T>&, sweep_method, const stopping_criterion&);              \
   template timed_sweep sweep_seconds(dense_system<T>&, sweep_method, std::int64_t, const suite_options&); \
   template timed_solve solve_seconds(dense_system<T>&, sweep_method, double, const suite_options&);
 VOUCH_INSTANTIATE(float)

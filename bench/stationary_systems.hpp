@@ -7,8 +7,8 @@
 #include <vouch/core/device.hpp>
 #include <vouch/dense/matrix.hpp>
 #include <vouch/dense/types.hpp>
-#include <vouch/solve/goal.hpp>
-#include <vouch/solve/report.hpp>
+#include <vouch/solve/loop/report.hpp>
+#include <vouch/solve/loop/stopping_criterion.hpp>
 
 #include "stationary_cuda.hpp"
 #include "suite.hpp"
@@ -37,10 +37,10 @@ const char* name(sweep_method method);
 /// From the x that there is; A is the system's matrix, wherever it stands.
 template <real T>
 solve_report solve_from_here(dense_system<T>& system, transpose op, matrix_view<const T> A, sweep_method method,
-                             const solve_goal& goal);
+                             const stopping_criterion& goal);
 /// From x = 0.
 template <real T>
-solve_report solve_by(dense_system<T>& system, sweep_method method, const solve_goal& goal);
+solve_report solve_by(dense_system<T>& system, sweep_method method, const stopping_criterion& goal);
 
 /// Seconds of one of so many sweeps with what ran them, and of a solve down to rtol, all of the call counted;
 /// the best of several.

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include <vouch/io/matrix_market.hpp>
-#include <vouch/solve/choose_device.hpp>
+#include <vouch/solve/loop/choose_device.hpp>
 
 #include "cg_cases.hpp"
 #include "cg_measure.hpp"

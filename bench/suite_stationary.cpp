@@ -6,8 +6,8 @@
 
 #include <vouch/core/config.hpp>
 #include <vouch/core/stopwatch.hpp>
-#include <vouch/solve/upload_with_start.hpp>
-#include <vouch/solve/vector_update.hpp>
+#include <vouch/solve/loop/vector_update.hpp>
+#include <vouch/solve/stationary/upload_with_start.hpp>
 
 #include "interval_peers.hpp"
 #include "peers.hpp"
@@ -271,7 +271,7 @@ class stationary_run {
     for (const auto& [method, bar] :
          {std::pair{sweep_method::gauss_seidel, 0.0}, std::pair{sweep_method::mixed_jacobi, 1.25},
           std::pair{sweep_method::jacobi, 1.45}}) {
-      solve_goal goal;
+      stopping_criterion goal;
       goal.rtol = 5e-7;
       const double whole = best([&, method = method] {
         fill(gpu, system.x.data(), 0.0F, n);

@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include <vouch/generate/poisson.hpp>
-#include <vouch/solve/gauss_seidel.hpp>
-#include <vouch/solve/jacobi.hpp>
-#include <vouch/solve/sor.hpp>
+#include <vouch/solve/stationary/gauss_seidel.hpp>
+#include <vouch/solve/stationary/jacobi.hpp>
+#include <vouch/solve/stationary/sor.hpp>
 
 #include "sweep_plots.hpp"
 
@@ -30,7 +30,7 @@ struct system_on {
 };
 
 template <real T>
-solve_report sweep(const device& dev, system_on<T>& s, way how, const solve_goal& goal) {
+solve_report sweep(const device& dev, system_on<T>& s, way how, const stopping_criterion& goal) {
   if (how == way::jacobi) return jacobi<T>(dev, s.A, s.b.all(), s.x, {goal, 1, {}});
   const auto ordering = how == way::colours ? sweep_ordering::multicolor : sweep_ordering::natural;
   return gauss_seidel<T>(dev, s.A, s.b.all(), s.x, {goal, sweep_order::forward, {}, ordering});
@@ -80,7 +80,7 @@ class sweeps_run {
 
   template <real T>
   static double seconds_of_sweeps(const device& dev, system_on<T>& s, way how, std::int64_t count) {
-    solve_goal goal;
+    stopping_criterion goal;
     goal.fixed_iterations = count;
     return sweep(dev, s, how, goal).solve_seconds;
   }

@@ -13,7 +13,7 @@
 
 #include <vouch/generate/poisson.hpp>
 #include <vouch/io/matrix_market.hpp>
-#include <vouch/solve/cg.hpp>
+#include <vouch/solve/krylov/cg.hpp>
 #include <vouch/solve/precond/make.hpp>
 #include <vouch/sparse/residual.hpp>
 #include <vouch/verify/error_bound.hpp>

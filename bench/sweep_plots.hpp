@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include <vouch/solve/report.hpp>
+#include <vouch/solve/loop/report.hpp>
 
 #include "results.hpp"
 #include "suite.hpp"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include <vouch/io/matrix_market.hpp>
-#include <vouch/solve/sparse_lu.hpp>
+#include <vouch/solve/direct/sparse_lu.hpp>
 #include <vouch/sparse/structure.hpp>
 #include <vouch/verify/dense_inverse.hpp>
 #include <vouch/verify/error_bound.hpp>

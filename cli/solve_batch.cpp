@@ -17,7 +17,7 @@
 #include <vouch/core/error.hpp>
 #include <vouch/core/stopwatch.hpp>
 #include <vouch/io/npy.hpp>
-#include <vouch/solve/driver/proof.hpp>
+#include <vouch/solve/proof.hpp>
 #include <vouch/solve/driver/ready_method.hpp>
 #include <vouch/solve/driver/rounding.hpp>
 #include <vouch/text/file.hpp>

@@ -5,7 +5,7 @@
 #include <cli/report/plot.hpp>
 #include <filesystem>
 #include <vouch/io/vectors.hpp>
-#include <vouch/solve/driver/methods.hpp>
+#include <vouch/solve/methods.hpp>
 #include <vouch/text/file.hpp>
 #include <vouch/text/number.hpp>
 
@@ -51,7 +51,7 @@ plot::line_plot convergence_plot(const solve_request& request, const linear_syst
   result.x = {"iteration", plot::scale::linear, 0.0, {}};
   result.y = {"residual / norm of the right-hand side", plot::scale::logarithmic, {}, {}};
   result.lines = {std::move(recurrence), std::move(verified)};
-  const solve_goal& goal = request.options.goal;
+  const stopping_criterion& goal = request.options.goal;
   if (goal.stop_recurrence)
     result.references.push_back({relative(report, *goal.stop_recurrence),
                                  fmt::format("stopping rule {:.3g}", relative(report, *goal.stop_recurrence))});

@@ -7,9 +7,9 @@
 #include <filesystem>
 #include <limits>
 #include <utility>
-#include <vouch/solve/driver/methods.hpp>
+#include <vouch/solve/loop/residual_checked_solve.hpp>
+#include <vouch/solve/methods.hpp>
 #include <vouch/solve/precond/make.hpp>
-#include <vouch/solve/verified_solve.hpp>
 #include <vouch/sparse/csr.hpp>
 
 #include "command_line.hpp"
@@ -79,7 +79,7 @@ std::pair<std::string, std::string> named_value(const char* option, const std::s
 void parse_stop(const std::string& rule, solve_request& request) {
   constexpr std::array<std::string_view, 2> rules{"recurrence", "mean-change"};
   const auto [name, value] = named_value("--stop", rule, rules, "bound", "1e-5");
-  solve_goal& goal = request.options.goal;
+  stopping_criterion& goal = request.options.goal;
   (name == "recurrence" ? goal.stop_recurrence : goal.stop_mean_change) = parse_real("--stop", value, 0);
 }
 

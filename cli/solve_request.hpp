@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include <vouch/solve/driver/options.hpp>
+#include <vouch/solve/options.hpp>
 
 #include "common.hpp"
 #include "verification.hpp"

@@ -4,7 +4,7 @@
 
 #include <vouch/core/array.hpp>
 #include <vouch/core/device.hpp>
-#include <vouch/solve/driver/solver.hpp>
+#include <vouch/solve/solver.hpp>
 
 #include "solve_request.hpp"
 #include "solve_system.hpp"

@@ -10,7 +10,7 @@
 #include <vouch/core/view.hpp>
 #include <vouch/dense/matrix.hpp>
 #include <vouch/io/vectors.hpp>
-#include <vouch/solve/driver/solver.hpp>
+#include <vouch/solve/solver.hpp>
 #include <vouch/sparse/csr.hpp>
 
 #include "solve_request.hpp"

@@ -56,7 +56,7 @@ std::string method_text(const attempt& taken, const solve_options& options) {
 }
 
 std::string goal_text(const solve_request& request) {
-  const solve_goal& goal = request.options.goal;
+  const stopping_criterion& goal = request.options.goal;
   if (goal.fixed_iterations) return fmt::format("exactly {}", plural(*goal.fixed_iterations, "iteration"));
   if (goal.stop_recurrence) return fmt::format("||r|| < {:.3g} by the recurrence", *goal.stop_recurrence);
   if (goal.stop_mean_change) return fmt::format("mean |x_new - x_old| < {:.3g}", *goal.stop_mean_change);

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <vouch/solve/driver/options.hpp>
+#include <vouch/solve/options.hpp>
 
 #include "console.hpp"
 #include "solve_request.hpp"

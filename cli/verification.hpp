@@ -8,7 +8,7 @@
 
 #include <vouch/core/array.hpp>
 #include <vouch/core/device.hpp>
-#include <vouch/solve/driver/proof.hpp>
+#include <vouch/solve/proof.hpp>
 #include <vouch/text/file.hpp>
 #include <vouch/verify/uncertainty.hpp>
 

@@ -8,8 +8,8 @@
 
 #include <vouch/core/array.hpp>
 #include <vouch/core/device.hpp>
-#include <vouch/solve/cg.hpp>
-#include <vouch/solve/operator.hpp>
+#include <vouch/solve/krylov/cg.hpp>
+#include <vouch/solve/loop/operator.hpp>
 
 namespace {
 

@@ -10,7 +10,7 @@
 #include <vouch/core/error.hpp>
 #include <vouch/generate/poisson.hpp>
 #include <vouch/io/matrix_market.hpp>
-#include <vouch/solve/sparse_lu.hpp>
+#include <vouch/solve/direct/sparse_lu.hpp>
 #include <vouch/sparse/structure.hpp>
 #include <vouch/verify/error_bound.hpp>
 #include <vouch/verify/prove.hpp>

@@ -5,7 +5,7 @@
 #include <vouch/core/error.hpp>
 #include <vouch/io/matrix_market.hpp>
 #include <vouch/io/vectors.hpp>
-#include <vouch/solve/driver/solver.hpp>
+#include <vouch/solve/solver.hpp>
 
 namespace {
 

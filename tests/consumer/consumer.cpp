@@ -8,7 +8,7 @@
 #include <vouch/core/error.hpp>
 #include <vouch/generate/poisson.hpp>
 #include <vouch/io/matrix_market.hpp>
-#include <vouch/solve/cg.hpp>
+#include <vouch/solve/krylov/cg.hpp>
 #include <vouch/sparse/spmv.hpp>
 
 int main(int count, char** arguments) {

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include <vouch/core/error.hpp>
-#include <vouch/solve/async.hpp>
-#include <vouch/solve/gauss_seidel.hpp>
-#include <vouch/solve/jacobi.hpp>
-#include <vouch/solve/sor.hpp>
+#include <vouch/solve/stationary/async.hpp>
+#include <vouch/solve/stationary/gauss_seidel.hpp>
+#include <vouch/solve/stationary/jacobi.hpp>
+#include <vouch/solve/stationary/sor.hpp>
 
 #include "devices.hpp"
 #include "solve/full_systems.hpp"
@@ -106,7 +106,7 @@ TEST(chebyshevs_method, is_never_much_slower_than_plain_sweeps) {
 TEST(chebyshevs_method, does_as_many_sweeps_as_are_asked) {
   const csr<double> A = laplacian(17);
   const std::vector<double> b = testing::random_vector(A.rows, 3);
-  solve_goal goal;
+  stopping_criterion goal;
   goal.fixed_iterations = 1500;
   for (const device& dev : testing::devices()) {
     const csr<double> sparse = A.to(dev);

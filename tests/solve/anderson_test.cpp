@@ -136,7 +136,7 @@ TYPED_TEST(anderson, gives_the_iterates_of_the_method) {
         for (const int sweeps : {2, 5}) {
           if (n > 300 && (depth == 1 || sweeps == 2)) continue;
           const by_hand expected = iterate(A, b, m, static_cast<std::size_t>(depth), sweeps);
-          solve_goal goal;
+          stopping_criterion goal;
           goal.fixed_iterations = sweeps;
           for (const auto& [dev, form] : all_ways()) {
             const auto found = solve<T>(A, b, std::vector<T>(b.size()), m, form, goal, dev, depth);
@@ -162,7 +162,7 @@ TYPED_TEST(anderson, drops_what_does_not_reduce_the_residual) {
     for (const method m : {method::damped, method::forward}) {
       const by_hand expected = iterate(A, b, m, 2, 8);
       dropped += expected.dropped;
-      solve_goal goal;
+      stopping_criterion goal;
       goal.fixed_iterations = 8;
       for (const auto& [dev, form] : all_ways()) {
         const auto found = solve<T>(A, b, std::vector<T>(b.size()), m, form, goal, dev, 2);

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include <vouch/solve/cg.hpp>
+#include <vouch/solve/krylov/cg.hpp>
 #include <vouch/solve/precond/make.hpp>
 
 #include "solve/systems.hpp"

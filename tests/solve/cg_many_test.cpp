@@ -7,9 +7,9 @@
 #include <vector>
 
 #include <vouch/core/error.hpp>
-#include <vouch/solve/cg.hpp>
-#include <vouch/solve/cg_many.hpp>
-#include <vouch/solve/cg_many_widths.hpp>
+#include <vouch/solve/krylov/cg.hpp>
+#include <vouch/solve/krylov/cg_engines.hpp>
+#include <vouch/solve/krylov/cg_many.hpp>
 #include <vouch/solve/precond/make.hpp>
 
 #include "devices.hpp"
@@ -334,23 +334,23 @@ TEST(cg_many, every_layout_gives_true_answers) {
 TEST(cg_many, widths_by_the_stored_model) {
   // One core, measured: columns of a 7-point matrix kept by diagonals are faster one after another, of an
   // unstructured one together from two on, of a stiffness matrix in tiles from four on.
-  const many_case stencil{false, layout::dia, 13824, 93312, 8, 0},
+  const block_cg_shape stencil{false, layout::dia, 13824, 93312, 8, 0},
       mesh{false, layout::csr, 24389, 345997, 8, 0}, stiffness{false, layout::tile, 1944, 123750, 8, 0};
-  for (int count = 1; count <= 8; ++count) EXPECT_EQ(many_width(stencil, count), 1);
-  EXPECT_EQ(many_width(mesh, 1), 1);
-  EXPECT_EQ(many_width(mesh, 2), 2);
-  EXPECT_EQ(many_width(mesh, 8), 8);
-  EXPECT_EQ(many_width(stiffness, 2), 1);
-  EXPECT_EQ(many_width(stiffness, 4), 4);
+  for (int count = 1; count <= 8; ++count) EXPECT_EQ(block_cg_width(stencil, count), 1);
+  EXPECT_EQ(block_cg_width(mesh, 1), 1);
+  EXPECT_EQ(block_cg_width(mesh, 2), 2);
+  EXPECT_EQ(block_cg_width(mesh, 8), 8);
+  EXPECT_EQ(block_cg_width(stiffness, 2), 1);
+  EXPECT_EQ(block_cg_width(stiffness, 4), 4);
   // On a GPU a single small system stays on chip, eight of them go together.
-  const many_case small{true, layout::automatic, 1473, 34241, 8, 0};
-  EXPECT_EQ(many_width(small, 1), 1);
-  EXPECT_EQ(many_width(small, 2), 1);
-  EXPECT_EQ(many_width(small, 8), 8);
+  const block_cg_shape small{true, layout::automatic, 1473, 34241, 8, 0};
+  EXPECT_EQ(block_cg_width(small, 1), 1);
+  EXPECT_EQ(block_cg_width(small, 2), 1);
+  EXPECT_EQ(block_cg_width(small, 8), 8);
   // A stiffness matrix in blocks goes eight at a time; three columns are faster one by one.
-  const many_case body{true, layout::bsr, 648000, 51000000, 8, 440000000};
-  EXPECT_EQ(many_width(body, 8), 8);
-  EXPECT_EQ(many_width(body, 3), 1);
+  const block_cg_shape body{true, layout::bsr, 648000, 51000000, 8, 440000000};
+  EXPECT_EQ(block_cg_width(body, 8), 8);
+  EXPECT_EQ(block_cg_width(body, 3), 1);
 }
 
 TEST(cg_many, bad_operands) {

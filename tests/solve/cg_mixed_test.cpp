@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include <vouch/solve/cg_mixed.hpp>
+#include <vouch/solve/krylov/cg_mixed.hpp>
 
 #include "devices.hpp"
 #include "solve/systems.hpp"

@@ -7,9 +7,9 @@
 
 #include <vouch/core/error.hpp>
 #include <vouch/io/matrix_market.hpp>
-#include <vouch/solve/cg.hpp>
-#include <vouch/solve/cg_many.hpp>
-#include <vouch/solve/cg_mixed.hpp>
+#include <vouch/solve/krylov/cg.hpp>
+#include <vouch/solve/krylov/cg_many.hpp>
+#include <vouch/solve/krylov/cg_mixed.hpp>
 #include <vouch/solve/precond/make.hpp>
 
 #include "data.hpp"

@@ -3,7 +3,7 @@
 
 #include <devices.hpp>
 #include <vouch/dense/cusolver.hpp>
-#include <vouch/solve/choose_device.hpp>
+#include <vouch/solve/loop/choose_device.hpp>
 
 namespace vouch {
 namespace {

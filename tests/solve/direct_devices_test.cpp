@@ -8,7 +8,7 @@
 #include <vouch/core/error.hpp>
 #include <vouch/core/random.hpp>
 #include <vouch/dense/cusolver.hpp>
-#include <vouch/solve/direct.hpp>
+#include <vouch/solve/direct/direct.hpp>
 
 #include "devices.hpp"
 
@@ -24,7 +24,7 @@ class direct_on_gpu : public ::testing::Test {
   }
 
   solve_report solve(bool by_cholesky, transpose op, const std::vector<T>& A, std::int64_t n, std::int64_t ld,
-                     const std::vector<T>& b, std::vector<T>& x, const solve_goal& goal = {}) {
+                     const std::vector<T>& b, std::vector<T>& x, const stopping_criterion& goal = {}) {
     const device gpu = testing::gpus().front();
     const array<T> entries = array<T>::from(gpu, A), rhs = array<T>::from(gpu, b);
     array<T> there = array<T>::from(gpu, x);
@@ -62,7 +62,7 @@ TYPED_TEST(direct_on_gpu, finds_integers_exactly_and_the_same_bits_twice) {
           for (std::int64_t j = 0; j < n; ++j)  // integers below 2^24: exact in float, too
             b[static_cast<std::size_t>(i)] +=
                 (op == transpose::no ? at(i, j) : at(j, i)) * exact[static_cast<std::size_t>(j)];
-        solve_goal goal;
+        stopping_criterion goal;
         goal.rtol = 0;  // refined until nothing is left: x is representable, and not 0
         std::vector<T> again = x;
         const solve_report report = this->solve(definite, op, A, n, ld, b, x, goal);

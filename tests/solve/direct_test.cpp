@@ -8,9 +8,9 @@
 #include <vouch/core/error.hpp>
 #include <vouch/core/random.hpp>
 #include <vouch/dense/lapack.hpp>
-#include <vouch/solve/cg_engine.hpp>
-#include <vouch/solve/direct.hpp>
-#include <vouch/solve/verified_solve.hpp>
+#include <vouch/solve/direct/direct.hpp>
+#include <vouch/solve/loop/inner_solver.hpp>
+#include <vouch/solve/loop/residual_checked_solve.hpp>
 
 namespace vouch {
 namespace {
@@ -56,7 +56,7 @@ TYPED_TEST(direct, finds_integers_exactly) {
                 exact[static_cast<std::size_t>(j)];
         const matrix_view<const T> view_of_A{A.data(), n, n, n};
         const view<const T> bv(b.data(), n);
-        solve_goal goal;
+        stopping_criterion goal;
         goal.rtol = 0;  // refined until nothing is left: x is representable, and not 0
         const solve_report report = definite ? cholesky<T>(device::cpu(2), view_of_A, bv, {x.data(), n}, goal)
                                              : lu<T>(device::cpu(2), op, view_of_A, bv, {x.data(), n}, goal);
@@ -111,7 +111,7 @@ TYPED_TEST(direct, names_what_cannot_be_solved) {
   singular[0] = std::numeric_limits<T>::quiet_NaN();
   EXPECT_THROW(lu<T>(device::cpu(1), transpose::no, {singular.data(), 2, 2, 2}, bv, xv), value_error);
   EXPECT_THROW(lu<T>(device::cpu(1), transpose::no, {singular.data(), 1, 2, 1}, bv, xv), shape_error);
-  solve_goal fixed;
+  stopping_criterion fixed;
   fixed.fixed_iterations = 2;
   EXPECT_THROW(cholesky<T>(device::cpu(1), {indefinite.data(), 2, 2, 2}, bv, xv, fixed), value_error);
   EXPECT_EQ(lu<T>(device::cpu(1), transpose::no, {nullptr, 0, 0, 1}, {b.data(), 0}, {x.data(), 0}).status,
@@ -151,7 +151,7 @@ TEST(direct_verdict, bits_are_those_of_any_number_of_threads_or_said_not_to_be) 
 
 TEST(direct_verdict, says_what_ended_it) {
   if (!lapack::present()) GTEST_SKIP() << "no LAPACK on this machine";
-  const auto one = [](std::vector<double> A, const solve_goal& goal = {}) {
+  const auto one = [](std::vector<double> A, const stopping_criterion& goal = {}) {
     const std::vector<double> b{1, 1};
     std::vector<double> x(2);
     return lu<double>(device::cpu(1), transpose::no, {A.data(), 2, 2, 2}, view<const double>(b.data(), 2),
@@ -163,21 +163,21 @@ TEST(direct_verdict, says_what_ended_it) {
   const solve_report singular = one({1, 2, 2, 4});
   EXPECT_EQ(singular.status, solve_status::breakdown);
   EXPECT_EQ(singular.backward_error, 1);  // of x = 0
-  solve_goal once;
+  stopping_criterion once;
   once.rtol = 0x1p-70;
   once.max_iterations = 1;
   EXPECT_EQ(one({3, 1, 1, 7}, once).reason, "1 iteration was not enough; allow more, or take more precision");
 }
 
 // Believes after three iterations that nine tenths were all, and is then at its limit.
-class stopping_short final : public cg_engine<double> {
+class stopping_short final : public inner_solver<double> {
  public:
   std::string name() const override { return "stopping short"; }
-  cg_outcome run(double* r, double* d, const cg_rule&, cg_log&) override {
+  inner_outcome run(double* r, double* d, const stopping_rule&, iteration_log&) override {
     d[0] = first_ ? 0.9 * r[0] : 0;
     const bool first = std::exchange(first_, false);
-    return first ? cg_outcome{cg_event::reached, 3, 0.01 * r[0] * r[0]}
-                 : cg_outcome{cg_event::limit, 0, r[0] * r[0]};
+    return first ? inner_outcome{solver_event::reached, 3, 0.01 * r[0] * r[0]}
+                 : inner_outcome{solver_event::iteration_limit, 0, r[0] * r[0]};
   }
 
  private:
@@ -187,16 +187,16 @@ class stopping_short final : public cg_engine<double> {
 TEST(direct_verdict, rates_are_those_of_all_runs) {
   const device cpu = device::cpu(1);
   std::vector<double> x(1);
-  const verified_problem<double> problem{cpu, 1, [](const double* at, const double* low, double* r) {
-                                           r[0] = 1 - at[0] - (low != nullptr ? low[0] : 0);
-                                           residual_facts facts;
-                                           facts.norm2 = facts.norm_inf = std::fabs(r[0]);
-                                           facts.rhs_norm2 = facts.rhs_norm_inf = facts.matrix_norm_inf = 1;
-                                           return facts;
-                                         }};
+  const checked_problem<double> problem{cpu, 1, [](const double* at, const double* low, double* r) {
+                                          r[0] = 1 - at[0] - (low != nullptr ? low[0] : 0);
+                                          residual_facts facts;
+                                          facts.norm2 = facts.norm_inf = std::fabs(r[0]);
+                                          facts.rhs_norm2 = facts.rhs_norm_inf = facts.matrix_norm_inf = 1;
+                                          return facts;
+                                        }};
   stopping_short engine;
   solve_report report;
-  verified_solve<double>(problem, engine, {x.data(), 1}, {}, report);
+  residual_checked_solve<double>(problem, engine, {x.data(), 1}, {}, report);
   EXPECT_EQ(report.status, solve_status::max_iterations);
   // A digit in three iterations: eight take 24.
   EXPECT_NE(report.reason.find("at the measured rate about 24 would be"), std::string::npos) << report.reason;

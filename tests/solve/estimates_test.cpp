@@ -12,12 +12,12 @@
 #include <vouch/dense/lapack.hpp>
 #include <vouch/generate/diffusion.hpp>
 #include <vouch/generate/solution.hpp>
-#include <vouch/solve/cg.hpp>
-#include <vouch/solve/cg_many.hpp>
-#include <vouch/solve/direct.hpp>
+#include <vouch/solve/krylov/cg.hpp>
+#include <vouch/solve/krylov/cg_many.hpp>
+#include <vouch/solve/direct/direct.hpp>
 #include <vouch/solve/precond/make.hpp>
-#include <vouch/solve/sparse_lu.hpp>
-#include <vouch/solve/vector_update.hpp>
+#include <vouch/solve/direct/sparse_lu.hpp>
+#include <vouch/solve/loop/vector_update.hpp>
 #include <vouch/sparse/lu_factors.hpp>
 
 #include "devices.hpp"

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include <vouch/core/error.hpp>
-#include <vouch/solve/gauss_seidel.hpp>
-#include <vouch/solve/jacobi.hpp>
-#include <vouch/solve/sor.hpp>
+#include <vouch/solve/stationary/gauss_seidel.hpp>
+#include <vouch/solve/stationary/jacobi.hpp>
+#include <vouch/solve/stationary/sor.hpp>
 
 #include "devices.hpp"
 #include "solve/full_systems.hpp"
@@ -69,7 +69,7 @@ TEST(mixed_sweeps, reach_what_double_reaches) {
       const csr<double> placed = A->to(dev);
       const array<double> entries = dense_of<double>(dev, *A), rhs = array<double>::from(dev, b);
       const matrix_view<const double> D{entries.data(), A->rows, A->rows, A->rows};
-      solve_goal goal;
+      stopping_criterion goal;
       goal.rtol = 1e-13;
       const bool small_gpu = dev.is_cuda() && dev.processors() < 128;
       for (const sweep_order order : {sweep_order::forward, sweep_order::symmetric}) {
@@ -149,7 +149,7 @@ dense_run run(const device& dev, const csr<double>& A, const std::vector<double>
               double rtol) {
   const array<double> entries = dense_of<double>(dev, A), rhs = array<double>::from(dev, b);
   array<double> x = array<double>::zeros(dev, A.rows);
-  solve_goal goal;
+  stopping_criterion goal;
   goal.rtol = rtol;
   const solve_report report =
       jacobi<double>(dev, transpose::no, matrix_view<const double>{entries.data(), A.rows, A.rows, A.rows},
@@ -198,7 +198,7 @@ TEST(mixed_sweeps, on_the_cpu_go_over_rounded_copies_of_large_matrices) {
   }
   const array<double> entries = array<double>::from(cpu, a), rhs = array<double>::from(cpu, b);
   const matrix_view<const double> A{entries.data(), n, n, n};
-  solve_goal goal;
+  stopping_criterion goal;
   goal.rtol = 1e-12;
   for (const transpose op : {transpose::yes, transpose::no}) {
     array<double> x = array<double>::zeros(cpu, n);

@@ -1,5 +1,5 @@
 // Sparse factorisations: solutions that are known exactly.
-#include <vouch/solve/sparse_lu.hpp>
+#include <vouch/solve/direct/sparse_lu.hpp>
 
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ TYPED_TEST(sparse_lu_solves, integers_exactly) {
     for (std::int64_t i = 0; i < n; ++i) exact[i] = static_cast<T>(i % 7 + 1);
     for (std::int64_t i = 0; i < n; ++i)
       for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k) b[i] += A.val[k] * exact[A.col[k]];
-    solve_goal goal;
+    stopping_criterion goal;
     goal.rtol = 0;  // refined until nothing is left
     for (const int threads : {1, 3}) {
       array<T> x = array<T>::zeros(device::cpu(1), n);
@@ -74,7 +74,7 @@ TEST(sparse_lu, says_what_is_wrong) {
   EXPECT_THROW(sparse_lu<double>(cpu, A, b, longer), shape_error);
   const auto other = factorise<double>(cpu, testing::matrix_of(3, 3, {{{0, 0}, 1}}));
   EXPECT_THROW(sparse_lu<double>(cpu, A, other, b, x), shape_error);
-  solve_goal goal;
+  stopping_criterion goal;
   goal.fixed_iterations = 3;
   EXPECT_THROW(sparse_lu<double>(cpu, A, b, x, goal), value_error);
   A.val[0] = std::numeric_limits<double>::quiet_NaN();

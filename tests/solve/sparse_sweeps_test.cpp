@@ -7,9 +7,9 @@
 #include <vector>
 
 #include <vouch/core/error.hpp>
-#include <vouch/solve/gauss_seidel.hpp>
-#include <vouch/solve/jacobi.hpp>
-#include <vouch/solve/sor.hpp>
+#include <vouch/solve/stationary/gauss_seidel.hpp>
+#include <vouch/solve/stationary/jacobi.hpp>
+#include <vouch/solve/stationary/sor.hpp>
 
 #include "devices.hpp"
 #include "solve/systems.hpp"
@@ -96,7 +96,7 @@ struct outcome {
 
 template <real T>
 outcome<T> solve(const device& dev, const csr<double>& A, const std::vector<double>& b, kind k,
-                 const solve_goal& goal = {}, const acceleration& accelerate = {},
+                 const stopping_criterion& goal = {}, const acceleration& accelerate = {},
                  sweep_ordering ordering = sweep_ordering::natural) {
   const csr<T> placed = convert_values<T>(device::cpu(1), A.all()).to(dev);
   const array<T> rhs = array<T>::from(dev, std::vector<T>(b.begin(), b.end()));
@@ -142,7 +142,7 @@ TYPED_TEST_SUITE(sparse_sweeps, scalars);
 
 TYPED_TEST(sparse_sweeps, iterates_are_the_textbooks_and_the_same_bits_twice) {
   using T = TypeParam;
-  solve_goal goal;
+  stopping_criterion goal;
   goal.fixed_iterations = 5;
   for (const named_matrix& m : matrices()) {
     const std::vector<double> b = integers(m.A.rows);
@@ -174,7 +174,7 @@ TYPED_TEST(sparse_sweeps, of_large_matrices) {
     for (std::int64_t sweeps = 1; sweeps <= 4; ++sweeps) {
       sweep(m.A, b, expected, kind::jacobi);
       if (sweeps == 1) continue;
-      solve_goal goal;
+      stopping_criterion goal;
       goal.fixed_iterations = sweeps;
       for (const device& dev : testing::gpus()) {
         const auto r = solve<T>(dev, m.A, b, kind::jacobi, goal);
@@ -185,7 +185,7 @@ TYPED_TEST(sparse_sweeps, of_large_matrices) {
             << m.name << ", " << dev.kind() << ", " << r.report.engine;
         if (sweeps == 3) {
           EXPECT_EQ(r.x, (solve<T>(dev, m.A, b, kind::jacobi, goal).x)) << m.name;
-          solve_goal rule;
+          stopping_criterion rule;
           rule.stop_recurrence = 1.001 * r.report.true_residual;
           const auto stopped = solve<T>(dev, m.A, b, kind::jacobi, rule);
           EXPECT_EQ(stopped.report.iterations, 3) << stopped.report.engine;
@@ -215,7 +215,7 @@ TYPED_TEST(sparse_sweeps, of_large_sets) {
   for (const kind k : {kind::forward, kind::backward, kind::sor}) {
     std::vector<long double> expected(b.size(), 0);
     for (int s = 0; s < 3; ++s) sweep(A, b, expected, k);
-    solve_goal goal;
+    stopping_criterion goal;
     goal.fixed_iterations = 3;
     for (const device& dev : testing::gpus()) {
       const auto first = solve<T>(dev, A, b, k, goal), second = solve<T>(dev, A, b, k, goal);
@@ -268,7 +268,7 @@ TYPED_TEST(sparse_sweeps, colours_are_taken_one_after_another) {
     for (const std::size_t i : {0, 2, 1, 3, 4}) take(forward, i);
     for (const std::size_t i : {4, 3, 1, 2, 0}) take(backward, i);
   }
-  solve_goal goal;
+  stopping_criterion goal;
   goal.fixed_iterations = 3;
   for (const device& dev : testing::devices()) {
     const auto f = solve<T>(dev, A, b, kind::forward, goal, {}, sweep_ordering::multicolor);
@@ -307,21 +307,21 @@ TEST(sparse_sweeps_status, rules_of_the_user_hold) {
         for (std::size_t i = 0; i < x.size(); ++i)
           mean += std::fabs(x[i] - old[i]) / static_cast<long double>(x.size());
       }
-      solve_goal goal;
+      stopping_criterion goal;
       goal.stop_mean_change = 1e-4;
       const auto r = solve<double>(dev, A, b, k, goal);
       EXPECT_EQ(r.report.status, solve_status::stopped);
       EXPECT_EQ(r.report.iterations, sweeps);
       EXPECT_LE(distance(r.x, x), 1e-12);
 
-      solve_goal few;
+      stopping_criterion few;
       few.max_iterations = 3;
       EXPECT_EQ(solve<double>(dev, A, b, k, few).report.status, solve_status::max_iterations);
-      solve_goal fine;
+      stopping_criterion fine;
       fine.rtol = 1e-20;
       EXPECT_EQ(solve<double>(dev, A, testing::random_vector(A.rows, 8), k, fine).report.status,
                 solve_status::stagnated);
-      solve_goal endless;
+      stopping_criterion endless;
       endless.fixed_iterations = 50000000;
       endless.on_iteration = [](const iteration_record& record) { return record.iteration < 1; };
       EXPECT_EQ(solve<double>(dev, A, b, k, endless).report.status, solve_status::interrupted);

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include <vouch/core/error.hpp>
-#include <vouch/solve/dominance.hpp>
+#include <vouch/solve/stationary/dominance.hpp>
 
 #include "solve/stationary_systems.hpp"
 
@@ -101,7 +101,7 @@ TEST(stationary_status, columns_or_scaling_prove_what_rows_do_not) {
 TEST(stationary_status, sweeps_that_stand_still_end) {
   square A{64, std::vector<double>(64 * 64, 17.0 / 16)};
   for (std::int64_t i = 0; i < A.n; ++i) A(i, i) = 1.02 * 63 * 17 / 16;
-  solve_goal goal;
+  stopping_criterion goal;
   goal.rtol = 1e-7;
   for (const auto& [dev, form] : ways()) {
     const auto r = solve<float>(A, product(A, std::vector<double>(64, 1)), std::vector<float>(64),
@@ -114,7 +114,7 @@ TEST(stationary_status, sweeps_that_stand_still_end) {
 // Sweeps by columns keep a residual, which falls for ever where the one of x does not any more; and now and
 // then the residual of a few unknowns is nothing by luck.
 TEST(stationary_status, no_luck_and_no_drift_keeps_sweeps_going) {
-  solve_goal goal;
+  stopping_criterion goal;
   goal.rtol = 1e-7;
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     square A = random_square(3 + static_cast<std::int64_t>(seed % 3), 1.05, 100 + seed);
@@ -146,7 +146,7 @@ TEST(stationary_status, stops_by_the_mean_change) {
     for (std::size_t i = 0; i < x.size(); ++i) mean += std::fabs(x[i] - old[i]) / 50;
   }
   for (const auto& [dev, form] : ways()) {
-    solve_goal goal;
+    stopping_criterion goal;
     goal.stop_mean_change = 1e-5;
     const auto r = solve<double>(A, b, std::vector<double>(50, 1.0), method::jacobi, form, goal, dev);
     EXPECT_EQ(r.report.status, solve_status::stopped);
@@ -162,7 +162,7 @@ TEST(stationary_status, stops_by_the_residual_at_the_iterate_that_has_it) {
   const std::vector<double> b = product(A, integers(50, 10));
   for (const method m : {method::jacobi, method::damped, method::forward})
     for (const double fall : {2.0, 1e-1, 1e-3, 1e-6}) {
-      solve_goal goal;
+      stopping_criterion goal;
       std::vector<long double> x(50, 1), needed;
       std::int64_t sweeps = 0;
       const auto norm = [&] {
@@ -194,7 +194,7 @@ TEST(stationary_status, tolerance_below_rounding_ends_as_stagnated) {
   const std::vector<double> b = product(A, random_vector(100, 11));
   for (const auto& [dev, form] : ways())
     for (const method m : {method::jacobi, method::forward}) {
-      solve_goal goal;
+      stopping_criterion goal;
       goal.rtol = 1e-20;
       const auto r = solve<double>(A, b, std::vector<double>(100), m, form, goal, dev);
       EXPECT_EQ(r.report.status, solve_status::stagnated) << r.report.reason;
@@ -230,7 +230,7 @@ TEST(stationary_status, limit_fixed_zero_and_interruption) {
   const square A = random_square(30, 1.02, 17);
   const std::vector<double> b = product(A, integers(30, 12));
   for (const auto& [dev, form] : ways()) {
-    solve_goal goal;
+    stopping_criterion goal;
     goal.max_iterations = 2;
     EXPECT_EQ(solve<double>(A, b, std::vector<double>(30), method::jacobi, form, goal, dev).report.status,
               solve_status::max_iterations);
@@ -238,7 +238,7 @@ TEST(stationary_status, limit_fixed_zero_and_interruption) {
         solve<double>(A, std::vector<double>(30), std::vector<double>(30, 1.0), method::jacobi, form, {}, dev)
             .report.status,
         solve_status::converged);
-    solve_goal endless;
+    stopping_criterion endless;
     endless.fixed_iterations = 10000000;
     endless.on_iteration = [](const iteration_record& r) { return r.iteration < 1; };
     const auto r = solve<double>(A, b, std::vector<double>(30), method::jacobi, form, endless, dev);
@@ -285,8 +285,9 @@ TEST(dominance, a_proof_is_about_one_matrix) {
   const device cpu = device::cpu(1);
   const std::vector<double> dominant{4, 1, 1, 4}, other{1, 0.999, 0.999, 1}, b{1, 1}, x{0, 0};
   const auto A =
-      make_sweepable<double>(cpu, transpose::no, matrix_view<const double>{dominant.data(), 2, 2, 2});
-  const auto B = make_sweepable<double>(cpu, transpose::no, matrix_view<const double>{other.data(), 2, 2, 2});
+      make_iteration_matrix<double>(cpu, transpose::no, matrix_view<const double>{dominant.data(), 2, 2, 2});
+  const auto B =
+      make_iteration_matrix<double>(cpu, transpose::no, matrix_view<const double>{other.data(), 2, 2, 2});
   const dominance_proof proof = prove_dominance(cpu, *A);
   const view<const double> rhs(b.data(), 2), at(x.data(), 2);
   EXPECT_TRUE(dominance_error_bound<double>(cpu, *A, proof, rhs, at).has_value());

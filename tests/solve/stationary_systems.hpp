@@ -5,9 +5,9 @@
 #include <limits>
 #include <vector>
 
-#include <vouch/solve/gauss_seidel.hpp>
-#include <vouch/solve/jacobi.hpp>
-#include <vouch/solve/sor.hpp>
+#include <vouch/solve/stationary/gauss_seidel.hpp>
+#include <vouch/solve/stationary/jacobi.hpp>
+#include <vouch/solve/stationary/sor.hpp>
 
 #include "devices.hpp"
 #include "solve/systems.hpp"
@@ -110,7 +110,7 @@ inline std::vector<std::pair<device, kept>> ways() {
 // Solves with A kept in one of three ways.
 template <real T>
 result<T> solve(const square& A, const std::vector<double>& b, std::vector<T> x, method m, kept form,
-                const solve_goal& goal, const device& dev = device::cpu(2), int anderson = 0) {
+                const stopping_criterion& goal, const device& dev = device::cpu(2), int anderson = 0) {
   const std::int64_t n = A.n;
   const std::vector<T> rhs(b.begin(), b.end());
   const csr<double> wide = sparse_of(A);

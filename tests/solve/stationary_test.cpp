@@ -7,7 +7,7 @@
 
 #include <vouch/core/error.hpp>
 #include <vouch/dense/residual.hpp>
-#include <vouch/solve/dominance.hpp>
+#include <vouch/solve/stationary/dominance.hpp>
 
 #include "solve/stationary_systems.hpp"
 
@@ -35,7 +35,7 @@ TYPED_TEST(stationary, iterates_are_those_of_the_textbook) {
         for (const int sweeps : {1, 2, 3, 7}) {
           for (; done < sweeps; ++done) sweep(A, b, expected, m);
           for (const auto& [dev, form] : ways()) {
-            solve_goal goal;
+            stopping_criterion goal;
             goal.fixed_iterations = sweeps;
             const auto r = solve<T>(A, b, std::vector<T>(start.begin(), start.end()), m, form, goal, dev);
             EXPECT_EQ(r.report.status, solve_status::fixed);
@@ -76,7 +76,7 @@ TYPED_TEST(stationary, bound_holds_at_every_iterate_even_at_the_solution) {
   const std::vector<double> exact = integers(90, 6), b = product(A, exact);
   for (const int sweeps : {0, 1, 4, 20, 60, 200})
     for (const auto& [dev, form] : ways()) {
-      solve_goal goal;
+      stopping_criterion goal;
       goal.fixed_iterations = sweeps;
       const auto r = solve<T>(A, b, std::vector<T>(b.size()), method::forward, form, goal, dev);
       ASSERT_TRUE(r.report.error_bound.has_value());
@@ -87,7 +87,7 @@ TYPED_TEST(stationary, bound_holds_at_every_iterate_even_at_the_solution) {
 // Sizes that a team sweeps together, more threads than there are cores among them.
 TYPED_TEST(stationary, iterates_of_a_team_are_those_of_the_textbook_with_the_same_bits) {
   using T = TypeParam;
-  solve_goal goal;
+  stopping_criterion goal;
   goal.fixed_iterations = 3;
   for (const std::int64_t n : {641, 1100}) {
     const square dense = random_square(n, 1.05, 13), sparse = random_square(n, 1.05, 14, true);
@@ -125,7 +125,7 @@ TYPED_TEST(stationary, iterates_on_a_gpu_are_those_of_the_textbook) {
       std::vector<long double> expected(start.begin(), start.end());
       const int sweeps = n < 3000 ? 5 : 2;
       for (int k = 0; k < sweeps; ++k) sweep(A, b, expected, m);
-      solve_goal goal;
+      stopping_criterion goal;
       goal.fixed_iterations = sweeps;
       const std::vector<T> x(start.begin(), start.end());
       const auto once = solve<T>(A, b, x, m, kept::by_rows, goal, gpu);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <vouch/core/error.hpp>
-#include <vouch/solve/upload_with_start.hpp>
+#include <vouch/solve/stationary/upload_with_start.hpp>
 
 #include "solve/stationary_systems.hpp"
 

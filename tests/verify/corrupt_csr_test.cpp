@@ -17,17 +17,17 @@
 #include <vouch/generate/poisson.hpp>
 #include <vouch/generate/solution.hpp>
 #include <vouch/io/matrix_market.hpp>
-#include <vouch/solve/async.hpp>
-#include <vouch/solve/cg.hpp>
-#include <vouch/solve/cg_many.hpp>
-#include <vouch/solve/cg_mixed.hpp>
-#include <vouch/solve/gauss_seidel.hpp>
-#include <vouch/solve/jacobi.hpp>
+#include <vouch/solve/direct/sparse_lu.hpp>
+#include <vouch/solve/krylov/cg.hpp>
+#include <vouch/solve/krylov/cg_many.hpp>
+#include <vouch/solve/krylov/cg_mixed.hpp>
 #include <vouch/solve/precond/block_jacobi.hpp>
 #include <vouch/solve/precond/make.hpp>
 #include <vouch/solve/precond/scaling.hpp>
-#include <vouch/solve/sor.hpp>
-#include <vouch/solve/sparse_lu.hpp>
+#include <vouch/solve/stationary/async.hpp>
+#include <vouch/solve/stationary/gauss_seidel.hpp>
+#include <vouch/solve/stationary/jacobi.hpp>
+#include <vouch/solve/stationary/sor.hpp>
 #include <vouch/sparse/fill.hpp>
 #include <vouch/sparse/minimum_degree.hpp>
 #include <vouch/sparse/ordering.hpp>
@@ -183,8 +183,8 @@ void corrupt(loose_csr& M, dice& die) {
   }
 }
 
-solve_goal few_steps() {
-  solve_goal goal;
+stopping_criterion few_steps() {
+  stopping_criterion goal;
   goal.max_iterations = 40;
   return goal;
 }

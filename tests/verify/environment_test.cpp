@@ -7,7 +7,7 @@
 #include <string>
 
 #include <vouch/generate/poisson.hpp>
-#include <vouch/solve/cg.hpp>
+#include <vouch/solve/krylov/cg.hpp>
 #include <vouch/verify/dense_inverse.hpp>
 #include <vouch/verify/h_matrix.hpp>
 #include <vouch/verify/positive_definite.hpp>

@@ -1,4 +1,4 @@
-// vouch/solve/driver/plan.hpp: what auto takes, from facts alone; the table of methods.
+// vouch/solve/plan.hpp: what auto takes, from facts alone; the table of methods.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -6,7 +6,7 @@
 #include <vector>
 
 #include <vouch/core/error.hpp>
-#include <vouch/solve/driver/plan.hpp>
+#include <vouch/solve/plan.hpp>
 
 namespace vouch {
 namespace {

@@ -1,4 +1,4 @@
-// vouch/solve/driver/solver.hpp against the factorisations of Eigen.
+// vouch/solve/solver.hpp against the factorisations of Eigen.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 #include <vouch/core/error.hpp>
 #include <vouch/dense/lapack.hpp>
-#include <vouch/solve/driver/solver.hpp>
+#include <vouch/solve/solver.hpp>
 
 #include "../systems.hpp"
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include <vouch/core/random.hpp>
-#include <vouch/solve/operator.hpp>
+#include <vouch/solve/loop/operator.hpp>
 #include <vouch/sparse/coo.hpp>
 #include <vouch/sparse/csr.hpp>
 

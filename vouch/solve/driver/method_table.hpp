@@ -1,6 +1,6 @@
 // vouch/solve/driver/method_table.hpp -- the lines of the table of methods, each of a file in methods/; private.
 #pragma once
-#include <vouch/solve/driver/methods.hpp>
+#include <vouch/solve/methods.hpp>
 
 // X(line) in the order of help texts.
 #define VOUCH_METHODS(X)   \

@@ -1,10 +1,10 @@
-#include <vouch/solve/driver/methods.hpp>
-
 #include <algorithm>
 #include <vector>
 
 #include <vouch/core/error.hpp>
 #include <vouch/solve/driver/method_table.hpp>
+#include <vouch/solve/methods.hpp>
+#include <vouch/solve/options.hpp>
 
 namespace vouch {
 namespace {
@@ -97,6 +97,18 @@ std::optional<refused_option> find_refused_option(const solve_options& options, 
     return refused_option{cuda ? "device cuda" : "device cpu", "none",
                           cuda ? "it runs on the CPU" : "it runs on a GPU"};
   return {};
+}
+
+const char* name(working_precision precision) {
+  switch (precision) {
+    case working_precision::single:
+      return "single";
+    case working_precision::mixed:
+      return "mixed";
+    case working_precision::double_:
+      return "double";
+  }
+  return "";
 }
 
 }  // namespace vouch

@@ -13,7 +13,7 @@
 #include <vouch/dense/require_entries.hpp>
 #include <vouch/dense/sparsify.hpp>
 #include <vouch/dense/structure.hpp>
-#include <vouch/solve/driver/plan.hpp>
+#include <vouch/solve/plan.hpp>
 #include <vouch/sparse/coo.hpp>
 #include <vouch/sparse/minimum_degree.hpp>
 #include <vouch/sparse/transpose.hpp>

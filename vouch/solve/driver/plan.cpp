@@ -1,4 +1,4 @@
-#include <vouch/solve/driver/plan.hpp>
+#include <vouch/solve/plan.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
-#include <vouch/solve/spd_check.hpp>
+#include <vouch/solve/loop/spd_check.hpp>
 
 namespace vouch {
 namespace {

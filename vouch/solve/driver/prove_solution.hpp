@@ -6,7 +6,7 @@
 #include <vouch/core/device.hpp>
 #include <vouch/core/view.hpp>
 #include <vouch/solve/driver/operand.hpp>
-#include <vouch/solve/driver/proof.hpp>
+#include <vouch/solve/proof.hpp>
 
 namespace vouch {
 

@@ -8,11 +8,13 @@
 #include <vouch/core/array.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/core/stopwatch.hpp>
+#include <vouch/core/string_printf.hpp>
 #include <vouch/core/view.hpp>
 #include <vouch/solve/driver/operand.hpp>
-#include <vouch/solve/driver/plan.hpp>
-#include <vouch/solve/driver/result.hpp>
 #include <vouch/solve/driver/rounding.hpp>
+#include <vouch/solve/loop/device_memory_check.hpp>
+#include <vouch/solve/plan.hpp>
+#include <vouch/solve/result.hpp>
 
 namespace vouch {
 
@@ -43,7 +45,7 @@ class ready_method {
   /// Solves for so many columns, which lie one after another in b and x, where the operand is; x holds the
   /// starts and receives the results. A report for each column.
   virtual std::vector<solve_report> solve(std::int64_t columns, view<const double> b, view<double> x,
-                                          const solve_goal& goal, solve_times& times) = 0;
+                                          const stopping_criterion& goal, solve_times& times) = 0;
   /// Whether what was solved differs from what was given: the matrix, or the right-hand sides of the last call.
   virtual bool rounds() const = 0;
   /// Whether the report of a column is about that column, not about the worst of all.
@@ -90,7 +92,7 @@ class method_in : public ready_method {
   explicit method_in(const method_setting& setting) : setting_(setting) {}
 
   std::vector<solve_report> solve(std::int64_t columns, view<const double> b, view<double> x,
-                                  const solve_goal& goal, solve_times& times) override {
+                                  const stopping_criterion& goal, solve_times& times) override {
     if constexpr (sizeof(T) == sizeof(double))
       if (is_same_place(setting_.dev, home())) return run_timed(columns, b, x, goal, times);
     array<T> rhs, solution;
@@ -106,15 +108,15 @@ class method_in : public ready_method {
 
  protected:
   virtual std::vector<solve_report> run(std::int64_t columns, view<const T> b, view<T> x,
-                                        const solve_goal& goal) = 0;
+                                        const stopping_criterion& goal) = 0;
   const method_setting& setting() const { return setting_; }
   const device& where() const { return setting_.dev; }
 
  private:
   const device& home() const { return setting_.A.home(); }
 
-  std::vector<solve_report> run_timed(std::int64_t columns, view<const T> b, view<T> x, const solve_goal& goal,
-                                      solve_times& times) {
+  std::vector<solve_report> run_timed(std::int64_t columns, view<const T> b, view<T> x,
+                                      const stopping_criterion& goal, solve_times& times) {
     const stopwatch clock;
     std::vector<solve_report> reports = run(columns, b, x, goal);
     const double seconds = clock.seconds();
@@ -154,6 +156,29 @@ template <class Single, class Double>
 std::unique_ptr<ready_method> make_ready(const method_setting& setting) {
   if (setting.taken.precision == working_precision::single) return std::make_unique<Single>(setting);
   return std::make_unique<Double>(setting);
+}
+
+// whether a system fits the GPU that is to solve it.
+
+/// What an entry of a dense matrix of elements of so many bytes takes on a GPU, all copies counted: as sent, in
+/// the form in which it is read, what the method makes besides.
+constexpr std::int64_t dense_bytes_on_gpu(std::int64_t size, bool direct, bool mixed) {
+  return (direct ? 3 : 2) * size + (mixed ? 8 : 0);
+}
+
+/// Throws  out_of_memory  the method does not fit the GPU it is set on, said before anything is sent there
+template <real T>
+void check_device_memory(const method_setting& setting, matrix_form form, bool direct) {
+  if (!setting.dev.is_cuda()) return;
+  const std::string where =
+      string_printf("GPU %d for %s", setting.dev.index(), setting.options.names.matrix.c_str());
+  constexpr auto size = static_cast<std::int64_t>(sizeof(T));
+  const std::int64_t free = setting.dev.memory_free();
+  if (form == matrix_form::dense)
+    check_dense_memory(where, free, setting.A.rows(), dense_bytes_on_gpu(size, direct, setting.mixed()));
+  else
+    check_sparse_memory(where, free, setting.A.rows(), setting.A.facts().matrix.nonzeros,
+                        2 * (size + 4) + (setting.mixed() ? 12 : 0), 16 + 10 * size);
 }
 
 }  // namespace vouch

@@ -1,7 +1,8 @@
-#include <vouch/solve/driver/solver.hpp>
-
+// vouch/solve/driver/patience.hpp -- how long an iteration may go on before auto prefers a factorisation;
+// private.
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <exception>
 #include <optional>
 #include <string>
@@ -15,14 +16,59 @@
 #include <vouch/core/require.hpp>
 #include <vouch/core/stopwatch.hpp>
 #include <vouch/solve/driver/operand.hpp>
-#include <vouch/solve/driver/patience.hpp>
 #include <vouch/solve/driver/prove_solution.hpp>
 #include <vouch/solve/driver/ready_method.hpp>
 #include <vouch/solve/driver/verdict.hpp>
-#include <vouch/solve/verified_solve.hpp>
+#include <vouch/solve/loop/report.hpp>
+#include <vouch/solve/loop/residual_checked_solve.hpp>
+#include <vouch/solve/solver.hpp>
 #include <vouch/sparse/valid_csr.hpp>
 
 namespace vouch {
+
+/// Counts the work of iterations against what eliminating the matrix is predicted to take: in floating-point
+/// operations, never by a clock, so that every run decides alike.
+class patience {
+ public:
+  /// iteration_work as in prediction; 0: endless. A must outlive the object.
+  patience(operand& A, double iteration_work) : A_(A), iteration_work_(iteration_work) {}
+
+  /// A solver's monitor: false where the iterations have done several times that work.
+  bool goes_on(const iteration_record& record);
+  /// Whether it has said so.
+  bool is_out() const { return out_; }
+  /// Whether elimination is worth trying after so many iterations without success.
+  bool elimination_pays(std::int64_t iterations);
+
+ private:
+  double work(std::int64_t iterations) const { return static_cast<double>(iterations) * iteration_work_; }
+
+  operand& A_;
+  double iteration_work_;
+  bool out_ = false;
+};
+
+namespace {
+
+// Iterations whose work is some twenty times that of the prediction: before them nobody asks for it.
+constexpr std::int64_t iterations_before = 4000;
+// Nor before a few hundredths of a second have gone.
+constexpr double work_before = 0x1p26;
+// What iterations may do, as a multiple of the elimination's work. They may be about to end.
+constexpr double times_the_elimination = 4;
+
+}  // namespace
+
+bool patience::elimination_pays(std::int64_t iterations) {
+  return times_the_elimination * A_.elimination_work() <= std::max(work(iterations), work_before);
+}
+
+bool patience::goes_on(const iteration_record& record) {
+  if (record.iteration < iterations_before || work(record.iteration) < work_before) return true;
+  out_ = out_ || elimination_pays(record.iteration);
+  return !out_;
+}
+
 namespace {
 
 std::size_t bytes_of(std::int64_t values) { return static_cast<std::size_t>(values) * sizeof(double); }
@@ -171,8 +217,8 @@ struct solver::state {
     return choice;
   }
 
-  solve_goal goal() const {
-    solve_goal g = options.goal;
+  stopping_criterion goal() const {
+    stopping_criterion g = options.goal;
     if (!g.rtol)
       g.rtol = options.precision == working_precision::single ? default_rtol<float> : default_rtol<double>;
     return g;
@@ -192,7 +238,7 @@ solve_result solver::state::run(const columns_view& system, patience* limit) {
     ready = plan[current].method->make({A, options, plan[current], chosen.dev, making});
     result.times = making;
   }
-  solve_goal goal = this->goal();
+  stopping_criterion goal = this->goal();
   goal.on_iteration = [this, limit, user = goal.on_iteration](const iteration_record& record) {
     return (!user || user(record)) && (options.observer == nullptr || options.observer->iteration(record)) &&
            (limit == nullptr || limit->goes_on(record));

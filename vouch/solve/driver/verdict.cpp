@@ -9,7 +9,7 @@
 #include <vouch/core/array.hpp>
 #include <vouch/core/string_printf.hpp>
 #include <vouch/dense/residual.hpp>
-#include <vouch/solve/dominance.hpp>
+#include <vouch/solve/stationary/dominance.hpp>
 
 namespace vouch {
 namespace {
@@ -26,8 +26,8 @@ residual_facts residual_of(const operand& A, view<const double> b, view<const do
 void bound_unrounded(const operand& A, view<const double> b, view<const double> x, solve_report& report) {
   if (!report.error_bound) return;
   const auto rows = A.form() == matrix_form::dense
-                        ? make_sweepable<double>(A.cpu(), transpose::no, A.dense(A.cpu()))
-                        : make_sweepable<double>(A.sparse(A.cpu()));
+                        ? make_iteration_matrix<double>(A.cpu(), transpose::no, A.dense(A.cpu()))
+                        : make_iteration_matrix<double>(A.sparse(A.cpu()));
   const dominance_proof proof = prove_dominance(A.cpu(), *rows);
   report.error_bound = dominance_error_bound<double>(A.cpu(), *rows, proof, b, x);
 }
@@ -88,7 +88,7 @@ std::optional<double> joined(const std::optional<double>& a, const std::optional
 
 }  // namespace
 
-void take_residual(const residual_facts& facts, const solve_goal& goal, solve_report& report) {
+void take_residual(const residual_facts& facts, const stopping_criterion& goal, solve_report& report) {
   const double unit_roundoff = report.precision == "single" ? 0x1p-24 : 0x1p-53;
   report.rhs_norm = facts.rhs_norm2;
   report.tolerance = std::max(*goal.rtol * facts.rhs_norm2, goal.atol);
@@ -97,7 +97,7 @@ void take_residual(const residual_facts& facts, const solve_goal& goal, solve_re
   report.attainable_relative = facts.rhs_norm2 > 0 ? unit_roundoff * facts.product_norm2 / facts.rhs_norm2 : 0;
 }
 
-void judge_column(const operand& A, view<const double> b, view<const double> x, const solve_goal& goal,
+void judge_column(const operand& A, view<const double> b, view<const double> x, const stopping_criterion& goal,
                   bool rounds, solve_report& report) {
   if (!has_solution(report.status)) return;
   if (rounds) bound_unrounded(A, b, x, report);
@@ -142,7 +142,7 @@ void add_column(solve_result& result, solve_report report, std::int64_t j) {
 }
 
 void judge_improved(const operand& A, std::int64_t columns, view<const double> b, view<const double> x,
-                    const solve_goal& goal, solve_result& result) {
+                    const stopping_criterion& goal, solve_result& result) {
   solve_report& report = result;
   report.error_bound.reset();
   const solve_report before = report;

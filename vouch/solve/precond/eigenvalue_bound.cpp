@@ -13,7 +13,7 @@
 #include <vouch/solve/precond/diagonal.hpp>
 #include <vouch/solve/precond/eigenvalue_bound.hpp>
 #include <vouch/solve/precond/scale_factor.hpp>
-#include <vouch/solve/vector_update.hpp>
+#include <vouch/solve/loop/vector_update.hpp>
 #include <vouch/sparse/spmv_plan.hpp>
 
 namespace vouch {

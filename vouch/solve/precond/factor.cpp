@@ -4,7 +4,7 @@
 #include <vouch/core/cancellation.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
-#include <vouch/solve/precond/factor.hpp>
+#include <vouch/solve/precond/triangular_pair.hpp>
 
 namespace vouch {
 namespace {

@@ -4,7 +4,6 @@
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/solve/precond/diagonal.hpp>
-#include <vouch/solve/precond/host_matrix.hpp>
 #include <vouch/solve/precond/ic0.hpp>
 #include <vouch/solve/precond/triangular_pair.hpp>
 #include <vouch/sparse/valid_csr.hpp>

@@ -3,7 +3,6 @@
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/solve/precond/diagonal.hpp>
-#include <vouch/solve/precond/host_matrix.hpp>
 #include <vouch/solve/precond/ssor.hpp>
 #include <vouch/solve/precond/triangular_pair.hpp>
 #include <vouch/sparse/valid_csr.hpp>

@@ -1,13 +1,73 @@
-// vouch/solve/precond/triangular_pair.hpp -- z := (L D L^T)^-1 r by two sweeps over level sets; private.
+// vouch/solve/precond/triangular_pair.hpp -- a matrix within reach of the CPU; private.
 #pragma once
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include <vouch/core/device.hpp>
-#include <vouch/solve/operator.hpp>
-#include <vouch/solve/precond/factor.hpp>
+#include <vouch/solve/loop/operator.hpp>
+#include <vouch/solve/precond/elimination.hpp>
+#include <vouch/sparse/csr.hpp>
 
 namespace vouch {
+
+/// A itself where it lives on the CPU, else a copy of it.
+template <real T>
+class host_matrix {
+ public:
+  host_matrix(const device& dev, csr_view<const T> A) : view_(A), cpu_(dev.is_cuda() ? device::cpu() : dev) {
+    if (!dev.is_cuda()) return;
+    copy_ = csr<T>{A.rows, A.cols, array<std::int64_t>(cpu_, A.rows + 1), array<std::int32_t>(cpu_, A.nonzeros),
+                   array<T>(cpu_, A.nonzeros)};
+    fetch(copy_->row_ptr, A.row_ptr, dev);
+    fetch(copy_->col, A.col, dev);
+    fetch(copy_->val, A.val, dev);
+    view_ = copy_->all();
+  }
+  csr_view<const T> all() const { return view_; }
+  /// The CPU that set-up work runs on.
+  const device& cpu() const { return cpu_; }
+
+ private:
+  template <class Element>
+  void fetch(array<Element>& to, const Element* from, const device& dev) const {
+    copy_bytes(to.data(), cpu_, from, dev, static_cast<std::size_t>(to.size()) * sizeof(Element));
+  }
+
+  csr_view<const T> view_;
+  device cpu_;
+  std::optional<csr<T>> copy_;
+};
+
+// the values of a triangular preconditioner L D L^T; private, on the CPU.
+
+/// M^-1 = L D L^T with a unit lower triangle: lower holds L without its diagonal, pivots D.
+struct unit_factor {
+  sparse_rows lower;
+  std::vector<double> pivots;
+};
+
+/// An incomplete factor and the shift it took.
+struct shifted_factor {
+  unit_factor factor;
+  double shift = 0;
+};
+
+/// Incomplete Cholesky on the pattern of A: with S = diag(A)^-1/2 the factor of S^-1 (S A S + shift I) S^-1.
+/// Where a pivot of the scaled matrix falls to 1e-4 or below the shift is doubled, from 1e-3 at least, and all
+/// begins again.
+///
+/// Result  The same bits for any number of threads.
+/// Throws  value_error  no shift up to 2^40 helps
+/// Source  Meijerink, van der Vorst, Math. Comp. 31 (1977); Manteuffel, Math. Comp. 34 (1980).
+shifted_factor incomplete_cholesky(lower_part A, const level_sets& levels, double shift, int threads);
+
+/// Symmetric successive over-relaxation as a factor: L = I + omega L_A D_A^-1, D = D_A / (omega (2 - omega)).
+/// Source  Axelsson, BIT 12 (1972).
+unit_factor symmetric_sor(lower_part A, double omega);
+
+// z := (L D L^T)^-1 r by two sweeps over level sets.
 
 /// A factor, the order of its rows, and which of them can be solved side by side.
 struct factored_matrix {

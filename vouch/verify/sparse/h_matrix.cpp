@@ -6,7 +6,7 @@
 #include <vouch/core/cancellation.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
-#include <vouch/solve/cg.hpp>
+#include <vouch/solve/krylov/cg.hpp>
 #include <vouch/solve/precond/jacobi.hpp>
 #include <vouch/sparse/valid_csr.hpp>
 #include <vouch/verify/bicgstab.hpp>

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include <vouch/core/device.hpp>
-#include <vouch/solve/operator.hpp>
+#include <vouch/solve/loop/operator.hpp>
 #include <vouch/sparse/csr.hpp>
 
 namespace vouch {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <vouch/core/device.hpp>
-#include <vouch/solve/operator.hpp>
+#include <vouch/solve/loop/operator.hpp>
 #include <vouch/sparse/csr.hpp>
 
 namespace vouch {

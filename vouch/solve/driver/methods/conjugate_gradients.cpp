@@ -3,27 +3,17 @@
 #include <string>
 
 #include <vouch/core/error.hpp>
-#include <vouch/solve/cg_many.hpp>
-#include <vouch/solve/cg_mixed.hpp>
 #include <vouch/solve/driver/method_table.hpp>
 #include <vouch/solve/driver/ready_method.hpp>
-#include <vouch/solve/spd_check.hpp>
+#include <vouch/solve/krylov/cg_many.hpp>
+#include <vouch/solve/krylov/cg_mixed.hpp>
+#include <vouch/solve/loop/spd_check.hpp>
 
 namespace vouch {
 namespace {
 
 // The matrix was looked at when the plan was made.
-cg_options checked(const solve_goal& goal) {
-  cg_options options;
-  options.rtol = goal.rtol;
-  options.atol = goal.atol;
-  options.max_iterations = goal.max_iterations;
-  options.fixed_iterations = goal.fixed_iterations;
-  options.stop_recurrence = goal.stop_recurrence;
-  options.on_iteration = goal.on_iteration;
-  options.matrix_checked = true;
-  return options;
-}
+cg_options checked(const stopping_criterion& goal) { return {{goal}, true}; }
 
 template <real T>
 std::unique_ptr<preconditioner<T>> preconditioner_for(const method_setting& setting, csr_view<const T> A) {
@@ -49,7 +39,7 @@ class ready final : public method_in<T> {
 
  private:
   std::vector<solve_report> run(std::int64_t columns, view<const T> b, view<T> x,
-                                const solve_goal& goal) override {
+                                const stopping_criterion& goal) override {
     return cg_many<T>(this->where(), placed_.A, columns, b, x, checked(goal), M_.get());
   }
 
@@ -70,7 +60,7 @@ class ready_mixed final : public method_in<double> {
 
  private:
   std::vector<solve_report> run(std::int64_t, view<const double> b, view<double> x,
-                                const solve_goal& goal) override {
+                                const stopping_criterion& goal) override {
     return {cg_mixed(where(), placed_.A, b, x, checked(goal), M_.get())};
   }
 

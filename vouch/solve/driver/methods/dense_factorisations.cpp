@@ -2,11 +2,10 @@
 #include <string>
 #include <vector>
 
-#include <vouch/solve/direct.hpp>
-#include <vouch/solve/driver/device_memory.hpp>
+#include <vouch/solve/direct/direct.hpp>
 #include <vouch/solve/driver/method_table.hpp>
 #include <vouch/solve/driver/ready_method.hpp>
-#include <vouch/solve/spd_check.hpp>
+#include <vouch/solve/loop/spd_check.hpp>
 
 namespace vouch {
 namespace {
@@ -23,7 +22,8 @@ class ready final : public method_in<T> {
   bool rounds() const override { return placed_.rounded || method_in<T>::rounds(); }
 
  private:
-  std::vector<solve_report> run(std::int64_t, view<const T> b, view<T> x, const solve_goal& goal) override {
+  std::vector<solve_report> run(std::int64_t, view<const T> b, view<T> x,
+                                const stopping_criterion& goal) override {
     return naming_the_matrix(this->setting(), [&]() -> std::vector<solve_report> {
       if constexpr (kind == factors::lu) return {lu<T>(this->where(), transpose::no, placed_.A, b, x, goal)};
       return {cholesky<T>(this->where(), placed_.A, b, x, goal)};

@@ -3,14 +3,13 @@
 #include <string>
 #include <vector>
 
-#include <vouch/solve/async.hpp>
-#include <vouch/solve/driver/device_memory.hpp>
 #include <vouch/solve/driver/method_table.hpp>
 #include <vouch/solve/driver/ready_method.hpp>
-#include <vouch/solve/gauss_seidel.hpp>
-#include <vouch/solve/jacobi.hpp>
-#include <vouch/solve/sor.hpp>
-#include <vouch/solve/spd_check.hpp>
+#include <vouch/solve/loop/spd_check.hpp>
+#include <vouch/solve/stationary/async.hpp>
+#include <vouch/solve/stationary/gauss_seidel.hpp>
+#include <vouch/solve/stationary/jacobi.hpp>
+#include <vouch/solve/stationary/sor.hpp>
 
 namespace vouch {
 namespace {
@@ -31,7 +30,8 @@ class ready final : public method_in<T> {
   bool rounds() const override { return sparse_.rounded || dense_.rounded || method_in<T>::rounds(); }
 
  private:
-  std::vector<solve_report> run(std::int64_t, view<const T> b, view<T> x, const solve_goal& goal) override {
+  std::vector<solve_report> run(std::int64_t, view<const T> b, view<T> x,
+                                const stopping_criterion& goal) override {
     return naming_the_matrix(this->setting(), [&]() -> std::vector<solve_report> {
       if (this->setting().A.form() == matrix_form::dense) return {sweep(b, x, goal, transpose::no, dense_.A)};
       return {sweep(b, x, goal, sparse_.A)};
@@ -39,7 +39,7 @@ class ready final : public method_in<T> {
   }
   // A is one argument (sparse) or two (dense).
   template <class... Matrix>
-  solve_report sweep(view<const T> b, view<T> x, const solve_goal& goal, Matrix... A) {
+  solve_report sweep(view<const T> b, view<T> x, const stopping_criterion& goal, Matrix... A) {
     const solve_options& asked = this->setting().options;
     const device& dev = this->where();
     const acceleration accelerate = this->setting().taken.accelerate;

@@ -6,14 +6,14 @@
 
 #include <vouch/band/solve.hpp>
 #include <vouch/solve/driver/method_table.hpp>
+#include <vouch/solve/driver/operand.hpp>
 #include <vouch/solve/driver/ready_method.hpp>
-#include <vouch/solve/driver/tridiagonal_form.hpp>
-#include <vouch/solve/spd_check.hpp>
+#include <vouch/solve/loop/spd_check.hpp>
 
 namespace vouch {
 namespace {
 
-solve_report as_solve_report(const tridiagonal_report& from, const solve_goal& goal) {
+solve_report as_solve_report(const tridiagonal_report& from, const stopping_criterion& goal) {
   solve_report report;
   report.status = from.status;
   report.reason = from.reason;
@@ -50,7 +50,7 @@ class ready final : public method_in<T> {
 
  private:
   std::vector<solve_report> run(std::int64_t columns, view<const T> b, view<T> x,
-                                const solve_goal& goal) override {
+                                const stopping_criterion& goal) override {
     const batch_shape one = contiguous(A_.d.size()), all = contiguous(A_.d.size(), columns);
     tridiagonal_options options;
     options.method = kind;

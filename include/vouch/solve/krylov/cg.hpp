@@ -1,0 +1,45 @@
+// vouch/solve/krylov/cg.hpp -- conjugate gradients for symmetric positive definite systems.
+#pragma once
+#include <cstdint>
+
+#include <vouch/core/device.hpp>
+#include <vouch/core/view.hpp>
+#include <vouch/solve/loop/operator.hpp>
+#include <vouch/solve/loop/report.hpp>
+#include <vouch/solve/loop/stopping_criterion.hpp>
+#include <vouch/sparse/csr.hpp>
+#include <vouch/sparse/spmv_plan.hpp>
+
+namespace vouch {
+
+struct cg_options : stopping_criterion {
+  bool matrix_checked = false;  // the caller knows A symmetric with a positive diagonal: skip the check
+  layout matrix_layout = layout::automatic;  // another one also keeps the system out of on-chip memory
+};
+
+/// Solves A x = b from the given x.
+///
+/// Shapes  A is n-by-n, b and x have n elements; n may be 0.
+/// Types   T is float or double.
+/// Memory  A, b and x live on dev; x holds the start and receives the result; overlaps nothing.
+/// Result  The numerical contract of docs/contract.md: status converged means ||b - Ax||_2 <=
+///         max(rtol ||b||_2, atol) for the x returned, recomputed in twice the working precision.
+///         Same bits on every run; on the CPU for any number of threads.
+///         Not converging is a status, never an exception.
+/// Cost    An iteration: 2 nnz + 14 n flops; the matrix once and 9 n values.
+/// Throws  shape_error  A not square, wrong lengths, M for another number of unknowns
+///         value_error  A not symmetric, a zero or negative diagonal entry (the text names it), NaN or
+///                      infinity in b or x
+/// Source  Hestenes, Stiefel 1952; one reduction an iteration: Meurant, Parallel Computing 5 (1987);
+///         D'Azevedo, Eijkhout, Romine, LAPACK Working Note 56 (1993).
+template <real T>
+solve_report cg(const device& dev, csr_view<const T> A, view<const T> b, view<T> x,
+                const cg_options& options = {}, const preconditioner<T>* M = nullptr);
+
+/// The same for a matrix given by its action. The residual at the end is recomputed in the working precision,
+/// since only the operator knows its entries; the report says so.
+template <real T>
+solve_report cg(const device& dev, const linear_operator<T>& A, view<const T> b, view<T> x,
+                const cg_options& options = {}, const preconditioner<T>* M = nullptr);
+
+}  // namespace vouch

@@ -1,0 +1,89 @@
+// vouch/solve/loop/inner_solver.hpp -- what every iterative method offers to the residual-checked solve; a detail of public headers.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <vouch/core/array.hpp>
+#include <vouch/core/cancellation.hpp>
+#include <vouch/solve/loop/report.hpp>
+#include <vouch/solve/loop/ritz_values.hpp>
+#include <vouch/solve/loop/stopping_rule.hpp>
+
+namespace vouch {
+
+/// Collects the history and asks the user's monitor; numbers iterations on across restarts.
+class iteration_log {
+ public:
+  iteration_log(monitor user, std::vector<iteration_record>& history, std::int64_t column = 0)
+      : user_(std::move(user)), history_(history), column_(column) {}
+  /// Takes iteration (from 0 in this run) if the history rule does; false asks to stop, as the monitor, which
+  /// hears of it first, or a cancellation wants it.
+  bool note(std::int64_t iteration, double residual);
+  /// A step was taken. Engines on the CPU tell.
+  void step(double alpha, double beta) { spectrum_.add(alpha, beta); }
+  const ritz_values& spectrum() const { return spectrum_; }
+  /// The next run's iteration 0 is this one's number `iterations`.
+  void advance(std::int64_t iterations) {
+    done_ += iterations;
+    spectrum_.begin();
+  }
+  /// Residuals come times this and are kept without it.
+  void set_scale(double scale) { scale_ = scale; }
+  double scale() const { return scale_; }
+  std::int64_t done() const { return done_; }
+
+ private:
+  monitor user_;
+  cancellation_probe stop_;
+  std::vector<iteration_record>& history_;
+  std::int64_t column_;
+  std::int64_t done_ = 0;
+  std::int64_t last_ = -1;
+  double scale_ = 1;
+  ritz_values spectrum_;
+};
+
+struct inner_outcome {
+  solver_event event = solver_event::running;
+  std::int64_t iterations = 0;
+  double residual_squared = 0;  // of the recurrence
+  double mean_change = 0;  // of an element of the solution in the last iteration, where the rule asks for it
+};
+
+/// One way to run the loop on one device. Engines differ in speed only.
+template <real T>
+class inner_solver {
+ public:
+  virtual ~inner_solver() = default;
+  /// Solves A d = r from d = 0; r becomes the recurrence's residual. r and d are contiguous, on the device.
+  virtual inner_outcome run(T* r, T* d, const stopping_rule& rule, iteration_log& log) = 0;
+  /// For the report: "cpu, 2 threads, csr".
+  virtual std::string name() const = 0;
+};
+
+/// One column's part in a run: as the arguments of inner_solver::run.
+template <real T>
+struct inner_task {
+  T* r = nullptr;
+  T* d = nullptr;
+  stopping_rule rule;
+  iteration_log* log = nullptr;
+  inner_outcome outcome{};
+  std::string engine{};  // the name of what ran it
+};
+
+/// The loop for several columns with one matrix, each with scalars of its own.
+template <real T>
+class block_inner_solver {
+ public:
+  static constexpr std::int64_t most = 8;
+  virtual ~block_inner_solver() = default;
+  /// As inner_solver::run for each of up to `most` columns; fills outcome and engine. What r holds afterwards is
+  /// of no use.
+  virtual void run(std::span<inner_task<T>> columns) = 0;
+};
+
+}  // namespace vouch

@@ -1,0 +1,114 @@
+// vouch/solve/methods.hpp -- the table of methods: what each takes, needs, costs, and how it is made.
+#pragma once
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <vouch/solve/loop/choose_device.hpp>
+#include <vouch/solve/options.hpp>
+#include <vouch/sparse/fill.hpp>
+#include <vouch/sparse/structure.hpp>
+
+namespace vouch {
+
+/// Some members of an enumeration.
+template <class E>
+class set_of {
+ public:
+  constexpr set_of() = default;
+  constexpr set_of(std::initializer_list<E> members) {
+    for (const E member : members) bits_ |= 1U << static_cast<unsigned>(member);
+  }
+  constexpr set_of with(set_of others) const {
+    others.bits_ |= bits_;
+    return others;
+  }
+  constexpr bool has(E member) const { return (bits_ >> static_cast<unsigned>(member) & 1U) != 0; }
+
+ private:
+  unsigned bits_ = 0;
+};
+
+/// In which form a method takes the matrix; what has another form is brought into it.
+enum class matrix_form { sparse, dense, tridiagonal };
+
+/// What not every method takes.
+enum class method_option {
+  omega,
+  estimated_omega,
+  sweep,
+  ordering,
+  acceleration,
+  preconditioner,
+  fixed_iterations,
+  stop_recurrence,
+  stop_mean_change
+};
+
+/// What `auto` knows of a system.
+struct system_facts {
+  matrix_form form = matrix_form::sparse;  // as it was given: sparse or dense
+  structure_facts matrix;
+  std::optional<elimination_cost> elimination{};  // of a sparse matrix; nothing: not predicted
+  bool dense_factors = true;                      // there is a library that factorises dense matrices
+};
+
+/// What a method promises for a system.
+struct prediction {
+  double work = 0;            // operations of loops over vectors; what takes longer counts several times
+  double iteration_work = 0;  // likewise; 0: it has none, or its number is proved
+  std::string why;            // it applies
+  acceleration accelerate{};  // that it is best given
+};
+
+class ready_method;
+struct method_setting;
+
+/// One line of the table. A method with nothing in `refuse` takes any square matrix.
+struct method {
+  const char* name;
+  const char* title;  // in sentences
+  set_of<matrix_form> takes;
+  bool direct;  // factorises: ends by the residual alone, and says nothing on its way
+  set_of<method_option> options;
+  set_of<working_precision> precisions;
+  set_of<bool> on_cuda;  // false: runs on the CPU; true: on a GPU
+  /// Why it cannot solve a system with these facts, "" where it can; nullptr: never.
+  std::string (*refuse)(const structure_facts& facts);
+  /// The second half of that message: what to do.
+  std::string (*advise)(const method& self);
+  /// For auto; nothing where it is not to be taken. nullptr: by name only.
+  std::optional<prediction> (*predict)(const system_facts& facts, const solve_options& options);
+  /// Where it is fastest.
+  device_choice (*choose)(const system_facts& facts, const solve_options& options, int threads);
+  std::unique_ptr<ready_method> (*make)(const method_setting& setting);
+};
+
+/// All of them, in the order of help texts.
+std::span<const method* const> methods();
+/// nullptr where there is none of this name.
+const method* find_method(std::string_view name);
+/// The direct method that takes any square matrix in one of the forms which this one takes.
+const method& direct_method_for_any(const method& like);
+
+/// An option that the method asked for (or auto) does not take.
+struct refused_option {
+  std::string option;  // "omega"
+  std::string what;    // "none", "no auto"
+  std::string hint;    // who does
+};
+
+/// The first one; nothing where all are taken. cuda says whether a GPU is asked for.
+///
+/// Throws  value_error  there is no such method
+std::optional<refused_option> find_refused_option(const solve_options& options, bool cuda);
+
+/// Whether the method takes all that is asked for but for the precision.
+bool takes_options(const method& m, const solve_options& options);
+
+}  // namespace vouch

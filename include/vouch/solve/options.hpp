@@ -1,0 +1,59 @@
+// vouch/solve/options.hpp -- everything that can be asked of a solver, whatever its method.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include <vouch/core/device.hpp>
+#include <vouch/solve/loop/stopping_criterion.hpp>
+#include <vouch/solve/precond/make.hpp>
+#include <vouch/solve/proof.hpp>
+#include <vouch/solve/stationary/stationary_options.hpp>
+
+namespace vouch {
+
+/// single rounds the system to single precision; mixed takes fewer bits inside, for an answer in double.
+enum class working_precision { double_, single, mixed };
+
+/// "double", "single", "mixed".
+const char* name(working_precision precision);
+
+/// What errors call the operands.
+struct operand_names {
+  std::string matrix = "the matrix";
+  std::string rhs = "the right-hand side";
+  std::string start = "the start";
+};
+
+/// Follows a solve. Called by the thread that solves.
+class solve_observer {
+ public:
+  virtual ~solve_observer() = default;
+  /// Columns first to first + count - 1 are solved next, together.
+  virtual void begin(std::int64_t /*first*/, std::int64_t /*count*/) {}
+  /// A recorded iteration; its column counts from the first of those that began. false: stop.
+  virtual bool iteration(const iteration_record&) { return true; }
+  /// They are done.
+  virtual void end(std::span<const solve_report> /*columns*/) {}
+};
+
+struct solve_options {
+  std::string method = "auto";  // or a name of the table (methods.hpp)
+  stopping_criterion goal{};    // when to stop; its monitor hears what the observer hears
+  working_precision precision = working_precision::double_;
+  preconditioner_choice preconditioner{};
+  std::optional<double> omega{};  // relaxation, in (0, 2); nothing: 1
+  bool estimate_omega = false;
+  std::optional<sweep_order> sweep{};        // nothing: forward
+  std::optional<sweep_ordering> ordering{};  // nothing: natural
+  acceleration accelerate{};                 // of sweeps
+  bool prefer_iterations = false;            // auto takes an iteration where one applies, for its history
+  std::optional<device> run_on{};            // nothing: where the operands are, or on a faster device
+  std::optional<proof_request> proof{};      // asks for a proof of the error
+  bool proof_follows = false;                // prove() will be called: counts where the device is chosen
+  operand_names names{};
+  solve_observer* observer = nullptr;  // must outlive the solver
+};
+
+}  // namespace vouch

@@ -1,0 +1,37 @@
+// vouch/solve/plan.hpp -- which methods a system is tried with, in which order, and why.
+#pragma once
+#include <string>
+#include <vector>
+
+#include <vouch/solve/methods.hpp>
+
+namespace vouch {
+
+/// A method with all that was decided for it.
+struct attempt {
+  const vouch::method* method = nullptr;
+  working_precision precision = working_precision::double_;
+  acceleration accelerate{};
+  std::string why;            // "" where it was asked for by name
+  std::string precision_why;  // "" where the precision is as asked
+  double work = 0;            // predicted
+  double iteration_work = 0;  // 0: it is never cut short
+};
+
+/// What elimination costs, in the unit of prediction::work.
+double elimination_work(const elimination_cost& cost, std::int64_t nonzeros);
+
+/// Whether the plan may depend on system_facts::elimination, and finding it costs little beside the solve.
+bool is_elimination_worth_predicting(const system_facts& facts, const solve_options& options);
+
+/// A method asked for by name is the only attempt. Else all that apply: with the precision asked for before
+/// others; for dense matrices their factorisations first; by their predicted work. Where iterations are
+/// preferred and there are some, nothing else.
+///
+/// Result  A function of its arguments alone; at least one attempt.
+/// Throws  shape_error  the matrix is not square
+///         value_error  an option that the method does not take; the method asked for cannot solve such a
+///                      system, or none can
+std::vector<attempt> make_plan(const system_facts& facts, const solve_options& options);
+
+}  // namespace vouch

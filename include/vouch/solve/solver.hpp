@@ -1,0 +1,95 @@
+// vouch/solve/solver.hpp -- the front door: A x = b by the method that suits the matrix, with a verdict.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <vouch/core/device.hpp>
+#include <vouch/core/view.hpp>
+#include <vouch/dense/matrix.hpp>
+#include <vouch/solve/options.hpp>
+#include <vouch/solve/plan.hpp>
+#include <vouch/solve/result.hpp>
+#include <vouch/sparse/csr.hpp>
+#include <vouch/sparse/structure.hpp>
+
+namespace vouch {
+
+/// In which order a dense matrix is stored; matrix_view reads it by columns.
+enum class storage_order { by_columns, by_rows };
+
+/// Made once for a matrix, used for any number of right-hand sides.
+///
+/// Looks through the matrix once. When it is first asked to solve it makes a plan: which methods are tried, in
+/// which order, and why; and the first of them ready (copies, preconditioner, factors). One that fails gives way
+/// to the next, and what worked last is what the next solve begins with.
+class solver {
+ public:
+  /// Memory  A lives on dev and must outlive the solver, unchanged; so must what options point to. A dense
+  ///         matrix by rows is copied unless it is symmetric.
+  /// Cost    Two or three passes over A.
+  /// Throws  shape_error  A is not square
+  ///         value_error  A is no matrix in CSR
+  solver(const device& dev, csr_view<const double> A, const solve_options& options = {});
+  solver(const device& dev, matrix_view<const double> A, const solve_options& options = {},
+         storage_order order = storage_order::by_columns);
+  ~solver();
+  solver(solver&&) noexcept;
+  solver& operator=(solver&&) noexcept;
+
+  /// Solves A X = B from the X given.
+  ///
+  /// Shapes  B and X are n-by-k, k columns side by side (ld = n where k > 1); n and k may be 0.
+  /// Memory  B and X live on dev. X holds the starts and receives the solutions; overlaps nothing. Used in
+  ///         place in double precision where the work is done on dev.
+  /// Result  The numerical contract of docs/contract.md for every column, about A and B as they are, in
+  ///         whatever precision was worked. Not converging is a status, never an exception. A column that ends
+  ///         interrupted or without a solution ends the solve: later columns keep their start. With
+  ///         options.proof, bounds of the error, and X refined where these are wider than asked.
+  /// Throws  as make_plan()
+  ///         shape_error  B or X of other shapes
+  ///         value_error  NaN or infinity in A, B or X; a value that overflows single precision; what the last
+  ///                      method tried refuses
+  ///         out_of_memory, no_cuda_error, device_error
+  solve_result solve(matrix_view<const double> B, matrix_view<double> X);
+  /// The same for one right-hand side; b and x are contiguous.
+  solve_result solve(view<const double> b, view<double> x);
+
+  /// Bounds the errors of X as solutions of A X = B, however they were found, and refines X where the bounds are wider
+  /// than asked.
+  ///
+  /// Shapes, Memory  As for solve().
+  solution_proof prove(matrix_view<const double> B, matrix_view<double> X, const proof_request& request);
+  /// The same for what solve() returned with X; where X was refined the verdict is that of the refined X.
+  void prove(matrix_view<const double> B, matrix_view<double> X, const proof_request& request,
+             solve_result& result);
+
+  const structure_facts& facts() const;
+  matrix_form form() const;
+  /// The plan: see make_plan(), also for what it throws.
+  ///
+  /// Cost    Where that may change the plan and is cheap beside the solve, a symbolic factorisation.
+  const std::vector<attempt>& plan();
+  /// What the next solve begins with, and where it runs.
+  const attempt& next();
+  const device_choice& where();
+  /// Seconds spent so far on looking at the matrix and making the plan.
+  double setup_seconds() const;
+
+ private:
+  struct state;
+  std::unique_ptr<state> state_;
+};
+
+/// Solves A x = b, or A X = B, once: see solver.
+solve_result solve(const device& dev, csr_view<const double> A, view<const double> b, view<double> x,
+                   const solve_options& options = {});
+solve_result solve(const device& dev, csr_view<const double> A, matrix_view<const double> B,
+                   matrix_view<double> X, const solve_options& options = {});
+solve_result solve(const device& dev, matrix_view<const double> A, view<const double> b, view<double> x,
+                   const solve_options& options = {});
+solve_result solve(const device& dev, matrix_view<const double> A, matrix_view<const double> B,
+                   matrix_view<double> X, const solve_options& options = {});
+
+}  // namespace vouch

@@ -1,0 +1,48 @@
+// vouch/solve/direct/factored_solve.hpp -- what all direct methods do with their factors; private.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include <vouch/core/stopwatch.hpp>
+#include <vouch/core/view.hpp>
+#include <vouch/solve/loop/report.hpp>
+#include <vouch/solve/loop/residual_checked_solve.hpp>
+#include <vouch/solve/loop/stopping_criterion.hpp>
+
+namespace vouch {
+
+/// A factorised matrix.
+template <real T>
+class factorisation {
+ public:
+  virtual ~factorisation() = default;
+  /// 0, or the pivot (from 1) at which the factorisation ended.
+  virtual std::int64_t failed() const = 0;
+  /// x := A^-1 x, about.
+  virtual void solve(T* x) = 0;
+  /// About ||A^-1||_inf.
+  virtual double inverse_norm() = 0;
+  /// For the report: "2 threads, OpenBLAS".
+  virtual std::string name() const = 0;
+  /// Whether bits are the same for any number of threads.
+  virtual bool reproducible() const { return true; }
+};
+
+/// Throws shape_error where b and x have not as many elements as the matrix has rows, value_error for a goal
+/// other than the residual.
+void check_direct_request(std::int64_t rows, std::int64_t b, std::int64_t x, const stopping_criterion& goal);
+
+/// Solves with the factors of problem's matrix, then refines x; `method` names them in the report, where
+/// "cholesky" is not_spd if they fail, all else a breakdown, unless b = 0. factorise is called once it is known
+/// that everything is finite: what is not it might call singular. Up to then, setup has measured the setup.
+///
+/// Result  The error is estimated by one more solve, for the residual that x has in the end.
+/// Throws  value_error  NaN or infinity in A, b or x
+template <real T>
+solve_report factored_solve(checked_problem<T> problem, const std::string& method, const stopwatch& setup,
+                            const std::function<std::unique_ptr<factorisation<T>>()>& factorise, view<T> x,
+                            const stopping_criterion& goal);
+
+}  // namespace vouch

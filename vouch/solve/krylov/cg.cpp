@@ -1,0 +1,106 @@
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include <vouch/core/array.hpp>
+#include <vouch/core/config.hpp>
+#include <vouch/core/ieee_environment.hpp>
+#include <vouch/core/stopwatch.hpp>
+#include <vouch/solve/krylov/cg.hpp>
+#include <vouch/solve/krylov/cg_engines.hpp>
+#include <vouch/solve/krylov/cg_system.hpp>
+#include <vouch/solve/loop/residual_checked_solve.hpp>
+#include <vouch/solve/loop/spd_check.hpp>
+#include <vouch/sparse/residual.hpp>
+#include <vouch/sparse/valid_csr.hpp>
+
+namespace vouch {
+template <real T>
+solve_report cg_with_engine(const device& dev, csr_view<const T> A, view<const T> b, view<T> x,
+                            const cg_options& options, inner_solver<T>& engine, const preconditioner<T>* M,
+                            const stopwatch& clock) {
+  const ieee_environment here;
+  check_cg_shapes(A.rows, A.cols, b.size(), x.size());
+  check_cg_stopping(options);
+  const checked_problem<T> problem = stored_problem(dev, A, b, M, rows_sum_to_zero(dev, A));
+  solve_report report = new_cg_report<T>(nullptr, problem.constants_in_null_space);
+  report.engine = engine.name();
+  dev.synchronize();
+  report.setup_seconds = clock.seconds();
+  residual_checked_solve(problem, engine, x, options, report);
+  return report;
+}
+
+template <real T>
+solve_report cg(const device& dev, csr_view<const T> A, view<const T> b, view<T> x, const cg_options& options,
+                const preconditioner<T>* M) {
+  const ieee_environment here;
+  const valid_csr valid("cg", dev, A);
+  check_cg_shapes(A.rows, A.cols, b.size(), x.size());
+  check_preconditioner(M, A.rows);
+  const stopwatch clock;
+  if (!options.matrix_checked) check_spd(dev, A);
+  const std::unique_ptr<preconditioner<T>> power = M == nullptr ? power_for_size(dev, A) : nullptr;
+  if (power != nullptr) M = power.get();
+  const cg_assembly<T> parts = assemble_cg(dev, A, M, options.matrix_layout);
+  solve_report report = cg_with_engine(dev, A, b, x, options, *parts.engine, M, clock);
+  if (M != nullptr) report.preconditioner = M->name();
+  return report;
+}
+
+template <real T>
+solve_report cg(const device& dev, const linear_operator<T>& A, view<const T> b, view<T> x,
+                const cg_options& options, const preconditioner<T>* M) {
+  const ieee_environment here;
+  const std::int64_t n = A.rows();
+  check_cg_shapes(n, n, b.size(), x.size());
+  check_cg_stopping(options);
+  check_preconditioner(M, n);
+  solve_report report = new_cg_report<T>(M, false);
+  report.warnings.push_back(
+      "the operator's entries are not known: the residual was recomputed in working precision");
+  const stopwatch clock;
+  std::unique_ptr<inner_solver<T>> engine;
+  if constexpr (built_with_cuda)
+    if (dev.is_cuda()) engine = cg_graph_cuda_general(dev, A, M);
+  if (!dev.is_cuda()) engine = cg_cpu_general(dev, A, M);
+  report.engine = engine->name();
+
+  // b - I (A x): the residual of the identity has just the norms that are wanted.
+  std::vector<std::int64_t> offsets(static_cast<std::size_t>(n) + 1);
+  std::iota(offsets.begin(), offsets.end(), 0);
+  std::vector<std::int32_t> columns(static_cast<std::size_t>(n));
+  std::iota(columns.begin(), columns.end(), 0);
+  const csr<T> identity{n, n, array<std::int64_t>::from(dev, offsets), array<std::int32_t>::from(dev, columns),
+                        array<T>::from(dev, std::vector<T>(static_cast<std::size_t>(n), T{1}))};
+  const valid_csr valid("cg", dev, identity);
+  array<T> product(dev, n);
+  checked_problem<T> problem{dev, n, [&](const T* at, const T*, T* r) {
+                               A.apply(dev, {at, n}, product);
+                               residual_facts facts = residual<T>(dev, identity, b, product, nullptr, {r, n});
+                               facts.matrix_norm_inf = std::numeric_limits<double>::quiet_NaN();
+                               return facts;
+                             }};
+  problem.allowed_growth = growth_of_gradients<T>;
+  problem.M = M;
+  report.setup_seconds = clock.seconds();
+  residual_checked_solve(problem, *engine, x, options, report);
+  return report;
+}
+
+template solve_report cg_with_engine(const device&, csr_view<const float>, view<const float>, view<float>,
+                                     const cg_options&, inner_solver<float>&, const preconditioner<float>*,
+                                     const stopwatch&);
+template solve_report cg_with_engine(const device&, csr_view<const double>, view<const double>, view<double>,
+                                     const cg_options&, inner_solver<double>&, const preconditioner<double>*,
+                                     const stopwatch&);
+template solve_report cg(const device&, csr_view<const float>, view<const float>, view<float>,
+                         const cg_options&, const preconditioner<float>*);
+template solve_report cg(const device&, csr_view<const double>, view<const double>, view<double>,
+                         const cg_options&, const preconditioner<double>*);
+template solve_report cg(const device&, const linear_operator<float>&, view<const float>, view<float>,
+                         const cg_options&, const preconditioner<float>*);
+template solve_report cg(const device&, const linear_operator<double>&, view<const double>, view<double>,
+                         const cg_options&, const preconditioner<double>*);
+
+}  // namespace vouch

@@ -1,0 +1,145 @@
+// vouch/solve/krylov/cg_graph.cuh -- conjugate gradients as a CUDA graph that loops by itself until the scalars say
+// so: what its kinds share; private.
+#pragma once
+#include <string>
+
+#include <vouch/core/launch.cuh>
+#include <vouch/core/while_graph.cuh>
+#include <vouch/solve/krylov/cg_engines.hpp>
+#include <vouch/solve/loop/pinned_history.cuh>
+
+namespace vouch::cg_graph {
+
+inline constexpr unsigned block = 256;
+
+// Everything the kernels of one solve share, in GPU memory.
+struct control {
+  cg_scalars s;
+  cg_solution_update solution;
+  stopping_rule rule;
+  unsigned ticket;
+};
+
+// Sums of Count products over all threads of the grid.
+template <int Count>
+struct sums {
+  double value[Count] = {};
+};
+
+template <int Count>
+__device__ sums<Count> block_sum(const sums<Count>& mine) {
+  __shared__ double warp_sums[Count][block / 32];
+  sums<Count> all;
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+#pragma unroll
+  for (int k = 0; k < Count; ++k) {
+    double v = mine.value[k];
+    for (int d = 16; d > 0; d /= 2) v += __shfl_xor_sync(~0u, v, d);
+    if (lane == 0) warp_sums[k][warp] = v;
+  }
+  __syncthreads();
+#pragma unroll
+  for (int k = 0; k < Count; ++k)
+    for (unsigned w = 0; w < block / 32; ++w) all.value[k] += warp_sums[k][w];
+  __syncthreads();
+  return all;
+}
+
+// Each block leaves its sums in parts; the last block to come adds them in the order of the blocks and one
+// thread of it runs then(totals). Which block is last changes from run to run, what it computes does not.
+template <int Count, class Then>
+__device__ void grid_sum(const sums<Count>& mine, double* parts, unsigned* ticket, Then then) {
+  __shared__ bool last;
+  const sums<Count> here = block_sum(mine);
+  if (threadIdx.x == 0) {
+    for (int k = 0; k < Count; ++k) parts[blockIdx.x * Count + k] = here.value[k];
+    __threadfence();
+    last = atomicInc(ticket, gridDim.x - 1) == gridDim.x - 1;
+  }
+  __syncthreads();
+  if (!last) return;
+  __threadfence();
+  sums<Count> all;
+  for (unsigned b = threadIdx.x; b < gridDim.x; b += block)
+    for (int k = 0; k < Count; ++k) all.value[k] += __ldcg(parts + b * Count + k);
+  all = block_sum(all);
+  if (threadIdx.x == 0) then(all);
+}
+
+// One thread: tells the host about iteration `iteration`, hears its wish to stop, ends the loop at an event.
+__device__ inline void report(control& c, pinned_history& box, std::int64_t iteration, double rr,
+                              cudaGraphConditionalHandle loop) {
+  if (c.s.event == solver_event::running && asked_to_stop(box, iteration))
+    c.s.event = solver_event::interrupted;
+  publish_to_host(box, iteration, rr, c.s.event);
+  if (c.s.event != solver_event::running && loop != 0) cudaGraphSetConditional(loop, 0);
+}
+
+// What the two engines share: the control block, the mailbox, the graph.
+template <class T>
+class graph_engine : public inner_solver<T> {
+ public:
+  graph_engine(const device& dev, std::int64_t n, std::int64_t partial_blocks)
+      : dev_(dev),
+        n_(n),
+        blocks_(std::max<std::int64_t>(
+            1, std::min<std::int64_t>(ceil_div<std::int64_t>(n, 2 * block), 8 * dev.processors()))),
+        p_(dev, n),
+        q_(dev, n),
+        parts_(dev, 5 * std::max(partial_blocks, blocks_)),
+        control_(array<control>::zeros(dev, 1)),
+        box_(make_pinned_histories()) {}
+
+  inner_outcome run(T* r, T* d, const stopping_rule& rule, iteration_log& log) override {
+    if (r != r_ || d != d_) graph_.reset();
+    r_ = r;
+    d_ = d;
+    control fresh{};
+    fresh.rule = rule;
+    copy_bytes(control_.data(), dev_, &fresh, device::cpu(1), sizeof fresh);
+    box_->progress = 0;
+    box_->stop = 0;
+    if (start()) {
+      loop();
+      follow(dev_, *box_, log);
+      settle();
+    }
+    return {static_cast<solver_event>(box_->event), box_->iterations, box_->last_squared};
+  }
+
+ protected:
+  // Enqueues what comes before the loop; false where there is no loop to run.
+  virtual bool start() = 0;
+  // Enqueues what comes after the loop.
+  virtual void settle() {}
+  // Enqueues one turn.
+  virtual void record(cudaGraphConditionalHandle loop) = 0;
+
+  launch_shape shape() const { return {blocks_, block}; }
+
+  device dev_;
+  std::int64_t n_;
+  std::int64_t blocks_;
+  array<T> p_, q_;
+  array<double> parts_;
+  array<control> control_;
+  std::shared_ptr<pinned_history> box_;
+  T* r_ = nullptr;
+  T* d_ = nullptr;
+
+ private:
+  void loop() {
+    if (loop_on_host()) {
+      do record(0);
+      while (control_.to_vector()[0].s.event == solver_event::running);
+      return;
+    }
+    if (graph_ == nullptr)
+      graph_ = std::make_unique<while_graph>(dev_, [&](cudaGraphConditionalHandle handle) { record(handle); });
+    graph_->launch();
+  }
+
+  std::unique_ptr<while_graph> graph_;
+};
+
+}  // namespace vouch::cg_graph

@@ -1,0 +1,130 @@
+// vouch/solve/loop/pinned_history.cuh -- the mailbox in pinned memory and the host's side of the talk; private.
+#pragma once
+#include <chrono>
+#include <cmath>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include <vouch/core/check.cuh>
+#include <vouch/core/device.hpp>
+#include <vouch/solve/loop/pinned_history.hpp>
+
+namespace vouch {
+
+/// Iterations between two looks at the stop flag and two reports of progress; a power of two.
+inline constexpr std::int64_t mailbox_interval = 512;
+
+/// The first of `count` mailboxes in a row.
+inline std::shared_ptr<pinned_history> make_pinned_histories(std::size_t count = 1) {
+  void* memory = nullptr;
+  check(cudaHostAlloc(&memory, count * sizeof(pinned_history), cudaHostAllocMapped | cudaHostAllocPortable),
+        "allocating pinned memory");
+  return {static_cast<pinned_history*>(memory), [](pinned_history* m) { cudaFreeHost(m); }};
+}
+
+/// One that was used before, where there is one: pinning memory takes longer than many a solve. It comes back
+/// with its last owner.
+inline std::shared_ptr<pinned_history> acquire_pinned_history() {
+  struct shelf {
+    std::mutex lock;
+    std::vector<std::shared_ptr<pinned_history>> boxes;
+  };
+  static shelf& all = *new shelf;  // for ever: at the end of the process CUDA may be gone before it
+  std::shared_ptr<pinned_history> box;
+  {
+    const std::lock_guard guard(all.lock);
+    if (!all.boxes.empty()) {
+      box = std::move(all.boxes.back());
+      all.boxes.pop_back();
+    }
+  }
+  if (box == nullptr) box = make_pinned_histories();
+  pinned_history* const raw = box.get();
+  return {raw, [box = std::move(box)](pinned_history*) {
+            const std::lock_guard guard(all.lock);
+            all.boxes.push_back(box);
+          }};
+}
+
+/// Whether a kernel that ends an iteration looks at its mailbox then.
+__device__ inline bool looks_at_mailbox(std::int64_t iteration) {
+  return (iteration + 1) % mailbox_interval == 0 || iteration < 16;
+}
+
+/// One thread of a kernel: whether the host wants an end.
+__device__ inline bool asked_to_stop(const pinned_history& box, std::int64_t iteration) {
+  return looks_at_mailbox(iteration) && *static_cast<const volatile std::int32_t*>(&box.stop) != 0;
+}
+
+/// One thread of a kernel: an iteration's residual and, where it is the last, the event that ended the loop.
+/// progress: the host is to see all iterations so far.
+__device__ inline void publish_to_host(pinned_history& box, std::int64_t iteration, double rr,
+                                       solver_event event, bool progress) {
+  const std::int64_t slot = history_slot(iteration);
+  if (slot >= 0) box.residual_squared[slot] = rr;
+  if (progress) {
+    __threadfence_system();
+    *static_cast<volatile std::int64_t*>(&box.progress) = iteration + 1;
+  }
+  if (event == solver_event::running) return;
+  box.event = static_cast<std::int32_t>(event);
+  box.iterations = iteration;
+  box.last_squared = rr;
+}
+__device__ inline void publish_to_host(pinned_history& box, std::int64_t iteration, double rr,
+                                       solver_event event) {
+  publish_to_host(box, iteration, rr, event, looks_at_mailbox(iteration));
+}
+
+/// The host's side of one mailbox: new history goes to the log, a wish to stop back.
+class history_reader {
+ public:
+  history_reader(pinned_history& box, iteration_log& log) : box_(&box), log_(&log) {}
+  void read() { deliver(*static_cast<volatile std::int64_t*>(&box_->progress)); }
+  /// What is left once the work is done.
+  void read_rest() { deliver(box_->iterations + 1); }
+
+ private:
+  void deliver(std::int64_t until) {
+    for (; noted_ < until; ++noted_) {
+      const std::int64_t slot = history_slot(noted_);
+      if (slot < 0) continue;
+      if (!log_->note(noted_, std::sqrt(box_->residual_squared[slot])))
+        *static_cast<volatile std::int32_t*>(&box_->stop) = 1;
+    }
+  }
+
+  pinned_history* box_;
+  iteration_log* log_;
+  std::int64_t noted_ = 0;
+};
+
+/// Reads the mail until the work on dev's stream is done.
+///
+/// The host never waits inside an iteration: it polls, and sleeps between polls once the solve is a long one.
+inline void follow(const device& dev, std::span<history_reader> readers) {
+  using clock = std::chrono::steady_clock;
+  const auto stream = static_cast<cudaStream_t>(dev.stream());
+  const auto start = clock::now();
+  for (;;) {
+    const cudaError_t state = cudaStreamQuery(stream);
+    if (state != cudaErrorNotReady) {
+      check(state, "conjugate gradients");
+      break;
+    }
+    for (history_reader& reader : readers) reader.read();
+    if (clock::now() - start > std::chrono::milliseconds(2))
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
+  }
+  for (history_reader& reader : readers) reader.read_rest();
+}
+
+inline void follow(const device& dev, pinned_history& box, iteration_log& log) {
+  history_reader reader(box, log);
+  follow(dev, {&reader, 1});
+}
+
+}  // namespace vouch

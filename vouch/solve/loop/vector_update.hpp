@@ -1,0 +1,58 @@
+// vouch/solve/loop/vector_update.hpp -- the few vector operations around a solver's loop; private.
+#pragma once
+#include <cstdint>
+
+#include <vouch/core/device.hpp>
+#include <vouch/core/double_double.hpp>
+#include <vouch/core/types.hpp>
+
+namespace vouch {
+
+/// hi + lo := hi + lo + d, with hi the rounded value. n elements each, on dev.
+template <real T>
+void accumulate_pair(const device& dev, T* hi, T* lo, const T* d, std::int64_t n);
+
+/// The sum of x, in double-double and fixed order; waits for the GPU.
+template <real T>
+double sum_elements(const device& dev, const T* x, std::int64_t n);
+
+/// x := x + c (a null space of constants is taken out so).
+template <real T>
+void add_constant(const device& dev, T* x, double c, std::int64_t n);
+
+/// x := c everywhere.
+template <real T>
+void fill(const device& dev, T* x, T c, std::int64_t n);
+
+/// x := c x.
+template <real T>
+void scale(const device& dev, T* x, T c, std::int64_t n);
+
+/// y := x, rounded to the other precision.
+template <real To, real From>
+void convert(const device& dev, To* y, const From* x, std::int64_t n);
+
+template <real T>
+void accumulate_pair_cuda(const device& dev, T* hi, T* lo, const T* d, std::int64_t n);
+template <real T>
+double sum_elements_cuda(const device& dev, const T* x, std::int64_t n);
+template <real T>
+void add_constant_cuda(const device& dev, T* x, double c, std::int64_t n);
+template <real T>
+void fill_cuda(const device& dev, T* x, T c, std::int64_t n);
+template <real T>
+void scale_cuda(const device& dev, T* x, T c, std::int64_t n);
+
+template <real To, real From>
+void convert_cuda(const device& dev, To* y, const From* x, std::int64_t n);
+
+// one element of accumulate_pair, the same on every device.
+
+template <real T>
+VOUCH_HOST_DEVICE inline void add_to_pair(T& hi, T& lo, T d) {
+  const double_double<T> sum = double_double<T>{hi, lo} + d;
+  hi = sum.hi;
+  lo = sum.lo;
+}
+
+}  // namespace vouch

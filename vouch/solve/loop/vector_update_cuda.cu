@@ -1,0 +1,80 @@
+#include <vouch/core/array.hpp>
+#include <vouch/core/parallel_for.cuh>
+#include <vouch/solve/loop/vector_update.hpp>
+
+namespace vouch {
+namespace {
+
+constexpr unsigned block = 256;
+
+constexpr std::int64_t sum_blocks = 256;
+
+// Thread t of block b sums elements b*block + t, then every (sum_blocks*block)-th; a tree joins the threads.
+// The grid is the same on every GPU, so the bits are too.
+template <class T>
+__global__ void __launch_bounds__(block) partial_sums(const T* x, std::int64_t n, double_double<double>* out) {
+  __shared__ double_double<double> part[block];
+  double_double<double> sum;
+  for (std::int64_t i = std::int64_t{blockIdx.x} * block + threadIdx.x; i < n; i += sum_blocks * block)
+    sum = sum + static_cast<double>(x[i]);
+  part[threadIdx.x] = sum;
+  for (unsigned d = block / 2; d > 0; d /= 2) {
+    __syncthreads();
+    if (threadIdx.x < d) part[threadIdx.x] = part[threadIdx.x] + part[threadIdx.x + d];
+  }
+  if (threadIdx.x == 0) out[blockIdx.x] = part[0];
+}
+
+}  // namespace
+
+template <real T>
+void accumulate_pair_cuda(const device& dev, T* hi, T* lo, const T* d, std::int64_t n) {
+  detail::parallel_for(dev, "accumulate_pair", n,
+                       [=] __device__(std::int64_t i) { add_to_pair(hi[i], lo[i], d[i]); });
+}
+
+template <real T>
+double sum_elements_cuda(const device& dev, const T* x, std::int64_t n) {
+  array<double_double<double>> parts(dev, sum_blocks);
+  launch(dev, "partial_sums", {sum_blocks, block}, partial_sums<T>, x, n, parts.data());
+  double_double<double> all;
+  for (const double_double<double>& part : parts.to_vector()) all = all + part;
+  return all.hi;
+}
+
+template <real T>
+void add_constant_cuda(const device& dev, T* x, double c, std::int64_t n) {
+  detail::parallel_for(dev, "add_constant", n, [=] __device__(std::int64_t i) {
+    x[i] = static_cast<T>(static_cast<double>(x[i]) + c);
+  });
+}
+
+template <real T>
+void fill_cuda(const device& dev, T* x, T c, std::int64_t n) {
+  detail::parallel_for(dev, "fill", n, [=] __device__(std::int64_t i) { x[i] = c; });
+}
+
+template <real T>
+void scale_cuda(const device& dev, T* x, T c, std::int64_t n) {
+  detail::parallel_for(dev, "scale", n, [=] __device__(std::int64_t i) { x[i] *= c; });
+}
+
+template <real To, real From>
+void convert_cuda(const device& dev, To* y, const From* x, std::int64_t n) {
+  detail::parallel_for(dev, "convert", n, [=] __device__(std::int64_t i) { y[i] = static_cast<To>(x[i]); });
+}
+
+template void convert_cuda(const device&, float*, const double*, std::int64_t);
+template void convert_cuda(const device&, double*, const float*, std::int64_t);
+template void accumulate_pair_cuda(const device&, float*, float*, const float*, std::int64_t);
+template void accumulate_pair_cuda(const device&, double*, double*, const double*, std::int64_t);
+template double sum_elements_cuda(const device&, const float*, std::int64_t);
+template double sum_elements_cuda(const device&, const double*, std::int64_t);
+template void add_constant_cuda(const device&, float*, double, std::int64_t);
+template void add_constant_cuda(const device&, double*, double, std::int64_t);
+template void scale_cuda(const device&, float*, float, std::int64_t);
+template void scale_cuda(const device&, double*, double, std::int64_t);
+template void fill_cuda(const device&, float*, float, std::int64_t);
+template void fill_cuda(const device&, double*, double, std::int64_t);
+
+}  // namespace vouch
