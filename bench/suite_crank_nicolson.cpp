@@ -83,7 +83,7 @@ class runner {
         options_.say(fmt::format("{}: {} on {}", g.name, name, d.label));
         if (d.dev.is_cuda()) {
           add(g, d.label, "double", name, measure(g, grid, 3, [&, s = scheme] {
-                const auto v = march_on_gpu(d.dev, g.option, grid, {}, segments, {s});
+                const auto v = step_in_time_on_gpu(d.dev, g.option, grid, {}, segments, {s});
                 return v.value_or(std::vector<double>());
               }));
           continue;
@@ -92,7 +92,7 @@ class runner {
           if (p == solve_precision::double_ || scheme == time_scheme::rannacher)
             add(g, d.label, p == solve_precision::mixed ? "mixed" : "double", name,
                 measure(g, grid, g.usual ? 2 : 1, [&, s = scheme] {
-                  return march(g.option, grid, {}, segments, {s, p});
+                  return step_in_time(g.option, grid, {}, segments, {s, p});
                 }));
       }
       exponential(g, grid, d);
@@ -113,9 +113,9 @@ class runner {
          {tridiagonal_method::automatic, tridiagonal_method::thomas, tridiagonal_method::cyclic_reduction,
           tridiagonal_method::pcr, tridiagonal_method::partition}) {
       if (options_.stop()) return;
-      const march_method how{time_scheme::rannacher, solve_precision::double_, solver};
+      const stepping_method how{time_scheme::rannacher, solve_precision::double_, solver};
       add(g, d.label, "double", std::string("rannacher, ") + name(solver),
-          measure(g, grid, 1, [&] { return march(g.option, grid, {}, segments, how); }));
+          measure(g, grid, 1, [&] { return step_in_time(g.option, grid, {}, segments, how); }));
     }
   }
 
@@ -207,12 +207,12 @@ class runner {
   void add_layout(const grid_case& g, const fd_grid& grid, const device& gpu) {
     const double implicit = 0.5 * g.option.plain.expiry / static_cast<double>(g.steps);
     const fd_operator L = make_operator(g.option, grid, 0.5 * g.option.plain.expiry);
-    const auto plan = plan_march(L, factor_for_march(L, implicit), implicit, gpu.processors());
+    const auto plan = plan_stepping(L, factor_for_stepping(L, implicit), implicit, gpu.processors());
     if (!plan) return;
     constexpr double most_threads = 2048;  // that a multiprocessor holds
     layout.add({g.name, std::to_string(plan->blocks), std::to_string(plan->threads),
                 fmt::format("{:.1f} %", 100 * plan->threads / most_threads), std::to_string(plan->own),
-                std::to_string(plan->threads * march_rows_a_thread), std::to_string(plan->alone)});
+                std::to_string(plan->threads * stepping_rows_a_thread), std::to_string(plan->alone)});
   }
 
   // On a GPU the kernels alone: neither context nor transfer.
@@ -223,11 +223,11 @@ class runner {
       if constexpr (built_with_cuda)
         if (d.dev.is_cuda()) {
           double seconds = 0;
-          const auto values = contour_cuda(d.dev, g.option, grid, {}, &seconds);
+          const auto values = exponential_by_contour_cuda(d.dev, g.option, grid, {}, &seconds);
           kernels = std::min(kernels, seconds);
           return values.value_or(std::vector<double>());
         }
-      return march_by_contour(g.option, grid, {});
+      return exponential_by_contour(g.option, grid, {});
     });
     if (d.dev.is_cuda() && !std::isnan(c.seconds)) c.seconds = kernels;
     add(g, d.label, "double", "exponential", c);
@@ -243,11 +243,11 @@ class runner {
       if constexpr (built_with_cuda)
         if (d.dev.is_cuda()) {
           double seconds = 0;
-          auto values = sine_cuda(d.dev, *plan, &seconds);
+          auto values = exponential_by_sine_cuda(d.dev, *plan, &seconds);
           kernels = std::min(kernels, seconds);
           return values;
         }
-      return march_by_sine(*plan_sine(g.option, grid, {}), first, first + 6);
+      return exponential_by_sine(*plan_sine(g.option, grid, {}), first, first + 6);
     });
     if (d.dev.is_cuda()) c.seconds = kernels;
     add(g, d.label, "double", "exponential by sines", c);

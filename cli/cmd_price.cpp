@@ -10,7 +10,6 @@
 #include <vouch/core/error.hpp>
 #include <vouch/interval/text.hpp>
 #include <vouch/price/closed_form_enclosure.hpp>
-#include <vouch/price/finite_difference/time_stepping_cuda.hpp>
 #include <vouch/price/implied.hpp>
 #include <vouch/price/slips.hpp>
 #include <vouch/verify/bound_text.hpp>
@@ -234,7 +233,7 @@ device choose_device(const price_request& request) {
   if (wanted.cuda) return device::cuda(wanted.index);
   const fd_options& fd = request.method.finite_difference;
   const bool large = fd.space_nodes > worth_a_gpu / std::max<std::int64_t>(fd.time_steps, 1);
-  if (wanted.automatic && large && fits_gpu_march(request.option) && cuda_may_be_present() &&
+  if (wanted.automatic && large && fits_gpu_stepping(request.option) && cuda_may_be_present() &&
       !cuda_devices().empty())
     return device::cuda(0);
   return open_cpu(request.common);

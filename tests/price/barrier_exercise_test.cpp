@@ -27,7 +27,7 @@ contract put_with_barrier(barrier_kind kind, double level, exercise_style exerci
   return c;
 }
 
-// What the American option is worth when the share hits the barrier, by the density of that time, and the
+// What the American option is worth when the underlying hits the barrier, by the density of that time, and the
 // rebate where it never does.
 double begun_by_first_passage(const contract& c) {
   const plain_option& o = c.plain;

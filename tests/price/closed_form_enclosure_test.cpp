@@ -83,16 +83,16 @@ TEST(closed_form_enclosure, contains_the_formula_with_300_bits) {
     const big deviation = volatility * sqrt(expiry);
     const big d1 = (log(spot / strike) + (rate - dividend + volatility * volatility / 2) * expiry) / deviation;
     const big d2 = d1 - deviation;
-    const big growth = exp(big(0) - dividend * expiry), share = spot * growth,
+    const big growth = exp(big(0) - dividend * expiry), underlying = spot * growth,
               bond = strike * exp(big(0) - rate * expiry);
     const big nd1 = cumulative(sign * d1), nd2 = cumulative(sign * d2);
-    ASSERT_TRUE((sign * (share * nd1 - bond * nd2)).within(v.price)) << k;
+    ASSERT_TRUE((sign * (underlying * nd1 - bond * nd2)).within(v.price)) << k;
     ASSERT_TRUE((sign * growth * nd1).within(v.delta)) << k;
     ASSERT_TRUE((growth * density(d1) / (spot * deviation)).within(v.gamma)) << k;
-    ASSERT_TRUE((share * density(d1) * sqrt(expiry)).within(v.vega)) << k;
+    ASSERT_TRUE((underlying * density(d1) * sqrt(expiry)).within(v.vega)) << k;
     ASSERT_TRUE((sign * expiry * bond * nd2).within(v.rho)) << k;
-    ASSERT_TRUE((sign * (dividend * share * nd1 - rate * bond * nd2) -
-                 share * density(d1) * volatility / (big(2) * sqrt(expiry)))
+    ASSERT_TRUE((sign * (dividend * underlying * nd1 - rate * bond * nd2) -
+                 underlying * density(d1) * volatility / (big(2) * sqrt(expiry)))
                     .within(v.theta))
         << k;
     ASSERT_LE(width(v.price), 1e-13 * (o.spot + o.strike)) << k;

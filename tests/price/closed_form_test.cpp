@@ -223,7 +223,7 @@ TEST(closed_form, barriers_that_are_hit_or_certain) {
   digital.cash = 5;
   EXPECT_EQ(closed_form(digital).price, digital_price(digital).price);
 
-  o.volatility = 0;  // the share grows to 105.13 and passes 104 when log(1.04) / 0.05 years have gone
+  o.volatility = 0;  // the underlying grows to 105.13 and passes 104 when log(1.04) / 0.05 years have gone
   o.barrier_level = 104;
   EXPECT_NEAR(closed_form(o).price, 100 - 100 * std::exp(-0.05), 1e-13);
   o.barrier = barrier_kind::up_and_out;

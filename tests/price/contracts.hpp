@@ -6,7 +6,7 @@
 
 namespace vouch::testing {
 
-/// A European call struck at the price of the share, for a year.
+/// A European call struck at the price of the underlying, for a year.
 inline contract call_at_the_money() {
   contract c;
   c.plain.spot = c.plain.strike = 100;
@@ -16,7 +16,7 @@ inline contract call_at_the_money() {
   return c;
 }
 
-/// One in the money, of a share with a yield.
+/// One in the money, of an underlying with a yield.
 inline contract call_with_yield() {
   contract c = call_at_the_money();
   c.plain.spot = 103;

@@ -1,4 +1,4 @@
-// Cash dividends: in escrow, where the share less what they are worth is what is random, and those by which it
+// Cash dividends: in escrow, where the underlying less what they are worth is what is random, and those by which it
 // falls.
 #include <gtest/gtest.h>
 
@@ -107,8 +107,8 @@ double tree(const contract& c, int steps) {
   };
   const double random = o.spot - worth(0);
   const auto pays = [&](int step, int ups) {
-    const double share = random * std::pow(up, 2 * ups - step) + worth(step * dt);
-    return std::max(sign_of(o.type) * (share - o.strike), 0.0);
+    const double underlying = random * std::pow(up, 2 * ups - step) + worth(step * dt);
+    return std::max(sign_of(o.type) * (underlying - o.strike), 0.0);
   };
   std::vector<double> v;
   for (int k = 0; k <= steps; ++k) v.push_back(pays(steps, k));
@@ -132,7 +132,7 @@ TEST(escrowed_dividends, american_options_agree_with_a_tree) {
     }
 }
 
-// The border of exercise hardly moves for years, so that the error in space hangs on where between two nodes it lies:
+// The exercise boundary hardly moves for years, so that the error in space hangs on where between two nodes it lies:
 // many nodes, and no more steps than their own error asks for.
 TEST(escrowed_dividends, american_put_with_a_dividend_just_before_expiry) {
   contract c;
@@ -153,7 +153,7 @@ TEST(escrowed_dividends, american_put_with_a_dividend_just_before_expiry) {
 
 // Without a yield a call is exercised just before dividends only, wherever between two nodes that begins to
 // pay. Value by nested quadrature.
-TEST(falling_shares, calls_exercised_before_dividends) {
+TEST(falling_underlying, calls_exercised_before_dividends) {
   contract c;
   c.exercise = exercise_style::american;
   c.plain.spot = 80.81;
@@ -170,10 +170,10 @@ TEST(falling_shares, calls_exercised_before_dividends) {
   }
 }
 
-// A share that is worth less than a dividend falls to 0 and stays there: the put is worth its discounted
-// strike. Values by nested quadrature over the share at the dividends, American ones at 96 dates and
+// An underlying that is worth less than a dividend falls to 0 and stays there: the put is worth its discounted
+// strike. Values by nested quadrature over the underlying at the dividends, American ones at 96 dates and
 // extrapolated.
-TEST(fallen_shares, puts_on_volatile_shares) {
+TEST(fallen_underlying, puts_on_volatile_underlyings) {
   contract c;
   c.plain.type = option_type::put;
   c.plain.strike = 100;
@@ -212,7 +212,7 @@ TEST(fallen_shares, puts_on_volatile_shares) {
 }
 
 // Shares that reinvest their yield pay a dividend with what they have become: forwards, and so calls less puts,
-// are those of the share that falls.
+// are those of the underlying that falls.
 TEST(escrowed_dividends, beside_a_yield_leave_the_forward_alone) {
   contract call = reference(option_type::call, exercise_style::european);
   call.plain.dividend = 0.08;
@@ -244,8 +244,8 @@ TEST(escrowed_dividends, where_they_have_no_meaning) {
   EXPECT_THROW(price(c, {}), value_error);
 }
 
-// One dividend: the share at its date is lognormal, and the option that is left has a formula.
-TEST(falling_shares, one_dividend_of_a_european_option) {
+// One dividend: the underlying at its date is lognormal, and the option that is left has a formula.
+TEST(falling_underlying, one_dividend_of_a_european_option) {
   for (const option_type type : {option_type::call, option_type::put}) {
     contract c = testing::call_at_the_money();
     c.plain.type = type;

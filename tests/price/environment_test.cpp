@@ -56,7 +56,7 @@ TEST(environment, formulas_that_headers_define) {
   });
   expect_same_everywhere([o]() mutable {
     o.volatility = 0;
-    return certain_american_price(o);
+    return deterministic_american_price(o);
   });
 }
 

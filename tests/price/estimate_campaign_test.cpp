@@ -19,7 +19,7 @@
 
 #include "campaign.hpp"
 #include "local_volatility_grid.hpp"
-#include "quadrature_march.hpp"
+#include "quadrature_price.hpp"
 
 namespace vouch {
 namespace {
@@ -130,7 +130,7 @@ question barrier(dice& d) {
   if (d.chance(0.4) && knocks_out(c)) {
     if (d.chance(0.5)) add_dates(d, c);
     if (d.chance(0.5)) add_curves(d, c);
-    return {c, testing::quadrature_march(c).price(), 1e-7};
+    return {c, testing::quadrature_price(c).price(), 1e-7};
   }
   if (d.chance(0.3)) c.plain.rebate = d.spread(0.5, 10);
   return {c, closed_form(c.plain).price};
@@ -140,7 +140,7 @@ question bermudan(dice& d) {
   contract c = any_contract(d);
   if (d.chance(0.15)) c.plain.payoff = payoff_kind::cash_digital;
   add_dates(d, c);
-  return {c, testing::quadrature_march(c).price(), 1e-7};
+  return {c, testing::quadrature_price(c).price(), 1e-7};
 }
 
 question with_dividends(dice& d, dividend_model model) {
@@ -162,7 +162,7 @@ question with_dividends(dice& d, dividend_model model) {
     as_dates.exercise_dates.clear();
     for (const cash_dividend& paid : c.dividends) as_dates.exercise_dates.push_back(paid.time);
   }
-  return {c, testing::quadrature_march(as_dates).price(), 1e-7};
+  return {c, testing::quadrature_price(as_dates).price(), 1e-7};
 }
 
 question falling(dice& d) { return with_dividends(d, dividend_model::piecewise); }
@@ -176,7 +176,7 @@ question curves(dice& d) {
   if (kind == 1) add_dates(d, c);
   if (kind == 2) add_barrier(d, c);
   if (is_in(c.plain.barrier)) c.plain.barrier = barrier_kind::none;
-  return {c, testing::quadrature_march(c).price(), 1e-7};
+  return {c, testing::quadrature_price(c).price(), 1e-7};
 }
 
 // Volatilities of time alone have a formula, by the mean of their squares; others go to another grid.

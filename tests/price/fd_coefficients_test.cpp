@@ -1,4 +1,4 @@
-// Rates and volatilities that change in time, volatilities that depend on the share.
+// Rates and volatilities that change in time, volatilities that depend on the underlying.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -59,7 +59,7 @@ TEST(finite_difference, local_volatility) {
   EXPECT_NEAR(call - finite_difference_price(c, o).value.price, 100 - 100 * std::exp(-0.05), 2e-4);
 }
 
-// As far as the share gets counts, not how it moves at one time or at one spot.
+// As far as the underlying gets counts, not how it moves at one time or at one spot.
 TEST(finite_difference, local_volatility_that_is_low_half_way) {
   contract c = call_at_the_money();
   c.plain.strike = 110;
@@ -73,7 +73,7 @@ TEST(finite_difference, local_volatility_that_is_low_half_way) {
   EXPECT_NEAR(r.value.price, european_price(average).price, 1e-5);
 }
 
-// The share is where the volatility bends, as it is in tables about the money: gamma converges there, too. By
+// The underlying is where the volatility bends, as it is in tables about the money: gamma converges there, too. By
 // spectral elements in the logarithm and exponentials of their matrix.
 TEST(finite_difference, local_volatility_with_its_kink_at_the_spot) {
   contract c = call_at_the_money();
@@ -92,7 +92,7 @@ TEST(finite_difference, local_volatility_with_its_kink_at_the_spot) {
 }
 
 // dS = v (S + a) dW: S + a is lognormal, and there is a formula.
-TEST(finite_difference, local_volatility_of_a_displaced_share) {
+TEST(finite_difference, local_volatility_of_a_displaced_underlying) {
   constexpr double displacement = 50, volatility = 0.15;
   contract c = call_at_the_money();
   c.plain.rate = 0;

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "contracts.hpp"
-#include "quad_march.hpp"
+#include "quad_time_stepping.hpp"
 
 namespace vouch {
 namespace {
@@ -122,7 +122,7 @@ TEST(fd_enclosed_exponential, holds_what_a_positive_series_gives) {
     if (c.plain.barrier == barrier_kind::down_and_out) c.plain.spot = between(91, 130);
     const fd_grid grid = make_grid(c, kinds[one_of(3)], 8 + one_of(90));
     const fd_payment payment{one_of(2) * 1.5, c.plain.rebate};
-    const fd_enclosure e = enclose_march(c, grid, payment, {}, time_scheme::exponential);
+    const fd_enclosure e = enclose_time_stepping(c, grid, payment, {}, time_scheme::exponential);
     SCOPED_TRACE(k);
     EXPECT_TRUE(wild || e.verified) << e.reason;
     if (!e.verified) continue;

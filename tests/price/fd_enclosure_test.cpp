@@ -14,14 +14,15 @@
 #include <vouch/price/price.hpp>
 
 #include "contracts.hpp"
-#include "quad_march.hpp"
+#include "quad_time_stepping.hpp"
 
 namespace vouch {
 namespace {
 
 using testing::call_with_yield;
 
-using testing::holds, testing::quad, testing::quad_local, testing::quad_march, testing::small, testing::width;
+using testing::holds, testing::quad, testing::quad_local, testing::quad_time_stepper, testing::small,
+    testing::width;
 
 std::vector<contract> products() {
   std::vector<contract> all = testing::european_products();
@@ -79,12 +80,12 @@ TEST(fd_enclosure, holds_what_steps_in_quadruple_precision_give) {
         const fd_grid grid = make_grid(c, kind, 90);
         const auto segments = make_segments(c, 40);
         const fd_payment payment{0, c.plain.rebate};
-        const fd_enclosure e = enclose_march(c, grid, payment, segments, scheme);
+        const fd_enclosure e = enclose_time_stepping(c, grid, payment, segments, scheme);
         SCOPED_TRACE("product " + std::to_string(number) + " scheme " +
                      std::to_string(static_cast<int>(scheme)) + " grid " +
                      std::to_string(static_cast<int>(kind)) + " " + e.reason);
         ASSERT_TRUE(e.verified);
-        quad_march exact(c, grid, payment);
+        quad_time_stepper exact(c, grid, payment);
         exact.run(segments, scheme);
         const quad_local v = reported(c, exact.local());
         EXPECT_TRUE(holds(e.price, v.value)) << width(e.price);
@@ -119,10 +120,10 @@ TEST(fd_enclosure, campaign_of_random_options) {
     const auto segments = make_segments(c, 1 + one_of(12));
     const time_scheme scheme = stepping[one_of(3)];
     const fd_payment payment{one_of(2) * 1.5, c.plain.rebate};
-    const fd_enclosure e = enclose_march(c, grid, payment, segments, scheme);
+    const fd_enclosure e = enclose_time_stepping(c, grid, payment, segments, scheme);
     if (!e.verified) continue;
     ++verified;
-    quad_march exact(c, grid, payment);
+    quad_time_stepper exact(c, grid, payment);
     exact.run(segments, scheme);
     const quad_local v = reported(c, exact.local());
     const double off = c.exercise == exercise_style::american ? small : 0;
@@ -147,7 +148,7 @@ TEST(fd_enclosure, bounds_the_rounding_of_every_precision_and_solver) {
       const fd_result r = finite_difference_price(c, o);
       ASSERT_TRUE(r.enclosure && r.enclosure->verified);
       const fd_grid grid = make_grid(c, o.grid, o.space_nodes);
-      quad_march exact(c, grid, {});
+      quad_time_stepper exact(c, grid, {});
       exact.run(make_segments(c, o.time_steps), o.scheme);
       EXPECT_TRUE(holds(r.enclosure->price, exact.local().value));
       EXPECT_LE(width(r.enclosure->price), 1e-13);
@@ -167,7 +168,7 @@ TEST(fd_enclosure, of_an_extrapolated_price) {
   quad price[2];
   for (int k = 0; k < 2; ++k) {
     const fd_grid grid = make_grid(c, o.grid, k == 0 ? r.space_nodes : (r.space_nodes + 1) / 2);
-    quad_march exact(c, grid, {});
+    quad_time_stepper exact(c, grid, {});
     exact.run(make_segments(c, k == 0 ? r.time_steps : r.time_steps / 2), o.scheme);
     price[k] = exact.local().value;
   }
@@ -210,20 +211,20 @@ TEST(fd_enclosure, holds_what_begins_at_a_barrier_and_may_be_exercised_early) {
     const time_scheme scheme = stepping[k / 16];
     const std::int64_t nodes = 60 + k, steps = 20;
     const fd_grid grid = make_grid(c, kind, nodes);
-    const fd_enclosure e = enclose_march_to_begin(c, grid, kind, steps, scheme);
+    const fd_enclosure e = enclose_knock_in(c, grid, kind, steps, scheme);
     SCOPED_TRACE(k);
     ASSERT_TRUE(e.verified) << e.reason;
 
-    const contract begun = once_begun(c), until = until_begun(c);
-    const fd_grid grid_begun = make_grid(begun, kind, nodes);
-    std::vector<fd_segment> segments = make_segments(begun, steps);
+    const contract in = knocked_in(c), out = not_knocked_in(c);
+    const fd_grid knocked_in_grid = make_grid(in, kind, nodes);
+    std::vector<fd_segment> segments = make_segments(in, steps);
     std::vector<quad> at_barrier;
-    quad_march first(begun, grid_begun, {});
+    quad_time_stepper first(in, knocked_in_grid, {});
     first.trace = &at_barrier;
     first.run(segments, scheme);
     for (fd_segment& s : segments) s.exercise = false;
     const std::vector<double> any(at_barrier.size(), 0.0);
-    quad_march second(until, grid, {0, 0, &any});
+    quad_time_stepper second(out, grid, {0, 0, &any});
     second.at_barrier = &at_barrier;
     second.run(segments, scheme);
     const quad_local v = second.local();
@@ -243,15 +244,15 @@ TEST(fd_enclosure, holds_what_begins_at_a_barrier_and_may_be_exercised_early) {
   }
 }
 
-// Policies take long to find the border of exercise there.
+// Policies take long to find the exercise boundary there.
 TEST(fd_enclosure, of_american_options_in_long_steps) {
   for (const time_scheme scheme : stepping) {
     contract c = products()[19];
     for (const bool ends : {false, true}) {
       if (ends) c.plain.barrier = barrier_kind::up_and_out;
       c.plain.barrier_level = 120;
-      const fd_enclosure e =
-          enclose_march(c, make_grid(c, grid_kind::logarithmic, 1000), {}, make_segments(c, 50), scheme);
+      const fd_enclosure e = enclose_time_stepping(c, make_grid(c, grid_kind::logarithmic, 1000), {},
+                                                   make_segments(c, 50), scheme);
       EXPECT_TRUE(e.verified);
       EXPECT_LE(width(e.price), 1e-10) << static_cast<int>(scheme) << ends;
     }
@@ -263,7 +264,7 @@ TEST(fd_enclosure, says_what_is_not_proved) {
   c.plain.volatility = 0.01;  // no norm: steps far beyond what keeps the largest value from growing
   c.plain.rate = 0.8;
   const fd_grid grid = make_grid(c, grid_kind::uniform, 3000);
-  const fd_enclosure e = enclose_march(c, grid, {}, make_segments(c, 200), time_scheme::crank_nicolson);
+  const fd_enclosure e = enclose_time_stepping(c, grid, {}, make_segments(c, 200), time_scheme::crank_nicolson);
   EXPECT_FALSE(e.verified);
   EXPECT_FALSE(e.reason.empty());
   EXPECT_FALSE(std::isfinite(e.price.lo()) || std::isfinite(e.price.hi()));

@@ -42,19 +42,19 @@ TEST(fd_sine, is_the_exponential_that_the_contour_finds) {
       const fd_payment payment{0, c.plain.rebate};
       const auto plan = plan_sine(c, grid, payment);
       ASSERT_TRUE(plan);
-      const auto got = march_by_sine(*plan, 0, n), want = march_by_contour(c, grid, payment);
+      const auto got = exponential_by_sine(*plan, 0, n), want = exponential_by_contour(c, grid, payment);
       double worst = 0, largest = 0;
       for (std::size_t i = 0; i < want.size(); ++i) {
         worst = std::max(worst, std::abs(got[i] - want[i]));
         largest = std::max(largest, std::abs(want[i]));
       }
       EXPECT_LE(worst, 1e-10 * largest);
-      const auto part = march_by_sine(*plan, n / 2, n / 2 + 1);
+      const auto part = exponential_by_sine(*plan, n / 2, n / 2 + 1);
       EXPECT_EQ(part[static_cast<std::size_t>(n / 2)], got[static_cast<std::size_t>(n / 2)]);
       if constexpr (built_with_cuda)
         for (const device& gpu : testing::gpus()) {
-          const auto there = sine_cuda(gpu, *plan);
-          EXPECT_EQ(sine_cuda(gpu, *plan), there);
+          const auto there = exponential_by_sine_cuda(gpu, *plan);
+          EXPECT_EQ(exponential_by_sine_cuda(gpu, *plan), there);
           for (std::size_t i = 0; i < want.size(); ++i) ASSERT_NEAR(there[i], got[i], 1e-10 * largest) << i;
         }
     }

@@ -90,7 +90,7 @@ void expect_within(const fd_result& r, const valuation& exact, double tolerance,
   EXPECT_LE(r.error_estimate, tolerance) << what;
   EXPECT_NEAR(r.value.price, exact.price, tolerance) << what;
   EXPECT_NEAR(r.value.delta, exact.delta, 10 * tolerance) << what;
-  constexpr double deviation = 20;  // of a share at 100
+  constexpr double deviation = 20;  // of an underlying at 100
   EXPECT_NEAR(r.value.gamma, exact.gamma,
               1e-3 * std::abs(exact.gamma) + 1e-9 + 0.1 * tolerance / (deviation * deviation))
       << what;

@@ -77,7 +77,7 @@ TEST(hard_contracts, a_strike_out_of_reach_costs_nothing) {
   EXPECT_NEAR(r.value.delta, 1, 1e-7);
 }
 
-// Up to where the share may get in 23 years a uniform grid has one node in thousands.
+// Up to where the underlying may get in 23 years a uniform grid has one node in thousands.
 TEST(hard_contracts, a_grid_that_resolves_nothing_says_so) {
   contract c = call_at_the_money();
   c.plain.volatility = 0.6;
@@ -102,7 +102,7 @@ TEST(hard_contracts, an_unstable_contour_is_refused) {
   EXPECT_THROW(finite_difference_price(c, o), value_error);
 }
 
-// The share is exercised from the barrier up to a boundary but for spots close to the barrier, where one waits
+// The underlying is exercised from the barrier up to a boundary but for spots close to the barrier, where one waits
 // for a rebate that pays more. On a trinomial tree that has the barrier on a node.
 TEST(hard_contracts, waiting_for_a_rebate_beside_exercise) {
   const auto tree = [](const plain_option& o, int cells) {

@@ -95,9 +95,9 @@ void run(int count, std::uint64_t stream, plain_option (*draw)(dice&)) {
     const plain_option o = draw(roll);
     wide price(bits);
     black(o, {}, price);
-    const double paid = price.rounded(), share = o.spot * std::exp(-o.dividend * o.expiry),
+    const double paid = price.rounded(), underlying = o.spot * std::exp(-o.dividend * o.expiry),
                  bond = o.strike * std::exp(-o.rate * o.expiry), sign = sign_of(o.type);
-    const double least = std::fmax(sign * (share - bond), 0.0), most = sign > 0 ? share : bond;
+    const double least = std::fmax(sign * (underlying - bond), 0.0), most = sign > 0 ? underlying : bond;
     constexpr double rounding = 1e-14;
     if (!(paid > 1e-75 * most && paid - least > rounding * least && most - paid > rounding * most)) continue;
     expect_found(o, paid, bits);

@@ -85,7 +85,7 @@ TEST(implied_volatility, prices_without_a_volatility_are_refused) {
   EXPECT_THROW(implied_volatility(o, 10), value_error);
 }
 
-// The mean of the rate, and the share without its dividend in escrow, are what counts.
+// The mean of the rate, and the underlying without its dividend in escrow, are what counts.
 TEST(implied_volatility, of_contracts_that_change) {
   contract c;
   c.plain.spot = c.plain.strike = 100;
@@ -130,7 +130,7 @@ TEST(implied_volatility, of_american_options) {
 }
 
 // Prices next to the greatest one, for which grids would be enormous, are refused at once.
-TEST(implied_volatility, of_shares_that_fall_has_an_end) {
+TEST(implied_volatility, of_an_underlying_that_falls_has_an_end) {
   contract c;
   c.plain.spot = c.plain.strike = 100;
   c.plain.rate = 0.05;
@@ -143,7 +143,7 @@ TEST(implied_volatility, of_shares_that_fall_has_an_end) {
 }
 
 // What falls by cash dividends has no formula: the price at what is found is that given, to half the tolerance.
-TEST(implied_volatility, of_shares_that_fall) {
+TEST(implied_volatility, of_an_underlying_that_falls) {
   contract c;
   c.plain.spot = c.plain.strike = 100;
   c.plain.rate = 0.04;

@@ -45,7 +45,7 @@ class local_volatility_grid {
                                                                 }) -
                                                x_.begin());
     if (kink > 0 && kink + 1 < x_.size()) value_[kink] = mean_payoff(kink);
-    march(steps * fineness);
+    step_in_time(steps * fineness);
   }
   double price() const {
     const auto spot = std::lower_bound(x_.begin(), x_.end(), std::log(o_.spot) - 1e-12);
@@ -64,7 +64,7 @@ class local_volatility_grid {
       }
     return sum / (0.5 * (x_[i + 1] - x_[i - 1]));
   }
-  void march(int steps) {
+  void step_in_time(int steps) {
     std::vector<double> ends{0, o_.expiry}, half;  // time before expiry
     for (const double t : c_.local_volatility.times)
       if (t > 0 && t < o_.expiry) ends.push_back(o_.expiry - t);

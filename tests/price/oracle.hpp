@@ -49,16 +49,16 @@ struct wide_option {
         expiry(o.expiry) {}
 };
 
-inline wide paid(const wide_option& o, wide share) {
-  const bool in_the_money = o.kind.type == option_type::call ? share > o.strike : share < o.strike;
+inline wide paid(const wide_option& o, wide underlying) {
+  const bool in_the_money = o.kind.type == option_type::call ? underlying > o.strike : underlying < o.strike;
   if (!in_the_money) return 0;
   switch (o.kind.payoff) {
     case payoff_kind::cash_digital:
       return o.kind.cash;
     case payoff_kind::asset_digital:
-      return share;
+      return underlying;
     default:
-      return o.kind.type == option_type::call ? share - o.strike : o.strike - share;
+      return o.kind.type == option_type::call ? underlying - o.strike : o.strike - underlying;
   }
 }
 

@@ -50,7 +50,7 @@ TEST(price, hard_american_options) {
   EXPECT_NEAR(by_price, price(c, forced).value.price, 2e-6);
 }
 
-// What rounding may do is counted in what is paid, not in the share.
+// What rounding may do is counted in what is paid, not in the underlying.
 TEST(price, rounding_in_a_digital_option) {
   contract c = call_at_the_money();
   c.plain.payoff = payoff_kind::cash_digital;
@@ -125,9 +125,9 @@ TEST(price, american_digital_options) {
     }
 }
 
-// A share that falls beyond the strike is worth less than it. By quadrature over the share at its dividend, of
-// those that did not touch the strike before, with the formula for touching it later.
-TEST(price, american_asset_put_of_a_share_that_falls) {
+// An underlying that falls beyond the strike is worth less than it. By quadrature over the underlying at its dividend,
+// of paths that did not touch the strike before, with the formula for touching it later.
+TEST(price, american_asset_put_of_an_underlying_that_falls) {
   contract c = call_at_the_money();
   c.exercise = exercise_style::american;
   c.plain.type = option_type::put;

@@ -10,7 +10,7 @@
 #include <vouch/price/price.hpp>
 
 #include "contracts.hpp"
-#include "quadrature_march.hpp"
+#include "quadrature_price.hpp"
 
 namespace vouch {
 namespace {
@@ -67,7 +67,7 @@ void expect_covered(const contract& c, double exact, double tolerance, const std
   EXPECT_LE(std::abs(p.value.price - exact), p.error_estimate + 1e-7) << what;
 }
 
-// Value by quadrature over the share at the date, in 25 digits.
+// Value by quadrature over the underlying at the date, in 25 digits.
 TEST(short_segments, one_date_of_exercise_before_expiry) {
   contract c = put_of_a_year();
   c.plain.volatility = 0.5;
@@ -82,20 +82,20 @@ TEST(short_segments, dates_dividends_and_spikes) {
     contract dates = put_of_a_year();
     dates.exercise = exercise_style::bermudan;
     dates.exercise_dates = {near, 0.5, 0.5 + near, 1 - near};
-    expect_covered(dates, testing::quadrature_march(dates).price(), 1e-4, "dates " + what);
+    expect_covered(dates, testing::quadrature_price(dates).price(), 1e-4, "dates " + what);
     contract fall = put_of_a_year();
     fall.dividends = {{near, 2}, {0.5, 1}, {0.5 + near, 3}, {1 - near, 4}};
-    expect_covered(fall, testing::quadrature_march(fall).price(), 1e-4, "dividends " + what);
+    expect_covered(fall, testing::quadrature_price(fall).price(), 1e-4, "dividends " + what);
     contract spike = put_of_a_year();  // half the variance
     spike.plain.barrier = barrier_kind::down_and_out;
     spike.plain.barrier_level = 75;
     spike.volatilities = {{near, 0.2 / std::sqrt(near)}, {1, 0.2}};
-    expect_covered(spike, testing::quadrature_march(spike).price(), 1e-4, "spike " + what);
+    expect_covered(spike, testing::quadrature_price(spike).price(), 1e-4, "spike " + what);
   }
 }
 
-contract on_a_share_at_100(option_type type, double strike, double rate, double dividend, double volatility,
-                           double expiry) {
+contract on_an_underlying_at_100(option_type type, double strike, double rate, double dividend,
+                                 double volatility, double expiry) {
   contract c;
   c.plain.type = type;
   c.plain.spot = 100;
@@ -109,8 +109,8 @@ contract on_a_share_at_100(option_type type, double strike, double rate, double 
 
 // What campaigns once took for errors far above the estimate, most of them errors of what they compared with.
 contract volatilities_and_a_dividend_close_to_expiry() {
-  contract c = on_a_share_at_100(option_type::put, 59.199406772866404, -0.015429302628502532, 0,
-                                 0.52815348826060549, 1.6568707751036673);
+  contract c = on_an_underlying_at_100(option_type::put, 59.199406772866404, -0.015429302628502532, 0,
+                                       0.52815348826060549, 1.6568707751036673);
   c.exercise = exercise_style::bermudan;
   c.exercise_dates = {4.8454994719257959e-05, 1.5940790561771854, 1.6567107665363285};
   c.dividends = {{0.95344242128625289, 0.21883486905727448}, {1.6567064591396781, 1.0914942431050543}};
@@ -122,8 +122,8 @@ contract volatilities_and_a_dividend_close_to_expiry() {
 }
 
 contract dates_between_dividends() {
-  contract c = on_a_share_at_100(option_type::put, 131.39238348346598, 0.11701979987854376,
-                                 0.034577023815230215, 0.9065393783144462, 0.22222110654999946);
+  contract c = on_an_underlying_at_100(option_type::put, 131.39238348346598, 0.11701979987854376,
+                                       0.034577023815230215, 0.9065393783144462, 0.22222110654999946);
   c.exercise = exercise_style::bermudan;
   c.exercise_dates = {0.14322837592019377, 0.19413826206327148, 0.19908819027793148};
   c.dividends = {{5.9928368135669138e-05, 2.4174634517520346},
@@ -135,18 +135,18 @@ contract dates_between_dividends() {
   return c;
 }
 
-contract dividend_of_a_share_below_a_barrier() {
-  contract c = on_a_share_at_100(option_type::put, 168.98561316399287, 0.034222057376590967,
-                                 0.049680673040170348, 0.90379330853813122, 3.2641421185279307);
+contract dividend_of_an_underlying_below_a_barrier() {
+  contract c = on_an_underlying_at_100(option_type::put, 168.98561316399287, 0.034222057376590967,
+                                       0.049680673040170348, 0.90379330853813122, 3.2641421185279307);
   c.plain.barrier = barrier_kind::up_and_out;
   c.plain.barrier_level = 148.29730985796235;
   c.dividends = {{3.2193868977493967, 0.69905885882624297}};
   return c;
 }
 
-contract two_dividends_of_a_share_below_a_barrier() {
-  contract c = on_a_share_at_100(option_type::put, 49.100311848390746, -0.016728954004581232, 0,
-                                 0.34424259252213457, 3.7124904416573168);
+contract two_dividends_of_an_underlying_below_a_barrier() {
+  contract c = on_an_underlying_at_100(option_type::put, 49.100311848390746, -0.016728954004581232, 0,
+                                       0.34424259252213457, 3.7124904416573168);
   c.plain.barrier = barrier_kind::up_and_out;
   c.plain.barrier_level = 373.38135490555248;
   c.exercise = exercise_style::bermudan;
@@ -161,8 +161,8 @@ contract two_dividends_of_a_share_below_a_barrier() {
 }
 
 contract two_dividends_in_escrow_close_to_expiry() {
-  contract c = on_a_share_at_100(option_type::put, 91.332008108755673, 0.005205797125491532,
-                                 0.072953309481068013, 0.15666744036077618, 0.4518183684717102);
+  contract c = on_an_underlying_at_100(option_type::put, 91.332008108755673, 0.005205797125491532,
+                                       0.072953309481068013, 0.15666744036077618, 0.4518183684717102);
   c.dividends = {{0.40789980992935426, 0.25220601725305614},
                  {0.45173092455796604, 0.3746083366690996},
                  {0.45174540805541635, 4.1449896979002361}};
@@ -171,8 +171,8 @@ contract two_dividends_in_escrow_close_to_expiry() {
 }
 
 contract call_with_two_dividends_in_escrow() {
-  contract c = on_a_share_at_100(option_type::call, 96.2058378038369, 0.091675434909191555, 0.08429100478980385,
-                                 0.095028483557095034, 0.40562996139641194);
+  contract c = on_an_underlying_at_100(option_type::call, 96.2058378038369, 0.091675434909191555,
+                                       0.08429100478980385, 0.095028483557095034, 0.40562996139641194);
   c.dividends = {{0.074397568252662485, 1.7647550885794061},
                  {0.40548994574653774, 1.3093993093794352},
                  {0.4054980607348691, 1.9645262063072328}};
@@ -181,8 +181,8 @@ contract call_with_two_dividends_in_escrow() {
 }
 
 contract smile_close_to_now() {
-  contract c = on_a_share_at_100(option_type::call, 92.963600000738722, 0.010964065116636255,
-                                 0.037081748136047255, 0.10478136857210066, 0.47295601549548738);
+  contract c = on_an_underlying_at_100(option_type::call, 92.963600000738722, 0.010964065116636255,
+                                       0.037081748136047255, 0.10478136857210066, 0.47295601549548738);
   c.local_volatility.times = {0.00082204388394489867, 0.00085231151386376265, 0.0010228310372768885,
                               0.27930523780924599};
   c.local_volatility.spots = {70, 90, 100, 115, 140};
@@ -196,8 +196,8 @@ contract smile_close_to_now() {
 }
 
 contract smile_of_small_volatility() {
-  contract c = on_a_share_at_100(option_type::put, 102.61015982964039, 0.063464800559113563, 0,
-                                 0.11254688108702422, 0.26484218638966633);
+  contract c = on_an_underlying_at_100(option_type::put, 102.61015982964039, 0.063464800559113563, 0,
+                                       0.11254688108702422, 0.26484218638966633);
   c.local_volatility.times = {1.1241887818307413e-05, 0.014126344725236915, 0.070508400595119355,
                               0.2614692181367963};
   c.local_volatility.spots = {70, 90, 100, 115, 140};
@@ -214,26 +214,28 @@ TEST(short_segments, quadratures_agree_with_formulas_of_dividends_in_escrow) {
   for (const contract& c : {two_dividends_in_escrow_close_to_expiry(), call_with_two_dividends_in_escrow()}) {
     plain_option of_the_rest = c.plain;
     of_the_rest.spot -= escrow(c, 0);
-    EXPECT_NEAR(testing::quadrature_march(c).price(), closed_form(of_the_rest).price, 1e-8);
+    EXPECT_NEAR(testing::quadrature_price(c).price(), closed_form(of_the_rest).price, 1e-8);
   }
 }
 
-// After the dividend the option has a formula; the rest by Simpson's rule over the share just before it, 51.404258283.
-TEST(short_segments, quadratures_know_what_shares_far_from_a_barrier_are_worth) {
-  EXPECT_NEAR(testing::quadrature_march(dividend_of_a_share_below_a_barrier()).price(), 51.404258283, 1e-8);
+// After the dividend the option has a formula; the rest by Simpson's rule over the underlying just before it:
+// 51.404258283.
+TEST(short_segments, quadratures_know_what_an_underlying_far_from_a_barrier_is_worth) {
+  EXPECT_NEAR(testing::quadrature_price(dividend_of_an_underlying_below_a_barrier()).price(), 51.404258283,
+              1e-8);
 }
 
 TEST(short_segments, that_alarmed_campaigns) {
   const auto expect_quadrature_covered = [](const contract& c, double tolerance, const std::string& what) {
-    expect_covered(c, testing::quadrature_march(c).price(), tolerance, what);
+    expect_covered(c, testing::quadrature_price(c).price(), tolerance, what);
   };
   expect_quadrature_covered(volatilities_and_a_dividend_close_to_expiry(), 0.00019,
                             "volatilities and a dividend close to expiry");
   expect_quadrature_covered(dates_between_dividends(), 0.000311, "dates between dividends");
-  expect_quadrature_covered(dividend_of_a_share_below_a_barrier(), 0.000239,
-                            "dividend of a share below a barrier");
-  expect_quadrature_covered(two_dividends_of_a_share_below_a_barrier(), 0.000184,
-                            "two dividends of a share below a barrier");
+  expect_quadrature_covered(dividend_of_an_underlying_below_a_barrier(), 0.000239,
+                            "dividend of an underlying below a barrier");
+  expect_quadrature_covered(two_dividends_of_an_underlying_below_a_barrier(), 0.000184,
+                            "two dividends of an underlying below a barrier");
   expect_quadrature_covered(two_dividends_in_escrow_close_to_expiry(), 0.00125,
                             "two dividends in escrow close to expiry");
   expect_quadrature_covered(call_with_two_dividends_in_escrow(), 0.000879, "call with two dividends in escrow");

@@ -6,7 +6,6 @@
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/price/american.hpp>
-#include <vouch/price/certain_path.hpp>
 #include <vouch/price/closed_form.hpp>
 
 namespace vouch {
@@ -31,18 +30,18 @@ double lost_in_exponents(const plain_option& o) {
 double rounding(const contract& c) {
   const plain_option& o = c.plain;
   const double bond = std::exp(std::max(-integral_to(c.rates, o.rate, o.expiry), 0.0)),
-               share = o.spot * std::exp(std::max(-o.dividend, 0.0) * o.expiry);
+               underlying = o.spot * std::exp(std::max(-o.dividend, 0.0) * o.expiry);
   if (has_barrier(c)) {
     const double paid = o.payoff == payoff_kind::cash_digital ? o.cash : o.strike;
-    return 16 * unit * std::max({share, bond * paid, bond * o.rebate}) * (1 + lost_in_exponents(o));
+    return 16 * unit * std::max({underlying, bond * paid, bond * o.rebate}) * (1 + lost_in_exponents(o));
   }
   switch (o.payoff) {
     case payoff_kind::cash_digital:
       return 16 * unit * bond * o.cash;
     case payoff_kind::asset_digital:
-      return 16 * unit * share;
+      return 16 * unit * underlying;
     default:
-      return 16 * unit * (o.type == option_type::call ? share : bond * o.strike);
+      return 16 * unit * (o.type == option_type::call ? underlying : bond * o.strike);
   }
 }
 
@@ -82,9 +81,9 @@ valuation levelled_price(const contract& c) {
   if (!c.volatilities.empty() && random)
     v.vega *= integral_to(c.volatilities, 0, mean.expiry) / mean.expiry / mean.volatility;
   if (c.is_plain() || !std::isfinite(v.gamma)) return v;
-  const double rate = value_at(c.rates, mean.rate, 0), share = mean.spot,
-               moved = value_at(c.volatilities, mean.volatility, 0) * share;
-  v.theta = rate * v.price - (rate - mean.dividend) * share * v.delta - 0.5 * moved * moved * v.gamma;
+  const double rate = value_at(c.rates, mean.rate, 0), underlying = mean.spot,
+               moved = value_at(c.volatilities, mean.volatility, 0) * underlying;
+  v.theta = rate * v.price - (rate - mean.dividend) * underlying * v.delta - 0.5 * moved * moved * v.gamma;
   return v;
 }
 
@@ -112,7 +111,7 @@ std::optional<pricing> decided(contract& c) {
   return std::nullopt;
 }
 
-// Whether the share gets to a barrier that would end the option as good as never: ten deviations.
+// Whether the underlying gets to a barrier that would end the option as good as never: ten deviations.
 bool is_out_of_reach(const contract& c) {
   const plain_option& o = c.plain;
   if (!has_barrier(c) || is_in(o.barrier) || !c.dividends.empty() || !c.local_volatility.empty()) return false;
@@ -132,7 +131,7 @@ bool is_touch(const contract& c) {
   if (c.exercise != exercise_style::american || c.plain.payoff == payoff_kind::vanilla || has_barrier(c) ||
       c.is_escrowed() || !(c.plain.strike > 0) || !(c.plain.expiry > 0))
     return false;
-  if (c.plain.payoff == payoff_kind::asset_digital)  // a put's share may fall beyond the strike
+  if (c.plain.payoff == payoff_kind::asset_digital)  // a put's underlying may fall beyond the strike
     return c.plain.dividend >= 0 && (c.plain.type == option_type::call || c.dividends.empty());
   return c.rates.empty()
              ? c.plain.rate >= 0
@@ -167,13 +166,13 @@ pricing without_randomness(const contract& c) {
   }
   if (effective_exercise(c) == exercise_style::american && c.is_plain() && !has_barrier(c) &&
       c.plain.payoff == payoff_kind::vanilla)
-    return exact(c, certain_american_price(c.plain), pricing_method::limit);
+    return exact(c, deterministic_american_price(c.plain), pricing_method::limit);
   const auto& local = c.local_volatility.values;
   const bool elsewhere = std::any_of(local.begin(), local.end(), [](double v) { return v > 0; });
   if (elsewhere && c.plain.spot > 0 && c.plain.expiry > 0)
     throw value_error("a local volatility that is 0 at the spot and not elsewhere has no method",
                       "a positive one is needed there");
-  pricing p = exact(c, certain_path_price(c), pricing_method::limit);
+  pricing p = exact(c, deterministic_limit_price(c), pricing_method::limit);
   p.error_estimate = std::max(p.error_estimate, 16 * unit * p.value.price);
   p.has_vega_and_rho = c.plain.expiry == 0;
   return p;
@@ -208,7 +207,7 @@ std::optional<pricing> by_formula(const contract& c, const pricing_options& opti
   return p;
 }
 
-// A European option on the share less its dividends, whose worth changes with time and rate.
+// A European option on the underlying less its dividends, whose worth changes with time and rate.
 pricing of_escrowed(const contract& c, const pricing_options& options) {
   contract rest = c;
   rest.plain.spot -= escrow(c, 0);

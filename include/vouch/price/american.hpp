@@ -14,22 +14,22 @@ namespace vouch {
 /// How early exercise enters the value of an American option.
 enum class early_exercise : std::uint8_t {
   never,          // it is worth the European option
-  certain,        // nothing is random: the best moment is known
+  deterministic,  // nothing is random: the best moment is known
   one_boundary,   // exercised beyond one boundary
   two_boundaries  // exercised between two boundaries: rates are negative
 };
 
 /// Which of them an option with constant coefficients is.
 VOUCH_HOST_DEVICE inline early_exercise early_exercise_of(const plain_option& o) {
-  if (!(o.volatility > 0 && o.expiry > 0 && o.spot > 0 && o.strike > 0)) return early_exercise::certain;
+  if (!(o.volatility > 0 && o.expiry > 0 && o.spot > 0 && o.strike > 0)) return early_exercise::deterministic;
   const detail::put_problem put = detail::as_put(o);
   if (put.rate > 0 || (put.rate == 0 && put.dividend < 0)) return early_exercise::one_boundary;
   return put.dividend >= put.rate ? early_exercise::never : early_exercise::two_boundaries;
 }
 
 /// An American option where nothing is random: exercised at the best moment.
-VOUCH_HOST_DEVICE inline valuation certain_american_price(const plain_option& o) {
-  VOUCH_IN_IEEE(certain_american_price(o));
+VOUCH_HOST_DEVICE inline valuation deterministic_american_price(const plain_option& o) {
+  VOUCH_IN_IEEE(deterministic_american_price(o));
   const double sign = sign_of(o.type);
   double best = 0, moment = 0;
   const auto consider = [&](double t) {
@@ -94,7 +94,7 @@ VOUCH_HOST_DEVICE inline valuation value_above(const plain_option& o, const put_
 ///         McDonald and Schroder.
 VOUCH_HOST_DEVICE inline valuation american_core(const plain_option& o, const boundary_scheme& scheme) {
   const early_exercise kind = early_exercise_of(o);
-  if (kind == early_exercise::certain) return certain_american_price(o);
+  if (kind == early_exercise::deterministic) return deterministic_american_price(o);
   if (kind == early_exercise::never) return european_price(o);
   const detail::put_problem put = detail::as_put(o);
   const detail::exercise_boundary boundary(put, scheme);

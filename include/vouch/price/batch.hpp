@@ -29,7 +29,7 @@ struct batch_schemes {
 
 namespace detail {
 
-/// By how many deviations the share drifts until expiry.
+/// By how many deviations the underlying drifts until expiry.
 VOUCH_HOST_DEVICE inline double drift_in_deviations(const plain_option& o) {
   return std::abs(o.rate - o.dividend) * std::sqrt(o.expiry) / o.volatility;
 }
@@ -51,7 +51,7 @@ VOUCH_HOST_DEVICE inline double error_of_tier(const plain_option& o, int tier) {
 VOUCH_HOST_DEVICE inline int first_tier(const plain_option& o, double tolerance) {
   int tier = is_ordinary(o) ? 0 : 1;
   while (tier < batch_schemes::count && !(error_of_tier(o, tier) <= tolerance)) ++tier;
-  // Where the share drifts, one that converges where the coarser ones do not is none to rely on.
+  // Where the underlying drifts, one that converges where the coarser ones do not is none to rely on.
   return drift_in_deviations(o) > 1.5 && tier > 1 ? batch_schemes::count : tier;
 }
 
@@ -82,7 +82,7 @@ VOUCH_HOST_DEVICE inline valuation price_in_batch(const batch_option& b, const b
   if (b.exercise == exercise_style::european) return closed_form(o);
   const early_exercise kind = early_exercise_of(o);
   if (kind == early_exercise::never) return european_price(o);
-  if (kind == early_exercise::certain) return certain_american_price(o);
+  if (kind == early_exercise::deterministic) return deterministic_american_price(o);
   constexpr double sharp = 8;
   valuation v{std::nan(""), 0, 0, 0, 0, 0};
   if (detail::drift_in_deviations(o) > sharp) return v;

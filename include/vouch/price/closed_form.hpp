@@ -30,7 +30,7 @@ VOUCH_HOST_DEVICE inline double log_ratio(double a, double b) {
 VOUCH_HOST_DEVICE inline valuation european_price(const plain_option& o) {
   VOUCH_IN_IEEE(european_price(o));
   const double sign = sign_of(o.type), root = std::sqrt(o.expiry), deviation = o.volatility * root;
-  const double share = o.spot * std::exp(-o.dividend * o.expiry),
+  const double underlying = o.spot * std::exp(-o.dividend * o.expiry),
                bond = o.strike * std::exp(-o.rate * o.expiry);
   if (o.spot == 0 && o.strike == 0) return {};
   const double forward = detail::log_ratio(o.spot, o.strike) + (o.rate - o.dividend) * o.expiry;
@@ -43,18 +43,18 @@ VOUCH_HOST_DEVICE inline valuation european_price(const plain_option& o) {
   const double density = normal::density(d1);
   // Either may be infinite where rates are far below 0.
   const auto part = [](double whole, double weight) { return weight > 0 ? whole * weight : 0; };
-  const double share_part = part(share, normal::cumulative(sign * d1)),
+  const double underlying_part = part(underlying, normal::cumulative(sign * d1)),
                bond_part = part(bond, normal::cumulative(sign * d2));
   valuation v;
-  v.price = std::fmax(sign * (share_part - bond_part), 0.0);
-  v.delta = o.spot > 0 ? sign * share_part / o.spot
+  v.price = std::fmax(sign * (underlying_part - bond_part), 0.0);
+  v.delta = o.spot > 0 ? sign * underlying_part / o.spot
                        : (o.type == option_type::call ? 0.0 : -std::exp(-o.dividend * o.expiry));
   v.rho = sign * o.expiry * bond_part;
-  v.theta = sign * (o.dividend * share_part - o.rate * bond_part);
+  v.theta = sign * (o.dividend * underlying_part - o.rate * bond_part);
   if (density > 0) {
-    v.gamma = share * density / (o.spot * o.spot * deviation);
-    v.vega = share * density * root;
-    if (o.volatility > 0) v.theta -= share * density * o.volatility / (2 * root);
+    v.gamma = underlying * density / (o.spot * o.spot * deviation);
+    v.vega = underlying * density * root;
+    if (o.volatility > 0) v.theta -= underlying * density * o.volatility / (2 * root);
   }
   return v;
 }
@@ -81,8 +81,8 @@ VOUCH_HOST_DEVICE inline jet log_from(const jet& spot, double level) {
   return x;
 }
 
-/// The share of scenarios that end in the money where nothing is random: 0, 1, or 1/2 on the edge.
-VOUCH_HOST_DEVICE inline double certain_share(const plain_option& o) {
+/// The probability of an end in the money where nothing is random: 0, 1, or 1/2 on the edge.
+VOUCH_HOST_DEVICE inline double deterministic_probability(const plain_option& o) {
   const double margin = sign_of(o.type) * (o.spot * std::exp((o.rate - o.dividend) * o.expiry) - o.strike);
   return margin > 0 ? 1.0 : margin < 0 ? 0.0 : 0.5;
 }
@@ -97,23 +97,25 @@ VOUCH_HOST_DEVICE inline jet digital_jet(const plain_option& o) {
   return asset ? v.spot * paid : o.cash * paid;
 }
 
-/// The factors of Reiner and Rubinstein's formulas; in the money it pays so many shares and bonds.
+/// The factors of Reiner and Rubinstein's formulas; in the money it pays so many units of the underlying and bonds.
 struct barrier_terms {
   double phi, eta, strike;
-  double shares, bonds;
+  double units, bonds;
   jet spot;
-  jet share, bond;                 // -q T and -r T
+  jet underlying, bond;            // -q T and -r T
   jet reflected, deviation;        // 2 mu log(H / S), sigma sqrt(T)
   jet to_barrier, x1, x2, y1, y2;  // to_barrier is log(H / S)
 
-  VOUCH_HOST_DEVICE jet paid(const jet& x) const { return sum(share, bond, phi * x, phi * (x - deviation)); }
-  VOUCH_HOST_DEVICE jet mirrored(const jet& y) const {
-    return sum(share + reflected + 2 * to_barrier, bond + reflected, eta * y, eta * (y - deviation));
+  VOUCH_HOST_DEVICE jet paid(const jet& x) const {
+    return sum(underlying, bond, phi * x, phi * (x - deviation));
   }
-  VOUCH_HOST_DEVICE jet sum(const jet& share_growth, const jet& bond_growth, const jet& share_limit,
+  VOUCH_HOST_DEVICE jet mirrored(const jet& y) const {
+    return sum(underlying + reflected + 2 * to_barrier, bond + reflected, eta * y, eta * (y - deviation));
+  }
+  VOUCH_HOST_DEVICE jet sum(const jet& underlying_growth, const jet& bond_growth, const jet& underlying_limit,
                             const jet& bond_limit) const {
     jet all = 0;
-    if (shares != 0) all = shares * (spot * weighted_cumulative(share_growth, share_limit));
+    if (units != 0) all = units * (spot * weighted_cumulative(underlying_growth, underlying_limit));
     if (bonds != 0) all = all + bonds * weighted_cumulative(bond_growth, bond_limit);
     return all;
   }
@@ -124,7 +126,7 @@ VOUCH_HOST_DEVICE inline barrier_terms terms_of(const plain_option& o, const var
   t.phi = sign_of(o.type);
   t.eta = is_up(o.barrier) ? -1 : 1;
   t.strike = std::fmax(o.strike, o.spot * 1e-290);
-  t.shares = o.payoff == payoff_kind::vanilla ? t.phi : o.payoff == payoff_kind::asset_digital ? 1 : 0;
+  t.units = o.payoff == payoff_kind::vanilla ? t.phi : o.payoff == payoff_kind::asset_digital ? 1 : 0;
   t.bonds = o.payoff == payoff_kind::vanilla        ? -t.phi * t.strike
             : o.payoff == payoff_kind::cash_digital ? o.cash
                                                     : 0;
@@ -134,7 +136,7 @@ VOUCH_HOST_DEVICE inline barrier_terms terms_of(const plain_option& o, const var
   const jet drift = v.rate - v.dividend;
   t.reflected = (2 * drift / (v.volatility * v.volatility) - 1) * t.to_barrier;
   const jet shift = drift * v.expiry / t.deviation + 0.5 * t.deviation;
-  t.share = -v.dividend * v.expiry;
+  t.underlying = -v.dividend * v.expiry;
   t.bond = -v.rate * v.expiry;
   t.x1 = -log_from(v.spot, t.strike) / t.deviation + shift;
   t.x2 = -t.to_barrier / t.deviation + shift;
@@ -205,7 +207,7 @@ VOUCH_HOST_DEVICE inline jet barrier_payoff(const plain_option& o, const barrier
 
 }  // namespace detail
 
-/// A European option that pays cash, or the share, where it ends in the money.
+/// A European option that pays cash, or the underlying, where it ends in the money.
 ///
 /// Types   As european_price.
 /// Result  As european_price; on the edge of the money, where nothing is random any more, half of the payment.
@@ -214,12 +216,12 @@ VOUCH_HOST_DEVICE inline valuation digital_price(const plain_option& o) {
   VOUCH_IN_IEEE(digital_price(o));
   const bool random = o.volatility > 0 && o.expiry > 0 && o.spot > 0 && o.strike > 0;
   if (random) return to_valuation(detail::digital_jet(o));
-  const double share = detail::certain_share(o);
+  const double probability = detail::deterministic_probability(o);
   if (o.payoff == payoff_kind::asset_digital) {
-    const double discount = std::exp(-o.dividend * o.expiry) * share;
+    const double discount = std::exp(-o.dividend * o.expiry) * probability;
     return {o.spot * discount, discount, 0, o.dividend * o.spot * discount, 0, 0};
   }
-  const double paid = o.cash * std::exp(-o.rate * o.expiry) * share;
+  const double paid = o.cash * std::exp(-o.rate * o.expiry) * probability;
   return {paid, 0, 0, o.rate * paid, 0, -o.expiry * paid};
 }
 
@@ -230,17 +232,17 @@ VOUCH_HOST_DEVICE inline valuation price_without_barrier(const plain_option& o) 
   return o.payoff == payoff_kind::vanilla ? european_price(o) : digital_price(o);
 }
 
-/// When a share without randomness reaches the barrier; negative for never.
-VOUCH_HOST_DEVICE inline double certain_hit(const plain_option& o) {
+/// When an underlying without randomness reaches the barrier; negative for never.
+VOUCH_HOST_DEVICE inline double deterministic_hit(const plain_option& o) {
   const double drift = o.rate - o.dividend;
   if (drift == 0) return -1;
   const double when = std::log(o.barrier_level / o.spot) / drift;
   return when >= 0 && when <= o.expiry ? when : -1;
 }
 
-VOUCH_HOST_DEVICE inline valuation certain_barrier(const plain_option& o) {
+VOUCH_HOST_DEVICE inline valuation deterministic_barrier(const plain_option& o) {
   const variables v(o);
-  const bool hit = certain_hit(o) >= 0;
+  const bool hit = deterministic_hit(o) >= 0;
   jet rebate = 0;
   if (is_in(o.barrier) && !hit) rebate = o.rebate * exp(-v.rate * v.expiry);
   if (!is_in(o.barrier) && hit)
@@ -259,8 +261,8 @@ VOUCH_HOST_DEVICE inline bool barrier_is_hit(const plain_option& o) {
   return is_up(o.barrier) ? o.spot >= o.barrier_level : o.spot <= o.barrier_level;
 }
 
-/// A European call or put, or a digital option, that begins (in) or ends (out) to exist when the share hits a barrier,
-/// watched at every moment, with a rebate.
+/// A European call or put, or a digital option, that knocks in or out when the underlying hits a barrier, watched at
+/// every moment, with a rebate.
 ///
 /// Types   As european_price, the barrier positive.
 /// Result  As european_price. A barrier that is hit already leaves the plain option, or the rebate, paid now.
@@ -271,7 +273,7 @@ VOUCH_HOST_DEVICE inline valuation barrier_price(const plain_option& o) {
     if (is_in(o.barrier)) return detail::price_without_barrier(o);
     return {o.rebate, 0, 0, 0, 0, 0};
   }
-  if (!(o.volatility > 0 && o.expiry > 0 && o.spot > 0)) return detail::certain_barrier(o);
+  if (!(o.volatility > 0 && o.expiry > 0 && o.spot > 0)) return detail::deterministic_barrier(o);
   const detail::variables v(o);
   const detail::barrier_terms t = detail::terms_of(o, v);
   jet value = detail::barrier_payoff(o, t);

@@ -1,4 +1,4 @@
-// vouch/price/contract.hpp -- everything that an option on one share can have.
+// vouch/price/contract.hpp -- everything that an option on one underlying can have.
 #pragma once
 #include <string>
 #include <string_view>
@@ -8,13 +8,13 @@
 
 namespace vouch {
 
-/// An amount that the share pays, and loses, at a time in years from now.
+/// An amount that the underlying pays, and loses, at a time in years from now.
 struct cash_dividend {
   double time = 0, amount = 0;
 };
 
-/// piecewise: the share itself is random between its dividends and falls by each. escrowed: what is random is
-/// the share less what the dividends before expiry are worth now.
+/// piecewise: the underlying itself is random between its dividends and falls by each. escrowed: what is random is
+/// the underlying less what the dividends before expiry are worth now.
 enum class dividend_model : std::uint8_t { piecewise, escrowed };
 
 /// A value that holds until a time in years from now; the last one holds for ever.
@@ -56,7 +56,7 @@ struct contract {
 ///
 /// Throws  value_error  naming the number: not finite, negative where it may not be, a table that does not
 /// rise;
-///                      escrowed dividends that are worth more than the share, or beside a barrier or a local
+///                      escrowed dividends that are worth more than the underlying, or beside a barrier or a local
 ///                      volatility
 void check(contract& c);
 
@@ -74,7 +74,7 @@ double escrow(const contract& c, double time, bool inclusive = false);
 /// What exercising, or expiry, pays at a spot.
 double payoff_at(const plain_option& o, double spot);
 
-/// The same on a grid; an American digital option at its strike pays all, as it is exercised when the share is
+/// The same on a grid; an American digital option at its strike pays all, as it is exercised when the underlying is
 /// there on its way.
 double payoff_on_grid(const contract& c, double spot);
 

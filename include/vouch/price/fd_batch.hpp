@@ -15,7 +15,7 @@ namespace vouch {
 ///         positive spot, strike, volatility and expiry.
 /// Memory  Options and values on the host. On a GPU a warp has one option; on the CPU a thread.
 /// Result  As finite_difference_price on this grid without extrapolation, to rounding; but a GPU's grid has the
-///         strike where no share gets to it, too. Early exercise by an exact parallel form of Brennan and
+///         strike where no underlying gets to it, too. Early exercise by an exact parallel form of Brennan and
 ///         Schwartz's method. The same bits on every run.
 /// Throws  shape_error; value_error  an option or size that it does not take
 void finite_difference_batch(const device& dev, std::span<const batch_option> options, std::int64_t nodes,
@@ -23,9 +23,9 @@ void finite_difference_batch(const device& dev, std::span<const batch_option> op
 
 namespace detail {
 
-/// Equal steps of a batch's march; the pieces of make_segments as shares of the expiry.
+/// Equal steps of a batch; the pieces of make_segments as parts of the expiry.
 struct batch_piece {
-  double length = 0;  // of a step, as a share of the expiry
+  double length = 0;  // of a step, as a part of the expiry
   std::int64_t steps = 0;
   bool damped = false;  // its first two steps are four half steps
 };

@@ -59,7 +59,7 @@ struct fd_result {
   std::optional<fd_enclosure> enclosure;  // where options.verify
 };
 
-/// The values on the grid at time 0 on one grid, and the border of early exercise.
+/// The values on the grid at time 0 on one grid, and the boundary of early exercise.
 struct fd_surface {
   std::vector<double> spot;
   std::vector<double> value;
@@ -83,6 +83,9 @@ struct fd_surface {
 /// Source  Rannacher 1984; Giles, Carter 2006; Brennan, Schwartz 1977; Reisinger, Witte 2012 (policy
 ///         iteration).
 fd_result finite_difference_price(const contract& c, const fd_options& options);
+
+/// Whether a GPU steps the contract: no local volatility, no escrow, no American exercise in more than one region.
+bool fits_gpu_stepping(const contract& c);
 
 /// Price, delta, gamma and theta of one solve by Rannacher's scheme on a logarithmic grid.
 valuation value_on_grid(const contract& c, std::int64_t nodes, std::int64_t steps);

@@ -37,7 +37,7 @@ VOUCH_HOST_DEVICE inline more_greeks vanilla_more_greeks(const plain_option& o) 
           o.spot * density * n.root * n.d1 * n.d2 / o.volatility, o.dividend * delta - density * by_time};
 }
 
-/// Of W N(sign d), where W is the share or the cash, discounted: d is d1 or d2.
+/// Of W N(sign d), where W is the underlying or the cash, discounted: d is d1 or d2.
 VOUCH_HOST_DEVICE inline more_greeks digital_more_greeks(const plain_option& o) {
   const normal_arguments n(o);
   const bool asset = o.payoff == payoff_kind::asset_digital;

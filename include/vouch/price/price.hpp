@@ -41,7 +41,17 @@ struct pricing {
 /// Result  error_estimate is of the price: rounding for formulas, the distance to a coarser boundary or
 ///         grid for the others. Where nothing is random the exact limit.
 /// Throws  value_error  what check(contract) and finite_difference_price refuse; a local volatility that
-///                      is 0 at the spot and not elsewhere; what certain_path_price refuses
+///                      is 0 at the spot and not elsewhere; what deterministic_limit_price refuses
 pricing price(contract c, const pricing_options& options);
+
+/// The limit without volatility: the largest discounted payment on the underlying's path over the times at which it
+/// may be exercised, while a barrier lets it be; the rebate where that is paid.
+///
+/// Types   As check(c) leaves it; volatility, spot or expiry is 0, and its barrier is not hit already.
+/// Result  Rounding: best moments and hits of a barrier are solved for, not searched on a grid. What ends at a
+///         barrier pays the larger of its rebate and, if American, exercise then; an underlying that falls by a
+///         dividend may be exercised just before. Vega and rho are 0.
+/// Throws  value_error  a digital option whose underlying is at the strike at a date, or stays there
+valuation deterministic_limit_price(const contract& c);
 
 }  // namespace vouch

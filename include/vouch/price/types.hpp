@@ -8,11 +8,11 @@ namespace vouch {
 
 enum class option_type : std::uint8_t { call, put };
 enum class exercise_style : std::uint8_t { european, american, bermudan };
-/// Vanilla pays max(S - K, 0) or max(K - S, 0); the digital ones pay cash or the share where that is positive.
+/// Vanilla pays max(S - K, 0) or max(K - S, 0); the digital ones pay cash or the underlying where that is positive.
 enum class payoff_kind : std::uint8_t { vanilla, cash_digital, asset_digital };
 enum class barrier_kind : std::uint8_t { none, up_and_in, up_and_out, down_and_in, down_and_out };
 
-/// An option on a share that follows geometric Brownian motion with constant coefficients.
+/// An option on an underlying that follows geometric Brownian motion with constant coefficients.
 ///
 /// Units  expiry in years; rate and dividend (a continuous yield) continuously compounded a year; volatility
 ///        for the square root of a year.

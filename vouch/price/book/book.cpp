@@ -46,26 +46,27 @@ class book_pricer {
     out.report = {};
     out.text.clear();
     read(block, out.report);
-    values_.resize(quick_.size());
-    if (!quick_.empty()) price_batch(device_, quick_, has_vega_and_rho(), values_, options_.tolerance);
-    std::size_t next_quick = 0;
+    values_.resize(batched_.size());
+    if (!batched_.empty()) price_batch(device_, batched_, has_vega_and_rho(), values_, options_.tolerance);
+    std::size_t next_batched = 0;
     for (entry& e : entries_) {
-      if (e.kind == entry::quick) {
-        const batch_option& b = quick_[next_quick];
-        const valuation& v = values_[next_quick++];
+      if (e.kind == entry::batched) {
+        const batch_option& b = batched_[next_batched];
+        const valuation& v = values_[next_batched++];
         if (!std::isnan(v.price)) {
           put(e, {v, more_of(b), e.implied_volatility},
               b.exercise == exercise_style::european ? out.report.european : out.report.american, out);
           continue;
         }
-        e.slow_one = std::make_unique<slow_line>(slow_line{plain_contract(b), none, options_.tolerance});
+        e.individual =
+            std::make_unique<individual_line>(individual_line{plain_contract(b), none, options_.tolerance});
       }
-      if (!e.slow_one) {
+      if (!e.individual) {
         put_failure(e, e.failure, out);
         continue;
       }
       if (is_stopped()) return false;
-      put_slow(e, out);
+      put_individual(e, out);
     }
     return true;
   }
@@ -74,17 +75,17 @@ class book_pricer {
   static constexpr double none = std::numeric_limits<double>::quiet_NaN();
   static constexpr more_greeks unknown{none, none, none, none};
 
-  struct slow_line {
+  struct individual_line {
     contract option;
     double price;  // whose volatility is wanted; NaN: its own is there
     double tolerance;
   };
   struct entry {
-    enum { quick, other } kind = other;
+    enum { batched, other } kind = other;
     book_failure failure;  // its line counts for all
     std::string_view input;
     double implied_volatility = none;
-    std::unique_ptr<slow_line> slow_one;
+    std::unique_ptr<individual_line> individual;
   };
 
   static contract plain_contract(const batch_option& b) {
@@ -98,7 +99,7 @@ class book_pricer {
   bool is_stopped() const { return options_.stop && options_.stop(); }
 
   void read(const line_block& block, book_report& report) {
-    quick_.clear();
+    batched_.clear();
     entries_.clear();
     std::int64_t number = block.first_line;
     for (const char* p = block.begin; p < block.end; ++number) {
@@ -136,11 +137,11 @@ class book_pricer {
       }
     if (std::isnan(line_.price) && line_.is_plain && (line_.tolerance == 0 || european) &&
         fits_batch(line_.option)) {
-      e.kind = entry::quick;
-      quick_.push_back(line_.option);
+      e.kind = entry::batched;
+      batched_.push_back(line_.option);
     } else {
       const double tolerance = line_.tolerance > 0 ? line_.tolerance : options_.tolerance;
-      e.slow_one = std::make_unique<slow_line>(slow_line{line_.whole(), line_.price, tolerance});
+      e.individual = std::make_unique<individual_line>(individual_line{line_.whole(), line_.price, tolerance});
     }
   }
 
@@ -175,31 +176,31 @@ class book_pricer {
   }
 
   // As the batch prices it, to a tolerance of its own; false where it does not.
-  bool put_plain(const entry& e, priced_block& out) {
-    const contract& c = e.slow_one->option;
+  bool put_as_in_batch(const entry& e, priced_block& out) {
+    const contract& c = e.individual->option;
     const batch_option one{c.plain, c.exercise};
-    if (e.kind == entry::quick || !c.is_plain() || !fits_batch(one)) return false;
+    if (e.kind == entry::batched || !c.is_plain() || !fits_batch(one)) return false;
     valuation v;
-    price_batch(device::cpu(1), {&one, 1}, has_vega_and_rho(), {&v, 1}, e.slow_one->tolerance);
+    price_batch(device::cpu(1), {&one, 1}, has_vega_and_rho(), {&v, 1}, e.individual->tolerance);
     if (std::isnan(v.price)) return false;
     const bool european = c.exercise == exercise_style::european;
     put(e, {v, more_of(one), e.implied_volatility}, european ? out.report.european : out.report.american, out);
     return true;
   }
 
-  void put_slow(entry& e, priced_block& out) {
-    slow_line& slow = *e.slow_one;
+  void put_individual(entry& e, priced_block& out) {
+    individual_line& line = *e.individual;
     pricing_options how;
-    how.finite_difference.tolerance = slow.tolerance;
+    how.finite_difference.tolerance = line.tolerance;
     how.finite_difference.greeks = how.vega_and_rho = has_vega_and_rho();
     try {
-      if (!std::isnan(slow.price))
-        slow.option.plain.volatility = e.implied_volatility =
-            implied_volatility(slow.option, slow.price, slow.tolerance);
-      if (put_plain(e, out)) return;
-      pricing p = price(slow.option, how);
+      if (!std::isnan(line.price))
+        line.option.plain.volatility = e.implied_volatility =
+            implied_volatility(line.option, line.price, line.tolerance);
+      if (put_as_in_batch(e, out)) return;
+      pricing p = price(line.option, how);
       if (!p.has_vega_and_rho) p.value.vega = p.value.rho = none;
-      const bool inaccurate = !(p.error_estimate <= slow.tolerance);
+      const bool inaccurate = !(p.error_estimate <= line.tolerance);
       char remark[64] = "";
       if (inaccurate) std::snprintf(remark, sizeof remark, "the error is about %.1e", p.error_estimate);
       out.report.inaccurate += inaccurate;
@@ -214,7 +215,7 @@ class book_pricer {
   const book_options& options_;
   device device_;
   book_line line_;
-  std::vector<batch_option> quick_;
+  std::vector<batch_option> batched_;
   std::vector<valuation> values_;
   std::vector<entry> entries_;
 };

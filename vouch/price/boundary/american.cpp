@@ -74,7 +74,7 @@ void add_vega_and_rho(const plain_option& o, valuation& v, Price value) {
 }
 
 // Where expiry is so far that it is as good as never: the perpetual option, of which later exercise is the
-// share N(-distance) and less, by the distribution of the time to its boundary under the measure that it
+// underlying N(-distance) and less, by the distribution of the time to its boundary under the measure that it
 // weighs by. Exercised now where even the perpetual one is.
 std::optional<american_valuation> nearly_perpetual(const plain_option& o) {
   const detail::put_problem put = detail::as_put(o);
@@ -130,7 +130,7 @@ american_valuation american_price(const plain_option& o, double tolerance, bool 
     throw value_error("an American option with these negative rates is exercised between two boundaries",
                       "price it by finite differences");
   if (kind == early_exercise::never) return {european_price(o), 0};
-  if (kind == early_exercise::certain) return {certain_american_price(o), 0};
+  if (kind == early_exercise::deterministic) return {deterministic_american_price(o), 0};
   if (const auto v = nearly_perpetual(o)) return *v;
   const auto by_polynomial = [](const plain_option& moved) { return american_core(moved, finest_boundary()); };
   american_valuation result{by_polynomial(o), 0};

@@ -270,7 +270,7 @@ bool panelled_boundary::solve(int panel) {
   return left * share * share < enough;
 }
 
-// d_minus of a share at the boundary's time `from` before expiry.
+// d_minus of an underlying at the boundary's time `from` before expiry.
 double panelled_boundary::d_minus(double log_spot, double from) const {
   const double left = put_.expiry - from, deviation = put_.volatility * std::sqrt(left);
   return (log_spot - log_at(std::sqrt(from)) + (put_.rate - put_.dividend) * left) / deviation -
@@ -298,7 +298,7 @@ void panelled_boundary::add_piece(const piece& p, double log_spot, int depth, va
 
 void panelled_boundary::add_premium(valuation& v) const {
   const double log_spot = std::log(put_.spot);
-  // Down to where the share is sure not to fall to the boundary.
+  // Down to where the underlying is sure not to fall to the boundary.
   const double distance = log_spot - log_at(ends_.back());
   int halvings = scheme_.halvings;
   double left = put_.expiry * std::ldexp(1.0, -4 - 2 * std::max(halvings - 4, 0));

@@ -26,7 +26,7 @@ inline linear far_payoff(const plain_option& o, double spot) {
   }
 }
 
-/// What a far value becomes as dividends fall: constant + slope * max(S - fallen, 0), as no share falls below
+/// What a far value becomes as dividends are paid: constant + slope * max(S - fallen, 0), as no underlying falls below
 /// 0.
 struct far_value {
   double slope = 0, constant = 0, fallen = 0;
@@ -34,9 +34,9 @@ struct far_value {
 };
 
 /// One boundary node: a far-field value or the payment of a barrier.
-class border {
+class boundary_condition {
  public:
-  border(const contract& c, const fd_payment& payment, double spot, bool high)
+  boundary_condition(const contract& c, const fd_payment& payment, double spot, bool high)
       : option_(c.plain),
         spot_(spot),
         barrier_(c.plain.barrier != barrier_kind::none && is_up(c.plain.barrier) == high),
@@ -71,7 +71,7 @@ class border {
     far_.fallen += amount;
     settle();
   }
-  /// Exercise pays for a share that is dearer than the grid's by so much.
+  /// Exercise pays for an underlying that is dearer than the grid's by so much.
   void set_escrow(double worth) {
     escrow_ = worth;
     exercise_ = payoff_at(option_, spot_ + worth);
@@ -89,7 +89,7 @@ class border {
     return {far_.slope * spot_, far_.constant - far_.slope * far_.fallen};
   }
   bool is_barrier() const { return barrier_; }
-  /// Of the value near a share of 0, at the low end.
+  /// Of the value near an underlying of 0, at the low end.
   double slope() const { return far_.slope; }
   /// What exercise at any time keeps it from falling below.
   double least() const { return may_exercise_ ? exercise_ : -1e300; }
@@ -116,23 +116,23 @@ class border {
   double value_ = 0;
 };
 
-/// Where the value at a spot comes from when the share falls: the polynomial through `count` nodes, read at
+/// Where the value at a spot comes from when the underlying falls: the polynomial through `count` nodes, read at
 /// `at`; with count = 0 `at` is below the grid.
-struct fall_stencil {
+struct dividend_stencil {
   double at = 0;
   std::size_t first = 0;
   int count = 0;
 };
-fall_stencil where_it_fell(const fd_grid& grid, double spot, double amount);
+dividend_stencil dividend_stencil_at(const fd_grid& grid, double spot, double amount);
 
-/// The share falls by `amount`: V(S) := V(S - amount), by cubic interpolation; smoothed as exercise_now() where
+/// The underlying falls by `amount`: V(S) := V(S - amount), by cubic interpolation; smoothed as exercise_now() where
 /// it falls to 0, or to a barrier.
-void let_fall(const fd_grid& grid, double amount, bool smoothed, border& low, border& high,
-              std::vector<double>& values);
+void pay_dividend(const fd_grid& grid, double amount, bool smoothed, boundary_condition& low,
+                  boundary_condition& high, std::vector<double>& values);
 
 /// V := max(V, exercise), at the ends as well. Smoothed, what the line between two nodes has too much where a
 /// kink lies between them is taken off one, so that the error of a kink is the same wherever it lies.
-void exercise_now(const std::vector<double>& exercise, bool smoothed, border& low, border& high,
-                  std::vector<double>& values);
+void exercise_now(const std::vector<double>& exercise, bool smoothed, boundary_condition& low,
+                  boundary_condition& high, std::vector<double>& values);
 
 }  // namespace vouch

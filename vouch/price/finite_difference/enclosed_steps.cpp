@@ -316,7 +316,7 @@ interval<double> enclosed_steps::at(std::size_t node) const {
 // problem is counted; policy iteration finds good ones.
 namespace {
 
-// In steps that are long for their grid policies move the border of exercise by a node at a time.
+// In steps that are long for their grid policies move the exercise boundary by a node at a time.
 constexpr int most_policies = 2000, most_lifts = 4;
 
 }  // namespace

@@ -19,7 +19,7 @@ using range = interval<double>;
 
 // The weight of node a in the polynomial through 4 nodes: N / D, products of differences, which are exact
 // pairs. Three products of pairs err by at most 24 u^2 of N and of D, and N - q D by at most 60 u^2 of N.
-enclosed_weight weight_of(const std::vector<double>& s, const fall_stencil& from, std::size_t a) {
+enclosed_weight weight_of(const std::vector<double>& s, const dividend_stencil& from, std::size_t a) {
   fd::pair numerator{1, 0}, denominator{1, 0};
   bool moderate = true;
   for (std::size_t b = from.first; b < from.first + 4; ++b) {
@@ -40,7 +40,7 @@ enclosed_weight weight_of(const std::vector<double>& s, const fall_stencil& from
   return {q, missing / (range(denominator.hi) + range(denominator.lo) + range::unchecked(-size, size))};
 }
 
-mixture mixture_of(const std::vector<double>& s, const fall_stencil& from) {
+mixture mixture_of(const std::vector<double>& s, const dividend_stencil& from) {
   mixture row;
   row.first = from.first;
   row.count = from.count;
@@ -92,12 +92,12 @@ class local_reader {
   local_range basis_[6];
 };
 
-// The same steps as march() takes, in the same order of what is given at a barrier and noted at the spot.
-class enclosed_march {
+// The same steps as step_in_time() takes, in the same order of what is given at a barrier and noted at the spot.
+class enclosed_time_stepper {
  public:
   /// With payment.in_time, in_time_off bounds how far these values may be off.
-  enclosed_march(const contract& c, const fd_grid& grid, const fd_payment& payment, time_scheme scheme,
-                 const std::vector<double>* in_time_off = nullptr)
+  enclosed_time_stepper(const contract& c, const fd_grid& grid, const fd_payment& payment, time_scheme scheme,
+                        const std::vector<double>* in_time_off = nullptr)
       : c_(c),
         grid_(grid),
         in_time_off_(in_time_off),
@@ -188,12 +188,12 @@ class enclosed_march {
     steps_.advance(implicit < length, low_.value(), high_.value(), next_off());
     if (trace_ != nullptr) trace_->push_back(local().value);
   }
-  // By the polynomials of let_fall().
+  // By the polynomials of pay_dividend().
   void fall(double amount) {
     const std::vector<double>& s = grid_.spot;
     std::vector<mixture> rows(s.size());
     for (std::size_t i = 0; i < s.size(); ++i) {
-      const fall_stencil from = where_it_fell(grid_, s[i], amount);
+      const dividend_stencil from = dividend_stencil_at(grid_, s[i], amount);
       rows[i] = mixture_of(s, from);
       if (from.count == 0) rows[i].given = low_.beyond(from.at);
     }
@@ -210,7 +210,7 @@ class enclosed_march {
   local_reader at_spot_;
   time_scheme scheme_;
   bool american_;
-  border low_, high_;
+  boundary_condition low_, high_;
   std::vector<double> floor_;
   enclosed_steps steps_;
   fd_operator L_;
@@ -278,34 +278,34 @@ fd_enclosure enclose_without_steps(const contract& c, const fd_grid& grid, const
 
 }  // namespace
 
-fd_enclosure enclose_march(const contract& c, const fd_grid& grid, const fd_payment& payment,
-                           const std::vector<fd_segment>& segments, time_scheme scheme) {
+fd_enclosure enclose_time_stepping(const contract& c, const fd_grid& grid, const fd_payment& payment,
+                                   const std::vector<fd_segment>& segments, time_scheme scheme) {
   const ieee_environment here;
   if (scheme == time_scheme::exponential) return enclose_without_steps(c, grid, payment);
-  enclosed_march march(c, grid, payment, scheme);
-  for (const fd_segment& s : segments) march.run(s);
-  fd_enclosure e = enclosure_of(c, march.local());
+  enclosed_time_stepper stepper(c, grid, payment, scheme);
+  for (const fd_segment& s : segments) stepper.run(s);
+  fd_enclosure e = enclosure_of(c, stepper.local());
   if (!e.verified) return refused(no_norm);
   settle_exercise(c, e);
   return e;
 }
 
-fd_enclosure enclose_march_to_begin(const contract& c, const fd_grid& grid, grid_kind kind, std::int64_t steps,
-                                    time_scheme scheme) {
+fd_enclosure enclose_knock_in(const contract& c, const fd_grid& grid, grid_kind kind, std::int64_t steps,
+                              time_scheme scheme) {
   const ieee_environment here;
-  const contract begun = once_begun(c), until = until_begun(c);
-  const fd_grid grid_begun = make_grid(begun, kind, grid.size());
-  std::vector<fd_segment> segments = make_segments(begun, steps);
-  enclosed_march march(begun, grid_begun, {}, scheme);
+  const contract in = knocked_in(c), out = not_knocked_in(c);
+  const fd_grid knocked_in_grid = make_grid(in, kind, grid.size());
+  std::vector<fd_segment> segments = make_segments(in, steps);
+  enclosed_time_stepper stepper(in, knocked_in_grid, {}, scheme);
   std::vector<range> at_barrier;
-  for (const fd_segment& s : segments) march.run(s, &at_barrier);
+  for (const fd_segment& s : segments) stepper.run(s, &at_barrier);
   std::vector<double> near, off;
   for (const range& value : at_barrier) {
     if (!is_common(value)) return refused(no_norm);
     near.push_back(mid(value));
     off.push_back(rad(value));
   }
-  enclosed_march waiting(until, grid, {0, near.front(), &near}, scheme, &off);
+  enclosed_time_stepper waiting(out, grid, {0, near.front(), &near}, scheme, &off);
   for (fd_segment& s : segments) {
     s.exercise = false;
     waiting.run(s);

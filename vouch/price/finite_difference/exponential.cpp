@@ -49,7 +49,8 @@ struct contour_values {
 
 // One row of elimination: pivot, multiplier and right-hand side.
 void eliminate(const talbot_contour& z, double centre, double a, double c, double rhs,
-               const contour_values& upper_before, const contour_values& y_before, contour_values& upper, contour_values& y) {
+               const contour_values& upper_before, const contour_values& y_before, contour_values& upper,
+               contour_values& y) {
   for (std::size_t k = 0; k < talbot_points; ++k) {
     const double pr = z.re[k] + centre - a * upper_before.re[k], pi = z.im[k] - a * upper_before.im[k];
     const double scale = 1 / (pr * pr + pi * pi), ir = pr * scale, ii = -pi * scale;
@@ -91,7 +92,7 @@ contour_values transform(const talbot_contour& z, const boundary_exponentials& b
 
 }  // namespace
 
-std::vector<double> march_by_contour(const contract& c, const fd_grid& grid, const fd_payment& payment) {
+std::vector<double> exponential_by_contour(const contract& c, const fd_grid& grid, const fd_payment& payment) {
   const double expiry = c.plain.expiry;
   const fd_operator L = make_operator(c, grid, 0);
   const talbot_contour z = make_talbot_contour();
@@ -259,7 +260,7 @@ std::optional<sine_plan> plan_sine(const contract& c, const fd_grid& grid, const
   return plan;
 }
 
-std::vector<double> march_by_sine(const sine_plan& plan, std::int64_t from, std::int64_t to) {
+std::vector<double> exponential_by_sine(const sine_plan& plan, std::int64_t from, std::int64_t to) {
   const std::size_t modes = plan.decay.size();
   std::vector<double> sines, cosines;
   angles(plan.cells, sines, cosines);

@@ -42,12 +42,13 @@ using boundary_exponentials = std::array<exponential_term, 2>;
 boundary_exponentials boundary_terms(const contract& c, const fd_payment& payment, double spot, bool high);
 
 /// The same for constant coefficients without any error in time, by a contour integral of resolvents.
-std::vector<double> march_by_contour(const contract& c, const fd_grid& grid, const fd_payment& payment);
+std::vector<double> exponential_by_contour(const contract& c, const fd_grid& grid, const fd_payment& payment);
 
-/// march_by_contour() on a GPU; nothing for more than 16384 nodes. seconds, if not null, gets the time of the
+/// exponential_by_contour() on a GPU; nothing for more than 16384 nodes. seconds, if not null, gets the time of the
 /// kernels alone.
-std::optional<std::vector<double>> contour_cuda(const device& gpu, const contract& c, const fd_grid& grid,
-                                                const fd_payment& payment, double* seconds = nullptr);
+std::optional<std::vector<double>> exponential_by_contour_cuda(const device& gpu, const contract& c,
+                                                               const fd_grid& grid, const fd_payment& payment,
+                                                               double* seconds = nullptr);
 
 /// amount * D_i / D_end * f(t) / f(cells), t the distance from the other end, f = sinh or sin of rate * t: a
 /// solution that is `amount` at one end of the grid and 0 at the other.
@@ -78,10 +79,11 @@ VOUCH_HOST_DEVICE inline double lift_at(const sine_lift& lift, double log_ratio,
 /// the boundary values pass too slowly to be taken out.
 std::optional<sine_plan> plan_sine(const contract& c, const fd_grid& grid, const fd_payment& payment);
 
-/// march_by_contour() of the nodes [from, to); the others are 0.
-std::vector<double> march_by_sine(const sine_plan& plan, std::int64_t from, std::int64_t to);
+/// exponential_by_contour() of the nodes [from, to); the others are 0.
+std::vector<double> exponential_by_sine(const sine_plan& plan, std::int64_t from, std::int64_t to);
 
 /// All nodes on a GPU; defined only in CUDA builds. seconds, if not null, gets the time of the kernels alone.
-std::vector<double> sine_cuda(const device& gpu, const sine_plan& plan, double* seconds = nullptr);
+std::vector<double> exponential_by_sine_cuda(const device& gpu, const sine_plan& plan,
+                                             double* seconds = nullptr);
 
 }  // namespace vouch

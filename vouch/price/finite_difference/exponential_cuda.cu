@@ -210,8 +210,9 @@ double run(const device& gpu, const contract& c, const fd_payment& payment, cons
 
 }  // namespace
 
-std::optional<std::vector<double>> contour_cuda(const device& gpu, const contract& c, const fd_grid& grid,
-                                                const fd_payment& payment, double* seconds) {
+std::optional<std::vector<double>> exponential_by_contour_cuda(const device& gpu, const contract& c,
+                                                               const fd_grid& grid, const fd_payment& payment,
+                                                               double* seconds) {
   if (grid.size() > 32 * contour_threads) return std::nullopt;
   std::vector<double> values;
   const double took = grid.size() <= 8 * contour_threads ? run<8>(gpu, c, payment, grid, values)
@@ -273,7 +274,7 @@ __global__ void __launch_bounds__(sine_threads)
 
 }  // namespace
 
-std::vector<double> sine_cuda(const device& gpu, const sine_plan& plan, double* seconds) {
+std::vector<double> exponential_by_sine_cuda(const device& gpu, const sine_plan& plan, double* seconds) {
   const auto modes = static_cast<std::int64_t>(plan.decay.size()), nodes = plan.cells + 1;
   std::vector<double> all(plan.start.begin(), plan.start.begin() + nodes);
   all.insert(all.end(), plan.decay.begin(), plan.decay.end());

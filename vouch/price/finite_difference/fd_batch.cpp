@@ -54,7 +54,7 @@ void finite_difference_batch(const device& dev, std::span<const batch_option> op
     if (dev.is_cuda()) return detail::finite_difference_batch_cuda(dev, options, nodes, steps, values);
   const auto count = static_cast<std::int64_t>(options.size());
   const cancellation_probe stop;
-  const cancellation never;  // the marches of one thread must not end by an exception
+  const cancellation never;  // the options of one thread must not end by an exception
 #pragma omp parallel for firstprivate(ieee) num_threads(dev.threads()) schedule(dynamic, 4)
   for (std::int64_t i = 0; i < count; ++i) {
     if (stop.requested()) continue;

@@ -27,8 +27,8 @@ struct setting {
     const double root = std::sqrt(o.expiry), deviation = o.volatility * root;
     const double drift = (o.rate - o.dividend) * o.expiry, half = 0.5 * deviation * deviation;
     const double k = std::log(o.strike);
-    const share_range reach =
-        range_of_share(std::log(o.spot), k, deviation, fmin(drift - half, 0.0), fmax(drift + half, 0.0), true);
+    const underlying_range reach = range_of_underlying(std::log(o.spot), k, deviation, fmin(drift - half, 0.0),
+                                                fmax(drift + half, 0.0), true);
     low = reach.low;
     double high = reach.high;
     const double cells = nodes - 1;
@@ -81,12 +81,12 @@ __device__ double larger(double a, double b) { return a > b ? a : b; }
 // Of an American option the unknown is D, its value V above the payoff p: it steps as V does with (I - implicit
 // L) p added to the right-hand side, and its floor is 0. Of a European one it is V.
 template <int Rows, bool American>
-class warp_march {
+class warp_stepper {
  public:
   static constexpr int nodes = 32 * Rows;
   static constexpr int shared_doubles = nodes;
 
-  __device__ warp_march(const plain_option& o, double* shared)
+  __device__ warp_stepper(const plain_option& o, double* shared)
       : grid_(o, nodes),
         lane_(static_cast<int>(threadIdx.x) % 32),
         shared_(shared),
@@ -278,16 +278,16 @@ constexpr int resident_blocks(int rows) { return rows <= 8 ? 6 : rows <= 16 ? 4 
 // comparisons.
 template <int Rows, bool American>
 __global__ void __launch_bounds__(32 * warps, resident_blocks(Rows))
-    march_batch(const batch_option* options, const std::int32_t* which, std::int64_t count,
-                const __grid_constant__ detail::batch_pieces pieces, valuation* values) {
+    step_batch(const batch_option* options, const std::int32_t* which, std::int64_t count,
+               const __grid_constant__ detail::batch_pieces pieces, valuation* values) {
   extern __shared__ double shared[];
   const int warp = static_cast<int>(threadIdx.x) / 32;
   const std::int64_t at = std::int64_t{blockIdx.x} * warps + warp;
   if (at >= count) return;  // whole warps leave together
   const plain_option& option = options[which[at]].option;
-  warp_march<Rows, American> march(option, shared + warp * warp_march<Rows, American>::shared_doubles);
-  for (int k = 0; k < pieces.count; ++k) march.run(pieces.piece[k], option.expiry);
-  const valuation v = march.result(option);
+  warp_stepper<Rows, American> stepper(option, shared + warp * warp_stepper<Rows, American>::shared_doubles);
+  for (int k = 0; k < pieces.count; ++k) stepper.run(pieces.piece[k], option.expiry);
+  const valuation v = stepper.result(option);
   if (threadIdx.x % 32 == 0) values[which[at]] = v;
 }
 
@@ -296,10 +296,10 @@ void run_batch(const device& dev, const array<batch_option>& options, const std:
                std::int64_t steps, array<valuation>& values) {
   const auto list = array<std::int32_t>::from(dev, which);
   const auto count = static_cast<std::int64_t>(which.size());
-  launch(dev, "march_batch",
+  launch(dev, "step_batch",
          {ceil_div<std::int64_t>(count, warps), 32 * warps,
-          sizeof(double) * warp_march<Rows, American>::shared_doubles * warps},
-         march_batch<Rows, American>, options.data(), list.data(), count, detail::pieces_of(American, steps),
+          sizeof(double) * warp_stepper<Rows, American>::shared_doubles * warps},
+         step_batch<Rows, American>, options.data(), list.data(), count, detail::pieces_of(American, steps),
          values.data());
   dev.synchronize();  // the list goes
 }

@@ -102,21 +102,22 @@ class solver {
       by_sine_ = false;
       if constexpr (built_with_cuda)
         if (options_.dev.is_cuda())
-          if (auto v = contour_cuda(options_.dev, c, grid, task_.payment)) return used_gpu(*v);
+          if (auto v = exponential_by_contour_cuda(options_.dev, c, grid, task_.payment)) return used_gpu(*v);
       not_gpu("the grid has more nodes than the kernel of the exponential scheme takes");
-      return march_by_contour(c, grid, task_.payment);
+      return exponential_by_contour(c, grid, task_.payment);
     }
-    const march_method how{options_.scheme, options_.precision, options_.solver, !options_.verify};
+    const stepping_method how{options_.scheme, options_.precision, options_.solver, !options_.verify};
     if (is_stepped_to_begin(c)) {
       not_gpu(reason_for_cpu(c, options_, grid.size()));
-      return march_to_begin(c, grid, options_.grid, steps, how);
+      return step_to_knock_in(c, grid, options_.grid, steps, how);
     }
     std::vector<fd_segment> segments = make_segments(c, steps);
     if (boundary != nullptr) segments = in_pieces(segments);
     if (options_.dev.is_cuda() && options_.solver == tridiagonal_method::automatic && boundary == nullptr)
-      if (auto v = march_on_gpu(options_.dev, c, grid, task_.payment, segments, how)) return used_gpu(*v);
+      if (auto v = step_in_time_on_gpu(options_.dev, c, grid, task_.payment, segments, how))
+        return used_gpu(*v);
     not_gpu(reason_for_cpu(c, options_, grid.size()));
-    return march(c, grid, task_.payment, segments, how, boundary);
+    return step_in_time(c, grid, task_.payment, segments, how, boundary);
   }
   fd_grid grid(std::int64_t nodes) const { return make_grid(task_.knocked_out, options_.grid, nodes); }
   const contract& solved() const { return task_.knocked_out; }
@@ -166,10 +167,9 @@ class solver {
 
   fd_enclosure enclose(std::int64_t nodes, std::int64_t steps) const {
     const contract& c = task_.knocked_out;
-    if (is_stepped_to_begin(c))
-      return enclose_march_to_begin(c, grid(nodes), options_.grid, steps, options_.scheme);
+    if (is_stepped_to_begin(c)) return enclose_knock_in(c, grid(nodes), options_.grid, steps, options_.scheme);
     const fd_enclosure e =
-        enclose_march(c, grid(nodes), task_.payment, make_segments(c, steps), options_.scheme);
+        enclose_time_stepping(c, grid(nodes), task_.payment, make_segments(c, steps), options_.scheme);
     return task_.in ? enclose_in_option(c, e) : e;
   }
 
@@ -214,11 +214,11 @@ class solver {
     by_sine_ = true;
     if constexpr (built_with_cuda)
       if (options_.dev.is_cuda()) {
-        std::vector<double> all = sine_cuda(options_.dev, plan);
+        std::vector<double> all = exponential_by_sine_cuda(options_.dev, plan);
         return used_gpu(all);
       }
     const std::int64_t n = grid.size(), first = whole ? 0 : stencil_about(grid, c.plain.spot).first;
-    return march_by_sine(plan, first, whole ? n : std::min(first + 6, n));
+    return exponential_by_sine(plan, first, whole ? n : std::min(first + 6, n));
   }
 
   void not_gpu(const std::string& reason) const {
@@ -358,7 +358,7 @@ double estimated_error(const contract& c, const fd_level& now, const fd_level& b
   const bool digital = c.plain.payoff != payoff_kind::vanilla,
              jumps = digital || (c.plain.barrier != barrier_kind::none && !c.dividends.empty());
   double unseen = 0.08 * cell * (digital ? std::abs(now.fine.delta) : cell * std::abs(now.fine.gamma));
-  // What is paid between strike and barrier alone: so much, as often as shares end there that never hit.
+  // What is paid between strike and barrier alone: so much, as often as it ends there without a hit.
   const double gap = std::abs(c.plain.strike - c.plain.barrier_level);
   if (c.plain.barrier != barrier_kind::none && gap < cell)
     unseen += gap * std::pow(gap / (c.plain.spot * typical_volatility(c)), 2) / c.plain.expiry;
@@ -456,7 +456,7 @@ fd_surface finite_difference_surface(const contract& c, const fd_options& option
   if (!is_stepped_to_begin(c))
     surface.value = s.values(s.solved(), grid, steps, &surface);
   else if (c.dividends.empty())
-    surface.value = march_to_begin(c, grid, options.grid, steps, {});
+    surface.value = step_to_knock_in(c, grid, options.grid, steps, {});
   else
     throw value_error("there is no drawing of an option with cash dividends that begins at a barrier");
   surface.spot = grid.spot;

@@ -17,7 +17,7 @@ struct range {
   bool low_fixed = false, high_fixed = false;  // a barrier
 };
 
-// By how much the logarithm of the share moves down (side -1) or up for a deviation. With a local volatility a
+// By how much the logarithm of the underlying moves down (side -1) or up for a deviation. With a local volatility a
 // way is as long as the volatility is where it leads, and so are those deviations on it that a grid reaches.
 double deviation_to(double side, const contract& c) {
   const double root = std::sqrt(c.plain.expiry);
@@ -29,13 +29,13 @@ double deviation_to(double side, const contract& c) {
   return std::abs(x) / reached_deviations;
 }
 
-// Of logarithms of the share, as far as it may get.
-share_range reach_of(const contract& c) {
+// Of logarithms of the underlying, as far as it may get.
+underlying_range reach_of(const contract& c) {
   const plain_option& o = c.plain;
   const double spot = std::log(o.spot), strike = std::log(std::max(o.strike, 1e-8 * o.spot));
   const auto one_way = [&](double side) {
     const double deviation = deviation_to(side, c);
-    // How far the share drifts down and, counted in shares, up on the way.
+    // How far the underlying drifts down and, counted in units of it, up on the way.
     double down = 0, up = 0;
     const auto pass = [&](double time) {
       const double half = 0.5 * deviation * deviation * (time / o.expiry);
@@ -46,13 +46,14 @@ share_range reach_of(const contract& c) {
     for (const curve_step& r : c.rates)
       if (r.until > 0 && r.until < o.expiry) pass(r.until);
     pass(o.expiry);
-    return range_of_share(spot, strike, deviation, down, up, false);
+    return range_of_underlying(spot, strike, deviation, down, up, false);
   };
   return {one_way(-1).low, one_way(1).high};
 }
 
-// Between two dividends a put is exercised, if at all, by shares worth less than the interest on the strike until
-// the second: where those that the first leaves so low count, a grid reaches as far below that border as a share gets.
+// Between two dividends a put is exercised, if at all, where the underlying is worth less than the interest on the
+// strike until the second: where paths that the first leaves so low count, a grid reaches as far below that boundary
+// as an underlying gets.
 double below_exercise(const contract& c, double low) {
   const bool american = c.exercise == exercise_style::american;
   double least = low;
@@ -61,11 +62,11 @@ double below_exercise(const contract& c, double low) {
   const auto exercised = [&](const cash_dividend& first, const cash_dividend& second, double time) {
     const double interest =
         integral_to(c.rates, c.plain.rate, second.time) - integral_to(c.rates, c.plain.rate, time);
-    const double border = c.plain.strike * -std::expm1(-interest);
-    if (!(border > 0) || std::log(first.amount + border) < low) return;
+    const double boundary = c.plain.strike * -std::expm1(-interest);
+    if (!(boundary > 0) || std::log(first.amount + boundary) < low) return;
     constexpr double deviations = 5;
-    least = std::min(least, std::log(border) - deviations * typical_volatility(c) *
-                                                   std::sqrt(std::max(time - first.time, 0.0)));
+    least = std::min(least, std::log(boundary) - deviations * typical_volatility(c) *
+                                                     std::sqrt(std::max(time - first.time, 0.0)));
   };
   for (std::size_t k = 0; k + 1 < c.dividends.size(); ++k) {
     const cash_dividend &first = c.dividends[k], &second = c.dividends[k + 1];
@@ -78,10 +79,10 @@ double below_exercise(const contract& c, double low) {
   return std::max(least, low - most);
 }
 
-// Of logarithms of the share.
+// Of logarithms of the underlying.
 range log_range(const contract& c) {
   const plain_option& o = c.plain;
-  const share_range reach = reach_of(c);
+  const underlying_range reach = reach_of(c);
   range r{reach.low, reach.high};
   const double spot = std::log(o.spot);
   double cash = 0;
@@ -243,7 +244,7 @@ fd_operator make_operator(const contract& c, const fd_grid& grid, double time) {
     const double s = grid.spot[i];
     const double square = local ? squares[i] : constant * constant;
     double diffusion_below, diffusion_above, below, above, flow;
-    if (grid.spacing > 0) {  // in the logarithm of the share
+    if (grid.spacing > 0) {  // in the logarithm of the underlying
       below = above = grid.spacing;
       diffusion_below = diffusion_above = 0.5 * square / (below * below);
       flow = drift - 0.5 * square;

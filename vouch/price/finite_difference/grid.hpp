@@ -11,21 +11,21 @@
 
 namespace vouch {
 
-/// Logarithms of the share.
-struct share_range {
+/// Logarithms of the underlying.
+struct underlying_range {
   double low, high;
 };
 
 /// As far as a grid reaches: 1e-10 of the probability lies beyond.
 inline constexpr double reached_deviations = 6.5;
 
-/// From where to where a share may get that drifts down and up by so much at most and varies by `deviation`.
-/// The strike as well, unless, not kept, the share gets there so rarely that no price would show it.
-VOUCH_HOST_DEVICE inline share_range range_of_share(double spot, double strike, double deviation, double down,
-                                                    double up, bool keeps_strike) {
+/// From where to where an underlying may get that drifts down and up by so much at most and varies by `deviation`.
+/// The strike as well, unless, not kept, the underlying gets there so rarely that no price would show it.
+VOUCH_HOST_DEVICE inline underlying_range range_of_underlying(double spot, double strike, double deviation,
+                                                       double down, double up, bool keeps_strike) {
   constexpr double reach = reached_deviations, never = 9;
   const double margin = std::fmax(reach * deviation, 1e-4), beyond = (never / reach - 1) * margin;
-  share_range r{spot + down - margin, spot + up + margin};
+  underlying_range r{spot + down - margin, spot + up + margin};
   const bool above_never = keeps_strike || strike > r.low - beyond,
              below_never = keeps_strike || strike < r.high + beyond;
   if (above_never) r.low = std::fmin(r.low, strike - 0.2 * margin);
@@ -41,14 +41,14 @@ struct fd_grid {
   std::int64_t size() const { return static_cast<std::int64_t>(spot.size()); }
 };
 
-/// n nodes about the spot as far as the share may get, the strike, if it is there, in the middle between two of
+/// n nodes about the spot as far as the underlying may get, the strike, if it is there, in the middle between two of
 /// them (on one beside a barrier, or where an American digital option ends), a barrier on the first or the
 /// last.
 ///
 /// Throws  value_error  no room between the barrier and the spot; nodes beyond the range of numbers
 fd_grid make_grid(const contract& c, grid_kind kind, std::int64_t n);
 
-/// How many cells a deviation has at the spot and at the strike, where the share may get to it.
+/// How many cells a deviation has at the spot and at the strike, where the underlying may get to it.
 struct grid_resolution {
   double least, most;
 

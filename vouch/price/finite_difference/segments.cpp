@@ -8,7 +8,7 @@
 namespace vouch {
 namespace {
 
-// Behind a dividend (before it, as time runs) nobody exercises a put: the share is soon worth less. Exercise
+// Behind a dividend (before it, as time runs) nobody exercises a put: the underlying is soon worth less. Exercise
 // begins again, at once wherever the put is deep in the money, when the interest on the strike has made up for
 // it: at these times before expiry.
 std::vector<double> returns_of_exercise(const contract& c) {
@@ -20,7 +20,7 @@ std::vector<double> returns_of_exercise(const contract& c) {
   const auto interest = [&](double later, double earlier) {
     return integral_to(c.rates, c.plain.rate, later) - integral_to(c.rates, c.plain.rate, earlier);
   };
-  double waits_for = strike, time = expiry;  // what waiting pays a share of 0, then
+  double waits_for = strike, time = expiry;  // what waiting pays an underlying of 0, then
   for (std::size_t k = c.dividends.size(); k-- > 0;) {
     const cash_dividend& d = c.dividends[k];
     if (!(d.time > 0 && d.time < expiry && d.amount > 0)) continue;
@@ -68,7 +68,7 @@ std::vector<fd_segment> events(const contract& c) {
   at(0);
   std::sort(all.begin(), all.end(), [](const fd_segment& a, const fd_segment& b) { return a.to < b.to; });
   double from = 0;
-  bool smooths = true;  // the border of exercise moves fast behind whatever happens
+  bool smooths = true;  // the exercise boundary moves fast behind whatever happens
   for (fd_segment& s : all) {
     s.from = from;
     s.smooths = smooths;

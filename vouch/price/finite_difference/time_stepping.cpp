@@ -10,14 +10,14 @@
 namespace vouch {
 namespace {
 
-// The steps of one march, in the direction in which early exercise needs them: from the side where nothing is
+// The steps of one option, in the direction in which early exercise needs them: from the side where nothing is
 // exercised to the side where it is.
 template <class Steps>
-class marcher {
+class time_stepper {
  public:
   template <class MakeSteps>
-  marcher(const contract& c, const fd_grid& grid, const fd_payment& payment, const march_method& how,
-          fd_trace* trace, MakeSteps make_steps)
+  time_stepper(const contract& c, const fd_grid& grid, const fd_payment& payment, const stepping_method& how,
+               fd_trace* trace, MakeSteps make_steps)
       : c_(c),
         grid_(grid),
         scheme_(how.scheme),
@@ -66,7 +66,7 @@ class marcher {
     if (c_.is_escrowed())
       set_exercise(c_.plain.expiry - s.to, true);
     else if (s.dividend > 0)
-      let_fall(grid_, s.dividend, smoothed_, low_, high_, values_);
+      pay_dividend(grid_, s.dividend, smoothed_, low_, high_, values_);
     if (s.exercise || (american_ && s.dividend > 0)) exercise_now(exercise_, smoothed_, low_, high_, values_);
   }
 
@@ -188,7 +188,7 @@ class marcher {
   fd_trace* trace_;
   bool timed_;
   bool american_, policy_, smoothed_, reversed_;
-  border low_, high_;
+  boundary_condition low_, high_;
   Steps steps_;
   fd_operator L_;
   double factored_ = 0, escrow_ = 0;
@@ -196,22 +196,22 @@ class marcher {
 };
 
 template <class Steps, class MakeSteps>
-std::vector<double> march_by(const contract& c, const fd_grid& grid, const fd_payment& payment,
-                             const std::vector<fd_segment>& segments, const march_method& how,
-                             fd_surface* boundary, fd_trace* trace, MakeSteps make_steps) {
-  marcher<Steps> marching(c, grid, payment, how, trace, make_steps);
+std::vector<double> step_by(const contract& c, const fd_grid& grid, const fd_payment& payment,
+                            const std::vector<fd_segment>& segments, const stepping_method& how,
+                            fd_surface* boundary, fd_trace* trace, MakeSteps make_steps) {
+  time_stepper<Steps> stepper(c, grid, payment, how, trace, make_steps);
   for (const fd_segment& s : segments) {
-    marching.run(s);
+    stepper.run(s);
     if (boundary == nullptr || (c.exercise != exercise_style::american && !s.exercise)) continue;
     boundary->times.push_back(c.plain.expiry - s.to);
-    boundary->boundary.push_back(marching.boundary());
+    boundary->boundary.push_back(stepper.boundary());
   }
-  return marching.values();
+  return stepper.values();
 }
 
 }  // namespace
 
-fall_stencil where_it_fell(const fd_grid& grid, double spot, double amount) {
+dividend_stencil dividend_stencil_at(const fd_grid& grid, double spot, double amount) {
   const auto& s = grid.spot;
   const double at = std::max(spot - amount, 0.0);
   if (at <= s.front()) return {at, 0, 0};
@@ -219,14 +219,14 @@ fall_stencil where_it_fell(const fd_grid& grid, double spot, double amount) {
   return {at, std::min(k < 2 ? 0 : k - 2, s.size() - 4), 4};  // s[k-1] < at <= s[k]
 }
 
-void let_fall(const fd_grid& grid, double amount, bool smoothed, border& low, border& high,
-              std::vector<double>& values) {
+void pay_dividend(const fd_grid& grid, double amount, bool smoothed, boundary_condition& low,
+                  boundary_condition& high, std::vector<double>& values) {
   std::vector<double> after(values.size());
   const auto& s = grid.spot;
   const double kink = amount + (low.is_barrier() ? s.front() : 0.0),
                bend = low.is_barrier() ? (values[1] - values[0]) / (s[1] - s[0]) : low.slope();
   for (std::size_t i = 0; i < s.size(); ++i) {
-    const fall_stencil from = where_it_fell(grid, s[i], amount);
+    const dividend_stencil from = dividend_stencil_at(grid, s[i], amount);
     if (from.count == 0) {
       after[i] = low.beyond(from.at);
       continue;
@@ -251,8 +251,8 @@ void let_fall(const fd_grid& grid, double amount, bool smoothed, border& low, bo
   values.back() = high.value();
 }
 
-void exercise_now(const std::vector<double>& exercise, bool smoothed, border& low, border& high,
-                  std::vector<double>& values) {
+void exercise_now(const std::vector<double>& exercise, bool smoothed, boundary_condition& low,
+                  boundary_condition& high, std::vector<double>& values) {
   const std::size_t n = values.size();
   double before = values[1] - exercise[1];
   values[1] = std::max(values[1], exercise[1]);
@@ -272,12 +272,12 @@ void exercise_now(const std::vector<double>& exercise, bool smoothed, border& lo
   values.back() = high.value();
 }
 
-std::vector<double> march(const contract& c, const fd_grid& grid, const fd_payment& payment,
-                          const std::vector<fd_segment>& segments, const march_method& how,
-                          fd_surface* boundary, fd_trace* trace) {
+std::vector<double> step_in_time(const contract& c, const fd_grid& grid, const fd_payment& payment,
+                                 const std::vector<fd_segment>& segments, const stepping_method& how,
+                                 fd_surface* boundary, fd_trace* trace) {
   const std::int64_t n = grid.size();
   const auto by = [&]<class Steps>(auto make_steps) {
-    return march_by<Steps>(c, grid, payment, segments, how, boundary, trace, make_steps);
+    return step_by<Steps>(c, grid, payment, segments, how, boundary, trace, make_steps);
   };
   if (how.solver != tridiagonal_method::automatic)
     return by.template operator()<fd_solver_steps>([&] { return fd_solver_steps(n, how.solver); });
@@ -286,14 +286,14 @@ std::vector<double> march(const contract& c, const fd_grid& grid, const fd_payme
   return by.template operator()<fd_steps<double>>([&] { return fd_steps<double>(n); });
 }
 
-contract once_begun(const contract& c) {
-  contract begun = c;
-  begun.plain.barrier = barrier_kind::none;
-  begun.plain.spot = c.plain.barrier_level;
-  return begun;
+contract knocked_in(const contract& c) {
+  contract in = c;
+  in.plain.barrier = barrier_kind::none;
+  in.plain.spot = c.plain.barrier_level;
+  return in;
 }
 
-contract until_begun(contract c) {
+contract not_knocked_in(contract c) {
   plain_option& o = c.plain;
   o.payoff = payoff_kind::cash_digital;
   o.cash = o.rebate;
@@ -303,14 +303,14 @@ contract until_begun(contract c) {
   return c;
 }
 
-std::vector<double> march_to_begin(const contract& c, const fd_grid& grid, grid_kind kind, std::int64_t steps,
-                                   const march_method& how) {
-  const contract begun = once_begun(c);
-  std::vector<fd_segment> segments = make_segments(begun, steps);
+std::vector<double> step_to_knock_in(const contract& c, const fd_grid& grid, grid_kind kind, std::int64_t steps,
+                                     const stepping_method& how) {
+  const contract in = knocked_in(c);
+  std::vector<fd_segment> segments = make_segments(in, steps);
   fd_trace trace{c.plain.barrier_level, {}};
-  march(begun, make_grid(begun, kind, grid.size()), {}, segments, how, nullptr, &trace);
+  step_in_time(in, make_grid(in, kind, grid.size()), {}, segments, how, nullptr, &trace);
   for (fd_segment& s : segments) s.exercise = false;  // smooth starts stay: the barrier's value jumps
-  return march(until_begun(c), grid, {0, trace.values.front(), &trace.values}, segments, how);
+  return step_in_time(not_knocked_in(c), grid, {0, trace.values.front(), &trace.values}, segments, how);
 }
 
 bool needs_policy(const contract& c) {

@@ -14,7 +14,7 @@ struct fd_segment {
   double from = 0, to = 0;  // time before expiry
   std::int64_t steps = 0;
   bool smooths = false;   // begins at a kink, or so soon behind one that a step would not see it
-  double dividend = 0;    // what the share falls by at its end
+  double dividend = 0;    // what the underlying falls by at its end
   bool exercise = false;  // may be exercised at its end
 };
 
@@ -26,11 +26,11 @@ struct fd_segment {
 std::vector<fd_segment> make_segments(const contract& c, std::int64_t steps);
 
 /// The least distance, in logarithms, of what a grid has to tell apart before it shows its error: the deviation of the
-/// share between a kink of the value, at expiry or by an event, and the dividend or date of exercise that comes next
-/// before it, and what lies between strike and barrier. Infinite for none.
+/// underlying between a kink of the value, at expiry or by an event, and the dividend or date of exercise that comes
+/// next before it, and what lies between strike and barrier. Infinite for none.
 double sharpest_kink(const contract& c);
 
-/// The same steps in shorter segments, as the border of exercise is noted behind each.
+/// The same steps in shorter segments, as the exercise boundary is noted behind each.
 std::vector<fd_segment> in_pieces(const std::vector<fd_segment>& segments);
 
 /// What a knocked-out contract pays: its own payoff less `less` everywhere, and `at_barrier` when hit.
@@ -41,34 +41,34 @@ struct fd_payment {
                                                  // every step of it
 };
 
-/// Where march() notes the value at a spot, in the order of fd_payment::in_time.
+/// Where step_in_time() notes the value at a spot, in the order of fd_payment::in_time.
 struct fd_trace {
   double spot = 0;
   std::vector<double> values;
 };
 
-struct march_method {
+struct stepping_method {
   time_scheme scheme = time_scheme::rannacher;
   solve_precision precision = solve_precision::double_;
   tridiagonal_method solver = tridiagonal_method::automatic;  // another one: in double, no early exercise
   bool smooths_kinks = true;                                  // that exercise at dates makes
 };
 
-/// The value on the grid now. The barrier, if there is one, knocks out; boundary, if not null, gets the border
-/// of exercise behind every segment, and trace, if not null, values on the way.
-std::vector<double> march(const contract& c, const fd_grid& grid, const fd_payment& payment,
-                          const std::vector<fd_segment>& segments, const march_method& how,
-                          fd_surface* boundary = nullptr, fd_trace* trace = nullptr);
+/// The value on the grid now. The barrier, if there is one, knocks out; boundary, if not null, gets the
+/// exercise boundary behind every segment, and trace, if not null, values on the way.
+std::vector<double> step_in_time(const contract& c, const fd_grid& grid, const fd_payment& payment,
+                                 const std::vector<fd_segment>& segments, const stepping_method& how,
+                                 fd_surface* boundary = nullptr, fd_trace* trace = nullptr);
 
 /// The value on the grid now of an option that may be exercised early once it has begun at its barrier; no
 /// cash dividends. The option without barrier, on a grid of its own of as many nodes, has the values there.
-std::vector<double> march_to_begin(const contract& c, const fd_grid& grid, grid_kind kind, std::int64_t steps,
-                                   const march_method& how);
+std::vector<double> step_to_knock_in(const contract& c, const fd_grid& grid, grid_kind kind, std::int64_t steps,
+                                     const stepping_method& how);
 
-/// What march_to_begin() steps: the option from the barrier on, its grid about it, and what is left of the
+/// What step_to_knock_in() steps: the option from the barrier on, its grid about it, and what is left of the
 /// whole until the barrier is hit, the rebate at expiry.
-contract once_begun(const contract& c);
-contract until_begun(contract c);
+contract knocked_in(const contract& c);
+contract not_knocked_in(contract c);
 
 /// Whether the spots at which an American option is exercised may not be those beyond one boundary: rates below
 /// 0, a rebate worth waiting for, or a payoff that is not vanilla.

@@ -11,12 +11,12 @@
 namespace vouch {
 namespace {
 
-constexpr int rows = march_rows_a_thread, half = rows / 2;
+constexpr int rows = stepping_rows_a_thread, half = rows / 2;
 constexpr unsigned all_lanes = ~0u;
 
-struct march_parameters {
+struct stepping_parameters {
   std::int64_t n, own, halo, steps, alone;
-  march_edge first, last;
+  stepping_end first, last;
   const double *lower, *inverse, *upper;
   const double* floor;  // of the values, under American exercise
   double* values[2];
@@ -27,7 +27,7 @@ constexpr int apart = 32;
 
 // What the blocks that this one's window reaches, or whose windows reach it, wrote before it is there to be
 // read after it, and what they read before it may be overwritten; number counts meetings from 1.
-__device__ void meet(const march_parameters& p, unsigned number) {
+__device__ void meet(const stepping_parameters& p, unsigned number) {
   __syncthreads();
   const int own = static_cast<int>(blockIdx.x);
   if (threadIdx.x == 0)
@@ -151,7 +151,7 @@ struct given_rows {
   double share, at_end;  // of P + Q - V in the next V, and V at first
   double share_beyond, beyond;
 
-  __device__ explicit given_rows(const march_edge& e) {
+  __device__ explicit given_rows(const stepping_end& e) {
     const double first = e.slope_factor, second = e.constant_factor;
     share = Damped ? first : 1 + first;
     share_beyond = Damped ? second : 1 + second;
@@ -165,7 +165,7 @@ struct given_rows {
 // the right; found a step ahead, so that nobody waits for it.
 class edge_of_thread {
  public:
-  __device__ edge_of_thread(const march_parameters& p, std::int64_t row0) {
+  __device__ edge_of_thread(const stepping_parameters& p, std::int64_t row0) {
     if (row0 <= 0 && 0 < row0 + rows) {
       row_ = static_cast<int>(-row0);
       edge_ = p.first;
@@ -204,11 +204,12 @@ class edge_of_thread {
   }
   int row_ = -1;
   bool near_ = false;
-  march_edge edge_{};
+  stepping_end edge_{};
   double now_ = 0, next_ = 0;
 };
 
-__device__ void write_own(const march_parameters& p, std::int64_t row0, const double (&v)[rows], double* to) {
+__device__ void write_own(const stepping_parameters& p, std::int64_t row0, const double (&v)[rows],
+                          double* to) {
   const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * p.own;
 #pragma unroll
   for (int j = 0; j < rows; ++j) {
@@ -287,14 +288,15 @@ __device__ clipped from_mates(const clipped& own, const exercised_coupling<Reach
   return sum;
 }
 
-// Mapping   As march_rows, with teams of 4.
+// Mapping   As take_steps, with teams of 4.
 // Step      Brennan and Schwartz: elimination upwards, then substitution downwards that nowhere falls below the
 //           floor; a row's is x -> max(a x + b, c), and such functions are closed under composition: those of
 //           the rows of a thread, of a team and of Reach teams behind it are composed, then applied.
-// Bound     by latency: about twice that of march_rows, and two block barriers a step.
+// Bound     by latency: about twice that of take_steps, and two block barriers a step.
 // Bits      the same on every run; they change with the number of multiprocessors.
 template <int Threads, int Reach, bool Damped>
-__global__ void __launch_bounds__(Threads, 1) march_exercised(const __grid_constant__ march_parameters p) {
+__global__ void __launch_bounds__(Threads, 1)
+    take_exercised_steps(const __grid_constant__ stepping_parameters p) {
   constexpr int Team = 4, padded = Threads / Team + 2 * Reach;
   __shared__ double ends[padded], team_b[padded], team_c[padded];
   const auto clear = [&] {
@@ -405,7 +407,7 @@ __global__ void __launch_bounds__(Threads, 1) march_exercised(const __grid_const
 // Bound     by latency: chains of 4 FMAs, two rounds of shuffles, one block barrier a step.
 // Bits      fixed orders: the same on every run; they change with the number of multiprocessors.
 template <int Threads, int Team, int Reach, bool Damped>
-__global__ void __launch_bounds__(Threads, 1) march_rows(const __grid_constant__ march_parameters p) {
+__global__ void __launch_bounds__(Threads, 1) take_steps(const __grid_constant__ stepping_parameters p) {
   constexpr int padded = Threads / Team + 2 * Reach;
   __shared__ double ends[2][2][padded];  // of steps in turn, upwards and downwards
   for (int k = static_cast<int>(threadIdx.x); k < 4 * padded; k += Threads) (&ends[0][0][0])[k] = 0;
@@ -500,12 +502,12 @@ __global__ void __launch_bounds__(Threads, 1) march_rows(const __grid_constant__
   }
 }
 
-int blocks_around(const march_plan& plan) {
+int blocks_around(const stepping_plan& plan) {
   const std::int64_t behind = plan.threads * rows - plan.halo - plan.own;
   return static_cast<int>(ceil_div(std::max(plan.halo, behind), plan.own));
 }
 
-double value_after(const march_edge& e, std::int64_t steps) {
+double value_after(const stepping_end& e, std::int64_t steps) {
   const auto grown = [&](double part, double factor) {
     return part * std::pow(factor, static_cast<double>(steps));
   };
@@ -513,22 +515,22 @@ double value_after(const march_edge& e, std::int64_t steps) {
 }
 
 template <int Threads>
-void launch_exercised(const device& gpu, const march_plan& plan, bool damped, const march_parameters& p) {
+void launch_exercised(const device& gpu, const stepping_plan& plan, bool damped, const stepping_parameters& p) {
   const auto go = [&]<int Reach>() {
     const launch_shape shape{plan.blocks, Threads, 0, 1, true};
-    damped ? launch(gpu, "march_exercised", shape, march_exercised<Threads, Reach, true>, p)
-           : launch(gpu, "march_exercised", shape, march_exercised<Threads, Reach, false>, p);
+    damped ? launch(gpu, "take_exercised_steps", shape, take_exercised_steps<Threads, Reach, true>, p)
+           : launch(gpu, "take_exercised_steps", shape, take_exercised_steps<Threads, Reach, false>, p);
   };
   plan.reach <= 6 ? go.template operator()<6>() : go.template operator()<12>();
 }
 
 template <int Threads>
-void launch_run(const device& gpu, const march_plan& plan, bool damped, const march_parameters& p) {
+void launch_run(const device& gpu, const stepping_plan& plan, bool damped, const stepping_parameters& p) {
   if (p.floor != nullptr) return launch_exercised<Threads>(gpu, plan, damped, p);
   const auto go = [&]<int Team, int Reach>() {
     const launch_shape shape{plan.blocks, Threads, 0, 1, true};
-    damped ? launch(gpu, "march_rows", shape, march_rows<Threads, Team, Reach, true>, p)
-           : launch(gpu, "march_rows", shape, march_rows<Threads, Team, Reach, false>, p);
+    damped ? launch(gpu, "take_steps", shape, take_steps<Threads, Team, Reach, true>, p)
+           : launch(gpu, "take_steps", shape, take_steps<Threads, Team, Reach, false>, p);
   };
   if (plan.team == 4)
     plan.reach <= 5 ? go.template operator()<4, 5>() : go.template operator()<4, 8>();
@@ -542,8 +544,8 @@ void launch_run(const device& gpu, const march_plan& plan, bool damped, const ma
 
 }  // namespace
 
-void march_cuda(const device& gpu, const march_factors& factors, const march_plan& plan,
-                std::span<const march_run> runs, std::span<double> values) {
+void step_in_time_cuda(const device& gpu, const stepping_factors& factors, const stepping_plan& plan,
+                       std::span<const stepping_run> runs, std::span<double> values) {
   const auto n = static_cast<std::int64_t>(values.size());
   // One transfer each way.
   std::vector<double> all;
@@ -555,7 +557,7 @@ void march_cuda(const device& gpu, const march_factors& factors, const march_pla
   auto on_device = array<double>::from(gpu, all);
   double* const data = on_device.data();
   array<double> other(gpu, n);
-  march_parameters p{};
+  stepping_parameters p{};
   p.n = n;
   p.own = plan.own;
   p.halo = plan.halo;
@@ -570,7 +572,7 @@ void march_cuda(const device& gpu, const march_factors& factors, const march_pla
   auto meetings =
       array<unsigned>::zeros(gpu, std::int64_t{plan.blocks} * apart * static_cast<std::int64_t>(runs.size()));
   p.meetings = meetings.data();
-  for (const march_run& run : runs) {
+  for (const stepping_run& run : runs) {
     p.steps = run.steps;
     p.first = run.first;
     p.last = run.last;

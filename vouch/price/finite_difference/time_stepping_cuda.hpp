@@ -15,7 +15,7 @@ namespace vouch {
 
 /// A boundary value over steps of one length: slope * slope_factor^k + constant * constant_factor^k, or
 /// `least`.
-struct march_edge {
+struct stepping_end {
   double slope = 0, constant = 0;
   double slope_factor = 1, constant_factor = 1;
   double least = -1e300;
@@ -26,17 +26,18 @@ struct march_edge {
 /// No lower or upper is negative, so nothing cancels in the sum.
 /// Under American exercise, with a floor, elimination goes upwards alone: P_i = inverse_i V_i + lower_i
 /// P_{i-1}, W_i = max(P_i + upper_i W_{i+1}, what keeps V from falling below its floor).
-struct march_factors {
+struct stepping_factors {
   std::vector<double> lower, inverse, upper;
   std::vector<double> floor;  // empty: no early exercise
 };
-march_factors factor_for_march(const fd_operator& L, double implicit);
-march_factors factor_for_exercised_march(const fd_operator& L, double implicit, std::vector<double> floor);
+stepping_factors factor_for_stepping(const fd_operator& L, double implicit);
+stepping_factors factor_for_exercised_stepping(const fd_operator& L, double implicit,
+                                               std::vector<double> floor);
 
-inline constexpr int march_rows_a_thread = 8;
+inline constexpr int stepping_rows_a_thread = 8;
 
 /// What a matrix allows: blocks of the kernel go on alone for some steps with rows to spare on both sides.
-struct march_plan {
+struct stepping_plan {
   int blocks = 0;
   int threads = 0;         // of a block, 128 or 256
   std::int64_t own = 0;    // rows whose result a block keeps
@@ -47,31 +48,27 @@ struct march_plan {
 };
 /// Nothing where the inverse decays too slowly for one block's window. Neglected couplings are below 1e-13 of
 /// V.
-std::optional<march_plan> plan_march(const fd_operator& L, const march_factors& factors, double implicit,
-                                     int processors);
+std::optional<stepping_plan> plan_stepping(const fd_operator& L, const stepping_factors& factors,
+                                           double implicit, int processors);
 
 /// Steps of twice the implicit part of a matrix, or of that alone where damped.
-struct march_run {
+struct stepping_run {
   std::int64_t steps = 0;
   bool damped = false;
-  march_edge first, last;
+  stepping_end first, last;
 };
 
 /// values advanced by the steps of all runs, at least one each, in a kernel for each run.
 ///
 /// Memory  values on the host, n of them.
-void march_cuda(const device& gpu, const march_factors& factors, const march_plan& plan,
-                std::span<const march_run> runs, std::span<double> values);
+void step_in_time_cuda(const device& gpu, const stepping_factors& factors, const stepping_plan& plan,
+                       std::span<const stepping_run> runs, std::span<double> values);
 
-/// Whether march_on_gpu takes the contract: no local volatility, no escrow, no American exercise whose region
-/// is not simple.
-bool fits_gpu_march(const contract& c);
-
-/// march() on a GPU, its steps there and what happens between them on the host; nothing where the contract does
+/// step_in_time() on a GPU, its steps there and what happens between them on the host; nothing where the contract does
 /// not fit, the grid has fewer than 64 nodes, or a plan does not exist.
-std::optional<std::vector<double>> march_on_gpu(const device& gpu, const contract& c, const fd_grid& grid,
-                                                const fd_payment& payment,
-                                                const std::vector<fd_segment>& segments,
-                                                const march_method& how);
+std::optional<std::vector<double>> step_in_time_on_gpu(const device& gpu, const contract& c,
+                                                       const fd_grid& grid, const fd_payment& payment,
+                                                       const std::vector<fd_segment>& segments,
+                                                       const stepping_method& how);
 
 }  // namespace vouch

@@ -1,4 +1,4 @@
-// What the kernel of fd_march_cuda.cu needs to know of a matrix, and the segments that it runs.
+// What the kernel of time_stepping_cuda.cu needs to know of a matrix, and the segments that it runs.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -49,22 +49,24 @@ double largest(std::span<const double> v) {
 int reach_of(double multiplier, int team) {
   if (!(multiplier > 0)) return 1;
   if (!(multiplier < 1)) return most_reach + 1;
-  return static_cast<int>(std::ceil(std::log(0x1p-60) / (std::log(multiplier) * team * march_rows_a_thread)));
+  return static_cast<int>(
+      std::ceil(std::log(0x1p-60) / (std::log(multiplier) * team * stepping_rows_a_thread)));
 }
 
-march_edge edge_of(const border& b, double rate, double dividend, double length) {
+stepping_end edge_of(const boundary_condition& b, double rate, double dividend, double length) {
   const linear parts = b.parts();
   if (b.is_barrier()) return {parts.slope, parts.constant, 1, 1};
   return {parts.slope, parts.constant, std::exp(-dividend * length), std::exp(-rate * length), b.least()};
 }
 
 // With blocks of so many threads; nothing alone where their window is too short.
-march_plan plan_with(int threads, std::int64_t n, const influence& carried, int processors) {
-  const std::int64_t window = threads * march_rows_a_thread;
-  march_plan plan;
+stepping_plan plan_with(int threads, std::int64_t n, const influence& carried, int processors) {
+  const std::int64_t window = threads * stepping_rows_a_thread;
+  stepping_plan plan;
   plan.threads = threads;
-  constexpr std::int64_t beyond = march_rows_a_thread;  // rows of a thread on each side, as the ends need one
-  if (n + 2 * beyond <= window) {                       // one block has it all
+  constexpr std::int64_t beyond =
+      stepping_rows_a_thread;      // rows of a thread on each side, as the ends need one
+  if (n + 2 * beyond <= window) {  // one block has it all
     plan.own = n;
     plan.blocks = 1;
     plan.halo = beyond;
@@ -74,7 +76,7 @@ march_plan plan_with(int threads, std::int64_t n, const influence& carried, int 
   plan.own = std::max<std::int64_t>(ceil_div<std::int64_t>(n, processors), 32);
   plan.blocks = static_cast<int>(ceil_div(n, plan.own));
   plan.halo = (window - plan.own) / 2;
-  if (plan.halo < large_team * march_rows_a_thread) return plan;
+  if (plan.halo < large_team * stepping_rows_a_thread) return plan;
   const auto fits = [&](std::int64_t steps) {
     return carried.log_at(static_cast<double>(steps), static_cast<double>(plan.halo)) < std::log(neglected);
   };
@@ -85,9 +87,9 @@ march_plan plan_with(int threads, std::int64_t n, const influence& carried, int 
 
 }  // namespace
 
-march_factors factor_for_march(const fd_operator& L, double implicit) {
+stepping_factors factor_for_stepping(const fd_operator& L, double implicit) {
   const std::size_t n = L.lower.size();
-  march_factors f{std::vector<double>(n, 0.0), std::vector<double>(n, 1.0), std::vector<double>(n, 0.0), {}};
+  stepping_factors f{std::vector<double>(n, 0.0), std::vector<double>(n, 1.0), std::vector<double>(n, 0.0), {}};
   const auto centre = [&](std::size_t i) { return 1 + implicit * (L.lower[i] + L.upper[i] + L.rate); };
   // Both eliminations side by side, as each waits for its own divisions. Pivots of that upwards are kept where
   // the middle pivots will be.
@@ -107,10 +109,11 @@ march_factors factor_for_march(const fd_operator& L, double implicit) {
   return f;
 }
 
-march_factors factor_for_exercised_march(const fd_operator& L, double implicit, std::vector<double> floor) {
+stepping_factors factor_for_exercised_stepping(const fd_operator& L, double implicit,
+                                               std::vector<double> floor) {
   const std::size_t n = L.lower.size();
-  march_factors f{std::vector<double>(n, 0.0), std::vector<double>(n, 1.0), std::vector<double>(n, 0.0),
-                  std::move(floor)};
+  stepping_factors f{std::vector<double>(n, 0.0), std::vector<double>(n, 1.0), std::vector<double>(n, 0.0),
+                     std::move(floor)};
   f.floor.front() = f.floor.back() = -1e300;
   for (std::size_t i = 1; i + 1 < n; ++i) {
     const double a = implicit * L.lower[i], c = implicit * L.upper[i];
@@ -122,8 +125,8 @@ march_factors factor_for_exercised_march(const fd_operator& L, double implicit, 
   return f;
 }
 
-std::optional<march_plan> plan_march(const fd_operator& L, const march_factors& factors, double implicit,
-                                     int processors) {
+std::optional<stepping_plan> plan_stepping(const fd_operator& L, const stepping_factors& factors,
+                                           double implicit, int processors) {
   const auto n = static_cast<std::int64_t>(L.lower.size());
   const bool exercised = !factors.floor.empty();
   // But for the couplings to the given values at the ends, which are no part of a chain.
@@ -135,7 +138,7 @@ std::optional<march_plan> plan_march(const fd_operator& L, const march_factors& 
   const influence carried(implicit * std::max(largest(L.lower), largest(L.upper)), exercised);
   // Short windows step faster, long ones meet less often.
   constexpr std::int64_t often_enough = 24;
-  march_plan plan;
+  stepping_plan plan;
   for (const int threads : {128, 256}) {
     plan = plan_with(threads, n, carried, processors);
     if (plan.alone >= often_enough) break;
@@ -146,7 +149,7 @@ std::optional<march_plan> plan_march(const fd_operator& L, const march_factors& 
   return plan;
 }
 
-bool fits_gpu_march(const contract& c) {
+bool fits_gpu_stepping(const contract& c) {
   const bool simple = c.exercise != exercise_style::american || !needs_policy(c);
   return simple && c.local_volatility.empty() && !c.is_escrowed();
 }
@@ -157,8 +160,8 @@ namespace {
 // put are turned round.
 struct prepared {
   double rate = 0, implicit = 0;
-  march_factors factors;
-  march_plan plan;
+  stepping_factors factors;
+  stepping_plan plan;
 };
 
 bool is_american(const contract& c) { return c.exercise == exercise_style::american; }
@@ -183,9 +186,9 @@ std::optional<prepared> prepare(const device& gpu, const contract& c, const fd_g
     std::swap(L.lower, L.upper);
     turn(floor);
   }
-  p.factors = is_american(c) ? factor_for_exercised_march(L, p.implicit, std::move(floor))
-                             : factor_for_march(L, p.implicit);
-  const auto plan = plan_march(L, p.factors, p.implicit, gpu.processors());
+  p.factors = is_american(c) ? factor_for_exercised_stepping(L, p.implicit, std::move(floor))
+                             : factor_for_stepping(L, p.implicit);
+  const auto plan = plan_stepping(L, p.factors, p.implicit, gpu.processors());
   if (!plan) return std::nullopt;
   p.plan = *plan;
   return p;
@@ -193,8 +196,9 @@ std::optional<prepared> prepare(const device& gpu, const contract& c, const fd_g
 
 // One segment's steps.
 void run_on_gpu([[maybe_unused]] const device& gpu, const contract& c, const fd_segment& s, const prepared& p,
-                time_scheme scheme, border& low, border& high, std::vector<double>& values) {
-  std::vector<march_run> runs;
+                time_scheme scheme, boundary_condition& low, boundary_condition& high,
+                std::vector<double>& values) {
+  std::vector<stepping_run> runs;
   const auto add = [&](std::int64_t steps, bool damped) {
     if (steps <= 0) return;
     const double each = damped ? p.implicit : 2 * p.implicit, yield = c.plain.dividend;
@@ -208,19 +212,19 @@ void run_on_gpu([[maybe_unused]] const device& gpu, const contract& c, const fd_
   add(2 * smooth, true);
   add(s.steps - smooth, scheme == time_scheme::implicit_euler);
   if (is_turned(c)) turn(values);
-  if constexpr (built_with_cuda) march_cuda(gpu, p.factors, p.plan, runs, values);
+  if constexpr (built_with_cuda) step_in_time_cuda(gpu, p.factors, p.plan, runs, values);
   if (is_turned(c)) turn(values);
 }
 
 }  // namespace
 
-std::optional<std::vector<double>> march_on_gpu(const device& gpu, const contract& c, const fd_grid& grid,
-                                                const fd_payment& payment,
-                                                const std::vector<fd_segment>& segments,
-                                                const march_method& how) {
+std::optional<std::vector<double>> step_in_time_on_gpu(const device& gpu, const contract& c,
+                                                       const fd_grid& grid, const fd_payment& payment,
+                                                       const std::vector<fd_segment>& segments,
+                                                       const stepping_method& how) {
   const time_scheme scheme = how.scheme;
   const bool smoothed = how.smooths_kinks && c.plain.payoff == payoff_kind::vanilla;
-  if (!built_with_cuda || !fits_gpu_march(c) || grid.size() < 64) return std::nullopt;
+  if (!built_with_cuda || !fits_gpu_stepping(c) || grid.size() < 64) return std::nullopt;
   std::vector<double> exercise, values;
   for (const double spot : grid.spot) exercise.push_back(payoff_at(c.plain, spot));
   for (const double paid : exercise) values.push_back(paid - payment.less);
@@ -230,13 +234,13 @@ std::optional<std::vector<double>> march_on_gpu(const device& gpu, const contrac
     if (!p) return std::nullopt;
     all.push_back(std::move(*p));
   }
-  border low(c, payment, grid.spot.front(), false), high(c, payment, grid.spot.back(), true);
+  boundary_condition low(c, payment, grid.spot.front(), false), high(c, payment, grid.spot.back(), true);
   values.front() = low.value();
   values.back() = high.value();
   for (std::size_t k = 0; k < segments.size(); ++k) {
     const fd_segment& s = segments[k];
     run_on_gpu(gpu, c, s, all[k], scheme, low, high, values);
-    if (s.dividend > 0) let_fall(grid, s.dividend, smoothed, low, high, values);
+    if (s.dividend > 0) pay_dividend(grid, s.dividend, smoothed, low, high, values);
     if (s.exercise || (is_american(c) && s.dividend > 0)) exercise_now(exercise, smoothed, low, high, values);
   }
   return values;

@@ -44,19 +44,20 @@ enclosed_valuation enclose_european_price(const plain_option& o) {
       volatility(o.volatility), expiry(o.expiry), two(2.0);
   const range root = sqrt(expiry), deviation = volatility * root;
   const range growth = exp(-(dividend * expiry));
-  const range share = spot * growth, bond = strike * exp(-(rate * expiry));
+  const range underlying = spot * growth, bond = strike * exp(-(rate * expiry));
   const range d1 = (log(spot / strike) + (rate - dividend) * expiry) / deviation + deviation / two;
   const range d2 = d1 - deviation;
-  const range share_part = share * cumulative(sign * d1), bond_part = bond * cumulative(sign * d2);
+  const range underlying_part = underlying * cumulative(sign * d1), bond_part = bond * cumulative(sign * d2);
   const range bell = density(d1);
   enclosed_valuation v;
-  v.price = without_arbitrage(sign * (share_part - bond_part), sign * (share - bond),
-                              o.type == option_type::call ? share : bond);
+  v.price = without_arbitrage(sign * (underlying_part - bond_part), sign * (underlying - bond),
+                              o.type == option_type::call ? underlying : bond);
   v.delta = sign * growth * cumulative(sign * d1);
   v.gamma = growth * bell / (spot * deviation);
-  v.vega = share * bell * root;
+  v.vega = underlying * bell * root;
   v.rho = sign * expiry * bond_part;
-  v.theta = sign * (dividend * share_part - rate * bond_part) - share * bell * volatility / (two * root);
+  v.theta =
+      sign * (dividend * underlying_part - rate * bond_part) - underlying * bell * volatility / (two * root);
   return v;
 }
 

@@ -56,11 +56,11 @@ class price_gap {
   double operator()(double volatility) {
     contract_.plain.volatility = volatility;
     const batch_option one{contract_.plain, contract_.exercise};
-    valuation quick;
-    quick.price = std::nan("");
+    valuation batched;
+    batched.price = std::nan("");
     if (contract_.is_plain() && fits_batch(one))
-      price_batch(device::cpu(1), {&one, 1}, false, {&quick, 1}, how_.finite_difference.tolerance);
-    return (std::isnan(quick.price) ? price(contract_, how_).value.price : quick.price) - wanted_;
+      price_batch(device::cpu(1), {&one, 1}, false, {&batched, 1}, how_.finite_difference.tolerance);
+    return (std::isnan(batched.price) ? price(contract_, how_).value.price : batched.price) - wanted_;
   }
 
  private:
@@ -90,7 +90,7 @@ double bracketed_root(double low, double f_low, double high, double f_high, doub
   return a;
 }
 
-// What a call or put is worth at most, whenever it may be exercised: the share, or the strike paid at the best
+// What a call or put is worth at most, whenever it may be exercised: the underlying, or the strike paid at the best
 // time.
 double most_of(const contract& c) {
   const plain_option& o = c.plain;

@@ -131,25 +131,25 @@ VOUCH_HOST_DEVICE inline double implied_deviation(double x, scaled_amount price,
 
 /// Between which prices a European option lies, whatever its volatility.
 struct price_range {
-  double x;            // log(forward / strike)
-  double share, bond;  // discounted spot and strike
+  double x;                 // log(forward / strike)
+  double underlying, bond;  // discounted spot and strike
   double least, most;
 
   VOUCH_HOST_DEVICE explicit price_range(const plain_option& o)
       : x(log_ratio(o.spot, o.strike) + (o.rate - o.dividend) * o.expiry),
-        share(o.spot * std::exp(-o.dividend * o.expiry)),
+        underlying(o.spot * std::exp(-o.dividend * o.expiry)),
         bond(o.strike * std::exp(-o.rate * o.expiry)),
-        most(o.type == option_type::call ? share : bond) {
+        most(o.type == option_type::call ? underlying : bond) {
     const double sign = sign_of(o.type);
-    // Of share and bond that are alike the difference would have lost its digits.
-    least = sign * x <= 0 ? 0.0 : std::abs(x) < 0.7 ? sign * bond * std::expm1(x) : sign * (share - bond);
+    // Of underlying and bond that are alike the difference would have lost its digits.
+    least = sign * x <= 0 ? 0.0 : std::abs(x) < 0.7 ? sign * bond * std::expm1(x) : sign * (underlying - bond);
   }
 
   /// Whether a price is the least one, or was rounded to somewhat less.
   VOUCH_HOST_DEVICE bool is_least(double price) const {
     constexpr double rounding = 4 * std::numeric_limits<double>::epsilon();
-    return least > 0 ? price <= std::fmax(least, std::abs(share - bond)) &&
-                           price >= least - rounding * std::fmax(share, bond)
+    return least > 0 ? price <= std::fmax(least, std::abs(underlying - bond)) &&
+                           price >= least - rounding * std::fmax(underlying, bond)
                      : price == 0;
   }
 };
@@ -174,7 +174,7 @@ VOUCH_HOST_DEVICE inline double implied_volatility_or_nan(const plain_option& o,
   const price_range range(o);
   const bool positive = has_one_volatility(o) && o.spot > 0 && o.strike > 0 && o.expiry > 0;
   if (positive && range.is_least(price)) return 0;
-  const double unit = std::sqrt(range.share) * std::sqrt(range.bond);
+  const double unit = std::sqrt(range.underlying) * std::sqrt(range.bond);
   if (!(positive && price > range.least && price < range.most && unit > 0 &&
         unit < std::numeric_limits<double>::infinity()))
     return std::nan("");

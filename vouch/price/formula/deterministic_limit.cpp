@@ -1,45 +1,45 @@
-#include <vouch/price/certain_path.hpp>
-
+// Any option on an underlying that follows one path, as nothing is random.
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
+#include <vouch/price/price.hpp>
 
 namespace vouch {
 namespace {
 
-// The share while the rate holds and nothing is paid. Times count from the beginning of the stretch.
+// The underlying while the rate holds and nothing is paid. Times count from the beginning of the stretch.
 struct stretch {
   double from, length, rate, yield;
   double discount;      // of what is paid at its beginning
-  double begin, slope;  // the share at its beginning, and its derivative by today's spot
+  double begin, slope;  // the underlying at its beginning, and its derivative by today's spot
 
-  double share(double s) const { return begin * std::exp((rate - yield) * s); }
-  double change(double s) const { return (rate - yield) * share(s); }
+  double underlying(double s) const { return begin * std::exp((rate - yield) * s); }
+  double change(double s) const { return (rate - yield) * underlying(s); }
   double slope_at(double s) const { return slope * std::exp((rate - yield) * s); }
   double discount_at(double s) const { return discount * std::exp(-rate * s); }
-  /// When a share that only rises or only falls between two times reaches a level, to the last bit.
+  /// When an underlying that only rises or only falls between two times reaches a level, to the last bit.
   double time_at(double level, double early, double late) const {
-    const bool rises = share(late) > share(early);
+    const bool rises = underlying(late) > underlying(early);
     for (double middle = 0.5 * (early + late); middle > early && middle < late; middle = 0.5 * (early + late))
-      ((share(middle) >= level) == rises ? late : early) = middle;
+      ((underlying(middle) >= level) == rises ? late : early) = middle;
     return late;
   }
   /// When exercise of a call or put for so much pays most or least, discounted; NaN or infinite for never.
   double best_time(double strike) const { return std::log(rate * strike / (yield * begin)) / (rate - yield); }
 };
 
-class certain_path {
+class deterministic_limit {
  public:
-  explicit certain_path(const contract& c)
+  explicit deterministic_limit(const contract& c)
       : c_(c),
         o_(c.plain),
         american_(c.exercise == exercise_style::american),
         awaits_(o_.barrier != barrier_kind::none),
         exists_(!awaits_ || !is_in(o_.barrier)),
-        share_(o_.spot) {}
+        underlying_(o_.spot) {}
 
   valuation price() {
     follow();
@@ -81,7 +81,7 @@ class certain_path {
             value_at(c_.rates, o_.rate, 0.5 * (from + to)),
             o_.dividend,
             std::exp(-integral_to(c_.rates, o_.rate, from)),
-            share_,
+            underlying_,
             slope_};
   }
 
@@ -93,10 +93,10 @@ class certain_path {
       if (!pass(p)) return;
       if (to == o_.expiry) return expire(p);
       if (exists_ && is_date(to)) {
-        refuse_edge(p.share(p.length));
+        refuse_edge(p.underlying(p.length));
         exercise(p, p.length, false);
       }
-      share_ = p.share(p.length);
+      underlying_ = p.underlying(p.length);
       slope_ = p.slope_at(p.length);
       if (!fall(p)) return;
       from = to;
@@ -106,7 +106,7 @@ class certain_path {
   // False where it ends at a barrier on the way.
   bool pass(const stretch& p) {
     double first = 0;
-    if (awaits_ && is_hit(p.share(p.length))) {
+    if (awaits_ && is_hit(p.underlying(p.length))) {
       const double hit = p.time_at(o_.barrier_level, 0, p.length);
       if (exists_) {
         if (american_) exercise_between(p, 0, hit);
@@ -123,9 +123,9 @@ class certain_path {
   // The dividends at the end of a stretch are paid; false where that ends the option.
   bool fall(const stretch& p) {
     for (const cash_dividend& d : c_.dividends)
-      if (is_at(d.time, p.from + p.length)) share_ -= d.amount;
-    if (share_ < 0) share_ = slope_ = 0;
-    if (!awaits_ || !is_hit(share_)) return true;
+      if (is_at(d.time, p.from + p.length)) underlying_ -= d.amount;
+    if (underlying_ < 0) underlying_ = slope_ = 0;
+    if (!awaits_ || !is_hit(underlying_)) return true;
     if (exists_) take(p, p.length, o_.rebate, 0);
     if (exists_) return false;
     begin();
@@ -134,13 +134,13 @@ class certain_path {
 
   void expire(const stretch& p) {
     if (!exists_) return take(p, p.length, o_.rebate, 0);
-    if (!is_edge(p.share(p.length))) return exercise(p, p.length, false);
+    if (!is_edge(p.underlying(p.length))) return exercise(p, p.length, false);
     const bool cash = o_.payoff == payoff_kind::cash_digital;  // half of it, as the European one
     take(p, p.length, 0.5 * (cash ? o_.cash : o_.strike),
          cash ? 0 : 0.5 * p.discount_at(p.length) * p.slope_at(p.length));
   }
 
-  // At any of these times; where they do not begin or end with the stretch the share is at a barrier then.
+  // At any of these times; where they do not begin or end with the stretch the underlying is at a barrier then.
   void exercise_between(const stretch& p, double early, double late) {
     exercise(p, early, early > 0);
     exercise(p, late, late < p.length);
@@ -149,10 +149,10 @@ class certain_path {
     if (best > early && best < late) exercise(p, best, false);
   }
 
-  // A digital option pays most at an end, or where its share comes into or goes out of the money.
+  // A digital option pays most at an end, or where its underlying comes into or goes out of the money.
   void exercise_at_strike(const stretch& p, double early, double late) {
-    if (late > early && is_edge(p.share(early))) refuse_edge(p.share(late));
-    const auto pays = [&](double s) { return sign_of(o_.type) * (p.share(s) - o_.strike) > 0; };
+    if (late > early && is_edge(p.underlying(early))) refuse_edge(p.underlying(late));
+    const auto pays = [&](double s) { return sign_of(o_.type) * (p.underlying(s) - o_.strike) > 0; };
     if (pays(early) == pays(late)) return;
     const double s = p.time_at(o_.strike, early, late),
                  paid = o_.payoff == payoff_kind::cash_digital ? o_.cash : o_.strike;
@@ -160,14 +160,14 @@ class certain_path {
   }
 
   void exercise(const stretch& p, double s, bool at_level) {
-    const double paid = payoff_at(o_, p.share(s));
+    const double paid = payoff_at(o_, p.underlying(s));
     const double gain = o_.payoff == payoff_kind::vanilla         ? sign_of(o_.type)
                         : o_.payoff == payoff_kind::asset_digital ? 1
                                                                   : 0;
     take(p, s, paid, at_level ? delta_at_level(p, s, paid) : p.discount_at(s) * gain * p.slope_at(s));
   }
 
-  // Of what is paid when the share reaches a level: the moment moves with the spot.
+  // Of what is paid when the underlying reaches a level: the moment moves with the spot.
   static double delta_at_level(const stretch& p, double s, double paid) {
     return p.rate * p.discount_at(s) * paid * p.slope_at(s) / p.change(s);
   }
@@ -182,17 +182,17 @@ class certain_path {
     moment_ = p.from + s;
   }
 
-  bool is_hit(double share) const {
-    return is_up(o_.barrier) ? share >= o_.barrier_level : share <= o_.barrier_level;
+  bool is_hit(double underlying) const {
+    return is_up(o_.barrier) ? underlying >= o_.barrier_level : underlying <= o_.barrier_level;
   }
   void begin() {
     awaits_ = false;
     exists_ = true;
   }
 
-  bool is_edge(double share) const { return o_.payoff != payoff_kind::vanilla && share == o_.strike; }
-  void refuse_edge(double share) const {
-    if (is_edge(share))
+  bool is_edge(double underlying) const { return o_.payoff != payoff_kind::vanilla && underlying == o_.strike; }
+  void refuse_edge(double underlying) const {
+    if (is_edge(underlying))
       throw value_error("without volatility a digital option whose share is at the strike has no limit",
                         "move the strike, or give a volatility");
   }
@@ -200,16 +200,16 @@ class certain_path {
   const contract& c_;
   const plain_option& o_;
   bool american_, awaits_, exists_;  // awaits_: its barrier has yet to be hit
-  double share_, slope_ = 1;
+  double underlying_, slope_ = 1;
   double best_ = 0, delta_ = 0, moment_ = 0;
 };
 
 }  // namespace
 
 // Without randomness it makes no difference whether dividends are in escrow.
-valuation certain_path_price(const contract& c) {
+valuation deterministic_limit_price(const contract& c) {
   const ieee_environment here;
-  return certain_path(c).price();
+  return deterministic_limit(c).price();
 }
 
 }  // namespace vouch

@@ -1,4 +1,4 @@
-// tests/price/quad_march.hpp -- the discrete problem of steps in time, solved in quadruple precision.
+// tests/price/quad_time_stepping.hpp -- the discrete problem of steps in time, solved in quadruple precision.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -43,9 +43,9 @@ inline quad_local quad_at(const fd_grid& grid, const std::vector<quad>& value, d
 
 // The discrete problem, step by step, by elimination in quadruple precision; American steps by policies, until
 // the complementarity problem holds to some 30 digits.
-class quad_march {
+class quad_time_stepper {
  public:
-  quad_march(const contract& c, const fd_grid& grid, const fd_payment& payment)
+  quad_time_stepper(const contract& c, const fd_grid& grid, const fd_payment& payment)
       : c_(c),
         grid_(grid),
         american_(c.exercise == exercise_style::american),
@@ -195,7 +195,7 @@ class quad_march {
   const contract& c_;
   const fd_grid& grid_;
   bool american_;
-  border low_, high_;
+  boundary_condition low_, high_;
   std::size_t given_ = 0;
   std::vector<double> floor_;
   std::vector<char> exercised_;

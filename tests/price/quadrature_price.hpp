@@ -1,7 +1,7 @@
-// tests/price/quadrature_march.hpp -- contracts with dates by integrals over the share at each of them, to
+// tests/price/quadrature_price.hpp -- contracts with dates by integrals over the underlying at each of them, to
 // 1e-8.
 //
-// Between two dates the logarithm of the share is normal; beside a barrier the density is reflected. At a date
+// Between two dates the logarithm of the underlying is normal; beside a barrier the density is reflected. At a date
 // the value is known by polynomials on panels that are halved until they fit.
 #pragma once
 #include <algorithm>
@@ -150,9 +150,9 @@ class panels {
 
 /// The value now of a European or Bermudan option without rebate that does not begin at a barrier; positive
 /// volatilities, none of them local.
-class quadrature_march {
+class quadrature_price {
  public:
-  explicit quadrature_march(const contract& c) : c_(c), o_(c.plain) {
+  explicit quadrature_price(const contract& c) : c_(c), o_(c.plain) {
     escrowed_ = c.model == dividend_model::escrowed;
     start_ = std::log(o_.spot - escrow_at(0, false));
     barrier_ = o_.barrier != barrier_kind::none;
@@ -165,7 +165,7 @@ class quadrature_march {
     const double reach = 8 * deviation + std::abs(drift) + deviation * deviation;
     const double strike = std::log(o_.strike);
     low_ = std::min({start_, strike, std::log(std::max(o_.spot - paid, 0.05 * o_.spot))}) - reach;
-    if (paid > 0) low_ -= 10;  // where shares fall to, however often
+    if (paid > 0) low_ -= 10;  // where the underlying falls to, however often
     high_ = std::max(start_, strike) + reach;
     if (barrier_) (is_up(o_.barrier) ? high_ : low_) = level_;
   }
@@ -237,7 +237,7 @@ class quadrature_march {
     const double s2 = variance(from, to), s = std::sqrt(s2), m = growth(from, to) - 0.5 * s2;
     const double discount = std::exp(-curve_integral(c_.rates, o_.rate, from, to));
     constexpr double reach = 7.5, norm = 0.39894228040143267794;
-    const double a = x + m - reach * s, b = x + m + (reach + s) * s;  // shares count with their size
+    const double a = x + m - reach * s, b = x + m + (reach + s) * s;  // the underlying counts with its size
     const double sum = value.integral(a, b, 2 * s, [&](double y) {
       const double z = (y - x - m) / s;
       double density = std::exp(-0.5 * z * z);
@@ -247,28 +247,28 @@ class quadrature_march {
       }
       return norm / s * density;
     });
-    // Beyond the panels, where the share seldom gets: the value at their ends, or none behind a barrier.
+    // Beyond the panels, where the underlying seldom gets: the value at their ends, or none behind a barrier.
     const double below = 0.5 * std::erfc((x + m - low_) / s / std::sqrt(2.0)),
                  above = 0.5 * std::erfc((high_ - x - m) / s / std::sqrt(2.0));
     const bool ends_below = barrier_ && !is_up(o_.barrier), ends_above = barrier_ && is_up(o_.barrier);
     return discount * (sum + (ends_below ? 0 : below * value(low_)) + (ends_above ? 0 : above * value(high_)));
   }
 
-  // The share falls, then, which is earlier, it may be exercised.
+  // The underlying falls, then, which is earlier, it may be exercised.
   panels at_date(const panels& waiting, double time) {
     double fall = 0;
     for (const cash_dividend& d : c_.dividends)
       if (d.time == time && !escrowed_) fall += d.amount;
     const bool exercised = may_exercise(time);
-    const double escrow = escrow_at(time, true), low_share = std::exp(low_);
+    const double escrow = escrow_at(time, true), low_underlying = std::exp(low_);
     const double none = nothing_, bottom = waiting(low_);
     const auto fallen = [&, fall](double x) {
       if (fall == 0) return waiting(x);
-      const double share = std::exp(x) - fall;
-      if (barrier_ && !is_up(o_.barrier) && share <= o_.barrier_level) return 0.0;
-      if (share <= 0) return none;
-      if (share < low_share) return none + share / low_share * (bottom - none);
-      return waiting(std::log(share));
+      const double underlying = std::exp(x) - fall;
+      if (barrier_ && !is_up(o_.barrier) && underlying <= o_.barrier_level) return 0.0;
+      if (underlying <= 0) return none;
+      if (underlying < low_underlying) return none + underlying / low_underlying * (bottom - none);
+      return waiting(std::log(underlying));
     };
     std::vector<double> ends{low_, high_};
     if (fall > 0) {
@@ -307,7 +307,7 @@ class quadrature_march {
   plain_option o_;
   bool escrowed_ = false, barrier_ = false;
   double start_ = 0, level_ = 0, low_ = 0, high_ = 0;
-  double nothing_ = 0;         // the value at a share of 0
+  double nothing_ = 0;         // the value at an underlying of 0
   std::vector<double> kinks_;  // of the value at a date
 };
 

@@ -1,4 +1,4 @@
-// Options on a share without volatility: by hand, by searching its path, and against a small volatility.
+// Options on an underlying without volatility: by hand, by searching its path, and against a small volatility.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,7 +7,6 @@
 #include <string>
 
 #include <vouch/core/error.hpp>
-#include <vouch/price/certain_path.hpp>
 #include <vouch/price/price.hpp>
 
 #include "contracts.hpp"
@@ -32,18 +31,18 @@ double value(const contract& c) {
   return p.value.price;
 }
 
-TEST(certain_path, american_with_a_dividend) {
+TEST(deterministic_limit, american_with_a_dividend) {
   contract c = certain(option_type::call, exercise_style::american);
   c.dividends = {{0.5, 8}};  // exercised just before it
   EXPECT_NEAR(value(c), 100 - 100 * std::exp(-0.025), 1e-13);
   c.plain.type = option_type::put;  // just after it
   EXPECT_NEAR(value(c), 100 * std::exp(-0.025) - (100 - 8 * std::exp(-0.025)), 1e-13);
-  c.dividends = {{0.5, 200}};  // the share is worth nothing then
+  c.dividends = {{0.5, 200}};  // the underlying is worth nothing then
   EXPECT_NEAR(value(c), 100 * std::exp(-0.025), 1e-13);
   EXPECT_EQ(price(c, {}).value.delta, 0);
 }
 
-TEST(certain_path, bermudan_dates_at_a_dividend_are_before_it) {
+TEST(deterministic_limit, bermudan_dates_at_a_dividend_are_before_it) {
   contract c = certain(option_type::call, exercise_style::bermudan);
   c.exercise_dates = {0.3};
   c.dividends = {{0.1 + 0.2, 50}};
@@ -51,7 +50,7 @@ TEST(certain_path, bermudan_dates_at_a_dividend_are_before_it) {
 }
 
 // 100 exp(-q t) - 90 exp(-r t) with r = 12 %, then 1 %, and q = 10 %: best where q S = r K.
-TEST(certain_path, the_best_moment_under_changing_rates) {
+TEST(deterministic_limit, the_best_moment_under_changing_rates) {
   contract c = certain(option_type::call, exercise_style::american);
   c.plain.strike = 90;
   c.plain.dividend = 0.1;
@@ -65,7 +64,7 @@ TEST(certain_path, the_best_moment_under_changing_rates) {
   EXPECT_NEAR(value(c), 100 * std::exp(-0.1 * sooner) - 84 * std::exp(-0.12 * sooner), 1e-13);
 }
 
-TEST(certain_path, barriers_that_end_an_american_option) {
+TEST(deterministic_limit, barriers_that_end_an_american_option) {
   contract c = certain(option_type::call, exercise_style::american);
   c.plain.barrier = barrier_kind::up_and_out;
   c.plain.barrier_level = 103;
@@ -84,7 +83,7 @@ TEST(certain_path, barriers_that_end_an_american_option) {
   EXPECT_NEAR(value(c), std::exp(-0.0125), 1e-13);
 }
 
-TEST(certain_path, barriers_that_begin_an_option) {
+TEST(deterministic_limit, barriers_that_begin_an_option) {
   contract c = certain(option_type::put, exercise_style::american);
   c.plain.strike = 110;
   c.plain.barrier = barrier_kind::up_and_in;
@@ -101,8 +100,8 @@ TEST(certain_path, barriers_that_begin_an_option) {
   EXPECT_EQ(value(c), 2);
 }
 
-// The whole share is exercised, and follows the path that it has where it falls by its dividends.
-TEST(certain_path, escrowed_dividends) {
+// The whole underlying is exercised, and follows the path that it has where it falls by its dividends.
+TEST(deterministic_limit, escrowed_dividends) {
   contract c = certain(option_type::call, exercise_style::american);
   c.model = dividend_model::escrowed;
   c.dividends = {{0.5, 5 * std::exp(0.025)}};
@@ -117,8 +116,8 @@ TEST(certain_path, escrowed_dividends) {
   EXPECT_NEAR(escrowed, value(c), 1e-12);
 }
 
-// A put pays 7 while the share is below 100; waiting pays where rates are negative.
-TEST(certain_path, digital_options_with_negative_rates) {
+// A put pays 7 while the underlying is below 100; waiting pays where rates are negative.
+TEST(deterministic_limit, digital_options_with_negative_rates) {
   contract c = certain(option_type::put, exercise_style::american);
   c.plain.payoff = payoff_kind::cash_digital;
   c.plain.cash = 7;
@@ -133,7 +132,7 @@ TEST(certain_path, digital_options_with_negative_rates) {
   EXPECT_THROW(price(c, {}), value_error);
 }
 
-TEST(certain_path, a_local_volatility_that_is_not_zero_everywhere) {
+TEST(deterministic_limit, a_local_volatility_that_is_not_zero_everywhere) {
   contract c = certain(option_type::put, exercise_style::european);
   c.local_volatility = {{0}, {90, 100, 110}, {0, 0, 0}};
   EXPECT_EQ(value(c), 0);
@@ -181,7 +180,7 @@ double searched(const contract& c) {
   constexpr int count = 20000;
   const plain_option& o = c.plain;
   const bool american = c.exercise == exercise_style::american, barrier = o.barrier != barrier_kind::none;
-  wide share = o.spot, discount = 1, best = 0;
+  wide underlying = o.spot, discount = 1, best = 0;
   bool exists = !barrier || !is_in(o.barrier);
   std::vector<double> times;
   for (int k = 1; k <= count; ++k) times.push_back(static_cast<double>(k) / count);
@@ -191,10 +190,10 @@ double searched(const contract& c) {
   std::sort(times.begin(), times.end());
   const auto pay = [&](bool may) {
     if (!exists || !may) return;
-    best = std::max(best, discount * sign_of(o.type) * (share - o.strike));
+    best = std::max(best, discount * sign_of(o.type) * (underlying - o.strike));
   };
   const auto ends = [&] {
-    const bool hit = is_up(o.barrier) ? share >= o.barrier_level : share <= o.barrier_level;
+    const bool hit = is_up(o.barrier) ? underlying >= o.barrier_level : underlying <= o.barrier_level;
     if (!barrier || !hit) return false;
     if (is_in(o.barrier)) return exists = true, false;
     best = std::max(best, discount * o.rebate);
@@ -207,13 +206,13 @@ double searched(const contract& c) {
                             ? (c.rates.empty() ? o.rate : c.rates[0].value)
                             : c.rates[1].value;
     const wide length = to - from;
-    share *= std::exp((rate - o.dividend) * length);
+    underlying *= std::exp((rate - o.dividend) * length);
     discount *= std::exp(-rate * length);
     if (american) pay(true);
     if (ends()) return static_cast<double>(best);
     pay(american || std::find(c.exercise_dates.begin(), c.exercise_dates.end(), to) != c.exercise_dates.end());
     for (const cash_dividend& d : c.dividends)
-      if (d.time == to) share -= d.amount;
+      if (d.time == to) underlying -= d.amount;
     if (ends()) return static_cast<double>(best);
     pay(american);
     from = to;
@@ -223,7 +222,7 @@ double searched(const contract& c) {
   return static_cast<double>(best);
 }
 
-TEST(certain_path, no_moment_of_the_path_pays_more) {
+TEST(deterministic_limit, no_moment_of_the_path_pays_more) {
   sample all;
   int worth = 0;
   for (int k = 0; k < 100; ++k) {
@@ -238,7 +237,7 @@ TEST(certain_path, no_moment_of_the_path_pays_more) {
   EXPECT_GT(worth, 50);
 }
 
-TEST(certain_path, delta_and_theta_are_derivatives_of_the_price) {
+TEST(deterministic_limit, delta_and_theta_are_derivatives_of_the_price) {
   sample all;
   for (int k = 0; k < 60; ++k) {
     const contract c = all.next();
@@ -260,7 +259,7 @@ TEST(certain_path, delta_and_theta_are_derivatives_of_the_price) {
   }
 }
 
-// Where the share comes near enough to a barrier to hit it by chance, nothing is compared.
+// Where the underlying comes near enough to a barrier to hit it by chance, nothing is compared.
 bool is_plain_sailing(const contract& c) {
   if (c.plain.barrier == barrier_kind::none) return true;
   for (const double share : {0.99, 1.01}) {
@@ -275,7 +274,7 @@ bool is_plain_sailing(const contract& c) {
   return true;
 }
 
-TEST(certain_path, is_the_limit_of_a_small_volatility) {
+TEST(deterministic_limit, is_the_limit_of_a_small_volatility) {
   sample all;
   int compared = 0;
   for (int k = 0; k < 40; ++k) {
@@ -293,8 +292,8 @@ TEST(certain_path, is_the_limit_of_a_small_volatility) {
   EXPECT_GT(compared, 20);
 }
 
-// Rates that change carry the share beyond where it ends: the grid reaches there.
-TEST(certain_path, a_detour_on_a_grid) {
+// Rates that change carry the underlying beyond where it ends: the grid reaches there.
+TEST(deterministic_limit, a_detour_on_a_grid) {
   contract c = certain(option_type::call, exercise_style::american);
   c.plain.strike = 95;
   c.rates = {{0.5, 0.06}, {1, -0.06}};

@@ -19,7 +19,7 @@ namespace {
 using testing::call_at_the_money;
 
 // V := 2 (I - implicit L)^-1 V - V on rows [from, to) of the factors, nothing known of the others.
-void step_window(const march_factors& f, std::int64_t from, std::int64_t to, std::vector<double>& v) {
+void step_window(const stepping_factors& f, std::int64_t from, std::int64_t to, std::vector<double>& v) {
   std::vector<double> p(v.size());
   double t = 0;
   const auto at = [](std::int64_t i) { return static_cast<std::size_t>(i); };
@@ -32,14 +32,14 @@ void step_window(const march_factors& f, std::int64_t from, std::int64_t to, std
 }
 
 // What the factors give, put into the equations.
-TEST(march_plan, elimination_from_both_ends_solves_the_equations) {
+TEST(stepping_plan, elimination_from_both_ends_solves_the_equations) {
   const contract c = call_at_the_money();
   for (const grid_kind kind : {grid_kind::logarithmic, grid_kind::uniform, grid_kind::concentrated})
     for (const std::int64_t n : {3, 4, 500}) {
       const fd_grid grid = make_grid(c, kind, n);
       const fd_operator L = make_operator(c, grid, 0);
       const double implicit = 0.01;
-      const march_factors f = factor_for_march(L, implicit);
+      const stepping_factors f = factor_for_stepping(L, implicit);
       std::vector<double> v;
       for (const double s : grid.spot) v.push_back(std::max(s - 100, 0.0) + 1);
       std::vector<double> w = v;
@@ -56,17 +56,17 @@ TEST(march_plan, elimination_from_both_ends_solves_the_equations) {
 }
 
 // Where the plan lets a block go on alone, its own rows come out as if it had seen all.
-TEST(march_plan, blocks_may_go_on_alone) {
+TEST(stepping_plan, blocks_may_go_on_alone) {
   const contract c = call_at_the_money();
   for (const grid_kind kind : {grid_kind::logarithmic, grid_kind::uniform}) {
     const fd_grid grid = make_grid(c, kind, 16384);
     const fd_operator L = make_operator(c, grid, 0);
     const double implicit = 0.5 / 32768;
-    const march_factors f = factor_for_march(L, implicit);
-    const auto plan = plan_march(L, f, implicit, 132);
+    const stepping_factors f = factor_for_stepping(L, implicit);
+    const auto plan = plan_stepping(L, f, implicit, 132);
     ASSERT_TRUE(plan);
     EXPECT_GE(plan->own * plan->blocks, grid.size());
-    EXPECT_LE(plan->own + 2 * plan->halo, 256 * march_rows_a_thread);
+    EXPECT_LE(plan->own + 2 * plan->halo, 256 * stepping_rows_a_thread);
     EXPECT_GE(plan->alone, 16);
     for (const int block : {3, plan->blocks / 2, plan->blocks - 12}) {
       std::vector<double> all, window;
@@ -85,14 +85,14 @@ TEST(march_plan, blocks_may_go_on_alone) {
   }
 }
 
-TEST(march_plan, there_is_none_where_everything_hangs_together) {
+TEST(stepping_plan, there_is_none_where_everything_hangs_together) {
   const contract c = call_at_the_money();
   const fd_grid grid = make_grid(c, grid_kind::logarithmic, 16384);
   const fd_operator L = make_operator(c, grid, 0);
-  EXPECT_FALSE(plan_march(L, factor_for_march(L, 0.05), 0.05, 132));
+  EXPECT_FALSE(plan_stepping(L, factor_for_stepping(L, 0.05), 0.05, 132));
 }
 
-TEST(march_on_gpu, agrees_with_the_cpu) {
+TEST(step_in_time_on_gpu, agrees_with_the_cpu) {
   VOUCH_NEEDS_GPU();
   const device gpu = testing::gpus().front();
   for (const option_type type : {option_type::call, option_type::put})
@@ -105,17 +105,17 @@ TEST(march_on_gpu, agrees_with_the_cpu) {
           c.plain.dividend = 0.02;
           const fd_grid grid = make_grid(c, kind, n);
           const auto segments = make_segments(c, n);
-          const auto got = march_on_gpu(gpu, c, grid, {}, segments, {scheme});
+          const auto got = step_in_time_on_gpu(gpu, c, grid, {}, segments, {scheme});
           if (!got) continue;
-          const auto want = march(c, grid, {}, segments, {scheme});
+          const auto want = step_in_time(c, grid, {}, segments, {scheme});
           for (std::size_t i = 0; i < want.size(); ++i)
             ASSERT_NEAR((*got)[i], want[i], 1e-9 * (1 + std::abs(want[i])))
                 << static_cast<int>(kind) << ' ' << n << ' ' << static_cast<int>(scheme) << ' ' << i;
-          EXPECT_EQ(march_on_gpu(gpu, c, grid, {}, segments, {scheme}), got);
+          EXPECT_EQ(step_in_time_on_gpu(gpu, c, grid, {}, segments, {scheme}), got);
         }
 }
 
-TEST(march_on_gpu, the_contour_agrees_with_the_cpu) {
+TEST(step_in_time_on_gpu, the_contour_agrees_with_the_cpu) {
   VOUCH_NEEDS_GPU();
   if constexpr (built_with_cuda)
     for (const option_type type : {option_type::call, option_type::put})
@@ -125,9 +125,9 @@ TEST(march_on_gpu, the_contour_agrees_with_the_cpu) {
           c.plain.type = type;
           c.plain.dividend = 0.02;
           const fd_grid grid = make_grid(c, kind, n);
-          const auto got = contour_cuda(testing::gpus().front(), c, grid, {});
+          const auto got = exponential_by_contour_cuda(testing::gpus().front(), c, grid, {});
           ASSERT_TRUE(got);
-          const auto want = march_by_contour(c, grid, {});
+          const auto want = exponential_by_contour(c, grid, {});
           // Rounding is magnified by the size of the contour's weights.
           for (std::size_t i = 0; i < want.size(); ++i)
             ASSERT_NEAR((*got)[i], want[i], 2e-8 * (100 + std::abs(want[i])))
@@ -135,7 +135,7 @@ TEST(march_on_gpu, the_contour_agrees_with_the_cpu) {
         }
 }
 
-TEST(march_on_gpu, a_barrier_with_a_rebate) {
+TEST(step_in_time_on_gpu, a_barrier_with_a_rebate) {
   VOUCH_NEEDS_GPU();
   contract c = call_at_the_money();
   c.plain.barrier = barrier_kind::up_and_out;
@@ -143,14 +143,15 @@ TEST(march_on_gpu, a_barrier_with_a_rebate) {
   const fd_grid grid = make_grid(c, grid_kind::logarithmic, 4001);
   const auto segments = make_segments(c, 4000);
   const fd_payment payment{0, 3};
-  const auto got = march_on_gpu(testing::gpus().front(), c, grid, payment, segments, {time_scheme::rannacher});
+  const auto got =
+      step_in_time_on_gpu(testing::gpus().front(), c, grid, payment, segments, {time_scheme::rannacher});
   ASSERT_TRUE(got);
-  const auto want = march(c, grid, payment, segments, {});
+  const auto want = step_in_time(c, grid, payment, segments, {});
   for (std::size_t i = 0; i < want.size(); ++i) ASSERT_NEAR((*got)[i], want[i], 1e-9) << i;
 }
 
 // Dates of exercise, dividends and curves cut the steps into segments.
-TEST(march_on_gpu, events_between_the_steps) {
+TEST(step_in_time_on_gpu, events_between_the_steps) {
   VOUCH_NEEDS_GPU();
   std::vector<contract> all(3, call_at_the_money());
   all[0].plain.type = option_type::put;
@@ -163,15 +164,16 @@ TEST(march_on_gpu, events_between_the_steps) {
     const fd_grid grid = make_grid(c, grid_kind::logarithmic, 4001);
     const auto segments = make_segments(c, 2000);
     ASSERT_GT(segments.size(), 2U);
-    const auto got = march_on_gpu(testing::gpus().front(), c, grid, {}, segments, {time_scheme::rannacher});
+    const auto got =
+        step_in_time_on_gpu(testing::gpus().front(), c, grid, {}, segments, {time_scheme::rannacher});
     ASSERT_TRUE(got);
-    const auto want = march(c, grid, {}, segments, {});
+    const auto want = step_in_time(c, grid, {}, segments, {});
     for (std::size_t i = 0; i < want.size(); ++i) ASSERT_NEAR((*got)[i], want[i], 1e-9 * (1 + want[i])) << i;
   }
 }
 
 // American exercise: one block and many, both sides, every grid.
-TEST(march_on_gpu, american_exercise) {
+TEST(step_in_time_on_gpu, american_exercise) {
   VOUCH_NEEDS_GPU();
   const device gpu = testing::gpus().front();
   int taken = 0;
@@ -186,14 +188,14 @@ TEST(march_on_gpu, american_exercise) {
           if (n == 801) c.dividends = {{0.4, 2.5}};
           const fd_grid grid = make_grid(c, kind, n);
           const auto segments = make_segments(c, n);
-          const auto got = march_on_gpu(gpu, c, grid, {}, segments, {scheme});
+          const auto got = step_in_time_on_gpu(gpu, c, grid, {}, segments, {scheme});
           if (!got) continue;
           ++taken;
-          const auto want = march(c, grid, {}, segments, {scheme});
+          const auto want = step_in_time(c, grid, {}, segments, {scheme});
           for (std::size_t i = 0; i < want.size(); ++i)
             ASSERT_NEAR((*got)[i], want[i], 1e-9 * (1 + std::abs(want[i])))
                 << static_cast<int>(kind) << ' ' << n << ' ' << static_cast<int>(scheme) << ' ' << i;
-          EXPECT_EQ(march_on_gpu(gpu, c, grid, {}, segments, {scheme}), got);
+          EXPECT_EQ(step_in_time_on_gpu(gpu, c, grid, {}, segments, {scheme}), got);
         }
   EXPECT_GE(taken, 24);
 }
