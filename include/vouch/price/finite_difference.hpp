@@ -73,12 +73,12 @@ struct fd_surface {
 ///         near to each other, twice the steps of the one before; to an accuracy, the two finest are
 ///         extrapolated. Of random contracts of every kind one in a thousand priced to an accuracy, and of
 ///         European, digital and barrier options one in seventy on a given grid, err by more than is said. What
-///         may be exercised at any time is worth so just before it ends at a barrier. The same bits on every
+///         may be exercised at any time is worth so just before it is knocked out. The same bits on every
 ///         run.
 /// Cost    For a tolerance of 1e-6 and a strike of 100 a few milliseconds (European), some hundred (American).
 /// Throws  value_error  what check(contract) refuses; space_nodes without time_steps, but for the exponential
 ///                      scheme; a product that has no finite differences here: an option with cash dividends
-///                      that begins at a barrier and may be exercised early, or the exponential scheme with
+///                      that knocks in at a barrier and may be exercised early, or the exponential scheme with
 ///                      early exercise or coefficients that change
 /// Source  Rannacher 1984; Giles, Carter 2006; Brennan, Schwartz 1977; Reisinger, Witte 2012 (policy
 ///         iteration).

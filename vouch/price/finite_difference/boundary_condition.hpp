@@ -47,7 +47,7 @@ class boundary_condition {
     take_exercise();
     far_.constant -= payment.less;
     value_ = barrier_ ? hit_ : far_.at(spot);
-    // What may be exercised is so just before it ends at a barrier.
+    // What may be exercised is so just before it is knocked out.
     if (barrier_ && may_exercise_) value_ = std::max(value_, exercise_);
   }
 

@@ -38,7 +38,7 @@ fd_enclosure enclose_time_stepping(const contract& c, const fd_grid& grid, const
 fd_enclosure enclose_knock_in(const contract& c, const fd_grid& grid, grid_kind kind, std::int64_t steps,
                               time_scheme scheme);
 
-/// An option that begins at a barrier from `out`, which ends there: the exact price without barrier less out.
+/// An option that knocks in at a barrier from `out`, which knocks out there: the exact price without barrier less out.
 fd_enclosure enclose_in_option(const contract& knocked_out, const fd_enclosure& out);
 
 /// dV/dtau = L V at the inner nodes, from V = start on; the ends are sums of amount * exp(-decay tau / time).

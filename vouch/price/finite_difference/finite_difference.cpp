@@ -21,7 +21,7 @@ namespace {
 constexpr std::int64_t most_nodes = 1 << 16;
 constexpr std::int64_t most_policy_nodes = 1 << 13;  // every step takes several solves
 
-// A European option that begins at a barrier is one without barrier less one that ends there.
+// A European option that knocks in at a barrier is one without barrier less one that knocks out there.
 struct fd_task {
   contract knocked_out;
   fd_payment payment;
@@ -44,12 +44,12 @@ contract with_more_rate(contract c, double amount) {
   return c;
 }
 
-// One that begins at a barrier and may be exercised early is stepped with the values that it has there then.
+// One that knocks in at a barrier and may be exercised early is stepped with the values that it has there then.
 bool is_stepped_to_begin(const contract& c) {
   return c.plain.barrier != barrier_kind::none && is_in(c.plain.barrier);
 }
 
-// Throws  value_error  an option that begins at a barrier, may be exercised early and has cash dividends
+// Throws  value_error  an option that knocks in at a barrier, may be exercised early and has cash dividends
 fd_task make_task(const contract& c, const fd_options& options) {
   fd_task t{c, {0, c.plain.rebate}, false, {}};
   t.knocked_out.plain.spot -= escrow(c, 0);

@@ -103,7 +103,7 @@ class deterministic_limit {
     }
   }
 
-  // False where it ends at a barrier on the way.
+  // False where it is knocked out on the way.
   bool pass(const stretch& p) {
     double first = 0;
     if (awaits_ && is_hit(p.underlying(p.length))) {
