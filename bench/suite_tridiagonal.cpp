@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include <vouch/band/band_residual.hpp>
+#include <vouch/band/band_rows.hpp>
 #include <vouch/band/factored.hpp>
 #include <vouch/band/solve.hpp>
 

@@ -18,7 +18,7 @@ function(room_of path result)
 endfunction()
 
 # Private headers that other rooms of the library include: all of the two lowest, and these.
-set(shared band/band_rows.hpp band/row_boxes.cuh dense/aligned_rows.hpp dense/approximate_factors.hpp dense/cusolver.hpp
+set(shared band/band_rows.hpp band/gpu/tensor_map.cuh dense/aligned_rows.hpp dense/approximate_factors.hpp dense/cusolver.hpp
   dense/lapack.hpp dense/require_entries.hpp dense/rounded_square.hpp dense/square.hpp interval/exact_sums.hpp sparse/inverse_norm.hpp
   sparse/residual_merge.cuh sparse/residual_row.hpp sparse/spmv_kernels.cuh verify/bound_text.hpp)
 

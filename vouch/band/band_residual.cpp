@@ -1,9 +1,8 @@
 #include <algorithm>
 #include <vector>
 
-#include <vouch/band/band_residual.hpp>
 #include <vouch/band/band_rows.hpp>
-#include <vouch/band/check_cuda.hpp>
+#include <vouch/band/gpu/check_cuda.hpp>
 #include <vouch/core/config.hpp>
 #include <vouch/core/ieee_environment.hpp>
 

@@ -4,8 +4,8 @@
 #include <limits>
 
 #include <vouch/band/band_rows.hpp>
-#include <vouch/band/check_cuda.hpp>
 #include <vouch/band/engine.hpp>
+#include <vouch/band/gpu/check_cuda.hpp>
 #include <vouch/band/solve.hpp>
 #include <vouch/band/verdict.hpp>
 #include <vouch/core/config.hpp>

@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include <vouch/band/band_residual.hpp>
+#include <vouch/band/band_rows.hpp>
 #include <vouch/band/elimination.hpp>
 #include <vouch/band/solve.hpp>
 

@@ -1,4 +1,4 @@
-#include <vouch/band/row_boxes.cuh>
+#include <vouch/band/gpu/tensor_map.cuh>
 #include <vouch/core/gpu/tma.cuh>
 #include <vouch/verify/tridiagonal/quick_factors.cuh>
 
