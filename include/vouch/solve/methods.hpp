@@ -34,8 +34,9 @@ class set_of {
   unsigned bits_ = 0;
 };
 
-/// In which form a method takes the matrix; what has another form is brought into it.
-enum class matrix_form { sparse, dense, tridiagonal };
+/// In which form a method takes the matrix; what has another form is brought into it, but for what is given by its
+/// action alone.
+enum class matrix_form { sparse, dense, tridiagonal, matrix_free };
 
 /// What not every method takes.
 enum class method_option {
@@ -52,7 +53,7 @@ enum class method_option {
 
 /// What `auto` knows of a system.
 struct system_facts {
-  matrix_form form = matrix_form::sparse;  // as it was given: sparse or dense
+  matrix_form form = matrix_form::sparse;  // as it was given: not tridiagonal
   structure_facts matrix;
   std::optional<elimination_cost> elimination{};  // of a sparse matrix; nothing: not predicted
   bool dense_factors = true;                      // there is a library that factorises dense matrices

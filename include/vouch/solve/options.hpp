@@ -43,6 +43,9 @@ struct solve_options {
   stopping_criterion goal{};    // when to stop; its monitor hears what the observer hears
   working_precision precision = working_precision::double_;
   preconditioner_choice preconditioner{};
+  /// In its place one of the caller's, for every method that takes one in double precision; it works where the method
+  /// does, and must outlive the solver.
+  const vouch::preconditioner<double>* own_preconditioner = nullptr;
   std::optional<double> omega{};  // relaxation, in (0, 2); nothing: 1
   bool estimate_omega = false;
   std::optional<sweep_order> sweep{};        // nothing: forward

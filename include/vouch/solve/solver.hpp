@@ -8,6 +8,7 @@
 #include <vouch/core/device.hpp>
 #include <vouch/core/view.hpp>
 #include <vouch/dense/matrix.hpp>
+#include <vouch/solve/loop/operator.hpp>
 #include <vouch/solve/options.hpp>
 #include <vouch/solve/plan.hpp>
 #include <vouch/solve/result.hpp>
@@ -34,6 +35,11 @@ class solver {
   solver(const device& dev, csr_view<const double> A, const solve_options& options = {});
   solver(const device& dev, matrix_view<const double> A, const solve_options& options = {},
          storage_order order = storage_order::by_columns);
+  /// A matrix given by its action, symmetric positive definite: nothing can be looked up or proved of it, and the
+  /// residual is recomputed in working precision. Methods that need entries are refused.
+  ///
+  /// Memory  A works on dev and must outlive the solver.
+  solver(const device& dev, const linear_operator<double>& A, const solve_options& options = {});
   ~solver();
   solver(solver&&) noexcept;
   solver& operator=(solver&&) noexcept;
@@ -60,6 +66,7 @@ class solver {
   /// than asked.
   ///
   /// Shapes, Memory  As for solve().
+  /// Throws          value_error  the matrix is given by its action
   solution_proof prove(matrix_view<const double> B, matrix_view<double> X, const proof_request& request);
   /// The same for what solve() returned with X; where X was refined the verdict is that of the refined X.
   void prove(matrix_view<const double> B, matrix_view<double> X, const proof_request& request,
@@ -91,5 +98,7 @@ solve_result solve(const device& dev, matrix_view<const double> A, view<const do
                    const solve_options& options = {});
 solve_result solve(const device& dev, matrix_view<const double> A, matrix_view<const double> B,
                    matrix_view<double> X, const solve_options& options = {});
+solve_result solve(const device& dev, const linear_operator<double>& A, view<const double> b, view<double> x,
+                   const solve_options& options = {});
 
 }  // namespace vouch

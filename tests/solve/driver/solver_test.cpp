@@ -381,5 +381,121 @@ TEST(preconditioner_choice, has_named_parameters) {
     EXPECT_THROW(make_preconditioner<double>(cpu, A, wrong), value_error) << wrong.name;
 }
 
+// 2 on the diagonal, -1 beside it, by its action.
+class string_of_springs final : public linear_operator<double> {
+ public:
+  explicit string_of_springs(std::int64_t n) : n_(n) {}
+  std::int64_t rows() const override { return n_; }
+  void apply(const device&, view<const double> x, view<double> y) const override {
+    for (std::int64_t i = 0; i < n_; ++i)
+      y[i] = 2 * x[i] - (i > 0 ? x[i - 1] : 0) - (i + 1 < n_ ? x[i + 1] : 0);
+  }
+
+ private:
+  std::int64_t n_;
+};
+
+// One sweep of Gauss-Seidel forwards and one backwards for it, started from zero.
+class both_ways final : public preconditioner<double> {
+ public:
+  explicit both_ways(std::int64_t n) : n_(n) {}
+  std::string name() const override { return "both ways"; }
+  std::int64_t rows() const override { return n_; }
+  void apply(const device&, view<const double> r, view<double> z) const override {
+    for (std::int64_t i = 0; i < n_; ++i) z[i] = (r[i] + (i > 0 ? z[i - 1] : 0)) / 2;
+    for (std::int64_t i = n_; i-- > 0;) z[i] = (2 * z[i] + (i + 1 < n_ ? z[i + 1] : 0)) / 2;
+  }
+
+ private:
+  std::int64_t n_;
+};
+
+csr<double> springs(std::int32_t n) {
+  std::vector<triplet> entries;
+  for (std::int32_t i = 0; i < n; ++i)
+    for (std::int32_t j = std::max(0, i - 1); j <= std::min(n - 1, i + 1); ++j)
+      entries.push_back({i, j, i == j ? 2.0 : -1.0});
+  return from_triplets(n, entries);
+}
+
+TEST(solver, takes_a_matrix_given_by_its_action) {
+  constexpr std::int32_t n = 150;
+  const string_of_springs A(n);
+  const both_ways M(n);
+  std::int64_t plain = 0;
+  for (const bool preconditioned : {false, true}) {
+    solve_options options;
+    if (preconditioned) options.own_preconditioner = &M;
+    solver s(cpu, A, options);
+    EXPECT_EQ(s.form(), matrix_form::matrix_free);
+    const std::vector<double> one = testing::random_vector(n, 4), two = testing::random_vector(n, 5);
+    std::vector<double> both = one, x(2 * n, 0.0);
+    both.insert(both.end(), two.begin(), two.end());
+    const solve_result r = s.solve(matrix_view<const double>{both.data(), n, 2, n}, {x.data(), n, 2, n});
+    EXPECT_EQ(r.status, solve_status::converged) << r.reason;
+    EXPECT_EQ(r.method, "cg");
+    EXPECT_EQ(r.method_reason, "they need the action of the matrix alone");
+    EXPECT_EQ(r.preconditioner, preconditioned ? "both ways" : "none");
+    ASSERT_EQ(r.columns.size(), 2U);
+    EXPECT_LT(error_of(x.data(), exact(springs(n), one)), 1e-5);
+    EXPECT_LT(error_of(x.data() + n, exact(springs(n), two)), 1e-5);
+    if (preconditioned)
+      EXPECT_LT(r.iterations, plain);
+    else
+      plain = r.iterations;
+  }
+}
+
+TEST(solver, refuses_what_needs_the_entries_of_an_action) {
+  constexpr std::int64_t n = 20;
+  const string_of_springs A(n);
+  const both_ways M(n);
+  const std::vector<double> b(n, 1.0);
+  std::vector<double> x(n, 0.0);
+  const auto refused = [&](const solve_options& options) {
+    EXPECT_THROW(solve(cpu, A, in(b), out(x), options), value_error);
+    EXPECT_EQ(x, std::vector<double>(n, 0.0));
+  };
+  for (const method* m : methods())
+    if (!m->takes.has(matrix_form::matrix_free)) {
+      solve_options options;
+      options.method = m->name;
+      refused(options);
+    }
+  solve_options proof, jacobi, single, both;
+  proof.proof = proof_request{};
+  refused(proof);
+  jacobi.preconditioner.name = "jacobi";
+  refused(jacobi);
+  single.precision = working_precision::single;
+  refused(single);
+  both.own_preconditioner = &M;
+  both.preconditioner.name = "jacobi";
+  refused(both);
+  solver s(cpu, A);
+  s.solve(in(b), out(x));
+  EXPECT_THROW(s.prove({b.data(), n, 1, n}, {x.data(), n, 1, n}, proof_request{}), value_error);
+}
+
+TEST(solver, takes_a_preconditioner_of_the_caller) {
+  constexpr std::int32_t n = 150;
+  const csr<double> A = springs(n);
+  const both_ways M(n), other(n + 1);
+  const std::vector<double> b = testing::random_vector(n, 6);
+  std::vector<double> x(n, 0.0);
+  solve_options options;
+  options.method = "cg";
+  options.own_preconditioner = &M;
+  const solve_result r = solve(cpu, A, in(b), out(x), options);
+  EXPECT_EQ(r.status, solve_status::converged) << r.reason;
+  EXPECT_EQ(r.preconditioner, "both ways");
+  EXPECT_LT(error_of(x.data(), exact(A, b)), 1e-5);
+  options.own_preconditioner = &other;
+  EXPECT_THROW(solve(cpu, A, in(b), out(x), options), shape_error);
+  options.own_preconditioner = &M;
+  options.method = "sparse-lu";
+  EXPECT_THROW(solve(cpu, A, in(b), out(x), options), value_error);
+}
+
 }  // namespace
 }  // namespace vouch

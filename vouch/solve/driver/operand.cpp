@@ -83,9 +83,18 @@ operand::operand(const device& home, matrix_view<const double> A, bool by_rows)
   facts_.matrix = structure(cpu_, given_dense_);
 }
 
+operand::operand(const device& home, const linear_operator<double>& A)
+    : home_(home), cpu_(home.is_cuda() ? device::cpu() : home), action_(&A) {
+  if (A.rows() < 0) throw shape_error("an operator on a negative number of unknowns");
+  facts_.form = matrix_form::matrix_free;
+  facts_.matrix.rows = facts_.matrix.cols = A.rows();
+  facts_.matrix.square = facts_.matrix.symmetric = true;  // what is asked of the caller
+}
+
 double operand::elimination_work() {
+  constexpr double never = std::numeric_limits<double>::infinity();
+  if (form() == matrix_form::matrix_free) return never;
   if (!facts_.elimination) {
-    constexpr double never = std::numeric_limits<double>::infinity();
     const csr_view<const double> A = sparse(cpu_);
     if (A.nonzeros > most_nonzeros)
       facts_.elimination = {never, never};

@@ -6,6 +6,7 @@
 #include <vouch/core/array.hpp>
 #include <vouch/core/device.hpp>
 #include <vouch/dense/matrix.hpp>
+#include <vouch/solve/loop/operator.hpp>
 #include <vouch/solve/methods.hpp>
 #include <vouch/sparse/csr.hpp>
 #include <vouch/sparse/structure.hpp>
@@ -18,6 +19,7 @@ class operand {
   /// Memory  A lives on home and must outlive the object.
   operand(const device& home, csr_view<const double> A);
   operand(const device& home, matrix_view<const double> A, bool by_rows);
+  operand(const device& home, const linear_operator<double>& A);
 
   const device& home() const { return home_; }
   /// The CPU that does what belongs to no method: home where that is one.
@@ -34,19 +36,20 @@ class operand {
   /// On dev, which is home or the CPU: no copy where it is given so.
   csr_view<const double> sparse(const device& dev) const;
   matrix_view<const double> dense(const device& dev) const;
+  /// The action of what is matrix-free.
+  const linear_operator<double>& action() const { return *action_; }
 
  private:
   device home_, cpu_;
   system_facts facts_;
   csr_view<const double> given_;
   matrix_view<const double> given_dense_;
+  const linear_operator<double>* action_ = nullptr;
   mutable std::optional<csr<double>> sparse_;    // on the CPU
   mutable std::optional<matrix<double>> dense_;  // on the CPU, by columns
 };
 
-// a tridiagonal matrix in CSR by its diagonals.
-
-/// Three diagonals of n elements; the first of dl and the last of du are 0.
+/// A tridiagonal matrix by its three diagonals of n elements; the first of dl and the last of du are 0.
 template <real T>
 struct diagonals {
   array<T> dl, d, du;

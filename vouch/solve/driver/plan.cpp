@@ -17,7 +17,16 @@ constexpr double price_of_operation = 8, price_of_entry = 50, price_of_order = 6
 
 bool is_cuda_asked(const solve_options& options) { return options.run_on && options.run_on->is_cuda(); }
 
+// What is given by its action has no other form.
+bool takes_form(const method& m, matrix_form form) {
+  return form != matrix_form::matrix_free || m.takes.has(form);
+}
+
 std::vector<attempt> ask_by_name(const method& m, const system_facts& facts, const solve_options& options) {
+  if (!takes_form(m, facts.form))
+    throw value_error(
+        options.names.matrix + ": " + m.title + " need its entries, and it is given by its action",
+        "conjugate gradients do not");
   if (m.refuse != nullptr)
     if (const std::string refusal = m.refuse(facts.matrix); !refusal.empty())
       throw value_error(options.names.matrix + ": " + refusal, m.advise(m));
@@ -28,7 +37,8 @@ std::vector<attempt> ask_by_name(const method& m, const system_facts& facts, con
 std::vector<attempt> candidates(const system_facts& facts, const solve_options& options) {
   std::vector<attempt> all;
   for (const method* m : methods()) {
-    if (m->predict == nullptr || !takes_options(*m, options) || !m->on_cuda.has(is_cuda_asked(options)))
+    if (m->predict == nullptr || !takes_form(*m, facts.form) || !takes_options(*m, options) ||
+        !m->on_cuda.has(is_cuda_asked(options)))
       continue;
     if (m->refuse != nullptr && !m->refuse(facts.matrix).empty()) continue;
     const std::optional<prediction> p = m->predict(facts, options);

@@ -158,8 +158,6 @@ std::unique_ptr<ready_method> make_ready(const method_setting& setting) {
   return std::make_unique<Double>(setting);
 }
 
-// whether a system fits the GPU that is to solve it.
-
 /// What an entry of a dense matrix of elements of so many bytes takes on a GPU, all copies counted: as sent, in
 /// the form in which it is read, what the method makes besides.
 constexpr std::int64_t dense_bytes_on_gpu(std::int64_t size, bool direct, bool mixed) {

@@ -1,5 +1,3 @@
-// vouch/solve/driver/patience.hpp -- how long an iteration may go on before auto prefers a factorisation;
-// private.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -25,7 +23,10 @@
 #include <vouch/sparse/valid_csr.hpp>
 
 namespace vouch {
+namespace {
 
+/// How long an iteration may go on before auto prefers a factorisation.
+///
 /// Counts the work of iterations against what eliminating the matrix is predicted to take: in floating-point
 /// operations, never by a clock, so that every run decides alike.
 class patience {
@@ -48,16 +49,12 @@ class patience {
   bool out_ = false;
 };
 
-namespace {
-
 // Iterations whose work is some twenty times that of the prediction: before them nobody asks for it.
 constexpr std::int64_t iterations_before = 4000;
 // Nor before a few hundredths of a second have gone.
 constexpr double work_before = 0x1p26;
 // What iterations may do, as a multiple of the elimination's work. They may be about to end.
 constexpr double times_the_elimination = 4;
-
-}  // namespace
 
 bool patience::elimination_pays(std::int64_t iterations) {
   return times_the_elimination * A_.elimination_work() <= std::max(work(iterations), work_before);
@@ -68,8 +65,6 @@ bool patience::goes_on(const iteration_record& record) {
   out_ = out_ || elimination_pays(record.iteration);
   return !out_;
 }
-
-namespace {
 
 std::size_t bytes_of(std::int64_t values) { return static_cast<std::size_t>(values) * sizeof(double); }
 
@@ -170,6 +165,29 @@ std::string went_on(const attempt& from, const attempt_record& ended, bool cut_s
   return title + " ended, " + ended.reason + next;
 }
 
+void require_entries(const operand& A, const char* what) {
+  if (A.form() == matrix_form::matrix_free)
+    throw value_error(std::string(what) + " needs the entries of the matrix, and it is given by its action");
+}
+
+void check_request(const operand& A, const solve_options& options) {
+  const structure_facts& facts = A.facts().matrix;
+  if (!facts.square)
+    throw shape_error(options.names.matrix + ": the matrix is " + std::to_string(facts.rows) + " by " +
+                      std::to_string(facts.cols) + ", not square");
+  const bool own = options.own_preconditioner != nullptr;
+  if (own && options.preconditioner.name != "none")
+    throw value_error("a preconditioner of the caller's and one by name exclude each other");
+  if (own && options.precision != working_precision::double_)
+    throw value_error("a preconditioner of the caller's works in double precision");
+  if (A.form() != matrix_form::matrix_free) return;
+  if (options.preconditioner.name != "none") require_entries(A, "a preconditioner by name");
+  if (options.proof) require_entries(A, "a proof");
+  if (options.precision != working_precision::double_) require_entries(A, "another precision than double");
+  if (options.run_on && *options.run_on != A.home())
+    throw value_error("a matrix given by its action is solved with on the device on which it works");
+}
+
 }  // namespace
 
 struct solver::state {
@@ -187,10 +205,7 @@ struct solver::state {
   template <class... Matrix>
   state(const solve_options& asked, const device& home, const Matrix&... matrix)
       : options(asked), A(home, matrix...), chosen{asked.run_on.value_or(home), "as asked"} {
-    const structure_facts& facts = A.facts().matrix;
-    if (!facts.square)
-      throw shape_error(options.names.matrix + ": the matrix is " + std::to_string(facts.rows) + " by " +
-                        std::to_string(facts.cols) + ", not square");
+    check_request(A, options);
   }
 
   // Where there is no plan yet.
@@ -210,6 +225,8 @@ struct solver::state {
   }
   device_choice choose(const method& m) const {
     if (options.run_on) return {*options.run_on, "as asked"};
+    if (A.form() == matrix_form::matrix_free) return {A.home(), "the matrix works there"};
+    if (options.own_preconditioner != nullptr) return {A.home(), "the preconditioner works there"};
     if (A.home().is_cuda() && m.on_cuda.has(true)) return {A.home(), "the matrix is there"};
     if (!m.on_cuda.has(false)) return {device::best(), "this method has no other"};
     device_choice choice = m.choose(A.facts(), options, A.cpu().threads());
@@ -359,6 +376,11 @@ solver::solver(const device& dev, matrix_view<const double> A, const solve_optio
   state_->setup_seconds += clock.seconds();
 }
 
+solver::solver(const device& dev, const linear_operator<double>& A, const solve_options& options) {
+  const ieee_environment here;
+  state_ = std::make_unique<state>(options, dev, A);
+}
+
 solver::~solver() = default;
 solver::solver(solver&&) noexcept = default;
 solver& solver::operator=(solver&&) noexcept = default;
@@ -392,6 +414,7 @@ solve_result solver::solve(view<const double> b, view<double> x) {
 solution_proof solver::prove(matrix_view<const double> B, matrix_view<double> X, const proof_request& request) {
   const ieee_environment here;
   const operand& A = state_->A;
+  require_entries(A, "a proof");
   const columns_view system = checked(A.rows(), B, X);
   const on_cpu rhs(A, system.b);
   if (!A.home().is_cuda())
@@ -435,6 +458,11 @@ const device_choice& solver::where() {
 }
 
 double solver::setup_seconds() const { return state_->setup_seconds; }
+
+solve_result solve(const device& dev, const linear_operator<double>& A, view<const double> b, view<double> x,
+                   const solve_options& options) {
+  return solver(dev, A, options).solve(b, x);
+}
 
 solve_result solve(const device& dev, csr_view<const double> A, view<const double> b, view<double> x,
                    const solve_options& options) {

@@ -1,13 +1,11 @@
-// vouch/solve/krylov/cg_resident.cuh -- conjugate gradients for small systems: one kernel runs the whole solve with
-// everything on chip; private.
+// Conjugate gradients for small systems: one kernel runs the whole solve with everything on chip.
 //
 // Mapping   A block owns some rows (cg_resident_plan.hpp): their entries, and all vectors of its own and halo
 //           rows, in shared memory. `lanes` threads share a row. r and p of halo rows are updated by every
 //           block that holds them, from the same numbers in the same order, so only q = A p and the inner
 //           products travel, together, once an iteration.
 // Cluster   up to 16 blocks write into each other's shared memory; every block knows how many bytes an
-// iteration
-//           brings, and waits for just those: no barrier of the cluster.
+//           iteration brings, and waits for just those: no barrier of the cluster.
 // Grid      all multiprocessors; q and the sums go through L2, and all blocks meet at a counter.
 //           Either way two buffers in turn are enough: nobody writes number k+1 before all sums of k have come,
 //           and a block sends its sums of k after it has read every q of k-1.

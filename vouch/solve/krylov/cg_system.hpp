@@ -1,4 +1,4 @@
-// vouch/solve/krylov/cg_system.hpp -- a stored system as the verified solve takes it; private.
+// vouch/solve/krylov/cg_system.hpp -- a stored system as the residual-checked solve takes it; private.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -43,8 +43,6 @@ checked_problem<T> stored_problem(const device& dev, csr_view<const T> A, view<c
 /// A report with the names of the method and the precision, and a warning where A is singular.
 template <real T>
 solve_report new_cg_report(const preconditioner<T>* M, bool constants_in_null_space);
-
-// the engine that suits a stored matrix, and what it stands on.
 
 /// The engine and what must live as long as it.
 template <real T>

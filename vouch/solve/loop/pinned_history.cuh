@@ -1,4 +1,4 @@
-// vouch/solve/loop/pinned_history.cuh -- the mailbox in pinned memory and the host's side of the talk; private.
+// vouch/solve/loop/pinned_history.cuh -- the history in pinned memory and the host's side of the communication; private.
 #pragma once
 #include <chrono>
 #include <cmath>

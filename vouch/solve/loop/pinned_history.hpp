@@ -1,4 +1,4 @@
-// vouch/solve/loop/pinned_history.hpp -- how a kernel that runs the whole solve talks with the host; private.
+// vouch/solve/loop/pinned_history.hpp -- how a kernel that runs the whole solve communicates with the host; private.
 #pragma once
 #include <bit>
 #include <cstdint>

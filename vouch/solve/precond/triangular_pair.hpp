@@ -1,4 +1,4 @@
-// vouch/solve/precond/triangular_pair.hpp -- a matrix within reach of the CPU; private.
+// vouch/solve/precond/triangular_pair.hpp -- preconditioners L D L^T: their values and their application; private.
 #pragma once
 #include <memory>
 #include <optional>
@@ -40,8 +40,6 @@ class host_matrix {
   std::optional<csr<T>> copy_;
 };
 
-// the values of a triangular preconditioner L D L^T; private, on the CPU.
-
 /// M^-1 = L D L^T with a unit lower triangle: lower holds L without its diagonal, pivots D.
 struct unit_factor {
   sparse_rows lower;
@@ -66,8 +64,6 @@ shifted_factor incomplete_cholesky(lower_part A, const level_sets& levels, doubl
 /// Symmetric successive over-relaxation as a factor: L = I + omega L_A D_A^-1, D = D_A / (omega (2 - omega)).
 /// Source  Axelsson, BIT 12 (1972).
 unit_factor symmetric_sor(lower_part A, double omega);
-
-// z := (L D L^T)^-1 r by two sweeps over level sets.
 
 /// A factor, the order of its rows, and which of them can be solved side by side.
 struct factored_matrix {

@@ -70,8 +70,7 @@ double residual_trigger(const stopping_rule& rule, bool by_residual) {
   return by_residual && rule.target_squared < deepest ? deepest : rule.target_squared;
 }
 
-// what the rows of a matrix on a GPU say of dominance; private, defined only
-// in CUDA builds.
+// Defined in CUDA builds only.
 
 /// Of n rows by their diagonal entries and the sums of the magnitudes beside them; scale and least as in
 /// sums * scale + least, which is above the exact sum.
@@ -84,8 +83,6 @@ row_dominance dominance_of_rows(const device& dev, std::int64_t n, const T* diag
 /// max a[i] / |diagonal[i]|, rounded upwards; infinite where one of them is not finite.
 template <real T>
 double largest_quotient(const device& dev, std::int64_t n, const double* a, const T* diagonal);
-
-// a square dense matrix on a GPU with entries of 8 or 16 bits.
 
 /// By rows, padded entries each, which fill whole 16 bytes. Beside the diagonal entry (i, j) is about
 /// scale[i] * values[i*padded + j]; there values are zero, and diagonal[i] is the entry in single precision.
@@ -107,8 +104,6 @@ struct rounded_rows {
 /// Cost    One read of A, of which 8-bit floats may need another from L2.
 template <class S>
 rounded_rows<S> round_rows(const device& dev, const detail::aligned_rows<double>& A);
-
-// the CUDA side of upload_with_start.hpp; private, defined only in CUDA builds.
 
 /// The square matrix `from` of the host into `to`, of its size; its columns are rows of the system with the
 /// right-hand side b, which improve x, where b is not nullptr.

@@ -1,5 +1,17 @@
-// vouch/solve/stationary/dense_jacobi_rows.cuh -- what the threads of a block of dense_jacobi.cuh share, and those that
-// sum its rows; private.
+// Jacobi sweeps over a dense matrix: one cooperative kernel runs them all.
+//
+// Mapping   A block owns a range of rows; 256 threads sum them, Rows at a time (row_stream.cuh). A warp of its own
+//           ends the rows and decides, one thread has the matrix brought in. All vectors of the own rows stay
+//           in shared memory; of the solution every summing thread keeps the columns that it meets.
+// Messages  Numbers travel as flagged words (flagged_words.cuh): a block goes on once it has the new solution; where
+//           that is all it waits for, the decision about the sweep falls during the next one. Blocks count
+//           themselves when they have sent theirs, so that nobody looks for words long before they are there;
+//           the count orders nothing. Who has a word of a sweep knows that everybody has read those of the
+//           sweep before, so two sets of them are enough.
+// Bound     by memory: one read of the matrix a sweep, which goes on while blocks wait; a part of it is left in
+//           L2 from sweep to sweep. Where the matrix stays in shared memory, by the way of the solution from block to block.
+// Bits      every sum has a fixed order, every block takes the same decision from the same numbers.
+// Source    Acceleration: Anderson, JACM 12 (1965); Walker, Ni, SIAM J. Numer. Anal. 49 (2011).
 #include <cuda_runtime.h>
 
 #include <cstdint>
@@ -298,7 +310,7 @@ struct row_group {
 
 }  // namespace vouch::jacobi_kernel
 
-// the mixing of iterates in dense_jacobi.cuh.
+// Anderson acceleration.
 
 namespace vouch::jacobi_kernel {
 
@@ -350,23 +362,6 @@ struct mixing {
 };
 
 }  // namespace vouch::jacobi_kernel
-
-// Jacobi sweeps over a dense matrix: one cooperative kernel runs them all;
-//
-// Mapping   A block owns a range of rows; 256 threads sum them, Rows at a time (row_stream.cuh). A warp of its
-// own
-//           ends the rows and decides, one thread has the matrix brought in. All vectors of the own rows stay
-//           in shared memory; of the solution every summing thread keeps the columns that it meets.
-// Talk      Numbers travel as flagged words (flagged_words.cuh): a block goes on once it has the new solution; where
-//           that is all it waits for, the decision about the sweep falls during the next one. Blocks count
-//           themselves when they have sent theirs, so that nobody looks for words long before they are there;
-//           the count orders nothing. Who has a word of a sweep knows that everybody has read those of the
-//           sweep before, so two sets of them are enough.
-// Bound     by memory: one read of the matrix a sweep, which goes on while blocks wait; a part of it is left in
-//           L2 from sweep to sweep. Where the matrix stays
-//           in shared memory, by the way of the solution from block to block.
-// Bits      every sum has a fixed order, every block takes the same decision from the same numbers.
-// Source    Mixing: Anderson, JACM 12 (1965); Walker, Ni, SIAM J. Numer. Anal. 49 (2011).
 
 namespace vouch::jacobi_kernel {
 
@@ -580,7 +575,7 @@ __global__ void __launch_bounds__(all_threads, 1) jacobi_sweeps(const __grid_con
 
 }  // namespace vouch::jacobi_kernel
 
-// Plans and runs the kernel of dense_jacobi.cuh.
+// Plans and runs the kernel.
 
 namespace vouch {
 namespace {

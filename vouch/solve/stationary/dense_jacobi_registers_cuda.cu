@@ -1,10 +1,10 @@
-// vouch/solve/stationary/dense_jacobi_registers.cuh -- Jacobi sweeps over a dense matrix that stays in registers; private.
+// Jacobi sweeps over a dense matrix that stays in registers.
 //
 // Mapping   A block owns some rows, whose entries its summing warps hold. A warp ends the rows and sends their
 //           changes. Each block of a cluster looks for the changes of one slice of the unknowns, and hands the
 //           new solution there to all blocks of its cluster, into shared memory; so what looks into L2 is
 //           little, and the cluster has all facts of the sweep between them.
-// Talk      Changes travel as flagged words (flagged_words.cuh), within the cluster by stores that count their bytes.
+// Messages  Changes travel as flagged words (flagged_words.cuh), within the cluster by stores that count their bytes.
 //           Who has anything of a sweep knows that everybody has read all of the sweep before the last, so two
 //           places in turn are enough. The decision about a sweep takes longer than a sweep: it is waited for
 //           two sweeps later, and what was done since is dropped.

@@ -1,5 +1,22 @@
-// vouch/solve/stationary/dense_seidel_diagonal_block.cuh -- the blocks of the diagonal that Gauss-Seidel sweeps need inverted, and
-// the threads that work with them; private.
+// Exact Gauss-Seidel and SOR sweeps over a dense matrix: one cooperative kernel runs them all.
+//
+// A sweep takes the unknowns in steps of 512 bytes. For the rows of step s, t = r - A d with the newest d, but
+// with the old one for the step before; then delta_s = V_s t - M_s delta_(s-1), where V_s is the inverse of the
+// step's own triangle D/omega + L, and M_s is V_s times the block that couples both steps. Both are made
+// beforehand, so that from delta_(s-1) to delta_s there is but one product with a small block.
+//
+// Mapping   A team of as many blocks as a step has rows forms its t, a row each; teams take the steps in turn.
+//           Each block leads every gridDim-th step. Of a block's threads 256 sum rows (row_stream.cuh): of the
+//           solution every one keeps the columns that it meets. They are some steps ahead of the chain of
+//           changes, so that the matrix streams on while it moves: what the last steps change a warp of its own
+//           takes off their sums as soon as it is known. 256 others lead, with most of their part of M in
+//           registers. One thread has the matrix brought in.
+// Messages  Numbers travel as flagged words (flagged_words.cuh). No block waits for all others within a sweep; the
+//           first step of a sweep needs all of the one before, from all blocks. So a word of delta may be
+//           written again two sweeps later, one of t in the next sweep.
+// Bound     by memory, one read of the matrix a sweep; for small matrices by the chain of steps, about a
+//           microsecond each.
+// Bits      every sum has a fixed order, every block takes the same decision from the same numbers.
 #include <cuda_runtime.h>
 
 #include <cstdint>
@@ -335,8 +352,7 @@ struct lead_group {
 
 }  // namespace vouch::seidel_kernel
 
-// the threads of a Gauss-Seidel sweep that sum rows, the one that brings
-// them, and the warp that closes them.
+// The threads that sum rows, the one that has them copied, and the warp that closes them.
 
 namespace vouch::seidel_kernel {
 
@@ -647,10 +663,8 @@ struct closing_warp {
 
 }  // namespace vouch::seidel_kernel
 
-// Anderson's mixing of the iterates in dense_seidel.cuh.
-//
-// Every block has the whole solution, so every block mixes by itself, all with the same numbers: nothing
-// travels. A summing thread keeps the history of its own columns.
+// Anderson acceleration. Every block has the whole solution, so every block combines iterates by itself, all with
+// the same numbers: nothing is sent. A summing thread keeps the history of its own columns.
 
 namespace vouch::seidel_kernel {
 
@@ -793,27 +807,6 @@ class mixing {
 
 }  // namespace vouch::seidel_kernel
 
-// exact Gauss-Seidel and SOR sweeps over a dense matrix: one cooperative kernel
-// runs them all.
-//
-// A sweep takes the unknowns in steps of 512 bytes. For the rows of step s, t = r - A d with the newest d, but
-// with the old one for the step before; then delta_s = V_s t - M_s delta_(s-1), where V_s is the inverse of the
-// step's own triangle D/omega + L, and M_s is V_s times the block that couples both steps. Both are made
-// beforehand, so that from delta_(s-1) to delta_s there is but one product with a small block.
-//
-// Mapping   A team of as many blocks as a step has rows forms its t, a row each; teams take the steps in turn.
-//           Each block leads every gridDim-th step. Of a block's threads 256 sum rows (row_stream.cuh): of the
-//           solution every one keeps the columns that it meets. They are some steps ahead of the chain of
-//           changes, so that the matrix streams on while it moves: what the last steps change a warp of its own
-//           takes off their sums as soon as it is known. 256 others lead, with most of their part of M in
-//           registers. One thread has the matrix brought in.
-// Talk      Numbers travel as flagged words (flagged_words.cuh). No block waits for all others within a sweep; the
-//           first step of a sweep needs all of the one before, from all blocks. So a word of delta may be
-//           written again two sweeps later, one of t in the next sweep.
-// Bound     by memory, one read of the matrix a sweep; for small matrices by the chain of steps, about a
-//           microsecond each.
-// Bits      every sum has a fixed order, every block takes the same decision from the same numbers.
-
 namespace vouch::seidel_kernel {
 
 /// Bytes of dynamic shared memory.
@@ -920,7 +913,7 @@ __global__ void __launch_bounds__(all_threads, 1) seidel_sweeps(const __grid_con
 
 }  // namespace vouch::seidel_kernel
 
-// makes V and M of dense_seidel.cuh.
+// V and M.
 
 namespace vouch::seidel_kernel {
 
@@ -1039,7 +1032,7 @@ __global__ void __launch_bounds__(threads)
 
 }  // namespace vouch::seidel_kernel
 
-// Plans and runs the kernel of dense_seidel.cuh.
+// Plans and runs the kernel.
 
 namespace vouch {
 namespace {

@@ -1,5 +1,15 @@
-// vouch/solve/stationary/device_sweeps.cuh -- where the blocks of device_sweeps.cuh meet, and what they make of the
-// facts of a sweep; private.
+// vouch/solve/stationary/device_sweeps.cuh -- sweeps that a GPU runs by itself, for whatever holds the rows: one
+// cooperative kernel from the first sweep to the last; private.
+//
+// Mapping   Rows are renumbered by sets that can be taken side by side; a warp takes a unit of a set (rows of a
+//           slice, or one dense row), units in turn to the multiprocessors. Jacobi: one set and two iterates.
+//           Gauss-Seidel: set after set, in place. Asynchronous: one set, in place.
+// Barriers  one a sweep, to exchange the norms; between sets; one for vectors, where a sweep is accelerated or
+//           symmetric; one more sweep's worth of reading where sweeps in place believe that they are done.
+// Bound     by memory where sets are large, by a barrier (about 1 us) and the latency of some loads a set where
+//           they are small; then one block does it all.
+// Bits      every sum has a fixed order and every block takes the same decision from the same numbers; the
+//           asynchronous method alone reads what others happen to have written.
 #pragma once
 #include <cuda_runtime.h>
 
@@ -121,10 +131,8 @@ __device__ inline void decide_mixing(shared_facts& shared) {
 
 }  // namespace vouch::device_sweeps
 
-// the vectors of Anderson's mixing in device_sweeps.cuh.
-//
-// All threads of all blocks go over the vectors, each element always to the same thread; what one pass leaves
-// there the next one finds without a meeting.
+// Anderson acceleration. All threads of all blocks go over the vectors, each element always to the same thread; what one pass leaves
+// there the next one finds without a barrier.
 
 namespace vouch::device_sweeps {
 
@@ -185,19 +193,6 @@ __device__ void next_iterate(const mixing_vectors<T>& mix, bool worse, int diffe
 }
 
 }  // namespace vouch::device_sweeps
-
-// sweeps that a GPU runs by itself, for whatever holds the rows: one
-// cooperative kernel from the first sweep to the last.
-//
-// Mapping   Rows are renumbered by sets that can be taken side by side; a warp takes a unit of a set (rows of a
-//           slice, or one dense row), units in turn to the multiprocessors. Jacobi: one set and two iterates.
-//           Gauss-Seidel: set after set, in place. Asynchronous: one set, in place.
-// Meetings  one a sweep, to exchange the norms; between sets; one for vectors, where a sweep is accelerated or
-//           symmetric; one more sweep's worth of reading where sweeps in place believe that they are done.
-// Bound     by memory where sets are large, by a meeting (about 1 us) and the latency of some loads a set where
-//           they are small; then one block does it all.
-// Bits      every sum has a fixed order and every block takes the same decision from the same numbers; the
-//           asynchronous method alone reads what others happen to have written.
 
 namespace vouch::device_sweeps {
 
@@ -484,7 +479,7 @@ __global__ void __launch_bounds__(threads, 1) sweeps(const __grid_constant__ tas
 
 }  // namespace vouch::device_sweeps
 
-// plans and runs the kernel of device_sweeps.cuh.
+// Plans and runs the kernel.
 
 namespace vouch::device_sweeps {
 

@@ -100,8 +100,7 @@ struct sliced_storage {
   const std::string& name() const { return text; }
 };
 
-// sweeps over sparse matrices too large to stay on a GPU's chip: kernels in
-// graphs that loop by themselves.
+// Sweeps over sparse matrices too large to stay on chip: kernels in graphs that loop by themselves.
 
 /// Jacobi's sweeps. factor is omega over the diagonal. A and all else live on dev; A must outlive the result.
 template <real T>

@@ -1,4 +1,3 @@
-// vouch/solve/stationary/stationary.hpp -- what jacobi(), gauss_seidel() and sor() share; private.
 #include <algorithm>
 #include <chrono>
 #include <cmath>

@@ -5,6 +5,7 @@
 #include <vouch/core/error.hpp>
 #include <vouch/solve/driver/method_table.hpp>
 #include <vouch/solve/driver/ready_method.hpp>
+#include <vouch/solve/krylov/cg.hpp>
 #include <vouch/solve/krylov/cg_many.hpp>
 #include <vouch/solve/krylov/cg_mixed.hpp>
 #include <vouch/solve/loop/spd_check.hpp>
@@ -31,7 +32,11 @@ class ready final : public method_in<T> {
   explicit ready(const method_setting& setting)
       : method_in<T>(setting),
         placed_(place_sparse<T>(setting)),
-        M_(preconditioner_for<T>(setting, placed_.A)) {}
+        named_(preconditioner_for<T>(setting, placed_.A)),
+        M_(named_.get()) {
+    if constexpr (sizeof(T) == sizeof(double))
+      if (setting.options.own_preconditioner != nullptr) M_ = setting.options.own_preconditioner;
+  }
   std::int64_t at_once(std::int64_t) const override {
     return M_ == nullptr || M_->diagonal() != nullptr ? 8 : 1;
   }
@@ -40,11 +45,25 @@ class ready final : public method_in<T> {
  private:
   std::vector<solve_report> run(std::int64_t columns, view<const T> b, view<T> x,
                                 const stopping_criterion& goal) override {
-    return cg_many<T>(this->where(), placed_.A, columns, b, x, checked(goal), M_.get());
+    return cg_many<T>(this->where(), placed_.A, columns, b, x, checked(goal), M_);
   }
 
   placed_csr<T> placed_;
-  std::unique_ptr<preconditioner<T>> M_;
+  std::unique_ptr<preconditioner<T>> named_;
+  const preconditioner<T>* M_;
+};
+
+// By the action of the matrix alone.
+class ready_matrix_free final : public method_in<double> {
+ public:
+  explicit ready_matrix_free(const method_setting& setting) : method_in<double>(setting) {}
+
+ private:
+  std::vector<solve_report> run(std::int64_t, view<const double> b, view<double> x,
+                                const stopping_criterion& goal) override {
+    return {
+        cg<double>(where(), setting().A.action(), b, x, checked(goal), setting().options.own_preconditioner)};
+  }
 };
 
 // The preconditioner works in single precision.
@@ -70,6 +89,7 @@ class ready_mixed final : public method_in<double> {
 };
 
 std::unique_ptr<ready_method> make(const method_setting& setting) {
+  if (setting.A.form() == matrix_form::matrix_free) return std::make_unique<ready_matrix_free>(setting);
   if (setting.mixed()) return std::make_unique<ready_mixed>(setting);
   return make_ready<ready<float>, ready<double>>(setting);
 }
@@ -97,7 +117,8 @@ std::optional<prediction> predict(const system_facts& facts, const solve_options
   p.work = guess_iterations(facts.matrix) * p.iteration_work;
   // To make a dense matrix sparse costs as much as so many products.
   if (facts.form == matrix_form::dense) p.work += 500 * 2 * static_cast<double>(facts.matrix.nonzeros);
-  p.why = "symmetric with a positive diagonal";
+  p.why = facts.form == matrix_form::matrix_free ? "they need the action of the matrix alone"
+                                                 : "symmetric with a positive diagonal";
   return p;
 }
 
@@ -110,7 +131,7 @@ device_choice choose(const system_facts& facts, const solve_options&, int thread
 constinit const method conjugate_gradients{
     .name = "cg",
     .title = "conjugate gradients",
-    .takes = {matrix_form::sparse},
+    .takes = {matrix_form::sparse, matrix_form::matrix_free},
     .direct = false,
     .options = {method_option::preconditioner, method_option::fixed_iterations, method_option::stop_recurrence},
     .precisions = {working_precision::double_, working_precision::single, working_precision::mixed},
