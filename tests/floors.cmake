@@ -1,13 +1,31 @@
-# cmake -D SOURCE=... -P floors.cmake: a room of the library includes only what stands below it, and of other rooms
-# public headers alone; public headers include public ones; headers of CUDA are included by sources of CUDA alone
-# (CONTRIBUTING.md).
+# cmake -D SOURCE=... -P floors.cmake: rooms of the library stand as the drawing in CONTRIBUTING.md shows them. A room
+# includes only what stands below it, and something of the floor just below; of other rooms public headers alone;
+# public headers include public ones; headers of CUDA are included by sources of CUDA alone.
 cmake_minimum_required(VERSION 3.25)
-set(floors "core" "text" "interval" "sparse" "dense band reduce" "io price" "solve/loop" "solve/precond"
-  "solve/krylov solve/stationary" "solve/direct" "verify generate" "solve")
 
-# A folder of a room is a room of its own where it stands above; else it belongs to its parent.
-string(REPLACE ";" " " all_rooms "${floors}")
-separate_arguments(all_rooms UNIX_COMMAND ${all_rooms})
+# Private headers that other rooms of the library include: all of the two lowest, and these.
+set(shared band/band_rows.hpp band/gpu/tensor_map.cuh dense/aligned_rows.hpp dense/approximate_factors.hpp dense/cusolver.hpp
+  dense/lapack.hpp dense/require_entries.hpp dense/rounded_square.hpp dense/square.hpp interval/exact_sums.hpp sparse/inverse_norm.hpp
+  sparse/residual_merge.cuh sparse/residual_row.hpp sparse/spmv_kernels.cuh verify/bound_text.hpp)
+
+# floor_N for every floor of the drawing, from 0.
+file(STRINGS ${SOURCE}/CONTRIBUTING.md drawing REGEX "^ *[0-9]+ \\|")
+set(all_rooms)
+foreach(line ${drawing})
+  string(REGEX MATCH "^ *([0-9]+) \\|([a-z/ ]+)" ignored "${line}")
+  set(floor ${CMAKE_MATCH_1})
+  separate_arguments(rooms UNIX_COMMAND "${CMAKE_MATCH_2}")
+  foreach(room ${rooms})
+    set(floor_of_${room} ${floor})
+    set(highest_below_${room} -1)
+  endforeach()
+  list(APPEND all_rooms ${rooms})
+endforeach()
+if(NOT all_rooms)
+  message(FATAL_ERROR "CONTRIBUTING.md: no drawing of floors")
+endif()
+
+# A folder of a room is a room of its own where it stands in the drawing; else it belongs to its parent.
 function(room_of path result)
   string(REGEX MATCH "^([a-z]+)(/[a-z]+)?/" ignored ${path})
   if("${CMAKE_MATCH_1}${CMAKE_MATCH_2}" IN_LIST all_rooms)
@@ -16,11 +34,6 @@ function(room_of path result)
     set(${result} ${CMAKE_MATCH_1} PARENT_SCOPE)
   endif()
 endfunction()
-
-# Private headers that other rooms of the library include: all of the two lowest, and these.
-set(shared band/band_rows.hpp band/gpu/tensor_map.cuh dense/aligned_rows.hpp dense/approximate_factors.hpp dense/cusolver.hpp
-  dense/lapack.hpp dense/require_entries.hpp dense/rounded_square.hpp dense/square.hpp interval/exact_sums.hpp sparse/inverse_norm.hpp
-  sparse/residual_merge.cuh sparse/residual_row.hpp sparse/spmv_kernels.cuh verify/bound_text.hpp)
 
 function(check_include file room include)
   string(REGEX REPLACE "/.*" "" parent ${room})
@@ -32,12 +45,15 @@ function(check_include file room include)
     if(EXISTS ${SOURCE}/include/vouch/${header} OR header STREQUAL "core/config.hpp")
       set(is_public TRUE)
     endif()
-    if(NOT other IN_LIST below AND NOT other STREQUAL room)
+    if(NOT other STREQUAL room AND NOT floor_of_${other} LESS floor_of_${room})
       message(SEND_ERROR "${file}: ${include} does not stand below ${room}")
     elseif(file MATCHES "^include/" AND NOT is_public)
       message(SEND_ERROR "${file}: ${include} is private")
     elseif(NOT is_public AND NOT parent_of_other MATCHES "^(core|text|${parent})$" AND NOT header IN_LIST shared)
       message(SEND_ERROR "${file}: ${include} is private to another room")
+    endif()
+    if(NOT other STREQUAL room AND floor_of_${other} GREATER highest_below_${room})
+      set(highest_below_${room} ${floor_of_${other}} PARENT_SCOPE)
     endif()
   endif()
   if(include MATCHES "\\.cuh|<(cuda|cub|cooperative_groups|mma)[_/.]" AND NOT file MATCHES "\\.cuh?$")
@@ -45,22 +61,25 @@ function(check_include file room include)
   endif()
 endfunction()
 
-set(below)
-foreach(floor ${floors})
-  separate_arguments(rooms UNIX_COMMAND ${floor})
-  foreach(room ${rooms})
-    file(GLOB_RECURSE files RELATIVE ${SOURCE} ${SOURCE}/vouch/${room}/*.[ch]* ${SOURCE}/include/vouch/${room}/*.hpp)
-    foreach(file ${files})
-      string(REGEX REPLACE "^(include/)?vouch/" "" path ${file})
-      room_of(${path} own)
-      if(NOT own STREQUAL room)
-        continue()
-      endif()
-      file(STRINGS ${SOURCE}/${file} includes REGEX "^#include")
-      foreach(include ${includes})
-        check_include(${file} ${room} ${include})
-      endforeach()
-    endforeach()
+file(GLOB_RECURSE files RELATIVE ${SOURCE} ${SOURCE}/vouch/*.[ch]* ${SOURCE}/include/vouch/*.hpp)
+foreach(file ${files})
+  if(file MATCHES "\\.in$|CMakeLists")
+    continue()
+  endif()
+  string(REGEX REPLACE "^(include/)?vouch/" "" path ${file})
+  room_of(${path} room)
+  if(NOT room IN_LIST all_rooms)
+    message(SEND_ERROR "${file}: ${room} is not in the drawing of CONTRIBUTING.md")
+    continue()
+  endif()
+  file(STRINGS ${SOURCE}/${file} includes REGEX "^#include")
+  foreach(include ${includes})
+    check_include(${file} ${room} ${include})
   endforeach()
-  list(APPEND below ${rooms})
+endforeach()
+foreach(room ${all_rooms})
+  math(EXPR lowest "${highest_below_${room}} + 1")
+  if(NOT floor_of_${room} EQUAL lowest)
+    message(SEND_ERROR "CONTRIBUTING.md: ${room} stands on floor ${floor_of_${room}}, its includes put it on ${lowest}")
+  endif()
 endforeach()
