@@ -124,16 +124,23 @@ nlohmann::ordered_json enclosures_json(const reduce_result& r) {
   return all;
 }
 
-// The object of --json. Results are put in as text: they may have more digits than the library's numbers.
+// The members of an object as they stand in its dump.
+std::string members(const nlohmann::ordered_json& object) {
+  const std::string text = object.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return text.substr(1, text.size() - 3);
+}
+
+// The object of --json. Results are written here: they may have more digits than the library's numbers.
 std::string json_text(const request& q, const reduce_result& r, const reduce_device_choice& where,
                       const timings& times) {
-  const std::string place = "@results@";
-  nlohmann::ordered_json object{{"schema", "vouch.reduce/1"}, {"version", version}, {"files", q.files}};
-  object["count"] = r.count;
-  object["rows"] = r.rows;
-  object["cols"] = r.cols;
-  object["type"] = r.integers ? "integer" : "real";
-  object["result"] = place;
+  const nlohmann::ordered_json head{{"schema", "vouch.reduce/1"},
+                                    {"version", version},
+                                    {"files", q.files},
+                                    {"count", r.count},
+                                    {"rows", r.rows},
+                                    {"cols", r.cols},
+                                    {"type", r.integers ? "integer" : "real"}};
+  nlohmann::ordered_json object;
   object["enclosure"] = enclosures_json(r);
   object["first_matrix"] = 0;  // argmin and argmax count from here
   object["sample"] = q.options.sample;
@@ -146,10 +153,7 @@ std::string json_text(const request& q, const reduce_result& r, const reduce_dev
                       {"transfer", 0.0},      {"reduce", times.reduce},
                       {"write", times.write}, {"total", times.total}};
   object["memory_bytes"] = {{"host_peak", host_peak_bytes()}, {"device_peak", device_peak_bytes()}};
-  std::string text = object.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-  const std::string quoted = '"' + place + '"';
-  text.replace(text.find("\"result\": " + quoted) + 10, quoted.size(), json_results(r));
-  return text + "\n";
+  return "{" + members(head) + ",\n  \"result\": " + json_results(r) + "," + members(object) + "\n}\n";
 }
 
 // The matrices alone, one number after the other, right-aligned by column.

@@ -46,8 +46,6 @@ void check(const std::uint8_t* data, std::size_t size, const std::vector<reducti
   const outcome one = reduce(file.path(), 1, {.operations = operations});
   require_same(
       one, reduce(file.path(), 1, {.operations = operations, .instructions = parser_instructions::portable}));
-  for (const parser_instructions most : {parser_instructions::avx2, parser_instructions::portable})
-    require_same(one, reduce(file.path(), 1, {.operations = operations, .instructions = most}));
   require_same(one, reduce(file.path(), 3, {.operations = operations, .unit_bytes = 40}));
   if (size > fuzz::memory_pipe::most_bytes) return;
   fuzz::memory_pipe pipe(data, size);

@@ -1,4 +1,5 @@
-// vouch/reduce/accumulator.hpp -- what one thread knows about the values of all elements so far; private.
+// vouch/reduce/accumulator.hpp -- what one thread knows about the values of all elements so far, and what follows from
+// what all know; private.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -143,5 +144,17 @@ class accumulator {
   std::vector<scaled_product> unit_products_;
   exact_sums sums_, magnitude_sums_, square_sums_;
 };
+
+/// What all threads together know.
+struct gathered {
+  const accumulator& values;  // settled
+  const std::vector<scaled_product>& products;
+  const std::vector<std::int64_t>& counts;  // matrices, by unit of the text
+  std::int64_t count = 0;                   // in all
+  bool integers = true;
+};
+
+/// Throws  value_error  what reduce_matrix_sets says
+std::vector<reduced> finished_reductions(const reduce_options& options, set_shape shape, const gathered& from);
 
 }  // namespace vouch

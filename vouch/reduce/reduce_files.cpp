@@ -12,7 +12,7 @@
 #include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
-#include <vouch/reduce/reduce_results.hpp>
+#include <vouch/reduce/accumulator.hpp>
 #include <vouch/reduce/set_scan.hpp>
 #include <vouch/reduce/text_chunk.hpp>
 #include <vouch/reduce/unit_text.hpp>
@@ -224,28 +224,28 @@ class set_reducer {
       mine.fetcher.with_unit(run.units, k, [&](const unit_text& text) { scan_unit(mine, run, k, text); });
   }
 
-  // A chunk under way.
-  struct flight {
+  // A chunk on its way through the GPU.
+  struct in_flight_chunk {
     text_chunk* chunk = nullptr;
     std::int64_t unit = -1;  // none
     unit_text text{};
   };
 
-  // This thread's chunks in turn: while one is filled, the others travel.
+  // This thread's chunks in turn: while one is filled, the others are in flight.
   void take_chunks(worker& mine, unit_run& run, int thread, int team) {
-    std::vector<flight> flights;
+    std::vector<in_flight_chunk> in_flight;
     for (auto c = static_cast<std::size_t>(thread); c < ring_.size(); c += static_cast<std::size_t>(team))
-      flights.push_back({ring_[c].get()});
+      in_flight.push_back({ring_[c].get()});
     std::size_t turn = 0;
     for (std::int64_t k = run.take(); k < run.count; k = run.take()) {
-      flight& now = flights[turn++ % flights.size()];
-      land(mine, run, now);
-      depart(mine, run, now, k);
+      in_flight_chunk& now = in_flight[turn++ % in_flight.size()];
+      collect(mine, run, now);
+      submit(mine, run, now, k);
     }
-    for (flight& last : flights) land(mine, run, last);
+    for (in_flight_chunk& last : in_flight) collect(mine, run, last);
   }
 
-  void depart(worker& mine, unit_run& run, flight& now, std::int64_t k) {
+  void submit(worker& mine, unit_run& run, in_flight_chunk& now, std::int64_t k) {
     const std::optional<unit_text> copied = copy_unit(run.units, k, now.chunk->text());
     const bool wants_sums = needs_.sum || needs_.magnitudes;
     if (!copied || (decimals_ && wants_sums))
@@ -257,7 +257,7 @@ class set_reducer {
                       copied->end - now.chunk->text(), copied->end_of_file});
   }
 
-  void land(worker& mine, unit_run& run, flight& now) {
+  void collect(worker& mine, unit_run& run, in_flight_chunk& now) {
     if (now.unit < 0) return;
     const std::int64_t k = std::exchange(now.unit, -1);
     const chunk_answer answer = now.chunk->wait();

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include <vouch/core/error.hpp>
-#include <vouch/reduce/reduce_results.hpp>
+#include <vouch/reduce/accumulator.hpp>
 
 namespace vouch {
 namespace {

@@ -37,13 +37,10 @@ inline constexpr std::ptrdiff_t vector_reach = 80;
 
 /// Whether the processor can run the parsers below.
 bool has_avx512();
-bool has_avx2();
 /// Integers of up to eight digits in any layout. They read up to vector_reach bytes from limit on.
 void scan_avx512(set_parser& state, const char* limit, value_buffer& values);
-void scan_avx2(set_parser& state, const char* limit, value_buffer& values);
 /// Decimals without exponents and integers, of up to 15 digits: for units whose values go by as doubles.
 void scan_decimals_avx512(set_parser& state, const char* limit, value_buffer& values);
-void scan_decimals_avx2(set_parser& state, const char* limit, value_buffer& values);
 
 /// The best instructions that this processor has, up to `most`.
 parser_instructions best_instructions(parser_instructions most = parser_instructions::avx512);
@@ -59,10 +56,9 @@ class unit_scanner {
   bool any_real() const { return values_.any_real(); }
 
  private:
-  void scan_vectors(set_parser& state, const char* limit);
-
   set_shape shape_;
   parser_instructions instructions_;
+  bool by_template_;
   value_buffer values_;
   digit_template digits_;
 };

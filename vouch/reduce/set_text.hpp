@@ -50,8 +50,8 @@ class value_buffer {
   }
 
   // For a vector parser: where its narrow values go, and how many it put there.
-  std::int32_t* narrow_end() { return narrow_ + narrow_count_; }
-  void took_narrow(std::int64_t count) {
+  std::int32_t* int_end() { return narrow_ + narrow_count_; }
+  void count_int(std::int64_t count) {
     narrow_count_ += count;
     if (narrow_count_ < capacity) return;
     to_.fold(narrow_, capacity);
@@ -60,8 +60,8 @@ class value_buffer {
   }
 
   // The same for doubles, in a unit that holds reals.
-  double* wide_end() { return wide_ + wide_count_; }
-  void took_wide(std::int64_t count, bool reals) {
+  double* real_end() { return wide_ + wide_count_; }
+  void count_real(std::int64_t count, bool reals) {
     any_real_ |= reals;
     wide_count_ += count;
     if (wide_count_ < wide_capacity) return;
@@ -91,14 +91,14 @@ class value_buffer {
   static constexpr std::int64_t exact_limit = std::int64_t{1} << 53;
 
   void narrow(std::int32_t value) {
-    *narrow_end() = value;
-    took_narrow(1);
+    *int_end() = value;
+    count_int(1);
   }
   void wide(double value) {
     if (!with_reals_) flush();
     with_reals_ = true;
-    *wide_end() = value;
-    took_wide(1, false);
+    *real_end() = value;
+    count_real(1, false);
   }
 
   accumulator& to_;

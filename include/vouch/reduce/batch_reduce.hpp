@@ -1,6 +1,7 @@
 // vouch/reduce/batch_reduce.hpp -- many small matrices in memory, reduced element by element.
 #pragma once
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 #include <vector>
@@ -74,5 +75,16 @@ class batch_reducer {
 template <batch_scalar T>
 std::vector<element_summary<T>> reduce_batch(const device& dev, const matrix_batch<T>& batch,
                                              batch_parts parts = batch_parts::all);
+
+namespace detail {
+
+/// Of a build with CUDA: scratch for any batch, to be zero before the first call on it.
+std::size_t batch_scratch_bytes(const device& gpu);
+
+template <batch_scalar T>
+void reduce_batch_cuda(const device& gpu, const matrix_batch<T>& batch, batch_parts parts, std::byte* scratch,
+                       view<element_summary<T>> results);
+
+}  // namespace detail
 
 }  // namespace vouch

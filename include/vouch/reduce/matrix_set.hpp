@@ -44,9 +44,9 @@ struct set_shape {
 };
 
 /// What parses on a CPU: the strict parser alone, or vector instructions besides.
-enum class parser_instructions { portable, avx2, avx512 };
+enum class parser_instructions { portable, avx512 };
 
-/// "portable", "avx2", "avx512"
+/// "portable", "avx512"
 const char* name(parser_instructions instructions);
 
 struct reduce_options {
