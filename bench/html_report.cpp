@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <vouch/core/config.hpp>
+#include <vouch/text/tokens.hpp>
 
 namespace vouch::bench {
 namespace {
@@ -41,71 +42,50 @@ const char* mood(const std::string& cell) {
 
 void append(std::string& out, const text_table& table) {
   out += fmt::format("<div class=\"scroll\"><table><caption>{}</caption>\n<thead><tr>",
-                     escape_html(table.title()));
+                     escaped_xml(table.title()));
   for (const text_table::column& c : table.columns())
-    out += fmt::format("<th{}>{}</th>", c.left ? " class=\"left\"" : "", escape_html(c.title));
+    out += fmt::format("<th{}>{}</th>", c.left ? " class=\"left\"" : "", escaped_xml(c.title));
   out += "</tr></thead>\n<tbody>\n";
   for (const auto& row : table.rows()) {
     out += "<tr>";
     for (std::size_t k = 0; k < row.size(); ++k) {
       std::string classes = table.columns()[k].left ? "left" : "";
       if (const char* feeling = mood(row[k])) classes += fmt::format(" {}", feeling);
-      out += classes.empty() ? fmt::format("<td>{}</td>", escape_html(row[k]))
-                             : fmt::format("<td class=\"{}\">{}</td>", classes, escape_html(row[k]));
+      out += classes.empty() ? fmt::format("<td>{}</td>", escaped_xml(row[k]))
+                             : fmt::format("<td class=\"{}\">{}</td>", classes, escaped_xml(row[k]));
     }
     out += "</tr>\n";
   }
   out += "</tbody></table>\n";
   for (const std::string& note : table.notes())
-    out += fmt::format("<p class=\"note\">{}</p>\n", escape_html(note));
+    out += fmt::format("<p class=\"note\">{}</p>\n", escaped_xml(note));
   out += "</div>\n";
 }
 
 void append(std::string& out, const report_section& section, std::size_t number) {
-  out += fmt::format("<section id=\"s{}\">\n<h2>{}</h2>\n", number, escape_html(section.title));
+  out += fmt::format("<section id=\"s{}\">\n<h2>{}</h2>\n", number, escaped_xml(section.title));
   for (const std::string& paragraph : section.paragraphs)
-    out += fmt::format("<p>{}</p>\n", escape_html(paragraph));
+    out += fmt::format("<p>{}</p>\n", escaped_xml(paragraph));
   for (const figure& drawing : section.figures)
     out += fmt::format("<figure>{}<figcaption>{}</figcaption></figure>\n", drawing.svg,
-                       escape_html(drawing.caption));
+                       escaped_xml(drawing.caption));
   for (const text_table& table : section.tables) append(out, table);
   out += "</section>\n";
 }
 
 }  // namespace
 
-std::string escape_html(std::string_view text) {
-  std::string out;
-  for (const char c : text) switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  return out;
-}
-
 std::string to_html(const suite_results& results) {
-  const std::string title = escape_html(results.title);
+  const std::string title = escaped_xml(results.title);
   std::string out = fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{} - vouch "
       "bench</title>\n"
       "<style>{}</style>\n</head>\n<body>\n<h1>{}</h1>\n<p>vouch {}, suite {}. {}.</p>\n<nav>",
-      title, style, title, version, escape_html(results.suite), bars_text(results.rows));
+      title, style, title, version, escaped_xml(results.suite), bars_text(results.rows));
   for (std::size_t k = 0; k < results.sections.size(); ++k)
     out += fmt::format("{}<a href=\"#s{}\">{}</a>", k == 0 ? "" : " | ", k,
-                       escape_html(results.sections[k].title));
+                       escaped_xml(results.sections[k].title));
   out += "</nav>\n";
   for (std::size_t k = 0; k < results.sections.size(); ++k) append(out, results.sections[k], k);
   out += "</body>\n</html>\n";

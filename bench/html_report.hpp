@@ -10,7 +10,4 @@ namespace vouch::bench {
 /// theme.
 std::string to_html(const suite_results& results);
 
-/// The text with & < > " replaced.
-std::string escape_html(std::string_view text);
-
 }  // namespace vouch::bench

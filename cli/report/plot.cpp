@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <vouch/core/error.hpp>
+#include <vouch/text/tokens.hpp>
 
 #include "plot_axis.hpp"
 
@@ -17,23 +18,6 @@ constexpr std::array<const char*, 7> palette{"#0064a8", "#c8500a", "#00805e", "#
                                              "#2f8fc4", "#8a6d00", "#444444"};
 constexpr const char* reference_colour = "#a01c1c";
 constexpr double text_size = 13;
-
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '&')
-      out += "&amp;";
-    else if (c == '<')
-      out += "&lt;";
-    else if (c == '>')
-      out += "&gt;";
-    else if (c == '"')
-      out += "&quot;";
-    else if (static_cast<unsigned char>(c) >= 32)
-      out += c;
-  }
-  return out;
-}
 
 // Bytes of UTF-8 that start a character.
 std::size_t characters(std::string_view text) {
@@ -116,14 +100,14 @@ class drawing {
         "role=\"img\" font-family=\"system-ui, 'Segoe UI', 'DejaVu Sans', Helvetica, Arial, sans-serif\" "
         "font-size=\"{2}\" fill=\"#333\">\n<title>{3}</title>\n<rect width=\"{0}\" height=\"{1}\" "
         "fill=\"#fff\"/>\n",
-        plot_.width, plot_.height, text_size, escaped(plot_.title));
+        plot_.width, plot_.height, text_size, escaped_xml(plot_.title));
     double y = 28;
     if (!plot_.title.empty())
       put("<text x=\"{:.1f}\" y=\"{:.1f}\" font-size=\"17\" font-weight=\"600\" fill=\"#111\">{}</text>\n",
-          left_, y, escaped(plot_.title));
+          left_, y, escaped_xml(plot_.title));
     if (!plot_.title.empty()) y += 20;
     if (!plot_.subtitle.empty())
-      put("<text x=\"{:.1f}\" y=\"{:.1f}\" fill=\"#666\">{}</text>\n", left_, y, escaped(plot_.subtitle));
+      put("<text x=\"{:.1f}\" y=\"{:.1f}\" fill=\"#666\">{}</text>\n", left_, y, escaped_xml(plot_.subtitle));
     legend();
   }
 
@@ -136,7 +120,7 @@ class drawing {
       ++place;
       if (s.line) stroke(fmt::format("M{:.1f} {:.1f}h26", at.x, at.y), s, colour(k));
       if (s.markers) marker({at.x + 13, at.y}, colour(k));
-      put("<text x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", at.x + 33, at.y + 4.5, escaped(s.name));
+      put("<text x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", at.x + 33, at.y + 4.5, escaped_xml(s.name));
     }
   }
 
@@ -155,10 +139,10 @@ class drawing {
         right_);
     if (!plot_.x.title.empty())
       put("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{}</text>\n", (left_ + right_) / 2,
-          bottom_ + 42, escaped(plot_.x.title));
+          bottom_ + 42, escaped_xml(plot_.x.title));
     if (!plot_.y.title.empty())
       put("<text transform=\"translate(18 {:.1f}) rotate(-90)\" text-anchor=\"middle\">{}</text>\n",
-          (top_ + bottom_) / 2, escaped(plot_.y.title));
+          (top_ + bottom_) / 2, escaped_xml(plot_.y.title));
   }
 
   static const char* grid_colour(const tick& t) { return t.label.empty() ? "#f1f1f1" : "#dedede"; }
@@ -178,7 +162,7 @@ class drawing {
       // A halo keeps the label readable where a curve runs through it.
       put("<text x=\"{:.1f}\" y=\"{:.1f}\" fill=\"{}\" stroke=\"#fff\" stroke-width=\"4\" "
           "paint-order=\"stroke\">{}</text>\n",
-          left_ + 8, y - 6 < top_ + text_size ? y + 16 : y - 6, reference_colour, escaped(r.label));
+          left_ + 8, y - 6 < top_ + text_size ? y + 16 : y - 6, reference_colour, escaped_xml(r.label));
     }
   }
 

@@ -1,11 +1,9 @@
 #include <algorithm>
-#include <atomic>
 #include <cstring>
-#include <exception>
 #include <span>
+#include <string_view>
 #include <vector>
 
-#include <vouch/core/cancellation.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/int128.hpp>
@@ -13,6 +11,7 @@
 #include <vouch/generate/matrix_set.hpp>
 #include <vouch/text/file.hpp>
 #include <vouch/text/number.hpp>
+#include <vouch/text/ordered_writer.hpp>
 
 namespace vouch {
 namespace {
@@ -160,41 +159,15 @@ void write_matrix_set(const device& cpu, const std::string& path, const matrix_s
   const std::int64_t pieces = ceil_div(problem.count, step);
   atomic_file file(path);
   file.write(std::to_string(problem.count) + "\n");
-  std::atomic<std::int64_t> next = 0, turn = 0;  // the pieces to print and to write
-  std::exception_ptr failure;                    // of the thread whose turn it is
-  const cancellation_probe stop;
-#pragma omp parallel firstprivate(ieee) \
-    num_threads(static_cast <int>(std::min <std::int64_t>(cpu.threads(), pieces)))
-  {
-    std::vector<char> text;
-    std::vector<std::uint64_t> values;
-    for (std::int64_t piece = next++; piece < pieces; piece = next++) {
+  write_in_order(file, pieces, cpu.threads(), [&] {
+    return [&, text = std::vector<char>(), values = std::vector<std::uint64_t>()](std::int64_t piece) mutable {
       const std::int64_t first = piece * step, matrices = std::min(problem.count - first, step);
-      std::exception_ptr failed;
-      char* end = nullptr;
-      try {
-        stop.check();
-        // A printed number may touch a few bytes behind it.
-        text.resize(printer.most_bytes() * static_cast<std::size_t>(matrices) + number_width);
-        values.resize(static_cast<std::size_t>(matrices * printer.elements()));
-        end = printer.matrices(text.data(), values, first);
-      } catch (...) {
-        failed = std::current_exception();
-      }
-      // Waits asleep: the processors are for those that print.
-      for (std::int64_t now = turn; now != piece; now = turn) turn.wait(now);
-      if (failure == nullptr) failure = failed;
-      try {
-        if (failure == nullptr) file.write({text.data(), static_cast<std::size_t>(end - text.data())});
-      } catch (...) {
-        failure = std::current_exception();
-      }
-      if (failure != nullptr) next = pieces;
-      ++turn;
-      turn.notify_all();
-    }
-  }
-  if (failure) std::rethrow_exception(failure);
+      // A printed number may touch a few bytes behind it.
+      text.resize(printer.most_bytes() * static_cast<std::size_t>(matrices) + number_width);
+      values.resize(static_cast<std::size_t>(matrices * printer.elements()));
+      return std::string_view(text.data(), printer.matrices(text.data(), values, first));
+    };
+  });
   file.commit();
 }
 

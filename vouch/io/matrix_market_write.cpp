@@ -1,15 +1,15 @@
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include <vouch/core/device.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/io/matrix_market_header.hpp>
-#include <vouch/io/ordered_writer.hpp>
 #include <vouch/sparse/valid_csr.hpp>
 #include <vouch/text/file.hpp>
 #include <vouch/text/number.hpp>
+#include <vouch/text/ordered_writer.hpp>
 
 namespace vouch {
 namespace {
@@ -70,22 +70,26 @@ void write_matrix_market(atomic_file& file, csr_view<const double> A, symmetry s
 
   file.write(std::string("%%MatrixMarket matrix coordinate real ") + name(stored_as) + "\n" +
              std::to_string(A.rows) + " " + std::to_string(A.cols) + " " + std::to_string(entries) + "\n");
-  write_in_order(file, ceil_div(A.nonzeros, piece), [&](std::int64_t number, std::string& text) {
-    const std::int64_t first = number * piece;
-    const std::int64_t last = std::min(first + piece, A.nonzeros);
-    std::int64_t i = std::upper_bound(A.row_ptr, A.row_ptr + A.rows + 1, first) - A.row_ptr - 1;
-    for (std::int64_t k = first; k < last; ++k) {
-      while (A.row_ptr[i + 1] <= k) ++i;
-      if (!in_lower(stored_as, i, A.col[k])) continue;
-      char line[3 * number_width];
-      char* end = print_number(line, i + 1);
-      *end++ = ' ';
-      end = print_number(end, A.col[k] + std::int64_t{1});
-      *end++ = ' ';
-      end = print_number(end, A.val[k]);
-      *end++ = '\n';
-      text.append(line, end);
-    }
+  write_in_order(file, ceil_div(A.nonzeros, piece), device::cpu().threads(), [&] {
+    return [&, text = std::string()](std::int64_t number) mutable -> std::string_view {
+      text.clear();
+      const std::int64_t first = number * piece;
+      const std::int64_t last = std::min(first + piece, A.nonzeros);
+      std::int64_t i = std::upper_bound(A.row_ptr, A.row_ptr + A.rows + 1, first) - A.row_ptr - 1;
+      for (std::int64_t k = first; k < last; ++k) {
+        while (A.row_ptr[i + 1] <= k) ++i;
+        if (!in_lower(stored_as, i, A.col[k])) continue;
+        char line[3 * number_width];
+        char* end = print_number(line, i + 1);
+        *end++ = ' ';
+        end = print_number(end, A.col[k] + std::int64_t{1});
+        *end++ = ' ';
+        end = print_number(end, A.val[k]);
+        *end++ = '\n';
+        text.append(line, end);
+      }
+      return text;
+    };
   });
   file.finish();
 }

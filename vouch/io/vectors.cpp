@@ -8,10 +8,10 @@
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/io/matrix_market_header.hpp>
 #include <vouch/io/npy.hpp>
-#include <vouch/io/ordered_writer.hpp>
 #include <vouch/io/vectors.hpp>
 #include <vouch/text/lines.hpp>
 #include <vouch/text/number.hpp>
+#include <vouch/text/ordered_writer.hpp>
 #include <vouch/text/tokens.hpp>
 
 namespace vouch {
@@ -127,13 +127,17 @@ vectors read_text_vectors(const device& cpu, line_reader& reader) {
 template <class Print>
 void write_text(atomic_file& file, std::int64_t rows, std::int64_t cols, const Print& print) {
   constexpr std::int64_t piece = 4096;  // rows printed by a thread at a time
-  write_in_order(file, ceil_div(rows, piece), [&](std::int64_t number, std::string& text) {
-    char digits[number_width];
-    for (std::int64_t i = number * piece; i < std::min(rows, (number + 1) * piece); ++i)
-      for (std::int64_t j = 0; j < cols; ++j) {
-        text.append(digits, print(digits, j * rows + i));
-        text += j + 1 < cols ? ' ' : '\n';
-      }
+  write_in_order(file, ceil_div(rows, piece), device::cpu().threads(), [&] {
+    return [&, text = std::string()](std::int64_t number) mutable -> std::string_view {
+      text.clear();
+      char digits[number_width];
+      for (std::int64_t i = number * piece; i < std::min(rows, (number + 1) * piece); ++i)
+        for (std::int64_t j = 0; j < cols; ++j) {
+          text.append(digits, print(digits, j * rows + i));
+          text += j + 1 < cols ? ' ' : '\n';
+        }
+      return text;
+    };
   });
 }
 

@@ -5,6 +5,7 @@
 #include <vouch/core/error.hpp>
 #include <vouch/sparse/raster.hpp>
 #include <vouch/sparse/valid_csr.hpp>
+#include <vouch/text/tokens.hpp>
 
 namespace vouch {
 namespace {
@@ -73,19 +74,6 @@ std::string path_of_level(const raster& r, int level, int levels) {
   return path;
 }
 
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '<')
-      out += "&lt;";
-    else if (c == '&')
-      out += "&amp;";
-    else if (static_cast<unsigned char>(c) >= ' ')
-      out += c;
-  }
-  return out;
-}
-
 }  // namespace
 
 template <real T>
@@ -128,7 +116,7 @@ std::string pattern_svg(const device& dev, csr_view<const T> A, const std::strin
                     total_h = std::to_string(std::stoll(h) + 56);
 
   std::string svg = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + total_w + "\" height=\"" + total_h +
-                    "\" viewBox=\"0 0 " + total_w + " " + total_h + "\">\n<title>" + escaped(title) +
+                    "\" viewBox=\"0 0 " + total_w + " " + total_h + "\">\n<title>" + escaped_xml(title) +
                     "</title>\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n";
   svg += "<svg x=\"16\" y=\"16\" width=\"" + w + "\" height=\"" + h + "\" viewBox=\"0 0 " +
          std::to_string(r.width) + " " + std::to_string(r.height) +
@@ -141,7 +129,7 @@ std::string pattern_svg(const device& dev, csr_view<const T> A, const std::strin
   }
   svg += "</svg>\n<rect x=\"16\" y=\"16\" width=\"" + w + "\" height=\"" + h +
          "\" fill=\"none\" stroke=\"#555\"/>\n<text x=\"16\" y=\"" + std::to_string(std::stoll(h) + 40) +
-         "\" font-family=\"sans-serif\" font-size=\"14\" fill=\"#222\">" + escaped(title) + ": " +
+         "\" font-family=\"sans-serif\" font-size=\"14\" fill=\"#222\">" + escaped_xml(title) + ": " +
          std::to_string(A.rows) + " by " + std::to_string(A.cols) + ", " + std::to_string(A.nonzeros) +
          " entries</text>\n</svg>\n";
   return svg;

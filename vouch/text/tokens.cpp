@@ -35,6 +35,23 @@ std::string quoted(std::string_view word) {
   return text + (word.size() > longest ? "...'" : "'");
 }
 
+std::string escaped_xml(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '&')
+      out += "&amp;";
+    else if (c == '<')
+      out += "&lt;";
+    else if (c == '>')
+      out += "&gt;";
+    else if (c == '"')
+      out += "&quot;";
+    else if (static_cast<unsigned char>(c) >= ' ' || c == '\t' || c == '\n')
+      out += c;
+  }
+  return out;
+}
+
 bool same_word(std::string_view a, std::string_view b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                     [](char x, char y) { return lower(x) == lower(y); });

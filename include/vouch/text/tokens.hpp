@@ -27,6 +27,10 @@ class tokens {
 /// A word as it can stand in a message: quoted, unprintable bytes as \xNN, cut when long.
 std::string quoted(std::string_view word);
 
+/// A text as it can stand in XML or HTML, between tags or in quotes; control characters that have no place there are
+/// left out.
+std::string escaped_xml(std::string_view text);
+
 /// Whether two words agree but for the case of their ASCII letters.
 bool same_word(std::string_view a, std::string_view b);
 

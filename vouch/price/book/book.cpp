@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <condition_variable>
 #include <cstdio>
 #include <cstring>
 #include <exception>
 #include <limits>
 #include <memory>
-#include <mutex>
 #include <utility>
 
 #include <vouch/core/cancellation.hpp>
@@ -20,6 +18,7 @@
 #include <vouch/price/slips.hpp>
 #include <vouch/text/file.hpp>
 #include <vouch/text/lines.hpp>
+#include <vouch/text/ordered_writer.hpp>
 
 namespace vouch {
 namespace {
@@ -220,54 +219,18 @@ class book_pricer {
   std::vector<entry> entries_;
 };
 
-// Takes blocks in the order of their numbers from several threads.
-class ordered_output {
- public:
-  explicit ordered_output(atomic_file& file) : file_(file) {}
-
-  /// Waits for all earlier blocks; false when the work has ended.
-  bool take(std::int64_t number, const priced_block& block) {
-    std::unique_lock lock(mutex_);
-    turn_.wait(lock, [&] { return next_ == number || ended_; });
-    if (ended_) return false;
-    file_.write(block.text);
-    add(block.report);
-    ++next_;
-    turn_.notify_all();
-    return true;
-  }
-  void end(std::exception_ptr failure) {
-    const std::lock_guard lock(mutex_);
-    if (!ended_) failure_ = failure;
-    ended_ = true;
-    turn_.notify_all();
-  }
-  bool ended() const { return ended_; }
-  std::exception_ptr failure() const { return failure_; }
-  book_report report() const { return report_; }
-
- private:
-  void add(const book_report& r) {
-    report_.options += r.options;
-    report_.priced += r.priced;
-    report_.european += r.european;
-    report_.american += r.american;
-    report_.by_finite_differences += r.by_finite_differences;
-    report_.failed += r.failed;
-    report_.inaccurate += r.inaccurate;
-    report_.warned += r.warned;
-    for (const book_failure& f : r.failures) list(f, report_.failures);
-    for (const book_failure& w : r.warnings) list(w, report_.warnings);
-  }
-
-  atomic_file& file_;
-  std::mutex mutex_;
-  std::condition_variable turn_;
-  std::int64_t next_ = 0;
-  bool ended_ = false;
-  std::exception_ptr failure_;
-  book_report report_;
-};
+void add(const book_report& r, book_report& total) {
+  total.options += r.options;
+  total.priced += r.priced;
+  total.european += r.european;
+  total.american += r.american;
+  total.by_finite_differences += r.by_finite_differences;
+  total.failed += r.failed;
+  total.inaccurate += r.inaccurate;
+  total.warned += r.warned;
+  for (const book_failure& f : r.failures) list(f, total.failures);
+  for (const book_failure& w : r.warnings) list(w, total.warnings);
+}
 
 }  // namespace
 
@@ -283,7 +246,8 @@ book_report price_book(const std::string& input, const std::string& output, cons
   const book_header header = parse_book_header(input, names, number, options);
   atomic_file file(output);
   file.write(book_output_header(header, options));
-  ordered_output out(file);
+  ordered_turns turns;
+  book_report report;
   const int threads = device::cpu(options.threads).threads();
   const cancellation_probe stop;
 #pragma omp parallel firstprivate(ieee) num_threads(threads)
@@ -298,18 +262,21 @@ book_report price_book(const std::string& input, const std::string& output, cons
       while (reader.next_block(block)) {
         stop.check();
         if ((options.stop && options.stop()) || !pricer.work(block, priced)) {
-          out.end(nullptr);
+          turns.end();
           break;
         }
-        if (!out.take(block.number, priced)) break;
+        const bool goes_on = turns.take(block.number, [&] {
+          file.write(priced.text);
+          add(priced.report, report);
+        });
+        if (!goes_on) break;
       }
     } catch (...) {
-      out.end(std::current_exception());
+      turns.end(std::current_exception());
     }
   }
-  if (out.failure()) std::rethrow_exception(out.failure());
-  book_report report = out.report();
-  report.stopped = out.ended();
+  turns.rethrow_failure();
+  report.stopped = turns.ended();
   report.passed = header.passed;
   if (!report.stopped) file.commit();
   return report;
