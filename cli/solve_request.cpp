@@ -124,7 +124,7 @@ bool solves_tridiagonal(const std::string& name) {
 
 // The names of the table, for help: a line of some, the others, those of tridiagonal systems.
 std::array<std::string, 3> method_lines() {
-  constexpr std::size_t width = 60;
+  constexpr std::size_t width = 66;
   std::array<std::string, 3> lines;
   for (const method* m : methods()) {
     const bool tridiagonal = solves_tridiagonal(m->name);

@@ -85,6 +85,26 @@ auto naming_the_matrix(const method_setting& setting, const Work& work) {
   }
 }
 
+/// The preconditioner that the options name for A, or the caller's; get() is nullptr where there is none.
+template <real T>
+class chosen_preconditioner {
+ public:
+  chosen_preconditioner(const method_setting& setting, csr_view<const T> A) {
+    if constexpr (sizeof(T) == sizeof(double)) chosen_ = setting.options.own_preconditioner;
+    if (chosen_ != nullptr) return;
+    timed(setting.times.setup, [&] {
+      naming_the_matrix(
+          setting, [&] { made_ = make_preconditioner<T>(setting.dev, A, setting.options.preconditioner); });
+    });
+    chosen_ = made_.get();
+  }
+  const preconditioner<T>* get() const { return chosen_; }
+
+ private:
+  std::unique_ptr<preconditioner<T>> made_;
+  const preconditioner<T>* chosen_ = nullptr;
+};
+
 /// Brings vectors to where the work is done, in precision T, and back; in place where they are there.
 template <real T>
 class method_in : public ready_method {

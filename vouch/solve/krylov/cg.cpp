@@ -1,5 +1,3 @@
-#include <limits>
-#include <numeric>
 #include <vector>
 
 #include <vouch/core/array.hpp>
@@ -15,14 +13,20 @@
 #include <vouch/sparse/valid_csr.hpp>
 
 namespace vouch {
+namespace {
+
+constexpr const char *title = "conjugate gradients", *need = "conjugate gradients need";
+
+}  // namespace
+
 template <real T>
 solve_report cg_with_engine(const device& dev, csr_view<const T> A, view<const T> b, view<T> x,
                             const cg_options& options, inner_solver<T>& engine, const preconditioner<T>* M,
                             const stopwatch& clock) {
   const ieee_environment here;
-  check_cg_shapes(A.rows, A.cols, b.size(), x.size());
-  check_cg_stopping(options);
-  const checked_problem<T> problem = stored_problem(dev, A, b, M, rows_sum_to_zero(dev, A));
+  check_krylov_shapes(need, A.rows, A.cols, b.size(), x.size());
+  check_krylov_stopping(title, options);
+  const checked_problem<T> problem = cg_problem(dev, A, b, M, rows_sum_to_zero(dev, A));
   solve_report report = new_cg_report<T>(nullptr, problem.constants_in_null_space);
   report.engine = engine.name();
   dev.synchronize();
@@ -36,7 +40,7 @@ solve_report cg(const device& dev, csr_view<const T> A, view<const T> b, view<T>
                 const preconditioner<T>* M) {
   const ieee_environment here;
   const valid_csr valid("cg", dev, A);
-  check_cg_shapes(A.rows, A.cols, b.size(), x.size());
+  check_krylov_shapes(need, A.rows, A.cols, b.size(), x.size());
   check_preconditioner(M, A.rows);
   const stopwatch clock;
   if (!options.matrix_checked) check_spd(dev, A);
@@ -53,12 +57,10 @@ solve_report cg(const device& dev, const linear_operator<T>& A, view<const T> b,
                 const cg_options& options, const preconditioner<T>* M) {
   const ieee_environment here;
   const std::int64_t n = A.rows();
-  check_cg_shapes(n, n, b.size(), x.size());
-  check_cg_stopping(options);
+  check_krylov_shapes(need, n, n, b.size(), x.size());
+  check_krylov_stopping(title, options);
   check_preconditioner(M, n);
   solve_report report = new_cg_report<T>(M, false);
-  report.warnings.push_back(
-      "the operator's entries are not known: the residual was recomputed in working precision");
   const stopwatch clock;
   std::unique_ptr<inner_solver<T>> engine;
   if constexpr (built_with_cuda)
@@ -66,21 +68,7 @@ solve_report cg(const device& dev, const linear_operator<T>& A, view<const T> b,
   if (!dev.is_cuda()) engine = cg_cpu_general(dev, A, M);
   report.engine = engine->name();
 
-  // b - I (A x): the residual of the identity has just the norms that are wanted.
-  std::vector<std::int64_t> offsets(static_cast<std::size_t>(n) + 1);
-  std::iota(offsets.begin(), offsets.end(), 0);
-  std::vector<std::int32_t> columns(static_cast<std::size_t>(n));
-  std::iota(columns.begin(), columns.end(), 0);
-  const csr<T> identity{n, n, array<std::int64_t>::from(dev, offsets), array<std::int32_t>::from(dev, columns),
-                        array<T>::from(dev, std::vector<T>(static_cast<std::size_t>(n), T{1}))};
-  const valid_csr valid("cg", dev, identity);
-  array<T> product(dev, n);
-  checked_problem<T> problem{dev, n, [&](const T* at, const T*, T* r) {
-                               A.apply(dev, {at, n}, product);
-                               residual_facts facts = residual<T>(dev, identity, b, product, nullptr, {r, n});
-                               facts.matrix_norm_inf = std::numeric_limits<double>::quiet_NaN();
-                               return facts;
-                             }};
+  checked_problem<T> problem = operator_problem(dev, A, b, report);
   problem.allowed_growth = growth_of_gradients<T>;
   problem.M = M;
   report.setup_seconds = clock.seconds();

@@ -145,8 +145,8 @@ std::vector<solve_report> cg_many(const device& dev, csr_view<const T> A, std::i
   const ieee_environment here;
   const valid_csr valid("cg_many", dev, A);
   const std::int64_t n = A.rows;
-  check_cg_shapes(n, A.cols, n, n);
-  check_cg_stopping(options);
+  check_krylov_shapes("conjugate gradients need", n, A.cols, n, n);
+  check_krylov_stopping("conjugate gradients", options);
   check_preconditioner(M, n);
   if (columns < 0) throw shape_error("a negative number of columns");
   check_columns("B", B.size(), B.stride(), n, columns);
@@ -160,7 +160,7 @@ std::vector<solve_report> cg_many(const device& dev, csr_view<const T> A, std::i
   blocked_engine<T> engine(dev, A, M, options.matrix_layout, columns);
   std::vector<checked_column<T>> systems;
   for (std::int64_t j = 0; j < columns; ++j)
-    systems.push_back({stored_problem<T>(dev, A, {B.data() + j * n, n}, M, constants),
+    systems.push_back({cg_problem<T>(dev, A, {B.data() + j * n, n}, M, constants),
                        {X.data() + j * n, n},
                        new_cg_report<T>(M, constants)});
   dev.synchronize();

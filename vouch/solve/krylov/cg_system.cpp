@@ -26,56 +26,7 @@ double least_diagonal_entry(csr_view<const T> A) {
   return least;
 }
 
-template <real T>
-class power_of_two final : public preconditioner<T> {
- public:
-  power_of_two(const device& dev, std::int64_t n, int exponent) : power_(dev, n) {
-    fill(dev, power_.data(), std::ldexp(T{1}, exponent), n);
-  }
-  void apply(const device& dev, view<const T> r, view<T> z) const override {
-    multiply_elements(dev, power_.data(), r, z);
-  }
-  std::string name() const override { return "none"; }
-  const T* diagonal() const override { return power_.data(); }
-
- private:
-  array<T> power_;
-};
-
 }  // namespace
-
-template <real T>
-std::unique_ptr<preconditioner<T>> power_for_size(const device& dev, csr_view<const T> A) {
-  if (A.rows == 0 || A.nonzeros == 0) return nullptr;
-  T first;
-  copy_bytes(&first, device::cpu(1), A.val, dev, sizeof first);
-  if (first == 0 || !std::isfinite(first)) return nullptr;
-  constexpr int moderate = sizeof(T) == 4 ? 30 : 250;  // its square times any residual is a number
-  constexpr int most = sizeof(T) == 4 ? 120 : 1000;
-  const int exponent = std::ilogb(first);
-  if (std::abs(exponent) <= moderate) return nullptr;
-  return std::make_unique<power_of_two<T>>(dev, A.rows, std::clamp(-exponent, -most, most));
-}
-
-void check_cg_shapes(std::int64_t rows, std::int64_t cols, std::int64_t b, std::int64_t x) {
-  if (rows != cols)
-    throw shape_error("conjugate gradients need a square matrix, this one is " + std::to_string(rows) + " by " +
-                      std::to_string(cols));
-  check_lengths(rows, b, x);
-}
-
-void check_cg_stopping(const stopping_criterion& goal) {
-  check_stopping(goal);
-  if (goal.stop_mean_change)
-    throw value_error("conjugate gradients do not watch how much x changes", "stop by the residual");
-}
-
-template <real T>
-void check_preconditioner(const preconditioner<T>* M, std::int64_t rows) {
-  if (M != nullptr && M->rows() >= 0 && M->rows() != rows)
-    throw shape_error("the preconditioner " + M->name() + " is for " + std::to_string(M->rows()) +
-                      " unknowns, the system has " + std::to_string(rows));
-}
 
 template <real T>
 bool rows_sum_to_zero(const device& dev, csr_view<const T> A) {
@@ -88,13 +39,10 @@ bool rows_sum_to_zero(const device& dev, csr_view<const T> A) {
 }
 
 template <real T>
-checked_problem<T> stored_problem(const device& dev, csr_view<const T> A, view<const T> b,
-                                  const preconditioner<T>* M, bool constants_in_null_space) {
-  checked_problem<T> problem{dev, A.rows,
-                             [dev, A, b](const T* at, const T* at_low, T* r) {
-                               return residual<T>(dev, A, b, {at, A.rows}, at_low, {r, A.rows});
-                             },
-                             constants_in_null_space};
+checked_problem<T> cg_problem(const device& dev, csr_view<const T> A, view<const T> b,
+                              const preconditioner<T>* M, bool constants_in_null_space) {
+  checked_problem<T> problem = stored_problem(dev, A, b);
+  problem.constants_in_null_space = constants_in_null_space;
   problem.allowed_growth = growth_of_gradients<T>;
   problem.M = M;
   if (M == nullptr && !constants_in_null_space && !dev.is_cuda())
@@ -104,43 +52,21 @@ checked_problem<T> stored_problem(const device& dev, csr_view<const T> A, view<c
 
 template <real T>
 solve_report new_cg_report(const preconditioner<T>* M, bool constants_in_null_space) {
-  solve_report report;
+  solve_report report = new_krylov_report(M);
   report.method = "cg";
-  report.precision = sizeof(T) == 4 ? "single" : "double";
-  report.preconditioner = M != nullptr ? M->name() : "none";
   if (constants_in_null_space)
     report.warnings.push_back("every row sums to zero: singular, solved for the x that sums to zero");
   return report;
 }
 
-template std::unique_ptr<preconditioner<float>> power_for_size(const device&, csr_view<const float>);
-template std::unique_ptr<preconditioner<double>> power_for_size(const device&, csr_view<const double>);
-template void check_preconditioner(const preconditioner<float>*, std::int64_t);
-template void check_preconditioner(const preconditioner<double>*, std::int64_t);
 template bool rows_sum_to_zero(const device&, csr_view<const float>);
-template checked_problem<float> stored_problem(const device&, csr_view<const float>, view<const float>,
-                                               const preconditioner<float>*, bool);
+template checked_problem<float> cg_problem(const device&, csr_view<const float>, view<const float>,
+                                           const preconditioner<float>*, bool);
 template solve_report new_cg_report(const preconditioner<float>*, bool);
 template bool rows_sum_to_zero(const device&, csr_view<const double>);
-template checked_problem<double> stored_problem(const device&, csr_view<const double>, view<const double>,
-                                                const preconditioner<double>*, bool);
+template checked_problem<double> cg_problem(const device&, csr_view<const double>, view<const double>,
+                                            const preconditioner<double>*, bool);
 template solve_report new_cg_report(const preconditioner<double>*, bool);
-
-namespace {
-
-// The matrix as an operator, for preconditioners that the fused loops do not know.
-template <real T>
-class plan_operator final : public linear_operator<T> {
- public:
-  explicit plan_operator(const spmv_plan<T>& plan) : plan_(plan) {}
-  std::int64_t rows() const override { return plan_.rows(); }
-  void apply(const device&, view<const T> x, view<T> y) const override { plan_.multiply(T{1}, x, T{0}, y); }
-
- private:
-  const spmv_plan<T>& plan_;
-};
-
-}  // namespace
 
 template <real T>
 cg_assembly<T> assemble_cg(const device& dev, csr_view<const T> A, const preconditioner<T>* M, layout wanted) {

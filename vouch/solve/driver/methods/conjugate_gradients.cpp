@@ -1,5 +1,6 @@
 #include <cmath>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <vouch/core/error.hpp>
@@ -17,40 +18,23 @@ namespace {
 cg_options checked(const stopping_criterion& goal) { return {{goal}, true}; }
 
 template <real T>
-std::unique_ptr<preconditioner<T>> preconditioner_for(const method_setting& setting, csr_view<const T> A) {
-  std::unique_ptr<preconditioner<T>> M;
-  timed(setting.times.setup, [&] {
-    naming_the_matrix(setting,
-                      [&] { M = make_preconditioner<T>(setting.dev, A, setting.options.preconditioner); });
-  });
-  return M;
-}
-
-template <real T>
 class ready final : public method_in<T> {
  public:
   explicit ready(const method_setting& setting)
-      : method_in<T>(setting),
-        placed_(place_sparse<T>(setting)),
-        named_(preconditioner_for<T>(setting, placed_.A)),
-        M_(named_.get()) {
-    if constexpr (sizeof(T) == sizeof(double))
-      if (setting.options.own_preconditioner != nullptr) M_ = setting.options.own_preconditioner;
-  }
+      : method_in<T>(setting), placed_(place_sparse<T>(setting)), M_(setting, placed_.A) {}
   std::int64_t at_once(std::int64_t) const override {
-    return M_ == nullptr || M_->diagonal() != nullptr ? 8 : 1;
+    return M_.get() == nullptr || M_.get()->diagonal() != nullptr ? 8 : 1;
   }
   bool rounds() const override { return placed_.rounded || method_in<T>::rounds(); }
 
  private:
   std::vector<solve_report> run(std::int64_t columns, view<const T> b, view<T> x,
                                 const stopping_criterion& goal) override {
-    return cg_many<T>(this->where(), placed_.A, columns, b, x, checked(goal), M_);
+    return cg_many<T>(this->where(), placed_.A, columns, b, x, checked(goal), M_.get());
   }
 
   placed_csr<T> placed_;
-  std::unique_ptr<preconditioner<T>> named_;
-  const preconditioner<T>* M_;
+  chosen_preconditioner<T> M_;
 };
 
 // By the action of the matrix alone.
@@ -73,19 +57,19 @@ class ready_mixed final : public method_in<double> {
       : method_in<double>(setting), placed_(place_sparse<double>(setting)) {
     if (setting.options.preconditioner.name == "none") return;
     single_ = place_sparse<float>(setting);
-    M_ = preconditioner_for<float>(setting, single_.A);
+    M_.emplace(setting, single_.A);
   }
   bool rounds() const override { return false; }
 
  private:
   std::vector<solve_report> run(std::int64_t, view<const double> b, view<double> x,
                                 const stopping_criterion& goal) override {
-    return {cg_mixed(where(), placed_.A, b, x, checked(goal), M_.get())};
+    return {cg_mixed(where(), placed_.A, b, x, checked(goal), M_ ? M_->get() : nullptr)};
   }
 
   placed_csr<double> placed_;
   placed_csr<float> single_;
-  std::unique_ptr<preconditioner<float>> M_;
+  std::optional<chosen_preconditioner<float>> M_;
 };
 
 std::unique_ptr<ready_method> make(const method_setting& setting) {

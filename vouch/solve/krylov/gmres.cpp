@@ -1,0 +1,247 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <vouch/core/array.hpp>
+#include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
+#include <vouch/core/stopwatch.hpp>
+#include <vouch/dense/blas1.hpp>
+#include <vouch/dense/blas2.hpp>
+#include <vouch/solve/krylov/gmres.hpp>
+#include <vouch/solve/krylov/krylov_system.hpp>
+#include <vouch/solve/loop/residual_checked_solve.hpp>
+#include <vouch/sparse/spmv_plan.hpp>
+#include <vouch/sparse/valid_csr.hpp>
+
+namespace vouch {
+namespace {
+
+// min || beta e_1 - H y ||, H of Hessenberg form, one column after another.
+class least_squares {
+ public:
+  least_squares(int columns, double beta) : rows_(static_cast<std::size_t>(columns) + 1), g_{beta} {}
+
+  // h has one element more than there are columns with it. The norm of the residual.
+  double add(std::vector<double> h) {
+    const std::size_t j = columns_.size();
+    for (std::size_t k = 0; k < j; ++k) rotations_[k].apply(h[k], h[k + 1]);
+    const double size = std::hypot(h[j], h[j + 1]);
+    rotations_.push_back(size > 0 ? rotation{h[j] / size, h[j + 1] / size} : rotation{1, 0});
+    h[j] = size;
+    h.resize(rows_);
+    columns_.push_back(std::move(h));
+    g_.push_back(0);
+    rotations_[j].apply(g_[j], g_[j + 1]);
+    return std::fabs(g_[j + 1]);
+  }
+
+  // y. Columns from the first on that depends on those before it, up to rounding, take no part.
+  std::vector<double> solution() const {
+    std::size_t used = 0;
+    double largest = 0;
+    for (; used < columns_.size(); ++used) {
+      largest = std::max(largest, columns_[used][used]);
+      if (!(columns_[used][used] > std::numeric_limits<double>::epsilon() * largest)) break;
+    }
+    std::vector<double> y(columns_.size());
+    for (std::size_t i = used; i-- > 0;) {
+      double sum = g_[i];
+      for (std::size_t k = i + 1; k < used; ++k) sum -= columns_[k][i] * y[k];
+      y[i] = sum / columns_[i][i];
+    }
+    return y;
+  }
+
+ private:
+  struct rotation {
+    double c, s;
+    void apply(double& a, double& b) const {
+      const double above = c * a + s * b;
+      b = c * b - s * a;
+      a = above;
+    }
+  };
+
+  std::size_t rows_;
+  std::vector<std::vector<double>> columns_;  // of R
+  std::vector<rotation> rotations_;
+  std::vector<double> g_;
+};
+
+template <real T>
+class gmres_engine final : public inner_solver<T> {
+ public:
+  gmres_engine(const device& dev, const linear_operator<T>& A, const preconditioner<T>* M, int restart)
+      : dev_(dev),
+        A_(A),
+        M_(M),
+        n_(A.rows()),
+        most_(static_cast<int>(std::min<std::int64_t>(restart, n_))),
+        basis_(dev, n_, most_ + 1),
+        z_(dev, n_),
+        q_(dev, n_) {}
+
+  std::string name() const override { return "restarted after " + std::to_string(most_) + " iterations"; }
+
+  inner_outcome run(T* r_data, T* d_data, const stopping_rule& rule, iteration_log& log) override {
+    const view<T> r(r_data, n_), d(d_data, n_);
+    zero_bytes(dev_, d_data, static_cast<std::size_t>(n_) * sizeof(T));
+    std::int64_t iteration = 0;
+    double norm = nrm2<T>(dev_, r);
+    for (;;) {
+      solver_event event = judge(norm, iteration, rule);
+      if (!log.note(iteration, norm) && event == solver_event::running) event = solver_event::interrupted;
+      if (event != solver_event::running) return {event, iteration, norm * norm};
+      if (norm * norm < exhausted_squared) return {solver_event::iteration_limit, rule.limit, norm * norm};
+      const double before = norm;
+      const solver_event ended = cycle(r, d, norm, rule, iteration, log);
+      norm = nrm2<T>(dev_, r);
+      if (ended != solver_event::running) return {ended, iteration, norm * norm};
+      // Nothing gained, nor will be from here; the loop around this one sees whether the true residual differs.
+      constexpr double gain = 0.999;
+      if (!(norm < gain * before) && judge(norm, iteration, rule) == solver_event::running)
+        return {solver_event::running, iteration, norm * norm};
+    }
+  }
+
+ private:
+  static solver_event judge(double norm, std::int64_t iteration, const stopping_rule& rule) {
+    const double squared = norm * norm;
+    if (!(squared <= rule.diverged_squared)) return solver_event::diverged;
+    if (squared <= rule.target_squared) return solver_event::reached;
+    return iteration >= rule.limit ? solver_event::iteration_limit : solver_event::running;
+  }
+
+  // One restart: d += M V y, r -= A M V y. Ends early where the recurrence says that all is done.
+  solver_event cycle(view<T> r, view<T> d, double norm, const stopping_rule& rule, std::int64_t& iteration,
+                     iteration_log& log) {
+    least_squares problem(most_, norm);
+    copy<T, T>(dev_, r, column(0));
+    scal<T>(dev_, static_cast<T>(1 / norm), column(0));
+    bool wanted = true;
+    int used = 0;
+    while (wanted && used < most_) {
+      const view<T> next = column(used + 1);
+      A_.apply(dev_, precondition(column(used)), next);
+      const double length = nrm2<T>(dev_, next);
+      std::vector<double> h = orthogonalise(used + 1);
+      const double left = nrm2<T>(dev_, next);
+      h.push_back(left);
+      ++used;
+      const double residual = problem.add(std::move(h));
+      ++iteration;
+      // What is left may be rounding alone: the space is invariant.
+      const bool grows = left > std::numeric_limits<T>::epsilon() * length && std::isfinite(left);
+      if (grows) scal<T>(dev_, static_cast<T>(1 / left), next);
+      const bool goes_on = judge(residual, iteration, rule) == solver_event::running && grows;
+      if (goes_on && used < most_) wanted = log.note(iteration, residual);
+      if (!goes_on) break;
+    }
+    const std::vector<double> y = problem.solution();
+    const array<T> weights = array<T>::from(dev_, std::vector<T>(y.begin(), y.end()));
+    gemv<T, T, T>(dev_, transpose::no, T{1}, part(used), weights, T{0}, q_.all());
+    const view<const T> step = precondition(q_);
+    axpy<T, T>(dev_, T{1}, step, d);
+    copy<T, T>(dev_, step, column(0));  // the basis is done with
+    A_.apply(dev_, column(0), q_);
+    axpy<T, T>(dev_, T{-1}, q_, r);
+    return wanted ? solver_event::running : solver_event::interrupted;
+  }
+
+  // Takes what the first `used` vectors have of the next one out of it, twice.
+  std::vector<double> orthogonalise(int used) {
+    std::vector<double> h(static_cast<std::size_t>(used));
+    array<T> along(dev_, used);
+    for (int pass = 0; pass < 2; ++pass) {
+      gemv<T, T, T>(dev_, transpose::yes, T{1}, part(used), column(used), T{0}, along.all());
+      gemv<T, T, T>(dev_, transpose::no, T{-1}, part(used), along, T{1}, column(used));
+      const std::vector<T> parts = along.to_vector();
+      for (std::size_t k = 0; k < h.size(); ++k) h[k] += static_cast<double>(parts[k]);
+    }
+    return h;
+  }
+
+  view<const T> precondition(view<const T> v) {
+    if (M_ == nullptr) return v;
+    M_->apply(dev_, v, z_);
+    return z_;
+  }
+
+  view<T> column(int j) { return {basis_.data() + j * n_, n_}; }
+  matrix_view<const T> part(int columns) const {
+    return {basis_.data(), n_, columns, std::max<std::int64_t>(1, n_)};
+  }
+
+  device dev_;
+  const linear_operator<T>& A_;
+  const preconditioner<T>* M_;
+  std::int64_t n_;
+  int most_;
+  matrix<T> basis_;
+  array<T> z_, q_;
+};
+
+void check_options(const gmres_options& options) {
+  check_krylov_stopping("GMRES", options);
+  if (options.restart < 1)
+    throw value_error("GMRES begins anew after at least 1 iteration, not " + std::to_string(options.restart));
+}
+
+template <real T>
+void run(const device& dev, const checked_problem<T>& problem, const linear_operator<T>& A, view<T> x,
+         const gmres_options& options, const preconditioner<T>* M, const stopwatch& clock,
+         solve_report& report) {
+  gmres_engine<T> engine(dev, A, M, options.restart);
+  report.method = "gmres";
+  report.engine = engine.name();
+  dev.synchronize();
+  report.setup_seconds = clock.seconds();
+  residual_checked_solve<T>(problem, engine, x, options, report);
+}
+
+}  // namespace
+
+template <real T>
+solve_report gmres(const device& dev, csr_view<const T> A, view<const T> b, view<T> x,
+                   const gmres_options& options, const preconditioner<T>* M) {
+  const ieee_environment here;
+  const valid_csr valid("gmres", dev, A);
+  check_krylov_shapes("GMRES needs", A.rows, A.cols, b.size(), x.size());
+  check_options(options);
+  check_preconditioner(M, A.rows);
+  const stopwatch clock;
+  solve_report report = new_krylov_report<T>(M);
+  const std::unique_ptr<preconditioner<T>> power = M == nullptr ? power_for_size(dev, A) : nullptr;
+  if (power != nullptr) M = power.get();
+  const spmv_plan<T> plan = spmv_plan<T>::make(dev, A, false, layout::automatic);
+  run(dev, stored_problem<T>(dev, A, b), plan_operator<T>(plan), x, options, M, clock, report);
+  return report;
+}
+
+template <real T>
+solve_report gmres(const device& dev, const linear_operator<T>& A, view<const T> b, view<T> x,
+                   const gmres_options& options, const preconditioner<T>* M) {
+  const ieee_environment here;
+  check_krylov_shapes("GMRES needs", A.rows(), A.rows(), b.size(), x.size());
+  check_options(options);
+  check_preconditioner(M, A.rows());
+  const stopwatch clock;
+  solve_report report = new_krylov_report<T>(M);
+  run(dev, operator_problem<T>(dev, A, b, report), A, x, options, M, clock, report);
+  return report;
+}
+
+#define VOUCH_GMRES(T)                                                                                        \
+  template solve_report gmres(const device&, csr_view<const T>, view<const T>, view<T>, const gmres_options&, \
+                              const preconditioner<T>*);                                                      \
+  template solve_report gmres(const device&, const linear_operator<T>&, view<const T>, view<T>,               \
+                              const gmres_options&, const preconditioner<T>*);
+VOUCH_GMRES(float)
+VOUCH_GMRES(double)
+#undef VOUCH_GMRES
+
+}  // namespace vouch

@@ -1,0 +1,129 @@
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include <vouch/core/array.hpp>
+#include <vouch/core/error.hpp>
+#include <vouch/solve/krylov/krylov_system.hpp>
+#include <vouch/solve/loop/vector_update.hpp>
+#include <vouch/solve/precond/scaling.hpp>
+#include <vouch/sparse/residual.hpp>
+#include <vouch/sparse/valid_csr.hpp>
+
+namespace vouch {
+namespace {
+
+template <real T>
+class power_of_two final : public preconditioner<T> {
+ public:
+  power_of_two(const device& dev, std::int64_t n, int exponent) : power_(dev, n) {
+    fill(dev, power_.data(), std::ldexp(T{1}, exponent), n);
+  }
+  void apply(const device& dev, view<const T> r, view<T> z) const override {
+    multiply_elements(dev, power_.data(), r, z);
+  }
+  std::string name() const override { return "none"; }
+  const T* diagonal() const override { return power_.data(); }
+
+ private:
+  array<T> power_;
+};
+
+// The identity.
+template <real T>
+csr<T> unit_matrix(const device& dev, std::int64_t n) {
+  std::vector<std::int64_t> offsets(static_cast<std::size_t>(n) + 1);
+  std::iota(offsets.begin(), offsets.end(), 0);
+  std::vector<std::int32_t> columns(static_cast<std::size_t>(n));
+  std::iota(columns.begin(), columns.end(), 0);
+  return {n, n, array<std::int64_t>::from(dev, offsets), array<std::int32_t>::from(dev, columns),
+          array<T>::from(dev, std::vector<T>(static_cast<std::size_t>(n), T{1}))};
+}
+
+}  // namespace
+
+template <real T>
+std::unique_ptr<preconditioner<T>> power_for_size(const device& dev, csr_view<const T> A) {
+  if (A.rows == 0 || A.nonzeros == 0) return nullptr;
+  T first;
+  copy_bytes(&first, device::cpu(1), A.val, dev, sizeof first);
+  if (first == 0 || !std::isfinite(first)) return nullptr;
+  constexpr int moderate = sizeof(T) == 4 ? 30 : 250;  // its square times any residual is a number
+  constexpr int most = sizeof(T) == 4 ? 120 : 1000;
+  const int exponent = std::ilogb(first);
+  if (std::abs(exponent) <= moderate) return nullptr;
+  return std::make_unique<power_of_two<T>>(dev, A.rows, std::clamp(-exponent, -most, most));
+}
+
+void check_krylov_shapes(const char* who_needs, std::int64_t rows, std::int64_t cols, std::int64_t b,
+                         std::int64_t x) {
+  if (rows != cols)
+    throw shape_error(std::string(who_needs) + " a square matrix, this one is " + std::to_string(rows) +
+                      " by " + std::to_string(cols));
+  check_lengths(rows, b, x);
+}
+
+void check_krylov_stopping(const char* method, const stopping_criterion& goal) {
+  check_stopping(goal);
+  if (goal.stop_mean_change)
+    throw value_error(std::string("the stopping rule on the change of x is not one of ") + method,
+                      "stop by the residual");
+}
+
+template <real T>
+void check_preconditioner(const preconditioner<T>* M, std::int64_t rows) {
+  if (M != nullptr && M->rows() >= 0 && M->rows() != rows)
+    throw shape_error("the preconditioner " + M->name() + " is for " + std::to_string(M->rows()) +
+                      " unknowns, the system has " + std::to_string(rows));
+}
+
+template <real T>
+checked_problem<T> stored_problem(const device& dev, csr_view<const T> A, view<const T> b) {
+  return {dev, A.rows, [dev, A, b](const T* at, const T* at_low, T* r) {
+            return residual<T>(dev, A, b, {at, A.rows}, at_low, {r, A.rows});
+          }};
+}
+
+// b - I (A x): the residual of the identity has just the norms that are wanted.
+template <real T>
+checked_problem<T> operator_problem(const device& dev, const linear_operator<T>& A, view<const T> b,
+                                    solve_report& report) {
+  report.warnings.push_back(
+      "the operator's entries are not known: the residual was recomputed in working precision");
+  const std::int64_t n = A.rows();
+  const auto identity = std::make_shared<csr<T>>(unit_matrix<T>(dev, n));
+  const auto product = std::make_shared<array<T>>(dev, n);
+  return {dev, n, [dev, n, &A, b, identity, product](const T* at, const T*, T* r) {
+            const valid_csr valid("operator", dev, *identity);
+            A.apply(dev, {at, n}, *product);
+            residual_facts facts = residual<T>(dev, *identity, b, *product, nullptr, {r, n});
+            facts.matrix_norm_inf = std::numeric_limits<double>::quiet_NaN();
+            return facts;
+          }};
+}
+
+template <real T>
+solve_report new_krylov_report(const preconditioner<T>* M) {
+  solve_report report;
+  report.precision = sizeof(T) == 4 ? "single" : "double";
+  report.preconditioner = M != nullptr ? M->name() : "none";
+  return report;
+}
+
+#define VOUCH_KRYLOV_SYSTEM(T)                                                                          \
+  template std::unique_ptr<preconditioner<T>> power_for_size(const device&, csr_view<const T>);         \
+  template void check_preconditioner(const preconditioner<T>*, std::int64_t);                           \
+  template checked_problem<T> stored_problem(const device&, csr_view<const T>, view<const T>);          \
+  template checked_problem<T> operator_problem(const device&, const linear_operator<T>&, view<const T>, \
+                                               solve_report&);                                          \
+  template solve_report new_krylov_report(const preconditioner<T>*);
+VOUCH_KRYLOV_SYSTEM(float)
+VOUCH_KRYLOV_SYSTEM(double)
+#undef VOUCH_KRYLOV_SYSTEM
+
+}  // namespace vouch

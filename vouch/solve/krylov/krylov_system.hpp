@@ -1,0 +1,59 @@
+// vouch/solve/krylov/krylov_system.hpp -- what Krylov methods share: checks of operands, and the system as the
+// residual-checked solve takes it; private.
+#pragma once
+#include <cstdint>
+#include <memory>
+
+#include <vouch/core/device.hpp>
+#include <vouch/core/view.hpp>
+#include <vouch/solve/loop/operator.hpp>
+#include <vouch/solve/loop/report.hpp>
+#include <vouch/solve/loop/residual_checked_solve.hpp>
+#include <vouch/sparse/csr.hpp>
+#include <vouch/sparse/spmv_plan.hpp>
+
+namespace vouch {
+
+/// Throws shape_error where these lengths do not make a square system. who_needs begins the sentence: "GMRES needs".
+void check_krylov_shapes(const char* who_needs, std::int64_t rows, std::int64_t cols, std::int64_t b,
+                         std::int64_t x);
+
+/// Throws value_error for a rule that Krylov methods do not watch, or more than one.
+void check_krylov_stopping(const char* method, const stopping_criterion& goal);
+
+/// What stands in for no preconditioner where products of A's vectors would leave the range of T, as its first
+/// entry says: a power of two times the identity, which brings M A near 1 and changes no iterate. nullptr where
+/// there is no need.
+template <real T>
+std::unique_ptr<preconditioner<T>> power_for_size(const device& dev, csr_view<const T> A);
+
+/// Throws shape_error where M is for systems of another size.
+template <real T>
+void check_preconditioner(const preconditioner<T>* M, std::int64_t rows);
+
+/// A stored matrix as an operator; the plan outlives it.
+template <real T>
+class plan_operator final : public linear_operator<T> {
+ public:
+  explicit plan_operator(const spmv_plan<T>& plan) : plan_(plan) {}
+  std::int64_t rows() const override { return plan_.rows(); }
+  void apply(const device&, view<const T> x, view<T> y) const override { plan_.multiply(T{1}, x, T{0}, y); }
+
+ private:
+  const spmv_plan<T>& plan_;
+};
+
+/// A x = b with contiguous b; A and b outlive it.
+template <real T>
+checked_problem<T> stored_problem(const device& dev, csr_view<const T> A, view<const T> b);
+
+/// The same for a matrix given by its action: its residual is formed in working precision, and the report is warned.
+template <real T>
+checked_problem<T> operator_problem(const device& dev, const linear_operator<T>& A, view<const T> b,
+                                    solve_report& report);
+
+/// A report with the names of the precision and the preconditioner.
+template <real T>
+solve_report new_krylov_report(const preconditioner<T>* M);
+
+}  // namespace vouch
