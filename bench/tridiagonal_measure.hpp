@@ -14,9 +14,9 @@ namespace vouch::bench {
 /// What the matrices of a measurement are like; no other property matters to their speed.
 enum class band_kind {
   dominant,     // off-diagonals in (-1, 1), |d| = |dl| + |du| + 1: the inverse decays within some 60 rows
-  general,      // all in (-1, 1): rows must change places, and the inverse decays within some 400 rows
+  general,      // all in (-1, 1): pivoting is needed, and the inverse decays within some 400 rows
   slow,         // (-1, 2, -1): dominant, but the inverse does not decay
-  general_slow  // off-diagonals of size 1, |d| < 1/16: rows must change places, and the inverse hardly decays
+  general_slow  // off-diagonals of size 1, |d| < 1/16: pivoting is needed, and the inverse hardly decays
 };
 const char* name(band_kind kind);
 

@@ -66,7 +66,7 @@ band_system<T> dominant_in_part(const batch_shape& shape) {
   return all;
 }
 
-// Counts that fill tiles and that do not, lengths around those of pieces and of what a block holds.
+// Counts that fill tiles and that do not, lengths around those of segments and of what a block holds.
 TYPED_TEST(BandBatch, ManySystemsOfAnyLength) {
   using T = TypeParam;
   VOUCH_NEEDS_GPU();
@@ -244,7 +244,7 @@ void expect_solved(const batch<T>& here) {
 }
 
 // Systems that begin and end anywhere in lines of 16 bytes, in arrays that end with the last of them; lengths
-// around those of pieces and of what warps hold.
+// around those of segments and of what warps hold.
 TYPED_TEST(BandBatch, OneAfterAnotherOffLines) {
   using T = TypeParam;
   VOUCH_NEEDS_GPU();

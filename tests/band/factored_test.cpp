@@ -92,7 +92,7 @@ TYPED_TEST(Factored, RightHandSidesOfRings) {
     }
 }
 
-// Interchanges compare rows of one size, and growth is told of them.
+// Interchanges compare rows of one size, and growth is reported of them.
 TYPED_TEST(Factored, NearTheEndsOfTheRange) {
   using T = TypeParam;
   const int lowest = std::numeric_limits<T>::min_exponent, highest = std::numeric_limits<T>::max_exponent;

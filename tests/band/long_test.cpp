@@ -42,7 +42,7 @@ band_system<T> broken_laplacian(std::int64_t apart, std::int64_t first) {
   return s;
 }
 
-// Off-diagonals of size 1, little on the diagonal: rows change places, and the inverse hardly decays.
+// Off-diagonals of size 1, little on the diagonal: pivoting is needed, and the inverse hardly decays.
 template <class T>
 band_system<T> slow_general() {
   band_system<T> s = random_system<T>(rows, 0, 6);

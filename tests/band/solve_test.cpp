@@ -201,7 +201,7 @@ TYPED_TEST(BandSolve, SameBitsForAnyNumberOfThreads) {
       }
 }
 
-// Rows that repeat, empty columns, all zeros: each is told, none is answered, but for zeros.
+// Rows that repeat, empty columns, all zeros: each is reported, none is answered, but for zeros.
 TYPED_TEST(BandSolve, SingularSystemsBreakDown) {
   using T = TypeParam;
   for (const device& dev : devices())
@@ -259,7 +259,7 @@ TYPED_TEST(BandSolve, SingularSystemsKeepNoOtherFromItsCorrection) {
   }
 }
 
-// Their inverses overflow, or what is to be subtracted is rounded off: rows must be brought to one size first.
+// Their inverses overflow, or what is to be subtracted is rounded off: rows must be scaled to one size first.
 TYPED_TEST(BandSolve, DominantRowsNearTheEndsOfTheRange) {
   using T = TypeParam;
   const int lowest = std::numeric_limits<T>::min_exponent;

@@ -1,5 +1,5 @@
-// vouch/band/band_rows.hpp -- what the rows of tridiagonal systems tell: facts of matrices, and residuals in twice the
-// working precision; private.
+// vouch/band/band_rows.hpp -- what the rows of tridiagonal systems show: facts of matrices, and residuals
+// in twice the working precision; private.
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -59,7 +59,7 @@ VOUCH_HOST_DEVICE inline residual_row residual_at(const tridiagonal_view<const T
   return row;
 }
 
-/// What rows tell of their matrices.
+/// Facts of matrices, from their rows.
 struct matrix_facts {
   std::int32_t symmetric = 1, positive = 1;  // so wide that no byte between the facts is without a value
   double dominance = HUGE_VAL, column_dominance = HUGE_VAL, largest = 0;

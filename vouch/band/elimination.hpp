@@ -10,7 +10,7 @@ namespace vouch::detail {
 
 /// How the elimination of one system went.
 struct elimination_facts {
-  double largest = 0;   // coefficient of eliminated rows; where rows change places, of rows brought to size 1
+  double largest = 0;   // coefficient of eliminated rows; with pivoting, of rows scaled to size 1
   bool broken = false;  // a pivot was zero, or the answer is not finite
 };
 
@@ -24,11 +24,11 @@ struct elimination_facts {
 template <real T>
 void solve_thomas(const device& dev, const tridiagonal_view<const T>& A, const batch_view<const T>& b,
                   const batch_view<T>& x, elimination_facts* facts);
-/// LU with partial pivoting of rows brought to the same size by powers of two. Not periodic.
+/// LU with partial pivoting of rows scaled to the same size by powers of two. Not periodic.
 template <real T>
 void solve_pivoted(const device& dev, const tridiagonal_view<const T>& A, const batch_view<const T>& b,
                    const batch_view<T>& x, elimination_facts* facts);
-/// Pieces reduced to their ends, with interchanges; periodic as well. x may be b.
+/// Segments reduced to their boundary unknowns, with interchanges; periodic as well. x may be b.
 template <real T>
 void solve_partition(const device& dev, const tridiagonal_view<const T>& A, const batch_view<const T>& b,
                      const batch_view<T>& x, elimination_facts* facts);
@@ -41,7 +41,7 @@ template <real T>
 void solve_pcr(const device& dev, const tridiagonal_view<const T>& A, const batch_view<const T>& b,
                const batch_view<T>& x, elimination_facts* facts);
 
-/// Systems of fewer rows are one piece to the partition method.
+/// Systems of fewer rows are one segment to the partition method.
 constexpr std::int64_t partition_least = 512;
 
 // ---- on a GPU; defined only in CUDA builds
@@ -54,7 +54,8 @@ template <real T>
 const char* partition_cuda(const device& dev, const tridiagonal_view<const T>& A, const batch_view<const T>& b,
                            const batch_view<T>& x, int* broken, tridiagonal_workspace& workspace);
 
-// Methods without interchanges, to compare with: every level of a reduction is a kernel, as in the published work.
+// Methods without interchanges, to compare with: every level of a reduction is a kernel, as in the
+// published work.
 
 /// A thread a system. Offsets of the shapes lie in host memory, here and below; x overlaps nothing. Not
 /// periodic.

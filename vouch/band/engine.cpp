@@ -16,7 +16,7 @@ namespace {
 
 using method = tridiagonal_method;
 
-// Where the rows of many short systems need interchanges, whole systems side by side do better than pieces.
+// Where the rows of many short systems need interchanges, whole systems side by side do better than segments.
 bool side_by_side(const batch_shape& b, bool periodic) {
   return !periodic && b.systems >= 8 && b.n < 8 * partition_least;
 }
@@ -99,7 +99,7 @@ std::string solve_in_single_on_gpu(const device& dev, method how, const tridiago
   return engine;
 }
 
-// x := about A^-1 b, eliminated in float: rows are brought to size 1 by powers of two before they are rounded,
+// x := about A^-1 b, eliminated in float: rows are scaled to size 1 by powers of two before they are rounded,
 // the right-hand side of each system as well.
 //
 // facts may be nullptr on a GPU. Returns which implementation solved.
@@ -163,10 +163,10 @@ void band_engine<T>::solve_on_cpu(const batch_view<const T>& b, const batch_view
     solve_pcr(dev_, A_, b, x, facts);
   } else if (side_by_side(b.shape, A_.periodic)) {
     solve_pivoted(dev_, A_, b, x, facts);
-    name_ = "systems side by side in vectors, rows change places";
+    name_ = "systems side by side in vectors, row interchanges";
   } else {
     solve_partition(dev_, A_, b, x, facts);
-    name_ = "pieces side by side in vectors, rows change places";
+    name_ = "segments side by side in vectors, row interchanges";
   }
 }
 

@@ -1,13 +1,13 @@
-// vouch/band/reduced_block.hpp -- a run of rows reduced to what it says of its ends; private.
+// vouch/band/reduced_block.hpp -- a run of rows reduced to its boundary unknowns; private.
 //
-// A piece, rows f to l of a tridiagonal system, touches the unknowns x_{f-1} to x_{l+1}. Its inner columns
-// appear in no other row, so they can be eliminated with every row of the piece as a candidate for pivot; two
-// rows in x_{f-1}, x_f, x_l, x_{l+1} remain, the relation of the piece. Neighbouring pieces join by eliminating
-// the two unknowns at the joint from their four rows. That is elimination with partial pivoting of the whole
-// matrix with its columns in another order, so no regular matrix stops it; a ring is closed by x_{-1} =
-// x_{n-1}, x_n = x_0.
+// A segment, rows f to l of a tridiagonal system, touches the unknowns x_{f-1} to x_{l+1}. Its inner
+// columns appear in no other row, so they can be eliminated with every row of the segment as a candidate
+// for pivot; two rows in x_{f-1}, x_f, x_l, x_{l+1} remain, the reduced block of the segment. Neighbouring
+// segments join by eliminating the two unknowns at the separator from their four rows. That is elimination
+// with partial pivoting of the whole matrix with its columns in another order, so no regular matrix stops
+// it; a ring is closed by x_{-1} = x_{n-1}, x_n = x_0.
 //
-// Rows are brought to the same size by powers of two before they compete.
+// Rows are scaled to the same size by powers of two before they compete.
 #pragma once
 #include <bit>
 #include <cmath>
@@ -18,11 +18,11 @@
 #include <vouch/core/types.hpp>
 
 // Inlined always: what is made of vectors must take the instruction set of its caller.
-#define VOUCH_RELATION_INLINE VOUCH_HOST_DEVICE inline __attribute__((always_inline))
+#define VOUCH_REDUCED_BLOCK_INLINE VOUCH_HOST_DEVICE inline __attribute__((always_inline))
 
 namespace vouch::detail {
 
-/// The power of two that brings a magnitude to [1, 2), as far as a power of two reaches.
+/// The power of two that scales a magnitude to [1, 2), as far as a power of two reaches.
 template <real T>
 VOUCH_HOST_DEVICE inline T balancing_power_of(T largest) {
   using bits = std::conditional_t<sizeof(T) == 8, std::int64_t, std::int32_t>;
@@ -34,7 +34,7 @@ VOUCH_HOST_DEVICE inline T balancing_power_of(T largest) {
 }
 
 template <class V>
-VOUCH_RELATION_INLINE V magnitude_of(const V& v) {
+VOUCH_REDUCED_BLOCK_INLINE V magnitude_of(const V& v) {
 #if defined(__CUDA_ARCH__)
   if constexpr (std::is_floating_point_v<V>) return fabs(v);  // costs nothing: a modifier of an operand
 #endif
@@ -42,7 +42,7 @@ VOUCH_RELATION_INLINE V magnitude_of(const V& v) {
 }
 
 template <class V>
-VOUCH_RELATION_INLINE V unit_of() {
+VOUCH_REDUCED_BLOCK_INLINE V unit_of() {
   if constexpr (std::is_floating_point_v<V>)
     return V{1};
   else
@@ -76,53 +76,53 @@ struct band_row {
 
 /// Two rows in x_{f-1}, x_f, x_l, x_{l+1}.
 template <class V>
-struct relation {
+struct reduced_block {
   V left[2], first[2], last[2], right[2], rhs[2];
 };
 
-/// The unknowns of a relation once they are known.
+/// The unknowns of a reduced block once they are known.
 template <class V>
-struct ends {
+struct boundary_unknowns {
   V left, first, last, right;
 };
 
 template <class Mask, class V>
-VOUCH_RELATION_INLINE void swap_where(const Mask& mask, V& x, V& y) {
+VOUCH_REDUCED_BLOCK_INLINE void swap_where(const Mask& mask, V& x, V& y) {
   const V old = x;
   x = mask ? y : x;
   y = mask ? old : y;
 }
 
-/// The two rows that a piece of one row has: the second says x_f = x_l.
+/// The two rows that a segment of one row has: the second says x_f = x_l.
 template <class V>
-VOUCH_RELATION_INLINE relation<V> relation_of(const band_row<V>& row) {
+VOUCH_REDUCED_BLOCK_INLINE reduced_block<V> reduced_block_of(const band_row<V>& row) {
   const V zero{}, one = unit_of<V>();
   return {{row.a, zero}, {row.d, one}, {zero, -one}, {row.c, zero}, {row.f, zero}};
 }
 
-/// A piece of two rows, in which nothing needs to be eliminated.
+/// A segment of two rows, in which nothing needs to be eliminated.
 template <class V>
-VOUCH_RELATION_INLINE relation<V> relation_of(const band_row<V>& row, const band_row<V>& next) {
+VOUCH_REDUCED_BLOCK_INLINE reduced_block<V> reduced_block_of(const band_row<V>& row, const band_row<V>& next) {
   const V zero{};
   return {{row.a, zero}, {row.d, next.a}, {row.c, next.d}, {zero, next.c}, {row.f, next.f}};
 }
 
-/// Candidates for the pivot in the column of x_l: 0 is the outer row of the piece, 1 its inner one, 2 the row
-/// behind it, which extends rows to the unknowns x_l, x_{l+1}, x_{l+2}; columns[0] is that of x_l. Puts the
-/// pivot row in place 1. The outer row stands back unless it is more than twice as large: were it the pivot
-/// again and again, unknowns would follow from those at the begin alone, and entries there would grow without a
-/// bound.
+/// Candidates for the pivot in the column of x_l: 0 is the outer row of the segment, 1 its inner one, 2 the
+/// row behind it, which extends rows to the unknowns x_l, x_{l+1}, x_{l+2}; columns[0] is that of x_l. Puts
+/// the pivot row in place 1. The outer row yields as a pivot unless it is more than twice as large: were it
+/// the pivot again and again, unknowns would follow from those at the begin alone, and entries there would
+/// grow without a bound.
 template <class V, int Columns>
-VOUCH_RELATION_INLINE void choose_pivot(V (&columns)[Columns][3]) {
+VOUCH_REDUCED_BLOCK_INLINE void choose_pivot(V (&columns)[Columns][3]) {
   const auto behind = magnitude_of(columns[0][2]) > magnitude_of(columns[0][1]);
   for (int j = 0; j < Columns; ++j) swap_where(behind, columns[j][1], columns[j][2]);
   const auto outer = magnitude_of(columns[0][0]) > magnitude_of(columns[0][1] + columns[0][1]);
   for (int j = 0; j < Columns; ++j) swap_where(outer, columns[j][0], columns[j][1]);
 }
 
-/// Appends the row behind the piece: x_l goes.
+/// Appends the row behind the segment: x_l goes.
 template <class V>
-VOUCH_RELATION_INLINE void append(relation<V>& at, const band_row<V>& row) {
+VOUCH_REDUCED_BLOCK_INLINE void append(reduced_block<V>& at, const band_row<V>& row) {
   const V zero{};
   V columns[6][3] = {
       {at.last[0], at.last[1], row.a}, {at.right[0], at.right[1], row.d}, {zero, zero, row.c},
@@ -149,7 +149,7 @@ struct known_left {
     V next, after, rhs;
   };
 
-  VOUCH_RELATION_INLINE eliminated append(const band_row<V>& row) {
+  VOUCH_REDUCED_BLOCK_INLINE eliminated append(const band_row<V>& row) {
     const V zero{};
     V columns[4][3] = {
         {last[0], last[1], row.a}, {right[0], right[1], row.d}, {zero, zero, row.c}, {rhs[0], rhs[1], row.f}};
@@ -166,22 +166,23 @@ struct known_left {
   }
 };
 
-/// Rows f and f + 1 of a piece whose x_{f-1} and x_f are known.
+/// Rows f and f + 1 of a segment whose x_{f-1} and x_f are known.
 template <class V>
-VOUCH_RELATION_INLINE known_left<V> start_known(const band_row<V>& row, const band_row<V>& next, const V& left,
-                                                const V& first) {
+VOUCH_REDUCED_BLOCK_INLINE known_left<V> start_known(const band_row<V>& row, const band_row<V>& next,
+                                                     const V& left, const V& first) {
   return {{row.c, next.d}, {V{}, next.c}, {row.f - row.a * left - row.d * first, next.f - next.a * first}};
 }
 
-/// What joining two pieces leaves behind: the unknowns at the joint, x_l of the left piece and x_f of the right
-/// one, from those outside, in the order left, first, last, right of the whole.
+/// What joining two segments leaves behind: the unknowns at the separator, x_l of the left segment and x_f
+/// of the right one, from those outside, in the order left, first, last, right of the whole.
 template <real T>
-struct joint {
+struct separator_pair {
   T first[5];   // four factors and a right-hand side
-  T last[6];    // one more factor, of x_f of the right piece, before them
+  T last[6];    // one more factor, of x_f of the right segment, before them
   bool broken;  // a pivot was zero
 
-  VOUCH_HOST_DEVICE void solve(const ends<T>& outside, ends<T>& before, ends<T>& after) const {
+  VOUCH_HOST_DEVICE void solve(const boundary_unknowns<T>& outside, boundary_unknowns<T>& before,
+                               boundary_unknowns<T>& after) const {
     const T w = first[4] - first[0] * outside.left - first[1] * outside.first - first[2] * outside.last -
                 first[3] * outside.right;
     const T v = last[5] - last[0] * w - last[1] * outside.left - last[2] * outside.first -
@@ -191,47 +192,48 @@ struct joint {
   }
 };
 
-// Columns of the four rows at a joint: the two that go, then left, first, last, right of the whole, and the
+// Columns of the four rows at a separator: the two that go, then left, first, last, right of the whole, and the
 // rhs.
-constexpr int joint_columns = 7;
+constexpr int separator_columns = 7;
 
 template <real T>
-VOUCH_HOST_DEVICE inline void balance(T (&row)[joint_columns]) {
+VOUCH_HOST_DEVICE inline void balance(T (&row)[separator_columns]) {
   T largest = 0;
-  for (int j = 0; j + 1 < joint_columns; ++j) {
+  for (int j = 0; j + 1 < separator_columns; ++j) {
     const T size = magnitude_of(row[j]);
     largest = size > largest ? size : largest;
   }
   const T power = balancing_power_of(largest);
-  for (int j = 0; j < joint_columns; ++j) row[j] *= power;
+  for (int j = 0; j < separator_columns; ++j) row[j] *= power;
 }
 
-/// Brings the largest entry of a column, of rows Column to 3, to row Column, scales that to 1 and eliminates
+/// Moves the largest entry of a column, of rows Column to 3, to row Column, scales that to 1 and eliminates
 /// below.
 template <int Column, real T>
-VOUCH_HOST_DEVICE inline bool eliminate_column(T (&rows)[4][joint_columns]) {
+VOUCH_HOST_DEVICE inline bool eliminate_column(T (&rows)[4][separator_columns]) {
   for (int k = Column + 1; k < 4; ++k) {
     const bool larger = magnitude_of(rows[k][Column]) > magnitude_of(rows[Column][Column]);
-    for (int j = Column; j < joint_columns; ++j) swap_where(larger, rows[Column][j], rows[k][j]);
+    for (int j = Column; j < separator_columns; ++j) swap_where(larger, rows[Column][j], rows[k][j]);
   }
   const bool broken = !(magnitude_of(rows[Column][Column]) > 0);
   const T inverse = inverse_of(rows[Column][Column]);
-  for (int j = Column + 1; j < joint_columns; ++j) rows[Column][j] *= inverse;
+  for (int j = Column + 1; j < separator_columns; ++j) rows[Column][j] *= inverse;
   for (int k = Column + 1; k < 4; ++k)
-    for (int j = Column + 1; j < joint_columns; ++j) rows[k][j] -= rows[k][Column] * rows[Column][j];
+    for (int j = Column + 1; j < separator_columns; ++j) rows[k][j] -= rows[k][Column] * rows[Column][j];
   return broken;
 }
 
-/// The relation of two neighbouring pieces together.
+/// The reduced block of two neighbouring segments together.
 template <real T>
-VOUCH_HOST_DEVICE inline relation<T> join(const relation<T>& before, const relation<T>& after, joint<T>& at) {
-  T rows[4][joint_columns];
+VOUCH_HOST_DEVICE inline reduced_block<T> join(const reduced_block<T>& before, const reduced_block<T>& after,
+                                               separator_pair<T>& at) {
+  T rows[4][separator_columns];
   for (int k = 0; k < 2; ++k) {
-    const T left[joint_columns] = {before.last[k], before.right[k], before.left[k], before.first[k], T{0},
-                                   T{0},           before.rhs[k]};
-    const T right[joint_columns] = {after.left[k], after.first[k], T{0},        T{0},
-                                    after.last[k], after.right[k], after.rhs[k]};
-    for (int j = 0; j < joint_columns; ++j) {
+    const T left[separator_columns] = {before.last[k], before.right[k], before.left[k], before.first[k], T{0},
+                                       T{0},           before.rhs[k]};
+    const T right[separator_columns] = {after.left[k], after.first[k], T{0},        T{0},
+                                        after.last[k], after.right[k], after.rhs[k]};
+    for (int j = 0; j < separator_columns; ++j) {
       rows[k][j] = left[j];
       rows[k + 2][j] = right[j];
     }
@@ -242,7 +244,7 @@ VOUCH_HOST_DEVICE inline relation<T> join(const relation<T>& before, const relat
   at.broken = broken_last || broken_first;
   for (int j = 0; j < 5; ++j) at.first[j] = rows[1][j + 2];
   for (int j = 0; j < 6; ++j) at.last[j] = rows[0][j + 1];
-  relation<T> whole;
+  reduced_block<T> whole;
   for (int k = 0; k < 2; ++k) {
     whole.left[k] = rows[k + 2][2];
     whole.first[k] = rows[k + 2][3];
@@ -253,13 +255,13 @@ VOUCH_HOST_DEVICE inline relation<T> join(const relation<T>& before, const relat
   return whole;
 }
 
-/// The same where the rows of both pieces dominate and their relations have come by plain elimination: row 0 is
-/// that of the first unknown, without the right one, row 1 that of the last, without the left one. Dominance
-/// lasts.
+/// The same where the rows of both segments dominate and their reduced blocks have come by plain
+/// elimination: row 0 is that of the first unknown, without the right one, row 1 that of the last, without
+/// the left one. Dominance lasts.
 template <real T>
-VOUCH_HOST_DEVICE inline relation<T> join_dominant(const relation<T>& before, const relation<T>& after,
-                                                   joint<T>& at) {
-  // inverse_v: of the row of v = x_l of the left piece, inverse_w: of w = x_f of the right one without v.
+VOUCH_HOST_DEVICE inline reduced_block<T> join_dominant(const reduced_block<T>& before,
+                                                        const reduced_block<T>& after, separator_pair<T>& at) {
+  // inverse_v: of the row of v = x_l of the left segment, inverse_w: of w = x_f of the right one without v.
   const T inverse_v = inverse_of(before.last[1]), m = after.left[0] * inverse_v;
   const T inverse_w = inverse_of(after.first[0] - m * before.right[1]);
   const T w_rhs = (after.rhs[0] - m * before.rhs[1]) * inverse_w, w_first = -m * before.first[1] * inverse_w;
@@ -274,10 +276,10 @@ VOUCH_HOST_DEVICE inline relation<T> join_dominant(const relation<T>& before, co
           {before.rhs[0] - e * (v_rhs - v_w * w_rhs), after.rhs[1] - b * w_rhs}};
 }
 
-/// The ends of a whole system. periodic: its ends are each other's neighbours; else nothing lies beyond them.
-/// Returns false where the two equations determine nothing.
+/// The boundary unknowns of a whole system. periodic: its ends are each other's neighbours; else nothing
+/// lies beyond them. Returns false where the two equations determine nothing.
 template <real T>
-VOUCH_HOST_DEVICE inline bool close(const relation<T>& whole, bool periodic, ends<T>& at) {
+VOUCH_HOST_DEVICE inline bool close(const reduced_block<T>& whole, bool periodic, boundary_unknowns<T>& at) {
   T u[2], v[2], f[2];
   for (int k = 0; k < 2; ++k) {
     u[k] = periodic ? whole.first[k] + whole.right[k] : whole.first[k];

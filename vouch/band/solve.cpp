@@ -180,7 +180,7 @@ tridiagonal_report solve(const device& dev, const tridiagonal_view<const T>& giv
   if (options.mixed && report.status != solve_status::converged) return solve_again(dev, given, b, x, options);
   if (options.method == method::automatic && how == method::thomas &&
       report.status == solve_status::breakdown) {
-    // Singular; or so near the ends of the range that rows must be brought to one size.
+    // Singular; or so near the ends of the range that rows must be scaled to one size.
     tridiagonal_options others = options;
     others.method = method::partition;
     return solve(dev, given, b, x, others);

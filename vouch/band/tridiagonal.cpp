@@ -17,13 +17,13 @@ using namespace detail;
 
 constexpr std::int64_t chunk_rows = 4096;
 
-// One piece of rows of one system.
-struct piece {
+// One segment of rows of one system.
+struct segment {
   std::int64_t system, first, last;
 };
 
 template <real T>
-matrix_facts look(const tridiagonal_view<const T>& A, const piece& p) {
+matrix_facts check_row(const tridiagonal_view<const T>& A, const segment& p) {
   matrix_facts facts;
   for (std::int64_t i = p.first; i < p.last; ++i)
     facts.add(facts_of_row(A, p.system, i, A.shape.rows(p.system)));
@@ -56,13 +56,13 @@ template <real T>
   throw value_error("tridiagonal: " + text + " is " + (std::isnan(value) ? "NaN" : "infinite"));
 }
 
-std::vector<piece> cut(const batch_shape& shape) {
-  std::vector<piece> pieces;
+std::vector<segment> cut(const batch_shape& shape) {
+  std::vector<segment> segments;
   const bool shared = shape.offsets == nullptr && shape.system_stride == 0;
   for (std::int64_t s = 0; s < (shared ? std::min<std::int64_t>(shape.systems, 1) : shape.systems); ++s)
     for (std::int64_t i = 0; i < shape.rows(s); i += chunk_rows)
-      pieces.push_back({s, i, std::min(i + chunk_rows, shape.rows(s))});
-  return pieces;
+      segments.push_back({s, i, std::min(i + chunk_rows, shape.rows(s))});
+  return segments;
 }
 
 }  // namespace
@@ -139,13 +139,13 @@ tridiagonal_facts examine(const device& dev, tridiagonal_view<const T> A) {
     if constexpr (built_with_cuda) found = examine_cuda(dev, A);
     for (std::size_t s = 0; s < found.size(); ++s) system.push_back(static_cast<std::int64_t>(s));
   } else {
-    const std::vector<piece> pieces = cut(A.shape);
-    const auto count = static_cast<std::int64_t>(pieces.size());
-    found.resize(pieces.size());
+    const std::vector<segment> segments = cut(A.shape);
+    const auto count = static_cast<std::int64_t>(segments.size());
+    found.resize(segments.size());
 #pragma omp parallel for firstprivate(ieee) num_threads(dev.threads()) schedule(static) if (count > 1)
     for (std::int64_t p = 0; p < count; ++p)
-      found[static_cast<std::size_t>(p)] = look(A, pieces[static_cast<std::size_t>(p)]);
-    for (const piece& p : pieces) system.push_back(p.system);
+      found[static_cast<std::size_t>(p)] = check_row(A, segments[static_cast<std::size_t>(p)]);
+    for (const segment& p : segments) system.push_back(p.system);
   }
   matrix_facts all;
   std::int64_t weakest_system = 0;

@@ -1,4 +1,4 @@
-// vouch/band/workspace_layout.hpp -- one piece of memory cut into arrays; private.
+// vouch/band/workspace_layout.hpp -- arrays laid out in one allocation; private.
 #pragma once
 #include <cstdint>
 
@@ -8,9 +8,9 @@
 namespace vouch::detail {
 
 /// Arrays one after another, each aligned to 256 bytes. Without a base it counts only.
-class carver {
+class workspace_layout {
  public:
-  explicit carver(void* base = nullptr) : base_(static_cast<unsigned char*>(base)) {}
+  explicit workspace_layout(void* base = nullptr) : base_(static_cast<unsigned char*>(base)) {}
 
   template <class U>
   void add(U** to, std::int64_t count) {
@@ -26,11 +26,11 @@ class carver {
 
 /// Calls add_all(parts) twice: to count, and to hand out memory of the workspace. Returns that memory.
 template <class F>
-void* carve(const device& dev, tridiagonal_workspace& workspace, const F& add_all) {
-  carver counting;
+void* lay_out_workspace(const device& dev, tridiagonal_workspace& workspace, const F& add_all) {
+  workspace_layout counting;
   add_all(counting);
   void* const base = workspace.bytes(dev, counting.used());
-  carver parts(base);
+  workspace_layout parts(base);
   add_all(parts);
   return base;
 }

@@ -42,7 +42,7 @@ struct factor_view {
 /// Plain elimination where it is safe (rows or columns diagonally dominant, or little growth measured),
 /// interchanges of rows scaled by powers of two where it is not. Rings that do not dominate, and matrices of
 /// numbers near the ends of the range, are kept as they are: every solve eliminates anew. The decay of the
-/// inverse is read off the plain factors; where couplings are dropped to work on pieces of a system at once,
+/// inverse is read off the plain factors; where couplings are dropped to work on segments of a system at once,
 /// they have fallen below 2^-57 for double, 2^-28 for float, of the largest |y| and |x|.
 template <real T>
 class factored_tridiagonal {

@@ -16,7 +16,7 @@ enum class tridiagonal_method {
   thomas,            // elimination without interchanges, one system after another or side by side
   cyclic_reduction,  // odd-even reduction, without interchanges
   pcr,               // parallel cyclic reduction, without interchanges
-  partition          // pieces reduced to their ends with interchanges of scaled rows: any regular matrix
+  partition          // segments reduced to boundary unknowns, scaled rows interchanged: any regular matrix
 };
 
 /// The name that the command line knows: "auto", "thomas", "cyclic-reduction", "pcr", "partition".
@@ -58,7 +58,7 @@ struct tridiagonal_report {
 ///
 /// automatic takes thomas for batches whose rows all dominate, partition where they do not, where a system is
 /// long or periodic. On a GPU partition measures by itself where interchanges and far couplings may be left
-/// out: interchanges only where every row of a piece dominates; far unknowns only there, and where a bound on
+/// out: interchanges only where every row of a segment dominates; far unknowns only there, and where a bound on
 /// what they contribute has fallen below 2^-57 (2^-28 for float). Of long systems whose rows need interchanges,
 /// entries of reduced rows that couple unknowns more than 500 rows apart are left out where they are below that
 /// part of the largest entry of their row, which perturbs the matrix less than rounding does.

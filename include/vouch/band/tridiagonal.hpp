@@ -106,7 +106,7 @@ struct tridiagonal {
   operator tridiagonal_view<const T>() const { return all(); }
 };
 
-/// What one pass over tridiagonal matrices tells.
+/// What one pass over tridiagonal matrices finds.
 struct tridiagonal_facts {
   bool symmetric = true;  // dl[i+1] == du[i] throughout
   bool positive_diagonal = true;

@@ -1,4 +1,5 @@
-// vouch/band/cpu/lanes.hpp -- several systems, or pieces of one, side by side in the lanes of a vector; private.
+// vouch/band/cpu/lanes.hpp -- several systems, or segments of one, side by side in the lanes of a vector;
+// private.
 //
 // A sweep along a tridiagonal system is a chain of dependent operations; side by side, as many chains as a
 // vector has lanes run in the time of one. Rows come in tiles of tile_rows: packed, worked on in cache,
@@ -68,7 +69,7 @@ VOUCH_SIMD_INLINE V smaller(const V& a, const V& b) {
   return a < b ? a : b;
 }
 
-/// The power of two that brings the largest of three magnitudes to [1, 2), lane by lane; subnormal and huge
+/// The power of two that scales the largest of three magnitudes to [1, 2), lane by lane; subnormal and huge
 /// numbers come nearer to it as far as a power of two reaches. Multiplying by it is exact but for underflow.
 template <class V>
 VOUCH_SIMD_INLINE V balancing_power(const V& a, const V& b, const V& c) {
@@ -88,9 +89,9 @@ VOUCH_SIMD_INLINE V balancing_power(const V& a, const V& b, const V& c) {
   return result;
 }
 
-/// Up to as many pieces of systems as a vector has lanes. Lanes without a piece have no rows.
+/// Up to as many segments of systems as a vector has lanes. Lanes without a segment have no rows.
 template <int Width>
-struct lane_pieces {
+struct lane_segments {
   std::array<std::int64_t, Width> matrix{};    // where the first row lies in dl, d, du
   std::array<std::int64_t, Width> rhs{};       // in b
   std::array<std::int64_t, Width> solution{};  // and in x
@@ -206,8 +207,9 @@ struct row_tile {
   alignas(64) T c[tile_rows * width];
   alignas(64) T f[tile_rows * width];
 
-  /// Rows first to first + count - 1 of the pieces; behind a piece's end the rows are those of the identity.
-  VOUCH_SIMD_INLINE void load(const tridiagonal_view<const T>& A, const T* b, const lane_pieces<width>& at,
+  /// Rows first to first + count - 1 of the segments; behind a segment's end the rows are those of the
+  /// identity.
+  VOUCH_SIMD_INLINE void load(const tridiagonal_view<const T>& A, const T* b, const lane_segments<width>& at,
                               std::int64_t first, std::int64_t count) {
     pack<T, width>(A.dl, at.matrix, at.matrix_stride, at.rows, first, count, T{0}, a);
     pack<T, width>(A.d, at.matrix, at.matrix_stride, at.rows, first, count, T{1}, d);

@@ -12,17 +12,17 @@ namespace {
 
 constexpr std::int64_t rows_in_cache = 4096;
 
-// The pieces of a system of n rows; their number depends on n alone, their lengths differ by one at most.
+// The segments of a system of n rows; their number depends on n alone, their lengths differ by one at most.
 template <real T>
-struct piece_cut {
-  std::int64_t n, pieces;
+struct segment_cut {
+  std::int64_t n, segments;
 
-  explicit piece_cut(std::int64_t rows) : n(rows) {
+  explicit segment_cut(std::int64_t rows) : n(rows) {
     constexpr std::int64_t width = simd<T>::width;
-    pieces = n < partition_least ? 1 : width * ceil_div(n, width * rows_in_cache);
+    segments = n < partition_least ? 1 : width * ceil_div(n, width * rows_in_cache);
   }
-  std::int64_t begin(std::int64_t p) const { return p * (n / pieces) + std::min(p, n % pieces); }
-  std::int64_t longest() const { return ceil_div(n, pieces); }
+  std::int64_t begin(std::int64_t p) const { return p * (n / segments) + std::min(p, n % segments); }
+  std::int64_t longest() const { return ceil_div(n, segments); }
 };
 
 template <class V>
@@ -38,27 +38,29 @@ VOUCH_SIMD_INLINE band_row<V> balanced_row(const row_tile<V>& tile, std::int64_t
 
 // All lanes have as many rows.
 template <class V>
-VOUCH_SIMD_INLINE void reduce_pieces(const tridiagonal_view<const scalar_of<V>>& A, const scalar_of<V>* b,
-                                     const lane_pieces<width_of<V>>& at, relation<V>& made) {
+VOUCH_SIMD_INLINE void reduce_segments(const tridiagonal_view<const scalar_of<V>>& A, const scalar_of<V>* b,
+                                       const lane_segments<width_of<V>>& at, reduced_block<V>& made) {
   row_tile<V> tile;
   for (std::int64_t first = 0; first < at.length; first += tile_rows) {
     const std::int64_t count = std::min(tile_rows, at.length - first);
     tile.load(A, b, at, first, count);
     std::int64_t i = 0;
     if (first == 0) {
-      made = at.length == 1 ? relation_of(balanced_row(tile, 0))
-                            : relation_of(balanced_row(tile, 0), balanced_row(tile, 1));
+      made = at.length == 1 ? reduced_block_of(balanced_row(tile, 0))
+                            : reduced_block_of(balanced_row(tile, 0), balanced_row(tile, 1));
       i = 2;
     }
     for (; i < count; ++i) append(made, balanced_row(tile, i));
   }
 }
 
-// The way back for a piece whose ends are known: what was eliminated is eliminated again, with the same pivots.
+// The way back for a segment whose boundary unknowns are known: what was eliminated is eliminated again,
+// with the same pivots.
 template <class V>
-VOUCH_SIMD_INLINE void fill_pieces(const tridiagonal_view<const scalar_of<V>>& A, const scalar_of<V>* b,
-                                   scalar_of<V>* x, const lane_pieces<width_of<V>>& at, const ends<V>& known,
-                                   scalar_of<V>* kept, sweep_facts<V>& facts) {
+VOUCH_SIMD_INLINE void fill_segments(const tridiagonal_view<const scalar_of<V>>& A, const scalar_of<V>* b,
+                                     scalar_of<V>* x, const lane_segments<width_of<V>>& at,
+                                     const boundary_unknowns<V>& known, scalar_of<V>* kept,
+                                     sweep_facts<V>& facts) {
   using T = scalar_of<V>;
   using eliminated = typename known_left<V>::eliminated;
   constexpr int width = width_of<V>;
@@ -100,15 +102,15 @@ VOUCH_SIMD_INLINE void fill_pieces(const tridiagonal_view<const scalar_of<V>>& A
   }
 }
 
-#define VOUCH_PARTITION(T, V)                                                                    \
-  VOUCH_SIMD_CLONES void reduce(const tridiagonal_view<const T>& A, const T* b,                  \
-                                const lane_pieces<width_of<V>>& at, relation<V>& made) {         \
-    reduce_pieces<V>(A, b, at, made);                                                            \
-  }                                                                                              \
-  VOUCH_SIMD_CLONES void fill(const tridiagonal_view<const T>& A, const T* b, T* x,              \
-                              const lane_pieces<width_of<V>>& at, const ends<V>& known, T* kept, \
-                              sweep_facts<V>& facts) {                                           \
-    fill_pieces<V>(A, b, x, at, known, kept, facts);                                             \
+#define VOUCH_PARTITION(T, V)                                                                          \
+  VOUCH_SIMD_CLONES void reduce(const tridiagonal_view<const T>& A, const T* b,                        \
+                                const lane_segments<width_of<V>>& at, reduced_block<V>& made) {        \
+    reduce_segments<V>(A, b, at, made);                                                                \
+  }                                                                                                    \
+  VOUCH_SIMD_CLONES void fill(const tridiagonal_view<const T>& A, const T* b, T* x,                    \
+                              const lane_segments<width_of<V>>& at, const boundary_unknowns<V>& known, \
+                              T* kept, sweep_facts<V>& facts) {                                        \
+    fill_segments<V>(A, b, x, at, known, kept, facts);                                                 \
   }
 VOUCH_PARTITION(float, float)
 VOUCH_PARTITION(double, double)
@@ -131,17 +133,17 @@ scalar_of<V> lane_of(const V& v, int lane) {
     return v[lane];
 }
 
-// One system of a batch, in pieces.
+// One system of a batch, in segments.
 template <real T>
 struct partitioned {
   const tridiagonal_view<const T>& A;
   const batch_view<const T>& b;
   const batch_view<T>& x;
   std::int64_t system;
-  piece_cut<T> cut;
+  segment_cut<T> cut;
   bool periodic;
-  std::vector<relation<T>> relations;
-  std::vector<ends<T>> known;
+  std::vector<reduced_block<T>> blocks;
+  std::vector<boundary_unknowns<T>> known;
 
   partitioned(const tridiagonal_view<const T>& matrix, const batch_view<const T>& rhs, const batch_view<T>& to,
               std::int64_t s)
@@ -151,12 +153,12 @@ struct partitioned {
         system(s),
         cut(rhs.shape.rows(s)),
         periodic(matrix.periodic),
-        relations(static_cast<std::size_t>(cut.pieces)),
-        known(static_cast<std::size_t>(cut.pieces)) {}
+        blocks(static_cast<std::size_t>(cut.segments)),
+        known(static_cast<std::size_t>(cut.segments)) {}
 
   template <int Width>
-  lane_pieces<Width> take(std::int64_t first) const {
-    lane_pieces<Width> at;
+  lane_segments<Width> take(std::int64_t first) const {
+    lane_segments<Width> at;
     at.matrix_stride = A.shape.row_stride;
     at.rhs_stride = b.shape.row_stride;
     at.solution_stride = x.shape.row_stride;
@@ -168,7 +170,7 @@ struct partitioned {
       at.solution[lane] = x.shape.at(system, begin);
       at.rows[lane] = cut.begin(first + l + 1) - begin;
       at.begins[lane] = !periodic && first + l == 0;
-      at.ends[lane] = !periodic && first + l + 1 == cut.pieces;
+      at.ends[lane] = !periodic && first + l + 1 == cut.segments;
       at.length = std::max(at.length, at.rows[lane]);
     }
     return at;
@@ -176,10 +178,10 @@ struct partitioned {
 
   template <class V>
   void reduce_from(std::int64_t first) {
-    relation<V> made;
+    reduced_block<V> made;
     reduce(A, b.data, take<width_of<V>>(first), made);
     for (int l = 0; l < width_of<V>; ++l) {
-      relation<T>& to = relations[static_cast<std::size_t>(first + l)];
+      reduced_block<T>& to = blocks[static_cast<std::size_t>(first + l)];
       for (int k = 0; k < 2; ++k)
         to.left[k] = lane_of(made.left[k], l), to.first[k] = lane_of(made.first[k], l),
         to.last[k] = lane_of(made.last[k], l), to.right[k] = lane_of(made.right[k], l),
@@ -188,9 +190,9 @@ struct partitioned {
   }
   template <class V>
   void fill_from(std::int64_t first, T* kept, elimination_facts& facts) {
-    ends<V> at;
+    boundary_unknowns<V> at;
     for (int l = 0; l < width_of<V>; ++l) {
-      const ends<T>& from = known[static_cast<std::size_t>(first + l)];
+      const boundary_unknowns<T>& from = known[static_cast<std::size_t>(first + l)];
       set_lane(at.left, l, from.left);
       set_lane(at.first, l, from.first);
       set_lane(at.last, l, from.last);
@@ -203,39 +205,41 @@ struct partitioned {
       facts.broken = facts.broken || lane_of(swept.doubt, l) != 0;
     }
   }
-  // Calls f with a vector's or a number's type for pieces of equal length side by side.
+  // Calls f with a vector's or a number's type for segments of equal length side by side.
   template <class OnLanes, class OnOne>
   void in_groups(std::int64_t group, const OnLanes& on_lanes, const OnOne& on_one) {
     constexpr std::int64_t width = simd<T>::width;
-    const std::int64_t first = group * width, last = std::min(first + width, cut.pieces);
+    const std::int64_t first = group * width, last = std::min(first + width, cut.segments);
     const auto rows = [&](std::int64_t p) { return cut.begin(p + 1) - cut.begin(p); };
     if (last - first == width && rows(first) == rows(last - 1)) return on_lanes(first);
     for (std::int64_t p = first; p < last; ++p) on_one(p);
   }
 };
 
-// Joins the pieces two by two, closes the system and hands the ends down again. False: no answer.
+// Joins the segments two by two, closes the system and hands its boundary unknowns down again. False: no
+// answer.
 template <real T>
-bool solve_ends(std::vector<relation<T>>& relations, std::vector<ends<T>>& known, bool periodic) {
-  std::vector<std::vector<joint<T>>> joints;
+bool solve_boundaries(std::vector<reduced_block<T>>& blocks, std::vector<boundary_unknowns<T>>& known,
+                      bool periodic) {
+  std::vector<std::vector<separator_pair<T>>> separators;
   bool regular = true;
-  while (relations.size() > 1) {
-    const std::size_t pairs = relations.size() / 2;
-    std::vector<joint<T>>& level = joints.emplace_back(pairs);
+  while (blocks.size() > 1) {
+    const std::size_t pairs = blocks.size() / 2;
+    std::vector<separator_pair<T>>& level = separators.emplace_back(pairs);
     for (std::size_t k = 0; k < pairs; ++k) {
-      relations[k] = join(relations[2 * k], relations[2 * k + 1], level[k]);
+      blocks[k] = join(blocks[2 * k], blocks[2 * k + 1], level[k]);
       regular = regular && !level[k].broken;
     }
-    if (relations.size() % 2 == 1) relations[pairs] = relations.back();
-    relations.resize(pairs + relations.size() % 2);
+    if (blocks.size() % 2 == 1) blocks[pairs] = blocks.back();
+    blocks.resize(pairs + blocks.size() % 2);
   }
-  std::vector<ends<T>> now(1), below;
-  regular = close(relations.front(), periodic, now.front()) && regular;
-  const std::size_t pieces = known.size();
-  for (std::size_t depth = joints.size(); depth-- > 0;) {
-    const std::size_t pairs = joints[depth].size();
-    below.resize(depth == 0 ? pieces : 2 * pairs + (now.size() > pairs));
-    for (std::size_t k = 0; k < pairs; ++k) joints[depth][k].solve(now[k], below[2 * k], below[2 * k + 1]);
+  std::vector<boundary_unknowns<T>> now(1), below;
+  regular = close(blocks.front(), periodic, now.front()) && regular;
+  const std::size_t segments = known.size();
+  for (std::size_t depth = separators.size(); depth-- > 0;) {
+    const std::size_t pairs = separators[depth].size();
+    below.resize(depth == 0 ? segments : 2 * pairs + (now.size() > pairs));
+    for (std::size_t k = 0; k < pairs; ++k) separators[depth][k].solve(now[k], below[2 * k], below[2 * k + 1]);
     if (now.size() > pairs) below.back() = now.back();
     now.swap(below);
   }
@@ -249,14 +253,14 @@ void solve_one(int threads, const tridiagonal_view<const T>& A, const batch_view
   constexpr std::int64_t width = simd<T>::width;
   partitioned<T> of(A, b, x, s);
   if (of.cut.n == 0) return;
-  const std::int64_t groups = ceil_div(of.cut.pieces, width);
+  const std::int64_t groups = ceil_div(of.cut.segments, width);
   const int team = static_cast<int>(std::min<std::int64_t>(threads, groups));
 #pragma omp parallel for firstprivate(ieee) num_threads(team) schedule(static) if (team > 1)
   for (std::int64_t g = 0; g < groups; ++g)
     of.in_groups(
         g, [&](std::int64_t p) { of.template reduce_from<lanes<T>>(p); },
         [&](std::int64_t p) { of.template reduce_from<T>(p); });
-  facts.broken = !solve_ends(of.relations, of.known, of.periodic);
+  facts.broken = !solve_boundaries(of.blocks, of.known, of.periodic);
   const std::int64_t kept_size = of.cut.longest() * 3 * width;
   array<T> kept(device::cpu(1), kept_size * team);
   std::vector<elimination_facts> found(static_cast<std::size_t>(groups));

@@ -4,7 +4,7 @@
 
 namespace vouch::detail {
 
-/// What the lanes tell of themselves.
+/// Facts of the lanes.
 template <class V>
 struct sweep_facts {
   V largest{};                                                  // of the coefficients of eliminated rows
@@ -41,7 +41,7 @@ struct thomas_sweep {
   }
 };
 
-/// The same with the larger of two rows as pivot, both brought to the same size: row i of the result reads
+/// The same with the larger of two rows as pivot, both scaled to the same size: row i of the result reads
 /// p x_i + q x_{i+1} + r x_{i+2} = f. What is carried is the row that has not been a pivot yet.
 template <class V>
 struct pivoted_sweep {
@@ -100,7 +100,7 @@ struct pivoted_sweep {
 /// Substitution from row rows - 1 down to row 0 of what is kept, into x, a tile at a time.
 template <class V, class Sweep>
 VOUCH_SIMD_INLINE void substitute(const scalar_of<V>* kept, std::int64_t rows, V x1, V x2,
-                                  std::int64_t first_row, const lane_pieces<width_of<V>>& at, scalar_of<V>* x,
+                                  std::int64_t first_row, const lane_segments<width_of<V>>& at, scalar_of<V>* x,
                                   sweep_facts<V>& facts) {
   using T = scalar_of<V>;
   constexpr int width = width_of<V>;

@@ -23,9 +23,9 @@ void report(const sweep_facts<V>& swept, int lane, elimination_facts& facts) {
 }
 
 template <class V>
-VOUCH_SIMD_INLINE void thomas_pieces(const tridiagonal_view<const scalar_of<V>>& A, const scalar_of<V>* b,
-                                     scalar_of<V>* x, const lane_pieces<width_of<V>>& at, scalar_of<V>* kept,
-                                     sweep_facts<V>& facts) {
+VOUCH_SIMD_INLINE void thomas_segments(const tridiagonal_view<const scalar_of<V>>& A, const scalar_of<V>* b,
+                                       scalar_of<V>* x, const lane_segments<width_of<V>>& at,
+                                       scalar_of<V>* kept, sweep_facts<V>& facts) {
   constexpr int width = width_of<V>;
   row_tile<V> tile;
   thomas_sweep<V> sweep;
@@ -39,9 +39,9 @@ VOUCH_SIMD_INLINE void thomas_pieces(const tridiagonal_view<const scalar_of<V>>&
 }
 
 template <class V>
-VOUCH_SIMD_INLINE void pivoted_pieces(const tridiagonal_view<const scalar_of<V>>& A, const scalar_of<V>* b,
-                                      scalar_of<V>* x, const lane_pieces<width_of<V>>& at, scalar_of<V>* kept,
-                                      sweep_facts<V>& facts) {
+VOUCH_SIMD_INLINE void pivoted_segments(const tridiagonal_view<const scalar_of<V>>& A, const scalar_of<V>* b,
+                                        scalar_of<V>* x, const lane_segments<width_of<V>>& at,
+                                        scalar_of<V>* kept, sweep_facts<V>& facts) {
   constexpr int step = pivoted_sweep<V>::stored * width_of<V>;
   row_tile<V> tile;
   pivoted_sweep<V> sweep;
@@ -56,12 +56,12 @@ VOUCH_SIMD_INLINE void pivoted_pieces(const tridiagonal_view<const scalar_of<V>>
   substitute<V, pivoted_sweep<V>>(kept, at.length, V{}, V{}, 0, at, x, facts);
 }
 
-#define VOUCH_SWEEPS(T, V)                                                              \
-  VOUCH_SIMD_CLONES void sweep(const tridiagonal_view<const T>& A, const T* b, T* x,    \
-                               const lane_pieces<width_of<V>>& at, bool pivot, T* kept, \
-                               sweep_facts<V>& facts) {                                 \
-    if (pivot) return pivoted_pieces<V>(A, b, x, at, kept, facts);                      \
-    thomas_pieces<V>(A, b, x, at, kept, facts);                                         \
+#define VOUCH_SWEEPS(T, V)                                                                \
+  VOUCH_SIMD_CLONES void sweep(const tridiagonal_view<const T>& A, const T* b, T* x,      \
+                               const lane_segments<width_of<V>>& at, bool pivot, T* kept, \
+                               sweep_facts<V>& facts) {                                   \
+    if (pivot) return pivoted_segments<V>(A, b, x, at, kept, facts);                      \
+    thomas_segments<V>(A, b, x, at, kept, facts);                                         \
   }
 VOUCH_SWEEPS(float, float)
 VOUCH_SWEEPS(double, double)
@@ -80,9 +80,9 @@ std::vector<std::int64_t> by_length(const batch_shape& shape) {
 }
 
 template <class V>
-lane_pieces<width_of<V>> take(const batch_shape& matrix, const batch_shape& rhs, const batch_shape& solution,
-                              const std::int64_t* systems, std::int64_t count) {
-  lane_pieces<width_of<V>> at;
+lane_segments<width_of<V>> take(const batch_shape& matrix, const batch_shape& rhs, const batch_shape& solution,
+                                const std::int64_t* systems, std::int64_t count) {
+  lane_segments<width_of<V>> at;
   at.matrix_stride = matrix.row_stride;
   at.rhs_stride = rhs.row_stride;
   at.solution_stride = solution.row_stride;
@@ -113,7 +113,7 @@ void sweep_all(const device& dev, const tridiagonal_view<const scalar_of<V>>& A,
 #pragma omp parallel for firstprivate(ieee) num_threads(threads) schedule(dynamic) if (threads > 1)
   for (std::int64_t g = 0; g < groups; ++g) {
     const std::int64_t first = g * width, count = std::min(width, systems - first);
-    const lane_pieces<width_of<V>> at = take<V>(A.shape, b.shape, x.shape, order.data() + first, count);
+    const lane_segments<width_of<V>> at = take<V>(A.shape, b.shape, x.shape, order.data() + first, count);
     if (at.length == 0) continue;
     sweep_facts<V> swept;
     sweep(A, b.data, x.data, at, pivot, kept.data() + omp_get_thread_num() * kept_size, swept);

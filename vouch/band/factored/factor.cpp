@@ -234,7 +234,7 @@ void factor(const device& dev, const tridiagonal_view<const T>& A, storage_of<T>
   std::vector<elimination> each(static_cast<std::size_t>(matrices));
   const bool dominant = report.matrix.dominance >= 1 || report.matrix.column_dominance >= 1;
   // Without its last unknown a ring that does not dominate may be singular, or nearly, though it is not. And
-  // where sums of numbers overflow, or inverses, rows must be brought to one size.
+  // where sums of numbers overflow, or inverses, rows must be scaled to one size.
   bool factored = report.matrix.largest < static_cast<double>(std::numeric_limits<T>::max()) / 64 &&
                   (!A.periodic || (dominant && A.shape.offsets == nullptr));
   elimination all;

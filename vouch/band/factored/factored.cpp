@@ -54,7 +54,8 @@ void factor_on_gpu(const device& dev, const tridiagonal_view<const T>& A,
                         detail::gpu_can_use_factors(made.rows, made.decay, made.bounded);
     if (usable) {
       for (array<T>* a : {&made.lower, &made.inverse, &made.upper}) *a = a->to(dev);
-      made.meetings = std::make_shared<array<T>>(array<T>::zeros(dev, detail::run_meeting_numbers(dev)));
+      made.exchange_buffer =
+          std::make_shared<array<T>>(array<T>::zeros(dev, detail::exchange_buffer_numbers(dev)));
       return;
     }
     made.how = form::again;

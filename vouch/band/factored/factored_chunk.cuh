@@ -1,8 +1,9 @@
-// vouch/band/factored/factored_chunk.cuh -- rows of prefactored systems in shared memory, solved by a block; private.
+// vouch/band/factored/factored_chunk.cuh -- rows of prefactored systems in shared memory, solved by a
+// block; private.
 //
-// Segments and pieces are those of slices.cuh. Whatever comes into a piece, y from before it and x from
+// Slices and segments are those of slices.cuh. Whatever comes into a segment, y from before it and x from
 // behind it, enters its answer linearly: every thread sweeps its rows once with nothing coming in and once with
-// one, scans over the segment's threads tell what does come in from what comes into the segment, and a last
+// one, scans over the slice's threads give what does come in from what comes into the slice, and a last
 // sweep fills in. Symmetric matrices take z = L^-1 b instead of y = D^-1 z, with the factors `upper` for both
 // sweeps: one array less to read.
 #pragma once
@@ -30,25 +31,28 @@ constexpr std::size_t unlimited_bytes(bool symmetric) {
 template <real T, bool Symmetric, layout Layout>
 class factored_chunk {
  public:
-  /// Brings the rows and waits for them. in_bulk: by the copy engine if it can, which pays where segments begin
+  /// Loads the rows and waits for them. in_bulk: by TMA if it can, which pays where slices begin
   /// with lines of 128 bytes.
-  __device__ factored_chunk(unsigned char* shared, const factored_task<T>& task, const segments& of, int thread,
+  __device__ factored_chunk(unsigned char* shared, const factored_task<T>& task, const slices& of, int thread,
                             bool in_bulk = false)
-      : of_(of), place_(piece_place::of<Layout>(of, thread, true)), step_(of.step<Layout>()), thread_(thread) {
+      : of_(of),
+        place_(segment_place::of<Layout>(of, thread, true)),
+        step_(of.step<Layout>()),
+        thread_(thread) {
     inverse_ = reinterpret_cast<T*>(shared);
-    in_bulk = in_bulk && bring_in_bulk(task);
+    in_bulk = in_bulk && load_in_bulk(task);
     if (!in_bulk) {
       load_factor(task, inverse_, task.factors.inverse);
       load_factor(task, inverse_ + factored_rows, task.factors.upper);
       if constexpr (!Symmetric) load_factor(task, inverse_ + 3 * factored_rows, task.factors.lower);
       load_rows(inverse_ + 2 * factored_rows, task.b.data + task.b.shape.at(of.system, of.begin), task.b.shape);
     }
-    if (Symmetric && place_.count > 0 && place_.piece == 0 && of.begin > 0)
-      before_ = task.factors.upper[factor_at(task, of.system + place_.segment, of.begin - 1)];
+    if (Symmetric && place_.count > 0 && place_.segment == 0 && of.begin > 0)
+      before_ = task.factors.upper[factor_at(task, of.system + place_.slice, of.begin - 1)];
     wait_copies_to_shared();
     __syncthreads();
     if (in_bulk) mbarrier_wait(arrived(), 0);
-    const int left = of.rows() - place_.piece * rows_a_thread;
+    const int left = of.rows() - place_.segment * rows_a_thread;
     if (place_.count == 0 || left >= rows_a_thread) return;
     for (int k = left; k < rows_a_thread; ++k) {
       inverse(k) = upper(k) = f(k) = 0;
@@ -56,12 +60,12 @@ class factored_chunk {
     }
   }
 
-  /// All sweeps but the last. What comes in from more than `reach` pieces away does not count; where all does,
-  /// returns the passage of the segment.
-  __device__ passage<T> reduce(int reach) {
+  /// All sweeps but the last. What comes in from more than `reach` segments away does not count; where all
+  /// does, returns the affine map of the slice.
+  __device__ affine_map<T> reduce(int reach) {
     T out = 1, out_rhs = 0, behind = 1, from_before = 0, rhs = 0;
     if (place_.count > 0) {
-      T factor = Symmetric ? (place_.piece > 0 ? upper(-1) : before_) : T{0};
+      T factor = Symmetric ? (place_.segment > 0 ? upper(-1) : before_) : T{0};
 #pragma unroll
       for (int k = 0; k < rows_a_thread; ++k) {
         const T scale = inverse(k), source = f(k), next = upper(k);
@@ -80,13 +84,13 @@ class factored_chunk {
         behind = -factor_up * behind;
       }
     }
-    const passage<T> own{out, out_rhs, behind, from_before, rhs};
+    const affine_map<T> own{out, out_rhs, behind, from_before, rhs};
     if constexpr (Layout == layout::single)
       if (reach >= factored_threads) return scan_block(own);
     return scan(reach, own);
   }
 
-  /// The unknowns into f: what comes into the segment is known now.
+  /// The unknowns into f: what comes into the slice is known now.
   __device__ void fill(T before, T behind) const {
     const T in = into_.before(before);
     T x = into_.behind(before, behind);
@@ -131,9 +135,9 @@ class factored_chunk {
     __shared__ std::uint64_t barrier;
     return &barrier;
   }
-  // Begins to bring the rows of a long system by the copy engine where they lie in whole lines; a block does so
+  // Starts to load the rows of a long system by TMA where they lie in whole lines; a block does so
   // once. Returns whether it does.
-  __device__ bool bring_in_bulk(const factored_task<T>& task) const {
+  __device__ bool load_in_bulk(const factored_task<T>& task) const {
     if constexpr (Layout != layout::single) return false;
     const batch_shape &factors = task.factors.shape, &b = task.b.shape;
     const std::int64_t at = factors.at(of_.system / task.rhs_a_matrix, of_.begin);
@@ -178,15 +182,15 @@ class factored_chunk {
   // Room for the scans, behind the rows.
   __device__ T* spare() const { return inverse_ + (Symmetric ? 3 : 4) * factored_rows; }
 
-  // scan() over all threads of the block; returns the passage of all.
-  __device__ passage<T> scan_block(passage<T> own) {
-    into_ = join_in_block(own, reinterpret_cast<passage<T>*>(spare()), thread_, factored_threads / 32);
+  // scan() over all threads of the block; returns the affine map of all.
+  __device__ affine_map<T> scan_block(affine_map<T> own) {
+    into_ = join_in_block(own, reinterpret_cast<affine_map<T>*>(spare()), thread_, factored_threads / 32);
     return own;
   }
 
-  // Scans over the pieces: what comes into each from before, then what comes into it from behind.
-  __device__ passage<T> scan(int reach, passage<T> own) {
-    const int pieces = of_.leaves(), step = step_, piece = place_.piece;
+  // Scans over the segments: what comes into each from before, then what comes into it from behind.
+  __device__ affine_map<T> scan(int reach, affine_map<T> own) {
+    const int segments = of_.leaves(), step = step_, segment = place_.segment;
     T* now = spare();
     T* later = now + 3 * factored_threads;
     const auto put = [&](T p, T q, T r) {
@@ -202,8 +206,8 @@ class factored_chunk {
     };
     const bool in_tree = place_.count > 0;
     put(own.out, own.out_rhs, 0);
-    for (int d = 1; d < pieces && d <= reach; d *= 2) {
-      if (in_tree && piece >= d) {
+    for (int d = 1; d < segments && d <= reach; d *= 2) {
+      if (in_tree && segment >= d) {
         const int from = thread_ - d * step;
         own.out_rhs = own.out * now[factored_threads + from] + own.out_rhs;
         own.out = own.out * now[from];
@@ -211,7 +215,7 @@ class factored_chunk {
       turn();
       put(own.out, own.out_rhs, 0);
     }
-    if (in_tree && piece > 0) {
+    if (in_tree && segment > 0) {
       into_.before_factor = now[thread_ - step];
       into_.before_rhs = now[factored_threads + thread_ - step];
     }
@@ -219,8 +223,8 @@ class factored_chunk {
     own.first_before = own.first_before * into_.before_factor;
     turn();
     put(own.first_behind, own.first_rhs, own.first_before);
-    for (int d = 1; d < pieces && d <= reach; d *= 2) {
-      if (in_tree && piece + d < pieces) {
+    for (int d = 1; d < segments && d <= reach; d *= 2) {
+      if (in_tree && segment + d < segments) {
         const int from = thread_ + d * step;
         own.first_rhs = own.first_rhs + own.first_behind * now[factored_threads + from];
         own.first_before = own.first_before + own.first_behind * now[2 * factored_threads + from];
@@ -229,7 +233,7 @@ class factored_chunk {
       turn();
       put(own.first_behind, own.first_rhs, own.first_before);
     }
-    if (in_tree && piece + 1 < pieces) {
+    if (in_tree && segment + 1 < segments) {
       into_.behind_factor = now[thread_ + step];
       into_.behind_rhs = now[factored_threads + thread_ + step];
       into_.behind_before = now[2 * factored_threads + thread_ + step];
@@ -237,12 +241,12 @@ class factored_chunk {
     return own;
   }
 
-  const segments& of_;
-  piece_place place_;
+  const slices& of_;
+  segment_place place_;
   int step_, thread_;
   T* inverse_;    // then upper, b and, unless symmetric, lower
-  T before_ = 0;  // symmetric: the factor of the row before the segment
-  entering<T> into_;
+  T before_ = 0;  // symmetric: the factor of the row before the slice
+  incoming_map<T> into_;
 };
 
 }  // namespace vouch::detail

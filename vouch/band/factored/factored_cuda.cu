@@ -12,14 +12,13 @@ constexpr int threads = factored_threads;
 
 // How systems lie in blocks.
 struct cutting {
-  segments in;                        // every block, but where
+  slices in;                          // every block, but where
   std::int64_t chunks = 1, kept = 0;  // of every system, and the rows that each answers for
   int halo = 0, reach = threads;
 };
 
-__device__ segments segments_of(const cutting& cut, const batch_shape& b, std::int64_t rows,
-                                std::int64_t item) {
-  segments of = cut.in;
+__device__ slices slices_of(const cutting& cut, const batch_shape& b, std::int64_t rows, std::int64_t item) {
+  slices of = cut.in;
   of.system = item / cut.chunks * of.count;
   const std::int64_t left = b.systems - of.system;
   of.count = static_cast<int>(left < of.count ? left : of.count);
@@ -30,13 +29,13 @@ __device__ segments segments_of(const cutting& cut, const batch_shape& b, std::i
   return of;
 }
 
-// A block solves its segments as if nothing lay beyond them, and keeps what is right. Bound by memory: three
+// A block solves its slices as if nothing lay beyond them, and keeps what is right. Bound by memory: three
 // factors (two if symmetric) and b are read, x is written.
 template <real T, bool Symmetric, layout Layout>
 __global__ void __launch_bounds__(threads)
     solve_factored(factored_task<T> task, cutting cut, std::int64_t rows) {
   const int thread = static_cast<int>(threadIdx.x);
-  const segments of = segments_of(cut, task.b.shape, rows, blockIdx.x);
+  const slices of = slices_of(cut, task.b.shape, rows, blockIdx.x);
   factored_chunk<T, Symmetric, Layout> work(dynamic_shared(), task, of, thread);
   work.reduce(cut.reach);
   work.fill(0, 0);
@@ -44,9 +43,9 @@ __global__ void __launch_bounds__(threads)
   work.store(task.x, from, from + cut.kept < rows ? from + cut.kept : rows);
 }
 
-// Of every chunk of every system: its passage, and what comes into it.
+// Of every chunk of every system: its affine map, and what comes into it.
 template <real T>
-struct passages {
+struct affine_maps {
   T *out, *out_rhs, *first_behind, *first_before, *first_rhs;
   T *before, *behind;
 };
@@ -54,11 +53,11 @@ struct passages {
 // First pass. Bound by memory.
 template <real T, bool Symmetric>
 __global__ void __launch_bounds__(threads, Symmetric ? 4 : 3)
-    reduce_factored(factored_task<T> task, cutting cut, std::int64_t rows, passages<T> to) {
+    reduce_factored(factored_task<T> task, cutting cut, std::int64_t rows, affine_maps<T> to) {
   const int thread = static_cast<int>(threadIdx.x);
-  const segments of = segments_of(cut, task.b.shape, rows, blockIdx.x);
+  const slices of = slices_of(cut, task.b.shape, rows, blockIdx.x);
   factored_chunk<T, Symmetric, layout::single> work(dynamic_shared(), task, of, thread, true);
-  const passage<T> here = work.reduce(cut.reach);
+  const affine_map<T> here = work.reduce(cut.reach);
   if (thread == 0) {
     to.out[blockIdx.x] = here.out;
     to.out_rhs[blockIdx.x] = here.out_rhs;
@@ -113,7 +112,7 @@ __device__ affine<T> carried_into(affine<T> own, affine<T>& block) {
 // Between the passes: a block a system, a thread so many neighbouring chunks at a time, down and then up. Maps
 // come through shared memory, so that neighbouring threads read neighbouring ones. Bound by latency.
 template <real T>
-__global__ void __launch_bounds__(carrying_threads) carry_factored(std::int64_t chunks, passages<T> all) {
+__global__ void __launch_bounds__(carrying_threads) carry_factored(std::int64_t chunks, affine_maps<T> all) {
   constexpr int together = carried_together, step = carrying_threads * together;
   T* const factors = reinterpret_cast<T*>(dynamic_shared());  // room for one more between those of threads
   T* const sources = factors + carrying_room;
@@ -123,14 +122,14 @@ __global__ void __launch_bounds__(carrying_threads) carry_factored(std::int64_t 
   const auto carry = [&](const auto& map_of, const auto& put) {
     T carried = 0;
     affine<T> next[together];
-    const auto bring = [&](std::int64_t base) {
+    const auto load = [&](std::int64_t base) {
 #pragma unroll
       for (int j = 0; j < together; ++j) {
         const std::int64_t k = base + thread + j * carrying_threads;
         next[j] = k < chunks ? map_of(k) : affine<T>{};
       }
     };
-    bring(0);
+    load(0);
     for (std::int64_t base = 0; base < chunks; base += step) {
       const auto place = [&](int k) { return k + k / together; };
 #pragma unroll
@@ -138,7 +137,7 @@ __global__ void __launch_bounds__(carrying_threads) carry_factored(std::int64_t 
         factors[place(thread + j * carrying_threads)] = next[j].factor;
         sources[place(thread + j * carrying_threads)] = next[j].rhs;
       }
-      bring(base + step);
+      load(base + step);
       __syncthreads();
       T* const own_factors = factors + thread * (together + 1);
       T* const own_sources = sources + thread * (together + 1);
@@ -178,10 +177,10 @@ __global__ void __launch_bounds__(carrying_threads) carry_factored(std::int64_t 
 // Second pass: the same rows again, those that came last first. Bound by memory.
 template <real T, bool Symmetric>
 __global__ void __launch_bounds__(threads, Symmetric ? 4 : 3)
-    fill_factored(factored_task<T> task, cutting cut, std::int64_t rows, passages<T> from) {
+    fill_factored(factored_task<T> task, cutting cut, std::int64_t rows, affine_maps<T> from) {
   const int thread = static_cast<int>(threadIdx.x);
   const std::int64_t item = gridDim.x - 1 - blockIdx.x;
-  const segments of = segments_of(cut, task.b.shape, rows, item);
+  const slices of = slices_of(cut, task.b.shape, rows, item);
   __shared__ T known[2];  // comes with the rows
   if (thread == 0) {
     copy_to_shared(known, from.before + item);
@@ -193,7 +192,7 @@ __global__ void __launch_bounds__(threads, Symmetric ? 4 : 3)
   work.store(task.x, of.begin, of.end);
 }
 
-int pieces_of(std::int64_t rows) { return static_cast<int>(ceil_div<std::int64_t>(rows, rows_a_thread)); }
+int segments_of(std::int64_t rows) { return static_cast<int>(ceil_div<std::int64_t>(rows, rows_a_thread)); }
 
 bool side_by_side(const batch_shape& b) { return b.system_stride == 1 && b.systems > 1; }
 
@@ -201,13 +200,13 @@ template <real T>
 cutting whole_systems(const batch_shape& b, std::int64_t rows) {
   cutting cut;
   cut.kept = rows;
-  const int pieces = pieces_of(rows);
-  cut.in.count = threads / pieces;
-  cut.in.set_pieces(pieces);
+  const int segments = segments_of(rows);
+  cut.in.count = threads / segments;
+  cut.in.set_segments(segments);
   if (side_by_side(b)) {
     while ((cut.in.count & (cut.in.count - 1)) != 0) cut.in.count &= cut.in.count - 1;
     cut.in.across = cut.in.count;
-    cut.in.set_pieces(threads / cut.in.count);
+    cut.in.set_segments(threads / cut.in.count);
   }
   while ((1 << cut.in.sharing_shift) < rows / line_size<T> && cut.in.sharing_shift < 6) ++cut.in.sharing_shift;
   return cut;
@@ -215,7 +214,7 @@ cutting whole_systems(const batch_shape& b, std::int64_t rows) {
 
 cutting chunks_of(std::int64_t rows, std::int64_t kept) {
   cutting cut;
-  cut.in.set_pieces(threads);
+  cut.in.set_segments(threads);
   cut.kept = kept;
   cut.chunks = ceil_div(rows, kept);
   return cut;
@@ -226,8 +225,8 @@ void solve_in_two_passes(const device& dev, const factored_task<T>& task, std::i
                          tridiagonal_workspace& workspace) {
   const cutting cut = chunks_of(rows, factored_rows);
   const std::int64_t systems = task.b.shape.systems, blocks = systems * cut.chunks;
-  passages<T> all{};
-  carve(dev, workspace, [&](carver& parts) {
+  affine_maps<T> all{};
+  lay_out_workspace(dev, workspace, [&](workspace_layout& parts) {
     for (T** of : {&all.out, &all.out_rhs, &all.first_behind, &all.first_before, &all.first_rhs, &all.before,
                    &all.behind})
       parts.add(of, blocks);
@@ -256,10 +255,10 @@ void solve_as(const device& dev, const typename factored_tridiagonal<T>::storage
   }
   if (kept.decay > widest_shared_halo)
     return solve_in_two_passes<T, Symmetric>(dev, task, rows, *kept.workspace);
-  const int halo_pieces = pieces_of(kept.decay), halo = ceil_div(halo_pieces * rows_a_thread, 4) * 4;
+  const int halo_segments = segments_of(kept.decay), halo = ceil_div(halo_segments * rows_a_thread, 4) * 4;
   cutting cut = chunks_of(rows, factored_rows - 2 * halo);
   cut.halo = halo;
-  cut.reach = halo_pieces;
+  cut.reach = halo_segments;
   start("solve_factored", solve_factored<T, Symmetric, layout::single>, cut);
 }
 

@@ -9,8 +9,8 @@ namespace vouch::detail {
 /// within decay rows; bounded: no factor exceeds 1.
 bool gpu_can_use_factors(std::int64_t rows, std::int64_t decay, bool bounded);
 
-/// How many numbers storage::meetings has.
-std::int64_t run_meeting_numbers(const device& dev);
+/// How many numbers storage::exchange_buffer has.
+std::int64_t exchange_buffer_numbers(const device& dev);
 
 /// Solves for all of b, with plain factors on dev that have no offsets and that it can use. Enqueues only.
 ///
@@ -32,8 +32,8 @@ enum class run_plan {
   none,     // they do not
   whole,    // one each
   halos,    // chunks of one, each with rows beside it as far as couplings reach
-  cluster,  // chunks of one, in a cluster of blocks that tell each other what couples them
-  grid      // chunks, and all blocks tell each other
+  cluster,  // chunks of one, in a cluster of blocks that exchange what couples them
+  grid      // chunks, and all blocks exchange
 };
 /// For right-hand sides, and answers, of this shape.
 template <real T>

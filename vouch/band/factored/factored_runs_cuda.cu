@@ -12,14 +12,13 @@
 namespace vouch::detail {
 namespace {
 
-// A thread's rows of a prefactored system in registers. / `Rows` rows from any row of a system on, also before
-// the first and behind the last, where all is zero.
+// A thread's rows of a prefactored system in registers.
 
 /// `Rows` rows from any row of a system on, also before the first and behind the last, where all is zero.
 template <real T, int Rows>
 class factored_run {
  public:
-  /// Brings the factors.
+  /// Loads the factors.
   __device__ factored_run(const factored_task<T>& task, std::int64_t system, std::int64_t row)
       : system_(system), row_(row), end_(task.b.shape.n) {
     const std::int64_t matrix = system / task.rhs_a_matrix;
@@ -30,8 +29,8 @@ class factored_run {
   __device__ void load_rhs(const batch_view<const T>& b) { load(f_, b.data, b.shape, system_); }
 
   /// What the rows make of what comes into them.
-  __device__ passage<T> reduce() const {
-    passage<T> all = passage<T>::none();
+  __device__ affine_map<T> reduce() const {
+    affine_map<T> all = affine_map<T>::none();
 #pragma unroll
     for (int k = 0; k < Rows; ++k) {
       all.out *= -lower_[k];
@@ -105,7 +104,7 @@ struct run_cutting {
 
 // What comes into a block.
 template <real T>
-struct block_ends {
+struct block_boundary {
   T before = 0, behind = 0;
 };
 
@@ -113,10 +112,10 @@ struct block_ends {
 template <real T>
 struct apart {
   __device__ apart(const run_cutting&, T*) {}
-  __device__ block_ends<T> enter(const passage<T>&, int) const { return {}; }
+  __device__ block_boundary<T> enter(const affine_map<T>&, int) const { return {}; }
 };
 
-// The blocks of a system are a cluster: they write their passages into each other's shared memory.
+// The blocks of a system are a cluster: they write their affine maps into each other's shared memory.
 template <real T>
 class in_cluster {
  public:
@@ -128,7 +127,7 @@ class in_cluster {
     __syncthreads();
     asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
   }
-  __device__ block_ends<T> enter(const passage<T>& own, int thread) const {
+  __device__ block_boundary<T> enter(const affine_map<T>& own, int thread) const {
     const int lane = thread % 32, rank = static_cast<int>(blockIdx.x % static_cast<unsigned>(chunks_));
     asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");  // all barriers have been made
     if (thread == 0)
@@ -136,17 +135,18 @@ class in_cluster {
                                 static_cast<unsigned>(chunks_ * numbers) * static_cast<unsigned>(sizeof(T)));
     if (thread < chunks_) {
       const auto to = static_cast<unsigned>(thread);
-      const unsigned place = cluster_address(shared().told[rank], to),
+      const unsigned place = cluster_address(shared().published[rank], to),
                      arrived = cluster_address(shared().arrived, to);
       const T all[numbers] = {own.out, own.out_rhs, own.first_behind, own.first_before, own.first_rhs};
       for (int k = 0; k < numbers; ++k)
         cluster_store_async(place + static_cast<unsigned>(k * sizeof(T)), all[k], arrived);
     }
     mbarrier_wait_cluster(shared().arrived, 0);
-    const T* const told = shared().told[min(lane, chunks_ - 1)];
-    passage<T> of =
-        lane < chunks_ ? passage<T>{told[0], told[1], told[2], told[3], told[4]} : passage<T>::none();
-    const entering<T> into = of_lane(join_passages(of, lane, chunks_), rank);
+    const T* const published = shared().published[min(lane, chunks_ - 1)];
+    affine_map<T> of = lane < chunks_
+                           ? affine_map<T>{published[0], published[1], published[2], published[3], published[4]}
+                           : affine_map<T>::none();
+    const incoming_map<T> into = of_lane(scan_affine_maps(of, lane, chunks_), rank);
     return {into.before_rhs, into.behind_rhs};
   }
 
@@ -154,7 +154,7 @@ class in_cluster {
   static constexpr int numbers = 5;
   struct memory {
     std::uint64_t arrived[1];
-    T told[largest_cluster][numbers];
+    T published[largest_cluster][numbers];
   };
   __device__ static memory& shared() {
     __shared__ memory here;
@@ -163,7 +163,7 @@ class in_cluster {
   int chunks_;
 };
 
-// All blocks run at once: they tell each other their passages in global memory, in one of two places by turns;
+// All blocks run at once: they exchange their affine maps in global memory, in one of two places by turns;
 // the other is cleared meanwhile. Which one it is a block knows from the last time.
 template <real T>
 class in_grid {
@@ -171,15 +171,15 @@ class in_grid {
   static constexpr int numbers = 5, slot = 2 * (numbers + 1);
   static constexpr int each = 5;  // blocks of a lane
 
-  __device__ in_grid(const run_cutting& cut, T* meetings)
+  __device__ in_grid(const run_cutting& cut, T* exchange_buffer)
       : chunks_(static_cast<int>(cut.chunks)), rank_(static_cast<int>(blockIdx.x % cut.chunks)) {
-    first_ = meetings + (blockIdx.x - static_cast<unsigned>(rank_)) * std::int64_t{slot};
+    first_ = exchange_buffer + (blockIdx.x - static_cast<unsigned>(rank_)) * std::int64_t{slot};
     if (threadIdx.x < 32) turn_ = *turn_of(rank_) != 0 ? 1 : 0;
   }
-  __device__ block_ends<T> enter(const passage<T>& own, int thread) const {
-    __shared__ block_ends<T> found;
+  __device__ block_boundary<T> enter(const affine_map<T>& own, int thread) const {
+    __shared__ block_boundary<T> found;
     if (thread < 32) {
-      const block_ends<T> here = meet(own, thread);
+      const block_boundary<T> here = exchange(own, thread);
       if (thread == 0) found = here;
     }
     __syncthreads();
@@ -188,33 +188,33 @@ class in_grid {
 
  private:
   __device__ T* place(int rank, int turn) const { return first_ + rank * slot + turn * (numbers + 1) + 1; }
-  __device__ volatile turned_bits<T>* turn_of(int rank) const {
-    return reinterpret_cast<volatile turned_bits<T>*>(first_ + rank * slot);
+  __device__ volatile word_bits<T>* turn_of(int rank) const {
+    return reinterpret_cast<volatile word_bits<T>*>(first_ + rank * slot);
   }
-  __device__ block_ends<T> meet(const passage<T>& own, int lane) const {
+  __device__ block_boundary<T> exchange(const affine_map<T>& own, int lane) const {
     const T all[numbers] = {own.out, own.out_rhs, own.first_behind, own.first_before, own.first_rhs};
-    if (lane == 0) tell(place(rank_, turn_), all);
+    if (lane == 0) publish(place(rank_, turn_), all);
     const int a_lane = (chunks_ + 31) / 32;
-    passage<T> of[each], together = passage<T>::none();
+    affine_map<T> of[each], together = affine_map<T>::none();
 #pragma unroll
     for (int j = 0; j < each; ++j) {
-      of[j] = passage<T>::none();
+      of[j] = affine_map<T>::none();
       if (j >= a_lane) continue;
       const int rank = lane * a_lane + j;
-      T heard[numbers];
-      while (__any_sync(~0u, !hear(place(min(rank, chunks_ - 1), turn_), heard))) {
+      T words[numbers];
+      while (__any_sync(~0u, !try_read(place(min(rank, chunks_ - 1), turn_), words))) {
       }
-      if (rank < chunks_) of[j] = {heard[0], heard[1], heard[2], heard[3], heard[4]};
+      if (rank < chunks_) of[j] = {words[0], words[1], words[2], words[3], words[4]};
       together.append(of[j]);
     }
     if (lane < numbers) place(rank_, 1 - turn_)[lane] = 0;
     if (lane == 0) *turn_of(rank_) = 1 - turn_;
-    const entering<T> into = join_passages(together, lane, 32);
+    const incoming_map<T> into = scan_affine_maps(together, lane, 32);
     T before[each], behind = into.behind_rhs;
     before[0] = into.before_rhs;
 #pragma unroll
     for (int j = 1; j < each; ++j) before[j] = of[j - 1].out * before[j - 1] + of[j - 1].out_rhs;
-    block_ends<T> found;
+    block_boundary<T> found;
     const int which = rank_ % a_lane;
 #pragma unroll
     for (int j = each - 1; j >= 0; --j) {
@@ -228,38 +228,40 @@ class in_grid {
   int chunks_, rank_, turn_ = 0;
 };
 
-// A block solves its rows: each thread reduces its own to their passage, threads and then blocks join theirs,
-// and every thread fills in what it has. The factors come while the kernel before ends. Bound by latency.
-template <real T, int Rows, class Meeting>
+// A block solves its rows: each thread reduces its own to their affine map, threads and then blocks join
+// theirs, and every thread fills in what it has. The factors come while the kernel before ends. Bound by
+// latency.
+template <real T, int Rows, class Coupling>
 __global__ void __launch_bounds__(32 * most_warps)
-    solve_factored_runs(factored_task<T> task, run_cutting cut, T* meetings) {
-  __shared__ passage<T> told[most_warps];
+    solve_factored_runs(factored_task<T> task, run_cutting cut, T* exchange_buffer) {
+  __shared__ affine_map<T> published[most_warps];
   const int thread = static_cast<int>(threadIdx.x), warps = static_cast<int>(blockDim.x) / 32;
   const std::int64_t system = blockIdx.x / cut.chunks, keep_from = blockIdx.x % cut.chunks * cut.kept;
-  const Meeting meeting(cut, meetings);
+  const Coupling coupling(cut, exchange_buffer);
   factored_run<T, Rows> run(task, system, keep_from - cut.halo + thread * Rows);
   asm volatile("griddepcontrol.wait;" ::: "memory");
   run.load_rhs(task.b);
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-  passage<T> whole = run.reduce();
-  const entering<T> into = join_in_block(whole, told, thread, warps);
-  const block_ends<T> at = meeting.enter(whole, thread);
+  affine_map<T> whole = run.reduce();
+  const incoming_map<T> into = join_in_block(whole, published, thread, warps);
+  const block_boundary<T> at = coupling.enter(whole, thread);
   const std::int64_t keep_to = keep_from + cut.kept, rows = task.b.shape.n;
   run.fill(into.before(at.before), into.behind(at.before, at.behind), task.x, keep_from,
            keep_to < rows ? keep_to : rows);
 }
 
-template <template <class> class Meeting, int Rows, real T>
+template <template <class> class Coupling, int Rows, real T>
 void start(const device& dev, const factored_task<T>& task, int warps, int halo, launch_shape shape,
-           T* meetings = nullptr) {
+           T* exchange_buffer = nullptr) {
   run_cutting cut;
   cut.kept = 32 * Rows * warps - 2 * halo;
   cut.chunks = static_cast<unsigned>(ceil_div<std::int64_t>(task.b.shape.n, cut.kept));
   cut.halo = halo;
   shape.blocks = task.b.shape.systems * cut.chunks;
   shape.threads = static_cast<unsigned>(32 * warps);
-  if (std::is_same_v<Meeting<T>, in_cluster<T>>) shape.cluster = cut.chunks;
-  launch(dev, "solve_factored_runs", shape, solve_factored_runs<T, Rows, Meeting<T>>, task, cut, meetings);
+  if (std::is_same_v<Coupling<T>, in_cluster<T>>) shape.cluster = cut.chunks;
+  launch(dev, "solve_factored_runs", shape, solve_factored_runs<T, Rows, Coupling<T>>, task, cut,
+         exchange_buffer);
 }
 
 // Warps a block where each of its threads has so many rows and `blocks` have all.
@@ -275,7 +277,7 @@ constexpr int widest_halo = 96;
 constexpr std::int64_t most_bytes = std::int64_t{8} << 20;  // of right-hand sides
 
 int grid_blocks(const device& dev) { return std::min(dev.processors(), 32 * in_grid<double>::each); }
-// Where all blocks meet. The fewer they are, the sooner they have told each other, and the later each has its
+// Where all blocks communicate. The fewer they are, the sooner they have done so, and the later each has its
 // rows. A system has the same blocks every time: they go by what they did the last time.
 int warps_of_grid(const device& dev, std::int64_t rows) {
   const int blocks = grid_blocks(dev);
@@ -284,7 +286,7 @@ int warps_of_grid(const device& dev, std::int64_t rows) {
 
 }  // namespace
 
-std::int64_t run_meeting_numbers(const device& dev) { return grid_blocks(dev) * in_grid<double>::slot; }
+std::int64_t exchange_buffer_numbers(const device& dev) { return grid_blocks(dev) * in_grid<double>::slot; }
 
 template <real T>
 run_plan plan_of_runs(const device& dev, const typename factored_tridiagonal<T>::storage& kept,
@@ -316,7 +318,7 @@ void solve_in_runs(const device& dev, run_plan plan, const typename factored_tri
   }
   if (plan == run_plan::cluster)
     return start<in_cluster, many_rows>(dev, task, warps_of(rows, many_rows, largest_cluster), 0, shape);
-  start<in_grid, many_rows>(dev, task, warps_of_grid(dev, rows), 0, shape, kept.meetings->data());
+  start<in_grid, many_rows>(dev, task, warps_of_grid(dev, rows), 0, shape, kept.exchange_buffer->data());
 }
 
 template run_plan plan_of_runs<float>(const device&, const factored_tridiagonal<float>::storage&,

@@ -31,7 +31,7 @@ struct factored_tridiagonal<T>::storage {
   bool periodic = false;   // of `again`
   std::shared_ptr<tridiagonal_workspace> workspace = std::make_shared<tridiagonal_workspace>();  // on a GPU
   std::shared_ptr<array<T>>
-      meetings;            // on a GPU, where blocks tell each other what couples them: zeros at first
+      exchange_buffer;     // on a GPU, where blocks exchange what couples them: zeros at first
   std::int64_t decay = 0;  // decay_rows(dropped<T>)
 
   factor_view<T> view() const { return {lower.data(), inverse.data(), upper.data(), shape}; }

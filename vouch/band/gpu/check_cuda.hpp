@@ -1,4 +1,5 @@
-// vouch/band/gpu/check_cuda.hpp -- looking at tridiagonal systems on a GPU; private, defined only in CUDA builds.
+// vouch/band/gpu/check_cuda.hpp -- looking at tridiagonal systems on a GPU; private, defined only in CUDA
+// builds.
 #pragma once
 #include <vector>
 
@@ -20,7 +21,7 @@ template <real T>
 void add_correction_cuda(const device& dev, const batch_view<T>& x, const T* dx,
                          const std::vector<unsigned char>& those);
 
-/// Rows of A and b brought to size 1 by powers of two and rounded to single precision; contiguous systems (or
+/// Rows of A and b scaled to size 1 by powers of two and rounded to single precision; contiguous systems (or
 /// the offsets of b) in dl, d, du, f. dl is nullptr for b alone.
 void round_rows_cuda(const device& dev, const tridiagonal_view<const double>& A,
                      const batch_view<const double>& b, const tridiagonal_view<float>& to, float* f);

@@ -1,9 +1,10 @@
-// vouch/band/gpu/contiguous_tile.cuh -- tiles of tridiagonal systems that lie one after another, each in the registers of
-// a warp or of a few; private.
+// vouch/band/gpu/contiguous_tile.cuh -- tiles of tridiagonal systems that lie one after another, each in
+// the registers of a warp or of a few; private.
 //
-// A tile is whole systems, cut into pieces, a piece a thread (register_segment.cuh). The relations of a warp's pieces
-// join in a tree by shuffles; where a system has several warps, these tell each other theirs. Nothing else has
-// the threads of a tile wait for each other, so that the tiles of a multiprocessor go their own ways.
+// A tile is whole systems, cut into segments, a segment a thread (register_segment.cuh). The reduced blocks
+// of a warp's segments join in a tree by shuffles; where a system has several warps, these exchange theirs.
+// Nothing else has the threads of a tile wait for each other, so that the tiles of a multiprocessor go
+// their own ways.
 #pragma once
 #include <cstdint>
 #include <type_traits>
@@ -18,32 +19,32 @@ namespace vouch::detail {
 
 /// Of a multiprocessor, at 255 or 128 registers a thread.
 template <real T>
-constexpr int line_warps = sizeof(T) == sizeof(double) ? 8 : 16;
-constexpr int most_line_warps = 8;  // of a system
-/// Rows of a piece: pairs of them lie on other banks than those of seven neighbours.
-constexpr int line_rows = 18;
+constexpr int contiguous_warps = sizeof(T) == sizeof(double) ? 8 : 16;
+constexpr int most_contiguous_warps = 8;  // of a system
+/// Rows of a segment: pairs of them lie on other banks than those of seven neighbours.
+constexpr int contiguous_rows = 18;
 
 /// Numbers in the lines that memory moves.
 template <real T>
 constexpr int long_line = 128 / sizeof(T);
 
 /// Rows that lie one after another, and rows in front of them in the line of 128 bytes they begin in.
-struct line_run {
+struct contiguous_run {
   std::int64_t origin = 0;  // of its first row in the arrays
   int rows = 0, lead = 0;
 };
 
 /// A batch of systems one after another, in tiles.
 template <real T>
-struct line_batch {
+struct contiguous_batch {
   const T* from[4];       // dl, d, du, b
   std::int64_t pitch[4];  // from system to system
   T* x;
   std::int64_t pitch_x;
   int* broken;  // see band_task
   std::int64_t systems, tiles;
-  int n, leaves;      // rows and pieces of a system, the longest
-  int pieces, width;  // places for pieces; systems of a tile
+  int n, leaves;        // rows and segments of a system, the longest
+  int segments, width;  // places for segments; systems of a tile
   // Of systems without gaps between them:
   const std::int64_t* offsets;  // null where their lengths are equal
   std::int64_t rows;            // of all
@@ -56,14 +57,16 @@ struct line_batch {
 };
 
 /// A thread's rows in its tile.
-struct line_place {
-  int system, piece, left;  // left: rows from its first to the system's last
+struct contiguous_place {
+  int system, segment, left;  // left: rows from its first to the system's last
 
   template <real T>
-  __device__ line_place(const line_batch<T>& of, int thread)
-      : system(thread / of.pieces), piece(thread - system * of.pieces), left(of.n - piece * line_rows) {}
-  __device__ bool begins() const { return piece == 0; }
-  __device__ bool ends() const { return left > 0 && left <= line_rows; }
+  __device__ contiguous_place(const contiguous_batch<T>& of, int thread)
+      : system(thread / of.segments),
+        segment(thread - system * of.segments),
+        left(of.n - segment * contiguous_rows) {}
+  __device__ bool begins() const { return segment == 0; }
+  __device__ bool ends() const { return left > 0 && left <= contiguous_rows; }
 };
 
 template <int Warps>
@@ -84,24 +87,24 @@ struct alignas(2 * sizeof(T)) row_pair {
   T first, second;
 };
 template <class T>
-__device__ void take_rows(T (&rows)[line_rows], const T* from) {
+__device__ void take_rows(T (&rows)[contiguous_rows], const T* from) {
 #pragma unroll
-  for (int k = 0; k < line_rows; k += 2) {
+  for (int k = 0; k < contiguous_rows; k += 2) {
     const row_pair<T> two = reinterpret_cast<const row_pair<T>*>(from)[k / 2];
     rows[k] = two.first;
     rows[k + 1] = two.second;
   }
 }
 template <class T>
-__device__ void put_rows(T* to, const T (&rows)[line_rows]) {
+__device__ void put_rows(T* to, const T (&rows)[contiguous_rows]) {
 #pragma unroll
-  for (int k = 0; k < line_rows; k += 2)
+  for (int k = 0; k < contiguous_rows; k += 2)
     reinterpret_cast<row_pair<T>*>(to)[k / 2] = row_pair<T>{rows[k], rows[k + 1]};
 }
 
-/// The relation of the lane `step` further on.
+/// The reduced block of the lane `step` further on.
 template <bool Dominant, real T>
-__device__ relation<T> relation_ahead(const relation<T>& r, int step) {
+__device__ reduced_block<T> reduced_block_ahead(const reduced_block<T>& r, int step) {
   const auto ahead = [step](T v) { return __shfl_down_sync(~0u, v, static_cast<unsigned>(step)); };
   const auto unless_dominant = [&](T v) { return Dominant ? T{0} : ahead(v); };
   return {{ahead(r.left[0]), unless_dominant(r.left[1])},
@@ -111,44 +114,45 @@ __device__ relation<T> relation_ahead(const relation<T>& r, int step) {
           {ahead(r.rhs[0]), ahead(r.rhs[1])}};
 }
 
-/// The relation of two neighbours.
+/// The reduced block of two neighbours.
 template <bool Dominant, real T>
-__device__ relation<T> joined(const relation<T>& before, const relation<T>& after, joint<T>& at) {
+__device__ reduced_block<T> joined(const reduced_block<T>& before, const reduced_block<T>& after,
+                                   separator_pair<T>& at) {
   if constexpr (Dominant)
     return join_dominant(before, after, at);
   else
-    return join_quickly(before, after, at);
+    return join_unpivoted(before, after, at);
 }
 
-/// A tree over neighbouring lanes of a warp, or over every so many-th one (Across), with places for its leaves.
-/// The joint in front of a leaf is in the leaf's slot: slots of neighbours lie side by side, a slot's numbers
-/// Step apart.
+/// A tree over neighbouring lanes of a warp, or over every so many-th one (Across), with places for its
+/// leaves. The separator in front of a leaf is in the leaf's slot: slots of neighbours lie side by side, a
+/// slot's numbers Step apart.
 template <bool Dominant, int Step, real T, int Across = 1>
 class lane_tree {
  public:
   __device__ lane_tree(T* slots, int leaves, int places) : slots_(slots), leaves_(leaves), places_(places) {}
 
-  /// The relation of all leaves to the first lane, from that of each lane's leaf. Others may read the joints
-  /// after __syncwarp().
-  __device__ relation<T> join(relation<T> own, int leaf) const {
+  /// The reduced block of all leaves to the first lane, from that of each lane's leaf. Others may read the
+  /// separators after __syncwarp().
+  __device__ reduced_block<T> join(reduced_block<T> own, int leaf) const {
 #pragma unroll 1
     for (int step = 1; step < places_; step *= 2) {
-      const relation<T> after = relation_ahead<Dominant>(own, step * Across);
+      const reduced_block<T> after = reduced_block_ahead<Dominant>(own, step * Across);
       if ((leaf & (2 * step - 1)) != 0 || leaf + step >= leaves_) continue;
-      joint<T> at;
+      separator_pair<T> at;
       own = joined<Dominant>(own, after, at);
       joining::keep(slot{slots_ + (leaf + step) * Across}, at);
     }
     return own;
   }
-  /// The ends of a leaf from those of all.
+  /// The boundary unknowns of a leaf from those of all.
   template <int Places>
-  __device__ ends<T> descend(ends<T> at, int leaf) const {
+  __device__ boundary_unknowns<T> descend(boundary_unknowns<T> at, int leaf) const {
 #pragma unroll
     for (int step = Places / 2; step > 0; step /= 2) {
       const int left = leaf & ~(2 * step - 1);
       if (step >= places_ || left + step >= leaves_) continue;
-      ends<T> before, after;
+      boundary_unknowns<T> before, after;
       joining::solve(slot{slots_ + (left + step) * Across}, at, before, after);
       at = (leaf & step) != 0 ? after : before;
     }
@@ -166,94 +170,96 @@ class lane_tree {
   int leaves_, places_;
 };
 
-/// The ends of a system from its relation, which the first of `places` lanes has.
+/// The boundary unknowns of a system from its reduced block, which the first of `places` lanes has.
 template <real T>
-__device__ ends<T> ends_of_system(const relation<T>& whole, int places) {
-  const ends<T> at = closed(whole);
+__device__ boundary_unknowns<T> boundary_of_system(const reduced_block<T>& whole, int places) {
+  const boundary_unknowns<T> at = closed(whole);
   return {T{0}, __shfl_sync(~0u, at.first, 0, places), __shfl_sync(~0u, at.last, 0, places), T{0}};
 }
 
-/// The same from the relation that this lane has.
+/// The same from the reduced block that this lane has.
 template <real T>
-__device__ ends<T> ends_from(const relation<T>& whole, int lane) {
-  const ends<T> at = closed(whole);
+__device__ boundary_unknowns<T> boundary_from(const reduced_block<T>& whole, int lane) {
+  const boundary_unknowns<T> at = closed(whole);
   return {T{0}, __shfl_sync(~0u, at.first, lane), __shfl_sync(~0u, at.last, lane), T{0}};
 }
 
-/// Warps that share a system tell each other their relations, and all join these.
+/// Warps that share a system exchange their reduced blocks, and all join these.
 template <bool Dominant, int Warps, real T>
 class warp_tree {
  public:
   __device__ warp_tree(T* room, int leaves, int thread)
-      : told_(room),
+      : published_(room),
         warp_(thread / 32),
         lane_(thread % 32),
-        tree_(room + (relation_size + warp_ * slot_size) * Warps, (leaves + 31) / 32, Warps) {}
+        tree_(room + (reduced_block_size + warp_ * slot_size) * Warps, (leaves + 31) / 32, Warps) {}
 
-  /// The ends of this warp's rows from their relation, which its first lane has.
-  __device__ ends<T> ends_of_warp(const relation<T>& own) const {
-    if (lane_ == 0) telling::put(slot{told_ + warp_}, own);
+  /// The boundary unknowns of this warp's rows from their reduced block, which its first lane has.
+  __device__ boundary_unknowns<T> boundary_of_warp(const reduced_block<T>& own) const {
+    if (lane_ == 0) packing::put(slot{published_ + warp_}, own);
     __syncthreads();
     if constexpr (Warps == 2) {
-      return ends_of_half();
+      return boundary_of_half();
     } else {
       const int leaf = lane_ < Warps ? lane_ : Warps - 1;
-      const ends<T> at = ends_of_system(tree_.join(telling::get(slot{told_ + leaf}), lane_), 32);
+      const boundary_unknowns<T> at =
+          boundary_of_system(tree_.join(packing::get(slot{published_ + leaf}), lane_), 32);
       __syncwarp();
       return tree_.template descend<Warps>(at, warp_);
     }
   }
 
  private:
-  using telling = pivoted_joining<T, false>;
-  static constexpr int relation_size = 10;
+  using packing = pivoted_joining<T, false>;
+  static constexpr int reduced_block_size = 10;
   struct slot {
     T* first;
     __device__ T& operator[](int k) const { return first[k * Warps]; }
   };
 
   // Of two warps: without a tree.
-  __device__ ends<T> ends_of_half() const {
-    joint<T> between;
-    const ends<T> whole =
-        closed(joined<Dominant>(telling::get(slot{told_}), telling::get(slot{told_ + 1}), between));
-    ends<T> before, after;
+  __device__ boundary_unknowns<T> boundary_of_half() const {
+    separator_pair<T> between;
+    const boundary_unknowns<T> whole =
+        closed(joined<Dominant>(packing::get(slot{published_}), packing::get(slot{published_ + 1}), between));
+    boundary_unknowns<T> before, after;
     between.solve(whole, before, after);
     return warp_ == 0 ? before : after;
   }
 
-  T* told_;
+  T* published_;
   int warp_, lane_;
   lane_tree<Dominant, Warps, T> tree_;
 };
 
-/// From the relations of pieces to their ends; the first warp of a system has its first 32 pieces, and so on.
+/// From the reduced blocks of segments to their boundary unknowns; the first warp of a system has its first
+/// 32 segments, and so on.
 template <bool Dominant, int Warps, real T>
-class line_solver {
+class warp_tile_solver {
  public:
-  /// room: of the block's threads, line_rows numbers each, or slot_size if Warps is 1.
+  /// room: of the block's threads, contiguous_rows numbers each, or slot_size if Warps is 1.
   template <class Batch, class Place>
-  __device__ line_solver(const Batch& of, const Place& place, T* room, int thread)
+  __device__ warp_tile_solver(const Batch& of, const Place& place, T* room, int thread)
       : room_(room),
         thread_(thread),
-        leaf_(place.piece % 32),
+        leaf_(place.segment % 32),
         leaves_(place.system < of.width ? of.leaves : 0),
-        tree_(room + thread - leaf_, leaves_ - (place.piece - leaf_), of.pieces < 32 ? of.pieces : 32) {}
+        tree_(room + thread - leaf_, leaves_ - (place.segment - leaf_), of.segments < 32 ? of.segments : 32) {}
 
-  __device__ ends<T> ends_of_piece(const relation<T>& own) const {
-    return ends_of_piece(own, [this](const relation<T>& of_warp) {
+  __device__ boundary_unknowns<T> boundary_of_segment(const reduced_block<T>& own) const {
+    return boundary_of_segment(own, [this](const reduced_block<T>& of_warp) {
       if constexpr (Warps == 1)
-        return ends_from(of_warp, thread_ - leaf_);
+        return boundary_from(of_warp, thread_ - leaf_);
       else
         return warp_tree<Dominant, Warps, T>(room_ + slot_size * threads, leaves_, thread_)
-            .ends_of_warp(of_warp);
+            .boundary_of_warp(of_warp);
     });
   }
-  /// find: the ends of a warp's pieces together, for every lane, from their relation, which the first lane of a
-  /// system has.
+  /// find: the boundary unknowns of a warp's segments together, for every lane, from their reduced block,
+  /// which the first lane of a system has.
   template <class Find>
-  __device__ ends<T> ends_of_piece(const relation<T>& own, const Find& find) const {
-    const ends<T> at = find(tree_.join(own, leaf_));
+  __device__ boundary_unknowns<T> boundary_of_segment(const reduced_block<T>& own, const Find& find) const {
+    const boundary_unknowns<T> at = find(tree_.join(own, leaf_));
     __syncwarp();
     return tree_.template descend<32>(at, leaf_);
   }

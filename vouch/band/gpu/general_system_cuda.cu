@@ -14,24 +14,23 @@
 namespace vouch::detail {
 namespace {
 
-// Joints on their way through global memory.
+// Separators on their way through global memory.
 //
-// The first pivot at a joint is a row of one of the two pieces, which says nothing of the far end of the
-// other: two of the numbers are zero. / A joint, in a slot joint::first and then joint::last, without its
-// zeros.
+// The first pivot at a separator is a row of one of the two segments, which says nothing of the far end of the
+// other: two of the numbers are zero.
 
-/// A joint, in a slot joint::first and then joint::last, without its zeros.
-class packed_joint {
+/// A separator, in a slot separator_pair::first and then separator_pair::last, without its zeros.
+class packed_separators {
  public:
   static constexpr int size = slot_size - 2;
 
   /// Of a slot.
-  __device__ explicit packed_joint(const double* slot) : with_before_(slot[8] == 0 && slot[9] == 0) {
+  __device__ explicit packed_separators(const double* slot) : with_before_(slot[8] == 0 && slot[9] == 0) {
 #pragma unroll
     for (int k = 0; k < size; ++k) numbers_[k] = slot[place(k)];
   }
   /// As put() has left it.
-  __device__ packed_joint(const double* from, int step, bool with_before) : with_before_(with_before) {
+  __device__ packed_separators(const double* from, int step, bool with_before) : with_before_(with_before) {
 #pragma unroll
     for (int k = 0; k < size; ++k) numbers_[k] = from[k * step];
   }
@@ -46,11 +45,12 @@ class packed_joint {
 #pragma unroll
     for (int k = 0; k < size; ++k) slot[place(k)] = numbers_[k];
   }
-  /// Whether the row of the first pivot is one of the piece before the joint.
+  /// Whether the row of the first pivot is one of the segment before the separator.
   __device__ bool with_before() const { return with_before_; }
 
  private:
-  // Of joint::last the factor of x_f, those of left and first or of last and right, and the right-hand side.
+  // Of separator_pair::last the factor of x_f, those of left and first or of last and right, and the
+  // right-hand side.
   __device__ int place(int k) const {
     return k < 6 ? k : k == size - 1 ? slot_size - 1 : with_before_ ? k : k + 2;
   }
@@ -59,19 +59,18 @@ class packed_joint {
   bool with_before_;
 };
 
-// A lane's rows in shared memory as boxes of the copy engine hold them, reduced to their relation or solved
-// from their ends.
+// A lane's rows in shared memory as boxes of TMA hold them, condensed to their reduced block or solved
+// from their boundary unknowns.
 //
-// A warp's tile is 32 pieces of 32 rows, one after another in memory: to the copy engine a piece is a line,
+// A warp's tile is 32 segments of 32 rows, one after another in memory: to TMA a segment is a line,
 // and a box holds 16 rows, 128 bytes, of all of them. Swizzled, 16 bytes of eight lanes lie on different
-// banks: a lane reads and writes pairs of rows. / The run of a lane's rows so far, where all of them dominate.
-// At first x_f is x_l.
+// banks: a lane reads and writes pairs of rows.
 
-constexpr int boxed_rows = 32;                      // of a piece
-constexpr int box_rows = 16;                        // 128 bytes
-constexpr int boxed_tile_rows = 32 * boxed_rows;    // of a warp
-constexpr int box_numbers = 32 * box_rows;          // of an array
-constexpr int half_tile_numbers = 4 * box_numbers;  // arrays a, d, c, f: rows as in segment.cuh
+constexpr int tma_segment_rows = 32;                  // of a segment
+constexpr int box_rows = 16;                          // 128 bytes
+constexpr int tma_tile_rows = 32 * tma_segment_rows;  // of a warp
+constexpr int box_numbers = 32 * box_rows;            // of an array
+constexpr int half_tile_numbers = 4 * box_numbers;    // arrays a, d, c, f: rows as in segment.cuh
 
 /// The run of a lane's rows so far, where all of them dominate. At first x_f is x_l.
 struct dominant_run {
@@ -94,31 +93,31 @@ struct dominant_run {
     run.after = row.c;
     run.rhs = row.f - row.a * rhs;
   }
-  __device__ relation<double> whole() const {
-    return balanced(relation<double>{{run.first_before, run.before},
-                                     {1, 0},
-                                     {run.first_last, run.diagonal},
-                                     {0, run.after},
-                                     {run.first_rhs, run.rhs}});
+  __device__ reduced_block<double> whole() const {
+    return balanced(reduced_block<double>{{run.first_before, run.before},
+                                          {1, 0},
+                                          {run.first_last, run.diagonal},
+                                          {0, run.after},
+                                          {run.first_rhs, run.rhs}});
   }
 };
 
-class boxed_piece {
+class tma_segment {
  public:
-  __device__ boxed_piece(double* tile, int lane) : tile_(tile), lane_(lane) {}
+  __device__ tma_segment(double* tile, int lane) : tile_(tile), lane_(lane) {}
 
-  /// A number of any piece of the tile.
-  __device__ double& number(int array, int piece, int row) const {
-    return tile_[place(array, piece, row / 2) + row % 2];
+  /// A number of any segment of the tile.
+  __device__ double& number(int array, int segment, int row) const {
+    return tile_[place(array, segment, row / 2) + row % 2];
   }
 
-  /// The rows of one half behind those of the other: both make the relation of the piece.
-  __device__ void reduce_half(int half, relation<double>& at) const {
+  /// The rows of one half behind those of the other: both make the reduced block of the segment.
+  __device__ void reduce_half(int half, reduced_block<double>& at) const {
 #pragma unroll 1
     for (int quarter = 2 * half; quarter < 2 * half + 2; ++quarter) {
       const pairs<4> rows(*this, 4 * quarter);
       if (quarter == 0) {
-        at = relation_of(rows.row(0), rows.row(1));
+        at = reduced_block_of(rows.row(0), rows.row(1));
       } else {
         append_only(at, rows.row(0));
         append_only(at, rows.row(1));
@@ -144,7 +143,7 @@ class boxed_piece {
 
   /// The unknowns take the place of d. Returns false where one is no number. From both ends to the middle and
   /// back: two chains of instructions that do not wait for each other.
-  __device__ bool solve(const ends<double>& known) const {
+  __device__ bool solve(const boundary_unknowns<double>& known) const {
     sides at;
     eliminated open[2];
     eliminate(known, at, open);
@@ -160,7 +159,7 @@ class boxed_piece {
   }
 
   /// The same without interchanges, where all rows dominate.
-  __device__ bool solve_dominant(const ends<double>& known) const {
+  __device__ bool solve_dominant(const boundary_unknowns<double>& known) const {
     // x_k = y - up x_{k+1} above the middle, x_k = z - down x_{k-1} below it; they take the places of c and f.
     double up = 0, y = known.first, down = 0, z = known.last;
 #pragma unroll 1
@@ -203,14 +202,14 @@ class boxed_piece {
  private:
   using eliminated = known_left<double>::eliminated;
   using sides = known_left<double>[2];  // from the first row on, and from the last one, mirrored
-  static constexpr int all_pairs = boxed_rows / 2;
+  static constexpr int all_pairs = tma_segment_rows / 2;
 
   // Rows that have been read.
   template <int Count>
   struct pairs {
     static constexpr int count = Count;
     double2 a[count], d[count], c[count], f[count];
-    __device__ pairs(const boxed_piece& of, int first) {
+    __device__ pairs(const tma_segment& of, int first) {
 #pragma unroll
       for (int k = 0; k < count; ++k) {
         a[k] = of.pair(0, first + k);
@@ -224,7 +223,7 @@ class boxed_piece {
                         : band_row<double>{a[k / 2].y, d[k / 2].y, c[k / 2].y, f[k / 2].y};
     }
     __device__ band_row<double> row(int k) const { return balanced(as_it_is(k)); }
-    __device__ band_row<double> mirrored(int k) const { return boxed_piece::mirrored(row(k)); }
+    __device__ band_row<double> mirrored(int k) const { return tma_segment::mirrored(row(k)); }
   };
 
   __device__ static band_row<double> mirrored(const band_row<double>& of) { return {of.c, of.d, of.a, of.f}; }
@@ -242,7 +241,7 @@ class boxed_piece {
   }
   // Upper rows become x_k + c x_{k+1} + a x_{k+2} = f, lower ones x_k + c x_{k-1} + a x_{k-2} = f. open: those
   // next to the middle, of which nothing is kept.
-  __device__ void eliminate(const ends<double>& known, sides& at, eliminated (&open)[2]) const {
+  __device__ void eliminate(const boundary_unknowns<double>& known, sides& at, eliminated (&open)[2]) const {
     constexpr int at_once = 2;
     open[0] = open[1] = {};
 #pragma unroll 1
@@ -267,7 +266,7 @@ class boxed_piece {
     }
   }
   // upper and lower: the unknowns in the middle.
-  __device__ bool fill(const eliminated (&open)[2], const ends<double>& known, double upper,
+  __device__ bool fill(const eliminated (&open)[2], const boundary_unknowns<double>& known, double upper,
                        double lower) const {
     constexpr int half = all_pairs / 2;
     double u1 = open[0].rhs - open[0].next * upper - open[0].after * lower, u2 = upper;
@@ -291,9 +290,9 @@ class boxed_piece {
     return rest == 0;
   }
 
-  __device__ static int place(int array, int piece, int pair) {
-    return (pair / 8) * half_tile_numbers + array * box_numbers + piece * box_rows +
-           ((pair % 8) ^ (piece % 8)) * 2;
+  __device__ static int place(int array, int segment, int pair) {
+    return (pair / 8) * half_tile_numbers + array * box_numbers + segment * box_rows +
+           ((pair % 8) ^ (segment % 8)) * 2;
   }
   __device__ double2& pair(int array, int k) const {
     return *reinterpret_cast<double2*>(tile_ + place(array, lane_, k));
@@ -311,10 +310,10 @@ constexpr std::size_t shared_bytes = sizeof(T) * warps * (tile_numbers + tree_nu
 
 // A tile, or all that lie in a node of the level below.
 struct tree_node {
-  T slot[slot_size];     // its relation, then its joint
+  T slot[slot_size];     // its reduced block, then its separator
   bool dominant;         // of a tile: all its rows do
-  unsigned with_before;  // of a tile: of which of its joints packed_joint::with_before
-  ends<T> at;
+  unsigned with_before;  // of a tile: of which of its separators packed_separators::with_before
+  boundary_unknowns<T> at;
 };
 constexpr int fan = 128;  // nodes of a level that one of the next one joins
 constexpr int most_levels = 5;
@@ -323,26 +322,26 @@ static_assert(fan * slot_size <= warps * tree_numbers && fan <= threads);
 constexpr std::int64_t node_numbers = sizeof(tree_node) / sizeof(T);
 
 struct general_task {
-  CUtensorMap boxes[4], x_boxes;  // dl, d, du, b; pieces that are not full are in no box
+  CUtensorMap boxes[4], x_boxes;  // dl, d, du, b; segments that are not full are in no box
   const T* arrays[4];
   T *x, *spare;  // spare: what x has no room for
   std::int64_t n, tiles;
   tree_node* nodes[most_levels];
   std::int64_t counts[most_levels];
   int levels;
-  bool held;  // solve_held_runs() has been at work where interchanges are needed
+  bool resident;  // solve_register_resident() has been at work where interchanges are needed
   pass_state* state;
   int* broken;
 
-  // Where a tile's joints are between the passes.
-  __device__ T* joints(std::int64_t tile) const {
-    return tile + 1 < tiles ? x + tile * boxed_tile_rows : spare;
+  // Where a tile's separators are between the passes.
+  __device__ T* separators(std::int64_t tile) const {
+    return tile + 1 < tiles ? x + tile * tma_tile_rows : spare;
   }
 };
 
 // Numbers that do not wait for each other.
 template <int Count>
-__device__ void bring_at_once(T* to, const T* from) {
+__device__ void load_at_once(T* to, const T* from) {
   T numbers[Count];
 #pragma unroll
   for (int k = 0; k < Count; ++k) numbers[k] = from[k];
@@ -350,13 +349,13 @@ __device__ void bring_at_once(T* to, const T* from) {
   for (int k = 0; k < Count; ++k) to[k] = numbers[k];
 }
 
-using joining = quick_joining<T, false>;
+using joining = unpivoted_joining<T, false>;
 
 // Tiles of a warp, one after another.
 class tile_ring {
  public:
   __device__ tile_ring(const general_task& of, T* rows, std::uint64_t* arrived, int lane)
-      : piece(rows, lane), of_(of), rows_(rows), arrived_(arrived), lane_(lane) {
+      : segment(rows, lane), of_(of), rows_(rows), arrived_(arrived), lane_(lane) {
     if (lane == 0) {
       mbarrier_init(arrived, 1);
       mbarrier_init(arrived + 1, 1);
@@ -364,8 +363,8 @@ class tile_ring {
     }
     __syncwarp();
   }
-  /// Begins to bring half of a tile; all lanes are done with what stood there.
-  __device__ void bring(std::int64_t tile, int half) {
+  /// Starts to load half of a tile; all lanes are done with what stood there.
+  __device__ void load(std::int64_t tile, int half) {
     fence_proxy_async();
     __syncwarp();
     if (lane_ != 0) return;
@@ -373,7 +372,7 @@ class tile_ring {
     for (int k = 0; k < 4; ++k) copy(tile, half, k);
   }
   /// All of a tile. Diagonals come last: unknowns may be on their way out of there.
-  __device__ void bring(std::int64_t tile) {
+  __device__ void load(std::int64_t tile) {
     fence_proxy_async();
     __syncwarp();
     if (lane_ != 0) return;
@@ -387,7 +386,7 @@ class tile_ring {
   /// Waits for half of a tile.
   __device__ void await_rows(std::int64_t tile, int half) {
     await_arrival(half);
-    if (tile == 0 && half == 0 && lane_ == 0) piece.number(0, 0, 0) = 0;
+    if (tile == 0 && half == 0 && lane_ == 0) segment.number(0, 0, 0) = 0;
     if (tile + 1 == of_.tiles) complete(tile, half);
   }
   /// Begins to write the unknowns.
@@ -401,19 +400,19 @@ class tile_ring {
       bulk_commit_group();
     }
     const int rows = rows_of(tile);
-    if (rows < boxed_tile_rows && lane_ < rows % boxed_rows)
-      of_.x[tile * boxed_tile_rows + rows / boxed_rows * boxed_rows + lane_] =
-          piece.number(1, rows / boxed_rows, lane_);
+    if (rows < tma_tile_rows && lane_ < rows % tma_segment_rows)
+      of_.x[tile * tma_tile_rows + rows / tma_segment_rows * tma_segment_rows + lane_] =
+          segment.number(1, rows / tma_segment_rows, lane_);
   }
 
   /// Where half of another tile is on its way instead: this one again.
-  __device__ void bring_back(std::int64_t tile, int half) {
+  __device__ void load_back(std::int64_t tile, int half) {
     await_arrival(half);
-    bring(tile, half);
+    load(tile, half);
     await_rows(tile, half);
   }
 
-  const boxed_piece piece;
+  const tma_segment segment;
 
  private:
   __device__ void expect(int half) const {
@@ -428,21 +427,21 @@ class tile_ring {
     parity_ ^= 1u << half;
   }
   __device__ int rows_of(std::int64_t tile) const {
-    const std::int64_t left = of_.n - tile * boxed_tile_rows;
-    return static_cast<int>(left < boxed_tile_rows ? left : boxed_tile_rows);
+    const std::int64_t left = of_.n - tile * tma_tile_rows;
+    return static_cast<int>(left < tma_tile_rows ? left : tma_tile_rows);
   }
-  // The last tile: rows that no box has brought, none beyond the last one, then rows of the identity. Boxes
-  // bring zeros in place of what they do not hold.
+  // The last tile: rows that no box has loaded, none beyond the last one, then rows of the identity. Boxes
+  // load zeros in place of what they do not hold.
   __device__ void complete(std::int64_t tile, int half) const {
-    const int rows = rows_of(tile), last_piece = rows / boxed_rows, row = half * box_rows + lane_;
-    if (lane_ < box_rows && row < rows % boxed_rows)
+    const int rows = rows_of(tile), last_segment = rows / tma_segment_rows, row = half * box_rows + lane_;
+    if (lane_ < box_rows && row < rows % tma_segment_rows)
       for (int k = 0; k < 4; ++k)
-        piece.number(k, last_piece, row) =
-            of_.arrays[k][tile * boxed_tile_rows + last_piece * boxed_rows + row];
+        segment.number(k, last_segment, row) =
+            of_.arrays[k][tile * tma_tile_rows + last_segment * tma_segment_rows + row];
     __syncwarp();
     for (int k = half * box_rows; k < (half + 1) * box_rows; ++k) {
-      if (lane_ * boxed_rows + k >= rows) piece.number(1, lane_, k) = 1;
-      if (lane_ * boxed_rows + k == rows - 1) piece.number(2, lane_, k) = 0;
+      if (lane_ * tma_segment_rows + k >= rows) segment.number(1, lane_, k) = 1;
+      if (lane_ * tma_segment_rows + k == rows - 1) segment.number(2, lane_, k) = 0;
     }
   }
 
@@ -471,97 +470,101 @@ __device__ void join_nodes(const general_task& of, int level, T* shared, int thr
   }
 }
 
-// The ends of a level's nodes from those of the next one. The joints of the last ones joined are still there.
+// The boundary unknowns of a level's nodes from those of the next one. The separators of the last ones
+// joined are still there.
 __device__ void part_nodes(const general_task& of, int level, bool there, T* shared, int thread) {
   const lined_slots<T> slots{shared};
   for (std::int64_t parent = blockIdx.x; parent < of.counts[level + 1]; parent += gridDim.x) {
     tree_node* const nodes = of.nodes[level] + parent * fan;
     const std::int64_t left = of.counts[level] - parent * fan;
     const int leaves = static_cast<int>(left < fan ? left : fan);
-    const ends<T> whole = of.nodes[level + 1][parent].at;
+    const boundary_unknowns<T> whole = of.nodes[level + 1][parent].at;
     if (!there) {
       __syncthreads();
-      if (thread < leaves) bring_at_once<slot_size>(slots(thread), nodes[thread].slot);
+      if (thread < leaves) load_at_once<slot_size>(slots(thread), nodes[thread].slot);
       __syncthreads();
     }
     if (thread < leaves) nodes[thread].at = descend<joining>(slots, leaves, thread, whole);
   }
 }
 
-// From the relations of all tiles to their ends. All blocks have met.
+// From the reduced blocks of all tiles to their boundary unknowns. After a barrier of all blocks.
 template <class Meet>
-__device__ void solve_tree(const general_task& of, T* shared, int thread, const Meet& meet) {
+__device__ void solve_tree(const general_task& of, T* shared, int thread, const Meet& exchange) {
   const int top = of.levels - 1;
   for (int level = 0; level < top; ++level) {
-    if (level > 0) meet();
+    if (level > 0) exchange();
     join_nodes(of, level, shared, thread);
   }
   if (blockIdx.x == 0 && thread == 0) of.nodes[top][0].at = closed(balanced(joining::get(shared)));
   for (int level = top - 1; level >= 0; --level) {
     if (level + 1 == top) __syncthreads();
     part_nodes(of, level, level + 1 == top, shared, thread);
-    meet();
+    exchange();
   }
 }
 
-// The relations of the pieces of a tile. Its rows are on their way; those of the next tile come as soon as
-// these are needed no more. dominant: whether to try without interchanges; afterwards, whether that was sound.
-__device__ relation<T> reduce_tile(tile_ring& ring, std::int64_t tile, std::int64_t next, std::int64_t tiles,
-                                   bool& dominant) {
+// The reduced blocks of the segments of a tile. Its rows are on their way; those of the next tile come as
+// soon as these are needed no more. dominant: whether to try without interchanges; afterwards, whether that
+// was sound.
+__device__ reduced_block<T> reduce_tile(tile_ring& ring, std::int64_t tile, std::int64_t next,
+                                        std::int64_t tiles, bool& dominant) {
   int come = 0;  // halves
   if (dominant) {
     dominant_run run;
 #pragma unroll 1
     while (dominant && come < 2) {
       ring.await_rows(tile, come);
-      ring.piece.reduce_half(come, run);
+      ring.segment.reduce_half(come, run);
       dominant = __all_sync(~0u, run.dominant) != 0;
-      if (dominant && next < tiles) ring.bring(next, come);
+      if (dominant && next < tiles) ring.load(next, come);
       ++come;
     }
     if (dominant) return run.whole();
-    if (come == 2 && next < tiles) ring.bring_back(tile, 0);
+    if (come == 2 && next < tiles) ring.load_back(tile, 0);
   }
-  relation<T> whole;
+  reduced_block<T> whole;
 #pragma unroll 1
   for (int half = 0; half < 2; ++half) {
     if (half >= come) ring.await_rows(tile, half);
-    ring.piece.reduce_half(half, whole);
-    if (next < tiles) ring.bring(next, half);
+    ring.segment.reduce_half(half, whole);
+    if (next < tiles) ring.load(next, half);
   }
   return whole;
 }
 
-// Joins the relations of a warp's lanes to that of the tile, and leaves the joints in global memory.
-__device__ void join_tile(const relation<T>& own, T* tree, int lane, T* joints, tree_node& node) {
+// Joins the reduced blocks of a warp's lanes to that of the tile, and leaves the separators in global memory.
+__device__ void join_tile(const reduced_block<T>& own, T* tree, int lane, T* separators, tree_node& node) {
   const lane_slots<T> slots{tree};
   joining::put(slots(lane), own);
   join_lanes<joining>(slots, lane);
-  const packed_joint own_joint(tree + lane * slot_size);
-  own_joint.put(joints + lane, 32);
-  const unsigned with_before = __ballot_sync(~0u, own_joint.with_before());
+  const packed_separators own_separators(tree + lane * slot_size);
+  own_separators.put(separators + lane, 32);
+  const unsigned with_before = __ballot_sync(~0u, own_separators.with_before());
   if (lane == 0) node.with_before = with_before;
   if (lane < slot_size - 1) node.slot[lane] = slots(0)[lane];
   __syncwarp();
 }
 
-// The ends of a lane's piece from those of its tile and what join_tile() has left.
-__device__ ends<T> part_tile(T* tree, int lane, const T* joints, unsigned with_before, const ends<T>& whole) {
-  packed_joint(joints + lane, 32, (with_before >> lane & 1) != 0).unpack(tree + lane * slot_size);
+// The boundary unknowns of a lane's segment from those of its tile and what join_tile() has left.
+__device__ boundary_unknowns<T> part_tile(T* tree, int lane, const T* separators, unsigned with_before,
+                                          const boundary_unknowns<T>& whole) {
+  packed_separators(separators + lane, 32, (with_before >> lane & 1) != 0).unpack(tree + lane * slot_size);
   __syncwarp();
   return descend<joining>(lane_slots<T>{tree}, 32, lane, whole);
 }
 
-// First warps take tiles, whoever has time, rows streaming through shared memory, and leave joints of the
-// pieces and the tile's relation; then all blocks find out about the ends of tiles; then warps take tiles
-// again, the last ones first, which L2 still holds, and solve pieces from their ends. Rows are read twice,
-// 9 numbers a piece are written and read besides. All blocks run at once. Bound by memory.
+// First warps take tiles, whoever has time, rows streaming through shared memory, and leave separators of
+// the segments and the tile's reduced block; then all blocks find out about the boundary unknowns of tiles;
+// then warps take tiles again, the last ones first, which L2 still holds, and solve segments from their
+// boundary unknowns. Rows are read twice, 9 numbers a segment are written and read besides. All blocks run
+// at once. Bound by memory.
 __global__ void __launch_bounds__(threads, 1) solve_general(const __grid_constant__ general_task of) {
   __shared__ std::uint64_t arrived[2 * warps];
   const pass_state found = *of.state;
-  if (found.halos_failed == 0 || (of.held && found.interchanges != 0 && found.coupled == 0)) return;
+  if (found.halos_failed == 0 || (of.resident && found.interchanges != 0 && found.coupled == 0)) return;
   const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
-  // The copy engine's pattern of banks counts from multiples of 1024 bytes.
+  // TMA's pattern of banks counts from multiples of 1024 bytes.
   extern __shared__ __align__(1024) unsigned char bytes[];
   T* const rows = reinterpret_cast<T*>(bytes);
   T* const trees = rows + warps * tile_numbers;
@@ -572,43 +575,43 @@ __global__ void __launch_bounds__(threads, 1) solve_general(const __grid_constan
                      spoken_for = std::int64_t{gridDim.x} * warps;
   const auto ask_for_next = [&](int pass) { return lane == 0 ? atomicAdd(of.state->taken + pass, 1u) : 0u; };
   const auto next_of = [&](unsigned asked) { return spoken_for + __shfl_sync(~0u, asked, 0); };
-  if (first < of.tiles) ring.bring(first);
+  if (first < of.tiles) ring.load(first);
   // Nobody asks earlier than the answer takes: a tile that is spoken for waits while others are done.
   unsigned asked = ask_for_next(0);
   for (std::int64_t tile = first, next; tile < of.tiles; tile = next) {
     next = next_of(asked);
     bool dominant = found.interchanges == 0;  // not what the tile before was: who takes which is chance
-    const relation<T> own = reduce_tile(ring, tile, next, of.tiles, dominant);
+    const reduced_block<T> own = reduce_tile(ring, tile, next, of.tiles, dominant);
     asked = ask_for_next(0);
     tree_node& node = of.nodes[0][tile];
-    join_tile(own, tree, lane, of.joints(tile), node);
+    join_tile(own, tree, lane, of.separators(tile), node);
     if (lane == 0) node.dominant = dominant;
   }
   const auto from_last = [&](std::int64_t place) { return of.tiles - 1 - place; };
-  if (first < of.tiles) ring.bring(from_last(first));
-  unsigned meetings = 0;
-  const auto meet = [&] {
+  if (first < of.tiles) ring.load(from_last(first));
+  unsigned barrier_count = 0;
+  const auto exchange = [&] {
     __syncthreads();
-    ++meetings;
-    if (thread == 0) grid_barrier(&of.state->meetings, gridDim.x, meetings);
+    ++barrier_count;
+    if (thread == 0) grid_barrier(&of.state->barrier_count, gridDim.x, barrier_count);
     __syncthreads();
   };
-  meet();
-  solve_tree(of, trees, thread, meet);
-  asm volatile("fence.proxy.async;" ::: "memory");  // unknowns are written after joints
+  exchange();
+  solve_tree(of, trees, thread, exchange);
+  asm volatile("fence.proxy.async;" ::: "memory");  // unknowns are written after separators
   bool numbers = true;
   for (std::int64_t place = first, next; place < of.tiles; place = next) {
     const std::int64_t tile = from_last(place);
-    const T* const joints = of.joints(tile);
-    const ends<T> whole = of.nodes[0][tile].at;
+    const T* const separators = of.separators(tile);
+    const boundary_unknowns<T> whole = of.nodes[0][tile].at;
     const bool quick = of.nodes[0][tile].dominant;
-    const ends<T> known = part_tile(tree, lane, joints, of.nodes[0][tile].with_before, whole);
+    const boundary_unknowns<T> known = part_tile(tree, lane, separators, of.nodes[0][tile].with_before, whole);
     for (int half = 0; half < 2; ++half) ring.await_rows(tile, half);
     asked = ask_for_next(1);
-    numbers = (quick ? ring.piece.solve_dominant(known) : ring.piece.solve(known)) && numbers;
+    numbers = (quick ? ring.segment.solve_dominant(known) : ring.segment.solve(known)) && numbers;
     ring.store(tile);
     next = next_of(asked);
-    if (next < of.tiles) ring.bring(from_last(next));
+    if (next < of.tiles) ring.load(from_last(next));
   }
   if (lane == 0) bulk_wait_group_read();  // before the shared memory goes to another block
   if (!numbers && of.broken != nullptr) *of.broken = 1;
@@ -617,7 +620,7 @@ __global__ void __launch_bounds__(threads, 1) solve_general(const __grid_constan
 // Nodes of every level. Returns how many levels there are.
 int count_nodes(std::int64_t n, std::int64_t (&counts)[most_levels]) {
   int levels = 0;
-  for (std::int64_t count = ceil_div<std::int64_t>(n, boxed_tile_rows); levels < most_levels;
+  for (std::int64_t count = ceil_div<std::int64_t>(n, tma_tile_rows); levels < most_levels;
        count = ceil_div<std::int64_t>(count, fan)) {
     counts[levels++] = count;
     if (count == 1) break;
@@ -634,29 +637,29 @@ std::int64_t general_system_numbers(std::int64_t n) {
   return numbers;
 }
 
-bool solve_general_system(const device& dev, const band_task<double>& task, bool held, pass_state* state,
+bool solve_general_system(const device& dev, const band_task<double>& task, bool resident, pass_state* state,
                           double* memory) {
   const batch_shape &a = task.A.shape, &b = task.b.shape, &x = task.x.shape;
-  if (b.systems != 1 || task.A.periodic || b.n < 2 * boxed_tile_rows) return false;
+  if (b.systems != 1 || task.A.periodic || b.n < 2 * tma_tile_rows) return false;
   for (const batch_shape* s : {&a, &b, &x})
     if (s->offsets != nullptr || s->row_stride != 1) return false;
   general_task of{};
   of.n = b.n;
   const T* const arrays[4] = {task.A.dl, task.A.d, task.A.du, task.b.data};
-  batch_shape pieces;
-  pieces.n = of.n / boxed_rows;
-  pieces.systems = pieces.row_stride = boxed_rows;
-  pieces.system_stride = 1;
-  if (!lies_side_by_side(task.x.data, pieces)) return false;
+  batch_shape segments;
+  segments.n = of.n / tma_segment_rows;
+  segments.systems = segments.row_stride = tma_segment_rows;
+  segments.system_stride = 1;
+  if (!is_interleaved(task.x.data, segments)) return false;
   for (const T* from : arrays)
-    if (!lies_side_by_side(from, pieces)) return false;
-  constexpr row_box box{box_rows, 32};
+    if (!is_interleaved(from, segments)) return false;
+  constexpr tensor_box box{box_rows, 32};
   for (int k = 0; k < 4; ++k) {
     of.arrays[k] = arrays[k];
-    if (!describe_rows(of.boxes[k], arrays[k], pieces, box, CU_TENSOR_MAP_SWIZZLE_128B)) return false;
+    if (!encode_tensor_map(of.boxes[k], arrays[k], segments, box, CU_TENSOR_MAP_SWIZZLE_128B)) return false;
   }
   of.x = task.x.data;
-  if (!describe_rows(of.x_boxes, static_cast<const T*>(of.x), pieces, box, CU_TENSOR_MAP_SWIZZLE_128B))
+  if (!encode_tensor_map(of.x_boxes, static_cast<const T*>(of.x), segments, box, CU_TENSOR_MAP_SWIZZLE_128B))
     return false;
   of.levels = count_nodes(of.n, of.counts);
   of.tiles = of.counts[0];
@@ -666,7 +669,7 @@ bool solve_general_system(const device& dev, const band_task<double>& task, bool
     of.nodes[k] = reinterpret_cast<tree_node*>(memory);
     memory += of.counts[k] * node_numbers;
   }
-  of.held = held;
+  of.resident = resident;
   of.state = state;
   of.broken = task.broken;
   launch_shape shape{std::min<std::int64_t>(of.tiles, dev.processors()), threads, shared_bytes};

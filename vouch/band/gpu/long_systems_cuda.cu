@@ -15,8 +15,7 @@ namespace {
 //
 // A row carries (x_k, x_{k-1}) to (x_{k+1}, x_k). What the product of many such matrices stretches most, over
 // the root of its determinant, is what an unknown weighs less so far away. Numbers of single precision do:
-// this decides what is tried, not what is right. / A product of what rows carry, entries of at most 1, and the
-// bits by which unknowns decay over these rows.
+// this decides what is tried, not what is right.
 
 constexpr int probed_rows = 4;  // of a lane
 constexpr int probed_by_warp = 32 * probed_rows;
@@ -116,13 +115,14 @@ __device__ bool dominates(const band_task<T>& task, std::int64_t system, std::in
 // Shorter systems are as soon tried as probed.
 constexpr std::int64_t probed_from = std::int64_t{1} << 19;
 
-// Whether the first rows of a block's run, and for its last warp rows of another place, so that blocks see some
-// from everywhere, say that one pass cannot do: one does not dominate, which they tell, or most of the first do
-// so little that nothing decays within a halo. One block tells whether held runs need not be tried either:
-// where each of its warps looks, the inverse decays by half of what they need, or less. For all threads.
+// Whether the first rows of a block's run, and for its last warp rows of another place, so that blocks see
+// some from everywhere, say that one pass cannot do: one does not dominate, which they report, or most of
+// the first do so little that nothing decays within a halo. One block decides whether register-resident
+// runs need not be tried either: where each of its warps looks, the inverse decays by half of what they
+// need, or less. For all threads.
 template <real T>
-__device__ bool unpromising(const band_task<T>& task, std::int64_t system, std::int64_t first,
-                            pass_state* state) {
+__device__ bool decays_too_slowly(const band_task<T>& task, std::int64_t system, std::int64_t first,
+                                  pass_state* state) {
   constexpr T little = sizeof(T) == sizeof(double) ? T(0.95) : T(0.98);
   constexpr unsigned own = pass_threads - 32;
   const unsigned thread = threadIdx.x;
@@ -137,7 +137,7 @@ __device__ bool unpromising(const band_task<T>& task, std::int64_t system, std::
   if (__syncthreads_or(broken) == 0) return weak > static_cast<int>(own) / 2;
   if (thread == 0) state->interchanges = 1;
   if (blockIdx.x == 0 && task.b.shape.rows(of_block) >= probed_from) {
-    const float needed = -log2f(static_cast<float>(dropped<T>)) * probed_by_warp / held_run_rows;
+    const float needed = -log2f(static_cast<float>(dropped<T>)) * probed_by_warp / resident_run_rows;
     const bool hardly = hardly_decays(task.A, of_block, first + 1 + thread * probed_rows, needed / 2);
     if (__syncthreads_and(hardly) != 0 && thread == 0) state->coupled = 1;
   }
@@ -151,21 +151,22 @@ template <real T>
 __global__ void __launch_bounds__(pass_threads, pass_blocks)
     solve_one_pass(band_task<T> task, std::int64_t chunks, T bound, pass_state* state) {
   __shared__ std::uint64_t barrier;
-  __shared__ std::int64_t told[2];
+  __shared__ std::int64_t published[2];
   const int thread = static_cast<int>(threadIdx.x);
   volatile int& failed = state->halos_failed;
   row_arrival arrival(&barrier, thread);
-  for (block_items items(&state->items, told, thread); *items < chunks * task.b.shape.systems; items.next()) {
+  for (block_items items(&state->items, published, thread); *items < chunks * task.b.shape.systems;
+       items.next()) {
     const auto [system, c] = system_item(*items, chunks, task.b.shape.systems);
     const std::int64_t n = task.b.shape.rows(system);
     const std::int64_t keep_from = c * kept_rows<T>,
                        keep_to = keep_from + kept_rows<T> < n ? keep_from + kept_rows<T> : n;
     if (keep_from >= n) continue;
-    if (*items == blockIdx.x && unpromising(task, system, keep_from, state)) {
+    if (*items == blockIdx.x && decays_too_slowly(task, system, keep_from, state)) {
       if (thread == 0) failed = 1;
       return;
     }
-    segments of;
+    slices of;
     of.system = system;
     of.begin = c > 0 ? keep_from - halo_rows : 0;
     of.end = keep_to + halo_rows < n ? keep_to + halo_rows : n;
@@ -194,23 +195,23 @@ __global__ void __launch_bounds__(pass_threads, pass_blocks)
 constexpr int group_size = 64;  // chunks
 
 template <real T>
-using joining = quick_joining<T, true>;
+using joining = unpivoted_joining<T, true>;
 
-// Where the relations of chunks and of groups of chunks lie.
+// Where the reduced blocks of chunks and of groups of chunks lie.
 template <real T>
 struct tree_memory {
-  T* chunks;                // a slot of every chunk; joints once its group is joined
+  T* chunks;                // a slot of every chunk; separators once its group is joined
   T* groups;                // a slot of every group
-  T* group_ends;            // left, first, last, right of every group
+  T* group_boundaries;      // left, first, last, right of every group
   bool* separated;          // of every chunk, by its separators
   const pass_state* state;  // nullptr, or what one pass has found out
-  bool held;                // solve_held_runs() has been at work where interchanges are needed
+  bool resident;            // solve_register_resident() has been at work where interchanges are needed
   std::int64_t rows_a_chunk, chunks_a_system, groups_a_system;
 
   __device__ bool idle() const {
     if (state == nullptr) return false;
     const pass_state found = *state;  // at once, not one after another
-    return found.halos_failed == 0 || (held && found.interchanges != 0 && found.coupled == 0);
+    return found.halos_failed == 0 || (resident && found.interchanges != 0 && found.coupled == 0);
   }
 };
 
@@ -234,8 +235,8 @@ struct chunk_place {
     const std::int64_t left = count - group * group_size;
     leaves = static_cast<int>(left < group_size ? left : group_size);
   }
-  __device__ segments rows(std::int64_t n, std::int64_t rows_a_chunk) const {
-    segments of;
+  __device__ slices rows(std::int64_t n, std::int64_t rows_a_chunk) const {
+    slices of;
     of.system = system;
     of.begin = chunk * rows_a_chunk;
     of.end = of.begin + rows_a_chunk < n ? of.begin + rows_a_chunk : n;
@@ -243,7 +244,7 @@ struct chunk_place {
   }
 };
 
-// First pass: a block reduces its rows to their relation. Bound by memory.
+// First pass: a block condenses its rows to their reduced block. Bound by memory.
 template <real T, class Chunk>
 __global__ void __launch_bounds__(chunk_threads, chunk_blocks)
     reduce_chunks(band_task<T> task, tree_memory<T> memory) {
@@ -255,15 +256,15 @@ __global__ void __launch_bounds__(chunk_threads, chunk_blocks)
        item += gridDim.x) {
     const chunk_place place(item, memory, task.b.shape);
     if (place.chunk >= place.count) continue;
-    const segments of = place.rows(task.b.shape.rows(place.system), memory.rows_a_chunk);
+    const slices of = place.rows(task.b.shape.rows(place.system), memory.rows_a_chunk);
     Chunk chunk(task, of, arrival, thread);
     chunk.await_rows(task);
-    const relation<T> whole = chunk.reduce();
+    const reduced_block<T> whole = chunk.reduce();
     if (thread == 0) {
       memory.separated[item] = chunk.separated();
       T* slot = memory.chunks + item * slot_size;
       joining<T>::put(slot, whole);
-      slot[slot_size - 1] = 0;  // a joint's alone
+      slot[slot_size - 1] = 0;  // a separator's alone
     }
     __syncthreads();
   }
@@ -290,7 +291,7 @@ __global__ void __launch_bounds__(group_size) join_chunks(band_task<T> task, tre
 constexpr int joining_threads = 192;
 
 // Between the passes: a block a system folds the groups, each thread a run of them, joins the runs, closes the
-// system and goes back down to the ends of every group.
+// system and goes back down to the boundary unknowns of every group.
 template <real T>
 __global__ void __launch_bounds__(joining_threads) join_groups(band_task<T> task, tree_memory<T> memory) {
   if (memory.idle()) return;
@@ -301,29 +302,29 @@ __global__ void __launch_bounds__(joining_threads) join_groups(band_task<T> task
   const std::int64_t count = chunk_count(n, group_size * memory.rows_a_chunk);
   if (count == 0) return;
   T* groups = memory.groups + system * memory.groups_a_system * slot_size;
-  T* known = memory.group_ends + system * memory.groups_a_system * 4;
+  T* known = memory.group_boundaries + system * memory.groups_a_system * 4;
   const std::int64_t share = (count + joining_threads - 1) / joining_threads;
   const std::int64_t first = thread * share, last = first + share < count ? first + share : count;
   const int leaves = static_cast<int>((count + share - 1) / share);
   if (first < last) {
-    relation<T> whole = joining<T>::get(groups + first * slot_size);
+    reduced_block<T> whole = joining<T>::get(groups + first * slot_size);
     for (std::int64_t k = first + 1; k < last; ++k)
       whole = joining<T>::joined(whole, joining<T>::get(groups + k * slot_size), groups + k * slot_size);
     joining<T>::put(slots(thread), whole);
   }
   join_slots<joining<T>>(slots, 1, leaves, thread, joining_threads);
   if (first >= last) return;
-  ends<T> at;
+  boundary_unknowns<T> at;
   close(joining<T>::get(slots(0)), task.A.periodic, at);
   at = descend<joining<T>>(slots, leaves, thread, at);
-  const auto put = [&](std::int64_t k, const ends<T>& e) {
+  const auto put = [&](std::int64_t k, const boundary_unknowns<T>& e) {
     known[4 * k] = e.left;
     known[4 * k + 1] = e.first;
     known[4 * k + 2] = e.last;
     known[4 * k + 3] = e.right;
   };
   for (std::int64_t k = last - 1; k > first; --k) {
-    ends<T> before, after;
+    boundary_unknowns<T> before, after;
     joining<T>::solve(groups + k * slot_size, at, before, after);
     put(k, after);
     at = before;
@@ -331,22 +332,22 @@ __global__ void __launch_bounds__(joining_threads) join_groups(band_task<T> task
   put(first, at);
 }
 
-// The joints on the way from a group's whole to a leaf, by the power of two that divides their place.
+// The separators on the way from a group's whole to a leaf, by the power of two that divides their place.
 template <class T>
-struct joints_above {
+struct separators_above {
   static constexpr int levels = 6;
   static_assert(1 << levels == group_size);
   T* first;
 
   // By the threads of a warp.
-  __device__ void bring(const T* slots, int leaf, int leaves, int lane) const {
+  __device__ void load(const T* slots, int leaf, int leaves, int lane) const {
     for (int e = lane; e < levels * slot_size; e += 32) {
-      const int step = 1 << (e / slot_size), joint = (leaf & ~(2 * step - 1)) + step;
-      if (joint < leaves) first[e] = slots[joint * slot_size + e % slot_size];
+      const int step = 1 << (e / slot_size), separator = (leaf & ~(2 * step - 1)) + step;
+      if (separator < leaves) first[e] = slots[separator * slot_size + e % slot_size];
     }
     __syncwarp();
   }
-  __device__ const T* operator()(int joint) const { return first + (__ffs(joint) - 1) * slot_size; }
+  __device__ const T* operator()(int separator) const { return first + (__ffs(separator) - 1) * slot_size; }
 };
 
 // Second pass: a block reduces its rows again, finds out about their ends while they come, and fills them in.
@@ -354,8 +355,8 @@ struct joints_above {
 template <real T, class Chunk>
 __global__ void __launch_bounds__(chunk_threads, chunk_blocks)
     fill_chunks(band_task<T> task, tree_memory<T> memory) {
-  __shared__ T above[joints_above<T>::levels * slot_size];
-  __shared__ ends<T> at;
+  __shared__ T above[separators_above<T>::levels * slot_size];
+  __shared__ boundary_unknowns<T> at;
   __shared__ std::uint64_t barrier;
   if (memory.idle()) return;
   const int thread = static_cast<int>(threadIdx.x);
@@ -364,20 +365,20 @@ __global__ void __launch_bounds__(chunk_threads, chunk_blocks)
   for (std::int64_t item = items - 1 - blockIdx.x; item >= 0; item -= gridDim.x) {
     const chunk_place place(item, memory, task.b.shape);
     if (place.chunk >= place.count) continue;
-    const segments of = place.rows(task.b.shape.rows(place.system), memory.rows_a_chunk);
+    const slices of = place.rows(task.b.shape.rows(place.system), memory.rows_a_chunk);
     Chunk chunk(task, of, arrival, thread);
     const bool separated = memory.separated[item];
     if (thread < 32) {
-      const joints_above<T> joints{above};
-      const T* known = memory.group_ends + (place.system * memory.groups_a_system + place.group) * 4;
-      const ends<T> whole{known[0], known[1], known[2], known[3]};
-      joints.bring(
+      const separators_above<T> separators{above};
+      const T* known = memory.group_boundaries + (place.system * memory.groups_a_system + place.group) * 4;
+      const boundary_unknowns<T> whole{known[0], known[1], known[2], known[3]};
+      separators.load(
           memory.chunks + (place.system * memory.chunks_a_system + place.group * group_size) * slot_size,
           place.leaf, place.leaves, thread);
-      if (thread == 0) at = descend<joining<T>>(joints, place.leaves, place.leaf, whole);
+      if (thread == 0) at = descend<joining<T>>(separators, place.leaves, place.leaf, whole);
     }
     chunk.await_rows(task);
-    const ends<T> whole = at;
+    const boundary_unknowns<T> whole = at;
     chunk.reduce_again(separated);
     if (!chunk.fill(whole) && task.broken != nullptr) task.broken[place.system] = 1;
     chunk.store(task.x, of.begin, of.end);
@@ -385,7 +386,7 @@ __global__ void __launch_bounds__(chunk_threads, chunk_blocks)
   }
 }
 
-// Pieces that need not be full: rows of the identity would break a ring.
+// Segments that need not be full: rows of the identity would break a ring.
 template <real T>
 class ring_chunk : public chunk_solver<T, chunk_threads, false, layout::single> {
   using base = chunk_solver<T, chunk_threads, false, layout::single>;
@@ -393,15 +394,15 @@ class ring_chunk : public chunk_solver<T, chunk_threads, false, layout::single> 
  public:
   static constexpr int rows = chunk_threads * rows_a_thread;
   static constexpr std::size_t bytes = chunk_bytes<T, false>(chunk_threads);
-  __device__ ring_chunk(const band_task<T>& task, const segments& of, row_arrival&, int thread)
+  __device__ ring_chunk(const band_task<T>& task, const slices& of, row_arrival&, int thread)
       : base(task, of, thread) {}
   __device__ void await_rows(const band_task<T>&) const { __syncthreads(); }
   __device__ bool separated() const { return false; }
   __device__ void reduce_again(bool) { base::reduce(); }
 };
 
-// From so many rows on held runs and tiles are measured to be faster than chunks and their trees.
-constexpr std::int64_t held_from = std::int64_t{1} << 13;
+// From so many rows on register-resident runs and tiles are measured to be faster than chunks and their trees.
+constexpr std::int64_t register_resident_from = std::int64_t{1} << 13;
 
 template <real T, class Chunk>
 void solve_two_passes(const device& dev, const band_task<T>& task, const tree_memory<T>& memory) {
@@ -425,15 +426,15 @@ const char* solve_long_systems(const device& dev, const band_task<T>& task, trid
   memory.chunks_a_system = ceil_div<std::int64_t>(n, memory.rows_a_chunk);
   memory.groups_a_system = ceil_div<std::int64_t>(memory.chunks_a_system, group_size);
   pass_state* state = nullptr;
-  T *seams = nullptr, *general = nullptr;
+  T *boundaries = nullptr, *general = nullptr;
   std::size_t state_bytes = 0;
-  carve(dev, workspace, [&](carver& parts) {
+  lay_out_workspace(dev, workspace, [&](workspace_layout& parts) {
     parts.add(&state, 1);
-    parts.add(&seams, held_run_numbers<T>(task.b.shape));
+    parts.add(&boundaries, register_resident_numbers<T>(task.b.shape));
     state_bytes = static_cast<std::size_t>(parts.used());
     parts.add(&memory.chunks, systems * memory.chunks_a_system * slot_size);
     parts.add(&memory.groups, systems * memory.groups_a_system * slot_size);
-    parts.add(&memory.group_ends, systems * memory.groups_a_system * 4);
+    parts.add(&memory.group_boundaries, systems * memory.groups_a_system * 4);
     parts.add(&memory.separated, systems * memory.chunks_a_system);
     if (sizeof(T) == sizeof(double) && systems == 1) parts.add(&general, general_system_numbers(n));
   });
@@ -451,10 +452,10 @@ const char* solve_long_systems(const device& dev, const band_task<T>& task, trid
   const std::int64_t resident = std::int64_t{dev.processors()} * pass_blocks;
   launch(dev, "solve_one_pass", {std::min(systems * chunks, resident), pass_threads, pass_chunk<T>::bytes},
          solve_one_pass<T>, task, chunks, static_cast<T>(0.999 * dropped<T>), state);
-  const bool large = systems * n >= held_from;
-  memory.held = large && solve_held_runs(dev, task, state, seams);
+  const bool large = systems * n >= register_resident_from;
+  memory.resident = large && solve_register_resident(dev, task, state, boundaries);
   if constexpr (sizeof(T) == sizeof(double))
-    if (large && solve_general_system(dev, task, memory.held, state, general))
+    if (large && solve_general_system(dev, task, memory.resident, state, general))
       return "one pass, or two over tiles";
   solve_two_passes<T, full_chunk<T>>(dev, task, memory);
   return "one pass over chunks, or two";

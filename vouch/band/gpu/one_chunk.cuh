@@ -1,8 +1,9 @@
 // vouch/band/gpu/one_chunk.cuh -- a run of one long system's rows in shared memory, solved by a block; private.
 //
-// Every thread owns Rows rows. Where all rows of the block dominate, threads, warps and the block keep their
-// separators (separators.cuh); else the relations of the threads' rows are joined with interchanges, by a tree
-// (chunk.cuh) whose nodes lie where reduced rows leave room. Rows of the identity stand behind the last one.
+// Every thread owns Rows rows. Where all rows of the block dominate, threads, warps and the block keep
+// their separators (separators.cuh); else the reduced blocks of the threads' rows are joined with
+// interchanges, by a tree (chunk.cuh) whose nodes lie where reduced rows leave room. Rows of the identity
+// stand behind the last one.
 #pragma once
 #include <vouch/band/gpu/chunk.cuh>
 #include <vouch/band/gpu/pivoting.cuh>
@@ -25,13 +26,14 @@ struct thread_rows {
 
 /// pivoted_joining, quicker.
 template <real T, bool Balance>
-struct quick_joining : pivoted_joining<T, Balance> {
+struct unpivoted_joining : pivoted_joining<T, Balance> {
   using base = pivoted_joining<T, Balance>;
   template <class Slot>
-  __device__ static relation<T> joined(const relation<T>& before, const relation<T>& after, const Slot& to) {
-    joint<T> at;
-    const relation<T> whole =
-        Balance ? join_quickly(balanced(before), balanced(after), at) : join_quickly(before, after, at);
+  __device__ static reduced_block<T> joined(const reduced_block<T>& before, const reduced_block<T>& after,
+                                            const Slot& to) {
+    separator_pair<T> at;
+    const reduced_block<T> whole =
+        Balance ? join_unpivoted(balanced(before), balanced(after), at) : join_unpivoted(before, after, at);
     for (int k = 0; k < 5; ++k) to[k] = at.first[k];
     for (int k = 0; k < 6; ++k) to[5 + k] = at.last[k];
     return whole;
@@ -52,10 +54,10 @@ class row_arrival {
     }
     __syncthreads();
   }
-  /// Of one thread: begins to bring the same rows of four arrays, `bytes` of each, Pitch apart. All threads are
+  /// Of one thread: starts to load the same rows of four arrays, `bytes` of each, Pitch apart. All threads are
   /// done with what stood there.
   template <int Pitch, class T>
-  __device__ void bring(T* to, const T* const (&from)[4], unsigned bytes) const {
+  __device__ void load(T* to, const T* const (&from)[4], unsigned bytes) const {
     fence_proxy_async();
     mbarrier_arrive_expect_tx(barrier_, 4 * bytes);
     for (int k = 0; k < 4; ++k) bulk_load(to + k * Pitch, from[k], bytes, barrier_);
@@ -75,18 +77,18 @@ class row_arrival {
 /// and what lies together is read at the same time. Made by all threads.
 class block_items {
  public:
-  /// taken: by all blocks, 0 at first; told: in shared memory.
-  __device__ block_items(unsigned* taken, std::int64_t (&told)[2], int thread)
-      : taken_(taken), told_(told), thread_(thread), item_(blockIdx.x) {
+  /// taken: by all blocks, 0 at first; published: in shared memory.
+  __device__ block_items(unsigned* taken, std::int64_t (&published)[2], int thread)
+      : taken_(taken), published_(published), thread_(thread), item_(blockIdx.x) {
     ask();
   }
   __device__ std::int64_t operator*() const { return item_; }
   /// A barrier of the block.
   __device__ void next() {
-    if (thread_ == 0) told_[turn_] = std::int64_t{gridDim.x} + asked_;
+    if (thread_ == 0) published_[turn_] = std::int64_t{gridDim.x} + asked_;
     __syncthreads();
-    item_ = told_[turn_];
-    turn_ ^= 1;  // who is late still reads
+    item_ = published_[turn_];
+    turn_ ^= 1;  // a late thread still reads
     ask();
   }
 
@@ -97,7 +99,7 @@ class block_items {
   }
 
   unsigned* taken_;
-  std::int64_t (&told_)[2];
+  std::int64_t (&published_)[2];
   int thread_, turn_ = 0;
   unsigned asked_ = 0;
   std::int64_t item_;
@@ -110,8 +112,8 @@ class one_chunk {
   static constexpr std::size_t bytes =
       sizeof(T) * Threads * (4 * Rows + spare_size<true>)+sizeof(typename separated_rows<T, Threads>::room);
 
-  /// Begins to bring the rows.
-  __device__ one_chunk(const band_task<T>& task, const segments& of, row_arrival& arrival, int thread)
+  /// Starts to load the rows.
+  __device__ one_chunk(const band_task<T>& task, const slices& of, row_arrival& arrival, int thread)
       : of_(of),
         arrival_(arrival),
         numbers_(reinterpret_cast<T*>(dynamic_shared())),
@@ -125,7 +127,7 @@ class one_chunk {
     if (in_bulk_) {
       const T* const from[4] = {dl.first, d.first, du.first, b.first};
       if (thread == 0) {
-        arrival.bring<rows>(numbers_, from, static_cast<unsigned>(in_lines) * static_cast<unsigned>(sizeof(T)));
+        arrival.load<rows>(numbers_, from, static_cast<unsigned>(in_lines) * static_cast<unsigned>(sizeof(T)));
         for (int i = in_lines; i < of.rows(); ++i)
 #pragma unroll
           for (int k = 0; k < 4; ++k) copy_to_shared(numbers_ + k * rows + i, from[k] + i);
@@ -155,10 +157,10 @@ class one_chunk {
   /// The rows to separators, if that is sound: where it looks, all of the block dominate. Else returns false;
   /// rows that it was to keep are lost then. run: first unknown and last row as separated_rows::join() has
   /// them. Keep: fill_separated() is to follow.
-  template <bool Keep, bool Look>
+  template <bool Keep, bool CheckDominance>
   __device__ bool separate(row_run<T>& run) {
     bool sound = true;
-    const row_run<T> own = reduce_run<Keep, Look, Rows>(rows_, sound);
+    const row_run<T> own = reduce_run<Keep, CheckDominance, Rows>(rows_, sound);
     run = separated_.join(own, separated_room(), thread_, sound);
     return sound;
   }
@@ -173,11 +175,11 @@ class one_chunk {
     return numbers;
   }
 
-  /// The relation of the block, right in thread 0. separated(): which way it took.
-  __device__ relation<T> reduce() {
+  /// The reduced block of the block, right in thread 0. separated(): which way it took.
+  __device__ reduced_block<T> reduce() {
     row_run<T> run;
     is_separated_ = __syncthreads_and(dominant_row(rows_[0])) != 0 && separate<false, true>(run);
-    if (!is_separated_) return join_exchanging<false>();
+    if (!is_separated_) return join_with_interchanges<false>();
     const auto last_row = [](T value) { return __shfl_sync(~0u, value, Threads / 32 - 1); };
     return {{run.first_before, last_row(run.before)},
             {T{1}, T{0}},
@@ -193,16 +195,16 @@ class one_chunk {
     if (separated)
       separate<true, false>(run);
     else
-      join_exchanging<true>();
+      join_with_interchanges<true>();
   }
-  /// The unknowns from the ends of the block; complete after the call, for every thread. Returns false where
-  /// some of this thread are no numbers.
-  __device__ bool fill(const ends<T>& whole) const {
+  /// The unknowns from the boundary unknowns of the block; complete after the call, for every thread.
+  /// Returns false where some of this thread are no numbers.
+  __device__ bool fill(const boundary_unknowns<T>& whole) const {
     if (is_separated_) return fill_separated(whole.left, whole.last);
-    const ends<T> known =
-        descend<quick_joining<T, false>>([this](int leaf) { return slot_of(leaf); }, Threads, thread_, whole);
-    __syncthreads();  // who fills writes over slots
-    const bool numbers = fill_exchanged<Rows>(rows_, far_, known) == 0;
+    const boundary_unknowns<T> known = descend<unpivoted_joining<T, false>>(
+        [this](int leaf) { return slot_of(leaf); }, Threads, thread_, whole);
+    __syncthreads();  // filling in overwrites slots
+    const bool numbers = fill_with_interchanges<Rows>(rows_, far_, known) == 0;
     __syncthreads();
     return numbers;
   }
@@ -214,12 +216,12 @@ class one_chunk {
   using slot = chunk_slot<T, rows, true>;
 
   template <bool Keep>
-  __device__ relation<T> join_exchanging() {
-    const relation<T> own = reduce_exchanging<Keep, Rows>(rows_, far_);
-    quick_joining<T, false>::put(slot_of(thread_), own);
-    join_slots<quick_joining<T, false>>([this](int, int leaf) { return slot_of(leaf); }, 1, Threads, thread_,
-                                        Threads);
-    return quick_joining<T, false>::get(slot_of(0));
+  __device__ reduced_block<T> join_with_interchanges() {
+    const reduced_block<T> own = reduce_with_interchanges<Keep, Rows>(rows_, far_);
+    unpivoted_joining<T, false>::put(slot_of(thread_), own);
+    join_slots<unpivoted_joining<T, false>>([this](int, int leaf) { return slot_of(leaf); }, 1, Threads,
+                                            thread_, Threads);
+    return unpivoted_joining<T, false>::get(slot_of(0));
   }
 
   __device__ slot slot_of(int leaf) const {
@@ -230,7 +232,7 @@ class one_chunk {
                                                                          Threads * spare_size<true>);
   }
 
-  const segments& of_;
+  const slices& of_;
   row_arrival& arrival_;
   T* numbers_;
   thread_rows<T, rows> rows_;

@@ -1,29 +1,30 @@
-// vouch/band/gpu/partition_boundaries.cuh -- runs of a long system's rows whose ends hardly depend on each other, and the unknowns
-// at the seams between them; private.
+// vouch/band/gpu/partition_boundaries.cuh -- runs of a long system's rows whose ends hardly depend on each
+// other, and the unknowns at the partition boundaries between them; private.
 //
-// The relation of a run is two rows in x_{f-1}, x_f, x_l, x_{l+1}. Where the inverse decays within the run one
-// of them says nothing of the last two and the other nothing of the first two, but for entries that are less
-// than the rounding of the others: without these, the unknowns on both sides of a seam follow from one row of
-// either run. Entries of reduced rows are dropped, not unknowns: that perturbs the matrix as rounding does,
-// however large the unknowns far away are. Both runs at a seam find the same bits.
+// The reduced block of a run is two rows in x_{f-1}, x_f, x_l, x_{l+1}. Where the inverse decays within the
+// run one of them says nothing of the last two and the other nothing of the first two, but for entries that
+// are less than the rounding of the others: without these, the unknowns on both sides of a partition
+// boundary follow from one row of either run. Entries of reduced rows are dropped, not unknowns: that
+// perturbs the matrix as rounding does, however large the unknowns far away are. Both runs at a partition
+// boundary find the same bits.
 #pragma once
 #include <vouch/band/gpu/segment.cuh>
 
 namespace vouch::detail {
 
-/// before x_l + behind x_f = rhs, x_l and x_f being the unknowns on both sides of a seam.
+/// before x_l + behind x_f = rhs, x_l and x_f being the unknowns on both sides of a partition boundary.
 template <real T>
-struct seam_row {
+struct boundary_row {
   T before, behind, rhs;
 };
 
-/// A relation parted into a row for the seam at its begin and one for that at its end.
+/// A reduced block parted into a row for the partition boundary at its begin and one for that at its end.
 template <real T>
-struct parted_relation {
-  seam_row<T> at_begin, at_end;
+struct split_block {
+  boundary_row<T> at_begin, at_end;
   bool sound;  // what was dropped is at most `bound` times the largest entry of its row
 
-  __device__ parted_relation(relation<T> of, T bound) {
+  __device__ split_block(reduced_block<T> of, T bound) {
 #pragma unroll
     for (int k = 0; k < 2; ++k) {
       const T power = power_against<T>(max(max(leading_bits(of.left[k]), leading_bits(of.first[k])),
@@ -52,10 +53,11 @@ struct parted_relation {
   }
 };
 
-/// The unknowns on both sides of a seam from the row of the run before it and that of the run behind it; no
-/// numbers where the rows do not determine them.
+/// The unknowns on both sides of a partition boundary from the row of the run before it and that of the run
+/// behind it; no numbers where the rows do not determine them.
 template <real T>
-__device__ void solve_seam(seam_row<T> of_before, seam_row<T> of_behind, T& x_before, T& x_behind) {
+__device__ void solve_partition_boundary(boundary_row<T> of_before, boundary_row<T> of_behind, T& x_before,
+                                         T& x_behind) {
   const bool exchange = magnitude_of(of_behind.before) > magnitude_of(of_before.before);
   swap_where(exchange, of_before.before, of_behind.before);
   swap_where(exchange, of_before.behind, of_behind.behind);

@@ -20,7 +20,7 @@ constexpr int threads_a_multiprocessor = 576;
 // A block solves `per_block` neighbouring systems: everything is read once and written once. Bound by memory.
 template <real T, int Threads, bool Full, layout Layout>
 __global__ void __launch_bounds__(Threads, threads_a_multiprocessor / Threads)
-    solve_resident(band_task<T> task, segments of) {
+    solve_resident(band_task<T> task, slices of) {
   const int thread = static_cast<int>(threadIdx.x);
   of.system = std::int64_t{blockIdx.x} * of.count;
   const std::int64_t left = task.b.shape.systems - of.system;
@@ -28,8 +28,8 @@ __global__ void __launch_bounds__(Threads, threads_a_multiprocessor / Threads)
   of.end = task.b.shape.rows(of.system);
   if (of.end == 0) return;  // the whole block: unequal lengths have a block each
   chunk_solver<T, Threads, Full, Layout> solver(task, of, thread);
-  const relation<T> all = solver.reduce();
-  ends<T> whole{};
+  const reduced_block<T> all = solver.reduce();
+  boundary_unknowns<T> whole{};
   if (solver.works()) close(all, task.A.periodic, whole);
   if (!solver.fill(whole) && task.broken != nullptr) task.broken[solver.system()] = 1;
   solver.store(task.x, 0, of.end);
@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(Threads, threads_a_multiprocessor / Threads)
 // ---- launchers
 
 template <real T, int Threads, bool Full, layout Layout>
-void launch_resident(const device& dev, const band_task<T>& task, const segments& of) {
+void launch_resident(const device& dev, const band_task<T>& task, const slices& of) {
   launch(dev, "solve_resident",
          {ceil_div<std::int64_t>(task.b.shape.systems, of.count), Threads, chunk_bytes<T, Full>(Threads)},
          solve_resident<T, Threads, Full, Layout>, task, of);
@@ -46,14 +46,14 @@ void launch_resident(const device& dev, const band_task<T>& task, const segments
 
 constexpr int least_threads = 96, most_threads = 384;
 
-int threads_for(int pieces) {
+int threads_for(int segments) {
   int threads = least_threads;
-  while (threads < pieces) threads *= 2;
+  while (threads < segments) threads *= 2;
   return threads;
 }
 
 template <real T, layout Layout>
-void launch_resident(const device& dev, const band_task<T>& task, const segments& of, int threads) {
+void launch_resident(const device& dev, const band_task<T>& task, const slices& of, int threads) {
   if (threads == least_threads) return launch_resident<T, least_threads, true, Layout>(dev, task, of);
   if (threads == most_threads) return launch_resident<T, most_threads, true, Layout>(dev, task, of);
   launch_resident<T, 2 * least_threads, true, Layout>(dev, task, of);
@@ -61,14 +61,14 @@ void launch_resident(const device& dev, const band_task<T>& task, const segments
 
 // Systems side by side: enough of them a block to fill the lines that memory moves.
 template <real T>
-void solve_across(const device& dev, const band_task<T>& task, int pieces) {
-  segments of;
+void solve_across(const device& dev, const band_task<T>& task, int segments) {
+  slices of;
   of.across = 16;
-  while (of.across > 4 && pieces * of.across > 2 * least_threads) of.across /= 2;
-  while (pieces * of.across > most_threads) of.across /= 2;
-  const int threads = threads_for(pieces * of.across);
+  while (of.across > 4 && segments * of.across > 2 * least_threads) of.across /= 2;
+  while (segments * of.across > most_threads) of.across /= 2;
+  const int threads = threads_for(segments * of.across);
   of.count = of.across;
-  of.set_pieces(threads / of.across);
+  of.set_segments(threads / of.across);
   launch_resident<T, layout::across>(dev, task, of, threads);
 }
 
@@ -76,22 +76,22 @@ void solve_across(const device& dev, const band_task<T>& task, int pieces) {
 template <real T>
 void solve_whole_systems(const device& dev, const band_task<T>& task) {
   const batch_shape& shape = task.b.shape;
-  int pieces = static_cast<int>(ceil_div<std::int64_t>(shape.n, rows_a_thread));
-  segments of;
+  int segments = static_cast<int>(ceil_div<std::int64_t>(shape.n, rows_a_thread));
+  slices of;
   if (task.A.periodic) {
-    of.set_pieces(most_threads);
+    of.set_segments(most_threads);
     return launch_resident<T, most_threads, false, layout::single>(dev, task, of);
   }
   if (shape.offsets == nullptr && shape.system_stride == 1 && shape.systems > 1)
-    return solve_across(dev, task, pieces);
-  if (shape.offsets != nullptr || 2 * pieces > least_threads) {
-    const int threads = threads_for(pieces);
-    of.set_pieces(threads);
+    return solve_across(dev, task, segments);
+  if (shape.offsets != nullptr || 2 * segments > least_threads) {
+    const int threads = threads_for(segments);
+    of.set_segments(threads);
     return launch_resident<T, layout::single>(dev, task, of, threads);
   }
-  if (pieces > 2) pieces = ceil_div(pieces, line_size<T>) * line_size<T>;
-  of.set_pieces(pieces);
-  of.count = least_threads / pieces;
+  if (segments > 2) segments = ceil_div(segments, line_size<T>) * line_size<T>;
+  of.set_segments(segments);
+  of.count = least_threads / segments;
   while ((1 << of.sharing_shift) < shape.n / line_size<T> && of.sharing_shift < 5) ++of.sharing_shift;
   launch_resident<T, layout::in_line>(dev, task, of, least_threads);
 }
@@ -153,8 +153,8 @@ const char* partition_cuda(const device& dev, const tridiagonal_view<const T>& A
   const device_offsets offsets(dev, b.shape.systems);
   const band_task<T> task{offsets.of(A), offsets.of(b), offsets.of(x), broken};
   const char* engine = "tiles of whole systems";
-  if (!solve_in_line_tiles(dev, A, b, x, task.x.shape.offsets, broken) &&
-      !solve_in_tiles(dev, A, b, x, broken) && !solve_in_side_tiles(dev, A, b, x, broken)) {
+  if (!solve_in_contiguous_tiles(dev, A, b, x, task.x.shape.offsets, broken) &&
+      !solve_in_tiles(dev, A, b, x, broken) && !solve_in_interleaved_tiles(dev, A, b, x, broken)) {
     engine = "whole systems in blocks";
     const auto solve_copies = [&](const band_task<T>& of) {
       partition_cuda(dev, of.A, of.b, of.x, of.broken, workspace);

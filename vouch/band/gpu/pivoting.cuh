@@ -1,7 +1,7 @@
-// vouch/band/gpu/pivoting.cuh -- a thread's run of rows that do not all dominate, reduced to its relation and
-// filled in; private.
+// vouch/band/gpu/pivoting.cuh -- a thread's run of rows that do not all dominate, condensed to its reduced
+// block and filled in; private.
 //
-// As in segment.cuh the outer rows stand back as pivots. The two usual candidates have their entries in different
+// As in segment.cuh the outer rows yield as pivots. The two usual candidates have their entries in different
 // columns, so that what becomes of them is a sum of multiples of both, whichever is the pivot: two numbers are
 // selected, not rows.
 #pragma once
@@ -12,7 +12,7 @@ namespace vouch::detail {
 /// An outer row is the pivot where it is so many times larger than the others: that seldom happens, and its
 /// multiples stay below this.
 template <real T>
-constexpr T standing_back = 16;
+constexpr T outer_pivot_threshold = 16;
 
 /// Of two candidates for the pivot, `here` unless `there` is larger: the factors of the row that is left, and
 /// those of the pivot row over the pivot.
@@ -33,9 +33,9 @@ struct pivot_choice {
 
 /// append_keeping() of segment.cuh.
 template <real T>
-__device__ eliminated<T> append_quickly(relation<T>& at, const band_row<T>& row) {
+__device__ eliminated<T> append_unpivoted(reduced_block<T>& at, const band_row<T>& row) {
   const pivot_choice<T> choice(at.last[1], row.a);
-  if (magnitude_of(at.last[0]) > standing_back<T> * magnitude_of(choice.pivot)) {
+  if (magnitude_of(at.last[0]) > outer_pivot_threshold<T> * magnitude_of(choice.pivot)) {
     asm volatile("");  // rare: a branch, not selections in every row
     return append_keeping(at, row);
   }
@@ -69,14 +69,14 @@ __device__ T refined_inverse(T v, T guess) {
   return fma(guess, fma(error, error, error), guess);
 }
 
-/// append_quickly() where nobody asks for what has gone. The inner row may have any factor: a rough inverse
-/// does for it, so that the next pivot is known soon.
+/// append_unpivoted() where what has been eliminated is not needed. The inner row may have any factor: a
+/// rough inverse does for it, so that the next pivot is known soon.
 template <real T>
-__device__ void append_only(relation<T>& at, const band_row<T>& row) {
+__device__ void append_only(reduced_block<T>& at, const band_row<T>& row) {
   const T outer = at.last[0];
   const bool far = magnitude_of(row.a) > magnitude_of(at.last[1]);
   const T pivot = far ? row.a : at.last[1], guess = rough_inverse(pivot);
-  if (magnitude_of(outer) > standing_back<T> * magnitude_of(pivot)) {
+  if (magnitude_of(outer) > outer_pivot_threshold<T> * magnitude_of(pivot)) {
     asm volatile("");  // rare: a branch, not selections in every row
     append_keeping(at, row);
     return;
@@ -95,8 +95,8 @@ __device__ void append_only(relation<T>& at, const band_row<T>& row) {
   at.rhs[1] = of_last * at.rhs[1] + of_row * row.f;
 }
 
-/// known_left::append() of reduced_block.hpp in the same way, for several at once: each waits for its own numbers
-/// only.
+/// known_left::append() of reduced_block.hpp in the same way, for several at once: each waits for its own
+/// numbers only.
 template <real T, int Count>
 __device__ void append_known(known_left<T> (&at)[Count], const band_row<T> (&rows)[Count],
                              typename known_left<T>::eliminated (&gone)[Count]) {
@@ -107,7 +107,7 @@ __device__ void append_known(known_left<T> (&at)[Count], const band_row<T> (&row
     far[k] = magnitude_of(rows[k].a) > magnitude_of(at[k].last[1]);
     pivot[k] = far[k] ? rows[k].a : at[k].last[1];
     guess[k] = rough_inverse(pivot[k]);
-    rare = rare || magnitude_of(at[k].last[0]) > standing_back<T> * magnitude_of(pivot[k]);
+    rare = rare || magnitude_of(at[k].last[0]) > outer_pivot_threshold<T> * magnitude_of(pivot[k]);
   }
   if (rare) {
     asm volatile("");
@@ -138,7 +138,7 @@ struct equation {
   T u, v, rhs;
 };
 template <real T>
-__device__ void exchange_where(bool mask, equation<T>& one, equation<T>& other) {
+__device__ void interchange_where(bool mask, equation<T>& one, equation<T>& other) {
   swap_where(mask, one.u, other.u);
   swap_where(mask, one.v, other.v);
   swap_where(mask, one.rhs, other.rhs);
@@ -149,7 +149,7 @@ __device__ void exchange_where(bool mask, equation<T>& one, equation<T>& other) 
 template <real T>
 __device__ void solve_equations(equation<T> (&of)[4], T& x, T& y) {
 #pragma unroll
-  for (int k = 1; k < 4; ++k) exchange_where(magnitude_of(of[k].u) > magnitude_of(of[0].u), of[0], of[k]);
+  for (int k = 1; k < 4; ++k) interchange_where(magnitude_of(of[k].u) > magnitude_of(of[0].u), of[0], of[k]);
   const T inverse = inverse_of(of[0].u);
 #pragma unroll
   for (int k = 1; k < 4; ++k) {
@@ -158,21 +158,21 @@ __device__ void solve_equations(equation<T> (&of)[4], T& x, T& y) {
     of[k].rhs -= m * of[0].rhs;
   }
 #pragma unroll
-  for (int k = 2; k < 4; ++k) exchange_where(magnitude_of(of[k].v) > magnitude_of(of[1].v), of[1], of[k]);
+  for (int k = 2; k < 4; ++k) interchange_where(magnitude_of(of[k].v) > magnitude_of(of[1].v), of[1], of[k]);
   y = of[1].rhs * inverse_of(of[1].v);
   x = (of[0].rhs - of[0].v * y) * inverse;
 }
 
-/// The relation of a thread's `Count` rows, at least three and at most 32. far: bit k is eliminated::far of row
-/// k. Keep: what fill_exchanged() needs takes the place of the rows.
+/// The reduced block of a thread's `Count` rows, at least three and at most 32. far: bit k is
+/// eliminated::far of row k. Keep: what fill_with_interchanges() needs takes the place of the rows.
 template <bool Keep, int Count, class Rows>
-__device__ auto reduce_exchanging(const Rows& rows, unsigned& far) {
-  relation made = relation_of(balanced(rows[0]), balanced(rows[1]));
+__device__ auto reduce_with_interchanges(const Rows& rows, unsigned& far) {
+  reduced_block made = reduced_block_of(balanced(rows[0]), balanced(rows[1]));
   band_row here = rows[2];
 #pragma unroll
   for (int k = 1; k < Count - 1; ++k) {
     const band_row ahead = rows[k + 2 < Count ? k + 2 : k + 1];
-    const eliminated gone = append_quickly(made, balanced(here));
+    const eliminated gone = append_unpivoted(made, balanced(here));
     if constexpr (Keep) {
       rows.c(k) = gone.next;
       rows.a(k) = gone.other;
@@ -185,9 +185,9 @@ __device__ auto reduce_exchanging(const Rows& rows, unsigned& far) {
   return made;
 }
 
-/// Fills in the rows from their ends into d. Returns 0, or NaN where an unknown is no number.
+/// Fills in the rows from their boundary unknowns into d. Returns 0, or NaN where an unknown is no number.
 template <int Count, class Rows, real T>
-__device__ T fill_exchanged(const Rows& rows, unsigned far, const ends<T>& known) {
+__device__ T fill_with_interchanges(const Rows& rows, unsigned far, const boundary_unknowns<T>& known) {
   T x1 = known.last, x2 = known.right, rest = known.first * 0 + known.last * 0;
 #pragma unroll
   for (int k = Count - 2; k > 0; --k) {
@@ -203,9 +203,9 @@ __device__ T fill_exchanged(const Rows& rows, unsigned far, const ends<T>& known
   return rest;
 }
 
-/// Both rows brought to the size 1 by powers of two.
+/// Both rows scaled to size 1 by powers of two.
 template <real T>
-__device__ relation<T> balanced(relation<T> of) {
+__device__ reduced_block<T> balanced(reduced_block<T> of) {
   for (int k = 0; k < 2; ++k) {
     const T power = power_against<T>(max(max(leading_bits(of.left[k]), leading_bits(of.first[k])),
                                          max(leading_bits(of.last[k]), leading_bits(of.right[k]))));
@@ -214,11 +214,12 @@ __device__ relation<T> balanced(relation<T> of) {
   return of;
 }
 
-/// join_reluctantly() of segment.cuh where no row changes places, as in append() of register_segment.cuh: of the two
-/// inner rows, the last of the left piece and the first of the right one, one is the pivot and then what is
+/// join_pivoted() of segment.cuh without row interchanges, as in append() of register_segment.cuh: of the two
+/// inner rows, the last of the left segment and the first of the right one, one is the pivot and then what is
 /// left of them, which may have any factor, so that the two pivots are inverted at the same time.
 template <real T>
-__device__ relation<T> join_quickly(const relation<T>& before, const relation<T>& after, joint<T>& at) {
+__device__ reduced_block<T> join_unpivoted(const reduced_block<T>& before, const reduced_block<T>& after,
+                                           separator_pair<T>& at) {
   const T v_before = before.last[1], v_after = after.left[0];
   const bool of_after = magnitude_of(v_after) > magnitude_of(v_before);
   const T pivot = of_after ? v_after : v_before, inverse = inverse_of(pivot);
@@ -237,11 +238,12 @@ __device__ relation<T> join_quickly(const relation<T>& before, const relation<T>
   at.first[3] = from_after * after.right[0];
   at.first[4] = from_before * before.rhs[1] + from_after * after.rhs[0];
   at.broken = false;
-  // The outer rows, the first of the left piece and the last of the right one.
+  // The outer rows, the first of the left segment and the last of the right one.
   const T u = before.last[0], v = after.left[1];
   const T u_w = before.right[0] - u * at.last[0], v_w = after.first[1] - v * at.last[0];
-  const T bar = standing_back<T> * magnitude_of(pivot), bar_w = standing_back<T> * magnitude_of(inner_w);
-  const relation<T> whole{
+  const T bar = outer_pivot_threshold<T> * magnitude_of(pivot),
+          bar_w = outer_pivot_threshold<T> * magnitude_of(inner_w);
+  const reduced_block<T> whole{
       {before.left[0] - u * at.last[1] - u_w * at.first[0], -v * at.last[1] - v_w * at.first[0]},
       {before.first[0] - u * at.last[2] - u_w * at.first[1], -v * at.last[2] - v_w * at.first[1]},
       {-u * at.last[3] - u_w * at.first[2], after.last[1] - v * at.last[3] - v_w * at.first[2]},
@@ -251,12 +253,12 @@ __device__ relation<T> join_quickly(const relation<T>& before, const relation<T>
       magnitude_of(v_w * pivot) <= bar_w)
     return whole;
   asm volatile("");  // rare
-  return join_reluctantly(before, after, at);
+  return join_pivoted(before, after, at);
 }
 
-/// The ends of a whole system; close() of reduced_block.hpp in fewer instructions.
+/// The boundary unknowns of a whole system; close() of reduced_block.hpp in fewer instructions.
 template <real T>
-__device__ ends<T> closed(const relation<T>& whole) {
+__device__ boundary_unknowns<T> closed(const reduced_block<T>& whole) {
   const pivot_choice<T> choice(whole.first[0], whole.first[1]);
   const T here = choice.pivot_here, there = choice.pivot_there;
   const T last = (choice.left_here * whole.rhs[0] + choice.left_there * whole.rhs[1]) *

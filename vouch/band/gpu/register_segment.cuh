@@ -1,24 +1,24 @@
-// vouch/band/gpu/register_segment.cuh -- a thread's run of rows in registers, reduced to its relation and filled in;
-// private.
+// vouch/band/gpu/register_segment.cuh -- a thread's run of rows in registers, condensed to its reduced
+// block and filled in; private.
 //
-// As in segment.cuh the rows are eliminated in place, and the outer rows stand back as pivots. Fewer instructions
-// than there: a row may have any factor, so that no candidate for the pivot changes places with another.
+// As in segment.cuh the rows are eliminated in place, and the outer rows yield as pivots. Fewer instructions
+// than there: a row may have any factor, so that no candidates for the pivot are interchanged.
 #pragma once
 #include <vouch/band/gpu/segment.cuh>
 
 namespace vouch::detail {
 
-constexpr int held_rows = 17;  // the most that registers have room for; odd, see rows_a_thread
+constexpr int register_rows = 17;  // the most that registers have room for; odd, see rows_a_thread
 
-/// For whom there is nothing to do between the rows that are reduced.
+/// Nothing to do between the rows that are reduced.
 struct nothing_between {
   __device__ void operator()(int) const {}
 };
 
 /// Row k is a[k] x_{k-1} + d[k] x_k + c[k] x_{k+1} = f[k]; those behind the system's last are rows of the
 /// identity.
-template <real T, int Rows = held_rows>
-struct held_piece {
+template <real T, int Rows = register_rows>
+struct register_segment {
   T a[Rows], d[Rows], c[Rows], f[Rows];
 
   /// Zeros where entries are not used, rows of the identity behind the last of `left` rows.
@@ -34,8 +34,8 @@ struct held_piece {
     }
   }
 
-  /// True where all rows dominate and anybody asks. The whole warp calls it, and seldom looks at more than
-  /// three rows of each of its pieces where few rows dominate.
+  /// True where all rows dominate and `asked`. The whole warp calls it, and seldom looks at more than
+  /// three rows of each of its segments where few rows dominate.
   __device__ bool dominates(bool asked = true) const {
     bool all = asked;
 #pragma unroll
@@ -46,11 +46,11 @@ struct held_piece {
     return all;
   }
 
-  /// The relation of the rows, rows changing places. far: bit k is eliminated::far of row k. between(k) is
+  /// The reduced block of the rows, with pivoting. far: bit k is eliminated::far of row k. between(k) is
   /// called once row k, a constant, has gone.
   template <class Between = nothing_between>
-  __device__ relation<T> reduce_pivoted(unsigned& far, const Between& between = {}) {
-    relation<T> at = relation_of(balanced(row(0)), balanced(row(1)));
+  __device__ reduced_block<T> reduce_pivoted(unsigned& far, const Between& between = {}) {
+    reduced_block<T> at = reduced_block_of(balanced(row(0)), balanced(row(1)));
 #pragma unroll
     for (int k = 1; k < Rows - 1; ++k) {
       const eliminated<T> gone = append(at, balanced(row(k + 1)));
@@ -63,8 +63,8 @@ struct held_piece {
     }
     return at;
   }
-  /// The unknowns from those of the ends into d. Returns false where one is no number.
-  __device__ bool fill_pivoted(unsigned far, const ends<T>& known) {
+  /// The unknowns from the boundary unknowns into d. Returns false where one is no number.
+  __device__ bool fill_pivoted(unsigned far, const boundary_unknowns<T>& known) {
     T x1 = known.last, x2 = known.right, rest = 0;
 #pragma unroll
     for (int k = Rows - 2; k > 0; --k) {
@@ -81,7 +81,7 @@ struct held_piece {
   ///
   /// Beside the sweep down runs x_{first+1} = g - s x_first - u x_{k+1}, the same row seen from above.
   template <class Between = nothing_between>
-  __device__ relation<T> reduce_dominant(const Between& between = {}) {
+  __device__ reduced_block<T> reduce_dominant(const Between& between = {}) {
     T up = 0, spike = -1, rhs = 0;  // row `first` as x_first = x_first
     T g = 0, s = 0, u = -1;
 #pragma unroll
@@ -106,7 +106,7 @@ struct held_piece {
             {f[0] - c[0] * g, f[last] - a[last] * rhs}};
   }
   /// Likewise.
-  __device__ bool fill_dominant(const ends<T>& known) {
+  __device__ bool fill_dominant(const boundary_unknowns<T>& known) {
     T next = known.last, rest = 0;
 #pragma unroll
     for (int k = Rows - 2; k > 0; --k) {
@@ -119,19 +119,21 @@ struct held_piece {
  private:
   __device__ band_row<T> row(int k) const { return {a[k], d[k], c[k], f[k]}; }
 
-  // Puts the ends into d, and says whether all unknowns are numbers: rest is 0 times those between.
-  __device__ bool finish(const ends<T>& known, T rest) {
+  // Puts the boundary unknowns into d, and says whether all unknowns are numbers: rest is 0 times those
+  // between.
+  __device__ bool finish(const boundary_unknowns<T>& known, T rest) {
     d[Rows - 1] = known.last;
     d[0] = known.first;
     return known.first * 0 + known.last * 0 + rest == 0;
   }
 
-  // append_keeping() of segment.cuh. What is left of the two candidates is one times the other's entry minus the
-  // other times the one's, over the pivot: the same whichever that is, but for a sign that does not matter. An
-  // outer row that is much larger is added to its fellow instead of changing places with it.
-  __device__ static eliminated<T> append(relation<T>& at, const band_row<T>& row) {
-    constexpr T reluctance = 2;
-    const T outer = at.last[0] * (1 / reluctance);
+  // append_keeping() of segment.cuh. What is left of the two candidates is one times the other's entry
+  // minus the other times the one's, over the pivot: the same whichever that is, but for a sign that does
+  // not matter. An outer row that is much larger is added to its fellow instead of being interchanged with
+  // it.
+  __device__ static eliminated<T> append(reduced_block<T>& at, const band_row<T>& row) {
+    constexpr T pivot_threshold = 2;
+    const T outer = at.last[0] * (1 / pivot_threshold);
     if (fabs(outer) > fabs(row.a) && fabs(outer) > fabs(at.last[1])) {
       asm volatile("");  // rare: a branch, not additions in every row
       at.left[1] += at.left[0];

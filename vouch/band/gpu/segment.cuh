@@ -1,5 +1,5 @@
-// vouch/band/gpu/segment.cuh -- a thread's run of rows in shared memory, reduced to its relation and filled in;
-// private.
+// vouch/band/gpu/segment.cuh -- a thread's run of rows in shared memory, condensed to its reduced block and
+// filled in; private.
 //
 // Inner rows are eliminated in place: what the answer needs of a row takes its place, so that filling in is a
 // sweep of multiplications. The rows ahead are read before those behind are written: a chain of eliminations
@@ -11,12 +11,12 @@
 
 namespace vouch::detail {
 
-constexpr int rows_a_thread = 11;  // odd, so that neighbours' pieces do not lie on the same banks
+constexpr int rows_a_thread = 11;  // odd, so that neighbours' segments do not lie on the same banks
 
-/// Row k of the piece is a(k) x_{k-1} + d(k) x_k + c(k) x_{k+1} = f(k). Width: from array to array. Full: it
+/// Row k of the segment is a(k) x_{k-1} + d(k) x_k + c(k) x_{k+1} = f(k). Width: from array to array. Full: it
 /// has rows_a_thread rows; loops over them are unrolled.
 template <real T, int Width, bool Full>
-struct piece_rows {
+struct segment_rows {
   T* first;
   int step, some;  // some: the number of rows unless Full
 
@@ -33,7 +33,7 @@ struct piece_rows {
 __device__ inline int leading_bits(double v) { return __double2hiint(v) & 0x7fffffff; }
 __device__ inline int leading_bits(float v) { return __float_as_int(v) & 0x7fffffff; }
 
-/// True where 1 / d is far from the ends of the range.
+/// True where 1 / d is far from the boundary unknowns of the range.
 __device__ inline bool invertible(double d) {
   return static_cast<unsigned>(leading_bits(d) - 0x01000000) < 0x7de00000u - 0x01000000u;
 }
@@ -41,7 +41,7 @@ __device__ inline bool invertible(float d) {
   return static_cast<unsigned>(leading_bits(d) - 0x02000000) < 0x7d000000u - 0x02000000u;
 }
 
-/// True where all rows of the piece dominate.
+/// True where all rows of the segment dominate.
 template <class Rows>
 __device__ bool dominates(const Rows& rows) {
   bool all = true;
@@ -53,7 +53,7 @@ __device__ bool dominates(const Rows& rows) {
   return all;
 }
 
-// The power of two that brings a magnitude of these leading bits to [1, 2), as far as a power of two reaches.
+// The power of two that scales a magnitude of these leading bits to [1, 2), as far as a power of two reaches.
 template <real T>
 __device__ T power_against(int largest) {
   if constexpr (sizeof(T) == sizeof(double)) {
@@ -65,26 +65,27 @@ __device__ T power_against(int largest) {
   }
 }
 
-/// The row brought to the size 1 by a power of two.
+/// The row scaled to size 1 by a power of two.
 template <real T>
 __device__ band_row<T> balanced(const band_row<T>& row) {
   const T power = power_against<T>(max(max(leading_bits(row.a), leading_bits(row.d)), leading_bits(row.c)));
   return {row.a * power, row.d * power, row.c * power, row.f * power};
 }
 
-/// x_l of a piece that has been extended: x_l + next x_{l+1} + other y + left x_{f-1} = rhs, where y is x_{l+2}
-/// if far, else x_f.
+/// x_l of a segment that has been extended: x_l + next x_{l+1} + other y + left x_{f-1} = rhs, where y is
+/// x_{l+2} if far, else x_f.
 template <real T>
 struct eliminated {
   T next, other, left, rhs;
   bool far;
 };
 
-/// append() of reduced_block.hpp, with what the answer needs. Of the three candidates for the pivot the first row
-/// stands back, unless it is more than twice as large as the others: it seldom takes part in an interchange.
+/// append() of reduced_block.hpp, with what the answer needs. Of the three candidates for the pivot the
+/// first row yields as a pivot, unless it is more than twice as large as the others: it seldom takes part
+/// in an interchange.
 template <real T>
-__device__ eliminated<T> append_keeping(relation<T>& at, const band_row<T>& row) {
-  constexpr T reluctance = 2;
+__device__ eliminated<T> append_keeping(reduced_block<T>& at, const band_row<T>& row) {
+  constexpr T pivot_threshold = 2;
   const bool far = magnitude_of(row.a) > magnitude_of(at.last[1]);
   const T zero{};
   // p: the pivot row, o: the other one; columns l, l + 1, l + 2, f - 1, f and the right-hand side.
@@ -96,7 +97,7 @@ __device__ eliminated<T> append_keeping(relation<T>& at, const band_row<T>& row)
   T p_rhs = far ? row.f : at.rhs[1], o_rhs = far ? at.rhs[1] : row.f;
   T e2 = zero;
   bool of_row = far;
-  if (magnitude_of(at.last[0]) > reluctance * magnitude_of(p0)) {
+  if (magnitude_of(at.last[0]) > pivot_threshold * magnitude_of(p0)) {
     asm volatile("");  // rare: a branch, not a selection in every row
     const auto exchange = [](T& x, T& y) {
       const T old = x;
@@ -125,12 +126,12 @@ __device__ eliminated<T> append_keeping(relation<T>& at, const band_row<T>& row)
   return {p1 * inverse, (of_row ? p2 : p_first) * inverse, p_left * inverse, p_rhs * inverse, of_row};
 }
 
-/// The relation of a piece of at least one row, rows changing places. far: bit k is eliminated::far of row k.
+/// The reduced block of a segment of at least one row, with pivoting. far: bit k is eliminated::far of row k.
 template <real T, class Rows>
-__device__ relation<T> reduce_pivoted(const Rows& rows, unsigned& far) {
+__device__ reduced_block<T> reduce_pivoted(const Rows& rows, unsigned& far) {
   const band_row<T> row = balanced(rows[0]);
-  if (rows.count() == 1) return relation_of(row);
-  relation<T> made = relation_of(row, balanced(rows[1]));
+  if (rows.count() == 1) return reduced_block_of(row);
+  reduced_block<T> made = reduced_block_of(row, balanced(rows[1]));
   if (rows.count() == 2) return made;
   band_row<T> here = rows[2];
 #pragma unroll(Rows::full ? rows_a_thread : 1)
@@ -147,13 +148,13 @@ __device__ relation<T> reduce_pivoted(const Rows& rows, unsigned& far) {
   return made;
 }
 
-/// One of the four rows at a joint: columns of the two unknowns that go, left, first, last, right of the whole,
-/// and the right-hand side.
+/// One of the four rows at a separator: columns of the two unknowns that go, left, first, last, right of
+/// the whole, and the right-hand side.
 template <real T>
-struct joint_row {
+struct separator_row {
   T v, w, left, first, last, right, rhs;
 
-  __device__ void subtract(T m, const joint_row& row) {
+  __device__ void subtract(T m, const separator_row& row) {
     w -= m * row.w;
     left -= m * row.left;
     first -= m * row.first;
@@ -163,7 +164,7 @@ struct joint_row {
   }
 };
 template <real T>
-__device__ void exchange_where(bool mask, joint_row<T>& x, joint_row<T>& y) {
+__device__ void interchange_where(bool mask, separator_row<T>& x, separator_row<T>& y) {
   swap_where(mask, x.v, y.v);
   swap_where(mask, x.w, y.w);
   swap_where(mask, x.left, y.left);
@@ -173,27 +174,30 @@ __device__ void exchange_where(bool mask, joint_row<T>& x, joint_row<T>& y) {
   swap_where(mask, x.rhs, y.rhs);
 }
 
-/// join() of reduced_block.hpp for balanced rows. As in append_keeping() the outer rows, the first of the left piece
-/// and the last of the right one, stand back: their part in the unknowns that go is small as a rule.
+/// join() of reduced_block.hpp for balanced rows. As in append_keeping() the outer rows, the first of the
+/// left segment and the last of the right one, yield as pivots: their part in the unknowns that go is small
+/// as a rule.
 template <real T>
-__device__ relation<T> join_reluctantly(const relation<T>& before, const relation<T>& after, joint<T>& at) {
-  constexpr T reluctance = 2;
+__device__ reduced_block<T> join_pivoted(const reduced_block<T>& before, const reduced_block<T>& after,
+                                         separator_pair<T>& at) {
+  constexpr T pivot_threshold = 2;
   const T zero{};
   const auto of_left = [&](int k) {
-    return joint_row<T>{before.last[k], before.right[k], before.left[k], before.first[k], zero,
-                        zero,           before.rhs[k]};
+    return separator_row<T>{before.last[k], before.right[k], before.left[k], before.first[k], zero,
+                            zero,           before.rhs[k]};
   };
   const auto of_right = [&](int k) {
-    return joint_row<T>{after.left[k], after.first[k], zero, zero, after.last[k], after.right[k], after.rhs[k]};
+    return separator_row<T>{after.left[k], after.first[k], zero,        zero,
+                            after.last[k], after.right[k], after.rhs[k]};
   };
-  joint_row<T> outer = of_left(0), pivot = of_left(1), other = of_right(0), next = of_right(1);
-  exchange_where(magnitude_of(other.v) > magnitude_of(pivot.v), pivot, other);
-  const T bar = reluctance * magnitude_of(pivot.v);
+  separator_row<T> outer = of_left(0), pivot = of_left(1), other = of_right(0), next = of_right(1);
+  interchange_where(magnitude_of(other.v) > magnitude_of(pivot.v), pivot, other);
+  const T bar = pivot_threshold * magnitude_of(pivot.v);
   if (magnitude_of(outer.v) > bar || magnitude_of(next.v) > bar) {
-    asm volatile("");  // rare: a branch, not selections in every joint
+    asm volatile("");  // rare: a branch, not selections in every separator
     const bool left = magnitude_of(outer.v) >= magnitude_of(next.v);
-    exchange_where(left, pivot, outer);
-    exchange_where(!left, pivot, next);
+    interchange_where(left, pivot, outer);
+    interchange_where(!left, pivot, next);
   }
   const T inverse_v = inverse_of(pivot.v);
   other.subtract(other.v * inverse_v, pivot);
@@ -205,10 +209,10 @@ __device__ relation<T> join_reluctantly(const relation<T>& before, const relatio
   at.last[3] = pivot.last * inverse_v;
   at.last[4] = pivot.right * inverse_v;
   at.last[5] = pivot.rhs * inverse_v;
-  exchange_where(magnitude_of(next.w) > magnitude_of(other.w), other, next);
-  if (magnitude_of(outer.w) > reluctance * magnitude_of(other.w)) {
+  interchange_where(magnitude_of(next.w) > magnitude_of(other.w), other, next);
+  if (magnitude_of(outer.w) > pivot_threshold * magnitude_of(other.w)) {
     asm volatile("");
-    exchange_where(true, other, outer);
+    interchange_where(true, other, outer);
   }
   const T inverse_w = inverse_of(other.w);
   next.subtract(next.w * inverse_w, other);
@@ -226,17 +230,18 @@ __device__ relation<T> join_reluctantly(const relation<T>& before, const relatio
           {outer.rhs, next.rhs}};
 }
 
-/// Puts the ends of a piece into d, and says whether all unknowns are numbers: rest is 0 times those between.
+/// Puts the boundary unknowns of a segment into d, and says whether all unknowns are numbers: rest is 0
+/// times those between.
 template <real T, class Rows>
-__device__ bool finish(const Rows& rows, const ends<T>& known, T rest) {
+__device__ bool finish(const Rows& rows, const boundary_unknowns<T>& known, T rest) {
   rows.d(rows.count() - 1) = known.last;
   rows.d(0) = known.first;
   return known.first * 0 + known.last * 0 + rest == 0;
 }
 
-/// Fills in a piece from its ends into d. Returns false where an unknown is no number.
+/// Fills in a segment from its boundary unknowns into d. Returns false where an unknown is no number.
 template <real T, class Rows>
-__device__ bool fill_pivoted(const Rows& rows, unsigned far, const ends<T>& known) {
+__device__ bool fill_pivoted(const Rows& rows, unsigned far, const boundary_unknowns<T>& known) {
   T x1 = known.last, x2 = known.right, rest = 0;
   band_row<T> here = rows[rows.count() > 2 ? rows.count() - 2 : 0];
 #pragma unroll(Rows::full ? rows_a_thread : 1)
@@ -253,16 +258,16 @@ __device__ bool fill_pivoted(const Rows& rows, unsigned far, const ends<T>& know
   return finish(rows, known, rest);
 }
 
-/// The relation of a piece whose rows all dominate. Leaves x_k + c_k x_{k+1} + a_k x_first = f_k for its inner
-/// rows.
+/// The reduced block of a segment whose rows all dominate. Leaves x_k + c_k x_{k+1} + a_k x_first = f_k for
+/// its inner rows.
 ///
 /// Beside the sweep down runs x_{first+1} = g - s x_first - u x_{k+1}, the same row seen from above.
 template <real T, class Rows>
-__device__ relation<T> reduce_dominant(const Rows& rows) {
+__device__ reduced_block<T> reduce_dominant(const Rows& rows) {
   const band_row<T> row = rows[0];
-  if (rows.count() == 1) return relation_of(row);
+  if (rows.count() == 1) return reduced_block_of(row);
   band_row<T> here = rows[1];
-  if (rows.count() == 2) return relation_of(row, here);
+  if (rows.count() == 2) return reduced_block_of(row, here);
   T up = 0, spike = -1, rhs = 0;  // row `first` as x_first = x_first
   T g = 0, s = 0, u = -1;
 #pragma unroll(Rows::full ? rows_a_thread : 1)
@@ -289,7 +294,7 @@ __device__ relation<T> reduce_dominant(const Rows& rows) {
 
 /// Likewise.
 template <real T, class Rows>
-__device__ bool fill_dominant(const Rows& rows, const ends<T>& known) {
+__device__ bool fill_dominant(const Rows& rows, const boundary_unknowns<T>& known) {
   T next = known.last, rest = 0;
   int k = rows.count() > 2 ? rows.count() - 2 : 0;
   T a = rows.a(k), c = rows.c(k), f = rows.f(k);

@@ -1,5 +1,5 @@
-// vouch/band/gpu/separators.cuh -- rows that dominate, reduced by a block to one unknown a thread, then one a warp;
-// private.
+// vouch/band/gpu/separators.cuh -- rows that dominate, reduced by a block to one unknown a thread, then one
+// a warp; private.
 //
 // A run of rows f to l touches the unknowns x_{f-1} to x_{l+1}. Its last unknown separates it from the next
 // run: elimination without interchanges leaves of a run its first unknown and its last row, in x_{f-1}, x_l and
@@ -36,15 +36,15 @@ __device__ int dominant_row(const band_row<T>& row) {
 
 /// The run of a thread's `Count` rows, at least two. Look: dominant becomes false where one of them does not.
 /// Keep: leaves x_k + c_k x_{k+1} + a_k x_before = f_k for all but the last.
-template <bool Keep, bool Look, int Count, class Rows>
+template <bool Keep, bool CheckDominance, int Count, class Rows>
 __device__ auto reduce_run(const Rows& rows, bool& dominant) {
   band_row here = rows[0];
   using T = decltype(here.a);
   int all_dominate = 1;
-  const auto look = [&] {
-    if constexpr (Look) all_dominate &= dominant_row(here);
+  const auto check_row = [&] {
+    if constexpr (CheckDominance) all_dominate &= dominant_row(here);
   };
-  look();
+  check_row();
   T inverse = inverse_of(here.d);
   T spike = here.a * inverse, up = here.c * inverse, rhs = here.f * inverse;
   const auto keep = [&](int k) {
@@ -56,7 +56,7 @@ __device__ auto reduce_run(const Rows& rows, bool& dominant) {
 #pragma unroll
   for (int k = 1; k < Count - 1; ++k) {
     const band_row<T> ahead = rows[k + 1];
-    look();
+    check_row();
     inverse = inverse_of(here.d - here.a * up);
     spike = -here.a * inverse * spike;
     rhs = (here.f - here.a * rhs) * inverse;
@@ -67,7 +67,7 @@ __device__ auto reduce_run(const Rows& rows, bool& dominant) {
     keep(k);
     here = ahead;
   }
-  look();
+  check_row();
   dominant = dominant && all_dominate != 0;
   return row_run<T>{first_before, first_last,           first_rhs, -here.a * spike, here.d - here.a * up,
                     here.c,       here.f - here.a * rhs};

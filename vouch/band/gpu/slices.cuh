@@ -24,63 +24,64 @@ __device__ inline unsigned char* dynamic_shared() {
   return bytes;
 }
 
-/// How the segments of a block lie in memory: there is but one, one after another, or side by side.
+/// How the slices of a block lie in memory: there is but one, one after another, or side by side.
 enum class layout { single, in_line, across };
 
-/// The segments of one block: rows begin to end - 1 of `count` systems from `system` on, `pieces` places for
-/// pieces in each.
-struct segments {
+/// The slices of one block: rows begin to end - 1 of `count` systems from `system` on, `segments` places for
+/// segments in each.
+struct slices {
   std::int64_t system = 0, begin = 0, end = 0;
-  int count = 1, pieces = 0;
+  int count = 1, segments = 0;
   int across = 1;         // layout::across: a power of two >= count
-  unsigned inverse = 0;   // of pieces, see set_pieces()
-  int sharing_shift = 0;  // layout::in_line: so many threads, as a power of two, bring a segment and write it
+  unsigned inverse = 0;   // of segments, see set_segments()
+  int sharing_shift = 0;  // layout::in_line: so many threads, as a power of two, load a slice and write it
 
-  __host__ __device__ void set_pieces(int to) {
-    pieces = to;
+  __host__ __device__ void set_segments(int to) {
+    segments = to;
     inverse = 65536u / static_cast<unsigned>(to) + 1;
   }
   __device__ int rows() const { return static_cast<int>(end - begin); }
   __device__ int leaves() const {
     return static_cast<int>((static_cast<unsigned>(rows()) + rows_a_thread - 1) / rows_a_thread);
   }
-  /// The segment of a thread below 256, and its piece there.
+  /// The slice of a thread below 256, and its segment there.
   template <layout Layout>
-  __device__ int segment_of(int thread) const {
+  __device__ int slice_of(int thread) const {
     if (Layout == layout::single) return 0;
     if (Layout == layout::across) return thread & (across - 1);
-    return static_cast<int>(static_cast<unsigned>(thread) * inverse >> 16);  // exact: thread, pieces <= 256
+    return static_cast<int>(static_cast<unsigned>(thread) * inverse >> 16);  // exact: thread, segments <= 256
   }
   template <layout Layout>
-  __device__ int piece_of(int thread) const {
+  __device__ int segment_of(int thread) const {
     if (Layout == layout::single) return thread;
     if (Layout == layout::across) return thread >> (31 - __clz(across));
-    return thread - segment_of<Layout>(thread) * pieces;
+    return thread - slice_of<Layout>(thread) * segments;
   }
-  /// From row to row in the arrays, and from segment to segment.
+  /// From row to row in the arrays, and from slice to slice.
   template <layout Layout>
   __device__ int step() const {
     return Layout == layout::across ? across : 1;
   }
   template <layout Layout>
   __device__ int width() const {
-    return Layout == layout::across ? 1 : pieces * rows_a_thread;
+    return Layout == layout::across ? 1 : segments * rows_a_thread;
   }
 };
 
-/// A piece in its segment. Where pieces need not be full none has a single row, which the two rows of a
-/// relation without interchanges could not tell, unless its segment has: the last takes one of its neighbour's.
-struct piece_place {
-  int segment = 0, piece = 0, first = 0, count = 0;
+/// A segment in its slice. Where segments need not be full none has a single row, which the two rows of a
+/// reduced block without interchanges could not express, unless its slice has: the last takes one of its
+/// neighbour's.
+struct segment_place {
+  int slice = 0, segment = 0, first = 0, count = 0;
 
   template <layout Layout>
-  __device__ static piece_place of(const segments& all, int thread, bool full) {
-    piece_place at;
+  __device__ static segment_place of(const slices& all, int thread, bool full) {
+    segment_place at;
+    at.slice = all.slice_of<Layout>(thread);
     at.segment = all.segment_of<Layout>(thread);
-    at.piece = all.piece_of<Layout>(thread);
-    at.first = at.segment * all.width<Layout>() + at.piece * rows_a_thread * all.step<Layout>();
-    const int rows = all.rows(), left = rows - at.piece * rows_a_thread;
-    at.count = at.segment >= all.count || left <= 0 ? 0 : full || left > rows_a_thread ? rows_a_thread : left;
+    at.first = at.slice * all.width<Layout>() + at.segment * rows_a_thread * all.step<Layout>();
+    const int rows = all.rows(), left = rows - at.segment * rows_a_thread;
+    at.count = at.slice >= all.count || left <= 0 ? 0 : full || left > rows_a_thread ? rows_a_thread : left;
     if (full || rows % rows_a_thread != 1 || rows == 1 || at.count == 0) return at;
     if (left == 1) {
       at.first -= all.step<Layout>();
@@ -92,20 +93,20 @@ struct piece_place {
   }
 };
 
-/// One array of a segment's rows or more: where its first number lies, and how far apart the next are.
+/// One array of a slice's rows or more: where its first number lies, and how far apart the next are.
 template <class T>
 struct strided {
   T* first;
   std::int64_t row_stride, system_stride;
 };
 template <class T>
-__device__ strided<T> rows_from(T* data, const batch_shape& shape, const segments& of) {
+__device__ strided<T> rows_from(T* data, const batch_shape& shape, const slices& of) {
   return {data + shape.at(of.system, of.begin), shape.row_stride, shape.system_stride};
 }
 
-/// Begins to bring Count arrays that lie alike into shared memory, Width numbers apart.
+/// Starts to load Count arrays that lie alike into shared memory, Width numbers apart.
 template <layout Layout, int Threads, int Width, int Count, class T>
-__device__ void load_arrays(const segments& of, T* to, const strided<const T> (&from)[Count], int thread) {
+__device__ void load_arrays(const slices& of, T* to, const strided<const T> (&from)[Count], int thread) {
   constexpr int line = line_size<T>;
   const std::int64_t row_stride = from[0].row_stride, system_stride = from[0].system_stride;
   bool lines = true;
@@ -156,7 +157,7 @@ __device__ void load_arrays(const segments& of, T* to, const strided<const T> (&
 
 /// Writes rows keep_from to keep_to - 1 of the systems from their place in shared memory.
 template <layout Layout, int Threads, real T>
-__device__ void store_rows(const batch_view<T>& x, const segments& of, const T* d, int thread,
+__device__ void store_rows(const batch_view<T>& x, const slices& of, const T* d, int thread,
                            std::int64_t keep_from, std::int64_t keep_to) {
   const int from = static_cast<int>(keep_from - of.begin), to = static_cast<int>(keep_to - of.begin);
   const strided<T> whole = rows_from(x.data, x.shape, of);

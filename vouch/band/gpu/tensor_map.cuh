@@ -1,4 +1,4 @@
-// vouch/band/gpu/tensor_map.cuh -- rows of systems side by side as the copy engine finds them; private.
+// vouch/band/gpu/tensor_map.cuh -- tensor maps of rows of interleaved systems; private.
 #pragma once
 #include <cuda.h>
 
@@ -10,28 +10,26 @@
 
 namespace vouch::detail {
 
-/// Whether systems lie side by side, as the copy engine asks for it: it moves 16 bytes at least.
+/// Whether systems lie side by side, as TMA asks for it: it moves 16 bytes at least.
 template <class T>
-bool lies_side_by_side(const T* data, const batch_shape& shape) {
+bool is_interleaved(const T* data, const batch_shape& shape) {
   return shape.offsets == nullptr && reinterpret_cast<std::uintptr_t>(data) % 16 == 0 &&
          shape.system_stride == 1 && shape.row_stride % line_size<T> == 0 && shape.systems % line_size<T> == 0;
 }
 template <class T>
-bool lie_side_by_side(const tridiagonal_view<const T>& A, const batch_view<const T>& b,
-                      const batch_view<T>& x) {
-  return !A.periodic && lies_side_by_side(A.dl, A.shape) && lies_side_by_side(A.d, A.shape) &&
-         lies_side_by_side(A.du, A.shape) && lies_side_by_side(b.data, b.shape) &&
-         lies_side_by_side(x.data, x.shape);
+bool are_interleaved(const tridiagonal_view<const T>& A, const batch_view<const T>& b, const batch_view<T>& x) {
+  return !A.periodic && is_interleaved(A.dl, A.shape) && is_interleaved(A.d, A.shape) &&
+         is_interleaved(A.du, A.shape) && is_interleaved(b.data, b.shape) && is_interleaved(x.data, x.shape);
 }
 
-struct row_box {
+struct tensor_box {
   int systems, rows;
 };
 
-/// A map of rows of systems side by side, brought in boxes. Returns false where there is no way to make one.
+/// A map of rows of systems side by side, loaded in boxes. Returns false where there is no way to make one.
 template <real T>
-bool describe_rows(CUtensorMap& map, const T* data, const batch_shape& shape, const row_box& of,
-                   CUtensorMapSwizzle swizzle) {
+bool encode_tensor_map(CUtensorMap& map, const T* data, const batch_shape& shape, const tensor_box& of,
+                       CUtensorMapSwizzle swizzle) {
   static const auto encode = [] {
     void* found = nullptr;
     cudaDriverEntryPointQueryResult result;

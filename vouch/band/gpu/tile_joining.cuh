@@ -1,16 +1,16 @@
-// vouch/band/gpu/tile_joining.cuh -- relations that become one, for tiles; private.
+// vouch/band/gpu/tile_joining.cuh -- reduced blocks that become one, for tiles; private.
 #pragma once
 #include <vouch/band/gpu/chunk.cuh>
 
 namespace vouch::detail {
 
-/// join() of reduced_block.hpp for balanced rows, of which none changes places: as append() of register_segment.cuh. The
-/// outer rows, the first of the left piece and the last of the right one, stand back as pivots. Returns false
-/// where one of them is many times larger than the inner ones in an unknown that goes: then nothing here is of
-/// use.
+/// join() of reduced_block.hpp for balanced rows, without row interchanges: as append() of
+/// register_segment.cuh. The outer rows, the first of the left segment and the last of the right one, yield
+/// as pivots. Returns false where one of them is many times larger than the inner ones in an unknown that
+/// goes: then nothing here is of use.
 template <real T>
-__device__ bool join_inner_rows(const relation<T>& before, const relation<T>& after, relation<T>& whole,
-                                joint<T>& at) {
+__device__ bool join_inner_rows(const reduced_block<T>& before, const reduced_block<T>& after,
+                                reduced_block<T>& whole, separator_pair<T>& at) {
   constexpr T many = 16;
   const bool right = fabs(after.left[0]) > fabs(before.last[1]);
   const T inverse_v = inverse_of(right ? after.left[0] : before.last[1]);
@@ -21,8 +21,8 @@ __device__ bool join_inner_rows(const relation<T>& before, const relation<T>& af
   at.last[3] = after.last[0] * of_after;
   at.last[4] = after.right[0] * of_after;
   at.last[5] = before.rhs[1] * of_before + after.rhs[0] * of_after;
-  // The inner row without v = x_l of the left piece, and the outer ones: columns w = x_f of the right piece,
-  // then those of the whole.
+  // The inner row without v = x_l of the left segment, and the outer ones: columns w = x_f of the right
+  // segment, then those of the whole.
   const T s = after.left[0] * inverse_v, t = before.last[1] * inverse_v;
   const T inner_w = (after.left[0] * before.right[1] - before.last[1] * after.first[0]) * inverse_v;
   const T inner[5] = {before.left[1] * s, before.first[1] * s, -after.last[0] * t, -after.right[0] * t,
@@ -56,8 +56,8 @@ struct tile_joining : pivoted_joining<T, false> {
 
   template <class Slot>
   __device__ static void join(const Slot& left, const Slot& right) {
-    joint<T> at;
-    relation<T> whole;
+    separator_pair<T> at;
+    reduced_block<T> whole;
     if (!join_inner_rows(as_before::get(left), as_before::get(right), whole, at))
       return as_before::join(left, right);
     as_before::put(left, whole);
@@ -80,9 +80,9 @@ __device__ void join_trees(const Slots& slot_of, int trees, int leaves, int thre
   __syncthreads();
 }
 
-/// The ends of a whole system; close() of reduced_block.hpp in fewer instructions.
+/// The boundary unknowns of a whole system; close() of reduced_block.hpp in fewer instructions.
 template <real T>
-__device__ ends<T> closed(const relation<T>& whole) {
+__device__ boundary_unknowns<T> closed(const reduced_block<T>& whole) {
   const bool swap = fabs(whole.first[1]) > fabs(whole.first[0]);
   const T u0 = swap ? whole.first[1] : whole.first[0], u1 = swap ? whole.first[0] : whole.first[1];
   const T v0 = swap ? whole.last[1] : whole.last[0], v1 = swap ? whole.last[0] : whole.last[1];

@@ -16,17 +16,17 @@ namespace {
 
 // Tiles of short tridiagonal systems side by side, and how they come through shared memory.
 //
-// A tile is what the registers of a block hold: all rows of neighbouring systems, cut into pieces, a piece a
-// thread (register_segment.cuh), so many systems that they fill the lines that memory moves. The four arrays of a
-// tile come one after another through a ring of stages in shared memory: while a tile is being solved, the
-// next one is under way.
+// A tile is what the registers of a block hold: all rows of neighbouring systems, cut into segments, a
+// segment a thread (register_segment.cuh), so many systems that they fill the lines that memory moves. The
+// four arrays of a tile come one after another through a ring of stages in shared memory: while a tile is
+// being solved, the next one is under way.
 
-constexpr int tile_threads = 128;  // few, so that another block computes while this one waits
-constexpr int held_threads = 256;  // of a multiprocessor, at 255 registers
-constexpr int stage_size = tile_threads * held_rows;
+constexpr int tile_threads = 128;      // few, so that another block computes while this one waits
+constexpr int register_threads = 256;  // of a multiprocessor, at 255 registers
+constexpr int stage_size = tile_threads * register_rows;
 constexpr int tile_stages = 4;
 
-/// How the copy engine finds the arrays. Not a part of tile_batch: kernels need its address, which would keep
+/// How TMA finds the arrays. Not a part of tile_batch: kernels need its address, which would keep
 /// the rest out of registers.
 struct tile_maps {
   CUtensorMap dl, d, du, b, x;
@@ -36,21 +36,21 @@ struct tile_maps {
 struct tile_batch {
   int* broken;  // see band_task
   std::int64_t systems, tiles;
-  int n, leaves;      // rows and pieces of a system
-  int pieces, width;  // places for pieces, a power of two; systems of a tile, as many as fill its threads
-  int at_work;        // tiles at once
+  int n, leaves;        // rows and segments of a system
+  int segments, width;  // places for segments, a power of two; systems of a tile, as many as fill its threads
+  int at_work;          // tiles at once
 };
 
 /// The rows of every tile that a thread holds.
 struct tile_place {
-  int system, piece, left;  // left: rows from its first to the system's last
-  int base;                 // of its rows in a stage, which are of.width apart
+  int system, segment, left;  // left: rows from its first to the system's last
+  int base;                   // of its rows in a stage, which are of.width apart
 
   __device__ tile_place(const tile_batch& of, int thread)
       : system(thread & (of.width - 1)),
-        piece(thread / of.width),
-        left(of.n - piece * held_rows),
-        base(piece * held_rows * of.width + system) {}
+        segment(thread / of.width),
+        left(of.n - segment * register_rows),
+        base(segment * register_rows * of.width + system) {}
 };
 
 /// The block's arrays on their way, tile after tile in the order dl, d, du, b.
@@ -72,11 +72,11 @@ class tile_ring {
     mbarrier_init_fence();
   }
 
-  /// Begins to bring the next arrays into stages that are free.
-  __device__ void bring(int arrays) {
+  /// Starts to load the next arrays into stages that are free.
+  __device__ void load(int arrays) {
 #pragma unroll 1
     for (int k = 0; k < arrays; ++k) {
-      if (next_tile_ < of_.tiles) bring_box();
+      if (next_tile_ < of_.tiles) load_box();
       next_stage_ = next_stage_ + 1 == tile_stages ? 0 : next_stage_ + 1;
       next_array_ = (next_array_ + 1) % 4;
       if (next_array_ == 0) next_tile_ += of_.at_work;
@@ -84,26 +84,27 @@ class tile_ring {
   }
 
   /// This thread's rows of the next array. Its stage is free once the whole block has taken it.
-  __device__ void take(T (&rows)[held_rows]) {
+  __device__ void take(T (&rows)[register_rows]) {
     mbarrier_wait(arrived_ + stage_, parity_);
     const T* from = stages_ + stage_ * stage_size + place_.base;
 #pragma unroll
-    for (int k = 0; k < held_rows; ++k) rows[k] = from[k * of_.width];
+    for (int k = 0; k < register_rows; ++k) rows[k] = from[k * of_.width];
     if (++stage_ < tile_stages) return;
     stage_ = 0;
     parity_ ^= 1;
   }
 
  private:
-  // The copy engine brings the rows of the tile, and zeros beyond the last system and row.
-  __device__ void bring_box() {
+  // TMA loads the rows of the tile, and zeros beyond the last system and row.
+  __device__ void load_box() {
     if (thread_ != 0) return;
     const CUtensorMap* const map = next_array_ == 0   ? &maps_.dl
                                    : next_array_ == 1 ? &maps_.d
                                    : next_array_ == 2 ? &maps_.du
                                                       : &maps_.b;
     std::uint64_t* const arrival = arrived_ + next_stage_;
-    mbarrier_arrive_expect_tx(arrival, static_cast<unsigned>(of_.width * of_.leaves * held_rows * sizeof(T)));
+    mbarrier_arrive_expect_tx(arrival,
+                              static_cast<unsigned>(of_.width * of_.leaves * register_rows * sizeof(T)));
     tensor_load(stages_ + next_stage_ * stage_size, map, static_cast<int>(next_tile_ * of_.width), 0, arrival);
   }
   const tile_batch& of_;
@@ -147,39 +148,39 @@ class tile_solver {
   __device__ tile_solver(const tile_batch& of, const tile_place& place, const tile_memory<T>& memory,
                          int thread)
       : of_(of), place_(place), memory_(memory), thread_(thread) {
-    spare_bits_ = __clz(of.pieces);
+    spare_bits_ = __clz(of.segments);
   }
 
-  // The ends of this thread's piece from its relation.
+  // The boundary unknowns of this thread's segment from its reduced block.
   template <class Joining>
-  __device__ ends<T> ends_of_piece(const relation<T>& own) {
-    if (place_.left > 0) Joining::put(slot_of(place_.system, place_.piece), own);
+  __device__ boundary_unknowns<T> boundary_of_segment(const reduced_block<T>& own) {
+    if (place_.left > 0) Joining::put(slot_of(place_.system, place_.segment), own);
     join_trees<Joining>([this](int s, int p) { return slot_of(s, p); }, of_.width, of_.leaves, thread_,
                         tile_threads);
-    return descend<Joining>([this](int p) { return slot_of(place_.system, p); }, of_.leaves, place_.piece,
+    return descend<Joining>([this](int p) { return slot_of(place_.system, p); }, of_.leaves, place_.segment,
                             closed(Joining::get(slot_of(place_.system, 0))));
   }
 
  private:
-  // The bits of a piece's number in reverse: those that a level of the tree joins lie together.
-  __device__ tile_slot<T> slot_of(int system, int piece) const {
-    const auto place = static_cast<int>(__brev(static_cast<unsigned>(piece)) >> 1 >> spare_bits_);
+  // The bits of a segment's number in reverse: those that a level of the tree joins lie together.
+  __device__ tile_slot<T> slot_of(int system, int segment) const {
+    const auto place = static_cast<int>(__brev(static_cast<unsigned>(segment)) >> 1 >> spare_bits_);
     return {memory_.slots + place * of_.width + system};
   }
 
   const tile_batch& of_;
   const tile_place& place_;
   const tile_memory<T>& memory_;
-  int thread_, spare_bits_;  // bits above those of a piece's number, but one
+  int thread_, spare_bits_;  // bits above those of a segment's number, but one
 };
 
 // Writes the unknowns of a tile.
 template <real T>
 __device__ void store_tile(const tile_batch& of, const tile_maps& maps, const tile_place& place, T* staged,
-                           std::int64_t first, int thread, const T (&x)[held_rows]) {
+                           std::int64_t first, int thread, const T (&x)[register_rows]) {
   __syncthreads();  // the slots of the tree are needed no more
 #pragma unroll
-  for (int k = 0; k < held_rows; ++k) staged[place.base + k * of.width] = x[k];
+  for (int k = 0; k < register_rows; ++k) staged[place.base + k * of.width] = x[k];
   fence_proxy_async();
   __syncthreads();
   if (thread != 0) return;
@@ -189,7 +190,7 @@ __device__ void store_tile(const tile_batch& of, const tile_maps& maps, const ti
 
 // Blocks take every so many-th tile: everything is read once and written once. Bound by memory.
 template <real T>
-__global__ void __launch_bounds__(tile_threads, held_threads / tile_threads)
+__global__ void __launch_bounds__(tile_threads, register_threads / tile_threads)
     solve_tiles(tile_batch of, const __grid_constant__ tile_maps maps) {
   const int thread = static_cast<int>(threadIdx.x);
   const tile_memory<T> memory;
@@ -197,42 +198,42 @@ __global__ void __launch_bounds__(tile_threads, held_threads / tile_threads)
   tile_ring<T> ring(of, maps, place, memory.rows, memory.arrived, thread);
   if (thread == 0) ring.init(memory.arrived);
   __syncthreads();
-  ring.bring(tile_stages);
+  ring.load(tile_stages);
   tile_solver<T> solver(of, place, memory, thread);
   for (std::int64_t tile = blockIdx.x; tile < of.tiles; tile += of.at_work) {
     const std::int64_t first = tile * of.width, left = of.systems - first;
     const int count = left < of.width ? static_cast<int>(left) : of.width;
-    held_piece<T> piece;
-    ring.take(piece.a);
-    ring.take(piece.d);
-    ring.take(piece.c);
-    ring.take(piece.f);
-    piece.complete(place.piece == 0, true, place.left);
-    const bool works = place.left > 0 && place.system < count, fit = piece.dominates();
+    register_segment<T> segment;
+    ring.take(segment.a);
+    ring.take(segment.d);
+    ring.take(segment.c);
+    ring.take(segment.f);
+    segment.complete(place.segment == 0, true, place.left);
+    const bool works = place.left > 0 && place.system < count, fit = segment.dominates();
     bulk_wait_group_read();
     const bool dominant = __syncthreads_and(fit || !works) != 0;
-    ring.bring(4);
+    ring.load(4);
     bool numbers = true;
     if (dominant) {
-      const relation<T> own = piece.reduce_dominant();
-      numbers = piece.fill_dominant(solver.template ends_of_piece<dominant_joining<T>>(own));
+      const reduced_block<T> own = segment.reduce_dominant();
+      numbers = segment.fill_dominant(solver.template boundary_of_segment<dominant_joining<T>>(own));
     } else {
       unsigned far = 0;
-      const relation<T> own = piece.reduce_pivoted(far);
-      numbers = piece.fill_pivoted(far, solver.template ends_of_piece<tile_joining<T>>(own));
+      const reduced_block<T> own = segment.reduce_pivoted(far);
+      numbers = segment.fill_pivoted(far, solver.template boundary_of_segment<tile_joining<T>>(own));
     }
     if (works && !numbers && of.broken != nullptr) of.broken[first + place.system] = 1;
-    store_tile(of, maps, place, memory.slots, first, thread, piece.d);
+    store_tile(of, maps, place, memory.slots, first, thread, segment.d);
   }
   bulk_wait_group_read();  // before the shared memory goes to another block
 }
 
 // ---- launchers
 
-// A map of rows of systems side by side, brought in boxes of a tile.
+// A map of rows of systems side by side, loaded in boxes of a tile.
 template <real T>
 bool describe(CUtensorMap& map, const T* data, const batch_shape& shape, const tile_batch& of) {
-  return describe_rows(map, data, shape, {of.width, of.leaves * held_rows}, CU_TENSOR_MAP_SWIZZLE_NONE);
+  return encode_tensor_map(map, data, shape, {of.width, of.leaves * register_rows}, CU_TENSOR_MAP_SWIZZLE_NONE);
 }
 
 }  // namespace
@@ -240,16 +241,16 @@ bool describe(CUtensorMap& map, const T* data, const batch_shape& shape, const t
 template <real T>
 bool solve_in_tiles(const device& dev, const tridiagonal_view<const T>& A, const batch_view<const T>& b,
                     const batch_view<T>& x, int* broken) {
-  constexpr int most_pieces = 8;  // so that tiles fill lines of 128 bytes
-  if (!lie_side_by_side(A, b, x) || b.shape.n > most_pieces * held_rows) return false;
+  constexpr int most_segments = 8;  // so that tiles fill lines of 128 bytes
+  if (!are_interleaved(A, b, x) || b.shape.n > most_segments * register_rows) return false;
   tile_batch of{};
   of.broken = broken;
   of.systems = b.shape.systems;
   of.n = static_cast<int>(b.shape.n);
-  of.leaves = ceil_div(of.n, held_rows);
-  of.pieces = 1;
-  while (of.pieces < of.leaves) of.pieces *= 2;
-  of.width = tile_threads / of.pieces;
+  of.leaves = ceil_div(of.n, register_rows);
+  of.segments = 1;
+  while (of.segments < of.leaves) of.segments *= 2;
+  of.width = tile_threads / of.segments;
   of.tiles = ceil_div<std::int64_t>(of.systems, of.width);
   if (of.tiles < dev.processors()) return false;
   tile_maps maps{};
@@ -258,7 +259,7 @@ bool solve_in_tiles(const device& dev, const tridiagonal_view<const T>& A, const
       !describe<T>(maps.x, x.data, x.shape, of))
     return false;
   of.at_work =
-      static_cast<int>(std::min(std::int64_t{dev.processors()} * (held_threads / tile_threads), of.tiles));
+      static_cast<int>(std::min(std::int64_t{dev.processors()} * (register_threads / tile_threads), of.tiles));
   launch(dev, "solve_tiles", {of.at_work, tile_threads, tile_memory<T>::bytes}, solve_tiles<T>, of, maps);
   return true;
 }

@@ -41,9 +41,9 @@ struct tile_cut {
   bool describe(const short_systems& task, int room) {
     stage_size = ceil_div(bytes_of_chunk(), alignment) * alignment;
     stages = std::min({most_stages, chunks, room / stage_size});
-    const row_box plain{systems, rows_of_chunk()}, with_neighbours{systems, rows_of_chunk() + 2};
-    const auto described = [](CUtensorMap& map, const double* data, const batch_shape& shape, row_box of) {
-      return lies_side_by_side(data, shape) && describe_rows(map, data, shape, of, CU_TENSOR_MAP_SWIZZLE_NONE);
+    const tensor_box plain{systems, rows_of_chunk()}, with_neighbours{systems, rows_of_chunk() + 2};
+    const auto described = [](CUtensorMap& map, const double* data, const batch_shape& shape, tensor_box of) {
+      return is_interleaved(data, shape) && encode_tensor_map(map, data, shape, of, CU_TENSOR_MAP_SWIZZLE_NONE);
     };
     return stages > 0 && described(from[0], task.A.dl, task.A.shape, plain) &&
            described(from[1], task.A.d, task.A.shape, plain) &&
