@@ -3,8 +3,8 @@
 # header asks for it or is named here as one that computes nothing or is called by those alone. The library computes nothing
 # in long double, which has a control word of its own.
 cmake_minimum_required(VERSION 3.25)
-set(compute_nothing core/cancellation core/device core/error core/string_printf core/solve_status text/csv
-  text/mapped_file text/nearest_name text/tokens sparse/fill sparse/minimum_degree sparse/picture
+set(compute_nothing core/cancellation core/device core/error core/string_printf core/solve_status text/tokens
+  sparse/fill sparse/minimum_degree sparse/picture
   reduce/choose_reduce_device solve/loop/choose_device solve/methods solve/options solve/loop/device_memory_check
   interval/rounding_host)
 

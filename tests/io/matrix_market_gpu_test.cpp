@@ -10,8 +10,7 @@
 #include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/io/matrix_market.hpp>
-#include <vouch/io/matrix_market_cuda.hpp>
-#include <vouch/io/matrix_market_header.hpp>
+#include <vouch/io/matrix_market_parts.hpp>
 
 #include "devices.hpp"
 #include "dice.hpp"

@@ -9,7 +9,7 @@
 
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
-#include <vouch/io/matrix_market_header.hpp>
+#include <vouch/io/matrix_market_parts.hpp>
 #include <vouch/io/npy.hpp>
 #include <vouch/text/decimal.hpp>
 #include <vouch/text/lines.hpp>

@@ -1,4 +1,4 @@
-#include <vouch/io/matrix_market_header.hpp>
+#include <vouch/io/matrix_market_parts.hpp>
 
 #include <algorithm>
 #include <limits>

@@ -9,9 +9,7 @@
 #include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
-#include <vouch/io/matrix_market_cuda.hpp>
-#include <vouch/io/matrix_market_header.hpp>
-#include <vouch/io/plain_entry.hpp>
+#include <vouch/io/matrix_market_parts.hpp>
 #include <vouch/text/tokens.hpp>
 
 namespace vouch {

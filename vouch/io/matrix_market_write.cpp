@@ -5,7 +5,7 @@
 #include <vouch/core/device.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
-#include <vouch/io/matrix_market_header.hpp>
+#include <vouch/io/matrix_market_parts.hpp>
 #include <vouch/sparse/valid_csr.hpp>
 #include <vouch/text/file.hpp>
 #include <vouch/text/number.hpp>

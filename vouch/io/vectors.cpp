@@ -6,7 +6,7 @@
 
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
-#include <vouch/io/matrix_market_header.hpp>
+#include <vouch/io/matrix_market_parts.hpp>
 #include <vouch/io/npy.hpp>
 #include <vouch/io/vectors.hpp>
 #include <vouch/text/lines.hpp>

@@ -1,8 +1,10 @@
+#include <vouch/text/file.hpp>
+
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -10,7 +12,7 @@
 #include <utility>
 
 #include <vouch/core/error.hpp>
-#include <vouch/text/file.hpp>
+#include <vouch/text/mapped_file.hpp>
 
 namespace vouch {
 namespace {
@@ -190,5 +192,14 @@ std::size_t input_file::read_at(std::int64_t offset, char* to, std::size_t bytes
   }
   return done;
 }
+
+mapped_file::mapped_file(const input_file& file)
+    : path_(file.path()), size_(static_cast<std::size_t>(file.most_bytes())) {
+  void* const at = mmap(nullptr, size_, PROT_READ, MAP_SHARED, file.descriptor(), 0);
+  if (at == MAP_FAILED) throw file_error("cannot map '" + path_ + "': " + std::strerror(errno));
+  bytes_ = static_cast<const char*>(at);
+}
+
+mapped_file::~mapped_file() { munmap(const_cast<char*>(bytes_), size_); }
 
 }  // namespace vouch

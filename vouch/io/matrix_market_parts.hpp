@@ -1,11 +1,32 @@
-// vouch/io/plain_entry.hpp -- an entry of a coordinate file in its plain form, on CPUs and GPUs; private.
+// vouch/io/matrix_market_parts.hpp -- what readers and writers of Matrix Market files share: the header, an entry in its
+// plain form on CPUs and GPUs, the reader on a GPU; private.
 #pragma once
 #include <cstdint>
+#include <optional>
 
+#include <vouch/core/device.hpp>
 #include <vouch/io/matrix_market.hpp>
 #include <vouch/text/digits.hpp>
+#include <vouch/text/file.hpp>
+#include <vouch/text/lines.hpp>
 
 namespace vouch {
+
+/// Takes the header off a file that is read from its start, and checks that the declared entries can stand in
+/// what is left of it.
+matrix_market_header take_matrix_market_header(line_reader& reader);
+
+/// read_csr of a file whose header is taken.
+csr<double> read_csr(const device& cpu, line_reader& reader, const matrix_market_header& header);
+
+/// The elements of an array file in the order of the file: column by column, the lower triangle alone for
+/// symmetric, without its diagonal for skew-symmetric.
+array<double> read_array_elements(const device& cpu, line_reader& reader, const matrix_market_header& header);
+
+/// Words of a banner.
+const char* name(matrix_format format);
+const char* name(matrix_field field);
+const char* name(symmetry stored_as);
 
 /// What the entries of a file must keep.
 struct entry_limits {
@@ -85,5 +106,14 @@ VOUCH_HOST_DEVICE inline const char* scan_plain_entry(const char* p, const char*
   if (static_cast<std::int64_t>(e.row) - static_cast<std::int64_t>(e.col) < limits.least_below) return nullptr;
   return q + 1;
 }
+
+/// Of a build with CUDA: the matrix whose entries stand in a coordinate file with random access from byte `body` on, on gpu.
+///
+/// Memory  On the GPU, beside the result, the text and 40 bytes an entry, 80 where entries stand for two.
+/// Result  As read_csr on a CPU, bit by bit. Nothing where a line is not of the plain form: the CPU knows what
+///         to make of it.
+/// Throws  out_of_memory, device_error
+std::optional<csr<double>> read_coordinates_cuda(const device& gpu, const input_file& file, std::int64_t body,
+                                                 const matrix_market_header& header);
 
 }  // namespace vouch
