@@ -1,0 +1,143 @@
+// vouch/c/vouch.h: what a hostile caller passes, and results against values by hand.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <new>
+#include <string>
+#include <vector>
+
+#include <vouch/c/vouch.h>
+
+extern "C" int check_from_c(void);
+
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+const std::int64_t row_ptr[] = {0, 1, 2};
+const std::int32_t col[] = {0, 1};
+const double val[] = {2, 4};
+
+struct freed {
+  vouch_solver* solver = nullptr;
+  ~freed() { vouch_solver_free(solver); }
+};
+
+TEST(c_interface, serves_a_program_in_c) { EXPECT_EQ(check_from_c(), 0) << vouch_message(); }
+
+TEST(c_interface, solves_dense_systems_in_either_order) {
+  const double by_rows[] = {2, 1, -7, 0, 5, -7};  // [2 1; 0 5], rows 3 apart
+  const double b[] = {4, 10, 2, 0};               // x = (1, 2) and (1, 0)
+  for (const int order : {1, 0}) {
+    double x[4] = {};
+    freed s;
+    ASSERT_EQ(vouch_solver_create_dense(&s.solver, 2, by_rows, 3, order, nullptr), VOUCH_OK) << vouch_message();
+    vouch_report r;
+    ASSERT_EQ(vouch_solver_solve(s.solver, 2, b, x, &r), VOUCH_OK) << vouch_message();
+    EXPECT_TRUE(r.solved);
+    if (order == 1) {
+      EXPECT_NEAR(x[0], 1, 1e-14);
+      EXPECT_NEAR(x[1], 2, 1e-14);
+      EXPECT_NEAR(x[2], 1, 1e-14);
+      EXPECT_NEAR(x[3], 0, 1e-14);
+    } else {  // [2 0; 1 5]: x = (2, 1.6) and (1, -0.2)
+      EXPECT_NEAR(x[0], 2, 1e-14);
+      EXPECT_NEAR(x[1], 1.6, 1e-14);
+      EXPECT_NEAR(x[2], 1, 1e-14);
+      EXPECT_NEAR(x[3], -0.2, 1e-14);
+    }
+  }
+}
+
+TEST(c_interface, refuses_with_a_message) {
+  vouch_options* o = nullptr;
+  ASSERT_EQ(vouch_options_create(&o), VOUCH_OK);
+  for (const auto& [name, value] : std::vector<std::pair<const char*, const char*>>{{"method", "magic"},
+                                                                                    {"precond", "magic"},
+                                                                                    {"precision", "half"},
+                                                                                    {"rtol", "-1"},
+                                                                                    {"rtol", "1e-8x"},
+                                                                                    {"rtol", ""},
+                                                                                    {"threads", "0"},
+                                                                                    {"max-iterations", "1.5"},
+                                                                                    {"device", "tpu"},
+                                                                                    {"device", "cuda:x"},
+                                                                                    {"colour", "red"}}) {
+    EXPECT_EQ(vouch_options_set(o, name, value), VOUCH_VALUE) << name << " " << value;
+    EXPECT_NE(std::strlen(vouch_message()), 0U);
+  }
+  EXPECT_EQ(vouch_options_set(o, nullptr, "x"), VOUCH_VALUE);
+  EXPECT_EQ(vouch_options_set(nullptr, "rtol", "1"), VOUCH_VALUE);
+  vouch_options_free(o);
+  vouch_options_free(nullptr);
+  EXPECT_EQ(vouch_options_create(nullptr), VOUCH_VALUE);
+
+  freed s;
+  EXPECT_EQ(vouch_solver_create_csr(nullptr, 2, row_ptr, col, val, nullptr), VOUCH_VALUE);
+  EXPECT_EQ(vouch_solver_create_csr(&s.solver, 2, nullptr, col, val, nullptr), VOUCH_VALUE);
+  EXPECT_EQ(vouch_solver_create_csr(&s.solver, 2, row_ptr, nullptr, val, nullptr), VOUCH_VALUE);
+  EXPECT_EQ(vouch_solver_create_csr(&s.solver, -1, row_ptr, col, val, nullptr), VOUCH_SHAPE);
+  const std::int64_t bad[] = {0, 2, 1};
+  EXPECT_EQ(vouch_solver_create_csr(&s.solver, 2, bad, col, val, nullptr), VOUCH_VALUE);
+  EXPECT_EQ(vouch_solver_create_dense(&s.solver, 2, val, 1, 0, nullptr), VOUCH_VALUE) << vouch_message();
+  EXPECT_EQ(vouch_solver_create_dense(&s.solver, 2, nullptr, 2, 0, nullptr), VOUCH_VALUE);
+  EXPECT_EQ(vouch_solver_create_action(&s.solver, 2, nullptr, nullptr, nullptr), VOUCH_VALUE);
+  EXPECT_EQ(s.solver, nullptr);
+  vouch_solver_free(nullptr);
+
+  ASSERT_EQ(vouch_solver_create_csr(&s.solver, 2, row_ptr, col, val, nullptr), VOUCH_OK);
+  const double b[] = {2, 4}, broken[] = {1, nan};
+  double x[] = {0, 0};
+  EXPECT_EQ(vouch_solver_solve(nullptr, 1, b, x, nullptr), VOUCH_VALUE);
+  EXPECT_EQ(vouch_solver_solve(s.solver, 1, nullptr, x, nullptr), VOUCH_VALUE);
+  EXPECT_EQ(vouch_solver_solve(s.solver, 1, b, nullptr, nullptr), VOUCH_VALUE);
+  EXPECT_EQ(vouch_solver_solve(s.solver, -1, b, x, nullptr), VOUCH_SHAPE);
+  EXPECT_EQ(vouch_solver_solve(s.solver, std::numeric_limits<std::int64_t>::max(), b, x, nullptr), VOUCH_SHAPE);
+  EXPECT_EQ(vouch_solver_solve(s.solver, 1, broken, x, nullptr), VOUCH_VALUE);
+  EXPECT_EQ(vouch_solver_prove(s.solver, 1, b, x, nan, nullptr, nullptr), VOUCH_VALUE);
+  EXPECT_EQ(vouch_solver_solve(s.solver, 0, nullptr, nullptr, nullptr), VOUCH_OK) << vouch_message();
+  EXPECT_EQ(vouch_solver_solve(s.solver, 1, b, x, nullptr), VOUCH_OK);
+  EXPECT_EQ(x[0], 1);
+  EXPECT_EQ(x[1], 1);
+
+  EXPECT_EQ(vouch_price(nullptr, nullptr), VOUCH_VALUE);
+  vouch_option option{};
+  vouch_price_result result{};
+  option.type = "straddle";
+  EXPECT_EQ(vouch_price(&option, &result), VOUCH_VALUE);
+  option.type = nullptr;
+  option.spot = nan;
+  EXPECT_EQ(vouch_price(&option, &result), VOUCH_VALUE);
+  EXPECT_EQ(result.price, 0);
+}
+
+int fails(void*, const double*, double*) { return 42; }
+int throws(void*, const double*, double*) { throw std::bad_alloc(); }
+
+TEST(c_interface, no_exception_of_an_action_leaves) {
+  const double b[] = {1, 1};
+  double x[] = {0, 0};
+  freed bad, worse;
+  ASSERT_EQ(vouch_solver_create_action(&bad.solver, 2, fails, nullptr, nullptr), VOUCH_OK);
+  EXPECT_EQ(vouch_solver_solve(bad.solver, 1, b, x, nullptr), VOUCH_VALUE);
+  EXPECT_NE(std::string(vouch_message()).find("42"), std::string::npos);
+  ASSERT_EQ(vouch_solver_create_action(&worse.solver, 2, throws, nullptr, nullptr), VOUCH_OK);
+  EXPECT_EQ(vouch_solver_solve(worse.solver, 1, b, x, nullptr), VOUCH_OUT_OF_MEMORY);
+}
+
+TEST(c_interface, what_is_cancelled_ends) {
+  vouch_cancel();
+  const double b[] = {1, 1};
+  double x[] = {0, 0};
+  freed s;
+  const auto code = vouch_solver_create_csr(&s.solver, 2, row_ptr, col, val, nullptr);
+  vouch_report r{};
+  if (code == VOUCH_OK && vouch_solver_solve(s.solver, 1, b, x, &r) == VOUCH_OK) {
+    EXPECT_TRUE(std::string(r.status) == "interrupted" || r.solved) << r.status;
+  }
+  vouch_cancel_clear();
+  EXPECT_EQ(vouch_solver_create_csr(&s.solver, 2, row_ptr, col, val, nullptr), VOUCH_OK);
+}
+
+}  // namespace
