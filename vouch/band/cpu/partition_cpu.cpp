@@ -102,20 +102,19 @@ VOUCH_SIMD_INLINE void fill_segments(const tridiagonal_view<const scalar_of<V>>&
   }
 }
 
-#define VOUCH_PARTITION(T, V)                                                                          \
-  VOUCH_SIMD_CLONES void reduce(const tridiagonal_view<const T>& A, const T* b,                        \
-                                const lane_segments<width_of<V>>& at, reduced_block<V>& made) {        \
-    reduce_segments<V>(A, b, at, made);                                                                \
-  }                                                                                                    \
-  VOUCH_SIMD_CLONES void fill(const tridiagonal_view<const T>& A, const T* b, T* x,                    \
-                              const lane_segments<width_of<V>>& at, const boundary_unknowns<V>& known, \
-                              T* kept, sweep_facts<V>& facts) {                                        \
-    fill_segments<V>(A, b, x, at, known, kept, facts);                                                 \
+#define VOUCH_PARTITION(CLONES, T, V)                                                                          \
+  CLONES void reduce(const tridiagonal_view<const T>& A, const T* b, const lane_segments<width_of<V>>& at,     \
+                     reduced_block<V>& made) {                                                                 \
+    reduce_segments<V>(A, b, at, made);                                                                        \
+  }                                                                                                            \
+  CLONES void fill(const tridiagonal_view<const T>& A, const T* b, T* x, const lane_segments<width_of<V>>& at, \
+                   const boundary_unknowns<V>& known, T* kept, sweep_facts<V>& facts) {                        \
+    fill_segments<V>(A, b, x, at, known, kept, facts);                                                         \
   }
-VOUCH_PARTITION(float, float)
-VOUCH_PARTITION(double, double)
-VOUCH_PARTITION(float, lanes<float>)
-VOUCH_PARTITION(double, lanes<double>)
+VOUCH_PARTITION(VOUCH_SCALAR_PIVOTING_CLONES, float, float)
+VOUCH_PARTITION(VOUCH_SCALAR_PIVOTING_CLONES, double, double)
+VOUCH_PARTITION(VOUCH_SIMD_CLONES, float, lanes<float>)
+VOUCH_PARTITION(VOUCH_SIMD_CLONES, double, lanes<double>)
 #undef VOUCH_PARTITION
 
 template <class V>

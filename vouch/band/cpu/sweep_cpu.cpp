@@ -56,18 +56,20 @@ VOUCH_SIMD_INLINE void pivoted_segments(const tridiagonal_view<const scalar_of<V
   substitute<V, pivoted_sweep<V>>(kept, at.length, V{}, V{}, 0, at, x, facts);
 }
 
-#define VOUCH_SWEEPS(T, V)                                                                \
-  VOUCH_SIMD_CLONES void sweep(const tridiagonal_view<const T>& A, const T* b, T* x,      \
-                               const lane_segments<width_of<V>>& at, bool pivot, T* kept, \
-                               sweep_facts<V>& facts) {                                   \
-    if (pivot) return pivoted_segments<V>(A, b, x, at, kept, facts);                      \
-    thomas_segments<V>(A, b, x, at, kept, facts);                                         \
+#define VOUCH_SWEEP(CLONES, NAME, T, V)                                                                        \
+  CLONES void NAME(const tridiagonal_view<const T>& A, const T* b, T* x, const lane_segments<width_of<V>>& at, \
+                   T* kept, sweep_facts<V>& facts) {                                                           \
+    NAME##_segments<V>(A, b, x, at, kept, facts);                                                              \
   }
-VOUCH_SWEEPS(float, float)
-VOUCH_SWEEPS(double, double)
-VOUCH_SWEEPS(float, lanes<float>)
-VOUCH_SWEEPS(double, lanes<double>)
-#undef VOUCH_SWEEPS
+VOUCH_SWEEP(, thomas, float, float)
+VOUCH_SWEEP(, thomas, double, double)
+VOUCH_SWEEP(VOUCH_ARITHMETIC_CLONES, thomas, float, lanes<float>)
+VOUCH_SWEEP(VOUCH_ARITHMETIC_CLONES, thomas, double, lanes<double>)
+VOUCH_SWEEP(VOUCH_SCALAR_PIVOTING_CLONES, pivoted, float, float)
+VOUCH_SWEEP(VOUCH_SCALAR_PIVOTING_CLONES, pivoted, double, double)
+VOUCH_SWEEP(VOUCH_SIMD_CLONES, pivoted, float, lanes<float>)
+VOUCH_SWEEP(VOUCH_SIMD_CLONES, pivoted, double, lanes<double>)
+#undef VOUCH_SWEEP
 
 // Systems in the order in which they share vectors: those of like length together.
 std::vector<std::int64_t> by_length(const batch_shape& shape) {
@@ -116,7 +118,11 @@ void sweep_all(const device& dev, const tridiagonal_view<const scalar_of<V>>& A,
     const lane_segments<width_of<V>> at = take<V>(A.shape, b.shape, x.shape, order.data() + first, count);
     if (at.length == 0) continue;
     sweep_facts<V> swept;
-    sweep(A, b.data, x.data, at, pivot, kept.data() + omp_get_thread_num() * kept_size, swept);
+    T* const own = kept.data() + omp_get_thread_num() * kept_size;
+    if (pivot)
+      pivoted(A, b.data, x.data, at, own, swept);
+    else
+      thomas(A, b.data, x.data, at, own, swept);
     for (std::int64_t l = 0; l < count; ++l)
       report<V>(swept, static_cast<int>(l), facts[order[static_cast<std::size_t>(first + l)]]);
   }

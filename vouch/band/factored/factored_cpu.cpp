@@ -142,14 +142,14 @@ VOUCH_SIMD_INLINE void plain_runs(const storage_of<scalar_of<V>>& kept, const la
   }
 }
 
-#define VOUCH_PLAIN_RUNS(T, V)                                                                              \
-  VOUCH_SIMD_CLONES void plain(const storage_of<T>& kept, const lane_runs<V>& at, const T* b, T* x, T* y) { \
-    plain_runs<V>(kept, at, b, x, y);                                                                       \
+#define VOUCH_PLAIN_RUNS(CLONES, T, V)                                                           \
+  CLONES void plain(const storage_of<T>& kept, const lane_runs<V>& at, const T* b, T* x, T* y) { \
+    plain_runs<V>(kept, at, b, x, y);                                                            \
   }
-VOUCH_PLAIN_RUNS(float, float)
-VOUCH_PLAIN_RUNS(double, double)
-VOUCH_PLAIN_RUNS(float, lanes<float>)
-VOUCH_PLAIN_RUNS(double, lanes<double>)
+VOUCH_PLAIN_RUNS(, float, float)
+VOUCH_PLAIN_RUNS(, double, double)
+VOUCH_PLAIN_RUNS(VOUCH_ARITHMETIC_CLONES, float, lanes<float>)
+VOUCH_PLAIN_RUNS(VOUCH_ARITHMETIC_CLONES, double, lanes<double>)
 #undef VOUCH_PLAIN_RUNS
 
 template <class V>
