@@ -240,6 +240,22 @@ csr<double> assemble(const device& dev, const mesh& m, unsigned held_faces, cons
   return A;
 }
 
+// What make() makes for the dimension and the corners of a kind of element.
+template <class Make>
+csr<double> with_element(element kind, Make make) {
+  switch (kind) {
+    case element::triangle:
+      return make.template operator()<2, 3>();
+    case element::quadrilateral:
+      return make.template operator()<2, 4>();
+    case element::tetrahedron:
+      return make.template operator()<3, 4>();
+    case element::hexahedron:
+      break;
+  }
+  return make.template operator()<3, 8>();
+}
+
 constexpr unsigned all_faces = 63;
 
 template <int D, int N>
@@ -263,17 +279,7 @@ csr<double> assemble_laplacian(const device& dev, const mesh& m, boundary edge) 
 
 csr<double> finite_elements(const device& dev, const mesh& m, boundary edge) {
   const ieee_environment here;
-  switch (m.kind) {
-    case element::triangle:
-      return assemble_laplacian<2, 3>(dev, m, edge);
-    case element::quadrilateral:
-      return assemble_laplacian<2, 4>(dev, m, edge);
-    case element::tetrahedron:
-      return assemble_laplacian<3, 4>(dev, m, edge);
-    case element::hexahedron:
-      break;
-  }
-  return assemble_laplacian<3, 8>(dev, m, edge);
+  return with_element(m.kind, [&]<int D, int N>() { return assemble_laplacian<D, N>(dev, m, edge); });
 }
 
 namespace {
@@ -338,17 +344,7 @@ csr<double> assemble_elasticity(const device& dev, const mesh& m, const elastici
 csr<double> elasticity(const device& dev, const mesh& m, const elasticity_options& options) {
   const ieee_environment here;
   check(options);
-  switch (m.kind) {
-    case element::triangle:
-      return assemble_elasticity<2, 3>(dev, m, options);
-    case element::quadrilateral:
-      return assemble_elasticity<2, 4>(dev, m, options);
-    case element::tetrahedron:
-      return assemble_elasticity<3, 4>(dev, m, options);
-    case element::hexahedron:
-      break;
-  }
-  return assemble_elasticity<3, 8>(dev, m, options);
+  return with_element(m.kind, [&]<int D, int N>() { return assemble_elasticity<D, N>(dev, m, options); });
 }
 
 }  // namespace vouch

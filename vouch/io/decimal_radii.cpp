@@ -45,12 +45,7 @@ std::vector<double> entry_radii(line_reader& reader) {
 
 // The places of the elements of an array file, in its order.
 coo array_places(const device& cpu, const matrix_market_header& header) {
-  coo A{header.rows,
-        header.cols,
-        header.stored_as,
-        array<std::int32_t>(cpu, header.entries),
-        array<std::int32_t>(cpu, header.entries),
-        array<double>(cpu, header.entries)};
+  coo A = coo_for(cpu, header, header.entries);
   const std::int64_t below = header.stored_as == symmetry::skew_symmetric ? 1 : 0;
   std::int64_t k = 0;
   for (std::int64_t j = 0; j < header.cols; ++j)

@@ -23,6 +23,16 @@ csr<double> read_csr(const device& cpu, line_reader& reader, const matrix_market
 /// symmetric, without its diagonal for skew-symmetric.
 array<double> read_array_elements(const device& cpu, line_reader& reader, const matrix_market_header& header);
 
+/// Triplets of what the header describes, not filled yet.
+inline coo coo_for(const device& cpu, const matrix_market_header& header, std::int64_t entries) {
+  return {header.rows,
+          header.cols,
+          header.stored_as,
+          array<std::int32_t>(cpu, entries),
+          array<std::int32_t>(cpu, entries),
+          array<double>(cpu, entries)};
+}
+
 /// Words of a banner.
 const char* name(matrix_format format);
 const char* name(matrix_field field);

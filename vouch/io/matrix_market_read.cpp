@@ -207,12 +207,7 @@ void check_complete(const line_reader& reader, const matrix_market_header& heade
 }
 
 coo read_coordinates(const device& cpu, line_reader& reader, const matrix_market_header& header) {
-  coo A{header.rows,
-        header.cols,
-        header.stored_as,
-        array<std::int32_t>(cpu, header.entries),
-        array<std::int32_t>(cpu, header.entries),
-        array<double>(cpu, header.entries)};
+  coo A = coo_for(cpu, header, header.entries);
   const entry_target to{A.row.data(), A.col.data(), A.val.data()};
   for_each_block(reader, cpu.threads(), [&](const line_block& block) {
     if (header.field == matrix_field::real) parse_coordinates<matrix_field::real>(header, block, to);
@@ -242,12 +237,7 @@ coo read_array(const device& cpu, line_reader& reader, const matrix_market_heade
     kept[static_cast<std::size_t>(j) + 1] = length - std::count(column, column + length, 0.0);
   }
   std::partial_sum(kept.begin(), kept.end(), kept.begin());
-  coo A{header.rows,
-        header.cols,
-        header.stored_as,
-        array<std::int32_t>(cpu, kept.back()),
-        array<std::int32_t>(cpu, kept.back()),
-        array<double>(cpu, kept.back())};
+  coo A = coo_for(cpu, header, kept.back());
 #pragma omp parallel for firstprivate(ieee) num_threads(cpu.threads()) schedule(static)
   for (std::int64_t j = 0; j < header.cols; ++j) {
     std::int64_t out = kept[static_cast<std::size_t>(j)];

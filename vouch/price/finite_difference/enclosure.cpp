@@ -124,14 +124,7 @@ class enclosed_time_stepper {
       } else if (k == 0) {
         L_ = make_operator(c_, grid_, c_.plain.expiry - 0.5 * (s.from + s.to));
       }
-      if (scheme_ == time_scheme::implicit_euler) {
-        step(from, length, length);
-      } else if (scheme_ == time_scheme::rannacher && s.smooths && k < 2) {
-        step(from, 0.5 * length, 0.5 * length);
-        step(from + 0.5 * length, 0.5 * length, 0.5 * length);
-      } else {
-        step(from, length, 0.5 * length);
-      }
+      take_step(scheme_, s, k, [&](double begin, double by, double implicit) { step(begin, by, implicit); });
     }
     if (c_.is_escrowed())
       set_exercise(c_.plain.expiry - s.to, true);

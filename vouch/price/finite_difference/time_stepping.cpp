@@ -52,14 +52,7 @@ class time_stepper {
         operator_at(from, from + length);
         factored_ = 0;
       }
-      if (scheme_ == time_scheme::implicit_euler) {
-        step(from, length, length);
-      } else if (scheme_ == time_scheme::rannacher && s.smooths && k < 2) {
-        step(from, 0.5 * length, 0.5 * length);
-        step(from + 0.5 * length, 0.5 * length, 0.5 * length);
-      } else {
-        step(from, length, 0.5 * length);
-      }
+      take_step(scheme_, s, k, [&](double begin, double by, double implicit) { step(begin, by, implicit); });
     }
     unload();
     factored_ = 0;
@@ -120,7 +113,7 @@ class time_stepper {
     if (policy_) return;
     if (reversed_) std::reverse(values_.begin(), values_.end());
     steps_.load(values_.data());
-    steps_.set_obstacle(american_ ? turned_.data() : nullptr);
+    steps_.set_obstacle(american_ ? reversed_exercise_.data() : nullptr);
   }
   void unload() {
     if (policy_) return;
@@ -131,16 +124,16 @@ class time_stepper {
   void set_exercise(double time, bool before_dividend) {
     set_escrow(escrow(c_, time, before_dividend));
     fill(exercise_, false);
-    turned_ = exercise_;
-    if (reversed_) std::reverse(turned_.begin(), turned_.end());
+    reversed_exercise_ = exercise_;
+    if (reversed_) std::reverse(reversed_exercise_.begin(), reversed_exercise_.end());
   }
   // The part of it that steps see.
   void set_obstacle(double time) {
     const double worth = escrow(c_, time);
     if (worth == escrow_) return;
     set_escrow(worth);
-    fill(turned_, reversed_);
-    if (!policy_) steps_.set_obstacle(turned_.data());
+    fill(reversed_exercise_, reversed_);
+    if (!policy_) steps_.set_obstacle(reversed_exercise_.data());
   }
   void set_escrow(double worth) {
     escrow_ = worth;
@@ -173,7 +166,8 @@ class time_stepper {
                  high = high_.step(length, L_.rate, c_.plain.dividend);
     if (policy_) {
       if (reversed_) std::reverse(values_.begin(), values_.end());
-      policy_step(L_, length, implicit, turned_, reversed_ ? high : low, reversed_ ? low : high, values_);
+      policy_step(L_, length, implicit, reversed_exercise_, reversed_ ? high : low, reversed_ ? low : high,
+                  values_);
       if (reversed_) std::reverse(values_.begin(), values_.end());
     } else {
       if (factored_ != implicit) steps_.factor(L_, implicit);
@@ -192,7 +186,7 @@ class time_stepper {
   Steps steps_;
   fd_operator L_;
   double factored_ = 0, escrow_ = 0;
-  std::vector<double> values_, exercise_, turned_;
+  std::vector<double> values_, exercise_, reversed_exercise_;
 };
 
 template <class Steps, class MakeSteps>

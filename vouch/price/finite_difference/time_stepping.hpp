@@ -33,6 +33,21 @@ double sharpest_kink(const contract& c);
 /// The same steps in shorter segments, as the exercise boundary is noted behind each.
 std::vector<fd_segment> in_pieces(const std::vector<fd_segment>& segments);
 
+/// Calls step(from, length, implicit) for what a scheme makes of step k of a segment: one step, or two half steps.
+template <class Step>
+void take_step(time_scheme scheme, const fd_segment& s, std::int64_t k, Step step) {
+  const double length = (s.to - s.from) / static_cast<double>(s.steps);
+  const double from = s.from + length * static_cast<double>(k);
+  if (scheme == time_scheme::implicit_euler) {
+    step(from, length, length);
+  } else if (scheme == time_scheme::rannacher && s.smooths && k < 2) {
+    step(from, 0.5 * length, 0.5 * length);
+    step(from + 0.5 * length, 0.5 * length, 0.5 * length);
+  } else {
+    step(from, length, 0.5 * length);
+  }
+}
+
 /// What a knocked-out contract pays: its own payoff less `less` everywhere, and `at_barrier` when hit.
 struct fd_payment {
   double less = 0;

@@ -20,25 +20,27 @@ struct stepping_parameters {
   const double *lower, *inverse, *upper;
   const double* floor;  // of the values, under American exercise
   double* values[2];
-  unsigned* meetings;  // of each block, `apart` numbers from the one before
-  int neighbours;      // blocks on each side that read what this one has
+  unsigned*
+      epochs;  // of each block, how many barriers it has reached, `epoch_stride` numbers from the one before
+  int neighbours;  // blocks on each side that read what this one has
 };
-constexpr int apart = 32;
+constexpr int epoch_stride = 32;
 
 // What the blocks that this one's window reaches, or whose windows reach it, wrote before it is there to be
-// read after it, and what they read before it may be overwritten; number counts meetings from 1.
-__device__ void meet(const stepping_parameters& p, unsigned number) {
+// read after it, and what they read before it may be overwritten; number counts barriers from 1.
+__device__ void neighbour_barrier(const stepping_parameters& p, unsigned number) {
   __syncthreads();
   const int own = static_cast<int>(blockIdx.x);
   if (threadIdx.x == 0)
-    asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(p.meetings + own * apart), "r"(number) : "memory");
+    asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(p.epochs + own * epoch_stride), "r"(number)
+                 : "memory");
   const int other = own - p.neighbours + static_cast<int>(threadIdx.x);
   if (static_cast<int>(threadIdx.x) <= 2 * p.neighbours && other >= 0 && other < static_cast<int>(gridDim.x)) {
     unsigned seen;
     do {
       asm volatile("ld.acquire.gpu.global.u32 %0, [%1];"
                    : "=r"(seen)
-                   : "l"(p.meetings + other * apart)
+                   : "l"(p.epochs + other * epoch_stride)
                    : "memory");
     } while (seen < number);
   }
@@ -327,9 +329,9 @@ __global__ void __launch_bounds__(Threads, 1)
   __syncthreads();
 
   edge_of_thread edge(p, row0);
-  unsigned meetings = 0;
+  unsigned epoch = 0;
   for (std::int64_t done = 0; done < p.steps;) {
-    const double* from = p.values[meetings % 2];
+    const double* from = p.values[epoch % 2];
 #pragma unroll
     for (int j = 0; j < rows; ++j) v[j] = there(j) ? __ldcg(from + row0 + j) : 0;
     edge.set(v, edge.side<Damped>());
@@ -390,15 +392,15 @@ __global__ void __launch_bounds__(Threads, 1)
       edge.set(v, edge.side<Damped>());
     }
     edge.set(v, edge.now());
-    write_own(p, row0, v, p.values[(meetings + 1) % 2]);
-    ++meetings;
-    meet(p, meetings);
+    write_own(p, row0, v, p.values[(epoch + 1) % 2]);
+    ++epoch;
+    neighbour_barrier(p, epoch);
   }
 }
 
 // Mapping   A block steps a window of rows, of which it owns the middle; a thread has neighbouring rows
 //           with their factors in registers. For `alone` steps blocks do not wait for each other, while what is
-//           wrong at the window's ends creeps inwards; then each writes its own rows and meets those near it.
+//           wrong at the window's ends creeps inwards; then each writes its own rows and waits at a barrier with its neighbours.
 // Step      Elimination upwards and downwards at the same time: W = (P + Q - V) / pivot, where P has what comes
 //           from lower and Q what comes from higher rows. Both from zero in each half of a thread's rows, ends
 //           carried over a team of threads by shuffles and over Reach teams through shared memory, then added
@@ -448,9 +450,9 @@ __global__ void __launch_bounds__(Threads, 1) take_steps(const __grid_constant__
     down_share[j] *= sum_share[j];
   }
 
-  unsigned meetings = 0;
+  unsigned epoch = 0;
   for (std::int64_t done = 0; done < p.steps;) {
-    const double* from = p.values[meetings % 2];
+    const double* from = p.values[epoch % 2];
 #pragma unroll
     for (int j = 0; j < rows; ++j)
       if (inner(j)) v[j] = __ldcg(from + row0 + j);
@@ -496,9 +498,9 @@ __global__ void __launch_bounds__(Threads, 1) take_steps(const __grid_constant__
         v[half + j] = fma(up_share[half + j], below_middle, fma(down_share[half + j], above, next[half + j]));
       }
     }
-    write_own(p, row0, v, p.values[(meetings + 1) % 2]);
-    ++meetings;
-    meet(p, meetings);
+    write_own(p, row0, v, p.values[(epoch + 1) % 2]);
+    ++epoch;
+    neighbour_barrier(p, epoch);
   }
 }
 
@@ -569,16 +571,16 @@ void step_in_time_cuda(const device& gpu, const stepping_factors& factors, const
   p.values[0] = data + 3 * n;
   p.values[1] = other.data();
   p.neighbours = blocks_around(plan);
-  auto meetings =
-      array<unsigned>::zeros(gpu, std::int64_t{plan.blocks} * apart * static_cast<std::int64_t>(runs.size()));
-  p.meetings = meetings.data();
+  auto epochs = array<unsigned>::zeros(
+      gpu, std::int64_t{plan.blocks} * epoch_stride * static_cast<std::int64_t>(runs.size()));
+  p.epochs = epochs.data();
   for (const stepping_run& run : runs) {
     p.steps = run.steps;
     p.first = run.first;
     p.last = run.last;
     plan.threads == 128 ? launch_run<128>(gpu, plan, run.damped, p) : launch_run<256>(gpu, plan, run.damped, p);
     if (ceil_div(run.steps, plan.alone) % 2 == 1) std::swap(p.values[0], p.values[1]);
-    p.meetings += std::int64_t{plan.blocks} * apart;
+    p.epochs += std::int64_t{plan.blocks} * epoch_stride;
   }
   copy_bytes(values.data(), device::cpu(1), p.values[0], gpu, values.size_bytes());
   values.front() = value_after(runs.back().first, runs.back().steps);  // known: the kernel does not keep them

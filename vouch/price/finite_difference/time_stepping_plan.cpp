@@ -136,7 +136,7 @@ std::optional<stepping_plan> plan_stepping(const fd_operator& L, const stepping_
   if (reach > most_small_reach && !exercised) reach = reach_of(multiplier, team = large_team);
   if (reach > most_reach) return std::nullopt;
   const influence carried(implicit * std::max(largest(L.lower), largest(L.upper)), exercised);
-  // Short windows step faster, long ones meet less often.
+  // Short windows step faster, long ones synchronise less often.
   constexpr std::int64_t often_enough = 24;
   stepping_plan plan;
   for (const int threads : {128, 256}) {
@@ -157,34 +157,35 @@ bool fits_gpu_stepping(const contract& c) {
 namespace {
 
 // The steps of a segment as the kernel takes them; exercise is on the side of the last rows, so that those of a
-// put are turned round.
-struct prepared {
+// put are reversed.
+struct prepared_steps {
   double rate = 0, implicit = 0;
   stepping_factors factors;
   stepping_plan plan;
 };
 
 bool is_american(const contract& c) { return c.exercise == exercise_style::american; }
-bool is_turned(const contract& c) { return is_american(c) && c.plain.type == option_type::put; }
+bool is_reversed(const contract& c) { return is_american(c) && c.plain.type == option_type::put; }
 
 template <class T>
-void turn(std::vector<T>& v) {
+void reverse(std::vector<T>& v) {
   std::reverse(v.begin(), v.end());
 }
 
-std::optional<prepared> prepare(const device& gpu, const contract& c, const fd_grid& grid,
-                                const std::vector<double>& exercise, const fd_segment& s, time_scheme scheme) {
+std::optional<prepared_steps> prepare(const device& gpu, const contract& c, const fd_grid& grid,
+                                      const std::vector<double>& exercise, const fd_segment& s,
+                                      time_scheme scheme) {
   const double length = (s.to - s.from) / static_cast<double>(s.steps);
-  prepared p;
+  prepared_steps p;
   p.implicit = scheme == time_scheme::implicit_euler ? length : 0.5 * length;
   fd_operator L = make_operator(c, grid, c.plain.expiry - 0.5 * (s.from + s.to));
   p.rate = L.rate;
   std::vector<double> floor = exercise;
-  if (is_turned(c)) {
-    turn(L.lower);
-    turn(L.upper);
+  if (is_reversed(c)) {
+    reverse(L.lower);
+    reverse(L.upper);
     std::swap(L.lower, L.upper);
-    turn(floor);
+    reverse(floor);
   }
   p.factors = is_american(c) ? factor_for_exercised_stepping(L, p.implicit, std::move(floor))
                              : factor_for_stepping(L, p.implicit);
@@ -195,15 +196,15 @@ std::optional<prepared> prepare(const device& gpu, const contract& c, const fd_g
 }
 
 // One segment's steps.
-void run_on_gpu([[maybe_unused]] const device& gpu, const contract& c, const fd_segment& s, const prepared& p,
-                time_scheme scheme, boundary_condition& low, boundary_condition& high,
+void run_on_gpu([[maybe_unused]] const device& gpu, const contract& c, const fd_segment& s,
+                const prepared_steps& p, time_scheme scheme, boundary_condition& low, boundary_condition& high,
                 std::vector<double>& values) {
   std::vector<stepping_run> runs;
   const auto add = [&](std::int64_t steps, bool damped) {
     if (steps <= 0) return;
     const double each = damped ? p.implicit : 2 * p.implicit, yield = c.plain.dividend;
     runs.push_back({steps, damped, edge_of(low, p.rate, yield, each), edge_of(high, p.rate, yield, each)});
-    if (is_turned(c)) std::swap(runs.back().first, runs.back().last);
+    if (is_reversed(c)) std::swap(runs.back().first, runs.back().last);
     low.step(each * static_cast<double>(steps), p.rate, yield);
     high.step(each * static_cast<double>(steps), p.rate, yield);
   };
@@ -211,9 +212,9 @@ void run_on_gpu([[maybe_unused]] const device& gpu, const contract& c, const fd_
   const std::int64_t smooth = smooths ? std::min<std::int64_t>(2, s.steps) : 0;
   add(2 * smooth, true);
   add(s.steps - smooth, scheme == time_scheme::implicit_euler);
-  if (is_turned(c)) turn(values);
+  if (is_reversed(c)) reverse(values);
   if constexpr (built_with_cuda) step_in_time_cuda(gpu, p.factors, p.plan, runs, values);
-  if (is_turned(c)) turn(values);
+  if (is_reversed(c)) reverse(values);
 }
 
 }  // namespace
@@ -228,7 +229,7 @@ std::optional<std::vector<double>> step_in_time_on_gpu(const device& gpu, const 
   std::vector<double> exercise, values;
   for (const double spot : grid.spot) exercise.push_back(payoff_at(c.plain, spot));
   for (const double paid : exercise) values.push_back(paid - payment.less);
-  std::vector<prepared> all;
+  std::vector<prepared_steps> all;
   for (const fd_segment& s : segments) {
     auto p = prepare(gpu, c, grid, exercise, s, scheme);
     if (!p) return std::nullopt;
