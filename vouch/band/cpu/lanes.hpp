@@ -17,10 +17,10 @@
 #include <vouch/band/tridiagonal.hpp>
 #include <vouch/core/simd.hpp>
 
-// Functions compiled for those instruction sets that pay by 3 % or more (measured on an EPYC with 512-bit units). Of
-// vectors all gain from AVX-512, up to 20 times; sweeps that only add and multiply run slower by AVX2, whose compiler
-// takes 64 bytes apart in memory, than by SSE2; those that pivot, 1.03 to 2.3 times as fast. Of single numbers, only
-// those that pivot gain, from AVX2.
+// Functions compiled for those instruction sets that pay by 3 % or more (measured on an EPYC with 512-bit
+// units). Of vectors all gain from AVX-512, up to 20 times; sweeps that only add and multiply run slower by
+// AVX2, whose compiler takes 64 bytes apart in memory, than by SSE2; those that pivot, 1.03 to 2.3 times as
+// fast. Of single numbers, only those that pivot gain, from AVX2.
 #if defined(__x86_64__) && !defined(VOUCH_SANITIZED)
 #define VOUCH_CLONES(...) __attribute__((target_clones(__VA_ARGS__)))
 #else
