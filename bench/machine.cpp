@@ -9,6 +9,7 @@
 
 #include <vouch/core/array.hpp>
 #include <vouch/core/config.hpp>
+#include <vouch/core/cuda_devices.hpp>
 #include <vouch/core/stopwatch.hpp>
 
 #include "machine_cuda.hpp"

@@ -14,6 +14,7 @@
 
 #include <spmv_cases.hpp>
 #include <vouch/core/config.hpp>
+#include <vouch/core/cuda_devices.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/io/matrix_market.hpp>
 #include <vouch/sparse/spmv_plan.hpp>

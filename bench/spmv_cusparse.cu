@@ -4,6 +4,7 @@
 #include <chrono>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <span>
 
 #include <spmv_gpu.hpp>

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <vouch/core/cuda_devices.hpp>
 #include <vouch/core/error.hpp>
 
 #include "suite_cg.hpp"

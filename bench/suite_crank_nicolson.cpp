@@ -8,6 +8,7 @@
 #include <map>
 
 #include <vouch/core/config.hpp>
+#include <vouch/core/cuda_devices.hpp>
 #include <vouch/core/stopwatch.hpp>
 #include <vouch/price/closed_form.hpp>
 #include <vouch/price/finite_difference.hpp>

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include <vouch/core/config.hpp>
+#include <vouch/core/cuda_devices.hpp>
 #include <vouch/core/device.hpp>
 
 #include "command.hpp"

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include <vouch/core/config.hpp>
+#include <vouch/core/cuda_devices.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/interval/text.hpp>
 #include <vouch/price/closed_form_enclosure.hpp>

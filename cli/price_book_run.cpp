@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include <vouch/core/config.hpp>
+#include <vouch/core/cuda_devices.hpp>
 #include <vouch/price/book.hpp>
 #include <vouch/text/tokens.hpp>
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include <vouch/core/config.hpp>
+#include <vouch/core/cuda_devices.hpp>
 #include <vouch/core/device.hpp>
 #include <vouch/core/error.hpp>
 

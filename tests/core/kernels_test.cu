@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <vouch/core/array.hpp>
+#include <vouch/core/error.hpp>
 #include <vouch/core/launch.cuh>
 #include <vouch/core/random.hpp>
 #include <vouch/core/while_graph.cuh>

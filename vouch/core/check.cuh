@@ -2,16 +2,13 @@
 #pragma once
 #include <cuda_runtime.h>
 
-#include <string>
-
-#include <vouch/core/error.hpp>
-
 namespace vouch {
 
+/// Throws  device_error  "what: " and the code's text
+[[noreturn]] void throw_device_error(cudaError_t code, const char* what);
+
 inline void check(cudaError_t code, const char* what) {
-  if (code == cudaSuccess) return;
-  cudaGetLastError();  // a sticky error stays; any other is taken off the next caller's plate
-  throw device_error(std::string(what) + ": " + cudaGetErrorString(code), static_cast<int>(code));
+  if (code != cudaSuccess) throw_device_error(code, what);
 }
 
 }  // namespace vouch

@@ -3,10 +3,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <fstream>
+#include <memory>
+#include <string>
 
 #include <vouch/core/config.hpp>
+#include <vouch/core/cuda_devices.hpp>
 #include <vouch/core/device.hpp>
 #include <vouch/core/device_cuda.hpp>
 #include <vouch/core/error.hpp>
@@ -40,6 +44,16 @@ std::int64_t cpu_memory_free() {
 
 }  // namespace
 
+struct device::stream_owner {
+  std::shared_ptr<void> stream;
+  std::atomic<int> handles{1};
+};
+
+void device::retain(stream_owner* owner) noexcept { owner->handles.fetch_add(1, std::memory_order_relaxed); }
+void device::release(stream_owner* owner) noexcept {
+  if (owner->handles.fetch_sub(1, std::memory_order_acq_rel) == 1) delete owner;
+}
+
 device device::cpu(int threads) {
   if (threads < 0) throw value_error("a negative number of threads: " + std::to_string(threads));
   device dev;
@@ -52,7 +66,8 @@ device device::cuda(int index) {
     throw no_cuda_error("this build of vouch has no CUDA", "build where nvcc is found, or use --device cpu");
   } else {
     device dev;
-    dev.stream_ = cuda_open(index);
+    dev.owner_ = new stream_owner{cuda_open(index)};
+    dev.stream_ = dev.owner_->stream.get();
     dev.index_ = index;
     return dev;
   }

@@ -1,11 +1,17 @@
+#include <array>
 #include <atomic>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 
 #include <vouch/core/check.cuh>
+#include <vouch/core/cuda_devices.hpp>
 #include <vouch/core/device_cuda.hpp>
+#include <vouch/core/error.hpp>
+#include <vouch/core/launch.cuh>
 #include <vouch/core/memory.hpp>
+#include <vouch/core/scratch.cuh>
 
 namespace vouch {
 namespace {
@@ -135,7 +141,7 @@ std::vector<cuda_device_facts> cuda_list() {
 
 std::int64_t cuda_peak_bytes() { return peak_bytes; }
 
-std::shared_ptr<std::byte> cuda_allocate(const device& dev, std::size_t bytes) {
+std::byte* cuda_allocate(const device& dev, std::size_t bytes) {
   select(dev.index());
   const cudaMemPool_t pool = pool_of(dev.index());
   void* memory = nullptr;
@@ -152,12 +158,13 @@ std::shared_ptr<std::byte> cuda_allocate(const device& dev, std::size_t bytes) {
     throw_out_of_memory(dev, static_cast<std::int64_t>(bytes));
   }
   check(code, "allocating GPU memory");
-  const auto held = static_cast<std::int64_t>(bytes);
-  note_held(held);
-  return {static_cast<std::byte*>(memory), [held, dev](std::byte* p) {
-            cudaFreeAsync(p, stream_of(dev));
-            note_held(-held);
-          }};
+  note_held(static_cast<std::int64_t>(bytes));
+  return static_cast<std::byte*>(memory);
+}
+
+void cuda_deallocate(const device& dev, std::byte* memory, std::size_t bytes) noexcept {
+  cudaFreeAsync(memory, stream_of(dev));
+  note_held(-static_cast<std::int64_t>(bytes));
 }
 
 void cuda_copy(void* to, const device& to_device, const void* from, const device& from_device,
@@ -185,5 +192,31 @@ bool cuda_is_accessible(const device& dev, const void* p) {
   if (facts.type == cudaMemoryTypeDevice) return dev.is_cuda() && facts.device == dev.index();
   return !dev.is_cuda() || facts.type != cudaMemoryTypeUnregistered;
 }
+
+namespace detail {
+
+cudaMemPool_t scratch_pool(int index) {
+  static std::mutex lock;
+  static std::array<cudaMemPool_t, 64> pools{};
+  const std::lock_guard hold(lock);
+  cudaMemPool_t& pool = pools.at(static_cast<std::size_t>(index));
+  if (pool != nullptr) return pool;
+  cudaMemPoolProps properties = {};
+  properties.allocType = cudaMemAllocationTypePinned;
+  properties.location = {cudaMemLocationTypeDevice, index};
+  check(cudaMemPoolCreate(&pool, &properties), "making a pool of GPU memory");
+  std::uint64_t kept = std::uint64_t{256} << 20;
+  check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &kept), "making a pool of GPU memory");
+  return pool;
+}
+
+}  // namespace detail
+
+void throw_device_error(cudaError_t code, const char* what) {
+  cudaGetLastError();  // a sticky error stays; any other is taken off the next caller's plate
+  throw device_error(std::string(what) + ": " + cudaGetErrorString(code), static_cast<int>(code));
+}
+
+void throw_too_many_blocks(const char* name) { throw value_error(std::string(name) + ": too many blocks"); }
 
 }  // namespace vouch

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include <vouch/core/cuda_devices.hpp>
 #include <vouch/core/device.hpp>
 
 namespace vouch {
@@ -16,7 +17,8 @@ int cuda_processors(int index);
 std::vector<cuda_device_facts> cuda_list();
 std::int64_t cuda_peak_bytes();
 
-std::shared_ptr<std::byte> cuda_allocate(const device& dev, std::size_t bytes);
+std::byte* cuda_allocate(const device& dev, std::size_t bytes);
+void cuda_deallocate(const device& dev, std::byte* memory, std::size_t bytes) noexcept;
 void cuda_copy(void* to, const device& to_device, const void* from, const device& from_device,
                std::size_t bytes);
 void cuda_zero(const device& dev, void* to, std::size_t bytes);

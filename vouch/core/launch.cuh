@@ -4,12 +4,14 @@
 
 #include <cstdint>
 #include <limits>
-#include <string>
 
 #include <vouch/core/check.cuh>
 #include <vouch/core/device.hpp>
 
 namespace vouch {
+
+/// Throws  value_error  naming the kernel
+[[noreturn]] void throw_too_many_blocks(const char* name);
 
 struct launch_shape {
   std::int64_t blocks = 0;
@@ -29,8 +31,7 @@ template <class... Parameters, class... Arguments>
 void launch(const device& dev, const char* name, launch_shape shape, void (*kernel)(Parameters...),
             Arguments... arguments) {
   if (shape.blocks == 0) return;
-  if (shape.blocks > std::numeric_limits<int>::max())
-    throw value_error(std::string(name) + ": too many blocks");
+  if (shape.blocks > std::numeric_limits<int>::max()) throw_too_many_blocks(name);
   cudaLaunchAttribute attributes[4];
   unsigned count = 0;
   const auto add = [&](cudaLaunchAttributeID id) -> cudaLaunchAttributeValue& {

@@ -18,7 +18,7 @@ constexpr std::size_t huge_page = std::size_t{2} << 20;
 // Linux promises memory it does not have; from this size on we ask it first what is there.
 constexpr std::size_t worth_asking = std::size_t{256} << 20;
 
-std::shared_ptr<std::byte> cpu_allocate(const device& dev, std::size_t bytes) {
+std::byte* cpu_allocate(const device& dev, std::size_t bytes) {
   if (bytes >= worth_asking && bytes > static_cast<std::size_t>(dev.memory_free()))
     throw_out_of_memory(dev, static_cast<std::int64_t>(bytes));
   const bool big = bytes >= 2 * huge_page;
@@ -27,21 +27,32 @@ std::shared_ptr<std::byte> cpu_allocate(const device& dev, std::size_t bytes) {
   void* memory = std::aligned_alloc(alignment, std::max(padded, alignment));
   if (memory == nullptr) throw_out_of_memory(dev, static_cast<std::int64_t>(bytes));
   if (big) madvise(memory, padded, MADV_HUGEPAGE);
-  return {static_cast<std::byte*>(memory), [](std::byte* p) { std::free(p); }};
+  return static_cast<std::byte*>(memory);
 }
 
 }  // namespace
 
-std::shared_ptr<std::byte> allocate(const device& dev, std::size_t bytes) {
+std::byte* allocate(const device& dev, std::size_t bytes) {
   if (bytes == 0) return nullptr;
   if constexpr (built_with_cuda)
     if (dev.is_cuda()) return cuda_allocate(dev, bytes);
   return cpu_allocate(dev, bytes);
 }
 
+void deallocate(const device& dev, std::byte* memory, std::size_t bytes) noexcept {
+  if (memory == nullptr) return;
+  if constexpr (built_with_cuda)
+    if (dev.is_cuda()) return cuda_deallocate(dev, memory, bytes);
+  std::free(memory);
+}
+
 void throw_out_of_memory(const device& dev, std::int64_t bytes_asked) {
   const std::string where = dev.is_cuda() ? "GPU " + std::to_string(dev.index()) : "the host";
   throw out_of_memory(where, bytes_asked, dev.memory_free());
+}
+
+void throw_negative_size(std::int64_t size) {
+  throw value_error("array: negative size " + std::to_string(size));
 }
 
 void copy_bytes(void* to, const device& to_device, const void* from, const device& from_device,

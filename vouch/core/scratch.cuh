@@ -2,10 +2,8 @@
 #pragma once
 #include <cuda_runtime.h>
 
-#include <array>
 #include <cstdint>
 #include <limits>
-#include <mutex>
 #include <utility>
 
 #include <vouch/core/check.cuh>
@@ -17,20 +15,7 @@ namespace vouch {
 namespace detail {
 
 /// A pool of its own for each GPU, made on first use, which keeps up to a quarter of a gibibyte for next time.
-inline cudaMemPool_t scratch_pool(int index) {
-  static std::mutex lock;
-  static std::array<cudaMemPool_t, 64> pools{};
-  const std::lock_guard hold(lock);
-  cudaMemPool_t& pool = pools.at(static_cast<std::size_t>(index));
-  if (pool != nullptr) return pool;
-  cudaMemPoolProps properties = {};
-  properties.allocType = cudaMemAllocationTypePinned;
-  properties.location = {cudaMemLocationTypeDevice, index};
-  check(cudaMemPoolCreate(&pool, &properties), "making a pool of GPU memory");
-  std::uint64_t kept = std::uint64_t{256} << 20;
-  check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &kept), "making a pool of GPU memory");
-  return pool;
-}
+cudaMemPool_t scratch_pool(int index);
 
 }  // namespace detail
 

@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include <vouch/core/array.hpp>
-#include <vouch/core/device_cuda.hpp>
 #include <vouch/core/launch.cuh>
 #include <vouch/dense/gemm_fast.hpp>
 #include <vouch/dense/gemm_midpoint.cuh>
@@ -89,7 +88,7 @@ void gemm_fast_cuda(const device& dev, transpose trans_a, transpose trans_b, T a
   const std::int64_t tiles =
       ceil_div<std::int64_t>(C.rows, nearest_tile::m) * ceil_div<std::int64_t>(C.cols, nearest_tile::n);
   // Pieces of at least 16 steps, and no more of them than are read back in little time.
-  const std::int64_t processors = cuda_processors(dev.index()), last = tiles % processors;
+  const std::int64_t processors = dev.processors(), last = tiles % processors;
   const std::int64_t steps = ceil_div<std::int64_t>(depth, nearest_tile::k);
   const std::int64_t pieces =
       last == 0 ? 1 : std::max<std::int64_t>(1, std::min({processors / last, steps / 16, std::int64_t{16}}));

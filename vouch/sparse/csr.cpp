@@ -1,6 +1,9 @@
 #include <vouch/sparse/csr.hpp>
 #include <vouch/sparse/valid_csr.hpp>
 
+#include <string>
+
+#include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/loop_threads.hpp>
 

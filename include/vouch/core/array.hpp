@@ -3,14 +3,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <memory>
 #include <span>
-#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
-#include <vouch/core/error.hpp>
 #include <vouch/core/memory.hpp>
 #include <vouch/core/view.hpp>
 
@@ -31,12 +28,18 @@ class array {
   array(const device& dev, std::int64_t size)
       : device_(dev), bytes_(allocate(dev, byte_count(dev, size))), size_(size) {}
   array(array&& other) noexcept
-      : device_(other.device_), bytes_(std::move(other.bytes_)), size_(std::exchange(other.size_, 0)) {}
+      : device_(other.device_),
+        bytes_(std::exchange(other.bytes_, nullptr)),
+        size_(std::exchange(other.size_, 0)) {}
   array& operator=(array&& other) noexcept {
-    device_ = other.device_;
-    bytes_ = std::move(other.bytes_);
-    size_ = std::exchange(other.size_, 0);
+    array taken(std::move(other));
+    std::swap(device_, taken.device_);
+    std::swap(bytes_, taken.bytes_);
+    std::swap(size_, taken.size_);
     return *this;
+  }
+  ~array() {
+    if (bytes_ != nullptr) deallocate(device_, bytes_, static_cast<std::size_t>(size_) * sizeof(T));
   }
   array(const array&) = delete;
   array& operator=(const array&) = delete;
@@ -65,8 +68,8 @@ class array {
     return v;
   }
 
-  T* data() { return reinterpret_cast<T*>(bytes_.get()); }
-  const T* data() const { return reinterpret_cast<const T*>(bytes_.get()); }
+  T* data() { return reinterpret_cast<T*>(bytes_); }
+  const T* data() const { return reinterpret_cast<const T*>(bytes_); }
   std::int64_t size() const { return size_; }
   const device& where() const { return device_; }
 
@@ -85,13 +88,13 @@ class array {
  private:
   static std::size_t byte_count(const device& dev, std::int64_t size) {
     constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
-    if (size < 0) throw value_error("array: negative size " + std::to_string(size));
+    if (size < 0) throw_negative_size(size);
     if (size > most / static_cast<std::int64_t>(sizeof(T))) throw_out_of_memory(dev, most);
     return static_cast<std::size_t>(size) * sizeof(T);
   }
 
   device device_;
-  std::shared_ptr<std::byte> bytes_;
+  std::byte* bytes_ = nullptr;
   std::int64_t size_ = 0;
 };
 

@@ -1,9 +1,8 @@
 // vouch/core/device.hpp -- where work runs: the CPU with a number of threads, or one CUDA GPU.
 #pragma once
 #include <cstdint>
-#include <memory>
-#include <string>
-#include <vector>
+#include <iosfwd>
+#include <utility>
 
 namespace vouch {
 
@@ -38,33 +37,38 @@ class device {
   /// Waits for all work given to this device; nothing to do on the CPU.
   void synchronize() const;
   /// The cudaStream_t, as an opaque pointer; nullptr on the CPU.
-  void* stream() const { return stream_.get(); }
+  void* stream() const { return stream_; }
+
+  device(const device& other) noexcept
+      : threads_(other.threads_), index_(other.index_), stream_(other.stream_), owner_(other.owner_) {
+    if (owner_ != nullptr) retain(owner_);
+  }
+  device& operator=(device other) noexcept {
+    std::swap(threads_, other.threads_);
+    std::swap(index_, other.index_);
+    std::swap(stream_, other.stream_);
+    std::swap(owner_, other.owner_);
+    return *this;
+  }
+  ~device() {
+    if (owner_ != nullptr) release(owner_);
+  }
 
   friend bool operator==(const device& a, const device& b) {
     return a.index_ == b.index_ && a.stream_ == b.stream_ && a.threads_ == b.threads_;
   }
 
  private:
+  struct stream_owner;  // counts the handles of a stream: <memory> is a third of what a small source compiles
+  static void retain(stream_owner* owner) noexcept;
+  static void release(stream_owner* owner) noexcept;
+
   device() = default;
   int threads_ = 1;
   int index_ = -1;
-  std::shared_ptr<void> stream_;
+  void* stream_ = nullptr;
+  stream_owner* owner_ = nullptr;
 };
-
-/// What `vouch devices` shows of one GPU.
-struct cuda_device_facts {
-  int index = 0;
-  std::string name;
-  int compute_major = 0, compute_minor = 0;
-  int processors = 0;
-  std::int64_t memory_total = 0, memory_free = 0;
-  std::int64_t l2_bytes = 0;
-  std::int64_t shared_per_block = 0;
-  int driver_version = 0, runtime_version = 0;
-};
-
-/// All usable GPUs; empty where there is none, no driver, or a build without CUDA. Never throws for those.
-std::vector<cuda_device_facts> cuda_devices();
 
 /// False when there certainly is no GPU; costs a look at /dev, no driver call.
 bool cuda_may_be_present();

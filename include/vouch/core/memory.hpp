@@ -1,21 +1,24 @@
-// vouch/core/memory.hpp -- raw memory of a device: the only place that allocates.
+// vouch/core/memory.hpp -- raw memory of a device: the only place that allocates, for array<T> alone.
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 
 #include <vouch/core/device.hpp>
 
 namespace vouch {
 
-/// Owns bytes on a device; freed when the last owner goes.
+/// Bytes on a device, nullptr for none; deallocate() takes the same device and number back.
 ///
 /// Memory  64-byte aligned on the CPU, 256-byte on a GPU; uninitialised.
 /// Throws  out_of_memory  with the bytes asked and free
-std::shared_ptr<std::byte> allocate(const device& dev, std::size_t bytes);
+std::byte* allocate(const device& dev, std::size_t bytes);
+void deallocate(const device& dev, std::byte* memory, std::size_t bytes) noexcept;
 
 /// Throws  out_of_memory  naming dev, what it has free and the bytes asked; what allocate() does when it must
 [[noreturn]] void throw_out_of_memory(const device& dev, std::int64_t bytes_asked);
+
+/// Throws  value_error  of an array of fewer than no elements
+[[noreturn]] void throw_negative_size(std::int64_t size);
 
 /// Copies bytes between devices and waits until they are there.
 void copy_bytes(void* to, const device& to_device, const void* from, const device& from_device,

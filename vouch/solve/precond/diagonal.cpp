@@ -3,6 +3,7 @@
 #include <sstream>
 
 #include <vouch/core/config.hpp>
+#include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/solve/precond/diagonal.hpp>
 #include <vouch/solve/precond/jacobi.hpp>

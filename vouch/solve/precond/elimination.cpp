@@ -3,6 +3,7 @@
 #include <numeric>
 #include <string>
 
+#include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/loop_threads.hpp>
 #include <vouch/solve/precond/diagonal.hpp>

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include <vouch/core/device_cuda.hpp>
 #include <vouch/core/gpu/async_copy.cuh>
 #include <vouch/core/launch.cuh>
 #include <vouch/verify/tridiagonal/row_tally.cuh>
@@ -175,7 +174,7 @@ inline launch_shape resident_shape(const device& dev, std::int64_t tasks, int at
                                    std::size_t bytes) {
   constexpr std::size_t of_a_multiprocessor = 227 << 10, besides = 1 << 10;
   at_once = std::clamp(static_cast<int>(of_a_multiprocessor / (bytes + besides)), 1, at_once);
-  return {std::min<std::int64_t>(tasks, std::int64_t{at_once} * cuda_processors(dev.index())), threads, bytes};
+  return {std::min<std::int64_t>(tasks, std::int64_t{at_once} * dev.processors()), threads, bytes};
 }
 
 // The kernels' launchers.
