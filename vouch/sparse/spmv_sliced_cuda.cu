@@ -2,7 +2,7 @@
 #include <limits>
 
 #include <vouch/core/launch.cuh>
-#include <vouch/sparse/spmv_sliced.hpp>
+#include <vouch/sparse/spmv_layouts.hpp>
 
 namespace vouch::detail {
 namespace {

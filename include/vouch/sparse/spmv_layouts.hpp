@@ -1,8 +1,11 @@
-// vouch/sparse/spmv_layouts.hpp -- how spmv_plan keeps a matrix: plain views that kernels take by value;
-// a detail of public headers.
+// vouch/sparse/spmv_layouts.hpp -- how spmv_plan keeps a matrix: plain views that kernels take by value, and what
+// owns the memory they refer to; a detail of public headers.
 #pragma once
 #include <cstdint>
+#include <optional>
 
+#include <vouch/core/array.hpp>
+#include <vouch/core/device.hpp>
 #include <vouch/core/types.hpp>
 #include <vouch/sparse/csr.hpp>
 
@@ -110,5 +113,66 @@ inline int csr_lanes(std::int64_t rows, std::int64_t nonzeros) {
   while (lanes < 32 && 2 * nonzeros > 15 * rows * lanes) lanes *= 2;
   return lanes;
 }
+
+// ---- tiles and blocks for the CPU, made from CSR
+
+enum class block_kind { tiles, twos, threes };  // tile_layout; block_layout of 2 by 2; of 3 by 3
+
+/// What a tile_layout or a block_layout points at.
+template <real T>
+struct block_storage {
+  block_kind kind = block_kind::tiles;
+  array<std::int64_t> ptr;
+  array<std::int32_t> col;
+  array<T> val;
+
+  std::int64_t blocks() const { return ptr[ptr.size() - 1]; }
+  /// Entries in a block, zeros included.
+  int block_size() const {
+    return kind == block_kind::tiles  ? tile_layout<T>::height * tile_layout<T>::width
+           : kind == block_kind::twos ? 4
+                                      : 9;
+  }
+  /// Bytes of the matrix that a product reads.
+  std::int64_t bytes() const {
+    return ptr.size() * 8 + blocks() * (4 + block_size() * static_cast<std::int64_t>(sizeof(T)));
+  }
+};
+
+/// How many blocks A needs: ptr alone. Nothing where they do not fit the shape of A.
+template <real T>
+std::optional<block_storage<T>> count_blocks(const device& dev, csr_view<const T> A, block_kind kind);
+
+/// The blocks themselves.
+template <real T>
+void fill_blocks(const device& dev, csr_view<const T> A, block_storage<T>& storage);
+
+// ---- slices, made on the GPU where the matrix lives
+
+/// What a sliced_layout points at.
+template <real T>
+struct sliced_storage {
+  sliced_layout<T> shape;
+  std::int64_t blocks = 0;  // without the holes at the ends of slices
+  array<slice_place> slices;
+  array<std::uint32_t> order;
+  array<std::int32_t> long_index;
+  array<std::uint16_t> short_index;
+  array<T> val;
+
+  /// Bytes of the matrix that a product reads.
+  std::int64_t bytes() const;
+  /// Bytes that it occupies.
+  std::int64_t held_bytes() const;
+};
+
+/// Everything but indices and values, which cost far more; nothing where b does not divide the shape or a block
+/// row has too many blocks. Waits for the GPU.
+template <real T>
+std::optional<sliced_storage<T>> plan_slices_cuda(const device& dev, csr_view<const T> A, int b);
+
+/// Indices and values; entries that A does not store and places that no block row uses are zeros.
+template <real T>
+void fill_slices_cuda(const device& dev, csr_view<const T> A, sliced_storage<T>& storage);
 
 }  // namespace vouch::detail

@@ -7,9 +7,7 @@
 #include <vouch/core/device.hpp>
 #include <vouch/core/view.hpp>
 #include <vouch/sparse/csr.hpp>
-#include <vouch/sparse/spmv_blocks.hpp>
 #include <vouch/sparse/spmv_layouts.hpp>
-#include <vouch/sparse/spmv_sliced.hpp>
 
 namespace vouch {
 

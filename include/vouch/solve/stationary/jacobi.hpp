@@ -25,10 +25,10 @@ struct jacobi_options {
 ///
 /// Shapes  A is n-by-n, b and x have n elements; n may be 0.
 /// Types   T is float or double.
-/// Memory  Everything lives on dev; x holds the start and receives the
-///         result; overlaps nothing. A row-major matrix is a column-major view of its transpose with
-///         op = transpose::yes. A GPU makes a copy of a matrix that is not row-major with whole 16 bytes a row,
-///         and one of every sparse matrix, which the host has a copy of, too.
+/// Memory  Everything lives on dev; x holds the start and receives the result; overlaps nothing. A row-major
+///         matrix is a column-major view of its transpose with op = transpose::yes. A GPU makes a copy of a
+///         matrix that is not row-major with whole 16 bytes a row, and one of every sparse matrix, which the
+///         host has a copy of, too.
 /// Result  The numerical contract of docs/contract.md: status converged means ||b - op(A) x||_2 <=
 ///         max(rtol ||b||_2, atol) for the x returned, recomputed in twice the working precision. With
 ///         goal.fixed_iterations the iterates of the textbook's sweep up to rounding. Where dominance is proved
