@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include <vouch/dense/lapack.hpp>
+#include <vouch/dense/factor/lapack.hpp>
 
 #include "small_system.hpp"
 #include "solve_fixture.hpp"

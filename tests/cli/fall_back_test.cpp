@@ -8,7 +8,7 @@
 
 #include <vouch/core/random.hpp>
 #include <vouch/core/string_printf.hpp>
-#include <vouch/dense/lapack.hpp>
+#include <vouch/dense/factor/lapack.hpp>
 
 #include "small_system.hpp"
 #include "solve_fixture.hpp"

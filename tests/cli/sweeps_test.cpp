@@ -7,8 +7,8 @@
 
 #include <vouch/core/cuda_devices.hpp>
 #include <vouch/core/device.hpp>
-#include <vouch/dense/cusolver.hpp>
-#include <vouch/dense/lapack.hpp>
+#include <vouch/dense/factor/cusolver.hpp>
+#include <vouch/dense/factor/lapack.hpp>
 
 #include "small_system.hpp"
 #include "solve_fixture.hpp"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <vouch/core/error.hpp>
-#include <vouch/dense/avx512.hpp>
+#include <vouch/dense/blas/avx512.hpp>
 #include <vouch/dense/blas2.hpp>
 
 #include "dense/blas2_cases.hpp"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include <vouch/core/error.hpp>
-#include <vouch/dense/avx512.hpp>
+#include <vouch/dense/blas/avx512.hpp>
 #include <vouch/dense/blas3.hpp>
 
 #include "dense/integer_cases.hpp"

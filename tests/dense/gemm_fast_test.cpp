@@ -5,7 +5,7 @@
 #include <limits>
 
 #include <vouch/core/config.hpp>
-#include <vouch/dense/gemm_fast.hpp>
+#include <vouch/dense/gemm/gemm.hpp>
 #include <vouch/interval/functions.hpp>
 
 #include "dense/exact_product.hpp"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include <vouch/core/random.hpp>
-#include <vouch/dense/prepared_divisor.hpp>
+#include <vouch/dense/factor/prepared_divisor.hpp>
 
 namespace vouch {
 namespace {

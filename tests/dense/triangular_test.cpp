@@ -5,7 +5,7 @@
 #include <cstring>
 #include <vector>
 
-#include <vouch/dense/avx512.hpp>
+#include <vouch/dense/blas/avx512.hpp>
 #include <vouch/dense/blas2.hpp>
 
 #include "dense/blas2_cases.hpp"

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <devices.hpp>
-#include <vouch/dense/cusolver.hpp>
+#include <vouch/dense/factor/cusolver.hpp>
 #include <vouch/solve/loop/choose_device.hpp>
 
 namespace vouch {

@@ -7,7 +7,7 @@
 
 #include <vouch/core/error.hpp>
 #include <vouch/core/random.hpp>
-#include <vouch/dense/cusolver.hpp>
+#include <vouch/dense/factor/cusolver.hpp>
 #include <vouch/solve/direct/direct.hpp>
 
 #include "devices.hpp"

@@ -7,7 +7,7 @@
 
 #include <vouch/core/error.hpp>
 #include <vouch/core/random.hpp>
-#include <vouch/dense/lapack.hpp>
+#include <vouch/dense/factor/lapack.hpp>
 #include <vouch/solve/direct/direct.hpp>
 #include <vouch/solve/loop/inner_solver.hpp>
 #include <vouch/solve/loop/residual_checked_solve.hpp>

@@ -9,15 +9,15 @@
 #include <vector>
 
 #include <vouch/core/random.hpp>
-#include <vouch/dense/lapack.hpp>
+#include <vouch/dense/factor/lapack.hpp>
 #include <vouch/generate/diffusion.hpp>
 #include <vouch/generate/solution.hpp>
+#include <vouch/solve/direct/direct.hpp>
+#include <vouch/solve/direct/sparse_lu.hpp>
 #include <vouch/solve/krylov/cg.hpp>
 #include <vouch/solve/krylov/cg_many.hpp>
-#include <vouch/solve/direct/direct.hpp>
-#include <vouch/solve/precond/make.hpp>
-#include <vouch/solve/direct/sparse_lu.hpp>
 #include <vouch/solve/loop/vector_update.hpp>
+#include <vouch/solve/precond/make.hpp>
 #include <vouch/sparse/lu_factors.hpp>
 
 #include "devices.hpp"

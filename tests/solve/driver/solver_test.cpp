@@ -10,7 +10,7 @@
 #include <Eigen/Dense>
 
 #include <vouch/core/error.hpp>
-#include <vouch/dense/lapack.hpp>
+#include <vouch/dense/factor/lapack.hpp>
 #include <vouch/solve/solver.hpp>
 
 #include "../systems.hpp"

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include <vouch/core/ieee_environment.hpp>
-#include <vouch/dense/cusolver.hpp>
-#include <vouch/dense/lapack.hpp>
+#include <vouch/dense/factor/cusolver.hpp>
+#include <vouch/dense/factor/lapack.hpp>
 #include <vouch/dense/residual.hpp>
 #include <vouch/dense/square.hpp>
 #include <vouch/solve/direct/direct.hpp>

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include <vouch/core/error.hpp>
-#include <vouch/dense/cusolver.hpp>
-#include <vouch/dense/lapack.hpp>
+#include <vouch/dense/factor/cusolver.hpp>
+#include <vouch/dense/factor/lapack.hpp>
 #include <vouch/dense/require_entries.hpp>
 #include <vouch/dense/sparsify.hpp>
 #include <vouch/dense/structure.hpp>

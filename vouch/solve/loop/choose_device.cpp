@@ -3,8 +3,8 @@
 
 #include <vouch/core/config.hpp>
 #include <vouch/core/string_printf.hpp>
-#include <vouch/dense/cusolver.hpp>
-#include <vouch/dense/lapack.hpp>
+#include <vouch/dense/factor/cusolver.hpp>
+#include <vouch/dense/factor/lapack.hpp>
 #include <vouch/solve/loop/choose_device.hpp>
 
 namespace vouch {

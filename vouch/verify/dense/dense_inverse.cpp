@@ -9,10 +9,10 @@
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/string_printf.hpp>
-#include <vouch/dense/approximate_factors.hpp>
 #include <vouch/dense/blas2.hpp>
 #include <vouch/dense/blas3.hpp>
-#include <vouch/dense/cusolver.hpp>
+#include <vouch/dense/factor/approximate_factors.hpp>
+#include <vouch/dense/factor/cusolver.hpp>
 #include <vouch/dense/require_entries.hpp>
 #include <vouch/interval/interval.hpp>
 #include <vouch/sparse/valid_csr.hpp>

@@ -1,0 +1,37 @@
+// vouch/dense/factor/lapack.hpp -- the few routines of LAPACK that solvers use, from a library found when first
+// needed; private.
+#pragma once
+#include <cstdint>
+
+#include <vouch/core/device.hpp>
+#include <vouch/core/types.hpp>
+
+namespace vouch::lapack {
+
+/// Whether a LAPACK is there; name() is its file, "" where there is none. OpenBLAS is preferred.
+bool present();
+const char* name();
+
+/// Up to so many rows one thread works, some 30 ms at most, so that bits do not depend on how many there are.
+constexpr std::int64_t rows_for_one_thread = 1024;
+/// How many threads work on n rows.
+int threads_for(const device& cpu, std::int64_t n);
+
+/// P A = L U in place, columns of ld elements, pivots as LAPACK has them. Returns 0, or k where U(k,k) is zero
+/// (from 1).
+///
+/// Memory  A lives on the CPU; pivots has n elements.
+/// Throws  value_error  there is no LAPACK, or n is beyond 32-bit indices
+template <real T>
+std::int64_t getrf(const device& cpu, std::int64_t n, T* A, std::int64_t ld, int* pivots);
+/// x := A^-1 x, or A^-T x where transposed, with the factors of getrf.
+template <real T>
+void getrs(const device& cpu, bool transposed, std::int64_t n, const T* A, std::int64_t ld, const int* pivots,
+           T* x);
+/// A = L L^T in the lower triangle; 0, or k where the leading k-by-k part is not positive definite.
+template <real T>
+std::int64_t potrf(const device& cpu, std::int64_t n, T* A, std::int64_t ld);
+template <real T>
+void potrs(const device& cpu, std::int64_t n, const T* A, std::int64_t ld, T* x);
+
+}  // namespace vouch::lapack
