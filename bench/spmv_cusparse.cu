@@ -9,6 +9,7 @@
 
 #include <spmv_gpu.hpp>
 #include <vouch/core/check.cuh>
+#include <vouch/core/error.hpp>
 
 namespace vouch::bench {
 namespace {

@@ -1,6 +1,3 @@
-#include <cstdio>
-#include <cstdlib>
-
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/interval/decorated.hpp>
@@ -30,18 +27,3 @@ template interval<float> decorated_interval<float>::interval_part() const;
 template interval<double> decorated_interval<double>::interval_part() const;
 
 }  // namespace vouch
-
-namespace vouch::rounding {
-
-[[noreturn]] void refuse_what_was_not_compiled_as_written();
-
-void refuse_what_was_not_compiled_as_written() {
-  std::fputs(
-      "vouch: a pragma before an #include of vouch lets the compiler reorder sums (-ffast-math and its "
-      "parts): no bound would hold\n"
-      "hint: move the pragma behind the #include\n",
-      stderr);
-  std::abort();
-}
-
-}  // namespace vouch::rounding
