@@ -33,13 +33,6 @@ class factored_engine final : public inner_solver<T> {
   factorisation<T>& A_;
 };
 
-template <real T>
-double norm2(const device& dev, const T* v, std::int64_t n) {
-  std::vector<T> local(static_cast<std::size_t>(n));
-  copy_bytes(local.data(), device::cpu(1), v, dev, local.size() * sizeof(T));
-  return detail::norm2<T>(local.data(), n);
-}
-
 // The error is one more solve away, unless the factors are those of another matrix, as where A is singular to
 // working precision: then a second solve brings what is left of it no nearer to zero. r is room for a vector.
 template <real T>
@@ -48,14 +41,15 @@ void estimate_error(const checked_problem<T>& problem, factorisation<T>& A, cons
   const residual_facts facts = problem.residual_of(x, nullptr, r);
   const double condition = facts.matrix_norm_inf * A.inverse_norm();
   if (std::isfinite(condition)) report.condition_estimate = condition;
-  const double size = norm2(problem.dev, x, problem.rows);
+  const double size = detail::norm2<T>(problem.dev, x, problem.rows);
   if (!detail::rounds_as_normal<T>(size, report.rhs_norm)) return;
   array<T> e(problem.dev, problem.rows);
   copy_bytes(e.data(), problem.dev, r, problem.dev, static_cast<std::size_t>(problem.rows) * sizeof(T));
   A.solve(e.data());
   problem.residual_of(x, e.data(), r);
   A.solve(r);
-  const double error = norm2(problem.dev, e.data(), problem.rows), left = norm2(problem.dev, r, problem.rows);
+  const double error = detail::norm2<T>(problem.dev, e.data(), problem.rows),
+               left = detail::norm2<T>(problem.dev, r, problem.rows);
   constexpr double unit_roundoff = std::numeric_limits<T>::epsilon() / 2;
   if (left <= std::max(0.5 * error, unit_roundoff * size) && std::isfinite(error / size))
     report.error_estimate = error / size;

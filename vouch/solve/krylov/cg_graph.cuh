@@ -71,6 +71,7 @@ __device__ inline void report(control& c, pinned_history& box, std::int64_t iter
                               cudaGraphConditionalHandle loop) {
   if (c.s.event == solver_event::running && asked_to_stop(box, iteration))
     c.s.event = solver_event::interrupted;
+  publish_step(box, iteration, c.s.alpha, c.s.beta);
   publish_to_host(box, iteration, rr, c.s.event);
   if (c.s.event != solver_event::running && loop != 0) cudaGraphSetConditional(loop, 0);
 }
@@ -101,7 +102,7 @@ class graph_engine : public inner_solver<T> {
     box_->stop = 0;
     if (start()) {
       loop();
-      follow(dev_, *box_, log);
+      follow(dev_, *box_, log, mail::residuals_and_steps);
       settle();
     }
     return {static_cast<solver_event>(box_->event), box_->iterations, box_->last_squared};

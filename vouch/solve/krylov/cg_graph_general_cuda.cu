@@ -86,6 +86,7 @@ class general_engine final : public graph_engine<T> {
            this->p_.data(), true);
     const cg_scalars s = this->control_.to_vector()[0].s;
     this->box_->residual_squared[0] = s.rr;
+    this->box_->step[0] = {};
     this->box_->event = static_cast<std::int32_t>(s.event);
     this->box_->iterations = 0;
     this->box_->last_squared = s.rr;

@@ -142,6 +142,7 @@ __device__ void take_steps(const double* totals, control<Width>& c, pinned_histo
       const cg_dots dots{t[0], t[1], t[2], t[Count - 1], t[3]};
       pinned_history& box = boxes[threadIdx.x];
       take_step(s, dots, c.rule[threadIdx.x], iteration, asked_to_stop(box, iteration));
+      publish_step(box, iteration, s.alpha, s.beta);
       publish_to_host(box, iteration, dots.rr, s.event);
     } else {
       freeze(s);
@@ -304,7 +305,7 @@ class many_engine final : public block_inner_solver<T> {
       residuals.of[c] = columns[c].r;
       corrections.of[c] = columns[c].d;
       fresh.rule[c] = columns[c].rule;
-      readers.emplace_back(boxes_.get()[c], *columns[c].log);
+      readers.emplace_back(boxes_.get()[c], *columns[c].log, mail::residuals_and_steps);
     }
     copy_bytes(control_.data(), dev_, &fresh, device::cpu(1), sizeof fresh);
     const launch_shape all{blocks(A_.rows * Width), block};

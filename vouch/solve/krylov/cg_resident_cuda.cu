@@ -348,7 +348,10 @@ __global__ void __launch_bounds__(512) resident_cg(const __grid_constant__ param
     const decision now = decided;
     if (thread == threads - 1) {
       if constexpr (Cluster) mbarrier_arrive_expect_tx(&arrivals[turn], bytes_coming);
-      if (me == 0) publish_to_host(*in.box, iteration, now.rr, now.event, looks);
+      if (me == 0) {
+        publish_step(*in.box, iteration, now.alpha, now.beta);
+        publish_to_host(*in.box, iteration, now.rr, now.event, looks);
+      }
     }
     if (now.event != solver_event::running) break;
     update<T, Diagonal>(c, block, q, static_cast<T>(now.alpha), static_cast<T>(now.beta));
@@ -475,7 +478,7 @@ class resident_engine final : public inner_solver<T> {
     box_->progress = 0;
     box_->stop = 0;
     launch(dev_, "resident_cg", shape_, kernel_, in_);
-    follow(dev_, *box_, log);
+    follow(dev_, *box_, log, mail::residuals_and_steps);
     in_.meetings += static_cast<unsigned>(box_->iterations) + 1;
     return {static_cast<solver_event>(box_->event), box_->iterations, box_->last_squared};
   }

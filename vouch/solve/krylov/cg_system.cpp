@@ -1,7 +1,4 @@
 #include <algorithm>
-#include <cmath>
-#include <cstdlib>
-#include <limits>
 #include <string>
 
 #include <vouch/core/array.hpp>
@@ -10,23 +7,11 @@
 #include <vouch/solve/krylov/cg_engines.hpp>
 #include <vouch/solve/krylov/cg_system.hpp>
 #include <vouch/solve/loop/vector_update.hpp>
+#include <vouch/solve/precond/diagonal.hpp>
 #include <vouch/solve/precond/scaling.hpp>
 #include <vouch/sparse/residual.hpp>
 
 namespace vouch {
-namespace {
-
-// On the CPU.
-template <real T>
-double least_diagonal_entry(csr_view<const T> A) {
-  double least = std::numeric_limits<double>::infinity();
-  for (std::int64_t i = 0; i < A.rows; ++i)
-    for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k)
-      if (A.col[k] == i) least = std::min(least, static_cast<double>(A.val[k]));
-  return least;
-}
-
-}  // namespace
 
 template <real T>
 bool rows_sum_to_zero(const device& dev, csr_view<const T> A) {
@@ -45,8 +30,7 @@ checked_problem<T> cg_problem(const device& dev, csr_view<const T> A, view<const
   problem.constants_in_null_space = constants_in_null_space;
   problem.allowed_growth = growth_of_gradients<T>;
   problem.M = M;
-  if (M == nullptr && !constants_in_null_space && !dev.is_cuda())
-    problem.least_eigenvalue_at_most = least_diagonal_entry(A);
+  if (M == nullptr && !constants_in_null_space) problem.least_eigenvalue_at_most = least_diagonal_entry(dev, A);
   return problem;
 }
 

@@ -79,15 +79,46 @@ __device__ inline void publish_to_host(pinned_history& box, std::int64_t iterati
   publish_to_host(box, iteration, rr, event, looks_at_mailbox(iteration));
 }
 
+/// One thread of a kernel, before it publishes that iteration: the step that it takes, or the one before it took.
+__device__ inline void publish_step(pinned_history& box, std::int64_t iteration, double alpha, double beta) {
+  box.step[iteration & (pinned_history::steps - 1)] = {alpha, beta};
+}
+
+/// What kernels tell the host of their iterations.
+enum class mail { residuals, residuals_and_steps };
+
 /// The host's side of one mailbox: new history goes to the log, a wish to stop back.
 class history_reader {
  public:
-  history_reader(pinned_history& box, iteration_log& log) : box_(&box), log_(&log) {}
-  void read() { deliver(*static_cast<volatile std::int64_t*>(&box_->progress)); }
+  history_reader(pinned_history& box, iteration_log& log, mail kind = mail::residuals)
+      : box_(&box), log_(&log), has_steps_(kind == mail::residuals_and_steps) {}
+  void read() {
+    const std::int64_t until = progress();
+    read_steps(until, [this] { return progress() + mailbox_interval; });
+    deliver(until);
+  }
   /// What is left once the work is done.
-  void read_rest() { deliver(box_->iterations + 1); }
+  void read_rest() {
+    const std::int64_t until = box_->iterations + 1;
+    read_steps(until, [=] { return until; });
+    deliver(until);
+  }
 
  private:
+  std::int64_t progress() const { return *static_cast<volatile std::int64_t*>(&box_->progress); }
+
+  // Steps below `until`; none from written() on has been written over an older one. Once some are lost, as behind a
+  // slow monitor, the log hears of no more.
+  template <class Written>
+  void read_steps(std::int64_t until, const Written& written) {
+    for (; has_steps_ && steps_read_ < until; ++steps_read_) {
+      const volatile auto& from = box_->step[steps_read_ & (pinned_history::steps - 1)];
+      const double alpha = from.alpha, beta = from.beta;
+      has_steps_ = written() <= steps_read_ + pinned_history::steps;
+      if (has_steps_) log_->step(alpha, beta);
+    }
+  }
+
   void deliver(std::int64_t until) {
     for (; noted_ < until; ++noted_) {
       const std::int64_t slot = history_slot(noted_);
@@ -99,7 +130,9 @@ class history_reader {
 
   pinned_history* box_;
   iteration_log* log_;
+  bool has_steps_;
   std::int64_t noted_ = 0;
+  std::int64_t steps_read_ = 0;
 };
 
 /// Reads the mail until the work on dev's stream is done.
@@ -122,8 +155,8 @@ inline void follow(const device& dev, std::span<history_reader> readers) {
   for (history_reader& reader : readers) reader.read_rest();
 }
 
-inline void follow(const device& dev, pinned_history& box, iteration_log& log) {
-  history_reader reader(box, log);
+inline void follow(const device& dev, pinned_history& box, iteration_log& log, mail kind = mail::residuals) {
+  history_reader reader(box, log, kind);
   follow(dev, {&reader, 1});
 }
 

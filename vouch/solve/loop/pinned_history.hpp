@@ -26,6 +26,11 @@ VOUCH_HOST_DEVICE inline std::int64_t history_slot(std::int64_t iteration) {
 struct pinned_history {
   static constexpr std::int64_t slots = (std::int64_t{1} << 14) + 30 * (std::int64_t{1} << 13);
   double residual_squared[slots];
+  /// Steps of conjugate gradients, the last `steps` of them: what the host has not read by then is lost to it.
+  static constexpr std::int64_t steps = std::int64_t{1} << 14;
+  struct alignas(16) {
+    double alpha, beta;
+  } step[steps];
   std::int64_t progress;  // iterations below this are in residual_squared
   std::int32_t stop;      // the host asks the kernel to end
   std::int32_t event;     // solver_event at the end

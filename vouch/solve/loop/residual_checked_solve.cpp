@@ -269,15 +269,19 @@ class residual_checked_loop {
 
   // The largest eigenvalue of M, about; d_ holds M r.
   double largest_of_preconditioner(double norm_of_d) {
-    if (const T* diagonal = problem_.M->diagonal(); diagonal != nullptr)
-      return static_cast<double>(*std::max_element(diagonal, diagonal + n_));
+    if (const T* diagonal = problem_.M->diagonal(); diagonal != nullptr) {
+      T largest;
+      copy_bytes(&largest, device::cpu(1), diagonal + iamax<T>(problem_.dev, {diagonal, n_}), problem_.dev,
+                 sizeof largest);
+      return static_cast<double>(largest);
+    }
     constexpr int steps = 5;
     double largest = 0;
     for (int k = 0; k < steps && norm_of_d > 0; ++k) {
       vouch::scale(problem_.dev, d_.data(), static_cast<T>(1 / norm_of_d), n_);
       problem_.M->apply(problem_.dev, {d_.data(), n_}, low_);
       std::swap(d_, low_);
-      norm_of_d = detail::norm2<T>(d_.data(), n_);
+      norm_of_d = detail::norm2<T>(problem_.dev, d_.data(), n_);
       largest = std::max(largest, norm_of_d);
     }
     return largest;
@@ -287,16 +291,17 @@ class residual_checked_loop {
   // ||e||_2 is at most this times the root of the largest eigenvalue of M. r_ is that of x.
   void estimate_error() {
     const ritz_values& met = log_.spectrum();
-    if (problem_.dev.is_cuda() || !met.known()) return;
+    if (!met.known()) return;
     const double least = std::min(met.smallest(), problem_.least_eigenvalue_at_most);
     report_.condition_estimate = met.largest() / least;
-    double size = detail::norm2<T>(r_.data(), n_);
+    double size = detail::norm2<T>(problem_.dev, r_.data(), n_);
     if (problem_.M != nullptr) {
       problem_.M->apply(problem_.dev, r_, d_);
-      const double product = dot<T, T>(problem_.dev, r_, d_), of_d = detail::norm2<T>(d_.data(), n_);
+      const double product = dot<T, T>(problem_.dev, r_, d_),
+                   of_d = detail::norm2<T>(problem_.dev, d_.data(), n_);
       size = std::max(of_d, std::sqrt(std::max(product, 0.0) * largest_of_preconditioner(of_d)));
     }
-    const double of_x = detail::norm2<T>(x_, n_);
+    const double of_x = detail::norm2<T>(problem_.dev, x_, n_);
     if (detail::rounds_as_normal<T>(of_x, report_.rhs_norm)) report_.error_estimate = size / of_x / least;
   }
 
@@ -345,16 +350,9 @@ bool iteration_log::note(std::int64_t iteration, double residual) {
   return (!user_ || user_(history_.back())) && !stop_.requested();
 }
 
-// Squares of floats are in the range of doubles.
-template <>
-double detail::norm2(const float* v, std::int64_t n) {
-  double sum = 0;
-  for (std::int64_t i = 0; i < n; ++i) sum += double{v[i]} * v[i];
-  return std::sqrt(sum);
-}
-template <>
-double detail::norm2(const double* v, std::int64_t n) {
-  return nrm2<double>(device::cpu(1), view<const double>(v, n));
+template <real T>
+double detail::norm2(const device& dev, const T* v, std::int64_t n) {
+  return nrm2<T>(dev, {v, n});
 }
 
 template <real T>
@@ -402,6 +400,8 @@ void residual_checked_solve(std::span<checked_column<T>> columns, block_inner_so
   }
 }
 
+template double detail::norm2(const device&, const float*, std::int64_t);
+template double detail::norm2(const device&, const double*, std::int64_t);
 template void residual_checked_solve(const checked_problem<float>&, inner_solver<float>&, view<float>,
                                      const stopping_criterion&, solve_report&);
 template void residual_checked_solve(const checked_problem<double>&, inner_solver<double>&, view<double>,

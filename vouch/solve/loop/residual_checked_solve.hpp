@@ -70,9 +70,9 @@ template <real T>
 constexpr double default_rtol = sizeof(T) == 4 ? 1e-5 : 1e-8;
 
 namespace detail {
-/// ||v||_2 of n numbers on the CPU, for estimates.
+/// ||v||_2 of n numbers on dev, for estimates.
 template <real T>
-double norm2(const T* v, std::int64_t n);
+double norm2(const device& dev, const T* v, std::int64_t n);
 
 /// Whether the rounding errors of x and b are normal numbers. What is below is lost to underflow: a residual of
 /// zero says nothing there, and no error can be estimated.

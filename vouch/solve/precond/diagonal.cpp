@@ -1,10 +1,12 @@
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <sstream>
 
 #include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
+#include <vouch/dense/blas1.hpp>
 #include <vouch/solve/precond/diagonal.hpp>
 #include <vouch/solve/precond/jacobi.hpp>
 #include <vouch/solve/precond/scaling.hpp>
@@ -82,6 +84,18 @@ void multiply_elements(const device& dev, const T* d, view<const T> r, view<T> z
   for (std::int64_t i = 0; i < r.size(); ++i) to[i] = d[i] * from[i];
 }
 
+template <real T>
+double least_diagonal_entry(const device& dev, csr_view<const T> A) {
+  array<T> inverse(dev, A.rows);
+  if (A.rows == 0 || invert_diagonal(dev, A, inverse.data()) < A.rows)
+    return std::numeric_limits<double>::infinity();
+  T largest;
+  copy_bytes(&largest, device::cpu(1), inverse.data() + iamax<T>(dev, inverse.all()), dev, sizeof largest);
+  return 1 / static_cast<double>(largest);
+}
+
+template double least_diagonal_entry(const device&, csr_view<const float>);
+template double least_diagonal_entry(const device&, csr_view<const double>);
 template array<float> inverse_diagonal(const device&, csr_view<const float>, const std::string&);
 template array<double> inverse_diagonal(const device&, csr_view<const double>, const std::string&);
 template void multiply_elements(const device&, const float*, view<const float>, view<float>);

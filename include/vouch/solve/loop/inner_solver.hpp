@@ -22,7 +22,7 @@ class iteration_log {
   /// Takes iteration (from 0 in this run) if the history rule does; false asks to stop, as the monitor, which
   /// hears of it first, or a cancellation wants it.
   bool note(std::int64_t iteration, double residual);
-  /// A step was taken. Engines on the CPU tell.
+  /// A step of conjugate gradients was taken.
   void step(double alpha, double beta) { spectrum_.add(alpha, beta); }
   const ritz_values& spectrum() const { return spectrum_; }
   /// The next run's iteration 0 is this one's number `iterations`.
