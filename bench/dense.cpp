@@ -94,7 +94,6 @@ void measure_matrix_updates(const device& dev, const std::string& name, std::int
   const double bytes = 2.0 * static_cast<double>(n) * static_cast<double>(n) * sizeof(E);
   bytes_row(dev, "ger " + name, bytes, [&] { ger(dev, E(bound_of<E>{1}), vector, vector, B.all()); });
   bytes_row(dev, "transpose_into " + name, bytes, [&] { transpose_into<E>(dev, A.read(), B.all()); });
-  bytes_row(dev, "transpose_in_place " + name, bytes, [&] { transpose_in_place(dev, A.all()); });
   // Small below the diagonal, so that the solution stays of the size of the right side.
   scal<E>(dev, E(static_cast<bound_of<E>>(1 / static_cast<double>(n))), {A.data(), n * n});
   auto b = random_matrix<E>(dev, n, 1, 4);

@@ -1,8 +1,6 @@
 // bench/stationary_transposes.hpp -- transposition on a GPU against the speed of a copy.
 #pragma once
-#include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <initializer_list>
 #include <string>
 
@@ -19,7 +17,7 @@ class transpose_table {
   /// Rows go to the results.
   transpose_table(const suite_options& options, suite_results& results);
 
-  /// Any shape out of place, squares and rectangles in place, with their bars; then the published sizes.
+  /// Some shapes, with their bar; then the published sizes.
   void measure(const device& gpu);
   /// Adds the chapter.
   void finish();
@@ -30,10 +28,7 @@ class transpose_table {
     std::int64_t rows, cols, gap = 0;
   };
   template <class T>
-  void shapes(const device& gpu, std::initializer_list<shape> copies, std::initializer_list<shape> squares,
-              std::initializer_list<shape> rectangles);
-  void add(const shape& s, std::size_t element, const char* metric, double bar, const device& gpu,
-           const std::function<void()>& body);
+  void shapes(const device& gpu, std::initializer_list<shape> all);
   void published_size(const device& gpu, std::int64_t n);
 
   const suite_options& options_;

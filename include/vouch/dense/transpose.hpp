@@ -53,13 +53,11 @@ void transpose_into(const device& dev, matrix_view<const T> A, matrix_view<T> B)
 ///
 /// Shapes  A is m-by-n, the result n-by-m with the leading dimension of A where A is square, n where it is not.
 /// Types   As transpose_into.
-/// Memory  On dev; columns of a matrix that is not square follow each other without gaps (ld = m). Besides,
-///         such a one takes max(m, 32 n) elements a thread, no more than A and 32 n elements in all; on a GPU
-///         32 max(m, n) elements or 16 MiB, whichever is more. On a GPU only enqueued.
-/// Cost    A square one: reads and writes A once, others two or three times.
+/// Memory  On dev; columns of a matrix that is not square follow each other without gaps (ld = m), and such a
+///         one needs room for a copy of it besides. On a GPU only enqueued.
+/// Cost    A square one: reads and writes A once, others twice.
 /// Throws  value_error    a leading dimension below the rows, or gaps between the columns of a rectangle
-///         out_of_memory
-/// Source  Catanzaro, Keller, Garland: A decomposition for in-place matrix transposition, PPoPP 2014.
+///         out_of_memory  no room for the copy, with the bytes asked and free; A is as it was
 template <class T>
 matrix_view<T> transpose_in_place(const device& dev, matrix_view<T> A) {
   detail::transpose_in_place(dev, detail::transposable_bytes<T>(),

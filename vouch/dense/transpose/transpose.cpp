@@ -1,5 +1,3 @@
-#include <omp.h>
-
 #include <algorithm>
 #include <array>
 #include <string>
@@ -11,7 +9,6 @@
 #include <vouch/dense/blas/checks.hpp>
 #include <vouch/dense/transpose.hpp>
 #include <vouch/dense/transpose/transpose_cuda.hpp>
-#include <vouch/dense/transpose/transpose_shuffle.hpp>
 
 namespace vouch::detail {
 namespace {
@@ -61,42 +58,13 @@ void swap_transposed(const device& dev, matrix_view<E> A) {
         }
 }
 
-// body(piece, room) for all pieces. Each thread at work has room of its own, taken before any begins: a lack of
-// memory must not end a thread.
-template <class E, class Body>
-void for_pieces_with_room(const device& dev, std::int64_t pieces, std::int64_t elements, const Body& body) {
-  const std::int64_t threads = std::min<std::int64_t>(dev.threads(), pieces);
-  array<E> rooms(dev, threads * elements);
-#pragma omp parallel for firstprivate(ieee) num_threads(static_cast <int>(threads)) schedule(static)
-  for (std::int64_t piece = 0; piece < pieces; ++piece)
-    body(piece, rooms.data() + omp_get_thread_num() * elements);
-}
-
-// A[k][j] := A[source(k, j)][j] for all lines k, a strip of columns at a time.
-template <class E, class Source>
-void shuffle_columns(const device& dev, E* A, std::int64_t lines, std::int64_t length, const Source& source) {
-  const std::int64_t width = std::min(length, tile);
-  for_pieces_with_room<E>(dev, ceil_div(length, width), lines * width, [&](std::int64_t strip, E* room) {
-    const std::int64_t first = strip * width, here = std::min(width, length - first);
-    for (std::int64_t k = 0; k < lines; ++k)
-      for (std::int64_t j = 0; j < here; ++j) room[k * here + j] = A[source(k, first + j) * length + first + j];
-    for (std::int64_t k = 0; k < lines; ++k) std::copy_n(room + k * here, here, A + k * length + first);
-  });
-}
-
+// Through a copy, made before an element is overwritten.
 template <class E>
-void shuffle_rectangle(const device& dev, E* A, const transpose_shuffle& shuffle) {
-  const std::int64_t lines = shuffle.lines, length = shuffle.length;
-  if (shuffle.common > 1)
-    shuffle_columns(dev, A, lines, length,
-                    [&](std::int64_t k, std::int64_t j) { return (k + shuffle.turn(j)) % lines; });
-  for_pieces_with_room<E>(dev, lines, length, [&](std::int64_t k, E* room) {
-    E* const line = A + k * length;
-    for (std::int64_t j = 0; j < length; ++j) room[shuffle.place(k, j)] = line[j];
-    std::copy_n(room, length, line);
-  });
-  shuffle_columns(dev, A, lines, length,
-                  [&](std::int64_t k, std::int64_t j) { return (j + shuffle.source(k)) % lines; });
+void transpose_rectangle(const device& dev, matrix_view<E> A) {
+  array<E> copy(dev, A.rows * A.cols);
+#pragma omp parallel for firstprivate(ieee) num_threads(dev.threads()) schedule(static)
+  for (std::int64_t j = 0; j < A.cols; ++j) std::copy_n(&A(0, j), A.rows, copy.data() + j * A.rows);
+  copy_transposed<E>(dev, {copy.data(), A.rows, A.cols, A.rows}, {A.data, A.cols, A.rows, A.cols});
 }
 
 }  // namespace
@@ -129,9 +97,8 @@ void transpose_in_place(const device& dev, int bytes, element_grid<std::byte> an
     if (!square && std::min(A.rows, A.cols) <= 1) return;  // its elements stand in the right order
     if constexpr (built_with_cuda)
       if (dev.is_cuda())
-        return square ? transpose_blocks_cuda(dev, bytes, any, A.rows)
-                      : transpose_rectangle_cuda(dev, bytes, any);
-    square ? swap_transposed(dev, A) : shuffle_rectangle(dev, A.data, {A.cols, A.rows});
+        return square ? transpose_square_cuda(dev, bytes, any) : transpose_rectangle_cuda(dev, bytes, any);
+    square ? swap_transposed(dev, A) : transpose_rectangle(dev, A);
   });
 }
 

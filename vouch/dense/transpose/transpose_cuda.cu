@@ -1,184 +1,92 @@
-#include <cstdint>
+#include <cuda_runtime.h>
 
-#include <vouch/core/gpu/async_copy.cuh>
-#include <vouch/core/gpu/l2_policy.cuh>
+#include <cstdint>
+#include <type_traits>
+
+#include <vouch/core/check.cuh>
 #include <vouch/core/launch.cuh>
+#include <vouch/core/scratch.cuh>
 #include <vouch/core/transposed_copies.cuh>
 #include <vouch/dense/transpose/transpose_cuda.hpp>
-#include <vouch/dense/transpose/transpose_elements.cuh>
 
 namespace vouch::detail {
 namespace {
 
-// A block exchanges two tiles.
-template <class E>
-struct square_tile {
-  static constexpr int size = sizeof(E) == 16 ? 32 : 64;
-  static constexpr int threads = 256, warps = threads / 32;
-  static constexpr int blocks = sizeof(E) == 16 ? 4 : 3;           // a multiprocessor
-  static constexpr int columns = size / warps, parts = size / 32;  // of a warp, of a column
-  // Percent of a multiprocessor's memory that is shared memory. The rest is its first-level cache, which limits
-  // the lines on their way to it: 92 KB, for larger elements 60, serve columns that begin anywhere better than
-  // 156 or 28.
-  static constexpr int shared_percent = sizeof(E) == 4 ? 70 : 85;
+// Elements are copied as words of their size where both matrices are aligned to it, else as parts.
+struct alignas(16) words4 {
+  std::uint32_t word[4];
+};
+struct alignas(8) pairs2 {
+  std::uint64_t pair[2];
+};
+struct alignas(4) words2 {
+  std::uint32_t word[2];
 };
 
-// A tile, or what there is of one at an edge.
-template <class E>
-struct square_part {
-  E* data;
-  std::int64_t ld;
-  int rows, columns;
-};
-
-// body(in memory, row, column, which of the warp's columns, which part of it) of all elements of a thread.
-// Lanes stand where cache lines do: those before a column's beginning take as many rows of its end instead.
-template <class E, bool Whole, int AtOnce, class Body>
-__device__ void each_entry(const square_part<E>& of, const Body& body) {
-  using tile = square_tile<E>;
-  constexpr int of_line = 128 / sizeof(E);
-#pragma unroll AtOnce
-  for (int k = 0; k < tile::columns; ++k) {
-    int column = static_cast<int>(threadIdx.x) / 32 + k * tile::warps;
-    // Addresses are made anew: there are no registers to keep them, and nvcc 13.0 has compiled copies that
-    // carry a policy to illegal instructions without this.
-    asm volatile("" : "+r"(column));
-    if (!Whole && column >= of.columns) return;
-    E* const top = of.data + column * of.ld;
-    const int at = static_cast<int>(threadIdx.x) % 32 -
-                   static_cast<int>(reinterpret_cast<std::uintptr_t>(top) / sizeof(E) % of_line);
-#pragma unroll
-    for (int part = 0; part < tile::parts; ++part) {
-      const int row = part == 0 && at < 0 ? at + tile::size : at + 32 * part;
-      if (Whole || row < of.rows) body(top + row, row, column, k, part);
-    }
-  }
+template <class E, class Byte>
+auto grid_of(element_grid<Byte> A) {
+  using entry = std::conditional_t<std::is_const_v<Byte>, const E, E>;
+  return element_grid<entry>{reinterpret_cast<entry*>(A.data), A.rows, A.cols, A.ld};
 }
-// Whole tiles need no questions.
-template <int AtOnce, class E, class Body>
-__device__ void each_entry(const square_part<E>& of, const Body& body) {
-  if (of.rows == square_tile<E>::size && of.columns == square_tile<E>::size)
-    each_entry<E, true, AtOnce>(of, body);
+
+bool aligned(const void* data, int bytes) { return reinterpret_cast<std::uintptr_t>(data) % bytes == 0; }
+
+// body(element) with the widest element that the alignment allows.
+template <class Body>
+void with_element(int bytes, bool whole, const Body& body) {
+  if (bytes == 4)
+    body(std::uint32_t{});
+  else if (bytes == 8)
+    whole ? body(std::uint64_t{}) : body(words2{});
   else
-    each_entry<E, false, AtOnce>(of, body);
+    whole ? body(words4{}) : body(pairs2{});
 }
 
-// Parts opposite each other, or the same one. The lower one waits in registers until the upper one is in shared
-// memory; its elements come there for those that go where it was. The upper one is read first and written last:
-// the tiles below it, moved a little later, read the lines that they share with it before it writes them.
+// A tile in shared memory, column after column: with one element more in each, so that neither rows nor columns
+// have bank conflicts.
+constexpr int tile = 32, threads = 256, warps = threads / 32;
 template <class E>
-__device__ void exchange(const square_part<E>& above, const square_part<E>& below, E* entry,
-                         std::uint64_t policy) {
-  using tile = square_tile<E>;
-  constexpr int line = tile::size + 1;
-  const bool apart = above.data != below.data;
-  E waiting[tile::columns][tile::parts];
-  const auto read = [&](const square_part<E>& from, E(&to)[tile::columns][tile::parts]) {
-    each_entry<tile::columns>(
-        from, [&](const E* here, int, int, int k, int part) { to[k][part] = load_line_pair(here, policy); });
-  };
-  if constexpr (sizeof(E) == 4) {  // by 4 bytes each copies to shared memory are slower than registers
-    E upper[tile::columns][tile::parts];
-    read(above, upper);
-    if (apart) read(below, waiting);
-    each_entry<tile::columns>(above, [&](const E*, int row, int column, int k, int part) {
-      entry[column * line + row] = upper[k][part];
-    });
-  } else {
-    each_entry<1>(above, [&](const E* from, int row, int column, int, int) {
-      copy_to_shared(entry + column * line + row, from, policy);
-    });
-    if (apart) read(below, waiting);
-    wait_copies_to_shared();
-  }
+using tile_in_shared_memory = E[tile][tile + 1];
+
+// A warp takes a column.
+template <class E>
+__device__ void read_tile(const E* from, std::int64_t ld, int rows, int columns,
+                          tile_in_shared_memory<E>& entry) {
+  const int i = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+#pragma unroll
+  for (int k = 0; k < tile; k += warps)
+    if (const int j = k + warp; i < rows && j < columns) entry[j][i] = from[i + j * ld];
+}
+// The transpose of the tile, of so many rows and columns.
+template <class E>
+__device__ void write_transposed(const tile_in_shared_memory<E>& entry, E* to, std::int64_t ld, int rows,
+                                 int columns) {
+  const int i = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+#pragma unroll
+  for (int k = 0; k < tile; k += warps)
+    if (const int j = k + warp; i < rows && j < columns) to[i + j * ld] = entry[i][j];
+}
+
+// A block exchanges a tile of the lower triangle and the one opposite; those on the diagonal are opposite
+// themselves. The triangle of 2 half by 2 half tiles is folded into 2 half + 1 rows of half tiles: below the
+// diagonal its first half columns, on and above it the rest, transposed. Bound by memory.
+template <class E>
+__global__ void __launch_bounds__(threads)
+    transpose_square_tiles(E* A, std::int64_t n, std::int64_t ld, unsigned half) {
+  __shared__ tile_in_shared_memory<E> lower, upper;
+  const unsigned row = blockIdx.x / half, column = blockIdx.x % half;
+  const bool folded = row <= column;
+  const std::int64_t i0 = std::int64_t{folded ? half + column : row - 1} * tile,
+                     j0 = std::int64_t{folded ? half + row : column} * tile;
+  if (i0 >= n) return;  // an odd number of tiles is rounded up
+  const auto rows = static_cast<int>(min(n - i0, std::int64_t{tile})),
+             columns = static_cast<int>(min(n - j0, std::int64_t{tile}));
+  E *const below = A + i0 + j0 * ld, *const above = A + j0 + i0 * ld;
+  read_tile(below, ld, rows, columns, lower);
+  if (i0 != j0) read_tile(above, ld, columns, rows, upper);
   __syncthreads();
-  if (apart) {
-    each_entry<tile::columns>(below, [&](E* to, int row, int column, int k, int part) {
-      E& place = entry[row * line + column];
-      const E moved = place;
-      place = waiting[k][part];
-      *to = moved;
-    });
-    __syncthreads();
-  }
-  const int row_step = apart ? 1 : line, column_step = apart ? line : 1;
-  each_entry<1>(
-      above, [&](E* to, int row, int column, int, int) { *to = entry[column * column_step + row * row_step]; });
-}
-
-// Tiles (i, j) of an upper triangle in stripes of `width` columns of tiles, each row after row: neighbours,
-// which share cache lines, are moved while L2 still has these.
-struct tile_place {
-  std::uint32_t i, j;
-};
-__device__ tile_place place_of(std::uint32_t number, std::uint32_t tiles, std::uint32_t width) {
-  std::uint32_t first = 0;
-  for (;; first += width) {
-    width = min(width, tiles - first);
-    const std::uint32_t count = width * first + width * (width + 1) / 2;
-    if (number < count) break;
-    number -= count;
-  }
-  if (number < width * first) return {number / width, first + number % width};
-  const std::uint32_t left = width * first + width * (width + 1) / 2 - 1 - number;
-  float root;
-  asm("sqrt.approx.f32 %0, %1;" : "=f"(root) : "f"(8.0F * static_cast<float>(left) + 1));
-  auto below_it = static_cast<std::uint32_t>((root - 1) / 2);  // off by one at most: stripes are narrow
-  if (below_it * (below_it + 1) / 2 > left)
-    --below_it;
-  else if ((below_it + 1) * (below_it + 2) / 2 <= left)
-    ++below_it;
-  const std::uint32_t last = first + width - 1;
-  return {last - below_it, last - (left - below_it * (below_it + 1) / 2)};
-}
-
-// Squares side by side, `across` of them along a column, their tiles in stripes.
-struct squares {
-  std::int64_t order;
-  std::uint32_t across, tiles, pairs, width;
-  bool kept;  // what is read stays in L2 until it has been written
-};
-
-// A block takes a tile of a square and the one opposite. Bound by memory.
-template <class E>
-__global__ void __launch_bounds__(square_tile<E>::threads, square_tile<E>::blocks)
-    transpose_square_tiles(element_grid<E> A, const __grid_constant__ squares of) {
-  constexpr int size = square_tile<E>::size;
-  extern __shared__ __align__(16) char memory[];
-  E* const entry = reinterpret_cast<E*>(memory);
-  E* first = A.data;
-  std::uint32_t number = blockIdx.x;
-  if (number >= of.pairs) {
-    const std::uint32_t square = number / of.pairs;
-    number -= square * of.pairs;
-    first += (square % of.across + square / of.across * A.ld) * of.order;
-  }
-  const tile_place place = place_of(number, of.tiles, of.width);
-  const std::int64_t i0 = std::int64_t{place.i} * size, j0 = std::int64_t{place.j} * size;
-  const auto rows = static_cast<int>(min(of.order - i0, std::int64_t{size})),
-             columns = static_cast<int>(min(of.order - j0, std::int64_t{size}));
-  exchange<E>({first + i0 + j0 * A.ld, A.ld, rows, columns}, {first + j0 + i0 * A.ld, A.ld, columns, rows},
-              entry, of.kept ? evict_last_policy() : evict_unchanged_policy());
-}
-
-template <class E>
-void swap(const device& dev, element_grid<E> A, std::int64_t order) {
-  using tile = square_tile<E>;
-  constexpr std::int64_t widest = 208, large = 160 << 20;  // tiles, bytes
-  const std::int64_t tiles = ceil_div<std::int64_t>(order, tile::size), pairs = tiles * (tiles + 1) / 2;
-  const std::int64_t across = A.rows / order, count = across * (A.cols / order);
-  const squares of{order,
-                   static_cast<std::uint32_t>(across),
-                   static_cast<std::uint32_t>(tiles),
-                   static_cast<std::uint32_t>(pairs),
-                   static_cast<std::uint32_t>(ceil_div(tiles, ceil_div(tiles, widest))),
-                   order * order * static_cast<std::int64_t>(sizeof(E)) >= large};
-  launch(dev, "transpose_square_tiles",
-         {.blocks = count * pairs,
-          .threads = tile::threads,
-          .shared_bytes = std::size_t{tile::size} * (tile::size + 1) * sizeof(E),
-          .shared_percent = tile::shared_percent},
-         transpose_square_tiles<E>, A, of);
+  write_transposed(lower, above, ld, columns, rows);
+  if (i0 != j0) write_transposed(upper, below, ld, rows, columns);
 }
 
 }  // namespace
@@ -193,9 +101,22 @@ void transpose_elements_cuda(const device& dev, int bytes, element_grid<const st
   });
 }
 
-void transpose_blocks_cuda(const device& dev, int bytes, element_grid<std::byte> A, std::int64_t order) {
-  with_element(bytes, aligned(A.data, bytes),
-               [&](auto element) { swap(dev, grid_of<decltype(element)>(A), order); });
+void transpose_square_cuda(const device& dev, int bytes, element_grid<std::byte> any) {
+  with_element(bytes, aligned(any.data, bytes), [&](auto element) {
+    using E = decltype(element);
+    const auto A = grid_of<E>(any);
+    const std::int64_t half = ceil_div<std::int64_t>(A.rows, 2 * tile);
+    launch(dev, "transpose_square_tiles", {half * (2 * half + 1), threads}, transpose_square_tiles<E>, A.data,
+           A.rows, A.ld, static_cast<unsigned>(half));
+  });
+}
+
+void transpose_rectangle_cuda(const device& dev, int bytes, element_grid<std::byte> A) {
+  const scratch<std::byte> copy(dev, A.rows * A.cols * bytes);
+  check(cudaMemcpyAsync(copy.data(), A.data, static_cast<std::size_t>(copy.size()), cudaMemcpyDefault,
+                        static_cast<cudaStream_t>(dev.stream())),
+        "copying a matrix");
+  transpose_elements_cuda(dev, bytes, {copy.data(), A.rows, A.cols, A.rows}, {A.data, A.cols, A.rows, A.cols});
 }
 
 }  // namespace vouch::detail

@@ -6,9 +6,9 @@ namespace vouch::detail {
 
 void transpose_elements_cuda(const device& dev, int bytes, element_grid<const std::byte> from,
                              element_grid<std::byte> to);
-/// A is made of order-by-order blocks, each of which is transposed in place.
-void transpose_blocks_cuda(const device& dev, int bytes, element_grid<std::byte> A, std::int64_t order);
-/// Columns follow each other without gaps.
+/// In place.
+void transpose_square_cuda(const device& dev, int bytes, element_grid<std::byte> A);
+/// In place, through a copy; columns follow each other without gaps.
 void transpose_rectangle_cuda(const device& dev, int bytes, element_grid<std::byte> A);
 
 }  // namespace vouch::detail
