@@ -157,12 +157,6 @@ std::shared_ptr<std::byte> pinned_memory(std::size_t bytes) {
   return {static_cast<std::byte*>(memory), [](std::byte* p) { cudaFreeHost(p); }};
 }
 
-void upload(const device& gpu, std::byte* to, const std::byte* from, std::size_t bytes) {
-  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, static_cast<cudaStream_t>(gpu.stream())),
-        "cudaMemcpyAsync");
-  gpu.synchronize();
-}
-
 template void fill_dense_system(const device&, dense_family, double, std::int64_t, float*, float*, float*);
 template void fill_dense_system(const device&, dense_family, double, std::int64_t, double*, double*, double*);
 

@@ -31,7 +31,5 @@ travel_seconds cuda_travel_seconds(const device& gpu);
 
 /// Pinned host memory.
 std::shared_ptr<std::byte> pinned_memory(std::size_t bytes);
-/// Copies from pinned memory and waits.
-void upload(const device& gpu, std::byte* to, const std::byte* from, std::size_t bytes);
 
 }  // namespace vouch::bench

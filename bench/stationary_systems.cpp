@@ -84,20 +84,14 @@ const char* name(sweep_method method) {
 }
 
 template <real T>
-solve_report solve_from_here(dense_system<T>& system, transpose op, matrix_view<const T> A, sweep_method method,
-                             const stopping_criterion& goal) {
-  if (method == sweep_method::gauss_seidel)
-    return gauss_seidel<T>(system.dev, op, A, system.b, system.x,
-                           {goal, sweep_order::forward, {}, sweep_ordering::natural});
-  const acceleration mixed{method == sweep_method::mixed_jacobi ? 2 : 0};
-  return jacobi<T>(system.dev, op, A, system.b, system.x,
-                   {goal, 1, mixed, method == sweep_method::copied_jacobi});
-}
-
-template <real T>
 solve_report solve_by(dense_system<T>& system, sweep_method method, const stopping_criterion& goal) {
   fill(system.dev, system.x.data(), T{}, system.n);
-  return solve_from_here(system, transpose::yes, system.matrix(), method, goal);
+  if (method == sweep_method::gauss_seidel)
+    return gauss_seidel<T>(system.dev, transpose::yes, system.matrix(), system.b, system.x,
+                           {goal, sweep_order::forward, {}, sweep_ordering::natural});
+  const acceleration mixed{method == sweep_method::mixed_jacobi ? 2 : 0};
+  return jacobi<T>(system.dev, transpose::yes, system.matrix(), system.b, system.x,
+                   {goal, 1, mixed, method == sweep_method::copied_jacobi});
 }
 
 template <real T>
@@ -173,8 +167,6 @@ double cpu_read_speed(const device& cpu, std::int64_t bytes) {
 
 #define VOUCH_INSTANTIATE(T)                                                                              \
   template struct dense_system<T>;                                                                        \
-  template solve_report solve_from_here(dense_system<T>&, transpose, matrix_view<const T>, sweep_method,  \
-                                        const stopping_criterion&);                                       \
   template solve_report solve_by(dense_system<T>&, sweep_method, const stopping_criterion&);              \
   template timed_sweep sweep_seconds(dense_system<T>&, sweep_method, std::int64_t, const suite_options&); \
   template timed_solve solve_seconds(dense_system<T>&, sweep_method, double, const suite_options&);

@@ -34,10 +34,6 @@ struct dense_system {
 enum class sweep_method { jacobi, mixed_jacobi, copied_jacobi, gauss_seidel };
 const char* name(sweep_method method);
 
-/// From the x that there is; A is the system's matrix, wherever it stands.
-template <real T>
-solve_report solve_from_here(dense_system<T>& system, transpose op, matrix_view<const T> A, sweep_method method,
-                             const stopping_criterion& goal);
 /// From x = 0.
 template <real T>
 solve_report solve_by(dense_system<T>& system, sweep_method method, const stopping_criterion& goal);

@@ -5,9 +5,6 @@
 #include <algorithm>
 
 #include <vouch/core/config.hpp>
-#include <vouch/core/stopwatch.hpp>
-#include <vouch/solve/loop/vector_update.hpp>
-#include <vouch/solve/stationary/upload_with_start.hpp>
 
 #include "interval_peers.hpp"
 #include "peers.hpp"
@@ -49,7 +46,6 @@ class stationary_run {
     for (const std::int64_t n : sizes({1000, 2048, published_size})) sweeps<double>(gpu, n);
     time_to_error(gpu);
     over_copies(gpu);
-    if constexpr (built_with_cuda) published_case(gpu);
   }
 
   void on_cpu(const device& cpu) {
@@ -243,56 +239,6 @@ class stationary_run {
                        ? "double"
                        : solve.report.engine.substr(0, solve.report.engine.find(',')),
                    count_text(solve.report.iterations), seconds_text(solve.seconds)});
-    }
-  }
-
-  // The published system from pinned memory: upload and solve against the upload alone.
-  void published_case(const device& gpu) {
-    const std::int64_t n = options_.quick ? 2048 : published_size;
-    if (options_.stop()) return;
-    options_.say("gpu, the published case from host memory");
-    dense_system<float> system(gpu, dense_family::banded, 0, n);
-    const auto bytes = static_cast<std::size_t>(system.bytes());
-    const std::shared_ptr<std::byte> host = pinned_memory(bytes);
-    copy_bytes(host.get(), device::cpu(1), system.A.data(), gpu, bytes);
-    const matrix_view<const float> A{reinterpret_cast<const float*>(host.get()), n, n, n};
-    const auto best = [&](const auto& work) {
-      double least = 1e9;
-      for (int k = 0; k < 6 && !options_.stop(); ++k) {
-        const stopwatch clock;
-        work();
-        least = std::min(least, clock.seconds());
-      }
-      return least;
-    };
-    const double bare =
-        best([&] { upload(gpu, reinterpret_cast<std::byte*>(system.A.data()), host.get(), bytes); });
-    // One of the first two is asked for.
-    for (const auto& [method, bar] :
-         {std::pair{sweep_method::gauss_seidel, 0.0}, std::pair{sweep_method::mixed_jacobi, 1.25},
-          std::pair{sweep_method::jacobi, 1.45}}) {
-      stopping_criterion goal;
-      goal.rtol = 5e-7;
-      const double whole = best([&, method = method] {
-        fill(gpu, system.x.data(), 0.0F, n);
-        const matrix<float> there = upload_with_start<float>(gpu, transpose::yes, A, system.b, system.x);
-        solve_from_here(system, transpose::yes, there.all(), method, goal);
-        gpu.synchronize();
-      });
-      bench_row row{fmt::format("banded-dominant, n {}", n),
-                    "gpu",
-                    "single",
-                    fmt::format("{}_over_upload", name(method)),
-                    whole / bare,
-                    "1",
-                    {},
-                    {},
-                    {},
-                    {},
-                    {}};
-      if (system.relative_error() > 1e-6) row.value = std::nullopt;
-      if (bar > 0 && n == published_size) row.bar = bar;
-      add(row);
     }
   }
 

@@ -6,8 +6,6 @@
 #include <vouch/core/array.hpp>
 #include <vouch/core/device.hpp>
 #include <vouch/dense/aligned_rows.hpp>
-#include <vouch/dense/matrix.hpp>
-#include <vouch/dense/types.hpp>
 #include <vouch/solve/loop/inner_solver.hpp>
 #include <vouch/solve/stationary/stationary_iteration.hpp>
 
@@ -104,10 +102,5 @@ struct rounded_rows {
 /// Cost    One read of A, of which 8-bit floats may need another from L2.
 template <class S>
 rounded_rows<S> round_rows(const device& dev, const detail::aligned_rows<double>& A);
-
-/// The square matrix `from` of the host into `to`, of its size; its columns are rows of the system with the
-/// right-hand side b, which improve x, where b is not nullptr.
-template <real T>
-void send_matrix(const device& gpu, matrix_view<const T> from, matrix_view<T> to, const T* b, T* x);
 
 }  // namespace vouch
