@@ -179,7 +179,7 @@ void declare(command_line& line, solve_request& request, typed_options& typed) {
               "of gauss-seidel, sor, ssor: natural or multicolor [natural]");
   line.text("--accel", "NAME", typed.accelerate,
             "of sweeps: anderson:M mixes 1 to 16 iterates; chebyshev, real spectra");
-  line.text("--precond", "NAME", request.precondition, "preconditioner, with its parameter if any [none]:");
+  line.text("--precond", "NAME", request.precondition, "preconditioner, with its parameter if any [none, or what auto takes]:");
   line.note("", list(precondition_names()));
   add_precision_option(line, request.common);
   line.note("", "mixed: fewer bits inside, a double answer (cg and sweeps)");
@@ -225,7 +225,7 @@ void take_options(const typed_options& typed, solve_request& request) {
       options.precision == working_precision::single ? default_rtol<float> : default_rtol<double>);
   options.prefer_iterations =
       typed.max_iterations || !request.history.empty() || !request.plot.empty() || request.initial != "zeros";
-  options.preconditioner = parse_precondition(request.precondition);
+  if (!request.precondition.empty()) options.preconditioner = parse_precondition(request.precondition);
   options.names = {request.matrix, request.rhs, request.initial};
   check_method(request);
 }
@@ -243,7 +243,7 @@ bool parse_solve_request(std::span<const char* const> arguments, solve_request& 
   take_options(typed, request);
   parse_device(request.common.device);
   const solve_options& asked = request.options;
-  if (request.batch && (request.rhs != "ones" || request.initial != "zeros" || request.precondition != "none"))
+  if (request.batch && (request.rhs != "ones" || request.initial != "zeros" || !request.precondition.empty()))
     throw usage_error("option --batch: the file holds the right-hand sides; no --rhs, --initial or --precond");
   if (request.batch && (!asked.goal.by_residual() || asked.prefer_iterations))
     throw usage_error("option --batch: no --fixed-iterations, --max-iterations, --stop, --history or --plot",

@@ -85,9 +85,11 @@ void log_task(const console& log, const solve_request& request, const linear_sys
                        facts.entries_max, facts.bandwidth(), dominance_text(facts)));
   log.line(fmt::format("system     b {}", rhs_text(request, system)));
   const bool preconditioned = first.method->options.has(method_option::preconditioner);
-  log.line(fmt::format("method     {}, {} precision{}", method_text(first, request.options),
-                       name(first.precision),
-                       preconditioned ? ", preconditioner " + request.precondition : ""));
+  log.line(fmt::format(
+      "method     {}, {} precision{}", method_text(first, request.options), name(first.precision),
+      preconditioned ? ", preconditioner " +
+                           (request.precondition.empty() ? first.preconditioner.name : request.precondition)
+                     : ""));
   log.line(fmt::format("device     {}: {}", device_text(A.where().dev), A.where().why));
   log.line(fmt::format("goal       {}", goal_text(request)));
 }

@@ -175,7 +175,8 @@ template <class Make>
 vouch_code create(vouch_solver** to, const vouch_options* given, const Make& make) {
   return guarded([&] {
     require(to, "solver");
-    const vouch_options o = given != nullptr ? *given : vouch_options{};
+    const vouch_options defaults;
+    const vouch_options& o = given != nullptr ? *given : defaults;
     solve_options options = o.options;
     const device home = o.threads > 0 ? device::cpu(o.threads) : device::cpu();
     if (o.device == "cpu") options.run_on = home;

@@ -53,6 +53,8 @@ void judge_diagonal(structure_facts& facts, std::int64_t i, double diagonal, dou
   }
   if (!(diagonal < 0)) facts.diagonal_negative = false;
   if (diagonal == 0 && facts.first_zero_diagonal < 0) facts.first_zero_diagonal = i;
+  facts.diagonal_least = i == 0 ? std::fabs(diagonal) : std::min(facts.diagonal_least, std::fabs(diagonal));
+  facts.diagonal_largest = std::max(facts.diagonal_largest, std::fabs(diagonal));
   const double ratio = diagonal == 0 ? 0 : std::fabs(diagonal) / others;
   if (ratio < facts.dominance_ratio) {
     facts.dominance_ratio = ratio;

@@ -48,6 +48,7 @@ struct row_scan {
   bool positive = true, negative = true, sums_zero = true, dominant = true, strictly = true;
   std::int64_t first_zero = never, first_nonpositive = never, weakest = never, strict_rows = 0;
   double ratio = std::numeric_limits<double>::infinity();
+  double least = std::numeric_limits<double>::infinity(), largest = 0;  // |a_ii|
   std::int64_t lower = 0, upper = 0, shortest = never, longest = 0, empty = 0;
   offset_set offsets;
 
@@ -67,6 +68,8 @@ struct row_scan {
     first_nonpositive = std::min(first_nonpositive, other.first_nonpositive);
     note_ratio(other.ratio, other.weakest);
     strict_rows += other.strict_rows;
+    least = std::min(least, other.least);
+    largest = std::max(largest, other.largest);
     lower = std::max(lower, other.lower);
     upper = std::max(upper, other.upper);
     shortest = std::min(shortest, other.shortest);
@@ -85,6 +88,8 @@ void scan_diagonal(row_scan& scan, std::int64_t row, double diagonal, double oth
   }
   if (!(diagonal < 0)) scan.negative = false;
   if (diagonal == 0) scan.first_zero = std::min(scan.first_zero, row);
+  scan.least = std::min(scan.least, std::abs(diagonal));
+  scan.largest = std::max(scan.largest, std::abs(diagonal));
   const double ratio = diagonal == 0 ? 0 : std::abs(diagonal) / others;
   scan.note_ratio(ratio, row);
   const bool strict = ratio > 1 + slack;
@@ -196,6 +201,8 @@ void copy_scan(structure_facts& facts, const row_scan& scan) {
   facts.first_zero_diagonal = or_none(scan.first_zero);
   facts.first_nonpositive_diagonal = or_none(scan.first_nonpositive);
   if (has_diagonal) {
+    facts.diagonal_least = scan.least;
+    facts.diagonal_largest = scan.largest;
     facts.dominant = !scan.dominant ? dominance::none : scan.strictly ? dominance::strict : dominance::weak;
     facts.dominance_ratio = scan.ratio;
     facts.weakest_row = or_none(scan.weakest);

@@ -64,7 +64,8 @@ struct prediction {
   double work = 0;            // operations of loops over vectors; what takes longer counts several times
   double iteration_work = 0;  // likewise; 0: it has none, or its number is proved
   std::string why;            // it applies
-  acceleration accelerate{};  // that it is best given
+  acceleration accelerate{};               // that it is best given
+  preconditioner_choice preconditioner{};  // likewise, where none is asked for
 };
 
 class ready_method;

@@ -42,7 +42,7 @@ struct solve_options {
   std::string method = "auto";  // or a name of the table (methods.hpp)
   stopping_criterion goal{};    // when to stop; its monitor hears what the observer hears
   working_precision precision = working_precision::double_;
-  preconditioner_choice preconditioner{};
+  std::optional<preconditioner_choice> preconditioner{};  // nothing: none, with auto what suits the matrix
   /// In its place one of the caller's, for every method that takes one in double precision; it works where the method
   /// does, and must outlive the solver.
   const vouch::preconditioner<double>* own_preconditioner = nullptr;

@@ -12,6 +12,7 @@ struct attempt {
   const vouch::method* method = nullptr;
   working_precision precision = working_precision::double_;
   acceleration accelerate{};
+  preconditioner_choice preconditioner{};
   std::string why;            // "" where it was asked for by name
   std::string precision_why;  // "" where the precision is as asked
   double work = 0;            // predicted

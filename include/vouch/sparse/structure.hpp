@@ -37,6 +37,8 @@ struct structure_facts {
   bool diagonal_negative = false;                // every a_ii < 0
   std::int64_t first_zero_diagonal = -1;         // a_ii missing or 0
   std::int64_t first_nonpositive_diagonal = -1;  // !(a_ii > 0)
+  double diagonal_least = 0;                     // |a_ii|, the least and the largest; of a square matrix
+  double diagonal_largest = 0;
 
   dominance dominant = dominance::none;
   double dominance_ratio = 0;     // smallest |a_ii| / sum |a_ij|; infinite for a diagonal matrix

@@ -154,7 +154,7 @@ TEST(plan, precision_gives_way_where_factorisations_alone_apply) {
 
 TEST(plan, options_choose_among_the_methods_that_take_them) {
   solve_options options;
-  options.preconditioner.name = "jacobi";
+  options.preconditioner = preconditioner_choice{"jacobi"};
   EXPECT_EQ(planned(grid(1000), options), list{"cg"});
   EXPECT_THROW(make_plan(unsymmetric(1000), options), value_error);
   try {

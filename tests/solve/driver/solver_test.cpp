@@ -370,7 +370,7 @@ TEST(preconditioner_choice, has_named_parameters) {
   EXPECT_EQ(parse_preconditioner("ssor:1.2").parameters.at("omega"), 1.2);
   EXPECT_EQ(parse_preconditioner("ic0").parameters.size(), 0U);
   solve_options options;
-  options.preconditioner = {"ssor", {{"omega", 1.2}}};
+  options.preconditioner = preconditioner_choice{"ssor", {{"omega", 1.2}}};
   std::vector<double> b(100, 1.0), x(100);
   const solve_result r = solve(cpu, A, in(b), out(x), options);
   EXPECT_EQ(r.status, solve_status::converged);
@@ -465,12 +465,12 @@ TEST(solver, refuses_what_needs_the_entries_of_an_action) {
   solve_options proof, jacobi, single, both;
   proof.proof = proof_request{};
   refused(proof);
-  jacobi.preconditioner.name = "jacobi";
+  jacobi.preconditioner = preconditioner_choice{"jacobi"};
   refused(jacobi);
   single.precision = working_precision::single;
   refused(single);
   both.own_preconditioner = &M;
-  both.preconditioner.name = "jacobi";
+  both.preconditioner = preconditioner_choice{"jacobi"};
   refused(both);
   solver s(cpu, A);
   s.solve(in(b), out(x));

@@ -34,7 +34,9 @@ constexpr option_line option_lines[] = {
     {method_option::acceleration, "accel", "none",
      [](const solve_options& o) { return o.accelerate.anderson > 0 || o.accelerate.chebyshev; }},
     {method_option::preconditioner, "precond", "none",
-     [](const solve_options& o) { return o.preconditioner.name != "none" || o.own_preconditioner != nullptr; }},
+     [](const solve_options& o) {
+       return (o.preconditioner && o.preconditioner->name != "none") || o.own_preconditioner != nullptr;
+     }},
     {method_option::fixed_iterations, "fixed-iterations", "none",
      [](const solve_options& o) { return o.goal.fixed_iterations.has_value(); }},
     {method_option::stop_recurrence, "stop", "none",

@@ -85,7 +85,7 @@ auto naming_the_matrix(const method_setting& setting, const Work& work) {
   }
 }
 
-/// The preconditioner that the options name for A, or the caller's; get() is nullptr where there is none.
+/// The preconditioner that was taken for A, or the caller's; get() is nullptr where there is none.
 template <real T>
 class chosen_preconditioner {
  public:
@@ -94,7 +94,7 @@ class chosen_preconditioner {
     if (chosen_ != nullptr) return;
     timed(setting.times.setup, [&] {
       naming_the_matrix(
-          setting, [&] { made_ = make_preconditioner<T>(setting.dev, A, setting.options.preconditioner); });
+          setting, [&] { made_ = make_preconditioner<T>(setting.dev, A, setting.taken.preconditioner); });
     });
     chosen_ = made_.get();
   }

@@ -27,42 +27,55 @@ namespace {
 
 /// How long an iteration may go on before auto prefers a factorisation.
 ///
-/// Counts the work of iterations against what eliminating the matrix is predicted to take: in floating-point
-/// operations, never by a clock, so that every run decides alike.
+/// Holds the work that iterations have done, and what they will do if the residual falls on as it has fallen, against
+/// what elimination is predicted to take: in floating-point operations, never by a clock, so that every run decides
+/// alike.
 class patience {
  public:
   /// iteration_work as in prediction; 0: endless. A must outlive the object.
-  patience(operand& A, double iteration_work) : A_(A), iteration_work_(iteration_work) {}
+  patience(operand& A, double iteration_work, double rtol)
+      : A_(A), iteration_work_(iteration_work), rtol_(rtol) {}
 
-  /// A solver's monitor: false where the iterations have done several times that work.
+  /// A solver's monitor: false where elimination is predicted to be done before the iterations are.
   bool goes_on(const iteration_record& record);
   /// Whether it has said so.
   bool is_out() const { return out_; }
   /// Whether elimination is worth trying after so many iterations without success.
-  bool elimination_pays(std::int64_t iterations);
+  bool elimination_pays(std::int64_t iterations) {
+    return A_.elimination_work() <= std::max(work(iterations), always_worth);
+  }
 
  private:
+  // A few hundredths of a second.
+  static constexpr double always_worth = 0x1p26;
+
   double work(std::int64_t iterations) const { return static_cast<double>(iterations) * iteration_work_; }
+  double fallen(double residual);
 
   operand& A_;
-  double iteration_work_;
+  double iteration_work_, rtol_;
+  double first_ = 0, least_ = 0;  // residuals
   bool out_ = false;
 };
 
-// Iterations whose work is some twenty times that of the prediction: before them nobody asks for it.
-constexpr std::int64_t iterations_before = 4000;
-// Nor before a few hundredths of a second have gone.
-constexpr double work_before = 0x1p26;
-// What iterations may do, as a multiple of the elimination's work. They may be about to end.
-constexpr double times_the_elimination = 4;
-
-bool patience::elimination_pays(std::int64_t iterations) {
-  return times_the_elimination * A_.elimination_work() <= std::max(work(iterations), work_before);
+// How far the residual has fallen, from 0 to 1 at the tolerance.
+double patience::fallen(double residual) {
+  if (first_ == 0) first_ = least_ = residual;
+  least_ = std::min(least_, residual);
+  return std::clamp(std::log(least_ / first_) / std::log(rtol_), 0.0, 1.0);
 }
 
 bool patience::goes_on(const iteration_record& record) {
-  if (record.iteration < iterations_before || work(record.iteration) < work_before) return true;
-  out_ = out_ || elimination_pays(record.iteration);
+  if (out_) return false;
+  const double done = work(record.iteration), left = done / fallen(record.residual) - done;
+  // The prediction takes as long as the order of elimination: it has to be small beside what was done, and beside what
+  // it may save.
+  const double of_order = elimination_work({}, A_.facts().matrix.nonzeros);
+  constexpr double orders_done = 1.5, orders_left = 2.5;
+  if (!(done >= orders_done * of_order && left >= orders_left * of_order)) return true;
+  // Residuals of conjugate gradients fall the faster the longer they go on: half of what elimination takes is theirs.
+  const double all = A_.elimination_work();
+  out_ = done >= all / 2 && left > all;
   return !out_;
 }
 
@@ -161,7 +174,7 @@ std::string went_on(const attempt& from, const attempt_record& ended, bool cut_s
   const std::string title = from.method->title, next = std::string(": went on with ") + to.method->name;
   if (cut_short)
     return title + " had not converged after " + std::to_string(ended.iterations) +
-           " iterations, several times the work predicted for a factorisation" + next;
+           " iterations, and a factorisation is predicted to be done before them" + next;
   return title + " ended, " + ended.reason + next;
 }
 
@@ -176,12 +189,12 @@ void check_request(const operand& A, const solve_options& options) {
     throw shape_error(options.names.matrix + ": the matrix is " + std::to_string(facts.rows) + " by " +
                       std::to_string(facts.cols) + ", not square");
   const bool own = options.own_preconditioner != nullptr;
-  if (own && options.preconditioner.name != "none")
-    throw value_error("a preconditioner of the caller's and one by name exclude each other");
+  const bool named = options.preconditioner && options.preconditioner->name != "none";
+  if (own && named) throw value_error("a preconditioner of the caller's and one by name exclude each other");
   if (own && options.precision != working_precision::double_)
     throw value_error("a preconditioner of the caller's works in double precision");
   if (A.form() != matrix_form::matrix_free) return;
-  if (options.preconditioner.name != "none") require_entries(A, "a preconditioner by name");
+  if (named) require_entries(A, "a preconditioner by name");
   if (options.proof) require_entries(A, "a proof");
   if (options.precision != working_precision::double_) require_entries(A, "another precision than double");
   if (options.run_on && *options.run_on != A.home())
@@ -300,7 +313,7 @@ solve_result solver::state::solve(const columns_view& system) {
   for (;;) {
     const attempt& taken = plan[current];
     const bool last = current + 1 == plan.size();
-    patience limit(A, taken.iteration_work);
+    patience limit(A, taken.iteration_work, *goal().rtol);
     attempt_record record{taken.method->name, taken.precision, why, {}, "", 0};
     std::string next;  // why the next attempt is made
     try {

@@ -55,7 +55,7 @@ class ready_mixed final : public method_in<double> {
  public:
   explicit ready_mixed(const method_setting& setting)
       : method_in<double>(setting), placed_(place_sparse<double>(setting)) {
-    if (setting.options.preconditioner.name == "none") return;
+    if (setting.taken.preconditioner.name == "none") return;
     single_ = place_sparse<float>(setting);
     M_.emplace(setting, single_.A);
   }
@@ -83,18 +83,23 @@ std::string advise(const method& self) {
          direct_method_for_any(self).name + " takes any (on the CPU, not mixed)";
 }
 
-// Iterations until the residual is 1e-8 of the right-hand side, a guess: the bound where rows dominate, what grids
-// in two dimensions take where they nearly do, and a multiple of it else.
+// Iterations until the residual is 1e-8 of the right-hand side, a hopeful guess: the bound where rows dominate, what
+// grids in two dimensions take else. Where they are more, the solver sees it soon enough.
 double guess_iterations(const structure_facts& facts) {
   const double of_a_grid = 3 * std::sqrt(static_cast<double>(facts.rows));
-  constexpr double harder = 13;
-  if (facts.dominant == dominance::none) return harder * of_a_grid;
-  if (facts.dominant == dominance::weak) return of_a_grid;
+  if (facts.dominant != dominance::strict) return of_a_grid;
   const double q = 1 / facts.dominance_ratio;
   return std::min(of_a_grid, 1 + 9.5 * std::sqrt((1 + q) / (1 - q)));
 }
 
-std::optional<prediction> predict(const system_facts& facts, const solve_options&) {
+// Scaling by the diagonal costs next to nothing. Where A is singular, the constants are to stay its null space.
+bool is_worth_scaling(const structure_facts& A, const solve_options& options) {
+  constexpr double nearly_constant = 1.01;
+  return options.goal.by_residual() && options.own_preconditioner == nullptr && !A.row_sums_zero &&
+         A.diagonal_largest > nearly_constant * A.diagonal_least;
+}
+
+std::optional<prediction> predict(const system_facts& facts, const solve_options& options) {
   prediction p;
   p.iteration_work =
       2 * static_cast<double>(facts.matrix.nonzeros) + 14 * static_cast<double>(facts.matrix.rows);
@@ -103,6 +108,8 @@ std::optional<prediction> predict(const system_facts& facts, const solve_options
   if (facts.form == matrix_form::dense) p.work += 500 * 2 * static_cast<double>(facts.matrix.nonzeros);
   p.why = facts.form == matrix_form::matrix_free ? "they need the action of the matrix alone"
                                                  : "symmetric with a positive diagonal";
+  if (facts.form != matrix_form::matrix_free && is_worth_scaling(facts.matrix, options))
+    p.preconditioner.name = "jacobi";
   return p;
 }
 
