@@ -5,6 +5,7 @@
 #include <vouch/core/cuda_devices.hpp>
 #include <vouch/core/error.hpp>
 
+#include "suite_amg.hpp"
 #include "suite_auto.hpp"
 #include "suite_cg.hpp"
 #include "suite_crank_nicolson.hpp"
@@ -32,6 +33,7 @@ device open(const std::string& label, int threads) {
 
 std::span<const suite> suites() {
   static constexpr suite all[] = {
+      {"amg", "algebraic multigrid: iterations, set-up and solve", run_amg_suite},
       {"auto", "what auto takes, beside every method by name", run_auto_suite},
       {"cg", "conjugate gradients: the published tables, scaling, peers", run_cg_suite},
       {"crank-nicolson", "the Black-Scholes equation on the published grids", run_crank_nicolson_suite},

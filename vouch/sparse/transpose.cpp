@@ -7,9 +7,11 @@
 #include <utility>
 #include <vector>
 
+#include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/loop_threads.hpp>
+#include <vouch/sparse/trusted.hpp>
 #include <vouch/sparse/valid_csr.hpp>
 
 namespace vouch {
@@ -77,14 +79,8 @@ void place(const device& dev, std::vector<part>& parts, array<std::int64_t>& row
   std::partial_sum(row_ptr.begin(), row_ptr.end(), row_ptr.begin());
 }
 
-}  // namespace
-
 template <real T>
-csr<T> transpose(const device& dev, csr_view<const T> A) {
-  if (dev.is_cuda()) throw value_error("transpose: runs on the CPU, the device is a GPU");
-  const valid_csr valid("transpose", dev, A);
-  if (A.rows > std::numeric_limits<std::int32_t>::max())
-    throw value_error("transpose: " + std::to_string(A.rows) + " rows do not fit in 32-bit columns");
+csr<T> transpose_cpu(const device& dev, csr_view<const T> A) {
   csr<T> B{A.cols, A.rows, array<std::int64_t>(dev, A.cols + 1), array<std::int32_t>(dev, A.nonzeros),
            array<T>(dev, A.nonzeros)};
   std::vector<part> parts = affordable_parts(dev, A);
@@ -109,7 +105,33 @@ csr<T> transpose(const device& dev, csr_view<const T> A) {
   return B;
 }
 
-template csr<float> transpose(const device&, csr_view<const float>);
-template csr<double> transpose(const device&, csr_view<const double>);
+}  // namespace
+
+namespace detail {
+
+template <real T>
+csr<T> transpose_trusted(const device& dev, csr_view<const T> A) {
+  if constexpr (built_with_cuda)
+    if (dev.is_cuda()) return transpose_cuda(dev, A);
+  return transpose_cpu(dev, A);
+}
+
+}  // namespace detail
+
+template <real T>
+csr<T> transpose(const device& dev, csr_view<const T> A) {
+  const ieee_environment here;
+  const valid_csr valid("transpose", dev, A);
+  if (A.rows > std::numeric_limits<std::int32_t>::max())
+    throw value_error("transpose: " + std::to_string(A.rows) + " rows do not fit in 32-bit columns");
+  return detail::transpose_trusted(dev, A);
+}
+
+#define VOUCH_INSTANTIATE(T)                                                   \
+  template csr<T> detail::transpose_trusted(const device&, csr_view<const T>); \
+  template csr<T> transpose(const device&, csr_view<const T>);
+VOUCH_INSTANTIATE(float)
+VOUCH_INSTANTIATE(double)
+#undef VOUCH_INSTANTIATE
 
 }  // namespace vouch

@@ -59,20 +59,20 @@ TEST(plan, grids_go_to_conjugate_gradients_and_then_to_a_factorisation) {
   EXPECT_GT(plan[0].iteration_work, 0);
 }
 
-TEST(plan, small_hard_systems_are_factorised_where_that_is_predicted_to_be_cheap) {
-  system_facts facts = grid(800);
-  facts.matrix.nonzeros = 6800;
+TEST(plan, long_narrow_systems_are_factorised_where_that_is_predicted_to_be_cheap) {
+  system_facts facts = grid(20000);
+  facts.matrix.nonzeros = 60000;
   facts.matrix.dominant = dominance::none;
   facts.matrix.dominance_ratio = 0.01;
   ASSERT_TRUE(is_elimination_worth_predicting(facts, {}));
-  facts.elimination = elimination_cost{3e4, 4e5};
+  facts.elimination = elimination_cost{2e5, 1e6};
   const std::vector<attempt> plan = make_plan(facts, {});
   EXPECT_EQ(names(plan), (list{"sparse-lu", "cg"}));
   EXPECT_NE(plan[0].why.find("predicted"), std::string::npos);
   facts.elimination = elimination_cost{1e7, 1e10};
   EXPECT_EQ(planned(facts), (list{"cg", "sparse-lu"}));
   // A singular matrix with the constants as null space has no factors.
-  facts.elimination = elimination_cost{3e4, 4e5};
+  facts.elimination = elimination_cost{2e5, 1e6};
   facts.matrix.row_sums_zero = true;
   EXPECT_EQ(planned(facts)[0], "cg");
 }

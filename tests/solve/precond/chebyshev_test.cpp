@@ -27,7 +27,7 @@ double bound_of(const device& dev, const csr<T>& A) {
     for (std::int64_t k = host.row_ptr[i]; k < host.row_ptr[i + 1]; ++k)
       if (host.col[k] == i) inverse.push_back(T(1) / host.val[k]);
   const array<T> there = array<T>::from(dev, inverse);
-  return largest_eigenvalue_bound(dev, A.all(), spmv_plan<T>::make(dev, A.all()), there.data());
+  return largest_eigenvalue_bound("chebyshev", dev, A.all(), spmv_plan<T>::make(dev, A.all()), there.data());
 }
 
 // D^-1 A

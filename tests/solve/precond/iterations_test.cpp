@@ -139,7 +139,8 @@ INSTANTIATE_TEST_SUITE_P(harwell_boeing, stiffness,
 
 TEST(make_preconditioner, knows_its_names) {
   const std::vector<std::string> names{"none",         "jacobi",      "block-jacobi[:size]",
-                                       "ssor[:omega]", "ic0[:shift]", "chebyshev[:degree]"};
+                                       "ssor[:omega]", "ic0[:shift]", "chebyshev[:degree]",
+                                       "amg[:degree]"};
   EXPECT_EQ(precondition_names(), names);
   const device dev = device::cpu(1);
   const csr<double> A = to_sparse<double>(dev, poisson(1, 4, 4));

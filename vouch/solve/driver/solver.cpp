@@ -61,7 +61,8 @@ class patience {
 // How far the residual has fallen, from 0 to 1 at the tolerance.
 double patience::fallen(double residual) {
   if (first_ == 0) first_ = least_ = residual;
-  least_ = std::min(least_, residual);
+  // What has met the tolerance and goes on was a residual of the recurrence alone.
+  least_ = least_ <= rtol_ * first_ ? residual : std::min(least_, residual);
   return std::clamp(std::log(least_ / first_) / std::log(rtol_), 0.0, 1.0);
 }
 

@@ -101,7 +101,7 @@ std::unique_ptr<preconditioner<T>> make_chebyshev(const device& dev, csr_view<co
   const valid_csr valid("chebyshev", dev, A);
   array<T> inverse = inverse_diagonal(dev, A, "chebyshev");
   spmv_plan<T> plan = spmv_plan<T>::make(dev, A);
-  const double bound = largest_eigenvalue_bound(dev, A, plan, inverse.data());
+  const double bound = largest_eigenvalue_bound("chebyshev", dev, A, plan, inverse.data());
   return std::make_unique<chebyshev<T>>(dev, std::move(plan), std::move(inverse), bound, degree);
 }
 

@@ -2,6 +2,7 @@
 // symmetric.
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <vector>
 
 #include <vouch/core/array.hpp>
@@ -9,11 +10,11 @@
 #include <vouch/core/config.hpp>
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/random.hpp>
+#include <vouch/solve/loop/vector_update.hpp>
 #include <vouch/solve/precond/chebyshev_kernels.hpp>
 #include <vouch/solve/precond/diagonal.hpp>
 #include <vouch/solve/precond/eigenvalue_bound.hpp>
 #include <vouch/solve/precond/scale_factor.hpp>
-#include <vouch/solve/loop/vector_update.hpp>
 #include <vouch/sparse/spmv_plan.hpp>
 
 namespace vouch {
@@ -45,14 +46,19 @@ double largest_row_sum(const device& dev, csr_view<const T> A, const T* inverse)
   return finite ? most : std::nan("");
 }
 
+template <real T>
+void random_elements(const device& dev, array<T>& v) {
+  if constexpr (built_with_cuda)
+    if (dev.is_cuda()) return random_elements_cuda(dev, v.size(), v.data());
+#pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev, v.size())) schedule(static)
+  for (std::int64_t i = 0; i < v.size(); ++i) v[i] = random_element<T>(i);
+}
+
 // Random in the scaled variables D^{1/2} x: rows may differ by orders of magnitude.
 template <real T>
 array<T> start_vector(const device& dev, const T* inverse, std::int64_t n) {
-  std::vector<T> random(static_cast<std::size_t>(n));
-#pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev, n)) schedule(static)
-  for (std::int64_t i = 0; i < n; ++i)
-    random[static_cast<std::size_t>(i)] = static_cast<T>(random_unit(1, static_cast<std::uint64_t>(i)) - 0.5);
-  array<T> start = array<T>::from(dev, random);
+  array<T> start(dev, n);
+  random_elements(dev, start);
   array<T> factor(dev, n);
   copy_bytes(factor.data(), dev, inverse, dev, static_cast<std::size_t>(n) * sizeof(T));
   scale_factors(dev, scale_rounding::nearest, factor);
@@ -159,18 +165,18 @@ double largest_eigenvalue(const std::vector<double>& diagonal, const std::vector
 }
 
 template <real T>
-double largest_eigenvalue_bound(const device& dev, csr_view<const T> A, const spmv_plan<T>& plan,
-                                const T* inverse) {
+double largest_eigenvalue_bound(const char* who, const device& dev, csr_view<const T> A,
+                                const spmv_plan<T>& plan, const T* inverse) {
   const double certain = largest_row_sum(dev, A, inverse);
   if (!std::isfinite(certain))
-    throw value_error("chebyshev: the matrix holds an entry that is NaN or infinite");
+    throw value_error(std::string(who) + ": the matrix holds an entry that is NaN or infinite");
   if (A.rows == 0) return certain;
   return std::min(certain, safety * lanczos<T>(dev, plan, inverse).largest_ritz_value());
 }
 
-template double largest_eigenvalue_bound(const device&, csr_view<const float>, const spmv_plan<float>&,
-                                         const float*);
-template double largest_eigenvalue_bound(const device&, csr_view<const double>, const spmv_plan<double>&,
-                                         const double*);
+template double largest_eigenvalue_bound(const char*, const device&, csr_view<const float>,
+                                         const spmv_plan<float>&, const float*);
+template double largest_eigenvalue_bound(const char*, const device&, csr_view<const double>,
+                                         const spmv_plan<double>&, const double*);
 
 }  // namespace vouch

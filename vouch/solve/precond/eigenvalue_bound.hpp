@@ -13,10 +13,10 @@ namespace vouch {
 ///
 /// Memory  A and inverse (n elements, 1/D) live on dev; plan is of A.
 /// Result  The same bits on every run on one device, on the CPU for any number of threads.
-/// Throws  value_error  an entry that is not finite
+/// Throws  value_error  an entry that is not finite; who begins the text
 template <real T>
-double largest_eigenvalue_bound(const device& dev, csr_view<const T> A, const spmv_plan<T>& plan,
-                                const T* inverse);
+double largest_eigenvalue_bound(const char* who, const device& dev, csr_view<const T> A,
+                                const spmv_plan<T>& plan, const T* inverse);
 
 /// The largest eigenvalue of the symmetric tridiagonal matrix with this diagonal and these entries beside it,
 /// rounded up by no more than 2^-58 of the matrix's row sums.

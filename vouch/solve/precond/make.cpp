@@ -1,9 +1,11 @@
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <optional>
 
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
+#include <vouch/solve/precond/amg.hpp>
 #include <vouch/solve/precond/block_jacobi.hpp>
 #include <vouch/solve/precond/chebyshev.hpp>
 #include <vouch/solve/precond/ic0.hpp>
@@ -72,8 +74,14 @@ const std::vector<maker<T>>& makers() {
        [](const device& dev, A a, parameter shift) {
          return shift ? make_ic0(dev, a, *shift) : make_ic0(dev, a);
        }},
-      {"chebyshev", "degree", number_kind::whole, [](const device& dev, A a, parameter degree) {
+      {"chebyshev", "degree", number_kind::whole,
+       [](const device& dev, A a, parameter degree) {
          return degree ? make_chebyshev(dev, a, whole(*degree)) : make_chebyshev(dev, a);
+       }},
+      {"amg", "degree", number_kind::whole, [](const device& dev, A a, parameter degree) -> result {
+         amg_options options;
+         if (degree) options.degree = static_cast<int>(std::clamp<double>(*degree, 0, 99));
+         return make_amg(dev, a, options);
        }}};
   return all;
 }

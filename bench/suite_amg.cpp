@@ -1,0 +1,178 @@
+#include "suite_amg.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include <vouch/core/random.hpp>
+#include <vouch/generate/problems.hpp>
+#include <vouch/solve/krylov/cg.hpp>
+#include <vouch/solve/precond/amg.hpp>
+#include <vouch/sparse/ordering.hpp>
+
+#include "timing.hpp"
+
+namespace vouch::bench {
+namespace {
+
+// What must be reached: iterations anywhere, seconds of set-up and solve on a GPU and on 16 cores.
+struct bars {
+  double iterations = 0;
+  double gpu_setup = 0, gpu_solve = 0;
+  double cpu_setup = 0, cpu_solve = 0;
+};
+
+struct amg_case {
+  std::string name;
+  const char* problem;
+  problem_options options;
+  bars must{};
+};
+
+problem_options sized(std::int64_t n) {
+  problem_options o;
+  o.nx = n;
+  return o;
+}
+
+std::vector<amg_case> cases(bool quick) {
+  const auto with = [](problem_options o, auto change) {
+    change(o);
+    return o;
+  };
+  const auto jump = [](problem_options& o) { o.coefficient = "jump", o.contrast = 1e6; };
+  const auto random = [](problem_options& o) { o.coefficient = "random", o.contrast = 1e4; };
+  const auto weak = [](problem_options& o) { o.epsilon = 1e-3; };
+  const auto shuffled = [](problem_options& o) { o.order = "random"; };
+  if (quick)
+    return {{"Poisson 7 points, 40^3", "poisson-3d", sized(40), {11}},
+            {"diffusion, jumps of 1e6, 32^3", "diffusion-3d", with(sized(32), jump), {24}}};
+  return {
+      {"Poisson 7 points, 64^3", "poisson-3d", sized(64), {12}},
+      {"Poisson 7 points, 128^3", "poisson-3d", sized(128), {13}},
+      {"Poisson 7 points, 256^3", "poisson-3d", sized(256), {14, 60e-3, 34e-3, 1.3, 1.0}},
+      {"Poisson 7 points, 256^3, rows permuted",
+       "poisson-3d",
+       with(sized(256), shuffled),
+       {15, 120e-3, 60e-3, 2.5, 2.0}},
+      {"Poisson 27 points, 256^3", "poisson-3d-27", sized(256), {10, 110e-3, 50e-3, 3, 1.6}},
+      {"anisotropic 1e-3, 200^3", "anisotropic-3d", with(sized(200), weak), {13, 40e-3, 24e-3, 1, 1}},
+      {"diffusion, jumps of 1e6, 200^3", "diffusion-3d", with(sized(200), jump), {24, 40e-3, 36e-3, 1, 1}},
+      {"diffusion, random 1e4, 128^3", "diffusion-3d", with(sized(128), random), {55, 20e-3, 24e-3, 0.4, 0.7}},
+      {"Poisson 5 points, 2000^2", "poisson-2d", sized(2000)},
+      {"triangles, 1000^2", "elements-2d", sized(1000), {26, 15e-3, 14e-3, 0.3, 0.4}}};
+}
+
+class amg_run {
+ public:
+  explicit amg_run(const suite_options& options) : options_(options), devices_(open_devices(options)) {
+    results_.suite = "amg";
+    results_.title = "Algebraic multigrid";
+    results_.machine = measure_machine(options, devices_);
+    table_.note(
+        "iterations: of conjugate gradients to a recomputed residual of 1e-8 of b, b of random elements.");
+    table_.note("floor: the bytes of a cycle and of an iteration around it over the speed of a copy.");
+  }
+
+  suite_results run() {
+    const device cpu = device::cpu(options_.threads);
+    for (const amg_case& one : cases(options_.quick)) {
+      if (options_.stop()) break;
+      options_.say(one.name);
+      const csr<double> A = generate_problem(cpu, one.problem, one.options);
+      for (const bench_device& d : devices_) {
+        if (options_.stop()) break;
+        measure(one, A, d);
+      }
+    }
+    results_.interrupted = options_.stop();
+    results_.sections.push_back({"Set-up and solve", {}, {table_}, {}});
+    results_.sections.push_back({"The bars: " + bars_text(results_.rows), {}, {bars_table(results_.rows)}, {}});
+    return std::move(results_);
+  }
+
+ private:
+  void measure(const amg_case& one, const csr<double>& host, const bench_device& d) {
+    const csr<double> A = host.to(d.dev);
+    std::vector<double> elements(static_cast<std::size_t>(A.rows));
+    for (std::size_t i = 0; i < elements.size(); ++i) elements[i] = random_unit(1, i) - 0.5;
+    const array<double> b = array<double>::from(d.dev, elements);
+    array<double> x(d.dev, A.rows);
+    double setup = 1e9, solve = 1e9;
+    solve_report report;
+    amg_hierarchy made;
+    const std::int64_t times = options_.repeat > 0 ? options_.repeat : 3;
+    for (std::int64_t k = 0; k < times && !options_.stop(); ++k) {
+      std::unique_ptr<amg<double>> M;
+      setup = std::min(setup, seconds_of([&] { M = make_amg<double>(d.dev, A.all()); }));
+      x = array<double>::zeros(d.dev, A.rows);
+      cg_options stop;
+      stop.rtol = 1e-8;
+      report = cg<double>(d.dev, A.all(), b, x, stop, M.get());
+      solve = std::min(solve, report.solve_seconds);
+      made = M->hierarchy();
+    }
+    add(one, d, made, report, setup, solve);
+  }
+
+  double copy_speed(const bench_device& d) const {
+    return d.dev.is_cuda()     ? results_.machine.gpu->copy
+           : d.label == "cpu1" ? results_.machine.cpu.one.best()
+                               : results_.machine.cpu.all.best();
+  }
+
+  void add(const amg_case& one, const bench_device& d, const amg_hierarchy& made, const solve_report& report,
+           double setup, double solve) {
+    const bool gpu = d.dev.is_cuda(), all_cores = d.label == "cpu";
+    const auto n = static_cast<double>(made.levels.front().rows);
+    // Around the cycle: the product by diagonals, five vectors read and three written.
+    const double iteration_bytes = static_cast<double>(made.cycle_bytes) + 104 * n;
+    const double floor = iteration_bytes / copy_speed(d);
+    const double each = report.iterations > 0 ? solve / static_cast<double>(report.iterations) : 0;
+    const auto row = [&](const char* metric, double value, const char* unit, std::optional<double> least,
+                         double bar) {
+      bench_row r{one.name, d.label, "double", metric, value, unit, least, {}, {}, {}, {}};
+      if (least) r.ratio = *least / value;
+      if (bar > 0) r.bar = bar, r.pass = value <= bar;
+      results_.rows.push_back(std::move(r));
+    };
+    const bool converged = report.status == solve_status::converged;
+    row("iterations", converged ? static_cast<double>(report.iterations) : 1e9, "1", {}, one.must.iterations);
+    row("operator_complexity", made.operator_complexity(), "1", {}, 0);
+    row("setup", setup, "s", {}, gpu ? one.must.gpu_setup : all_cores ? one.must.cpu_setup : 0);
+    row("solve", solve, "s", {}, gpu ? one.must.gpu_solve : all_cores ? one.must.cpu_solve : 0);
+    row("time_per_iteration", each, "s", floor, 0);
+    row("memory", static_cast<double>(made.bytes), "B", {}, 0);
+    row("true_residual", report.relative_true(), "1", {}, 0);
+    table_.add({one.name, d.label, std::to_string(made.levels.size()),
+                fmt::format("{:.2f}", made.operator_complexity()),
+                fmt::format("{:.2f} GB", static_cast<double>(made.bytes) * 1e-9), seconds_text(setup),
+                seconds_text(solve),
+                converged ? std::to_string(report.iterations) : std::string(name(report.status)),
+                seconds_text(each), seconds_text(floor), fmt::format("{:.1e}", report.relative_true())});
+  }
+
+  const suite_options& options_;
+  std::vector<bench_device> devices_;
+  suite_results results_;
+  text_table table_{"Smoothed aggregation with conjugate gradients, to 1e-8",
+                    {{"system", true},
+                     {"device", true},
+                     {"levels"},
+                     {"complexity"},
+                     {"memory"},
+                     {"set-up"},
+                     {"solve"},
+                     {"iterations"},
+                     {"an iteration"},
+                     {"floor"},
+                     {"residual"}}};
+};
+
+}  // namespace
+
+suite_results run_amg_suite(const suite_options& options) { return amg_run(options).run(); }
+
+}  // namespace vouch::bench

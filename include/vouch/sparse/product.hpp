@@ -1,0 +1,23 @@
+// vouch/sparse/product.hpp -- the product of two sparse matrices.
+#pragma once
+#include <vouch/core/device.hpp>
+#include <vouch/sparse/csr.hpp>
+
+namespace vouch {
+
+/// C = A B; entries that cancel are stored as zeros.
+///
+/// Shapes  A is m-by-k, B k-by-n, C m-by-n.
+/// Types   T is float or double. Sums of float products are formed in double and rounded once.
+/// Memory  A, B and C live on dev. C, and while it works 8 bytes a row; on a GPU besides, for rows of more than 768
+///         entries, 9 bytes a column for each multiprocessor.
+/// Result  Each entry is summed in the order of its row of A, so its bits do not depend on threads, and are the same
+///         on both kinds of device.
+/// Cost    A pass over the products a_ik b_kj on a CPU, two on a GPU.
+/// Throws  shape_error  A has not as many columns as B rows
+///         value_error  A or B is not what csr_view says
+/// Source  Gustavson, ACM Trans. Math. Softw. 4 (1978); hash tables on GPUs: Nagasaka, Nukada, Matsuoka, ICPP 2017.
+template <real T>
+csr<T> multiply(const device& dev, csr_view<const T> A, csr_view<const T> B);
+
+}  // namespace vouch

@@ -1,0 +1,354 @@
+// Algebraic multigrid: what makes it a preconditioner, what makes it fast, and what it makes of hostile matrices.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <queue>
+#include <string>
+#include <vector>
+
+#include <vouch/core/error.hpp>
+#include <vouch/generate/problems.hpp>
+#include <vouch/solve/krylov/cg.hpp>
+#include <vouch/solve/precond/amg.hpp>
+#include <vouch/solve/precond/make.hpp>
+
+#include "data.hpp"
+#include "devices.hpp"
+#include "solve/precond/problems.hpp"
+
+namespace vouch::testing {
+namespace {
+
+const device cpu = device::cpu(2);
+
+csr<double> generated(const char* name, std::int64_t n, const char* coefficient = nullptr, double contrast = 0,
+                      double epsilon = 0) {
+  problem_options o;
+  o.nx = n;
+  if (coefficient != nullptr) o.coefficient = coefficient;
+  if (contrast > 0) o.contrast = contrast;
+  if (epsilon > 0) o.epsilon = epsilon;
+  return generate_problem(cpu, name, o);
+}
+
+struct outcome {
+  solve_report report;
+  double complexity = 0;
+  double true_residual = 0;  // relative, recomputed here in long double
+};
+
+outcome solve_by_amg(const device& dev, const csr<double>& A, const amg_options& options = {}) {
+  const std::vector<double> b = random_vector<double>(A.rows, 7);
+  const csr<double> there = A.to(dev);
+  const array<double> rhs = array<double>::from(dev, b);
+  array<double> x = array<double>::zeros(dev, A.rows);
+  const auto M = make_amg<double>(dev, there.all(), options);
+  cg_options stop;
+  stop.rtol = 1e-8;
+  outcome made;
+  made.report = cg<double>(dev, there.all(), rhs, x, stop, M.get());
+  made.complexity = M->hierarchy().operator_complexity();
+  const std::vector<double> found = x.to_vector();
+  long double error = 0, size = 0;
+  for (std::int64_t i = 0; i < A.rows; ++i) {
+    long double r = b[static_cast<std::size_t>(i)];
+    size += r * r;
+    for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k)
+      r -= static_cast<long double>(A.val[k]) * found[static_cast<std::size_t>(A.col[k])];
+    error += r * r;
+  }
+  made.true_residual = static_cast<double>(std::sqrt(error / size));
+  return made;
+}
+
+void expect_fast(const char* what, const csr<double>& A, std::int64_t iterations, double complexity) {
+  for (const device& dev : devices()) {
+    const outcome o = solve_by_amg(dev, A);
+    EXPECT_EQ(o.report.status, solve_status::converged) << what << ": " << o.report.reason;
+    EXPECT_LE(o.true_residual, 1e-8) << what;
+    EXPECT_LE(o.report.iterations, iterations) << what;
+    EXPECT_LE(o.complexity, complexity) << what;
+  }
+}
+
+TEST(amg, solves_diffusion_in_few_iterations) {
+  expect_fast("Poisson 32^3", generated("poisson-3d", 32), 11, 1.5);
+  expect_fast("Poisson 2d 200^2", generated("poisson-2d", 200), 14, 1.7);
+  expect_fast("27 points", generated("poisson-3d-27", 24), 10, 1.3);
+  expect_fast("anisotropic", generated("anisotropic-3d", 32, nullptr, 0, 1e-3), 14, 2.0);
+  expect_fast("jumps of 1e6", generated("diffusion-3d", 32, "jump", 1e6), 24, 2.0);
+  expect_fast("random of 1e4", generated("diffusion-3d", 32, "random", 1e4), 40, 2.2);
+}
+
+TEST(amg, iterations_hardly_grow) {
+  const std::int64_t small = solve_by_amg(cpu, generated("poisson-3d", 16)).report.iterations;
+  const std::int64_t large = solve_by_amg(cpu, generated("poisson-3d", 64)).report.iterations;
+  EXPECT_LE(large, small + 4);
+}
+
+TEST(amg, higher_degrees_need_fewer_iterations) {
+  const csr<double> A = generated("poisson-3d", 32);
+  std::int64_t before = 1000;
+  for (const int degree : {1, 2, 3, 4}) {
+    amg_options options;
+    options.degree = degree;
+    for (const device& dev : devices()) {
+      const outcome o = solve_by_amg(dev, A, options);
+      EXPECT_EQ(o.report.status, solve_status::converged);
+      EXPECT_LE(o.report.iterations, degree == 1 ? 18 : before);
+      if (dev == devices().back()) before = o.report.iterations;
+    }
+  }
+}
+
+template <class T>
+class amg_of : public ::testing::Test {};
+using types = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(amg_of, types);
+
+TYPED_TEST(amg_of, is_symmetric_and_positive) {
+  using T = TypeParam;
+  const std::vector<problem> problems{poisson(12, 11, 10), random_spd(400, 4, 11), random_spd(300, 40, 5),
+                                      diagonal_matrix(37), poisson(1, 1, 700)};
+  for (const device& dev : devices())
+    for (const problem& p : problems)
+      for (const int degree : {1, 2, 3, 4}) {
+        const csr<T> A = to_sparse<T>(dev, p);
+        amg_options options;
+        options.degree = degree;
+        options.coarsest = 20;
+        const auto M = make_amg<T>(dev, A.all(), options);
+        for (std::uint64_t seed = 0; seed < 3; ++seed) {
+          const std::vector<T> x = random_vector<T>(p.n, 2 * seed), y = random_vector<T>(p.n, 2 * seed + 1);
+          const std::vector<T> mx = apply(dev, *M, x), my = apply(dev, *M, y);
+          const long double xx = dot(x, mx), yy = dot(y, my);
+          EXPECT_GT(xx, 0) << p.name;
+          EXPECT_LE(std::abs(dot(y, mx) - dot(x, my)), 2e-5L * std::sqrt(xx * yy))
+              << p.name << ", degree " << degree;
+        }
+      }
+}
+
+TYPED_TEST(amg_of, has_the_same_bits_twice_and_for_any_number_of_threads) {
+  using T = TypeParam;
+  const problem p = poisson(30, 31, 32);
+  const std::vector<T> r = random_vector<T>(p.n, 3);
+  const csr<T> A = to_sparse<T>(device::cpu(1), p);
+  const std::vector<T> once = apply(device::cpu(1), *make_amg<T>(device::cpu(1), A.all()), r);
+  for (const int threads : {1, 2, 3, 5})
+    EXPECT_EQ(apply(device::cpu(threads), *make_amg<T>(device::cpu(threads), A.all()), r), once) << threads;
+  for (const device& gpu : gpus()) {
+    const csr<T> there = A.to(gpu);
+    const std::vector<T> first = apply(gpu, *make_amg<T>(gpu, there.all()), r);
+    EXPECT_EQ(apply(gpu, *make_amg<T>(gpu, there.all()), r), first);
+  }
+}
+
+// Distances in the graph of A, up to three.
+std::vector<std::int64_t> within_two(const csr<double>& A, std::int64_t from) {
+  std::vector<std::int64_t> found{from};
+  std::size_t begin = 0;
+  for (int step = 0; step < 2; ++step) {
+    const std::size_t end = found.size();
+    for (; begin < end; ++begin)
+      for (std::int64_t k = A.row_ptr[found[begin]]; k < A.row_ptr[found[begin] + 1]; ++k)
+        if (std::find(found.begin(), found.end(), A.col[k]) == found.end()) found.push_back(A.col[k]);
+  }
+  return found;
+}
+
+TEST(amg, aggregates_are_connected_cover_all_and_have_radius_two) {
+  const csr<double> A = generated("poisson-2d", 40);
+  const std::vector<std::int32_t> of = make_amg<double>(cpu, A.all())->aggregates(0);
+  const std::int32_t count = *std::max_element(of.begin(), of.end()) + 1;
+  EXPECT_GT(count, A.rows / 12);
+  EXPECT_LT(count, A.rows / 4);
+  for (const std::int32_t g : of) EXPECT_GE(g, 0);
+  // Some member reaches all others within two steps: the root.
+  std::vector<std::vector<std::int64_t>> members(static_cast<std::size_t>(count));
+  for (std::int64_t i = 0; i < A.rows; ++i)
+    members[static_cast<std::size_t>(of[static_cast<std::size_t>(i)])].push_back(i);
+  for (const auto& group : members) {
+    ASSERT_FALSE(group.empty());
+    const bool rooted = std::any_of(group.begin(), group.end(), [&](std::int64_t root) {
+      const std::vector<std::int64_t> near = within_two(A, root);
+      return std::all_of(group.begin(), group.end(),
+                         [&](std::int64_t i) { return std::find(near.begin(), near.end(), i) != near.end(); });
+    });
+    EXPECT_TRUE(rooted);
+  }
+}
+
+TEST(amg, aggregates_are_the_same_on_every_device_and_level) {
+  for (const csr<double>& A : {generated("poisson-3d", 30), generated("diffusion-3d", 24, "random", 1e4),
+                               generated("elements-2d", 80)}) {
+    const auto reference = make_amg<double>(device::cpu(1), A.all());
+    const std::size_t levels = reference->hierarchy().levels.size();
+    EXPECT_GE(levels, 3U);
+    for (const device& dev : devices()) {
+      const csr<double> there = A.to(dev);
+      const auto M = make_amg<double>(dev, there.all());
+      ASSERT_EQ(M->hierarchy().levels.size(), levels);
+      for (std::size_t l = 0; l < levels; ++l) {
+        EXPECT_EQ(M->hierarchy().levels[l].nonzeros, reference->hierarchy().levels[l].nonzeros);
+        EXPECT_EQ(M->aggregates(static_cast<std::int64_t>(l)),
+                  reference->aggregates(static_cast<std::int64_t>(l)));
+      }
+    }
+  }
+}
+
+TEST(amg, is_refilled_with_new_values) {
+  for (const device& dev : devices()) {
+    csr<double> A = generated("poisson-3d", 24);
+    const csr<double> first = A.to(dev);
+    const auto M = make_amg<double>(dev, first.all());
+    const std::vector<std::int32_t> before = M->aggregates(0);
+    for (std::int64_t i = 0; i < A.rows; ++i)  // an implicit step in time
+      for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k)
+        if (A.col[k] == i) A.val[k] += 0.01 + 0.05 * random_unit(9, static_cast<std::uint64_t>(i));
+    const csr<double> second = A.to(dev);
+    M->refill(second.all());
+    EXPECT_EQ(M->aggregates(0), before);
+    const std::vector<double> b = random_vector<double>(A.rows, 5);
+    array<double> x = array<double>::zeros(dev, A.rows);
+    cg_options stop;
+    stop.rtol = 1e-8;
+    const array<double> rhs = array<double>::from(dev, b);
+    const solve_report report = cg<double>(dev, second.all(), rhs, x, stop, M.get());
+    EXPECT_EQ(report.status, solve_status::converged);
+    EXPECT_LE(report.iterations, 11);
+    const csr<double> other = generated("poisson-3d", 23).to(dev);
+    EXPECT_THROW(M->refill(other.all()), shape_error);
+  }
+}
+
+// Symmetric, from a list of couplings; the diagonal is the sum of their sizes plus the shift.
+problem laplacian_of(const std::string& name, std::int64_t n, double shift,
+                     const std::vector<std::tuple<std::int32_t, std::int32_t, double>>& edges) {
+  problem p{name, n, {}};
+  for (std::int32_t i = 0; i < n; ++i) p.a[{i, i}] = shift;
+  for (const auto& [i, j, w] : edges) {
+    p.a[{i, j}] = p.a[{j, i}] = -w;
+    p.a[{i, i}] += std::abs(w);
+    p.a[{j, j}] += std::abs(w);
+  }
+  return p;
+}
+
+TEST(amg, survives_graphs_of_every_kind) {
+  std::vector<problem> problems;
+  std::vector<std::tuple<std::int32_t, std::int32_t, double>> star, pairs, parts, wild;
+  for (std::int32_t i = 1; i < 3000; ++i) star.emplace_back(0, i, 1.0 + random_unit(1, i));
+  for (std::int32_t i = 0; i < 1000; i += 2) pairs.emplace_back(i, i + 1, 1.0);
+  for (std::int32_t i = 0; i < 999; ++i)
+    if (i != 500) parts.emplace_back(i, i + 1, 1.0);
+  for (std::int32_t i = 1; i < 3000; ++i)
+    for (int k = 0; k < 4; ++k)
+      wild.emplace_back(i, static_cast<std::int32_t>(random_unit(3, 4 * i + k) * i),
+                        std::pow(10.0, 12 * random_unit(4, 4 * i + k) - 6));
+  problems.push_back(laplacian_of("a hub of degree n - 1", 3000, 1e-3, star));
+  problems.push_back(laplacian_of("pairs and isolated vertices", 1500, 1e-3, pairs));
+  problems.push_back(laplacian_of("two chains", 1000, 1e-4, parts));
+  problems.push_back(laplacian_of("a contrast of 1e12", 3000, 1e-8, wild));
+  for (auto& [i, j, w] : wild) w = random_unit(5, static_cast<std::uint64_t>(i * 7 + j)) < 0.4 ? -w : w;
+  problems.push_back(laplacian_of("positive couplings", 3000, 1e-2, wild));
+  problems.push_back(poisson(1, 1, 2000));
+  problems.push_back(diagonal_matrix(2000));
+  problems.push_back({"nothing", 0, {}});
+  problems.push_back(diagonal_matrix(1));
+  for (const device& dev : devices())
+    for (const problem& p : problems) {
+      const csr<double> A = to_sparse<double>(dev, p);
+      const auto M = make_amg<double>(dev, A.all());
+      EXPECT_LT(M->hierarchy().operator_complexity(), 3.5) << p.name;
+      const std::vector<double> b = random_vector<double>(p.n, 2);
+      for (const double v : apply(dev, *M, b)) ASSERT_TRUE(std::isfinite(v)) << p.name;
+      array<double> x = array<double>::zeros(dev, p.n);
+      cg_options stop;
+      stop.rtol = 1e-7;
+      const solve_report report = cg<double>(dev, A.all(), array<double>::from(dev, b), x, stop, M.get());
+      EXPECT_EQ(report.status, solve_status::converged) << p.name << ": " << report.reason;
+      EXPECT_LE(report.iterations, 500) << p.name;
+    }
+}
+
+TEST(amg, scales_of_any_size_change_nothing) {
+  const csr<double> A = generated("poisson-2d", 60);
+  const std::vector<double> r = random_vector<double>(A.rows, 4);
+  for (const device& dev : devices()) {
+    const csr<double> first = A.to(dev);
+    const std::vector<double> once = apply(dev, *make_amg<double>(dev, first.all()), r);
+    for (const int power : {-990, -300, 300, 990}) {
+      csr<double> B = A.to(device::cpu(1));
+      for (double& v : B.val) v = std::ldexp(v, power);
+      const csr<double> scaled = B.to(dev);
+      const std::vector<double> z = apply(dev, *make_amg<double>(dev, scaled.all()), r);
+      // M is known up to a factor, a power of two.
+      const double factor = z[0] / once[0];
+      for (std::size_t i = 0; i < z.size(); ++i)
+        ASSERT_NEAR(z[i] / factor, once[i], 1e-6 * std::abs(once[0]) + 1e-6);
+    }
+  }
+}
+
+TEST(amg, singular_systems_that_are_consistent_converge) {
+  problem_options o;
+  o.nx = 60;
+  o.boundary = "neumann";
+  const csr<double> A = generate_problem(cpu, "poisson-2d", o);
+  std::vector<double> b = random_vector<double>(A.rows, 8);
+  double mean = 0;
+  for (const double v : b) mean += v / static_cast<double>(A.rows);
+  for (double& v : b) v -= mean;
+  for (const device& dev : devices()) {
+    const csr<double> there = A.to(dev);
+    const auto M = make_amg<double>(dev, there.all());
+    array<double> x = array<double>::zeros(dev, A.rows);
+    cg_options stop;
+    stop.rtol = 1e-8;
+    const solve_report report = cg<double>(dev, there.all(), array<double>::from(dev, b), x, stop, M.get());
+    EXPECT_EQ(report.status, solve_status::converged) << report.reason;
+    EXPECT_LE(report.iterations, 20);
+  }
+}
+
+TEST(amg, refuses_what_it_cannot_take) {
+  for (const device& dev : devices()) {
+    problem p = poisson(1, 30, 30);
+    p.a[{7, 7}] = -4;
+    EXPECT_THROW(make_amg<double>(dev, to_sparse<double>(dev, p).all()), value_error);
+    p.a.erase({7, 7});
+    EXPECT_THROW(make_amg<double>(dev, to_sparse<double>(dev, p).all()), value_error);
+    p = poisson(1, 30, 30);
+    p.a[{3, 4}] = std::numeric_limits<double>::quiet_NaN();
+    EXPECT_THROW(make_amg<double>(dev, to_sparse<double>(dev, p).all()), value_error);
+    const csr<double> A = to_sparse<double>(dev, poisson(1, 5, 5));
+    for (const int degree : {0, 5}) {
+      amg_options options;
+      options.degree = degree;
+      EXPECT_THROW(make_amg<double>(dev, A.all(), options), value_error);
+    }
+    amg_options options;
+    options.strength = -1;
+    EXPECT_THROW(make_amg<double>(dev, A.all(), options), value_error);
+  }
+}
+
+TEST(amg, of_indefinite_matrices_is_refused_or_harmless) {
+  for (const device& dev : devices()) {
+    problem p = poisson(1, 60, 60);
+    for (std::int32_t i = 0; i < p.n; ++i) p.a[{i, i}] -= 0.4;
+    const csr<double> A = to_sparse<double>(dev, p);
+    try {
+      const auto M = make_amg<double>(dev, A.all());
+      for (const double v : apply(dev, *M, random_vector<double>(p.n, 1))) ASSERT_TRUE(std::isfinite(v));
+    } catch (const value_error&) {
+    }
+  }
+}
+
+}  // namespace
+}  // namespace vouch::testing

@@ -1,0 +1,384 @@
+#include <vouch/solve/precond/amg.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <vouch/core/config.hpp>
+#include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
+#include <vouch/core/stopwatch.hpp>
+#include <vouch/core/string_printf.hpp>
+#include <vouch/dense/blas1.hpp>
+#include <vouch/solve/precond/amg/build.hpp>
+#include <vouch/solve/precond/amg/executor_cpu.hpp>
+#include <vouch/solve/precond/amg/levels.hpp>
+#include <vouch/solve/precond/diagonal.hpp>
+#include <vouch/solve/precond/scale_factor.hpp>
+#include <vouch/sparse/valid_csr.hpp>
+
+namespace vouch {
+
+namespace multigrid {
+
+std::vector<level> make_levels(const device& dev, csr<double> A, array<double> candidate,
+                               const setup_request& request) {
+  if constexpr (built_with_cuda)
+    if (dev.is_cuda()) return make_levels_cuda(dev, std::move(A), std::move(candidate), request);
+  return make_levels_on(executor_cpu(dev), std::move(A), std::move(candidate), request);
+}
+
+namespace {
+
+constexpr std::int64_t chunk = 512;  // rows whose product is still in cache when it is added to
+
+void combine(const device& dev, const spmv_plan<float>& W, const combination& terms, float* product) {
+  if constexpr (built_with_cuda)
+    if (dev.is_cuda()) return combine_cuda(dev, W, terms);
+  const std::int64_t n = W.rows();
+#pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev, W.bytes() / 16)) schedule(static)
+  for (std::int64_t first = 0; first < n; first += chunk) {
+    const std::int64_t last = std::min(n, first + chunk);
+    W.multiply_rows(terms.w, product, first, last);
+    for (std::int64_t i = first; i < last; ++i) {
+      const float of_u = terms.u != nullptr ? terms.a * terms.u[i] : 0.0F;
+      const float of_v = terms.v != nullptr ? terms.b * terms.v[i] : 0.0F;
+      terms.out[i] = of_u + (of_v + terms.c * product[i]);
+    }
+  }
+}
+
+template <class From, class To, real T>
+void scale_into(const device& dev, std::int64_t n, const T* scale, const From* in, To* out) {
+  if constexpr (built_with_cuda)
+    if (dev.is_cuda()) return scale_into_cuda(dev, n, scale, in, out);
+#pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev, n)) schedule(static)
+  for (std::int64_t i = 0; i < n; ++i) out[i] = static_cast<To>(scale[i] * static_cast<T>(in[i]));
+}
+
+void multiply_dense(const device& dev, std::int64_t n, const float* W, const float* in, float* out) {
+  if constexpr (built_with_cuda)
+    if (dev.is_cuda()) return multiply_dense_cuda(dev, n, W, in, out);
+  for (std::int64_t i = 0; i < n; ++i) {
+    float sum[8] = {};
+    for (std::int64_t j = 0; j < n; ++j) sum[j % 8] += W[i * n + j] * in[j];
+    out[i] = ((sum[0] + sum[4]) + (sum[1] + sum[5])) + ((sum[2] + sum[6]) + (sum[3] + sum[7]));
+  }
+}
+
+// The Chebyshev polynomial of the fourth kind with optimal weights, degree - 1 in A, for eigenvalues up to bound:
+// coefficients by powers of A.
+std::vector<double> smoother_coefficients(int degree, double bound) {
+  static constexpr double weights[4][4] = {
+      {1.125, 0, 0, 0},
+      {1.02387287570313, 1.26408905371085, 0, 0},
+      {1.00842544782028, 1.08867839208730, 1.33753125909618, 0},
+      {1.00391310427285, 1.04035811188593, 1.14863498546254, 1.38268869241000}};
+  const auto size = static_cast<std::size_t>(degree);
+  std::vector<double> x(size), r(size + 1), d(size);
+  r[0] = 1;
+  d[0] = 4 / (3 * bound);
+  for (int i = 1;; ++i) {
+    for (std::size_t k = 0; k < size; ++k) x[k] += weights[degree - 1][i - 1] * d[k];
+    if (i == degree) return x;
+    for (std::size_t k = 0; k + 1 < size; ++k) r[k + 1] -= d[k];
+    for (std::size_t k = 0; k < size; ++k)
+      d[k] = (2 * i - 1.0) / (2 * i + 3) * d[k] + (8 * i + 4.0) / ((2 * i + 3) * bound) * r[k];
+  }
+}
+
+// A generalised inverse of a positive semidefinite matrix with a unit diagonal: that of its largest part that is
+// definite, chosen by Cholesky's method with complete pivoting.
+std::vector<float> dense_inverse(const csr<double>& sparse) {
+  const csr<double> A = sparse.to(device::cpu(1));
+  const std::int64_t n = A.rows;
+  const auto size = static_cast<std::size_t>(n);
+  std::vector<double> L(size * size);  // L(i, k) at i n + k, rows in the order of the pivots
+  for (std::int64_t i = 0; i < n; ++i)
+    for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k)
+      L[static_cast<std::size_t>(i * n + A.col[k])] = A.val[k];
+  std::vector<std::size_t> order(size);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  constexpr double least_pivot = 1e-10;
+  std::size_t rank = 0;
+  for (; rank < size; ++rank) {
+    std::size_t best = rank;
+    for (std::size_t i = rank; i < size; ++i)
+      if (L[order[i] * size + order[i]] > L[order[best] * size + order[best]]) best = i;
+    std::swap(order[rank], order[best]);
+    const std::size_t p = order[rank];
+    const double pivot = L[p * size + p];
+    if (!(pivot > least_pivot)) break;
+    const double root = std::sqrt(pivot);
+    for (std::size_t i = rank; i < size; ++i) L[order[i] * size + p] /= root;
+    for (std::size_t i = rank + 1; i < size; ++i) {
+      double* const row = &L[order[i] * size];
+      const double factor = row[p];
+      if (factor == 0) continue;
+      for (std::size_t j = rank + 1; j <= i; ++j) row[order[j]] -= factor * L[order[j] * size + p];
+      for (std::size_t j = rank + 1; j < i; ++j) L[order[j] * size + order[i]] = row[order[j]];
+    }
+  }
+  // X = L^-1 of the leading part, then X^T X.
+  std::vector<double> X(rank * rank);
+  for (std::size_t i = 0; i < rank; ++i) {
+    const double* const row = &L[order[i] * size];
+    double* const out = &X[i * rank];
+    out[i] = 1;
+    for (std::size_t k = 0; k < i; ++k)
+      for (std::size_t j = 0; j <= k; ++j) out[j] -= row[order[k]] * X[k * rank + j];
+    for (std::size_t j = 0; j <= i; ++j) out[j] /= row[order[i]];
+  }
+  std::vector<double> G(rank * rank);
+  for (std::size_t k = 0; k < rank; ++k)
+    for (std::size_t i = 0; i <= k; ++i)
+      for (std::size_t j = 0; j <= k; ++j) G[i * rank + j] += X[k * rank + i] * X[k * rank + j];
+  std::vector<float> inverse(size * size);
+  for (std::size_t i = 0; i < rank; ++i)
+    for (std::size_t j = 0; j < rank; ++j)
+      inverse[order[i] * size + order[j]] = static_cast<float>(G[i * rank + j]);
+  return inverse;
+}
+
+// A level ready to be visited.
+struct working_level {
+  level made;
+  std::vector<double> smoother;
+  mutable array<float> b, x, r, y, other;
+
+  working_level(const device& dev, level given, int degree)
+      : made(std::move(given)),
+        smoother(smoother_coefficients(degree, made.bound)),
+        b(dev, made.rows),
+        x(dev, made.rows),
+        r(dev, made.rows),
+        y(dev, made.rows),
+        other(dev, degree > 2 ? made.rows : 0) {}
+  std::int64_t rows() const { return made.rows; }
+  bool is_coarsest() const { return !made.by_P.plan; }
+  std::int64_t bytes_held() const {
+    const std::int64_t vectors = 16 * rows();
+    return made.by_A.plan->bytes() + vectors +
+           (is_coarsest() ? 0 : made.by_P.plan->bytes() + made.by_R.plan->bytes());
+  }
+  // By a visit: two products a degree, each with a vector besides, the way down and up.
+  std::int64_t bytes_moved() const {
+    if (is_coarsest()) return 4 * rows() * rows();
+    const auto products = static_cast<std::int64_t>(2 * smoother.size());
+    return products * (made.by_A.plan->bytes() + 4 * rows()) + made.by_P.plan->bytes() +
+           made.by_R.plan->bytes();
+  }
+};
+
+void check_options(const amg_options& options) {
+  const auto refuse = [](const char* what, const std::string& allowed) {
+    throw value_error(std::string("amg: ") + what + " out of range", allowed);
+  };
+  if (!(options.strength >= 0 && options.strength < 1)) refuse("strength", "it goes from 0 to below 1");
+  if (!(options.filter >= 0 && options.filter < 1)) refuse("filter", "it goes from 0 to below 1");
+  if (options.degree < 1 || options.degree > 4) refuse("degree", "it goes from 1 to 4");
+  if (options.coarsest < 1 || options.coarsest > 2000) refuse("coarsest", "it goes from 1 to 2000");
+}
+
+template <real T>
+class v_cycle final : public amg<T> {
+ public:
+  v_cycle(const device& dev, csr_view<const T> A, const amg_options& options) : dev_(dev), options_(options) {
+    make(A, nullptr);
+  }
+
+  std::string name() const override {
+    return string_printf("amg (smoothed aggregation, %zu level%s, operator complexity %.2f)", levels_.size(),
+                         levels_.size() == 1 ? "" : "s", hierarchy_.operator_complexity());
+  }
+  std::int64_t rows() const override { return scale_.size(); }
+  const amg_hierarchy& hierarchy() const override { return hierarchy_; }
+  std::vector<std::int32_t> aggregates(std::int64_t level) const override {
+    return levels_.at(static_cast<std::size_t>(level)).made.aggregate.to_vector();
+  }
+
+  void refill(csr_view<const T> A) override {
+    const ieee_environment here;
+    if (A.rows != rows() || A.nonzeros != hierarchy_.levels.front().nonzeros)
+      throw shape_error("amg: the new matrix has not as many rows and entries as the one before");
+    const valid_csr valid("amg", dev_, A);
+    std::vector<level> pattern;
+    for (working_level& l : levels_) pattern.push_back(std::move(l.made));
+    make(A, &pattern);
+  }
+
+  void apply(const device& dev, view<const T> r, view<T> z) const override {
+    this->require_lengths(r, z);
+    if (rows() == 0) return;
+    scale_into(dev, rows(), scale_.data(), r.data(), levels_.front().b.data());
+    visit(dev, 0);
+    scale_into(dev, rows(), scale_.data(), levels_.front().x.data(), z.data());
+  }
+
+ private:
+  void make(csr_view<const T> A, const std::vector<level>* pattern) {
+    const stopwatch clock;
+    scale_ = inverse_diagonal(dev_, A, "amg");
+    scale_factors(dev_, scale_rounding::nearest, scale_);
+    csr<double> scaled = scaled_matrix(A);
+    array<double> candidate = finish_scale();
+    std::vector<level> made =
+        make_levels(dev_, std::move(scaled), std::move(candidate), setup_request{options_, pattern});
+    hierarchy_ = {};
+    levels_.clear();
+    levels_.reserve(made.size());
+    for (level& l : made) {
+      hierarchy_.levels.push_back({l.rows, l.nonzeros, l.filter});
+      levels_.emplace_back(dev_, std::move(l), options_.degree);
+      hierarchy_.bytes += levels_.back().bytes_held();
+      hierarchy_.cycle_bytes += levels_.back().bytes_moved();
+    }
+    hierarchy_.cycle_bytes += rows() * static_cast<std::int64_t>(4 * sizeof(T) + 2 * sizeof(float));
+    product_ = array<float>(dev_, dev_.is_cuda() ? 0 : rows());
+    constexpr std::int64_t most_rows_of_an_inverse = 2000;
+    hierarchy_.coarsest_solved = levels_.back().rows() <= most_rows_of_an_inverse;
+    if (hierarchy_.coarsest_solved) inverse_ = array<float>::from(dev_, dense_inverse(levels_.back().made.A));
+    levels_.back().made.A = {};
+    dev_.synchronize();
+    hierarchy_.setup_seconds = clock.seconds();
+  }
+
+  // S A S for S = diag(scale_).
+  csr<double> scaled_matrix(csr_view<const T> A) const {
+    csr<double> B{A.rows, A.cols, array<std::int64_t>(dev_, A.rows + 1), array<std::int32_t>(dev_, A.nonzeros),
+                  array<double>(dev_, A.nonzeros)};
+    copy_bytes(B.row_ptr.data(), dev_, A.row_ptr, dev_,
+               static_cast<std::size_t>(A.rows + 1) * sizeof(std::int64_t));
+    copy_bytes(B.col.data(), dev_, A.col, dev_, static_cast<std::size_t>(A.nonzeros) * sizeof(std::int32_t));
+    const T* const scale = scale_.data();
+    double* const out = B.val.data();
+    if constexpr (built_with_cuda)
+      if (dev_.is_cuda()) {
+        scale_to_unit_diagonal_cuda(dev_, A, scale, out);
+        return B;
+      }
+#pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev_, A.rows)) schedule(static)
+    for (std::int64_t i = 0; i < A.rows; ++i)
+      for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k)
+        out[k] = unit_diagonal_entry(A, scale, i, k);
+    return B;
+  }
+
+  // The constant vector as the scaled matrix has it, S^-1 1; then S times a power of two such that numbers of single
+  // precision hold what it scales.
+  array<double> finish_scale() {
+    const std::int64_t n = scale_.size();
+    array<double> candidate(dev_, n);
+    if (n == 0) return candidate;
+    T largest;
+    copy_bytes(&largest, device::cpu(1), scale_.data() + iamax<T>(dev_, scale_), dev_, sizeof largest);
+    const T power = std::ldexp(T{1}, -std::ilogb(largest));
+    T* const scale = scale_.data();
+    double* const out = candidate.data();
+    if constexpr (built_with_cuda)
+      if (dev_.is_cuda()) {
+        finish_scale_cuda(dev_, n, power, scale, out);
+        return candidate;
+      }
+#pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev_, n)) schedule(static)
+    for (std::int64_t i = 0; i < n; ++i) out[i] = candidate_and_scale(power, scale[i]);
+    return candidate;
+  }
+
+  void smooth(const device& dev, const working_level& l, float a, const float* u, float b, const float* v,
+              float c, const float* w, float* out) const {
+    combine(dev, *l.made.by_A.plan, {a, u, b, v, c, w, out}, product_.data());
+  }
+
+  // The smoother's polynomial in A times v, but for its last step: out := a u + q(A) v. Takes y and other.
+  void apply_polynomial(const device& dev, const working_level& l, const float* v, float a, const float* u,
+                        float* out) const {
+    const std::vector<double>& q = l.smoother;
+    const auto coefficient = [&](std::size_t k) { return static_cast<float>(q[k]); };
+    const float* last = v;
+    float factor = coefficient(q.size() - 1);
+    float* next = l.y.data();
+    float* after = l.other.data();
+    for (std::size_t k = q.size() - 2; k > 0; --k) {
+      smooth(dev, l, 0, nullptr, coefficient(k), v, factor, last, next);
+      last = next;
+      factor = 1;
+      std::swap(next, after);
+    }
+    smooth(dev, l, a, u, coefficient(0), v, factor, last, out);
+  }
+
+  // One V-cycle from zero: the level's x for its b.
+  void visit(const device& dev, std::size_t depth) const {
+    const working_level& l = levels_[depth];
+    const float* const b = l.b.data();
+    const float first = static_cast<float>(l.smoother[0]);
+    float* const x = l.x.data();
+    float* const r = l.r.data();
+    const bool plain = l.smoother.size() == 1;  // q is a number: x need not be formed before the correction
+    if (l.is_coarsest()) {
+      if (hierarchy_.coarsest_solved) return multiply_dense(dev, l.rows(), inverse_.data(), b, x);
+      if (plain) return smooth(dev, l, 2 * first, b, 0, nullptr, -first * first, b, x);
+      return apply_polynomial(dev, l, b, 0, nullptr, x);
+    }
+    if (plain) {
+      smooth(dev, l, 1, b, 0, nullptr, -first, b, r);
+    } else {
+      apply_polynomial(dev, l, b, 0, nullptr, x);
+      smooth(dev, l, 1, b, 0, nullptr, -1, x, r);
+    }
+    const working_level& coarse = levels_[depth + 1];
+    combine(dev, *l.made.by_R.plan, {0, nullptr, 0, nullptr, 1, r, coarse.b.data()}, product_.data());
+    visit(dev, depth + 1);
+    float* const corrected = plain ? l.y.data() : x;
+    combine(dev, *l.made.by_P.plan,
+            {plain ? first : 1, plain ? b : x, 0, nullptr, 1, coarse.x.data(), corrected}, product_.data());
+    if (plain) return smooth(dev, l, 1, corrected, first, b, -first, corrected, x);
+    smooth(dev, l, 1, b, 0, nullptr, -1, x, r);
+    apply_polynomial(dev, l, r, 1, x, x);
+  }
+
+  device dev_;
+  amg_options options_;
+  array<T> scale_;
+  std::vector<working_level> levels_;
+  array<float> inverse_;  // of the coarsest level, by rows
+  mutable array<float> product_;
+  amg_hierarchy hierarchy_;
+};
+
+}  // namespace
+}  // namespace multigrid
+
+namespace {
+
+double share(const std::vector<amg_level>& levels, std::int64_t amg_level::*what) {
+  std::int64_t all = 0;
+  for (const amg_level& l : levels) all += l.*what;
+  return levels.empty() || levels.front().*what == 0
+             ? 0
+             : static_cast<double>(all) / static_cast<double>(levels.front().*what);
+}
+
+}  // namespace
+
+double amg_hierarchy::operator_complexity() const { return share(levels, &amg_level::nonzeros); }
+double amg_hierarchy::grid_complexity() const { return share(levels, &amg_level::rows); }
+
+template <real T>
+std::unique_ptr<amg<T>> make_amg(const device& dev, csr_view<const T> A, const amg_options& options) {
+  const ieee_environment here;
+  multigrid::check_options(options);
+  check_square("amg", A.rows, A.cols);
+  const valid_csr valid("amg", dev, A);
+  return std::make_unique<multigrid::v_cycle<T>>(dev, A, options);
+}
+
+template std::unique_ptr<amg<float>> make_amg(const device&, csr_view<const float>, const amg_options&);
+template std::unique_ptr<amg<double>> make_amg(const device&, csr_view<const double>, const amg_options&);
+
+}  // namespace vouch

@@ -1,0 +1,89 @@
+// vouch/solve/precond/amg/levels.hpp -- the levels of algebraic multigrid as the set-up leaves them; private.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <vouch/core/array.hpp>
+#include <vouch/core/device.hpp>
+#include <vouch/core/types.hpp>
+#include <vouch/solve/precond/amg.hpp>
+#include <vouch/sparse/csr.hpp>
+#include <vouch/sparse/spmv_plan.hpp>
+
+namespace vouch::multigrid {
+
+/// Products with a matrix in single precision.
+struct single_matrix {
+  std::optional<spmv_plan<float>> plan;
+  csr<float> kept;  // what the plan refers to
+};
+
+/// Matrices have a unit diagonal, vectors are scaled accordingly.
+struct level {
+  std::int64_t rows = 0, nonzeros = 0;
+  csr<double> A;  // of the coarsest level alone, once all are made
+  single_matrix by_A;
+  single_matrix by_P, by_R;       // from and to the next level, R = P^T; nothing on the coarsest
+  array<std::int32_t> aggregate;  // of each row; -1: none
+  std::int64_t aggregates = 0;
+  double filter = 0;  // as in amg_level
+  double bound = 0;   // of the eigenvalues of A
+};
+
+/// How levels are made.
+struct setup_request {
+  const amg_options& options;
+  const std::vector<level>* pattern = nullptr;  // whose aggregates and filters are taken
+};
+
+/// The levels for a matrix with a unit diagonal whose near-nullspace is spanned by candidate.
+///
+/// Throws  value_error  a coarse matrix that is not positive
+std::vector<level> make_levels(const device& dev, csr<double> A, array<double> candidate,
+                               const setup_request& request);
+std::vector<level> make_levels_cuda(const device& dev, csr<double> A, array<double> candidate,
+                                    const setup_request& request);
+
+/// Entry k, in row i, of S A S, S = diag(scale); 1 on the diagonal.
+template <real T>
+VOUCH_HOST_DEVICE inline double unit_diagonal_entry(csr_view<const T> A, const T* scale, std::int64_t i,
+                                                    std::int64_t k) {
+  if (A.col[k] == i) return 1;
+  const double both = static_cast<double>(scale[i]) * static_cast<double>(scale[A.col[k]]);  // symmetric
+  return both * static_cast<double>(A.val[k]);
+}
+/// All of them.
+template <real T>
+void scale_to_unit_diagonal_cuda(const device& dev, csr_view<const T> A, const T* scale, double* out);
+
+/// The element of the candidate S^-1 1, limited so that it can be squared, for a scale that it then multiplies by a
+/// power of two.
+template <real T>
+VOUCH_HOST_DEVICE inline double candidate_and_scale(T power, T& scale) {
+  constexpr double most = 1e15;
+  scale *= power;
+  const double element = 1 / static_cast<double>(scale);
+  return element < most ? element : most;
+}
+template <real T>
+void finish_scale_cuda(const device& dev, std::int64_t n, T power, T* scale, double* candidate);
+
+/// out := a u + b v + c W w for the matrix W of a plan; u and v may be out.
+struct combination {
+  float a;
+  const float* u;  // nullptr: none
+  float b;
+  const float* v;
+  float c;
+  const float* w;
+  float* out;
+};
+void combine_cuda(const device& dev, const spmv_plan<float>& W, const combination& terms);
+/// out[i] := scale[i] * in[i]
+template <class From, class To, real T>
+void scale_into_cuda(const device& dev, std::int64_t n, const T* scale, const From* in, To* out);
+/// out := W in, W n-by-n by rows.
+void multiply_dense_cuda(const device& dev, std::int64_t n, const float* W, const float* in, float* out);
+
+}  // namespace vouch::multigrid
