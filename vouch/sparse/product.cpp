@@ -100,6 +100,9 @@ csr<T> multiply_cpu(const device& dev, csr_view<const T> A, csr_view<const T> B)
     for (std::int64_t p = 0; p < count; ++p) {
       if (stop.requested()) continue;
       piece<T>& own = pieces[static_cast<std::size_t>(p)];
+      constexpr std::size_t usual = 16 * piece_rows;  // entries; more are made room for as they come
+      own.col.reserve(usual);
+      own.val.reserve(usual);
       for (std::int64_t i = p * piece_rows; i < std::min(A.rows, (p + 1) * piece_rows); ++i) {
         const std::size_t before = own.col.size();
         multiply_row(A, B, i, sums, own);

@@ -1,7 +1,6 @@
-// Products of sparse matrices on a GPU: hash tables in shared memory for rows of up to 768 entries, dense sums in
-// memory for longer ones. Short rows are made by a thread each, longer ones by a group of lanes that goes through its
-// row of A in order and shares the entries of a row of B: their columns differ, so that no two lanes add to one sum at
-// a time and sums have one order.
+// Products of sparse matrices on a GPU: a warp a row, with a hash table in shared memory for up to 768 entries, dense
+// sums in memory for longer rows. Lanes take the products of a row side by side, in the order in which they are to be
+// summed; what meets in one sum is added entry by entry of A's row, so that sums have one order.
 #include <algorithm>
 #include <cstdint>
 #include <utility>
@@ -19,21 +18,15 @@ namespace {
 
 constexpr unsigned block = 256;
 
-// How a row is made: by a thread, by lanes with tables of different sizes, in memory.
-enum kind : std::uint8_t { tiny, small, medium, large, dense, kinds };
+// How a row is made: with a table of one of three sizes, or in memory.
+enum kind : std::uint8_t { small, medium, large, dense, kinds };
 template <kind K>
-constexpr int lanes = K == tiny    ? 1
-                      : K == small ? 8
-                                   : 32;
-template <kind K>
-constexpr int places = K == tiny     ? 32
-                       : K == small  ? 64
+constexpr int places = K == small    ? 64
                        : K == medium ? 256
                                      : 1024;
 
 // For a row with so many entries: a table stays a quarter empty.
 VOUCH_HOST_DEVICE kind kind_of_entries(std::int64_t entries) {
-  if (4 * entries <= 3 * places<tiny>) return tiny;
   if (4 * entries <= 3 * places<small>) return small;
   if (4 * entries <= 3 * places<medium>) return medium;
   return 4 * entries <= 3 * places<large> ? large : dense;
@@ -42,7 +35,6 @@ VOUCH_HOST_DEVICE kind kind_of_entries(std::int64_t entries) {
 // For a row that is the sum of so many products, a guess: several products meet in an entry. Who finds the table full
 // tries the next kind.
 VOUCH_HOST_DEVICE kind guess_kind(std::int64_t products) {
-  if (products <= 3 * places<tiny>) return tiny;
   if (products <= 16 * places<small>) return small;
   if (products <= 16 * places<medium>) return medium;
   return products <= 16 * places<large> ? large : dense;
@@ -93,61 +85,73 @@ __device__ int find_place(std::int32_t* key, std::int32_t col, bool& is_new) {
   return Places;
 }
 
-// visit(column, a, b) for all products of row i, lanes side by side within a row of B; after each row sync().
-template <int Lanes, class T, class Visit>
-__device__ void for_products(const factors<T>& f, std::int64_t i, unsigned mask, int lane, Visit visit) {
-  const std::int64_t last = f.A.row_ptr[i + 1];
-  for (std::int64_t first = f.A.row_ptr[i]; first < last; first += Lanes) {
+// A product that a lane has: with the entry of A's row that it comes from, counted within 32 of them.
+template <class T>
+struct lane_product {
+  bool present;
+  int entry;
+  std::int64_t at;  // in B
+  T factor;         // of A
+};
+
+// visit(product, first, last) for all products of row i, 32 at a time, first to last the entries of A's row that they
+// come from; called by the whole warp.
+template <class T, class Visit>
+__device__ void for_products(const factors<T>& f, std::int64_t i, int lane, Visit visit) {
+  const std::int64_t end_of_row = f.A.row_ptr[i + 1];
+  for (std::int64_t begin = f.A.row_ptr[i]; begin < end_of_row; begin += 32) {
     T a{};
-    std::int64_t begin = 0;
-    std::int32_t length = 0;
-    if (first + lane < last) {
-      a = f.A.val[first + lane];
-      const std::int32_t row = f.A.col[first + lane];
-      begin = __ldg(f.B.row_ptr + row);
-      length = static_cast<std::int32_t>(__ldg(f.B.row_ptr + row + 1) - begin);
+    std::int64_t start = 0;
+    int length = 0;
+    if (begin + lane < end_of_row) {
+      a = f.A.val[begin + lane];
+      const std::int32_t row = f.A.col[begin + lane];
+      start = __ldg(f.B.row_ptr + row);
+      length = static_cast<int>(__ldg(f.B.row_ptr + row + 1) - start);
     }
-    const int steps = static_cast<int>(min(std::int64_t{Lanes}, last - first));
-    for (int s = 0; s < steps; ++s) {
-      const T factor = __shfl_sync(mask, a, s, Lanes);
-      const std::int64_t from = __shfl_sync(mask, begin, s, Lanes);
-      const std::int32_t count = __shfl_sync(mask, length, s, Lanes);
-      for (std::int32_t e = lane; e < count; e += Lanes)
-        visit(__ldg(f.B.col + from + e), factor, __ldg(f.B.val + from + e));
-      __syncwarp(mask);
+    int end = length;  // of this entry's products among those of all 32
+    for (int d = 1; d < 32; d *= 2) {
+      const int before = __shfl_up_sync(~0u, end, d);
+      if (lane >= d) end += before;
+    }
+    start -= end - length;
+    const int total = __shfl_sync(~0u, end, 31);
+    for (int t0 = 0; t0 < total; t0 += 32) {
+      const int t = t0 + lane;
+      int entry = 0;
+#pragma unroll
+      for (int step = 16; step > 0; step /= 2)
+        if (__shfl_sync(~0u, end, entry + step - 1) <= t) entry += step;
+      const lane_product<T> product{t < total, entry, __shfl_sync(~0u, start, entry) + t,
+                                    __shfl_sync(~0u, a, entry)};
+      visit(product, __shfl_sync(~0u, entry, 0), __shfl_sync(~0u, entry, min(31, total - 1 - t0)));
     }
   }
-}
-
-template <int Lanes>
-__device__ unsigned group_mask() {
-  return (~0u >> (32 - Lanes)) << (threadIdx.x % 32 / Lanes * Lanes);
 }
 
 // entries[i] := how many row i has, or -1 where the table is full. Bound by shared memory's atomics and the latency of
 // reading B's rows.
 template <kind K, class T>
 __global__ void __launch_bounds__(block) count_entries(factors<T> f, row_list list, std::int64_t* entries) {
-  constexpr int L = lanes<K>, groups = block / L;
+  constexpr int groups = block / 32;
   extern __shared__ __align__(16) char on_chip[];
-  auto& own = reinterpret_cast<table<places<K>, false>*>(on_chip)[threadIdx.x / L];
-  const std::int64_t q = std::int64_t{blockIdx.x} * groups + threadIdx.x / L;
+  auto& own = reinterpret_cast<table<places<K>, false>*>(on_chip)[threadIdx.x / 32];
+  const std::int64_t q = std::int64_t{blockIdx.x} * groups + threadIdx.x / 32;
   if (q >= list.count) return;
-  const unsigned mask = group_mask<L>();
-  const int lane = static_cast<int>(threadIdx.x) % L;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
   const std::int64_t i = list.rows != nullptr ? list.rows[q] : q;
-  for (int k = lane; k < places<K>; k += L) own.key[k] = none;
-  __syncwarp(mask);
+  for (int k = lane; k < places<K>; k += 32) own.key[k] = none;
+  __syncwarp();
   int mine = 0;
   bool full = false;
-  for_products<L>(f, i, mask, lane, [&](std::int32_t col, T, T) {
-    if (full) return;
+  for_products(f, i, lane, [&](const lane_product<T>& product, int, int) {
+    if (full || !product.present) return;
     bool is_new = false;
-    full = find_place<places<K>>(own.key, col, is_new) == places<K>;
+    full = find_place<places<K>>(own.key, __ldg(f.B.col + product.at), is_new) == places<K>;
     mine += is_new;
   });
-  for (int d = L / 2; d > 0; d /= 2) mine += __shfl_xor_sync(mask, mine, d, L);
-  full = __any_sync(mask, full);
+  mine = __reduce_add_sync(~0u, mine);
+  full = __any_sync(~0u, full);
   if (lane == 0) entries[i] = full ? -1 : mine;
 }
 
@@ -155,91 +159,43 @@ __global__ void __launch_bounds__(block) count_entries(factors<T> f, row_list li
 template <kind K, class T>
 __global__ void __launch_bounds__(block)
     fill_entries(factors<T> f, row_list list, const std::int64_t* row_ptr, std::int32_t* col, T* val) {
-  constexpr int L = lanes<K>, groups = block / L;
+  constexpr int groups = block / 32;
   extern __shared__ __align__(16) char on_chip[];
-  auto& own = reinterpret_cast<table<places<K>, true>*>(on_chip)[threadIdx.x / L];
-  const std::int64_t q = std::int64_t{blockIdx.x} * groups + threadIdx.x / L;
+  auto& own = reinterpret_cast<table<places<K>, true>*>(on_chip)[threadIdx.x / 32];
+  const std::int64_t q = std::int64_t{blockIdx.x} * groups + threadIdx.x / 32;
   if (q >= list.count) return;
-  const unsigned mask = group_mask<L>();
-  const int lane = static_cast<int>(threadIdx.x) % L;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
   const std::int64_t i = list.rows != nullptr ? list.rows[q] : q;
-  for (int k = lane; k < places<K>; k += L) own.key[k] = none;
+  for (int k = lane; k < places<K>; k += 32) {
+    own.key[k] = none;
+    own.sum[k] = 0;
+  }
   if (lane == 0) own.count = 0;
-  __syncwarp(mask);
-  for_products<L>(f, i, mask, lane, [&](std::int32_t c, T a, T b) {
-    bool is_new = false;
-    const int at = find_place<places<K>>(own.key, c, is_new);
-    own.sum[at] = plus_product(is_new ? 0.0 : own.sum[at], a, b);
+  __syncwarp();
+  for_products(f, i, lane, [&](const lane_product<T>& product, int first, int last) {
+    int at = 0;
+    T b{};
+    if (product.present) {
+      bool is_new = false;
+      b = __ldg(f.B.val + product.at);
+      at = find_place<places<K>>(own.key, __ldg(f.B.col + product.at), is_new);
+    }
+    for (int entry = first; entry <= last; ++entry) {
+      if (product.present && product.entry == entry) own.sum[at] = plus_product(own.sum[at], product.factor, b);
+      __syncwarp();
+    }
   });
-  for (int k = lane; k < places<K>; k += L)
+  for (int k = lane; k < places<K>; k += 32)
     if (own.key[k] != none) own.used[atomicAdd(&own.count, 1)] = static_cast<std::uint16_t>(k);
-  __syncwarp(mask);
+  __syncwarp();
   const std::int64_t start = row_ptr[i];
   const int count = own.count;
-  for (int k = lane; k < count; k += L) {
+  for (int k = lane; k < count; k += 32) {
     const std::int32_t c = own.key[own.used[k]];
     int before = 0;
     for (int other = 0; other < count; ++other) before += own.key[own.used[other]] < c;
     col[start + before] = c;
     val[start + before] = static_cast<T>(own.sum[own.used[k]]);
-  }
-}
-
-constexpr unsigned tiny_block = 128;
-
-// A thread a row, its table in a column of shared memory: no two threads of a warp meet in a bank. Both passes: counts
-// where col is nullptr. Bound by the latency of reading B's rows.
-template <bool filling, class T>
-__global__ void __launch_bounds__(tiny_block)
-    rows_by_threads(factors<T> f, row_list list, std::int64_t* entries, const std::int64_t* row_ptr,
-                    std::int32_t* col, T* val) {
-  constexpr int size = places<tiny>;
-  __shared__ std::int32_t keys[size][tiny_block];
-  __shared__ double sums[filling ? size : 1][tiny_block];
-  const unsigned thread = threadIdx.x;
-  const std::int64_t q = std::int64_t{blockIdx.x} * tiny_block + thread;
-  if (q >= list.count) return;
-  const std::int64_t i = list.rows != nullptr ? list.rows[q] : q;
-#pragma unroll
-  for (int k = 0; k < size; ++k) keys[k][thread] = none;
-  int count = 0;
-  bool full = false;
-  const std::int64_t last = f.A.row_ptr[i + 1];
-  for (std::int64_t k = f.A.row_ptr[i]; k < last; ++k) {
-    const std::int32_t row = f.A.col[k];
-    const T a = f.A.val[k];
-    const std::int64_t end = __ldg(f.B.row_ptr + row + 1);
-    for (std::int64_t e = __ldg(f.B.row_ptr + row); e < end; ++e) {
-      const std::int32_t c = __ldg(f.B.col + e);
-      int at = static_cast<int>((static_cast<unsigned>(c) * 0x9e3779b1u) >> 27), tries = 0;
-      while (keys[at][thread] != c && keys[at][thread] != none && ++tries < size) at = (at + 1) % size;
-      if (tries == size) {
-        full = true;
-        continue;
-      }
-      const bool is_new = keys[at][thread] == none;
-      if (is_new) {
-        keys[at][thread] = c;
-        ++count;
-      }
-      if constexpr (filling)
-        sums[at][thread] = plus_product(is_new ? 0.0 : sums[at][thread], a, __ldg(f.B.val + e));
-    }
-  }
-  if constexpr (!filling) {
-    entries[i] = full ? -1 : count;
-    return;
-  }
-  const std::int64_t start = row_ptr[i];
-  for (int k = 0; k < size; ++k) {
-    const std::int32_t c = keys[k][thread];
-    if (c == none) continue;
-    int before = 0;
-#pragma unroll
-    for (int other = 0; other < size; ++other)
-      before += static_cast<unsigned>(keys[other][thread]) < static_cast<unsigned>(c);  // none is the largest
-    col[start + before] = c;
-    val[start + before] = static_cast<T>(sums[k][thread]);
   }
 }
 
@@ -384,8 +340,8 @@ class multiplication {
     const std::int64_t rows = f_.A.rows;
     guess_kinds(dev_, f_, kind_of_.data());
     const sorted_rows guessed = sort_rows(dev_, rows, kind_of_.data());
-    for (const kind k : {tiny, small, medium, large, dense}) count_kind(k, guessed.of(k));
-    for (const kind next : {small, medium, large, dense}) {
+    for (const kind k : {small, medium, large, dense}) count_kind(k, guessed.of(k));
+    for (const kind next : {medium, large, dense}) {
       mark_full(dev_, rows, C_.row_ptr.data() + 1, next, kind_of_.data());
       const sorted_rows full = sort_rows(dev_, rows, kind_of_.data());
       if (full.count[next] == 0) break;
@@ -396,7 +352,6 @@ class multiplication {
   void count_kind(kind k, row_list list) {
     std::int64_t* const entries = C_.row_ptr.data() + 1;
     if (list.count == 0) return;
-    if (k == tiny) launch_tiny<false>(list, entries, nullptr, nullptr);
     if (k == small)
       launch_rows<small, false>("count_entries", list, count_entries<small, T>, f_, list, entries);
     if (k == medium)
@@ -415,7 +370,6 @@ class multiplication {
       launch_rows<K, true>("fill_entries", list, fill_entries<K, T>, f_, list, row_ptr, C_.col.data(),
                            C_.val.data());
     };
-    launch_tiny<true>(exact.of(tiny), nullptr, C_.col.data(), C_.val.data());
     fill_kind.template operator()<small>();
     fill_kind.template operator()<medium>();
     fill_kind.template operator()<large>();
@@ -424,17 +378,10 @@ class multiplication {
 
   template <kind K, bool with_sums, class... Parameters, class... Arguments>
   void launch_rows(const char* name, row_list list, void (*kernel)(Parameters...), Arguments... arguments) {
-    constexpr int groups = block / lanes<K>;
+    constexpr int groups = block / 32;
     launch(dev_, name,
            {ceil_div<std::int64_t>(list.count, groups), block, groups * sizeof(table<places<K>, with_sums>)},
            kernel, arguments...);
-  }
-
-  template <bool filling>
-  void launch_tiny(row_list list, std::int64_t* entries, std::int32_t* col, T* val) {
-    launch(dev_, "rows_by_threads", {ceil_div<std::int64_t>(list.count, tiny_block), tiny_block},
-           rows_by_threads<filling, T>, f_, list, entries, static_cast<const std::int64_t*>(C_.row_ptr.data()),
-           col, val);
   }
 
   void launch_dense(row_list list, std::int64_t* entries, std::int32_t* col, T* val) {

@@ -136,7 +136,8 @@ std::vector<float> dense_inverse(const csr<double>& sparse) {
   std::vector<double> G(rank * rank);
   for (std::size_t k = 0; k < rank; ++k)
     for (std::size_t i = 0; i <= k; ++i)
-      for (std::size_t j = 0; j <= k; ++j) G[i * rank + j] += X[k * rank + i] * X[k * rank + j];
+      for (std::size_t j = 0; X[k * rank + i] != 0 && j <= k; ++j)
+        G[i * rank + j] += X[k * rank + i] * X[k * rank + j];
   std::vector<float> inverse(size * size);
   for (std::size_t i = 0; i < rank; ++i)
     for (std::size_t j = 0; j < rank; ++j)
@@ -239,8 +240,8 @@ class v_cycle final : public amg<T> {
     }
     hierarchy_.cycle_bytes += rows() * static_cast<std::int64_t>(4 * sizeof(T) + 2 * sizeof(float));
     product_ = array<float>(dev_, dev_.is_cuda() ? 0 : rows());
-    constexpr std::int64_t most_rows_of_an_inverse = 2000;
-    hierarchy_.coarsest_solved = levels_.back().rows() <= most_rows_of_an_inverse;
+    constexpr std::int64_t most_rows_of_an_inverse = 600;
+    hierarchy_.coarsest_solved = levels_.back().rows() <= std::max(options_.coarsest, most_rows_of_an_inverse);
     if (hierarchy_.coarsest_solved) inverse_ = array<float>::from(dev_, dense_inverse(levels_.back().made.A));
     levels_.back().made.A = {};
     dev_.synchronize();
@@ -251,20 +252,25 @@ class v_cycle final : public amg<T> {
   csr<double> scaled_matrix(csr_view<const T> A) const {
     csr<double> B{A.rows, A.cols, array<std::int64_t>(dev_, A.rows + 1), array<std::int32_t>(dev_, A.nonzeros),
                   array<double>(dev_, A.nonzeros)};
-    copy_bytes(B.row_ptr.data(), dev_, A.row_ptr, dev_,
-               static_cast<std::size_t>(A.rows + 1) * sizeof(std::int64_t));
-    copy_bytes(B.col.data(), dev_, A.col, dev_, static_cast<std::size_t>(A.nonzeros) * sizeof(std::int32_t));
     const T* const scale = scale_.data();
-    double* const out = B.val.data();
     if constexpr (built_with_cuda)
       if (dev_.is_cuda()) {
-        scale_to_unit_diagonal_cuda(dev_, A, scale, out);
+        copy_bytes(B.row_ptr.data(), dev_, A.row_ptr, dev_,
+                   static_cast<std::size_t>(A.rows + 1) * sizeof(std::int64_t));
+        copy_bytes(B.col.data(), dev_, A.col, dev_,
+                   static_cast<std::size_t>(A.nonzeros) * sizeof(std::int32_t));
+        scale_to_unit_diagonal_cuda(dev_, A, scale, B.val.data());
         return B;
       }
+    B.row_ptr[0] = 0;
 #pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev_, A.rows)) schedule(static)
-    for (std::int64_t i = 0; i < A.rows; ++i)
-      for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k)
-        out[k] = unit_diagonal_entry(A, scale, i, k);
+    for (std::int64_t i = 0; i < A.rows; ++i) {
+      B.row_ptr[i + 1] = A.row_ptr[i + 1];
+      for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k) {
+        B.col[k] = A.col[k];
+        B.val[k] = unit_diagonal_entry(A, scale, i, k);
+      }
+    }
     return B;
   }
 

@@ -21,13 +21,20 @@ inline constexpr std::size_t most_levels = 20;
 
 /// The matrix in single precision, laid out for products; `wanted` where that is known.
 template <class On>
-single_matrix in_single(const On& on, csr<double> A, layout wanted) {
+single_matrix in_single(const On& on, const csr<double>& A, layout wanted) {
   single_matrix made;
-  made.kept = {A.rows, A.cols, std::move(A.row_ptr), std::move(A.col), array<float>(on.where(), A.nonzeros())};
-  const double* const from = A.val.data();
-  float* const to = made.kept.val.data();
-  on.for_each("round_to_single", A.val.size(),
-              [=] VOUCH_HOST_DEVICE(std::int64_t k) { to[k] = static_cast<float>(from[k]); });
+  made.kept = {A.rows, A.cols, array<std::int64_t>(on.where(), A.rows + 1),
+               array<std::int32_t>(on.where(), A.nonzeros()), array<float>(on.where(), A.nonzeros())};
+  const csr_view<const double> from = A.all();
+  std::int64_t* const row_ptr = made.kept.row_ptr.data();
+  std::int32_t* const col = made.kept.col.data();
+  float* const val = made.kept.val.data();
+  on.for_each("copy_offsets", A.rows + 1,
+              [=] VOUCH_HOST_DEVICE(std::int64_t i) { row_ptr[i] = from.row_ptr[i]; });
+  on.for_each("round_to_single", A.nonzeros(), [=] VOUCH_HOST_DEVICE(std::int64_t k) {
+    col[k] = from.col[k];
+    val[k] = static_cast<float>(from.val[k]);
+  });
   made.plan.emplace(spmv_plan<float>::make(on.where(), made.kept.all(), false, wanted));
   return made;
 }
@@ -122,12 +129,12 @@ csr<double> prolongation_smoother(const On& on, csr_view<const double> A, const 
     // Where next to nothing is left of the diagonal, there is nothing to divide by.
     constexpr double least = 0.1;
     const double sum = c[i] > 0 ? 1 + dropped / c[i] : 1;
-    const double diagonal = sum > least ? sum : 1;
+    const double factor = -omega / (sum > least ? sum : 1);
     std::int64_t at = row_ptr[i];
     for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k) {
       if (!keep(i, k)) continue;
       col[at] = A.col[k];
-      val[at++] = A.col[k] == i ? 1 - omega : -omega * (A.val[k] / diagonal);
+      val[at++] = A.col[k] == i ? 1 - omega : factor * A.val[k];
     }
   });
   return S;
@@ -206,16 +213,19 @@ template <class On>
 std::vector<level> make_levels_on(const On& on, csr<double> A, array<double> candidate,
                                   const setup_request& request) {
   constexpr double most_growth = 0.6, least_fall = 0.95;
-  // On GPUs slices suit what is no grid, and nobody need look for blocks.
-  const layout coarse_layout = on.where().is_cuda() ? layout::sell : layout::automatic;
+  // On GPUs slices suit what is no grid, and nobody need look for blocks; where rows are few several threads each.
+  const auto coarse_layout = [&](std::int64_t rows) {
+    constexpr std::int64_t many = 200000;
+    if (!on.where().is_cuda()) return layout::automatic;
+    return rows < many ? layout::csr : layout::sell;
+  };
   std::vector<level> levels;
   for (;;) {
     level& fine = levels.emplace_back();
     fine.rows = A.rows;
     fine.nonzeros = A.nonzeros();
     fine.A = std::move(A);
-    fine.by_A = in_single(on, copy(on.where(), on.where(), fine.A.all()),
-                          levels.size() == 1 ? layout::automatic : coarse_layout);
+    fine.by_A = in_single(on, fine.A, levels.size() == 1 ? layout::automatic : coarse_layout(fine.rows));
     fine.bound = eigenvalue_bound(on, fine.by_A);
     trim(fine.by_A);
     const std::size_t depth = levels.size() - 1;
@@ -250,8 +260,8 @@ std::vector<level> make_levels_on(const On& on, csr<double> A, array<double> can
     }
     fine.A = {};
     scale_coarse(on, coarse.A, coarse.P, coarse.R, coarse_candidate);
-    fine.by_P = in_single(on, std::move(coarse.P), coarse_layout);
-    fine.by_R = in_single(on, std::move(coarse.R), coarse_layout);
+    fine.by_P = in_single(on, coarse.P, coarse_layout(fine.rows));
+    fine.by_R = in_single(on, coarse.R, coarse_layout(fine.aggregates));
     trim(fine.by_P);
     trim(fine.by_R);
     candidate = std::move(coarse_candidate);
