@@ -8,14 +8,11 @@
 #include <vouch/core/array.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
-#include <vouch/core/stopwatch.hpp>
 #include <vouch/dense/blas1.hpp>
 #include <vouch/dense/blas2.hpp>
 #include <vouch/solve/krylov/gmres.hpp>
 #include <vouch/solve/krylov/krylov_system.hpp>
-#include <vouch/solve/loop/residual_checked_solve.hpp>
-#include <vouch/sparse/spmv_plan.hpp>
-#include <vouch/sparse/valid_csr.hpp>
+#include <vouch/solve/loop/inner_solver.hpp>
 
 namespace vouch {
 namespace {
@@ -83,7 +80,9 @@ class gmres_engine final : public inner_solver<T> {
         most_(static_cast<int>(std::min<std::int64_t>(restart, n_))),
         basis_(dev, n_, most_ + 1),
         z_(dev, n_),
-        q_(dev, n_) {}
+        q_(dev, n_),
+        along_(dev, most_),
+        parts_(static_cast<std::size_t>(most_)) {}
 
   std::string name() const override { return "restarted after " + std::to_string(most_) + " iterations"; }
 
@@ -155,12 +154,12 @@ class gmres_engine final : public inner_solver<T> {
   // Takes what the first `used` vectors have of the next one out of it, twice.
   std::vector<double> orthogonalise(int used) {
     std::vector<double> h(static_cast<std::size_t>(used));
-    array<T> along(dev_, used);
+    const view<T> along(along_.data(), used);
     for (int pass = 0; pass < 2; ++pass) {
-      gemv<T, T, T>(dev_, transpose::yes, T{1}, part(used), column(used), T{0}, along.all());
+      gemv<T, T, T>(dev_, transpose::yes, T{1}, part(used), column(used), T{0}, along);
       gemv<T, T, T>(dev_, transpose::no, T{-1}, part(used), along, T{1}, column(used));
-      const std::vector<T> parts = along.to_vector();
-      for (std::size_t k = 0; k < h.size(); ++k) h[k] += static_cast<double>(parts[k]);
+      copy_bytes(parts_.data(), device::cpu(1), along.data(), dev_, h.size() * sizeof(T));
+      for (std::size_t k = 0; k < h.size(); ++k) h[k] += static_cast<double>(parts_[k]);
     }
     return h;
   }
@@ -182,26 +181,20 @@ class gmres_engine final : public inner_solver<T> {
   std::int64_t n_;
   int most_;
   matrix<T> basis_;
-  array<T> z_, q_;
+  array<T> z_, q_, along_;
+  std::vector<T> parts_;  // of along_, on the host
 };
 
-void check_options(const gmres_options& options) {
-  check_krylov_stopping("GMRES", options);
+template <real T>
+engine_maker<T> maker(const device& dev, const gmres_options& options) {
   if (options.restart < 1)
     throw value_error("GMRES begins anew after at least 1 iteration, not " + std::to_string(options.restart));
+  return [&dev, restart = options.restart](const linear_operator<T>& A, const preconditioner<T>* M) {
+    return std::make_unique<gmres_engine<T>>(dev, A, M, restart);
+  };
 }
 
-template <real T>
-void run(const device& dev, const checked_problem<T>& problem, const linear_operator<T>& A, view<T> x,
-         const gmres_options& options, const preconditioner<T>* M, const stopwatch& clock,
-         solve_report& report) {
-  gmres_engine<T> engine(dev, A, M, options.restart);
-  report.method = "gmres";
-  report.engine = engine.name();
-  dev.synchronize();
-  report.setup_seconds = clock.seconds();
-  residual_checked_solve<T>(problem, engine, x, options, report);
-}
+constexpr krylov_method method{.name = "gmres", .title = "GMRES"};
 
 }  // namespace
 
@@ -209,30 +202,14 @@ template <real T>
 solve_report gmres(const device& dev, csr_view<const T> A, view<const T> b, view<T> x,
                    const gmres_options& options, const preconditioner<T>* M) {
   const ieee_environment here;
-  const valid_csr valid("gmres", dev, A);
-  check_krylov_shapes("GMRES needs", A.rows, A.cols, b.size(), x.size());
-  check_options(options);
-  check_preconditioner(M, A.rows);
-  const stopwatch clock;
-  solve_report report = new_krylov_report<T>(M);
-  const std::unique_ptr<preconditioner<T>> power = M == nullptr ? power_for_size(dev, A) : nullptr;
-  if (power != nullptr) M = power.get();
-  const spmv_plan<T> plan = spmv_plan<T>::make(dev, A, false, layout::automatic);
-  run(dev, stored_problem<T>(dev, A, b), plan_operator<T>(plan), x, options, M, clock, report);
-  return report;
+  return solve_by_krylov<T>(method, dev, A, b, x, options, M, maker<T>(dev, options));
 }
 
 template <real T>
 solve_report gmres(const device& dev, const linear_operator<T>& A, view<const T> b, view<T> x,
                    const gmres_options& options, const preconditioner<T>* M) {
   const ieee_environment here;
-  check_krylov_shapes("GMRES needs", A.rows(), A.rows(), b.size(), x.size());
-  check_options(options);
-  check_preconditioner(M, A.rows());
-  const stopwatch clock;
-  solve_report report = new_krylov_report<T>(M);
-  run(dev, operator_problem<T>(dev, A, b, report), A, x, options, M, clock, report);
-  return report;
+  return solve_by_krylov<T>(method, dev, A, b, x, options, M, maker<T>(dev, options));
 }
 
 #define VOUCH_GMRES(T)                                                                                        \

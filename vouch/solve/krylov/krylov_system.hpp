@@ -2,10 +2,12 @@
 // residual-checked solve takes it; private.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 
 #include <vouch/core/device.hpp>
 #include <vouch/core/view.hpp>
+#include <vouch/solve/loop/inner_solver.hpp>
 #include <vouch/solve/loop/operator.hpp>
 #include <vouch/solve/loop/report.hpp>
 #include <vouch/solve/loop/residual_checked_solve.hpp>
@@ -55,5 +57,27 @@ checked_problem<T> operator_problem(const device& dev, const linear_operator<T>&
 /// A report with the names of the precision and the preconditioner.
 template <real T>
 solve_report new_krylov_report(const preconditioner<T>* M);
+
+/// What the solve around an engine has to know of the method.
+struct krylov_method {
+  const char* name;   // in reports: "gmres"
+  const char* title;  // in messages: "GMRES"
+};
+
+template <real T>
+using engine_maker =
+    std::function<std::unique_ptr<inner_solver<T>>(const linear_operator<T>& A, const preconditioner<T>* M)>;
+
+/// Solves A x = b from the given x by the engine that `make` makes. Throws as the methods say.
+template <real T>
+solve_report solve_by_krylov(const krylov_method& method, const device& dev, csr_view<const T> A,
+                             view<const T> b, view<T> x, const stopping_criterion& goal,
+                             const preconditioner<T>* M, const engine_maker<T>& make);
+
+/// The same for a matrix given by its action.
+template <real T>
+solve_report solve_by_krylov(const krylov_method& method, const device& dev, const linear_operator<T>& A,
+                             view<const T> b, view<T> x, const stopping_criterion& goal,
+                             const preconditioner<T>* M, const engine_maker<T>& make);
 
 }  // namespace vouch
