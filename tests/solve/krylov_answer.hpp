@@ -50,6 +50,24 @@ inline csr<double> shifted_laplacian(std::int32_t m, double shift) {
   return A;
 }
 
+/// [L B'; B -d I] with the Laplacian L of a grid of m by m and, in B, differences of neighbours.
+inline csr<double> saddle_point(std::int32_t m, double d) {
+  const csr<double> L = laplacian(m);
+  const auto n = static_cast<std::int32_t>(L.rows);
+  std::vector<triplet> entries;
+  for (std::int32_t i = 0; i < n; ++i)
+    for (std::int64_t k = L.row_ptr[i]; k < L.row_ptr[i + 1]; ++k) entries.push_back({i, L.col[k], L.val[k]});
+  const std::int32_t constraints = n / 3;
+  for (std::int32_t j = 0; j < constraints; ++j) {
+    for (const auto& [column, value] : {std::pair{3 * j, 1.0}, std::pair{3 * j + 1, -1.0 - 0.1 * (j % 3)}}) {
+      entries.push_back({n + j, column, value});
+      entries.push_back({column, n + j, value});
+    }
+    if (d != 0) entries.push_back({n + j, n + j, -d});
+  }
+  return from_triplets(n + constraints, entries);
+}
+
 inline wide_matrix as_eigen(const csr<double>& A) {
   wide_matrix dense = wide_matrix::Zero(A.rows, A.cols);
   for (std::int64_t i = 0; i < A.rows; ++i)
@@ -65,6 +83,12 @@ inline wide_vector as_eigen(const std::vector<double>& v) {
 
 inline double residual_of(const csr<double>& A, const std::vector<double>& b, const std::vector<double>& x) {
   return static_cast<double>((as_eigen(b) - as_eigen(A) * as_eigen(x)).norm());
+}
+
+/// ||x - A^-1 b|| / ||A^-1 b||
+inline double error_of(const csr<double>& A, const std::vector<double>& b, const std::vector<double>& x) {
+  const wide_vector exact = as_eigen(A).partialPivLu().solve(as_eigen(b));
+  return static_cast<double>((as_eigen(x) - exact).norm() / exact.norm());
 }
 
 struct krylov_answer {

@@ -5,6 +5,7 @@
 // X(line) in the order of help texts.
 #define VOUCH_METHODS(X)          \
   X(conjugate_gradients)          \
+  X(minimal_residual)             \
   X(generalised_minimal_residual) \
   X(jacobi_sweeps)                \
   X(gauss_seidel_sweeps)          \

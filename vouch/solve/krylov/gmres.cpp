@@ -11,6 +11,7 @@
 #include <vouch/dense/blas1.hpp>
 #include <vouch/dense/blas2.hpp>
 #include <vouch/solve/krylov/gmres.hpp>
+#include <vouch/solve/krylov/krylov_run.hpp>
 #include <vouch/solve/krylov/krylov_system.hpp>
 #include <vouch/solve/loop/inner_solver.hpp>
 
@@ -108,13 +109,6 @@ class gmres_engine final : public inner_solver<T> {
   }
 
  private:
-  static solver_event judge(double norm, std::int64_t iteration, const stopping_rule& rule) {
-    const double squared = norm * norm;
-    if (!(squared <= rule.diverged_squared)) return solver_event::diverged;
-    if (squared <= rule.target_squared) return solver_event::reached;
-    return iteration >= rule.limit ? solver_event::iteration_limit : solver_event::running;
-  }
-
   // One restart: d += M V y, r -= A M V y. Ends early where the recurrence says that all is done.
   solver_event cycle(view<T> r, view<T> d, double norm, const stopping_rule& rule, std::int64_t& iteration,
                      iteration_log& log) {

@@ -48,9 +48,10 @@ csr<T> unit_matrix(const device& dev, std::int64_t n) {
 }
 
 template <real T>
-void run_engine(const krylov_method& method, const checked_problem<T>& problem, const linear_operator<T>& A,
-                view<T> x, const stopping_criterion& goal, const preconditioner<T>* M,
-                const engine_maker<T>& make, const stopwatch& clock, solve_report& report) {
+void run_engine(const krylov_method& method, checked_problem<T> problem, const linear_operator<T>& A, view<T> x,
+                const stopping_criterion& goal, const preconditioner<T>* M, const engine_maker<T>& make,
+                const stopwatch& clock, solve_report& report) {
+  problem.allowed_growth = method.allowed_growth;
   const std::unique_ptr<inner_solver<T>> engine = make(A, M);
   report.method = method.name;
   report.engine = engine->name();

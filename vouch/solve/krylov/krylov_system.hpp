@@ -60,8 +60,9 @@ solve_report new_krylov_report(const preconditioner<T>* M);
 
 /// What the solve around an engine has to know of the method.
 struct krylov_method {
-  const char* name;   // in reports: "gmres"
-  const char* title;  // in messages: "GMRES"
+  const char* name;             // in reports: "gmres"
+  const char* title;            // in messages: "GMRES"
+  double allowed_growth = 1e4;  // of the residual on its way
 };
 
 template <real T>
