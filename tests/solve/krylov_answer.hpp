@@ -41,6 +41,16 @@ inline csr<double> cyclic_shift(std::int32_t n) {
   return from_triplets(n, entries);
 }
 
+/// x' A x = 0 for every x.
+inline csr<double> skew(std::int32_t n) {
+  std::vector<triplet> entries;
+  for (std::int32_t i = 0; i + 1 < n; ++i) {
+    entries.push_back({i, i + 1, 1.0 + i});
+    entries.push_back({i + 1, i, -1.0 - i});
+  }
+  return from_triplets(n, entries);
+}
+
 /// A Laplacian with eigenvalues on both sides of zero.
 inline csr<double> shifted_laplacian(std::int32_t m, double shift) {
   csr<double> A = laplacian(m);

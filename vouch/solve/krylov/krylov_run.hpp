@@ -5,6 +5,10 @@
 #include <cstdint>
 #include <limits>
 
+#include <vouch/core/array.hpp>
+#include <vouch/core/device.hpp>
+#include <vouch/core/view.hpp>
+#include <vouch/dense/blas1.hpp>
 #include <vouch/solve/loop/inner_solver.hpp>
 #include <vouch/solve/loop/stopping_rule.hpp>
 
@@ -80,6 +84,32 @@ class krylov_run {
   double half_;
   solver_event event_ = solver_event::running;
   bool goes_on_ = true;
+};
+
+/// The iterate of the least residual of a run, up to a factor of two, for methods whose residuals go up and down.
+template <real T>
+class best_iterate {
+ public:
+  best_iterate(const device& dev, std::int64_t n) : dev_(dev), kept_(dev, n) {}
+  /// The iterate is zero.
+  void begin(const krylov_run& run) {
+    norm_ = run.norm();
+    zero_bytes(dev_, kept_.data(), static_cast<std::size_t>(kept_.size()) * sizeof(T));
+  }
+  void offer(krylov_run& run, view<const T> x) {
+    if (!run.halved()) return;
+    norm_ = run.norm();
+    copy<T, T>(dev_, x, kept_);
+  }
+  /// x := the better one of the two.
+  void choose(const krylov_run& run, view<T> x) const {
+    if (!(run.norm() <= norm_)) copy<T, T>(dev_, kept_, x);
+  }
+
+ private:
+  device dev_;
+  array<T> kept_;
+  double norm_ = 0;
 };
 
 }  // namespace vouch

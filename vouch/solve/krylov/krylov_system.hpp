@@ -23,11 +23,11 @@ void check_krylov_shapes(const char* who_needs, std::int64_t rows, std::int64_t 
 /// Throws value_error for a rule that Krylov methods do not watch, or more than one.
 void check_krylov_stopping(const char* method, const stopping_criterion& goal);
 
-/// What stands in for no preconditioner where products of A's vectors would leave the range of T, as its first
-/// entry says: a power of two times the identity, which brings M A near 1 and changes no iterate. nullptr where
-/// there is no need.
+/// What stands in for no preconditioner where products of A's vectors, multiplied by A so many times, would leave
+/// the range of T, as its first entry says: a power of two times the identity, which brings M A near 1 and changes
+/// no iterate. nullptr where there is no need.
 template <real T>
-std::unique_ptr<preconditioner<T>> power_for_size(const device& dev, csr_view<const T> A);
+std::unique_ptr<preconditioner<T>> power_for_size(const device& dev, csr_view<const T> A, int times = 1);
 
 /// Throws shape_error where M is for systems of another size.
 template <real T>
@@ -58,11 +58,16 @@ checked_problem<T> operator_problem(const device& dev, const linear_operator<T>&
 template <real T>
 solve_report new_krylov_report(const preconditioner<T>* M);
 
+/// v := hashed numbers between -1/2 and 1/2, the same for the same seed.
+template <real T>
+void fill_hashed(const device& dev, std::uint64_t seed, view<T> v);
+
 /// What the solve around an engine has to know of the method.
 struct krylov_method {
   const char* name;             // in reports: "gmres"
   const char* title;            // in messages: "GMRES"
   double allowed_growth = 1e4;  // of the residual on its way
+  int powers = 1;               // of A in an inner product of two of its vectors, on either side
 };
 
 template <real T>

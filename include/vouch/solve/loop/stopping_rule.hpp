@@ -13,7 +13,8 @@ enum class solver_event : std::int32_t {
   diverged,
   interrupted,
   change_converged,
-  indefinite_preconditioner
+  indefinite_preconditioner,
+  breakdown  // a division that the recurrence cannot do, from two starts
 };
 
 /// When to end; squares, so that no iteration takes a root.
