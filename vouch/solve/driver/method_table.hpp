@@ -8,6 +8,7 @@
   X(minimal_residual)                 \
   X(generalised_minimal_residual)     \
   X(stabilised_biconjugate_gradients) \
+  X(induced_dimension_reduction)      \
   X(jacobi_sweeps)                    \
   X(gauss_seidel_sweeps)              \
   X(sor_sweeps)                       \
