@@ -24,11 +24,12 @@ using testing::wide_vector;
 
 template <real T>
 testing::krylov_answer solve_on(const device& dev, const csr<double>& A, const std::vector<double>& b,
-                                const gmres_options& options = {}, const std::string& precondition = "none") {
-  return testing::solve_from_zero<T>(dev, A, b, precondition,
-                                     [&](const device& on, const auto& there, auto rhs, auto x, const auto* M) {
-                                       return gmres(on, there, rhs, x, options, M);
-                                     });
+                                const gmres_options& options = {}, const std::string& precondition = "none",
+                                bool flexible = false) {
+  return testing::solve_from_zero<T>(
+      dev, A, b, precondition, [&](const device& on, const auto& there, auto rhs, auto x, const auto* M) {
+        return flexible ? fgmres(on, there, rhs, x, options, M) : gmres(on, there, rhs, x, options, M);
+      });
 }
 
 TEST(gmres, solves_unsymmetric_and_indefinite_systems) {
@@ -158,6 +159,59 @@ TEST(gmres, a_monitor_ends_it_and_bad_requests_are_refused) {
   change.stop_mean_change = 1e-3;
   EXPECT_THROW(solve_on<double>(device::cpu(1), A, b, change), value_error);
   EXPECT_THROW(solve_on<double>(device::cpu(1), A, std::vector<double>(3, 1.0)), shape_error);
+}
+
+TEST(fgmres, is_gmres_where_the_preconditioner_stays) {
+  const csr<double> A = convection(20, 3.0);
+  const std::vector<double> b = testing::random_vector(A.rows, 7);
+  for (const device& dev : testing::devices())
+    for (const char* precondition : {"none", "block-jacobi:4"}) {
+      gmres_options options;
+      options.restart = 15;
+      const testing::krylov_answer plain = solve_on<double>(dev, A, b, options, precondition),
+                                   flexible = solve_on<double>(dev, A, b, options, precondition, true),
+                                   single = solve_on<float>(dev, A, b, options, precondition, true);
+      EXPECT_EQ(flexible.report.status, solve_status::converged) << flexible.report.reason;
+      EXPECT_EQ(flexible.report.method, "fgmres");
+      EXPECT_NEAR(static_cast<double>(flexible.report.iterations), static_cast<double>(plain.report.iterations),
+                  1);
+      EXPECT_LE(residual_of(A, b, flexible.x), 1.0001e-8 * static_cast<double>(as_eigen(b).norm()));
+      EXPECT_EQ(single.report.status, solve_status::converged) << single.report.reason;
+    }
+}
+
+// The step is made of what the preconditioner returned, not of what it would return now.
+TEST(fgmres, takes_a_preconditioner_that_changes) {
+  const csr<double> A = convection(10, 2.0);
+  const std::vector<double> b = testing::random_vector(A.rows, 8);
+  const auto solved = [&](bool flexible) {
+    const testing::changing_scale M({1.0, 3.0, 0.2, 5.0, 0.7});
+    gmres_options options;
+    options.fixed_iterations = 12;
+    options.restart = 12;
+    return testing::solve_from_zero<double>(
+        device::cpu(2), A, b, "none", [&](const device& on, const auto& there, auto rhs, auto x, const auto*) {
+          return flexible ? fgmres<double>(on, there, rhs, x, options, &M)
+                          : gmres<double>(on, there, rhs, x, options, &M);
+        });
+  };
+  // The least residual over the vectors that M made, by Eigen.
+  const wide_matrix dense = as_eigen(A);
+  const std::vector<double> factors{1.0, 3.0, 0.2, 5.0, 0.7};
+  wide_matrix V(A.rows, 13), Z(A.rows, 12);
+  V.col(0) = as_eigen(b).normalized();
+  for (int k = 0; k < 12; ++k) {
+    const long double factor = factors[static_cast<std::size_t>(k) % factors.size()];
+    for (Eigen::Index i = 0; i < Z.rows(); ++i) Z(i, k) = factor * (i % 2 == 0 ? 1 : factor) * V(i, k);
+    wide_vector next = dense * Z.col(k);
+    for (int pass = 0; pass < 2; ++pass) next -= V.leftCols(k + 1) * (V.leftCols(k + 1).transpose() * next);
+    V.col(k + 1) = next.normalized();
+  }
+  const wide_matrix image = dense * Z;
+  const wide_vector y = image.colPivHouseholderQr().solve(as_eigen(b));
+  const double least = static_cast<double>((as_eigen(b) - image * y).norm());
+  EXPECT_NEAR(residual_of(A, b, solved(true).x), least, 1e-10 * least);
+  EXPECT_GT(residual_of(A, b, solved(false).x), 1.01 * least);
 }
 
 }  // namespace

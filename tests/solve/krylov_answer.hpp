@@ -123,4 +123,19 @@ krylov_answer solve_from_zero(const device& dev, const csr<double>& A, const std
   return found;
 }
 
+/// z := a r on the CPU, for the a of each call.
+class changing_scale final : public preconditioner<double> {
+ public:
+  explicit changing_scale(std::vector<double> factors) : factors_(std::move(factors)) {}
+  std::string name() const override { return "changing scale"; }
+  void apply(const device&, view<const double> r, view<double> z) const override {
+    const double factor = factors_[calls_++ % factors_.size()];
+    for (std::int64_t i = 0; i < r.size(); ++i) z[i] = factor * (i % 2 == 0 ? 1 : factor) * r[i];
+  }
+
+ private:
+  std::vector<double> factors_;
+  mutable std::size_t calls_ = 0;
+};
+
 }  // namespace vouch::testing

@@ -7,6 +7,7 @@
   X(conjugate_gradients)              \
   X(minimal_residual)                 \
   X(generalised_minimal_residual)     \
+  X(flexible_minimal_residual)        \
   X(stabilised_biconjugate_gradients) \
   X(induced_dimension_reduction)      \
   X(jacobi_sweeps)                    \

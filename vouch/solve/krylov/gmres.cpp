@@ -73,14 +73,19 @@ class least_squares {
 template <real T>
 class gmres_engine final : public inner_solver<T> {
  public:
-  gmres_engine(const device& dev, const linear_operator<T>& A, const preconditioner<T>* M, int restart)
+  gmres_engine(const device& dev, const linear_operator<T>& A, const preconditioner<T>* M, int restart,
+               bool flexible)
       : dev_(dev),
         A_(A),
         M_(M),
         n_(A.rows()),
         most_(static_cast<int>(std::min<std::int64_t>(restart, n_))),
+        keeps_images_(flexible && M != nullptr),
         basis_(dev, n_, most_ + 1),
-        z_(dev, n_),
+        images_(dev, n_,
+                M == nullptr    ? 0
+                : keeps_images_ ? most_
+                                : 1),
         q_(dev, n_),
         along_(dev, most_),
         parts_(static_cast<std::size_t>(most_)) {}
@@ -109,7 +114,7 @@ class gmres_engine final : public inner_solver<T> {
   }
 
  private:
-  // One restart: d += M V y, r -= A M V y. Ends early where the recurrence says that all is done.
+  // One restart: d += M V y, r -= A M V y, M applied to each vector of V as it was then. Ends early where the recurrence says that all is done.
   solver_event cycle(view<T> r, view<T> d, double norm, const stopping_rule& rule, std::int64_t& iteration,
                      iteration_log& log) {
     least_squares problem(most_, norm);
@@ -119,7 +124,7 @@ class gmres_engine final : public inner_solver<T> {
     int used = 0;
     while (wanted && used < most_) {
       const view<T> next = column(used + 1);
-      A_.apply(dev_, precondition(column(used)), next);
+      A_.apply(dev_, precondition(column(used), used), next);
       const double length = nrm2<T>(dev_, next);
       std::vector<double> h = orthogonalise(used + 1);
       const double left = nrm2<T>(dev_, next);
@@ -136,8 +141,9 @@ class gmres_engine final : public inner_solver<T> {
     }
     const std::vector<double> y = problem.solution();
     const array<T> weights = array<T>::from(dev_, std::vector<T>(y.begin(), y.end()));
-    gemv<T, T, T>(dev_, transpose::no, T{1}, part(used), weights, T{0}, q_.all());
-    const view<const T> step = precondition(q_);
+    gemv<T, T, T>(dev_, transpose::no, T{1}, part(keeps_images_ ? images_ : basis_, used), weights, T{0},
+                  q_.all());
+    const view<const T> step = keeps_images_ ? q_.all() : precondition(q_, 0);
     axpy<T, T>(dev_, T{1}, step, d);
     copy<T, T>(dev_, step, column(0));  // the basis is done with
     A_.apply(dev_, column(0), q_);
@@ -150,23 +156,25 @@ class gmres_engine final : public inner_solver<T> {
     std::vector<double> h(static_cast<std::size_t>(used));
     const view<T> along(along_.data(), used);
     for (int pass = 0; pass < 2; ++pass) {
-      gemv<T, T, T>(dev_, transpose::yes, T{1}, part(used), column(used), T{0}, along);
-      gemv<T, T, T>(dev_, transpose::no, T{-1}, part(used), along, T{1}, column(used));
+      gemv<T, T, T>(dev_, transpose::yes, T{1}, part(basis_, used), column(used), T{0}, along);
+      gemv<T, T, T>(dev_, transpose::no, T{-1}, part(basis_, used), along, T{1}, column(used));
       copy_bytes(parts_.data(), device::cpu(1), along.data(), dev_, h.size() * sizeof(T));
       for (std::size_t k = 0; k < h.size(); ++k) h[k] += static_cast<double>(parts_[k]);
     }
     return h;
   }
 
-  view<const T> precondition(view<const T> v) {
+  // M v, where v is the j-th vector of the basis: kept where M may change.
+  view<const T> precondition(view<const T> v, int j) {
     if (M_ == nullptr) return v;
-    M_->apply(dev_, v, z_);
-    return z_;
+    const view<T> image(images_.data() + (keeps_images_ ? j * n_ : 0), n_);
+    M_->apply(dev_, v, image);
+    return image;
   }
 
   view<T> column(int j) { return {basis_.data() + j * n_, n_}; }
-  matrix_view<const T> part(int columns) const {
-    return {basis_.data(), n_, columns, std::max<std::int64_t>(1, n_)};
+  matrix_view<const T> part(const matrix<T>& of, int columns) const {
+    return {of.data(), n_, columns, std::max<std::int64_t>(1, n_)};
   }
 
   device dev_;
@@ -174,21 +182,23 @@ class gmres_engine final : public inner_solver<T> {
   const preconditioner<T>* M_;
   std::int64_t n_;
   int most_;
-  matrix<T> basis_;
-  array<T> z_, q_, along_;
+  bool keeps_images_;
+  matrix<T> basis_, images_;  // images: M times the basis, or times its last vector
+  array<T> q_, along_;
   std::vector<T> parts_;  // of along_, on the host
 };
 
 template <real T>
-engine_maker<T> maker(const device& dev, const gmres_options& options) {
+engine_maker<T> maker(const device& dev, const gmres_options& options, bool flexible) {
   if (options.restart < 1)
     throw value_error("GMRES begins anew after at least 1 iteration, not " + std::to_string(options.restart));
-  return [&dev, restart = options.restart](const linear_operator<T>& A, const preconditioner<T>* M) {
-    return std::make_unique<gmres_engine<T>>(dev, A, M, restart);
+  return [&dev, restart = options.restart, flexible](const linear_operator<T>& A, const preconditioner<T>* M) {
+    return std::make_unique<gmres_engine<T>>(dev, A, M, restart, flexible);
   };
 }
 
-constexpr krylov_method method{.name = "gmres", .title = "GMRES"};
+constexpr krylov_method plain{.name = "gmres", .title = "GMRES"};
+constexpr krylov_method flexible{.name = "fgmres", .title = "FGMRES"};
 
 }  // namespace
 
@@ -196,23 +206,39 @@ template <real T>
 solve_report gmres(const device& dev, csr_view<const T> A, view<const T> b, view<T> x,
                    const gmres_options& options, const preconditioner<T>* M) {
   const ieee_environment here;
-  return solve_by_krylov<T>(method, dev, A, b, x, options, M, maker<T>(dev, options));
+  return solve_by_krylov<T>(plain, dev, A, b, x, options, M, maker<T>(dev, options, false));
 }
 
 template <real T>
 solve_report gmres(const device& dev, const linear_operator<T>& A, view<const T> b, view<T> x,
                    const gmres_options& options, const preconditioner<T>* M) {
   const ieee_environment here;
-  return solve_by_krylov<T>(method, dev, A, b, x, options, M, maker<T>(dev, options));
+  return solve_by_krylov<T>(plain, dev, A, b, x, options, M, maker<T>(dev, options, false));
 }
 
-#define VOUCH_GMRES(T)                                                                                        \
-  template solve_report gmres(const device&, csr_view<const T>, view<const T>, view<T>, const gmres_options&, \
-                              const preconditioner<T>*);                                                      \
-  template solve_report gmres(const device&, const linear_operator<T>&, view<const T>, view<T>,               \
-                              const gmres_options&, const preconditioner<T>*);
-VOUCH_GMRES(float)
-VOUCH_GMRES(double)
+template <real T>
+solve_report fgmres(const device& dev, csr_view<const T> A, view<const T> b, view<T> x,
+                    const gmres_options& options, const preconditioner<T>* M) {
+  const ieee_environment here;
+  return solve_by_krylov<T>(flexible, dev, A, b, x, options, M, maker<T>(dev, options, true));
+}
+
+template <real T>
+solve_report fgmres(const device& dev, const linear_operator<T>& A, view<const T> b, view<T> x,
+                    const gmres_options& options, const preconditioner<T>* M) {
+  const ieee_environment here;
+  return solve_by_krylov<T>(flexible, dev, A, b, x, options, M, maker<T>(dev, options, true));
+}
+
+#define VOUCH_GMRES(T, name)                                                                                 \
+  template solve_report name(const device&, csr_view<const T>, view<const T>, view<T>, const gmres_options&, \
+                             const preconditioner<T>*);                                                      \
+  template solve_report name(const device&, const linear_operator<T>&, view<const T>, view<T>,               \
+                             const gmres_options&, const preconditioner<T>*);
+VOUCH_GMRES(float, gmres)
+VOUCH_GMRES(double, gmres)
+VOUCH_GMRES(float, fgmres)
+VOUCH_GMRES(double, fgmres)
 #undef VOUCH_GMRES
 
 }  // namespace vouch

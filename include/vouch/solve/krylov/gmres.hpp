@@ -1,4 +1,4 @@
-// vouch/solve/krylov/gmres.hpp -- restarted GMRES for any square system.
+// vouch/solve/krylov/gmres.hpp -- restarted GMRES for any square system, flexible or not.
 #pragma once
 #include <vouch/core/device.hpp>
 #include <vouch/core/view.hpp>
@@ -39,5 +39,17 @@ solve_report gmres(const device& dev, csr_view<const T> A, view<const T> b, view
 template <real T>
 solve_report gmres(const device& dev, const linear_operator<T>& A, view<const T> b, view<T> x,
                    const gmres_options& options = {}, const preconditioner<T>* M = nullptr);
+
+/// The same with a preconditioner that may be another one in every iteration: one that iterates itself, or is no
+/// linear map. M times each vector is kept: `restart` vectors more where there is an M.
+///
+/// Source  Saad, SIAM J. Sci. Comput. 14 (1993).
+template <real T>
+solve_report fgmres(const device& dev, csr_view<const T> A, view<const T> b, view<T> x,
+                    const gmres_options& options = {}, const preconditioner<T>* M = nullptr);
+
+template <real T>
+solve_report fgmres(const device& dev, const linear_operator<T>& A, view<const T> b, view<T> x,
+                    const gmres_options& options = {}, const preconditioner<T>* M = nullptr);
 
 }  // namespace vouch

@@ -8,6 +8,10 @@ namespace {
 constexpr auto solve = [](const device& dev, const auto& A, auto b, auto x, const stopping_criterion& goal,
                           const auto* M) { return gmres(dev, A, b, x, {goal}, M); };
 
+constexpr auto solve_flexibly = [](const device& dev, const auto& A, auto b, auto x,
+                                   const stopping_criterion& goal,
+                                   const auto* M) { return fgmres(dev, A, b, x, {goal}, M); };
+
 }  // namespace
 
 constinit const method generalised_minimal_residual{.name = "gmres",
@@ -22,5 +26,18 @@ constinit const method generalised_minimal_residual{.name = "gmres",
                                                     .predict = nullptr,
                                                     .choose = choose_for_products,
                                                     .make = make_krylov<decltype(solve)>};
+
+constinit const method flexible_minimal_residual{.name = "fgmres",
+                                                 .title = "FGMRES",
+                                                 .takes = krylov_takes,
+                                                 .direct = false,
+                                                 .options = krylov_options,
+                                                 .precisions = krylov_precisions,
+                                                 .on_cuda = {false, true},
+                                                 .refuse = nullptr,
+                                                 .advise = nullptr,
+                                                 .predict = nullptr,
+                                                 .choose = choose_for_products,
+                                                 .make = make_krylov<decltype(solve_flexibly)>};
 
 }  // namespace vouch
