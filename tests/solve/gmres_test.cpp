@@ -97,7 +97,7 @@ TEST(gmres, says_where_restarts_gain_nothing) {
     std::vector<double> b(40, 0.0);
     b[0] = 1;
     gmres_options options;
-    options.restart = 10;
+    options.restart = options.longest_restart = 10;
     const testing::krylov_answer stuck = solve_on<double>(dev, A, b, options);
     EXPECT_EQ(stuck.report.status, solve_status::stagnated) << stuck.report.reason;
     EXPECT_LE(stuck.report.iterations, 100);
@@ -106,6 +106,23 @@ TEST(gmres, says_where_restarts_gain_nothing) {
     EXPECT_EQ(whole.report.status, solve_status::converged) << whole.report.reason;
     EXPECT_EQ(whole.report.iterations, 40);
   }
+}
+
+TEST(gmres, restarts_later_where_it_gains_little) {
+  std::vector<double> b(40, 0.0);
+  b[0] = 1;
+  for (const device& dev : testing::devices())
+    for (const bool flexible : {false, true}) {
+      gmres_options options;
+      options.restart = 10;
+      const testing::krylov_answer found =
+          solve_on<double>(dev, cyclic_shift(40), b, options, "none", flexible);
+      EXPECT_EQ(found.report.status, solve_status::converged) << found.report.reason;
+      EXPECT_EQ(found.report.iterations, 10 + 20 + 40);
+      options.longest_restart = 20;
+      EXPECT_EQ(solve_on<double>(dev, cyclic_shift(40), b, options, "none", flexible).report.status,
+                solve_status::stagnated);
+    }
 }
 
 TEST(gmres, singular_systems_converge_or_say_that_they_do_not) {

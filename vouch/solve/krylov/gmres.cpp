@@ -73,22 +73,18 @@ class least_squares {
 template <real T>
 class gmres_engine final : public inner_solver<T> {
  public:
-  gmres_engine(const device& dev, const linear_operator<T>& A, const preconditioner<T>* M, int restart,
-               bool flexible)
+  gmres_engine(const device& dev, const linear_operator<T>& A, const preconditioner<T>* M,
+               const gmres_options& options, bool flexible)
       : dev_(dev),
         A_(A),
         M_(M),
         n_(A.rows()),
-        most_(static_cast<int>(std::min<std::int64_t>(restart, n_))),
+        longest_(
+            static_cast<int>(std::min<std::int64_t>(std::max(options.restart, options.longest_restart), n_))),
         keeps_images_(flexible && M != nullptr),
-        basis_(dev, n_, most_ + 1),
-        images_(dev, n_,
-                M == nullptr    ? 0
-                : keeps_images_ ? most_
-                                : 1),
-        q_(dev, n_),
-        along_(dev, most_),
-        parts_(static_cast<std::size_t>(most_)) {}
+        q_(dev, n_) {
+    make_bases(static_cast<int>(std::min<std::int64_t>(options.restart, n_)));
+  }
 
   std::string name() const override { return "restarted after " + std::to_string(most_) + " iterations"; }
 
@@ -106,15 +102,17 @@ class gmres_engine final : public inner_solver<T> {
       const solver_event ended = cycle(r, d, norm, rule, iteration, log);
       norm = nrm2<T>(dev_, r);
       if (ended != solver_event::running) return {ended, iteration, norm * norm};
+      if (judge(norm, iteration, rule) != solver_event::running) continue;
+      constexpr double little = 0.9, nothing = 0.999;
+      if (!(norm < little * before) && lengthen()) continue;
       // Nothing gained, nor will be from here; the loop around this one sees whether the true residual differs.
-      constexpr double gain = 0.999;
-      if (!(norm < gain * before) && judge(norm, iteration, rule) == solver_event::running)
-        return {solver_event::running, iteration, norm * norm};
+      if (!(norm < nothing * before)) return {solver_event::running, iteration, norm * norm};
     }
   }
 
  private:
-  // One restart: d += M V y, r -= A M V y, M applied to each vector of V as it was then. Ends early where the recurrence says that all is done.
+  // One restart: d += M V y, r -= A M V y, M applied to each vector of V as it was then. Ends early
+  // where the recurrence says that all is done.
   solver_event cycle(view<T> r, view<T> d, double norm, const stopping_rule& rule, std::int64_t& iteration,
                      iteration_log& log) {
     least_squares problem(most_, norm);
@@ -151,6 +149,29 @@ class gmres_engine final : public inner_solver<T> {
     return wanted ? solver_event::running : solver_event::interrupted;
   }
 
+  // For cycles of so many iterations.
+  void make_bases(int most) {
+    matrix<T> basis(dev_, n_, most + 1), images(dev_, n_, M_ == nullptr ? 0 : keeps_images_ ? most : 1);
+    array<T> along(dev_, most);
+    basis_ = std::move(basis);
+    images_ = std::move(images);
+    along_ = std::move(along);
+    parts_.resize(static_cast<std::size_t>(most));
+    most_ = most;
+  }
+
+  // Twice as long cycles; false where they are not allowed, or there is no memory for them.
+  bool lengthen() {
+    if (most_ == longest_) return false;
+    try {
+      make_bases(std::min(2 * most_, longest_));
+    } catch (const out_of_memory&) {
+      longest_ = most_;
+      return false;
+    }
+    return true;
+  }
+
   // Takes what the first `used` vectors have of the next one out of it, twice.
   std::vector<double> orthogonalise(int used) {
     std::vector<double> h(static_cast<std::size_t>(used));
@@ -181,7 +202,8 @@ class gmres_engine final : public inner_solver<T> {
   const linear_operator<T>& A_;
   const preconditioner<T>* M_;
   std::int64_t n_;
-  int most_;
+  int longest_;
+  int most_ = 0;
   bool keeps_images_;
   matrix<T> basis_, images_;  // images: M times the basis, or times its last vector
   array<T> q_, along_;
@@ -192,8 +214,8 @@ template <real T>
 engine_maker<T> maker(const device& dev, const gmres_options& options, bool flexible) {
   if (options.restart < 1)
     throw value_error("GMRES begins anew after at least 1 iteration, not " + std::to_string(options.restart));
-  return [&dev, restart = options.restart, flexible](const linear_operator<T>& A, const preconditioner<T>* M) {
-    return std::make_unique<gmres_engine<T>>(dev, A, M, restart, flexible);
+  return [&dev, options, flexible](const linear_operator<T>& A, const preconditioner<T>* M) {
+    return std::make_unique<gmres_engine<T>>(dev, A, M, options, flexible);
   };
 }
 
