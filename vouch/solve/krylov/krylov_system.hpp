@@ -9,10 +9,10 @@
 #include <vouch/core/view.hpp>
 #include <vouch/solve/loop/inner_solver.hpp>
 #include <vouch/solve/loop/operator.hpp>
+#include <vouch/solve/loop/plan_operator.hpp>
 #include <vouch/solve/loop/report.hpp>
 #include <vouch/solve/loop/residual_checked_solve.hpp>
 #include <vouch/sparse/csr.hpp>
-#include <vouch/sparse/spmv_plan.hpp>
 
 namespace vouch {
 
@@ -32,18 +32,6 @@ std::unique_ptr<preconditioner<T>> power_for_size(const device& dev, csr_view<co
 /// Throws shape_error where M is for systems of another size.
 template <real T>
 void check_preconditioner(const preconditioner<T>* M, std::int64_t rows);
-
-/// A stored matrix as an operator; the plan outlives it.
-template <real T>
-class plan_operator final : public linear_operator<T> {
- public:
-  explicit plan_operator(const spmv_plan<T>& plan) : plan_(plan) {}
-  std::int64_t rows() const override { return plan_.rows(); }
-  void apply(const device&, view<const T> x, view<T> y) const override { plan_.multiply(T{1}, x, T{0}, y); }
-
- private:
-  const spmv_plan<T>& plan_;
-};
 
 /// A x = b with contiguous b; A and b outlive it.
 template <real T>
