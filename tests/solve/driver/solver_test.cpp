@@ -457,6 +457,30 @@ TEST(solver, takes_a_matrix_given_by_its_action) {
   }
 }
 
+TEST(solver, every_method_for_actions_solves_with_one) {
+  constexpr std::int32_t n = 120;
+  const string_of_springs A(n);
+  const both_ways M(n);
+  const std::vector<double> b = testing::random_vector(2 * n, 4);
+  for (const method* m : methods()) {
+    if (!m->takes.has(matrix_form::matrix_free)) continue;
+    for (const bool preconditioned : {false, true}) {
+      solve_options options;
+      options.method = m->name;
+      if (preconditioned) options.own_preconditioner = &M;
+      std::vector<double> x(2 * n, 0.0);
+      solver s(cpu, A, options);
+      const solve_result r = s.solve(matrix_view<const double>{b.data(), n, 2, n}, {x.data(), n, 2, n});
+      EXPECT_EQ(r.status, solve_status::converged) << m->name << ": " << r.reason;
+      EXPECT_EQ(r.preconditioner, preconditioned ? "both ways" : "none") << m->name;
+      for (int j = 0; j < 2; ++j)
+        EXPECT_LT(error_of(x.data() + j * n, exact(springs(n), {b.begin() + j * n, b.begin() + (j + 1) * n})),
+                  1e-4)
+            << m->name;
+    }
+  }
+}
+
 TEST(solver, refuses_what_needs_the_entries_of_an_action) {
   constexpr std::int64_t n = 20;
   const string_of_springs A(n);
