@@ -122,17 +122,14 @@ bool solves_tridiagonal(const std::string& name) {
   return find_method(name)->takes.has(matrix_form::tridiagonal);
 }
 
-// The names of the table, for help: a line of some, the others, those of tridiagonal systems.
-std::array<std::string, 3> method_lines() {
-  constexpr std::size_t width = 66;
-  std::array<std::string, 3> lines;
+// The names of the table, for help.
+std::string method_list() {
+  std::string any, tridiagonal;
   for (const method* m : methods()) {
-    const bool tridiagonal = solves_tridiagonal(m->name);
-    const bool fits = lines[1].empty() && lines[0].size() + std::string_view(m->name).size() < width;
-    std::string& line = lines[tridiagonal ? 2 : fits ? 0 : 1];
-    line += (line.empty() ? "" : ", ") + std::string(m->name);
+    std::string& list = solves_tridiagonal(m->name) ? tridiagonal : any;
+    list += (list.empty() ? "" : ", ") + std::string(m->name);
   }
-  return lines;
+  return any + "; tridiagonal: " + tridiagonal;
 }
 
 // A file is a file; but a missing one whose name is nearly a word of this option is that word mistyped.
@@ -169,9 +166,7 @@ void declare(command_line& line, solve_request& request, typed_options& typed) {
   line.text("-o,--output", "FILE", request.common.output, "write x to FILE: .txt, .mtx or .npy");
 
   line.section("Method");
-  const std::array<std::string, 3> names = method_lines();
-  line.choice("--method", "NAME", request.options.method, method_names(), names[0] + " [auto],");
-  line.note("", names[1] + "; tridiagonal: " + names[2]);
+  line.choice("--method", "NAME", request.options.method, method_names(), "[auto] " + method_list());
   line.text("--omega", "X", typed.omega,
             "relaxation of jacobi, sor, ssor, async, in (0, 2); sor, ssor: auto [1]");
   line.choice("--sweep", "ORDER", typed.sweep, sweeps, "of gauss-seidel, sor: forward, backward or symmetric");
@@ -179,8 +174,8 @@ void declare(command_line& line, solve_request& request, typed_options& typed) {
               "of gauss-seidel, sor, ssor: natural or multicolor [natural]");
   line.text("--accel", "NAME", typed.accelerate,
             "of sweeps: anderson:M mixes 1 to 16 iterates; chebyshev, real spectra");
-  line.text("--precond", "NAME", request.precondition, "preconditioner, with its parameter if any [none, or what auto takes]:");
-  line.note("", list(precondition_names()));
+  line.text("--precond", "NAME", request.precondition,
+            "[none, or what auto takes] " + list(precondition_names()));
   add_precision_option(line, request.common);
   line.note("", "mixed: fewer bits inside, a double answer (cg and sweeps)");
   add_device_options(line, request.common);

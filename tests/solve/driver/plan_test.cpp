@@ -77,6 +77,35 @@ TEST(plan, long_narrow_systems_are_factorised_where_that_is_predicted_to_be_chea
   EXPECT_EQ(planned(facts)[0], "cg");
 }
 
+// A grid with some of its diagonal entries turned negative.
+system_facts indefinite(std::int64_t n) {
+  system_facts facts = grid(n);
+  facts.matrix.diagonal_positive = false;
+  facts.matrix.first_nonpositive_diagonal = 3;
+  facts.matrix.dominant = dominance::none;
+  facts.matrix.dominance_ratio = 0.5;
+  return facts;
+}
+
+TEST(plan, symmetric_indefinite_systems_are_iterated_unless_elimination_is_predicted_to_be_cheaper) {
+  const std::vector<attempt> plan = make_plan(indefinite(1000000), {});
+  EXPECT_EQ(names(plan), (list{"minres", "sparse-lu"}));
+  EXPECT_EQ(plan[0].why, "symmetric, not positive definite");
+  EXPECT_GT(plan[0].iteration_work, 0);
+  system_facts small = indefinite(8000);
+  ASSERT_TRUE(is_elimination_worth_predicting(small, {}));
+  small.elimination = elimination_cost{3e4, 4e5};
+  EXPECT_EQ(planned(small), (list{"sparse-lu", "minres"}));
+  small.elimination = elimination_cost{1e7, 1e10};
+  EXPECT_EQ(planned(small), (list{"minres", "sparse-lu"}));
+  // It has no mixed precision.
+  solve_options mixed;
+  mixed.precision = working_precision::mixed;
+  const std::vector<attempt> factorises = make_plan(indefinite(1000000), mixed);
+  EXPECT_EQ(names(factorises), list{"sparse-lu"});
+  EXPECT_EQ(factorises[0].precision_why.substr(0, 6), "mixed:");
+}
+
 TEST(plan, elimination_is_predicted_only_where_it_costs_little_and_may_matter) {
   EXPECT_FALSE(is_elimination_worth_predicting(grid(3600), {}));        // iterations are cheaper than the order
   EXPECT_FALSE(is_elimination_worth_predicting(unsymmetric(800), {}));  // there is nothing else

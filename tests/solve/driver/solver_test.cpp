@@ -86,9 +86,19 @@ TEST(solver, solves_in_one_line) {
   EXPECT_LT(error_of(x.data(), exact(A, given)), 1e-6);
 }
 
-// Every method of the table, sparse and dense, in every precision that it has.
+// The sign of every other row and column turned in one of them: symmetric, definite no more.
+csr<double> indefinite(csr<double> A) {
+  for (std::int64_t i = 1; i < A.rows; i += 2)
+    for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k)
+      if (A.col[k] == i) A.val[k] = -A.val[k];
+  return A;
+}
+
+// Every method of the table, sparse and dense, in every precision that it has, on a matrix of the least kind that it
+// takes: symmetric positive definite, symmetric, unsymmetric.
 TEST(solver, every_method_finds_the_solution) {
-  const csr<double> spd = testing::random_spd(60, 6, 5), dominant = random_unsymmetric(60, 8);
+  const csr<double> spd = testing::random_spd(60, 6, 5), symmetric = indefinite(testing::random_spd(60, 6, 5)),
+                    dominant = random_unsymmetric(60, 8);
   std::vector<triplet> chain;
   for (std::int32_t i = 0; i < 60; ++i)
     for (std::int32_t j = std::max(0, i - 1); j <= std::min(59, i + 1); ++j)
@@ -99,9 +109,10 @@ TEST(solver, every_method_finds_the_solution) {
          {working_precision::double_, working_precision::single, working_precision::mixed}) {
       if (!m->precisions.has(p)) continue;
       if (m->takes.has(matrix_form::dense) && m->direct && !lapack::present()) continue;
-      const csr<double>& A = m->takes.has(matrix_form::tridiagonal) ? band
-                             : m->refuse != nullptr                 ? spd
-                                                                    : dominant;
+      const csr<double>& A = m->takes.has(matrix_form::tridiagonal)                 ? band
+                             : m->refuse == nullptr                                 ? dominant
+                             : m->refuse(structure<double>(cpu, symmetric)).empty() ? symmetric
+                                                                                    : spd;
       const std::vector<double> given = testing::random_vector(A.rows, 2);
       const std::vector<double> expected = exact(A, given);
       const auto b = array<double>::from(cpu, given);
@@ -443,6 +454,30 @@ TEST(solver, takes_a_matrix_given_by_its_action) {
       EXPECT_LT(r.iterations, plain);
     else
       plain = r.iterations;
+  }
+}
+
+TEST(solver, every_method_for_actions_solves_with_one) {
+  constexpr std::int32_t n = 120;
+  const string_of_springs A(n);
+  const both_ways M(n);
+  const std::vector<double> b = testing::random_vector(2 * n, 4);
+  for (const method* m : methods()) {
+    if (!m->takes.has(matrix_form::matrix_free)) continue;
+    for (const bool preconditioned : {false, true}) {
+      solve_options options;
+      options.method = m->name;
+      if (preconditioned) options.own_preconditioner = &M;
+      std::vector<double> x(2 * n, 0.0);
+      solver s(cpu, A, options);
+      const solve_result r = s.solve(matrix_view<const double>{b.data(), n, 2, n}, {x.data(), n, 2, n});
+      EXPECT_EQ(r.status, solve_status::converged) << m->name << ": " << r.reason;
+      EXPECT_EQ(r.preconditioner, preconditioned ? "both ways" : "none") << m->name;
+      for (int j = 0; j < 2; ++j)
+        EXPECT_LT(error_of(x.data() + j * n, exact(springs(n), {b.begin() + j * n, b.begin() + (j + 1) * n})),
+                  1e-4)
+            << m->name;
+    }
   }
 }
 

@@ -3,21 +3,25 @@
 #include <vouch/solve/methods.hpp>
 
 // X(line) in the order of help texts.
-#define VOUCH_METHODS(X)          \
-  X(conjugate_gradients)          \
-  X(generalised_minimal_residual) \
-  X(jacobi_sweeps)                \
-  X(gauss_seidel_sweeps)          \
-  X(sor_sweeps)                   \
-  X(ssor_sweeps)                  \
-  X(async_sweeps)                 \
-  X(dense_lu)                     \
-  X(dense_cholesky)               \
-  X(sparse_elimination)           \
-  X(tridiagonal_band)             \
-  X(tridiagonal_thomas)           \
-  X(tridiagonal_reduction)        \
-  X(tridiagonal_pcr)              \
+#define VOUCH_METHODS(X)              \
+  X(conjugate_gradients)              \
+  X(minimal_residual)                 \
+  X(generalised_minimal_residual)     \
+  X(flexible_minimal_residual)        \
+  X(stabilised_biconjugate_gradients) \
+  X(induced_dimension_reduction)      \
+  X(jacobi_sweeps)                    \
+  X(gauss_seidel_sweeps)              \
+  X(sor_sweeps)                       \
+  X(ssor_sweeps)                      \
+  X(async_sweeps)                     \
+  X(dense_lu)                         \
+  X(dense_cholesky)                   \
+  X(sparse_elimination)               \
+  X(tridiagonal_band)                 \
+  X(tridiagonal_thomas)               \
+  X(tridiagonal_reduction)            \
+  X(tridiagonal_pcr)                  \
   X(tridiagonal_partition)
 
 namespace vouch {

@@ -45,6 +45,7 @@ std::vector<attempt> candidates(const system_facts& facts, const solve_options& 
     const std::optional<prediction> p = m->predict(facts, options);
     if (!p) continue;
     const bool precise = m->precisions.has(options.precision);
+    if (!precise && !m->direct) continue;
     all.push_back({m, precise ? options.precision : working_precision::double_, p->accelerate,
                    options.preconditioner.value_or(p->preconditioner), p->why,
                    precise ? "" : "mixed: factorisations are made in double", p->work, p->iteration_work});

@@ -8,14 +8,12 @@
 #include <vouch/core/array.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
-#include <vouch/core/stopwatch.hpp>
 #include <vouch/dense/blas1.hpp>
 #include <vouch/dense/blas2.hpp>
 #include <vouch/solve/krylov/gmres.hpp>
+#include <vouch/solve/krylov/krylov_run.hpp>
 #include <vouch/solve/krylov/krylov_system.hpp>
-#include <vouch/solve/loop/residual_checked_solve.hpp>
-#include <vouch/sparse/spmv_plan.hpp>
-#include <vouch/sparse/valid_csr.hpp>
+#include <vouch/solve/loop/inner_solver.hpp>
 
 namespace vouch {
 namespace {
@@ -75,15 +73,18 @@ class least_squares {
 template <real T>
 class gmres_engine final : public inner_solver<T> {
  public:
-  gmres_engine(const device& dev, const linear_operator<T>& A, const preconditioner<T>* M, int restart)
+  gmres_engine(const device& dev, const linear_operator<T>& A, const preconditioner<T>* M,
+               const gmres_options& options, bool flexible)
       : dev_(dev),
         A_(A),
         M_(M),
         n_(A.rows()),
-        most_(static_cast<int>(std::min<std::int64_t>(restart, n_))),
-        basis_(dev, n_, most_ + 1),
-        z_(dev, n_),
-        q_(dev, n_) {}
+        longest_(
+            static_cast<int>(std::min<std::int64_t>(std::max(options.restart, options.longest_restart), n_))),
+        keeps_images_(flexible && M != nullptr),
+        q_(dev, n_) {
+    make_bases(static_cast<int>(std::min<std::int64_t>(options.restart, n_)));
+  }
 
   std::string name() const override { return "restarted after " + std::to_string(most_) + " iterations"; }
 
@@ -101,22 +102,17 @@ class gmres_engine final : public inner_solver<T> {
       const solver_event ended = cycle(r, d, norm, rule, iteration, log);
       norm = nrm2<T>(dev_, r);
       if (ended != solver_event::running) return {ended, iteration, norm * norm};
+      if (judge(norm, iteration, rule) != solver_event::running) continue;
+      constexpr double little = 0.9, nothing = 0.999;
+      if (!(norm < little * before) && lengthen()) continue;
       // Nothing gained, nor will be from here; the loop around this one sees whether the true residual differs.
-      constexpr double gain = 0.999;
-      if (!(norm < gain * before) && judge(norm, iteration, rule) == solver_event::running)
-        return {solver_event::running, iteration, norm * norm};
+      if (!(norm < nothing * before)) return {solver_event::running, iteration, norm * norm};
     }
   }
 
  private:
-  static solver_event judge(double norm, std::int64_t iteration, const stopping_rule& rule) {
-    const double squared = norm * norm;
-    if (!(squared <= rule.diverged_squared)) return solver_event::diverged;
-    if (squared <= rule.target_squared) return solver_event::reached;
-    return iteration >= rule.limit ? solver_event::iteration_limit : solver_event::running;
-  }
-
-  // One restart: d += M V y, r -= A M V y. Ends early where the recurrence says that all is done.
+  // One restart: d += M V y, r -= A M V y, M applied to each vector of V as it was then. Ends early
+  // where the recurrence says that all is done.
   solver_event cycle(view<T> r, view<T> d, double norm, const stopping_rule& rule, std::int64_t& iteration,
                      iteration_log& log) {
     least_squares problem(most_, norm);
@@ -126,7 +122,7 @@ class gmres_engine final : public inner_solver<T> {
     int used = 0;
     while (wanted && used < most_) {
       const view<T> next = column(used + 1);
-      A_.apply(dev_, precondition(column(used)), next);
+      A_.apply(dev_, precondition(column(used), used), next);
       const double length = nrm2<T>(dev_, next);
       std::vector<double> h = orthogonalise(used + 1);
       const double left = nrm2<T>(dev_, next);
@@ -143,8 +139,9 @@ class gmres_engine final : public inner_solver<T> {
     }
     const std::vector<double> y = problem.solution();
     const array<T> weights = array<T>::from(dev_, std::vector<T>(y.begin(), y.end()));
-    gemv<T, T, T>(dev_, transpose::no, T{1}, part(used), weights, T{0}, q_.all());
-    const view<const T> step = precondition(q_);
+    gemv<T, T, T>(dev_, transpose::no, T{1}, part(keeps_images_ ? images_ : basis_, used), weights, T{0},
+                  q_.all());
+    const view<const T> step = keeps_images_ ? q_.all() : precondition(q_, 0);
     axpy<T, T>(dev_, T{1}, step, d);
     copy<T, T>(dev_, step, column(0));  // the basis is done with
     A_.apply(dev_, column(0), q_);
@@ -152,56 +149,78 @@ class gmres_engine final : public inner_solver<T> {
     return wanted ? solver_event::running : solver_event::interrupted;
   }
 
+  // For cycles of so many iterations.
+  void make_bases(int most) {
+    matrix<T> basis(dev_, n_, most + 1), images(dev_, n_, M_ == nullptr ? 0 : keeps_images_ ? most : 1);
+    array<T> along(dev_, most);
+    basis_ = std::move(basis);
+    images_ = std::move(images);
+    along_ = std::move(along);
+    parts_.resize(static_cast<std::size_t>(most));
+    most_ = most;
+  }
+
+  // Twice as long cycles; false where they are not allowed, or there is no memory for them.
+  bool lengthen() {
+    if (most_ == longest_) return false;
+    try {
+      make_bases(std::min(2 * most_, longest_));
+    } catch (const out_of_memory&) {
+      longest_ = most_;
+      return false;
+    }
+    return true;
+  }
+
   // Takes what the first `used` vectors have of the next one out of it, twice.
   std::vector<double> orthogonalise(int used) {
     std::vector<double> h(static_cast<std::size_t>(used));
-    array<T> along(dev_, used);
+    const view<T> along(along_.data(), used);
     for (int pass = 0; pass < 2; ++pass) {
-      gemv<T, T, T>(dev_, transpose::yes, T{1}, part(used), column(used), T{0}, along.all());
-      gemv<T, T, T>(dev_, transpose::no, T{-1}, part(used), along, T{1}, column(used));
-      const std::vector<T> parts = along.to_vector();
-      for (std::size_t k = 0; k < h.size(); ++k) h[k] += static_cast<double>(parts[k]);
+      gemv<T, T, T>(dev_, transpose::yes, T{1}, part(basis_, used), column(used), T{0}, along);
+      gemv<T, T, T>(dev_, transpose::no, T{-1}, part(basis_, used), along, T{1}, column(used));
+      copy_bytes(parts_.data(), device::cpu(1), along.data(), dev_, h.size() * sizeof(T));
+      for (std::size_t k = 0; k < h.size(); ++k) h[k] += static_cast<double>(parts_[k]);
     }
     return h;
   }
 
-  view<const T> precondition(view<const T> v) {
+  // M v, where v is the j-th vector of the basis: kept where M may change.
+  view<const T> precondition(view<const T> v, int j) {
     if (M_ == nullptr) return v;
-    M_->apply(dev_, v, z_);
-    return z_;
+    const view<T> image(images_.data() + (keeps_images_ ? j * n_ : 0), n_);
+    M_->apply(dev_, v, image);
+    return image;
   }
 
   view<T> column(int j) { return {basis_.data() + j * n_, n_}; }
-  matrix_view<const T> part(int columns) const {
-    return {basis_.data(), n_, columns, std::max<std::int64_t>(1, n_)};
+  matrix_view<const T> part(const matrix<T>& of, int columns) const {
+    return {of.data(), n_, columns, std::max<std::int64_t>(1, n_)};
   }
 
   device dev_;
   const linear_operator<T>& A_;
   const preconditioner<T>* M_;
   std::int64_t n_;
-  int most_;
-  matrix<T> basis_;
-  array<T> z_, q_;
+  int longest_;
+  int most_ = 0;
+  bool keeps_images_;
+  matrix<T> basis_, images_;  // images: M times the basis, or times its last vector
+  array<T> q_, along_;
+  std::vector<T> parts_;  // of along_, on the host
 };
 
-void check_options(const gmres_options& options) {
-  check_krylov_stopping("GMRES", options);
+template <real T>
+engine_maker<T> maker(const device& dev, const gmres_options& options, bool flexible) {
   if (options.restart < 1)
     throw value_error("GMRES begins anew after at least 1 iteration, not " + std::to_string(options.restart));
+  return [&dev, options, flexible](const linear_operator<T>& A, const preconditioner<T>* M) {
+    return std::make_unique<gmres_engine<T>>(dev, A, M, options, flexible);
+  };
 }
 
-template <real T>
-void run(const device& dev, const checked_problem<T>& problem, const linear_operator<T>& A, view<T> x,
-         const gmres_options& options, const preconditioner<T>* M, const stopwatch& clock,
-         solve_report& report) {
-  gmres_engine<T> engine(dev, A, M, options.restart);
-  report.method = "gmres";
-  report.engine = engine.name();
-  dev.synchronize();
-  report.setup_seconds = clock.seconds();
-  residual_checked_solve<T>(problem, engine, x, options, report);
-}
+constexpr krylov_method plain{.name = "gmres", .title = "GMRES"};
+constexpr krylov_method flexible{.name = "fgmres", .title = "FGMRES"};
 
 }  // namespace
 
@@ -209,39 +228,39 @@ template <real T>
 solve_report gmres(const device& dev, csr_view<const T> A, view<const T> b, view<T> x,
                    const gmres_options& options, const preconditioner<T>* M) {
   const ieee_environment here;
-  const valid_csr valid("gmres", dev, A);
-  check_krylov_shapes("GMRES needs", A.rows, A.cols, b.size(), x.size());
-  check_options(options);
-  check_preconditioner(M, A.rows);
-  const stopwatch clock;
-  solve_report report = new_krylov_report<T>(M);
-  const std::unique_ptr<preconditioner<T>> power = M == nullptr ? power_for_size(dev, A) : nullptr;
-  if (power != nullptr) M = power.get();
-  const spmv_plan<T> plan = spmv_plan<T>::make(dev, A, false, layout::automatic);
-  run(dev, stored_problem<T>(dev, A, b), plan_operator<T>(plan), x, options, M, clock, report);
-  return report;
+  return solve_by_krylov<T>(plain, dev, A, b, x, options, M, maker<T>(dev, options, false));
 }
 
 template <real T>
 solve_report gmres(const device& dev, const linear_operator<T>& A, view<const T> b, view<T> x,
                    const gmres_options& options, const preconditioner<T>* M) {
   const ieee_environment here;
-  check_krylov_shapes("GMRES needs", A.rows(), A.rows(), b.size(), x.size());
-  check_options(options);
-  check_preconditioner(M, A.rows());
-  const stopwatch clock;
-  solve_report report = new_krylov_report<T>(M);
-  run(dev, operator_problem<T>(dev, A, b, report), A, x, options, M, clock, report);
-  return report;
+  return solve_by_krylov<T>(plain, dev, A, b, x, options, M, maker<T>(dev, options, false));
 }
 
-#define VOUCH_GMRES(T)                                                                                        \
-  template solve_report gmres(const device&, csr_view<const T>, view<const T>, view<T>, const gmres_options&, \
-                              const preconditioner<T>*);                                                      \
-  template solve_report gmres(const device&, const linear_operator<T>&, view<const T>, view<T>,               \
-                              const gmres_options&, const preconditioner<T>*);
-VOUCH_GMRES(float)
-VOUCH_GMRES(double)
+template <real T>
+solve_report fgmres(const device& dev, csr_view<const T> A, view<const T> b, view<T> x,
+                    const gmres_options& options, const preconditioner<T>* M) {
+  const ieee_environment here;
+  return solve_by_krylov<T>(flexible, dev, A, b, x, options, M, maker<T>(dev, options, true));
+}
+
+template <real T>
+solve_report fgmres(const device& dev, const linear_operator<T>& A, view<const T> b, view<T> x,
+                    const gmres_options& options, const preconditioner<T>* M) {
+  const ieee_environment here;
+  return solve_by_krylov<T>(flexible, dev, A, b, x, options, M, maker<T>(dev, options, true));
+}
+
+#define VOUCH_GMRES(T, name)                                                                                 \
+  template solve_report name(const device&, csr_view<const T>, view<const T>, view<T>, const gmres_options&, \
+                             const preconditioner<T>*);                                                      \
+  template solve_report name(const device&, const linear_operator<T>&, view<const T>, view<T>,               \
+                             const gmres_options&, const preconditioner<T>*);
+VOUCH_GMRES(float, gmres)
+VOUCH_GMRES(double, gmres)
+VOUCH_GMRES(float, fgmres)
+VOUCH_GMRES(double, fgmres)
 #undef VOUCH_GMRES
 
 }  // namespace vouch

@@ -9,6 +9,9 @@
 
 #include <vouch/core/array.hpp>
 #include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
+#include <vouch/core/random.hpp>
+#include <vouch/core/stopwatch.hpp>
 #include <vouch/solve/krylov/krylov_system.hpp>
 #include <vouch/solve/loop/vector_update.hpp>
 #include <vouch/solve/precond/scaling.hpp>
@@ -45,15 +48,29 @@ csr<T> unit_matrix(const device& dev, std::int64_t n) {
           array<T>::from(dev, std::vector<T>(static_cast<std::size_t>(n), T{1}))};
 }
 
+template <real T>
+void run_engine(const krylov_method& method, checked_problem<T> problem, const linear_operator<T>& A, view<T> x,
+                const stopping_criterion& goal, const preconditioner<T>* M, const engine_maker<T>& make,
+                const stopwatch& clock, solve_report& report) {
+  problem.allowed_growth = method.allowed_growth;
+  const std::unique_ptr<inner_solver<T>> engine = make(A, M);
+  report.method = method.name;
+  report.engine = engine->name();
+  problem.dev.synchronize();
+  report.setup_seconds = clock.seconds();
+  residual_checked_solve<T>(problem, *engine, x, goal, report);
+}
+
 }  // namespace
 
 template <real T>
-std::unique_ptr<preconditioner<T>> power_for_size(const device& dev, csr_view<const T> A) {
+std::unique_ptr<preconditioner<T>> power_for_size(const device& dev, csr_view<const T> A, int times) {
   if (A.rows == 0 || A.nonzeros == 0) return nullptr;
   T first;
   copy_bytes(&first, device::cpu(1), A.val, dev, sizeof first);
   if (first == 0 || !std::isfinite(first)) return nullptr;
-  constexpr int moderate = sizeof(T) == 4 ? 30 : 250;  // its square times any residual is a number
+  // Its square times any residual is a number.
+  const int moderate = (sizeof(T) == 4 ? 30 : 250) / times;
   constexpr int most = sizeof(T) == 4 ? 120 : 1000;
   const int exponent = std::ilogb(first);
   if (std::abs(exponent) <= moderate) return nullptr;
@@ -115,13 +132,61 @@ solve_report new_krylov_report(const preconditioner<T>* M) {
   return report;
 }
 
-#define VOUCH_KRYLOV_SYSTEM(T)                                                                          \
-  template std::unique_ptr<preconditioner<T>> power_for_size(const device&, csr_view<const T>);         \
-  template void check_preconditioner(const preconditioner<T>*, std::int64_t);                           \
-  template checked_problem<T> stored_problem(const device&, csr_view<const T>, view<const T>);          \
-  template checked_problem<T> operator_problem(const device&, const linear_operator<T>&, view<const T>, \
-                                               solve_report&);                                          \
-  template solve_report new_krylov_report(const preconditioner<T>*);
+template <real T>
+void fill_hashed(const device& dev, std::uint64_t seed, view<T> v) {
+  constexpr std::uint64_t own = 0x4b72796c6f76;  // no stream that a right-hand side is likely to be of
+  std::vector<T> host(static_cast<std::size_t>(v.size()));
+  for (std::size_t i = 0; i < host.size(); ++i) host[i] = static_cast<T>(random_unit(own + seed, i) - 0.5);
+  copy_bytes(v.data(), dev, host.data(), device::cpu(1), host.size() * sizeof(T));
+}
+
+template <real T>
+solve_report solve_by_krylov(const krylov_method& method, const device& dev, csr_view<const T> A,
+                             view<const T> b, view<T> x, const stopping_criterion& goal,
+                             const preconditioner<T>* M, const engine_maker<T>& make) {
+  const ieee_environment here;
+  const valid_csr valid(method.name, dev, A);
+  check_krylov_shapes((std::string(method.title) + " needs").c_str(), A.rows, A.cols, b.size(), x.size());
+  check_krylov_stopping(method.title, goal);
+  check_preconditioner(M, A.rows);
+  const stopwatch clock;
+  solve_report report = new_krylov_report<T>(M);
+  const std::unique_ptr<preconditioner<T>> power =
+      M == nullptr ? power_for_size(dev, A, method.powers) : nullptr;
+  if (power != nullptr) M = power.get();
+  const spmv_plan<T> plan = spmv_plan<T>::make(dev, A, false, layout::automatic);
+  run_engine<T>(method, stored_problem<T>(dev, A, b), plan_operator<T>(plan), x, goal, M, make, clock, report);
+  return report;
+}
+
+template <real T>
+solve_report solve_by_krylov(const krylov_method& method, const device& dev, const linear_operator<T>& A,
+                             view<const T> b, view<T> x, const stopping_criterion& goal,
+                             const preconditioner<T>* M, const engine_maker<T>& make) {
+  const ieee_environment here;
+  check_krylov_shapes((std::string(method.title) + " needs").c_str(), A.rows(), A.rows(), b.size(), x.size());
+  check_krylov_stopping(method.title, goal);
+  check_preconditioner(M, A.rows());
+  const stopwatch clock;
+  solve_report report = new_krylov_report<T>(M);
+  run_engine<T>(method, operator_problem<T>(dev, A, b, report), A, x, goal, M, make, clock, report);
+  return report;
+}
+
+#define VOUCH_KRYLOV_SYSTEM(T)                                                                                 \
+  template std::unique_ptr<preconditioner<T>> power_for_size(const device&, csr_view<const T>, int);           \
+  template void check_preconditioner(const preconditioner<T>*, std::int64_t);                                  \
+  template checked_problem<T> stored_problem(const device&, csr_view<const T>, view<const T>);                 \
+  template checked_problem<T> operator_problem(const device&, const linear_operator<T>&, view<const T>,        \
+                                               solve_report&);                                                 \
+  template solve_report new_krylov_report(const preconditioner<T>*);                                           \
+  template void fill_hashed(const device&, std::uint64_t, view<T>);                                            \
+  template solve_report solve_by_krylov(const krylov_method&, const device&, csr_view<const T>, view<const T>, \
+                                        view<T>, const stopping_criterion&, const preconditioner<T>*,          \
+                                        const engine_maker<T>&);                                               \
+  template solve_report solve_by_krylov(const krylov_method&, const device&, const linear_operator<T>&,        \
+                                        view<const T>, view<T>, const stopping_criterion&,                     \
+                                        const preconditioner<T>*, const engine_maker<T>&);
 VOUCH_KRYLOV_SYSTEM(float)
 VOUCH_KRYLOV_SYSTEM(double)
 #undef VOUCH_KRYLOV_SYSTEM

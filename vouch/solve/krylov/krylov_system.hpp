@@ -2,15 +2,17 @@
 // residual-checked solve takes it; private.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 
 #include <vouch/core/device.hpp>
 #include <vouch/core/view.hpp>
+#include <vouch/solve/loop/inner_solver.hpp>
 #include <vouch/solve/loop/operator.hpp>
+#include <vouch/solve/loop/plan_operator.hpp>
 #include <vouch/solve/loop/report.hpp>
 #include <vouch/solve/loop/residual_checked_solve.hpp>
 #include <vouch/sparse/csr.hpp>
-#include <vouch/sparse/spmv_plan.hpp>
 
 namespace vouch {
 
@@ -21,27 +23,15 @@ void check_krylov_shapes(const char* who_needs, std::int64_t rows, std::int64_t 
 /// Throws value_error for a rule that Krylov methods do not watch, or more than one.
 void check_krylov_stopping(const char* method, const stopping_criterion& goal);
 
-/// What stands in for no preconditioner where products of A's vectors would leave the range of T, as its first
-/// entry says: a power of two times the identity, which brings M A near 1 and changes no iterate. nullptr where
-/// there is no need.
+/// What stands in for no preconditioner where products of A's vectors, multiplied by A so many times, would leave
+/// the range of T, as its first entry says: a power of two times the identity, which brings M A near 1 and changes
+/// no iterate. nullptr where there is no need.
 template <real T>
-std::unique_ptr<preconditioner<T>> power_for_size(const device& dev, csr_view<const T> A);
+std::unique_ptr<preconditioner<T>> power_for_size(const device& dev, csr_view<const T> A, int times = 1);
 
 /// Throws shape_error where M is for systems of another size.
 template <real T>
 void check_preconditioner(const preconditioner<T>* M, std::int64_t rows);
-
-/// A stored matrix as an operator; the plan outlives it.
-template <real T>
-class plan_operator final : public linear_operator<T> {
- public:
-  explicit plan_operator(const spmv_plan<T>& plan) : plan_(plan) {}
-  std::int64_t rows() const override { return plan_.rows(); }
-  void apply(const device&, view<const T> x, view<T> y) const override { plan_.multiply(T{1}, x, T{0}, y); }
-
- private:
-  const spmv_plan<T>& plan_;
-};
 
 /// A x = b with contiguous b; A and b outlive it.
 template <real T>
@@ -55,5 +45,33 @@ checked_problem<T> operator_problem(const device& dev, const linear_operator<T>&
 /// A report with the names of the precision and the preconditioner.
 template <real T>
 solve_report new_krylov_report(const preconditioner<T>* M);
+
+/// v := hashed numbers between -1/2 and 1/2, the same for the same seed.
+template <real T>
+void fill_hashed(const device& dev, std::uint64_t seed, view<T> v);
+
+/// What the solve around an engine has to know of the method.
+struct krylov_method {
+  const char* name;             // in reports: "gmres"
+  const char* title;            // in messages: "GMRES"
+  double allowed_growth = 1e4;  // of the residual on its way
+  int powers = 1;               // of A in an inner product of two of its vectors, on either side
+};
+
+template <real T>
+using engine_maker =
+    std::function<std::unique_ptr<inner_solver<T>>(const linear_operator<T>& A, const preconditioner<T>* M)>;
+
+/// Solves A x = b from the given x by the engine that `make` makes. Throws as the methods say.
+template <real T>
+solve_report solve_by_krylov(const krylov_method& method, const device& dev, csr_view<const T> A,
+                             view<const T> b, view<T> x, const stopping_criterion& goal,
+                             const preconditioner<T>* M, const engine_maker<T>& make);
+
+/// The same for a matrix given by its action.
+template <real T>
+solve_report solve_by_krylov(const krylov_method& method, const device& dev, const linear_operator<T>& A,
+                             view<const T> b, view<T> x, const stopping_criterion& goal,
+                             const preconditioner<T>* M, const engine_maker<T>& make);
 
 }  // namespace vouch

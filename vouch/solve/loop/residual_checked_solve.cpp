@@ -219,6 +219,15 @@ class residual_checked_loop {
                                                           "matrix is singular to working precision, or its "
                                                           "numbers are too large or too small for it",
                                                           static_cast<long long>(at)));
+      case solver_event::indefinite_preconditioner:
+        return end(solve_status::not_spd,
+                   string_printf("the preconditioner is not positive definite, as iteration %lld shows",
+                                 static_cast<long long>(at)));
+      case solver_event::breakdown:
+        return end(solve_status::breakdown,
+                   string_printf("the recurrence broke down by iteration %lld, begun anew as well: the matrix "
+                                 "may be singular; relative residual %.2g",
+                                 static_cast<long long>(at), report_.relative_true()));
       case solver_event::interrupted:
         return end(solve_status::interrupted,
                    string_printf("stopped on request after %lld iterations", static_cast<long long>(at)));

@@ -5,8 +5,19 @@
 #include <vouch/solve/loop/spd_check.hpp>
 
 namespace vouch {
+namespace {
 
-std::string not_spd_reason(const structure_facts& facts) {
+template <real T>
+structure_facts facts_of(const device& dev, csr_view<const T> A) {
+  if (!dev.is_cuda()) return structure(dev, A);
+  const device host = device::cpu();
+  const csr<T> copied = copy(host, dev, A);
+  return structure<T>(host, copied);
+}
+
+}  // namespace
+
+std::string not_symmetric_reason(const structure_facts& facts) {
   if (!facts.square)
     return string_printf("the matrix is %lld by %lld, not square", static_cast<long long>(facts.rows),
                          static_cast<long long>(facts.cols));
@@ -16,6 +27,11 @@ std::string not_spd_reason(const structure_facts& facts) {
     return string_printf("the matrix is not symmetric: entry (%lld, %lld) is %.9g, entry (%lld, %lld) is %.9g",
                          row, col, e.value, col, row, e.mirrored);
   }
+  return {};
+}
+
+std::string not_spd_reason(const structure_facts& facts) {
+  if (std::string reason = not_symmetric_reason(facts); !reason.empty()) return reason;
   if (facts.first_zero_diagonal >= 0 && facts.first_zero_diagonal == facts.first_nonpositive_diagonal)
     return string_printf("the diagonal entry of row %lld is zero: the matrix is not positive definite",
                          static_cast<long long>(facts.first_zero_diagonal + 1));
@@ -30,16 +46,19 @@ std::string not_spd_reason(const structure_facts& facts) {
 template <real T>
 void check_spd(const device& dev, csr_view<const T> A) {
   const ieee_environment here;
-  const device host = device::cpu();
-  csr<T> copied;
-  if (dev.is_cuda()) {
-    copied = copy(host, dev, A);
-    A = copied.all();
-  }
-  const std::string reason = not_spd_reason(structure(dev.is_cuda() ? host : dev, A));
+  const std::string reason = not_spd_reason(facts_of(dev, A));
   if (!reason.empty()) throw value_error("conjugate gradients cannot solve this system: " + reason);
 }
 
+template <real T>
+void check_symmetric(const device& dev, csr_view<const T> A) {
+  const ieee_environment here;
+  const std::string reason = not_symmetric_reason(facts_of(dev, A));
+  if (!reason.empty()) throw value_error("MINRES cannot solve this system: " + reason);
+}
+
+template void check_symmetric(const device&, csr_view<const float>);
+template void check_symmetric(const device&, csr_view<const double>);
 template void check_spd(const device&, csr_view<const float>);
 template void check_spd(const device&, csr_view<const double>);
 

@@ -62,6 +62,13 @@ void scale(const device& dev, T* x, T c, std::int64_t n) {
   parallel_for(dev, n, [=](std::int64_t i) { x[i] *= c; });
 }
 
+template <real T>
+void axpby(const device& dev, T a, const T* x, T b, T* y, std::int64_t n) {
+  if constexpr (built_with_cuda)
+    if (dev.is_cuda()) return axpby_cuda(dev, a, x, b, y, n);
+  parallel_for(dev, n, [=](std::int64_t i) { y[i] = a * x[i] + b * y[i]; });
+}
+
 template <real To, real From>
 void convert(const device& dev, To* y, const From* x, std::int64_t n) {
   if constexpr (built_with_cuda)
@@ -79,6 +86,8 @@ template void add_constant(const device&, float*, double, std::int64_t);
 template void add_constant(const device&, double*, double, std::int64_t);
 template void scale(const device&, float*, float, std::int64_t);
 template void scale(const device&, double*, double, std::int64_t);
+template void axpby(const device&, float, const float*, float, float*, std::int64_t);
+template void axpby(const device&, double, const double*, double, double*, std::int64_t);
 template void fill(const device&, float*, float, std::int64_t);
 template void fill(const device&, double*, double, std::int64_t);
 

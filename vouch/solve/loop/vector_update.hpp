@@ -28,6 +28,10 @@ void fill(const device& dev, T* x, T c, std::int64_t n);
 template <real T>
 void scale(const device& dev, T* x, T c, std::int64_t n);
 
+/// y := a x + b y.
+template <real T>
+void axpby(const device& dev, T a, const T* x, T b, T* y, std::int64_t n);
+
 /// y := x, rounded to the other precision.
 template <real To, real From>
 void convert(const device& dev, To* y, const From* x, std::int64_t n);
@@ -42,6 +46,8 @@ template <real T>
 void fill_cuda(const device& dev, T* x, T c, std::int64_t n);
 template <real T>
 void scale_cuda(const device& dev, T* x, T c, std::int64_t n);
+template <real T>
+void axpby_cuda(const device& dev, T a, const T* x, T b, T* y, std::int64_t n);
 
 template <real To, real From>
 void convert_cuda(const device& dev, To* y, const From* x, std::int64_t n);

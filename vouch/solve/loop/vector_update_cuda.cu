@@ -59,6 +59,11 @@ void scale_cuda(const device& dev, T* x, T c, std::int64_t n) {
   detail::parallel_for(dev, "scale", n, [=] __device__(std::int64_t i) { x[i] *= c; });
 }
 
+template <real T>
+void axpby_cuda(const device& dev, T a, const T* x, T b, T* y, std::int64_t n) {
+  detail::parallel_for(dev, "axpby", n, [=] __device__(std::int64_t i) { y[i] = a * x[i] + b * y[i]; });
+}
+
 template <real To, real From>
 void convert_cuda(const device& dev, To* y, const From* x, std::int64_t n) {
   detail::parallel_for(dev, "convert", n, [=] __device__(std::int64_t i) { y[i] = static_cast<To>(x[i]); });
@@ -74,6 +79,8 @@ template void add_constant_cuda(const device&, float*, double, std::int64_t);
 template void add_constant_cuda(const device&, double*, double, std::int64_t);
 template void scale_cuda(const device&, float*, float, std::int64_t);
 template void scale_cuda(const device&, double*, double, std::int64_t);
+template void axpby_cuda(const device&, float, const float*, float, float*, std::int64_t);
+template void axpby_cuda(const device&, double, const double*, double, double*, std::int64_t);
 template void fill_cuda(const device&, float*, float, std::int64_t);
 template void fill_cuda(const device&, double*, double, std::int64_t);
 

@@ -6,10 +6,10 @@
 #include <vouch/core/cancellation.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
+#include <vouch/solve/krylov/bicgstab.hpp>
 #include <vouch/solve/krylov/cg.hpp>
 #include <vouch/solve/precond/jacobi.hpp>
 #include <vouch/sparse/valid_csr.hpp>
-#include <vouch/verify/bicgstab.hpp>
 #include <vouch/verify/elements.hpp>
 #include <vouch/verify/pass.hpp>
 #include <vouch/verify/rows.hpp>
@@ -54,13 +54,14 @@ bool unless_refused(const Solve& solve) {
 // Improves z with S <A> S z = e; false where nothing more is to be gained.
 bool improve(const device& dev, const scaled_comparison& B, bool symmetric, double rtol, array<float>& rhs,
              array<float>& z) {
-  if (!symmetric) return bicgstab<float>(dev, spmv_plan<float>::make(dev, B.matrix()), rhs, z, rtol);
-  cg_options options;
-  options.rtol = rtol;
-  options.matrix_checked = true;
-  options.max_iterations = patience(rhs.size());
-  return unless_refused(
-      [&] { return cg<float>(dev, B.matrix(), rhs, z, options).status == solve_status::converged; });
+  stopping_criterion goal;
+  goal.rtol = rtol;
+  goal.max_iterations = patience(rhs.size());
+  return unless_refused([&] {
+    const solve_report report = symmetric ? cg<float>(dev, B.matrix(), rhs, z, {goal, true})
+                                          : bicgstab<float>(dev, B.matrix(), rhs, z, {goal});
+    return report.status == solve_status::converged;
+  });
 }
 
 }  // namespace
@@ -146,14 +147,13 @@ bool h_matrix::solve(view<const double> s, view<double> d, double rtol) const {
   const double size = largest(device_, A_.rows, size_body{s.data()});
   if (!(size > 0) || !std::isfinite(size)) return false;
   for_elements(device_, A_.rows, fill_body<double>{0.0, d.data()});
-  if (!positive()) return bicgstab<double>(device_, spmv_plan<double>::make(device_, A_), s, d, rtol);
-  cg_options options;
-  options.rtol = rtol;
-  options.matrix_checked = true;
-  options.max_iterations = patience(A_.rows);
+  stopping_criterion goal;
+  goal.rtol = rtol;
+  goal.max_iterations = patience(A_.rows);
   const bool solved = unless_refused([&] {
+    if (!positive()) return bicgstab<double>(device_, A_, s, d, {goal}).status == solve_status::converged;
     const std::unique_ptr<preconditioner<double>> M = make_jacobi(device_, A_);
-    return has_solution(cg<double>(device_, A_, s, d, options, M.get()).status);
+    return has_solution(cg<double>(device_, A_, s, d, {goal, true}, M.get()).status);
   });
   check_cancellation();
   return solved;

@@ -4,8 +4,11 @@
 #include <cmath>
 #include <utility>
 
+#include <vouch/core/cancellation.hpp>
+#include <vouch/core/error.hpp>
 #include <vouch/dense/blas1.hpp>
-#include <vouch/verify/bicgstab.hpp>
+#include <vouch/solve/krylov/bicgstab.hpp>
+#include <vouch/solve/loop/plan_operator.hpp>
 #include <vouch/verify/elements.hpp>
 #include <vouch/verify/pass.hpp>
 #include <vouch/verify/rows.hpp>
@@ -67,7 +70,15 @@ bool smoother::smooth(view<const interval<double>> residual, const array<double>
 }
 
 bool smoother::iterate(array<float>& r, int steps, array<float>& z) const {
-  bicgstab<float>(device_, plan_, r, z, enough, steps_of_iteration * steps);
+  bicgstab_options options;
+  options.rtol = enough;
+  options.max_iterations = steps_of_iteration * steps;
+  try {
+    bicgstab<float>(device_, plan_operator<float>(plan_), r, z, options);
+  } catch (const value_error&) {  // of numbers beyond its range
+    return false;
+  }
+  check_cancellation();
   const float before = nrm2<float>(device_, r);
   plan_.multiply(-1.0F, z, 1.0F, r);
   return nrm2<float>(device_, r) <= before / 2;  // what it says of itself may be wrong

@@ -1,4 +1,4 @@
-// vouch/solve/krylov/gmres.hpp -- restarted GMRES for any square system.
+// vouch/solve/krylov/gmres.hpp -- restarted GMRES for any square system, flexible or not.
 #pragma once
 #include <vouch/core/device.hpp>
 #include <vouch/core/view.hpp>
@@ -10,7 +10,8 @@
 namespace vouch {
 
 struct gmres_options : stopping_criterion {
-  int restart = 50;  // vectors of the basis, at least 1
+  int restart = 50;           // vectors of the basis, at least 1
+  int longest_restart = 200;  // what it is doubled to where they reduce the residual by less than a tenth
 };
 
 /// Solves A x = b from the given x by the minimal residual over Krylov spaces of A M, begun anew every `restart`
@@ -18,12 +19,12 @@ struct gmres_options : stopping_criterion {
 ///
 /// Shapes  A is n-by-n, b and x have n elements; n may be 0.
 /// Types   T is float or double.
-/// Memory  A, b and x live on dev; x holds the start and receives the result; overlaps nothing. `restart` + 1 vectors
-///         besides.
+/// Memory  A, b and x live on dev; x holds the start and receives the result; overlaps nothing. `restart` + 2 vectors
+///         besides, in the end up to `longest_restart` + 2 where that has to be and there is memory for it.
 /// Result  The numerical contract of docs/contract.md: status converged means ||b - Ax||_2 <= max(rtol ||b||_2, atol)
 ///         for the x returned, recomputed in twice the working precision. Same bits on every run; on the CPU for any
-///         number of threads. Not converging is a status, never an exception: restarts that gain nothing end
-///         `stagnated`.
+///         number of threads. Not converging is a status, never an exception: restarts that gain nothing,
+///         however long, end `stagnated`.
 /// Cost    Iteration k of a restart: one product with A, one application of M, and 4 k + 5 vectors read. A GPU waits for
 ///         the host in every iteration.
 /// Throws  shape_error  A not square, wrong lengths, M for another number of unknowns
@@ -39,5 +40,17 @@ solve_report gmres(const device& dev, csr_view<const T> A, view<const T> b, view
 template <real T>
 solve_report gmres(const device& dev, const linear_operator<T>& A, view<const T> b, view<T> x,
                    const gmres_options& options = {}, const preconditioner<T>* M = nullptr);
+
+/// The same with a preconditioner that may be another one in every iteration: one that iterates itself, or is no
+/// linear map. M times each vector of the basis is kept: as many vectors more where there is an M.
+///
+/// Source  Saad, SIAM J. Sci. Comput. 14 (1993).
+template <real T>
+solve_report fgmres(const device& dev, csr_view<const T> A, view<const T> b, view<T> x,
+                    const gmres_options& options = {}, const preconditioner<T>* M = nullptr);
+
+template <real T>
+solve_report fgmres(const device& dev, const linear_operator<T>& A, view<const T> b, view<T> x,
+                    const gmres_options& options = {}, const preconditioner<T>* M = nullptr);
 
 }  // namespace vouch

@@ -12,7 +12,9 @@ enum class solver_event : std::int32_t {
   zero_curvature,
   diverged,
   interrupted,
-  change_converged
+  change_converged,
+  indefinite_preconditioner,
+  breakdown  // a division that the recurrence cannot do, from two starts
 };
 
 /// When to end; squares, so that no iteration takes a root.

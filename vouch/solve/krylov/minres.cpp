@@ -1,0 +1,170 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <vouch/core/array.hpp>
+#include <vouch/core/ieee_environment.hpp>
+#include <vouch/dense/blas1.hpp>
+#include <vouch/solve/krylov/krylov_run.hpp>
+#include <vouch/solve/krylov/krylov_system.hpp>
+#include <vouch/solve/krylov/minres.hpp>
+#include <vouch/solve/loop/spd_check.hpp>
+#include <vouch/solve/loop/vector_update.hpp>
+#include <vouch/sparse/valid_csr.hpp>
+
+namespace vouch {
+namespace {
+
+template <real T>
+class minres_engine final : public inner_solver<T> {
+ public:
+  minres_engine(const device& dev, const linear_operator<T>& A, const preconditioner<T>* M)
+      : dev_(dev),
+        A_(A),
+        M_(M),
+        n_(A.rows()),
+        before_(dev, n_),
+        v_(dev, n_),
+        next_(dev, n_),
+        z_(dev, M == nullptr ? 0 : n_),
+        earlier_(dev, n_),
+        direction_(dev, n_) {}
+
+  std::string name() const override { return "general operator"; }
+
+  inner_outcome run(T* r_data, T* d_data, const stopping_rule& rule, iteration_log& log) override {
+    const view<T> r(r_data, n_), d(d_data, n_);
+    for (T* const data : {d_data, before_.data(), earlier_.data(), direction_.data()})
+      zero_bytes(dev_, data, static_cast<std::size_t>(n_) * sizeof(T));
+    krylov_run iterations(rule, log, n_, nrm2<T>(dev_, r));
+    if (iterations.goes_on()) {
+      copy<T, T>(dev_, r, v_);
+      coefficients_ = {};
+      const double size = norm_of_v();
+      if (!(size > 0 && std::isfinite(size)))
+        iterations.end(unfit(size));
+      else
+        normalise(size);
+      residual_ = size;
+    }
+    while (iterations.goes_on()) step(r, d, iterations);
+    return iterations.outcome();
+  }
+
+ private:
+  // Of the last two rotations, and the entry beside the diagonal of the tridiagonal matrix.
+  struct recurrence {
+    double c_before = 1, c = 1, s_before = 0, s = 0, beside = 0;
+  };
+
+  // v_j and z_j = M v_j with v_j' z_j = 1 to the next ones; x and r with them.
+  void step(view<T> r, view<T> d, krylov_run& iterations) {
+    recurrence& k = coefficients_;
+    A_.apply(dev_, z(), next_);
+    const double diagonal = dot<T, T>(dev_, next_, z());
+    axpy<T, T>(dev_, static_cast<T>(-diagonal), v_, next_);
+    axpy<T, T>(dev_, static_cast<T>(-k.beside), before_, next_);
+
+    // The direction takes the z of this step before M makes the next one.
+    const double above = k.s * diagonal + k.c_before * k.c * k.beside, two_above = k.s_before * k.beside;
+    const double rotated = k.c * diagonal - k.c_before * k.s * k.beside;
+    std::swap(earlier_, direction_);  // earlier_ is w_(j-1), direction_ w_(j-2) and to be w_j
+    axpby(dev_, T{1}, z().data(), static_cast<T>(-two_above), direction_.data(), n_);
+    axpy<T, T>(dev_, static_cast<T>(-above), earlier_, direction_);
+
+    std::swap(before_, v_);
+    std::swap(v_, next_);
+    const double left = norm_of_v();
+    if (!(left >= 0 && std::isfinite(left))) return iterations.end(unfit(left));
+    // What is left may be rounding alone: the space is invariant, and where nothing of the right-hand side is reached
+    // along this direction the matrix is singular.
+    largest_ = std::max({largest_, std::fabs(diagonal), left});
+    constexpr double few_roundings = 64 * std::numeric_limits<T>::epsilon();
+    const bool grows = left > few_roundings * largest_;
+    const double size = std::hypot(rotated, left);
+    if (!(size > few_roundings * largest_)) return iterations.end(solver_event::running);
+    const double c = rotated / size, s = left / size;
+    const double along = c * residual_;
+    residual_ *= -s;
+    scal<T>(dev_, static_cast<T>(1 / size), direction_);
+    axpy<T, T>(dev_, static_cast<T>(along), direction_, d);
+    if (grows) normalise(left);
+    axpby(dev_, static_cast<T>(c * residual_), v_.data(), static_cast<T>(s * s), r.data(), n_);
+    k = {k.c, c, k.s, s, left};
+    iterations.step(nrm2<T>(dev_, r));
+    iterations.halved();
+    if (!grows && iterations.goes_on()) iterations.end(solver_event::running);
+  }
+
+  // The root of v' M v, with M v in z(); -1: M is not positive definite.
+  double norm_of_v() {
+    if (M_ == nullptr) return nrm2<T>(dev_, v_);
+    M_->apply(dev_, v_, z_);
+    const double squared = dot<T, T>(dev_, v_, z_);
+    if (!(squared < 0)) return std::sqrt(squared);
+    const double norms = static_cast<double>(nrm2<T>(dev_, v_)) * static_cast<double>(nrm2<T>(dev_, z_));
+    return is_rounding<T>(squared, norms) ? 0 : -1;
+  }
+  // Why no step can be taken from a v of this norm.
+  static solver_event unfit(double norm) {
+    if (norm < 0) return solver_event::indefinite_preconditioner;
+    return norm == 0 ? solver_event::running : solver_event::diverged;
+  }
+  void normalise(double norm) {
+    scal<T>(dev_, static_cast<T>(1 / norm), v_);
+    if (M_ != nullptr) scal<T>(dev_, static_cast<T>(1 / norm), z_);
+  }
+  view<const T> z() const { return M_ == nullptr ? v_.all() : z_.all(); }
+
+  device dev_;
+  const linear_operator<T>& A_;
+  const preconditioner<T>* M_;
+  std::int64_t n_;
+  array<T> before_, v_, next_;  // v_(j-1), v_j, v_(j+1)
+  array<T> z_;                  // M v_j
+  array<T> earlier_, direction_;
+  recurrence coefficients_;
+  double residual_ = 0;  // in the norm of M, with a sign
+  double largest_ = 0;   // entry of the tridiagonal matrices of all runs
+};
+
+constexpr krylov_method method{.name = "minres", .title = "MINRES", .allowed_growth = 1e8};
+
+template <real T>
+engine_maker<T> maker(const device& dev) {
+  return [&dev](const linear_operator<T>& A, const preconditioner<T>* M) {
+    return std::make_unique<minres_engine<T>>(dev, A, M);
+  };
+}
+
+}  // namespace
+
+template <real T>
+solve_report minres(const device& dev, csr_view<const T> A, view<const T> b, view<T> x,
+                    const minres_options& options, const preconditioner<T>* M) {
+  const ieee_environment here;
+  const valid_csr valid(method.name, dev, A);
+  if (!options.matrix_checked && A.rows == A.cols) check_symmetric(dev, A);
+  return solve_by_krylov<T>(method, dev, A, b, x, options, M, maker<T>(dev));
+}
+
+template <real T>
+solve_report minres(const device& dev, const linear_operator<T>& A, view<const T> b, view<T> x,
+                    const minres_options& options, const preconditioner<T>* M) {
+  const ieee_environment here;
+  return solve_by_krylov<T>(method, dev, A, b, x, options, M, maker<T>(dev));
+}
+
+#define VOUCH_MINRES(T)                                                                          \
+  template solve_report minres(const device&, csr_view<const T>, view<const T>, view<T>,         \
+                               const minres_options&, const preconditioner<T>*);                 \
+  template solve_report minres(const device&, const linear_operator<T>&, view<const T>, view<T>, \
+                               const minres_options&, const preconditioner<T>*);
+VOUCH_MINRES(float)
+VOUCH_MINRES(double)
+#undef VOUCH_MINRES
+
+}  // namespace vouch
