@@ -138,8 +138,8 @@ INSTANTIATE_TEST_SUITE_P(harwell_boeing, stiffness,
                          [](const auto& chosen) { return chosen.param.matrix; });
 
 TEST(make_preconditioner, knows_its_names) {
-  const std::vector<std::string> names{"none",         "jacobi",      "block-jacobi[:size]",
-                                       "ssor[:omega]", "ic0[:shift]", "chebyshev[:degree]"};
+  const std::vector<std::string> names{"none",        "jacobi",       "block-jacobi[:size]", "ssor[:omega]",
+                                       "ic0[:shift]", "ilu0[:shift]", "chebyshev[:degree]"};
   EXPECT_EQ(precondition_names(), names);
   const device dev = device::cpu(1);
   const csr<double> A = to_sparse<double>(dev, poisson(1, 4, 4));
@@ -177,6 +177,7 @@ TEST(make_preconditioner, refuses_what_it_does_not_know) {
                            "ic0:-1",
                            "ic0:inf",
                            "ic0:x",
+                           "ilu0:-1",
                            "chebyshev:0",
                            "chebyshev:65",
                            "chebyshev:99999999999999999999"})

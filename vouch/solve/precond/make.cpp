@@ -7,6 +7,7 @@
 #include <vouch/solve/precond/block_jacobi.hpp>
 #include <vouch/solve/precond/chebyshev.hpp>
 #include <vouch/solve/precond/ic0.hpp>
+#include <vouch/solve/precond/ilu0.hpp>
 #include <vouch/solve/precond/jacobi.hpp>
 #include <vouch/solve/precond/make.hpp>
 #include <vouch/solve/precond/ssor.hpp>
@@ -71,6 +72,10 @@ const std::vector<maker<T>>& makers() {
       {"ic0", "shift", number_kind::real,
        [](const device& dev, A a, parameter shift) {
          return shift ? make_ic0(dev, a, *shift) : make_ic0(dev, a);
+       }},
+      {"ilu0", "shift", number_kind::real,
+       [](const device& dev, A a, parameter shift) {
+         return shift ? make_ilu0(dev, a, *shift) : make_ilu0(dev, a);
        }},
       {"chebyshev", "degree", number_kind::whole, [](const device& dev, A a, parameter degree) {
          return degree ? make_chebyshev(dev, a, whole(*degree)) : make_chebyshev(dev, a);

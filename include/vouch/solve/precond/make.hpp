@@ -13,7 +13,7 @@
 namespace vouch {
 
 /// What make_preconditioner understands, with the parameter in brackets: "none", "jacobi",
-/// "block-jacobi[:size]", "ssor[:omega]", "ic0[:shift]", "chebyshev[:degree]".
+/// "block-jacobi[:size]", "ssor[:omega]", "ic0[:shift]", "ilu0[:shift]", "chebyshev[:degree]".
 const std::vector<std::string>& precondition_names();
 
 /// A preconditioner by name, with the parameters that differ from its defaults: {"ssor", {{"omega", 1.2}}}.
