@@ -10,6 +10,7 @@
 #include <vouch/io/matrix_market.hpp>
 #include <vouch/solve/krylov/gmres.hpp>
 #include <vouch/solve/precond/ilu0.hpp>
+#include <vouch/solve/precond/ilut.hpp>
 #include <vouch/solve/precond/incomplete_lu.hpp>
 #include <vouch/solve/precond/make.hpp>
 
@@ -143,11 +144,7 @@ TEST(ilu0, any_order_and_any_rows_on_any_device) {
             p.a[{static_cast<std::int32_t>((place.first + moved) % p.n), place.second}] = value;
           const csr<double> A = to_sparse<double>(device::cpu(1), p);
           scaled_rows B = scale_and_match(A.all(), matching_use::where_weak, 1, "test");
-          if (coloured_order) {
-            const sparse_rows pattern = symmetric_pattern(B.rows);
-            reorder(B, coloured(csr_view<const double>{p.n, p.n, pattern.nonzeros(), pattern.row_ptr.data(),
-                                                       pattern.col.data(), pattern.val.data()}));
-          }
+          if (coloured_order) reorder(B, order_by_symmetric_pattern(B.rows, coloured<double>));
           const places columns = B.order.order.empty() ? natural(p.n) : B.order.order;
           const places rows = B.sources.empty() ? columns : B.sources;
           EXPECT_EQ(B.matched, !B.sources.empty());
@@ -229,9 +226,88 @@ TEST(ilu0, pivots_that_vanish_are_named_or_shifted) {
   }
 }
 
+// Entries of a row that are not the `most` largest in magnitude, the earlier of equals, become zero.
+void keep_largest(dense& A, std::int64_t row, std::int64_t first, std::int64_t end, std::int64_t most) {
+  std::vector<std::int64_t> columns;
+  for (std::int64_t j = first; j < end; ++j)
+    if (A(row, j) != 0) columns.push_back(j);
+  std::stable_sort(columns.begin(), columns.end(),
+                   [&](std::int64_t a, std::int64_t b) { return std::abs(A(row, a)) > std::abs(A(row, b)); });
+  for (std::int64_t k = most; k < std::ssize(columns); ++k) A(row, columns[static_cast<std::size_t>(k)]) = 0;
+}
+
+// L U by threshold, row by row, of a matrix whose rows and columns are scaled.
+dense dense_ilut(const dense& B, double drop, std::int64_t fill) {
+  const std::int64_t n = B.n;
+  dense work = B, L(n), U(n);
+  for (std::int64_t i = 0; i < n; ++i) {
+    long double squares = 0;
+    std::int64_t left = 0, right = 0;
+    for (std::int64_t j = 0; j < n; ++j) {
+      squares += B(i, j) * B(i, j);
+      if (B(i, j) != 0 && j != i) ++(j < i ? left : right);
+    }
+    const long double least = drop * std::sqrt(squares);
+    for (std::int64_t k = 0; k < i; ++k) {
+      const long double l = work(i, k) / U(k, k);
+      work(i, k) = std::abs(l) > least ? l : 0;
+      for (std::int64_t j = k + 1; j < n; ++j) work(i, j) -= work(i, k) * U(k, j);
+    }
+    for (std::int64_t j = i + 1; j < n; ++j)
+      if (std::abs(work(i, j)) <= least) work(i, j) = 0;
+    keep_largest(work, i, 0, i, left + fill);
+    keep_largest(work, i, i + 1, n, right + fill);
+    L(i, i) = 1;
+    for (std::int64_t j = 0; j < n; ++j) (j < i ? L : U)(i, j) = work(i, j);
+  }
+  return L * U;
+}
+
+TYPED_TEST(incomplete_lu, ilut_is_the_dense_algorithm) {
+  for (const device& dev : devices())
+    for (const problem& p : unsymmetric_problems())
+      for (const ilut_options& options : {ilut_options{0.3, 2}, {1e-2, 1}, {0, 100}}) {
+        const csr<TypeParam> A = to_sparse<TypeParam>(device::cpu(1), p);
+        scaled_rows B = scale_and_match(A.all(), matching_use::always, 1, "test");
+        ASSERT_FALSE(B.matched);
+        reorder_for_bandwidth(B);
+        const places& order = B.order.order;
+        const auto power = [&](std::int64_t i, std::int64_t j) {
+          return std::exp2(static_cast<long double>(B.row_exponent[static_cast<std::size_t>(i)] +
+                                                    B.column_exponent[static_cast<std::size_t>(j)]));
+        };
+        dense scaled = permuted(to_dense<TypeParam>(p), order, order);
+        for (std::int64_t i = 0; i < p.n; ++i)
+          for (std::int64_t j = 0; j < p.n; ++j) scaled(i, j) *= power(i, j);
+        const dense factored = dense_ilut(scaled, options.drop, options.fill);
+        dense product(p.n);
+        for (std::int64_t i = 0; i < p.n; ++i)
+          for (std::int64_t j = 0; j < p.n; ++j)
+            product(order[static_cast<std::size_t>(i)], order[static_cast<std::size_t>(j)]) =
+                factored(i, j) / power(i, j);
+        const auto M = make_ilut(dev, A.to(dev).all(), options);
+        const double tolerance = 20 * static_cast<double>(p.n + 10) * std::numeric_limits<TypeParam>::epsilon();
+        expect_inverse(matrix_of(dev, *M, p.n), product, tolerance, p.name + ": " + M->name());
+        if (options.drop == 0)
+          expect_inverse(matrix_of(dev, *M, p.n), to_dense<TypeParam>(p), tolerance, M->name());
+      }
+}
+
+TEST(ilut, says_what_was_done) {
+  const device dev = device::cpu(1);
+  const csr<double> tridiagonal = to_sparse<double>(dev, poisson(1, 1, 30));
+  EXPECT_EQ(make_ilut(dev, tridiagonal.all(), {})->name(), "ilut (drop 0.001, fill 10: 1 times the entries)");
+  // Elimination leaves nothing of one pivot.
+  const problem p{"cancels", 3, {{{0, 0}, 1}, {{0, 1}, 1}, {{1, 0}, 1}, {{1, 1}, 1}, {{2, 2}, 1}}};
+  const std::string name = make_ilut(dev, to_sparse<double>(dev, p).all(), {})->name();
+  EXPECT_NE(name.find(", 1 pivot raised"), std::string::npos) << name;
+  for (const ilut_options& bad : {ilut_options{-1, 2}, {1, 2}, {std::nan(""), 2}, {1e-3, -1}})
+    EXPECT_THROW(make_ilut(dev, tridiagonal.all(), bad), value_error);
+}
+
 TEST(ilu0, bad_input_is_refused_with_its_row) {
   const device dev = device::cpu(2);
-  for (const std::string spec : {"ilu0"}) {
+  for (const std::string spec : {"ilu0", "ilut"}) {
     const auto refused = [&](problem p, std::pair<std::int32_t, std::int32_t> place, double value) {
       p.a[place] = value;
       return refusal(dev, p, spec);
@@ -259,8 +335,8 @@ TEST(ilu0, bad_input_is_refused_with_its_row) {
 }
 
 TEST(ilu0, units_of_any_size_are_no_matter) {
-  for (const std::string spec : {"ilu0"})
-    for (const double scale : {1e300, 1e-300}) {
+  for (const std::string spec : {"ilu0", "ilut"})
+    for (const double scale : {0x1p996, 0x1p-996}) {
       problem p = convection(6, 7, 1.5);
       for (auto& [place, value] : p.a) value *= place.first % 3 == 0 ? scale : 1;
       const csr<double> A = to_sparse<double>(device::cpu(1), p);
@@ -283,7 +359,7 @@ TEST(ilu0, arrows_take_no_time) {
     p.a[{1500, i}] = p.a[{i, 1500}] = 1e-3;
   }
   p.a[{1500, 1500}] = 4;
-  for (const std::string spec : {"ilu0"})
+  for (const std::string spec : {"ilu0", "ilut"})
     EXPECT_NE(refusal(device::cpu(1), p, spec).substr(0, 4), "ilu0:") << spec;
 }
 
@@ -294,10 +370,12 @@ TEST(ilu0, factors_that_are_useless_are_refused) {
     p.a[{i, i}] = 1;
     if (i > 0) p.a[{i, i - 1}] = -900;
   }
-  for (const std::string spec : {"ilu0"}) {
-    const std::string words = refusal(device::cpu(1), p, spec);
-    EXPECT_NE(words.find(": the factors are unstable"), std::string::npos) << words;
-  }
+  EXPECT_EQ(refusal(device::cpu(1), p, "ilu0").substr(0, 30), "ilu0: the factors are unstable");
+  const std::string path = data_file("matrices/nnc1374.mtx.gz");
+  VOUCH_NEEDS_DATA(path);
+  const csr<double> A = read_csr(device::cpu(1), path);
+  EXPECT_THROW(make_preconditioner(device::cpu(1), A.all(), "ilu0"), value_error);
+  EXPECT_THROW(make_preconditioner(device::cpu(1), A.all(), "ilut"), value_error);
 }
 
 // Iterations of GMRES(50) for b of ones, to 1e-8 of its norm on the residual of A itself.
@@ -332,19 +410,37 @@ std::string case_name(const ::testing::TestParamInfo<expectation>& chosen) {
   return name;
 }
 
-INSTANTIATE_TEST_SUITE_P(ilu0, published,
-                         ::testing::Values(expectation{"sherman5.mtx", "ilu0", 60},
-                                           expectation{"orsirr_1.mtx", "ilu0", 60},
-                                           expectation{"jpwh_991.mtx", "ilu0", 24},
-                                           expectation{"pde900.mtx.gz", "ilu0", 36}),
-                         case_name);
+// Numbers of GMRES(50) and a little more. Prototypes of GMRES(30) and (100) take with ILU(0) 46 and 35 iterations for
+// sherman5, 57 and 53 for orsirr_1, 19 for jpwh_991, 31 for pde900, 30 for vem2, 100 and 76 for ani4; scaled and matched 58
+// and 39 for spe1, 21 for adder_dcop_05.
+INSTANTIATE_TEST_SUITE_P(
+    ilu0, published,
+    ::testing::Values(expectation{"sherman5.mtx", "ilu0", 38}, expectation{"orsirr_1.mtx", "ilu0", 58},
+                      expectation{"jpwh_991.mtx", "ilu0", 20}, expectation{"pde900.mtx.gz", "ilu0", 33},
+                      expectation{"vem2.mtx.gz", "ilu0", 32}, expectation{"ani4.mtx.gz", "ilu0", 90},
+                      expectation{"e05r0200.mtx.gz", "ilu0", 165}, expectation{"spe1.mtx.gz", "ilu0", 48},
+                      expectation{"adder_dcop_05.mtx.gz", "ilu0", 33}, expectation{"west0479.mtx", "ilu0", 85}),
+    case_name);
+
+// SuperLU's ILU with the same threshold, up to ten times the entries and exchanges of rows takes 4 to 18 in the prototypes,
+// and finds fs_760_3 singular.
+INSTANTIATE_TEST_SUITE_P(
+    ilut, published,
+    ::testing::Values(expectation{"sherman5.mtx", "ilut", 14}, expectation{"jpwh_991.mtx", "ilut", 11},
+                      expectation{"epb0.mtx.gz", "ilut", 9}, expectation{"utm300.mtx", "ilut", 17},
+                      expectation{"e05r0200.mtx.gz", "ilut", 28}, expectation{"spe1.mtx.gz", "ilut", 28},
+                      expectation{"adder_dcop_05.mtx.gz", "ilut", 6}, expectation{"west0479.mtx", "ilut", 36},
+                      expectation{"gemat11.mtx.gz", "ilut", 29}, expectation{"fs_760_3.mtx.gz", "ilut", 100},
+                      expectation{"rajat19.mtx.gz", "ilut", 17},
+                      expectation{"e20r0000.mtx.gz", "ilut:fill=20", 90}),
+    case_name);
 
 TYPED_TEST(incomplete_lu, threads_do_not_change_bits) {
   using T = TypeParam;
   for (const problem& p : {convection(130, 140, 1.0), random_dominant(3000, 40, 9)}) {
     const csr<T> A = to_sparse<T>(device::cpu(1), p);
     const std::vector<T> r = random_vector<T>(p.n, 3);
-    for (const std::string spec : {"ilu0"}) {
+    for (const std::string spec : {"ilu0", "ilut"}) {
       const auto run = [&](const device& dev) {
         const csr<T> there = A.to(dev);
         return apply(dev, *make_preconditioner(dev, there.all(), spec), r);

@@ -12,6 +12,7 @@
 #include <vouch/core/string_printf.hpp>
 #include <vouch/solve/precond/diagonal.hpp>
 #include <vouch/sparse/matching.hpp>
+#include <vouch/sparse/ordering.hpp>
 
 namespace vouch {
 namespace {
@@ -173,6 +174,12 @@ sparse_rows symmetric_pattern(const sparse_rows& B) {
   }
   sum.val.assign(sum.col.size(), 1.0);
   return sum;
+}
+
+void reorder_for_bandwidth(scaled_rows& B) {
+  const array<std::int32_t> order = order_by_symmetric_pattern(
+      B.rows, [](csr_view<const double> sum) { return reverse_cuthill_mckee(device::cpu(1), sum); });
+  reorder(B, {order.to_vector(), 0});
 }
 
 std::int64_t row_of_matrix(const scaled_rows& B, std::int64_t k) {
