@@ -64,8 +64,9 @@ struct prediction {
   double work = 0;            // operations of loops over vectors; what takes longer counts several times
   double iteration_work = 0;  // likewise; 0: it has none, or its number is proved
   std::string why;            // it applies
-  acceleration accelerate{};               // that it is best given
-  preconditioner_choice preconditioner{};  // likewise, where none is asked for
+  acceleration accelerate{};  // that it is best given
+  preconditioner_choice preconditioner{};                        // likewise, where none is asked for
+  std::optional<preconditioner_choice> second_preconditioner{};  // for an attempt after one with the first
 };
 
 class ready_method;

@@ -44,6 +44,8 @@ class patience {
   bool elimination_pays(std::int64_t iterations) {
     return A_.elimination_work() <= std::max(work(iterations), always_worth);
   }
+  /// Whether elimination ends at all: its factors may be too large.
+  bool elimination_ends() { return std::isfinite(A_.elimination_work()); }
 
  private:
   // A few hundredths of a second.
@@ -137,10 +139,22 @@ class start_values {
   std::optional<array<double>> copy_;
 };
 
+// Rounding leaves no more to gain.
+bool is_attained(const solve_report& r) { return !(r.relative_true() > 1e3 * r.attainable_relative); }
+
+bool takes_any(const method& m) { return m.refuse == nullptr; }
+
 bool ends_all(solve_status status) { return status == solve_status::interrupted || !has_solution(status); }
 
+// Whether an iteration that has not converged is to give way to the next attempt.
+bool gives_way(const solve_result& r, const attempt& next, patience& limit) {
+  if (!next.method->direct) return !is_attained(r);
+  return limit.elimination_pays(r.iterations) ||
+         (takes_any(*r.how) && !is_attained(r) && limit.elimination_ends());
+}
+
 // Why what an iteration or a factorisation has come to calls for the next attempt; "" where it does not.
-std::string reason_to_go_on(const solve_result& r, patience& limit) {
+std::string reason_to_go_on(const solve_result& r, const attempt& next, patience& limit) {
   const std::string title = r.how->title;
   if (r.how->direct && has_solution(r.status)) return "";
   switch (r.status) {
@@ -149,13 +163,13 @@ std::string reason_to_go_on(const solve_result& r, patience& limit) {
     case solve_status::not_spd:
       return "not positive definite";
     case solve_status::breakdown:
-      if (r.how->direct) return title + " broke down";
+      if (r.how->direct || takes_any(*r.how)) return title + " broke down";
       return r.iterations > 0 ? "not positive definite" : "";  // else there is no solution
     case solve_status::diverged:
       return title + " diverged";
     case solve_status::stagnated:
     case solve_status::max_iterations:
-      return limit.elimination_pays(r.iterations) ? title + " did not converge" : "";
+      return gives_way(r, next, limit) ? title + " did not converge" : "";
     default:
       return "";
   }
@@ -171,11 +185,20 @@ bool is_better(const solve_report& later, const solve_report& earlier, const met
 }
 
 std::string went_on(const attempt& from, const attempt_record& ended, bool cut_short, const attempt& to) {
-  const std::string title = from.method->title, next = std::string(": went on with ") + to.method->name;
+  const bool same = to.method == from.method;  // with another preconditioner
+  const std::string title = from.method->title + (same ? " with " + from.preconditioner.name : "");
+  const std::string next = ": went on with " + (same ? to.preconditioner.name : to.method->name);
   if (cut_short)
     return title + " had not converged after " + std::to_string(ended.iterations) +
            " iterations, and a factorisation is predicted to be done before them" + next;
   return title + " ended, " + ended.reason + next;
+}
+
+// The attempt after that of index k; where elimination is predicted to be done first, the one that does it. The end of the
+// plan where there is none.
+std::size_t find_next(const std::vector<attempt>& plan, std::size_t k, bool elimination) {
+  for (++k; k < plan.size() && elimination && !plan[k].method->direct;) ++k;
+  return k;
 }
 
 void require_entries(const operand& A, const char* what) {
@@ -302,26 +325,30 @@ solve_result solver::state::solve(const columns_view& system) {
     std::string why;
     array<double> x{};  // where it is not that of the system
   };
-  const std::size_t begun = current;
   const start_values start(A.home(), {system.x.data(), current + 1 < plan.size() ? system.x.size() : 0});
   std::optional<candidate> best;
   std::optional<std::size_t> cut_short;
   std::vector<attempt_record> records;
-  std::vector<std::string> warnings;
+  struct step {
+    std::size_t to;  // the attempt
+    std::string warning;
+  };
+  std::vector<step> steps;
   solve_times spent;
   std::exception_ptr refused;
   for (;;) {
     const attempt& taken = plan[current];
     const bool last = current + 1 == plan.size();
+    const bool impatient = !endless && !chosen.dev.is_cuda() && find_next(plan, current, true) < plan.size();
     patience limit(A, taken.iteration_work, *goal().rtol);
     attempt_record record{taken.method->name, taken.precision, why, {}, "", 0};
     std::string next;  // why the next attempt is made
     try {
-      solve_result result = run(system, last || endless || chosen.dev.is_cuda() ? nullptr : &limit);
+      solve_result result = run(system, impatient ? &limit : nullptr);
       record.status = result.status;
       record.reason = result.reason;
       record.iterations = result.iterations;
-      if (!last && !endless) next = reason_to_go_on(result, limit);
+      if (!last && !endless) next = reason_to_go_on(result, plan[current + 1], limit);
       if (!next.empty() && limit.is_out()) cut_short = current;
       spent.setup += result.times.setup + result.times.solve;
       spent.transfer += result.times.transfer;
@@ -338,13 +365,14 @@ solve_result solver::state::solve(const columns_view& system) {
     } catch (const error& e) {
       if (!refused) refused = std::current_exception();
       record.reason = e.what();
-      if (!last) next = "the method before it failed";
+      if (!last) next = "the attempt before it failed";
     }
     records.push_back(record);
     if (next.empty()) break;
-    const bool dense = plan[current + 1].method->takes.has(matrix_form::dense);
-    warnings.push_back(went_on(taken, record, limit.is_out(), plan[current + 1]));
-    begin_with(current + 1, dense ? "dense, " + next : next);
+    const std::size_t following = find_next(plan, current, limit.is_out());
+    const bool dense = A.form() == matrix_form::dense && plan[following].method->takes.has(matrix_form::dense);
+    steps.push_back({following, went_on(taken, record, limit.is_out(), plan[following])});
+    begin_with(following, dense ? "dense, " + next : next);
     start.put_back(system.x);
   }
   if (!best) std::rethrow_exception(refused);
@@ -363,9 +391,8 @@ solve_result solver::state::solve(const columns_view& system) {
   spent.setup -= result.times.solve;
   spent.solve = result.times.solve;
   result.times = spent;
-  if (current > begun)
-    result.warnings.insert(result.warnings.begin(), warnings.begin(),
-                           warnings.begin() + static_cast<std::ptrdiff_t>(current - begun));
+  for (std::size_t k = 0; k < steps.size() && steps[k].to <= current; ++k)
+    result.warnings.insert(result.warnings.begin() + static_cast<std::ptrdiff_t>(k), steps[k].warning);
   result.method_reason = why;
   result.precision_reason = plan[current].precision_why;
   result.where = chosen.dev;

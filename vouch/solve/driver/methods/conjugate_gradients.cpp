@@ -73,6 +73,10 @@ class ready_mixed final : public method_in<double> {
 };
 
 std::unique_ptr<ready_method> make(const method_setting& setting) {
+  if (!is_symmetric(setting.taken.preconditioner))
+    throw value_error("conjugate gradients need a symmetric preconditioner, and " +
+                          setting.taken.preconditioner.name + " is not",
+                      "--method gmres takes it; ic0 is symmetric");
   if (setting.A.form() == matrix_form::matrix_free) return std::make_unique<ready_matrix_free>(setting);
   if (setting.mixed()) return std::make_unique<ready_mixed>(setting);
   return make_ready<ready<float>, ready<double>>(setting);
@@ -100,6 +104,7 @@ bool is_worth_scaling(const structure_facts& A, const solve_options& options) {
 }
 
 std::optional<prediction> predict(const system_facts& facts, const solve_options& options) {
+  if (options.preconditioner && !is_symmetric(*options.preconditioner)) return {};
   prediction p;
   p.iteration_work =
       2 * static_cast<double>(facts.matrix.nonzeros) + 14 * static_cast<double>(facts.matrix.rows);

@@ -1,6 +1,9 @@
+#include <algorithm>
 #include <memory>
+#include <optional>
 #include <vector>
 
+#include <vouch/solve/driver/general_systems.hpp>
 #include <vouch/solve/driver/method_table.hpp>
 #include <vouch/solve/driver/ready_method.hpp>
 #include <vouch/solve/krylov/gmres.hpp>
@@ -41,6 +44,12 @@ std::unique_ptr<ready_method> make(const method_setting& setting) {
   return make_ready<ready<float>, ready<double>>(setting);
 }
 
+// Two passes over half of the basis, on average.
+std::optional<prediction> predict(const system_facts& facts, const solve_options& options) {
+  const double basis = std::min<double>(gmres_options{}.restart, guess_products_with_ilu0(facts.matrix)) / 2;
+  return predict_with_ilu0(facts, options, {1, 8 * basis + 10});
+}
+
 device_choice choose(const system_facts& facts, const solve_options&, int threads) {
   return choose_device(facts.matrix.rows, facts.matrix.nonzeros, threads);
 }
@@ -57,7 +66,7 @@ constinit const method generalised_minimal_residual{
     .on_cuda = {false, true},
     .refuse = nullptr,
     .advise = nullptr,
-    .predict = nullptr,
+    .predict = predict,
     .choose = choose,
     .make = make};
 
