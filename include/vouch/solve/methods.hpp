@@ -64,8 +64,11 @@ struct prediction {
   double work = 0;            // operations of loops over vectors; what takes longer counts several times
   double iteration_work = 0;  // likewise; 0: it has none, or its number is proved
   std::string why;            // it applies
-  acceleration accelerate{};               // that it is best given
+  acceleration accelerate{};  // that it is best given
   preconditioner_choice preconditioner{};  // likewise, where none is asked for
+  // For another attempt, with its work; 0: that of the first.
+  std::optional<preconditioner_choice> second_preconditioner{};
+  double second_work = 0, second_iteration_work = 0;
 };
 
 class ready_method;

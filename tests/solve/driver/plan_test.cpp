@@ -109,6 +109,8 @@ TEST(plan, symmetric_indefinite_systems_are_iterated_unless_elimination_is_predi
 TEST(plan, elimination_is_predicted_only_where_it_costs_little_and_may_matter) {
   EXPECT_FALSE(is_elimination_worth_predicting(grid(3600), {}));        // iterations are cheaper than the order
   EXPECT_FALSE(is_elimination_worth_predicting(unsymmetric(800), {}));  // there is nothing else
+  EXPECT_TRUE(is_elimination_worth_predicting(unsymmetric(20000), {}));
+  EXPECT_FALSE(is_elimination_worth_predicting(unsymmetric(1000000), {}));
   system_facts large = grid(1000000);
   large.matrix.dominant = dominance::none;
   EXPECT_FALSE(is_elimination_worth_predicting(large, {}));
@@ -121,24 +123,60 @@ TEST(plan, elimination_is_predicted_only_where_it_costs_little_and_may_matter) {
 
 TEST(plan, dominant_rows_are_swept) {
   const std::vector<attempt> plain = make_plan(dominant(50000, 2), {});
-  EXPECT_EQ(names(plain), (list{"gauss-seidel", "sparse-lu"}));
+  EXPECT_EQ(names(plain), (list{"gauss-seidel", "gmres", "gmres", "sparse-lu"}));
   EXPECT_EQ(plain[0].accelerate.anderson, 0);
   EXPECT_EQ(plain[0].why, "sparse, every row dominates");
-  // Nearly dominant, its fill unknown or hopeless: accelerated sweeps.
+  // Nearly dominant, its fill unknown or hopeless: sweeps need acceleration, and are more than iterations.
   for (const double entries : {0.0, std::numeric_limits<double>::infinity()}) {
     system_facts facts = dominant(50000, 1.0001);
     if (entries > 0) facts.elimination = elimination_cost{entries, entries};
     const std::vector<attempt> plan = make_plan(facts, {});
-    EXPECT_EQ(names(plan), (list{"gauss-seidel", "sparse-lu"})) << entries;
-    EXPECT_GT(plan[0].accelerate.anderson, 0) << entries;
+    EXPECT_EQ(names(plan), (list{"gmres", "gmres", "gauss-seidel", "sparse-lu"})) << entries;
+    EXPECT_GT(plan[2].accelerate.anderson, 0) << entries;
   }
   system_facts narrow = dominant(20000, 1.0001);
   narrow.elimination = elimination_cost{2e5, 1e6};
-  EXPECT_EQ(planned(narrow), (list{"sparse-lu", "gauss-seidel"}));
+  EXPECT_EQ(planned(narrow), (list{"sparse-lu", "gmres", "gmres", "gauss-seidel"}));
   // A number of iterations is one of plain sweeps.
   solve_options fixed;
   fixed.goal.fixed_iterations = 9;
+  EXPECT_EQ(planned(narrow, fixed), list{"gauss-seidel"});
   EXPECT_EQ(make_plan(narrow, fixed)[0].accelerate.anderson, 0);
+}
+
+TEST(plan, unsymmetric_systems_are_factorised_while_that_is_cheap_and_iterated_first_where_it_is_not) {
+  EXPECT_EQ(planned(unsymmetric(3000)), list{"sparse-lu"});
+  for (const bool symmetric : {false, true}) {  // indefinite where it is symmetric
+    system_facts facts = unsymmetric(20000);
+    if (symmetric) {
+      facts.matrix.symmetric = facts.matrix.pattern_symmetric = true;
+      facts.matrix.diagonal_positive = false;
+      facts.matrix.first_nonpositive_diagonal = 7;
+    }
+    const std::string kind = symmetric ? "sparse, not positive definite" : "sparse, not symmetric";
+    const std::vector<attempt> unknown = make_plan(facts, {});
+    EXPECT_EQ(names(unknown), (list{"gmres", "gmres", "sparse-lu"}));
+    EXPECT_EQ(unknown[0].why, kind);
+    EXPECT_EQ(unknown[0].preconditioner.name, "ilu0");
+    EXPECT_EQ(unknown[1].preconditioner.name, "ilut");
+    EXPECT_GT(unknown[0].iteration_work, 0);
+    facts.elimination = elimination_cost{1e6, 1e7};
+    EXPECT_EQ(planned(facts), (list{"sparse-lu", "gmres", "gmres"}));
+    facts.elimination = elimination_cost{1e8, 1e11};
+    const std::vector<attempt> dear = make_plan(facts, {});
+    EXPECT_EQ(names(dear), (list{"gmres", "gmres", "sparse-lu"}));
+    EXPECT_EQ(dear[0].why, kind + ", elimination is predicted to take longer");
+  }
+  solve_options history;
+  history.prefer_iterations = true;
+  EXPECT_EQ(planned(unsymmetric(20000), history), (list{"gmres", "gmres"}));
+  const class : public preconditioner<double> {
+    void apply(const device&, view<const double>, view<double>) const override {}
+    std::string name() const override { return "own"; }
+  } own_one;
+  solve_options own;
+  own.own_preconditioner = &own_one;
+  EXPECT_EQ(make_plan(unsymmetric(20000), own)[0].preconditioner.name, "none");
 }
 
 TEST(plan, tridiagonal_matrices_are_eliminated) {
@@ -185,9 +223,20 @@ TEST(plan, options_choose_among_the_methods_that_take_them) {
   solve_options options;
   options.preconditioner = preconditioner_choice{"jacobi"};
   EXPECT_EQ(planned(grid(1000), options), list{"cg"});
-  EXPECT_THROW(make_plan(unsymmetric(1000), options), value_error);
+  EXPECT_EQ(planned(unsymmetric(1000), options), list{"gmres"});
+  EXPECT_EQ(make_plan(unsymmetric(1000), options)[0].preconditioner.name, "jacobi");
+  for (const char* unsymmetric_one : {"ilu0", "ilut"}) {
+    options.preconditioner = preconditioner_choice{unsymmetric_one};
+    EXPECT_EQ(planned(grid(1000), options), list{"gmres"});
+  }
+  // What no method that is left can solve says why.
+  options = {};
+  options.goal.stop_recurrence = 1e-3;
+  system_facts dense = unsymmetric(1000);
+  dense.form = matrix_form::dense;
+  EXPECT_THROW(make_plan(dense, options), value_error);
   try {
-    make_plan(unsymmetric(1000), options);
+    make_plan(dense, options);
   } catch (const value_error& e) {
     EXPECT_NE(std::string(e.what()).find("not symmetric: entry (1, 2)"), std::string::npos) << e.what();
   }

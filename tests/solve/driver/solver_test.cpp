@@ -11,9 +11,11 @@
 
 #include <vouch/core/error.hpp>
 #include <vouch/dense/factor/lapack.hpp>
+#include <vouch/io/matrix_market.hpp>
 #include <vouch/solve/solver.hpp>
 
 #include "../systems.hpp"
+#include "data.hpp"
 
 namespace vouch {
 namespace {
@@ -217,6 +219,84 @@ TEST(solver, goes_on_where_an_attempt_fails_and_remembers_it) {
     EXPECT_EQ(second.attempts.size(), 1U);
     EXPECT_TRUE(second.warnings.empty());
     EXPECT_LT(error_of(again.data(), expected), 1e-12);
+  }
+}
+
+// Upwind convection on a grid of m by m by m points. Row `cancels`, if there is one, has the entry before it alone beside a
+// diagonal entry that elimination takes away, so that ILU(0) loses its pivot: 1/9 - 1 * 1 / 9.
+csr<double> convection(std::int32_t m, std::int32_t cancels) {
+  std::vector<triplet> entries;
+  for (std::int32_t i = 0; i < m * m * m; ++i) {
+    if (i == cancels) {
+      entries.push_back({i, i - 1, 1});
+      entries.push_back({i, i, 1 / 9.0});
+      continue;
+    }
+    entries.push_back({i, i, 9});
+    for (const std::int32_t step : {1, m, m * m}) {
+      const bool first = i / step % m == 0, last = i / step % m == m - 1;
+      if (!first && i + 1 != cancels) entries.push_back({i, i - step, -2});
+      if (!last) entries.push_back({i, i + step, i + step == cancels ? 1.0 : -1.0});
+    }
+  }
+  return from_triplets(m * m * m, entries);
+}
+
+TEST(solver, large_unsymmetric_systems_are_iterated_and_preconditioned_otherwise_where_that_fails) {
+  constexpr std::int32_t m = 17, middle = m * m * m / 2;
+  for (const bool cancels : {false, true}) {
+    const csr<double> A = convection(m, cancels ? middle : -1);
+    solve_options options;
+    options.goal.rtol = 1e-10;
+    solver S(cpu, A, options);
+    ASSERT_EQ(S.plan().size(), 3U);
+    const std::vector<double> given = testing::random_vector(A.rows, 2);
+    std::vector<double> x(given.size());
+    const solve_result r = S.solve(in(given), out(x));
+    EXPECT_EQ(r.status, solve_status::converged) << r.reason;
+    EXPECT_LE(testing::relative_residual(A, given, x), 1.0001e-10);
+    EXPECT_EQ(r.method, "gmres");
+    EXPECT_EQ(r.preconditioner.substr(0, 4), cancels ? "ilut" : "ilu0");
+    ASSERT_EQ(r.attempts.size(), cancels ? 2U : 1U);
+    if (!cancels) continue;
+    const std::string refusal = "ilu0: the pivot of row " + std::to_string(middle + 1) + " is zero";
+    EXPECT_FALSE(r.attempts[0].status);
+    EXPECT_NE(r.attempts[0].reason.find(refusal), std::string::npos) << r.attempts[0].reason;
+    EXPECT_EQ(r.method_reason, "the attempt before it failed");
+    ASSERT_EQ(r.warnings.size(), 1U);
+    EXPECT_NE(r.warnings[0].find("GMRES with ilu0 ended, "), std::string::npos) << r.warnings[0];
+    EXPECT_NE(r.warnings[0].find(": went on with ilut"), std::string::npos) << r.warnings[0];
+    // By name it is the only attempt.
+    options.preconditioner = preconditioner_choice{"ilu0"};
+    EXPECT_THROW(solve(cpu, A, in(given), out(x), options), value_error);
+  }
+}
+
+// Saddle points: both preconditioners fail, or iterations stagnate; elimination does not.
+TEST(solver, where_no_preconditioner_serves_elimination_does) {
+  for (const char* name : {"cavity14.mtx.gz", "gemat11.mtx.gz", "e20r0000.mtx.gz"}) {
+    const std::string path = testing::data_file(std::string("matrices/") + name);
+    VOUCH_NEEDS_DATA(path);
+    const csr<double> A = read_csr(cpu, path);
+    const std::vector<double> given(static_cast<std::size_t>(A.rows), 1.0);
+    std::vector<double> x(given.size());
+    const solve_result r = solve(cpu, A, in(given), out(x));
+    EXPECT_EQ(r.status, solve_status::converged) << name << ": " << r.reason;
+    EXPECT_LE(testing::relative_residual(A, given, x), 1.0001e-8) << name;
+    EXPECT_GE(r.attempts.size(), 2U) << name;
+    EXPECT_EQ(r.attempts[0].method, "gmres") << name;
+  }
+}
+
+TEST(solver, conjugate_gradients_refuse_unsymmetric_preconditioners) {
+  const csr<double> A = testing::laplacian(10);
+  std::vector<double> b(static_cast<std::size_t>(A.rows), 1.0), x(b.size());
+  for (const char* name : {"ilu0", "ilut"}) {
+    solve_options options;
+    options.preconditioner = preconditioner_choice{name};
+    EXPECT_EQ(solve(cpu, A, in(b), out(x), options).method, "gmres") << name;
+    options.method = "cg";
+    EXPECT_THROW(solve(cpu, A, in(b), out(x), options), value_error) << name;
   }
 }
 

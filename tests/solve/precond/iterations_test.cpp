@@ -138,9 +138,15 @@ INSTANTIATE_TEST_SUITE_P(harwell_boeing, stiffness,
                          [](const auto& chosen) { return chosen.param.matrix; });
 
 TEST(make_preconditioner, knows_its_names) {
-  const std::vector<std::string> names{"none",         "jacobi",      "block-jacobi[:size]",
-                                       "ssor[:omega]", "ic0[:shift]", "chebyshev[:degree]",
-                                       "amg[:degree]"};
+  const std::vector<std::string> names{"none",
+                                       "jacobi",
+                                       "block-jacobi[:size]",
+                                       "ssor[:omega]",
+                                       "ic0[:shift]",
+                                       "ilu0[:shift]",
+                                       "ilut[:drop,fill]",
+                                       "chebyshev[:degree]",
+                                       "amg[:degree,strength,filter]"};
   EXPECT_EQ(precondition_names(), names);
   const device dev = device::cpu(1);
   const csr<double> A = to_sparse<double>(dev, poisson(1, 4, 4));
@@ -153,6 +159,19 @@ TEST(make_preconditioner, knows_its_names) {
   EXPECT_EQ(make_preconditioner(dev, A.all(), "chebyshev:3")->name(),
             "chebyshev (degree 3, eigenvalues to 1.98992)");
   EXPECT_EQ(make_preconditioner(dev, A.all(), "ic0")->diagonal(), nullptr);
+}
+
+TEST(make_preconditioner, parameters_come_by_name_or_in_their_order) {
+  using given = std::map<std::string, double>;
+  EXPECT_EQ(parse_preconditioner("ilut").parameters, given{});
+  EXPECT_EQ(parse_preconditioner("ilut:1e-2").parameters, (given{{"drop", 1e-2}}));
+  EXPECT_EQ(parse_preconditioner("ilut:1e-2,7").parameters, (given{{"drop", 1e-2}, {"fill", 7}}));
+  EXPECT_EQ(parse_preconditioner("ilut:fill=7").parameters, (given{{"fill", 7}}));
+  EXPECT_EQ(parse_preconditioner("ilut:fill=7,drop=1e-2").parameters, (given{{"drop", 1e-2}, {"fill", 7}}));
+  EXPECT_EQ(parse_preconditioner("ssor:omega=1.5").parameters, (given{{"omega", 1.5}}));
+  for (const char* name : {"none", "jacobi", "block-jacobi", "ssor", "ic0", "chebyshev"})
+    EXPECT_TRUE(is_symmetric({name})) << name;
+  for (const char* name : {"ilu0", "ilut"}) EXPECT_FALSE(is_symmetric({name})) << name;
 }
 
 TEST(make_preconditioner, refuses_what_it_does_not_know) {
@@ -178,6 +197,19 @@ TEST(make_preconditioner, refuses_what_it_does_not_know) {
                            "ic0:-1",
                            "ic0:inf",
                            "ic0:x",
+                           "ilu0:-1",
+                           "ilut:1",
+                           "ilut:-1e-3",
+                           "ilut:1e-3,-1",
+                           "ilut:1e-3,2.5",
+                           "ilut:1e-3,2,3",
+                           "ilut:drop",
+                           "ilut:drop=",
+                           "ilut:drop=1e-3,drop=1e-4",
+                           "ilut:1e-3,drop=1e-4",
+                           "ilut:dorp=1e-3",
+                           "ilut:1e-3,",
+                           "ilut:,",
                            "chebyshev:0",
                            "chebyshev:65",
                            "chebyshev:99999999999999999999"})

@@ -49,6 +49,13 @@ std::vector<attempt> candidates(const system_facts& facts, const solve_options& 
     all.push_back({m, precise ? options.precision : working_precision::double_, p->accelerate,
                    options.preconditioner.value_or(p->preconditioner), p->why,
                    precise ? "" : "mixed: factorisations are made in double", p->work, p->iteration_work});
+    if (options.preconditioner || !p->second_preconditioner) continue;
+    all.push_back(all.back());
+    all.back().preconditioner = *p->second_preconditioner;
+    if (p->second_work > 0) {
+      all.back().work = p->second_work;
+      all.back().iteration_work = p->second_iteration_work;
+    }
   }
   return all;
 }

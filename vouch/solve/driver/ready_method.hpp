@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include <vouch/core/array.hpp>
@@ -85,6 +86,15 @@ auto naming_the_matrix(const method_setting& setting, const Work& work) {
   }
 }
 
+/// Throws  value_error  a preconditioner that is not symmetric was taken, and the method needs one that is
+inline void require_symmetric_preconditioner(const method_setting& setting) {
+  const preconditioner_choice& taken = setting.taken.preconditioner;
+  if (is_symmetric(taken)) return;
+  throw value_error(std::string(setting.taken.method->title) +
+                        ": the preconditioner has to be symmetric, and " + taken.name + " is not",
+                    "--method gmres takes it; ic0 is symmetric");
+}
+
 /// The preconditioner that was taken for A, or the caller's; get() is nullptr where there is none.
 template <real T>
 class chosen_preconditioner {
@@ -93,8 +103,8 @@ class chosen_preconditioner {
     if constexpr (sizeof(T) == sizeof(double)) chosen_ = setting.options.own_preconditioner;
     if (chosen_ != nullptr) return;
     timed(setting.times.setup, [&] {
-      naming_the_matrix(
-          setting, [&] { made_ = make_preconditioner<T>(setting.dev, A, setting.taken.preconditioner); });
+      naming_the_matrix(setting,
+                        [&] { made_ = make_preconditioner<T>(setting.dev, A, setting.taken.preconditioner); });
     });
     chosen_ = made_.get();
   }

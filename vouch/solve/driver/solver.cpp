@@ -25,25 +25,30 @@
 namespace vouch {
 namespace {
 
-/// How long an iteration may go on before auto prefers a factorisation.
+/// How long an iteration may go on before auto prefers another attempt.
 ///
 /// Holds the work that iterations have done, and what they will do if the residual falls on as it has fallen, against
-/// what elimination is predicted to take: in floating-point operations, never by a clock, so that every run decides
-/// alike.
+/// what the next preconditioner or elimination are predicted to take: in floating-point operations, never by a clock,
+/// so that every run decides alike.
 class patience {
  public:
-  /// iteration_work as in prediction; 0: endless. A must outlive the object.
-  patience(operand& A, double iteration_work, double rtol)
-      : A_(A), iteration_work_(iteration_work), rtol_(rtol) {}
+  enum class rival { none, preconditioner, elimination };
 
-  /// A solver's monitor: false where elimination is predicted to be done before the iterations are.
+  /// other: what the next attempt takes, with another preconditioner; infinite where there is none. A must outlive the
+  /// object.
+  patience(operand& A, double iteration_work, double other, bool elimination, double rtol)
+      : A_(A), iteration_work_(iteration_work), other_(other), elimination_(elimination), rtol_(rtol) {}
+
+  /// A solver's monitor: false where a rival is predicted to be done before the iterations are.
   bool goes_on(const iteration_record& record);
-  /// Whether it has said so.
-  bool is_out() const { return out_; }
+  /// Which one it was.
+  rival gave_way_to() const { return winner_; }
   /// Whether elimination is worth trying after so many iterations without success.
   bool elimination_pays(std::int64_t iterations) {
     return A_.elimination_work() <= std::max(work(iterations), always_worth);
   }
+  /// Whether elimination ends at all: its factors may be too large.
+  bool elimination_ends() { return std::isfinite(A_.elimination_work()); }
 
  private:
   // A few hundredths of a second.
@@ -51,11 +56,14 @@ class patience {
 
   double work(std::int64_t iterations) const { return static_cast<double>(iterations) * iteration_work_; }
   double fallen(double residual);
+  bool is_elimination_faster(double done, double left);
 
   operand& A_;
-  double iteration_work_, rtol_;
+  double iteration_work_, other_;
+  bool elimination_;
+  double rtol_;
   double first_ = 0, least_ = 0;  // residuals
-  bool out_ = false;
+  rival winner_ = rival::none;
 };
 
 // How far the residual has fallen, from 0 to 1 at the tolerance.
@@ -66,18 +74,26 @@ double patience::fallen(double residual) {
   return std::clamp(std::log(least_ / first_) / std::log(rtol_), 0.0, 1.0);
 }
 
-bool patience::goes_on(const iteration_record& record) {
-  if (out_) return false;
-  const double done = work(record.iteration), left = done / fallen(record.residual) - done;
+bool patience::is_elimination_faster(double done, double left) {
   // The prediction takes as long as the order of elimination: it has to be small beside what was done, and beside what
   // it may save.
   const double of_order = elimination_work({}, A_.facts().matrix.nonzeros);
   constexpr double orders_done = 1.5, orders_left = 2.5;
-  if (!(done >= orders_done * of_order && left >= orders_left * of_order)) return true;
+  if (!(done >= orders_done * of_order && left >= orders_left * of_order)) return false;
   // Residuals of conjugate gradients fall the faster the longer they go on: half of what elimination takes is theirs.
   const double all = A_.elimination_work();
-  out_ = done >= all / 2 && left > all;
-  return !out_;
+  return done >= all / 2 && left > all;
+}
+
+bool patience::goes_on(const iteration_record& record) {
+  if (winner_ != rival::none) return false;
+  const double done = work(record.iteration), left = done / fallen(record.residual) - done;
+  constexpr double others_left = 1.5;
+  if (elimination_ && is_elimination_faster(done, left))
+    winner_ = rival::elimination;
+  else if (done >= other_ / 2 && left > others_left * other_)
+    winner_ = rival::preconditioner;
+  return winner_ == rival::none;
 }
 
 std::size_t bytes_of(std::int64_t values) { return static_cast<std::size_t>(values) * sizeof(double); }
@@ -138,25 +154,39 @@ class start_values {
   std::optional<array<double>> copy_;
 };
 
+// Rounding leaves no more to gain.
+bool is_attained(const solve_report& r) { return !(r.relative_true() > 1e3 * r.attainable_relative); }
+
+bool takes_any(const method& m) { return m.refuse == nullptr; }
+
 bool ends_all(solve_status status) { return status == solve_status::interrupted || !has_solution(status); }
 
+// Whether an iteration that has not converged is to give way to the next attempt.
+bool gives_way(const solve_result& r, const attempt& next, patience& limit) {
+  if (!next.method->direct) return !is_attained(r);
+  return limit.elimination_pays(r.iterations) ||
+         (takes_any(*r.how) && !is_attained(r) && limit.elimination_ends());
+}
+
 // Why what an iteration or a factorisation has come to calls for the next attempt; "" where it does not.
-std::string reason_to_go_on(const solve_result& r, patience& limit) {
+std::string reason_to_go_on(const solve_result& r, const attempt& next, patience& limit) {
   const std::string title = r.how->title;
   if (r.how->direct && has_solution(r.status)) return "";
   switch (r.status) {
     case solve_status::interrupted:
-      return limit.is_out() ? "predicted to be faster than " + title + ", which had not converged" : "";
+      return limit.gave_way_to() != patience::rival::none
+                 ? "predicted to be faster than " + title + ", which had not converged"
+                 : "";
     case solve_status::not_spd:
       return "not positive definite";
     case solve_status::breakdown:
-      if (r.how->direct) return title + " broke down";
+      if (r.how->direct || takes_any(*r.how)) return title + " broke down";
       return r.iterations > 0 ? "not positive definite" : "";  // else there is no solution
     case solve_status::diverged:
       return title + " diverged";
     case solve_status::stagnated:
     case solve_status::max_iterations:
-      return limit.elimination_pays(r.iterations) ? title + " did not converge" : "";
+      return gives_way(r, next, limit) ? title + " did not converge" : "";
     default:
       return "";
   }
@@ -171,12 +201,37 @@ bool is_better(const solve_report& later, const solve_report& earlier, const met
          (has_solution(later.status) && later.true_residual < earlier.true_residual);
 }
 
-std::string went_on(const attempt& from, const attempt_record& ended, bool cut_short, const attempt& to) {
-  const std::string title = from.method->title, next = std::string(": went on with ") + to.method->name;
-  if (cut_short)
-    return title + " had not converged after " + std::to_string(ended.iterations) +
-           " iterations, and a factorisation is predicted to be done before them" + next;
+std::string went_on(const attempt& from, const attempt_record& ended, patience::rival faster,
+                    const attempt& to) {
+  const bool same = to.method == from.method;  // with another preconditioner
+  const std::string title = from.method->title + (same ? " with " + from.preconditioner.name : "");
+  const std::string next = ": went on with " + (same ? to.preconditioner.name : to.method->name);
+  if (faster != patience::rival::none)
+    return title + " had not converged after " + std::to_string(ended.iterations) + " iterations, and " +
+           (faster == patience::rival::elimination ? "a factorisation" : to.preconditioner.name) +
+           " is predicted to be done before them" + next;
   return title + " ended, " + ended.reason + next;
+}
+
+// The attempt after that of index k: one that eliminates, or of another method, where that is wanted. The end of the plan
+// where there is none.
+enum class next_kind { any, elimination, other_method };
+std::size_t find_next(const std::vector<attempt>& plan, std::size_t k, next_kind wanted) {
+  const method* const before = plan[k].method;
+  for (++k; k < plan.size(); ++k) {
+    if (wanted == next_kind::elimination && !plan[k].method->direct) continue;
+    if (wanted == next_kind::other_method && plan[k].method == before) continue;
+    break;
+  }
+  return k;
+}
+
+// What the next attempt is predicted to take where it differs in the preconditioner alone, and is not as good a guess as
+// this one; else infinite.
+double work_of_next_preconditioner(const std::vector<attempt>& plan, std::size_t k) {
+  if (k + 1 == plan.size() || plan[k + 1].method != plan[k].method || !(plan[k + 1].work > plan[k].work))
+    return std::numeric_limits<double>::infinity();
+  return plan[k + 1].work;
 }
 
 void require_entries(const operand& A, const char* what) {
@@ -303,27 +358,39 @@ solve_result solver::state::solve(const columns_view& system) {
     std::string why;
     array<double> x{};  // where it is not that of the system
   };
-  const std::size_t begun = current;
   const start_values start(A.home(), {system.x.data(), current + 1 < plan.size() ? system.x.size() : 0});
   std::optional<candidate> best;
   std::optional<std::size_t> cut_short;
   std::vector<attempt_record> records;
-  std::vector<std::string> warnings;
+  struct step {
+    std::size_t to;  // the attempt
+    std::string warning;
+  };
+  std::vector<step> steps;
   solve_times spent;
   std::exception_ptr refused;
   for (;;) {
     const attempt& taken = plan[current];
-    const bool last = current + 1 == plan.size();
-    patience limit(A, taken.iteration_work, *goal().rtol);
+    const bool elimination =
+        !chosen.dev.is_cuda() && find_next(plan, current, next_kind::elimination) < plan.size();
+    const double other = work_of_next_preconditioner(plan, current);
+    const bool impatient = !endless && taken.iteration_work > 0 && (elimination || std::isfinite(other));
+    patience limit(A, taken.iteration_work, other, elimination, *goal().rtol);
     attempt_record record{taken.method->name, taken.precision, why, {}, "", 0};
     std::string next;  // why the next attempt is made
+    std::size_t following = plan.size();
     try {
-      solve_result result = run(system, last || endless || chosen.dev.is_cuda() ? nullptr : &limit);
+      solve_result result = run(system, impatient ? &limit : nullptr);
       record.status = result.status;
       record.reason = result.reason;
       record.iterations = result.iterations;
-      if (!last && !endless) next = reason_to_go_on(result, limit);
-      if (!next.empty() && limit.is_out()) cut_short = current;
+      // What shows that a matrix is not definite, shows it to every preconditioner.
+      following = find_next(plan, current,
+                            limit.gave_way_to() == patience::rival::elimination ? next_kind::elimination
+                            : result.status == solve_status::not_spd            ? next_kind::other_method
+                                                                                : next_kind::any);
+      if (following < plan.size() && !endless) next = reason_to_go_on(result, plan[following], limit);
+      if (!next.empty() && limit.gave_way_to() != patience::rival::none) cut_short = current;
       spent.setup += result.times.setup + result.times.solve;
       spent.transfer += result.times.transfer;
       const bool wins = !best || is_better(result, best->result, *plan[best->index].method);
@@ -339,13 +406,15 @@ solve_result solver::state::solve(const columns_view& system) {
     } catch (const error& e) {
       if (!refused) refused = std::current_exception();
       record.reason = e.what();
-      if (!last) next = "the method before it failed";
+      following = current + 1;
+      if (following < plan.size()) next = "the attempt before it failed";
     }
     records.push_back(record);
     if (next.empty()) break;
-    const bool dense = plan[current + 1].method->takes.has(matrix_form::dense);
-    warnings.push_back(went_on(taken, record, limit.is_out(), plan[current + 1]));
-    begin_with(current + 1, dense ? "dense, " + next : next);
+    const patience::rival faster = limit.gave_way_to();
+    const bool dense = A.form() == matrix_form::dense && plan[following].method->takes.has(matrix_form::dense);
+    steps.push_back({following, went_on(taken, record, faster, plan[following])});
+    begin_with(following, dense ? "dense, " + next : next);
     start.put_back(system.x);
   }
   if (!best) std::rethrow_exception(refused);
@@ -364,9 +433,8 @@ solve_result solver::state::solve(const columns_view& system) {
   spent.setup -= result.times.solve;
   spent.solve = result.times.solve;
   result.times = spent;
-  if (current > begun)
-    result.warnings.insert(result.warnings.begin(), warnings.begin(),
-                           warnings.begin() + static_cast<std::ptrdiff_t>(current - begun));
+  for (std::size_t k = 0; k < steps.size() && steps[k].to <= current; ++k)
+    result.warnings.insert(result.warnings.begin() + static_cast<std::ptrdiff_t>(k), steps[k].warning);
   result.method_reason = why;
   result.precision_reason = plan[current].precision_why;
   result.where = chosen.dev;

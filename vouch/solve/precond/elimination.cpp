@@ -98,6 +98,23 @@ level_sets find_levels(const sparse_rows& L) {
   return sets;
 }
 
+level_sets find_levels(const sparse_rows& L, const sparse_rows& U) {
+  std::vector<std::int32_t> level(at(L.rows()), 0);
+  std::int32_t count = 0;
+  for (std::int64_t i = 0; i < L.rows(); ++i) {
+    std::int32_t mine = level[at(i)];
+    for (std::int64_t k = L.row_ptr[at(i)]; k < L.row_ptr[at(i) + 1]; ++k)
+      mine = std::max(mine, level[at(L.col[at(k)])] + 1);
+    level[at(i)] = mine;
+    count = std::max(count, mine + 1);
+    for (std::int64_t k = U.row_ptr[at(i)]; k < U.row_ptr[at(i) + 1]; ++k)
+      level[at(U.col[at(k)])] = std::max(level[at(U.col[at(k)])], mine + 1);
+  }
+  level_sets sets;
+  sets.rows = sort_by_group(level, count, sets.start);
+  return sets;
+}
+
 template <real T>
 elimination order_for_gpu(csr_view<const T> A) {
   elimination colours = coloured(A);
@@ -107,11 +124,16 @@ elimination order_for_gpu(csr_view<const T> A) {
 }
 
 template <real T>
-lower_part take_lower(csr_view<const T> A, const elimination& order, int threads, const std::string& who) {
-  inverse_diagonal(device::cpu(threads), A, who);
+void require_finite_entries(csr_view<const T> A, int threads, const std::string& who) {
   if (const std::int64_t bad = first_not_finite(A, threads); bad < A.rows)
     throw value_error(who + ": row " + std::to_string(bad + 1) + " holds an entry that is NaN or infinite",
                       "rows count from 1");
+}
+
+template <real T>
+lower_part take_lower(csr_view<const T> A, const elimination& order, int threads, const std::string& who) {
+  inverse_diagonal(device::cpu(threads), A, who);
+  require_finite_entries(A, threads, who);
   const bool permuted = !order.order.empty();
   std::vector<std::int32_t> place(order.order.size());
   for (std::size_t k = 0; k < place.size(); ++k) place[at(order.order[k])] = static_cast<std::int32_t>(k);
@@ -188,6 +210,8 @@ template elimination coloured(csr_view<const float>);
 template elimination coloured(csr_view<const double>);
 template elimination order_for_gpu(csr_view<const float>);
 template elimination order_for_gpu(csr_view<const double>);
+template void require_finite_entries(csr_view<const float>, int, const std::string&);
+template void require_finite_entries(csr_view<const double>, int, const std::string&);
 template lower_part take_lower(csr_view<const float>, const elimination&, int, const std::string&);
 template lower_part take_lower(csr_view<const double>, const elimination&, int, const std::string&);
 

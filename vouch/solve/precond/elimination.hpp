@@ -27,8 +27,8 @@ struct lower_part {
   std::vector<double> diagonal;
 };
 
-/// Rows grouped so that a row of a lower triangle refers to rows of earlier groups only: set s holds the rows
-/// rows[start[s]] to rows[start[s+1]-1], ascending.
+/// Rows grouped so that a row of a lower triangle refers to rows of earlier groups only, one of an upper triangle to rows
+/// of later groups: set s holds the rows rows[start[s]] to rows[start[s+1]-1], ascending.
 struct level_sets {
   std::vector<std::int64_t> start{0};
   std::vector<std::int32_t> rows;
@@ -50,13 +50,19 @@ struct elimination {
 template <real T>
 elimination coloured(csr_view<const T> A);
 
-/// The fewest level sets that L allows.
+/// The fewest level sets that L and L^T allow.
 level_sets find_levels(const sparse_rows& L);
+/// The fewest that serve both.
+level_sets find_levels(const sparse_rows& L, const sparse_rows& U);
 
 /// The order for a device on which a barrier costs far more than a row: coloured, unless the matrix's own
 /// order, which makes the better factor, has at most twice as many level sets.
 template <real T>
 elimination order_for_gpu(csr_view<const T> A);
+
+/// Throws  value_error  an entry that is NaN or infinite; `who` begins the text, which names the row
+template <real T>
+void require_finite_entries(csr_view<const T> A, int threads, const std::string& who);
 
 /// Reads only the entries of P A P^T on and below the diagonal.
 ///

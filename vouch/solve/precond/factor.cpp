@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <vouch/core/cancellation.hpp>
 #include <vouch/core/error.hpp>
@@ -66,6 +67,11 @@ bool factor_rows(const sparse_rows& pattern, const level_sets& levels, std::vect
   return true;
 }
 
+unit_factor symmetric_factor(sparse_rows lower, std::vector<double> pivots) {
+  sparse_rows upper = transposed(lower);
+  return {std::move(lower), std::move(pivots), std::move(upper)};
+}
+
 }  // namespace
 
 shifted_factor incomplete_cholesky(lower_part A, const level_sets& levels, double shift, int threads) {
@@ -88,13 +94,13 @@ shifted_factor incomplete_cholesky(lower_part A, const level_sets& levels, doubl
       A.lower.val[at(k)] = l[at(k)] * (scale[at(A.lower.col[at(k)])] / scale[at(i)]);
     d[at(i)] *= A.diagonal[at(i)];
   }
-  return {{std::move(A.lower), std::move(d)}, shift};
+  return {symmetric_factor(std::move(A.lower), std::move(d)), shift};
 }
 
 unit_factor symmetric_sor(lower_part A, double omega) {
   for (std::size_t k = 0; k < A.lower.val.size(); ++k) A.lower.val[k] *= omega / A.diagonal[at(A.lower.col[k])];
   for (double& d : A.diagonal) d /= omega * (2 - omega);
-  return {std::move(A.lower), std::move(A.diagonal)};
+  return symmetric_factor(std::move(A.lower), std::move(A.diagonal));
 }
 
 }  // namespace vouch

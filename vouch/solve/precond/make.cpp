@@ -2,6 +2,8 @@
 #include <cmath>
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
@@ -9,6 +11,8 @@
 #include <vouch/solve/precond/block_jacobi.hpp>
 #include <vouch/solve/precond/chebyshev.hpp>
 #include <vouch/solve/precond/ic0.hpp>
+#include <vouch/solve/precond/ilu0.hpp>
+#include <vouch/solve/precond/ilut.hpp>
 #include <vouch/solve/precond/jacobi.hpp>
 #include <vouch/solve/precond/make.hpp>
 #include <vouch/solve/precond/ssor.hpp>
@@ -17,9 +21,6 @@
 
 namespace vouch {
 namespace {
-
-// What a preconditioner is given, or nothing for its default.
-using parameter = std::optional<double>;
 
 double real_in(std::string_view name, std::string_view text) {
   const char* const end = text.data() + text.size();
@@ -41,13 +42,22 @@ std::int64_t whole_number_in(std::string_view name, std::string_view text) {
 
 enum class number_kind { real, whole };
 
-// One line a preconditioner: its name, its parameter as shown, what kind of number that is, and how it is made.
+struct parameter_line {
+  const char* name;
+  number_kind kind;
+};
+
+// What is given for each of a preconditioner's parameters, or nothing for its default.
+using parameters = std::vector<std::optional<double>>;
+
+// One line a preconditioner: its name, its parameters in the order in which they may be given without a name, whether it is
+// symmetric, and how it is made.
 template <real T>
 struct maker {
   const char* name;
-  const char* parameter_name;  // "" where there is none
-  number_kind kind;
-  std::unique_ptr<preconditioner<T>> (*make)(const device&, csr_view<const T>, parameter);
+  std::vector<parameter_line> takes;
+  bool symmetric;
+  std::unique_ptr<preconditioner<T>> (*make)(const device&, csr_view<const T>, const parameters&);
 };
 
 // Of a parameter that was found to be a whole number.
@@ -56,31 +66,54 @@ std::int64_t whole(double value) { return static_cast<std::int64_t>(value); }
 template <real T>
 const std::vector<maker<T>>& makers() {
   using A = csr_view<const T>;
+  using P = const parameters&;
   using result = std::unique_ptr<preconditioner<T>>;
   static const std::vector<maker<T>> all{
-      {"none", "", number_kind::real, [](const device&, A, parameter) -> result { return nullptr; }},
-      {"jacobi", "", number_kind::real, [](const device& dev, A a, parameter) { return make_jacobi(dev, a); }},
-      {"block-jacobi", "size", number_kind::whole,
-       [](const device& dev, A a, parameter size) {
-         if (!size) return make_block_jacobi(dev, a);
-         if (*size < 1) throw value_error("block-jacobi: a block has at least one row");
-         return make_block_jacobi(dev, a, whole(*size));
+      {"none", {}, true, [](const device&, A, P) -> result { return nullptr; }},
+      {"jacobi", {}, true, [](const device& dev, A a, P) { return make_jacobi(dev, a); }},
+      {"block-jacobi",
+       {{"size", number_kind::whole}},
+       true,
+       [](const device& dev, A a, P p) {
+         if (!p[0]) return make_block_jacobi(dev, a);
+         if (*p[0] < 1) throw value_error("block-jacobi: a block has at least one row");
+         return make_block_jacobi(dev, a, whole(*p[0]));
        }},
-      {"ssor", "omega", number_kind::real,
-       [](const device& dev, A a, parameter omega) {
-         return omega ? make_ssor(dev, a, *omega) : make_ssor(dev, a);
+      {"ssor",
+       {{"omega", number_kind::real}},
+       true,
+       [](const device& dev, A a, P p) { return p[0] ? make_ssor(dev, a, *p[0]) : make_ssor(dev, a); }},
+      {"ic0",
+       {{"shift", number_kind::real}},
+       true,
+       [](const device& dev, A a, P p) { return p[0] ? make_ic0(dev, a, *p[0]) : make_ic0(dev, a); }},
+      {"ilu0",
+       {{"shift", number_kind::real}},
+       false,
+       [](const device& dev, A a, P p) { return p[0] ? make_ilu0(dev, a, *p[0]) : make_ilu0(dev, a); }},
+      {"ilut",
+       {{"drop", number_kind::real}, {"fill", number_kind::whole}},
+       false,
+       [](const device& dev, A a, P p) {
+         ilut_options options;
+         if (p[0]) options.drop = *p[0];
+         if (p[1]) options.fill = whole(*p[1]);
+         return make_ilut(dev, a, options);
        }},
-      {"ic0", "shift", number_kind::real,
-       [](const device& dev, A a, parameter shift) {
-         return shift ? make_ic0(dev, a, *shift) : make_ic0(dev, a);
+      {"chebyshev",
+       {{"degree", number_kind::whole}},
+       true,
+       [](const device& dev, A a, P p) {
+         return p[0] ? make_chebyshev(dev, a, whole(*p[0])) : make_chebyshev(dev, a);
        }},
-      {"chebyshev", "degree", number_kind::whole,
-       [](const device& dev, A a, parameter degree) {
-         return degree ? make_chebyshev(dev, a, whole(*degree)) : make_chebyshev(dev, a);
-       }},
-      {"amg", "degree", number_kind::whole, [](const device& dev, A a, parameter degree) -> result {
+      {"amg",
+       {{"degree", number_kind::whole}, {"strength", number_kind::real}, {"filter", number_kind::real}},
+       true,
+       [](const device& dev, A a, P p) -> result {
          amg_options options;
-         if (degree) options.degree = static_cast<int>(std::clamp<double>(*degree, 0, 99));
+         if (p[0]) options.degree = static_cast<int>(std::clamp<std::int64_t>(whole(*p[0]), 0, 99));
+         if (p[1]) options.strength = *p[1];
+         if (p[2]) options.filter = *p[2];
          return make_amg(dev, a, options);
        }}};
   return all;
@@ -96,13 +129,41 @@ const maker<T>& find_maker(std::string_view name, std::string_view shown) {
   throw value_error("unknown preconditioner \"" + std::string(shown) + "\"", "there are " + names);
 }
 
+// The place of the parameter of that name.
+template <real T>
+std::size_t find_parameter(const maker<T>& m, std::string_view name) {
+  for (std::size_t k = 0; k < m.takes.size(); ++k)
+    if (name == m.takes[k].name) return k;
+  throw value_error(std::string(m.name) + " has no parameter \"" + std::string(name) + "\"");
+}
+
+// "drop=1e-3", or a value alone for the parameter of this place.
+void parse_parameter(const maker<double>& m, std::string_view text, std::size_t place,
+                     preconditioner_choice& choice) {
+  if (const std::size_t equals = text.find('='); equals != std::string_view::npos) {
+    place = find_parameter(m, text.substr(0, equals));
+    text.remove_prefix(equals + 1);
+  }
+  if (place >= m.takes.size())
+    throw value_error(std::string(m.name) + " takes no more than " + std::to_string(m.takes.size()) +
+                      (m.takes.size() == 1 ? " parameter" : " parameters"));
+  const parameter_line& of = m.takes[place];
+  const double value = of.kind == number_kind::whole ? static_cast<double>(whole_number_in(m.name, text))
+                                                     : real_in(m.name, text);
+  if (!choice.parameters.emplace(of.name, value).second)
+    throw value_error(std::string(m.name) + ": " + of.name + " is given twice");
+}
+
 }  // namespace
 
 const std::vector<std::string>& precondition_names() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> all;
-    for (const maker<double>& m : makers<double>())
-      all.push_back(m.name + (*m.parameter_name ? "[:" + std::string(m.parameter_name) + "]" : ""));
+    for (const maker<double>& m : makers<double>()) {
+      std::string taken;
+      for (const parameter_line& p : m.takes) taken += (taken.empty() ? "[:" : ",") + std::string(p.name);
+      all.push_back(m.name + taken + (taken.empty() ? "" : "]"));
+    }
     return all;
   }();
   return names;
@@ -114,12 +175,19 @@ preconditioner_choice parse_preconditioner(std::string_view spec) {
   const maker<double>& m = find_maker<double>(name, spec);
   preconditioner_choice choice{m.name, {}};
   if (colon == std::string_view::npos) return choice;
-  if (!*m.parameter_name)
+  if (m.takes.empty())
     throw value_error(std::string(name) + " takes no parameter: \"" + std::string(spec) + "\"");
-  const std::string_view text = spec.substr(colon + 1);
-  choice.parameters[m.parameter_name] =
-      m.kind == number_kind::whole ? static_cast<double>(whole_number_in(name, text)) : real_in(name, text);
-  return choice;
+  std::string_view rest = spec.substr(colon + 1);
+  for (std::size_t place = 0;; ++place) {
+    const std::size_t comma = rest.find(',');
+    parse_parameter(m, rest.substr(0, comma), place, choice);
+    if (comma == std::string_view::npos) return choice;
+    rest.remove_prefix(comma + 1);
+  }
+}
+
+bool is_symmetric(const preconditioner_choice& choice) {
+  return find_maker<double>(choice.name, choice.name).symmetric;
 }
 
 template <real T>
@@ -127,13 +195,13 @@ std::unique_ptr<preconditioner<T>> make_preconditioner(const device& dev, csr_vi
                                                        const preconditioner_choice& choice) {
   const ieee_environment here;
   const maker<T>& m = find_maker<T>(choice.name, choice.name);
-  parameter given;
+  parameters given(m.takes.size());
   for (const auto& [name, value] : choice.parameters) {
-    if (name != m.parameter_name) throw value_error(choice.name + " has no parameter \"" + name + "\"");
+    const std::size_t k = find_parameter(m, name);
     constexpr double most = 1e15;  // whole numbers up to there are numbers in double
-    if (m.kind == number_kind::whole && !(std::fabs(value) <= most && value == std::floor(value)))
+    if (m.takes[k].kind == number_kind::whole && !(std::fabs(value) <= most && value == std::floor(value)))
       throw value_error(choice.name + ": " + name + " is not a whole number");
-    given = value;
+    given[k] = value;
   }
   return m.make(dev, A, given);
 }

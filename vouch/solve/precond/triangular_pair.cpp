@@ -27,13 +27,14 @@ namespace {
 // An infinity or a zero would spread without a word.
 template <real T>
 void check_range(const unit_factor& factor, const std::string& who) {
-  const std::vector<double>& entries = factor.lower.val;
-  const bool finite =
-      std::all_of(entries.begin(), entries.end(), [](double l) { return std::isfinite(static_cast<T>(l)); });
+  const auto finite = [](const std::vector<double>& entries) {
+    return std::all_of(entries.begin(), entries.end(),
+                       [](double e) { return std::isfinite(static_cast<T>(e)); });
+  };
   const std::vector<T> inverse = inverted<T>(factor.pivots);
-  const bool positive =
-      std::all_of(inverse.begin(), inverse.end(), [](T d) { return d > 0 && std::isfinite(d); });
-  if (!finite || !positive)
+  const bool regular =
+      std::all_of(inverse.begin(), inverse.end(), [](T d) { return d != 0 && std::isfinite(d); });
+  if (!finite(factor.lower.val) || !finite(factor.upper.val) || !regular)
     throw value_error(who + ": the factor overflows in this precision", "scale the matrix first");
 }
 
@@ -95,13 +96,13 @@ struct rows_on_cpu {
 // The order in which rows are solved, as rows of the elimination; empty is that order itself.
 std::span<const std::int32_t> solving_order(const device& dev, const factored_matrix& F) {
   const bool team = dev.threads() > 1 && F.levels.count() > 0 &&
-                    F.factor.lower.nonzeros() / F.levels.count() >= entries_for_a_team;
+                    F.triangle_entries() / F.levels.count() >= entries_for_a_team;
   return team ? std::span<const std::int32_t>(F.levels.rows) : std::span<const std::int32_t>();
 }
 
 template <class Element>
 std::vector<Element> picked(const std::vector<Element>& all, std::span<const std::int32_t> rows) {
-  if (rows.empty()) return all;
+  if (rows.empty() || all.empty()) return all;
   std::vector<Element> result;
   result.reserve(all.size());
   for (const std::int32_t i : rows) result.push_back(all[static_cast<std::size_t>(i)]);
@@ -120,9 +121,10 @@ class pair_on_cpu final : public preconditioner<T> {
   pair_on_cpu(const device& dev, const factored_matrix& F, std::span<const std::int32_t> rows, std::string name)
       : name_(std::move(name)),
         place_(array<std::int32_t>::from(dev, places(F, rows))),
+        source_(array<std::int32_t>::from(dev, picked(F.sources, rows))),
         inverse_(array<T>::from(dev, picked(inverted<T>(F.factor.pivots), rows))),
         lower_(dev, renumbered(F.factor.lower, rows, F.order.order, dev.threads())),
-        upper_(dev, renumbered(transposed(F.factor.lower), rows, F.order.order, dev.threads())) {
+        upper_(dev, renumbered(F.factor.upper, rows, F.order.order, dev.threads())) {
     if (!rows.empty()) start_ = F.levels.start;
   }
 
@@ -141,7 +143,7 @@ class pair_on_cpu final : public preconditioner<T> {
   std::int64_t row(std::int64_t k) const { return place_.size() > 0 ? place_[k] : k; }
   void forward(std::int64_t k, const T* r, T* z) const {
     const std::int64_t i = row(k);
-    z[i] = r[i] - lower_.sum(k, z);
+    z[i] = r[source_.size() > 0 ? source_[k] : i] - lower_.sum(k, z);
   }
   void backward(std::int64_t k, T* z) const {
     const std::int64_t i = row(k);
@@ -170,7 +172,8 @@ class pair_on_cpu final : public preconditioner<T> {
   }
 
   std::string name_;
-  array<std::int32_t> place_;  // empty: row k is solved as k-th
+  array<std::int32_t> place_;   // empty: row k is solved as k-th
+  array<std::int32_t> source_;  // the element of r that belongs to it; empty: that of its place
   array<T> inverse_;
   rows_on_cpu<T> lower_, upper_;
   std::vector<std::int64_t> start_;  // of the level sets; empty: one thread solves row by row

@@ -1,4 +1,4 @@
-// vouch/solve/precond/triangular_pair.hpp -- preconditioners L D L^T: their values and their application; private.
+// vouch/solve/precond/triangular_pair.hpp -- preconditioners L D U: their values and their application; private.
 #pragma once
 #include <memory>
 #include <optional>
@@ -40,10 +40,11 @@ class host_matrix {
   std::optional<csr<T>> copy_;
 };
 
-/// M^-1 = L D L^T with a unit lower triangle: lower holds L without its diagonal, pivots D.
+/// M^-1 = L D U with unit triangles: lower and upper hold L and U without their diagonals, pivots D.
 struct unit_factor {
   sparse_rows lower;
   std::vector<double> pivots;
+  sparse_rows upper;
 };
 
 /// An incomplete factor and the shift it took.
@@ -52,7 +53,7 @@ struct shifted_factor {
   double shift = 0;
 };
 
-/// Incomplete Cholesky on the pattern of A: with S = diag(A)^-1/2 the factor of S^-1 (S A S + shift I) S^-1.
+/// Incomplete Cholesky, U = L^T, on the pattern of A: with S = diag(A)^-1/2 the factor of S^-1 (S A S + shift I) S^-1.
 /// Where a pivot of the scaled matrix falls to 1e-4 or below the shift is doubled, from 1e-3 at least, and all
 /// begins again.
 ///
@@ -61,15 +62,21 @@ struct shifted_factor {
 /// Source  Meijerink, van der Vorst, Math. Comp. 31 (1977); Manteuffel, Math. Comp. 34 (1980).
 shifted_factor incomplete_cholesky(lower_part A, const level_sets& levels, double shift, int threads);
 
-/// Symmetric successive over-relaxation as a factor: L = I + omega L_A D_A^-1, D = D_A / (omega (2 - omega)).
+/// Symmetric successive over-relaxation as a factor: L = I + omega L_A D_A^-1 = U^T, D = D_A / (omega (2 - omega)).
 /// Source  Axelsson, BIT 12 (1972).
 unit_factor symmetric_sor(lower_part A, double omega);
 
 /// A factor, the order of its rows, and which of them can be solved side by side.
 struct factored_matrix {
   elimination order;
-  level_sets levels;  // of factor.lower
+  std::vector<std::int32_t>
+      sources{};      // row k is row sources[k] of the matrix; empty: they stand in the order too
+  level_sets levels;  // of both triangles
   unit_factor factor;
+
+  std::int64_t rows() const { return factor.lower.rows(); }
+  /// Of one triangle, on average.
+  std::int64_t triangle_entries() const { return (factor.lower.nonzeros() + factor.upper.nonzeros()) / 2; }
 };
 
 /// How the factor's rows stand: "19 colours", "35 levels", or "" for the matrix's own order on the CPU.
@@ -77,8 +84,8 @@ std::string describe_order(const factored_matrix& F, bool on_gpu);
 
 /// The preconditioner of that factor, which calls itself `name`, on dev.
 ///
-/// Result  Symmetric positive definite whatever the factor's values are, as long as its pivots are positive.
-///         A row is summed in an order that depends on the factor and the kind of device alone: the same bits
+/// Result  Symmetric positive definite whatever the factor's values are, as long as its pivots are positive, U is L^T and
+///         there are no other sources. A row is summed in an order that depends on the factor and the kind of device alone: the same bits
 ///         on every run; on the CPU for any number of threads.
 /// Throws  value_error  a pivot or an entry that overflows T
 template <real T>

@@ -1,5 +1,5 @@
 // The two sweeps on a GPU. Rows are renumbered by level sets, so a set is a range of rows; the matrix's
-// numbering appears only where r is read and z written. A small system is one block whose shared memory holds
+// numberings of rows and of columns appear only where r is read and z written. A small system is one block whose shared memory holds
 // the vector and whose barriers stand between the sets; a large one is a kernel a set.
 #include <cuda_runtime.h>
 
@@ -22,14 +22,15 @@ template <class T>
 struct pair_arguments {
   slices<T> lower, upper;
   std::int64_t sets;
-  const std::int32_t* place;  // the matrix's number of each row
+  const std::int32_t* source;  // the element of r that belongs to each row
+  const std::int32_t* place;   // the element of z
   const T* inverse;
   const T* r;
   T* z;
 };
 
 // w := L^-1 r on the rows of one slice; those of the last set are complete with D^-1 and leave as z, because
-// nothing of L^T refers to a later set.
+// nothing of U refers to a later set.
 template <class T>
 __device__ void forward_slice(const pair_arguments<T>& a, const sweep_set& set, std::int64_t slice, bool last,
                               T* w) {
@@ -37,16 +38,15 @@ __device__ void forward_slice(const pair_arguments<T>& a, const sweep_set& set, 
   const unsigned lane = threadIdx.x % 32;
   const std::int64_t row = set.first_row + slice * (32 / lanes) + lane / lanes;
   const bool mine = lane % lanes == 0 && row < set.end_row;
-  const std::int32_t place = mine ? __ldg(a.place + row) : 0;
-  const T right = mine ? a.r[place] : T{};
+  const T right = mine ? a.r[__ldg(a.source + row)] : T{};
   const T sum = row_sum(a.lower, set.first_slice + slice, lanes, w);
   if (!mine) return;
   const T value = last ? (right - sum) * __ldg(a.inverse + row) : right - sum;
   w[row] = value;
-  if (last) a.z[place] = value;
+  if (last) a.z[__ldg(a.place + row)] = value;
 }
 
-// w := L^-T D^-1 w in place on the rows of one slice, and z: a row reads its own w and those of later sets,
+// w := U^-1 D^-1 w in place on the rows of one slice, and z: a row reads its own w and those of later sets,
 // which are complete.
 template <class T>
 __device__ void backward_slice(const pair_arguments<T>& a, const sweep_set& set, std::int64_t slice, T* w) {
@@ -112,8 +112,8 @@ int shared_limit(const device& dev) {
 template <class T>
 bool one_block_pays(const device& dev, const factored_matrix& F) {
   const auto entry_bytes = static_cast<std::int64_t>(sizeof(T) + sizeof(std::int32_t));
-  const std::int64_t bytes = F.factor.lower.nonzeros() * entry_bytes;
-  return F.factor.lower.rows() * static_cast<std::int64_t>(sizeof(T)) <= shared_limit(dev) &&
+  const std::int64_t bytes = F.triangle_entries() * entry_bytes;
+  return F.rows() * static_cast<std::int64_t>(sizeof(T)) <= shared_limit(dev) &&
          bytes <= F.levels.count() * bytes_a_barrier_saves;
 }
 
@@ -145,12 +145,14 @@ class pair_on_gpu final : public preconditioner<T> {
   pair_on_gpu(const device& dev, const factored_matrix& F, std::string name)
       : name_(std::move(name)),
         one_block_(one_block_pays<T>(dev, F)),
-        rows_(F.factor.lower.rows()),
+        rows_(F.rows()),
+        source_(array<std::int32_t>::from(
+            dev, F.sources.empty() ? std::vector<std::int32_t>{} : picked(F.sources, F.levels.rows))),
         place_(array<std::int32_t>::from(
             dev, F.order.order.empty() ? F.levels.rows : picked(F.order.order, F.levels.rows))),
         inverse_(array<T>::from(dev, picked(inverted<T>(F.factor.pivots), F.levels.rows))),
         lower_(make_side<T>(dev, F.factor.lower, F, one_block_)),
-        upper_(make_side<T>(dev, transposed(F.factor.lower), F, one_block_)),
+        upper_(make_side<T>(dev, F.factor.upper, F, one_block_)),
         work_(array<T>::zeros(dev, one_block_ ? 0 : rows_)) {
     if (one_block_)  // all of it: the limit is the kernel's, and shared by all that use it
       check(cudaFuncSetAttribute(solve_in_one_block_kernel<T>, cudaFuncAttributeMaxDynamicSharedMemorySize,
@@ -167,6 +169,7 @@ class pair_on_gpu final : public preconditioner<T> {
     const pair_arguments<T> a{lower_.arguments(),
                               upper_.arguments(),
                               static_cast<std::int64_t>(lower_.sets.size()),
+                              source_.size() > 0 ? source_.data() : place_.data(),
                               place_.data(),
                               inverse_.data(),
                               r.data(),
@@ -195,6 +198,7 @@ class pair_on_gpu final : public preconditioner<T> {
   std::string name_;
   bool one_block_;
   std::int64_t rows_;
+  array<std::int32_t> source_;  // empty: as place_
   array<std::int32_t> place_;
   array<T> inverse_;
   slices_on_gpu<T> lower_, upper_;

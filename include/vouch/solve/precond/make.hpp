@@ -12,8 +12,8 @@
 
 namespace vouch {
 
-/// What make_preconditioner understands, with the parameter in brackets: "none", "jacobi",
-/// "block-jacobi[:size]", "ssor[:omega]", "ic0[:shift]", "chebyshev[:degree]".
+/// What make_preconditioner understands, with the parameters in brackets: "none", "jacobi", "block-jacobi[:size]",
+/// "ssor[:omega]", "ic0[:shift]", "ilu0[:shift]", "ilut[:drop,fill]", "chebyshev[:degree]".
 const std::vector<std::string>& precondition_names();
 
 /// A preconditioner by name, with the parameters that differ from its defaults: {"ssor", {{"omega", 1.2}}}.
@@ -22,10 +22,16 @@ struct preconditioner_choice {
   std::map<std::string, double> parameters{};
 };
 
-/// Reads "ssor", or "ssor:1.2" where the parameter goes without saying.
+/// Reads "ssor", "ilut:drop=1e-3,fill=20", or "ssor:1.2" and "ilut:1e-3,20" with values in the order of
+/// precondition_names().
 ///
-/// Throws  value_error  an unknown name, a parameter that is no number
+/// Throws  value_error  an unknown name; a parameter that is no number, given twice or one too many
 preconditioner_choice parse_preconditioner(std::string_view spec);
+
+/// Whether it makes a symmetric M of every symmetric matrix, as conjugate gradients need it.
+///
+/// Throws  value_error  an unknown name
+bool is_symmetric(const preconditioner_choice& choice);
 
 /// The preconditioner that was chosen, for A; "none" gives nullptr.
 ///

@@ -1,4 +1,5 @@
 #include <cmath>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -23,8 +24,9 @@ std::string advise(const method& self) {
 
 // Where conjugate gradients do not apply for certain. An iteration costs what one of theirs does, and the eigenvalues
 // on the other side of zero make it as many again.
-std::optional<prediction> predict(const system_facts& facts, const solve_options&) {
+std::optional<prediction> predict(const system_facts& facts, const solve_options& options) {
   const structure_facts& A = facts.matrix;
+  if (options.preconditioner && !is_symmetric(*options.preconditioner)) return {};
   if (facts.form == matrix_form::matrix_free || A.diagonal_positive) return {};
   prediction p;
   p.iteration_work = 2 * static_cast<double>(A.nonzeros) + 20 * static_cast<double>(A.rows);
@@ -32,6 +34,11 @@ std::optional<prediction> predict(const system_facts& facts, const solve_options
   if (facts.form == matrix_form::dense) p.work += 500 * 2 * static_cast<double>(A.nonzeros);
   p.why = "symmetric, not positive definite";
   return p;
+}
+
+std::unique_ptr<ready_method> make(const method_setting& setting) {
+  require_symmetric_preconditioner(setting);
+  return make_krylov<decltype(solve)>(setting);
 }
 
 }  // namespace
@@ -48,6 +55,6 @@ constinit const method minimal_residual{
     .advise = advise,
     .predict = predict,
     .choose = choose_for_products,
-    .make = make_krylov<decltype(solve)>};
+    .make = make};
 
 }  // namespace vouch
