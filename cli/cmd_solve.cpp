@@ -42,10 +42,14 @@ int cmd_solve(std::span<const char* const> arguments) {
   const console log = make_console(request.common);
   if (request.batch) return solve_batch(request, log);
   const device cpu = open_cpu(request.common);
+  const stopwatch opening;
   request.options.run_on = open_device(request, cpu);
+  const double opening_seconds = opening.seconds();
   warn_before(log, request);
 
-  linear_system system = read_system_matrix(cpu, request.matrix);
+  const device dev = request.options.run_on.value_or(cpu);
+  linear_system system = read_system_matrix(cpu, dev, request.matrix);
+  if (dev.is_cuda()) system.cuda_start_seconds = opening_seconds;
   solve_watch watch(log, request, system);
   request.options.observer = &watch;
   solver A = make_solver(cpu, system, request.options);

@@ -121,7 +121,7 @@ int cmd_verify(std::span<const char* const> arguments) {
   const device dev = wanted.cuda ? device::cuda(wanted.index) : cpu;
   array<double> x;
   verify_times times;
-  linear_system system = read_system_matrix(cpu, options.matrix);
+  linear_system system = read_system_matrix(cpu, dev, options.matrix);
   solve_options asked;
   asked.run_on = dev;
   asked.names.matrix = options.matrix;

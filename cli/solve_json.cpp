@@ -84,6 +84,7 @@ nlohmann::ordered_json solve_json(const solve_request& request, const linear_sys
                       {"transfer", report.times.transfer},
                       {"solve", report.times.solve},
                       {"write", write_seconds},
+                      {"cuda_start", system.cuda_start_seconds + report.times.cuda_start},
                       {"total", total_seconds}};
   object["memory_bytes"] = {{"host_peak", host_peak_bytes()}, {"device_peak", device_peak_bytes()}};
   return object;

@@ -157,7 +157,9 @@ void log_verdict(const console& log, const solve_request& request, const solve_o
 void log_costs(const console& log, const linear_system& system, const solve_outcome& outcome, const solver& A,
                double write_seconds) {
   const solve_times& times = outcome.result.times;
-  log.line(fmt::format("time       read {}, setup {}, transfer {}, solve {}, write {}",
+  const double cuda_start = system.cuda_start_seconds + times.cuda_start;
+  log.line(fmt::format("time       {}read {}, setup {}, transfer {}, solve {}, write {}",
+                       cuda_start > 0 ? "start of CUDA " + report::seconds_text(cuda_start) + ", " : "",
                        report::seconds_text(system.read_seconds),
                        report::seconds_text(system.setup_seconds + A.setup_seconds() + times.setup),
                        report::seconds_text(times.transfer), report::seconds_text(times.solve),

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include <vouch/core/device.hpp>
-#include <vouch/solve/options.hpp>
 #include <vouch/solve/loop/report.hpp>
+#include <vouch/solve/options.hpp>
 
 namespace vouch {
 
@@ -15,7 +15,8 @@ struct method;
 
 /// Seconds; every part of a solve belongs to one of them.
 struct solve_times {
-  double setup = 0;  // and attempts that came to nothing
+  double cuda_start = 0;  // where CUDA had to be started
+  double setup = 0;       // and attempts that came to nothing
   double transfer = 0;
   double solve = 0;  // verdict included
 };

@@ -47,8 +47,9 @@ class solver {
   /// Solves A X = B from the X given.
   ///
   /// Shapes  B and X are n-by-k, k columns side by side (ld = n where k > 1); n and k may be 0.
-  /// Memory  B and X live on dev. X holds the starts and receives the solutions; overlaps nothing. Used in
-  ///         place in double precision where the work is done on dev.
+  /// Memory  B and X live on dev or, with a matrix on a GPU, on the CPU. X holds the starts and receives the
+  ///         solutions; overlaps nothing. Used in place in double precision where the work is done on dev and they
+  ///         live there.
   /// Result  The numerical contract of docs/contract.md for every column, about A and B as they are, in
   ///         whatever precision was worked. Not converging is a status, never an exception. A column that ends
   ///         interrupted or without a solution ends the solve: later columns keep their start. With

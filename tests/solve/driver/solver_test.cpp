@@ -14,6 +14,7 @@
 #include <vouch/solve/solver.hpp>
 
 #include "../systems.hpp"
+#include "devices.hpp"
 
 namespace vouch {
 namespace {
@@ -305,6 +306,38 @@ TEST(solver, a_proof_speaks_of_solutions_from_anywhere) {
   for (std::size_t i = 0; i < 36; ++i) largest = std::max(largest, std::fabs(before[i] - expected[i]));
   EXPECT_GE(of_given.max_absolute, largest * (1 - 1e-6));
   EXPECT_LE(of_given.max_absolute, largest * (1 + 1e-3));
+}
+
+// What a matrix on a GPU is solved to is what it is solved to where it lives on the CPU.
+TEST(solver, takes_a_matrix_on_a_gpu_with_vectors_there_or_here) {
+  VOUCH_NEEDS_GPU();
+  const device gpu = testing::gpus().front();
+  const csr<double> spd = testing::random_spd(300, 6, 5), dominant = random_unsymmetric(300, 8);
+  for (const method* m : methods())
+    for (const working_precision p : {working_precision::double_, working_precision::single}) {
+      if (!m->takes.has(matrix_form::sparse) || !m->on_cuda.has(true) || !m->precisions.has(p)) continue;
+      const csr<double>& A = m->refuse != nullptr ? spd : dominant;
+      const csr<double> there = A.to(gpu);
+      const std::vector<double> given = testing::random_vector(A.rows, 2), expected = exact(A, given);
+      solve_options options;
+      options.method = m->name;
+      options.precision = p;
+      options.run_on = gpu;
+      options.proof = proof_request{};
+      const auto b = array<double>::from(gpu, given);
+      auto x = array<double>::zeros(gpu, A.rows);
+      std::vector<double> y(given.size()), z(given.size());
+      solver S(gpu, there, options);
+      const solve_result r = S.solve(b, x);
+      EXPECT_EQ(r.status, solve_status::converged) << m->name << ": " << r.reason;
+      EXPECT_TRUE(r.proof->verified) << m->name << ": " << r.proof->reason;
+      EXPECT_LT(error_of(x.to_vector().data(), expected), p == working_precision::single ? 1e-3 : 1e-6);
+      EXPECT_EQ(S.solve(in(given), out(y)).status, solve_status::converged) << m->name;
+      EXPECT_EQ(solver(cpu, A, options).solve(in(given), out(z)).status, solve_status::converged) << m->name;
+      if (!r.reproducible) continue;
+      EXPECT_EQ(x.to_vector(), y) << m->name;
+      EXPECT_EQ(z, y) << m->name;
+    }
 }
 
 TEST(solver, refuses_operands_that_lie_nowhere) {

@@ -13,6 +13,9 @@
 
 namespace vouch {
 
+/// Whether what lives on one serves the other as it is.
+inline bool is_same_place(const device& a, const device& b) { return a == b || (!a.is_cuda() && !b.is_cuda()); }
+
 /// A matrix as it was given, and copies in other forms and places, each made when it is first asked for.
 class operand {
  public:
@@ -33,9 +36,11 @@ class operand {
   /// Finds what the plan should know besides: the cost of elimination, a library for dense factors.
   void complete_facts(const solve_options& options);
 
-  /// On dev, which is home or the CPU: no copy where it is given so.
+  /// On dev: as it was given where it lives there, else a copy, of which one a form and place is made.
   csr_view<const double> sparse(const device& dev) const;
   matrix_view<const double> dense(const device& dev) const;
+  /// Bytes of the matrix that a GPU holds already.
+  std::int64_t bytes_on(const device& dev) const;
   /// The action of what is matrix-free.
   const linear_operator<double>& action() const { return *action_; }
 
@@ -45,8 +50,8 @@ class operand {
   csr_view<const double> given_;
   matrix_view<const double> given_dense_;
   const linear_operator<double>* action_ = nullptr;
-  mutable std::optional<csr<double>> sparse_;    // on the CPU
-  mutable std::optional<matrix<double>> dense_;  // on the CPU, by columns
+  mutable std::optional<csr<double>> sparse_, sparse_there_;   // on the CPU, on a GPU that is not home
+  mutable std::optional<matrix<double>> dense_, dense_there_;  // likewise, by columns
 };
 
 /// A tridiagonal matrix by its three diagonals of n elements; the first of dl and the last of du are 0.

@@ -214,6 +214,7 @@ struct solver::state {
   solve_times making;                   // of what makes it
   bool endless = false;                 // no later attempt can replace it
   double setup_seconds = 0;
+  double cuda_start = 0;  // that no result has told of
 
   template <class... Matrix>
   state(const solve_options& asked, const device& home, const Matrix&... matrix)
@@ -228,7 +229,7 @@ struct solver::state {
     A.complete_facts(options);
     plan = vouch::make_plan(A.facts(), options);
     begin_with(0, plan.front().why);
-    setup_seconds += clock.seconds();
+    setup_seconds += clock.seconds() - cuda_start;
   }
   void begin_with(std::size_t k, const std::string& reason) {
     ready.reset();
@@ -236,14 +237,21 @@ struct solver::state {
     why = reason;
     chosen = choose(*plan[k].method);
   }
-  device_choice choose(const method& m) const {
+  device_choice choose(const method& m) {
     if (options.run_on) return {*options.run_on, "as asked"};
     if (A.form() == matrix_form::matrix_free) return {A.home(), "the matrix works there"};
     if (options.own_preconditioner != nullptr) return {A.home(), "the preconditioner works there"};
     if (A.home().is_cuda() && m.on_cuda.has(true)) return {A.home(), "the matrix is there"};
-    if (!m.on_cuda.has(false)) return {device::best(), "this method has no other"};
-    device_choice choice = m.choose(A.facts(), options, A.cpu().threads());
-    if (!choice.dev.is_cuda()) choice.dev = A.cpu();
+    const stopwatch starting;
+    device_choice choice{A.cpu(), "this method has no other"};
+    if (m.on_cuda.has(false))
+      choice = m.choose(A.facts(), options, A.cpu().threads());
+    else
+      choice.dev = device::best();
+    if (choice.dev.is_cuda())
+      cuda_start += starting.seconds();
+    else
+      choice.dev = A.cpu();
     return choice;
   }
 
@@ -256,6 +264,7 @@ struct solver::state {
 
   solve_result run(const columns_view& system, patience* limit);
   solve_result solve(const columns_view& system);
+  solve_result solve_from_anywhere(const columns_view& system);
 };
 
 // The current attempt for all columns, as long as `limit`, if there is one, has patience.
@@ -362,6 +371,7 @@ solve_result solver::state::solve(const columns_view& system) {
   solve_result result = std::move(best->result);
   spent.setup -= result.times.solve;
   spent.solve = result.times.solve;
+  spent.cuda_start = std::exchange(cuda_start, 0);
   result.times = spent;
   if (current > begun)
     result.warnings.insert(result.warnings.begin(), warnings.begin(),
@@ -371,6 +381,24 @@ solve_result solver::state::solve(const columns_view& system) {
   result.where = chosen.dev;
   result.device_reason = chosen.why;
   result.attempts = std::move(records);
+  return result;
+}
+
+// Vectors on the CPU are brought to the matrix, and solutions back.
+solve_result solver::state::solve_from_anywhere(const columns_view& system) {
+  const device& home = A.home();
+  if (!home.is_cuda() || (is_accessible(home, system.b.data()) && is_accessible(home, system.x.data())))
+    return solve(system);
+  const std::size_t bytes = bytes_of(system.x.size());
+  array<double> b(home, system.b.size()), x(home, system.x.size());
+  double transfer = 0;
+  timed(transfer, [&] {
+    copy_bytes(b.data(), home, system.b.data(), A.cpu(), bytes);
+    copy_bytes(x.data(), home, system.x.data(), A.cpu(), bytes);
+  });
+  solve_result result = solve({system.count, b, x});
+  timed(transfer, [&] { copy_bytes(system.x.data(), A.cpu(), x.data(), home, bytes); });
+  result.times.transfer += transfer;
   return result;
 }
 
@@ -411,7 +439,7 @@ solve_result solver::solve(matrix_view<const double> B, matrix_view<double> X) {
     return result;
   }
   state_->make_plan();
-  result = state_->solve(system);
+  result = state_->solve_from_anywhere(system);
   if (system.count == 1) result.columns.clear();
   if (state_->options.proof) prove(B, X, *state_->options.proof, result);
   return result;
