@@ -113,7 +113,7 @@ void warn_after(const console& log, const solve_request& request, const solve_ou
     log.warning(
         fmt::format("the error of x {} {:.2g} of it, however small the residual: the condition number is about "
                     "{:.1g}; --verify proves a bound",
-                    report.method == "cg" ? "may be up to about" : "is estimated at", *report.error_estimate,
+                    report.how->direct ? "is estimated at" : "may be up to about", *report.error_estimate,
                     report.condition_estimate.value_or(0)));
   if (!request.options.goal.by_residual() || report.status == solve_status::converged || report.rhs_norm == 0)
     return;
@@ -145,8 +145,7 @@ void log_verdict(const console& log, const solve_request& request, const solve_o
                          report.preconditioner == "none" ? "" : ", preconditioned"));
   if (report.error_estimate)
     log.line(fmt::format("           error {}{:.1e} of x, an estimate",
-                         report.method == "cg" ? "at most about  " : "about          ",
-                         *report.error_estimate));
+                         report.how->direct ? "about          " : "at most about  ", *report.error_estimate));
   if (report.error_bound && !request.verification.asked())
     log.line(fmt::format("           error at most        {}, proved by {}",
                          vouch::detail::rounded_above(*report.error_bound), report.error_bound_source));

@@ -64,7 +64,7 @@ struct prediction {
   double work = 0;            // operations of loops over vectors; what takes longer counts several times
   double iteration_work = 0;  // likewise; 0: it has none, or its number is proved
   std::string why;            // it applies
-  acceleration accelerate{};               // that it is best given
+  acceleration accelerate{};  // that it is best given
   preconditioner_choice preconditioner{};  // likewise, where none is asked for
 };
 
@@ -76,7 +76,9 @@ struct method {
   const char* name;
   const char* title;  // in sentences
   set_of<matrix_form> takes;
-  bool direct;  // factorises: ends by the residual alone, and says nothing on its way
+  /// Factorises: ends by the residual alone, says nothing on its way, and estimates about the error of x, where
+  /// iterations estimate what that is at most.
+  bool direct;
   set_of<method_option> options;
   set_of<working_precision> precisions;
   set_of<bool> on_cuda;  // false: runs on the CPU; true: on a GPU

@@ -293,7 +293,7 @@ solve_result solver::state::run(const columns_view& system, patience* limit) {
       timed(result.times.solve, [&] {
         const on_cpu rhs(A, b), solution(A, {x.data(), x.size()});
         for (std::int64_t k = 0; k < count; ++k)
-          judge_column(A, {rhs + k * n, n}, {solution + k * n, n}, goal, ready->rounds(),
+          judge_column(A, {rhs + k * n, n}, {solution + k * n, n}, goal, *result.how, ready->rounds(),
                        reports[static_cast<std::size_t>(k)]);
       });
     if (options.observer != nullptr) options.observer->end(reports);
