@@ -118,16 +118,6 @@ class batch_arrays {
   std::vector<npz_array> arrays_;
 };
 
-// What stands where nothing is coupled is not used: nobody shall stumble over it.
-void clear_unused(batch_file& batch) {
-  const batch_shape shape = batch.matrix_shape();
-  for (std::int64_t s = 0; s < shape.systems; ++s) {
-    if (shape.rows(s) == 0) continue;
-    batch.dl[static_cast<std::size_t>(shape.at(s, 0))] = 0;
-    batch.du[static_cast<std::size_t>(shape.at(s, shape.rows(s) - 1))] = 0;
-  }
-}
-
 }  // namespace
 
 batch_shape batch_file::shape() const {
@@ -150,7 +140,6 @@ batch_file read_batch(const std::string& path) {
   input_file file(path);
   batch_file batch = is_zip(file.peek(4)) ? batch_arrays(path).batch() : read_text(path, std::move(file));
   if (batch.systems == 0) throw parse_error(path, 0, 0, "there is no system in the file");
-  clear_unused(batch);
   return batch;
 }
 

@@ -25,7 +25,7 @@ struct batch_file {
 /// Text: a row a line, "dl d du b", a blank line behind each system, remarks from # on. Or an .npz archive with
 /// arrays dl, d, du and b: of one dimension for one system, of two for a system in each row; dl, d and du may
 /// have one dimension where b has two: then all share one matrix; with an array offsets the systems lie behind
-/// one another. dl of a first row and du of a last one are 0, whatever the file has there.
+/// one another. dl of a first row and du of a last one are there and not used.
 ///
 /// Throws  file_error; parse_error
 batch_file read_batch(const std::string& path);

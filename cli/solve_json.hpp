@@ -2,15 +2,18 @@
 #pragma once
 #include <nlohmann/json_fwd.hpp>
 
+#include <vector>
+
+#include <vouch/solve/result.hpp>
+
 #include "solve_request.hpp"
-#include "solve_run.hpp"
 #include "solve_system.hpp"
 
 namespace vouch::cli {
 
-/// Every key always, null for what is unknown, NaN or infinite.
-nlohmann::ordered_json solve_json(const solve_request& request, const linear_system& system,
-                                  const solve_outcome& outcome, const solver& A, double write_seconds,
-                                  double total_seconds);
+/// Every key always, null for what is unknown, NaN or infinite; batch alone only where it is not null.
+nlohmann::ordered_json solve_json(const solve_request& request, const nlohmann::ordered_json& matrix,
+                                  const nlohmann::ordered_json& batch, const solve_result& report,
+                                  const std::vector<double>& repeats, const spent_seconds& seconds);
 
 }  // namespace vouch::cli

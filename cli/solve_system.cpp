@@ -118,7 +118,7 @@ linear_system read_system_matrix(const device& cpu, const device& dev, const std
     system.dense = std::move(*dense);
   else
     system.A = std::move(std::get<csr<double>>(read));
-  system.read_seconds = clock.seconds();
+  system.seconds.read = clock.seconds();
   return system;
 }
 
@@ -130,10 +130,10 @@ solver make_solver(const device& cpu, const linear_system& system, const solve_o
 void take_vectors(const device& cpu, const solve_request& request, linear_system& system) {
   const stopwatch rhs;
   take_rhs(cpu, request.rhs, system);
-  (is_file(request.rhs) ? system.read_seconds : system.setup_seconds) += rhs.seconds();
+  (is_file(request.rhs) ? system.seconds.read : system.seconds.setup) += rhs.seconds();
   const stopwatch start;
   take_start(cpu, request.initial, system);
-  (is_file(request.initial) ? system.read_seconds : system.setup_seconds) += start.seconds();
+  (is_file(request.initial) ? system.seconds.read : system.seconds.setup) += start.seconds();
 }
 
 }  // namespace vouch::cli

@@ -17,6 +17,18 @@
 
 namespace vouch::cli {
 
+/// Seconds of the parts of a run.
+struct spent_seconds {
+  double cuda_start = 0, read = 0, setup = 0, transfer = 0, solve = 0, write = 0, total = 0;
+
+  void add(const solve_times& times) {
+    cuda_start += times.cuda_start;
+    setup += times.setup;
+    transfer += times.transfer;
+    solve += times.solve;
+  }
+};
+
 /// A X = B with as many columns as there are right-hand sides; vectors live on the CPU.
 struct linear_system {
   std::string file;
@@ -24,11 +36,9 @@ struct linear_system {
   csr<double> A;                 // on the device that read it; empty where the matrix is dense
   std::optional<vectors> dense;  // by columns
   std::int64_t columns = 1;
-  array<double> b;      // column by column
-  array<double> start;  // likewise
-  double cuda_start_seconds = 0;
-  double read_seconds = 0;
-  double setup_seconds = 0;  // vectors that no file holds
+  array<double> b;        // column by column
+  array<double> start;    // likewise
+  spent_seconds seconds;  // setup: of vectors that no file holds
 
   std::int64_t rows() const { return dense ? dense->rows : A.rows; }
   /// All right-hand sides, or all solutions.

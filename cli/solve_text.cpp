@@ -153,16 +153,13 @@ void log_verdict(const console& log, const solve_request& request, const solve_o
   log.line(fmt::format("engine     {}", report.engine));
 }
 
-void log_costs(const console& log, const linear_system& system, const solve_outcome& outcome, const solver& A,
-               double write_seconds) {
-  const solve_times& times = outcome.result.times;
-  const double cuda_start = system.cuda_start_seconds + times.cuda_start;
-  log.line(fmt::format("time       {}read {}, setup {}, transfer {}, solve {}, write {}",
-                       cuda_start > 0 ? "start of CUDA " + report::seconds_text(cuda_start) + ", " : "",
-                       report::seconds_text(system.read_seconds),
-                       report::seconds_text(system.setup_seconds + A.setup_seconds() + times.setup),
-                       report::seconds_text(times.transfer), report::seconds_text(times.solve),
-                       report::seconds_text(write_seconds)));
+void log_costs(const console& log, const spent_seconds& seconds) {
+  log.line(fmt::format(
+      "time       {}read {}, setup {}, transfer {}, solve {}, write {}",
+      seconds.cuda_start > 0 ? fmt::format("start of CUDA {}, ", report::seconds_text(seconds.cuda_start)) : "",
+      report::seconds_text(seconds.read), report::seconds_text(seconds.setup),
+      report::seconds_text(seconds.transfer), report::seconds_text(seconds.solve),
+      report::seconds_text(seconds.write)));
   std::string memory = report::bytes_text(static_cast<double>(host_peak_bytes())) + " on the host at most";
   if (device_peak_bytes() > 0)
     memory += fmt::format(", {} on GPUs", report::bytes_text(static_cast<double>(device_peak_bytes())));

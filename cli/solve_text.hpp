@@ -18,8 +18,7 @@ void warn_after(const console& log, const solve_request& request, const solve_ou
 /// After: the answer checked, with every number that speaks for or against it.
 void log_verdict(const console& log, const solve_request& request, const solve_outcome& outcome);
 /// Where the time and the memory went.
-void log_costs(const console& log, const linear_system& system, const solve_outcome& outcome, const solver& A,
-               double write_seconds);
+void log_costs(const console& log, const spent_seconds& seconds);
 /// The summary for stdout, a few lines.
 std::string summary(const solve_request& request, const linear_system& system, const solve_outcome& outcome,
                     double total_seconds);

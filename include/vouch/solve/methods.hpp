@@ -35,7 +35,7 @@ class set_of {
 };
 
 /// In which form a method takes the matrix; what has another form is brought into it, but for what is given by its
-/// action alone.
+/// action or by three diagonals.
 enum class matrix_form { sparse, dense, tridiagonal, matrix_free };
 
 /// What not every method takes.
@@ -53,7 +53,7 @@ enum class method_option {
 
 /// What `auto` knows of a system.
 struct system_facts {
-  matrix_form form = matrix_form::sparse;  // as it was given: not tridiagonal
+  matrix_form form = matrix_form::sparse;  // as it was given: tridiagonal by its diagonals alone
   structure_facts matrix;
   std::optional<elimination_cost> elimination{};  // of a sparse matrix; nothing: not predicted
   bool dense_factors = true;                      // there is a library that factorises dense matrices
@@ -69,6 +69,7 @@ struct prediction {
 };
 
 class ready_method;
+class ready_batch;
 struct method_setting;
 
 /// One line of the table. A method with nothing in `refuse` takes any square matrix.
@@ -91,6 +92,8 @@ struct method {
   /// Where it is fastest.
   device_choice (*choose)(const system_facts& facts, const solve_options& options, int threads);
   std::unique_ptr<ready_method> (*make)(const method_setting& setting);
+  /// For batches of tridiagonal systems; nullptr: takes none.
+  std::unique_ptr<ready_batch> (*make_batch)(const method_setting& setting) = nullptr;
 };
 
 /// All of them, in the order of help texts.

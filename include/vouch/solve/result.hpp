@@ -31,6 +31,21 @@ struct attempt_record {
   std::int64_t iterations = 0;
 };
 
+/// The verdict on one system of a batch.
+struct system_verdict {
+  bool converged = false;
+  double relative_true = 0;  // ||b - Ax||_2 / ||b||_2, in higher precision, of the x returned
+  double backward_error = 0;
+};
+
+/// What became of the systems of a batch, which count from 0.
+struct batch_verdict {
+  std::vector<system_verdict> systems;
+  std::int64_t worst = 0;
+  std::int64_t missed = 0;                 // did not converge
+  std::vector<std::int64_t> first_missed;  // at most 100 of them
+};
+
 /// The report of the worst column, with the iterations and warnings of all; what was chosen, and why.
 struct solve_result : solve_report {
   std::int64_t column = 0;            // which one is the worst, from 0
@@ -42,6 +57,7 @@ struct solve_result : solve_report {
   std::string device_reason;
   std::vector<attempt_record> attempts;
   solve_times times;
+  std::optional<batch_verdict> batch{};  // of tridiagonal systems given as such: the report is of the worst
   std::optional<solution_proof> proof;
 };
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <vouch/core/error.hpp>
+#include <vouch/core/require.hpp>
 #include <vouch/dense/factor/cusolver.hpp>
 #include <vouch/dense/factor/lapack.hpp>
 #include <vouch/dense/require_entries.hpp>
@@ -103,9 +104,34 @@ operand::operand(const device& home, const linear_operator<double>& A)
   facts_.matrix.square = facts_.matrix.symmetric = true;  // what is asked of the caller
 }
 
+operand::operand(const device& home, const tridiagonal_view<const double>& A)
+    : home_(home), cpu_(home.is_cuda() ? device::cpu() : home), given_bands_(A) {
+  const std::int64_t extent = A.shape.extent();
+  detail::require_data("solver", "the lower diagonal", A.dl, extent);
+  detail::require_data("solver", "the diagonal", A.d, extent);
+  detail::require_data("solver", "the upper diagonal", A.du, extent);
+  band_facts_ = examine(home, A);
+  facts_.form = matrix_form::tridiagonal;
+  structure_facts& facts = facts_.matrix;
+  for (std::int64_t s = 0; s < A.shape.systems; ++s) {
+    const std::int64_t n = A.shape.rows(s);
+    facts.rows += n;
+    facts.nonzeros += A.periodic ? 3 * n : std::max<std::int64_t>(3 * n - 2, 0);
+  }
+  facts.cols = facts.rows;
+  facts.square = facts.pattern_symmetric = true;
+  facts.symmetric = band_facts_.symmetric;
+  facts.diagonal_positive = facts.rows > 0 && band_facts_.positive_diagonal;
+  facts.dominance_ratio = band_facts_.dominance;
+  facts.dominant = band_facts_.dominance > 1    ? dominance::strict
+                   : band_facts_.dominance == 1 ? dominance::weak
+                                                : dominance::none;
+  facts.bandwidth_lower = facts.bandwidth_upper = A.shape.n > 1 ? 1 : 0;
+}
+
 double operand::elimination_work() {
   constexpr double never = std::numeric_limits<double>::infinity();
-  if (form() == matrix_form::matrix_free) return never;
+  if (form() == matrix_form::matrix_free || form() == matrix_form::tridiagonal) return never;
   if (!facts_.elimination) {
     const csr_view<const double> A = sparse(cpu_);
     if (A.nonzeros > most_nonzeros)
@@ -147,6 +173,23 @@ matrix_view<const double> operand::dense(const device& dev) const {
     dense_ =
         form() == matrix_form::sparse ? densify(cpu_, sparse(cpu_)) : copy_dense(cpu_, home_, given_dense_);
   return dense_->read();
+}
+
+tridiagonal_view<const double> operand::bands(const device& dev) const {
+  if (is_same_place(dev, home_)) return given_bands_;
+  tridiagonal_view<const double> there = given_bands_;
+  if (!bands_ || !is_same_place(bands_->d.where(), dev)) {
+    const auto copied = [&](const double* from) {
+      array<double> to(dev, there.shape.extent());
+      copy_bytes(to.data(), dev, from, home_, static_cast<std::size_t>(to.size()) * sizeof(double));
+      return to;
+    };
+    bands_ = {copied(there.dl), copied(there.d), copied(there.du)};
+  }
+  there.dl = bands_->dl.data();
+  there.d = bands_->d.data();
+  there.du = bands_->du.data();
+  return there;
 }
 
 std::int64_t operand::bytes_on(const device& dev) const {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 
+#include <vouch/band/tridiagonal.hpp>
 #include <vouch/core/array.hpp>
 #include <vouch/core/device.hpp>
 #include <vouch/dense/matrix.hpp>
@@ -16,6 +17,14 @@ namespace vouch {
 /// Whether what lives on one serves the other as it is.
 inline bool is_same_place(const device& a, const device& b) { return a == b || (!a.is_cuda() && !b.is_cuda()); }
 
+/// A tridiagonal matrix by its three diagonals of n elements; the first of dl and the last of du are 0.
+template <real T>
+struct diagonals {
+  array<T> dl, d, du;
+
+  diagonals to(const device& dev) const { return {dl.to(dev), d.to(dev), du.to(dev)}; }
+};
+
 /// A matrix as it was given, and copies in other forms and places, each made when it is first asked for.
 class operand {
  public:
@@ -23,6 +32,7 @@ class operand {
   operand(const device& home, csr_view<const double> A);
   operand(const device& home, matrix_view<const double> A, bool by_rows);
   operand(const device& home, const linear_operator<double>& A);
+  operand(const device& home, const tridiagonal_view<const double>& A);
 
   const device& home() const { return home_; }
   /// The CPU that does what belongs to no method: home where that is one.
@@ -39,6 +49,9 @@ class operand {
   /// On dev: as it was given where it lives there, else a copy, of which one a form and place is made.
   csr_view<const double> sparse(const device& dev) const;
   matrix_view<const double> dense(const device& dev) const;
+  /// Likewise the matrices of a batch, where the form is tridiagonal.
+  tridiagonal_view<const double> bands(const device& dev) const;
+  const tridiagonal_facts& band_facts() const { return band_facts_; }
   /// Bytes of the matrix that a GPU holds already.
   std::int64_t bytes_on(const device& dev) const;
   /// The action of what is matrix-free.
@@ -50,16 +63,11 @@ class operand {
   csr_view<const double> given_;
   matrix_view<const double> given_dense_;
   const linear_operator<double>* action_ = nullptr;
+  tridiagonal_view<const double> given_bands_;
+  tridiagonal_facts band_facts_;
   mutable std::optional<csr<double>> sparse_, sparse_there_;   // on the CPU, on a GPU that is not home
   mutable std::optional<matrix<double>> dense_, dense_there_;  // likewise, by columns
-};
-
-/// A tridiagonal matrix by its three diagonals of n elements; the first of dl and the last of du are 0.
-template <real T>
-struct diagonals {
-  array<T> dl, d, du;
-
-  diagonals to(const device& dev) const { return {dl.to(dev), d.to(dev), du.to(dev)}; }
+  mutable std::optional<diagonals<double>> bands_;             // on a device that is not home
 };
 
 /// Those of A, which lives on the CPU, rounded to T.

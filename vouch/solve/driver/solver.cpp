@@ -13,6 +13,7 @@
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/require.hpp>
 #include <vouch/core/stopwatch.hpp>
+#include <vouch/solve/driver/batch.hpp>
 #include <vouch/solve/driver/operand.hpp>
 #include <vouch/solve/driver/prove_solution.hpp>
 #include <vouch/solve/driver/ready_method.hpp>
@@ -137,6 +138,23 @@ class start_values {
   std::optional<array<double>> copy_;
 };
 
+// How the columns of one system, or the one column of a batch, lie.
+batch_shape system_after_system(const operand& A, matrix_view<const double> B, matrix_view<double> X) {
+  const columns_view system = checked(A.rows(), B, X);
+  const batch_shape& shape = A.bands(A.home()).shape;
+  if (shape.offsets == nullptr && shape.systems == 1) return contiguous(shape.n, system.count);
+  if (system.count != 1)
+    throw shape_error("several columns of right-hand sides for a batch", "one holds those of all systems");
+  batch_shape own = shape.offsets != nullptr ? shape : contiguous(shape.n, shape.systems);
+  own.row_stride = 1;
+  return own;
+}
+
+void require_batch(const operand& A) {
+  if (A.form() != matrix_form::tridiagonal)
+    throw value_error("a batch of right-hand sides is for tridiagonal matrices, given by their diagonals");
+}
+
 bool ends_all(solve_status status) { return status == solve_status::interrupted || !has_solution(status); }
 
 // Why what an iteration or a factorisation has come to calls for the next attempt; "" where it does not.
@@ -214,7 +232,9 @@ struct solver::state {
   solve_times making;                   // of what makes it
   bool endless = false;                 // no later attempt can replace it
   double setup_seconds = 0;
-  double cuda_start = 0;  // that no result has told of
+  double cuda_start = 0;               // that no result has told of
+  std::unique_ptr<ready_batch> batch;  // in place of ready, where the form is tridiagonal
+  bool none_solved = false;            // of the systems of the last batch
 
   template <class... Matrix>
   state(const solve_options& asked, const device& home, const Matrix&... matrix)
@@ -265,6 +285,7 @@ struct solver::state {
   solve_result run(const columns_view& system, patience* limit);
   solve_result solve(const columns_view& system);
   solve_result solve_from_anywhere(const columns_view& system);
+  solve_result solve_batch(const batch_view<const double>& b, const batch_view<double>& x);
 };
 
 // The current attempt for all columns, as long as `limit`, if there is one, has patience.
@@ -402,6 +423,32 @@ solve_result solver::state::solve_from_anywhere(const columns_view& system) {
   return result;
 }
 
+// One attempt: what the methods for tridiagonal systems refuse no other takes.
+solve_result solver::state::solve_batch(const batch_view<const double>& b, const batch_view<double>& x) {
+  solve_result result;
+  result.how = plan[current].method;
+  if (!batch) {
+    making = {};
+    batch = plan[current].method->make_batch({A, options, plan[current], chosen.dev, making});
+    result.times = making;
+  }
+  detail::judgement found;
+  const stopping_criterion asked = goal();
+  tridiagonal_report report = batch->solve(b, x, asked, result.times, found);
+  none_solved = report.systems_missed == b.shape.systems;
+  if (batch->rounds() && has_solution(report.status))
+    timed(result.times.solve, [&] { judge_batch(A, b, x, asked, report, found); });
+  take_batch_verdict(report, found, asked, result);
+  result.method_reason = why;
+  result.precision_reason = plan[current].precision_why;
+  result.where = chosen.dev;
+  result.device_reason = chosen.why;
+  result.times.cuda_start = std::exchange(cuda_start, 0);
+  result.attempts = {
+      {result.how->name, plan[current].precision, why, result.status, result.reason, result.iterations}};
+  return result;
+}
+
 solver::solver(const device& dev, csr_view<const double> A, const solve_options& options) {
   const ieee_environment here;
   const stopwatch clock;
@@ -422,6 +469,13 @@ solver::solver(const device& dev, const linear_operator<double>& A, const solve_
   state_ = std::make_unique<state>(options, dev, A);
 }
 
+solver::solver(const device& dev, const tridiagonal_view<const double>& A, const solve_options& options) {
+  const ieee_environment here;
+  const stopwatch clock;
+  state_ = std::make_unique<state>(options, dev, A);
+  state_->setup_seconds += clock.seconds();
+}
+
 solver::~solver() = default;
 solver::solver(solver&&) noexcept = default;
 solver& solver::operator=(solver&&) noexcept = default;
@@ -429,6 +483,10 @@ solver& solver::operator=(solver&&) noexcept = default;
 solve_result solver::solve(matrix_view<const double> B, matrix_view<double> X) {
   const ieee_environment here;
   operand& A = state_->A;
+  if (A.form() == matrix_form::tridiagonal) {
+    const batch_shape shape = system_after_system(A, B, X);
+    return solve_batch({B.data, shape}, {X.data, shape});
+  }
   std::optional<valid_csr> valid;
   if (A.form() == matrix_form::sparse) valid.emplace("solver", A.home(), A.sparse(A.home()));
   const columns_view system = checked(A.rows(), B, X);
@@ -445,6 +503,17 @@ solve_result solver::solve(matrix_view<const double> B, matrix_view<double> X) {
   return result;
 }
 
+solve_result solver::solve_batch(const batch_view<const double>& b, const batch_view<double>& x) {
+  const ieee_environment here;
+  require_batch(state_->A);
+  detail::require_data("solver", "the right-hand side", b.data, b.shape.extent());
+  detail::require_data("solver", "the solution", x.data, x.shape.extent());
+  state_->make_plan();
+  solve_result result = state_->solve_batch(b, x);
+  if (state_->options.proof) prove_batch(b, x, *state_->options.proof, result);
+  return result;
+}
+
 solve_result solver::solve(view<const double> b, view<double> x) {
   if ((b.stride() != 1 && b.size() > 1) || (x.stride() != 1 && x.size() > 1))
     throw shape_error("the right-hand side or the solution is not contiguous");
@@ -456,6 +525,10 @@ solution_proof solver::prove(matrix_view<const double> B, matrix_view<double> X,
   const ieee_environment here;
   const operand& A = state_->A;
   require_entries(A, "a proof");
+  if (A.form() == matrix_form::tridiagonal) {
+    const batch_shape shape = system_after_system(A, B, X);
+    return prove_batch({B.data, shape}, {X.data, shape}, request);
+  }
   const columns_view system = checked(A.rows(), B, X);
   const on_cpu rhs(A, system.b);
   if (!A.home().is_cuda())
@@ -467,9 +540,42 @@ solution_proof solver::prove(matrix_view<const double> B, matrix_view<double> X,
   return proof;
 }
 
+solution_proof solver::prove_batch(const batch_view<const double>& b, const batch_view<double>& x,
+                                   const proof_request& request) {
+  const ieee_environment here;
+  require_batch(state_->A);
+  return vouch::prove_batch(request, state_->A, state_->chosen.dev, b, x);
+}
+
+void solver::prove_batch(const batch_view<const double>& b, const batch_view<double>& x,
+                         const proof_request& request, solve_result& result) {
+  const ieee_environment here;
+  require_batch(state_->A);
+  if (state_->none_solved) {
+    result.proof = unproved("there is no solution to verify");
+    return;
+  }
+  result.proof = prove_batch(b, x, request);
+  if (result.proof->refinements == 0 || !has_solution(result.status)) return;
+  tridiagonal_report report;
+  report.method = result.method;
+  report.matrix = state_->A.band_facts();
+  report.engine = result.engine;
+  report.precision = result.precision;
+  report.refinements = static_cast<int>(result.iterations);
+  report.warnings = result.warnings;
+  detail::judgement found;
+  judge_batch(state_->A, b, x, state_->goal(), report, found);
+  take_batch_verdict(report, found, state_->goal(), result);
+}
+
 void solver::prove(matrix_view<const double> B, matrix_view<double> X, const proof_request& request,
                    solve_result& result) {
   const ieee_environment here;
+  if (state_->A.form() == matrix_form::tridiagonal) {
+    const batch_shape shape = system_after_system(state_->A, B, X);
+    return prove_batch({B.data, shape}, {X.data, shape}, request, result);
+  }
   if (!has_solution(result.status) || result.status == solve_status::interrupted) {
     result.proof = unproved(has_solution(result.status) ? "interrupted" : "there is no solution to verify");
     return;
@@ -503,6 +609,12 @@ double solver::setup_seconds() const { return state_->setup_seconds; }
 solve_result solve(const device& dev, const linear_operator<double>& A, view<const double> b, view<double> x,
                    const solve_options& options) {
   return solver(dev, A, options).solve(b, x);
+}
+
+solve_result solve(const device& dev, const tridiagonal_view<const double>& A,
+                   const batch_view<const double>& b, const batch_view<double>& x,
+                   const solve_options& options) {
+  return solver(dev, A, options).solve_batch(b, x);
 }
 
 solve_result solve(const device& dev, csr_view<const double> A, view<const double> b, view<double> x,
