@@ -50,6 +50,18 @@ TEST(c_interface, solves_dense_systems_in_either_order) {
   }
 }
 
+TEST(c_interface, says_what_is_wrong_with_a_matrix) {
+  EXPECT_EQ(vouch_check_csr(2, row_ptr, col, val), VOUCH_OK);
+  const double odd[] = {2, nan};
+  EXPECT_EQ(vouch_check_csr(2, row_ptr, col, odd), VOUCH_VALUE);
+  EXPECT_STREQ(vouch_message(), "entry 1 of row 1, in column 1, is NaN");
+  const std::int32_t beyond[] = {0, 2};
+  EXPECT_EQ(vouch_check_csr(2, row_ptr, beyond, val), VOUCH_VALUE);
+  EXPECT_STREQ(vouch_message(), "entry 1 of row 1 is in column 2, the matrix has 2 columns");
+  EXPECT_EQ(vouch_check_csr(-2, row_ptr, col, val), VOUCH_SHAPE);
+  EXPECT_EQ(vouch_check_csr(2, nullptr, col, val), VOUCH_VALUE);
+}
+
 TEST(c_interface, refuses_with_a_message) {
   vouch_options* o = nullptr;
   ASSERT_EQ(vouch_options_create(&o), VOUCH_OK);

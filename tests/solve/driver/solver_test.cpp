@@ -370,6 +370,26 @@ TEST(solver, refuses_shapes_and_matrices_that_are_none) {
   EXPECT_THROW(S.solve(in(b), out(y)), value_error);
 }
 
+TEST(solver, names_the_entry_that_is_no_number) {
+  csr<double> A = testing::laplacian(4);
+  A.val[A.row_ptr[5] + 1] = std::numeric_limits<double>::infinity();
+  std::vector<double> b(16, 1), x(16);
+  for (const char* method : {"gmres", "sparse-lu"}) {
+    solve_options options;
+    options.method = method;
+    options.names.matrix = "A";
+    try {
+      solver(cpu, A, options).solve(in(b), out(x));
+      FAIL() << method;
+    } catch (const value_error& e) {
+      const std::int64_t k = A.row_ptr[5] + 1;
+      EXPECT_EQ(e.what(), "A: entry " + std::to_string(k) + " of row 5, in column " + std::to_string(A.col[k]) +
+                              ", is infinite")
+          << method;
+    }
+  }
+}
+
 class counter : public solve_observer {
  public:
   void begin(std::int64_t, std::int64_t count) override { columns += count; }

@@ -21,6 +21,7 @@
 #include <vouch/solve/loop/report.hpp>
 #include <vouch/solve/loop/residual_checked_solve.hpp>
 #include <vouch/solve/solver.hpp>
+#include <vouch/sparse/check.hpp>
 #include <vouch/sparse/valid_csr.hpp>
 
 namespace vouch {
@@ -153,6 +154,18 @@ batch_shape system_after_system(const operand& A, matrix_view<const double> B, m
 void require_batch(const operand& A) {
   if (A.form() != matrix_form::tridiagonal)
     throw value_error("a batch of right-hand sides is for tridiagonal matrices, given by their diagonals");
+}
+
+// Nothing was solved: names the entry that is no number, if that is why.
+[[noreturn]] void refuse(const operand& A, const std::string& matrix, const std::exception_ptr& why) {
+  try {
+    std::rethrow_exception(why);
+  } catch (const value_error&) {
+    if (A.form() == matrix_form::sparse)
+      if (const std::string wrong = check(A.home(), A.sparse(A.home())); !wrong.empty())
+        throw value_error(matrix + ": " + wrong);
+    throw;
+  }
 }
 
 bool ends_all(solve_status status) { return status == solve_status::interrupted || !has_solution(status); }
@@ -377,7 +390,7 @@ solve_result solver::state::solve(const columns_view& system) {
     begin_with(current + 1, dense ? "dense, " + next : next);
     start.put_back(system.x);
   }
-  if (!best) std::rethrow_exception(refused);
+  if (!best) refuse(A, options.names.matrix, refused);
   if (cut_short && !has_solution(best->result.status)) {  // nothing did better: to its own end
     begin_with(*cut_short, plan[*cut_short].why);
     endless = true;
