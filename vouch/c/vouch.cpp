@@ -271,6 +271,14 @@ vouch_code vouch_solver_create_csr(vouch_solver** solver, int64_t n, const int64
   });
 }
 
+vouch_code vouch_solver_create_csr32(vouch_solver** solver, int64_t n, const int32_t* row_ptr,
+                                     const int32_t* col, const double* val, const vouch_options* options) {
+  return create(solver, options, [&](vouch_solver& made, const device& home, const solve_options& with) {
+    require_offsets(n, row_ptr);
+    made.solver.emplace(home, csr32_view<const double>{n, n, row_ptr[n], row_ptr, col, val}, with);
+  });
+}
+
 vouch_code vouch_check_csr(int64_t n, const int64_t* row_ptr, const int32_t* col, const double* val) {
   return guarded([&] {
     require_offsets(n, row_ptr);

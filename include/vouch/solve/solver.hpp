@@ -14,6 +14,7 @@
 #include <vouch/solve/plan.hpp>
 #include <vouch/solve/result.hpp>
 #include <vouch/sparse/csr.hpp>
+#include <vouch/sparse/csr32.hpp>
 #include <vouch/sparse/structure.hpp>
 
 namespace vouch {
@@ -34,6 +35,8 @@ class solver {
   /// Throws  shape_error  A is not square
   ///         value_error  A is no matrix in CSR
   solver(const device& dev, csr_view<const double> A, const solve_options& options = {});
+  /// With 32-bit offsets: those are widened once, into 8 bytes a row besides.
+  solver(const device& dev, const csr32_view<const double>& A, const solve_options& options = {});
   solver(const device& dev, matrix_view<const double> A, const solve_options& options = {},
          storage_order order = storage_order::by_columns);
   /// A matrix given by its action, symmetric positive definite: nothing can be looked up or proved of it, and the

@@ -340,6 +340,23 @@ TEST(solver, takes_a_matrix_on_a_gpu_with_vectors_there_or_here) {
     }
 }
 
+TEST(solver, takes_offsets_of_32_bits) {
+  const csr<double> A = testing::random_spd(60, 6, 5);
+  std::vector<std::int32_t> offsets;
+  for (const std::int64_t at : A.row_ptr) offsets.push_back(static_cast<std::int32_t>(at));
+  const csr32_view<const double> B{A.rows, A.cols, A.nonzeros(), offsets.data(), A.col.data(), A.val.data()};
+  const std::vector<double> b = testing::random_vector(A.rows, 2);
+  std::vector<double> x(b.size()), y(b.size());
+  EXPECT_EQ(solver(cpu, A).solve(in(b), out(x)).status, solve_status::converged);
+  solver S(cpu, B);
+  offsets.assign(offsets.size(), -1);  // they were copied
+  EXPECT_EQ(S.solve(in(b), out(y)).status, solve_status::converged);
+  EXPECT_EQ(x, y);
+  EXPECT_THROW(solver(cpu, B), value_error);
+  EXPECT_THROW(solver(cpu, csr32_view<const double>{2, 2, 1, nullptr, nullptr, nullptr}), value_error);
+  EXPECT_THROW(solver(cpu, csr32_view<const double>{-2, 2, 1, nullptr, nullptr, nullptr}), shape_error);
+}
+
 TEST(solver, refuses_operands_that_lie_nowhere) {
   const csr<double> A = testing::laplacian(2);
   std::vector<double> four(4, 1.0);

@@ -78,9 +78,21 @@ elimination_cost predict(const device& cpu, csr_view<const double> A) {
 
 operand::operand(const device& home, csr_view<const double> A)
     : home_(home), cpu_(home.is_cuda() ? device::cpu() : home), given_(A) {
-  const valid_csr valid("solver", home, A);
+  look_through();
+}
+
+operand::operand(const device& home, const csr32_view<const double>& A)
+    : home_(home),
+      cpu_(home.is_cuda() ? device::cpu() : home),
+      offsets_(widened(home, A.row_ptr, std::max<std::int64_t>(0, A.rows + 1))),
+      given_{A.rows, A.cols, A.nonzeros, offsets_.data(), A.col, A.val} {
+  look_through();
+}
+
+void operand::look_through() {
+  const valid_csr valid("solver", home_, given_);
   facts_.form = matrix_form::sparse;
-  facts_.matrix = structure<double>(home, A);
+  facts_.matrix = structure<double>(home_, given_);
 }
 
 operand::operand(const device& home, matrix_view<const double> A, bool by_rows)

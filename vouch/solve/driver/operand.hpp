@@ -10,6 +10,7 @@
 #include <vouch/solve/loop/operator.hpp>
 #include <vouch/solve/methods.hpp>
 #include <vouch/sparse/csr.hpp>
+#include <vouch/sparse/csr32.hpp>
 #include <vouch/sparse/structure.hpp>
 
 namespace vouch {
@@ -30,6 +31,7 @@ class operand {
  public:
   /// Memory  A lives on home and must outlive the object.
   operand(const device& home, csr_view<const double> A);
+  operand(const device& home, const csr32_view<const double>& A);
   operand(const device& home, matrix_view<const double> A, bool by_rows);
   operand(const device& home, const linear_operator<double>& A);
   operand(const device& home, const tridiagonal_view<const double>& A);
@@ -58,8 +60,11 @@ class operand {
   const linear_operator<double>& action() const { return *action_; }
 
  private:
+  void look_through();  // a sparse matrix
+
   device home_, cpu_;
   system_facts facts_;
+  array<std::int64_t> offsets_;  // of a matrix that was given with shorter ones
   csr_view<const double> given_;
   matrix_view<const double> given_dense_;
   const linear_operator<double>* action_ = nullptr;

@@ -469,6 +469,13 @@ solver::solver(const device& dev, csr_view<const double> A, const solve_options&
   state_->setup_seconds += clock.seconds();
 }
 
+solver::solver(const device& dev, const csr32_view<const double>& A, const solve_options& options) {
+  const ieee_environment here;
+  const stopwatch clock;
+  state_ = std::make_unique<state>(options, dev, A);
+  state_->setup_seconds += clock.seconds();
+}
+
 solver::solver(const device& dev, matrix_view<const double> A, const solve_options& options,
                storage_order order) {
   const ieee_environment here;
