@@ -8,11 +8,11 @@
 #include <nlohmann/json.hpp>
 #include <vouch/core/stopwatch.hpp>
 #include <vouch/io/npy.hpp>
+#include <vouch/io/tridiagonal_systems.hpp>
 #include <vouch/solve/solver.hpp>
 #include <vouch/text/file.hpp>
 #include <vouch/text/number.hpp>
 
-#include "batch_file.hpp"
 #include "command.hpp"
 #include "solve_json.hpp"
 #include "verification.hpp"
@@ -20,7 +20,7 @@
 namespace vouch::cli {
 namespace {
 
-void write_answers(atomic_file& file, const batch_file& batch, view<const double> x) {
+void write_answers(atomic_file& file, const tridiagonal_systems& batch, view<const double> x) {
   const batch_shape shape = batch.shape();
   if (file.path().ends_with(".npy")) {
     const std::int64_t line[] = {x.size()}, table[] = {shape.systems, shape.n};
@@ -49,25 +49,21 @@ struct batch_run {
   spent_seconds seconds;
 };
 
-void solve_all(const solve_request& request, const device& cpu, const batch_file& batch, solver& A,
+void solve_all(const solve_request& request, const device& cpu, const tridiagonal_systems& batch, solver& A,
                batch_run& run) {
   run.x = array<double>(cpu, static_cast<std::int64_t>(batch.b.size()));
-  const batch_shape shape = batch.shape();
-  const batch_view<const double> b{batch.b.data(), shape};
-  const batch_view<double> x{run.x.data(), shape};
   for (std::int64_t k = 0; k < request.common.repeat; ++k) {
-    run.result = A.solve_batch(b, x);
+    run.result = A.solve_batch(batch.rhs(), {run.x.data(), batch.shape()});
     run.repeats.push_back(run.result.times.solve);
     run.seconds.add(run.result.times);
   }
   run.seconds.setup += A.setup_seconds();
 }
 
-void prove_all(const solve_request& request, const batch_file& batch, solver& A, batch_run& run) {
+void prove_all(const solve_request& request, const tridiagonal_systems& batch, solver& A, batch_run& run) {
   if (!request.verification.asked()) return;
-  const batch_shape shape = batch.shape();
-  A.prove_batch(batch_view<const double>{batch.b.data(), shape}, batch_view<double>{run.x.data(), shape},
-          {request.verification.relative(), request.verification.within, nullptr}, run.result);
+  A.prove_batch(batch.rhs(), {run.x.data(), batch.shape()},
+                {request.verification.relative(), request.verification.within, nullptr}, run.result);
   withhold_overflow(request.verification, run.x, *run.result.proof);
 }
 
@@ -109,11 +105,11 @@ int solve_batch(solve_request request, const console& log) {
   if (wanted.cuda) run.seconds.cuda_start = opening.seconds();
   request.options.names.rhs = request.matrix;
   const stopwatch reading;
-  const batch_file batch = read_batch(request.matrix);
+  const tridiagonal_systems batch = read_tridiagonal_systems(request.matrix);
   run.seconds.read = reading.seconds();
   log.line(fmt::format("batch      {}: {} tridiagonal systems, {} rows in all", request.matrix, batch.systems,
                        batch.b.size()));
-  solver A(cpu, {batch.dl.data(), batch.d.data(), batch.du.data(), batch.matrix_shape()}, request.options);
+  solver A(cpu, batch.matrices(), request.options);
   solve_all(request, cpu, batch, A, run);
   log.line(fmt::format("method     {}: {}", run.result.method, run.result.engine));
   for (const std::string& warning : run.result.warnings) log.warning(warning);
