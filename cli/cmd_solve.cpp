@@ -7,11 +7,9 @@
 #include "interrupt.hpp"
 #include "sign_of_life.hpp"
 #include "solve_batch.hpp"
-#include "solve_files.hpp"
-#include "solve_json.hpp"
+#include "solve_output.hpp"
 #include "solve_request.hpp"
 #include "solve_run.hpp"
-#include "solve_text.hpp"
 #include "solve_watch.hpp"
 
 namespace vouch::cli {

@@ -12,7 +12,6 @@
 #include "command.hpp"
 #include "command_line.hpp"
 #include "common.hpp"
-#include "outputs.hpp"
 #include "sign_of_life.hpp"
 #include "solve_system.hpp"
 #include "usage.hpp"

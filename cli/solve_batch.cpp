@@ -14,7 +14,7 @@
 #include <vouch/text/number.hpp>
 
 #include "command.hpp"
-#include "solve_json.hpp"
+#include "solve_output.hpp"
 #include "verification.hpp"
 
 namespace vouch::cli {

@@ -1,4 +1,4 @@
-#include "solve_json.hpp"
+#include "solve_output.hpp"
 
 #include <cli/report/statistics.hpp>
 #include <cmath>

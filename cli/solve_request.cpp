@@ -13,7 +13,6 @@
 #include <vouch/sparse/csr.hpp>
 
 #include "command_line.hpp"
-#include "outputs.hpp"
 #include "usage.hpp"
 
 namespace vouch::cli {
@@ -179,7 +178,8 @@ void declare(command_line& line, solve_request& request, typed_options& typed) {
               "of gauss-seidel, sor, ssor: natural or multicolor [natural]");
   line.text("--accel", "NAME", typed.accelerate,
             "of sweeps: anderson:M mixes 1 to 16 iterates; chebyshev, real spectra");
-  line.text("--precond", "NAME", request.precondition, "preconditioner, with its parameter if any [none, or what auto takes]:");
+  line.text("--precond", "NAME", request.precondition,
+            "preconditioner, with its parameter if any [none, or what auto takes]:");
   line.note("", list(precondition_names()));
   add_precision_option(line, request.common);
   line.note("", "mixed: fewer bits inside, a double answer (cg and sweeps)");

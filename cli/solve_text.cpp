@@ -1,4 +1,4 @@
-#include "solve_text.hpp"
+#include "solve_output.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
