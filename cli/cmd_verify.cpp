@@ -123,6 +123,7 @@ int cmd_verify(std::span<const char* const> arguments) {
   linear_system system = read_system_matrix(cpu, dev, options.matrix);
   solve_options asked;
   asked.run_on = dev;
+  asked.cpu_threads = cpu.threads();
   asked.names.matrix = options.matrix;
   solver A = make_solver(cpu, system, asked);
   read_vectors(cpu, options, system, x);

@@ -227,6 +227,7 @@ void take_options(const typed_options& typed, solve_request& request) {
       typed.max_iterations || !request.history.empty() || !request.plot.empty() || request.initial != "zeros";
   if (!request.precondition.empty()) options.preconditioner = parse_precondition(request.precondition);
   options.names = {request.matrix, request.rhs, request.initial};
+  options.cpu_threads = static_cast<int>(request.common.threads);
   check_method(request);
 }
 

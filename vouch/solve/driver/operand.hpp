@@ -39,6 +39,9 @@ class operand {
   const device& home() const { return home_; }
   /// The CPU that does what belongs to no method: home where that is one.
   const device& cpu() const { return cpu_; }
+  void take_cpu(int threads) {
+    if (home_.is_cuda()) cpu_ = device::cpu(threads);
+  }
   matrix_form form() const { return facts_.form; }
   const system_facts& facts() const { return facts_; }
   std::int64_t rows() const { return facts_.matrix.rows; }

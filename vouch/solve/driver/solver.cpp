@@ -252,6 +252,7 @@ struct solver::state {
   template <class... Matrix>
   state(const solve_options& asked, const device& home, const Matrix&... matrix)
       : options(asked), A(home, matrix...), chosen{asked.run_on.value_or(home), "as asked"} {
+    A.take_cpu(asked.cpu_threads);
     check_request(A, options);
   }
 
