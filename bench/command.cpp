@@ -15,7 +15,6 @@
 #include <cli/command_line.hpp>
 #include <cli/common.hpp>
 #include <cli/interrupt.hpp>
-#include <cli/outputs.hpp>
 #include <cli/usage.hpp>
 
 namespace vouch::bench {

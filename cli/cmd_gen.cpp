@@ -18,8 +18,6 @@
 #include "command.hpp"
 #include "command_line.hpp"
 #include "common.hpp"
-#include "gen_matrix_set.hpp"
-#include "outputs.hpp"
 #include "usage.hpp"
 
 namespace vouch::cli {

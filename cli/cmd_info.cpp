@@ -15,7 +15,6 @@
 #include "command.hpp"
 #include "command_line.hpp"
 #include "common.hpp"
-#include "outputs.hpp"
 #include "solve_system.hpp"
 
 namespace vouch::cli {

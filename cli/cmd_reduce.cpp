@@ -14,8 +14,6 @@
 #include "command.hpp"
 #include "command_line.hpp"
 #include "common.hpp"
-#include "matrix_shape.hpp"
-#include "outputs.hpp"
 #include "usage.hpp"
 
 namespace vouch::cli {

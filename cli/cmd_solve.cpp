@@ -7,11 +7,9 @@
 #include "interrupt.hpp"
 #include "sign_of_life.hpp"
 #include "solve_batch.hpp"
-#include "solve_files.hpp"
-#include "solve_json.hpp"
+#include "solve_output.hpp"
 #include "solve_request.hpp"
 #include "solve_run.hpp"
-#include "solve_text.hpp"
 #include "solve_watch.hpp"
 
 namespace vouch::cli {
@@ -42,10 +40,14 @@ int cmd_solve(std::span<const char* const> arguments) {
   const console log = make_console(request.common);
   if (request.batch) return solve_batch(request, log);
   const device cpu = open_cpu(request.common);
+  const stopwatch opening;
   request.options.run_on = open_device(request, cpu);
+  const double opening_seconds = opening.seconds();
   warn_before(log, request);
 
-  linear_system system = read_system_matrix(cpu, request.matrix);
+  const device dev = request.options.run_on.value_or(cpu);
+  linear_system system = read_system_matrix(cpu, dev, request.matrix);
+  if (dev.is_cuda()) system.seconds.cuda_start = opening_seconds;
   solve_watch watch(log, request, system);
   request.options.observer = &watch;
   solver A = make_solver(cpu, system, request.options);
@@ -61,15 +63,21 @@ int cmd_solve(std::span<const char* const> arguments) {
   prove_outcome(request, cpu, system, log, A, outcome);
   if (result.proof) log_verification(log, *result.proof);
 
+  spent_seconds seconds = system.seconds;
+  seconds.add(result.times);
+  seconds.setup += A.setup_seconds();
+  const structure_facts& facts = A.facts();
   const stopwatch writing;
-  write_files(request, system, outcome, A.facts());
-  const double write_seconds = writing.seconds();
-  log_costs(log, system, outcome, A, write_seconds);
-  const double total_seconds = clock.seconds();
+  write_files(request, system, outcome, facts);
+  seconds.write = writing.seconds();
+  log_costs(log, seconds);
+  seconds.total = clock.seconds();
   if (request.common.json)
-    print_json(solve_json(request, system, outcome, A, write_seconds, total_seconds));
+    print_json(solve_json(request,
+                          matrix_json(system.file, facts.rows, facts.cols, facts.nonzeros, facts.symmetric),
+                          nullptr, result, outcome.repeats, seconds));
   else
-    fmt::print("{}{}", summary(request, system, outcome, total_seconds),
+    fmt::print("{}{}", summary(request, system, outcome, seconds.total),
                result.proof ? sentence(*result.proof) : "");
   const int code = exit_code_of(result.status);
   return code == exit_code::goal_reached && result.proof && !result.proof->reached ? exit_code::goal_missed

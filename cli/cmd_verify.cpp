@@ -12,7 +12,6 @@
 #include "command.hpp"
 #include "command_line.hpp"
 #include "common.hpp"
-#include "outputs.hpp"
 #include "sign_of_life.hpp"
 #include "solve_system.hpp"
 #include "usage.hpp"
@@ -121,9 +120,10 @@ int cmd_verify(std::span<const char* const> arguments) {
   const device dev = wanted.cuda ? device::cuda(wanted.index) : cpu;
   array<double> x;
   verify_times times;
-  linear_system system = read_system_matrix(cpu, options.matrix);
+  linear_system system = read_system_matrix(cpu, dev, options.matrix);
   solve_options asked;
   asked.run_on = dev;
+  asked.cpu_threads = cpu.threads();
   asked.names.matrix = options.matrix;
   solver A = make_solver(cpu, system, asked);
   read_vectors(cpu, options, system, x);

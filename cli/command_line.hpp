@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include <vouch/reduce/matrix_set.hpp>
+
 namespace vouch::cli {
 
 /// Declares arguments and options that write to the caller's variables, then parses.
@@ -72,5 +74,8 @@ double parse_real(std::string_view option, std::string_view text, double least);
 /// A whole number from least to most, "1e6" included; otherwise usage_error.
 std::int64_t parse_count(std::string_view option, std::string_view text, std::int64_t least,
                          std::int64_t most = std::numeric_limits<std::int64_t>::max());
+
+/// Reads "3x3"; throws usage_error.
+set_shape parse_shape(std::string_view option, std::string_view text);
 
 }  // namespace vouch::cli

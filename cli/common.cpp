@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -89,6 +90,35 @@ void check_writable(const std::string& path) {
     throw file_error(fmt::format("{}: there is no folder {}", path, folder));
   if (access(folder.c_str(), W_OK) != 0)
     throw file_error(fmt::format("{}: the folder {} is not writable", path, folder));
+}
+
+namespace {
+
+bool is_same_file(const std::string& a, const std::string& b) {
+  std::error_code ignored;
+  return std::filesystem::equivalent(a, b, ignored) || file_behind(a) == file_behind(b);
+}
+
+}  // namespace
+
+void check_outputs(const std::vector<std::string>& outputs, const std::vector<std::string>& inputs) {
+  std::vector<std::string> before;
+  for (const std::string& output : outputs) {
+    if (output == "-")
+      throw usage_error("an output is called '-', which is no file",
+                        "/dev/stdout is standard output, ./- a file of that name");
+    check_writable(output);
+    if (output.empty() || output.starts_with("/dev/")) continue;
+    const auto takes_place_of = [&](const std::string& other) {
+      return !other.empty() && is_same_file(output, other);
+    };
+    if (std::any_of(inputs.begin(), inputs.end(), takes_place_of))
+      throw usage_error(fmt::format("'{}' is read, and an output would take its place", output),
+                        "name another file");
+    if (std::any_of(before.begin(), before.end(), takes_place_of))
+      throw usage_error(fmt::format("two outputs go to the same file '{}'", output));
+    before.push_back(output);
+  }
 }
 
 }  // namespace vouch::cli

@@ -1,8 +1,9 @@
-// cli/common.hpp -- the options that mean the same in every subcommand.
+// cli/common.hpp -- the options that mean the same in every subcommand, and what goes with them.
 #pragma once
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <vector>
 
 #include <vouch/core/device.hpp>
 
@@ -58,5 +59,12 @@ nlohmann::ordered_json matrix_json(const std::string& file, std::int64_t rows, s
 /// Fails early, before hours of work, when a file could not be written there: no such folder, not writable; or
 /// when its name says that it is compressed.
 void check_writable(const std::string& path);
+
+/// check_writable() of all outputs; names may be "", for none.
+///
+/// Throws  what that throws
+///         usage_error  one is called -; two outputs are one file, or one is a file that is read, under whatever names:
+///                      relative, by links, those to nothing too
+void check_outputs(const std::vector<std::string>& outputs, const std::vector<std::string>& inputs = {});
 
 }  // namespace vouch::cli

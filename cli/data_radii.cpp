@@ -1,4 +1,4 @@
-#include "data_radii.hpp"
+// How far the data of a system may be from what was read, entry by entry.
 
 #include <fmt/format.h>
 
@@ -14,6 +14,9 @@
 #include <vouch/interval/rounding.hpp>
 #include <vouch/io/decimal_radii.hpp>
 #include <vouch/io/vectors.hpp>
+
+#include "solve_system.hpp"
+#include "verification.hpp"
 
 namespace vouch::cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "gen_matrix_set.hpp"
+// vouch gen matrix-set.
 
 #include <fmt/format.h>
 
@@ -12,8 +12,6 @@
 #include "command.hpp"
 #include "command_line.hpp"
 #include "common.hpp"
-#include "matrix_shape.hpp"
-#include "outputs.hpp"
 #include "usage.hpp"
 
 namespace vouch::cli {

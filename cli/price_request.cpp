@@ -12,7 +12,6 @@
 #include <vouch/text/file.hpp>
 
 #include "command_line.hpp"
-#include "outputs.hpp"
 
 #include "usage.hpp"
 

@@ -6,6 +6,6 @@
 namespace vouch::cli {
 
 /// Reads, solves, writes and reports; the exit code.
-int solve_batch(const solve_request& request, const console& log);
+int solve_batch(solve_request request, const console& log);
 
 }  // namespace vouch::cli

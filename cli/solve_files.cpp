@@ -1,4 +1,4 @@
-#include "solve_files.hpp"
+#include "solve_output.hpp"
 
 #include <fmt/format.h>
 

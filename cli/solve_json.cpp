@@ -1,4 +1,4 @@
-#include "solve_json.hpp"
+#include "solve_output.hpp"
 
 #include <cli/report/statistics.hpp>
 #include <cmath>
@@ -47,18 +47,12 @@ nlohmann::ordered_json convergence_json(const solve_report& report) {
 
 }  // namespace
 
-nlohmann::ordered_json solve_json(const solve_request& request, const linear_system& system,
-                                  const solve_outcome& outcome, const solver& A, double write_seconds,
-                                  double total_seconds) {
-  const solve_result& report = outcome.result;
-  const structure_facts& facts = A.facts();
-  const report::statistics times = report::summarize(outcome.repeats);
-  nlohmann::ordered_json object{{"schema", "vouch.solve/1"}, {"version", version}};
-  object["matrix"] = {{"file", system.file},
-                      {"rows", facts.rows},
-                      {"cols", facts.cols},
-                      {"nonzeros", facts.nonzeros},
-                      {"symmetric", facts.symmetric}};
+nlohmann::ordered_json solve_json(const solve_request& request, const nlohmann::ordered_json& matrix,
+                                  const nlohmann::ordered_json& batch, const solve_result& report,
+                                  const std::vector<double>& repeats, const spent_seconds& seconds) {
+  const report::statistics times = report::summarize(repeats);
+  nlohmann::ordered_json object{{"schema", "vouch.solve/1"}, {"version", version}, {"matrix", matrix}};
+  if (!batch.is_null()) object["batch"] = batch;
   object["method"] = report.method;
   object["method_reason"] = nullptr;
   if (!report.method_reason.empty()) object["method_reason"] = report.method_reason;
@@ -79,12 +73,13 @@ nlohmann::ordered_json solve_json(const solve_request& request, const linear_sys
   object["error_bound"] = report.proof ? to_json(*report.proof) : bound_json(report);
   object["repeat"] = {
       {"count", times.count}, {"mean_s", times.mean}, {"stddev_s", times.deviation.value_or(0.0)}};
-  object["time_s"] = {{"read", system.read_seconds},
-                      {"setup", system.setup_seconds + A.setup_seconds() + report.times.setup},
-                      {"transfer", report.times.transfer},
-                      {"solve", report.times.solve},
-                      {"write", write_seconds},
-                      {"total", total_seconds}};
+  object["time_s"] = {{"read", seconds.read},
+                      {"setup", seconds.setup},
+                      {"transfer", seconds.transfer},
+                      {"solve", seconds.solve},
+                      {"write", seconds.write},
+                      {"total", seconds.total},
+                      {"cuda_start", seconds.cuda_start}};
   object["memory_bytes"] = {{"host_peak", host_peak_bytes()}, {"device_peak", device_peak_bytes()}};
   return object;
 }

@@ -13,7 +13,6 @@
 #include <vouch/sparse/csr.hpp>
 
 #include "command_line.hpp"
-#include "outputs.hpp"
 #include "usage.hpp"
 
 namespace vouch::cli {
@@ -222,6 +221,7 @@ void take_options(const typed_options& typed, solve_request& request) {
       typed.max_iterations || !request.history.empty() || !request.plot.empty() || request.initial != "zeros";
   if (!request.precondition.empty()) options.preconditioner = parse_precondition(request.precondition);
   options.names = {request.matrix, request.rhs, request.initial};
+  options.cpu_threads = static_cast<int>(request.common.threads);
   check_method(request);
 }
 

@@ -37,6 +37,7 @@ solve_outcome run_solve(const solve_request& request, const linear_system& syste
     add_earlier(before, outcome.result.warnings);
     const solve_times& times = outcome.result.times;
     outcome.repeats.push_back(times.solve);
+    spent.cuda_start += times.cuda_start;
     spent.setup += times.setup;
     spent.transfer += times.transfer;
     spent.solve += times.solve;

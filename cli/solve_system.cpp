@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <variant>
 #include <vouch/core/error.hpp>
 #include <vouch/core/stopwatch.hpp>
@@ -27,6 +28,8 @@ array<double> row_sums(const device& cpu, const linear_system& system) {
   array<double> sums(cpu, system.rows());
   if (system.dense)
     residual<double>(cpu, transpose::no, system.entries(), zeros, minus_ones, nullptr, sums);
+  else if (system.A.where().is_cuda())  // the CPU's bits
+    residual<double>(cpu, system.A.to(cpu), zeros, minus_ones, nullptr, sums);
   else
     residual<double>(cpu, system.A, zeros, minus_ones, nullptr, sums);
   return sums;
@@ -90,31 +93,47 @@ void take_rhs(const device& cpu, const std::string& from, linear_system& system)
   }
 }
 
-linear_system read_system_matrix(const device& cpu, const std::string& path) {
+namespace {
+
+// A GPU may have no room for what the CPU has; the solver then says what it would take. A pipe is not read twice.
+std::variant<csr<double>, vectors> read_where_there_is_room(const device& cpu, const device& dev,
+                                                            const std::string& path) {
+  try {
+    return read_matrix(dev.is_cuda() ? dev : cpu, path);
+  } catch (const out_of_memory&) {
+    std::error_code ignored;
+    if (!dev.is_cuda() || !std::filesystem::is_regular_file(path, ignored)) throw;
+    return read_matrix(cpu, path);
+  }
+}
+
+}  // namespace
+
+linear_system read_system_matrix(const device& cpu, const device& dev, const std::string& path) {
   const stopwatch clock;
   linear_system system;
   system.file = path;
-  std::variant<csr<double>, vectors> read = read_matrix(cpu, path);
+  std::variant<csr<double>, vectors> read = read_where_there_is_room(cpu, dev, path);
   if (auto* dense = std::get_if<vectors>(&read))
     system.dense = std::move(*dense);
   else
     system.A = std::move(std::get<csr<double>>(read));
-  system.read_seconds = clock.seconds();
+  system.seconds.read = clock.seconds();
   return system;
 }
 
 solver make_solver(const device& cpu, const linear_system& system, const solve_options& options) {
   if (system.dense) return solver(cpu, system.entries(), options);
-  return solver(cpu, system.A, options);
+  return solver(system.A.where().is_cuda() ? system.A.where() : cpu, system.A, options);
 }
 
 void take_vectors(const device& cpu, const solve_request& request, linear_system& system) {
   const stopwatch rhs;
   take_rhs(cpu, request.rhs, system);
-  (is_file(request.rhs) ? system.read_seconds : system.setup_seconds) += rhs.seconds();
+  (is_file(request.rhs) ? system.seconds.read : system.seconds.setup) += rhs.seconds();
   const stopwatch start;
   take_start(cpu, request.initial, system);
-  (is_file(request.initial) ? system.read_seconds : system.setup_seconds) += start.seconds();
+  (is_file(request.initial) ? system.seconds.read : system.seconds.setup) += start.seconds();
 }
 
 }  // namespace vouch::cli

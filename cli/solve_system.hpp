@@ -17,17 +17,28 @@
 
 namespace vouch::cli {
 
-/// A X = B with as many columns as there are right-hand sides, on the CPU.
+/// Seconds of the parts of a run.
+struct spent_seconds {
+  double cuda_start = 0, read = 0, setup = 0, transfer = 0, solve = 0, write = 0, total = 0;
+
+  void add(const solve_times& times) {
+    cuda_start += times.cuda_start;
+    setup += times.setup;
+    transfer += times.transfer;
+    solve += times.solve;
+  }
+};
+
+/// A X = B with as many columns as there are right-hand sides; vectors live on the CPU.
 struct linear_system {
   std::string file;
   std::string rhs;               // ones, row-sums or a file
-  csr<double> A;                 // empty where the matrix is dense
+  csr<double> A;                 // on the device that read it; empty where the matrix is dense
   std::optional<vectors> dense;  // by columns
   std::int64_t columns = 1;
-  array<double> b;      // column by column
-  array<double> start;  // likewise
-  double read_seconds = 0;
-  double setup_seconds = 0;  // vectors that no file holds
+  array<double> b;        // column by column
+  array<double> start;    // likewise
+  spent_seconds seconds;  // setup: of vectors that no file holds
 
   std::int64_t rows() const { return dense ? dense->rows : A.rows; }
   /// All right-hand sides, or all solutions.
@@ -52,12 +63,12 @@ void take_rhs(const device& cpu, const std::string& from, linear_system& system)
 csr<double> read_sparse(const device& cpu, const std::string& path,
                         std::optional<matrix_market_header>* header = nullptr);
 
-/// Reads a matrix; the vectors are not there yet.
+/// Reads a matrix, a sparse one into the memory of dev where a GPU has the room; the vectors are not there yet.
 ///
 /// Throws  what the readers throw
-linear_system read_system_matrix(const device& cpu, const std::string& path);
+linear_system read_system_matrix(const device& cpu, const device& dev, const std::string& path);
 
-/// A solver for the matrix that is there, which must outlive it.
+/// A solver for the matrix that is there, which must outlive it; cpu is where a dense one lives.
 solver make_solver(const device& cpu, const linear_system& system, const solve_options& options);
 
 /// Reads the vectors of the request and checks that all fits together.

@@ -1,4 +1,4 @@
-#include "solve_text.hpp"
+#include "solve_output.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -113,7 +113,7 @@ void warn_after(const console& log, const solve_request& request, const solve_ou
     log.warning(
         fmt::format("the error of x {} {:.2g} of it, however small the residual: the condition number is about "
                     "{:.1g}; --verify proves a bound",
-                    report.method == "cg" ? "may be up to about" : "is estimated at", *report.error_estimate,
+                    report.how->direct ? "is estimated at" : "may be up to about", *report.error_estimate,
                     report.condition_estimate.value_or(0)));
   if (!request.options.goal.by_residual() || report.status == solve_status::converged || report.rhs_norm == 0)
     return;
@@ -145,8 +145,7 @@ void log_verdict(const console& log, const solve_request& request, const solve_o
                          report.preconditioner == "none" ? "" : ", preconditioned"));
   if (report.error_estimate)
     log.line(fmt::format("           error {}{:.1e} of x, an estimate",
-                         report.method == "cg" ? "at most about  " : "about          ",
-                         *report.error_estimate));
+                         report.how->direct ? "about          " : "at most about  ", *report.error_estimate));
   if (report.error_bound && !request.verification.asked())
     log.line(fmt::format("           error at most        {}, proved by {}",
                          vouch::detail::rounded_above(*report.error_bound), report.error_bound_source));
@@ -154,14 +153,13 @@ void log_verdict(const console& log, const solve_request& request, const solve_o
   log.line(fmt::format("engine     {}", report.engine));
 }
 
-void log_costs(const console& log, const linear_system& system, const solve_outcome& outcome, const solver& A,
-               double write_seconds) {
-  const solve_times& times = outcome.result.times;
-  log.line(fmt::format("time       read {}, setup {}, transfer {}, solve {}, write {}",
-                       report::seconds_text(system.read_seconds),
-                       report::seconds_text(system.setup_seconds + A.setup_seconds() + times.setup),
-                       report::seconds_text(times.transfer), report::seconds_text(times.solve),
-                       report::seconds_text(write_seconds)));
+void log_costs(const console& log, const spent_seconds& seconds) {
+  log.line(fmt::format(
+      "time       {}read {}, setup {}, transfer {}, solve {}, write {}",
+      seconds.cuda_start > 0 ? fmt::format("start of CUDA {}, ", report::seconds_text(seconds.cuda_start)) : "",
+      report::seconds_text(seconds.read), report::seconds_text(seconds.setup),
+      report::seconds_text(seconds.transfer), report::seconds_text(seconds.solve),
+      report::seconds_text(seconds.write)));
   std::string memory = report::bytes_text(static_cast<double>(host_peak_bytes())) + " on the host at most";
   if (device_peak_bytes() > 0)
     memory += fmt::format(", {} on GPUs", report::bytes_text(static_cast<double>(device_peak_bytes())));

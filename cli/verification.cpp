@@ -17,7 +17,6 @@
 
 #include "command_line.hpp"
 #include "common.hpp"
-#include "data_radii.hpp"
 #include "solve_system.hpp"
 #include "usage.hpp"
 

@@ -45,6 +45,12 @@ void add_bound_options(command_line& line, verification_request& request);
 /// written.
 void check_verification(verification_request& request, const char* option = "--verify");
 
+/// The sum of all that the request says: files of radii, decimal numbers as written, relative radii.
+/// Those of the right-hand sides lie column by column.
+///
+/// Throws  what the readers throw; shape_error  a file of another shape; value_error  a negative radius
+data_radii read_radii(const device& cpu, const verification_request& request, const linear_system& system);
+
 /// What is asked of a solver; radii outlives it. system tells which radii there are.
 proof_request proof_for(const device& cpu, const verification_request& request, const linear_system& system,
                         data_radii& radii);

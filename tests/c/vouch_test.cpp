@@ -50,6 +50,36 @@ TEST(c_interface, solves_dense_systems_in_either_order) {
   }
 }
 
+TEST(c_interface, takes_offsets_of_32_bits) {
+  const std::int32_t short_row_ptr[] = {0, 1, 2};
+  const double b[] = {2, 8};
+  double x[2] = {};
+  freed s;
+  ASSERT_EQ(vouch_solver_create_csr32(&s.solver, 2, short_row_ptr, col, val, nullptr), VOUCH_OK)
+      << vouch_message();
+  ASSERT_EQ(vouch_solver_solve(s.solver, 1, b, x, nullptr), VOUCH_OK) << vouch_message();
+  EXPECT_EQ(x[0], 1);
+  EXPECT_EQ(x[1], 2);
+  const std::int32_t falling[] = {0, 2, 1};
+  freed none;
+  EXPECT_EQ(vouch_solver_create_csr32(&none.solver, 2, falling, col, val, nullptr), VOUCH_VALUE);
+  EXPECT_EQ(vouch_solver_create_csr32(&none.solver, 2, nullptr, col, val, nullptr), VOUCH_VALUE);
+  EXPECT_EQ(vouch_solver_create_csr32(&none.solver, -1, falling, col, val, nullptr), VOUCH_SHAPE);
+  EXPECT_EQ(none.solver, nullptr);
+}
+
+TEST(c_interface, says_what_is_wrong_with_a_matrix) {
+  EXPECT_EQ(vouch_check_csr(2, row_ptr, col, val), VOUCH_OK);
+  const double odd[] = {2, nan};
+  EXPECT_EQ(vouch_check_csr(2, row_ptr, col, odd), VOUCH_VALUE);
+  EXPECT_STREQ(vouch_message(), "entry 1 of row 1, in column 1, is NaN");
+  const std::int32_t beyond[] = {0, 2};
+  EXPECT_EQ(vouch_check_csr(2, row_ptr, beyond, val), VOUCH_VALUE);
+  EXPECT_STREQ(vouch_message(), "entry 1 of row 1 is in column 2, the matrix has 2 columns");
+  EXPECT_EQ(vouch_check_csr(-2, row_ptr, col, val), VOUCH_SHAPE);
+  EXPECT_EQ(vouch_check_csr(2, nullptr, col, val), VOUCH_VALUE);
+}
+
 TEST(c_interface, refuses_with_a_message) {
   vouch_options* o = nullptr;
   ASSERT_EQ(vouch_options_create(&o), VOUCH_OK);

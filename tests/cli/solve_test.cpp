@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "data.hpp"
+#include "devices.hpp"
 #include "small_system.hpp"
 #include "solve_fixture.hpp"
 
@@ -62,6 +63,7 @@ TEST_F(tool_solve, object_has_every_key_with_its_type) {
     parts += o["time_s"][key].get<double>();
   }
   EXPECT_LE(parts, o["time_s"]["total"].get<double>());
+  EXPECT_EQ(o["time_s"]["cuda_start"], 0.0);
   EXPECT_GT(o["memory_bytes"]["host_peak"], 0);
   EXPECT_EQ(o["memory_bytes"]["device_peak"], 0);
 }
@@ -108,6 +110,40 @@ TEST_F(tool_solve, row_sums_are_solved_by_ones) {
   solve("A.mtx --rhs row-sums --rtol 1e-12 -o x.txt");
   for (const double x : numbers(content("x.txt"))) EXPECT_NEAR(x, 1, 1e-9);
   EXPECT_EQ(solve("A.mtx --rhs row-sums --initial ones")["iterations"], 0);
+}
+
+// The GPU reads what it solves: facts, x and what is proved are those of the matrix that the CPU reads.
+TEST_F(tool_solve, a_gpu_reads_the_matrix_itself) {
+  VOUCH_NEEDS_GPU();
+  ASSERT_EQ(run("gen poisson-2d -n 60 --solution smooth --rhs b.txt -q -o A.mtx").code, 0);
+  EXPECT_EQ(shell("gzip -k A.mtx"), 0);
+  const json here = solve("A.mtx --rhs b.txt -o x.txt");
+  EXPECT_EQ(here["time_s"]["cuda_start"], 0.0);
+  for (const std::string file : {"A.mtx", "A.mtx.gz"})
+    for (const std::string more :
+         {"", " --verify", " --precond ic0", " --precision mixed", " --precision single"}) {
+      const json o = solve(file + " --rhs b.txt -o y.txt --device cuda" + more);
+      EXPECT_EQ(o["status"], "converged") << file << more;
+      EXPECT_EQ(o["device"]["kind"], "cuda");
+      EXPECT_GT(o["time_s"]["cuda_start"].get<double>(), 0);
+      for (const char* fact : {"rows", "cols", "nonzeros", "symmetric"})
+        EXPECT_EQ(o["matrix"][fact], here["matrix"][fact]) << fact;
+      if (more == " --verify") {
+        EXPECT_EQ(o["error_bound"]["verified"], true) << o["error_bound"];
+      }
+      const std::vector<double> x = numbers(content("x.txt")), y = numbers(content("y.txt"));
+      ASSERT_EQ(x.size(), y.size());
+      for (std::size_t i = 0; i < x.size(); ++i)
+        EXPECT_NEAR(x[i], y[i], more == " --precision single" ? 0.1 : 1e-4) << i;
+    }
+  EXPECT_EQ(solve("A.mtx --rhs row-sums -o y.txt --device cuda")["status"], "converged");
+  for (const double y : numbers(content("y.txt"))) EXPECT_NEAR(y, 1, 1e-4);
+  EXPECT_EQ(shell("cat A.mtx | \"$VOUCH\" solve /dev/stdin --device cuda --method cg --json > o.json"), 0);
+  EXPECT_EQ(json::parse(content("o.json"))["iterations"], solve("A.mtx --device cuda")["iterations"]);
+  const tool_result v = run("verify A.mtx y.txt --rhs row-sums --device cuda --json");
+  EXPECT_EQ(v.code, 0) << v.err;
+  write("wrong.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 4\n1 2 1\n2 2 4\n");
+  EXPECT_EQ(refused("wrong.mtx --method cg --device cuda").err, refused("wrong.mtx --method cg").err);
 }
 
 TEST_F(tool_solve, several_right_hand_sides) {

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 #include <omp.h>
 
+#include <cstdint>
 #include <string>
 
 #include <vouch/core/config.hpp>
@@ -53,6 +54,13 @@ TEST(device, that_is_not_there_is_refused_with_a_hint) {
       EXPECT_EQ(std::string(e.what()).find('\n'), std::string::npos);
     }
   }
+}
+
+TEST(device, adopts_no_default_stream_and_no_stream_of_a_gpu_that_is_not_there) {
+  for (const std::uintptr_t stream : {0, 1, 2})
+    EXPECT_THROW(device::cuda(0, reinterpret_cast<void*>(stream)), value_error) << stream;
+  int memory = 0;
+  for (const int index : {-1, 4096}) EXPECT_THROW(device::cuda(index, &memory), no_cuda_error) << index;
 }
 
 TEST(device, best_is_a_gpu_only_where_there_is_one) {

@@ -36,6 +36,29 @@ TEST(launch, runs_every_thread_once) {
   }
 }
 
+// Work stands in the caller's stream, before and behind the caller's own, and the stream outlives the handles.
+TEST(device, adopts_a_stream_of_the_caller) {
+  VOUCH_NEEDS_GPU();
+  ASSERT_EQ(cudaSetDevice(0), cudaSuccess);
+  cudaStream_t stream = nullptr;
+  ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+  std::vector<std::int64_t> found(1000);
+  {
+    const device gpu = device::cuda(0, stream);
+    EXPECT_EQ(gpu.stream(), stream);
+    EXPECT_EQ(gpu, device::cuda(0, stream));
+    EXPECT_FALSE(gpu == device::cuda(0));
+    array<std::int64_t> out(gpu, 1000);
+    ASSERT_EQ(cudaMemsetAsync(out.data(), -1, 8000, stream), cudaSuccess);
+    launch(gpu, "write_index", {8, 128}, write_index, out.data(), 500);
+    ASSERT_EQ(cudaMemcpyAsync(found.data(), out.data(), 8000, cudaMemcpyDeviceToHost, stream), cudaSuccess);
+    gpu.synchronize();
+  }
+  for (std::int64_t i = 0; i < 1000; ++i) EXPECT_EQ(found[static_cast<std::size_t>(i)], i < 500 ? i : -1);
+  EXPECT_EQ(cudaStreamQuery(stream), cudaSuccess);
+  EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
+}
+
 TEST(launch, of_no_blocks_is_no_work_and_of_too_many_an_error) {
   const device cpu = device::cpu(1);  // neither case may reach a GPU
   launch(cpu, "nothing", {0, 128}, write_index, static_cast<std::int64_t*>(nullptr), 0);

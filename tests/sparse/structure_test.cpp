@@ -1,11 +1,17 @@
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
+#include <limits>
 #include <set>
+#include <string>
+#include <utility>
 
 #include <vouch/core/error.hpp>
+#include <vouch/generate/problems.hpp>
 #include <vouch/sparse/structure.hpp>
 
+#include "devices.hpp"
 #include "matrices.hpp"
 
 namespace vouch {
@@ -178,6 +184,112 @@ TEST(structure, single_precision) {
       structure<float>(device::cpu(2), matrix_of<float>(10, 10, tridiagonal(10, 0.2, -0.1)));
   EXPECT_TRUE(facts.symmetric);
   EXPECT_EQ(facts.dominant, dominance::weak);
+}
+
+std::uint64_t bits(double value) { return std::bit_cast<std::uint64_t>(value); }
+
+void expect_same(const structure_facts& a, const structure_facts& b, const std::string& of) {
+  EXPECT_EQ(a.rows, b.rows) << of;
+  EXPECT_EQ(a.cols, b.cols) << of;
+  EXPECT_EQ(a.nonzeros, b.nonzeros) << of;
+  EXPECT_EQ(a.square, b.square) << of;
+  EXPECT_EQ(a.pattern_symmetric, b.pattern_symmetric) << of;
+  EXPECT_EQ(a.symmetric, b.symmetric) << of;
+  ASSERT_EQ(a.first_unsymmetric.has_value(), b.first_unsymmetric.has_value()) << of;
+  if (a.first_unsymmetric) {
+    EXPECT_EQ(a.first_unsymmetric->row, b.first_unsymmetric->row) << of;
+    EXPECT_EQ(a.first_unsymmetric->col, b.first_unsymmetric->col) << of;
+    EXPECT_EQ(bits(a.first_unsymmetric->value), bits(b.first_unsymmetric->value)) << of;
+    EXPECT_EQ(bits(a.first_unsymmetric->mirrored), bits(b.first_unsymmetric->mirrored)) << of;
+  }
+  EXPECT_EQ(a.diagonal_positive, b.diagonal_positive) << of;
+  EXPECT_EQ(a.diagonal_negative, b.diagonal_negative) << of;
+  EXPECT_EQ(a.first_zero_diagonal, b.first_zero_diagonal) << of;
+  EXPECT_EQ(a.first_nonpositive_diagonal, b.first_nonpositive_diagonal) << of;
+  EXPECT_EQ(bits(a.diagonal_least), bits(b.diagonal_least)) << of;
+  EXPECT_EQ(bits(a.diagonal_largest), bits(b.diagonal_largest)) << of;
+  EXPECT_EQ(a.dominant, b.dominant) << of;
+  EXPECT_EQ(bits(a.dominance_ratio), bits(b.dominance_ratio)) << of;
+  EXPECT_EQ(a.weakest_row, b.weakest_row) << of;
+  EXPECT_EQ(a.strictly_dominant_rows, b.strictly_dominant_rows) << of;
+  EXPECT_EQ(a.bandwidth_lower, b.bandwidth_lower) << of;
+  EXPECT_EQ(a.bandwidth_upper, b.bandwidth_upper) << of;
+  EXPECT_EQ(a.entries_min, b.entries_min) << of;
+  EXPECT_EQ(a.entries_max, b.entries_max) << of;
+  EXPECT_EQ(bits(a.entries_mean), bits(b.entries_mean)) << of;
+  EXPECT_EQ(a.empty_rows, b.empty_rows) << of;
+  EXPECT_EQ(a.row_sums_zero, b.row_sums_zero) << of;
+  EXPECT_EQ(a.distinct_diagonals, b.distinct_diagonals) << of;
+  EXPECT_EQ(a.block_size, b.block_size) << of;
+}
+
+// Of A and of A in single precision, on every device.
+void expect_same_everywhere(const csr<double>& A, const std::string& of) {
+  const device one = device::cpu(1);
+  const csr<float> rounded = convert_values<float, double>(one, A);
+  const structure_facts facts = structure<double>(one, A), facts_of_rounded = structure<float>(one, rounded);
+  for (const device& dev : testing::devices()) {
+    const std::string where = of + " on " + dev.kind();
+    expect_same(structure<double>(dev, A.to(dev)), facts, where);
+    expect_same(structure<float>(dev, rounded.to(dev)), facts_of_rounded, where + ", single");
+  }
+}
+
+TEST(structure, is_the_same_on_every_device) {
+  for (const std::int64_t n : {0, 1, 31, 300, 3000}) {
+    const std::string size = std::to_string(n);
+    expect_same_everywhere(matrix_of(n, n, tridiagonal(n, 2, -1)), "tridiagonal " + size);
+    expect_same_everywhere(matrix_of(n, n, {}), "empty " + size);
+    expect_same_everywhere(matrix_of(n, n + 3, tridiagonal(n, -2, 1.5)), "wide " + size);
+    expect_same_everywhere(matrix_of(n + 3, n, tridiagonal(n, 0.1, 0.7)), "tall " + size);
+  }
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    const std::int64_t n = seed % 4 == 3 ? 400 : 120;
+    entries list = testing::random_entries(n, n, n * (seed % 2 == 0 ? 3 : 40), seed);  // long rows have warps
+    for (auto& [place, value] : list) value *= 0.1;
+    if (seed % 3 != 0)
+      for (const auto& [place, value] : entries(list)) list[{place.second, place.first}] = value;
+    if (seed % 6 == 1) list.rbegin()->second += 0.5;
+    if (seed % 6 == 2)
+      for (std::int64_t i = 0; i < n; ++i) list[{i, i}] = 50 + 0.1 * static_cast<double>(i);
+    expect_same_everywhere(matrix_of(n, n, list), "random " + std::to_string(seed));
+  }
+  for (const int size : {2, 3, 4, 6}) {
+    entries list;
+    for (std::int64_t i = 0; i < 12 * size; ++i)
+      for (std::int64_t j = 0; j < size; ++j) list[{i, i / size * size + j}] = 1;
+    expect_same_everywhere(matrix_of(12 * size, 12 * size, list), "blocks of " + std::to_string(size));
+    list.erase({6 * size + 1, 6 * size});
+    expect_same_everywhere(matrix_of(12 * size, 12 * size, list), "broken blocks of " + std::to_string(size));
+  }
+  for (const std::int64_t diagonals : {64, 65, 300}) {
+    entries list;
+    for (std::int64_t j = 0; j < diagonals; ++j) list[{0, j}] = 1;
+    expect_same_everywhere(matrix_of(400, 400, list), std::to_string(diagonals) + " diagonals");
+  }
+}
+
+TEST(structure, of_what_is_no_number_is_the_same_on_every_device) {
+  const double nan = std::numeric_limits<double>::quiet_NaN(),
+               infinite = std::numeric_limits<double>::infinity();
+  for (const double odd : {nan, infinite, -infinite, -0.0, 1e-320})
+    for (const std::pair<std::int64_t, std::int64_t> place : {std::pair{7, 7}, std::pair{7, 8}}) {
+      entries list = tridiagonal(40, 2, -1);
+      list[place] = odd;
+      expect_same_everywhere(matrix_of(40, 40, list), "with " + std::to_string(odd));
+    }
+}
+
+// The first row that is weakest, or wrong, whatever block of a GPU meets it.
+TEST(structure, of_many_rows_is_the_same_on_every_device) {
+  problem_options options;
+  options.nx = 14;
+  for (const char* problem : {"poisson-3d", "elasticity-3d", "elements-3d"}) {
+    csr<double> A = generate_problem(device::cpu(2), problem, options);
+    expect_same_everywhere(A, problem);
+    for (const std::int64_t row : {A.rows / 3, A.rows / 2}) A.val[A.row_ptr[row]] *= 1.5;
+    expect_same_everywhere(A, std::string(problem) + " with two entries changed");
+  }
 }
 
 std::int64_t components_by_flooding(std::int64_t n, const entries& list) {

@@ -179,9 +179,9 @@ const char* precision_name(bool mixed) {
 template <real T>
 tridiagonal_report solve_again(const device& dev, const tridiagonal_view<const T>& A,
                                const batch_view<const T>& b, const batch_view<T>& x,
-                               tridiagonal_options options) {
+                               tridiagonal_options options, judgement& found) {
   options.mixed = false;
-  tridiagonal_report report = solve(dev, A, b, x, options);
+  tridiagonal_report report = solve_and_judge(dev, A, b, x, options, found);
   report.warnings.push_back("single precision inside does not suffice for this matrix, double was used");
   return report;
 }
@@ -200,9 +200,16 @@ double tridiagonal_report::relative_true() const {
 }
 
 template <real T>
-tridiagonal_report solve(const device& dev, const tridiagonal_view<const T>& given,
-                         const batch_view<const T>& b, const batch_view<T>& x,
-                         const tridiagonal_options& options) {
+tridiagonal_report solve(const device& dev, const tridiagonal_view<const T>& A, const batch_view<const T>& b,
+                         const batch_view<T>& x, const tridiagonal_options& options) {
+  judgement found;
+  return solve_and_judge(dev, A, b, x, options, found);
+}
+
+template <real T>
+tridiagonal_report detail::solve_and_judge(const device& dev, const tridiagonal_view<const T>& given,
+                                           const batch_view<const T>& b, const batch_view<T>& x,
+                                           const tridiagonal_options& options, judgement& found) {
   const ieee_environment here;
   require_shapes(given.shape, b.shape, x.shape);
   const tridiagonal_view<const T> A = spread(given, b.shape.systems);
@@ -217,11 +224,11 @@ tridiagonal_report solve(const device& dev, const tridiagonal_view<const T>& giv
   report.precision = precision_name<T>(options.mixed);
   band_engine<T> engine(dev, how, options.mixed, A, options.workspace);
   const std::size_t judged = options.check ? systems : 0;  // large batches fill megabytes
-  judgement found{std::vector<band_residual_facts>(judged), std::vector<elimination_facts>(judged),
-                  options.rtol > 0              ? options.rtol
-                  : sizeof(T) == sizeof(double) ? 1e-8
-                                                : 1e-5,
-                  options.atol, std::numeric_limits<T>::epsilon() / 2};
+  found = {std::vector<band_residual_facts>(judged), std::vector<elimination_facts>(judged),
+           options.rtol > 0              ? options.rtol
+           : sizeof(T) == sizeof(double) ? 1e-8
+                                         : 1e-5,
+           options.atol, std::numeric_limits<T>::epsilon() / 2};
   if (b.shape.systems > 0 && b.shape.n > 0)
     engine.solve(b, x, options.check ? found.eliminations.data() : nullptr);
   report.engine = engine.name();
@@ -232,23 +239,28 @@ tridiagonal_report solve(const device& dev, const tridiagonal_view<const T>& giv
   }
   refine(dev, engine, A, b, x, options.max_refinements, found, report.refinements);
   report_systems(found, report);
-  if (options.mixed && report.status != solve_status::converged) return solve_again(dev, given, b, x, options);
+  if (options.mixed && report.status != solve_status::converged)
+    return solve_again(dev, given, b, x, options, found);
   if (options.method == method::automatic && how == method::thomas &&
       report.status == solve_status::breakdown) {
     // Singular; or so near the ends of the range that rows must be scaled to one size.
     tridiagonal_options others = options;
     others.method = method::partition;
-    return solve(dev, given, b, x, others);
+    return solve_and_judge(dev, given, b, x, others, found);
   }
   report_growth(found, how, report);
   return report;
 }
 
-template tridiagonal_report solve(const device&, const tridiagonal_view<const float>&,
-                                  const batch_view<const float>&, const batch_view<float>&,
-                                  const tridiagonal_options&);
-template tridiagonal_report solve(const device&, const tridiagonal_view<const double>&,
-                                  const batch_view<const double>&, const batch_view<double>&,
-                                  const tridiagonal_options&);
+#define VOUCH_INSTANTIATE(T)                                                                            \
+  template tridiagonal_report solve(const device&, const tridiagonal_view<const T>&,                    \
+                                    const batch_view<const T>&, const batch_view<T>&,                   \
+                                    const tridiagonal_options&);                                        \
+  template tridiagonal_report detail::solve_and_judge(const device&, const tridiagonal_view<const T>&,  \
+                                                      const batch_view<const T>&, const batch_view<T>&, \
+                                                      const tridiagonal_options&, judgement&);
+VOUCH_INSTANTIATE(float)
+VOUCH_INSTANTIATE(double)
+#undef VOUCH_INSTANTIATE
 
 }  // namespace vouch

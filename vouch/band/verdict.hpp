@@ -56,6 +56,12 @@ struct judgement {
   }
 };
 
+/// solve(), which leaves what options.check finds of every system in found.
+template <real T>
+tridiagonal_report solve_and_judge(const device& dev, const tridiagonal_view<const T>& A,
+                                   const batch_view<const T>& b, const batch_view<T>& x,
+                                   const tridiagonal_options& options, judgement& found);
+
 /// Fills status, reason, the worst system's figures and the list of those that missed.
 void report_systems(const judgement& found, tridiagonal_report& report);
 /// Fills growth, and warns of much of it.

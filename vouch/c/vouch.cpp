@@ -15,6 +15,7 @@
 #include <vouch/price/price.hpp>
 #include <vouch/price/words.hpp>
 #include <vouch/solve/solver.hpp>
+#include <vouch/sparse/check.hpp>
 #include <vouch/text/number.hpp>
 #include <vouch/text/tokens.hpp>
 
@@ -203,6 +204,11 @@ void require_columns(std::int64_t n, std::int64_t count) {
   if (n > 0 && count > most / n) throw shape_error("more right-hand sides than any memory holds");
 }
 
+void require_offsets(std::int64_t n, const void* row_ptr) {
+  require(row_ptr, "row_ptr");
+  if (n < 0) throw shape_error("a negative number of rows");
+}
+
 vouch_report report_of(const solve_result& from) {
   constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
   vouch_report r{};
@@ -260,10 +266,24 @@ void vouch_options_free(vouch_options* options) { delete options; }
 vouch_code vouch_solver_create_csr(vouch_solver** solver, int64_t n, const int64_t* row_ptr, const int32_t* col,
                                    const double* val, const vouch_options* options) {
   return create(solver, options, [&](vouch_solver& made, const device& home, const solve_options& with) {
-    require(row_ptr, "row_ptr");
-    if (n < 0) throw shape_error("a negative number of rows");
-    const csr_view<const double> A{n, n, row_ptr[n], row_ptr, col, val};
-    made.solver.emplace(home, A, with);
+    require_offsets(n, row_ptr);
+    made.solver.emplace(home, csr_view<const double>{n, n, row_ptr[n], row_ptr, col, val}, with);
+  });
+}
+
+vouch_code vouch_solver_create_csr32(vouch_solver** solver, int64_t n, const int32_t* row_ptr,
+                                     const int32_t* col, const double* val, const vouch_options* options) {
+  return create(solver, options, [&](vouch_solver& made, const device& home, const solve_options& with) {
+    require_offsets(n, row_ptr);
+    made.solver.emplace(home, csr32_view<const double>{n, n, row_ptr[n], row_ptr, col, val}, with);
+  });
+}
+
+vouch_code vouch_check_csr(int64_t n, const int64_t* row_ptr, const int32_t* col, const double* val) {
+  return guarded([&] {
+    require_offsets(n, row_ptr);
+    const std::string wrong = check(device::cpu(), csr_view<const double>{n, n, row_ptr[n], row_ptr, col, val});
+    if (!wrong.empty()) throw value_error(wrong);
   });
 }
 

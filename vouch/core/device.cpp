@@ -61,9 +61,33 @@ device device::cpu(int threads) {
   return dev;
 }
 
+namespace {
+
+[[noreturn]] void refuse_without_cuda() {
+  throw no_cuda_error("this build of vouch has no CUDA", "build where nvcc is found, or use --device cpu");
+}
+
+}  // namespace
+
+device device::cuda(int index, void* stream) {
+  constexpr std::uintptr_t last_of_the_default_streams = 2;  // cudaStreamPerThread
+  if (reinterpret_cast<std::uintptr_t>(stream) <= last_of_the_default_streams)
+    throw value_error("a default stream of CUDA, which other work shares, is no stream of a device",
+                      "cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) makes one");
+  if constexpr (!built_with_cuda) {
+    refuse_without_cuda();
+  } else {
+    cuda_adopt(index, stream);
+    device dev;
+    dev.stream_ = stream;
+    dev.index_ = index;
+    return dev;
+  }
+}
+
 device device::cuda(int index) {
   if constexpr (!built_with_cuda) {
-    throw no_cuda_error("this build of vouch has no CUDA", "build where nvcc is found, or use --device cpu");
+    refuse_without_cuda();
   } else {
     device dev;
     dev.owner_ = new stream_owner{cuda_open(index)};

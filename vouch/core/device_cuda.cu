@@ -79,9 +79,8 @@ void expect_code_for_this_gpu(int index) {
                           std::to_string(facts.compute_minor) + ", or use --device cpu");
 }
 
-}  // namespace
-
-std::shared_ptr<void> cuda_open(int index) {
+// Selects a GPU that is there and that this build has code for.
+void open(int index) {
   int count = 0;
   const cudaError_t code = cudaGetDeviceCount(&count);
   if (code != cudaSuccess)
@@ -92,9 +91,24 @@ std::shared_ptr<void> cuda_open(int index) {
                         "`vouch devices` lists them");
   select(index);
   expect_code_for_this_gpu(index);
+}
+
+}  // namespace
+
+std::shared_ptr<void> cuda_open(int index) {
+  open(index);
   cudaStream_t stream = nullptr;
   check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "creating a stream");
   return {stream, [](void* s) { cudaStreamDestroy(static_cast<cudaStream_t>(s)); }};
+}
+
+void cuda_adopt(int index, void* stream) {
+  open(index);
+  int of_stream = -1;
+  check(cudaStreamGetDevice(static_cast<cudaStream_t>(stream), &of_stream), "asking for the GPU of a stream");
+  if (of_stream != index)
+    throw value_error("the stream belongs to GPU " + std::to_string(of_stream) + ", not to GPU " +
+                      std::to_string(index));
 }
 
 void cuda_synchronize(const device& dev) {

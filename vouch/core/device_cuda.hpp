@@ -11,6 +11,8 @@ namespace vouch {
 
 /// A new stream on GPU index. Throws no_cuda_error where there is no such GPU.
 std::shared_ptr<void> cuda_open(int index);
+/// Throws no_cuda_error where there is no such GPU, value_error where the stream is one of another.
+void cuda_adopt(int index, void* stream);
 void cuda_synchronize(const device& dev);
 cuda_device_facts cuda_facts(int index);
 int cuda_processors(int index);

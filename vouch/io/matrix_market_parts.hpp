@@ -17,7 +17,7 @@ namespace vouch {
 matrix_market_header take_matrix_market_header(line_reader& reader);
 
 /// read_csr of a file whose header is taken.
-csr<double> read_csr(const device& cpu, line_reader& reader, const matrix_market_header& header);
+csr<double> read_csr(const device& dev, line_reader& reader, const matrix_market_header& header);
 
 /// The elements of an array file in the order of the file: column by column, the lower triangle alone for
 /// symmetric, without its diagonal for skew-symmetric.

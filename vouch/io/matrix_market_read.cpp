@@ -279,11 +279,6 @@ array<double> read_array_elements(const device& cpu, line_reader& reader, const 
   return elements;
 }
 
-csr<double> read_csr(const device& cpu, line_reader& reader, const matrix_market_header& header) {
-  const ieee_environment here;
-  return to_csr(cpu, read_entries(cpu, reader, header));
-}
-
 coo read_coo(const device& cpu, const std::string& path, matrix_market_header* header) {
   const ieee_environment here;
   line_reader reader{input_file(path)};
@@ -310,14 +305,20 @@ std::optional<csr<double>> read_on_gpu(const device& gpu, const line_reader& rea
 
 }  // namespace
 
+csr<double> read_csr(const device& dev, line_reader& reader, const matrix_market_header& header) {
+  const ieee_environment here;
+  if (!dev.is_cuda()) return to_csr(dev, read_entries(dev, reader, header));
+  if (auto A = read_on_gpu(dev, reader, header)) return std::move(*A);
+  const device cpu = device::cpu();
+  return to_csr(cpu, read_entries(cpu, reader, header)).to(dev);
+}
+
 csr<double> read_csr(const device& dev, const std::string& path, matrix_market_header* header) {
   const ieee_environment here;
   line_reader reader{input_file(path)};
   const matrix_market_header facts = take_matrix_market_header(reader);
   if (header != nullptr) *header = facts;
-  if (!dev.is_cuda()) return read_csr(dev, reader, facts);
-  if (auto A = read_on_gpu(dev, reader, facts)) return std::move(*A);
-  return read_csr(device::cpu(), reader, facts).to(dev);
+  return read_csr(dev, reader, facts);
 }
 
 }  // namespace vouch

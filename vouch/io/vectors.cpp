@@ -164,16 +164,17 @@ vectors read_vectors(const device& cpu, const std::string& path) {
   return read_matrix_market_vectors(cpu, reader, header);
 }
 
-std::variant<csr<double>, vectors> read_matrix(const device& cpu, const std::string& path,
+std::variant<csr<double>, vectors> read_matrix(const device& dev, const std::string& path,
                                                std::optional<matrix_market_header>* header) {
   const ieee_environment here;
+  const device cpu = dev.is_cuda() ? device::cpu() : dev;
   input_file file(path);
   if (is_npy(file.peek(6))) return read_npy(cpu, file);
   line_reader reader(std::move(file));
   const matrix_market_header facts = take_matrix_market_header(reader);
   if (header != nullptr) *header = facts;
   if (facts.format == matrix_format::array) return read_matrix_market_vectors(cpu, reader, facts);
-  return read_csr(cpu, reader, facts);
+  return read_csr(dev, reader, facts);
 }
 
 void write_vectors(atomic_file& file, view<const double> values, std::int64_t rows, std::int64_t cols,

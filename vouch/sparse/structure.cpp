@@ -2,21 +2,22 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
-#include <limits>
 #include <vector>
 
+#include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/loop_threads.hpp>
+#include <vouch/sparse/structure_row.hpp>
 #include <vouch/sparse/structure_symmetry.hpp>
 #include <vouch/sparse/valid_csr.hpp>
 
 namespace vouch {
 namespace {
 
+using namespace detail;
+
 constexpr std::int64_t chunk = 4096;  // rows that a thread takes at a time
-constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
 
 // Offsets j - i met so far, ascending; more than the cap are not kept apart.
 class offset_set {
@@ -43,76 +44,23 @@ class offset_set {
   bool full_ = false;
 };
 
-// What one thread finds in its rows; merging in any order gives the same.
-struct row_scan {
-  bool positive = true, negative = true, sums_zero = true, dominant = true, strictly = true;
-  std::int64_t first_zero = never, first_nonpositive = never, weakest = never, strict_rows = 0;
-  double ratio = std::numeric_limits<double>::infinity();
-  double least = std::numeric_limits<double>::infinity(), largest = 0;  // |a_ii|
-  std::int64_t lower = 0, upper = 0, shortest = never, longest = 0, empty = 0;
+// What one thread finds in its rows.
+struct thread_scan {
+  row_scan rows;
   offset_set offsets;
 
-  void note_ratio(double r, std::int64_t row) {
-    if (r < ratio || (r == ratio && row < weakest && !std::isinf(r))) {
-      ratio = r;
-      weakest = row;
-    }
-  }
-  void merge(const row_scan& other) {
-    positive = positive && other.positive;
-    negative = negative && other.negative;
-    sums_zero = sums_zero && other.sums_zero;
-    dominant = dominant && other.dominant;
-    strictly = strictly && other.strictly;
-    first_zero = std::min(first_zero, other.first_zero);
-    first_nonpositive = std::min(first_nonpositive, other.first_nonpositive);
-    note_ratio(other.ratio, other.weakest);
-    strict_rows += other.strict_rows;
-    least = std::min(least, other.least);
-    largest = std::max(largest, other.largest);
-    lower = std::max(lower, other.lower);
-    upper = std::max(upper, other.upper);
-    shortest = std::min(shortest, other.shortest);
-    longest = std::max(longest, other.longest);
-    empty += other.empty;
+  void merge(const thread_scan& other) {
+    rows.merge(other.rows);
     offsets.insert(other.offsets);
   }
 };
 
 template <class T>
-void scan_diagonal(row_scan& scan, std::int64_t row, double diagonal, double others) {
-  constexpr double slack = 8 * double{std::numeric_limits<T>::epsilon()};
-  if (!(diagonal > 0)) {
-    scan.positive = false;
-    scan.first_nonpositive = std::min(scan.first_nonpositive, row);
-  }
-  if (!(diagonal < 0)) scan.negative = false;
-  if (diagonal == 0) scan.first_zero = std::min(scan.first_zero, row);
-  scan.least = std::min(scan.least, std::abs(diagonal));
-  scan.largest = std::max(scan.largest, std::abs(diagonal));
-  const double ratio = diagonal == 0 ? 0 : std::abs(diagonal) / others;
-  scan.note_ratio(ratio, row);
-  const bool strict = ratio > 1 + slack;
-  if (strict) ++scan.strict_rows;
-  scan.strictly = scan.strictly && strict;
-  scan.dominant = scan.dominant && ratio >= 1 - slack;
-}
-
-template <class T>
 void scan_values(row_scan& scan, csr_view<const T> A, std::int64_t row) {
-  constexpr double slack = 16 * double{std::numeric_limits<T>::epsilon()};
-  double sum = 0, magnitude = 0, diagonal = 0;
-  for (std::int64_t k = A.row_ptr[row]; k < A.row_ptr[row + 1]; ++k) {
-    const double value{A.val[k]};
-    if (A.col[k] == row)
-      diagonal = value;
-    else {
-      sum += value;
-      magnitude += std::abs(value);
-    }
-  }
-  if (!(std::abs(sum + diagonal) <= slack * (magnitude + std::abs(diagonal)))) scan.sums_zero = false;
-  if (A.rows == A.cols) scan_diagonal<T>(scan, row, diagonal, magnitude);
+  row_sums sums;
+  for (std::int64_t k = A.row_ptr[row]; k < A.row_ptr[row + 1]; ++k)
+    sums.add(double{A.val[k]}, A.col[k] == row);
+  scan_sums<T>(scan, row, sums, A.rows == A.cols);
 }
 
 // A row whose columns are those of the row above, one to the right, has no new diagonal.
@@ -128,51 +76,27 @@ bool continues_row_above(csr_view<const T> A, std::int64_t row) {
 }
 
 template <class T>
-void scan_pattern(row_scan& scan, csr_view<const T> A, std::int64_t row) {
-  const std::int64_t first = A.row_ptr[row], last = A.row_ptr[row + 1];
-  scan.shortest = std::min(scan.shortest, last - first);
-  scan.longest = std::max(scan.longest, last - first);
-  if (first == last) {
-    ++scan.empty;
-    return;
-  }
-  scan.lower = std::max(scan.lower, row - A.col[first]);
-  scan.upper = std::max(scan.upper, A.col[last - 1] - row);
-  if (scan.offsets.full() || continues_row_above(A, row)) return;
-  for (std::int64_t k = first; k < last; ++k) scan.offsets.insert(A.col[k] - row);
+void scan_offsets(offset_set& offsets, csr_view<const T> A, std::int64_t row) {
+  if (offsets.full() || continues_row_above(A, row)) return;
+  for (std::int64_t k = A.row_ptr[row]; k < A.row_ptr[row + 1]; ++k) offsets.insert(A.col[k] - row);
 }
 
 template <class T>
-row_scan scan_rows(csr_view<const T> A, int threads) {
-  row_scan all;
+thread_scan scan_rows(csr_view<const T> A, int threads) {
+  thread_scan all;
 #pragma omp parallel firstprivate(ieee) num_threads(loop_threads(threads, A.nonzeros))
   {
-    row_scan mine;
+    thread_scan mine;
 #pragma omp for schedule(dynamic, chunk) nowait
     for (std::int64_t i = 0; i < A.rows; ++i) {
-      scan_pattern(mine, A, i);
-      scan_values(mine, A, i);
+      scan_extent(mine.rows, A, i);
+      scan_offsets(mine.offsets, A, i);
+      scan_values(mine.rows, A, i);
     }
 #pragma omp critical(vouch_structure)
     all.merge(mine);
   }
   return all;
-}
-
-// Rows first to first + size - 1 hold the same columns, in aligned groups of size.
-template <class T>
-bool is_block_row(csr_view<const T> A, std::int64_t first, int size) {
-  const std::int32_t* columns = A.col + A.row_ptr[first];
-  const std::int64_t length = A.row_ptr[first + 1] - A.row_ptr[first];
-  if (length % size != 0) return false;
-  for (std::int64_t k = 0; k < length; k += size) {
-    if (columns[k] % size != 0 || columns[k + size - 1] != columns[k] + size - 1) return false;
-  }
-  for (std::int64_t i = first + 1; i < first + size; ++i)
-    if (A.row_ptr[i + 1] - A.row_ptr[i] != length ||
-        !std::equal(columns, columns + length, A.col + A.row_ptr[i]))
-      return false;
-  return true;
 }
 
 template <class T>
@@ -192,10 +116,19 @@ int block_size(csr_view<const T> A, int threads) {
   return 1;
 }
 
-std::int64_t or_none(std::int64_t row) { return row == never ? -1 : row; }
+std::int64_t or_none(std::int64_t row) { return row == no_row ? -1 : row; }
 
-void copy_scan(structure_facts& facts, const row_scan& scan) {
-  const bool has_diagonal = facts.square && facts.rows > 0;
+}  // namespace
+
+structure_facts detail::facts_of(std::int64_t rows, std::int64_t cols, std::int64_t nonzeros,
+                                 const row_scan& scan, std::int64_t diagonals) {
+  structure_facts facts;
+  facts.rows = rows;
+  facts.cols = cols;
+  facts.nonzeros = nonzeros;
+  facts.square = rows == cols;
+  if (rows > 0) facts.entries_mean = static_cast<double>(nonzeros) / static_cast<double>(rows);
+  const bool has_diagonal = facts.square && rows > 0;
   facts.diagonal_positive = has_diagonal && scan.positive;
   facts.diagonal_negative = has_diagonal && scan.negative;
   facts.first_zero_diagonal = or_none(scan.first_zero);
@@ -210,14 +143,13 @@ void copy_scan(structure_facts& facts, const row_scan& scan) {
   }
   facts.bandwidth_lower = scan.lower;
   facts.bandwidth_upper = scan.upper;
-  facts.entries_min = facts.rows > 0 ? scan.shortest : 0;
+  facts.entries_min = rows > 0 ? scan.shortest : 0;
   facts.entries_max = scan.longest;
   facts.empty_rows = scan.empty;
-  facts.row_sums_zero = facts.rows > 0 && scan.sums_zero;
-  facts.distinct_diagonals = scan.offsets.size();
+  facts.row_sums_zero = rows > 0 && scan.sums_zero;
+  facts.distinct_diagonals = diagonals;
+  return facts;
 }
-
-}  // namespace
 
 const char* name(dominance kind) {
   switch (kind) {
@@ -234,15 +166,11 @@ const char* name(dominance kind) {
 template <real T>
 structure_facts structure(const device& dev, csr_view<const T> A) {
   const ieee_environment here;
-  if (dev.is_cuda()) throw value_error("structure: runs on the CPU, the device is a GPU");
   const valid_csr valid("structure", dev, A);
-  structure_facts facts;
-  facts.rows = A.rows;
-  facts.cols = A.cols;
-  facts.nonzeros = A.nonzeros;
-  facts.square = A.rows == A.cols;
-  if (A.rows > 0) facts.entries_mean = static_cast<double>(A.nonzeros) / static_cast<double>(A.rows);
-  copy_scan(facts, scan_rows(A, dev.threads()));
+  if constexpr (built_with_cuda)
+    if (dev.is_cuda()) return structure_cuda(dev, A);
+  const thread_scan scan = scan_rows(A, dev.threads());
+  structure_facts facts = facts_of(A.rows, A.cols, A.nonzeros, scan.rows, scan.offsets.size());
   facts.block_size = block_size(A, dev.threads());
   if (facts.square) {
     const symmetry_facts found = check_symmetry(A, dev.threads());

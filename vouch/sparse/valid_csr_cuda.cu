@@ -1,5 +1,6 @@
 #include <vouch/core/array.hpp>
 #include <vouch/core/launch.cuh>
+#include <vouch/core/parallel_for.cuh>
 #include <vouch/sparse/valid_row.hpp>
 
 namespace vouch::detail {
@@ -41,5 +42,19 @@ std::int64_t first_invalid_row_cuda(const device& dev, const csr_pattern& A) {
   copy_bytes(&row, device::cpu(1), first.data(), dev, sizeof row);
   return static_cast<std::int64_t>(row);
 }
+
+template <real T>
+std::int64_t first_not_finite_cuda(const device& dev, const T* values, std::int64_t count) {
+  auto first = array<unsigned long long>::from(dev, std::vector{static_cast<unsigned long long>(count)});
+  parallel_for(dev, "first_not_finite", count, [values, first = first.data()] __device__(std::int64_t k) {
+    if (!isfinite(values[k])) atomicMin(first, static_cast<unsigned long long>(k));
+  });
+  unsigned long long found;
+  copy_bytes(&found, device::cpu(1), first.data(), dev, sizeof found);
+  return static_cast<std::int64_t>(found);
+}
+
+template std::int64_t first_not_finite_cuda(const device&, const float*, std::int64_t);
+template std::int64_t first_not_finite_cuda(const device&, const double*, std::int64_t);
 
 }  // namespace vouch::detail

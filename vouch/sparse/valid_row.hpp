@@ -1,4 +1,4 @@
-// vouch/sparse/valid_row.hpp -- what makes a row of a matrix in CSR a row; private, CPU and GPU.
+// vouch/sparse/valid_row.hpp -- what makes a row of a matrix in CSR a row, of numbers; private, CPU and GPU.
 #pragma once
 #include <vouch/core/types.hpp>
 #include <vouch/sparse/valid_csr.hpp>
@@ -20,5 +20,9 @@ VOUCH_HOST_DEVICE inline bool has_valid_column(const csr_pattern& A, std::int64_
 
 /// The first row that is none, A.rows where there is none of that kind. Waits for the device.
 std::int64_t first_invalid_row_cuda(const device& dev, const csr_pattern& A);
+
+/// The first value that is NaN or infinite, count where there is none. Waits for the device.
+template <real T>
+std::int64_t first_not_finite_cuda(const device& dev, const T* values, std::int64_t count);
 
 }  // namespace vouch::detail

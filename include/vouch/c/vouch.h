@@ -45,6 +45,12 @@ typedef struct vouch_solver vouch_solver;
 /* n-by-n in CSR, from 0: row i has the entries row_ptr[i] to row_ptr[i + 1] - 1, by rising columns. */
 vouch_code vouch_solver_create_csr(vouch_solver** solver, int64_t n, const int64_t* row_ptr, const int32_t* col,
                                    const double* val, const vouch_options* options);
+/* The same with 32-bit offsets, which are copied. */
+vouch_code vouch_solver_create_csr32(vouch_solver** solver, int64_t n, const int32_t* row_ptr, const int32_t* col,
+                                     const double* val, const vouch_options* options);
+/* VOUCH_OK where an n-by-n matrix in CSR is one and all its values are numbers; else VOUCH_VALUE or VOUCH_SHAPE, and
+ * vouch_message() says what is wrong first. */
+vouch_code vouch_check_csr(int64_t n, const int64_t* row_ptr, const int32_t* col, const double* val);
 /* n-by-n, ld >= n apart; by_rows: entry (i, j) is a[i * ld + j], else a[j * ld + i]. */
 vouch_code vouch_solver_create_dense(vouch_solver** solver, int64_t n, const double* a, int64_t ld, int by_rows,
                                      const vouch_options* options);

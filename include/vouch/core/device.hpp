@@ -18,6 +18,15 @@ class device {
   /// Throws  no_cuda_error  no such GPU, no driver, a build without CUDA or without code for this GPU
   static device cuda(int index = 0);
 
+  /// The same GPU on a stream of the caller, a cudaStream_t as an opaque pointer: all work is enqueued there, in
+  /// order with the caller's own.
+  ///
+  /// Memory  Nothing is owned: the stream must outlive every handle and whatever was made with one.
+  /// Throws  value_error    a default stream (0, cudaStreamLegacy, cudaStreamPerThread), which orders the work of
+  ///                        others; a stream of another GPU
+  ///         no_cuda_error  as above
+  static device cuda(int index, void* stream);
+
   /// cuda(0) where there is a usable GPU, else cpu().
   static device best();
 

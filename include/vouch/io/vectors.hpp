@@ -36,8 +36,9 @@ vectors read_vectors(const device& cpu, const std::string& path);
 /// Reads a matrix as its file holds it: dense from Matrix Market array files and .npy, both triangles filled;
 /// sparse from coordinate files, as read_csr() does. header becomes that of a Matrix Market file.
 ///
+/// Memory  A sparse matrix lives on dev, a dense one on the CPU.
 /// Throws  as read_vectors() and read_csr()
-std::variant<csr<double>, vectors> read_matrix(const device& cpu, const std::string& path,
+std::variant<csr<double>, vectors> read_matrix(const device& dev, const std::string& path,
                                                std::optional<matrix_market_header>* header = nullptr);
 
 /// Writes vectors, by the end of the path: .mtx (array real general), .npy (f8; Fortran order for more than one

@@ -35,7 +35,7 @@ class set_of {
 };
 
 /// In which form a method takes the matrix; what has another form is brought into it, but for what is given by its
-/// action alone.
+/// action or by three diagonals.
 enum class matrix_form { sparse, dense, tridiagonal, matrix_free };
 
 /// What not every method takes.
@@ -53,7 +53,7 @@ enum class method_option {
 
 /// What `auto` knows of a system.
 struct system_facts {
-  matrix_form form = matrix_form::sparse;  // as it was given: not tridiagonal
+  matrix_form form = matrix_form::sparse;  // as it was given: tridiagonal by its diagonals alone
   structure_facts matrix;
   std::optional<elimination_cost> elimination{};  // of a sparse matrix; nothing: not predicted
   bool dense_factors = true;                      // there is a library that factorises dense matrices
@@ -72,6 +72,7 @@ struct prediction {
 };
 
 class ready_method;
+class ready_batch;
 struct method_setting;
 
 /// One line of the table. A method with nothing in `refuse` takes any square matrix.
@@ -79,7 +80,9 @@ struct method {
   const char* name;
   const char* title;  // in sentences
   set_of<matrix_form> takes;
-  bool direct;  // factorises: ends by the residual alone, and says nothing on its way
+  /// Factorises: ends by the residual alone, says nothing on its way, and estimates about the error of x, where
+  /// iterations estimate what that is at most.
+  bool direct;
   set_of<method_option> options;
   set_of<working_precision> precisions;
   set_of<bool> on_cuda;  // false: runs on the CPU; true: on a GPU
@@ -92,6 +95,8 @@ struct method {
   /// Where it is fastest.
   device_choice (*choose)(const system_facts& facts, const solve_options& options, int threads);
   std::unique_ptr<ready_method> (*make)(const method_setting& setting);
+  /// For batches of tridiagonal systems; nullptr: takes none.
+  std::unique_ptr<ready_batch> (*make_batch)(const method_setting& setting) = nullptr;
 };
 
 /// All of them, in the order of help texts.

@@ -53,6 +53,7 @@ struct solve_options {
   acceleration accelerate{};                 // of sweeps
   bool prefer_iterations = false;            // auto takes an iteration where one applies, for its history
   std::optional<device> run_on{};            // nothing: where the operands are, or on a faster device
+  int cpu_threads = 0;                       // for what the CPU does of operands on a GPU; 0: as device::cpu()
   std::optional<proof_request> proof{};      // asks for a proof of the error
   bool proof_follows = false;                // prove() will be called: counts where the device is chosen
   operand_names names{};

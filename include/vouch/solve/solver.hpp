@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include <vouch/band/tridiagonal.hpp>
 #include <vouch/core/device.hpp>
 #include <vouch/core/view.hpp>
 #include <vouch/dense/matrix.hpp>
@@ -13,6 +14,7 @@
 #include <vouch/solve/plan.hpp>
 #include <vouch/solve/result.hpp>
 #include <vouch/sparse/csr.hpp>
+#include <vouch/sparse/csr32.hpp>
 #include <vouch/sparse/structure.hpp>
 
 namespace vouch {
@@ -33,6 +35,8 @@ class solver {
   /// Throws  shape_error  A is not square
   ///         value_error  A is no matrix in CSR
   solver(const device& dev, csr_view<const double> A, const solve_options& options = {});
+  /// With 32-bit offsets: those are widened once, into 8 bytes a row besides.
+  solver(const device& dev, const csr32_view<const double>& A, const solve_options& options = {});
   solver(const device& dev, matrix_view<const double> A, const solve_options& options = {},
          storage_order order = storage_order::by_columns);
   /// A matrix given by its action, symmetric positive definite: nothing can be looked up or proved of it, and the
@@ -40,6 +44,12 @@ class solver {
   ///
   /// Memory  A works on dev and must outlive the solver.
   solver(const device& dev, const linear_operator<double>& A, const solve_options& options = {});
+  /// Tridiagonal matrices, one or a batch, by their diagonals. Methods for tridiagonal systems alone take them.
+  ///
+  /// Memory  A lives on dev and must outlive the solver, unchanged; so must its offsets.
+  /// Cost    A pass over A.
+  /// Throws  value_error  as examine(): a NaN or infinity, a negative size
+  solver(const device& dev, const tridiagonal_view<const double>& A, const solve_options& options = {});
   ~solver();
   solver(solver&&) noexcept;
   solver& operator=(solver&&) noexcept;
@@ -47,8 +57,9 @@ class solver {
   /// Solves A X = B from the X given.
   ///
   /// Shapes  B and X are n-by-k, k columns side by side (ld = n where k > 1); n and k may be 0.
-  /// Memory  B and X live on dev. X holds the starts and receives the solutions; overlaps nothing. Used in
-  ///         place in double precision where the work is done on dev.
+  /// Memory  B and X live on dev or, with a matrix on a GPU, on the CPU. X holds the starts and receives the
+  ///         solutions; overlaps nothing. Used in place in double precision where the work is done on dev and they
+  ///         live there.
   /// Result  The numerical contract of docs/contract.md for every column, about A and B as they are, in
   ///         whatever precision was worked. Not converging is a status, never an exception. A column that ends
   ///         interrupted or without a solution ends the solve: later columns keep their start. With
@@ -62,6 +73,16 @@ class solver {
   /// The same for one right-hand side; b and x are contiguous.
   solve_result solve(view<const double> b, view<double> x);
 
+  /// Solves every system of a batch of tridiagonal matrices.
+  ///
+  /// Shapes  b and x have the systems and rows of A, each with strides of its own; A of one system serves all of b's.
+  ///         To the other functions the right-hand sides of a batch are one vector, system after system.
+  /// Memory  b and x live on dev; x overlaps nothing, what it held does not count.
+  /// Result  As above, with the verdict on every system in the result's batch. The observer hears nothing.
+  /// Throws  as the band room's solve()
+  ///         value_error  the matrix is none of tridiagonal ones
+  solve_result solve_batch(const batch_view<const double>& b, const batch_view<double>& x);
+
   /// Bounds the errors of X as solutions of A X = B, however they were found, and refines X where the bounds are wider
   /// than asked.
   ///
@@ -71,6 +92,14 @@ class solver {
   /// The same for what solve() returned with X; where X was refined the verdict is that of the refined X.
   void prove(matrix_view<const double> B, matrix_view<double> X, const proof_request& request,
              solve_result& result);
+  /// Both for a batch.
+  ///
+  /// Shapes  b and x are stored alike, without gaps; the proof's radius lies as they do.
+  /// Throws  value_error  radii of entries are asked for
+  solution_proof prove_batch(const batch_view<const double>& b, const batch_view<double>& x,
+                             const proof_request& request);
+  void prove_batch(const batch_view<const double>& b, const batch_view<double>& x, const proof_request& request,
+                   solve_result& result);
 
   const structure_facts& facts() const;
   matrix_form form() const;
@@ -100,5 +129,8 @@ solve_result solve(const device& dev, matrix_view<const double> A, matrix_view<c
                    matrix_view<double> X, const solve_options& options = {});
 solve_result solve(const device& dev, const linear_operator<double>& A, view<const double> b, view<double> x,
                    const solve_options& options = {});
+solve_result solve(const device& dev, const tridiagonal_view<const double>& A,
+                   const batch_view<const double>& b, const batch_view<double>& x,
+                   const solve_options& options);
 
 }  // namespace vouch

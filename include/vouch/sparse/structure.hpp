@@ -64,13 +64,12 @@ struct structure_facts {
 
 /// All of it.
 ///
-/// Memory  A lives on the CPU.
+/// Memory  A lives on dev. On a GPU a bit for each row and column besides.
 /// Types   T is float or double; sums are formed in double.
-/// Result  The same for any number of threads. Dominance is judged up to the rounding of a row's sum: a row
+/// Result  The same on every device and for any number of threads. Dominance is judged up to the rounding of a row's sum: a row
 ///         whose ratio lies within 16 u of 1 counts as weakly dominant.
 /// Cost    About two passes over A; a binary search for each entry above the diagonal where rows are long.
-///         A square unsymmetric matrix is searched once more.
-/// Throws  value_error  dev is a GPU
+///         A square unsymmetric matrix is searched once more. Waits for a GPU.
 template <real T>
 structure_facts structure(const device& dev, csr_view<const T> A);
 

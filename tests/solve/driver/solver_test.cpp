@@ -16,6 +16,7 @@
 
 #include "../systems.hpp"
 #include "data.hpp"
+#include "devices.hpp"
 
 namespace vouch {
 namespace {
@@ -398,6 +399,55 @@ TEST(solver, a_proof_speaks_of_solutions_from_anywhere) {
   EXPECT_LE(of_given.max_absolute, largest * (1 + 1e-3));
 }
 
+// What a matrix on a GPU is solved to is what it is solved to where it lives on the CPU.
+TEST(solver, takes_a_matrix_on_a_gpu_with_vectors_there_or_here) {
+  VOUCH_NEEDS_GPU();
+  const device gpu = testing::gpus().front();
+  const csr<double> spd = testing::random_spd(300, 6, 5), dominant = random_unsymmetric(300, 8);
+  for (const method* m : methods())
+    for (const working_precision p : {working_precision::double_, working_precision::single}) {
+      if (!m->takes.has(matrix_form::sparse) || !m->on_cuda.has(true) || !m->precisions.has(p)) continue;
+      const csr<double>& A = m->refuse != nullptr ? spd : dominant;
+      const csr<double> there = A.to(gpu);
+      const std::vector<double> given = testing::random_vector(A.rows, 2), expected = exact(A, given);
+      solve_options options;
+      options.method = m->name;
+      options.precision = p;
+      options.run_on = gpu;
+      options.proof = proof_request{};
+      const auto b = array<double>::from(gpu, given);
+      auto x = array<double>::zeros(gpu, A.rows);
+      std::vector<double> y(given.size()), z(given.size());
+      solver S(gpu, there, options);
+      const solve_result r = S.solve(b, x);
+      EXPECT_EQ(r.status, solve_status::converged) << m->name << ": " << r.reason;
+      EXPECT_TRUE(r.proof->verified) << m->name << ": " << r.proof->reason;
+      EXPECT_LT(error_of(x.to_vector().data(), expected), p == working_precision::single ? 1e-3 : 1e-6);
+      EXPECT_EQ(S.solve(in(given), out(y)).status, solve_status::converged) << m->name;
+      EXPECT_EQ(solver(cpu, A, options).solve(in(given), out(z)).status, solve_status::converged) << m->name;
+      if (!r.reproducible) continue;
+      EXPECT_EQ(x.to_vector(), y) << m->name;
+      EXPECT_EQ(z, y) << m->name;
+    }
+}
+
+TEST(solver, takes_offsets_of_32_bits) {
+  const csr<double> A = testing::random_spd(60, 6, 5);
+  std::vector<std::int32_t> offsets;
+  for (const std::int64_t at : A.row_ptr) offsets.push_back(static_cast<std::int32_t>(at));
+  const csr32_view<const double> B{A.rows, A.cols, A.nonzeros(), offsets.data(), A.col.data(), A.val.data()};
+  const std::vector<double> b = testing::random_vector(A.rows, 2);
+  std::vector<double> x(b.size()), y(b.size());
+  EXPECT_EQ(solver(cpu, A).solve(in(b), out(x)).status, solve_status::converged);
+  solver S(cpu, B);
+  offsets.assign(offsets.size(), -1);  // they were copied
+  EXPECT_EQ(S.solve(in(b), out(y)).status, solve_status::converged);
+  EXPECT_EQ(x, y);
+  EXPECT_THROW(solver(cpu, B), value_error);
+  EXPECT_THROW(solver(cpu, csr32_view<const double>{2, 2, 1, nullptr, nullptr, nullptr}), value_error);
+  EXPECT_THROW(solver(cpu, csr32_view<const double>{-2, 2, 1, nullptr, nullptr, nullptr}), shape_error);
+}
+
 TEST(solver, refuses_operands_that_lie_nowhere) {
   const csr<double> A = testing::laplacian(2);
   std::vector<double> four(4, 1.0);
@@ -426,6 +476,26 @@ TEST(solver, refuses_shapes_and_matrices_that_are_none) {
   b[3] = std::numeric_limits<double>::quiet_NaN();
   std::vector<double> y(9);
   EXPECT_THROW(S.solve(in(b), out(y)), value_error);
+}
+
+TEST(solver, names_the_entry_that_is_no_number) {
+  csr<double> A = testing::laplacian(4);
+  A.val[A.row_ptr[5] + 1] = std::numeric_limits<double>::infinity();
+  std::vector<double> b(16, 1), x(16);
+  for (const char* method : {"gmres", "sparse-lu"}) {
+    solve_options options;
+    options.method = method;
+    options.names.matrix = "A";
+    try {
+      solver(cpu, A, options).solve(in(b), out(x));
+      FAIL() << method;
+    } catch (const value_error& e) {
+      const std::int64_t k = A.row_ptr[5] + 1;
+      EXPECT_EQ(e.what(), "A: entry " + std::to_string(k) + " of row 5, in column " + std::to_string(A.col[k]) +
+                              ", is infinite")
+          << method;
+    }
+  }
 }
 
 class counter : public solve_observer {

@@ -65,6 +65,7 @@ class lapack_factors final : public factorisation<T> {
     const int threads = lapack::threads_for(dev_, factors_.rows());
     return std::to_string(threads) + (threads == 1 ? " thread, " : " threads, ") + lapack::name();
   }
+  bool needs_definite() const override { return kind_ == factors::cholesky; }
   bool reproducible() const override { return factors_.rows() <= lapack::rows_for_one_thread; }
   void solve(T* x) override { solve(transposed_, x); }
   double inverse_norm() override {
@@ -99,11 +100,13 @@ class cusolver_factors final : public factorisation<T> {
  public:
   cusolver_factors(const device& dev, factors kind, bool transposed, matrix_view<const T> A)
       : dev_(dev),
+        kind_(kind),
         n_(A.rows),
         transposed_(transposed),
         factors_(dev, kind == factors::lu ? cusolver::kind::lu : cusolver::kind::cholesky, packed(dev, A)) {}
 
   std::int64_t failed() const override { return factors_.failed(); }
+  bool needs_definite() const override { return kind_ == factors::cholesky; }
   std::string name() const override { return cusolver::name(); }
   void solve(T* x) override { factors_.solve(transposed_, 1, x); }
   double inverse_norm() override {
@@ -133,6 +136,7 @@ class cusolver_factors final : public factorisation<T> {
   }
 
   device dev_;
+  factors kind_;
   std::int64_t n_;
   bool transposed_;
   cusolver::factors<T> factors_;

@@ -86,7 +86,7 @@ solve_report factored_solve(checked_problem<T> problem, const std::string& metho
   report.reproducible = factors->reproducible();
   report.setup_seconds = setup.seconds();
   if (factors->failed() > 0 && start.rhs_norm2 > 0) {
-    const bool definite = method == "cholesky";
+    const bool definite = factors->needs_definite();
     report.status = definite ? solve_status::not_spd : solve_status::breakdown;
     report.reason =
         string_printf(definite ? "the leading part of %lld rows is not positive definite in %s precision"

@@ -20,6 +20,8 @@ class factorisation {
   virtual ~factorisation() = default;
   /// 0, or the pivot (from 1) at which the factorisation ended.
   virtual std::int64_t failed() const = 0;
+  /// Whether it ends only where the matrix is not positive definite.
+  virtual bool needs_definite() const { return false; }
   /// x := A^-1 x, about.
   virtual void solve(T* x) = 0;
   /// About ||A^-1||_inf.
@@ -34,8 +36,8 @@ class factorisation {
 /// other than the residual.
 void check_direct_request(std::int64_t rows, std::int64_t b, std::int64_t x, const stopping_criterion& goal);
 
-/// Solves with the factors of problem's matrix, then refines x; `method` names them in the report, where
-/// "cholesky" is not_spd if they fail, all else a breakdown, unless b = 0. factorise is called once it is known
+/// Solves with the factors of problem's matrix, then refines x; `method` names them in the report. If they fail that
+/// is not_spd where they need a definite matrix, else a breakdown, unless b = 0. factorise is called once it is known
 /// that everything is finite: what is not it might call singular. Up to then, setup has measured the setup.
 ///
 /// Result  The error is estimated by one more solve, for the residual that x has in the end.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <vouch/core/error.hpp>
+#include <vouch/core/require.hpp>
 #include <vouch/dense/factor/cusolver.hpp>
 #include <vouch/dense/factor/lapack.hpp>
 #include <vouch/dense/require_entries.hpp>
@@ -40,6 +41,18 @@ matrix<double> transposed(const device& cpu, matrix_view<const double> A) {
   return result;
 }
 
+matrix<double> copy_dense(const device& to, const device& from, matrix_view<const double> A) {
+  matrix<double> B(to, A.rows, A.cols);
+  const auto bytes = [](std::int64_t values) { return static_cast<std::size_t>(values) * sizeof(double); };
+  if (A.ld == A.rows || A.cols == 1) {
+    copy_bytes(B.data(), to, A.data, from, bytes(A.rows * A.cols));
+    return B;
+  }
+  for (std::int64_t j = 0; j < A.cols; ++j)
+    copy_bytes(B.data() + j * A.rows, to, A.data + j * A.ld, from, bytes(A.rows));
+  return B;
+}
+
 // The pattern of A + A^T; the values are of no use.
 csr<double> symmetric_pattern(const device& cpu, csr_view<const double> A) {
   const csr<double> B = transpose<double>(cpu, A);
@@ -65,9 +78,21 @@ elimination_cost predict(const device& cpu, csr_view<const double> A) {
 
 operand::operand(const device& home, csr_view<const double> A)
     : home_(home), cpu_(home.is_cuda() ? device::cpu() : home), given_(A) {
-  const valid_csr valid("solver", home, A);
+  look_through();
+}
+
+operand::operand(const device& home, const csr32_view<const double>& A)
+    : home_(home),
+      cpu_(home.is_cuda() ? device::cpu() : home),
+      offsets_(widened(home, A.row_ptr, std::max<std::int64_t>(0, A.rows + 1))),
+      given_{A.rows, A.cols, A.nonzeros, offsets_.data(), A.col, A.val} {
+  look_through();
+}
+
+void operand::look_through() {
+  const valid_csr valid("solver", home_, given_);
   facts_.form = matrix_form::sparse;
-  facts_.matrix = structure<double>(cpu_, sparse(cpu_));
+  facts_.matrix = structure<double>(home_, given_);
 }
 
 operand::operand(const device& home, matrix_view<const double> A, bool by_rows)
@@ -91,9 +116,34 @@ operand::operand(const device& home, const linear_operator<double>& A)
   facts_.matrix.square = facts_.matrix.symmetric = true;  // what is asked of the caller
 }
 
+operand::operand(const device& home, const tridiagonal_view<const double>& A)
+    : home_(home), cpu_(home.is_cuda() ? device::cpu() : home), given_bands_(A) {
+  const std::int64_t extent = A.shape.extent();
+  detail::require_data("solver", "the lower diagonal", A.dl, extent);
+  detail::require_data("solver", "the diagonal", A.d, extent);
+  detail::require_data("solver", "the upper diagonal", A.du, extent);
+  band_facts_ = examine(home, A);
+  facts_.form = matrix_form::tridiagonal;
+  structure_facts& facts = facts_.matrix;
+  for (std::int64_t s = 0; s < A.shape.systems; ++s) {
+    const std::int64_t n = A.shape.rows(s);
+    facts.rows += n;
+    facts.nonzeros += A.periodic ? 3 * n : std::max<std::int64_t>(3 * n - 2, 0);
+  }
+  facts.cols = facts.rows;
+  facts.square = facts.pattern_symmetric = true;
+  facts.symmetric = band_facts_.symmetric;
+  facts.diagonal_positive = facts.rows > 0 && band_facts_.positive_diagonal;
+  facts.dominance_ratio = band_facts_.dominance;
+  facts.dominant = band_facts_.dominance > 1    ? dominance::strict
+                   : band_facts_.dominance == 1 ? dominance::weak
+                                                : dominance::none;
+  facts.bandwidth_lower = facts.bandwidth_upper = A.shape.n > 1 ? 1 : 0;
+}
+
 double operand::elimination_work() {
   constexpr double never = std::numeric_limits<double>::infinity();
-  if (form() == matrix_form::matrix_free) return never;
+  if (form() == matrix_form::matrix_free || form() == matrix_form::tridiagonal) return never;
   if (!facts_.elimination) {
     const csr_view<const double> A = sparse(cpu_);
     if (A.nonzeros > most_nonzeros)
@@ -115,23 +165,54 @@ void operand::complete_facts(const solve_options& options) {
 }
 
 csr_view<const double> operand::sparse(const device& dev) const {
-  if (form() == matrix_form::sparse && (dev == home_ || !home_.is_cuda())) return given_;
+  if (form() == matrix_form::sparse && is_same_place(dev, home_)) return given_;
+  if (dev.is_cuda()) {
+    if (!sparse_there_ || sparse_there_->where() != dev) sparse_there_ = copy(dev, cpu_, sparse(cpu_));
+    return sparse_there_->all();
+  }
   if (!sparse_)
     sparse_ = form() == matrix_form::sparse ? copy(cpu_, home_, given_) : sparsify(cpu_, dense(cpu_));
   return sparse_->all();
 }
 
 matrix_view<const double> operand::dense(const device& dev) const {
-  if (form() == matrix_form::dense && (dev == home_ || !home_.is_cuda())) return given_dense_;
-  if (!dense_ && form() == matrix_form::sparse) dense_ = densify(cpu_, sparse(cpu_));
-  if (!dense_) {
-    const matrix_view<const double>& A = given_dense_;
-    dense_ = matrix<double>(cpu_, A.rows, A.cols);
-    for (std::int64_t j = 0; j < A.cols; ++j)
-      copy_bytes(dense_->data() + j * A.rows, cpu_, A.data + j * A.ld, home_,
-                 static_cast<std::size_t>(A.rows) * sizeof(double));
+  if (form() == matrix_form::dense && is_same_place(dev, home_)) return given_dense_;
+  if (dev.is_cuda()) {
+    if (!dense_there_ || dense_there_->where() != dev) dense_there_ = copy_dense(dev, cpu_, dense(cpu_));
+    return dense_there_->read();
   }
+  if (!dense_)
+    dense_ =
+        form() == matrix_form::sparse ? densify(cpu_, sparse(cpu_)) : copy_dense(cpu_, home_, given_dense_);
   return dense_->read();
+}
+
+tridiagonal_view<const double> operand::bands(const device& dev) const {
+  if (is_same_place(dev, home_)) return given_bands_;
+  tridiagonal_view<const double> there = given_bands_;
+  if (!bands_ || !is_same_place(bands_->d.where(), dev)) {
+    const auto copied = [&](const double* from) {
+      array<double> to(dev, there.shape.extent());
+      copy_bytes(to.data(), dev, from, home_, static_cast<std::size_t>(to.size()) * sizeof(double));
+      return to;
+    };
+    bands_ = {copied(there.dl), copied(there.d), copied(there.du)};
+  }
+  there.dl = bands_->dl.data();
+  there.d = bands_->d.data();
+  there.du = bands_->du.data();
+  return there;
+}
+
+std::int64_t operand::bytes_on(const device& dev) const {
+  if (!dev.is_cuda()) return 0;
+  const auto of_sparse = [](csr_view<const double> A) { return 8 * (A.rows + 1) + 12 * A.nonzeros; };
+  std::int64_t bytes = 0;
+  if (dev == home_ && form() == matrix_form::sparse) bytes += of_sparse(given_);
+  if (dev == home_ && form() == matrix_form::dense) bytes += 8 * given_dense_.rows * given_dense_.cols;
+  if (sparse_there_ && sparse_there_->where() == dev) bytes += of_sparse(*sparse_there_);
+  if (dense_there_ && dense_there_->where() == dev) bytes += 8 * dense_there_->rows() * dense_there_->cols();
+  return bytes;
 }
 
 }  // namespace vouch

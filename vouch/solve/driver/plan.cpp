@@ -17,12 +17,15 @@ constexpr double price_of_operation = 2, price_of_entry = 160, price_of_order = 
 
 bool is_cuda_asked(const solve_options& options) { return options.run_on && options.run_on->is_cuda(); }
 
-// What is given by its action has no other form.
+// What is given by its action or by its diagonals has no other form.
 bool takes_form(const method& m, matrix_form form) {
+  if (form == matrix_form::tridiagonal) return m.make_batch != nullptr;
   return form != matrix_form::matrix_free || m.takes.has(form);
 }
 
 std::vector<attempt> ask_by_name(const method& m, const system_facts& facts, const solve_options& options) {
+  if (facts.form == matrix_form::tridiagonal && !takes_form(m, facts.form))
+    throw value_error(options.names.matrix + ": " + m.name + " does not solve tridiagonal batches");
   if (!takes_form(m, facts.form))
     throw value_error(
         options.names.matrix + ": " + m.title + " need its entries, and it is given by its action",

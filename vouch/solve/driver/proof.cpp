@@ -173,14 +173,7 @@ void bound_columns(const proof_task& task, const Matrix& A, certificate& proof, 
 
 // False where nothing is proved of a dense matrix as such.
 bool prove_dense(const proof_task& task, solution_proof& all) {
-  matrix<double> there;
-  matrix_view<const double> A = task.A.dense(task.cpu());
-  if (task.dev.is_cuda()) {
-    there = matrix<double>(task.dev, A.rows, A.cols);
-    for (std::int64_t j = 0; j < A.cols; ++j)
-      copy_bytes(there.data() + j * A.rows, task.dev, A.data + j * A.ld, task.cpu(), bytes_of(A.rows));
-    A = there.read();
-  }
+  const matrix_view<const double> A = task.A.dense(task.dev);
   const std::unique_ptr<certificate> proof = prove_nonsingular(task.dev, A, task.within(), all.reason);
   if (proof != nullptr) bound_columns(task, A, *proof, all);
   return proof != nullptr;
@@ -189,13 +182,8 @@ bool prove_dense(const proof_task& task, solution_proof& all) {
 // Dense matrices come here after all, for what an inverse cannot prove.
 void prove_sparse(const proof_task& task, solution_proof& all) {
   const bool dense = task.A.form() == matrix_form::dense;
-  csr<double> there;
-  csr_view<const double> A = task.A.sparse(task.cpu());
-  const structure_facts facts = dense ? structure<double>(task.cpu(), A) : task.A.facts().matrix;
-  if (task.dev.is_cuda()) {
-    there = copy(task.dev, task.cpu(), A);
-    A = there.all();
-  }
+  const csr_view<const double> A = task.A.sparse(task.dev);
+  const structure_facts facts = dense ? structure<double>(task.dev, A) : task.A.facts().matrix;
   std::string reason;
   const std::unique_ptr<certificate> proof = dense
                                                  ? prove_by_structure(task.dev, A, facts, task.within(), reason)

@@ -7,9 +7,12 @@ placed_csr<T> place_sparse(const method_setting& setting) {
   const device &cpu = setting.A.cpu(), &dev = setting.dev;
   placed_csr<T> placed;
   if constexpr (sizeof(T) == sizeof(double)) {
-    placed.A = setting.A.sparse(dev);
-    if (is_same_place(dev, setting.A.home())) return placed;
-    timed(setting.times.transfer, [&] { placed.own = copy(dev, cpu, setting.A.sparse(cpu)); });
+    const auto take = [&] { placed.A = setting.A.sparse(dev); };
+    if (is_same_place(dev, setting.A.home()))
+      take();
+    else
+      timed(setting.times.transfer, take);
+    return placed;
   } else {
     timed(setting.times.setup, [&] {
       const csr_view<const double> A = setting.A.sparse(cpu);
@@ -17,9 +20,9 @@ placed_csr<T> place_sparse(const method_setting& setting) {
       placed.own = convert_values<T>(cpu, A);
     });
     if (dev.is_cuda()) timed(setting.times.transfer, [&] { placed.own = placed.own.to(dev); });
+    placed.A = placed.own.all();
+    return placed;
   }
-  placed.A = placed.own.all();
-  return placed;
 }
 
 namespace {
@@ -38,16 +41,12 @@ placed_matrix<T> place_dense(const method_setting& setting) {
   const device &cpu = setting.A.cpu(), &dev = setting.dev;
   placed_matrix<T> placed;
   if constexpr (sizeof(T) == sizeof(double)) {
-    placed.A = setting.A.dense(dev);
-    if (is_same_place(dev, setting.A.home())) return placed;
-    const matrix_view<const double> A = setting.A.dense(cpu);
-    timed(setting.times.transfer, [&] {
-      placed.own = matrix<double>(dev, A.rows, A.cols);
-      for_columns(A, [&](view<const double> values, std::int64_t at) {
-        copy_bytes(placed.own.data() + at, dev, values.data(), cpu,
-                   static_cast<std::size_t>(values.size()) * sizeof(double));
-      });
-    });
+    const auto take = [&] { placed.A = setting.A.dense(dev); };
+    if (is_same_place(dev, setting.A.home()))
+      take();
+    else
+      timed(setting.times.transfer, take);
+    return placed;
   } else {
     const matrix_view<const double> A = setting.A.dense(cpu);
     timed(setting.times.setup, [&] {
@@ -58,9 +57,9 @@ placed_matrix<T> place_dense(const method_setting& setting) {
       });
     });
     if (dev.is_cuda()) timed(setting.times.transfer, [&] { placed.own = placed.own.to(dev); });
+    placed.A = placed.own.read();
+    return placed;
   }
-  placed.A = placed.own.read();
-  return placed;
 }
 
 template placed_csr<float> place_sparse(const method_setting&);

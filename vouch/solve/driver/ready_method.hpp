@@ -53,13 +53,10 @@ class ready_method {
   virtual bool judges_each_column() const { return true; }
 };
 
-/// Whether what lives on one serves the other as it is.
-inline bool is_same_place(const device& a, const device& b) { return a == b || (!a.is_cuda() && !b.is_cuda()); }
-
 /// A matrix in precision T where the work is done.
 template <real T>
 struct placed_csr {
-  csr<T> own;  // empty where the matrix as given serves
+  csr<T> own;  // empty where a matrix of the operand serves
   csr_view<const T> A;
   bool rounded = false;
 };
@@ -201,7 +198,7 @@ void check_device_memory(const method_setting& setting, matrix_form form, bool d
   const std::string where =
       string_printf("GPU %d for %s", setting.dev.index(), setting.options.names.matrix.c_str());
   constexpr auto size = static_cast<std::int64_t>(sizeof(T));
-  const std::int64_t free = setting.dev.memory_free();
+  const std::int64_t free = setting.dev.memory_free() + setting.A.bytes_on(setting.dev);
   if (form == matrix_form::dense)
     check_dense_memory(where, free, setting.A.rows(), dense_bytes_on_gpu(size, direct, setting.mixed()));
   else

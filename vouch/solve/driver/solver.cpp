@@ -13,6 +13,7 @@
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/require.hpp>
 #include <vouch/core/stopwatch.hpp>
+#include <vouch/solve/driver/batch.hpp>
 #include <vouch/solve/driver/operand.hpp>
 #include <vouch/solve/driver/prove_solution.hpp>
 #include <vouch/solve/driver/ready_method.hpp>
@@ -20,6 +21,7 @@
 #include <vouch/solve/loop/report.hpp>
 #include <vouch/solve/loop/residual_checked_solve.hpp>
 #include <vouch/solve/solver.hpp>
+#include <vouch/sparse/check.hpp>
 #include <vouch/sparse/valid_csr.hpp>
 
 namespace vouch {
@@ -159,6 +161,35 @@ bool is_attained(const solve_report& r) { return !(r.relative_true() > 1e3 * r.a
 
 bool takes_any(const method& m) { return m.refuse == nullptr; }
 
+// How the columns of one system, or the one column of a batch, lie.
+batch_shape system_after_system(const operand& A, matrix_view<const double> B, matrix_view<double> X) {
+  const columns_view system = checked(A.rows(), B, X);
+  const batch_shape& shape = A.bands(A.home()).shape;
+  if (shape.offsets == nullptr && shape.systems == 1) return contiguous(shape.n, system.count);
+  if (system.count != 1)
+    throw shape_error("several columns of right-hand sides for a batch", "one holds those of all systems");
+  batch_shape own = shape.offsets != nullptr ? shape : contiguous(shape.n, shape.systems);
+  own.row_stride = 1;
+  return own;
+}
+
+void require_batch(const operand& A) {
+  if (A.form() != matrix_form::tridiagonal)
+    throw value_error("a batch of right-hand sides is for tridiagonal matrices, given by their diagonals");
+}
+
+// Nothing was solved: names the entry that is no number, if that is why.
+[[noreturn]] void refuse(const operand& A, const std::string& matrix, const std::exception_ptr& why) {
+  try {
+    std::rethrow_exception(why);
+  } catch (const value_error&) {
+    if (A.form() == matrix_form::sparse)
+      if (const std::string wrong = check(A.home(), A.sparse(A.home())); !wrong.empty())
+        throw value_error(matrix + ": " + wrong);
+    throw;
+  }
+}
+
 bool ends_all(solve_status status) { return status == solve_status::interrupted || !has_solution(status); }
 
 // Whether an iteration that has not converged is to give way to the next attempt.
@@ -270,10 +301,14 @@ struct solver::state {
   solve_times making;                   // of what makes it
   bool endless = false;                 // no later attempt can replace it
   double setup_seconds = 0;
+  double cuda_start = 0;               // that no result has told of
+  std::unique_ptr<ready_batch> batch;  // in place of ready, where the form is tridiagonal
+  bool none_solved = false;            // of the systems of the last batch
 
   template <class... Matrix>
   state(const solve_options& asked, const device& home, const Matrix&... matrix)
       : options(asked), A(home, matrix...), chosen{asked.run_on.value_or(home), "as asked"} {
+    A.take_cpu(asked.cpu_threads);
     check_request(A, options);
   }
 
@@ -284,7 +319,7 @@ struct solver::state {
     A.complete_facts(options);
     plan = vouch::make_plan(A.facts(), options);
     begin_with(0, plan.front().why);
-    setup_seconds += clock.seconds();
+    setup_seconds += clock.seconds() - cuda_start;
   }
   void begin_with(std::size_t k, const std::string& reason) {
     ready.reset();
@@ -292,14 +327,21 @@ struct solver::state {
     why = reason;
     chosen = choose(*plan[k].method);
   }
-  device_choice choose(const method& m) const {
+  device_choice choose(const method& m) {
     if (options.run_on) return {*options.run_on, "as asked"};
     if (A.form() == matrix_form::matrix_free) return {A.home(), "the matrix works there"};
     if (options.own_preconditioner != nullptr) return {A.home(), "the preconditioner works there"};
     if (A.home().is_cuda() && m.on_cuda.has(true)) return {A.home(), "the matrix is there"};
-    if (!m.on_cuda.has(false)) return {device::best(), "this method has no other"};
-    device_choice choice = m.choose(A.facts(), options, A.cpu().threads());
-    if (!choice.dev.is_cuda()) choice.dev = A.cpu();
+    const stopwatch starting;
+    device_choice choice{A.cpu(), "this method has no other"};
+    if (m.on_cuda.has(false))
+      choice = m.choose(A.facts(), options, A.cpu().threads());
+    else
+      choice.dev = device::best();
+    if (choice.dev.is_cuda())
+      cuda_start += starting.seconds();
+    else
+      choice.dev = A.cpu();
     return choice;
   }
 
@@ -312,6 +354,8 @@ struct solver::state {
 
   solve_result run(const columns_view& system, patience* limit);
   solve_result solve(const columns_view& system);
+  solve_result solve_from_anywhere(const columns_view& system);
+  solve_result solve_batch(const batch_view<const double>& b, const batch_view<double>& x);
 };
 
 // The current attempt for all columns, as long as `limit`, if there is one, has patience.
@@ -340,7 +384,7 @@ solve_result solver::state::run(const columns_view& system, patience* limit) {
       timed(result.times.solve, [&] {
         const on_cpu rhs(A, b), solution(A, {x.data(), x.size()});
         for (std::int64_t k = 0; k < count; ++k)
-          judge_column(A, {rhs + k * n, n}, {solution + k * n, n}, goal, ready->rounds(),
+          judge_column(A, {rhs + k * n, n}, {solution + k * n, n}, goal, *result.how, ready->rounds(),
                        reports[static_cast<std::size_t>(k)]);
       });
     if (options.observer != nullptr) options.observer->end(reports);
@@ -417,7 +461,7 @@ solve_result solver::state::solve(const columns_view& system) {
     begin_with(following, dense ? "dense, " + next : next);
     start.put_back(system.x);
   }
-  if (!best) std::rethrow_exception(refused);
+  if (!best) refuse(A, options.names.matrix, refused);
   if (cut_short && !has_solution(best->result.status)) {  // nothing did better: to its own end
     begin_with(*cut_short, plan[*cut_short].why);
     endless = true;
@@ -432,6 +476,7 @@ solve_result solver::state::solve(const columns_view& system) {
   solve_result result = std::move(best->result);
   spent.setup -= result.times.solve;
   spent.solve = result.times.solve;
+  spent.cuda_start = std::exchange(cuda_start, 0);
   result.times = spent;
   for (std::size_t k = 0; k < steps.size() && steps[k].to <= current; ++k)
     result.warnings.insert(result.warnings.begin() + static_cast<std::ptrdiff_t>(k), steps[k].warning);
@@ -443,7 +488,58 @@ solve_result solver::state::solve(const columns_view& system) {
   return result;
 }
 
+// Vectors on the CPU are brought to the matrix, and solutions back.
+solve_result solver::state::solve_from_anywhere(const columns_view& system) {
+  const device& home = A.home();
+  if (!home.is_cuda() || (is_accessible(home, system.b.data()) && is_accessible(home, system.x.data())))
+    return solve(system);
+  const std::size_t bytes = bytes_of(system.x.size());
+  array<double> b(home, system.b.size()), x(home, system.x.size());
+  double transfer = 0;
+  timed(transfer, [&] {
+    copy_bytes(b.data(), home, system.b.data(), A.cpu(), bytes);
+    copy_bytes(x.data(), home, system.x.data(), A.cpu(), bytes);
+  });
+  solve_result result = solve({system.count, b, x});
+  timed(transfer, [&] { copy_bytes(system.x.data(), A.cpu(), x.data(), home, bytes); });
+  result.times.transfer += transfer;
+  return result;
+}
+
+// One attempt: what the methods for tridiagonal systems refuse no other takes.
+solve_result solver::state::solve_batch(const batch_view<const double>& b, const batch_view<double>& x) {
+  solve_result result;
+  result.how = plan[current].method;
+  if (!batch) {
+    making = {};
+    batch = plan[current].method->make_batch({A, options, plan[current], chosen.dev, making});
+    result.times = making;
+  }
+  detail::judgement found;
+  const stopping_criterion asked = goal();
+  tridiagonal_report report = batch->solve(b, x, asked, result.times, found);
+  none_solved = report.systems_missed == b.shape.systems;
+  if (batch->rounds() && has_solution(report.status))
+    timed(result.times.solve, [&] { judge_batch(A, b, x, asked, report, found); });
+  take_batch_verdict(report, found, asked, result);
+  result.method_reason = why;
+  result.precision_reason = plan[current].precision_why;
+  result.where = chosen.dev;
+  result.device_reason = chosen.why;
+  result.times.cuda_start = std::exchange(cuda_start, 0);
+  result.attempts = {
+      {result.how->name, plan[current].precision, why, result.status, result.reason, result.iterations}};
+  return result;
+}
+
 solver::solver(const device& dev, csr_view<const double> A, const solve_options& options) {
+  const ieee_environment here;
+  const stopwatch clock;
+  state_ = std::make_unique<state>(options, dev, A);
+  state_->setup_seconds += clock.seconds();
+}
+
+solver::solver(const device& dev, const csr32_view<const double>& A, const solve_options& options) {
   const ieee_environment here;
   const stopwatch clock;
   state_ = std::make_unique<state>(options, dev, A);
@@ -463,6 +559,13 @@ solver::solver(const device& dev, const linear_operator<double>& A, const solve_
   state_ = std::make_unique<state>(options, dev, A);
 }
 
+solver::solver(const device& dev, const tridiagonal_view<const double>& A, const solve_options& options) {
+  const ieee_environment here;
+  const stopwatch clock;
+  state_ = std::make_unique<state>(options, dev, A);
+  state_->setup_seconds += clock.seconds();
+}
+
 solver::~solver() = default;
 solver::solver(solver&&) noexcept = default;
 solver& solver::operator=(solver&&) noexcept = default;
@@ -470,6 +573,10 @@ solver& solver::operator=(solver&&) noexcept = default;
 solve_result solver::solve(matrix_view<const double> B, matrix_view<double> X) {
   const ieee_environment here;
   operand& A = state_->A;
+  if (A.form() == matrix_form::tridiagonal) {
+    const batch_shape shape = system_after_system(A, B, X);
+    return solve_batch({B.data, shape}, {X.data, shape});
+  }
   std::optional<valid_csr> valid;
   if (A.form() == matrix_form::sparse) valid.emplace("solver", A.home(), A.sparse(A.home()));
   const columns_view system = checked(A.rows(), B, X);
@@ -480,9 +587,20 @@ solve_result solver::solve(matrix_view<const double> B, matrix_view<double> X) {
     return result;
   }
   state_->make_plan();
-  result = state_->solve(system);
+  result = state_->solve_from_anywhere(system);
   if (system.count == 1) result.columns.clear();
   if (state_->options.proof) prove(B, X, *state_->options.proof, result);
+  return result;
+}
+
+solve_result solver::solve_batch(const batch_view<const double>& b, const batch_view<double>& x) {
+  const ieee_environment here;
+  require_batch(state_->A);
+  detail::require_data("solver", "the right-hand side", b.data, b.shape.extent());
+  detail::require_data("solver", "the solution", x.data, x.shape.extent());
+  state_->make_plan();
+  solve_result result = state_->solve_batch(b, x);
+  if (state_->options.proof) prove_batch(b, x, *state_->options.proof, result);
   return result;
 }
 
@@ -497,6 +615,10 @@ solution_proof solver::prove(matrix_view<const double> B, matrix_view<double> X,
   const ieee_environment here;
   const operand& A = state_->A;
   require_entries(A, "a proof");
+  if (A.form() == matrix_form::tridiagonal) {
+    const batch_shape shape = system_after_system(A, B, X);
+    return prove_batch({B.data, shape}, {X.data, shape}, request);
+  }
   const columns_view system = checked(A.rows(), B, X);
   const on_cpu rhs(A, system.b);
   if (!A.home().is_cuda())
@@ -508,9 +630,42 @@ solution_proof solver::prove(matrix_view<const double> B, matrix_view<double> X,
   return proof;
 }
 
+solution_proof solver::prove_batch(const batch_view<const double>& b, const batch_view<double>& x,
+                                   const proof_request& request) {
+  const ieee_environment here;
+  require_batch(state_->A);
+  return vouch::prove_batch(request, state_->A, state_->chosen.dev, b, x);
+}
+
+void solver::prove_batch(const batch_view<const double>& b, const batch_view<double>& x,
+                         const proof_request& request, solve_result& result) {
+  const ieee_environment here;
+  require_batch(state_->A);
+  if (state_->none_solved) {
+    result.proof = unproved("there is no solution to verify");
+    return;
+  }
+  result.proof = prove_batch(b, x, request);
+  if (result.proof->refinements == 0 || !has_solution(result.status)) return;
+  tridiagonal_report report;
+  report.method = result.method;
+  report.matrix = state_->A.band_facts();
+  report.engine = result.engine;
+  report.precision = result.precision;
+  report.refinements = static_cast<int>(result.iterations);
+  report.warnings = result.warnings;
+  detail::judgement found;
+  judge_batch(state_->A, b, x, state_->goal(), report, found);
+  take_batch_verdict(report, found, state_->goal(), result);
+}
+
 void solver::prove(matrix_view<const double> B, matrix_view<double> X, const proof_request& request,
                    solve_result& result) {
   const ieee_environment here;
+  if (state_->A.form() == matrix_form::tridiagonal) {
+    const batch_shape shape = system_after_system(state_->A, B, X);
+    return prove_batch({B.data, shape}, {X.data, shape}, request, result);
+  }
   if (!has_solution(result.status) || result.status == solve_status::interrupted) {
     result.proof = unproved(has_solution(result.status) ? "interrupted" : "there is no solution to verify");
     return;
@@ -544,6 +699,12 @@ double solver::setup_seconds() const { return state_->setup_seconds; }
 solve_result solve(const device& dev, const linear_operator<double>& A, view<const double> b, view<double> x,
                    const solve_options& options) {
   return solver(dev, A, options).solve(b, x);
+}
+
+solve_result solve(const device& dev, const tridiagonal_view<const double>& A,
+                   const batch_view<const double>& b, const batch_view<double>& x,
+                   const solve_options& options) {
+  return solver(dev, A, options).solve_batch(b, x);
 }
 
 solve_result solve(const device& dev, csr_view<const double> A, view<const double> b, view<double> x,

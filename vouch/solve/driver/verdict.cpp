@@ -14,8 +14,15 @@
 namespace vouch {
 namespace {
 
-// In twice the precision.
+// In twice the precision; where the matrix is, if that is sparse.
 residual_facts residual_of(const operand& A, view<const double> b, view<const double> x) {
+  if (A.form() == matrix_form::sparse && A.home().is_cuda()) {
+    array<double> there(A.home(), A.rows()), x_there(A.home(), A.rows());
+    const std::size_t bytes = static_cast<std::size_t>(A.rows()) * sizeof(double);
+    copy_bytes(there.data(), A.home(), b.data(), A.cpu(), bytes);
+    copy_bytes(x_there.data(), A.home(), x.data(), A.cpu(), bytes);
+    return residual<double>(A.home(), A.sparse(A.home()), there, x_there, nullptr, there);
+  }
   array<double> r(A.cpu(), A.rows());
   if (A.form() == matrix_form::dense)
     return residual<double>(A.cpu(), transpose::no, A.dense(A.cpu()), b, x, nullptr, r);
@@ -39,11 +46,11 @@ void scale_estimate(double residual_before, solve_report& report) {
 }
 
 // Factors know nothing of the rounding of what they are factors of.
-void estimate_unrounded(double rounded_residual, solve_report& report) {
-  if (report.method == "cg")
-    scale_estimate(rounded_residual, report);
-  else
+void estimate_unrounded(const method& how, double rounded_residual, solve_report& report) {
+  if (how.direct)
     report.error_estimate.reset();
+  else
+    scale_estimate(rounded_residual, report);
 }
 
 std::string residual_text(const solve_report& report) {
@@ -98,12 +105,12 @@ void take_residual(const residual_facts& facts, const stopping_criterion& goal, 
 }
 
 void judge_column(const operand& A, view<const double> b, view<const double> x, const stopping_criterion& goal,
-                  bool rounds, solve_report& report) {
+                  const method& how, bool rounds, solve_report& report) {
   if (!has_solution(report.status)) return;
   if (rounds) bound_unrounded(A, b, x, report);
   const double rounded_residual = report.true_residual;
   take_residual(residual_of(A, b, x), goal, report);
-  if (rounds) estimate_unrounded(rounded_residual, report);
+  if (rounds) estimate_unrounded(how, rounded_residual, report);
   if (rounds && report.status == solve_status::stagnated)
     report.reason += "; all of the system rounded to single precision";
   if (report.status != solve_status::converged) return;

@@ -15,9 +15,9 @@ void take_residual(const residual_facts& facts, const stopping_criterion& goal, 
 
 /// Judges one column by A, b and x, all on the CPU: the residual, the bound of the error, the status.
 ///
-/// rounds says whether what was solved was the system rounded to single precision.
+/// rounds says whether what `how` solved was the system rounded to single precision.
 void judge_column(const operand& A, view<const double> b, view<const double> x, const stopping_criterion& goal,
-                  bool rounds, solve_report& report);
+                  const method& how, bool rounds, solve_report& report);
 
 /// Joins column j to those before: the worst report, with the iterations, warnings and bounds of all.
 void add_column(solve_result& result, solve_report report, std::int64_t j);

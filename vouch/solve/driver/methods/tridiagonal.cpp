@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <vouch/band/solve.hpp>
+#include <vouch/solve/driver/batch.hpp>
 #include <vouch/solve/driver/method_table.hpp>
 #include <vouch/solve/driver/operand.hpp>
 #include <vouch/solve/driver/ready_method.hpp>
@@ -13,22 +14,13 @@
 namespace vouch {
 namespace {
 
-solve_report as_solve_report(const tridiagonal_report& from, const stopping_criterion& goal) {
-  solve_report report;
-  report.status = from.status;
-  report.reason = from.reason;
-  report.method = from.method;
-  report.engine = from.engine;
-  report.precision = from.precision;
-  report.preconditioner = "none";
-  report.iterations = from.refinements;
-  report.rhs_norm = from.rhs_norm;
-  report.tolerance = std::max(*goal.rtol * from.rhs_norm, goal.atol);
-  report.true_residual = from.true_residual;
-  report.recurrence_residual = std::numeric_limits<double>::quiet_NaN();  // there is none
-  report.backward_error = from.backward_error;
-  report.warnings = from.warnings;
-  return report;
+tridiagonal_options options_for(tridiagonal_method kind, bool mixed, const stopping_criterion& goal) {
+  tridiagonal_options options;
+  options.method = kind;
+  options.mixed = mixed;
+  options.rtol = std::max(*goal.rtol, std::numeric_limits<double>::min());  // not its default
+  options.atol = goal.atol;
+  return options;
 }
 
 // All columns at once.
@@ -52,14 +44,9 @@ class ready final : public method_in<T> {
   std::vector<solve_report> run(std::int64_t columns, view<const T> b, view<T> x,
                                 const stopping_criterion& goal) override {
     const batch_shape one = contiguous(A_.d.size()), all = contiguous(A_.d.size(), columns);
-    tridiagonal_options options;
-    options.method = kind;
-    options.mixed = this->setting().mixed();
-    options.rtol = std::max(*goal.rtol, std::numeric_limits<double>::min());  // not its default
-    options.atol = goal.atol;
     const tridiagonal_report report =
         vouch::solve<T>(this->where(), {A_.dl.data(), A_.d.data(), A_.du.data(), one}, {b.data(), all},
-                        {x.data(), all}, options);
+                        {x.data(), all}, options_for(kind, this->setting().mixed(), goal));
     return std::vector<solve_report>(static_cast<std::size_t>(columns), as_solve_report(report, goal));
   }
 
@@ -67,13 +54,84 @@ class ready final : public method_in<T> {
   bool rounded_ = false;
 };
 
+// Every system of a batch, in place in double where the work is done where they are.
+template <real T, tridiagonal_method kind>
+class ready_systems final : public ready_batch {
+ public:
+  explicit ready_systems(const method_setting& setting) : setting_(setting) {
+    const operand& A = setting.A;
+    if constexpr (sizeof(T) == sizeof(double)) {
+      const auto take = [&] { A_ = A.bands(setting.dev); };
+      if (is_here())
+        take();
+      else
+        timed(setting.times.transfer, take);
+    } else {
+      timed(setting.times.setup,
+            [&] { own_ = rounded_diagonals<T>(A.cpu(), A.bands(A.cpu()), setting.options.names.matrix); });
+      if (setting.dev.is_cuda()) timed(setting.times.transfer, [&] { own_ = own_.to(setting.dev); });
+      const tridiagonal_view<const double> wide = A.bands(A.home());
+      A_ = {own_.dl.data(), own_.d.data(), own_.du.data(), wide.shape, wide.periodic};
+    }
+  }
+
+  tridiagonal_report solve(const batch_view<const double>& b, const batch_view<double>& x,
+                           const stopping_criterion& goal, solve_times& times,
+                           detail::judgement& found) override {
+    if constexpr (sizeof(T) == sizeof(double))
+      if (is_here()) return run(b, x, goal, times, found);
+    const device &home = setting_.A.home(), &cpu = setting_.A.cpu();
+    array<T> rhs, solution;
+    timed(times.transfer, [&] {
+      array<double> here;
+      batch_view<const double> given = b;
+      if (home.is_cuda()) {
+        here = array<double>(cpu, b.shape.extent());
+        copy_bytes(here.data(), cpu, b.data, home, static_cast<std::size_t>(here.size()) * sizeof(double));
+        given.data = here.data();
+      }
+      rhs = rounded_elements<T>(cpu, given, setting_.options.names.rhs).to(setting_.dev);
+      solution = array<T>(setting_.dev, x.shape.extent());
+    });
+    const tridiagonal_report report =
+        run({rhs.data(), b.shape}, {solution.data(), x.shape}, goal, times, found);
+    timed(times.transfer, [&] { put_elements<T>(cpu, solution, home, x); });
+    return report;
+  }
+  bool rounds() const override { return sizeof(T) < sizeof(double); }
+
+ private:
+  bool is_here() const { return is_same_place(setting_.dev, setting_.A.home()); }
+  tridiagonal_report run(const batch_view<const T>& b, const batch_view<T>& x, const stopping_criterion& goal,
+                         solve_times& times, detail::judgement& found) const {
+    tridiagonal_report report;
+    timed(times.solve, [&] {
+      report =
+          detail::solve_and_judge<T>(setting_.dev, A_, b, x, options_for(kind, setting_.mixed(), goal), found);
+    });
+    return report;
+  }
+
+  method_setting setting_;
+  diagonals<T> own_;  // empty where those of the operand serve
+  tridiagonal_view<const T> A_;
+};
+
+template <class Single, class Double>
+std::unique_ptr<ready_batch> make_ready_batch(const method_setting& setting) {
+  if (setting.taken.precision == working_precision::single) return std::make_unique<Single>(setting);
+  return std::make_unique<Double>(setting);
+}
+
 std::string refuse(const structure_facts& facts) {
   return facts.bandwidth() <= 1 ? "" : "the matrix is not tridiagonal";
 }
 
 // Conjugate gradients solve what has the constants as null space, where the right-hand side allows it.
 std::optional<prediction> predict(const system_facts& facts, const solve_options& options) {
-  if (facts.form != matrix_form::sparse || options.prefer_iterations) return {};
+  if (facts.form == matrix_form::dense || options.prefer_iterations) return {};
+  if (facts.form == matrix_form::tridiagonal)
+    return prediction{20 * static_cast<double>(facts.matrix.rows), 0, "tridiagonal", {}};
   if (facts.matrix.row_sums_zero && not_spd_reason(facts.matrix).empty()) return {};
   return prediction{20 * static_cast<double>(facts.matrix.rows), 0, "tridiagonal", {}};
 }
@@ -98,7 +156,8 @@ constexpr method line(const char* name) {
               },
           .predict = kind == tridiagonal_method::automatic ? predict : nullptr,
           .choose = choose,
-          .make = make_ready<ready<float, kind>, ready<double, kind>>};
+          .make = make_ready<ready<float, kind>, ready<double, kind>>,
+          .make_batch = make_ready_batch<ready_systems<float, kind>, ready_systems<double, kind>>};
 }
 
 }  // namespace

@@ -1,6 +1,10 @@
-// cli/solve_text.hpp -- what vouch solve says to people: the log around a solve, and the summary.
+// cli/solve_output.hpp -- what vouch solve says to people and programs, and the files that it leaves.
 #pragma once
+#include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <vector>
+
+#include <vouch/solve/result.hpp>
 
 #include "console.hpp"
 #include "solve_request.hpp"
@@ -18,10 +22,21 @@ void warn_after(const console& log, const solve_request& request, const solve_ou
 /// After: the answer checked, with every number that speaks for or against it.
 void log_verdict(const console& log, const solve_request& request, const solve_outcome& outcome);
 /// Where the time and the memory went.
-void log_costs(const console& log, const linear_system& system, const solve_outcome& outcome, const solver& A,
-               double write_seconds);
+void log_costs(const console& log, const spent_seconds& seconds);
 /// The summary for stdout, a few lines.
 std::string summary(const solve_request& request, const linear_system& system, const solve_outcome& outcome,
                     double total_seconds);
+
+/// Writes what was asked for; x only where the status has one that is of use. All files appear together, whole, or none does.
+///
+/// Throws  file_error
+void write_files(const solve_request& request, const linear_system& system, const solve_outcome& outcome,
+                 const structure_facts& facts);
+
+/// The object of --json, schema vouch.solve/1.
+/// Every key always, null for what is unknown, NaN or infinite; batch alone only where it is not null.
+nlohmann::ordered_json solve_json(const solve_request& request, const nlohmann::ordered_json& matrix,
+                                  const nlohmann::ordered_json& batch, const solve_result& report,
+                                  const std::vector<double>& repeats, const spent_seconds& seconds);
 
 }  // namespace vouch::cli

@@ -1,18 +1,17 @@
-#include "batch_file.hpp"
-
-#include <fmt/format.h>
+#include <vouch/io/tridiagonal_systems.hpp>
 
 #include <algorithm>
 #include <cmath>
 
 #include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/io/npz.hpp>
 #include <vouch/text/file.hpp>
 #include <vouch/text/lines.hpp>
 #include <vouch/text/number.hpp>
 #include <vouch/text/tokens.hpp>
 
-namespace vouch::cli {
+namespace vouch {
 namespace {
 
 double take_number(const std::string& path, std::int64_t line, const token& word) {
@@ -23,22 +22,22 @@ double take_number(const std::string& path, std::int64_t line, const token& word
 }
 
 // "dl d du b"; text that begins with # is a remark.
-void take_row(const std::string& path, std::int64_t line, std::string_view text, batch_file& into) {
+void take_row(const std::string& path, std::int64_t line, std::string_view text, tridiagonal_systems& into) {
   std::vector<double>* const columns[] = {&into.dl, &into.d, &into.du, &into.b};
   tokens words(text);
   token word;
   for (int k = 0; k < 4; ++k) {
     if (!words.next(word))
-      throw parse_error(path, line, word.column, fmt::format("{} numbers where a row has 4", k),
+      throw parse_error(path, line, word.column, std::to_string(k) + " numbers where a row has 4",
                         "a row is: dl d du b; a blank line ends a system");
     columns[k]->push_back(take_number(path, line, word));
   }
   if (words.next(word)) throw parse_error(path, line, word.column, "more than 4 numbers in a row");
 }
 
-batch_file read_text(const std::string& path, input_file&& file) {
+tridiagonal_systems read_text(const std::string& path, input_file&& file) {
   line_reader reader{std::move(file)};
-  batch_file batch;
+  tridiagonal_systems batch;
   batch.offsets = {0};
   const auto end_system = [&] {
     const auto rows = static_cast<std::int64_t>(batch.d.size());
@@ -59,7 +58,7 @@ batch_file read_text(const std::string& path, input_file&& file) {
 
 std::string shape_text(const npy_array& array) {
   std::string text;
-  for (const std::int64_t length : array.shape) text += (text.empty() ? "" : " x ") + fmt::format("{}", length);
+  for (const std::int64_t length : array.shape) text += (text.empty() ? "" : " x ") + std::to_string(length);
   return text;
 }
 
@@ -77,22 +76,22 @@ class batch_arrays {
   const npy_array& need(std::string_view name) const {
     if (const npy_array* array = find(name)) return *array;
     throw parse_error(
-        path_, 0, 0, fmt::format("there is no array {} in it", name),
+        path_, 0, 0, "there is no array " + std::string(name) + " in it",
         "a batch has the arrays dl, d, du and b, as by numpy.savez(FILE, dl=dl, d=d, du=du, b=b)");
   }
-  batch_file batch() const {
+  tridiagonal_systems batch() const {
     const npy_array &d = need("d"), &b = need("b");
     for (const char* name : {"dl", "du"})
       if (need(name).shape != d.shape)
         throw parse_error(path_, 0, 0,
-                          fmt::format("{} is {}, d is {}", name, shape_text(need(name)), shape_text(d)),
+                          std::string(name) + " is " + shape_text(need(name)) + ", d is " + shape_text(d),
                           "the three diagonals have one shape; dl[0] and du[n-1] are there and not used");
     const bool shared = d.shape.size() == 1 && b.shape.size() == 2;
     if (shared ? d.shape[0] != b.shape[1] : d.shape != b.shape)
-      throw parse_error(path_, 0, 0, fmt::format("b is {}, d is {}", shape_text(b), shape_text(d)),
+      throw parse_error(path_, 0, 0, "b is " + shape_text(b) + ", d is " + shape_text(d),
                         "a row of b has a right-hand side; d has the same shape, or that of one row");
     const bool table = b.shape.size() == 2;
-    batch_file all{need("dl").values, d.values, need("du").values, b.values, 0, shared, table, {}};
+    tridiagonal_systems all{need("dl").values, d.values, need("du").values, b.values, 0, shared, table, {}};
     const std::int64_t n = b.shape.back();
     all.systems = table ? b.shape[0] : n > 0 ? 1 : 0;
     if (n == 0) all.systems = 0;
@@ -101,7 +100,7 @@ class batch_arrays {
   }
 
  private:
-  void take_offsets(const npy_array& offsets, const npy_array& b, batch_file& all) const {
+  void take_offsets(const npy_array& offsets, const npy_array& b, tridiagonal_systems& all) const {
     const std::vector<double>& at = offsets.values;
     const bool fits = b.shape.size() == 1 && offsets.shape.size() == 1 && at.size() > 1 && at.front() == 0 &&
                       at.back() == static_cast<double>(b.values.size()) &&
@@ -118,40 +117,31 @@ class batch_arrays {
   std::vector<npz_array> arrays_;
 };
 
-// What stands where nothing is coupled is not used: nobody shall stumble over it.
-void clear_unused(batch_file& batch) {
-  const batch_shape shape = batch.matrix_shape();
-  for (std::int64_t s = 0; s < shape.systems; ++s) {
-    if (shape.rows(s) == 0) continue;
-    batch.dl[static_cast<std::size_t>(shape.at(s, 0))] = 0;
-    batch.du[static_cast<std::size_t>(shape.at(s, shape.rows(s) - 1))] = 0;
-  }
-}
-
 }  // namespace
 
-batch_shape batch_file::shape() const {
+batch_shape tridiagonal_systems::shape() const {
   if (!offsets.empty()) return ragged(offsets);
   return contiguous(static_cast<std::int64_t>(b.size()) / std::max<std::int64_t>(systems, 1), systems);
 }
 
-batch_shape batch_file::matrix_shape() const {
+batch_shape tridiagonal_systems::matrix_shape() const {
   return shared ? contiguous(static_cast<std::int64_t>(d.size())) : shape();
 }
 
-std::int64_t batch_file::nonzeros() const {
+std::int64_t tridiagonal_systems::nonzeros() const {
   const batch_shape all = shape();
   std::int64_t count = 0;
   for (std::int64_t s = 0; s < all.systems; ++s) count += std::max<std::int64_t>(3 * all.rows(s) - 2, 0);
   return count;
 }
 
-batch_file read_batch(const std::string& path) {
+tridiagonal_systems read_tridiagonal_systems(const std::string& path) {
+  const ieee_environment here;
   input_file file(path);
-  batch_file batch = is_zip(file.peek(4)) ? batch_arrays(path).batch() : read_text(path, std::move(file));
+  tridiagonal_systems batch =
+      is_zip(file.peek(4)) ? batch_arrays(path).batch() : read_text(path, std::move(file));
   if (batch.systems == 0) throw parse_error(path, 0, 0, "there is no system in the file");
-  clear_unused(batch);
   return batch;
 }
 
-}  // namespace vouch::cli
+}  // namespace vouch
