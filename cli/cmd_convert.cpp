@@ -109,7 +109,7 @@ void declare(command_line& line, convert_options& o) {
   line.text("--permutation", "FILE", o.permutation, "old number of each new unknown, counted from 1");
   line.flag("--transpose", o.transposed, "write the transpose");
   line.count("--threads", o.common.threads, 1, "CPU threads [OMP_NUM_THREADS, else all cores]", 4096);
-  add_talk_options(line, o.common);
+  add_report_options(line, o.common);
 }
 
 void check(const convert_options& o) {

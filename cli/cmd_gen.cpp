@@ -76,7 +76,7 @@ void declare(command_line& line, gen_options& o) {
   line.note("", "banded-dominant: integers]");
   line.text("--exact", "FILE", o.exact, "also x itself");
   line.count("--threads", o.common.threads, 1, "CPU threads [OMP_NUM_THREADS, else all cores]", 4096);
-  add_talk_options(line, o.common);
+  add_report_options(line, o.common);
 }
 
 bool is_dense(const gen_options& o) {

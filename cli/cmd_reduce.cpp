@@ -218,7 +218,7 @@ void declare(command_line& line, request& r) {
   line.flag("--rigorous", r.options.rigorous, "sum and mean also as enclosures of what the decimals say");
   line.text("-o,--output", "FILE", r.common.output, "write the results here too, as a set");
   add_device_options(line, r.common);
-  add_talk_options(line, r.common);
+  add_report_options(line, r.common);
 }
 
 reduce_device_choice choose(const request& q) {

@@ -42,7 +42,7 @@ bool parse(std::span<const char* const> arguments, verify_options& options) {
   add_bound_options(line, options.verification);
   line.text("-o,--output", "FILE", options.common.output, "write x, improved where that was needed, to FILE");
   add_device_options(line, options.common);
-  add_talk_options(line, options.common);
+  add_report_options(line, options.common);
   if (!line.parse(arguments)) return false;
   options.verification.wanted = true;
   check_verification(options.verification, "--digits");

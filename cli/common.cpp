@@ -28,11 +28,12 @@ void add_device_options(command_line& line, common_options& common) {
   line.count("--threads", common.threads, 1, "CPU threads [OMP_NUM_THREADS, else all cores]", most_threads);
 }
 
-void add_precision_option(command_line& line, common_options& common) {
-  line.choice("--precision", "P", common.precision, precisions, "double, single or mixed [double]");
+void add_precision_option(command_line& line, common_options& common, const char* about_mixed) {
+  line.choice("--precision", "P", common.precision, precisions,
+              std::string("double, single or mixed") + about_mixed + " [double]");
 }
 
-void add_talk_options(command_line& line, common_options& common) {
+void add_report_options(command_line& line, common_options& common) {
   line.flag("--json", common.json, "print one JSON object instead of the summary");
   line.flag("-q", common.quiet, "no log, no warnings; the log even with --json");
   line.flag("-v", common.verbose, "");

@@ -28,9 +28,9 @@ struct common_options {
 /// --device and --threads.
 void add_device_options(command_line& line, common_options& common);
 /// --precision double|single|mixed.
-void add_precision_option(command_line& line, common_options& common);
+void add_precision_option(command_line& line, common_options& common, const char* about_mixed = "");
 /// --json, -q and -v.
-void add_talk_options(command_line& line, common_options& common);
+void add_report_options(command_line& line, common_options& common);
 
 /// The console that --json, -q and -v ask for.
 console make_console(const common_options& common);

@@ -44,7 +44,7 @@ int gen_matrix_set(std::span<const char* const> arguments) {
   line.count("--seed", seed, 0, "of the values [1]");
   line.text("-o,--output", "FILE", common.output, "the set");
   line.count("--threads", common.threads, 1, "CPU threads [OMP_NUM_THREADS, else all cores]", 4096);
-  add_talk_options(line, common);
+  add_report_options(line, common);
   if (!line.parse(arguments)) return goal_reached;
   const set_shape parsed = parse_shape("--shape", shape);
   problem.rows = parsed.rows;

@@ -84,7 +84,7 @@ void declare(command_line& line, price_request& request, typed& t) {
   line.flag("--strict", request.strict, "refuse columns that are not known instead of passing them on");
   line.text("-o,--output", "FILE.csv", request.common.output, "where the book's prices go; - is stdout");
   line.text("--plot", "FILE", request.plot, "value and boundary of exercise over the spot as SVG");
-  add_talk_options(line, request.common);
+  add_report_options(line, request.common);
 }
 
 double needed(const std::optional<double>& value, std::string_view option) {

@@ -175,8 +175,7 @@ void declare(command_line& line, solve_request& request, typed_options& typed) {
             "of sweeps: anderson:M mixes 1 to 16 iterates; chebyshev, real spectra");
   line.text("--precond", "NAME", request.precondition,
             "[none, or what auto takes] " + list(precondition_names()));
-  add_precision_option(line, request.common);
-  line.note("", "mixed: fewer bits inside, a double answer (cg and sweeps)");
+  add_precision_option(line, request.common, ", fewer bits inside (cg and sweeps)");
   add_device_options(line, request.common);
 
   line.section("When to stop");
@@ -194,7 +193,7 @@ void declare(command_line& line, solve_request& request, typed_options& typed) {
   line.text("--history", "FILE", request.history, "residual of every recorded iteration as CSV");
   line.text("--plot", "FILE", request.plot, "convergence curve as SVG");
   line.count("--repeat", request.common.repeat, 1, "solve N times; mean and deviation of the time [1]");
-  add_talk_options(line, request.common);
+  add_report_options(line, request.common);
 }
 
 void take_options(const typed_options& typed, solve_request& request) {

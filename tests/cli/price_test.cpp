@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include <vouch/core/config.hpp>
+
 #include "run_tool.hpp"
 
 namespace vouch {
@@ -44,6 +46,7 @@ TEST_F(tool_price, words_in_letters_of_either_size) {
 
 // 10.4505835721856... is the exact price; the grid's is farther from it than its bound says the least.
 TEST_F(tool_price, bounds_of_the_exact_price) {
+  if (!built_with_mpfr) GTEST_SKIP() << "this build has no MPFR";
   const tool_result r = run("price --type call " + one + "--verify --json");
   ASSERT_EQ(r.code, 0) << r.err;
   const json o = json::parse(r.out);

@@ -4,7 +4,6 @@
 #include <bit>
 #include <numeric>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <vouch/core/cancellation.hpp>
@@ -25,101 +24,103 @@ class row_sums {
   void begin(std::int64_t columns) {
     const auto size = std::bit_ceil(static_cast<std::uint64_t>(2 * columns + 1));
     if (size > keys_.size()) {
-      keys_.assign(size, free);
+      keys_.assign(size, nobody);
       sums_.resize(size);
     }
     mask_ = size - 1;
-    used_.clear();
   }
 
-  template <class T>
-  void add(std::int32_t col, T a, T b) {
+  // The sum of a column, zero where it is new.
+  double& of(std::int32_t col) {
     std::uint64_t at = (static_cast<std::uint64_t>(col) * 0x9e3779b97f4a7c15u >> 32) & mask_;
-    while (keys_[at] != col && keys_[at] != free) at = (at + 1) & mask_;
-    if (keys_[at] == free) {
+    while (keys_[at] != col && keys_[at] != nobody) at = (at + 1) & mask_;
+    if (keys_[at] == nobody) {
       keys_[at] = col;
       sums_[at] = 0;
       used_.push_back(static_cast<std::uint64_t>(col) << 32 | at);
     }
-    sums_[at] = detail::plus_product(sums_[at], a, b);
+    return sums_[at];
   }
 
-  // The row by ascending column; leaves the table empty.
+  std::int64_t columns() const { return static_cast<std::int64_t>(used_.size()); }
+
+  // The row by ascending column.
   template <class T>
-  void end(std::vector<std::int32_t>& col, std::vector<T>& val) {
+  void write(std::int32_t* col, T* val) {
     std::sort(used_.begin(), used_.end());
-    for (const std::uint64_t entry : used_) {
-      const std::uint64_t at = entry & 0xffffffffu;
-      col.push_back(static_cast<std::int32_t>(entry >> 32));
-      val.push_back(static_cast<T>(sums_[at]));
-      keys_[at] = free;
+    for (std::size_t k = 0; k < used_.size(); ++k) {
+      col[k] = static_cast<std::int32_t>(used_[k] >> 32);
+      val[k] = static_cast<T>(sums_[used_[k] & 0xffffffffu]);
     }
   }
 
+  // Leaves the table empty.
+  void end() {
+    for (const std::uint64_t entry : used_) keys_[entry & 0xffffffffu] = nobody;
+    used_.clear();
+  }
+
  private:
-  static constexpr std::int32_t free = -1;
+  static constexpr std::int32_t nobody = -1;
   std::vector<std::int32_t> keys_;
   std::vector<double> sums_;
   std::vector<std::uint64_t> used_;  // column, place
   std::uint64_t mask_ = 0;
 };
 
-// What a thread has made of some consecutive rows.
-template <class T>
-struct piece {
-  std::vector<std::int32_t> col;
-  std::vector<T> val;
-};
+// visit(column, a, b) for the products of row i in their order.
+template <class T, class Visit>
+void for_products(csr_view<const T> A, csr_view<const T> B, std::int64_t i, const Visit& visit) {
+  for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k)
+    for (std::int64_t e = B.row_ptr[A.col[k]]; e < B.row_ptr[A.col[k] + 1]; ++e)
+      visit(B.col[e], A.val[k], B.val[e]);
+}
 
 template <class T>
-void multiply_row(csr_view<const T> A, csr_view<const T> B, std::int64_t i, row_sums& sums, piece<T>& to) {
+std::int64_t most_columns(csr_view<const T> A, csr_view<const T> B, std::int64_t i) {
   std::int64_t products = 0;
   for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k)
     products += B.row_ptr[A.col[k] + 1] - B.row_ptr[A.col[k]];
-  sums.begin(std::min(products, B.cols));
-  for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k)
-    for (std::int64_t e = B.row_ptr[A.col[k]]; e < B.row_ptr[A.col[k] + 1]; ++e)
-      sums.add(B.col[e], A.val[k], B.val[e]);
-  sums.end(to.col, to.val);
+  return std::min(products, B.cols);
 }
 
-constexpr std::int64_t piece_rows = 1024;
+// work(sums, i) for every row, each thread with sums of its own.
+template <class Work>
+void for_rows(const device& dev, std::int64_t rows, std::int64_t entries, const Work& work) {
+  const cancellation_probe stop;
+#pragma omp parallel firstprivate(ieee) num_threads(loop_threads(dev, entries))
+  {
+    row_sums sums;
+#pragma omp for schedule(dynamic, 1024)
+    for (std::int64_t i = 0; i < rows; ++i)
+      if (!stop.requested()) work(sums, i);
+  }
+  stop.check();
+}
 
+// Counts the columns of every row, then sums: what is made needs no other place meanwhile.
 template <real T>
 csr<T> multiply_cpu(const device& dev, csr_view<const T> A, csr_view<const T> B) {
   csr<T> C{A.rows, B.cols, array<std::int64_t>(dev, A.rows + 1), {}, {}};
-  const std::int64_t count = ceil_div(A.rows, piece_rows);
-  std::vector<piece<T>> pieces(static_cast<std::size_t>(count));
-  const int threads = loop_threads(dev, A.nonzeros);
-  const cancellation_probe stop;
   C.row_ptr[0] = 0;
-#pragma omp parallel firstprivate(ieee) num_threads(threads)
-  {
-    row_sums sums;
-#pragma omp for schedule(dynamic)
-    for (std::int64_t p = 0; p < count; ++p) {
-      if (stop.requested()) continue;
-      piece<T>& own = pieces[static_cast<std::size_t>(p)];
-      constexpr std::size_t usual = 16 * piece_rows;  // entries; more are made room for as they come
-      own.col.reserve(usual);
-      own.val.reserve(usual);
-      for (std::int64_t i = p * piece_rows; i < std::min(A.rows, (p + 1) * piece_rows); ++i) {
-        const std::size_t before = own.col.size();
-        multiply_row(A, B, i, sums, own);
-        C.row_ptr[i + 1] = static_cast<std::int64_t>(own.col.size() - before);
-      }
-    }
-  }
-  stop.check();
+  for_rows(dev, A.rows, A.nonzeros, [&](row_sums& sums, std::int64_t i) {
+    sums.begin(most_columns(A, B, i));
+    for_products(A, B, i, [&](std::int32_t col, T, T) { sums.of(col); });
+    C.row_ptr[i + 1] = sums.columns();
+    sums.end();
+  });
   std::partial_sum(C.row_ptr.begin(), C.row_ptr.end(), C.row_ptr.begin());
   C.col = array<std::int32_t>(dev, C.row_ptr[A.rows]);
   C.val = array<T>(dev, C.row_ptr[A.rows]);
-#pragma omp parallel for firstprivate(ieee) num_threads(threads) schedule(static)
-  for (std::int64_t p = 0; p < count; ++p) {
-    const piece<T> own = std::move(pieces[static_cast<std::size_t>(p)]);
-    std::copy(own.col.begin(), own.col.end(), C.col.data() + C.row_ptr[p * piece_rows]);
-    std::copy(own.val.begin(), own.val.end(), C.val.data() + C.row_ptr[p * piece_rows]);
-  }
+  for_rows(dev, A.rows, A.nonzeros, [&](row_sums& sums, std::int64_t i) {
+    sums.begin(C.row_ptr[i + 1] - C.row_ptr[i]);
+    for_products(A, B, i, [&](std::int32_t col, T a, T b) {
+      double& sum = sums.of(col);
+      sum = detail::plus_product(sum, a, b);
+    });
+    sums.write(C.col.data() + C.row_ptr[i], C.val.data() + C.row_ptr[i]);
+    sums.end();
+  });
   return C;
 }
 

@@ -9,11 +9,11 @@ namespace vouch {
 ///
 /// Shapes  A is m-by-k, B k-by-n, C m-by-n.
 /// Types   T is float or double. Sums of float products are formed in double and rounded once.
-/// Memory  A, B and C live on dev. C, and while it works 8 bytes a row; on a GPU besides, for rows of more than 768
-///         entries, 9 bytes a column for each multiprocessor.
+/// Memory  A, B and C live on dev. C; on a GPU while it works 5 bytes a row and, where rows have more than 768 entries, 9
+///         bytes a column for each multiprocessor.
 /// Result  Each entry is summed in the order of its row of A, so its bits do not depend on threads, and are the same
 ///         on both kinds of device.
-/// Cost    A pass over the products a_ik b_kj on a CPU, two on a GPU.
+/// Cost    Two passes over the products a_ik b_kj.
 /// Throws  shape_error  A has not as many columns as B rows
 ///         value_error  A or B is not what csr_view says
 /// Source  Gustavson, ACM Trans. Math. Softw. 4 (1978); hash tables on GPUs: Nagasaka, Nukada, Matsuoka, ICPP 2017.

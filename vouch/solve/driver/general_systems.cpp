@@ -37,7 +37,7 @@ std::optional<prediction> predict_with_ilu0(const system_facts& facts, const sol
   if (factorised && A.nonzeros <= small_nonzeros) return {};
   if (A.dominant == dominance::strict && !options.goal.by_residual()) return {};
   const double n = static_cast<double>(A.rows), entries = static_cast<double>(A.nonzeros);
-  constexpr double set_up = 150,
+  constexpr double set_up = 150, set_up_of_ilut = 1000,
                    price_of_sweeps = 2;  // an entry: of the factors; of both triangles, row after row
   prediction p;
   p.iteration_work = cost.products * (2 + 2 * price_of_sweeps) * entries + cost.vector_operations * n;
@@ -48,6 +48,8 @@ std::optional<prediction> predict_with_ilu0(const system_facts& facts, const sol
   if (options.own_preconditioner == nullptr) {
     p.preconditioner.name = "ilu0";
     p.second_preconditioner = preconditioner_choice{"ilut"};
+    p.second_work = p.work + set_up_of_ilut * entries;
+    p.second_iteration_work = p.iteration_work;
   }
   return p;
 }

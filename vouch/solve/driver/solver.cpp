@@ -73,6 +73,7 @@ double patience::fallen(double residual) {
   if (first_ == 0) first_ = least_ = residual;
   // What has met the tolerance and goes on was a residual of the recurrence alone.
   least_ = least_ <= rtol_ * first_ ? residual : std::min(least_, residual);
+  if (least_ == first_) return 0;  // not a negative zero
   return std::clamp(std::log(least_ / first_) / std::log(rtol_), 0.0, 1.0);
 }
 
