@@ -9,9 +9,11 @@
 #include <vouch/dense/blas1.hpp>
 #include <vouch/dense/blas2.hpp>
 #include <vouch/dense/blas3.hpp>
+#include <vouch/interval/functions.hpp>
 
 #include "interval_peers.hpp"
 #include "interval_results.hpp"
+#include "scalar_loops.hpp"
 #include "suite.hpp"
 #include "timing.hpp"
 
@@ -128,9 +130,12 @@ class interval_run {
     for (const bench_device& d : devices_) {
       each_precision(d);
       modes(d);
-      if (d.label == "cpu1") continue;
-      tightness(d);
-      repetitions(d);
+      if (d.label == "cpu1") {
+        questions();
+      } else {
+        tightness(d);
+        repetitions(d);
+      }
     }
     return std::move(results_);
   }
@@ -372,6 +377,46 @@ class interval_run {
         results_.repetitions.push_back(
             {routine_names[static_cast<int>(routine)], d.label, same_bits(once(), once())});
       });
+  }
+
+  void questions() {
+    options_.say("cpu1: calls of what headers define");
+    scalar_operands o;
+    constexpr int count = 2000;
+    for (std::int64_t k = 0; k < count; ++k) {
+      o.x.push_back(interval<double>(1) + abs(sample<interval<double>>(1, k, narrow)));
+      o.y.push_back(sample<interval<double>>(2, k, narrow));
+      plain_option option;
+      option.spot = 80 + 0.02 * static_cast<double>(k);
+      option.strike = 100;
+      option.rate = 0.05;
+      option.volatility = 0.2;
+      option.expiry = 1;
+      o.options.push_back(option);
+    }
+    o.result.resize(o.x.size());
+    o.prices.resize(o.options.size());
+    const scalar_loops asking = asking_loops(), unasking = unasking_loops();
+    for (std::size_t k = 0; k < asking.size() && !options_.stop(); ++k) {
+      const double budget = options_.quick ? 2e-3 : 0.02;
+      const auto one = [&](const scalar_loop& loop) {
+        return best_seconds(
+                   budget, [&] { loop.run(o); }, [] {}) /
+               count;
+      };
+      std::vector<double> with, without, ratio;
+      for (int pair = 0; pair < 25; ++pair) {
+        with.push_back(one(asking[k]));
+        without.push_back(one(unasking[k]));
+        ratio.push_back(with.back() / without.back());
+      }
+      results_.questions.push_back({asking[k].name, median(with), median(without), median(ratio)});
+    }
+  }
+
+  static double median(std::vector<double> v) {
+    std::sort(v.begin(), v.end());
+    return v[v.size() / 2];
   }
 
   const suite_options& options_;

@@ -41,11 +41,20 @@ struct repetition_cell {
   bool same = false;
 };
 
+/// A call of a function that a header defines, and what it takes without the question about the floating-point
+/// environment.
+struct question_cell {
+  std::string call;
+  double seconds = 0, unasked = 0;  // medians
+  double ratio = 0;                 // median of pairs of runs
+};
+
 struct interval_results {
   machine_facts machine;
   std::vector<interval_cell> cells;
   std::vector<tightness_cell> tightness;
   std::vector<repetition_cell> repetitions;
+  std::vector<question_cell> questions;
   std::vector<std::string> notes;  // what could not be measured, and why
 };
 

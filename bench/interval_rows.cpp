@@ -200,6 +200,15 @@ figure rates_figure(const interval_results& results, const std::string& routine,
   return {drawing.title, plot::to_svg(drawing)};
 }
 
+// What each call of a function that a header defines pays for the question about the environment.
+text_table questions_table(const interval_results& results) {
+  text_table table("One call, after the question about the floating-point environment and without it",
+                   {{"call", true}, {"time"}, {"unasked"}, {"ratio of pairs"}});
+  for (const question_cell& q : results.questions)
+    table.add({q.call, seconds_text(q.seconds), seconds_text(q.unasked), fmt::format("{:.3f}", q.ratio)});
+  return table;
+}
+
 }  // namespace
 
 std::vector<bench_row> interval_rows(const interval_results& results) {
@@ -222,6 +231,11 @@ std::vector<bench_row> interval_rows(const interval_results& results) {
     add_memory_bars(results, "cpu1", rows);
   }
   add_width_bars(results, rows);
+  for (const question_cell& q : results.questions) {
+    rows.push_back(
+        {"environment, " + q.call, "cpu1", "double", "time_of_one", q.seconds, "s", {}, {}, {}, {}, {}});
+    rows.push_back(bar("environment, " + q.call, "cpu1", "time_over_unasked", q.ratio, "1", 1.01, true));
+  }
   for (const repetition_cell& r : results.repetitions)
     rows.push_back(bar(r.routine + " twice", r.device, "same_bits", r.same ? 1.0 : 0.0, "1", 1, false));
   return rows;
@@ -236,7 +250,8 @@ std::vector<report_section> interval_sections(const interval_results& results) {
            {},
            {times_table(results, "Times of gemm", true)},
            {rates_figure(results, "gemm tight", "interval x interval")}},
-          {"Tightness", {}, {widths_table(results)}, {}}};
+          {"Tightness", {}, {widths_table(results)}, {}},
+          {"The environment", {}, {questions_table(results)}, {}}};
 }
 
 }  // namespace vouch::bench

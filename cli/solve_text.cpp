@@ -26,8 +26,8 @@ std::string device_text(const device& dev) {
 }
 
 std::string dominance_text(const structure_facts& facts) {
-  if (facts.dominant != dominance::none || facts.weakest_row < 0)
-    return fmt::format("{} diagonal dominance", name(facts.dominant));
+  if (facts.dominant != dominance::none) return fmt::format("{} diagonal dominance", name(facts.dominant));
+  if (facts.weakest_row < 0) return "no diagonal dominance";
   return fmt::format("no diagonal dominance (row {}: diagonal {:.2g} of the rest)", facts.weakest_row + 1,
                      facts.dominance_ratio);
 }
@@ -65,6 +65,18 @@ std::string goal_text(const solve_request& request) {
   return text + ", checked on the x returned";
 }
 
+void log_matrix(const console& log, const std::string& file, bool dense, const structure_facts& facts) {
+  const std::string size = fmt::format("matrix     {}: {} x {}", file, facts.rows, facts.cols);
+  if (facts.rows == 0) return log.line(size + ", nothing to solve");
+  log.line(fmt::format("{}, {} nonzeros, {}, {} diagonal", size, facts.nonzeros,
+                       dense             ? "dense"
+                       : facts.symmetric ? "symmetric"
+                                         : "unsymmetric",
+                       facts.diagonal_positive ? "positive" : "mixed"));
+  log.line(fmt::format("           {} to {} entries a row, bandwidth {}, {}", facts.entries_min,
+                       facts.entries_max, facts.bandwidth(), dominance_text(facts)));
+}
+
 double unit_roundoff(const solve_request& request) {
   return request.common.precision == "single" ? std::numeric_limits<float>::epsilon() / 2
                                               : std::numeric_limits<double>::epsilon() / 2;
@@ -73,16 +85,8 @@ double unit_roundoff(const solve_request& request) {
 }  // namespace
 
 void log_task(const console& log, const solve_request& request, const linear_system& system, solver& A) {
-  const structure_facts& facts = A.facts();
   const attempt& first = A.next();
-  log.line(fmt::format("matrix     {}: {} x {}, {} nonzeros, {}, {} diagonal", base_name(system.file),
-                       facts.rows, facts.cols, facts.nonzeros,
-                       system.dense      ? "dense"
-                       : facts.symmetric ? "symmetric"
-                                         : "unsymmetric",
-                       facts.diagonal_positive ? "positive" : "mixed"));
-  log.line(fmt::format("           {} to {} entries a row, bandwidth {}, {}", facts.entries_min,
-                       facts.entries_max, facts.bandwidth(), dominance_text(facts)));
+  log_matrix(log, base_name(system.file), system.dense.has_value(), A.facts());
   log.line(fmt::format("system     b {}", rhs_text(request, system)));
   const bool preconditioned = first.method->options.has(method_option::preconditioner);
   log.line(fmt::format(

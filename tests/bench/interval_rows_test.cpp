@@ -59,7 +59,16 @@ TEST(interval_rows, widths_and_repetitions) {
   EXPECT_FALSE(*find(rows, "gemm fast, wide intervals", "median_width_over_tight").pass);
   EXPECT_FALSE(find(rows, "gemm exact, wide intervals", "median_width_over_tight").bar);
   EXPECT_FALSE(*find(rows, "dot twice", "same_bits").pass);
-  EXPECT_EQ(interval_sections(results).size(), 3U);
+  EXPECT_EQ(interval_sections(results).size(), 4U);
+}
+
+TEST(interval_rows, the_price_of_the_question_has_a_bar) {
+  interval_results results;
+  results.questions = {{"x + y", 6e-9, 5e-9, 1.2}, {"closed_form", 1e-7, 1e-7, 1.004}};
+  const auto rows = interval_rows(results);
+  EXPECT_EQ(find(rows, "environment, x + y", "time_of_one").value, 6e-9);
+  EXPECT_FALSE(*find(rows, "environment, x + y", "time_over_unasked").pass);
+  EXPECT_TRUE(*find(rows, "environment, closed_form", "time_over_unasked").pass);
 }
 
 }  // namespace

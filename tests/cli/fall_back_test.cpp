@@ -10,6 +10,7 @@
 #include <vouch/core/string_printf.hpp>
 #include <vouch/dense/factor/lapack.hpp>
 
+#include "data.hpp"
 #include "small_system.hpp"
 #include "solve_fixture.hpp"
 
@@ -88,6 +89,23 @@ TEST_F(tool_fall_back, a_stiff_beam_is_factorised_and_proved) {
   EXPECT_EQ(numbers(content("x.txt")).size(), 120U);
   EXPECT_NE(json::parse(run("solve A.mtx --method cg --max-iterations 9000 --json").out)["status"], "diverged");
 }
+
+// Parts of a suspension bridge with conditions beyond 1e11, on which conjugate gradients get nowhere in a while.
+class published_frames : public tool_fall_back, public ::testing::WithParamInterface<const char*> {};
+
+TEST_P(published_frames, are_factorised_and_proved) {
+  const std::string path = testing::data_file(std::string("matrices/") + GetParam() + ".mtx");
+  if (path.empty()) GTEST_SKIP() << "no " << GetParam() << ".mtx in the data folder beside the project";
+  const tool_result r = run("solve " + path + " --verify 6 -o x.txt --json");
+  ASSERT_EQ(r.code, 0) << r.err;
+  const json o = json::parse(r.out);
+  EXPECT_EQ(o["method"], "sparse-lu");
+  EXPECT_TRUE(o["error_bound"]["verified"].get<bool>()) << o["error_bound"];
+  EXPECT_LT(o["error_bound"]["max_relative"].get<double>(), 1e-6);
+  EXPECT_TRUE(exists("x.txt"));
+}
+
+INSTANTIATE_TEST_SUITE_P(tool_fall_back, published_frames, ::testing::Values("bcsstk19", "bcsstk20"));
 
 // Small and hard: few iterations show that a factorisation will be done first.
 TEST_F(tool_fall_back, small_hard_systems_are_soon_factorised) {

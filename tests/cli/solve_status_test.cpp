@@ -117,6 +117,9 @@ TEST_F(tool_solve, an_empty_matrix_is_not_singular) {
     EXPECT_EQ(r.code, 0) << method;
     EXPECT_EQ(r.err, "") << method;
   }
+  const std::string log = run("solve A.mtx").err;
+  EXPECT_NE(log.find("matrix     A.mtx: 0 x 0, nothing to solve\n"), std::string::npos) << log;
+  EXPECT_EQ(log.find("diagonal dominance"), std::string::npos) << log;
 }
 
 TEST_F(tool_solve, status_diverged) {

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <string>
+#include <vector>
 
 #include <vouch/price/closed_form.hpp>
 #include <vouch/price/finite_difference/time_stepping.hpp>
@@ -58,8 +59,10 @@ TEST(short_segments, leave_the_steps_of_a_plain_option_alone) {
   }
 }
 
-void expect_covered(const contract& c, double exact, double tolerance, const std::string& what) {
+void expect_covered(const contract& c, double exact, double tolerance, const std::string& what,
+                    bool verified = false) {
   pricing_options how;
+  how.finite_difference.verify = verified;
   how.force_finite_difference = true;
   how.finite_difference.tolerance = tolerance;
   const pricing p = price(c, how);
@@ -180,6 +183,22 @@ contract call_with_two_dividends_in_escrow() {
   return c;
 }
 
+contract call_in_escrow(double strike, double rate, double volatility, double expiry,
+                        const std::vector<cash_dividend>& dividends) {
+  contract c = on_an_underlying_at_100(option_type::call, strike, rate, 0, volatility, expiry);
+  c.exercise = exercise_style::american;
+  c.dividends = dividends;
+  c.model = dividend_model::escrowed;
+  return c;
+}
+
+// Without a yield a call is exercised just before a dividend or never.
+double exercised_before_dividends(contract c) {
+  c.exercise = exercise_style::bermudan;
+  for (const cash_dividend& paid : c.dividends) c.exercise_dates.push_back(paid.time);
+  return testing::quadrature_price(c).price();
+}
+
 contract smile_close_to_now() {
   contract c = on_an_underlying_at_100(option_type::call, 92.963600000738722, 0.010964065116636255,
                                        0.037081748136047255, 0.10478136857210066, 0.47295601549548738);
@@ -239,6 +258,26 @@ TEST(short_segments, that_alarmed_campaigns) {
   expect_quadrature_covered(two_dividends_in_escrow_close_to_expiry(), 0.00125,
                             "two dividends in escrow close to expiry");
   expect_quadrature_covered(call_with_two_dividends_in_escrow(), 0.000879, "call with two dividends in escrow");
+  // What exercise pays bends below the strike by the escrow, anywhere between two nodes.
+  const auto expect_exercise_covered = [](const contract& c, double tolerance, const std::string& what) {
+    const double exact = exercised_before_dividends(c);
+    expect_covered(c, exact, tolerance, what);
+    expect_covered(c, exact, tolerance, what + ", verified", true);
+  };
+  expect_exercise_covered(call_in_escrow(101.90710259497419, 0.0092128797309355831, 0.070414513501812687,
+                                         0.085721291194737274, {{0.071971759721441098, 2.7173344411201055}}),
+                          1e-5, "call out of the money with a dividend in escrow");
+  expect_exercise_covered(
+      call_in_escrow(
+          99.869793758455202, 0.11708404229553419, 0.19262953716397124, 0.033156978167627082,
+          {{1.0353448709963735e-06, 0.35290290290033122}, {0.033151909902011743, 0.20095039569246131}}),
+      4e-4, "call with dividends in escrow close to now and to expiry");
+  expect_exercise_covered(
+      call_in_escrow(83.318228230828637, 0.030357462704844695, 0.092220768547301699, 2.9397618785196888,
+                     {{0.074281241870928813, 0.79297943317315844},
+                      {1.374038670173936, 1.2672868597058982},
+                      {2.9360672835598702, 1.8727609383187813}}),
+      0.00602, "call with three dividends in escrow");
   // Converged on the campaign's other grid, four times as fine as there.
   expect_covered(smile_close_to_now(), 6.88238239, 0.000283, "smile close to now");
   expect_covered(smile_of_small_volatility(), 2.84344741, 0.000293, "smile of small volatility");

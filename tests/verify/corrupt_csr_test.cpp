@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -13,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include <vouch/c/vouch.h>
 #include <vouch/core/error.hpp>
 #include <vouch/generate/poisson.hpp>
 #include <vouch/generate/solution.hpp>
@@ -21,9 +23,12 @@
 #include <vouch/solve/krylov/cg.hpp>
 #include <vouch/solve/krylov/cg_many.hpp>
 #include <vouch/solve/krylov/cg_mixed.hpp>
+#include <vouch/solve/krylov/gmres.hpp>
+#include <vouch/solve/precond/amg.hpp>
 #include <vouch/solve/precond/block_jacobi.hpp>
 #include <vouch/solve/precond/make.hpp>
 #include <vouch/solve/precond/scaling.hpp>
+#include <vouch/solve/solver.hpp>
 #include <vouch/solve/stationary/async.hpp>
 #include <vouch/solve/stationary/gauss_seidel.hpp>
 #include <vouch/solve/stationary/jacobi.hpp>
@@ -32,6 +37,7 @@
 #include <vouch/sparse/minimum_degree.hpp>
 #include <vouch/sparse/ordering.hpp>
 #include <vouch/sparse/picture.hpp>
+#include <vouch/sparse/product.hpp>
 #include <vouch/sparse/residual.hpp>
 #include <vouch/sparse/spmv.hpp>
 #include <vouch/sparse/spmv_plan.hpp>
@@ -190,9 +196,9 @@ stopping_criterion few_steps() {
 }
 
 // What is asked of an answer: |b - A x| in rational numbers.
-void expect_converged(const loose_csr& M, const vector_of& b, const array<double>& x,
-                      const solve_report& report, const std::string& what) {
-  if (report.status != solve_status::converged) return;
+void expect_converged(const loose_csr& M, const vector_of& b, const array<double>& x, solve_status status,
+                      const std::string& what) {
+  if (status != solve_status::converged) return;
   mpq_class square = 0, size = 0;
   for (std::int64_t i = 0; i < M.rows; ++i) {
     mpq_class r = b[static_cast<std::size_t>(i)];
@@ -235,19 +241,20 @@ class gauntlet {
     sparse_facts();
     preconditioners();
     solvers();
+    front_door();
     if (M_.is_finite() || !sound_) proofs();
   }
 
  private:
-  testing::rational_matrix dense() const {
-    testing::rational_matrix D(static_cast<std::size_t>(m_),
-                               std::vector<mpq_class>(static_cast<std::size_t>(n_)));
+  static testing::rational_matrix dense(csr_view<const double> A) {
+    testing::rational_matrix D(static_cast<std::size_t>(A.rows),
+                               std::vector<mpq_class>(static_cast<std::size_t>(A.cols)));
     for (std::size_t i = 0; i < D.size(); ++i)
-      for (std::int64_t k = M_.row_ptr[i]; k < M_.row_ptr[i + 1]; ++k)
-        D[i][static_cast<std::size_t>(M_.col[static_cast<std::size_t>(k)])] =
-            M_.val[static_cast<std::size_t>(k)];
+      for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k)
+        D[i][static_cast<std::size_t>(A.col[k])] = A.val[k];
     return D;
   }
+  testing::rational_matrix dense() const { return dense(A_); }
 
   void attempt(const char* what, const std::function<void()>& call) {
     try {
@@ -287,13 +294,46 @@ class gauntlet {
     attempt("right_hand_side", [&] { right_hand_side(dev_, A_, x()); });
     attempt("copy", [&] { copy(dev_, dev_, A_); });
     attempt("convert_values", [&] { convert_values<float>(dev_, A_); });
-    attempt("transpose", [&] { transpose<double>(dev_, A_); });
+    attempt("transpose", [&] {
+      const csr<double> B = transpose<double>(dev_, A_);
+      if (!finite) return;
+      const testing::rational_matrix D = dense(), T = dense(B);
+      for (std::size_t i = 0; i < D.size(); ++i)
+        for (std::size_t j = 0; j < T.size(); ++j) EXPECT_EQ(D[i][j], T[j][i]) << case_;
+    });
+    const csr<double> upper = bidiagonal(n_), lower = bidiagonal(m_);
+    attempt("multiply from the left", [&] { expect_product(A_, upper, finite); });
+    attempt("multiply from the right", [&] { expect_product(lower, A_, finite); });
     attempt("write_matrix_market", [&] { write_matrix_market("/dev/null", A_); });
     attempt("write_matrix_market symmetric",
             [&] { write_matrix_market("/dev/null", A_, symmetry::symmetric); });
     const auto order = array<std::int32_t>::from(dev_, ascending());
     attempt("predict_elimination", [&] { predict_elimination<double>(A_, order, 1000); });
     attempt("permute", [&] { permute<double>(dev_, A_, order); });
+  }
+
+  csr<double> bidiagonal(std::int64_t n) const {
+    testing::entries list;
+    for (int i = 0; i < n; ++i) list[{i, i}] = 2;
+    for (int i = 0; i + 1 < n; ++i) list[{i, i + 1}] = -3;
+    return testing::matrix_of(static_cast<int>(n), static_cast<int>(n), list).to(dev_);
+  }
+  void expect_product(csr_view<const double> A, csr_view<const double> B, bool finite) const {
+    const csr<double> C = multiply<double>(dev_, A, B);
+    if (!finite) return;
+    const testing::rational_matrix left = dense(A), right = dense(B);
+    for (std::int64_t i = 0; i < C.rows; ++i)
+      for (std::int64_t k = C.row_ptr[i]; k < C.row_ptr[i + 1]; ++k) {
+        mpq_class sum = 0, size = 0;
+        for (std::size_t l = 0; l < right.size(); ++l) {
+          const mpq_class part =
+              left[static_cast<std::size_t>(i)][l] * right[l][static_cast<std::size_t>(C.col[k])];
+          sum += part;
+          size += abs(part);
+        }
+        EXPECT_TRUE(!std::isfinite(C.val[k]) || abs(sum - mpq_class(C.val[k])) <= size * mpq_class(1e-14))
+            << case_;
+      }
   }
 
   std::vector<std::int32_t> ascending() const {
@@ -322,6 +362,14 @@ class gauntlet {
         array<double> z(dev_, m_);
         M->apply(dev_, b(), z);
       });
+    attempt("amg", [&] {
+      amg_options small;
+      small.coarsest = 2;
+      const auto M = make_amg<double>(dev_, A_, small);
+      array<double> z(dev_, m_);
+      M->apply(dev_, b(), z);
+      M->refill(A_);
+    });
   }
 
   template <class Solve>
@@ -329,7 +377,7 @@ class gauntlet {
     attempt(what, [&] {
       array<double> solution = array<double>::zeros(dev_, n_);
       const solve_report report = solve(b(), solution);
-      if (M_.is_finite()) expect_converged(M_, b_, solution, report, case_ + what);
+      if (M_.is_finite()) expect_converged(M_, b_, solution, report.status, case_ + what);
       if (report.error_bound && M_.is_finite())
         expect_within(exact_, solution, vector_of(b_.size(), *report.error_bound), case_ + what);
     });
@@ -346,6 +394,8 @@ class gauntlet {
     cg_options unchecked = few;
     unchecked.matrix_checked = true;
     solver("cg unchecked", [&](given b, result x) { return cg<double>(dev_, A_, b, x, unchecked); });
+    gmres_options restarted{few_steps(), 5};
+    solver("gmres", [&](given b, result x) { return gmres<double>(dev_, A_, b, x, restarted); });
     solver("jacobi", [&](given b, result x) { return jacobi<double>(dev_, A_, b, x, {few_steps()}); });
     solver("gauss_seidel",
            [&](given b, result x) { return gauss_seidel<double>(dev_, A_, b, x, {few_steps()}); });
@@ -356,6 +406,46 @@ class gauntlet {
     solver("sor mixed", [&](given b, result x) { return sor<double>(dev_, A_, b, x, symmetric); });
     solver("async", [&](given b, result x) { return async_relaxation<double>(dev_, A_, b, x, {few_steps()}); });
     solver("sparse_lu", [&](given b, result x) { return sparse_lu<double>(dev_, A_, b, x, few_steps()); });
+  }
+
+  // Through the classes that choose and prove.
+  void front_door() {
+    for (const char* method : {"auto", "cg", "gmres", "jacobi", "sor", "sparse-lu", "lu", "partition"})
+      attempt(method, [&] {
+        solve_options how;
+        how.method = method;
+        how.goal.max_iterations = 40;
+        class solver by(dev_, A_, how);
+        const array<double> right = b();
+        array<double> solution = array<double>::zeros(dev_, n_);
+        const solve_result result = by.solve(right, solution);
+        const std::string what = case_ + "solver, " + method;
+        if (M_.is_finite()) expect_converged(M_, b_, solution, result.status, what);
+        const solution_proof proof = by.prove({right.data(), m_, 1, m_}, {solution.data(), n_, 1, n_}, {});
+        if (proof.verified) expect_within(exact_, solution, proof.radius.to_vector(), what);
+      });
+    // An interface of pointers cannot know how long its arrays are.
+    if (M_.null || std::ssize(M_.row_ptr) != M_.rows + 1 || M_.row_ptr.back() != M_.nonzeros ||
+        M_.rows != M_.cols)
+      return;
+    attempt("vouch_solver_create_csr", [&] {
+      vouch_solver* made = nullptr;
+      if (vouch_solver_create_csr(&made, M_.rows, M_.row_ptr.data(), M_.col.data(), M_.val.data(), nullptr) !=
+          VOUCH_OK)
+        throw value_error(vouch_message());
+      const std::unique_ptr<vouch_solver, void (*)(vouch_solver*)> by(made, vouch_solver_free);
+      array<double> solution = array<double>::zeros(dev_, n_);
+      vouch_report report{};
+      if (vouch_solver_solve(by.get(), 1, b_.data(), solution.data(), &report) != VOUCH_OK) return;
+      const bool converged = report.status == std::string("converged");
+      if (M_.is_finite() && converged)
+        expect_converged(M_, b_, solution, solve_status::converged, case_ + "vouch_solver_solve");
+      vector_of radius(b_.size());
+      vouch_proof proof{};
+      if (vouch_solver_prove(by.get(), 1, b_.data(), solution.data(), 0, radius.data(), &proof) == VOUCH_OK &&
+          proof.verified != 0)
+        expect_within(exact_, solution, radius, case_ + "vouch_solver_prove");
+    });
   }
 
   void bound_by(const char* what, const std::unique_ptr<certificate>& proof) {

@@ -17,7 +17,7 @@ namespace vouch {
 /// The compiler does not know that arithmetic depends on the control word. Begin and end are each a conditional
 /// jump around a call, which no operation is moved across in practice (tests/core/ieee_environment_test.cpp).
 ///
-/// Cost  Half a nanosecond; some 20 ns where the caller's environment is another one.
+/// Cost  A nanosecond, before which earlier operations end; 20 ns where the caller's environment is another one.
 class ieee_environment {
  public:
   ieee_environment() noexcept : found_(control()) {

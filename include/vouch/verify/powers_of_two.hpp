@@ -30,7 +30,7 @@ powers_of_two equilibrating(csr_view<const double> A);
 bool scale_exactly(csr<double>& A, const std::vector<int>& rows, const std::vector<int>& columns);
 
 /// At least 2^exponent v, for v >= 0.
-inline double times_power_up(double v, int exponent) {
+VOUCH_SIDE inline double times_power_up(double v, int exponent) {
   const double product = std::ldexp(v, exponent);
   return product < 0x1p-1000 && v > 0 ? add_up(product, 0x1p-1074) : product;
 }

@@ -135,4 +135,10 @@ void pay_dividend(const fd_grid& grid, double amount, bool smoothed, boundary_co
 void exercise_now(const std::vector<double>& exercise, bool smoothed, boundary_condition& low,
                   boundary_condition& high, std::vector<double>& values);
 
+/// Where exercise that pays max(gain, 0) begins anywhere between two nodes, the line between them gets as much too
+/// much as at expiry, where the strike lies half way: what grids differ by falls with their spacing's square, and no
+/// value falls below what exercise pays. waiting: the values before it.
+void smooth_exercise(const std::vector<double>& gain, const std::vector<double>& waiting,
+                     std::vector<double>& values);
+
 }  // namespace vouch

@@ -60,7 +60,7 @@ class time_stepper {
       set_exercise(c_.plain.expiry - s.to, true);
     else if (s.dividend > 0)
       pay_dividend(grid_, s.dividend, smoothed_, low_, high_, values_);
-    if (s.exercise || (american_ && s.dividend > 0)) exercise_now(exercise_, smoothed_, low_, high_, values_);
+    if (s.exercise || (american_ && s.dividend > 0)) exercise();
   }
 
   const std::vector<double>& values() const { return values_; }
@@ -158,6 +158,19 @@ class time_stepper {
       for (std::size_t i = 0; i < n; ++i) paid[i] = pays(spot[n - 1 - i]);
     else
       for (std::size_t i = 0; i < n; ++i) paid[i] = pays(spot[i]);
+  }
+  void exercise() {
+    const bool bends_anywhere = smoothed_ && c_.is_escrowed();
+    const std::vector<double> waiting = bends_anywhere ? values_ : std::vector<double>{};
+    exercise_now(exercise_, smoothed_ && !bends_anywhere, low_, high_, values_);
+    if (bends_anywhere) smooth_exercise(gains(), waiting, values_);
+  }
+  // What exercise pays, before it is cut off at 0.
+  std::vector<double> gains() const {
+    std::vector<double> gain;
+    for (const double spot : grid_.spot)
+      gain.push_back(sign_of(c_.plain.type) * (spot + escrow_ - c_.plain.strike));
+    return gain;
   }
   // From a time before expiry on.
   void step(double from, double length, double implicit) {
@@ -264,6 +277,27 @@ void exercise_now(const std::vector<double>& exercise, bool smoothed, boundary_c
   high.exercise();
   values.front() = low.value();
   values.back() = high.value();
+}
+
+void smooth_exercise(const std::vector<double>& gain, const std::vector<double>& waiting,
+                     std::vector<double>& values) {
+  const auto over = [&](std::size_t i) { return waiting[i] - gain[i]; };
+  const auto bend_at = [&](std::size_t i) { return over(i - 1) - 2 * over(i) + over(i + 1); };
+  for (std::size_t i = 2; i + 1 < values.size(); ++i) {
+    if ((over(i - 1) > 0) == (over(i) > 0)) continue;
+    const std::size_t waits = over(i) > 0 ? i : i - 1, exercised = over(i) > 0 ? i - 1 : i;
+    const double rise = over(waits) - over(exercised);
+    // The bend of what waiting is worth, without a kink of it that may be near.
+    const double one = bend_at(i - 1), other = bend_at(i);
+    const double bend = one > 0 && other > 0 ? std::min({one, other, rise}) : 0;
+    // In cells: how far from the node that waits exercise begins, how steep the values over it are there, and what
+    // sums over the nodes lack of those for a kink half way, by the polynomials of Euler and Maclaurin.
+    const double line = over(waits) / rise, away = line - 0.5 * bend * line * (1 - line) / rise;
+    const double slope = rise - bend * (away - 0.5), aside = away * (1 - away);
+    const double lacks = std::max(slope * (0.125 - 0.5 * aside) + bend * aside * (0.5 - away) / 6, 0.0);
+    values[waits] += (1 - away) * lacks;
+    values[exercised] += away * lacks;
+  }
 }
 
 std::vector<double> step_in_time(const contract& c, const fd_grid& grid, const fd_payment& payment,
