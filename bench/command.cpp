@@ -59,7 +59,7 @@ bool parse(std::span<const char* const> arguments, common_options& common, bench
   line.section("What is said");
   line.text("-o,--output", "FILE.json", common.output, "write the results as JSON");
   line.text("--html", "FILE", mine.html, "write a report with plots, one self-contained page");
-  add_talk_options(line, common);
+  add_report_options(line, common);
   return line.parse(arguments);
 }
 

@@ -68,6 +68,7 @@ TEST_F(tool_price, bounds_of_the_exact_price) {
 
 // The steps' own bound is one of rounding, for products without a closed form too.
 TEST_F(tool_price, bounds_of_the_discrete_solution) {
+  if (!built_with_mpfr) GTEST_SKIP() << "this build has no MPFR";
   const std::string without_rate = "--spot 100 --strike 100 --volatility 0.2 --expiry 1 ";
   for (const std::string& option :
        {one, one + "--payoff cash-digital", one + "--barrier down-out:85",
@@ -99,6 +100,7 @@ TEST_F(tool_price, bounds_of_the_discrete_solution) {
 
 // Neither has steps of a kind of its own: the one none at all, the other those of two problems.
 TEST_F(tool_price, bounds_of_what_is_not_simply_stepped) {
+  if (!built_with_mpfr) GTEST_SKIP() << "this build has no MPFR";
   for (const std::string& option :
        {std::string("--type call --scheme exponential --tolerance 1e-3"),
         std::string("--type call --scheme exponential --space uniform --barrier down-out:85 --grid 300"),

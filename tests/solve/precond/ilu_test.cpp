@@ -399,7 +399,7 @@ TEST_P(published, iterations_are_few) {
     auto x = array<double>::zeros(dev, A.rows);
     const solve_report report = gmres<double>(dev, A, b, x, {}, M.get());
     EXPECT_EQ(report.status, solve_status::converged) << M->name() << ": " << report.reason;
-    EXPECT_LE(report.iterations, GetParam().most * (dev.is_cuda() ? 2 : 1)) << M->name();
+    EXPECT_LE(report.iterations, GetParam().most) << M->name();
     ::testing::Test::RecordProperty(dev.kind(), static_cast<int>(report.iterations));
   }
 }

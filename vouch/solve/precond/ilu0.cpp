@@ -143,9 +143,6 @@ std::unique_ptr<preconditioner<T>> make_ilu0(const device& dev, csr_view<const T
   const host_matrix<T> host(dev, A);
   const int threads = host.cpu().threads();
   scaled_rows B = scale_and_match(host.all(), matching_use::where_weak, threads, "ilu0");
-  if (dev.is_cuda())
-    if (elimination order = order_by_symmetric_pattern(B.rows, order_for_gpu<double>); !order.order.empty())
-      reorder(B, std::move(order));
   unit_factor factor = factorise(B, shift, threads);
   const bool matched = B.matched;
   const factored_matrix F = unscaled("ilu0", std::move(B), std::move(factor));
