@@ -341,7 +341,13 @@ class auto_run {
     solve_options options;
     options.goal.rtol = 1e-8;
     if (d.dev.is_cuda()) options.run_on = d.dev;
-    const timed_choice taken = solve_timed(options_, system, d, options, longest);
+    timed_choice taken = solve_timed(options_, system, d, options, longest);
+    // The first solve of a program starts threads and loads libraries; those by name come after it.
+    constexpr double shortest = 0.5;
+    if (taken.seconds < shortest)
+      if (const timed_choice again = solve_timed(options_, system, d, options, longest);
+          again.seconds < taken.seconds)
+        taken = again;
     // Who takes longer than twice auto's time is of no interest.
     const double limit = std::isfinite(taken.seconds) ? std::clamp(2 * taken.seconds, 0.05, longest) : longest;
     std::vector<timed_choice> others;

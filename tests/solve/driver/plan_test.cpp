@@ -67,13 +67,13 @@ TEST(plan, grids_go_to_conjugate_gradients_and_then_to_a_factorisation) {
 }
 
 TEST(plan, multigrid_comes_before_many_iterations_and_after_few) {
-  system_facts facts = grid(1000000);
-  facts.matrix.bandwidth_lower = facts.matrix.bandwidth_upper = 1000;  // 1000 by 1000
+  system_facts facts = grid(16000000);
+  facts.matrix.bandwidth_lower = facts.matrix.bandwidth_upper = 4000;  // 4000 by 4000
   std::vector<attempt> plan = make_plan(facts, {});
   EXPECT_EQ(names(plan), (list{"cg", "cg", "sparse-lu"}));
   EXPECT_EQ(preconditioners(plan), (list{"amg", "none", "none"}));
   EXPECT_LT(plan[0].work, plan[1].work);
-  facts.matrix.bandwidth_lower = facts.matrix.bandwidth_upper = 10000;  // 100 by 100 by 100
+  facts.matrix.bandwidth_lower = facts.matrix.bandwidth_upper = 250 * 250;  // 256 by 250 by 250
   plan = make_plan(facts, {});
   EXPECT_EQ(preconditioners(plan), (list{"none", "amg", "none"}));
   // Who asks for a preconditioner has that one.

@@ -289,6 +289,46 @@ TEST(solver, where_no_preconditioner_serves_elimination_does) {
   }
 }
 
+// Where the recurrence's residual has no bits left, nothing more is done, and nothing more is claimed.
+TEST(solver, claims_no_iterations_that_were_not_done) {
+  const csr<double> A = testing::laplacian(8);
+  const std::vector<double> b(static_cast<std::size_t>(A.rows), 1.0);
+  for (const char* method : {"minres", "gmres", "fgmres", "bicgstab", "idr"}) {
+    std::vector<double> x(b.size());
+    std::int64_t last = 0;
+    solve_options options;
+    options.method = method;
+    options.goal.fixed_iterations = 100000;
+    options.goal.on_iteration = [&](const iteration_record& record) {
+      last = std::max(last, record.iteration);
+      return true;
+    };
+    const solve_result r = solve(cpu, A, in(b), out(x), options);
+    EXPECT_EQ(r.status, solve_status::fixed) << method;
+    EXPECT_LE(r.iterations, 2 * last + 1) << method << ": " << r.reason;
+    EXPECT_LT(r.iterations, 100000) << method;
+    EXPECT_EQ(r.reason.find("as asked"), std::string::npos) << method << ": " << r.reason;
+  }
+}
+
+// MINRES gives its preconditioner vectors of the size of the root of A, which single precision may not hold.
+TEST(solver, multigrid_serves_methods_at_any_scale) {
+  for (const int power : {-700, -300, 300, 700}) {
+    csr<double> A = testing::laplacian(70);
+    for (double& v : A.val) v = std::ldexp(v, power);
+    const std::vector<double> b(static_cast<std::size_t>(A.rows), 1.0);
+    for (const char* method : {"cg", "gmres", "fgmres", "bicgstab", "idr"}) {
+      std::vector<double> x(b.size());
+      solve_options options;
+      options.method = method;
+      options.preconditioner = preconditioner_choice{"amg"};
+      const solve_result r = solve(cpu, A, in(b), out(x), options);
+      EXPECT_EQ(r.status, solve_status::converged) << method << ", 2^" << power << ": " << r.reason;
+      EXPECT_LE(r.iterations, 30) << method << ", 2^" << power;
+    }
+  }
+}
+
 TEST(solver, conjugate_gradients_refuse_unsymmetric_preconditioners) {
   const csr<double> A = testing::laplacian(10);
   std::vector<double> b(static_cast<std::size_t>(A.rows), 1.0), x(b.size());

@@ -97,7 +97,7 @@ class gmres_engine final : public inner_solver<T> {
       solver_event event = judge(norm, iteration, rule);
       if (!log.note(iteration, norm) && event == solver_event::running) event = solver_event::interrupted;
       if (event != solver_event::running) return {event, iteration, norm * norm};
-      if (norm * norm < exhausted_squared) return {solver_event::iteration_limit, rule.limit, norm * norm};
+      if (norm * norm < exhausted_squared) return {solver_event::iteration_limit, iteration, norm * norm};
       const double before = norm;
       const solver_event ended = cycle(r, d, norm, rule, iteration, log);
       norm = nrm2<T>(dev_, r);

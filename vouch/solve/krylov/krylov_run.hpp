@@ -70,10 +70,7 @@ class krylov_run {
     event_ = judge(norm, iteration_, rule_);
     if (!log_.note(iteration_, norm) && event_ == solver_event::running) event_ = solver_event::interrupted;
     goes_on_ = event_ == solver_event::running && iteration_ - halved_at_ <= patience_;
-    if (event_ == solver_event::running && norm * norm < exhausted_squared) {
-      iteration_ = rule_.limit;
-      end(solver_event::iteration_limit);
-    }
+    if (event_ == solver_event::running && norm * norm < exhausted_squared) end(solver_event::iteration_limit);
   }
 
   const stopping_rule& rule_;

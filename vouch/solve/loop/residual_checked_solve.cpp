@@ -189,6 +189,14 @@ class residual_checked_loop {
   bool ended(const inner_outcome& outcome, const residual_facts& now) {
     const std::int64_t at = report_.iterations;
     if (outcome.event == solver_event::diverged || !std::isfinite(now.norm2)) return end_diverged();
+    // The recurrence has done all it can.
+    if (outcome.event == solver_event::iteration_limit && at < limit() &&
+        outcome.residual_squared < exhausted_squared)
+      return end(
+          goal_.fixed_iterations ? solve_status::fixed : solve_status::max_iterations,
+          string_printf("%lld iterations done: the residual of the recurrence is next to nothing, and more "
+                        "would change nothing",
+                        static_cast<long long>(at)));
     if (goal_.fixed_iterations && outcome.event == solver_event::iteration_limit)
       return end(solve_status::fixed,
                  string_printf("%lld iterations done as asked", static_cast<long long>(at)));

@@ -101,10 +101,25 @@ class in_place {
     for (std::int64_t k = first; k < diagonal_[at(i)]; ++k) {
       const std::int64_t row = B_.col[at(k)];
       const double l = B_.val[at(k)] /= B_.val[at(diagonal_[at(row)])];
-      for (std::int64_t m = diagonal_[at(row)] + 1; m < B_.row_ptr[at(row) + 1]; ++m)
+      const std::int64_t begin = diagonal_[at(row)] + 1, end = B_.row_ptr[at(row) + 1];
+      if (constexpr std::int64_t much_longer = 32; end - begin > much_longer * (last - k)) {
+        subtract_few(k + 1, last, l, begin, end);
+        continue;
+      }
+      for (std::int64_t m = begin; m < end; ++m)
         if (const std::int64_t to = place[at(B_.col[at(m)])]; to >= 0) B_.val[at(to)] -= l * B_.val[at(m)];
     }
     for (std::int64_t k = first; k < last; ++k) place[at(B_.col[at(k)])] = -1;
+  }
+
+  // The same for entries first to last - 1 and a row of U, entries begin to end - 1, that is far longer: its entries are
+  // searched for.
+  void subtract_few(std::int64_t first, std::int64_t last, double l, std::int64_t begin, std::int64_t end) {
+    const auto columns = B_.col.begin();
+    for (std::int64_t to = first; to < last; ++to) {
+      const auto found = std::lower_bound(columns + begin, columns + end, B_.col[at(to)]);
+      if (found != columns + end && *found == B_.col[at(to)]) B_.val[at(to)] -= l * B_.val[at(found - columns)];
+    }
   }
 
   sparse_rows& B_;

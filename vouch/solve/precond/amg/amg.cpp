@@ -53,11 +53,11 @@ void combine(const device& dev, const spmv_plan<float>& W, const combination& te
 }
 
 template <class From, class To, real T>
-void scale_into(const device& dev, std::int64_t n, const T* scale, const From* in, To* out) {
+void scale_into(const device& dev, std::int64_t n, T factor, const T* scale, const From* in, To* out) {
   if constexpr (built_with_cuda)
-    if (dev.is_cuda()) return scale_into_cuda(dev, n, scale, in, out);
+    if (dev.is_cuda()) return scale_into_cuda(dev, n, factor, scale, in, out);
 #pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev, n)) schedule(static)
-  for (std::int64_t i = 0; i < n; ++i) out[i] = static_cast<To>(scale[i] * static_cast<T>(in[i]));
+  for (std::int64_t i = 0; i < n; ++i) out[i] = static_cast<To>(factor * (scale[i] * static_cast<T>(in[i])));
 }
 
 void multiply_dense(const device& dev, std::int64_t n, const float* W, const float* in, float* out) {
@@ -215,9 +215,9 @@ class v_cycle final : public amg<T> {
   void apply(const device& dev, view<const T> r, view<T> z) const override {
     this->require_lengths(r, z);
     if (rows() == 0) return;
-    scale_into(dev, rows(), scale_.data(), r.data(), levels_.front().b.data());
+    scale_into(dev, rows(), T{1}, scale_.data(), r.data(), levels_.front().b.data());
     visit(dev, 0);
-    scale_into(dev, rows(), scale_.data(), levels_.front().x.data(), z.data());
+    scale_into(dev, rows(), factor_, scale_.data(), levels_.front().x.data(), z.data());
   }
 
  private:
@@ -283,6 +283,8 @@ class v_cycle final : public amg<T> {
     T largest;
     copy_bytes(&largest, device::cpu(1), scale_.data() + iamax<T>(dev_, scale_), dev_, sizeof largest);
     const T power = std::ldexp(T{1}, -std::ilogb(largest));
+    constexpr int most = sizeof(T) == 4 ? 60 : 900;  // inner products with it are numbers, too
+    factor_ = std::ldexp(T{1}, std::clamp(2 * std::ilogb(largest), -most, most));
     T* const scale = scale_.data();
     double* const out = candidate.data();
     if constexpr (built_with_cuda)
@@ -350,7 +352,8 @@ class v_cycle final : public amg<T> {
 
   device dev_;
   amg_options options_;
-  array<T> scale_;
+  array<T> scale_;  // S over a power of two
+  T factor_ = 1;    // its square, as far as that goes
   std::vector<working_level> levels_;
   array<float> inverse_;  // of the coarsest level, by rows
   mutable array<float> product_;

@@ -40,9 +40,9 @@ void combine_cuda(const device& dev, const spmv_plan<float>& W, const combinatio
 }
 
 template <class From, class To, real T>
-void scale_into_cuda(const device& dev, std::int64_t n, const T* scale, const From* in, To* out) {
+void scale_into_cuda(const device& dev, std::int64_t n, T factor, const T* scale, const From* in, To* out) {
   detail::parallel_for(dev, "scale", n, [=] __device__(std::int64_t i) {
-    out[i] = static_cast<To>(scale[i] * static_cast<T>(in[i]));
+    out[i] = static_cast<To>(factor * (scale[i] * static_cast<T>(in[i])));
   });
 }
 
@@ -50,8 +50,8 @@ void multiply_dense_cuda(const device& dev, std::int64_t n, const float* W, cons
   launch(dev, "multiply_dense", {ceil_div<std::int64_t>(n, 8), 256}, multiply_dense, n, W, in, out);
 }
 
-template void scale_into_cuda(const device&, std::int64_t, const float*, const float*, float*);
-template void scale_into_cuda(const device&, std::int64_t, const double*, const double*, float*);
-template void scale_into_cuda(const device&, std::int64_t, const double*, const float*, double*);
+template void scale_into_cuda(const device&, std::int64_t, float, const float*, const float*, float*);
+template void scale_into_cuda(const device&, std::int64_t, double, const double*, const double*, float*);
+template void scale_into_cuda(const device&, std::int64_t, double, const double*, const float*, double*);
 
 }  // namespace vouch::multigrid

@@ -80,9 +80,9 @@ struct combination {
   float* out;
 };
 void combine_cuda(const device& dev, const spmv_plan<float>& W, const combination& terms);
-/// out[i] := scale[i] * in[i]
+/// out[i] := factor * (scale[i] * in[i])
 template <class From, class To, real T>
-void scale_into_cuda(const device& dev, std::int64_t n, const T* scale, const From* in, To* out);
+void scale_into_cuda(const device& dev, std::int64_t n, T factor, const T* scale, const From* in, To* out);
 /// out := W in, W n-by-n by rows.
 void multiply_dense_cuda(const device& dev, std::int64_t n, const float* W, const float* in, float* out);
 
