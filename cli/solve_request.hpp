@@ -19,7 +19,7 @@ struct solve_request {
   std::string rhs = "ones";       // ones, row-sums or a file
   std::string initial = "zeros";  // zeros, ones or a file
   bool batch = false;             // the file holds a batch of tridiagonal systems
-  std::string precondition;  // "": the method's own
+  std::string precondition;       // "": the method's own
   verification_request verification;
   std::string history;
   std::string plot;

@@ -16,9 +16,9 @@
 #include <vouch/price/book.hpp>
 #include <vouch/price/finite_difference.hpp>
 #include <vouch/reduce/matrix_set.hpp>
+#include <vouch/solve/direct/sparse_lu.hpp>
 #include <vouch/solve/krylov/cg.hpp>
 #include <vouch/solve/stationary/jacobi.hpp>
-#include <vouch/solve/direct/sparse_lu.hpp>
 #include <vouch/sparse/minimum_degree.hpp>
 #include <vouch/sparse/ordering.hpp>
 #include <vouch/sparse/structure.hpp>

@@ -12,11 +12,11 @@
 #include <vouch/generate/solution.hpp>
 #include <vouch/io/matrix_market.hpp>
 #include <vouch/io/vectors.hpp>
+#include <vouch/solve/direct/sparse_lu.hpp>
 #include <vouch/solve/krylov/cg.hpp>
+#include <vouch/solve/precond/make.hpp>
 #include <vouch/solve/stationary/gauss_seidel.hpp>
 #include <vouch/solve/stationary/jacobi.hpp>
-#include <vouch/solve/precond/make.hpp>
-#include <vouch/solve/direct/sparse_lu.hpp>
 #include <vouch/sparse/ordering.hpp>
 #include <vouch/sparse/structure.hpp>
 #include <vouch/sparse/transpose.hpp>

@@ -2,8 +2,8 @@
 
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/require.hpp>
-#include <vouch/sparse/valid_csr.hpp>
 #include <vouch/dense/require_entries.hpp>
+#include <vouch/sparse/valid_csr.hpp>
 #include <vouch/verify/rows.hpp>
 
 namespace vouch {

@@ -10,11 +10,11 @@
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/stopwatch.hpp>
+#include <vouch/dense/require_entries.hpp>
 #include <vouch/verify/bound_text.hpp>
 #include <vouch/verify/elements.hpp>
 #include <vouch/verify/enclosed_residual.hpp>
 #include <vouch/verify/pass.hpp>
-#include <vouch/dense/require_entries.hpp>
 #include <vouch/verify/rows.hpp>
 
 namespace vouch {

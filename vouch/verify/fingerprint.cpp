@@ -8,8 +8,8 @@
 #include <vouch/core/random.hpp>
 #include <vouch/core/require.hpp>
 #include <vouch/core/simd.hpp>
-#include <vouch/verify/fingerprint_sums.hpp>
 #include <vouch/dense/require_entries.hpp>
+#include <vouch/verify/fingerprint_sums.hpp>
 
 namespace vouch {
 namespace {

@@ -22,7 +22,7 @@ inline constexpr double reached_deviations = 6.5;
 /// From where to where an underlying may get that drifts down and up by so much at most and varies by `deviation`.
 /// The strike as well, unless, not kept, the underlying gets there so rarely that no price would show it.
 VOUCH_HOST_DEVICE inline underlying_range range_of_underlying(double spot, double strike, double deviation,
-                                                       double down, double up, bool keeps_strike) {
+                                                              double down, double up, bool keeps_strike) {
   constexpr double reach = reached_deviations, never = 9;
   const double margin = std::fmax(reach * deviation, 1e-4), beyond = (never / reach - 1) * margin;
   underlying_range r{spot + down - margin, spot + up + margin};
