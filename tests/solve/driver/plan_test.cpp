@@ -100,7 +100,7 @@ TEST(plan, long_narrow_systems_are_factorised_where_that_is_predicted_to_be_chea
   EXPECT_EQ(planned(facts)[0], "cg");
 }
 
-// A grid with some of its diagonal entries turned negative.
+// A grid some of whose diagonal entries are negative.
 system_facts indefinite(std::int64_t n) {
   system_facts facts = grid(n);
   facts.matrix.diagonal_positive = false;

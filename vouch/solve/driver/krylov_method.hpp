@@ -57,4 +57,21 @@ inline constexpr set_of<method_option> krylov_options{
 inline constexpr set_of<working_precision> krylov_precisions{working_precision::double_,
                                                              working_precision::single};
 
+/// The line of a method that takes any square matrix; predict as in the table.
+template <class Solve>
+constexpr method krylov_line(const char* name, const char* title, decltype(method::predict) predict = nullptr) {
+  return {.name = name,
+          .title = title,
+          .takes = krylov_takes,
+          .direct = false,
+          .options = krylov_options,
+          .precisions = krylov_precisions,
+          .on_cuda = {false, true},
+          .refuse = nullptr,
+          .advise = nullptr,
+          .predict = predict,
+          .choose = choose_for_products,
+          .make = make_krylov<Solve>};
+}
+
 }  // namespace vouch

@@ -302,7 +302,7 @@ struct solver::state {
   solve_times making;                   // of what makes it
   bool endless = false;                 // no later attempt can replace it
   double setup_seconds = 0;
-  double cuda_start = 0;               // that no result has told of
+  double cuda_start = 0;               // not yet reported
   std::unique_ptr<ready_batch> batch;  // in place of ready, where the form is tridiagonal
   bool none_solved = false;            // of the systems of the last batch
 

@@ -10,17 +10,6 @@ constexpr auto solve = [](const device& dev, const auto& A, auto b, auto x, cons
 
 }  // namespace
 
-constinit const method stabilised_biconjugate_gradients{.name = "bicgstab",
-                                                        .title = "BiCGStab",
-                                                        .takes = krylov_takes,
-                                                        .direct = false,
-                                                        .options = krylov_options,
-                                                        .precisions = krylov_precisions,
-                                                        .on_cuda = {false, true},
-                                                        .refuse = nullptr,
-                                                        .advise = nullptr,
-                                                        .predict = nullptr,
-                                                        .choose = choose_for_products,
-                                                        .make = make_krylov<decltype(solve)>};
+constinit const method stabilised_biconjugate_gradients = krylov_line<decltype(solve)>("bicgstab", "BiCGStab");
 
 }  // namespace vouch

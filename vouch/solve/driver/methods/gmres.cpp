@@ -23,30 +23,8 @@ std::optional<prediction> predict(const system_facts& facts, const solve_options
 
 }  // namespace
 
-constinit const method generalised_minimal_residual{.name = "gmres",
-                                                    .title = "GMRES",
-                                                    .takes = krylov_takes,
-                                                    .direct = false,
-                                                    .options = krylov_options,
-                                                    .precisions = krylov_precisions,
-                                                    .on_cuda = {false, true},
-                                                    .refuse = nullptr,
-                                                    .advise = nullptr,
-                                                    .predict = predict,
-                                                    .choose = choose_for_products,
-                                                    .make = make_krylov<decltype(solve)>};
+constinit const method generalised_minimal_residual = krylov_line<decltype(solve)>("gmres", "GMRES", predict);
 
-constinit const method flexible_minimal_residual{.name = "fgmres",
-                                                 .title = "FGMRES",
-                                                 .takes = krylov_takes,
-                                                 .direct = false,
-                                                 .options = krylov_options,
-                                                 .precisions = krylov_precisions,
-                                                 .on_cuda = {false, true},
-                                                 .refuse = nullptr,
-                                                 .advise = nullptr,
-                                                 .predict = nullptr,
-                                                 .choose = choose_for_products,
-                                                 .make = make_krylov<decltype(solve_flexibly)>};
+constinit const method flexible_minimal_residual = krylov_line<decltype(solve_flexibly)>("fgmres", "FGMRES");
 
 }  // namespace vouch

@@ -10,17 +10,6 @@ constexpr auto solve = [](const device& dev, const auto& A, auto b, auto x, cons
 
 }  // namespace
 
-constinit const method induced_dimension_reduction{.name = "idr",
-                                                   .title = "IDR(s)",
-                                                   .takes = krylov_takes,
-                                                   .direct = false,
-                                                   .options = krylov_options,
-                                                   .precisions = krylov_precisions,
-                                                   .on_cuda = {false, true},
-                                                   .refuse = nullptr,
-                                                   .advise = nullptr,
-                                                   .predict = nullptr,
-                                                   .choose = choose_for_products,
-                                                   .make = make_krylov<decltype(solve)>};
+constinit const method induced_dimension_reduction = krylov_line<decltype(solve)>("idr", "IDR(s)");
 
 }  // namespace vouch
