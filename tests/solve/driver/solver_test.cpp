@@ -89,7 +89,7 @@ TEST(solver, solves_in_one_line) {
   EXPECT_LT(error_of(x.data(), exact(A, given)), 1e-6);
 }
 
-// Every other row of one of them has the opposite sign, and so has its column: symmetric, not definite.
+// Every other diagonal entry has the opposite sign: symmetric, not definite.
 csr<double> indefinite(csr<double> A) {
   for (std::int64_t i = 1; i < A.rows; i += 2)
     for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k)

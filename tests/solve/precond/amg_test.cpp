@@ -222,6 +222,15 @@ TEST(amg, is_refilled_with_new_values) {
     EXPECT_LE(report.iterations, 11);
     const csr<double> other = generated("poisson-3d", 23).to(dev);
     EXPECT_THROW(M->refill(other.all()), shape_error);
+    // What is refused changes nothing.
+    const std::vector<double> z = apply(dev, *M, b);
+    A.val[0] = -A.val[0];
+    const csr<double> negative = A.to(dev);
+    EXPECT_THROW(M->refill(negative.all()), value_error);
+    A.val[0] = std::numeric_limits<double>::quiet_NaN();
+    const csr<double> undefined = A.to(dev);
+    EXPECT_THROW(M->refill(undefined.all()), value_error);
+    EXPECT_EQ(apply(dev, *M, b), z);
   }
 }
 

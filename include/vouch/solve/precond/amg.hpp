@@ -49,7 +49,7 @@ class amg : public preconditioner<T> {
   /// Makes the hierarchy anew for a matrix with the same pattern and other values: the aggregates stay.
   ///
   /// Memory  A lives where the first one did.
-  /// Throws  shape_error, value_error  as make_amg; another pattern
+  /// Throws  shape_error, value_error  as make_amg; another number of rows or entries. The hierarchy is then as before.
   virtual void refill(csr_view<const T> A) = 0;
 };
 

@@ -188,8 +188,10 @@ void check_options(const amg_options& options) {
 template <real T>
 class v_cycle final : public amg<T> {
  public:
-  v_cycle(const device& dev, csr_view<const T> A, const amg_options& options) : dev_(dev), options_(options) {
-    make(A, nullptr);
+  v_cycle(const device& dev, csr_view<const T> A, const amg_options& options,
+          const std::vector<level>* pattern = nullptr)
+      : dev_(dev), options_(options) {
+    make(A, pattern);
   }
 
   std::string name() const override {
@@ -207,9 +209,13 @@ class v_cycle final : public amg<T> {
     if (A.rows != rows() || A.nonzeros != hierarchy_.levels.front().nonzeros)
       throw shape_error("amg: the new matrix has not as many rows and entries as the one before");
     const valid_csr valid("amg", dev_, A);
-    std::vector<level> pattern;
-    for (working_level& l : levels_) pattern.push_back(std::move(l.made));
-    make(A, &pattern);
+    std::vector<level> pattern(levels_.size());
+    for (std::size_t k = 0; k < pattern.size(); ++k) {
+      pattern[k].aggregate = levels_[k].made.aggregate.to(dev_);
+      pattern[k].aggregates = levels_[k].made.aggregates;
+      pattern[k].filter = levels_[k].made.filter;
+    }
+    *this = v_cycle(dev_, A, options_, &pattern);  // what fails leaves everything as it was
   }
 
   void apply(const device& dev, view<const T> r, view<T> z) const override {
