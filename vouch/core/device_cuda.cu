@@ -79,6 +79,14 @@ void expect_code_for_this_gpu(int index) {
                           std::to_string(facts.compute_minor) + ", or use --device cpu");
 }
 
+// The compute capability, times 10, that the code running on this GPU was compiled for.
+int generation_of_code(const device& dev) {
+  select(dev.index());
+  cudaFuncAttributes attributes{};
+  check(cudaFuncGetAttributes(&attributes, any_kernel), "asking for the code of this GPU");
+  return attributes.ptxVersion;
+}
+
 // Selects a GPU that is there and that this build has code for.
 void open(int index) {
   int count = 0;
@@ -94,6 +102,19 @@ void open(int index) {
 }
 
 }  // namespace
+
+bool runs_sm90_code(const device& dev) {
+  // Asked before every launch of some kernels; 0 is unknown.
+  static std::array<std::atomic<int>, 64> known{};
+  const auto at = static_cast<std::size_t>(dev.index());
+  if (at >= known.size()) return generation_of_code(dev) >= 90;
+  int generation = known[at].load(std::memory_order_relaxed);
+  if (generation == 0) {
+    generation = generation_of_code(dev);
+    known[at].store(generation, std::memory_order_relaxed);
+  }
+  return generation >= 90;
+}
 
 std::shared_ptr<void> cuda_open(int index) {
   open(index);

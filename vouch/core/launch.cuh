@@ -7,6 +7,7 @@
 
 #include <vouch/core/check.cuh>
 #include <vouch/core/device.hpp>
+#include <vouch/core/gpu/generation.hpp>
 
 namespace vouch {
 
@@ -19,7 +20,7 @@ struct launch_shape {
   std::size_t shared_bytes = 0;
   unsigned cluster = 1;      // blocks a cluster
   bool cooperative = false;  // all blocks must be resident at once, or the launch fails
-  // Begins once all blocks of the kernel before have executed griddepcontrol.launch_dependents.
+  // Begins once all blocks of the kernel before have come to let_next_kernel_begin(), where there is such code.
   bool programmatic_dependent_launch = false;
   int shared_percent = -1;  // of a multiprocessor's memory, to be shared; else as much as its blocks need
 };
@@ -41,7 +42,7 @@ void launch(const device& dev, const char* name, launch_shape shape, void (*kern
   };
   if (shape.cluster > 1) add(cudaLaunchAttributeClusterDimension).clusterDim = {shape.cluster, 1, 1};
   if (shape.cooperative) add(cudaLaunchAttributeCooperative).cooperative = 1;
-  if (shape.programmatic_dependent_launch)
+  if (shape.programmatic_dependent_launch && runs_sm90_code(dev))
     add(cudaLaunchAttributeProgrammaticStreamSerialization).programmaticStreamSerializationAllowed = 1;
   if (shape.shared_percent >= 0)
     add(cudaLaunchAttributePreferredSharedMemoryCarveout).sharedMemCarveout =

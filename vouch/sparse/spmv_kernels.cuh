@@ -104,12 +104,12 @@ struct csr_walk {
     const std::int64_t end = min(at + csr_stage, last), start = at & ~std::int64_t{3};
     const std::int64_t whole = min((end + 3) & ~std::int64_t{3}, staged_entries(A));
     const auto count = static_cast<unsigned>(max(whole - start, std::int64_t{0}));
-    mbarrier_arrive_expect_tx(&stages.full[stage],
-                              count * static_cast<unsigned>(sizeof(T) + sizeof(std::int32_t)));
     if (count > 0) {
       bulk_load(stages.val[stage], A.val + start, count * sizeof(T), &stages.full[stage]);
       bulk_load(stages.col[stage], A.col + start, count * sizeof(std::int32_t), &stages.full[stage]);
     }
+    mbarrier_arrive_expect_tx(&stages.full[stage],
+                              count * static_cast<unsigned>(sizeof(T) + sizeof(std::int32_t)));
     at = end;
     if (at < last) return;
     tile += gridDim.x;

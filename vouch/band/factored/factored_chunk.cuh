@@ -153,9 +153,9 @@ class factored_chunk {
       const auto bytes = static_cast<unsigned>(in_lines) * static_cast<unsigned>(sizeof(T));
       mbarrier_init(arrived(), 1);
       mbarrier_init_fence();
-      mbarrier_arrive_expect_tx(arrived(), count * bytes);
       for (int k = 0; k < count && bytes > 0; ++k)
         bulk_load(inverse_ + k * factored_rows, from[k], bytes, arrived());
+      mbarrier_arrive_expect_tx(arrived(), count * bytes);
     }
     for (int i = in_lines + thread_; i < rows; i += factored_threads)
 #pragma unroll

@@ -7,6 +7,7 @@
 #include <vouch/band/gpu/self_validating_words.cuh>
 #include <vouch/band/gpu/slices.cuh>
 #include <vouch/core/gpu/cluster.cuh>
+#include <vouch/core/gpu/dependent_launch.cuh>
 #include <vouch/core/launch.cuh>
 
 namespace vouch::detail {
@@ -125,11 +126,11 @@ class in_cluster {
       mbarrier_init_fence();
     }
     __syncthreads();
-    asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+    cluster_arrive();
   }
   __device__ block_boundary<T> enter(const affine_map<T>& own, int thread) const {
     const int lane = thread % 32, rank = static_cast<int>(blockIdx.x % static_cast<unsigned>(chunks_));
-    asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");  // all barriers have been made
+    cluster_wait();  // all barriers have been made
     if (thread == 0)
       mbarrier_arrive_expect_tx(shared().arrived,
                                 static_cast<unsigned>(chunks_ * numbers) * static_cast<unsigned>(sizeof(T)));
@@ -239,9 +240,9 @@ __global__ void __launch_bounds__(32 * most_warps)
   const std::int64_t system = blockIdx.x / cut.chunks, keep_from = blockIdx.x % cut.chunks * cut.kept;
   const Coupling coupling(cut, exchange_buffer);
   factored_run<T, Rows> run(task, system, keep_from - cut.halo + thread * Rows);
-  asm volatile("griddepcontrol.wait;" ::: "memory");
+  wait_for_earlier_kernels();
   run.load_rhs(task.b);
-  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+  let_next_kernel_begin();
   affine_map<T> whole = run.reduce();
   const incoming_map<T> into = join_in_block(whole, published, thread, warps);
   const block_boundary<T> at = coupling.enter(whole, thread);
@@ -298,7 +299,8 @@ run_plan plan_of_runs(const device& dev, const typename factored_tridiagonal<T>:
   if (few && kept.decay <= widest_halo) return run_plan::halos;
   if (!kept.bounded || (!few && (rows <= factored_rows || kept.decay <= widest_shared_halo)))
     return run_plan::none;
-  if (rows <= largest_cluster * warps_of_a_cluster * 32 * many_rows) return run_plan::cluster;
+  if (rows <= largest_cluster * warps_of_a_cluster * 32 * many_rows && runs_sm90_code(dev))
+    return run_plan::cluster;
   const int warps = warps_of_grid(dev, rows);
   const std::int64_t chunks = ceil_div<std::int64_t>(rows, warps * 32 * many_rows);
   return few && warps <= most_warps && chunks * systems <= grid_blocks(dev) ? run_plan::grid : run_plan::none;

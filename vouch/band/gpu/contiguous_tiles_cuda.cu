@@ -27,9 +27,13 @@ struct contiguous_memory {
 
 // True for one thread of a warp: where a branch hangs on it, the compiler knows that nothing differs there.
 __device__ inline bool elected() {
-  unsigned chosen;
-  asm volatile("{ .reg .pred p; elect.sync _|p, 0xffffffff; selp.u32 %0, 1, 0, p; }" : "=r"(chosen));
-  return chosen != 0;
+  if constexpr (compiled_for_sm90) {
+    unsigned chosen;
+    asm volatile("{ .reg .pred p; elect.sync _|p, 0xffffffff; selp.u32 %0, 1, 0, p; }" : "=r"(chosen));
+    return chosen != 0;
+  } else {
+    return threadIdx.x % 32 == 0;
+  }
 }
 
 template <real T>
@@ -61,13 +65,13 @@ class whole_lines {
     if (thread_ >= 32 || tile >= of_.tiles || !elected()) return;
     const int count = of_.systems_of(tile);
     const unsigned bytes = static_cast<unsigned>(of_.n) * sizeof(T);
-    mbarrier_arrive_expect_tx(memory_.arrived, static_cast<unsigned>(4 * count) * bytes);
 #pragma unroll 1
     for (int s = 0; s < count; ++s)
 #pragma unroll
       for (int array = 0; array < 4; ++array)
         bulk_load(memory_.rows + array * memory_.stage + s * of_.segments * contiguous_rows,
                   of_.from[array] + (tile * of_.width + s) * of_.pitch[array], bytes, memory_.arrived);
+    mbarrier_arrive_expect_tx(memory_.arrived, static_cast<unsigned>(4 * count) * bytes);
   }
   // Takes a thread's rows once they have come. Returns whether it has any.
   __device__ bool take(register_segment<T, contiguous_rows>& segment, std::int64_t tile) const {
@@ -129,12 +133,11 @@ class any_lines {
     }
     if (!elected()) return;
     const unsigned bytes = static_cast<unsigned>(lines.end - lines.begin) * sizeof(T);
-    mbarrier_arrive_expect_tx(memory_.arrived, 4 * bytes);
-    if (bytes == 0) return;
 #pragma unroll
-    for (int array = 0; array < 4; ++array)
+    for (int array = 0; array < 4 && bytes > 0; ++array)
       bulk_load(memory_.rows + array * memory_.stage + lines.begin, of_.from[array] + (begin + lines.begin),
                 bytes, memory_.arrived);
+    mbarrier_arrive_expect_tx(memory_.arrived, 4 * bytes);
   }
   __device__ bool take(register_segment<T, contiguous_rows>& segment, std::int64_t tile) {
     run_ = next_;

@@ -598,7 +598,7 @@ __global__ void __launch_bounds__(threads, 1) solve_general(const __grid_constan
   };
   exchange();
   solve_tree(of, trees, thread, exchange);
-  asm volatile("fence.proxy.async;" ::: "memory");  // unknowns are written after separators
+  fence_proxy_async_global();  // unknowns are written after separators
   bool numbers = true;
   for (std::int64_t place = first, next; place < of.tiles; place = next) {
     const std::int64_t tile = from_last(place);
@@ -640,7 +640,7 @@ std::int64_t general_system_numbers(std::int64_t n) {
 bool solve_general_system(const device& dev, const band_task<double>& task, bool resident, pass_state* state,
                           double* memory) {
   const batch_shape &a = task.A.shape, &b = task.b.shape, &x = task.x.shape;
-  if (b.systems != 1 || task.A.periodic || b.n < 2 * tma_tile_rows) return false;
+  if (!runs_sm90_code(dev) || b.systems != 1 || task.A.periodic || b.n < 2 * tma_tile_rows) return false;
   for (const batch_shape* s : {&a, &b, &x})
     if (s->offsets != nullptr || s->row_stride != 1) return false;
   general_task of{};

@@ -7,6 +7,8 @@
 #include <vouch/band/gpu/partition_boundaries.cuh>
 #include <vouch/band/gpu/partition_engines.cuh>
 #include <vouch/band/gpu/tensor_map.cuh>
+#include <vouch/core/gpu/cluster.cuh>
+#include <vouch/core/gpu/dependent_launch.cuh>
 #include <vouch/core/gpu/tma.cuh>
 #include <vouch/core/launch.cuh>
 
@@ -52,7 +54,7 @@ struct interleaved_batch {
     return first + block / (neighbours * Blocks) * neighbours + block % neighbours;
   }
   /// The block of the cluster that has the other half of this one's systems.
-  __device__ int other_half() const { return static_cast<int>(blockIdx.x) % (2 * neighbours) ^ neighbours; }
+  __device__ unsigned other_half() const { return blockIdx.x % (2 * neighbours) ^ neighbours; }
   __device__ int systems_of(std::int64_t tile) const {
     const std::int64_t left = systems - tile * width;
     return left < width ? static_cast<int>(left) : width;
@@ -152,27 +154,6 @@ struct interleaved_slot {
   __device__ T& operator[](int k) const { return first[k * Step]; }
 };
 
-__device__ unsigned address_in_block(const void* shared, int rank) {
-  unsigned at;
-  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(at) : "r"(shared_address(shared)), "r"(rank));
-  return at;
-}
-/// Two numbers, which lie in a line of their size, into another block's memory; their bytes are counted on the
-/// barrier at this address.
-__device__ void put_in_block(unsigned at, double v, double w, unsigned barrier) {
-  asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.b64 [%0], {%1, %2}, [%3];" ::"r"(at),
-               "l"(__double_as_longlong(v)), "l"(__double_as_longlong(w)), "r"(barrier)
-               : "memory");
-}
-__device__ void put_in_block(unsigned at, float v, float w, unsigned barrier) {
-  asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.b32 [%0], {%1, %2}, [%3];" ::"r"(at),
-               "r"(__float_as_int(v)), "r"(__float_as_int(w)), "r"(barrier)
-               : "memory");
-}
-__device__ void sync_cluster() {
-  asm volatile("barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;" ::: "memory");
-}
-
 /// Whether a fact holds for all threads of two warps that share a barrier.
 __device__ bool all_of_pair(int barrier, bool fact) {
   int all;
@@ -207,16 +188,17 @@ class half_system {
     own_ = {own_.before * power, own_.behind * power, own_.rhs * power};
   }
   /// Neither block is two turns ahead: each needs the other's row to go on.
-  __device__ boundary_unknowns<T> join(const interleaved_memory<T>& memory, int other_half, int warp, int lane,
-                                       unsigned turn) const {
+  __device__ boundary_unknowns<T> join(const interleaved_memory<T>& memory, unsigned other_half, int warp,
+                                       int lane, unsigned turn) const {
     T* const published = memory.boundaries + (warp * 2 + turn % 2) * memory.boundary_size;
     std::uint64_t* const arrived = memory.signal->published[warp] + turn % 2;
     if (lane == 0) mbarrier_arrive_expect_tx(arrived, sizeof(T) * memory.boundary_size);
     if (lane < part_systems) {
-      const unsigned to = address_in_block(published + 4 * lane, other_half),
-                     barrier = address_in_block(arrived, other_half);
-      put_in_block(to, own_.before, own_.behind, barrier);
-      put_in_block(to + 2 * static_cast<unsigned>(sizeof(T)), own_.rhs, T{0}, barrier);
+      const unsigned to = cluster_address(published + 4 * lane, other_half),
+                     barrier = cluster_address(arrived, other_half);
+      const T coupling[2] = {own_.before, own_.behind}, rhs[2] = {own_.rhs, T{0}};
+      cluster_store_async(to, coupling, barrier);
+      cluster_store_async(to + static_cast<unsigned>(sizeof(coupling)), rhs, barrier);
     }
     __syncwarp();
     mbarrier_wait_cluster(arrived, turn / 2 % 2);
@@ -279,7 +261,7 @@ class interleaved_tiles {
     fence_proxy_async();
     __syncthreads();
     if (Blocks > 1) {
-      sync_cluster();
+      cluster_barrier();
       begin_behind_others();
     }
     for (int k = 0; k < 4; ++k)
@@ -289,8 +271,8 @@ class interleaved_tiles {
   // All before this was done while earlier kernels were still at work. What this kernel may read then the one
   // beside it may read, too.
   __device__ void begin_behind_others() const {
-    if (of_.first == 0) asm volatile("griddepcontrol.wait;" ::: "memory");
-    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");  // see solve_halves()
+    if (of_.first == 0) wait_for_earlier_kernels();
+    let_next_kernel_begin();  // see solve_halves()
   }
 
   // Boxes of the arrays go by turns to one half of the warps and to the other.
@@ -301,9 +283,9 @@ class interleaved_tiles {
   __device__ void load_box(int array, std::int64_t tile) const {
     if (tile >= of_.tiles) return;
     std::uint64_t* const arrival = memory_.signal->arrived + array;
-    mbarrier_arrive_expect_tx(arrival, static_cast<unsigned>(box_rows * of_.line));
     tensor_load(memory_.stages + array * interleaved_stage<T> + box_row() * of_.line, of_.from + array,
                 static_cast<int>(tile * of_.width), place_.first_row + box_row(), arrival);
+    mbarrier_arrive_expect_tx(arrival, static_cast<unsigned>(box_rows * of_.line));
   }
   __device__ void load_next(int array) const {
     if (has_box_of(array)) {
@@ -453,8 +435,8 @@ __global__ void __launch_bounds__(interleaved_threads, 1)
     solve_interleaved_tiles(const __grid_constant__ interleaved_batch<T> of) {
   interleaved_tiles<T, Blocks>(of).run();
   if (Blocks == 1) return;
-  sync_cluster();  // no block ends while the other may still write to its shared memory
-  asm volatile("griddepcontrol.wait;" ::: "memory");
+  cluster_barrier();  // no block ends while the other may still write to its shared memory
+  wait_for_earlier_kernels();
 }
 
 // ---- launchers
@@ -547,7 +529,7 @@ bool solve_halves(const device& dev, interleaved_batch<T> of) {
 template <real T>
 bool solve_in_interleaved_tiles(const device& dev, const tridiagonal_view<const T>& A,
                                 const batch_view<const T>& b, const batch_view<T>& x, int* broken) {
-  if (!are_interleaved(A, b, x) || b.shape.n > 64 * interleaved_rows) return false;
+  if (!runs_sm90_code(dev) || !are_interleaved(A, b, x) || b.shape.n > 64 * interleaved_rows) return false;
   interleaved_batch<T> of{};
   of.broken = broken;
   of.systems = b.shape.systems;

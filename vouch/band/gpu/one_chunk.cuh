@@ -59,8 +59,8 @@ class row_arrival {
   template <int Pitch, class T>
   __device__ void load(T* to, const T* const (&from)[4], unsigned bytes) const {
     fence_proxy_async();
-    mbarrier_arrive_expect_tx(barrier_, 4 * bytes);
     for (int k = 0; k < 4; ++k) bulk_load(to + k * Pitch, from[k], bytes, barrier_);
+    mbarrier_arrive_expect_tx(barrier_, 4 * bytes);
   }
   /// Of all threads.
   __device__ void await_rows() {

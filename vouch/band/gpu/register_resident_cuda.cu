@@ -80,9 +80,9 @@ class run_ring {
       const T* const from = begin_of(place, next_array_);
       const int before = place_in_line(from), in_lines = (before + place.rows) / line_size<T> * line_size<T>;
       const auto bytes = static_cast<unsigned>(in_lines) * static_cast<unsigned>(sizeof(T));
-      mbarrier_arrive_expect_tx(arrived_ + next_stage_, bytes);
       if (bytes > 0)
         bulk_load(rows_ + next_stage_ * stage_size<T>, from - before, bytes, arrived_ + next_stage_);
+      mbarrier_arrive_expect_tx(arrived_ + next_stage_, bytes);
       next_stage_ = next_stage_ + 1 == stages ? 0 : next_stage_ + 1;
       if (++next_array_ < 4) continue;
       next_array_ = 0;

@@ -242,7 +242,8 @@ template <real T>
 bool solve_in_tiles(const device& dev, const tridiagonal_view<const T>& A, const batch_view<const T>& b,
                     const batch_view<T>& x, int* broken) {
   constexpr int most_segments = 8;  // so that tiles fill lines of 128 bytes
-  if (!are_interleaved(A, b, x) || b.shape.n > most_segments * register_rows) return false;
+  if (!runs_sm90_code(dev) || !are_interleaved(A, b, x) || b.shape.n > most_segments * register_rows)
+    return false;
   tile_batch of{};
   of.broken = broken;
   of.systems = b.shape.systems;

@@ -61,10 +61,4 @@ __device__ inline void copy_line_to_shared(T* to, const T* from) {
 /// Waits for the copies of this thread; a barrier makes them visible to others.
 __device__ inline void wait_copies_to_shared() { asm volatile("cp.async.wait_all;" ::: "memory"); }
 
-/// One of the arrivals the barrier was initialised with, once this thread's copies so far have completed.
-__device__ inline void mbarrier_arrive_when_copied(std::uint64_t* barrier) {
-  asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(shared_address(barrier))
-               : "memory");
-}
-
 }  // namespace vouch

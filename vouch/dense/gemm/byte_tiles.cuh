@@ -127,11 +127,11 @@ __device__ void multiply_bytes(int steps, int most, const Pieces& pieces, const 
     if (step >= steps || static_cast<int>(threadIdx.x) != step % byte_tile::warps * 32) return;
     const int s = step % byte_tile::stages;
     if (step >= byte_tile::stages) mbarrier_wait(&empty[s], parity(step - byte_tile::stages));
-    mbarrier_arrive_expect_tx(&full[s], sizeof(byte_stage<Byte>));
     const byte_pieces<Byte> from = pieces(step);
     bulk_load(stages[s].a, from.a, byte_tile::piece_bytes, &full[s]);
     bulk_load(stages[s].b, from.b_first, byte_tile::piece_bytes, &full[s]);
     bulk_load(stages[s].b + byte_tile::piece_bytes, from.b_second, byte_tile::piece_bytes, &full[s]);
+    mbarrier_arrive_expect_tx(&full[s], sizeof(byte_stage<Byte>));
   };
   for (int step = 0; step < byte_tile::ahead; ++step) bring(step);
 

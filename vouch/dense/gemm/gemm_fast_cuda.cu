@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include <vouch/core/array.hpp>
+#include <vouch/core/gpu/double_mma.cuh>
 #include <vouch/core/gpu/tma.cuh>
 #include <vouch/core/launch.cuh>
 #include <vouch/dense/gemm/byte_tiles.cuh>
@@ -108,12 +109,15 @@ struct nearest_stage {
 static_assert(sizeof(nearest_stage) == radius_sums::half_values * sizeof(float));
 
 __device__ inline void multiply_add_nearest(double (&c)[4], const double (&a)[8], const double (&b)[4]) {
-  asm volatile(
-      "mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%0,%1,%2,%3},{%4,%5,%6,%7,%8,%9,%10,%11},"
-      "{%12,%13,%14,%15},{%0,%1,%2,%3};"
-      : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
-      : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(a[4]), "d"(a[5]), "d"(a[6]), "d"(a[7]), "d"(b[0]),
-        "d"(b[1]), "d"(b[2]), "d"(b[3]));
+  if constexpr (compiled_for_sm90)
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%0,%1,%2,%3},{%4,%5,%6,%7,%8,%9,%10,%11},"
+        "{%12,%13,%14,%15},{%0,%1,%2,%3};"
+        : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
+        : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(a[4]), "d"(a[5]), "d"(a[6]), "d"(a[7]), "d"(b[0]),
+          "d"(b[1]), "d"(b[2]), "d"(b[3]));
+  else
+    multiply_add_in_parts<rounding_mode::nearest>(c, a, b);
 }
 
 /// A thread's operands of a step: 16 rows of A, or 16 columns of B.
@@ -270,15 +274,15 @@ __global__ void __launch_bounds__(nearest_tile::threads, 1)
       return;
     const int s = step % nearest_tile::stages;
     if (step >= nearest_tile::stages) mbarrier_wait(&empty[s], parity(step - nearest_tile::stages));
-    mbarrier_arrive_expect_tx(&full[s], sizeof(nearest_stage));
     if (step >= steps) {
       const int part = (step - steps) / 2, half = (step - steps) % 2;
       bulk_load(&stages[s], radius.sums.half(part, tile_i, 2 * tile_j + half), sizeof(nearest_stage), &full[s]);
-      return;
+    } else {
+      const std::int64_t k = (first_step + step) * nearest_tile::k;
+      bulk_load(stages[s].a, A.data + A.piece(at.i0, k), sizeof(stages[s].a), &full[s]);
+      bulk_load(stages[s].b, B.data + B.piece(at.j0, k), sizeof(stages[s].b), &full[s]);
     }
-    const std::int64_t k = (first_step + step) * nearest_tile::k;
-    bulk_load(stages[s].a, A.data + A.piece(at.i0, k), sizeof(stages[s].a), &full[s]);
-    bulk_load(stages[s].b, B.data + B.piece(at.j0, k), sizeof(stages[s].b), &full[s]);
+    mbarrier_arrive_expect_tx(&full[s], sizeof(nearest_stage));
   };
   for (int step = 0; step < nearest_tile::ahead; ++step) bring(step);
 

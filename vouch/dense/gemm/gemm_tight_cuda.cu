@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include <vouch/core/gpu/double_mma.cuh>
 #include <vouch/core/gpu/mbarrier.cuh>
 #include <vouch/core/launch.cuh>
 #include <vouch/dense/gemm/gemm.hpp>
@@ -11,31 +12,37 @@
 
 namespace vouch::detail {
 
-enum class toward { down, up };
-
 /// c += a b in the warp's usual layout: 16 by 8 by 4, and 16 by 8 by 8. Each element is a chain of fused
 /// multiply-adds over k, all rounded in one direction.
-template <toward R>
+template <rounding_mode R>
 __device__ inline void multiply_add(double (&c)[4], const double (&a)[2], const double (&b)[1]) {
 #define VOUCH_MMA(mode)                                                     \
   asm volatile("mma.sync.aligned.m16n8k4.row.col." mode                     \
                ".f64.f64.f64.f64 {%0,%1,%2,%3},{%4,%5},{%6},{%0,%1,%2,%3};" \
                : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])             \
                : "d"(a[0]), "d"(a[1]), "d"(b[0]))
-  if constexpr (R == toward::down) VOUCH_MMA("rm");
-  if constexpr (R == toward::up) VOUCH_MMA("rp");
+  if constexpr (!compiled_for_sm90)
+    multiply_add_in_parts<R>(c, a, b);
+  else if constexpr (R == rounding_mode::down)
+    VOUCH_MMA("rm");
+  else
+    VOUCH_MMA("rp");
 #undef VOUCH_MMA
 }
 
-template <toward R>
+template <rounding_mode R>
 __device__ inline void multiply_add(double (&c)[4], const double (&a)[4], const double (&b)[2]) {
 #define VOUCH_MMA(mode)                                                              \
   asm volatile("mma.sync.aligned.m16n8k8.row.col." mode                              \
                ".f64.f64.f64.f64 {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},{%0,%1,%2,%3};" \
                : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])                      \
                : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b[0]), "d"(b[1]))
-  if constexpr (R == toward::down) VOUCH_MMA("rm");
-  if constexpr (R == toward::up) VOUCH_MMA("rp");
+  if constexpr (!compiled_for_sm90)
+    multiply_add_in_parts<R>(c, a, b);
+  else if constexpr (R == rounding_mode::down)
+    VOUCH_MMA("rm");
+  else
+    VOUCH_MMA("rp");
 #undef VOUCH_MMA
 }
 
@@ -214,8 +221,8 @@ __device__ inline void add_bounds(gemm_sums& sums, int ni, const double (&down_a
                                   const double (&up_b)[B]) {
 #pragma unroll
   for (int mi = 0; mi < 2; ++mi) {
-    multiply_add<toward::down>(sums.lo[mi][ni], down_a[mi], down_b);
-    multiply_add<toward::up>(sums.hi[mi][ni], up_a[mi], up_b);
+    multiply_add<rounding_mode::down>(sums.lo[mi][ni], down_a[mi], down_b);
+    multiply_add<rounding_mode::up>(sums.hi[mi][ni], up_a[mi], up_b);
   }
 }
 
@@ -421,8 +428,9 @@ __global__ void __launch_bounds__(gemm_tile::threads, 1)
         pipeline.wait_for_room(step);
         bring_all(stages[after]);
         if ((obstacle & not_finite) != 0)
-          add_by_element<false>(sums, stages[s].a + row, stages[s].b + column, ld_a, ld_b,
-                                static_cast<int>(::min(std::int64_t{gemm_tile::k}, depth - step * gemm_tile::k)));
+          add_by_element<false>(
+              sums, stages[s].a + row, stages[s].b + column, ld_a, ld_b,
+              static_cast<int>(::min(std::int64_t{gemm_tile::k}, depth - step * gemm_tile::k)));
         else
           add_by_element<true>(sums, stages[s].a + row, stages[s].b + column, ld_a, ld_b, gemm_tile::k);
       } else {

@@ -417,6 +417,7 @@ bool fits(const device& dev, const resident_plan<T>& plan, bool diagonal) {
   check(cudaFuncSetAttribute(run, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
         "resident_cg");
   if (!plan.shape.cluster) return true;
+  if (!runs_sm90_code(dev)) return false;
   check(cudaFuncSetAttribute(run, cudaFuncAttributeNonPortableClusterSizeAllowed, 1), "resident_cg");
   cudaLaunchConfig_t config = {};
   config.gridDim = static_cast<unsigned>(plan.shape.blocks);

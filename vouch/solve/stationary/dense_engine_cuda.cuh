@@ -30,6 +30,7 @@ std::int64_t shared_room(const device& dev, Kernel kernel, const char* name) {
 template <class Kernel>
 std::int64_t clusters_at_once(const device& dev, Kernel kernel, unsigned size, unsigned threads,
                               const char* name) {
+  if (!runs_sm90_code(dev)) return 0;
   cudaLaunchAttribute cluster{};
   cluster.id = cudaLaunchAttributeClusterDimension;
   cluster.val.clusterDim = {size, 1, 1};

@@ -148,10 +148,10 @@ struct filler {
     const std::int64_t column = piece * piece_columns<S>;
     const auto width = static_cast<unsigned>(min(std::int64_t{piece_columns<S>}, A.n - column) * sizeof(S));
     const int count = static_cast<int>(min(std::int64_t{Rows}, rows - row));
-    ring.claim(at, width * static_cast<unsigned>(count));
     const std::uint64_t policy = row / Rows * pieces_of<S>(A.n) + piece < kept ? keep : pass;
     for (int i = 0; i < count; ++i)
       ring.copy(at.slot, i * piece_bytes, A.data + (row + i) * A.ld + column, width, policy);
+    ring.claim(at, width * static_cast<unsigned>(count));
     if (++piece < pieces_of<S>(A.n)) return;
     piece = 0;
     row += Rows;

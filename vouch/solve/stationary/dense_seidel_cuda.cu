@@ -409,9 +409,9 @@ struct filler {
     const std::int64_t column = std::int64_t{stage} * in.stage_pieces * piece_columns<T>;
     const auto width =
         static_cast<unsigned>(min(std::int64_t{in.stage_pieces} * piece_columns<T>, in.n - column) * sizeof(T));
-    ring.claim(at, width);
     const bool kept = k * row_stages<T>(in.n, in.stage_pieces) + stage < in.kept;
     ring.copy(at.slot, 0, in.a + own.kth(k) * in.ld + column, width, kept ? keep : pass);
+    ring.claim(at, width);
     if (++stage < row_stages<T>(in.n, in.stage_pieces)) return;
     stage = 0;
     k += forward ? 1 : -1;

@@ -172,7 +172,7 @@ class stage_ring {
   __device__ bool is_free(const ring_place& at) const {
     return mbarrier_test_wait(empty_ + at.slot, at.turn ^ 1);
   }
-  /// The filling thread announces what comes into a free slot.
+  /// The filling thread announces what comes into a free slot, after it has ordered it.
   __device__ void claim(const ring_place& at, unsigned bytes) const {
     mbarrier_arrive_expect_tx(full_ + at.slot, bytes);
   }

@@ -356,7 +356,7 @@ void launch_in_tiles(const device& dev, const short_systems& task, const worklis
   tile_cut cut = tile_cut::of(task, Threads, Warps > 1 ? 32 * Warps : 1, memory::deep);
   const launch_shape shape =
       resident_shape(dev, cut.tiles, 256 / Threads, Threads, sizeof(memory) + tile_cut::alignment);
-  if (cut.describe(task, memory::room))
+  if (runs_sm90_code(dev) && cut.describe(task, memory::room))
     launch(dev, "prove_with_quick_factors_tiled", shape, prove_with_quick_factors_tiled<Threads, Warps, true>,
            task, lists, cut);
   else
