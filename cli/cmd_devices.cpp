@@ -16,6 +16,10 @@ namespace {
 
 double gib(std::int64_t bytes) { return static_cast<double>(bytes) / (1 << 30); }
 
+std::string code_of(const cuda_device_facts& gpu) {
+  return fmt::format("{}.{}", gpu.code_generation / 10, gpu.code_generation % 10);
+}
+
 void print_text(const device& cpu, const std::vector<cuda_device_facts>& gpus) {
   fmt::print("cpu     {}, {} cores, {} threads in use, {:.1f} GiB free\n", cpu.name(), cpu.processors(),
              cpu.threads(), gib(cpu.memory_free()));
@@ -23,8 +27,9 @@ void print_text(const device& cpu, const std::vector<cuda_device_facts>& gpus) {
     fmt::print("cuda:{}  {}, compute {}.{}, {} multiprocessors, {:.1f} of {:.1f} GiB free\n", gpu.index,
                gpu.name, gpu.compute_major, gpu.compute_minor, gpu.processors, gib(gpu.memory_free),
                gib(gpu.memory_total));
-    fmt::print("        {} MiB L2, {} KiB shared memory a block, driver {}, runtime {}\n", gpu.l2_bytes >> 20,
-               gpu.shared_per_block >> 10, gpu.driver_version, gpu.runtime_version);
+    fmt::print("        {} MiB L2, {} KiB shared memory a block, driver {}, runtime {}, {}\n",
+               gpu.l2_bytes >> 20, gpu.shared_per_block >> 10, gpu.driver_version, gpu.runtime_version,
+               gpu.code_generation == 0 ? "no code for it in this build" : "code for compute " + code_of(gpu));
   }
   if (gpus.empty())
     fmt::print("cuda    {}\n", built_with_cuda ? "no usable GPU found" : "not in this build of vouch");
@@ -40,17 +45,19 @@ void print_object(const device& cpu, const std::vector<cuda_device_facts>& gpus)
                    {"memory_free_bytes", cpu.memory_free()}};
   object["gpus"] = nlohmann::ordered_json::array();
   for (const cuda_device_facts& gpu : gpus)
-    object["gpus"].push_back({{"kind", "cuda"},
-                              {"index", gpu.index},
-                              {"name", gpu.name},
-                              {"compute", fmt::format("{}.{}", gpu.compute_major, gpu.compute_minor)},
-                              {"multiprocessors", gpu.processors},
-                              {"memory_total_bytes", gpu.memory_total},
-                              {"memory_free_bytes", gpu.memory_free},
-                              {"l2_bytes", gpu.l2_bytes},
-                              {"shared_per_block_bytes", gpu.shared_per_block},
-                              {"driver_version", gpu.driver_version},
-                              {"runtime_version", gpu.runtime_version}});
+    object["gpus"].push_back(
+        {{"kind", "cuda"},
+         {"index", gpu.index},
+         {"name", gpu.name},
+         {"compute", fmt::format("{}.{}", gpu.compute_major, gpu.compute_minor)},
+         {"code", gpu.code_generation == 0 ? nlohmann::json() : nlohmann::json(code_of(gpu))},
+         {"multiprocessors", gpu.processors},
+         {"memory_total_bytes", gpu.memory_total},
+         {"memory_free_bytes", gpu.memory_free},
+         {"l2_bytes", gpu.l2_bytes},
+         {"shared_per_block_bytes", gpu.shared_per_block},
+         {"driver_version", gpu.driver_version},
+         {"runtime_version", gpu.runtime_version}});
   print_json(object);
 }
 

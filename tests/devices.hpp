@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include <vouch/core/cuda_devices.hpp>
 #include <vouch/core/device.hpp>
 
 namespace vouch::testing {
@@ -24,6 +25,13 @@ inline std::vector<device> devices() {
   std::vector<device> all{device::cpu(1), device::cpu(3)};
   for (const device& gpu : gpus()) all.push_back(gpu);
   return all;
+}
+
+/// Whether the kernels that run on dev may have clusters and tensor maps.
+inline bool runs_sm90_code(const device& dev) {
+  for (const cuda_device_facts& gpu : cuda_devices())
+    if (gpu.index == dev.index()) return gpu.code_generation >= 90;
+  return false;
 }
 
 }  // namespace vouch::testing

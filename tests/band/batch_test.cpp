@@ -15,6 +15,7 @@ using vouch::testing::gpus;
 using vouch::testing::on_device;
 using vouch::testing::random_system;
 using vouch::testing::rows_of;
+using vouch::testing::runs_sm90_code;
 using vouch::testing::unit;
 
 // As many systems as make a GPU solve them in tiles.
@@ -82,7 +83,7 @@ TYPED_TEST(BandBatch, ManySystemsOfAnyLength) {
         const auto report = here.solved(dev, {.max_refinements = 0});
         EXPECT_NE(report.status, solve_status::breakdown) << report.reason;
         if (of.n * sizeof(T) <= 4096) {
-          EXPECT_EQ(report.engine, tiles) << of.n;
+          EXPECT_TRUE(report.engine == tiles || !runs_sm90_code(dev)) << of.n << ": " << report.engine;
         }
         const std::vector<T> x = here.x.to_vector();
         for (std::int64_t s = 0; s < of.systems; ++s)
@@ -105,7 +106,9 @@ TYPED_TEST(BandBatch, SideBySideAnywhereInMemory) {
           batch<T> here(dev, random_system<T>(shift + shape.extent(), dominance, static_cast<unsigned>(of.n)),
                         shape, shift);
           const auto report = here.solved(dev, {.max_refinements = 0});
-          EXPECT_EQ(report.engine == tiles, of.systems % 4 == 0 && pad != 3 && shift == 0) << of.n;
+          EXPECT_EQ(report.engine == tiles,
+                    runs_sm90_code(dev) && of.systems % 4 == 0 && pad != 3 && shift == 0)
+              << of.n;
           const std::vector<T> x = here.x.to_vector();
           for (std::int64_t s = 0; s < of.systems; ++s)
             ASSERT_LE(backward_error(here.system(s), here.of(x, s)), 32 * unit<T>)
@@ -139,8 +142,8 @@ TYPED_TEST(BandBatch, AsGoodAsLapack) {
             all.b[to] = one.b[from];
           }
         batch<T> here(dev, all, shape);
-        EXPECT_EQ(here.solved(dev, {.method = tridiagonal_method::partition, .max_refinements = 0}).engine,
-                  tiles);
+        const auto report = here.solved(dev, {.method = tridiagonal_method::partition, .max_refinements = 0});
+        EXPECT_TRUE(report.engine == tiles || !runs_sm90_code(dev)) << report.engine;
         const std::vector<T> x = here.x.to_vector(), first = here.of(x, 0);
         EXPECT_LE(backward_error(one, first), bound) << family.name << " " << of.n;
         for (std::int64_t s = 1; s < shape.systems; ++s)
@@ -161,7 +164,7 @@ TYPED_TEST(BandBatch, OneSingularSystemAmongMany) {
           (*v)[static_cast<std::size_t>(shape.at(37, i))] = 0;
       batch<T> here(dev, all, shape);
       const auto report = here.solved(dev, {});
-      EXPECT_EQ(report.engine, tiles);
+      EXPECT_TRUE(report.engine == tiles || !runs_sm90_code(dev)) << report.engine;
       EXPECT_EQ(report.status, solve_status::breakdown);
       EXPECT_EQ(std::count(report.first_missed.begin(), report.first_missed.end(), 37), 1);
     }

@@ -10,6 +10,8 @@
 #include <random>
 #include <vector>
 
+#include <vouch/core/config.hpp>
+
 #include "contracts.hpp"
 #include "quad_time_stepping.hpp"
 
@@ -104,6 +106,7 @@ exponential_problem problem(const contract& c, const fd_grid& grid, const fd_pay
 constexpr grid_kind kinds[] = {grid_kind::logarithmic, grid_kind::uniform, grid_kind::concentrated};
 
 TEST(fd_enclosed_exponential, holds_what_a_positive_series_gives) {
+  if (!built_with_mpfr) GTEST_SKIP() << "no exponential of an interval: this build has no MPFR";
   std::mt19937_64 engine(71);
   const auto between = [&](double low, double high) {
     return std::uniform_real_distribution<double>(low, high)(engine);
@@ -138,6 +141,7 @@ TEST(fd_enclosed_exponential, holds_what_a_positive_series_gives) {
 
 // Every node, those at the ends among them, and ends that decay faster than any mode or grow.
 TEST(fd_enclosed_exponential, holds_all_nodes_whatever_the_ends_do) {
+  if (!built_with_mpfr) GTEST_SKIP() << "no exponential of an interval: this build has no MPFR";
   const std::size_t n = 12;
   for (const double decay : {0.0, 0.03, -0.4, 300.0}) {
     exponential_problem p;

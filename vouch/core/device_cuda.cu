@@ -79,12 +79,13 @@ void expect_code_for_this_gpu(int index) {
                           std::to_string(facts.compute_minor) + ", or use --device cpu");
 }
 
-// The compute capability, times 10, that the code running on this GPU was compiled for.
-int generation_of_code(const device& dev) {
-  select(dev.index());
+// See cuda_device_facts::code_generation.
+int generation_of_code(int index) {
+  select(index);
   cudaFuncAttributes attributes{};
-  check(cudaFuncGetAttributes(&attributes, any_kernel), "asking for the code of this GPU");
-  return attributes.ptxVersion;
+  if (cudaFuncGetAttributes(&attributes, any_kernel) == cudaSuccess) return attributes.ptxVersion;
+  cudaGetLastError();
+  return 0;
 }
 
 // Selects a GPU that is there and that this build has code for.
@@ -107,10 +108,10 @@ bool runs_sm90_code(const device& dev) {
   // Asked before every launch of some kernels; 0 is unknown.
   static std::array<std::atomic<int>, 64> known{};
   const auto at = static_cast<std::size_t>(dev.index());
-  if (at >= known.size()) return generation_of_code(dev) >= 90;
+  if (at >= known.size()) return generation_of_code(dev.index()) >= 90;
   int generation = known[at].load(std::memory_order_relaxed);
   if (generation == 0) {
-    generation = generation_of_code(dev);
+    generation = generation_of_code(dev.index());
     known[at].store(generation, std::memory_order_relaxed);
   }
   return generation >= 90;
@@ -144,6 +145,7 @@ cuda_device_facts cuda_facts(int index) {
   facts.name = properties.name;
   facts.compute_major = properties.major;
   facts.compute_minor = properties.minor;
+  facts.code_generation = generation_of_code(index);
   facts.processors = properties.multiProcessorCount;
   facts.l2_bytes = properties.l2CacheSize;
   facts.shared_per_block = static_cast<std::int64_t>(properties.sharedMemPerBlockOptin);
@@ -253,5 +255,16 @@ void throw_device_error(cudaError_t code, const char* what) {
 }
 
 void throw_too_many_blocks(const char* name) { throw value_error(std::string(name) + ": too many blocks"); }
+
+void throw_too_much_shared_memory(const char* name, std::size_t bytes) {
+  cudaGetLastError();
+  int index = 0, most = 0;
+  cudaGetDevice(&index);
+  cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, index);
+  throw device_error(std::string(name) + ": its blocks need " + std::to_string((bytes + 1023) >> 10) +
+                         " KiB of shared memory, this GPU has " + std::to_string(most >> 10) +
+                         "; use --device cpu for it",
+                     static_cast<int>(cudaErrorInvalidValue));
+}
 
 }  // namespace vouch

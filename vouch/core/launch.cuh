@@ -14,6 +14,9 @@ namespace vouch {
 /// Throws  value_error  naming the kernel
 [[noreturn]] void throw_too_many_blocks(const char* name);
 
+/// Throws  device_error  naming the kernel, what its blocks need and what the current GPU has
+[[noreturn]] void throw_too_much_shared_memory(const char* name, std::size_t bytes);
+
 struct launch_shape {
   std::int64_t blocks = 0;
   unsigned threads = 0;
@@ -56,10 +59,12 @@ void launch(const device& dev, const char* name, launch_shape shape, void (*kern
   config.numAttrs = count;
   check(cudaSetDevice(dev.index()), name);  // another GPU, or another thread, may have been at work
   constexpr std::size_t always_allowed = 48 << 10;
-  if (shape.shared_bytes > always_allowed)
-    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               static_cast<int>(shape.shared_bytes)),
-          name);
+  if (shape.shared_bytes > always_allowed) {
+    const cudaError_t code = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                                  static_cast<int>(shape.shared_bytes));
+    if (code == cudaErrorInvalidValue) throw_too_much_shared_memory(name, shape.shared_bytes);
+    check(code, name);
+  }
   check(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...), name);
 }
 

@@ -11,6 +11,8 @@ struct cuda_device_facts {
   int index = 0;
   std::string name;
   int compute_major = 0, compute_minor = 0;
+  int code_generation =
+      0;  // compute capability, times 10, for which the kernels that run on it were compiled; 0: none
   int processors = 0;
   std::int64_t memory_total = 0, memory_free = 0;
   std::int64_t l2_bytes = 0;
