@@ -29,8 +29,9 @@ if(PKG_CONFIG AND COMPILER)
     -Wl,-rpath,${folder}/..)
   run(${WORK}/by_pkg_config ${WORK}/by_pkg_config.mtx)
 endif()
-# As a folder of another project; configured only, it would be built once more.
-run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/subproject -B ${WORK}/subproject -G Ninja -DVOUCH_CUDA=OFF)
+# As a folder of another project, with linear systems alone; configured only, it would be built once more.
+run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/subproject -B ${WORK}/subproject -G Ninja -DVOUCH_CUDA=OFF
+  -DVOUCH_COMPONENTS=)
 run(${CMAKE_COMMAND} --install ${WORK}/subproject --prefix ${WORK}/nothing)
 if(EXISTS ${WORK}/nothing)
   message(FATAL_ERROR "a subproject installed something")
