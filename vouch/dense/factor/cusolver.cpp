@@ -1,12 +1,17 @@
 #include <cstddef>
 #include <map>
 #include <mutex>
+#include <numeric>
 #include <utility>
 #include <vector>
 
+#include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
+#include <vouch/core/memory.hpp>
 #include <vouch/core/shared_library.hpp>
+#include <vouch/dense/blas/columns.hpp>
 #include <vouch/dense/factor/cusolver.hpp>
+#include <vouch/dense/factor/triangular_solve.hpp>
 
 namespace vouch::cusolver {
 namespace {
@@ -110,6 +115,41 @@ factors<T>::factors(const device& dev, kind which, matrix<T> A)
       handle_(the_handle(dev)) {
   factorise();
   failed_ = info_.to_vector().front();
+  if (kind_ != kind::lu) return;
+  std::vector<std::int64_t> order(static_cast<std::size_t>(n_));
+  std::iota(order.begin(), order.end(), 0);
+  const std::vector<std::int64_t> pivots = pivots_.to_vector();
+  for (std::size_t k = 0; k < order.size(); ++k)
+    std::swap(order[k], order[static_cast<std::size_t>(pivots[k] - 1)]);
+  order_ = array<std::int64_t>::from(dev_, order);
+}
+
+template <real T>
+void factors<T>::solve_column(bool transposed, T* x) {
+  if constexpr (built_with_cuda) {
+    const matrix_view<const T> stored = std::as_const(matrix_);
+    const auto solve = [&](triangle side, transpose way, diagonal unit, T* at) {
+      detail::solve_columns_cuda<T, T>(dev_, detail::triangle_columns(side, stored), way, unit, {at, n_});
+    };
+    if (kind_ == kind::cholesky) {
+      solve(triangle::lower, transpose::no, diagonal::general, x);
+      solve(triangle::lower, transpose::yes, diagonal::general, x);
+    } else {
+      array<T> other(dev_, n_);
+      if (transposed) {
+        copy_bytes(other.data(), dev_, x, dev_, static_cast<std::size_t>(n_) * sizeof(T));
+        solve(triangle::upper, transpose::yes, diagonal::general, other.data());
+        solve(triangle::lower, transpose::yes, diagonal::unit, other.data());
+        detail::permute_cuda<T>(dev_, order_, true, other.data(), x);
+      } else {
+        detail::permute_cuda<T>(dev_, order_, false, x, other.data());
+        solve(triangle::lower, transpose::no, diagonal::unit, other.data());
+        solve(triangle::upper, transpose::no, diagonal::general, other.data());
+        copy_bytes(x, dev_, other.data(), dev_, static_cast<std::size_t>(n_) * sizeof(T));
+      }
+    }
+  }
+  dev_.synchronize();
 }
 
 template <real T>
@@ -142,6 +182,7 @@ void factors<T>::factorise() {
 
 template <real T>
 void factors<T>::solve(bool transposed, std::int64_t columns, T* X) {
+  if (columns == 1) return solve_column(transposed, X);
   constexpr int type = type_of<T>;
   zero_bytes(dev_, info_.data(), sizeof(int));  // selects the GPU, too
   const turn mine(handle_, dev_);

@@ -34,17 +34,20 @@ class factors {
   /// 0, or where the factorisation ended (from 1): U(k,k) is zero, the leading k rows are not positive
   /// definite.
   std::int64_t failed() const { return failed_; }
-  /// X := A^-1 X, or A^-T X where transposed; X is n-by-columns, its leading dimension n.
+  /// X := A^-1 X, or A^-T X where transposed; X is n-by-columns, its leading dimension n. A single column goes
+  /// through our own triangular solves, which wait for less.
   void solve(bool transposed, std::int64_t columns, T* X);
 
  private:
   void factorise();
+  void solve_column(bool transposed, T* x);
 
   device dev_;
   kind kind_;
   std::int64_t n_;
   matrix<T> matrix_;
   array<std::int64_t> pivots_;
+  array<std::int64_t> order_;  // of the rows after all interchanges, for LU
   array<int> info_;
   handle_of_gpu& handle_;
   std::int64_t failed_ = 0;

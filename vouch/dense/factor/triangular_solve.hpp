@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include <vouch/core/device.hpp>
+#include <vouch/core/types.hpp>
 #include <vouch/core/view.hpp>
 #include <vouch/dense/blas/columns.hpp>
 #include <vouch/dense/types.hpp>
@@ -21,6 +22,10 @@ void solve_columns(const device& dev, columns<const A> a, transpose trans, diago
 
 template <class R, class A>
 void solve_columns_cuda(const device& dev, columns<const A> a, transpose trans, diagonal unit, view<R> x);
+
+/// to[i] := from[order[i]], or to[order[i]] := from[i] for the inverse of the permutation; n of each.
+template <real T>
+void permute_cuda(const device& dev, view<const std::int64_t> order, bool inverse, const T* from, T* to);
 
 /// The first diagonal element that is or holds 0; -1 where there is none. Waits for the device.
 template <class T>

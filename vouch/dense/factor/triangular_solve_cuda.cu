@@ -5,6 +5,7 @@
 #include <vouch/core/gpu/flagged_words.cuh>
 #include <vouch/core/gpu/mbarrier.cuh>
 #include <vouch/core/launch.cuh>
+#include <vouch/core/parallel_for.cuh>
 #include <vouch/core/scratch.cuh>
 #include <vouch/dense/blas/entries.cuh>
 #include <vouch/dense/factor/prepared_divisor.hpp>
@@ -526,6 +527,18 @@ std::int64_t first_zero_divisor_cuda(const device& dev, columns<const A> a) {
   check(cudaStreamSynchronize(stream), "find_zero_divisor");
   return found;
 }
+
+template <real T>
+void permute_cuda(const device& dev, view<const std::int64_t> order, bool inverse, const T* from, T* to) {
+  parallel_for(dev, "permute", order.size(), [=, order = order.data()] __device__(std::int64_t i) {
+    if (inverse)
+      to[order[i]] = from[i];
+    else
+      to[i] = from[order[i]];
+  });
+}
+template void permute_cuda(const device&, view<const std::int64_t>, bool, const float*, float*);
+template void permute_cuda(const device&, view<const std::int64_t>, bool, const double*, double*);
 
 template <class R, class A>
 void solve_columns_cuda(const device& dev, columns<const A> a, transpose trans, diagonal unit, view<R> x) {
