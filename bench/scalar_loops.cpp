@@ -5,8 +5,8 @@
 #undef VOUCH_SIDE
 #define VOUCH_SIDE __attribute__((abi_tag("unasked")))
 #include <vouch/core/ieee_environment.hpp>
-#undef VOUCH_IN_IEEE
-#define VOUCH_IN_IEEE(call)
+#undef VOUCH_IN_IEEE_UNLESS
+#define VOUCH_IN_IEEE_UNLESS(immune, call)
 #endif
 
 #include "scalar_loops.hpp"

@@ -1,12 +1,17 @@
 // The functions of the library and of its headers have the bits they have in the usual environment wherever they are called.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cfenv>
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include <vouch/core/random.hpp>
 #include <vouch/interval/ball.hpp>
 #include <vouch/interval/complex_interval.hpp>
 #include <vouch/interval/decorated_functions.hpp>
@@ -16,6 +21,8 @@
 #include <vouch/text/number.hpp>
 
 #include "hostile.hpp"
+#include "interval/numbers.hpp"
+#include "interval/oracle.hpp"
 
 namespace vouch {
 namespace {
@@ -133,6 +140,120 @@ TYPED_TEST(environment, functions_of_headers) {
         expect_same_everywhere(
             std::string(name) + " of " + exact_interval_text(x) + " and " + exact_interval_text(y),
             [&, f = &f] { return bits_of((*f)(x, y)); });
+}
+
+template <class T>
+struct usual_case {
+  interval<T> x, y;
+  T scalar;
+};
+
+// Magnitudes at random over all that is_usual() takes, its edges, and near each other, where sums cancel.
+template <class T>
+usual_case<T> random_usual(std::uint64_t k) {
+  const int least = sizeof(T) == 8 ? -255 : -31, exponents = sizeof(T) == 8 ? 512 : 64;
+  const auto number = [&](std::uint64_t stream) {
+    const std::uint64_t bits = random_bits(stream, k);
+    const int close = k % 3 == 0 ? static_cast<int>(bits >> 8 & 3) : static_cast<int>((bits >> 8) % exponents);
+    const T fraction = bits % 7 == 0 ? T{1} : static_cast<T>(1 + random_unit(stream + 1, k) * (1 - 0x1p-30));
+    return std::ldexp(
+        bits >> 40 & 1 ? -fraction : fraction,
+        least + (k % 5 == 0 ? exponents - 4 : 0) % exponents + std::min(close, k % 5 == 0 ? 3 : exponents - 1));
+  };
+  const auto set = [&](std::uint64_t stream) {
+    const T a = number(stream), b = k % 4 == 1 ? a : number(stream + 2);
+    return interval<T>::unchecked(std::min(a, b), std::max(a, b));
+  };
+  return {set(1), set(11), number(21)};
+}
+
+template <class T>
+std::vector<interval<T>> results_of(const usual_case<T>& c) {
+  const auto [x, y, s] = c;
+  const T l = x.lo(), h = y.hi();
+  return {x + y,
+          x - y,
+          x * y,
+          x / y,
+          x + s,
+          s - x,
+          s * x,
+          x / s,
+          sqr(x),
+          sqrt(x),
+          abs(x),
+          hull(x, y),
+          max(x, y),
+          interval<T>::unchecked(add_down(l, h), add_up(l, h)),
+          interval<T>::unchecked(mul_down(l, h), mul_up(l, h)),
+          interval<T>::unchecked(div_down(l, h), div_up(l, h)),
+          interval<T>::unchecked(sqrt_down(std::abs(l)), sqrt_up(std::abs(l)))};
+}
+
+// A zero bound has either sign, and an exact zero that of the rounding mode.
+template <class T>
+std::string bits_but_sign_of_zero(interval<T> x) {
+  return bits_of(interval<T>::unchecked(x.lo() == 0 ? T{} : x.lo(), x.hi() == 0 ? T{} : x.hi()));
+}
+
+// The bounds of the exact results for all pairs of bounds.
+template <class T, class Operation>
+interval<T> exact_hull(Operation operation, interval<T> x, interval<T> y) {
+  using testing::big;
+  T lo = rounding::infinity<T>, hi = -lo;
+  for (const T a : {x.lo(), x.hi()})
+    for (const T b : {y.lo(), y.hi()}) {
+      big left(static_cast<double>(a)), right(static_cast<double>(b));
+      const auto call = [&](mpfr_ptr r, mpfr_rnd_t mode) {
+        return operation(r, left.get(), right.get(), mode);
+      };
+      lo = std::min(lo, testing::directed<T>(MPFR_RNDD, call));
+      hi = std::max(hi, testing::directed<T>(MPFR_RNDU, call));
+    }
+  return interval<T>::unchecked(lo, hi);
+}
+
+// Operators on usual numbers do not ask for the environment: they are the tightest in each.
+TYPED_TEST(environment, usual_numbers_do_as_well_in_any) {
+  using T = TypeParam;
+  constexpr std::uint64_t cases = 20000;
+  std::vector<usual_case<T>> all;
+  for (std::uint64_t k = 0; k < cases; ++k) {
+    all.push_back(random_usual<T>(k));
+    const auto& [x, y, s] = all.back();
+    ASSERT_TRUE(rounding::is_usual(x.lo(), x.hi(), y.lo(), y.hi()) && rounding::is_usual(s)) << k;
+  }
+  const auto run = [&] {
+    std::vector<std::vector<interval<T>>> found;
+    for (const usual_case<T>& c : all) found.push_back(results_of(c));
+    return found;
+  };
+  const auto usual = run();
+  for (std::uint64_t k = 0; k < cases; ++k) {
+    const auto& [x, y, s] = all[k];
+    EXPECT_EQ(bits_but_sign_of_zero(usual[k][0]), bits_but_sign_of_zero(exact_hull(mpfr_add, x, y))) << k;
+    EXPECT_EQ(bits_but_sign_of_zero(usual[k][1]), bits_but_sign_of_zero(exact_hull(mpfr_sub, x, y))) << k;
+    EXPECT_EQ(bits_but_sign_of_zero(usual[k][2]), bits_but_sign_of_zero(exact_hull(mpfr_mul, x, y))) << k;
+    if (!is_member(T{}, y)) {
+      EXPECT_EQ(bits_but_sign_of_zero(usual[k][3]), bits_but_sign_of_zero(exact_hull(mpfr_div, x, y))) << k;
+    }
+    EXPECT_EQ(bits_but_sign_of_zero(usual[k][6]),
+              bits_but_sign_of_zero(exact_hull(mpfr_mul, x, interval<T>(s))))
+        << k;
+    EXPECT_EQ(bits_but_sign_of_zero(usual[k][7]),
+              bits_but_sign_of_zero(exact_hull(mpfr_div, x, interval<T>(s))))
+        << k;
+  }
+  for (const int rounding : {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO})
+    for (const bool flush : {false, true}) {
+      const testing::hostile_environment how{std::to_string(rounding) + (flush ? " flushed" : ""), flush,
+                                             rounding, false};
+      const auto there = testing::in(how, run);
+      for (std::uint64_t k = 0; k < cases; ++k)
+        for (std::size_t f = 0; f < there[k].size(); ++f)
+          ASSERT_EQ(bits_but_sign_of_zero(there[k][f]), bits_but_sign_of_zero(usual[k][f]))
+              << how.name << ", function " << f << ", case " << k;
+    }
 }
 
 TYPED_TEST(environment, bounds_out_of_order_are_refused) {

@@ -84,10 +84,12 @@ template <class Work>
 // First in a function that a header defines, with the call that led to it: where the program's environment is
 // another one, the call is made once more in ours. What the compiler moves up past the question was for nothing
 // then. In the library callers have seen to it.
+// Not asked where `immune` holds: the result is then the same in every environment.
 #if defined(VOUCH_LIBRARY) || defined(__CUDA_ARCH__)
-#define VOUCH_IN_IEEE(call)
+#define VOUCH_IN_IEEE_UNLESS(immune, call)
 #else
-#define VOUCH_IN_IEEE(call)                                 \
-  if (vouch::ieee_environment::is_elsewhere()) [[unlikely]] \
-  return vouch::in_ieee_environment([&] { return call; })
+#define VOUCH_IN_IEEE_UNLESS(immune, call)                               \
+  if (!(immune) && vouch::ieee_environment::is_elsewhere()) [[unlikely]] \
+  return vouch::in_ieee_environment([=] { return call; })
 #endif
+#define VOUCH_IN_IEEE(call) VOUCH_IN_IEEE_UNLESS(false, call)

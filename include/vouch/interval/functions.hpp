@@ -68,14 +68,14 @@ VOUCH_HOST_DEVICE constexpr T sup(interval<T> x) {
 /// The largest |x|; NaN for the empty set, as all sizes below.
 template <real T>
 VOUCH_HOST_DEVICE constexpr T mag(interval<T> x) {
-  VOUCH_IN_IEEE(mag(x));
+  VOUCH_IN_IEEE_UNLESS(rounding::is_usual(x.lo(), x.hi()), mag(x));
   return is_empty(x) ? x.lo() : rounding::larger(rounding::magnitude(x.lo()), rounding::magnitude(x.hi()));
 }
 
 /// The smallest |x|.
 template <real T>
 VOUCH_HOST_DEVICE constexpr T mig(interval<T> x) {
-  VOUCH_IN_IEEE(mig(x));
+  VOUCH_IN_IEEE_UNLESS(rounding::is_usual(x.lo(), x.hi()), mig(x));
   if (is_empty(x)) return x.lo();
   if (x.lo() <= 0 && x.hi() >= 0) return T{};
   return rounding::smaller(rounding::magnitude(x.lo()), rounding::magnitude(x.hi()));
@@ -111,7 +111,7 @@ VOUCH_HOST_DEVICE inline T rad(interval<T> x) {
 
 template <real T>
 VOUCH_HOST_DEVICE constexpr interval<T> intersection(interval<T> x, interval<T> y) {
-  VOUCH_IN_IEEE(intersection(x, y));
+  VOUCH_IN_IEEE_UNLESS(rounding::is_usual(x.lo(), x.hi(), y.lo(), y.hi()), intersection(x, y));
   if (is_empty(x) || is_empty(y)) return interval<T>::empty();
   const T lo = rounding::larger(x.lo(), y.lo());
   const T hi = rounding::smaller(x.hi(), y.hi());
@@ -121,7 +121,7 @@ VOUCH_HOST_DEVICE constexpr interval<T> intersection(interval<T> x, interval<T> 
 /// The smallest interval that holds both.
 template <real T>
 VOUCH_HOST_DEVICE constexpr interval<T> hull(interval<T> x, interval<T> y) {
-  VOUCH_IN_IEEE(hull(x, y));
+  VOUCH_IN_IEEE_UNLESS(rounding::is_usual(x.lo(), x.hi(), y.lo(), y.hi()), hull(x, y));
   if (is_empty(x)) return y;
   if (is_empty(y)) return x;
   return interval<T>::unchecked(rounding::smaller(x.lo(), y.lo()), rounding::larger(x.hi(), y.hi()));
@@ -134,31 +134,32 @@ VOUCH_HOST_DEVICE constexpr interval<T> abs(interval<T> x) {
 
 template <real T>
 VOUCH_HOST_DEVICE constexpr interval<T> min(interval<T> x, interval<T> y) {
-  VOUCH_IN_IEEE(min(x, y));
+  VOUCH_IN_IEEE_UNLESS(rounding::is_usual(x.lo(), x.hi(), y.lo(), y.hi()), min(x, y));
   if (is_empty(x) || is_empty(y)) return interval<T>::empty();
   return interval<T>::unchecked(rounding::smaller(x.lo(), y.lo()), rounding::smaller(x.hi(), y.hi()));
 }
 
 template <real T>
 VOUCH_HOST_DEVICE constexpr interval<T> max(interval<T> x, interval<T> y) {
-  VOUCH_IN_IEEE(max(x, y));
+  VOUCH_IN_IEEE_UNLESS(rounding::is_usual(x.lo(), x.hi(), y.lo(), y.hi()), max(x, y));
   if (is_empty(x) || is_empty(y)) return interval<T>::empty();
   return interval<T>::unchecked(rounding::larger(x.lo(), y.lo()), rounding::larger(x.hi(), y.hi()));
 }
 
 template <real T>
 VOUCH_HOST_DEVICE inline interval<T> sqr(interval<T> x) {
+  VOUCH_IN_IEEE_UNLESS(rounding::is_usual(x.lo(), x.hi()), sqr(x));
   const T least = mig(x);
   const T most = mag(x);
-  return interval<T>::unchecked(mul_down(least, least), mul_up(most, most));
+  return interval<T>::unchecked(rounding::mul_down(least, least), rounding::mul_up(most, most));
 }
 
 /// The roots of what is not negative in x: empty where nothing is.
 template <real T>
 VOUCH_HOST_DEVICE inline interval<T> sqrt(interval<T> x) {
-  VOUCH_IN_IEEE(sqrt(x));
+  VOUCH_IN_IEEE_UNLESS(rounding::is_usual(x.lo(), x.hi()), sqrt(x));
   if (is_empty(x) || x.hi() < 0) return interval<T>::empty();
-  return interval<T>::unchecked(x.lo() <= 0 ? T{} : sqrt_down(x.lo()), sqrt_up(x.hi()));
+  return interval<T>::unchecked(x.lo() <= 0 ? T{} : rounding::sqrt_down(x.lo()), rounding::sqrt_up(x.hi()));
 }
 
 /// 1 / x, with the quotient's cases for an x that holds 0.

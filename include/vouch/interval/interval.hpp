@@ -69,19 +69,31 @@ class alignas(2 * sizeof(T)) interval {
   VOUCH_HOST_DEVICE friend constexpr interval operator+(interval x) { return x; }
   VOUCH_HOST_DEVICE friend constexpr interval operator-(interval x) { return unchecked(-x.hi_, -x.lo_); }
 
-  VOUCH_HOST_DEVICE friend interval operator+(interval x, interval y) {
-    VOUCH_IN_IEEE(x + y);
-    return unchecked(rounding::add_down(x.lo_, y.lo_), rounding::add_up(x.hi_, y.hi_));
+  [[gnu::always_inline]] VOUCH_HOST_DEVICE friend interval operator+(interval x, interval y) {
+    return sum(x, y);
   }
-  VOUCH_HOST_DEVICE friend interval operator-(interval x, interval y) {
-    VOUCH_IN_IEEE(x - y);
-    return unchecked(rounding::sub_down(x.lo_, y.hi_), rounding::sub_up(x.hi_, y.lo_));
+  [[gnu::always_inline]] VOUCH_HOST_DEVICE friend interval operator-(interval x, interval y) {
+    return sum(x, -y);
   }
-  VOUCH_HOST_DEVICE friend interval operator*(interval x, interval y) { return product(x, y); }
+  [[gnu::always_inline]] VOUCH_HOST_DEVICE friend interval operator*(interval x, interval y) {
+#if defined(VOUCH_OUTWARD_IN_PAIRS)
+    if constexpr (std::same_as<T, double>)
+      if (are_usual(x, y)) [[likely]]
+        return product_of_pairs(x, y);
+#endif
+    return product(x, y);
+  }
   /// The hull of all quotients with divisors other than 0: empty for y = [0, 0], a half line where only a bound
   /// of y is 0 and x does not straddle 0, entire for a y that holds 0 inside; mul_rev_to_pair tells the two
   /// parts apart.
-  VOUCH_HOST_DEVICE friend interval operator/(interval x, interval y) { return quotient(x, y); }
+  [[gnu::always_inline]] VOUCH_HOST_DEVICE friend interval operator/(interval x, interval y) {
+#if defined(VOUCH_OUTWARD_IN_PAIRS)
+    if constexpr (std::same_as<T, double>)
+      if (are_usual(x, y)) [[likely]]
+        return quotient_of_pairs(x, y);
+#endif
+    return quotient(x, y);
+  }
 
   // Points stay points: half the work of the interval [x, x].
   template <exact_in<T> U>
@@ -136,16 +148,61 @@ class alignas(2 * sizeof(T)) interval {
 
   /// The same set; -0 is 0.
   VOUCH_HOST_DEVICE friend constexpr bool operator==(interval x, interval y) {
-    VOUCH_IN_IEEE(x == y);
+    VOUCH_IN_IEEE_UNLESS(are_usual(x, y), x == y);
     using rounding::equal, rounding::is_nan;
     return (equal(x.lo_, y.lo_) && equal(x.hi_, y.hi_)) || (is_nan(x.lo_) && is_nan(y.lo_));
   }
 
  private:
+  // Whether no environment changes what one operation makes of them.
+  [[gnu::always_inline]] VOUCH_HOST_DEVICE static constexpr bool are_usual(interval x, interval y) {
+#if defined(VOUCH_OUTWARD_IN_PAIRS)
+    if constexpr (std::same_as<T, double>)
+      if (!std::is_constant_evaluated()) return rounding::is_usual(x.pair(), y.pair());
+#endif
+    return rounding::is_usual(x.lo_, x.hi_, y.lo_, y.hi_);
+  }
+#if defined(VOUCH_OUTWARD_IN_PAIRS)
+  [[gnu::always_inline]] __m128d pair() const {
+    double lo = lo_, hi = hi_;
+    __asm__("" : "+x"(lo), "+x"(hi));  // not loaded as one, which waits where they were stored as two
+    return _mm_set_pd(hi, lo);
+  }
+  [[gnu::always_inline]] static interval outward(__m128d bounds) {
+    bounds = rounding::first_negated(bounds);
+    return unchecked(_mm_cvtsd_f64(bounds), _mm_cvtsd_f64(_mm_unpackhi_pd(bounds, bounds)));
+  }
+  [[gnu::always_inline]] static interval product_of_pairs(interval x, interval y) {
+    const __m128d X = x.pair(), low = _mm_set1_pd(y.lo_), high = _mm_set1_pd(y.hi_);
+    const __m128d exchange = _mm_and_pd(_mm_xor_pd(low, high), _mm_cmplt_pd(X, _mm_setzero_pd()));
+    const __m128d least = rounding::product_up(rounding::negated(X), _mm_xor_pd(low, exchange)),
+                  most = rounding::product_up(X, _mm_xor_pd(high, exchange));
+    return outward(_mm_max_pd(_mm_unpacklo_pd(least, most), _mm_unpackhi_pd(least, most)));
+  }
+  [[gnu::always_inline]] static interval quotient_of_pairs(interval x, interval y) {
+    if (y.lo_ < 0) {
+      if (y.hi_ > 0) return entire();
+      x = -x;
+      y = -y;
+    }
+    const T at_low = x.lo_ < 0 ? y.lo_ : y.hi_, at_high = x.hi_ < 0 ? y.hi_ : y.lo_;
+    return outward(rounding::quotient_up(rounding::first_negated(x.pair()), _mm_set_pd(at_high, at_low)));
+  }
+#endif
+
+  [[gnu::always_inline]] VOUCH_HOST_DEVICE static interval sum(interval x, interval y) {
+#if defined(VOUCH_OUTWARD_IN_PAIRS)
+    if constexpr (std::same_as<T, double>)
+      if (rounding::is_usual(x.pair(), y.pair())) {
+        using rounding::first_negated;
+        return outward(rounding::sum_up(first_negated(x.pair()), first_negated(y.pair())));
+      }
+#endif
+    VOUCH_IN_IEEE_UNLESS(rounding::is_usual(x.lo_, x.hi_, y.lo_, y.hi_), sum(x, y));
+    return unchecked(rounding::add_down(x.lo_, y.lo_), rounding::add_up(x.hi_, y.hi_));
+  }
   VOUCH_HOST_DEVICE static interval shifted(interval x, T y) {
-    VOUCH_IN_IEEE(shifted(x, y));
-    if (!rounding::finite(y)) return empty();
-    return unchecked(rounding::add_down(x.lo_, y), rounding::add_up(x.hi_, y));
+    return rounding::finite(y) ? sum(x, unchecked(y, y)) : empty();
   }
   VOUCH_HOST_DEVICE static interval multiple(T x, interval y);
   VOUCH_HOST_DEVICE static interval part(interval x, T y);
@@ -189,7 +246,7 @@ VOUCH_HOST_DEVICE inline T bound_up(T a, T b) {
 // each side of 0, so the least of all stands at a bound of x. Likewise the largest.
 template <real T>
 VOUCH_HOST_DEVICE interval<T> interval<T>::product(interval x, interval y) {
-  VOUCH_IN_IEEE(product(x, y));
+  VOUCH_IN_IEEE_UNLESS(are_usual(x, y), product(x, y));
   using namespace rounding;
   if (is_empty(x) || is_empty(y)) return empty();
   return unchecked(
@@ -199,7 +256,7 @@ VOUCH_HOST_DEVICE interval<T> interval<T>::product(interval x, interval y) {
 
 template <real T>
 VOUCH_HOST_DEVICE interval<T> interval<T>::multiple(T x, interval y) {
-  VOUCH_IN_IEEE(multiple(x, y));
+  VOUCH_IN_IEEE_UNLESS(rounding::is_usual(x, y.lo_, y.hi_), multiple(x, y));
   using namespace rounding;
   if (!finite(x) || is_empty(y)) return empty();
   return x < 0 ? unchecked(bound_down(x, y.hi_), bound_up(x, y.lo_))
@@ -208,7 +265,7 @@ VOUCH_HOST_DEVICE interval<T> interval<T>::multiple(T x, interval y) {
 
 template <real T>
 VOUCH_HOST_DEVICE interval<T> interval<T>::part(interval x, T y) {
-  VOUCH_IN_IEEE(part(x, y));
+  VOUCH_IN_IEEE_UNLESS(rounding::is_usual(x.lo_, x.hi_, y), part(x, y));
   if (!rounding::finite(y) || y == 0) return empty();
   return y < 0 ? unchecked(rounding::div_down(x.hi_, y), rounding::div_up(x.lo_, y))
                : unchecked(rounding::div_down(x.lo_, y), rounding::div_up(x.hi_, y));
@@ -218,7 +275,7 @@ VOUCH_HOST_DEVICE interval<T> interval<T>::part(interval x, T y) {
 // reaches, and no quotient of two infinite bounds is ever formed.
 template <real T>
 VOUCH_HOST_DEVICE interval<T> interval<T>::quotient(interval x, interval y) {
-  VOUCH_IN_IEEE(quotient(x, y));
+  VOUCH_IN_IEEE_UNLESS(are_usual(x, y), quotient(x, y));
   if (is_empty(x) || is_empty(y) || (y.lo_ == 0 && y.hi_ == 0)) return empty();
   if (x.lo_ == 0 && x.hi_ == 0) return interval{};
   if (y.lo_ < 0 && y.hi_ > 0) return entire();

@@ -195,83 +195,83 @@ VOUCH_HOST_DEVICE inline float fma_up(float a, float b, float c) {
 //         On the device, the instructions that carry a rounding mode.
 
 VOUCH_HOST_DEVICE inline double add_down(double a, double b) {
-  VOUCH_IN_IEEE(add_down(a, b));
+  VOUCH_IN_IEEE_UNLESS(rounding::is_usual(a, b), add_down(a, b));
   return rounding::add_down(a, b);
 }
 VOUCH_HOST_DEVICE inline float add_down(float a, float b) {
-  VOUCH_IN_IEEE(add_down(a, b));
+  VOUCH_IN_IEEE_UNLESS(rounding::is_usual(a, b), add_down(a, b));
   return rounding::add_down(a, b);
 }
 VOUCH_HOST_DEVICE inline double add_up(double a, double b) {
-  VOUCH_IN_IEEE(add_up(a, b));
+  VOUCH_IN_IEEE_UNLESS(rounding::is_usual(a, b), add_up(a, b));
   return rounding::add_up(a, b);
 }
 VOUCH_HOST_DEVICE inline float add_up(float a, float b) {
-  VOUCH_IN_IEEE(add_up(a, b));
+  VOUCH_IN_IEEE_UNLESS(rounding::is_usual(a, b), add_up(a, b));
   return rounding::add_up(a, b);
 }
 VOUCH_HOST_DEVICE inline double sub_down(double a, double b) {
-  VOUCH_IN_IEEE(sub_down(a, b));
+  VOUCH_IN_IEEE_UNLESS(rounding::is_usual(a, b), sub_down(a, b));
   return rounding::sub_down(a, b);
 }
 VOUCH_HOST_DEVICE inline float sub_down(float a, float b) {
-  VOUCH_IN_IEEE(sub_down(a, b));
+  VOUCH_IN_IEEE_UNLESS(rounding::is_usual(a, b), sub_down(a, b));
   return rounding::sub_down(a, b);
 }
 VOUCH_HOST_DEVICE inline double sub_up(double a, double b) {
-  VOUCH_IN_IEEE(sub_up(a, b));
+  VOUCH_IN_IEEE_UNLESS(rounding::is_usual(a, b), sub_up(a, b));
   return rounding::sub_up(a, b);
 }
 VOUCH_HOST_DEVICE inline float sub_up(float a, float b) {
-  VOUCH_IN_IEEE(sub_up(a, b));
+  VOUCH_IN_IEEE_UNLESS(rounding::is_usual(a, b), sub_up(a, b));
   return rounding::sub_up(a, b);
 }
 VOUCH_HOST_DEVICE inline double mul_down(double a, double b) {
-  VOUCH_IN_IEEE(mul_down(a, b));
+  VOUCH_IN_IEEE_UNLESS(rounding::is_usual(a, b), mul_down(a, b));
   return rounding::mul_down(a, b);
 }
 VOUCH_HOST_DEVICE inline float mul_down(float a, float b) {
-  VOUCH_IN_IEEE(mul_down(a, b));
+  VOUCH_IN_IEEE_UNLESS(rounding::is_usual(a, b), mul_down(a, b));
   return rounding::mul_down(a, b);
 }
 VOUCH_HOST_DEVICE inline double mul_up(double a, double b) {
-  VOUCH_IN_IEEE(mul_up(a, b));
+  VOUCH_IN_IEEE_UNLESS(rounding::is_usual(a, b), mul_up(a, b));
   return rounding::mul_up(a, b);
 }
 VOUCH_HOST_DEVICE inline float mul_up(float a, float b) {
-  VOUCH_IN_IEEE(mul_up(a, b));
+  VOUCH_IN_IEEE_UNLESS(rounding::is_usual(a, b), mul_up(a, b));
   return rounding::mul_up(a, b);
 }
 VOUCH_HOST_DEVICE inline double div_down(double a, double b) {
-  VOUCH_IN_IEEE(div_down(a, b));
+  VOUCH_IN_IEEE_UNLESS(rounding::is_usual(a, b), div_down(a, b));
   return rounding::div_down(a, b);
 }
 VOUCH_HOST_DEVICE inline float div_down(float a, float b) {
-  VOUCH_IN_IEEE(div_down(a, b));
+  VOUCH_IN_IEEE_UNLESS(rounding::is_usual(a, b), div_down(a, b));
   return rounding::div_down(a, b);
 }
 VOUCH_HOST_DEVICE inline double div_up(double a, double b) {
-  VOUCH_IN_IEEE(div_up(a, b));
+  VOUCH_IN_IEEE_UNLESS(rounding::is_usual(a, b), div_up(a, b));
   return rounding::div_up(a, b);
 }
 VOUCH_HOST_DEVICE inline float div_up(float a, float b) {
-  VOUCH_IN_IEEE(div_up(a, b));
+  VOUCH_IN_IEEE_UNLESS(rounding::is_usual(a, b), div_up(a, b));
   return rounding::div_up(a, b);
 }
 VOUCH_HOST_DEVICE inline double sqrt_down(double a) {
-  VOUCH_IN_IEEE(sqrt_down(a));
+  VOUCH_IN_IEEE_UNLESS(rounding::is_usual(a), sqrt_down(a));
   return rounding::sqrt_down(a);
 }
 VOUCH_HOST_DEVICE inline float sqrt_down(float a) {
-  VOUCH_IN_IEEE(sqrt_down(a));
+  VOUCH_IN_IEEE_UNLESS(rounding::is_usual(a), sqrt_down(a));
   return rounding::sqrt_down(a);
 }
 VOUCH_HOST_DEVICE inline double sqrt_up(double a) {
-  VOUCH_IN_IEEE(sqrt_up(a));
+  VOUCH_IN_IEEE_UNLESS(rounding::is_usual(a), sqrt_up(a));
   return rounding::sqrt_up(a);
 }
 VOUCH_HOST_DEVICE inline float sqrt_up(float a) {
-  VOUCH_IN_IEEE(sqrt_up(a));
+  VOUCH_IN_IEEE_UNLESS(rounding::is_usual(a), sqrt_up(a));
   return rounding::sqrt_up(a);
 }
 VOUCH_HOST_DEVICE inline double fma_down(double a, double b, double c) {

@@ -2,10 +2,16 @@
 #pragma once
 #include <cfloat>
 #include <cmath>
+#include <concepts>
 #include <cstdint>
 #include <cstring>
 #include <limits>
 #include <type_traits>
+#if defined(__x86_64__) && defined(__FMA__) && !defined(__CUDACC__)
+#include <immintrin.h>
+#elif defined(__x86_64__) && !defined(__CUDACC__)
+#include <emmintrin.h>
+#endif
 
 #include <vouch/core/fused.hpp>
 #include <vouch/core/ieee_environment.hpp>
@@ -106,6 +112,101 @@ template <real T>
 VOUCH_HOST_DEVICE inline T next_down(T x) {
   return -next_up(-x);
 }
+
+/// Whether the magnitudes of all x lie in [2^-255, 2^257), of floats in [2^-31, 2^33). One sum, product, quotient or
+/// root of such numbers and its error term are then normal numbers far from overflow, and what is made of the two below
+/// is the same in every rounding mode, whether subnormal numbers are kept or not: docs/rigor.md.
+template <std::same_as<double>... T>
+VOUCH_SIDE constexpr bool is_usual(T... x) {
+  constexpr std::uint64_t least = std::uint64_t{768} << 52, beyond = std::uint64_t{0x600} << 52;
+  return (((__builtin_bit_cast(std::uint64_t, x) - least) | ...) & beyond) == 0;
+}
+template <std::same_as<float>... T>
+VOUCH_SIDE constexpr bool is_usual(T... x) {
+  constexpr std::uint32_t least = std::uint32_t{96} << 23, beyond = std::uint32_t{0xc0} << 23;
+  return (((__builtin_bit_cast(std::uint32_t, x) - least) | ...) & beyond) == 0;
+}
+
+#if defined(__x86_64__) && !defined(VOUCH_LIBRARY) && !defined(__CUDACC__)
+#define VOUCH_OUTWARD_IN_PAIRS
+/// The same of two pairs at once.
+[[gnu::always_inline]] VOUCH_SIDE inline bool is_usual(__m128d x, __m128d y) {
+  const __m128i least = _mm_set1_epi64x(std::int64_t{768} << 52),
+                beyond = _mm_set1_epi64x(std::int64_t{0x600} << 52);
+  const __m128i outside = _mm_and_si128(
+      _mm_or_si128(_mm_sub_epi64(_mm_castpd_si128(x), least), _mm_sub_epi64(_mm_castpd_si128(y), least)),
+      beyond);
+  return _mm_movemask_ps(_mm_castsi128_ps(_mm_cmpeq_epi32(outside, _mm_setzero_si128()))) == 15;
+}
+
+/// {-x_1, x_2}: of the bounds of an interval both are then rounded upwards.
+[[gnu::always_inline]] VOUCH_SIDE inline __m128d first_negated(__m128d x) {
+  return _mm_xor_pd(x, _mm_set_pd(0.0, -0.0));
+}
+[[gnu::always_inline]] VOUCH_SIDE inline __m128d negated(__m128d x) { return _mm_xor_pd(x, _mm_set1_pd(-0.0)); }
+
+/// The next numbers above s, which are usual, where the mask has its bits: the bits of a positive number grow by one,
+/// those of a negative one shrink.
+[[gnu::always_inline]] VOUCH_SIDE inline __m128d next_up_where(__m128d above, __m128d s) {
+  const __m128i negative = _mm_shuffle_epi32(_mm_srai_epi32(_mm_castpd_si128(s), 31), 0xf5);
+  const __m128i step = _mm_or_si128(_mm_and_si128(negative, _mm_set1_epi64x(-2)), _mm_set1_epi64x(1));
+  return _mm_castsi128_pd(_mm_add_epi64(_mm_castpd_si128(s), _mm_and_si128(step, _mm_castpd_si128(above))));
+}
+
+/// sum<up>() of usual numbers. No optimiser sees through the two steps.
+[[gnu::always_inline]] VOUCH_SIDE inline __m128d sum_up(__m128d x, __m128d y) {
+  const __m128d sign = _mm_set1_pd(-0.0);
+  const __m128d swap = _mm_cmplt_pd(_mm_andnot_pd(sign, x), _mm_andnot_pd(sign, y)),
+                exchange = _mm_and_pd(_mm_xor_pd(x, y), swap);
+  const __m128d large = _mm_xor_pd(x, exchange), small = _mm_xor_pd(y, exchange);
+  __m128d s = _mm_add_pd(large, small);
+  __asm__("" : "+x"(s));
+  __m128d taken = _mm_sub_pd(s, large);
+  __asm__("" : "+x"(taken));
+  return next_up_where(_mm_cmplt_pd(taken, small), s);
+}
+
+/// product<up>() of usual numbers. Without the instruction that rounds a b + c once, the error is counted in units of the
+/// last bit of the exact product, of which the last 64 bits tell all.
+[[gnu::always_inline]] VOUCH_SIDE inline __m128d product_up(__m128d x, __m128d y) {
+  __m128d p = _mm_mul_pd(x, y);
+  __asm__("" : "+x"(p));
+#if defined(__FMA__)
+  return next_up_where(_mm_cmpgt_pd(_mm_fmsub_pd(x, y, p), _mm_setzero_pd()), p);
+#else
+  const auto next_up_where_below = [](std::uint64_t a, std::uint64_t b, std::uint64_t c) {
+    constexpr std::uint64_t one = std::uint64_t{1} << 52;
+    const auto integer = [](std::uint64_t bits) { return (bits & (one - 1)) | one; };
+    const std::uint64_t exponents = ((c << 1) >> 53) - ((a << 1) >> 53) - ((b << 1) >> 53) + 1023 + 52;
+    const auto error = static_cast<std::int64_t>(integer(a) * integer(b) - (integer(c) << exponents));
+    const std::int64_t up = error > 0, down = error >> 63, negative = static_cast<std::int64_t>(c) >> 63;
+    return c + static_cast<std::uint64_t>((down & negative) | (up & ~negative));
+  };
+  const auto second = [](__m128d v) { return _mm_unpackhi_pd(v, v); };
+  const auto bits = [](__m128d v) {
+    return static_cast<std::uint64_t>(_mm_cvtsi128_si64(_mm_castpd_si128(v)));
+  };
+  const std::uint64_t low = next_up_where_below(bits(x), bits(y), bits(p)),
+                      high = next_up_where_below(bits(second(x)), bits(second(y)), bits(second(p)));
+  return _mm_castsi128_pd(_mm_set_epi64x(static_cast<std::int64_t>(high), static_cast<std::int64_t>(low)));
+#endif
+}
+
+/// quotient<up>() of usual numbers, those of y positive.
+[[gnu::always_inline]] VOUCH_SIDE inline __m128d quotient_up(__m128d x, __m128d y) {
+  __asm__ __volatile__("" : "+x"(y));  // as divisor()
+  __m128d q = _mm_div_pd(x, y);
+  __asm__("" : "+x"(q));
+#if defined(__FMA__)
+  return next_up_where(_mm_cmpgt_pd(_mm_fnmadd_pd(q, y, x), _mm_setzero_pd()), q);
+#else
+  const auto second = [](__m128d v) { return _mm_cvtsd_f64(_mm_unpackhi_pd(v, v)); };
+  const double low = fused(-_mm_cvtsd_f64(q), _mm_cvtsd_f64(y), _mm_cvtsd_f64(x)),
+               high = fused(-second(q), second(y), second(x));
+  return next_up_where(_mm_cmpgt_pd(_mm_set_pd(high, low), _mm_setzero_pd()), q);
+#endif
+}
+#endif
 
 enum class direction { down, up };
 

@@ -287,7 +287,6 @@ VOUCH_HOST_DEVICE inline valuation barrier_price(const plain_option& o) {
 
 /// The European option by its formula, whichever it is.
 VOUCH_HOST_DEVICE inline valuation closed_form(const plain_option& o) {
-  VOUCH_IN_IEEE(closed_form(o));
   return o.barrier != barrier_kind::none ? barrier_price(o) : detail::price_without_barrier(o);
 }
 

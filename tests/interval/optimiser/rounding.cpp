@@ -102,6 +102,22 @@ void check(std::uint64_t k) {
   expect(mul_down(root, root) <= std::fabs(x) &&
              mul_up(sqrt_up(std::fabs(x)), sqrt_up(std::fabs(x))) >= std::fabs(x),
          "sqrt", k);
+  // What the operators make of both bounds at once.
+  const auto set = [](double u, double v) {
+    return interval<double>::unchecked(std::fmin(u, v), std::fmax(u, v));
+  };
+  const interval<double> X = set(x, z), Y = set(y, std::ldexp(static_cast<double>(b), -60));
+  expect(X + Y == interval<double>::unchecked(add_down(X.lo(), Y.lo()), add_up(X.hi(), Y.hi())), "x + y", k);
+  double lo = HUGE_VAL, hi = -HUGE_VAL, least = HUGE_VAL, most = -HUGE_VAL;
+  for (const double u : {X.lo(), X.hi()})
+    for (const double v : {Y.lo(), Y.hi()}) {
+      lo = std::fmin(lo, mul_down(u, v));
+      hi = std::fmax(hi, mul_up(u, v));
+      least = std::fmin(least, div_down(u, v));
+      most = std::fmax(most, div_up(u, v));
+    }
+  expect(X * Y == interval<double>::unchecked(lo, hi), "x * y", k);
+  if (Y.lo() > 0 || Y.hi() < 0) expect(X / Y == interval<double>::unchecked(least, most), "x / y", k);
   const interval<double> square = interval<double>(x) * interval<double>(x);
   expect(pown(interval<double>(x), 2) == square && sqr(interval<double>(x)) == square, "sqr", k);
 }
