@@ -20,10 +20,14 @@
 #include <vouch/generate/solution.hpp>
 #include <vouch/io/matrix_market.hpp>
 #include <vouch/solve/direct/sparse_lu.hpp>
+#include <vouch/solve/krylov/bicgstab.hpp>
 #include <vouch/solve/krylov/cg.hpp>
 #include <vouch/solve/krylov/cg_many.hpp>
 #include <vouch/solve/krylov/cg_mixed.hpp>
 #include <vouch/solve/krylov/gmres.hpp>
+#include <vouch/solve/krylov/idr.hpp>
+#include <vouch/solve/krylov/minres.hpp>
+#include <vouch/solve/loop/spd_check.hpp>
 #include <vouch/solve/precond/amg.hpp>
 #include <vouch/solve/precond/block_jacobi.hpp>
 #include <vouch/solve/precond/make.hpp>
@@ -33,7 +37,9 @@
 #include <vouch/solve/stationary/gauss_seidel.hpp>
 #include <vouch/solve/stationary/jacobi.hpp>
 #include <vouch/solve/stationary/sor.hpp>
+#include <vouch/sparse/check.hpp>
 #include <vouch/sparse/fill.hpp>
+#include <vouch/sparse/matching.hpp>
 #include <vouch/sparse/minimum_degree.hpp>
 #include <vouch/sparse/ordering.hpp>
 #include <vouch/sparse/picture.hpp>
@@ -353,10 +359,31 @@ class gauntlet {
     attempt("minimum_column_degree", [&] { minimum_column_degree<double>(dev_, A_); });
     attempt("scale_symmetric", [&] { scale_symmetric<double>(dev_, A_); });
     attempt("natural_block", [&] { natural_block<double>(dev_, A_); });
+    attempt("check_spd", [&] { check_spd<double>(dev_, A_); });
+    attempt("check_symmetric", [&] { check_symmetric<double>(dev_, A_); });
+    EXPECT_EQ(check<double>(dev_, A_).empty(), sound_ && M_.is_finite()) << case_;
+    attempt("maximum_product_matching", [&] { expect_matching(maximum_product_matching<double>(dev_, A_)); });
+  }
+
+  // Every entry after scaling is at most 1, and matched ones are 1, where there is a full matching.
+  void expect_matching(const product_matching& found) const {
+    if (found.deficient_row >= 0) return;
+    std::set<std::int32_t> rows;
+    for (std::int64_t j = 0; j < n_; ++j) rows.insert(found.row_of[j]);
+    EXPECT_EQ(std::ssize(rows), n_) << case_;
+    for (std::int64_t i = 0; i < m_; ++i)
+      for (std::int64_t k = M_.row_ptr[static_cast<std::size_t>(i)];
+           k < M_.row_ptr[static_cast<std::size_t>(i + 1)]; ++k) {
+        const std::int32_t j = M_.col[static_cast<std::size_t>(k)];
+        const double scaled =
+            std::fabs(M_.val[static_cast<std::size_t>(k)]) * found.row_scale[i] * found.column_scale[j];
+        EXPECT_FALSE(std::isnormal(scaled) && scaled > 1 + 1e-11) << case_;
+      }
   }
 
   void preconditioners() {
-    for (const char* spec : {"jacobi", "block-jacobi", "block-jacobi:2", "ssor", "ic0", "chebyshev:3"})
+    for (const char* spec :
+         {"jacobi", "block-jacobi", "block-jacobi:2", "ssor", "ic0", "chebyshev:3", "ilu0", "ilut"})
       attempt(spec, [&] {
         const auto M = make_preconditioner<double>(dev_, A_, spec);
         array<double> z(dev_, m_);
@@ -396,6 +423,10 @@ class gauntlet {
     solver("cg unchecked", [&](given b, result x) { return cg<double>(dev_, A_, b, x, unchecked); });
     gmres_options restarted{few_steps(), 5};
     solver("gmres", [&](given b, result x) { return gmres<double>(dev_, A_, b, x, restarted); });
+    solver("fgmres", [&](given b, result x) { return fgmres<double>(dev_, A_, b, x, restarted); });
+    solver("minres", [&](given b, result x) { return minres<double>(dev_, A_, b, x, {few_steps()}); });
+    solver("bicgstab", [&](given b, result x) { return bicgstab<double>(dev_, A_, b, x, {few_steps()}); });
+    solver("idr", [&](given b, result x) { return idr<double>(dev_, A_, b, x, {few_steps()}); });
     solver("jacobi", [&](given b, result x) { return jacobi<double>(dev_, A_, b, x, {few_steps()}); });
     solver("gauss_seidel",
            [&](given b, result x) { return gauss_seidel<double>(dev_, A_, b, x, {few_steps()}); });
@@ -410,7 +441,8 @@ class gauntlet {
 
   // Through the classes that choose and prove.
   void front_door() {
-    for (const char* method : {"auto", "cg", "gmres", "jacobi", "sor", "sparse-lu", "lu", "partition"})
+    for (const char* method : {"auto", "cg", "minres", "gmres", "fgmres", "bicgstab", "idr", "jacobi", "sor",
+                               "sparse-lu", "lu", "partition"})
       attempt(method, [&] {
         solve_options how;
         how.method = method;
@@ -424,6 +456,16 @@ class gauntlet {
         const solution_proof proof = by.prove({right.data(), m_, 1, m_}, {solution.data(), n_, 1, n_}, {});
         if (proof.verified) expect_within(exact_, solution, proof.radius.to_vector(), what);
       });
+    attempt("offsets of 32 bits", [&] {
+      if (!fits_32_bits()) throw value_error("not to be had in 32 bits");
+      const std::vector<std::int32_t> offsets(M_.row_ptr.begin(), M_.row_ptr.end());
+      const csr32_view<const double> narrow{M_.rows,        M_.cols,       M_.nonzeros,
+                                            offsets.data(), M_.col.data(), M_.val.data()};
+      class solver by(dev_, narrow, {});
+      array<double> solution = array<double>::zeros(dev_, n_);
+      const solve_result result = by.solve(b(), solution);
+      if (M_.is_finite()) expect_converged(M_, b_, solution, result.status, case_ + "offsets of 32 bits");
+    });
     // An interface of pointers cannot know how long its arrays are.
     if (M_.null || std::ssize(M_.row_ptr) != M_.rows + 1 || M_.row_ptr.back() != M_.nonzeros ||
         M_.rows != M_.cols)
@@ -446,6 +488,12 @@ class gauntlet {
           proof.verified != 0)
         expect_within(exact_, solution, radius, case_ + "vouch_solver_prove");
     });
+  }
+
+  bool fits_32_bits() const {
+    for (const std::int64_t offset : M_.row_ptr)
+      if (offset != static_cast<std::int32_t>(offset)) return false;
+    return !M_.null;
   }
 
   void bound_by(const char* what, const std::unique_ptr<certificate>& proof) {

@@ -271,6 +271,7 @@ void spmv_plan<T>::rows_into(const T* x, T* sums, std::int64_t row_begin, std::i
 
 template <real T>
 void spmv_plan<T>::multiply_rows(const T* x, T* y, std::int64_t row_begin, std::int64_t row_end) const {
+  const ieee_environment here;
   rows_into(x, y + row_begin, row_begin, row_end);
 }
 

@@ -12,6 +12,8 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <initializer_list>
+#include <limits>
 
 #include <vouch/core/random.hpp>
 #include <vouch/interval/power.hpp>

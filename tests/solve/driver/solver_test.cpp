@@ -12,6 +12,7 @@
 #include <vouch/core/error.hpp>
 #include <vouch/dense/factor/lapack.hpp>
 #include <vouch/io/matrix_market.hpp>
+#include <vouch/solve/direct/sparse_lu.hpp>
 #include <vouch/solve/solver.hpp>
 
 #include "../systems.hpp"
@@ -720,6 +721,33 @@ TEST(solver, takes_a_preconditioner_of_the_caller) {
   options.own_preconditioner = &M;
   options.method = "sparse-lu";
   EXPECT_THROW(solve(cpu, A, in(b), out(x), options), value_error);
+}
+
+TEST(solver, criteria_that_are_no_numbers_are_refused) {
+  const csr<double> A = random_unsymmetric(20, 9);
+  const std::vector<double> b(20, 1.0);
+  std::vector<double> x(20);
+  for (const double wrong : {-1e-8, std::nan("")}) {
+    for (const char* method : {"auto", "gmres", "gauss-seidel", "sparse-lu", "lu"}) {
+      solve_options how;
+      how.method = method;
+      how.goal.rtol = wrong;
+      EXPECT_THROW(solve(cpu, A, in(b), out(x), how), value_error) << method;
+      how.goal.rtol.reset();
+      how.goal.atol = wrong;
+      EXPECT_THROW(solve(cpu, A, in(b), out(x), how), value_error) << method;
+    }
+    stopping_criterion goal;
+    goal.rtol = wrong;
+    EXPECT_THROW(sparse_lu<double>(cpu, A, in(b), out(x), goal), value_error);
+  }
+}
+
+TEST(solver, offsets_of_32_bits_for_too_many_rows_are_refused) {
+  const std::int32_t offset = 0;
+  for (const std::int64_t rows : {std::int64_t{1} << 31, std::numeric_limits<std::int64_t>::max()})
+    EXPECT_THROW(solver(cpu, csr32_view<const double>{rows, rows, 0, &offset, nullptr, nullptr}, {}),
+                 value_error);
 }
 
 }  // namespace

@@ -346,6 +346,14 @@ TEST(amg, refuses_what_it_cannot_take) {
   }
 }
 
+TEST(amg, has_no_aggregates_of_levels_that_are_not_there) {
+  const auto M = make_amg<double>(device::cpu(1), to_sparse<double>(device::cpu(1), poisson(1, 60, 60)).all());
+  const std::int64_t levels = std::ssize(M->hierarchy().levels);
+  EXPECT_NO_THROW(M->aggregates(levels - 1));
+  for (const std::int64_t level : {std::int64_t{-1}, levels, std::int64_t{99}})
+    EXPECT_THROW(M->aggregates(level), value_error) << level;
+}
+
 TEST(amg, of_indefinite_matrices_is_refused_or_harmless) {
   for (const device& dev : devices()) {
     problem p = poisson(1, 60, 60);

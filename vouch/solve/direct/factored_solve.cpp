@@ -63,6 +63,7 @@ void estimate_error(const checked_problem<T>& problem, factorisation<T>& A, cons
 
 void check_direct_request(std::int64_t rows, std::int64_t b, std::int64_t x, const stopping_criterion& goal) {
   check_lengths(rows, b, x);
+  check_stopping(goal);
   if (!goal.by_residual()) throw value_error("a direct method ends by the residual alone");
 }
 

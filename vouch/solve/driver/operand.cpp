@@ -81,10 +81,22 @@ operand::operand(const device& home, csr_view<const double> A)
   look_through();
 }
 
+namespace {
+
+array<std::int64_t> widened_offsets(const device& home, const csr32_view<const double>& A) {
+  constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+  if (A.rows > most)
+    throw value_error("solver: a matrix with offsets of 32 bits has at most " + std::to_string(most) +
+                      " rows, not " + std::to_string(A.rows));
+  return widened(home, A.row_ptr, std::max<std::int64_t>(0, A.rows + 1));
+}
+
+}  // namespace
+
 operand::operand(const device& home, const csr32_view<const double>& A)
     : home_(home),
       cpu_(home.is_cuda() ? device::cpu() : home),
-      offsets_(widened(home, A.row_ptr, std::max<std::int64_t>(0, A.rows + 1))),
+      offsets_(widened_offsets(home, A)),
       given_{A.rows, A.cols, A.nonzeros, offsets_.data(), A.col, A.val} {
   look_through();
 }

@@ -272,6 +272,7 @@ void require_entries(const operand& A, const char* what) {
 }
 
 void check_request(const operand& A, const solve_options& options) {
+  check_stopping(options.goal);
   const structure_facts& facts = A.facts().matrix;
   if (!facts.square)
     throw shape_error(options.names.matrix + ": the matrix is " + std::to_string(facts.rows) + " by " +

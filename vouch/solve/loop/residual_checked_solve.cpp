@@ -357,6 +357,15 @@ void check_stopping(const stopping_criterion& goal) {
   if (goal.fixed_iterations.has_value() + goal.stop_recurrence.has_value() + goal.stop_mean_change.has_value() >
       1)
     throw value_error("fixed_iterations, stop_recurrence and stop_mean_change exclude each other");
+  const auto require = [](const char* name, double value) {
+    if (!(value >= 0)) throw value_error(string_printf("%s is %g, and should not be negative", name, value));
+  };
+  require("rtol", goal.rtol.value_or(0));
+  require("atol", goal.atol);
+  require("max_iterations", static_cast<double>(goal.max_iterations));
+  require("fixed_iterations", static_cast<double>(goal.fixed_iterations.value_or(0)));
+  require("stop_recurrence", goal.stop_recurrence.value_or(0));
+  require("stop_mean_change", goal.stop_mean_change.value_or(0));
 }
 
 bool iteration_log::note(std::int64_t iteration, double residual) {

@@ -35,7 +35,7 @@ struct checked_problem {
 /// Throws shape_error where b and x have not as many elements as the matrix has rows.
 void check_lengths(std::int64_t rows, std::int64_t b, std::int64_t x);
 
-/// Throws value_error where more than one rule is to end the iteration.
+/// Throws value_error where more than one rule is to end the iteration, or one of them is negative or NaN.
 void check_stopping(const stopping_criterion& goal);
 
 /// Improves x until the tolerance holds for the recomputed residual, or says why it does not.

@@ -77,6 +77,7 @@ class block_jacobi final : public preconditioner<T> {
   std::int64_t rows() const override { return rows_; }
 
   void apply(const device& dev, view<const T> r, view<T> z) const override {
+    const ieee_environment here;
     this->require_lengths(r, z);
     if constexpr (built_with_cuda)
       if (dev.is_cuda())

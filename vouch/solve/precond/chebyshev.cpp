@@ -38,6 +38,7 @@ class chebyshev final : public preconditioner<T> {
   std::int64_t rows() const override { return plan_.rows(); }
 
   void apply(const device& dev, view<const T> r, view<T> z) const override {
+    const ieee_environment here;
     this->require_lengths(r, z);
     const double low = bound_ / static_cast<double>((degree_ + 1) * (degree_ + 1));
     const double middle = (bound_ + low) / 2, half_width = (bound_ - low) / 2;

@@ -108,6 +108,7 @@ class jacobi final : public preconditioner<T> {
  public:
   explicit jacobi(array<T> inverse) : inverse_(std::move(inverse)) {}
   void apply(const device& dev, view<const T> r, view<T> z) const override {
+    const ieee_environment here;
     this->require_lengths(r, z);
     multiply_elements(dev, inverse_.data(), r, z);
   }

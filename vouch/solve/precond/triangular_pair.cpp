@@ -132,6 +132,7 @@ class pair_on_cpu final : public preconditioner<T> {
   std::int64_t rows() const override { return inverse_.size(); }
 
   void apply(const device& dev, view<const T> r, view<T> z) const override {
+    const ieee_environment here;
     this->require_lengths(r, z);
     if (start_.empty())
       solve_alone(r.data(), z.data());

@@ -45,6 +45,8 @@ class amg : public preconditioner<T> {
  public:
   virtual const amg_hierarchy& hierarchy() const = 0;
   /// The aggregates of a level, one number a row; -1: it has no part in the next level. On the CPU.
+  ///
+  /// Throws  value_error  there is no such level
   virtual std::vector<std::int32_t> aggregates(std::int64_t level) const = 0;
   /// Makes the hierarchy anew for a matrix with the same pattern and other values: the aggregates stay.
   ///

@@ -201,7 +201,10 @@ class v_cycle final : public amg<T> {
   std::int64_t rows() const override { return scale_.size(); }
   const amg_hierarchy& hierarchy() const override { return hierarchy_; }
   std::vector<std::int32_t> aggregates(std::int64_t level) const override {
-    return levels_.at(static_cast<std::size_t>(level)).made.aggregate.to_vector();
+    if (level < 0 || level >= std::ssize(levels_))
+      throw value_error("amg: there is no level " + std::to_string(level) + ", they go from 0 to " +
+                        std::to_string(std::ssize(levels_) - 1));
+    return levels_[static_cast<std::size_t>(level)].made.aggregate.to_vector();
   }
 
   void refill(csr_view<const T> A) override {
@@ -219,6 +222,7 @@ class v_cycle final : public amg<T> {
   }
 
   void apply(const device& dev, view<const T> r, view<T> z) const override {
+    const ieee_environment here;
     this->require_lengths(r, z);
     if (rows() == 0) return;
     scale_into(dev, rows(), T{1}, scale_.data(), r.data(), levels_.front().b.data());
