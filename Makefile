@@ -9,7 +9,7 @@ endif
 
 BUILD_PACKAGES := g++ cmake ninja-build zlib1g-dev libmpfr-dev libfmt-dev libcli11-dev nlohmann-json3-dev \
                   libopenblas0
-TEST_PACKAGES := $(BUILD_PACKAGES) libgtest-dev libeigen3-dev libboost-dev
+TEST_PACKAGES := $(BUILD_PACKAGES) libgtest-dev libeigen3-dev libboost-dev python3-dev python3-venv
 LINT_PACKAGES := clang-format-14 clang-tidy-14
 
 SOURCES = $(shell git ls-files '*.hpp' '*.cpp' '*.h' '*.cuh' '*.cu')
@@ -17,13 +17,14 @@ TOOL := build/release/bin/vouch
 SUITE ?= cg
 SOAKED := text interval dense verify price
 
-.PHONY: help deps build demo test soak sanitize bench gpu-test lint format clean
+.PHONY: help deps build demo test wheel soak sanitize bench gpu-test lint format clean
 .NOTPARALLEL:
 
 help:
 	@echo 'make demo      build, then generate, solve and report on a real system'
 	@echo 'make build     build the tool: $(TOOL)'
 	@echo 'make test      build everything, CUDA included where there is nvcc, and run all tests, once more sanitized'
+	@echo 'make wheel     the Python package vouchnum, on the CPU, into dist/, tried in an environment of its own'
 	@echo 'make soak      the campaigns of random systems in full, and the sanitizers over everything: an hour'
 	@echo 'make sanitize  the tests of what parses under the address and undefined-behaviour sanitizers alone'
 	@echo 'make gpu-test  the tests with a GPU required, and compute-sanitizer on small cases'
@@ -52,8 +53,14 @@ test: deps
 	cmake -D BUILD=build/release -D WORK=build/release/consumer_shared -P tests/consumer/check.cmake
 	cmake --preset release -DVOUCH_TESTS=ON -DVOUCH_BENCH=ON -DBUILD_SHARED_LIBS=OFF
 	cmake --build --preset release -j $(JOBS)
+	python/wheel.sh build/release test
 	@$(MAKE) sanitize
 	ctest --preset release -j $(JOBS)
+
+wheel: deps
+	cmake --preset cpu-only -DVOUCH_TESTS=OFF -DVOUCH_TOOL=OFF
+	cmake --build --preset cpu-only -j $(JOBS)
+	python/wheel.sh build/cpu-only repair test
 
 # Every system of the campaigns, where make test takes one in a hundred; and the sanitizers over all rooms.
 soak: deps
@@ -91,4 +98,4 @@ format:
 	clang-format-14 -i $(SOURCES)
 
 clean:
-	rm -rf build
+	rm -rf build dist

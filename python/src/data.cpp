@@ -1,0 +1,230 @@
+// Matrices and vectors from files, to files, and from generators.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <variant>
+
+#include <vouch/generate/problems.hpp>
+#include <vouch/generate/solution.hpp>
+#include <vouch/io/matrix_market.hpp>
+#include <vouch/io/vectors.hpp>
+#include <vouch/reduce/matrix_set.hpp>
+#include <vouch/sparse/structure.hpp>
+
+#include "bindings.hpp"
+
+namespace vouchnum {
+namespace {
+
+const char* name(vouch::symmetry kind) {
+  constexpr const char* names[] = {"general", "symmetric", "skew-symmetric"};
+  return names[static_cast<int>(kind)];
+}
+
+nb::tuple csr_parts(vouch::csr<double>&& A) {
+  const std::int64_t rows = A.rows, cols = A.cols;
+  return nb::make_tuple(rows, cols, to_numpy(std::move(A.row_ptr)), to_numpy(std::move(A.col)),
+                        to_numpy(std::move(A.val)));
+}
+
+vouch::csr_view<const double> csr_of(std::int64_t rows, std::int64_t cols,
+                                     const vector_in<std::int64_t>& indptr,
+                                     const vector_in<std::int32_t>& indices, const vector_in<double>& data) {
+  return {rows, cols, static_cast<std::int64_t>(data.size()), indptr.data(), indices.data(), data.data()};
+}
+
+nb::dict header_parts(const vouch::matrix_market_header& h) {
+  nb::dict parts;
+  constexpr const char* formats[] = {"coordinate", "array"};
+  constexpr const char* fields[] = {"real", "integer", "pattern"};
+  parts["format"] = formats[static_cast<int>(h.format)];
+  parts["field"] = fields[static_cast<int>(h.field)];
+  parts["symmetry"] = name(h.stored_as);
+  parts["rows"] = h.rows;
+  parts["cols"] = h.cols;
+  parts["entries"] = h.entries;
+  return parts;
+}
+
+nb::object vectors_to_numpy(vouch::vectors&& v) {
+  const std::size_t rows = static_cast<std::size_t>(v.rows), cols = static_cast<std::size_t>(v.cols);
+  auto* const kept = new vouch::array<double>(std::move(v.values));
+  const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<vouch::array<double>*>(p); });
+  return nb::cast(
+      nb::ndarray<nb::numpy, double>(kept->data(), {rows, cols}, owner, {1, static_cast<std::int64_t>(rows)}));
+}
+
+nb::object read_any(const std::string& path, int threads) {
+  auto found = without_lock([&] { return vouch::read_matrix(cpu_of(threads), path); });
+  if (auto* const sparse = std::get_if<vouch::csr<double>>(&found)) return csr_parts(std::move(*sparse));
+  return vectors_to_numpy(std::move(std::get<vouch::vectors>(found)));
+}
+
+nb::tuple read_triplets(const std::string& path, int threads) {
+  vouch::matrix_market_header header;
+  vouch::coo A = without_lock([&] { return vouch::read_coo(cpu_of(threads), path, &header); });
+  return nb::make_tuple(header_parts(header), to_numpy(std::move(A.row)), to_numpy(std::move(A.col)),
+                        to_numpy(std::move(A.val)));
+}
+
+void write_csr(const std::string& path, std::int64_t rows, std::int64_t cols, vector_in<std::int64_t> indptr,
+               vector_in<std::int32_t> indices, vector_in<double> data, const std::string& stored_as) {
+  const vouch::symmetry kind = stored_as == "symmetric"        ? vouch::symmetry::symmetric
+                               : stored_as == "skew-symmetric" ? vouch::symmetry::skew_symmetric
+                                                               : vouch::symmetry::general;
+  without_lock([&] {
+    vouch::write_matrix_market(path, csr_of(rows, cols, indptr, indices, data), kind);
+    return true;
+  });
+}
+
+void write_dense(const std::string& path, vector_in<double> values, std::int64_t rows, std::int64_t cols) {
+  without_lock([&] {
+    vouch::write_vectors(path, read(values), rows, cols);
+    return true;
+  });
+}
+
+nb::tuple generate(const std::string& problem, const nb::dict& given, int threads) {
+  vouch::problem_options options;
+  for (auto [key, value] : given) {
+    const std::string option = nb::cast<std::string>(key);
+    if (option == "nx" || option == "ny" || option == "nz")
+      (option == "nx" ? options.nx : option == "ny" ? options.ny : options.nz) = nb::cast<std::int64_t>(value);
+    else if (option == "boundary")
+      options.boundary = nb::cast<std::string>(value);
+    else if (option == "coefficient")
+      options.coefficient = nb::cast<std::string>(value);
+    else if (option == "element")
+      options.element = nb::cast<std::string>(value);
+    else if (option == "epsilon")
+      options.epsilon = nb::cast<double>(value);
+    else if (option == "contrast")
+      options.contrast = nb::cast<double>(value);
+    else if (option == "young")
+      options.young = nb::cast<double>(value);
+    else if (option == "poisson_ratio")
+      options.poisson_ratio = nb::cast<double>(value);
+    else if (option == "stretch")
+      options.stretch = nb::cast<double>(value);
+    else if (option == "perturb")
+      options.perturb = nb::cast<double>(value);
+    else if (option == "order")
+      options.order = nb::cast<std::string>(value);
+    else if (option == "seed")
+      options.seed = nb::cast<std::uint64_t>(value);
+    else
+      throw vouch::value_error("generate: there is no option " + option);
+  }
+  return csr_parts(without_lock([&] { return vouch::generate_problem(cpu_of(threads), problem, options); }));
+}
+
+nb::list problem_list() {
+  nb::list all;
+  for (const vouch::problem_facts& p : vouch::problems())
+    all.append(nb::make_tuple(nb::str(p.name.data(), p.name.size()),
+                              nb::str(p.summary.data(), p.summary.size()), p.dimension));
+  return all;
+}
+
+nb::tuple known_solution(std::int64_t rows, std::int64_t cols, vector_in<std::int64_t> indptr,
+                         vector_in<std::int32_t> indices, vector_in<double> data, const std::string& kind,
+                         std::uint64_t seed, int threads) {
+  constexpr const char* names[] = {"ones", "smooth", "random", "integers"};
+  const auto* const found = std::find(std::begin(names), std::end(names), kind);
+  if (found == std::end(names))
+    throw vouch::value_error("solution \"" + kind + "\" is none of ones, smooth, random, integers");
+  vouch::array<double> x, b;
+  without_lock([&] {
+    const vouch::device cpu = cpu_of(threads);
+    x = vouch::make_solution(cpu, static_cast<vouch::known_solution>(found - std::begin(names)), cols, seed);
+    b = vouch::right_hand_side(cpu, csr_of(rows, cols, indptr, indices, data), x);
+    return true;
+  });
+  return nb::make_tuple(to_numpy(std::move(b)), to_numpy(std::move(x)));
+}
+
+nb::dict info(std::int64_t rows, std::int64_t cols, vector_in<std::int64_t> indptr,
+              vector_in<std::int32_t> indices, vector_in<double> data, int threads) {
+  const vouch::structure_facts f = without_lock(
+      [&] { return vouch::structure<double>(cpu_of(threads), csr_of(rows, cols, indptr, indices, data)); });
+  nb::dict facts;
+  facts["rows"] = f.rows;
+  facts["cols"] = f.cols;
+  facts["nonzeros"] = f.nonzeros;
+  facts["square"] = f.square;
+  facts["pattern_symmetric"] = f.pattern_symmetric;
+  facts["symmetric"] = f.symmetric;
+  facts["diagonal_positive"] = f.diagonal_positive;
+  facts["dominance"] = vouch::name(f.dominant);
+  facts["dominance_ratio"] = f.dominance_ratio;
+  facts["bandwidth_lower"] = f.bandwidth_lower;
+  facts["bandwidth_upper"] = f.bandwidth_upper;
+  facts["entries_min"] = f.entries_min;
+  facts["entries_max"] = f.entries_max;
+  facts["entries_mean"] = f.entries_mean;
+  facts["empty_rows"] = f.empty_rows;
+  facts["row_sums_zero"] = f.row_sums_zero;
+  return facts;
+}
+
+nb::object python_integer(vouch::int128 value) {
+  const auto high = static_cast<std::int64_t>(value >> 64);
+  const auto low = static_cast<std::uint64_t>(value);
+  return nb::steal((PyNumber_Lshift(nb::int_(high).ptr(), nb::int_(64).ptr()))) + nb::int_(low);
+}
+
+nb::tuple reduce(const std::vector<std::string>& files, const std::vector<std::string>& operations,
+                 std::optional<std::pair<std::int64_t, std::int64_t>> shape, bool sample, bool rigorous,
+                 int threads) {
+  vouch::reduce_options options;
+  options.operations.clear();
+  for (const std::string& wanted : operations) {
+    const auto all = vouch::reductions();
+    const auto found = std::find_if(all.begin(), all.end(), [&](auto r) { return vouch::name(r) == wanted; });
+    if (found == all.end()) throw vouch::value_error("reduce: there is no operation " + wanted);
+    options.operations.push_back(*found);
+  }
+  if (shape) options.shape = vouch::set_shape{shape->first, shape->second};
+  options.sample = sample;
+  options.rigorous = rigorous;
+  const vouch::reduce_result r =
+      without_lock([&] { return vouch::reduce_matrix_sets(cpu_of(threads), files, options); });
+  nb::list results;
+  for (const vouch::reduced& one : r.results) {
+    nb::dict entry;
+    entry["operation"] = nb::str(vouch::name(one.operation).data(), vouch::name(one.operation).size());
+    entry["failure"] = one.failure;
+    if (one.integral) {
+      nb::list integers;
+      for (const vouch::int128 value : one.integers) integers.append(python_integer(value));
+      entry["values"] = integers;
+    } else {
+      entry["values"] = nb::cast(one.reals);
+    }
+    nb::list bounds;
+    for (const vouch::interval<double>& x : one.enclosures) bounds.append(nb::make_tuple(x.lo(), x.hi()));
+    entry["enclosures"] = bounds;
+    results.append(entry);
+  }
+  return nb::make_tuple(r.count, r.rows, r.cols, r.integers, results);
+}
+
+}  // namespace
+
+void bind_data(nb::module_& m) {
+  m.def("read_any", read_any);
+  m.def("read_header",
+        [](const std::string& path) { return header_parts(vouch::read_matrix_market_header(path)); });
+  m.def("read_triplets", read_triplets);
+  m.def("write_csr", write_csr);
+  m.def("write_dense", write_dense);
+  m.def("generate", generate);
+  m.def("problem_list", problem_list);
+  m.def("known_solution", known_solution);
+  m.def("info", info);
+  m.def("reduce", reduce);
+}
+
+}  // namespace vouchnum

@@ -1,0 +1,92 @@
+// The library's exceptions as those of vouchnum.errors, and signals.
+#include <exception>
+#include <new>
+
+#include <vouch/core/error.hpp>
+
+#include "bindings.hpp"
+
+namespace vouchnum {
+namespace {
+
+// The request of the main thread's innermost call, and what Python had installed.
+vouch::cancellation* current_request = nullptr;
+struct sigaction python_action {};
+
+void raise(const char* type, const vouch::error& e, const nb::dict& attributes) {
+  const nb::object made = nb::module_::import_("vouchnum.errors").attr(type)(e.what());
+  for (auto [name, value] : attributes) nb::setattr(made, name, value);
+  if (!e.hint().empty()) {
+    nb::setattr(made, "hint", nb::cast(e.hint()));
+    if (nb::hasattr(made, "add_note")) made.attr("add_note")("hint: " + e.hint());
+  }
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(made.ptr())), made.ptr());
+}
+
+void translate(const std::exception_ptr& thrown, void*) {
+  nb::dict attributes;
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const vouch::shape_error& e) {
+    raise("ShapeError", e, attributes);
+  } catch (const vouch::parse_error& e) {
+    const std::string text = e.what();
+    const std::string place = ":" + std::to_string(e.line()) + ":" + std::to_string(e.column()) + ": ";
+    attributes["file"] = text.substr(0, text.find(place));
+    attributes["line"] = e.line();
+    attributes["column"] = e.column();
+    raise("ParseError", e, attributes);
+  } catch (const vouch::value_error& e) {
+    raise("InputError", e, attributes);
+  } catch (const vouch::file_error& e) {
+    raise("FileError", e, attributes);
+  } catch (const vouch::out_of_memory& e) {
+    attributes["asked"] = e.bytes_asked();
+    attributes["free"] = e.bytes_free();
+    raise("OutOfMemory", e, attributes);
+  } catch (const vouch::no_cuda_error& e) {
+    raise("NoCudaError", e, attributes);
+  } catch (const vouch::device_error& e) {
+    attributes["code"] = e.code();
+    raise("DeviceError", e, attributes);
+  } catch (const vouch::error& e) {
+    raise("VouchError", e, attributes);
+  }
+}
+
+}  // namespace
+
+interruptible::interruptible() {
+  static const nb::object& main_thread =
+      *new nb::object(nb::module_::import_("threading").attr("main_thread")());
+  const bool main = nb::cast<unsigned long>(main_thread.attr("ident")) == PyThread_get_thread_ident();
+  if (!main || current_request != nullptr) return;
+  struct sigaction ours {};
+  ours.sa_sigaction = handle;
+  ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  sigemptyset(&ours.sa_mask);
+  if (sigaction(SIGINT, &ours, &before_) != 0) return;
+  python_action = before_;
+  current_request = &request_;
+  installed_ = true;
+}
+
+interruptible::~interruptible() {
+  if (!installed_) return;
+  sigaction(SIGINT, &before_, nullptr);
+  current_request = nullptr;
+}
+
+void interruptible::handle(int signal, siginfo_t* info, void* context) {
+  if (current_request != nullptr) current_request->request();
+  if ((python_action.sa_flags & SA_SIGINFO) != 0)
+    python_action.sa_sigaction(signal, info, context);
+  else if (python_action.sa_handler != SIG_DFL && python_action.sa_handler != SIG_IGN)
+    python_action.sa_handler(signal);
+}
+
+vouch::device cpu_of(int threads) { return vouch::device::cpu(threads); }
+
+void bind_errors(nb::module_&) { nb::register_exception_translator(translate); }
+
+}  // namespace vouchnum

@@ -1,0 +1,368 @@
+// Solvers and proofs: classes that hold a matrix of the caller's and the library's solver for it.
+#include <cmath>
+#include <memory>
+#include <stdexcept>
+
+#include <vouch/solve/result.hpp>
+#include <vouch/solve/solver.hpp>
+
+#include "bindings.hpp"
+
+namespace vouchnum {
+namespace {
+
+template <class T>
+using matrix_out = nb::ndarray<T, nb::ndim<2>, nb::f_contig, nb::device::cpu>;
+template <class T>
+using matrix_in = nb::ndarray<const T, nb::ndim<2>, nb::f_contig, nb::device::cpu>;
+
+// A function of Python as the action of a matrix or of a preconditioner: it takes and returns an array. What it throws
+// ends the solve.
+class python_action {
+ public:
+  python_action(std::int64_t rows, nb::object function) : rows_(rows), function_(std::move(function)) {}
+  python_action(const python_action&) = delete;
+  ~python_action() {
+    const nb::gil_scoped_acquire lock;
+    function_.reset();
+  }
+  std::int64_t rows() const { return rows_; }
+  void apply(vouch::view<const double> x, vouch::view<double> y) const {
+    const nb::gil_scoped_acquire lock;
+    const auto n = static_cast<std::size_t>(x.size());
+    auto copied = vouch::array<double>::from(vouch::device::cpu(1), {x.data(), n});
+    const nb::object result = function_(to_numpy(std::move(copied)));
+    const auto values = nb::cast<vector_in<double>>(result);
+    if (values.size() != n)
+      throw vouch::shape_error("the operator made " + std::to_string(values.size()) + " elements of " +
+                               std::to_string(n));
+    std::copy(values.data(), values.data() + n, y.data());
+  }
+
+ private:
+  std::int64_t rows_;
+  nb::object function_;
+};
+
+class python_operator final : public vouch::linear_operator<double>, public python_action {
+ public:
+  using python_action::python_action;
+  std::int64_t rows() const override { return python_action::rows(); }
+  void apply(const vouch::device&, vouch::view<const double> x, vouch::view<double> y) const override {
+    python_action::apply(x, y);
+  }
+};
+
+class python_preconditioner final : public vouch::preconditioner<double>, public python_action {
+ public:
+  using python_action::python_action;
+  std::int64_t rows() const override { return python_action::rows(); }
+  std::string name() const override { return "user"; }
+  void apply(const vouch::device&, vouch::view<const double> r, vouch::view<double> z) const override {
+    python_action::apply(r, z);
+  }
+};
+
+// Calls back with iteration and residual; an exception ends the solve and is raised behind it.
+class python_observer final : public vouch::solve_observer {
+ public:
+  explicit python_observer(nb::object callback) : callback_(std::move(callback)) {}
+  bool iteration(const vouch::iteration_record& record) override {
+    if (callback_.is_none() || raised_) return !raised_;
+    const nb::gil_scoped_acquire lock;
+    try {
+      const nb::object answer = callback_(record.iteration, record.residual, record.column);
+      return !(nb::isinstance<nb::bool_>(answer) && !nb::cast<bool>(answer));
+    } catch (nb::python_error& e) {
+      raised_ = std::make_unique<nb::python_error>(std::move(e));
+      return false;
+    }
+  }
+  void raise() {
+    if (raised_) throw nb::python_error(std::move(*raised_));
+  }
+
+ private:
+  nb::object callback_;
+  std::unique_ptr<nb::python_error> raised_;
+};
+
+vouch::solve_options options_of(const nb::dict& given) {
+  vouch::solve_options o;
+  for (auto [key, value] : given) {
+    const std::string name = nb::cast<std::string>(key);
+    if (name == "method")
+      o.method = nb::cast<std::string>(value);
+    else if (name == "rtol")
+      o.goal.rtol = nb::cast<double>(value);
+    else if (name == "atol")
+      o.goal.atol = nb::cast<double>(value);
+    else if (name == "max_iterations")
+      o.goal.max_iterations = nb::cast<std::int64_t>(value);
+    else if (name == "fixed_iterations")
+      o.goal.fixed_iterations = nb::cast<std::int64_t>(value);
+    else if (name == "stop_recurrence")
+      o.goal.stop_recurrence = nb::cast<double>(value);
+    else if (name == "stop_mean_change")
+      o.goal.stop_mean_change = nb::cast<double>(value);
+    else if (name == "precision")
+      o.precision = nb::cast<std::string>(value) == "single"  ? vouch::working_precision::single
+                    : nb::cast<std::string>(value) == "mixed" ? vouch::working_precision::mixed
+                                                              : vouch::working_precision::double_;
+    else if (name == "precond")
+      o.preconditioner = vouch::parse_preconditioner(nb::cast<std::string>(value));
+    else if (name == "omega")
+      o.omega = nb::cast<double>(value);
+    else if (name == "estimate_omega")
+      o.estimate_omega = nb::cast<bool>(value);
+    else if (name == "sweep")
+      o.sweep = nb::cast<std::string>(value) == "backward"    ? vouch::sweep_order::backward
+                : nb::cast<std::string>(value) == "symmetric" ? vouch::sweep_order::symmetric
+                                                              : vouch::sweep_order::forward;
+    else if (name == "ordering")
+      o.ordering = nb::cast<std::string>(value) == "multicolor" ? vouch::sweep_ordering::multicolor
+                                                                : vouch::sweep_ordering::natural;
+    else if (name == "anderson")
+      o.accelerate.anderson = nb::cast<int>(value);
+    else if (name == "chebyshev")
+      o.accelerate.chebyshev = nb::cast<bool>(value);
+    else
+      throw vouch::value_error("there is no option " + name);
+  }
+  o.names = {"A", "b", "x0"};
+  return o;
+}
+
+nb::dict report_of(const vouch::solve_report& r) {
+  nb::dict d;
+  d["status"] = vouch::name(r.status);
+  d["reason"] = r.reason;
+  d["method"] = r.method;
+  d["engine"] = r.engine;
+  d["precision"] = r.precision;
+  d["preconditioner"] = r.preconditioner;
+  d["iterations"] = r.iterations;
+  d["restarts"] = r.restarts;
+  d["rhs_norm"] = r.rhs_norm;
+  d["tolerance"] = r.tolerance;
+  d["true_residual"] = r.true_residual;
+  d["relative_residual"] = r.relative_true();
+  d["recurrence_residual"] = std::isnan(r.recurrence_residual) ? nb::none() : nb::cast(r.recurrence_residual);
+  d["backward_error"] = r.backward_error;
+  d["attainable"] = r.attainable_relative;
+  d["error_bound"] = r.error_bound;
+  d["condition_estimate"] = r.condition_estimate;
+  d["error_estimate"] = r.error_estimate;
+  d["reproducible"] = r.reproducible;
+  d["has_solution"] = vouch::has_solution(r.status);
+  d["goal_reached"] = vouch::goal_reached(r.status);
+  d["warnings"] = r.warnings;
+  nb::list history;
+  for (const vouch::iteration_record& line : r.history)
+    history.append(nb::make_tuple(line.iteration, line.residual, line.column));
+  d["history"] = history;
+  return d;
+}
+
+nb::dict result_of(const vouch::solve_result& r) {
+  nb::dict d = report_of(r);
+  nb::list columns, attempts;
+  for (const vouch::solve_report& one : r.columns) columns.append(report_of(one));
+  d["columns"] = columns;
+  d["column"] = r.column;
+  d["method_reason"] = r.method_reason;
+  d["device"] = r.where.kind();
+  d["device_reason"] = r.device_reason;
+  for (const vouch::attempt_record& a : r.attempts) {
+    nb::dict one;
+    one["method"] = a.method;
+    one["why"] = a.why;
+    one["status"] = a.status ? nb::cast(std::string(vouch::name(*a.status))) : nb::none();
+    one["reason"] = a.reason;
+    one["iterations"] = a.iterations;
+    attempts.append(one);
+  }
+  d["attempts"] = attempts;
+  nb::dict times;
+  times["setup"] = r.times.setup;
+  times["transfer"] = r.times.transfer;
+  times["solve"] = r.times.solve;
+  times["cuda_start"] = r.times.cuda_start;
+  d["times"] = times;
+  if (r.batch) {
+    d["systems_missed"] = r.batch->missed;
+    d["first_missed"] = r.batch->first_missed;
+  }
+  return d;
+}
+
+nb::dict proof_of(vouch::solution_proof&& p) {
+  nb::dict d;
+  d["verified"] = p.verified;
+  d["reached"] = p.reached;
+  d["method"] = p.method;
+  d["reason"] = p.reason;
+  d["max_absolute"] = p.max_absolute;
+  d["max_relative"] = p.max_relative;
+  d["median_relative"] = p.median_relative;
+  d["condition_estimate"] = p.condition_estimate;
+  d["digits"] = p.digits;
+  d["refinements"] = p.refinements;
+  d["seconds"] = p.seconds;
+  d["radius"] = to_numpy(std::move(p.radius));
+  return d;
+}
+
+// The arrays belong to Python, and the Python object that has this one keeps them.
+class solver {
+ public:
+  solver(std::int64_t rows, std::int64_t cols, nb::object indptr, vector_in<std::int32_t> indices,
+         vector_in<double> data, const nb::dict& options, nb::object M, int threads)
+      : options_(take(options, std::move(M), rows)), kept_(nb::make_tuple(indptr, indices, data)) {
+    const auto nonzeros = static_cast<std::int64_t>(data.size());
+    const vouch::device cpu = cpu_of(threads);
+    require_offsets(rows, nb::len(indptr));
+    vector_in<std::int32_t> narrow;
+    if (nb::try_cast(indptr, narrow, false)) {
+      const vouch::csr32_view<const double> A{rows, cols, nonzeros, narrow.data(), indices.data(), data.data()};
+      solver_ = without_lock([&] { return std::make_unique<vouch::solver>(cpu, A, options_); });
+    } else {
+      const auto wide = nb::cast<vector_in<std::int64_t>>(indptr);
+      const vouch::csr_view<const double> A{rows, cols, nonzeros, wide.data(), indices.data(), data.data()};
+      solver_ = without_lock([&] { return std::make_unique<vouch::solver>(cpu, A, options_); });
+    }
+  }
+  solver(nb::ndarray<const double, nb::ndim<2>, nb::device::cpu> A, bool by_rows, const nb::dict& options,
+         nb::object M, int threads)
+      : options_(take(options, std::move(M), static_cast<std::int64_t>(A.shape(0)))), kept_(nb::cast(A)) {
+    const auto rows = static_cast<std::int64_t>(A.shape(0)), cols = static_cast<std::int64_t>(A.shape(1));
+    // A matrix by rows is the transpose of one by columns.
+    const vouch::matrix_view<const double> all{A.data(), by_rows ? cols : rows, by_rows ? rows : cols,
+                                               std::max<std::int64_t>(1, by_rows ? cols : rows)};
+    solver_ = without_lock([&] {
+      return std::make_unique<vouch::solver>(
+          cpu_of(threads), all, options_,
+          by_rows ? vouch::storage_order::by_rows : vouch::storage_order::by_columns);
+    });
+  }
+  solver(std::int64_t rows, nb::object action, const nb::dict& options, nb::object M, int threads)
+      : options_(take(options, std::move(M), rows)),
+        action_(std::make_unique<python_operator>(rows, std::move(action))) {
+    solver_ = std::make_unique<vouch::solver>(cpu_of(threads), *action_, options_);
+  }
+  solver(vector_in<double> dl, vector_in<double> d, vector_in<double> du, std::int64_t systems, bool periodic,
+         const nb::dict& options, int threads)
+      : options_(take(options, nb::none(), 0)), kept_(nb::make_tuple(dl, d, du)) {
+    const auto elements = static_cast<std::int64_t>(d.size());
+    if (dl.size() != d.size() || du.size() != d.size() || systems < 0 ||
+        (systems > 0 && elements % systems != 0))
+      throw vouch::shape_error("dl, d and du have to have as many elements, " + std::to_string(elements) +
+                               " of d");
+    const vouch::tridiagonal_view<const double> A{
+        dl.data(), d.data(), du.data(), vouch::contiguous(systems == 0 ? 0 : elements / systems, systems),
+        periodic};
+    solver_ = without_lock([&] { return std::make_unique<vouch::solver>(cpu_of(threads), A, options_); });
+  }
+
+  nb::dict solve(matrix_in<double> B, matrix_out<double> X, nb::object callback) {
+    python_observer observer(std::move(callback));
+    current_ = &observer;
+    struct forget {
+      python_observer*& current;
+      ~forget() { current = nullptr; }
+    } const at_end{current_};
+    vouch::solve_result result = without_lock([&] { return solver_->solve(in(B), out(X)); });
+    observer.raise();
+    return result_of(result);
+  }
+  nb::dict prove(matrix_in<double> B, matrix_out<double> X, double relative, double matrix_radius,
+                 double rhs_radius) {
+    vouch::proof_request request;
+    request.relative = relative;
+    request.within = {matrix_radius, rhs_radius};
+    return proof_of(without_lock([&] { return solver_->prove(in(B), out(X), request); }));
+  }
+
+ private:
+  // Hears what the call in progress hears.
+  class relay final : public vouch::solve_observer {
+   public:
+    explicit relay(python_observer*& to) : to_(to) {}
+    bool iteration(const vouch::iteration_record& record) override {
+      return to_ == nullptr || to_->iteration(record);
+    }
+
+   private:
+    python_observer*& to_;
+  };
+
+  static void require_offsets(std::int64_t rows, std::size_t count) {
+    if (rows < 0 || count != static_cast<std::size_t>(rows) + 1)
+      throw vouch::shape_error("indptr has " + std::to_string(count) + " elements for " + std::to_string(rows) +
+                               " rows");
+  }
+  static vouch::matrix_view<const double> in(const matrix_in<double>& B) {
+    const auto rows = static_cast<std::int64_t>(B.shape(0));
+    return {B.data(), rows, static_cast<std::int64_t>(B.shape(1)), std::max<std::int64_t>(1, rows)};
+  }
+  static vouch::matrix_view<double> out(const matrix_out<double>& X) {
+    const auto rows = static_cast<std::int64_t>(X.shape(0));
+    return {X.data(), rows, static_cast<std::int64_t>(X.shape(1)), std::max<std::int64_t>(1, rows)};
+  }
+  vouch::solve_options take(const nb::dict& options, nb::object M, std::int64_t rows) {
+    vouch::solve_options o = options_of(options);
+    o.observer = &relay_;
+    if (!M.is_none()) {
+      M_ = std::make_unique<python_preconditioner>(rows, std::move(M));
+      o.own_preconditioner = M_.get();
+    }
+    return o;
+  }
+
+  python_observer* current_ = nullptr;
+  relay relay_{current_};
+  std::unique_ptr<python_preconditioner> M_;
+  vouch::solve_options options_;
+  nb::object kept_;
+  std::unique_ptr<python_operator> action_;
+  std::unique_ptr<vouch::solver> solver_;
+};
+
+}  // namespace
+
+void bind_solver(nb::module_& m) {
+  nb::class_<solver>(m, "Solver")
+      .def(nb::init<std::int64_t, std::int64_t, nb::object, vector_in<std::int32_t>, vector_in<double>,
+                    const nb::dict&, nb::object, int>(),
+           nb::arg("rows"), nb::arg("cols"), nb::arg("indptr"), nb::arg("indices").noconvert(),
+           nb::arg("data").noconvert(), nb::arg("options"), nb::arg("M").none(), nb::arg("threads"))
+      .def("solve", &solver::solve, nb::arg("B").noconvert(), nb::arg("X").noconvert(),
+           nb::arg("callback").none())
+      .def("prove", &solver::prove, nb::arg("B").noconvert(), nb::arg("X").noconvert(), nb::arg("relative"),
+           nb::arg("matrix_radius"), nb::arg("rhs_radius"))
+      .def_static(
+          "dense",
+          [](nb::ndarray<const double, nb::ndim<2>, nb::device::cpu> A, bool by_rows, const nb::dict& options,
+             nb::object M, int threads) {
+            return std::make_unique<solver>(std::move(A), by_rows, options, std::move(M), threads);
+          },
+          nb::arg("A").noconvert(), nb::arg("by_rows"), nb::arg("options"), nb::arg("M").none(),
+          nb::arg("threads"))
+      .def_static(
+          "matrix_free",
+          [](std::int64_t rows, nb::object action, const nb::dict& options, nb::object M, int threads) {
+            return std::make_unique<solver>(rows, std::move(action), options, std::move(M), threads);
+          },
+          nb::arg("rows"), nb::arg("action"), nb::arg("options"), nb::arg("M").none(), nb::arg("threads"))
+      .def_static(
+          "tridiagonal",
+          [](vector_in<double> dl, vector_in<double> d, vector_in<double> du, std::int64_t systems,
+             bool periodic, const nb::dict& options, int threads) {
+            return std::make_unique<solver>(std::move(dl), std::move(d), std::move(du), systems, periodic,
+                                            options, threads);
+          },
+          nb::arg("dl").noconvert(), nb::arg("d").noconvert(), nb::arg("du").noconvert(), nb::arg("systems"),
+          nb::arg("periodic"), nb::arg("options"), nb::arg("threads"));
+}
+
+}  // namespace vouchnum

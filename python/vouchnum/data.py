@@ -1,0 +1,109 @@
+"""Matrices from files and to files, model problems, and reductions over sets of small matrices."""
+import os
+
+import numpy as np
+
+from . import _core, _operands
+from ._threads import chosen
+from .errors import InputError
+
+
+def _csr(rows, cols, indptr, indices, data):
+    from scipy import sparse
+
+    # SciPy wants both of one type.
+    if len(data) < 2**31:
+        indptr = indptr.astype(np.int32)
+    else:
+        indices = indices.astype(np.int64)
+    A = sparse.csr_array((data, indices, indptr), shape=(rows, cols))
+    A.has_canonical_format = True
+    return A
+
+
+def read_matrix(path, *, threads=None):
+    """Reads a matrix as its file holds it: a csr_array from Matrix Market coordinate files, an ndarray from array files
+    and .npy; plain or compressed by gzip.
+
+    Raises
+    ------
+    ParseError
+        Names file, line and column.
+    """
+    found = _core.read_any(os.fspath(path), chosen(threads))
+    return _csr(*found) if isinstance(found, tuple) else found
+
+
+def write_matrix(path, A, *, symmetry="general", threads=None):
+    """Writes a sparse matrix as a Matrix Market coordinate file, or arrays by the end of the name: .mtx, .npy, or text.
+
+    Numbers are the shortest that read back exactly; the file is written whole or not at all. symmetry "symmetric" or
+    "skew-symmetric" writes the lower triangle alone.
+    """
+    with_threads = chosen(threads)  # checked; writing takes the library's own number
+    del with_threads
+    if symmetry not in ("general", "symmetric", "skew-symmetric"):
+        raise InputError(f"symmetry is {symmetry!r}: general, symmetric or skew-symmetric")
+    if _operands.is_sparse(A):
+        S = _operands.Sparse(A)
+        _core.write_csr(os.fspath(path), *S.shape, S.indptr.astype(np.int64, copy=False), S.indices, S.data, symmetry)
+        return
+    values = _operands.real_array(A, "A", (1, 2))
+    rows, cols = values.shape if values.ndim == 2 else (len(values), 1)
+    _core.write_dense(os.fspath(path), np.ravel(values, order="F"), rows, cols)
+
+
+def problems():
+    """The model problems: a list of name, summary and number of dimensions."""
+    return _core.problem_list()
+
+
+def generate(problem, *, solution=None, seed=1, threads=None, **options):
+    """A model problem: its matrix, and with `solution` ("ones", "smooth", "random" or "integers") also `(b, x)` with
+    b = A x, each element rounded once.
+
+    Parameters
+    ----------
+    problem : str
+        One of `problems()`, with options of its own: nx, ny, nz, boundary, coefficient, ...
+
+    >>> A = vn.generate("poisson-2d", nx=20, ny=10)
+    >>> A.shape
+    (200, 200)
+    """
+    A = _csr(*_core.generate(problem, {**options, "seed": seed}, chosen(threads)))
+    if solution is None:
+        return A
+    return A, _core.known_solution(*A.shape, A.indptr.astype(np.int64), A.indices.astype(np.int32), A.data, solution, seed,
+                                   chosen(threads))
+
+
+def info(A, *, threads=None):
+    """Facts of a sparse matrix: symmetry, definiteness of the diagonal, dominance, bandwidths, entries a row."""
+    S = _operands.Sparse(A)
+    return _core.info(*S.shape, S.indptr.astype(np.int64, copy=False), S.indices, S.data, chosen(threads))
+
+
+def reduce(files, operations=("min",), *, shape=None, sample=False, rigorous=False, threads=None):
+    """Reduces sets of small matrices in text files element by element: a dict of arrays by operation.
+
+    Integers stay integers, of any size; with `rigorous` sums and means are dicts of "value", "lower" and "upper".
+    """
+    files = [os.fspath(f) for f in ([files] if isinstance(files, (str, os.PathLike)) else files)]
+    operations = [operations] if isinstance(operations, str) else list(operations)
+    count, rows, cols, _, results = _core.reduce(files, operations, shape, sample, rigorous, chosen(threads))
+    found = {}
+    for one in results:
+        if one["failure"]:
+            found[one["operation"]] = InputError(one["failure"])
+            continue
+        values = one["values"]
+        fits = all(-(2**63) <= v < 2**63 for v in values if isinstance(v, int))
+        array = np.array(values, dtype=None if fits else object)
+        array = array.reshape(rows, cols) if len(values) == rows * cols and one["operation"] != "count" else array
+        if one["enclosures"]:
+            bounds = np.array(one["enclosures"])
+            array = {"value": array, "lower": bounds[:, 0].reshape(rows, cols), "upper": bounds[:, 1].reshape(rows, cols)}
+        found[one["operation"]] = int(values[0]) if one["operation"] == "count" else array
+    found["matrices"] = count
+    return found

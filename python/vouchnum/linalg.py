@@ -1,0 +1,575 @@
+"""Linear systems: solved, factored, and their solutions proved."""
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from . import _core, _operands
+from ._threads import chosen
+from .errors import InputError, NotConverged, NotVerified, ShapeError
+
+
+def methods():
+    """The names that `method` takes, besides "auto"."""
+    return _core.method_names()
+
+
+def preconditioners():
+    """What `precond` takes, with the parameters in brackets."""
+    return _core.precondition_names()
+
+
+class Tridiagonal:
+    """Tridiagonal matrices, one or a batch: row i is dl[i] x[i-1] + d[i] x[i] + du[i] x[i+1].
+
+    Parameters
+    ----------
+    dl, d, du : array_like, (n,) or (m, n)
+        The diagonals, of equal shape; m matrices of n rows where there are two dimensions. dl of a first row and du of
+        a last one are not used unless `periodic`: then they couple the first unknown and the last.
+
+    >>> T = Tridiagonal([0, -1, -1], [2, 2, 2], [-1, -1, 0])
+    >>> print(vn.solve(T, [1.0, 0.0, 1.0]).x)
+    [1. 1. 1.]
+    """
+
+    def __init__(self, dl, d, du, *, periodic=False):
+        self.dl, self.d, self.du = (
+            np.ascontiguousarray(_operands.real_array(v, name, (1, 2))) for v, name in ((dl, "dl"), (d, "d"), (du, "du")))
+        if not self.dl.shape == self.d.shape == self.du.shape:
+            raise ShapeError(f"dl, d and du have shapes {self.dl.shape}, {self.d.shape} and {self.du.shape}")
+        self.periodic = bool(periodic)
+
+    @property
+    def systems(self):
+        return self.d.shape[0] if self.d.ndim == 2 else 1
+
+    @property
+    def n(self):
+        return self.d.shape[-1]
+
+    @property
+    def shape(self):
+        return (self.n, self.n)
+
+    @classmethod
+    def from_banded(cls, ab):
+        """From the three rows that `scipy.linalg.solve_banded((1, 1), ab, b)` takes."""
+        ab = _operands.real_array(ab, "ab", 2)
+        if ab.shape[0] != 3:
+            raise ShapeError(f"ab has {ab.shape[0]} rows, and should have 3")
+        dl, du = np.zeros_like(ab[1]), np.zeros_like(ab[1])
+        dl[1:], du[:-1] = ab[2, :-1], ab[0, 1:]
+        return cls(dl, ab[1], du)
+
+    def to_sparse(self):
+        """One matrix as a SciPy array."""
+        from scipy import sparse
+
+        if self.systems != 1:
+            raise ShapeError(f"a batch of {self.systems} matrices is no sparse matrix")
+        dl, d, du, n = self.dl.ravel(), self.d.ravel(), self.du.ravel(), self.n
+        rows = np.arange(n)
+        parts = [(rows, rows, d), (rows[1:], rows[:-1], dl[1:]), (rows[:-1], rows[1:], du[:-1])]
+        if self.periodic and n:
+            parts += [(rows[:1], rows[-1:], dl[:1]), (rows[-1:], rows[:1], du[-1:])]
+        row, col, value = (np.concatenate(p) for p in zip(*parts))
+        return sparse.csr_array((value, (row, col)), shape=(n, n))
+
+
+@dataclass(frozen=True)
+class Result:
+    """A solution and what is known of it; unpacks as SciPy's pair `x, info`.
+
+    `converged` means that ||b - A x|| <= max(rtol ||b||, atol) for this x, recomputed in twice the working precision.
+    """
+
+    x: np.ndarray
+    status: str
+    reason: str
+    method: str
+    iterations: int
+    relative_residual: float
+    backward_error: float
+    tolerance: float
+    report: dict = field(repr=False)
+    enclosure: "Enclosure | None" = field(default=None, repr=False)
+
+    @property
+    def converged(self):
+        return self.status == "converged"
+
+    @property
+    def success(self):
+        """Converged, or ended as it was asked to."""
+        return self.report["goal_reached"]
+
+    @property
+    def info(self):
+        """As SciPy says it: 0, the iterations that were not enough, or -1 where there is no solution."""
+        if self.success:
+            return 0
+        return max(1, self.iterations) if self.report["has_solution"] else -1
+
+    @property
+    def warnings(self):
+        return tuple(self.report["warnings"])
+
+    @property
+    def history(self):
+        """Recorded iterations: a structured array of iteration, residual and column."""
+        return np.array([tuple(line) for line in self.report["history"]],
+                        dtype=[("iteration", "i8"), ("residual", "f8"), ("column", "i8")])
+
+    @property
+    def condition_estimate(self):
+        return self.report["condition_estimate"]
+
+    @property
+    def error_estimate(self):
+        return self.report["error_estimate"]
+
+    @property
+    def timings(self):
+        """Seconds: setup, transfer, solve, cuda_start."""
+        return dict(self.report["times"])
+
+    def __iter__(self):
+        return iter((self.x, self.info))
+
+    def __bool__(self):
+        raise TypeError("the truth of a Result is not clear: say .converged or .success")
+
+    def raise_for_status(self):
+        """Itself where it converged or ended as asked; else NotConverged."""
+        if not self.success:
+            raise NotConverged(self)
+        return self
+
+    def to_dict(self):
+        """The keys of vouch.solve/1 that concern the solve; see docs/contract.md of Vouch."""
+        r = self.report
+        times = r["times"]
+        return {
+            "status": r["status"], "reason": r["reason"], "method": r["method"], "method_reason": r["method_reason"],
+            "engine": r["engine"], "precision": r["precision"], "preconditioner": r["preconditioner"],
+            "iterations": r["iterations"], "restarts": r["restarts"],
+            "residual": {"relative": r["relative_residual"], "absolute": r["true_residual"],
+                         "recurrence": r["recurrence_residual"], "backward_error": r["backward_error"],
+                         "attainable": r["attainable"]},
+            "condition_estimate": r["condition_estimate"], "error_estimate": r["error_estimate"],
+            "reproducible": r["reproducible"], "warnings": list(r["warnings"]),
+            "times": {"setup": times["setup"], "transfer": times["transfer"], "solve": times["solve"]},
+        }
+
+    def _repr_html_(self):
+        rows = [("status", self.status), ("reason", self.reason), ("method", self.method),
+                ("iterations", self.iterations), ("relative residual", f"{self.relative_residual:.3g}"),
+                ("backward error", f"{self.backward_error:.3g}")]
+        body = "".join(f"<tr><th>{name}</th><td>{value}</td></tr>" for name, value in rows)
+        return f"<table>{body}</table>{_convergence_svg(self.history)}"
+
+
+def _convergence_svg(history, width=420, height=160):
+    residuals = history["residual"]
+    good = np.isfinite(residuals) & (residuals > 0)
+    if good.sum() < 2:
+        return ""
+    at, y = history["iteration"][good], np.log10(residuals[good])
+    spread, most = max(np.ptp(y), 1e-9), max(int(at.max()), 1)
+    path = " ".join(f"{10 + (width - 20) * a / most:.1f},{10 + (height - 20) * (y.max() - v) / spread:.1f}"
+                    for a, v in zip(at, y))
+    return (f'<svg width="{width}" height="{height}" role="img" aria-label="residual by iteration">'
+            f'<polyline fill="none" stroke="currentColor" points="{path}"/></svg>')
+
+
+class Enclosure:
+    """Where the exact solution lies: |x - x*| <= radius in every component, if `verified`.
+
+    Its truth is not that of a proof by accident: say `.verified`.
+    """
+
+    def __init__(self, x, proof, single):
+        self.x = x
+        self._proof = proof
+        radius = proof["radius"]
+        self.radius = None
+        if proof["verified"]:
+            self.radius = radius if single else radius.reshape(x.shape, order="F")
+
+    verified = property(lambda self: self._proof["verified"])
+    reached = property(lambda self: self._proof["reached"], doc="Whether the digits that were asked for are proved.")
+    method = property(lambda self: self._proof["method"])
+    reason = property(lambda self: self._proof["reason"])
+    digits = property(lambda self: self._proof["digits"] if self.verified else 0)
+
+    def _number(self, name):
+        return self._proof[name] if self.verified else math.nan
+
+    max_absolute = property(lambda self: self._number("max_absolute"))
+    max_relative = property(lambda self: self._number("max_relative"))
+    median_relative = property(lambda self: self._number("median_relative"))
+    condition_estimate = property(lambda self: self._number("condition_estimate"))
+
+    @property
+    def lower(self):
+        """Bounds of every component from below, rounded downwards."""
+        self.raise_if_unverified()
+        return np.nextafter(self.x - self.radius, -np.inf)
+
+    @property
+    def upper(self):
+        self.raise_if_unverified()
+        return np.nextafter(self.x + self.radius, np.inf)
+
+    def interval(self):
+        from .intervals import IntervalArray
+
+        return IntervalArray(np.stack([self.lower, self.upper], axis=-1))
+
+    def __contains__(self, y):
+        y = np.asarray(y, dtype=np.float64)
+        return bool(self.verified and ((self.lower <= y) & (y <= self.upper)).all())
+
+    def __bool__(self):
+        raise TypeError("the truth of an Enclosure is not clear: say .verified")
+
+    def raise_if_unverified(self):
+        if not self.verified:
+            raise NotVerified(self)
+        return self
+
+    def to_dict(self):
+        """The keys of vouch.verify/1 that concern the proof."""
+        p = self._proof
+        return {"verified": p["verified"], "reached": p["reached"], "method": p["method"], "reason": p["reason"],
+                "max_absolute": self.max_absolute, "max_relative": self.max_relative,
+                "median_relative": self.median_relative, "condition_estimate": self.condition_estimate,
+                "digits": self.digits, "refinements": p["refinements"], "seconds": p["seconds"]}
+
+    def __repr__(self):
+        if not self.verified:
+            return f"<Enclosure: not verified, {self.reason}>"
+        return (f"<Enclosure by {self.method}: every component within {self.max_absolute:.3g}, "
+                f"{self.digits} digits>")
+
+
+def _rows_of(A):
+    if not hasattr(A, "shape") or len(A.shape) != 2:
+        raise ShapeError("a matrix that is a function alone needs b: its length is the number of rows")
+    return A.shape
+
+
+class _System:
+    """A matrix of whatever kind with the extension's solver for it."""
+
+    def __init__(self, A, options, M=None, threads=None, rows=None):
+        count = chosen(threads)
+        M = _action(M, "M") if M is not None else None
+        self.batch = 1
+        if isinstance(A, Tridiagonal):
+            if M is not None:
+                raise InputError("tridiagonal systems take no preconditioner")
+            self.rows, self.batch = A.n * A.systems, A.systems
+            self._kept = A
+            self.core = _core.Solver.tridiagonal(A.dl.ravel(), A.d.ravel(), A.du.ravel(), A.systems, A.periodic, options,
+                                                 count)
+        elif _operands.is_sparse(A):
+            S = _operands.Sparse(A)
+            self.rows, self._kept = S.shape[0], S
+            self.core = _core.Solver(S.shape[0], S.shape[1], S.indptr, S.indices, S.data, options, M, count)
+        elif isinstance(A, np.ndarray) or not (callable(A) or hasattr(A, "matvec")):
+            D = _operands.real_array(A, "A", 2)
+            by_rows = not D.flags.f_contiguous
+            D = np.ascontiguousarray(D) if by_rows else D
+            self.rows, self._kept = D.shape[0], D
+            if D.shape[0] != D.shape[1]:
+                raise ShapeError(f"A is {D.shape[0]} by {D.shape[1]}, not square")
+            self.core = _core.Solver.dense(D.T if by_rows else D, by_rows, options, M, count)
+        else:
+            if rows is None:
+                rows = _rows_of(A)[0]
+            if hasattr(A, "shape") and tuple(A.shape) != (rows, rows):
+                raise ShapeError(f"A is {A.shape[0]} by {A.shape[1]}, b has {rows} elements")
+            self.rows = rows
+            self._kept = A
+            self.core = _core.Solver.matrix_free(rows, _action(A, "A"), options, M, count)
+
+    def solve(self, b, x0=None, out=None, callback=None):
+        if self.batch > 1 or (isinstance(self._kept, Tridiagonal) and self._kept.d.ndim == 2):
+            shape = self._kept.d.shape
+            B = _operands.real_array(b, "b")
+            if B.shape != shape:
+                raise ShapeError(f"b has shape {B.shape}, the diagonals {shape}")
+            B, single, full = np.ascontiguousarray(B).reshape(-1, 1), False, shape
+        else:
+            B, single = _operands.columns(b, "b", self.rows)
+            full = (self.rows,) if single else B.shape
+        X = np.zeros((self.rows, B.shape[1]), order="F")
+        if x0 is not None:
+            start, _ = _operands.columns(np.reshape(_operands.real_array(x0, "x0"), (self.rows, -1), order="F"), "x0",
+                                         self.rows)
+            if start.shape != X.shape:
+                raise ShapeError(f"x0 has shape {start.shape}, the solution {X.shape}")
+            X[:] = start
+        report = self.core.solve(B, X, callback)
+        x = X.reshape(full, order="C" if len(full) == 2 and full != X.shape else "F")
+        if out is not None:
+            if not isinstance(out, np.ndarray) or out.shape != x.shape or not out.flags.writeable:
+                raise ShapeError(f"out has to be a writable array of shape {x.shape}")
+            out[...] = x
+            x = out
+        return B, X, x, single, report
+
+
+def _action(A, name):
+    """A function of an array that applies A."""
+    if _operands.is_sparse(A) or isinstance(A, np.ndarray):
+        return lambda v: np.ascontiguousarray(A @ v, dtype=np.float64)
+    apply = A.matvec if hasattr(A, "matvec") else A
+    if not callable(apply):
+        raise InputError(f"{name} is a {type(A).__name__}: an operator or a function is wanted")
+
+    def act(v):
+        made = np.asarray(apply(v))
+        if made.dtype.kind not in "fiub":
+            raise InputError(f"{name} made numbers of type {made.dtype}, and real ones are wanted")
+        return np.ascontiguousarray(made.reshape(-1), dtype=np.float64)
+
+    return act
+
+
+def _options(method, rtol, atol, max_iterations, precond, precision, extra):
+    options = {"method": method, "precision": precision}
+    if precision not in ("double", "single", "mixed"):
+        raise InputError(f"precision is {precision!r}, and should be double, single or mixed")
+    if rtol is not None:
+        options["rtol"] = float(rtol)
+    if atol:
+        options["atol"] = float(atol)
+    if max_iterations is not None:
+        options["max_iterations"] = int(max_iterations)
+    M = None
+    if isinstance(precond, str):
+        options["precond"] = precond
+    elif precond is not None:
+        M = precond
+    options.update({k: v for k, v in extra.items() if v is not None})
+    return options, M
+
+
+def _relative(verify):
+    """What is asked of a proof: True for what can be proved, a number of digits, or a relative error below 1."""
+    if verify is True:
+        return 0.0
+    if isinstance(verify, int) and 1 <= verify <= 15:
+        return 10.0**-verify
+    if isinstance(verify, float) and 0 < verify < 1:
+        return verify
+    raise InputError(f"verify is {verify!r}: True, 1 to 15 digits, or a relative error below 1")
+
+
+def solve(A, b, *, method="auto", x0=None, rtol=None, atol=0.0, max_iterations=None, precond=None, precision="double",
+          verify=False, threads=None, out=None, callback=None, raise_on_failure=False, **more):
+    """Solves A x = b, or A X = B, by the method that suits the matrix.
+
+    Parameters
+    ----------
+    A : scipy.sparse matrix or array, ndarray, Tridiagonal, LinearOperator or function
+        n by n. CSR with 32-bit indices is used where it lies, and so are dense matrices in either order.
+    b : array_like, (n,) or (n, k); for a batch of m tridiagonal matrices (m, n)
+    method : str
+        "auto" or one of `methods()`.
+    x0 : array_like, optional
+        The start; not written.
+    rtol, atol : float, optional
+        Converged means ||b - A x|| <= max(rtol ||b||, atol), by default 1e-8 ||b|| (1e-5 in single precision).
+    precond : str, LinearOperator or function, optional
+        One of `preconditioners()`, or what applies an approximate inverse. With "auto" what suits the matrix.
+    verify : bool, int or float
+        Asks for a proof of the error, of that many digits, or to a relative error.
+    callback : function, optional
+        Called with iteration, residual norm and column; what returns False ends the solve.
+
+    Returns
+    -------
+    Result
+        Not converging is a status, unless raise_on_failure.
+
+    >>> import numpy as np
+    >>> vn.solve(np.array([[4.0, 1.0], [1.0, 3.0]]), [1.0, 2.0]).x.round(4)
+    array([0.0909, 0.6364])
+    """
+    options, M = _options(method, rtol, atol, max_iterations, precond, precision, more)
+    rows = None
+    if not _operands.is_sparse(A) and not isinstance(A, (np.ndarray, Tridiagonal)):
+        rows = np.shape(b)[0] if np.ndim(b) else None
+    system = _System(A, options, M, threads, rows)
+    B, X, x, single, report = system.solve(b, x0, out, callback)
+    enclosure = None
+    if verify is not False and verify is not None and report["has_solution"]:
+        enclosure = _prove(system, B, X, x, single, _relative(verify), 0.0, 0.0)
+        x = enclosure.x
+        if out is not None:
+            out[...] = x
+            x = out
+    result = Result(x=x, status=report["status"], reason=report["reason"], method=report["method"],
+                    iterations=report["iterations"], relative_residual=report["relative_residual"],
+                    backward_error=report["backward_error"], tolerance=report["tolerance"], report=report,
+                    enclosure=enclosure)
+    for warning in report["warnings"]:
+        _operands.log.warning("%s", warning)
+    return result.raise_for_status() if raise_on_failure else result
+
+
+def _prove(system, B, X, x, single, relative, matrix_radius, rhs_radius):
+    proof = system.core.prove(B, X, relative, float(matrix_radius), float(rhs_radius))
+    return Enclosure(X.reshape(x.shape, order="C" if x.ndim == 2 and x.shape != X.shape else "F"), proof, single)
+
+
+def _by_name(name, title, options):
+    def method(A, b, **keywords):
+        return solve(A, b, method=name, **keywords)
+
+    method.__name__ = method.__qualname__ = name.replace("-", "_")
+    method.__doc__ = f"""Solves A x = b by {title}: `solve(A, b, method="{name}", ...)`, with its keywords{options}."""
+    return method
+
+
+cg = _by_name("cg", "conjugate gradients, for symmetric positive definite matrices", "")
+minres = _by_name("minres", "MINRES, for symmetric matrices, definite or not", "")
+gmres = _by_name("gmres", "GMRES, for any square matrix", "")
+fgmres = _by_name("fgmres", "flexible GMRES, with a preconditioner that may differ from step to step", "")
+bicgstab = _by_name("bicgstab", "BiCGStab(l), for any square matrix", "")
+idr = _by_name("idr", "IDR(s), for any square matrix", "")
+jacobi = _by_name("jacobi", "Jacobi sweeps", ", omega, anderson and chebyshev")
+gauss_seidel = _by_name("gauss-seidel", "Gauss-Seidel sweeps", ", sweep, ordering, anderson and chebyshev")
+sor = _by_name("sor", "successive over-relaxation", ", omega, sweep, ordering, anderson and chebyshev")
+
+
+class Factor:
+    """What is made once for a matrix, and solves for any number of right-hand sides: see `factor`."""
+
+    def __init__(self, A, method, threads):
+        self._system = _System(A, {"method": method}, None, threads)
+        self.shape = (self._system.rows // self._system.batch,) * 2
+
+    def solve(self, b, *, out=None):
+        """The Result for b, as `vouchnum.solve` gives it."""
+        B, X, x, single, report = self._system.solve(b, None, out)
+        return Result(x=x, status=report["status"], reason=report["reason"], method=report["method"],
+                      iterations=report["iterations"], relative_residual=report["relative_residual"],
+                      backward_error=report["backward_error"], tolerance=report["tolerance"], report=report)
+
+    def __call__(self, b):
+        """The solution alone; raises NotConverged where there is none to rely on."""
+        return self.solve(b).raise_for_status().x
+
+    def as_operator(self):
+        """The inverse as a LinearOperator of SciPy: a preconditioner for anyone's solver."""
+        from scipy.sparse.linalg import LinearOperator
+
+        return LinearOperator(self.shape, matvec=lambda v: self.solve(np.ravel(v)).x, dtype=np.float64)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._system = None
+
+
+def factor(A, *, method="auto", threads=None):
+    """Factorises A: sparse and dense matrices, tridiagonal ones by their diagonals.
+
+    Parameters
+    ----------
+    A : as for `solve`
+    method : str
+        "auto" takes elimination: "sparse-lu", "lu" or "band".
+
+    Returns
+    -------
+    Factor
+        Refined in twice the precision at every solve, with a verdict.
+    """
+    if method == "auto":
+        method = "band" if isinstance(A, Tridiagonal) else "sparse-lu" if _operands.is_sparse(A) else "lu"
+    return Factor(A, method, threads)
+
+
+def verify(A, b, x, *, digits=None, relative=None, improve=False, matrix_radius=0.0, rhs_radius=0.0, threads=None):
+    """Encloses the exact solution of A x = b around an x of whatever origin, or says that it could not.
+
+    Parameters
+    ----------
+    A : scipy.sparse matrix or array, ndarray, or Tridiagonal
+    b, x : array_like, (n,) or (n, k)
+    digits, relative : int, float, optional
+        Asked of every component; where the bound is wider, x is improved (`Enclosure.x`, never the caller's array).
+    improve : bool
+        Improves x to what can be proved, also where nothing is asked.
+    matrix_radius, rhs_radius : float
+        Relative radii of the data: the bounds then hold for all systems within.
+
+    Returns
+    -------
+    Enclosure
+
+    >>> import numpy as np
+    >>> e = vn.verify(np.array([[4.0, 1.0], [1.0, 3.0]]), [1.0, 2.0], [1 / 11, 7 / 11])
+    >>> e.verified, e.max_absolute < 1e-15
+    (True, True)
+    """
+    if digits is not None and relative is not None:
+        raise InputError("digits and relative exclude each other")
+    asked = _relative(int(digits)) if digits is not None else _relative(float(relative)) if relative else 0.0
+    if improve and asked == 0.0:
+        asked = 1e-15
+    return certify(A, threads=threads).bound(b, x, relative=asked, matrix_radius=matrix_radius, rhs_radius=rhs_radius)
+
+
+class Certificate:
+    """A matrix that is kept to bound the errors of solutions: see `certify`."""
+
+    def __init__(self, A, threads):
+        if callable(A) or hasattr(A, "matvec"):
+            raise InputError("a proof needs the entries of the matrix, and it is given by its action")
+        self._system = _System(A, {}, None, threads)
+        self._print = self._fingerprint()
+
+    def _fingerprint(self):
+        kept = self._system._kept
+        arrays = ((kept.dl, kept.d, kept.du) if isinstance(kept, Tridiagonal)
+                  else (kept,) if isinstance(kept, np.ndarray) else (kept.indptr, kept.indices, kept.data))
+        import hashlib
+
+        digest = hashlib.blake2b(digest_size=16)
+        for array in arrays:
+            digest.update(np.ascontiguousarray(array).data)
+        return digest.digest()
+
+    def bound(self, b, x, *, relative=0.0, matrix_radius=0.0, rhs_radius=0.0):
+        """The Enclosure of the solution for b around x."""
+        if self._fingerprint() != self._print:
+            raise InputError("the matrix was changed since certify()")
+        system = self._system
+        x = _operands.real_array(x, "x")
+        if system.batch > 1:
+            B, X = (np.ascontiguousarray(_operands.real_array(v, name)).reshape(-1, 1) for v, name in ((b, "b"), (x, "x")))
+            single = False
+            if B.shape[0] != system.rows or X.shape != B.shape:
+                raise ShapeError(f"b and x have shapes {np.shape(b)} and {x.shape}")
+        else:
+            B, single = _operands.columns(b, "b", system.rows)
+            X, _ = _operands.columns(x, "x", system.rows)
+            if X.shape != B.shape:
+                raise ShapeError(f"b and x have shapes {np.shape(b)} and {x.shape}")
+        if not (np.isfinite(X).all() and np.isfinite(B).all()):
+            raise InputError("b or x holds a NaN or an infinity")
+        return _prove(system, B, X.copy(order="F"), x, single, relative, matrix_radius, rhs_radius)
+
+
+def certify(A, *, threads=None):
+    """Keeps A for proofs of many solutions: `certify(A).bound(b, x)`. A must not be changed meanwhile; it is looked
+    whether it was."""
+    return Certificate(A, threads)

