@@ -65,7 +65,9 @@ interruptible::interruptible() {
   ours.sa_sigaction = handle;
   ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
   sigemptyset(&ours.sa_mask);
-  if (sigaction(SIGINT, &ours, &before_) != 0) return;
+  if (sigaction(SIGINT, nullptr, &before_) != 0) return;
+  const bool ignored = (before_.sa_flags & SA_SIGINFO) == 0 && before_.sa_handler == SIG_IGN;
+  if (ignored || sigaction(SIGINT, &ours, &before_) != 0) return;
   python_action = before_;
   current_request = &request_;
   installed_ = true;

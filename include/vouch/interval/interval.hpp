@@ -6,6 +6,13 @@
 #include <vouch/core/types.hpp>
 #include <vouch/interval/rounding.hpp>
 
+// What operators do where they cannot do both bounds at once.
+#if defined(VOUCH_OUTWARD_IN_PAIRS)
+#define VOUCH_RARE [[gnu::noinline]]
+#else
+#define VOUCH_RARE
+#endif
+
 namespace vouch {
 
 /// Types whose every value is a value of T: what may enter interval arithmetic without a word about rounding.
@@ -70,11 +77,14 @@ class alignas(2 * sizeof(T)) interval {
   VOUCH_HOST_DEVICE friend constexpr interval operator-(interval x) { return unchecked(-x.hi_, -x.lo_); }
 
   [[gnu::always_inline]] VOUCH_HOST_DEVICE friend interval operator+(interval x, interval y) {
+#if defined(VOUCH_OUTWARD_IN_PAIRS)
+    if constexpr (std::same_as<T, double>)
+      if (are_usual(x, y)) [[likely]]
+        return sum_of_pairs(x, y);
+#endif
     return sum(x, y);
   }
-  [[gnu::always_inline]] VOUCH_HOST_DEVICE friend interval operator-(interval x, interval y) {
-    return sum(x, -y);
-  }
+  [[gnu::always_inline]] VOUCH_HOST_DEVICE friend interval operator-(interval x, interval y) { return x + -y; }
   [[gnu::always_inline]] VOUCH_HOST_DEVICE friend interval operator*(interval x, interval y) {
 #if defined(VOUCH_OUTWARD_IN_PAIRS)
     if constexpr (std::same_as<T, double>)
@@ -172,6 +182,10 @@ class alignas(2 * sizeof(T)) interval {
     bounds = rounding::first_negated(bounds);
     return unchecked(_mm_cvtsd_f64(bounds), _mm_cvtsd_f64(_mm_unpackhi_pd(bounds, bounds)));
   }
+  [[gnu::always_inline]] static interval sum_of_pairs(interval x, interval y) {
+    using rounding::first_negated;
+    return outward(rounding::sum_up(first_negated(x.pair()), first_negated(y.pair())));
+  }
   [[gnu::always_inline]] static interval product_of_pairs(interval x, interval y) {
     const __m128d X = x.pair(), low = _mm_set1_pd(y.lo_), high = _mm_set1_pd(y.hi_);
     const __m128d exchange = _mm_and_pd(_mm_xor_pd(low, high), _mm_cmplt_pd(X, _mm_setzero_pd()));
@@ -190,24 +204,14 @@ class alignas(2 * sizeof(T)) interval {
   }
 #endif
 
-  [[gnu::always_inline]] VOUCH_HOST_DEVICE static interval sum(interval x, interval y) {
-#if defined(VOUCH_OUTWARD_IN_PAIRS)
-    if constexpr (std::same_as<T, double>)
-      if (rounding::is_usual(x.pair(), y.pair())) {
-        using rounding::first_negated;
-        return outward(rounding::sum_up(first_negated(x.pair()), first_negated(y.pair())));
-      }
-#endif
-    VOUCH_IN_IEEE_UNLESS(rounding::is_usual(x.lo_, x.hi_, y.lo_, y.hi_), sum(x, y));
-    return unchecked(rounding::add_down(x.lo_, y.lo_), rounding::add_up(x.hi_, y.hi_));
-  }
+  VOUCH_RARE VOUCH_HOST_DEVICE static interval sum(interval x, interval y);
   VOUCH_HOST_DEVICE static interval shifted(interval x, T y) {
-    return rounding::finite(y) ? sum(x, unchecked(y, y)) : empty();
+    return rounding::finite(y) ? x + unchecked(y, y) : empty();
   }
   VOUCH_HOST_DEVICE static interval multiple(T x, interval y);
   VOUCH_HOST_DEVICE static interval part(interval x, T y);
-  VOUCH_HOST_DEVICE static interval product(interval x, interval y);
-  VOUCH_HOST_DEVICE static interval quotient(interval x, interval y);
+  VOUCH_RARE VOUCH_HOST_DEVICE static interval product(interval x, interval y);
+  VOUCH_RARE VOUCH_HOST_DEVICE static interval quotient(interval x, interval y);
 
   T lo_{};
   T hi_{};
@@ -241,6 +245,12 @@ VOUCH_HOST_DEVICE inline T bound_up(T a, T b) {
 }
 
 }  // namespace rounding
+
+template <real T>
+VOUCH_HOST_DEVICE interval<T> interval<T>::sum(interval x, interval y) {
+  VOUCH_IN_IEEE_UNLESS(are_usual(x, y), sum(x, y));
+  return unchecked(rounding::add_down(x.lo_, y.lo_), rounding::add_up(x.hi_, y.hi_));
+}
 
 // For a fixed x the least x*y stands at y.hi where x < 0 and at y.lo elsewhere; that minimum is concave in x on
 // each side of 0, so the least of all stands at a bound of x. Likewise the largest.
