@@ -6,6 +6,7 @@
 #include <vouch/core/config.hpp>
 #include <vouch/core/cuda_devices.hpp>
 #include <vouch/core/device.hpp>
+#include <vouch/solve/direct/sparse_backends.hpp>
 
 #include "command.hpp"
 #include "command_line.hpp"
@@ -33,6 +34,8 @@ void print_text(const device& cpu, const std::vector<cuda_device_facts>& gpus) {
   }
   if (gpus.empty())
     fmt::print("cuda    {}\n", built_with_cuda ? "no usable GPU found" : "not in this build of vouch");
+  for (const sparse_backend& b : sparse_backends())
+    fmt::print("{:<7} {}\n", b.name, b.missing.empty() ? b.library + " factorises sparse matrices" : b.missing);
 }
 
 void print_object(const device& cpu, const std::vector<cuda_device_facts>& gpus) {
@@ -58,6 +61,12 @@ void print_object(const device& cpu, const std::vector<cuda_device_facts>& gpus)
          {"shared_per_block_bytes", gpu.shared_per_block},
          {"driver_version", gpu.driver_version},
          {"runtime_version", gpu.runtime_version}});
+  object["backends"] = nlohmann::ordered_json::array();
+  for (const sparse_backend& b : sparse_backends())
+    object["backends"].push_back(
+        {{"name", b.name},
+         {"library", b.missing.empty() ? nlohmann::ordered_json(b.library) : nlohmann::ordered_json()},
+         {"missing", b.missing.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(b.missing)}});
   print_json(object);
 }
 

@@ -57,6 +57,8 @@ nlohmann::ordered_json solve_json(const solve_request& request, const nlohmann::
   object["method_reason"] = nullptr;
   if (!report.method_reason.empty()) object["method_reason"] = report.method_reason;
   object["preconditioner"] = report.preconditioner;
+  object["backend"] =
+      report.backend.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(report.backend);
   object["precision"] = report.precision;
   object["device"] = to_json(report.where);
   object["status"] = name(report.status);

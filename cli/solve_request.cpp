@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <limits>
 #include <utility>
+#include <vouch/solve/direct/sparse_backends.hpp>
 #include <vouch/solve/loop/residual_checked_solve.hpp>
 #include <vouch/solve/methods.hpp>
 #include <vouch/solve/precond/make.hpp>
@@ -175,6 +176,8 @@ void declare(command_line& line, solve_request& request, typed_options& typed) {
             "of sweeps: anderson:M mixes 1 to 16 iterates; chebyshev, real spectra");
   line.text("--precond", "NAME", request.precondition,
             "[none, or what auto takes] " + list(precondition_names()));
+  line.choice("--backend", "NAME", request.options.backend, sparse_backend_names(),
+              "library of sparse-lu [auto]");
   add_precision_option(line, request.common, ", fewer bits inside (cg and sweeps)");
   add_device_options(line, request.common);
 
@@ -184,8 +187,8 @@ void declare(command_line& line, solve_request& request, typed_options& typed) {
   line.count("--max-iterations", typed.max_iterations, 1, "give up after N [1e6 or 20 n, the larger]");
   line.count("--fixed-iterations", request.options.goal.fixed_iterations, 0,
              "do exactly N, whatever the residual");
-  line.text("--stop", "RULE", typed.stop, "recurrence:EPS, ||r|| < EPS by the recurrence;");
-  line.note("", "mean-change:EPS, mean |x_new - x_old| < EPS (sweeps)");
+  line.text("--stop", "RULE", typed.stop,
+            "recurrence:EPS on ||r||, mean-change:EPS on |x_new - x_old| (sweeps)");
 
   add_verification_options(line, request.verification);
 

@@ -42,6 +42,36 @@ TEST_F(tool_sparse_lu, is_what_auto_means_for_unsymmetric_matrices) {
     EXPECT_EQ(run(std::string("solve A.mtx --method sparse-lu --precision ") + precision).code, 0);
 }
 
+TEST_F(tool_sparse_lu, back_ends_are_taken_by_name_and_said) {
+  const json devices = json::parse(run("devices --json").out);
+  ASSERT_EQ(devices["backends"][0]["name"], "own");
+  for (const json& backend : devices["backends"]) {
+    const std::string name = backend["name"];
+    const tool_result r = run("solve A.mtx --rhs b.txt --method sparse-lu --json --backend " + name);
+    if (!backend["missing"].is_null() || name == "cholmod") {
+      EXPECT_EQ(r.code, 2) << name;
+      EXPECT_NE(r.err.find(name == "cholmod" && backend["missing"].is_null() ? "not symmetric" : "install"),
+                std::string::npos)
+          << r.err;
+      continue;
+    }
+    EXPECT_EQ(r.code, 0) << r.err;
+    EXPECT_EQ(json::parse(r.out)["backend"], name);
+  }
+  EXPECT_EQ(json::parse(run("solve A.mtx --method gmres --json").out)["backend"], nullptr);
+  EXPECT_EQ(run("solve A.mtx --method cg --backend own").code, 2);
+  EXPECT_EQ(run("solve A.mtx --backend no-such").code, 2);
+}
+
+TEST_F(tool_sparse_lu, modules_that_are_none_are_named) {
+  ASSERT_EQ(shell("mkdir modules && echo text > modules/vouch-backend-umfpack.so"), 0);
+  EXPECT_EQ(shell("VOUCH_BACKENDS=modules \"$VOUCH\" devices > .out"), 0);
+  EXPECT_NE(content(".out").find("vouch-backend-umfpack.so does not load"), std::string::npos);
+  EXPECT_EQ(shell("VOUCH_BACKENDS=modules \"$VOUCH\" solve A.mtx --rhs b.txt --backend umfpack 2> .err"), 2);
+  EXPECT_NE(content(".err").find("does not load"), std::string::npos);
+  EXPECT_EQ(shell("VOUCH_BACKENDS=modules \"$VOUCH\" solve A.mtx --rhs b.txt"), 0);
+}
+
 TEST_F(tool_sparse_lu, takes_dense_and_singular_matrices) {
   write("D.mtx", "%%MatrixMarket matrix array real general\n3 3\n0\n1\n0\n0\n0\n1\n4\n0\n0\n");
   EXPECT_EQ(json::parse(run("solve D.mtx --method sparse-lu --json").out)["method"], "sparse-lu");

@@ -46,6 +46,7 @@ enum class method_option {
   ordering,
   acceleration,
   preconditioner,
+  backend,
   fixed_iterations,
   stop_recurrence,
   stop_mean_change

@@ -46,6 +46,7 @@ struct solve_options {
   /// In its place one of the caller's, for every method that takes one in double precision; it works where the method
   /// does, and must outlive the solver.
   const vouch::preconditioner<double>* own_preconditioner = nullptr;
+  std::string backend = "auto";   // the library of sparse factorisations (direct/sparse_backends.hpp)
   std::optional<double> omega{};  // relaxation, in (0, 2); nothing: 1
   bool estimate_omega = false;
   std::optional<sweep_order> sweep{};        // nothing: forward

@@ -84,6 +84,7 @@ solve_report factored_solve(checked_problem<T> problem, const std::string& metho
   const auto factors = factorise();
   factored_engine<T> engine(problem.dev, problem.rows, *factors);
   report.engine = engine.name();
+  report.backend = factors->backend();
   report.reproducible = factors->reproducible();
   report.setup_seconds = setup.seconds();
   if (factors->failed() > 0 && start.rhs_norm2 > 0) {

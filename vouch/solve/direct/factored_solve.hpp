@@ -28,6 +28,8 @@ class factorisation {
   virtual double inverse_norm() = 0;
   /// For the report: "2 threads, OpenBLAS".
   virtual std::string name() const = 0;
+  /// Which library made it, where there is a choice: "own", "cholmod".
+  virtual std::string backend() const { return ""; }
   /// Whether bits are the same for any number of threads.
   virtual bool reproducible() const { return true; }
 };

@@ -20,6 +20,7 @@ class sparse_factors final : public factorisation<T> {
   std::int64_t failed() const override { return factors_.failed; }
   void solve(T* x) override { factors_.solve(x); }
   double inverse_norm() override { return factors_.inverse_norm; }
+  std::string backend() const override { return "own"; }
   std::string name() const override {
     return "1 thread, " + std::to_string(factors_.entries()) + " entries in the factors";
   }

@@ -14,8 +14,8 @@ constexpr const method* table[] = {VOUCH_METHODS(VOUCH_ADDRESS)};
 #undef VOUCH_ADDRESS
 
 // What auto takes: no method that it may choose does more with other options than methods do by name.
-constexpr set_of<method_option> auto_takes{method_option::preconditioner, method_option::fixed_iterations,
-                                           method_option::stop_recurrence};
+constexpr set_of<method_option> auto_takes{method_option::preconditioner, method_option::backend,
+                                           method_option::fixed_iterations, method_option::stop_recurrence};
 
 struct option_line {
   method_option which;
@@ -37,6 +37,7 @@ constexpr option_line option_lines[] = {
      [](const solve_options& o) {
        return (o.preconditioner && o.preconditioner->name != "none") || o.own_preconditioner != nullptr;
      }},
+    {method_option::backend, "backend", "none", [](const solve_options& o) { return o.backend != "auto"; }},
     {method_option::fixed_iterations, "fixed-iterations", "none",
      [](const solve_options& o) { return o.goal.fixed_iterations.has_value(); }},
     {method_option::stop_recurrence, "stop", "none",

@@ -37,6 +37,7 @@ struct solve_report {
   std::string reason;          // one line, says why
   std::string method;          // "cg"
   std::string engine;          // which implementation ran, for the log: "cpu csr", "cluster of 16 blocks", ...
+  std::string backend;         // of sparse factorisations, the library: "own", "cholmod"; else ""
   std::string precision;       // "double", "single", "mixed"
   std::string preconditioner;  // "none", "jacobi", ...
   std::int64_t iterations = 0;

@@ -1,7 +1,11 @@
+#include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include <vouch/core/error.hpp>
+#include <vouch/solve/direct/module_factors.hpp>
 #include <vouch/solve/direct/sparse_lu.hpp>
 #include <vouch/solve/driver/method_table.hpp>
 #include <vouch/solve/driver/ready_method.hpp>
@@ -10,11 +14,49 @@
 namespace vouch {
 namespace {
 
+// Smaller matrices are factorised before a library has ordered them.
+constexpr std::int64_t least_nonzeros_of_modules = std::int64_t{1} << 14;
+
+// The modules to try, the best first; none where the own factors are to serve.
+std::vector<const vouch_backend*> backends_for(const structure_facts& A, const std::string& asked) {
+  require_backend(asked);
+  if (asked == "own") return {};
+  if (asked != "auto") {
+    const vouch_backend* const b = find_backend(asked);
+    if (const std::string reason = not_spd_reason(A); needs_definite(*b) && !reason.empty())
+      throw value_error(reason + ", and " + asked + " needs a symmetric positive definite matrix",
+                        "--backend auto takes what suits");
+    return {b};
+  }
+  std::vector<const vouch_backend*> found;
+  if (A.nonzeros < least_nonzeros_of_modules) return found;
+  for (const char* name : {"cholmod", "umfpack"})
+    if (const vouch_backend* const b = find_backend(name);
+        b != nullptr && (!needs_definite(*b) || not_spd_reason(A).empty()))
+      found.push_back(b);
+  return found;
+}
+
 template <real T>
 class ready final : public method_in<T> {
  public:
   explicit ready(const method_setting& setting) : method_in<T>(setting), placed_(place_sparse<T>(setting)) {
-    timed(setting.times.setup, [&] { factors_ = factorise<T>(setting.dev, placed_.A); });
+    const structure_facts& facts = setting.A.facts().matrix;
+    timed(setting.times.setup, [&] {
+      if constexpr (sizeof(T) == sizeof(double)) {
+        if (!setting.options.goal.by_residual())
+          throw value_error("a direct method ends by the residual alone");
+        for (const vouch_backend* backend : backends_for(facts, setting.options.backend)) {
+          module_.emplace(*backend, placed_.A);
+          if (module_->failed() == 0 || !module_->needs_definite() || setting.options.backend != "auto") return;
+          module_.reset();
+        }
+      } else if (setting.options.backend != "auto" && setting.options.backend != "own") {
+        throw value_error("the back ends of other libraries factorise in double precision",
+                          "take --backend own");
+      }
+      factors_ = factorise<T>(setting.dev, placed_.A);
+    });
   }
   bool rounds() const override { return placed_.rounded || method_in<T>::rounds(); }
 
@@ -22,11 +64,14 @@ class ready final : public method_in<T> {
   std::vector<solve_report> run(std::int64_t, view<const T> b, view<T> x,
                                 const stopping_criterion& goal) override {
     return naming_the_matrix(this->setting(), [&]() -> std::vector<solve_report> {
+      if constexpr (sizeof(T) == sizeof(double))
+        if (module_) return {module_->solve(this->where(), placed_.A, b, x, goal)};
       return {sparse_lu<T>(this->where(), placed_.A, factors_, b, x, goal)};
     });
   }
 
   placed_csr<T> placed_;
+  std::optional<module_factors> module_;  // in place of the own factors
   lu_factors<T> factors_;
 };
 
@@ -61,7 +106,7 @@ constinit const method sparse_elimination{.name = "sparse-lu",
                                           .title = "sparse-lu",
                                           .takes = {matrix_form::sparse},
                                           .direct = true,
-                                          .options = {},
+                                          .options = {method_option::backend},
                                           .precisions = {working_precision::double_, working_precision::single},
                                           .on_cuda = {false},
                                           .refuse = nullptr,

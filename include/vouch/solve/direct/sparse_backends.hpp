@@ -1,0 +1,25 @@
+// vouch/solve/direct/sparse_backends.hpp -- libraries that factorise sparse matrices for us, where they are installed.
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace vouch {
+
+/// A library behind a method that factorises: "own" is in this one, others are modules that are looked for when they are
+/// first needed: vouch-backend-NAME.so in the folder that the environment variable VOUCH_BACKENDS names, beside the
+/// program, in ../lib/vouch of it, or in the folder vouch beside a shared libvouch.
+struct sparse_backend {
+  std::string name;     // "own", "cholmod", "umfpack", "klu"
+  std::string library;  // "CHOLMOD 3.0.14"; "" where it is not there
+  std::string missing;  // why, and which package has it; "" where it is there
+};
+
+/// All that are known, there or not, "own" first. Loads them.
+const std::vector<sparse_backend>& sparse_backends();
+
+/// "auto" and their names.
+std::span<const std::string_view> sparse_backend_names();
+
+}  // namespace vouch

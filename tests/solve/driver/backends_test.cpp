@@ -1,0 +1,153 @@
+// Factorisations by other libraries, where their modules are, against Eigen.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include <Eigen/Dense>
+
+#include <vouch/core/error.hpp>
+#include <vouch/generate/problems.hpp>
+#include <vouch/generate/solution.hpp>
+#include <vouch/solve/direct/sparse_backends.hpp>
+#include <vouch/solve/solver.hpp>
+
+#include "../systems.hpp"
+
+namespace vouch {
+namespace {
+
+// Before the modules are looked for.
+const int found = setenv("VOUCH_BACKENDS", VOUCH_TEST_BACKENDS, 1);
+const device cpu = device::cpu(2);
+
+class backends : public ::testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    for (const sparse_backend& b : sparse_backends())
+      if (b.name == GetParam() && !b.missing.empty()) GTEST_SKIP() << b.missing;
+  }
+  solve_options options() const {
+    solve_options how;
+    how.method = "sparse-lu";
+    how.backend = GetParam();
+    how.goal.rtol = 1e-13;
+    return how;
+  }
+  bool needs_definite() const { return GetParam() == std::string("cholmod"); }
+};
+
+// Symmetric positive definite, or with entries of its own above the diagonal.
+csr<double> random_matrix(std::int32_t n, bool definite, std::uint64_t seed) {
+  std::vector<testing::triplet> entries;
+  const std::vector<double> v = testing::random_vector(6 * n, seed);
+  for (std::int32_t i = 0; i < n; ++i) {
+    entries.push_back({i, i, definite ? 9 : 0.1 * v[static_cast<std::size_t>(i)]});
+    for (std::int32_t k = 1; k <= 2; ++k) {
+      const std::int32_t j = (i * (2 * k + 1) + k * 7) % n;
+      if (j == i) continue;
+      const double value = v[static_cast<std::size_t>(k * n + i)];
+      if (definite && j > i) {
+        entries.push_back({i, j, value});
+        entries.push_back({j, i, value});
+      } else if (!definite) {
+        entries.push_back({i, j, value});
+      }
+    }
+    if (!definite) entries.push_back({i, (i + 1) % n, 2.5});
+  }
+  return testing::from_triplets(n, entries);
+}
+
+Eigen::VectorXd exact(const csr<double>& A, const array<double>& b) {
+  Eigen::MatrixXd dense = Eigen::MatrixXd::Zero(A.rows, A.cols);
+  for (std::int64_t i = 0; i < A.rows; ++i)
+    for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k) dense(i, A.col[k]) += A.val[k];
+  return dense.partialPivLu().solve(Eigen::Map<const Eigen::VectorXd>(b.data(), A.rows));
+}
+
+TEST_P(backends, solve_as_eigen_does) {
+  for (const std::int32_t n : {1, 2, 30, 200})
+    for (std::uint64_t seed = 1; seed < 4; ++seed) {
+      const csr<double> A = random_matrix(n, needs_definite(), seed);
+      const array<double> b = right_hand_side(cpu, A, make_solution(cpu, known_solution::random, n, seed));
+      array<double> x = array<double>::zeros(cpu, n);
+      const solve_result result = solve(cpu, A, b, x, options());
+      ASSERT_EQ(result.status, solve_status::converged) << result.reason;
+      EXPECT_EQ(result.backend, GetParam());
+      const Eigen::VectorXd wanted = exact(A, b);
+      for (std::int64_t i = 0; i < n; ++i)
+        EXPECT_NEAR(x[i], wanted[i], 1e-9 * (1 + wanted.cwiseAbs().maxCoeff()));
+      ASSERT_TRUE(result.condition_estimate.has_value());
+      EXPECT_GE(*result.condition_estimate, 0.3);
+    }
+}
+
+TEST_P(backends, repeat_their_bits) {
+  const csr<double> A = generate_problem(cpu, "poisson-2d", {.nx = 60});
+  const array<double> b = right_hand_side(cpu, A, make_solution(cpu, known_solution::random, A.rows));
+  std::vector<double> first;
+  for (int k = 0; k < 5; ++k) {
+    array<double> x = array<double>::zeros(cpu, A.rows);
+    EXPECT_FALSE(solve(cpu, A, b, x, options()).reproducible);
+    if (k == 0) first = x.to_vector();
+    EXPECT_EQ(x.to_vector(), first);
+  }
+}
+
+TEST_P(backends, say_what_they_cannot_solve) {
+  const std::int32_t n = 40;
+  csr<double> A = random_matrix(n, needs_definite(), 5);
+  std::vector<double> b(n, 1.0), x(n);
+  const auto status = [&](const csr<double>& M) {
+    return solve(cpu, M, view<const double>(b.data(), n), view<double>(x.data(), n), options()).status;
+  };
+  if (needs_definite()) {
+    A.val[0] = 1e-3;  // no longer definite, which its signs do not show
+    EXPECT_EQ(status(A), solve_status::not_spd);
+    const csr<double> B = random_matrix(n, false, 5);
+    EXPECT_THROW(status(B), value_error);
+  } else {
+    for (std::int64_t k = A.row_ptr[7]; k < A.row_ptr[8]; ++k) A.val[k] = 0;
+    EXPECT_EQ(status(A), solve_status::breakdown);
+  }
+  csr<double> C = random_matrix(n, needs_definite(), 6);
+  C.val[3] = std::nan("");
+  EXPECT_THROW(status(C), value_error);
+}
+
+INSTANTIATE_TEST_SUITE_P(modules, backends, ::testing::Values("cholmod", "umfpack", "klu"),
+                         [](const auto& one) { return std::string(one.param); });
+
+TEST(backend_choice, goes_from_cholesky_to_lu_where_a_matrix_is_not_definite) {
+  csr<double> A = generate_problem(cpu, "poisson-2d", {.nx = 80});
+  for (std::int64_t i = 0; i < A.rows; ++i)
+    for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k)
+      if (A.col[k] == i) A.val[k] *= 0.8;  // positive, but no definite matrix
+  const array<double> b = right_hand_side(cpu, A, make_solution(cpu, known_solution::smooth, A.rows));
+  array<double> x = array<double>::zeros(cpu, A.rows);
+  solve_options how;
+  how.method = "sparse-lu";
+  const solve_result result = solve(cpu, A, b, x, how);
+  EXPECT_EQ(result.status, solve_status::converged) << result.reason;
+  EXPECT_NE(result.backend, "cholmod");
+}
+
+TEST(backend_choice, names_are_looked_up) {
+  const csr<double> A = random_matrix(30, true, 1);
+  std::vector<double> b(30, 1.0), x(30);
+  solve_options how;
+  how.backend = "no-such";
+  EXPECT_THROW(solve(cpu, A, view<const double>(b.data(), 30), view<double>(x.data(), 30), how), value_error);
+  how.backend = "own";
+  const solve_result own = solve(cpu, A, view<const double>(b.data(), 30), view<double>(x.data(), 30), how);
+  EXPECT_EQ(own.method, "sparse-lu");
+  EXPECT_EQ(own.backend, "own");
+  how.method = "cg";
+  EXPECT_THROW(solve(cpu, A, view<const double>(b.data(), 30), view<double>(x.data(), 30), how), value_error);
+}
+
+}  // namespace
+}  // namespace vouch
