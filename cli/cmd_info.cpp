@@ -15,6 +15,7 @@
 #include "command.hpp"
 #include "command_line.hpp"
 #include "common.hpp"
+#include "info_amg.hpp"
 #include "solve_system.hpp"
 
 namespace vouch::cli {
@@ -29,13 +30,15 @@ struct info_options {
   std::string svg;
   bool picture = false;
   bool ascii = false;
+  bool amg = false;
 };
 
 struct found {
   csr<double> A;
   std::optional<matrix_market_header> header;  // of a Matrix Market file
   structure_facts facts;
-  std::optional<std::int64_t> components;  // of a square matrix
+  std::optional<std::int64_t> components;    // of a square matrix
+  std::optional<multigrid_facts> multigrid;  // where it was asked for
   double read_seconds = 0, structure_seconds = 0;
 };
 
@@ -103,6 +106,7 @@ void print_text(const info_options& o, const found& r, const device& cpu) {
   if (f.block_size > 1) fact("blocks", fmt::format("dense, {} by {}", f.block_size, f.block_size));
   if (r.components) fact("components", fmt::format("{}", *r.components));
   if (f.row_sums_zero) fact("null space", "constants: every row sums to 0");
+  if (r.multigrid) fmt::print("{}", multigrid_text(*r.multigrid));
   fmt::print("{}", pattern_text<double>(cpu, r.A, o.ascii ? picture_style::ascii : picture_style::braille,
                                         o.picture ? large_picture : small_picture));
 }
@@ -147,6 +151,7 @@ void print_object(const info_options& o, const found& r, const device& cpu, doub
   nlohmann::ordered_json object{{"schema", "vouch.info/1"}, {"version", version}};
   object["matrix"] = matrix_json(o.file, r.A.rows, r.A.cols, r.A.nonzeros(), r.facts.symmetric);
   object["structure"] = structure_json(r);
+  if (r.multigrid) object["amg"] = multigrid_json(*r.multigrid);
   object["device"] = to_json(cpu);
   object["time_s"] = {{"read", r.read_seconds}, {"structure", r.structure_seconds}, {"total", total}};
   print_json(object);
@@ -159,11 +164,13 @@ int cmd_info(std::span<const char* const> arguments) {
   command_line line("info", "facts of a matrix and a picture of its pattern");
   line.example("vouch info A.mtx", "a summary and a small picture");
   line.example("vouch info A.mtx --json", "the facts for programs; rows count from 1");
+  line.example("vouch info A.mtx --amg", "and the hierarchy that --precond amg would make");
   line.example("vouch info A.mtx --svg A.svg", "the picture as a drawing");
   line.argument("A", o.file, "a Matrix Market file (.gz as well), or .npy");
   line.text("--svg", "FILE", o.svg, "draw the pattern into this file");
   line.flag("--picture", o.picture, "a large picture, 80 characters wide");
   line.flag("--ascii", o.ascii, "draw it with plain ASCII characters");
+  line.flag("--amg", o.amg, "set multigrid up and predict the iterations to 1e-8");
   line.count("--threads", o.common.threads, 1, "CPU threads [OMP_NUM_THREADS, else all cores]", 4096);
   line.flag("--json", o.common.json, "print one JSON object instead of the summary");
   if (!line.parse(arguments)) return goal_reached;
@@ -171,7 +178,8 @@ int cmd_info(std::span<const char* const> arguments) {
 
   const stopwatch clock;
   const device cpu = open_cpu(o.common);
-  const found r = examine(cpu, o.file);
+  found r = examine(cpu, o.file);
+  if (o.amg) r.multigrid = examine_multigrid(cpu, o.file, r.A.all(), r.facts);
   if (!o.svg.empty()) {
     atomic_file drawing(o.svg);
     drawing.write(pattern_svg<double>(cpu, r.A, std::filesystem::path(o.file).filename().string()));

@@ -90,6 +90,47 @@ TEST_F(tool_info, bad_files) {
   EXPECT_EQ(run("info").code, 2);
 }
 
+// The prediction against the iterations that a solve takes.
+TEST_F(tool_info, multigrid_hierarchy) {
+  ASSERT_EQ(run("gen poisson-2d -n 60 -o A.mtx -q").code, 0);
+  const json amg = json::parse(run("info A.mtx --amg --json").out)["amg"];
+  const json& levels = amg["levels"];
+  ASSERT_GE(levels.size(), 2u);
+  EXPECT_EQ(levels[0]["rows"], 3600);
+  EXPECT_EQ(levels[0]["nonzeros"], 5 * 3600 - 4 * 60);
+  double rows = 0, nonzeros = 0;
+  for (const json& level : levels) {
+    rows += level["rows"].get<double>();
+    nonzeros += level["nonzeros"].get<double>();
+  }
+  EXPECT_DOUBLE_EQ(amg["grid_complexity"], rows / 3600);
+  EXPECT_DOUBLE_EQ(amg["operator_complexity"], nonzeros / (5 * 3600 - 4 * 60));
+  EXPECT_EQ(levels.back()["prolongator_smoothed"], nullptr);
+  EXPECT_EQ(amg["coarsest_solved"], true);
+  EXPECT_GT(amg["memory_bytes"], 0);
+  const json solved = json::parse(run("solve A.mtx --method cg --precond amg --json -o x.txt").out);
+  EXPECT_NEAR(amg["predicted_iterations"].get<double>(), solved["iterations"].get<double>(), 3);
+  const tool_result text = run("info A.mtx --amg");
+  EXPECT_NE(text.out.find("  multigrid       " + std::to_string(levels.size()) + " levels"), std::string::npos)
+      << text.out;
+  EXPECT_NE(text.out.find("    level 1       3600 rows, 17760 nonzeros\n"), std::string::npos) << text.out;
+}
+
+TEST_F(tool_info, multigrid_of_what_it_is_not_for) {
+  write("R.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 5 1\n2 5\n");
+  write("U.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 4\n1 2 1.5\n2 2 1\n");
+  write("Z.mtx", "%%MatrixMarket matrix coordinate real symmetric\n2 2 2\n1 1 4\n2 1 1.5\n");
+  for (const std::string file : {"R.mtx", "U.mtx", "Z.mtx"}) {
+    const tool_result r = run("info " + file + " --amg");
+    EXPECT_EQ(r.code, 2) << file;
+    EXPECT_EQ(r.out, "") << file;
+    EXPECT_EQ(r.err.rfind("vouch: error: " + file + ": no multigrid hierarchy: ", 0), 0u) << r.err;
+  }
+  write("E.mtx", "%%MatrixMarket matrix coordinate real general\n0 0 0\n");
+  const tool_result empty = run("info E.mtx --amg");
+  EXPECT_EQ(empty.code, 0) << empty.err;
+}
+
 TEST_F(tool_info, real_matrix) {
   const std::string file = testing::data_file("matrices/bcsstk14.mtx");
   VOUCH_NEEDS_DATA(file);
