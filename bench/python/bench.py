@@ -1,0 +1,148 @@
+"""vouchnum beside its peers, in one process, one thread, interleaved; the least of several rounds of processor seconds.
+
+    python bench/python/bench.py [-o FILE.json]
+
+Needs vouchnum, NumPy and SciPy; pyamg is a peer where it is installed. A ratio is the peer's time over vouchnum's.
+"""
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+
+for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+    os.environ[name] = "1"
+
+import numpy as np  # noqa: E402
+import scipy.io  # noqa: E402
+import scipy.linalg  # noqa: E402
+import scipy.sparse.linalg as sla  # noqa: E402
+import vouchnum as vn  # noqa: E402
+import vouchnum.scipy  # noqa: E402
+from scipy.special import ndtr  # noqa: E402
+
+rows = []
+
+
+def least(jobs, rounds=5):
+    """Processor seconds of each job, interleaved."""
+    best = {name: np.inf for name in jobs}
+    for _ in range(rounds):
+        for name, job in jobs.items():
+            begin = time.process_time()
+            job()
+            best[name] = min(best[name], time.process_time() - begin)
+    return best
+
+
+def row(what, ours, peer, seconds, bar):
+    ratio = seconds[peer] / seconds[ours]
+    rows.append({"what": what, "vouchnum_s": seconds[ours], "peer": peer, "peer_s": seconds[peer], "ratio": ratio, "bar": bar,
+                 "pass": bool(ratio >= bar)})
+    print(f"{what:58} {seconds[ours] * 1e3:9.2f} ms  {peer:22} {seconds[peer] * 1e3:9.2f} ms  {ratio:6.2f} (bar {bar})")
+
+
+def solves():
+    A = vn.generate("poisson-3d", nx=64)
+    M = A.tocsr()
+    b = np.ones(A.shape[0])
+    jobs = {"vouchnum": lambda: vn.cg(A, b, precond="none", threads=1), "scipy": lambda: sla.cg(M, b, rtol=1e-8),
+            "amg": lambda: vn.cg(A, b, precond="amg", threads=1)}
+    try:
+        import pyamg
+
+        jobs["pyamg"] = lambda: pyamg.smoothed_aggregation_solver(M).solve(b, tol=1e-8, accel="cg")
+    except ImportError:
+        pass
+    s = least(jobs, 3)
+    row("cg, 7-point 64^3, to 1e-8, checked", "vouchnum", "scipy", s, 1.5)
+    row("cg with multigrid, set-up included", "amg", "scipy", s, 10)
+    if "pyamg" in s:
+        row("cg, 7-point 64^3, to 1e-8, checked", "vouchnum", "pyamg", s, 3)
+    x, _ = sla.cg(M, b, rtol=1e-10)
+    s = least({"vouchnum": lambda: vn.verify(A, b, x, threads=1), "scipy": lambda: sla.cg(M, b, rtol=1e-8)}, 3)
+    row("proof of SciPy's x, against SciPy's cg", "vouchnum", "scipy", s, 1)
+
+
+def bands():
+    n = 10**6
+    rng = np.random.default_rng(1)
+    ab = np.stack([rng.normal(size=n), 5 + rng.random(n), rng.normal(size=n)])
+    b = rng.normal(size=n)
+    T = vn.Tridiagonal.from_banded(ab)
+    s = least({"vouchnum": lambda: vn.solve(T, b, threads=1), "solve_banded": lambda: scipy.linalg.solve_banded((1, 1), ab, b)})
+    row("tridiagonal, 10^6 rows, dominant, checked", "vouchnum", "solve_banded", s, 1)
+
+
+def files():
+    A = vn.generate("elasticity-3d", nx=24)
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "a.mtx")
+        A.data = A.data * (1 + 1e-3 * np.random.default_rng(0).random(len(A.data)))
+        scipy.io.mmwrite(path, A, precision=17)
+        with vn.threads(1):
+            s = least({"vouchnum": lambda: vn.read_matrix(path), "scipy": lambda: scipy.io.mmread(path).tocsr()})
+            row(f"mmread to CSR, {os.path.getsize(path) / 1e6:.0f} MB", "vouchnum", "scipy", s, 2)
+            out = os.path.join(folder, "b.mtx")
+            s = least({"vouchnum": lambda: vn.write_matrix(out, A), "scipy": lambda: scipy.io.mmwrite(out, A, precision=17)})
+            row("mmwrite", "vouchnum", "scipy", s, 2)
+
+
+def prices():
+    rng = np.random.default_rng(2)
+    n = 10**6
+    o = dict(spot=100 * np.exp(0.3 * rng.normal(size=n)), strike=np.full(n, 100.0), volatility=0.1 + 0.5 * rng.random(n),
+             expiry=0.1 + 2 * rng.random(n), rate=0.1 * rng.random(n), dividend=0.05 * rng.random(n))
+
+    def numpy_price():
+        root = o["volatility"] * np.sqrt(o["expiry"])
+        d1 = (np.log(o["spot"] / o["strike"]) + (o["rate"] - o["dividend"]) * o["expiry"]) / root + root / 2
+        return (o["strike"] * np.exp(-o["rate"] * o["expiry"]) * ndtr(root - d1)
+                - o["spot"] * np.exp(-o["dividend"] * o["expiry"]) * ndtr(-d1))
+
+    s = least({"vouchnum": lambda: vn.price("put", **o, threads=1), "NumPy, price alone": numpy_price}, 3)
+    row("10^6 European puts with five Greeks", "vouchnum", "NumPy, price alone", s, 1)
+
+
+def small_calls():
+    A = np.eye(10) * 4 + np.ones((10, 10))
+    b = np.ones(10)
+    T = vn.Tridiagonal(-np.ones(10), 4 * np.ones(10), -np.ones(10))
+    many = 2000
+
+    def repeated(call):
+        return lambda: [call() for _ in range(many)]
+
+    s = least({"solve, dense": repeated(lambda: vn.solve(A, b, threads=1)),
+               "solve, tridiagonal": repeated(lambda: vn.solve(T, b, threads=1)),
+               "numpy.linalg.solve": repeated(lambda: np.linalg.solve(A, b))}, 3)
+    for name, seconds in s.items():
+        print(f"{'one call, n = 10: ' + name:58} {seconds / many * 1e6:9.2f} us")
+    command = "import numpy; import time; a = time.perf_counter(); import vouchnum; {}; print(time.perf_counter() - a)"
+    for what in ("vouchnum", "vouchnum.solve"):
+        took = min(float(subprocess.run([sys.executable, "-c", command.format(what)], capture_output=True, text=True,
+                                        check=True).stdout) for _ in range(5))
+        print(f"{'import, and ' + what:58} {took * 1e3:9.2f} ms")
+        rows.append({"what": "import, and " + what, "vouchnum_s": took, "bar_s": 0.015, "pass": took <= 0.015})
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("-o", "--output", help="JSON with all rows and the machine's facts")
+    output = arguments.parse_args().output
+    for job in (small_calls, solves, bands, files, prices):
+        job()
+    if output:
+        with open("/proc/cpuinfo") as stream:
+            cpu = next(line.split(":")[1].strip() for line in stream if line.startswith("model name"))
+        facts = {"schema": "vouch.bench.python/1", "cpu": cpu, "cores": os.cpu_count(), "python": platform.python_version(),
+                 "numpy": np.__version__, "scipy": scipy.__version__, "vouchnum": vn.__version__, "rows": rows}
+        with open(output, "w") as stream:
+            json.dump(facts, stream, indent=1)
+
+
+if __name__ == "__main__":
+    main()
