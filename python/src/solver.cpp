@@ -111,6 +111,8 @@ vouch::solve_options options_of(const nb::dict& given) {
                                                               : vouch::working_precision::double_;
     else if (name == "precond")
       o.preconditioner = vouch::parse_preconditioner(nb::cast<std::string>(value));
+    else if (name == "backend")
+      o.backend = nb::cast<std::string>(value);
     else if (name == "omega")
       o.omega = nb::cast<double>(value);
     else if (name == "estimate_omega")
@@ -140,6 +142,7 @@ nb::dict report_of(const vouch::solve_report& r) {
   d["method"] = r.method;
   d["engine"] = r.engine;
   d["precision"] = r.precision;
+  d["backend"] = r.backend;
   d["preconditioner"] = r.preconditioner;
   d["iterations"] = r.iterations;
   d["restarts"] = r.restarts;

@@ -95,6 +95,15 @@ def test_factors(rng):
     np.testing.assert_allclose(vn.factor(D)(D @ np.ones(30)), np.ones(30), rtol=1e-9)
 
 
+def test_backends(rng):
+    A = unsymmetric(rng)
+    b = rng.normal(size=A.shape[0])
+    result = vn.solve(A, b, method="sparse-lu", backend="own")
+    assert result.converged and result.report["backend"] == "own"
+    with pytest.raises(ValueError, match="no-such"):
+        vn.solve(A, b, method="sparse-lu", backend="no-such")
+
+
 def test_tridiagonal(rng):
     n, m = 50, 4
     dl, d, du = rng.normal(size=(m, n)), 5 + rng.random((m, n)), rng.normal(size=(m, n))

@@ -152,7 +152,8 @@ class Result:
         times = r["times"]
         return {
             "status": r["status"], "reason": r["reason"], "method": r["method"], "method_reason": r["method_reason"],
-            "engine": r["engine"], "precision": r["precision"], "preconditioner": r["preconditioner"],
+            "engine": r["engine"], "backend": r["backend"] or None, "precision": r["precision"],
+            "preconditioner": r["preconditioner"],
             "iterations": r["iterations"], "restarts": r["restarts"],
             "residual": {"relative": r["relative_residual"], "absolute": r["true_residual"],
                          "recurrence": r["recurrence_residual"], "backward_error": r["backward_error"],

@@ -1,7 +1,9 @@
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <vouch/core/error.hpp>
@@ -37,6 +39,15 @@ std::vector<const vouch_backend*> backends_for(const structure_facts& A, const s
   return found;
 }
 
+// -1 where there is none.
+template <real T>
+std::int64_t first_zero_row(csr_view<const T> A) {
+  for (std::int64_t i = 0; i < A.rows; ++i)
+    if (std::all_of(A.val + A.row_ptr[i], A.val + A.row_ptr[i + 1], [](T value) { return value == 0; }))
+      return i;
+  return -1;
+}
+
 template <real T>
 class ready final : public method_in<T> {
  public:
@@ -64,10 +75,17 @@ class ready final : public method_in<T> {
   std::vector<solve_report> run(std::int64_t, view<const T> b, view<T> x,
                                 const stopping_criterion& goal) override {
     return naming_the_matrix(this->setting(), [&]() -> std::vector<solve_report> {
-      if constexpr (sizeof(T) == sizeof(double))
-        if (module_) return {module_->solve(this->where(), placed_.A, b, x, goal)};
-      return {sparse_lu<T>(this->where(), placed_.A, factors_, b, x, goal)};
+      solve_report report = factored(b, x, goal);
+      if (report.status == solve_status::breakdown)
+        if (const std::int64_t row = first_zero_row(placed_.A); row >= 0)
+          report.reason += "; row " + std::to_string(row + 1) + " holds nothing but zeros";
+      return {std::move(report)};
     });
+  }
+  solve_report factored(view<const T> b, view<T> x, const stopping_criterion& goal) {
+    if constexpr (sizeof(T) == sizeof(double))
+      if (module_) return module_->solve(this->where(), placed_.A, b, x, goal);
+    return sparse_lu<T>(this->where(), placed_.A, factors_, b, x, goal);
   }
 
   placed_csr<T> placed_;
