@@ -81,7 +81,7 @@ TEST_F(tool_sparse_lu, takes_dense_and_singular_matrices) {
   EXPECT_EQ(r.code, 1) << r.err;
   EXPECT_EQ(json::parse(r.out)["status"], "breakdown");
   write("Z.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 4\n1 1 2\n1 2 1\n3 3 4\n3 1 1\n");
-  EXPECT_NE(run("solve Z.mtx").err.find("row 2 holds nothing but zeros"), std::string::npos);
+  EXPECT_NE(run("solve Z.mtx").out.find("row 2 holds nothing but zeros"), std::string::npos);
 }
 
 // A saddle-point matrix that a positive diagonal hides: the grid's stiffness, and constraints with a small
