@@ -65,6 +65,7 @@ nlohmann::ordered_json solve_json(const solve_request& request, const nlohmann::
   object["reason"] = report.reason;
   object["iterations"] = report.iterations;
   object["reproducible"] = report.reproducible;
+  object["reproducible_at"] = report.reproducible ? "any-threads" : report.repeats ? "same-threads" : "never";
   object["tolerance"] = {{"relative", request.relative_tolerance()}, {"absolute", request.options.goal.atol}};
   object["residual"] = {{"relative_true", finite_or_null(report.relative_true())},
                         {"relative_recurrence", finite_or_null(report.relative_recurrence())},

@@ -57,6 +57,7 @@ TEST_F(tool_sparse_lu, back_ends_are_taken_by_name_and_said) {
     }
     EXPECT_EQ(r.code, 0) << r.err;
     EXPECT_EQ(json::parse(r.out)["backend"], name);
+    EXPECT_EQ(json::parse(r.out)["reproducible_at"], name == "own" ? "any-threads" : "same-threads");
   }
   EXPECT_EQ(json::parse(run("solve A.mtx --method gmres --json").out)["backend"], nullptr);
   EXPECT_EQ(run("solve A.mtx --method cg --backend own").code, 2);

@@ -188,7 +188,7 @@ solve_report solve_by_sweeps(const device& dev, const iteration_matrix<T>& A, vi
   report.method = request.method;
   report.precision = mixed ? "mixed" : sizeof(T) == 4 ? "single" : "double";
   report.preconditioner = "none";
-  report.reproducible = !request.rule.asynchronous;
+  report.reproducible = report.repeats = !request.rule.asynchronous;
   A.announce(b, x.data());
   const dominance_proof proof = prove_dominance(dev, A);
   const sweep_rule rule = settle_rule(dev, A, request, proof, report);

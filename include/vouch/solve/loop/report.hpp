@@ -57,6 +57,7 @@ struct solve_report {
   double setup_seconds = 0;
   double solve_seconds = 0;
   bool reproducible = true;  // the same bits on every run, on the CPU for any number of threads
+  bool repeats = true;       // at least on as many threads
   std::vector<std::string> warnings;
   std::vector<iteration_record> history;
 
