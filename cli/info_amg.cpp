@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cli/report/text_table.hpp>
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -90,11 +91,10 @@ multigrid_facts examine_multigrid(const device& cpu, const std::string& file, cs
 
 std::string multigrid_text(const multigrid_facts& m) {
   const amg_hierarchy& h = m.hierarchy;
-  constexpr double megabyte = 1e6;
   std::string text = fmt::format(
-      "  {:<16}{} level{}, operator complexity {:.2f}, grid complexity {:.2f}, {:.3g} MB, set up in {:.3g} s\n",
-      "multigrid", h.levels.size(), h.levels.size() == 1 ? "" : "s", h.operator_complexity(),
-      h.grid_complexity(), static_cast<double>(h.bytes) / megabyte, h.setup_seconds);
+      "  {:<16}{} level{}, operator complexity {:.2f}, grid complexity {:.2f}, {}, set up in {}\n", "multigrid",
+      h.levels.size(), h.levels.size() == 1 ? "" : "s", h.operator_complexity(), h.grid_complexity(),
+      report::bytes_text(static_cast<double>(h.bytes)), report::seconds_text(h.setup_seconds));
   for (std::size_t k = 0; k < h.levels.size(); ++k) {
     const amg_level& l = h.levels[k];
     const bool last = k + 1 == h.levels.size();

@@ -154,7 +154,8 @@ void log_verdict(const console& log, const solve_request& request, const solve_o
     log.line(fmt::format("           error at most        {}, proved by {}",
                          vouch::detail::rounded_above(*report.error_bound), report.error_bound_source));
   if (report.restarts > 0) log.line(fmt::format("           restarts             {}", report.restarts));
-  log.line(fmt::format("engine     {}", report.engine));
+  log.line(fmt::format("engine     {}{}", report.engine,
+                       report.preconditioner == "none" ? "" : ", preconditioner " + report.preconditioner));
 }
 
 void log_costs(const console& log, const spent_seconds& seconds) {

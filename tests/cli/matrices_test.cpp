@@ -110,6 +110,11 @@ TEST_F(tool_info, multigrid_hierarchy) {
   EXPECT_GT(amg["memory_bytes"], 0);
   const json solved = json::parse(run("solve A.mtx --method cg --precond amg --json -o x.txt").out);
   EXPECT_NEAR(amg["predicted_iterations"].get<double>(), solved["iterations"].get<double>(), 3);
+  const tool_result solving = run("solve A.mtx --method cg --precond amg -o x.txt");
+  EXPECT_NE(solving.err.find("preconditioner amg (smoothed aggregation, " + std::to_string(levels.size()) +
+                             " levels"),
+            std::string::npos)
+      << solving.err;
   const tool_result text = run("info A.mtx --amg");
   EXPECT_NE(text.out.find("  multigrid       " + std::to_string(levels.size()) + " levels"), std::string::npos)
       << text.out;
