@@ -294,7 +294,7 @@ TEST(solver, where_no_preconditioner_serves_elimination_does) {
 TEST(solver, claims_no_iterations_that_were_not_done) {
   const csr<double> A = testing::laplacian(8);
   const std::vector<double> b(static_cast<std::size_t>(A.rows), 1.0);
-  for (const char* method : {"minres", "gmres", "fgmres", "bicgstab", "idr"}) {
+  for (const char* method : {"fcg", "minres", "gmres", "fgmres", "bicgstab", "idr", "lsqr", "lsmr"}) {
     std::vector<double> x(b.size());
     std::int64_t last = 0;
     solve_options options;
@@ -318,7 +318,7 @@ TEST(solver, multigrid_serves_methods_at_any_scale) {
     csr<double> A = testing::laplacian(70);
     for (double& v : A.val) v = std::ldexp(v, power);
     const std::vector<double> b(static_cast<std::size_t>(A.rows), 1.0);
-    for (const char* method : {"cg", "gmres", "fgmres", "bicgstab", "idr"}) {
+    for (const char* method : {"cg", "fcg", "gmres", "fgmres", "bicgstab", "idr"}) {
       std::vector<double> x(b.size());
       solve_options options;
       options.method = method;

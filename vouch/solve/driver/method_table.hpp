@@ -5,11 +5,14 @@
 // X(line) in the order of help texts.
 #define VOUCH_METHODS(X)              \
   X(conjugate_gradients)              \
+  X(flexible_conjugate_gradients)     \
   X(minimal_residual)                 \
   X(generalised_minimal_residual)     \
   X(flexible_minimal_residual)        \
   X(stabilised_biconjugate_gradients) \
   X(induced_dimension_reduction)      \
+  X(least_squares_by_lsqr)            \
+  X(least_squares_by_lsmr)            \
   X(jacobi_sweeps)                    \
   X(gauss_seidel_sweeps)              \
   X(sor_sweeps)                       \

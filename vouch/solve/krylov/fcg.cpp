@@ -1,0 +1,136 @@
+#include <vouch/solve/krylov/fcg.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <vouch/core/array.hpp>
+#include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
+#include <vouch/dense/blas1.hpp>
+#include <vouch/solve/krylov/krylov_run.hpp>
+#include <vouch/solve/krylov/krylov_system.hpp>
+#include <vouch/solve/loop/spd_check.hpp>
+#include <vouch/sparse/valid_csr.hpp>
+
+namespace vouch {
+namespace {
+
+template <real T>
+class fcg_engine final : public inner_solver<T> {
+ public:
+  fcg_engine(const device& dev, const linear_operator<T>& A, const preconditioner<T>* M, int most)
+      : dev_(dev), A_(A), M_(M), n_(A.rows()), most_(static_cast<std::size_t>(most)), z_(dev, n_) {}
+
+  std::string name() const override { return std::to_string(most_) + " directions"; }
+
+  inner_outcome run(T* r_data, T* d_data, const stopping_rule& rule, iteration_log& log) override {
+    const view<T> r(r_data, n_), d(d_data, n_);
+    zero_bytes(dev_, d_data, static_cast<std::size_t>(n_) * sizeof(T));
+    krylov_run iterations(rule, log, n_, nrm2<T>(dev_, r));
+    kept_ = 0;
+    if (iterations.goes_on()) precondition(r, iterations);
+    while (iterations.goes_on()) step(r, d, iterations);
+    return iterations.outcome();
+  }
+
+ private:
+  struct direction {
+    array<T> p, image;     // A p
+    double curvature = 0;  // p' A p
+  };
+
+  // One along z_, made A-orthogonal to the directions that are kept; it takes the place of the oldest.
+  void step(view<T> r, view<T> d, krylov_run& iterations) {
+    const std::size_t known = std::min(kept_, most_);
+    for (std::size_t k = kept_ - known; k < kept_; ++k) {
+      const direction& before = directions_[k % most_];
+      along_[k % most_] = dot<T, T>(dev_, z_, before.image) / before.curvature;
+    }
+    for (std::size_t k = kept_ - known; k < kept_; ++k)
+      axpy<T, T>(dev_, static_cast<T>(-along_[k % most_]), directions_[k % most_].p, z_);
+    if (directions_.size() < most_ && kept_ == directions_.size()) {
+      directions_.push_back({array<T>(dev_, n_), array<T>(dev_, n_)});
+      along_.push_back(0);
+    }
+    direction& now = directions_[kept_++ % most_];
+    std::swap(now.p, z_);
+    A_.apply(dev_, now.p, now.image);
+    now.curvature = dot<T, T>(dev_, now.p, now.image);
+    if (!(now.curvature > 0))
+      return iterations.end(now.curvature < 0    ? solver_event::negative_curvature
+                            : now.curvature == 0 ? solver_event::zero_curvature
+                                                 : solver_event::diverged);
+    const double length = static_cast<double>(dot<T, T>(dev_, now.p, r)) / now.curvature;
+    axpy<T, T>(dev_, static_cast<T>(length), now.p, d);
+    axpy<T, T>(dev_, static_cast<T>(-length), now.image, r);
+    iterations.step(nrm2<T>(dev_, r));
+    iterations.halved();
+    if (iterations.goes_on()) precondition(r, iterations);
+  }
+
+  // z_ := M r; ends the run where M shows that it is not positive definite.
+  void precondition(view<const T> r, krylov_run& iterations) {
+    if (M_ == nullptr) return copy<T, T>(dev_, r, z_);
+    M_->apply(dev_, r, z_);
+    const double product = dot<T, T>(dev_, r, z_);
+    const double norms = iterations.norm() * static_cast<double>(nrm2<T>(dev_, z_));
+    if (product < 0 && !is_rounding<T>(product, norms)) iterations.end(solver_event::indefinite_preconditioner);
+  }
+
+  device dev_;
+  const linear_operator<T>& A_;
+  const preconditioner<T>* M_;
+  std::int64_t n_;
+  std::size_t most_;
+  array<T> z_;
+  std::vector<direction> directions_;  // a ring
+  std::vector<double> along_;
+  std::size_t kept_ = 0;  // in this run
+};
+
+template <real T>
+engine_maker<T> maker(const device& dev, const fcg_options& options) {
+  if (options.directions < 1 || options.directions > 100)
+    throw value_error("flexible conjugate gradients keep 1 to 100 directions, not " +
+                      std::to_string(options.directions));
+  return [&dev, most = options.directions](const linear_operator<T>& A, const preconditioner<T>* M) {
+    return std::make_unique<fcg_engine<T>>(dev, A, M, most);
+  };
+}
+
+template <real T>
+constexpr krylov_method method{
+    .name = "fcg", .title = "flexible conjugate gradients", .allowed_growth = growth_of_gradients<T>};
+
+}  // namespace
+
+template <real T>
+solve_report fcg(const device& dev, csr_view<const T> A, view<const T> b, view<T> x, const fcg_options& options,
+                 const preconditioner<T>* M) {
+  const ieee_environment here;
+  const valid_csr valid("fcg", dev, A);
+  if (!options.matrix_checked && A.rows == A.cols) check_spd(dev, A);
+  return solve_by_krylov<T>(method<T>, dev, A, b, x, options, M, maker<T>(dev, options));
+}
+
+template <real T>
+solve_report fcg(const device& dev, const linear_operator<T>& A, view<const T> b, view<T> x,
+                 const fcg_options& options, const preconditioner<T>* M) {
+  const ieee_environment here;
+  return solve_by_krylov<T>(method<T>, dev, A, b, x, options, M, maker<T>(dev, options));
+}
+
+#define VOUCH_FCG(T)                                                                                      \
+  template solve_report fcg(const device&, csr_view<const T>, view<const T>, view<T>, const fcg_options&, \
+                            const preconditioner<T>*);                                                    \
+  template solve_report fcg(const device&, const linear_operator<T>&, view<const T>, view<T>,             \
+                            const fcg_options&, const preconditioner<T>*);
+VOUCH_FCG(float)
+VOUCH_FCG(double)
+#undef VOUCH_FCG
+
+}  // namespace vouch

@@ -1,0 +1,222 @@
+// vouch/solve/krylov/golub_kahan.hpp -- the bidiagonalisation that LSQR and LSMR are made of, and what each makes of it;
+// private.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <vouch/core/array.hpp>
+#include <vouch/dense/blas1.hpp>
+#include <vouch/solve/krylov/krylov_run.hpp>
+#include <vouch/solve/loop/operator.hpp>
+#include <vouch/solve/loop/vector_update.hpp>
+#include <vouch/solve/precond/scaling.hpp>
+#include <vouch/sparse/spmv_plan.hpp>
+#include <vouch/sparse/transpose.hpp>
+
+namespace vouch {
+
+/// What an iteration of the bidiagonalisation gives: B v = beta u + ..., B' u = alpha v + ...
+struct bidiagonal_step {
+  double alpha = 0, beta = 0;
+};
+
+/// The norms that a method knows of its iterate y: of r - B y and of B'(r - B y).
+struct least_squares_norms {
+  double residual = 0, gradient = 0;
+};
+
+/// One over the norms of the columns of A, whose transpose is given; 1 where that is no number.
+template <real T>
+array<T> inverse_column_norms(const device& dev, const csr<T>& transposed) {
+  const std::vector<std::int64_t> row_ptr = transposed.row_ptr.to_vector();
+  const std::vector<T> val = transposed.val.to_vector();
+  std::vector<T> inverse(static_cast<std::size_t>(transposed.rows), T{1});
+  for (std::size_t j = 0; j < inverse.size(); ++j) {
+    double norm = 0;
+    for (std::int64_t k = row_ptr[j]; k < row_ptr[j + 1]; ++k)
+      norm = std::hypot(norm, static_cast<double>(val[static_cast<std::size_t>(k)]));
+    const T one_over = static_cast<T>(1 / norm);
+    if (std::isnormal(one_over)) inverse[j] = one_over;
+  }
+  return array<T>::from(dev, inverse);
+}
+
+template <real T>
+class lsqr_iterate {
+ public:
+  lsqr_iterate(const device& dev, std::int64_t n) : dev_(dev), w_(dev, n) {}
+  static constexpr const char* name = "lsqr";
+  static constexpr const char* title = "LSQR";
+
+  void begin(view<const T> v, bidiagonal_step first) {
+    copy<T, T>(dev_, v, w_);
+    phi_ = first.beta;
+    rho_ = first.alpha;
+  }
+  least_squares_norms advance(view<const T> v, bidiagonal_step next, view<T> y) {
+    const double rho = std::hypot(rho_, next.beta);
+    const double c = rho_ / rho, s = next.beta / rho;
+    axpy<T, T>(dev_, static_cast<T>(c * phi_ / rho), w_, y);
+    axpby(dev_, T{1}, v.data(), static_cast<T>(-s * next.alpha / rho), w_.data(), w_.size());
+    rho_ = -c * next.alpha;
+    phi_ *= s;
+    return {phi_, phi_ * next.alpha * std::fabs(c)};
+  }
+
+ private:
+  device dev_;
+  array<T> w_;
+  double phi_ = 0, rho_ = 0;
+};
+
+template <real T>
+class lsmr_iterate {
+ public:
+  lsmr_iterate(const device& dev, std::int64_t n) : dev_(dev), h_(dev, n), averaged_(dev, n) {}
+  static constexpr const char* name = "lsmr";
+  static constexpr const char* title = "LSMR";
+
+  void begin(view<const T> v, bidiagonal_step first) {
+    copy<T, T>(dev_, v, h_);
+    zero_bytes(dev_, averaged_.data(), static_cast<std::size_t>(averaged_.size()) * sizeof(T));
+    k_ = {};
+    k_.alpha = first.alpha;
+    k_.zeta_next = first.alpha * first.beta;
+    k_.left = first.beta;
+  }
+  // The letters of the article; the last part follows the residual's norm through a second chain of rotations.
+  least_squares_norms advance(view<const T> v, bidiagonal_step next, view<T> y) {
+    const scalars old = k_;
+    k_.rho = std::hypot(old.alpha, next.beta);
+    const double c = old.alpha / k_.rho, s = next.beta / k_.rho;
+    const double theta = s * next.alpha;
+    k_.alpha = c * next.alpha;
+
+    const double theta_bar = old.s_bar * k_.rho, along = old.c_bar * k_.rho;
+    k_.rho_bar = std::hypot(along, theta);
+    k_.c_bar = along / k_.rho_bar;
+    k_.s_bar = theta / k_.rho_bar;
+    k_.zeta = k_.c_bar * old.zeta_next;
+    k_.zeta_next = -k_.s_bar * old.zeta_next;
+
+    axpby(dev_, T{1}, h_.data(), static_cast<T>(-theta_bar * k_.rho / (old.rho * old.rho_bar)),
+          averaged_.data(), h_.size());
+    axpy<T, T>(dev_, static_cast<T>(k_.zeta / (k_.rho * k_.rho_bar)), averaged_, y);
+    axpby(dev_, T{1}, v.data(), static_cast<T>(-theta / k_.rho), h_.data(), h_.size());
+
+    const double rho_tilde = std::hypot(old.rho_dot, theta_bar);
+    const double c_tilde = old.rho_dot / rho_tilde, s_tilde = theta_bar / rho_tilde;
+    k_.left = -s * old.left;
+    k_.beta_dot = -s_tilde * old.beta_dot + c_tilde * c * old.left;
+    k_.theta_tilde = s_tilde * k_.rho_bar;
+    k_.rho_dot = c_tilde * k_.rho_bar;
+    k_.tau = (old.zeta - old.theta_tilde * old.tau) / rho_tilde;
+    const double tau_dot = (k_.zeta - k_.theta_tilde * k_.tau) / k_.rho_dot;
+    return {std::hypot(k_.beta_dot - tau_dot, k_.left), std::fabs(k_.zeta_next)};
+  }
+
+ private:
+  struct scalars {
+    double alpha = 0, rho = 1, rho_bar = 1, c_bar = 1, s_bar = 0, zeta = 0, zeta_next = 0;
+    double left = 0, beta_dot = 0, rho_dot = 1, theta_tilde = 0, tau = 0;
+  };
+
+  device dev_;
+  array<T> h_, averaged_;
+  scalars k_;
+};
+
+/// Makes r - A d, of m elements, least for d of n. Ends as the rule says, or with the gradient of a least-squares solution:
+/// ||B'(r - A d)|| <= gradient_goal ||r - A d||, where B is A with columns scaled to norm 1. What r holds afterwards is of
+/// no use.
+template <real T, class Iterate>
+class golub_kahan_engine final : public inner_solver<T> {
+ public:
+  golub_kahan_engine(const device& dev, const linear_operator<T>& A, csr<T> transposed, double gradient_goal)
+      : dev_(dev),
+        A_(A),
+        transposed_(std::move(transposed)),
+        by_transposed_(spmv_plan<T>::make(dev, transposed_.all())),
+        m_(transposed_.cols),
+        n_(transposed_.rows),
+        gradient_goal_(std::max<double>(gradient_goal, 8 * std::numeric_limits<T>::epsilon())),
+        scale_(inverse_column_norms(dev, transposed_)),
+        u_(dev, m_),
+        image_(dev, m_),
+        v_(dev, n_),
+        t_(dev, n_),
+        scaled_(dev, n_),
+        iterate_(dev, n_) {}
+
+  std::string name() const override { return "A and its transpose, columns scaled"; }
+  const spmv_plan<T>& by_transposed() const { return by_transposed_; }
+
+  inner_outcome run(T* r_data, T* d_data, const stopping_rule& rule, iteration_log& log) override {
+    const view<T> r(r_data, m_), d(d_data, n_);
+    zero_bytes(dev_, d_data, static_cast<std::size_t>(n_) * sizeof(T));
+    // The residual need not fall by much on the way to a least-squares solution.
+    constexpr std::int64_t patient = 2000;
+    krylov_run iterations(rule, log, std::max(n_, patient), nrm2<T>(dev_, r));
+    bidiagonal_step step{};
+    if (iterations.goes_on()) {
+      copy<T, T>(dev_, r, u_);
+      step.beta = normalise(u_);
+      zero_bytes(dev_, v_.data(), static_cast<std::size_t>(n_) * sizeof(T));
+      step.alpha = next_v(0);
+      if (!(step.alpha > gradient_goal_)) iterations.end(event_of(step.alpha));
+      iterate_.begin(v_, step);
+    }
+    while (iterations.goes_on()) {
+      step.beta = next_u(step.alpha);
+      step.alpha = next_v(step.beta);
+      const least_squares_norms norms = iterate_.advance(v_, step, d);
+      iterations.step(norms.residual);
+      iterations.halved();
+      if (iterations.goes_on() && !(norms.gradient > gradient_goal_ * norms.residual))
+        iterations.end(event_of(norms.gradient));
+    }
+    multiply_elements<T>(dev_, scale_.data(), d, t_);
+    copy<T, T>(dev_, t_, d);
+    return iterations.outcome();
+  }
+
+ private:
+  static solver_event event_of(double gradient) {
+    return std::isfinite(gradient) ? solver_event::running : solver_event::diverged;
+  }
+  // beta u := B v - alpha u; beta
+  double next_u(double alpha) {
+    multiply_elements<T>(dev_, scale_.data(), v_, t_);
+    A_.apply(dev_, t_, image_);
+    axpby(dev_, T{1}, image_.data(), static_cast<T>(-alpha), u_.data(), m_);
+    return normalise(u_);
+  }
+  // alpha v := B' u - beta v; alpha
+  double next_v(double beta) {
+    by_transposed_.multiply(T{1}, u_, T{0}, t_);
+    multiply_elements<T>(dev_, scale_.data(), t_, scaled_);
+    axpby(dev_, T{1}, scaled_.data(), static_cast<T>(-beta), v_.data(), n_);
+    return normalise(v_);
+  }
+  double normalise(view<T> v) {
+    const double norm = nrm2<T>(dev_, v);
+    if (norm > 0) scal<T>(dev_, static_cast<T>(1 / norm), v);
+    return norm;
+  }
+
+  device dev_;
+  const linear_operator<T>& A_;
+  csr<T> transposed_;
+  spmv_plan<T> by_transposed_;
+  std::int64_t m_, n_;
+  double gradient_goal_;
+  array<T> scale_;
+  array<T> u_, image_, v_, t_, scaled_;
+  Iterate iterate_;
+};
+
+}  // namespace vouch
