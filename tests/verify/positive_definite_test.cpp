@@ -18,11 +18,11 @@ using testing::dice;
 
 // G^T G for a G of whole numbers, exactly: singular for fewer rows than columns, and not positive definite once
 // a unit is taken from the diagonal.
-csr<double> gram(dice& die, int n, int rows, int shift, double graded) {
+csr<double> gram(dice& die, int n, int rows, int shift, double graded, double density = 0.6) {
   std::vector<std::vector<double>> G(static_cast<std::size_t>(rows),
                                      std::vector<double>(static_cast<std::size_t>(n)));
   for (auto& row : G)
-    for (double& value : row) value = die.unit() < 0.6 ? die.below(2001) - 1000 : 0;
+    for (double& value : row) value = die.unit() < density ? die.below(2001) - 1000 : 0;
   testing::entries list;
   for (int i = 0; i < n; ++i)
     for (int j = 0; j < n; ++j) {
@@ -73,6 +73,33 @@ TEST(positive_definite, bounds_hold_and_nothing_else_is_proved) {
     }
   EXPECT_GT(proved, 200);
   EXPECT_GT(refused, 200);
+}
+
+// Sparse ones, whose factors have several fronts: singular where a column of G is 0, or nearly so.
+TEST(positive_definite, sparse_matrices_are_proved_and_singular_ones_are_not) {
+  const device cpu = device::cpu(1);
+  int proved = 0, refused = 0;
+  for (int c = 0; c < testing::campaign(20000); ++c) {
+    dice die(static_cast<std::uint64_t>(c) + 7000000);
+    const int n = 6 + die.below(12);
+    const csr<double> A = gram(die, n, c % 3 == 0 ? n - 1 : 2 * n, 0, c % 2 == 0 ? die.below(3) : 0, 2.5 / n);
+    std::string reason;
+    const auto proof = positive_definite::prove(cpu, A, {}, reason);
+    ASSERT_EQ(proof == nullptr, !reason.empty());
+    if (!positive(A)) {
+      ++refused;
+      ASSERT_EQ(proof, nullptr) << "case " << c;
+    }
+    if (proof == nullptr) continue;
+    ++proved;
+    std::vector<double> b;
+    for (int i = 0; i < n; ++i) b.push_back(die.number(true));
+    const auto exact = testing::exact_solution(testing::exactly(A), b);
+    testing::expect_bound_holds(cpu, A, *proof, b, *exact, die, 0, c);
+    ASSERT_FALSE(HasFailure());
+  }
+  EXPECT_GT(proved, 20);
+  EXPECT_GT(refused, 20);
 }
 
 // [[1, a], [a, 1]] has the eigenvalue 1 - a: what is proved is below and not by much.

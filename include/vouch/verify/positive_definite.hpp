@@ -8,28 +8,28 @@
 #include <vouch/core/device.hpp>
 #include <vouch/sparse/csr.hpp>
 #include <vouch/verify/certificate.hpp>
-#include <vouch/verify/envelope_cholesky.hpp>
+#include <vouch/verify/sparse_cholesky.hpp>
 #include <vouch/verify/uncertainty.hpp>
 
 namespace vouch {
 
 struct positive_definite_options {
   uncertainty within;
-  std::int64_t most_entries = std::int64_t{1} << 28;  // of the factor
+  std::int64_t most_entries = std::int64_t{1} << 28;  // of the factor's fronts
 };
 
 /// The proof that A is positive definite: a lower bound of the smallest eigenvalue of B = S P A P^T S, where S
-/// are powers of two that bring the diagonal near 1 and P is the reverse Cuthill-McKee order.
+/// are powers of two that bring the diagonal near 1 and P is a minimum degree order.
 class positive_definite final : public certificate {
  public:
   /// Factors B, estimates its smallest eigenvalue, and factors B minus half of that times the identity: that
   /// this comes to its end proves a bound, by what rounding can have done at most.
   ///
   /// Shapes  A is n-by-n and symmetric.
-  /// Memory  A lives on dev; the work is done on the CPU. Two factors, within the envelope, while it works;
-  ///         one stays.
+  /// Memory  A lives on dev; the work is done on the CPU, by one thread. Two factors, and updates that wait,
+  ///         while it works; one factor stays.
   /// Result  nullptr and a reason where nothing was proved: not positive definite, too ill-conditioned (from
-  ///         about 10^16 / (n t) with rows of t entries on), or the factor too large.
+  ///         about 10^16 / (n t) with rows of L of t entries on average on), or the factor too large.
   /// Throws  shape_error  A is not square
   ///         value_error  A is not symmetric; a radius that is negative or not finite
   /// Source  Rump, BIT 46 (2006); Rump, Jeannerod, SIAM J. Matrix Anal. Appl. 35 (2014); docs/rigor.md.
@@ -50,7 +50,7 @@ class positive_definite final : public certificate {
 
  private:
   positive_definite(const device& dev, const fingerprint& A, const uncertainty& within, csr<double> B,
-                    array<std::int32_t> order, std::vector<int> scale);
+                    array<std::int32_t> order, std::vector<int> scale, std::int64_t most_entries);
   double estimate_eigenvalue() const;
   double prove_eigenvalue(double shift, const uncertainty& within) const;
 
@@ -58,8 +58,8 @@ class positive_definite final : public certificate {
   csr<double> B_;
   array<std::int32_t> order_;
   std::vector<int> scale_;  // exponents of the diagonal of S, for the new unknowns
-  detail::envelope shape_;
-  std::unique_ptr<detail::envelope_cholesky> factor_;
+  detail::cholesky_structure structure_;
+  std::unique_ptr<detail::sparse_cholesky> factor_;
   double lambda_ = 0;
   double inverse_norm_ = 0;
 };

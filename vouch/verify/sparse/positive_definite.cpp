@@ -43,13 +43,14 @@ double norm(const std::vector<double>& v) {
 }  // namespace
 
 positive_definite::positive_definite(const device& dev, const fingerprint& A, const uncertainty& within,
-                                     csr<double> B, array<std::int32_t> order, std::vector<int> scale)
+                                     csr<double> B, array<std::int32_t> order, std::vector<int> scale,
+                                     std::int64_t most_entries)
     : certificate(A, within),
       device_(dev),
       B_(std::move(B)),
       order_(std::move(order)),
       scale_(std::move(scale)),
-      shape_(B_.all()) {}
+      structure_(B_.all(), most_entries) {}
 
 std::unique_ptr<positive_definite> positive_definite::prove(const device& dev, csr_view<const double> A,
                                                             const positive_definite_options& options,
@@ -66,21 +67,21 @@ std::unique_ptr<positive_definite> positive_definite::prove(const device& dev, c
     reason = "a diagonal entry is not positive: the matrix is not positive definite";
     return nullptr;
   }
-  array<std::int32_t> order = reverse_cuthill_mckee<double>(cpu, local);
+  array<std::int32_t> order = detail::cholesky_order(cpu, local);
   csr<double> B = permute<double>(cpu, local, order);
   std::vector<int> scale = diagonal_scale(B);
   if (!scale_exactly(B, scale, scale) || !are_moderate(B.val)) {
     reason = "the entries are too far apart to be scaled exactly";
     return nullptr;
   }
-  std::unique_ptr<positive_definite> proof(new positive_definite(
-      dev, fingerprint_of(dev, A), options.within, std::move(B), std::move(order), std::move(scale)));
-  if (proof->shape_.entries() > options.most_entries) {
-    reason = "the Cholesky factor would have " + std::to_string(proof->shape_.entries()) +
-             " entries, more than " + std::to_string(options.most_entries);
+  std::unique_ptr<positive_definite> proof(new positive_definite(dev, fingerprint_of(dev, A), options.within,
+                                                                 std::move(B), std::move(order),
+                                                                 std::move(scale), options.most_entries));
+  if (proof->structure_.entries() > options.most_entries) {
+    reason = "the Cholesky factor would have more than " + std::to_string(options.most_entries) + " entries";
     return nullptr;
   }
-  proof->factor_ = std::make_unique<detail::envelope_cholesky>(proof->B_, proof->shape_, 0.0);
+  proof->factor_ = std::make_unique<detail::sparse_cholesky>(proof->B_, proof->structure_, 0.0);
   if (!proof->factor_->completed()) {
     reason =
         "Cholesky's method met a pivot that is not positive: the matrix is not positive definite, or nearly so";
@@ -115,23 +116,23 @@ double positive_definite::estimate_eigenvalue() const {
 }
 
 // Where the factorisation of M = B - s I, its diagonal rounded down, comes to an end, L L^T = M + F with
-// |F_ij| <= a sqrt(m_ii m_jj), a = (t + 2) u / (1 - (t + 2) u) for inner products of at most t terms, so that
-// ||F||_2 <= a trace(M): the smallest eigenvalue of B is at least s - a trace(M). What is lost below 2^-1022
-// adds less than 2^-900, since all entries of L are below 2.
+// |F_ij| <= c d_i d_j, where d_i is the norm of row i of L and c = (t + 2) u for inner products of t terms. Entry
+// (i, j) has no more terms than row i or row j of L has entries left of its diagonal: c <= sqrt(c_i c_j), so that
+// ||F||_2 <= sum c_i d_i^2 <= sum a_i m_ii with a_i = c_i / (1 - c_i). The smallest eigenvalue of B is at least s
+// less that. What is lost below 2^-1022 adds less than 2^-900, since all entries of L are below 2.
 double positive_definite::prove_eigenvalue(double shift, const uncertainty& within) const {
-  const detail::envelope_cholesky shifted(B_, shape_, shift);
+  const detail::sparse_cholesky shifted(B_, structure_, shift);
   if (!shifted.completed()) return 0;
-  double trace = 0, widest_row = 0;
+  double rounding = 0, widest_row = 0;
   for (std::int64_t i = 0; i < B_.rows; ++i) {
+    const double terms = static_cast<double>(structure_.terms[static_cast<std::size_t>(i)] + 2) * 0x1p-53;
     double row = 0;
     for (std::int64_t k = B_.row_ptr[i]; k < B_.row_ptr[i + 1]; ++k) {
       row = add_up(row, std::fabs(B_.val[k]));
-      if (B_.col[k] == i) trace = add_up(trace, B_.val[k]);
+      if (B_.col[k] == i) rounding = add_up(rounding, mul_up(div_up(terms, sub_down(1.0, terms)), B_.val[k]));
     }
     widest_row = std::max(widest_row, row);
   }
-  const double terms = static_cast<double>(shape_.longest_product + 2) * 0x1p-53;
-  const double rounding = mul_up(div_up(terms, sub_down(1.0, terms)), trace);
   const double lost = add_up(add_up(rounding, mul_up(within.matrix, widest_row)), 0x1p-900);
   return sub_down(shift, lost);
 }
