@@ -56,7 +56,8 @@ def test_strided_dense(rng, view):
     np.testing.assert_allclose(vn.solve(A, b).x, np.linalg.solve(A, b), rtol=1e-10)
 
 
-@pytest.mark.parametrize("name", ["cg", "minres", "gmres", "fgmres", "bicgstab", "idr", "jacobi", "gauss_seidel", "sor"])
+@pytest.mark.parametrize("name", ["cg", "minres", "gmres", "fgmres", "bicgstab", "idr", "fcg", "lsqr", "lsmr", "jacobi",
+                                  "gauss_seidel", "sor"])
 def test_methods_by_name(name):
     A = poisson() + 4 * sp.eye_array(400)
     b = np.arange(400.0)
