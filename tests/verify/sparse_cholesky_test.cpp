@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include <vouch/core/cancellation.hpp>
 #include <vouch/sparse/ordering.hpp>
 
 #include "sparse/matrices.hpp"
@@ -73,6 +74,17 @@ TEST(sparse_cholesky, has_the_entries_of_elimination_and_solves) {
       ASSERT_LE(std::fabs(rest), 1e-12) << "case " << c << ", row " << i;
     }
   }
+}
+
+TEST(sparse_cholesky, ends_where_it_is_asked_to) {
+  const device cpu = device::cpu(1);
+  dice die(5);
+  const csr<double> A = dominant(die, 100, 0.9);
+  const detail::cholesky_structure structure(A, 1 << 28);
+  cancellation request;
+  const cancellation_scope listening(request);
+  request.request();
+  EXPECT_THROW(detail::sparse_cholesky(A, structure, 0), cancelled);
 }
 
 // The operator of 5 points has the smallest eigenvalue 8 sin^2(pi / (2 m + 2)).

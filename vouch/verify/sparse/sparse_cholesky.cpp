@@ -85,21 +85,26 @@ VOUCH_SIMD_INLINE void subtract_tile(block x, std::int64_t rows, std::int64_t co
     for (std::int64_t i = 0; i < std::min(tile, rows); ++i) x.values[c * x.lead + i] -= sum[c][i];
 }
 
+// At most 8 columns of x, from row j on. It must not throw: callers' frames do not survive what unwinds a clone.
+VOUCH_SIMD_CLONES void subtract_columns(block x, const double* tiles, std::int64_t j, std::int64_t rows,
+                                        std::int64_t cols, std::int64_t depth) noexcept {
+  for (std::int64_t i = j; i < rows; i += tile)
+    for (std::int64_t c = 0; c < cols; c += 4)
+      subtract_tile({x.values + (j + c) * x.lead + i, x.lead}, rows - i, cols - c, tiles + i * depth,
+                    tiles + j * depth + c, depth);
+}
+
 // Columns of x less the products of the rows of l, from the diagonal down: x_ij -= sum l_ik l_jk. Near the diagonal
 // entries above it change, too.
-VOUCH_SIMD_CLONES void subtract_products(block x, block l, std::int64_t rows, std::int64_t cols,
-                                         std::int64_t depth, workspace& work) {
+void subtract_products(block x, block l, std::int64_t rows, std::int64_t cols, std::int64_t depth,
+                       workspace& work) {
   constexpr std::int64_t deepest = 256;
   for (std::int64_t from = 0; from < depth; from += deepest) {
     const std::int64_t deep = std::min(deepest, depth - from);
     pack_rows({l.values + from * l.lead, l.lead}, rows, deep, work.tiles);
-    const double* const tiles = work.tiles.data();
     for (std::int64_t j = 0; j < cols; j += tile) {
       work.stop.check();
-      for (std::int64_t i = j; i < rows; i += tile)
-        for (std::int64_t c = 0; c < std::min(tile, cols - j); c += 4)
-          subtract_tile({x.values + (j + c) * x.lead + i, x.lead}, rows - i, cols - j - c, tiles + i * deep,
-                        tiles + j * deep + c, deep);
+      subtract_columns(x, work.tiles.data(), j, rows, std::min(tile, cols - j), deep);
     }
   }
 }
