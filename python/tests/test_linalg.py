@@ -269,6 +269,8 @@ def test_wrong_input():
     with pytest.raises(ValueError):
         vn.solve(A, b, precond="no-such")
     with pytest.raises(ValueError):
+        vn.cg(A, b, precond=A * 1j)
+    with pytest.raises(ValueError):
         vn.solve(A, b, threads=-1)
     with pytest.raises(ValueError):
         vn.solve(A, b, verify=0)

@@ -326,6 +326,8 @@ class _System:
 def _action(A, name):
     """A function of an array that applies A."""
     if _operands.is_sparse(A) or isinstance(A, np.ndarray):
+        if A.dtype.kind not in "fiub":
+            raise InputError(f"{name} is of type {A.dtype}, and real numbers are wanted")
         return lambda v: np.ascontiguousarray(A @ v, dtype=np.float64)
     apply = A.matvec if hasattr(A, "matvec") else A
     if not callable(apply):
