@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <regex>
@@ -156,6 +158,25 @@ problem plate() {
   for (std::size_t k = 0; k < order.size(); ++k)
     place[static_cast<std::size_t>(order[k])] = static_cast<std::int32_t>(k);
   return renumber(p, place);
+}
+
+// A last row that meets all others fills nothing in: the factor is exact, and made in a moment.
+TEST(ic0, inverts_a_matrix_with_a_hub) {
+  constexpr std::int32_t n = 100000, hub = n - 1;
+  problem p{"hub", n, {}};
+  for (std::int32_t i = 0; i < n; ++i) p.a[{i, i}] = 2;
+  for (std::int32_t i = 0; i < hub; ++i) p.a[{hub, i}] = p.a[{i, hub}] = 1e-3;
+  for (std::int32_t i = 2; i < hub; i += 2) p.a[{i, i - 1}] = p.a[{i - 1, i}] = 0.5;
+  for (const device& dev : devices()) {
+    const csr<double> A = to_sparse<double>(dev, p);
+    const std::vector<double> r = random_vector<double>(p.n, 3), z = apply(dev, *make_ic0<double>(dev, A), r);
+    double largest = 0;
+    std::vector<double> product(r.size());
+    for (const auto& [place, value] : p.a)
+      product[static_cast<std::size_t>(place.first)] += value * z[static_cast<std::size_t>(place.second)];
+    for (std::size_t i = 0; i < r.size(); ++i) largest = std::max(largest, std::fabs(product[i] - r[i]));
+    EXPECT_LT(largest, 1e-11);
+  }
 }
 
 TEST(ic0, shifts_where_it_breaks_down_and_reports_it) {

@@ -27,23 +27,33 @@ std::vector<double> scaled_values(const lower_part& A, const std::vector<double>
   return values;
 }
 
+// u - the sum of l_im l_jm over the columns that entries first to last - 1, of row i, and row j share, ascending. A row
+// that is much longer is searched: a hub's, where all others are short, would be gone through for each of them.
+double reduced(const sparse_rows& pattern, const std::vector<double>& l, std::int64_t first, std::int64_t last,
+               std::int64_t j, double u) {
+  std::int64_t other = pattern.row_ptr[at(j)];
+  const std::int64_t other_end = pattern.row_ptr[at(j) + 1];
+  const bool search = last - first > 16 * (other_end - other);
+  while (first < last && other < other_end) {
+    const std::int32_t b = pattern.col[at(other)];
+    if (search)
+      first =
+          std::lower_bound(pattern.col.begin() + first, pattern.col.begin() + last, b) - pattern.col.begin();
+    if (first == last) break;
+    const std::int32_t a = pattern.col[at(first)];
+    if (a == b) u -= l[at(first)] * l[at(other)];
+    first += a <= b;
+    other += b <= a;
+  }
+  return u;
+}
+
 // Row i of the factor from the rows before it: first u_ij = a_ij - sum_m u_im l_jm, then l_ij = u_ij / d_j.
 // False where the pivot is too small or NaN.
 bool factor_row(const sparse_rows& pattern, std::vector<double>& l, std::vector<double>& d, std::int64_t i) {
   const std::int64_t begin = pattern.row_ptr[at(i)], end = pattern.row_ptr[at(i) + 1];
-  for (std::int64_t k = begin; k < end; ++k) {
-    const std::int64_t j = pattern.col[at(k)];
-    std::int64_t mine = begin, other = pattern.row_ptr[at(j)];
-    const std::int64_t other_end = pattern.row_ptr[at(j) + 1];
-    double u = l[at(k)];
-    while (mine < k && other < other_end) {
-      const std::int32_t a = pattern.col[at(mine)], b = pattern.col[at(other)];
-      if (a == b) u -= l[at(mine)] * l[at(other)];
-      mine += a <= b;
-      other += b <= a;
-    }
-    l[at(k)] = u;
-  }
+  for (std::int64_t k = begin; k < end; ++k)
+    l[at(k)] = reduced(pattern, l, begin, k, pattern.col[at(k)], l[at(k)]);
   for (std::int64_t k = begin; k < end; ++k) {
     const double u = l[at(k)];
     l[at(k)] = u / d[at(pattern.col[at(k)])];
