@@ -57,9 +57,15 @@ class ready final : public method_in<T> {
       if constexpr (sizeof(T) == sizeof(double)) {
         if (!setting.options.goal.by_residual())
           throw value_error("a direct method ends by the residual alone");
+        const bool any = setting.options.backend == "auto";
         for (const vouch_backend* backend : backends_for(facts, setting.options.backend)) {
-          module_.emplace(*backend, placed_.A);
-          if (module_->failed() == 0 || !module_->needs_definite() || setting.options.backend != "auto") return;
+          try {
+            module_.emplace(*backend, placed_.A);
+          } catch (const value_error&) {  // the next one may take it
+            if (!any) throw;
+            continue;
+          }
+          if (module_->failed() == 0 || !module_->needs_definite() || !any) return;
           module_.reset();
         }
       } else if (setting.options.backend != "auto" && setting.options.backend != "own") {
