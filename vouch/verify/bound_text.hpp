@@ -6,7 +6,10 @@
 #include <cstdlib>
 #include <string>
 
-namespace vouch::detail {
+#include <vouch/core/visibility.hpp>
+
+namespace VOUCH_PUBLIC vouch {
+namespace detail {
 
 /// Three digits, above the bound; "0" for none.
 inline std::string rounded_above(double bound) {
@@ -29,4 +32,5 @@ inline std::string relative_shortfall(double max_relative) {
   return "the relative error is proved to be at most " + rounded_above(max_relative) + " only";
 }
 
-}  // namespace vouch::detail
+}  // namespace detail
+}  // namespace vouch

@@ -8,8 +8,9 @@
 #include <vouch/band/workspace.hpp>
 #include <vouch/core/device.hpp>
 #include <vouch/core/solve_status.hpp>
+#include <vouch/core/visibility.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 enum class tridiagonal_method {
   automatic,         // see solve()

@@ -6,8 +6,9 @@
 
 #include <vouch/core/array.hpp>
 #include <vouch/core/types.hpp>
+#include <vouch/core/visibility.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// Where the rows of every system of a batch lie: element i of system s is at s * system_stride + i *
 /// row_stride, or, with offsets, at offsets[s] + i.

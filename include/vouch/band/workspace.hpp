@@ -3,8 +3,9 @@
 #include <cstdint>
 
 #include <vouch/core/array.hpp>
+#include <vouch/core/visibility.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// Grows to what a solve needs, about 2 % of the matrix, and keeps it. One solve at a time may use it.
 class tridiagonal_workspace {

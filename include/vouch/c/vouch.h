@@ -10,6 +10,9 @@
 
 #include <stdint.h>
 
+#ifdef __GNUC__
+#pragma GCC visibility push(default)
+#endif
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -124,5 +127,8 @@ vouch_code vouch_price(const vouch_option* option, vouch_price_result* result);
 
 #ifdef __cplusplus
 }
+#endif
+#ifdef __GNUC__
+#pragma GCC visibility pop
 #endif
 #endif

@@ -10,8 +10,9 @@
 
 #include <vouch/core/memory.hpp>
 #include <vouch/core/view.hpp>
+#include <vouch/core/visibility.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// size() elements of T on where(). Move-only; copying is spelled out: a.to(dev). What was moved from is empty.
 ///

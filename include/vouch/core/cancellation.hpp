@@ -3,8 +3,9 @@
 #include <atomic>
 
 #include <vouch/core/error.hpp>
+#include <vouch/core/visibility.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// The caller asked for the end before the work was done.
 class cancelled : public error {

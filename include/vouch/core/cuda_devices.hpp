@@ -4,7 +4,9 @@
 #include <string>
 #include <vector>
 
-namespace vouch {
+#include <vouch/core/visibility.hpp>
+
+namespace VOUCH_PUBLIC vouch {
 
 /// What `vouch devices` shows of one GPU.
 struct cuda_device_facts {

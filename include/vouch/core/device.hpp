@@ -4,7 +4,9 @@
 #include <iosfwd>
 #include <utility>
 
-namespace vouch {
+#include <vouch/core/visibility.hpp>
+
+namespace VOUCH_PUBLIC vouch {
 
 /// A cheap handle on the CPU or on one CUDA GPU with a stream of its own. Copies share the stream.
 ///

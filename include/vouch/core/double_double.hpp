@@ -2,9 +2,10 @@
 #pragma once
 #include <vouch/core/fused.hpp>
 #include <vouch/core/types.hpp>
+#include <vouch/core/visibility.hpp>
 
 VOUCH_AS_WRITTEN_BEGIN
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// hi + lo with |lo| <= ulp(hi)/2 after every operation below.
 ///

@@ -5,7 +5,9 @@
 #include <string>
 #include <utility>
 
-namespace vouch {
+#include <vouch/core/visibility.hpp>
+
+namespace VOUCH_PUBLIC vouch {
 
 /// Base of all errors. what() is one line without a final full stop; hint() says what to do, or is empty.
 class error : public std::runtime_error {

@@ -3,8 +3,9 @@
 #include <cmath>
 
 #include <vouch/core/types.hpp>
+#include <vouch/core/visibility.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 double fused_in_library(double a, double b, double c);
 float fused_in_library(float a, float b, float c);

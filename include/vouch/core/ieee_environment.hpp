@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace vouch {
+#include <vouch/core/visibility.hpp>
+
+namespace VOUCH_PUBLIC vouch {
 
 /// While it lives, its thread rounds to nearest, keeps subnormal numbers and traps nothing, whatever the caller
 /// set or a library built with -ffast-math left behind; its end puts back what it found.

@@ -4,8 +4,9 @@
 #include <cstdint>
 
 #include <vouch/core/device.hpp>
+#include <vouch/core/visibility.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// Bytes on a device, nullptr for none; deallocate() takes the same device and number back.
 ///

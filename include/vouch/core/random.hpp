@@ -3,8 +3,9 @@
 #include <cstdint>
 
 #include <vouch/core/types.hpp>
+#include <vouch/core/visibility.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// The number at a position of a stream; no state, so threads and devices agree.
 ///

@@ -1,7 +1,8 @@
 // vouch/core/solve_status.hpp -- how a solve ended, by name; every solver of every room says it with these.
 #pragma once
+#include <vouch/core/visibility.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// How a solve ended. Only converged means that the tolerance holds, and it is said on the recomputed
 /// residual of the returned x alone.

@@ -2,7 +2,9 @@
 #pragma once
 #include <chrono>
 
-namespace vouch {
+#include <vouch/core/visibility.hpp>
+
+namespace VOUCH_PUBLIC vouch {
 
 /// Seconds since it was made.
 class stopwatch {

@@ -3,6 +3,8 @@
 #include <concepts>
 #include <cstdint>
 
+#include <vouch/core/visibility.hpp>
+
 // Functions that headers define. In a program, which may be compiled with other options than ours, they have
 // names of their own: a linker that keeps one copy of each then puts none of the program's into the library.
 // VOUCH_LIBRARY is defined where the library itself is compiled; nvcc knows no such tags of constructors.
@@ -31,7 +33,7 @@
 #define VOUCH_AS_WRITTEN_END
 #endif
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 template <class T>
 concept real = std::same_as<T, float> || std::same_as<T, double>;

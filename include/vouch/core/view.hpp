@@ -5,8 +5,9 @@
 #include <type_traits>
 
 #include <vouch/core/types.hpp>
+#include <vouch/core/visibility.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// size elements, stride apart, from data. Passed by value; owns nothing and knows no device.
 template <class T>

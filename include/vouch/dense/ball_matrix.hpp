@@ -1,10 +1,11 @@
 // vouch/dense/ball_matrix.hpp -- matrices of balls: midpoints and radii side by side.
 #pragma once
 #include <vouch/core/error.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/dense/elementwise.hpp>
 #include <vouch/dense/matrix.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// Entry (i, j) is the ball around mid(i, j) of radius rad(i, j), as ball<T> means it.
 template <real T>

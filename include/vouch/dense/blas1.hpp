@@ -19,9 +19,10 @@
 
 #include <vouch/core/device.hpp>
 #include <vouch/core/view.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/dense/scalar.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// y := x
 template <scalar TX, scalar TY>

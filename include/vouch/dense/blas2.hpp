@@ -26,11 +26,12 @@
 
 #include <vouch/core/device.hpp>
 #include <vouch/core/view.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/dense/matrix.hpp>
 #include <vouch/dense/scalar.hpp>
 #include <vouch/dense/types.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// y := alpha op(A) x + beta y
 template <scalar TA, scalar TX, scalar TY>

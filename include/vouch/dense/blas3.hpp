@@ -29,11 +29,12 @@
 #include <type_traits>
 
 #include <vouch/core/device.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/dense/matrix.hpp>
 #include <vouch/dense/scalar.hpp>
 #include <vouch/dense/types.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// C := alpha op(A) op(B) + beta C
 ///

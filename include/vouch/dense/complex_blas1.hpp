@@ -15,9 +15,10 @@
 
 #include <vouch/core/device.hpp>
 #include <vouch/core/view.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/interval/complex_interval.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// y := x
 template <real T>

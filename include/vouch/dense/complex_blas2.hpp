@@ -19,11 +19,12 @@
 
 #include <vouch/core/device.hpp>
 #include <vouch/core/view.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/dense/matrix.hpp>
 #include <vouch/dense/types.hpp>
 #include <vouch/interval/complex_interval.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// y := alpha op(A) x + beta y
 template <real T>

@@ -15,11 +15,12 @@
 #include <type_traits>
 
 #include <vouch/core/device.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/dense/matrix.hpp>
 #include <vouch/dense/types.hpp>
 #include <vouch/interval/complex_interval.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// C := alpha op(A) op(B) + beta C
 template <real T>

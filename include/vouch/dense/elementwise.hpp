@@ -12,9 +12,10 @@
 #pragma once
 #include <vouch/core/device.hpp>
 #include <vouch/core/view.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/interval/functions.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// z_i := the smallest interval that holds x_i and y_i
 template <real T>

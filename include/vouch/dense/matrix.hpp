@@ -14,8 +14,9 @@
 #include <vouch/core/error.hpp>
 #include <vouch/core/types.hpp>
 #include <vouch/core/view.hpp>
+#include <vouch/core/visibility.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// A matrix, or a block of one, that somebody else owns: entry (i, j) is data[i + j*ld], ld >= max(1, rows).
 /// Passed by value; knows no device.

@@ -18,13 +18,14 @@
 #include <vector>
 
 #include <vouch/core/array.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/dense/blas1.hpp>
 #include <vouch/dense/blas2.hpp>
 #include <vouch/dense/blas3.hpp>
 #include <vouch/dense/elementwise.hpp>
 #include <vouch/dense/matrix.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 namespace detail {
 

@@ -2,11 +2,12 @@
 #pragma once
 #include <vouch/core/device.hpp>
 #include <vouch/core/view.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/dense/matrix.hpp>
 #include <vouch/dense/types.hpp>
 #include <vouch/sparse/residual.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// r := b - op(A) (x_hi + x_lo), and the norms that a verdict needs.
 ///

@@ -6,12 +6,13 @@
 #include <type_traits>
 
 #include <vouch/core/types.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/interval/complex_interval.hpp>
 #include <vouch/interval/functions.hpp>
 #include <vouch/interval/interval.hpp>
 
 VOUCH_AS_WRITTEN_BEGIN
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 template <class T>
 struct bound_type_of {

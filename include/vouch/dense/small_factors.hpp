@@ -13,10 +13,11 @@
 #include <vector>
 
 #include <vouch/core/device.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/dense/matrix.hpp>
 #include <vouch/interval/interval.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// P A = L U: row k of P A is row rows[k] of A; L with unit diagonal below, U on and above the diagonal of
 /// factors. Every regular point of A has its factors, for this P, in them.

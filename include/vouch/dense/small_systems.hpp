@@ -15,10 +15,11 @@
 #include <concepts>
 
 #include <vouch/core/device.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/dense/matrix.hpp>
 #include <vouch/dense/scalar.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// What could be proved.
 enum class proof {

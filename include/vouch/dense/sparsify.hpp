@@ -1,10 +1,11 @@
 // vouch/dense/sparsify.hpp -- a dense matrix as a sparse one.
 #pragma once
 #include <vouch/core/device.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/dense/matrix.hpp>
 #include <vouch/sparse/csr.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// The entries of a dense matrix that are not zero.
 ///

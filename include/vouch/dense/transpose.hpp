@@ -6,9 +6,10 @@
 #include <type_traits>
 
 #include <vouch/core/device.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/dense/matrix.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 namespace detail {
 

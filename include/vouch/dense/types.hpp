@@ -1,7 +1,8 @@
 // vouch/dense/types.hpp -- the words that say how an operand of a BLAS routine is meant.
 #pragma once
+#include <vouch/core/visibility.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// A as it stands, its transpose, or its conjugate transpose (the transpose, for real scalars and intervals).
 enum class transpose { no, yes, conjugate };

@@ -9,10 +9,11 @@
 #include <vouch/core/array.hpp>
 #include <vouch/core/device.hpp>
 #include <vouch/core/view.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/dense/matrix.hpp>
 #include <vouch/generate/problems.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// Parameters of a dense problem; what is not set takes the problem's own default.
 struct dense_problem_options {

@@ -3,10 +3,11 @@
 #include <cstdint>
 
 #include <vouch/core/device.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/generate/mesh.hpp>
 #include <vouch/sparse/csr.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 struct elasticity_options {
   double young = 1;            // Young's modulus of the softest element

@@ -4,8 +4,9 @@
 #include <string>
 
 #include <vouch/core/device.hpp>
+#include <vouch/core/visibility.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 struct matrix_set_problem {
   std::int64_t count = 1;

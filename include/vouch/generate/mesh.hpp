@@ -4,8 +4,9 @@
 
 #include <vouch/core/array.hpp>
 #include <vouch/core/device.hpp>
+#include <vouch/core/visibility.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// Linear elements: straight-sided, with unknowns at their corners.
 enum class element { triangle, quadrilateral, tetrahedron, hexahedron };

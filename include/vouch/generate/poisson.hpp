@@ -3,9 +3,10 @@
 #include <cstdint>
 
 #include <vouch/core/device.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/sparse/csr.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// What holds on the boundary: value 0 beyond the grid (positive definite), or no flux (singular, constants
 /// in the null space).

@@ -8,9 +8,10 @@
 #include <vector>
 
 #include <vouch/core/device.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/sparse/csr.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// Parameters of a problem; what is not set takes the problem's own default. Sizes: ny defaults to nx and
 /// nz to ny once nx is set.

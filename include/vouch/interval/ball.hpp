@@ -1,9 +1,10 @@
 // vouch/interval/ball.hpp -- sets of real numbers by midpoint and radius.
 #pragma once
+#include <vouch/core/visibility.hpp>
 #include <vouch/interval/functions.hpp>
 
 VOUCH_AS_WRITTEN_BEGIN
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// All x with |x - mid| <= rad. A NaN midpoint is the empty set, an infinite radius all numbers.
 template <real T>

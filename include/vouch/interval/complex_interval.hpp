@@ -2,11 +2,12 @@
 #pragma once
 #include <complex>
 
+#include <vouch/core/visibility.hpp>
 #include <vouch/interval/functions.hpp>
 #include <vouch/interval/relations.hpp>
 
 VOUCH_AS_WRITTEN_BEGIN
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// All complex numbers with the real part in real() and the imaginary part in imag().
 ///

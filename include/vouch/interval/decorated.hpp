@@ -1,10 +1,11 @@
 // vouch/interval/decorated.hpp -- intervals that remember whether a function was defined and continuous on
 // them.
 #pragma once
+#include <vouch/core/visibility.hpp>
 #include <vouch/interval/interval.hpp>
 
 VOUCH_AS_WRITTEN_BEGIN
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// What is known of the evaluation so far, the worst first.
 ///

@@ -1,10 +1,11 @@
 // vouch/interval/decorated_elementary.hpp -- elementary functions of decorated intervals.
 #pragma once
+#include <vouch/core/visibility.hpp>
 #include <vouch/interval/decorated_functions.hpp>
 #include <vouch/interval/elementary.hpp>
 
 VOUCH_AS_WRITTEN_BEGIN
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 // The bare functions on the parts, on the host; what is said beside them is where they are defined.
 

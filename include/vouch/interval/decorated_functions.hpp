@@ -1,5 +1,6 @@
 // vouch/interval/decorated_functions.hpp -- arithmetic, comparisons and sizes of decorated intervals.
 #pragma once
+#include <vouch/core/visibility.hpp>
 #include <vouch/interval/decorated.hpp>
 #include <vouch/interval/functions.hpp>
 #include <vouch/interval/integer.hpp>
@@ -7,7 +8,7 @@
 #include <vouch/interval/reverse.hpp>
 
 VOUCH_AS_WRITTEN_BEGIN
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 // Each function is the bare one on the parts. What is said beside it is where it is defined and continuous;
 // set operations and cancellation are no point functions, so that nothing is known after them (trv).

@@ -1,8 +1,9 @@
 // vouch/interval/elementary.hpp -- exponentials, logarithms, trigonometric and related functions of intervals.
 #pragma once
+#include <vouch/core/visibility.hpp>
 #include <vouch/interval/interval.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 // The range of each function over those numbers of x where it is defined; empty where there are none.
 //

@@ -1,9 +1,10 @@
 // vouch/interval/functions.hpp -- squares, roots, set operations and sizes of intervals.
 #pragma once
+#include <vouch/core/visibility.hpp>
 #include <vouch/interval/interval.hpp>
 
 VOUCH_AS_WRITTEN_BEGIN
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 namespace rounding {
 

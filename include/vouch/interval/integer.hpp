@@ -2,10 +2,11 @@
 #pragma once
 #include <cmath>
 
+#include <vouch/core/visibility.hpp>
 #include <vouch/interval/interval.hpp>
 
 VOUCH_AS_WRITTEN_BEGIN
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 // All are exact and not decreasing, so that the bounds go to the bounds. An empty x gives the empty set.
 

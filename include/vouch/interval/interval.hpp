@@ -4,6 +4,7 @@
 #include <limits>
 
 #include <vouch/core/types.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/interval/rounding.hpp>
 
 // What operators do where they cannot do both bounds at once.
@@ -13,7 +14,7 @@
 #define VOUCH_RARE
 #endif
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// Types whose every value is a value of T: what may enter interval arithmetic without a word about rounding.
 template <class U, class T>

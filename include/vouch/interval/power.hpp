@@ -3,10 +3,11 @@
 #include <cmath>
 
 #include <vouch/core/double_double.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/interval/functions.hpp>
 
 VOUCH_AS_WRITTEN_BEGIN
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 namespace rounding {
 

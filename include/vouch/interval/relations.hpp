@@ -1,9 +1,10 @@
 // vouch/interval/relations.hpp -- comparisons of intervals as sets and as ranges.
 #pragma once
+#include <vouch/core/visibility.hpp>
 #include <vouch/interval/interval.hpp>
 
 VOUCH_AS_WRITTEN_BEGIN
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 // All comparisons are those of IEEE Std 1788-2015, 9.5 (table 9.3) and 10.6.4 (table 10.7), the empty set
 // included. They are exact.

@@ -1,11 +1,12 @@
 // vouch/interval/reverse.hpp -- operations solved for an operand: cancellation, division in two parts, the
 // numbers whose square, magnitude, integer power or product lies in a set.
 #pragma once
+#include <vouch/core/visibility.hpp>
 #include <vouch/interval/relations.hpp>
 #include <vouch/interval/roots.hpp>
 
 VOUCH_AS_WRITTEN_BEGIN
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 namespace rounding {
 

@@ -3,10 +3,12 @@
 #include <cmath>
 
 #include <vouch/core/int128.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/interval/functions.hpp>
 
 VOUCH_AS_WRITTEN_BEGIN
-namespace vouch::rounding {
+namespace VOUCH_PUBLIC vouch {
+namespace rounding {
 
 // fraction * 2^exponent, the first of 128 bits set. exact: nothing was cut off on the way.
 struct long_power {
@@ -97,5 +99,6 @@ VOUCH_HOST_DEVICE inline interval<T> root_bounds(T c, int n) {
   return set::unchecked(root_bound<direction::down>(c, n), root_bound<direction::up>(c, n));
 }
 
-}  // namespace vouch::rounding
+}  // namespace rounding
+}  // namespace vouch
 VOUCH_AS_WRITTEN_END

@@ -2,10 +2,11 @@
 #pragma once
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/types.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/interval/rounding_host.hpp>
 
 VOUCH_AS_WRITTEN_BEGIN
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 namespace rounding {
 

@@ -1,8 +1,9 @@
 // vouch/interval/rounding_check.hpp -- checks whether a processor rounds as the bounds need it.
 #pragma once
 #include <vouch/core/device.hpp>
+#include <vouch/core/visibility.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// Evaluates every directed operation, for float and double, on operands whose results are known: rounding in
 /// both directions, subnormal results and overflow. For the start of a program or of a device's use.

@@ -16,6 +16,7 @@
 #include <vouch/core/fused.hpp>
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/types.hpp>
+#include <vouch/core/visibility.hpp>
 
 #if __FINITE_MATH_ONLY__
 #error "interval arithmetic cannot live with -ffinite-math-only, which -ffast-math and -Ofast imply"
@@ -23,7 +24,7 @@
 static_assert(FLT_EVAL_METHOD == 0, "directed rounding needs operations that round to their own type");
 
 VOUCH_AS_WRITTEN_BEGIN
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 namespace rounding {
 

@@ -3,9 +3,10 @@
 #include <string>
 #include <string_view>
 
+#include <vouch/core/visibility.hpp>
 #include <vouch/interval/decorated.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// The smallest interval around what the text says exactly.
 ///

@@ -3,10 +3,11 @@
 #include <string>
 
 #include <vouch/core/device.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/io/vectors.hpp>
 #include <vouch/sparse/csr.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// A bound for each entry of the matrix that read_matrix() gives; entries that are doubles as they are written
 /// have none; in .npy files these are all but integers beyond 2^53.

@@ -4,11 +4,12 @@
 #include <string>
 
 #include <vouch/core/device.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/sparse/coo.hpp>
 #include <vouch/sparse/csr.hpp>
 #include <vouch/text/file.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 enum class matrix_format { coordinate, array };
 enum class matrix_field { real, integer, pattern };

@@ -5,10 +5,11 @@
 #include <string_view>
 #include <vector>
 
+#include <vouch/core/visibility.hpp>
 #include <vouch/io/vectors.hpp>
 #include <vouch/text/file.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// Whether a file that starts so is an .npy file.
 bool is_npy(std::string_view start);

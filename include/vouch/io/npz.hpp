@@ -5,9 +5,10 @@
 #include <string_view>
 #include <vector>
 
+#include <vouch/core/visibility.hpp>
 #include <vouch/io/npy.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 struct npz_array {
   std::string name;  // of the member, without .npy

@@ -5,8 +5,9 @@
 #include <vector>
 
 #include <vouch/band/tridiagonal.hpp>
+#include <vouch/core/visibility.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// Systems one after another, those of different lengths with offsets, and their right-hand sides.
 struct tridiagonal_systems {

@@ -9,12 +9,13 @@
 #include <vouch/core/array.hpp>
 #include <vouch/core/device.hpp>
 #include <vouch/core/view.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/io/matrix_market.hpp>
 #include <vouch/sparse/csr.hpp>
 #include <vouch/text/file.hpp>
 #include <vouch/text/outward.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// cols vectors of rows elements, one after the other (column-major), on the CPU.
 struct vectors {

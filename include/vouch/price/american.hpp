@@ -5,11 +5,12 @@
 
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/types.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/price/boundary.hpp>
 #include <vouch/price/closed_form.hpp>
 #include <vouch/price/types.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// How early exercise enters the value of an American option.
 enum class early_exercise : std::uint8_t {

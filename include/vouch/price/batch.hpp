@@ -5,12 +5,13 @@
 #include <span>
 
 #include <vouch/core/device.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/price/american.hpp>
 #include <vouch/price/boundary.hpp>
 #include <vouch/price/closed_form.hpp>
 #include <vouch/price/types.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 struct batch_option {
   plain_option option;

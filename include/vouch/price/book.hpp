@@ -6,8 +6,9 @@
 #include <vector>
 
 #include <vouch/core/device.hpp>
+#include <vouch/core/visibility.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 struct book_options {
   device dev = device::cpu();  // prices; every thread of `threads` has a stream of its own there

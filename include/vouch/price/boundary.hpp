@@ -3,10 +3,11 @@
 #include <cmath>
 
 #include <vouch/core/types.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/price/normal.hpp>
 #include <vouch/price/types.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// Points for integrals over [0, T] of functions that are smooth in the square roots of t and of T - t: t is
 /// T share^2, T - t is T rest^2, and dt is T weight.

@@ -5,11 +5,12 @@
 
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/types.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/price/jet.hpp>
 #include <vouch/price/normal.hpp>
 #include <vouch/price/types.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 namespace detail {
 

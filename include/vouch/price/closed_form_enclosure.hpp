@@ -1,9 +1,10 @@
 // vouch/price/closed_form_enclosure.hpp -- the European price and its Greeks between proved bounds.
 #pragma once
+#include <vouch/core/visibility.hpp>
 #include <vouch/interval/interval.hpp>
 #include <vouch/price/types.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// Units  as those of valuation.
 struct enclosed_valuation {

@@ -4,9 +4,10 @@
 #include <string_view>
 #include <vector>
 
+#include <vouch/core/visibility.hpp>
 #include <vouch/price/types.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// An amount that the underlying pays, and loses, at a time in years from now.
 struct cash_dividend {

@@ -4,9 +4,10 @@
 #include <span>
 
 #include <vouch/core/device.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/price/batch.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// values[i] := price, delta, gamma and theta of options[i] by Rannacher's scheme on a logarithmic grid.
 ///

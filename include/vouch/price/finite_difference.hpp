@@ -7,11 +7,12 @@
 
 #include <vouch/band/solve.hpp>
 #include <vouch/core/device.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/interval/interval.hpp>
 #include <vouch/price/contract.hpp>
 #include <vouch/price/types.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 enum class grid_kind : std::uint8_t { logarithmic, uniform, concentrated };
 /// rannacher is Crank-Nicolson whose first two steps, also after every dividend or exercise date, are four

@@ -3,10 +3,11 @@
 #include <span>
 
 #include <vouch/core/device.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/price/contract.hpp>
 #include <vouch/price/types.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// The volatility at which european_price(o), of a call or put without barrier, is the given price;
 /// o.volatility is not read.

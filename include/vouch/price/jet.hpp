@@ -5,10 +5,11 @@
 #include <cmath>
 
 #include <vouch/core/types.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/price/normal.hpp>
 #include <vouch/price/types.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 struct jet {
   double value = 0;

@@ -3,11 +3,12 @@
 #include <cmath>
 
 #include <vouch/core/types.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/price/closed_form.hpp>
 #include <vouch/price/normal.hpp>
 #include <vouch/price/types.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// Units  dividend_rho and volga are dV/dq and d2V/dsigma2 for changes by 1.0, vanna is d2V/dS dsigma, charm
 ///        d2V/dS dt a year (t runs, the expiry stands).

@@ -3,8 +3,10 @@
 #include <cmath>
 
 #include <vouch/core/types.hpp>
+#include <vouch/core/visibility.hpp>
 
-namespace vouch::normal {
+namespace VOUCH_PUBLIC vouch {
+namespace normal {
 
 inline constexpr double root_half = 0.70710678118654752440;         // 1/sqrt(2)
 inline constexpr double root_two_pi_inverse = 0.39894228040143268;  // 1/sqrt(2 pi)
@@ -45,4 +47,5 @@ VOUCH_HOST_DEVICE inline double weighted_cumulative(double a, double x) {
   return 0.5 * std::exp(a - 0.5 * x * x) * scaled_erfc(-x * root_half);
 }
 
-}  // namespace vouch::normal
+}  // namespace normal
+}  // namespace vouch

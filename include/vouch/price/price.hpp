@@ -4,11 +4,12 @@
 #include <string>
 
 #include <vouch/core/device.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/price/contract.hpp>
 #include <vouch/price/finite_difference.hpp>
 #include <vouch/price/more_greeks.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 enum class pricing_method : std::uint8_t {
   limit,  // nothing is random, or it is decided already

@@ -3,9 +3,10 @@
 #include <string_view>
 #include <vector>
 
+#include <vouch/core/visibility.hpp>
 #include <vouch/price/contract.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// "0.25, 0.5": numbers between commas or semicolons.
 ///

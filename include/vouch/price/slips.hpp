@@ -3,10 +3,11 @@
 #include <string>
 #include <vector>
 
+#include <vouch/core/visibility.hpp>
 #include <vouch/price/closed_form.hpp>
 #include <vouch/price/contract.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// The volatility from which a percentage is likely to have been given.
 inline constexpr double unlikely_volatility = 5;

@@ -3,8 +3,9 @@
 #include <cstdint>
 
 #include <vouch/core/types.hpp>
+#include <vouch/core/visibility.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 enum class option_type : std::uint8_t { call, put };
 enum class exercise_style : std::uint8_t { european, american, bermudan };

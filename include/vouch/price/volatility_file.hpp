@@ -2,9 +2,10 @@
 #pragma once
 #include <string>
 
+#include <vouch/core/visibility.hpp>
 #include <vouch/price/contract.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// Reads CSV, also .gz: the first line that is not blank has spots behind its first cell, which may say
 /// anything, each later one a time and a volatility for every spot.

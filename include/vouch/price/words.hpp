@@ -4,11 +4,12 @@
 #include <optional>
 #include <string_view>
 
+#include <vouch/core/visibility.hpp>
 #include <vouch/price/contract.hpp>
 #include <vouch/price/types.hpp>
 #include <vouch/text/tokens.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 inline constexpr std::array<std::string_view, 2> type_words{"call", "put"};
 inline constexpr std::array<std::string_view, 3> exercise_words{"european", "american", "bermudan"};

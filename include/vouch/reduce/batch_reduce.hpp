@@ -9,8 +9,9 @@
 #include <vouch/core/array.hpp>
 #include <vouch/core/int128.hpp>
 #include <vouch/core/types.hpp>
+#include <vouch/core/visibility.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 template <class T>
 concept batch_scalar = std::same_as<T, std::int32_t> || std::same_as<T, std::int64_t> || real<T>;

@@ -5,9 +5,10 @@
 #include <string>
 
 #include <vouch/core/device.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/reduce/matrix_set.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// What the beginning of a set shows, which decides how fast it can be parsed.
 enum class set_kind { digits, integers, decimals };

@@ -11,9 +11,10 @@
 
 #include <vouch/core/device.hpp>
 #include <vouch/core/int128.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/interval/interval.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// What can be asked of each element over all matrices of a set.
 enum class reduction {

@@ -9,12 +9,13 @@
 #include <string_view>
 #include <vector>
 
+#include <vouch/core/visibility.hpp>
 #include <vouch/solve/loop/choose_device.hpp>
 #include <vouch/solve/options.hpp>
 #include <vouch/sparse/fill.hpp>
 #include <vouch/sparse/structure.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// Some members of an enumeration.
 template <class E>

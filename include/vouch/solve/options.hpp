@@ -6,12 +6,13 @@
 #include <string>
 
 #include <vouch/core/device.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/solve/loop/stopping_criterion.hpp>
 #include <vouch/solve/precond/make.hpp>
 #include <vouch/solve/proof.hpp>
 #include <vouch/solve/stationary/stationary_options.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// single rounds the system to single precision; mixed takes fewer bits inside, for an answer in double.
 enum class working_precision { double_, single, mixed };

@@ -3,9 +3,10 @@
 #include <string>
 #include <vector>
 
+#include <vouch/core/visibility.hpp>
 #include <vouch/solve/methods.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// A method with all that was decided for it.
 struct attempt {

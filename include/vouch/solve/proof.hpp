@@ -6,10 +6,11 @@
 
 #include <vouch/core/array.hpp>
 #include <vouch/core/view.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/verify/interval_data.hpp>
 #include <vouch/verify/uncertainty.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 struct proof_request {
   double relative = 0;                // asked of every component, relative to itself; 0: what can be proved

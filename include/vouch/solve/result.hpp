@@ -6,10 +6,11 @@
 #include <vector>
 
 #include <vouch/core/device.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/solve/loop/report.hpp>
 #include <vouch/solve/options.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 struct method;
 

@@ -8,6 +8,7 @@
 #include <vouch/band/tridiagonal.hpp>
 #include <vouch/core/device.hpp>
 #include <vouch/core/view.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/dense/matrix.hpp>
 #include <vouch/solve/loop/operator.hpp>
 #include <vouch/solve/options.hpp>
@@ -17,7 +18,7 @@
 #include <vouch/sparse/csr32.hpp>
 #include <vouch/sparse/structure.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// In which order a dense matrix is stored; matrix_view reads it by columns.
 enum class storage_order { by_columns, by_rows };

@@ -3,9 +3,10 @@
 #include <string>
 
 #include <vouch/core/device.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/sparse/csr.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// The first thing that is wrong with A: sizes, offsets and columns as valid_csr.hpp wants them, then values, which
 /// have to be numbers.

@@ -3,9 +3,10 @@
 #include <cstdint>
 
 #include <vouch/core/array.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/sparse/csr.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// What the stored triplets stand for.
 enum class symmetry { general, symmetric, skew_symmetric };

@@ -5,8 +5,9 @@
 
 #include <vouch/core/array.hpp>
 #include <vouch/core/types.hpp>
+#include <vouch/core/visibility.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// A CSR matrix that somebody else owns. Row i holds entries row_ptr[i] to row_ptr[i+1]-1 of col and val,
 /// columns ascending, each at most once. Offsets are 64-bit, columns 32-bit, both from 0. On a GPU col and val

@@ -4,8 +4,9 @@
 
 #include <vouch/core/array.hpp>
 #include <vouch/core/device.hpp>
+#include <vouch/core/visibility.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// As csr_view, with offsets of 32 bits. What takes it widens them.
 template <class T>

@@ -5,9 +5,10 @@
 #include <vector>
 
 #include <vouch/core/device.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/sparse/csr.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// L U about P S A Q: L with a unit diagonal, S powers of two that bring the largest entry of each row near 1.
 template <real T>

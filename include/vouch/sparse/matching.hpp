@@ -5,9 +5,10 @@
 
 #include <vouch/core/array.hpp>
 #include <vouch/core/device.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/sparse/csr.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// How the scales of a matching are rounded.
 enum class matching_scales { nearest, powers_of_two };

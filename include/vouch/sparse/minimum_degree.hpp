@@ -4,9 +4,10 @@
 
 #include <vouch/core/array.hpp>
 #include <vouch/core/device.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/sparse/csr.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// An order for elimination with a symmetric pattern, that of A + A^T: the unknown with the fewest neighbours
 /// first, degrees bounded from above. order[i] is the old number of the unknown that becomes number i.

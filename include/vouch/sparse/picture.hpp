@@ -3,9 +3,10 @@
 #include <string>
 
 #include <vouch/core/device.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/sparse/csr.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 enum class picture_style {
   braille,  // 2 by 4 dots a character, set where there is an entry

@@ -1,9 +1,10 @@
 // vouch/sparse/product.hpp -- the product of two sparse matrices.
 #pragma once
 #include <vouch/core/device.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/sparse/csr.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// C = A B; entries that cancel are stored as zeros.
 ///

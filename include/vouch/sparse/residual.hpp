@@ -2,9 +2,10 @@
 #pragma once
 #include <vouch/core/device.hpp>
 #include <vouch/core/view.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/sparse/csr.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// What one pass over A, b and x tells. A NaN or infinity in A, b or x shows in every norm it belongs to.
 struct residual_facts {

@@ -2,9 +2,10 @@
 #pragma once
 #include <vouch/core/device.hpp>
 #include <vouch/core/view.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/sparse/csr.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// y := alpha*A*x + beta*y for a CSR matrix, used once; where A is used often, spmv_plan is faster.
 ///

@@ -7,9 +7,11 @@
 #include <vouch/core/array.hpp>
 #include <vouch/core/device.hpp>
 #include <vouch/core/types.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/sparse/csr.hpp>
 
-namespace vouch::detail {
+namespace VOUCH_PUBLIC vouch {
+namespace detail {
 
 /// What the grid of a layout's GPU kernel is made from; resident_blocks is what its launch bounds guarantee.
 struct kernel_shape {
@@ -175,4 +177,5 @@ std::optional<sliced_storage<T>> plan_slices_cuda(const device& dev, csr_view<co
 template <real T>
 void fill_slices_cuda(const device& dev, csr_view<const T> A, sliced_storage<T>& storage);
 
-}  // namespace vouch::detail
+}  // namespace detail
+}  // namespace vouch

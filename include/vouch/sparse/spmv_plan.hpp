@@ -6,10 +6,11 @@
 #include <vouch/core/array.hpp>
 #include <vouch/core/device.hpp>
 #include <vouch/core/view.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/sparse/csr.hpp>
 #include <vouch/sparse/spmv_layouts.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// How a plan keeps its matrix; automatic chooses by the rule of spmv_plan::make.
 ///

@@ -4,9 +4,10 @@
 #include <optional>
 
 #include <vouch/core/device.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/sparse/csr.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// How |a_ii| compares with the sum of |a_ij|, j != i, in every row.
 enum class dominance { none, weak, strict };

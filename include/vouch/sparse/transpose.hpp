@@ -1,9 +1,10 @@
 // vouch/sparse/transpose.hpp -- the transpose of a CSR matrix.
 #pragma once
 #include <vouch/core/device.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/sparse/csr.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// B := A^T, columns of each row of B ascending.
 ///

@@ -3,9 +3,10 @@
 #include <cstdint>
 
 #include <vouch/core/device.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/sparse/csr.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// Where entries are said to be.
 struct csr_pattern {

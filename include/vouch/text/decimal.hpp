@@ -2,7 +2,9 @@
 #pragma once
 #include <string_view>
 
-namespace vouch {
+#include <vouch/core/visibility.hpp>
+
+namespace VOUCH_PUBLIC vouch {
 
 /// A bound of |d - x| for the number d that text says and the double x that parse_real() gives for it: 0 where
 /// text is seen to be a double, else half a unit of the last place, at most twice that.

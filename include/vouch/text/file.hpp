@@ -9,7 +9,9 @@
 #include <string_view>
 #include <vector>
 
-namespace vouch {
+#include <vouch/core/visibility.hpp>
+
+namespace VOUCH_PUBLIC vouch {
 
 /// The bytes of a file: a regular file, a pipe, or either of them compressed by gzip (recognised by its first
 /// two bytes, not by its name).

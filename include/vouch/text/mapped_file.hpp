@@ -2,9 +2,10 @@
 #pragma once
 #include <string>
 
+#include <vouch/core/visibility.hpp>
 #include <vouch/text/file.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// The bytes of a file with random access, read as they are touched: faster than copying them with read().
 ///

@@ -3,7 +3,9 @@
 #include <span>
 #include <string_view>
 
-namespace vouch {
+#include <vouch/core/visibility.hpp>
+
+namespace VOUCH_PUBLIC vouch {
 
 /// The name closest to what was typed, or "" where none is close enough to be what was meant.
 ///

@@ -7,8 +7,9 @@
 #include <string>
 
 #include <vouch/core/ieee_environment.hpp>
+#include <vouch/core/visibility.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 enum class number_error { none, malformed, overflow };
 

@@ -1,7 +1,8 @@
 // vouch/text/outward.hpp -- bounds as decimal numbers that are bounds themselves.
 #pragma once
+#include <vouch/core/visibility.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 enum class text_side { nearest, below, above };
 

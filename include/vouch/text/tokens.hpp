@@ -4,7 +4,9 @@
 #include <string>
 #include <string_view>
 
-namespace vouch {
+#include <vouch/core/visibility.hpp>
+
+namespace VOUCH_PUBLIC vouch {
 
 /// A word and the column, from 1, where it starts.
 struct token {

@@ -5,12 +5,13 @@
 
 #include <vouch/core/device.hpp>
 #include <vouch/core/view.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/interval/interval.hpp>
 #include <vouch/verify/fingerprint.hpp>
 #include <vouch/verify/pass.hpp>
 #include <vouch/verify/uncertainty.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// Made once for a matrix, used for any number of right-hand sides. It remembers what it proved: for which
 /// matrix, and within which radius of it.

@@ -4,11 +4,13 @@
 
 #include <vouch/core/array.hpp>
 #include <vouch/core/device.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/interval/interval.hpp>
 #include <vouch/verify/pass.hpp>
 #include <vouch/verify/uncertainty.hpp>
 
-namespace vouch::detail {
+namespace VOUCH_PUBLIC vouch {
+namespace detail {
 
 /// <A> = D - E has at most |a_ii| on the diagonal and -|a_ij| or less off it, for all matrices within a radius.
 class comparison {
@@ -49,4 +51,5 @@ class comparison {
   array<double> image_;  // at most <A> v
 };
 
-}  // namespace vouch::detail
+}  // namespace detail
+}  // namespace vouch

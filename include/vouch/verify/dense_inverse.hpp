@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <vouch/core/device.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/dense/matrix.hpp>
 #include <vouch/dense/types.hpp>
 #include <vouch/sparse/csr.hpp>
@@ -14,7 +15,7 @@
 #include <vouch/verify/powers_of_two.hpp>
 #include <vouch/verify/uncertainty.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// The proof that R A is an H-matrix, where R is an approximate inverse of A; or, where R is too far from one,
 /// that X R A is, where X is an approximate inverse of R A.

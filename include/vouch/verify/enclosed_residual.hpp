@@ -2,12 +2,13 @@
 #pragma once
 #include <vouch/core/device.hpp>
 #include <vouch/core/view.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/interval/interval.hpp>
 #include <vouch/sparse/csr.hpp>
 #include <vouch/verify/pass.hpp>
 #include <vouch/verify/uncertainty.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// r := an enclosure of b - A (x + x_lo), componentwise, for all data within the radii.
 ///

@@ -3,10 +3,11 @@
 #include <cstdint>
 
 #include <vouch/core/device.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/dense/matrix.hpp>
 #include <vouch/sparse/csr.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// Sizes, and 64 bits each of what the offsets and columns and of what the values are. Matrices that differ in
 /// one bit have the same with a probability of about 2^-60, unless somebody looked for them.

@@ -6,6 +6,7 @@
 
 #include <vouch/core/array.hpp>
 #include <vouch/core/device.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/sparse/csr.hpp>
 #include <vouch/sparse/spmv_plan.hpp>
 #include <vouch/verify/certificate.hpp>
@@ -13,7 +14,7 @@
 #include <vouch/verify/smoother.hpp>
 #include <vouch/verify/uncertainty.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 struct h_matrix_options {
   uncertainty within;

@@ -3,11 +3,12 @@
 #include <vouch/core/array.hpp>
 #include <vouch/core/device.hpp>
 #include <vouch/core/view.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/sparse/csr.hpp>
 #include <vouch/verify/certificate.hpp>
 #include <vouch/verify/error_bound.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// All A' and b' with |A' - A| <= matrix and |b' - b| <= rhs, entry by entry, on the CPU. No entry is negative;
 /// the pattern need not be that of A.

@@ -3,11 +3,13 @@
 #include <variant>
 
 #include <vouch/core/device.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/dense/matrix.hpp>
 #include <vouch/sparse/csr.hpp>
 #include <vouch/sparse/spmv_layouts.hpp>
 
-namespace vouch::detail {
+namespace VOUCH_PUBLIC vouch {
+namespace detail {
 
 /// Gives every row of A to body (rows.hpp): A is a csr_view, a dia_layout or, dense, a matrix_view. The bits do
 /// not depend on the number of threads.
@@ -45,4 +47,5 @@ inline std::int64_t column_count(const matrix_rows& A) {
   return std::visit([](const auto& rows) { return std::int64_t{rows.cols}; }, A);
 }
 
-}  // namespace vouch::detail
+}  // namespace detail
+}  // namespace vouch

@@ -6,12 +6,13 @@
 #include <vector>
 
 #include <vouch/core/device.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/sparse/csr.hpp>
 #include <vouch/verify/certificate.hpp>
 #include <vouch/verify/sparse_cholesky.hpp>
 #include <vouch/verify/uncertainty.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 struct positive_definite_options {
   uncertainty within;

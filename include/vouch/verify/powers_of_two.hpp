@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <vector>
 
+#include <vouch/core/visibility.hpp>
 #include <vouch/interval/rounding.hpp>
 #include <vouch/sparse/csr.hpp>
 
-namespace vouch::detail {
+namespace VOUCH_PUBLIC vouch {
+namespace detail {
 
 /// Exponents: row i times 2^rows[i], column j times 2^columns[j].
 struct powers_of_two {
@@ -35,4 +37,5 @@ VOUCH_SIDE inline double times_power_up(double v, int exponent) {
   return product < 0x1p-1000 && v > 0 ? add_up(product, 0x1p-1074) : product;
 }
 
-}  // namespace vouch::detail
+}  // namespace detail
+}  // namespace vouch

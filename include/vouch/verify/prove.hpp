@@ -4,13 +4,14 @@
 #include <string>
 
 #include <vouch/core/device.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/dense/matrix.hpp>
 #include <vouch/sparse/csr.hpp>
 #include <vouch/sparse/structure.hpp>
 #include <vouch/verify/certificate.hpp>
 #include <vouch/verify/uncertainty.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// Tries what can prove A nonsingular, the cheapest first: H-matrix; positive definite, for symmetric A with a
 /// positive diagonal; sparse inverse, for factors that are not too large; approximate inverse, where there is

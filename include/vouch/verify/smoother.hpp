@@ -6,11 +6,13 @@
 #include <vouch/core/array.hpp>
 #include <vouch/core/device.hpp>
 #include <vouch/core/view.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/interval/interval.hpp>
 #include <vouch/sparse/csr.hpp>
 #include <vouch/sparse/spmv_plan.hpp>
 
-namespace vouch::detail {
+namespace VOUCH_PUBLIC vouch {
+namespace detail {
 
 /// For a symmetric H-matrix A with diagonal D > 0, whose D^-1 A has eigenvalues in (0, 2), polynomials of D^-1
 /// A that leave little of a rough residual; for any other H-matrix, stabilised biconjugate gradients, since
@@ -49,4 +51,5 @@ class smoother {
   spmv_plan<float> plan_;
 };
 
-}  // namespace vouch::detail
+}  // namespace detail
+}  // namespace vouch

@@ -5,9 +5,11 @@
 
 #include <vouch/core/array.hpp>
 #include <vouch/core/device.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/sparse/csr.hpp>
 
-namespace vouch::detail {
+namespace VOUCH_PUBLIC vouch {
+namespace detail {
 
 /// A minimum degree order in which the columns of L that depend on one another follow one another.
 ///
@@ -59,4 +61,5 @@ class sparse_cholesky {
   bool completed_ = true;
 };
 
-}  // namespace vouch::detail
+}  // namespace detail
+}  // namespace vouch

@@ -6,13 +6,14 @@
 #include <vector>
 
 #include <vouch/core/device.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/sparse/csr.hpp>
 #include <vouch/sparse/lu_factors.hpp>
 #include <vouch/verify/certificate.hpp>
 #include <vouch/verify/powers_of_two.hpp>
 #include <vouch/verify/uncertainty.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 struct sparse_inverse_options {
   uncertainty within;

@@ -7,9 +7,10 @@
 
 #include <vouch/band/tridiagonal.hpp>
 #include <vouch/core/device.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/verify/error_bound.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// The bounds over a batch and their evidence, of the worst system where there are several.
 struct tridiagonal_bound {

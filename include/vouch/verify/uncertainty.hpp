@@ -1,7 +1,8 @@
 // vouch/verify/uncertainty.hpp -- data that are known within a relative radius only.
 #pragma once
+#include <vouch/core/visibility.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// Every a_ij stands for all numbers within matrix * |a_ij| of it, every b_i likewise with rhs: bounds then
 /// hold for the solutions of all these systems. 0 means the number itself. What takes radii throws value_error

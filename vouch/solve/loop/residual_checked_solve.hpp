@@ -7,13 +7,14 @@
 #include <span>
 
 #include <vouch/core/device.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/solve/loop/inner_solver.hpp>
 #include <vouch/solve/loop/operator.hpp>
 #include <vouch/solve/loop/report.hpp>
 #include <vouch/solve/loop/stopping_criterion.hpp>
 #include <vouch/sparse/residual.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// r := b - A (x + x_lo) in the highest precision there is for A; x_lo may be nullptr.
 template <real T>

@@ -2,12 +2,13 @@
 #pragma once
 #include <vouch/core/device.hpp>
 #include <vouch/core/view.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/dense/matrix.hpp>
 #include <vouch/dense/types.hpp>
 #include <vouch/solve/loop/report.hpp>
 #include <vouch/solve/loop/stopping_criterion.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// Solves op(A) x = b by LU with partial pivoting, then refines x on residuals in twice the precision.
 ///

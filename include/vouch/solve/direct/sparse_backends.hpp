@@ -5,7 +5,9 @@
 #include <string_view>
 #include <vector>
 
-namespace vouch {
+#include <vouch/core/visibility.hpp>
+
+namespace VOUCH_PUBLIC vouch {
 
 /// A library behind a method that factorises: "own" is in this one, others are modules that are looked for when they are
 /// first needed: vouch-backend-NAME.so in the folder that the environment variable VOUCH_BACKENDS names, beside the

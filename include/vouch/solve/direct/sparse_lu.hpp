@@ -2,12 +2,13 @@
 #pragma once
 #include <vouch/core/device.hpp>
 #include <vouch/core/view.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/solve/loop/report.hpp>
 #include <vouch/solve/loop/stopping_criterion.hpp>
 #include <vouch/sparse/csr.hpp>
 #include <vouch/sparse/lu_factors.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// Solves A x = b with the factors of A, then refines x on residuals in twice the precision.
 ///

@@ -2,12 +2,13 @@
 #pragma once
 #include <vouch/core/device.hpp>
 #include <vouch/core/view.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/solve/loop/operator.hpp>
 #include <vouch/solve/loop/report.hpp>
 #include <vouch/solve/loop/stopping_criterion.hpp>
 #include <vouch/sparse/csr.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 struct bicgstab_options : stopping_criterion {
   int l = 2;  // degree of the minimal residual polynomials, 1 to 8; 1 is van der Vorst's BiCGStab

@@ -5,10 +5,11 @@
 
 #include <vouch/core/device.hpp>
 #include <vouch/core/view.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/solve/krylov/cg.hpp>
 #include <vouch/sparse/csr.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// Solves A x_j = b_j for every column j, from the given x_j: as cg() for each, but up to eight columns go
 /// through the loop together, so that one pass over A serves them all. Each has its own step lengths and ends

@@ -1,9 +1,10 @@
 // vouch/solve/krylov/cg_mixed.hpp -- conjugate gradients in single precision inside, a double-precision answer
 // outside.
 #pragma once
+#include <vouch/core/visibility.hpp>
 #include <vouch/solve/krylov/cg.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// Solves A x = b as cg() in double does, with most iterations in single precision.
 ///

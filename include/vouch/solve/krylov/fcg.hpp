@@ -2,12 +2,13 @@
 #pragma once
 #include <vouch/core/device.hpp>
 #include <vouch/core/view.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/solve/loop/operator.hpp>
 #include <vouch/solve/loop/report.hpp>
 #include <vouch/solve/loop/stopping_criterion.hpp>
 #include <vouch/sparse/csr.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 struct fcg_options : stopping_criterion {
   bool matrix_checked = false;  // the caller knows A symmetric with a positive diagonal: skip the check

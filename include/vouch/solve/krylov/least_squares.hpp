@@ -4,11 +4,12 @@
 
 #include <vouch/core/device.hpp>
 #include <vouch/core/view.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/solve/loop/report.hpp>
 #include <vouch/solve/loop/stopping_criterion.hpp>
 #include <vouch/sparse/csr.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 struct least_squares_options : stopping_criterion {
   bool must_fit = false;  // A is square and A x = b is to be solved: the residual alone decides

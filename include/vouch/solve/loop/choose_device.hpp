@@ -4,8 +4,9 @@
 #include <string>
 
 #include <vouch/core/device.hpp>
+#include <vouch/core/visibility.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// Seconds that one CG iteration takes in double, by the model.
 struct iteration_model {

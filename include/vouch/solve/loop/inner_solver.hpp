@@ -8,11 +8,12 @@
 
 #include <vouch/core/array.hpp>
 #include <vouch/core/cancellation.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/solve/loop/report.hpp>
 #include <vouch/solve/loop/ritz_values.hpp>
 #include <vouch/solve/loop/stopping_rule.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// Collects the history and asks the user's monitor; numbers iterations on across restarts.
 class iteration_log {

@@ -7,8 +7,9 @@
 #include <vouch/core/error.hpp>
 #include <vouch/core/types.hpp>
 #include <vouch/core/view.hpp>
+#include <vouch/core/visibility.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// A square linear map that solvers can apply; derive from it to solve without a stored matrix.
 ///

@@ -4,10 +4,11 @@
 
 #include <vouch/core/device.hpp>
 #include <vouch/core/view.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/solve/loop/operator.hpp>
 #include <vouch/sparse/spmv_plan.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// A stored matrix as an operator; the plan outlives it.
 template <real T>

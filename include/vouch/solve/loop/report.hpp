@@ -7,8 +7,9 @@
 #include <vector>
 
 #include <vouch/core/solve_status.hpp>
+#include <vouch/core/visibility.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// One line of the history.
 struct iteration_record {

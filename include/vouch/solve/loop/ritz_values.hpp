@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
-namespace vouch {
+#include <vouch/core/visibility.hpp>
+
+namespace VOUCH_PUBLIC vouch {
 
 /// Estimates the extreme eigenvalues of M A by the Lanczos matrix T = R^T R that the steps alpha and beta stand
 /// for: R has 1/sqrt(alpha_k) on its diagonal and sqrt(beta_k/alpha_k) beside it, and the norms of R and of its

@@ -3,10 +3,11 @@
 #include <string>
 
 #include <vouch/core/device.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/sparse/csr.hpp>
 #include <vouch/sparse/structure.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// Why a matrix with these facts is not symmetric, naming the entry; "" where it is.
 std::string not_symmetric_reason(const structure_facts& facts);

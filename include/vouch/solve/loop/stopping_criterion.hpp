@@ -3,9 +3,10 @@
 #include <cstdint>
 #include <optional>
 
+#include <vouch/core/visibility.hpp>
 #include <vouch/solve/loop/report.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// At most one of fixed_iterations, stop_recurrence and stop_mean_change may be set; without them the true
 /// residual decides.

@@ -2,7 +2,9 @@
 #pragma once
 #include <cstdint>
 
-namespace vouch {
+#include <vouch/core/visibility.hpp>
+
+namespace VOUCH_PUBLIC vouch {
 
 enum class solver_event : std::int32_t {
   running,

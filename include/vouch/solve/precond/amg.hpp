@@ -5,10 +5,11 @@
 #include <vector>
 
 #include <vouch/core/device.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/solve/loop/operator.hpp>
 #include <vouch/sparse/csr.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// What a hierarchy is made with; the defaults suit diffusion of any kind.
 struct amg_options {

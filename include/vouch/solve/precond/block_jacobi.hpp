@@ -4,10 +4,11 @@
 #include <memory>
 
 #include <vouch/core/device.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/solve/loop/operator.hpp>
 #include <vouch/sparse/csr.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// Rows a block where none is asked for: the largest b from 8 to 2 of which nine in ten groups of b rows,
 /// counted from the first, have one pattern (the unknowns of a mesh node); else 3.

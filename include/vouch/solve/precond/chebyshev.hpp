@@ -5,10 +5,11 @@
 #include <memory>
 
 #include <vouch/core/device.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/solve/loop/operator.hpp>
 #include <vouch/sparse/csr.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// M = p(D^-1 A) D^-1, D = diag(A), where 1 - t p(t) is the Chebyshev polynomial of degree `degree` + 1 that is
 /// smallest on [b / (degree + 1)^2, b] and one at 0. p is positive on (0, b + b / (degree + 1)^2).

@@ -3,10 +3,11 @@
 #include <memory>
 
 #include <vouch/core/device.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/solve/loop/operator.hpp>
 #include <vouch/sparse/csr.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// M = (L D L^T)^-1, L D L^T = S^-1 (S A S + shift I) S^-1 on the pattern of A, S = diag(A)^-1/2. A pivot of
 /// the scaled matrix that falls to 1e-4 or below doubles the shift, from 1e-3 on, until there is none; name()

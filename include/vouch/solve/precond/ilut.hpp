@@ -4,10 +4,11 @@
 #include <memory>
 
 #include <vouch/core/device.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/solve/loop/operator.hpp>
 #include <vouch/sparse/csr.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 struct ilut_options {
   double drop = 1e-3;      // of the norm of a row, in [0, 1)

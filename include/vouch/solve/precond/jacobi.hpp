@@ -3,10 +3,11 @@
 #include <memory>
 
 #include <vouch/core/device.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/solve/loop/operator.hpp>
 #include <vouch/sparse/csr.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// M = diag(A)^-1; diagonal() gives it to solvers that multiply by it inside their own loops.
 ///

@@ -7,10 +7,11 @@
 #include <vector>
 
 #include <vouch/core/device.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/solve/loop/operator.hpp>
 #include <vouch/sparse/csr.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// What make_preconditioner understands, with the parameters in brackets: "none", "jacobi", "block-jacobi[:size]",
 /// "ssor[:omega]", "ic0[:shift]", "ilu0[:shift]", "ilut[:drop,fill]", "chebyshev[:degree]".

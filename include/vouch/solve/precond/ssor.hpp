@@ -3,10 +3,11 @@
 #include <memory>
 
 #include <vouch/core/device.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/solve/loop/operator.hpp>
 #include <vouch/sparse/csr.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// M = omega (2 - omega) (D + omega L^T)^-1 D (D + omega L)^-1, with A = L + D + L^T in the order that name()
 /// tells: on a GPU by colours as for make_ic0, on the CPU the matrix's own.

@@ -6,8 +6,9 @@
 #include <string>
 
 #include <vouch/core/types.hpp>
+#include <vouch/core/visibility.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// The iteration x -> G x + c, whose eigenvalues are taken to be real and to lie in [low, high], is replaced by
 /// x += p, p := along_change (G x + c - x) + keep p.

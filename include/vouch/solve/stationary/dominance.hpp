@@ -4,9 +4,10 @@
 #include <optional>
 #include <vector>
 
+#include <vouch/core/visibility.hpp>
 #include <vouch/solve/stationary/stationary_iteration.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// Which sums of off-diagonal entries the diagonal outweighs.
 enum class dominance_kind {

@@ -2,13 +2,14 @@
 #pragma once
 #include <vouch/core/device.hpp>
 #include <vouch/core/view.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/dense/matrix.hpp>
 #include <vouch/dense/types.hpp>
 #include <vouch/solve/loop/report.hpp>
 #include <vouch/solve/stationary/stationary_options.hpp>
 #include <vouch/sparse/csr.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 struct gauss_seidel_options {
   stopping_criterion goal{};

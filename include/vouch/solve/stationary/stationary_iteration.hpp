@@ -8,6 +8,7 @@
 
 #include <vouch/core/device.hpp>
 #include <vouch/core/types.hpp>
+#include <vouch/core/visibility.hpp>
 #include <vouch/dense/matrix.hpp>
 #include <vouch/dense/types.hpp>
 #include <vouch/solve/loop/inner_solver.hpp>
@@ -16,7 +17,7 @@
 #include <vouch/sparse/csr.hpp>
 #include <vouch/sparse/residual.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 struct sweep_rule {
   bool simultaneous = false;  // Jacobi: all rows see the old iterate

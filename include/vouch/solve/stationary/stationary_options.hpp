@@ -1,8 +1,9 @@
 // vouch/solve/stationary/stationary_options.hpp -- what all stationary iterations have in common.
 #pragma once
+#include <vouch/core/visibility.hpp>
 #include <vouch/solve/loop/stopping_criterion.hpp>
 
-namespace vouch {
+namespace VOUCH_PUBLIC vouch {
 
 /// In which order a sweep takes the rows; symmetric is forward, then backward, and counts as one iteration.
 enum class sweep_order { forward, backward, symmetric };
