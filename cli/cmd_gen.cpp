@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::array<std::string_view, 3> orders{"natural", "random", "rcm"};
 constexpr std::array<std::string_view, 4> solutions{"ones", "smooth", "random", "integers"};
-constexpr std::string_view set_name = "matrix-set";
+constexpr std::string_view set_name = "matrix-set", print_name = "fingerprint";
 constexpr double any = -1.7976931348623157e308;  // the library checks what a problem can take
 
 struct gen_options {
@@ -49,6 +49,7 @@ void declare(command_line& line, gen_options& o) {
   for (const problem_facts& facts : problems()) line.note(facts.name, facts.summary);
   for (const problem_facts& facts : dense_problems()) line.note(facts.name, facts.summary);
   line.note(set_name, "a set for vouch reduce: vouch gen matrix-set -h");
+  line.note(print_name, "a page for vouch classify: vouch gen fingerprint -h");
   line.section("Size and kind (each problem takes some of them)");
   line.count("-n,--nx", o.problem.nx, 1, "points, cells or elements in x");
   line.count("--ny", o.problem.ny, 1, "in y [nx] and z [ny]");
@@ -104,8 +105,9 @@ void check(gen_options& o) {
   for (const problem_facts& facts : problems()) names.push_back(facts.name);
   for (const problem_facts& facts : dense_problems()) names.push_back(facts.name);
   names.push_back(set_name);
-  if (o.name == set_name)
-    throw usage_error("matrix-set comes first", "usage: vouch gen matrix-set [options] -o FILE");
+  names.push_back(print_name);
+  if (o.name == set_name || o.name == print_name)
+    throw usage_error(o.name + " comes first", fmt::format("usage: vouch gen {} [options] -o FILE", o.name));
   if (std::find(names.begin(), names.end(), o.name) == names.end()) {
     const std::string meant = did_you_mean(o.name, names);
     throw usage_error(fmt::format("unknown problem '{}'", o.name),
@@ -200,6 +202,7 @@ generated_matrix generate_sparse_files(atomic_files& files, const console& log, 
 
 int cmd_gen(std::span<const char* const> arguments) {
   if (!arguments.empty() && arguments.front() == set_name) return gen_matrix_set(arguments.subspan(1));
+  if (!arguments.empty() && arguments.front() == print_name) return gen_fingerprint(arguments.subspan(1));
   gen_options o;
   command_line line("gen", "write a model problem: symmetric positive definite, or dense and dominant");
   declare(line, o);

@@ -120,11 +120,12 @@ void command_line::argument(std::string_view name, std::string& target, std::str
   if (!optional) state_->required.emplace_back(name, [&target] { return !target.empty(); });
 }
 
-void command_line::arguments(std::string_view name, std::vector<std::string>& target, std::string_view help) {
-  state_->usage += fmt::format(" {}...", name);
+void command_line::arguments(std::string_view name, std::vector<std::string>& target, std::string_view help,
+                             bool needed) {
+  state_->usage += needed ? fmt::format(" {}...", name) : fmt::format(" [{}...]", name);
   state_->positionals.push_back({fmt::format("{}...", name), std::string(help)});
   state_->app.add_option(fmt::format("argument{}", state_->positionals.size()), target);
-  state_->required.emplace_back(name, [&target] { return !target.empty(); });
+  if (needed) state_->required.emplace_back(name, [&target] { return !target.empty(); });
 }
 
 void command_line::explain(std::string_view names, std::string_view what, std::string_view help) {

@@ -35,8 +35,9 @@ class command_line {
 
   /// A positional argument; required unless a default stands in target.
   void argument(std::string_view name, std::string& target, std::string_view help);
-  /// All remaining positional arguments; at least one.
-  void arguments(std::string_view name, std::vector<std::string>& target, std::string_view help);
+  /// All remaining positional arguments; at least one where they are needed.
+  void arguments(std::string_view name, std::vector<std::string>& target, std::string_view help,
+                 bool needed = true);
 
   // names: "-o,--output". what names the value in -h: "FILE". An option without help shares the line of the one
   // before it.

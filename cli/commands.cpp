@@ -11,6 +11,7 @@ std::span<const command> commands() {
       {"gen", "write a model problem", cmd_gen},
       {"convert", "rewrite a matrix or vectors in another format or order", cmd_convert},
       {"reduce", "reduce sets of small matrices element by element", cmd_reduce},
+      {"classify", "the pattern of fingerprints: arch, loop, whorl", cmd_classify},
       {"bench", "measure, and compare with published figures, peers and the hardware", cmd_bench},
       {"devices", "list the CPU and the GPUs that vouch can use", cmd_devices},
   };

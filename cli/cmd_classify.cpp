@@ -1,0 +1,366 @@
+// vouch classify: the pattern of fingerprints.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <exception>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <vector>
+
+#include <vouch/core/cancellation.hpp>
+#include <vouch/core/config.hpp>
+#include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
+#include <vouch/fingerprint/classify.hpp>
+#include <vouch/fingerprint/score.hpp>
+#include <vouch/io/npy.hpp>
+#include <vouch/text/file.hpp>
+#include <vouch/text/number.hpp>
+
+#include "command.hpp"
+#include "command_line.hpp"
+#include "common.hpp"
+#include "usage.hpp"
+
+namespace vouch::cli {
+namespace {
+
+using json = nlohmann::ordered_json;
+namespace fp = vouch::fingerprint;
+
+constexpr std::array<std::string_view, 2> network_names{"mlp", "pnn"};
+
+struct request {
+  common_options common;
+  std::vector<std::string> files;
+  std::string list;
+  std::string model;
+  std::string network;
+  std::string orientation;
+  std::string labels;
+  std::string raw;
+  fp::raw_size raw_size;
+  bool json_lines = false;
+  bool verify = false;
+};
+
+void declare(command_line& line, request& r) {
+  line.example("vouch classify a.pgm b.pgm --model weights", "a line of CSV for each print");
+  line.example("vouch classify --list all.txt --model weights --labels classes.txt", "with what is wrong");
+  line.example("vouch classify a.pgm --model weights --orientation a.npy", "the field of orientations, too");
+  line.arguments("FILE", r.files, "prints at 500 dpi: WSQ, PGM, grey PNG or raw; pages of at least 512 x 480",
+                 false);
+  line.text("--list", "FILE", r.list, "more prints, a name a line");
+  line.text("--model", "FOLDER", r.model,
+            "trained networks in the published formats: mlp_tmat.bin and mlp_wts.bin, or");
+  line.note("", "pnn_tmat.bin, profvs.bin and procls.asc");
+  line.choice("--network", "N", r.network, network_names, "mlp or pnn [mlp where the folder has it]");
+  line.text("--raw", "WxH", r.raw, "pixels of files without a header [832x768]");
+  line.text("--labels", "FILE", r.labels, "known classes, a name and a letter a line: count what is wrong");
+  line.flag("--verify", r.verify, "prove in intervals that rounding behind the orientations changes no class");
+  line.section("Output");
+  line.text("-o,--output", "FILE", r.common.output, "the CSV, in place of standard output");
+  line.text("--orientation", "FILE", r.orientation,
+            "averaged orientations, n x 1680, as .npy: x of 28 x 30 squares,");
+  line.note("", "then y");
+  line.count("--threads", r.common.threads, 1, "CPU threads [OMP_NUM_THREADS, else all cores]", 4096);
+  line.flag("--json-lines", r.json_lines, "an object for each print as it is done");
+  add_report_options(line, r.common);
+}
+
+void read_list(request& r) {
+  input_file file(r.list);
+  std::string text(65536, '\0'), line;
+  const auto take = [&] {
+    while (!line.empty() && (line.back() == '\r' || line.back() == ' ' || line.back() == '\t')) line.pop_back();
+    if (!line.empty()) r.files.push_back(line);
+    line.clear();
+  };
+  while (const std::size_t got = file.read(text.data(), text.size()))
+    for (const char c : std::string_view(text).substr(0, got))
+      if (c == '\n')
+        take();
+      else
+        line += c;
+  take();
+}
+
+void check(request& r) {
+  if (r.files.empty() && r.list.empty())
+    throw usage_error("FILE is missing", "usage: vouch classify FILE... --model FOLDER, or --list FILE");
+  if (r.model.empty())
+    throw usage_error("--model FOLDER is missing",
+                      "a folder with mlp_tmat.bin and mlp_wts.bin, as NIST publishes them with PCASYS");
+  if (r.common.json && r.json_lines) throw usage_error("--json and --json-lines exclude each other");
+  if (!r.raw.empty()) {
+    const set_shape shape = parse_shape("--raw", r.raw);
+    if (shape.rows > fp::most_pixels_a_side || shape.cols > fp::most_pixels_a_side)
+      throw usage_error(
+          fmt::format("option --raw: no image has more than {} pixels a side", fp::most_pixels_a_side));
+    r.raw_size = {static_cast<int>(shape.rows), static_cast<int>(shape.cols)};
+  }
+  if (!r.list.empty()) read_list(r);
+  std::vector<std::string> inputs = r.files;
+  inputs.push_back(r.list);
+  inputs.push_back(r.labels);
+  check_outputs({r.common.output, r.orientation}, inputs);
+}
+
+fp::network_kind choose_network(const request& r, const fp::model& networks) {
+  if (r.network.empty())
+    return networks.perceptron ? fp::network_kind::perceptron : fp::network_kind::probabilistic;
+  const bool wants_perceptron = r.network == "mlp";
+  if (wants_perceptron ? !networks.perceptron : !networks.probabilistic)
+    throw value_error(fmt::format("{} holds no {}", r.model, r.network),
+                      wants_perceptron ? "mlp_tmat.bin and mlp_wts.bin are needed"
+                                       : "pnn_tmat.bin, profvs.bin and procls.asc are needed");
+  return wants_perceptron ? fp::network_kind::perceptron : fp::network_kind::probabilistic;
+}
+
+// What of a page could not be read, or "".
+std::string read_page(const std::string& path, fp::raw_size raw, fp::grey_image& page) try {
+  page = fp::read_grey_image(path, raw);
+  return {};
+} catch (const error& e) {
+  page = {};
+  return e.what();
+} catch (const std::bad_alloc&) {
+  page = {};
+  return path + ": not enough memory";
+}
+
+// Reads by all threads; a page that cannot be read has its reason.
+void read_pages(const device& cpu, std::span<const std::string> files, fp::raw_size raw,
+                std::span<fp::grey_image> pages, std::span<std::string> reasons) {
+  const auto n = static_cast<std::int64_t>(files.size());
+#pragma omp parallel for firstprivate(ieee) num_threads(cpu.threads()) schedule(dynamic)
+  for (std::int64_t i = 0; i < n; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    reasons[at] = read_page(files[at], raw, pages[at]);
+  }
+}
+
+std::string csv_text(const std::string& text) {
+  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + '"';
+}
+
+constexpr std::string_view csv_head =
+    "file,class,confidence,whorl,core_x,core_y,network_class,A,L,R,S,T,W,proved,reason\n";
+
+std::string csv_line(const std::string& file, const fp::classification& c, bool verified) {
+  if (c.pattern < 0) return fmt::format("{},unknown,,,,,,,,,,,,,{}\n", csv_text(file), csv_text(c.reason));
+  std::string line =
+      fmt::format("{},{},{},{},{},{},{}", csv_text(file), fp::letter(c.pattern), number_text(c.confidence),
+                  c.whorl ? 1 : 0, c.core.x, c.core.y, fp::letter(c.network_pattern));
+  for (const float output : c.outputs) (line += ',') += number_text(output);
+  return line + (!verified ? ",,\n" : c.proved ? ",1,\n" : ",0,\n");
+}
+
+json describe(const std::string& file, const fp::classification& c, bool verified) {
+  if (c.pattern < 0)
+    return {{"file", file},      {"class", "unknown"},   {"confidence", nullptr},    {"whorl", nullptr},
+            {"core", nullptr},   {"placement", nullptr}, {"network_class", nullptr}, {"outputs", nullptr},
+            {"proved", nullptr}, {"reason", c.reason}};
+  json outputs;
+  for (std::size_t k = 0; k < fp::classes; ++k) outputs[std::string(1, fp::class_letters[k])] = c.outputs[k];
+  return {{"file", file},
+          {"class", std::string(1, fp::letter(c.pattern))},
+          {"confidence", c.confidence},
+          {"whorl", c.whorl},
+          {"core", {{"x", c.core.x}, {"y", c.core.y}}},
+          {"placement", {{"x", c.place.centre_x}, {"y", c.place.centre_y}, {"radians", c.place.radians}}},
+          {"network_class", std::string(1, fp::letter(c.network_pattern))},
+          {"outputs", outputs},
+          {"proved", verified ? json(c.proved) : json(nullptr)},
+          {"reason", nullptr}};
+}
+
+// Where lines go as prints are done: standard output or a file that appears when it is whole.
+class line_output {
+ public:
+  explicit line_output(const std::string& path) {
+    if (!path.empty()) file_.emplace(path);
+  }
+  void write(const std::string& text) {
+    if (file_)
+      file_->write(text);
+    else
+      fmt::print("{}", text);
+  }
+  void commit() {
+    if (file_) file_->commit();
+  }
+
+ private:
+  std::optional<atomic_file> file_;
+};
+
+std::string one_line(const json& object) {
+  return object.dump(-1, ' ', false, json::error_handler_t::replace) + '\n';
+}
+
+json score_json(const fp::score& s) {
+  json confusion = json::array(), rejections = json::array();
+  for (const auto& row : s.confusion) confusion.push_back(row);
+  for (const fp::rejection& r : s.rejections)
+    rejections.push_back({{"rejected", r.rejected}, {"error", r.error}});
+  return {{"scored", s.scored},
+          {"wrong", s.wrong},
+          {"unclassified", s.unclassified},
+          {"error",
+           s.scored > 0 ? json(static_cast<double>(s.wrong) / static_cast<double>(s.scored)) : json(nullptr)},
+          {"classes", fp::class_letters},
+          {"confusion", confusion},
+          {"rejections", rejections}};
+}
+
+void log_score(const console& log, const fp::score& s) {
+  if (s.scored == 0) {
+    log.warning("no print has a known class");
+    return;
+  }
+  log.line(fmt::format("{} of {} wrong: {:.2f} %", s.wrong, s.scored,
+                       100 * static_cast<double>(s.wrong) / static_cast<double>(s.scored)));
+  std::string head = "  class";
+  for (const char c : std::string_view(fp::class_letters)) head += fmt::format("{:>8}", c);
+  log.line(head + "   (answers)");
+  for (std::size_t k = 0; k < fp::classes; ++k) {
+    std::string row = fmt::format("  {:<5}", fp::class_letters[k]);
+    for (const std::int64_t count : s.confusion[k]) row += fmt::format("{:>8}", count);
+    log.line(row);
+  }
+  log.line("  rejected    error of the rest");
+  for (const fp::rejection& r : s.rejections)
+    log.line(fmt::format("  {:6.2f} %    {:.2f} %", 100 * r.rejected, 100 * r.error));
+}
+
+// What comes out of a run beside its lines.
+struct outcome {
+  std::vector<fp::classification> results;
+  std::vector<float> orientations;
+  std::int64_t unread = 0;
+  std::int64_t unknown = 0;
+  std::int64_t unproved = 0;
+  double reading = 0;
+  double classifying = 0;
+};
+
+outcome classify_files(const request& r, const device& cpu, const fp::model& networks, fp::network_kind kind,
+                       line_output* lines) {
+  outcome all;
+  const std::size_t n = r.files.size();
+  const std::size_t chunk = std::min(n, std::size_t{16} * static_cast<std::size_t>(cpu.threads()));
+  all.results.resize(n);
+  if (!r.orientation.empty()) all.orientations.resize(n * fp::orientation_size);
+  std::vector<fp::grey_image> pages(chunk);
+  std::vector<std::string> reasons(chunk);
+  const cancellation_probe stop;
+  for (std::size_t first = 0; first < n; first += chunk) {
+    stop.check();
+    const std::size_t count = std::min(chunk, n - first);
+    const std::span files = std::span(r.files).subspan(first, count);
+    const std::span results = std::span(all.results).subspan(first, count);
+    const std::span some = std::span(pages).first(count);
+    stopwatch clock;
+    read_pages(cpu, files, r.raw_size, some, std::span(reasons).first(count));
+    all.reading += clock.seconds();
+    clock = stopwatch();
+    const std::span orientations =
+        all.orientations.empty()
+            ? std::span<float>()
+            : std::span(all.orientations).subspan(first * fp::orientation_size, count * fp::orientation_size);
+    fp::classify(cpu, networks, kind, some, results, orientations, r.verify);
+    all.classifying += clock.seconds();
+    for (std::size_t i = 0; i < count; ++i) {
+      if (!reasons[i].empty()) results[i].reason = reasons[i];
+      all.unread += !reasons[i].empty();
+      all.unknown += results[i].pattern < 0;
+      all.unproved += r.verify && results[i].pattern >= 0 && !results[i].proved;
+      if (lines != nullptr)
+        lines->write(r.json_lines ? one_line(describe(files[i], results[i], r.verify))
+                                  : csv_line(files[i], results[i], r.verify));
+    }
+  }
+  return all;
+}
+
+std::vector<int> truths_of(const request& r) {
+  const std::map<std::string, int> labels = fp::read_labels(r.labels);
+  std::vector<int> truths;
+  for (const std::string& file : r.files) {
+    const auto at = labels.find(fp::label_name(file));
+    truths.push_back(at == labels.end() ? -1 : at->second);
+  }
+  return truths;
+}
+
+void write_orientations(atomic_file& file, const outcome& all, std::size_t prints) {
+  const std::vector<double> values(all.orientations.begin(), all.orientations.end());
+  const std::array<std::int64_t, 2> shape{static_cast<std::int64_t>(prints), fp::orientation_size};
+  write_npy(file, {values.data(), static_cast<std::int64_t>(values.size())}, shape, false);
+}
+
+void print_object(const request& r, const outcome& all, fp::network_kind kind,
+                  const std::optional<fp::score>& score, const device& cpu, double total) {
+  json prints = json::array();
+  for (std::size_t i = 0; i < r.files.size(); ++i)
+    prints.push_back(describe(r.files[i], all.results[i], r.verify));
+  print_json({{"schema", "vouch.classify/1"},
+              {"version", version},
+              {"model", r.model},
+              {"network", network_names[kind == fp::network_kind::perceptron ? 0 : 1]},
+              {"prints", prints},
+              {"unread", all.unread},
+              {"unknown", all.unknown},
+              {"unproved", r.verify ? json(all.unproved) : json(nullptr)},
+              {"score", score ? score_json(*score) : json(nullptr)},
+              {"device", to_json(cpu)},
+              {"time_s", {{"read", all.reading}, {"classify", all.classifying}, {"total", total}}},
+              {"memory_bytes", {{"host_peak", host_peak_bytes()}}}});
+}
+
+}  // namespace
+
+int cmd_classify(std::span<const char* const> arguments) {
+  request r;
+  command_line line("classify",
+                    "the pattern of fingerprints: arch, left or right loop, scar, tented arch, whorl");
+  declare(line, r);
+  if (!line.parse(arguments)) return goal_reached;
+  check(r);
+
+  const stopwatch clock;
+  const device cpu = open_cpu(r.common);
+  const console log = make_console(r.common);
+  const fp::model networks = fp::read_model(r.model);
+  const fp::network_kind kind = choose_network(r, networks);
+  const std::vector<int> truths = r.labels.empty() ? std::vector<int>() : truths_of(r);
+  line_output lines(r.common.output);
+  const bool wants_lines = !r.common.json || !r.common.output.empty();
+  if (wants_lines && !r.json_lines) lines.write(std::string(csv_head));
+  const outcome all = classify_files(r, cpu, networks, kind, wants_lines ? &lines : nullptr);
+  if (!r.orientation.empty()) {
+    atomic_file file(r.orientation);
+    write_orientations(file, all, r.files.size());
+    file.commit();
+  }
+  lines.commit();
+  std::optional<fp::score> score;
+  if (!r.labels.empty()) score = fp::score_results(all.results, truths);
+  if (score && !r.common.json) log_score(log, *score);
+  const double total = clock.seconds();
+  const auto n = static_cast<double>(r.files.size());
+  log.line(fmt::format("{} prints in {:.2f} s, {:.0f} a second; {} could not be read, {} show no print",
+                       r.files.size(), total, n / total, all.unread, all.unknown - all.unread));
+  const std::int64_t known = static_cast<std::int64_t>(r.files.size()) - all.unknown;
+  if (r.verify) log.line(fmt::format("{} of {} classes proved", known - all.unproved, known));
+  if (r.common.json) print_object(r, all, kind, score, cpu, total);
+  return all.unknown == 0 && all.unproved == 0 ? goal_reached : goal_missed;
+}
+
+}  // namespace vouch::cli

@@ -1,0 +1,47 @@
+// vouch/fingerprint/grey_image.hpp -- images of 8 bits a pixel, and the files they come in.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <vouch/core/visibility.hpp>
+
+namespace VOUCH_PUBLIC vouch {
+namespace fingerprint {
+
+/// Grey levels, 0 black, row by row from the top.
+struct grey_image {
+  int width = 0;
+  int height = 0;
+  std::vector<std::uint8_t> pixels;
+};
+
+/// No image has more columns or rows.
+inline constexpr int most_pixels_a_side = 16384;
+
+/// The width and height of pictures without a header.
+struct raw_size {
+  int width = 832;
+  int height = 768;
+};
+
+/// Reads an image, recognised by its content: PGM (P5 and P2, up to 255 levels, which are spread over 0 to 255), PNG
+/// (grey, up to 8 bits a pixel), WSQ; anything else that is exactly as long as a raw picture of that size, one byte a
+/// pixel.
+///
+/// Throws  file_error   missing, unreadable or a directory
+///         parse_error  the file breaks its format, holds something else, or is too large
+grey_image read_grey_image(const std::string& path, raw_size raw = {});
+
+/// The same of bytes in memory; name is what errors call them.
+grey_image parse_grey_image(const std::string& name, std::string_view bytes, raw_size raw = {});
+
+/// Writes a binary PGM.
+///
+/// Throws  shape_error  pixels are not width * height
+///         file_error   as atomic_file
+void write_pgm(const std::string& path, const grey_image& image);
+
+}  // namespace fingerprint
+}  // namespace vouch

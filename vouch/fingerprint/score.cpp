@@ -1,0 +1,86 @@
+#include <vouch/fingerprint/score.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <memory>
+
+#include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
+#include <vouch/fingerprint/batch.hpp>
+#include <vouch/fingerprint/whole_file.hpp>
+
+namespace vouch::fingerprint {
+namespace {
+
+constexpr std::size_t most_bytes = std::size_t{1} << 30;
+
+std::string_view without_blanks(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t\r");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
+}
+
+// Of the prints in order of falling confidence, the share that is wrong among all but the last.
+rejection after_rejecting(std::span<const bool> right_by_confidence, double share) {
+  const auto n = static_cast<double>(right_by_confidence.size());
+  const auto left = right_by_confidence.size() - static_cast<std::size_t>(std::floor(share * n));
+  const auto wrong = std::ranges::count(right_by_confidence.first(left), false);
+  return {1 - static_cast<double>(left) / n,
+          left == 0 ? 0 : static_cast<double>(wrong) / static_cast<double>(left)};
+}
+
+}  // namespace
+
+std::string label_name(const std::string& path) {
+  const std::size_t slash = path.find_last_of('/');
+  return slash == std::string::npos ? path : path.substr(slash + 1);
+}
+
+std::map<std::string, int> read_labels(const std::string& path) {
+  const std::string text = whole_file(path, most_bytes);
+  std::map<std::string, int> labels;
+  std::int64_t number = 0;
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size() - 1);
+    const std::string_view line = without_blanks(rest.substr(0, end + (rest[end] != '\n')));
+    rest.remove_prefix(end + 1);
+    ++number;
+    if (line.empty() || line.front() == '#') continue;
+    const std::string_view name = without_blanks(line.substr(0, line.size() - 1));
+    const char* known = std::strchr(class_letters, line.back());
+    if (name.empty() || name.size() + 1 == line.size() || known == nullptr)
+      throw parse_error(path, number, 0, "a line is a file's name, a blank and one of A, L, R, S, T and W");
+    const auto [at, is_new] =
+        labels.emplace(label_name(std::string(name)), static_cast<int>(known - class_letters));
+    if (!is_new && at->second != known - class_letters)
+      throw parse_error(path, number, 0, at->first + " has another class further up");
+  }
+  return labels;
+}
+
+score score_results(std::span<const classification> results, std::span<const int> truths) {
+  const ieee_environment here;
+  require_elements("score_results", "truths", truths.size(), results.size(), 1);
+  score s;
+  std::vector<std::size_t> scored;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    if (truths[i] < 0) continue;
+    scored.push_back(i);
+    s.unclassified += results[i].pattern < 0;
+    s.wrong += results[i].pattern != truths[i];
+    if (results[i].pattern >= 0)
+      ++s.confusion[static_cast<std::size_t>(truths[i])][static_cast<std::size_t>(results[i].pattern)];
+  }
+  s.scored = static_cast<std::int64_t>(scored.size());
+  std::ranges::stable_sort(
+      scored, [&](std::size_t a, std::size_t b) { return results[a].confidence > results[b].confidence; });
+  const auto right = std::make_unique<bool[]>(scored.size());
+  for (std::size_t i = 0; i < scored.size(); ++i) right[i] = results[scored[i]].pattern == truths[scored[i]];
+  if (!scored.empty())
+    for (const double share : {0.0, 0.05, 0.10, 0.15, 0.20, 0.30})
+      s.rejections.push_back(after_rejecting({right.get(), scored.size()}, share));
+  return s;
+}
+
+}  // namespace vouch::fingerprint
