@@ -4,6 +4,9 @@
 
 #include <vouch/core/error.hpp>
 #include <vouch/generate/poisson.hpp>
+#include <vouch/sparse/fill.hpp>
+#include <vouch/sparse/minimum_degree.hpp>
+#include <vouch/sparse/nested_dissection.hpp>
 #include <vouch/sparse/ordering.hpp>
 #include <vouch/sparse/structure.hpp>
 
@@ -113,6 +116,27 @@ TEST(reverse_cuthill_mckee, keeps_blocks_together) {
   const array<std::int32_t> nodes = reverse_cuthill_mckee<double>(cpu, A);
   const array<std::int32_t> order = reverse_cuthill_mckee<double>(cpu, B, 3);
   for (std::int64_t i = 0; i < 108; ++i) EXPECT_EQ(order[i], 3 * nodes[i / 3] + i % 3);
+}
+
+TEST(nested_dissection, keeps_factors_of_grids_in_space_sparse) {
+  const csr<double> A = poisson_3d(cpu, 24, 24, 24);
+  const std::optional<array<std::int32_t>> order = nested_dissection<double>(cpu, A);
+  if (!order) GTEST_SKIP() << "there is no METIS";
+  EXPECT_TRUE(is_permutation_of(*order, A.rows));
+  constexpr std::int64_t most = std::int64_t{1} << 28;
+  EXPECT_LT(predict_elimination<double>(A, *order, most).flops,
+            predict_elimination<double>(A, minimum_degree<double>(cpu, A), most).flops);
+  EXPECT_EQ(nested_dissection<double>(cpu, A)->to_vector(), order->to_vector());
+}
+
+TEST(nested_dissection, takes_what_has_no_edges_and_refuses_what_is_not_square) {
+  entries diagonal;
+  for (std::int64_t i = 0; i < 9; ++i) diagonal[{i, i}] = 1;
+  if (const auto order = nested_dissection<double>(cpu, matrix_of(9, 9, diagonal))) {
+    EXPECT_TRUE(is_permutation_of(*order, 9));
+  }
+  EXPECT_FALSE(nested_dissection<double>(cpu, matrix_of(0, 0, {})).has_value());
+  EXPECT_THROW(nested_dissection<double>(cpu, matrix_of(3, 2, {{{0, 0}, 1}})), shape_error);
 }
 
 }  // namespace

@@ -11,10 +11,11 @@
 namespace VOUCH_PUBLIC vouch {
 namespace detail {
 
-/// A minimum degree order in which the columns of L that depend on one another follow one another.
+/// An order of minimum degrees, or by nested dissection where there is METIS and that takes fewer operations;
+/// columns of L that depend on one another follow one another.
 ///
 /// Shapes  A is symmetric and lives on the CPU.
-/// Result  As of minimum_degree().
+/// Result  A permutation, a function of the pattern and of whether there is METIS.
 array<std::int32_t> cholesky_order(const device& dev, csr_view<const double> A);
 
 /// Where the entries of L are: columns next to one another that have the same rows make a front.

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include <vouch/core/cancellation.hpp>
 #include <vouch/core/simd.hpp>
 #include <vouch/interval/rounding.hpp>
+#include <vouch/sparse/fill.hpp>
 #include <vouch/sparse/minimum_degree.hpp>
+#include <vouch/sparse/nested_dissection.hpp>
 #include <vouch/sparse/ordering.hpp>
 
 namespace vouch::detail {
@@ -66,10 +69,15 @@ constexpr std::int64_t tile = simd<double>::width;
 
 // Rows of l in tiles of 8, each column by column; rows that are not there are 0.
 void pack_rows(block l, std::int64_t rows, std::int64_t depth, std::vector<double>& tiles) {
-  tiles.assign(at((rows + tile - 1) / tile * tile * depth), 0);
-  for (std::int64_t i = 0; i < rows; i += tile)
+  tiles.resize(at((rows + tile - 1) / tile * tile * depth));
+  std::int64_t i = 0;
+  for (; i + tile <= rows; i += tile)
     for (std::int64_t k = 0; k < depth; ++k)
-      std::copy_n(l.values + k * l.lead + i, std::min(tile, rows - i), tiles.data() + i * depth + k * tile);
+      std::copy_n(l.values + k * l.lead + i, tile, tiles.data() + i * depth + k * tile);
+  for (std::int64_t k = 0; k < depth && i < rows; ++k) {
+    double* const last = tiles.data() + i * depth + k * tile;
+    std::fill(std::copy_n(l.values + k * l.lead + i, rows - i, last), last + tile, 0.0);
+  }
 }
 
 // 4 columns of x, from one row on at most 8: less sums of the tile `below` times 4 rows of the tile `here`.
@@ -143,6 +151,14 @@ struct update {
 
 array<std::int32_t> cholesky_order(const device& dev, csr_view<const double> A) {
   array<std::int32_t> order = minimum_degree<double>(dev, A);
+  // Nested dissection takes as long as so many operations for each entry.
+  constexpr double price_of_dissection = 1000;
+  constexpr std::int64_t most_entries = std::int64_t{1} << 30;  // none that has more fits into memory
+  const double flops = predict_elimination<double>(A, order, most_entries).flops;
+  if (flops > price_of_dissection * static_cast<double>(A.nonzeros))
+    if (std::optional<array<std::int32_t>> other = nested_dissection<double>(dev, A);
+        other && predict_elimination<double>(A, *other, most_entries).flops < flops)
+      order = std::move(*other);
   const std::vector<std::int32_t> post = postorder(elimination_tree(permute<double>(dev, A, order)));
   array<std::int32_t> result(dev, A.rows);
   for (std::int64_t i = 0; i < A.rows; ++i) result[i] = order[post[at(i)]];
