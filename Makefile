@@ -8,7 +8,7 @@ export PATH := $(PATH):/usr/local/cuda/bin
 endif
 
 BUILD_PACKAGES := g++ cmake ninja-build zlib1g-dev libmpfr-dev libfmt-dev libcli11-dev nlohmann-json3-dev \
-                  libopenblas0 libsuitesparse-dev
+                  libopenblas0 libsuitesparse-dev libmumps-seq-5.5 libmumps-headers-dev
 TEST_PACKAGES := $(BUILD_PACKAGES) libgtest-dev libeigen3-dev libboost-dev python3-dev python3-venv
 LINT_PACKAGES := clang-format-14 clang-tidy-14
 

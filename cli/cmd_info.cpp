@@ -8,6 +8,7 @@
 
 #include <vouch/core/config.hpp>
 #include <vouch/io/matrix_market.hpp>
+#include <vouch/solve/solver.hpp>
 #include <vouch/sparse/picture.hpp>
 #include <vouch/sparse/structure.hpp>
 #include <vouch/text/file.hpp>
@@ -16,6 +17,7 @@
 #include "command_line.hpp"
 #include "common.hpp"
 #include "info_amg.hpp"
+#include "solve_output.hpp"
 #include "solve_system.hpp"
 
 namespace vouch::cli {
@@ -31,6 +33,7 @@ struct info_options {
   bool picture = false;
   bool ascii = false;
   bool amg = false;
+  bool inertia = false;
 };
 
 struct found {
@@ -39,6 +42,7 @@ struct found {
   structure_facts facts;
   std::optional<std::int64_t> components;    // of a square matrix
   std::optional<multigrid_facts> multigrid;  // where it was asked for
+  std::optional<inertia> signs;              // likewise
   double read_seconds = 0, structure_seconds = 0;
 };
 
@@ -52,6 +56,20 @@ found examine(const device& cpu, const std::string& file) {
   if (f.facts.square) f.components = connected_components<double>(cpu, f.A);
   f.structure_seconds = looking.seconds();
   return f;
+}
+
+// By the pivots of L D L^T, which zeros on the right-hand side need no solve with.
+inertia count_eigenvalues(const device& cpu, const std::string& file, const csr<double>& A) {
+  solve_options how;
+  how.method = "sparse-ldlt";
+  how.names.matrix = file;
+  const array<double> zeros = array<double>::zeros(cpu, A.rows);
+  array<double> x = array<double>::zeros(cpu, A.rows);
+  const solve_result result = solve(cpu, A, zeros, x, how);
+  if (!result.signs)
+    throw value_error(file + ": " + result.backend + " could not factorise it",
+                      "its numbers may be too large or too small");
+  return *result.signs;
 }
 
 std::string form_text(const found& r) {
@@ -106,6 +124,9 @@ void print_text(const info_options& o, const found& r, const device& cpu) {
   if (f.block_size > 1) fact("blocks", fmt::format("dense, {} by {}", f.block_size, f.block_size));
   if (r.components) fact("components", fmt::format("{}", *r.components));
   if (f.row_sums_zero) fact("null space", "constants: every row sums to 0");
+  if (r.signs)
+    fact("eigenvalues", fmt::format("{} positive, {} negative, {} zero, by the signs of pivots",
+                                    r.signs->positive, r.signs->negative, r.signs->zero));
   if (r.multigrid) fmt::print("{}", multigrid_text(*r.multigrid));
   fmt::print("{}", pattern_text<double>(cpu, r.A, o.ascii ? picture_style::ascii : picture_style::braille,
                                         o.picture ? large_picture : small_picture));
@@ -152,6 +173,7 @@ void print_object(const info_options& o, const found& r, const device& cpu, doub
   object["matrix"] = matrix_json(o.file, r.A.rows, r.A.cols, r.A.nonzeros(), r.facts.symmetric);
   object["structure"] = structure_json(r);
   if (r.multigrid) object["amg"] = multigrid_json(*r.multigrid);
+  if (r.signs) object["inertia"] = inertia_json(r.signs);
   object["device"] = to_json(cpu);
   object["time_s"] = {{"read", r.read_seconds}, {"structure", r.structure_seconds}, {"total", total}};
   print_json(object);
@@ -171,6 +193,7 @@ int cmd_info(std::span<const char* const> arguments) {
   line.flag("--picture", o.picture, "a large picture, 80 characters wide");
   line.flag("--ascii", o.ascii, "draw it with plain ASCII characters");
   line.flag("--amg", o.amg, "set multigrid up and predict the iterations to 1e-8");
+  line.flag("--inertia", o.inertia, "count positive, negative and zero eigenvalues by factors");
   line.count("--threads", o.common.threads, 1, "CPU threads [OMP_NUM_THREADS, else all cores]", 4096);
   line.flag("--json", o.common.json, "print one JSON object instead of the summary");
   if (!line.parse(arguments)) return goal_reached;
@@ -180,6 +203,7 @@ int cmd_info(std::span<const char* const> arguments) {
   const device cpu = open_cpu(o.common);
   found r = examine(cpu, o.file);
   if (o.amg) r.multigrid = examine_multigrid(cpu, o.file, r.A.all(), r.facts);
+  if (o.inertia) r.signs = count_eigenvalues(cpu, o.file, r.A);
   if (!o.svg.empty()) {
     atomic_file drawing(o.svg);
     drawing.write(pattern_svg<double>(cpu, r.A, std::filesystem::path(o.file).filename().string()));

@@ -27,7 +27,7 @@ void prove_outcome(const solve_request& request, const device& cpu, const linear
   const sign_of_life proving(log, "proving");
   data_radii radii;
   const proof_request asked = proof_for(cpu, request.verification, system, radii);
-  A.prove(system.block(system.b), system.block(outcome.x), asked, outcome.result);
+  A.prove(system.block_of_b(), system.block_of_x(outcome.x), asked, outcome.result);
   withhold_overflow(request.verification, outcome.x, *outcome.result.proof);
 }
 

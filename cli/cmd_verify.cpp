@@ -135,7 +135,7 @@ int cmd_verify(std::span<const char* const> arguments) {
     const sign_of_life proving(log, "proving");
     data_radii radii;
     const proof_request request = proof_for(cpu, options.verification, system, radii);
-    proved.improved = A.prove(system.block(system.b), system.block(x), request);
+    proved.improved = A.prove(system.block_of_b(), system.block_of_x(x), request);
     withhold_overflow(options.verification, x, proved.improved);
   }
   proved.given = about_given(given, x, proved.improved, options.verification.relative());

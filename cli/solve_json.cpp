@@ -47,6 +47,11 @@ nlohmann::ordered_json convergence_json(const solve_report& report) {
 
 }  // namespace
 
+nlohmann::ordered_json inertia_json(const std::optional<inertia>& signs) {
+  if (!signs) return nullptr;
+  return {{"positive", signs->positive}, {"negative", signs->negative}, {"zero", signs->zero}};
+}
+
 nlohmann::ordered_json solve_json(const solve_request& request, const nlohmann::ordered_json& matrix,
                                   const nlohmann::ordered_json& batch, const solve_result& report,
                                   const std::vector<double>& repeats, const spent_seconds& seconds) {
@@ -59,6 +64,9 @@ nlohmann::ordered_json solve_json(const solve_request& request, const nlohmann::
   object["preconditioner"] = report.preconditioner;
   object["backend"] =
       report.backend.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(report.backend);
+  object["problem"] = report.problem;
+  object["rank"] = report.rank ? nlohmann::ordered_json(*report.rank) : nlohmann::ordered_json();
+  object["inertia"] = inertia_json(report.signs);
   object["precision"] = report.precision;
   object["device"] = to_json(report.where);
   object["status"] = name(report.status);
@@ -69,7 +77,8 @@ nlohmann::ordered_json solve_json(const solve_request& request, const nlohmann::
   object["tolerance"] = {{"relative", request.relative_tolerance()}, {"absolute", request.options.goal.atol}};
   object["residual"] = {{"relative_true", finite_or_null(report.relative_true())},
                         {"relative_recurrence", finite_or_null(report.relative_recurrence())},
-                        {"backward_error", finite_or_null(report.backward_error)}};
+                        {"backward_error", finite_or_null(report.backward_error)},
+                        {"normal_equations", estimate_json(report.normal_equations)}};
   object["condition_estimate"] = estimate_json(report.condition_estimate);
   object["error_estimate"] = estimate_json(report.error_estimate);
   object["convergence"] = convergence_json(report);

@@ -1,6 +1,7 @@
 // cli/solve_output.hpp -- what vouch solve says to people and programs, and the files that it leaves.
 #pragma once
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,9 @@ std::string summary(const solve_request& request, const linear_system& system, c
 /// Throws  file_error
 void write_files(const solve_request& request, const linear_system& system, const solve_outcome& outcome,
                  const structure_facts& facts);
+
+/// {"positive", "negative", "zero"}, null where it is not known.
+nlohmann::ordered_json inertia_json(const std::optional<inertia>& signs);
 
 /// The object of --json, schema vouch.solve/1.
 /// Every key always, null for what is unknown, NaN or infinite; batch alone only where it is not null.

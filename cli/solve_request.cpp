@@ -177,7 +177,7 @@ void declare(command_line& line, solve_request& request, typed_options& typed) {
   line.text("--precond", "NAME", request.precondition,
             "[none, or what auto takes] " + list(precondition_names()));
   line.choice("--backend", "NAME", request.options.backend, sparse_backend_names(),
-              "library of sparse-lu [auto]");
+              "library of sparse factorisations [auto]");
   add_precision_option(line, request.common, ", fewer bits inside (cg and sweeps)");
   add_device_options(line, request.common);
 

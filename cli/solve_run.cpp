@@ -33,7 +33,7 @@ solve_outcome run_solve(const solve_request& request, const linear_system& syste
     spent.transfer += clock.seconds();
     watch.begin_run(run);
     const std::vector<std::string> before = std::move(outcome.result.warnings);
-    outcome.result = A.solve(system.block(system.b), system.block(outcome.x));
+    outcome.result = A.solve(system.block_of_b(), system.block_of_x(outcome.x));
     add_earlier(before, outcome.result.warnings);
     const solve_times& times = outcome.result.times;
     outcome.repeats.push_back(times.solve);

@@ -24,7 +24,7 @@ array<double> filled(const device& cpu, std::int64_t size, double value) {
 // A*ones. The residual of b = 0 at x = -1 is just that, every row summed in double-double and rounded once.
 array<double> row_sums(const device& cpu, const linear_system& system) {
   const array<double> zeros = array<double>::zeros(cpu, system.rows());
-  const array<double> minus_ones = filled(cpu, system.rows(), -1);
+  const array<double> minus_ones = filled(cpu, system.cols(), -1);
   array<double> sums(cpu, system.rows());
   if (system.dense)
     residual<double>(cpu, transpose::no, system.entries(), zeros, minus_ones, nullptr, sums);
@@ -35,24 +35,26 @@ array<double> row_sums(const device& cpu, const linear_system& system) {
   return sums;
 }
 
-vectors read_vectors_of_length(const device& cpu, const std::string& path, const linear_system& system) {
+// length: the rows of the matrix, or its columns
+vectors read_vectors_of_length(const device& cpu, const std::string& path, const linear_system& system,
+                               std::int64_t length) {
   vectors v = read_vectors(cpu, path);
-  if (v.rows == system.rows()) return v;
-  const bool lying = v.rows == 1 && v.cols == system.rows();
+  if (v.rows == length) return v;
+  const bool lying = v.rows == 1 && v.cols == length;
   throw shape_error(
-      fmt::format("{}: {} {}, but {} has {} rows", path, v.rows, v.rows == 1 ? "row" : "rows", system.file,
-                  system.rows()),
+      fmt::format("{}: {} {}, but {} has {} {}", path, v.rows, v.rows == 1 ? "row" : "rows", system.file,
+                  length, length == system.rows() ? "rows" : "columns"),
       lying ? fmt::format("its one row holds {} numbers; put each on a line of its own", v.cols) : "");
 }
 
 // One start serves all columns.
 void take_start(const device& cpu, const std::string& from, linear_system& system) {
-  const std::int64_t n = system.rows();
+  const std::int64_t n = system.cols();
   if (from == "zeros" || from == "ones") {
     system.start = filled(cpu, n * system.columns, from == "ones" ? 1 : 0);
     return;
   }
-  vectors given = read_vectors_of_length(cpu, from, system);
+  vectors given = read_vectors_of_length(cpu, from, system, system.cols());
   if (given.cols != system.columns && given.cols != 1)
     throw shape_error(
         fmt::format("{}: {} columns, but the right-hand side has {}", from, given.cols, system.columns));
@@ -86,7 +88,7 @@ void take_rhs(const device& cpu, const std::string& from, linear_system& system)
   } else if (from == "row-sums") {
     system.b = row_sums(cpu, system);
   } else {
-    vectors given = read_vectors_of_length(cpu, from, system);
+    vectors given = read_vectors_of_length(cpu, from, system, system.rows());
     if (given.cols < 1) throw shape_error(fmt::format("{}: there is no column", from));
     system.columns = given.cols;
     system.b = std::move(given.values);

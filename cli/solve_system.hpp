@@ -41,12 +41,14 @@ struct linear_system {
   spent_seconds seconds;  // setup: of vectors that no file holds
 
   std::int64_t rows() const { return dense ? dense->rows : A.rows; }
-  /// All right-hand sides, or all solutions.
-  matrix_view<const double> block(const array<double>& of) const {
-    return {of.data(), rows(), columns, std::max<std::int64_t>(1, rows())};
+  std::int64_t cols() const { return dense ? dense->cols : A.cols; }
+  /// All right-hand sides.
+  matrix_view<const double> block_of_b() const {
+    return {b.data(), rows(), columns, std::max<std::int64_t>(1, rows())};
   }
-  matrix_view<double> block(array<double>& of) const {
-    return {of.data(), rows(), columns, std::max<std::int64_t>(1, rows())};
+  /// All solutions, which x holds.
+  matrix_view<double> block_of_x(array<double>& x) const {
+    return {x.data(), cols(), columns, std::max<std::int64_t>(1, cols())};
   }
   /// The entries of a dense matrix.
   matrix_view<const double> entries() const {

@@ -55,26 +55,33 @@ std::string method_text(const attempt& taken, const solve_options& options) {
   return text;
 }
 
-std::string goal_text(const solve_request& request) {
+std::string goal_text(const solve_request& request, bool square) {
   const stopping_criterion& goal = request.options.goal;
   if (goal.fixed_iterations) return fmt::format("exactly {}", plural(*goal.fixed_iterations, "iteration"));
   if (goal.stop_recurrence) return fmt::format("||r|| < {:.3g} by the recurrence", *goal.stop_recurrence);
   if (goal.stop_mean_change) return fmt::format("mean |x_new - x_old| < {:.3g}", *goal.stop_mean_change);
   std::string text = fmt::format("||b - Ax|| <= {:.3g} ||b||", request.relative_tolerance());
   if (goal.atol > 0) text += fmt::format(" or {:.3g}", goal.atol);
+  if (!square)
+    text += fmt::format(", or ||A'(b - Ax)|| <= {:.3g} ||A|| ||b - Ax||", request.relative_tolerance());
   return text + ", checked on the x returned";
 }
 
 void log_matrix(const console& log, const std::string& file, bool dense, const structure_facts& facts) {
   const std::string size = fmt::format("matrix     {}: {} x {}", file, facts.rows, facts.cols);
   if (facts.rows == 0) return log.line(size + ", nothing to solve");
-  log.line(fmt::format("{}, {} nonzeros, {}, {} diagonal", size, facts.nonzeros,
-                       dense             ? "dense"
+  log.line(fmt::format("{}, {} nonzeros, {}{}", size, facts.nonzeros,
+                       !facts.square     ? "rectangular"
+                       : dense           ? "dense"
                        : facts.symmetric ? "symmetric"
                                          : "unsymmetric",
-                       facts.diagonal_positive ? "positive" : "mixed"));
-  log.line(fmt::format("           {} to {} entries a row, bandwidth {}, {}", facts.entries_min,
-                       facts.entries_max, facts.bandwidth(), dominance_text(facts)));
+                       !facts.square             ? ""
+                       : facts.diagonal_positive ? ", positive diagonal"
+                                                 : ", mixed diagonal"));
+  const std::string entries =
+      fmt::format("           {} to {} entries a row", facts.entries_min, facts.entries_max);
+  log.line(facts.square ? fmt::format("{}, bandwidth {}, {}", entries, facts.bandwidth(), dominance_text(facts))
+                        : entries);
 }
 
 double unit_roundoff(const solve_request& request) {
@@ -95,7 +102,7 @@ void log_task(const console& log, const solve_request& request, const linear_sys
                            (request.precondition.empty() ? first.preconditioner.name : request.precondition)
                      : ""));
   log.line(fmt::format("device     {}: {}", device_text(A.where().dev), A.where().why));
-  log.line(fmt::format("goal       {}", goal_text(request)));
+  log.line(fmt::format("goal       {}", goal_text(request, A.facts().square)));
 }
 
 void warn_before(const console& log, const solve_request& request) {
@@ -135,11 +142,14 @@ void log_verdict(const console& log, const solve_request& request, const solve_o
     log.line("\nchecked    true residual        none: there is no solution");
   else
     log.line(fmt::format("\nchecked    true residual        {:.3e}{}", report.relative_true(),
-                         request.options.goal.by_residual()
+                         request.options.goal.by_residual() && !report.normal_equations
                              ? fmt::format(", {} {:.3e}", against(report.true_residual), relative_tolerance)
                              : ""));
   if (std::isfinite(report.relative_recurrence()))
     log.line(fmt::format("           recurrence believed  {:.3e}", report.relative_recurrence()));
+  if (report.normal_equations)
+    log.line(fmt::format("           normal equations     {:.3e}", *report.normal_equations));
+  if (report.rank) log.line(fmt::format("           rank                 {}, by the factors", *report.rank));
   if (report.attainable_relative > 0)
     log.line(fmt::format("           attainable about     {:.1e}", report.attainable_relative));
   if (!std::isnan(report.backward_error))
@@ -153,6 +163,9 @@ void log_verdict(const console& log, const solve_request& request, const solve_o
   if (report.error_bound && !request.verification.asked())
     log.line(fmt::format("           error at most        {}, proved by {}",
                          vouch::detail::rounded_above(*report.error_bound), report.error_bound_source));
+  if (report.signs)
+    log.line(fmt::format("           eigenvalues          {} positive, {} negative, {} zero, by the factors",
+                         report.signs->positive, report.signs->negative, report.signs->zero));
   if (report.restarts > 0) log.line(fmt::format("           restarts             {}", report.restarts));
   log.line(fmt::format("engine     {}{}", report.engine,
                        report.preconditioner == "none" ? "" : ", preconditioner " + report.preconditioner));

@@ -34,7 +34,7 @@ void solve_watch::begin(std::int64_t first, std::int64_t count) {
   label_ = label(first, count);
   columns_.clear();
   for (std::int64_t j = first; j < first + count; ++j) {
-    const double rhs_norm = nrm2(device::cpu(1), system_.block(system_.b).column(j));
+    const double rhs_norm = nrm2(device::cpu(1), system_.block_of_b().column(j));
     columns_.push_back(
         {rhs_norm, std::max(request_.relative_tolerance() * rhs_norm, request_.options.goal.atol)});
   }

@@ -48,9 +48,10 @@ TEST_F(tool_sparse_lu, back_ends_are_taken_by_name_and_said) {
   for (const json& backend : devices["backends"]) {
     const std::string name = backend["name"];
     const tool_result r = run("solve A.mtx --rhs b.txt --method sparse-lu --json --backend " + name);
-    if (!backend["missing"].is_null() || name == "cholmod") {
+    const bool no_lu = name == "cholmod" || name == "spqr";
+    if (!backend["missing"].is_null() || no_lu) {
       EXPECT_EQ(r.code, 2) << name;
-      EXPECT_NE(r.err.find(name == "cholmod" && backend["missing"].is_null() ? "not symmetric" : "install"),
+      EXPECT_NE(r.err.find(no_lu && backend["missing"].is_null() ? "makes no LU factors" : "install"),
                 std::string::npos)
           << r.err;
       continue;
@@ -71,6 +72,63 @@ TEST_F(tool_sparse_lu, modules_that_are_none_are_named) {
   EXPECT_EQ(shell("VOUCH_BACKENDS=modules \"$VOUCH\" solve A.mtx --rhs b.txt --backend umfpack 2> .err"), 2);
   EXPECT_NE(content(".err").find("does not load"), std::string::npos);
   EXPECT_EQ(shell("VOUCH_BACKENDS=modules \"$VOUCH\" solve A.mtx --rhs b.txt"), 0);
+}
+
+TEST_F(tool_sparse_lu, eigenvalues_are_counted_by_their_signs) {
+  write("S.mtx", "%%MatrixMarket matrix coordinate real symmetric\n3 3 4\n1 1 1\n2 1 2\n2 2 1\n3 3 5\n");
+  const tool_result info = run("info S.mtx --inertia --json"),
+                    solved = run("solve S.mtx --method sparse-ldlt --json");
+  if (info.code != 0) {
+    EXPECT_NE(info.err.find("install libmumps-seq-dev"), std::string::npos) << info.err;
+    EXPECT_EQ(solved.code, 2);
+    GTEST_SKIP() << "there is no MUMPS";
+  }
+  const json wanted{{"positive", 2}, {"negative", 1}, {"zero", 0}};
+  EXPECT_EQ(json::parse(info.out)["inertia"], wanted);
+  EXPECT_EQ(json::parse(solved.out)["inertia"], wanted);
+  EXPECT_EQ(json::parse(solved.out)["backend"], "mumps");
+  EXPECT_NE(run("info S.mtx --inertia").out.find("2 positive, 1 negative, 0 zero"), std::string::npos);
+  EXPECT_EQ(run("info A.mtx --inertia").code, 2);  // not symmetric
+  EXPECT_EQ(json::parse(run("solve A.mtx --json").out)["inertia"], nullptr);
+}
+
+TEST_F(tool_sparse_lu, modules_are_not_believed) {
+  const std::string with = std::string("VOUCH_BACKENDS=") + VOUCH_LYING_BACKEND + " \"$VOUCH\" solve ";
+  EXPECT_EQ(shell(with + "A.mtx --rhs b.txt --backend klu --json > .out 2> .err"), 1);
+  EXPECT_EQ(json::parse(content(".out"))["status"], "stagnated") << content(".out");
+  // What is predicted not to fit is not tried.
+  write(
+      "B.mtx", "%%MatrixMarket matrix coordinate real general\n51 51 51\n" + [] {
+        std::string diagonal;
+        for (int i = 1; i <= 51; ++i) diagonal += std::to_string(i) + " " + std::to_string(i) + " 2\n";
+        return diagonal;
+      }());
+  EXPECT_EQ(shell(with + "B.mtx --method sparse-lu --backend klu > .out 2> .err"), 3);
+  EXPECT_NE(content(".err").find("the factors of Liar 1.0"), std::string::npos) << content(".err");
+}
+
+TEST_F(tool_sparse_lu, rectangular_systems_are_solved_in_the_sense_of_least_squares) {
+  write("R.mtx", "%%MatrixMarket matrix coordinate real general\n3 2 4\n1 1 1\n2 2 1\n3 1 1\n3 2 1\n");
+  write("r.txt", "1\n2\n6\n");
+  const tool_result r = run("solve R.mtx --rhs r.txt --json -o x.txt");
+  ASSERT_EQ(r.code, 0) << r.err;
+  const json tall = json::parse(r.out);
+  EXPECT_EQ(tall["problem"], "least-squares");
+  EXPECT_LE(tall["residual"]["normal_equations"].get<double>(), 1e-8);
+  EXPECT_GT(tall["residual"]["relative_true"].get<double>(), 0.1);
+  const std::vector<double> x = testing::numbers(content("x.txt"));
+  ASSERT_EQ(x.size(), 2U);
+  EXPECT_NEAR(x[0], 2, 1e-7);
+  EXPECT_NEAR(x[1], 3, 1e-7);
+  write("W.mtx", "%%MatrixMarket matrix coordinate real general\n1 3 3\n1 1 1\n1 2 2\n1 3 2\n");
+  const tool_result w = run("solve W.mtx --json --rhs ones -o x.txt");
+  ASSERT_EQ(w.code, 0) << w.err;
+  EXPECT_EQ(testing::numbers(content("x.txt")).size(), 3U);
+  EXPECT_EQ(json::parse(run("solve A.mtx --json").out)["problem"], "square");
+  EXPECT_EQ(json::parse(run("solve A.mtx --json").out)["residual"]["normal_equations"], nullptr);
+  EXPECT_NE(run("solve R.mtx --verify").err.find("not square"), std::string::npos);
+  EXPECT_EQ(run("solve R.mtx --rhs x.txt").code, 0);
+  EXPECT_EQ(run("solve R.mtx --initial r.txt").code, 2);
 }
 
 TEST_F(tool_sparse_lu, takes_dense_and_singular_matrices) {

@@ -24,7 +24,7 @@ using testing::wide_matrix;
 using testing::wide_vector;
 
 struct answer {
-  least_squares_report report;
+  solve_report report;
   std::vector<double> x;
 };
 
@@ -75,8 +75,8 @@ TEST(least_squares, finds_the_least_residual_of_tall_systems) {
       EXPECT_LE(found.report.iterations, 60);
       EXPECT_NE(found.report.reason.find("a least-squares solution"), std::string::npos) << found.report.reason;
       EXPECT_NEAR(found.report.true_residual, least, 1e-12 * least);
-      EXPECT_LE(*found.report.optimality, 1e-8);
-      EXPECT_NEAR(*found.report.optimality, optimality(A, b, found.x), 1e-14);
+      EXPECT_LE(*found.report.normal_equations, 1e-8);
+      EXPECT_NEAR(*found.report.normal_equations, optimality(A, b, found.x), 1e-14);
       for (std::size_t j = 0; j < found.x.size(); ++j) {
         const auto exact = static_cast<double>(best(static_cast<Eigen::Index>(j)));
         EXPECT_NEAR(found.x[j], exact, 1e-6 * std::fabs(exact)) << j;
@@ -152,7 +152,7 @@ TEST(least_squares, says_when_a_square_system_has_no_solution) {
     options.must_fit = true;
     const answer fit = solve_on<double>(device::cpu(2), by_lsmr, A, b, options);
     EXPECT_EQ(fit.report.status, solve_status::stagnated) << fit.report.reason;
-    EXPECT_FALSE(fit.report.optimality);
+    EXPECT_FALSE(fit.report.normal_equations);
     EXPECT_NEAR(fit.report.true_residual, std::sqrt(2.0), 1e-12);
   }
 }
@@ -172,7 +172,8 @@ TEST(least_squares, published_problems) {
       const answer found = solve_on<double>(device::cpu(1), by_lsmr, A, b);
       EXPECT_EQ(found.report.status, solve_status::converged) << p.name << ": " << found.report.reason;
       EXPECT_LE(found.report.iterations, p.most) << p.name;
-      EXPECT_TRUE(*found.report.optimality <= 1e-8 || found.report.true_residual <= found.report.tolerance);
+      EXPECT_TRUE(*found.report.normal_equations <= 1e-8 ||
+                  found.report.true_residual <= found.report.tolerance);
     }
   }
 }

@@ -53,12 +53,16 @@ enum class method_option {
   stop_mean_change
 };
 
+/// What sparse matrices are factorised into.
+enum class sparse_factors { cholesky, ldlt, lu, qr };
+
 /// What `auto` knows of a system.
 struct system_facts {
   matrix_form form = matrix_form::sparse;  // as it was given: tridiagonal by its diagonals alone
   structure_facts matrix;
   std::optional<elimination_cost> elimination{};  // of a sparse matrix; nothing: not predicted
   bool dense_factors = true;                      // there is a library that factorises dense matrices
+  set_of<sparse_factors> libraries{};             // likewise sparse ones, into these
 };
 
 /// What a method promises for a system.
@@ -77,7 +81,8 @@ class ready_method;
 class ready_batch;
 struct method_setting;
 
-/// One line of the table. A method with nothing in `refuse` takes any square matrix.
+/// One line of the table. A method with nothing in `refuse` takes any square matrix, and what is not square where
+/// any_shape says so.
 struct method {
   const char* name;
   const char* title;  // in sentences
@@ -99,6 +104,7 @@ struct method {
   std::unique_ptr<ready_method> (*make)(const method_setting& setting);
   /// For batches of tridiagonal systems; nullptr: takes none.
   std::unique_ptr<ready_batch> (*make_batch)(const method_setting& setting) = nullptr;
+  bool any_shape = false;  // least squares, too
 };
 
 /// All of them, in the order of help texts.

@@ -20,8 +20,11 @@ struct attempt {
   double iteration_work = 0;  // 0: it is never cut short
 };
 
-/// What elimination costs, in the unit of prediction::work.
-double elimination_work(const elimination_cost& cost, std::int64_t nonzeros);
+/// Whether a library eliminates what auto would have it eliminate: with square roots, symmetrically, by LU or by QR.
+bool has_library_to_eliminate(const system_facts& facts);
+
+/// What elimination costs, in the unit of prediction::work: Vouch's own, or that of a library.
+double elimination_work(const elimination_cost& cost, std::int64_t nonzeros, bool by_library = false);
 
 /// Whether the plan may depend on system_facts::elimination, and finding it costs little beside the solve.
 bool is_elimination_worth_predicting(const system_facts& facts, const solve_options& options);
@@ -31,9 +34,9 @@ bool is_elimination_worth_predicting(const system_facts& facts, const solve_opti
 /// preferred and there are some, nothing else.
 ///
 /// Result  A function of its arguments alone; at least one attempt.
-/// Throws  shape_error  the matrix is not square
+/// Throws  shape_error  the matrix is not square, and the method asked for needs one that is
 ///         value_error  an option that the method does not take; the method asked for cannot solve such a
-///                      system, or none can
+///                      system, or none can; another precision than double for a matrix that is not square
 std::vector<attempt> make_plan(const system_facts& facts, const solve_options& options);
 
 }  // namespace vouch

@@ -33,7 +33,7 @@ class solver {
   /// Memory  A lives on dev and must outlive the solver, unchanged; so must what options point to. A dense
   ///         matrix by rows is copied unless it is symmetric.
   /// Cost    Two or three passes over A.
-  /// Throws  shape_error  A is not square
+  /// Throws  shape_error  A is not square, and options ask for a proof
   ///         value_error  A is no matrix in CSR
   solver(const device& dev, csr_view<const double> A, const solve_options& options = {});
   /// With 32-bit offsets: those are widened once, into 8 bytes a row besides.
@@ -55,9 +55,24 @@ class solver {
   solver(solver&&) noexcept;
   solver& operator=(solver&&) noexcept;
 
-  /// Solves A X = B from the X given.
+  /// Takes other values for a sparse matrix; it goes on with the method that worked last. A factorisation by a library
+  /// keeps its order and symbolic analysis, all else is made anew by the next solve. Where the new values are
+  /// symmetric and the old ones were not, or have a positive diagonal where those had not, or the reverse, there is
+  /// a new plan.
   ///
-  /// Shapes  B and X are n-by-k, k columns side by side (ld = n where k > 1); n and k may be 0.
+  /// Shapes  A has the pattern of the matrix before it.
+  /// Memory  A lives where that does and must outlive the solver, unchanged; from here on the old one need not. A
+  ///         may be the old matrix itself, with its values changed.
+  /// Cost    Two or three passes over A.
+  /// Throws  value_error  another pattern; the solver's matrix is dense, tridiagonal, given by its action or with
+  ///                      offsets of 32 bits
+  void renew(csr_view<const double> A);
+
+  /// Solves A X = B from the X given; where A is not square in the sense of least squares, and of all solutions the
+  /// shortest if the result's problem is "least-norm".
+  ///
+  /// Shapes  A is m-by-n, B m-by-k and X n-by-k, k columns side by side (no gaps between them where k > 1); m, n and
+  ///         k may be 0.
   /// Memory  B and X live on dev or, with a matrix on a GPU, on the CPU. X holds the starts and receives the
   ///         solutions; overlaps nothing. Used in place in double precision where the work is done on dev and they
   ///         live there.

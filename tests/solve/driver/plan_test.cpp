@@ -272,7 +272,41 @@ TEST(plan, what_a_method_does_not_take_is_refused_with_those_that_do) {
   EXPECT_THROW(make_plan(unsymmetric(10), options), value_error);
   system_facts wide = grid(10);
   wide.matrix.square = false;
-  EXPECT_THROW(make_plan(wide, {}), shape_error);
+  options.method = "gmres";
+  EXPECT_THROW(make_plan(wide, options), shape_error);
+}
+
+TEST(plan, libraries_factorise_what_suits_them) {
+  const set_of<sparse_factors> all{sparse_factors::cholesky, sparse_factors::ldlt, sparse_factors::lu,
+                                   sparse_factors::qr};
+  system_facts definite = grid(10000);
+  definite.libraries = all;
+  EXPECT_EQ(planned(definite), (list{"cg", "cg", "sparse-cholesky", "sparse-lu", "sparse-qr"}));
+  // What a library eliminates in dense blocks, is eliminated sooner.
+  definite.elimination = elimination_cost{1e6, 2e8};
+  const std::vector<attempt> by_library = make_plan(definite, {});
+  definite.libraries = {};
+  const std::vector<attempt> own = make_plan(definite, {});
+  const auto work_of_lu = [](const std::vector<attempt>& plan) {
+    for (const attempt& a : plan)
+      if (a.method->name == std::string("sparse-lu")) return a.work;
+    return -1.0;
+  };
+  EXPECT_LT(work_of_lu(by_library), work_of_lu(own) / 4);
+
+  system_facts wide = grid(100);
+  wide.matrix.square = false;
+  EXPECT_EQ(planned(wide), list{"lsmr"});
+  wide.libraries = all;
+  EXPECT_EQ(planned(wide), (list{"lsmr", "sparse-qr"}));
+  wide.elimination = elimination_cost{1e3, 1e4};
+  EXPECT_EQ(planned(wide), (list{"sparse-qr", "lsmr"}));
+  wide.elimination = elimination_cost{1e8, 1e12};
+  EXPECT_EQ(planned(wide), (list{"lsmr", "sparse-qr"}));
+  wide.matrix.cols = 3 * wide.matrix.rows;
+  EXPECT_EQ(planned(wide), (list{"sparse-qr", "lsmr"}));
+  wide.matrix.nonzeros = std::int64_t{1} << 24;
+  EXPECT_EQ(planned(wide), (list{"lsmr", "sparse-qr"}));
 }
 
 TEST(methods, table_is_complete) {

@@ -251,12 +251,17 @@ TEST(solver, large_unsymmetric_systems_are_iterated_and_preconditioned_otherwise
     solve_options options;
     options.goal.rtol = 1e-10;
     solver S(cpu, A, options);
-    ASSERT_EQ(S.plan().size(), 3U);
+    ASSERT_GE(S.plan().size(), 3U);
     const std::vector<double> given = testing::random_vector(A.rows, 2);
     std::vector<double> x(given.size());
     const solve_result r = S.solve(in(given), out(x));
     EXPECT_EQ(r.status, solve_status::converged) << r.reason;
     EXPECT_LE(testing::relative_residual(A, given, x), 1.0001e-10);
+    if (cancels &&
+        S.plan()[1].method->direct) {  // a library that factorises it comes before another preconditioner
+      EXPECT_EQ(r.method, "sparse-lu");
+      continue;
+    }
     EXPECT_EQ(r.method, "gmres");
     EXPECT_EQ(r.preconditioner.substr(0, 4), cancels ? "ilut" : "ilu0");
     ASSERT_EQ(r.attempts.size(), cancels ? 2U : 1U);
@@ -513,7 +518,9 @@ TEST(solver, refuses_shapes_and_matrices_that_are_none) {
   EXPECT_THROW(solver(cpu, broken), value_error);
   csr_view<const double> wide = A;
   wide.cols = 10;
-  EXPECT_THROW(solver(cpu, wide), shape_error);
+  solve_options square;
+  square.method = "cg";
+  EXPECT_THROW(solver(cpu, wide, square).plan(), shape_error);
   b[3] = std::numeric_limits<double>::quiet_NaN();
   std::vector<double> y(9);
   EXPECT_THROW(S.solve(in(b), out(y)), value_error);

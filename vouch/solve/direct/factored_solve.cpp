@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include <vouch/core/array.hpp>
@@ -13,24 +14,41 @@
 namespace vouch {
 namespace {
 
-// A run is one solve.
+// A run is one solve, for all columns at once.
 template <real T>
-class factored_engine final : public inner_solver<T> {
+class factored_engine final : public block_inner_solver<T> {
  public:
   factored_engine(const device& dev, std::int64_t n, factorisation<T>& A) : dev_(dev), n_(n), A_(A) {}
-  std::string name() const override { return A_.name(); }
 
-  inner_outcome run(T* r, T* d, const stopping_rule& rule, iteration_log&) override {
-    if (rule.limit <= 0) return {solver_event::iteration_limit, 0, 0};
-    copy_bytes(d, dev_, r, dev_, static_cast<std::size_t>(n_) * sizeof(T));
-    A_.solve(d);
-    return {solver_event::reached, 1, 0};
+  void run(std::span<inner_task<T>> columns) override {
+    std::vector<inner_task<T>*> open;
+    for (inner_task<T>& c : columns) {
+      c.engine = A_.name();
+      c.outcome = {solver_event::iteration_limit, 0, 0};
+      if (c.rule.limit > 0) open.push_back(&c);
+    }
+    if (open.size() == 1) {
+      move(open.front()->d, open.front()->r);
+      A_.solve(open.front()->d);
+    } else if (!open.empty()) {
+      const auto count = static_cast<std::int64_t>(open.size());
+      if (side_by_side_.size() < count * n_) side_by_side_ = array<T>(dev_, count * n_);
+      for (std::int64_t j = 0; j < count; ++j) move(side_by_side_.data() + j * n_, open[j]->r);
+      A_.solve_columns(side_by_side_.data(), n_, count);
+      for (std::int64_t j = 0; j < count; ++j) move(open[j]->d, side_by_side_.data() + j * n_);
+    }
+    for (inner_task<T>* c : open) c->outcome = {solver_event::reached, 1, 0};
   }
 
  private:
+  void move(T* to, const T* from) const {
+    copy_bytes(to, dev_, from, dev_, static_cast<std::size_t>(n_) * sizeof(T));
+  }
+
   device dev_;
   std::int64_t n_;
   factorisation<T>& A_;
+  array<T> side_by_side_;
 };
 
 // The error is one more solve away, unless the factors are those of another matrix, as where A is singular to
@@ -67,47 +85,89 @@ void check_direct_request(std::int64_t rows, std::int64_t b, std::int64_t x, con
   if (!goal.by_residual()) throw value_error("a direct method ends by the residual alone");
 }
 
+namespace {
+
+// Why the factors are no use for a right-hand side that is not zero.
+template <real T>
+void end_failed(const factorisation<T>& factors, const residual_facts& start, solve_report& report) {
+  const bool definite = factors.needs_definite();
+  report.status = definite ? solve_status::not_spd : solve_status::breakdown;
+  report.reason =
+      string_printf(definite ? "the leading part of %lld rows is not positive definite in %s precision"
+                             : "pivot %lld is exactly zero: the matrix is singular in %s precision",
+                    static_cast<long long>(factors.failed()), report.precision.c_str());
+  report.rhs_norm = start.rhs_norm2;
+  report.true_residual = start.norm2;
+  report.backward_error = start.backward_error();
+}
+
+// Factors that say the rank solve where b allows it.
+void name_singular(std::int64_t rows, solve_report& report) {
+  if (report.status != solve_status::stagnated || report.rank.value_or(rows) == rows) return;
+  report.status = solve_status::breakdown;
+  report.reason = string_printf(
+      "the matrix is singular in %s precision, of rank %lld, and the right-hand side is not in its range: "
+      "relative residual %.2g",
+      report.precision.c_str(), static_cast<long long>(*report.rank), report.relative_true());
+}
+
+}  // namespace
+
+template <real T>
+void factored_solve(std::span<checked_column<T>> columns, const std::string& method, const stopwatch& setup,
+                    const std::function<std::unique_ptr<factorisation<T>>()>& factorise,
+                    const stopping_criterion& goal) {
+  if (columns.empty()) return;
+  const device dev = columns.front().problem.dev;
+  const std::int64_t n = columns.front().problem.rows;
+  array<T> r(dev, n);
+  std::vector<residual_facts> starts;
+  for (checked_column<T>& c : columns) {
+    c.report.method = method;
+    c.report.precision = sizeof(T) == 4 ? "single" : "double";
+    c.report.preconditioner = "none";
+    c.problem.advice = "take more precision";
+    starts.push_back(c.problem.residual_of(c.x.data(), nullptr, r.data()));
+    if (!std::isfinite(starts.back().norm2))
+      throw value_error(
+          "the matrix, the right-hand side or the start holds a NaN or an infinity, or A x overflows");
+  }
+  const auto factors = factorise();
+  const double seconds = setup.seconds();
+  const bool failed = factors->failed() > 0;
+  factored_engine<T> engine(dev, n, *factors);
+  if (!failed) residual_checked_solve(columns, engine, goal);
+  for (std::size_t j = 0; j < columns.size(); ++j) {
+    auto& [problem, x, report] = columns[j];
+    if (failed && starts[j].rhs_norm2 > 0)
+      end_failed(*factors, starts[j], report);
+    else if (failed)
+      residual_checked_solve(columns.subspan(j, 1), engine, goal);
+    report.recurrence_residual = std::numeric_limits<double>::quiet_NaN();
+    report.engine = factors->name();
+    report.backend = factors->backend();
+    report.reproducible = factors->reproducible();
+    report.signs = factors->signs();
+    report.rank = factors->rank();
+    name_singular(n, report);
+    if (!failed && has_solution(report.status)) estimate_error(problem, *factors, x.data(), r.data(), report);
+  }
+  columns.front().report.setup_seconds = seconds;
+}
+
 template <real T>
 solve_report factored_solve(checked_problem<T> problem, const std::string& method, const stopwatch& setup,
                             const std::function<std::unique_ptr<factorisation<T>>()>& factorise, view<T> x,
                             const stopping_criterion& goal) {
-  solve_report report;
-  report.method = method;
-  report.precision = sizeof(T) == 4 ? "single" : "double";
-  report.preconditioner = "none";
-  problem.advice = "take more precision";
-  array<T> r(problem.dev, problem.rows);
-  const residual_facts start = problem.residual_of(x.data(), nullptr, r.data());
-  if (!std::isfinite(start.norm2))
-    throw value_error(
-        "the matrix, the right-hand side or the start holds a NaN or an infinity, or A x overflows");
-  const auto factors = factorise();
-  factored_engine<T> engine(problem.dev, problem.rows, *factors);
-  report.engine = engine.name();
-  report.backend = factors->backend();
-  report.reproducible = factors->reproducible();
-  report.setup_seconds = setup.seconds();
-  if (factors->failed() > 0 && start.rhs_norm2 > 0) {
-    const bool definite = factors->needs_definite();
-    report.status = definite ? solve_status::not_spd : solve_status::breakdown;
-    report.reason =
-        string_printf(definite ? "the leading part of %lld rows is not positive definite in %s precision"
-                               : "pivot %lld is exactly zero: the matrix is singular in %s precision",
-                      static_cast<long long>(factors->failed()), report.precision.c_str());
-    report.rhs_norm = start.rhs_norm2;
-    report.true_residual = start.norm2;
-    report.recurrence_residual = std::numeric_limits<double>::quiet_NaN();
-    report.backward_error = start.backward_error();
-    return report;
-  }
-  residual_checked_solve(problem, engine, x, goal, report);
-  report.recurrence_residual = std::numeric_limits<double>::quiet_NaN();
-  if (factors->failed() == 0 && has_solution(report.status))
-    estimate_error(problem, *factors, x.data(), r.data(), report);
-  return report;
+  checked_column<T> column{std::move(problem), x, {}};
+  factored_solve<T>(std::span(&column, 1), method, setup, factorise, goal);
+  return std::move(column.report);
 }
 
 #define VOUCH_INSTANTIATE(T)                                                                               \
+  template void factored_solve(std::span<checked_column<T>>, const std::string&, const stopwatch&,         \
+                               const std::function<std::unique_ptr<factorisation<T>>()>&,                  \
+                               const stopping_criterion&);                                                 \
   template solve_report factored_solve(checked_problem<T>, const std::string&, const stopwatch&,           \
                                        const std::function<std::unique_ptr<factorisation<T>>()>&, view<T>, \
                                        const stopping_criterion&);

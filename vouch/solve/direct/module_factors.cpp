@@ -3,16 +3,18 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <iterator>
 #include <limits>
 #include <memory>
+#include <mutex>
 #include <system_error>
 #include <utility>
 
-#include <vouch/solve/direct/backends/backend.h>
+#include <vouch/core/array.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/shared_library.hpp>
@@ -20,15 +22,39 @@
 #include <vouch/core/string_printf.hpp>
 #include <vouch/solve/direct/factored_solve.hpp>
 #include <vouch/solve/direct/sparse_backends.hpp>
+#include <vouch/solve/loop/least_squares_loop.hpp>
 #include <vouch/sparse/inverse_norm.hpp>
 #include <vouch/sparse/residual.hpp>
+#include <vouch/sparse/transpose.hpp>
 
 namespace vouch {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* known[] = {"cholmod", "umfpack", "klu"};
+struct known_module {
+  const char* name;
+  const char* package;
+};
+constexpr known_module known[] = {{"cholmod", "libsuitesparse-dev"},
+                                  {"umfpack", "libsuitesparse-dev"},
+                                  {"klu", "libsuitesparse-dev"},
+                                  {"spqr", "libsuitesparse-dev"},
+                                  {"mumps", "libmumps-seq-dev"}};
+
+// Those that auto takes for a kind of factors.
+std::vector<std::string> names_for(int kind) {
+  switch (kind) {
+    case VOUCH_FACTORS_CHOLESKY:
+      return {"cholmod"};
+    case VOUCH_FACTORS_LDLT:
+      return {"mumps"};
+    case VOUCH_FACTORS_QR:
+      return {"spqr"};
+    default:
+      return {"umfpack", "mumps"};
+  }
+}
 
 // Where modules may be, the nearest first.
 std::vector<fs::path> folders() {
@@ -50,34 +76,40 @@ struct module_state {
   std::string missing;
 };
 
-module_state load(const std::string& name) {
-  const std::string file = "vouch-backend-" + name + ".so";
+std::string file_of(const std::string& name) { return "vouch-backend-" + name + ".so"; }
+
+// The nearest file; "" where there is none.
+fs::path find_file(const std::string& name) {
   std::error_code ignored;
-  for (const fs::path& folder : folders()) {
-    const fs::path path = folder / file;
-    if (!fs::exists(path, ignored)) continue;
-    const ieee_environment here;  // what a library sets on being loaded ends here
-    void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (handle == nullptr) {
-      const char* const problem = dlerror();
-      return {nullptr, file + " does not load: " + (problem != nullptr ? problem : "no reason is given")};
-    }
-    auto* const function = reinterpret_cast<vouch_backend_function*>(dlsym(handle, VOUCH_BACKEND_FUNCTION));
-    const vouch_backend* const backend = function != nullptr ? function() : nullptr;
-    if (backend == nullptr || backend->abi != VOUCH_BACKEND_ABI || backend->name != name)
-      return {nullptr, path.string() + " is no module of this version of Vouch: build both anew"};
-    return {backend, ""};
-  }
-  return {nullptr, file + " is not there: install libsuitesparse-dev and build Vouch anew"};
+  for (const fs::path& folder : folders())
+    if (fs::path path = folder / file_of(name); fs::exists(path, ignored)) return path;
+  return {};
 }
 
-const std::vector<module_state>& modules() {
-  static const std::vector<module_state> all = [] {
-    std::vector<module_state> loaded;
-    for (const char* name : known) loaded.push_back(load(name));
-    return loaded;
-  }();
-  return all;
+module_state load(const known_module& module) {
+  const std::string file = file_of(module.name);
+  const fs::path path = find_file(module.name);
+  if (path.empty())
+    return {nullptr, file + " is not there: install " + module.package + " and build Vouch anew"};
+  const ieee_environment here;  // what a library sets on being loaded ends here
+  void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) {
+    const char* const problem = dlerror();
+    return {nullptr, file + " does not load: " + (problem != nullptr ? problem : "no reason is given")};
+  }
+  auto* const function = reinterpret_cast<vouch_backend_function*>(dlsym(handle, VOUCH_BACKEND_FUNCTION));
+  const vouch_backend* const backend = function != nullptr ? function() : nullptr;
+  if (backend == nullptr || backend->abi != VOUCH_BACKEND_ABI || std::string(backend->name) != module.name)
+    return {nullptr, path.string() + " is no module of this version of Vouch: build both anew"};
+  return {backend, ""};
+}
+
+// Each is opened when it is first asked for.
+const module_state& module_of(std::size_t k) {
+  static std::array<std::once_flag, std::size(known)> asked;
+  static std::array<module_state, std::size(known)> all;
+  std::call_once(asked[k], [k] { all[k] = load(known[k]); });
+  return all[k];
 }
 
 }  // namespace
@@ -86,8 +118,8 @@ const std::vector<sparse_backend>& sparse_backends() {
   static const std::vector<sparse_backend> all = [] {
     std::vector<sparse_backend> list{{"own", "Vouch", ""}};
     for (std::size_t k = 0; k < std::size(known); ++k) {
-      const module_state& m = modules()[k];
-      list.push_back({known[k], m.backend != nullptr ? m.backend->library : "", m.missing});
+      const module_state& m = module_of(k);
+      list.push_back({known[k].name, m.backend != nullptr ? m.backend->library : "", m.missing});
     }
     return list;
   }();
@@ -95,27 +127,82 @@ const std::vector<sparse_backend>& sparse_backends() {
 }
 
 std::span<const std::string_view> sparse_backend_names() {
-  static constexpr std::string_view names[] = {"auto", "own", "cholmod", "umfpack", "klu"};
+  static const std::vector<std::string_view> names = [] {
+    std::vector<std::string_view> all{"auto", "own"};
+    for (const known_module& module : known) all.emplace_back(module.name);
+    return all;
+  }();
   return names;
 }
 
+namespace {
+
 const vouch_backend* find_backend(const std::string& name) {
   for (std::size_t k = 0; k < std::size(known); ++k)
-    if (name == known[k]) return modules()[k].backend;
+    if (name == known[k].name) return module_of(k).backend;
   return nullptr;
 }
 
-bool needs_definite(const vouch_backend& backend) { return backend.needs_definite != 0; }
+const char* name_of(int kind) {
+  switch (kind) {
+    case VOUCH_FACTORS_CHOLESKY:
+      return "Cholesky";
+    case VOUCH_FACTORS_LDLT:
+      return "L D L^T";
+    case VOUCH_FACTORS_QR:
+      return "QR";
+    default:
+      return "LU";
+  }
+}
 
-void require_backend(const std::string& name) {
-  if (name == "auto" || name == "own") return;
-  for (const sparse_backend& b : sparse_backends()) {
-    if (b.name != name) continue;
-    if (b.missing.empty()) return;
-    throw value_error("the back end " + name + " cannot be had: " + b.missing,
+// Of one that is there.
+const vouch_backend& require_backend(const std::string& name) {
+  for (std::size_t k = 0; k < std::size(known); ++k) {
+    if (name != known[k].name) continue;
+    const module_state& m = module_of(k);
+    if (m.backend != nullptr) return *m.backend;
+    throw value_error("the back end " + name + " cannot be had: " + m.missing,
                       "--backend auto takes what there is");
   }
-  throw value_error("there is no back end " + name, "take one of auto, own, cholmod, umfpack, klu");
+  std::string all;
+  for (const std::string_view known_name : sparse_backend_names())
+    all += (all.empty() ? "" : ", ") + std::string(known_name);
+  throw value_error("there is no back end " + name, "take one of " + all);
+}
+
+}  // namespace
+
+std::vector<const vouch_backend*> backends_for(int kind, const std::string& asked) {
+  if (asked != "auto") {
+    if (asked == "own")
+      throw value_error(
+          std::string("Vouch makes no ") + name_of(kind) + " factors of sparse matrices by itself",
+          "--backend auto takes the library that does");
+    const vouch_backend& b = require_backend(asked);
+    if ((b.factors & kind) == 0)
+      throw value_error("the back end " + asked + " makes no " + name_of(kind) + " factors",
+                        "--backend auto takes what suits");
+    return {&b};
+  }
+  std::vector<const vouch_backend*> found;
+  for (const std::string& name : names_for(kind))
+    if (const vouch_backend* const b = find_backend(name); b != nullptr) found.push_back(b);
+  return found;
+}
+
+bool is_backend_there(int kind) {
+  for (const std::string& name : names_for(kind))
+    if (!find_file(name).empty()) return true;
+  return false;
+}
+
+std::string missing_backends(int kind) {
+  std::string why;
+  for (const std::string& name : names_for(kind))
+    for (std::size_t k = 0; k < std::size(known); ++k)
+      if (name == known[k].name) why += (why.empty() ? "" : "; ") + module_of(k).missing;
+  return std::string("no library makes ") + name_of(kind) + " factors: " + why;
 }
 
 // For one solve; A, its residuals and the factors live elsewhere.
@@ -124,78 +211,210 @@ class module_factors::factors final : public factorisation<double> {
   explicit factors(module_factors& all) : all_(all) {}
   std::int64_t failed() const override { return all_.failed_; }
   bool needs_definite() const override { return all_.needs_definite(); }
-  void solve(double* x) override { apply(x, false); }
+  void solve(double* x) override { all_.apply(x, false, 1); }
+  void solve_columns(double* x, std::int64_t, std::int64_t columns) override { all_.apply(x, false, columns); }
   // Made once; of large factors never, as it takes some ten solves.
   double inverse_norm() override {
     constexpr double most_entries = 0x1p22;
-    if (all_.entries_ > most_entries) return std::numeric_limits<double>::quiet_NaN();
+    if (all_.found_.entries > most_entries) return std::numeric_limits<double>::quiet_NaN();
     if (!all_.inverse_norm_)
       all_.inverse_norm_ = estimate_inverse_norm<double>(
-          all_.rows_, [&](double* x) { apply(x, false); }, [&](double* x) { apply(x, true); });
+          all_.rows_, [&](double* x) { all_.apply(x, false, 1); }, [&](double* x) { all_.apply(x, true, 1); });
     return *all_.inverse_norm_;
   }
   std::string name() const override { return all_.name_; }
   std::string backend() const override { return all_.backend_->name; }
   bool reproducible() const override { return false; }
+  std::optional<inertia> signs() const override { return all_.signs(); }
+  std::optional<std::int64_t> rank() const override { return all_.rank(); }
 
  private:
-  void apply(double* x, bool transposed) const {
-    if (all_.backend_->solve(all_.made_, transposed ? 1 : 0, x) != 0)
-      throw value_error(std::string(all_.backend_->library) + " could not solve with its factors");
-  }
-
   module_factors& all_;
 };
 
-module_factors::module_factors(const vouch_backend& backend, csr_view<const double> A)
-    : backend_(&backend), rows_(A.rows) {
-  const ieee_environment here;
+namespace {
+
+vouch_backend_matrix to_module(csr_view<const double> A) { return {A.rows, A.cols, A.row_ptr, A.col, A.val}; }
+
+void require_finite(csr_view<const double> A) {
   for (std::int64_t k = 0; k < A.nonzeros; ++k)
     if (!std::isfinite(A.val[k])) throw value_error("the matrix holds a NaN or an infinity");
-  vouch_backend_result result{};
-  const int status = backend.factorise(A.rows, A.row_ptr, A.col, A.val, &result);
-  name_ = backend.library;
+}
+
+constexpr vouch_backend_result nothing_known{0, -1, -1, -1, 0, 0, 0};
+
+}  // namespace
+
+std::optional<elimination_cost> predict_factors(int kind, csr_view<const double> A) {
+  const ieee_environment here;
+  const std::vector<const vouch_backend*> all = backends_for(kind, "auto");
+  if (all.empty() || A.rows == 0 || A.cols == 0) return {};
+  const vouch_backend& backend = *all.front();
+  const vouch_backend_matrix matrix = to_module(A);
+  vouch_backend_result found = nothing_known;
+  void* made = nullptr;
+  const int status = backend.analyse(kind, &matrix, &made, &found);
+  if (made != nullptr) backend.release(made);
+  if (status != VOUCH_BACKEND_DONE || found.entries == 0) return {};
+  return elimination_cost{found.entries, found.flops};
+}
+
+module_factors::module_factors(const vouch_backend& backend, int kind, csr_view<const double> A)
+    : backend_(&backend), kind_(kind), made_(nullptr, backend.release), rows_(A.rows), name_(backend.library) {
+  const ieee_environment here;
+  require_finite(A);
+  if (A.rows == 0 || A.cols == 0) return;
+  const vouch_backend_matrix matrix = to_module(A);
+  found_ = nothing_known;
+  void* made = nullptr;
+  const int status = backend.analyse(kind, &matrix, &made, &found_);
+  made_.reset(made);
+  take_status(status);
+  if (failed_ > 0) return;
+  if (const std::int64_t free = device::cpu(1).memory_free(); found_.bytes > static_cast<double>(free))
+    throw out_of_memory(std::string("the factors of ") + backend.library,
+                        static_cast<std::int64_t>(std::min(found_.bytes, 0x1p62)), free);
+  factorise(A);
+}
+
+void module_factors::factorise(csr_view<const double> A) {
+  const ieee_environment here;
+  require_finite(A);
+  if (made_ == nullptr) return;
+  const vouch_backend_matrix matrix = to_module(A);
+  found_ = nothing_known;
+  failed_ = 0;
+  inverse_norm_.reset();
+  take_status(backend_->factorise(made_.get(), &matrix, &found_));
+  name_ = std::string(backend_->library) +
+          string_printf(", %.4g entries in the factors, %.3g operations", found_.entries, found_.flops);
+}
+
+void module_factors::take_status(int status) {
   switch (status) {
     case VOUCH_BACKEND_DONE:
-      made_ = result.factors;
-      entries_ = result.entries;
-      name_ += string_printf(", %.4g entries in the factors, %.3g operations", result.entries, result.flops);
       return;
     case VOUCH_BACKEND_SINGULAR:
     case VOUCH_BACKEND_INDEFINITE:
-      failed_ = std::max<std::int64_t>(1, result.failed_at);
+      failed_ = std::max<std::int64_t>(1, found_.failed_at);
       return;
     case VOUCH_BACKEND_OUT_OF_MEMORY:
-      throw out_of_memory(backend.library, static_cast<std::int64_t>(result.bytes),
+      throw out_of_memory(backend_->library, static_cast<std::int64_t>(found_.bytes),
                           device::cpu(1).memory_free());
     default:
-      throw value_error(std::string(backend.library) + " does not take this matrix", "take --backend own");
+      throw value_error(std::string(backend_->library) + " does not take this matrix",
+                        "take another --backend or --method");
   }
 }
 
-module_factors::module_factors(module_factors&& other) noexcept
-    : backend_(other.backend_),
-      made_(std::exchange(other.made_, nullptr)),
-      rows_(other.rows_),
-      failed_(other.failed_),
-      entries_(other.entries_),
-      inverse_norm_(other.inverse_norm_),
-      name_(std::move(other.name_)) {}
-
-module_factors::~module_factors() {
-  if (made_ != nullptr) backend_->release(made_);
+std::optional<inertia> module_factors::signs() const {
+  if (failed_ > 0 || found_.negative < 0 || found_.zero < 0) return {};
+  return inertia{rows_ - found_.negative - found_.zero, found_.negative, found_.zero};
 }
 
-solve_report module_factors::solve(const device& dev, csr_view<const double> A, view<const double> b,
-                                   view<double> x, const stopping_criterion& goal) {
+std::optional<std::int64_t> module_factors::rank() const {
+  if (failed_ > 0) return {};
+  if (found_.rank >= 0) return found_.rank;
+  if (const std::optional<inertia> all = signs()) return rows_ - all->zero;
+  return {};
+}
+
+void module_factors::apply(double* x, bool transposed, std::int64_t columns) {
+  rhs_.assign(x, x + columns * rows_);
+  apply(rhs_.data(), x, transposed, columns);
+}
+
+void module_factors::apply(const double* b, double* x, bool transposed, std::int64_t columns) {
+  if (made_ == nullptr) return;
+  if (backend_->solve(made_.get(), transposed ? 1 : 0, columns, b, x) != 0)
+    throw value_error(std::string(backend_->library) + " could not solve with its factors");
+}
+
+std::vector<solve_report> module_factors::solve(const device& dev, const char* method, csr_view<const double> A,
+                                                std::int64_t columns, view<const double> b, view<double> x,
+                                                const stopping_criterion& goal) {
   const ieee_environment here;
   const stopwatch setup;
-  check_direct_request(A.rows, b.size(), x.size(), goal);
-  const auto residuals = [&](const double* hi, const double* lo, double* r) {
-    return residual<double>(dev, A, b, {hi, A.rows}, lo, {r, A.rows});
-  };
-  return factored_solve<double>(
-      {dev, A.rows, residuals}, "sparse-lu", setup, [&] { return std::make_unique<factors>(*this); }, x, goal);
+  const std::int64_t n = A.rows;
+  check_direct_request(n * columns, b.size(), x.size(), goal);
+  std::vector<checked_column<double>> all;
+  for (std::int64_t j = 0; j < columns; ++j) {
+    const view<const double> rhs(b.data() + j * n, n);
+    all.push_back({{dev, n,
+                    [&dev, A, rhs, n](const double* hi, const double* lo, double* r) {
+                      return residual<double>(dev, A, rhs, {hi, n}, lo, {r, n});
+                    }},
+                   {x.data() + j * n, n},
+                   {}});
+  }
+  factored_solve<double>(
+      all, method, setup, [&] { return std::make_unique<factors>(*this); }, goal);
+  std::vector<solve_report> reports;
+  for (checked_column<double>& c : all) reports.push_back(std::move(c.report));
+  return reports;
+}
+
+// d := the pseudoinverse times r.
+class module_factors::least_squares_engine final : public inner_solver<double> {
+ public:
+  explicit least_squares_engine(module_factors& all) : all_(all) {}
+  std::string name() const override { return all_.name_; }
+  inner_outcome run(double* r, double* d, const stopping_rule& rule, iteration_log&) override {
+    if (rule.limit <= 0) return {solver_event::iteration_limit, 0, 0};
+    all_.apply(r, d, false, 1);
+    return {solver_event::reached, 1, 0};
+  }
+
+ private:
+  module_factors& all_;
+};
+
+std::vector<solve_report> module_factors::solve_least_squares(const device& dev, csr_view<const double> A,
+                                                              std::int64_t columns, view<const double> b,
+                                                              view<double> x, const stopping_criterion& goal) {
+  const ieee_environment here;
+  const csr<double> transposed = transpose<double>(dev, A);
+  least_squares_engine engine(*this);
+  const bool wide = A.cols > A.rows;
+  std::vector<solve_report> reports(static_cast<std::size_t>(columns));
+  for (std::int64_t j = 0; j < columns; ++j) {
+    solve_report& report = reports[static_cast<std::size_t>(j)];
+    const view<double> solution(x.data() + j * A.cols, A.cols);
+    report.method = "sparse-qr";
+    report.backend = backend_->name;
+    report.precision = "double";
+    report.preconditioner = "none";
+    report.problem = wide ? "least-norm" : "least-squares";
+    report.reproducible = false;
+    report.rank = rank();
+    // The shortest solution is made of corrections that are: of none, to begin with.
+    if (wide) std::fill_n(solution.data(), solution.size(), 0.0);
+    least_squares_solve<double>({dev, A, transposed.all(), {b.data() + j * A.rows, A.rows}}, engine, solution,
+                                goal, report);
+    report.recurrence_residual = std::numeric_limits<double>::quiet_NaN();
+    if (wide)
+      judge_length(dev, transposed.all(), solution, goal, report);
+    else if (report.rank.value_or(A.cols) < A.cols)
+      report.warnings.push_back(string_printf(
+          "the matrix has rank %lld and %lld columns: other x leave the same residual, shorter ones among them",
+          static_cast<long long>(*report.rank), static_cast<long long>(A.cols)));
+  }
+  return reports;
+}
+
+// The shortest solution is a combination of rows, x = A' y: y solves least squares, and what is left of x is not that.
+void module_factors::judge_length(const device& dev, csr_view<const double> transposed, view<double> x,
+                                  const stopping_criterion& goal, solve_report& report) {
+  if (report.status != solve_status::converged) return;
+  array<double> y(dev, transposed.cols), left(dev, transposed.rows);
+  apply(x.data(), y.data(), true, 1);
+  const residual_facts facts = residual<double>(dev, transposed, x, y, nullptr, left);
+  if (facts.norm2 <= goal.rtol.value_or(default_rtol<double>) * facts.rhs_norm2) return;
+  report.status = solve_status::stagnated;
+  report.reason = string_printf(
+      "x solves the system, and its part of relative norm %.2g that is no combination of rows makes it longer "
+      "than the shortest one",
+      facts.norm2 / facts.rhs_norm2);
 }
 
 }  // namespace vouch

@@ -20,7 +20,10 @@
   X(async_sweeps)                     \
   X(dense_lu)                         \
   X(dense_cholesky)                   \
+  X(sparse_cholesky)                  \
+  X(sparse_ldlt)                      \
   X(sparse_elimination)               \
+  X(sparse_orthogonalisation)         \
   X(tridiagonal_band)                 \
   X(tridiagonal_thomas)               \
   X(tridiagonal_reduction)            \

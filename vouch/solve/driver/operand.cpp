@@ -4,6 +4,7 @@
 #include <iterator>
 #include <limits>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include <vouch/dense/require_entries.hpp>
 #include <vouch/dense/sparsify.hpp>
 #include <vouch/dense/structure.hpp>
+#include <vouch/solve/direct/module_factors.hpp>
 #include <vouch/solve/plan.hpp>
 #include <vouch/sparse/coo.hpp>
 #include <vouch/sparse/minimum_degree.hpp>
@@ -72,6 +74,23 @@ csr<double> symmetric_pattern(const device& cpu, csr_view<const double> A) {
 
 elimination_cost predict(const device& cpu, csr_view<const double> A) {
   return vouch::predict_elimination<double>(A, minimum_degree<double>(cpu, A), most_entries);
+}
+
+// Those of libraries that auto may take.
+set_of<sparse_factors> libraries_for(const structure_facts& A, const solve_options& options) {
+  set_of<sparse_factors> all;
+  if (options.backend == "own" || options.precision == working_precision::single) return all;
+  const bool small = A.nonzeros < least_nonzeros_of_modules;
+  const auto take = [&](sparse_factors which, int kind) {
+    if (is_backend_there(kind)) all = all.with({which});
+  };
+  if (!small) {
+    take(sparse_factors::cholesky, VOUCH_FACTORS_CHOLESKY);
+    take(sparse_factors::ldlt, VOUCH_FACTORS_LDLT);
+    take(sparse_factors::lu, VOUCH_FACTORS_LU);
+  }
+  take(sparse_factors::qr, VOUCH_FACTORS_QR);
+  return all;
 }
 
 }  // namespace
@@ -158,17 +177,54 @@ double operand::elimination_work() {
   if (form() == matrix_form::matrix_free || form() == matrix_form::tridiagonal) return never;
   if (!facts_.elimination) {
     const csr_view<const double> A = sparse(cpu_);
-    if (A.nonzeros > most_nonzeros)
+    const bool by_qr = facts_.libraries.has(sparse_factors::qr);
+    if (A.nonzeros > most_nonzeros || (!facts_.matrix.square && !by_qr))
       facts_.elimination = {never, never};
+    else if (!facts_.matrix.square)
+      facts_.elimination = predict_factors(VOUCH_FACTORS_QR, A).value_or(elimination_cost{never, never});
     else if (facts_.matrix.pattern_symmetric)
       facts_.elimination = predict(cpu_, A);
     else
       facts_.elimination = predict(cpu_, symmetric_pattern(cpu_, A));
   }
-  return vouch::elimination_work(*facts_.elimination, facts_.matrix.nonzeros);
+  return vouch::elimination_work(*facts_.elimination, facts_.matrix.nonzeros, has_library_to_eliminate(facts_));
+}
+
+namespace {
+
+bool same_pattern(const device& home, csr_view<const double> A, csr_view<const double> B) {
+  if (A.rows != B.rows || A.cols != B.cols || A.nonzeros != B.nonzeros) return false;
+  const auto same = [&](const auto* a, const auto* b, std::int64_t count) {
+    if (a == b) return true;
+    using element = std::remove_cvref_t<decltype(*a)>;
+    std::vector<element> of_a(static_cast<std::size_t>(count)), of_b(of_a.size());
+    const device cpu = device::cpu(1);
+    if (!home.is_cuda()) return std::equal(a, a + count, b);
+    copy_bytes(of_a.data(), cpu, a, home, of_a.size() * sizeof(element));
+    copy_bytes(of_b.data(), cpu, b, home, of_b.size() * sizeof(element));
+    return of_a == of_b;
+  };
+  return same(A.row_ptr, B.row_ptr, A.rows + 1) && same(A.col, B.col, A.nonzeros);
+}
+
+}  // namespace
+
+void operand::renew(csr_view<const double> A) {
+  if (form() != matrix_form::sparse || offsets_.size() > 0)
+    throw value_error("new values are for a sparse matrix that was given with offsets of 64 bits");
+  const valid_csr valid("solver", home_, A);
+  if (!same_pattern(home_, given_, A))
+    throw value_error("the new values have another pattern than the matrix", "make another solver");
+  given_ = A;
+  sparse_.reset();
+  sparse_there_.reset();
+  dense_.reset();
+  dense_there_.reset();
+  facts_.matrix = structure<double>(home_, given_);
 }
 
 void operand::complete_facts(const solve_options& options) {
+  facts_.libraries = libraries_for(facts_.matrix, options);
   if (form() == matrix_form::dense) {
     const bool cuda = options.run_on ? options.run_on->is_cuda() : home_.is_cuda();
     facts_.dense_factors = cuda ? cusolver::present() : lapack::present();

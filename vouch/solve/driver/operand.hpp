@@ -45,9 +45,14 @@ class operand {
   matrix_form form() const { return facts_.form; }
   const system_facts& facts() const { return facts_; }
   std::int64_t rows() const { return facts_.matrix.rows; }
-  /// The work of eliminating it in a sparse form, predicted by its pattern or that of A + A^T; infinite where
-  /// the factors are not worth their memory.
+  std::int64_t cols() const { return facts_.matrix.cols; }
+  /// The work of eliminating it in a sparse form, predicted by its pattern or that of A + A^T, where it is not
+  /// square by what a library for QR says; infinite where the factors are not worth their memory.
   double elimination_work();
+  /// Takes a sparse matrix of the same pattern in place of the one that was given, which is still there.
+  ///
+  /// Throws  value_error  it has another pattern, or the operand is no sparse matrix with wide offsets
+  void renew(csr_view<const double> A);
   /// Finds what the plan should know besides: the cost of elimination, a library for dense factors.
   void complete_facts(const solve_options& options);
 

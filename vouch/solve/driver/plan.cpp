@@ -12,8 +12,12 @@ namespace vouch {
 namespace {
 
 // An operation of the elimination takes as long as so many of an iteration, which come in vectors; so do an
-// entry of the factors, which has to be found, and one of the matrix, for the order. Fitted to sparse-lu on 20 matrices.
-constexpr double price_of_operation = 2, price_of_entry = 160, price_of_order = 400;
+// entry of the factors, which has to be found, and one of the matrix, for the order. Own ones fitted to sparse-lu on 20
+// matrices; those of libraries, which try two orders and then work in dense blocks, to CHOLMOD and UMFPACK on grids.
+struct prices {
+  double operation, entry, order;
+};
+constexpr prices own_prices{2, 160, 400}, of_libraries{0.13, 10, 2000};
 
 bool is_cuda_asked(const solve_options& options) { return options.run_on && options.run_on->is_cuda(); }
 
@@ -44,6 +48,7 @@ std::vector<attempt> candidates(const system_facts& facts, const solve_options& 
     if (m->predict == nullptr || !takes_form(*m, facts.form) || !takes_options(*m, options) ||
         !m->on_cuda.has(is_cuda_asked(options)))
       continue;
+    if (!facts.matrix.square && !m->any_shape) continue;
     if (m->refuse != nullptr && !m->refuse(facts.matrix).empty()) continue;
     const std::optional<prediction> p = m->predict(facts, options);
     if (!p) continue;
@@ -79,19 +84,27 @@ void sort(std::vector<attempt>& all, const system_facts& facts, const solve_opti
 
 }  // namespace
 
-double elimination_work(const elimination_cost& cost, std::int64_t nonzeros) {
+bool has_library_to_eliminate(const system_facts& facts) {
+  if (!facts.matrix.square) return facts.libraries.has(sparse_factors::qr);
+  return facts.libraries.has(not_spd_reason(facts.matrix).empty() ? sparse_factors::cholesky
+                             : facts.matrix.symmetric             ? sparse_factors::ldlt
+                                                                  : sparse_factors::lu);
+}
+
+double elimination_work(const elimination_cost& cost, std::int64_t nonzeros, bool by_library) {
   const ieee_environment here;
-  return price_of_operation * cost.flops + price_of_entry * cost.entries +
-         price_of_order * static_cast<double>(nonzeros);
+  const prices& p = by_library ? of_libraries : own_prices;
+  return p.operation * cost.flops + p.entry * cost.entries + p.order * static_cast<double>(nonzeros);
 }
 
 bool is_elimination_worth_predicting(const system_facts& facts, const solve_options& options) {
   const ieee_environment here;
   constexpr std::int64_t most_nonzeros = std::int64_t{1} << 17;
   constexpr double least_share = 6;  // of the work that a plan without it predicts
-  if (facts.form != matrix_form::sparse || !facts.matrix.square || facts.matrix.nonzeros > most_nonzeros ||
-      options.method != "auto" || options.prefer_iterations)
+  if (facts.matrix.nonzeros > most_nonzeros || options.method != "auto" || options.prefer_iterations)
     return false;
+  if (!facts.matrix.square) return facts.libraries.has(sparse_factors::qr);
+  if (facts.form != matrix_form::sparse) return false;
   const std::vector<attempt> all = candidates(facts, options);
   double least = HUGE_VAL;
   bool unknown = false;
@@ -100,19 +113,23 @@ bool is_elimination_worth_predicting(const system_facts& facts, const solve_opti
     unknown = unknown || (!std::isfinite(a.work) && a.precision_why.empty());
   }
   return unknown && std::isfinite(least) &&
-         least > least_share * price_of_order * static_cast<double>(facts.matrix.nonzeros);
+         least > least_share * own_prices.order * static_cast<double>(facts.matrix.nonzeros);
 }
 
 std::vector<attempt> make_plan(const system_facts& facts, const solve_options& options) {
   const ieee_environment here;
   const structure_facts& A = facts.matrix;
-  if (!A.square)
+  const method* const asked = find_method(options.method);
+  if (!A.square && asked != nullptr && !asked->any_shape)
     throw shape_error(options.names.matrix + ": the matrix is " + std::to_string(A.rows) + " by " +
-                      std::to_string(A.cols) + ", not square");
+                          std::to_string(A.cols) + ", not square, as " + options.method + " needs it",
+                      "--method auto takes what suits");
+  if (!A.square && options.precision != working_precision::double_)
+    throw value_error(options.names.matrix + ": systems that are not square are solved in double precision");
   if (const std::optional<refused_option> refused = find_refused_option(options, is_cuda_asked(options)))
     throw value_error("option " + refused->option + ": method " + options.method + " takes " + refused->what,
                       refused->hint);
-  if (const method* const m = find_method(options.method)) return ask_by_name(*m, facts, options);
+  if (asked != nullptr) return ask_by_name(*asked, facts, options);
   std::vector<attempt> all = candidates(facts, options);
   if (all.empty()) {
     // The method that takes these options says what it cannot do with this matrix.

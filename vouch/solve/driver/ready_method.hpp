@@ -49,6 +49,9 @@ class ready_method {
                                           const stopping_criterion& goal, solve_times& times) = 0;
   /// Whether what was solved differs from what was given: the matrix, or the right-hand sides of the last call.
   virtual bool rounds() const = 0;
+  /// Makes itself ready for the values that the operand has now, on the old pattern; false where it has to be made
+  /// anew.
+  virtual bool renew() { return false; }
   /// Whether the report of a column is about that column, not about the worst of all.
   virtual bool judges_each_column() const { return true; }
 };

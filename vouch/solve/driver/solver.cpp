@@ -20,6 +20,7 @@
 #include <vouch/solve/driver/verdict.hpp>
 #include <vouch/solve/loop/report.hpp>
 #include <vouch/solve/loop/residual_checked_solve.hpp>
+#include <vouch/solve/loop/spd_check.hpp>
 #include <vouch/solve/solver.hpp>
 #include <vouch/sparse/check.hpp>
 #include <vouch/sparse/valid_csr.hpp>
@@ -108,15 +109,17 @@ struct columns_view {
   view<double> x;
 };
 
-columns_view checked(std::int64_t n, matrix_view<const double> B, matrix_view<double> X) {
-  if (B.rows != n || X.rows != n || B.cols != X.cols)
+columns_view checked(const operand& A, matrix_view<const double> B, matrix_view<double> X) {
+  const std::int64_t m = A.rows(), n = A.cols();
+  if (B.rows != m || X.rows != n || B.cols != X.cols)
     throw shape_error("the right-hand sides are " + shape_text(B.rows, B.cols) + " and the solutions " +
-                      shape_text(X.rows, X.cols) + " for a matrix of " + std::to_string(n) + " rows");
-  if (B.cols > 1 && (B.ld != n || X.ld != n) && n > 0)
+                      shape_text(X.rows, X.cols) + " for a matrix of " + std::to_string(m) + " rows" +
+                      (m == n ? "" : " and " + std::to_string(n) + " columns"));
+  if (B.cols > 1 && ((B.ld != m && m > 0) || (X.ld != n && n > 0)))
     throw shape_error("columns of right-hand sides and solutions have to follow one another without gaps");
-  detail::require_data("solver", "the right-hand side", B.data, n * B.cols);
+  detail::require_data("solver", "the right-hand side", B.data, m * B.cols);
   detail::require_data("solver", "the solution", X.data, n * B.cols);
-  return {B.cols, {B.data, n * B.cols}, {X.data, n * X.cols}};
+  return {B.cols, {B.data, m * B.cols}, {X.data, n * X.cols}};
 }
 
 // A vector on the CPU: itself, or a copy where it lives on a GPU.
@@ -164,7 +167,7 @@ bool takes_any(const method& m) { return m.refuse == nullptr; }
 
 // How the columns of one system, or the one column of a batch, lie.
 batch_shape system_after_system(const operand& A, matrix_view<const double> B, matrix_view<double> X) {
-  const columns_view system = checked(A.rows(), B, X);
+  const columns_view system = checked(A, B, X);
   const batch_shape& shape = A.bands(A.home()).shape;
   if (shape.offsets == nullptr && shape.systems == 1) return contiguous(shape.n, system.count);
   if (system.count != 1)
@@ -203,7 +206,8 @@ bool gives_way(const solve_result& r, const attempt& next, patience& limit) {
 // Why what an iteration or a factorisation has come to calls for the next attempt; "" where it does not.
 std::string reason_to_go_on(const solve_result& r, const attempt& next, patience& limit) {
   const std::string title = r.how->title;
-  if (r.how->direct && has_solution(r.status)) return "";
+  if (r.how->direct && has_solution(r.status) && (r.problem == "square" || r.status == solve_status::converged))
+    return "";
   switch (r.status) {
     case solve_status::interrupted:
       return limit.gave_way_to() != patience::rival::none
@@ -218,6 +222,7 @@ std::string reason_to_go_on(const solve_result& r, const attempt& next, patience
       return title + " diverged";
     case solve_status::stagnated:
     case solve_status::max_iterations:
+      if (r.problem != "square") return title + " did not converge";
       return gives_way(r, next, limit) ? title + " did not converge" : "";
     default:
       return "";
@@ -245,14 +250,18 @@ std::string went_on(const attempt& from, const attempt_record& ended, patience::
   return title + " ended, " + ended.reason + next;
 }
 
-// The attempt after that of index k: one that eliminates, or of another method, where that is wanted. The end of the plan
-// where there is none.
-enum class next_kind { any, elimination, other_method };
+// The attempt after that of index k: one that eliminates, one that iterates, or one that asks for less of a matrix,
+// where that is wanted. The end of the plan where there is none.
+enum class next_kind { any, elimination, iteration, less_special };
 std::size_t find_next(const std::vector<attempt>& plan, std::size_t k, next_kind wanted) {
   const method* const before = plan[k].method;
   for (++k; k < plan.size(); ++k) {
     if (wanted == next_kind::elimination && !plan[k].method->direct) continue;
-    if (wanted == next_kind::other_method && plan[k].method == before) continue;
+    if (wanted == next_kind::iteration && plan[k].method->direct) continue;
+    if (wanted == next_kind::less_special &&
+        (plan[k].method == before ||
+         (before->refuse == not_spd_reason && plan[k].method->refuse == not_spd_reason)))
+      continue;
     break;
   }
   return k;
@@ -271,12 +280,15 @@ void require_entries(const operand& A, const char* what) {
     throw value_error(std::string(what) + " needs the entries of the matrix, and it is given by its action");
 }
 
+void require_square(const operand& A, const solve_options& options) {
+  if (A.rows() != A.cols())
+    throw shape_error(options.names.matrix + ": the matrix is " + std::to_string(A.rows()) + " by " +
+                      std::to_string(A.cols()) + ", not square, and errors are proved of square systems");
+}
+
 void check_request(const operand& A, const solve_options& options) {
   check_stopping(options.goal);
-  const structure_facts& facts = A.facts().matrix;
-  if (!facts.square)
-    throw shape_error(options.names.matrix + ": the matrix is " + std::to_string(facts.rows) + " by " +
-                      std::to_string(facts.cols) + ", not square");
+  if (options.proof || options.proof_follows) require_square(A, options);
   const bool own = options.own_preconditioner != nullptr;
   const bool named = options.preconditioner && options.preconditioner->name != "none";
   if (own && named) throw value_error("a preconditioner of the caller's and one by name exclude each other");
@@ -306,6 +318,7 @@ struct solver::state {
   double cuda_start = 0;               // not yet reported
   std::unique_ptr<ready_batch> batch;  // in place of ready, where the form is tridiagonal
   bool none_solved = false;            // of the systems of the last batch
+  bool renewed = false;                // A has other values than what is ready was made of
 
   template <class... Matrix>
   state(const solve_options& asked, const device& home, const Matrix&... matrix)
@@ -325,6 +338,7 @@ struct solver::state {
   }
   void begin_with(std::size_t k, const std::string& reason) {
     ready.reset();
+    renewed = false;
     current = k;
     why = reason;
     chosen = choose(*plan[k].method);
@@ -362,9 +376,16 @@ struct solver::state {
 
 // The current attempt for all columns, as long as `limit`, if there is one, has patience.
 solve_result solver::state::run(const columns_view& system, patience* limit) {
-  const std::int64_t n = A.rows();
+  const std::int64_t m = A.rows(), n = A.cols();
   solve_result result;
   result.how = plan[current].method;
+  if (ready && std::exchange(renewed, false)) {
+    making = {};
+    if (ready->renew())
+      result.times = making;
+    else
+      ready.reset();
+  }
   if (!ready) {
     making = {};
     ready = plan[current].method->make({A, options, plan[current], chosen.dev, making});
@@ -378,7 +399,7 @@ solve_result solver::state::run(const columns_view& system, patience* limit) {
   const std::int64_t most = std::max<std::int64_t>(1, ready->at_once(system.count));
   for (std::int64_t first = 0; first < system.count; first += most) {
     const std::int64_t count = std::min(most, system.count - first);
-    const view<const double> b(system.b.data() + first * n, count * n);
+    const view<const double> b(system.b.data() + first * m, count * m);
     const view<double> x(system.x.data() + first * n, count * n);
     if (options.observer != nullptr) options.observer->begin(first, count);
     std::vector<solve_report> reports = ready->solve(count, b, x, goal, result.times);
@@ -386,7 +407,7 @@ solve_result solver::state::run(const columns_view& system, patience* limit) {
       timed(result.times.solve, [&] {
         const on_cpu rhs(A, b), solution(A, {x.data(), x.size()});
         for (std::int64_t k = 0; k < count; ++k)
-          judge_column(A, {rhs + k * n, n}, {solution + k * n, n}, goal, *result.how, ready->rounds(),
+          judge_column(A, {rhs + k * m, m}, {solution + k * n, n}, goal, *result.how, ready->rounds(),
                        reports[static_cast<std::size_t>(k)]);
       });
     if (options.observer != nullptr) options.observer->end(reports);
@@ -430,10 +451,10 @@ solve_result solver::state::solve(const columns_view& system) {
       record.status = result.status;
       record.reason = result.reason;
       record.iterations = result.iterations;
-      // What shows that a matrix is not definite, shows it to every preconditioner.
+      // What shows that a matrix is not definite, shows it to all that need one.
       following = find_next(plan, current,
                             limit.gave_way_to() == patience::rival::elimination ? next_kind::elimination
-                            : result.status == solve_status::not_spd            ? next_kind::other_method
+                            : result.status == solve_status::not_spd            ? next_kind::less_special
                                                                                 : next_kind::any);
       if (following < plan.size() && !endless) next = reason_to_go_on(result, plan[following], limit);
       if (!next.empty() && limit.gave_way_to() != patience::rival::none) cut_short = current;
@@ -452,7 +473,9 @@ solve_result solver::state::solve(const columns_view& system) {
     } catch (const error& e) {
       if (!refused) refused = std::current_exception();
       record.reason = e.what();
-      following = current + 1;
+      // Where one factorisation does not fit, no other does.
+      const bool too_large = taken.method->direct && dynamic_cast<const out_of_memory*>(&e) != nullptr;
+      following = find_next(plan, current, too_large ? next_kind::iteration : next_kind::any);
       if (following < plan.size()) next = "the attempt before it failed";
     }
     records.push_back(record);
@@ -464,7 +487,8 @@ solve_result solver::state::solve(const columns_view& system) {
     start.put_back(system.x);
   }
   if (!best) refuse(A, options.names.matrix, refused);
-  if (cut_short && !has_solution(best->result.status)) {  // nothing did better: to its own end
+  if (cut_short && (best->index == *cut_short || !has_solution(best->result.status))) {
+    // nothing did better: to its own end
     begin_with(*cut_short, plan[*cut_short].why);
     endless = true;
     start.put_back(system.x);
@@ -495,15 +519,14 @@ solve_result solver::state::solve_from_anywhere(const columns_view& system) {
   const device& home = A.home();
   if (!home.is_cuda() || (is_accessible(home, system.b.data()) && is_accessible(home, system.x.data())))
     return solve(system);
-  const std::size_t bytes = bytes_of(system.x.size());
   array<double> b(home, system.b.size()), x(home, system.x.size());
   double transfer = 0;
   timed(transfer, [&] {
-    copy_bytes(b.data(), home, system.b.data(), A.cpu(), bytes);
-    copy_bytes(x.data(), home, system.x.data(), A.cpu(), bytes);
+    copy_bytes(b.data(), home, system.b.data(), A.cpu(), bytes_of(b.size()));
+    copy_bytes(x.data(), home, system.x.data(), A.cpu(), bytes_of(x.size()));
   });
   solve_result result = solve({system.count, b, x});
-  timed(transfer, [&] { copy_bytes(system.x.data(), A.cpu(), x.data(), home, bytes); });
+  timed(transfer, [&] { copy_bytes(system.x.data(), A.cpu(), x.data(), home, bytes_of(x.size())); });
   result.times.transfer += transfer;
   return result;
 }
@@ -572,6 +595,24 @@ solver::~solver() = default;
 solver::solver(solver&&) noexcept = default;
 solver& solver::operator=(solver&&) noexcept = default;
 
+void solver::renew(csr_view<const double> A) {
+  const ieee_environment here;
+  const stopwatch clock;
+  const auto kind = [&] {
+    const structure_facts& facts = state_->A.facts().matrix;
+    return std::pair(facts.symmetric, not_spd_reason(facts).empty());
+  };
+  const auto before = kind();
+  state_->A.renew(A);
+  state_->renewed = true;
+  if (kind() != before) {  // what suited the old values need not suit the new ones
+    state_->plan.clear();
+    state_->ready.reset();
+    state_->endless = false;
+  }
+  state_->setup_seconds += clock.seconds();
+}
+
 solve_result solver::solve(matrix_view<const double> B, matrix_view<double> X) {
   const ieee_environment here;
   operand& A = state_->A;
@@ -581,7 +622,7 @@ solve_result solver::solve(matrix_view<const double> B, matrix_view<double> X) {
   }
   std::optional<valid_csr> valid;
   if (A.form() == matrix_form::sparse) valid.emplace("solver", A.home(), A.sparse(A.home()));
-  const columns_view system = checked(A.rows(), B, X);
+  const columns_view system = checked(A, B, X);
   solve_result result;
   if (system.count == 0) {
     result.status = solve_status::converged;
@@ -609,19 +650,20 @@ solve_result solver::solve_batch(const batch_view<const double>& b, const batch_
 solve_result solver::solve(view<const double> b, view<double> x) {
   if ((b.stride() != 1 && b.size() > 1) || (x.stride() != 1 && x.size() > 1))
     throw shape_error("the right-hand side or the solution is not contiguous");
-  const std::int64_t ld = std::max<std::int64_t>(1, b.size());
-  return solve(matrix_view<const double>{b.data(), b.size(), 1, ld}, {x.data(), x.size(), 1, ld});
+  return solve(matrix_view<const double>{b.data(), b.size(), 1, std::max<std::int64_t>(1, b.size())},
+               {x.data(), x.size(), 1, std::max<std::int64_t>(1, x.size())});
 }
 
 solution_proof solver::prove(matrix_view<const double> B, matrix_view<double> X, const proof_request& request) {
   const ieee_environment here;
   const operand& A = state_->A;
   require_entries(A, "a proof");
+  require_square(A, state_->options);
   if (A.form() == matrix_form::tridiagonal) {
     const batch_shape shape = system_after_system(A, B, X);
     return prove_batch({B.data, shape}, {X.data, shape}, request);
   }
-  const columns_view system = checked(A.rows(), B, X);
+  const columns_view system = checked(A, B, X);
   const on_cpu rhs(A, system.b);
   if (!A.home().is_cuda())
     return prove_solution(request, A, state_->chosen.dev, system.count, rhs.all(), system.x);
@@ -675,7 +717,7 @@ void solver::prove(matrix_view<const double> B, matrix_view<double> X, const pro
   result.proof = prove(B, X, request);
   if (result.proof->refinements == 0) return;
   const operand& A = state_->A;
-  const columns_view system = checked(A.rows(), B, X);
+  const columns_view system = checked(A, B, X);
   const on_cpu rhs(A, system.b), solution(A, {system.x.data(), system.x.size()});
   judge_improved(A, system.count, rhs.all(), solution.all(), state_->goal(), result);
 }

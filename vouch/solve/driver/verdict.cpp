@@ -17,10 +17,10 @@ namespace {
 // In twice the precision; where the matrix is, if that is sparse.
 residual_facts residual_of(const operand& A, view<const double> b, view<const double> x) {
   if (A.form() == matrix_form::sparse && A.home().is_cuda()) {
-    array<double> there(A.home(), A.rows()), x_there(A.home(), A.rows());
-    const std::size_t bytes = static_cast<std::size_t>(A.rows()) * sizeof(double);
-    copy_bytes(there.data(), A.home(), b.data(), A.cpu(), bytes);
-    copy_bytes(x_there.data(), A.home(), x.data(), A.cpu(), bytes);
+    array<double> there(A.home(), A.rows()), x_there(A.home(), A.cols());
+    copy_bytes(there.data(), A.home(), b.data(), A.cpu(), static_cast<std::size_t>(A.rows()) * sizeof(double));
+    copy_bytes(x_there.data(), A.home(), x.data(), A.cpu(),
+               static_cast<std::size_t>(A.cols()) * sizeof(double));
     return residual<double>(A.home(), A.sparse(A.home()), there, x_there, nullptr, there);
   }
   array<double> r(A.cpu(), A.rows());

@@ -31,9 +31,12 @@ struct least_squares_norms {
 
 /// One over the norms of the columns of A, whose transpose is given; 1 where that is no number.
 template <real T>
-array<T> inverse_column_norms(const device& dev, const csr<T>& transposed) {
-  const std::vector<std::int64_t> row_ptr = transposed.row_ptr.to_vector();
-  const std::vector<T> val = transposed.val.to_vector();
+array<T> inverse_column_norms(const device& dev, csr_view<const T> transposed) {
+  const device cpu = device::cpu(1);
+  std::vector<std::int64_t> row_ptr(static_cast<std::size_t>(transposed.rows) + 1);
+  std::vector<T> val(static_cast<std::size_t>(transposed.nonzeros));
+  copy_bytes(row_ptr.data(), cpu, transposed.row_ptr, dev, row_ptr.size() * sizeof(std::int64_t));
+  copy_bytes(val.data(), cpu, transposed.val, dev, val.size() * sizeof(T));
   std::vector<T> inverse(static_cast<std::size_t>(transposed.rows), T{1});
   for (std::size_t j = 0; j < inverse.size(); ++j) {
     double norm = 0;
@@ -136,15 +139,16 @@ class lsmr_iterate {
 template <real T, class Iterate>
 class golub_kahan_engine final : public inner_solver<T> {
  public:
-  golub_kahan_engine(const device& dev, const linear_operator<T>& A, csr<T> transposed, double gradient_goal)
+  /// A' by rows outlives the engine.
+  golub_kahan_engine(const device& dev, const linear_operator<T>& A, csr_view<const T> transposed,
+                     double gradient_goal)
       : dev_(dev),
         A_(A),
-        transposed_(std::move(transposed)),
-        by_transposed_(spmv_plan<T>::make(dev, transposed_.all())),
-        m_(transposed_.cols),
-        n_(transposed_.rows),
+        by_transposed_(spmv_plan<T>::make(dev, transposed)),
+        m_(transposed.cols),
+        n_(transposed.rows),
         gradient_goal_(std::max<double>(gradient_goal, 8 * std::numeric_limits<T>::epsilon())),
-        scale_(inverse_column_norms(dev, transposed_)),
+        scale_(inverse_column_norms<T>(dev, transposed)),
         u_(dev, m_),
         image_(dev, m_),
         v_(dev, n_),
@@ -153,7 +157,6 @@ class golub_kahan_engine final : public inner_solver<T> {
         iterate_(dev, n_) {}
 
   std::string name() const override { return "A and its transpose, columns scaled"; }
-  const spmv_plan<T>& by_transposed() const { return by_transposed_; }
 
   inner_outcome run(T* r_data, T* d_data, const stopping_rule& rule, iteration_log& log) override {
     const view<T> r(r_data, m_), d(d_data, n_);
@@ -210,7 +213,6 @@ class golub_kahan_engine final : public inner_solver<T> {
 
   device dev_;
   const linear_operator<T>& A_;
-  csr<T> transposed_;
   spmv_plan<T> by_transposed_;
   std::int64_t m_, n_;
   double gradient_goal_;

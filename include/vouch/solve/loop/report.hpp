@@ -32,29 +32,42 @@ struct convergence_facts {
   std::string reason;             // one line, says why
 };
 
+/// How many eigenvalues of a symmetric matrix are positive, negative and zero.
+struct inertia {
+  std::int64_t positive = 0;
+  std::int64_t negative = 0;
+  std::int64_t zero = 0;
+};
+
 /// The verdict and its evidence.
 struct solve_report {
   solve_status status = solve_status::breakdown;
-  std::string reason;          // one line, says why
-  std::string method;          // "cg"
-  std::string engine;          // which implementation ran, for the log: "cpu csr", "cluster of 16 blocks", ...
-  std::string backend;         // of sparse factorisations, the library: "own", "cholmod"; else ""
-  std::string precision;       // "double", "single", "mixed"
-  std::string preconditioner;  // "none", "jacobi", ...
+  std::string reason;     // one line, says why
+  std::string method;     // "cg"
+  std::string engine;     // which implementation ran, for the log: "cpu csr", "cluster of 16 blocks", ...
+  std::string backend;    // of sparse factorisations, the library: "own", "cholmod"; else ""
+  std::string precision;  // "double", "single", "mixed"
+  std::string problem = "square";  // or "least-squares", "least-norm": of A that is not
+  std::string preconditioner;      // "none", "jacobi", ...
   std::int64_t iterations = 0;
   std::int64_t restarts = 0;
-  double rhs_norm = 0;                  // ||b||_2
-  double tolerance = 0;                 // the absolute one: max(rtol ||b||, atol)
-  double true_residual = 0;             // ||b - Ax||_2, higher precision, of the x returned: at most this
-  double recurrence_residual = 0;       // ||r||_2 as the method believed it; NaN: it has no recurrence
-  double backward_error = 0;            // ||b-Ax||_inf / (||A||_inf ||x||_inf + ||b||_inf)
-  double attainable_relative = 0;       // about u || |A||x| || / ||b||: below it rounding rules
-  std::optional<double> error_bound{};  // proved: no element of x is farther from the exact solution
-  std::string error_bound_source;       // what proves it, or why nothing does; "" where it was not tried
+  double rhs_norm = 0;             // ||b||_2
+  double tolerance = 0;            // the absolute one: max(rtol ||b||, atol)
+  double true_residual = 0;        // ||b - Ax||_2, higher precision, of the x returned: at most this
+  double recurrence_residual = 0;  // ||r||_2 as the method believed it; NaN: it has no recurrence
+  double backward_error = 0;       // ||b-Ax||_inf / (||A||_inf ||x||_inf + ||b||_inf)
+  // ||A' r||_2 / (||A||_F ||r||_2) for r = b - A x, both in higher precision: 0 at a least-squares solution.
+  std::optional<double> normal_equations{};
+  double attainable_relative = 0;              // about u || |A||x| || / ||b||: below it rounding rules
+  std::optional<double> error_bound{};         // proved: no element of x is farther from the exact solution
+  std::string error_bound_source;              // what proves it, or why nothing does; "" where it was not tried
   std::optional<double> condition_estimate{};  // of A, for conjugate gradients of M A; nothing where not known
   // Of ||x - x*||_2 / ||x||_2, not proved: for conjugate gradients at most about that, for direct methods about.
   std::optional<double> error_estimate{};
   std::optional<convergence_facts> convergence{};  // of sweeps
+  // Of A, where its factors tell it, by the signs of their pivots: that of a matrix near A, nothing proved.
+  std::optional<inertia> signs{};
+  std::optional<std::int64_t> rank{};  // likewise
   double setup_seconds = 0;
   double solve_seconds = 0;
   bool reproducible = true;  // the same bits on every run, on the CPU for any number of threads

@@ -8,37 +8,61 @@
 extern "C" {
 #endif
 
-enum { VOUCH_BACKEND_ABI = 1 };
+enum { VOUCH_BACKEND_ABI = 2 };
 
-/* How a factorisation ended. */
+/* What a matrix is factorised into; bits of a set. */
 enum {
-  VOUCH_BACKEND_DONE = 0,
-  VOUCH_BACKEND_SINGULAR = 1,     /* failed_at is the pivot, from 1 */
-  VOUCH_BACKEND_INDEFINITE = 2,   /* likewise, of those that need a definite matrix */
-  VOUCH_BACKEND_OUT_OF_MEMORY = 3,
-  VOUCH_BACKEND_REFUSED = 4       /* anything else: the matrix is too large for its indices, ... */
+  VOUCH_FACTORS_CHOLESKY = 1, /* of symmetric positive definite matrices */
+  VOUCH_FACTORS_LDLT = 2,     /* of symmetric ones */
+  VOUCH_FACTORS_LU = 4,       /* of square ones */
+  VOUCH_FACTORS_QR = 8        /* of any */
 };
 
+/* How an analysis or a factorisation ended. */
+enum {
+  VOUCH_BACKEND_DONE = 0,
+  VOUCH_BACKEND_SINGULAR = 1,   /* failed_at is the pivot, from 1 */
+  VOUCH_BACKEND_INDEFINITE = 2, /* likewise, of those that need a definite matrix */
+  VOUCH_BACKEND_OUT_OF_MEMORY = 3,
+  VOUCH_BACKEND_REFUSED = 4 /* anything else: the matrix is too large for its indices, ... */
+};
+
+/* In compressed sparse rows, sorted, each entry once, finite; all of a symmetric matrix. */
+struct vouch_backend_matrix {
+  int64_t rows;
+  int64_t cols;
+  const int64_t* row_ptr;
+  const int32_t* col;
+  const double* val;
+};
+
+/* Of the factors: as predicted by an analysis (0 where there is no prediction), as found by a factorisation. */
 struct vouch_backend_result {
-  void* factors; /* for solve and release; NULL unless done */
   int64_t failed_at;
-  double entries; /* of the factors */
+  int64_t rank;     /* of QR; -1: not known */
+  int64_t negative; /* pivots of LDL^T, those of 2-by-2 blocks counted by their eigenvalues; -1: not known */
+  int64_t zero;     /* likewise */
+  double entries;
   double flops;
-  double bytes;
+  double bytes; /* an analysis: that a factorisation takes at least */
 };
 
 struct vouch_backend {
   int abi;             /* VOUCH_BACKEND_ABI */
   const char* name;    /* "cholmod" */
   const char* library; /* "CHOLMOD 3.0.14" */
-  int needs_definite;  /* symmetric positive definite matrices alone */
+  int factors;         /* the set of those that it makes */
 
-  /* A is n-by-n in compressed sparse rows, sorted, each entry once, finite. */
-  int (*factorise)(int64_t n, const int64_t* row_ptr, const int32_t* col, const double* val,
-                   struct vouch_backend_result* result);
-  /* x := A^-1 x, or A^-T x; 0 where that was done. */
-  int (*solve)(void* factors, int transposed, double* x);
-  void (*release)(void* factors);
+  /* Orders A for one kind of factors; A's values may guide it. *made is for the other functions, and NULL unless
+   * done. */
+  int (*analyse)(int kind, const struct vouch_backend_matrix* A, void** made,
+                 struct vouch_backend_result* result);
+  /* Of the matrix that was analysed, or another of its pattern; any number of times. */
+  int (*factorise)(void* made, const struct vouch_backend_matrix* A, struct vouch_backend_result* result);
+  /* Columns side by side: x := A^-1 b, or A^-T b; with QR the pseudoinverses, or where the rank is not full a
+   * solution of least squares with as many zeros. 0 where that was done. */
+  int (*solve)(void* made, int transposed, int64_t columns, const double* b, double* x);
+  void (*release)(void* made);
 };
 
 /* The one function that a module has: never NULL. */

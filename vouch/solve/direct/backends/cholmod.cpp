@@ -2,6 +2,7 @@
 #include <cholmod.h>
 
 #include <algorithm>
+#include <memory>
 #include <new>
 #include <string>
 
@@ -13,6 +14,7 @@ using integer = SuiteSparse_long;
 
 struct factors {
   cholmod_common common;
+  cholmod_sparse* A = nullptr;  // the lower triangle
   cholmod_factor* L = nullptr;
   cholmod_dense *x = nullptr, *y = nullptr, *e = nullptr;
   factors() {
@@ -22,6 +24,7 @@ struct factors {
     common.final_ll = 1;  // L D L^T without pivoting would take indefinite matrices, too
   }
   ~factors() {
+    cholmod_l_free_sparse(&A, &common);
     cholmod_l_free_factor(&L, &common);
     cholmod_l_free_dense(&x, &common);
     cholmod_l_free_dense(&y, &common);
@@ -46,51 +49,71 @@ int status_of(const cholmod_common& common) {
   }
 }
 
-// The rows of a symmetric matrix are its columns; what is above the diagonal of those is not read.
-int factorise(int64_t n, const int64_t* row_ptr, const int32_t* col, const double* val,
-              vouch_backend_result* result) try {
-  auto made = new factors;
-  struct guard {
-    factors* kept;
-    ~guard() { delete kept; }
-  } owner{made};
-  cholmod_common& common = made->common;
-  const auto entries = static_cast<std::size_t>(row_ptr[n]), size = static_cast<std::size_t>(n);
-  cholmod_sparse* A = cholmod_l_allocate_sparse(size, size, entries, 1, 1, -1, CHOLMOD_REAL, &common);
-  if (A == nullptr) return status_of(common);
-  std::copy(row_ptr, row_ptr + n + 1, static_cast<integer*>(A->p));
-  std::copy(col, col + entries, static_cast<integer*>(A->i));
-  std::copy(val, val + entries, static_cast<double*>(A->x));
-  made->L = cholmod_l_analyze(A, &common);
-  if (made->L != nullptr) cholmod_l_factorize(A, made->L, &common);
-  const double flops = common.fl, entries_of_factor = common.lnz;
-  cholmod_l_free_sparse(&A, &common);
-  const int status =
-      made->L == nullptr && common.status == CHOLMOD_OK ? VOUCH_BACKEND_REFUSED : status_of(common);
-  if (status != VOUCH_BACKEND_DONE || made->L->minor < size) {
-    if (made->L != nullptr) result->failed_at = static_cast<int64_t>(made->L->minor) + 1;
-    return status == VOUCH_BACKEND_DONE ? VOUCH_BACKEND_INDEFINITE : status;
-  }
-  result->entries = entries_of_factor;
-  result->flops = flops;
-  result->bytes = static_cast<double>(common.memory_inuse);
-  result->factors = made;
-  owner.kept = nullptr;
+// The rows of a symmetric matrix are its columns.
+template <class Take>
+void for_lower(const vouch_backend_matrix& A, const Take& take) {
+  for (int64_t j = 0; j < A.rows; ++j)
+    for (int64_t k = std::lower_bound(A.col + A.row_ptr[j], A.col + A.row_ptr[j + 1], j) - A.col;
+         k < A.row_ptr[j + 1]; ++k)
+      take(j, k);
+}
+
+int analyse(int, const vouch_backend_matrix* A, void** made, vouch_backend_result* result) try {
+  auto f = std::make_unique<factors>();
+  cholmod_common& common = f->common;
+  const auto n = static_cast<std::size_t>(A->rows);
+  std::size_t entries = 0;
+  for_lower(*A, [&](int64_t, int64_t) { ++entries; });
+  f->A = cholmod_l_allocate_sparse(n, n, entries, 1, 1, -1, CHOLMOD_REAL, &common);
+  if (f->A == nullptr) return status_of(common);
+  auto* const offsets = static_cast<integer*>(f->A->p);
+  auto* const rows = static_cast<integer*>(f->A->i);
+  std::fill(offsets, offsets + n + 1, 0);
+  integer at = 0;
+  for_lower(*A, [&](int64_t j, int64_t k) {
+    rows[at] = A->col[k];
+    offsets[j + 1] = ++at;
+  });
+  for (std::size_t j = 0; j < n; ++j) offsets[j + 1] = std::max(offsets[j], offsets[j + 1]);
+  f->L = cholmod_l_analyze(f->A, &common);
+  if (f->L == nullptr) return common.status == CHOLMOD_OK ? VOUCH_BACKEND_REFUSED : status_of(common);
+  result->flops = common.fl;
+  result->entries = common.lnz;
+  result->bytes = f->L->is_super != 0 ? 8.0 * static_cast<double>(f->L->xsize + f->L->ssize) : 16 * common.lnz;
+  *made = f.release();
   return VOUCH_BACKEND_DONE;
 } catch (const std::bad_alloc&) {
   return VOUCH_BACKEND_OUT_OF_MEMORY;
 }
 
-int solve(void* made, int, double* x) {
+int factorise(void* made, const vouch_backend_matrix* A, vouch_backend_result* result) {
   factors& f = *static_cast<factors*>(made);
-  cholmod_dense b{};
-  b.nrow = b.nzmax = b.d = f.L->n;
-  b.ncol = 1;
-  b.x = x;
-  b.xtype = CHOLMOD_REAL;
-  b.dtype = CHOLMOD_DOUBLE;
-  if (cholmod_l_solve2(CHOLMOD_A, f.L, &b, nullptr, &f.x, nullptr, &f.y, &f.e, &f.common) == 0) return 1;
-  std::copy_n(static_cast<const double*>(f.x->x), f.L->n, x);
+  double* value = static_cast<double*>(f.A->x);
+  for_lower(*A, [&](int64_t, int64_t k) { *value++ = A->val[k]; });
+  cholmod_l_factorize(f.A, f.L, &f.common);
+  const int status = status_of(f.common);
+  if (status != VOUCH_BACKEND_DONE || f.L->minor < f.L->n) {
+    result->failed_at = static_cast<int64_t>(f.L->minor) + 1;
+    return status == VOUCH_BACKEND_DONE ? VOUCH_BACKEND_INDEFINITE : status;
+  }
+  result->flops = f.common.fl;
+  result->entries = f.common.lnz;
+  result->bytes = static_cast<double>(f.common.memory_inuse);
+  result->negative = result->zero = 0;
+  return VOUCH_BACKEND_DONE;
+}
+
+int solve(void* made, int, int64_t columns, const double* b, double* x) {
+  factors& f = *static_cast<factors*>(made);
+  cholmod_dense rhs{};
+  rhs.nrow = rhs.d = f.L->n;
+  rhs.ncol = static_cast<std::size_t>(columns);
+  rhs.nzmax = rhs.nrow * rhs.ncol;
+  rhs.x = const_cast<double*>(b);
+  rhs.xtype = CHOLMOD_REAL;
+  rhs.dtype = CHOLMOD_DOUBLE;
+  if (cholmod_l_solve2(CHOLMOD_A, f.L, &rhs, nullptr, &f.x, nullptr, &f.y, &f.e, &f.common) == 0) return 1;
+  std::copy_n(static_cast<const double*>(f.x->x), rhs.nzmax, x);
   return 0;
 }
 
@@ -102,6 +125,7 @@ extern "C" __attribute__((visibility("default"))) const vouch_backend* vouch_spa
   static const std::string library = "CHOLMOD " + std::to_string(CHOLMOD_MAIN_VERSION) + "." +
                                      std::to_string(CHOLMOD_SUB_VERSION) + "." +
                                      std::to_string(CHOLMOD_SUBSUB_VERSION);
-  static const vouch_backend self{VOUCH_BACKEND_ABI, "cholmod", library.c_str(), 1, factorise, solve, release};
+  static const vouch_backend self{VOUCH_BACKEND_ABI, "cholmod", library.c_str(), VOUCH_FACTORS_CHOLESKY,
+                                  analyse,           factorise, solve,           release};
   return &self;
 }

@@ -1,6 +1,8 @@
 // KLU as a module: unsymmetric matrices that are nearly triangular by blocks, as those of circuits are.
 #include <klu.h>
 
+#include <algorithm>
+#include <memory>
 #include <new>
 #include <string>
 #include <vector>
@@ -15,7 +17,8 @@ struct factors {
   klu_l_common common;
   klu_l_symbolic* symbolic = nullptr;
   klu_l_numeric* numeric = nullptr;
-  integer n = 0;
+  std::vector<integer> offsets, rows;  // of A^T by columns, which are A's rows
+  std::vector<double> values;
   factors() { klu_l_defaults(&common); }
   ~factors() {
     klu_l_free_numeric(&numeric, &common);
@@ -38,42 +41,50 @@ int status_of(integer code) {
   }
 }
 
-int factorise(int64_t n, const int64_t* row_ptr, const int32_t* col, const double* val,
-              vouch_backend_result* result) try {
-  auto made = new factors;
-  struct guard {
-    factors* kept;
-    ~guard() { delete kept; }
-  } owner{made};
-  made->n = n;
-  std::vector<integer> offsets(row_ptr, row_ptr + n + 1), rows(col, col + row_ptr[n]);
-  std::vector<double> values(val, val + row_ptr[n]);
-  made->symbolic = klu_l_analyze(n, offsets.data(), rows.data(), &made->common);
-  if (made->symbolic == nullptr) {
-    result->failed_at = made->common.structural_rank + 1;
-    return status_of(made->common.status);
+int analyse(int, const vouch_backend_matrix* A, void** made, vouch_backend_result* result) try {
+  auto f = std::make_unique<factors>();
+  f->offsets.assign(A->row_ptr, A->row_ptr + A->rows + 1);
+  f->rows.assign(A->col, A->col + A->row_ptr[A->rows]);
+  f->symbolic = klu_l_analyze(A->rows, f->offsets.data(), f->rows.data(), &f->common);
+  if (f->symbolic == nullptr) {
+    result->failed_at = f->common.structural_rank + 1;
+    return f->common.status == KLU_OK ? VOUCH_BACKEND_REFUSED : status_of(f->common.status);
   }
-  made->numeric = klu_l_factor(offsets.data(), rows.data(), values.data(), made->symbolic, &made->common);
-  if (made->numeric == nullptr || made->common.status != KLU_OK) {
-    result->failed_at = made->common.numerical_rank + 1;
-    return made->common.status == KLU_OK ? VOUCH_BACKEND_REFUSED : status_of(made->common.status);
-  }
-  result->entries = static_cast<double>(made->numeric->lnz + made->numeric->unz + made->numeric->nzoff);
-  klu_l_flops(made->symbolic, made->numeric, &made->common);
-  result->flops = made->common.flops;
-  result->bytes = static_cast<double>(made->common.memusage);
-  result->factors = made;
-  owner.kept = nullptr;
+  result->entries = std::max(0.0, f->symbolic->lnz + f->symbolic->unz);
+  result->flops = std::max(0.0, f->symbolic->est_flops);
+  result->bytes = 16 * result->entries;
+  *made = f.release();
   return VOUCH_BACKEND_DONE;
 } catch (const std::bad_alloc&) {
   return VOUCH_BACKEND_OUT_OF_MEMORY;
 }
 
-// The factors are those of A^T, whose columns are A's rows.
-int solve(void* made, int transposed, double* x) {
+// Rows are interchanged anew each time: the old interchanges may be bad ones for other values.
+int factorise(void* made, const vouch_backend_matrix* A, vouch_backend_result* result) try {
   factors& f = *static_cast<factors*>(made);
+  f.values.assign(A->val, A->val + A->row_ptr[A->rows]);
+  klu_l_free_numeric(&f.numeric, &f.common);
+  f.numeric = klu_l_factor(f.offsets.data(), f.rows.data(), f.values.data(), f.symbolic, &f.common);
+  if (f.numeric == nullptr || f.common.status != KLU_OK) {
+    result->failed_at = f.common.numerical_rank + 1;
+    return f.common.status == KLU_OK ? VOUCH_BACKEND_REFUSED : status_of(f.common.status);
+  }
+  result->entries = static_cast<double>(f.numeric->lnz + f.numeric->unz + f.numeric->nzoff);
+  klu_l_flops(f.symbolic, f.numeric, &f.common);
+  result->flops = f.common.flops;
+  result->bytes = static_cast<double>(f.common.memusage);
+  return VOUCH_BACKEND_DONE;
+} catch (const std::bad_alloc&) {
+  return VOUCH_BACKEND_OUT_OF_MEMORY;
+}
+
+// The factors are those of A^T.
+int solve(void* made, int transposed, int64_t columns, const double* b, double* x) {
+  factors& f = *static_cast<factors*>(made);
+  const integer n = f.symbolic->n;
+  std::copy_n(b, n * columns, x);
   const auto call = transposed != 0 ? klu_l_solve : klu_l_tsolve;
-  return call(f.symbolic, f.numeric, f.n, 1, x, &f.common) != 0 ? 0 : 1;
+  return call(f.symbolic, f.numeric, n, columns, x, &f.common) != 0 ? 0 : 1;
 }
 
 void release(void* made) { delete static_cast<factors*>(made); }
@@ -83,6 +94,7 @@ void release(void* made) { delete static_cast<factors*>(made); }
 extern "C" __attribute__((visibility("default"))) const vouch_backend* vouch_sparse_backend() {
   static const std::string library = "KLU " + std::to_string(KLU_MAIN_VERSION) + "." +
                                      std::to_string(KLU_SUB_VERSION) + "." + std::to_string(KLU_SUBSUB_VERSION);
-  static const vouch_backend self{VOUCH_BACKEND_ABI, "klu", library.c_str(), 0, factorise, solve, release};
+  static const vouch_backend self{VOUCH_BACKEND_ABI, "klu",     library.c_str(), VOUCH_FACTORS_LU,
+                                  analyse,           factorise, solve,           release};
   return &self;
 }

@@ -1,6 +1,7 @@
 // UMFPACK as a module: any square matrix. GPL: nothing else of Vouch links it.
 #include <umfpack.h>
 
+#include <memory>
 #include <new>
 #include <string>
 #include <vector>
@@ -12,12 +13,21 @@ namespace {
 using integer = SuiteSparse_long;
 
 struct factors {
-  void* numeric = nullptr;
-  integer n = 0;
-  std::vector<integer> offsets, rows;  // of A^T by columns, which are A's rows
-  std::vector<double> values, from, work;
-  std::vector<integer> places;
-  ~factors() { umfpack_dl_free_numeric(&numeric); }
+  void *symbolic = nullptr, *numeric = nullptr;
+  double control[UMFPACK_CONTROL];
+  std::vector<integer> offsets, rows, places;  // of A^T by columns, which are A's rows
+  std::vector<double> values, work;
+  factors() {
+    umfpack_dl_defaults(control);
+    control[UMFPACK_ORDERING] = UMFPACK_ORDERING_CHOLMOD;  // AMD, and METIS where that fills in
+    control[UMFPACK_IRSTEP] = 0;                           // solutions are refined in twice the precision
+  }
+  ~factors() {
+    umfpack_dl_free_symbolic(&symbolic);
+    umfpack_dl_free_numeric(&numeric);
+  }
+  factors(const factors&) = delete;
+  factors& operator=(const factors&) = delete;
 };
 
 int status_of(integer code) {
@@ -33,57 +43,57 @@ int status_of(integer code) {
   }
 }
 
-int factorise(int64_t n, const int64_t* row_ptr, const int32_t* col, const double* val,
-              vouch_backend_result* result) try {
-  auto made = new factors;
-  struct guard {
-    factors* kept;
-    ~guard() { delete kept; }
-  } owner{made};
-  made->n = n;
-  made->offsets.assign(row_ptr, row_ptr + n + 1);
-  made->rows.assign(col, col + row_ptr[n]);
-  made->values.assign(val, val + row_ptr[n]);
-  double control[UMFPACK_CONTROL], info[UMFPACK_INFO];
-  umfpack_dl_defaults(control);
-  control[UMFPACK_ORDERING] = UMFPACK_ORDERING_CHOLMOD;  // AMD, and METIS where that fills in
-  control[UMFPACK_IRSTEP] = 0;                           // solutions are refined in twice the precision
-  void* symbolic = nullptr;
-  integer code = umfpack_dl_symbolic(n, n, made->offsets.data(), made->rows.data(), made->values.data(),
-                                     &symbolic, control, info);
-  if (code == UMFPACK_OK) {
-    code = umfpack_dl_numeric(made->offsets.data(), made->rows.data(), made->values.data(), symbolic,
-                              &made->numeric, control, info);
-    umfpack_dl_free_symbolic(&symbolic);
-  }
-  if (const int status = status_of(code); status != VOUCH_BACKEND_DONE) {
-    if (status == VOUCH_BACKEND_SINGULAR && made->numeric != nullptr)
-      result->failed_at = static_cast<int64_t>(info[UMFPACK_UDIAG_NZ]) + 1;
-    return status;
-  }
-  made->places.resize(static_cast<std::size_t>(n));
-  made->work.resize(static_cast<std::size_t>(n));
-  made->from.resize(static_cast<std::size_t>(n));
-  result->entries = info[UMFPACK_LNZ] + info[UMFPACK_UNZ];
-  result->flops = info[UMFPACK_FLOPS];
-  result->bytes = info[UMFPACK_NUMERIC_SIZE] * info[UMFPACK_SIZE_OF_UNIT];
-  result->factors = made;
-  owner.kept = nullptr;
+// What UMFPACK predicts are upper bounds, far off where rows are interchanged: of the memory it tells something where pivots are
+// to stay on the diagonal.
+int analyse(int, const vouch_backend_matrix* A, void** made, vouch_backend_result* result) try {
+  auto f = std::make_unique<factors>();
+  f->offsets.assign(A->row_ptr, A->row_ptr + A->rows + 1);
+  f->rows.assign(A->col, A->col + A->row_ptr[A->rows]);
+  double info[UMFPACK_INFO];
+  const integer code = umfpack_dl_symbolic(A->rows, A->rows, f->offsets.data(), f->rows.data(), A->val,
+                                           &f->symbolic, f->control, info);
+  if (const int status = status_of(code); status != VOUCH_BACKEND_DONE) return status;
+  result->entries = info[UMFPACK_LNZ_ESTIMATE] + info[UMFPACK_UNZ_ESTIMATE];
+  result->flops = info[UMFPACK_FLOPS_ESTIMATE];
+  if (info[UMFPACK_STRATEGY_USED] == UMFPACK_STRATEGY_SYMMETRIC) result->bytes = 8 * result->entries;
+  *made = f.release();
   return VOUCH_BACKEND_DONE;
 } catch (const std::bad_alloc&) {
   return VOUCH_BACKEND_OUT_OF_MEMORY;
 }
 
-int solve(void* made, int transposed, double* x) {
+int factorise(void* made, const vouch_backend_matrix* A, vouch_backend_result* result) try {
   factors& f = *static_cast<factors*>(made);
-  double control[UMFPACK_CONTROL], info[UMFPACK_INFO];
-  umfpack_dl_defaults(control);
-  control[UMFPACK_IRSTEP] = 0;
-  f.from.assign(x, x + f.n);
-  const integer code = umfpack_dl_wsolve(transposed != 0 ? UMFPACK_A : UMFPACK_Aat, f.offsets.data(),
-                                         f.rows.data(), f.values.data(), x, f.from.data(), f.numeric, control,
-                                         info, f.places.data(), f.work.data());
-  return code == UMFPACK_OK ? 0 : 1;
+  f.values.assign(A->val, A->val + A->row_ptr[A->rows]);
+  umfpack_dl_free_numeric(&f.numeric);
+  double info[UMFPACK_INFO];
+  const integer code = umfpack_dl_numeric(f.offsets.data(), f.rows.data(), f.values.data(), f.symbolic,
+                                          &f.numeric, f.control, info);
+  if (const int status = status_of(code); status != VOUCH_BACKEND_DONE) {
+    if (status == VOUCH_BACKEND_SINGULAR && f.numeric != nullptr)
+      result->failed_at = static_cast<int64_t>(info[UMFPACK_UDIAG_NZ]) + 1;
+    return status;
+  }
+  f.places.resize(static_cast<std::size_t>(A->rows));
+  f.work.resize(static_cast<std::size_t>(A->rows));
+  result->entries = info[UMFPACK_LNZ] + info[UMFPACK_UNZ];
+  result->flops = info[UMFPACK_FLOPS];
+  result->bytes = info[UMFPACK_NUMERIC_SIZE] * info[UMFPACK_SIZE_OF_UNIT];
+  return VOUCH_BACKEND_DONE;
+} catch (const std::bad_alloc&) {
+  return VOUCH_BACKEND_OUT_OF_MEMORY;
+}
+
+int solve(void* made, int transposed, int64_t columns, const double* b, double* x) {
+  factors& f = *static_cast<factors*>(made);
+  double info[UMFPACK_INFO];
+  const std::size_t n = f.work.size();
+  for (int64_t j = 0; j < columns; ++j, b += n, x += n)
+    if (umfpack_dl_wsolve(transposed != 0 ? UMFPACK_A : UMFPACK_Aat, f.offsets.data(), f.rows.data(),
+                          f.values.data(), x, b, f.numeric, f.control, info, f.places.data(),
+                          f.work.data()) != UMFPACK_OK)
+      return 1;
+  return 0;
 }
 
 void release(void* made) { delete static_cast<factors*>(made); }
@@ -94,6 +104,7 @@ extern "C" __attribute__((visibility("default"))) const vouch_backend* vouch_spa
   static const std::string library = "UMFPACK " + std::to_string(UMFPACK_MAIN_VERSION) + "." +
                                      std::to_string(UMFPACK_SUB_VERSION) + "." +
                                      std::to_string(UMFPACK_SUBSUB_VERSION);
-  static const vouch_backend self{VOUCH_BACKEND_ABI, "umfpack", library.c_str(), 0, factorise, solve, release};
+  static const vouch_backend self{VOUCH_BACKEND_ABI, "umfpack", library.c_str(), VOUCH_FACTORS_LU,
+                                  analyse,           factorise, solve,           release};
   return &self;
 }

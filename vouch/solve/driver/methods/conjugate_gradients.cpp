@@ -150,7 +150,7 @@ constinit const method conjugate_gradients{
     .options = {method_option::preconditioner, method_option::fixed_iterations, method_option::stop_recurrence},
     .precisions = {working_precision::double_, working_precision::single, working_precision::mixed},
     .on_cuda = {false, true},
-    .refuse = [](const structure_facts& facts) { return not_spd_reason(facts); },
+    .refuse = not_spd_reason,
     .advise = advise,
     .predict = predict,
     .choose = choose,

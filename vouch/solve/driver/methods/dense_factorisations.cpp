@@ -81,12 +81,9 @@ constexpr method line(const char* name, std::string (*refuse)(const structure_fa
           .make = make_ready<ready<float, kind>, ready<double, kind>>};
 }
 
-std::string refuse_indefinite(const structure_facts& facts) { return not_spd_reason(facts); }
-
 }  // namespace
 
 constinit const method dense_lu = line<factors::lu>("lu", nullptr, predict_lu);
-constinit const method dense_cholesky =
-    line<factors::cholesky>("cholesky", refuse_indefinite, predict_cholesky);
+constinit const method dense_cholesky = line<factors::cholesky>("cholesky", not_spd_reason, predict_cholesky);
 
 }  // namespace vouch

@@ -29,7 +29,7 @@ constinit const method flexible_conjugate_gradients{
     .options = krylov_options,
     .precisions = krylov_precisions,
     .on_cuda = {false, true},
-    .refuse = [](const structure_facts& facts) { return not_spd_reason(facts); },
+    .refuse = not_spd_reason,
     .advise = [](const method& self) { return conjugate_gradients.advise(self); },
     .predict = nullptr,
     .choose = choose_for_products,

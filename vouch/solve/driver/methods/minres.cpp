@@ -43,18 +43,17 @@ std::unique_ptr<ready_method> make(const method_setting& setting) {
 
 }  // namespace
 
-constinit const method minimal_residual{
-    .name = "minres",
-    .title = "MINRES",
-    .takes = krylov_takes,
-    .direct = false,
-    .options = krylov_options,
-    .precisions = krylov_precisions,
-    .on_cuda = {false, true},
-    .refuse = [](const structure_facts& facts) { return not_symmetric_reason(facts); },
-    .advise = advise,
-    .predict = predict,
-    .choose = choose_for_products,
-    .make = make};
+constinit const method minimal_residual{.name = "minres",
+                                        .title = "MINRES",
+                                        .takes = krylov_takes,
+                                        .direct = false,
+                                        .options = krylov_options,
+                                        .precisions = krylov_precisions,
+                                        .on_cuda = {false, true},
+                                        .refuse = not_symmetric_reason,
+                                        .advise = advise,
+                                        .predict = predict,
+                                        .choose = choose_for_products,
+                                        .make = make};
 
 }  // namespace vouch

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -16,29 +17,6 @@
 namespace vouch {
 namespace {
 
-// Smaller matrices are factorised before a library has ordered them.
-constexpr std::int64_t least_nonzeros_of_modules = std::int64_t{1} << 14;
-
-// The modules to try, the best first; none where the own factors are to serve.
-std::vector<const vouch_backend*> backends_for(const structure_facts& A, const std::string& asked) {
-  require_backend(asked);
-  if (asked == "own") return {};
-  if (asked != "auto") {
-    const vouch_backend* const b = find_backend(asked);
-    if (const std::string reason = not_spd_reason(A); needs_definite(*b) && !reason.empty())
-      throw value_error(reason + ", and " + asked + " needs a symmetric positive definite matrix",
-                        "--backend auto takes what suits");
-    return {b};
-  }
-  std::vector<const vouch_backend*> found;
-  if (A.nonzeros < least_nonzeros_of_modules) return found;
-  for (const char* name : {"cholmod", "umfpack"})
-    if (const vouch_backend* const b = find_backend(name);
-        b != nullptr && (!needs_definite(*b) || not_spd_reason(A).empty()))
-      found.push_back(b);
-  return found;
-}
-
 // -1 where there is none.
 template <real T>
 std::int64_t first_zero_row(csr_view<const T> A) {
@@ -48,54 +26,138 @@ std::int64_t first_zero_row(csr_view<const T> A) {
   return -1;
 }
 
+// The first module that takes A; nothing where none is there that `auto` may take. A module that was asked for by
+// name, or all of them, may throw.
+std::unique_ptr<module_factors> factorise_by_module(int kind, const std::string& asked,
+                                                    csr_view<const double> A) {
+  const std::vector<const vouch_backend*> all = backends_for(kind, asked);
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    try {
+      return std::make_unique<module_factors>(*all[k], kind, A);
+    } catch (const value_error&) {  // the next one may take it
+      if (k + 1 == all.size()) throw;
+    }
+  }
+  return {};
+}
+
+void require_residual_goal(const method_setting& setting) {
+  if (!setting.options.goal.by_residual()) throw value_error("a direct method ends by the residual alone");
+}
+
 template <real T>
-class ready final : public method_in<T> {
+void name_empty_row(csr_view<const T> A, std::vector<solve_report>& reports) {
+  for (solve_report& report : reports)
+    if (report.status == solve_status::breakdown)
+      if (const std::int64_t row = first_zero_row(A); row >= 0)
+        report.reason += "; row " + std::to_string(row + 1) + " holds nothing but zeros";
+}
+
+// Factors that only modules make.
+template <int kind>
+class ready_by_module final : public method_in<double> {
  public:
-  explicit ready(const method_setting& setting) : method_in<T>(setting), placed_(place_sparse<T>(setting)) {
-    const structure_facts& facts = setting.A.facts().matrix;
+  explicit ready_by_module(const method_setting& setting)
+      : method_in<double>(setting), A_(setting.A.sparse(setting.dev)) {
     timed(setting.times.setup, [&] {
-      if constexpr (sizeof(T) == sizeof(double)) {
-        if (!setting.options.goal.by_residual())
-          throw value_error("a direct method ends by the residual alone");
-        const bool any = setting.options.backend == "auto";
-        for (const vouch_backend* backend : backends_for(facts, setting.options.backend)) {
-          try {
-            module_.emplace(*backend, placed_.A);
-          } catch (const value_error&) {  // the next one may take it
-            if (!any) throw;
-            continue;
-          }
-          if (module_->failed() == 0 || !module_->needs_definite() || !any) return;
-          module_.reset();
-        }
-      } else if (setting.options.backend != "auto" && setting.options.backend != "own") {
-        throw value_error("the back ends of other libraries factorise in double precision",
-                          "take --backend own");
-      }
-      factors_ = factorise<T>(setting.dev, placed_.A);
+      naming_the_matrix(setting, [&] {
+        require_residual_goal(setting);
+        factors_ = factorise_by_module(kind, setting.options.backend, A_);
+        if (!factors_) throw value_error(missing_backends(kind), "--method sparse-lu needs no library");
+      });
     });
   }
-  bool rounds() const override { return placed_.rounded || method_in<T>::rounds(); }
+  std::int64_t at_once(std::int64_t columns) const override { return columns; }
+  bool rounds() const override { return method_in<double>::rounds(); }
+  bool renew() override {
+    timed(setting().times.setup, [&] {
+      naming_the_matrix(setting(), [&] {
+        A_ = setting().A.sparse(setting().dev);
+        factors_->factorise(A_);
+      });
+    });
+    return true;
+  }
 
  private:
-  std::vector<solve_report> run(std::int64_t, view<const T> b, view<T> x,
+  std::vector<solve_report> run(std::int64_t columns, view<const double> b, view<double> x,
                                 const stopping_criterion& goal) override {
-    return naming_the_matrix(this->setting(), [&]() -> std::vector<solve_report> {
-      solve_report report = factored(b, x, goal);
-      if (report.status == solve_status::breakdown)
-        if (const std::int64_t row = first_zero_row(placed_.A); row >= 0)
-          report.reason += "; row " + std::to_string(row + 1) + " holds nothing but zeros";
-      return {std::move(report)};
+    return naming_the_matrix(setting(), [&] {
+      std::vector<solve_report> reports =
+          A_.rows == A_.cols ? factors_->solve(where(), setting().taken.method->name, A_, columns, b, x, goal)
+                             : factors_->solve_least_squares(where(), A_, columns, b, x, goal);
+      name_empty_row<double>(A_, reports);
+      return reports;
     });
   }
-  solve_report factored(view<const T> b, view<T> x, const stopping_criterion& goal) {
+
+  csr_view<const double> A_;
+  std::unique_ptr<module_factors> factors_;
+};
+
+// LU: by a module, or by Vouch itself.
+template <real T>
+class ready_lu final : public method_in<T> {
+ public:
+  explicit ready_lu(const method_setting& setting) : method_in<T>(setting), placed_(place_sparse<T>(setting)) {
+    const std::string& asked = setting.options.backend;
+    timed(setting.times.setup, [&] {
+      naming_the_matrix(setting, [&] {
+        if constexpr (sizeof(T) == sizeof(double)) {
+          require_residual_goal(setting);
+          const bool small = placed_.A.nonzeros < least_nonzeros_of_modules;
+          if (asked != "own" && !(asked == "auto" && small)) take_module(asked);
+          if (module_) return;
+        } else if (asked != "auto" && asked != "own") {
+          throw value_error("the back ends of other libraries factorise in double precision",
+                            "take --backend own");
+        }
+        factors_ = factorise<T>(setting.dev, placed_.A);
+      });
+    });
+  }
+  std::int64_t at_once(std::int64_t columns) const override { return module_ ? columns : 1; }
+  bool rounds() const override { return placed_.rounded || method_in<T>::rounds(); }
+  bool renew() override {
+    if constexpr (sizeof(T) == sizeof(double)) {
+      if (!module_) return false;
+      timed(this->setting().times.setup, [&] {
+        naming_the_matrix(this->setting(), [&] {
+          placed_.A = this->setting().A.sparse(this->setting().dev);
+          module_->factorise(placed_.A);
+        });
+      });
+      return true;
+    } else {
+      return false;
+    }
+  }
+
+ private:
+  void take_module(const std::string& asked) {
+    try {
+      module_ = factorise_by_module(VOUCH_FACTORS_LU, asked, placed_.A);
+    } catch (const value_error&) {  // Vouch itself may
+      if (asked != "auto") throw;
+    }
+  }
+  std::vector<solve_report> run(std::int64_t columns, view<const T> b, view<T> x,
+                                const stopping_criterion& goal) override {
+    return naming_the_matrix(this->setting(), [&] {
+      std::vector<solve_report> reports = factored(columns, b, x, goal);
+      name_empty_row<T>(placed_.A, reports);
+      return reports;
+    });
+  }
+  std::vector<solve_report> factored(std::int64_t columns, view<const T> b, view<T> x,
+                                     const stopping_criterion& goal) {
     if constexpr (sizeof(T) == sizeof(double))
-      if (module_) return module_->solve(this->where(), placed_.A, b, x, goal);
-    return sparse_lu<T>(this->where(), placed_.A, factors_, b, x, goal);
+      if (module_) return module_->solve(this->where(), "sparse-lu", placed_.A, columns, b, x, goal);
+    return {sparse_lu<T>(this->where(), placed_.A, factors_, b, x, goal)};
   }
 
   placed_csr<T> placed_;
-  std::optional<module_factors> module_;  // in place of the own factors
+  std::unique_ptr<module_factors> module_;  // in place of the own factors
   lu_factors<T> factors_;
 };
 
@@ -107,7 +169,7 @@ std::string reason(const system_facts& facts, bool looks_definite) {
 }
 
 // Last where its work is not known, or where conjugate gradients cope with a null space.
-std::optional<prediction> predict(const system_facts& facts, const solve_options&) {
+std::optional<prediction> predict_lu(const system_facts& facts, const solve_options&) {
   const structure_facts& A = facts.matrix;
   const bool dense = facts.form == matrix_form::dense, looks_definite = not_spd_reason(A).empty();
   if (dense && facts.dense_factors) return {};
@@ -116,27 +178,87 @@ std::optional<prediction> predict(const system_facts& facts, const solve_options
   if (dense)
     work = elimination_work({n * n, 2 * n * n * n / 3}, A.nonzeros);
   else if (facts.elimination && !(looks_definite && A.row_sums_zero))
-    work = elimination_work(*facts.elimination, A.nonzeros);
+    work = elimination_work(*facts.elimination, A.nonzeros, has_library_to_eliminate(facts));
   return prediction{work, 0, reason(facts, looks_definite), {}};
+}
+
+// As LU, which comes after them in the table and so in a plan.
+std::optional<prediction> predict_cholesky(const system_facts& facts, const solve_options& options) {
+  const bool there = facts.libraries.has(sparse_factors::cholesky) && facts.form == matrix_form::sparse;
+  return there ? predict_lu(facts, options) : std::nullopt;
+}
+
+std::optional<prediction> predict_ldlt(const system_facts& facts, const solve_options& options) {
+  const bool there = facts.libraries.has(sparse_factors::ldlt) && facts.form == matrix_form::sparse &&
+                     !not_spd_reason(facts.matrix).empty();
+  return there ? predict_lu(facts, options) : std::nullopt;
+}
+
+// The last resort of square systems, singular ones that have a solution. What has more columns than rows first, as
+// iterations do not find its shortest solution, unless the factors may be too large to try.
+std::optional<prediction> predict_qr(const system_facts& facts, const solve_options&) {
+  constexpr std::int64_t many_nonzeros = std::int64_t{1} << 22;
+  const structure_facts& A = facts.matrix;
+  if (!facts.libraries.has(sparse_factors::qr) || (A.square && facts.form != matrix_form::sparse)) return {};
+  double work = std::numeric_limits<double>::infinity();
+  if (A.cols > A.rows && A.nonzeros <= many_nonzeros)
+    work = 0;
+  else if (!A.square && facts.elimination)
+    work = elimination_work(*facts.elimination, A.nonzeros, true);
+  return prediction{work, 0, "not square", {}};
 }
 
 device_choice choose(const system_facts&, const solve_options&, int threads) {
   return {device::cpu(threads), "sparse factorisations run there"};
 }
 
+std::string advise(const method&) { return "--method sparse-lu takes any square matrix"; }
+
+constexpr method line(const char* name, const char* title, decltype(method::predict) predict,
+                      decltype(method::make) make) {
+  return {.name = name,
+          .title = title,
+          .takes = {matrix_form::sparse},
+          .direct = true,
+          .options = {method_option::backend},
+          .precisions = {working_precision::double_},
+          .on_cuda = {false},
+          .refuse = nullptr,
+          .advise = advise,
+          .predict = predict,
+          .choose = choose,
+          .make = make};
+}
+
+template <int kind>
+constexpr method line_by_module(const char* name, decltype(method::predict) predict,
+                                decltype(method::refuse) refuse) {
+  method m = line(name, name, predict, [](const method_setting& setting) {
+    return std::unique_ptr<ready_method>(std::make_unique<ready_by_module<kind>>(setting));
+  });
+  m.refuse = refuse;
+  return m;
+}
+
+constexpr method line_of_lu() {
+  method m = line("sparse-lu", "sparse-lu", predict_lu, make_ready<ready_lu<float>, ready_lu<double>>);
+  m.precisions = {working_precision::double_, working_precision::single};
+  return m;
+}
+
+constexpr method line_of_qr() {
+  method m = line_by_module<VOUCH_FACTORS_QR>("sparse-qr", predict_qr, nullptr);
+  m.any_shape = true;
+  return m;
+}
+
 }  // namespace
 
-constinit const method sparse_elimination{.name = "sparse-lu",
-                                          .title = "sparse-lu",
-                                          .takes = {matrix_form::sparse},
-                                          .direct = true,
-                                          .options = {method_option::backend},
-                                          .precisions = {working_precision::double_, working_precision::single},
-                                          .on_cuda = {false},
-                                          .refuse = nullptr,
-                                          .advise = nullptr,
-                                          .predict = predict,
-                                          .choose = choose,
-                                          .make = make_ready<ready<float>, ready<double>>};
+constinit const method sparse_cholesky =
+    line_by_module<VOUCH_FACTORS_CHOLESKY>("sparse-cholesky", predict_cholesky, not_spd_reason);
+constinit const method sparse_ldlt =
+    line_by_module<VOUCH_FACTORS_LDLT>("sparse-ldlt", predict_ldlt, not_symmetric_reason);
+constinit const method sparse_elimination = line_of_lu();
+constinit const method sparse_orthogonalisation = line_of_qr();
 
 }  // namespace vouch
