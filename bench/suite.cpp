@@ -9,6 +9,7 @@
 #include "suite_auto.hpp"
 #include "suite_cg.hpp"
 #include "suite_crank_nicolson.hpp"
+#include "suite_direct.hpp"
 #include "suite_interval.hpp"
 #include "suite_read.hpp"
 #include "suite_reduce.hpp"
@@ -37,6 +38,7 @@ std::span<const suite> suites() {
       {"auto", "what auto takes, beside every method by name", run_auto_suite},
       {"cg", "conjugate gradients: the published tables, scaling, peers", run_cg_suite},
       {"crank-nicolson", "the Black-Scholes equation on the published grids", run_crank_nicolson_suite},
+      {"direct", "sparse factorisations beside the libraries behind them", run_direct_suite},
       {"interval-blas", "intervals: axpy, dot, gemv, gemm beside Boost.Interval and plain BLAS",
        run_interval_suite},
       {"options", "options a second, and a book of a million", run_options_suite},

@@ -1,0 +1,210 @@
+#include "suite_direct.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <vouch/core/error.hpp>
+#include <vouch/solve/direct/module_factors.hpp>
+#include <vouch/solve/direct/sparse_backends.hpp>
+#include <vouch/solve/loop/spd_check.hpp>
+#include <vouch/solve/solver.hpp>
+#include <vouch/sparse/structure.hpp>
+
+#include "test_systems.hpp"
+#include "timing.hpp"
+
+namespace vouch::bench {
+namespace {
+
+struct factor_choice {
+  int kind;
+  const char* method;
+};
+
+// Those that suit a matrix.
+std::vector<factor_choice> choices_for(const structure_facts& A) {
+  std::vector<factor_choice> all;
+  if (not_spd_reason(A).empty()) all.push_back({VOUCH_FACTORS_CHOLESKY, "sparse-cholesky"});
+  if (A.symmetric) all.push_back({VOUCH_FACTORS_LDLT, "sparse-ldlt"});
+  all.push_back({VOUCH_FACTORS_LU, "sparse-lu"});
+  return all;
+}
+
+// Seconds of the library; nothing where it does not factorise the matrix, or would take too long.
+std::optional<double> library_seconds(const vouch_backend& backend, int kind, const test_system& system) {
+  constexpr double most_flops = 2e10;
+  const csr_view<const double> A = system.sparse.all();
+  const vouch_backend_matrix matrix{A.rows, A.cols, A.row_ptr, A.col, A.val};
+  vouch_backend_result found{};
+  void* made = nullptr;
+  std::vector<double> x(static_cast<std::size_t>(A.rows));
+  bool done = false;
+  const double seconds = seconds_of([&] {
+    if (backend.analyse(kind, &matrix, &made, &found) != VOUCH_BACKEND_DONE || found.flops > most_flops) return;
+    if (backend.factorise(made, &matrix, &found) != VOUCH_BACKEND_DONE) return;
+    done = backend.solve(made, 0, 1, system.b.data(), x.data()) == 0;
+  });
+  if (made != nullptr) backend.release(made);
+  if (!done) return {};
+  return seconds;
+}
+
+struct by_vouch {
+  double seconds = 0;
+  solve_result result;
+  std::vector<double> x;
+};
+
+by_vouch solve_once(const device& dev, const test_system& system, const solve_options& options) {
+  by_vouch made;
+  made.x.resize(static_cast<std::size_t>(system.rows()));
+  made.seconds = seconds_of([&] {
+    made.result = solve(dev, system.sparse, system.b, view<double>(made.x.data(), system.rows()), options);
+  });
+  return made;
+}
+
+class direct_run {
+ public:
+  explicit direct_run(const suite_options& options) : options_(options), devices_(open_devices(options)) {
+    std::erase_if(devices_, [&](const bench_device& d) {
+      return d.dev.is_cuda() || (options.devices.empty() && d.label != "cpu1");
+    });
+    results_.suite = "direct";
+    results_.title = "Sparse factorisations by Vouch and by the libraries behind them";
+    results_.machine = measure_machine(options, devices_);
+    table_.note(
+        "Vouch: from the matrix in memory to the checked answer. library: its analysis, factorisation and one "
+        "solve. The least of up to five; a BLAS takes the threads that its own environment variables give it.");
+  }
+
+  const std::vector<bench_device>& devices() const { return devices_; }
+
+  void measure(const test_system& system, const bench_device& d) {
+    for (const factor_choice& choice : choices_for(structure<double>(d.dev, system.sparse)))
+      for (const sparse_backend& b : sparse_backends()) {
+        if (options_.stop()) return;
+        if (b.name == "own" || !b.missing.empty()) continue;
+        try {
+          measure(system, d, choice, *backends_for(choice.kind, b.name).front());
+        } catch (const error&) {  // it makes no such factors, or not of this matrix
+        }
+      }
+  }
+
+  suite_results finish() {
+    results_.interrupted = options_.stop();
+    if (ratios_ > 0) {
+      const double mean = std::exp(sum_of_logs_ / ratios_);
+      results_.rows.push_back({"geometric mean",
+                               devices_.front().label,
+                               "double",
+                               "over_library",
+                               mean,
+                               "1",
+                               {},
+                               {},
+                               {},
+                               1.1,
+                               mean <= 1.1});
+    }
+    results_.sections.push_back({"Vouch and the libraries", {}, {table_}, {}});
+    results_.sections.push_back({"The bars: " + bars_text(results_.rows), {}, {bars_table(results_.rows)}, {}});
+    return std::move(results_);
+  }
+
+ private:
+  void measure(const test_system& system, const bench_device& d, const factor_choice& choice,
+               const vouch_backend& backend) {
+    constexpr double enough = 2;  // seconds
+    const std::int64_t most = options_.repeat > 0 ? options_.repeat : 5;
+    std::optional<double> alone = library_seconds(backend, choice.kind, system);
+    if (!alone) return;
+    solve_options how;
+    how.method = choice.method;
+    how.backend = backend.name;
+    by_vouch best = solve_once(d.dev, system, how);
+    bool same_bits = true;
+    double spent = *alone + best.seconds;
+    for (std::int64_t k = 1; k < most && (k < 3 || spent < enough) && !options_.stop(); ++k) {
+      const by_vouch again = solve_once(d.dev, system, how);
+      const std::optional<double> library = library_seconds(backend, choice.kind, system);
+      same_bits = same_bits && std::memcmp(again.x.data(), best.x.data(), again.x.size() * sizeof(double)) == 0;
+      best.seconds = std::min(best.seconds, again.seconds);
+      alone = std::min(*alone, library.value_or(*alone));
+      spent += again.seconds + *alone;
+    }
+    add(system, d, choice.method, backend.name, best, *alone, same_bits);
+  }
+
+  void add(const test_system& system, const bench_device& d, const std::string& method,
+           const std::string& backend, const by_vouch& best, double alone, bool same_bits) {
+    const std::string name = fmt::format("{}, {} by {}", system.name, method, backend);
+    const double ratio = best.seconds / alone;
+    const bool solved = best.result.status == solve_status::converged;
+    // Below a millisecond it is the verdict that is measured.
+    const bool counts = solved && alone >= 1e-3;
+    results_.rows.push_back(
+        {name, d.label, "double", "time", best.seconds, "s", {}, alone, alone / best.seconds, {}, {}});
+    if (counts) {
+      results_.rows.push_back(
+          {name, d.label, "double", "over_library", ratio, "1", {}, {}, {}, 1.5, ratio <= 1.5});
+      sum_of_logs_ += std::log(ratio);
+      ++ratios_;
+    }
+    table_.add({system.name, d.label, method, backend, std::to_string(system.rows()),
+                std::to_string(system.nonzeros()), vouch::name(best.result.status),
+                fmt::format("{:.1e}", best.result.relative_true()), report::seconds_text(best.seconds),
+                report::seconds_text(alone), fmt::format("{:.2f}", ratio), same_bits ? "same" : "differ"});
+  }
+
+  const suite_options& options_;
+  std::vector<bench_device> devices_;
+  suite_results results_;
+  double sum_of_logs_ = 0;
+  int ratios_ = 0;
+  text_table table_{"Time of Vouch and of the library alone",
+                    {{"system", true},
+                     {"device", true},
+                     {"method", true},
+                     {"back end", true},
+                     {"rows"},
+                     {"nonzeros"},
+                     {"status", true},
+                     {"residual"},
+                     {"Vouch"},
+                     {"library"},
+                     {"ratio"},
+                     {"bits", true}}};
+};
+
+}  // namespace
+
+suite_results run_direct_suite(const suite_options& options) {
+  const device cpu = device::cpu(options.threads);
+  direct_run run(options);
+  for (const system_source& source : test_systems(cpu, options)) {
+    if (options.stop()) break;
+    options.say(source.name);
+    test_system system;
+    try {
+      system = source.make();
+    } catch (const error& e) {  // complex
+      options.say(e.what());
+    }
+    if (system.rows() == 0 || system.is_dense()) continue;  // nor what is not square
+    system.name = source.name;
+    for (const bench_device& d : run.devices())
+      if (!options.stop()) run.measure(system, d);
+  }
+  return run.finish();
+}
+
+}  // namespace vouch::bench
