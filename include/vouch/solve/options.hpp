@@ -35,6 +35,10 @@ class solve_observer {
   virtual void begin(std::int64_t /*first*/, std::int64_t /*count*/) {}
   /// A recorded iteration; its column counts from the first of those that began. false: stop.
   virtual bool iteration(const iteration_record&) { return true; }
+  /// Whether iterate() is to be called. Several right-hand sides are then solved one after another.
+  virtual bool wants_iterates() const { return false; }
+  /// Behind iteration(), the solution as it is: see stopping_criterion::on_iterate.
+  virtual bool iterate(const iteration_record&, view<const double> /*x*/) { return true; }
   /// They are done.
   virtual void end(std::span<const solve_report> /*columns*/) {}
 };

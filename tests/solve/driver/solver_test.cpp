@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <Eigen/Dense>
@@ -755,6 +756,56 @@ TEST(solver, offsets_of_32_bits_for_too_many_rows_are_refused) {
   for (const std::int64_t rows : {std::int64_t{1} << 31, std::numeric_limits<std::int64_t>::max()})
     EXPECT_THROW(solver(cpu, csr32_view<const double>{rows, rows, 0, &offset, nullptr, nullptr}, {}),
                  value_error);
+}
+
+// Keeps each iterate with what the method believes its residual to be.
+class iterates final : public solve_observer {
+ public:
+  bool wants_iterates() const override { return true; }
+  bool iterate(const iteration_record& at, view<const double> x) override {
+    seen.push_back({at, {x.data(), x.data() + x.size()}});
+    return static_cast<std::int64_t>(seen.size()) < most;
+  }
+  std::int64_t most = 1000000;
+  std::vector<std::pair<iteration_record, std::vector<double>>> seen;
+};
+
+TEST(solver, shows_true_iterates) {
+  const csr<double> A = testing::laplacian(12);
+  const auto n = static_cast<std::size_t>(A.rows);
+  const std::vector<double> b = testing::random_vector(A.rows, 4), start = testing::random_vector(A.rows, 5);
+  const Eigen::MatrixXd dense = as_eigen(A);
+  const Eigen::Map<const Eigen::VectorXd> rhs(b.data(), A.rows);
+  for (const char* method : {"cg", "fcg", "minres", "bicgstab", "idr", "gmres"})
+    for (const char* M : {"none", "jacobi", "ic0"}) {
+      iterates user;
+      solve_options options;
+      options.method = method;
+      options.preconditioner = parse_preconditioner(M);
+      options.observer = &user;
+      std::vector<double> x = start;
+      const solve_result r = solve(device::cpu(2), A, in(b), out(x), options);
+      ASSERT_EQ(r.status, solve_status::converged) << method << " " << M << ": " << r.reason;
+      ASSERT_FALSE(user.seen.empty()) << method;
+      EXPECT_EQ(user.seen.front().first.iteration, 0);
+      EXPECT_LT(error_of(user.seen.front().second.data(), start), 1e-15) << method;
+      EXPECT_LT(error_of(user.seen.back().second.data(), x), 1e-12) << method << " " << M;
+      if (std::string(method) != "gmres") {
+        EXPECT_EQ(user.seen.size(), r.history.size()) << method << " " << M;
+      }
+      for (const auto& [at, now] : user.seen) {
+        const double residual = (rhs - dense * Eigen::Map<const Eigen::VectorXd>(now.data(), A.rows)).norm();
+        EXPECT_NEAR(at.residual, residual, 1e-8 * rhs.norm()) << method << " " << M << " " << at.iteration;
+      }
+      iterates impatient;
+      impatient.most = 2;
+      options.observer = &impatient;
+      std::vector<double> stopped(n, 0.0);
+      const solve_result ended = solve(cpu, A, in(b), out(stopped), options);
+      if (r.iterations > 4 && std::string(method) != "gmres") {
+        EXPECT_EQ(ended.status, solve_status::interrupted) << method << " " << M;
+      }
+    }
 }
 
 }  // namespace

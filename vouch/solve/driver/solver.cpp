@@ -396,6 +396,10 @@ solve_result solver::state::run(const columns_view& system, patience* limit) {
     return (!user || user(record)) && (options.observer == nullptr || options.observer->iteration(record)) &&
            (limit == nullptr || limit->goes_on(record));
   };
+  if (options.observer != nullptr && options.observer->wants_iterates())
+    goal.on_iterate = [this, user = goal.on_iterate](const iteration_record& record, view<const double> x) {
+      return (!user || user(record, x)) && options.observer->iterate(record, x);
+    };
   const std::int64_t most = std::max<std::int64_t>(1, ready->at_once(system.count));
   for (std::int64_t first = 0; first < system.count; first += most) {
     const std::int64_t count = std::min(most, system.count - first);

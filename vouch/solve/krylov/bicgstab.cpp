@@ -95,7 +95,8 @@ class bicgstab_engine final : public inner_solver<T> {
     const view<T> r(r_data, n_), y(d_data, n_);
     zero_bytes(dev_, d_data, static_cast<std::size_t>(n_) * sizeof(T));
     copy<T, T>(dev_, r, column(residuals_, 0));
-    krylov_run iterations(rule, log, n_, nrm2<T>(dev_, r));
+    if (M_ != nullptr) zero_bytes(dev_, z_.data(), static_cast<std::size_t>(n_) * sizeof(T));
+    krylov_run iterations(rule, log, n_, nrm2<T>(dev_, r), M_ == nullptr ? d_data : z_.data());
     best_.begin(iterations);
     if (iterations.goes_on()) {
       copy<T, T>(dev_, r, shadow_);
@@ -149,15 +150,20 @@ class bicgstab_engine final : public inner_solver<T> {
       axpy<T, T>(dev_, static_cast<T>(-alpha_), columns(directions_, 1, j + 1), columns(residuals_, 0, j + 1));
       axpy<T, T>(dev_, static_cast<T>(alpha_), column(directions_, 0), y);
       const double norm = nrm2<T>(dev_, column(residuals_, 0));
-      if (j + 1 < l || iterations.is_done(norm)) iterations.step(norm);
+      if (j + 1 < l || iterations.is_done(norm)) step(y, norm, iterations);
       if (!iterations.goes_on()) return true;
       apply(column(residuals_, j), column(residuals_, j + 1));
     }
     const polynomial c = minimal_residual_polynomial(inner_products(l), l, std::numeric_limits<T>::epsilon());
     take(c, l, y);
     omega_ = c[l];
-    iterations.step(nrm2<T>(dev_, column(residuals_, 0)));
+    step(y, nrm2<T>(dev_, column(residuals_, 0)), iterations);
     return omega_ != 0 || !iterations.goes_on();
+  }
+
+  void step(view<const T> y, double norm, krylov_run& iterations) {
+    if (M_ != nullptr && iterations.shows()) M_->apply(dev_, y, z_);
+    iterations.step(norm);
   }
 
   gram_matrix inner_products(int l) {

@@ -164,14 +164,22 @@ class cpu_engine final : public inner_solver<T> {
       cg_step step = cg_advance(sums, rule, iteration);
       if (stop && step.event == solver_event::running) step.event = solver_event::interrupted;
       if (step.event != solver_event::running) {
-        if (first) {
-          log.note(iteration, std::sqrt(sums.rr));
-          outcome = {step.event, iteration, sums.rr};
-        }
         solution = cg_flush_update(solution);
         if (solution.now)
           for_my_chunks([&](std::int64_t i, std::int64_t n, std::int64_t) { move_solution(i, n); });
+        barrier();
+        if (first) {
+          log.note(iteration, std::sqrt(sums.rr), d);
+          outcome = {step.event, iteration, sums.rr};
+        }
         return;
+      }
+      if (log.shows()) {
+        solution = cg_flush_update(solution);
+        if (solution.now)
+          for_my_chunks([&](std::int64_t i, std::int64_t n, std::int64_t) { move_solution(i, n); });
+        barrier();
+        if (first && !log.note(iteration, std::sqrt(sums.rr), d)) stop = true;
       }
       solution = cg_defer_update(solution, step);
       for_my_chunks([&](std::int64_t i, std::int64_t n, std::int64_t) {

@@ -34,7 +34,7 @@ class general_engine final : public inner_solver<T> {
       const T* z = precondition(r);
       cg_take_direction(s, dot(r, r), M_ != nullptr ? dot(r, z) : dot(r, r), rule, iteration);
       if (iteration > 0) log.step(s.alpha, s.beta);
-      if (!log.note(iteration, std::sqrt(s.rr)) && s.event == solver_event::running)
+      if (!log.note(iteration, std::sqrt(s.rr), d) && s.event == solver_event::running)
         s.event = solver_event::interrupted;
       if (s.event != solver_event::running) break;
       turn(iteration == 0, static_cast<T>(s.beta), z);

@@ -30,7 +30,7 @@ class fcg_engine final : public inner_solver<T> {
   inner_outcome run(T* r_data, T* d_data, const stopping_rule& rule, iteration_log& log) override {
     const view<T> r(r_data, n_), d(d_data, n_);
     zero_bytes(dev_, d_data, static_cast<std::size_t>(n_) * sizeof(T));
-    krylov_run iterations(rule, log, n_, nrm2<T>(dev_, r));
+    krylov_run iterations(rule, log, n_, nrm2<T>(dev_, r), d_data);
     kept_ = 0;
     if (iterations.goes_on()) precondition(r, iterations);
     while (iterations.goes_on()) step(r, d, iterations);

@@ -95,7 +95,8 @@ class gmres_engine final : public inner_solver<T> {
     double norm = nrm2<T>(dev_, r);
     for (;;) {
       solver_event event = judge(norm, iteration, rule);
-      if (!log.note(iteration, norm) && event == solver_event::running) event = solver_event::interrupted;
+      if (!log.note(iteration, norm, d_data) && event == solver_event::running)
+        event = solver_event::interrupted;
       if (event != solver_event::running) return {event, iteration, norm * norm};
       if (norm * norm < exhausted_squared) return {solver_event::iteration_limit, iteration, norm * norm};
       const double before = norm;

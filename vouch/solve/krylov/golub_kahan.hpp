@@ -163,7 +163,7 @@ class golub_kahan_engine final : public inner_solver<T> {
     zero_bytes(dev_, d_data, static_cast<std::size_t>(n_) * sizeof(T));
     // The residual need not fall by much on the way to a least-squares solution.
     constexpr std::int64_t patient = 2000;
-    krylov_run iterations(rule, log, std::max(n_, patient), nrm2<T>(dev_, r));
+    krylov_run iterations(rule, log, std::max(n_, patient), nrm2<T>(dev_, r), static_cast<const T*>(nullptr));
     bidiagonal_step step{};
     if (iterations.goes_on()) {
       copy<T, T>(dev_, r, u_);

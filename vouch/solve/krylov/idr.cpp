@@ -43,7 +43,7 @@ class idr_engine final : public inner_solver<T> {
   inner_outcome run(T* r_data, T* d_data, const stopping_rule& rule, iteration_log& log) override {
     const view<T> r(r_data, n_), d(d_data, n_);
     zero_bytes(dev_, d_data, static_cast<std::size_t>(n_) * sizeof(T));
-    krylov_run iterations(rule, log, n_, nrm2<T>(dev_, r));
+    krylov_run iterations(rule, log, n_, nrm2<T>(dev_, r), d_data);
     best_.begin(iterations);
     begin();
     double broke_at = std::numeric_limits<double>::infinity();

@@ -32,12 +32,20 @@ bool is_rounding(double product, double norms) {
 /// of iterations that grows with n; the loop around it then sees whether the true residual differs.
 class krylov_run {
  public:
-  krylov_run(const stopping_rule& rule, iteration_log& log, std::int64_t n, double norm)
-      : rule_(rule), log_(log), patience_(std::clamp<std::int64_t>(10 * n, 200, 20000)), half_(norm) {
+  /// d: the solution, kept with the residual.
+  template <real T>
+  krylov_run(const stopping_rule& rule, iteration_log& log, std::int64_t n, double norm, const T* d)
+      : rule_(rule),
+        log_(log),
+        d_(in_double(d)),
+        patience_(std::clamp<std::int64_t>(10 * n, 200, 20000)),
+        half_(norm) {
     take(norm);
   }
 
   bool goes_on() const { return goes_on_; }
+  /// Whether somebody looks at d.
+  bool shows() const { return log_.shows(); }
   /// Iterations that may follow.
   std::int64_t left() const { return rule_.limit - iteration_; }
   double norm() const { return norm_; }
@@ -65,16 +73,20 @@ class krylov_run {
   inner_outcome outcome() const { return {event_, iteration_, norm_ * norm_}; }
 
  private:
+  static const double* in_double(const double* d) { return d; }
+  static const double* in_double(const float*) { return nullptr; }
+
   void take(double norm) {
     norm_ = norm;
     event_ = judge(norm, iteration_, rule_);
-    if (!log_.note(iteration_, norm) && event_ == solver_event::running) event_ = solver_event::interrupted;
+    if (!log_.note(iteration_, norm, d_) && event_ == solver_event::running) event_ = solver_event::interrupted;
     goes_on_ = event_ == solver_event::running && iteration_ - halved_at_ <= patience_;
     if (event_ == solver_event::running && norm * norm < exhausted_squared) end(solver_event::iteration_limit);
   }
 
   const stopping_rule& rule_;
   iteration_log& log_;
+  const double* d_;
   std::int64_t patience_;
   std::int64_t iteration_ = 0, halved_at_ = 0;
   double norm_ = 0;

@@ -39,7 +39,7 @@ class minres_engine final : public inner_solver<T> {
     const view<T> r(r_data, n_), d(d_data, n_);
     for (T* const data : {d_data, before_.data(), earlier_.data(), direction_.data()})
       zero_bytes(dev_, data, static_cast<std::size_t>(n_) * sizeof(T));
-    krylov_run iterations(rule, log, n_, nrm2<T>(dev_, r));
+    krylov_run iterations(rule, log, n_, nrm2<T>(dev_, r), d_data);
     if (iterations.goes_on()) {
       copy<T, T>(dev_, r, v_);
       coefficients_ = {};

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <type_traits>
+#include <vector>
 
 #include <vouch/core/array.hpp>
 #include <vouch/core/error.hpp>
@@ -68,6 +70,9 @@ class residual_checked_loop {
     up_ = to_solve_ > 0 ? std::ldexp(1.0, std::clamp(-std::ilogb(to_solve_), -most, most)) : 1.0;
     vouch::scale(problem_.dev, r_.data(), static_cast<T>(up_), n_);
     log_.set_scale(up_);
+    if constexpr (std::is_same_v<T, double>)
+      if (goal_.on_iterate && !problem_.dev.is_cuda())
+        log_.show_to([this](const iteration_record& at, const double* d) { return show(at, d); });
     stopping_rule rule;
     const double target = up_ * goal_.stop_recurrence.value_or(report_.tolerance);
     rule.target_squared = goal_.stop_recurrence ? target * target
@@ -109,6 +114,13 @@ class residual_checked_loop {
   }
 
  private:
+  // x and what the engine has found so far.
+  bool show(const iteration_record& at, const double* d) {
+    shown_.resize(static_cast<std::size_t>(n_));
+    for (std::int64_t i = 0; i < n_; ++i) shown_[i] = static_cast<double>(x_[i]) + d[i] / up_;
+    return goal_.on_iterate(at, {shown_.data(), n_});
+  }
+
   void check_finite(const residual_facts& start) {
     if (!std::isfinite(start.rhs_norm2)) throw value_error("the right-hand side holds a NaN or an infinity");
     if (!std::isfinite(start.x_norm_inf)) throw value_error("the start vector holds a NaN or an infinity");
@@ -336,6 +348,7 @@ class residual_checked_loop {
   solve_report& report_;
   iteration_log log_;
   array<T> r_, d_, low_;
+  std::vector<double> shown_;
   double initial_ = 0;   // norm of the first residual
   double last_ = 0;      // of the last true one
   double least_ = 0;     // of the smallest true one
@@ -368,12 +381,13 @@ void check_stopping(const stopping_criterion& goal) {
   require("stop_mean_change", goal.stop_mean_change.value_or(0));
 }
 
-bool iteration_log::note(std::int64_t iteration, double residual) {
+bool iteration_log::note(std::int64_t iteration, double residual, const double* d) {
   const std::int64_t number = done_ + iteration;
   if (number <= last_ || !history_rule::records(number)) return true;
   last_ = number;
   history_.push_back({number, residual / scale_, column_});
-  return (!user_ || user_(history_.back())) && !stop_.requested();
+  return (!user_ || user_(history_.back())) && (d == nullptr || !shows() || solutions_(history_.back(), d)) &&
+         !stop_.requested();
 }
 
 template <real T>

@@ -1,9 +1,11 @@
 // vouch/solve/loop/inner_solver.hpp -- what every iterative method offers to the residual-checked solve; a detail of public headers.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <vouch/core/array.hpp>
@@ -22,7 +24,14 @@ class iteration_log {
       : user_(std::move(user)), history_(history), column_(column) {}
   /// Takes iteration (from 0 in this run) if the history rule does; false asks to stop, as the monitor, which
   /// hears of it first, or a cancellation wants it.
-  bool note(std::int64_t iteration, double residual);
+  /// d: the solution of this run, where the engine has it at hand.
+  bool note(std::int64_t iteration, double residual, const double* d = nullptr);
+  bool note(std::int64_t iteration, double residual, const float*) { return note(iteration, residual); }
+  /// Whom note() hands each d.
+  using solution_monitor = std::function<bool(const iteration_record&, const double* d)>;
+  void show_to(solution_monitor user) { solutions_ = std::move(user); }
+  /// Whether d is wanted.
+  bool shows() const { return static_cast<bool>(solutions_); }
   /// A step of conjugate gradients was taken.
   void step(double alpha, double beta) { spectrum_.add(alpha, beta); }
   const ritz_values& spectrum() const { return spectrum_; }
@@ -38,6 +47,7 @@ class iteration_log {
 
  private:
   monitor user_;
+  solution_monitor solutions_;
   cancellation_probe stop_;
   std::vector<iteration_record>& history_;
   std::int64_t column_;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <vouch/core/solve_status.hpp>
+#include <vouch/core/view.hpp>
 #include <vouch/core/visibility.hpp>
 
 namespace VOUCH_PUBLIC vouch {
@@ -20,6 +21,9 @@ struct iteration_record {
 
 /// Called with recorded iterations; returning false asks the solver to stop (status interrupted).
 using monitor = std::function<bool(const iteration_record&)>;
+
+/// Called with the solution as it is behind an iteration; false as above.
+using iterate_monitor = std::function<bool(const iteration_record&, view<const double> x)>;
 
 /// What was known of the convergence of sweeps before the first.
 struct convergence_facts {

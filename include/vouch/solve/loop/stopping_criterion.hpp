@@ -20,6 +20,9 @@ struct stopping_criterion {
   std::optional<double> stop_recurrence{};
   std::optional<double> stop_mean_change{};  // stop when the mean of |x_new - x_old| is below, status stopped
   monitor on_iteration{};                    // may be empty
+  /// May be empty. Krylov methods of double precision call it on the CPU, GMRES at its restarts alone; each call costs
+  /// a pass over x.
+  iterate_monitor on_iterate{};
 
   /// Whether the true residual decides.
   bool by_residual() const { return !fixed_iterations && !stop_recurrence && !stop_mean_change; }

@@ -23,6 +23,8 @@ class ready final : public method_in<T> {
   explicit ready(const method_setting& setting)
       : method_in<T>(setting), placed_(place_sparse<T>(setting)), M_(setting, placed_.A) {}
   std::int64_t at_once(std::int64_t) const override {
+    const solve_observer* observer = this->setting().options.observer;
+    if (observer != nullptr && observer->wants_iterates()) return 1;
     return M_.get() == nullptr || M_.get()->diagonal() != nullptr ? 8 : 1;
   }
   bool rounds() const override { return placed_.rounded || method_in<T>::rounds(); }
@@ -30,6 +32,7 @@ class ready final : public method_in<T> {
  private:
   std::vector<solve_report> run(std::int64_t columns, view<const T> b, view<T> x,
                                 const stopping_criterion& goal) override {
+    if (goal.on_iterate) return {cg<T>(this->where(), placed_.A, b, x, checked(goal), M_.get())};
     return cg_many<T>(this->where(), placed_.A, columns, b, x, checked(goal), M_.get());
   }
 
