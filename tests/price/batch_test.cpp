@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -58,6 +59,96 @@ TEST(batch, every_option_as_alone) {
       if (dev == device::cpu(1)) first.push_back(values[i].price);
     }
     EXPECT_LE(lost, 3);
+  }
+}
+
+// The formula in long double.
+valuation in_long_double(const plain_option& o) {
+  const long double S = o.spot, K = o.strike, r = o.rate, q = o.dividend, v = o.volatility, T = o.expiry;
+  const long double sign = o.type == option_type::call ? 1 : -1, deviation = v * sqrtl(T);
+  const long double d1 = (logl(S / K) + (r - q) * T) / deviation + deviation / 2, d2 = d1 - deviation;
+  const auto N = [](long double x) { return erfcl(-x / sqrtl(2)) / 2; };
+  const long double underlying = S * expl(-q * T), bond = K * expl(-r * T),
+                    density = underlying * expl(-d1 * d1 / 2) / sqrtl(2 * acosl(-1));
+  const long double first = underlying * N(sign * d1), second = bond * N(sign * d2);
+  return {static_cast<double>(sign * (first - second)),
+          static_cast<double>(sign * first / S),
+          static_cast<double>(density / (S * S * deviation)),
+          static_cast<double>(sign * (q * first - r * second) - density * v / (2 * sqrtl(T))),
+          static_cast<double>(density * sqrtl(T)),
+          static_cast<double>(sign * T * second)};
+}
+
+TEST(batch, european_options_are_as_exact_in_lanes) {
+  std::vector<batch_option> options;
+  for (std::uint64_t i = 0; i < 20001; ++i) {
+    const auto u = [&](std::uint64_t stream) { return random_unit(stream + 50, i); };
+    batch_option b;
+    b.option.type = u(0) < 0.5 ? option_type::call : option_type::put;
+    const double scale = std::pow(10.0, 40 * u(1) - 20);
+    b.option.strike = scale * (0.5 + u(2));
+    b.option.volatility = 0.01 + u(3);
+    b.option.expiry = 0.001 + 10 * u(4) * u(4);
+    b.option.spot =
+        b.option.strike * std::exp(8 * (u(5) - 0.5) * b.option.volatility * std::sqrt(b.option.expiry));
+    b.option.rate = 0.3 * u(6) - 0.1;
+    b.option.dividend = 0.3 * u(7) - 0.1;
+    options.push_back(b);
+  }
+  std::vector<valuation> values(options.size());
+  price_batch(device::cpu(2), options, true, values);
+  double worst[6] = {};
+  for (std::size_t i = 0; i < options.size(); ++i) {
+    const plain_option& o = options[i].option;
+    const valuation exact = in_long_double(o), &found = values[i];
+    const double whole = std::max(o.spot * std::exp(-o.dividend * o.expiry),
+                                  o.strike * std::exp(-o.rate * o.expiry)),
+                 peak = exact.vega;
+    // Where rate and logarithm are added, d1 is off by so many units of rounding.
+    const double d1_off =
+        1 + (1 + std::abs(std::log(o.spot / o.strike)) + std::abs(o.rate - o.dividend) * o.expiry) /
+                (o.volatility * std::sqrt(o.expiry));
+    const double u = 0x1p-53;
+    const auto met = [&](int which, double a, double b, double unit) {
+      worst[which] = std::max(worst[which], std::abs(a - b) / (u * unit));
+    };
+    met(0, found.price, exact.price, whole);
+    met(1, found.delta, exact.delta, whole / o.spot * d1_off);
+    met(2, found.gamma, exact.gamma, exact.gamma * 20 * d1_off + 1e-300);
+    met(4, found.vega, exact.vega, peak * 20 * d1_off + 1e-300);
+    met(5, found.rho, exact.rho, o.expiry * whole * d1_off);
+  }
+  for (const int which : {0, 1, 2, 4, 5}) EXPECT_LT(worst[which], 16) << which;
+}
+
+TEST(batch, lanes_do_not_depend_on_their_neighbours) {
+  std::vector<batch_option> options(13);
+  const double zero = 0, huge = 1e300, tiny = 1e-300;
+  for (std::size_t i = 0; i < options.size(); ++i) {
+    plain_option& o = options[i].option;
+    o = {.type = i % 2 ? option_type::put : option_type::call,
+         .spot = 100,
+         .strike = 90.0 + static_cast<double>(i),
+         .rate = 0.03,
+         .dividend = 0.01,
+         .volatility = 0.2,
+         .expiry = 1};
+    double* const fields[] = {&o.spot, &o.strike, &o.volatility, &o.expiry};
+    if (i < 4) *fields[i] = zero;
+    if (i == 4) o.spot = huge;
+    if (i == 5) o.strike = tiny;
+    if (i == 6) o.spot = 1e-4;  // far out of the money
+  }
+  std::vector<valuation> values(options.size());
+  price_batch(device::cpu(1), options, true, values);
+  for (std::size_t i = 0; i < options.size(); ++i) {
+    valuation alone;
+    price_batch(device::cpu(1), {&options[i], 1}, true, {&alone, 1});
+    EXPECT_EQ(values[i].price, alone.price) << i;
+    EXPECT_EQ(values[i].vega, alone.vega) << i;
+    if (i < 7) {
+      EXPECT_EQ(values[i].price, european_price(options[i].option).price) << i;
+    }
   }
 }
 

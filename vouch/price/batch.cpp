@@ -1,17 +1,42 @@
 #include <vouch/price/batch.hpp>
 
+#include <algorithm>
+#include <cmath>
+
 #include <vouch/core/cancellation.hpp>
 #include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
+#include <vouch/price/formula/european_lanes.hpp>
 
 namespace vouch {
+
+namespace {
+
+bool is_european_vanilla(const batch_option& b) {
+  return b.exercise == exercise_style::european && b.option.payoff == payoff_kind::vanilla &&
+         b.option.barrier == barrier_kind::none;
+}
+
+}  // namespace
 
 bool fits_batch(const batch_option& b) {
   const plain_option& o = b.option;
   if (b.exercise == exercise_style::european) return true;
   return b.exercise == exercise_style::american && o.payoff == payoff_kind::vanilla &&
          o.barrier == barrier_kind::none && early_exercise_of(o) != early_exercise::two_boundaries;
+}
+
+double batch_error(const batch_option& b, double tolerance) {
+  const plain_option& o = b.option;
+  if (b.exercise == exercise_style::american && early_exercise_of(o) == early_exercise::one_boundary) {
+    const int tier = std::min(detail::first_tier(o, tolerance), batch_schemes::count - 1);
+    return detail::error_of_tier(o, tier);
+  }
+  const auto grown = [&](double rate) { return rate < 0 ? std::exp(-rate * o.expiry) : 1.0; };
+  constexpr double sixteen_roundings = 0x1p-49;
+  return sixteen_roundings *
+         (o.type == option_type::call ? o.spot * grown(o.dividend) : o.strike * grown(o.rate));
 }
 
 void price_batch(const device& dev, std::span<const batch_option> options, bool greeks,
@@ -23,11 +48,18 @@ void price_batch(const device& dev, std::span<const batch_option> options, bool 
     if (dev.is_cuda()) return detail::price_batch_cuda(dev, options, schemes, greeks, tolerance, values);
   const auto count = static_cast<std::int64_t>(options.size());
   const cancellation_probe stop;
-#pragma omp parallel for firstprivate(ieee) num_threads(dev.threads()) schedule(dynamic, 64)
-  for (std::int64_t i = 0; i < count; ++i) {
+  constexpr std::int64_t block = 64;
+#pragma omp parallel for firstprivate(ieee) num_threads(dev.threads()) schedule(dynamic) if (count > block)
+  for (std::int64_t first = 0; first < count; first += block) {
     if (stop.requested()) continue;
-    const auto at = static_cast<std::size_t>(i);
-    values[at] = price_in_batch(options[at], schemes, greeks, tolerance);
+    detail::european_lanes formula;
+    const auto end = static_cast<std::size_t>(std::min(first + block, count));
+    for (auto i = static_cast<std::size_t>(first); i < end; ++i) {
+      if (is_european_vanilla(options[i]))
+        formula.add(options[i].option, values[i]);
+      else
+        values[i] = price_in_batch(options[i], schemes, greeks, tolerance);
+    }
   }
   stop.check();
 }

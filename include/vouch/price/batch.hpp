@@ -108,6 +108,12 @@ VOUCH_HOST_DEVICE inline valuation price_in_batch(const batch_option& b, const b
 void price_batch(const device& dev, std::span<const batch_option> options, bool greeks,
                  std::span<valuation> values, double tolerance = std::numeric_limits<double>::infinity());
 
+/// What a price of price_batch, with its tolerance, errs by at most: rounding for formulas, for American options as measured.
+///
+/// Types  As price_batch; European options without digital payoff or barrier, volatility, expiry, spot and strike
+///        positive.
+double batch_error(const batch_option& b, double tolerance);
+
 namespace detail {
 void price_batch_cuda(const device& dev, std::span<const batch_option> options, const batch_schemes& schemes,
                       bool greeks, double tolerance, std::span<valuation> values);
