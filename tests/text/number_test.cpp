@@ -183,6 +183,17 @@ TEST(ParseReal, AgreesWithStrtodOnRandomDigits) {
 }
 
 // A long double holds the middle of two neighbouring doubles exactly, and printf writes all its digits.
+TEST(ParseReal, AgreesWithStrtodAtEveryPower) {
+  for (int power = -345; power <= 310; ++power)
+    for (std::uint64_t count = 1; count <= 20; ++count) {
+      const std::string exponent = format("e%d", power);
+      const auto seed = static_cast<std::uint64_t>(power + 345) * 32 + count;
+      expect_as_strtod(joined({random_digits(seed, count), exponent}));
+      expect_as_strtod(joined({std::string(count, '9'), exponent}));
+      expect_as_strtod(joined({"-1", std::string(count - 1, '0'), exponent}));
+    }
+}
+
 TEST(ParseReal, RoundsMiddlesToEven) {
   static_assert(std::numeric_limits<long double>::digits >= 54);
   for (std::uint64_t k = 0; k < testing::campaign<std::uint64_t>(2'000'000); ++k) {

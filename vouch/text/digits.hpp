@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include <vouch/core/int128.hpp>
 #include <vouch/core/types.hpp>
 #include <vouch/text/compose.hpp>
 #include <vouch/text/number.hpp>
@@ -69,7 +70,8 @@ struct decimal_text {
   std::int64_t count = 0;     // of digits; 0: no number
   const char* end = nullptr;
   bool negative = false;
-  bool composable = false;  // digits and exponent are exact and within the reach of compose()
+  bool exact = false;       // digits and exponent are what stands there
+  bool composable = false;  // that, and within the reach of compose()
 };
 
 /// What parse_real takes, at the front of [first, last).
@@ -105,7 +107,8 @@ VOUCH_HOST_DEVICE inline decimal_text scan_decimal(const char* first, const char
     }
   }
   d.end = p;
-  d.composable = !far && d.count <= 19 && composable(d.exponent);
+  d.exact = !far && d.count <= 19;
+  d.composable = d.exact && composable(d.exponent);
   return d;
 }
 
@@ -113,6 +116,48 @@ VOUCH_HOST_DEVICE inline decimal_text scan_decimal(const char* first, const char
 VOUCH_HOST_DEVICE inline double composed(const decimal_text& d) {
   const auto magnitude = std::bit_cast<std::uint64_t>(compose(d.digits, static_cast<int>(d.exponent)));
   return std::bit_cast<double>(magnitude | std::uint64_t{d.negative} << 63);
+}
+
+/// The 128 leading bits of 5^k: cut off for k >= 0, the next larger number below.
+struct leading_bits {
+  std::uint64_t high, low;
+};
+inline constexpr int least_power = -290, largest_power = 280;
+struct powers_of_five {
+  leading_bits all[largest_power - least_power + 1];
+};
+extern const powers_of_five fives;
+
+/// The double nearest to m * 10^power, for powers of the table; false where 128 bits do not tell.
+///
+/// Source  Lemire, Software: Practice and Experience 51 (2021); Mushtak, Lemire, ibid. 53 (2023).
+inline bool nearest_double(std::uint64_t m, int power, double& nearest) {
+  if (m == 0) {
+    nearest = 0;
+    return true;
+  }
+  const int zeros = std::countl_zero(m);
+  const std::uint64_t w = m << zeros;
+  const leading_bits& five = fives.all[power - least_power];
+  const uint128 product = uint128{w} * five.high;
+  auto high = static_cast<std::uint64_t>(product >> 64), low = static_cast<std::uint64_t>(product);
+  if ((high & 0x1ff) == 0x1ff) [[unlikely]] {  // what is below may carry into the bits that count
+    const auto below = static_cast<std::uint64_t>((uint128{w} * five.low) >> 64);
+    low += below;
+    high += low < below;
+    if (low == ~std::uint64_t{0} && (power < -27 || power > 55)) return false;
+  }
+  const auto top = static_cast<int>(high >> 63);
+  const int drop = 9 + top;  // 53 bits and one to round by stay
+  std::uint64_t kept = high >> drop;
+  const bool middle = low <= 1 && power >= -4 && power <= 23 && (kept & 3) == 1 && kept << drop == high;
+  if (middle) kept &= ~std::uint64_t{1};
+  kept = (kept + (kept & 1)) >> 1;
+  const int exponent = ((217706 * power) >> 16) + 63 - zeros + top;  // floor(power log2(10)), and so on
+  // kept == 2^53 carries into the exponent field by itself.
+  nearest = std::bit_cast<double>((static_cast<std::uint64_t>(exponent + 1023) << 52) +
+                                  (kept - (std::uint64_t{1} << 52)));
+  return true;
 }
 
 /// As parse_real, by the standard library: for long digit strings and far exponents.
@@ -123,9 +168,16 @@ inline parsed_number<double> scan_real(const char* first, const char* last) {
   const decimal_text d = scan_decimal(first, last);
   if (d.count == 0) [[unlikely]]
     return {0, first, number_error::malformed};
-  if (!d.composable) [[unlikely]]
+  if (!d.exact || d.exponent < least_power || d.exponent > largest_power) [[unlikely]]
     return parse_rare_real(first, last);
-  return {composed(d), d.end, number_error::none};
+  const auto power = static_cast<int>(d.exponent);
+  double magnitude;
+  if (d.digits <= exact_integer && power >= -exact_power && power <= exact_power)
+    magnitude = compose(d.digits, power);
+  else if (!nearest_double(d.digits, power, magnitude)) [[unlikely]]
+    return parse_rare_real(first, last);
+  const std::uint64_t sign = std::uint64_t{d.negative} << 63;
+  return {std::bit_cast<double>(std::bit_cast<std::uint64_t>(magnitude) | sign), d.end, number_error::none};
 }
 
 }  // namespace digits

@@ -1,4 +1,7 @@
+#include <array>
+#include <bit>
 #include <charconv>
+#include <cstdint>
 #include <limits>
 
 #include <vouch/core/ieee_environment.hpp>
@@ -8,6 +11,61 @@
 namespace vouch {
 namespace digits {
 namespace {
+
+// A number in [2^383, 2^384), of which a power of two was taken out; the highest limb first.
+struct scaled_number {
+  std::array<std::uint64_t, 6> limb{std::uint64_t{1} << 63};
+
+  constexpr void times_five() {
+    std::uint64_t carry = 0;
+    for (auto l = limb.rbegin(); l != limb.rend(); ++l) {
+      const uint128 product = uint128{*l} * 5 + carry;
+      *l = static_cast<std::uint64_t>(product);
+      carry = static_cast<std::uint64_t>(product >> 64);
+    }
+    for (; carry != 0; carry >>= 1) halve(carry & 1);
+  }
+  constexpr void over_five() {
+    std::uint64_t rest = 0;
+    for (std::uint64_t& l : limb) {
+      const uint128 dividend = uint128{rest} << 64 | l;
+      l = static_cast<std::uint64_t>(dividend / 5);
+      rest = static_cast<std::uint64_t>(dividend % 5);
+    }
+    while (limb[0] >> 63 == 0) twice();
+  }
+  constexpr void halve(std::uint64_t from_above) {
+    for (std::uint64_t& l : limb) {
+      const std::uint64_t below = l & 1;
+      l = l >> 1 | from_above << 63;
+      from_above = below;
+    }
+  }
+  constexpr void twice() {
+    std::uint64_t from_below = 0;
+    for (auto l = limb.rbegin(); l != limb.rend(); ++l) {
+      const std::uint64_t above = *l >> 63;
+      *l = *l << 1 | from_below;
+      from_below = above;
+    }
+  }
+};
+
+// 384 bits are so many that what they lack is seen in no 128 leading ones.
+constexpr powers_of_five make_powers_of_five() {
+  powers_of_five table{};
+  scaled_number power, reciprocal;
+  for (int k = 0; k <= largest_power; ++k) {
+    table.all[k - least_power] = {power.limb[0], power.limb[1]};
+    power.times_five();
+  }
+  for (int k = -1; k >= least_power; --k) {
+    reciprocal.over_five();
+    const std::uint64_t low = reciprocal.limb[1] + 1;
+    table.all[k - least_power] = {reciprocal.limb[0] + (low == 0), low};
+  }
+  return table;
+}
 
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -35,6 +93,8 @@ std::int64_t leading_power(const char* mantissa, const char* end) {
 }
 
 }  // namespace
+
+constinit const powers_of_five fives = make_powers_of_five();
 
 parsed_number<double> parse_rare_real(const char* first, const char* last) {
   const bool negative = *first == '-';
