@@ -1,10 +1,13 @@
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <numeric>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include <vouch/band/band_rows.hpp>
+#include <vouch/band/cpu/lanes.hpp>
 #include <vouch/band/gpu/check_cuda.hpp>
 #include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
@@ -22,11 +25,79 @@ struct segment {
   std::int64_t system, first, last;
 };
 
+// The least and the largest of numbers that are not negative, whose bits are ordered as they are.
+struct extremes {
+  std::int64_t least = std::bit_cast<std::int64_t>(HUGE_VAL), largest = 0;
+  void see(double x) {
+    least = std::min(least, std::bit_cast<std::int64_t>(x));
+    largest = std::max(largest, std::bit_cast<std::int64_t>(x));
+  }
+};
+
+struct inner_facts {
+  extremes entries, dominance, column_dominance, row, column;
+  bool symmetric, positive;
+};
+
+// Of rows that lie one after another, with rows before and behind them.
+VOUCH_CLONES("avx512f", "avx2", "default")
+void look_at_rows(const double* dl, const double* d, const double* du, std::int64_t count,
+                  double* __restrict dominance, inner_facts& facts) {
+  extremes entries, rows, columns, in_row, in_column;
+  std::int64_t unlike = 0, unfit = 0;
+  for (std::int64_t k = 0; k < count; ++k) {
+    const double a = std::fabs(dl[k]), size = std::fabs(d[k]), c = std::fabs(du[k]);
+    const double row = a + c, column = std::fabs(dl[k + 1]) + std::fabs(du[k - 1]);
+    dominance[k] = size / row;
+    rows.see(dominance[k]);
+    columns.see(size / column);
+    in_row.see(size + row);
+    in_column.see(size + column);
+    entries.see(a);
+    entries.see(size);
+    entries.see(c);
+    unlike |= du[k] != dl[k + 1];
+    unfit |= !(d[k] > 0);
+  }
+  facts = {entries, rows, columns, in_row, in_column, unlike == 0, unfit == 0};
+}
+
+// As row by row; false where a row needs care: entries that are no numbers, or none but zeros.
+bool check_inner_rows(const tridiagonal_view<const double>& A, std::int64_t system, std::int64_t first,
+                      std::int64_t count, matrix_facts& facts) {
+  double dominance[chunk_rows];
+  inner_facts seen;
+  const std::int64_t at = A.shape.at(system, first);
+  look_at_rows(A.dl + at, A.d + at, A.du + at, count, dominance, seen);
+  constexpr auto infinite = std::bit_cast<std::int64_t>(HUGE_VAL);
+  if (seen.entries.largest >= infinite || seen.row.least == 0 || seen.column.least == 0) return false;
+  facts.symmetric = seen.symmetric;
+  facts.positive = seen.positive;
+  facts.largest = std::bit_cast<double>(seen.entries.largest);
+  facts.dominance = std::bit_cast<double>(seen.dominance.least);
+  facts.column_dominance = std::bit_cast<double>(seen.column_dominance.least);
+  facts.weakest = first + (std::find(dominance, dominance + count, facts.dominance) - dominance);
+  return true;
+}
+
 template <real T>
-matrix_facts check_row(const tridiagonal_view<const T>& A, const segment& p) {
+matrix_facts check_rows(const tridiagonal_view<const T>& A, const segment& p) {
   matrix_facts facts;
-  for (std::int64_t i = p.first; i < p.last; ++i)
-    facts.add(facts_of_row(A, p.system, i, A.shape.rows(p.system)));
+  const std::int64_t n = A.shape.rows(p.system);
+  const auto one_by_one = [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t i = first; i < last; ++i) facts.add(facts_of_row(A, p.system, i, n));
+  };
+  if constexpr (std::is_same_v<T, double>) {
+    const std::int64_t from = std::max<std::int64_t>(p.first, 1), to = std::min(p.last, n - 1);
+    matrix_facts inner;
+    if (A.shape.row_stride == 1 && from < to && check_inner_rows(A, p.system, from, to - from, inner)) {
+      one_by_one(p.first, from);
+      facts.add(inner);
+      one_by_one(to, p.last);
+      return facts;
+    }
+  }
+  one_by_one(p.first, p.last);
   return facts;
 }
 
@@ -144,7 +215,7 @@ tridiagonal_facts examine(const device& dev, tridiagonal_view<const T> A) {
     found.resize(segments.size());
 #pragma omp parallel for firstprivate(ieee) num_threads(dev.threads()) schedule(static) if (count > 1)
     for (std::int64_t p = 0; p < count; ++p)
-      found[static_cast<std::size_t>(p)] = check_row(A, segments[static_cast<std::size_t>(p)]);
+      found[static_cast<std::size_t>(p)] = check_rows(A, segments[static_cast<std::size_t>(p)]);
     for (const segment& p : segments) system.push_back(p.system);
   }
   matrix_facts all;
