@@ -48,15 +48,16 @@ for step in "$@"; do
     test)
       rm -rf "$work/try"
       "$python" -m venv "$work/try"
-      packages "$work/try" numpy "scipy<1.18" pytest "$work"/wheel/*.whl
+      packages "$work/try" numpy "scipy<1.18" pytest mpmath pandas pyarrow "$work"/wheel/*.whl
       # Not from here: the sources beside the tests are not what is tried.
-      tests=$PWD/python/tests readme=$PWD/python/README.md
+      tests=$PWD/python/tests readme=$PWD/python/README.md page=$PWD/docs/python.md
       cd "$work/try"
       OMP_WAIT_POLICY=passive bin/python -m pytest -q -p no:cacheprovider "$tests"
       PYTHONPATH=$tests bin/python -m pytest -q -p no:cacheprovider -p scipys_own --pyargs \
         scipy.sparse.linalg._isolve.tests.test_iterative scipy.sparse.linalg._dsolve.tests.test_linsolve \
         scipy.io.tests.test_mmio
       PYTHONPATH=$tests bin/python -m pytest -q -p no:cacheprovider -p conftest --rootdir "$tests" --doctest-modules --pyargs vouchnum
+      bin/python -m doctest -o NORMALIZE_WHITESPACE "$page"
       bin/python - "$readme" <<'EOF'
 import re, sys
 exec(re.search(r"```python\n(.*?)```", open(sys.argv[1]).read(), re.S).group(1))

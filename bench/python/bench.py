@@ -2,7 +2,8 @@
 
     python bench/python/bench.py [-o FILE.json]
 
-Needs vouchnum, NumPy and SciPy; pyamg is a peer where it is installed. A ratio is the peer's time over vouchnum's.
+Needs vouchnum, NumPy and SciPy; pyamg, QuantLib and python-flint are peers where they are installed. A ratio is the peer's
+time over vouchnum's.
 """
 import argparse
 import json
@@ -75,6 +76,15 @@ def bands():
     T = vn.Tridiagonal.from_banded(ab)
     s = least({"vouchnum": lambda: vn.solve(T, b, threads=1), "solve_banded": lambda: scipy.linalg.solve_banded((1, 1), ab, b)})
     row("tridiagonal, 10^6 rows, dominant, checked", "vouchnum", "solve_banded", s, 1)
+    F = vn.factor(T, threads=1)
+    out = np.empty(n)
+    s = least({"vouchnum": lambda: F.solve(b, out=out),
+               "solve_banded": lambda: scipy.linalg.solve_banded((1, 1), ab, b)})
+    row("the same, matrix known before, checked", "vouchnum", "solve_banded", s, 1)
+    with vn.threads(1):
+        s = least({"vouchnum": lambda: vn.scipy.solve_banded((1, 1), ab, b),
+                   "solve_banded": lambda: scipy.linalg.solve_banded((1, 1), ab, b)})
+    row("vouchnum.scipy.solve_banded, from ab", "vouchnum", "solve_banded", s, 1)
 
 
 def files():
@@ -85,7 +95,14 @@ def files():
         scipy.io.mmwrite(path, A, precision=17)
         with vn.threads(1):
             s = least({"vouchnum": lambda: vn.read_matrix(path), "scipy": lambda: scipy.io.mmread(path).tocsr()})
-            row(f"mmread to CSR, {os.path.getsize(path) / 1e6:.0f} MB", "vouchnum", "scipy", s, 2)
+            row(f"mmread to CSR, 17 digits, {os.path.getsize(path) / 1e6:.0f} MB", "vouchnum", "scipy", s, 2)
+            s = least({"vouchnum": lambda: vn.scipy.mmread(path), "scipy": lambda: scipy.io.mmread(path)})
+            row("vouchnum.scipy.mmread", "vouchnum", "scipy", s, 2)
+            P = vn.generate("poisson-3d", nx=70)
+            plain = os.path.join(folder, "p.mtx")
+            scipy.io.mmwrite(plain, P)
+            s = least({"vouchnum": lambda: vn.read_matrix(plain), "scipy": lambda: scipy.io.mmread(plain).tocsr()})
+            row(f"mmread to CSR, short numbers, symmetric, {os.path.getsize(plain) / 1e6:.0f} MB", "vouchnum", "scipy", s, 2)
             out = os.path.join(folder, "b.mtx")
             s = least({"vouchnum": lambda: vn.write_matrix(out, A), "scipy": lambda: scipy.io.mmwrite(out, A, precision=17)})
             row("mmwrite", "vouchnum", "scipy", s, 2)
@@ -105,6 +122,58 @@ def prices():
 
     s = least({"vouchnum": lambda: vn.price("put", **o, threads=1), "NumPy, price alone": numpy_price}, 3)
     row("10^6 European puts with five Greeks", "vouchnum", "NumPy, price alone", s, 1)
+    without = {name: column for name, column in o.items() if name != "volatility"}
+    prices = numpy_price()
+    s = least({"vouchnum": lambda: vn.implied_volatility(prices, "put", **without, threads=1)}, 1)
+    print(f"{'10^6 implied volatilities':58} {s['vouchnum'] * 1e3:9.2f} ms")
+    american_puts()
+
+
+def american_puts(n=1000):
+    try:
+        import QuantLib as ql
+    except ImportError:
+        return
+    rng = np.random.default_rng(3)
+    o = dict(spot=80 + 40 * rng.random(n), strike=np.full(n, 100.0), volatility=0.1 + 0.4 * rng.random(n),
+             expiry=np.round(30 + 700 * rng.random(n)) / 365, rate=0.01 + 0.07 * rng.random(n), dividend=0.05 * rng.random(n))
+    today = ql.Date(1, 1, 2026)
+    ql.Settings.instance().evaluationDate = today
+    day = ql.Actual365Fixed()
+
+    def quantlib(scheme):
+        found = np.empty(n)
+        for i in range(n):
+            flat = lambda x: ql.YieldTermStructureHandle(ql.FlatForward(today, float(x), day))
+            process = ql.BlackScholesMertonProcess(
+                ql.QuoteHandle(ql.SimpleQuote(float(o["spot"][i]))), flat(o["dividend"][i]), flat(o["rate"][i]),
+                ql.BlackVolTermStructureHandle(ql.BlackConstantVol(today, ql.NullCalendar(), float(o["volatility"][i]), day)))
+            option = ql.VanillaOption(ql.PlainVanillaPayoff(ql.Option.Put, 100.0),
+                                      ql.AmericanExercise(today, today + int(round(o["expiry"][i] * 365))))
+            option.setPricingEngine(ql.QdFpAmericanEngine(process, scheme))
+            found[i] = option.NPV()
+        return found
+
+    exact = vn.price("put", **o, exercise="american", tolerance=1e-9, greeks=False).price
+    accurate = ql.QdFpAmericanEngine.accurateScheme()
+    ours = vn.price("put", **o, exercise="american", tolerance=1e-4, greeks=False).price
+    print(f"errors: vouchnum {abs(ours - exact).max():.1e}, QdFp accurate {abs(quantlib(accurate) - exact).max():.1e}")
+    s = least({"vouchnum": lambda: vn.price("put", **o, exercise="american", tolerance=1e-4, greeks=False, threads=1),
+               "QuantLib QdFp, accurate": lambda: quantlib(accurate)}, 3)
+    row(f"{n} American puts to 1e-4", "vouchnum", "QuantLib QdFp, accurate", s, 3)
+
+
+def intervals(n=100):
+    try:
+        import flint
+    except ImportError:
+        return
+    rng = np.random.default_rng(4)
+    lo, rad = rng.normal(size=(n, n)), 1e-10 * rng.random((n, n))
+    A = vn.interval(lo, rad=rad)
+    F = flint.arb_mat([[flint.arb(m, r) for m, r in zip(*line)] for line in zip(lo.tolist(), rad.tolist())])
+    s = least({"vouchnum": lambda: vn.matmul(A, A, threads=1), "python-flint": lambda: F * F})
+    row("product of interval matrices, n = 100", "vouchnum", "python-flint", s, 1)
 
 
 def small_calls():
@@ -133,7 +202,7 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("-o", "--output", help="JSON with all rows and the machine's facts")
     output = arguments.parse_args().output
-    for job in (small_calls, solves, bands, files, prices):
+    for job in (small_calls, solves, bands, files, prices, intervals):
         job()
     if output:
         with open("/proc/cpuinfo") as stream:

@@ -122,9 +122,12 @@ nb::tuple generate(const std::string& problem, const nb::dict& given, int thread
 
 nb::list problem_list() {
   nb::list all;
-  for (const vouch::problem_facts& p : vouch::problems())
+  for (const vouch::problem_facts& p : vouch::problems()) {
+    nb::list options;
+    for (const std::string_view option : p.options) options.append(nb::str(option.data(), option.size()));
     all.append(nb::make_tuple(nb::str(p.name.data(), p.name.size()),
-                              nb::str(p.summary.data(), p.summary.size()), p.dimension));
+                              nb::str(p.summary.data(), p.summary.size()), p.dimension, options));
+  }
   return all;
 }
 

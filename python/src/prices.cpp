@@ -1,10 +1,12 @@
 // Options: arrays of numbers in, arrays of prices and Greeks out.
+#include <algorithm>
 #include <cmath>
 #include <exception>
 #include <limits>
 #include <span>
 
-#include <vouch/price/closed_form.hpp>
+#include <vouch/price/batch.hpp>
+#include <vouch/price/book.hpp>
 #include <vouch/price/implied.hpp>
 #include <vouch/price/price.hpp>
 
@@ -14,43 +16,65 @@ namespace vouchnum {
 namespace {
 
 using numbers = vector_in<double>;
-using codes = vector_in<std::uint8_t>;
 
-// Columns of equal length, one option a row.
-struct columns {
-  codes type, exercise, payoff, barrier;
-  numbers spot, strike, rate, dividend, volatility, expiry, cash, level, rebate;
-  std::int64_t size() const { return static_cast<std::int64_t>(type.size()); }
-  vouch::plain_option option(std::int64_t i) const {
-    vouch::plain_option o;
-    o.type = static_cast<vouch::option_type>(type.data()[i]);
-    o.payoff = static_cast<vouch::payoff_kind>(payoff.data()[i]);
-    o.barrier = static_cast<vouch::barrier_kind>(barrier.data()[i]);
-    o.spot = spot.data()[i];
-    o.strike = strike.data()[i];
-    o.rate = rate.data()[i];
-    o.dividend = dividend.data()[i];
-    o.volatility = volatility.data()[i];
-    o.expiry = expiry.data()[i];
-    o.cash = cash.data()[i];
-    o.barrier_level = level.data()[i];
-    o.rebate = rebate.data()[i];
-    return o;
-  }
+// One element an option, or one for all.
+template <class T>
+class column {
+ public:
+  column(const nb::dict& given, const char* name) : elements_(nb::cast<vector_in<T>>(given[name])) {}
+  std::int64_t size() const { return static_cast<std::int64_t>(elements_.size()); }
+  T operator[](std::int64_t i) const { return elements_.data()[size() == 1 ? 0 : i]; }
+
+ private:
+  vector_in<T> elements_;
 };
 
-columns columns_of(const nb::dict& given) {
-  const auto of_codes = [&](const char* name) { return nb::cast<codes>(given[name]); };
-  const auto of_numbers = [&](const char* name) { return nb::cast<numbers>(given[name]); };
-  columns c{of_codes("type"),         of_codes("exercise"), of_codes("payoff"), of_codes("barrier"),
-            of_numbers("spot"),       of_numbers("strike"), of_numbers("rate"), of_numbers("dividend"),
-            of_numbers("volatility"), of_numbers("expiry"), of_numbers("cash"), of_numbers("barrier_level"),
-            of_numbers("rebate")};
-  for (const numbers* column :
-       {&c.spot, &c.strike, &c.rate, &c.dividend, &c.volatility, &c.expiry, &c.cash, &c.level, &c.rebate})
-    if (column->size() != c.type.size()) throw vouch::shape_error("price: columns of different lengths");
-  return c;
-}
+// One option a row.
+class columns {
+ public:
+  explicit columns(const nb::dict& given)
+      : type_(given, "type"),
+        exercise_(given, "exercise"),
+        payoff_(given, "payoff"),
+        barrier_(given, "barrier"),
+        numbers_{{given, "spot"},     {given, "strike"},        {given, "rate"},
+                 {given, "dividend"}, {given, "volatility"},    {given, "expiry"},
+                 {given, "cash"},     {given, "barrier_level"}, {given, "rebate"}} {
+    for (const std::int64_t size : {type_.size(), exercise_.size(), payoff_.size(), barrier_.size()})
+      take(size);
+    for (const column<double>& c : numbers_) take(c.size());
+  }
+  std::int64_t size() const { return size_; }
+  vouch::plain_option option(std::int64_t i) const {
+    vouch::plain_option o;
+    o.type = static_cast<vouch::option_type>(type_[i]);
+    o.payoff = static_cast<vouch::payoff_kind>(payoff_[i]);
+    o.barrier = static_cast<vouch::barrier_kind>(barrier_[i]);
+    double* const fields[] = {&o.spot,   &o.strike, &o.rate,          &o.dividend, &o.volatility,
+                              &o.expiry, &o.cash,   &o.barrier_level, &o.rebate};
+    for (int k = 0; k < 9; ++k) *fields[k] = numbers_[k][i];
+    return o;
+  }
+  vouch::exercise_style style(std::int64_t i) const { return static_cast<vouch::exercise_style>(exercise_[i]); }
+  // The option with what all have in common.
+  vouch::contract whole(std::int64_t i, const vouch::contract& common) const {
+    vouch::contract one = common;
+    one.plain = option(i);
+    one.exercise = style(i);
+    return one;
+  }
+
+ private:
+  void take(std::int64_t size) {
+    if (size == 1) return;
+    if (size_ != 1 && size != size_) throw vouch::shape_error("price: columns of different lengths");
+    size_ = size;
+  }
+
+  column<std::uint8_t> type_, exercise_, payoff_, barrier_;
+  column<double> numbers_[9];
+  std::int64_t size_ = 1;
+};
 
 // What all options of a call have in common.
 vouch::contract common_of(const nb::dict& given) {
@@ -71,111 +95,246 @@ vouch::contract common_of(const nb::dict& given) {
   return c;
 }
 
-// work(i) for all options by threads; the first one that is refused is named.
+// What is wrong with single rows: raised for the first of them, or listed.
+class row_failures {
+ public:
+  explicit row_failures(bool listed) : listed_(listed) {}
+  void add(std::int64_t row, const vouch::value_error& e) {
+#pragma omp critical(vouchnum_row_failures)
+    found_.push_back({row, e.what(), e.hint()});
+  }
+  // Pairs of row and message in the order of the rows.
+  nb::list list() {
+    std::sort(found_.begin(), found_.end(), [](const failure& a, const failure& b) { return a.row < b.row; });
+    if (!listed_ && !found_.empty())
+      throw vouch::value_error("option " + std::to_string(found_[0].row) + ": " + found_[0].text,
+                               found_[0].hint);
+    nb::list all;
+    for (const failure& f : found_) all.append(nb::make_tuple(f.row, f.text));
+    return all;
+  }
+
+ private:
+  struct failure {
+    std::int64_t row;
+    std::string text, hint;
+  };
+  bool listed_;
+  std::vector<failure> found_;
+};
+
+// work(first, last) for blocks of options by threads. Value errors are for work to handle; anything else ends all.
 template <class Work>
-void for_options(std::int64_t n, int threads, const Work& work) {
-  std::int64_t first = n;
-  std::exception_ptr refused;
+void for_blocks(std::int64_t n, int threads, const Work& work) {
+  constexpr std::int64_t block = 256;
+  std::exception_ptr thrown;
   const vouch::cancellation_probe probe;
-#pragma omp parallel for schedule(dynamic, 64) num_threads(threads) if (n > 256)
-  for (std::int64_t i = 0; i < n; ++i) {
+#pragma omp parallel for schedule(dynamic) num_threads(threads) if (n > block)
+  for (std::int64_t first = 0; first < n; first += block) {
     if (probe.requested()) continue;
     try {
       const vouch::cancellation_scope listens(probe);
-      work(i);
+      work(first, std::min(n, first + block));
     } catch (...) {
 #pragma omp critical(vouchnum_price)
-      if (i < first) {
-        first = i;
-        refused = std::current_exception();
-      }
+      if (!thrown) thrown = std::current_exception();
     }
   }
   probe.check();
-  if (!refused) return;
+  if (thrown) std::rethrow_exception(thrown);
+}
+
+constexpr double none = std::numeric_limits<double>::quiet_NaN();
+
+// What price() says of every option, as columns.
+class priced {
+ public:
+  priced(const vouch::device& cpu, std::int64_t n, bool greeks, bool more)
+      : greeks_(greeks), more_(more), method_(cpu, n), met_(cpu, n) {
+    for (vouch::array<double>* column : {&price_, &delta_, &gamma_, &theta_, &vega_, &rho_, &error_})
+      *column = vouch::array<double>(cpu, n);
+    for (vouch::array<double>& column : further_) column = vouch::array<double>(cpu, more ? n : 0);
+  }
+
+  void set(std::int64_t i, const vouch::valuation& v, double error, vouch::pricing_method method, bool met,
+           bool has_vega_and_rho) {
+    price_[i] = v.price;
+    delta_[i] = v.delta;
+    gamma_[i] = v.gamma;
+    theta_[i] = v.theta;
+    vega_[i] = has_vega_and_rho ? v.vega : none;
+    rho_[i] = has_vega_and_rho ? v.rho : none;
+    error_[i] = error;
+    method_[i] = static_cast<std::uint8_t>(method);
+    met_[i] = met;
+  }
+  void set_more(std::int64_t i, const vouch::more_greeks& m) {
+    if (!more_) return;
+    further_[0][i] = m.dividend_rho;
+    further_[1][i] = m.vanna;
+    further_[2][i] = m.volga;
+    further_[3][i] = m.charm;
+  }
+  void fail(std::int64_t i) {
+    set(i, {none, none, none, none, none, none}, none, vouch::pricing_method::limit, false, false);
+    set_more(i, {none, none, none, none});
+  }
+  bool greeks() const { return greeks_; }
+  bool more() const { return more_; }
+
+  nb::dict parts() {
+    nb::dict d;
+    constexpr const char* names[] = {"price", "delta", "gamma", "theta", "vega", "rho", "error"};
+    vouch::array<double>* const columns[] = {&price_, &delta_, &gamma_, &theta_, &vega_, &rho_, &error_};
+    for (int k = 0; k < 7; ++k) d[names[k]] = to_numpy(std::move(*columns[k]));
+    d["method"] = to_numpy(std::move(method_));
+    d["met"] = to_numpy(std::move(met_));
+    constexpr const char* further[] = {"dividend_rho", "vanna", "volga", "charm"};
+    for (int k = 0; more_ && k < 4; ++k) d[further[k]] = to_numpy(std::move(further_[k]));
+    return d;
+  }
+
+ private:
+  bool greeks_, more_;
+  vouch::array<double> price_, delta_, gamma_, theta_, vega_, rho_, error_;
+  vouch::array<double> further_[4];
+  vouch::array<std::uint8_t> method_, met_;
+};
+
+// Whether nothing of it needs a look before price_batch takes it.
+bool is_ordinary(const vouch::plain_option& o) {
+  const auto is_positive = [](double x) { return x > 0 && std::isfinite(x); };
+  return o.payoff == vouch::payoff_kind::vanilla && o.barrier == vouch::barrier_kind::none &&
+         is_positive(o.spot) && is_positive(o.strike) && is_positive(o.volatility) && is_positive(o.expiry) &&
+         std::isfinite(o.rate) && std::isfinite(o.dividend) && o.rebate == 0 && o.barrier_level == 0 &&
+         is_positive(o.cash);
+}
+
+vouch::pricing_method method_of(const vouch::batch_option& b) {
+  return b.exercise == vouch::exercise_style::american &&
+                 vouch::early_exercise_of(b.option) == vouch::early_exercise::one_boundary
+             ? vouch::pricing_method::boundary
+             : vouch::pricing_method::closed_form;
+}
+
+void price_alone(vouch::contract one, std::int64_t i, double tolerance, priced& to, row_failures& failures) {
+  vouch::pricing_options options;
+  options.vega_and_rho = to.greeks();
+  options.finite_difference.tolerance = tolerance;
   try {
-    std::rethrow_exception(refused);
+    const vouch::pricing p = vouch::price(std::move(one), options);
+    to.set(i, p.value, p.error_estimate, p.method, p.tolerance_met, p.has_vega_and_rho);
+    to.set_more(i, p.more.value_or(vouch::more_greeks{none, none, none, none}));
   } catch (const vouch::value_error& e) {
-    throw vouch::value_error("option " + std::to_string(first) + ": " + e.what(), e.hint());
+    failures.add(i, e);
+    to.fail(i);
   }
 }
 
 nb::dict price(const nb::dict& given, const nb::dict& shared, double tolerance, bool greeks, bool more,
-               int threads) {
-  const columns c = columns_of(given);
+               bool list_failures, int threads) {
+  const columns c(given);
   const vouch::contract common = common_of(shared);
-  const std::int64_t n = c.size();
   const vouch::device cpu = cpu_of(threads);
-  const auto made = [&] { return vouch::array<double>(cpu, n); };
-  vouch::array<double> value = made(), delta = made(), gamma = made(), theta = made(), vega = made(),
-                       rho = made(), error = made();
-  vouch::array<std::uint8_t> method(cpu, n), met(cpu, n);
-  vouch::array<double> further(cpu, more ? 4 * n : 0);
+  priced all(cpu, c.size(), greeks, more);
+  row_failures failures(list_failures);
   without_lock([&] {
-    vouch::pricing_options options;
-    options.vega_and_rho = greeks;
-    options.finite_difference.tolerance = tolerance;
-    for_options(n, cpu.threads(), [&](std::int64_t i) {
-      vouch::contract one = common;
-      one.plain = c.option(i);
-      one.exercise = static_cast<vouch::exercise_style>(c.exercise.data()[i]);
-      const vouch::pricing p = vouch::price(std::move(one), options);
-      const double none = std::numeric_limits<double>::quiet_NaN();
-      value[i] = p.value.price;
-      delta[i] = p.value.delta;
-      gamma[i] = p.value.gamma;
-      theta[i] = p.value.theta;
-      vega[i] = p.has_vega_and_rho ? p.value.vega : none;
-      rho[i] = p.has_vega_and_rho ? p.value.rho : none;
-      error[i] = p.error_estimate;
-      method[i] = static_cast<std::uint8_t>(p.method);
-      met[i] = p.tolerance_met;
-      if (!more) return;
-      const vouch::more_greeks m = p.more.value_or(vouch::more_greeks{none, none, none, none});
-      further[i] = m.dividend_rho;
-      further[n + i] = m.vanna;
-      further[2 * n + i] = m.volga;
-      further[3 * n + i] = m.charm;
-    });
-    return true;
-  });
-  nb::dict d;
-  d["price"] = to_numpy(std::move(value));
-  d["delta"] = to_numpy(std::move(delta));
-  d["gamma"] = to_numpy(std::move(gamma));
-  d["theta"] = to_numpy(std::move(theta));
-  d["vega"] = to_numpy(std::move(vega));
-  d["rho"] = to_numpy(std::move(rho));
-  d["error"] = to_numpy(std::move(error));
-  d["method"] = to_numpy(std::move(method));
-  d["met"] = to_numpy(std::move(met));
-  d["further"] = to_numpy(std::move(further));
-  return d;
-}
-
-nb::object implied(const nb::dict& given, const nb::dict& shared, numbers prices, double tolerance,
-                   int threads) {
-  const columns c = columns_of(given);
-  const vouch::contract common = common_of(shared);
-  const std::int64_t n = c.size();
-  if (static_cast<std::int64_t>(prices.size()) != n)
-    throw vouch::shape_error("implied_volatility: as many prices as options");
-  const vouch::device cpu = cpu_of(threads);
-  vouch::array<double> found(cpu, n);
-  without_lock([&] {
-    for_options(n, cpu.threads(), [&](std::int64_t i) {
-      vouch::contract one = common;
-      one.plain = c.option(i);
-      one.exercise = static_cast<vouch::exercise_style>(c.exercise.data()[i]);
-      try {
-        found[i] = vouch::implied_volatility(std::move(one), prices.data()[i], tolerance);
-      } catch (const vouch::value_error&) {
-        found[i] = std::numeric_limits<double>::quiet_NaN();
+    for_blocks(c.size(), cpu.threads(), [&](std::int64_t first, std::int64_t last) {
+      std::vector<vouch::batch_option> batch;
+      std::vector<std::int64_t> rows;
+      for (std::int64_t i = first; i < last; ++i) {
+        const vouch::batch_option b{c.option(i), c.style(i)};
+        if (common.is_plain() && is_ordinary(b.option) && vouch::fits_batch(b)) {
+          batch.push_back(b);
+          rows.push_back(i);
+        } else {
+          price_alone(c.whole(i, common), i, tolerance, all, failures);
+        }
+      }
+      std::vector<vouch::valuation> values(batch.size());
+      vouch::price_batch(vouch::device::cpu(1), batch, greeks, values, tolerance);
+      for (std::size_t k = 0; k < batch.size(); ++k) {
+        const vouch::batch_option& b = batch[k];
+        if (!std::isfinite(values[k].price)) {
+          price_alone(c.whole(rows[k], common), rows[k], tolerance, all, failures);
+          continue;
+        }
+        const vouch::pricing_method method = method_of(b);
+        all.set(rows[k], values[k], vouch::batch_error(b, tolerance), method, true,
+                greeks || method == vouch::pricing_method::closed_form);
+        if (!more) continue;
+        all.set_more(rows[k], vouch::has_more_greeks(b.option, b.exercise)
+                                  ? vouch::european_more_greeks(b.option)
+                                  : vouch::more_greeks{none, none, none, none});
       }
     });
     return true;
   });
-  return to_numpy(std::move(found));
+  nb::dict d = all.parts();
+  d["failures"] = failures.list();
+  return d;
+}
+
+nb::tuple implied(const nb::dict& given, const nb::dict& shared, numbers prices, double tolerance,
+                  int threads) {
+  const columns c(given);
+  const vouch::contract common = common_of(shared);
+  const auto n = static_cast<std::int64_t>(prices.size());
+  if (c.size() != 1 && c.size() != n)
+    throw vouch::shape_error("implied_volatility: as many prices as options");
+  const vouch::device cpu = cpu_of(threads);
+  vouch::array<double> found(cpu, n);
+  row_failures failures(true);
+  without_lock([&] {
+    for_blocks(n, cpu.threads(), [&](std::int64_t first, std::int64_t last) {
+      for (std::int64_t i = first; i < last; ++i) try {
+          const bool formula = common.is_plain() && c.style(i) == vouch::exercise_style::european;
+          found[i] = formula ? vouch::implied_volatility(c.option(i), prices.data()[i])
+                             : vouch::implied_volatility(c.whole(i, common), prices.data()[i], tolerance);
+        } catch (const vouch::value_error& e) {
+          failures.add(i, e);
+          found[i] = none;
+        }
+    });
+    return true;
+  });
+  return nb::make_tuple(to_numpy(std::move(found)), failures.list());
+}
+
+nb::dict price_book(const std::string& input, const std::string& output, double tolerance, bool greeks,
+                    bool more, bool strict, int threads) {
+  const vouch::book_report r = without_lock([&] {
+    const vouch::cancellation_probe probe;
+    vouch::book_options options;
+    options.dev = cpu_of(1);
+    options.threads = threads;
+    options.greeks = greeks;
+    options.more_greeks = more;
+    options.strict = strict;
+    options.tolerance = tolerance;
+    options.stop = [&probe] { return probe.requested(); };
+    vouch::book_report report = vouch::price_book(input, output, options);
+    probe.check();
+    return report;
+  });
+  const auto listed = [](const std::vector<vouch::book_failure>& all) {
+    nb::list lines;
+    for (const vouch::book_failure& f : all) lines.append(nb::make_tuple(f.line, f.column, f.message));
+    return lines;
+  };
+  nb::dict d;
+  d["options"] = r.options;
+  d["priced"] = r.priced;
+  d["european"] = r.european;
+  d["american"] = r.american;
+  d["by_finite_differences"] = r.by_finite_differences;
+  d["failed"] = r.failed;
+  d["inaccurate"] = r.inaccurate;
+  d["warned"] = r.warned;
+  d["failures"] = listed(r.failures);
+  d["warnings"] = listed(r.warnings);
+  d["passed"] = r.passed;
+  return d;
 }
 
 }  // namespace
@@ -183,6 +342,7 @@ nb::object implied(const nb::dict& given, const nb::dict& shared, numbers prices
 void bind_prices(nb::module_& m) {
   m.def("price", price);
   m.def("implied", implied);
+  m.def("price_book", price_book);
 }
 
 }  // namespace vouchnum

@@ -1,6 +1,8 @@
 // Solvers and proofs: classes that hold a matrix of the caller's and the library's solver for it.
 #include <cmath>
+#include <cstdio>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 
 #include <vouch/solve/result.hpp>
@@ -16,6 +18,10 @@ using matrix_out = nb::ndarray<T, nb::ndim<2>, nb::f_contig, nb::device::cpu>;
 template <class T>
 using matrix_in = nb::ndarray<const T, nb::ndim<2>, nb::f_contig, nb::device::cpu>;
 
+vouch::array<double> copy_of(vouch::view<const double> x) {
+  return vouch::array<double>::from(vouch::device::cpu(1), {x.data(), static_cast<std::size_t>(x.size())});
+}
+
 // A function of Python as the action of a matrix or of a preconditioner: it takes and returns an array. What it throws
 // ends the solve.
 class python_action {
@@ -30,8 +36,7 @@ class python_action {
   void apply(vouch::view<const double> x, vouch::view<double> y) const {
     const nb::gil_scoped_acquire lock;
     const auto n = static_cast<std::size_t>(x.size());
-    auto copied = vouch::array<double>::from(vouch::device::cpu(1), {x.data(), n});
-    const nb::object result = function_(to_numpy(std::move(copied)));
+    const nb::object result = function_(to_numpy(copy_of(x)));
     const auto values = nb::cast<vector_in<double>>(result);
     if (values.size() != n)
       throw vouch::shape_error("the operator made " + std::to_string(values.size()) + " elements of " +
@@ -63,29 +68,54 @@ class python_preconditioner final : public vouch::preconditioner<double>, public
   }
 };
 
-// Calls back with iteration and residual; an exception ends the solve and is raised behind it.
+// Calls back with iteration and residual, and with iterates; an exception ends the solve and is raised behind it.
 class python_observer final : public vouch::solve_observer {
  public:
-  explicit python_observer(nb::object callback) : callback_(std::move(callback)) {}
+  python_observer(nb::object callback, nb::object iterates)
+      : callback_(std::move(callback)), iterates_(std::move(iterates)) {}
   bool iteration(const vouch::iteration_record& record) override {
-    if (callback_.is_none() || raised_) return !raised_;
-    const nb::gil_scoped_acquire lock;
-    try {
-      const nb::object answer = callback_(record.iteration, record.residual, record.column);
-      return !(nb::isinstance<nb::bool_>(answer) && !nb::cast<bool>(answer));
-    } catch (nb::python_error& e) {
-      raised_ = std::make_unique<nb::python_error>(std::move(e));
-      return false;
-    }
+    return ask(callback_, [&] { return callback_(record.iteration, record.residual, record.column); });
+  }
+  bool wants_iterates() const override { return !iterates_.is_none(); }
+  bool iterate(const vouch::iteration_record& record, vouch::view<const double> x) override {
+    if (record.iteration == 0) return true;  // the start
+    return ask(iterates_, [&] { return iterates_(to_numpy(copy_of(x))); });
   }
   void raise() {
     if (raised_) throw nb::python_error(std::move(*raised_));
   }
 
  private:
-  nb::object callback_;
+  template <class Call>
+  bool ask(const nb::object& whom, const Call& call) {
+    if (whom.is_none() || raised_) return !raised_;
+    const nb::gil_scoped_acquire lock;
+    try {
+      const nb::object answer = call();
+      return !(nb::isinstance<nb::bool_>(answer) && !nb::cast<bool>(answer));
+    } catch (nb::python_error& e) {
+      raised_ = std::make_unique<nb::python_error>(std::move(e));
+      return false;
+    }
+  }
+
+  nb::object callback_, iterates_;
   std::unique_ptr<nb::python_error> raised_;
 };
+
+// "auto", "cpu:THREADS", "cuda" or "cuda:N".
+std::optional<vouch::device> device_of(const std::string& name) {
+  if (name == "auto") return {};
+  if (name == "cuda") return vouch::device::cuda(0);
+  int number = -1, used = 0;
+  const auto is = [&](const char* form) {
+    return std::sscanf(name.c_str(), form, &number, &used) == 1 && number >= 0 &&
+           static_cast<std::size_t>(used) == name.size();
+  };
+  if (is("cpu:%d%n")) return cpu_of(number);
+  if (is("cuda:%d%n")) return vouch::device::cuda(number);
+  throw vouch::value_error("device is " + name + ": auto, cpu, cuda or cuda:N");
+}
 
 vouch::solve_options options_of(const nb::dict& given) {
   vouch::solve_options o;
@@ -111,6 +141,8 @@ vouch::solve_options options_of(const nb::dict& given) {
                                                               : vouch::working_precision::double_;
     else if (name == "precond")
       o.preconditioner = vouch::parse_preconditioner(nb::cast<std::string>(value));
+    else if (name == "device")
+      o.run_on = device_of(nb::cast<std::string>(value));
     else if (name == "backend")
       o.backend = nb::cast<std::string>(value);
     else if (name == "omega")
@@ -248,6 +280,29 @@ class solver {
           by_rows ? vouch::storage_order::by_rows : vouch::storage_order::by_columns);
     });
   }
+  // Of arrays on a GPU, by their addresses; stream 0 takes one of its own.
+  solver(std::int64_t rows, std::int64_t cols, std::int64_t nonzeros, std::uintptr_t offsets, bool wide,
+         std::uintptr_t columns, std::uintptr_t values, int index, std::uintptr_t stream,
+         const nb::dict& options, nb::object keep)
+      : options_(take(options, nb::none(), rows)), kept_(std::move(keep)) {
+    const auto* const col = reinterpret_cast<const std::int32_t*>(columns);
+    const auto* const val = reinterpret_cast<const double*>(values);
+    solver_ = without_lock([&] {
+      const vouch::device gpu = stream == 0 ? vouch::device::cuda(index)
+                                            : vouch::device::cuda(index, reinterpret_cast<void*>(stream));
+      if (wide)
+        return std::make_unique<vouch::solver>(
+            gpu,
+            vouch::csr_view<const double>{rows, cols, nonzeros, reinterpret_cast<const std::int64_t*>(offsets),
+                                          col, val},
+            options_);
+      return std::make_unique<vouch::solver>(
+          gpu,
+          vouch::csr32_view<const double>{rows, cols, nonzeros, reinterpret_cast<const std::int32_t*>(offsets),
+                                          col, val},
+          options_);
+    });
+  }
   solver(std::int64_t rows, nb::object action, const nb::dict& options, nb::object M, int threads)
       : options_(take(options, std::move(M), rows)),
         action_(std::make_unique<python_operator>(rows, std::move(action))) {
@@ -267,14 +322,24 @@ class solver {
     solver_ = without_lock([&] { return std::make_unique<vouch::solver>(cpu_of(threads), A, options_); });
   }
 
-  nb::dict solve(matrix_in<double> B, matrix_out<double> X, nb::object callback) {
-    python_observer observer(std::move(callback));
+  nb::dict solve(matrix_in<double> B, matrix_out<double> X, nb::object callback, nb::object iterates) {
+    return solve(in(B), out(X), std::move(callback), std::move(iterates));
+  }
+  // One right-hand side on the GPU where the matrix is.
+  nb::dict solve_at(std::int64_t rows, std::uintptr_t b, std::uintptr_t x, nb::object callback) {
+    return solve({reinterpret_cast<const double*>(b), rows, 1, std::max<std::int64_t>(1, rows)},
+                 {reinterpret_cast<double*>(x), rows, 1, std::max<std::int64_t>(1, rows)}, std::move(callback),
+                 nb::none());
+  }
+  nb::dict solve(vouch::matrix_view<const double> B, vouch::matrix_view<double> X, nb::object callback,
+                 nb::object iterates) {
+    python_observer observer(std::move(callback), std::move(iterates));
     current_ = &observer;
     struct forget {
       python_observer*& current;
       ~forget() { current = nullptr; }
     } const at_end{current_};
-    vouch::solve_result result = without_lock([&] { return solver_->solve(in(B), out(X)); });
+    vouch::solve_result result = without_lock([&] { return solver_->solve(B, X); });
     observer.raise();
     return result_of(result);
   }
@@ -293,6 +358,10 @@ class solver {
     explicit relay(python_observer*& to) : to_(to) {}
     bool iteration(const vouch::iteration_record& record) override {
       return to_ == nullptr || to_->iteration(record);
+    }
+    bool wants_iterates() const override { return to_ != nullptr && to_->wants_iterates(); }
+    bool iterate(const vouch::iteration_record& record, vouch::view<const double> x) override {
+      return to_ == nullptr || to_->iterate(record, x);
     }
 
    private:
@@ -339,8 +408,23 @@ void bind_solver(nb::module_& m) {
                     const nb::dict&, nb::object, int>(),
            nb::arg("rows"), nb::arg("cols"), nb::arg("indptr"), nb::arg("indices").noconvert(),
            nb::arg("data").noconvert(), nb::arg("options"), nb::arg("M").none(), nb::arg("threads"))
-      .def("solve", &solver::solve, nb::arg("B").noconvert(), nb::arg("X").noconvert(),
+      .def_static(
+          "on_gpu",
+          [](std::int64_t rows, std::int64_t cols, std::int64_t nonzeros, std::uintptr_t offsets, bool wide,
+             std::uintptr_t columns, std::uintptr_t values, int index, std::uintptr_t stream,
+             const nb::dict& options, nb::object keep) {
+            return std::make_unique<solver>(rows, cols, nonzeros, offsets, wide, columns, values, index, stream,
+                                            options, std::move(keep));
+          },
+          nb::arg("rows"), nb::arg("cols"), nb::arg("nonzeros"), nb::arg("offsets"), nb::arg("wide"),
+          nb::arg("columns"), nb::arg("values"), nb::arg("index"), nb::arg("stream"), nb::arg("options"),
+          nb::arg("keep"))
+      .def("solve_at", &solver::solve_at, nb::arg("rows"), nb::arg("b"), nb::arg("x"),
            nb::arg("callback").none())
+      .def("solve",
+           nb::overload_cast<matrix_in<double>, matrix_out<double>, nb::object, nb::object>(&solver::solve),
+           nb::arg("B").noconvert(), nb::arg("X").noconvert(), nb::arg("callback").none(),
+           nb::arg("iterates").none())
       .def("prove", &solver::prove, nb::arg("B").noconvert(), nb::arg("X").noconvert(), nb::arg("relative"),
            nb::arg("matrix_radius"), nb::arg("rhs_radius"))
       .def_static(

@@ -83,3 +83,21 @@ def test_reductions(rng, tmp_path):
     assert found["count"] == found["matrices"] == 50
     (tmp_path / "big.txt").write_text("2\n***\n9223372036854775807\n***\n9223372036854775807\n")
     assert vn.reduce(tmp_path / "big.txt", "sum")["sum"][0, 0] == 2 * (2**63 - 1)
+
+
+def test_the_gallery_has_every_problem():
+    names = [name.replace("-", "_") for name, _, _ in vn.problems()]
+    assert vn.gallery.__all__ == names
+    for name, _, dimension in vn.problems():
+        if dimension == 0:
+            continue
+        A = getattr(vn.gallery, name.replace("-", "_"))(4)
+        assert sp.issparse(A) and (A != vn.generate(name, nx=4)).nnz == 0
+    n = 5
+    line = sp.diags_array([np.full(n - 1, -1.0), np.full(n, 2.0), np.full(n - 1, -1.0)], offsets=[-1, 0, 1])
+    box = sp.kronsum(line, line)
+    assert (vn.gallery.poisson_2d(n) != box).nnz == 0
+    with pytest.raises(TypeError):
+        vn.gallery.poisson_1d(3, 4)
+    with pytest.raises(ValueError):
+        vn.gallery.poisson_1d(3, boundary="none")

@@ -1,4 +1,5 @@
 """Solutions against NumPy, SciPy and exact fractions; wrong input; interrupts, forks and threads."""
+import ctypes
 import multiprocessing
 import os
 import pickle
@@ -7,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+import types
 from fractions import Fraction
 
 import numpy as np
@@ -184,6 +186,191 @@ def test_callback():
         vn.cg(fails, np.ones(4))
 
 
+@pytest.mark.parametrize("name", ["cg", "fcg", "minres", "bicgstab", "idr", "gmres"])
+@pytest.mark.parametrize("M", [None, "jacobi", lambda r: r / 4])
+def test_iterates_are_true(name, M):
+    A, (b, _) = vn.generate("poisson-2d", nx=15, solution="smooth")
+    seen, residuals = [], []
+    result = getattr(vn, name)(A, b, precond=M, rtol=1e-10, iterates=seen.append,
+                               callback=lambda iteration, residual, _: residuals.append(residual))
+    assert result.converged and (abs(seen[-1] - result.x) <= 1e-14 * abs(result.x).max()).all()
+    norms = [np.linalg.norm(b - A @ x) for x in seen]
+    assert norms[-1] <= 1.01e-10 * np.linalg.norm(b)
+    if name != "gmres":
+        assert len(seen) == result.iterations
+        np.testing.assert_allclose(norms, residuals[1:], atol=1e-12 * np.linalg.norm(b))
+    ended = getattr(vn, name)(A, b, precond=M, rtol=1e-10, iterates=lambda x: False)
+    assert ended.status in ("interrupted", "converged") and ended.iterations <= max(1, result.iterations)
+
+    def fails(x):
+        raise ZeroDivisionError("mine")
+
+    with pytest.raises(ZeroDivisionError, match="mine"):
+        getattr(vn, name)(A, b, iterates=fails)
+
+
+def test_solutions_go_where_out_says(rng):
+    A, (B, exact) = poisson(), (rng.normal(size=(400, 3)), None)
+    exact = sla.spsolve(A.tocsc(), B)
+    for out in (np.empty((400, 3)), np.empty((400, 3), order="F"), np.empty((800, 6))[::2, ::2], np.empty((400, 3), np.float32)):
+        result = vn.cg(A, B, rtol=1e-10, out=out)
+        assert result.x is out
+        np.testing.assert_allclose(out, exact, rtol=1e-5, atol=1e-6)
+    b = B[:, 0].copy()
+    vn.cg(A, b, rtol=1e-10, out=b)  # over its own right-hand side
+    np.testing.assert_allclose(b, exact[:, 0], rtol=1e-6, atol=1e-9)
+
+
+class OnlyDLPack:
+    """An array of some other library."""
+
+    def __init__(self, array, device=1):
+        self.array, self.device = array, device
+
+    def __dlpack_device__(self):
+        return self.device, 0
+
+    def __dlpack__(self, **keywords):
+        return self.array.__dlpack__(**keywords)
+
+
+def test_arrays_of_other_libraries(rng):
+    A, b = rng.normal(size=(20, 20)) + 20 * np.eye(20), rng.normal(size=20)
+    exact = np.linalg.solve(A, b)
+    np.testing.assert_allclose(vn.solve(OnlyDLPack(A), OnlyDLPack(b)).x, exact, rtol=1e-10)
+    out = np.empty(20)
+    vn.solve(A, b, out=OnlyDLPack(out))
+    np.testing.assert_allclose(out, exact, rtol=1e-10)
+    cuda = 2
+    for call in (lambda: vn.solve(OnlyDLPack(A, cuda), b), lambda: vn.solve(A, OnlyDLPack(b, cuda))):
+        with pytest.raises(ValueError, match="on a GPU"):
+            call()
+
+
+def test_tensors_of_torch(rng):
+    torch = pytest.importorskip("torch")
+    A, (b, exact) = vn.generate("poisson-2d", nx=20, solution="smooth")
+    csr = torch.sparse_csr_tensor(torch.from_numpy(A.indptr), torch.from_numpy(A.indices), torch.from_numpy(A.data), A.shape)
+    for matrix in (csr, csr.to_sparse_coo(), csr.to_dense()):
+        result = vn.solve(matrix, torch.from_numpy(b), rtol=1e-10)
+        assert isinstance(result.x, torch.Tensor) and result.converged
+        np.testing.assert_allclose(result.x.numpy(), exact, atol=1e-8)
+    out = torch.empty(400, dtype=torch.float64)
+    assert vn.cg(csr, torch.from_numpy(b), out=out).x is out and abs(out.numpy() - exact).max() < 1e-6
+    assert vn.verify(csr, torch.from_numpy(b), result.x).verified
+    with pytest.raises(ValueError, match="detach"):
+        vn.cg(csr, torch.from_numpy(b.copy()).requires_grad_())
+    with pytest.raises(ValueError, match="complex"):
+        vn.cg(csr, torch.from_numpy(b).to(torch.complex128))
+
+
+def test_arrays_of_jax(rng):
+    jax = pytest.importorskip("jax")
+    jax.config.update("jax_enable_x64", True)
+    A, b = rng.normal(size=(20, 20)) + 20 * np.eye(20), rng.normal(size=20)
+    x = vn.solve(jax.numpy.asarray(A), jax.numpy.asarray(b)).x
+    assert isinstance(x, jax.Array)
+    np.testing.assert_allclose(np.asarray(x), np.linalg.solve(A, b), rtol=1e-10)
+
+
+def test_devices_by_name():
+    A, b = poisson(), np.ones(400)
+    assert vn.solve(A, b, device="auto").converged
+    for name in ("gpu", "cuda:", "cuda:-1", "cuda:x"):
+        with pytest.raises(ValueError, match="device"):
+            vn.solve(A, b, device=name)
+    try:
+        result = vn.solve(A, b, method="cg", device="cuda")
+    except vn.NoCudaError:
+        return
+    assert result.converged and result.report["device"] == "cuda"
+
+
+def test_a_certificate_serves_many(rng):
+    A = poisson()
+    certificate = vn.certify(A)
+    for _ in range(3):
+        b = rng.normal(size=400)
+        e = vn.verify(A, b, vn.solve(A, b).x, certificate=certificate)
+        assert e.verified
+    with pytest.raises(ValueError, match="another matrix"):
+        vn.verify(A.copy(), b, b, certificate=certificate)
+
+
+class OnGPU:
+    """An array that the CUDA runtime keeps, with the CUDA array interface; without a GPU one that claims to be there."""
+
+    def __init__(self, array):
+        self.facts = {"shape": array.shape, "typestr": array.dtype.str, "strides": None, "version": 3, "data": (0, False)}
+        self.runtime, self.bytes = cuda_runtime(), array.nbytes
+        address = ctypes.c_void_p()
+        if self.runtime is not None and self.runtime.cudaMalloc(ctypes.byref(address), array.nbytes) == 0:
+            self.facts["data"] = (address.value, False)
+            to_device = 1
+            assert self.runtime.cudaMemcpy(address, array.ctypes.data_as(ctypes.c_void_p), array.nbytes, to_device) == 0
+
+    __cuda_array_interface__ = property(lambda self: self.facts)
+
+    def __setitem__(self, _, value):
+        assert value == 0.0
+        if self.facts["data"][0]:
+            assert self.runtime.cudaMemset(ctypes.c_void_p(self.facts["data"][0]), 0, self.bytes) == 0
+
+    def back(self):
+        array = np.empty(self.facts["shape"], self.facts["typestr"])
+        to_host = 2
+        assert self.runtime.cudaMemcpy(array.ctypes.data_as(ctypes.c_void_p), ctypes.c_void_p(self.facts["data"][0]),
+                                       array.nbytes, to_host) == 0
+        return array
+
+
+def cuda_runtime():
+    for name in ("libcudart.so", "libcudart.so.13", "libcudart.so.12", "/usr/local/cuda/lib64/libcudart.so"):
+        try:
+            return ctypes.CDLL(name)
+        except OSError:
+            continue
+    return None
+
+
+@pytest.mark.parametrize("offsets", [np.int32, np.int64])
+def test_arrays_on_a_gpu(offsets):
+    A, (b, exact) = vn.generate("poisson-2d", nx=60, solution="smooth")
+    on_gpu = types.SimpleNamespace(shape=A.shape, format="csr", indptr=OnGPU(A.indptr.astype(offsets)),
+                                   indices=OnGPU(A.indices), data=OnGPU(A.data))
+    x = OnGPU(np.zeros_like(b))
+    try:
+        result = vn.cg(on_gpu, OnGPU(b), rtol=1e-10, out=x)
+    except vn.NoCudaError:
+        pytest.skip("no GPU")
+    assert result.converged and result.x is x and result.report["device"] == "cuda"
+    np.testing.assert_allclose(x.back(), exact, atol=1e-8)
+
+
+def test_wrong_arrays_on_a_gpu_are_refused():
+    A, b = poisson(), np.ones(400)
+    def matrix(data):
+        return types.SimpleNamespace(shape=A.shape, format="csr", indptr=OnGPU(A.indptr), indices=OnGPU(A.indices), data=data)
+    cases = [matrix(OnGPU(A.data.reshape(1, -1))), matrix(OnGPU(A.data))]
+    for case in cases:
+        with pytest.raises((ValueError, vn.NoCudaError)):
+            vn.cg(case, b)  # b is not there
+    with pytest.raises(ValueError, match="proof"):
+        vn.cg(cases[1], OnGPU(b), verify=True)
+    with pytest.raises(ValueError, match="GPU"):
+        vn.verify(A, OnGPU(b), b)
+
+
+def test_factors_and_certificates_are_pickled_as_matrices(rng):
+    A = unsymmetric(rng)
+    b = rng.normal(size=A.shape[0])
+    f = pickle.loads(pickle.dumps(vn.factor(A)))
+    np.testing.assert_array_equal(f(b), vn.factor(A)(b))
+    P = poisson(8)
+    e = pickle.loads(pickle.dumps(vn.certify(P))).bound(np.ones(64), vn.solve(P, np.ones(64)).x)
+    assert e.verified and pickle.loads(pickle.dumps(e)).max_absolute == e.max_absolute
+
+
 def exact_solution(A, b):
     n = len(b)
     M = [[Fraction(v) for v in row] + [Fraction(r)] for row, r in zip(A.tolist(), b.tolist())]
@@ -354,6 +541,50 @@ def test_threads_solve_at_once():
     for worker in workers:
         worker.join()
     assert len(found) == 8 and all((x == reference).all() for x in found)
+
+
+def test_the_interpreter_runs_on_meanwhile():
+    A = vn.generate("poisson-2d", nx=700)
+    b = np.random.default_rng(0).normal(size=A.shape[0])
+    ticks, over = [], threading.Event()
+
+    def tick():
+        while not over.wait(0.001):
+            ticks.append(time.monotonic())
+
+    other = threading.Thread(target=tick)
+    other.start()
+    begin = time.monotonic()
+    vn.cg(A, b, precond="none", fixed_iterations=300, threads=1)
+    took = time.monotonic() - begin
+    over.set()
+    other.join()
+    waits = np.diff([begin, *ticks])
+    assert took > 0.1 and waits.max() < 0.5 * took
+
+
+@pytest.mark.parametrize("work", [
+    'vn.price("put", spot=np.linspace(50, 150, 20000), strike=100.0, volatility=0.3, expiry=1.0, dividends=[(0.5, 3.0)], tolerance=1e-7)',
+    'vn.implied_volatility(np.full(20000, 12.0), "put", spot=100.0, strike=100.0, expiry=1.0, rate=0.05, exercise="american")',
+    'vn.factor(vn.gallery.poisson_3d(45), method="sparse-lu")(np.ones(45**3))',
+])
+def test_ctrl_c_ends_other_calls(work):
+    program = f"""
+import signal, numpy as np, vouchnum as vn
+signal.signal(signal.SIGINT, signal.default_int_handler)
+print("ready", flush=True)
+try:
+    {work}
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+"""
+    child = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+    assert child.stdout.readline() == "ready\n"
+    time.sleep(1.0)
+    child.send_signal(signal.SIGINT)
+    begin = time.monotonic()
+    out, _ = child.communicate(timeout=60)
+    assert "interrupted" in out and time.monotonic() - begin < 20 and child.returncode == 0
 
 
 def test_memory_does_not_grow():

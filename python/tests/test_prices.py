@@ -68,6 +68,8 @@ def test_implied_volatilities(rng):
     volatility = o.pop("volatility")
     np.testing.assert_allclose(vn.implied_volatility(prices, "call", **o), volatility, rtol=1e-6)
     assert np.isnan(vn.implied_volatility(1e9, spot=100.0, strike=100.0, expiry=1.0))
+    one = vn.price("put", spot=100.0, strike=100.0, volatility=0.3, expiry=1.0).price
+    np.testing.assert_allclose(vn.implied_volatility([one, one / 2], "put", spot=100.0, strike=100.0, expiry=1.0)[0], 0.3)
 
 
 def test_wrong_input():
@@ -81,3 +83,96 @@ def test_wrong_input():
         vn.price("call", spot=1.0, strike=1.0, volatility=0.2, expiry=1.0, tolerance=0)
     with pytest.raises(ValueError):
         vn.price("call", spot=np.ones(2), strike=np.ones(3), expiry=1.0)
+
+
+def test_european_greeks_to_the_last_digits(rng):
+    mpmath = pytest.importorskip("mpmath")
+    o = random_options(rng, 40)
+    found = vn.price("put", **o)
+    with mpmath.workdps(40):
+        for i in range(40):
+            s, k, v, t, r, q = (mpmath.mpf(float(o[n][i])) for n in ("spot", "strike", "volatility", "expiry", "rate", "dividend"))
+            d1 = (mpmath.log(s / k) + (r - q + v * v / 2) * t) / (v * mpmath.sqrt(t))
+            d2 = d1 - v * mpmath.sqrt(t)
+            first, second = s * mpmath.exp(-q * t) * mpmath.ncdf(-d1), k * mpmath.exp(-r * t) * mpmath.ncdf(-d2)
+            density = s * mpmath.exp(-q * t) * mpmath.npdf(d1)
+            exact = {"price": second - first, "delta": -first / s, "gamma": density / (s * s * v * mpmath.sqrt(t)),
+                     "vega": density * mpmath.sqrt(t), "rho": -t * second,
+                     "theta": r * second - q * first - density * v / (2 * mpmath.sqrt(t))}
+            for name, value in exact.items():
+                assert abs(getattr(found, name)[i] - value) < 1e-12 * (1 + abs(value)), (name, i)
+            assert abs(found.price[i] - exact["price"]) <= found.error[i]
+
+
+def test_american_prices_keep_their_tolerance():
+    o = dict(spot=np.linspace(70, 140, 40), strike=100.0, volatility=0.25, expiry=1.0, rate=0.05, dividend=0.02,
+             exercise="american")
+    fine = vn.price("put", **o, tolerance=1e-9, greeks=False)
+    for tolerance in (1e-3, 1e-5):
+        found = vn.price("put", **o, tolerance=tolerance)
+        assert (abs(found.price - fine.price) <= found.error + fine.error).all() and (found.error <= tolerance).all()
+        assert found.met.all() and set(found.method) == {"andersen-lake"}
+        # A greek by differences of the fine prices.
+        slope = np.gradient(fine.price, o["spot"])
+        assert (abs(found.delta - slope)[1:-1] < 0.02).all()
+
+
+def test_books_of_arrays(rng):
+    o = random_options(rng, 300)
+    book = {"type": np.where(rng.random(300) < 0.5, "call", "put"), **o}
+    book["exercise"] = np.where(rng.random(300) < 0.2, "american", "european")
+    book["spot"] = book["spot"].copy()
+    book["spot"][7], book["expiry"][11] = -1.0, np.nan
+    found = vn.price_book(book)
+    assert sorted(found.failures) == [7, 11] and "spot" in found.failures[7] and "expiry" in found.failures[11]
+    assert np.isnan(found.price[[7, 11]]).all() and not found.met[[7, 11]].any()
+    good = np.setdiff1d(np.arange(300), [7, 11])
+    alone = vn.price(book["type"][good], exercise=book["exercise"][good], **{n: book[n][good] for n in o})
+    for name in ("price", "delta", "gamma", "theta", "vega", "rho", "error"):
+        np.testing.assert_array_equal(getattr(found, name)[good], getattr(alone, name))
+    record = np.rec.fromarrays([book[n] for n in book], names=list(book))
+    np.testing.assert_array_equal(vn.price_book(record).price, found.price)
+
+
+def test_books_from_and_to_pandas_and_arrow(rng):
+    pandas, pyarrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    frame = pandas.DataFrame({"type": ["call"] * 20, **random_options(rng, 20)})
+    found = vn.price_book(frame)
+    np.testing.assert_array_equal(found.price, vn.price("call", **{n: frame[n] for n in frame if n != "type"}).price)
+    assert list(found.to_pandas()["price"]) == list(found.price)
+    assert pyarrow.table(found).column("vega").to_pylist() == list(found.vega)
+
+
+def test_books_with_prices_of_the_market(rng):
+    o = random_options(rng, 50)
+    prices = vn.price("call", **o).price
+    volatility = o.pop("volatility")
+    prices[3] = 1e9
+    found = vn.price_book({"type": "call", "price": prices, **o})
+    assert list(found.failures) == [3] and np.isnan(found.implied_volatility[3])
+    good = np.arange(50) != 3
+    np.testing.assert_allclose(found.implied_volatility[good], volatility[good], rtol=1e-6)
+    np.testing.assert_allclose(found.price[good], prices[good], rtol=1e-9, atol=1e-10)
+
+
+def test_books_in_files(tmp_path):
+    (tmp_path / "book.csv").write_text("type,spot,strike,expiry,volatility\ncall,100,100,1,0.2\nput,-5,100,1,0.2\n")
+    report = vn.price_book(tmp_path / "book.csv", tmp_path / "priced.csv")
+    assert (report["options"], report["priced"], report["failed"]) == (2, 1, 1) and report["failures"][0][0] == 3
+    names, first, _ = ((tmp_path / "priced.csv").read_text().splitlines())
+    assert float(first.split(",")[names.split(",").index("price")]) == pytest.approx(7.965567, abs=1e-6)
+    with pytest.raises(ValueError):
+        vn.price_book(tmp_path / "book.csv")
+
+
+def test_books_that_say_too_little_or_too_much():
+    book = {"type": "call", "spot": 100.0, "strike": 100.0, "expiry": 1.0, "volatility": 0.2}
+    assert vn.price_book(book).price.shape == (1,)
+    for name in book:
+        with pytest.raises(ValueError, match="column"):
+            vn.price_book({n: v for n, v in book.items() if n != name})
+    for more in ({"volatilty": 0.2}, {"price": 8.0}):
+        with pytest.raises(ValueError, match="column"):
+            vn.price_book({**book, **more})
+    with pytest.raises(ValueError):
+        vn.price_book({**book, "type": "cal"})

@@ -21,7 +21,7 @@ _homes = {
                "Enclosure", "methods", "preconditioners"],
     "data": ["read_matrix", "write_matrix", "generate", "problems", "info", "reduce"],
     "intervals": ["IntervalArray", "interval", "matmul", "inv", "det", "interval_solve", "dot", "fsum"],
-    "prices": ["price", "implied_volatility", "Prices"],
+    "prices": ["price", "price_book", "implied_volatility", "Prices"],
     "_threads": ["set_threads", "threads"],
 }
 _home_of = {name: home for home, names in _homes.items() for name in names}
@@ -29,7 +29,7 @@ __all__ = sorted(_home_of)
 
 
 def __getattr__(name):
-    if name in ("scipy", *_homes):
+    if name in ("gallery", "scipy", *_homes):
         return importlib.import_module("." + name, __name__)
     if name not in _home_of:
         raise AttributeError(f"module 'vouchnum' has no attribute {name!r}")
@@ -39,4 +39,4 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted([*globals(), *__all__, "scipy"])
+    return sorted([*globals(), *__all__, "gallery", "scipy"])

@@ -1,27 +1,79 @@
 """Matrices and vectors of other libraries, as the extension takes them: what need not be copied is not."""
-import logging
+import sys
 
 import numpy as np
 
 from .errors import InputError, ShapeError
 
-log = logging.getLogger("vouchnum")
-log.addHandler(logging.NullHandler())
+
+def say(message, *values, level="INFO"):
+    """Writes to the logger "vouchnum", if anybody in this process has one to listen: the import of logging takes 3 ms."""
+    logging = sys.modules.get("logging")
+    if logging is None:
+        return
+    log = logging.getLogger("vouchnum")
+    if not log.handlers:
+        log.addHandler(logging.NullHandler())
+    log.log(getattr(logging, level), message, *values)
+
 
 _most_int32 = 2**31 - 1
+
+
+def _module_of(value):
+    return type(value).__module__.split(".")[0]
+
+
+def library_of(value):
+    """What makes an array of value's library of one of NumPy, without a copy where the library can."""
+    module = _module_of(value)
+    if module == "torch":
+        return sys.modules["torch"].from_numpy
+    if module in ("jax", "jaxlib"):
+        return sys.modules["jax"].numpy.asarray
+    return lambda array: array
+
+
+def _on_this_machine(value, name):
+    """value as an array of NumPy that shares its memory; not the arrays of GPUs, nor those that learn."""
+    if getattr(value, "requires_grad", False):
+        raise InputError(f"{name} requires a gradient: detach it first, {name}.detach()")
+    on_cpu = 1  # kDLCPU of DLPack
+    if hasattr(value, "__cuda_array_interface__") or (
+            hasattr(value, "__dlpack_device__") and value.__dlpack_device__()[0] != on_cpu):
+        raise InputError(f"{name} is an array on a GPU, and this package works on the CPU: copy it there first")
+    if hasattr(value, "__dlpack__") and not hasattr(value, "__array__"):
+        return np.from_dlpack(value)
+    return np.asarray(value)
+
+
+def scipy_from_torch(A, name):
+    """A sparse tensor of PyTorch as a csr_array that shares its arrays; anything else as it is."""
+    if _module_of(A) != "torch" or str(A.layout) == "torch.strided":
+        return A
+    from scipy import sparse
+
+    if str(A.layout) != "torch.sparse_csr":
+        say("%s is converted from %s to csr", name, A.layout)
+        A = A.to_sparse_csr()
+    indptr, indices, data = (_on_this_machine(part, name) for part in (A.crow_indices(), A.col_indices(), A.values()))
+    return sparse.csr_array((data, indices, indptr), shape=tuple(A.shape))
+
+
+def writable(value, name, shape):
+    """The array that value is or shares its memory with, which can be written."""
+    array = value if isinstance(value, np.ndarray) else _on_this_machine(value, name)
+    if array.shape != tuple(shape) or not array.flags.writeable or (
+            array is not value and not hasattr(value, "__dlpack__")):
+        raise ShapeError(f"{name} has to be a writable array of shape {tuple(shape)}")
+    return array
 
 
 def real_array(value, name, ndim=None):
     """value as doubles, itself where it holds them already."""
     if isinstance(value, np.ma.MaskedArray):
         raise InputError(f"{name} is a masked array: fill it first, {name}.filled(...)")
-    for module, what in (("torch", "PyTorch"), ("cupy", "CuPy"), ("jax", "JAX")):
-        if type(value).__module__.split(".")[0] == module and hasattr(value, "__dlpack__"):
-            if getattr(value, "requires_grad", False):
-                raise InputError(f"{name} requires a gradient: detach it first, {name}.detach()")
-            if getattr(value, "is_cuda", False) or module == "cupy":
-                raise InputError(f"{name} is an array of {what} on a GPU, and this package works on the CPU")
-    array = np.asarray(value)
+    array = _on_this_machine(value, name)
     if array.dtype == np.float16 or array.dtype.kind not in "fiub":
         raise InputError(f"{name} is of type {array.dtype}: real numbers of at least 32 bits are wanted")
     if array.dtype.itemsize > 8:
@@ -45,11 +97,11 @@ class Sparse:
         if matrix.dtype.kind not in "fiub" or matrix.dtype == np.float16 or matrix.dtype.itemsize > 8:
             raise InputError(f"{name} is of type {matrix.dtype}: real numbers of 32 or 64 bits are wanted")
         if matrix.format != "csr":
-            log.info("%s is converted from %s to csr", name, matrix.format)
+            say("%s is converted from %s to csr", name, matrix.format)
             matrix = sparse.csr_array(matrix) if isinstance(matrix, sparse.sparray) else sparse.csr_matrix(matrix)
         self._check(matrix, name)
         if not matrix.has_canonical_format:
-            log.info("%s is copied: its columns are sorted and duplicates are summed", name)
+            say("%s is copied: its columns are sorted and duplicates are summed", name)
             matrix = matrix.copy()
             matrix.sum_duplicates()
         self.indptr = np.ascontiguousarray(matrix.indptr)

@@ -54,8 +54,8 @@ def write_matrix(path, A, *, symmetry="general", threads=None):
 
 
 def problems():
-    """The model problems: a list of name, summary and number of dimensions."""
-    return _core.problem_list()
+    """The model problems: a list of name, summary and number of dimensions. Each is a function of `vouchnum.gallery`."""
+    return [line[:3] for line in _core.problem_list()]
 
 
 def generate(problem, *, solution=None, seed=1, threads=None, **options):

@@ -1,10 +1,11 @@
 """Linear systems: solved, factored, and their solutions proved."""
 import math
 from dataclasses import dataclass, field
+from inspect import signature
 
 import numpy as np
 
-from . import _core, _operands
+from . import _core, _gpu, _operands
 from ._threads import chosen
 from .errors import InputError, NotConverged, NotVerified, ShapeError
 
@@ -266,8 +267,10 @@ class _System:
 
     def __init__(self, A, options, M=None, threads=None, rows=None):
         count = chosen(threads)
+        options = {"device": f"cpu:{count}", **options}
         M = _action(M, "M") if M is not None else None
         self.batch = 1
+        A = _operands.scipy_from_torch(A, "A")
         if isinstance(A, Tridiagonal):
             if M is not None:
                 raise InputError("tridiagonal systems take no preconditioner")
@@ -296,7 +299,7 @@ class _System:
             self._kept = A
             self.core = _core.Solver.matrix_free(rows, _action(A, "A"), options, M, count)
 
-    def solve(self, b, x0=None, out=None, callback=None):
+    def solve(self, b, x0=None, out=None, callback=None, iterates=None):
         if self.batch > 1 or (isinstance(self._kept, Tridiagonal) and self._kept.d.ndim == 2):
             shape = self._kept.d.shape
             B = _operands.real_array(b, "b")
@@ -306,20 +309,22 @@ class _System:
         else:
             B, single = _operands.columns(b, "b", self.rows)
             full = (self.rows,) if single else B.shape
-        X = np.zeros((self.rows, B.shape[1]), order="F")
+        start = None
         if x0 is not None:
             start, _ = _operands.columns(np.reshape(_operands.real_array(x0, "x0"), (self.rows, -1), order="F"), "x0",
                                          self.rows)
-            if start.shape != X.shape:
-                raise ShapeError(f"x0 has shape {start.shape}, the solution {X.shape}")
-            X[:] = start
-        report = self.core.solve(B, X, callback)
-        x = X.reshape(full, order="C" if len(full) == 2 and full != X.shape else "F")
-        if out is not None:
-            if not isinstance(out, np.ndarray) or out.shape != x.shape or not out.flags.writeable:
-                raise ShapeError(f"out has to be a writable array of shape {x.shape}")
-            out[...] = x
-            x = out
+            if start.shape != B.shape:
+                raise ShapeError(f"x0 has shape {start.shape}, the solution {B.shape}")
+        order = "C" if len(full) == 2 and full != B.shape else "F"
+        target = None if out is None else _operands.writable(out, "out", full)
+        in_place = (target is not None and target.dtype == np.float64 and target.flags[order + "_CONTIGUOUS"]
+                    and not np.may_share_memory(target, B) and (start is None or not np.may_share_memory(target, start)))
+        X = target.reshape(B.shape, order=order) if in_place else np.empty(B.shape, order="F")
+        X[...] = 0.0 if start is None else start
+        report = self.core.solve(B, X, callback, iterates)
+        x = X.reshape(full, order=order)
+        if target is not None and not in_place:
+            target[...] = x
         return B, X, x, single, report
 
 
@@ -373,14 +378,15 @@ def _relative(verify):
 
 
 def solve(A, b, *, method="auto", x0=None, rtol=None, atol=0.0, max_iterations=None, precond=None, precision="double",
-          verify=False, threads=None, out=None, callback=None, raise_on_failure=False, **more):
+          verify=False, device="cpu", threads=None, out=None, callback=None, iterates=None, raise_on_failure=False, **more):
     """Solves A x = b, or A X = B, by the method that suits the matrix.
 
     Parameters
     ----------
-    A : scipy.sparse matrix or array, ndarray, Tridiagonal, LinearOperator or function
+    A : scipy.sparse matrix or array, ndarray, tensor of PyTorch, CSR of CuPy, Tridiagonal, LinearOperator or function
         n by n. CSR with 32-bit indices is used where it lies, and so are dense matrices in either order.
     b : array_like, (n,) or (n, k); for a batch of m tridiagonal matrices (m, n)
+        The solution is an array of the same library: NumPy, PyTorch or JAX.
     method : str
         "auto" or one of `methods()`.
     x0 : array_like, optional
@@ -391,8 +397,15 @@ def solve(A, b, *, method="auto", x0=None, rtol=None, atol=0.0, max_iterations=N
         One of `preconditioners()`, or what applies an approximate inverse. With "auto" what suits the matrix.
     verify : bool, int or float
         Asks for a proof of the error, of that many digits, or to a relative error.
+    device : str
+        "cpu", "cuda" or "cuda:N", or "auto" for the faster one; what a build without CUDA does not have is refused.
+    out : array, optional
+        Receives the solution; the only array of the caller's that is written.
     callback : function, optional
         Called with iteration, residual norm and column; what returns False ends the solve.
+    iterates : function, optional
+        Called with a copy of the solution behind each iteration of a Krylov method in double precision, of GMRES behind
+        each restart; what returns False ends the solve. Several right-hand sides are then solved one after another.
 
     Returns
     -------
@@ -404,24 +417,31 @@ def solve(A, b, *, method="auto", x0=None, rtol=None, atol=0.0, max_iterations=N
     array([0.0909, 0.6364])
     """
     options, M = _options(method, rtol, atol, max_iterations, precond, precision, more)
+    if device != "cpu":
+        options["device"] = device
+    as_given = _operands.library_of(b)
     rows = None
     if not _operands.is_sparse(A) and not isinstance(A, (np.ndarray, Tridiagonal)):
         rows = np.shape(b)[0] if np.ndim(b) else None
-    system = _System(A, options, M, threads, rows)
-    B, X, x, single, report = system.solve(b, x0, out, callback)
+    on_gpu = _gpu.holds(A)
+    if on_gpu and (M is not None or verify):
+        raise InputError("on a GPU a matrix is solved without a preconditioner of your own and without a proof")
+    system = _gpu.System(A, options) if on_gpu else _System(A, options, M, threads, rows)
+    B, X, x, single, report = system.solve(b, x0, out, callback, iterates)
     enclosure = None
     if verify is not False and verify is not None and report["has_solution"]:
         enclosure = _prove(system, B, X, x, single, _relative(verify), 0.0, 0.0)
         x = enclosure.x
         if out is not None:
-            out[...] = x
-            x = out
+            _operands.writable(out, "out", x.shape)[...] = x
+    if not on_gpu:
+        x = as_given(x) if out is None else out
     result = Result(x=x, status=report["status"], reason=report["reason"], method=report["method"],
                     iterations=report["iterations"], relative_residual=report["relative_residual"],
                     backward_error=report["backward_error"], tolerance=report["tolerance"], report=report,
                     enclosure=enclosure)
     for warning in report["warnings"]:
-        _operands.log.warning("%s", warning)
+        _operands.say("%s", warning, level="WARNING")
     return result.raise_for_status() if raise_on_failure else result
 
 
@@ -430,11 +450,15 @@ def _prove(system, B, X, x, single, relative, matrix_radius, rhs_radius):
     return Enclosure(X.reshape(x.shape, order="C" if x.ndim == 2 and x.shape != X.shape else "F"), proof, single)
 
 
+_signature = signature(solve)
+
+
 def _by_name(name, title, options):
     def method(A, b, **keywords):
         return solve(A, b, method=name, **keywords)
 
     method.__name__ = method.__qualname__ = name.replace("-", "_")
+    method.__signature__ = _signature.replace(parameters=[p for p in _signature.parameters.values() if p.name != "method"])
     method.__doc__ = f"""Solves A x = b by {title}: `solve(A, b, method="{name}", ...)`, with its keywords{options}."""
     return method
 
@@ -457,12 +481,14 @@ class Factor:
     """What is made once for a matrix, and solves for any number of right-hand sides: see `factor`."""
 
     def __init__(self, A, method, threads):
+        self._made_of = A, method, threads
         self._system = _System(A, {"method": method}, None, threads)
         self.shape = (self._system.rows // self._system.batch,) * 2
 
     def solve(self, b, *, out=None):
         """The Result for b, as `vouchnum.solve` gives it."""
-        B, X, x, single, report = self._system.solve(b, None, out)
+        _, _, x, _, report = self._system.solve(b, None, out)
+        x = _operands.library_of(b)(x) if out is None else out
         return Result(x=x, status=report["status"], reason=report["reason"], method=report["method"],
                       iterations=report["iterations"], relative_residual=report["relative_residual"],
                       backward_error=report["backward_error"], tolerance=report["tolerance"], report=report)
@@ -481,7 +507,11 @@ class Factor:
         return self
 
     def __exit__(self, *_):
-        self._system = None
+        self._system = self._made_of = None
+
+    def __reduce__(self):
+        """Pickled as the matrix: it is factorised again."""
+        return Factor, self._made_of
 
 
 def factor(A, *, method="auto", threads=None):
@@ -503,7 +533,8 @@ def factor(A, *, method="auto", threads=None):
     return Factor(A, method, threads)
 
 
-def verify(A, b, x, *, digits=None, relative=None, improve=False, matrix_radius=0.0, rhs_radius=0.0, threads=None):
+def verify(A, b, x, *, digits=None, relative=None, improve=False, matrix_radius=0.0, rhs_radius=0.0, certificate=None,
+           threads=None):
     """Encloses the exact solution of A x = b around an x of whatever origin, or says that it could not.
 
     Parameters
@@ -516,6 +547,8 @@ def verify(A, b, x, *, digits=None, relative=None, improve=False, matrix_radius=
         Improves x to what can be proved, also where nothing is asked.
     matrix_radius, rhs_radius : float
         Relative radii of the data: the bounds then hold for all systems within.
+    certificate : Certificate, optional
+        What `certify(A)` made.
 
     Returns
     -------
@@ -531,7 +564,11 @@ def verify(A, b, x, *, digits=None, relative=None, improve=False, matrix_radius=
     asked = _relative(int(digits)) if digits is not None else _relative(float(relative)) if relative else 0.0
     if improve and asked == 0.0:
         asked = 1e-15
-    return certify(A, threads=threads).bound(b, x, relative=asked, matrix_radius=matrix_radius, rhs_radius=rhs_radius)
+    if certificate is None:
+        certificate = certify(A, threads=threads)
+    elif certificate.matrix is not A:
+        raise InputError("the certificate is of another matrix than A")
+    return certificate.bound(b, x, relative=asked, matrix_radius=matrix_radius, rhs_radius=rhs_radius)
 
 
 class Certificate:
@@ -540,8 +577,16 @@ class Certificate:
     def __init__(self, A, threads):
         if callable(A) or hasattr(A, "matvec"):
             raise InputError("a proof needs the entries of the matrix, and it is given by its action")
+        self._made_of = A, threads
         self._system = _System(A, {}, None, threads)
         self._print = self._fingerprint()
+
+    def __reduce__(self):
+        return Certificate, self._made_of
+
+    @property
+    def matrix(self):
+        return self._made_of[0]
 
     def _fingerprint(self):
         kept = self._system._kept

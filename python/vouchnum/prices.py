@@ -1,9 +1,10 @@
-"""Options: prices with error estimates and Greeks, over arrays; and implied volatilities."""
-from dataclasses import dataclass
+"""Options: prices with error estimates and Greeks, over arrays and books; and implied volatilities."""
+import os
+from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 
-from . import _core
+from . import _core, _operands
 from ._threads import chosen
 from .errors import InputError
 
@@ -18,7 +19,8 @@ _methods = np.array(["limit", "closed-form", "andersen-lake", "finite-difference
 class Prices:
     """Arrays of one shape. theta is a year, vega and rho are for changes by 1.0; NaN where a Greek is not known.
 
-    `error` estimates that of the price, `met` says whether it is within the tolerance.
+    `error` estimates that of the price, `met` says whether it is within the tolerance. Of `price_book`, `failures` maps
+    rows that could not be priced to the reason; their numbers are NaN.
     """
 
     price: np.ndarray
@@ -34,11 +36,29 @@ class Prices:
     vanna: "np.ndarray | None" = None
     volga: "np.ndarray | None" = None
     charm: "np.ndarray | None" = None
+    implied_volatility: "np.ndarray | None" = None
+    failures: dict = field(default_factory=dict)
+
+    @property
+    def columns(self):
+        """What is known, by name, each a vector."""
+        return {f.name: np.ravel(getattr(self, f.name)) for f in fields(self)
+                if f.name != "failures" and getattr(self, f.name) is not None}
 
     def to_pandas(self):
+        """A DataFrame, with a column a field."""
         import pandas
 
-        return pandas.DataFrame({k: np.ravel(v) for k, v in vars(self).items() if v is not None})
+        return pandas.DataFrame(self.columns)
+
+    def to_arrow(self):
+        """A table of PyArrow, with a column a field."""
+        import pyarrow
+
+        return pyarrow.table(self.columns)
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
 
 
 def _codes(value, known, name):
@@ -58,14 +78,15 @@ def _columns(kind, exercise, payoff, barrier, numbers):
     given = {"type": _codes(kind, _types, "kind"), "exercise": _codes(exercise, _exercises, "exercise"),
              "payoff": _codes(payoff, _payoffs, "payoff"),
              "barrier": _codes("none" if barrier is None else barrier, _barriers, "barrier")}
-    for name, value in numbers.items():
-        array = np.asarray(0.0 if value is None else value)
-        if array.dtype.kind not in "fiub":
-            raise InputError(f"{name} is of type {array.dtype}, and real numbers are wanted")
-        given[name] = array.astype(np.float64)
-    names = list(given)
-    arrays = np.broadcast_arrays(*given.values())
-    return arrays[0].shape, {n: np.ascontiguousarray(a).reshape(-1) for n, a in zip(names, arrays)}
+    given.update((name, _operands.real_array(0.0 if value is None else value, name)) for name, value in numbers.items())
+    shape = np.broadcast_shapes(*(array.shape for array in given.values()))
+
+    def column(name, array):
+        if array.size == 1 and name != "price":
+            return array.reshape(1)  # one for all stays so
+        return np.ascontiguousarray(np.broadcast_to(array, shape)).reshape(-1)
+
+    return shape, {name: column(name, array) for name, array in given.items()}
 
 
 def _shared(dividends, dividend_model, dates, rates, volatilities):
@@ -105,6 +126,7 @@ def price(kind="call", *, spot, strike, volatility=0.0, expiry, rate=0.0, divide
     Returns
     -------
     Prices
+        American ones by their exercise boundary to the tolerance, with vega and rho to about a hundredth of themselves.
 
     >>> p = vn.price("put", spot=100.0, strike=[90.0, 110.0], volatility=0.2, expiry=1.0, rate=0.05)
     >>> p.price.round(4)
@@ -115,15 +137,81 @@ def price(kind="call", *, spot, strike, volatility=0.0, expiry, rate=0.0, divide
         "cash": cash, "barrier_level": barrier_level, "rebate": rebate})
     if not tolerance > 0:
         raise InputError(f"tolerance is {tolerance}, and should be positive")
-    found = _core.price(given, _shared(dividends, dividend_model, dates, rates, volatilities), float(tolerance),
-                        bool(greeks), bool(more), chosen(threads))
-    fields = {n: found[n].reshape(shape) for n in ("price", "delta", "gamma", "theta", "vega", "rho", "error")}
-    further = {}
-    if more:
-        names = ("dividend_rho", "vanna", "volga", "charm")
-        further = {n: part.reshape(shape) for n, part in zip(names, np.split(found["further"], 4))}
-    return Prices(**fields, **further, method=_methods[found["method"]].reshape(shape),
-                  met=found["met"].astype(bool).reshape(shape))
+    shared = _shared(dividends, dividend_model, dates, rates, volatilities)
+    return _priced(given, shared, shape, tolerance, greeks, more, False, threads)
+
+
+def _priced(given, shared, shape, tolerance, greeks, more, list_failures, threads):
+    found = _core.price(given, shared, float(tolerance), bool(greeks), bool(more), list_failures, chosen(threads))
+    failures = dict(found.pop("failures"))
+    method, met = _methods[found.pop("method")].reshape(shape), found.pop("met").view(bool).reshape(shape)
+    return Prices(**{name: column.reshape(shape) for name, column in found.items()}, method=method, met=met,
+                  failures=failures)
+
+
+_texts = {"type": "call", "exercise": "european", "payoff": "vanilla", "barrier": "none"}
+_numbers = {"spot": None, "strike": None, "expiry": None, "volatility": 0.0, "rate": 0.0, "dividend": 0.0, "cash": 1.0,
+            "barrier_level": 0.0, "rebate": 0.0}
+
+
+def price_book(book, output=None, *, tolerance=1e-4, greeks=True, more=False, strict=False, threads=None):
+    """Prices a book of options row by row: what is wrong with one of them is said of it, and the others are priced.
+
+    Parameters
+    ----------
+    book : dict of arrays, structured array, DataFrame, or path
+        Columns type, spot, strike, expiry and one of volatility and price are needed; exercise, rate, dividend, payoff,
+        cash, barrier, barrier_level and rebate may be there. Where there is a price, its volatility is found and priced
+        with. A path is that of a CSV file, which the tool's `vouch price --book` reads as well.
+    output : path
+        For a path: the CSV file that receives a line of prices for each.
+    strict : bool
+        Of a file: a column that is not known is an error. In arrays it always is.
+
+    Returns
+    -------
+    Prices
+        Of vectors, `failures` by row. For a file a dict with the counts, and with failures and warnings as (line, column,
+        message).
+
+    >>> book = {"type": ["call", "put"], "spot": [100.0, -1.0], "strike": 100.0, "expiry": 1.0, "volatility": 0.2}
+    >>> p = vn.price_book(book)
+    >>> p.price.round(4), p.failures
+    (array([7.9656,    nan]), {1: 'spot -1 is negative'})
+    """
+    if not tolerance > 0:
+        raise InputError(f"tolerance is {tolerance}, and should be positive")
+    if isinstance(book, (str, os.PathLike)):
+        if output is None:
+            raise InputError("the prices of a file go to a file: name output")
+        return _core.price_book(os.fspath(book), os.fspath(output), float(tolerance), bool(greeks), bool(more), bool(strict),
+                                chosen(threads))
+    if output is not None:
+        raise InputError("output is for a book in a file")
+    names = list(book.dtype.names or () if isinstance(book, np.ndarray) else book.keys())
+    given = {("type" if name == "kind" else str(name)): np.asarray(book[name]) for name in names}
+    unknown = set(given) - {*_texts, *_numbers, "price"}
+    if unknown:
+        raise InputError(f"a book has no column {min(unknown)!r}: {', '.join([*_texts, *_numbers, 'price'])}")
+    missing = [name for name in ("type", "spot", "strike", "expiry") if name not in given]
+    if missing or not ("volatility" in given or "price" in given):
+        raise InputError(f"a book needs a column {missing[0] if missing else 'volatility or price'!r}")
+    if "price" in given and "volatility" in given:
+        raise InputError("a book has a column of volatilities or of prices, not both")
+    words = [given.get(name, word).astype(str) if name in given else word for name, word in _texts.items()]
+    numbers = {name: given.get(name, number) for name, number in _numbers.items()}
+    if "price" in given:
+        numbers["price"] = given["price"]
+    shape, rows = _columns(*words, numbers)
+    shape = (int(np.prod(shape)),)
+    shared = _shared(None, "piecewise", None, None, None)
+    unsolved, implied = {}, None
+    if "price" in rows:
+        implied, listed = _core.implied(rows, shared, rows.pop("price"), float(tolerance), chosen(threads))
+        unsolved = dict(listed)
+        rows["volatility"] = implied
+    found = _priced(rows, shared, shape, tolerance, greeks, more, True, threads)
+    return replace(found, implied_volatility=implied, failures={**found.failures, **unsolved})
 
 
 def implied_volatility(price, kind="call", *, spot, strike, expiry, rate=0.0, dividend=0.0, exercise="european",
@@ -139,6 +227,6 @@ def implied_volatility(price, kind="call", *, spot, strike, expiry, rate=0.0, di
         "spot": spot, "strike": strike, "rate": rate, "dividend": dividend, "volatility": 0.0, "expiry": expiry,
         "cash": 1.0, "barrier_level": 0.0, "rebate": 0.0, "price": price})
     prices = given.pop("price")
-    found = _core.implied(given, _shared(dividends, dividend_model, None, rates, None), prices, float(tolerance),
-                          chosen(threads))
+    found, _ = _core.implied(given, _shared(dividends, dividend_model, None, rates, None), prices, float(tolerance),
+                             chosen(threads))
     return found.reshape(shape)

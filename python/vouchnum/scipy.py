@@ -1,7 +1,7 @@
 """SciPy's signatures over Vouch: a program changes one import.
 
-Solvers return what SciPy's return; the residual behind `info == 0` was recomputed in twice the precision. Where SciPy offers
-what Vouch does not have (complex numbers, `callback(xk)` of every iterate), NotImplementedError says so.
+Solvers return what SciPy's return, and call back as those do; the residual behind `info == 0` was recomputed in twice the
+precision. For complex numbers, which Vouch does not have, NotImplementedError says so.
 """
 import errno
 import os
@@ -24,12 +24,10 @@ def _refuse_complex(*operands):
             raise NotImplementedError("complex numbers are not supported yet")
 
 
-def _iterative(method, A, b, x0, rtol, atol, maxiter, M, callback, **more):
+def _iterative(method, A, b, x0, rtol, atol, maxiter, M, callback, callback_type="x"):
     _refuse_complex(A, b, x0, M)
     if atol is None or not np.isscalar(atol):
         raise ValueError(f"atol is {atol!r}, and should be a number")
-    if callback is not None:
-        raise NotImplementedError("callback(xk): take vouchnum.solve, whose callback gets iteration and residual")
     b = np.asarray(b)
     if b.ndim not in (1, 2) or (b.ndim == 2 and b.shape[1] != 1):
         raise ValueError(f"b has shape {b.shape}, and should be a vector")
@@ -50,8 +48,22 @@ def _iterative(method, A, b, x0, rtol, atol, maxiter, M, callback, **more):
         A = np.asarray(A)
     if x0 is not None:
         x0 = np.asarray(x0, dtype=np.float64).ravel()
+    told = {}
+    if callback is not None and callback_type == "x":
+        def iterates(x):
+            callback(x.astype(np.float32) if single else x)
+
+        told["iterates"] = iterates
+    elif callback is not None:
+        norm = float(np.linalg.norm(b)) or 1.0
+
+        def residuals(iteration, residual, _):
+            if iteration > 0:
+                callback(np.float64(residual / norm))
+
+        told["callback"] = residuals
     result = linalg.solve(A, b, method=method, x0=x0, rtol=rtol, atol=atol,
-                          max_iterations=maxiter, precond=M, **more)
+                          max_iterations=maxiter, precond=M, **told)
     x = result.x.astype(np.float32) if single else result.x
     info = result.info
     if info > 0 and maxiter is not None:
@@ -72,10 +84,16 @@ def minres(A, b, x0=None, *, rtol=1e-05, shift=0.0, maxiter=None, M=None, callba
 
 
 def gmres(A, b, x0=None, *, rtol=1e-05, atol=0.0, restart=None, maxiter=None, M=None, callback=None, callback_type=None):
-    """scipy.sparse.linalg.gmres; maxiter counts restarts of `restart` products, as there"""
-    if maxiter is not None:
+    """scipy.sparse.linalg.gmres; maxiter counts restarts of `restart` products, as there, and with callback_type "legacy"
+    products. Residuals are of the system without its preconditioner, which is applied on the right."""
+    if callback is not None and callback_type is None:
+        warnings.warn("scipy.sparse.linalg.gmres called without specifying `callback_type`: it is 'legacy'",
+                      DeprecationWarning, stacklevel=2)
+    if callback_type not in ("x", "pr_norm", "legacy", None):
+        raise ValueError(f"Unknown callback_type: {callback_type!r}")
+    if maxiter is not None and (callback is None or callback_type in ("x", "pr_norm")):
         maxiter = maxiter * min(restart or 20, np.asarray(b).shape[0] or 1)
-    return _iterative("gmres", A, b, x0, rtol, atol, maxiter, M, callback)
+    return _iterative("gmres", A, b, x0, rtol, atol, maxiter, M, callback, callback_type or "legacy")
 
 
 def bicgstab(A, b, x0=None, *, rtol=1e-05, atol=0.0, maxiter=None, M=None, callback=None):

@@ -1,0 +1,43 @@
+from collections.abc import Callable
+from typing import Any
+
+def cg(
+    A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-05, atol: float = 0.0, maxiter: int | None = None, M: Any = None,
+    callback: Callable[[Any], object] | None = None,
+) -> tuple[Any, int]: ...
+def minres(
+    A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-05, shift: float = 0.0, maxiter: int | None = None, M: Any = None,
+    callback: Callable[[Any], object] | None = None, show: bool = False, check: bool = False,
+) -> tuple[Any, int]: ...
+def gmres(
+    A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-05, atol: float = 0.0, restart: int | None = None,
+    maxiter: int | None = None, M: Any = None, callback: Callable[[Any], object] | None = None,
+    callback_type: str | None = None,
+) -> tuple[Any, int]: ...
+def bicgstab(
+    A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-05, atol: float = 0.0, maxiter: int | None = None, M: Any = None,
+    callback: Callable[[Any], object] | None = None,
+) -> tuple[Any, int]: ...
+def spsolve(A: Any, b: Any, permc_spec: str | None = None, use_umfpack: bool = True) -> Any: ...
+def factorized(A: Any) -> Callable[[Any], Any]: ...
+
+class SuperLU:
+    shape: tuple[int, int]
+    nnz: int
+    def __init__(self, A: Any) -> None: ...
+    def solve(self, rhs: Any, trans: str = "N") -> Any: ...
+
+def splu(
+    A: Any, permc_spec: str | None = None, diag_pivot_thresh: float | None = None, relax: int | None = None,
+    panel_size: int | None = None, options: dict[str, Any] | None = None,
+) -> SuperLU: ...
+def solve_banded(
+    l_and_u: tuple[int, int], ab: Any, b: Any, overwrite_ab: bool = False, overwrite_b: bool = False,
+    check_finite: bool = True,
+) -> Any: ...
+def mminfo(source: Any) -> tuple[int, int, int, str, str, str]: ...
+def mmread(source: Any, *, spmatrix: bool = True) -> Any: ...
+def mmwrite(
+    target: Any, a: Any, comment: str | None = "", field: str | None = None, precision: int | None = None,
+    symmetry: str | None = "AUTO",
+) -> None: ...
