@@ -253,9 +253,9 @@ tridiagonal_report detail::solve_and_judge(const device& dev, const tridiagonal_
 }
 
 #define VOUCH_INSTANTIATE(T)                                                                            \
-  template tridiagonal_report solve(const device&, const tridiagonal_view<const T>&,                    \
-                                    const batch_view<const T>&, const batch_view<T>&,                   \
-                                    const tridiagonal_options&);                                        \
+  template VOUCH_PUBLIC tridiagonal_report solve(const device&, const tridiagonal_view<const T>&,       \
+                                                 const batch_view<const T>&, const batch_view<T>&,      \
+                                                 const tridiagonal_options&);                           \
   template tridiagonal_report detail::solve_and_judge(const device&, const tridiagonal_view<const T>&,  \
                                                       const batch_view<const T>&, const batch_view<T>&, \
                                                       const tridiagonal_options&, judgement&);

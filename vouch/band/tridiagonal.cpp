@@ -231,7 +231,7 @@ tridiagonal_facts examine(const device& dev, tridiagonal_view<const T> A) {
 
 template struct tridiagonal<float>;
 template struct tridiagonal<double>;
-template tridiagonal_facts examine(const device&, tridiagonal_view<const float>);
-template tridiagonal_facts examine(const device&, tridiagonal_view<const double>);
+template VOUCH_PUBLIC tridiagonal_facts examine(const device&, tridiagonal_view<const float>);
+template VOUCH_PUBLIC tridiagonal_facts examine(const device&, tridiagonal_view<const double>);
 
 }  // namespace vouch

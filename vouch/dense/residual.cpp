@@ -187,11 +187,11 @@ void residual_bound(const device& dev, transpose op, matrix_view<const T> A, vie
                  });
 }
 
-#define VOUCH_INSTANTIATE(T)                                                                                 \
-  template residual_facts residual(const device&, transpose, matrix_view<const T>, view<const T>,            \
-                                   view<const T>, const T*, view<T>);                                        \
-  template void residual_bound(const device&, transpose, matrix_view<const T>, view<const T>, view<const T>, \
-                               view<double>);
+#define VOUCH_INSTANTIATE(T)                                                                                   \
+  template VOUCH_PUBLIC residual_facts residual(const device&, transpose, matrix_view<const T>, view<const T>, \
+                                                view<const T>, const T*, view<T>);                             \
+  template VOUCH_PUBLIC void residual_bound(const device&, transpose, matrix_view<const T>, view<const T>,     \
+                                            view<const T>, view<double>);
 VOUCH_INSTANTIATE(float)
 VOUCH_INSTANTIATE(double)
 #undef VOUCH_INSTANTIATE

@@ -499,13 +499,13 @@ interval<T> hypot(interval<T> x, interval<T> y) {
                                 bound_of(MPFR_RNDU, mpfr_hypot, mag(x), mag(y)));
 }
 
-template interval<float> pow(interval<float>, interval<float>);
-template interval<double> pow(interval<double>, interval<double>);
-template interval<float> rootn(interval<float>, int);
-template interval<double> rootn(interval<double>, int);
-template interval<float> atan2(interval<float>, interval<float>);
-template interval<double> atan2(interval<double>, interval<double>);
-template interval<float> hypot(interval<float>, interval<float>);
-template interval<double> hypot(interval<double>, interval<double>);
+template VOUCH_PUBLIC interval<float> pow(interval<float>, interval<float>);
+template VOUCH_PUBLIC interval<double> pow(interval<double>, interval<double>);
+template VOUCH_PUBLIC interval<float> rootn(interval<float>, int);
+template VOUCH_PUBLIC interval<double> rootn(interval<double>, int);
+template VOUCH_PUBLIC interval<float> atan2(interval<float>, interval<float>);
+template VOUCH_PUBLIC interval<double> atan2(interval<double>, interval<double>);
+template VOUCH_PUBLIC interval<float> hypot(interval<float>, interval<float>);
+template VOUCH_PUBLIC interval<double> hypot(interval<double>, interval<double>);
 
 }  // namespace vouch

@@ -219,10 +219,10 @@ VOUCH_INSTANTIATE(cos_rev)
 VOUCH_INSTANTIATE(tan_rev)
 VOUCH_INSTANTIATE(cosh_rev)
 #undef VOUCH_INSTANTIATE
-template interval<float> pow_rev1(interval<float>, interval<float>, interval<float>);
-template interval<double> pow_rev1(interval<double>, interval<double>, interval<double>);
-template interval<float> pow_rev2(interval<float>, interval<float>, interval<float>);
-template interval<double> pow_rev2(interval<double>, interval<double>, interval<double>);
+template VOUCH_PUBLIC interval<float> pow_rev1(interval<float>, interval<float>, interval<float>);
+template VOUCH_PUBLIC interval<double> pow_rev1(interval<double>, interval<double>, interval<double>);
+template VOUCH_PUBLIC interval<float> pow_rev2(interval<float>, interval<float>, interval<float>);
+template VOUCH_PUBLIC interval<double> pow_rev2(interval<double>, interval<double>, interval<double>);
 
 // ---- the angle of a point, solved for either coordinate
 
@@ -354,9 +354,9 @@ interval<T> atan2_rev2(interval<T> y, interval<T> c, interval<T> x) {
   return result;
 }
 
-template interval<float> atan2_rev1(interval<float>, interval<float>, interval<float>);
-template interval<double> atan2_rev1(interval<double>, interval<double>, interval<double>);
-template interval<float> atan2_rev2(interval<float>, interval<float>, interval<float>);
-template interval<double> atan2_rev2(interval<double>, interval<double>, interval<double>);
+template VOUCH_PUBLIC interval<float> atan2_rev1(interval<float>, interval<float>, interval<float>);
+template VOUCH_PUBLIC interval<double> atan2_rev1(interval<double>, interval<double>, interval<double>);
+template VOUCH_PUBLIC interval<float> atan2_rev2(interval<float>, interval<float>, interval<float>);
+template VOUCH_PUBLIC interval<double> atan2_rev2(interval<double>, interval<double>, interval<double>);
 
 }  // namespace vouch

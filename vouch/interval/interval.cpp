@@ -21,9 +21,9 @@ interval<T> decorated_interval<T>::interval_part() const {
   return part_;
 }
 
-template interval<float> interval<float>::from_bounds(float, float);
-template interval<double> interval<double>::from_bounds(double, double);
-template interval<float> decorated_interval<float>::interval_part() const;
-template interval<double> decorated_interval<double>::interval_part() const;
+template VOUCH_PUBLIC interval<float> interval<float>::from_bounds(float, float);
+template VOUCH_PUBLIC interval<double> interval<double>::from_bounds(double, double);
+template VOUCH_PUBLIC interval<float> decorated_interval<float>::interval_part() const;
+template VOUCH_PUBLIC interval<double> decorated_interval<double>::interval_part() const;
 
 }  // namespace vouch

@@ -4,7 +4,7 @@
 
 namespace vouch::rounding {
 
-[[noreturn]] void refuse_what_was_not_compiled_as_written();
+[[noreturn, gnu::visibility("default")]] void refuse_what_was_not_compiled_as_written();
 
 void refuse_what_was_not_compiled_as_written() {
   std::fputs(

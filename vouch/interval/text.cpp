@@ -420,17 +420,17 @@ std::string exact_interval_text(decorated_interval<T> x) {
   return decorated_text(exact_interval_text(x.bare()), x);
 }
 
-template interval<float> parse_interval(std::string_view);
-template interval<double> parse_interval(std::string_view);
-template decorated_interval<float> parse_decorated_interval(std::string_view);
-template decorated_interval<double> parse_decorated_interval(std::string_view);
-template std::string interval_text(interval<float>, int);
-template std::string interval_text(interval<double>, int);
-template std::string exact_interval_text(interval<float>);
-template std::string exact_interval_text(interval<double>);
-template std::string interval_text(decorated_interval<float>, int);
-template std::string interval_text(decorated_interval<double>, int);
-template std::string exact_interval_text(decorated_interval<float>);
-template std::string exact_interval_text(decorated_interval<double>);
+template VOUCH_PUBLIC interval<float> parse_interval(std::string_view);
+template VOUCH_PUBLIC interval<double> parse_interval(std::string_view);
+template VOUCH_PUBLIC decorated_interval<float> parse_decorated_interval(std::string_view);
+template VOUCH_PUBLIC decorated_interval<double> parse_decorated_interval(std::string_view);
+template VOUCH_PUBLIC std::string interval_text(interval<float>, int);
+template VOUCH_PUBLIC std::string interval_text(interval<double>, int);
+template VOUCH_PUBLIC std::string exact_interval_text(interval<float>);
+template VOUCH_PUBLIC std::string exact_interval_text(interval<double>);
+template VOUCH_PUBLIC std::string interval_text(decorated_interval<float>, int);
+template VOUCH_PUBLIC std::string interval_text(decorated_interval<double>, int);
+template VOUCH_PUBLIC std::string exact_interval_text(decorated_interval<float>);
+template VOUCH_PUBLIC std::string exact_interval_text(decorated_interval<double>);
 
 }  // namespace vouch

@@ -266,15 +266,16 @@ template class batch_reducer<std::int32_t>;
 template class batch_reducer<std::int64_t>;
 template class batch_reducer<float>;
 template class batch_reducer<double>;
-template std::vector<element_summary<std::int32_t>> reduce_batch(const device&,
-                                                                 const matrix_batch<std::int32_t>&,
-                                                                 batch_parts);
-template std::vector<element_summary<std::int64_t>> reduce_batch(const device&,
-                                                                 const matrix_batch<std::int64_t>&,
-                                                                 batch_parts);
-template std::vector<element_summary<float>> reduce_batch(const device&, const matrix_batch<float>&,
-                                                          batch_parts);
-template std::vector<element_summary<double>> reduce_batch(const device&, const matrix_batch<double>&,
-                                                           batch_parts);
+template VOUCH_PUBLIC std::vector<element_summary<std::int32_t>> reduce_batch(const device&,
+                                                                              const matrix_batch<std::int32_t>&,
+                                                                              batch_parts);
+template VOUCH_PUBLIC std::vector<element_summary<std::int64_t>> reduce_batch(const device&,
+                                                                              const matrix_batch<std::int64_t>&,
+                                                                              batch_parts);
+template VOUCH_PUBLIC std::vector<element_summary<float>> reduce_batch(const device&,
+                                                                       const matrix_batch<float>&, batch_parts);
+template VOUCH_PUBLIC std::vector<element_summary<double>> reduce_batch(const device&,
+                                                                        const matrix_batch<double>&,
+                                                                        batch_parts);
 
 }  // namespace vouch

@@ -62,7 +62,7 @@ std::string check(const device& dev, csr_view<const T> A) {
   return k < A.nonzeros ? describe(dev, A, k) : "";
 }
 
-template std::string check(const device&, csr_view<const float>);
-template std::string check(const device&, csr_view<const double>);
+template VOUCH_PUBLIC std::string check(const device&, csr_view<const float>);
+template VOUCH_PUBLIC std::string check(const device&, csr_view<const double>);
 
 }  // namespace vouch

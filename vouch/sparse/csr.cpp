@@ -27,8 +27,8 @@ csr<T> copy(const device& to, const device& from, csr_view<const T> A) {
   return B;
 }
 
-template csr<float> copy(const device&, const device&, csr_view<const float>);
-template csr<double> copy(const device&, const device&, csr_view<const double>);
+template VOUCH_PUBLIC csr<float> copy(const device&, const device&, csr_view<const float>);
+template VOUCH_PUBLIC csr<double> copy(const device&, const device&, csr_view<const double>);
 
 template <real T, real From>
 csr<T> convert_values(const device& dev, csr_view<const From> A) {
@@ -49,9 +49,9 @@ csr<T> convert_values(const device& dev, csr_view<const From> A) {
   return B;
 }
 
-template csr<float> convert_values(const device&, csr_view<const double>);
-template csr<double> convert_values(const device&, csr_view<const float>);
-template csr<double> convert_values(const device&, csr_view<const double>);
-template csr<float> convert_values(const device&, csr_view<const float>);
+template VOUCH_PUBLIC csr<float> convert_values(const device&, csr_view<const double>);
+template VOUCH_PUBLIC csr<double> convert_values(const device&, csr_view<const float>);
+template VOUCH_PUBLIC csr<double> convert_values(const device&, csr_view<const double>);
+template VOUCH_PUBLIC csr<float> convert_values(const device&, csr_view<const float>);
 
 }  // namespace vouch

@@ -174,7 +174,7 @@ array<std::int32_t> reverse_cuthill_mckee(const device& dev, csr_view<const T> A
   return order;
 }
 
-template array<std::int32_t> reverse_cuthill_mckee(const device&, csr_view<const float>, int);
-template array<std::int32_t> reverse_cuthill_mckee(const device&, csr_view<const double>, int);
+template VOUCH_PUBLIC array<std::int32_t> reverse_cuthill_mckee(const device&, csr_view<const float>, int);
+template VOUCH_PUBLIC array<std::int32_t> reverse_cuthill_mckee(const device&, csr_view<const double>, int);
 
 }  // namespace vouch

@@ -47,7 +47,9 @@ elimination_cost predict_elimination(csr_view<const T> A, view<const std::int32_
   return cost;
 }
 
-template elimination_cost predict_elimination(csr_view<const float>, view<const std::int32_t>, std::int64_t);
-template elimination_cost predict_elimination(csr_view<const double>, view<const std::int32_t>, std::int64_t);
+template VOUCH_PUBLIC elimination_cost predict_elimination(csr_view<const float>, view<const std::int32_t>,
+                                                           std::int64_t);
+template VOUCH_PUBLIC elimination_cost predict_elimination(csr_view<const double>, view<const std::int32_t>,
+                                                           std::int64_t);
 
 }  // namespace vouch

@@ -253,7 +253,7 @@ void lu_factors<T>::solve_transposed(T* x) const {
 
 #define VOUCH_INSTANTIATE(T)     \
   template struct lu_factors<T>; \
-  template lu_factors<T> factorise(const device&, csr_view<const T>, std::int64_t);
+  template VOUCH_PUBLIC lu_factors<T> factorise(const device&, csr_view<const T>, std::int64_t);
 VOUCH_INSTANTIATE(float)
 VOUCH_INSTANTIATE(double)
 #undef VOUCH_INSTANTIATE

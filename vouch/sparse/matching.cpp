@@ -278,7 +278,9 @@ product_matching maximum_product_matching(const device& dev, csr_view<const T> A
   return result;
 }
 
-template product_matching maximum_product_matching(const device&, csr_view<const float>, matching_scales);
-template product_matching maximum_product_matching(const device&, csr_view<const double>, matching_scales);
+template VOUCH_PUBLIC product_matching maximum_product_matching(const device&, csr_view<const float>,
+                                                                matching_scales);
+template VOUCH_PUBLIC product_matching maximum_product_matching(const device&, csr_view<const double>,
+                                                                matching_scales);
 
 }  // namespace vouch

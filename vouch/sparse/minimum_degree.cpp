@@ -296,9 +296,9 @@ array<std::int32_t> minimum_column_degree(const device& dev, csr_view<const T> A
   return with_dense_last(dev, quotient_graph(std::move(none), std::move(cliques)).order(), dense_columns);
 }
 
-#define VOUCH_INSTANTIATE(T)                                                     \
-  template array<std::int32_t> minimum_degree(const device&, csr_view<const T>); \
-  template array<std::int32_t> minimum_column_degree(const device&, csr_view<const T>);
+#define VOUCH_INSTANTIATE(T)                                                                  \
+  template VOUCH_PUBLIC array<std::int32_t> minimum_degree(const device&, csr_view<const T>); \
+  template VOUCH_PUBLIC array<std::int32_t> minimum_column_degree(const device&, csr_view<const T>);
 VOUCH_INSTANTIATE(float)
 VOUCH_INSTANTIATE(double)
 #undef VOUCH_INSTANTIATE

@@ -80,7 +80,7 @@ csr<T> permute(const device& dev, csr_view<const T> A, view<const std::int32_t> 
   return B;
 }
 
-template csr<float> permute(const device&, csr_view<const float>, view<const std::int32_t>);
-template csr<double> permute(const device&, csr_view<const double>, view<const std::int32_t>);
+template VOUCH_PUBLIC csr<float> permute(const device&, csr_view<const float>, view<const std::int32_t>);
+template VOUCH_PUBLIC csr<double> permute(const device&, csr_view<const double>, view<const std::int32_t>);
 
 }  // namespace vouch

@@ -186,9 +186,9 @@ std::string pattern_svg(const device& dev, csr_view<const T> A, const std::strin
   return svg;
 }
 
-template std::string pattern_text(const device&, csr_view<const float>, picture_style, int);
-template std::string pattern_text(const device&, csr_view<const double>, picture_style, int);
-template std::string pattern_svg(const device&, csr_view<const float>, const std::string&);
-template std::string pattern_svg(const device&, csr_view<const double>, const std::string&);
+template VOUCH_PUBLIC std::string pattern_text(const device&, csr_view<const float>, picture_style, int);
+template VOUCH_PUBLIC std::string pattern_text(const device&, csr_view<const double>, picture_style, int);
+template VOUCH_PUBLIC std::string pattern_svg(const device&, csr_view<const float>, const std::string&);
+template VOUCH_PUBLIC std::string pattern_svg(const device&, csr_view<const double>, const std::string&);
 
 }  // namespace vouch

@@ -149,7 +149,7 @@ csr<T> multiply(const device& dev, csr_view<const T> A, csr_view<const T> B) {
 
 #define VOUCH_INSTANTIATE(T)                                                                     \
   template csr<T> detail::multiply_trusted(const device&, csr_view<const T>, csr_view<const T>); \
-  template csr<T> multiply(const device&, csr_view<const T>, csr_view<const T>);
+  template VOUCH_PUBLIC csr<T> multiply(const device&, csr_view<const T>, csr_view<const T>);
 VOUCH_INSTANTIATE(float)
 VOUCH_INSTANTIATE(double)
 #undef VOUCH_INSTANTIATE

@@ -76,8 +76,8 @@ double residual_facts::norm2_at_most() const {
   const double open = 10 * unit_roundoff * (unit_roundoff * product);
   return open > unit_roundoff * rhs_norm2 ? norm2 + open : norm2;
 }
-template double residual_facts::norm2_at_most<float>() const;
-template double residual_facts::norm2_at_most<double>() const;
+template VOUCH_PUBLIC double residual_facts::norm2_at_most<float>() const;
+template VOUCH_PUBLIC double residual_facts::norm2_at_most<double>() const;
 
 template <real T>
 residual_facts residual(const device& dev, csr_view<const T> A, view<const T> b, view<const T> x_hi,
@@ -114,13 +114,13 @@ void residual_bound(const device& dev, csr_view<const T> A, view<const T> b, vie
   }
 }
 
-template void residual_bound(const device&, csr_view<const float>, view<const float>, view<const float>,
-                             view<double>);
-template void residual_bound(const device&, csr_view<const double>, view<const double>, view<const double>,
-                             view<double>);
-template residual_facts residual(const device&, csr_view<const float>, view<const float>, view<const float>,
-                                 const float*, view<float>);
-template residual_facts residual(const device&, csr_view<const double>, view<const double>, view<const double>,
-                                 const double*, view<double>);
+template VOUCH_PUBLIC void residual_bound(const device&, csr_view<const float>, view<const float>,
+                                          view<const float>, view<double>);
+template VOUCH_PUBLIC void residual_bound(const device&, csr_view<const double>, view<const double>,
+                                          view<const double>, view<double>);
+template VOUCH_PUBLIC residual_facts residual(const device&, csr_view<const float>, view<const float>,
+                                              view<const float>, const float*, view<float>);
+template VOUCH_PUBLIC residual_facts residual(const device&, csr_view<const double>, view<const double>,
+                                              view<const double>, const double*, view<double>);
 
 }  // namespace vouch

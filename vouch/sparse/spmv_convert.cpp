@@ -191,9 +191,11 @@ void fill_blocks(const device& dev, csr_view<const T> A, block_storage<T>& stora
   with_shape<T>(storage.kind, [&](auto shape) { fill<decltype(shape)>(dev, A, storage); });
 }
 
-template std::optional<block_storage<float>> count_blocks(const device&, csr_view<const float>, block_kind);
-template std::optional<block_storage<double>> count_blocks(const device&, csr_view<const double>, block_kind);
-template void fill_blocks(const device&, csr_view<const float>, block_storage<float>&);
-template void fill_blocks(const device&, csr_view<const double>, block_storage<double>&);
+template VOUCH_PUBLIC std::optional<block_storage<float>> count_blocks(const device&, csr_view<const float>,
+                                                                       block_kind);
+template VOUCH_PUBLIC std::optional<block_storage<double>> count_blocks(const device&, csr_view<const double>,
+                                                                        block_kind);
+template VOUCH_PUBLIC void fill_blocks(const device&, csr_view<const float>, block_storage<float>&);
+template VOUCH_PUBLIC void fill_blocks(const device&, csr_view<const double>, block_storage<double>&);
 
 }  // namespace vouch::detail

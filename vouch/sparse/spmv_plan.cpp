@@ -303,7 +303,9 @@ void spmv(const device& dev, T alpha, csr_view<const T> A, view<const T> x, T be
   spmv_plan<T>::make(dev, A, false, layout::csr).multiply(alpha, x, beta, y);
 }
 
-template void spmv(const device&, float, csr_view<const float>, view<const float>, float, view<float>);
-template void spmv(const device&, double, csr_view<const double>, view<const double>, double, view<double>);
+template VOUCH_PUBLIC void spmv(const device&, float, csr_view<const float>, view<const float>, float,
+                                view<float>);
+template VOUCH_PUBLIC void spmv(const device&, double, csr_view<const double>, view<const double>, double,
+                                view<double>);
 
 }  // namespace vouch

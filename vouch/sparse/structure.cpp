@@ -236,7 +236,7 @@ std::int64_t connected_components(const device& dev, csr_view<const T> A) {
   return roots;
 }
 
-template std::int64_t connected_components(const device&, csr_view<const float>);
-template std::int64_t connected_components(const device&, csr_view<const double>);
+template VOUCH_PUBLIC std::int64_t connected_components(const device&, csr_view<const float>);
+template VOUCH_PUBLIC std::int64_t connected_components(const device&, csr_view<const double>);
 
 }  // namespace vouch

@@ -129,7 +129,7 @@ csr<T> transpose(const device& dev, csr_view<const T> A) {
 
 #define VOUCH_INSTANTIATE(T)                                                   \
   template csr<T> detail::transpose_trusted(const device&, csr_view<const T>); \
-  template csr<T> transpose(const device&, csr_view<const T>);
+  template VOUCH_PUBLIC csr<T> transpose(const device&, csr_view<const T>);
 VOUCH_INSTANTIATE(float)
 VOUCH_INSTANTIATE(double)
 #undef VOUCH_INSTANTIATE

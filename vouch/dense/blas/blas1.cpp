@@ -293,26 +293,27 @@ void rotm(const device& dev, view<T> x, view<T> y, const modified_rotation<T>& h
       });
 }
 
-#define VOUCH_POINTS_AND_INTERVALS(TX, TY)                                               \
-  template void copy(const device&, view<const TX>, view<TY>);                           \
-  template void axpy(const device&, std::type_identity_t<TY>, view<const TX>, view<TY>); \
-  template product_of<TX, TY> dot(const device&, view<const TX>, view<const TY>);
-#define VOUCH_ONE_TYPE(T)                                                           \
-  VOUCH_POINTS_AND_INTERVALS(T, T)                                                  \
-  template void swap(const device&, view<T>, view<T>);                              \
-  template void scal(const device&, std::type_identity_t<T>, view<T>);              \
-  template T nrm2(const device&, view<const T>);                                    \
-  template T asum(const device&, view<const T>);                                    \
-  template std::int64_t iamax(const device&, view<const T>);                        \
-  template std::int64_t iamin(const device&, view<const T>);                        \
-  template void rotm(const device&, view<T>, view<T>, const modified_rotation<T>&); \
-  template void rot(const device&, view<T>, view<T>, std::type_identity_t<T>, std::type_identity_t<T>);
-#define VOUCH_PRECISION(T)                                                         \
-  VOUCH_ONE_TYPE(T)                                                                \
-  VOUCH_ONE_TYPE(interval<T>)                                                      \
-  VOUCH_POINTS_AND_INTERVALS(T, interval<T>)                                       \
-  template interval<T> dot(const device&, view<const interval<T>>, view<const T>); \
-  template interval<T> dot_enclosure(const device&, view<const T>, view<const T>);
+#define VOUCH_POINTS_AND_INTERVALS(TX, TY)                                                            \
+  template VOUCH_PUBLIC void copy(const device&, view<const TX>, view<TY>);                           \
+  template VOUCH_PUBLIC void axpy(const device&, std::type_identity_t<TY>, view<const TX>, view<TY>); \
+  template VOUCH_PUBLIC product_of<TX, TY> dot(const device&, view<const TX>, view<const TY>);
+#define VOUCH_ONE_TYPE(T)                                                                        \
+  VOUCH_POINTS_AND_INTERVALS(T, T)                                                               \
+  template VOUCH_PUBLIC void swap(const device&, view<T>, view<T>);                              \
+  template VOUCH_PUBLIC void scal(const device&, std::type_identity_t<T>, view<T>);              \
+  template VOUCH_PUBLIC T nrm2(const device&, view<const T>);                                    \
+  template VOUCH_PUBLIC T asum(const device&, view<const T>);                                    \
+  template VOUCH_PUBLIC std::int64_t iamax(const device&, view<const T>);                        \
+  template VOUCH_PUBLIC std::int64_t iamin(const device&, view<const T>);                        \
+  template VOUCH_PUBLIC void rotm(const device&, view<T>, view<T>, const modified_rotation<T>&); \
+  template VOUCH_PUBLIC void rot(const device&, view<T>, view<T>, std::type_identity_t<T>,       \
+                                 std::type_identity_t<T>);
+#define VOUCH_PRECISION(T)                                                                      \
+  VOUCH_ONE_TYPE(T)                                                                             \
+  VOUCH_ONE_TYPE(interval<T>)                                                                   \
+  VOUCH_POINTS_AND_INTERVALS(T, interval<T>)                                                    \
+  template VOUCH_PUBLIC interval<T> dot(const device&, view<const interval<T>>, view<const T>); \
+  template VOUCH_PUBLIC interval<T> dot_enclosure(const device&, view<const T>, view<const T>);
 
 VOUCH_PRECISION(float)
 VOUCH_PRECISION(double)

@@ -218,32 +218,37 @@ void spr2(const device& dev, triangle stored, std::type_identity_t<TA> alpha, vi
 }
 
 #define VOUCH_VALUE(T) std::type_identity_t<T>
-#define VOUCH_THREE(TA, TX, TY)                                                                           \
-  template void gemv(const device&, transpose, VOUCH_VALUE(TY), matrix_view<const TA>, view<const TX>,    \
-                     VOUCH_VALUE(TY), view<TY>);                                                          \
-  template void gbmv(const device&, transpose, std::int64_t, std::int64_t, std::int64_t, VOUCH_VALUE(TY), \
-                     matrix_view<const TA>, view<const TX>, VOUCH_VALUE(TY), view<TY>);                   \
-  template void symv(const device&, triangle, VOUCH_VALUE(TY), matrix_view<const TA>, view<const TX>,     \
-                     VOUCH_VALUE(TY), view<TY>);                                                          \
-  template void sbmv(const device&, triangle, std::int64_t, VOUCH_VALUE(TY), matrix_view<const TA>,       \
-                     view<const TX>, VOUCH_VALUE(TY), view<TY>);                                          \
-  template void spmv(const device&, triangle, VOUCH_VALUE(TY), view<const TA>, view<const TX>,            \
-                     VOUCH_VALUE(TY), view<TY>);                                                          \
-  template void ger(const device&, VOUCH_VALUE(TY), view<const TA>, view<const TX>, matrix_view<TY>);
-#define VOUCH_TWO(TA, TX)                                                                               \
-  template void trmv(const device&, triangle, transpose, diagonal, matrix_view<const TA>, view<TX>);    \
-  template void tbmv(const device&, triangle, transpose, diagonal, std::int64_t, matrix_view<const TA>, \
-                     view<TX>);                                                                         \
-  template void tpmv(const device&, triangle, transpose, diagonal, view<const TA>, view<TX>);           \
-  template void trsv(const device&, triangle, transpose, diagonal, matrix_view<const TA>, view<TX>);    \
-  template void tbsv(const device&, triangle, transpose, diagonal, std::int64_t, matrix_view<const TA>, \
-                     view<TX>);                                                                         \
-  template void tpsv(const device&, triangle, transpose, diagonal, view<const TA>, view<TX>);           \
-  template void syr(const device&, triangle, VOUCH_VALUE(TX), view<const TA>, matrix_view<TX>);         \
-  template void spr(const device&, triangle, VOUCH_VALUE(TX), view<const TA>, view<TX>);                \
-  template void syr2(const device&, triangle, VOUCH_VALUE(TX), view<const TA>, view<const TA>,          \
-                     matrix_view<TX>);                                                                  \
-  template void spr2(const device&, triangle, VOUCH_VALUE(TX), view<const TA>, view<const TA>, view<TX>);
+#define VOUCH_THREE(TA, TX, TY)                                                                             \
+  template VOUCH_PUBLIC void gemv(const device&, transpose, VOUCH_VALUE(TY), matrix_view<const TA>,         \
+                                  view<const TX>, VOUCH_VALUE(TY), view<TY>);                               \
+  template VOUCH_PUBLIC void gbmv(const device&, transpose, std::int64_t, std::int64_t, std::int64_t,       \
+                                  VOUCH_VALUE(TY), matrix_view<const TA>, view<const TX>, VOUCH_VALUE(TY),  \
+                                  view<TY>);                                                                \
+  template VOUCH_PUBLIC void symv(const device&, triangle, VOUCH_VALUE(TY), matrix_view<const TA>,          \
+                                  view<const TX>, VOUCH_VALUE(TY), view<TY>);                               \
+  template VOUCH_PUBLIC void sbmv(const device&, triangle, std::int64_t, VOUCH_VALUE(TY),                   \
+                                  matrix_view<const TA>, view<const TX>, VOUCH_VALUE(TY), view<TY>);        \
+  template VOUCH_PUBLIC void spmv(const device&, triangle, VOUCH_VALUE(TY), view<const TA>, view<const TX>, \
+                                  VOUCH_VALUE(TY), view<TY>);                                               \
+  template VOUCH_PUBLIC void ger(const device&, VOUCH_VALUE(TY), view<const TA>, view<const TX>,            \
+                                 matrix_view<TY>);
+#define VOUCH_TWO(TA, TX)                                                                                    \
+  template VOUCH_PUBLIC void trmv(const device&, triangle, transpose, diagonal, matrix_view<const TA>,       \
+                                  view<TX>);                                                                 \
+  template VOUCH_PUBLIC void tbmv(const device&, triangle, transpose, diagonal, std::int64_t,                \
+                                  matrix_view<const TA>, view<TX>);                                          \
+  template VOUCH_PUBLIC void tpmv(const device&, triangle, transpose, diagonal, view<const TA>, view<TX>);   \
+  template VOUCH_PUBLIC void trsv(const device&, triangle, transpose, diagonal, matrix_view<const TA>,       \
+                                  view<TX>);                                                                 \
+  template VOUCH_PUBLIC void tbsv(const device&, triangle, transpose, diagonal, std::int64_t,                \
+                                  matrix_view<const TA>, view<TX>);                                          \
+  template VOUCH_PUBLIC void tpsv(const device&, triangle, transpose, diagonal, view<const TA>, view<TX>);   \
+  template VOUCH_PUBLIC void syr(const device&, triangle, VOUCH_VALUE(TX), view<const TA>, matrix_view<TX>); \
+  template VOUCH_PUBLIC void spr(const device&, triangle, VOUCH_VALUE(TX), view<const TA>, view<TX>);        \
+  template VOUCH_PUBLIC void syr2(const device&, triangle, VOUCH_VALUE(TX), view<const TA>, view<const TA>,  \
+                                  matrix_view<TX>);                                                          \
+  template VOUCH_PUBLIC void spr2(const device&, triangle, VOUCH_VALUE(TX), view<const TA>, view<const TA>,  \
+                                  view<TX>);
 #define VOUCH_PRECISION(T)                           \
   VOUCH_THREE(T, T, T)                               \
   VOUCH_THREE(T, T, interval<T>)                     \

@@ -196,21 +196,25 @@ void trmm(const device& dev, side where, triangle stored, transpose trans, diago
     add_products<TB, TB, TA>(dev, alpha, {{general(old.read(), false), triangular}}, TB{}, B, region::all);
 }
 
-#define VOUCH_THREE(TA, TB, TC)                                                                            \
-  template void gemm(const device&, transpose, transpose, std::type_identity_t<TC>, matrix_view<const TA>, \
-                     matrix_view<const TB>, std::type_identity_t<TC>, matrix_view<TC>);                    \
-  template void symm(const device&, side, triangle, std::type_identity_t<TC>, matrix_view<const TA>,       \
-                     matrix_view<const TB>, std::type_identity_t<TC>, matrix_view<TC>);
+#define VOUCH_THREE(TA, TB, TC)                                                                           \
+  template VOUCH_PUBLIC void gemm(const device&, transpose, transpose, std::type_identity_t<TC>,          \
+                                  matrix_view<const TA>, matrix_view<const TB>, std::type_identity_t<TC>, \
+                                  matrix_view<TC>);                                                       \
+  template VOUCH_PUBLIC void symm(const device&, side, triangle, std::type_identity_t<TC>,                \
+                                  matrix_view<const TA>, matrix_view<const TB>, std::type_identity_t<TC>, \
+                                  matrix_view<TC>);
 #define VOUCH_TWO(TA, TC)                                                                                  \
-  template void syrk(const device&, triangle, transpose, std::type_identity_t<TC>, matrix_view<const TA>,  \
-                     std::type_identity_t<TC>, matrix_view<TC>);                                           \
-  template void syr2k(const device&, triangle, transpose, std::type_identity_t<TC>, matrix_view<const TA>, \
-                      matrix_view<const TA>, std::type_identity_t<TC>, matrix_view<TC>);                   \
-  template void trmm(const device&, side, triangle, transpose, diagonal, std::type_identity_t<TC>,         \
-                     matrix_view<const TA>, matrix_view<TC>);
-#define VOUCH_MODES(TA, TB, TC)                                                                            \
-  template void gemm(const device&, transpose, transpose, std::type_identity_t<TC>, matrix_view<const TA>, \
-                     matrix_view<const TB>, std::type_identity_t<TC>, matrix_view<TC>, gemm_mode);
+  template VOUCH_PUBLIC void syrk(const device&, triangle, transpose, std::type_identity_t<TC>,            \
+                                  matrix_view<const TA>, std::type_identity_t<TC>, matrix_view<TC>);       \
+  template VOUCH_PUBLIC void syr2k(const device&, triangle, transpose, std::type_identity_t<TC>,           \
+                                   matrix_view<const TA>, matrix_view<const TA>, std::type_identity_t<TC>, \
+                                   matrix_view<TC>);                                                       \
+  template VOUCH_PUBLIC void trmm(const device&, side, triangle, transpose, diagonal,                      \
+                                  std::type_identity_t<TC>, matrix_view<const TA>, matrix_view<TC>);
+#define VOUCH_MODES(TA, TB, TC)                                                                           \
+  template VOUCH_PUBLIC void gemm(const device&, transpose, transpose, std::type_identity_t<TC>,          \
+                                  matrix_view<const TA>, matrix_view<const TB>, std::type_identity_t<TC>, \
+                                  matrix_view<TC>, gemm_mode);
 #define VOUCH_PRECISION(T)                           \
   VOUCH_MODES(T, T, interval<T>)                     \
   VOUCH_MODES(T, interval<T>, interval<T>)           \

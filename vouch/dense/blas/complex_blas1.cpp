@@ -118,23 +118,23 @@ void rot(const device& dev, view<complex_interval<T>> x, view<complex_interval<T
   for (const int part : {0, 1}) rot<interval<T>>(dev, part_of<T>(x, part), part_of<T>(y, part), c, s);
 }
 
-#define VOUCH_PRECISION(T)                                                                            \
-  template void copy(const device&, view<const complex_interval<T>>, view<complex_interval<T>>);      \
-  template void swap(const device&, view<complex_interval<T>>, view<complex_interval<T>>);            \
-  template void scal(const device&, interval<T>, view<complex_interval<T>>);                          \
-  template void scal(const device&, complex_interval<T>, view<complex_interval<T>>);                  \
-  template void axpy(const device&, complex_interval<T>, view<const complex_interval<T>>,             \
-                     view<complex_interval<T>>);                                                      \
-  template complex_interval<T> dotu(const device&, view<const complex_interval<T>>,                   \
-                                    view<const complex_interval<T>>);                                 \
-  template complex_interval<T> dotc(const device&, view<const complex_interval<T>>,                   \
-                                    view<const complex_interval<T>>);                                 \
-  template interval<T> nrm2(const device&, view<const complex_interval<T>>);                          \
-  template interval<T> asum(const device&, view<const complex_interval<T>>);                          \
-  template std::int64_t iamax(const device&, view<const complex_interval<T>>);                        \
-  template std::int64_t iamin(const device&, view<const complex_interval<T>>);                        \
-  template void rot(const device&, view<complex_interval<T>>, view<complex_interval<T>>, interval<T>, \
-                    interval<T>);
+#define VOUCH_PRECISION(T)                                                                                    \
+  template VOUCH_PUBLIC void copy(const device&, view<const complex_interval<T>>, view<complex_interval<T>>); \
+  template VOUCH_PUBLIC void swap(const device&, view<complex_interval<T>>, view<complex_interval<T>>);       \
+  template VOUCH_PUBLIC void scal(const device&, interval<T>, view<complex_interval<T>>);                     \
+  template VOUCH_PUBLIC void scal(const device&, complex_interval<T>, view<complex_interval<T>>);             \
+  template VOUCH_PUBLIC void axpy(const device&, complex_interval<T>, view<const complex_interval<T>>,        \
+                                  view<complex_interval<T>>);                                                 \
+  template VOUCH_PUBLIC complex_interval<T> dotu(const device&, view<const complex_interval<T>>,              \
+                                                 view<const complex_interval<T>>);                            \
+  template VOUCH_PUBLIC complex_interval<T> dotc(const device&, view<const complex_interval<T>>,              \
+                                                 view<const complex_interval<T>>);                            \
+  template VOUCH_PUBLIC interval<T> nrm2(const device&, view<const complex_interval<T>>);                     \
+  template VOUCH_PUBLIC interval<T> asum(const device&, view<const complex_interval<T>>);                     \
+  template VOUCH_PUBLIC std::int64_t iamax(const device&, view<const complex_interval<T>>);                   \
+  template VOUCH_PUBLIC std::int64_t iamin(const device&, view<const complex_interval<T>>);                   \
+  template VOUCH_PUBLIC void rot(const device&, view<complex_interval<T>>, view<complex_interval<T>>,         \
+                                 interval<T>, interval<T>);
 
 VOUCH_PRECISION(float)
 VOUCH_PRECISION(double)

@@ -313,43 +313,49 @@ void hpr2(const device& dev, triangle stored, std::type_identity_t<complex_inter
   hermitian_update<T>(dev, "hpr2", checked_packed("hpr2", stored, x.size(), A), alpha, x, y);
 }
 
-#define VOUCH_PRECISION(T)                                                                                    \
-  template void gemv(const device&, transpose, complex_interval<T>, matrix_view<const complex_interval<T>>,   \
-                     view<const complex_interval<T>>, complex_interval<T>, view<complex_interval<T>>);        \
-  template void gbmv(const device&, transpose, std::int64_t, std::int64_t, std::int64_t, complex_interval<T>, \
-                     matrix_view<const complex_interval<T>>, view<const complex_interval<T>>,                 \
-                     complex_interval<T>, view<complex_interval<T>>);                                         \
-  template void hemv(const device&, triangle, complex_interval<T>, matrix_view<const complex_interval<T>>,    \
-                     view<const complex_interval<T>>, complex_interval<T>, view<complex_interval<T>>);        \
-  template void hbmv(const device&, triangle, std::int64_t, complex_interval<T>,                              \
-                     matrix_view<const complex_interval<T>>, view<const complex_interval<T>>,                 \
-                     complex_interval<T>, view<complex_interval<T>>);                                         \
-  template void hpmv(const device&, triangle, complex_interval<T>, view<const complex_interval<T>>,           \
-                     view<const complex_interval<T>>, complex_interval<T>, view<complex_interval<T>>);        \
-  template void trmv(const device&, triangle, transpose, diagonal, matrix_view<const complex_interval<T>>,    \
-                     view<complex_interval<T>>);                                                              \
-  template void tbmv(const device&, triangle, transpose, diagonal, std::int64_t,                              \
-                     matrix_view<const complex_interval<T>>, view<complex_interval<T>>);                      \
-  template void tpmv(const device&, triangle, transpose, diagonal, view<const complex_interval<T>>,           \
-                     view<complex_interval<T>>);                                                              \
-  template void tpsv(const device&, triangle, transpose, diagonal, view<const complex_interval<T>>,           \
-                     view<complex_interval<T>>);                                                              \
-  template void trsv(const device&, triangle, transpose, diagonal, matrix_view<const complex_interval<T>>,    \
-                     view<complex_interval<T>>);                                                              \
-  template void tbsv(const device&, triangle, transpose, diagonal, std::int64_t,                              \
-                     matrix_view<const complex_interval<T>>, view<complex_interval<T>>);                      \
-  template void geru(const device&, complex_interval<T>, view<const complex_interval<T>>,                     \
-                     view<const complex_interval<T>>, matrix_view<complex_interval<T>>);                      \
-  template void gerc(const device&, complex_interval<T>, view<const complex_interval<T>>,                     \
-                     view<const complex_interval<T>>, matrix_view<complex_interval<T>>);                      \
-  template void her(const device&, triangle, interval<T>, view<const complex_interval<T>>,                    \
-                    matrix_view<complex_interval<T>>);                                                        \
-  template void hpr(const device&, triangle, interval<T>, view<const complex_interval<T>>,                    \
-                    view<complex_interval<T>>);                                                               \
-  template void her2(const device&, triangle, complex_interval<T>, view<const complex_interval<T>>,           \
-                     view<const complex_interval<T>>, matrix_view<complex_interval<T>>);                      \
-  template void hpr2(const device&, triangle, complex_interval<T>, view<const complex_interval<T>>,           \
-                     view<const complex_interval<T>>, view<complex_interval<T>>);
+#define VOUCH_PRECISION(T)                                                                                 \
+  template VOUCH_PUBLIC void gemv(const device&, transpose, complex_interval<T>,                           \
+                                  matrix_view<const complex_interval<T>>, view<const complex_interval<T>>, \
+                                  complex_interval<T>, view<complex_interval<T>>);                         \
+  template VOUCH_PUBLIC void gbmv(const device&, transpose, std::int64_t, std::int64_t, std::int64_t,      \
+                                  complex_interval<T>, matrix_view<const complex_interval<T>>,             \
+                                  view<const complex_interval<T>>, complex_interval<T>,                    \
+                                  view<complex_interval<T>>);                                              \
+  template VOUCH_PUBLIC void hemv(const device&, triangle, complex_interval<T>,                            \
+                                  matrix_view<const complex_interval<T>>, view<const complex_interval<T>>, \
+                                  complex_interval<T>, view<complex_interval<T>>);                         \
+  template VOUCH_PUBLIC void hbmv(const device&, triangle, std::int64_t, complex_interval<T>,              \
+                                  matrix_view<const complex_interval<T>>, view<const complex_interval<T>>, \
+                                  complex_interval<T>, view<complex_interval<T>>);                         \
+  template VOUCH_PUBLIC void hpmv(const device&, triangle, complex_interval<T>,                            \
+                                  view<const complex_interval<T>>, view<const complex_interval<T>>,        \
+                                  complex_interval<T>, view<complex_interval<T>>);                         \
+  template VOUCH_PUBLIC void trmv(const device&, triangle, transpose, diagonal,                            \
+                                  matrix_view<const complex_interval<T>>, view<complex_interval<T>>);      \
+  template VOUCH_PUBLIC void tbmv(const device&, triangle, transpose, diagonal, std::int64_t,              \
+                                  matrix_view<const complex_interval<T>>, view<complex_interval<T>>);      \
+  template VOUCH_PUBLIC void tpmv(const device&, triangle, transpose, diagonal,                            \
+                                  view<const complex_interval<T>>, view<complex_interval<T>>);             \
+  template VOUCH_PUBLIC void tpsv(const device&, triangle, transpose, diagonal,                            \
+                                  view<const complex_interval<T>>, view<complex_interval<T>>);             \
+  template VOUCH_PUBLIC void trsv(const device&, triangle, transpose, diagonal,                            \
+                                  matrix_view<const complex_interval<T>>, view<complex_interval<T>>);      \
+  template VOUCH_PUBLIC void tbsv(const device&, triangle, transpose, diagonal, std::int64_t,              \
+                                  matrix_view<const complex_interval<T>>, view<complex_interval<T>>);      \
+  template VOUCH_PUBLIC void geru(const device&, complex_interval<T>, view<const complex_interval<T>>,     \
+                                  view<const complex_interval<T>>, matrix_view<complex_interval<T>>);      \
+  template VOUCH_PUBLIC void gerc(const device&, complex_interval<T>, view<const complex_interval<T>>,     \
+                                  view<const complex_interval<T>>, matrix_view<complex_interval<T>>);      \
+  template VOUCH_PUBLIC void her(const device&, triangle, interval<T>, view<const complex_interval<T>>,    \
+                                 matrix_view<complex_interval<T>>);                                        \
+  template VOUCH_PUBLIC void hpr(const device&, triangle, interval<T>, view<const complex_interval<T>>,    \
+                                 view<complex_interval<T>>);                                               \
+  template VOUCH_PUBLIC void her2(const device&, triangle, complex_interval<T>,                            \
+                                  view<const complex_interval<T>>, view<const complex_interval<T>>,        \
+                                  matrix_view<complex_interval<T>>);                                       \
+  template VOUCH_PUBLIC void hpr2(const device&, triangle, complex_interval<T>,                            \
+                                  view<const complex_interval<T>>, view<const complex_interval<T>>,        \
+                                  view<complex_interval<T>>);
 
 VOUCH_PRECISION(float)
 VOUCH_PRECISION(double)

@@ -325,31 +325,32 @@ void trsm(const device& dev, side where, triangle stored, transpose trans, diago
   solve_range<T>(dev, {A, trans, complex_shape::triangular, stored, unit}, where, B, {0, n});
 }
 
-#define VOUCH_PRECISION(T)                                                                                    \
-  template void gemm(const device&, transpose, transpose, complex_interval<T>,                                \
-                     matrix_view<const complex_interval<T>>, matrix_view<const complex_interval<T>>,          \
-                     complex_interval<T>, matrix_view<complex_interval<T>>);                                  \
-  template void hemm(const device&, side, triangle, complex_interval<T>,                                      \
-                     matrix_view<const complex_interval<T>>, matrix_view<const complex_interval<T>>,          \
-                     complex_interval<T>, matrix_view<complex_interval<T>>);                                  \
-  template void herk(const device&, triangle, transpose, interval<T>, matrix_view<const complex_interval<T>>, \
-                     interval<T>, matrix_view<complex_interval<T>>);                                          \
-  template void her2k(const device&, triangle, transpose, complex_interval<T>,                                \
-                      matrix_view<const complex_interval<T>>, matrix_view<const complex_interval<T>>,         \
-                      interval<T>, matrix_view<complex_interval<T>>);                                         \
-  template void trmm(const device&, side, triangle, transpose, diagonal, complex_interval<T>,                 \
-                     matrix_view<const complex_interval<T>>, matrix_view<complex_interval<T>>);               \
-  template void trsm(const device&, side, triangle, transpose, diagonal, complex_interval<T>,                 \
-                     matrix_view<const complex_interval<T>>, matrix_view<complex_interval<T>>);               \
-  template void symm(const device&, side, triangle, complex_interval<T>,                                      \
-                     matrix_view<const complex_interval<T>>, matrix_view<const complex_interval<T>>,          \
-                     complex_interval<T>, matrix_view<complex_interval<T>>);                                  \
-  template void syrk(const device&, triangle, transpose, complex_interval<T>,                                 \
-                     matrix_view<const complex_interval<T>>, complex_interval<T>,                             \
-                     matrix_view<complex_interval<T>>);                                                       \
-  template void syr2k(const device&, triangle, transpose, complex_interval<T>,                                \
-                      matrix_view<const complex_interval<T>>, matrix_view<const complex_interval<T>>,         \
-                      complex_interval<T>, matrix_view<complex_interval<T>>);
+#define VOUCH_PRECISION(T)                                                                                   \
+  template VOUCH_PUBLIC void gemm(                                                                           \
+      const device&, transpose, transpose, complex_interval<T>, matrix_view<const complex_interval<T>>,      \
+      matrix_view<const complex_interval<T>>, complex_interval<T>, matrix_view<complex_interval<T>>);        \
+  template VOUCH_PUBLIC void hemm(                                                                           \
+      const device&, side, triangle, complex_interval<T>, matrix_view<const complex_interval<T>>,            \
+      matrix_view<const complex_interval<T>>, complex_interval<T>, matrix_view<complex_interval<T>>);        \
+  template VOUCH_PUBLIC void herk(const device&, triangle, transpose, interval<T>,                           \
+                                  matrix_view<const complex_interval<T>>, interval<T>,                       \
+                                  matrix_view<complex_interval<T>>);                                         \
+  template VOUCH_PUBLIC void her2k(                                                                          \
+      const device&, triangle, transpose, complex_interval<T>, matrix_view<const complex_interval<T>>,       \
+      matrix_view<const complex_interval<T>>, interval<T>, matrix_view<complex_interval<T>>);                \
+  template VOUCH_PUBLIC void trmm(const device&, side, triangle, transpose, diagonal, complex_interval<T>,   \
+                                  matrix_view<const complex_interval<T>>, matrix_view<complex_interval<T>>); \
+  template VOUCH_PUBLIC void trsm(const device&, side, triangle, transpose, diagonal, complex_interval<T>,   \
+                                  matrix_view<const complex_interval<T>>, matrix_view<complex_interval<T>>); \
+  template VOUCH_PUBLIC void symm(                                                                           \
+      const device&, side, triangle, complex_interval<T>, matrix_view<const complex_interval<T>>,            \
+      matrix_view<const complex_interval<T>>, complex_interval<T>, matrix_view<complex_interval<T>>);        \
+  template VOUCH_PUBLIC void syrk(const device&, triangle, transpose, complex_interval<T>,                   \
+                                  matrix_view<const complex_interval<T>>, complex_interval<T>,               \
+                                  matrix_view<complex_interval<T>>);                                         \
+  template VOUCH_PUBLIC void syr2k(                                                                          \
+      const device&, triangle, transpose, complex_interval<T>, matrix_view<const complex_interval<T>>,       \
+      matrix_view<const complex_interval<T>>, complex_interval<T>, matrix_view<complex_interval<T>>);
 
 VOUCH_PRECISION(float)
 VOUCH_PRECISION(double)

@@ -53,13 +53,14 @@ void enclose(const device& dev, view<const T> m, view<const T> r, view<interval<
   each_element(dev, "enclose", m.size(), ball_hulls<T>{m, r, x});
 }
 
-#define VOUCH_ELEMENTWISE(T)                                                                              \
-  template void hull(const device&, view<const interval<T>>, view<const interval<T>>, view<interval<T>>); \
-  template void intersection(const device&, view<const interval<T>>, view<const interval<T>>,             \
-                             view<interval<T>>);                                                          \
-  template void mid(const device&, view<const interval<T>>, view<T>);                                     \
-  template void rad(const device&, view<const interval<T>>, view<T>);                                     \
-  template void enclose(const device&, view<const T>, view<const T>, view<interval<T>>);
+#define VOUCH_ELEMENTWISE(T)                                                                               \
+  template VOUCH_PUBLIC void hull(const device&, view<const interval<T>>, view<const interval<T>>,         \
+                                  view<interval<T>>);                                                      \
+  template VOUCH_PUBLIC void intersection(const device&, view<const interval<T>>, view<const interval<T>>, \
+                                          view<interval<T>>);                                              \
+  template VOUCH_PUBLIC void mid(const device&, view<const interval<T>>, view<T>);                         \
+  template VOUCH_PUBLIC void rad(const device&, view<const interval<T>>, view<T>);                         \
+  template VOUCH_PUBLIC void enclose(const device&, view<const T>, view<const T>, view<interval<T>>);
 
 VOUCH_ELEMENTWISE(float)
 VOUCH_ELEMENTWISE(double)

@@ -276,11 +276,11 @@ rounded<T> rounded_dot(const device& dev, view<const T> x, view<const T> y) {
   return rounded_of<summand::product>(dev, "rounded_dot", x, y);
 }
 
-#define VOUCH_ROUNDED_SUMS(T)                                           \
-  template rounded<T> rounded_sum(const device&, view<const T>);        \
-  template rounded<T> rounded_sum_abs(const device&, view<const T>);    \
-  template rounded<T> rounded_sum_square(const device&, view<const T>); \
-  template rounded<T> rounded_dot(const device&, view<const T>, view<const T>);
+#define VOUCH_ROUNDED_SUMS(T)                                                        \
+  template VOUCH_PUBLIC rounded<T> rounded_sum(const device&, view<const T>);        \
+  template VOUCH_PUBLIC rounded<T> rounded_sum_abs(const device&, view<const T>);    \
+  template VOUCH_PUBLIC rounded<T> rounded_sum_square(const device&, view<const T>); \
+  template VOUCH_PUBLIC rounded<T> rounded_dot(const device&, view<const T>, view<const T>);
 
 VOUCH_ROUNDED_SUMS(float)
 VOUCH_ROUNDED_SUMS(double)

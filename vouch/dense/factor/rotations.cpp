@@ -164,12 +164,12 @@ modified_rotation<T> rotmg(T& d1, T& d2, T& x1, T y1) {
   return rescaled<T>({1, h11, one, -one, h22}, d1, d2, x1);
 }
 
-#define VOUCH_ONE_TYPE(T)          \
-  template rotation<T> rotg(T, T); \
-  template modified_rotation<T> rotmg(T&, T&, T&, T);
+#define VOUCH_ONE_TYPE(T)                       \
+  template VOUCH_PUBLIC rotation<T> rotg(T, T); \
+  template VOUCH_PUBLIC modified_rotation<T> rotmg(T&, T&, T&, T);
 
-template complex_rotation<float> rotg(complex_interval<float>, complex_interval<float>);
-template complex_rotation<double> rotg(complex_interval<double>, complex_interval<double>);
+template VOUCH_PUBLIC complex_rotation<float> rotg(complex_interval<float>, complex_interval<float>);
+template VOUCH_PUBLIC complex_rotation<double> rotg(complex_interval<double>, complex_interval<double>);
 
 VOUCH_ONE_TYPE(float)
 VOUCH_ONE_TYPE(double)

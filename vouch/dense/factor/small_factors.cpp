@@ -125,13 +125,13 @@ matrix<interval<T>> substitute(const device& dev, const interval_cholesky<T>& ch
   return X;
 }
 
-#define VOUCH_SMALL_FACTORS(T)                                                           \
-  template interval_lu<T> lu(const device&, matrix_view<const interval<T>>);             \
-  template interval_cholesky<T> cholesky(const device&, matrix_view<const interval<T>>); \
-  template matrix<interval<T>> substitute(const device&, const interval_lu<T>&,          \
-                                          matrix_view<const interval<T>>);               \
-  template matrix<interval<T>> substitute(const device&, const interval_cholesky<T>&,    \
-                                          matrix_view<const interval<T>>);
+#define VOUCH_SMALL_FACTORS(T)                                                                        \
+  template VOUCH_PUBLIC interval_lu<T> lu(const device&, matrix_view<const interval<T>>);             \
+  template VOUCH_PUBLIC interval_cholesky<T> cholesky(const device&, matrix_view<const interval<T>>); \
+  template VOUCH_PUBLIC matrix<interval<T>> substitute(const device&, const interval_lu<T>&,          \
+                                                       matrix_view<const interval<T>>);               \
+  template VOUCH_PUBLIC matrix<interval<T>> substitute(const device&, const interval_cholesky<T>&,    \
+                                                       matrix_view<const interval<T>>);
 
 VOUCH_SMALL_FACTORS(float)
 VOUCH_SMALL_FACTORS(double)

@@ -374,12 +374,12 @@ enclosed_number<bound_of<TA>> enclose_determinant(const device& dev, matrix_view
   return {proof::verified, product.result()};
 }
 
-#define VOUCH_SMALL_SOLUTION(TA, TB)                                                            \
-  template enclosed_matrix<bound_of<TA>> enclose_solution(const device&, matrix_view<const TA>, \
-                                                          matrix_view<const TB>);
-#define VOUCH_SMALL_MATRIX(TA)                                                                  \
-  template enclosed_matrix<bound_of<TA>> enclose_inverse(const device&, matrix_view<const TA>); \
-  template enclosed_number<bound_of<TA>> enclose_determinant(const device&, matrix_view<const TA>);
+#define VOUCH_SMALL_SOLUTION(TA, TB)                                                                         \
+  template VOUCH_PUBLIC enclosed_matrix<bound_of<TA>> enclose_solution(const device&, matrix_view<const TA>, \
+                                                                       matrix_view<const TB>);
+#define VOUCH_SMALL_MATRIX(TA)                                                                               \
+  template VOUCH_PUBLIC enclosed_matrix<bound_of<TA>> enclose_inverse(const device&, matrix_view<const TA>); \
+  template VOUCH_PUBLIC enclosed_number<bound_of<TA>> enclose_determinant(const device&, matrix_view<const TA>);
 #define VOUCH_SMALL_SYSTEMS(T)                   \
   VOUCH_SMALL_SOLUTION(T, T)                     \
   VOUCH_SMALL_SOLUTION(T, interval<T>)           \

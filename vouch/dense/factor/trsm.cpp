@@ -142,9 +142,9 @@ void trsm(const device& dev, side where, triangle stored, transpose trans, diago
     solve_right<TA, TB>(dev, triangular, alpha, B);
 }
 
-#define VOUCH_TWO(TA, TB)                                                                          \
-  template void trsm(const device&, side, triangle, transpose, diagonal, std::type_identity_t<TB>, \
-                     matrix_view<const TA>, matrix_view<TB>);
+#define VOUCH_TWO(TA, TB)                                                             \
+  template VOUCH_PUBLIC void trsm(const device&, side, triangle, transpose, diagonal, \
+                                  std::type_identity_t<TB>, matrix_view<const TA>, matrix_view<TB>);
 #define VOUCH_PRECISION(T)  \
   VOUCH_TWO(T, T)           \
   VOUCH_TWO(T, interval<T>) \

@@ -188,11 +188,11 @@ solve_report cholesky(const device& dev, matrix_view<const T> A, view<const T> b
   return solve_directly(dev, factors::cholesky, transpose::no, A, b, x, goal);
 }
 
-#define VOUCH_INSTANTIATE(T)                                                                       \
-  template solve_report lu(const device&, transpose, matrix_view<const T>, view<const T>, view<T>, \
-                           const stopping_criterion&);                                             \
-  template solve_report cholesky(const device&, matrix_view<const T>, view<const T>, view<T>,      \
-                                 const stopping_criterion&);
+#define VOUCH_INSTANTIATE(T)                                                                               \
+  template VOUCH_PUBLIC solve_report lu(const device&, transpose, matrix_view<const T>, view<const T>,     \
+                                        view<T>, const stopping_criterion&);                               \
+  template VOUCH_PUBLIC solve_report cholesky(const device&, matrix_view<const T>, view<const T>, view<T>, \
+                                              const stopping_criterion&);
 VOUCH_INSTANTIATE(float)
 VOUCH_INSTANTIATE(double)
 #undef VOUCH_INSTANTIATE

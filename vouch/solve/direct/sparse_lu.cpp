@@ -75,10 +75,10 @@ solve_report sparse_lu(const device& dev, csr_view<const T> A, view<const T> b, 
 }
 
 #define VOUCH_INSTANTIATE(T)                                                                             \
-  template solve_report sparse_lu(const device&, csr_view<const T>, const lu_factors<T>&, view<const T>, \
-                                  view<T>, const stopping_criterion&);                                   \
-  template solve_report sparse_lu(const device&, csr_view<const T>, view<const T>, view<T>,              \
-                                  const stopping_criterion&);
+  template VOUCH_PUBLIC solve_report sparse_lu(const device&, csr_view<const T>, const lu_factors<T>&,   \
+                                               view<const T>, view<T>, const stopping_criterion&);       \
+  template VOUCH_PUBLIC solve_report sparse_lu(const device&, csr_view<const T>, view<const T>, view<T>, \
+                                               const stopping_criterion&);
 VOUCH_INSTANTIATE(float)
 VOUCH_INSTANTIATE(double)
 #undef VOUCH_INSTANTIATE

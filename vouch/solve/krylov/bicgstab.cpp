@@ -250,11 +250,11 @@ solve_report bicgstab(const device& dev, const linear_operator<T>& A, view<const
   return solve_by_krylov<T>(method(options), dev, A, b, x, options, M, make);
 }
 
-#define VOUCH_BICGSTAB(T)                                                                          \
-  template solve_report bicgstab(const device&, csr_view<const T>, view<const T>, view<T>,         \
-                                 const bicgstab_options&, const preconditioner<T>*);               \
-  template solve_report bicgstab(const device&, const linear_operator<T>&, view<const T>, view<T>, \
-                                 const bicgstab_options&, const preconditioner<T>*);
+#define VOUCH_BICGSTAB(T)                                                                               \
+  template VOUCH_PUBLIC solve_report bicgstab(const device&, csr_view<const T>, view<const T>, view<T>, \
+                                              const bicgstab_options&, const preconditioner<T>*);       \
+  template VOUCH_PUBLIC solve_report bicgstab(const device&, const linear_operator<T>&, view<const T>,  \
+                                              view<T>, const bicgstab_options&, const preconditioner<T>*);
 VOUCH_BICGSTAB(float)
 VOUCH_BICGSTAB(double)
 #undef VOUCH_BICGSTAB

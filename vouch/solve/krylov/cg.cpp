@@ -82,13 +82,13 @@ template solve_report cg_with_engine(const device&, csr_view<const float>, view<
 template solve_report cg_with_engine(const device&, csr_view<const double>, view<const double>, view<double>,
                                      const cg_options&, inner_solver<double>&, const preconditioner<double>*,
                                      const stopwatch&);
-template solve_report cg(const device&, csr_view<const float>, view<const float>, view<float>,
-                         const cg_options&, const preconditioner<float>*);
-template solve_report cg(const device&, csr_view<const double>, view<const double>, view<double>,
-                         const cg_options&, const preconditioner<double>*);
-template solve_report cg(const device&, const linear_operator<float>&, view<const float>, view<float>,
-                         const cg_options&, const preconditioner<float>*);
-template solve_report cg(const device&, const linear_operator<double>&, view<const double>, view<double>,
-                         const cg_options&, const preconditioner<double>*);
+template VOUCH_PUBLIC solve_report cg(const device&, csr_view<const float>, view<const float>, view<float>,
+                                      const cg_options&, const preconditioner<float>*);
+template VOUCH_PUBLIC solve_report cg(const device&, csr_view<const double>, view<const double>, view<double>,
+                                      const cg_options&, const preconditioner<double>*);
+template VOUCH_PUBLIC solve_report cg(const device&, const linear_operator<float>&, view<const float>,
+                                      view<float>, const cg_options&, const preconditioner<float>*);
+template VOUCH_PUBLIC solve_report cg(const device&, const linear_operator<double>&, view<const double>,
+                                      view<double>, const cg_options&, const preconditioner<double>*);
 
 }  // namespace vouch

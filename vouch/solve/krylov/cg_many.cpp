@@ -174,11 +174,11 @@ std::vector<solve_report> cg_many(const device& dev, csr_view<const T> A, std::i
   return reports;
 }
 
-template std::vector<solve_report> cg_many(const device&, csr_view<const float>, std::int64_t,
-                                           view<const float>, view<float>, const cg_options&,
-                                           const preconditioner<float>*);
-template std::vector<solve_report> cg_many(const device&, csr_view<const double>, std::int64_t,
-                                           view<const double>, view<double>, const cg_options&,
-                                           const preconditioner<double>*);
+template VOUCH_PUBLIC std::vector<solve_report> cg_many(const device&, csr_view<const float>, std::int64_t,
+                                                        view<const float>, view<float>, const cg_options&,
+                                                        const preconditioner<float>*);
+template VOUCH_PUBLIC std::vector<solve_report> cg_many(const device&, csr_view<const double>, std::int64_t,
+                                                        view<const double>, view<double>, const cg_options&,
+                                                        const preconditioner<double>*);
 
 }  // namespace vouch

@@ -124,11 +124,11 @@ solve_report fcg(const device& dev, const linear_operator<T>& A, view<const T> b
   return solve_by_krylov<T>(method<T>, dev, A, b, x, options, M, maker<T>(dev, options));
 }
 
-#define VOUCH_FCG(T)                                                                                      \
-  template solve_report fcg(const device&, csr_view<const T>, view<const T>, view<T>, const fcg_options&, \
-                            const preconditioner<T>*);                                                    \
-  template solve_report fcg(const device&, const linear_operator<T>&, view<const T>, view<T>,             \
-                            const fcg_options&, const preconditioner<T>*);
+#define VOUCH_FCG(T)                                                                                       \
+  template VOUCH_PUBLIC solve_report fcg(const device&, csr_view<const T>, view<const T>, view<T>,         \
+                                         const fcg_options&, const preconditioner<T>*);                    \
+  template VOUCH_PUBLIC solve_report fcg(const device&, const linear_operator<T>&, view<const T>, view<T>, \
+                                         const fcg_options&, const preconditioner<T>*);
 VOUCH_FCG(float)
 VOUCH_FCG(double)
 #undef VOUCH_FCG

@@ -253,11 +253,11 @@ solve_report fgmres(const device& dev, const linear_operator<T>& A, view<const T
   return solve_by_krylov<T>(flexible, dev, A, b, x, options, M, maker<T>(dev, options, true));
 }
 
-#define VOUCH_GMRES(T, name)                                                                                 \
-  template solve_report name(const device&, csr_view<const T>, view<const T>, view<T>, const gmres_options&, \
-                             const preconditioner<T>*);                                                      \
-  template solve_report name(const device&, const linear_operator<T>&, view<const T>, view<T>,               \
-                             const gmres_options&, const preconditioner<T>*);
+#define VOUCH_GMRES(T, name)                                                                                \
+  template VOUCH_PUBLIC solve_report name(const device&, csr_view<const T>, view<const T>, view<T>,         \
+                                          const gmres_options&, const preconditioner<T>*);                  \
+  template VOUCH_PUBLIC solve_report name(const device&, const linear_operator<T>&, view<const T>, view<T>, \
+                                          const gmres_options&, const preconditioner<T>*);
 VOUCH_GMRES(float, gmres)
 VOUCH_GMRES(double, gmres)
 VOUCH_GMRES(float, fgmres)

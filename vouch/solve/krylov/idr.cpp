@@ -212,11 +212,11 @@ solve_report idr(const device& dev, const linear_operator<T>& A, view<const T> b
   return solve_by_krylov<T>(method, dev, A, b, x, options, M, maker<T>(dev, options));
 }
 
-#define VOUCH_IDR(T)                                                                                      \
-  template solve_report idr(const device&, csr_view<const T>, view<const T>, view<T>, const idr_options&, \
-                            const preconditioner<T>*);                                                    \
-  template solve_report idr(const device&, const linear_operator<T>&, view<const T>, view<T>,             \
-                            const idr_options&, const preconditioner<T>*);
+#define VOUCH_IDR(T)                                                                                       \
+  template VOUCH_PUBLIC solve_report idr(const device&, csr_view<const T>, view<const T>, view<T>,         \
+                                         const idr_options&, const preconditioner<T>*);                    \
+  template VOUCH_PUBLIC solve_report idr(const device&, const linear_operator<T>&, view<const T>, view<T>, \
+                                         const idr_options&, const preconditioner<T>*);
 VOUCH_IDR(float)
 VOUCH_IDR(double)
 #undef VOUCH_IDR

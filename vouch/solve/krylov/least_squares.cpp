@@ -74,11 +74,11 @@ solve_report lsmr(const device& dev, csr_view<const T> A, view<const T> b, view<
   return solve<T, lsmr_iterate<T>>(dev, A, b, x, options);
 }
 
-#define VOUCH_LEAST_SQUARES(T)                                                         \
-  template solve_report lsqr(const device&, csr_view<const T>, view<const T>, view<T>, \
-                             const least_squares_options&);                            \
-  template solve_report lsmr(const device&, csr_view<const T>, view<const T>, view<T>, \
-                             const least_squares_options&);
+#define VOUCH_LEAST_SQUARES(T)                                                                      \
+  template VOUCH_PUBLIC solve_report lsqr(const device&, csr_view<const T>, view<const T>, view<T>, \
+                                          const least_squares_options&);                            \
+  template VOUCH_PUBLIC solve_report lsmr(const device&, csr_view<const T>, view<const T>, view<T>, \
+                                          const least_squares_options&);
 VOUCH_LEAST_SQUARES(float)
 VOUCH_LEAST_SQUARES(double)
 #undef VOUCH_LEAST_SQUARES

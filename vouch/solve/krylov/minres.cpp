@@ -158,11 +158,11 @@ solve_report minres(const device& dev, const linear_operator<T>& A, view<const T
   return solve_by_krylov<T>(method, dev, A, b, x, options, M, maker<T>(dev));
 }
 
-#define VOUCH_MINRES(T)                                                                          \
-  template solve_report minres(const device&, csr_view<const T>, view<const T>, view<T>,         \
-                               const minres_options&, const preconditioner<T>*);                 \
-  template solve_report minres(const device&, const linear_operator<T>&, view<const T>, view<T>, \
-                               const minres_options&, const preconditioner<T>*);
+#define VOUCH_MINRES(T)                                                                                       \
+  template VOUCH_PUBLIC solve_report minres(const device&, csr_view<const T>, view<const T>, view<T>,         \
+                                            const minres_options&, const preconditioner<T>*);                 \
+  template VOUCH_PUBLIC solve_report minres(const device&, const linear_operator<T>&, view<const T>, view<T>, \
+                                            const minres_options&, const preconditioner<T>*);
 VOUCH_MINRES(float)
 VOUCH_MINRES(double)
 #undef VOUCH_MINRES

@@ -57,9 +57,9 @@ void check_symmetric(const device& dev, csr_view<const T> A) {
   if (!reason.empty()) throw value_error("MINRES cannot solve this system: " + reason);
 }
 
-template void check_symmetric(const device&, csr_view<const float>);
-template void check_symmetric(const device&, csr_view<const double>);
-template void check_spd(const device&, csr_view<const float>);
-template void check_spd(const device&, csr_view<const double>);
+template VOUCH_PUBLIC void check_symmetric(const device&, csr_view<const float>);
+template VOUCH_PUBLIC void check_symmetric(const device&, csr_view<const double>);
+template VOUCH_PUBLIC void check_spd(const device&, csr_view<const float>);
+template VOUCH_PUBLIC void check_spd(const device&, csr_view<const double>);
 
 }  // namespace vouch

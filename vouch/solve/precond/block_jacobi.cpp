@@ -130,11 +130,13 @@ std::unique_ptr<preconditioner<T>> make_block_jacobi(const device& dev, csr_view
   return std::make_unique<block_jacobi<T>>(A.rows, b, std::move(inverse));
 }
 
-template std::int64_t natural_block(const device&, csr_view<const float>);
-template std::int64_t natural_block(const device&, csr_view<const double>);
-template std::unique_ptr<preconditioner<float>> make_block_jacobi(const device&, csr_view<const float>,
-                                                                  std::int64_t);
-template std::unique_ptr<preconditioner<double>> make_block_jacobi(const device&, csr_view<const double>,
-                                                                   std::int64_t);
+template VOUCH_PUBLIC std::int64_t natural_block(const device&, csr_view<const float>);
+template VOUCH_PUBLIC std::int64_t natural_block(const device&, csr_view<const double>);
+template VOUCH_PUBLIC std::unique_ptr<preconditioner<float>> make_block_jacobi(const device&,
+                                                                               csr_view<const float>,
+                                                                               std::int64_t);
+template VOUCH_PUBLIC std::unique_ptr<preconditioner<double>> make_block_jacobi(const device&,
+                                                                                csr_view<const double>,
+                                                                                std::int64_t);
 
 }  // namespace vouch

@@ -106,9 +106,11 @@ std::unique_ptr<preconditioner<T>> make_chebyshev(const device& dev, csr_view<co
   return std::make_unique<chebyshev<T>>(dev, std::move(plan), std::move(inverse), bound, degree);
 }
 
-template std::unique_ptr<preconditioner<float>> make_chebyshev(const device&, csr_view<const float>,
-                                                               std::int64_t);
-template std::unique_ptr<preconditioner<double>> make_chebyshev(const device&, csr_view<const double>,
-                                                                std::int64_t);
+template VOUCH_PUBLIC std::unique_ptr<preconditioner<float>> make_chebyshev(const device&,
+                                                                            csr_view<const float>,
+                                                                            std::int64_t);
+template VOUCH_PUBLIC std::unique_ptr<preconditioner<double>> make_chebyshev(const device&,
+                                                                             csr_view<const double>,
+                                                                             std::int64_t);
 
 }  // namespace vouch

@@ -128,7 +128,8 @@ std::unique_ptr<preconditioner<T>> make_jacobi(const device& dev, csr_view<const
   return std::make_unique<jacobi<T>>(inverse_diagonal(dev, A, "jacobi"));
 }
 
-template std::unique_ptr<preconditioner<float>> make_jacobi(const device&, csr_view<const float>);
-template std::unique_ptr<preconditioner<double>> make_jacobi(const device&, csr_view<const double>);
+template VOUCH_PUBLIC std::unique_ptr<preconditioner<float>> make_jacobi(const device&, csr_view<const float>);
+template VOUCH_PUBLIC std::unique_ptr<preconditioner<double>> make_jacobi(const device&,
+                                                                          csr_view<const double>);
 
 }  // namespace vouch

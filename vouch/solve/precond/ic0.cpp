@@ -55,7 +55,9 @@ std::unique_ptr<preconditioner<T>> make_ic0(const device& dev, csr_view<const T>
   return make_triangular_pair<T>(dev, chosen.matrix, describe(chosen, dev.is_cuda()));
 }
 
-template std::unique_ptr<preconditioner<float>> make_ic0(const device&, csr_view<const float>, double);
-template std::unique_ptr<preconditioner<double>> make_ic0(const device&, csr_view<const double>, double);
+template VOUCH_PUBLIC std::unique_ptr<preconditioner<float>> make_ic0(const device&, csr_view<const float>,
+                                                                      double);
+template VOUCH_PUBLIC std::unique_ptr<preconditioner<double>> make_ic0(const device&, csr_view<const double>,
+                                                                       double);
 
 }  // namespace vouch

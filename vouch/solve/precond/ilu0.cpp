@@ -167,7 +167,9 @@ std::unique_ptr<preconditioner<T>> make_ilu0(const device& dev, csr_view<const T
                             describe_order(F, dev.is_cuda())}));
 }
 
-template std::unique_ptr<preconditioner<float>> make_ilu0(const device&, csr_view<const float>, double);
-template std::unique_ptr<preconditioner<double>> make_ilu0(const device&, csr_view<const double>, double);
+template VOUCH_PUBLIC std::unique_ptr<preconditioner<float>> make_ilu0(const device&, csr_view<const float>,
+                                                                       double);
+template VOUCH_PUBLIC std::unique_ptr<preconditioner<double>> make_ilu0(const device&, csr_view<const double>,
+                                                                        double);
 
 }  // namespace vouch

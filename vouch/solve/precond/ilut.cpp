@@ -178,9 +178,9 @@ std::unique_ptr<preconditioner<T>> make_ilut(const device& dev, csr_view<const T
                             raised(factorisation.raised()), describe_order(F, dev.is_cuda())}));
 }
 
-template std::unique_ptr<preconditioner<float>> make_ilut(const device&, csr_view<const float>,
-                                                          const ilut_options&);
-template std::unique_ptr<preconditioner<double>> make_ilut(const device&, csr_view<const double>,
-                                                           const ilut_options&);
+template VOUCH_PUBLIC std::unique_ptr<preconditioner<float>> make_ilut(const device&, csr_view<const float>,
+                                                                       const ilut_options&);
+template VOUCH_PUBLIC std::unique_ptr<preconditioner<double>> make_ilut(const device&, csr_view<const double>,
+                                                                        const ilut_options&);
 
 }  // namespace vouch

@@ -212,11 +212,11 @@ std::unique_ptr<preconditioner<T>> make_preconditioner(const device& dev, csr_vi
   return make_preconditioner<T>(dev, A, parse_preconditioner(spec));
 }
 
-#define VOUCH_INSTANTIATE(T)                                                                        \
-  template std::unique_ptr<preconditioner<T>> make_preconditioner(const device&, csr_view<const T>, \
-                                                                  const preconditioner_choice&);    \
-  template std::unique_ptr<preconditioner<T>> make_preconditioner(const device&, csr_view<const T>, \
-                                                                  std::string_view);
+#define VOUCH_INSTANTIATE(T)                                                    \
+  template VOUCH_PUBLIC std::unique_ptr<preconditioner<T>> make_preconditioner( \
+      const device&, csr_view<const T>, const preconditioner_choice&);          \
+  template VOUCH_PUBLIC std::unique_ptr<preconditioner<T>> make_preconditioner( \
+      const device&, csr_view<const T>, std::string_view);
 VOUCH_INSTANTIATE(float)
 VOUCH_INSTANTIATE(double)
 #undef VOUCH_INSTANTIATE

@@ -27,7 +27,9 @@ std::unique_ptr<preconditioner<T>> make_ssor(const device& dev, csr_view<const T
   return make_triangular_pair<T>(dev, F, name.str());
 }
 
-template std::unique_ptr<preconditioner<float>> make_ssor(const device&, csr_view<const float>, double);
-template std::unique_ptr<preconditioner<double>> make_ssor(const device&, csr_view<const double>, double);
+template VOUCH_PUBLIC std::unique_ptr<preconditioner<float>> make_ssor(const device&, csr_view<const float>,
+                                                                       double);
+template VOUCH_PUBLIC std::unique_ptr<preconditioner<double>> make_ssor(const device&, csr_view<const double>,
+                                                                        double);
 
 }  // namespace vouch

@@ -225,9 +225,9 @@ std::unique_ptr<iteration_matrix<T>> make_iteration_matrix(const device& dev, tr
   return std::make_unique<dense_matrix<T>>(op, A);
 }
 
-template std::unique_ptr<iteration_matrix<float>> make_iteration_matrix(const device&, transpose,
-                                                                        matrix_view<const float>);
-template std::unique_ptr<iteration_matrix<double>> make_iteration_matrix(const device&, transpose,
-                                                                         matrix_view<const double>);
+template VOUCH_PUBLIC std::unique_ptr<iteration_matrix<float>> make_iteration_matrix(const device&, transpose,
+                                                                                     matrix_view<const float>);
+template VOUCH_PUBLIC std::unique_ptr<iteration_matrix<double>> make_iteration_matrix(
+    const device&, transpose, matrix_view<const double>);
 
 }  // namespace vouch

@@ -119,9 +119,9 @@ std::unique_ptr<iteration_matrix<T>> make_iteration_matrix_cuda(const device& de
   return std::make_unique<dense_matrix_on_gpu<T>>(dev, detail::make_square(op, A));
 }
 
-template std::unique_ptr<iteration_matrix<float>> make_iteration_matrix_cuda(const device&, transpose,
-                                                                             matrix_view<const float>);
-template std::unique_ptr<iteration_matrix<double>> make_iteration_matrix_cuda(const device&, transpose,
-                                                                              matrix_view<const double>);
+template VOUCH_PUBLIC std::unique_ptr<iteration_matrix<float>> make_iteration_matrix_cuda(
+    const device&, transpose, matrix_view<const float>);
+template VOUCH_PUBLIC std::unique_ptr<iteration_matrix<double>> make_iteration_matrix_cuda(
+    const device&, transpose, matrix_view<const double>);
 
 }  // namespace vouch

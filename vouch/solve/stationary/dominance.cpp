@@ -189,13 +189,14 @@ std::optional<double> dominance_error_bound(const device& dev, const iteration_m
   return bound;
 }
 
-template dominance_proof prove_dominance(const device&, const iteration_matrix<float>&);
-template dominance_proof prove_dominance(const device&, const iteration_matrix<double>&);
-template std::optional<double> dominance_error_bound(const device&, const iteration_matrix<float>&,
-                                                     const dominance_proof&, view<const float>,
-                                                     view<const float>);
-template std::optional<double> dominance_error_bound(const device&, const iteration_matrix<double>&,
-                                                     const dominance_proof&, view<const double>,
-                                                     view<const double>);
+template VOUCH_PUBLIC dominance_proof prove_dominance(const device&, const iteration_matrix<float>&);
+template VOUCH_PUBLIC dominance_proof prove_dominance(const device&, const iteration_matrix<double>&);
+template VOUCH_PUBLIC std::optional<double> dominance_error_bound(const device&, const iteration_matrix<float>&,
+                                                                  const dominance_proof&, view<const float>,
+                                                                  view<const float>);
+template VOUCH_PUBLIC std::optional<double> dominance_error_bound(const device&,
+                                                                  const iteration_matrix<double>&,
+                                                                  const dominance_proof&, view<const double>,
+                                                                  view<const double>);
 
 }  // namespace vouch

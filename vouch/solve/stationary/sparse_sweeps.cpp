@@ -262,9 +262,10 @@ std::unique_ptr<iteration_matrix<T>> make_iteration_matrix(const device& dev, cs
   return make_iteration_matrix(A);
 }
 
-#define VOUCH_INSTANTIATE(T)                                                              \
-  template std::unique_ptr<iteration_matrix<T>> make_iteration_matrix(csr_view<const T>); \
-  template std::unique_ptr<iteration_matrix<T>> make_iteration_matrix(const device&, csr_view<const T>);
+#define VOUCH_INSTANTIATE(T)                                                                           \
+  template VOUCH_PUBLIC std::unique_ptr<iteration_matrix<T>> make_iteration_matrix(csr_view<const T>); \
+  template VOUCH_PUBLIC std::unique_ptr<iteration_matrix<T>> make_iteration_matrix(const device&,      \
+                                                                                   csr_view<const T>);
 VOUCH_INSTANTIATE(float)
 VOUCH_INSTANTIATE(double)
 #undef VOUCH_INSTANTIATE

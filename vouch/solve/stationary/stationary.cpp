@@ -311,21 +311,22 @@ solve_report async_relaxation(const device& dev, transpose op, matrix_view<const
   template solve_report solve_by_sweeps(const device&, const iteration_matrix<T>&, view<const T>, view<T>,    \
                                         const sweep_request&, const stopping_criterion&, const acceleration&, \
                                         const engine_maker<T>&);                                              \
-  template solve_report jacobi(const device&, csr_view<const T>, view<const T>, view<T>,                      \
-                               const jacobi_options&);                                                        \
-  template solve_report jacobi(const device&, transpose, matrix_view<const T>, view<const T>, view<T>,        \
-                               const jacobi_options&);                                                        \
-  template solve_report gauss_seidel(const device&, csr_view<const T>, view<const T>, view<T>,                \
-                                     const gauss_seidel_options&);                                            \
-  template solve_report gauss_seidel(const device&, transpose, matrix_view<const T>, view<const T>, view<T>,  \
-                                     const gauss_seidel_options&);                                            \
-  template solve_report sor(const device&, csr_view<const T>, view<const T>, view<T>, const sor_options&);    \
-  template solve_report sor(const device&, transpose, matrix_view<const T>, view<const T>, view<T>,           \
-                            const sor_options&);                                                              \
-  template solve_report async_relaxation(const device&, csr_view<const T>, view<const T>, view<T>,            \
-                                         const async_options&);                                               \
-  template solve_report async_relaxation(const device&, transpose, matrix_view<const T>, view<const T>,       \
-                                         view<T>, const async_options&);
+  template VOUCH_PUBLIC solve_report jacobi(const device&, csr_view<const T>, view<const T>, view<T>,         \
+                                            const jacobi_options&);                                           \
+  template VOUCH_PUBLIC solve_report jacobi(const device&, transpose, matrix_view<const T>, view<const T>,    \
+                                            view<T>, const jacobi_options&);                                  \
+  template VOUCH_PUBLIC solve_report gauss_seidel(const device&, csr_view<const T>, view<const T>, view<T>,   \
+                                                  const gauss_seidel_options&);                               \
+  template VOUCH_PUBLIC solve_report gauss_seidel(const device&, transpose, matrix_view<const T>,             \
+                                                  view<const T>, view<T>, const gauss_seidel_options&);       \
+  template VOUCH_PUBLIC solve_report sor(const device&, csr_view<const T>, view<const T>, view<T>,            \
+                                         const sor_options&);                                                 \
+  template VOUCH_PUBLIC solve_report sor(const device&, transpose, matrix_view<const T>, view<const T>,       \
+                                         view<T>, const sor_options&);                                        \
+  template VOUCH_PUBLIC solve_report async_relaxation(const device&, csr_view<const T>, view<const T>,        \
+                                                      view<T>, const async_options&);                         \
+  template VOUCH_PUBLIC solve_report async_relaxation(const device&, transpose, matrix_view<const T>,         \
+                                                      view<const T>, view<T>, const async_options&);
 VOUCH_INSTANTIATE(float)
 VOUCH_INSTANTIATE(double)
 #undef VOUCH_INSTANTIATE

@@ -208,10 +208,10 @@ double sum_of_squares(int threads, std::int64_t n, const T* s) {
   return add_pieces(threads, n, [=](std::int64_t first, std::int64_t last) { return squares(s, first, last); });
 }
 
-template double relax(int, std::int64_t, const float*, const float*, float*);
-template double relax(int, std::int64_t, const double*, const double*, double*);
-template double sum_of_squares(int, std::int64_t, const float*);
-template double sum_of_squares(int, std::int64_t, const double*);
+template VOUCH_PUBLIC double relax(int, std::int64_t, const float*, const float*, float*);
+template VOUCH_PUBLIC double relax(int, std::int64_t, const double*, const double*, double*);
+template VOUCH_PUBLIC double sum_of_squares(int, std::int64_t, const float*);
+template VOUCH_PUBLIC double sum_of_squares(int, std::int64_t, const double*);
 
 }  // namespace vouch::detail
 

@@ -397,7 +397,9 @@ std::unique_ptr<amg<T>> make_amg(const device& dev, csr_view<const T> A, const a
   return std::make_unique<multigrid::v_cycle<T>>(dev, A, options);
 }
 
-template std::unique_ptr<amg<float>> make_amg(const device&, csr_view<const float>, const amg_options&);
-template std::unique_ptr<amg<double>> make_amg(const device&, csr_view<const double>, const amg_options&);
+template VOUCH_PUBLIC std::unique_ptr<amg<float>> make_amg(const device&, csr_view<const float>,
+                                                           const amg_options&);
+template VOUCH_PUBLIC std::unique_ptr<amg<double>> make_amg(const device&, csr_view<const double>,
+                                                            const amg_options&);
 
 }  // namespace vouch
