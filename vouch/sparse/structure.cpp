@@ -181,8 +181,8 @@ structure_facts structure(const device& dev, csr_view<const T> A) {
   return facts;
 }
 
-template structure_facts structure(const device&, csr_view<const float>);
-template structure_facts structure(const device&, csr_view<const double>);
+template VOUCH_PUBLIC structure_facts structure(const device&, csr_view<const float>);
+template VOUCH_PUBLIC structure_facts structure(const device&, csr_view<const double>);
 
 // ---- connected components
 
