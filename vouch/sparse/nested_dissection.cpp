@@ -64,7 +64,9 @@ std::optional<array<std::int32_t>> nested_dissection(const device& dev, csr_view
   return order;
 }
 
-template std::optional<array<std::int32_t>> nested_dissection(const device&, csr_view<const float>);
-template std::optional<array<std::int32_t>> nested_dissection(const device&, csr_view<const double>);
+template VOUCH_PUBLIC std::optional<array<std::int32_t>> nested_dissection(const device&,
+                                                                           csr_view<const float>);
+template VOUCH_PUBLIC std::optional<array<std::int32_t>> nested_dissection(const device&,
+                                                                           csr_view<const double>);
 
 }  // namespace vouch
