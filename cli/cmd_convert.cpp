@@ -3,13 +3,21 @@
 
 #include <algorithm>
 #include <array>
+#include <complex>
+#include <concepts>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <tuple>
+#include <utility>
+#include <variant>
+#include <vector>
 
 #include <vouch/core/config.hpp>
 #include <vouch/dense/sparsify.hpp>
 #include <vouch/io/matrix_market.hpp>
 #include <vouch/io/vectors.hpp>
+#include <vouch/solve/complex.hpp>
+#include <vouch/sparse/coo.hpp>
 #include <vouch/sparse/ordering.hpp>
 #include <vouch/sparse/transpose.hpp>
 #include <vouch/text/file.hpp>
@@ -25,7 +33,7 @@ namespace {
 
 constexpr std::array<std::string_view, 3> orders{"natural", "random", "rcm"};
 constexpr std::array<std::string_view, 3> formats{"auto", "coordinate", "array"};
-constexpr std::array<std::string_view, 4> stores{"auto", "general", "symmetric", "skew-symmetric"};
+constexpr std::array<std::string_view, 5> stores{"auto", "general", "symmetric", "skew-symmetric", "hermitian"};
 
 struct convert_options {
   common_options common;
@@ -47,45 +55,65 @@ bool is_matrix_market(const std::string& path) {
 
 /// What was read, with the form in which the file had it.
 struct content {
-  csr<double> A;
+  std::variant<csr<double>, csr<std::complex<double>>> A;
   bool dense = false;
   symmetry stored_as = symmetry::general;
 };
 
+template <class T>
+content content_of(const device& cpu, const array<T>& values, std::int64_t rows, std::int64_t cols) {
+  const matrix_view<const T> entries{values.data(), rows, cols, std::max<std::int64_t>(1, rows)};
+  return {sparsify(cpu, entries), true, symmetry::general};
+}
+
 content read(const device& cpu, const std::string& path) {
-  if (!is_matrix_market(path)) {
-    const vectors v = read_vectors(cpu, path);
-    return {sparsify(cpu, {v.values.data(), v.rows, v.cols, std::max<std::int64_t>(1, v.rows)}), true,
-            symmetry::general};
-  }
-  matrix_market_header header;
-  csr<double> A = read_csr(cpu, path, &header);
-  return {std::move(A), header.format == matrix_format::array, header.stored_as};
+  if (!is_matrix_market(path))
+    return std::visit([&](const auto& v) { return content_of(cpu, v.values, v.rows, v.cols); },
+                      read_any_vectors(cpu, path));
+  std::optional<matrix_market_header> header;
+  any_matrix read = read_any_matrix(cpu, path, &header);
+  return std::visit(
+      [&](auto& stored) -> content {
+        if constexpr (requires { stored.row_ptr; })
+          return {std::move(stored), false, header->stored_as};
+        else {
+          content c = content_of(cpu, stored.values, stored.rows, stored.cols);
+          c.stored_as = header->stored_as;
+          return c;
+        }
+      },
+      read);
 }
 
 symmetry store_of(const convert_options& o, const content& c) {
-  if (o.store == "general") return symmetry::general;
-  if (o.store == "symmetric") return symmetry::symmetric;
-  if (o.store == "skew-symmetric") return symmetry::skew_symmetric;
+  for (const symmetry known :
+       {symmetry::general, symmetry::symmetric, symmetry::skew_symmetric, symmetry::hermitian})
+    if (o.store == name(known)) return known;
   return c.stored_as;
 }
 
-void write_dense(const device& cpu, atomic_file& file, const csr<double>& A) {
-  array<double> values = array<double>::zeros(cpu, A.rows * A.cols);
+template <class T>
+void write_dense(const device& cpu, atomic_file& file, const csr<T>& A) {
+  array<T> values = array<T>::zeros(cpu, A.rows * A.cols);
   for (std::int64_t i = 0; i < A.rows; ++i)
     for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k) values[A.col[k] * A.rows + i] = A.val[k];
-  write_vectors(file, values, A.rows, A.cols);
+  write_vectors(file, view<const T>(values), A.rows, A.cols);
 }
 
 // The new order of the unknowns, where one is asked for.
-std::optional<array<std::int32_t>> new_order(const device& cpu, const convert_options& o,
-                                             const csr<double>& A) {
+template <class T>
+std::optional<array<std::int32_t>> new_order(const device& cpu, const convert_options& o, const csr<T>& A) {
   if (o.order == "natural") return std::nullopt;
   if (A.rows != A.cols)
     throw value_error(
         fmt::format("--order {} needs a square matrix, {} is {} by {}", o.order, o.in, A.rows, A.cols));
   const int block = static_cast<int>(o.block);
-  if (o.order == "rcm") return reverse_cuthill_mckee<double>(cpu, A, block);
+  if (o.order == "rcm") {
+    if constexpr (std::same_as<T, double>)
+      return reverse_cuthill_mckee<double>(cpu, A, block);
+    else
+      return reverse_cuthill_mckee<double>(cpu, moduli(cpu, A), block);
+  }
   return random_order(cpu, A.rows, static_cast<std::uint64_t>(o.seed.value_or(1)), block);
 }
 
@@ -95,6 +123,39 @@ void write_permutation(const device& cpu, atomic_file& file, const array<std::in
   write_vectors(file, numbers, numbers.size());
 }
 
+csr<double> transposed(const device& cpu, const csr<double>& A) { return transpose<double>(cpu, A); }
+csr<double> permuted(const device& cpu, const csr<double>& A, const array<std::int32_t>& order) {
+  return permute<double>(cpu, A, order);
+}
+
+// Entry (i, j) goes where place(i, j) says.
+template <class Place>
+csr<std::complex<double>> moved(const device& cpu, const csr<std::complex<double>>& A, std::int64_t rows,
+                                std::int64_t cols, const Place& place) {
+  complex_coo B{rows,
+                cols,
+                symmetry::general,
+                array<std::int32_t>(cpu, A.nonzeros()),
+                array<std::int32_t>(cpu, A.nonzeros()),
+                A.val.to(cpu)};
+  for (std::int64_t i = 0; i < A.rows; ++i)
+    for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k)
+      std::tie(B.row[k], B.col[k]) = place(static_cast<std::int32_t>(i), A.col[k]);
+  return to_csr(cpu, B);
+}
+csr<std::complex<double>> transposed(const device& cpu, const csr<std::complex<double>>& A) {
+  return moved(cpu, A, A.cols, A.rows, [](std::int32_t i, std::int32_t j) { return std::pair(j, i); });
+}
+csr<std::complex<double>> permuted(const device& cpu, const csr<std::complex<double>>& A,
+                                   const array<std::int32_t>& order) {
+  std::vector<std::int32_t> to(static_cast<std::size_t>(A.rows));
+  for (std::int64_t i = 0; i < A.rows; ++i)
+    to[static_cast<std::size_t>(order[i])] = static_cast<std::int32_t>(i);
+  return moved(cpu, A, A.rows, A.cols, [&](std::int32_t i, std::int32_t j) {
+    return std::pair(to[static_cast<std::size_t>(i)], to[static_cast<std::size_t>(j)]);
+  });
+}
+
 void declare(command_line& line, convert_options& o) {
   line.example("vouch convert A.mtx.gz A.mtx", "unpack; comments go, duplicates are summed");
   line.example("vouch convert A.mtx B.mtx --order rcm", "renumber the unknowns for a narrow band");
@@ -102,7 +163,8 @@ void declare(command_line& line, convert_options& o) {
   line.argument("IN", o.in, ".mtx (coordinate or array), .npy or text, also .gz");
   line.argument("OUT", o.out, ".mtx, .npy or text, by its name");
   line.choice("--format", "F", o.format, formats, "of a .mtx: coordinate or array [as IN; array from vectors]");
-  line.choice("--store", "S", o.store, stores, "of coordinates: general, symmetric, skew-symmetric [as IN]");
+  line.choice("--store", "S", o.store, stores,
+              "of coordinates: general, symmetric, skew-symmetric, hermitian [as IN]");
   line.choice("--order", "O", o.order, orders, "natural, random or rcm [natural]");
   line.count("--block", o.block, 1, "keep groups of so many unknowns together [1]", 1024);
   line.count("--seed", o.seed, 0, "of --order random [1]");
@@ -123,6 +185,41 @@ void check(const convert_options& o) {
   check_outputs({o.out, o.permutation}, {o.in});
 }
 
+template <class T>
+void convert(const device& cpu, const console& log, const convert_options& o, const content& c, csr<T>& A,
+             const stopwatch& clock) {
+  const double read_seconds = clock.seconds();
+  if (o.transposed) A = transposed(cpu, A);
+  atomic_files files;
+  if (const auto order = new_order(cpu, o, A)) {
+    A = permuted(cpu, A, *order);
+    if (!o.permutation.empty()) write_permutation(cpu, files.open(o.permutation), *order);
+  }
+  const double work_seconds = clock.seconds() - read_seconds;
+  const bool coordinate =
+      o.out.ends_with(".mtx") && o.format != "array" && (o.format == "coordinate" || !c.dense);
+  if (!coordinate && o.store != "auto")
+    throw usage_error("--store is of coordinates", "give --format coordinate and a name that ends with .mtx");
+  if (coordinate)
+    write_matrix_market(files.open(o.out), A, store_of(o, c));
+  else
+    write_dense(cpu, files.open(o.out), A);
+  files.commit();
+
+  log.line(
+      fmt::format("{}: {} by {}, {} nonzeros, {:.3f} s", o.out, A.rows, A.cols, A.nonzeros(), clock.seconds()));
+  if (!o.common.json) return;
+  nlohmann::ordered_json object{{"schema", "vouch.convert/1"}, {"version", version}};
+  object["matrix"] = matrix_json(o.out, A.rows, A.cols, A.nonzeros(), store_of(o, c) == symmetry::symmetric);
+  if (!std::same_as<T, double>) object["matrix"]["field"] = "complex";
+  object["order"] = o.order;
+  object["time_s"] = {{"read", read_seconds},
+                      {"work", work_seconds},
+                      {"write", clock.seconds() - read_seconds - work_seconds},
+                      {"total", clock.seconds()}};
+  print_json(object);
+}
+
 }  // namespace
 
 int cmd_convert(std::span<const char* const> arguments) {
@@ -136,37 +233,7 @@ int cmd_convert(std::span<const char* const> arguments) {
   const device cpu = open_cpu(o.common);
   const console log = make_console(o.common);
   content c = read(cpu, o.in);
-  const double read_seconds = clock.seconds();
-  if (o.transposed) c.A = transpose<double>(cpu, c.A);
-  atomic_files files;
-  if (const auto order = new_order(cpu, o, c.A)) {
-    c.A = permute<double>(cpu, c.A, *order);
-    if (!o.permutation.empty()) write_permutation(cpu, files.open(o.permutation), *order);
-  }
-  const double work_seconds = clock.seconds() - read_seconds;
-  const bool coordinate =
-      o.out.ends_with(".mtx") && o.format != "array" && (o.format == "coordinate" || !c.dense);
-  if (!coordinate && o.store != "auto")
-    throw usage_error("--store is of coordinates", "give --format coordinate and a name that ends with .mtx");
-  if (coordinate)
-    write_matrix_market(files.open(o.out), c.A, store_of(o, c));
-  else
-    write_dense(cpu, files.open(o.out), c.A);
-  files.commit();
-
-  log.line(fmt::format("{}: {} by {}, {} nonzeros, {:.3f} s", o.out, c.A.rows, c.A.cols, c.A.nonzeros(),
-                       clock.seconds()));
-  if (o.common.json) {
-    nlohmann::ordered_json object{{"schema", "vouch.convert/1"}, {"version", version}};
-    object["matrix"] =
-        matrix_json(o.out, c.A.rows, c.A.cols, c.A.nonzeros(), store_of(o, c) == symmetry::symmetric);
-    object["order"] = o.order;
-    object["time_s"] = {{"read", read_seconds},
-                        {"work", work_seconds},
-                        {"write", clock.seconds() - read_seconds - work_seconds},
-                        {"total", clock.seconds()}};
-    print_json(object);
-  }
+  std::visit([&](auto& A) { convert(cpu, log, o, c, A, clock); }, c.A);
   return goal_reached;
 }
 

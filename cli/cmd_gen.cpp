@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <array>
+#include <complex>
 #include <nlohmann/json.hpp>
 #include <vector>
 
 #include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/dense/structure.hpp>
+#include <vouch/generate/complex_problems.hpp>
 #include <vouch/generate/dense_problems.hpp>
 #include <vouch/generate/problems.hpp>
 #include <vouch/generate/solution.hpp>
@@ -33,6 +35,7 @@ struct gen_options {
   std::string name;
   problem_options problem;
   dense_problem_options dense;
+  complex_problem_options complex;
   std::string boundary, coefficient, element, signs;
   std::int64_t seed = 1;
   std::string rhs;
@@ -48,6 +51,7 @@ void declare(command_line& line, gen_options& o) {
   line.argument("NAME", o.name, "the problem:");
   for (const problem_facts& facts : problems()) line.note(facts.name, facts.summary);
   for (const problem_facts& facts : dense_problems()) line.note(facts.name, facts.summary);
+  for (const problem_facts& facts : complex_problems()) line.note(facts.name, facts.summary);
   line.note(set_name, "a set for vouch reduce: vouch gen matrix-set -h");
   line.note(print_name, "a page for vouch classify: vouch gen fingerprint -h");
   line.section("Size and kind (each problem takes some of them)");
@@ -66,6 +70,9 @@ void declare(command_line& line, gen_options& o) {
   line.real("--perturb", o.problem.perturb, any, "inner nodes move by this part of a cell, to 0.15");
   line.real("--dominance", o.dense.dominance, any, "diagonal over the rest of its row [1.05]");
   line.text("--signs", "S", o.signs, "of dense entries: positive or random [positive]");
+  line.real("--wavelength", o.complex.wavelength, any, "grid points in a wave [10]");
+  line.real("--damping", o.complex.damping, any, "of waves: imaginary over real part of k^2 [0]");
+  line.real("--flux", o.complex.flux, any, "of the magnetic field through a cell, in radians [0.5]");
   line.choice("--order", "O", o.problem.order, orders, "natural, random or rcm [natural]");
   line.count("--seed", o.seed, 0, "of everything random [1]");
   line.section("Output");
@@ -80,30 +87,36 @@ void declare(command_line& line, gen_options& o) {
   add_report_options(line, o.common);
 }
 
-bool is_dense(const gen_options& o) {
-  const auto all = dense_problems();
-  return std::any_of(all.begin(), all.end(), [&](const problem_facts& facts) { return facts.name == o.name; });
+bool is_among(std::span<const problem_facts> all, const std::string& name) {
+  return std::any_of(all.begin(), all.end(), [&](const problem_facts& facts) { return facts.name == name; });
 }
+
+bool is_dense(const gen_options& o) { return is_among(dense_problems(), o.name); }
+bool is_complex(const gen_options& o) { return is_among(complex_problems(), o.name); }
 
 // A dense problem takes none of the sparse ones' options, and they none of its.
 void check_kind(gen_options& o) {
   const problem_options& p = o.problem;
-  if (!is_dense(o)) {
-    if (o.dense.dominance || o.dense.signs)
-      throw value_error(fmt::format("{} takes no dominance and no signs", o.name), "dense-dominant does");
-    return;
-  }
-  const bool others = p.ny || p.nz || p.boundary || p.coefficient || p.element || p.epsilon || p.contrast ||
-                      p.young || p.poisson_ratio || p.stretch || p.perturb || p.order != "natural" || o.general;
-  if (others)
-    throw value_error(fmt::format("{} takes none of the sparse problems' options but -n and --seed", o.name));
-  o.dense.n = p.nx;
+  if (!is_dense(o) && (o.dense.dominance || o.dense.signs))
+    throw value_error(fmt::format("{} takes no dominance and no signs", o.name), "dense-dominant does");
+  if (!is_complex(o) && (o.complex.wavelength || o.complex.damping || o.complex.flux))
+    throw value_error(fmt::format("{} takes no wavelength, damping or flux", o.name), "helmholtz does");
+  if (!is_dense(o) && !is_complex(o)) return;
+  const bool others = p.boundary || p.coefficient || p.element || p.epsilon || p.contrast || p.young ||
+                      p.poisson_ratio || p.stretch || p.perturb || p.order != "natural" || o.general;
+  if (others || (is_dense(o) && (p.ny || p.nz)))
+    throw value_error(fmt::format("{} takes none of the sparse problems' options but {} and --seed", o.name,
+                                  is_dense(o) ? "-n" : "-n, --ny, --nz"));
+  o.dense.n = o.complex.nx = p.nx;
+  o.complex.ny = p.ny;
+  o.complex.nz = p.nz;
 }
 
 void check(gen_options& o) {
   std::vector<std::string_view> names;
   for (const problem_facts& facts : problems()) names.push_back(facts.name);
   for (const problem_facts& facts : dense_problems()) names.push_back(facts.name);
+  for (const problem_facts& facts : complex_problems()) names.push_back(facts.name);
   names.push_back(set_name);
   names.push_back(print_name);
   if (o.name == set_name || o.name == print_name)
@@ -121,7 +134,7 @@ void check(gen_options& o) {
   if (!o.element.empty()) o.problem.element = o.element;
   if (!o.signs.empty()) o.dense.signs = o.signs;
   if (o.solution.empty()) o.solution = o.name == "banded-dominant" ? "integers" : "ones";
-  o.problem.seed = o.dense.seed = static_cast<std::uint64_t>(o.seed);
+  o.problem.seed = o.dense.seed = o.complex.seed = static_cast<std::uint64_t>(o.seed);
   check_kind(o);
 }
 
@@ -140,11 +153,13 @@ struct generated_matrix {
   std::int64_t n = 0, nonzeros = 0;
   bool symmetric = true;
   double seconds = 0;
+  bool complex = false;
 };
 
 void print_object(const gen_options& o, const generated_matrix& A, const device& cpu, double total) {
   nlohmann::ordered_json object{{"schema", "vouch.gen/1"}, {"version", version}, {"problem", o.name}};
   object["matrix"] = matrix_json(o.common.output, A.n, A.n, A.nonzeros, A.symmetric);
+  if (A.complex) object["matrix"]["field"] = "complex";
   object["rhs"] = path_or_null(o.rhs);
   object["solution"] = o.solution;
   object["exact"] = path_or_null(o.exact);
@@ -187,6 +202,26 @@ generated_matrix generate_dense_files(atomic_files& files, const console& log, c
   return made;
 }
 
+// The solution is the real one times 1 - i/2.
+generated_matrix generate_complex_files(atomic_files& files, const console& log, const gen_options& o,
+                                        const device& cpu) {
+  using complex = std::complex<double>;
+  const stopwatch clock;
+  const csr<complex> A = generate_complex(cpu, o.name, o.complex);
+  const symmetry stored_as = o.name == "magnetic-poisson" ? symmetry::hermitian : symmetry::symmetric;
+  const generated_matrix made{A.rows, A.nonzeros(), stored_as == symmetry::symmetric, clock.seconds(), true};
+  say(log, o, made);
+  write_matrix_market(files.open(o.common.output), A.all(), stored_as);
+  if (o.rhs.empty() && o.exact.empty()) return made;
+  const array<double> real = make_solution(cpu, kind_of(o.solution), A.rows, o.problem.seed);
+  array<complex> x(cpu, A.rows);
+  for (std::int64_t i = 0; i < A.rows; ++i) x[i] = {real[i], -0.5 * real[i]};
+  if (!o.exact.empty()) write_vectors(files.open(o.exact), view<const complex>(x), A.rows);
+  if (!o.rhs.empty())
+    write_vectors(files.open(o.rhs), view<const complex>(right_hand_side(cpu, A.all(), x)), A.rows);
+  return made;
+}
+
 generated_matrix generate_sparse_files(atomic_files& files, const console& log, const gen_options& o,
                                        const device& cpu) {
   const stopwatch clock;
@@ -204,7 +239,8 @@ int cmd_gen(std::span<const char* const> arguments) {
   if (!arguments.empty() && arguments.front() == set_name) return gen_matrix_set(arguments.subspan(1));
   if (!arguments.empty() && arguments.front() == print_name) return gen_fingerprint(arguments.subspan(1));
   gen_options o;
-  command_line line("gen", "write a model problem: symmetric positive definite, or dense and dominant");
+  command_line line("gen",
+                    "write a model problem: symmetric positive definite, complex, or dense and dominant");
   declare(line, o);
   if (!line.parse(arguments)) return goal_reached;
   check(o);
@@ -213,8 +249,9 @@ int cmd_gen(std::span<const char* const> arguments) {
   const device cpu = open_cpu(o.common);
   const console log = make_console(o.common);
   atomic_files files;
-  const generated_matrix A =
-      is_dense(o) ? generate_dense_files(files, log, o, cpu) : generate_sparse_files(files, log, o, cpu);
+  const generated_matrix A = is_dense(o)     ? generate_dense_files(files, log, o, cpu)
+                             : is_complex(o) ? generate_complex_files(files, log, o, cpu)
+                                             : generate_sparse_files(files, log, o, cpu);
   files.commit();
   say_written(log, o);
   if (o.common.json) print_object(o, A, cpu, clock.seconds());

@@ -2,13 +2,17 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <complex>
+#include <concepts>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <variant>
 
 #include <vouch/core/config.hpp>
-#include <vouch/io/matrix_market.hpp>
-#include <vouch/solve/solver.hpp>
+#include <vouch/dense/sparsify.hpp>
+#include <vouch/io/vectors.hpp>
+#include <vouch/solve/complex.hpp>
 #include <vouch/sparse/picture.hpp>
 #include <vouch/sparse/structure.hpp>
 #include <vouch/text/file.hpp>
@@ -37,7 +41,8 @@ struct info_options {
 };
 
 struct found {
-  csr<double> A;
+  csr<double> A;                               // of a complex matrix the moduli of its entries
+  std::optional<complex_symmetry> complex;     // of such
   std::optional<matrix_market_header> header;  // of a Matrix Market file
   structure_facts facts;
   std::optional<std::int64_t> components;    // of a square matrix
@@ -46,10 +51,34 @@ struct found {
   double read_seconds = 0, structure_seconds = 0;
 };
 
+// A dense matrix without its zeros.
+struct sparse_form {
+  const device& cpu;
+
+  csr<double> operator()(csr<double>& A) const { return std::move(A); }
+  csr<std::complex<double>> operator()(csr<std::complex<double>>& A) const { return std::move(A); }
+  template <class Vectors>
+  auto operator()(Vectors& v) const {
+    const auto* const first = std::as_const(v.values).data();
+    return sparsify(cpu, matrix_view{first, v.rows, v.cols, std::max<std::int64_t>(1, v.rows)});
+  }
+};
+
 found examine(const device& cpu, const std::string& file) {
   found f;
   const stopwatch reading;
-  f.A = read_sparse(cpu, file, &f.header);
+  any_matrix read = read_any_matrix(cpu, file, &f.header);
+  std::visit(
+      [&](auto& stored) {
+        auto A = sparse_form{cpu}(stored);
+        if constexpr (std::same_as<decltype(A), csr<double>>) {
+          f.A = std::move(A);
+        } else {
+          f.complex = symmetry_of(cpu, A);
+          f.A = moduli(cpu, A);
+        }
+      },
+      read);
   f.read_seconds = reading.seconds();
   const stopwatch looking;
   f.facts = structure<double>(cpu, f.A);
@@ -73,18 +102,20 @@ inertia count_eigenvalues(const device& cpu, const std::string& file, const csr<
 }
 
 std::string form_text(const found& r) {
-  if (!r.header) return fmt::format("NumPy array, {} entries", r.A.rows * r.A.cols);
+  if (!r.header)
+    return fmt::format("NumPy array{}, {} entries", r.complex ? ", complex" : "", r.A.rows * r.A.cols);
   const matrix_market_header& h = *r.header;
-  const char* fields[] = {"real", "integer", "pattern"};
-  const char* symmetries[] = {"general", "symmetric", "skew-symmetric"};
-  return fmt::format("{} {} {}, {} entries", fields[static_cast<int>(h.field)],
-                     symmetries[static_cast<int>(h.stored_as)],
-                     h.format == matrix_format::array ? "array" : "coordinate", h.entries);
+  return fmt::format("{} {} {}, {} entries", name(h.field), name(h.stored_as), name(h.format), h.entries);
 }
 
 // Rows are counted from 1 where people and files see them.
-std::string symmetry_text(const structure_facts& f) {
+std::string symmetry_text(const found& r) {
+  const structure_facts& f = r.facts;
   if (!f.square) return "rectangular";
+  if (r.complex)
+    return r.complex->hermitian   ? "Hermitian"
+           : r.complex->symmetric ? "complex symmetric"
+                                  : "complex, unsymmetric";
   if (f.symmetric) return f.pattern_symmetric ? "symmetric" : "symmetric, some mirrored zeros not stored";
   const unsymmetric_entry& e = *f.first_unsymmetric;
   return fmt::format("unsymmetric{}: a({}, {}) = {} but a({}, {}) = {}",
@@ -112,8 +143,8 @@ void print_text(const info_options& o, const found& r, const device& cpu) {
   const auto fact = [](const char* what, const std::string& value) { fmt::print("  {:<16}{}\n", what, value); };
   fmt::print("{}: {} by {}, {} nonzeros\n", printable(o.file), f.rows, f.cols, f.nonzeros);
   fact("file", form_text(r));
-  fact("symmetry", symmetry_text(f));
-  fact("diagonal", diagonal_text(f));
+  fact("symmetry", symmetry_text(r));
+  fact("diagonal", r.complex ? r.complex->diagonal : diagonal_text(f));
   fact("dominance", dominance_text(f));
   fact("bandwidth", fmt::format("{} below, {} above the diagonal", f.bandwidth_lower, f.bandwidth_upper));
   fact("entries a row", fmt::format("{} to {}, mean {:.2f}{}", f.entries_min, f.entries_max, f.entries_mean,
@@ -123,7 +154,7 @@ void print_text(const info_options& o, const found& r, const device& cpu) {
                          : fmt::format("{}", f.distinct_diagonals));
   if (f.block_size > 1) fact("blocks", fmt::format("dense, {} by {}", f.block_size, f.block_size));
   if (r.components) fact("components", fmt::format("{}", *r.components));
-  if (f.row_sums_zero) fact("null space", "constants: every row sums to 0");
+  if (f.row_sums_zero && !r.complex) fact("null space", "constants: every row sums to 0");
   if (r.signs)
     fact("eigenvalues", fmt::format("{} positive, {} negative, {} zero, by the signs of pivots",
                                     r.signs->positive, r.signs->negative, r.signs->zero));
@@ -165,12 +196,21 @@ nlohmann::ordered_json structure_json(const found& r) {
   s["diagonals"] = nullptr;  // more than are counted
   if (f.distinct_diagonals <= structure_facts::diagonals_cap) s["diagonals"] = f.distinct_diagonals;
   s["block_size"] = f.block_size;
+  if (r.complex) {  // what moduli do not tell
+    s["symmetric"] = r.complex->symmetric;
+    s["hermitian"] = r.complex->hermitian;
+    for (const char* key : {"first_unsymmetric", "diagonal_positive", "diagonal_negative",
+                            "first_nonpositive_diagonal", "row_sums_zero"})
+      s[key] = nullptr;
+  }
   return s;
 }
 
 void print_object(const info_options& o, const found& r, const device& cpu, double total) {
   nlohmann::ordered_json object{{"schema", "vouch.info/1"}, {"version", version}};
-  object["matrix"] = matrix_json(o.file, r.A.rows, r.A.cols, r.A.nonzeros(), r.facts.symmetric);
+  object["matrix"] = matrix_json(o.file, r.A.rows, r.A.cols, r.A.nonzeros(),
+                                 r.complex ? r.complex->symmetric : r.facts.symmetric);
+  if (r.complex) object["matrix"]["field"] = "complex";
   object["structure"] = structure_json(r);
   if (r.multigrid) object["amg"] = multigrid_json(*r.multigrid);
   if (r.signs) object["inertia"] = inertia_json(r.signs);
@@ -202,6 +242,9 @@ int cmd_info(std::span<const char* const> arguments) {
   const stopwatch clock;
   const device cpu = open_cpu(o.common);
   found r = examine(cpu, o.file);
+  if (o.amg && r.complex)
+    throw value_error(printable(o.file) + ": no multigrid hierarchy: the matrix is complex",
+                      "leave out --amg for the facts alone");
   if (o.amg) r.multigrid = examine_multigrid(cpu, o.file, r.A.all(), r.facts);
   if (o.inertia) r.signs = count_eigenvalues(cpu, o.file, r.A);
   if (!o.svg.empty()) {

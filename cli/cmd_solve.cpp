@@ -3,6 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <vouch/solve/complex.hpp>
+
 #include "command.hpp"
 #include "interrupt.hpp"
 #include "sign_of_life.hpp"
@@ -28,6 +30,7 @@ void prove_outcome(const solve_request& request, const device& cpu, const linear
   data_radii radii;
   const proof_request asked = proof_for(cpu, request.verification, system, radii);
   A.prove(system.block_of_b(), system.block_of_x(outcome.x), asked, outcome.result);
+  if (system.complex_entries) take_moduli(*outcome.result.proof, outcome.x, asked.relative);
   withhold_overflow(request.verification, outcome.x, *outcome.result.proof);
 }
 
@@ -73,9 +76,7 @@ int cmd_solve(std::span<const char* const> arguments) {
   log_costs(log, seconds);
   seconds.total = clock.seconds();
   if (request.common.json)
-    print_json(solve_json(request,
-                          matrix_json(system.file, facts.rows, facts.cols, facts.nonzeros, facts.symmetric),
-                          nullptr, result, outcome.repeats, seconds));
+    print_json(solve_json(request, matrix_json(system, facts), nullptr, result, outcome.repeats, seconds));
   else
     fmt::print("{}{}", summary(request, system, outcome, seconds.total),
                result.proof ? sentence(*result.proof) : "");

@@ -7,6 +7,7 @@
 #include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/io/vectors.hpp>
+#include <vouch/solve/complex.hpp>
 #include <vouch/verify/bound_text.hpp>
 
 #include "command.hpp"
@@ -57,11 +58,11 @@ bool parse(std::span<const char* const> arguments, verify_options& options) {
 // The vectors of the system, whose matrix is there.
 void read_vectors(const device& cpu, const verify_options& options, linear_system& system, array<double>& x) {
   take_rhs(cpu, options.rhs, system);
-  vectors given = vouch::read_vectors(cpu, options.solution);
+  vectors given = read_system_vectors(cpu, options.solution, system, system.unknowns());
   const bool as_wide = given.cols == system.columns || given.rows == 0;  // text has no columns without rows
-  if (given.rows != system.rows() || !as_wide)
-    throw shape_error(fmt::format("{}: {} by {}, but the solution is {} by {}", options.solution, given.rows,
-                                  given.cols, system.rows(), system.columns));
+  if (!as_wide)
+    throw shape_error(fmt::format("{}: {} by {}, but the solution is {} by {}", options.solution,
+                                  system.unknowns(), given.cols, system.unknowns(), system.columns));
   x = std::move(given.values);
 }
 
@@ -79,10 +80,10 @@ struct verify_times {
   double read = 0, write = 0, total = 0;
 };
 
-nlohmann::ordered_json as_json(const verify_options& options, const structure_facts& facts, const device& dev,
-                               const proved_solutions& proved, const verify_times& times) {
+nlohmann::ordered_json as_json(const verify_options& options, const nlohmann::ordered_json& matrix,
+                               const device& dev, const proved_solutions& proved, const verify_times& times) {
   nlohmann::ordered_json object{{"schema", "vouch.verify/1"}, {"version", version}};
-  object["matrix"] = matrix_json(options.matrix, facts.rows, facts.cols, facts.nonzeros, facts.symmetric);
+  object["matrix"] = matrix;
   object["solution"] = options.solution;
   object["device"] = to_json(dev);
   object["error_bound"] = to_json(proved.verdict());
@@ -136,20 +137,21 @@ int cmd_verify(std::span<const char* const> arguments) {
     data_radii radii;
     const proof_request request = proof_for(cpu, options.verification, system, radii);
     proved.improved = A.prove(system.block_of_b(), system.block_of_x(x), request);
+    if (system.complex_entries) take_moduli(proved.improved, x, request.relative);
     withhold_overflow(options.verification, x, proved.improved);
   }
-  proved.given = about_given(given, x, proved.improved, options.verification.relative());
+  proved.given =
+      about_given(given, x, proved.improved, options.verification.relative(), system.complex_entries ? 2 : 1);
   log_verification(log, proved.verdict());
   const stopwatch writing;
   atomic_files files;
-  write_bounds(files, options.verification, x, proved.improved);
-  if (!options.common.output.empty())
-    write_vectors(files.open(options.common.output), x, system.rows(), system.columns);
+  write_bounds(files, options.verification, x, proved.improved, system.complex_entries.has_value());
+  if (!options.common.output.empty()) write_solution(files.open(options.common.output), system, x);
   files.commit();
   times.write = writing.seconds();
   times.total = clock.seconds();
   if (options.common.json)
-    print_json(as_json(options, A.facts(), dev, proved, times));
+    print_json(as_json(options, matrix_json(system, A.facts()), dev, proved, times));
   else
     fmt::print("{}{}", sentence(proved.verdict()), sentence_beside(proved));
   return proved.verdict().reached ? exit_code::goal_reached : exit_code::goal_missed;

@@ -46,8 +46,8 @@ plot::line_plot convergence_plot(const solve_request& request, const linear_syst
       fmt::format("{}: {} after {} iterations", std::filesystem::path(system.file).filename().string(),
                   name(report.status), report.iterations);
   result.subtitle = fmt::format("{} unknowns, {} nonzeros; {}, preconditioner {}, {} precision; {}",
-                                system.cols(), facts.nonzeros, report.how->title, report.preconditioner,
-                                report.precision, report.where.name());
+                                system.unknowns(), system.entries_of(facts), report.how->title,
+                                report.preconditioner, report.precision, report.where.name());
   result.x = {"iteration", plot::scale::linear, 0.0, {}};
   result.y = {"residual / norm of the right-hand side", plot::scale::logarithmic, {}, {}};
   result.lines = {std::move(recurrence), std::move(verified)};
@@ -75,8 +75,10 @@ void write_files(const solve_request& request, const linear_system& system, cons
   if (!request.plot.empty())
     write_text(files.open(request.plot), plot::to_svg(convergence_plot(request, system, outcome, facts)));
   if (!request.common.output.empty() && has_solution(outcome.result.status))
-    write_vectors(files.open(request.common.output), outcome.x, system.cols(), system.columns);
-  if (outcome.result.proof) write_bounds(files, request.verification, outcome.x, *outcome.result.proof);
+    write_solution(files.open(request.common.output), system, outcome.x);
+  if (outcome.result.proof)
+    write_bounds(files, request.verification, outcome.x, *outcome.result.proof,
+                 system.complex_entries.has_value());
   files.commit();
 }
 

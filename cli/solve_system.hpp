@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 
@@ -29,12 +30,15 @@ struct spent_seconds {
   }
 };
 
-/// A X = B with as many columns as there are right-hand sides; vectors live on the CPU.
+/// A X = B with as many columns as there are right-hand sides; vectors live on the CPU. A complex matrix is here by its
+/// real form (vouch/solve/complex.hpp), vectors then by the parts of their elements in turns.
 struct linear_system {
   std::string file;
-  std::string rhs;               // ones, row-sums or a file
-  csr<double> A;                 // on the device that read it; empty where the matrix is dense
-  std::optional<vectors> dense;  // by columns
+  std::string rhs;                              // ones, row-sums or a file
+  csr<double> A;                                // on the device that read it; empty where the matrix is dense
+  std::optional<vectors> dense;                 // by columns
+  std::optional<std::int64_t> complex_entries;  // of a complex matrix
+  bool complex_columns = false;                 // of a real matrix: two columns are real and imaginary parts
   std::int64_t columns = 1;
   array<double> b;        // column by column
   array<double> start;    // likewise
@@ -42,6 +46,12 @@ struct linear_system {
 
   std::int64_t rows() const { return dense ? dense->rows : A.rows; }
   std::int64_t cols() const { return dense ? dense->cols : A.cols; }
+  /// Of the file's numbers, real or complex.
+  std::int64_t equations() const { return complex_entries ? rows() / 2 : rows(); }
+  std::int64_t unknowns() const { return complex_entries ? cols() / 2 : cols(); }
+  std::int64_t entries_of(const structure_facts& facts) const {
+    return complex_entries.value_or(facts.nonzeros);
+  }
   /// All right-hand sides.
   matrix_view<const double> block_of_b() const {
     return {b.data(), rows(), columns, std::max<std::int64_t>(1, rows())};
@@ -61,9 +71,17 @@ struct linear_system {
 /// Throws  what the readers throw; shape_error  a wrong length: the text names the files
 void take_rhs(const device& cpu, const std::string& from, linear_system& system);
 
-/// The matrix of any file that read_matrix() takes; of a dense one without its zeros.
-csr<double> read_sparse(const device& cpu, const std::string& path,
-                        std::optional<matrix_market_header>* header = nullptr);
+/// The vectors of a file, as those of the system are, with as many elements as it has equations or unknowns.
+///
+/// Throws  what the readers throw; shape_error  another length
+vectors read_system_vectors(const device& cpu, const std::string& path, const linear_system& system,
+                            std::int64_t length);
+
+/// The key "matrix" of a system: of a complex one with its field, and "symmetric" says whether it is Hermitian.
+nlohmann::ordered_json matrix_json(const linear_system& system, const structure_facts& facts);
+
+/// The solutions, as the system's file has its numbers: real or complex.
+void write_solution(atomic_file& file, const linear_system& system, const array<double>& x);
 
 /// Reads a matrix, a sparse one into the memory of dev where a GPU has the room; the vectors are not there yet.
 ///

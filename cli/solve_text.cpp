@@ -35,6 +35,7 @@ std::string dominance_text(const structure_facts& facts) {
 std::string rhs_text(const solve_request& request, const linear_system& system) {
   std::string text = request.rhs == "ones" ? "all ones" : request.rhs == "row-sums" ? "A*ones" : request.rhs;
   if (system.columns > 1) text += fmt::format(", {} columns", system.columns);
+  if (system.complex_columns) text += ": real and imaginary parts in turns, x is complex";
   if (request.initial != "zeros") text += fmt::format("; start {}", request.initial);
   return text;
 }
@@ -67,17 +68,24 @@ std::string goal_text(const solve_request& request, bool square) {
   return text + ", checked on the x returned";
 }
 
-void log_matrix(const console& log, const std::string& file, bool dense, const structure_facts& facts) {
-  const std::string size = fmt::format("matrix     {}: {} x {}", file, facts.rows, facts.cols);
+std::string symmetry_text(const linear_system& system, const structure_facts& facts) {
+  if (!facts.square) return system.complex_entries ? "complex, rectangular" : "rectangular";
+  if (system.complex_entries) return facts.symmetric ? "complex, Hermitian" : "complex";
+  if (system.dense) return "dense";
+  return facts.symmetric ? "symmetric" : "unsymmetric";
+}
+
+void log_matrix(const console& log, const linear_system& system, const structure_facts& facts) {
+  const std::string size =
+      fmt::format("matrix     {}: {} x {}", base_name(system.file), system.equations(), system.unknowns());
   if (facts.rows == 0) return log.line(size + ", nothing to solve");
-  log.line(fmt::format("{}, {} nonzeros, {}{}", size, facts.nonzeros,
-                       !facts.square     ? "rectangular"
-                       : dense           ? "dense"
-                       : facts.symmetric ? "symmetric"
-                                         : "unsymmetric",
+  log.line(fmt::format("{}, {} nonzeros, {}{}", size, system.entries_of(facts), symmetry_text(system, facts),
                        !facts.square             ? ""
                        : facts.diagonal_positive ? ", positive diagonal"
                                                  : ", mixed diagonal"));
+  if (system.complex_entries)
+    log.line(fmt::format("           by its real form, {} x {}, {} nonzeros", facts.rows, facts.cols,
+                         facts.nonzeros));
   const std::string entries =
       fmt::format("           {} to {} entries a row", facts.entries_min, facts.entries_max);
   log.line(facts.square ? fmt::format("{}, bandwidth {}, {}", entries, facts.bandwidth(), dominance_text(facts))
@@ -93,7 +101,7 @@ double unit_roundoff(const solve_request& request) {
 
 void log_task(const console& log, const solve_request& request, const linear_system& system, solver& A) {
   const attempt& first = A.next();
-  log_matrix(log, base_name(system.file), system.dense.has_value(), A.facts());
+  log_matrix(log, system, A.facts());
   log.line(fmt::format("system     b {}", rhs_text(request, system)));
   const bool preconditioned = first.method->options.has(method_option::preconditioner);
   log.line(fmt::format(

@@ -91,6 +91,9 @@ void check_verification(verification_request& request, const char* option) {
 proof_request proof_for(const device& cpu, const verification_request& request, const linear_system& system,
                         data_radii& radii) {
   proof_request asked{request.relative(), request.within, nullptr};
+  if (system.complex_entries && request.has_radii_of_entries())
+    throw value_error("files of radii and --decimal are not for complex matrices",
+                      "--matrix-radius and --rhs-radius take a number, relative to real and imaginary parts");
   if (!request.has_radii_of_entries()) return asked;
   radii = read_radii(cpu, request, system);
   asked.radii = &radii;
@@ -146,14 +149,16 @@ std::string sentence(const solution_proof& v) {
 }
 
 void write_bounds(atomic_files& files, const verification_request& request, const array<double>& x,
-                  const solution_proof& v) {
+                  const solution_proof& v, bool by_parts) {
   if (request.bounds.empty() || !v.verified) return;
   const bool middle = request.bounds_form == "mid-radius";
-  const std::int64_t n = v.rows, columns = n > 0 ? x.size() / n : 0;
+  const std::int64_t parts = by_parts ? 2 : 1;  // of a component, one after the other
+  const std::int64_t n = v.rows / parts, columns = n > 0 ? x.size() / n : 0;
   array<double> bounds(device::cpu(1), 2 * x.size());
   for (std::int64_t j = 0; j < columns; ++j)
     for (std::int64_t i = 0; i < n; ++i) {
-      const double value = x[j * n + i], radius = v.radius[j * n + i];
+      const std::int64_t at = (j / parts * n + i) * parts + j % parts;
+      const double value = x[at], radius = v.radius[at];
       bounds[2 * j * n + i] = middle ? value : sub_down(value, radius);
       bounds[(2 * j + 1) * n + i] = middle ? radius : add_up(value, radius);
     }

@@ -65,9 +65,9 @@ nlohmann::ordered_json size_json(const solution_proof& proof);
 void log_verification(const console& log, const solution_proof& proof);
 /// A line for people.
 std::string sentence(const solution_proof& proof);
-/// Writes lower and upper bounds, or x and radii, two columns for each of x, where a file was asked for and all
-/// is proved.
+/// Writes lower and upper bounds, or x and radii, two columns for each of x, four of a complex one (of real and
+/// imaginary parts), where a file was asked for and all is proved.
 void write_bounds(atomic_files& files, const verification_request& request, const array<double>& x,
-                  const solution_proof& proof);
+                  const solution_proof& proof, bool by_parts = false);
 
 }  // namespace vouch::cli

@@ -50,8 +50,9 @@ TEST_F(tool_bad_input, malformed_matrices) {
   refuse_matrix("hello\n", "bad.mtx:1");
   refuse_matrix("%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 1\n", "bad.mtx:1");
   refuse_matrix("%%MatrixMarket matrix coordinate real triangular\n1 1 1\n1 1 1\n", "bad.mtx:1");
-  refuse_matrix("%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 1 0\n", "bad.mtx:1", "complex");
-  refuse_matrix("%%MatrixMarket matrix coordinate complex hermitian\n1 1 1\n1 1 1 0\n", "bad.mtx:1");
+  refuse_matrix("%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 1\n", "bad.mtx:3", "imaginary");
+  refuse_matrix("%%MatrixMarket matrix coordinate complex hermitian\n1 1 1\n1 1 1 1\n", "bad.mtx:3",
+                "not real");
   refuse_matrix(head, "bad.mtx");
   refuse_matrix(head + "2 2\n1 1 1\n", "bad.mtx:2");
   refuse_matrix(head + "2 2 two\n1 1 1\n", "bad.mtx:2:5");
@@ -106,7 +107,7 @@ TEST_F(tool_bad_input, vectors) {
   write("word.txt", "1\n2\nthree\n");
   refuse("A.mtx --rhs word.txt -o x.txt", 2, "word.txt:3:1: ");
   write("complex.mtx", "%%MatrixMarket matrix array complex general\n3 1\n1 0\n1 0\n1 0\n");
-  refuse("A.mtx --rhs complex.mtx -o x.txt", 2, "complex.mtx:1", "complex");
+  refuse("A.mtx --initial complex.mtx -o x.txt", 2, "complex.mtx: complex numbers");
   write("empty.txt", "");
   refuse("A.mtx --rhs empty.txt", 2, "empty.txt");
 }

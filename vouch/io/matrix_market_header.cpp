@@ -32,8 +32,8 @@ struct header_line {
 };
 
 constexpr const char* form = "the first line reads: %%MatrixMarket matrix coordinate|array FIELD SYMMETRY";
-constexpr const char* fields = "real, integer or pattern";
-constexpr const char* symmetries = "general, symmetric or skew-symmetric";
+constexpr const char* fields = "real, complex, integer or pattern";
+constexpr const char* symmetries = "general, symmetric, skew-symmetric or hermitian";
 
 void take_banner_word(header_line& line, const token& word) {
   if (same_word(word.text, "%%MatrixMarket") && word.column == 1) return;
@@ -54,7 +54,7 @@ matrix_field take_field(header_line& line) {
   if (same_word(word.text, "real")) return matrix_field::real;
   if (same_word(word.text, "integer")) return matrix_field::integer;
   if (same_word(word.text, "pattern")) return matrix_field::pattern;
-  if (same_word(word.text, "complex")) line.refuse(word, "complex matrices are not supported", fields);
+  if (same_word(word.text, "complex")) return matrix_field::complex;
   line.refuse(word, "unknown field " + quoted(word.text), fields);
 }
 
@@ -63,7 +63,9 @@ symmetry take_symmetry(header_line& line) {
   if (same_word(word.text, "general")) return symmetry::general;
   if (same_word(word.text, "symmetric")) return symmetry::symmetric;
   if (same_word(word.text, "skew-symmetric")) return symmetry::skew_symmetric;
-  if (same_word(word.text, "hermitian")) line.refuse(word, "hermitian matrices are not supported", symmetries);
+  if (same_word(word.text, "hermitian")) return symmetry::hermitian;
+  if (same_word(word.text, "skew-hermitian"))
+    line.refuse(word, "skew-hermitian is no symmetry of the format", "write the matrix as general");
   line.refuse(word, "unknown symmetry " + quoted(word.text), symmetries);
 }
 
@@ -83,6 +85,9 @@ void take_banner(header_line& line, matrix_market_header& header) {
     line.refuse({}, "an array cannot have the field pattern");
   if (header.field == matrix_field::pattern && header.stored_as == symmetry::skew_symmetric)
     line.refuse({}, "a pattern cannot be skew-symmetric");
+  if (header.stored_as == symmetry::hermitian && header.field != matrix_field::complex)
+    line.refuse({}, std::string("hermitian is of complex matrices, the field is ") + name(header.field),
+                "a real one is symmetric");
 }
 
 std::int64_t take_count(header_line& line, const char* what, std::int64_t largest, token& word) {
@@ -100,15 +105,16 @@ std::int64_t take_count(header_line& line, const char* what, std::int64_t larges
 }
 
 std::int64_t array_elements(const matrix_market_header& header) {
-  if (header.stored_as == symmetry::symmetric) return header.rows * (header.rows + 1) / 2;
+  if (holds_lower_triangle(header.stored_as)) return header.rows * (header.rows + 1) / 2;
   if (header.stored_as == symmetry::skew_symmetric)
     return header.rows * std::max<std::int64_t>(header.rows - 1, 0) / 2;
   return header.rows * header.cols;
 }
 
 std::int64_t shortest_line(const matrix_market_header& header) {
-  if (header.format == matrix_format::array) return 2;   // "0" and a line feed
-  return header.field == matrix_field::pattern ? 4 : 6;  // "1 1", "1 1 0"
+  const std::int64_t value = header.field == matrix_field::complex ? 4 : 2;  // "0 0", "0" and a line feed
+  if (header.format == matrix_format::array) return value;
+  return header.field == matrix_field::pattern ? 4 : 4 + value;  // "1 1", "1 1 0"
 }
 
 void take_size(header_line& line, matrix_market_header& header, std::int64_t most_bytes) {
@@ -140,11 +146,13 @@ const char* name(matrix_format format) { return format == matrix_format::array ?
 
 const char* name(matrix_field field) {
   if (field == matrix_field::real) return "real";
+  if (field == matrix_field::complex) return "complex";
   return field == matrix_field::integer ? "integer" : "pattern";
 }
 
 const char* name(symmetry stored_as) {
   if (stored_as == symmetry::general) return "general";
+  if (stored_as == symmetry::hermitian) return "hermitian";
   return stored_as == symmetry::symmetric ? "symmetric" : "skew-symmetric";
 }
 
@@ -168,6 +176,12 @@ matrix_market_header take_matrix_market_header(line_reader& reader) {
     return header;
   }
   throw parse_error(header.file, reader.lines(), 0, "the file ends before the size line");
+}
+
+void require_real(const matrix_market_header& header, const char* hint) {
+  if (header.field != matrix_field::complex) return;
+  throw parse_error(header.file, 1, 0, "the matrix is complex, and what was asked for takes real numbers alone",
+                    hint);
 }
 
 matrix_market_header read_matrix_market_header(const std::string& path) {

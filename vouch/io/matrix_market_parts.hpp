@@ -16,33 +16,41 @@ namespace vouch {
 /// what is left of it.
 matrix_market_header take_matrix_market_header(line_reader& reader);
 
-/// read_csr of a file whose header is taken.
+/// Throws parse_error where the field is complex.
+void require_real(const matrix_market_header& header, const char* hint = "");
+
+/// Whether the triangle that a file holds has the diagonal.
+inline bool holds_lower_triangle(symmetry stored_as) {
+  return stored_as == symmetry::symmetric || stored_as == symmetry::hermitian;
+}
+
+/// read_csr and read_complex_csr of a file whose header is taken.
 csr<double> read_csr(const device& dev, line_reader& reader, const matrix_market_header& header);
+csr<std::complex<double>> read_complex_csr(const device& cpu, line_reader& reader,
+                                           const matrix_market_header& header);
 
 /// The elements of an array file in the order of the file: column by column, the lower triangle alone for
 /// symmetric, without its diagonal for skew-symmetric.
-array<double> read_array_elements(const device& cpu, line_reader& reader, const matrix_market_header& header);
+template <class T>
+array<T> read_array_elements(const device& cpu, line_reader& reader, const matrix_market_header& header);
 
 /// Triplets of what the header describes, not filled yet.
-inline coo coo_for(const device& cpu, const matrix_market_header& header, std::int64_t entries) {
+template <class T = double>
+triplets<T> coo_for(const device& cpu, const matrix_market_header& header, std::int64_t entries) {
   return {header.rows,
           header.cols,
           header.stored_as,
           array<std::int32_t>(cpu, entries),
           array<std::int32_t>(cpu, entries),
-          array<double>(cpu, entries)};
+          array<T>(cpu, entries)};
 }
-
-/// Words of a banner.
-const char* name(matrix_format format);
-const char* name(matrix_field field);
-const char* name(symmetry stored_as);
 
 /// What the entries of a file must keep.
 struct entry_limits {
   std::uint64_t rows = 0;
   std::uint64_t cols = 0;
   std::int64_t least_below = 0;  // row - col of an entry is at least this
+  bool real_diagonal = false;
 };
 entry_limits limits_of(const matrix_market_header& header);
 
@@ -50,6 +58,7 @@ struct plain_entry {
   std::uint64_t row = 0;  // from 1
   std::uint64_t col = 0;
   double val = 1;
+  double imag = 0;
   const char* rare = nullptr;  // on a GPU: where a value stands that only a CPU rounds; val is meaningless
 };
 
@@ -108,6 +117,11 @@ VOUCH_HOST_DEVICE inline const char* scan_plain_entry(const char* p, const char*
     if (*q != ' ') return nullptr;
     q = plain_value<Field>(skip_blanks(q), end, e.val, e.rare);
     if (q == nullptr) return nullptr;
+  }
+  if constexpr (Field == matrix_field::complex) {
+    if (*q != ' ') return nullptr;
+    q = plain_value<Field>(skip_blanks(q), end, e.imag, e.rare);
+    if (q == nullptr || (limits.real_diagonal && e.row == e.col && e.imag != 0)) return nullptr;
   }
   if (*q == '\r') ++q;
   if (*q != '\n') return nullptr;

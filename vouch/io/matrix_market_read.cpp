@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <complex>
 #include <cstring>
 #include <limits>
 #include <numeric>
@@ -18,7 +19,7 @@ namespace {
 struct entry {
   std::int64_t row = 0;  // from 1
   std::int64_t col = 0;
-  double val = 1;
+  std::complex<double> val = 1;
 };
 
 // Parses a line word by word: every legal line, and the complaint about every other.
@@ -32,19 +33,22 @@ class careful_line {
     token row, col;
     e.row = index("row", header_.rows, row);
     e.col = index("column", header_.cols, col);
-    if (header_.stored_as == symmetry::symmetric && e.row < e.col)
-      refuse(col, "an entry above the diagonal of a symmetric matrix", "only the lower triangle is stored");
+    if (holds_lower_triangle(header_.stored_as) && e.row < e.col)
+      refuse(col, std::string("an entry above the diagonal of a ") + name(header_.stored_as) + " matrix",
+             "only the lower triangle is stored");
     if (header_.stored_as == symmetry::skew_symmetric && e.row <= e.col)
       refuse(col,
              e.row == e.col ? "an entry on the diagonal of a skew-symmetric matrix"
                             : "an entry above the diagonal of a skew-symmetric matrix",
              "only the triangle below the diagonal is stored");
-    if (header_.field != matrix_field::pattern) e.val = value();
+    if (header_.field != matrix_field::pattern) e.val = number();
+    if (header_.stored_as == symmetry::hermitian && e.row == e.col && e.val.imag() != 0)
+      refuse(row, "an entry on the diagonal of a hermitian matrix that is not real");
     end();
     return e;
   }
-  double element() {
-    const double v = value();
+  std::complex<double> element() {
+    const std::complex<double> v = number();
     end();
     return v;
   }
@@ -83,8 +87,13 @@ class careful_line {
                        std::to_string(largest) + " " + what + "s");
     return number.value;
   }
-  double value() {
-    const token word = take("value");
+  std::complex<double> number() {
+    const bool is_complex = header_.field == matrix_field::complex;
+    const double real = value(is_complex ? "real part" : "value");
+    return {real, is_complex ? value("imaginary part") : 0};
+  }
+  double value(const char* what) {
+    const token word = take(what);
     const char* const first = word.text.data();
     const char* const last = first + word.text.size();
     const auto real = parse_real(first, last);
@@ -115,19 +124,23 @@ class careful_line {
 };
 
 // Where entries go.
+template <class T>
 struct entry_target {
   std::int32_t* row;
   std::int32_t* col;
-  double* val;
+  T* val;
 };
+
+void set(double& to, double real, double) { to = real; }
+void set(std::complex<double>& to, double real, double imag) { to = {real, imag}; }
 
 // Parses entries of the plain form; stops before the first line of another form, at the end, or when room
 // entries are there.
 //
 // The position of a line depends on the end of the line before: that chain bounds the speed, so digits are
 // taken eight at a time without a branch on their number.
-template <matrix_field Field>
-const char* parse_plain(const char* p, const char* end, const entry_limits& limits, const entry_target& to,
+template <matrix_field Field, class T>
+const char* parse_plain(const char* p, const char* end, const entry_limits& limits, const entry_target<T>& to,
                         std::int64_t room, std::int64_t& found) {
   std::int64_t k = found;
   for (; p < end && k < room; ++k) {
@@ -136,7 +149,7 @@ const char* parse_plain(const char* p, const char* end, const entry_limits& limi
     if (next == nullptr) break;
     to.row[k] = static_cast<std::int32_t>(e.row - 1);
     to.col[k] = static_cast<std::int32_t>(e.col - 1);
-    to.val[k] = e.val;
+    set(to.val[k], e.val, e.imag);
     p = next;
   }
   found = k;
@@ -161,10 +174,11 @@ void parse_block(const matrix_market_header& header, const line_block& block, Pl
   }
 }
 
-template <matrix_field Field>
-void parse_coordinates(const matrix_market_header& header, const line_block& block, const entry_target& all) {
+template <matrix_field Field, class T>
+void parse_coordinates(const matrix_market_header& header, const line_block& block,
+                       const entry_target<T>& all) {
   const std::int64_t first = std::min(block.items_before, header.entries);
-  const entry_target to{all.row + first, all.col + first, all.val + first};
+  const entry_target<T> to{all.row + first, all.col + first, all.val + first};
   const entry_limits limits = limits_of(header);
   parse_block(
       header, block,
@@ -175,27 +189,37 @@ void parse_coordinates(const matrix_market_header& header, const line_block& blo
         const entry e = line.coordinate();
         to.row[k] = static_cast<std::int32_t>(e.row - 1);
         to.col[k] = static_cast<std::int32_t>(e.col - 1);
-        to.val[k] = e.val;
+        set(to.val[k], e.val.real(), e.val.imag());
       });
 }
 
-template <matrix_field Field>
-void parse_elements(const matrix_market_header& header, const line_block& block, double* all) {
-  double* const val = all + std::min(block.items_before, header.entries);
+template <matrix_field Field, class T>
+void parse_elements(const matrix_market_header& header, const line_block& block, T* all) {
+  T* const val = all + std::min(block.items_before, header.entries);
   parse_block(
       header, block,
       [&](const char* p, std::int64_t room, std::int64_t& found) {
         for (; p < block.end && found < room; ++found) {
           const char* none = nullptr;
-          const char* q = plain_value<Field>(skip_blanks(p), block.end, val[found], none);
+          double real = 0, imag = 0;
+          const char* q = plain_value<Field>(skip_blanks(p), block.end, real, none);
           if (q == nullptr) break;
+          if constexpr (Field == matrix_field::complex) {
+            if (*q != ' ') break;
+            q = plain_value<Field>(skip_blanks(q), block.end, imag, none);
+            if (q == nullptr) break;
+          }
           if (*q == '\r') ++q;
           if (*q != '\n') break;
+          set(val[found], real, imag);
           p = q + 1;
         }
         return p;
       },
-      [&](careful_line& line, std::int64_t k) { val[k] = line.element(); });
+      [&](careful_line& line, std::int64_t k) {
+        const std::complex<double> element = line.element();
+        set(val[k], element.real(), element.imag());
+      });
 }
 
 void check_complete(const line_reader& reader, const matrix_market_header& header) {
@@ -206,21 +230,24 @@ void check_complete(const line_reader& reader, const matrix_market_header& heade
                     "it may be truncated");
 }
 
-coo read_coordinates(const device& cpu, line_reader& reader, const matrix_market_header& header) {
-  coo A = coo_for(cpu, header, header.entries);
-  const entry_target to{A.row.data(), A.col.data(), A.val.data()};
+template <class T>
+triplets<T> read_coordinates(const device& cpu, line_reader& reader, const matrix_market_header& header) {
+  triplets<T> A = coo_for<T>(cpu, header, header.entries);
+  const entry_target<T> to{A.row.data(), A.col.data(), A.val.data()};
   for_each_block(reader, cpu.threads(), [&](const line_block& block) {
     if (header.field == matrix_field::real) parse_coordinates<matrix_field::real>(header, block, to);
     if (header.field == matrix_field::integer) parse_coordinates<matrix_field::integer>(header, block, to);
     if (header.field == matrix_field::pattern) parse_coordinates<matrix_field::pattern>(header, block, to);
+    if (header.field == matrix_field::complex) parse_coordinates<matrix_field::complex>(header, block, to);
   });
   check_complete(reader, header);
   return A;
 }
 
 // Triplets of the elements that are not zero, column by column.
-coo read_array(const device& cpu, line_reader& reader, const matrix_market_header& header) {
-  const array<double> elements = read_array_elements(cpu, reader, header);
+template <class T>
+triplets<T> read_array(const device& cpu, line_reader& reader, const matrix_market_header& header) {
+  const array<T> elements = read_array_elements<T>(cpu, reader, header);
   const bool whole = header.stored_as == symmetry::general;
   const std::int64_t below = header.stored_as == symmetry::skew_symmetric ? 1 : 0;
   // Column j starts at row first_row(j), with element start(j).
@@ -232,18 +259,18 @@ coo read_array(const device& cpu, line_reader& reader, const matrix_market_heade
   std::vector<std::int64_t> kept(static_cast<std::size_t>(header.cols) + 1, 0);
 #pragma omp parallel for firstprivate(ieee) num_threads(cpu.threads()) schedule(static)
   for (std::int64_t j = 0; j < header.cols; ++j) {
-    const double* column = elements.data() + start(j);
+    const T* column = elements.data() + start(j);
     const std::int64_t length = header.rows - first_row(j);
-    kept[static_cast<std::size_t>(j) + 1] = length - std::count(column, column + length, 0.0);
+    kept[static_cast<std::size_t>(j) + 1] = length - std::count(column, column + length, T{0});
   }
   std::partial_sum(kept.begin(), kept.end(), kept.begin());
-  coo A = coo_for(cpu, header, kept.back());
+  triplets<T> A = coo_for<T>(cpu, header, kept.back());
 #pragma omp parallel for firstprivate(ieee) num_threads(cpu.threads()) schedule(static)
   for (std::int64_t j = 0; j < header.cols; ++j) {
     std::int64_t out = kept[static_cast<std::size_t>(j)];
     std::int64_t in = start(j);
     for (std::int64_t i = first_row(j); i < header.rows; ++i, ++in) {
-      if (elements[in] == 0) continue;
+      if (elements[in] == T{0}) continue;
       A.row[out] = static_cast<std::int32_t>(i);
       A.col[out] = static_cast<std::int32_t>(j);
       A.val[out++] = elements[in];
@@ -252,31 +279,43 @@ coo read_array(const device& cpu, line_reader& reader, const matrix_market_heade
   return A;
 }
 
-coo read_entries(const device& cpu, line_reader& reader, const matrix_market_header& header) {
-  if (header.format == matrix_format::array) return read_array(cpu, reader, header);
-  return read_coordinates(cpu, reader, header);
+template <class T>
+triplets<T> read_entries(const device& cpu, line_reader& reader, const matrix_market_header& header) {
+  if (header.format == matrix_format::array) return read_array<T>(cpu, reader, header);
+  return read_coordinates<T>(cpu, reader, header);
 }
 
 }  // namespace
 
 entry_limits limits_of(const matrix_market_header& header) {
   std::int64_t least_below = std::numeric_limits<std::int64_t>::min();
-  if (header.stored_as == symmetry::symmetric) least_below = 0;
+  if (holds_lower_triangle(header.stored_as)) least_below = 0;
   if (header.stored_as == symmetry::skew_symmetric) least_below = 1;
-  return {static_cast<std::uint64_t>(header.rows), static_cast<std::uint64_t>(header.cols), least_below};
+  return {static_cast<std::uint64_t>(header.rows), static_cast<std::uint64_t>(header.cols), least_below,
+          header.stored_as == symmetry::hermitian};
 }
 
-array<double> read_array_elements(const device& cpu, line_reader& reader, const matrix_market_header& header) {
+template <class T>
+array<T> read_array_elements(const device& cpu, line_reader& reader, const matrix_market_header& header) {
   const ieee_environment here;
-  array<double> elements(cpu, header.entries);
+  array<T> elements(cpu, header.entries);
   for_each_block(reader, cpu.threads(), [&](const line_block& block) {
     if (header.field == matrix_field::integer)
       parse_elements<matrix_field::integer>(header, block, elements.data());
+    else if (header.field == matrix_field::complex)
+      parse_elements<matrix_field::complex>(header, block, elements.data());
     else
       parse_elements<matrix_field::real>(header, block, elements.data());
   });
   check_complete(reader, header);
   return elements;
+}
+template array<double> read_array_elements(const device&, line_reader&, const matrix_market_header&);
+template array<std::complex<double>> read_array_elements(const device&, line_reader&,
+                                                         const matrix_market_header&);
+
+namespace {
+constexpr const char* complex_reader = "read_complex_csr() of vouch/io/matrix_market.hpp takes it";
 }
 
 coo read_coo(const device& cpu, const std::string& path, matrix_market_header* header) {
@@ -284,7 +323,8 @@ coo read_coo(const device& cpu, const std::string& path, matrix_market_header* h
   line_reader reader{input_file(path)};
   const matrix_market_header facts = take_matrix_market_header(reader);
   if (header != nullptr) *header = facts;
-  return read_entries(cpu, reader, facts);
+  require_real(facts, complex_reader);
+  return read_entries<double>(cpu, reader, facts);
 }
 
 namespace {
@@ -307,10 +347,11 @@ std::optional<csr<double>> read_on_gpu(const device& gpu, const line_reader& rea
 
 csr<double> read_csr(const device& dev, line_reader& reader, const matrix_market_header& header) {
   const ieee_environment here;
-  if (!dev.is_cuda()) return to_csr(dev, read_entries(dev, reader, header));
+  require_real(header, complex_reader);
+  if (!dev.is_cuda()) return to_csr(dev, read_entries<double>(dev, reader, header));
   if (auto A = read_on_gpu(dev, reader, header)) return std::move(*A);
   const device cpu = device::cpu();
-  return to_csr(cpu, read_entries(cpu, reader, header)).to(dev);
+  return to_csr(cpu, read_entries<double>(cpu, reader, header)).to(dev);
 }
 
 csr<double> read_csr(const device& dev, const std::string& path, matrix_market_header* header) {
@@ -319,6 +360,21 @@ csr<double> read_csr(const device& dev, const std::string& path, matrix_market_h
   const matrix_market_header facts = take_matrix_market_header(reader);
   if (header != nullptr) *header = facts;
   return read_csr(dev, reader, facts);
+}
+
+csr<std::complex<double>> read_complex_csr(const device& cpu, line_reader& reader,
+                                           const matrix_market_header& header) {
+  const ieee_environment here;
+  return to_csr(cpu, read_entries<std::complex<double>>(cpu, reader, header));
+}
+
+csr<std::complex<double>> read_complex_csr(const device& cpu, const std::string& path,
+                                           matrix_market_header* header) {
+  const ieee_environment here;
+  line_reader reader{input_file(path)};
+  const matrix_market_header facts = take_matrix_market_header(reader);
+  if (header != nullptr) *header = facts;
+  return read_complex_csr(cpu, reader, facts);
 }
 
 }  // namespace vouch

@@ -4,6 +4,8 @@
 #include <atomic>
 #include <bit>
 #include <cmath>
+#include <complex>
+#include <concepts>
 #include <cstdint>
 #include <cstring>
 #include <exception>
@@ -48,15 +50,25 @@ struct half {
 };
 
 struct nearest_double {
+  using result = double;
   template <class T>
   double operator()(T number) const {
     return static_cast<double>(number);
   }
 };
 
+struct nearest_complex {
+  using result = std::complex<double>;
+  template <class T>
+  result operator()(T number) const {
+    return result(number);
+  }
+};
+
 // How far an element is from the double nearest to it: integers beyond 2^53 are no doubles. Both halves of one
 // are, and so is either difference.
 struct distance_to_double {
+  using result = double;
   template <class T>
   double operator()(T number) const {
     if constexpr (std::is_integral_v<T>) {
@@ -85,15 +97,31 @@ std::int64_t elements_at_once(const arrangement& to, std::int64_t bytes) {
   return to.length * std::clamp<std::int64_t>(piece / to.length, 8, 64);
 }
 
+bool is_finite(double value) { return std::isfinite(value); }
+bool is_finite(std::complex<double> value) {
+  return std::isfinite(value.real()) && std::isfinite(value.imag());
+}
+
+template <class T>
+concept complex_number = std::same_as<T, std::complex<float>> || std::same_as<T, std::complex<double>>;
+
+// The bytes of a number, and of each part of a complex one, the other way round.
+template <class T>
+void reverse_bytes(char* at) {
+  constexpr std::size_t part = complex_number<T> ? sizeof(T) / 2 : sizeof(T);
+  for (char* end = at + sizeof(T); at < end; at += part) std::reverse(at, at + part);
+}
+
 // Puts elements from number `first` on where they belong, as value() has them; the number of the first one that
 // is not finite, or none.
 template <class T, class Value>
 std::int64_t put_elements(const std::vector<T>& some, std::int64_t first, std::int64_t count,
-                          const arrangement& to, Value value, double* result, std::int64_t none) {
+                          const arrangement& to, Value value, typename Value::result* result,
+                          std::int64_t none) {
   std::int64_t bad = none;
   const auto put = [&](std::int64_t k, std::int64_t at) {
-    const double number = value(some[static_cast<std::size_t>(k)]);
-    if (!std::isfinite(number)) bad = std::min(bad, first + k);
+    const auto number = value(some[static_cast<std::size_t>(k)]);
+    if (!is_finite(number)) bad = std::min(bad, first + k);
     result[at] = number;
   };
   if (to.transposed && first % to.length == 0 && count % to.length == 0) {
@@ -110,7 +138,7 @@ std::int64_t put_elements(const std::vector<T>& some, std::int64_t first, std::i
 // the first one that is not finite, or as many as there are.
 template <class T, class Source, class Value>
 std::int64_t read_elements(const device& cpu, Source& file, std::int64_t start, bool big_endian,
-                           const arrangement& to, Value value, double* result) {
+                           const arrangement& to, Value value, typename Value::result* result) {
   const std::int64_t count = to.count(), piece = elements_at_once(to, sizeof(T));
   const bool anywhere = file.random_access();
   const auto read = [&](std::int64_t first, char* at, std::size_t bytes) {
@@ -134,7 +162,7 @@ std::int64_t read_elements(const device& cpu, Source& file, std::int64_t start, 
         const std::size_t wanted = static_cast<std::size_t>(now) * sizeof(T);
         if (read(first, bytes, wanted) != wanted) truncated(file);
         if (big_endian)
-          for (char* at = bytes; at < bytes + wanted; at += sizeof(T)) std::reverse(at, at + sizeof(T));
+          for (char* at = bytes; at < bytes + wanted; at += sizeof(T)) reverse_bytes<T>(at);
         bad = std::min(bad, put_elements(some, first, now, to, value, result, count));
       } catch (...) {
         if (!failed.exchange(true)) failure = std::current_exception();
@@ -147,13 +175,9 @@ std::int64_t read_elements(const device& cpu, Source& file, std::int64_t start, 
   return bad;
 }
 
-template <class Source, class Value>
-std::int64_t read_elements_as(element type, const device& cpu, Source& file, std::int64_t start,
-                              const arrangement& to, Value value, double* result) {
-  std::int64_t bad = 0;
-  const auto read = [&]<class T>(T) {
-    bad = read_elements<T>(cpu, file, start, type.big_endian, to, value, result);
-  };
+// read(T{}) reads elements of type T.
+template <class Read>
+void with_real_type(element type, Read read) {
   const auto read_integers = [&](auto one, auto two, auto four, auto eight) {
     if (type.bytes == 1) read(one);
     if (type.bytes == 2) read(two);
@@ -166,6 +190,25 @@ std::int64_t read_elements_as(element type, const device& cpu, Source& file, std
   if (type.kind == 'f' && type.bytes == 8) read(double{});
   if (type.kind == 'f' && type.bytes == 4) read(float{});
   if (type.kind == 'f' && type.bytes == 2) read(half{});
+}
+
+template <class Read>
+void with_complex_type(element type, Read read) {
+  if (type.bytes == 8) read(std::complex<float>{});
+  if (type.bytes == 16) read(std::complex<double>{});
+}
+
+template <class Source, class Value>
+std::int64_t read_elements_as(element type, const device& cpu, Source& file, std::int64_t start,
+                              const arrangement& to, Value value, typename Value::result* result) {
+  std::int64_t bad = 0;
+  const auto read = [&]<class T>(T) {
+    bad = read_elements<T>(cpu, file, start, type.big_endian, to, value, result);
+  };
+  if constexpr (complex_number<typename Value::result>)
+    with_complex_type(type, read);
+  else
+    with_real_type(type, read);
   return bad;
 }
 
@@ -239,10 +282,11 @@ class header_parser {
     skip();
     if (at_ < text_.size() && text_[at_] == '[') refuse("structured elements are not supported");
     const std::string_view name = string();
+    if (name == "<c16" || name == ">c16") return {'c', 16, name[0] == '>'};
     if (name.size() == 3 && std::string_view("<>|").find(name[0]) != std::string_view::npos) {
       const element found{name[1], name[2] - '0', name[0] == '>'};
       for (const std::string_view known :
-           {"f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "b1"})
+           {"f2", "f4", "f8", "c8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "b1"})
         if (name.substr(1) == known && (name[0] != '|' || found.bytes == 1)) return found;
     }
     refuse("elements of type " + quoted(name) + " are not supported");
@@ -275,8 +319,9 @@ class header_parser {
     return numbers;
   }
   [[noreturn]] void refuse(const std::string& what) const {
-    throw parse_error(file_, 0, 0, ".npy header: " + what,
-                      "elements must be real numbers of at most 8 bytes, in one or two dimensions");
+    throw parse_error(
+        file_, 0, 0, ".npy header: " + what,
+        "elements must be numbers of at most 8 bytes, complex ones of 8 or 16, in one or two dimensions");
   }
 
   const std::string& file_;
@@ -356,25 +401,44 @@ std::string place_text(std::int64_t at, std::int64_t rows, std::int64_t cols) {
   return "entry (" + std::to_string(at % rows + 1) + ", " + std::to_string(at / rows + 1) + ")";
 }
 
+std::string text_of(double value) { return number_text(value); }
+std::string text_of(std::complex<double> value) {
+  return number_text(value.real()) + ", " + number_text(value.imag());
+}
+
+template <class Source>
+void require_real(const Source& file, const npy_header& header) {
+  if (header.type.kind == 'c')
+    throw parse_error(file.path(), 0, 0,
+                      "the array is complex, and what was asked for takes real numbers alone");
+}
+
 // By columns, each element as value() has it.
-template <class Value>
-vectors read_columns(const device& cpu, input_file& file, Value value) {
-  std::int64_t header_bytes = 0;
-  const npy_header header = take_header(file, header_bytes);
+template <class Result, class Value>
+Result read_columns(const device& cpu, input_file& file, const npy_header& header, std::int64_t header_bytes,
+                    Value value) {
   const std::int64_t count = count_elements(header, file, file.most_bytes() - header_bytes);
   const std::int64_t rows = header.shape[0];
   const std::int64_t cols = header.shape.size() == 2 ? header.shape[1] : 1;
 
-  vectors result{rows, cols, array<double>(cpu, count)};
+  Result result{rows, cols, array<typename Value::result>(cpu, count)};
   const arrangement to{rows, cols, !header.fortran_order && rows > 1 && cols > 1};
   const std::int64_t bad =
       read_elements_as(header.type, cpu, file, header_bytes, to, value, result.values.data());
   if (bad < count) {
     const std::int64_t at = to.place(bad);
-    throw parse_error(file.path(), 0, 0, place_text(at, rows, cols) + " is " + number_text(result.values[at]),
+    throw parse_error(file.path(), 0, 0, place_text(at, rows, cols) + " is " + text_of(result.values[at]),
                       "NaN and infinity are not allowed");
   }
   return result;
+}
+
+template <class Value>
+vectors read_real_columns(const device& cpu, input_file& file, Value value) {
+  std::int64_t header_bytes = 0;
+  const npy_header header = take_header(file, header_bytes);
+  require_real(file, header);
+  return read_columns<vectors>(cpu, file, header, header_bytes, value);
 }
 
 }  // namespace
@@ -383,12 +447,21 @@ bool is_npy(std::string_view start) { return start.starts_with(magic); }
 
 vectors read_npy(const device& cpu, input_file& file) {
   const ieee_environment here;
-  return read_columns(cpu, file, nearest_double{});
+  return read_real_columns(cpu, file, nearest_double{});
 }
 
 vectors read_npy_radii(const device& cpu, input_file& file) {
   const ieee_environment here;
-  return read_columns(cpu, file, distance_to_double{});
+  return read_real_columns(cpu, file, distance_to_double{});
+}
+
+std::variant<vectors, complex_vectors> read_any_npy(const device& cpu, input_file& file) {
+  const ieee_environment here;
+  std::int64_t header_bytes = 0;
+  const npy_header header = take_header(file, header_bytes);
+  if (header.type.kind == 'c')
+    return read_columns<complex_vectors>(cpu, file, header, header_bytes, nearest_complex{});
+  return read_columns<vectors>(cpu, file, header, header_bytes, nearest_double{});
 }
 
 npy_array parse_npy(const std::string& name, std::string_view bytes) {
@@ -397,6 +470,7 @@ npy_array parse_npy(const std::string& name, std::string_view bytes) {
   if (!is_npy(bytes)) throw parse_error(name, 0, 0, "this is no .npy array");
   std::int64_t header_bytes = 0;
   const npy_header header = take_header(source, header_bytes);
+  require_real(source, header);
   const std::int64_t count = count_elements(header, source, source.most_bytes() - header_bytes);
   npy_array result{header.shape, std::vector<double>(static_cast<std::size_t>(count))};
   const std::int64_t rows = header.shape.front(), cols = header.shape.back();
@@ -407,10 +481,12 @@ npy_array parse_npy(const std::string& name, std::string_view bytes) {
   return result;
 }
 
-void write_npy(atomic_file& file, view<const double> values, std::span<const std::int64_t> shape,
-               bool by_columns) {
-  const ieee_environment here;
-  std::string header = "{'descr': '<f8', 'fortran_order': ";
+namespace {
+
+template <class T>
+void write_array(atomic_file& file, const char* type, view<const T> values, std::span<const std::int64_t> shape,
+                 bool by_columns) {
+  std::string header = std::string("{'descr': '") + type + "', 'fortran_order': ";
   header.append(by_columns && shape.size() > 1 ? "True" : "False");
   header.append(", 'shape': (").append(number_text(shape[0])).append(",");
   if (shape.size() > 1) header.append(" ").append(number_text(shape[1]));
@@ -423,10 +499,22 @@ void write_npy(atomic_file& file, view<const double> values, std::span<const std
   file.write({fixed, sizeof fixed});
   file.write(header);
   for (std::int64_t k = 0; k < values.size(); ++k) {
-    char bytes[sizeof(double)];
+    char bytes[sizeof(T)];
     std::memcpy(bytes, &values[k], sizeof bytes);
     file.write({bytes, sizeof bytes});
   }
+}
+
+}  // namespace
+
+void write_npy(atomic_file& file, view<const double> values, std::span<const std::int64_t> shape,
+               bool by_columns) {
+  write_array(file, "<f8", values, shape, by_columns);
+}
+
+void write_npy(atomic_file& file, view<const std::complex<double>> values, std::span<const std::int64_t> shape,
+               bool by_columns) {
+  write_array(file, "<c16", values, shape, by_columns);
 }
 
 }  // namespace vouch

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <deque>
 #include <mutex>
 #include <vector>
@@ -17,16 +18,27 @@
 namespace vouch {
 namespace {
 
-// A symmetric array or a coordinate file; a general array is already in the order of the result.
-vectors read_matrix_market_vectors(const device& cpu, line_reader& reader, const matrix_market_header& header) {
+// As Vectors; read(...) reads a coordinate file. A general array is already in the order of the result, a symmetric one
+// is not.
+template <class Vectors, class T, class Read>
+Vectors read_columns(const device& cpu, line_reader& reader, const matrix_market_header& header, Read read) {
   if (header.format == matrix_format::array && header.stored_as == symmetry::general)
-    return {header.rows, header.cols, read_array_elements(cpu, reader, header)};
-  const csr<double> A = read_csr(cpu, reader, header);
-  vectors result{A.rows, A.cols, array<double>::zeros(cpu, A.rows * A.cols)};
+    return {header.rows, header.cols, read_array_elements<T>(cpu, reader, header)};
+  const csr<T> A = read(cpu, reader, header);
+  Vectors result{A.rows, A.cols, array<T>::zeros(cpu, A.rows * A.cols)};
   for (std::int64_t i = 0; i < A.rows; ++i)
     for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k)
       result.values[A.col[k] * A.rows + i] = A.val[k];
   return result;
+}
+
+std::variant<vectors, complex_vectors> read_matrix_market_vectors(const device& cpu, line_reader& reader,
+                                                                  const matrix_market_header& header) {
+  using complex = std::complex<double>;
+  if (header.field == matrix_field::complex)
+    return read_columns<complex_vectors, complex>(cpu, reader, header,
+                                                  [](auto&... all) { return read_complex_csr(all...); });
+  return read_columns<vectors, double>(cpu, reader, header, [](auto&... all) { return read_csr(all...); });
 }
 
 // The numbers of one block, row by row.
@@ -123,6 +135,24 @@ vectors read_text_vectors(const device& cpu, line_reader& reader) {
   return result;
 }
 
+[[noreturn]] void refuse_complex(const std::string& path) {
+  throw parse_error(path, 0, 0, "the numbers are complex, and what was asked for takes real numbers alone");
+}
+
+// Two columns of real numbers are one of complex ones.
+complex_vectors pairs(const device& cpu, const std::string& path, const vectors& numbers) {
+  if (numbers.cols % 2 != 0)
+    throw parse_error(
+        path, 0, 0, std::to_string(numbers.cols) + " numbers a line are no pairs of real and imaginary parts");
+  complex_vectors result{numbers.rows, numbers.cols / 2,
+                         array<std::complex<double>>(cpu, numbers.rows * (numbers.cols / 2))};
+  for (std::int64_t j = 0; j < result.cols; ++j)
+    for (std::int64_t i = 0; i < result.rows; ++i)
+      result.values[j * result.rows + i] = {numbers.values[2 * j * result.rows + i],
+                                            numbers.values[(2 * j + 1) * result.rows + i]};
+  return result;
+}
+
 // print(to, k) writes element k.
 template <class Print>
 void write_text(atomic_file& file, std::int64_t rows, std::int64_t cols, const Print& print) {
@@ -130,7 +160,7 @@ void write_text(atomic_file& file, std::int64_t rows, std::int64_t cols, const P
   write_in_order(file, ceil_div(rows, piece), device::cpu().threads(), [&] {
     return [&, text = std::string()](std::int64_t number) mutable -> std::string_view {
       text.clear();
-      char digits[number_width];
+      char digits[2 * number_width];
       for (std::int64_t i = number * piece; i < std::min(rows, (number + 1) * piece); ++i)
         for (std::int64_t j = 0; j < cols; ++j) {
           text.append(digits, print(digits, j * rows + i));
@@ -142,39 +172,63 @@ void write_text(atomic_file& file, std::int64_t rows, std::int64_t cols, const P
 }
 
 template <class Print>
-void write_array(atomic_file& file, std::int64_t rows, std::int64_t cols, const Print& print) {
-  file.write("%%MatrixMarket matrix array real general\n" + std::to_string(rows) + " " + std::to_string(cols) +
-             "\n");
+void write_array(atomic_file& file, const std::string& field, std::int64_t rows, std::int64_t cols,
+                 const Print& print) {
+  file.write("%%MatrixMarket matrix array " + field + " general\n" + std::to_string(rows) + " " +
+             std::to_string(cols) + "\n");
   write_text(file, rows * cols, 1, print);
 }
 
 }  // namespace
 
-vectors read_vectors(const device& cpu, const std::string& path) {
+std::variant<vectors, complex_vectors> read_any_vectors(const device& cpu, const std::string& path,
+                                                        bool pairs_in_text) {
   const ieee_environment here;
   input_file file(path);
   const std::string_view start = file.peek(6);
-  if (is_npy(start)) return read_npy(cpu, file);
+  if (is_npy(start)) return read_any_npy(cpu, file);
   if (start.empty() && path.ends_with(".npy"))
     throw parse_error(path, 1, 1, "the file is empty, no array of NumPy");
   const bool is_matrix_market = start.starts_with('%');
   line_reader reader(std::move(file));
-  if (!is_matrix_market) return read_text_vectors(cpu, reader);
+  if (!is_matrix_market) {
+    vectors numbers = read_text_vectors(cpu, reader);
+    if (!pairs_in_text || numbers.cols == 1) return numbers;
+    return pairs(cpu, path, numbers);
+  }
   const matrix_market_header header = take_matrix_market_header(reader);
   return read_matrix_market_vectors(cpu, reader, header);
 }
 
-std::variant<csr<double>, vectors> read_matrix(const device& dev, const std::string& path,
-                                               std::optional<matrix_market_header>* header) {
+vectors read_vectors(const device& cpu, const std::string& path) {
+  std::variant<vectors, complex_vectors> read = read_any_vectors(cpu, path);
+  if (std::holds_alternative<complex_vectors>(read)) refuse_complex(path);
+  return std::get<vectors>(std::move(read));
+}
+
+any_matrix read_any_matrix(const device& dev, const std::string& path,
+                           std::optional<matrix_market_header>* header) {
   const ieee_environment here;
   const device cpu = dev.is_cuda() ? device::cpu() : dev;
+  const auto any = [](std::variant<vectors, complex_vectors> dense) {
+    return std::visit([](auto& values) -> any_matrix { return std::move(values); }, dense);
+  };
   input_file file(path);
-  if (is_npy(file.peek(6))) return read_npy(cpu, file);
+  if (is_npy(file.peek(6))) return any(read_any_npy(cpu, file));
   line_reader reader(std::move(file));
   const matrix_market_header facts = take_matrix_market_header(reader);
   if (header != nullptr) *header = facts;
-  if (facts.format == matrix_format::array) return read_matrix_market_vectors(cpu, reader, facts);
+  if (facts.format == matrix_format::array) return any(read_matrix_market_vectors(cpu, reader, facts));
+  if (facts.field == matrix_field::complex) return read_complex_csr(cpu, reader, facts);
   return read_csr(dev, reader, facts);
+}
+
+std::variant<csr<double>, vectors> read_matrix(const device& dev, const std::string& path,
+                                               std::optional<matrix_market_header>* header) {
+  any_matrix read = read_any_matrix(dev, path, header);
+  if (auto* sparse = std::get_if<csr<double>>(&read)) return std::move(*sparse);
+  if (auto* dense = std::get_if<vectors>(&read)) return std::move(*dense);
+  refuse_complex(path);
 }
 
 void write_vectors(atomic_file& file, view<const double> values, std::int64_t rows, std::int64_t cols,
@@ -196,7 +250,7 @@ void write_vectors(atomic_file& file, view<const double> values, std::int64_t ro
     const std::int64_t shape[] = {rows, cols};
     write_npy(file, values, {shape, cols == 1 ? 1u : 2u}, true);  // one dimension for one column
   } else if (file.path().ends_with(".mtx")) {
-    write_array(file, rows, cols, print);
+    write_array(file, "real", rows, cols, print);
   } else {
     write_text(file, rows, cols, print);
   }
@@ -207,6 +261,39 @@ void write_vectors(const std::string& path, view<const double> values, std::int6
                    std::span<const text_side> sides) {
   atomic_file file(path);
   write_vectors(file, values, rows, cols, sides);
+  file.commit();
+}
+
+void write_vectors(atomic_file& file, view<const std::complex<double>> values, std::int64_t rows,
+                   std::int64_t cols) {
+  const ieee_environment here;
+  if (values.size() != rows * cols)
+    throw shape_error("write_vectors: " + std::to_string(values.size()) + " values for " +
+                      std::to_string(rows) + " by " + std::to_string(cols));
+  for (std::int64_t k = 0; k < values.size(); ++k)
+    if (!std::isfinite(values[k].real()) || !std::isfinite(values[k].imag()))
+      throw value_error("element " + std::to_string(k) + " is " + number_text(values[k].real()) + ", " +
+                        number_text(values[k].imag()) + ", it cannot be written");
+  const auto print = [&](char* to, std::int64_t k) {
+    to = print_number(to, values[k].real());
+    *to++ = ' ';
+    return print_number(to, values[k].imag());
+  };
+  if (file.path().ends_with(".npy")) {
+    const std::int64_t shape[] = {rows, cols};
+    write_npy(file, values, {shape, cols == 1 ? 1u : 2u}, true);
+  } else if (file.path().ends_with(".mtx")) {
+    write_array(file, "complex", rows, cols, print);
+  } else {
+    write_text(file, rows, cols, print);
+  }
+  file.finish();
+}
+
+void write_vectors(const std::string& path, view<const std::complex<double>> values, std::int64_t rows,
+                   std::int64_t cols) {
+  atomic_file file(path);
+  write_vectors(file, values, rows, cols);
   file.commit();
 }
 

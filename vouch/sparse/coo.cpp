@@ -13,23 +13,34 @@
 namespace vouch {
 namespace {
 
+template <class T>
 struct triplet {
   std::int32_t row;
   std::int32_t col;
-  double val;
+  T val;
 };
 
+template <class T>
 struct entry {
   std::int32_t col;
-  double val;
+  T val;
 };
+
+double mirrored(symmetry stored_as, double value) {
+  return stored_as == symmetry::skew_symmetric ? -value : value;
+}
+std::complex<double> mirrored(symmetry stored_as, std::complex<double> value) {
+  if (stored_as == symmetry::hermitian) return std::conj(value);
+  return stored_as == symmetry::skew_symmetric ? -value : value;
+}
 
 struct facts {
   std::int64_t off_diagonal = 0;
   bool sorted = true;  // by row, then strictly by column
 };
 
-facts check_indices(const coo& A, int threads) {
+template <class T>
+facts check_indices(const triplets<T>& A, int threads) {
   const std::int64_t count = A.val.size();
   std::int64_t bad = count;
   std::int64_t off_diagonal = 0;
@@ -52,10 +63,11 @@ facts check_indices(const coo& A, int threads) {
 }
 
 // Triplets that are in order already.
-csr<double> copy_sorted(const device& dev, const coo& A) {
+template <class T>
+csr<T> copy_sorted(const device& dev, const triplets<T>& A) {
   const std::int64_t count = A.val.size();
-  csr<double> B{A.rows, A.cols, array<std::int64_t>(dev, A.rows + 1), array<std::int32_t>(dev, count),
-                array<double>(dev, count)};
+  csr<T> B{A.rows, A.cols, array<std::int64_t>(dev, A.rows + 1), array<std::int32_t>(dev, count),
+           array<T>(dev, count)};
 #pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev, count)) schedule(static)
   for (std::int64_t k = 0; k <= count; ++k) {
     // Rows behind that of triplet k - 1, up to that of triplet k, start here.
@@ -85,15 +97,14 @@ struct pieces {
 };
 
 // Calls put(triplet) for the triplets of one slab and their mirror images, in order.
-template <class Put>
-void for_slab(const coo& A, std::int64_t slab, std::int64_t slabs, Put put) {
+template <class T, class Put>
+void for_slab(const triplets<T>& A, std::int64_t slab, std::int64_t slabs, Put put) {
   const bool both = A.stored_as != symmetry::general;
-  const double mirrored_sign = A.stored_as == symmetry::skew_symmetric ? -1.0 : 1.0;
   const std::int64_t count = A.val.size();
   const std::int64_t last = (slab + 1) * ceil_div(count, slabs);
   for (std::int64_t k = slab * ceil_div(count, slabs); k < std::min(last, count); ++k) {
-    put(triplet{A.row[k], A.col[k], A.val[k]});
-    if (both && A.row[k] != A.col[k]) put(triplet{A.col[k], A.row[k], mirrored_sign * A.val[k]});
+    put(triplet<T>{A.row[k], A.col[k], A.val[k]});
+    if (both && A.row[k] != A.col[k]) put(triplet<T>{A.col[k], A.row[k], mirrored(A.stored_as, A.val[k])});
   }
 }
 
@@ -101,13 +112,15 @@ void for_slab(const coo& A, std::int64_t slab, std::int64_t slabs, Put put) {
 // holds start[p] to start[p+1]-1.
 //
 // Each thread counts, then moves, one slab of the triplets: no atomics.
-array<triplet> group(const device& dev, const coo& A, const pieces& rows, std::vector<std::int64_t>& start) {
+template <class T>
+array<triplet<T>> group(const device& dev, const triplets<T>& A, const pieces& rows,
+                        std::vector<std::int64_t>& start) {
   const std::int64_t slabs = dev.threads();
   std::vector<std::int64_t> next(static_cast<std::size_t>(slabs * rows.count), 0);  // by slab, then piece
 #pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev, A.val.size())) schedule(static)
   for (std::int64_t slab = 0; slab < slabs; ++slab) {
     std::int64_t* const count = next.data() + slab * rows.count;
-    for_slab(A, slab, slabs, [&](const triplet& t) { ++count[t.row >> rows.shift]; });
+    for_slab(A, slab, slabs, [&](const triplet<T>& t) { ++count[t.row >> rows.shift]; });
   }
   std::int64_t total = 0;
   start.assign(static_cast<std::size_t>(rows.count) + 1, 0);
@@ -117,11 +130,11 @@ array<triplet> group(const device& dev, const coo& A, const pieces& rows, std::v
       total += std::exchange(next[static_cast<std::size_t>(slab * rows.count + p)], total);
   }
   start.back() = total;
-  array<triplet> grouped(dev, total);
+  array<triplet<T>> grouped(dev, total);
 #pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev, A.val.size())) schedule(static)
   for (std::int64_t slab = 0; slab < slabs; ++slab) {
     std::int64_t* const to = next.data() + slab * rows.count;
-    for_slab(A, slab, slabs, [&](const triplet& t) { grouped[to[t.row >> rows.shift]++] = t; });
+    for_slab(A, slab, slabs, [&](const triplet<T>& t) { grouped[to[t.row >> rows.shift]++] = t; });
   }
   return grouped;
 }
@@ -133,14 +146,16 @@ bool ascends(const std::int32_t* col, std::int64_t first, std::int64_t last) {
 }
 
 // Sorts by column and keeps entries of one column in their order.
-void sort_row(std::vector<entry>& row) {
+template <class T>
+void sort_row(std::vector<entry<T>>& row) {
   constexpr std::size_t short_row = 32;
   if (row.size() > short_row) {
-    std::stable_sort(row.begin(), row.end(), [](const entry& a, const entry& b) { return a.col < b.col; });
+    std::stable_sort(row.begin(), row.end(),
+                     [](const entry<T>& a, const entry<T>& b) { return a.col < b.col; });
     return;
   }
   for (std::size_t k = 1; k < row.size(); ++k) {
-    const entry moving = row[k];
+    const entry<T> moving = row[k];
     std::size_t to = k;
     for (; to > 0 && row[to - 1].col > moving.col; --to) row[to] = row[to - 1];
     row[to] = moving;
@@ -149,13 +164,14 @@ void sort_row(std::vector<entry>& row) {
 
 // Sorts entries first to last-1 of a row by column, adds those of one column in their order, and moves what is
 // left to out; returns its end.
-std::int64_t sort_and_sum(csr<double>& B, std::int64_t first, std::int64_t last, std::int64_t out,
-                          std::vector<entry>& row) {
+template <class T>
+std::int64_t sort_and_sum(csr<T>& B, std::int64_t first, std::int64_t last, std::int64_t out,
+                          std::vector<entry<T>>& row) {
   row.clear();
   for (std::int64_t k = first; k < last; ++k) row.push_back({B.col[k], B.val[k]});
   sort_row(row);
   for (std::size_t in = 0; in < row.size(); ++out) {
-    entry sum = row[in++];
+    entry<T> sum = row[in++];
     for (; in < row.size() && row[in].col == sum.col; ++in) sum.val += row[in].val;
     B.col[out] = sum.col;
     B.val[out] = sum.val;
@@ -164,15 +180,16 @@ std::int64_t sort_and_sum(csr<double>& B, std::int64_t first, std::int64_t last,
 }
 
 // Puts the triplets of one piece in their rows, from entry base of B on; returns the end of what is left.
-std::int64_t finish_piece(csr<double>& B, const triplet* first, const triplet* last, std::int64_t first_row,
+template <class T>
+std::int64_t finish_piece(csr<T>& B, const triplet<T>* first, const triplet<T>* last, std::int64_t first_row,
                           std::int64_t last_row, std::int64_t base) {
   thread_local std::vector<std::int64_t> next;
-  thread_local std::vector<entry> row;
+  thread_local std::vector<entry<T>> row;
   next.assign(static_cast<std::size_t>(last_row - first_row) + 1, 0);
-  for (const triplet* t = first; t < last; ++t) ++next[static_cast<std::size_t>(t->row - first_row) + 1];
+  for (const triplet<T>* t = first; t < last; ++t) ++next[static_cast<std::size_t>(t->row - first_row) + 1];
   next[0] = base;
   for (std::size_t i = 1; i < next.size(); ++i) next[i] += next[i - 1];
-  for (const triplet* t = first; t < last; ++t) {
+  for (const triplet<T>* t = first; t < last; ++t) {
     const std::int64_t k = next[static_cast<std::size_t>(t->row - first_row)]++;
     B.col[k] = t->col;
     B.val[k] = t->val;
@@ -193,13 +210,14 @@ std::int64_t finish_piece(csr<double>& B, const triplet* first, const triplet* l
 }
 
 // Closes the gaps that summed duplicates have left behind each piece: kept[p] is where piece p ends now.
-void close_gaps(const device& dev, csr<double>& B, const pieces& rows, const std::vector<std::int64_t>& start,
+template <class T>
+void close_gaps(const device& dev, csr<T>& B, const pieces& rows, const std::vector<std::int64_t>& start,
                 const std::vector<std::int64_t>& kept) {
   std::vector<std::int64_t> place(kept.size() + 1, 0);
   for (std::size_t p = 0; p < kept.size(); ++p) place[p + 1] = place[p] + kept[p] - start[p];
   if (place.back() == B.val.size()) return;
   array<std::int32_t> col(dev, place.back());
-  array<double> val(dev, place.back());
+  array<T> val(dev, place.back());
 #pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev, place.back())) schedule(dynamic, 1)
   for (std::int64_t p = 0; p < rows.count; ++p) {
     const auto at = static_cast<std::size_t>(p);
@@ -212,10 +230,8 @@ void close_gaps(const device& dev, csr<double>& B, const pieces& rows, const std
   B.val = std::move(val);
 }
 
-}  // namespace
-
-csr<double> to_csr(const device& dev, const coo& A) {
-  const ieee_environment here;
+template <class T>
+csr<T> sorted_and_summed(const device& dev, const triplets<T>& A) {
   if (A.row.size() != A.val.size() || A.col.size() != A.val.size())
     throw shape_error("triplets: row, col and val differ in length");
   const facts seen = check_indices(A, dev.threads());
@@ -225,9 +241,9 @@ csr<double> to_csr(const device& dev, const coo& A) {
   const std::int64_t count = A.val.size() + (whole ? 0 : seen.off_diagonal);
   const pieces rows(A.rows, count, dev.threads());
   std::vector<std::int64_t> start;
-  const array<triplet> grouped = group(dev, A, rows, start);
-  csr<double> B{A.rows, A.cols, array<std::int64_t>(dev, A.rows + 1), array<std::int32_t>(dev, count),
-                array<double>(dev, count)};
+  const array<triplet<T>> grouped = group(dev, A, rows, start);
+  csr<T> B{A.rows, A.cols, array<std::int64_t>(dev, A.rows + 1), array<std::int32_t>(dev, count),
+           array<T>(dev, count)};
   B.row_ptr[0] = 0;
   std::vector<std::int64_t> kept(static_cast<std::size_t>(rows.count));
 #pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev, count)) schedule(dynamic, 1)
@@ -238,6 +254,18 @@ csr<double> to_csr(const device& dev, const coo& A) {
   }
   close_gaps(dev, B, rows, start, kept);
   return B;
+}
+
+}  // namespace
+
+csr<double> to_csr(const device& dev, const coo& A) {
+  const ieee_environment here;
+  return sorted_and_summed(dev, A);
+}
+
+csr<std::complex<double>> to_csr(const device& dev, const complex_coo& A) {
+  const ieee_environment here;
+  return sorted_and_summed(dev, A);
 }
 
 }  // namespace vouch

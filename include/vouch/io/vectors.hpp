@@ -1,5 +1,6 @@
 // vouch/io/vectors.hpp -- dense vectors from and to .mtx, .npy and plain text.
 #pragma once
+#include <complex>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -24,6 +25,13 @@ struct vectors {
   array<double> values;
 };
 
+/// The same of complex numbers.
+struct complex_vectors {
+  std::int64_t rows = 0;
+  std::int64_t cols = 0;
+  array<std::complex<double>> values;
+};
+
 /// Reads vectors from a file, recognised by its content: Matrix Market (array or coordinate), NumPy .npy
 /// (versions 1 to 3; floats of 2, 4 or 8 bytes, integers with and without sign, truths; either byte order, C or
 /// Fortran order, one or two dimensions), or plain text (one row a line, numbers separated by blanks or tabs;
@@ -31,8 +39,13 @@ struct vectors {
 ///
 /// Result  Exact; integers beyond 2^53 and decimals are rounded once.
 /// Throws  file_error   missing, unreadable or a directory
-///         parse_error  the file breaks its format or holds a NaN or an infinity
+///         parse_error  the file breaks its format, holds a NaN, an infinity or complex numbers
 vectors read_vectors(const device& cpu, const std::string& path);
+
+/// What such a file holds, complex numbers, too: Matrix Market of the field complex, .npy of elements of 8 or 16 bytes.
+/// Text has a real and an imaginary part a number where that is said: two columns are one vector.
+std::variant<vectors, complex_vectors> read_any_vectors(const device& cpu, const std::string& path,
+                                                        bool pairs_in_text = false);
 
 /// Reads a matrix as its file holds it: dense from Matrix Market array files and .npy, both triangles filled;
 /// sparse from coordinate files, as read_csr() does. header becomes that of a Matrix Market file.
@@ -41,6 +54,11 @@ vectors read_vectors(const device& cpu, const std::string& path);
 /// Throws  as read_vectors() and read_csr()
 std::variant<csr<double>, vectors> read_matrix(const device& dev, const std::string& path,
                                                std::optional<matrix_market_header>* header = nullptr);
+
+/// The same of real or complex numbers; complex ones live on the CPU.
+using any_matrix = std::variant<csr<double>, vectors, csr<std::complex<double>>, complex_vectors>;
+any_matrix read_any_matrix(const device& dev, const std::string& path,
+                           std::optional<matrix_market_header>* header = nullptr);
 
 /// Writes vectors, by the end of the path: .mtx (array real general), .npy (f8; Fortran order for more than one
 /// column), otherwise plain text, one row a line. Text has the shortest numbers that read back exactly; with
@@ -57,5 +75,11 @@ void write_vectors(const std::string& path, view<const double> values, std::int6
 /// The same into a file that is finished here and gets its name later.
 void write_vectors(atomic_file& file, view<const double> values, std::int64_t rows, std::int64_t cols = 1,
                    std::span<const text_side> sides = {});
+
+/// Complex ones: array complex general, c16, or the real and the imaginary part of each number, one after the other.
+void write_vectors(const std::string& path, view<const std::complex<double>> values, std::int64_t rows,
+                   std::int64_t cols = 1);
+void write_vectors(atomic_file& file, view<const std::complex<double>> values, std::int64_t rows,
+                   std::int64_t cols = 1);
 
 }  // namespace vouch

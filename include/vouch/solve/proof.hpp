@@ -47,8 +47,10 @@ solution_proof unproved(const std::string& reason);
 /// What a proof for improved solutions says of those that were given, before corrections moved them:
 /// |given - x*| <= |given - improved| + radius, all rounded upwards. The result has no radii of its own.
 ///
+/// Of complex numbers by their real form, with two parts: moduli of the errors, relative to moduli.
+///
 /// Shapes  given and improved have the elements of proved.radius.
 solution_proof about_given(view<const double> given, view<const double> improved, const solution_proof& proved,
-                           double relative);
+                           double relative, int parts = 1);
 
 }  // namespace vouch

@@ -1,5 +1,6 @@
 // vouch/sparse/coo.hpp -- triplets (row, column, value) in any order: how files and generators give a matrix.
 #pragma once
+#include <complex>
 #include <cstdint>
 
 #include <vouch/core/array.hpp>
@@ -9,18 +10,21 @@
 namespace VOUCH_PUBLIC vouch {
 
 /// What the stored triplets stand for.
-enum class symmetry { general, symmetric, skew_symmetric };
+enum class symmetry { general, symmetric, skew_symmetric, hermitian };
 
-/// Triplets on the CPU, indices from 0. For symmetric and skew_symmetric only one triangle is stored; each
-/// entry off the diagonal stands for two.
-struct coo {
+/// Triplets on the CPU, indices from 0. But for general ones only one triangle is stored; each entry off the diagonal
+/// stands for two.
+template <class T>
+struct triplets {
   std::int64_t rows = 0;
   std::int64_t cols = 0;
   symmetry stored_as = symmetry::general;
   array<std::int32_t> row;
   array<std::int32_t> col;
-  array<double> val;
+  array<T> val;
 };
+using coo = triplets<double>;
+using complex_coo = triplets<std::complex<double>>;
 
 /// CSR from triplets: both triangles written out, columns sorted, duplicates summed.
 ///
@@ -30,5 +34,6 @@ struct coo {
 ///         result, none for a general matrix that comes sorted by rows and columns.
 /// Throws  value_error  an index out of range (the text names the triplet)
 csr<double> to_csr(const device& dev, const coo& A);
+csr<std::complex<double>> to_csr(const device& dev, const complex_coo& A);
 
 }  // namespace vouch

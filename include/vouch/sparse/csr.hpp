@@ -35,7 +35,7 @@ namespace detail {
 }
 
 /// An owning CSR matrix on one device. row_ptr has rows + 1 elements, col and val nonzeros each.
-template <real T>
+template <class T>
 struct csr {
   std::int64_t rows = 0;
   std::int64_t cols = 0;

@@ -28,15 +28,43 @@ double median(std::vector<double>& values) {
   return *middle;
 }
 
+// sqrt(a^2 + b^2), or more. Scaled by the larger one: squares may leave the range.
+double modulus_up(double a, double b) {
+  const double large = std::max(a, b), small = std::min(a, b);
+  if (small == 0 || !std::isfinite(large)) return large;
+  const double ratio = div_up(small, large);
+  return mul_up(large, sqrt_up(add_up(1.0, mul_up(ratio, ratio))));
+}
+double modulus_down(double a, double b) {
+  const double large = std::max(std::fabs(a), std::fabs(b)), small = std::min(std::fabs(a), std::fabs(b));
+  if (small == 0) return large;
+  const double ratio = div_down(small, large);
+  return mul_down(large, sqrt_down(add_down(1.0, mul_down(ratio, ratio))));
+}
+
+// Of one component of one or two parts.
+struct component_bound {
+  double radius = 0;  // of what was given
+  double least = 0;   // that the exact solution has
+};
+component_bound about_component(const double* given, const double* improved, const double* proved, int parts) {
+  const auto radius = [&](int p) {
+    const double apart = std::max(sub_up(given[p], improved[p]), sub_up(improved[p], given[p]));
+    return add_up(apart, proved[p]);
+  };
+  if (parts == 1) return {radius(0), sub_down(std::fabs(improved[0]), proved[0])};
+  return {modulus_up(radius(0), radius(1)),
+          sub_down(modulus_down(improved[0], improved[1]), modulus_up(proved[0], proved[1]))};
+}
+
 // Elements first to first + proved.rows - 1: a column.
 error_bound about_column(view<const double> given, view<const double> improved, const solution_proof& proved,
-                         std::int64_t first) {
+                         std::int64_t first, int parts) {
   error_bound column;
   std::vector<double> relative;
-  for (std::int64_t i = first; i < first + proved.rows; ++i) {
-    const double apart = std::max(sub_up(given[i], improved[i]), sub_up(improved[i], given[i]));
-    const double radius = add_up(apart, proved.radius[i]);
-    const double least = sub_down(std::fabs(improved[i]), proved.radius[i]);  // of the exact solution
+  for (std::int64_t i = first; i < first + proved.rows; i += parts) {
+    const auto [radius, least] =
+        about_component(given.data() + i, improved.data() + i, proved.radius.data() + i, parts);
     relative.push_back(radius == 0 ? 0
                        : least > 0 ? div_up(radius, least)
                                    : std::numeric_limits<double>::infinity());
@@ -101,14 +129,14 @@ solution_proof unproved(const std::string& reason) {
 }
 
 solution_proof about_given(view<const double> given, view<const double> improved, const solution_proof& proved,
-                           double relative) {
+                           double relative, int parts) {
   const ieee_environment here;
   solution_proof result;
   result.reason = proved.reason;
   result.verified = result.reached = proved.verified;
   result.digits = proved.digits;  // where there is no column
   for (std::int64_t first = 0; proved.verified && first < given.size(); first += proved.rows) {
-    error_bound column = about_column(given, improved, proved, first);
+    error_bound column = about_column(given, improved, proved, first, parts);
     column.method = proved.method;
     column.condition_estimate = proved.condition_estimate;
     judge(column, relative);

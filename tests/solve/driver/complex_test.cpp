@@ -1,0 +1,139 @@
+// Complex systems against Eigen's complex factorisation.
+#include <gtest/gtest.h>
+
+#include <Eigen/Dense>
+#include <complex>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <vouch/core/error.hpp>
+#include <vouch/core/random.hpp>
+#include <vouch/solve/complex.hpp>
+#include <vouch/sparse/coo.hpp>
+
+namespace vouch {
+namespace {
+
+using complex = std::complex<double>;
+using eigen_matrix = Eigen::MatrixXcd;
+
+enum class kind { general, hermitian_definite, hermitian_indefinite, complex_symmetric };
+
+// Entries of a band of three on either side and some far away.
+eigen_matrix random_matrix(kind of, int n, std::uint64_t seed) {
+  std::uint64_t counter = 0;
+  const auto number = [&] { return 2 * random_unit(seed, counter++) - 1; };
+  eigen_matrix A = eigen_matrix::Zero(n, n);
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j <= i; ++j) {
+      if (i - j > 3 && random_unit(seed, counter++) > 0.05) continue;
+      A(i, j) = complex(number(), number());
+      A(j, i) = of == kind::complex_symmetric ? A(i, j)
+                : of == kind::general         ? complex(number(), number())
+                                              : std::conj(A(i, j));
+    }
+  for (int i = 0; i < n; ++i) {
+    const double dominant = A.row(i).cwiseAbs().sum() + 1;
+    if (of == kind::hermitian_definite) A(i, i) = dominant;
+    if (of == kind::hermitian_indefinite) A(i, i) = i % 2 == 0 ? dominant : -dominant;
+    if (of == kind::complex_symmetric) A(i, i) += complex(0, dominant);
+    if (of == kind::general) A(i, i) += dominant;
+  }
+  return A;
+}
+
+csr<complex> sparse(const eigen_matrix& A) {
+  std::vector<std::int32_t> row, col;
+  std::vector<complex> val;
+  for (int i = 0; i < A.rows(); ++i)
+    for (int j = 0; j < A.cols(); ++j)
+      if (A(i, j) != 0.0) {
+        row.push_back(i);
+        col.push_back(j);
+        val.push_back(A(i, j));
+      }
+  const device cpu = device::cpu(1);
+  return to_csr(cpu, complex_coo{A.rows(), A.cols(), symmetry::general, array<std::int32_t>::from(cpu, row),
+                                 array<std::int32_t>::from(cpu, col), array<complex>::from(cpu, val)});
+}
+
+struct complex_case {
+  kind of;
+  const char* method;
+  const char* precondition = nullptr;
+};
+
+class complex_systems : public ::testing::TestWithParam<complex_case> {};
+
+TEST_P(complex_systems, are_solved_as_eigen_does) {
+  constexpr int n = 60;
+  const complex_case& c = GetParam();
+  const eigen_matrix A = random_matrix(c.of, n, 7);
+  Eigen::VectorXcd expected(n);
+  for (int i = 0; i < n; ++i) expected(i) = complex(1 + i % 3, i % 5 - 2.0);
+  const Eigen::VectorXcd b = A * expected;
+  std::vector<complex> rhs(b.data(), b.data() + n), x(n);
+  solve_options options;
+  options.method = c.method;
+  options.goal.rtol = 1e-12;
+  if (c.precondition != nullptr) options.preconditioner = preconditioner_choice{.name = c.precondition};
+  complex_solver solver(device::cpu(2), sparse(A), options);
+  const solve_result result = solver.solve(view<const complex>(rhs.data(), n), view<complex>(x.data(), n));
+  EXPECT_EQ(result.status, solve_status::converged) << result.reason;
+  const Eigen::VectorXcd reference = A.partialPivLu().solve(b);
+  const Eigen::Map<const Eigen::VectorXcd> found(x.data(), n);
+  EXPECT_LE((found - reference).norm(), 1e-10 * reference.norm());
+  // The verdict is that of the complex system.
+  EXPECT_NEAR(result.rhs_norm, b.norm(), 1e-12 * b.norm());
+  EXPECT_LE((b - A * found).norm(), 1e-11 * b.norm());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    methods, complex_systems,
+    ::testing::Values(
+        complex_case{kind::general, "auto"}, complex_case{kind::general, "gmres"},
+        complex_case{kind::general, "gmres", "ilu0"}, complex_case{kind::general, "bicgstab"},
+        complex_case{kind::general, "idr"}, complex_case{kind::general, "sparse-lu"},
+        complex_case{kind::hermitian_definite, "auto"}, complex_case{kind::hermitian_definite, "cg"},
+        complex_case{kind::hermitian_definite, "cg", "jacobi"},
+        complex_case{kind::hermitian_definite, "cg", "ic0"},
+        complex_case{kind::hermitian_definite, "gauss-seidel"},
+        complex_case{kind::hermitian_indefinite, "auto"}, complex_case{kind::hermitian_indefinite, "minres"},
+        complex_case{kind::complex_symmetric, "auto"}, complex_case{kind::complex_symmetric, "gmres"}));
+
+TEST(complex_matrix, dense_ones_and_several_columns) {
+  constexpr int n = 20, columns = 3;
+  const eigen_matrix A = eigen_matrix::Random(n, n), X = eigen_matrix::Random(n, columns), B = A * X;
+  complex_solver solver(device::cpu(1), matrix_view<const complex>{A.data(), n, n, n});
+  eigen_matrix found = eigen_matrix::Zero(n, columns);
+  const solve_result result = solver.solve(matrix_view<const complex>{B.data(), n, columns, n},
+                                           matrix_view<complex>{found.data(), n, columns, n});
+  EXPECT_EQ(result.status, solve_status::converged) << result.reason;
+  EXPECT_LE((found - X).norm(), 1e-9 * X.norm());
+}
+
+TEST(complex_matrix, the_real_form_of_a_hermitian_one_is_symmetric) {
+  for (const kind of : {kind::general, kind::hermitian_definite, kind::complex_symmetric}) {
+    const csr<complex> A = sparse(random_matrix(of, 30, 3));
+    complex_solver solver(device::cpu(1), A);
+    EXPECT_EQ(solver.real().facts().symmetric, of == kind::hermitian_definite);
+    const complex_symmetry seen = symmetry_of(device::cpu(1), A);
+    EXPECT_EQ(seen.hermitian, of == kind::hermitian_definite);
+    EXPECT_EQ(seen.symmetric, of == kind::complex_symmetric);
+  }
+}
+
+TEST(complex_matrix, what_is_none_is_refused) {
+  csr<complex> bad = sparse(eigen_matrix::Ones(2, 2));
+  bad.col[1] = 7;
+  EXPECT_THROW(complex_solver(device::cpu(1), bad), value_error);
+  csr<complex> nan = sparse(eigen_matrix::Ones(2, 2));
+  nan.val[1] = complex(1, NAN);
+  std::vector<complex> b{1, 1}, x{0, 0};
+  EXPECT_THROW(solve(device::cpu(1), nan, view<const complex>(b.data(), 2), view<complex>(x.data(), 2)),
+               value_error);
+}
+
+}  // namespace
+}  // namespace vouch
