@@ -8,6 +8,7 @@
 #include "suite_amg.hpp"
 #include "suite_auto.hpp"
 #include "suite_cg.hpp"
+#include "suite_classify.hpp"
 #include "suite_crank_nicolson.hpp"
 #include "suite_direct.hpp"
 #include "suite_interval.hpp"
@@ -37,6 +38,7 @@ std::span<const suite> suites() {
       {"amg", "algebraic multigrid: iterations, set-up and solve", run_amg_suite},
       {"auto", "what auto takes, beside every method by name", run_auto_suite},
       {"cg", "conjugate gradients: the published tables, scaling, peers", run_cg_suite},
+      {"classify", "fingerprints: time a stage, prints a second; files are pages", run_classify_suite},
       {"crank-nicolson", "the Black-Scholes equation on the published grids", run_crank_nicolson_suite},
       {"direct", "sparse factorisations beside the libraries behind them", run_direct_suite},
       {"interval-blas", "intervals: axpy, dot, gemv, gemm beside Boost.Interval and plain BLAS",

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <exception>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -12,13 +11,14 @@
 #include <vouch/core/cancellation.hpp>
 #include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
-#include <vouch/core/ieee_environment.hpp>
 #include <vouch/fingerprint/classify.hpp>
 #include <vouch/fingerprint/score.hpp>
 #include <vouch/io/npy.hpp>
 #include <vouch/text/file.hpp>
 #include <vouch/text/number.hpp>
 
+#include "classify_files.hpp"
+#include "classify_plot.hpp"
 #include "command.hpp"
 #include "command_line.hpp"
 #include "common.hpp"
@@ -39,6 +39,7 @@ struct request {
   std::string model;
   std::string network;
   std::string orientation;
+  std::string plot;
   std::string labels;
   std::string raw;
   fp::raw_size raw_size;
@@ -50,41 +51,24 @@ void declare(command_line& line, request& r) {
   line.example("vouch classify a.pgm b.pgm --model weights", "a line of CSV for each print");
   line.example("vouch classify --list all.txt --model weights --labels classes.txt", "with what is wrong");
   line.example("vouch classify a.pgm --model weights --orientation a.npy", "the field of orientations, too");
-  line.arguments("FILE", r.files, "prints at 500 dpi: WSQ, PGM, grey PNG or raw; pages of at least 512 x 480",
-                 false);
+  line.arguments("FILE", r.files, "pages at 500 dpi, 512 x 480 or more: WSQ, PGM, grey PNG or raw", false);
   line.text("--list", "FILE", r.list, "more prints, a name a line");
-  line.text("--model", "FOLDER", r.model,
-            "trained networks in the published formats: mlp_tmat.bin and mlp_wts.bin, or");
-  line.note("", "pnn_tmat.bin, profvs.bin and procls.asc");
+  line.text("--model", "FOLDER", r.model, "trained networks in the published formats: mlp_tmat.bin and");
+  line.note("", "mlp_wts.bin, or pnn_tmat.bin, profvs.bin and procls.asc");
   line.choice("--network", "N", r.network, network_names, "mlp or pnn [mlp where the folder has it]");
   line.text("--raw", "WxH", r.raw, "pixels of files without a header [832x768]");
   line.text("--labels", "FILE", r.labels, "known classes, a name and a letter a line: count what is wrong");
-  line.flag("--verify", r.verify, "prove in intervals that rounding behind the orientations changes no class");
+  line.flag("--verify", r.verify, "prove that rounding behind the orientations changes no class");
+  line.note("train", "the first word: vouch classify train -h");
   line.section("Output");
   line.text("-o,--output", "FILE", r.common.output, "the CSV, in place of standard output");
   line.text("--orientation", "FILE", r.orientation,
             "averaged orientations, n x 1680, as .npy: x of 28 x 30 squares,");
   line.note("", "then y");
+  line.text("--plot", "FILE", r.plot, "one print with its ridges and core, as SVG");
   line.count("--threads", r.common.threads, 1, "CPU threads [OMP_NUM_THREADS, else all cores]", 4096);
   line.flag("--json-lines", r.json_lines, "an object for each print as it is done");
   add_report_options(line, r.common);
-}
-
-void read_list(request& r) {
-  input_file file(r.list);
-  std::string text(65536, '\0'), line;
-  const auto take = [&] {
-    while (!line.empty() && (line.back() == '\r' || line.back() == ' ' || line.back() == '\t')) line.pop_back();
-    if (!line.empty()) r.files.push_back(line);
-    line.clear();
-  };
-  while (const std::size_t got = file.read(text.data(), text.size()))
-    for (const char c : std::string_view(text).substr(0, got))
-      if (c == '\n')
-        take();
-      else
-        line += c;
-  take();
 }
 
 void check(request& r) {
@@ -94,18 +78,13 @@ void check(request& r) {
     throw usage_error("--model FOLDER is missing",
                       "a folder with mlp_tmat.bin and mlp_wts.bin, as NIST publishes them with PCASYS");
   if (r.common.json && r.json_lines) throw usage_error("--json and --json-lines exclude each other");
-  if (!r.raw.empty()) {
-    const set_shape shape = parse_shape("--raw", r.raw);
-    if (shape.rows > fp::most_pixels_a_side || shape.cols > fp::most_pixels_a_side)
-      throw usage_error(
-          fmt::format("option --raw: no image has more than {} pixels a side", fp::most_pixels_a_side));
-    r.raw_size = {static_cast<int>(shape.rows), static_cast<int>(shape.cols)};
-  }
-  if (!r.list.empty()) read_list(r);
+  r.raw_size = parse_raw_size(r.raw);
+  if (!r.list.empty()) append_list(r.list, r.files);
   std::vector<std::string> inputs = r.files;
   inputs.push_back(r.list);
   inputs.push_back(r.labels);
-  check_outputs({r.common.output, r.orientation}, inputs);
+  check_outputs({r.common.output, r.orientation, r.plot}, inputs);
+  if (!r.plot.empty() && r.files.size() != 1) throw usage_error("--plot is for one print");
 }
 
 fp::network_kind choose_network(const request& r, const fp::model& networks) {
@@ -117,29 +96,6 @@ fp::network_kind choose_network(const request& r, const fp::model& networks) {
                       wants_perceptron ? "mlp_tmat.bin and mlp_wts.bin are needed"
                                        : "pnn_tmat.bin, profvs.bin and procls.asc are needed");
   return wants_perceptron ? fp::network_kind::perceptron : fp::network_kind::probabilistic;
-}
-
-// What of a page could not be read, or "".
-std::string read_page(const std::string& path, fp::raw_size raw, fp::grey_image& page) try {
-  page = fp::read_grey_image(path, raw);
-  return {};
-} catch (const error& e) {
-  page = {};
-  return e.what();
-} catch (const std::bad_alloc&) {
-  page = {};
-  return path + ": not enough memory";
-}
-
-// Reads by all threads; a page that cannot be read has its reason.
-void read_pages(const device& cpu, std::span<const std::string> files, fp::raw_size raw,
-                std::span<fp::grey_image> pages, std::span<std::string> reasons) {
-  const auto n = static_cast<std::int64_t>(files.size());
-#pragma omp parallel for firstprivate(ieee) num_threads(cpu.threads()) schedule(dynamic)
-  for (std::int64_t i = 0; i < n; ++i) {
-    const auto at = static_cast<std::size_t>(i);
-    reasons[at] = read_page(files[at], raw, pages[at]);
-  }
 }
 
 std::string csv_text(const std::string& text) {
@@ -204,41 +160,6 @@ std::string one_line(const json& object) {
   return object.dump(-1, ' ', false, json::error_handler_t::replace) + '\n';
 }
 
-json score_json(const fp::score& s) {
-  json confusion = json::array(), rejections = json::array();
-  for (const auto& row : s.confusion) confusion.push_back(row);
-  for (const fp::rejection& r : s.rejections)
-    rejections.push_back({{"rejected", r.rejected}, {"error", r.error}});
-  return {{"scored", s.scored},
-          {"wrong", s.wrong},
-          {"unclassified", s.unclassified},
-          {"error",
-           s.scored > 0 ? json(static_cast<double>(s.wrong) / static_cast<double>(s.scored)) : json(nullptr)},
-          {"classes", fp::class_letters},
-          {"confusion", confusion},
-          {"rejections", rejections}};
-}
-
-void log_score(const console& log, const fp::score& s) {
-  if (s.scored == 0) {
-    log.warning("no print has a known class");
-    return;
-  }
-  log.line(fmt::format("{} of {} wrong: {:.2f} %", s.wrong, s.scored,
-                       100 * static_cast<double>(s.wrong) / static_cast<double>(s.scored)));
-  std::string head = "  class";
-  for (const char c : std::string_view(fp::class_letters)) head += fmt::format("{:>8}", c);
-  log.line(head + "   (answers)");
-  for (std::size_t k = 0; k < fp::classes; ++k) {
-    std::string row = fmt::format("  {:<5}", fp::class_letters[k]);
-    for (const std::int64_t count : s.confusion[k]) row += fmt::format("{:>8}", count);
-    log.line(row);
-  }
-  log.line("  rejected    error of the rest");
-  for (const fp::rejection& r : s.rejections)
-    log.line(fmt::format("  {:6.2f} %    {:.2f} %", 100 * r.rejected, 100 * r.error));
-}
-
 // What comes out of a run beside its lines.
 struct outcome {
   std::vector<fp::classification> results;
@@ -256,7 +177,7 @@ outcome classify_files(const request& r, const device& cpu, const fp::model& net
   const std::size_t n = r.files.size();
   const std::size_t chunk = std::min(n, std::size_t{16} * static_cast<std::size_t>(cpu.threads()));
   all.results.resize(n);
-  if (!r.orientation.empty()) all.orientations.resize(n * fp::orientation_size);
+  if (!r.orientation.empty() || !r.plot.empty()) all.orientations.resize(n * fp::orientation_size);
   std::vector<fp::grey_image> pages(chunk);
   std::vector<std::string> reasons(chunk);
   const cancellation_probe stop;
@@ -305,6 +226,13 @@ void write_orientations(atomic_file& file, const outcome& all, std::size_t print
   write_npy(file, {values.data(), static_cast<std::int64_t>(values.size())}, shape, false);
 }
 
+void plot_print(const request& r, const fp::classification& c, std::span<const float> field) {
+  if (c.pattern < 0) return;
+  atomic_file file(r.plot);
+  file.write(print_plot(fp::read_grey_image(r.files.front(), r.raw_size), c, field));
+  file.commit();
+}
+
 void print_object(const request& r, const outcome& all, fp::network_kind kind,
                   const std::optional<fp::score>& score, const device& cpu, double total) {
   json prints = json::array();
@@ -327,6 +255,8 @@ void print_object(const request& r, const outcome& all, fp::network_kind kind,
 }  // namespace
 
 int cmd_classify(std::span<const char* const> arguments) {
+  if (!arguments.empty() && std::string_view(arguments.front()) == "train")
+    return classify_train(arguments.subspan(1));
   request r;
   command_line line("classify",
                     "the pattern of fingerprints: arch, left or right loop, scar, tented arch, whorl");
@@ -349,6 +279,7 @@ int cmd_classify(std::span<const char* const> arguments) {
     write_orientations(file, all, r.files.size());
     file.commit();
   }
+  if (!r.plot.empty()) plot_print(r, all.results.front(), all.orientations);
   lines.commit();
   std::optional<fp::score> score;
   if (!r.labels.empty()) score = fp::score_results(all.results, truths);

@@ -27,6 +27,7 @@ std::span<const command> commands();
 // One in each cmd_NAME.cpp.
 int cmd_bench(std::span<const char* const> arguments);
 int cmd_classify(std::span<const char* const> arguments);
+int classify_train(std::span<const char* const> arguments);  // those behind `classify train`
 int cmd_convert(std::span<const char* const> arguments);
 int cmd_devices(std::span<const char* const> arguments);
 int cmd_gen(std::span<const char* const> arguments);

@@ -31,7 +31,7 @@ int gen_fingerprint(std::span<const char* const> arguments) {
   line.count("--seed", seed, 0, "of everything that is drawn [1]");
   line.flag("--rotated", options.rotated, "turned by 4 to 10 degrees to either side");
   line.flag("--blank-paper", options.blank_paper, "paper without noise around it");
-  line.text("-o,--output", "FILE", common.output, "the page, as PGM");
+  line.text("-o,--output", "FILE", common.output, "the page: .png, else PGM");
   line.count("--threads", common.threads, 1, "CPU threads [OMP_NUM_THREADS, else all cores]", 4096);
   add_report_options(line, common);
   if (!line.parse(arguments)) return goal_reached;
@@ -44,7 +44,7 @@ int gen_fingerprint(std::span<const char* const> arguments) {
   const stopwatch clock;
   const device cpu = open_cpu(common);
   const fingerprint::grey_image page = fingerprint::synthetic_print(cpu, options);
-  fingerprint::write_pgm(common.output, page);
+  fingerprint::write_grey_image(common.output, page);
   const double seconds = clock.seconds();
   make_console(common).line(fmt::format("{}: a print of class {}, {:.2f} s", common.output, pattern, seconds));
   if (common.json)

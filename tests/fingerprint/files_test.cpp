@@ -60,9 +60,12 @@ TEST(grey_images, every_cut_and_every_surplus_is_refused) {
 TEST(grey_images, what_is_written_reads_back) {
   const testing::temporary_folder folder;
   const grey_image a{3, 2, {0, 1, 2, 253, 254, 255}};
-  write_pgm(folder.path("a.pgm"), a);
-  EXPECT_EQ(read_grey_image(folder.path("a.pgm")).pixels, a.pixels);
-  EXPECT_THROW(write_pgm(folder.path("b.pgm"), {3, 3, {1}}), shape_error);
+  for (const char* name : {"a.pgm", "a.png"}) {
+    write_grey_image(folder.path(name), a);
+    EXPECT_EQ(read_grey_image(folder.path(name)).pixels, a.pixels) << name;
+  }
+  EXPECT_EQ(testing::content_of(folder.path("a.png")).substr(1, 3), "PNG");
+  EXPECT_THROW(write_grey_image(folder.path("b.pgm"), {3, 3, {1}}), shape_error);
   EXPECT_THROW(read_grey_image(folder.path("none.pgm")), file_error);
 }
 

@@ -7,7 +7,6 @@
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/simd.hpp>
 #include <vouch/fingerprint/batch.hpp>
-#include <vouch/fingerprint/transpose_bytes.hpp>
 
 namespace vouch::fingerprint {
 namespace {
@@ -220,15 +219,27 @@ VOUCH_SIMD_INLINE void filter_column(tiles& t, int kx) {
   }
 }
 
+constexpr int squares_in_row = snip_width / step;
+
+// Pixels of a row that are 16 apart stand side by side: to[x % 16][x / 16] := from[x].
+void transpose_row(const std::uint8_t* from, std::uint8_t* to) {
+  for (int square = 0; square < squares_in_row; ++square)
+    for (int x = 0; x < step; ++x) to[x * squares_in_row + square] = from[step * square + x];
+}
+
+void transpose_row_back(const std::uint8_t* from, std::uint8_t* to) {
+  for (int square = 0; square < squares_in_row; ++square)
+    for (int x = 0; x < step; ++x) to[step * square + x] = from[x * squares_in_row + square];
+}
+
 typedef std::uint8_t byte16 __attribute__((vector_size(16)));
 
 // The pixels of 16 windows side by side that have this place in them, over 1024.
 VOUCH_SIMD_INLINE real16 pixels_at(const std::uint8_t* transposed_row, int x, int first_window) {
   byte16 bytes;
-  std::memcpy(
-      &bytes,
-      transposed_row + (x + margin) % step * grid_columns_and_frame + (x + margin) / step + first_window,
-      sizeof bytes);
+  std::memcpy(&bytes,
+              transposed_row + (x + margin) % step * squares_in_row + (x + margin) / step + first_window,
+              sizeof bytes);
   return __builtin_convertvector(bytes, real16) * (1.0F / (window * window));
 }
 
@@ -265,8 +276,8 @@ VOUCH_SIMD_CLONES void enhance_windows(const std::uint8_t* source, int first, st
     for (int x = margin; x < margin + step; ++x) {
       const whole16 level = __builtin_convertvector(scale * t.at[y][x] + 128.5F, whole16);
       const byte16 bytes = __builtin_convertvector(level, byte16);
-      std::memcpy(target + (y - margin) * snip_width + (x - margin) * grid_columns_and_frame + 1 + first,
-                  &bytes, sizeof bytes);
+      std::memcpy(target + (y - margin) * snip_width + (x - margin) * squares_in_row + 1 + first, &bytes,
+                  sizeof bytes);
     }
 }
 

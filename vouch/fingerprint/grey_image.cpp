@@ -89,6 +89,12 @@ grey_image parse_pgm(const std::string& name, std::string_view bytes) {
 
 }  // namespace
 
+void require_pixels(const char* function, const grey_image& image) {
+  if (image.width < 1 || image.height < 1 ||
+      image.pixels.size() != static_cast<std::size_t>(image.width) * static_cast<std::size_t>(image.height))
+    throw shape_error(std::string(function) + ": an image has width * height pixels");
+}
+
 grey_image parse_grey_image(const std::string& name, std::string_view bytes, raw_size raw) {
   const ieee_environment here;
   if (bytes.starts_with("P5") || bytes.starts_with("P2")) return parse_pgm(name, bytes);
@@ -109,13 +115,16 @@ grey_image read_grey_image(const std::string& path, raw_size raw) {
   return parse_grey_image(path, whole_file(path, most_bytes), raw);
 }
 
-void write_pgm(const std::string& path, const grey_image& image) {
-  const std::size_t count = static_cast<std::size_t>(image.width) * static_cast<std::size_t>(image.height);
-  if (image.pixels.size() != count) throw shape_error("write_pgm: pixels are not as many as width * height");
+void write_grey_image(const std::string& path, const grey_image& image) {
+  require_pixels("write_grey_image", image);
   atomic_file file(path);
-  file.write(std::string("P5\n") + std::to_string(image.width) + " " + std::to_string(image.height) +
-             "\n255\n");
-  file.write({reinterpret_cast<const char*>(image.pixels.data()), count});
+  if (path.ends_with(".png")) {
+    file.write(png_bytes(image));
+  } else {
+    file.write(std::string("P5\n") + std::to_string(image.width) + " " + std::to_string(image.height) +
+               "\n255\n");
+    file.write({reinterpret_cast<const char*>(image.pixels.data()), image.pixels.size()});
+  }
   file.commit();
 }
 

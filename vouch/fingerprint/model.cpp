@@ -1,5 +1,6 @@
 #include <vouch/fingerprint/model.hpp>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -9,6 +10,7 @@
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/fingerprint/stages.hpp>
 #include <vouch/fingerprint/whole_file.hpp>
+#include <vouch/text/file.hpp>
 #include <vouch/text/number.hpp>
 
 namespace vouch::fingerprint {
@@ -192,6 +194,22 @@ pnn read_probabilistic(const std::string& folder) {
   return network;
 }
 
+std::string big_endian_bytes(std::uint32_t x) {
+  return {static_cast<char>(x >> 24), static_cast<char>(x >> 16), static_cast<char>(x >> 8),
+          static_cast<char>(x)};
+}
+
+std::string matrix_bytes(const char* description, const feature_matrix& m) {
+  if (m.values.size() != static_cast<std::size_t>(m.rows) * static_cast<std::size_t>(m.columns))
+    throw shape_error("write_model: a matrix has rows * columns numbers");
+  std::string bytes = description;
+  bytes += "\nm b\n";
+  bytes += big_endian_bytes(static_cast<std::uint32_t>(m.rows));
+  bytes += big_endian_bytes(static_cast<std::uint32_t>(m.columns));
+  for (const float x : m.values) bytes += big_endian_bytes(std::bit_cast<std::uint32_t>(x));
+  return bytes;
+}
+
 }  // namespace
 
 feature_matrix parse_feature_matrix(const std::string& name, std::string_view bytes) {
@@ -267,6 +285,23 @@ model read_model(const std::string& folder) {
         "a model is a folder with mlp_tmat.bin and mlp_wts.bin, or with pnn_tmat.bin, profvs.bin and "
         "procls.asc");
   return m;
+}
+
+void write_model(const std::string& folder, const pnn& network) {
+  const ieee_environment here;
+  std::error_code ignored;
+  std::filesystem::create_directories(folder, ignored);
+  atomic_files files;
+  files.open(folder + "/pnn_tmat.bin")
+      .write(matrix_bytes("Eigenvectors times regional weights, by vouch", network.transform));
+  files.open(folder + "/profvs.bin").write(matrix_bytes("Prototypes, by vouch", network.prototypes));
+  std::string known =
+      "Classes of the prototypes, by vouch\nc a\n" + std::to_string(network.classes.size()) + "\n1\n6\n";
+  for (const char letter : std::string_view(class_letters)) (known += letter) += '\n';
+  for (const std::uint8_t c : network.classes) (known += std::to_string(int{c})) += '\n';
+  files.open(folder + "/procls.asc").write(known);
+  files.open(folder + "/osf.txt").write(number_text(network.smoothing) + '\n');
+  files.commit();
 }
 
 }  // namespace vouch::fingerprint

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 #include <vector>
 
 #include <vouch/core/error.hpp>
@@ -148,6 +149,38 @@ grey_image parse_png(const std::string& name, std::string_view bytes) {
     above = row + 1;
   }
   return image;
+}
+
+std::string png_bytes(const grey_image& image) {
+  const ieee_environment here;
+  require_pixels("png_bytes", image);
+  const auto four = [](std::uint32_t x) {
+    return std::string{static_cast<char>(x >> 24), static_cast<char>(x >> 16), static_cast<char>(x >> 8),
+                       static_cast<char>(x)};
+  };
+  const auto chunk = [&](std::string data) {
+    const auto checked = crc32(0, reinterpret_cast<const Bytef*>(data.data()), static_cast<uInt>(data.size()));
+    return four(static_cast<std::uint32_t>(data.size() - 4))
+        .append(data)
+        .append(four(static_cast<std::uint32_t>(checked)));
+  };
+  std::string rows;
+  const auto width = static_cast<std::size_t>(image.width);
+  for (std::size_t y = 0; y < static_cast<std::size_t>(image.height); ++y)
+    rows.append(1, '\0').append(reinterpret_cast<const char*>(image.pixels.data()) + y * width, width);
+  uLongf size = compressBound(rows.size());
+  std::string packed(size, '\0');
+  if (compress(reinterpret_cast<Bytef*>(packed.data()), &size, reinterpret_cast<const Bytef*>(rows.data()),
+               rows.size()) != Z_OK)
+    throw std::bad_alloc();
+  packed.resize(size);
+  return std::string(signature)
+      .append(chunk(std::string("IHDR")
+                        .append(four(static_cast<std::uint32_t>(image.width)))
+                        .append(four(static_cast<std::uint32_t>(image.height)))
+                        .append("\x08\0\0\0\0", 5)))
+      .append(chunk(std::string("IDAT").append(packed)))
+      .append(chunk("IEND"));
 }
 
 }  // namespace vouch::fingerprint

@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <memory>
+#include <optional>
 
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/fingerprint/batch.hpp>
 #include <vouch/fingerprint/whole_file.hpp>
+#include <vouch/text/number.hpp>
 
 namespace vouch::fingerprint {
 namespace {
@@ -30,6 +33,32 @@ rejection after_rejecting(std::span<const bool> right_by_confidence, double shar
           left == 0 ? 0 : static_cast<double>(wrong) / static_cast<double>(left)};
 }
 
+// A name and a value on each line.
+template <class Parse>
+std::map<std::string, int> read_values(const std::string& path, const char* expected, const Parse& parse) {
+  const ieee_environment here;
+  const std::string text = whole_file(path, most_bytes);
+  std::map<std::string, int> values;
+  std::int64_t number = 0;
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    const std::string_view line = without_blanks(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    ++number;
+    if (line.empty() || line.front() == '#') continue;
+    const std::size_t blank = line.find_last_of(" \t");
+    const std::optional<int> value =
+        blank == std::string_view::npos ? std::nullopt : parse(line.substr(blank + 1));
+    if (!value)
+      throw parse_error(path, number, 0, std::string("a line is a file's name, a blank and ") + expected);
+    const std::string name = label_name(std::string(without_blanks(line.substr(0, blank))));
+    const auto [at, is_new] = values.emplace(name, *value);
+    if (!is_new && at->second != *value)
+      throw parse_error(path, number, 0, name + " stands further up, otherwise");
+  }
+  return values;
+}
+
 }  // namespace
 
 std::string label_name(const std::string& path) {
@@ -38,25 +67,19 @@ std::string label_name(const std::string& path) {
 }
 
 std::map<std::string, int> read_labels(const std::string& path) {
-  const std::string text = whole_file(path, most_bytes);
-  std::map<std::string, int> labels;
-  std::int64_t number = 0;
-  for (std::string_view rest = text; !rest.empty();) {
-    const std::size_t end = std::min(rest.find('\n'), rest.size() - 1);
-    const std::string_view line = without_blanks(rest.substr(0, end + (rest[end] != '\n')));
-    rest.remove_prefix(end + 1);
-    ++number;
-    if (line.empty() || line.front() == '#') continue;
-    const std::string_view name = without_blanks(line.substr(0, line.size() - 1));
-    const char* known = std::strchr(class_letters, line.back());
-    if (name.empty() || name.size() + 1 == line.size() || known == nullptr)
-      throw parse_error(path, number, 0, "a line is a file's name, a blank and one of A, L, R, S, T and W");
-    const auto [at, is_new] =
-        labels.emplace(label_name(std::string(name)), static_cast<int>(known - class_letters));
-    if (!is_new && at->second != known - class_letters)
-      throw parse_error(path, number, 0, at->first + " has another class further up");
-  }
-  return labels;
+  return read_values(path, "one of A, L, R, S, T and W", [](std::string_view word) -> std::optional<int> {
+    const char* known = word.size() == 1 ? std::strchr(class_letters, word.front()) : nullptr;
+    return known == nullptr ? std::nullopt : std::optional(static_cast<int>(known - class_letters));
+  });
+}
+
+std::map<std::string, int> read_groups(const std::string& path) {
+  return read_values(path, "a whole number", [](std::string_view word) -> std::optional<int> {
+    const auto n = parse_integer(word.data(), word.data() + word.size());
+    const bool good = n.error == number_error::none && n.end == word.data() + word.size() && n.value >= 0 &&
+                      n.value <= std::numeric_limits<int>::max();
+    return good ? std::optional(static_cast<int>(n.value)) : std::nullopt;
+  });
 }
 
 score score_results(std::span<const classification> results, std::span<const int> truths) {

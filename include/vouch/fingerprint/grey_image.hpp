@@ -37,11 +37,16 @@ grey_image read_grey_image(const std::string& path, raw_size raw = {});
 /// The same of bytes in memory; name is what errors call them.
 grey_image parse_grey_image(const std::string& name, std::string_view bytes, raw_size raw = {});
 
-/// Writes a binary PGM.
+/// The bytes of a PNG file.
+///
+/// Throws  shape_error  pixels are not width * height
+std::string png_bytes(const grey_image& image);
+
+/// Writes an image, by the end of the path: .png, otherwise binary PGM.
 ///
 /// Throws  shape_error  pixels are not width * height
 ///         file_error   as atomic_file
-void write_pgm(const std::string& path, const grey_image& image);
+void write_grey_image(const std::string& path, const grey_image& image);
 
 }  // namespace fingerprint
 }  // namespace vouch

@@ -24,6 +24,11 @@ struct model {
 ///         parse_error  a file breaks its format, or its sizes fit neither 1680 orientations nor the other files
 model read_model(const std::string& folder);
 
+/// Writes a probabilistic network as read_model() reads it; the folder appears where it is missing.
+///
+/// Throws  shape_error; file_error  as atomic_file: none of the files appears
+void write_model(const std::string& folder, const pnn& network);
+
 /// A matrix file: a line of description; "m b" or "m a"; then, binary, rows, columns and all elements as big-endian
 /// numbers of 32 bits, or the same as text.
 ///

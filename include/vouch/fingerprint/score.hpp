@@ -33,6 +33,11 @@ struct score {
 /// Throws  file_error; parse_error  with the line; also where two lines contradict each other
 std::map<std::string, int> read_labels(const std::string& path);
 
+/// Reads groups in the same form, with a whole number in place of the letter.
+///
+/// Throws  as read_labels()
+std::map<std::string, int> read_groups(const std::string& path);
+
 /// The name under which read_labels() has a file.
 std::string label_name(const std::string& path);
 

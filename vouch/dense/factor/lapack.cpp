@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <limits>
 #include <string>
+#include <vector>
 
 #include <vouch/core/error.hpp>
 #include <vouch/core/shared_library.hpp>
@@ -20,6 +21,10 @@ using potrf_function = void(const char* uplo, const int* n, T* a, const int* lda
 template <class T>
 using potrs_function = void(const char* uplo, const int* n, const int* columns, const T* a, const int* lda,
                             T* b, const int* ldb, int* info, std::size_t);
+
+using syevd_function = void(const char* jobz, const char* uplo, const int* n, double* a, const int* lda,
+                            double* w, double* work, const int* lwork, int* iwork, const int* liwork, int* info,
+                            std::size_t, std::size_t);
 
 // Never unloaded: it has threads of its own.
 const shared_library& library() {
@@ -93,6 +98,20 @@ void potrs(const device& cpu, std::int64_t n, const T* A, std::int64_t ld, T* x)
   const int rows = narrow(n), lda = narrow(std::max<std::int64_t>(ld, 1)), one = 1;
   int info = 0;
   routine("L", &rows, &one, A, &lda, x, &lda, &info, 1);
+}
+
+std::int64_t syevd(const device& cpu, std::int64_t n, double* A, std::int64_t ld, double* eigenvalues) {
+  auto* const routine = find<syevd_function>("dsyevd_");
+  use_threads(cpu, n);
+  const int rows = narrow(n), lda = narrow(std::max<std::int64_t>(ld, 1)), ask = -1;
+  int info = 0, integers = 0;
+  double numbers = 0;
+  routine("V", "L", &rows, A, &lda, eigenvalues, &numbers, &ask, &integers, &ask, &info, 1, 1);
+  std::vector<double> work(static_cast<std::size_t>(numbers));
+  std::vector<int> whole(static_cast<std::size_t>(integers));
+  const int length = narrow(static_cast<std::int64_t>(work.size()));
+  routine("V", "L", &rows, A, &lda, eigenvalues, work.data(), &length, whole.data(), &integers, &info, 1, 1);
+  return info;
 }
 
 #define VOUCH_INSTANTIATE(T)                                                                      \

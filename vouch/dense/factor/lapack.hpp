@@ -33,5 +33,8 @@ template <real T>
 std::int64_t potrf(const device& cpu, std::int64_t n, T* A, std::int64_t ld);
 template <real T>
 void potrs(const device& cpu, std::int64_t n, const T* A, std::int64_t ld, T* x);
+/// Eigenvalues of the symmetric A, whose lower triangle is read, in rising order; column k becomes the vector of the
+/// k-th. Returns 0, or a positive number where they were not found.
+std::int64_t syevd(const device& cpu, std::int64_t n, double* A, std::int64_t ld, double* eigenvalues);
 
 }  // namespace vouch::lapack

@@ -1,0 +1,106 @@
+#include "classify_files.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
+#include <vouch/text/file.hpp>
+
+#include "command_line.hpp"
+#include "usage.hpp"
+
+namespace vouch::cli {
+namespace {
+
+namespace fp = vouch::fingerprint;
+using json = nlohmann::ordered_json;
+
+// What of a page could not be read, or "".
+std::string read_page(const std::string& path, fp::raw_size raw, fp::grey_image& page) try {
+  page = fp::read_grey_image(path, raw);
+  return {};
+} catch (const error& e) {
+  page = {};
+  return e.what();
+} catch (const std::bad_alloc&) {
+  page = {};
+  return path + ": not enough memory";
+}
+
+}  // namespace
+
+void append_list(const std::string& list, std::vector<std::string>& files) {
+  input_file file(list);
+  std::string text(65536, '\0'), line;
+  const auto take = [&] {
+    while (!line.empty() && (line.back() == '\r' || line.back() == ' ' || line.back() == '\t')) line.pop_back();
+    if (!line.empty()) files.push_back(line);
+    line.clear();
+  };
+  while (const std::size_t got = file.read(text.data(), text.size()))
+    for (const char c : std::string_view(text).substr(0, got))
+      if (c == '\n')
+        take();
+      else
+        line += c;
+  take();
+}
+
+fp::raw_size parse_raw_size(const std::string& text) {
+  if (text.empty()) return {};
+  const set_shape shape = parse_shape("--raw", text);
+  if (shape.rows > fp::most_pixels_a_side || shape.cols > fp::most_pixels_a_side)
+    throw usage_error(
+        fmt::format("option --raw: no image has more than {} pixels a side", fp::most_pixels_a_side));
+  return {static_cast<int>(shape.rows), static_cast<int>(shape.cols)};
+}
+
+void read_pages(const device& cpu, std::span<const std::string> files, fp::raw_size raw,
+                std::span<fp::grey_image> pages, std::span<std::string> reasons) {
+  const auto n = static_cast<std::int64_t>(files.size());
+#pragma omp parallel for firstprivate(ieee) num_threads(cpu.threads()) schedule(dynamic)
+  for (std::int64_t i = 0; i < n; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    reasons[at] = read_page(files[at], raw, pages[at]);
+  }
+}
+
+json score_json(const fp::score& s) {
+  json confusion = json::array(), rejections = json::array();
+  for (const auto& row : s.confusion) confusion.push_back(row);
+  for (const fp::rejection& r : s.rejections)
+    rejections.push_back({{"rejected", r.rejected}, {"error", r.error}});
+  return {{"scored", s.scored},
+          {"wrong", s.wrong},
+          {"unclassified", s.unclassified},
+          {"error",
+           s.scored > 0 ? json(static_cast<double>(s.wrong) / static_cast<double>(s.scored)) : json(nullptr)},
+          {"classes", fp::class_letters},
+          {"confusion", confusion},
+          {"rejections", rejections}};
+}
+
+void log_score(const console& log, const fp::score& s) {
+  if (s.scored == 0) {
+    log.warning("no print has a known class");
+    return;
+  }
+  log.line(fmt::format("{} of {} wrong: {:.2f} %", s.wrong, s.scored,
+                       100 * static_cast<double>(s.wrong) / static_cast<double>(s.scored)));
+  std::string head = "  class";
+  for (const char c : std::string_view(fp::class_letters)) head += fmt::format("{:>8}", c);
+  log.line(head + "   (answers)");
+  for (std::size_t k = 0; k < fp::classes; ++k) {
+    std::string row = fmt::format("  {:<5}", fp::class_letters[k]);
+    for (const std::int64_t count : s.confusion[k]) row += fmt::format("{:>8}", count);
+    log.line(row);
+  }
+  log.line("  rejected    error of the rest");
+  for (const fp::rejection& r : s.rejections)
+    log.line(fmt::format("  {:6.2f} %    {:.2f} %", 100 * r.rejected, 100 * r.error));
+}
+
+}  // namespace vouch::cli

@@ -1,0 +1,137 @@
+// vouch classify train.
+#include <fmt/format.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <vector>
+
+#include <vouch/core/config.hpp>
+#include <vouch/core/error.hpp>
+#include <vouch/fingerprint/score.hpp>
+#include <vouch/fingerprint/train.hpp>
+
+#include "classify_files.hpp"
+#include "command.hpp"
+#include "command_line.hpp"
+#include "common.hpp"
+#include "usage.hpp"
+
+namespace vouch::cli {
+namespace {
+
+namespace fp = vouch::fingerprint;
+
+struct request {
+  common_options common;
+  std::vector<std::string> files;
+  std::string list, labels, groups, raw;
+  fp::training_options training;
+  std::int64_t features = 64, folds = 0;
+  bool no_mirror = false, no_weights = false;
+};
+
+void declare(command_line& line, request& r) {
+  line.example("vouch classify train --list all.txt --labels classes.txt -o weights",
+               "a model of known prints");
+  line.example("vouch classify train a*.pgm --labels c.txt --folds 10 -o weights",
+               "and how often it would err");
+  line.arguments("FILE", r.files, "prints, as vouch classify takes them", false);
+  line.text("--list", "FILE", r.list, "more prints, a name a line");
+  line.text("--labels", "FILE", r.labels, "their classes, a name and a letter a line");
+  line.text("--groups", "FILE", r.groups, "prints that belong together, as of one card: a name and a");
+  line.note("", "number a line [each print by itself]");
+  line.text("--raw", "WxH", r.raw, "pixels of files without a header [832x768]");
+  line.section("Training");
+  line.count("--features", r.features, 1, "of a print [64]", fp::orientation_size);
+  line.flag("--no-mirror", r.no_mirror, "without mirror images of the prints");
+  line.flag("--no-weights", r.no_weights, "without regional weights");
+  line.count("--folds", r.folds, 2, "of a cross-validation by groups [none]");
+  line.section("Output");
+  line.text("-o,--output", "FOLDER", r.common.output, "pnn_tmat.bin, profvs.bin, procls.asc and osf.txt");
+  line.count("--threads", r.common.threads, 1, "CPU threads [OMP_NUM_THREADS, else all cores]", 4096);
+  add_report_options(line, r.common);
+}
+
+// Prints that could be read and whose class is known.
+struct known_prints {
+  std::vector<fp::grey_image> pages;
+  std::vector<std::uint8_t> classes;
+  std::vector<int> groups;
+};
+
+known_prints read_known(const request& r, const device& cpu, const console& log) {
+  const std::map<std::string, int> labels = fp::read_labels(r.labels);
+  const std::map<std::string, int> groups =
+      r.groups.empty() ? std::map<std::string, int>() : fp::read_groups(r.groups);
+  std::vector<fp::grey_image> pages(r.files.size());
+  std::vector<std::string> reasons(r.files.size());
+  read_pages(cpu, r.files, parse_raw_size(r.raw), pages, reasons);
+  known_prints known;
+  for (std::size_t i = 0; i < r.files.size(); ++i) {
+    const std::string name = fp::label_name(r.files[i]);
+    const auto label = labels.find(name), group = groups.find(name);
+    if (!reasons[i].empty() || label == labels.end()) {
+      log.warning(reasons[i].empty() ? r.files[i] + ": its class is not known" : reasons[i]);
+      continue;
+    }
+    known.pages.push_back(std::move(pages[i]));
+    known.classes.push_back(static_cast<std::uint8_t>(label->second));
+    known.groups.push_back(group == groups.end() ? -1 - static_cast<int>(i) : group->second);
+  }
+  return known;
+}
+
+fp::score score_of(const fp::validation& v) {
+  std::vector<fp::classification> results(v.classes.size());
+  std::vector<int> truths(v.classes.begin(), v.classes.end());
+  for (std::size_t i = 0; i < results.size(); ++i) fp::combine(v.outputs[i], false, results[i]);
+  return fp::score_results(results, truths);
+}
+
+}  // namespace
+
+int classify_train(std::span<const char* const> arguments) {
+  request r;
+  command_line line("classify train", "a probabilistic network out of prints whose classes are known");
+  declare(line, r);
+  if (!line.parse(arguments)) return goal_reached;
+  if (r.common.output.empty() || r.labels.empty())
+    throw usage_error("--labels FILE or -o FOLDER is missing",
+                      "usage: vouch classify train FILE... --labels FILE -o FOLDER");
+  if (!r.list.empty()) append_list(r.list, r.files);
+  if (r.files.empty()) throw usage_error("FILE is missing", "name prints, or a --list of them");
+  r.training.features = static_cast<int>(r.features);
+  r.training.regional_weights = !r.no_weights;
+
+  const stopwatch clock;
+  const device cpu = open_cpu(r.common);
+  const console log = make_console(r.common);
+  const known_prints known = read_known(r, cpu, log);
+  const fp::training_prints prints =
+      fp::prepare_prints(cpu, known.pages, known.classes, known.groups, !r.no_mirror);
+  log.line(fmt::format("{} prints, {} with their mirror images, {:.2f} s", known.pages.size(), prints.size(),
+                       clock.seconds()));
+  std::optional<fp::score> score;
+  if (r.folds > 0) score = score_of(fp::cross_validate(cpu, prints, static_cast<int>(r.folds), r.training));
+  if (score) log_score(log, *score);
+  const fp::pnn network = fp::train(cpu, prints, r.training);
+  fp::write_model(r.common.output, network);
+  log.line(fmt::format("{}: {} prototypes of {} features, smoothing factor {:.4g}, {:.2f} s", r.common.output,
+                       prints.size(), r.features, network.smoothing, clock.seconds()));
+  if (r.common.json)
+    print_json({{"schema", "vouch.classify-train/1"},
+                {"version", version},
+                {"model", r.common.output},
+                {"prints", known.pages.size()},
+                {"prototypes", prints.size()},
+                {"features", r.features},
+                {"smoothing", network.smoothing},
+                {"folds", r.folds > 0 ? nlohmann::ordered_json(r.folds) : nlohmann::ordered_json(nullptr)},
+                {"score", score ? score_json(*score) : nlohmann::ordered_json(nullptr)},
+                {"device", to_json(cpu)},
+                {"time_s", {{"total", clock.seconds()}}}});
+  return known.pages.size() == r.files.size() ? goal_reached : goal_missed;
+}
+
+}  // namespace vouch::cli
