@@ -416,6 +416,10 @@ def solve(A, b, *, method="auto", x0=None, rtol=None, atol=0.0, max_iterations=N
     >>> vn.solve(np.array([[4.0, 1.0], [1.0, 3.0]]), [1.0, 2.0]).x.round(4)
     array([0.0909, 0.6364])
     """
+    if _complex.among(A, b, x0, precond):
+        return _complex.solve(A, b, method=method, x0=x0, rtol=rtol, atol=atol, max_iterations=max_iterations,
+                              precond=precond, precision=precision, verify=verify, device=device, threads=threads, out=out,
+                              callback=callback, iterates=iterates, raise_on_failure=raise_on_failure, **more)
     options, M = _options(method, rtol, atol, max_iterations, precond, precision, more)
     if device != "cpu":
         options["device"] = device
@@ -530,7 +534,7 @@ def factor(A, *, method="auto", threads=None):
     """
     if method == "auto":
         method = "band" if isinstance(A, Tridiagonal) else "sparse-lu" if _operands.is_sparse(A) else "lu"
-    return Factor(A, method, threads)
+    return (_complex.Factor if _complex.among(A) else Factor)(A, method, threads)
 
 
 def verify(A, b, x, *, digits=None, relative=None, improve=False, matrix_radius=0.0, rhs_radius=0.0, certificate=None,
@@ -561,6 +565,11 @@ def verify(A, b, x, *, digits=None, relative=None, improve=False, matrix_radius=
     """
     if digits is not None and relative is not None:
         raise InputError("digits and relative exclude each other")
+    if _complex.among(A, b, x):
+        if certificate is not None:
+            raise InputError("certificates are of real matrices")
+        return _complex.verify(A, b, x, digits=digits, relative=relative, improve=improve, matrix_radius=matrix_radius,
+                               rhs_radius=rhs_radius, threads=threads)
     asked = _relative(int(digits)) if digits is not None else _relative(float(relative)) if relative else 0.0
     if improve and asked == 0.0:
         asked = 1e-15
@@ -624,3 +633,6 @@ def certify(A, *, threads=None):
     """Keeps A for proofs of many solutions: `certify(A).bound(b, x)`. A must not be changed meanwhile; it is looked
     whether it was."""
     return Certificate(A, threads)
+
+
+from . import _complex  # noqa: E402  which derives from the classes above

@@ -1,7 +1,7 @@
 """SciPy's signatures over Vouch: a program changes one import.
 
 Solvers return what SciPy's return, and call back as those do; the residual behind `info == 0` was recomputed in twice the
-precision. For complex numbers, which Vouch does not have, NotImplementedError says so.
+precision. Complex systems are solved by their real form.
 """
 import errno
 import os
@@ -17,41 +17,40 @@ from ._threads import chosen
 from .errors import ParseError
 
 
-def _refuse_complex(*operands):
-    for value in operands:
-        dtype = getattr(value, "dtype", None)
-        if dtype is not None and np.issubdtype(dtype, np.complexfloating):
-            raise NotImplementedError("complex numbers are not supported yet")
+def _applied(M, v):
+    return np.asarray(M.matvec(v) if hasattr(M, "matvec") else M @ v).reshape(-1)
 
 
 def _iterative(method, A, b, x0, rtol, atol, maxiter, M, callback, callback_type="x"):
-    _refuse_complex(A, b, x0, M)
     if atol is None or not np.isscalar(atol):
         raise ValueError(f"atol is {atol!r}, and should be a number")
     b = np.asarray(b)
     if b.ndim not in (1, 2) or (b.ndim == 2 and b.shape[1] != 1):
         raise ValueError(f"b has shape {b.shape}, and should be a vector")
     b = b.ravel()
-    _refuse_complex(b)
     if not (hasattr(A, "shape") and len(A.shape) == 2):
         A = np.asarray(A)
     if len(A.shape) != 2 or A.shape[0] != A.shape[1]:
         raise ValueError(f"expected square matrix (shape={A.shape})")
     if A.shape[0] != b.shape[0]:
         raise ValueError(f"shapes of A {A.shape} and b {b.shape} are incompatible")
-    single = np.result_type(getattr(A, "dtype", None) or np.float64, b.dtype) == np.float32
+    wanted = np.result_type(getattr(A, "dtype", None) or np.float64, b.dtype)
+    if wanted not in (np.float32, np.complex64, np.complex128):
+        wanted = np.dtype(np.float64)
     if isinstance(x0, str):
         if x0 != "Mb":
             raise ValueError(f"x0 is {x0!r}: a vector or 'Mb'")
-        x0 = b if M is None else linalg._action(M, "M")(np.asarray(b, dtype=np.float64))
+        x0 = b if M is None else _applied(M, b)
     if isinstance(A, np.matrix):
         A = np.asarray(A)
     if x0 is not None:
-        x0 = np.asarray(x0, dtype=np.float64).ravel()
+        x0 = np.asarray(x0).ravel()
+        if x0.dtype.kind != "c":
+            x0 = x0.astype(np.float64, copy=False)
     told = {}
     if callback is not None and callback_type == "x":
         def iterates(x):
-            callback(x.astype(np.float32) if single else x)
+            callback(x.astype(wanted, copy=False))
 
         told["iterates"] = iterates
     elif callback is not None:
@@ -64,7 +63,9 @@ def _iterative(method, A, b, x0, rtol, atol, maxiter, M, callback, callback_type
         told["callback"] = residuals
     result = linalg.solve(A, b, method=method, x0=x0, rtol=rtol, atol=atol,
                           max_iterations=maxiter, precond=M, **told)
-    x = result.x.astype(np.float32) if single else result.x
+    if result.x.dtype.kind == "c" and wanted.kind != "c":
+        wanted = result.x.dtype  # of a complex start or preconditioner
+    x = result.x.astype(wanted, copy=False)
     info = result.info
     if info > 0 and maxiter is not None:
         info = max(1, min(info, maxiter))
@@ -103,7 +104,6 @@ def bicgstab(A, b, x0=None, *, rtol=1e-05, atol=0.0, maxiter=None, M=None, callb
 
 def spsolve(A, b, permc_spec=None, use_umfpack=True):
     """scipy.sparse.linalg.spsolve; the ordering is Vouch's own"""
-    _refuse_complex(A, b)
     if not sparse.issparse(A):
         A = sparse.csc_array(A)
     if A.shape[0] != A.shape[1]:
@@ -132,7 +132,6 @@ class SuperLU:
     """What splu returns: `solve`, `shape` and `nnz`; the factors themselves stay inside."""
 
     def __init__(self, A):
-        _refuse_complex(A)
         A = A if sparse.issparse(A) else sparse.csc_array(A)
         if A.shape[0] != A.shape[1]:
             raise ValueError("can only factor square matrices")
@@ -142,17 +141,18 @@ class SuperLU:
 
     def solve(self, rhs, trans="N"):
         rhs = np.asarray(rhs)
-        _refuse_complex(rhs)
         if trans not in ("N", "T", "H"):
             raise ValueError("trans must be N, T, or H")
-        plain = trans == "N"
-        if plain not in self._factors:
-            self._factors[plain] = linalg.factor(self._of if plain else self._of.T.tocsr())
+        if rhs.dtype.kind == "c" and self._of.dtype.kind != "c":
+            return self.solve(rhs.real, trans) + 1j * self.solve(rhs.imag, trans)
+        if trans not in self._factors:
+            of = {"N": lambda A: A, "T": lambda A: A.T.tocsr(), "H": lambda A: A.conj().T.tocsr()}[trans](self._of)
+            self._factors[trans] = linalg.factor(of)
         if rhs.ndim not in (1, 2):
             raise ValueError("object too deep for desired array")
         if rhs.shape[:1] != self.shape[:1]:
             raise ValueError(f"rhs is of incompatible size: {rhs.shape} for a matrix of {self.shape}")
-        result = self._factors[plain].solve(rhs)
+        result = self._factors[trans].solve(rhs)
         if not result.report["has_solution"]:
             raise RuntimeError("Factor is exactly singular")
         return result.x
@@ -165,7 +165,8 @@ def splu(A, permc_spec=None, diag_pivot_thresh=None, relax=None, panel_size=None
 
 def solve_banded(l_and_u, ab, b, overwrite_ab=False, overwrite_b=False, check_finite=True):
     """scipy.linalg.solve_banded for tridiagonal matrices, (1, 1)"""
-    _refuse_complex(np.asarray(ab), np.asarray(b))
+    if any(np.iscomplexobj(operand) for operand in (ab, b)):
+        raise NotImplementedError("solve_banded: tridiagonal matrices of real numbers alone")
     if tuple(l_and_u) != (1, 1):
         raise NotImplementedError("solve_banded: tridiagonal matrices alone, l_and_u = (1, 1)")
     ab, b = np.asarray(ab), np.asarray(b)
