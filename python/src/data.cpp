@@ -17,11 +17,6 @@
 namespace vouchnum {
 namespace {
 
-const char* name(vouch::symmetry kind) {
-  constexpr const char* names[] = {"general", "symmetric", "skew-symmetric"};
-  return names[static_cast<int>(kind)];
-}
-
 nb::tuple csr_parts(vouch::csr<double>&& A) {
   const std::int64_t rows = A.rows, cols = A.cols;
   return nb::make_tuple(rows, cols, to_numpy(std::move(A.row_ptr)), to_numpy(std::move(A.col)),
@@ -36,11 +31,9 @@ vouch::csr_view<const double> csr_of(std::int64_t rows, std::int64_t cols,
 
 nb::dict header_parts(const vouch::matrix_market_header& h) {
   nb::dict parts;
-  constexpr const char* formats[] = {"coordinate", "array"};
-  constexpr const char* fields[] = {"real", "integer", "pattern"};
-  parts["format"] = formats[static_cast<int>(h.format)];
-  parts["field"] = fields[static_cast<int>(h.field)];
-  parts["symmetry"] = name(h.stored_as);
+  parts["format"] = vouch::name(h.format);
+  parts["field"] = vouch::name(h.field);
+  parts["symmetry"] = vouch::name(h.stored_as);
   parts["rows"] = h.rows;
   parts["cols"] = h.cols;
   parts["entries"] = h.entries;

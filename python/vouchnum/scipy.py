@@ -197,9 +197,10 @@ def _path(source):
 
 
 def _header(path):
-    """What Vouch reads of it; None for fields it does not take: complex numbers, unsigned integers."""
+    """What Vouch reads of it; None for fields that SciPy reads: complex numbers, unsigned integers."""
     try:
-        return _core.read_header(path)
+        header = _core.read_header(path)
+        return None if header["field"] == "complex" else header
     except ParseError as e:
         if e.line > 1:
             raise
