@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include <vouch/core/error.hpp>
+#include <vouch/core/config.hpp>
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/random.hpp>
 #include <vouch/fingerprint/classify.hpp>
@@ -129,6 +129,7 @@ class classify_run {
     stage(d, "24,300 prototypes", [&] { fp::evaluate(dev, *networks_.probabilistic, few_features, outputs); });
     stage(d, "finer averages", [&] { fp::average_finely(dev, indices, fine); });
     stage(d, "tracing", [&] { fp::trace_ridges(dev, fine, foreground, whorls); });
+    if (!built_with_mpfr) return;
     stage(d, "proof", [&] { fp::prove(dev, *networks_.perceptron, registered, patterns, proved); });
   }
 
