@@ -1,6 +1,7 @@
 // The formula of Black, Scholes and Merton in lanes. exp and log by reduction to a short interval and a polynomial; the
 // normal distribution by a polynomial of Shepherd and Laframboise's form for exp(x^2) erfc(x), Mathematics of Computation
 // 36 (1981), whose coefficients are those of Chebyshev interpolation in 50 digits.
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/price/formula/european_lanes.hpp>
 
 #include <cmath>
@@ -157,6 +158,7 @@ bool is_usual(const plain_option& o) {
 }  // namespace
 
 void european_lanes::price() {
+  const ieee_environment here;
   if (count_ == 0) return;
   inputs in;
   for (int l = 0; l < width; ++l) {
