@@ -36,7 +36,8 @@ bool is_elimination_worth_predicting(const system_facts& facts, const solve_opti
 /// Result  A function of its arguments alone; at least one attempt.
 /// Throws  shape_error  the matrix is not square, and the method asked for needs one that is
 ///         value_error  an option that the method does not take; the method asked for cannot solve such a
-///                      system, or none can; another precision than double for a matrix that is not square
+///                      system, or none can; another precision than double, or another end than the residual's,
+///                      for a matrix that is not square
 std::vector<attempt> make_plan(const system_facts& facts, const solve_options& options);
 
 }  // namespace vouch

@@ -216,6 +216,9 @@ TEST(rectangular, what_cannot_be_is_refused) {
   solve_options single;
   single.precision = working_precision::single;
   EXPECT_THROW(attempt(single), value_error);
+  solve_options counted;
+  counted.goal.fixed_iterations = 3;
+  EXPECT_THROW(attempt(counted), value_error);
   solve_options proved;
   proved.proof = proof_request{};
   EXPECT_THROW(attempt(proved), shape_error);

@@ -126,6 +126,10 @@ std::vector<attempt> make_plan(const system_facts& facts, const solve_options& o
                       "--method auto takes what suits");
   if (!A.square && options.precision != working_precision::double_)
     throw value_error(options.names.matrix + ": systems that are not square are solved in double precision");
+  if (!A.square && !options.goal.by_residual())
+    throw value_error(
+        options.names.matrix +
+        ": systems that are not square are solved until the true residual or its gradient is small");
   if (const std::optional<refused_option> refused = find_refused_option(options, is_cuda_asked(options)))
     throw value_error("option " + refused->option + ": method " + options.method + " takes " + refused->what,
                       refused->hint);
