@@ -401,6 +401,38 @@ TEST(solver, judges_the_system_as_given_where_it_was_rounded) {
   }
 }
 
+// A diagonal that single precision takes for zero is no zero of the matrix.
+TEST(solver, what_underflows_in_single_precision_is_called_that) {
+  const csr<double> row = from_triplets(3, {{0, 0, 4}, {0, 2, 1}, {1, 1, 1e-50}, {2, 0, 1}, {2, 2, 4}}),
+                    diagonal =
+                        from_triplets(3, {{0, 0, 4}, {0, 1, 1e-30}, {1, 0, 1e-30}, {1, 1, 1e-50}, {2, 2, 4}}),
+                    general = from_triplets(3, {{0, 0, 4}, {0, 1, 1}, {1, 0, 2}, {1, 1, 1e-50}, {2, 2, 4}});
+  const std::vector<double> b{1, 1e-50, 1};
+  std::vector<double> x(3);
+  solve_options options;
+  options.precision = working_precision::single;
+  for (const char* method :
+       {"auto", "cg", "fcg", "minres", "gmres", "jacobi", "gauss-seidel", "sparse-lu", "band"})
+    for (const csr<double>* A : {&row, &diagonal}) {
+      if (std::string(method) == "band" && A == &row) continue;  // not tridiagonal
+      options.method = method;
+      try {
+        const solve_result r = solve(cpu, *A, in(b), out(x), options);
+        ADD_FAILURE() << method << ": " << name(r.status) << ", " << r.reason;
+      } catch (const value_error& e) {
+        EXPECT_NE(std::string(e.what()).find("row 2 is zero in single precision: 1e-50"), std::string::npos)
+            << method << ": " << e.what();
+        EXPECT_NE(std::string(e.what()).find("underflows"), std::string::npos) << method << ": " << e.what();
+        EXPECT_NE(std::string(e.hint()).find("--precision double"), std::string::npos) << method;
+      }
+    }
+  // Where nothing needs the diagonal it may go.
+  for (const char* method : {"gmres", "sparse-lu"}) {
+    options.method = method;
+    EXPECT_EQ(solve(cpu, general, in(b), out(x), options).status, solve_status::converged) << method;
+  }
+}
+
 TEST(solver, proves_what_it_found) {
   const csr<double> sparse = testing::random_spd(40, 6, 11);
   const matrix<double> dense = as_dense(sparse);

@@ -70,7 +70,10 @@ struct placed_matrix {
   bool rounded = false;
 };
 
-/// Throws  value_error  an entry overflows T
+/// Throws  value_error  single precision has nothing of a row of A, or no diagonal entry where A looks positive definite
+void refuse_lost_rows(const method_setting& setting, csr_view<const double> A);
+
+/// Throws  value_error  an entry overflows T, or what underflows is refused
 template <real T>
 placed_csr<T> place_sparse(const method_setting& setting);
 template <real T>
@@ -166,8 +169,8 @@ class method_in : public ready_method {
       from = here;
     }
     if constexpr (sizeof(To) < sizeof(double)) {
-      const bool exactly = fits<To>(cpu, from, called);
-      if (rounded != nullptr) *rounded = !exactly;
+      const bool rounds = loss_in<To>(cpu, from, called).rounds;
+      if (rounded != nullptr) *rounded = rounds;
     }
     return rounded_to<To, double>(cpu, from).to(setting_.dev);
   }

@@ -16,24 +16,33 @@ namespace vouch {
 
 inline constexpr std::int64_t many_values = 1 << 16;  // from which on more than one thread pays
 
-/// Whether all values are numbers of type T already, NaN never; what is finite must stay so.
+/// What rounding to another precision does to numbers.
+struct rounding_loss {
+  bool rounds = false;      // some change
+  bool underflows = false;  // some become zero
+};
+
+/// What T has of the values, a NaN counted as changed; what is finite must stay so.
 ///
 /// Throws  value_error  a value overflows T: the text begins with `from`
 template <real T>
-bool fits(const device& cpu, view<const double> values, const std::string& from) {
-  bool exactly = true;
+rounding_loss loss_in(const device& cpu, view<const double> values, const std::string& from) {
+  bool rounds = false, underflows = false;
   std::int64_t overflow = values.size();
 #pragma omp parallel for firstprivate(ieee) num_threads(cpu.threads()) schedule(static) \
-    reduction(&& : exactly) reduction(min : overflow) if (values.size() >= many_values)
+    reduction(||                                                                        \
+              : rounds, underflows) reduction(min                                       \
+                                              : overflow) if (values.size() >= many_values)
   for (std::int64_t i = 0; i < values.size(); ++i) {
     const auto rounded = static_cast<T>(values[i]);
     if (!std::isfinite(rounded) && std::isfinite(values[i])) overflow = std::min(overflow, i);
-    exactly = exactly && rounded == values[i];
+    rounds = rounds || rounded != values[i];
+    underflows = underflows || (rounded == 0 && values[i] != 0);
   }
   if (overflow < values.size())
     throw value_error(from + string_printf(": %.9g overflows single precision", values[overflow]),
                       "take --precision double");
-  return exactly;
+  return {rounds, underflows};
 }
 
 /// to[i] := values[i] rounded to T; they fit.
@@ -57,7 +66,7 @@ array<T> rounded_to(const device& cpu, view<const From> values) {
 /// Throws  value_error  a value overflows T
 template <real T>
 array<T> rounded_to(const device& cpu, view<const double> values, const std::string& from) {
-  fits<T>(cpu, values, from);
+  loss_in<T>(cpu, values, from);
   return rounded_to<T, double>(cpu, values);
 }
 

@@ -32,7 +32,8 @@ void check_diagonal(std::int64_t row, double diagonal, double others) {
     throw value_error(
         string_printf("the diagonal entry of row %lld is zero%s: the iteration would divide by it", number,
                       sizeof(T) == 4 ? " in single precision" : ""),
-        "exchange rows, or take a direct method");
+        sizeof(T) == 4 ? "exchange rows, take a direct method, or --precision double where it is only too small"
+                       : "exchange rows, or take a direct method");
   constexpr double largest = std::numeric_limits<T>::max();
   constexpr double unit_roundoff = std::numeric_limits<T>::epsilon() / 2;
   if (4 / diagonal > largest)

@@ -30,8 +30,12 @@ class ready final : public method_in<T> {
   explicit ready(const method_setting& setting) : method_in<T>(setting) {
     timed(setting.times.setup, [&] {
       const csr_view<const double> A = setting.A.sparse(setting.A.cpu());
-      if constexpr (sizeof(T) < sizeof(double))
-        rounded_ = !fits<T>(setting.A.cpu(), {A.val, A.nonzeros}, setting.options.names.matrix);
+      if constexpr (sizeof(T) < sizeof(double)) {
+        const rounding_loss loss =
+            loss_in<T>(setting.A.cpu(), {A.val, A.nonzeros}, setting.options.names.matrix);
+        if (loss.underflows) refuse_lost_rows(setting, A);
+        rounded_ = loss.rounds;
+      }
       A_ = diagonals_of<T>(setting.A.cpu(), A);
     });
     if (setting.dev.is_cuda()) timed(setting.times.transfer, [&] { A_ = A_.to(setting.dev); });
