@@ -188,9 +188,12 @@ TEST(minres, singular_systems_converge_or_end_at_least_squares) {
     EXPECT_EQ(least.report.status, solve_status::stagnated) << least.report.reason;
     EXPECT_NEAR(least.report.true_residual, std::sqrt(45.0), 1e-6);
     EXPECT_NEAR(least.x[0], 1.0 / 3, 1e-6);
+    EXPECT_NE(least.report.reason.find("the matrix is singular"), std::string::npos) << least.report.reason;
     const krylov_answer nothing = solve_on<double>(dev, from_triplets(4, {}), {1, 2, 3, 4});
     EXPECT_FALSE(goal_reached(nothing.report.status));
     for (const double v : nothing.x) EXPECT_EQ(v, 0);
+    EXPECT_NE(nothing.report.reason.find("least there is, relative 1:"), std::string::npos)
+        << nothing.report.reason;
   }
   // Singular by a shift onto an eigenvalue, the right-hand side not orthogonal to its vector.
   const Eigen::SelfAdjointEigenSolver<wide_matrix> eigen(as_eigen(testing::laplacian(8)));
@@ -200,6 +203,51 @@ TEST(minres, singular_systems_converge_or_end_at_least_squares) {
   for (const double v : found.x) EXPECT_TRUE(std::isfinite(v));
   const double relative = residual_of(near, b, found.x) / static_cast<double>(as_eigen(b).norm());
   EXPECT_EQ(found.report.status == solve_status::converged, relative <= 1e-8) << found.report.reason;
+}
+
+// Against the orthogonal projection onto the range, by Eigen: a grid without a boundary, whose rows sum to zero, and one
+// shifted onto a multiple eigenvalue, at several scales.
+TEST(minres, systems_without_a_solution_say_so) {
+  for (const device& dev : testing::devices())
+    for (const double scale : {1.0, 1e-200, 1e200})
+      for (const bool shifted : {false, true}) {
+        csr<double> A = shifted ? shifted_laplacian(11, 4.0) : testing::laplacian(12, true);
+        for (double& v : A.val) v *= scale;
+        const std::vector<double> b = testing::random_vector(A.rows, 21);
+        const Eigen::SelfAdjointEigenSolver<wide_matrix> eigen(as_eigen(A) / scale);
+        wide_vector left = as_eigen(b);
+        for (std::int64_t k = 0; k < A.rows; ++k)
+          if (std::fabs(static_cast<double>(eigen.eigenvalues()(k))) > 1e-12)
+            left -= eigen.eigenvectors().col(k) * eigen.eigenvectors().col(k).dot(as_eigen(b));
+        ASSERT_GT(left.norm(), 0.01);
+        for (const char* precondition : {"none", "jacobi"}) {
+          if (shifted && *precondition == 'j') continue;
+          const krylov_answer found = solve_on<double>(dev, A, b, {}, precondition);
+          EXPECT_EQ(found.report.status, solve_status::stagnated) << found.report.reason;
+          EXPECT_NE(found.report.reason.find("the matrix is singular"), std::string::npos)
+              << found.report.reason;
+          if (*precondition == 'n') {
+            EXPECT_NEAR(found.report.true_residual, static_cast<double>(left.norm()),
+                        1e-6 * static_cast<double>(left.norm()));
+          }
+          for (const double v : found.x) EXPECT_LT(std::fabs(v) * scale, 1e10) << precondition;
+        }
+      }
+}
+
+// Ill-conditioned, not singular: nothing is said of least squares.
+TEST(minres, hard_systems_are_not_called_singular) {
+  const csr<double> A = from_triplets(3, {{0, 0, 1}, {1, 1, -1e-9}, {2, 2, 1e-5}});
+  const krylov_answer found = solve_on<double>(device::cpu(1), A, {1, 1, 1});
+  EXPECT_EQ(found.report.status, solve_status::converged) << found.report.reason;
+  // Along an eigenvector of 1e-10 of the largest, where the gradient is as small as of singular systems.
+  std::vector<testing::triplet> entries;
+  for (std::int32_t i = 0; i < 40; ++i)
+    entries.push_back({i, i, i == 0 ? 1e-10 : i % 2 == 0 ? 1.0 + i : -1.0 - i});
+  const krylov_answer along =
+      solve_on<double>(device::cpu(1), from_triplets(40, entries), std::vector<double>(40, 1.0));
+  EXPECT_EQ(along.report.status, solve_status::converged) << along.report.reason;
+  EXPECT_NEAR(along.x[0], 1e10, 1e4);
 }
 
 TEST(minres, small_empty_and_extreme_systems) {

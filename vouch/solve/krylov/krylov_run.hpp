@@ -49,6 +49,7 @@ class krylov_run {
   /// Iterations that may follow.
   std::int64_t left() const { return rule_.limit - iteration_; }
   double norm() const { return norm_; }
+  std::int64_t count() const { return iteration_; }
   /// Whether the residual was halved since halved() was last true.
   bool halved() {
     if (!(norm_ <= 0.5 * half_)) return false;

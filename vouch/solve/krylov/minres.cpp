@@ -7,10 +7,12 @@
 
 #include <vouch/core/array.hpp>
 #include <vouch/core/ieee_environment.hpp>
+#include <vouch/core/string_printf.hpp>
 #include <vouch/dense/blas1.hpp>
 #include <vouch/solve/krylov/krylov_run.hpp>
 #include <vouch/solve/krylov/krylov_system.hpp>
 #include <vouch/solve/krylov/minres.hpp>
+#include <vouch/solve/loop/plan_operator.hpp>
 #include <vouch/solve/loop/spd_check.hpp>
 #include <vouch/solve/loop/vector_update.hpp>
 #include <vouch/sparse/valid_csr.hpp>
@@ -31,7 +33,8 @@ class minres_engine final : public inner_solver<T> {
         next_(dev, n_),
         z_(dev, M == nullptr ? 0 : n_),
         earlier_(dev, n_),
-        direction_(dev, n_) {}
+        direction_(dev, n_),
+        settled_(dev, n_) {}
 
   std::string name() const override { return "general operator"; }
 
@@ -50,8 +53,13 @@ class minres_engine final : public inner_solver<T> {
         normalise(size);
       residual_ = size;
     }
+    settled_at_ = never;
     while (iterations.goes_on()) step(r, d, iterations);
-    return iterations.outcome();
+    const inner_outcome outcome = iterations.outcome();
+    const bool free = outcome.event == solver_event::running ||
+                      (outcome.event == solver_event::iteration_limit && rule.target_squared >= 0);
+    if (free && settled_at_ < never) copy<T, T>(dev_, settled_, d);
+    return outcome;
   }
 
  private:
@@ -64,6 +72,9 @@ class minres_engine final : public inner_solver<T> {
   void step(view<T> r, view<T> d, krylov_run& iterations) {
     recurrence& k = coefficients_;
     A_.apply(dev_, z(), next_);
+    if (iterations.count() == 0)
+      norm_of_A_ = std::max(
+          norm_of_A_, static_cast<double>(nrm2<T>(dev_, next_)) / static_cast<double>(nrm2<T>(dev_, z())));
     const double diagonal = dot<T, T>(dev_, next_, z());
     axpy<T, T>(dev_, static_cast<T>(-diagonal), v_, next_);
     axpy<T, T>(dev_, static_cast<T>(-k.beside), before_, next_);
@@ -79,13 +90,14 @@ class minres_engine final : public inner_solver<T> {
     std::swap(v_, next_);
     const double left = norm_of_v();
     if (!(left >= 0 && std::isfinite(left))) return iterations.end(unfit(left));
-    // What is left may be rounding alone: the space is invariant, and where nothing of the right-hand side is reached
-    // along this direction the matrix is singular.
+    // What is left may be rounding alone: the space is invariant.
     largest_ = std::max({largest_, std::fabs(diagonal), left});
     constexpr double few_roundings = 64 * std::numeric_limits<T>::epsilon();
     const bool grows = left > few_roundings * largest_;
+    const double gradient = std::hypot(rotated, k.c * left) / largest_;
+    if (settles(gradient, d, iterations.norm()) || !(gradient > few_roundings))
+      return iterations.end(solver_event::running);
     const double size = std::hypot(rotated, left);
-    if (!(size > few_roundings * largest_)) return iterations.end(solver_event::running);
     const double c = rotated / size, s = left / size;
     const double along = c * residual_;
     residual_ *= -s;
@@ -97,6 +109,21 @@ class minres_engine final : public inner_solver<T> {
     iterations.step(nrm2<T>(dev_, r));
     iterations.halved();
     if (!grows && iterations.goes_on()) iterations.end(solver_event::running);
+  }
+
+  // Of a singular system without a solution the residual is least where A M r, whose norm beside that of r and of A is
+  // the gradient, is next to nothing; rounding leaves the root of a unit of it. Later steps go astray along the null
+  // space. Of others, however ill-conditioned, the residual falls on: the iterate is kept, and the end is where the
+  // steps bring nothing but rounding errors.
+  bool settles(double gradient, view<const T> d, double norm_of_r) {
+    constexpr double unit = std::numeric_limits<T>::epsilon();
+    if (std::fabs(residual_) <= 0.5 * settled_residual_) settled_at_ = never;
+    if (gradient < std::min(8 * std::sqrt(unit), 0.5 * settled_at_)) {
+      copy<T, T>(dev_, d, settled_);
+      settled_at_ = gradient;
+      settled_residual_ = std::fabs(residual_);
+    }
+    return settled_at_ < never && unit * norm_of_A_ * static_cast<double>(nrm2<T>(dev_, d)) > norm_of_r;
   }
 
   // The root of v' M v, with M v in z(); -1: M is not positive definite.
@@ -126,9 +153,13 @@ class minres_engine final : public inner_solver<T> {
   array<T> before_, v_, next_;  // v_(j-1), v_j, v_(j+1)
   array<T> z_;                  // M v_j
   array<T> earlier_, direction_;
+  array<T> settled_;  // the iterate of the least gradient
   recurrence coefficients_;
-  double residual_ = 0;  // in the norm of M, with a sign
-  double largest_ = 0;   // entry of the tridiagonal matrices of all runs
+  double residual_ = 0;   // in the norm of M, with a sign
+  double largest_ = 0;    // entry of the tridiagonal matrices of all runs
+  double norm_of_A_ = 0;  // at least that
+  static constexpr double never = 1;
+  double settled_at_ = never, settled_residual_ = 0;  // that gradient, and the residual there
 };
 
 constexpr krylov_method method{.name = "minres", .title = "MINRES", .allowed_growth = 1e8};
@@ -140,6 +171,29 @@ engine_maker<T> maker(const device& dev) {
   };
 }
 
+// Where the norm r' M r of a residual is least, A M r = 0, so that A is singular; rounding leaves of A M r the root of a
+// unit. The norm of A is at least that of A b over that of b.
+template <real T>
+void explain_stagnation(const device& dev, const linear_operator<T>& A, view<const T> b, view<const T> x,
+                        const preconditioner<T>* M, solve_report& report) {
+  array<T> r(dev, A.rows()), z(dev, A.rows()), product(dev, A.rows());
+  const auto stretched = [&](view<const T> v) {
+    A.apply(dev, v, product);
+    return static_cast<double>(nrm2<T>(dev, product)) / static_cast<double>(nrm2<T>(dev, v));
+  };
+  A.apply(dev, x, r);
+  axpby(dev, T{1}, b.data(), T{-1}, r.data(), A.rows());
+  if (M != nullptr) M->apply(dev, r, z);
+  const double along_residual = stretched(M != nullptr ? z.all() : r.all()), along_b = stretched(b);
+  constexpr double unit = std::numeric_limits<T>::epsilon();
+  if (!(along_residual <= 8 * std::sqrt(unit) * along_b)) return;
+  report.reason = string_printf(
+      "the residual is the least there is%s, relative %.2g: the matrix is singular, and x a solution of least "
+      "squares, or its condition number is at least %.1g",
+      M != nullptr ? " in the norm of the preconditioner" : "", report.relative_true(),
+      1 / std::max(unit, along_residual / along_b));
+}
+
 }  // namespace
 
 template <real T>
@@ -148,14 +202,21 @@ solve_report minres(const device& dev, csr_view<const T> A, view<const T> b, vie
   const ieee_environment here;
   const valid_csr valid(method.name, dev, A);
   if (!options.matrix_checked && A.rows == A.cols) check_symmetric(dev, A);
-  return solve_by_krylov<T>(method, dev, A, b, x, options, M, maker<T>(dev));
+  solve_report report = solve_by_krylov<T>(method, dev, A, b, x, options, M, maker<T>(dev));
+  if (report.status == solve_status::stagnated) {
+    const spmv_plan<T> plan = spmv_plan<T>::make(dev, A);
+    explain_stagnation<T>(dev, plan_operator<T>(plan), b, x, M, report);
+  }
+  return report;
 }
 
 template <real T>
 solve_report minres(const device& dev, const linear_operator<T>& A, view<const T> b, view<T> x,
                     const minres_options& options, const preconditioner<T>* M) {
   const ieee_environment here;
-  return solve_by_krylov<T>(method, dev, A, b, x, options, M, maker<T>(dev));
+  solve_report report = solve_by_krylov<T>(method, dev, A, b, x, options, M, maker<T>(dev));
+  if (report.status == solve_status::stagnated) explain_stagnation<T>(dev, A, b, x, M, report);
+  return report;
 }
 
 #define VOUCH_MINRES(T)                                                                                       \

@@ -19,12 +19,13 @@ struct minres_options : stopping_criterion {
 ///
 /// Shapes  A is n-by-n, b and x have n elements; n may be 0.
 /// Types   T is float or double.
-/// Memory  A, b and x live on dev; x holds the start and receives the result; overlaps nothing. 6 vectors besides.
+/// Memory  A, b and x live on dev; x holds the start and receives the result; overlaps nothing. 7 vectors besides.
 /// Result  The numerical contract of docs/contract.md: status converged means ||b - Ax||_2 <= max(rtol ||b||_2, atol)
 ///         for the x returned, recomputed in twice the working precision. The stopping rule watches ||b - Ax||_2,
 ///         not the norm of M. Same bits on every run; on the CPU for any number of threads. Not converging is a
-///         status, never an exception: of a singular system without a solution x comes near one of least squares,
-///         and the status is `stagnated`; M not positive definite is `not_spd`.
+///         status, never an exception: of a singular system without a solution x comes near one of least squares
+///         (in the norm of M), the status is `stagnated`, and the reason says so; M not positive definite is
+///         `not_spd`.
 /// Cost    An iteration: one product with A, one application of M, about 27 vectors read or written. A GPU waits for the
 ///         host three times in every iteration.
 /// Throws  shape_error  A not square, wrong lengths, M for another number of unknowns
