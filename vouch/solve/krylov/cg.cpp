@@ -26,7 +26,7 @@ solve_report cg_with_engine(const device& dev, csr_view<const T> A, view<const T
   const ieee_environment here;
   check_krylov_shapes(need, A.rows, A.cols, b.size(), x.size());
   check_krylov_stopping(title, options);
-  const checked_problem<T> problem = cg_problem(dev, A, b, M, rows_sum_to_zero(dev, A));
+  const checked_problem<T> problem = cg_problem(dev, A, b, M, cg_facts_of(dev, A));
   solve_report report = new_cg_report<T>(nullptr, problem.constants_in_null_space);
   report.engine = engine.name();
   dev.synchronize();

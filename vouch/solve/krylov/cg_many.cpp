@@ -154,15 +154,15 @@ std::vector<solve_report> cg_many(const device& dev, csr_view<const T> A, std::i
   if (columns == 0) return {};
   const stopwatch clock;
   if (!options.matrix_checked) check_spd(dev, A);
-  const bool constants = rows_sum_to_zero(dev, A);
+  const cg_matrix_facts<T> facts = cg_facts_of(dev, A);
   const std::unique_ptr<preconditioner<T>> power = M == nullptr ? power_for_size(dev, A) : nullptr;
   if (power != nullptr) M = power.get();
   blocked_engine<T> engine(dev, A, M, options.matrix_layout, columns);
   std::vector<checked_column<T>> systems;
   for (std::int64_t j = 0; j < columns; ++j)
-    systems.push_back({cg_problem<T>(dev, A, {B.data() + j * n, n}, M, constants),
+    systems.push_back({cg_problem<T>(dev, A, {B.data() + j * n, n}, M, facts),
                        {X.data() + j * n, n},
-                       new_cg_report<T>(M, constants)});
+                       new_cg_report<T>(M, facts.constants_in_null_space)});
   dev.synchronize();
   const double setup = clock.seconds();
   residual_checked_solve<T>(systems, engine, options);

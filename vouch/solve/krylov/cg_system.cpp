@@ -1,4 +1,6 @@
-#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
 #include <string>
 
 #include <vouch/core/array.hpp>
@@ -14,23 +16,35 @@
 namespace vouch {
 
 template <real T>
-bool rows_sum_to_zero(const device& dev, csr_view<const T> A) {
-  if (A.rows == 0) return false;
+cg_matrix_facts<T> cg_facts_of(const device& dev, csr_view<const T> A) {
+  cg_matrix_facts<T> facts;
+  if (A.rows == 0) return facts;
   array<T> ones(dev, A.rows), sums(dev, A.rows);
   const array<T> zeros = array<T>::zeros(dev, A.rows);
   fill(dev, ones.data(), T{1}, A.rows);
-  const residual_facts facts = residual<T>(dev, A, zeros, ones, nullptr, sums);
-  return facts.norm_inf <= 64 * std::numeric_limits<T>::epsilon() * facts.matrix_norm_inf;
+  const residual_facts of_sums = residual<T>(dev, A, zeros, ones, nullptr, sums);
+  facts.constants_in_null_space =
+      of_sums.norm_inf <= 64 * std::numeric_limits<T>::epsilon() * of_sums.matrix_norm_inf;
+  if (facts.constants_in_null_space) return facts;
+  const diagonal_range diagonal = range_of_diagonal(dev, A);
+  facts.least_diagonal_entry = diagonal.least;
+  constexpr double wide = 1e4;  // below, 1e-8 of the residual is hardly a hundredth of the solution
+  if (dev.is_cuda() || !std::isfinite(diagonal.largest) || diagonal.largest < wide * diagonal.least)
+    return facts;
+  const auto parts = std::make_shared<const weak_parts<T>>(A);
+  if (parts->are_few()) facts.parts = parts;
+  return facts;
 }
 
 template <real T>
 checked_problem<T> cg_problem(const device& dev, csr_view<const T> A, view<const T> b,
-                              const preconditioner<T>* M, bool constants_in_null_space) {
+                              const preconditioner<T>* M, const cg_matrix_facts<T>& facts) {
   checked_problem<T> problem = stored_problem(dev, A, b);
-  problem.constants_in_null_space = constants_in_null_space;
+  problem.constants_in_null_space = facts.constants_in_null_space;
   problem.allowed_growth = growth_of_gradients<T>;
   problem.M = M;
-  if (M == nullptr && !constants_in_null_space) problem.least_eigenvalue_at_most = least_diagonal_entry(dev, A);
+  if (M == nullptr) problem.least_eigenvalue_at_most = facts.least_diagonal_entry;
+  if (facts.parts) problem.error_behind = [parts = facts.parts](const T* r) { return parts->error_behind(r); };
   return problem;
 }
 
@@ -43,13 +57,13 @@ solve_report new_cg_report(const preconditioner<T>* M, bool constants_in_null_sp
   return report;
 }
 
-template bool rows_sum_to_zero(const device&, csr_view<const float>);
+template cg_matrix_facts<float> cg_facts_of(const device&, csr_view<const float>);
 template checked_problem<float> cg_problem(const device&, csr_view<const float>, view<const float>,
-                                           const preconditioner<float>*, bool);
+                                           const preconditioner<float>*, const cg_matrix_facts<float>&);
 template solve_report new_cg_report(const preconditioner<float>*, bool);
-template bool rows_sum_to_zero(const device&, csr_view<const double>);
+template cg_matrix_facts<double> cg_facts_of(const device&, csr_view<const double>);
 template checked_problem<double> cg_problem(const device&, csr_view<const double>, view<const double>,
-                                            const preconditioner<double>*, bool);
+                                            const preconditioner<double>*, const cg_matrix_facts<double>&);
 template solve_report new_cg_report(const preconditioner<double>*, bool);
 
 template <real T>

@@ -1,6 +1,7 @@
 // vouch/solve/krylov/cg_system.hpp -- a stored system for conjugate gradients, and the engine that suits it; private.
 #pragma once
 #include <cstdint>
+#include <limits>
 #include <memory>
 
 #include <vouch/core/device.hpp>
@@ -8,19 +9,26 @@
 #include <vouch/core/view.hpp>
 #include <vouch/solve/krylov/cg.hpp>
 #include <vouch/solve/krylov/krylov_system.hpp>
+#include <vouch/solve/krylov/weak_parts.hpp>
 #include <vouch/solve/loop/inner_solver.hpp>
 #include <vouch/sparse/csr.hpp>
 
 namespace vouch {
 
-/// Whether A * ones = 0 to rounding: a pure Neumann problem, singular with the constants as null space.
+/// What is known of A whatever the right-hand side.
 template <real T>
-bool rows_sum_to_zero(const device& dev, csr_view<const T> A);
+struct cg_matrix_facts {
+  bool constants_in_null_space = false;  // A * ones = 0 to rounding: a pure Neumann problem, singular
+  double least_diagonal_entry = std::numeric_limits<double>::infinity();
+  std::shared_ptr<const weak_parts<T>> parts;  // on the CPU, where the diagonal's range is wide
+};
+template <real T>
+cg_matrix_facts<T> cg_facts_of(const device& dev, csr_view<const T> A);
 
 /// The system for an engine with this M. A, b and M must outlive it.
 template <real T>
 checked_problem<T> cg_problem(const device& dev, csr_view<const T> A, view<const T> b,
-                              const preconditioner<T>* M, bool constants_in_null_space);
+                              const preconditioner<T>* M, const cg_matrix_facts<T>& facts);
 
 /// A report with the name of the method, and a warning where A is singular.
 template <real T>

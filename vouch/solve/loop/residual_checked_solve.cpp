@@ -318,9 +318,7 @@ class residual_checked_loop {
 
   // In the norm of M^-1 the error e is at most that of M r over the least eigenvalue of M A that the engine has met;
   // ||e||_2 is at most this times the root of the largest eigenvalue of M. r_ is that of x.
-  void estimate_error() {
-    const ritz_values& met = log_.spectrum();
-    if (!met.known()) return;
+  double error_by(const ritz_values& met) {
     const double least = std::min(met.smallest(), problem_.least_eigenvalue_at_most);
     report_.condition_estimate = met.largest() / least;
     double size = detail::norm2<T>(problem_.dev, r_.data(), n_);
@@ -330,8 +328,17 @@ class residual_checked_loop {
                    of_d = detail::norm2<T>(problem_.dev, d_.data(), n_);
       size = std::max(of_d, std::sqrt(std::max(product, 0.0) * largest_of_preconditioner(of_d)));
     }
+    return size / least;
+  }
+
+  void estimate_error() {
+    const ritz_values& met = log_.spectrum();
+    double error = met.known() ? error_by(met) : 0;
+    if (problem_.error_behind) error = std::max(error, problem_.error_behind(r_.data()));
     const double of_x = detail::norm2<T>(problem_.dev, x_, n_);
-    if (detail::rounds_as_normal<T>(of_x, report_.rhs_norm)) report_.error_estimate = size / of_x / least;
+    constexpr double considerable = 1e-2;  // what says something although no eigenvalue is known
+    if (!met.known() && !(error >= considerable * of_x)) return;
+    if (detail::rounds_as_normal<T>(of_x, report_.rhs_norm)) report_.error_estimate = error / of_x;
   }
 
   bool end(solve_status status, std::string reason) {

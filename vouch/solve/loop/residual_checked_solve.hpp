@@ -30,6 +30,7 @@ struct checked_problem {
   double allowed_growth = 1e4;  // a residual so many times the first one has diverged, unless `converges`
   const preconditioner<T>* M = nullptr;  // that the engine has; for estimates of the error
   double least_eigenvalue_at_most = std::numeric_limits<double>::infinity();  // of A; where M is absent
+  std::function<double(const T* r)> error_behind{};       // an error that the engine may not have met
   const char* advice = "take a stronger preconditioner";  // where the iterations were not enough
 };
 

@@ -85,17 +85,19 @@ void multiply_elements(const device& dev, const T* d, view<const T> r, view<T> z
 }
 
 template <real T>
-double least_diagonal_entry(const device& dev, csr_view<const T> A) {
+diagonal_range range_of_diagonal(const device& dev, csr_view<const T> A) {
   array<T> inverse(dev, A.rows);
-  if (A.rows == 0 || invert_diagonal(dev, A, inverse.data()) < A.rows)
-    return std::numeric_limits<double>::infinity();
-  T largest;
-  copy_bytes(&largest, device::cpu(1), inverse.data() + iamax<T>(dev, inverse.all()), dev, sizeof largest);
-  return 1 / static_cast<double>(largest);
+  if (A.rows == 0 || invert_diagonal(dev, A, inverse.data()) < A.rows) return {};
+  const auto entry = [&](std::int64_t row) {
+    T value;
+    copy_bytes(&value, device::cpu(1), inverse.data() + row, dev, sizeof value);
+    return 1 / static_cast<double>(value);
+  };
+  return {entry(iamax<T>(dev, inverse.all())), entry(iamin<T>(dev, inverse.all()))};
 }
 
-template double least_diagonal_entry(const device&, csr_view<const float>);
-template double least_diagonal_entry(const device&, csr_view<const double>);
+template diagonal_range range_of_diagonal(const device&, csr_view<const float>);
+template diagonal_range range_of_diagonal(const device&, csr_view<const double>);
 template array<float> inverse_diagonal(const device&, csr_view<const float>, const std::string&);
 template array<double> inverse_diagonal(const device&, csr_view<const double>, const std::string&);
 template void multiply_elements(const device&, const float*, view<const float>, view<float>);

@@ -50,10 +50,13 @@ void check_square(const std::string& who, std::int64_t rows, std::int64_t cols);
 template <real T>
 array<T> inverse_diagonal(const device& dev, csr_view<const T> A, const std::string& who);
 
-/// The least a_ii of an A on dev, to rounding; at least the least eigenvalue where A is symmetric. Infinity where a
-/// diagonal entry is not positive or has no finite inverse.
+/// The least and the largest a_ii of an A on dev, to rounding; the least is at least the least eigenvalue where A is
+/// symmetric. Infinity where a diagonal entry is not positive or has no finite inverse.
+struct diagonal_range {
+  double least = std::numeric_limits<double>::infinity(), largest = std::numeric_limits<double>::infinity();
+};
 template <real T>
-double least_diagonal_entry(const device& dev, csr_view<const T> A);
+diagonal_range range_of_diagonal(const device& dev, csr_view<const T> A);
 
 // The CUDA sides. bad receives the index of the first bad entry, or stays at A.rows; there out keeps a_ii
 // itself.
