@@ -62,8 +62,9 @@ class panels {
  public:
   using function = std::function<double(double)>;
 
-  /// On panels between the ends, halved until the polynomials meet f.
-  panels(const function& f, std::vector<double> ends, double accuracy) {
+  /// On panels between the ends, halved until the polynomials meet f, whose values are rounded by so much.
+  panels(const function& f, std::vector<double> ends, double accuracy, double rounding = 0)
+      : rounding_(rounding) {
     std::sort(ends.begin(), ends.end());
     for (std::size_t k = 1; k < ends.size(); ++k)
       if (ends[k] > ends[k - 1]) add(f, ends[k - 1], ends[k], accuracy, 0);
@@ -129,7 +130,7 @@ class panels {
     for (const double z : {0.02, 0.25, 0.61, 0.98}) {
       if (!meets) break;
       const double x = from + z * (to - from);
-      meets = std::abs(value(p, x) - f(x)) <= accuracy * (1 + largest);
+      meets = std::abs(value(p, x) - f(x)) <= std::max(accuracy * (1 + largest), rounding_);
     }
     constexpr int deepest = 44;
     if (meets || depth > deepest || !(to - from > 1e-14 * (1 + std::abs(from)))) {
@@ -145,6 +146,7 @@ class panels {
         std::upper_bound(all_.begin(), all_.end(), x, [](double y, const panel& p) { return y < p.from; });
     return next == all_.begin() ? 0 : static_cast<std::size_t>(next - all_.begin() - 1);
   }
+  double rounding_;
   std::vector<panel> all_;
 };
 
@@ -204,7 +206,12 @@ class quadrature_price {
         for (double away = 5 * deviation; away < high_ - low_; away *= 4)
           for (const double side : {-1, 1}) ends.push_back(inside(kink + side * away));
       }
-      const panels waiting(before, ends, accuracy());
+      // The density is as exact as distances are in deviations: finer than that no panel fits, however short, and beside
+      // a barrier two densities cancel.
+      const double rounding = std::numeric_limits<double>::epsilon() *
+                              std::max(std::abs(low_), std::abs(high_)) / deviation *
+                              std::max(o_.strike, o_.spot);
+      const panels waiting(before, ends, accuracy(), rounding);
       value = at_date(waiting, from);
     }
     return 0;
