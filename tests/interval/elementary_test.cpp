@@ -204,6 +204,109 @@ TEST(elementary, extremes_inside_are_found) {
   EXPECT_TRUE(is_member(-0.8522008497671888017727, sin(box(1e22, 1e22))));
 }
 
+// The smallest interval by MPFR: the values at both ends, rounded outward, and those of extremes and poles between
+// them, which lie at multiples of pi/2 that 2,500 bits tell from all numbers.
+struct periodic_function {
+  const char* name;
+  int (*exact)(mpfr_ptr, mpfr_srcptr, mpfr_rnd_t);
+  int pole;             // 0, 1: at even or odd multiples; -1: none
+  int greatest, least;  // multiples modulo 4 with a local maximum or minimum; -1: none
+  double height;        // of the maximum; the minimum has the other sign
+};
+constexpr periodic_function periodic_functions[] = {
+    {"sin", mpfr_sin, -1, 1, 3, 1}, {"cos", mpfr_cos, -1, 0, 2, 1}, {"tan", mpfr_tan, 1, -1, -1, 0},
+    {"sec", mpfr_sec, 1, 2, 0, -1}, {"csc", mpfr_csc, 0, 3, 1, -1}, {"cot", mpfr_cot, 0, -1, -1, 0}};
+
+// The multiples of pi/2 in x: first and last, and first modulo 4.
+struct multiples_inside {
+  double count;  // 5 for more
+  long first;
+};
+template <real T>
+multiples_inside multiples_of_quarter_turns(interval<T> x) {
+  constexpr mpfr_prec_t bits = 2500;
+  big quarter(bits), low(bits), high(bits), four(bits), rest(bits);
+  mpfr_const_pi(quarter.get(), MPFR_RNDN);
+  mpfr_div_2ui(quarter.get(), quarter.get(), 1, MPFR_RNDN);
+  mpfr_set_d(low.get(), static_cast<double>(x.lo()), MPFR_RNDN);
+  mpfr_set_d(high.get(), static_cast<double>(x.hi()), MPFR_RNDN);
+  mpfr_div(low.get(), low.get(), quarter.get(), MPFR_RNDN);
+  mpfr_div(high.get(), high.get(), quarter.get(), MPFR_RNDN);
+  mpfr_ceil(low.get(), low.get());
+  mpfr_floor(high.get(), high.get());
+  mpfr_set_ui(four.get(), 4, MPFR_RNDN);
+  mpfr_fmod(rest.get(), low.get(), four.get(), MPFR_RNDN);
+  const long first = (mpfr_get_si(rest.get(), MPFR_RNDN) + 4) % 4;
+  mpfr_sub(high.get(), high.get(), low.get(), MPFR_RNDN);
+  return {std::min(mpfr_get_d(high.get(), MPFR_RNDN) + 1, 5.0), first};
+}
+
+template <real T>
+interval<T> smallest(const periodic_function& f, interval<T> x) {
+  const T infinite = rounding::infinity<T>;
+  const bool at_zero = f.pole == 0 && (x.lo() == 0 || x.hi() == 0);  // the only pole that is a number
+  if (at_zero && x.lo() == x.hi()) return interval<T>::empty();
+  const auto value = [&](T t, mpfr_rnd_t mode) {
+    if (f.pole == 0 && t == 0) return x.hi() > 0 ? infinite : -infinite;
+    return testing::directed<T>(mode, [&](mpfr_ptr r, mpfr_rnd_t to) {
+      big operand(static_cast<double>(t));
+      return f.exact(r, operand.get(), to);
+    });
+  };
+  T lo = std::min(value(x.lo(), MPFR_RNDD), value(x.hi(), MPFR_RNDD)),
+    hi = std::max(value(x.lo(), MPFR_RNDU), value(x.hi(), MPFR_RNDU));
+  const multiples_inside inside = multiples_of_quarter_turns(x);
+  for (int k = 0; k < static_cast<int>(inside.count); ++k) {
+    const long m = (inside.first + k) % 4;
+    // The first or last multiple is 0 itself, beyond which x does not reach.
+    const bool is_end =
+        at_zero && ((k == 0 && x.lo() == 0) || (k + 1 == static_cast<int>(inside.count) && x.hi() == 0));
+    if (f.pole >= 0 && m % 2 == f.pole) {
+      if (!is_end) return interval<T>::entire();
+    } else if (m == f.greatest) {
+      hi = std::max(hi, static_cast<T>(f.height));
+    } else if (m == f.least) {
+      lo = std::min(lo, static_cast<T>(-f.height));
+    }
+  }
+  return interval<T>::unchecked(lo, hi);
+}
+
+// Ends beside multiples of pi/2, small and huge, at 0 and anywhere.
+template <real T>
+T hostile_angle(std::uint64_t seed, std::uint64_t k) {
+  const std::uint64_t bits = random_bits(seed, k);
+  if (bits % 8 == 0) return bits & 16 ? T{0} : T(-0.0);
+  if (bits % 8 == 1) return testing::adversarial_number<T>(seed + 1, k);
+  const int size = static_cast<int>(random_bits(seed + 2, k) % (bits % 8 < 6 ? 4 : 100));
+  big pi(mpfr_prec_t{400});
+  mpfr_const_pi(pi.get(), MPFR_RNDN);
+  mpfr_mul_d(pi.get(), pi.get(), std::floor(std::ldexp(random_unit(seed + 3, k), size)) / (bits & 32 ? 2 : -2),
+             MPFR_RNDN);
+  auto t = static_cast<T>(mpfr_get_d(pi.get(), MPFR_RNDN));
+  for (std::uint64_t step = bits >> 8 & 3; step > 0; --step) t = bits & 64 ? next_up(t) : next_down(t);
+  return t;
+}
+
+TYPED_TEST(elementary_test, periodic_ones_are_tightest) {
+  using T = TypeParam;
+  interval<T> (*const ours[])(interval<T>) = {sin<T>, cos<T>, tan<T>, sec<T>, csc<T>, cot<T>};
+  for (std::uint64_t k = 0; k < campaign(std::uint64_t{40'000}); ++k) {
+    const T a = hostile_angle<T>(1100, k);
+    T b = random_bits(1110, k) % 3 == 0 ? hostile_angle<T>(1120, k)
+                                        : static_cast<T>(a + static_cast<T>(7 * random_unit(1130, k)));
+    if (random_bits(1110, k) % 3 == 1) b = next_up(a);
+    if (!rounding::finite(a) || !rounding::finite(b)) continue;
+    const auto x = interval<T>::unchecked(std::min(a, b), std::max(a, b));
+    for (std::size_t f = 0; f < std::size(periodic_functions); ++f) {
+      const interval<T> expected = smallest(periodic_functions[f], x), found = ours[f](x);
+      EXPECT_TRUE(found == expected) << std::hexfloat << periodic_functions[f].name << " of [" << x.lo() << ", "
+                                     << x.hi() << "]: [" << found.lo() << ", " << found.hi() << "], not ["
+                                     << expected.lo() << ", " << expected.hi() << "], case " << k;
+    }
+  }
+}
+
 // Of bounds in the wrong order nothing is promised but an end.
 TEST(elementary, bounds_in_the_wrong_order_come_to_an_end) {
   for (const double high : {-2.0, -0.0, 0.5}) {
