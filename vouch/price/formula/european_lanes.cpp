@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/simd.hpp>
 #include <vouch/price/closed_form.hpp>
 #include <vouch/price/normal.hpp>
