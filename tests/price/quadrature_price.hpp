@@ -206,13 +206,13 @@ class quadrature_price {
         for (double away = 5 * deviation; away < high_ - low_; away *= 4)
           for (const double side : {-1, 1}) ends.push_back(inside(kink + side * away));
       }
-      // The density is as exact as distances are in deviations: finer than that no panel fits, however short, and beside
-      // a barrier two densities cancel.
+      // The density is as exact as distances are in deviations, and so are values that fall within one: finer than that
+      // no panel fits, however short. Beside a barrier two densities cancel, too.
       const double rounding = std::numeric_limits<double>::epsilon() *
                               std::max(std::abs(low_), std::abs(high_)) / deviation *
                               std::max(o_.strike, o_.spot);
       const panels waiting(before, ends, accuracy(), rounding);
-      value = at_date(waiting, from);
+      value = at_date(waiting, from, rounding);
     }
     return 0;
   }
@@ -262,7 +262,7 @@ class quadrature_price {
   }
 
   // The underlying falls, then, which is earlier, it may be exercised.
-  panels at_date(const panels& waiting, double time) {
+  panels at_date(const panels& waiting, double time, double rounding) {
     double fall = 0;
     for (const cash_dividend& d : c_.dividends)
       if (d.time == time && !escrowed_) fall += d.amount;
@@ -286,7 +286,7 @@ class quadrature_price {
     for (const double x : waiting.ends()) ends.push_back(inside(std::log(std::exp(x) + fall)));
     if (exercised && o_.strike > escrow) kinks_.push_back(inside(std::log(o_.strike - escrow)));
     ends.insert(ends.end(), kinks_.begin(), kinks_.end());
-    if (!exercised) return panels(fallen, ends, accuracy());
+    if (!exercised) return panels(fallen, ends, accuracy(), rounding);
     nothing_ = std::max(nothing_, payoff_at(o_, escrow));
     std::sort(ends.begin(), ends.end());
     const auto more = [&](double x) { return fallen(x) - paid_at(x, escrow); };
@@ -307,7 +307,8 @@ class quadrature_price {
     }
     ends.insert(ends.end(), crossings.begin(), crossings.end());
     kinks_.insert(kinks_.end(), crossings.begin(), crossings.end());
-    return panels([&](double x) { return std::max(fallen(x), paid_at(x, escrow)); }, ends, accuracy());
+    return panels([&](double x) { return std::max(fallen(x), paid_at(x, escrow)); }, ends, accuracy(),
+                  rounding);
   }
 
   contract c_;
