@@ -25,6 +25,7 @@
 #include "command.hpp"
 #include "command_line.hpp"
 #include "common.hpp"
+#include "sign_of_life.hpp"
 #include "solve_system.hpp"
 #include "usage.hpp"
 
@@ -47,10 +48,11 @@ struct convert_options {
   bool transposed = false;
 };
 
-bool is_matrix_market(const std::string& path) {
+// By the name where that says it: pipes lose what is looked at.
+bool is_matrix(const std::string& path) {
   if (path.ends_with(".mtx") || path.ends_with(".mtx.gz")) return true;
   if (path.ends_with(".npy") || path.ends_with(".txt")) return false;
-  return input_file(path).peek(2) == "%%";
+  return holds_matrix(path);
 }
 
 /// What was read, with the form in which the file had it.
@@ -67,7 +69,7 @@ content content_of(const device& cpu, const array<T>& values, std::int64_t rows,
 }
 
 content read(const device& cpu, const std::string& path) {
-  if (!is_matrix_market(path))
+  if (!is_matrix(path))
     return std::visit([&](const auto& v) { return content_of(cpu, v.values, v.rows, v.cols); },
                       read_any_vectors(cpu, path));
   std::optional<matrix_market_header> header;
@@ -160,7 +162,7 @@ void declare(command_line& line, convert_options& o) {
   line.example("vouch convert A.mtx.gz A.mtx", "unpack; comments go, duplicates are summed");
   line.example("vouch convert A.mtx B.mtx --order rcm", "renumber the unknowns for a narrow band");
   line.example("vouch convert x.mtx x.npy", "vectors between .mtx, .npy and text");
-  line.argument("IN", o.in, ".mtx (coordinate or array), .npy or text, also .gz");
+  line.argument("IN", o.in, "a matrix or vectors: .mtx, .npy, text, SciPy's .npz, Harwell-Boeing, .tar.gz");
   line.argument("OUT", o.out, ".mtx, .npy or text, by its name");
   line.choice("--format", "F", o.format, formats, "of a .mtx: coordinate or array [as IN; array from vectors]");
   line.choice("--store", "S", o.store, stores,
@@ -200,10 +202,12 @@ void convert(const device& cpu, const console& log, const convert_options& o, co
       o.out.ends_with(".mtx") && o.format != "array" && (o.format == "coordinate" || !c.dense);
   if (!coordinate && o.store != "auto")
     throw usage_error("--store is of coordinates", "give --format coordinate and a name that ends with .mtx");
-  if (coordinate)
-    write_matrix_market(files.open(o.out), A, store_of(o, c));
-  else
-    write_dense(cpu, files.open(o.out), A);
+  with_sign_of_life(log, "writing", [&] {
+    if (coordinate)
+      write_matrix_market(files.open(o.out), A, store_of(o, c));
+    else
+      write_dense(cpu, files.open(o.out), A);
+  });
   files.commit();
 
   log.line(
@@ -232,7 +236,7 @@ int cmd_convert(std::span<const char* const> arguments) {
   const stopwatch clock;
   const device cpu = open_cpu(o.common);
   const console log = make_console(o.common);
-  content c = read(cpu, o.in);
+  content c = with_sign_of_life(log, "reading", [&] { return read(cpu, o.in); });
   std::visit([&](auto& A) { convert(cpu, log, o, c, A, clock); }, c.A);
   return goal_reached;
 }

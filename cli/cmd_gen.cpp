@@ -20,6 +20,7 @@
 #include "command.hpp"
 #include "command_line.hpp"
 #include "common.hpp"
+#include "sign_of_life.hpp"
 #include "usage.hpp"
 
 namespace vouch::cli {
@@ -225,11 +226,14 @@ generated_matrix generate_complex_files(atomic_files& files, const console& log,
 generated_matrix generate_sparse_files(atomic_files& files, const console& log, const gen_options& o,
                                        const device& cpu) {
   const stopwatch clock;
-  const csr<double> A = generate_problem(cpu, o.name, o.problem);
+  const csr<double> A =
+      with_sign_of_life(log, "generating", [&] { return generate_problem(cpu, o.name, o.problem); });
   const generated_matrix made{A.rows, A.nonzeros(), true, clock.seconds()};
   say(log, o, made);
-  write_matrix_market(files.open(o.common.output), A, o.general ? symmetry::general : symmetry::symmetric);
-  write_solution(files, o, cpu, A.all(), A.rows);
+  with_sign_of_life(log, "writing", [&] {
+    write_matrix_market(files.open(o.common.output), A, o.general ? symmetry::general : symmetry::symmetric);
+    write_solution(files, o, cpu, A.all(), A.rows);
+  });
   return made;
 }
 

@@ -21,6 +21,7 @@
 #include "command_line.hpp"
 #include "common.hpp"
 #include "info_amg.hpp"
+#include "sign_of_life.hpp"
 #include "solve_output.hpp"
 #include "solve_system.hpp"
 
@@ -67,7 +68,8 @@ struct sparse_form {
 found examine(const device& cpu, const std::string& file) {
   found f;
   const stopwatch reading;
-  any_matrix read = read_any_matrix(cpu, file, &f.header);
+  any_matrix read = with_sign_of_life(console(verbosity::warnings), "reading",
+                                      [&] { return read_any_matrix(cpu, file, &f.header); });
   std::visit(
       [&](auto& stored) {
         auto A = sparse_form{cpu}(stored);
@@ -105,7 +107,9 @@ std::string form_text(const found& r) {
   if (!r.header)
     return fmt::format("NumPy array{}, {} entries", r.complex ? ", complex" : "", r.A.rows * r.A.cols);
   const matrix_market_header& h = *r.header;
-  return fmt::format("{} {} {}, {} entries", name(h.field), name(h.stored_as), name(h.format), h.entries);
+  return fmt::format("{}, {} {} {}, {} entries{}", h.container, name(h.field), name(h.stored_as),
+                     name(h.format), h.entries,
+                     h.rhs > 0 ? fmt::format(", {} right-hand side{}", h.rhs, h.rhs == 1 ? "" : "s") : "");
 }
 
 // Rows are counted from 1 where people and files see them.
@@ -228,7 +232,7 @@ int cmd_info(std::span<const char* const> arguments) {
   line.example("vouch info A.mtx --json", "the facts for programs; rows count from 1");
   line.example("vouch info A.mtx --amg", "and the hierarchy that --precond amg would make");
   line.example("vouch info A.mtx --svg A.svg", "the picture as a drawing");
-  line.argument("A", o.file, "a Matrix Market file (.gz as well), or .npy");
+  line.argument("A", o.file, matrix_files);
   line.text("--svg", "FILE", o.svg, "draw the pattern into this file");
   line.flag("--picture", o.picture, "a large picture, 80 characters wide");
   line.flag("--ascii", o.ascii, "draw it with plain ASCII characters");

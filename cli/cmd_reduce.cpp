@@ -14,6 +14,7 @@
 #include "command.hpp"
 #include "command_line.hpp"
 #include "common.hpp"
+#include "sign_of_life.hpp"
 #include "usage.hpp"
 
 namespace vouch::cli {
@@ -243,7 +244,7 @@ int cmd_reduce(std::span<const char* const> arguments) {
   log.line("device: " + where.why);
   matrix_set_reducer reduce(where.dev, static_cast<int>(q.common.threads));
   const double opened_in = clock.seconds();
-  const reduce_result r = reduce(q.files, q.options);
+  const reduce_result r = with_sign_of_life(log, "reducing", [&] { return reduce(q.files, q.options); });
   const double reduced_in = clock.seconds();
   const bool complete =
       std::ranges::all_of(r.results, [](const reduced& values) { return values.failure.empty(); });

@@ -49,7 +49,8 @@ int cmd_solve(std::span<const char* const> arguments) {
   warn_before(log, request);
 
   const device dev = request.options.run_on.value_or(cpu);
-  linear_system system = read_system_matrix(cpu, dev, request.matrix);
+  linear_system system =
+      with_sign_of_life(log, "reading", [&] { return read_system_matrix(cpu, dev, request.matrix); });
   if (dev.is_cuda()) system.seconds.cuda_start = opening_seconds;
   solve_watch watch(log, request, system);
   request.options.observer = &watch;

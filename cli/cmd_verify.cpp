@@ -34,7 +34,7 @@ bool parse(std::span<const char* const> arguments, verify_options& options) {
   line.example("vouch verify A.mtx x.txt -b b.txt --digits 12 -o y.txt",
                "improve x until 12 digits are proved");
   line.example("vouch verify A.mtx x.txt --matrix-radius 1e-6", "for all matrices that near to A");
-  line.argument("A", options.matrix, "matrix, Matrix Market (.gz as well) or .npy");
+  line.argument("A", options.matrix, matrix_files);
   line.argument("X", options.solution, "the solution: .mtx, .npy or text");
   line.section("Options");
   line.text("-b,--rhs", "B", options.rhs, "ones, row-sums (A*ones) or a file: .mtx, .npy, text [ones]");
@@ -121,7 +121,8 @@ int cmd_verify(std::span<const char* const> arguments) {
   const device dev = wanted.cuda ? device::cuda(wanted.index) : cpu;
   array<double> x;
   verify_times times;
-  linear_system system = read_system_matrix(cpu, dev, options.matrix);
+  linear_system system =
+      with_sign_of_life(log, "reading", [&] { return read_system_matrix(cpu, dev, options.matrix); });
   solve_options asked;
   asked.run_on = dev;
   asked.cpu_threads = cpu.threads();

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <vouch/core/device.hpp>
@@ -24,6 +25,10 @@ struct common_options {
   bool quiet = false;
   bool verbose = false;
 };
+
+/// What -h says of an argument that is a matrix.
+inline constexpr std::string_view matrix_files =
+    "matrix: Matrix Market, .npy, SciPy's .npz, Harwell-Boeing, .tar.gz";
 
 /// --device and --threads.
 void add_device_options(command_line& line, common_options& common);

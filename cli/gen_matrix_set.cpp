@@ -12,6 +12,7 @@
 #include "command.hpp"
 #include "command_line.hpp"
 #include "common.hpp"
+#include "sign_of_life.hpp"
 #include "usage.hpp"
 
 namespace vouch::cli {
@@ -57,15 +58,15 @@ int gen_matrix_set(std::span<const char* const> arguments) {
 
   const stopwatch clock;
   const device cpu = open_cpu(common);
-  write_matrix_set(cpu, common.output, problem);
+  const console log = make_console(common);
+  with_sign_of_life(log, "writing", [&] { write_matrix_set(cpu, common.output, problem); });
   const double seconds = clock.seconds();
   std::error_code ignored;
   const auto bytes = std::filesystem::is_regular_file(common.output, ignored)
                          ? static_cast<std::int64_t>(std::filesystem::file_size(common.output, ignored))
                          : 0;
-  make_console(common).line(fmt::format("{}: {} matrices, {} by {}, {:.3f} GB, {:.3f} s", common.output,
-                                        problem.count, problem.rows, problem.cols,
-                                        static_cast<double>(bytes) * 1e-9, seconds));
+  log.line(fmt::format("{}: {} matrices, {} by {}, {:.3f} GB, {:.3f} s", common.output, problem.count,
+                       problem.rows, problem.cols, static_cast<double>(bytes) * 1e-9, seconds));
   if (common.json) {
     nlohmann::ordered_json object{{"schema", "vouch.gen/1"}, {"version", version}, {"problem", "matrix-set"}};
     object["file"] = common.output;

@@ -12,6 +12,7 @@
 
 #include "command.hpp"
 #include "interrupt.hpp"
+#include "sign_of_life.hpp"
 
 namespace vouch::cli {
 namespace {
@@ -103,7 +104,8 @@ int run_book(const price_request& request) {
   options.strict = request.strict;
   options.tolerance = request.method.finite_difference.tolerance;
   options.stop = [] { return interrupt_signal() != 0; };
-  const book_report report = price_book(request.book, request.common.output, options);
+  const book_report report = with_sign_of_life(
+      log, "pricing", [&] { return price_book(request.book, request.common.output, options); });
   if (report.stopped) {
     log.warning("interrupted: no prices written");
     return 128 + interrupt_signal();

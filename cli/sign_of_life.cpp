@@ -7,9 +7,12 @@
 #include <csignal>
 #include <utility>
 
+#include <vouch/core/progress.hpp>
+
 namespace vouch::cli {
 
 sign_of_life::sign_of_life(const console& log, std::string what) : log_(log), what_(std::move(what)) {
+  progress::begin(0);
   if (log.level() == verbosity::silent) return;
   // Signals are the business of the thread that works: it may hold names of files.
   sigset_t all, before;
@@ -35,7 +38,10 @@ void sign_of_life::run() {
   double next_line = 4;
   std::unique_lock lock(mutex_);
   while (!ended_.wait_for(lock, std::chrono::milliseconds(500), [this] { return end_; })) {
-    const std::string text = fmt::format("{}, {:.0f} s", what_, clock.seconds());
+    const double seconds = clock.seconds(), part = progress::fraction();
+    std::string text = fmt::format("{}, {:.0f} s", what_, seconds);
+    if (part > 0.01 && part < 1)
+      text += fmt::format(", {:.0f} %, about {:.0f} s left", 100 * part, seconds * (1 - part) / part);
     if (progress.due()) progress.show(text);
     if (clock.seconds() < next_line) continue;
     next_line *= 2;

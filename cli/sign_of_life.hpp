@@ -4,12 +4,14 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "console.hpp"
 
 namespace vouch::cli {
 
-/// While it lives, stderr says by time what is under way: on a terminal in the progress line, else in a line of
+/// While it lives, stderr says by time what is under way, how far it is and how long that may take, where the library
+/// says so: on a terminal in the progress line, else in a line of
 /// the log after 4 seconds, then after twice as long each time. Nobody else writes to stderr meanwhile.
 class sign_of_life {
  public:
@@ -29,5 +31,12 @@ class sign_of_life {
   bool end_ = false;
   std::thread thread_;
 };
+
+/// What work() returns, with a sign of life while it works.
+template <class Work>
+auto with_sign_of_life(const console& log, std::string what, const Work& work) {
+  const sign_of_life sign(log, std::move(what));
+  return work();
+}
 
 }  // namespace vouch::cli

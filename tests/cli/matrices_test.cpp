@@ -27,7 +27,7 @@ TEST_F(tool_info, facts_as_text) {
   EXPECT_EQ(r.err, "");
   EXPECT_EQ(r.out,
             "A.mtx: 3 by 3, 7 nonzeros\n"
-            "  file            real symmetric coordinate, 5 entries\n"
+            "  file            Matrix Market, real symmetric coordinate, 5 entries\n"
             "  symmetry        symmetric\n"
             "  diagonal        positive\n"
             "  dominance       weak; strict in 2 rows; least |a_ii| / sum |a_ij| = 1 in row 2\n"
@@ -235,6 +235,31 @@ TEST_F(tool_convert, a_permutation_comes_with_its_matrix_or_not_at_all) {
   EXPECT_EQ(content("p.txt"), "mine\n");
   EXPECT_EQ(run("convert A.mtx B.mtx --order rcm --permutation /dev/full").code, 3);
   EXPECT_EQ(files(), (std::vector<std::string>{"A.mtx", "p.txt"}));
+}
+
+// Of a Harwell-Boeing file, and of an archive with the right-hand side beside it.
+TEST_F(tool_convert, other_formats_serve_every_command) {
+  write("A.rua",
+        "2 x 2                                                                   KEY\n 4 1 1 1 1\nRUA 2 2 3 0\n"
+        "(3I4) (3I4) (3F8.2) (2F8.2)\nF 1 0\n   1   2   4\n   1   1   2\n    4.00    1.00    2.00\n"
+        "   10.00    4.00\n");
+  const tool_result facts = run("info A.rua --ascii");
+  EXPECT_NE(facts.out.find("Harwell-Boeing, real general coordinate, 3 entries, 1 right-hand side\n"),
+            std::string::npos)
+      << facts.out << facts.err;
+  EXPECT_EQ(run("solve A.rua --rhs A.rua -o x.txt -q").code, 0);
+  EXPECT_EQ(content("x.txt"), "2\n2\n");
+  EXPECT_EQ(run("verify A.rua x.txt -b A.rua").code, 0);
+  EXPECT_EQ(run("convert A.rua A.mtx").code, 0);
+  EXPECT_EQ(content("A.mtx"), "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 4\n1 2 1\n2 2 2\n");
+  write("b.mtx", "%%MatrixMarket matrix array real general\n2 1\n10\n4\n");
+  ASSERT_EQ(shell("mkdir S && cp A.mtx S/S.mtx && cp b.mtx S/S_b.mtx && tar czf S.tar.gz S && rm -r S"), 0);
+  EXPECT_EQ(run("solve S.tar.gz --rhs S.tar.gz -o y.txt -q").code, 0);
+  EXPECT_EQ(content("y.txt"), "2\n2\n");
+  EXPECT_EQ(run("verify S.tar.gz y.txt -b S.tar.gz").code, 0);
+  EXPECT_EQ(run("convert S.tar.gz B.mtx").code, 0);
+  EXPECT_EQ(content("B.mtx"), content("A.mtx"));
+  EXPECT_EQ(run("solve S.tar.gz --rhs S.tar.gz --decimal").code, 0);
 }
 
 TEST_F(tool_convert, an_older_file_survives_an_error) {

@@ -145,7 +145,7 @@ TEST_F(MatrixMarket, ReadsTheHeaderAlone) {
 TEST_F(MatrixMarket, SaysWhatIsWrongWithABanner) {
   const std::pair<std::string, std::string> cases[] = {
       {"", ":1:1: the file is empty"},
-      {"PK\3\4 and more", ": a zip archive (.npz), not a Matrix Market file"},
+      {"PK\3\4 and more", ": the zip archive is broken"},
       {"\n", ":1:1: expected %%MatrixMarket, found an empty line"},
       {"1 2 3\n", ":1:1: expected %%MatrixMarket, found '1'"},
       {" %%MatrixMarket matrix coordinate real general\n",
@@ -159,7 +159,8 @@ TEST_F(MatrixMarket, SaysWhatIsWrongWithABanner) {
       {"%%MatrixMarket matrix\n", ":1:22: the line ends before the format"},
       {"%%MatrixMarket matrix sparse real general\n", ":1:23: unknown format 'sparse'"},
       {"%%MatrixMarket matrix coordinate double general\n", ":1:34: unknown field 'double'"},
-      {"%%MatrixMarket matrix coordinate real hermitian\n", ":1: hermitian is of complex matrices, the field is real"},
+      {"%%MatrixMarket matrix coordinate real hermitian\n",
+       ":1: hermitian is of complex matrices, the field is real"},
       {"%%MatrixMarket matrix coordinate real diagonal\n", ":1:39: unknown symmetry 'diagonal'"},
       {"%%MatrixMarket matrix coordinate real general x\n", ":1:47: unexpected 'x' at the end of the line"},
       {"%%MatrixMarket matrix array pattern general\n", ":1: an array cannot have the field pattern"},

@@ -2,15 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
+#include <vouch/io/harwell_boeing.hpp>
+#include <vouch/io/matrix_file.hpp>
 #include <vouch/io/matrix_market_parts.hpp>
 #include <vouch/io/npy.hpp>
+#include <vouch/io/scipy_npz.hpp>
 #include <vouch/text/decimal.hpp>
 #include <vouch/text/lines.hpp>
 #include <vouch/text/tokens.hpp>
@@ -101,50 +103,57 @@ csr<double> without_zeros(const device& cpu, const vectors& A) {
   return rows.matrix(cpu, A.cols);
 }
 
-csr<double> no_radii(const device& cpu, std::int64_t rows, std::int64_t cols) {
-  return {rows, cols, array<std::int64_t>::zeros(cpu, rows + 1), array<std::int32_t>(cpu, 0),
-          array<double>(cpu, 0)};
+// Of a Matrix Market file, each in the place of its entry.
+coo matrix_market_radii(const device& cpu, const std::string& path, const char* part) {
+  line_reader reader{open_part(path, part)};
+  const matrix_market_header header = take_matrix_market_header(reader);
+  if (header.field == matrix_field::pattern) return coo_for(cpu, header, 0);
+  const std::vector<double> radii = entry_radii(reader);
+  matrix_market_header unused;
+  coo places = header.format == matrix_format::array ? array_places(cpu, header)
+                                                     : read_coo(cpu, open_part(path, part), unused);
+  if (places.row.size() != std::ssize(radii)) throw value_error(path + ": the file changed while it was read");
+  places.val = array<double>::from(cpu, radii);
+  return places;
 }
 
-// Of a .npy file; nothing where the file is another.
-std::optional<vectors> npy_radii(const device& cpu, const std::string& path) {
-  input_file file(path);
-  if (!is_npy(file.peek(6))) return {};
-  return read_npy_radii(cpu, file);
+csr<double> summed(const device& cpu, const std::string& path, const coo& radii) {
+  const csr<double> A = to_csr(cpu, radii);
+  if (A.nonzeros() != entries_of_both_triangles(radii))
+    throw value_error(path + ": an entry stands there twice, and its sum is rounded", "write each entry once");
+  return without_zeros(cpu, A);
 }
 
-vectors densified(const device& cpu, const csr<double>& A) {
-  vectors result{A.rows, A.cols, array<double>::zeros(cpu, A.rows * A.cols)};
-  for (std::int64_t i = 0; i < A.rows; ++i)
-    for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k)
-      result.values[A.col[k] * A.rows + i] = A.val[k];
-  return result;
+csr<double> matrix_radii(const device& cpu, const std::string& path, const char* part) {
+  input_file file = open_part(path, part);
+  const file_content content = content_of(file);
+  if (content == file_content::npy) return without_zeros(cpu, read_npy_radii(cpu, file));
+  if (content == file_content::harwell_boeing)
+    return summed(cpu, path, read_harwell_boeing(cpu, std::move(file), read_as::radius).A);
+  matrix_market_header unused;
+  if (content == file_content::npz)
+    return summed(cpu, path, read_scipy_npz(cpu, file, read_as::radius, unused));
+  return summed(cpu, path, matrix_market_radii(cpu, path, part));
 }
 
 }  // namespace
 
 csr<double> read_matrix_radii(const device& cpu, const std::string& path) {
   const ieee_environment here;
-  if (const std::optional<vectors> radii = npy_radii(cpu, path)) return without_zeros(cpu, *radii);
-  line_reader reader{input_file(path)};
-  const matrix_market_header header = take_matrix_market_header(reader);
-  if (header.field == matrix_field::pattern) return no_radii(cpu, header.rows, header.cols);
-  const std::vector<double> radii = entry_radii(reader);
-  coo places = header.format == matrix_format::array ? array_places(cpu, header) : read_coo(cpu, path);
-  if (places.row.size() != std::ssize(radii)) throw value_error(path + ": the file changed while it was read");
-  places.val = array<double>::from(cpu, radii);
-  const csr<double> A = to_csr(cpu, places);
-  if (A.nonzeros() != entries_of_both_triangles(places))
-    throw value_error(path + ": an entry stands there twice, and its sum is rounded", "write each entry once");
-  return without_zeros(cpu, A);
+  return matrix_radii(cpu, path, "");
 }
 
 vectors read_vector_radii(const device& cpu, const std::string& path) {
   const ieee_environment here;
-  if (std::optional<vectors> radii = npy_radii(cpu, path)) return std::move(*radii);
+  constexpr const char* rhs = "_b";
+  input_file file = open_part(path, rhs);
+  const file_content content = content_of(file);
+  if (content == file_content::npy) return read_npy_radii(cpu, file);
+  if (content == file_content::harwell_boeing)
+    return read_harwell_boeing(cpu, std::move(file), read_as::radius).rhs;
+  if (content != file_content::other) return densified(cpu, matrix_radii(cpu, path, rhs));
   vectors shape = read_vectors(cpu, path);
-  if (input_file(path).peek(1).starts_with('%')) return densified(cpu, read_matrix_radii(cpu, path));
-  line_reader reader{input_file(path)};
+  line_reader reader(std::move(file));
   std::int64_t row = 0;
   for_each_line(reader, [&](tokens words) {
     token word;

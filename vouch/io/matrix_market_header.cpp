@@ -4,6 +4,7 @@
 #include <limits>
 
 #include <vouch/core/error.hpp>
+#include <vouch/io/matrix_file.hpp>
 #include <vouch/io/npz.hpp>
 #include <vouch/text/number.hpp>
 #include <vouch/text/tokens.hpp>
@@ -185,7 +186,7 @@ void require_real(const matrix_market_header& header, const char* hint) {
 }
 
 matrix_market_header read_matrix_market_header(const std::string& path) {
-  line_reader reader{input_file(path)};
+  line_reader reader{open_part(path)};
   return take_matrix_market_header(reader);
 }
 

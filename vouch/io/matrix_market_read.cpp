@@ -10,6 +10,7 @@
 #include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
+#include <vouch/io/matrix_file.hpp>
 #include <vouch/io/matrix_market_parts.hpp>
 #include <vouch/text/tokens.hpp>
 
@@ -318,13 +319,19 @@ namespace {
 constexpr const char* complex_reader = "read_complex_csr() of vouch/io/matrix_market.hpp takes it";
 }
 
-coo read_coo(const device& cpu, const std::string& path, matrix_market_header* header) {
+coo read_coo(const device& cpu, input_file file, matrix_market_header& header) {
   const ieee_environment here;
-  line_reader reader{input_file(path)};
-  const matrix_market_header facts = take_matrix_market_header(reader);
-  if (header != nullptr) *header = facts;
-  require_real(facts, complex_reader);
-  return read_entries<double>(cpu, reader, facts);
+  const file_content content = content_of(file);
+  if (is_foreign(content)) return read_foreign(content, cpu, std::move(file), header);
+  line_reader reader(std::move(file));
+  header = take_matrix_market_header(reader);
+  require_real(header, complex_reader);
+  return read_entries<double>(cpu, reader, header);
+}
+
+coo read_coo(const device& cpu, const std::string& path, matrix_market_header* header) {
+  matrix_market_header unused;
+  return read_coo(cpu, open_part(path), header != nullptr ? *header : unused);
 }
 
 namespace {
@@ -356,9 +363,13 @@ csr<double> read_csr(const device& dev, line_reader& reader, const matrix_market
 
 csr<double> read_csr(const device& dev, const std::string& path, matrix_market_header* header) {
   const ieee_environment here;
-  line_reader reader{input_file(path)};
-  const matrix_market_header facts = take_matrix_market_header(reader);
-  if (header != nullptr) *header = facts;
+  matrix_market_header unused;
+  matrix_market_header& facts = header != nullptr ? *header : unused;
+  input_file file = open_part(path);
+  const file_content content = content_of(file);
+  if (is_foreign(content)) return read_foreign_csr(content, dev, std::move(file), facts);
+  line_reader reader(std::move(file));
+  facts = take_matrix_market_header(reader);
   return read_csr(dev, reader, facts);
 }
 
@@ -371,7 +382,7 @@ csr<std::complex<double>> read_complex_csr(const device& cpu, line_reader& reade
 csr<std::complex<double>> read_complex_csr(const device& cpu, const std::string& path,
                                            matrix_market_header* header) {
   const ieee_environment here;
-  line_reader reader{input_file(path)};
+  line_reader reader{open_part(path)};
   const matrix_market_header facts = take_matrix_market_header(reader);
   if (header != nullptr) *header = facts;
   return read_complex_csr(cpu, reader, facts);

@@ -17,6 +17,7 @@
 #include <vouch/core/device.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
+#include <vouch/io/npy_parts.hpp>
 #include <vouch/text/number.hpp>
 #include <vouch/text/tokens.hpp>
 
@@ -24,13 +25,6 @@ namespace vouch {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, ".npy elements are copied as they are");
-
-// As NumPy names it: f a float, i an integer, u one without sign, b a truth; its bytes; the wrong way round.
-struct element {
-  char kind = 'f';
-  int bytes = 8;
-  bool big_endian = false;
-};
 
 template <class Source>
 [[noreturn]] void truncated(const Source& file) {
@@ -177,7 +171,7 @@ std::int64_t read_elements(const device& cpu, Source& file, std::int64_t start, 
 
 // read(T{}) reads elements of type T.
 template <class Read>
-void with_real_type(element type, Read read) {
+void with_real_type(npy_element type, Read read) {
   const auto read_integers = [&](auto one, auto two, auto four, auto eight) {
     if (type.bytes == 1) read(one);
     if (type.bytes == 2) read(two);
@@ -193,13 +187,13 @@ void with_real_type(element type, Read read) {
 }
 
 template <class Read>
-void with_complex_type(element type, Read read) {
+void with_complex_type(npy_element type, Read read) {
   if (type.bytes == 8) read(std::complex<float>{});
   if (type.bytes == 16) read(std::complex<double>{});
 }
 
 template <class Source, class Value>
-std::int64_t read_elements_as(element type, const device& cpu, Source& file, std::int64_t start,
+std::int64_t read_elements_as(npy_element type, const device& cpu, Source& file, std::int64_t start,
                               const arrangement& to, Value value, typename Value::result* result) {
   std::int64_t bad = 0;
   const auto read = [&]<class T>(T) {
@@ -216,7 +210,7 @@ constexpr std::string_view magic = "\x93NUMPY";
 constexpr std::size_t longest_header = 64 * 1024;
 
 struct npy_header {
-  element type;
+  npy_element type;
   bool fortran_order = false;
   std::vector<std::int64_t> shape;
 };
@@ -278,16 +272,18 @@ class header_parser {
     if (at_ == text_.npos) refuse("a string does not end");
     return text_.substr(start, at_++ - start);
   }
-  element type() {
+  npy_element type() {
     skip();
     if (at_ < text_.size() && text_[at_] == '[') refuse("structured elements are not supported");
     const std::string_view name = string();
     if (name == "<c16" || name == ">c16") return {'c', 16, name[0] == '>'};
     if (name.size() == 3 && std::string_view("<>|").find(name[0]) != std::string_view::npos) {
-      const element found{name[1], name[2] - '0', name[0] == '>'};
+      const npy_element found{name[1], name[2] - '0', name[0] == '>'};
       for (const std::string_view known :
            {"f2", "f4", "f8", "c8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "b1"})
         if (name.substr(1) == known && (name[0] != '|' || found.bytes == 1)) return found;
+      if (name == "|S3") return found;
+      if (name.substr(1) == "U3") return {'U', 12, found.big_endian};
     }
     refuse("elements of type " + quoted(name) + " are not supported");
   }
@@ -389,6 +385,8 @@ std::int64_t count_elements(const npy_header& header, const Source& file, std::i
   if (header.shape.empty() || header.shape.size() > 2)
     throw parse_error(file.path(), 0, 0, ".npy array of " + std::to_string(header.shape.size()) + " dimensions",
                       "one or two are supported");
+  if (header.type.kind == 'S' || header.type.kind == 'U')
+    throw parse_error(file.path(), 0, 0, ".npy header: elements of text are not supported");
   const std::int64_t count = product(header.shape.front(), header.shape.size() == 2 ? header.shape.back() : 1);
   const std::int64_t needed = product(count, header.type.bytes);
   if (needed < 0 || needed > bytes) truncated(file);
@@ -462,6 +460,38 @@ std::variant<vectors, complex_vectors> read_any_npy(const device& cpu, input_fil
   if (header.type.kind == 'c')
     return read_columns<complex_vectors>(cpu, file, header, header_bytes, nearest_complex{});
   return read_columns<vectors>(cpu, file, header, header_bytes, nearest_double{});
+}
+
+npy_bytes look_at_npy(const std::string& name, std::string_view bytes) {
+  memory_source source(name, bytes);
+  if (!is_npy(bytes)) throw parse_error(name, 0, 0, "this is no .npy array");
+  std::int64_t header_bytes = 0;
+  const npy_header header = take_header(source, header_bytes);
+  std::int64_t size = header.type.bytes;
+  for (const std::int64_t length : header.shape) size = product(size, length);
+  const std::int64_t there = source.most_bytes() - header_bytes;
+  if (size < 0 || size > there) truncated(source);
+  if (size < there) throw parse_error(name, 0, 0, "bytes behind the end of the .npy array");
+  return {name, header.type, header.fortran_order, header.shape,
+          bytes.substr(static_cast<std::size_t>(header_bytes))};
+}
+
+array<double> npy_doubles(const device& cpu, const npy_bytes& from, read_as what) {
+  if (from.type.kind == 'S' || from.type.kind == 'U')
+    throw parse_error(from.name, 0, 0, ".npy header: elements of text are not supported");
+  if (from.type.kind == 'c')
+    throw parse_error(from.name, 0, 0, "sparse matrices of complex numbers are read from .mtx");
+  memory_source source(from.name, from.elements);
+  array<double> result(cpu, from.size());
+  const arrangement to{1, from.size(), false};
+  const std::int64_t bad =
+      what == read_as::double_nearest
+          ? read_elements_as(from.type, cpu, source, 0, to, nearest_double{}, result.data())
+          : read_elements_as(from.type, cpu, source, 0, to, distance_to_double{}, result.data());
+  if (bad < from.size())
+    throw parse_error(from.name, 0, 0, "element " + std::to_string(bad) + " is " + number_text(result[bad]),
+                      "NaN and infinity are not allowed");
+  return result;
 }
 
 npy_array parse_npy(const std::string& name, std::string_view bytes) {

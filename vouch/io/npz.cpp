@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <exception>
 #include <limits>
+#include <memory>
 
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
+#include <vouch/io/npy_parts.hpp>
 #include <vouch/text/file.hpp>
-#include <vouch/text/mapped_file.hpp>
 
 namespace vouch {
 namespace {
@@ -117,10 +119,10 @@ class archive {
   std::string_view bytes_;
 };
 
-// The whole of a deflated member; empty where it is broken or of another length.
-std::string inflated(std::string_view packed, std::uint64_t size) {
-  if (size / best_deflation > packed.size()) return {};
-  std::string bytes(size, '\0');
+// The whole of a deflated member; nothing where it is broken or of another length.
+std::unique_ptr<char[]> inflated(std::string_view packed, std::uint64_t size) {
+  if (size / best_deflation > packed.size()) return nullptr;
+  auto bytes = std::make_unique_for_overwrite<char[]>(size);
   z_stream stream{};
   if (inflateInit2(&stream, -15) != Z_OK) throw out_of_memory("the host", 1 << 15, 0);
   constexpr std::uint64_t most = std::numeric_limits<uInt>::max();
@@ -129,7 +131,7 @@ std::string inflated(std::string_view packed, std::uint64_t size) {
   while (code == Z_OK) {
     // zlib does not write to its input.
     stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data() + taken));
-    stream.next_out = reinterpret_cast<Bytef*>(bytes.data() + given);
+    stream.next_out = reinterpret_cast<Bytef*>(bytes.get() + given);
     const auto in = static_cast<uInt>(std::min(packed.size() - taken, most)),
                out = static_cast<uInt>(std::min(size - given, most));
     stream.avail_in = in;
@@ -140,7 +142,7 @@ std::string inflated(std::string_view packed, std::uint64_t size) {
     if (in == stream.avail_in && out == stream.avail_out) break;
   }
   inflateEnd(&stream);
-  if (code != Z_STREAM_END || given != size) bytes.clear();
+  if (code != Z_STREAM_END || given != size) bytes.reset();
   return bytes;
 }
 
@@ -154,23 +156,69 @@ std::string_view array_name(const member& m) {
   return name.substr(0, name.ends_with(".npy") ? name.size() - 4 : name.size());
 }
 
-npz_array read_member(const std::string& file, const archive& zip, const member& m) {
-  const std::string label = file + "(" + m.name + ")";
-  const auto refuse = [&](const char* what, const char* hint) { throw parse_error(label, 0, 0, what, hint); };
+// Throws where the member is broken, or packed in a way that is not read.
+npz_member unpack_member(const std::string& file, const archive& zip, const member& m) {
+  npz_member result{std::string(array_name(m)), file + "(" + m.name + ")", zip.packed(m), {}, m.size};
+  const auto refuse = [&](const char* what, const char* hint) {
+    throw parse_error(result.label, 0, 0, what, hint);
+  };
   if (m.flags & 1) refuse("the member is encrypted", "numpy.savez writes what can be read");
   if (m.method != 0 && m.method != 8)
     refuse("the member is compressed by a method that is not supported",
            "stored and deflated members are read");
-  const std::string_view packed = zip.packed(m);
-  std::string unpacked;
-  if (m.method == 8) unpacked = inflated(packed, m.size);
-  const std::string_view bytes = m.method == 8 ? std::string_view(unpacked) : packed;
-  if (bytes.size() != m.size || checksum_of(bytes) != m.checksum)
+  const bool deflated = m.method == 8;
+  if (deflated) result.unpacked = inflated(result.stored, m.size);
+  const bool whole = deflated ? result.unpacked != nullptr : result.stored.size() == m.size;
+  if (!whole || checksum_of(result.bytes()) != m.checksum)
     refuse("the member is broken: its bytes do not fit its checksum", "the archive may be damaged");
-  return {std::string(array_name(m)), parse_npy(label, bytes)};
+  return result;
+}
+
+const input_file& mappable(const input_file& file) {
+  if (!file.random_access())
+    throw parse_error(file.path(), 0, 0,
+                      "an .npz archive must be a file of its own, neither a pipe nor compressed");
+  if (file.most_bytes() < static_cast<std::int64_t>(end_record_size))  // an empty file cannot be mapped
+    throw parse_error(file.path(), 0, 0, "the zip archive is broken", "it may be truncated");
+  return file;
 }
 
 }  // namespace
+
+struct npz_archive::directory {
+  archive zip;
+  std::vector<member> members;
+};
+
+npz_archive::npz_archive(const input_file& file) : path_(file.path()), mapped_(mappable(file)) {
+  const archive zip(path_, {mapped_.begin(), static_cast<std::size_t>(mapped_.end() - mapped_.begin())});
+  directory_ = std::make_unique<directory>(directory{zip, zip.members()});
+}
+
+npz_archive::~npz_archive() = default;
+
+bool npz_archive::has(std::string_view name) const {
+  return std::any_of(directory_->members.begin(), directory_->members.end(),
+                     [&](const member& m) { return array_name(m) == name; });
+}
+
+std::vector<npz_member> npz_archive::unpack(std::span<const std::string_view> names, int threads) const {
+  std::vector<const member*> wanted;
+  for (const member& m : directory_->members)
+    if (names.empty() || std::find(names.begin(), names.end(), array_name(m)) != names.end())
+      wanted.push_back(&m);
+  std::vector<npz_member> all(wanted.size());
+  std::vector<std::exception_ptr> failures(wanted.size());
+#pragma omp parallel for firstprivate(ieee) num_threads(threads) schedule(dynamic, 1)
+  for (std::size_t k = 0; k < wanted.size(); ++k) try {
+      all[k] = unpack_member(path_, directory_->zip, *wanted[k]);
+    } catch (...) {
+      failures[k] = std::current_exception();
+    }
+  for (const std::exception_ptr& failure : failures)
+    if (failure) std::rethrow_exception(failure);
+  return all;
+}
 
 bool is_zip(std::string_view start) {
   return start.starts_with("PK\3\4") || start.starts_with("PK\5\6");  // the second: of no members
@@ -178,17 +226,9 @@ bool is_zip(std::string_view start) {
 
 std::vector<npz_array> read_npz(const std::string& path, std::span<const std::string_view> names) {
   const ieee_environment here;
-  const input_file file(path);
-  if (!file.random_access())
-    throw parse_error(path, 0, 0, "an .npz archive must be a file of its own, neither a pipe nor compressed");
-  if (file.most_bytes() < static_cast<std::int64_t>(end_record_size))  // an empty file cannot be mapped
-    throw parse_error(path, 0, 0, "the zip archive is broken", "it may be truncated");
-  const mapped_file mapped(file);
-  const archive zip(path, {mapped.begin(), static_cast<std::size_t>(mapped.end() - mapped.begin())});
+  const npz_archive zip{input_file(path)};
   std::vector<npz_array> arrays;
-  for (const member& m : zip.members())
-    if (names.empty() || std::find(names.begin(), names.end(), array_name(m)) != names.end())
-      arrays.push_back(read_member(path, zip, m));
+  for (const npz_member& m : zip.unpack(names, 1)) arrays.push_back({m.name, parse_npy(m.label, m.bytes())});
   return arrays;
 }
 

@@ -7,6 +7,7 @@
 
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
+#include <vouch/io/matrix_file.hpp>
 #include <vouch/io/matrix_market_parts.hpp>
 #include <vouch/io/npy.hpp>
 #include <vouch/io/vectors.hpp>
@@ -184,14 +185,14 @@ void write_array(atomic_file& file, const std::string& field, std::int64_t rows,
 std::variant<vectors, complex_vectors> read_any_vectors(const device& cpu, const std::string& path,
                                                         bool pairs_in_text) {
   const ieee_environment here;
-  input_file file(path);
-  const std::string_view start = file.peek(6);
-  if (is_npy(start)) return read_any_npy(cpu, file);
-  if (start.empty() && path.ends_with(".npy"))
+  input_file file = open_part(path, "_b");
+  const file_content content = content_of(file);
+  if (content == file_content::npy) return read_any_npy(cpu, file);
+  if (file.peek(1).empty() && path.ends_with(".npy"))
     throw parse_error(path, 1, 1, "the file is empty, no array of NumPy");
-  const bool is_matrix_market = start.starts_with('%');
+  if (is_foreign(content)) return read_foreign_vectors(content, cpu, std::move(file));
   line_reader reader(std::move(file));
-  if (!is_matrix_market) {
+  if (content == file_content::other) {
     vectors numbers = read_text_vectors(cpu, reader);
     if (!pairs_in_text || numbers.cols == 1) return numbers;
     return pairs(cpu, path, numbers);
@@ -213,14 +214,27 @@ any_matrix read_any_matrix(const device& dev, const std::string& path,
   const auto any = [](std::variant<vectors, complex_vectors> dense) {
     return std::visit([](auto& values) -> any_matrix { return std::move(values); }, dense);
   };
-  input_file file(path);
-  if (is_npy(file.peek(6))) return any(read_any_npy(cpu, file));
+  input_file file = open_part(path);
+  const file_content content = content_of(file);
+  if (content == file_content::npy) return any(read_any_npy(cpu, file));
+  if (is_foreign(content)) {
+    matrix_market_header facts;
+    csr<double> A = read_foreign_csr(content, dev, std::move(file), facts);
+    if (header != nullptr) *header = facts;
+    return A;
+  }
   line_reader reader(std::move(file));
   const matrix_market_header facts = take_matrix_market_header(reader);
   if (header != nullptr) *header = facts;
   if (facts.format == matrix_format::array) return any(read_matrix_market_vectors(cpu, reader, facts));
   if (facts.field == matrix_field::complex) return read_complex_csr(cpu, reader, facts);
   return read_csr(dev, reader, facts);
+}
+
+bool holds_matrix(const std::string& path) {
+  input_file file = open_part(path);
+  const file_content content = content_of(file);
+  return content != file_content::npy && content != file_content::other;
 }
 
 std::variant<csr<double>, vectors> read_matrix(const device& dev, const std::string& path,

@@ -12,6 +12,7 @@
 #include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
+#include <vouch/core/progress.hpp>
 #include <vouch/reduce/accumulator.hpp>
 #include <vouch/reduce/set_scan.hpp>
 #include <vouch/reduce/text_chunk.hpp>
@@ -170,6 +171,7 @@ class set_reducer {
       units.unit_bytes =
           std::min(16 * units.unit_bytes, text_chunk::text_bytes - file_units::overlap_bytes - 1);
     unit_run run{units, units.count(), static_cast<std::int64_t>(counts_.size())};
+    progress::begin(run.count);
     counts_.resize(counts_.size() + static_cast<std::size_t>(run.count));
     const int team = static_cast<int>(std::min<std::int64_t>(threads_, run.count));
     const int feeders =
@@ -205,6 +207,7 @@ class set_reducer {
     /// The next unit to take; count where there is none, or all is to end.
     std::int64_t take() {
       const std::int64_t k = next++;
+      progress::add(1);
       return k < count && k < failed && !stop.requested() ? k : count;
     }
   };

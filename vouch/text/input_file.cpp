@@ -12,6 +12,7 @@
 #include <utility>
 
 #include <vouch/core/error.hpp>
+#include <vouch/core/progress.hpp>
 #include <vouch/text/mapped_file.hpp>
 
 namespace vouch {
@@ -106,6 +107,7 @@ input_file::input_file(const std::string& path) : path_(path) {
     // Files of /proc and the like say that they are regular and empty.
     random_access_ = S_ISREG(facts.st_mode) && facts.st_size > 0;
     most_bytes_ = random_access_ ? facts.st_size : std::numeric_limits<std::int64_t>::max();
+    progress::begin(random_access_ ? facts.st_size : 0);
 
     char magic[2];
     const std::size_t got = random_access_ ? read_at(0, magic, 2) : read_raw(magic, 2);
@@ -134,6 +136,7 @@ input_file& input_file::operator=(input_file&& other) noexcept {
   random_access_ = other.random_access_;
   most_bytes_ = other.most_bytes_;
   offset_ = other.offset_;
+  left_ = other.left_;
   raw_head_ = std::move(other.raw_head_);
   head_ = std::move(other.head_);
   inflater_ = std::move(other.inflater_);
@@ -158,8 +161,18 @@ std::size_t input_file::read(char* to, std::size_t bytes) {
 }
 
 std::size_t input_file::read_past_head(char* to, std::size_t bytes) {
-  if (inflater_) return inflater_->read(to, bytes);
-  return read_raw(to, bytes);
+  if (left_) bytes = static_cast<std::size_t>(std::min(*left_, static_cast<std::int64_t>(bytes)));
+  const std::size_t got = inflater_ ? inflater_->read(to, bytes) : read_raw(to, bytes);
+  if (left_) *left_ -= static_cast<std::int64_t>(got);
+  return got;
+}
+
+void input_file::narrow(std::string name, std::int64_t bytes) {
+  path_ = std::move(name);
+  most_bytes_ = bytes;
+  const auto kept = std::min(static_cast<std::int64_t>(head_.size()), bytes);
+  head_.resize(static_cast<std::size_t>(kept));
+  left_ = bytes - kept;
 }
 
 std::size_t input_file::read_raw(char* to, std::size_t bytes) {
@@ -178,6 +191,7 @@ std::size_t input_file::read_raw(char* to, std::size_t bytes) {
     if (got == 0) break;
     done += static_cast<std::size_t>(got);
   }
+  progress::add(static_cast<std::int64_t>(done));
   return done;
 }
 
@@ -190,6 +204,7 @@ std::size_t input_file::read_at(std::int64_t offset, char* to, std::size_t bytes
     if (got == 0) break;
     done += static_cast<std::size_t>(got);
   }
+  progress::add(static_cast<std::int64_t>(done));
   return done;
 }
 

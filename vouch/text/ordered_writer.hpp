@@ -11,6 +11,7 @@
 
 #include <vouch/core/cancellation.hpp>
 #include <vouch/core/ieee_environment.hpp>
+#include <vouch/core/progress.hpp>
 #include <vouch/text/file.hpp>
 
 namespace vouch {
@@ -64,6 +65,7 @@ template <class MakePrinter>
 void write_in_order(atomic_file& file, std::int64_t pieces, int threads, MakePrinter make_printer) {
   ordered_turns turns;
   std::atomic<std::int64_t> next = 0;
+  progress::begin(pieces);
   const cancellation_probe stop;
   const int team = static_cast<int>(std::clamp<std::int64_t>(pieces, 1, threads));
 #pragma omp parallel firstprivate(ieee) num_threads(team)
@@ -81,6 +83,7 @@ void write_in_order(atomic_file& file, std::int64_t pieces, int threads, MakePri
       turns.take(number, [&] {
         if (failed) std::rethrow_exception(failed);
         file.write(text);
+        progress::add(1);
       });
     }
   }

@@ -20,15 +20,17 @@ const char* name(matrix_format format);
 const char* name(matrix_field field);
 const char* name(symmetry stored_as);
 
-/// What the first lines of a file say.
+/// What the first lines of a file say; of a file in another format, what they would say of the same matrix.
 struct matrix_market_header {
   std::string file;
+  std::string container = "Matrix Market";  // or the format that it is
   matrix_format format = matrix_format::coordinate;
   matrix_field field = matrix_field::real;
   symmetry stored_as = symmetry::general;
   std::int64_t rows = 0;
   std::int64_t cols = 0;
   std::int64_t entries = 0;  // lines of data: explicit entries, or elements of an array
+  std::int64_t rhs = 0;      // right-hand sides beside the matrix, which read_vectors() gives
 };
 
 /// The header alone.
@@ -43,6 +45,10 @@ matrix_market_header read_matrix_market_header(const std::string& path);
 /// The stored entries in the order of the file, indices from 0; values of pattern files are 1. Of an array
 /// file the elements that are not zero. The file may be compressed by gzip or be a pipe.
 ///
+/// Besides Matrix Market files, recognised by their content: Harwell-Boeing and Rutherford-Boeing files; .npz
+/// archives as scipy.sparse.save_npz writes them (csr, csc, coo, bsr, dia; no pipe, not compressed again); and tar
+/// archives as SuiteSparse has them, of which NAME/NAME.mtx is read, or NAME.rb.
+///
 /// Types   Integers must fit int64; as doubles they are rounded once, like reals.
 /// Memory  The result lives on the CPU; besides it a bounded buffer a thread.
 /// Result  The same for any number of threads. Each value is the double nearest to the decimal number.
@@ -51,6 +57,7 @@ matrix_market_header read_matrix_market_header(const std::string& path);
 ///         parse_error    the first place, with line and column, where the file breaks the format; also NaN,
 ///                        infinity, overflow, an index out of range, an entry above the diagonal of a symmetric
 ///                        matrix or on that of a skew-symmetric one, too few or too many entries; a complex matrix
+///                        (of archives the text names the member, and of .npz the element, from 0)
 ///         out_of_memory  the entries do not fit
 coo read_coo(const device& cpu, const std::string& path, matrix_market_header* header = nullptr);
 

@@ -35,7 +35,9 @@ struct complex_vectors {
 /// Reads vectors from a file, recognised by its content: Matrix Market (array or coordinate), NumPy .npy
 /// (versions 1 to 3; floats of 2, 4 or 8 bytes, integers with and without sign, truths; either byte order, C or
 /// Fortran order, one or two dimensions), or plain text (one row a line, numbers separated by blanks or tabs;
-/// nothing at all is a vector of no elements). Any of them may be compressed by gzip or be a pipe.
+/// nothing at all is a vector of no elements). Any of them may be compressed by gzip or be a pipe. Of a
+/// Harwell-Boeing file the right-hand sides; of a tar archive NAME/NAME_b.mtx, SuiteSparse's right-hand side; a sparse
+/// matrix in an .npz archive as if it were dense.
 ///
 /// Result  Exact; integers beyond 2^53 and decimals are rounded once.
 /// Throws  file_error   missing, unreadable or a directory
@@ -48,7 +50,8 @@ std::variant<vectors, complex_vectors> read_any_vectors(const device& cpu, const
                                                         bool pairs_in_text = false);
 
 /// Reads a matrix as its file holds it: dense from Matrix Market array files and .npy, both triangles filled;
-/// sparse from coordinate files, as read_csr() does. header becomes that of a Matrix Market file.
+/// sparse from all others that read_csr() takes. header becomes that of a Matrix Market file, or what such a file of the
+/// matrix would have; nothing for .npy.
 ///
 /// Memory  A sparse matrix lives on dev, a dense one on the CPU.
 /// Throws  as read_vectors() and read_csr()
@@ -59,6 +62,9 @@ std::variant<csr<double>, vectors> read_matrix(const device& dev, const std::str
 using any_matrix = std::variant<csr<double>, vectors, csr<std::complex<double>>, complex_vectors>;
 any_matrix read_any_matrix(const device& dev, const std::string& path,
                            std::optional<matrix_market_header>* header = nullptr);
+
+/// Whether that takes a file which is no .npy, by its content. Pipes lose what was looked at.
+bool holds_matrix(const std::string& path);
 
 /// Writes vectors, by the end of the path: .mtx (array real general), .npy (f8; Fortran order for more than one
 /// column), otherwise plain text, one row a line. Text has the shortest numbers that read back exactly; with

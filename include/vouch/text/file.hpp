@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,8 +34,11 @@ class input_file {
   /// The next bytes in order; fewer than asked only at the end of the file. One thread at a time.
   std::size_t read(char* to, std::size_t bytes);
 
-  /// Whether read_at works: a regular file that is not compressed.
-  bool random_access() const { return random_access_; }
+  /// From here on the file is its next bytes, and name what errors call it: a member of an archive.
+  void narrow(std::string name, std::int64_t bytes);
+
+  /// Whether read_at works: a regular file that is not compressed, all of it.
+  bool random_access() const { return random_access_ && !left_; }
   /// Bytes from an offset on; fewer than asked only at the end of the file. Any number of threads.
   std::size_t read_at(std::int64_t offset, char* to, std::size_t bytes) const;
 
@@ -54,9 +58,10 @@ class input_file {
   int descriptor_ = -1;
   bool random_access_ = false;
   std::int64_t most_bytes_ = 0;
-  std::int64_t offset_ = 0;     // of read() in a file with random access
-  std::vector<char> raw_head_;  // bytes taken to look for the gzip magic
-  std::vector<char> head_;      // peeked bytes, not yet read
+  std::int64_t offset_ = 0;           // of read() in a file with random access
+  std::optional<std::int64_t> left_;  // of a narrowed file, behind head_
+  std::vector<char> raw_head_;        // bytes taken to look for the gzip magic
+  std::vector<char> head_;            // peeked bytes, not yet read
   std::unique_ptr<inflater> inflater_;
 };
 

@@ -5,12 +5,13 @@
 
 #include <vouch/core/device.hpp>
 #include <vouch/core/types.hpp>
+#include <vouch/core/visibility.hpp>
 
 namespace vouch::lapack {
 
 /// Whether a LAPACK is there; name() is its file, "" where there is none. OpenBLAS is preferred.
 bool present();
-const char* name();
+VOUCH_PUBLIC const char* name();  // the tool prints it
 
 /// Up to so many rows one thread works, some 30 ms at most, so that bits do not depend on how many there are.
 constexpr std::int64_t rows_for_one_thread = 1024;

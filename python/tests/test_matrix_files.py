@@ -1,0 +1,32 @@
+"""Formats that SciPy writes, read by the library alone."""
+
+import numpy as np
+import pytest
+import scipy.io
+import scipy.sparse
+
+import vouchnum as vn
+
+
+def a_matrix(dtype):
+    rng = np.random.default_rng(7)
+    A = scipy.sparse.random(12, 18, 0.2, format="csr", random_state=rng)
+    A.data = rng.integers(-9, 9, A.nnz) + (0.25 if dtype == np.float64 else 0)
+    return A.astype(dtype)
+
+
+@pytest.mark.parametrize("compressed", [True, False])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64, np.int8])
+@pytest.mark.parametrize("format", ["csr", "csc", "coo", "bsr", "dia"])
+def test_save_npz(tmp_path, format, dtype, compressed):
+    A = a_matrix(dtype)
+    scipy.sparse.save_npz(tmp_path / "A.npz", A.asformat(format), compressed=compressed)
+    B = vn.read_matrix(tmp_path / "A.npz")
+    assert B.shape == A.shape
+    assert (B != A.astype(np.float64)).nnz == 0
+
+
+def test_hb_write(tmp_path):
+    A = a_matrix(np.float64).tocsc()
+    scipy.io.hb_write(tmp_path / "A.hb", A)
+    assert (vn.read_matrix(tmp_path / "A.hb") != scipy.io.hb_read(tmp_path / "A.hb")).nnz == 0
