@@ -10,6 +10,7 @@
 #include <vouch/text/number.hpp>
 #include <vouch/text/tokens.hpp>
 
+#include "console.hpp"
 #include "usage.hpp"
 
 namespace vouch::cli {
@@ -20,14 +21,7 @@ constexpr std::size_t help_width = 100;
 constexpr std::string_view end_of_options = "--";
 constexpr std::string_view no_value = "any";
 
-struct help_line {
-  std::string left;
-  std::string right;
-};
-struct help_section {
-  std::string title;
-  std::vector<help_line> lines;
-};
+using help_line = command_table::line;
 
 std::string shown(std::string_view names, std::string_view what) {
   std::string text(names);
@@ -76,14 +70,8 @@ bool underflows(const parsed_number<double>& number, std::string_view text) {
 
 }  // namespace
 
-struct command_line::state {
+struct command_line::state : command_table {
   CLI::App app;
-  std::string name;
-  std::string summary;
-  std::string usage;
-  std::vector<help_line> examples;
-  std::vector<help_line> positionals;
-  std::vector<help_section> sections;
   std::vector<std::string> option_names;
   std::vector<std::pair<std::string, std::function<bool()>>> required;
   std::vector<std::string> with_optional_value;
@@ -96,12 +84,15 @@ command_line::command_line(std::string_view command, std::string_view summary)
   state_->app.allow_extras();
   state_->app.set_help_flag("-h,--help");
   state_->option_names = {"-h", "--help"};
+  state_->app.add_option_function<std::string>("--color", [](const std::string& when) { set_colour(when); })
+      ->take_last();
+  state_->option_names.push_back("--color");
 }
 
 command_line::~command_line() = default;
 
 void command_line::example(std::string_view line, std::string_view what) {
-  state_->examples.push_back({std::string(line), std::string(what)});
+  state_->examples.push_back({std::string(line), std::string(what), {}, {}});
 }
 
 void command_line::section(std::string_view title) { state_->sections.push_back({std::string(title), {}}); }
@@ -109,13 +100,13 @@ void command_line::section(std::string_view title) { state_->sections.push_back(
 void command_line::note(std::string_view left, std::string_view right) {
   std::vector<help_line>& lines =
       state_->sections.empty() ? state_->positionals : state_->sections.back().lines;
-  lines.push_back({std::string(left), std::string(right)});
+  lines.push_back({std::string(left), std::string(right), {}, {}});
 }
 
 void command_line::argument(std::string_view name, std::string& target, std::string_view help) {
   const bool optional = !target.empty();
   state_->usage += optional ? fmt::format(" [{}]", name) : fmt::format(" {}", name);
-  state_->positionals.push_back({std::string(name), std::string(help)});
+  state_->positionals.push_back({std::string(name), std::string(help), {}, {}});
   state_->app.add_option(fmt::format("argument{}", state_->positionals.size()), target);
   if (!optional) state_->required.emplace_back(name, [&target] { return !target.empty(); });
 }
@@ -123,7 +114,7 @@ void command_line::argument(std::string_view name, std::string& target, std::str
 void command_line::arguments(std::string_view name, std::vector<std::string>& target, std::string_view help,
                              bool needed) {
   state_->usage += needed ? fmt::format(" {}...", name) : fmt::format(" [{}...]", name);
-  state_->positionals.push_back({fmt::format("{}...", name), std::string(help)});
+  state_->positionals.push_back({fmt::format("{}...", name), std::string(help), {}, {}});
   state_->app.add_option(fmt::format("argument{}", state_->positionals.size()), target);
   if (needed) state_->required.emplace_back(name, [&target] { return !target.empty(); });
 }
@@ -134,23 +125,30 @@ void command_line::explain(std::string_view names, std::string_view what, std::s
   if (help.empty())
     lines.back().left += ", " + shown(names, what);
   else
-    lines.push_back({shown(names, what), std::string(help)});
+    lines.push_back({shown(names, what), std::string(help), {}, {}});
+  help_line& line = lines.back();
+  line.takes_value = !what.empty();
+  for (std::size_t at = 0; at < names.size();) {
+    const std::size_t comma = std::min(names.find(',', at), names.size());
+    line.names.emplace_back(names.substr(at, comma - at));
+    state_->option_names.push_back(line.names.back());
+    at = comma + 1;
+  }
+}
+
+void command_line::suggest(std::vector<std::string> words) {
+  state_->sections.back().lines.back().values = std::move(words);
 }
 
 void command_line::value(std::string_view names, std::string_view what, std::string_view help,
                          std::function<void(const std::string&)> take) {
   explain(names, what, help);
-  CLI::Option* option = state_->app.add_option_function<std::string>(std::string(names), std::move(take));
-  option->take_last();
-  for (const std::string& n : option->get_lnames()) state_->option_names.push_back("--" + n);
-  for (const std::string& n : option->get_snames()) state_->option_names.push_back("-" + n);
+  state_->app.add_option_function<std::string>(std::string(names), std::move(take))->take_last();
 }
 
 void command_line::flag(std::string_view names, bool& target, std::string_view help) {
   explain(names, "", help);
-  CLI::Option* option = state_->app.add_flag(std::string(names), target);
-  for (const std::string& n : option->get_lnames()) state_->option_names.push_back("--" + n);
-  for (const std::string& n : option->get_snames()) state_->option_names.push_back("-" + n);
+  state_->app.add_flag(std::string(names), target);
 }
 
 void command_line::text(std::string_view names, std::string_view what, std::string& target,
@@ -173,6 +171,7 @@ void command_line::choice(std::string_view names, std::string_view what, std::st
     }
     target = *found;
   });
+  suggest({values.begin(), values.end()});
 }
 
 void command_line::real(std::string_view names, double& target, double least, std::string_view help) {
@@ -226,7 +225,7 @@ std::string command_line::help() const {
   for (const help_line& line : state_->examples)
     out += fmt::format("  {:<{}}  {}\n", line.left, widest, line.right);
   list(fmt::format("Usage: vouch {}{} [options]", state_->name, state_->usage), state_->positionals);
-  for (const help_section& s : state_->sections) list(s.title, s.lines);
+  for (const command_table::section& s : state_->sections) list(s.title, s.lines);
   return out;
 }
 
@@ -245,6 +244,8 @@ std::vector<std::string> command_line::completed(std::span<const char* const> ar
 }
 
 bool command_line::parse(std::span<const char* const> arguments) {
+  if (arguments.size() == 1 && std::string_view(arguments[0]) == describe_yourself)
+    throw static_cast<const command_table&>(*state_);
   std::vector<std::string> in_order = completed(arguments);
   std::reverse(in_order.begin(), in_order.end());  // the order that CLI11 takes
   try {

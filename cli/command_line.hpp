@@ -14,6 +14,26 @@
 
 namespace vouch::cli {
 
+/// What a command takes, as declared: -h, the manual page and completions of shells print it.
+struct command_table {
+  /// names and values are those of options: "-o", "--output"; the words that may follow, where they are known.
+  struct line {
+    std::string left, right;
+    std::vector<std::string> names, values;
+    bool takes_value = false;
+  };
+  struct section {
+    std::string title;
+    std::vector<line> lines;
+  };
+  std::string name, summary, usage;
+  std::vector<line> examples, positionals;
+  std::vector<section> sections;
+};
+
+/// The argument at which parse() throws the command_table.
+inline constexpr const char* describe_yourself = "\x1f";
+
 /// Declares arguments and options that write to the caller's variables, then parses.
 ///
 /// A later value of an option replaces an earlier one; behind -- there are arguments only. Everything wrong
@@ -55,6 +75,8 @@ class command_line {
              std::int64_t most = std::numeric_limits<std::int64_t>::max());
   void count(std::string_view names, std::optional<std::int64_t>& target, std::int64_t least,
              std::string_view help);
+  /// Words for the value of the option declared last, which shells offer.
+  void suggest(std::vector<std::string> words);
 
   /// False when -h was asked for and has been printed.
   bool parse(std::span<const char* const> arguments);

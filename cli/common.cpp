@@ -25,6 +25,7 @@ constexpr std::int64_t most_threads = 4096;
 
 void add_device_options(command_line& line, common_options& common) {
   line.text("--device", "D", common.device, "auto, cpu, cuda or cuda:K [auto]");
+  line.suggest({device_kinds.begin(), device_kinds.end()});
   line.count("--threads", common.threads, 1, "CPU threads [OMP_NUM_THREADS, else all cores]", most_threads);
 }
 

@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
+
+#include "usage.hpp"
 
 namespace vouch::cli {
 
@@ -31,6 +34,32 @@ std::string printable(std::string_view text) {
   return shown;
 }
 
+namespace {
+
+constexpr std::string_view colour_choices[] = {"auto", "always", "never"};
+std::string_view colour = colour_choices[0];
+
+bool wants_colour(int file_descriptor) {
+  if (colour != "auto") return colour == "always";
+  const char* refused = std::getenv("NO_COLOR");
+  return (refused == nullptr || *refused == '\0') && isatty(file_descriptor) == 1;
+}
+
+}  // namespace
+
+void set_colour(std::string_view when) {
+  const auto* const found = std::find(std::begin(colour_choices), std::end(colour_choices), when);
+  if (found == std::end(colour_choices))
+    throw usage_error(fmt::format("option --color: unknown value '{}'", when),
+                      "valid values: " + either(colour_choices));
+  colour = *found;
+}
+
+std::string shaded(shade tone, std::string_view text, int file_descriptor) {
+  if (!wants_colour(file_descriptor)) return std::string(text);
+  return fmt::format("\033[1;{}m{}\033[0m", static_cast<int>(tone), text);
+}
+
 void console::line(std::string_view text) const {
   if (level_ < verbosity::normal) return;
   const std::size_t blank = std::min(text.find_first_not_of('\n'), text.size());
@@ -38,16 +67,10 @@ void console::line(std::string_view text) const {
 }
 
 void console::warning(std::string_view text) const {
-  if (level_ >= verbosity::warnings) to_stderr(fmt::format("vouch: warning: {}\n", printable(text)));
+  if (level_ >= verbosity::warnings)
+    to_stderr(
+        fmt::format("vouch: {} {}\n", shaded(shade::warning, "warning:", STDERR_FILENO), printable(text)));
 }
-
-bool wants_colour(int file_descriptor) {
-  const char* refused = std::getenv("NO_COLOR");
-  return (refused == nullptr || *refused == '\0') && isatty(file_descriptor) == 1;
-}
-
-std::string good(std::string_view text) { return fmt::format("\033[1;32m{}\033[0m", text); }
-std::string bad(std::string_view text) { return fmt::format("\033[1;31m{}\033[0m", text); }
 
 progress_line::progress_line(const console& log)
     : enabled_(log.level() > verbosity::silent && isatty(STDERR_FILENO) == 1) {}

@@ -36,11 +36,13 @@ class console {
   verbosity level_;
 };
 
-/// Where colours are wanted: a terminal and no NO_COLOR in the environment.
-bool wants_colour(int file_descriptor);
-/// text in bold green or bold red.
-std::string good(std::string_view text);
-std::string bad(std::string_view text);
+/// What --color says: auto, always or never; throws usage_error.
+void set_colour(std::string_view when);
+/// Codes of terminals.
+enum class shade { bad = 31, good = 32, warning = 33 };
+/// text in bold and coloured where that is wanted; with --color=auto on a terminal, unless NO_COLOR stands in the
+/// environment.
+std::string shaded(shade tone, std::string_view text, int file_descriptor);
 
 /// One line at the bottom of a terminal, rewritten ten times a second at most, first after one second; erased
 /// when it goes. Says nothing where stderr is no terminal or the console is silent.

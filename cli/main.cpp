@@ -4,12 +4,12 @@
 #include <array>
 #include <vector>
 
-#include <vouch/core/config.hpp>
-
 #include "command.hpp"
 #include "console.hpp"
+#include "manual.hpp"
 #include "program.hpp"
 #include "usage.hpp"
+#include "version.hpp"
 
 namespace vouch::cli {
 namespace {
@@ -27,7 +27,9 @@ std::string overview() {
   text +=
       "\n"
       "  -h, --help      this page; vouch COMMAND -h for a command\n"
-      "  --version       the version\n"
+      "  --version       what this build has and finds; --json for programs\n"
+      "  --color WHEN    auto, always or never; of every command\n"
+      "  --generate X    man, complete-bash, complete-zsh or complete-fish, to standard output\n"
       "  --              behind it are names, no options\n"
       "\n"
       "Exit codes: 0 goal reached, 1 goal missed, 2 usage or bad input, 3 no GPU, memory or file system,\n"
@@ -40,7 +42,7 @@ const command& find_command(std::string_view typed) {
     if (c.name == typed) return c;
   const bool option = typed.starts_with('-');
   std::vector<std::string_view> names;
-  if (option) names = {"--version", "--help"};
+  if (option) names = {"--version", "--help", "--generate"};
   for (const command& c : commands()) names.push_back(c.name);
   const std::string meant = did_you_mean(typed, names);
   throw usage_error(fmt::format("unknown {} '{}'", option ? "option" : "command", typed),
@@ -54,7 +56,17 @@ int run(std::span<const char* const> arguments) {
   }
   const std::string_view first = arguments.front();
   if (first == "--version" || first == "-V") {
-    fmt::print("vouch {}{}\n", version, built_with_cuda ? "" : " (without CUDA)");
+    const std::span<const char* const> rest = arguments.subspan(1);
+    const bool json = !rest.empty() && std::string_view(rest[0]) == "--json";
+    if (rest.size() > (json ? 1u : 0u))
+      throw usage_error(fmt::format("--version takes --json, no '{}'", rest.back()));
+    fmt::print("{}", version_text(json));
+    return goal_reached;
+  }
+  if (first == "--generate") {
+    if (arguments.size() != 2)
+      throw usage_error("--generate takes one value", "man, complete-bash, complete-zsh or complete-fish");
+    fmt::print("{}", manual(arguments[1]));
     return goal_reached;
   }
   if (first == "help" && arguments.size() > 1) {

@@ -21,7 +21,7 @@ namespace vouch::cli {
 namespace {
 
 int fail(int code, const char* what, const std::string& hint) {
-  to_stderr(fmt::format("vouch: error: {}\n", printable(what)));
+  to_stderr(fmt::format("vouch: {} {}\n", shaded(shade::bad, "error:", STDERR_FILENO), printable(what)));
   if (!hint.empty()) to_stderr(fmt::format("hint: {}\n", printable(hint)));
   return code;
 }

@@ -156,7 +156,7 @@ void declare(command_line& line, solve_request& request, typed_options& typed) {
   line.example("vouch solve A.mtx", "A x = (1, ..., 1), how good x is");
   line.example("vouch solve A.mtx --rhs b.txt -o x.txt", "with a right-hand side; x to a file");
   line.example("vouch solve A.mtx --plot curve.svg --json", "convergence plot; result for programs");
-  line.argument("A", request.matrix, "Matrix Market file (.gz as well), dense ones also .npy");
+  line.argument("A", request.matrix, matrix_files);
 
   line.section("System");
   line.text("--rhs", "B", request.rhs, "ones, row-sums (A*ones) or a file: .mtx, .npy, text [ones]");
@@ -176,6 +176,7 @@ void declare(command_line& line, solve_request& request, typed_options& typed) {
             "of sweeps: anderson:M mixes 1 to 16 iterates; chebyshev, real spectra");
   line.text("--precond", "NAME", request.precondition,
             "[none, or what auto takes] " + list(precondition_names()));
+  line.suggest(plain_precondition_names());
   line.choice("--backend", "NAME", request.options.backend, sparse_backend_names(),
               "library of sparse factorisations [auto]");
   add_precision_option(line, request.common, ", fewer bits inside (cg and sweeps)");

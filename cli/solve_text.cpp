@@ -197,7 +197,7 @@ std::string summary(const solve_request& request, const linear_system& system, c
   const solve_result& report = outcome.result;
   const bool reached = goal_reached(report.status);
   std::string status = name(report.status);
-  if (wants_colour(STDOUT_FILENO)) status = reached ? good(status) : bad(status);
+  status = shaded(reached ? shade::good : shade::bad, status, STDOUT_FILENO);
   const report::statistics times = report::summarize(outcome.repeats);
   const std::string repeated = outcome.repeats.size() > 1
                                    ? fmt::format(" (mean of {}, deviation {})", outcome.repeats.size(),

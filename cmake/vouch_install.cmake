@@ -2,7 +2,10 @@
 #
 # The shared library needs nothing at the consumer's. The static one names what to link: OpenMP's runtime, zlib and,
 # built with CUDA, the CUDA runtime, which is installed beside it so that consumers need no CUDA toolkit.
+#
+# Two components: the tool, and development.
 include(CMakePackageConfigHelpers)
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME development)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/vouch)
 set(VOUCH_PRIVATE_LIBDIR ${CMAKE_INSTALL_LIBDIR}/vouch)
@@ -27,14 +30,23 @@ endif()
 
 # The tool, and what of the benchmarks was built; make build makes the tool alone.
 if(VOUCH_TOOL)
-  install(TARGETS vouch_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(TARGETS vouch_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tool)
   if(TARGET vouch_bench_tool)
-    install(TARGETS vouch_bench_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} OPTIONAL)
+    install(TARGETS vouch_bench_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tool OPTIONAL)
   endif()
+  if(NOT CMAKE_CROSSCOMPILING)
+    set(share ${CMAKE_INSTALL_DATADIR})
+    install(FILES ${VOUCH_MANUAL}/vouch.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT tool)
+    install(FILES ${VOUCH_MANUAL}/vouch DESTINATION ${share}/bash-completion/completions COMPONENT tool)
+    install(FILES ${VOUCH_MANUAL}/_vouch DESTINATION ${share}/zsh/site-functions COMPONENT tool)
+    install(FILES ${VOUCH_MANUAL}/vouch.fish DESTINATION ${share}/fish/vendor_completions.d COMPONENT tool)
+  endif()
+  install(FILES LICENSE docs/licences.md docs/contract.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tool)
+  install(DIRECTORY docs/schema DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tool)
   get_property(backends GLOBAL PROPERTY VOUCH_BACKENDS)
   foreach(module vouch_peers_cuda vouch_peers_quantlib vouch_peers_cholmod ${backends})
     if(TARGET ${module})
-      install(TARGETS ${module} LIBRARY DESTINATION ${VOUCH_PRIVATE_LIBDIR} OPTIONAL)
+      install(TARGETS ${module} LIBRARY DESTINATION ${VOUCH_PRIVATE_LIBDIR} COMPONENT tool OPTIONAL)
     endif()
   endforeach()
 endif()
@@ -56,3 +68,23 @@ configure_package_config_file(cmake/vouch-config.cmake.in ${PROJECT_BINARY_DIR}/
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/vouch-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/vouch-config.cmake ${PROJECT_BINARY_DIR}/vouch-config-version.cmake
   DESTINATION ${package_dir})
+
+# cpack -G DEB: the packages vouch and libvouch-dev.
+set(CPACK_PACKAGE_VENDOR "The Vouch maintainers")
+set(CPACK_DEBIAN_PACKAGE_MAINTAINER ${CPACK_PACKAGE_VENDOR})
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "linear systems solved fast, with an answer that is checked")
+set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
+set(CPACK_COMPONENTS_ALL tool development)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_TOOL_PACKAGE_NAME vouch)
+set(CPACK_DEBIAN_TOOL_PACKAGE_SECTION math)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libvouch-dev)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS zlib1g-dev)
+if(VOUCH_MPFR_BOOL)
+  string(APPEND CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS ", libmpfr-dev")
+endif()
+set(CPACK_STRIP_FILES ON)
+include(CPack)

@@ -13,6 +13,7 @@ endif()
 # 4.2 brought roots of negative order.
 if(VOUCH_MPFR AND VOUCH_MPFR_LIBRARY AND VOUCH_MPFR_INCLUDE AND version VERSION_GREATER_EQUAL 4.2)
   set(VOUCH_MPFR_BOOL true)
+  set(VOUCH_MPFR_VERSION ${version})
   add_library(vouch_mpfr INTERFACE)
   target_include_directories(vouch_mpfr SYSTEM INTERFACE ${VOUCH_MPFR_INCLUDE})
   target_link_libraries(vouch_mpfr INTERFACE ${VOUCH_MPFR_LIBRARY})
