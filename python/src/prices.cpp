@@ -21,12 +21,15 @@ using numbers = vector_in<double>;
 template <class T>
 class column {
  public:
-  column(const nb::dict& given, const char* name) : elements_(nb::cast<vector_in<T>>(given[name])) {}
+  column(const nb::dict& given, const char* name)
+      : elements_(nb::cast<vector_in<T>>(given[name])), first_(elements_.data()), step_(size() == 1 ? 0 : 1) {}
   std::int64_t size() const { return static_cast<std::int64_t>(elements_.size()); }
-  T operator[](std::int64_t i) const { return elements_.data()[size() == 1 ? 0 : i]; }
+  T operator[](std::int64_t i) const { return first_[step_ * i]; }
 
  private:
   vector_in<T> elements_;
+  const T* first_;
+  std::int64_t step_;
 };
 
 // One option a row.
@@ -123,18 +126,19 @@ class row_failures {
   std::vector<failure> found_;
 };
 
+constexpr std::int64_t block_rows = 256;
+
 // work(first, last) for blocks of options by threads. Value errors are for work to handle; anything else ends all.
 template <class Work>
 void for_blocks(std::int64_t n, int threads, const Work& work) {
-  constexpr std::int64_t block = 256;
   std::exception_ptr thrown;
   const vouch::cancellation_probe probe;
-#pragma omp parallel for schedule(dynamic) num_threads(threads) if (n > block)
-  for (std::int64_t first = 0; first < n; first += block) {
+#pragma omp parallel for schedule(dynamic) num_threads(threads) if (n > block_rows)
+  for (std::int64_t first = 0; first < n; first += block_rows) {
     if (probe.requested()) continue;
     try {
       const vouch::cancellation_scope listens(probe);
-      work(first, std::min(n, first + block));
+      work(first, std::min(n, first + block_rows));
     } catch (...) {
 #pragma omp critical(vouchnum_price)
       if (!thrown) thrown = std::current_exception();
@@ -236,24 +240,26 @@ nb::dict price(const nb::dict& given, const nb::dict& shared, double tolerance, 
   const columns c(given);
   const vouch::contract common = common_of(shared);
   const vouch::device cpu = cpu_of(threads);
+  const bool is_plain = common.is_plain();
   priced all(cpu, c.size(), greeks, more);
   row_failures failures(list_failures);
   without_lock([&] {
     for_blocks(c.size(), cpu.threads(), [&](std::int64_t first, std::int64_t last) {
-      std::vector<vouch::batch_option> batch;
-      std::vector<std::int64_t> rows;
+      vouch::batch_option batch[block_rows];
+      std::int64_t rows[block_rows];
+      std::size_t count = 0;
       for (std::int64_t i = first; i < last; ++i) {
-        const vouch::batch_option b{c.option(i), c.style(i)};
-        if (common.is_plain() && is_ordinary(b.option) && vouch::fits_batch(b)) {
-          batch.push_back(b);
-          rows.push_back(i);
-        } else {
+        vouch::batch_option& b = batch[count];
+        b = {c.option(i), c.style(i)};
+        const bool european = b.exercise == vouch::exercise_style::european;
+        if (is_plain && is_ordinary(b.option) && (european || vouch::fits_batch(b)))
+          rows[count++] = i;
+        else
           price_alone(c.whole(i, common), i, tolerance, all, failures);
-        }
       }
-      std::vector<vouch::valuation> values(batch.size());
-      vouch::price_batch(vouch::device::cpu(1), batch, greeks, values, tolerance);
-      for (std::size_t k = 0; k < batch.size(); ++k) {
+      vouch::valuation values[block_rows];
+      vouch::price_batch(vouch::device::cpu(1), {batch, count}, greeks, {values, count}, tolerance);
+      for (std::size_t k = 0; k < count; ++k) {
         const vouch::batch_option& b = batch[k];
         if (!std::isfinite(values[k].price)) {
           price_alone(c.whole(rows[k], common), rows[k], tolerance, all, failures);
@@ -280,8 +286,7 @@ nb::tuple implied(const nb::dict& given, const nb::dict& shared, numbers prices,
   const columns c(given);
   const vouch::contract common = common_of(shared);
   const auto n = static_cast<std::int64_t>(prices.size());
-  if (c.size() != 1 && c.size() != n)
-    throw vouch::shape_error("implied_volatility: as many prices as options");
+  if (c.size() != 1 && c.size() != n) throw vouch::shape_error("implied_volatility: as many prices as options");
   const vouch::device cpu = cpu_of(threads);
   vouch::array<double> found(cpu, n);
   row_failures failures(true);

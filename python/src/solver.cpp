@@ -176,6 +176,17 @@ nb::dict report_of(const vouch::solve_report& r) {
   d["precision"] = r.precision;
   d["backend"] = r.backend;
   d["preconditioner"] = r.preconditioner;
+  d["problem"] = r.problem;
+  d["rank"] = r.rank;
+  d["inertia"] = nb::none();
+  if (r.signs) {
+    nb::dict signs;
+    signs["positive"] = r.signs->positive;
+    signs["negative"] = r.signs->negative;
+    signs["zero"] = r.signs->zero;
+    d["inertia"] = signs;
+  }
+  d["normal_equations"] = r.normal_equations;
   d["iterations"] = r.iterations;
   d["restarts"] = r.restarts;
   d["rhs_norm"] = r.rhs_norm;

@@ -361,6 +361,22 @@ def test_wrong_arrays_on_a_gpu_are_refused():
         vn.verify(A, OnGPU(b), b)
 
 
+@pytest.mark.parametrize("method", ["auto", "lsqr", "lsmr"])
+@pytest.mark.parametrize("shape", [(60, 25), (25, 60)])
+def test_matrices_that_are_not_square(rng, method, shape):
+    A = sp.csr_array(sp.random(*shape, density=0.2, random_state=rng) + sp.eye_array(*shape))
+    b = rng.normal(size=shape[0])
+    result = vn.solve(A, b, method=method, rtol=1e-12)
+    assert result.converged and result.x.shape == (shape[1],), result.reason
+    least = np.linalg.lstsq(A.toarray(), b, rcond=None)[0]
+    if shape[0] > shape[1] or method == "auto":
+        np.testing.assert_allclose(result.x, least, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(np.linalg.norm(b - A @ result.x), np.linalg.norm(b - A @ least), rtol=1e-8, atol=1e-9)
+    assert vn.solve(A, b, method=method, out=np.empty(shape[1])).x.shape == (shape[1],)
+    with pytest.raises(vn.ShapeError):
+        vn.solve(A, np.ones(shape[1]), method=method)
+
+
 def test_factors_and_certificates_are_pickled_as_matrices(rng):
     A = unsymmetric(rng)
     b = rng.normal(size=A.shape[0])

@@ -34,6 +34,8 @@ class System:
         indptr, indices, data = ((A.crow_indices(), A.col_indices(), A.values()) if by_torch
                                  else (A.indptr, A.indices, A.data))
         self.rows, cols = A.shape
+        if self.rows != cols:
+            raise ShapeError(f"A is {self.rows} by {cols}, and on a GPU a square matrix is wanted")
         indices, data = _of_type(indices, "indices"), _of_type(data, "data")
         offsets = indptr.__cuda_array_interface__
         if offsets["typestr"] not in ("<i4", "<i8") or offsets["shape"] != (self.rows + 1,):

@@ -154,11 +154,11 @@ class Result:
         return {
             "status": r["status"], "reason": r["reason"], "method": r["method"], "method_reason": r["method_reason"],
             "engine": r["engine"], "backend": r["backend"] or None, "precision": r["precision"],
-            "preconditioner": r["preconditioner"],
+            "preconditioner": r["preconditioner"], "problem": r["problem"], "rank": r["rank"], "inertia": r["inertia"],
             "iterations": r["iterations"], "restarts": r["restarts"],
             "residual": {"relative": r["relative_residual"], "absolute": r["true_residual"],
                          "recurrence": r["recurrence_residual"], "backward_error": r["backward_error"],
-                         "attainable": r["attainable"]},
+                         "attainable": r["attainable"], "normal_equations": r["normal_equations"]},
             "condition_estimate": r["condition_estimate"], "error_estimate": r["error_estimate"],
             "reproducible": r["reproducible"], "warnings": list(r["warnings"]),
             "times": {"setup": times["setup"], "transfer": times["transfer"], "solve": times["solve"]},
@@ -274,19 +274,21 @@ class _System:
         if isinstance(A, Tridiagonal):
             if M is not None:
                 raise InputError("tridiagonal systems take no preconditioner")
-            self.rows, self.batch = A.n * A.systems, A.systems
+            self.rows = self.cols = A.n * A.systems
+            self.batch = A.systems
             self._kept = A
             self.core = _core.Solver.tridiagonal(A.dl.ravel(), A.d.ravel(), A.du.ravel(), A.systems, A.periodic, options,
                                                  count)
         elif _operands.is_sparse(A):
             S = _operands.Sparse(A)
-            self.rows, self._kept = S.shape[0], S
+            (self.rows, self.cols), self._kept = S.shape, S
             self.core = _core.Solver(S.shape[0], S.shape[1], S.indptr, S.indices, S.data, options, M, count)
         elif isinstance(A, np.ndarray) or not (callable(A) or hasattr(A, "matvec")):
             D = _operands.real_array(A, "A", 2)
             by_rows = not D.flags.f_contiguous
             D = np.ascontiguousarray(D) if by_rows else D
-            self.rows, self._kept = D.shape[0], D
+            self.rows = self.cols = D.shape[0]
+            self._kept = D
             if D.shape[0] != D.shape[1]:
                 raise ShapeError(f"A is {D.shape[0]} by {D.shape[1]}, not square")
             self.core = _core.Solver.dense(D.T if by_rows else D, by_rows, options, M, count)
@@ -295,7 +297,7 @@ class _System:
                 rows = _rows_of(A)[0]
             if hasattr(A, "shape") and tuple(A.shape) != (rows, rows):
                 raise ShapeError(f"A is {A.shape[0]} by {A.shape[1]}, b has {rows} elements")
-            self.rows = rows
+            self.rows = self.cols = rows
             self._kept = A
             self.core = _core.Solver.matrix_free(rows, _action(A, "A"), options, M, count)
 
@@ -308,18 +310,19 @@ class _System:
             B, single, full = np.ascontiguousarray(B).reshape(-1, 1), False, shape
         else:
             B, single = _operands.columns(b, "b", self.rows)
-            full = (self.rows,) if single else B.shape
+            full = (self.cols,) if single else (self.cols, B.shape[1])
+        solution = self.cols, B.shape[1]
         start = None
         if x0 is not None:
-            start, _ = _operands.columns(np.reshape(_operands.real_array(x0, "x0"), (self.rows, -1), order="F"), "x0",
-                                         self.rows)
-            if start.shape != B.shape:
-                raise ShapeError(f"x0 has shape {start.shape}, the solution {B.shape}")
-        order = "C" if len(full) == 2 and full != B.shape else "F"
+            start, _ = _operands.columns(np.reshape(_operands.real_array(x0, "x0"), (self.cols, -1), order="F"), "x0",
+                                         self.cols)
+            if start.shape != solution:
+                raise ShapeError(f"x0 has shape {start.shape}, the solution {solution}")
+        order = "C" if len(full) == 2 and full != solution else "F"
         target = None if out is None else _operands.writable(out, "out", full)
         in_place = (target is not None and target.dtype == np.float64 and target.flags[order + "_CONTIGUOUS"]
                     and not np.may_share_memory(target, B) and (start is None or not np.may_share_memory(target, start)))
-        X = target.reshape(B.shape, order=order) if in_place else np.empty(B.shape, order="F")
+        X = target.reshape(solution, order=order) if in_place else np.empty(solution, order="F")
         X[...] = 0.0 if start is None else start
         report = self.core.solve(B, X, callback, iterates)
         x = X.reshape(full, order=order)
@@ -384,7 +387,7 @@ def solve(A, b, *, method="auto", x0=None, rtol=None, atol=0.0, max_iterations=N
     Parameters
     ----------
     A : scipy.sparse matrix or array, ndarray, tensor of PyTorch, CSR of CuPy, Tridiagonal, LinearOperator or function
-        n by n. CSR with 32-bit indices is used where it lies, and so are dense matrices in either order.
+        n by n; a sparse one of any shape asks for the least residual, and of all solutions the shortest. CSR with 32-bit indices is used where it lies, and so are dense matrices in either order.
     b : array_like, (n,) or (n, k); for a batch of m tridiagonal matrices (m, n)
         The solution is an array of the same library: NumPy, PyTorch or JAX.
     method : str
@@ -450,6 +453,8 @@ def solve(A, b, *, method="auto", x0=None, rtol=None, atol=0.0, max_iterations=N
 
 
 def _prove(system, B, X, x, single, relative, matrix_radius, rhs_radius):
+    if system.rows != system.cols:
+        raise ShapeError(f"a proof needs a square matrix, this one is {system.rows} by {system.cols}")
     proof = system.core.prove(B, X, relative, float(matrix_radius), float(rhs_radius))
     return Enclosure(X.reshape(x.shape, order="C" if x.ndim == 2 and x.shape != X.shape else "F"), proof, single)
 

@@ -30,7 +30,7 @@ class Prices:
     vega: np.ndarray
     rho: np.ndarray
     error: np.ndarray
-    method: np.ndarray
+    method_code: np.ndarray = field(repr=False)
     met: np.ndarray
     dividend_rho: "np.ndarray | None" = None
     vanna: "np.ndarray | None" = None
@@ -40,10 +40,15 @@ class Prices:
     failures: dict = field(default_factory=dict)
 
     @property
+    def method(self):
+        """What each price is by: "closed-form", "andersen-lake", "finite-difference", or "limit" where nothing is random."""
+        return _methods[self.method_code]
+
+    @property
     def columns(self):
         """What is known, by name, each a vector."""
-        return {f.name: np.ravel(getattr(self, f.name)) for f in fields(self)
-                if f.name != "failures" and getattr(self, f.name) is not None}
+        names = [f.name.removesuffix("_code") for f in fields(self) if f.name != "failures"]
+        return {name: np.ravel(getattr(self, name)) for name in names if getattr(self, name) is not None}
 
     def to_pandas(self):
         """A DataFrame, with a column a field."""
@@ -144,8 +149,8 @@ def price(kind="call", *, spot, strike, volatility=0.0, expiry, rate=0.0, divide
 def _priced(given, shared, shape, tolerance, greeks, more, list_failures, threads):
     found = _core.price(given, shared, float(tolerance), bool(greeks), bool(more), list_failures, chosen(threads))
     failures = dict(found.pop("failures"))
-    method, met = _methods[found.pop("method")].reshape(shape), found.pop("met").view(bool).reshape(shape)
-    return Prices(**{name: column.reshape(shape) for name, column in found.items()}, method=method, met=met,
+    method, met = found.pop("method").reshape(shape), found.pop("met").view(bool).reshape(shape)
+    return Prices(**{name: column.reshape(shape) for name, column in found.items()}, method_code=method, met=met,
                   failures=failures)
 
 

@@ -18,7 +18,7 @@ class Prices:
     vega: Vector
     rho: Vector
     error: Vector
-    method: NDArray[np.str_]
+    method_code: NDArray[np.uint8]
     met: NDArray[np.bool_]
     dividend_rho: Vector | None
     vanna: Vector | None
@@ -35,7 +35,7 @@ class Prices:
         vega: Vector,
         rho: Vector,
         error: Vector,
-        method: NDArray[np.str_],
+        method_code: NDArray[np.uint8],
         met: NDArray[np.bool_],
         dividend_rho: Vector | None = None,
         vanna: Vector | None = None,
@@ -44,6 +44,8 @@ class Prices:
         implied_volatility: Vector | None = None,
         failures: dict[int, str] = ...,
     ) -> None: ...
+    @property
+    def method(self) -> NDArray[np.str_]: ...
     @property
     def columns(self) -> dict[str, NDArray[Any]]: ...
     def to_pandas(self) -> Any: ...

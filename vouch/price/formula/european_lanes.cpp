@@ -32,10 +32,17 @@ VOUCH_SIMD_INLINE void where_negative(const vec& x, const vec& a, const vec& b, 
   chosen = (vec)(((bits)a & negative) | ((bits)b & ~negative));
 }
 
+// Of degree N - 1, in four chains that run side by side: each has every fourth power.
 template <int N>
 VOUCH_SIMD_INLINE void polynomial(const double (&falling)[N], const vec& x, vec& sum) {
-  sum = x * falling[0] + falling[1];
-  for (int k = 2; k < N; ++k) sum = sum * x + falling[k];
+  const vec square = x * x, fourth = square * square;
+  vec chain[4];  // by the power that is left of it
+  for (int k = 0; k < 4; ++k) {
+    vec& here = chain[(N - 1 - k) % 4];
+    here = vec{} + falling[k];
+    for (int next = k + 4; next < N; next += 4) here = here * fourth + falling[next];
+  }
+  sum = (chain[0] + chain[1] * x) + square * (chain[2] + chain[3] * x);
 }
 
 // x := exp(x) for |x| <= 700.
