@@ -17,7 +17,8 @@
 namespace vouchnum {
 namespace {
 
-nb::tuple csr_parts(vouch::csr<double>&& A) {
+template <class T>
+nb::tuple csr_parts(vouch::csr<T>&& A) {
   const std::int64_t rows = A.rows, cols = A.cols;
   return nb::make_tuple(rows, cols, to_numpy(std::move(A.row_ptr)), to_numpy(std::move(A.col)),
                         to_numpy(std::move(A.val)));
@@ -40,18 +41,30 @@ nb::dict header_parts(const vouch::matrix_market_header& h) {
   return parts;
 }
 
-nb::object vectors_to_numpy(vouch::vectors&& v) {
-  const std::size_t rows = static_cast<std::size_t>(v.rows), cols = static_cast<std::size_t>(v.cols);
-  auto* const kept = new vouch::array<double>(std::move(v.values));
-  const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<vouch::array<double>*>(p); });
-  return nb::cast(
-      nb::ndarray<nb::numpy, double>(kept->data(), {rows, cols}, owner, {1, static_cast<std::int64_t>(rows)}));
+template <class T>
+nb::object matrix_to_numpy(vouch::array<T>&& values, std::int64_t rows, std::int64_t cols) {
+  auto* const kept = new vouch::array<T>(std::move(values));
+  const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<vouch::array<T>*>(p); });
+  return nb::cast(nb::ndarray<nb::numpy, T>(
+      kept->data(), {static_cast<std::size_t>(rows), static_cast<std::size_t>(cols)}, owner, {1, rows}));
 }
 
+// What a file holds: a tuple for sparse matrices.
+struct as_numpy {
+  template <class T>
+  nb::object operator()(vouch::csr<T>&& A) const {
+    return csr_parts(std::move(A));
+  }
+  nb::object operator()(vouch::vectors&& v) const {
+    return matrix_to_numpy(std::move(v.values), v.rows, v.cols);
+  }
+  nb::object operator()(vouch::complex_vectors&& v) const {
+    return matrix_to_numpy(std::move(v.values), v.rows, v.cols);
+  }
+};
+
 nb::object read_any(const std::string& path, int threads) {
-  auto found = without_lock([&] { return vouch::read_matrix(cpu_of(threads), path); });
-  if (auto* const sparse = std::get_if<vouch::csr<double>>(&found)) return csr_parts(std::move(*sparse));
-  return vectors_to_numpy(std::move(std::get<vouch::vectors>(found)));
+  return std::visit(as_numpy{}, without_lock([&] { return vouch::read_any_matrix(cpu_of(threads), path); }));
 }
 
 nb::tuple read_triplets(const std::string& path, int threads) {

@@ -101,3 +101,18 @@ def test_the_gallery_has_every_problem():
         vn.gallery.poisson_1d(3, 4)
     with pytest.raises(ValueError):
         vn.gallery.poisson_1d(3, boundary="none")
+
+
+def test_complex_files(rng, tmp_path):
+    A = sp.random(20, 30, density=0.2, random_state=rng) + 1j * sp.random(20, 30, density=0.2, random_state=rng)
+    scipy.io.mmwrite(tmp_path / "c.mtx", A, precision=17)
+    assert abs(vn.read_matrix(tmp_path / "c.mtx") - A).max() == 0
+    H = A @ A.conj().T
+    scipy.io.mmwrite(tmp_path / "h.mtx", H, precision=17, symmetry="hermitian")
+    assert abs(vn.read_matrix(tmp_path / "h.mtx") - H).max() < 1e-14
+    D = rng.normal(size=(4, 3)) + 1j * rng.normal(size=(4, 3))
+    np.save(tmp_path / "d.npy", D)
+    np.testing.assert_array_equal(vn.read_matrix(tmp_path / "d.npy"), D)
+    for name in ("c.mtx", "h.mtx"):
+        assert vn.scipy.mminfo(tmp_path / name) == scipy.io.mminfo(tmp_path / name)
+        assert abs(vn.scipy.mmread(tmp_path / name) - scipy.io.mmread(tmp_path / name)).max() == 0

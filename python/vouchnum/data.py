@@ -23,7 +23,7 @@ def _csr(rows, cols, indptr, indices, data):
 
 def read_matrix(path, *, threads=None):
     """Reads a matrix as its file holds it: a csr_array from Matrix Market coordinate files, an ndarray from array files
-    and .npy; plain or compressed by gzip.
+    and .npy; plain or compressed by gzip; of complex numbers where it holds such.
 
     Raises
     ------
