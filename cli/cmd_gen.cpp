@@ -42,6 +42,7 @@ struct gen_options {
   std::string rhs;
   std::string solution;  // empty: the problem's own
   std::string exact;
+  std::string coordinates;
   bool general = false;
 };
 
@@ -84,6 +85,7 @@ void declare(command_line& line, gen_options& o) {
               "that x: ones, smooth, random or integers (0 to 49) [ones;");
   line.note("", "banded-dominant: integers]");
   line.text("--exact", "FILE", o.exact, "also x itself");
+  line.text("--coordinates", "FILE", o.coordinates, "elasticity: the places of the nodes that are not held");
   line.count("--threads", o.common.threads, 1, "CPU threads [OMP_NUM_THREADS, else all cores]", 4096);
   add_report_options(line, o.common);
 }
@@ -104,7 +106,8 @@ void check_kind(gen_options& o) {
     throw value_error(fmt::format("{} takes no wavelength, damping or flux", o.name), "helmholtz does");
   if (!is_dense(o) && !is_complex(o)) return;
   const bool others = p.boundary || p.coefficient || p.element || p.epsilon || p.contrast || p.young ||
-                      p.poisson_ratio || p.stretch || p.perturb || p.order != "natural" || o.general;
+                      p.poisson_ratio || p.stretch || p.perturb || p.order != "natural" || o.general ||
+                      !o.coordinates.empty();
   if (others || (is_dense(o) && (p.ny || p.nz)))
     throw value_error(fmt::format("{} takes none of the sparse problems' options but {} and --seed", o.name,
                                   is_dense(o) ? "-n" : "-n, --ny, --nz"));
@@ -129,7 +132,7 @@ void check(gen_options& o) {
   }
   if (o.common.output.empty())
     throw usage_error("-o FILE is missing", "usage: vouch gen NAME [options] -o FILE");
-  check_outputs({o.common.output, o.rhs, o.exact});
+  check_outputs({o.common.output, o.rhs, o.exact, o.coordinates});
   if (!o.boundary.empty()) o.problem.boundary = o.boundary;
   if (!o.coefficient.empty()) o.problem.coefficient = o.coefficient;
   if (!o.element.empty()) o.problem.element = o.element;
@@ -164,6 +167,7 @@ void print_object(const gen_options& o, const generated_matrix& A, const device&
   object["rhs"] = path_or_null(o.rhs);
   object["solution"] = o.solution;
   object["exact"] = path_or_null(o.exact);
+  object["coordinates"] = path_or_null(o.coordinates);
   object["device"] = to_json(cpu);
   object["time_s"] = {{"generate", A.seconds}, {"write", total - A.seconds}, {"total", total}};
   print_json(object);
@@ -233,6 +237,9 @@ generated_matrix generate_sparse_files(atomic_files& files, const console& log, 
   with_sign_of_life(log, "writing", [&] {
     write_matrix_market(files.open(o.common.output), A, o.general ? symmetry::general : symmetry::symmetric);
     write_solution(files, o, cpu, A.all(), A.rows);
+    if (o.coordinates.empty()) return;
+    const node_coordinates nodes = problem_coordinates(cpu, o.name, o.problem);
+    write_vectors(files.open(o.coordinates), nodes.values, nodes.nodes, nodes.dimension);
   });
   return made;
 }

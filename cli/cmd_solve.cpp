@@ -52,6 +52,7 @@ int cmd_solve(std::span<const char* const> arguments) {
   linear_system system =
       with_sign_of_life(log, "reading", [&] { return read_system_matrix(cpu, dev, request.matrix); });
   if (dev.is_cuda()) system.seconds.cuda_start = opening_seconds;
+  take_near_nullspace(cpu, system, request);
   solve_watch watch(log, request, system);
   request.options.observer = &watch;
   solver A = make_solver(cpu, system, request.options);

@@ -177,6 +177,10 @@ void declare(command_line& line, solve_request& request, typed_options& typed) {
   line.text("--precond", "NAME", request.precondition,
             "[none, or what auto takes] " + list(precondition_names()));
   line.suggest(plain_precondition_names());
+  line.text("--coordinates", "FILE", request.coordinates,
+            "of amg for elasticity: a node a line, 2 or 3 numbers; rigid body modes");
+  line.text("--near-nullspace", "FILE", request.near_nullspace,
+            "of amg: columns that the matrix nearly annihilates, to 12");
   line.choice("--backend", "NAME", request.options.backend, sparse_backend_names(),
               "library of sparse factorisations [auto]");
   add_precision_option(line, request.common, ", fewer bits inside (cg and sweeps)");
@@ -200,7 +204,20 @@ void declare(command_line& line, solve_request& request, typed_options& typed) {
   add_report_options(line, request.common);
 }
 
+// What the coarse levels of multigrid are made for; asks for multigrid.
+void check_near_nullspace(solve_request& request) {
+  if (request.coordinates.empty() && request.near_nullspace.empty()) return;
+  const char* const option = request.coordinates.empty() ? "--near-nullspace" : "--coordinates";
+  if (!request.coordinates.empty() && !request.near_nullspace.empty())
+    throw usage_error("options --coordinates and --near-nullspace exclude each other");
+  if (request.precondition.empty()) request.precondition = "amg";
+  if (request.precondition.substr(0, request.precondition.find(':')) != "amg")
+    throw usage_error(fmt::format("option {}: --precond {} takes none", option, request.precondition),
+                      "--precond amg does");
+}
+
 void take_options(const typed_options& typed, solve_request& request) {
+  check_near_nullspace(request);
   solve_options& options = request.options;
   for (const working_precision p : {working_precision::single, working_precision::mixed})
     if (request.common.precision == name(p)) options.precision = p;
@@ -257,8 +274,9 @@ bool parse_solve_request(std::span<const char* const> arguments, solve_request& 
   if (request.batch && request.verification.has_radii_of_entries())
     throw usage_error("option --batch: radii are numbers there, no files, and there is no --decimal");
   check_outputs({request.common.output, request.history, request.plot, request.verification.bounds},
-                {request.matrix, file_of(request.rhs, rhs_words), file_of(request.initial, initial_words),
-                 request.verification.matrix_file, request.verification.rhs_file});
+                {request.matrix, request.coordinates, request.near_nullspace, file_of(request.rhs, rhs_words),
+                 file_of(request.initial, initial_words), request.verification.matrix_file,
+                 request.verification.rhs_file});
   return true;
 }
 

@@ -20,6 +20,8 @@ struct solve_request {
   std::string initial = "zeros";  // zeros, ones or a file
   bool batch = false;             // the file holds a batch of tridiagonal systems
   std::string precondition;       // "": the method's own
+  std::string coordinates;        // a file, or ""
+  std::string near_nullspace;     // likewise
   verification_request verification;
   std::string history;
   std::string plot;

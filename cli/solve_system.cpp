@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <complex>
 #include <filesystem>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <variant>
 #include <vouch/core/error.hpp>
@@ -13,6 +14,7 @@
 #include <vouch/dense/sparsify.hpp>
 #include <vouch/io/vectors.hpp>
 #include <vouch/solve/complex.hpp>
+#include <vouch/solve/precond/amg.hpp>
 #include <vouch/sparse/residual.hpp>
 
 #include "common.hpp"
@@ -210,6 +212,31 @@ linear_system read_system_matrix(const device& cpu, const device& dev, const std
   }
   system.seconds.read = clock.seconds();
   return system;
+}
+
+void take_near_nullspace(const device& cpu, const linear_system& system, solve_request& request) {
+  if (request.near_nullspace.empty() && request.coordinates.empty()) return;
+  if (system.complex_entries)
+    throw value_error(
+        fmt::format("{}: complex systems take no near-nullspace and no coordinates", system.file));
+  if (!request.near_nullspace.empty()) {
+    const vectors given = read_vectors(cpu, request.near_nullspace);
+    require_length(request.near_nullspace, given.rows, given.cols, system, system.rows());
+    request.options.preconditioner->near =
+        std::make_shared<near_nullspace>(near_nullspace{given.cols, 0, given.values.to_vector()});
+  }
+  if (request.coordinates.empty()) return;
+  const vectors places = read_vectors(cpu, request.coordinates);
+  if (places.cols != 2 && places.cols != 3)
+    throw shape_error(
+        fmt::format("{}: {} number{} a node", request.coordinates, places.cols, places.cols == 1 ? "" : "s"),
+        "coordinates are 2 or 3 a line");
+  if (places.rows * places.cols != system.rows())
+    throw shape_error(fmt::format("{}: {} nodes of {} unknowns, but {} has {} rows", request.coordinates,
+                                  places.rows, places.cols, system.file, system.rows()),
+                      "a line for each node that has unknowns, in their order");
+  request.options.preconditioner->near =
+      std::make_shared<near_nullspace>(rigid_body_modes(places.values, static_cast<int>(places.cols)));
 }
 
 solver make_solver(const device& cpu, const linear_system& system, const solve_options& options) {

@@ -66,6 +66,11 @@ struct linear_system {
   }
 };
 
+/// Reads what --coordinates or --near-nullspace names into the options; nothing where neither was given.
+///
+/// Throws  what the readers throw; shape_error  a file of another length
+void take_near_nullspace(const device& cpu, const linear_system& system, solve_request& request);
+
 /// Fills b and columns for the matrix that is there: from is ones, row-sums or a file.
 ///
 /// Throws  what the readers throw; shape_error  a wrong length: the text names the files

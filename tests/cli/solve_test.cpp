@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <initializer_list>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
 
 #include "data.hpp"
 #include "devices.hpp"
@@ -79,6 +82,40 @@ TEST_F(tool_solve, written_x_has_the_residual_that_is_reported) {
     EXPECT_LE(exact, 1e-8) << precond;
     EXPECT_NEAR(o["residual"]["relative_true"].get<double>(), exact, 1e-16) << precond;
   }
+}
+
+TEST_F(tool_solve, takes_coordinates_and_near_nullspaces_for_multigrid) {
+  ASSERT_EQ(run("gen elasticity-2d -n 24 --order random -o A.mtx --coordinates c.txt").code, 0);
+  const json by_modes = solve("A.mtx --coordinates c.txt --device cpu"),
+             alone = solve("A.mtx --precond amg --device cpu");
+  EXPECT_EQ(by_modes["status"], "converged");
+  EXPECT_NE(by_modes["preconditioner"].get<std::string>().find("a near-nullspace of 3 vectors"),
+            std::string::npos);
+  EXPECT_LT(by_modes["iterations"].get<int>(), alone["iterations"].get<int>());
+  const std::size_t rows = by_modes["matrix"]["rows"].get<std::size_t>();
+  std::string translations;
+  for (std::size_t i = 0; i < rows; ++i) translations += i % 2 == 0 ? "1 0\n" : "0 1\n";
+  write("t.txt", translations);
+  EXPECT_EQ(solve("A.mtx --near-nullspace t.txt --device cpu")["iterations"], alone["iterations"]);
+  write("short.txt", "1 0\n");
+  write("zero.txt", [&] {
+    std::string zeros;
+    for (std::size_t i = 0; i < rows; ++i) zeros += "0\n";
+    return zeros;
+  }());
+  for (const auto& [options, said] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"--coordinates short.txt", "1 nodes of 2 unknowns"},
+           {"--coordinates t.txt", "nodes of 2 unknowns"},
+           {"--coordinates zero.txt", "1 number a node"},
+           {"--near-nullspace short.txt", "1 row"},
+           {"--near-nullspace zero.txt", "is zero"},
+           {"--near-nullspace t.txt --coordinates c.txt", "exclude each other"},
+           {"--coordinates c.txt --precond ic0", "takes none"}}) {
+    const tool_result r = run(std::string("solve A.mtx ") + options);
+    EXPECT_EQ(r.code, 2) << options;
+    EXPECT_NE(r.err.find(said), std::string::npos) << options << ": " << r.err;
+  }
+  EXPECT_EQ(run("gen poisson-2d -n 9 -o B.mtx --coordinates d.txt").code, 2);
 }
 
 TEST_F(tool_solve, vectors_in_every_format) {

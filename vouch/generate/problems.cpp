@@ -5,8 +5,10 @@
 #include <cmath>
 #include <initializer_list>
 #include <numbers>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <vouch/core/double_double.hpp>
 #include <vouch/core/error.hpp>
@@ -82,13 +84,17 @@ mesh build_mesh(const device& dev, element kind, const sizes& n, const problem_o
                    .seed = o.seed});
 }
 
+bool is_clamped(const problem_options& o) {
+  return choose<bool>("boundary", o.boundary, {{"clamped", true}, {"free", false}});
+}
+
 template <int D>
 csr<double> build_elasticity(const device& dev, const sizes& n, const problem_options& o) {
   elasticity_options options{.seed = o.seed};
   options.young = o.young.value_or(options.young);
   options.poisson_ratio = o.poisson_ratio.value_or(options.poisson_ratio);
   options.contrast = o.contrast.value_or(options.contrast);
-  options.clamped = choose<bool>("boundary", o.boundary, {{"clamped", true}, {"free", false}});
+  options.clamped = is_clamped(o);
   return elasticity(dev, build_mesh(dev, element_of(D, o), n, o), options);
 }
 
@@ -99,11 +105,27 @@ csr<double> build_elements(const device& dev, const sizes& n, const problem_opti
   return finite_elements(dev, build_mesh(dev, Kind, n, all), edge_of(all));
 }
 
+problem_options with_tetrahedra(problem_options o) {
+  o.element = "tetrahedron";
+  o.contrast = 1e4;
+  return o;
+}
+
 csr<double> build_elasticity_11k(const device& dev, const sizes& n, const problem_options& o) {
-  problem_options all = o;
-  all.element = "tetrahedron";
-  all.contrast = 1e4;
-  return build_elasticity<3>(dev, n, all);
+  return build_elasticity<3>(dev, n, with_tetrahedra(o));
+}
+
+node_coordinates coordinates_of(const mesh& m, bool clamped) {
+  constexpr unsigned face_x0 = 1;
+  const int d = dimension(m.kind);
+  std::vector<std::int64_t> free;
+  for (std::int64_t i = 0; i < m.node_count(); ++i)
+    if (!clamped || (m.faces[i] & face_x0) == 0) free.push_back(i);
+  node_coordinates found{std::ssize(free), d, array<double>(m.points.where(), std::ssize(free) * d)};
+  for (std::int64_t k = 0; k < found.nodes; ++k)
+    for (int c = 0; c < d; ++c)
+      found.values[c * found.nodes + k] = m.points[free[static_cast<std::size_t>(k)] * d + c];
+  return found;
 }
 
 const std::vector<entry>& registry() {
@@ -232,19 +254,21 @@ sizes sizes_of(const entry& e, const problem_options& o) {
   return n;
 }
 
-csr<double> reorder(const device& dev, csr<double> A, const entry& e, const problem_options& o) {
+// Nothing where it is the natural one.
+std::optional<array<std::int32_t>> order_of(const device& dev, const csr<double>& A, const entry& e,
+                                            const problem_options& o) {
   enum class ordering { natural, random, rcm };
   switch (choose<ordering>(
       "order", o.order,
       {{"natural", ordering::natural}, {"random", ordering::random}, {"rcm", ordering::rcm}})) {
     case ordering::random:
-      return permute<double>(dev, A, random_order(dev, A.rows, o.seed, e.unknowns));
+      return random_order(dev, A.rows, o.seed, e.unknowns);
     case ordering::rcm:
-      return permute<double>(dev, A, reverse_cuthill_mckee<double>(dev, A, e.unknowns));
+      return reverse_cuthill_mckee<double>(dev, A, e.unknowns);
     case ordering::natural:
       break;
   }
-  return A;
+  return {};
 }
 
 }  // namespace
@@ -262,7 +286,30 @@ csr<double> generate_problem(const device& dev, std::string_view name, const pro
   const ieee_environment here;
   const entry& e = find_problem(name);
   check_options(e.facts, options);
-  return reorder(dev, e.build(dev, sizes_of(e, options), options), e, options);
+  csr<double> A = e.build(dev, sizes_of(e, options), options);
+  const std::optional<array<std::int32_t>> order = order_of(dev, A, e, options);
+  return order ? permute<double>(dev, A, *order) : std::move(A);
+}
+
+node_coordinates problem_coordinates(const device& dev, std::string_view name, const problem_options& options) {
+  const ieee_environment here;
+  const entry& e = find_problem(name);
+  check_options(e.facts, options);
+  if (e.unknowns == 1)
+    throw value_error(std::string(name) + " comes without coordinates: it has one unknown a node",
+                      "elasticity has several");
+  const sizes n = sizes_of(e, options);
+  const problem_options o = e.build == build_elasticity_11k ? with_tetrahedra(options) : options;
+  const mesh m = build_mesh(dev, element_of(e.unknowns, o), n, o);
+  node_coordinates natural = coordinates_of(m, is_clamped(o));
+  if (o.order == "natural") return natural;
+  const std::optional<array<std::int32_t>> order = order_of(dev, e.build(dev, n, options), e, options);
+  node_coordinates moved{natural.nodes, natural.dimension, array<double>(dev, natural.values.size())};
+  for (std::int64_t k = 0; k < moved.nodes; ++k)
+    for (int c = 0; c < moved.dimension; ++c)
+      moved.values[c * moved.nodes + k] =
+          natural.values[c * moved.nodes + (*order)[k * moved.dimension] / moved.dimension];
+  return moved;
 }
 
 namespace {

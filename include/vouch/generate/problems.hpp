@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include <vouch/core/array.hpp>
 #include <vouch/core/device.hpp>
 #include <vouch/core/visibility.hpp>
 #include <vouch/sparse/csr.hpp>
@@ -48,5 +49,18 @@ std::span<const problem_facts> problems();
 /// Result  The same bits on every run and for any number of threads.
 /// Throws  value_error  an unknown name, an option that the problem does not take, or a value that it refuses
 csr<double> generate_problem(const device& dev, std::string_view name, const problem_options& options = {});
+
+/// Where nodes are: all their first coordinates, then all their second ones, and so on; on the CPU.
+struct node_coordinates {
+  std::int64_t nodes = 0;
+  int dimension = 0;
+  array<double> values;
+};
+
+/// The places of the nodes that have unknowns, in the order of the matrix that generate_problem() makes: elasticity.
+///
+/// Memory, Throws  As generate_problem(); value_error  another problem than elasticity
+node_coordinates problem_coordinates(const device& dev, std::string_view name,
+                                     const problem_options& options = {});
 
 }  // namespace vouch

@@ -4,12 +4,15 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <memory>
 #include <queue>
 #include <string>
 #include <vector>
 
 #include <vouch/core/error.hpp>
 #include <vouch/generate/problems.hpp>
+#include <vouch/solve/krylov/bicgstab.hpp>
 #include <vouch/solve/krylov/cg.hpp>
 #include <vouch/solve/precond/amg.hpp>
 #include <vouch/solve/precond/make.hpp>
@@ -322,6 +325,237 @@ TEST(amg, singular_systems_that_are_consistent_converge) {
     EXPECT_EQ(report.status, solve_status::converged) << report.reason;
     EXPECT_LE(report.iterations, 20);
   }
+}
+
+struct elastic_body {
+  csr<double> A;
+  node_coordinates nodes;
+};
+
+elastic_body elasticity_of(const char* name, const problem_options& o) {
+  return {generate_problem(cpu, name, o), problem_coordinates(cpu, name, o)};
+}
+
+amg_options with_modes(const elastic_body& body) {
+  amg_options options;
+  options.near = std::make_shared<near_nullspace>(rigid_body_modes(body.nodes.values, body.nodes.dimension));
+  return options;
+}
+
+// A free body has no energy where it moves as a rigid one: coordinates, their order and the modes are right.
+TEST(rigid_body_modes, are_what_a_free_body_is_not_held_against) {
+  for (const char* name : {"elasticity-2d", "elasticity-3d"})
+    for (const char* order : {"natural", "random", "rcm"}) {
+      problem_options o;
+      o.nx = 5;
+      o.ny = 4;
+      o.boundary = "free";
+      o.perturb = 0.1;
+      o.order = order;
+      const elastic_body body = elasticity_of(name, o);
+      const near_nullspace near = rigid_body_modes(body.nodes.values, body.nodes.dimension);
+      EXPECT_EQ(near.unknowns, body.nodes.dimension);
+      EXPECT_EQ(near.vectors, body.nodes.dimension == 2 ? 3 : 6);
+      for (std::int64_t j = 0; j < near.vectors; ++j) {
+        const double* const v = near.values.data() + j * body.A.rows;
+        EXPECT_NEAR(std::abs(*std::max_element(v, v + body.A.rows,
+                                               [](double x, double y) { return std::abs(x) < std::abs(y); })),
+                    1, 0.5);
+        for (std::int64_t i = 0; i < body.A.rows; ++i) {
+          long double sum = 0;
+          for (std::int64_t k = body.A.row_ptr[i]; k < body.A.row_ptr[i + 1]; ++k)
+            sum += static_cast<long double>(body.A.val[k]) * v[body.A.col[k]];
+          ASSERT_NEAR(static_cast<double>(sum), 0, 1e-13) << name << ", " << order << ", mode " << j;
+        }
+      }
+    }
+}
+
+TEST(rigid_body_modes, refuse_what_is_no_body) {
+  const std::vector<double> places{0, 1, 2, 3, 4, 5};
+  EXPECT_THROW(rigid_body_modes({places.data(), 6}, 1), value_error);
+  EXPECT_THROW(rigid_body_modes({places.data(), 5}, 2), shape_error);
+  const std::vector<double> undefined{0, 1, std::numeric_limits<double>::infinity(), 3};
+  EXPECT_THROW(rigid_body_modes({undefined.data(), 4}, 2), value_error);
+  EXPECT_EQ(rigid_body_modes({places.data(), 0}, 3).values.size(), 0U);
+  const std::vector<double> line{0, 1, 0, 0, 0, 0}, heap(6, 7.0);  // two nodes each
+  EXPECT_EQ(rigid_body_modes({line.data(), 6}, 3).vectors, 5);
+  EXPECT_EQ(rigid_body_modes({heap.data(), 6}, 3).vectors, 3);
+}
+
+TEST(amg, solves_elasticity_in_few_iterations_with_rigid_body_modes) {
+  problem_options cube, beam, stiff, jumps, sheet;
+  cube.nx = 14;
+  beam.nx = 40;
+  beam.ny = beam.nz = 5;
+  stiff.nx = jumps.nx = 12;
+  stiff.poisson_ratio = 0.45;
+  jumps.contrast = 1e6;
+  sheet.nx = 50;
+  const struct {
+    const char* name;
+    const problem_options& o;
+    std::int64_t iterations;
+  } cases[] = {{"elasticity-3d", cube, 18},
+               {"elasticity-3d", beam, 24},
+               {"elasticity-3d", stiff, 34},
+               {"elasticity-3d", jumps, 75},  // each element has a stiffness of its own
+               {"elasticity-2d", sheet, 24}};
+  for (const auto& c : cases) {
+    const elastic_body body = elasticity_of(c.name, c.o);
+    for (const device& dev : devices()) {
+      const outcome by_modes = solve_by_amg(dev, body.A, with_modes(body));
+      EXPECT_EQ(by_modes.report.status, solve_status::converged) << by_modes.report.reason;
+      EXPECT_LE(by_modes.true_residual, 1e-8);
+      EXPECT_LE(by_modes.report.iterations, c.iterations) << c.name;
+      EXPECT_LE(by_modes.complexity, 2.5) << c.name;
+      // Translations, which need no coordinates, are the second best.
+      const outcome by_translations = solve_by_amg(dev, body.A);
+      EXPECT_EQ(by_translations.report.status, solve_status::converged);
+      EXPECT_LE(by_modes.report.iterations, by_translations.report.iterations) << c.name;
+    }
+  }
+}
+
+TEST(amg, finds_the_unknowns_of_a_node) {
+  const auto unknowns = [](const csr<double>& A) {
+    return make_amg<double>(cpu, A.all())->hierarchy().levels.front().unknowns;
+  };
+  EXPECT_EQ(unknowns(generated("elasticity-2d", 12)), 2);
+  EXPECT_EQ(unknowns(generated("elasticity-3d", 6)), 3);
+  EXPECT_EQ(unknowns(generated("poisson-3d", 12)), 1);
+  EXPECT_EQ(unknowns(generated("elements-2d", 24)), 1);
+}
+
+TEST(amg, of_systems_is_symmetric_and_has_the_same_aggregates_everywhere) {
+  problem_options o;
+  o.nx = 9;
+  const elastic_body body = elasticity_of("elasticity-3d", o);
+  amg_options options = with_modes(body);
+  options.coarsest = 100;
+  const auto reference = make_amg<double>(device::cpu(1), body.A.all(), options);
+  const std::vector<double> x = random_vector<double>(body.A.rows, 1),
+                            y = random_vector<double>(body.A.rows, 2);
+  for (const device& dev : devices()) {
+    const csr<double> there = body.A.to(dev);
+    const auto M = make_amg<double>(dev, there.all(), options);
+    ASSERT_EQ(M->hierarchy().levels.size(), reference->hierarchy().levels.size());
+    for (std::int64_t l = 0; l < std::ssize(M->hierarchy().levels); ++l)
+      EXPECT_EQ(M->aggregates(l), reference->aggregates(l));
+    const std::vector<std::int32_t> of = M->aggregates(0);
+    ASSERT_EQ(std::ssize(of), body.A.rows);
+    for (std::size_t i = 0; i < of.size(); ++i) EXPECT_EQ(of[i], of[i - i % 3]);
+    const std::vector<double> mx = apply(dev, *M, x), my = apply(dev, *M, y);
+    const long double xx = dot(x, mx), yy = dot(y, my);
+    EXPECT_GT(xx, 0);
+    EXPECT_LE(std::abs(dot(y, mx) - dot(x, my)), 2e-5L * std::sqrt(xx * yy));
+    M->refill(there.all());
+    EXPECT_EQ(apply(dev, *M, x), mx);
+  }
+}
+
+// Vectors that depend on others, or vanish on whole aggregates, cost nothing but their room.
+TEST(amg, takes_near_nullspaces_of_any_rank) {
+  problem_options o;
+  o.nx = 10;
+  const elastic_body body = elasticity_of("elasticity-3d", o);
+  const std::int64_t n = body.A.rows;
+  const amg_options six = with_modes(body);
+  near_nullspace many = *six.near;
+  for (std::int64_t j = 0; j < 3; ++j)
+    for (std::int64_t i = 0; i < n; ++i) {
+      const auto at = static_cast<std::size_t>(j * n + i);
+      many.values.push_back(3 * many.values[at] - 2 * many.values[at + static_cast<std::size_t>(n)]);
+    }
+  many.vectors = 9;
+  many.unknowns = 0;  // found
+  near_nullspace one{1, 1, std::vector<double>(static_cast<std::size_t>(n))};
+  one.values[0] = 1;
+  for (const device& dev : devices()) {
+    amg_options options;
+    options.near = std::make_shared<near_nullspace>(many);
+    EXPECT_LE(solve_by_amg(dev, body.A, options).report.iterations,
+              solve_by_amg(dev, body.A, six).report.iterations + 2);
+    options.near = std::make_shared<near_nullspace>(one);
+    EXPECT_EQ(solve_by_amg(dev, body.A, options).report.status, solve_status::converged);
+  }
+  const auto refuses = [&](near_nullspace bad) {
+    amg_options options;
+    options.near = std::make_shared<near_nullspace>(std::move(bad));
+    return make_amg<double>(cpu, body.A.all(), options);
+  };
+  const auto length = static_cast<std::size_t>(n);
+  EXPECT_THROW(refuses({1, 1, std::vector<double>(length)}), value_error);             // zero
+  EXPECT_THROW(refuses({0, 1, {}}), value_error);                                      // none
+  EXPECT_THROW(refuses({13, 1, std::vector<double>(13 * length, 1.0)}), value_error);  // too many
+  EXPECT_THROW(refuses({1, 1, std::vector<double>(length - 1, 1.0)}), shape_error);    // too short
+  EXPECT_THROW(refuses({1, 7, std::vector<double>(length, 1.0)}), shape_error);        // no nodes
+  EXPECT_THROW(refuses({1, 1, std::vector<double>(length, std::nan(""))}), value_error);
+  preconditioner_choice choice{"jacobi"};
+  choice.near = six.near;
+  EXPECT_THROW(make_preconditioner<double>(cpu, body.A.all(), choice), value_error);
+}
+
+// Convection and diffusion on n^3 points by upwind differences; the wind blows one way, or in circles about an axis.
+csr<double> convection(std::int64_t n, double peclet, bool recirculating) {
+  std::vector<std::int64_t> row_ptr{0};
+  std::vector<std::int32_t> col;
+  std::vector<double> val;
+  for (std::int64_t z = 0; z < n; ++z)
+    for (std::int64_t y = 0; y < n; ++y)
+      for (std::int64_t x = 0; x < n; ++x) {
+        const std::int64_t at[3] = {x, y, z}, step[3] = {1, n, n * n};
+        const double u = (2.0 * static_cast<double>(x) + 1) / static_cast<double>(n) - 1,
+                     v = (2.0 * static_cast<double>(y) + 1) / static_cast<double>(n) - 1;
+        const double wind[3] = {recirculating ? 4 * v * (1 - u * u) : 1.0,
+                                recirculating ? -4 * u * (1 - v * v) : 0.7, recirculating ? 0.0 : 0.3};
+        double diagonal = 0;
+        std::map<std::int64_t, double> row;
+        for (int d = 0; d < 3; ++d)
+          for (const int side : {-1, 1}) {
+            const double weight = 1 + peclet * std::max(0.0, -side * wind[d]);
+            diagonal += weight;
+            if (at[d] + side >= 0 && at[d] + side < n) row[(z * n + y) * n + x + side * step[d]] = -weight;
+          }
+        row[(z * n + y) * n + x] = diagonal;
+        for (const auto& [j, a] : row) {
+          col.push_back(static_cast<std::int32_t>(j));
+          val.push_back(a);
+        }
+        row_ptr.push_back(std::ssize(col));
+      }
+  return {n * n * n, n * n * n, array<std::int64_t>::from(cpu, row_ptr), array<std::int32_t>::from(cpu, col),
+          array<double>::from(cpu, val)};
+}
+
+TEST(amg, solves_convection_and_diffusion) {
+  for (const bool recirculating : {false, true})
+    for (const double peclet : {0.1, 1.0, 10.0, 1000.0}) {
+      const csr<double> A = convection(20, peclet, recirculating);
+      const std::vector<double> b = random_vector<double>(A.rows, 7);
+      for (const device& dev : devices()) {
+        const csr<double> there = A.to(dev);
+        const auto M = make_amg<double>(dev, there.all());
+        EXPECT_LE(M->hierarchy().operator_complexity(), 2.5);
+        array<double> x = array<double>::zeros(dev, A.rows);
+        bicgstab_options stop;
+        stop.rtol = 1e-8;
+        const solve_report report =
+            bicgstab<double>(dev, there.all(), array<double>::from(dev, b), x, stop, M.get());
+        const std::vector<double> found = x.to_vector();
+        long double error = 0, size = 0;
+        for (std::int64_t i = 0; i < A.rows; ++i) {
+          long double r = b[static_cast<std::size_t>(i)];
+          size += r * r;
+          for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k)
+            r -= static_cast<long double>(A.val[k]) * found[static_cast<std::size_t>(A.col[k])];
+          error += r * r;
+        }
+        EXPECT_EQ(report.status, solve_status::converged) << peclet << ": " << report.reason;
+        EXPECT_LE(error, 1e-16L * size) << peclet;
+        EXPECT_LE(report.iterations, 15) << "Peclet " << peclet << (recirculating ? ", circles" : ", one way");
+      }
+    }
 }
 
 TEST(amg, refuses_what_it_cannot_take) {

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -48,7 +49,12 @@ struct parameter_line {
 };
 
 // What is given for each of a preconditioner's parameters, or nothing for its default.
-using parameters = std::vector<std::optional<double>>;
+struct parameters {
+  std::vector<std::optional<double>> values;
+  std::shared_ptr<const near_nullspace> near;
+
+  const std::optional<double>& operator[](std::size_t k) const { return values[k]; }
+};
 
 // One line a preconditioner: its name, its parameters in the order in which they may be given without a name, whether it is
 // symmetric, and how it is made.
@@ -111,6 +117,7 @@ const std::vector<maker<T>>& makers() {
        true,
        [](const device& dev, A a, P p) -> result {
          amg_options options;
+         options.near = p.near;
          if (p[0]) options.degree = static_cast<int>(std::clamp<std::int64_t>(whole(*p[0]), 0, 99));
          if (p[1]) options.strength = *p[1];
          if (p[2]) options.filter = *p[2];
@@ -195,13 +202,15 @@ std::unique_ptr<preconditioner<T>> make_preconditioner(const device& dev, csr_vi
                                                        const preconditioner_choice& choice) {
   const ieee_environment here;
   const maker<T>& m = find_maker<T>(choice.name, choice.name);
-  parameters given(m.takes.size());
+  if (choice.near && choice.name != "amg")
+    throw value_error(choice.name + " takes no near-nullspace", "amg does");
+  parameters given{std::vector<std::optional<double>>(m.takes.size()), choice.near};
   for (const auto& [name, value] : choice.parameters) {
     const std::size_t k = find_parameter(m, name);
     constexpr double most = 1e15;  // whole numbers up to there are numbers in double
     if (m.takes[k].kind == number_kind::whole && !(std::fabs(value) <= most && value == std::floor(value)))
       throw value_error(choice.name + ": " + name + " is not a whole number");
-    given[k] = value;
+    given.values[k] = value;
   }
   return m.make(dev, A, given);
 }

@@ -5,11 +5,32 @@
 #include <vector>
 
 #include <vouch/core/device.hpp>
+#include <vouch/core/view.hpp>
 #include <vouch/core/visibility.hpp>
 #include <vouch/solve/loop/operator.hpp>
 #include <vouch/sparse/csr.hpp>
 
 namespace VOUCH_PUBLIC vouch {
+
+/// Vectors whose product with the matrix is small beside its largest eigenvalue: what the coarse levels are for. Those
+/// of diffusion are constant, those of elasticity the motions of a rigid body.
+struct near_nullspace {
+  std::int64_t vectors = 0;    // at least one, at most 12
+  std::int64_t unknowns = 0;   // of a node, which are numbered side by side; 0: found in the pattern
+  std::vector<double> values;  // one vector after the other
+};
+
+/// The motions of a rigid body, as linear elasticity has them: translations and rotations, 3 in the plane and 6 in
+/// space.
+///
+/// Shapes  coordinates of k nodes in `dimension` directions, one direction after the other; vectors of dimension k
+///         elements, the unknowns of a node side by side.
+/// Memory  coordinates live on the CPU.
+/// Result  About the centre of the nodes, no rotation moves a node by more than 1 in a direction; a rotation that
+///         moves none is left out.
+/// Throws  value_error  a dimension other than 2 and 3, a coordinate that is not finite
+///         shape_error  coordinates do not make whole nodes
+near_nullspace rigid_body_modes(view<const double> coordinates, int dimension);
 
 /// What a hierarchy is made with; the defaults suit diffusion of any kind.
 struct amg_options {
@@ -17,6 +38,8 @@ struct amg_options {
   double filter = 0.02;    // couplings below so much of the largest of their row do not smooth the prolongator
   int degree = 2;  // of the smoother's polynomial: products with A before and after each coarse correction
   std::int64_t coarsest = 256;  // a level of at most so many rows is solved by a dense inverse
+  /// Nothing: one vector for each of a node's unknowns, 1 there and 0 elsewhere, the unknowns found in the pattern.
+  std::shared_ptr<const near_nullspace> near{};
 };
 
 /// A level of a hierarchy.
@@ -24,6 +47,7 @@ struct amg_level {
   std::int64_t rows = 0;
   std::int64_t nonzeros = 0;
   double filter = 0;  // that was taken for the way to the next level; infinite: the prolongator is not smoothed
+  std::int64_t unknowns = 1;  // of a node: aggregates are of nodes
 };
 
 /// What a set-up has made.
@@ -57,10 +81,18 @@ class amg : public preconditioner<T> {
 };
 
 /// M is one V-cycle: A is scaled to a unit diagonal, aggregates are the neighbourhoods of a maximal independent set of
-/// distance two whose order is hashed, the constant vector is prolongated, P = (I - 4/(3 b) D_F^-1 F) T with F the
+/// distance two whose order is hashed, T prolongates the near-nullspace, P = (I - 4/(3 b) D_F^-1 F) T with F the
 /// filtered matrix and b a bound of the eigenvalues, coarse matrices are P^T A P, smoothers are Chebyshev polynomials
 /// of the fourth kind with optimal weights. Where P^T A P had more than 0.6 times the entries of A the filter is raised
 /// to 0.05, to 0.25, and at last P is left as it is, T.
+///
+/// Where rows come in groups of 2 to 6 with the same pattern, or near says so, a group is a node: nodes are aggregated
+/// by the Frobenius norms of their blocks, an aggregate has an unknown for each vector of the near-nullspace, none for
+/// those that depend on others there, and F is A.
+///
+/// Where A is not symmetric, couplings are the means of |a_ij| and |a_ji|, the restriction is made of A^T as the
+/// prolongator of A, smoothers are as many sweeps of Jacobi, damped by 4/3 over the largest row sum. It suits
+/// convection and diffusion, and is linear: for GMRES, BiCGStab and IDR.
 ///
 /// Shapes  A is n-by-n; n may be 0.
 /// Types   T is float or double; the hierarchy is in single precision, sums of its set-up in double.
@@ -72,7 +104,9 @@ class amg : public preconditioner<T> {
 /// Cost    Set-up: some 110 products of entries a row of a 7-point grid. apply(): 2 degree products with each level.
 /// Throws  shape_error  A is not square
 ///         value_error  a diagonal entry that is not positive, an entry that is not finite (the text names the row); a
-///                      coarse matrix that is not positive; options out of range
+///                      coarse matrix that is not positive; options out of range; a near-nullspace with a vector
+///                      that is zero or not finite, or with more vectors than 12
+///         shape_error  a near-nullspace of another number of rows; rows that do not make whole nodes
 /// Source  Vanek, Mandel, Brezina, Computing 56 (1996); Bell, Dalton, Olson, SIAM J. Sci. Comput. 34 (2012);
 ///         Kelley, Rajamanickam, IEEE HPEC (2022); Lottes, Numer. Linear Algebra Appl. 30 (2023).
 template <real T>

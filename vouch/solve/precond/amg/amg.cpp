@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <vouch/core/cancellation.hpp>
 #include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
@@ -17,6 +18,7 @@
 #include <vouch/solve/precond/amg/build.hpp>
 #include <vouch/solve/precond/amg/executor_cpu.hpp>
 #include <vouch/solve/precond/amg/levels.hpp>
+#include <vouch/solve/precond/amg/near_nullspace.hpp>
 #include <vouch/solve/precond/diagonal.hpp>
 #include <vouch/solve/precond/scale_factor.hpp>
 #include <vouch/sparse/valid_csr.hpp>
@@ -33,6 +35,13 @@ std::vector<level> make_levels(const device& dev, csr<double> A, array<double> c
 }
 
 namespace {
+
+template <real T>
+std::int64_t unknowns_of_a_node(const device& dev, csr_view<const T> A) {
+  if constexpr (built_with_cuda)
+    if (dev.is_cuda()) return unknowns_of_a_node_cuda(dev, A);
+  return find_unknowns(executor_cpu(dev), A);
+}
 
 constexpr std::int64_t chunk = 512;  // rows whose product is still in cache when it is added to
 
@@ -91,16 +100,77 @@ std::vector<double> smoother_coefficients(int degree, double bound) {
   }
 }
 
+// So many sweeps of Jacobi damped by 4/3 over the bound: coefficients as above.
+std::vector<double> jacobi_coefficients(int sweeps, double bound) {
+  const double omega = 4 / (3 * bound);
+  std::vector<double> x(static_cast<std::size_t>(sweeps));
+  x[0] = omega;
+  for (int s = 1; s < sweeps; ++s) {
+    for (std::size_t k = x.size() - 1; k > 0; --k) x[k] -= omega * x[k - 1];
+    x[0] += omega;
+  }
+  return x;
+}
+
+std::vector<double> entries_by_rows(const csr<double>& sparse) {
+  const csr<double> A = sparse.to(device::cpu(1));
+  std::vector<double> all(static_cast<std::size_t>(A.rows * A.cols));
+  for (std::int64_t i = 0; i < A.rows; ++i)
+    for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k)
+      all[static_cast<std::size_t>(i * A.cols + A.col[k])] = A.val[k];
+  return all;
+}
+
+// A generalised inverse of any matrix whose entries are of the order of one, by Gauss and Jordan's elimination with
+// complete pivoting: that of its largest part with an inverse.
+std::vector<float> dense_inverse_of_any(const csr<double>& sparse) {
+  const auto n = static_cast<std::size_t>(sparse.rows);
+  std::vector<double> W = entries_by_rows(sparse), X(n * n);
+  for (std::size_t i = 0; i < n; ++i) X[i * n + i] = 1;
+  std::vector<std::size_t> column_of(n, n);  // of the pivot of a row
+  std::vector<bool> taken(n);                // columns
+  constexpr double least_pivot = 1e-10;
+  const cancellation_probe stop;
+  for (;;) {
+    stop.check();
+    std::size_t p = n, c = n;
+    double most = least_pivot;
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t j = 0; column_of[i] == n && j < n; ++j)
+        if (!taken[j] && std::fabs(W[i * n + j]) > most) {
+          most = std::fabs(W[i * n + j]);
+          p = i;
+          c = j;
+        }
+    if (p == n) break;
+    column_of[p] = c;
+    taken[c] = true;
+    const double pivot = W[p * n + c];
+    for (std::size_t j = 0; j < n; ++j) {
+      W[p * n + j] /= pivot;
+      X[p * n + j] /= pivot;
+    }
+    for (std::size_t i = 0; i < n; ++i) {
+      const double factor = i == p ? 0 : W[i * n + c];
+      if (factor == 0) continue;
+      for (std::size_t j = 0; j < n; ++j) {
+        W[i * n + j] -= factor * W[p * n + j];
+        X[i * n + j] -= factor * X[p * n + j];
+      }
+    }
+  }
+  std::vector<float> inverse(n * n);
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t j = 0; column_of[i] < n && j < n; ++j)
+      inverse[column_of[i] * n + j] = static_cast<float>(X[i * n + j]);
+  return inverse;
+}
+
 // A generalised inverse of a positive semidefinite matrix with a unit diagonal: that of its largest part that is
 // definite, chosen by Cholesky's method with complete pivoting.
 std::vector<float> dense_inverse(const csr<double>& sparse) {
-  const csr<double> A = sparse.to(device::cpu(1));
-  const std::int64_t n = A.rows;
-  const auto size = static_cast<std::size_t>(n);
-  std::vector<double> L(size * size);  // L(i, k) at i n + k, rows in the order of the pivots
-  for (std::int64_t i = 0; i < n; ++i)
-    for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k)
-      L[static_cast<std::size_t>(i * n + A.col[k])] = A.val[k];
+  const auto size = static_cast<std::size_t>(sparse.rows);
+  std::vector<double> L = entries_by_rows(sparse);  // L(i, k) at i n + k, rows in the order of the pivots
   std::vector<std::size_t> order(size);
   std::iota(order.begin(), order.end(), std::size_t{0});
   constexpr double least_pivot = 1e-10;
@@ -153,7 +223,8 @@ struct working_level {
 
   working_level(const device& dev, level given, int degree)
       : made(std::move(given)),
-        smoother(smoother_coefficients(degree, made.bound)),
+        smoother(made.symmetric ? smoother_coefficients(degree, made.bound)
+                                : jacobi_coefficients(degree, made.bound)),
         b(dev, made.rows),
         x(dev, made.rows),
         r(dev, made.rows),
@@ -195,8 +266,13 @@ class v_cycle final : public amg<T> {
   }
 
   std::string name() const override {
-    return string_printf("amg (smoothed aggregation, %zu level%s, operator complexity %.2f)", levels_.size(),
-                         levels_.size() == 1 ? "" : "s", hierarchy_.operator_complexity());
+    const std::string systems =
+        vectors_ > 1
+            ? string_printf(", %d unknowns a node, a near-nullspace of %d vectors",
+                            static_cast<int>(hierarchy_.levels.front().unknowns), static_cast<int>(vectors_))
+            : "";
+    return string_printf("amg (smoothed aggregation, %zu level%s, operator complexity %.2f%s)", levels_.size(),
+                         levels_.size() == 1 ? "" : "s", hierarchy_.operator_complexity(), systems.c_str());
   }
   std::int64_t rows() const override { return scale_.size(); }
   const amg_hierarchy& hierarchy() const override { return hierarchy_; }
@@ -204,7 +280,11 @@ class v_cycle final : public amg<T> {
     if (level < 0 || level >= std::ssize(levels_))
       throw value_error("amg: there is no level " + std::to_string(level) + ", they go from 0 to " +
                         std::to_string(std::ssize(levels_) - 1));
-    return levels_[static_cast<std::size_t>(level)].made.aggregate.to_vector();
+    const multigrid::level& of = levels_[static_cast<std::size_t>(level)].made;
+    const std::vector<std::int32_t> nodes = of.aggregate.to_vector();
+    std::vector<std::int32_t> rows(nodes.size() * static_cast<std::size_t>(of.unknowns));
+    for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = nodes[i / static_cast<std::size_t>(of.unknowns)];
+    return rows;
   }
 
   void refill(csr_view<const T> A) override {
@@ -237,13 +317,22 @@ class v_cycle final : public amg<T> {
     scale_factors(dev_, scale_rounding::nearest, scale_);
     csr<double> scaled = scaled_matrix(A);
     array<double> candidate = finish_scale();
-    std::vector<level> made =
-        make_levels(dev_, std::move(scaled), std::move(candidate), setup_request{options_, pattern});
+    setup_request request{options_, pattern};
+    request.unknowns =
+        options_.near && options_.near->unknowns > 0 ? options_.near->unknowns : unknowns_of_a_node(dev_, A);
+    if (options_.near || request.unknowns > 1) {
+      const near_nullspace own = options_.near ? near_nullspace{} : translations(A.rows, request.unknowns);
+      const near_nullspace& near = options_.near ? *options_.near : own;
+      request.vectors = near.vectors;
+      candidate = scaled_rows(near, candidate);
+    }
+    vectors_ = request.vectors;
+    std::vector<level> made = make_levels(dev_, std::move(scaled), std::move(candidate), request);
     hierarchy_ = {};
     levels_.clear();
     levels_.reserve(made.size());
     for (level& l : made) {
-      hierarchy_.levels.push_back({l.rows, l.nonzeros, l.filter});
+      hierarchy_.levels.push_back({l.rows, l.nonzeros, l.filter, l.unknowns});
       levels_.emplace_back(dev_, std::move(l), options_.degree);
       hierarchy_.bytes += levels_.back().bytes_held();
       hierarchy_.cycle_bytes += levels_.back().bytes_moved();
@@ -252,7 +341,11 @@ class v_cycle final : public amg<T> {
     product_ = array<float>(dev_, dev_.is_cuda() ? 0 : rows());
     constexpr std::int64_t most_rows_of_an_inverse = 600;
     hierarchy_.coarsest_solved = levels_.back().rows() <= std::max(options_.coarsest, most_rows_of_an_inverse);
-    if (hierarchy_.coarsest_solved) inverse_ = array<float>::from(dev_, dense_inverse(levels_.back().made.A));
+    if (hierarchy_.coarsest_solved) {
+      const level& last = levels_.back().made;
+      inverse_ =
+          array<float>::from(dev_, last.symmetric ? dense_inverse(last.A) : dense_inverse_of_any(last.A));
+    }
     levels_.back().made.A = {};
     dev_.synchronize();
     hierarchy_.setup_seconds = clock.seconds();
@@ -362,8 +455,9 @@ class v_cycle final : public amg<T> {
 
   device dev_;
   amg_options options_;
-  array<T> scale_;  // S over a power of two
-  T factor_ = 1;    // its square, as far as that goes
+  array<T> scale_;            // S over a power of two
+  T factor_ = 1;              // its square, as far as that goes
+  std::int64_t vectors_ = 1;  // of the near-nullspace
   std::vector<working_level> levels_;
   array<float> inverse_;  // of the coarsest level, by rows
   mutable array<float> product_;
@@ -394,6 +488,7 @@ std::unique_ptr<amg<T>> make_amg(const device& dev, csr_view<const T> A, const a
   multigrid::check_options(options);
   check_square("amg", A.rows, A.cols);
   const valid_csr valid("amg", dev, A);
+  if (options.near) multigrid::require_usable(*options.near, A.rows);
   return std::make_unique<multigrid::v_cycle<T>>(dev, A, options);
 }
 

@@ -24,26 +24,35 @@ struct level {
   std::int64_t rows = 0, nonzeros = 0;
   csr<double> A;  // of the coarsest level alone, once all are made
   single_matrix by_A;
-  single_matrix by_P, by_R;       // from and to the next level, R = P^T; nothing on the coarsest
-  array<std::int32_t> aggregate;  // of each row; -1: none
+  single_matrix by_P, by_R;       // from and to the next level, R = P^T where A is symmetric
+  array<std::int32_t> aggregate;  // of each node; -1: none
   std::int64_t aggregates = 0;
-  double filter = 0;  // as in amg_level
-  double bound = 0;   // of the eigenvalues of A
+  std::int64_t unknowns = 1;  // of a node, rows side by side
+  double filter = 0;          // as in amg_level
+  double bound = 0;           // of the eigenvalues of A
+  bool symmetric = true;
 };
 
 /// How levels are made.
 struct setup_request {
   const amg_options& options;
   const std::vector<level>* pattern = nullptr;  // whose aggregates and filters are taken
+  std::int64_t unknowns = 1;                    // of a node of the first level
+  std::int64_t vectors = 1;                     // of the candidate
 };
 
-/// The levels for a matrix with a unit diagonal whose near-nullspace is spanned by candidate.
+/// The levels for a matrix with a unit diagonal whose near-nullspace is spanned by the vectors of candidate, which has
+/// their elements of a row side by side.
 ///
 /// Throws  value_error  a coarse matrix that is not positive
 std::vector<level> make_levels(const device& dev, csr<double> A, array<double> candidate,
                                const setup_request& request);
 std::vector<level> make_levels_cuda(const device& dev, csr<double> A, array<double> candidate,
                                     const setup_request& request);
+
+/// The unknowns of a node that the pattern shows (near_nullspace.hpp).
+template <real T>
+std::int64_t unknowns_of_a_node_cuda(const device& dev, csr_view<const T> A);
 
 /// Entry k, in row i, of S A S, S = diag(scale); 1 on the diagonal.
 template <real T>

@@ -5,6 +5,7 @@
 #include <vouch/core/parallel_for.cuh>
 #include <vouch/core/scan.cuh>
 #include <vouch/solve/precond/amg/build.hpp>
+#include <vouch/solve/precond/amg/near_nullspace.hpp>
 
 namespace vouch::multigrid {
 namespace {
@@ -53,6 +54,11 @@ std::vector<level> make_levels_cuda(const device& dev, csr<double> A, array<doub
 }
 
 template <real T>
+std::int64_t unknowns_of_a_node_cuda(const device& dev, csr_view<const T> A) {
+  return find_unknowns(executor_cuda(dev), A);
+}
+
+template <real T>
 void scale_to_unit_diagonal_cuda(const device& dev, csr_view<const T> A, const T* scale, double* out) {
   detail::parallel_for(dev, "scale_to_unit_diagonal", A.rows, [=] __device__(std::int64_t i) {
     for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k) out[k] = unit_diagonal_entry(A, scale, i, k);
@@ -65,6 +71,8 @@ void finish_scale_cuda(const device& dev, std::int64_t n, T power, T* scale, dou
                        [=] __device__(std::int64_t i) { candidate[i] = candidate_and_scale(power, scale[i]); });
 }
 
+template std::int64_t unknowns_of_a_node_cuda(const device&, csr_view<const float>);
+template std::int64_t unknowns_of_a_node_cuda(const device&, csr_view<const double>);
 template void finish_scale_cuda(const device&, std::int64_t, float, float*, double*);
 template void finish_scale_cuda(const device&, std::int64_t, double, double*, double*);
 template void scale_to_unit_diagonal_cuda(const device&, csr_view<const float>, const float*, double*);
