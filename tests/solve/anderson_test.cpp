@@ -1,4 +1,4 @@
-// Anderson's mixing of every iteration, matrix form and device against one by hand: textbook sweeps in long
+// Anderson acceleration of every iteration, matrix form and device against one by hand: textbook sweeps in long
 // double, the least-squares problem by orthogonalisation.
 #include <gtest/gtest.h>
 

@@ -20,7 +20,7 @@ double dot(const std::vector<T>& x, const std::vector<T>& y) {
 }  // namespace
 
 template <real T>
-anderson_mixing<T>::anderson_mixing(std::int64_t n, int depth)
+anderson_acceleration<T>::anderson_acceleration(std::int64_t n, int depth)
     : n_(static_cast<std::size_t>(n)),
       depth_(depth),
       last_change_(n_),
@@ -30,13 +30,13 @@ anderson_mixing<T>::anderson_mixing(std::int64_t n, int depth)
       products_(static_cast<std::size_t>(depth * depth)) {}
 
 template <real T>
-void anderson_mixing<T>::clear() {
+void anderson_acceleration<T>::clear() {
   kept_ = next_ = 0;
   has_last_ = false;
 }
 
 template <real T>
-bool anderson_mixing<T>::mix(const T* d, T* g) {
+bool anderson_acceleration<T>::mix(const T* d, T* g) {
   const auto m = static_cast<std::size_t>(depth_);
   if (has_last_) {
     const auto slot = static_cast<std::size_t>(next_);
@@ -63,7 +63,7 @@ bool anderson_mixing<T>::mix(const T* d, T* g) {
   return true;
 }
 
-template class anderson_mixing<float>;
-template class anderson_mixing<double>;
+template class anderson_acceleration<float>;
+template class anderson_acceleration<double>;
 
 }  // namespace vouch

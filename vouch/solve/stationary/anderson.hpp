@@ -1,4 +1,4 @@
-// vouch/solve/stationary/anderson.hpp -- Anderson's mixing of the last iterates of a fixed-point iteration; private.
+// vouch/solve/stationary/anderson.hpp -- Anderson acceleration of the last iterates of a fixed-point iteration; private.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -14,9 +14,9 @@ namespace vouch {
 /// Result  Sums in double and in fixed order: the same bits on every run.
 /// Source  Anderson, JACM 12 (1965); Walker, Ni, SIAM J. Numer. Anal. 49 (2011).
 template <real T>
-class anderson_mixing {
+class anderson_acceleration {
  public:
-  anderson_mixing(std::int64_t n, int depth);
+  anderson_acceleration(std::int64_t n, int depth);
 
   /// Takes the step from d to g and, once there is an earlier one, replaces g by the combination. False where g
   /// was left alone.

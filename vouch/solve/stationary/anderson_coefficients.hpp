@@ -1,4 +1,4 @@
-// vouch/solve/stationary/anderson_coefficients.hpp -- the scalars of Anderson's mixing, one text for every device; private.
+// vouch/solve/stationary/anderson_coefficients.hpp -- the scalars of Anderson acceleration, one text for every device; private.
 #pragma once
 #include <cmath>
 
@@ -6,7 +6,7 @@
 
 namespace vouch {
 
-/// Earlier iterates that mixing keeps at most.
+/// Earlier iterates that the method keeps at most.
 inline constexpr int most_mixed = 16;
 
 /// On entry w[k] holds the product of difference k with the last change, on return the weights for which
@@ -35,10 +35,10 @@ VOUCH_HOST_DEVICE inline bool anderson_coefficients(const double* products, int 
   return true;
 }
 
-/// Where the mixing of a kernel that sweeps by itself stands; the same on every block that sees the same
+/// Where the acceleration in a kernel that sweeps by itself stands; the same on every block that sees the same
 /// numbers. After each sweep, from an iterate d to g: the difference of its change g - d to that of the sweep
 /// before goes to place `slot`, that of g likewise; then weigh() and advance().
-struct mixing_course {
+struct anderson_course {
   int depth = 0;
   int kept = 0, slot = 0;  // differences there are; where the next goes
   bool has_last = false, accelerated = false;
@@ -51,7 +51,7 @@ struct mixing_course {
 
   /// The weights of the differences, by their products: `total` holds those of the newest difference with all
   /// held(), then those of all with the last change. products is depth x depth and lasts from sweep to sweep.
-  /// False: no mixing this time.
+  /// False: no acceleration this time.
   VOUCH_HOST_DEVICE bool weigh(const double* total, double* products, double* weight) const {
     const int count = held();
     if (has_last)

@@ -22,7 +22,7 @@ std::unique_ptr<inner_solver<T>> dense_jacobi_cuda(const device& dev, const deta
                                                    const sweep_rule& rule, bool by_residual,
                                                    const acceleration& accelerate);
 
-/// The same without mixing for a matrix that fits the GPU's registers; else nullptr.
+/// The same without Anderson acceleration for a matrix that fits the GPU's registers; else nullptr.
 template <real T>
 std::unique_ptr<inner_solver<T>> dense_jacobi_in_registers(const device& dev, const detail::aligned_rows<T>& A,
                                                            const sweep_rule& rule, bool by_residual);
@@ -51,7 +51,7 @@ std::unique_ptr<inner_solver<T>> dense_seidel_cuda(const device& dev, const deta
 /// Jacobi with Chebyshev's acceleration, and asynchronous sweeps: a kernel that reads the matrix a warp a row.
 ///
 /// Memory  A must outlive the engine; n values a few times besides.
-/// Throws  value_error  mixing is asked for
+/// Throws  value_error  Anderson acceleration is asked for
 template <real T>
 std::unique_ptr<inner_solver<T>> dense_plain_sweeps_cuda(const device& dev, const detail::aligned_rows<T>& A,
                                                          const sweep_rule& rule, bool by_residual,

@@ -32,7 +32,7 @@ namespace vouch::jacobi_kernel {
 
 using namespace stream;
 
-/// Numbers that blocks exchange: the facts of a sweep and, with mixing, 2 depth products.
+/// Numbers that blocks exchange: the facts of a sweep and, with Anderson acceleration, 2 depth products.
 inline constexpr int most_depth = 8;
 inline constexpr int most_sums = sweep_facts::count + 2 * most_depth;
 /// Threads of the kernel: those that sum, the warp that closes rows and decides, the one that fills.
@@ -61,7 +61,7 @@ struct task {
   pinned_history* box = nullptr;
   sweep_progress progress;
   std::int64_t look = 512;  // iterations between two looks at the mailbox
-  int depth = 0;            // of the mixing
+  int depth = 0;            // of Anderson acceleration
   int stages = 0;
   int resident = 0;   // the stages hold all that the block needs
   int kept = 0;       // stages of a block's sweep that are to stay in L2
@@ -94,7 +94,7 @@ template <class T>
 struct own_rows {
   T *r, *factor, *d;
   T *scale, *diagonal;  // of a rounded matrix
-  // With mixing: the next iterate and its change, the same of the sweep before, the plain iterate that the
+  // Accelerated: the next iterate and its change, the same of the sweep before, the plain iterate that the
   // mixed one replaced, and `depth` differences of each kind.
   T *g, *change, *last_g, *last_change, *plain, *changes, *images;
 
@@ -314,13 +314,13 @@ struct row_group {
 
 namespace vouch::jacobi_kernel {
 
-/// Anderson's mixing, every block on its own rows, by the warp that closes them. All blocks keep the same
+/// Anderson acceleration, every block on its own rows, by the warp that closes them. All blocks keep the same
 /// products and take the same choices.
 template <class T>
-struct mixing {
+struct anderson_step {
   const own_rows<T>& own;
   std::int64_t rows, stride;
-  mixing_course course;
+  anderson_course course;
 
   // Differences of this sweep to the one before; this lane's part of their products: with all differences, then
   // of these with the last change.
@@ -373,7 +373,7 @@ struct closing_warp {
   const own_rows<T>& own;
   std::int64_t first, rows;
   unsigned turn = 0;  // groups so far
-  mixing<T> mix;
+  anderson_step<T> mix;
   sweep_progress progress;
 
   __device__ closing_warp(const task<S, T>& task, shared_parts& parts, const own_rows<T>& kept,

@@ -72,7 +72,7 @@ __host__ __device__ int steps_of(std::int64_t n) {
   return static_cast<int>((n + step_rows<T> - 1) / step_rows<T>);
 }
 
-struct mixing_numbers;
+struct anderson_numbers;
 
 /// n is a multiple of lane_columns<T>; rows of the matrix begin on 16 bytes.
 template <class T>
@@ -81,18 +81,18 @@ struct task {
   std::int64_t n = 0;
   std::int64_t ld = 0;
   const T* r = nullptr;
-  const T* weight = nullptr;                 // the diagonal over omega
-  T* d = nullptr;                            // start and result
-  const T* inverse[2] = {};                  // V of all steps, forward and backward, lead_elements each
-  const T* coupling[2] = {};                 // M likewise
-  T* columns = nullptr;                      // a copy of the solution for each block; nullptr: in shared memory
-  T* forward_change = nullptr;               // 2 x n, of symmetric sweeps: of even and of odd iterations
-  std::uint64_t* met = nullptr;              // words of t
-  std::uint64_t* delta = nullptr;            // words of two sweeps' delta
-  std::uint64_t* wish = nullptr;             // words of two sweeps' wish to stop
-  int depth = 0;                             // of the mixing
-  T* mixing = nullptr;                       // its vectors, of each block
-  mixing_numbers* mixing_scratch = nullptr;  // one a block
+  const T* weight = nullptr;       // the diagonal over omega
+  T* d = nullptr;                  // start and result
+  const T* inverse[2] = {};        // V of all steps, forward and backward, lead_elements each
+  const T* coupling[2] = {};       // M likewise
+  T* columns = nullptr;            // a copy of the solution for each block; nullptr: in shared memory
+  T* forward_change = nullptr;     // 2 x n, of symmetric sweeps: of even and of odd iterations
+  std::uint64_t* met = nullptr;    // words of t
+  std::uint64_t* delta = nullptr;  // words of two sweeps' delta
+  std::uint64_t* wish = nullptr;   // words of two sweeps' wish to stop
+  int depth = 0;                   // of Anderson acceleration
+  T* anderson = nullptr;           // its vectors, of each block
+  anderson_numbers* anderson_scratch = nullptr;  // one a block
   pinned_history* box = nullptr;
   sweep_progress progress;
   std::int64_t first = 0;   // iterations done before
@@ -669,7 +669,7 @@ struct closing_warp {
 namespace vouch::seidel_kernel {
 
 /// Numbers that the summing threads of a block leave for each other.
-struct mixing_numbers {
+struct anderson_numbers {
   double part[2 * most_mixed][warps];
   double total[2 * most_mixed];
   double products[most_mixed * most_mixed];
@@ -679,18 +679,18 @@ struct mixing_numbers {
 
 /// Vectors of a block: the iterate before the sweep, the last change and the last iterate, the plain iterate
 /// that the mixed one replaced, `depth` differences of each kind.
-__host__ __device__ constexpr std::int64_t mixing_vectors(int depth) { return 4 + 2 * std::int64_t{depth}; }
+__host__ __device__ constexpr std::int64_t anderson_vectors(int depth) { return 4 + 2 * std::int64_t{depth}; }
 
 /// What a summing thread does between two sweeps.
 template <class T>
-class mixing {
+class anderson_step {
  public:
-  __device__ mixing(const task<T>& task, const own_columns<T, T>& columns)
+  __device__ anderson_step(const task<T>& task, const own_columns<T, T>& columns)
       : in_(task),
         x_(columns),
         length_(std::int64_t{pieces_of<T>(task.n)} * piece_columns<T>),
-        own_(task.mixing + blockIdx.x * mixing_vectors(task.depth) * length_),
-        numbers_(task.mixing_scratch[blockIdx.x]),
+        own_(task.anderson + blockIdx.x * anderson_vectors(task.depth) * length_),
+        numbers_(task.anderson_scratch[blockIdx.x]),
         course_{task.depth} {
     copy(x_, vector(before));
   }
@@ -801,8 +801,8 @@ class mixing {
   const own_columns<T, T>& x_;
   std::int64_t length_;
   T* own_;
-  mixing_numbers& numbers_;
-  mixing_course course_;
+  anderson_numbers& numbers_;
+  anderson_course course_;
 };
 
 }  // namespace vouch::seidel_kernel
@@ -818,10 +818,10 @@ std::size_t shared_bytes(std::int64_t n, int stages, int stage_pieces, bool colu
          (columns_shared ? carved_bytes<T>(std::int64_t{pieces_of<T>(n)} * piece_columns<T>) : 0);
 }
 
-/// In the place of mixing<T> where nothing is mixed.
+/// In the place of anderson_step<T> where nothing is mixed.
 template <class T>
-struct no_mixing {
-  __device__ no_mixing(const task<T>&, const own_columns<T, T>&) {}
+struct no_acceleration {
+  __device__ no_acceleration(const task<T>&, const own_columns<T, T>&) {}
   __device__ bool worse(double) const { return false; }
   __device__ void go_back() const {}
   __device__ void next(double) const {}
@@ -877,7 +877,7 @@ __global__ void __launch_bounds__(all_threads, 1) seidel_sweeps(const __grid_con
   }
 
   row_group<T> rows(in, ring, shared, own_copy);
-  std::conditional_t<Mixed, mixing<T>, no_mixing<T>> mix(in, rows.x);
+  std::conditional_t<Mixed, anderson_step<T>, no_acceleration<T>> mix(in, rows.x);
   sweep_progress progress = in.progress;
   const bool speaks = blockIdx.x == 0 && thread == threads - 1;
   for (std::int64_t iteration = in.first;; ++iteration) {
@@ -1103,10 +1103,10 @@ class seidel_engine final : public inner_solver<T> {
         columns_(dev, plan_.columns_shared ? 0 : plan_.blocks * pieces_of<T>(A.padded) * piece_columns<T>),
         forward_change_(dev, rule.order == sweep_order::symmetric ? 2 * A.padded : 0),
         words_(array<std::uint64_t>::zeros(dev, (3 * A.padded * flagged_words<T>)+2)),
-        mixing_(dev, depth > 0
-                         ? plan_.blocks * mixing_vectors(depth) * pieces_of<T>(A.padded) * piece_columns<T>
-                         : 0),
-        mixing_scratch_(dev, depth > 0 ? plan_.blocks : 0),
+        anderson_(dev, depth > 0
+                           ? plan_.blocks * anderson_vectors(depth) * pieces_of<T>(A.padded) * piece_columns<T>
+                           : 0),
+        anderson_scratch_(dev, depth > 0 ? plan_.blocks : 0),
         residual_(dev, A.n),
         unused_(dev, 2 * A.n),
         work_(detail::make_workspace(dev, A)),
@@ -1122,8 +1122,8 @@ class seidel_engine final : public inner_solver<T> {
     in_.delta = in_.met + A.padded * flagged_words<T>;
     in_.wish = in_.delta + 2 * A.padded * flagged_words<T>;
     in_.depth = depth;
-    in_.mixing = mixing_.data();
-    in_.mixing_scratch = mixing_scratch_.data();
+    in_.anderson = anderson_.data();
+    in_.anderson_scratch = anderson_scratch_.data();
     in_.box = box_.get();
     in_.look = dense_engine::iterations_between_looks(A.padded * A.ld * static_cast<std::int64_t>(sizeof(T)));
     in_.teams = plan_.teams;
@@ -1207,8 +1207,8 @@ class seidel_engine final : public inner_solver<T> {
   dense_engine::padded_vector<T> r_, d_;
   array<T> weight_, columns_, forward_change_;
   array<std::uint64_t> words_;
-  array<T> mixing_;
-  array<mixing_numbers> mixing_scratch_;
+  array<T> anderson_;
+  array<anderson_numbers> anderson_scratch_;
   array<T> residual_;
   array<double> unused_;
   detail::pass_workspace work_;

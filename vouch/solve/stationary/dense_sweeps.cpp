@@ -152,9 +152,18 @@ class dense_matrix final : public iteration_matrix<T> {
   void residual_bound(const device& dev, view<const T> b, view<const T> x, view<double> bound) const override {
     vouch::residual_bound<T>(dev, op_, A_, b, x, bound);
   }
+  std::unique_ptr<stationary_iteration<T>> make_sweeps(const device& dev,
+                                                       const sweep_rule& rule) const override {
+    if (rule.ordering == sweep_ordering::multicolor)
+      throw value_error("no two rows of a dense matrix are independent: there is no multicolor ordering",
+                        "take the natural one");
+    if (rule.asynchronous) return std::make_unique<dense_chaotic<T>>(dev, square_, rule.omega);
+    if (rule.simultaneous) return std::make_unique<dense_jacobi<T>>(dev, square_, rule.omega);
+    return detail::make_dense_successive<T>(dev, square_, rule);
+  }
   std::unique_ptr<inner_solver<T>> make_engine(const device& dev, const sweep_rule& rule, bool by_residual,
                                                const acceleration& accelerate) const override {
-    return std::make_unique<sweep_engine<T>>(dev, A_.rows, make_sweeper(dev, rule), by_residual, accelerate,
+    return std::make_unique<sweep_engine<T>>(dev, A_.rows, make_sweeps(dev, rule), by_residual, accelerate,
                                              rule);
   }
   std::unique_ptr<inner_solver<float>> make_rounded_engine(const device& dev, entry_precision precision,
@@ -170,15 +179,6 @@ class dense_matrix final : public iteration_matrix<T> {
   }
 
  private:
-  std::unique_ptr<stationary_iteration<T>> make_sweeper(const device& dev, const sweep_rule& rule) const {
-    if (rule.ordering == sweep_ordering::multicolor)
-      throw value_error("no two rows of a dense matrix are independent: there is no multicolor ordering",
-                        "take the natural one");
-    if (rule.asynchronous) return std::make_unique<dense_chaotic<T>>(dev, square_, rule.omega);
-    if (rule.simultaneous) return std::make_unique<dense_jacobi<T>>(dev, square_, rule.omega);
-    return detail::make_dense_successive<T>(dev, square_, rule);
-  }
-
   // Sums of n numbers that are not negative err by at most n units of the last place, rounded to nearest;
   // products with weights may underflow besides.
   double upwards(double sum, bool weighted) const {

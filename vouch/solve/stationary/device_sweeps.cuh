@@ -33,12 +33,12 @@ namespace vouch::device_sweeps {
 inline constexpr unsigned threads = 512;
 inline constexpr int warps = 16;
 
-/// Where all threads of all blocks meet; what was written before is everybody's to read after.
-struct meeting_point {
+/// A barrier of all threads of all blocks; what was written before is everybody's to read after.
+struct grid_group {
   unsigned* counter;
   unsigned number = 0;
 
-  __device__ void meet() {
+  __device__ void sync() {
     __syncthreads();
     if (gridDim.x == 1) return;
     ++number;
@@ -56,7 +56,7 @@ struct shared_facts {
   // One thread a block decides for all, from the same numbers in every block.
   sweep_progress progress;
   chebyshev_steps chebyshev;
-  mixing_course course;
+  anderson_course course;
   sweep_facts now;
   solver_event event;
   bool worse;       // the mixed iterate gives way to the plain one
@@ -75,7 +75,7 @@ __device__ inline double over_warp(int fact, double value) {
 
 // The first `count` numbers of all threads, known to all of them afterwards.
 __device__ __forceinline__ void exchange(shared_facts& shared, const double* values, int count, double* sums,
-                                         int numbers, meeting_point& point) {
+                                         int numbers, grid_group& grid) {
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
 #pragma unroll
   for (int v = 0; v < count; ++v) {
@@ -83,13 +83,13 @@ __device__ __forceinline__ void exchange(shared_facts& shared, const double* val
     if (lane == 0) shared.part[v][warp] = value;
   }
   __syncthreads();
-  // Blocks that are one meeting ahead write to the other half.
-  double* const now = sums + (point.number & 1) * (numbers * std::int64_t{gridDim.x});
+  // Blocks that are one barrier ahead write to the other half.
+  double* const now = sums + (grid.number & 1) * (numbers * std::int64_t{gridDim.x});
   for (int v = warp; v < count; v += warps) {
     const double value = over_warp(v, lane < warps ? shared.part[v][lane] : 0.0);  // no largest is negative
     if (lane == 0) (gridDim.x == 1 ? shared.total[v] : now[v * gridDim.x + blockIdx.x]) = value;
   }
-  point.meet();
+  grid.sync();
   if (gridDim.x == 1) return;
   for (int v = warp; v < count; v += warps) {
     double value = 0;
@@ -120,8 +120,8 @@ __device__ inline void settle(shared_facts& shared, double target, std::int64_t 
 }
 
 /// The same thread, where sweeps go on: how the next iterate is mixed.
-__device__ inline void decide_mixing(shared_facts& shared) {
-  mixing_course& course = shared.course;
+__device__ inline void decide_anderson(shared_facts& shared) {
+  anderson_course& course = shared.course;
   shared.worse = course.worse(shared.now.met);
   const bool mixed =
       !shared.worse && course.weigh(shared.total + sweep_facts::count, shared.products, shared.weight);
@@ -131,14 +131,15 @@ __device__ inline void decide_mixing(shared_facts& shared) {
 
 }  // namespace vouch::device_sweeps
 
-// Anderson acceleration. All threads of all blocks go over the vectors, each element always to the same thread; what one pass leaves
-// there the next one finds without a barrier.
+// Anderson acceleration. All threads of all blocks go over the vectors, each element always to the same thread;
+// what one pass leaves there the next one finds without a barrier.
 
 namespace vouch::device_sweeps {
 
-/// What mixing keeps beside the iterate: n values each, of changes and images depth times n; see mixing_course.
+/// What Anderson acceleration keeps beside the iterate: n values each, of changes and images depth times n;
+/// see anderson_course.
 template <class T>
-struct mixing_vectors {
+struct anderson_vectors {
   int depth = 0;
   std::int64_t n = 0;
   T *last_change = nullptr, *last_g = nullptr, *plain = nullptr;
@@ -155,7 +156,7 @@ __device__ inline void see_change(double* values, double moved, double value) {
 /// After a sweep from d to g: takes the differences to the sweep before. This thread's part of the products of
 /// the newest with all held ones, then of these with the last change. facts: nullptr, or what sees the changes.
 template <class T>
-__device__ void take_differences(const mixing_vectors<T>& mix, const mixing_course& course, const T* d,
+__device__ void take_differences(const anderson_vectors<T>& mix, const anderson_course& course, const T* d,
                                  const T* g, double* facts, double* products) {
   const int held = course.held(), slot = course.slot;
   const std::int64_t all = std::int64_t{blockDim.x} * gridDim.x;
@@ -180,7 +181,7 @@ __device__ void take_differences(const mixing_vectors<T>& mix, const mixing_cour
 /// The next iterate in the place of g, and in copy where that is not nullptr: the combination, g itself, or the
 /// plain iterate before it.
 template <class T>
-__device__ void next_iterate(const mixing_vectors<T>& mix, bool worse, int differences, const double* weight,
+__device__ void next_iterate(const anderson_vectors<T>& mix, bool worse, int differences, const double* weight,
                              T* g, T* copy) {
   const std::int64_t all = std::int64_t{blockDim.x} * gridDim.x;
   for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < mix.n; i += all) {
@@ -212,7 +213,7 @@ struct task {
   T* d = nullptr;             // the iterate
   T* other = nullptr;  // simultaneous: the iterate of odd sweeps; else, with vectors, the one before the sweep
   T* step = nullptr;   // with Chebyshev's acceleration: the last one
-  mixing_vectors<T> mix;
+  anderson_vectors<T> mix;
   chebyshev_steps* chebyshev = nullptr;
   double* sums = nullptr;            // 2 x numbers x blocks
   int numbers = sweep_facts::count;  // that blocks exchange at most
@@ -304,7 +305,7 @@ __device__ auto vector_of(const T* d) {
 
 /// One way through the sets, in place; `first` says that this pass tells the facts.
 template <bool Racing, class T, class Rows>
-__device__ void sweep_in_place(const task<T, Rows>& in, bool forward, bool first, meeting_point& point,
+__device__ void sweep_in_place(const task<T, Rows>& in, bool forward, bool first, grid_group& grid,
                                double* values) {
   const std::int64_t count = in.A.sets();
   auto set = in.A.set(forward ? 0 : count - 1);
@@ -312,7 +313,7 @@ __device__ void sweep_in_place(const task<T, Rows>& in, bool forward, bool first
   for (std::int64_t k = 0; k < count; ++k) {
     const auto next = in.A.set(k + 1 == count ? 0 : forward ? k + 1 : count - 2 - k);
     const std::int64_t units = in.A.units(set);
-    if (k > 0) point.meet();
+    if (k > 0) grid.sync();
     if (first_unit() >= units) fetched = in.A.fetch(next, first_unit(), in.own_r, in.factor);
     for (std::int64_t unit = first_unit(); unit < units; unit += all_warps()) {
       row_result<T> found;
@@ -360,8 +361,7 @@ __device__ void end_with_vectors(const task<T, Rows>& in, bool accelerated, T al
 
 /// The sum of squares of r - A d as the first total.
 template <class T, class Rows>
-__device__ void residual_squared(const task<T, Rows>& in, const T* d, shared_facts& shared,
-                                 meeting_point& point) {
+__device__ void residual_squared(const task<T, Rows>& in, const T* d, shared_facts& shared, grid_group& grid) {
   double squares = 0;
   for (std::int64_t k = 0; k < in.A.sets(); ++k) {
     const auto set = in.A.set(k);
@@ -372,7 +372,7 @@ __device__ void residual_squared(const task<T, Rows>& in, const T* d, shared_fac
         squares += static_cast<double>(found.s) * static_cast<double>(found.s);
     }
   }
-  exchange(shared, &squares, 1, in.sums, in.numbers, point);
+  all_reduce(shared, &squares, 1, in.sums, in.numbers, grid);
 }
 
 /// The thread that decides, once the event is certain: takes the next step's coefficients, which may say that
@@ -393,12 +393,12 @@ __device__ void conclude(const task<T, Rows>& in, shared_facts& shared, std::int
 }
 
 /// How a kernel sweeps.
-enum class sweep_kind { plain, mixing, racing };
+enum class sweep_kind { plain, anderson, racing };
 
 template <sweep_kind Kind, class T, class Rows>
 __global__ void __launch_bounds__(threads, 1) sweeps(const __grid_constant__ task<T, Rows> in) {
   __shared__ shared_facts shared;
-  meeting_point point{in.counter};
+  grid_group grid{in.counter};
   const std::int64_t thread = std::int64_t{blockIdx.x} * threads + threadIdx.x;
   const std::int64_t all = std::int64_t{threads} * gridDim.x;
   for (std::int64_t i = thread; i < in.n; i += all) {
@@ -412,9 +412,9 @@ __global__ void __launch_bounds__(threads, 1) sweeps(const __grid_constant__ tas
     shared.chebyshev.begin();
     shared.course = {in.mix.depth};
   }
-  point.meet();
+  grid.sync();
 
-  constexpr bool mixing = Kind == sweep_kind::mixing, racing = Kind == sweep_kind::racing;
+  constexpr bool anderson = Kind == sweep_kind::anderson, racing = Kind == sweep_kind::racing;
   T* result = in.d;
   const T* before = in.other;
   for (std::int64_t iteration = 0;; ++iteration) {
@@ -422,39 +422,39 @@ __global__ void __launch_bounds__(threads, 1) sweeps(const __grid_constant__ tas
     const bool accelerated = shared.chebyshev.running;
     const T along_change = static_cast<T>(shared.chebyshev.along_change);
     const T keep = static_cast<T>(shared.chebyshev.keep);
-    double values[mixing ? most_numbers : sweep_facts::count] = {};
+    double values[anderson ? most_numbers : sweep_facts::count] = {};
     if (in.simultaneous) {
       T* const to = iteration & 1 ? in.d : in.other;
       sweep_at_once<T>(in, result, to, along_change, keep, values);
       before = result;
       result = to;
     } else {
-      sweep_in_place<racing, T>(in, in.forward != 0, true, point, values);
+      sweep_in_place<racing, T>(in, in.forward != 0, true, grid, values);
       if (in.symmetric) {
-        point.meet();
-        sweep_in_place<racing, T>(in, in.forward == 0, false, point, values);
+        grid.sync();
+        sweep_in_place<racing, T>(in, in.forward == 0, false, grid, values);
       }
-      if (in.vectors && !mixing) {
-        point.meet();
+      if (in.vectors && !anderson) {
+        grid.sync();
         end_with_vectors<T>(in, accelerated, along_change, keep, values);
       }
     }
     if (looks && thread == 0) values[4] = *static_cast<volatile std::int32_t*>(&in.box->stop) != 0 ? 1 : 0;
     int numbers = sweep_facts::count;
-    if constexpr (mixing) {
-      point.meet();
+    if constexpr (anderson) {
+      grid.sync();
       numbers += 2 * shared.course.held();
       take_differences(in.mix, shared.course, before, result, in.simultaneous ? nullptr : values,
                        values + sweep_facts::count);
     }
-    exchange(shared, values, numbers, in.sums, in.numbers, point);
+    all_reduce(shared, values, numbers, in.sums, in.numbers, grid);
     if (threadIdx.x == 0) {
       judge(shared, !in.simultaneous, iteration);
       if (!shared.in_doubt) conclude(in, shared, iteration, looks);
     }
     __syncthreads();
     if (shared.in_doubt) {
-      residual_squared<T>(in, result, shared, point);
+      residual_squared<T>(in, result, shared, grid);
       if (threadIdx.x == 0) {
         settle(shared, in.target, iteration);
         conclude(in, shared, iteration, looks);
@@ -462,15 +462,15 @@ __global__ void __launch_bounds__(threads, 1) sweeps(const __grid_constant__ tas
       __syncthreads();
     }
     if (shared.event != solver_event::running) break;
-    if constexpr (mixing) {
-      if (threadIdx.x == 0) decide_mixing(shared);
+    if constexpr (anderson) {
+      if (threadIdx.x == 0) decide_anderson(shared);
       __syncthreads();
       next_iterate(in.mix, shared.worse, shared.differences, shared.weight, result,
                    in.simultaneous ? nullptr : in.other);
-      point.meet();
+      grid.sync();
     }
   }
-  if (mixing && shared.event == solver_event::iteration_limit && shared.course.worse(shared.now.met))
+  if (anderson && shared.event == solver_event::iteration_limit && shared.course.worse(shared.now.met))
     result = in.mix.plain;
   const T* const last = in.goes_back && shared.event == solver_event::reached ? before : result;
   for (std::int64_t i = thread; i < in.n; i += all) in.result[in.place != nullptr ? in.place[i] : i] = last[i];
@@ -512,7 +512,7 @@ class engine final : public inner_solver<T> {
     d_ = array<T>::zeros(dev, rows_.padded);
     if (simultaneous || in_.vectors) other_ = array<T>::zeros(dev, rows_.padded);
     if (chebyshev) step_ = array<T>(dev, rows_.n);
-    if (depth > 0) keep_for_mixing(depth);
+    if (depth > 0) keep_for_anderson(depth);
     steps_[0].prepare<T>(chebyshev, how.rule.lowest_eigenvalue);
     chebyshev_ = array<chebyshev_steps>::from(dev, steps_);
     in_.numbers = sweep_facts::count + 2 * depth;
@@ -564,13 +564,13 @@ class engine final : public inner_solver<T> {
   auto kernel() const {
     using Rows = decltype(rows_.arguments());
     if (racing_) return sweeps<sweep_kind::racing, T, Rows>;
-    if (in_.mix.depth > 0) return sweeps<sweep_kind::mixing, T, Rows>;
+    if (in_.mix.depth > 0) return sweeps<sweep_kind::anderson, T, Rows>;
     return sweeps<sweep_kind::plain, T, Rows>;
   }
 
-  void keep_for_mixing(int depth) {
-    mixing_ = array<T>(dev_, (3 + 2 * depth) * rows_.n);
-    T* free = mixing_.data();
+  void keep_for_anderson(int depth) {
+    anderson_ = array<T>(dev_, (3 + 2 * depth) * rows_.n);
+    T* free = anderson_.data();
     const auto take = [&](std::int64_t vectors) { return std::exchange(free, free + vectors * rows_.n); };
     in_.mix.depth = depth;
     in_.mix.n = rows_.n;
@@ -594,7 +594,7 @@ class engine final : public inner_solver<T> {
   bool racing_;
   chebyshev_steps* learnt_;
   std::vector<chebyshev_steps> steps_;
-  array<T> own_r_, d_, other_, step_, mixing_;
+  array<T> own_r_, d_, other_, step_, anderson_;
   array<chebyshev_steps> chebyshev_;
   array<double> sums_;
   array<unsigned> counter_;

@@ -23,7 +23,7 @@ std::vector<double> magnitudes_of_diagonal(const iteration_matrix<T>& A) {
 }
 
 template <real T>
-void check_diagonal(std::int64_t row, double diagonal, double others) {
+void check_diagonal_entry(std::int64_t row, double diagonal, double others) {
   const auto number = static_cast<long long>(row + 1);
   if (!std::isfinite(diagonal) || !std::isfinite(others))
     throw value_error(
@@ -45,6 +45,17 @@ void check_diagonal(std::int64_t row, double diagonal, double others) {
         string_printf("the diagonal entry of row %lld is too small: %.3g beside %.3g in the rest of the row",
                       number, diagonal, others),
         "exchange rows, or take a direct method");
+}
+
+// The sums of the other entries of the rows, beside which the diagonal can be divided by.
+template <real T>
+std::vector<double> checked_sums(const device& dev, const iteration_matrix<T>& A,
+                                 const std::vector<double>& diagonal) {
+  std::vector<double> sums(diagonal.size());
+  A.off_diagonal_sums(dev, nullptr, sums.data());
+  for (std::size_t i = 0; i < sums.size(); ++i)
+    check_diagonal_entry<T>(static_cast<std::int64_t>(i), diagonal[i], sums[i]);
+  return sums;
 }
 
 struct ratio_at {
@@ -128,21 +139,25 @@ double dominance_proof::proved_omega() const {
 }
 
 template <real T>
+void check_diagonal(const device& dev, const iteration_matrix<T>& A) {
+  const ieee_environment here;
+  checked_sums(dev, A, magnitudes_of_diagonal(A));
+}
+
+template <real T>
 dominance_proof prove_dominance(const device& dev, const iteration_matrix<T>& A) {
   const ieee_environment here;
   dominance_proof proof{dominance_kind::rows};
   proof.matrix = &A;
   if (const std::optional<row_dominance> judged = A.judge_rows(dev)) {
-    if (judged->refused >= 0) check_diagonal<T>(judged->refused, judged->diagonal, judged->others);
+    if (judged->refused >= 0) check_diagonal_entry<T>(judged->refused, judged->diagonal, judged->others);
     proof.ratio = proof.row_ratio = judged->ratio;
     proof.worst_row = judged->row;
     if (judged->ratio < 1) return proof;
   }
   proof.diagonal = magnitudes_of_diagonal(A);
   const std::vector<double>& d = proof.diagonal;
-  std::vector<double> sums(d.size());
-  A.off_diagonal_sums(dev, nullptr, sums.data());
-  for (std::size_t i = 0; i < d.size(); ++i) check_diagonal<T>(static_cast<std::int64_t>(i), d[i], sums[i]);
+  std::vector<double> sums = checked_sums(dev, A, d);
   const ratio_at rows = largest_ratio(sums, d, {});
   proof.ratio = proof.row_ratio = rows.ratio;
   proof.worst_row = rows.row;
@@ -190,6 +205,8 @@ std::optional<double> dominance_error_bound(const device& dev, const iteration_m
   return bound;
 }
 
+template VOUCH_PUBLIC void check_diagonal(const device&, const iteration_matrix<float>&);
+template VOUCH_PUBLIC void check_diagonal(const device&, const iteration_matrix<double>&);
 template VOUCH_PUBLIC dominance_proof prove_dominance(const device&, const iteration_matrix<float>&);
 template VOUCH_PUBLIC dominance_proof prove_dominance(const device&, const iteration_matrix<double>&);
 template VOUCH_PUBLIC std::optional<double> dominance_error_bound(const device&, const iteration_matrix<float>&,

@@ -121,7 +121,7 @@ class mixed_engine final : public inner_solver<double> {
   }
 
   // Each look at A, in double-double, takes as long as some sweeps, on the CPU as ten: where few sweeps are to
-  // be expected, by proved dominance or with Anderson's mixing, corrections of few digits are not worth it.
+  // be expected, by proved dominance or with Anderson acceleration, corrections of few digits are not worth it.
   std::size_t first_kind() const {
     if (accelerate_.anderson > 0) return 2;
     if (contraction() < 0.75) return dev_.is_cuda() ? 1 : 2;

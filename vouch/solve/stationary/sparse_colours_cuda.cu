@@ -26,11 +26,11 @@ struct swept_rows {
   const T* factor;
 };
 
-// Blocks of the sets before come first in the meeting. Sums: the squares of the residual alone.
+// Blocks of the sets before come first in the sums. Sums: the squares of the residual alone.
 template <class T, bool Sums>
 __global__ void __launch_bounds__(threads, blocks_at_once)
     sweep_set_of_rows(swept_rows<T> in, std::int64_t number, unsigned blocks_before, T* d,
-                      sweep_graph::meeting end) {
+                      sweep_graph::grid_reduction end) {
   if (!Sums && end.c->event != solver_event::running) return;
   const sweep_set set = in.A.set(number);
   const std::int64_t unit = std::int64_t{blockIdx.x} * sweep_graph::warps + threadIdx.x / 32;

@@ -25,7 +25,7 @@ struct jacobi_update {
   const T* from;
   T* to;
   T* step;
-  sweep_graph::meeting end;
+  sweep_graph::grid_reduction end;
 
   struct operands {
     T r, factor, d, step;

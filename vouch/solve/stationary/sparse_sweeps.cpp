@@ -225,19 +225,19 @@ class sparse_matrix final : public iteration_matrix<T> {
   void residual_bound(const device& dev, view<const T> b, view<const T> x, view<double> bound) const override {
     vouch::residual_bound<T>(dev, A_, b, x, bound);
   }
-  std::unique_ptr<inner_solver<T>> make_engine(const device& dev, const sweep_rule& rule, bool by_residual,
-                                               const acceleration& accelerate) const override {
-    return std::make_unique<sweep_engine<T>>(dev, A_.rows, make_sweeper(dev, rule), by_residual, accelerate,
-                                             rule);
-  }
-
- private:
-  std::unique_ptr<stationary_iteration<T>> make_sweeper(const device& dev, const sweep_rule& rule) const {
+  std::unique_ptr<stationary_iteration<T>> make_sweeps(const device& dev,
+                                                       const sweep_rule& rule) const override {
     if (rule.asynchronous) return std::make_unique<sparse_chaotic<T>>(dev, A_, rule.omega);
     if (rule.simultaneous) return std::make_unique<sparse_jacobi<T>>(dev, A_, rule.omega);
     return std::make_unique<sparse_successive<T>>(dev, A_, rule);
   }
+  std::unique_ptr<inner_solver<T>> make_engine(const device& dev, const sweep_rule& rule, bool by_residual,
+                                               const acceleration& accelerate) const override {
+    return std::make_unique<sweep_engine<T>>(dev, A_.rows, make_sweeps(dev, rule), by_residual, accelerate,
+                                             rule);
+  }
 
+ private:
   // A sum of so many numbers that are not negative errs by at most as many units of the last place; products
   // with weights may underflow besides.
   static double upwards(double sum, std::int64_t terms, bool weighted) {

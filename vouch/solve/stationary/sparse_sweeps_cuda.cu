@@ -15,9 +15,9 @@
 namespace vouch {
 namespace {
 
-// A meeting of all blocks takes about 1 us longer than one of a single block's threads; in that time one
+// A barrier of all blocks takes about 1 us longer than one of a single block's threads; in that time one
 // multiprocessor takes in about this many bytes from the second-level cache.
-constexpr std::int64_t bytes_a_meeting_costs = 96 * 1024;
+constexpr std::int64_t bytes_a_barrier_costs = 96 * 1024;
 constexpr std::int64_t many_threads = 65536;                        // work for all multiprocessors
 constexpr std::int64_t bytes_of_large = std::int64_t{16} << 20;     // a kernel for each sweep of Jacobi's
 constexpr std::int64_t bytes_of_large_set = std::int64_t{8} << 20;  // a kernel for each set
@@ -55,7 +55,7 @@ template <real T>
 sliced_storage<T> make_storage(const device& dev, csr_view<const T> A, const independent_rows& sets,
                                bool reordered, const std::string& what) {
   const std::int64_t bytes = bytes_of(A);
-  const bool one_block = bytes <= sets.count() * bytes_a_meeting_costs;
+  const bool one_block = bytes <= sets.count() * bytes_a_barrier_costs;
   sparse_rows all = widened(A);
   if (reordered) all = renumbered(all, sets.rows, inverse_of(sets.rows), device::cpu().threads());
   slices_on_gpu<T> side(

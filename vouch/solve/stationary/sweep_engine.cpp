@@ -35,7 +35,7 @@ sweep_engine<T>::sweep_engine(const device& dev, std::int64_t n,
       s_(dev, n),
       learnt_(rule.learnt) {
   if (accelerate.anderson > 0) {
-    mixing_.emplace(n, accelerate.anderson);
+    anderson_.emplace(n, accelerate.anderson);
     plain_.resize(static_cast<std::size_t>(n));
   }
   chebyshev_.prepare<T>(accelerate.chebyshev, rule.lowest_eigenvalue);
@@ -46,7 +46,7 @@ template <real T>
 inner_outcome sweep_engine<T>::run(T* r, T* d, const stopping_rule& rule, iteration_log& log) {
   std::fill(d, d + n_, T{});
   sweeps_->start(r);
-  if (mixing_) mixing_->clear();
+  if (anderson_) anderson_->clear();
   chebyshev_.begin();
   progress p;
   p.target = by_residual_ ? std::max(rule.target_squared, deepest<T> * deepest<T>) : rule.target_squared;
@@ -59,7 +59,7 @@ inner_outcome sweep_engine<T>::run(T* r, T* d, const stopping_rule& rule, iterat
       return {squares <= p.target ? solver_event::reached : solver_event::iteration_limit, k, squares};
     }
     const bool suspicious = by_residual_ && stalled(p, k);
-    if (mixing_ || chebyshev_.wanted || suspicious || rule.mean_change >= 0 || goes_back)
+    if (anderson_ || chebyshev_.wanted || suspicious || rule.mean_change >= 0 || goes_back)
       std::copy(d, d + n_, before_.data());
     const double met = sweeps_->sweep(d);
     if (!log.note(k, std::sqrt(met))) return {solver_event::interrupted, k + 1, met};
@@ -82,7 +82,7 @@ inner_outcome sweep_engine<T>::run(T* r, T* d, const stopping_rule& rule, iterat
       return {solver_event::reached, k + 1, met};
     if (met <= p.trigger && (near_enough(p, met, d) || p.only_rounding))
       return {solver_event::reached, k + 1, last_squared_};
-    if (mixing_ && !step_back(p, met, d) && k + 1 < rule.limit) accelerate(p, met, d);
+    if (anderson_ && !step_back(p, met, d) && k + 1 < rule.limit) accelerate(p, met, d);
   }
 }
 
@@ -116,7 +116,7 @@ bool sweep_engine<T>::step_back(progress& p, double met, T* d) {
   p.accelerated = false;
   if (!worse) return false;
   std::copy(plain_.begin(), plain_.end(), d);
-  mixing_->clear();
+  anderson_->clear();
   if (sweeps_->keeps_residual()) sweeps_->residual(d, s_.data());
   return true;
 }
@@ -125,7 +125,7 @@ template <real T>
 void sweep_engine<T>::accelerate(progress& p, double met, T* d) {
   std::copy(d, d + n_, plain_.begin());
   p.accepted = met;
-  p.accelerated = mixing_->mix(before_.data(), d);
+  p.accelerated = anderson_->mix(before_.data(), d);
   if (p.accelerated && sweeps_->keeps_residual()) sweeps_->residual(d, s_.data());
 }
 

@@ -15,7 +15,7 @@
 namespace vouch {
 
 /// Sweeps until the rule is met. The residual that a sweep meets on its way costs nothing; it is the one in the
-/// history, and tells when to form the residual itself, which decides. With Anderson's mixing a run ends with
+/// history, and tells when to form the residual itself, which decides. With Anderson acceleration a run ends with
 /// the iterate of a plain sweep, never with a combination that no sweep has judged yet.
 ///
 /// Where a run cannot reach the target it ends as reached as well, for the verified loop to look: after it has
@@ -57,7 +57,7 @@ class sweep_engine final : public inner_solver<T> {
   std::unique_ptr<stationary_iteration<T>> sweeps_;
   bool by_residual_;
   bool simultaneous_;
-  std::optional<anderson_mixing<T>> mixing_;
+  std::optional<anderson_acceleration<T>> anderson_;
   array<T> before_;  // the iterate before the last sweep
   array<T> s_;
   chebyshev_steps chebyshev_;

@@ -73,8 +73,8 @@ __device__ inline row_facts over_block(const row_facts& mine) {
   return all;
 }
 
-/// Where the facts of all blocks of a sweep meet, of one kernel or several.
-struct meeting {
+/// Sums the facts of all blocks of a sweep, of one kernel or several.
+struct grid_reduction {
   row_facts* parts;  // one a block of them all
   control* c;
   pinned_history* box;
@@ -172,7 +172,7 @@ class engine : public inner_solver<T> {
   virtual bool ends(double) { return true; }
   virtual void finish(std::int64_t sweeps, T* d) = 0;
 
-  meeting where(cudaGraphConditionalHandle loop) const {
+  grid_reduction where(cudaGraphConditionalHandle loop) const {
     return {const_cast<row_facts*>(parts_.data()), const_cast<control*>(control_.data()), box_.get(), loop,
             static_cast<unsigned>(parts_.size())};
   }

@@ -32,13 +32,20 @@ struct dominance_proof {
   double proved_omega() const;
 };
 
-/// Refuses a diagonal that no stationary iteration can divide by, and looks for a proof of convergence: by
+/// Refuses a diagonal that no stationary iteration can divide by.
+///
+/// Cost    One pass over A.
+/// Throws  value_error  a diagonal entry that is zero, whose inverse overflows T, or that is below the rounding
+///                      errors of its row; a NaN or an infinity in A: the text names the row, from 1
+template <real T>
+void check_diagonal(const device& dev, const iteration_matrix<T>& A);
+
+/// Checks the diagonal as check_diagonal() does, and looks for a proof of convergence: by
 /// rows, then by columns, then by at most 20 steps towards weights.
 ///
 /// Memory  The matrix lives on the CPU; 3 n doubles besides.
 /// Cost    One pass over A; where rows do not suffice a second one, and one for each step.
-/// Throws  value_error  a diagonal entry that is zero, whose inverse overflows T, or that is below the rounding
-///                      errors of its row; a NaN or an infinity in A: the text names the row, from 1
+/// Throws  As check_diagonal().
 /// Source  Varga, Matrix Iterative Analysis, 1962, 3.3 (H-matrices).
 template <real T>
 dominance_proof prove_dominance(const device& dev, const iteration_matrix<T>& A);

@@ -91,6 +91,10 @@ class iteration_matrix {
                               view<double> bound) const = 0;
   /// The largest of these bounds over |a_ii|, rounded upwards, where that is better found where they are.
   virtual std::optional<double> residual_quotient(const device&) const { return {}; }
+  /// Its sweeps one by one; nullptr where they come in loops alone, on GPUs.
+  virtual std::unique_ptr<stationary_iteration<T>> make_sweeps(const device&, const sweep_rule&) const {
+    return nullptr;
+  }
   /// The loop of its sweeps. by_residual: the target is the goal's own tolerance, not a rule of the user.
   virtual std::unique_ptr<inner_solver<T>> make_engine(const device& dev, const sweep_rule& rule,
                                                        bool by_residual,
