@@ -5,18 +5,7 @@
 #include <vouch/core/cuda_devices.hpp>
 #include <vouch/core/error.hpp>
 
-#include "suite_amg.hpp"
-#include "suite_auto.hpp"
-#include "suite_cg.hpp"
-#include "suite_classify.hpp"
-#include "suite_crank_nicolson.hpp"
-#include "suite_direct.hpp"
-#include "suite_interval.hpp"
-#include "suite_read.hpp"
-#include "suite_reduce.hpp"
-#include "suite_sweeps.hpp"
-#include "suite_tridiagonal.hpp"
-#include "suite_verify.hpp"
+#include "suites.hpp"
 #include "sweep_plots.hpp"
 
 namespace vouch::bench {

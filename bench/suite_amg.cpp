@@ -1,4 +1,4 @@
-#include "suite_amg.hpp"
+#include "suites.hpp"
 
 #include <fmt/format.h>
 

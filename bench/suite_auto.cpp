@@ -1,4 +1,4 @@
-#include "suite_auto.hpp"
+#include "suites.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "suite_crank_nicolson.hpp"
+#include "suites.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "suite_direct.hpp"
+#include "suites.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "suite_interval.hpp"
+#include "suites.hpp"
 
 #include "interval_results.hpp"
 

@@ -16,7 +16,7 @@
 
 #include "options_peer.hpp"
 #include "price_plots.hpp"
-#include "suite_crank_nicolson.hpp"
+#include "suites.hpp"
 
 namespace vouch::bench {
 namespace {

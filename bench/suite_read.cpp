@@ -1,4 +1,4 @@
-#include "suite_read.hpp"
+#include "suites.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-#include "suite_reduce.hpp"
+#include "suites.hpp"
 
 #include <fmt/format.h>
 #include <malloc.h>

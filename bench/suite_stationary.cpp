@@ -1,4 +1,4 @@
-#include "suite_stationary.hpp"
+#include "suites.hpp"
 
 #include <fmt/format.h>
 

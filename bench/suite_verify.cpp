@@ -1,4 +1,4 @@
-#include "suite_verify.hpp"
+#include "suites.hpp"
 
 #include <fmt/format.h>
 
@@ -21,10 +21,7 @@
 
 #include "cholmod_peer.hpp"
 #include "verify_common.hpp"
-#include "verify_dense.hpp"
 #include "verify_plots.hpp"
-#include "verify_sparse.hpp"
-#include "verify_tridiagonal.hpp"
 
 namespace vouch::bench {
 namespace {

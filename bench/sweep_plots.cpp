@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include <cli/report/plot.hpp>
-#include "suite_stationary.hpp"
+#include "suites.hpp"
 
 namespace vouch::bench {
 namespace {

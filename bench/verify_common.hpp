@@ -11,6 +11,7 @@
 #include <vouch/verify/certificate.hpp>
 
 #include "results.hpp"
+#include "suite.hpp"
 
 namespace vouch::bench {
 
@@ -71,5 +72,15 @@ class proof_rows {
   suite_results& all_;
   std::string name_, device_;
 };
+
+/// Add rows and a section to the results of the suite verify: proofs for general dense matrices, cost and
+/// sharpness; for batches of tridiagonal systems, the same; for general sparse systems, cost and digits over
+/// published unsymmetric matrices of options.data, factorised on the CPU.
+void add_dense_proofs(const suite_options& options, const std::vector<bench_device>& devices,
+                      suite_results& all);
+void add_tridiagonal_proofs(const suite_options& options, const std::vector<bench_device>& devices,
+                            suite_results& all);
+void add_sparse_proofs(const suite_options& options, const std::vector<bench_device>& devices,
+                       suite_results& all);
 
 }  // namespace vouch::bench

@@ -1,4 +1,4 @@
-#include "verify_dense.hpp"
+#include "verify_common.hpp"
 
 #include <fmt/format.h>
 
@@ -11,8 +11,6 @@
 #include <vouch/dense/matrix.hpp>
 #include <vouch/verify/error_bound.hpp>
 #include <vouch/verify/prove.hpp>
-
-#include "verify_common.hpp"
 
 namespace vouch::bench {
 namespace {

@@ -1,4 +1,4 @@
-#include "verify_sparse.hpp"
+#include "verify_common.hpp"
 
 #include <fmt/format.h>
 
@@ -16,8 +16,6 @@
 #include <vouch/verify/dense_inverse.hpp>
 #include <vouch/verify/error_bound.hpp>
 #include <vouch/verify/prove.hpp>
-
-#include "verify_common.hpp"
 
 namespace vouch::bench {
 namespace {

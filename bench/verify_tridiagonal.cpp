@@ -1,4 +1,4 @@
-#include "verify_tridiagonal.hpp"
+#include "verify_common.hpp"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,6 @@
 #include <vouch/verify/tridiagonal_bound.hpp>
 
 #include "tridiagonal_measure.hpp"
-#include "verify_common.hpp"
 
 namespace vouch::bench {
 namespace {

@@ -5,7 +5,7 @@
 #include <vouch/core/error.hpp>
 
 #include "band/families.hpp"
-#include "band/solved.hpp"
+#include "band/on_device.hpp"
 #include "devices.hpp"
 
 namespace {
@@ -18,8 +18,20 @@ using vouch::testing::devices;
 using vouch::testing::on_device;
 using vouch::testing::random_system;
 using vouch::testing::rows_of;
-using vouch::testing::solved;
 using vouch::testing::unit;
+
+template <class T>
+struct answer {
+  std::vector<T> x;
+  tridiagonal_report report;
+};
+
+template <class T>
+answer<T> solved(const device& dev, const band_system<T>& s, const tridiagonal_options& options) {
+  on_device<T> all(dev, s, vouch::testing::contiguous(s.n()));
+  const tridiagonal_report report = solve(dev, all.A, all.rhs, all.to, options);
+  return {all.x.to_vector(), report};
+}
 
 constexpr method all_methods[] = {method::automatic, method::thomas, method::cyclic_reduction, method::pcr,
                                   method::partition};

@@ -6,7 +6,7 @@
 
 #include <bench/command.hpp>
 #include <bench/html_report.hpp>
-#include <bench/suite_cg.hpp>
+#include <bench/suites.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/generate/poisson.hpp>
 #include <vouch/io/matrix_market.hpp>

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include <bench/suite_sweeps.hpp>
+#include <bench/suites.hpp>
 #include <bench/sweep_plots.hpp>
 #include <string>
 

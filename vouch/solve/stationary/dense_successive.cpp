@@ -14,12 +14,12 @@
 #include <atomic>
 #include <cstdint>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <vouch/core/array.hpp>
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/simd.hpp>
-#include <vouch/core/spin.hpp>
 #include <vouch/solve/stationary/dense_sweeps.hpp>
 
 namespace vouch::detail {
@@ -56,6 +56,25 @@ VOUCH_SIMD_INLINE void sweep_rows_of_block(bool forward, const T* a, std::int64_
 VOUCH_BLOCK_KERNEL(float)
 VOUCH_BLOCK_KERNEL(double)
 #undef VOUCH_BLOCK_KERNEL
+
+/// Whether ready() becomes true within so many looks of 10 to 50 ns.
+template <class Ready>
+bool spin(int looks, const Ready& ready) {
+  for (int look = 0; look < looks; ++look) {
+    if (ready()) return true;
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+  }
+  return ready();
+}
+
+/// Returns once ready() is true. After some ten microseconds other threads get this one's core.
+template <class Ready>
+void spin_until(const Ready& ready) {
+  if (spin(512, ready)) return;
+  while (!ready()) std::this_thread::yield();
+}
 
 struct range {
   std::int64_t begin, end;
