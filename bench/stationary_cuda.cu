@@ -83,7 +83,7 @@ constexpr unsigned rounds = 2000;  // of numbers that travel
 constexpr unsigned most_blocks = 256;
 
 // Every block sends a number and waits for those of all blocks, again and again; a thread waits for one.
-__global__ void __launch_bounds__(most_blocks) exchange_all(std::uint64_t* words) {
+__global__ void __launch_bounds__(most_blocks) all_to_all(std::uint64_t* words) {
   float value = 0;
   for (unsigned epoch = 1; epoch <= rounds; ++epoch) {
     std::uint64_t* const now = words + (epoch & 1) * most_blocks;
@@ -142,7 +142,7 @@ double cuda_read_speed(const device& gpu, const std::byte* from, std::size_t byt
 travel_seconds cuda_travel_seconds(const device& gpu) {
   const auto blocks =
       static_cast<std::int64_t>(std::min<unsigned>(most_blocks, static_cast<unsigned>(gpu.processors())));
-  return {seconds_a_round(gpu, exchange_all, {blocks, most_blocks, 0, 1, true}),
+  return {seconds_a_round(gpu, all_to_all, {blocks, most_blocks, 0, 1, true}),
           seconds_a_round(gpu, answer_each_other, {2, 32, 0, 1, true})};
 }
 

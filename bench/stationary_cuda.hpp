@@ -59,7 +59,7 @@ void transpose_plainly(const device& gpu, std::int64_t n, const float* from, flo
 /// How long numbers travel between blocks of a running kernel: all blocks' numbers to all of them, and one
 /// number to one other block. No sweep of a matrix that stays on the chip takes less than the former.
 struct travel_seconds {
-  double exchange = 0, hop = 0;
+  double all_to_all = 0, hop = 0;
 };
 travel_seconds cuda_travel_seconds(const device& gpu);
 

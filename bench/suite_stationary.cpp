@@ -163,7 +163,7 @@ class stationary_run {
   template <real T>
   sweep_floors travel_floors(std::int64_t n) const {
     constexpr std::int64_t step = 512 / sizeof(T);
-    return {travel_.exchange, static_cast<double>((n + step - 1) / step) * travel_.hop};
+    return {travel_.all_to_all, static_cast<double>((n + step - 1) / step) * travel_.hop};
   }
 
   // Threads at work over those that all multiprocessors could hold; nothing where the engine does not say.

@@ -26,7 +26,7 @@ struct async_options {
 /// Result  The verdict is as true as that of jacobi(). Iterates, their number and the last digits of x differ
 ///         from run to run: report.reproducible is false. Converges where the spectral radius of |D^-1 (A - D)|
 ///         is below 1, which dominance proves; without it the iteration may diverge where Jacobi's or
-///         Gauss-Seidel's would not. Threads meet after every sweep, so no value is older than one sweep.
+///         Gauss-Seidel's would not. A barrier ends every sweep, so no value is older than one sweep.
 /// Cost    A sweep: one pass over A; one more pass where sweeps believe that they are done.
 /// Source  Chazan, Miranker, Linear Algebra Appl. 2 (1969).
 template <real T>

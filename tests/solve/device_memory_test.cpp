@@ -8,7 +8,7 @@
 namespace vouch {
 namespace {
 
-TEST(room, dense_text_says_what_is_needed_and_what_fits) {
+TEST(device_memory, dense_text_says_what_is_needed_and_what_fits) {
   EXPECT_NO_THROW(check_dense_memory("GPU 0", 784, 7, 16));
   try {
     check_dense_memory("GPU 0", 1000, 8, 16);
@@ -22,7 +22,7 @@ TEST(room, dense_text_says_what_is_needed_and_what_fits) {
   EXPECT_THROW(check_dense_memory("GPU 0", std::int64_t{1} << 40, std::int64_t{1} << 40, 24), out_of_memory);
 }
 
-TEST(room, sparse_text_says_what_is_needed_and_what_fits) {
+TEST(device_memory, sparse_text_says_what_is_needed_and_what_fits) {
   EXPECT_NO_THROW(check_sparse_memory("GPU 1", 1000, 10, 75, 12, 10));
   try {
     check_sparse_memory("GPU 1", 1000, 10, 76, 12, 10);
