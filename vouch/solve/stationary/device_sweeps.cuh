@@ -74,8 +74,8 @@ __device__ inline double over_warp(int fact, double value) {
 }
 
 // The first `count` numbers of all threads, known to all of them afterwards.
-__device__ __forceinline__ void exchange(shared_facts& shared, const double* values, int count, double* sums,
-                                         int numbers, grid_group& grid) {
+__device__ __forceinline__ void all_reduce(shared_facts& shared, const double* values, int count, double* sums,
+                                           int numbers, grid_group& grid) {
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
 #pragma unroll
   for (int v = 0; v < count; ++v) {
