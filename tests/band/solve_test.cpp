@@ -28,7 +28,7 @@ struct answer {
 
 template <class T>
 answer<T> solved(const device& dev, const band_system<T>& s, const tridiagonal_options& options) {
-  on_device<T> all(dev, s, vouch::testing::contiguous(s.n()));
+  on_device<T> all(dev, s, contiguous(s.n()));
   const tridiagonal_report report = solve(dev, all.A, all.rhs, all.to, options);
   return {all.x.to_vector(), report};
 }
