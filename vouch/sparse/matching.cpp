@@ -109,10 +109,11 @@ class assignment {
   // Rows without a column bid for their best one, in turns: it becomes as dear as the second best, and the row that
   // had it bids next. Few rows are left for searches, which cost far more. Jonker, Volgenant, Computing 38 (1987).
   void bid() {
-    constexpr std::int64_t bids_a_row = 60;
+    constexpr std::int64_t bids_a_row = 60, rows_to_search = 1000000;  // fewer take milliseconds
     std::vector<std::int32_t> bidders;
     for (std::int32_t i = 0; i < n_; ++i)
       if (column_of_[at(i)] < 0) bidders.push_back(i);
+    if (std::ssize(bidders) * n_ < rows_to_search) return;
     const cancellation_probe stop;
     std::int64_t left = bids_a_row * n_;
     while (!bidders.empty() && left > 0) {
