@@ -113,17 +113,22 @@ class minres_engine final : public inner_solver<T> {
 
   // Of a singular system without a solution the residual is least where A M r, whose norm beside that of r and of A is
   // the gradient, is next to nothing; rounding leaves the root of a unit of it. Later steps go astray along the null
-  // space. Of others, however ill-conditioned, the residual falls on: the iterate is kept, and the end is where the
-  // steps bring nothing but rounding errors.
+  // space, and seem to bring the residual down where x has grown so large that its rounding errors, times A, are what is
+  // left of b. Of others, however ill-conditioned, the residual falls before that: the iterate is kept until it does.
   bool settles(double gradient, view<const T> d, double norm_of_r) {
     constexpr double unit = std::numeric_limits<T>::epsilon();
+    const double little = 8 * std::sqrt(unit);
+    if (settled_at_ == never && !(gradient < little)) return false;
+    const double image = norm_of_A_ * static_cast<double>(nrm2<T>(dev_, d));
+    if (settled_at_ < never && unit * image > 0.01 * settled_norm_) return true;
     if (std::fabs(residual_) <= 0.5 * settled_residual_) settled_at_ = never;
-    if (gradient < std::min(8 * std::sqrt(unit), 0.5 * settled_at_)) {
+    if (gradient < std::min(little, 0.5 * settled_at_) && std::sqrt(unit) * image <= norm_of_r) {
       copy<T, T>(dev_, d, settled_);
       settled_at_ = gradient;
       settled_residual_ = std::fabs(residual_);
+      settled_norm_ = norm_of_r;
     }
-    return settled_at_ < never && unit * norm_of_A_ * static_cast<double>(nrm2<T>(dev_, d)) > norm_of_r;
+    return false;
   }
 
   // The root of v' M v, with M v in z(); -1: M is not positive definite.
@@ -159,7 +164,9 @@ class minres_engine final : public inner_solver<T> {
   double largest_ = 0;    // entry of the tridiagonal matrices of all runs
   double norm_of_A_ = 0;  // at least that
   static constexpr double never = 1;
-  double settled_at_ = never, settled_residual_ = 0;  // that gradient, and the residual there
+  double settled_at_ = never;  // that gradient
+  double settled_residual_ = 0,
+         settled_norm_ = 0;  // the residual there, in the norm of M and in that of vectors
 };
 
 constexpr krylov_method method{.name = "minres", .title = "MINRES", .allowed_growth = 1e8};
