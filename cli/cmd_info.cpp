@@ -44,6 +44,7 @@ struct info_options {
 struct found {
   csr<double> A;                               // of a complex matrix the moduli of its entries
   std::optional<complex_symmetry> complex;     // of such
+  csr<double> real;                            // the real form of such, where its inertia is asked for
   std::optional<matrix_market_header> header;  // of a Matrix Market file
   structure_facts facts;
   std::optional<std::int64_t> components;    // of a square matrix
@@ -65,7 +66,7 @@ struct sparse_form {
   }
 };
 
-found examine(const device& cpu, const std::string& file) {
+found examine(const device& cpu, const std::string& file, bool inertia) {
   found f;
   const stopwatch reading;
   any_matrix read = with_sign_of_life(console(verbosity::warnings), "reading",
@@ -78,6 +79,7 @@ found examine(const device& cpu, const std::string& file) {
         } else {
           f.complex = symmetry_of(cpu, A);
           f.A = moduli(cpu, A);
+          if (inertia) f.real = real_form(cpu, A);
         }
       },
       read);
@@ -90,13 +92,15 @@ found examine(const device& cpu, const std::string& file) {
 }
 
 // By the pivots of L D L^T, which zeros on the right-hand side need no solve with.
-inertia count_eigenvalues(const device& cpu, const std::string& file, const csr<double>& A) {
+inertia count_eigenvalues(const device& cpu, const std::string& file, const found& f) {
+  const csr<double>& A = f.complex ? f.real : f.A;
   solve_options how;
   how.method = "sparse-ldlt";
-  how.names.matrix = file;
+  how.names.matrix = f.complex ? file + ", by its real form" : file;
   const array<double> zeros = array<double>::zeros(cpu, A.rows);
   array<double> x = array<double>::zeros(cpu, A.rows);
-  const solve_result result = solve(cpu, A, zeros, x, how);
+  solve_result result = solve(cpu, A, zeros, x, how);
+  if (f.complex) halve_counts(result);
   if (!result.signs)
     throw value_error(file + ": " + result.backend + " could not factorise it",
                       "its numbers may be too large or too small");
@@ -245,12 +249,12 @@ int cmd_info(std::span<const char* const> arguments) {
 
   const stopwatch clock;
   const device cpu = open_cpu(o.common);
-  found r = examine(cpu, o.file);
+  found r = examine(cpu, o.file, o.inertia);
   if (o.amg && r.complex)
     throw value_error(printable(o.file) + ": no multigrid hierarchy: the matrix is complex",
                       "leave out --amg for the facts alone");
   if (o.amg) r.multigrid = examine_multigrid(cpu, o.file, r.A.all(), r.facts);
-  if (o.inertia) r.signs = count_eigenvalues(cpu, o.file, r.A);
+  if (o.inertia) r.signs = count_eigenvalues(cpu, o.file, r);
   if (!o.svg.empty()) {
     atomic_file drawing(o.svg);
     drawing.write(pattern_svg<double>(cpu, r.A, std::filesystem::path(o.file).filename().string()));

@@ -239,7 +239,10 @@ void take_near_nullspace(const device& cpu, const linear_system& system, solve_r
       std::make_shared<near_nullspace>(rigid_body_modes(places.values, static_cast<int>(places.cols)));
 }
 
-solver make_solver(const device& cpu, const linear_system& system, const solve_options& options) {
+solver make_solver(const device& cpu, const linear_system& system, const solve_options& asked) {
+  solve_options options = asked;
+  if (system.complex_entries)
+    options.names.matrix = system.file + ", by its real form";  // whose rows errors name
   if (system.dense) return solver(cpu, system.entries(), options);
   return solver(system.A.where().is_cuda() ? system.A.where() : cpu, system.A, options);
 }

@@ -10,6 +10,7 @@
 #include <vouch/io/matrix_market.hpp>
 #include <vouch/io/vectors.hpp>
 #include <vouch/reduce/matrix_set.hpp>
+#include <vouch/solve/complex.hpp>
 #include <vouch/sparse/structure.hpp>
 
 #include "bindings.hpp"
@@ -28,6 +29,15 @@ vouch::csr_view<const double> csr_of(std::int64_t rows, std::int64_t cols,
                                      const vector_in<std::int64_t>& indptr,
                                      const vector_in<std::int32_t>& indices, const vector_in<double>& data) {
   return {rows, cols, static_cast<std::int64_t>(data.size()), indptr.data(), indices.data(), data.data()};
+}
+
+nb::tuple real_form(std::int64_t rows, std::int64_t cols, const vector_in<std::int64_t>& indptr,
+                    const vector_in<std::int32_t>& indices, const vector_in<std::complex<double>>& data) {
+  if (rows < 0 || indptr.size() != static_cast<std::size_t>(rows) + 1)
+    throw vouch::shape_error("indptr does not fit the rows");
+  const vouch::csr_view<const std::complex<double>> A{
+      rows, cols, static_cast<std::int64_t>(data.size()), indptr.data(), indices.data(), data.data()};
+  return csr_parts(without_lock([&] { return vouch::real_form(vouch::device::cpu(), A); }));
 }
 
 nb::dict header_parts(const vouch::matrix_market_header& h) {
@@ -228,6 +238,7 @@ void bind_data(nb::module_& m) {
         [](const std::string& path) { return header_parts(vouch::read_matrix_market_header(path)); });
   m.def("read_triplets", read_triplets);
   m.def("write_csr", write_csr);
+  m.def("real_form", real_form);
   m.def("write_dense", write_dense);
   m.def("generate", generate);
   m.def("problem_list", problem_list);

@@ -5,6 +5,7 @@
 #include <optional>
 #include <stdexcept>
 
+#include <vouch/solve/complex.hpp>
 #include <vouch/solve/result.hpp>
 #include <vouch/solve/solver.hpp>
 
@@ -352,6 +353,7 @@ class solver {
     } const at_end{current_};
     vouch::solve_result result = without_lock([&] { return solver_->solve(B, X); });
     observer.raise();
+    if (parts == 2) vouch::halve_counts(result);
     return result_of(result);
   }
   nb::dict prove(matrix_in<double> B, matrix_out<double> X, double relative, double matrix_radius,
@@ -359,8 +361,16 @@ class solver {
     vouch::proof_request request;
     request.relative = relative;
     request.within = {matrix_radius, rhs_radius};
-    return proof_of(without_lock([&] { return solver_->prove(in(B), out(X), request); }));
+    vouch::solution_proof proof = without_lock([&] { return solver_->prove(in(B), out(X), request); });
+    if (parts == 1) return proof_of(std::move(proof));
+    vouch::take_moduli(proof, {X.data(), static_cast<std::int64_t>(X.size())}, relative);
+    vouch::array<double> moduli = vouch::moduli_above(proof.radius);
+    nb::dict d = proof_of(std::move(proof));
+    d["moduli"] = to_numpy(std::move(moduli));
+    return d;
   }
+
+  int parts = 1;  // of a component: two where the matrix is the real form of a complex one
 
  private:
   // Hears what the call in progress hears.
@@ -415,6 +425,7 @@ class solver {
 
 void bind_solver(nb::module_& m) {
   nb::class_<solver>(m, "Solver")
+      .def_rw("parts", &solver::parts)
       .def(nb::init<std::int64_t, std::int64_t, nb::object, vector_in<std::int32_t>, vector_in<double>,
                     const nb::dict&, nb::object, int>(),
            nb::arg("rows"), nb::arg("cols"), nb::arg("indptr"), nb::arg("indices").noconvert(),

@@ -651,6 +651,35 @@ def test_complex_operands_of_every_kind():
         vn.solve(vn.Tridiagonal([0, 1], [4, 4], [1, 0]), np.array([1j, 1]))
 
 
+def test_complex_proofs_hold_where_numbers_are_small():
+    A = sp.csr_array(np.diag([1.0 + 0j, 2.0]))
+    for tiny in (5e-324, 1e-310, 1e-200):
+        x = np.array([1 + 1j, 1j])
+        proof = vn.verify(A, A @ x, x + complex(tiny, tiny), matrix_radius=1e-300)
+        r = proof.parts.radius.reshape(-1, 2)
+        for k in range(2):
+            assert Fraction(proof.radius[k]) ** 2 >= Fraction(r[k, 0]) ** 2 + Fraction(r[k, 1]) ** 2
+
+
+def test_complex_operands_are_checked_as_real_ones():
+    A, exact, b = complex_system(20)
+    for wrong in (np.ma.masked_array(b, np.abs(b) > 1), np.array([2**53 + 1] * 20), b.astype(np.clongdouble)):
+        with pytest.raises(ValueError):
+            vn.solve(A, wrong)
+    with pytest.raises(ValueError):
+        vn.solve(sp.csr_array(A).astype(np.clongdouble), b)
+    assert vn.factor(A).solve(b, out=(out := np.empty_like(b))).x is out
+
+
+def test_ranks_and_inertias_are_of_the_complex_matrix():
+    H = sp.csr_array(np.diag([3.0 + 0j, -1, 2, -5]))
+    try:
+        report = vn.solve(H, np.ones(4), method="sparse-ldlt").report
+    except ValueError:
+        pytest.skip("no library makes the factors")
+    assert report["rank"] == 4
+
+
 def test_complex_proofs_hold_moduli():
     A, exact, b = complex_system(40)
     whole = sp.csr_array((np.round(A.data * 8), A.indices, A.indptr), A.shape)

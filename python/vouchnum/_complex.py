@@ -3,8 +3,8 @@ import dataclasses
 
 import numpy as np
 
-from . import _operands, linalg
-from .errors import InputError, ShapeError
+from . import _core, _operands, linalg
+from .errors import InputError
 
 
 def _kind(value):
@@ -22,12 +22,8 @@ def among(*operands):
 
 def parts(values, name):
     """Real and imaginary parts in turns, along the first axis."""
-    array = np.asarray(values)
-    if array.ndim not in (1, 2):
-        raise ShapeError(f"{name} has {array.ndim} dimensions")
-    if array.dtype.kind not in "cfiub" or array.dtype.itemsize > 16 or array.dtype == np.float16:
-        raise InputError(f"{name} is of type {array.dtype}: numbers of at least 32 bits a part, at most double precision")
-    return np.ascontiguousarray(array.T, dtype=np.complex128).view(np.float64).T
+    array = _operands.complex_array(values, name, (1, 2))
+    return np.ascontiguousarray(array.T).view(np.float64).T
 
 
 def joined(array):
@@ -50,17 +46,12 @@ def real_form(A):
     if _operands.is_sparse(A):
         from scipy import sparse
 
-        if A.dtype.kind not in "cfiub" or A.dtype.itemsize > 16:
-            raise InputError(f"A is of type {A.dtype}: numbers of at most double precision are wanted")
-        A = sparse.csr_array(A)
-        turned = sparse.csr_array([[0.0, -1.0], [1.0, 0.0]])
-        form = sparse.kron(A.real, sparse.eye_array(2), "csr") + sparse.kron(A.imag, turned, "csr")
-        return sparse.csr_array(form)
+        S = _operands.Sparse(A, parts=2)
+        rows, cols, indptr, indices, data = _core.real_form(*S.shape, S.indptr.astype(np.int64, copy=False), S.indices, S.data)
+        return sparse.csr_array((data, indices, indptr), shape=(rows, cols))
     if callable(A) or hasattr(A, "matvec"):
         return _action(A, "A")
-    A = np.asarray(A)
-    if A.ndim != 2:
-        raise ShapeError(f"A has {A.ndim} dimensions")
+    A = _operands.complex_array(A, "A", 2)
     form = np.empty((2 * A.shape[0], 2 * A.shape[1]))
     form[0::2, 0::2] = form[1::2, 1::2] = A.real
     form[1::2, 0::2] = A.imag
@@ -71,25 +62,11 @@ def real_form(A):
 class Enclosure(linalg.Enclosure):
     """Discs: |x - x*| <= radius, moduli, in every component, if `verified`; `parts` bounds real and imaginary parts."""
 
-    def __init__(self, of_parts, shape, asked):
+    def __init__(self, of_parts, shape):
         self.parts = of_parts
         self.x = joined(of_parts.x).reshape(shape)
-        self._proof = dict(of_parts._proof)
-        self.radius = None
-        if not of_parts.verified:
-            return
-        pairs = joined(of_parts.radius).reshape(shape)
-        # hypot, the quotient and the difference err by less than an ulp each.
-        up = 1 + 2.0**-50
-        self.radius = np.hypot(pairs.real, pairs.imag) * up
-        least = np.abs(self.x) * (1 - 2.0**-50) - self.radius
-        with np.errstate(divide="ignore", invalid="ignore"):
-            relative = np.where(self.radius == 0, 0.0, np.where(least > 0, self.radius / least * up, np.inf))
-        most = float(relative.max(initial=0.0))
-        self._proof.update(max_absolute=float(self.radius.max(initial=0.0)), max_relative=most,
-                           median_relative=float(np.median(relative)) if relative.size else 0.0,
-                           reached=asked == 0 or most <= asked,
-                           digits=15 if most < 1e-15 else max(0, int(np.floor(-np.log10(most)))) if most > 0 else 15)
+        self._proof = of_parts._proof  # its numbers are moduli already
+        self.radius = self._proof["moduli"].reshape(shape, order="F") if of_parts.verified else None
 
     @property
     def lower(self):
@@ -104,22 +81,24 @@ class Enclosure(linalg.Enclosure):
         return bool(self.verified and (np.abs(np.asarray(y) - self.x) <= self.radius).all())
 
 
-def _result(result, shape, asked=0.0):
-    enclosure = None if result.enclosure is None else Enclosure(result.enclosure, shape, asked)
-    return dataclasses.replace(result, x=joined(result.x).reshape(shape), enclosure=enclosure)
+def _result(result, b):
+    """With complex numbers of b's shape and library."""
+    enclosure = None if result.enclosure is None else Enclosure(result.enclosure, np.shape(b))
+    x = joined(result.x).reshape(np.shape(result.x)[0] // 2, *np.shape(b)[1:])
+    return dataclasses.replace(result, x=_operands.library_of(b)(x), enclosure=enclosure)
 
 
 def solve(A, b, *, x0=None, precond=None, out=None, iterates=None, raise_on_failure=False, **keywords):
     """linalg.solve() where one of A, b, x0 and precond is complex."""
-    shape = np.shape(b)
     if precond is not None and not isinstance(precond, str):
         precond = _action(precond, "M")
     heard = None if iterates is None else lambda x: iterates(joined(x))
-    result = linalg.solve(real_form(A), parts(b, "b"), x0=None if x0 is None else parts(x0, "x0"), precond=precond,
-                          iterates=heard, **keywords)
-    result = _result(result, shape, linalg._relative(keywords["verify"]) if keywords.get("verify") else 0.0)
+    start = None if x0 is None else parts(x0, "x0")
+    result = linalg._solve(real_form(A), parts(b, "b"), 2, x0=start, precond=precond, iterates=heard, out=None,
+                           raise_on_failure=False, **keywords)
+    result = _result(result, b)
     if out is not None:
-        _operands.writable(out, "out", shape)[...] = result.x
+        _operands.writable(out, "out", np.shape(result.x))[...] = np.asarray(result.x)
         result = dataclasses.replace(result, x=out)
     return result.raise_for_status() if raise_on_failure else result
 
@@ -128,14 +107,15 @@ class Factor(linalg.Factor):
     """linalg.Factor of a complex matrix."""
 
     def __init__(self, A, method, threads):
-        super().__init__(real_form(A), method, threads)
+        super().__init__(real_form(A), method, threads, 2)
         self._made_of = A, method, threads
         self.shape = A.shape
 
     def solve(self, b, *, out=None):
-        result = _result(super().solve(parts(b, "b")), np.shape(b))
+        result = _result(super().solve(parts(b, "b")), b)
         if out is not None:
-            _operands.writable(out, "out", np.shape(b))[...] = result.x
+            _operands.writable(out, "out", np.shape(b))[...] = np.asarray(result.x)
+            result = dataclasses.replace(result, x=out)
         return result
 
     def as_operator(self):
@@ -147,8 +127,8 @@ class Factor(linalg.Factor):
         return Factor, self._made_of
 
 
-def verify(A, b, x, digits=None, relative=None, **keywords):
+def verify(A, b, x, *, threads=None, **keywords):
     """linalg.verify() where one of A, b and x is complex."""
-    asked = linalg._relative(int(digits)) if digits is not None else float(relative or 0.0)
-    of_parts = linalg.verify(real_form(A), parts(b, "b"), parts(x, "x"), digits=digits, relative=relative, **keywords)
-    return Enclosure(of_parts, np.shape(x), asked)
+    certificate = linalg.Certificate(real_form(A), threads, 2)
+    proof = linalg.verify(certificate.matrix, parts(b, "b"), parts(x, "x"), certificate=certificate, **keywords)
+    return Enclosure(proof, np.shape(x))

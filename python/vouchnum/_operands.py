@@ -69,33 +69,46 @@ def writable(value, name, shape):
     return array
 
 
+def _require_type(dtype, name, parts):
+    """Numbers that doubles hold, or with two parts complex ones."""
+    if dtype == np.float16 or dtype.kind not in ("fiub" if parts == 1 else "cfiub"):
+        raise InputError(f"{name} is of type {dtype}: {'real ' if parts == 1 else ''}numbers of at least 32 bits are wanted")
+    if dtype.itemsize > (16 if dtype.kind == "c" else 8):
+        raise InputError(f"{name} is of type {dtype}, more than double precision: convert it first")
+
+
 def real_array(value, name, ndim=None):
     """value as doubles, itself where it holds them already."""
+    return _array(value, name, ndim, 1)
+
+
+def complex_array(value, name, ndim=None):
+    """value as complex numbers of doubles, itself where it holds them already."""
+    return _array(value, name, ndim, 2)
+
+
+def _array(value, name, ndim, parts):
     if isinstance(value, np.ma.MaskedArray):
         raise InputError(f"{name} is a masked array: fill it first, {name}.filled(...)")
     array = _on_this_machine(value, name)
-    if array.dtype == np.float16 or array.dtype.kind not in "fiub":
-        raise InputError(f"{name} is of type {array.dtype}: real numbers of at least 32 bits are wanted")
-    if array.dtype.itemsize > 8:
-        raise InputError(f"{name} is of type {array.dtype}, more than double precision: convert it first")
+    _require_type(array.dtype, name, parts)
     if ndim is not None and array.ndim not in (ndim if isinstance(ndim, tuple) else (ndim,)):
         raise ShapeError(f"{name} has {array.ndim} dimensions")
     if array.dtype.kind in "iu" and array.size and max(abs(int(array.max())), abs(int(array.min()))) > 2**53:
         raise InputError(f"{name} holds integers beyond 2**53, which double precision does not hold exactly")
-    return array.astype(np.float64, copy=False)
+    return array.astype(np.float64 if parts == 1 else np.complex128, copy=False)
 
 
 class Sparse:
     """indptr of 32 or 64 bits, indices of 32, data; columns ascending, each at most once."""
 
-    def __init__(self, matrix, name="A"):
+    def __init__(self, matrix, name="A", parts=1):
         from scipy import sparse
 
         self.shape = matrix.shape
         if len(self.shape) != 2:
             raise ShapeError(f"{name} has {len(self.shape)} dimensions")
-        if matrix.dtype.kind not in "fiub" or matrix.dtype == np.float16 or matrix.dtype.itemsize > 8:
-            raise InputError(f"{name} is of type {matrix.dtype}: real numbers of 32 or 64 bits are wanted")
+        _require_type(matrix.dtype, name, parts)
         if matrix.format != "csr":
             say("%s is converted from %s to csr", name, matrix.format)
             matrix = sparse.csr_array(matrix) if isinstance(matrix, sparse.sparray) else sparse.csr_matrix(matrix)
@@ -106,7 +119,7 @@ class Sparse:
             matrix.sum_duplicates()
         self.indptr = np.ascontiguousarray(matrix.indptr)
         self.indices = np.ascontiguousarray(matrix.indices, dtype=np.int32)
-        self.data = np.ascontiguousarray(matrix.data, dtype=np.float64)
+        self.data = np.ascontiguousarray(matrix.data, dtype=np.float64 if parts == 1 else np.complex128)
         if self.indptr.dtype not in (np.int32, np.int64):
             self.indptr = self.indptr.astype(np.int64)
         self.csr = matrix

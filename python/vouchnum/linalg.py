@@ -265,7 +265,7 @@ def _rows_of(A):
 class _System:
     """A matrix of whatever kind with the extension's solver for it."""
 
-    def __init__(self, A, options, M=None, threads=None, rows=None):
+    def __init__(self, A, options, M=None, threads=None, rows=None, parts=1):
         count = chosen(threads)
         options = {"device": f"cpu:{count}", **options}
         M = _action(M, "M") if M is not None else None
@@ -300,6 +300,7 @@ class _System:
             self.rows = self.cols = rows
             self._kept = A
             self.core = _core.Solver.matrix_free(rows, _action(A, "A"), options, M, count)
+        self.core.parts = parts  # of a component: two where A is the real form of a complex matrix
 
     def solve(self, b, x0=None, out=None, callback=None, iterates=None):
         if self.batch > 1 or (isinstance(self._kept, Tridiagonal) and self._kept.d.ndim == 2):
@@ -423,6 +424,14 @@ def solve(A, b, *, method="auto", x0=None, rtol=None, atol=0.0, max_iterations=N
         return _complex.solve(A, b, method=method, x0=x0, rtol=rtol, atol=atol, max_iterations=max_iterations,
                               precond=precond, precision=precision, verify=verify, device=device, threads=threads, out=out,
                               callback=callback, iterates=iterates, raise_on_failure=raise_on_failure, **more)
+    return _solve(A, b, 1, method=method, x0=x0, rtol=rtol, atol=atol, max_iterations=max_iterations, precond=precond,
+                  precision=precision, verify=verify, device=device, threads=threads, out=out, callback=callback,
+                  iterates=iterates, raise_on_failure=raise_on_failure, **more)
+
+
+def _solve(A, b, parts, *, method, x0, rtol, atol, max_iterations, precond, precision, verify, device, threads, out, callback,
+           iterates, raise_on_failure, **more):
+    """solve() of real numbers; parts: of a component, two where A is the real form of a complex matrix."""
     options, M = _options(method, rtol, atol, max_iterations, precond, precision, more)
     if device != "cpu":
         options["device"] = device
@@ -433,7 +442,7 @@ def solve(A, b, *, method="auto", x0=None, rtol=None, atol=0.0, max_iterations=N
     on_gpu = _gpu.holds(A)
     if on_gpu and (M is not None or verify):
         raise InputError("on a GPU a matrix is solved without a preconditioner of your own and without a proof")
-    system = _gpu.System(A, options) if on_gpu else _System(A, options, M, threads, rows)
+    system = _gpu.System(A, options) if on_gpu else _System(A, options, M, threads, rows, parts)
     B, X, x, single, report = system.solve(b, x0, out, callback, iterates)
     enclosure = None
     if verify is not False and verify is not None and report["has_solution"]:
@@ -489,9 +498,9 @@ sor = _by_name("sor", "successive over-relaxation", ", omega, sweep, ordering, a
 class Factor:
     """What is made once for a matrix, and solves for any number of right-hand sides: see `factor`."""
 
-    def __init__(self, A, method, threads):
+    def __init__(self, A, method, threads, parts=1):
         self._made_of = A, method, threads
-        self._system = _System(A, {"method": method}, None, threads)
+        self._system = _System(A, {"method": method}, None, threads, None, parts)
         self.shape = (self._system.rows // self._system.batch,) * 2
 
     def solve(self, b, *, out=None):
@@ -588,11 +597,11 @@ def verify(A, b, x, *, digits=None, relative=None, improve=False, matrix_radius=
 class Certificate:
     """A matrix that is kept to bound the errors of solutions: see `certify`."""
 
-    def __init__(self, A, threads):
+    def __init__(self, A, threads, parts=1):
         if callable(A) or hasattr(A, "matvec"):
             raise InputError("a proof needs the entries of the matrix, and it is given by its action")
         self._made_of = A, threads
-        self._system = _System(A, {}, None, threads)
+        self._system = _System(A, {}, None, threads, None, parts)
         self._print = self._fingerprint()
 
     def __reduce__(self):

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include <vouch/core/array.hpp>
 #include <vouch/core/device.hpp>
 #include <vouch/core/view.hpp>
 #include <vouch/core/visibility.hpp>
@@ -76,6 +77,13 @@ class complex_solver {
 
 /// What was proved of the parts of complex numbers, said of these: moduli of errors, relative to moduli. The radii stay.
 void take_moduli(solution_proof& proof, view<const double> parts, double relative);
+
+/// The moduli of numbers by their parts, which are not negative, rounded upwards.
+array<double> moduli_above(view<const double> parts);
+
+/// What factors of the real form tell of the complex matrix: half its rank, and half its inertia where the counts are
+/// even; rounding may make them odd where the matrix is nearly singular, and nothing is then said.
+void halve_counts(solve_result& result);
 
 /// Solves A x = b once: see complex_solver.
 solve_result solve(const device& cpu, csr_view<const std::complex<double>> A,

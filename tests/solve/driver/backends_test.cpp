@@ -237,7 +237,8 @@ TEST_P(ldlt, goes_around_null_spaces) {
   b[33] += 1;
   const solve_result outside = solve(cpu, A, b, x, how);
   EXPECT_EQ(outside.status, solve_status::breakdown) << outside.reason;
-  EXPECT_NE(outside.reason.find("of rank 33"), std::string::npos) << outside.reason;
+  EXPECT_EQ(outside.rank, 33);
+  EXPECT_NE(outside.reason.find("singular"), std::string::npos) << outside.reason;
 }
 
 TEST_P(ldlt, refuses_what_is_not_symmetric) {

@@ -10,6 +10,7 @@
 #include <vouch/core/error.hpp>
 #include <vouch/core/random.hpp>
 #include <vouch/solve/complex.hpp>
+#include <vouch/solve/direct/sparse_backends.hpp>
 #include <vouch/sparse/coo.hpp>
 
 namespace vouch {
@@ -122,6 +123,23 @@ TEST(complex_matrix, the_real_form_of_a_hermitian_one_is_symmetric) {
     EXPECT_EQ(seen.hermitian, of == kind::hermitian_definite);
     EXPECT_EQ(seen.symmetric, of == kind::complex_symmetric);
   }
+}
+
+TEST(complex_matrix, rank_and_inertia_are_its_own) {
+  for (const sparse_backend& b : sparse_backends())
+    if (b.name == "mumps" && !b.missing.empty()) GTEST_SKIP() << b.missing;
+  constexpr int n = 30;
+  const eigen_matrix A = random_matrix(kind::hermitian_indefinite, n, 11);
+  solve_options options;
+  options.method = "sparse-ldlt";
+  std::vector<complex> b(n, 1), x(n);
+  const solve_result result =
+      solve(device::cpu(1), sparse(A), view<const complex>(b.data(), n), view<complex>(x.data(), n), options);
+  const Eigen::VectorXd eigenvalues = Eigen::SelfAdjointEigenSolver<eigen_matrix>(A).eigenvalues();
+  ASSERT_TRUE(result.signs);
+  EXPECT_EQ(result.signs->positive, (eigenvalues.array() > 0).count());
+  EXPECT_EQ(result.signs->negative, (eigenvalues.array() < 0).count());
+  EXPECT_EQ(result.rank, n);
 }
 
 TEST(complex_matrix, what_is_none_is_refused) {

@@ -111,7 +111,7 @@ TEST(rectangular, what_has_not_full_rank_is_solved_and_said) {
   ASSERT_EQ(a.result.status, solve_status::converged) << a.result.reason;
   EXPECT_EQ(a.result.rank, 17);
   ASSERT_FALSE(a.result.warnings.empty());
-  EXPECT_NE(a.result.warnings.front().find("rank 17"), std::string::npos);
+  EXPECT_NE(a.result.warnings.front().find("depend on one another"), std::string::npos);
   EXPECT_LE(gradient(A, b, a.x), 1e-13);
 
   const csr<double> B = transpose<double>(cpu, A);
@@ -147,7 +147,7 @@ TEST(rectangular, singular_square_systems_are_solved_where_they_can_be) {
   const answer qr = solve_with(A, testing::random_vector(40, 3), "sparse-qr");
   EXPECT_EQ(qr.result.status, solve_status::breakdown);
   EXPECT_EQ(qr.result.rank, 38);
-  EXPECT_NE(qr.result.reason.find("of rank 38"), std::string::npos) << qr.result.reason;
+  EXPECT_NE(qr.result.reason.find("singular"), std::string::npos) << qr.result.reason;
   EXPECT_NE(solve_with(A, testing::random_vector(40, 3)).result.status, solve_status::converged);
 }
 

@@ -106,9 +106,9 @@ void name_singular(std::int64_t rows, solve_report& report) {
   if (report.status != solve_status::stagnated || report.rank.value_or(rows) == rows) return;
   report.status = solve_status::breakdown;
   report.reason = string_printf(
-      "the matrix is singular in %s precision, of rank %lld, and the right-hand side is not in its range: "
-      "relative residual %.2g",
-      report.precision.c_str(), static_cast<long long>(*report.rank), report.relative_true());
+      "the matrix is singular in %s precision, and the right-hand side is not in its range: relative residual "
+      "%.2g",
+      report.precision.c_str(), report.relative_true());
 }
 
 }  // namespace

@@ -395,9 +395,9 @@ std::vector<solve_report> module_factors::solve_least_squares(const device& dev,
     if (wide)
       judge_length(dev, transposed.all(), solution, goal, report);
     else if (report.rank.value_or(A.cols) < A.cols)
-      report.warnings.push_back(string_printf(
-          "the matrix has rank %lld and %lld columns: other x leave the same residual, shorter ones among them",
-          static_cast<long long>(*report.rank), static_cast<long long>(A.cols)));
+      report.warnings.emplace_back(
+          "the columns of the matrix depend on one another: other x leave the same residual, shorter ones "
+          "among them");
   }
   return reports;
 }

@@ -8,6 +8,7 @@
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/loop_threads.hpp>
+#include <vouch/solve/driver/moduli.hpp>
 #include <vouch/sparse/valid_csr.hpp>
 
 namespace vouch {
@@ -140,12 +141,16 @@ complex_solver::complex_solver(const device& cpu, matrix_view<const complex> A, 
     : dense_(real_form(cpu, A)), solver_(cpu, dense_.read(), options) {}
 
 solve_result complex_solver::solve(matrix_view<const complex> B, matrix_view<complex> X) {
-  return solver_.solve(real_form(B), real_form(X));
+  solve_result result = solver_.solve(real_form(B), real_form(X));
+  halve_counts(result);
+  return result;
 }
 
 solve_result complex_solver::solve(view<const complex> b, view<complex> x) {
   const view<const double> parts_of_b(reinterpret_cast<const double*>(b.data()), 2 * b.size());
-  return solver_.solve(parts_of_b, {reinterpret_cast<double*>(x.data()), 2 * x.size()});
+  solve_result result = solver_.solve(parts_of_b, {reinterpret_cast<double*>(x.data()), 2 * x.size()});
+  halve_counts(result);
+  return result;
 }
 
 solution_proof complex_solver::prove(matrix_view<const complex> B, matrix_view<complex> X,
@@ -162,6 +167,31 @@ void take_moduli(solution_proof& proof, view<const double> parts, double relativ
   proof.radius = radius.to(radius.where());
   proof = about_given(parts, parts, proof, relative, 2);
   proof.radius = std::move(radius);
+}
+
+array<double> moduli_above(view<const double> parts) {
+  const ieee_environment here;
+  array<double> moduli(device::cpu(1), parts.size() / 2);
+  for (std::int64_t k = 0; k < moduli.size(); ++k) moduli[k] = modulus_above(parts[2 * k], parts[2 * k + 1]);
+  return moduli;
+}
+
+namespace {
+
+void halve(solve_report& report) {
+  if (report.rank && *report.rank % 2 != 0) report.rank.reset();
+  if (report.rank) *report.rank /= 2;
+  if (!report.signs) return;
+  const auto [positive, negative, zero] = *report.signs;
+  report.signs.reset();
+  if (((positive | negative | zero) & 1) == 0) report.signs = inertia{positive / 2, negative / 2, zero / 2};
+}
+
+}  // namespace
+
+void halve_counts(solve_result& result) {
+  halve(result);
+  for (solve_report& column : result.columns) halve(column);
 }
 
 solve_result solve(const device& cpu, csr_view<const complex> A, view<const complex> b, view<complex> x,

@@ -9,6 +9,7 @@
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/stopwatch.hpp>
 #include <vouch/interval/rounding.hpp>
+#include <vouch/solve/driver/moduli.hpp>
 #include <vouch/solve/driver/operand.hpp>
 #include <vouch/solve/driver/prove_solution.hpp>
 #include <vouch/solve/driver/ready_method.hpp>
@@ -28,20 +29,6 @@ double median(std::vector<double>& values) {
   return *middle;
 }
 
-// sqrt(a^2 + b^2), or more. Scaled by the larger one: squares may leave the range.
-double modulus_up(double a, double b) {
-  const double large = std::max(a, b), small = std::min(a, b);
-  if (small == 0 || !std::isfinite(large)) return large;
-  const double ratio = div_up(small, large);
-  return mul_up(large, sqrt_up(add_up(1.0, mul_up(ratio, ratio))));
-}
-double modulus_down(double a, double b) {
-  const double large = std::max(std::fabs(a), std::fabs(b)), small = std::min(std::fabs(a), std::fabs(b));
-  if (small == 0) return large;
-  const double ratio = div_down(small, large);
-  return mul_down(large, sqrt_down(add_down(1.0, mul_down(ratio, ratio))));
-}
-
 // Of one component of one or two parts.
 struct component_bound {
   double radius = 0;  // of what was given
@@ -53,8 +40,8 @@ component_bound about_component(const double* given, const double* improved, con
     return add_up(apart, proved[p]);
   };
   if (parts == 1) return {radius(0), sub_down(std::fabs(improved[0]), proved[0])};
-  return {modulus_up(radius(0), radius(1)),
-          sub_down(modulus_down(improved[0], improved[1]), modulus_up(proved[0], proved[1]))};
+  return {modulus_above(radius(0), radius(1)),
+          sub_down(modulus_below(improved[0], improved[1]), modulus_above(proved[0], proved[1]))};
 }
 
 // Elements first to first + proved.rows - 1: a column.
