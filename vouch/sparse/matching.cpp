@@ -68,9 +68,9 @@ class assignment {
 
   void solve() {
     begin_anew();
-    bid();
+    const bool moved = bid();
     augment_all();
-    if (deficient_ >= 0) {  // rows that bid for too few columns have moved their potentials far
+    if (moved && deficient_ >= 0) {  // rows that bid for too few columns have moved their potentials far
       begin_anew();
       augment_all();
     }
@@ -107,13 +107,14 @@ class assignment {
   }
 
   // Rows without a column bid for their best one, in turns: it becomes as dear as the second best, and the row that
-  // had it bids next. Few rows are left for searches, which cost far more. Jonker, Volgenant, Computing 38 (1987).
-  void bid() {
+  // had it bids next: augmenting row reduction of Jonker and Volgenant, Computing 38 (1987). Few rows are left for
+  // searches, which cost far more. false: there were few already.
+  bool bid() {
     constexpr std::int64_t bids_a_row = 60, rows_to_search = 1000000;  // fewer take milliseconds
     std::vector<std::int32_t> bidders;
     for (std::int32_t i = 0; i < n_; ++i)
       if (column_of_[at(i)] < 0) bidders.push_back(i);
-    if (std::ssize(bidders) * n_ < rows_to_search) return;
+    if (std::ssize(bidders) * n_ < rows_to_search) return false;
     const cancellation_probe stop;
     std::int64_t left = bids_a_row * n_;
     while (!bidders.empty() && left > 0) {
@@ -124,6 +125,7 @@ class assignment {
       left -= std::ssize(bidders);
       bidders = std::move(next);
     }
+    return true;
   }
 
   // The row whose column it took, -1 where it was free or there is none to take.

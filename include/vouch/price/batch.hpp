@@ -101,7 +101,7 @@ VOUCH_HOST_DEVICE inline valuation price_in_batch(const batch_option& b, const b
 /// Shapes  As many values as options.
 /// Memory  Both on the host. A call may run at the same time as others that have another device handle.
 /// Types   Numbers as european_price takes them; fits_batch(options[i]).
-/// Result  European options as closed_form; American ones to the tolerance or, where it is infinite, to about
+/// Result  European options as closed_form, on the CPU but for a few roundings of spot and strike; American ones to the tolerance or, where it is infinite, to about
 ///         1e-6 of the strike (vega and rho to 1e-2 of themselves), or NaN, see price_in_batch. Without greeks
 ///         the vega and rho of what is exercised beyond a boundary are 0.
 /// Throws  shape_error; device_error

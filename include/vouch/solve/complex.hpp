@@ -45,8 +45,8 @@ csr<double> moduli(const device& cpu, csr_view<const std::complex<double>> A);
 /// class solver for complex matrices.
 ///
 /// Every method, preconditioner and proof of a real solver is there; Hermitian positive definite matrices are solved by
-/// conjugate gradients or Cholesky's factorisation, Hermitian ones by MINRES, others as unsymmetric ones. Norms,
-/// residuals and tolerances are those of the complex system. Proofs bound moduli of errors, relative to moduli of
+/// conjugate gradients or Cholesky's factorisation, Hermitian ones by MINRES, others as unsymmetric ones. 2-norms,
+/// residuals and tolerances are those of the complex system, the backward error that of the real form. Proofs bound moduli of errors, relative to moduli of
 /// components; their radii are of real and imaginary parts, in turns.
 class complex_solver {
  public:

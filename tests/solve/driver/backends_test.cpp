@@ -259,9 +259,29 @@ TEST(backend_choice, goes_on_where_a_matrix_is_not_definite) {
       if (A.col[k] == i) A.val[k] *= 0.8;  // positive, but no definite matrix
   const array<double> b = right_hand_side(cpu, A, make_solution(cpu, known_solution::smooth, A.rows));
   array<double> x = array<double>::zeros(cpu, A.rows);
+  solve_options definite;
+  definite.method = "sparse-cholesky";
+  for (const sparse_backend& library : sparse_backends())
+    if (library.name == "cholmod" && library.missing.empty()) {
+      EXPECT_EQ(solve(cpu, A, b, x, definite).status, solve_status::not_spd);
+    }
   const solve_result result = solve(cpu, A, b, x);
   EXPECT_EQ(result.status, solve_status::converged) << result.reason;
   EXPECT_NE(result.backend, "cholmod");
+}
+
+TEST_P(backends, are_asked_for_the_factors_that_they_make) {
+  solve_options how = options();
+  how.method = "auto";
+  for (const std::int32_t n : {30, 3000}) {  // of small matrices, too
+    const csr<double> A = random_matrix(n, true, 4);
+    const std::vector<double> b = testing::random_vector(n, 5);
+    auto x = array<double>::zeros(cpu, n);
+    const solve_result result = solve(cpu, A, array<double>::from(cpu, b), x, how);
+    EXPECT_EQ(result.status, solve_status::converged) << result.reason;
+    EXPECT_EQ(result.backend, GetParam());
+    EXPECT_EQ(result.attempts.size(), 1U);
+  }
 }
 
 TEST(backend_choice, names_are_looked_up) {

@@ -815,6 +815,24 @@ class iterates final : public solve_observer {
   std::vector<std::pair<iteration_record, std::vector<double>>> seen;
 };
 
+TEST(solver, shows_the_iterates_of_several_columns_one_after_the_other) {
+  const csr<double> A = testing::random_spd(40, 5, 3);
+  const std::vector<double> b = testing::random_vector(80, 4);
+  auto x = array<double>::zeros(cpu, 80);
+  const auto given = array<double>::from(cpu, b);
+  solve_options options;
+  options.method = "cg";
+  std::int64_t shown = 0;
+  options.goal.on_iterate = [&](const iteration_record&, view<const double> at) {
+    EXPECT_EQ(at.size(), 40);
+    return ++shown > 0;
+  };
+  const solve_result result =
+      solve(cpu, A, {given.data(), 40, 2, 40}, matrix_view<double>{x.data(), 40, 2, 40}, options);
+  EXPECT_EQ(result.status, solve_status::converged) << result.reason;
+  EXPECT_GE(shown, result.iterations);
+}
+
 TEST(solver, shows_true_iterates) {
   const csr<double> A = testing::laplacian(12);
   const auto n = static_cast<std::size_t>(A.rows);

@@ -1,7 +1,6 @@
 // The formula of Black, Scholes and Merton in lanes. exp and log by reduction to a short interval and a polynomial; the
 // normal distribution by a polynomial of Shepherd and Laframboise's form for exp(x^2) erfc(x), Mathematics of Computation
 // 36 (1981), whose coefficients are those of Chebyshev interpolation in 50 digits.
-#include <vouch/core/ieee_environment.hpp>
 #include <vouch/price/formula/european_lanes.hpp>
 
 #include <cmath>
@@ -113,7 +112,7 @@ struct alignas(64) outputs {
 };
 
 VOUCH_SIMD_CLONES void formula(const inputs& in, outputs& out) {
-  vec sign, spot, strike, rate, dividend, volatility, expiry, root, forward;
+  vec sign, spot, strike, rate, dividend, volatility, expiry, root, log_moneyness;
   load<double>(sign, in.sign);
   load<double>(spot, in.spot);
   load<double>(strike, in.strike);
@@ -122,9 +121,10 @@ VOUCH_SIMD_CLONES void formula(const inputs& in, outputs& out) {
   load<double>(volatility, in.volatility);
   load<double>(expiry, in.expiry);
   load<double>(root, in.root);
-  log_ratio(spot, strike, forward);
+  log_ratio(spot, strike, log_moneyness);
   const vec deviation = volatility * root;
-  const vec d1 = (forward + (rate - dividend) * expiry) / deviation + 0.5 * deviation, d2 = d1 - deviation;
+  const vec d1 = (log_moneyness + (rate - dividend) * expiry) / deviation + 0.5 * deviation,
+            d2 = d1 - deviation;
   vec yield = -dividend * expiry, discount = -rate * expiry, peak1 = -0.5 * d1 * d1, peak2 = -0.5 * d2 * d2;
   exponential(yield);
   exponential(discount);

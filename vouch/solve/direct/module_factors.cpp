@@ -191,7 +191,11 @@ std::vector<const vouch_backend*> backends_for(int kind, const std::string& aske
   return found;
 }
 
-bool is_backend_there(int kind) {
+bool is_backend_there(int kind, const std::string& asked) {
+  if (asked != "auto") {
+    const vouch_backend* const b = find_backend(asked);
+    return b != nullptr && (b->factors & kind) != 0;
+  }
   for (const std::string& name : names_for(kind))
     if (!find_file(name).empty()) return true;
   return false;

@@ -25,8 +25,9 @@ constexpr std::int64_t least_nonzeros_of_modules = std::int64_t{1} << 14;
 /// Throws  value_error  there is no such back end, it is not installed or makes no such factors
 std::vector<const vouch_backend*> backends_for(int kind, const std::string& asked);
 
-/// Whether there is a file of a module that `auto` takes for a kind of factors; opens none.
-bool is_backend_there(int kind);
+/// Whether there is a file of a module that `auto` takes for a kind of factors, opening none; or whether the one that was
+/// asked for makes them.
+bool is_backend_there(int kind, const std::string& asked = "auto");
 
 /// What factors of a kind cost by the analysis of the first module that `auto` takes for it; nothing where there is
 /// none, or it does not say.

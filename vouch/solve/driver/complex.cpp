@@ -163,10 +163,9 @@ solution_proof complex_solver::prove(matrix_view<const complex> B, matrix_view<c
 
 void take_moduli(solution_proof& proof, view<const double> parts, double relative) {
   if (!proof.verified) return;
-  array<double> radius = std::move(proof.radius);
-  proof.radius = radius.to(radius.where());
-  proof = about_given(parts, parts, proof, relative, 2);
-  proof.radius = std::move(radius);
+  solution_proof of_numbers = about_given(parts, parts, proof, relative, 2);
+  of_numbers.radius = std::move(proof.radius);
+  proof = std::move(of_numbers);
 }
 
 array<double> moduli_above(view<const double> parts) {

@@ -76,15 +76,15 @@ elimination_cost predict(const device& cpu, csr_view<const double> A) {
   return vouch::predict_elimination<double>(A, minimum_degree<double>(cpu, A), most_entries);
 }
 
-// Those of libraries that auto may take.
+// Those of libraries that auto may take: of small matrices where one was asked for.
 set_of<sparse_factors> libraries_for(const structure_facts& A, const solve_options& options) {
   set_of<sparse_factors> all;
   if (options.backend == "own" || options.precision == working_precision::single) return all;
   const bool small = A.nonzeros < least_nonzeros_of_modules;
   const auto take = [&](sparse_factors which, int kind) {
-    if (is_backend_there(kind)) all = all.with({which});
+    if (is_backend_there(kind, options.backend)) all = all.with({which});
   };
-  if (!small) {
+  if (!small || options.backend != "auto") {
     take(sparse_factors::cholesky, VOUCH_FACTORS_CHOLESKY);
     take(sparse_factors::ldlt, VOUCH_FACTORS_LDLT);
     take(sparse_factors::lu, VOUCH_FACTORS_LU);
@@ -197,9 +197,9 @@ bool same_pattern(const device& home, csr_view<const double> A, csr_view<const d
   const auto same = [&](const auto* a, const auto* b, std::int64_t count) {
     if (a == b) return true;
     using element = std::remove_cvref_t<decltype(*a)>;
+    if (!home.is_cuda()) return std::equal(a, a + count, b);
     std::vector<element> of_a(static_cast<std::size_t>(count)), of_b(of_a.size());
     const device cpu = device::cpu(1);
-    if (!home.is_cuda()) return std::equal(a, a + count, b);
     copy_bytes(of_a.data(), cpu, a, home, of_a.size() * sizeof(element));
     copy_bytes(of_b.data(), cpu, b, home, of_b.size() * sizeof(element));
     return of_a == of_b;

@@ -85,7 +85,8 @@ void sort(std::vector<attempt>& all, const system_facts& facts, const solve_opti
 }  // namespace
 
 bool has_library_to_eliminate(const system_facts& facts) {
-  if (!facts.matrix.square) return facts.libraries.has(sparse_factors::qr);
+  if (!facts.matrix.square)
+    return facts.matrix.rows > facts.matrix.cols && facts.libraries.has(sparse_factors::qr);
   return facts.libraries.has(not_spd_reason(facts.matrix).empty() ? sparse_factors::cholesky
                              : facts.matrix.symmetric             ? sparse_factors::ldlt
                                                                   : sparse_factors::lu);

@@ -379,7 +379,7 @@ solve_result solver::state::run(const columns_view& system, patience* limit) {
   const std::int64_t m = A.rows(), n = A.cols();
   solve_result result;
   result.how = plan[current].method;
-  if (ready && std::exchange(renewed, false)) {
+  if (ready && renewed) {  // stays so where making it throws
     making = {};
     if (ready->renew())
       result.times = making;
@@ -391,6 +391,7 @@ solve_result solver::state::run(const columns_view& system, patience* limit) {
     ready = plan[current].method->make({A, options, plan[current], chosen.dev, making});
     result.times = making;
   }
+  renewed = false;
   stopping_criterion goal = this->goal();
   goal.on_iteration = [this, limit, user = goal.on_iteration](const iteration_record& record) {
     return (!user || user(record)) && (options.observer == nullptr || options.observer->iteration(record)) &&
@@ -400,7 +401,7 @@ solve_result solver::state::run(const columns_view& system, patience* limit) {
     goal.on_iterate = [this, user = goal.on_iterate](const iteration_record& record, view<const double> x) {
       return (!user || user(record, x)) && options.observer->iterate(record, x);
     };
-  const std::int64_t most = std::max<std::int64_t>(1, ready->at_once(system.count));
+  const std::int64_t most = goal.on_iterate ? 1 : std::max<std::int64_t>(1, ready->at_once(system.count));
   for (std::int64_t first = 0; first < system.count; first += most) {
     const std::int64_t count = std::min(most, system.count - first);
     const view<const double> b(system.b.data() + first * m, count * m);

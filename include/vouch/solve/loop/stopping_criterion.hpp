@@ -20,7 +20,8 @@ struct stopping_criterion {
   std::optional<double> stop_recurrence{};
   std::optional<double> stop_mean_change{};  // stop when the mean of |x_new - x_old| is below, status stopped
   monitor on_iteration{};                    // may be empty
-  /// May be empty. Krylov methods of double precision call it on the CPU, GMRES at its restarts alone; each call costs
+  /// May be empty. Krylov methods of square systems in double precision call it on the CPU, GMRES at its restarts alone,
+  /// cg_many() not at all; each call costs
   /// a pass over x.
   iterate_monitor on_iterate{};
 

@@ -23,8 +23,6 @@ class ready final : public method_in<T> {
   explicit ready(const method_setting& setting)
       : method_in<T>(setting), placed_(place_sparse<T>(setting)), M_(setting, placed_.A) {}
   std::int64_t at_once(std::int64_t) const override {
-    const solve_observer* observer = this->setting().options.observer;
-    if (observer != nullptr && observer->wants_iterates()) return 1;
     return M_.get() == nullptr || M_.get()->diagonal() != nullptr ? 8 : 1;
   }
   bool rounds() const override { return placed_.rounded || method_in<T>::rounds(); }

@@ -47,10 +47,12 @@ void require_residual_goal(const method_setting& setting) {
 
 template <real T>
 void name_empty_row(csr_view<const T> A, std::vector<solve_report>& reports) {
-  for (solve_report& report : reports)
-    if (report.status == solve_status::breakdown)
-      if (const std::int64_t row = first_zero_row(A); row >= 0)
-        report.reason += "; row " + std::to_string(row + 1) + " holds nothing but zeros";
+  std::optional<std::int64_t> row;
+  for (solve_report& report : reports) {
+    if (report.status != solve_status::breakdown) continue;
+    if (!row) row = first_zero_row(A);
+    if (*row >= 0) report.reason += "; row " + std::to_string(*row + 1) + " holds nothing but zeros";
+  }
 }
 
 // Factors that only modules make.
@@ -68,7 +70,6 @@ class ready_by_module final : public method_in<double> {
     });
   }
   std::int64_t at_once(std::int64_t columns) const override { return columns; }
-  bool rounds() const override { return method_in<double>::rounds(); }
   bool renew() override {
     timed(setting().times.setup, [&] {
       naming_the_matrix(setting(), [&] {
@@ -165,6 +166,7 @@ std::string reason(const system_facts& facts, bool looks_definite) {
   if (facts.form == matrix_form::dense) return "dense";
   if (looks_definite && facts.elimination)
     return "sparse, elimination is predicted to be faster than iterations";
+  if (looks_definite) return "sparse, symmetric with a positive diagonal";
   return facts.matrix.symmetric ? "sparse, not positive definite" : "sparse, not symmetric";
 }
 
@@ -194,6 +196,16 @@ std::optional<prediction> predict_ldlt(const system_facts& facts, const solve_op
   return there ? predict_lu(facts, options) : std::nullopt;
 }
 
+// Nor where the library that was asked for makes other factors of such a matrix.
+std::optional<prediction> predict_any_lu(const system_facts& facts, const solve_options& options) {
+  const bool asked = options.backend != "auto" && options.backend != "own" && facts.form == matrix_form::sparse;
+  const set_of<sparse_factors>& libraries = facts.libraries;
+  const bool other = (libraries.has(sparse_factors::cholesky) && not_spd_reason(facts.matrix).empty()) ||
+                     (libraries.has(sparse_factors::ldlt) && facts.matrix.symmetric);
+  if (asked && other && !libraries.has(sparse_factors::lu)) return {};
+  return predict_lu(facts, options);
+}
+
 // The last resort of square systems, singular ones that have a solution. What has more columns than rows first, as
 // iterations do not find its shortest solution, unless the factors may be too large to try.
 std::optional<prediction> predict_qr(const system_facts& facts, const solve_options&) {
@@ -205,7 +217,7 @@ std::optional<prediction> predict_qr(const system_facts& facts, const solve_opti
     work = 0;
   else if (!A.square && facts.elimination)
     work = elimination_work(*facts.elimination, A.nonzeros, true);
-  return prediction{work, 0, "not square", {}};
+  return prediction{work, 0, A.square ? "sparse, of any rank" : "not square", {}};
 }
 
 device_choice choose(const system_facts&, const solve_options&, int threads) {
@@ -241,7 +253,7 @@ constexpr method line_by_module(const char* name, decltype(method::predict) pred
 }
 
 constexpr method line_of_lu() {
-  method m = line("sparse-lu", "sparse-lu", predict_lu, make_ready<ready_lu<float>, ready_lu<double>>);
+  method m = line("sparse-lu", "sparse-lu", predict_any_lu, make_ready<ready_lu<float>, ready_lu<double>>);
   m.precisions = {working_precision::double_, working_precision::single};
   return m;
 }

@@ -257,7 +257,7 @@ csr<double> prolongation_smoother(const On& on, csr_view<const double> A, const 
       if (!keep(i, k)) dropped = detail::plus_product(dropped, A.val[k], c[A.col[k]]);
     // Where next to nothing is left of the diagonal, there is nothing to divide by.
     constexpr double least = 0.1;
-    const double sum = c[i] > 0 ? 1 + dropped / c[i] : 1;
+    const double sum = c[i] != 0 ? 1 + dropped / c[i] : 1;
     const double factor = -omega / (sum > least ? sum : 1);
     std::int64_t at = row_ptr[i];
     for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k) {
