@@ -5,7 +5,6 @@
 #include <filesystem>
 
 #include <vouch/core/config.hpp>
-#include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/random.hpp>
 #include <vouch/fingerprint/classify.hpp>
 #include <vouch/fingerprint/synthetic_print.hpp>
@@ -85,7 +84,11 @@ class classify_run {
             d.label == "cpu1"       ? 120
             : d.dev.threads() == 16 ? 1700
                                     : 0,
-            [&] { classify_files(d.dev); }, options_.matrices.size());
+            [&] {
+              std::vector<fp::classification> found(options_.matrices.size());
+              fp::classify_files(d.dev, networks_, fp::network_kind::perceptron, options_.matrices, {}, found);
+            },
+            options_.matrices.size());
     }
   }
 
@@ -156,19 +159,6 @@ class classify_run {
     rates_.add({name, std::to_string(d.dev.threads()), fmt::format("{:.0f}", rate)});
   }
 
-  // Files are read by as many threads as classify.
-  void classify_files(const device& dev) const {
-    const auto n = static_cast<std::int64_t>(options_.matrices.size());
-    std::vector<fp::grey_image> pages(options_.matrices.size());
-#pragma omp parallel for firstprivate(ieee) num_threads(dev.threads()) schedule(dynamic)
-    for (std::int64_t i = 0; i < n; ++i) {
-      const auto at = static_cast<std::size_t>(i);
-      pages[at] = fp::read_grey_image(options_.matrices[at]);
-    }
-    std::vector<fp::classification> found(pages.size());
-    fp::classify(dev, networks_, fp::network_kind::perceptron, pages, found);
-  }
-
   const suite_options& options_;
   std::vector<bench_device> devices_;
   std::vector<fp::grey_image> pages_;
@@ -181,7 +171,7 @@ class classify_run {
 }  // namespace
 
 suite_results run_classify_suite(const suite_options& options) {
-  // What cannot be read is said before anything is measured, and not from within a parallel region.
+  // What cannot be read is said before anything is measured.
   for (const std::string& file : options.matrices) static_cast<void>(fp::read_grey_image(file));
   classify_run run(options);
   run.measure();

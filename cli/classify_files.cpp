@@ -33,20 +33,7 @@ std::string read_page(const std::string& path, fp::raw_size raw, fp::grey_image&
 }  // namespace
 
 void append_list(const std::string& list, std::vector<std::string>& files) {
-  input_file file(list);
-  std::string text(65536, '\0'), line;
-  const auto take = [&] {
-    while (!line.empty() && (line.back() == '\r' || line.back() == ' ' || line.back() == '\t')) line.pop_back();
-    if (!line.empty()) files.push_back(line);
-    line.clear();
-  };
-  while (const std::size_t got = file.read(text.data(), text.size()))
-    for (const char c : std::string_view(text).substr(0, got))
-      if (c == '\n')
-        take();
-      else
-        line += c;
-  take();
+  for (std::string& name : fp::read_names(list)) files.push_back(std::move(name));
 }
 
 fp::raw_size parse_raw_size(const std::string& text) {

@@ -1,6 +1,8 @@
 // vouch classify train.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -53,33 +55,67 @@ void declare(command_line& line, request& r) {
   add_report_options(line, r.common);
 }
 
-// Prints that could be read and whose class is known.
+// Prints whose class is known, and how many could be read.
 struct known_prints {
-  std::vector<fp::grey_image> pages;
+  std::vector<std::string> files;
   std::vector<std::uint8_t> classes;
   std::vector<int> groups;
+  std::size_t read = 0;
 };
 
-known_prints read_known(const request& r, const device& cpu, const console& log) {
+known_prints choose_known(const request& r, const console& log) {
   const std::map<std::string, int> labels = fp::read_labels(r.labels);
   const std::map<std::string, int> groups =
       r.groups.empty() ? std::map<std::string, int>() : fp::read_groups(r.groups);
-  std::vector<fp::grey_image> pages(r.files.size());
-  std::vector<std::string> reasons(r.files.size());
-  read_pages(cpu, r.files, parse_raw_size(r.raw), pages, reasons);
   known_prints known;
   for (std::size_t i = 0; i < r.files.size(); ++i) {
     const std::string name = fp::label_name(r.files[i]);
     const auto label = labels.find(name), group = groups.find(name);
-    if (!reasons[i].empty() || label == labels.end()) {
-      log.warning(reasons[i].empty() ? r.files[i] + ": its class is not known" : reasons[i]);
+    if (label == labels.end()) {
+      log.warning(r.files[i] + ": its class is not known");
       continue;
     }
-    known.pages.push_back(std::move(pages[i]));
+    known.files.push_back(r.files[i]);
     known.classes.push_back(static_cast<std::uint8_t>(label->second));
     known.groups.push_back(group == groups.end() ? -1 - static_cast<int>(i) : group->second);
   }
   return known;
+}
+
+// Reads and registers some prints at a time: pages are a hundred times as large as what is made of them.
+fp::training_prints prepare(const request& r, const device& cpu, const console& log, known_prints& known) {
+  const std::size_t chunk = std::size_t{16} * static_cast<std::size_t>(cpu.threads());
+  const fp::raw_size raw = parse_raw_size(r.raw);
+  fp::training_prints all;
+  std::vector<fp::grey_image> pages(chunk);
+  std::vector<std::string> reasons(chunk);
+  for (std::size_t first = 0; first < known.files.size(); first += chunk) {
+    const std::size_t count = std::min(chunk, known.files.size() - first);
+    const std::span some = std::span(pages).first(count);
+    read_pages(cpu, std::span(known.files).subspan(first, count), raw, some, std::span(reasons).first(count));
+    // A file that cannot be read has no pixels: a page without a print.
+    all.append(fp::prepare_prints(cpu, some, std::span(known.classes).subspan(first, count),
+                                  std::span(known.groups).subspan(first, count), !r.no_mirror));
+    for (const std::string& reason : std::span(reasons).first(count)) {
+      if (!reason.empty()) log.warning(reason);
+      known.read += reason.empty();
+    }
+  }
+  return all;
+}
+
+// Fails before hours of work where the model could not be written: its files, or folders that are still to be made.
+void check_model_folder(const std::string& folder) {
+  std::error_code ignored;
+  if (std::filesystem::exists(folder, ignored))
+    for (const char* name : {"pnn_tmat.bin", "profvs.bin", "procls.asc", "osf.txt"})
+      check_writable(folder + "/" + name);
+  else
+    for (std::filesystem::path made = folder;; made = made.parent_path()) {
+      const std::filesystem::path parent = made.parent_path();
+      if (!parent.empty() && !std::filesystem::exists(parent, ignored)) continue;
+      return check_writable(made.string());
+    }
 }
 
 fp::score score_of(const fp::validation& v) {
@@ -101,16 +137,16 @@ int classify_train(std::span<const char* const> arguments) {
                       "usage: vouch classify train FILE... --labels FILE -o FOLDER");
   if (!r.list.empty()) append_list(r.list, r.files);
   if (r.files.empty()) throw usage_error("FILE is missing", "name prints, or a --list of them");
+  check_model_folder(r.common.output);
   r.training.features = static_cast<int>(r.features);
   r.training.regional_weights = !r.no_weights;
 
   const stopwatch clock;
   const device cpu = open_cpu(r.common);
   const console log = make_console(r.common);
-  const known_prints known = read_known(r, cpu, log);
-  const fp::training_prints prints =
-      fp::prepare_prints(cpu, known.pages, known.classes, known.groups, !r.no_mirror);
-  log.line(fmt::format("{} prints, {} with their mirror images, {:.2f} s", known.pages.size(), prints.size(),
+  known_prints known = choose_known(r, log);
+  const fp::training_prints prints = prepare(r, cpu, log, known);
+  log.line(fmt::format("{} prints, {} with their mirror images, {:.2f} s", known.read, prints.size(),
                        clock.seconds()));
   std::optional<fp::score> score;
   if (r.folds > 0) score = score_of(fp::cross_validate(cpu, prints, static_cast<int>(r.folds), r.training));
@@ -123,7 +159,7 @@ int classify_train(std::span<const char* const> arguments) {
     print_json({{"schema", "vouch.classify-train/1"},
                 {"version", version},
                 {"model", r.common.output},
-                {"prints", known.pages.size()},
+                {"prints", known.read},
                 {"prototypes", prints.size()},
                 {"features", r.features},
                 {"smoothing", network.smoothing},
@@ -131,7 +167,7 @@ int classify_train(std::span<const char* const> arguments) {
                 {"score", score ? score_json(*score) : nlohmann::ordered_json(nullptr)},
                 {"device", to_json(cpu)},
                 {"time_s", {{"total", clock.seconds()}}}});
-  return known.pages.size() == r.files.size() ? goal_reached : goal_missed;
+  return known.read == r.files.size() ? goal_reached : goal_missed;
 }
 
 }  // namespace vouch::cli

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <cstdio>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -136,24 +136,19 @@ json describe(const std::string& file, const fp::classification& c, bool verifie
           {"reason", nullptr}};
 }
 
-// Where lines go as prints are done: standard output or a file that appears when it is whole.
+// Where lines go as prints are done: standard output, which has them at once, or a file.
 class line_output {
  public:
-  explicit line_output(const std::string& path) {
-    if (!path.empty()) file_.emplace(path);
-  }
+  line_output(const std::string& path, atomic_files& files)
+      : file_(path.empty() ? nullptr : &files.open(path)) {}
   void write(const std::string& text) {
-    if (file_)
-      file_->write(text);
-    else
-      fmt::print("{}", text);
-  }
-  void commit() {
-    if (file_) file_->commit();
+    if (file_ != nullptr) return file_->write(text);
+    fmt::print("{}", text);
+    std::fflush(stdout);
   }
 
  private:
-  std::optional<atomic_file> file_;
+  atomic_file* file_;
 };
 
 std::string one_line(const json& object) {
@@ -164,42 +159,46 @@ std::string one_line(const json& object) {
 struct outcome {
   std::vector<fp::classification> results;
   std::vector<float> orientations;
+  fp::grey_image page;  // the one that is drawn
   std::int64_t unread = 0;
   std::int64_t unknown = 0;
   std::int64_t unproved = 0;
-  double reading = 0;
-  double classifying = 0;
 };
+
+// The one print of --plot, whose page is kept.
+void classify_plotted(const request& r, const device& cpu, const fp::model& networks, fp::network_kind kind,
+                      outcome& all) {
+  std::string reason;
+  read_pages(cpu, r.files, r.raw_size, {&all.page, 1}, {&reason, 1});
+  fp::classify(cpu, networks, kind, {&all.page, 1}, all.results, all.orientations, r.verify);
+  if (reason.empty()) return;
+  all.results.front().unread = true;
+  all.results.front().reason = reason;
+}
 
 outcome classify_files(const request& r, const device& cpu, const fp::model& networks, fp::network_kind kind,
                        line_output* lines) {
   outcome all;
   const std::size_t n = r.files.size();
-  const std::size_t chunk = std::min(n, std::size_t{16} * static_cast<std::size_t>(cpu.threads()));
+  const std::size_t chunk = r.plot.empty() ? std::size_t{32} * static_cast<std::size_t>(cpu.threads()) : 1;
   all.results.resize(n);
   if (!r.orientation.empty() || !r.plot.empty()) all.orientations.resize(n * fp::orientation_size);
-  std::vector<fp::grey_image> pages(chunk);
-  std::vector<std::string> reasons(chunk);
   const cancellation_probe stop;
   for (std::size_t first = 0; first < n; first += chunk) {
     stop.check();
     const std::size_t count = std::min(chunk, n - first);
     const std::span files = std::span(r.files).subspan(first, count);
     const std::span results = std::span(all.results).subspan(first, count);
-    const std::span some = std::span(pages).first(count);
-    stopwatch clock;
-    read_pages(cpu, files, r.raw_size, some, std::span(reasons).first(count));
-    all.reading += clock.seconds();
-    clock = stopwatch();
     const std::span orientations =
         all.orientations.empty()
             ? std::span<float>()
             : std::span(all.orientations).subspan(first * fp::orientation_size, count * fp::orientation_size);
-    fp::classify(cpu, networks, kind, some, results, orientations, r.verify);
-    all.classifying += clock.seconds();
+    if (r.plot.empty())
+      fp::classify_files(cpu, networks, kind, files, r.raw_size, results, orientations, r.verify);
+    else
+      classify_plotted(r, cpu, networks, kind, all);
     for (std::size_t i = 0; i < count; ++i) {
-      if (!reasons[i].empty()) results[i].reason = reasons[i];
-      all.unread += !reasons[i].empty();
+      all.unread += results[i].unread;
       all.unknown += results[i].pattern < 0;
       all.unproved += r.verify && results[i].pattern >= 0 && !results[i].proved;
       if (lines != nullptr)
@@ -226,15 +225,16 @@ void write_orientations(atomic_file& file, const outcome& all, std::size_t print
   write_npy(file, {values.data(), static_cast<std::int64_t>(values.size())}, shape, false);
 }
 
-void plot_print(const request& r, const fp::classification& c, std::span<const float> field) {
-  if (c.pattern < 0) return;
-  atomic_file file(r.plot);
-  file.write(print_plot(fp::read_grey_image(r.files.front(), r.raw_size), c, field));
-  file.commit();
+void write_plot(const request& r, const outcome& all, atomic_files& files, const console& log) {
+  const fp::classification& found = all.results.front();
+  if (found.pattern < 0)
+    log.warning(fmt::format("{} is not written: there is no print to be drawn", r.plot));
+  else
+    files.open(r.plot).write(print_plot(all.page, found, all.orientations));
 }
 
 void print_object(const request& r, const outcome& all, fp::network_kind kind,
-                  const std::optional<fp::score>& score, const device& cpu, double total) {
+                  const std::optional<fp::score>& score, const device& cpu, double read_seconds, double total) {
   json prints = json::array();
   for (std::size_t i = 0; i < r.files.size(); ++i)
     prints.push_back(describe(r.files[i], all.results[i], r.verify));
@@ -248,7 +248,7 @@ void print_object(const request& r, const outcome& all, fp::network_kind kind,
               {"unproved", r.verify ? json(all.unproved) : json(nullptr)},
               {"score", score ? score_json(*score) : json(nullptr)},
               {"device", to_json(cpu)},
-              {"time_s", {{"read", all.reading}, {"classify", all.classifying}, {"total", total}}},
+              {"time_s", {{"read", read_seconds}, {"classify", total - read_seconds}, {"total", total}}},
               {"memory_bytes", {{"host_peak", host_peak_bytes()}}}});
 }
 
@@ -270,17 +270,15 @@ int cmd_classify(std::span<const char* const> arguments) {
   const fp::model networks = fp::read_model(r.model);
   const fp::network_kind kind = choose_network(r, networks);
   const std::vector<int> truths = r.labels.empty() ? std::vector<int>() : truths_of(r);
-  line_output lines(r.common.output);
+  const double read_seconds = clock.seconds();
+  atomic_files files;
+  line_output lines(r.common.output, files);
   const bool wants_lines = !r.common.json || !r.common.output.empty();
   if (wants_lines && !r.json_lines) lines.write(std::string(csv_head));
   const outcome all = classify_files(r, cpu, networks, kind, wants_lines ? &lines : nullptr);
-  if (!r.orientation.empty()) {
-    atomic_file file(r.orientation);
-    write_orientations(file, all, r.files.size());
-    file.commit();
-  }
-  if (!r.plot.empty()) plot_print(r, all.results.front(), all.orientations);
-  lines.commit();
+  if (!r.orientation.empty()) write_orientations(files.open(r.orientation), all, r.files.size());
+  if (!r.plot.empty()) write_plot(r, all, files, log);
+  files.commit();
   std::optional<fp::score> score;
   if (!r.labels.empty()) score = fp::score_results(all.results, truths);
   if (score && !r.common.json) log_score(log, *score);
@@ -290,7 +288,7 @@ int cmd_classify(std::span<const char* const> arguments) {
                        r.files.size(), total, n / total, all.unread, all.unknown - all.unread));
   const std::int64_t known = static_cast<std::int64_t>(r.files.size()) - all.unknown;
   if (r.verify) log.line(fmt::format("{} of {} classes proved", known - all.unproved, known));
-  if (r.common.json) print_object(r, all, kind, score, cpu, total);
+  if (r.common.json) print_object(r, all, kind, score, cpu, read_seconds, total);
   return all.unknown == 0 && all.unproved == 0 ? goal_reached : goal_missed;
 }
 

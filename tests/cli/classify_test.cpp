@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include <vouch/core/random.hpp>
+#include <vouch/fingerprint/big_endian.hpp>
 
 #include "run_tool.hpp"
 
@@ -14,17 +15,15 @@ namespace {
 using nlohmann::json;
 using testing::tool_result;
 
-std::string big_endian(std::uint32_t x) {
-  return {static_cast<char>(x >> 24), static_cast<char>(x >> 16), static_cast<char>(x >> 8),
-          static_cast<char>(x)};
-}
+using fingerprint::big_endian_bytes;
 
 class tool_classify : public testing::tool_test {
  protected:
   void write_model() const {
-    std::string transform = "random\nm b\n" + big_endian(8) + big_endian(1680);
+    std::string transform = "random\nm b\n" + big_endian_bytes(8) + big_endian_bytes(1680);
     for (std::uint64_t i = 0; i < 8 * 1680; ++i)
-      transform += big_endian(std::bit_cast<std::uint32_t>(static_cast<float>(0.1 * random_unit(1, i) - 0.05)));
+      transform +=
+          big_endian_bytes(std::bit_cast<std::uint32_t>(static_cast<float>(0.1 * random_unit(1, i) - 0.05)));
     std::string weights =
         "network_type mlp\npurpose classifier\nninps 8\nnhids 4\nnouts 6\nacfunc_hids sinusoid\nacfunc_outs "
         "sinusoid\n";
@@ -86,6 +85,11 @@ TEST_F(tool_classify, json_lines_labels_and_orientations) {
   EXPECT_EQ(content("w.svg").substr(0, 4), "<svg");
   EXPECT_NE(content("w.svg").find("<circle"), std::string::npos);
   EXPECT_EQ(run("classify w.pgm a,b.pgm --model model -q --plot w.svg").code, 2);
+  write("flat.pgm", "P5 600 500 255\n" + std::string(600 * 500, 'a'));
+  const tool_result nothing = run("classify flat.pgm --model model --plot flat.svg");
+  EXPECT_EQ(nothing.code, 1);
+  EXPECT_NE(nothing.err.find("flat.svg is not written"), std::string::npos) << nothing.err;
+  EXPECT_FALSE(exists("flat.svg"));
   const tool_result lines = run("classify w.pgm a,b.pgm --model model --json-lines -q --threads 2");
   std::istringstream text(lines.out);
   std::size_t count = 0;
@@ -116,6 +120,10 @@ TEST_F(tool_classify, a_model_of_ones_own) {
   EXPECT_EQ(answers["prints"][0]["class"], "L");
   EXPECT_EQ(answers["prints"][1]["class"], "W");
   EXPECT_EQ(run("classify train L1.png -o own").code, 2);
+  // Where the model could not be written is said before a print is read.
+  write("file", "");
+  EXPECT_EQ(run("classify train none.png --labels labels.txt -o file").code, 3);
+  EXPECT_EQ(run("classify train none.png --labels labels.txt -o file/own").code, 3);
 }
 
 TEST_F(tool_classify, what_is_missing_is_said) {

@@ -7,6 +7,7 @@
 #include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/core/random.hpp>
+#include <vouch/fingerprint/batch.hpp>
 #include <vouch/fingerprint/score.hpp>
 #include <vouch/fingerprint/synthetic_print.hpp>
 #include <vouch/fingerprint/verify.hpp>
@@ -67,6 +68,44 @@ TEST(classify, same_bits_for_any_number_of_threads) {
   std::vector<classification> results(1);
   EXPECT_THROW(classify(device::cpu(1), model{}, network_kind::perceptron, std::span(all).first(1), results),
                value_error);
+}
+
+TEST(classify, files_as_their_pages) {
+  const model m = random_model();
+  const testing::temporary_folder folder;
+  std::vector<grey_image> all = pages();
+  std::vector<std::string> files{folder.path("a.png"), folder.path("w.pgm"), folder.path("none.pgm")};
+  write_grey_image(files[0], all[0]);
+  write_grey_image(files[1], all[1]);
+  std::vector<classification> expected(2), found(3);
+  std::vector<float> fields(2 * orientation_size), fields_found(3 * orientation_size, 7.0F);
+  classify(device::cpu(1), m, network_kind::perceptron, std::span(all).first(2), expected, fields);
+  found[0].reason = "of an earlier run";
+  classify_files(device::cpu(2), m, network_kind::perceptron, files, {}, found, fields_found);
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(found[i].outputs, expected[i].outputs);
+    EXPECT_EQ(found[i].reason, "");
+    EXPECT_FALSE(found[i].unread);
+  }
+  EXPECT_TRUE(std::equal(fields.begin(), fields.end(), fields_found.begin()));
+  EXPECT_TRUE(found[2].unread);
+  EXPECT_EQ(found[2].pattern, -1);
+  EXPECT_NE(found[2].reason.find("none.pgm"), std::string::npos);
+  EXPECT_EQ(fields_found[2 * orientation_size], 0);
+}
+
+TEST(for_each_print, throws_what_was_thrown_for_the_first_print) {
+  std::vector<int> done(50);
+  try {
+    for_each_print(device::cpu(3), done.size(), [&](std::size_t i) {
+      if (i % 10 == 7) throw value_error("print " + std::to_string(i));
+      done[i] = 1;
+    });
+    FAIL();
+  } catch (const value_error& e) {
+    EXPECT_STREQ(e.what(), "print 7");
+  }
+  for (std::size_t i = 0; i < 7; ++i) EXPECT_EQ(done[i], 1);
 }
 
 TEST(classify, nothing_of_a_blank_print_is_no_number) {
@@ -166,6 +205,14 @@ TEST(prove, a_gap_is_proved_and_a_tie_is_not) {
   EXPECT_EQ(proved[0], 0);
   pattern[0] = 6;
   EXPECT_THROW(prove(device::cpu(1), two, averages, pattern, proved), value_error);
+  // What does not fit together is refused, as by evaluate().
+  pattern[0] = 0;
+  network.hidden_bias.clear();
+  EXPECT_THROW(prove(device::cpu(1), network, averages, pattern, proved), shape_error);
+  pnn wider = two;
+  wider.prototypes = {1, 2, {0, 1}};
+  wider.classes = {0};
+  EXPECT_THROW(prove(device::cpu(1), wider, averages, pattern, proved), shape_error);
 }
 
 classification answer(int pattern, float confidence) {
@@ -203,7 +250,8 @@ TEST(labels, names_and_complaints) {
   EXPECT_EQ(labels.at("one.pgm"), 5);
   EXPECT_EQ(labels.at("two.pgm"), 0);
   EXPECT_EQ(labels.at("with blank.pgm"), 1);
-  for (const char* wrong : {"one.pgm\n", "one.pgm X\n", "W\n", "one W\none A\n"}) {
+  using namespace std::string_literals;
+  for (const std::string& wrong : {"one.pgm\n"s, "one.pgm X\n"s, "one.pgm \0\n"s, "W\n"s, "one W\none A\n"s}) {
     try {
       read_labels(folder.file("b.txt", wrong));
       FAIL() << wrong;

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include <vouch/core/error.hpp>
+#include <vouch/fingerprint/big_endian.hpp>
 #include <vouch/fingerprint/model.hpp>
 #include <vouch/fingerprint/stages.hpp>
 
@@ -14,14 +15,9 @@ namespace {
 
 using namespace std::string_literals;
 
-std::string big_endian(std::uint32_t x) {
-  return {static_cast<char>(x >> 24), static_cast<char>(x >> 16), static_cast<char>(x >> 8),
-          static_cast<char>(x)};
-}
-
 std::string matrix_file(std::uint32_t rows, std::uint32_t columns, const std::vector<float>& values) {
-  std::string bytes = "made here\nm b\n" + big_endian(rows) + big_endian(columns);
-  for (const float v : values) bytes += big_endian(std::bit_cast<std::uint32_t>(v));
+  std::string bytes = "made here\nm b\n" + big_endian_bytes(rows) + big_endian_bytes(columns);
+  for (const float v : values) bytes += big_endian_bytes(std::bit_cast<std::uint32_t>(v));
   return bytes;
 }
 

@@ -1,93 +1,87 @@
 #include <vouch/fingerprint/classify.hpp>
 
 #include <algorithm>
+#include <new>
 
+#include <vouch/core/cancellation.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/fingerprint/batch.hpp>
-#include <vouch/fingerprint/verify.hpp>
+#include <vouch/fingerprint/print_stages.hpp>
 
 namespace vouch::fingerprint {
 namespace {
 
-// What lies between the stages.
-class workspace {
- public:
-  explicit workspace(std::size_t prints)
-      : snips_(prints * snip_pixels),
-        enhanced_(prints * snip_pixels),
-        indices_(prints * snip_pixels),
-        foreground_(prints * cells),
-        placements_(prints),
-        cores_(prints),
-        averages_(prints * orientation_size),
-        registered_(prints * orientation_size),
-        fine_(prints * 2 * fine_size),
-        whorls_(prints),
-        outputs_(prints) {}
-
-  template <class Network>
-  void classify(const device& dev, const Network& network, std::span<const grey_image> pages,
-                std::span<classification> results, bool verify) {
-    const std::size_t n = pages.size();
-    features_.resize(n * static_cast<std::size_t>(network.transform.rows));
-    const std::span snips = std::span(snips_).first(n * snip_pixels);
-    const std::span enhanced = std::span(enhanced_).first(n * snip_pixels);
-    const std::span indices = std::span(indices_).first(n * snip_pixels);
-    const std::span foreground = std::span(foreground_).first(n * cells);
-    const std::span placements = std::span(placements_).first(n);
-    const std::span cores = std::span(cores_).first(n);
-    const std::span averages = std::span(averages_).first(n * orientation_size);
-    const std::span registered = std::span(registered_).first(n * orientation_size);
-    const std::span fine = std::span(fine_).first(n * 2 * fine_size);
-    const std::span whorls = std::span(whorls_).first(n);
-    const std::span outputs = std::span(outputs_).first(n);
-    segment(dev, pages, snips, foreground, placements);
-    enhance(dev, snips, enhanced);
-    find_orientations(dev, enhanced, indices);
-    average_orientations(dev, indices, {}, averages);
-    find_cores(dev, averages, cores);
-    average_orientations(dev, indices, cores, registered);
-    transform(dev, network.transform, registered, features_);
-    evaluate(dev, network, features_, outputs);
-    average_finely(dev, indices, fine);
-    trace_ridges(dev, fine, foreground, whorls);
-    for (std::size_t i = 0; i < n; ++i) {
-      classification& result = results[i];
-      result.place = placements[i];
-      if (placements[i].failure != nullptr) {
-        result.reason = placements[i].failure;
-        std::fill_n(averages.begin() + static_cast<std::ptrdiff_t>(i * orientation_size), orientation_size,
-                    0.0F);
-        continue;
-      }
-      result.core = cores[i];
-      combine(outputs[i], whorls[i] != 0, result);
-    }
-    if (verify) prove_patterns(dev, network, results, registered);
-  }
-
-  std::span<const float> averages() const { return averages_; }
-
- private:
-  template <class Network>
-  static void prove_patterns(const device& dev, const Network& network, std::span<classification> results,
-                             std::span<const float> registered) {
-    std::vector<int> patterns;
-    for (const classification& c : results) patterns.push_back(std::max(c.network_pattern, 0));
-    std::vector<std::uint8_t> proved(results.size());
-    prove(dev, network, registered, patterns, proved);
-    for (std::size_t i = 0; i < results.size(); ++i)
-      results[i].proved = results[i].pattern >= 0 && (results[i].whorl || proved[i] != 0);
-  }
-
-  std::vector<std::uint8_t> snips_, enhanced_, indices_, foreground_;
-  std::vector<placement> placements_;
-  std::vector<pixel> cores_;
-  std::vector<float> averages_, registered_, fine_, features_;
-  std::vector<std::uint8_t> whorls_;
-  std::vector<class_outputs> outputs_;
+// What a thread keeps from print to print.
+struct thread_scratch {
+  print_scratch stages;
+  grey_image_reader reader;
+  grey_image page;
 };
+
+template <class Network>
+void classify_print(const Network& network, const grey_image& page, bool verify, print_scratch& s,
+                    classification& result) {
+  result.place = s.register_print(page, result.core);
+  if (result.place.failure != nullptr) {
+    result.reason = result.place.failure;
+    return;
+  }
+  s.features.resize(static_cast<std::size_t>(network.transform.rows));
+  transform_print(network.transform, s.registered.data(), s.features.data());
+  average_print_finely(s.indices.data(), s.fine.data());
+  combine(outputs_of(network, s.features.data(), s.nodes), is_whorl(s.fine.data(), s.foreground.data()),
+          result);
+  if (verify) result.proved = result.whorl || is_proved(network, s.registered.data(), result.network_pattern);
+}
+
+// Whether there is a page; if not, result says why.
+bool read_page(const std::string& file, raw_size raw, thread_scratch& own, classification& result) try {
+  own.reader.read(file, raw, own.page);
+  return true;
+} catch (const cancelled&) {
+  throw;
+} catch (const error& e) {
+  result.unread = true;
+  result.reason = e.what();
+  return false;
+} catch (const std::bad_alloc&) {
+  result.unread = true;
+  result.reason = file + ": not enough memory";
+  return false;
+}
+
+// page_of(i, scratch, result) is a page, or nullptr where the result is complete.
+template <class Network, class PageOf>
+void classify_each(const device& dev, const Network& network, const PageOf& page_of,
+                   std::span<classification> results, std::span<float> orientations, bool verify) {
+  if (!orientations.empty())
+    require_elements("classify", "orientations", orientations.size(), results.size(), orientation_size);
+  require_whole_network("classify", network);
+  if (verify) require_proofs("classify");
+  for_each_print<thread_scratch>(dev, results.size(), [&](std::size_t i, thread_scratch& own) {
+    results[i] = {};
+    if (const grey_image* page = page_of(i, own, results[i]))
+      classify_print(network, *page, verify, own.stages, results[i]);
+    if (orientations.empty()) return;
+    const auto field = orientations.subspan(i * orientation_size, orientation_size);
+    if (results[i].pattern >= 0)
+      std::ranges::copy(own.stages.averages, field.begin());
+    else
+      std::ranges::fill(field, 0.0F);
+  });
+}
+
+template <class PageOf>
+void classify_by(const device& dev, const model& networks, network_kind kind, const PageOf& page_of,
+                 std::span<classification> results, std::span<float> orientations, bool verify) {
+  if (kind == network_kind::perceptron ? !networks.perceptron : !networks.probabilistic)
+    throw value_error("classify: the model lacks this network");
+  if (kind == network_kind::perceptron)
+    classify_each(dev, *networks.perceptron, page_of, results, orientations, verify);
+  else
+    classify_each(dev, *networks.probabilistic, page_of, results, orientations, verify);
+}
 
 }  // namespace
 
@@ -108,26 +102,24 @@ void combine(const class_outputs& outputs, bool whorl, classification& result) {
 void classify(const device& dev, const model& networks, network_kind kind, std::span<const grey_image> pages,
               std::span<classification> results, std::span<float> orientations, bool verify) {
   const ieee_environment here;
-  const std::size_t n = pages.size();
-  require_elements("classify", "results", results.size(), n, 1);
-  if (!orientations.empty())
-    require_elements("classify", "orientations", orientations.size(), n, orientation_size);
-  if (kind == network_kind::perceptron ? !networks.perceptron : !networks.probabilistic)
-    throw value_error("classify: the model lacks this network");
-  const std::size_t chunk = std::min(n, std::size_t{8} * static_cast<std::size_t>(dev.threads()));
-  workspace work(chunk);
-  for (std::size_t first = 0; first < n; first += chunk) {
-    const std::size_t count = std::min(chunk, n - first);
-    if (kind == network_kind::perceptron)
-      work.classify(dev, *networks.perceptron, pages.subspan(first, count), results.subspan(first, count),
-                    verify);
-    else
-      work.classify(dev, *networks.probabilistic, pages.subspan(first, count), results.subspan(first, count),
-                    verify);
-    if (!orientations.empty())
-      std::ranges::copy(work.averages().first(count * orientation_size),
-                        orientations.begin() + static_cast<std::ptrdiff_t>(first * orientation_size));
-  }
+  require_elements("classify", "results", results.size(), pages.size(), 1);
+  require_pages("classify", pages);
+  classify_by(
+      dev, networks, kind, [&](std::size_t i, thread_scratch&, classification&) { return &pages[i]; }, results,
+      orientations, verify);
+}
+
+void classify_files(const device& dev, const model& networks, network_kind kind,
+                    std::span<const std::string> files, raw_size raw, std::span<classification> results,
+                    std::span<float> orientations, bool verify) {
+  const ieee_environment here;
+  require_elements("classify_files", "results", results.size(), files.size(), 1);
+  classify_by(
+      dev, networks, kind,
+      [&](std::size_t i, thread_scratch& own, classification& result) -> const grey_image* {
+        return read_page(files[i], raw, own, result) ? &own.page : nullptr;
+      },
+      results, orientations, verify);
 }
 
 }  // namespace vouch::fingerprint

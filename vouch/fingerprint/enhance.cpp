@@ -7,6 +7,7 @@
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/simd.hpp>
 #include <vouch/fingerprint/batch.hpp>
+#include <vouch/fingerprint/print_stages.hpp>
 
 namespace vouch::fingerprint {
 namespace {
@@ -57,11 +58,11 @@ VOUCH_SIMD_INLINE complex16 rotated(const complex16& a, int k) {
 }
 
 VOUCH_SIMD_INLINE void transform_of_4(complex16& a, complex16& b, complex16& c, complex16& d) {
-  const complex16 even = a + c, odd = b + d, even_turned = a - c, odd_turned = times_minus_i(b - d);
+  const complex16 even = a + c, odd = b + d, even_difference = a - c, odd_difference = times_minus_i(b - d);
   a = even + odd;
-  b = even_turned + odd_turned;
+  b = even_difference + odd_difference;
   c = even - odd;
-  d = even_turned - odd_turned;
+  d = even_difference - odd_difference;
 }
 
 // v[k] := sum of v[n] exp(-2 pi i n k / 32); constant input has exact zeros but for k = 0. The inverse, times 32, is
@@ -281,7 +282,9 @@ VOUCH_SIMD_CLONES void enhance_windows(const std::uint8_t* source, int first, st
     }
 }
 
-void enhance_snip(const std::uint8_t* snip, std::uint8_t* enhanced) {
+}  // namespace
+
+void enhance_print(const std::uint8_t* snip, std::uint8_t* enhanced) {
   constexpr int lane_count = simd<float>::width, last = grid_columns - lane_count;
   std::uint8_t source[window * snip_width], target[step * snip_width];
   std::memset(enhanced, 0, snip_pixels);
@@ -298,14 +301,12 @@ void enhance_snip(const std::uint8_t* snip, std::uint8_t* enhanced) {
   }
 }
 
-}  // namespace
-
 void enhance(const device& dev, std::span<const std::uint8_t> snips, std::span<std::uint8_t> enhanced) {
   const ieee_environment here;
   const std::size_t n = prints_in("enhance", "snips", snips.size(), snip_pixels);
   require_elements("enhance", "enhanced snips", enhanced.size(), n, snip_pixels);
   for_each_print(dev, n,
-                 [&](std::size_t i) { enhance_snip(&snips[i * snip_pixels], &enhanced[i * snip_pixels]); });
+                 [&](std::size_t i) { enhance_print(&snips[i * snip_pixels], &enhanced[i * snip_pixels]); });
 }
 
 }  // namespace vouch::fingerprint

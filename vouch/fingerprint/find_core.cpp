@@ -11,6 +11,7 @@
 
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/fingerprint/batch.hpp>
+#include <vouch/fingerprint/print_stages.hpp>
 
 namespace vouch::fingerprint {
 namespace {
@@ -282,16 +283,18 @@ pixel core_in(const angle_grid& angle) {
 
 }  // namespace
 
+pixel core_of_print(const float* averages) {
+  pixel core = core_in(angle_grid(averages));
+  if (core.x > snip_width - 16) core.x = snip_width / 2;
+  if (core.y > snip_height - 16) core.y = snip_height / 2;
+  return core;
+}
+
 void find_cores(const device& dev, std::span<const float> averages, std::span<pixel> cores) {
   const ieee_environment here;
   const std::size_t n = prints_in("find_cores", "averages", averages.size(), orientation_size);
   require_elements("find_cores", "cores", cores.size(), n, 1);
-  for_each_print(dev, n, [&](std::size_t i) {
-    pixel core = core_in(angle_grid(&averages[i * orientation_size]));
-    if (core.x > snip_width - 16) core.x = snip_width / 2;
-    if (core.y > snip_height - 16) core.y = snip_height / 2;
-    cores[i] = core;
-  });
+  for_each_print(dev, n, [&](std::size_t i) { cores[i] = core_of_print(&averages[i * orientation_size]); });
 }
 
 }  // namespace vouch::fingerprint

@@ -55,10 +55,9 @@ class pgm_text {
   std::int64_t line_ = 1;
 };
 
-grey_image parse_pgm(const std::string& name, std::string_view bytes) {
+void parse_pgm(const std::string& name, std::string_view bytes, grey_image& image) {
   pgm_text text(name, bytes);
   constexpr int most_level = 65535;
-  grey_image image;
   image.width = text.number(most_pixels_a_side);
   image.height = text.number(most_pixels_a_side);
   const int white = text.number(most_level);
@@ -73,7 +72,7 @@ grey_image parse_pgm(const std::string& name, std::string_view bytes) {
     if (pixels.size() > count)
       text.fail(std::to_string(pixels.size() - count) + " bytes follow the last pixel");
     image.pixels.assign(pixels.begin(), pixels.end());
-    if (std::ranges::any_of(image.pixels, [&](std::uint8_t p) { return p > white; }))
+    if (white != 255 && std::ranges::any_of(image.pixels, [&](std::uint8_t p) { return p > white; }))
       text.fail("a pixel is lighter than white");
   } else {
     if (count > bytes.size()) text.fail("the file is shorter than its sizes say");
@@ -84,10 +83,45 @@ grey_image parse_pgm(const std::string& name, std::string_view bytes) {
   }
   if (white != 255)
     for (std::uint8_t& p : image.pixels) p = static_cast<std::uint8_t>((p * 255 + white / 2) / white);
-  return image;
+}
+
+void parse_raw(const std::string& name, std::string_view bytes, raw_size raw, grey_image& image) {
+  if (bytes.empty()) throw parse_error(name, 0, 0, "the file is empty");
+  const bool fits = raw.width > 0 && raw.height > 0 && raw.width <= most_pixels_a_side &&
+                    raw.height <= most_pixels_a_side &&
+                    bytes.size() == static_cast<std::size_t>(raw.width) * static_cast<std::size_t>(raw.height);
+  if (!fits)
+    throw parse_error(name, 0, 0,
+                      std::string("no image: neither PGM, PNG, WSQ nor ") + std::to_string(raw.width) + " x " +
+                          std::to_string(raw.height) + " bytes");
+  image.width = raw.width;
+  image.height = raw.height;
+  image.pixels.assign(bytes.begin(), bytes.end());
+}
+
+void parse_image(const std::string& name, std::string_view bytes, raw_size raw, wsq_scratch& scratch,
+                 grey_image& image) {
+  if (bytes.starts_with("P5") || bytes.starts_with("P2")) return parse_pgm(name, bytes, image);
+  if (is_wsq(bytes)) return parse_wsq(name, bytes, scratch, image);
+  if (!is_png(bytes)) return parse_raw(name, bytes, raw, image);
+  image = parse_png(name, bytes);
 }
 
 }  // namespace
+
+struct grey_image_reader::buffers {
+  std::vector<char> bytes;
+  wsq_scratch wsq;
+};
+
+grey_image_reader::grey_image_reader() : kept_(std::make_unique<buffers>()) {}
+grey_image_reader::~grey_image_reader() = default;
+
+void grey_image_reader::read(const std::string& path, raw_size raw, grey_image& image) {
+  const ieee_environment here;
+  constexpr std::size_t most_bytes = std::size_t{4} * most_pixels_a_side * most_pixels_a_side;
+  parse_image(path, whole_file(path, most_bytes, kept_->bytes), raw, kept_->wsq, image);
+}
 
 void require_pixels(const char* function, const grey_image& image) {
   if (image.width < 1 || image.height < 1 ||
@@ -97,22 +131,16 @@ void require_pixels(const char* function, const grey_image& image) {
 
 grey_image parse_grey_image(const std::string& name, std::string_view bytes, raw_size raw) {
   const ieee_environment here;
-  if (bytes.starts_with("P5") || bytes.starts_with("P2")) return parse_pgm(name, bytes);
-  if (is_png(bytes)) return parse_png(name, bytes);
-  if (is_wsq(bytes)) return parse_wsq(name, bytes);
-  const bool fits = raw.width > 0 && raw.height > 0 && raw.width <= most_pixels_a_side &&
-                    raw.height <= most_pixels_a_side &&
-                    bytes.size() == static_cast<std::size_t>(raw.width) * static_cast<std::size_t>(raw.height);
-  if (fits) return {raw.width, raw.height, {bytes.begin(), bytes.end()}};
-  if (bytes.empty()) throw parse_error(name, 0, 0, "the file is empty");
-  throw parse_error(name, 0, 0,
-                    std::string("no image: neither PGM, PNG, WSQ nor ") + std::to_string(raw.width) + " x " +
-                        std::to_string(raw.height) + " bytes");
+  wsq_scratch scratch;
+  grey_image image;
+  parse_image(name, bytes, raw, scratch, image);
+  return image;
 }
 
 grey_image read_grey_image(const std::string& path, raw_size raw) {
-  constexpr std::size_t most_bytes = std::size_t{4} * most_pixels_a_side * most_pixels_a_side;
-  return parse_grey_image(path, whole_file(path, most_bytes), raw);
+  grey_image image;
+  grey_image_reader().read(path, raw, image);
+  return image;
 }
 
 void write_grey_image(const std::string& path, const grey_image& image) {

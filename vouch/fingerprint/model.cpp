@@ -3,27 +3,22 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstring>
 #include <filesystem>
 
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
+#include <vouch/fingerprint/big_endian.hpp>
 #include <vouch/fingerprint/stages.hpp>
 #include <vouch/fingerprint/whole_file.hpp>
 #include <vouch/text/file.hpp>
 #include <vouch/text/number.hpp>
+#include <vouch/text/tokens.hpp>
 
 namespace vouch::fingerprint {
 namespace {
 
 constexpr std::size_t most_model_bytes = std::size_t{1} << 30;
 constexpr int most_rows = 1 << 24, most_columns = 1 << 16;
-
-std::string quoted(std::string_view text) {
-  std::string result(1, '\'');
-  result += text.substr(0, 40);
-  return result += '\'';
-}
 
 // The text of a file, word by word and line by line.
 class words {
@@ -83,15 +78,10 @@ class words {
   std::int64_t line_ = 1;
 };
 
-std::uint32_t big_endian(const char* bytes) {
-  const auto* b = reinterpret_cast<const unsigned char*>(bytes);
-  return std::uint32_t{b[0]} << 24 | std::uint32_t{b[1]} << 16 | std::uint32_t{b[2]} << 8 | std::uint32_t{b[3]};
-}
-
 feature_matrix binary_matrix(const words& file) {
   const std::string_view bytes = file.rest();
   if (bytes.size() < 8) file.fail("the file ends before its sizes");
-  const std::uint32_t rows = big_endian(bytes.data()), columns = big_endian(bytes.data() + 4);
+  const std::uint32_t rows = big_endian(bytes), columns = big_endian(bytes.substr(4));
   const auto sizes = std::to_string(rows) + " x " + std::to_string(columns);
   if (rows < 1 || rows > most_rows || columns < 1 || columns > most_columns)
     file.fail(sizes + " is no size of a matrix; files are big-endian");
@@ -101,7 +91,7 @@ feature_matrix binary_matrix(const words& file) {
               std::to_string(bytes.size() - 8) + " are there");
   feature_matrix m{static_cast<int>(rows), static_cast<int>(columns), std::vector<float>(count)};
   for (std::size_t i = 0; i < count; ++i) {
-    m.values[i] = std::bit_cast<float>(big_endian(bytes.data() + 8 + 4 * i));
+    m.values[i] = std::bit_cast<float>(big_endian(bytes.substr(8 + 4 * i)));
     if (!std::isfinite(m.values[i]))
       file.fail(std::string("element ") + std::to_string(i + 1) + " is not finite");
   }
@@ -194,11 +184,6 @@ pnn read_probabilistic(const std::string& folder) {
   return network;
 }
 
-std::string big_endian_bytes(std::uint32_t x) {
-  return {static_cast<char>(x >> 24), static_cast<char>(x >> 16), static_cast<char>(x >> 8),
-          static_cast<char>(x)};
-}
-
 std::string matrix_bytes(const char* description, const feature_matrix& m) {
   if (m.values.size() != static_cast<std::size_t>(m.rows) * static_cast<std::size_t>(m.columns))
     throw shape_error("write_model: a matrix has rows * columns numbers");
@@ -238,9 +223,9 @@ std::vector<std::uint8_t> read_classes(const std::string& path) {
   std::vector<std::uint8_t> number_of;
   for (int i = 0; i < letters; ++i) {
     const std::string_view letter = file.word();
-    const char* known = letter.size() == 1 ? std::strchr(class_letters, letter.front()) : nullptr;
-    if (known == nullptr) file.fail(quoted(letter) + " is not one of A, L, R, S, T and W");
-    number_of.push_back(static_cast<std::uint8_t>(known - class_letters));
+    const int known = letter.size() == 1 ? class_of(letter.front()) : -1;
+    if (known < 0) file.fail(quoted(letter) + " is not one of A, L, R, S, T and W");
+    number_of.push_back(static_cast<std::uint8_t>(known));
   }
   if (static_cast<std::size_t>(count) > text.size()) file.fail("the file is shorter than its count says");
   std::vector<std::uint8_t> result(static_cast<std::size_t>(count));

@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/simd.hpp>
 #include <vouch/fingerprint/batch.hpp>
-#include <vouch/fingerprint/stages.hpp>
+#include <vouch/fingerprint/print_stages.hpp>
 
 namespace vouch::fingerprint {
 namespace {
@@ -63,7 +64,62 @@ const float* row(const feature_matrix& m, int i) {
 
 float activation(float sum) { return 0.5F * (1 + std::sin(0.5F * sum)); }
 
-class_outputs outputs_of(const mlp& network, const float* features, std::span<float> hidden) {
+void require_prototypes(const char* function, const pnn& network) {
+  require_elements(function, "classes", network.classes.size(), 1,
+                   static_cast<std::size_t>(network.prototypes.rows));
+  if (network.classes.empty() || !(network.smoothing > 0))
+    throw value_error(std::string(function) +
+                      ": a probabilistic network needs prototypes and a positive smoothing factor");
+  if (std::ranges::any_of(network.classes, [](std::uint8_t c) { return c >= classes; }))
+    throw value_error(std::string(function) + ": the class of a prototype is not one of six");
+}
+
+void require_transform(const char* function, const feature_matrix& transform, int features) {
+  require_matrix(function, transform);
+  require_elements(function, "a row of the transform", static_cast<std::size_t>(transform.columns), 1,
+                   orientation_size);
+  require_elements(function, "the transform's features", static_cast<std::size_t>(transform.rows), 1,
+                   static_cast<std::size_t>(features));
+}
+
+}  // namespace
+
+int class_of(char letter) {
+  const std::size_t at = std::string_view(class_letters).find(letter);
+  return at == std::string_view::npos ? -1 : static_cast<int>(at);
+}
+
+void require_network(const char* function, const mlp& network) {
+  require_matrix(function, network.hidden);
+  require_matrix(function, network.output);
+  const auto nodes = static_cast<std::size_t>(network.hidden.rows);
+  require_elements(function, "biases", network.hidden_bias.size(), 1, nodes);
+  require_elements(function, "biases", network.output_bias.size(), 1, classes);
+  require_elements(function, "output weights", network.output.values.size(), 1, classes * nodes);
+  require_elements(function, "output nodes", static_cast<std::size_t>(network.output.rows), 1, classes);
+}
+
+void require_network(const char* function, const pnn& network) {
+  require_matrix(function, network.prototypes);
+  require_prototypes(function, network);
+}
+
+void require_whole_network(const char* function, const mlp& network) {
+  require_network(function, network);
+  require_transform(function, network.transform, network.hidden.columns);
+}
+
+void require_whole_network(const char* function, const pnn& network) {
+  require_network(function, network);
+  require_transform(function, network.transform, network.prototypes.columns);
+}
+
+void transform_print(const feature_matrix& matrix, const float* averages, float* features) {
+  for (int r = 0; r < matrix.rows; ++r) features[r] = dot(row(matrix, r), averages, orientation_size);
+}
+
+class_outputs outputs_of(const mlp& network, const float* features, std::vector<float>& hidden) {
+  hidden.resize(static_cast<std::size_t>(network.hidden.rows));
   for (int i = 0; i < network.hidden.rows; ++i) {
     const auto at = static_cast<std::size_t>(i);
     hidden[at] =
@@ -79,7 +135,8 @@ class_outputs outputs_of(const mlp& network, const float* features, std::span<fl
 }
 
 // The least distance becomes 0 in every exponent, so the largest term is 1.
-class_outputs outputs_of(const pnn& network, const float* features, std::span<float> distances) {
+class_outputs outputs_of(const pnn& network, const float* features, std::vector<float>& distances) {
+  distances.resize(network.classes.size());
   for (int i = 0; i < network.prototypes.rows; ++i)
     distances[static_cast<std::size_t>(i)] =
         squared_distance(row(network.prototypes, i), features, network.prototypes.columns);
@@ -100,8 +157,6 @@ class_outputs outputs_of(const pnn& network, const float* features, std::span<fl
   return outputs;
 }
 
-}  // namespace
-
 void transform(const device& dev, const feature_matrix& matrix, std::span<const float> averages,
                std::span<float> features) {
   const ieee_environment here;
@@ -112,46 +167,34 @@ void transform(const device& dev, const feature_matrix& matrix, std::span<const 
   const auto rows = static_cast<std::size_t>(matrix.rows);
   require_elements("transform", "features", features.size(), n, rows);
   for_each_print(dev, n, [&](std::size_t i) {
-    for (std::size_t r = 0; r < rows; ++r)
-      features[i * rows + r] =
-          dot(row(matrix, static_cast<int>(r)), &averages[i * orientation_size], orientation_size);
+    transform_print(matrix, &averages[i * orientation_size], &features[i * rows]);
   });
 }
+
+namespace {
+
+template <class Network>
+void evaluate_each(const device& dev, const Network& network, std::size_t inputs,
+                   std::span<const float> features, std::span<class_outputs> outputs) {
+  require_network("evaluate", network);
+  require_elements("evaluate", "features", features.size(), outputs.size(), inputs);
+  for_each_print<std::vector<float>>(dev, outputs.size(), [&](std::size_t i, std::vector<float>& nodes) {
+    outputs[i] = outputs_of(network, &features[i * inputs], nodes);
+  });
+}
+
+}  // namespace
 
 void evaluate(const device& dev, const mlp& network, std::span<const float> features,
               std::span<class_outputs> outputs) {
   const ieee_environment here;
-  require_matrix("evaluate", network.hidden);
-  require_matrix("evaluate", network.output);
-  const std::size_t n = outputs.size(), inputs = static_cast<std::size_t>(network.hidden.columns);
-  const auto nodes = static_cast<std::size_t>(network.hidden.rows);
-  require_elements("evaluate", "features", features.size(), n, inputs);
-  require_elements("evaluate", "biases", network.hidden_bias.size(), 1, nodes);
-  require_elements("evaluate", "biases", network.output_bias.size(), 1, classes);
-  require_elements("evaluate", "output weights", network.output.values.size(), 1, classes * nodes);
-  std::vector<float> hidden(n * nodes);
-  for_each_print(dev, n, [&](std::size_t i) {
-    outputs[i] = outputs_of(network, &features[i * inputs], std::span(hidden).subspan(i * nodes, nodes));
-  });
+  evaluate_each(dev, network, static_cast<std::size_t>(network.hidden.columns), features, outputs);
 }
 
 void evaluate(const device& dev, const pnn& network, std::span<const float> features,
               std::span<class_outputs> outputs) {
   const ieee_environment here;
-  require_matrix("evaluate", network.prototypes);
-  const std::size_t n = outputs.size(), inputs = static_cast<std::size_t>(network.prototypes.columns);
-  const auto prototypes = static_cast<std::size_t>(network.prototypes.rows);
-  require_elements("evaluate", "features", features.size(), n, inputs);
-  require_elements("evaluate", "classes", network.classes.size(), 1, prototypes);
-  if (prototypes == 0 || !(network.smoothing > 0))
-    throw value_error("evaluate: a probabilistic network needs prototypes and a positive smoothing factor");
-  if (std::ranges::any_of(network.classes, [](std::uint8_t c) { return c >= classes; }))
-    throw value_error("evaluate: the class of a prototype is not one of six");
-  std::vector<float> distances(n * prototypes);
-  for_each_print(dev, n, [&](std::size_t i) {
-    outputs[i] =
-        outputs_of(network, &features[i * inputs], std::span(distances).subspan(i * prototypes, prototypes));
-  });
+  evaluate_each(dev, network, static_cast<std::size_t>(network.prototypes.columns), features, outputs);
 }
 
 }  // namespace vouch::fingerprint

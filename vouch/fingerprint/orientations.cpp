@@ -8,6 +8,7 @@
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/simd.hpp>
 #include <vouch/fingerprint/batch.hpp>
+#include <vouch/fingerprint/print_stages.hpp>
 
 namespace vouch::fingerprint {
 namespace {
@@ -93,9 +94,9 @@ VOUCH_SIMD_CLONES void find_in_snip(const std::uint8_t* enhanced, std::uint8_t* 
 
 // Unit vectors of twice the slits' angles, over the pixels of a square. The original's pi has six digits; what was
 // trained with it has seen its errors.
-struct directions {
+struct slit_vectors {
   std::array<float, slits> x, y;
-  directions() {
+  slit_vectors() {
     constexpr double pi = 3.14159;
     const std::array<double, slits> angles{pi / 2, std::atan(2.0),  pi / 4,  std::atan(0.5),
                                            0,      -std::atan(0.5), -pi / 4, -std::atan(2.0)};
@@ -111,9 +112,9 @@ struct vector {
   float x = 0, y = 0;
 };
 
-// How many of the side * side pixels have each orientation, as the mean of their directions.
+// How many of the side * side pixels have each orientation, as the mean of their vectors.
 template <int side>
-VOUCH_SIMD_INLINE vector average(const std::uint8_t* first, const directions& all) {
+VOUCH_SIMD_INLINE vector average(const std::uint8_t* first, const slit_vectors& all) {
   typedef std::uint8_t bytes __attribute__((vector_size(side)));
   bytes counts[slits] = {};
   for (int y = 0; y < side; ++y) {
@@ -133,12 +134,12 @@ VOUCH_SIMD_INLINE vector average(const std::uint8_t* first, const directions& al
   return sum;
 }
 
-const directions& slit_directions() {
-  static const directions all;
+const slit_vectors& vectors_of_slits() {
+  static const slit_vectors all;
   return all;
 }
 
-VOUCH_SIMD_CLONES void average_snip(const std::uint8_t* indices, pixel first, const directions& all,
+VOUCH_SIMD_CLONES void average_snip(const std::uint8_t* indices, pixel first, const slit_vectors& all,
                                     float* averages) {
   constexpr int side = 16;
   for (int row = 0; row < grid_rows; ++row)
@@ -152,7 +153,7 @@ VOUCH_SIMD_CLONES void average_snip(const std::uint8_t* indices, pixel first, co
     }
 }
 
-VOUCH_SIMD_CLONES void average_snip_finely(const std::uint8_t* indices, const directions& all,
+VOUCH_SIMD_CLONES void average_snip_finely(const std::uint8_t* indices, const slit_vectors& all,
                                            float* averages) {
   constexpr int side = 8, columns = fine_columns + 1, rows = fine_rows + 1;
   vector part[rows][columns];
@@ -171,13 +172,28 @@ VOUCH_SIMD_CLONES void average_snip_finely(const std::uint8_t* indices, const di
 
 }  // namespace
 
+void find_orientations_of_print(const std::uint8_t* enhanced, std::uint8_t* indices) {
+  find_in_snip(enhanced, indices);
+}
+
+void average_print(const std::uint8_t* indices, pixel core, float* averages) {
+  constexpr int frame = 16;
+  average_snip(indices, {frame + core.x - standard_core.x, frame + core.y - standard_core.y},
+               vectors_of_slits(), averages);
+}
+
+void average_print_finely(const std::uint8_t* indices, float* averages) {
+  average_snip_finely(indices, vectors_of_slits(), averages);
+}
+
 void find_orientations(const device& dev, std::span<const std::uint8_t> enhanced,
                        std::span<std::uint8_t> indices) {
   const ieee_environment here;
   const std::size_t n = prints_in("find_orientations", "snips", enhanced.size(), snip_pixels);
   require_elements("find_orientations", "indices", indices.size(), n, snip_pixels);
-  for_each_print(dev, n,
-                 [&](std::size_t i) { find_in_snip(&enhanced[i * snip_pixels], &indices[i * snip_pixels]); });
+  for_each_print(dev, n, [&](std::size_t i) {
+    find_orientations_of_print(&enhanced[i * snip_pixels], &indices[i * snip_pixels]);
+  });
 }
 
 void average_orientations(const device& dev, std::span<const std::uint8_t> indices,
@@ -186,11 +202,9 @@ void average_orientations(const device& dev, std::span<const std::uint8_t> indic
   const std::size_t n = prints_in("average_orientations", "indices", indices.size(), snip_pixels);
   if (!cores.empty()) require_elements("average_orientations", "cores", cores.size(), n, 1);
   require_elements("average_orientations", "averages", averages.size(), n, orientation_size);
-  const directions& all = slit_directions();
   for_each_print(dev, n, [&](std::size_t i) {
-    const pixel core = cores.empty() ? standard_core : cores[i];
-    average_snip(&indices[i * snip_pixels], {16 + core.x - standard_core.x, 16 + core.y - standard_core.y}, all,
-                 &averages[i * orientation_size]);
+    average_print(&indices[i * snip_pixels], cores.empty() ? standard_core : cores[i],
+                  &averages[i * orientation_size]);
   });
 }
 
@@ -198,9 +212,8 @@ void average_finely(const device& dev, std::span<const std::uint8_t> indices, st
   const ieee_environment here;
   const std::size_t n = prints_in("average_finely", "indices", indices.size(), snip_pixels);
   require_elements("average_finely", "averages", averages.size(), n, std::size_t{2} * fine_size);
-  const directions& all = slit_directions();
   for_each_print(dev, n, [&](std::size_t i) {
-    average_snip_finely(&indices[i * snip_pixels], all, &averages[i * 2 * fine_size]);
+    average_print_finely(&indices[i * snip_pixels], &averages[i * 2 * fine_size]);
   });
 }
 

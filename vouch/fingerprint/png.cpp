@@ -8,18 +8,13 @@
 
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
+#include <vouch/fingerprint/big_endian.hpp>
 #include <vouch/fingerprint/image_formats.hpp>
 
 namespace vouch::fingerprint {
 namespace {
 
 constexpr std::string_view signature = "\x89PNG\r\n\x1a\n";
-
-std::uint32_t big_endian(std::string_view four) {
-  std::uint32_t value = 0;
-  for (const char c : four.substr(0, 4)) value = value << 8 | static_cast<unsigned char>(c);
-  return value;
-}
 
 class png_file {
  public:
@@ -154,15 +149,11 @@ grey_image parse_png(const std::string& name, std::string_view bytes) {
 std::string png_bytes(const grey_image& image) {
   const ieee_environment here;
   require_pixels("png_bytes", image);
-  const auto four = [](std::uint32_t x) {
-    return std::string{static_cast<char>(x >> 24), static_cast<char>(x >> 16), static_cast<char>(x >> 8),
-                       static_cast<char>(x)};
-  };
   const auto chunk = [&](std::string data) {
     const auto checked = crc32(0, reinterpret_cast<const Bytef*>(data.data()), static_cast<uInt>(data.size()));
-    return four(static_cast<std::uint32_t>(data.size() - 4))
+    return big_endian_bytes(static_cast<std::uint32_t>(data.size() - 4))
         .append(data)
-        .append(four(static_cast<std::uint32_t>(checked)));
+        .append(big_endian_bytes(static_cast<std::uint32_t>(checked)));
   };
   std::string rows;
   const auto width = static_cast<std::size_t>(image.width);
@@ -176,8 +167,8 @@ std::string png_bytes(const grey_image& image) {
   packed.resize(size);
   return std::string(signature)
       .append(chunk(std::string("IHDR")
-                        .append(four(static_cast<std::uint32_t>(image.width)))
-                        .append(four(static_cast<std::uint32_t>(image.height)))
+                        .append(big_endian_bytes(static_cast<std::uint32_t>(image.width)))
+                        .append(big_endian_bytes(static_cast<std::uint32_t>(image.height)))
                         .append("\x08\0\0\0\0", 5)))
       .append(chunk(std::string("IDAT").append(packed)))
       .append(chunk("IEND"));

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -10,13 +9,12 @@
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/fingerprint/batch.hpp>
-#include <vouch/fingerprint/whole_file.hpp>
+#include <vouch/text/lines.hpp>
 #include <vouch/text/number.hpp>
+#include <vouch/text/tokens.hpp>
 
 namespace vouch::fingerprint {
 namespace {
-
-constexpr std::size_t most_bytes = std::size_t{1} << 30;
 
 std::string_view without_blanks(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t\r");
@@ -37,24 +35,20 @@ rejection after_rejecting(std::span<const bool> right_by_confidence, double shar
 template <class Parse>
 std::map<std::string, int> read_values(const std::string& path, const char* expected, const Parse& parse) {
   const ieee_environment here;
-  const std::string text = whole_file(path, most_bytes);
   std::map<std::string, int> values;
-  std::int64_t number = 0;
-  for (std::string_view rest = text; !rest.empty();) {
-    const std::size_t end = std::min(rest.find('\n'), rest.size());
-    const std::string_view line = without_blanks(rest.substr(0, end));
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-    ++number;
+  line_reader file{input_file(path)};
+  for (std::string whole; file.next_line(whole);) {
+    const std::string_view line = without_blanks(whole);
     if (line.empty() || line.front() == '#') continue;
     const std::size_t blank = line.find_last_of(" \t");
     const std::optional<int> value =
         blank == std::string_view::npos ? std::nullopt : parse(line.substr(blank + 1));
     if (!value)
-      throw parse_error(path, number, 0, std::string("a line is a file's name, a blank and ") + expected);
+      throw parse_error(path, file.lines(), 0, std::string("a line is a file's name, a blank and ") + expected);
     const std::string name = label_name(std::string(without_blanks(line.substr(0, blank))));
     const auto [at, is_new] = values.emplace(name, *value);
     if (!is_new && at->second != *value)
-      throw parse_error(path, number, 0, name + " stands further up, otherwise");
+      throw parse_error(path, file.lines(), 0, quoted(name) + " stands further up, otherwise");
   }
   return values;
 }
@@ -66,10 +60,20 @@ std::string label_name(const std::string& path) {
   return slash == std::string::npos ? path : path.substr(slash + 1);
 }
 
+std::vector<std::string> read_names(const std::string& path) {
+  std::vector<std::string> names;
+  line_reader file{input_file(path)};
+  for (std::string line; file.next_line(line);) {
+    line.erase(line.find_last_not_of(" \t\r") + 1);
+    if (!line.empty()) names.push_back(line);
+  }
+  return names;
+}
+
 std::map<std::string, int> read_labels(const std::string& path) {
   return read_values(path, "one of A, L, R, S, T and W", [](std::string_view word) -> std::optional<int> {
-    const char* known = word.size() == 1 ? std::strchr(class_letters, word.front()) : nullptr;
-    return known == nullptr ? std::nullopt : std::optional(static_cast<int>(known - class_letters));
+    const int known = word.size() == 1 ? class_of(word.front()) : -1;
+    return known < 0 ? std::nullopt : std::optional(known);
   });
 }
 

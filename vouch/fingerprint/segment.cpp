@@ -11,6 +11,7 @@
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/simd.hpp>
 #include <vouch/fingerprint/batch.hpp>
+#include <vouch/fingerprint/print_stages.hpp>
 
 namespace vouch::fingerprint {
 namespace {
@@ -69,7 +70,8 @@ int transitions(const cell_map& map) {
   return count;
 }
 
-// The cells darker than that one of five thresholds which gives the calmest outline.
+// Binarises the page by that one of five thresholds whose map has the fewest transitions between foreground and
+// background.
 const char* threshold(const grey_image& page, cell_map& best) {
   constexpr int thresholds = 5, least_cells = 2000, most_cells = 8000;
   constexpr float first_share = 0.75F, step = 0.05F;
@@ -117,20 +119,19 @@ void erode(cell_map& map) {
         map.at(x, y) = 0;
 }
 
-// Keeps the largest patch of cells that touch by their sides; false where there is none.
-bool keep_largest_patch(cell_map& map) {
-  std::array<std::uint16_t, most_cells_a_side * most_cells_a_side> patch_of{}, stack;
-  int patches = 0, largest = 0, largest_size = 0;
+// Keeps the largest connected component, by four neighbours; false where there is none.
+bool keep_largest_component(cell_map& map) {
+  std::array<std::uint16_t, most_cells_a_side * most_cells_a_side> label{}, stack;
+  int components = 0, largest = 0, largest_size = 0;
   for (int start = 0; start < map.size(); ++start) {
-    if (!map.is_set[static_cast<std::size_t>(start)] || patch_of[static_cast<std::size_t>(start)] != 0)
-      continue;
-    ++patches;
+    if (!map.is_set[static_cast<std::size_t>(start)] || label[static_cast<std::size_t>(start)] != 0) continue;
+    ++components;
     int size = 0, waiting = 0;
     const auto visit = [&](int x, int y) {
       if (!map.contains(x, y) || !map.at(x, y)) return;
-      std::uint16_t& patch = patch_of[static_cast<std::size_t>(y * map.width + x)];
-      if (patch != 0) return;
-      patch = static_cast<std::uint16_t>(patches);
+      std::uint16_t& own = label[static_cast<std::size_t>(y * map.width + x)];
+      if (own != 0) return;
+      own = static_cast<std::uint16_t>(components);
       stack[static_cast<std::size_t>(waiting++)] = static_cast<std::uint16_t>(y * map.width + x);
       ++size;
     };
@@ -144,11 +145,11 @@ bool keep_largest_patch(cell_map& map) {
     }
     if (size > largest_size) {
       largest_size = size;
-      largest = patches;
+      largest = components;
     }
   }
   for (int i = 0; i < map.size(); ++i)
-    map.is_set[static_cast<std::size_t>(i)] = largest != 0 && patch_of[static_cast<std::size_t>(i)] == largest;
+    map.is_set[static_cast<std::size_t>(i)] = largest != 0 && label[static_cast<std::size_t>(i)] == largest;
   return largest != 0;
 }
 
@@ -179,7 +180,7 @@ pixel centroid(const cell_map& map) {
   return {mean(sum_x), mean(sum_y)};
 }
 
-// The slope of an outline that is given as value(position), followed from the middle in both directions as long as it
+// The slope of an edge of the foreground that is given as value(position), by linear regression, followed from the middle in both directions as long as it
 // has no gap or jump; none where it is short. The sum of products is symmetric: order does not matter.
 template <class Outline>
 std::optional<float> slope(int positions, const Outline& outline) {
@@ -209,7 +210,7 @@ std::optional<float> slope(int positions, const Outline& outline) {
   return static_cast<float>(n * sum_pv - sum_p * sum_v) / static_cast<float>(n * sum_pp - sum_p * sum_p);
 }
 
-// By how much the print is turned: the mean slope of its left, upper and right outlines, if they agree.
+// The rotation of the print: the mean slope of its left, upper and right edges, if they agree.
 float angle(const cell_map& map) {
   constexpr float most_difference = 0.90F;
   const auto left = slope(map.height, [&](int y) -> std::optional<int> {
@@ -261,7 +262,7 @@ pixel centre(const cell_map& map, pixel middle, float radians) {
   return {cell * middle.x, cell * middle.y};
 }
 
-// target(x, y) := source(that pixel turned about the centre), `outside` where there is none. Positions are added up
+// target(x, y) := source(that pixel rotated about the centre), `outside` where there is none. Positions are added up
 // along a row, as the original does; eight rows at once.
 VOUCH_SIMD_CLONES void snip(const std::uint8_t* source, int source_width, int source_height, int centre_x,
                             int centre_y, float radians, std::uint8_t outside, int width, int height,
@@ -297,7 +298,15 @@ const char* size_failure(const grey_image& page) {
   return nullptr;
 }
 
-placement segment_page(const grey_image& page, std::uint8_t* snipped, std::uint8_t* foreground) {
+}  // namespace
+
+void require_pages(const char* function, std::span<const grey_image> pages) {
+  for (const grey_image& page : pages)
+    require_elements(function, "a page", page.pixels.size(), 1,
+                     static_cast<std::size_t>(page.width) * static_cast<std::size_t>(page.height));
+}
+
+placement segment_print(const grey_image& page, std::uint8_t* snipped, std::uint8_t* foreground) {
   cell_map map;
   placement place;
   place.failure = size_failure(page);
@@ -305,7 +314,7 @@ placement segment_page(const grey_image& page, std::uint8_t* snipped, std::uint8
   if (place.failure == nullptr) {
     constexpr int erosions = 3;
     for (int i = 0; i < erosions; ++i) erode(map);
-    if (!keep_largest_patch(map)) place.failure = "no dark area is more than some millimetres wide";
+    if (!keep_largest_component(map)) place.failure = "no dark area is more than some millimetres wide";
   }
   if (place.failure != nullptr) {
     std::memset(snipped, 0, snip_pixels);
@@ -324,8 +333,6 @@ placement segment_page(const grey_image& page, std::uint8_t* snipped, std::uint8
   return place;
 }
 
-}  // namespace
-
 void segment(const device& dev, std::span<const grey_image> pages, std::span<std::uint8_t> snips,
              std::span<std::uint8_t> foreground, std::span<placement> placements) {
   const ieee_environment here;
@@ -333,11 +340,9 @@ void segment(const device& dev, std::span<const grey_image> pages, std::span<std
   require_elements("segment", "snips", snips.size(), n, snip_pixels);
   require_elements("segment", "foreground", foreground.size(), n, cells);
   require_elements("segment", "placements", placements.size(), n, 1);
-  for (const grey_image& page : pages)
-    require_elements("segment", "a page", page.pixels.size(), 1,
-                     static_cast<std::size_t>(page.width) * static_cast<std::size_t>(page.height));
+  require_pages("segment", pages);
   for_each_print(dev, n, [&](std::size_t i) {
-    placements[i] = segment_page(pages[i], &snips[i * snip_pixels], &foreground[i * cells]);
+    placements[i] = segment_print(pages[i], &snips[i * snip_pixels], &foreground[i * cells]);
   });
 }
 

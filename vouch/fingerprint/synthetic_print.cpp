@@ -235,7 +235,7 @@ sheet lay_on_page(const plane& ridge, bool straight_sides) {
   return s;
 }
 
-plane turned(const plane& p, double radians, int right, int down, float outside) {
+plane rotated(const plane& p, double radians, int right, int down, float outside) {
   constexpr double middle_x = 416, middle_y = 390;
   const double c = std::cos(radians), s = std::sin(radians);
   const auto at = [&](int x, int y) {
@@ -295,8 +295,8 @@ grey_image synthetic_print(const device& dev, const synthetic_options& options) 
     const double degrees = draw.uniform(4, 10) * (draw.uniform(-1, 1) < 0 ? -1 : 1);
     const int right = static_cast<int>(std::floor(draw.uniform(-25, 26)));
     const int down = static_cast<int>(std::floor(draw.uniform(-25, 26)));
-    s.grey = turned(s.grey, degrees * pi / 180, right, down, paper);
-    s.ink = turned(s.ink, degrees * pi / 180, right, down, 0);
+    s.grey = rotated(s.grey, degrees * pi / 180, right, down, paper);
+    s.ink = rotated(s.ink, degrees * pi / 180, right, down, 0);
   }
   return with_noise(s, draw, options.blank_paper);
 }

@@ -9,6 +9,7 @@
 
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/fingerprint/batch.hpp>
+#include <vouch/fingerprint/print_stages.hpp>
 
 namespace vouch::fingerprint {
 namespace {
@@ -188,6 +189,8 @@ bool has_lobe(const path& p) {
   return is_open_upwards(p, start, p.end, left, vertex);
 }
 
+}  // namespace
+
 bool is_whorl(const float* averages, const std::uint8_t* foreground) {
   const place_grid places = places_of(averages, foreground);
   path p;
@@ -199,8 +202,6 @@ bool is_whorl(const float* averages, const std::uint8_t* foreground) {
     }
   return false;
 }
-
-}  // namespace
 
 void trace_ridges(const device& dev, std::span<const float> averages, std::span<const std::uint8_t> foreground,
                   std::span<std::uint8_t> whorls) {

@@ -4,27 +4,20 @@
 #include <array>
 #include <cmath>
 #include <iterator>
-#include <limits>
 #include <set>
 
 #include <vouch/core/cancellation.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
+#include <vouch/dense/blas3.hpp>
 #include <vouch/dense/factor/lapack.hpp>
+#include <vouch/dense/matrix.hpp>
 #include <vouch/fingerprint/batch.hpp>
-#include <vouch/fingerprint/stages.hpp>
+#include <vouch/fingerprint/leave_group_out.hpp>
+#include <vouch/fingerprint/print_stages.hpp>
 
 namespace vouch::fingerprint {
 namespace {
-
-constexpr int region_columns = grid_columns / 2, region_rows = grid_rows / 2,
-              regions = region_columns * region_rows;
-
-// The region of a number of an orientation array.
-int region_of(int at) {
-  const int square = at % grid_size;
-  return square / grid_columns / 2 * region_columns + square % grid_columns / 2;
-}
 
 grey_image mirror_image(const grey_image& page) {
   grey_image mirrored = page;
@@ -35,187 +28,63 @@ grey_image mirror_image(const grey_image& page) {
   return mirrored;
 }
 
-std::uint8_t mirror_class(std::uint8_t c) {
-  constexpr std::uint8_t left = 1, right = 2;
-  return c == left ? right : c == right ? left : c;
-}
-
-// Appends a print; nothing where there is none to be seen.
-void append_print(const grey_image& page, std::uint8_t its_class, int group, bool mirrored,
-                  training_prints& prints) {
-  const device one = device::cpu(1);
-  std::vector<std::uint8_t> snip(snip_pixels), enhanced(snip_pixels), indices(snip_pixels), foreground(cells);
-  std::vector<placement> place(1);
-  std::vector<pixel> core(1);
-  std::vector<float> averages(orientation_size);
-  segment(one, {&page, 1}, snip, foreground, place);
-  if (place[0].failure != nullptr) return;
-  enhance(one, snip, enhanced);
-  find_orientations(one, enhanced, indices);
-  average_orientations(one, indices, {}, averages);
-  find_cores(one, averages, core);
-  average_orientations(one, indices, core, averages);
+void append(std::span<const float> averages, std::uint8_t its_class, int group, std::uint8_t mirrored,
+            training_prints& prints) {
   prints.averages.insert(prints.averages.end(), averages.begin(), averages.end());
   prints.classes.push_back(its_class);
   prints.groups.push_back(group);
   prints.mirrored.push_back(mirrored);
 }
 
+std::uint8_t mirror_class(std::uint8_t c) {
+  constexpr std::uint8_t left = 1, right = 2;
+  return c == left ? right : c == right ? left : c;
+}
+
+// The numbers of a print, or none where there is none to be seen.
+std::vector<float> registered_averages(const grey_image& page, print_scratch& scratch) {
+  pixel core;
+  return scratch.register_print(page, core).failure == nullptr ? scratch.registered : std::vector<float>();
+}
+
 const float* print(const training_prints& prints, std::size_t i) {
   return &prints.averages[i * orientation_size];
 }
 
-std::vector<double> covariance(const device& dev, const training_prints& prints) {
-  const std::size_t n = prints.size();
-  std::vector<double> mean(orientation_size), centred(n * orientation_size);
-  for (std::size_t i = 0; i < n; ++i)
+// The lower triangle.
+matrix<double> covariance(const device& dev, const training_prints& prints) {
+  const auto n = static_cast<std::int64_t>(prints.size());
+  std::vector<double> mean(orientation_size);
+  for (std::size_t i = 0; i < prints.size(); ++i)
     for (std::size_t j = 0; j < orientation_size; ++j) mean[j] += static_cast<double>(print(prints, i)[j]);
   for (double& m : mean) m /= static_cast<double>(n);
-  for (std::size_t i = 0; i < n; ++i)
-    for (std::size_t j = 0; j < orientation_size; ++j)
-      centred[i * orientation_size + j] = static_cast<double>(print(prints, i)[j]) - mean[j];
-  std::vector<double> result(std::size_t{orientation_size} * orientation_size);
-  for_each_print(dev, orientation_size, [&](std::size_t row) {
-    double* sums = &result[row * orientation_size];
-    for (std::size_t i = 0; i < n; ++i) {
-      const double* one = &centred[i * orientation_size];
-      for (std::size_t j = 0; j < orientation_size; ++j) sums[j] += one[row] * one[j];
+  matrix<double> centred(dev, n, orientation_size), result(dev, orientation_size, orientation_size);
+  for (std::int64_t i = 0; i < n; ++i)
+    for (std::int64_t j = 0; j < orientation_size; ++j) {
+      const auto at = static_cast<std::size_t>(j);
+      centred(i, j) = static_cast<double>(print(prints, static_cast<std::size_t>(i))[at]) - mean[at];
     }
-  });
-  for (double& c : result) c /= static_cast<double>(n);
+  syrk<double, double>(dev, triangle::lower, transpose::yes, 1 / static_cast<double>(n), centred.read(), 0,
+                       result.all());
   return result;
 }
 
 // Rows are the eigenvectors of the largest eigenvalues, their largest element positive.
-feature_matrix principal_directions(std::vector<double> matrix, int count) {
+feature_matrix principal_components(matrix<double> covariances, int count) {
   std::vector<double> eigenvalues(orientation_size);
-  if (lapack::syevd(device::cpu(1), orientation_size, matrix.data(), orientation_size, eigenvalues.data()) != 0)
+  if (lapack::syevd(device::cpu(1), orientation_size, covariances.data(), covariances.ld(),
+                    eigenvalues.data()) != 0)
     throw value_error("train: the eigenvectors of the covariance were not found");
-  feature_matrix directions{count, orientation_size, {}};
+  feature_matrix components{count, orientation_size, {}};
   for (int k = 0; k < count; ++k) {
-    const double* vector = &matrix[static_cast<std::size_t>(orientation_size - 1 - k) * orientation_size];
+    const double* vector = &covariances(0, orientation_size - 1 - k);
     const double largest = *std::max_element(vector, vector + orientation_size,
                                              [](double a, double b) { return std::abs(a) < std::abs(b); });
     for (int j = 0; j < orientation_size; ++j)
-      directions.values.push_back(static_cast<float>(largest < 0 ? -vector[j] : vector[j]));
+      components.values.push_back(static_cast<float>(largest < 0 ? -vector[j] : vector[j]));
   }
-  return directions;
+  return components;
 }
-
-using weight_vector = std::array<double, regions>;
-
-feature_matrix weighted(feature_matrix directions, const weight_vector& weights) {
-  for (std::size_t i = 0; i < directions.values.size(); ++i)
-    directions.values[i] *= static_cast<float>(
-        weights[static_cast<std::size_t>(region_of(static_cast<int>(i % orientation_size)))]);
-  return directions;
-}
-
-// Features of all prints, and what prints of other groups say of each.
-class leave_group_out {
- public:
-  leave_group_out(const device& dev, const training_prints& prints, int features)
-      : dev_(dev), prints_(prints), width_(static_cast<std::size_t>(features)), n_(prints.size()) {
-    distances_.resize(n_ * n_);
-    features_.resize(n_ * width_);
-  }
-
-  void set_transform(const feature_matrix& transform) {
-    fingerprint::transform(dev_, transform, prints_.averages, features_);
-    for_each_print(dev_, n_, [&](std::size_t i) {
-      for (std::size_t j = 0; j < n_; ++j) {
-        double sum = 0;
-        for (std::size_t k = 0; k < width_; ++k) {
-          const double apart = static_cast<double>(feature(i, k)) - static_cast<double>(feature(j, k));
-          sum += apart * apart;
-        }
-        distances_[i * n_ + j] = sum;
-      }
-    });
-  }
-
-  /// The mean of (1 - p)^2.
-  double error(double smoothing) const {
-    std::vector<double> errors(n_);
-    for_each_print(dev_, n_, [&](std::size_t i) {
-      const shares s = shares_of(i, smoothing);
-      errors[i] = (1 - s.own / s.all) * (1 - s.own / s.all);
-    });
-    double sum = 0;
-    for (const double e : errors) sum += e;
-    return sum / static_cast<double>(n_);
-  }
-
-  /// The derivative of the error with respect to regional weights, features being those of weights of `directions`.
-  weight_vector gradient(double smoothing, const feature_matrix& directions) const {
-    std::vector<double> pull(n_ * n_);
-    for_each_print(dev_, n_, [&](std::size_t i) { pulls(i, smoothing, &pull[i * n_]); });
-    std::vector<double> of_print(n_ * regions);
-    for_each_print(dev_, n_, [&](std::size_t i) {
-      std::vector<double> of_features(width_), of_orientations(orientation_size);
-      for (std::size_t j = 0; j < n_; ++j) {
-        const double both = pull[i * n_ + j] + pull[j * n_ + i];
-        if (both == 0) continue;
-        for (std::size_t k = 0; k < width_; ++k)
-          of_features[k] += both * (static_cast<double>(feature(i, k)) - static_cast<double>(feature(j, k)));
-      }
-      for (std::size_t k = 0; k < width_; ++k)
-        for (std::size_t q = 0; q < orientation_size; ++q)
-          of_orientations[q] +=
-              of_features[k] * static_cast<double>(directions.values[k * orientation_size + q]);
-      for (std::size_t q = 0; q < orientation_size; ++q)
-        of_print[i * regions + static_cast<std::size_t>(region_of(static_cast<int>(q)))] +=
-            of_orientations[q] * static_cast<double>(print(prints_, i)[q]);
-    });
-    weight_vector sum{};
-    for (std::size_t i = 0; i < n_; ++i)
-      for (std::size_t r = 0; r < regions; ++r) sum[r] += of_print[i * regions + r];
-    return sum;
-  }
-
-  std::span<const float> features() const { return features_; }
-
- private:
-  struct shares {
-    double nearest = 0, own = 0, all = 0;  // sums of Gaussians, times that of the nearest distance
-  };
-
-  float feature(std::size_t i, std::size_t k) const { return features_[i * width_ + k]; }
-  bool judges(std::size_t j, std::size_t i) const { return prints_.groups[j] != prints_.groups[i]; }
-
-  shares shares_of(std::size_t i, double smoothing) const {
-    shares s;
-    s.nearest = std::numeric_limits<double>::infinity();
-    for (std::size_t j = 0; j < n_; ++j)
-      if (judges(j, i)) s.nearest = std::min(s.nearest, distances_[i * n_ + j]);
-    for (std::size_t j = 0; j < n_; ++j) {
-      if (!judges(j, i)) continue;
-      const double term = std::exp(-smoothing * (distances_[i * n_ + j] - s.nearest));
-      s.all += term;
-      if (prints_.classes[j] == prints_.classes[i]) s.own += term;
-    }
-    return s;
-  }
-
-  // pull[j]: the derivative of the error by the squared distance between i and j, as judged for i, times two.
-  void pulls(std::size_t i, double smoothing, double* pull) const {
-    const shares s = shares_of(i, smoothing);
-    const double share = s.own / s.all, by_share = -2 * (1 - share) / static_cast<double>(n_);
-    for (std::size_t j = 0; j < n_; ++j) {
-      pull[j] = 0;
-      if (!judges(j, i)) continue;
-      const double term = std::exp(-smoothing * (distances_[i * n_ + j] - s.nearest)) / s.all;
-      const double same = prints_.classes[j] == prints_.classes[i] ? 1 : 0;
-      pull[j] = 2 * by_share * (same - share) * -smoothing * term;
-    }
-  }
-
-  device dev_;
-  const training_prints& prints_;
-  std::size_t width_, n_;
-  std::vector<double> distances_;
-  std::vector<float> features_;
-};
 
 // The best of factors a quarter apart, then of ever closer ones.
 double best_smoothing(const leave_group_out& judge, double around) {
@@ -245,33 +114,35 @@ struct weighting {
   double smoothing;
 };
 
-// Steps against the gradient, halved until they help.
-weighting best_weights(leave_group_out& judge, const feature_matrix& directions) {
+// Gradient descent, each step halved until it helps. judge ends with the transform of what is returned.
+weighting best_weights(leave_group_out& judge, const feature_matrix& components) {
   constexpr int most_steps = 12;
+  constexpr double least_length = 1e-3;
   const cancellation_probe stop;
   weighting now{{}, 1};
   now.weights.fill(1);
-  judge.set_transform(directions);
+  judge.set_transform(components);
   now.smoothing = best_smoothing(judge, 1);
   double error = judge.error(now.smoothing), length = 1;
-  for (int step = 0; step < most_steps && length > 1e-3; ++step) {
-    const weight_vector slope = judge.gradient(now.smoothing, directions);
+  for (int step = 0; step < most_steps && length > least_length; ++step) {
+    const weight_vector slope = judge.gradient(now.smoothing, components);
     double norm = 0;
     for (const double s : slope) norm += s * s;
     if (norm == 0) break;
-    for (bool helped = false; !helped && length > 1e-3; length *= helped ? 1.5 : 0.5) {
+    bool helped = false;
+    for (; !helped && length > least_length; length *= helped ? 1.5 : 0.5) {
       stop.check();
       weight_vector next = now.weights;
       for (std::size_t r = 0; r < regions; ++r)
         next[r] = std::max(0.0, next[r] - length * slope[r] / std::sqrt(norm));
-      judge.set_transform(weighted(directions, next));
+      judge.set_transform(weighted(components, next));
       const double there = judge.error(now.smoothing);
       helped = there < error;
       if (!helped) continue;
       error = there;
       now.weights = next;
     }
-    judge.set_transform(weighted(directions, now.weights));
+    if (!helped) judge.set_transform(weighted(components, now.weights));
   }
   now.smoothing = best_smoothing(judge, now.smoothing);
   return now;
@@ -293,36 +164,39 @@ void require_prints(const training_prints& prints, const training_options& optio
 
 training_prints part_of(const training_prints& prints, const std::vector<std::uint8_t>& chosen) {
   training_prints part;
-  for (std::size_t i = 0; i < prints.size(); ++i) {
-    if (!chosen[i]) continue;
-    part.averages.insert(part.averages.end(), print(prints, i), print(prints, i) + orientation_size);
-    part.classes.push_back(prints.classes[i]);
-    part.groups.push_back(prints.groups[i]);
-    part.mirrored.push_back(prints.mirrored[i]);
-  }
+  for (std::size_t i = 0; i < prints.size(); ++i)
+    if (chosen[i])
+      append({print(prints, i), orientation_size}, prints.classes[i], prints.groups[i], prints.mirrored[i],
+             part);
   return part;
 }
 
 }  // namespace
+
+void training_prints::append(const training_prints& others) {
+  averages.insert(averages.end(), others.averages.begin(), others.averages.end());
+  classes.insert(classes.end(), others.classes.begin(), others.classes.end());
+  groups.insert(groups.end(), others.groups.begin(), others.groups.end());
+  mirrored.insert(mirrored.end(), others.mirrored.begin(), others.mirrored.end());
+}
 
 training_prints prepare_prints(const device& dev, std::span<const grey_image> pages,
                                std::span<const std::uint8_t> known, std::span<const int> groups, bool mirror) {
   const ieee_environment here;
   require_elements("prepare_prints", "classes", known.size(), pages.size(), 1);
   require_elements("prepare_prints", "groups", groups.size(), pages.size(), 1);
+  require_pages("prepare_prints", pages);
   if (std::ranges::any_of(known, [](std::uint8_t c) { return c >= classes; }))
     throw value_error("prepare_prints: a class is not one of six");
-  std::vector<training_prints> each(pages.size());
-  for_each_print(dev, pages.size(), [&](std::size_t i) {
-    append_print(pages[i], known[i], groups[i], false, each[i]);
-    if (mirror) append_print(mirror_image(pages[i]), mirror_class(known[i]), groups[i], true, each[i]);
+  std::vector<std::vector<float>> plain(pages.size()), mirrored(pages.size());
+  for_each_print<print_scratch>(dev, pages.size(), [&](std::size_t i, print_scratch& scratch) {
+    plain[i] = registered_averages(pages[i], scratch);
+    if (mirror) mirrored[i] = registered_averages(mirror_image(pages[i]), scratch);
   });
   training_prints all;
-  for (const training_prints& one : each) {
-    all.averages.insert(all.averages.end(), one.averages.begin(), one.averages.end());
-    all.classes.insert(all.classes.end(), one.classes.begin(), one.classes.end());
-    all.groups.insert(all.groups.end(), one.groups.begin(), one.groups.end());
-    all.mirrored.insert(all.mirrored.end(), one.mirrored.begin(), one.mirrored.end());
+  for (std::size_t i = 0; i < pages.size(); ++i) {
+    if (!plain[i].empty()) append(plain[i], known[i], groups[i], 0, all);
+    if (!mirrored[i].empty()) append(mirrored[i], mirror_class(known[i]), groups[i], 1, all);
   }
   return all;
 }
@@ -330,19 +204,18 @@ training_prints prepare_prints(const device& dev, std::span<const grey_image> pa
 pnn train(const device& dev, const training_prints& prints, const training_options& options) {
   const ieee_environment here;
   require_prints(prints, options);
-  const feature_matrix directions = principal_directions(covariance(dev, prints), options.features);
+  const feature_matrix components = principal_components(covariance(dev, prints), options.features);
   leave_group_out judge(dev, prints, options.features);
   weighting best{{}, 1};
   best.weights.fill(1);
   if (options.regional_weights) {
-    best = best_weights(judge, directions);
+    best = best_weights(judge, components);
   } else {
-    judge.set_transform(directions);
+    judge.set_transform(components);
     best.smoothing = best_smoothing(judge, 1);
   }
   pnn network;
-  network.transform = weighted(directions, best.weights);
-  judge.set_transform(network.transform);
+  network.transform = weighted(components, best.weights);
   network.prototypes = {
       static_cast<int>(prints.size()), options.features, {judge.features().begin(), judge.features().end()}};
   network.classes = prints.classes;

@@ -6,7 +6,7 @@
 #include <vouch/core/config.hpp>
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/fingerprint/batch.hpp>
-#include <vouch/fingerprint/stages.hpp>
+#include <vouch/fingerprint/print_stages.hpp>
 #include <vouch/interval/elementary.hpp>
 #include <vouch/interval/functions.hpp>
 #include <vouch/interval/interval.hpp>
@@ -79,21 +79,32 @@ template <class Network>
 void prove_each(const device& dev, const Network& network, std::span<const float> averages,
                 std::span<const int> patterns, std::span<std::uint8_t> proved) {
   const std::size_t n = patterns.size();
+  require_whole_network("prove", network);
+  require_proofs("prove");
   require_elements("prove", "averages", averages.size(), n, orientation_size);
   require_elements("prove", "flags", proved.size(), n, 1);
-  require_elements("prove", "a row of the transform", static_cast<std::size_t>(network.transform.columns), 1,
-                   orientation_size);
-  if (!built_with_mpfr)
-    throw error("prove: this build has no MPFR, which bounds of sines and exponentials need");
   if (std::ranges::any_of(patterns, [](int p) { return p < 0 || p >= classes; }))
     throw value_error("prove: a pattern is not from 0 to 5");
   for_each_print(dev, n, [&](std::size_t i) {
-    proved[i] = is_largest(enclosed_outputs(network, &averages[i * orientation_size]),
-                           static_cast<std::size_t>(patterns[i]));
+    proved[i] = is_proved(network, &averages[i * orientation_size], patterns[i]);
   });
 }
 
 }  // namespace
+
+void require_proofs(const char* function) {
+  if (!built_with_mpfr)
+    throw error(std::string(function) +
+                ": this build has no MPFR, which bounds of sines and exponentials need");
+}
+
+bool is_proved(const mlp& network, const float* averages, int pattern) {
+  return is_largest(enclosed_outputs(network, averages), static_cast<std::size_t>(pattern));
+}
+
+bool is_proved(const pnn& network, const float* averages, int pattern) {
+  return is_largest(enclosed_outputs(network, averages), static_cast<std::size_t>(pattern));
+}
 
 void prove(const device& dev, const mlp& network, std::span<const float> averages,
            std::span<const int> patterns, std::span<std::uint8_t> proved) {

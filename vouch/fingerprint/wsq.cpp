@@ -242,8 +242,8 @@ std::array<band, 4> quarters(const band& b) {
 }
 
 struct decomposition {
-  std::vector<band> coded;   // the 60 subbands in their order in the file
-  std::vector<band> joined;  // each put together of its quarters, in this order
+  std::vector<band> coded;        // the 60 subbands in their order in the file
+  std::vector<band> synthesized;  // each from its quarters, in this order
 };
 
 decomposition decompose(int width, int height) {
@@ -262,12 +262,12 @@ decomposition decompose(int width, int height) {
   code(quarter, 3);
   code(quarters(half[1]));
   code(quarters(half[2]));
-  d.joined = {sixteenth[0], eighth[0], eighth[1], eighth[2], eighth[3], quarter[0]};
+  d.synthesized = {sixteenth[0], eighth[0], eighth[1], eighth[2], eighth[3], quarter[0]};
   for (std::size_t i = 1; i < 3; ++i) {
-    for (const band& b : quarters(quarter[i])) d.joined.push_back(b);
-    d.joined.push_back(quarter[i]);
+    for (const band& b : quarters(quarter[i])) d.synthesized.push_back(b);
+    d.synthesized.push_back(quarter[i]);
   }
-  d.joined.insert(d.joined.end(), {half[0], half[1], half[2], whole});
+  d.synthesized.insert(d.synthesized.end(), {half[0], half[1], half[2], whole});
   return d;
 }
 
@@ -328,7 +328,10 @@ struct tables {
 // Quantised values of all subbands, one after the other.
 class coefficients {
  public:
-  coefficients(const byte_reader& file, std::size_t count) : file_(&file), values_(count) {}
+  coefficients(const byte_reader& file, std::size_t count, std::vector<std::int32_t>& values)
+      : file_(&file), values_(values) {
+    values_.assign(count, 0);
+  }
 
   void read_block(const huffman_codes& codes, bit_reader& bits) {
     for (;;) {
@@ -343,7 +346,6 @@ class coefficients {
     }
   }
   bool full() const { return at_ == values_.size(); }
-  const std::int32_t* begin() const { return values_.data(); }
 
  private:
   // Symbols: 1..100 zeros, 101..106 escapes, 107..254 values from -73 to 74.
@@ -367,7 +369,7 @@ class coefficients {
   }
 
   const byte_reader* file_;
-  std::vector<std::int32_t> values_;
+  std::vector<std::int32_t>& values_;
   std::size_t at_ = 0;
 };
 
@@ -404,8 +406,8 @@ VOUCH_SIMD_INLINE void add_scaled(const float* a, const float* b, float factor, 
 
 // The columns of a band out of their low and high halves: row y is a sum of low rows an even and high ones an odd
 // number of rows away.
-VOUCH_SIMD_CLONES void join_columns(const band& b, const filters& f, const float* image, int stride,
-                                    float* joined) {
+VOUCH_SIMD_CLONES void synthesize_columns(const band& b, const filters& f, const float* image, int stride,
+                                          float* synthesized) {
   const int low_rows = b.low_rows(), high_rows = b.height - low_rows;
   const float* first = image + static_cast<std::ptrdiff_t>(b.y) * stride + b.x;
   const float* low = b.reversed_y ? first + static_cast<std::ptrdiff_t>(high_rows) * stride : first;
@@ -415,7 +417,7 @@ VOUCH_SIMD_CLONES void join_columns(const band& b, const filters& f, const float
     return (at % 2 == 0 ? low : high) + static_cast<std::ptrdiff_t>(at / 2) * stride;
   };
   for (int y = 0; y < b.height; ++y) {
-    float* sum = joined + static_cast<std::ptrdiff_t>(y) * b.width;
+    float* sum = synthesized + static_cast<std::ptrdiff_t>(y) * b.width;
     std::memset(sum, 0, static_cast<std::size_t>(b.width) * sizeof(float));
     for (int away = 0; away <= reach; ++away) {
       const half_filter& h = (y + away) % 2 == 0 ? f.low : f.high;
@@ -427,8 +429,8 @@ VOUCH_SIMD_CLONES void join_columns(const band& b, const filters& f, const float
 }
 
 // The same of one row, whose halves lie in `low` and `high` with mirrored elements around them.
-VOUCH_SIMD_CLONES void join_row(const filters& f, const float* low, const float* high, int width, float* even,
-                                float* odd, float* joined) {
+VOUCH_SIMD_CLONES void synthesize_row(const filters& f, const float* low, const float* high, int width,
+                                      float* even, float* odd, float* synthesized) {
   const int pairs = (width + 1) / 2;
   std::memset(even, 0, static_cast<std::size_t>(pairs) * sizeof(float));
   std::memset(odd, 0, static_cast<std::size_t>(pairs) * sizeof(float));
@@ -447,10 +449,10 @@ VOUCH_SIMD_CLONES void join_row(const filters& f, const float* low, const float*
       add_scaled(of_odd - behind, of_odd + before, half * for_odd.at[at], pairs, odd);
   }
   for (int i = 0; i < width / 2; ++i) {
-    joined[2 * i] = even[i];
-    joined[2 * i + 1] = odd[i];
+    synthesized[2 * i] = even[i];
+    synthesized[2 * i + 1] = odd[i];
   }
-  if (width % 2 != 0) joined[width - 1] = even[pairs - 1];
+  if (width % 2 != 0) synthesized[width - 1] = even[pairs - 1];
 }
 
 // target[i] for i from -reach to count + reach: element 2 i + parity of the mirrored row.
@@ -467,8 +469,8 @@ void spread_half(const float* low, const float* high, int width, int parity, int
 }
 
 // A band out of its quarters.
-void join(const band& b, const filters& f, plane& image, int stride, plane& joined, plane& row) {
-  join_columns(b, f, image.data(), stride, joined.data());
+void synthesize(const band& b, const filters& f, plane& image, int stride, plane& synthesized, plane& row) {
+  synthesize_columns(b, f, image.data(), stride, synthesized.data());
   const int low_columns = b.low_columns(), high_columns = b.width - low_columns;
   const std::size_t pairs = static_cast<std::size_t>(low_columns);
   float* low = row.data() + reach;
@@ -476,13 +478,13 @@ void join(const band& b, const filters& f, plane& image, int stride, plane& join
   float* even = high + pairs + reach;
   float* odd = even + pairs;
   for (int y = 0; y < b.height; ++y) {
-    const float* first = joined.data() + static_cast<std::ptrdiff_t>(y) * b.width;
+    const float* first = synthesized.data() + static_cast<std::ptrdiff_t>(y) * b.width;
     const float* low_half = b.reversed_x ? first + high_columns : first;
     const float* high_half = b.reversed_x ? first : first + low_columns;
     spread_half(low_half, high_half, b.width, 0, low_columns, low);
     spread_half(low_half, high_half, b.width, 1, low_columns, high);
-    join_row(f, low, high, b.width, even, odd,
-             image.data() + static_cast<std::ptrdiff_t>(b.y + y) * stride + b.x);
+    synthesize_row(f, low, high, b.width, even, odd,
+                   image.data() + static_cast<std::ptrdiff_t>(b.y + y) * stride + b.x);
   }
 }
 
@@ -511,7 +513,8 @@ std::size_t coded_values(const decomposition& d, const quantization& steps) {
   return count;
 }
 
-coefficients read_coefficients(byte_reader& file, tables& all, const decomposition& d) {
+void read_coefficients(byte_reader& file, tables& all, const decomposition& d,
+                       std::vector<std::int32_t>& all_values) {
   std::optional<coefficients> values;
   for (int next = file.two(); next != end_of_image; next = file.two()) {
     if (next != start_of_block) {
@@ -520,20 +523,19 @@ coefficients read_coefficients(byte_reader& file, tables& all, const decompositi
     }
     if (!all.transform || !all.steps) file.fail("a block comes before the tables it needs");
     const huffman_codes& codes = codes_of_block(file, all);
-    if (!values) values.emplace(file, coded_values(d, *all.steps));
+    if (!values) values.emplace(file, coded_values(d, *all.steps), all_values);
     bit_reader bits(file.rest());
     values->read_block(codes, bits);
     file.skip(bits.bytes_used());
   }
   if (!values || !values->full()) file.fail("fewer coefficients than pixels");
-  return std::move(*values);
 }
 
 }  // namespace
 
 bool is_wsq(std::string_view start) { return start.starts_with("\xff\xa0"); }
 
-grey_image parse_wsq(const std::string& name, std::string_view bytes) {
+void parse_wsq(const std::string& name, std::string_view bytes, wsq_scratch& scratch, grey_image& image) {
   const ieee_environment here;
   byte_reader file(name, bytes);
   if (file.two() != start_of_image) file.fail("no start of an image");
@@ -542,15 +544,19 @@ grey_image parse_wsq(const std::string& name, std::string_view bytes) {
   for (; next != start_of_frame; next = file.two()) all.read(next, file);
   const frame f = read_frame(file.segment());
   const decomposition d = decompose(f.width, f.height);
-  const coefficients values = read_coefficients(file, all, d);
+  read_coefficients(file, all, d, scratch.coefficients);
   if (!file.at_end()) file.fail("something follows the end of the image");
   const std::size_t count = static_cast<std::size_t>(f.width) * static_cast<std::size_t>(f.height);
-  plane image(count), joined(count), row(static_cast<std::size_t>(4 * ((f.width + 1) / 2 + 2 * reach)));
-  dequantize(*all.steps, d, f.width, values.begin(), image);
-  for (const band& b : d.joined) join(b, *all.transform, image, f.width, joined, row);
-  grey_image result{f.width, f.height, std::vector<std::uint8_t>(count)};
-  to_levels(image.data(), count, f.scale, f.shift, result.pixels.data());
-  return result;
+  scratch.image.assign(count, 0);
+  scratch.synthesized.resize(count);
+  scratch.row.resize(static_cast<std::size_t>(4 * ((f.width + 1) / 2 + 2 * reach)));
+  dequantize(*all.steps, d, f.width, scratch.coefficients.data(), scratch.image);
+  for (const band& b : d.synthesized)
+    synthesize(b, *all.transform, scratch.image, f.width, scratch.synthesized, scratch.row);
+  image.width = f.width;
+  image.height = f.height;
+  image.pixels.resize(count);
+  to_levels(scratch.image.data(), count, f.scale, f.shift, image.pixels.data());
 }
 
 }  // namespace vouch::fingerprint

@@ -1,6 +1,7 @@
 // vouch/fingerprint/grey_image.hpp -- images of 8 bits a pixel, and the files they come in.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,6 +37,22 @@ grey_image read_grey_image(const std::string& path, raw_size raw = {});
 
 /// The same of bytes in memory; name is what errors call them.
 grey_image parse_grey_image(const std::string& name, std::string_view bytes, raw_size raw = {});
+
+/// Reads images one after the other in memory that it keeps; one thread at a time.
+class grey_image_reader {
+ public:
+  grey_image_reader();
+  ~grey_image_reader();
+  grey_image_reader(const grey_image_reader&) = delete;
+  grey_image_reader& operator=(const grey_image_reader&) = delete;
+
+  /// image becomes what read_grey_image() returns; where it throws, image holds nothing of use.
+  void read(const std::string& path, raw_size raw, grey_image& image);
+
+ private:
+  struct buffers;
+  std::unique_ptr<buffers> kept_;
+};
 
 /// The bytes of a PNG file.
 ///

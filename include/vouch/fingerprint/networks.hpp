@@ -16,6 +16,9 @@ inline constexpr int classes = 6;
 inline constexpr char class_letters[classes + 1] = "ALRSTW";
 inline constexpr int whorl_class = 5;
 
+/// The number of a letter of class_letters, or -1.
+int class_of(char letter);
+
 /// A network's answer for each class.
 using class_outputs = std::array<float, classes>;
 
@@ -26,7 +29,7 @@ struct feature_matrix {
   std::vector<float> values;
 };
 
-/// A perceptron with one hidden layer; the activation of a node is (1 + sin(sum / 2)) / 2 in both layers.
+/// A multi-layer perceptron with one hidden layer; the activation of a node is (1 + sin(sum / 2)) / 2 in both layers.
 struct mlp {
   feature_matrix transform;  // features x 1680: the Karhunen-Loeve transform
   feature_matrix hidden;     // nodes x features
@@ -43,7 +46,7 @@ struct pnn {
   float smoothing = 1.368750F;        // what squared distances are multiplied by
 };
 
-/// features := matrix * averages, print by print.
+/// features := matrix * averages, print by print: the Karhunen-Loeve transform.
 ///
 /// Shapes  n * 1680 averages; n * rows features
 /// Result  Sums in single precision in a fixed order.
@@ -53,16 +56,18 @@ void transform(const device& dev, const feature_matrix& matrix, std::span<const 
 
 /// The activations of the output nodes, from 0 to 1.
 ///
-/// Shapes  n * 128 features; n outputs
-/// Throws  shape_error
+/// Shapes  n * hidden.columns features; n outputs
+/// Throws  shape_error  also where a matrix does not fit the one before it
 void evaluate(const device& dev, const mlp& network, std::span<const float> features,
               std::span<class_outputs> outputs);
 
-/// The share of each class in the sum of Gaussians. Logarithms are summed, so that a print far from all prototypes
-/// has shares, too.
+/// The share of each class in the sum of Gaussians. All are multiplied by the inverse of the largest one, as a
+/// log-sum-exp has it, so that a print far from all prototypes has shares, too.
 ///
-/// Shapes  n * 64 features; n outputs
+/// Shapes  n * prototypes.columns features; n outputs
+/// Memory  Four bytes a prototype and thread.
 /// Throws  shape_error
+///         value_error  no prototypes, a smoothing factor that is not positive, a class that is none
 void evaluate(const device& dev, const pnn& network, std::span<const float> features,
               std::span<class_outputs> outputs);
 

@@ -38,6 +38,11 @@ std::map<std::string, int> read_labels(const std::string& path);
 /// Throws  as read_labels()
 std::map<std::string, int> read_groups(const std::string& path);
 
+/// Reads names of files, one a line, without blanks at its end; empty lines say nothing.
+///
+/// Throws  file_error; parse_error  a line has 256 KiB or more
+std::vector<std::string> read_names(const std::string& path);
+
 /// The name under which read_labels() has a file.
 std::string label_name(const std::string& path);
 

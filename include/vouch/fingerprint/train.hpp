@@ -22,13 +22,17 @@ struct training_prints {
   std::vector<std::uint8_t> mirrored;  // 1: made of another print by mirroring
 
   std::size_t size() const { return classes.size(); }
+  /// Puts others behind these.
+  void append(const training_prints& others);
 };
 
 /// Takes prints through the stages; with their mirror images, too, where asked for: left loops become right ones.
 ///
 /// Shapes  as many pages, classes and groups
 /// Result  Pages that show no print are left out.
-/// Throws  shape_error; value_error  a class is none
+/// Throws  shape_error  also where a page has not width * height pixels
+///         value_error  a class is none
+///         cancelled
 training_prints prepare_prints(const device& dev, std::span<const grey_image> pages,
                                std::span<const std::uint8_t> classes, std::span<const int> groups, bool mirror);
 
@@ -38,13 +42,14 @@ struct training_options {
 };
 
 /// The transform by the eigenvectors of the covariance with the largest eigenvalues, times weights of 14 x 15 regions;
-/// all prints are the prototypes. Weights, by gradient descent, and smoothing factor make the mean of (1 - p)^2 small,
-/// p being the share of a print's own class among the prototypes of other groups.
+/// all prints are the prototypes. Weights, by at most 12 steps of gradient descent, and smoothing factor make the mean
+/// of (1 - p)^2 small, p being the share of a print's own class among the prototypes of other groups.
 ///
 /// Result  The same bits for any number of threads.
-/// Memory  Eight bytes for each pair of prints, 45 MB for the covariance.
+/// Memory  Sixteen bytes for each pair of prints, 13 kB for each print, 45 MB for the covariance.
 /// Cost    Half a second for the eigenvectors, and n^2 * features for each of some 40 evaluations
-/// Throws  value_error  fewer than two groups or classes, or no LAPACK
+/// Throws  shape_error; cancelled
+///         value_error  fewer than two groups or classes, features that are not from 1 to 1680, or no LAPACK
 /// Source  Candela and others, NISTIR 5647, 1995, sections 3.5 to 3.7
 pnn train(const device& dev, const training_prints& prints, const training_options& options = {});
 
