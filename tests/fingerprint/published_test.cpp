@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "devices.hpp"
 #include "shared_prints.hpp"
 #include "temporary.hpp"
 
@@ -125,6 +126,12 @@ TEST_F(published, perceptron) {
   std::vector<class_outputs> outputs(n);
   evaluate(cpu, *m.perceptron, prints->mlp_features, outputs);
   expect_outputs(*prints, outputs, "mlp", 1e-6);
+  for (const device& gpu : testing::gpus()) {
+    transform(gpu, m.perceptron->transform, prints->registered, features);
+    expect_near(features, prints->mlp_features, 2e-5);
+    evaluate(gpu, *m.perceptron, prints->mlp_features, outputs);
+    expect_outputs(*prints, outputs, "mlp", 2e-6);
+  }
 }
 
 // Prototypes from the published features of 2,700 prints; the published ones are not to be had.
@@ -152,6 +159,10 @@ TEST_F(with_prototypes, probabilistic_network) {
   std::vector<class_outputs> outputs(n);
   evaluate(cpu, *m.probabilistic, prints->pnn_features, outputs);
   expect_outputs(*prints, outputs, "pnn", 1e-5);
+  for (const device& gpu : testing::gpus()) {
+    evaluate(gpu, *m.probabilistic, prints->pnn_features, outputs);
+    expect_outputs(*prints, outputs, "pnn", 1e-5);
+  }
 }
 
 void expect_classes(const shared_prints& prints, std::span<const classification> results,

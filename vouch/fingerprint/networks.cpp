@@ -4,9 +4,11 @@
 #include <cmath>
 #include <string_view>
 
+#include <vouch/core/config.hpp>
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/simd.hpp>
 #include <vouch/fingerprint/batch.hpp>
+#include <vouch/fingerprint/gpu_networks.hpp>
 #include <vouch/fingerprint/print_stages.hpp>
 
 namespace vouch::fingerprint {
@@ -166,6 +168,8 @@ void transform(const device& dev, const feature_matrix& matrix, std::span<const 
   const std::size_t n = prints_in("transform", "averages", averages.size(), orientation_size);
   const auto rows = static_cast<std::size_t>(matrix.rows);
   require_elements("transform", "features", features.size(), n, rows);
+  if constexpr (built_with_cuda)
+    if (dev.is_cuda()) return gpu::transform(dev, matrix, averages, features);
   for_each_print(dev, n, [&](std::size_t i) {
     transform_print(matrix, &averages[i * orientation_size], &features[i * rows]);
   });
@@ -178,6 +182,8 @@ void evaluate_each(const device& dev, const Network& network, std::size_t inputs
                    std::span<const float> features, std::span<class_outputs> outputs) {
   require_network("evaluate", network);
   require_elements("evaluate", "features", features.size(), outputs.size(), inputs);
+  if constexpr (built_with_cuda)
+    if (dev.is_cuda()) return gpu::evaluate(dev, network, features, outputs);
   for_each_print<std::vector<float>>(dev, outputs.size(), [&](std::size_t i, std::vector<float>& nodes) {
     outputs[i] = outputs_of(network, &features[i * inputs], nodes);
   });

@@ -49,12 +49,12 @@ struct pnn {
 /// features := matrix * averages, print by print: the Karhunen-Loeve transform.
 ///
 /// Shapes  n * 1680 averages; n * rows features
-/// Result  Sums in single precision in a fixed order.
+/// Result  Sums in single precision in a fixed order, another one on a GPU than on the CPU.
 /// Throws  shape_error
 void transform(const device& dev, const feature_matrix& matrix, std::span<const float> averages,
                std::span<float> features);
 
-/// The activations of the output nodes, from 0 to 1.
+/// The activations of the output nodes, from 0 to 1. Operands live in the host's memory on a GPU, too.
 ///
 /// Shapes  n * hidden.columns features; n outputs
 /// Throws  shape_error  also where a matrix does not fit the one before it
@@ -65,7 +65,7 @@ void evaluate(const device& dev, const mlp& network, std::span<const float> feat
 /// log-sum-exp has it, so that a print far from all prototypes has shares, too.
 ///
 /// Shapes  n * prototypes.columns features; n outputs
-/// Memory  Four bytes a prototype and thread.
+/// Memory  Four bytes a prototype and thread. On a GPU the network and 576 bytes a print.
 /// Throws  shape_error
 ///         value_error  no prototypes, a smoothing factor that is not positive, a class that is none
 void evaluate(const device& dev, const pnn& network, std::span<const float> features,

@@ -1,0 +1,107 @@
+// What the GPU computes against the CPU and the published answers.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+
+#include <vouch/core/error.hpp>
+#include <vouch/core/random.hpp>
+#include <vouch/fingerprint/networks.hpp>
+#include <vouch/fingerprint/stages.hpp>
+
+#include "devices.hpp"
+
+namespace vouch::fingerprint {
+namespace {
+
+std::vector<float> random_numbers(std::size_t count, std::uint64_t seed, double scale) {
+  std::vector<float> values;
+  for (std::uint64_t i = 0; i < count; ++i)
+    values.push_back(static_cast<float>(scale * (2 * random_unit(seed, i) - 1)));
+  return values;
+}
+
+feature_matrix random_matrix(int rows, int columns, std::uint64_t seed, double scale) {
+  const std::size_t count = static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns);
+  return {rows, columns, random_numbers(count, seed, scale)};
+}
+
+template <class T>
+bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
+}
+
+void expect_near(std::span<const float> a, std::span<const float> b, double tolerance) {
+  ASSERT_EQ(a.size(), b.size());
+  double most = 0;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    most = std::max(most, std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i])));
+  EXPECT_LE(most, tolerance);
+}
+
+template <class Network>
+void expect_outputs_of_the_cpu(const device& gpu, const Network& network, int inputs, double scale,
+                               double tolerance) {
+  for (const std::size_t n : {1U, 5U, 64U, 130U}) {
+    const std::vector<float> features = random_numbers(n * static_cast<std::size_t>(inputs), 31 + n, scale);
+    std::vector<class_outputs> expected(n), found(n), again(n);
+    evaluate(device::cpu(2), network, features, expected);
+    evaluate(gpu, network, features, found);
+    evaluate(gpu, network, features, again);
+    EXPECT_TRUE(same_bits(found, again));
+    for (std::size_t i = 0; i < n; ++i) expect_near(found[i], expected[i], tolerance);
+    // A print's outputs do not depend on those beside it.
+    std::vector<class_outputs> alone(1);
+    const auto last = std::span(features).last(static_cast<std::size_t>(inputs));
+    evaluate(gpu, network, last, alone);
+    EXPECT_EQ(alone[0], found[n - 1]);
+  }
+}
+
+TEST(gpu, transform) {
+  VOUCH_NEEDS_GPU();
+  const device gpu = testing::gpus().front();
+  for (const int rows : {1, 8, 64, 128, 130}) {
+    const feature_matrix m = random_matrix(rows, orientation_size, 5, 0.1);
+    const std::vector<float> averages = random_numbers(70 * std::size_t{orientation_size}, 6, 1);
+    std::vector<float> expected(70 * static_cast<std::size_t>(rows)), found(expected.size());
+    transform(device::cpu(2), m, averages, expected);
+    transform(gpu, m, averages, found);
+    expect_near(found, expected, 2e-5);
+  }
+}
+
+TEST(gpu, perceptron) {
+  VOUCH_NEEDS_GPU();
+  for (const int nodes : {1, 10, 128, 150}) {
+    const mlp network{random_matrix(20, orientation_size, 1, 0.1), random_matrix(nodes, 20, 2, 1),
+                      random_numbers(static_cast<std::size_t>(nodes), 3, 1),
+                      random_matrix(classes, nodes, 4, 1), random_numbers(classes, 5, 1)};
+    expect_outputs_of_the_cpu(testing::gpus().front(), network, 20, 1, 2e-5);
+  }
+}
+
+TEST(gpu, probabilistic_network) {
+  VOUCH_NEEDS_GPU();
+  for (const int prototypes : {1, 100, 1000, 4000}) {
+    pnn network{random_matrix(20, orientation_size, 1, 0.1), random_matrix(prototypes, 20, 7, 1), {}, 1.5F};
+    // Some classes have none.
+    for (int i = 0; i < prototypes; ++i) network.classes.push_back(static_cast<std::uint8_t>(i % 7 % 4));
+    expect_outputs_of_the_cpu(testing::gpus().front(), network, 20, 1, 5e-6);
+    // So far that every Gaussian underflows; distances of some thousands have seven digits.
+    expect_outputs_of_the_cpu(testing::gpus().front(), network, 20, 20, 2e-2);
+  }
+}
+
+TEST(gpu, what_networks_refuse) {
+  VOUCH_NEEDS_GPU();
+  pnn network{random_matrix(4, orientation_size, 1, 0.1), random_matrix(2, 4, 7, 1), {0, 6}, 1.5F};
+  std::vector<float> features(4);
+  std::vector<class_outputs> outputs(1);
+  EXPECT_THROW(evaluate(testing::gpus().front(), network, features, outputs), value_error);
+  network.classes = {0};
+  EXPECT_THROW(evaluate(testing::gpus().front(), network, features, outputs), shape_error);
+}
+
+}  // namespace
+}  // namespace vouch::fingerprint
