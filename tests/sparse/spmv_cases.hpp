@@ -101,6 +101,24 @@ row_lists<T> block_matrix(std::int64_t blocks, int b, std::int64_t a_row, bool h
   return A;
 }
 
+/// Complex entries at random places of a square of so many rows, as blocks [a -b; b a]; every fifth is real, every
+/// seventh imaginary.
+template <class T>
+row_lists<T> complex_matrix(std::int64_t numbers, std::int64_t a_row, std::uint64_t seed) {
+  const row_lists<T> places = random_matrix<T>(numbers, numbers, a_row, seed);
+  row_lists<T> A{2 * numbers, std::vector<std::map<std::int32_t, T>>(static_cast<std::size_t>(2 * numbers))};
+  std::int64_t drawn = 0;
+  for (std::size_t i = 0; i < places.rows.size(); ++i)
+    for (const auto& [j, a] : places.rows[i]) {
+      const T b = random_value<T>(seed + 2, ++drawn);
+      if (drawn % 7 != 0) A.rows[2 * i][2 * j] = A.rows[2 * i + 1][2 * j + 1] = a;
+      if (drawn % 5 == 0) continue;
+      A.rows[2 * i][2 * j + 1] = -b;
+      A.rows[2 * i + 1][2 * j] = b;
+    }
+  return A;
+}
+
 template <class T>
 struct named_matrix {
   std::string name;
@@ -130,6 +148,8 @@ std::vector<named_matrix<T>> product_cases() {
     all.push_back({"full blocks of " + std::to_string(b), block_matrix<T>(333, b, 9, false, 30)});
     all.push_back({"holed blocks of " + std::to_string(b), block_matrix<T>(333, b, 20, true, 31)});
   }
+  for (const std::int64_t a_row : {0, 1, 5, 8, 70})
+    all.push_back({"complex, " + std::to_string(a_row) + " a row", complex_matrix<T>(533, a_row, 60)});
   all.push_back({"one dense row and empty ones", stencil_matrix<T>(12, false, 40)});
   auto& dense = all.back().A;
   for (std::int32_t j = 0; j < 1728; ++j) dense.rows[77][j] = random_value<T>(41, j);

@@ -23,8 +23,8 @@ class spmv_typed : public ::testing::Test {};
 using both = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(spmv_typed, both);
 
-constexpr layout every_layout[] = {layout::automatic, layout::csr, layout::dia,
-                                   layout::sell,      layout::bsr, layout::tile};
+constexpr layout every_layout[] = {layout::automatic, layout::csr,  layout::dia,    layout::sell,
+                                   layout::bsr,       layout::tile, layout::complex};
 
 template <class T>
 std::vector<T> multiply(const device& dev, const spmv_plan<T>& plan, T alpha, const std::vector<T>& x, T beta,
@@ -149,6 +149,14 @@ TYPED_TEST(spmv_typed, chooses_by_structure) {
     starts(testing::block_matrix<T>(500, 2, 9, false, 1), "bsr (2 by 2 blocks, 100 % full, 1",
            "bsr (2 by 2 blocks, 100 % full)");
     starts(testing::block_matrix<T>(300, 8, 7, true, 1), "bsr (2 by 2", "tile");
+    starts(testing::complex_matrix<T>(500, 9, 1), "complex (", "complex (");
+    auto B = testing::complex_matrix<T>(500, 9, 1);
+    B.rows[998].begin()->second *= 2;
+    EXPECT_NE(kept(B).substr(0, 7), "complex");
+    // Of blocks that are symmetric and few diagonals, half is less still.
+    testing::row_lists<T> phase{2000, std::vector<std::map<std::int32_t, T>>(2000)};
+    for (std::int32_t i = 0; i < 2000; ++i) phase.rows[i] = {{i, T(4)}};
+    EXPECT_EQ(kept(phase).substr(0, 3), "dia");
     // One entry without its mirror image, a zero without one, an unequal pair.
     auto A = testing::stencil_matrix<T>(10, true, 1);
     A.rows[0].erase(1);

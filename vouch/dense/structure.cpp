@@ -46,6 +46,18 @@ std::optional<unsymmetric_entry> find_unsymmetric(matrix_view<const double> A) {
   return {};
 }
 
+// Of the real form of a complex matrix, whether that equals its transpose.
+bool is_complex_symmetric(matrix_view<const double> A) {
+  if (A.rows % 2 != 0) return false;
+  for (std::int64_t j = 0; j < A.cols; j += 2)
+    for (std::int64_t i = 0; i < A.rows; i += 2) {
+      const double real = A(i, j), imaginary = A(i + 1, j);
+      if (A(i + 1, j + 1) != real || A(i, j + 1) != -imaginary) return false;
+      if (A(j, i) != real || A(j + 1, i) != imaginary) return false;
+    }
+  return true;
+}
+
 void judge_diagonal(structure_facts& facts, std::int64_t i, double diagonal, double others) {
   if (!(diagonal > 0)) {
     facts.diagonal_positive = false;
@@ -91,6 +103,7 @@ structure_facts structure(const device& dev, matrix_view<const double> A) {
   if (!facts.square) return facts;
   facts.first_unsymmetric = find_unsymmetric(A);
   facts.symmetric = facts.pattern_symmetric = !facts.first_unsymmetric;
+  facts.complex_symmetric = !facts.symmetric && is_complex_symmetric(A);
   facts.diagonal_positive = facts.diagonal_negative = A.rows > 0;
   facts.dominant = dominance::strict;
   facts.dominance_ratio = std::numeric_limits<double>::infinity();

@@ -91,6 +91,7 @@ namespace {
 template <class T>
 struct tile_shape {
   static constexpr int height = tile_layout<T>::height, width = tile_layout<T>::width, spare = 0;
+  static constexpr int size = height * width, kept_columns = width;
   static std::int32_t begin(std::int32_t col, std::int64_t cols) {
     return std::min(col, static_cast<std::int32_t>(cols - width));
   }
@@ -100,10 +101,15 @@ struct tile_shape {
 
 template <int B>
 struct block_shape {
-  static constexpr int height = B, width = B, spare = 1;
+  static constexpr int height = B, width = B, spare = 1, size = B * B, kept_columns = B;
   static std::int32_t begin(std::int32_t col, std::int64_t) { return col / B * B; }
   static std::int32_t stored(std::int32_t begin) { return begin / B; }
   static int place(int r, int c) { return c * B + r; }
+};
+
+// Of [a -b; b a] the first column.
+struct complex_shape : block_shape<2> {
+  static constexpr int spare = 0, size = 2, kept_columns = 1;
 };
 
 // Walks the rows of one group together; calls block(begin) for each block from left to right and then
@@ -146,7 +152,7 @@ void count(const device& dev, csr_view<const T> A, block_storage<T>& storage) {
 
 template <class Shape, real T>
 void fill(const device& dev, csr_view<const T> A, block_storage<T>& storage) {
-  constexpr int size = Shape::height * Shape::width;
+  constexpr int size = Shape::size;
   storage.col = array<std::int32_t>(dev, storage.blocks());
   storage.val = array<T>(dev, storage.blocks() * size + Shape::spare);
   std::fill(storage.val.end() - Shape::spare, storage.val.end(), T{});
@@ -161,7 +167,9 @@ void fill(const device& dev, csr_view<const T> A, block_storage<T>& storage) {
           values = storage.val.data() + size * next++;
           std::fill_n(values, size, T{});
         },
-        [&](int r, int c, std::int64_t k) { values[Shape::place(r, c)] = A.val[k]; });
+        [&](int r, int c, std::int64_t k) {
+          if (c < Shape::kept_columns) values[Shape::place(r, c)] = A.val[k];
+        });
   }
 }
 
@@ -171,13 +179,51 @@ void with_shape(block_kind kind, Action action) {
   if (kind == block_kind::tiles) action(tile_shape<T>{});
   if (kind == block_kind::twos) action(block_shape<2>{});
   if (kind == block_kind::threes) action(block_shape<3>{});
+  if (kind == block_kind::complex) action(complex_shape{});
+}
+
+// Whether the blocks of two neighbouring rows are all [a -b; b a].
+template <real T>
+bool is_complex_row(csr_view<const T> A, std::int64_t group) {
+  T block[2][2] = {};
+  bool all = true;
+  const auto look = [&] { all = all && block[0][0] == block[1][1] && block[0][1] == -block[1][0]; };
+  walk_group<block_shape<2>>(
+      A, group,
+      [&](std::int32_t) {
+        look();
+        block[0][0] = block[0][1] = block[1][0] = block[1][1] = 0;
+      },
+      [&](int r, int c, std::int64_t k) { block[r][c] = A.val[k]; });
+  look();
+  return all;
 }
 
 }  // namespace
 
 template <real T>
+bool holds_complex_numbers(const device& dev, csr_view<const T> A) {
+  if (A.rows % 2 != 0 || A.cols % 2 != 0) return false;
+  if constexpr (built_with_cuda)
+    if (dev.is_cuda()) return holds_complex_numbers_cuda(dev, A);
+  // Of other matrices the first rows tell it.
+  constexpr std::int64_t piece = 4096;
+  const std::int64_t groups = A.rows / 2;
+  for (std::int64_t first = 0; first < groups; first += piece) {
+    const std::int64_t last = std::min(first + piece, groups);
+    bool all = true;
+    for (std::int64_t g = first; g < std::min(first + 8, last) && all; ++g) all = is_complex_row(A, g);
+    if (!all) return false;
+#pragma omp parallel for firstprivate(ieee) num_threads(dev.threads()) schedule(static) reduction(&& : all)
+    for (std::int64_t g = first; g < last; ++g) all = all && is_complex_row(A, g);
+    if (!all) return false;
+  }
+  return true;
+}
+
+template <real T>
 std::optional<block_storage<T>> count_blocks(const device& dev, csr_view<const T> A, block_kind kind) {
-  const int b = kind == block_kind::twos ? 2 : kind == block_kind::threes ? 3 : 1;
+  const int b = kind == block_kind::tiles ? 1 : kind == block_kind::threes ? 3 : 2;
   if (A.rows % b != 0 || A.cols % b != 0) return {};
   if (kind == block_kind::tiles && A.cols < tile_layout<T>::width) return {};
   block_storage<T> storage;
@@ -191,6 +237,8 @@ void fill_blocks(const device& dev, csr_view<const T> A, block_storage<T>& stora
   with_shape<T>(storage.kind, [&](auto shape) { fill<decltype(shape)>(dev, A, storage); });
 }
 
+template bool holds_complex_numbers(const device&, csr_view<const float>);
+template bool holds_complex_numbers(const device&, csr_view<const double>);
 template VOUCH_PUBLIC std::optional<block_storage<float>> count_blocks(const device&, csr_view<const float>,
                                                                        block_kind);
 template VOUCH_PUBLIC std::optional<block_storage<double>> count_blocks(const device&, csr_view<const double>,

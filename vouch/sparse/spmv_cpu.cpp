@@ -193,6 +193,33 @@ VOUCH_SIMD_INLINE void block_rows(const block_layout<T>& A, const T* x, T* sums,
   }
 }
 
+// The products of a and of b with both parts of x in sums of their own, even and odd blocks apart.
+template <real T>
+VOUCH_SIMD_INLINE void complex_rows(const complex_layout<T>& A, const T* x, T* sums, std::int64_t row_begin,
+                                    std::int64_t row_end) {
+  typedef T two __attribute__((vector_size(2 * sizeof(T))));
+  for (std::int64_t g = row_begin / 2; g * 2 < row_end; ++g) {
+    two by_a[2] = {}, by_b[2] = {};
+    const auto add = [&](std::int64_t k, int u) __attribute__((always_inline)) {
+      two v;
+      std::memcpy(&v, x + 2 * std::int64_t{A.col[k]}, sizeof v);
+      by_a[u] += A.val[2 * k] * v;
+      by_b[u] += A.val[2 * k + 1] * v;
+    };
+    std::int64_t k = A.ptr[g];
+    const std::int64_t end = A.ptr[g + 1];
+    for (; k + 2 <= end; k += 2) {
+      add(k, 0);
+      add(k + 1, 1);
+    }
+    if (k < end) add(k, 0);
+    by_a[0] += by_a[1];
+    by_b[0] += by_b[1];
+    const T group[2] = {by_a[0][0] - by_b[0][1], by_a[0][1] + by_b[0][0]};
+    put_group<2>(group, g * 2, sums, row_begin, row_end);
+  }
+}
+
 }  // namespace
 
 #define VOUCH_ROWS_OF(T)                                                                                  \
@@ -212,6 +239,10 @@ VOUCH_SIMD_INLINE void block_rows(const block_layout<T>& A, const T* x, T* sums,
                                  std::int64_t row_end) {                                                  \
     if (A.b == 2) return block_rows<2, T>(A, x, sums, row_begin, row_end);                                \
     block_rows<3, T>(A, x, sums, row_begin, row_end);                                                     \
+  }                                                                                                       \
+  VOUCH_SIMD_CLONES void rows_of(const complex_layout<T>& A, const T* x, T* sums, std::int64_t row_begin, \
+                                 std::int64_t row_end) {                                                  \
+    complex_rows<T>(A, x, sums, row_begin, row_end);                                                      \
   }
 VOUCH_ROWS_OF(float)
 VOUCH_ROWS_OF(double)

@@ -25,5 +25,9 @@ void rows_of(const block_layout<float>& A, const float* x, float* sums, std::int
              std::int64_t row_end);
 void rows_of(const block_layout<double>& A, const double* x, double* sums, std::int64_t row_begin,
              std::int64_t row_end);
+void rows_of(const complex_layout<float>& A, const float* x, float* sums, std::int64_t row_begin,
+             std::int64_t row_end);
+void rows_of(const complex_layout<double>& A, const double* x, double* sums, std::int64_t row_begin,
+             std::int64_t row_end);
 
 }  // namespace vouch::detail

@@ -311,6 +311,83 @@ __global__ void __launch_bounds__(spmv_threads, sliced_layout<T>::resident_block
   epilogue.finish(state);
 }
 
+template <class T>
+struct pair_of;
+template <>
+struct pair_of<float> {
+  using type = float2;
+};
+template <>
+struct pair_of<double> {
+  using type = double2;
+};
+
+// As spmv_sliced, a lane for both rows of blocks [a -b; b a]; x may stand on any boundary.
+template <class T, class Index, class Epilogue>
+__global__ void __launch_bounds__(spmv_threads, sliced_layout<T>::resident_blocks)
+    spmv_complex(sliced_layout<T> A, const T* __restrict__ x, Epilogue epilogue) {
+  using pair = typename pair_of<T>::type;
+  constexpr int batch = 4, slices = sliced_layout<T>::slices_a_window;
+  const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
+  const bool aligned = reinterpret_cast<std::uintptr_t>(x) % sizeof(pair) == 0;
+  typename Epilogue::state state{};
+  for (std::int64_t window = blockIdx.x; window < A.windows; window += gridDim.x)
+    for (int turn = 0; turn < 2; ++turn) {
+      const std::int64_t slice = window * slices + (turn == 0 ? warp : slices - 1 - warp);
+      const slice_place place = A.slices[slice];
+      const unsigned slot = A.order[slice * 32 + lane];
+      const int length = static_cast<int>(slot >> 16);
+      const unsigned block_row = slot & 0xffff;
+      const bool present = block_row != sliced_layout<T>::absent;
+      const std::int64_t row = (window * slices * 32 + block_row) * 2;
+      typename Epilogue::operands upper{}, lower{};
+      if (present) {
+        upper = epilogue.fetch(row);
+        lower = epilogue.fetch(row + 1);
+      }
+      const pair* val = reinterpret_cast<const pair*>(A.val) + place.start * 32 + lane;
+      const Index* index = static_cast<const Index*>(A.index) + place.start * 32 + lane;
+      const T* const column = x + std::int64_t{place.base} * 2;
+      T real{}, imaginary{};
+      for (int j0 = 0; j0 < length; j0 += batch, val += batch * 32, index += batch * 32) {
+        pair a[batch] = {}, other[batch] = {};
+#pragma unroll
+        for (int u = 0; u < batch; ++u) {
+          if (j0 + u >= length) continue;
+          const T* const from = column + std::int64_t{__ldcs(index + u * 32)} * 2;
+          if (aligned) {
+            other[u] = __ldg(reinterpret_cast<const pair*>(from));
+          } else {
+            other[u].x = __ldg(from);
+            other[u].y = __ldg(from + 1);
+          }
+          a[u] = __ldcs(val + u * 32);
+        }
+#pragma unroll
+        for (int u = 0; u < batch; ++u) {
+          real += a[u].x * other[u].x;
+          real -= a[u].y * other[u].y;
+          imaginary += a[u].x * other[u].y;
+          imaginary += a[u].y * other[u].x;
+        }
+      }
+      if (present) {
+        epilogue.row(state, row, real, upper);
+        epilogue.row(state, row + 1, imaginary, lower);
+      }
+    }
+  epilogue.finish(state);
+}
+
+template <class T, class Epilogue>
+void launch_complex(const device& dev, launch_shape shape, const sliced_layout<T>& A, const T* x,
+                    Epilogue epilogue) {
+  if (A.short_index)
+    launch(dev, "spmv_complex", shape, spmv_complex<T, std::uint16_t, Epilogue>, A, x, epilogue);
+  else
+    launch(dev, "spmv_complex", shape, spmv_complex<T, std::int32_t, Epilogue>, A, x, epilogue);
+}
+
 template <class T, int B, class Epilogue>
 void launch_sliced(const device& dev, launch_shape shape, const sliced_layout<T>& A, const T* x,
                    Epilogue epilogue) {
@@ -333,6 +410,8 @@ void launch_spmv(const device& dev, const spmv_plan<T>& plan, const T* x, Epilog
       return launch(dev, "spmv_dia", shape, detail::spmv_dia<T, Epilogue>, plan.as_dia(), x, epilogue);
     case layout::sell:
       return detail::launch_sliced<T, 1>(dev, shape, plan.as_sliced(), x, epilogue);
+    case layout::complex:
+      return detail::launch_complex<T>(dev, shape, plan.as_sliced(), x, epilogue);
     case layout::bsr:
       if (plan.as_sliced().b == 2)
         return detail::launch_sliced<T, 2>(dev, shape, plan.as_sliced(), x, epilogue);

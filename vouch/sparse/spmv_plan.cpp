@@ -93,6 +93,8 @@ const char* name(layout kept_as) {
       return "bsr";
     case layout::tile:
       return "tile";
+    case layout::complex:
+      return "complex";
   }
   return "unknown";
 }
@@ -113,13 +115,13 @@ void spmv_plan<T>::keep_csr(const std::string& why) {
 }
 
 template <real T>
-bool spmv_plan<T>::keep_dia(csr_view<const T> A, bool symmetric, bool forced) {
+bool spmv_plan<T>::keep_dia(csr_view<const T> A, bool symmetric, bool forced, std::int64_t most_bytes) {
   const std::vector<std::int64_t> offsets = detail::occupied_diagonals(device_, A);
   if (offsets.size() > detail::dia_layout<T>::max_diagonals) return false;
   const std::int64_t places = total_length(rows_, cols_, offsets);
   const auto size = static_cast<std::int64_t>(sizeof(T));
   const bool may_halve = rows_ == cols_ && mirror_images(offsets);
-  const auto worth = [&](std::int64_t stored) { return forced || stored * size <= csr_bytes(A); };
+  const auto worth = [&](std::int64_t stored) { return forced || stored * size <= most_bytes; };
   if (!worth(may_halve ? (places + rows_) / 2 : places)) return false;
 
   dia_.rows = rows_;
@@ -204,7 +206,44 @@ bool spmv_plan<T>::keep_blocks(csr_view<const T> A, layout wanted) {
   return true;
 }
 
-// Tries the layouts in the order of the rule of make().
+// What complex would take; `unlimited` where A holds other blocks, or csr does as well.
+template <real T>
+std::int64_t spmv_plan<T>::plan_complex(csr_view<const T> A, bool forced) {
+  if (!detail::holds_complex_numbers(device_, A)) return unlimited;
+  std::int64_t bytes = unlimited;
+  bool full = true;
+  if (!device_.is_cuda()) {
+    storage_ = std::move(*detail::count_blocks(device_, A, detail::block_kind::complex));
+    bytes = storage_.bytes();
+  } else if constexpr (built_with_cuda) {
+    auto storage = detail::plan_slices_cuda(device_, A, 2, true);
+    if (!storage) return unlimited;
+    sliced_ = std::move(*storage);
+    bytes = sliced_.bytes();
+    full = 2 * sliced_.held_bytes() <= 3 * bytes;
+  }
+  if (forced || (full && 10 * bytes <= 9 * csr_bytes(A))) return bytes;
+  storage_ = {};
+  sliced_ = {};
+  return unlimited;
+}
+
+template <real T>
+void spmv_plan<T>::keep_complex(csr_view<const T> A) {
+  if (!device_.is_cuda()) {
+    detail::fill_blocks(device_, A, storage_);
+    complex_ = {storage_.ptr.data(), storage_.col.data(), storage_.val.data()};
+    bytes_ = storage_.bytes();
+  } else if constexpr (built_with_cuda) {
+    detail::fill_slices_cuda(device_, A, sliced_);
+    bytes_ = sliced_.bytes();
+  }
+  kept_as_ = layout::complex;
+  bytes_ += vector_bytes<T>(rows_, cols_);
+  format_ = "complex (pairs of rows and columns as complex numbers, " +
+            std::string(sliced_.shape.short_index ? "16" : "32") + "-bit columns)";
+}
+
 // Blocks of 3 by 3 or 2 by 2, whichever takes fewer bytes.
 template <real T>
 bool spmv_plan<T>::keep_sliced_blocks(csr_view<const T> A, bool forced) {
@@ -217,10 +256,20 @@ bool spmv_plan<T>::keep_sliced_blocks(csr_view<const T> A, bool forced) {
   return false;
 }
 
+// Tries the layouts in the order of the rule of make().
 template <real T>
 bool spmv_plan<T>::keep(csr_view<const T> A, bool symmetric, layout wanted) {
   const bool any = wanted == layout::automatic;
-  if ((any || wanted == layout::dia) && keep_dia(A, symmetric, !any)) return true;
+  const std::int64_t of_complex = any || wanted == layout::complex ? plan_complex(A, !any) : unlimited;
+  if ((any || wanted == layout::dia) && keep_dia(A, symmetric, !any, std::min(csr_bytes(A), of_complex))) {
+    storage_ = {};
+    sliced_ = {};
+    return true;
+  }
+  if (of_complex < unlimited) {
+    keep_complex(A);
+    return true;
+  }
   if ((any || wanted == layout::bsr || wanted == layout::tile) && keep_blocks(A, wanted)) return true;
   if ((any || wanted == layout::bsr) && keep_sliced_blocks(A, !any)) return true;
   if ((any || wanted == layout::sell) && keep_sliced(A, 1, !any)) return true;
@@ -265,6 +314,8 @@ void spmv_plan<T>::rows_into(const T* x, T* sums, std::int64_t row_begin, std::i
     detail::rows_of(blocks_of_entries_, x, sums, row_begin, row_end);
   else if (kept_as_ == layout::tile)
     detail::rows_of(tiles_, x, sums, row_begin, row_end);
+  else if (kept_as_ == layout::complex)
+    detail::rows_of(complex_, x, sums, row_begin, row_end);
   else
     detail::rows_of(csr_.A, x, sums, row_begin, row_end);
 }

@@ -67,13 +67,33 @@ struct totals {
   unsigned wide;      // slices whose columns span 2^16 or more
 };
 
+// A thread takes two neighbouring rows, and leaves once another has met a block that is not [a -b; b a].
+template <class T>
+__global__ void __launch_bounds__(block) find_other_block(csr_view<const T> A, int* found) {
+  const std::int64_t i = std::int64_t{blockIdx.x} * block + threadIdx.x;
+  if (i >= A.rows / 2 || *static_cast<const volatile int*>(found) != 0) return;
+  block_row_walk<T, 2> walk(A, i);
+  bool all = true;
+  for (std::int32_t j = walk.column(); j != no_column && all; j = walk.column()) {
+    T entry[2][2] = {};
+    walk.pass(j, [&](int r, int c, T value) {
+      if (r == 0 && c == 0) entry[0][0] = value;
+      if (r == 0 && c == 1) entry[0][1] = value;
+      if (r == 1 && c == 0) entry[1][0] = value;
+      if (r == 1 && c == 1) entry[1][1] = value;
+    });
+    all = entry[0][0] == entry[1][1] && entry[0][1] == -entry[1][0];
+  }
+  if (!all) *found = 1;
+}
+
 // A block orders a window: falling number of blocks, equal ones as they come. Thread k counts who stands before
 // block row k; then thread s takes slice s.
-template <int B>
+template <int slice_rows>
 __global__ void __launch_bounds__(512)
     order_windows(const block_row_facts* facts, std::int64_t block_rows, std::uint32_t* order,
                   slice_place* slices, std::int64_t* widths, totals* sums) {
-  constexpr int slice_rows = 32 / B, slices_a_window = sliced_layout<double>::slices_a_window;
+  constexpr int slices_a_window = sliced_layout<double>::slices_a_window;
   constexpr int size = slice_rows * slices_a_window;
   __shared__ std::int32_t length[size];
   __shared__ int standing[size];
@@ -118,11 +138,11 @@ __global__ void __launch_bounds__(block)
   if (!short_index) slices[s].base = 0;
 }
 
-// A thread takes a slot, whose places nobody else writes.
-template <class T, int B, class Index>
+// A thread takes a slot, whose places nobody else writes. Of complex blocks the first column is kept.
+template <class T, int B, bool Complex, class Index>
 __global__ void __launch_bounds__(block)
     fill_slots(csr_view<const T> A, sliced_layout<T> shape, Index* index, T* val) {
-  constexpr int slice_rows = 32 / B, lanes = slice_rows * B;
+  constexpr int slice_rows = Complex ? 32 : 32 / B, lanes = slice_rows * B;
   constexpr int window_rows = slice_rows * sliced_layout<T>::slices_a_window;
   const std::int64_t slot = std::int64_t{blockIdx.x} * block + threadIdx.x;
   if (slot >= shape.windows * window_rows) return;
@@ -134,19 +154,24 @@ __global__ void __launch_bounds__(block)
   std::int64_t step = place.start;
   for (std::int32_t j = walk.column(); j != no_column; j = walk.column(), ++step) {
     index[step * slice_rows + l] = static_cast<Index>(j - place.base);
-    T* const here = val + step * (B * lanes) + l * B;
-    walk.pass(j, [here](int r, int c, T value) { here[r * lanes + c] = value; });
+    T* const here = val + step * (Complex ? lanes : B * lanes) + l * B;
+    walk.pass(j, [here](int r, int c, T value) {
+      if (!Complex)
+        here[r * lanes + c] = value;
+      else if (c == 0)
+        here[r] = value;
+    });
   }
 }
 
-template <int B, class T>
+template <int B, int slice_rows, class T>
 void order_slices(const device& dev, csr_view<const T> A, sliced_storage<T>& storage,
                   array<std::int64_t>& widths, array<totals>& sums) {
   const std::int64_t block_rows = A.rows / B;
   array<block_row_facts> facts(dev, block_rows);
   launch(dev, "count_blocks", {ceil_div(block_rows, std::int64_t{block}), block}, count_blocks<T, B>, A,
          facts.data());
-  launch(dev, "order_windows", {storage.shape.windows, 512}, order_windows<B>,
+  launch(dev, "order_windows", {storage.shape.windows, 512}, order_windows<slice_rows>,
          static_cast<const block_row_facts*>(facts.data()), block_rows, storage.order.data(),
          storage.slices.data(), widths.data(), sums.data());
   dev.synchronize();  // facts goes
@@ -163,15 +188,15 @@ void scan(const device& dev, const array<std::int64_t>& widths, array<std::int64
   dev.synchronize();  // room goes
 }
 
-template <class T, int B>
+template <class T, int B, bool Complex = false>
 void fill(const device& dev, csr_view<const T> A, sliced_storage<T>& storage) {
   const std::int64_t slots = storage.order.size();
   const launch_shape shape{ceil_div(slots, std::int64_t{block}), block};
   if (storage.shape.short_index)
-    launch(dev, "fill_slots", shape, fill_slots<T, B, std::uint16_t>, A, storage.shape,
+    launch(dev, "fill_slots", shape, fill_slots<T, B, Complex, std::uint16_t>, A, storage.shape,
            storage.short_index.data(), storage.val.data());
   else
-    launch(dev, "fill_slots", shape, fill_slots<T, B, std::int32_t>, A, storage.shape,
+    launch(dev, "fill_slots", shape, fill_slots<T, B, Complex, std::int32_t>, A, storage.shape,
            storage.long_index.data(), storage.val.data());
 }
 
@@ -181,34 +206,36 @@ template <real T>
 std::int64_t sliced_storage<T>::bytes() const {
   const auto index_size =
       static_cast<std::int64_t>(shape.short_index ? sizeof(std::uint16_t) : sizeof(std::int32_t));
-  return blocks * (shape.b * shape.b * static_cast<std::int64_t>(sizeof(T)) + index_size) + order.size() * 4 +
+  return blocks * (shape.values() * static_cast<std::int64_t>(sizeof(T)) + index_size) + order.size() * 4 +
          slices.size() * static_cast<std::int64_t>(sizeof(slice_place));
 }
 
 template <real T>
 std::int64_t sliced_storage<T>::held_bytes() const {
-  const std::int64_t places = shape.steps * (32 / shape.b);
-  return places * (shape.b * shape.b * static_cast<std::int64_t>(sizeof(T)) + (shape.short_index ? 2 : 4));
+  const std::int64_t places = shape.steps * shape.slice_rows();
+  return places * (shape.values() * static_cast<std::int64_t>(sizeof(T)) + (shape.short_index ? 2 : 4));
 }
 
 template <real T>
-std::optional<sliced_storage<T>> plan_slices_cuda(const device& dev, csr_view<const T> A, int b) {
+std::optional<sliced_storage<T>> plan_slices_cuda(const device& dev, csr_view<const T> A, int b, bool complex) {
   if (A.rows % b != 0 || A.cols % b != 0) return {};
   sliced_storage<T> storage;
   sliced_layout<T>& shape = storage.shape;
   shape.rows = A.rows;
   shape.cols = A.cols;
   shape.b = b;
+  shape.complex = complex;
   shape.windows = ceil_div(A.rows, std::int64_t{shape.window_rows()});
   if (shape.windows == 0) return storage;
   const std::int64_t slices = shape.windows * sliced_layout<T>::slices_a_window;
   storage.slices = array<slice_place>(dev, slices);
-  storage.order = array<std::uint32_t>(dev, slices * (32 / b));
+  storage.order = array<std::uint32_t>(dev, slices * shape.slice_rows());
   array<std::int64_t> widths(dev, slices), starts(dev, slices);
   auto sums = array<totals>::zeros(dev, 1);
-  if (b == 1) order_slices<1>(dev, A, storage, widths, sums);
-  if (b == 2) order_slices<2>(dev, A, storage, widths, sums);
-  if (b == 3) order_slices<3>(dev, A, storage, widths, sums);
+  if (b == 1) order_slices<1, 32>(dev, A, storage, widths, sums);
+  if (b == 2 && !complex) order_slices<2, 16>(dev, A, storage, widths, sums);
+  if (b == 2 && complex) order_slices<2, 32>(dev, A, storage, widths, sums);
+  if (b == 3) order_slices<3, 10>(dev, A, storage, widths, sums);
   const totals found = sums.to_vector()[0];
   if (found.too_long > 0) return {};
   storage.blocks = static_cast<std::int64_t>(found.blocks);
@@ -227,25 +254,38 @@ std::optional<sliced_storage<T>> plan_slices_cuda(const device& dev, csr_view<co
 template <real T>
 void fill_slices_cuda(const device& dev, csr_view<const T> A, sliced_storage<T>& storage) {
   sliced_layout<T>& shape = storage.shape;
-  const std::int64_t places = shape.steps * (32 / shape.b);
+  const std::int64_t places = shape.steps * shape.slice_rows();
   if (shape.short_index)
     storage.short_index = array<std::uint16_t>::zeros(dev, places);
   else
     storage.long_index = array<std::int32_t>::zeros(dev, places);
-  storage.val = array<T>::zeros(dev, places * shape.b * shape.b);
+  storage.val = array<T>::zeros(dev, places * shape.values());
   shape.index = shape.short_index ? static_cast<const void*>(storage.short_index.data())
                                   : static_cast<const void*>(storage.long_index.data());
   shape.val = storage.val.data();
   if (shape.b == 1) fill<T, 1>(dev, A, storage);
-  if (shape.b == 2) fill<T, 2>(dev, A, storage);
+  if (shape.b == 2 && !shape.complex) fill<T, 2>(dev, A, storage);
+  if (shape.b == 2 && shape.complex) fill<T, 2, true>(dev, A, storage);
   if (shape.b == 3) fill<T, 3>(dev, A, storage);
   dev.synchronize();
 }
 
+template <real T>
+bool holds_complex_numbers_cuda(const device& dev, csr_view<const T> A) {
+  auto found = array<int>::zeros(dev, 1);
+  if (A.rows > 0)
+    launch(dev, "find_other_block", {ceil_div(A.rows / 2, std::int64_t{block}), block}, find_other_block<T>, A,
+           found.data());
+  return found.to_vector()[0] == 0;
+}
+
+template bool holds_complex_numbers_cuda(const device&, csr_view<const float>);
+template bool holds_complex_numbers_cuda(const device&, csr_view<const double>);
 template struct sliced_storage<float>;
 template struct sliced_storage<double>;
-template std::optional<sliced_storage<float>> plan_slices_cuda(const device&, csr_view<const float>, int);
-template std::optional<sliced_storage<double>> plan_slices_cuda(const device&, csr_view<const double>, int);
+template std::optional<sliced_storage<float>> plan_slices_cuda(const device&, csr_view<const float>, int, bool);
+template std::optional<sliced_storage<double>> plan_slices_cuda(const device&, csr_view<const double>, int,
+                                                                bool);
 template void fill_slices_cuda(const device&, csr_view<const float>, sliced_storage<float>&);
 template void fill_slices_cuda(const device&, csr_view<const double>, sliced_storage<double>&);
 

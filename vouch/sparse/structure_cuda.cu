@@ -226,6 +226,7 @@ structure_facts find_structure(const device& dev, csr_view<const T> A) {
     facts.pattern_symmetric = found.pattern_symmetric;
     facts.symmetric = !found.first;
     facts.first_unsymmetric = found.first;
+    facts.complex_symmetric = !facts.symmetric && is_complex_symmetric(dev, A);
   }
   return facts;
 }

@@ -4,6 +4,7 @@
 
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/loop_threads.hpp>
+#include <vouch/sparse/spmv_layouts.hpp>
 #include <vouch/sparse/structure_row.hpp>
 
 namespace vouch {
@@ -59,6 +60,27 @@ symmetry_facts check_symmetry(csr_view<const T> A, int threads) {
   return {pattern, describe(A, first)};
 }
 
+template <real T>
+bool is_complex_symmetric(const device& dev, csr_view<const T> A) {
+  if (A.rows != A.cols || !detail::holds_complex_numbers(dev, A)) return false;
+  if (dev.is_cuda()) {
+    const device cpu = device::cpu();
+    return is_complex_symmetric<T>(cpu, copy<T>(cpu, dev, A));
+  }
+  bool equal = true;
+  // The parts of row i of the complex matrix stand in row 2i; the other one has the same again.
+#pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev, A.nonzeros)) schedule(static) \
+    reduction(&& : equal)
+  for (std::int64_t i = 0; i < A.rows; i += 2)
+    for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1] && equal; ++k) {
+      const std::int64_t part = A.col[k] % 2, mirror = find_entry(A, A.col[k] - part, i + part);
+      equal = A.val[k] == (mirror == no_entry ? T{0} : A.val[mirror]);
+    }
+  return equal;
+}
+
+template bool is_complex_symmetric(const device&, csr_view<const float>);
+template bool is_complex_symmetric(const device&, csr_view<const double>);
 template symmetry_facts check_symmetry(csr_view<const float>, int);
 template symmetry_facts check_symmetry(csr_view<const double>, int);
 

@@ -73,6 +73,15 @@ struct block_layout {
   const T* val = nullptr;             // b * b a block, and one more at the very end
 };
 
+/// For CPUs: pairs of rows and columns whose blocks are all [a -b; b a], kept as a and b: the real form of complex
+/// numbers (vouch/solve/complex.hpp). Rows 2i and 2i + 1 have blocks ptr[i] to ptr[i+1] - 1.
+template <class T>
+struct complex_layout {
+  const std::int64_t* ptr = nullptr;
+  const std::int32_t* col = nullptr;  // columns 2 col and 2 col + 1
+  const T* val = nullptr;             // a and b of each block
+};
+
 /// Where a slice of a sliced_layout begins, in steps, and the block column its 16-bit indices count from.
 struct slice_place {
   std::int64_t start = 0;
@@ -86,6 +95,10 @@ struct slice_place {
 ///   index[(start + j) (32/b) + l]                     block column of block row l, less base where indices are
 ///   short val[((start + j) b + r) b (32/b) + l b + c]       its entry (r, c)
 ///
+/// Of blocks [a -b; b a], as complex_layout has them, one lane takes both rows: a slice is 32 block rows, and
+///
+///   val[((start + j) 32 + l) 2]                       a, followed by b
+///
 /// 16 slices are a window. Within it the block rows stand by falling number of blocks, so that slices have few
 /// holes: order[slot] gives the block row within the window and, times 2^16, how many blocks it has.
 template <class T>
@@ -96,6 +109,7 @@ struct sliced_layout {
   std::int64_t rows = 0;
   std::int64_t cols = 0;
   int b = 1;
+  bool complex = false;      // blocks [a -b; b a]; b is 2
   bool short_index = false;  // 16 bits, else 32
   std::int64_t windows = 0;
   std::int64_t steps = 0;
@@ -105,7 +119,9 @@ struct sliced_layout {
   const T* val = nullptr;
 
   static constexpr int resident_blocks = 4;
-  int window_rows() const { return slices_a_window * (32 / b) * b; }
+  int slice_rows() const { return complex ? 32 : 32 / b; }  // block rows
+  int values() const { return complex ? 2 : b * b; }        // of a block
+  int window_rows() const { return slices_a_window * slice_rows() * b; }
   kernel_shape shape() const { return {window_rows(), resident_blocks}; }
 };
 
@@ -118,9 +134,10 @@ inline int csr_lanes(std::int64_t rows, std::int64_t nonzeros) {
 
 // ---- tiles and blocks for the CPU, made from CSR
 
-enum class block_kind { tiles, twos, threes };  // tile_layout; block_layout of 2 by 2; of 3 by 3
+// tile_layout; block_layout of 2 by 2, of 3 by 3; complex_layout
+enum class block_kind { tiles, twos, threes, complex };
 
-/// What a tile_layout or a block_layout points at.
+/// What a tile_layout, a block_layout or a complex_layout points at.
 template <real T>
 struct block_storage {
   block_kind kind = block_kind::tiles;
@@ -129,11 +146,12 @@ struct block_storage {
   array<T> val;
 
   std::int64_t blocks() const { return ptr[ptr.size() - 1]; }
-  /// Entries in a block, zeros included.
+  /// Values of a block, zeros included.
   int block_size() const {
-    return kind == block_kind::tiles  ? tile_layout<T>::height * tile_layout<T>::width
-           : kind == block_kind::twos ? 4
-                                      : 9;
+    return kind == block_kind::tiles     ? tile_layout<T>::height * tile_layout<T>::width
+           : kind == block_kind::twos    ? 4
+           : kind == block_kind::complex ? 2
+                                         : 9;
   }
   /// Bytes of the matrix that a product reads.
   std::int64_t bytes() const {
@@ -141,7 +159,11 @@ struct block_storage {
   }
 };
 
-/// How many blocks A needs: ptr alone. Nothing where they do not fit the shape of A.
+/// Whether A is the real form of complex numbers: blocks [a -b; b a] alone.
+template <real T>
+bool holds_complex_numbers(const device& dev, csr_view<const T> A);
+
+/// How many blocks A needs: ptr alone. Nothing where they do not fit the shape of A; complex ones are taken to be such.
 template <real T>
 std::optional<block_storage<T>> count_blocks(const device& dev, csr_view<const T> A, block_kind kind);
 
@@ -169,9 +191,14 @@ struct sliced_storage {
 };
 
 /// Everything but indices and values, which cost far more; nothing where b does not divide the shape or a block
-/// row has too many blocks. Waits for the GPU.
+/// row has too many blocks. complex: A holds complex numbers, and b is 2. Waits for the GPU.
 template <real T>
-std::optional<sliced_storage<T>> plan_slices_cuda(const device& dev, csr_view<const T> A, int b);
+std::optional<sliced_storage<T>> plan_slices_cuda(const device& dev, csr_view<const T> A, int b,
+                                                  bool complex = false);
+
+/// holds_complex_numbers() where the matrix lives on a GPU.
+template <real T>
+bool holds_complex_numbers_cuda(const device& dev, csr_view<const T> A);
 
 /// Indices and values; entries that A does not store and places that no block row uses are zeros.
 template <real T>

@@ -19,7 +19,9 @@ namespace VOUCH_PUBLIC vouch {
 ///   sell  sliced rows with 16-bit columns where they suffice; on GPUs
 ///   bsr   blocks of 3 by 3 or 2 by 2 with one column index each
 ///   tile  tiles of 2 by 4 (float: 4 by 4) entries that begin at any column; on CPUs
-enum class layout { automatic, csr, dia, sell, bsr, tile };
+///   complex  blocks [a -b; b a], the real form of complex numbers, as a and b with one column index each; on GPUs
+///            sliced as sell
+enum class layout { automatic, csr, dia, sell, bsr, tile, complex };
 
 /// The layout as printed: "csr", "dia", ...
 const char* name(layout kept_as);
@@ -32,7 +34,7 @@ const char* name(layout kept_as);
 ///         row i errs by at most gamma(nnz_i + 2) (|A||x|)_i. The same bits on every run on one device and
 ///         instruction set; on the CPU for any partition of the rows. dia also multiplies the zeros between the
 ///         entries of a diagonal with x: there an infinity or NaN in x can spread to rows that do not refer to
-///         it; so it can within a block of bsr and a tile.
+///         it; so it can within a block of bsr or complex and a tile.
 template <real T>
 class spmv_plan {
  public:
@@ -40,8 +42,9 @@ class spmv_plan {
   ///
   /// Shapes  A is m-by-n; m, n and nnz may be 0.
   /// Result  dia where at most 64 diagonals hold all entries and storing them takes no more bytes than csr
-  ///         does; of a symmetric matrix (proved entry by entry, unless `symmetric` says that the caller has
-  ///         done so) only the upper half is stored. Else, on a GPU, the first of bsr with 3 by 3 blocks, with
+  ///         does, nor than complex does; of a symmetric matrix (proved entry by entry, unless `symmetric` says
+  ///         that the caller has done so) only the upper half is stored. Else complex, where all blocks are such
+  ///         and it reads at most 9/10 of the bytes of csr. Else, on a GPU, the first of bsr with 3 by 3 blocks, with
   ///         2 by 2 blocks, and sell that reads at most 9/10 of the bytes of csr; on a CPU the cheapest of bsr
   ///         and tile if it costs at most 9/10 of csr, counting instructions up to 32 MiB of csr and bytes
   ///         beyond. Else csr. Nothing is timed: one matrix gives one layout.
@@ -78,7 +81,9 @@ class spmv_plan {
  private:
   explicit spmv_plan(const device& dev) : device_(dev) {}
   void keep_csr(const std::string& why);
-  bool keep_dia(csr_view<const T> A, bool symmetric, bool forced);
+  bool keep_dia(csr_view<const T> A, bool symmetric, bool forced, std::int64_t most_bytes);
+  std::int64_t plan_complex(csr_view<const T> A, bool forced);
+  void keep_complex(csr_view<const T> A);
   bool keep_blocks(csr_view<const T> A, layout wanted);
   bool keep_sliced(csr_view<const T> A, int b, bool forced);
   bool keep_sliced_blocks(csr_view<const T> A, bool forced);
@@ -102,6 +107,7 @@ class spmv_plan {
   detail::block_storage<T> storage_;
   detail::tile_layout<T> tiles_;
   detail::block_layout<T> blocks_of_entries_;
+  detail::complex_layout<T> complex_;
 };
 
 namespace detail {

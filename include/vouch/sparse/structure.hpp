@@ -33,6 +33,8 @@ struct structure_facts {
   bool pattern_symmetric = false;                      // a_ij is stored exactly where a_ji is
   bool symmetric = false;                              // a_ij == a_ji, what is not stored being 0
   std::optional<unsymmetric_entry> first_unsymmetric;  // by rows, then columns; of a square matrix
+  // Not symmetric, but the real form (vouch/solve/complex.hpp) of a complex matrix that equals its transpose.
+  bool complex_symmetric = false;
 
   bool diagonal_positive = false;                // every a_ii > 0
   bool diagonal_negative = false;                // every a_ii < 0
@@ -70,7 +72,8 @@ struct structure_facts {
 /// Result  The same on every device and for any number of threads. Dominance is judged up to the rounding of a row's sum: a row
 ///         whose ratio lies within 16 u of 1 counts as weakly dominant.
 /// Cost    About two passes over A; a binary search for each entry above the diagonal where rows are long.
-///         A square unsymmetric matrix is searched once more. Waits for a GPU.
+///         A square unsymmetric matrix is searched once more, and copied to the CPU from a GPU where it is the real
+///         form of a complex one. Waits for a GPU.
 template <real T>
 structure_facts structure(const device& dev, csr_view<const T> A);
 

@@ -59,6 +59,8 @@ csr<complex> sparse(const eigen_matrix& A) {
                                  array<std::int32_t>::from(cpu, col), array<complex>::from(cpu, val)});
 }
 
+matrix_view<const complex> view_of(const eigen_matrix& A) { return {A.data(), A.rows(), A.cols(), A.rows()}; }
+
 struct complex_case {
   kind of;
   const char* method;
@@ -101,7 +103,9 @@ INSTANTIATE_TEST_SUITE_P(
         complex_case{kind::hermitian_definite, "cg", "ic0"},
         complex_case{kind::hermitian_definite, "gauss-seidel"},
         complex_case{kind::hermitian_indefinite, "auto"}, complex_case{kind::hermitian_indefinite, "minres"},
-        complex_case{kind::complex_symmetric, "auto"}, complex_case{kind::complex_symmetric, "gmres"}));
+        complex_case{kind::complex_symmetric, "auto"}, complex_case{kind::complex_symmetric, "gmres"},
+        complex_case{kind::complex_symmetric, "cocg"},
+        complex_case{kind::complex_symmetric, "cocg", "jacobi"}));
 
 TEST(complex_matrix, dense_ones_and_several_columns) {
   constexpr int n = 20, columns = 3;
@@ -116,9 +120,13 @@ TEST(complex_matrix, dense_ones_and_several_columns) {
 
 TEST(complex_matrix, the_real_form_of_a_hermitian_one_is_symmetric) {
   for (const kind of : {kind::general, kind::hermitian_definite, kind::complex_symmetric}) {
-    const csr<complex> A = sparse(random_matrix(of, 30, 3));
+    const eigen_matrix entries = random_matrix(of, 30, 3);
+    const csr<complex> A = sparse(entries);
     complex_solver solver(device::cpu(1), A);
     EXPECT_EQ(solver.real().facts().symmetric, of == kind::hermitian_definite);
+    EXPECT_EQ(solver.real().facts().complex_symmetric, of == kind::complex_symmetric);
+    EXPECT_EQ(complex_solver(device::cpu(1), view_of(entries)).real().facts().complex_symmetric,
+              of == kind::complex_symmetric);
     const complex_symmetry seen = symmetry_of(device::cpu(1), A);
     EXPECT_EQ(seen.hermitian, of == kind::hermitian_definite);
     EXPECT_EQ(seen.symmetric, of == kind::complex_symmetric);
@@ -140,6 +148,121 @@ TEST(complex_matrix, rank_and_inertia_are_its_own) {
   EXPECT_EQ(result.signs->positive, (eigenvalues.array() > 0).count());
   EXPECT_EQ(result.signs->negative, (eigenvalues.array() < 0).count());
   EXPECT_EQ(result.rank, n);
+}
+
+TEST(complex_matrix, conjugate_gradients_read_complex_numbers_and_repeat_their_bits) {
+  constexpr int n = 700;
+  const eigen_matrix A = random_matrix(kind::hermitian_definite, n, 5);
+  const csr<complex> S = sparse(A);
+  const std::vector<complex> b(n, complex(1, -2));
+  solve_options options;
+  options.method = "cg";
+  options.goal.rtol = 1e-13;
+  const Eigen::VectorXcd expected = A.llt().solve(Eigen::Map<const Eigen::VectorXcd>(b.data(), n));
+  for (const auto precision :
+       {working_precision::double_, working_precision::single, working_precision::mixed}) {
+    options.precision = precision;
+    options.goal.rtol = precision == working_precision::single ? 1e-5 : 1e-13;
+    std::vector<complex> first;
+    for (const int threads : {1, 2, 3}) {
+      std::vector<complex> x(n);
+      const solve_result result =
+          solve(device::cpu(threads), S, view<const complex>(b.data(), n), view<complex>(x.data(), n), options);
+      EXPECT_EQ(result.status, solve_status::converged) << result.reason;
+      EXPECT_NE(result.engine.find("complex"), std::string::npos) << result.engine;
+      const double error = (Eigen::Map<const Eigen::VectorXcd>(x.data(), n) - expected).norm();
+      EXPECT_LE(error, 100 * *options.goal.rtol * expected.norm());
+      if (first.empty()) first = x;
+      EXPECT_EQ(x, first) << threads;
+    }
+  }
+}
+
+// A square grid on which waves are damped: real parts of both signs on the diagonal's side of the spectrum.
+TEST(complex_matrix, cocg_has_the_same_bits_for_any_number_of_threads) {
+  constexpr int side = 22, n = side * side;
+  eigen_matrix A = eigen_matrix::Zero(n, n);
+  for (int i = 0; i < n; ++i) {
+    A(i, i) = complex(3.2, 0.4);
+    if (i % side > 0) A(i, i - 1) = A(i - 1, i) = -1;
+    if (i >= side) A(i, i - side) = A(i - side, i) = complex(-1, 0.1);
+  }
+  const csr<complex> S = sparse(A);
+  std::vector<complex> b(n);
+  for (int i = 0; i < n; ++i) b[static_cast<std::size_t>(i)] = complex(i % 7 - 3.0, i % 3);
+  const Eigen::VectorXcd expected = A.partialPivLu().solve(Eigen::Map<const Eigen::VectorXcd>(b.data(), n));
+  for (const char* by : {"none", "jacobi"})
+    for (const auto precision : {working_precision::double_, working_precision::single}) {
+      solve_options options;
+      options.method = "cocg";
+      options.precision = precision;
+      options.preconditioner = preconditioner_choice{.name = by};
+      options.goal.rtol = precision == working_precision::single ? 1e-5 : 1e-12;
+      std::vector<complex> first;
+      for (const int threads : {1, 2, 3}) {
+        std::vector<complex> x(n);
+        const solve_result result = solve(device::cpu(threads), S, view<const complex>(b.data(), n),
+                                          view<complex>(x.data(), n), options);
+        EXPECT_EQ(result.status, solve_status::converged) << result.reason;
+        EXPECT_EQ(result.method, "cocg");
+        EXPECT_EQ(result.preconditioner, by);
+        const double error = (Eigen::Map<const Eigen::VectorXcd>(x.data(), n) - expected).norm();
+        EXPECT_LE(error, 100 * *options.goal.rtol * expected.norm());
+        if (first.empty()) first = x;
+        EXPECT_EQ(x, first) << threads;
+      }
+    }
+}
+
+// r^T r = 0 for r = (1, i), and A r is in the same direction.
+TEST(complex_matrix, cocg_says_so_where_it_breaks_down) {
+  eigen_matrix A = 2 * eigen_matrix::Identity(2, 2);
+  A(0, 0) = A(1, 1) = complex(2, 1);
+  const std::vector<complex> b{1, complex(0, 1)};
+  std::vector<complex> x(2);
+  solve_options options;
+  options.method = "cocg";
+  const solve_result result =
+      solve(device::cpu(1), sparse(A), view<const complex>(b.data(), 2), view<complex>(x.data(), 2), options);
+  EXPECT_EQ(result.status, solve_status::breakdown) << result.reason;
+}
+
+TEST(complex_matrix, cocg_refuses_what_is_not_complex_symmetric) {
+  solve_options options;
+  options.method = "cocg";
+  const std::vector<complex> b(20, 1);
+  std::vector<complex> x(20);
+  const auto refusal = [&](const eigen_matrix& A) -> std::string {
+    try {
+      solve(device::cpu(1), sparse(A), view<const complex>(b.data(), 20), view<complex>(x.data(), 20), options);
+    } catch (const value_error& e) {
+      return e.what();
+    }
+    return "";
+  };
+  EXPECT_NE(refusal(random_matrix(kind::general, 20, 3)).find("not complex symmetric"), std::string::npos);
+  EXPECT_NE(refusal(random_matrix(kind::hermitian_definite, 20, 3)).find("Hermitian, not complex symmetric"),
+            std::string::npos);
+  eigen_matrix A = random_matrix(kind::complex_symmetric, 20, 3);
+  options.preconditioner = preconditioner_choice{.name = "jacobi"};
+  A(4, 4) = 0;
+  EXPECT_NE(refusal(A).find("diagonal entry of row 5"), std::string::npos) << refusal(A);
+  options.preconditioner = preconditioner_choice{.name = "ilu0"};
+  EXPECT_NE(refusal(A).find("none or jacobi"), std::string::npos);
+}
+
+TEST(complex_matrix, conjugate_gradients_refuse_what_is_not_hermitian) {
+  const csr<complex> A = sparse(random_matrix(kind::complex_symmetric, 20, 3));
+  const std::vector<complex> b(20, 1);
+  std::vector<complex> x(20);
+  solve_options options;
+  options.method = "cg";
+  try {
+    solve(device::cpu(1), A, view<const complex>(b.data(), 20), view<complex>(x.data(), 20), options);
+    FAIL();
+  } catch (const value_error& e) {
+    EXPECT_NE(std::string(e.what()).find("not symmetric"), std::string::npos) << e.what();
+  }
 }
 
 TEST(complex_matrix, what_is_none_is_refused) {

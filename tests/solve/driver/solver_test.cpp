@@ -70,6 +70,22 @@ csr<double> random_unsymmetric(std::int32_t n, double shift) {
   return from_triplets(n, entries);
 }
 
+// The real form of a complex symmetric matrix, dominated by its diagonal.
+csr<double> complex_symmetric(std::int32_t numbers, double diagonal) {
+  std::vector<triplet> entries;
+  for (std::int32_t i = 0; i < numbers; ++i)
+    for (std::int32_t part = 0; part < 2; ++part)
+      for (const std::int32_t step : {-5, -1, 0, 1, 5}) {
+        const std::int32_t j = i + step;
+        if (j < 0 || j >= numbers) continue;
+        const double real = step == 0 ? diagonal : step * step == 1 ? 1 : 0, imaginary = step == 0 ? 1 : -0.5;
+        const double first = part == 0 ? real : imaginary, second = part == 0 ? -imaginary : real;
+        if (first != 0) entries.push_back({2 * i + part, 2 * j, first});
+        if (second != 0) entries.push_back({2 * i + part, 2 * j + 1, second});
+      }
+  return from_triplets(2 * numbers, entries);
+}
+
 matrix<double> as_dense(const csr<double>& A) {
   auto dense = matrix<double>::zeros(cpu, A.rows, A.cols);
   for (std::int64_t i = 0; i < A.rows; ++i)
@@ -121,6 +137,7 @@ TEST(solver, every_method_finds_the_solution) {
     for (std::int32_t j = std::max(0, i - 1); j <= std::min(59, i + 1); ++j)
       chain.push_back({i, j, i == j ? 3.0 : j < i ? -1.25 : 0.75});
   const csr<double> band = from_triplets(60, chain);
+  const csr<double> turned = complex_symmetric(30, 7);
   for (const method* m : methods())
     for (const working_precision p :
          {working_precision::double_, working_precision::single, working_precision::mixed}) {
@@ -130,7 +147,8 @@ TEST(solver, every_method_finds_the_solution) {
       const csr<double>& A = m->takes.has(matrix_form::tridiagonal)                 ? band
                              : m->refuse == nullptr                                 ? dominant
                              : m->refuse(structure<double>(cpu, symmetric)).empty() ? symmetric
-                                                                                    : spd;
+                             : m->refuse(structure<double>(cpu, spd)).empty()       ? spd
+                                                                                    : turned;
       const std::vector<double> given = testing::random_vector(A.rows, 2);
       const std::vector<double> expected = exact(A, given);
       const auto b = array<double>::from(cpu, given);
@@ -495,11 +513,14 @@ TEST(solver, a_proof_speaks_of_solutions_from_anywhere) {
 TEST(solver, takes_a_matrix_on_a_gpu_with_vectors_there_or_here) {
   VOUCH_NEEDS_GPU();
   const device gpu = testing::gpus().front();
-  const csr<double> spd = testing::random_spd(300, 6, 5), dominant = random_unsymmetric(300, 8);
+  const csr<double> spd = testing::random_spd(300, 6, 5), dominant = random_unsymmetric(300, 8),
+                    turned = complex_symmetric(150, 8);
   for (const method* m : methods())
     for (const working_precision p : {working_precision::double_, working_precision::single}) {
       if (!m->takes.has(matrix_form::sparse) || !m->on_cuda.has(true) || !m->precisions.has(p)) continue;
-      const csr<double>& A = m->refuse != nullptr ? spd : dominant;
+      const csr<double>& A = m->refuse == nullptr                             ? dominant
+                             : m->refuse(structure<double>(cpu, spd)).empty() ? spd
+                                                                              : turned;
       const csr<double> there = A.to(gpu);
       const std::vector<double> given = testing::random_vector(A.rows, 2), expected = exact(A, given);
       solve_options options;

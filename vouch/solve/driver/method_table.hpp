@@ -7,6 +7,7 @@
   X(conjugate_gradients)              \
   X(flexible_conjugate_gradients)     \
   X(minimal_residual)                 \
+  X(conjugate_orthogonal_gradients)   \
   X(generalised_minimal_residual)     \
   X(flexible_minimal_residual)        \
   X(stabilised_biconjugate_gradients) \
