@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <numeric>
+#include <span>
 #include <utility>
 
 #include <vouch/core/random.hpp>
 #include <vouch/generate/problems.hpp>
+#include <vouch/solve/krylov/bicgstab.hpp>
 #include <vouch/solve/krylov/cg.hpp>
 #include <vouch/solve/precond/amg.hpp>
 #include <vouch/sparse/ordering.hpp>
@@ -46,9 +48,16 @@ std::vector<amg_case> cases(bool quick) {
   const auto random = [](problem_options& o) { o.coefficient = "random", o.contrast = 1e4; };
   const auto weak = [](problem_options& o) { o.epsilon = 1e-3; };
   const auto shuffled = [](problem_options& o) { o.order = "random"; };
+  const auto convection = [](double peclet) { return [=](problem_options& o) { o.peclet = peclet; }; };
+  const auto eddy = [](double peclet) {
+    return [=](problem_options& o) { o.peclet = peclet, o.flow = "recirculating"; };
+  };
+  // Two products an iteration.
+  constexpr bars of_convection{13, 25e-3, 25e-3, 0.5, 0.6};
   if (quick)
     return {{"Poisson 7 points, 40^3", "poisson-3d", sized(40), {11}},
-            {"diffusion, jumps of 1e6, 32^3", "diffusion-3d", with(sized(32), jump), {24}}};
+            {"diffusion, jumps of 1e6, 32^3", "diffusion-3d", with(sized(32), jump), {24}},
+            {"eddy, Peclet 10, 32^3", "convection-diffusion-3d", with(sized(32), eddy(10)), {13}}};
   return {
       {"Poisson 7 points, 64^3", "poisson-3d", sized(64), {12}},
       {"Poisson 7 points, 128^3", "poisson-3d", sized(128), {13}},
@@ -62,7 +71,23 @@ std::vector<amg_case> cases(bool quick) {
       {"diffusion, jumps of 1e6, 200^3", "diffusion-3d", with(sized(200), jump), {24, 40e-3, 36e-3, 1, 1}},
       {"diffusion, random 1e4, 128^3", "diffusion-3d", with(sized(128), random), {55, 20e-3, 24e-3, 0.4, 0.7}},
       {"Poisson 5 points, 2000^2", "poisson-2d", sized(2000)},
-      {"triangles, 1000^2", "elements-2d", sized(1000), {26, 15e-3, 14e-3, 0.3, 0.4}}};
+      {"triangles, 1000^2", "elements-2d", sized(1000), {26, 15e-3, 14e-3, 0.3, 0.4}},
+      {"convection, Peclet 0.1, 128^3", "convection-diffusion-3d", with(sized(128), convection(0.1)),
+       of_convection},
+      {"convection, Peclet 10, 128^3", "convection-diffusion-3d", with(sized(128), convection(10)),
+       of_convection},
+      {"convection, Peclet 1000, 128^3", "convection-diffusion-3d", with(sized(128), convection(1000)),
+       of_convection},
+      {"eddy, Peclet 0.1, 128^3", "convection-diffusion-3d", with(sized(128), eddy(0.1)), of_convection},
+      {"eddy, Peclet 10, 128^3", "convection-diffusion-3d", with(sized(128), eddy(10)), of_convection},
+      {"eddy, Peclet 1000, 128^3", "convection-diffusion-3d", with(sized(128), eddy(1000)), of_convection}};
+}
+
+bool is_symmetric(const amg_case& one) {
+  const std::span<const problem_facts> all = problems();
+  return std::find_if(all.begin(), all.end(),
+                      [&](const problem_facts& facts) { return facts.name == one.problem; })
+      ->symmetric;
 }
 
 class amg_run {
@@ -72,7 +97,9 @@ class amg_run {
     results_.title = "Algebraic multigrid";
     results_.machine = measure_machine(options, devices_);
     table_.note(
-        "iterations: of conjugate gradients to a recomputed residual of 1e-8 of b, b of random elements.");
+        "iterations: of conjugate gradients, for convection of BiCGStab (two products each), to a recomputed "
+        "residual of 1e-8 of b, b "
+        "of random elements.");
     table_.note("floor: the bytes of a cycle and of an iteration around it over the speed of a copy.");
   }
 
@@ -95,6 +122,7 @@ class amg_run {
 
  private:
   void measure(const amg_case& one, const csr<double>& host, const bench_device& d) {
+    const bool made_symmetric = is_symmetric(one);
     const csr<double> A = host.to(d.dev);
     std::vector<double> elements(static_cast<std::size_t>(A.rows));
     for (std::size_t i = 0; i < elements.size(); ++i) elements[i] = random_unit(1, i) - 0.5;
@@ -110,7 +138,8 @@ class amg_run {
       x = array<double>::zeros(d.dev, A.rows);
       cg_options stop;
       stop.rtol = 1e-8;
-      report = cg<double>(d.dev, A.all(), b, x, stop, M.get());
+      report = made_symmetric ? cg<double>(d.dev, A.all(), b, x, stop, M.get())
+                              : bicgstab<double>(d.dev, A.all(), b, x, {stop}, M.get());
       solve = std::min(solve, report.solve_seconds);
       made = M->hierarchy();
     }
@@ -127,8 +156,11 @@ class amg_run {
            double setup, double solve) {
     const bool gpu = d.dev.is_cuda(), all_cores = d.label == "cpu";
     const auto n = static_cast<double>(made.levels.front().rows);
-    // Around the cycle: the product by diagonals, five vectors read and three written.
-    const double iteration_bytes = static_cast<double>(made.cycle_bytes) + 104 * n;
+    // Around the cycle: the product by diagonals, five vectors read and three written; of BiCGStab two of each, the product by rows
+    // of seven entries, 25 vectors.
+    const double iteration_bytes = is_symmetric(one)
+                                       ? static_cast<double>(made.cycle_bytes) + 104 * n
+                                       : 2 * static_cast<double>(made.cycle_bytes) + 2 * 100 * n + 200 * n;
     const double floor = iteration_bytes / copy_speed(d);
     const double each = report.iterations > 0 ? solve / static_cast<double>(report.iterations) : 0;
     const auto row = [&](const char* metric, double value, const char* unit, std::optional<double> least,
@@ -157,7 +189,7 @@ class amg_run {
   const suite_options& options_;
   std::vector<bench_device> devices_;
   suite_results results_;
-  text_table table_{"Smoothed aggregation with conjugate gradients, to 1e-8",
+  text_table table_{"Smoothed aggregation, to 1e-8",
                     {{"system", true},
                      {"device", true},
                      {"levels"},

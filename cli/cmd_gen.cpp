@@ -37,7 +37,7 @@ struct gen_options {
   problem_options problem;
   dense_problem_options dense;
   complex_problem_options complex;
-  std::string boundary, coefficient, element, signs;
+  std::string boundary, coefficient, element, flow, signs;
   std::int64_t seed = 1;
   std::string rhs;
   std::string solution;  // empty: the problem's own
@@ -70,6 +70,8 @@ void declare(command_line& line, gen_options& o) {
   line.real("--poisson-ratio", o.problem.poisson_ratio, any, "towards 0.5 the system gets harder [0.3]");
   line.real("--stretch", o.problem.stretch, any, "length of a cell in x over its other edges [1]");
   line.real("--perturb", o.problem.perturb, any, "inner nodes move by this part of a cell, to 0.15");
+  line.real("--peclet", o.problem.peclet, any, "speed times spacing over diffusion, at most [10]");
+  line.text("--flow", "F", o.flow, "constant or recirculating [constant]");
   line.real("--dominance", o.dense.dominance, any, "diagonal over the rest of its row [1.05]");
   line.text("--signs", "S", o.signs, "of dense entries: positive or random [positive]");
   line.real("--wavelength", o.complex.wavelength, any, "grid points in a wave [10]");
@@ -95,6 +97,11 @@ bool is_among(std::span<const problem_facts> all, const std::string& name) {
 }
 
 bool is_dense(const gen_options& o) { return is_among(dense_problems(), o.name); }
+bool is_symmetric(const std::string& name) {
+  const std::span<const problem_facts> all = problems();
+  return std::find_if(all.begin(), all.end(), [&](const problem_facts& facts) { return facts.name == name; })
+      ->symmetric;
+}
 bool is_complex(const gen_options& o) { return is_among(complex_problems(), o.name); }
 
 // A dense problem takes none of the sparse ones' options, and they none of its.
@@ -106,8 +113,8 @@ void check_kind(gen_options& o) {
     throw value_error(fmt::format("{} takes no wavelength, damping or flux", o.name), "helmholtz does");
   if (!is_dense(o) && !is_complex(o)) return;
   const bool others = p.boundary || p.coefficient || p.element || p.epsilon || p.contrast || p.young ||
-                      p.poisson_ratio || p.stretch || p.perturb || p.order != "natural" || o.general ||
-                      !o.coordinates.empty();
+                      p.poisson_ratio || p.stretch || p.perturb || p.peclet || p.flow || p.order != "natural" ||
+                      o.general || !o.coordinates.empty();
   if (others || (is_dense(o) && (p.ny || p.nz)))
     throw value_error(fmt::format("{} takes none of the sparse problems' options but {} and --seed", o.name,
                                   is_dense(o) ? "-n" : "-n, --ny, --nz"));
@@ -136,6 +143,7 @@ void check(gen_options& o) {
   if (!o.boundary.empty()) o.problem.boundary = o.boundary;
   if (!o.coefficient.empty()) o.problem.coefficient = o.coefficient;
   if (!o.element.empty()) o.problem.element = o.element;
+  if (!o.flow.empty()) o.problem.flow = o.flow;
   if (!o.signs.empty()) o.dense.signs = o.signs;
   if (o.solution.empty()) o.solution = o.name == "banded-dominant" ? "integers" : "ones";
   o.problem.seed = o.dense.seed = o.complex.seed = static_cast<std::uint64_t>(o.seed);
@@ -232,10 +240,12 @@ generated_matrix generate_sparse_files(atomic_files& files, const console& log, 
   const stopwatch clock;
   const csr<double> A =
       with_sign_of_life(log, "generating", [&] { return generate_problem(cpu, o.name, o.problem); });
-  const generated_matrix made{A.rows, A.nonzeros(), true, clock.seconds()};
+  const bool symmetric = is_symmetric(o.name);
+  const generated_matrix made{A.rows, A.nonzeros(), symmetric, clock.seconds()};
   say(log, o, made);
   with_sign_of_life(log, "writing", [&] {
-    write_matrix_market(files.open(o.common.output), A, o.general ? symmetry::general : symmetry::symmetric);
+    write_matrix_market(files.open(o.common.output), A,
+                        o.general || !symmetric ? symmetry::general : symmetry::symmetric);
     write_solution(files, o, cpu, A.all(), A.rows);
     if (o.coordinates.empty()) return;
     const node_coordinates nodes = problem_coordinates(cpu, o.name, o.problem);
@@ -250,8 +260,7 @@ int cmd_gen(std::span<const char* const> arguments) {
   if (!arguments.empty() && arguments.front() == set_name) return gen_matrix_set(arguments.subspan(1));
   if (!arguments.empty() && arguments.front() == print_name) return gen_fingerprint(arguments.subspan(1));
   gen_options o;
-  command_line line("gen",
-                    "write a model problem: symmetric positive definite, complex, or dense and dominant");
+  command_line line("gen", "write a model problem: symmetric, convection, complex, or dense and dominant");
   declare(line, o);
   if (!line.parse(arguments)) return goal_reached;
   check(o);

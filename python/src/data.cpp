@@ -126,6 +126,10 @@ nb::tuple generate(const std::string& problem, const nb::dict& given, int thread
       options.stretch = nb::cast<double>(value);
     else if (option == "perturb")
       options.perturb = nb::cast<double>(value);
+    else if (option == "peclet")
+      options.peclet = nb::cast<double>(value);
+    else if (option == "flow")
+      options.flow = nb::cast<std::string>(value);
     else if (option == "order")
       options.order = nb::cast<std::string>(value);
     else if (option == "seed")

@@ -103,6 +103,29 @@ def diffusion_3d(
     seed: int = 1,
     threads: int | None = None,
 ) -> Any: ...
+def convection_diffusion_2d(
+    nx: int | None = None,
+    ny: int | None = None,
+    *,
+    peclet: float | None = None,
+    flow: str | None = None,
+    order: str = "natural",
+    solution: Solution | None = None,
+    seed: int = 1,
+    threads: int | None = None,
+) -> Any: ...
+def convection_diffusion_3d(
+    nx: int | None = None,
+    ny: int | None = None,
+    nz: int | None = None,
+    *,
+    peclet: float | None = None,
+    flow: str | None = None,
+    order: str = "natural",
+    solution: Solution | None = None,
+    seed: int = 1,
+    threads: int | None = None,
+) -> Any: ...
 def plate(
     nx: int | None = None,
     ny: int | None = None,

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 
 #include <vouch/core/error.hpp>
@@ -53,7 +54,54 @@ TEST(diffusion, symmetric_and_definite_for_every_coefficient) {
   }
 }
 
+TEST(convection_diffusion, upwind_by_hand) {
+  // In 2D at Peclet 4: out of the cell to the right 1 + 4, upwards 1 + 2; from the left 1 + 4, from below 1 + 2.
+  const csr<double> A = convection_diffusion(cpu, 3, 3, 1, {4, flow::constant});
+  const testing::dense M = testing::to_dense(A);
+  EXPECT_EQ(M[4][4], 5 + 3 + 1 + 1);
+  EXPECT_EQ(M[4][3], -5);
+  EXPECT_EQ(M[4][5], -1);
+  EXPECT_EQ(M[4][1], -3);
+  EXPECT_EQ(M[4][7], -1);
+  EXPECT_TRUE(testing::well_formed(A));
+  EXPECT_TRUE(
+      testing::same_bits(convection_diffusion(cpu, 4, 5, 3, {0, flow::constant}), poisson_3d(cpu, 4, 5, 3)));
+  EXPECT_TRUE(
+      testing::same_bits(convection_diffusion(cpu, 4, 5, 1, {0, flow::recirculating}), poisson_2d(cpu, 4, 5)));
+}
+
+TEST(convection_diffusion, what_flows_into_a_cell_flows_out) {
+  // Conservative: columns sum to what leaves through the boundary, 0 inside; so do rows where the flow has no divergence.
+  for (const flow kind : {flow::constant, flow::recirculating})
+    for (const std::int64_t nz : {1, 6}) {
+      const csr<double> A = convection_diffusion(cpu, 7, 9, nz, {100, kind});
+      EXPECT_TRUE(testing::same_bits(A, convection_diffusion(device::cpu(1), 7, 9, nz, {100, kind})));
+      const testing::dense M = testing::to_dense(A);
+      const std::int64_t z = nz / 2;
+      double fastest = 0;
+      for (std::int64_t y = 1; y < 8; ++y)
+        for (std::int64_t x = 1; x < 6; ++x) {
+          const auto i = static_cast<std::size_t>(x + 7 * (y + 9 * z));
+          long double row = 0, column = 0;
+          for (std::size_t j = 0; j < M.size(); ++j) {
+            row += M[i][j], column += M[j][i];
+            if (i != j) {
+              EXPECT_LE(M[i][j], 0);
+              fastest = std::max(fastest, -1 - static_cast<double>(M[i][j]));
+            }
+          }
+          EXPECT_NEAR(static_cast<double>(row), 0, 1e-11);
+          EXPECT_NEAR(static_cast<double>(column), 0, 1e-11);
+        }
+      EXPECT_LE(fastest, 100);
+      EXPECT_GE(fastest, 60);
+    }
+}
+
 TEST(diffusion, refuses_senseless_coefficients) {
+  EXPECT_THROW(convection_diffusion(cpu, 3, 3, 1, {-1, flow::constant}), value_error);
+  EXPECT_THROW(convection_diffusion(cpu, 3, 3, 1, {std::numeric_limits<double>::infinity(), flow::constant}),
+               value_error);
   EXPECT_THROW(anisotropic_2d(cpu, 3, 3, 0), value_error);
   EXPECT_THROW(anisotropic_2d(cpu, 3, 3, std::numeric_limits<double>::quiet_NaN()), value_error);
   EXPECT_THROW(diffusion(cpu, 3, 3, 1, {coefficient::jump, -1, 1, boundary::dirichlet}), value_error);

@@ -19,9 +19,9 @@ problem_options small(const problem_facts& facts) {
   return options;
 }
 
-TEST(problems, every_one_is_symmetric_and_positive_definite) {
+TEST(problems, all_but_those_that_say_otherwise_are_symmetric_and_positive_definite) {
   for (const problem_facts& facts : problems()) {
-    if (facts.dimension == 0) continue;
+    if (facts.dimension == 0 || !facts.symmetric) continue;
     const csr<double> A = generate_problem(cpu, facts.name, small(facts));
     EXPECT_TRUE(testing::well_formed(A)) << facts.name;
     EXPECT_TRUE(testing::exactly_symmetric(A)) << facts.name;

@@ -41,4 +41,24 @@ struct diffusion_options {
 csr<double> diffusion(const device& dev, std::int64_t nx, std::int64_t ny, std::int64_t nz,
                       const diffusion_options& options = {});
 
+/// The flow that carries u along.
+enum class flow {
+  constant,      // (1, 1/2, 1/4) of the largest speed
+  recirculating  // one eddy in x and y that fills the box, faster in its middle planes; none through the boundary
+};
+
+struct convection_options {
+  double peclet = 10;  // the largest speed times the spacing, over the diffusion
+  flow kind = flow::constant;
+};
+
+/// -div(grad u) + w . grad u by finite volumes and first-order upwind differences on nx*ny*nz cells, nz = 1 being 2D;
+/// u = 0 one spacing beyond the boundary; times the squared spacing.
+///
+/// Memory  Built on dev, which is a CPU, by all its threads.
+/// Result  Not symmetric; an M-matrix, weakly dominant by rows up to the rounding of the flow, which is free of divergence.
+/// Throws  value_error  a size below 1, more than 2^31 - 1 cells, a Peclet number outside [0, 1e200]
+csr<double> convection_diffusion(const device& dev, std::int64_t nx, std::int64_t ny, std::int64_t nz,
+                                 const convection_options& options = {});
+
 }  // namespace vouch

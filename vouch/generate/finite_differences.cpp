@@ -1,7 +1,9 @@
 // Finite differences on regular grids: Laplacians, anisotropic and varying diffusion, plates.
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <numbers>
+#include <vector>
 
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/loop_threads.hpp>
@@ -144,6 +146,79 @@ csr<double> diffusion(const device& dev, std::int64_t nx, std::int64_t ny, std::
     out.add(row, diagonal);
     for (const neighbour n : above)
       if (inside(n)) out.add(column(n), -harmonic_mean(k[row], k[column(n)]));
+  });
+}
+
+namespace {
+
+// sin(pi i / n), i = 0 to n, with zeros at both ends.
+std::vector<double> half_wave(std::int64_t n) {
+  std::vector<double> values(static_cast<std::size_t>(n + 1));
+  for (std::int64_t i = 1; i < n; ++i)
+    values[static_cast<std::size_t>(i)] =
+        std::sin(std::numbers::pi * static_cast<double>(i) / static_cast<double>(n));
+  return values;
+}
+
+// The flow through the face between a cell and its neighbour, out of the cell.
+class face_flow {
+ public:
+  face_flow(const grid& g, const convection_options& options)
+      : options_(options),
+        flat_(g.nz == 1),
+        shorter_(static_cast<double>(std::min(g.nx, g.ny))),
+        in_x_(half_wave(g.nx)),
+        in_y_(half_wave(g.ny)),
+        in_z_(half_wave(2 * g.nz)) {}
+
+  double out_of(std::int64_t x, std::int64_t y, std::int64_t z, neighbour to) const {
+    if (options_.kind == flow::constant) return options_.peclet * (to.dx + 0.5 * to.dy + 0.25 * to.dz);
+    if (to.dz != 0) return 0;
+    // Differences of a stream function between the two corners of the face: what flows in flows out.
+    const double middle = flat_ ? 1 : in_z_[static_cast<std::size_t>(2 * z + 1)];
+    const std::int64_t face_x = x + (to.dx > 0), face_y = y + (to.dy > 0);
+    return middle * (to.dx != 0 ? to.dx * (stream(face_x, y + 1) - stream(face_x, y))
+                                : to.dy * (stream(x, face_y) - stream(x + 1, face_y)));
+  }
+
+ private:
+  double stream(std::int64_t x, std::int64_t y) const {
+    return options_.peclet * shorter_ / std::numbers::pi * in_x_[static_cast<std::size_t>(x)] *
+           in_y_[static_cast<std::size_t>(y)];
+  }
+
+  convection_options options_;
+  bool flat_;
+  double shorter_;
+  std::vector<double> in_x_, in_y_, in_z_;
+};
+
+}  // namespace
+
+csr<double> convection_diffusion(const device& dev, std::int64_t nx, std::int64_t ny, std::int64_t nz,
+                                 const convection_options& options) {
+  const ieee_environment here;
+  constexpr double most = 1e200;
+  if (!(options.peclet >= 0 && options.peclet <= most))
+    throw value_error("a Peclet number of " + std::to_string(options.peclet), "give one from 0 to 1e200");
+  const grid g = checked_grid(nx, ny, nz);
+  const face_flow through(g, options);
+  return build_rows(dev, g.size(), g.size(), [&](std::int64_t row, auto& out) {
+    const std::int64_t x = row % g.nx, y = row / g.nx % g.ny, z = row / (g.nx * g.ny);
+    double diagonal = 0;
+    const auto meets = [&](neighbour n) { return nz > 1 || n.dz == 0; };
+    const auto add_outflow = [&](neighbour n) {
+      if (meets(n)) diagonal += 1 + std::max(through.out_of(x, y, z, n), 0.0);
+    };
+    for (const neighbour n : below) add_outflow(n);
+    for (const neighbour n : above) add_outflow(n);
+    const auto couple = [&](neighbour n) {
+      if (meets(n) && g.contains(x + n.dx, y + n.dy, z + n.dz))
+        out.add(g.index(x + n.dx, y + n.dy, z + n.dz), -1 - std::max(-through.out_of(x, y, z, n), 0.0));
+    };
+    for (const neighbour n : below) couple(n);
+    out.add(row, diagonal);
+    for (const neighbour n : above) couple(n);
   });
 }
 

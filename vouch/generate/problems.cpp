@@ -63,6 +63,14 @@ csr<double> build_diffusion(const device& dev, const sizes& n, const problem_opt
   return diffusion(dev, n[0], n[1], n[2], options);
 }
 
+csr<double> build_convection_diffusion(const device& dev, const sizes& n, const problem_options& o) {
+  convection_options options;
+  options.peclet = o.peclet.value_or(options.peclet);
+  options.kind =
+      choose<flow>("flow", o.flow, {{"constant", flow::constant}, {"recirculating", flow::recirculating}});
+  return convection_diffusion(dev, n[0], n[1], n[2], options);
+}
+
 element element_of(int dim, const problem_options& o) {
   if (dim == 2)
     return choose<element>("element", o.element,
@@ -172,6 +180,14 @@ const std::vector<entry>& registry() {
        {50, 50, 50},
        1,
        build_diffusion},
+      {{"convection-diffusion-2d", "upwind differences, 5 points, not symmetric", 2, {"peclet", "flow"}, false},
+       {100, 100, 1},
+       1,
+       build_convection_diffusion},
+      {{"convection-diffusion-3d", "upwind differences, 7 points, not symmetric", 3, {"peclet", "flow"}, false},
+       {50, 50, 50},
+       1,
+       build_convection_diffusion},
       {{"plate", "bending of a thin plate, 13 points", 2, {"boundary"}},
        {100, 100, 1},
        1,
@@ -236,7 +252,9 @@ void check_options(const problem_facts& facts, const problem_options& o) {
                                                 {"young", o.young.has_value()},
                                                 {"poisson-ratio", o.poisson_ratio.has_value()},
                                                 {"stretch", o.stretch.has_value()},
-                                                {"perturb", o.perturb.has_value()}};
+                                                {"perturb", o.perturb.has_value()},
+                                                {"peclet", o.peclet.has_value()},
+                                                {"flow", o.flow.has_value()}};
   for (const auto& [option, is_given] : given)
     if (is_given && std::find(facts.options.begin(), facts.options.end(), option) == facts.options.end())
       refuse(option);

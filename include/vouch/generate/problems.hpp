@@ -26,10 +26,12 @@ struct problem_options {
   std::optional<double> contrast{};              // largest over smallest coefficient or stiffness
   std::optional<double> young{};
   std::optional<double> poisson_ratio{};
-  std::optional<double> stretch{};  // length of a cell in x over its other edges
-  std::optional<double> perturb{};  // part of a cell by which inner nodes move at random
-  std::string order = "natural";    // natural|random|rcm; elasticity moves whole nodes
-  std::uint64_t seed = 1;           // of everything random
+  std::optional<double> stretch{};    // length of a cell in x over its other edges
+  std::optional<double> perturb{};    // part of a cell by which inner nodes move at random
+  std::optional<double> peclet{};     // of the fastest flow through a cell
+  std::optional<std::string> flow{};  // constant|recirculating
+  std::string order = "natural";      // natural|random|rcm; elasticity moves whole nodes
+  std::uint64_t seed = 1;             // of everything random
 };
 
 /// One entry of the list.
@@ -38,6 +40,7 @@ struct problem_facts {
   std::string_view summary;
   int dimension = 0;                      // how many of nx, ny, nz it takes: 0 for a fixed problem
   std::vector<std::string_view> options;  // names of the options it takes besides, as in the command line
+  bool symmetric = true;                  // whether the matrix is
 };
 
 /// All problems, in the order in which help lists them.

@@ -138,7 +138,7 @@ TEST(plan, elimination_is_predicted_only_where_it_costs_little_and_may_matter) {
   large.matrix.dominant = dominance::none;
   EXPECT_FALSE(is_elimination_worth_predicting(large, {}));
   EXPECT_FALSE(is_elimination_worth_predicting(dominant(100, 2), {}));
-  EXPECT_TRUE(is_elimination_worth_predicting(dominant(20000, 1.0001), {}));
+  EXPECT_FALSE(is_elimination_worth_predicting(dominant(20000, 1.0001), {}));
   solve_options by_name;
   by_name.method = "gauss-seidel";
   EXPECT_FALSE(is_elimination_worth_predicting(dominant(20000, 1.0001), by_name));
@@ -146,7 +146,7 @@ TEST(plan, elimination_is_predicted_only_where_it_costs_little_and_may_matter) {
 
 TEST(plan, dominant_rows_are_swept) {
   const std::vector<attempt> plain = make_plan(dominant(50000, 2), {});
-  EXPECT_EQ(names(plain), (list{"gauss-seidel", "gmres", "gmres", "sparse-lu"}));
+  EXPECT_EQ(names(plain), (list{"gauss-seidel", "bicgstab", "gmres", "gmres", "bicgstab", "sparse-lu"}));
   EXPECT_EQ(plain[0].accelerate.anderson, 0);
   EXPECT_EQ(plain[0].why, "sparse, every row dominates");
   // Nearly dominant, its fill unknown or hopeless: sweeps need acceleration, and are more than iterations.
@@ -154,17 +154,35 @@ TEST(plan, dominant_rows_are_swept) {
     system_facts facts = dominant(50000, 1.0001);
     if (entries > 0) facts.elimination = elimination_cost{entries, entries};
     const std::vector<attempt> plan = make_plan(facts, {});
-    EXPECT_EQ(names(plan), (list{"gmres", "gmres", "gauss-seidel", "sparse-lu"})) << entries;
-    EXPECT_GT(plan[2].accelerate.anderson, 0) << entries;
+    EXPECT_EQ(names(plan), (list{"bicgstab", "bicgstab", "gmres", "gmres", "gauss-seidel", "sparse-lu"}))
+        << entries;
+    EXPECT_EQ(preconditioners(plan), (list{"ilu0", "amg", "ilu0", "ilut", "none", "none"})) << entries;
+    EXPECT_GT(plan[4].accelerate.anderson, 0) << entries;
   }
   system_facts narrow = dominant(20000, 1.0001);
   narrow.elimination = elimination_cost{2e5, 1e6};
-  EXPECT_EQ(planned(narrow), (list{"sparse-lu", "gmres", "gmres", "gauss-seidel"}));
+  EXPECT_EQ(planned(narrow), (list{"sparse-lu", "bicgstab", "bicgstab", "gmres", "gmres", "gauss-seidel"}));
   // A number of iterations is one of plain sweeps.
   solve_options fixed;
   fixed.goal.fixed_iterations = 9;
   EXPECT_EQ(planned(narrow, fixed), list{"gauss-seidel"});
   EXPECT_EQ(make_plan(narrow, fixed)[0].accelerate.anderson, 0);
+}
+
+// Upwind convection and diffusion: multigrid where grids are large.
+TEST(plan, weakly_dominant_unsymmetric_systems_are_iterated_in_short_recurrences) {
+  const auto convection = [](std::int64_t n) {
+    system_facts facts = unsymmetric(n);
+    facts.matrix.dominant = dominance::weak;
+    facts.matrix.dominance_ratio = 1;
+    return facts;
+  };
+  EXPECT_EQ(planned(convection(20000)), (list{"bicgstab", "bicgstab", "gmres", "gmres", "sparse-lu"}));
+  EXPECT_EQ(preconditioners(make_plan(convection(20000), {}))[0], "ilu0");
+  EXPECT_EQ(preconditioners(make_plan(convection(1000000), {}))[0], "amg");
+  system_facts negative = convection(1000000);
+  negative.matrix.diagonal_positive = false;
+  EXPECT_EQ(planned(negative)[0], "gmres");
 }
 
 TEST(plan, unsymmetric_systems_are_factorised_while_that_is_cheap_and_iterated_first_where_it_is_not) {

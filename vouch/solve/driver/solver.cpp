@@ -250,17 +250,21 @@ std::string went_on(const attempt& from, const attempt_record& ended, patience::
   return title + " ended, " + ended.reason + next;
 }
 
-// The attempt after that of index k: one that eliminates, one that iterates, or one that asks for less of a matrix,
-// where that is wanted. The end of the plan where there is none.
-enum class next_kind { any, elimination, iteration, less_special };
+// The attempt after that of index k: one that eliminates, one that iterates, one that asks for less of a matrix or has
+// another preconditioner, where that is wanted. The end of the plan where there is none.
+enum class next_kind { any, elimination, iteration, less_special, otherwise_preconditioned };
 std::size_t find_next(const std::vector<attempt>& plan, std::size_t k, next_kind wanted) {
   const method* const before = plan[k].method;
+  const std::string& tried = plan[k].preconditioner.name;
   for (++k; k < plan.size(); ++k) {
     if (wanted == next_kind::elimination && !plan[k].method->direct) continue;
     if (wanted == next_kind::iteration && plan[k].method->direct) continue;
     if (wanted == next_kind::less_special &&
         (plan[k].method == before ||
          (before->refuse == not_spd_reason && plan[k].method->refuse == not_spd_reason)))
+      continue;
+    if (wanted == next_kind::otherwise_preconditioned && !plan[k].method->direct &&
+        plan[k].preconditioner.name == tried)
       continue;
     break;
   }
@@ -480,7 +484,12 @@ solve_result solver::state::solve(const columns_view& system) {
       record.reason = e.what();
       // Where one factorisation does not fit, no other does.
       const bool too_large = taken.method->direct && dynamic_cast<const out_of_memory*>(&e) != nullptr;
-      following = find_next(plan, current, too_large ? next_kind::iteration : next_kind::any);
+      // What cannot be made of the matrix for one method, cannot for another.
+      const bool preconditioned = !taken.method->direct && taken.preconditioner.name != "none";
+      following = find_next(plan, current,
+                            too_large        ? next_kind::iteration
+                            : preconditioned ? next_kind::otherwise_preconditioned
+                                             : next_kind::any);
       if (following < plan.size()) next = "the attempt before it failed";
     }
     records.push_back(record);
