@@ -8,6 +8,7 @@
 #include <vouch/core/random.hpp>
 #include <vouch/fingerprint/networks.hpp>
 #include <vouch/fingerprint/stages.hpp>
+#include <vouch/fingerprint/synthetic_print.hpp>
 
 #include "devices.hpp"
 
@@ -90,6 +91,82 @@ TEST(gpu, probabilistic_network) {
     expect_outputs_of_the_cpu(testing::gpus().front(), network, 20, 1, 5e-6);
     // So far that every Gaussian underflows; distances of some thousands have seven digits.
     expect_outputs_of_the_cpu(testing::gpus().front(), network, 20, 20, 2e-2);
+  }
+}
+
+// Pages of all kinds, cut out.
+struct cut_prints {
+  std::vector<grey_image> pages;
+  std::vector<std::uint8_t> snips, foreground;
+  std::vector<placement> places;
+
+  cut_prints() {
+    std::uint64_t seed = 1;
+    for (const char pattern : {'A', 'L', 'R', 'T', 'W', 'W'})
+      pages.push_back(synthetic_print(device::cpu(2), {pattern, ++seed, seed % 2 == 0, seed % 3 == 0}));
+    pages.push_back({600, 500, std::vector<std::uint8_t>(600 * 500, 7)});
+    snips.resize(pages.size() * snip_pixels);
+    foreground.resize(pages.size() * cells);
+    places.resize(pages.size());
+    segment(device::cpu(2), pages, snips, foreground, places);
+  }
+  static const cut_prints& made() {
+    static const cut_prints one;
+    return one;
+  }
+};
+
+// Each stage gets what the CPU's stage before it made, so that all bits can be compared.
+TEST(gpu, stages_have_the_bits_of_the_cpu) {
+  VOUCH_NEEDS_GPU();
+  const device gpu = testing::gpus().front(), cpu = device::cpu(2);
+  const cut_prints& cut = cut_prints::made();
+  const std::size_t n = cut.pages.size();
+  std::vector<std::uint8_t> enhanced(cut.snips.size()), indices(enhanced.size()), bytes(enhanced.size());
+  enhance(cpu, cut.snips, enhanced);
+  enhance(gpu, cut.snips, bytes);
+  EXPECT_TRUE(same_bits(bytes, enhanced));
+  find_orientations(cpu, enhanced, indices);
+  find_orientations(gpu, enhanced, bytes);
+  EXPECT_TRUE(same_bits(bytes, indices));
+  std::vector<float> averages(n * orientation_size), numbers(averages.size());
+  average_orientations(cpu, indices, {}, averages);
+  average_orientations(gpu, indices, {}, numbers);
+  EXPECT_TRUE(same_bits(numbers, averages));
+  std::vector<pixel> cores(n), found(n);
+  find_cores(cpu, averages, cores);
+  find_cores(gpu, averages, found);
+  for (std::size_t i = 0; i < n; ++i) {
+    EXPECT_EQ(found[i].x, cores[i].x) << i;
+    EXPECT_EQ(found[i].y, cores[i].y) << i;
+  }
+  cores[0] = {-300, 700};  // nothing of the print is left
+  average_orientations(cpu, indices, cores, averages);
+  average_orientations(gpu, indices, cores, numbers);
+  EXPECT_TRUE(same_bits(numbers, averages));
+  std::vector<float> fine(n * 2 * fine_size), fine_there(fine.size());
+  average_finely(cpu, indices, fine);
+  average_finely(gpu, indices, fine_there);
+  EXPECT_TRUE(same_bits(fine_there, fine));
+  std::vector<std::uint8_t> whorls(n), whorls_there(n);
+  trace_ridges(cpu, fine, cut.foreground, whorls);
+  trace_ridges(gpu, fine, cut.foreground, whorls_there);
+  EXPECT_EQ(whorls_there, whorls);
+}
+
+// Every grey level in every place, where neighbouring slits often have equal sums.
+TEST(gpu, orientations_of_noise) {
+  VOUCH_NEEDS_GPU();
+  for (const double levels : {2.0, 5.0, 256.0}) {
+    std::vector<std::uint8_t> noise(2 * snip_pixels), expected(noise.size()), found(noise.size());
+    for (std::size_t i = 0; i < noise.size(); ++i)
+      noise[i] = static_cast<std::uint8_t>(std::floor(levels * random_unit(3, i)) * 255 / levels);
+    find_orientations(device::cpu(2), noise, expected);
+    find_orientations(testing::gpus().front(), noise, found);
+    EXPECT_TRUE(same_bits(found, expected));
+    enhance(device::cpu(2), noise, expected);
+    enhance(testing::gpus().front(), noise, found);
+    EXPECT_TRUE(same_bits(found, expected));
   }
 }
 

@@ -47,26 +47,30 @@ TEST_F(published, segmentation) {
 // The original rounds in another order: one grey level, on at most 0.01 % of the pixels.
 TEST_F(published, enhancement) {
   std::vector<std::uint8_t> enhanced(prints->snips.size());
-  enhance(cpu, prints->snips, enhanced);
-  std::size_t differ = 0;
-  int most = 0;
-  for (std::size_t i = 0; i < enhanced.size(); ++i) {
-    const int by = std::abs(enhanced[i] - prints->enhanced[i]);
-    differ += by != 0;
-    most = std::max(most, by);
+  for (const device& dev : testing::devices()) {
+    enhance(dev, prints->snips, enhanced);
+    std::size_t differ = 0;
+    int most = 0;
+    for (std::size_t i = 0; i < enhanced.size(); ++i) {
+      const int by = std::abs(enhanced[i] - prints->enhanced[i]);
+      differ += by != 0;
+      most = std::max(most, by);
+    }
+    EXPECT_LE(most, 1) << dev.name();
+    EXPECT_LE(static_cast<double>(differ), 1e-4 * static_cast<double>(enhanced.size())) << dev.name();
+    RecordProperty(std::string("pixels_by_one_level_") + dev.kind(), static_cast<int>(differ));
   }
-  EXPECT_LE(most, 1);
-  EXPECT_LE(static_cast<double>(differ), 1e-4 * static_cast<double>(enhanced.size()));
-  RecordProperty("pixels_by_one_level", static_cast<int>(differ));
 }
 
 TEST_F(published, orientations_of_pixels) {
   std::vector<std::uint8_t> indices(prints->enhanced.size());
-  find_orientations(cpu, prints->enhanced, indices);
-  std::size_t differ = 0;
-  for (std::size_t i = 0; i < indices.size(); ++i)
-    differ += prints->indices[i] == 255 ? indices[i] != no_orientation : indices[i] != prints->indices[i];
-  EXPECT_EQ(differ, 0U);
+  for (const device& dev : testing::devices()) {
+    find_orientations(dev, prints->enhanced, indices);
+    std::size_t differ = 0;
+    for (std::size_t i = 0; i < indices.size(); ++i)
+      differ += prints->indices[i] == 255 ? indices[i] != no_orientation : indices[i] != prints->indices[i];
+    EXPECT_EQ(differ, 0U) << dev.name();
+  }
 }
 
 TEST_F(published, averages) {
@@ -76,18 +80,22 @@ TEST_F(published, averages) {
   for (std::size_t i = 0; i < n; ++i)
     cores.push_back(
         {static_cast<int>(prints->number(i, "core_x")), static_cast<int>(prints->number(i, "core_y"))});
-  average_orientations(cpu, prints->indices, {}, averages);
-  average_orientations(cpu, prints->indices, cores, registered);
-  EXPECT_TRUE(averages == prints->averages);
-  EXPECT_TRUE(registered == prints->registered);
+  for (const device& dev : testing::devices()) {
+    average_orientations(dev, prints->indices, {}, averages);
+    average_orientations(dev, prints->indices, cores, registered);
+    EXPECT_TRUE(averages == prints->averages) << dev.name();
+    EXPECT_TRUE(registered == prints->registered) << dev.name();
+  }
 }
 
 TEST_F(published, cores) {
   std::vector<pixel> cores(prints->size());
-  find_cores(cpu, prints->averages, cores);
-  for (std::size_t i = 0; i < prints->size(); ++i) {
-    EXPECT_EQ(cores[i].x, prints->number(i, "core_x")) << prints->names[i];
-    EXPECT_EQ(cores[i].y, prints->number(i, "core_y")) << prints->names[i];
+  for (const device& dev : testing::devices()) {
+    find_cores(dev, prints->averages, cores);
+    for (std::size_t i = 0; i < prints->size(); ++i) {
+      EXPECT_EQ(cores[i].x, prints->number(i, "core_x")) << prints->names[i] << ' ' << dev.name();
+      EXPECT_EQ(cores[i].y, prints->number(i, "core_y")) << prints->names[i] << ' ' << dev.name();
+    }
   }
 }
 
@@ -95,9 +103,12 @@ TEST_F(published, traced_whorls) {
   const std::size_t n = prints->size();
   std::vector<float> fine(n * 2 * fine_size);
   std::vector<std::uint8_t> whorls(n);
-  average_finely(cpu, prints->indices, fine);
-  trace_ridges(cpu, fine, prints->foreground, whorls);
-  for (std::size_t i = 0; i < n; ++i) EXPECT_EQ(whorls[i], prints->number(i, "conup")) << prints->names[i];
+  for (const device& dev : testing::devices()) {
+    average_finely(dev, prints->indices, fine);
+    trace_ridges(dev, fine, prints->foreground, whorls);
+    for (std::size_t i = 0; i < n; ++i)
+      EXPECT_EQ(whorls[i], prints->number(i, "conup")) << prints->names[i] << ' ' << dev.name();
+  }
 }
 
 void expect_near(std::span<const float> a, std::span<const float> b, double tolerance) {

@@ -5,10 +5,13 @@
 
 #include <vouch/fingerprint/stages.hpp>
 
+#include <vouch/core/config.hpp>
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/simd.hpp>
 #include <vouch/fingerprint/batch.hpp>
+#include <vouch/fingerprint/gpu_stages.hpp>
 #include <vouch/fingerprint/print_stages.hpp>
+#include <vouch/fingerprint/slit_vectors.hpp>
 
 namespace vouch::fingerprint {
 namespace {
@@ -17,7 +20,6 @@ typedef std::int16_t level16 __attribute__((vector_size(32)));
 typedef std::uint8_t byte16 __attribute__((vector_size(16)));
 
 constexpr int reach = 4;  // of a slit from its middle
-constexpr int slits = 8;
 
 struct offset {
   int x, y;
@@ -92,22 +94,6 @@ VOUCH_SIMD_CLONES void find_in_snip(const std::uint8_t* enhanced, std::uint8_t* 
   }
 }
 
-// Unit vectors of twice the slits' angles, over the pixels of a square. The original's pi has six digits; what was
-// trained with it has seen its errors.
-struct slit_vectors {
-  std::array<float, slits> x, y;
-  slit_vectors() {
-    constexpr double pi = 3.14159;
-    const std::array<double, slits> angles{pi / 2, std::atan(2.0),  pi / 4,  std::atan(0.5),
-                                           0,      -std::atan(0.5), -pi / 4, -std::atan(2.0)};
-    for (std::size_t k = 0; k < slits; ++k) {
-      const double twice = 2.0 * static_cast<double>(static_cast<float>(angles[k]));
-      x[k] = static_cast<float>(std::cos(twice) / 256);
-      y[k] = static_cast<float>(std::sin(twice) / 256);
-    }
-  }
-};
-
 struct vector {
   float x = 0, y = 0;
 };
@@ -132,11 +118,6 @@ VOUCH_SIMD_INLINE vector average(const std::uint8_t* first, const slit_vectors& 
     sum.y += all.y[k] * static_cast<float>(count);
   }
   return sum;
-}
-
-const slit_vectors& vectors_of_slits() {
-  static const slit_vectors all;
-  return all;
 }
 
 VOUCH_SIMD_CLONES void average_snip(const std::uint8_t* indices, pixel first, const slit_vectors& all,
@@ -170,7 +151,25 @@ VOUCH_SIMD_CLONES void average_snip_finely(const std::uint8_t* indices, const sl
     }
 }
 
+slit_vectors computed_vectors() {
+  constexpr double pi = 3.14159;
+  const std::array<double, slits> angles{pi / 2, std::atan(2.0),  pi / 4,  std::atan(0.5),
+                                         0,      -std::atan(0.5), -pi / 4, -std::atan(2.0)};
+  slit_vectors all;
+  for (std::size_t k = 0; k < slits; ++k) {
+    const double twice = 2.0 * static_cast<double>(static_cast<float>(angles[k]));
+    all.x[k] = static_cast<float>(std::cos(twice) / 256);
+    all.y[k] = static_cast<float>(std::sin(twice) / 256);
+  }
+  return all;
+}
+
 }  // namespace
+
+const slit_vectors& vectors_of_slits() {
+  static const slit_vectors all = computed_vectors();
+  return all;
+}
 
 void find_orientations_of_print(const std::uint8_t* enhanced, std::uint8_t* indices) {
   find_in_snip(enhanced, indices);
@@ -191,6 +190,8 @@ void find_orientations(const device& dev, std::span<const std::uint8_t> enhanced
   const ieee_environment here;
   const std::size_t n = prints_in("find_orientations", "snips", enhanced.size(), snip_pixels);
   require_elements("find_orientations", "indices", indices.size(), n, snip_pixels);
+  if constexpr (built_with_cuda)
+    if (dev.is_cuda()) return gpu::find_orientations(dev, enhanced, indices);
   for_each_print(dev, n, [&](std::size_t i) {
     find_orientations_of_print(&enhanced[i * snip_pixels], &indices[i * snip_pixels]);
   });
@@ -202,6 +203,8 @@ void average_orientations(const device& dev, std::span<const std::uint8_t> indic
   const std::size_t n = prints_in("average_orientations", "indices", indices.size(), snip_pixels);
   if (!cores.empty()) require_elements("average_orientations", "cores", cores.size(), n, 1);
   require_elements("average_orientations", "averages", averages.size(), n, orientation_size);
+  if constexpr (built_with_cuda)
+    if (dev.is_cuda()) return gpu::average_orientations(dev, indices, cores, averages);
   for_each_print(dev, n, [&](std::size_t i) {
     average_print(&indices[i * snip_pixels], cores.empty() ? standard_core : cores[i],
                   &averages[i * orientation_size]);
@@ -212,6 +215,8 @@ void average_finely(const device& dev, std::span<const std::uint8_t> indices, st
   const ieee_environment here;
   const std::size_t n = prints_in("average_finely", "indices", indices.size(), snip_pixels);
   require_elements("average_finely", "averages", averages.size(), n, std::size_t{2} * fine_size);
+  if constexpr (built_with_cuda)
+    if (dev.is_cuda()) return gpu::average_finely(dev, indices, averages);
   for_each_print(dev, n, [&](std::size_t i) {
     average_print_finely(&indices[i * snip_pixels], &averages[i * 2 * fine_size]);
   });

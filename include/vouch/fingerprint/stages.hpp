@@ -2,7 +2,8 @@
 //
 // The method is that of NIST's PCASYS (Candela, Grother, Watson, Wilkinson, Wilson: PCASYS -- a pattern-level
 // classification automation system for fingerprints, NISTIR 5647, 1995), and so are all sizes: trained weights
-// fix them. Every result has the same bits for any number of threads.
+// fix them. Every result has the same bits for any number of threads. Operands live in the host's memory, for a GPU,
+// too, which does the same operations in the same order but for its own arctangents, sines and cosines in double.
 #pragma once
 #include <cstdint>
 #include <span>
