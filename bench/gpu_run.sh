@@ -3,7 +3,7 @@
 #
 #   bench/gpu_run.sh [build] [tests] [sanitize] [spmv] [SUITE]...     all of them without arguments
 #
-# SUITE is one of vouch bench: amg, auto, cg, tridiagonal, stationary, sweeps, interval-blas, crank-nicolson, options, reduce,
+# SUITE is one of vouch bench: amg, auto, cg, complex, tridiagonal, stationary, sweeps, interval-blas, crank-nicolson, options, reduce,
 # verify.
 #
 # BUILD       build folder                                        [build/gpu]

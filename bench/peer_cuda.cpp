@@ -3,6 +3,7 @@
 #include "peers.hpp"
 #include "peers/cuda_blas.h"
 #include "peers/cuda_cg.h"
+#include "peers/cuda_complex.h"
 #include "peers/cuda_dense.h"
 
 namespace vouch::bench {
@@ -26,6 +27,29 @@ std::optional<peer_answer<T>> cuda_library_cg(const device& gpu, csr_view<const 
   answer.iterations = from.iterations;
   return answer;
 }
+
+template <real T>
+std::optional<double> cusparse_complex_seconds(const device& gpu, csr_view<const std::complex<T>> A,
+                                               std::string& why) {
+  const auto run =
+      reinterpret_cast<vouch_peer_cuda_complex_function*>(cuda_peer_function("vouch_peer_cuda_complex", why));
+  if (run == nullptr) return std::nullopt;
+  const std::vector<std::complex<T>> ones(static_cast<std::size_t>(A.rows), T{1});
+  const vouch_peer_system system{A.rows,        A.nonzeros, reinterpret_cast<const long long*>(A.row_ptr),
+                                 A.col,         A.val,      ones.data(),
+                                 sizeof(T) == 8};
+  vouch_peer_complex_answer answer{};
+  if (run(gpu.index(), &system, &answer) != 0) {
+    why = answer.message;
+    return std::nullopt;
+  }
+  return answer.seconds;
+}
+
+template std::optional<double> cusparse_complex_seconds(const device&, csr_view<const std::complex<float>>,
+                                                        std::string&);
+template std::optional<double> cusparse_complex_seconds(const device&, csr_view<const std::complex<double>>,
+                                                        std::string&);
 
 template <real T>
 std::optional<dense_peer> cuda_library_dense(const device& gpu, std::int64_t n, const T* A, const T* b,

@@ -1,5 +1,6 @@
 // bench/peers.hpp -- other programs' conjugate gradients on the same systems, in the same run.
 #pragma once
+#include <complex>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -40,6 +41,14 @@ std::optional<peer_answer<T>> eigen_cg(csr_view<const T> A, std::span<const T> b
 template <real T>
 std::optional<peer_answer<T>> cuda_library_cg(const device& gpu, csr_view<const T> A, std::span<const T> b,
                                               const peer_task& task, std::string& why);
+
+/// A product of a complex matrix by cuSPARSE, from the module vouch_peers_cuda.
+///
+/// Memory  A lives on the CPU.
+/// Result  Nothing where the module is missing or fails; `why` then says so in one line.
+template <real T>
+std::optional<double> cusparse_complex_seconds(const device& gpu, csr_view<const std::complex<T>> A,
+                                               std::string& why);
 
 /// A Jacobi sweep over cuBLAS with its norm read back, and a solve by cuSOLVER's LU (0 where not asked for).
 struct dense_peer {

@@ -28,6 +28,8 @@ std::span<const suite> suites() {
       {"auto", "what auto takes, beside every method by name", run_auto_suite},
       {"cg", "conjugate gradients: the published tables, scaling, peers", run_cg_suite},
       {"classify", "fingerprints: time a stage, prints a second; files are pages", run_classify_suite},
+      {"complex", "complex numbers: products and iterations beside their bytes, and cuSPARSE",
+       run_complex_suite},
       {"crank-nicolson", "the Black-Scholes equation on the published grids", run_crank_nicolson_suite},
       {"direct", "sparse factorisations beside the libraries behind them", run_direct_suite},
       {"interval-blas", "intervals: axpy, dot, gemv, gemm beside Boost.Interval and plain BLAS",

@@ -39,6 +39,15 @@ suite_results run_cg_suite(const suite_options& options);
 ///         from files where 16 threads work.
 suite_results run_classify_suite(const suite_options& options);
 
+/// Complex numbers: products, and iterations of conjugate gradients, COCG and GMRES.
+///
+/// Model problems in double and single precision by the real form that solvers keep.
+///
+/// Result  Rows of seconds, the floor being the bytes of a complex matrix in CSR and of the vectors at the copy speed of
+///         the device; on a GPU cuSPARSE's product of the complex matrix as peer, and a bar of 1.15 times the floor in
+///         double precision.
+suite_results run_complex_suite(const suite_options& options);
+
 /// The Black-Scholes equation on the grids of the published work, and the bars.
 ///
 /// Prices one European call on 8192 x 16384 and 16384 x 32768 nodes, with the published parameters and with

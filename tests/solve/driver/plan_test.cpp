@@ -327,6 +327,18 @@ TEST(plan, libraries_factorise_what_suits_them) {
   EXPECT_EQ(planned(wide), (list{"lsmr", "sparse-qr"}));
 }
 
+TEST(plan, complex_symmetric_systems_begin_with_cocg) {
+  system_facts facts = unsymmetric(200000);
+  EXPECT_EQ(planned(facts).front(), "gmres");
+  facts.matrix.complex_symmetric = true;
+  EXPECT_EQ(planned(facts).front(), "cocg");
+  solve_options with_ilu0;
+  with_ilu0.preconditioner = preconditioner_choice{"ilu0"};
+  EXPECT_EQ(planned(facts, with_ilu0).front(), "gmres");
+  facts.matrix.nonzeros = 1000;
+  EXPECT_EQ(planned(facts).front(), "sparse-lu");
+}
+
 TEST(methods, table_is_complete) {
   for (const method* m : methods()) {
     EXPECT_EQ(find_method(m->name), m);

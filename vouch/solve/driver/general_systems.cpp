@@ -21,6 +21,11 @@ bool takes_unsymmetric_preconditioner(const solve_options& options) {
 
 }  // namespace
 
+bool is_factorised_at_once(const system_facts& facts, const solve_options& options) {
+  return facts.matrix.nonzeros <= small_nonzeros && takes_options(sparse_elimination, options) &&
+         !is_on_gpu(options);
+}
+
 double guess_products_with_ilu0(const structure_facts& A) {
   const double of_a_grid = std::max(10.0, std::sqrt(static_cast<double>(A.rows)));
   if (A.dominant != dominance::strict) return of_a_grid;
@@ -33,8 +38,7 @@ std::optional<prediction> predict_with_ilu0(const system_facts& facts, const sol
   const structure_facts& A = facts.matrix;
   if (facts.form != matrix_form::sparse || options.precision == working_precision::mixed) return {};
   if (not_spd_reason(A).empty() && !takes_unsymmetric_preconditioner(options)) return {};
-  const bool factorised = takes_options(sparse_elimination, options) && !is_on_gpu(options);
-  if (factorised && A.nonzeros <= small_nonzeros) return {};
+  if (is_factorised_at_once(facts, options)) return {};
   if (A.dominant == dominance::strict && !options.goal.by_residual()) return {};
   const double n = static_cast<double>(A.rows), entries = static_cast<double>(A.nonzeros);
   constexpr double set_up = 150, set_up_of_ilut = 1000,

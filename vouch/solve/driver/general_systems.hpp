@@ -12,6 +12,9 @@ struct iteration_cost {
   double vector_operations = 10;
 };
 
+/// Whether a factorisation that the options allow takes milliseconds, on the CPU.
+bool is_factorised_at_once(const system_facts& facts, const solve_options& options);
+
 /// Iterations until the residual is 1e-8 of the right-hand side, a guess: with ILU(0) on grids in two dimensions, fewer
 /// where rows dominate.
 double guess_products_with_ilu0(const structure_facts& A);

@@ -164,6 +164,8 @@ class start_values {
 bool is_attained(const solve_report& r) { return !(r.relative_true() > 1e3 * r.attainable_relative); }
 
 bool takes_any(const method& m) { return m.refuse == nullptr; }
+// Its recurrence may divide by zero although there is a solution.
+bool may_break_down(const method& m) { return m.refuse != not_spd_reason && m.refuse != not_symmetric_reason; }
 
 // How the columns of one system, or the one column of a batch, lie.
 batch_shape system_after_system(const operand& A, matrix_view<const double> B, matrix_view<double> X) {
@@ -216,7 +218,7 @@ std::string reason_to_go_on(const solve_result& r, const attempt& next, patience
     case solve_status::not_spd:
       return "not positive definite";
     case solve_status::breakdown:
-      if (r.how->direct || takes_any(*r.how)) return title + " broke down";
+      if (r.how->direct || may_break_down(*r.how)) return title + " broke down";
       return r.iterations > 0 ? "not positive definite" : "";  // else there is no solution
     case solve_status::diverged:
       return title + " diverged";

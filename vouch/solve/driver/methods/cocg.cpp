@@ -1,9 +1,11 @@
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include <vouch/core/error.hpp>
+#include <vouch/solve/driver/general_systems.hpp>
 #include <vouch/solve/driver/krylov_method.hpp>
 #include <vouch/solve/driver/method_table.hpp>
 #include <vouch/solve/krylov/cocg.hpp>
@@ -47,6 +49,31 @@ std::string advise(const method&) {
   return "cg and minres take Hermitian matrices, gmres takes any; --method auto takes what suits";
 }
 
+// A guess as that for conjugate gradients: what a grid takes in two dimensions, or the bound where rows dominate. Waves
+// take more, which the solver sees soon enough.
+double guess_iterations(const structure_facts& facts) {
+  const double of_a_grid = 3 * std::sqrt(static_cast<double>(facts.rows) / 2);
+  if (facts.dominant != dominance::strict) return of_a_grid;
+  const double q = 1 / facts.dominance_ratio;
+  return std::min(of_a_grid, 1 + 9.5 * std::sqrt((1 + q) / (1 - q)));
+}
+
+std::optional<prediction> predict(const system_facts& facts, const solve_options& options) {
+  const structure_facts& A = facts.matrix;
+  if (options.preconditioner && !takes(*options.preconditioner)) return {};
+  if (facts.form != matrix_form::sparse || is_factorised_at_once(facts, options)) return {};
+  prediction p;
+  p.iteration_work = 2 * static_cast<double>(A.nonzeros) + 24 * static_cast<double>(A.rows);
+  p.work = guess_iterations(A) * p.iteration_work;
+  p.why = "complex symmetric";
+  // Where real parts vanish the diagonal may.
+  constexpr double nearly_constant = 1.01;
+  if (options.own_preconditioner == nullptr && A.diagonal_least > 0 &&
+      A.diagonal_largest > nearly_constant * A.diagonal_least)
+    p.preconditioner.name = "jacobi";
+  return p;
+}
+
 std::unique_ptr<ready_method> make(const method_setting& setting) {
   if (!takes(setting.taken.preconditioner))
     throw value_error("COCG: the preconditioner is none or jacobi, not " + setting.taken.preconditioner.name,
@@ -65,7 +92,7 @@ constinit const method conjugate_orthogonal_gradients{.name = "cocg",
                                                       .on_cuda = {false, true},
                                                       .refuse = refuse,
                                                       .advise = advise,
-                                                      .predict = nullptr,
+                                                      .predict = predict,
                                                       .choose = choose_for_products,
                                                       .make = make};
 
