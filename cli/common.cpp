@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include <vouch/core/error.hpp>
+#include <vouch/solve/loop/gpus.hpp>
 #include <vouch/text/file.hpp>
 
 #include "command_line.hpp"
@@ -21,10 +22,20 @@ constexpr std::array<std::string_view, 3> precisions{"double", "single", "mixed"
 constexpr std::array<std::string_view, 3> device_kinds{"auto", "cpu", "cuda"};
 constexpr std::int64_t most_threads = 4096;
 
+// "all" or "0,1"
+device_request several_gpus(const std::string& list) {
+  try {
+    const std::vector<int> gpus = gpus_named(list);
+    return {false, true, gpus.front(), gpus};
+  } catch (const value_error& e) {
+    throw usage_error(fmt::format("option --device: {}", e.what()), "cuda:all, or cuda:0,1 by numbers");
+  }
+}
+
 }  // namespace
 
-void add_device_options(command_line& line, common_options& common) {
-  line.text("--device", "D", common.device, "auto, cpu, cuda or cuda:K [auto]");
+void add_device_options(command_line& line, common_options& common, const char* about_gpus) {
+  line.text("--device", "D", common.device, std::string("auto, cpu, cuda or cuda:K") + about_gpus + " [auto]");
   line.suggest({device_kinds.begin(), device_kinds.end()});
   line.count("--threads", common.threads, 1, "CPU threads [OMP_NUM_THREADS, else all cores]", most_threads);
 }
@@ -45,10 +56,15 @@ console make_console(const common_options& common) {
   return console(common.json && !common.verbose ? verbosity::warnings : verbosity::normal);
 }
 
-device_request parse_device(const std::string& text) {
+device_request parse_device(const std::string& text, bool takes_several) {
   if (text == "auto") return {true, false, 0};
   if (text == "cpu") return {false, false, 0};
   if (text == "cuda") return {false, true, 0};
+  const bool several = text == "cuda:all" || (text.starts_with("cuda:") && text.find(',') != std::string::npos);
+  if (several && !takes_several)
+    throw usage_error(fmt::format("option --device: one device, not {}", text),
+                      "vouch solve takes several GPUs, by conjugate gradients");
+  if (several) return several_gpus(text.substr(5));
   if (text.starts_with("cuda:"))
     return {false, true, static_cast<int>(parse_count("--device cuda:K", text.substr(5), 0, 1023))};
   const std::string meant = did_you_mean(text, device_kinds);

@@ -31,7 +31,7 @@ inline constexpr std::string_view matrix_files =
     "matrix: Matrix Market, .npy, SciPy's .npz, Harwell-Boeing, .tar.gz";
 
 /// --device and --threads.
-void add_device_options(command_line& line, common_options& common);
+void add_device_options(command_line& line, common_options& common, const char* about_gpus = "");
 /// --precision double|single|mixed.
 void add_precision_option(command_line& line, common_options& common, const char* about_mixed = "");
 /// --json, -q and -v.
@@ -44,11 +44,12 @@ console make_console(const common_options& common);
 struct device_request {
   bool automatic = false;
   bool cuda = false;
-  int index = 0;
+  int index = 0;            // of the GPU, the first of several
+  std::vector<int> gpus{};  // that are to share the work; empty: one device
 };
 
-/// Reads auto, cpu, cuda or cuda:K; throws usage_error.
-device_request parse_device(const std::string& text);
+/// Reads auto, cpu, cuda or cuda:K, and where several GPUs are taken cuda:all or cuda:K,L,...; throws usage_error.
+device_request parse_device(const std::string& text, bool takes_several = false);
 /// The CPU with --threads threads.
 device open_cpu(const common_options& common);
 

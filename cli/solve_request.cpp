@@ -98,7 +98,7 @@ void parse_acceleration(const std::string& given, solve_request& request) {
 void check_method(const solve_request& request) {
   const solve_options& asked = request.options;
   const std::optional<refused_option> refused =
-      find_refused_option(asked, parse_device(request.common.device).cuda);
+      find_refused_option(asked, parse_device(request.common.device, true).cuda);
   if (refused)
     throw usage_error(
         fmt::format("option --{}: --method {} takes {}", refused->option, asked.method, refused->what),
@@ -184,7 +184,7 @@ void declare(command_line& line, solve_request& request, typed_options& typed) {
   line.choice("--backend", "NAME", request.options.backend, sparse_backend_names(),
               "library of sparse factorisations [auto]");
   add_precision_option(line, request.common, ", fewer bits inside (cg and sweeps)");
-  add_device_options(line, request.common);
+  add_device_options(line, request.common, "; cuda:all or cuda:0,1: several, by cg");
 
   line.section("When to stop");
   line.real("--rtol", request.options.goal.rtol, 0, "||b - Ax|| <= X ||b||, checked [1e-8; single 1e-5]");
@@ -241,6 +241,7 @@ void take_options(const typed_options& typed, solve_request& request) {
       typed.max_iterations || !request.history.empty() || !request.plot.empty() || request.initial != "zeros";
   if (!request.precondition.empty()) options.preconditioner = parse_precondition(request.precondition);
   options.names = {request.matrix, request.rhs, request.initial};
+  options.gpus = parse_device(request.common.device, true).gpus;
   options.cpu_threads = static_cast<int>(request.common.threads);
   check_method(request);
 }
@@ -256,7 +257,6 @@ bool parse_solve_request(std::span<const char* const> arguments, solve_request& 
   if (!line.parse(arguments)) return false;
 
   take_options(typed, request);
-  parse_device(request.common.device);
   const solve_options& asked = request.options;
   if (request.batch && (request.rhs != "ones" || request.initial != "zeros" || !request.precondition.empty()))
     throw usage_error("option --batch: the file holds the right-hand sides; no --rhs, --initial or --precond");
@@ -267,6 +267,8 @@ bool parse_solve_request(std::span<const char* const> arguments, solve_request& 
     throw usage_error("option --batch: x is written as .npy or text, not as .mtx");
   if (request.batch && asked.method != "auto" && !solves_tridiagonal(asked.method))
     throw usage_error(fmt::format("option --batch: {} does not solve tridiagonal batches", asked.method));
+  if (request.batch && !asked.gpus.empty())
+    throw usage_error(fmt::format("option --batch: one device, not {}", request.common.device));
   check_word("--rhs", request.rhs, rhs_words);
   check_word("--initial", request.initial, initial_words);
   check_verification(request.verification);

@@ -19,7 +19,7 @@ void add_earlier(const std::vector<std::string>& before, std::vector<std::string
 }  // namespace
 
 std::optional<device> open_device(const solve_request& request, const device& cpu) {
-  const device_request wanted = parse_device(request.common.device);
+  const device_request wanted = parse_device(request.common.device, true);
   if (wanted.automatic) return {};
   return wanted.cuda ? device::cuda(wanted.index) : cpu;
 }

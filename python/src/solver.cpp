@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include <vouch/solve/complex.hpp>
+#include <vouch/solve/loop/gpus.hpp>
 #include <vouch/solve/result.hpp>
 #include <vouch/solve/solver.hpp>
 
@@ -104,6 +105,11 @@ class python_observer final : public vouch::solve_observer {
   std::unique_ptr<nb::python_error> raised_;
 };
 
+// Whether device is "cuda:all" or "cuda:0,1".
+bool names_several_gpus(const std::string& device) {
+  return device == "cuda:all" || (device.starts_with("cuda:") && device.find(',') != std::string::npos);
+}
+
 // "auto", "cpu:THREADS", "cuda" or "cuda:N".
 std::optional<vouch::device> device_of(const std::string& name) {
   if (name == "auto") return {};
@@ -115,7 +121,7 @@ std::optional<vouch::device> device_of(const std::string& name) {
   };
   if (is("cpu:%d%n")) return cpu_of(number);
   if (is("cuda:%d%n")) return vouch::device::cuda(number);
-  throw vouch::value_error("device is " + name + ": auto, cpu, cuda or cuda:N");
+  throw vouch::value_error("device is " + name + ": auto, cpu, cuda, cuda:N, cuda:all or cuda:N,M,...");
 }
 
 vouch::solve_options options_of(const nb::dict& given) {
@@ -142,9 +148,13 @@ vouch::solve_options options_of(const nb::dict& given) {
                                                               : vouch::working_precision::double_;
     else if (name == "precond")
       o.preconditioner = vouch::parse_preconditioner(nb::cast<std::string>(value));
-    else if (name == "device")
-      o.run_on = device_of(nb::cast<std::string>(value));
-    else if (name == "backend")
+    else if (name == "device") {
+      const auto device = nb::cast<std::string>(value);
+      if (names_several_gpus(device))
+        o.gpus = vouch::gpus_named(std::string_view(device).substr(5));
+      else
+        o.run_on = device_of(device);
+    } else if (name == "backend")
       o.backend = nb::cast<std::string>(value);
     else if (name == "omega")
       o.omega = nb::cast<double>(value);

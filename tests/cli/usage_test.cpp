@@ -87,6 +87,13 @@ TEST_F(tool_usage, mistyped_values) {
   refuse("solve A.mtx --method gc", "option --method: unknown value 'gc'", "did you mean cg?");
   refuse("solve A.mtx --device cdua", "option --device: unknown value 'cdua'", "did you mean cuda?");
   refuse("solve A.mtx --device cuda:x", "option --device cuda:K: 'x' is not a whole number", "");
+  refuse("solve A.mtx --device cuda:0,x", "option --device: \"x\" is no number of a GPU", "cuda:all");
+  refuse("solve A.mtx --device cuda:0,0", "option --device: GPU 0 is named twice", "cuda:all");
+  refuse("solve A.mtx --device cuda:0,1 --method sor", "option --device: --method sor takes one GPU alone",
+         "cg does");
+  refuse("solve A.npy --batch --device cuda:0,1", "option --batch: one device, not cuda:0,1", "");
+  refuse("verify A.mtx x.txt --device cuda:0,1", "option --device: one device, not cuda:0,1",
+         "vouch solve takes");
   refuse("solve A.mtx --rhs row-sum", "option --rhs: ", "did you mean row-sums?");
   refuse("solve A.mtx --initial zeroes", "option --initial: ", "did you mean zeros?");
   refuse("solve A.mtx --stop recurence:1", "option --stop: unknown value 'recurence'",

@@ -14,6 +14,7 @@
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/price/price.hpp>
 #include <vouch/price/words.hpp>
+#include <vouch/solve/loop/gpus.hpp>
 #include <vouch/solve/solver.hpp>
 #include <vouch/sparse/check.hpp>
 #include <vouch/text/number.hpp>
@@ -23,6 +24,7 @@ struct vouch_options {
   vouch::solve_options options;
   int threads = 0;  // 0: all
   std::string device = "auto";
+  std::vector<int> gpus{};  // named by device
 };
 
 namespace vouch {
@@ -134,8 +136,8 @@ void set(vouch_options& o, const std::string& name, const std::string& value) {
         static_cast<int>(std::min<std::int64_t>(count_of(name, value, 1), std::numeric_limits<int>::max()));
   } else if (name == "device") {
     if (value != "auto" && value != "cpu" && value != "cuda" && !value.starts_with("cuda:"))
-      throw value_error("device: \"" + value + "\" is not auto, cpu, cuda or cuda:K");
-    if (value.starts_with("cuda:")) count_of(name, std::string_view(value).substr(5), 0);
+      throw value_error("device: \"" + value + "\" is not auto, cpu, cuda, cuda:K or cuda:K,L,...");
+    o.gpus = value.starts_with("cuda:") ? gpus_named(value.substr(5)) : std::vector<int>{};
     o.device = value;
   } else {
     throw value_error(
@@ -181,10 +183,8 @@ vouch_code create(vouch_solver** to, const vouch_options* given, const Make& mak
     solve_options options = o.options;
     const device home = o.threads > 0 ? device::cpu(o.threads) : device::cpu();
     if (o.device == "cpu") options.run_on = home;
-    if (o.device.starts_with("cuda"))
-      options.run_on = device::cuda(
-          o.device == "cuda" ? 0
-                             : static_cast<int>(count_of("device", std::string_view(o.device).substr(5), 0)));
+    if (o.device.starts_with("cuda")) options.run_on = device::cuda(o.gpus.empty() ? 0 : o.gpus.front());
+    if (o.device == "cuda:all" || o.gpus.size() > 1) options.gpus = o.gpus;
     auto made = std::make_unique<vouch_solver>();
     make(*made, home, options);
     *to = made.release();

@@ -218,6 +218,20 @@ void cuda_zero(const device& dev, void* to, std::size_t bytes) {
   check(cudaMemsetAsync(to, 0, bytes, stream_of(dev)), "clearing GPU memory");
 }
 
+void cuda_share_memory(int owner, int user) {
+  if (owner == user) return;
+  int can = 0;
+  check(cudaDeviceCanAccessPeer(&can, user, owner), "asking for access between GPUs");
+  if (can == 0)
+    throw no_cuda_error(
+        "GPU " + std::to_string(user) + " cannot read the memory of GPU " + std::to_string(owner),
+        "GPUs joined by NVLink can; --device cuda:" + std::to_string(owner) + " solves on one");
+  cudaMemAccessDesc access{};
+  access.location = {cudaMemLocationTypeDevice, user};
+  access.flags = cudaMemAccessFlagsProtReadWrite;
+  check(cudaMemPoolSetAccess(pool_of(owner), &access, 1), "sharing the memory of a GPU");
+}
+
 bool cuda_is_accessible(const device& dev, const void* p) {
   const bool unused = !dev.is_cuda() && cuda_peak_bytes() == 0;
   if (p == nullptr || unused) return true;

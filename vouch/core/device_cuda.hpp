@@ -24,6 +24,9 @@ void cuda_deallocate(const device& dev, std::byte* memory, std::size_t bytes) no
 void cuda_copy(void* to, const device& to_device, const void* from, const device& from_device,
                std::size_t bytes);
 void cuda_zero(const device& dev, void* to, std::size_t bytes);
+/// Lets kernels on GPU `user` read and write all arrays on GPU `owner`.
+/// Throws  no_cuda_error  where the hardware does not
+void cuda_share_memory(int owner, int user);
 bool cuda_is_accessible(const device& dev, const void* p);
 
 }  // namespace vouch

@@ -48,6 +48,7 @@ enum class method_option {
   acceleration,
   preconditioner,
   backend,
+  several_gpus,
   fixed_iterations,
   stop_recurrence,
   stop_mean_change

@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include <vouch/core/device.hpp>
 #include <vouch/core/visibility.hpp>
@@ -59,9 +60,12 @@ struct solve_options {
   acceleration accelerate{};                 // of sweeps
   bool prefer_iterations = false;            // auto takes an iteration where one applies, for its history
   std::optional<device> run_on{};            // nothing: where the operands are, or on a faster device
-  int cpu_threads = 0;                       // for what the CPU does of operands on a GPU; 0: as device::cpu()
-  std::optional<proof_request> proof{};      // asks for a proof of the error
-  bool proof_follows = false;                // prove() will be called: counts where the device is chosen
+  /// GPUs of this host that share the solve, 1 to 8, by conjugate gradients with no preconditioner or a diagonal; the
+  /// first is where it runs unless run_on says so. Empty: one device.
+  std::vector<int> gpus{};
+  int cpu_threads = 0;                   // for what the CPU does of operands on a GPU; 0: as device::cpu()
+  std::optional<proof_request> proof{};  // asks for a proof of the error
+  bool proof_follows = false;            // prove() will be called: counts where the device is chosen
   operand_names names{};
   solve_observer* observer = nullptr;  // must outlive the solver
 };

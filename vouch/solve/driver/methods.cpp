@@ -15,7 +15,8 @@ constexpr const method* table[] = {VOUCH_METHODS(VOUCH_ADDRESS)};
 
 // What auto takes: no method that it may choose does more with other options than methods do by name.
 constexpr set_of<method_option> auto_takes{method_option::preconditioner, method_option::backend,
-                                           method_option::fixed_iterations, method_option::stop_recurrence};
+                                           method_option::several_gpus, method_option::fixed_iterations,
+                                           method_option::stop_recurrence};
 
 struct option_line {
   method_option which;
@@ -38,6 +39,8 @@ constexpr option_line option_lines[] = {
        return (o.preconditioner && o.preconditioner->name != "none") || o.own_preconditioner != nullptr;
      }},
     {method_option::backend, "backend", "none", [](const solve_options& o) { return o.backend != "auto"; }},
+    {method_option::several_gpus, "device", "one GPU alone",
+     [](const solve_options& o) { return !o.gpus.empty(); }},
     {method_option::fixed_iterations, "fixed-iterations", "none",
      [](const solve_options& o) { return o.goal.fixed_iterations.has_value(); }},
     {method_option::stop_recurrence, "stop", "none",

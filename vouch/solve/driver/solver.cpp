@@ -18,6 +18,7 @@
 #include <vouch/solve/driver/prove_solution.hpp>
 #include <vouch/solve/driver/ready_method.hpp>
 #include <vouch/solve/driver/verdict.hpp>
+#include <vouch/solve/loop/gpus.hpp>
 #include <vouch/solve/loop/report.hpp>
 #include <vouch/solve/loop/residual_checked_solve.hpp>
 #include <vouch/solve/loop/spd_check.hpp>
@@ -292,8 +293,23 @@ void require_square(const operand& A, const solve_options& options) {
                       std::to_string(A.cols()) + ", not square, and errors are proved of square systems");
 }
 
+// Several GPUs begin with the first, or where the operands are.
+solve_options placed(solve_options options, const device& home) {
+  if (!options.gpus.empty() && !options.run_on)
+    options.run_on = home.is_cuda() ? home : device::cuda(options.gpus.front());
+  return options;
+}
+
+void check_sharing(const operand& A, const solve_options& options) {
+  if (options.gpus.empty()) return;
+  check_gpus(options.gpus);
+  if (!options.run_on->is_cuda()) throw value_error("a solve on several GPUs does not begin on the CPU");
+  if (A.form() == matrix_form::matrix_free) require_entries(A, "a solve on several GPUs");
+}
+
 void check_request(const operand& A, const solve_options& options) {
   check_stopping(options.goal);
+  check_sharing(A, options);
   if (options.proof || options.proof_follows) require_square(A, options);
   const bool own = options.own_preconditioner != nullptr;
   const bool named = options.preconditioner && options.preconditioner->name != "none";
@@ -328,7 +344,7 @@ struct solver::state {
 
   template <class... Matrix>
   state(const solve_options& asked, const device& home, const Matrix&... matrix)
-      : options(asked), A(home, matrix...), chosen{asked.run_on.value_or(home), "as asked"} {
+      : options(placed(asked, home)), A(home, matrix...), chosen{options.run_on.value_or(home), "as asked"} {
     A.take_cpu(asked.cpu_threads);
     check_request(A, options);
   }

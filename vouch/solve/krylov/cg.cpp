@@ -46,7 +46,7 @@ solve_report cg(const device& dev, csr_view<const T> A, view<const T> b, view<T>
   if (!options.matrix_checked) check_spd(dev, A);
   const std::unique_ptr<preconditioner<T>> power = M == nullptr ? power_for_size(dev, A) : nullptr;
   if (power != nullptr) M = power.get();
-  const cg_assembly<T> parts = assemble_cg(dev, A, M, options.matrix_layout);
+  const cg_assembly<T> parts = assemble_cg(dev, A, M, options.matrix_layout, options.gpus);
   solve_report report = cg_with_engine(dev, A, b, x, options, *parts.engine, M, clock);
   if (M != nullptr) report.preconditioner = M->name();
   return report;

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include <vouch/core/device.hpp>
@@ -32,6 +33,16 @@ std::unique_ptr<inner_solver<T>> cg_resident_cuda(const device& dev, csr_view<co
 /// Fused kernels in a CUDA graph that loops by itself, M absent or diagonal.
 template <real T>
 std::unique_ptr<inner_solver<T>> cg_graph_cuda(const device& dev, const spmv_plan<T>& A, const T* minv);
+
+/// The same over eight slabs of rows on several GPUs, which each other's memory is shared with; A, minv and what run()
+/// is given live on home. A GPU may stand more than once in the list.
+///
+/// Result  The bits depend on the matrix and the kind of the GPUs, not on their number.
+/// Throws  no_cuda_error  no such GPU, or no access from one to another
+///         value_error    GPUs of different kinds, a layout that cannot hold A
+template <real T>
+std::unique_ptr<inner_solver<T>> cg_gpus_cuda(const device& home, csr_view<const T> A, const T* minv,
+                                              std::span<const int> gpus, layout wanted = layout::automatic);
 
 /// Both of these fused with the matrix for `width` (2, 4 or 8) columns at once, which share its traffic; runs
 /// take up to so many. M is absent or diagonal.

@@ -4,54 +4,25 @@
 // matrix once and 9 n values (the solution moves every other time). The last block of the first kernel adds the
 // blocks' sums in their order and takes the step. Bound by memory. Bits fixed by the grid, which is fixed by
 // the matrix and the GPU.
-#include <vouch/solve/krylov/cg_graph.cuh>
-#include <vouch/sparse/spmv_kernels.cuh>
+#include <vouch/solve/krylov/cg_fused.cuh>
 
 namespace vouch {
 namespace {
 
 using namespace cg_graph;
-static_assert(block == spmv_threads);
-
-// Epilogue of q = A p: stores q and takes the five products of its row, then the step.
+// Epilogue of q = A p: the products of its row, then the step.
 template <class T, bool Diagonal>
-struct fused_step {
-  static constexpr int count = Diagonal ? 5 : 4;
-  using state = sums<count>;
-  const T* p;
-  const T* r;
-  const T* minv;
-  T* q;
+struct fused_step : fused_rows<T, Diagonal> {
+  using rows = fused_rows<T, Diagonal>;
   double* parts;
   control* c;
   pinned_history* box;
   cudaGraphConditionalHandle loop;
 
-  struct operands {
-    T p, r, minv;
-  };
-  __device__ operands fetch(std::int64_t i) const { return {p[i], r[i], Diagonal ? minv[i] : T{}}; }
-
-  __device__ void row(state& s, std::int64_t i, T sum, const operands& o) const {
-    q[i] = sum;
-    const double qi = sum, pi = o.p, ri = o.r;
-    double mq = qi;
-    if constexpr (Diagonal) {
-      const double m = o.minv;
-      mq = m * qi;
-      s.value[4] += ri * (m * ri);
-    }
-    s.value[0] += pi * qi;
-    s.value[1] += qi * mq;
-    s.value[2] += ri * mq;
-    s.value[3] += ri * ri;
-  }
-
-  __device__ void finish(const state& s) const {
-    grid_sum(s, parts, &c->ticket, [&](const state& t) {
+  __device__ void finish(const typename rows::state& s) const {
+    grid_sum(s, parts, &c->ticket, [&](const typename rows::state& t) {
       if (c->s.event != solver_event::running) return;
-      const cg_dots dots{t.value[0], t.value[1], t.value[2], Diagonal ? t.value[count - 1] : t.value[3],
-                         t.value[3]};
+      const cg_dots dots = rows::dots(t);
       const std::int64_t iteration = c->s.iteration++;
       const cg_step step = cg_advance(dots, c->rule, iteration);
       c->s.alpha = step.alpha;
@@ -70,50 +41,17 @@ __global__ void __launch_bounds__(block)
     fused_update(std::int64_t n, const control* c, const T* __restrict__ q, const T* __restrict__ minv,
                  T* __restrict__ p, T* __restrict__ r, T* __restrict__ d) {
   if (c->s.event != solver_event::running) return;
-  constexpr int width = 16 / sizeof(T);
-  struct alignas(16) chunk {
-    T v[width];
-  };
-  const T alpha = static_cast<T>(c->s.alpha), beta = static_cast<T>(c->s.beta);
+  constexpr int width = chunk<T>::width;
   const cg_solution_update solution = c->solution;
-  const T along_p = static_cast<T>(solution.along_p), along_mr = static_cast<T>(solution.along_mr);
-  const auto one = [&](T m, T qi, T& pi, T& ri, T& di) {
-    di += along_p * pi + along_mr * (Diagonal ? m * ri : ri);
-    ri -= alpha * qi;
-    pi = (Diagonal ? m * ri : ri) + beta * pi;
-  };
+  const fused_element<T, Diagonal> one(c->s, solution);
   const std::int64_t first = std::int64_t{blockIdx.x} * block + threadIdx.x,
                      stride = std::int64_t{gridDim.x} * block;
-  for (std::int64_t k = first; k < n / width; k += stride) {
-    const chunk qk = reinterpret_cast<const chunk*>(q)[k];
-    chunk mk{};
-    if constexpr (Diagonal) mk = reinterpret_cast<const chunk*>(minv)[k];
-    chunk pk = reinterpret_cast<chunk*>(p)[k], rk = reinterpret_cast<chunk*>(r)[k], dk{};
-    if (solution.now) dk = reinterpret_cast<chunk*>(d)[k];
-#pragma unroll
-    for (int v = 0; v < width; ++v) one(mk.v[v], qk.v[v], pk.v[v], rk.v[v], dk.v[v]);
-    reinterpret_cast<chunk*>(p)[k] = pk;
-    reinterpret_cast<chunk*>(r)[k] = rk;
-    if (solution.now) reinterpret_cast<chunk*>(d)[k] = dk;
-  }
+  for (std::int64_t k = first; k < n / width; k += stride) update_chunk(one, solution.now, k, q, minv, p, r, d);
   for (std::int64_t i = n / width * width + first; i < n; i += stride) {
     T di = d[i];
     one(Diagonal ? minv[i] : T{}, q[i], p[i], r[i], di);
     if (solution.now) d[i] = di;
   }
-}
-
-// After the loop: the step that d has not seen.
-template <class T, bool Diagonal>
-__global__ void __launch_bounds__(block)
-    fused_settle(std::int64_t n, const control* c, const T* __restrict__ p, const T* __restrict__ r,
-                 const T* __restrict__ minv, T* __restrict__ d) {
-  const cg_solution_update owed = cg_flush_update(c->solution);
-  if (!owed.now) return;
-  const T along_p = static_cast<T>(owed.along_p), along_mr = static_cast<T>(owed.along_mr);
-  for (std::int64_t i = std::int64_t{blockIdx.x} * block + threadIdx.x; i < n;
-       i += std::int64_t{gridDim.x} * block)
-    d[i] += along_p * p[i] + along_mr * (Diagonal ? minv[i] * r[i] : r[i]);
 }
 
 template <class T, bool Diagonal>
@@ -143,7 +81,7 @@ class fused_engine final : public graph_engine<T> {
 
   void settle() override {
     launch(this->dev_, "fused_settle", this->shape(), fused_settle<T, Diagonal>, this->n_,
-           this->control_.data(), this->p_.data(), this->r_, minv_, this->d_);
+           &this->control_.data()->solution, this->p_.data(), this->r_, minv_, this->d_);
   }
 
   // Several iterations a turn where they are short: the loop's own step costs a few microseconds. After the end
@@ -152,8 +90,11 @@ class fused_engine final : public graph_engine<T> {
     const int iterations = A_.bytes() < (std::int64_t{64} << 20) ? 4 : 1;
     for (int k = 0; k < iterations; ++k) {
       launch_spmv(this->dev_, A_, this->p_.data(),
-                  fused_step<T, Diagonal>{this->p_.data(), this->r_, minv_, this->q_.data(),
-                                          this->parts_.data(), this->control_.data(), this->box_.get(), loop});
+                  fused_step<T, Diagonal>{{this->p_.data(), this->r_, minv_, this->q_.data()},
+                                          this->parts_.data(),
+                                          this->control_.data(),
+                                          this->box_.get(),
+                                          loop});
       launch(this->dev_, "fused_update",
              {std::max<std::int64_t>(1, ceil_div<std::int64_t>(this->n_, block * 16 / sizeof(T))), block},
              fused_update<T, Diagonal>, this->n_, this->control_.data(), this->q_.data(), minv_,

@@ -67,10 +67,18 @@ template checked_problem<double> cg_problem(const device&, csr_view<const double
 template solve_report new_cg_report(const preconditioner<double>*, bool);
 
 template <real T>
-cg_assembly<T> assemble_cg(const device& dev, csr_view<const T> A, const preconditioner<T>* M, layout wanted) {
+cg_assembly<T> assemble_cg(const device& dev, csr_view<const T> A, const preconditioner<T>* M, layout wanted,
+                           std::span<const int> gpus) {
   cg_assembly<T> parts;
   const T* minv = M != nullptr ? M->diagonal() : nullptr;
   const bool fused = M == nullptr || minv != nullptr;
+  if (!gpus.empty()) {
+    if (!dev.is_cuda()) throw value_error("conjugate gradients on several GPUs: the operands must be on a GPU");
+    if (!fused)
+      throw value_error("conjugate gradients on several GPUs: no preconditioner or jacobi, not " + M->name());
+    if constexpr (built_with_cuda) parts.engine = cg_gpus_cuda(dev, A, minv, gpus, wanted);
+    return parts;
+  }
   if constexpr (built_with_cuda)
     if (dev.is_cuda() && fused && wanted == layout::automatic) parts.engine = cg_resident_cuda(dev, A, minv);
   if (parts.engine) return parts;
@@ -89,8 +97,8 @@ cg_assembly<T> assemble_cg(const device& dev, csr_view<const T> A, const precond
 }
 
 template cg_assembly<float> assemble_cg(const device&, csr_view<const float>, const preconditioner<float>*,
-                                        layout);
+                                        layout, std::span<const int>);
 template cg_assembly<double> assemble_cg(const device&, csr_view<const double>, const preconditioner<double>*,
-                                         layout);
+                                         layout, std::span<const int>);
 
 }  // namespace vouch

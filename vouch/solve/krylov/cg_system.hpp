@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <span>
 
 #include <vouch/core/device.hpp>
 #include <vouch/core/stopwatch.hpp>
@@ -43,11 +44,13 @@ struct cg_assembly {
 };
 
 /// On a GPU the resident kernel where the system fits, else the looping graph; on the CPU the fused loop; the
-/// general loops where M is more than a diagonal. A layout wanted by name rules out the resident kernel. A and
-/// M must outlive the assembly.
+/// general loops where M is more than a diagonal. A layout wanted by name rules out the resident kernel. On the GPUs
+/// listed, where there are any. A and M must outlive the assembly.
+///
+/// Throws  value_error, no_cuda_error  see cg_options::gpus
 template <real T>
 cg_assembly<T> assemble_cg(const device& dev, csr_view<const T> A, const preconditioner<T>* M,
-                           layout wanted = layout::automatic);
+                           layout wanted = layout::automatic, std::span<const int> gpus = {});
 
 /// The residual-checked solve of a stored, checked matrix by any engine, which has this M; setup is what the clock has
 /// counted.

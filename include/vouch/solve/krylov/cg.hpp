@@ -1,6 +1,7 @@
 // vouch/solve/krylov/cg.hpp -- conjugate gradients for symmetric positive definite systems.
 #pragma once
 #include <cstdint>
+#include <vector>
 
 #include <vouch/core/device.hpp>
 #include <vouch/core/view.hpp>
@@ -16,6 +17,9 @@ namespace VOUCH_PUBLIC vouch {
 struct cg_options : stopping_criterion {
   bool matrix_checked = false;  // the caller knows A symmetric with a positive diagonal: skip the check
   layout matrix_layout = layout::automatic;  // another one also keeps the system out of on-chip memory
+  /// GPUs that share the iterations, 1 to 8, each of which can read the others' memory; dev, which holds the operands,
+  /// may be one of them. Empty: dev alone. Only with no M or a diagonal one.
+  std::vector<int> gpus{};
 };
 
 /// Solves A x = b from the given x.
@@ -25,12 +29,14 @@ struct cg_options : stopping_criterion {
 /// Memory  A, b and x live on dev; x holds the start and receives the result; overlaps nothing.
 /// Result  The numerical contract of docs/contract.md: status converged means ||b - Ax||_2 <=
 ///         max(rtol ||b||_2, atol) for the x returned, recomputed in twice the working precision.
-///         Same bits on every run; on the CPU for any number of threads.
+///         Same bits on every run; on the CPU for any number of threads, in options.gpus for any number of GPUs of one
+///         kind.
 ///         Not converging is a status, never an exception.
 /// Cost    An iteration: 2 nnz + 14 n flops; the matrix once and 9 n values.
 /// Throws  shape_error  A not square, wrong lengths, M for another number of unknowns
 ///         value_error  A not symmetric, a zero or negative diagonal entry (the text names it), NaN or
-///                      infinity in b or x
+///                      infinity in b or x; GPUs of different kinds, or an M that is not diagonal on several
+///         no_cuda_error  no such GPU in options.gpus, or none of them may read another's memory
 /// Source  Hestenes, Stiefel 1952; one reduction an iteration: Meurant, Parallel Computing 5 (1987);
 ///         D'Azevedo, Eijkhout, Romine, LAPACK Working Note 56 (1993).
 template <real T>

@@ -15,7 +15,9 @@ namespace vouch {
 namespace {
 
 // The matrix was looked at when the plan was made.
-cg_options checked(const stopping_criterion& goal) { return {{goal}, true}; }
+cg_options checked(const stopping_criterion& goal, const solve_options& asked) {
+  return {{goal}, true, layout::automatic, asked.gpus};
+}
 
 template <real T>
 class ready final : public method_in<T> {
@@ -23,16 +25,20 @@ class ready final : public method_in<T> {
   explicit ready(const method_setting& setting)
       : method_in<T>(setting), placed_(place_sparse<T>(setting)), M_(setting, placed_.A) {}
   std::int64_t at_once(std::int64_t) const override {
-    return M_.get() == nullptr || M_.get()->diagonal() != nullptr ? 8 : 1;
+    const bool diagonal = M_.get() == nullptr || M_.get()->diagonal() != nullptr;
+    return diagonal && options().gpus.empty() ? 8 : 1;
   }
   bool rounds() const override { return placed_.rounded || method_in<T>::rounds(); }
 
  private:
   std::vector<solve_report> run(std::int64_t columns, view<const T> b, view<T> x,
                                 const stopping_criterion& goal) override {
-    if (goal.on_iterate) return {cg<T>(this->where(), placed_.A, b, x, checked(goal), M_.get())};
-    return cg_many<T>(this->where(), placed_.A, columns, b, x, checked(goal), M_.get());
+    const cg_options rule = checked(goal, options());
+    if (columns == 1 && (goal.on_iterate || !rule.gpus.empty()))
+      return {cg<T>(this->where(), placed_.A, b, x, rule, M_.get())};
+    return cg_many<T>(this->where(), placed_.A, columns, b, x, rule, M_.get());
   }
+  const solve_options& options() const { return this->setting().options; }
 
   placed_csr<T> placed_;
   chosen_preconditioner<T> M_;
@@ -46,8 +52,8 @@ class ready_matrix_free final : public method_in<double> {
  private:
   std::vector<solve_report> run(std::int64_t, view<const double> b, view<double> x,
                                 const stopping_criterion& goal) override {
-    return {
-        cg<double>(where(), setting().A.action(), b, x, checked(goal), setting().options.own_preconditioner)};
+    return {cg<double>(where(), setting().A.action(), b, x, checked(goal, setting().options),
+                       setting().options.own_preconditioner)};
   }
 };
 
@@ -65,7 +71,7 @@ class ready_mixed final : public method_in<double> {
  private:
   std::vector<solve_report> run(std::int64_t, view<const double> b, view<double> x,
                                 const stopping_criterion& goal) override {
-    return {cg_mixed(where(), placed_.A, b, x, checked(goal), M_ ? M_->get() : nullptr)};
+    return {cg_mixed(where(), placed_.A, b, x, checked(goal, setting().options), M_ ? M_->get() : nullptr)};
   }
 
   placed_csr<double> placed_;
@@ -76,6 +82,8 @@ class ready_mixed final : public method_in<double> {
 std::unique_ptr<ready_method> make(const method_setting& setting) {
   require_symmetric_preconditioner(setting);
   if (setting.A.form() == matrix_form::matrix_free) return std::make_unique<ready_matrix_free>(setting);
+  if (setting.mixed() && !setting.options.gpus.empty())
+    throw value_error("conjugate gradients on several GPUs: in double or single precision, not mixed");
   if (setting.mixed()) return std::make_unique<ready_mixed>(setting);
   return make_ready<ready<float>, ready<double>>(setting);
 }
@@ -129,7 +137,7 @@ std::optional<prediction> predict(const system_facts& facts, const solve_options
     p.preconditioner.name = "jacobi";
   if (facts.form == matrix_form::sparse && facts.matrix.rows >= least_rows_of_multigrid &&
       options.goal.by_residual() && options.own_preconditioner == nullptr &&
-      options.precision != working_precision::mixed) {
+      options.precision != working_precision::mixed && options.gpus.empty()) {
     p.second_preconditioner = preconditioner_choice{"amg"};
     p.second_work = all_of_multigrid(facts.matrix, options) * p.iteration_work;
     p.second_iteration_work = iteration_of_multigrid * p.iteration_work;
@@ -148,7 +156,8 @@ constinit const method conjugate_gradients{
     .title = "conjugate gradients",
     .takes = {matrix_form::sparse, matrix_form::matrix_free},
     .direct = false,
-    .options = {method_option::preconditioner, method_option::fixed_iterations, method_option::stop_recurrence},
+    .options = {method_option::preconditioner, method_option::several_gpus, method_option::fixed_iterations,
+                method_option::stop_recurrence},
     .precisions = {working_precision::double_, working_precision::single, working_precision::mixed},
     .on_cuda = {false, true},
     .refuse = not_spd_reason,
