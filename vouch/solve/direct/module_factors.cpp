@@ -1,23 +1,18 @@
 #include <vouch/solve/direct/module_factors.hpp>
 
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdlib>
-#include <filesystem>
 #include <iterator>
 #include <limits>
 #include <memory>
 #include <mutex>
-#include <system_error>
 #include <utility>
 
 #include <vouch/core/array.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
-#include <vouch/core/shared_library.hpp>
+#include <vouch/core/module_file.hpp>
 #include <vouch/core/stopwatch.hpp>
 #include <vouch/core/string_printf.hpp>
 #include <vouch/solve/direct/factored_solve.hpp>
@@ -29,8 +24,6 @@
 
 namespace vouch {
 namespace {
-
-namespace fs = std::filesystem;
 
 struct known_module {
   const char* name;
@@ -56,21 +49,6 @@ std::vector<std::string> names_for(int kind) {
   }
 }
 
-// Where modules may be, the nearest first.
-std::vector<fs::path> folders() {
-  std::vector<fs::path> all;
-  if (const char* asked = std::getenv("VOUCH_BACKENDS"); asked != nullptr && *asked != 0)
-    all.emplace_back(asked);
-  std::error_code ignored;
-  const fs::path program = fs::read_symlink("/proc/self/exe", ignored).parent_path();
-  all.push_back(program);
-  all.push_back(program / "../lib/vouch");
-  Dl_info here{};
-  if (dladdr(reinterpret_cast<void*>(&sparse_backend_names), &here) != 0 && here.dli_fname != nullptr)
-    all.push_back(fs::path(here.dli_fname).parent_path() / "vouch");
-  return all;
-}
-
 struct module_state {
   const vouch_backend* backend = nullptr;
   std::string missing;
@@ -78,29 +56,12 @@ struct module_state {
 
 std::string file_of(const std::string& name) { return "vouch-backend-" + name + ".so"; }
 
-// The nearest file; "" where there is none.
-fs::path find_file(const std::string& name) {
-  std::error_code ignored;
-  for (const fs::path& folder : folders())
-    if (fs::path path = folder / file_of(name); fs::exists(path, ignored)) return path;
-  return {};
-}
-
 module_state load(const known_module& module) {
-  const std::string file = file_of(module.name);
-  const fs::path path = find_file(module.name);
-  if (path.empty())
-    return {nullptr, file + " is not there: install " + module.package + " and build Vouch anew"};
-  const ieee_environment here;  // what a library sets on being loaded ends here
-  void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) {
-    const char* const problem = dlerror();
-    return {nullptr, file + " does not load: " + (problem != nullptr ? problem : "no reason is given")};
-  }
-  auto* const function = reinterpret_cast<vouch_backend_function*>(dlsym(handle, VOUCH_BACKEND_FUNCTION));
-  const vouch_backend* const backend = function != nullptr ? function() : nullptr;
+  const opened_module opened = open_module(file_of(module.name), VOUCH_BACKEND_FUNCTION, module.package);
+  if (opened.function == nullptr) return {nullptr, opened.missing};
+  const vouch_backend* const backend = reinterpret_cast<vouch_backend_function*>(opened.function)();
   if (backend == nullptr || backend->abi != VOUCH_BACKEND_ABI || std::string(backend->name) != module.name)
-    return {nullptr, path.string() + " is no module of this version of Vouch: build both anew"};
+    return {nullptr, file_of(module.name) + " is no module of this version of Vouch: build both anew"};
   return {backend, ""};
 }
 
@@ -197,7 +158,7 @@ bool is_backend_there(int kind, const std::string& asked) {
     return b != nullptr && (b->factors & kind) != 0;
   }
   for (const std::string& name : names_for(kind))
-    if (!find_file(name).empty()) return true;
+    if (!find_module(file_of(name)).empty()) return true;
   return false;
 }
 

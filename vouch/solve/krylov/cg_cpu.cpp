@@ -8,83 +8,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <string>
 
 #include <vouch/core/ieee_environment.hpp>
-#include <vouch/core/simd.hpp>
+#include <vouch/solve/krylov/cg_chunk.hpp>
 #include <vouch/solve/krylov/cg_engines.hpp>
 
 namespace vouch {
 namespace {
-
-// The five products of one chunk: whole vectors of lanes first, then the rest as one vector filled with zeros.
-template <real T, bool Diagonal>
-VOUCH_SIMD_INLINE cg_dots chunk_dots(const T* p, const T* q, const T* r, const T* minv, std::int64_t n) {
-  constexpr int width = simd<T>::width;
-  lanes<T> pq{}, qmq{}, rmq{}, rmr{}, rr{};
-  const auto add = [&](const T* pi, const T* qi, const T* ri, const T* mi) __attribute__((always_inline)) {
-    lanes<T> pv, qv, rv;
-    load<T>(pv, pi);
-    load<T>(qv, qi);
-    load<T>(rv, ri);
-    lanes<T> mq = qv;
-    if constexpr (Diagonal) {
-      lanes<T> mv;
-      load<T>(mv, mi);
-      mq = mv * qv;
-      rmr += rv * (mv * rv);
-    }
-    pq += pv * qv;
-    qmq += qv * mq;
-    rmq += rv * mq;
-    rr += rv * rv;
-  };
-  const std::int64_t whole = n / width * width;
-  for (std::int64_t i = 0; i < whole; i += width) add(p + i, q + i, r + i, Diagonal ? minv + i : nullptr);
-  if (whole < n) {
-    T rest[4][width] = {};
-    const auto bytes = static_cast<std::size_t>(n - whole) * sizeof(T);
-    std::memcpy(rest[0], p + whole, bytes);
-    std::memcpy(rest[1], q + whole, bytes);
-    std::memcpy(rest[2], r + whole, bytes);
-    if constexpr (Diagonal) std::memcpy(rest[3], minv + whole, bytes);
-    add(rest[0], rest[1], rest[2], rest[3]);
-  }
-  const double square = total<T>(rr);
-  return {total<T>(pq), total<T>(qmq), total<T>(rmq), Diagonal ? total<T>(rmr) : square, square};
-}
-
-template <real T, bool Diagonal>
-VOUCH_SIMD_INLINE void chunk_solution(T along_p, T along_mr, const T* p, const T* r, const T* minv, T* d,
-                                      std::int64_t n) {
-  for (std::int64_t i = 0; i < n; ++i) d[i] += along_p * p[i] + along_mr * (Diagonal ? minv[i] * r[i] : r[i]);
-}
-
-template <real T, bool Diagonal>
-VOUCH_SIMD_INLINE void chunk_update(T alpha, T beta, const T* q, const T* minv, T* p, T* r, std::int64_t n) {
-  for (std::int64_t i = 0; i < n; ++i) {
-    r[i] -= alpha * q[i];
-    p[i] = (Diagonal ? minv[i] * r[i] : r[i]) + beta * p[i];
-  }
-}
-
-#define VOUCH_CHUNK_KERNELS(T)                                                                               \
-  VOUCH_SIMD_CLONES cg_dots dots(const T* p, const T* q, const T* r, const T* minv, std::int64_t n) {        \
-    return minv ? chunk_dots<T, true>(p, q, r, minv, n) : chunk_dots<T, false>(p, q, r, minv, n);            \
-  }                                                                                                          \
-  VOUCH_SIMD_CLONES void update_solution(T along_p, T along_mr, const T* p, const T* r, const T* minv, T* d, \
-                                         std::int64_t n) {                                                   \
-    minv ? chunk_solution<T, true>(along_p, along_mr, p, r, minv, d, n)                                      \
-         : chunk_solution<T, false>(along_p, along_mr, p, r, minv, d, n);                                    \
-  }                                                                                                          \
-  VOUCH_SIMD_CLONES void update(T alpha, T beta, const T* q, const T* minv, T* p, T* r, std::int64_t n) {    \
-    minv ? chunk_update<T, true>(alpha, beta, q, minv, p, r, n)                                              \
-         : chunk_update<T, false>(alpha, beta, q, minv, p, r, n);                                            \
-  }
-VOUCH_CHUNK_KERNELS(float)
-VOUCH_CHUNK_KERNELS(double)
-#undef VOUCH_CHUNK_KERNELS
 
 // Rows a chunk: in the first-level cache with their p, q and r, and few enough for many threads.
 std::int64_t chunk_rows(std::int64_t n) { return n <= 65536 ? 512 : 2048; }
@@ -151,13 +82,13 @@ class cpu_engine final : public inner_solver<T> {
     barrier();
     cg_solution_update solution;
     const auto move_solution = [&](std::int64_t i, std::int64_t n) {
-      update_solution(static_cast<T>(solution.along_p), static_cast<T>(solution.along_mr), p_.data() + i, r + i,
-                      minv_ ? minv_ + i : nullptr, d + i, n);
+      cg_chunk::update_solution(static_cast<T>(solution.along_p), static_cast<T>(solution.along_mr),
+                                p_.data() + i, r + i, minv_ ? minv_ + i : nullptr, d + i, n);
     };
     for (std::int64_t iteration = 0;; ++iteration) {
       for_my_chunks([&](std::int64_t i, std::int64_t n, std::int64_t chunk) {
         A_.multiply_rows(p_.data(), q_.data(), i, i + n);
-        parts_[chunk] = dots(p_.data() + i, q_.data() + i, r + i, minv_ ? minv_ + i : nullptr, n);
+        parts_[chunk] = cg_chunk::dots(p_.data() + i, q_.data() + i, r + i, minv_ ? minv_ + i : nullptr, n);
       });
       barrier();
       const cg_dots sums = add_up(parts_);
@@ -184,8 +115,8 @@ class cpu_engine final : public inner_solver<T> {
       solution = cg_defer_update(solution, step);
       for_my_chunks([&](std::int64_t i, std::int64_t n, std::int64_t) {
         if (solution.now) move_solution(i, n);
-        update(static_cast<T>(step.alpha), static_cast<T>(step.beta), q_.data() + i,
-               minv_ ? minv_ + i : nullptr, p_.data() + i, r + i, n);
+        cg_chunk::update(static_cast<T>(step.alpha), static_cast<T>(step.beta), q_.data() + i,
+                         minv_ ? minv_ + i : nullptr, p_.data() + i, r + i, n);
       });
       barrier();
       // Read by the others after the next barrier but one, written again after the next but two.

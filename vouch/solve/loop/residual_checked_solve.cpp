@@ -164,8 +164,7 @@ class residual_checked_loop {
 
   // A singular A whose rows sum to zero: what b has along the constants no x can produce.
   bool inconsistent() {
-    const double mean_part =
-        std::fabs(sum_elements(problem_.dev, r_.data(), n_)) / std::sqrt(static_cast<double>(n_));
+    const double mean_part = std::fabs(sum(r_.data())) / std::sqrt(static_cast<double>(all_rows()));
     if (mean_part <= report_.tolerance) return false;
     return end(
         solve_status::breakdown,
@@ -188,13 +187,22 @@ class residual_checked_loop {
     }
   }
 
-  void take_out_mean(T* v) {
-    add_constant(problem_.dev, v, -sum_elements(problem_.dev, v, n_) / static_cast<double>(n_), n_);
+  void take_out_mean(T* v) { add_constant(problem_.dev, v, -sum(v) / static_cast<double>(all_rows()), n_); }
+
+  std::int64_t all_rows() const { return problem_.whole != nullptr ? problem_.whole->rows() : n_; }
+  double sum(const T* v) const {
+    return problem_.whole != nullptr ? problem_.whole->sum(v) : sum_elements(problem_.dev, v, n_);
+  }
+  double norm2(const T* v) const {
+    return problem_.whole != nullptr ? problem_.whole->norm2(v) : detail::norm2<T>(problem_.dev, v, n_);
+  }
+  double inner_product(const array<T>& v, const array<T>& w) const {
+    return problem_.whole != nullptr ? problem_.whole->dot(v.data(), w.data()) : dot<T, T>(problem_.dev, v, w);
   }
 
   std::int64_t limit() const {
     if (goal_.fixed_iterations) return *goal_.fixed_iterations;
-    return goal_.max_iterations > 0 ? goal_.max_iterations : std::max<std::int64_t>(1000000, 20 * n_);
+    return goal_.max_iterations > 0 ? goal_.max_iterations : std::max<std::int64_t>(1000000, 20 * all_rows());
   }
 
   // True where the run was the last one.
@@ -299,10 +307,12 @@ class residual_checked_loop {
   // The largest eigenvalue of M, about; d_ holds M r.
   double largest_of_preconditioner(double norm_of_d) {
     if (const T* diagonal = problem_.M->diagonal(); diagonal != nullptr) {
-      T largest;
-      copy_bytes(&largest, device::cpu(1), diagonal + iamax<T>(problem_.dev, {diagonal, n_}), problem_.dev,
-                 sizeof largest);
-      return static_cast<double>(largest);
+      T largest{};
+      if (n_ > 0)
+        copy_bytes(&largest, device::cpu(1), diagonal + iamax<T>(problem_.dev, {diagonal, n_}), problem_.dev,
+                   sizeof largest);
+      const auto mine = static_cast<double>(largest);
+      return problem_.whole != nullptr ? problem_.whole->largest(mine) : mine;
     }
     constexpr int steps = 5;
     double largest = 0;
@@ -310,7 +320,7 @@ class residual_checked_loop {
       vouch::scale(problem_.dev, d_.data(), static_cast<T>(1 / norm_of_d), n_);
       problem_.M->apply(problem_.dev, {d_.data(), n_}, low_);
       std::swap(d_, low_);
-      norm_of_d = detail::norm2<T>(problem_.dev, d_.data(), n_);
+      norm_of_d = norm2(d_.data());
       largest = std::max(largest, norm_of_d);
     }
     return largest;
@@ -321,11 +331,10 @@ class residual_checked_loop {
   double error_by(const ritz_values& met) {
     const double least = std::min(met.smallest(), problem_.least_eigenvalue_at_most);
     report_.condition_estimate = met.largest() / least;
-    double size = detail::norm2<T>(problem_.dev, r_.data(), n_);
+    double size = norm2(r_.data());
     if (problem_.M != nullptr) {
       problem_.M->apply(problem_.dev, r_, d_);
-      const double product = dot<T, T>(problem_.dev, r_, d_),
-                   of_d = detail::norm2<T>(problem_.dev, d_.data(), n_);
+      const double product = inner_product(r_, d_), of_d = norm2(d_.data());
       size = std::max(of_d, std::sqrt(std::max(product, 0.0) * largest_of_preconditioner(of_d)));
     }
     return size / least;
@@ -335,7 +344,7 @@ class residual_checked_loop {
     const ritz_values& met = log_.spectrum();
     double error = met.known() ? error_by(met) : 0;
     if (problem_.error_behind) error = std::max(error, problem_.error_behind(r_.data()));
-    const double of_x = detail::norm2<T>(problem_.dev, x_, n_);
+    const double of_x = norm2(x_);
     constexpr double considerable = 1e-2;  // what says something although no eigenvalue is known
     if (!met.known() && !(error >= considerable * of_x)) return;
     if (detail::rounds_as_normal<T>(of_x, report_.rhs_norm)) report_.error_estimate = error / of_x;

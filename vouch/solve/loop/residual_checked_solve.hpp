@@ -20,6 +20,19 @@ namespace VOUCH_PUBLIC vouch {
 template <real T>
 using residual_function = std::function<residual_facts(const T* x, const T* x_lo, T* r)>;
 
+/// What the loop asks of vectors of which this process has a part.
+template <real T>
+class whole_vectors {
+ public:
+  virtual ~whole_vectors() = default;
+  virtual std::int64_t rows() const = 0;
+  virtual double norm2(const T* v) const = 0;
+  virtual double dot(const T* v, const T* w) const = 0;
+  virtual double sum(const T* v) const = 0;
+  /// The largest of all parts' values.
+  virtual double largest(double mine) const = 0;
+};
+
 template <real T>
 struct checked_problem {
   device dev;
@@ -30,6 +43,9 @@ struct checked_problem {
   double allowed_growth = 1e4;  // a residual so many times the first one has diverged, unless `converges`
   const preconditioner<T>* M = nullptr;  // that the engine has; for estimates of the error
   double least_eigenvalue_at_most = std::numeric_limits<double>::infinity();  // of A; where M is absent
+  const whole_vectors<T>* whole =
+      nullptr;  // where `rows` are a part of the system: every function then says the same
+                // in all processes
   std::function<double(const T* r)> error_behind{};       // an error that the engine may not have met
   const char* advice = "take a stronger preconditioner";  // where the iterations were not enough
 };

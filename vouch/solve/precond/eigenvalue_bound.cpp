@@ -20,11 +20,6 @@
 namespace vouch {
 namespace {
 
-constexpr std::int64_t most_steps = 12;
-constexpr double safety = 1.1;
-constexpr double invariant =
-    1e-6;  // relative size of what is left where the start's invariant subspace is full
-
 // Bounds the spectral radius by the infinity norm of D^-1 A.
 template <real T>
 double largest_row_sum(const device& dev, csr_view<const T> A, const T* inverse) {
@@ -82,7 +77,7 @@ class lanczos {
   double largest_ritz_value() {
     std::vector<double> alpha, beta;
     double norm = norm_of(u_), before = 0;
-    const std::int64_t steps = std::min(most_steps, plan_.rows());
+    const std::int64_t steps = std::min(lanczos_steps, plan_.rows());
     const cancellation_probe stop;
     for (std::int64_t k = 0; k < steps && std::isfinite(norm); ++k) {
       stop.check();
@@ -93,7 +88,7 @@ class lanczos {
       before = norm;
       norm = norm_of(u_);
       beta.push_back(norm);
-      if (!(norm > invariant * std::abs(alpha.front()))) break;
+      if (!(norm > lanczos_invariant * std::abs(alpha.front()))) break;
     }
     return largest_eigenvalue(alpha, beta);
   }
@@ -171,7 +166,7 @@ double largest_eigenvalue_bound(const char* who, const device& dev, csr_view<con
   if (!std::isfinite(certain))
     throw value_error(std::string(who) + ": the matrix holds an entry that is NaN or infinite");
   if (A.rows == 0) return certain;
-  return std::min(certain, safety * lanczos<T>(dev, plan, inverse).largest_ritz_value());
+  return std::min(certain, lanczos_safety * lanczos<T>(dev, plan, inverse).largest_ritz_value());
 }
 
 template double largest_eigenvalue_bound(const char*, const device&, csr_view<const float>,

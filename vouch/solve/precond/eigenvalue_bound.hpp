@@ -1,5 +1,6 @@
 // vouch/solve/precond/eigenvalue_bound.hpp -- how far the spectrum of D^-1 A reaches, D = diag(A); private.
 #pragma once
+#include <cstdint>
 #include <vector>
 
 #include <vouch/core/device.hpp>
@@ -7,6 +8,11 @@
 #include <vouch/sparse/spmv_plan.hpp>
 
 namespace vouch {
+
+constexpr std::int64_t lanczos_steps = 12;
+constexpr double lanczos_safety = 1.1;
+/// The relative size of what is left where the start's invariant subspace is full.
+constexpr double lanczos_invariant = 1e-6;
 
 /// 1.1 times the largest Ritz value of up to 12 Lanczos steps from a fixed start, but no more than the largest
 /// row sum of |D^-1 A|.

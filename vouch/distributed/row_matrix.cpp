@@ -1,0 +1,156 @@
+#include <vouch/distributed/row_matrix.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <string>
+
+#include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
+
+namespace vouch {
+namespace {
+
+// Behind each other by rank, in their order.
+std::vector<matrix_entry> bring_to_owners(communicator& ranks, const row_partition& partition,
+                                          std::vector<matrix_entry> entries) {
+  if (ranks.size() == 1) return entries;
+  std::vector<std::int64_t> count(static_cast<std::size_t>(ranks.size()), 0);
+  for (const matrix_entry& e : entries) ++count[static_cast<std::size_t>(partition.owner(e.row))];
+  std::vector<std::int64_t> next(count.size(), 0);
+  std::partial_sum(count.begin(), count.end() - 1, next.begin() + 1);
+  std::vector<matrix_entry> sorted(entries.size());
+  for (const matrix_entry& e : entries)
+    sorted[static_cast<std::size_t>(next[static_cast<std::size_t>(partition.owner(e.row))]++)] = e;
+  entries = {};
+  return distribute<matrix_entry>(ranks, sorted, count);
+}
+
+std::vector<std::int64_t> entries_of_blocks(communicator& ranks, std::int64_t rows,
+                                            std::span<const matrix_entry> entries) {
+  std::vector<std::int64_t> count(static_cast<std::size_t>(row_partition::blocks_of(rows)), 0);
+  for (const matrix_entry& e : entries) ++count[static_cast<std::size_t>(e.row / row_partition::block_rows)];
+  ranks.sum(count);
+  return count;
+}
+
+}  // namespace
+
+row_matrix row_matrix::from_entries(communicator& ranks, std::int64_t rows, std::vector<matrix_entry> entries) {
+  const ieee_environment here;
+  auto made = std::make_shared<pattern>(ranks);
+  made->partition = row_partition(rows, ranks.size(), entries_of_blocks(ranks, rows, entries));
+  made->first_row = made->partition.first_row(ranks.rank());
+  made->rows = made->partition.rows_of(ranks.rank());
+  return from_own(made, bring_to_owners(ranks, made->partition, std::move(entries)));
+}
+
+// By rows first, keeping their order, then each row by columns.
+row_matrix row_matrix::from_own(std::shared_ptr<pattern> made, std::vector<matrix_entry> entries) {
+  const device cpu = device::cpu(1);
+  const std::int64_t first = made->first_row, m = made->rows;
+  struct element {
+    std::int32_t col;
+    double value;
+  };
+  std::vector<std::int64_t> start(static_cast<std::size_t>(m) + 1, 0);
+  for (const matrix_entry& e : entries) ++start[static_cast<std::size_t>(e.row - first) + 1];
+  std::partial_sum(start.begin(), start.end(), start.begin());
+  std::vector<element> elements(entries.size());
+  std::vector<std::int64_t> next(start.begin(), start.end() - 1);
+  for (const matrix_entry& e : entries)
+    elements[static_cast<std::size_t>(next[static_cast<std::size_t>(e.row - first)]++)] = {e.col, e.value};
+  entries = {};
+
+  const auto by_column = [](const element& a, const element& b) { return a.col < b.col; };
+  made->row_ptr = array<std::int64_t>(cpu, m + 1);
+  made->row_ptr[0] = 0;
+  std::size_t kept = 0;
+  for (std::int64_t i = 0; i < m; ++i) {
+    const auto begin = elements.begin() + start[static_cast<std::size_t>(i)],
+               end = elements.begin() + start[static_cast<std::size_t>(i) + 1];
+    if (!std::is_sorted(begin, end, by_column)) std::stable_sort(begin, end, by_column);
+    const std::size_t row_begin = kept;
+    for (auto e = begin; e != end; ++e) {
+      if (kept > row_begin && elements[kept - 1].col == e->col)
+        elements[kept - 1].value += e->value;
+      else
+        elements[kept++] = *e;
+    }
+    made->row_ptr[i + 1] = static_cast<std::int64_t>(kept);
+  }
+  std::vector<std::int32_t> columns(kept);
+  array<double> values(cpu, static_cast<std::int64_t>(kept));
+  for (std::size_t k = 0; k < kept; ++k) {
+    columns[k] = elements[k].col;
+    values[static_cast<std::int64_t>(k)] = elements[k].value;
+  }
+  made->make_halo(columns);
+  made->sort_blocks();
+  std::int64_t nonzeros[1] = {values.size()};
+  made->ranks.sum(nonzeros);
+  made->all_nonzeros = nonzeros[0];
+  return {std::move(made), std::move(values)};
+}
+
+void row_matrix::pattern::make_halo(std::span<const std::int32_t> columns) {
+  const auto is_own = [&](std::int64_t j) { return j >= first_row && j < first_row + rows; };
+  std::copy_if(columns.begin(), columns.end(), std::back_inserter(halo),
+               [&](std::int64_t j) { return !is_own(j); });
+  std::sort(halo.begin(), halo.end());
+  halo.erase(std::unique(halo.begin(), halo.end()), halo.end());
+  const std::int64_t length = rows + static_cast<std::int64_t>(halo.size());
+  std::int64_t too_long[1] = {length > std::numeric_limits<std::int32_t>::max() ? 1 : 0};
+  ranks.sum(too_long);
+  if (too_long[0] > 0)
+    throw shape_error("a rank's rows and the elements that they need of others exceed 2^31 - 1",
+                      "take more ranks");
+
+  col = array<std::int32_t>(device::cpu(1), static_cast<std::int64_t>(columns.size()));
+  for (std::size_t k = 0; k < columns.size(); ++k) {
+    const std::int64_t j = columns[k];
+    const std::int64_t local =
+        is_own(j) ? j - first_row : rows + (std::lower_bound(halo.begin(), halo.end(), j) - halo.begin());
+    col[static_cast<std::int64_t>(k)] = static_cast<std::int32_t>(local);
+  }
+
+  std::vector<std::int64_t> needed(static_cast<std::size_t>(ranks.size()), 0), wanted(needed.size());
+  for (const std::int64_t j : halo) ++needed[static_cast<std::size_t>(partition.owner(j))];
+  ranks.all_to_all(needed, wanted);
+  for (const std::int64_t row : distribute<std::int64_t>(ranks, halo, needed))
+    send_rows.push_back(static_cast<std::int32_t>(row - first_row));
+  send_buffer.resize(send_rows.size());
+  std::int64_t in = rows, out = 0;
+  for (int rank = 0; rank < ranks.size(); ++rank) {
+    const std::int64_t theirs = needed[static_cast<std::size_t>(rank)],
+                       ours = wanted[static_cast<std::size_t>(rank)];
+    if (theirs > 0) from.push_back({rank, in, theirs});
+    if (ours > 0) to.push_back({rank, out, ours});
+    in += theirs;
+    out += ours;
+  }
+}
+
+void row_matrix::pattern::sort_blocks() {
+  for (std::int64_t block = 0; block < row_partition::blocks_of(rows); ++block) {
+    const std::int64_t begin = block * row_partition::block_rows,
+                       end = std::min(rows, begin + row_partition::block_rows);
+    const bool is_inner = std::all_of(col.data() + row_ptr[begin], col.data() + row_ptr[end],
+                                      [&](std::int32_t j) { return j < rows; });
+    (is_inner ? inner : outer).push_back(block);
+  }
+}
+
+void row_matrix::begin_halo(double* x) const {
+  constexpr auto each = static_cast<std::int64_t>(sizeof(double));
+  const pattern& p = *pattern_;
+  for (std::size_t k = 0; k < p.send_rows.size(); ++k) p.send_buffer[k] = x[p.send_rows[k]];
+  p.sends.clear();
+  p.receives.clear();
+  for (const neighbour& n : p.to)
+    p.sends.push_back({n.rank, p.send_buffer.data() + n.first, n.elements * each});
+  for (const neighbour& n : p.from) p.receives.push_back({n.rank, x + n.first, n.elements * each});
+  p.ranks.begin_exchange(p.sends, p.receives);
+}
+
+}  // namespace vouch

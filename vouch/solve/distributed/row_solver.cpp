@@ -1,0 +1,161 @@
+#include <vouch/solve/distributed/row_solver.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include <vouch/core/array.hpp>
+#include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
+#include <vouch/core/require.hpp>
+#include <vouch/core/stopwatch.hpp>
+#include <vouch/distributed/residual.hpp>
+#include <vouch/solve/distributed/row_engines.hpp>
+#include <vouch/solve/loop/residual_checked_solve.hpp>
+
+namespace vouch {
+namespace {
+
+using namespace distributed;
+
+// Residuals of vectors that have no halo.
+class row_residual_of {
+ public:
+  row_residual_of(const row_vectors& vectors, const row_matrix& A, view<const double> b)
+      : vectors_(vectors),
+        A_(A),
+        b_(b),
+        x_(array<double>::zeros(vectors.cpu(), A.length())),
+        low_(array<double>::zeros(vectors.cpu(), A.length())) {}
+
+  residual_facts operator()(const double* x, const double* low, double* r) {
+    std::copy_n(x, A_.rows(), x_.data());
+    if (low != nullptr) std::copy_n(low, A_.rows(), low_.data());
+    return residual(vectors_.cpu(), A_, vectors_.sums(), b_.data(), x_.data(),
+                    low != nullptr ? low_.data() : nullptr, r);
+  }
+
+ private:
+  const row_vectors& vectors_;
+  const row_matrix& A_;
+  view<const double> b_;
+  array<double> x_, low_;
+};
+
+// As cg_facts_of().
+bool has_constants_in_null_space(const row_vectors& vectors, const row_matrix& A) {
+  if (A.all_rows() == 0) return false;
+  const array<double> zeros = array<double>::zeros(vectors.cpu(), A.rows());
+  array<double> ones(vectors.cpu(), A.rows()), sums(vectors.cpu(), A.rows());
+  std::fill(ones.begin(), ones.end(), 1.0);
+  const residual_facts facts = row_residual_of(vectors, A, zeros)(ones.data(), nullptr, sums.data());
+  return facts.norm_inf <= 64 * std::numeric_limits<double>::epsilon() * facts.matrix_norm_inf;
+}
+
+double least_diagonal_entry(const row_vectors& vectors, const row_matrix& A) {
+  const csr_view<const double> local = A.local();
+  double least = std::numeric_limits<double>::max();
+  for (std::int64_t i = 0; i < A.rows(); ++i)
+    for (std::int64_t k = local.row_ptr[i]; k < local.row_ptr[i + 1]; ++k)
+      if (local.col[k] == i) least = std::min(least, local.val[k]);
+  return 1 / vectors.largest(1 / least);
+}
+
+class row_solve {
+ public:
+  row_solve(const device& cpu, const row_matrix& A, view<const double> b, const row_solve_options& options)
+      : options_(options),
+        A_(A),
+        vectors_(cpu, A),
+        residual_(vectors_, A, b),
+        problem_{cpu, A.rows(), residual_of()} {
+    problem_.whole = &vectors_;
+    report_.precision = "double";
+    report_.preconditioner = "none";
+    if (options.method == row_method::cg)
+      prepare_cg();
+    else
+      prepare_jacobi();
+    report_.engine = engine_->name();
+  }
+
+  solve_report run(view<double> x) {
+    report_.setup_seconds = clock_.seconds();
+    residual_checked_solve(problem_, *engine_, x, options_, report_);
+    return std::move(report_);
+  }
+
+ private:
+  residual_function<double> residual_of() {
+    return [this](const double* x, const double* low, double* r) { return residual_(x, low, r); };
+  }
+
+  void prepare_cg() {
+    report_.method = "cg";
+    if (!options_.matrix_checked)
+      if (const std::string reason = not_spd_reason(A_); !reason.empty())
+        throw value_error("conjugate gradients cannot solve this system: " + reason);
+    problem_.constants_in_null_space = has_constants_in_null_space(vectors_, A_);
+    if (problem_.constants_in_null_space)
+      report_.warnings.emplace_back("every row sums to zero: singular, solved for the x that sums to zero");
+    problem_.allowed_growth = growth_of_gradients<double>;
+    M_ = make_preconditioner();
+    problem_.M = M_.get();
+    if (M_ == nullptr) {
+      if (!problem_.constants_in_null_space)
+        problem_.least_eigenvalue_at_most = least_diagonal_entry(vectors_, A_);
+      engine_ = row_cg(A_, vectors_, nullptr);
+      return;
+    }
+    report_.preconditioner = M_->name();
+    engine_ =
+        M_->diagonal() != nullptr ? row_cg(A_, vectors_, M_->diagonal()) : row_cg_general(A_, vectors_, *M_);
+  }
+
+  void prepare_jacobi() {
+    report_.method = "jacobi";
+    if (options_.preconditioner.name != "none")
+      throw value_error("Jacobi's iteration takes no preconditioner", "--method cg does");
+    inverse_ = inverse_diagonal(A_, "jacobi", true);
+    engine_ = row_jacobi(A_, vectors_, inverse_.data());
+  }
+
+  std::unique_ptr<preconditioner<double>> make_preconditioner() const {
+    const preconditioner_choice& choice = options_.preconditioner;
+    if (choice.name == "none") return nullptr;
+    if (choice.name == "jacobi") return make_row_jacobi(A_);
+    if (choice.name == "chebyshev") {
+      const auto given = choice.parameters.find("degree");
+      if (given == choice.parameters.end()) return make_row_chebyshev(A_, vectors_);
+      return make_row_chebyshev(A_, vectors_, static_cast<std::int64_t>(given->second));
+    }
+    throw value_error("the preconditioner \"" + choice.name + "\" is not there for rows on several ranks",
+                      "none, jacobi or chebyshev");
+  }
+
+  stopwatch clock_;
+  const row_solve_options& options_;
+  const row_matrix& A_;
+  row_vectors vectors_;
+  row_residual_of residual_;
+  checked_problem<double> problem_;
+  solve_report report_;
+  std::unique_ptr<preconditioner<double>> M_;
+  array<double> inverse_;
+  std::unique_ptr<inner_solver<double>> engine_;
+};
+
+}  // namespace
+
+solve_report solve_rows(const device& cpu, const row_matrix& A, view<const double> b, view<double> x,
+                        const row_solve_options& options) {
+  const ieee_environment here;
+  detail::require_contiguous("solve_rows", "b", b, A.rows());
+  detail::require_contiguous("solve_rows", "x", x, A.rows());
+  check_stopping(options);
+  return row_solve(cpu, A, b, options).run(x);
+}
+
+}  // namespace vouch
