@@ -294,8 +294,8 @@ TEST(solver, large_unsymmetric_systems_are_iterated_and_preconditioned_otherwise
       EXPECT_EQ(r.method, "sparse-lu");
       continue;
     }
-    EXPECT_EQ(r.method, "bicgstab");
-    EXPECT_EQ(r.preconditioner.substr(0, 4), cancels ? "amg " : "ilu0");
+    EXPECT_EQ(r.method, cancels ? "gmres" : "bicgstab");  // its rows do not dominate, or weakly
+    EXPECT_EQ(r.preconditioner.substr(0, 4), cancels ? "ilut" : "ilu0");
     ASSERT_EQ(r.attempts.size(), cancels ? 2U : 1U);
     if (!cancels) continue;
     const std::string refusal = "ilu0: the pivot of row " + std::to_string(middle + 1) + " is zero";
@@ -303,8 +303,8 @@ TEST(solver, large_unsymmetric_systems_are_iterated_and_preconditioned_otherwise
     EXPECT_NE(r.attempts[0].reason.find(refusal), std::string::npos) << r.attempts[0].reason;
     EXPECT_EQ(r.method_reason, "the attempt before it failed");
     ASSERT_EQ(r.warnings.size(), 1U);
-    EXPECT_NE(r.warnings[0].find("BiCGStab with ilu0 ended, "), std::string::npos) << r.warnings[0];
-    EXPECT_NE(r.warnings[0].find(": went on with amg"), std::string::npos) << r.warnings[0];
+    EXPECT_NE(r.warnings[0].find("GMRES with ilu0 ended, "), std::string::npos) << r.warnings[0];
+    EXPECT_NE(r.warnings[0].find(": went on with ilut"), std::string::npos) << r.warnings[0];
     // By name it is the only attempt.
     options.preconditioner = preconditioner_choice{"ilu0"};
     EXPECT_THROW(solve(cpu, A, in(given), out(x), options), value_error);
