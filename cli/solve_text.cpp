@@ -70,7 +70,8 @@ std::string goal_text(const solve_request& request, bool square) {
 
 std::string symmetry_text(const linear_system& system, const structure_facts& facts) {
   if (!facts.square) return system.complex_entries ? "complex, rectangular" : "rectangular";
-  if (system.complex_entries) return facts.symmetric ? "complex, Hermitian" : "complex";
+  if (system.complex_entries)
+    return facts.symmetric ? "complex, Hermitian" : facts.complex_symmetric ? "complex, symmetric" : "complex";
   if (system.dense) return "dense";
   return facts.symmetric ? "symmetric" : "unsymmetric";
 }

@@ -70,6 +70,18 @@ def test_methods_by_name(name):
     assert np.linalg.norm(b - A @ result.x) <= 1.001e-10 * np.linalg.norm(b)
 
 
+@pytest.mark.parametrize("precond", [None, "jacobi"])
+def test_cocg_takes_complex_symmetric_matrices(precond):
+    A = poisson() + (1 + 2j) * sp.eye_array(400)
+    b = np.arange(400.0) + 1j
+    result = vn.cocg(A, b, rtol=1e-10, precond=precond)
+    assert result.converged, result.reason
+    assert result.method == "cocg"
+    np.testing.assert_allclose(result.x, sla.spsolve(A.tocsc(), b), rtol=1e-7)
+    with pytest.raises(vn.InputError, match="Hermitian, not complex symmetric"):
+        vn.cocg(poisson() * (1 + 0j), b)
+
+
 def test_operators_and_preconditioners(rng):
     A = poisson()
     b = rng.normal(size=400)

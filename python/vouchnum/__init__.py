@@ -16,7 +16,7 @@ __version__ = "0.1.0"
 _homes = {
     "errors": ["VouchError", "ShapeError", "InputError", "ParseError", "FileError", "OutOfMemory", "DeviceError",
                "NoCudaError", "NotConverged", "NotVerified"],
-    "linalg": ["solve", "cg", "minres", "gmres", "fgmres", "bicgstab", "idr", "fcg", "lsqr", "lsmr", "jacobi",
+    "linalg": ["solve", "cg", "minres", "cocg", "gmres", "fgmres", "bicgstab", "idr", "fcg", "lsqr", "lsmr", "jacobi",
                "gauss_seidel", "sor", "factor", "Factor", "Tridiagonal", "Result", "verify", "certify", "Certificate",
                "Enclosure", "methods", "preconditioners"],
     "data": ["read_matrix", "write_matrix", "generate", "problems", "info", "reduce"],

@@ -15,6 +15,7 @@ from .linalg import (
     solve as solve,
     cg as cg,
     minres as minres,
+    cocg as cocg,
     gmres as gmres,
     fgmres as fgmres,
     bicgstab as bicgstab,

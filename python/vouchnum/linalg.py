@@ -484,6 +484,7 @@ def _by_name(name, title, options):
 
 cg = _by_name("cg", "conjugate gradients, for symmetric positive definite matrices", "")
 minres = _by_name("minres", "MINRES, for symmetric matrices, definite or not", "")
+cocg = _by_name("cocg", "COCG, for complex symmetric matrices", "")
 gmres = _by_name("gmres", "GMRES, for any square matrix", "")
 fgmres = _by_name("fgmres", "flexible GMRES, with a preconditioner that may differ from step to step", "")
 bicgstab = _by_name("bicgstab", "BiCGStab(l), for any square matrix", "")

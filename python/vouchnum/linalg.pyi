@@ -151,6 +151,25 @@ def minres(
     raise_on_failure: bool = False,
     **more: Any,
 ) -> Result: ...
+def cocg(
+    A: Matrix | Tridiagonal | Operator | Action,
+    b: ArrayLike,
+    *,
+    x0: ArrayLike | None = None,
+    rtol: float | None = None,
+    atol: float = 0.0,
+    max_iterations: int | None = None,
+    precond: str | Matrix | Operator | Action | None = None,
+    precision: Precision = "double",
+    verify: bool | int | float = False,
+    device: str = "cpu",
+    threads: int | None = None,
+    out: Any = None,
+    callback: Callable[[int, float, int], object] | None = None,
+    iterates: Callable[[Vector], object] | None = None,
+    raise_on_failure: bool = False,
+    **more: Any,
+) -> Result: ...
 def gmres(
     A: Matrix | Tridiagonal | Operator | Action,
     b: ArrayLike,

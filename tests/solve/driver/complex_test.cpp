@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include <devices.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/core/random.hpp>
 #include <vouch/solve/complex.hpp>
@@ -60,6 +61,22 @@ csr<complex> sparse(const eigen_matrix& A) {
 }
 
 matrix_view<const complex> view_of(const eigen_matrix& A) { return {A.data(), A.rows(), A.cols(), A.rows()}; }
+
+// Entries, and those across the diagonal.
+std::vector<std::int32_t> mirrored(const std::vector<std::int32_t>& first,
+                                   const std::vector<std::int32_t>& second) {
+  std::vector<std::int32_t> all = first;
+  for (std::size_t k = 0; k < first.size(); ++k)
+    if (first[k] != second[k]) all.push_back(second[k]);
+  return all;
+}
+std::vector<complex> mirrored_values(const std::vector<std::int32_t>& row, const std::vector<std::int32_t>& col,
+                                     const std::vector<complex>& val, bool hermitian) {
+  std::vector<complex> all = val;
+  for (std::size_t k = 0; k < val.size(); ++k)
+    if (row[k] != col[k]) all.push_back(hermitian ? std::conj(val[k]) : val[k]);
+  return all;
+}
 
 struct complex_case {
   kind of;
@@ -212,6 +229,44 @@ TEST(complex_matrix, cocg_has_the_same_bits_for_any_number_of_threads) {
         EXPECT_EQ(x, first) << threads;
       }
     }
+}
+
+// Too many rows for the whole system to stay on chip, in a pattern that diagonals do not hold.
+TEST(complex_matrix, on_a_gpu_is_solved_as_on_a_cpu) {
+  VOUCH_NEEDS_GPU();
+  const device gpu = testing::gpus().front(), cpu = device::cpu(2);
+  constexpr int n = 60000;
+  std::vector<std::int32_t> row, col;
+  std::vector<complex> val;
+  for (int i = 0; i < n; ++i)
+    for (const int j :
+         {i, i + 1, i + 2 + static_cast<int>(random_unit(4, static_cast<std::uint64_t>(i)) * 20000)}) {
+      if (j >= n) continue;
+      row.push_back(i);
+      col.push_back(j);
+      val.push_back(i == j ? complex(8, 0) : complex(0.3, random_unit(3, static_cast<std::uint64_t>(i)) - 0.5));
+    }
+  for (const bool hermitian : {true, false}) {
+    const csr<complex> A =
+        to_csr(cpu, complex_coo{n, n, symmetry::general, array<std::int32_t>::from(cpu, mirrored(row, col)),
+                                array<std::int32_t>::from(cpu, mirrored(col, row)),
+                                array<complex>::from(cpu, mirrored_values(row, col, val, hermitian))});
+    const std::vector<complex> b(n, complex(1, 2));
+    for (const auto precision : {working_precision::double_, working_precision::single}) {
+      std::vector<complex> here(n), there(n);
+      solve_options options;
+      options.method = hermitian ? "cg" : "cocg";
+      options.precision = precision;
+      options.goal.rtol = precision == working_precision::single ? 1e-5 : 1e-12;
+      const view<const complex> rhs(b.data(), n);
+      EXPECT_EQ(solve(cpu, A, rhs, view<complex>(here.data(), n), options).status, solve_status::converged);
+      options.run_on = gpu;
+      const solve_result result = solve(cpu, A, rhs, view<complex>(there.data(), n), options);
+      EXPECT_EQ(result.status, solve_status::converged) << result.reason;
+      const Eigen::Map<const Eigen::VectorXcd> x(here.data(), n), y(there.data(), n);
+      EXPECT_LE((x - y).norm(), 100 * *options.goal.rtol * x.norm()) << options.method << ' ' << result.engine;
+    }
+  }
 }
 
 // r^T r = 0 for r = (1, i), and A r is in the same direction.
