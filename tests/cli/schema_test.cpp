@@ -3,6 +3,8 @@
 
 #include <data.hpp>
 
+#include <vouch/core/config.hpp>
+
 #include "run_tool.hpp"
 
 namespace vouch {
