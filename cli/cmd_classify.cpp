@@ -66,7 +66,8 @@ void declare(command_line& line, request& r) {
             "averaged orientations, n x 1680, as .npy: x of 28 x 30 squares,");
   line.note("", "then y");
   line.text("--plot", "FILE", r.plot, "one print with its ridges and core, as SVG");
-  line.count("--threads", r.common.threads, 1, "CPU threads [OMP_NUM_THREADS, else all cores]", 4096);
+  add_device_options(line, r.common);
+  line.note("", "--device auto is the CPU, which reads and decodes the files in any case");
   line.flag("--json-lines", r.json_lines, "an object for each print as it is done");
   add_report_options(line, r.common);
 }
@@ -78,6 +79,7 @@ void check(request& r) {
     throw usage_error("--model FOLDER is missing",
                       "a folder with mlp_tmat.bin and mlp_wts.bin, as NIST publishes them with PCASYS");
   if (r.common.json && r.json_lines) throw usage_error("--json and --json-lines exclude each other");
+  parse_device(r.common.device);
   r.raw_size = parse_raw_size(r.raw);
   if (!r.list.empty()) append_list(r.list, r.files);
   std::vector<std::string> inputs = r.files;
@@ -85,6 +87,11 @@ void check(request& r) {
   inputs.push_back(r.labels);
   check_outputs({r.common.output, r.orientation, r.plot}, inputs);
   if (!r.plot.empty() && r.files.size() != 1) throw usage_error("--plot is for one print");
+}
+
+device open_device(const common_options& common) {
+  const device_request wanted = parse_device(common.device);
+  return wanted.cuda ? device::cuda(wanted.index) : open_cpu(common);
 }
 
 fp::network_kind choose_network(const request& r, const fp::model& networks) {
@@ -166,21 +173,24 @@ struct outcome {
 };
 
 // The one print of --plot, whose page is kept.
-void classify_plotted(const request& r, const device& cpu, const fp::model& networks, fp::network_kind kind,
+void classify_plotted(const request& r, const device& dev, const fp::model& networks, fp::network_kind kind,
                       outcome& all) {
   std::string reason;
-  read_pages(cpu, r.files, r.raw_size, {&all.page, 1}, {&reason, 1});
-  fp::classify(cpu, networks, kind, {&all.page, 1}, all.results, all.orientations, r.verify);
+  read_pages(device::cpu(1), r.files, r.raw_size, {&all.page, 1}, {&reason, 1});
+  fp::classify(dev, networks, kind, {&all.page, 1}, all.results, all.orientations, r.verify);
   if (reason.empty()) return;
   all.results.front().unread = true;
   all.results.front().reason = reason;
 }
 
-outcome classify_files(const request& r, const device& cpu, const fp::model& networks, fp::network_kind kind,
+outcome classify_files(const request& r, const device& dev, const fp::model& networks, fp::network_kind kind,
                        line_output* lines) {
   outcome all;
   const std::size_t n = r.files.size();
-  const std::size_t chunk = r.plot.empty() ? std::size_t{32} * static_cast<std::size_t>(cpu.threads()) : 1;
+  constexpr std::size_t files_of_a_thread = 32, files_of_a_gpu = 4096;
+  const std::size_t chunk = !r.plot.empty() ? 1
+                            : dev.is_cuda() ? files_of_a_gpu
+                                            : files_of_a_thread * static_cast<std::size_t>(dev.threads());
   all.results.resize(n);
   if (!r.orientation.empty() || !r.plot.empty()) all.orientations.resize(n * fp::orientation_size);
   const cancellation_probe stop;
@@ -194,9 +204,9 @@ outcome classify_files(const request& r, const device& cpu, const fp::model& net
             ? std::span<float>()
             : std::span(all.orientations).subspan(first * fp::orientation_size, count * fp::orientation_size);
     if (r.plot.empty())
-      fp::classify_files(cpu, networks, kind, files, r.raw_size, results, orientations, r.verify);
+      fp::classify_files(dev, networks, kind, files, r.raw_size, results, orientations, r.verify);
     else
-      classify_plotted(r, cpu, networks, kind, all);
+      classify_plotted(r, dev, networks, kind, all);
     for (std::size_t i = 0; i < count; ++i) {
       all.unread += results[i].unread;
       all.unknown += results[i].pattern < 0;
@@ -234,7 +244,7 @@ void write_plot(const request& r, const outcome& all, atomic_files& files, const
 }
 
 void print_object(const request& r, const outcome& all, fp::network_kind kind,
-                  const std::optional<fp::score>& score, const device& cpu, double read_seconds, double total) {
+                  const std::optional<fp::score>& score, const device& dev, double read_seconds, double total) {
   json prints = json::array();
   for (std::size_t i = 0; i < r.files.size(); ++i)
     prints.push_back(describe(r.files[i], all.results[i], r.verify));
@@ -247,7 +257,7 @@ void print_object(const request& r, const outcome& all, fp::network_kind kind,
               {"unknown", all.unknown},
               {"unproved", r.verify ? json(all.unproved) : json(nullptr)},
               {"score", score ? score_json(*score) : json(nullptr)},
-              {"device", to_json(cpu)},
+              {"device", to_json(dev)},
               {"time_s", {{"read", read_seconds}, {"classify", total - read_seconds}, {"total", total}}},
               {"memory_bytes", {{"host_peak", host_peak_bytes()}}}});
 }
@@ -265,7 +275,7 @@ int cmd_classify(std::span<const char* const> arguments) {
   check(r);
 
   const stopwatch clock;
-  const device cpu = open_cpu(r.common);
+  const device dev = open_device(r.common);
   const console log = make_console(r.common);
   const fp::model networks = fp::read_model(r.model);
   const fp::network_kind kind = choose_network(r, networks);
@@ -275,7 +285,7 @@ int cmd_classify(std::span<const char* const> arguments) {
   line_output lines(r.common.output, files);
   const bool wants_lines = !r.common.json || !r.common.output.empty();
   if (wants_lines && !r.json_lines) lines.write(std::string(csv_head));
-  const outcome all = classify_files(r, cpu, networks, kind, wants_lines ? &lines : nullptr);
+  const outcome all = classify_files(r, dev, networks, kind, wants_lines ? &lines : nullptr);
   if (!r.orientation.empty()) write_orientations(files.open(r.orientation), all, r.files.size());
   if (!r.plot.empty()) write_plot(r, all, files, log);
   files.commit();
@@ -288,7 +298,7 @@ int cmd_classify(std::span<const char* const> arguments) {
                        r.files.size(), total, n / total, all.unread, all.unknown - all.unread));
   const std::int64_t known = static_cast<std::int64_t>(r.files.size()) - all.unknown;
   if (r.verify) log.line(fmt::format("{} of {} classes proved", known - all.unproved, known));
-  if (r.common.json) print_object(r, all, kind, score, cpu, read_seconds, total);
+  if (r.common.json) print_object(r, all, kind, score, dev, read_seconds, total);
   return all.unknown == 0 && all.unproved == 0 ? goal_reached : goal_missed;
 }
 

@@ -4,9 +4,11 @@
 #include <cmath>
 #include <cstring>
 
+#include <vouch/core/array.hpp>
+#include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/core/random.hpp>
-#include <vouch/fingerprint/networks.hpp>
+#include <vouch/fingerprint/batch_classifier.hpp>
 #include <vouch/fingerprint/stages.hpp>
 #include <vouch/fingerprint/synthetic_print.hpp>
 
@@ -154,6 +156,47 @@ TEST(gpu, stages_have_the_bits_of_the_cpu) {
   EXPECT_EQ(whorls_there, whorls);
 }
 
+TEST(gpu, segmentation_has_the_bits_of_the_cpu) {
+  VOUCH_NEEDS_GPU();
+  std::vector<grey_image> pages = cut_prints::made().pages;
+  // Sizes that are no multiples of a cell, so that rows begin anywhere; specks of a second and third component.
+  for (const int less : {1, 5, 8}) {
+    const grey_image& whole = pages[static_cast<std::size_t>(less % 3)];
+    grey_image part{whole.width - less, whole.height - 2 * less, {}};
+    for (int y = 0; y < part.height; ++y)
+      for (int x = 0; x < part.width; ++x)
+        part.pixels.push_back((x + 700 - y) % 640 < 60 && x < 80
+                                  ? 0
+                                  : whole.pixels[static_cast<std::size_t>(y * whole.width + x)]);
+    pages.push_back(part);
+  }
+  pages.push_back({512, 480, std::vector<std::uint8_t>(512 * 480, 0)});
+  pages.back().pixels[0] = 1;  // all is dark
+  pages.push_back({1000, 900, std::vector<std::uint8_t>(1000 * 900, 255)});
+  pages.back().pixels[70000] = 0;  // all but nothing is light
+  pages.push_back({100, 100, std::vector<std::uint8_t>(100 * 100)});
+  pages.push_back({2001, 500, std::vector<std::uint8_t>(2001 * 500)});
+  grey_image stripes{2000, 2000, std::vector<std::uint8_t>(2000 * 2000, 255)};
+  for (std::size_t y = 0; y < 2000; ++y)
+    for (std::size_t x = 0; x < 2000; ++x)
+      if (y % 400 < 160 && x < 1500) stripes.pixels[y * 2000 + x] = 0;  // components of one size
+  pages.push_back(stripes);
+  const std::size_t n = pages.size();
+  std::vector<std::uint8_t> snips(n * snip_pixels), foreground(n * cells), snips_there(snips.size()),
+      foreground_there(foreground.size());
+  std::vector<placement> places(n), places_there(n);
+  segment(device::cpu(2), pages, snips, foreground, places);
+  segment(testing::gpus().front(), pages, snips_there, foreground_there, places_there);
+  for (std::size_t i = 0; i < n; ++i) {
+    EXPECT_EQ(places_there[i].centre_x, places[i].centre_x) << i;
+    EXPECT_EQ(places_there[i].centre_y, places[i].centre_y) << i;
+    EXPECT_EQ(places_there[i].radians, places[i].radians) << i;
+    EXPECT_STREQ(places_there[i].failure, places[i].failure) << i;
+  }
+  EXPECT_TRUE(same_bits(foreground_there, foreground));
+  EXPECT_TRUE(same_bits(snips_there, snips));
+}
+
 // Every grey level in every place, where neighbouring slits often have equal sums.
 TEST(gpu, orientations_of_noise) {
   VOUCH_NEEDS_GPU();
@@ -168,6 +211,76 @@ TEST(gpu, orientations_of_noise) {
     enhance(testing::gpus().front(), noise, found);
     EXPECT_TRUE(same_bits(found, expected));
   }
+}
+
+model random_model() {
+  model m;
+  m.perceptron = mlp{random_matrix(32, orientation_size, 1, 0.05), random_matrix(10, 32, 2, 0.5),
+                     random_numbers(10, 3, 1), random_matrix(classes, 10, 4, 1), random_numbers(classes, 5, 1)};
+  m.probabilistic = pnn{random_matrix(32, orientation_size, 6, 0.05), random_matrix(500, 32, 7, 1), {}, 1.5F};
+  for (int i = 0; i < 500; ++i) m.probabilistic->classes.push_back(static_cast<std::uint8_t>(i % classes));
+  return m;
+}
+
+void expect_same_answers(std::span<const classification> found, std::span<const classification> expected) {
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_EQ(found[i].pattern, expected[i].pattern) << i;
+    EXPECT_EQ(found[i].whorl, expected[i].whorl) << i;
+    EXPECT_EQ(found[i].core.x, expected[i].core.x) << i;
+    EXPECT_EQ(found[i].place.centre_y, expected[i].place.centre_y) << i;
+    EXPECT_EQ(found[i].reason, expected[i].reason) << i;
+    EXPECT_EQ(found[i].proved, expected[i].proved) << i;
+    expect_near(found[i].outputs, expected[i].outputs, 1e-4);
+  }
+}
+
+// Two groups in turn, with a rest.
+TEST(gpu, classify_as_on_the_cpu) {
+  VOUCH_NEEDS_GPU();
+  const device gpu = testing::gpus().front();
+  const model m = random_model();
+  std::vector<grey_image> pages = cut_prints::made().pages;
+  pages.push_back({10, 10, std::vector<std::uint8_t>(100)});
+  const std::size_t n = pages.size();
+  for (const network_kind kind : {network_kind::perceptron, network_kind::probabilistic}) {
+    std::vector<classification> expected(n), found(n);
+    std::vector<float> fields(n * orientation_size), fields_there(fields.size());
+    classify(device::cpu(2), m, kind, pages, expected, fields, built_with_mpfr);
+    classify(gpu, m, kind, pages, found, fields_there, built_with_mpfr);
+    expect_same_answers(found, expected);
+    EXPECT_TRUE(same_bits(fields_there, fields));
+    batch_classifier there(gpu, m, kind, 3);
+    for (int time = 0; time < 2; ++time) {
+      found.assign(n, {});
+      there.classify(pages, found, fields_there, built_with_mpfr);
+      expect_same_answers(found, expected);
+      EXPECT_TRUE(same_bits(fields_there, fields));
+    }
+  }
+}
+
+TEST(gpu, pages_of_one_size_in_the_memory_of_host_and_gpu) {
+  VOUCH_NEEDS_GPU();
+  const device gpu = testing::gpus().front();
+  const model m = random_model();
+  std::vector<grey_image> pages;
+  std::vector<std::uint8_t> pixels;
+  for (const grey_image& page : cut_prints::made().pages) {
+    if (page.width != 832) continue;
+    pages.push_back(page);
+    pixels.insert(pixels.end(), page.pixels.begin(), page.pixels.end());
+  }
+  std::vector<classification> expected(pages.size()), found(pages.size());
+  classify(gpu, m, network_kind::perceptron, pages, expected);
+  batch_classifier there(gpu, m, network_kind::perceptron, 4);
+  there.classify(pixels.data(), 832, 768, found);
+  expect_same_answers(found, expected);
+  const auto on_gpu = array<std::uint8_t>::from(gpu, std::span<const std::uint8_t>(pixels));
+  found.assign(pages.size(), {});
+  there.classify(on_gpu.data(), 832, 768, found);
+  expect_same_answers(found, expected);
+  EXPECT_THROW(batch_classifier(device::cpu(1), m, network_kind::perceptron), value_error);
+  EXPECT_THROW(batch_classifier(gpu, {}, network_kind::perceptron), value_error);
 }
 
 TEST(gpu, what_networks_refuse) {

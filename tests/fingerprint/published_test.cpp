@@ -33,15 +33,17 @@ TEST_F(published, segmentation) {
   const std::size_t n = prints->size();
   std::vector<std::uint8_t> snips(n * snip_pixels), foreground(n * cells);
   std::vector<placement> places(n);
-  segment(cpu, prints->pages, snips, foreground, places);
-  for (std::size_t i = 0; i < n; ++i) {
-    EXPECT_EQ(places[i].failure, nullptr) << prints->names[i];
-    EXPECT_EQ(places[i].centre_x, prints->number(i, "seg_centre_x")) << prints->names[i];
-    EXPECT_EQ(places[i].centre_y, prints->number(i, "seg_centre_y")) << prints->names[i];
-    EXPECT_EQ(places[i].radians, static_cast<float>(prints->number(i, "seg_radians"))) << prints->names[i];
+  for (const device& dev : testing::devices()) {
+    segment(dev, prints->pages, snips, foreground, places);
+    for (std::size_t i = 0; i < n; ++i) {
+      EXPECT_EQ(places[i].failure, nullptr) << prints->names[i];
+      EXPECT_EQ(places[i].centre_x, prints->number(i, "seg_centre_x")) << prints->names[i];
+      EXPECT_EQ(places[i].centre_y, prints->number(i, "seg_centre_y")) << prints->names[i];
+      EXPECT_EQ(places[i].radians, static_cast<float>(prints->number(i, "seg_radians"))) << prints->names[i];
+    }
+    EXPECT_TRUE(snips == prints->snips) << dev.name();
+    EXPECT_TRUE(foreground == prints->foreground) << dev.name();
   }
-  EXPECT_TRUE(snips == prints->snips);
-  EXPECT_TRUE(foreground == prints->foreground);
 }
 
 // The original rounds in another order: one grey level, on at most 0.01 % of the pixels.
@@ -190,16 +192,18 @@ void expect_classes(const shared_prints& prints, std::span<const classification>
 // From the pages on. Where a grey level differs by one, so do averages, on at most 0.1 % of the entries.
 TEST_F(with_prototypes, all_the_way) {
   const std::size_t n = prints->size();
-  std::vector<classification> results(n);
-  std::vector<float> orientations(n * orientation_size);
-  classify(cpu, read_model(folder("model")), network_kind::perceptron, prints->pages, results, orientations);
-  expect_classes(*prints, results, "mlp");
-  std::size_t far = 0;
-  for (std::size_t i = 0; i < orientations.size(); ++i)
-    far += std::abs(orientations[i] - prints->averages[i]) > 1e-4F;
-  EXPECT_LE(static_cast<double>(far), 1e-3 * static_cast<double>(orientations.size()));
-  classify(cpu, probabilistic(), network_kind::probabilistic, prints->pages, results);
-  expect_classes(*prints, results, "pnn");
+  for (const device& dev : testing::devices()) {
+    std::vector<classification> results(n);
+    std::vector<float> orientations(n * orientation_size);
+    classify(dev, read_model(folder("model")), network_kind::perceptron, prints->pages, results, orientations);
+    expect_classes(*prints, results, "mlp");
+    std::size_t far = 0;
+    for (std::size_t i = 0; i < orientations.size(); ++i)
+      far += std::abs(orientations[i] - prints->averages[i]) > 1e-4F;
+    EXPECT_LE(static_cast<double>(far), 1e-3 * static_cast<double>(orientations.size()));
+    classify(dev, probabilistic(), network_kind::probabilistic, prints->pages, results);
+    expect_classes(*prints, results, "pnn");
+  }
 }
 
 // Features of 2,700 prints, by the same eigenvectors but for the signs of some, against the published log.

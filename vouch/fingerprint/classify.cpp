@@ -7,6 +7,7 @@
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/fingerprint/batch.hpp>
+#include <vouch/fingerprint/batch_classifier.hpp>
 #include <vouch/fingerprint/print_stages.hpp>
 
 namespace vouch::fingerprint {
@@ -51,13 +52,25 @@ bool read_page(const std::string& file, raw_size raw, thread_scratch& own, class
   return false;
 }
 
+// Pages of files are read by all threads of the CPU; those that cannot be read are pages without pixels.
+void classify_files_on_gpu(batch_classifier& there, std::span<const std::string> files, raw_size raw,
+                           std::span<classification> results, std::span<float> orientations, bool verify) {
+  std::vector<grey_image> pages(files.size());
+  std::vector<classification> unread(files.size());
+  for_each_print<thread_scratch>(device::cpu(), files.size(), [&](std::size_t i, thread_scratch& own) {
+    if (read_page(files[i], raw, own, unread[i])) pages[i] = std::move(own.page);
+  });
+  there.classify(pages, results, orientations, verify);
+  for (std::size_t i = 0; i < files.size(); ++i)
+    if (unread[i].unread) results[i] = unread[i];
+}
+
 // page_of(i, scratch, result) is a page, or nullptr where the result is complete.
 template <class Network, class PageOf>
 void classify_each(const device& dev, const Network& network, const PageOf& page_of,
                    std::span<classification> results, std::span<float> orientations, bool verify) {
   if (!orientations.empty())
     require_elements("classify", "orientations", orientations.size(), results.size(), orientation_size);
-  require_whole_network("classify", network);
   if (verify) require_proofs("classify");
   for_each_print<thread_scratch>(dev, results.size(), [&](std::size_t i, thread_scratch& own) {
     results[i] = {};
@@ -75,8 +88,7 @@ void classify_each(const device& dev, const Network& network, const PageOf& page
 template <class PageOf>
 void classify_by(const device& dev, const model& networks, network_kind kind, const PageOf& page_of,
                  std::span<classification> results, std::span<float> orientations, bool verify) {
-  if (kind == network_kind::perceptron ? !networks.perceptron : !networks.probabilistic)
-    throw value_error("classify: the model lacks this network");
+  require_network_of(networks, kind);
   if (kind == network_kind::perceptron)
     classify_each(dev, *networks.perceptron, page_of, results, orientations, verify);
   else
@@ -84,6 +96,15 @@ void classify_by(const device& dev, const model& networks, network_kind kind, co
 }
 
 }  // namespace
+
+void require_network_of(const model& networks, network_kind kind) {
+  if (kind == network_kind::perceptron ? !networks.perceptron : !networks.probabilistic)
+    throw value_error("classify: the model lacks this network");
+  if (kind == network_kind::perceptron)
+    require_whole_network("classify", *networks.perceptron);
+  else
+    require_whole_network("classify", *networks.probabilistic);
+}
 
 char letter(int pattern) { return pattern < 0 || pattern >= classes ? '?' : class_letters[pattern]; }
 
@@ -104,6 +125,8 @@ void classify(const device& dev, const model& networks, network_kind kind, std::
   const ieee_environment here;
   require_elements("classify", "results", results.size(), pages.size(), 1);
   require_pages("classify", pages);
+  if (dev.is_cuda())
+    return batch_classifier(dev, networks, kind).classify(pages, results, orientations, verify);
   classify_by(
       dev, networks, kind, [&](std::size_t i, thread_scratch&, classification&) { return &pages[i]; }, results,
       orientations, verify);
@@ -114,6 +137,19 @@ void classify_files(const device& dev, const model& networks, network_kind kind,
                     std::span<float> orientations, bool verify) {
   const ieee_environment here;
   require_elements("classify_files", "results", results.size(), files.size(), 1);
+  if (dev.is_cuda()) {
+    batch_classifier there(dev, networks, kind);
+    constexpr std::size_t at_a_time = 1024;  // pages in the host's memory
+    for (std::size_t first = 0; first < files.size(); first += at_a_time) {
+      const std::size_t count = std::min(at_a_time, files.size() - first);
+      const auto fields = orientations.empty()
+                              ? orientations
+                              : orientations.subspan(first * orientation_size, count * orientation_size);
+      classify_files_on_gpu(there, files.subspan(first, count), raw, results.subspan(first, count), fields,
+                            verify);
+    }
+    return;
+  }
   classify_by(
       dev, networks, kind,
       [&](std::size_t i, thread_scratch& own, classification& result) -> const grey_image* {

@@ -1,5 +1,8 @@
 #include <vouch/fingerprint/gpu_stages.hpp>
 
+#include <algorithm>
+#include <vector>
+
 #include <vouch/core/array.hpp>
 
 namespace vouch::fingerprint::gpu {
@@ -20,6 +23,31 @@ array<T> room_for(const device& dev, std::span<T> result) {
 }
 
 }  // namespace
+
+void segment(const device& dev, std::span<const grey_image> pages, std::span<std::uint8_t> snips,
+             std::span<std::uint8_t> foreground, std::span<placement> placements) {
+  const auto n = static_cast<std::int64_t>(pages.size());
+  std::vector<array<std::uint8_t>> pixels;
+  std::vector<page_on_gpu> there;
+  int most_width = 0, most_height = 0;
+  for (const grey_image& page : pages) {
+    const segmentation state = judge_size(page.width, page.height);
+    pixels.push_back(array<std::uint8_t>::from(dev, std::span<const std::uint8_t>(page.pixels)));
+    there.push_back({pixels.back().data(), page.width, page.height, state});
+    if (state != segmentation::found) continue;
+    most_width = std::max(most_width, page.width);
+    most_height = std::max(most_height, page.height);
+  }
+  const auto descriptions = array<page_on_gpu>::from(dev, std::span<const page_on_gpu>(there));
+  auto cut = room_for(dev, snips);
+  auto masks = room_for(dev, foreground);
+  array<placement_on_gpu> places(dev, n);
+  segment(dev, n, most_width, most_height, descriptions.data(), cut.data(), masks.data(), places.data());
+  copy_back(dev, cut, snips);
+  copy_back(dev, masks, foreground);
+  const std::vector<placement_on_gpu> found = places.to_vector();
+  for (std::size_t i = 0; i < found.size(); ++i) placements[i] = placement_of(found[i]);
+}
 
 void enhance(const device& dev, std::span<const std::uint8_t> snips, std::span<std::uint8_t> enhanced) {
   const auto from = array<std::uint8_t>::from(dev, snips);

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include <vouch/fingerprint/classify.hpp>
 #include <vouch/fingerprint/networks.hpp>
 #include <vouch/fingerprint/stages.hpp>
 
@@ -39,6 +40,9 @@ void require_network(const char* function, const pnn& network);
 /// The same of the transform, too, which has as many features as the network behind it has inputs.
 void require_whole_network(const char* function, const mlp& network);
 void require_whole_network(const char* function, const pnn& network);
+
+/// The same of the network of that kind, which the model must have.
+void require_network_of(const model& networks, network_kind kind);
 
 /// What lies between the stages; a thread keeps it from print to print.
 struct print_scratch {

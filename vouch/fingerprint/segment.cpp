@@ -1,23 +1,20 @@
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <cstdlib>
 #include <cstring>
-#include <optional>
 #include <utility>
 
 #include <vouch/fingerprint/stages.hpp>
 
+#include <vouch/core/config.hpp>
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/simd.hpp>
 #include <vouch/fingerprint/batch.hpp>
+#include <vouch/fingerprint/gpu_stages.hpp>
+#include <vouch/fingerprint/print_outline.hpp>
 #include <vouch/fingerprint/print_stages.hpp>
 
 namespace vouch::fingerprint {
 namespace {
-
-constexpr int cell = 8;  // pixels on a side
-constexpr int most_cells_a_side = most_page_pixels / cell;
 
 // The cells of a page, 1 where it is darker than a threshold.
 struct cell_map {
@@ -72,9 +69,7 @@ int transitions(const cell_map& map) {
 
 // Binarises the page by that one of five thresholds whose map has the fewest transitions between foreground and
 // background.
-const char* threshold(const grey_image& page, cell_map& best) {
-  constexpr int thresholds = 5, least_cells = 2000, most_cells = 8000;
-  constexpr float first_share = 0.75F, step = 0.05F;
+segmentation threshold(const grey_image& page, cell_map& best) {
   best.width = page.width / cell;
   best.height = page.height / cell;
   cell_map darkest, candidate;
@@ -84,14 +79,11 @@ const char* threshold(const grey_image& page, cell_map& best) {
   for (int y = 0; y < best.height; ++y)
     darkest_of_cells(page.pixels.data() + static_cast<std::ptrdiff_t>(y) * cell * page.width, page.width,
                      best.width, &darkest.at(0, y), range);
-  if (range.least == range.most) return "all pixels have the same grey level";
+  if (range.least == range.most) return segmentation::uniform;
   int fewest = -1, cells_of_last = 0;
   float share = first_share;
-  for (int k = 0; k < thresholds; ++k, share += step) {
-    const int limit =
-        static_cast<int>(static_cast<double>(static_cast<float>(range.least) +
-                                             share * static_cast<float>(range.most - range.least)) +
-                         0.5);
+  for (int k = 0; k < thresholds; ++k, share += share_step) {
+    const int limit = threshold_at(share, range.least, range.most);
     int set = 0;
     for (int i = 0; i < best.size(); ++i) {
       const auto at = static_cast<std::size_t>(i);
@@ -105,9 +97,8 @@ const char* threshold(const grey_image& page, cell_map& best) {
     fewest = count;
     std::copy_n(candidate.is_set.begin(), best.size(), best.is_set.begin());
   }
-  if (fewest >= 0) return nullptr;
-  return cells_of_last < least_cells ? "too little of the page is dark to be a print"
-                                     : "too much of the page is dark to be a print";
+  if (fewest >= 0) return segmentation::found;
+  return cells_of_last < least_cells ? segmentation::too_light : segmentation::too_dark;
 }
 
 void erode(cell_map& map) {
@@ -174,92 +165,34 @@ pixel centroid(const cell_map& map) {
         sum_x += x;
         sum_y += y;
       }
-  const auto mean = [&](int sum) {
-    return static_cast<int>(static_cast<double>(static_cast<float>(sum) / static_cast<float>(count)) + 0.5);
-  };
-  return {mean(sum_x), mean(sum_y)};
+  return {mean_cell(sum_x, count), mean_cell(sum_y, count)};
 }
 
-// The slope of an edge of the foreground that is given as value(position), by linear regression, followed from the middle in both directions as long as it
-// has no gap or jump; none where it is short. The sum of products is symmetric: order does not matter.
-template <class Outline>
-std::optional<float> slope(int positions, const Outline& outline) {
-  constexpr int least_length = 25;
-  const int middle = positions / 2;
-  const std::optional<int> there = outline(middle);
-  if (!there) return std::nullopt;
-  std::int64_t n = 0, sum_p = 0, sum_v = 0, sum_pv = 0, sum_pp = 0;
-  const auto add = [&](int p, int v) {
-    ++n;
-    sum_p += p;
-    sum_v += v;
-    sum_pv += static_cast<std::int64_t>(p) * v;
-    sum_pp += static_cast<std::int64_t>(p) * p;
-  };
-  add(middle, *there);
-  for (const int step : {-1, 1}) {
-    int previous = *there;
-    for (int p = middle + step; p >= 0 && p < positions; p += step) {
-      const std::optional<int> v = outline(p);
-      if (!v || std::abs(*v - previous) > 1) break;
-      add(p, *v);
-      previous = *v;
-    }
-  }
-  if (n < least_length) return std::nullopt;
-  return static_cast<float>(n * sum_pv - sum_p * sum_v) / static_cast<float>(n * sum_pp - sum_p * sum_p);
-}
-
-// The rotation of the print: the mean slope of its left, upper and right edges, if they agree.
-float angle(const cell_map& map) {
-  constexpr float most_difference = 0.90F;
-  const auto left = slope(map.height, [&](int y) -> std::optional<int> {
+float rotation(const cell_map& map) {
+  const auto left = regress(map.height, [&](int y) {
     for (int x = 0; x < map.width; ++x)
       if (map.at(x, y)) return x;
-    return std::nullopt;
+    return no_edge;
   });
-  const auto top = slope(map.width, [&](int x) -> std::optional<int> {
+  const auto top = regress(map.width, [&](int x) {
     for (int y = 0; y < map.height; ++y)
       if (map.at(x, y)) return y;
-    return std::nullopt;
+    return no_edge;
   });
-  const auto right = slope(map.height, [&](int y) -> std::optional<int> {
+  const auto right = regress(map.height, [&](int y) {
     for (int x = map.width - 1; x >= 0; --x)
       if (map.at(x, y)) return x;
-    return std::nullopt;
+    return no_edge;
   });
-  if (!left || !top || !right) return 0;
-  const float mean = (*left + -*top + *right) / 3;
-  for (const float one : {*left, -*top, *right})
-    if (std::fabs(one - mean) > most_difference) return 0;
-  return static_cast<float>(std::atan(static_cast<double>(mean)));
+  return rotation_of(left, top, right);
 }
 
 // Below the first tilted row that lies on the page and has enough foreground; else about the centroid.
-pixel centre(const cell_map& map, pixel middle, float radians) {
-  constexpr int least_set = 20;
-  const auto c = static_cast<float>(std::cos(static_cast<double>(radians)));
-  const auto s = static_cast<float>(std::sin(static_cast<double>(radians)));
-  const auto rounded = [](float v) { return static_cast<int>(static_cast<double>(v) + 0.5); };
-  for (int top = -middle.y; top < -middle.y + map.height; ++top) {
-    const auto row = static_cast<float>(top);
-    int set = 0;
-    for (int column = -cell_columns / 2; column < cell_columns / 2; ++column) {
-      const auto along = static_cast<float>(column);
-      const int x = rounded(c * along + s * row + static_cast<float>(middle.x));
-      const int y = rounded(-s * along + c * row + static_cast<float>(middle.y));
-      if (!map.contains(x, y)) {
-        set = 0;
-        break;
-      }
-      set += map.at(x, y);
-    }
-    if (set < least_set) continue;
-    const auto half_below = static_cast<float>(top + cell_rows / 2);
-    return {rounded(cell * (s * half_below + static_cast<float>(middle.x))),
-            rounded(cell * (c * half_below + static_cast<float>(middle.y)))};
-  }
-  return {cell * middle.x, cell * middle.y};
+pixel centre(const cell_map& map, float radians) {
+  const tilted_rows rows(centroid(map), radians);
+  for (int k = 0; k < map.height; ++k)
+    if (rows.begins_print(map.is_set.data(), map.width, map.height, k)) return rows.centre_below(k);
+  return rows.centre_at_middle();
 }
 
 // target(x, y) := source(that pixel rotated about the centre), `outside` where there is none. Positions are added up
@@ -268,18 +201,15 @@ VOUCH_SIMD_CLONES void snip(const std::uint8_t* source, int source_width, int so
                             int centre_y, float radians, std::uint8_t outside, int width, int height,
                             std::uint8_t* target) {
   constexpr int rows = simd<double>::width;
-  const double c = std::cos(static_cast<double>(radians)), s = std::sin(static_cast<double>(radians));
-  const int half_width = width / 2, half_height = height / 2;
-  double x0 = -half_width * c - half_height * s + centre_x + 0.5;
-  double y0 = half_width * s - half_height * c + centre_y + 0.5;
+  cut_steps at(centre_x, centre_y, radians, width, height);
   for (int first = 0; first < height; first += rows) {
     const int used = std::min(rows, height - first);
     lanes<double> px{}, py{};
-    for (int r = 0; r < used; ++r, x0 += s, y0 += c) {
-      px[r] = x0;
-      py[r] = y0;
+    for (int r = 0; r < used; ++r, at.next_row()) {
+      px[r] = at.x;
+      py[r] = at.y;
     }
-    for (int x = 0; x < width; ++x, px += c, py -= s) {
+    for (int x = 0; x < width; ++x, px += at.c, py -= at.s) {
       typedef int whole __attribute__((vector_size(32)));
       const whole ix = __builtin_convertvector(px, whole), iy = __builtin_convertvector(py, whole);
       for (int r = 0; r < used; ++r) {
@@ -289,13 +219,6 @@ VOUCH_SIMD_CLONES void snip(const std::uint8_t* source, int source_width, int so
       }
     }
   }
-}
-
-const char* size_failure(const grey_image& page) {
-  if (page.width < snip_width || page.height < snip_height) return "the page is smaller than 512 x 480 pixels";
-  if (page.width > most_page_pixels || page.height > most_page_pixels)
-    return "the page is larger than 2000 x 2000 pixels";
-  return nullptr;
 }
 
 }  // namespace
@@ -309,21 +232,21 @@ void require_pages(const char* function, std::span<const grey_image> pages) {
 placement segment_print(const grey_image& page, std::uint8_t* snipped, std::uint8_t* foreground) {
   cell_map map;
   placement place;
-  place.failure = size_failure(page);
-  if (place.failure == nullptr) place.failure = threshold(page, map);
-  if (place.failure == nullptr) {
-    constexpr int erosions = 3;
+  segmentation state = judge_size(page.width, page.height);
+  if (state == segmentation::found) state = threshold(page, map);
+  if (state == segmentation::found) {
     for (int i = 0; i < erosions; ++i) erode(map);
-    if (!keep_largest_component(map)) place.failure = "no dark area is more than some millimetres wide";
+    if (!keep_largest_component(map)) state = segmentation::too_thin;
   }
-  if (place.failure != nullptr) {
+  if (state != segmentation::found) {
+    place.failure = failure_of(state);
     std::memset(snipped, 0, snip_pixels);
     std::memset(foreground, 0, cells);
     return place;
   }
   fill_holes(map);
-  place.radians = angle(map);
-  const pixel at = centre(map, centroid(map), place.radians);
+  place.radians = rotation(map);
+  const pixel at = centre(map, place.radians);
   place.centre_x = at.x;
   place.centre_y = at.y;
   snip(page.pixels.data(), page.width, page.height, at.x, at.y, place.radians, 255, snip_width, snip_height,
@@ -341,6 +264,8 @@ void segment(const device& dev, std::span<const grey_image> pages, std::span<std
   require_elements("segment", "foreground", foreground.size(), n, cells);
   require_elements("segment", "placements", placements.size(), n, 1);
   require_pages("segment", pages);
+  if constexpr (built_with_cuda)
+    if (dev.is_cuda()) return gpu::segment(dev, pages, snips, foreground, placements);
   for_each_print(dev, n, [&](std::size_t i) {
     placements[i] = segment_print(pages[i], &snips[i * snip_pixels], &foreground[i * cells]);
   });
