@@ -7,6 +7,8 @@
 
 #include <vouch/price/batch.hpp>
 #include <vouch/price/book.hpp>
+#include <vouch/price/closed_form_enclosure.hpp>
+#include <vouch/price/european_columns.hpp>
 #include <vouch/price/implied.hpp>
 #include <vouch/price/price.hpp>
 
@@ -25,6 +27,12 @@ class column {
       : elements_(nb::cast<vector_in<T>>(given[name])), first_(elements_.data()), step_(size() == 1 ? 0 : 1) {}
   std::int64_t size() const { return static_cast<std::int64_t>(elements_.size()); }
   T operator[](std::int64_t i) const { return first_[step_ * i]; }
+  bool is_all(T value) const { return step_ == 0 && first_[0] == value; }
+  // size elements of them as another type of that size.
+  template <class As = T>
+  vouch::view<const As> all(std::int64_t size) const {
+    return {reinterpret_cast<const As*>(first_), size, step_};
+  }
 
  private:
   vector_in<T> elements_;
@@ -59,6 +67,23 @@ class columns {
     return o;
   }
   vouch::exercise_style style(std::int64_t i) const { return static_cast<vouch::exercise_style>(exercise_[i]); }
+  // Whether all are European calls and puts without more.
+  bool are_european() const {
+    return exercise_.is_all(static_cast<std::uint8_t>(vouch::exercise_style::european)) &&
+           payoff_.is_all(static_cast<std::uint8_t>(vouch::payoff_kind::vanilla)) &&
+           barrier_.is_all(static_cast<std::uint8_t>(vouch::barrier_kind::none)) && numbers_[6].size() == 1 &&
+           numbers_[6][0] > 0 && std::isfinite(numbers_[6][0]) && numbers_[7].is_all(0) &&
+           numbers_[8].is_all(0);
+  }
+  vouch::european_columns european() const {
+    return {type_.all<vouch::option_type>(size_),
+            numbers_[0].all(size_),
+            numbers_[1].all(size_),
+            numbers_[2].all(size_),
+            numbers_[3].all(size_),
+            numbers_[4].all(size_),
+            numbers_[5].all(size_)};
+  }
   // The option with what all have in common.
   vouch::contract whole(std::int64_t i, const vouch::contract& common) const {
     vouch::contract one = common;
@@ -183,6 +208,17 @@ class priced {
     set(i, {none, none, none, none, none, none}, none, vouch::pricing_method::limit, false, false);
     set_more(i, {none, none, none, none});
   }
+  // For prices by formula of all options.
+  vouch::valuation_columns by_formula() {
+    std::fill_n(method_.data(), method_.size(), static_cast<std::uint8_t>(vouch::pricing_method::closed_form));
+    std::fill_n(met_.data(), met_.size(), std::uint8_t{1});
+    const auto whole = [](vouch::array<double>& column) {
+      return std::span<double>(column.data(), static_cast<std::size_t>(column.size()));
+    };
+    return {whole(price_), whole(delta_), whole(gamma_), whole(theta_),
+            whole(vega_),  whole(rho_),   whole(error_)};
+  }
+  double price(std::int64_t i) const { return price_[i]; }
   bool greeks() const { return greeks_; }
   bool more() const { return more_; }
 
@@ -244,6 +280,14 @@ nb::dict price(const nb::dict& given, const nb::dict& shared, double tolerance, 
   priced all(cpu, c.size(), greeks, more);
   row_failures failures(list_failures);
   without_lock([&] {
+    if (is_plain && !more && c.are_european()) {
+      vouch::price_european(cpu, c.european(), all.by_formula());
+      for_blocks(c.size(), cpu.threads(), [&](std::int64_t first, std::int64_t last) {
+        for (std::int64_t i = first; i < last; ++i)
+          if (!std::isfinite(all.price(i))) price_alone(c.whole(i, common), i, tolerance, all, failures);
+      });
+      return true;
+    }
     for_blocks(c.size(), cpu.threads(), [&](std::int64_t first, std::int64_t last) {
       vouch::batch_option batch[block_rows];
       std::int64_t rows[block_rows];
@@ -278,6 +322,39 @@ nb::dict price(const nb::dict& given, const nb::dict& shared, double tolerance, 
   });
   nb::dict d = all.parts();
   d["failures"] = failures.list();
+  return d;
+}
+
+// Proved bounds of price, delta, gamma, theta, vega and rho, lower and upper one for each option; the whole line where the
+// library proves none.
+nb::dict enclose(const nb::dict& given, const nb::dict& shared, int threads) {
+  const columns c(given);
+  const bool is_plain = common_of(shared).is_plain();
+  const vouch::device cpu = cpu_of(threads);
+  constexpr const char* names[] = {"price", "delta", "gamma", "theta", "vega", "rho"};
+  constexpr double infinite = std::numeric_limits<double>::infinity();
+  vouch::array<double> bounds[6];
+  for (vouch::array<double>& pairs : bounds) pairs = vouch::array<double>(cpu, 2 * c.size());
+  without_lock([&] {
+    for_blocks(c.size(), cpu.threads(), [&](std::int64_t first, std::int64_t last) {
+      for (std::int64_t i = first; i < last; ++i) {
+        const auto set = [&](int k, double lo, double hi) {
+          bounds[k][2 * i] = lo;
+          bounds[k][2 * i + 1] = hi;
+        };
+        for (int k = 0; k < 6; ++k) set(k, -infinite, infinite);
+        const vouch::plain_option o = c.option(i);
+        if (!is_plain || c.style(i) != vouch::exercise_style::european || !is_ordinary(o)) continue;
+        const vouch::enclosed_valuation v = vouch::enclose_european_price(o);
+        const vouch::interval<double>* const parts[] = {&v.price, &v.delta, &v.gamma,
+                                                        &v.theta, &v.vega,  &v.rho};
+        for (int k = 0; k < 6; ++k) set(k, parts[k]->lo(), parts[k]->hi());
+      }
+    });
+    return true;
+  });
+  nb::dict d;
+  for (int k = 0; k < 6; ++k) d[names[k]] = to_numpy(std::move(bounds[k]));
   return d;
 }
 
@@ -346,6 +423,7 @@ nb::dict price_book(const std::string& input, const std::string& output, double 
 
 void bind_prices(nb::module_& m) {
   m.def("price", price);
+  m.def("enclose_prices", enclose);
   m.def("implied", implied);
   m.def("price_book", price_book);
 }

@@ -1,12 +1,15 @@
 // Solvers and proofs: classes that hold a matrix of the caller's and the library's solver for it.
 #include <cmath>
 #include <cstdio>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <stdexcept>
 
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/solve/complex.hpp>
 #include <vouch/solve/loop/gpus.hpp>
+#include <vouch/solve/precond/amg.hpp>
 #include <vouch/solve/result.hpp>
 #include <vouch/solve/solver.hpp>
 
@@ -124,8 +127,35 @@ std::optional<vouch::device> device_of(const std::string& name) {
   throw vouch::value_error("device is " + name + ": auto, cpu, cuda, cuda:N, cuda:all or cuda:N,M,...");
 }
 
+// One vector a column.
+std::shared_ptr<const vouch::near_nullspace> near_nullspace_of(matrix_in<double> vectors) {
+  auto near = std::make_shared<vouch::near_nullspace>();
+  near->vectors = static_cast<std::int64_t>(vectors.shape(1));
+  near->values.assign(vectors.data(), vectors.data() + vectors.size());
+  return near;
+}
+
+// One row a node.
+std::shared_ptr<const vouch::near_nullspace> rigid_body_modes_of(matrix_in<double> coordinates) {
+  return std::make_shared<vouch::near_nullspace>(
+      vouch::rigid_body_modes({coordinates.data(), static_cast<std::int64_t>(coordinates.size())},
+                              static_cast<int>(coordinates.shape(1))));
+}
+
+// |given - improved| + radius, rounded upwards.
+vouch::array<double> farther(vouch::view<const double> given, vouch::view<const double> improved,
+                             vouch::view<const double> radius) {
+  const vouch::ieee_environment here;
+  const auto up = [](double r) { return std::nextafter(r, std::numeric_limits<double>::infinity()); };
+  vouch::array<double> sum(vouch::device::cpu(1), given.size());
+  for (std::int64_t i = 0; i < given.size(); ++i)
+    sum[i] = given[i] == improved[i] ? radius[i] : up(up(std::abs(given[i] - improved[i])) + radius[i]);
+  return sum;
+}
+
 vouch::solve_options options_of(const nb::dict& given) {
   vouch::solve_options o;
+  std::shared_ptr<const vouch::near_nullspace> near;
   for (auto [key, value] : given) {
     const std::string name = nb::cast<std::string>(key);
     if (name == "method")
@@ -171,9 +201,16 @@ vouch::solve_options options_of(const nb::dict& given) {
       o.accelerate.anderson = nb::cast<int>(value);
     else if (name == "chebyshev")
       o.accelerate.chebyshev = nb::cast<bool>(value);
+    else if (name == "near_nullspace")
+      near = near_nullspace_of(nb::cast<matrix_in<double>>(value));
+    else if (name == "coordinates")
+      near = rigid_body_modes_of(nb::cast<matrix_in<double>>(value));
     else
       throw vouch::value_error("there is no option " + name);
   }
+  if (near && !(o.preconditioner && o.preconditioner->name == "amg"))
+    throw vouch::value_error("near_nullspace and coordinates are for precond=\"amg\"");
+  if (near) o.preconditioner->near = std::move(near);
   o.names = {"A", "b", "x0"};
   return o;
 }
@@ -366,14 +403,24 @@ class solver {
     if (parts == 2) vouch::halve_counts(result);
     return result_of(result);
   }
+  // Without improve the proof is of X as it was given, and X stays so.
   nb::dict prove(matrix_in<double> B, matrix_out<double> X, double relative, double matrix_radius,
-                 double rhs_radius) {
+                 double rhs_radius, bool improve) {
     vouch::proof_request request;
     request.relative = relative;
     request.within = {matrix_radius, rhs_radius};
+    const vouch::view<double> x{X.data(), static_cast<std::int64_t>(X.size())};
+    const vouch::array<double> given = copy_of(x);
     vouch::solution_proof proof = without_lock([&] { return solver_->prove(in(B), out(X), request); });
+    if (!improve && proof.verified && proof.refinements > 0) {
+      vouch::solution_proof of_given = vouch::about_given(given, x, proof, relative, parts);
+      of_given.radius = farther(given, x, proof.radius);
+      std::copy(given.data(), given.data() + given.size(), x.data());
+      proof = std::move(of_given);
+    } else if (parts == 2) {
+      vouch::take_moduli(proof, x, relative);
+    }
     if (parts == 1) return proof_of(std::move(proof));
-    vouch::take_moduli(proof, {X.data(), static_cast<std::int64_t>(X.size())}, relative);
     vouch::array<double> moduli = vouch::moduli_above(proof.radius);
     nb::dict d = proof_of(std::move(proof));
     d["moduli"] = to_numpy(std::move(moduli));
@@ -458,7 +505,7 @@ void bind_solver(nb::module_& m) {
            nb::arg("B").noconvert(), nb::arg("X").noconvert(), nb::arg("callback").none(),
            nb::arg("iterates").none())
       .def("prove", &solver::prove, nb::arg("B").noconvert(), nb::arg("X").noconvert(), nb::arg("relative"),
-           nb::arg("matrix_radius"), nb::arg("rhs_radius"))
+           nb::arg("matrix_radius"), nb::arg("rhs_radius"), nb::arg("improve"))
       .def_static(
           "dense",
           [](nb::ndarray<const double, nb::ndim<2>, nb::device::cpu> A, bool by_rows, const nb::dict& options,

@@ -1,7 +1,8 @@
 """A plugin of pytest that runs SciPy's own tests against vouchnum.scipy:
 
     PYTHONPATH=python/tests python -m pytest -p scipys_own --pyargs scipy.sparse.linalg._isolve.tests.test_iterative \\
-        scipy.sparse.linalg._dsolve.tests.test_linsolve scipy.io.tests.test_mmio
+        scipy.sparse.linalg._dsolve.tests.test_linsolve scipy.io.tests.test_mmio \\
+        scipy.linalg.tests.test_basic
 
 Tests of what Vouch does not have are left out; those it fails are expected to fail, each with the reason.
 """
@@ -21,6 +22,7 @@ for name in taken:
 for name in ("spsolve", "splu", "factorized"):
     setattr(_dsolve, name, getattr(ours, name))
     setattr(scipy.sparse.linalg, name, getattr(ours, name))
+scipy.linalg.solve_banded = ours.solve_banded
 for name in ("mmread", "mmwrite", "mminfo"):
     setattr(scipy.io, name, getattr(ours, name))
     setattr(scipy.io._fast_matrix_market, name, getattr(ours, name))
@@ -30,6 +32,7 @@ about = {
     "test_iterative": lambda item: (any(re.search(rf"[\[-]{name}[\]-]", item.name) for name in taken)
                                     or (item.cls is not None and item.cls.__name__ == "TestGMRES")),
     "test_linsolve": lambda item: item.cls is not None and item.cls.__name__ in ("TestLinsolve", "TestSplu", "TestFactorized"),
+    "test_basic": lambda item: item.cls is not None and item.cls.__name__ == "TestSolveBanded",
     "test_mmio": lambda item: "_fast_matrix_market" in item.nodeid or "implementation" not in getattr(item, "fixturenames", ()),
 }
 

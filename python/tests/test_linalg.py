@@ -459,6 +459,66 @@ def test_proofs():
     assert not singular.verified and singular.reason
 
 
+def test_a_proof_is_of_the_given_x():
+    A, (b, exact) = vn.gallery.diffusion_2d(30, coefficient="jump", contrast=1e4, solution="smooth")
+    rough, _ = sla.cg(A, b, rtol=1e-4)
+    for x in (rough, exact + np.where(np.arange(900) == 7, 3.0, 0.0)):
+        kept = x.copy()
+        e = vn.verify(A, b, x)
+        assert e.verified and (e.x == kept).all() and (x == kept).all()
+        assert (abs(x - exact) <= e.radius + 1e-9).all() and e.max_absolute >= abs(x - exact).max() - 1e-9
+        assert e.max_absolute <= 1.1 * abs(x - exact).max()
+    z = vn.verify(A.astype(complex), b, rough + 0j)
+    assert z.verified and (abs(rough - exact) <= z.radius + 1e-9).all() and (z.x == rough).all()
+    T = vn.Tridiagonal(np.full((2, 5), -1.0), np.full((2, 5), 3.0), np.full((2, 5), -1.0))
+    off = np.full((2, 5), 1.0)
+    truth = np.linalg.solve(vn.Tridiagonal(T.dl[0], T.d[0], T.du[0]).to_sparse().toarray(), np.ones(5))
+    e = vn.verify(T, np.ones((2, 5)), off)
+    assert e.verified and (abs(off - truth) <= e.radius + 1e-14).all()
+
+
+def test_near_nullspaces():
+    n = 12
+    A, (b, exact) = vn.gallery.elasticity_2d(n, solution="random")
+    y, x = np.meshgrid(np.arange(n + 1), np.arange(1, n + 1), indexing="ij")
+    places = np.column_stack([x.ravel(), y.ravel()])
+    plain, told = vn.cg(A, b, precond="amg"), vn.cg(A, b, coordinates=places)
+    assert told.converged and abs(told.x - exact).max() < 1e-5
+    motions = np.zeros((len(places), 2, 3))
+    motions[:, 0, 0] = motions[:, 1, 1] = 1
+    motions[:, 0, 2], motions[:, 1, 2] = -(places[:, 1] - n / 2), places[:, 0] - n / 2
+    by_hand = vn.cg(A, b, near_nullspace=motions.reshape(-1, 3))
+    assert by_hand.iterations <= plain.iterations and abs(by_hand.iterations - told.iterations) <= 1
+    for wrong in (dict(coordinates=places[:-1]), dict(coordinates=places, near_nullspace=motions.reshape(-1, 3)),
+                  dict(coordinates=places, precond="jacobi"), dict(near_nullspace=np.ones((7, 1)))):
+        with pytest.raises(ValueError):
+            vn.cg(A, b, **wrong)
+
+
+@pytest.mark.parametrize("lower, upper", [(0, 0), (1, 1), (2, 1), (0, 3), (4, 0), (5, 7)])
+@pytest.mark.parametrize("kind", [float, complex])
+def test_banded_systems(rng, lower, upper, kind):
+    import scipy.linalg
+    import vouchnum.scipy
+
+    n = 40
+    ab = rng.normal(size=(lower + upper + 1, n)) + 0.5
+    ab[upper] += 4
+    b = rng.normal(size=(n, 3))
+    if kind is complex:
+        ab = ab + 1j * rng.normal(size=ab.shape)
+    for rhs in (b, b[:, 0], b[:, 0] * (1 + 2j)):
+        found = vouchnum.scipy.solve_banded((lower, upper), ab, rhs)
+        exact = scipy.linalg.solve_banded((lower, upper), ab, rhs)
+        assert found.shape == exact.shape and found.dtype == exact.dtype
+        np.testing.assert_allclose(found, exact, rtol=1e-11, atol=1e-12)
+    with pytest.raises(ValueError):
+        vouchnum.scipy.solve_banded((lower + 1, upper), ab, b)
+    ab[:] = 0
+    with pytest.raises(np.linalg.LinAlgError):
+        vouchnum.scipy.solve_banded((lower, upper), ab, b)
+
+
 def test_wrong_input():
     A, b = poisson(), np.ones(400)
     with pytest.raises(vn.ShapeError):

@@ -176,3 +176,34 @@ def test_books_that_say_too_little_or_too_much():
             vn.price_book({**book, **more})
     with pytest.raises(ValueError):
         vn.price_book({**book, "type": "cal"})
+
+
+def test_columns_and_single_options_agree(rng):
+    o = random_options(rng, 1003)
+    whole = vn.price("put", **o)
+    mixed = vn.price(np.array(["put"] * 1003), exercise=np.array(["european"] * 1003), **o)  # another way through
+    for name in ("price", "delta", "gamma", "theta", "vega", "rho", "error"):
+        np.testing.assert_allclose(getattr(whole, name), getattr(mixed, name), rtol=1e-13, atol=1e-15)
+    assert whole.met.all() and (whole.method == "closed-form").all()
+    with pytest.raises(ValueError, match="option 3: spot"):
+        vn.price("put", **{**o, "spot": np.where(np.arange(1003) == 3, -1.0, o["spot"])})
+    at_expiry = vn.price("call", spot=[90.0, 110.0], strike=100.0, volatility=0.2, expiry=[0.0, 1.0])
+    assert at_expiry.price[0] == 0 and at_expiry.method[0] == "limit"
+
+
+def test_proved_bounds():
+    mpmath = pytest.importorskip("mpmath")
+    o = dict(spot=np.array([90.0, 100.0, 130.0]), strike=100.0, volatility=0.2, expiry=0.7, rate=0.03, dividend=0.01)
+    p = vn.price("call", **o, verify=True)
+    assert p.verified.all() and p.bounds["price"].wid.max() < 1e-12
+    with mpmath.workdps(40):
+        for i, spot in enumerate(o["spot"]):
+            s, k, v, t, r, q = (mpmath.mpf(float(x)) for x in (spot, 100.0, 0.2, 0.7, 0.03, 0.01))
+            d1 = (mpmath.log(s / k) + (r - q + v * v / 2) * t) / (v * mpmath.sqrt(t))
+            exact = s * mpmath.exp(-q * t) * mpmath.ncdf(d1) - k * mpmath.exp(-r * t) * mpmath.ncdf(d1 - v * mpmath.sqrt(t))
+            assert p.bounds["price"].lo[i] <= exact <= p.bounds["price"].hi[i]
+            vega = s * mpmath.exp(-q * t) * mpmath.npdf(d1) * mpmath.sqrt(t)
+            assert p.bounds["vega"].lo[i] <= vega <= p.bounds["vega"].hi[i]
+    both = vn.price("put", **o, exercise=["european", "american", "european"], verify=True)
+    assert both.verified.tolist() == [True, False, True] and both.bounds["price"].hi[1] == np.inf
+    assert not vn.price("put", **o).verified.any()

@@ -186,7 +186,7 @@ def _convergence_svg(history, width=420, height=160):
 
 
 class Enclosure:
-    """Where the exact solution lies: |x - x*| <= radius in every component, if `verified`.
+    """Where the exact solution lies: `|x - x*| <= radius` in every component, if `verified`.
 
     Its truth is not that of a proof by accident: say `.verified`.
     """
@@ -362,11 +362,19 @@ def _options(method, rtol, atol, max_iterations, precond, precision, extra):
     if max_iterations is not None:
         options["max_iterations"] = int(max_iterations)
     M = None
+    extra = {k: v for k, v in extra.items() if v is not None}
+    near = [name for name in ("near_nullspace", "coordinates") if name in extra]
+    if len(near) == 2:
+        raise InputError("near_nullspace and coordinates exclude each other")
+    if near and precond is None:
+        precond = "amg"
+    for name in near:
+        extra[name] = np.asfortranarray(_operands.real_array(extra[name], name, 2))
     if isinstance(precond, str):
         options["precond"] = precond
     elif precond is not None:
         M = precond
-    options.update({k: v for k, v in extra.items() if v is not None})
+    options.update(extra)
     return options, M
 
 
@@ -399,6 +407,10 @@ def solve(A, b, *, method="auto", x0=None, rtol=None, atol=0.0, max_iterations=N
         Converged means ||b - A x|| <= max(rtol ||b||, atol), by default 1e-8 ||b|| (1e-5 in single precision).
     precond : str, LinearOperator or function, optional
         One of `preconditioners()`, or what applies an approximate inverse. With "auto" what suits the matrix.
+    near_nullspace : array_like, (n, k), optional
+        For precond "amg": what the coarse levels have to hold, vectors on which A is small.
+    coordinates : array_like, (nodes, 2 or 3), optional
+        For precond "amg" and elasticity, whose nodes have their unknowns side by side: stands for the motions of a rigid body.
     verify : bool, int or float
         Asks for a proof of the error, of that many digits, or to a relative error.
     device : str
@@ -447,7 +459,7 @@ def _solve(A, b, parts, *, method, x0, rtol, atol, max_iterations, precond, prec
     B, X, x, single, report = system.solve(b, x0, out, callback, iterates)
     enclosure = None
     if verify is not False and verify is not None and report["has_solution"]:
-        enclosure = _prove(system, B, X, x, single, _relative(verify), 0.0, 0.0)
+        enclosure = _prove(system, B, X, x, single, _relative(verify), 0.0, 0.0, True)
         x = enclosure.x
         if out is not None:
             _operands.writable(out, "out", x.shape)[...] = x
@@ -462,10 +474,10 @@ def _solve(A, b, parts, *, method, x0, rtol, atol, max_iterations, precond, prec
     return result.raise_for_status() if raise_on_failure else result
 
 
-def _prove(system, B, X, x, single, relative, matrix_radius, rhs_radius):
+def _prove(system, B, X, x, single, relative, matrix_radius, rhs_radius, improve):
     if system.rows != system.cols:
         raise ShapeError(f"a proof needs a square matrix, this one is {system.rows} by {system.cols}")
-    proof = system.core.prove(B, X, relative, float(matrix_radius), float(rhs_radius))
+    proof = system.core.prove(B, X, relative, float(matrix_radius), float(rhs_radius), improve)
     return Enclosure(X.reshape(x.shape, order="C" if x.ndim == 2 and x.shape != X.shape else "F"), proof, single)
 
 
@@ -625,7 +637,7 @@ class Certificate:
         return digest.digest()
 
     def bound(self, b, x, *, relative=0.0, matrix_radius=0.0, rhs_radius=0.0):
-        """The Enclosure of the solution for b around x."""
+        """The Enclosure of the solution for b around x, which is improved where relative > 0 asks for it."""
         if self._fingerprint() != self._print:
             raise InputError("the matrix was changed since certify()")
         system = self._system
@@ -642,7 +654,8 @@ class Certificate:
                 raise ShapeError(f"b and x have shapes {np.shape(b)} and {x.shape}")
         if not (np.isfinite(X).all() and np.isfinite(B).all()):
             raise InputError("b or x holds a NaN or an infinity")
-        return _prove(system, B, X.copy(order="F"), x, single, relative, matrix_radius, rhs_radius)
+        return _prove(system, B, X.copy(order="F"), x, single, relative, matrix_radius, rhs_radius,
+                      relative > 0)
 
 
 def certify(A, *, threads=None):

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._types import Vector
+from .intervals import IntervalArray
 
 Words = str | Sequence[str] | NDArray[np.str_]
 Pairs = Iterable[tuple[float, float]]
@@ -26,6 +27,7 @@ class Prices:
     charm: Vector | None
     implied_volatility: Vector | None
     failures: dict[int, str]
+    bounds: dict[str, IntervalArray] | None
     def __init__(
         self,
         price: Vector,
@@ -43,7 +45,10 @@ class Prices:
         charm: Vector | None = None,
         implied_volatility: Vector | None = None,
         failures: dict[int, str] = ...,
+        bounds: dict[str, IntervalArray] | None = None,
     ) -> None: ...
+    @property
+    def verified(self) -> NDArray[np.bool_]: ...
     @property
     def method(self) -> NDArray[np.str_]: ...
     @property
@@ -75,6 +80,7 @@ def price(
     tolerance: float = 1e-4,
     greeks: bool = True,
     more: bool = False,
+    verify: bool = False,
     threads: int | None = None,
 ) -> Prices: ...
 @overload

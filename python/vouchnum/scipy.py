@@ -164,19 +164,34 @@ def splu(A, permc_spec=None, diag_pivot_thresh=None, relax=None, panel_size=None
 
 
 def solve_banded(l_and_u, ab, b, overwrite_ab=False, overwrite_b=False, check_finite=True):
-    """scipy.linalg.solve_banded for tridiagonal matrices, (1, 1)"""
-    if any(np.iscomplexobj(operand) for operand in (ab, b)):
-        raise NotImplementedError("solve_banded: tridiagonal matrices of real numbers alone")
-    if tuple(l_and_u) != (1, 1):
-        raise NotImplementedError("solve_banded: tridiagonal matrices alone, l_and_u = (1, 1)")
+    """scipy.linalg.solve_banded: real tridiagonal matrices by their diagonals, all others as sparse ones"""
+    lower, upper = (int(width) for width in l_and_u)
     ab, b = np.asarray(ab), np.asarray(b)
-    if ab.ndim != 2 or ab.shape[0] != 3 or ab.shape[1] != b.shape[0]:
+    if check_finite:
+        ab, b = np.asarray_chkfinite(ab), np.asarray_chkfinite(b)
+    if ab.ndim != 2 or b.ndim not in (1, 2) or ab.shape[1] != b.shape[0]:
         raise ValueError("shapes of ab and b are not compatible.")
-    result = linalg.solve(linalg.Tridiagonal.from_banded(ab), b) if b.ndim == 1 else linalg.factor(
-        linalg.Tridiagonal.from_banded(ab)).solve(b)
+    if ab.shape[0] != lower + upper + 1:
+        raise ValueError(f"invalid values for the number of lower and upper diagonals: l+u+1 ({lower + upper + 1}) does not "
+                         f"equal ab.shape[0] ({ab.shape[0]})")
+    if b.size == 0:
+        return np.empty_like(b, dtype=np.result_type(ab.dtype, b.dtype, np.float64))
+    is_complex = np.iscomplexobj(ab) or np.iscomplexobj(b)
+    if (lower, upper) == (1, 1) and not is_complex:
+        A = linalg.Tridiagonal.from_banded(ab)
+    else:
+        n = ab.shape[1]
+        A = sparse.dia_array((ab, np.arange(upper, -lower - 1, -1)), shape=(n, n)).tocsr()
+    result = linalg.solve(A, b) if isinstance(A, linalg.Tridiagonal) and b.ndim == 1 else _factored(A, b)
     if not result.report["has_solution"]:
         raise np.linalg.LinAlgError("singular matrix")
     return result.x
+
+
+def _factored(A, b):
+    if np.iscomplexobj(b) and not np.iscomplexobj(A):
+        A = A.astype(np.complex128)
+    return linalg.factor(A).solve(b)
 
 
 class _scipys:

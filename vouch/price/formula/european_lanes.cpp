@@ -3,12 +3,19 @@
 // 36 (1981), whose coefficients are those of Chebyshev interpolation in 50 digits.
 #include <vouch/price/formula/european_lanes.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
+#include <limits>
 
+#include <vouch/core/cancellation.hpp>
+#include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/simd.hpp>
+#include <vouch/price/batch.hpp>
 #include <vouch/price/closed_form.hpp>
+#include <vouch/price/european_columns.hpp>
 #include <vouch/price/normal.hpp>
 
 namespace vouch::detail {
@@ -108,8 +115,15 @@ struct alignas(64) inputs {
       root[width];  // of expiry
 };
 struct alignas(64) outputs {
-  double price[width], delta[width], gamma[width], theta[width], vega[width], rho[width], d1[width], d2[width];
+  double price[width], delta[width], gamma[width], theta[width], vega[width], rho[width];
+  double error[width];           // of the price, at most
+  std::uint64_t unusual[width];  // its highest bit: an intermediate result overflows or loses bits
 };
+
+// Sets the highest bit where x lies outside [least, most]; NaN is not seen.
+VOUCH_SIMD_INLINE void require(const vec& x, double least, double most, bits& unusual) {
+  unusual |= (bits)(x - least) | (bits)(most - x);
+}
 
 VOUCH_SIMD_CLONES void formula(const inputs& in, outputs& out) {
   vec sign, spot, strike, rate, dividend, volatility, expiry, root, log_moneyness;
@@ -125,6 +139,18 @@ VOUCH_SIMD_CLONES void formula(const inputs& in, outputs& out) {
   const vec deviation = volatility * root;
   const vec d1 = (log_moneyness + (rate - dividend) * expiry) / deviation + 0.5 * deviation,
             d2 = d1 - deviation;
+  bits unusual{};
+  require(spot, 1e-60, 1e60, unusual);
+  require(strike, 1e-60, 1e60, unusual);
+  require(volatility, 1e-6, 1e3, unusual);
+  require(expiry, 1e-9, 1e6, unusual);
+  require(rate * expiry, -100, 100, unusual);
+  require(dividend * expiry, -100, 100, unusual);
+  constexpr double farthest = 35;  // where exp(-d^2 / 2) is still a normal number
+  require(d1, -farthest, farthest, unusual);
+  require(d2, -farthest, farthest, unusual);
+  const vec all = (spot + strike) + (rate + dividend) + (volatility + expiry);
+  unusual |= (bits)(all - all) << 1;  // bits of a NaN where one is not finite
   vec yield = -dividend * expiry, discount = -rate * expiry, peak1 = -0.5 * d1 * d1, peak2 = -0.5 * d2 * d2;
   exponential(yield);
   exponential(discount);
@@ -151,17 +177,17 @@ VOUCH_SIMD_CLONES void formula(const inputs& in, outputs& out) {
                 sign * (dividend * underlying_part - rate * bond_part) - density * volatility / (2 * root));
   store<double>(out.vega, density * root);
   store<double>(out.rho, sign * expiry * bond_part);
-  store<double>(out.d1, d1);
-  store<double>(out.d2, d2);
+  constexpr double sixteen_roundings = 0x1p-49;
+  const vec one = vec{} + 1;
+  vec grown_spot, grown_strike, error;
+  where_negative(yield - one, one, yield, grown_spot);
+  where_negative(discount - one, one, discount, grown_strike);
+  where_negative(sign, strike * grown_strike, spot * grown_spot, error);
+  store<double>(out.error, sixteen_roundings * error);
+  std::memcpy(out.unusual, &unusual, sizeof unusual);
 }
 
-// What no intermediate result overflows or loses bits of.
-bool is_usual(const plain_option& o) {
-  const auto within = [](double x, double least, double most) { return x >= least && x <= most; };
-  return within(o.spot, 1e-60, 1e60) && within(o.strike, 1e-60, 1e60) && within(o.volatility, 1e-6, 1e3) &&
-         within(o.expiry, 1e-9, 1e6) && std::abs(o.rate * o.expiry) < 100 &&
-         std::abs(o.dividend * o.expiry) < 100;
-}
+bool is_usual(const outputs& out, std::int64_t lane) { return out.unusual[lane] >> 63 == 0; }
 
 }  // namespace
 
@@ -183,15 +209,109 @@ void european_lanes::price() {
   }
   outputs out;
   formula(in, out);
-  constexpr double farthest = 35;  // where exp(-d^2 / 2) is still a normal number
-  for (int l = 0; l < count_; ++l) {
-    const bool usual =
-        is_usual(*options_[l]) && std::abs(out.d1[l]) <= farthest && std::abs(out.d2[l]) <= farthest;
-    *values_[l] =
-        usual ? valuation{out.price[l], out.delta[l], out.gamma[l], out.theta[l], out.vega[l], out.rho[l]}
-              : european_price(*options_[l]);
-  }
+  for (int l = 0; l < count_; ++l)
+    *values_[l] = is_usual(out, l) ? valuation{out.price[l], out.delta[l], out.gamma[l],
+                                               out.theta[l], out.vega[l],  out.rho[l]}
+                                   : european_price(*options_[l]);
   count_ = 0;
 }
 
 }  // namespace vouch::detail
+
+namespace vouch {
+namespace {
+
+using detail::width;
+
+// Lanes without an option do what the first does.
+template <class T, class Number>
+void gather(const view<const T>& from, std::int64_t first, std::int64_t count, Number (&to)[width]) {
+  for (std::int64_t l = 0; l < width; ++l) to[l] = static_cast<Number>(from[first + (l < count ? l : 0)]);
+}
+
+plain_option option_of(const detail::inputs& in, std::int64_t lane) {
+  plain_option o;
+  o.type = in.sign[lane] > 0 ? option_type::call : option_type::put;
+  o.spot = in.spot[lane];
+  o.strike = in.strike[lane];
+  o.rate = in.rate[lane];
+  o.dividend = in.dividend[lane];
+  o.volatility = in.volatility[lane];
+  o.expiry = in.expiry[lane];
+  return o;
+}
+
+bool is_acceptable(const plain_option& o) {
+  const auto is_positive = [](double x) { return x > 0 && std::isfinite(x); };
+  return is_positive(o.spot) && is_positive(o.strike) && is_positive(o.volatility) && is_positive(o.expiry) &&
+         std::isfinite(o.rate) && std::isfinite(o.dividend);
+}
+
+void price_scalar(const plain_option& o, std::int64_t lane, detail::outputs& out) {
+  constexpr double none = std::numeric_limits<double>::quiet_NaN();
+  const bool good = is_acceptable(o);
+  const valuation v = good ? european_price(o) : valuation{none, none, none, none, none, none};
+  out.price[lane] = v.price;
+  out.delta[lane] = v.delta;
+  out.gamma[lane] = v.gamma;
+  out.theta[lane] = v.theta;
+  out.vega[lane] = v.vega;
+  out.rho[lane] = v.rho;
+  out.error[lane] = good ? batch_error({o, exercise_style::european}, 0) : none;
+}
+
+// Of the options [first, first + count), at most as many as there are lanes.
+void price_lanes(const european_columns& options, std::int64_t first, std::int64_t count,
+                 const valuation_columns& to) {
+  detail::inputs in;
+  gather(options.type, first, count, in.sign);
+  for (double& sign : in.sign) sign = 1 - 2 * sign;
+  gather(options.spot, first, count, in.spot);
+  gather(options.strike, first, count, in.strike);
+  gather(options.rate, first, count, in.rate);
+  gather(options.dividend, first, count, in.dividend);
+  gather(options.volatility, first, count, in.volatility);
+  gather(options.expiry, first, count, in.expiry);
+  for (int l = 0; l < width; ++l) in.root[l] = std::sqrt(in.expiry[l]);
+  detail::outputs out;
+  detail::formula(in, out);
+  std::uint64_t any = 0;
+  for (const std::uint64_t one : out.unusual) any |= one;
+  for (std::int64_t l = 0; any >> 63 != 0 && l < count; ++l)
+    if (!detail::is_usual(out, l)) price_scalar(option_of(in, l), l, out);
+  const auto put = [&](const double(&from)[width], std::span<double> column) {
+    std::copy_n(from, count, column.begin() + first);
+  };
+  put(out.price, to.price);
+  put(out.delta, to.delta);
+  put(out.gamma, to.gamma);
+  put(out.theta, to.theta);
+  put(out.vega, to.vega);
+  put(out.rho, to.rho);
+  put(out.error, to.error);
+}
+
+}  // namespace
+
+void price_european(const device& cpu, const european_columns& options, const valuation_columns& to) {
+  const ieee_environment here;
+  const std::int64_t count = options.type.size();
+  for (const view<const double>& column :
+       {options.spot, options.strike, options.rate, options.dividend, options.volatility, options.expiry})
+    if (column.size() != count) throw shape_error("price_european: columns of different lengths");
+  for (const std::span<double>& column : {to.price, to.delta, to.gamma, to.theta, to.vega, to.rho, to.error})
+    if (static_cast<std::int64_t>(column.size()) != count)
+      throw shape_error("price_european: as many values as options are needed");
+  const cancellation_probe stop;
+  constexpr std::int64_t block = 4096;
+#pragma omp parallel for firstprivate(ieee) num_threads(cpu.threads()) schedule(static) if (count > block)
+  for (std::int64_t first = 0; first < count; first += block) {
+    if (stop.requested()) continue;
+    const std::int64_t end = std::min(first + block, count);
+    for (std::int64_t i = first; i < end; i += width)
+      price_lanes(options, i, std::min<std::int64_t>(width, end - i), to);
+  }
+  stop.check();
+}
+
+}  // namespace vouch
