@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # Makes the wheel of vouchnum from a library that is built, and tries it.
 #
-#   python/wheel.sh BUILD [test] [repair]
+#   python/wheel.sh BUILD [test] [repair] [docs]
 #
 # BUILD   build folder of the library, such as build/release
 # test    installs the wheel into an environment of its own and runs its tests, SciPy's own for what it has, and the examples
-#         of docstrings and README
+#         of docstrings and README, and the gallery
 # repair  puts what it links into it, with the tag of the systems that it then runs on (auditwheel)
+# docs    the documentation with the gallery's pictures, by that wheel: build/docs/html
 #
 # The wheel goes to dist/. PYTHON is the interpreter [python3]; packages come from pip's index. VOUCH_NO_PYPI=1 skips all
 # where that cannot be reached.
@@ -48,14 +49,14 @@ for step in "$@"; do
     test)
       rm -rf "$work/try"
       "$python" -m venv "$work/try"
-      packages "$work/try" numpy "scipy<1.18" pytest mpmath pandas pyarrow "$work"/wheel/*.whl
+      packages "$work/try" numpy "scipy<1.18" pytest mpmath matplotlib pandas pyarrow "$work"/wheel/*.whl
       # Not from here: the sources beside the tests are not what is tried.
       tests=$PWD/python/tests readme=$PWD/python/README.md page=$PWD/docs/python.md
       cd "$work/try"
       OMP_WAIT_POLICY=passive bin/python -m pytest -q -p no:cacheprovider "$tests"
       PYTHONPATH=$tests bin/python -m pytest -q -p no:cacheprovider -p scipys_own --pyargs \
         scipy.sparse.linalg._isolve.tests.test_iterative scipy.sparse.linalg._dsolve.tests.test_linsolve \
-        scipy.io.tests.test_mmio
+        scipy.io.tests.test_mmio scipy.linalg.tests.test_basic
       PYTHONPATH=$tests bin/python -m pytest -q -p no:cacheprovider -p conftest --rootdir "$tests" --doctest-modules --pyargs vouchnum
       bin/python -m doctest -o NORMALIZE_WHITESPACE "$page"
       bin/python - "$readme" <<'EOF'
@@ -63,6 +64,12 @@ import re, sys
 exec(re.search(r"```python\n(.*?)```", open(sys.argv[1]).read(), re.S).group(1))
 EOF
       cd - >/dev/null
+      ;;
+    docs)
+      rm -rf "$work/docs"
+      "$python" -m venv "$work/docs"
+      packages "$work/docs" "scipy<1.18" matplotlib sphinx sphinx-gallery myst-parser furo "$work"/wheel/*.whl
+      docs/site/make.sh "$work/docs/bin/python" build/docs
       ;;
   esac
 done

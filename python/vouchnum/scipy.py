@@ -164,18 +164,18 @@ def splu(A, permc_spec=None, diag_pivot_thresh=None, relax=None, panel_size=None
 
 
 def solve_banded(l_and_u, ab, b, overwrite_ab=False, overwrite_b=False, check_finite=True):
-    """scipy.linalg.solve_banded: real tridiagonal matrices by their diagonals, all others as sparse ones"""
+    """scipy.linalg.solve_banded: real tridiagonal matrices by their diagonals, all others as sparse ones;
+    whether numbers are finite is always looked at"""
     lower, upper = (int(width) for width in l_and_u)
     ab, b = np.asarray(ab), np.asarray(b)
-    if check_finite:
-        ab, b = np.asarray_chkfinite(ab), np.asarray_chkfinite(b)
     if ab.ndim != 2 or b.ndim not in (1, 2) or ab.shape[1] != b.shape[0]:
         raise ValueError("shapes of ab and b are not compatible.")
     if ab.shape[0] != lower + upper + 1:
         raise ValueError(f"invalid values for the number of lower and upper diagonals: l+u+1 ({lower + upper + 1}) does not "
                          f"equal ab.shape[0] ({ab.shape[0]})")
+    wanted = np.result_type(ab.dtype, b.dtype, np.float32)
     if b.size == 0:
-        return np.empty_like(b, dtype=np.result_type(ab.dtype, b.dtype, np.float64))
+        return np.empty_like(b, dtype=wanted)
     is_complex = np.iscomplexobj(ab) or np.iscomplexobj(b)
     if (lower, upper) == (1, 1) and not is_complex:
         A = linalg.Tridiagonal.from_banded(ab)
@@ -185,7 +185,7 @@ def solve_banded(l_and_u, ab, b, overwrite_ab=False, overwrite_b=False, check_fi
     result = linalg.solve(A, b) if isinstance(A, linalg.Tridiagonal) and b.ndim == 1 else _factored(A, b)
     if not result.report["has_solution"]:
         raise np.linalg.LinAlgError("singular matrix")
-    return result.x
+    return result.x.astype(wanted, copy=False)
 
 
 def _factored(A, b):
