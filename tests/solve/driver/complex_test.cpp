@@ -231,6 +231,36 @@ TEST(complex_matrix, cocg_has_the_same_bits_for_any_number_of_threads) {
     }
 }
 
+// A real Krylov space of n vectors holds no more than half of what a complex one does.
+TEST(complex_matrix, gmres_has_complex_scalars) {
+  constexpr int n = 40;
+  eigen_matrix A = eigen_matrix::Zero(n, n);
+  for (int i = 0; i < n; ++i) {
+    A(i, i) = std::polar(1.0 + i, 2.4 * i);  // all round zero
+    if (i > 0) A(i, i - 1) = complex(0.2, -0.1);
+  }
+  const Eigen::VectorXcd b = Eigen::VectorXcd::Constant(n, complex(1, -1)),
+                         expected = A.partialPivLu().solve(b);
+  solve_options options;
+  options.method = "gmres";
+  options.goal.rtol = 1e-11;
+  for (const char* by : {"none", "ilu0"}) {
+    options.preconditioner = preconditioner_choice{.name = by};
+    std::vector<complex> first;
+    for (const int threads : {1, 2, 3}) {
+      std::vector<complex> x(n);
+      const solve_result result = solve(device::cpu(threads), sparse(A), view<const complex>(b.data(), n),
+                                        view<complex>(x.data(), n), options);
+      EXPECT_EQ(result.status, solve_status::converged) << result.reason;
+      EXPECT_NE(result.engine.find("complex numbers"), std::string::npos) << by << ": " << result.engine;
+      EXPECT_LE(result.iterations, std::string(by) == "ilu0" ? 2 : n) << by;
+      EXPECT_LE((Eigen::Map<const Eigen::VectorXcd>(x.data(), n) - expected).norm(), 1e-9 * expected.norm());
+      if (first.empty()) first = x;
+      EXPECT_EQ(x, first) << threads;
+    }
+  }
+}
+
 // Too many rows for the whole system to stay on chip, in a pattern that diagonals do not hold.
 TEST(complex_matrix, on_a_gpu_is_solved_as_on_a_cpu) {
   VOUCH_NEEDS_GPU();

@@ -121,10 +121,21 @@ void multiply_numbers(const device& dev, const T* d, const T* r, T* z, std::int6
   });
 }
 
+template <real T>
+void multiply_by_i(const device& dev, const T* r, T* z, std::int64_t n) {
+  if constexpr (built_with_cuda)
+    if (dev.is_cuda()) return multiply_by_i_cuda(dev, r, z, n);
+  for_pieces(dev, n, [&](std::int64_t first, std::int64_t count) {
+    const multiply_by_i_body<T> body{r + first, z + first};
+    for (std::int64_t i = 0; i < count / 2; ++i) body(i);
+  });
+}
+
 #define VOUCH_COMPLEX_VECTORS(T)                                                                           \
   template complex_product multiply_complex(const device&, const T*, const T*, std::int64_t);              \
   template void move_along(const device&, std::complex<double>, const T*, const T*, T*, T*, std::int64_t); \
   template void turn_direction(const device&, const T*, std::complex<double>, T*, std::int64_t);           \
+  template void multiply_by_i(const device&, const T*, T*, std::int64_t);                                  \
   template void multiply_numbers(const device&, const T*, const T*, T*, std::int64_t);
 VOUCH_COMPLEX_VECTORS(float)
 VOUCH_COMPLEX_VECTORS(double)

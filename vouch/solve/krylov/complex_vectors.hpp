@@ -33,6 +33,10 @@ void turn_direction(const device& dev, const T* z, std::complex<double> beta, T*
 template <real T>
 void multiply_numbers(const device& dev, const T* d, const T* r, T* z, std::int64_t n);
 
+/// z := i r.
+template <real T>
+void multiply_by_i(const device& dev, const T* r, T* z, std::int64_t n);
+
 template <real T>
 complex_product multiply_complex_cuda(const device& dev, const T* u, const T* v, std::int64_t n);
 template <real T>
@@ -42,6 +46,9 @@ template <real T>
 void turn_direction_cuda(const device& dev, const T* z, std::complex<double> beta, T* p, std::int64_t n);
 template <real T>
 void multiply_numbers_cuda(const device& dev, const T* d, const T* r, T* z, std::int64_t n);
+
+template <real T>
+void multiply_by_i_cuda(const device& dev, const T* r, T* z, std::int64_t n);
 
 // What becomes of number i, the same on every device.
 
@@ -79,6 +86,17 @@ struct multiply_body {
     const T a = d[2 * i], b = d[2 * i + 1], ra = r[2 * i], rb = r[2 * i + 1];
     z[2 * i] = a * ra - b * rb;
     z[2 * i + 1] = a * rb + b * ra;
+  }
+};
+
+template <class T>
+struct multiply_by_i_body {
+  const T* r;
+  T* z;
+  VOUCH_HOST_DEVICE void operator()(std::int64_t i) const {
+    const T a = r[2 * i];
+    z[2 * i] = -r[2 * i + 1];
+    z[2 * i + 1] = a;
   }
 };
 

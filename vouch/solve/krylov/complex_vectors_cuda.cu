@@ -79,11 +79,17 @@ void multiply_numbers_cuda(const device& dev, const T* d, const T* r, T* z, std:
   detail::parallel_for(dev, "multiply_numbers", n / 2, multiply_body<T>{d, r, z});
 }
 
+template <real T>
+void multiply_by_i_cuda(const device& dev, const T* r, T* z, std::int64_t n) {
+  detail::parallel_for(dev, "multiply_by_i", n / 2, multiply_by_i_body<T>{r, z});
+}
+
 #define VOUCH_COMPLEX_VECTORS(T)                                                                      \
   template complex_product multiply_complex_cuda(const device&, const T*, const T*, std::int64_t);    \
   template void move_along_cuda(const device&, std::complex<double>, const T*, const T*, T*, T*,      \
                                 std::int64_t);                                                        \
   template void turn_direction_cuda(const device&, const T*, std::complex<double>, T*, std::int64_t); \
+  template void multiply_by_i_cuda(const device&, const T*, T*, std::int64_t);                        \
   template void multiply_numbers_cuda(const device&, const T*, const T*, T*, std::int64_t);
 VOUCH_COMPLEX_VECTORS(float)
 VOUCH_COMPLEX_VECTORS(double)

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <limits>
 #include <memory>
 #include <string>
@@ -10,44 +11,52 @@
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/dense/blas1.hpp>
 #include <vouch/dense/blas2.hpp>
+#include <vouch/solve/krylov/complex_vectors.hpp>
 #include <vouch/solve/krylov/gmres.hpp>
 #include <vouch/solve/krylov/krylov_run.hpp>
 #include <vouch/solve/krylov/krylov_system.hpp>
 #include <vouch/solve/loop/inner_solver.hpp>
+#include <vouch/sparse/spmv_layouts.hpp>
+#include <vouch/sparse/valid_csr.hpp>
 
 namespace vouch {
 namespace {
 
-// min || beta e_1 - H y ||, H of Hessenberg form, one column after another.
+double conjugate(double a) { return a; }
+std::complex<double> conjugate(const std::complex<double>& a) { return std::conj(a); }
+
+// min || beta e_1 - H y ||, H of Hessenberg form, one column after another; S is double or a complex number.
+template <class S>
 class least_squares {
  public:
   least_squares(int columns, double beta) : rows_(static_cast<std::size_t>(columns) + 1), g_{beta} {}
 
   // h has one element more than there are columns with it. The norm of the residual.
-  double add(std::vector<double> h) {
+  double add(std::vector<S> h) {
     const std::size_t j = columns_.size();
     for (std::size_t k = 0; k < j; ++k) rotations_[k].apply(h[k], h[k + 1]);
-    const double size = std::hypot(h[j], h[j + 1]);
+    const double size = std::hypot(std::abs(h[j]), std::abs(h[j + 1]));
     rotations_.push_back(size > 0 ? rotation{h[j] / size, h[j + 1] / size} : rotation{1, 0});
     h[j] = size;
     h.resize(rows_);
     columns_.push_back(std::move(h));
     g_.push_back(0);
     rotations_[j].apply(g_[j], g_[j + 1]);
-    return std::fabs(g_[j + 1]);
+    return std::abs(g_[j + 1]);
   }
 
   // y. Columns from the first on that depends on those before it, up to rounding, take no part.
-  std::vector<double> solution() const {
+  std::vector<S> solution() const {
     std::size_t used = 0;
     double largest = 0;
     for (; used < columns_.size(); ++used) {
-      largest = std::max(largest, columns_[used][used]);
-      if (!(columns_[used][used] > std::numeric_limits<double>::epsilon() * largest)) break;
+      const double size = std::abs(columns_[used][used]);
+      largest = std::max(largest, size);
+      if (!(size > std::numeric_limits<double>::epsilon() * largest)) break;
     }
-    std::vector<double> y(columns_.size());
+    std::vector<S> y(columns_.size());
     for (std::size_t i = used; i-- > 0;) {
-      double sum = g_[i];
+      S sum = g_[i];
       for (std::size_t k = i + 1; k < used; ++k) sum -= columns_[k][i] * y[k];
       y[i] = sum / columns_[i][i];
     }
@@ -56,21 +65,22 @@ class least_squares {
 
  private:
   struct rotation {
-    double c, s;
-    void apply(double& a, double& b) const {
-      const double above = c * a + s * b;
+    S c, s;
+    void apply(S& a, S& b) const {
+      const S above = conjugate(c) * a + conjugate(s) * b;
       b = c * b - s * a;
       a = above;
     }
   };
 
   std::size_t rows_;
-  std::vector<std::vector<double>> columns_;  // of R
+  std::vector<std::vector<S>> columns_;  // of R
   std::vector<rotation> rotations_;
-  std::vector<double> g_;
+  std::vector<S> g_;
 };
 
-template <real T>
+// S is double, or a complex number where A and M are linear for numbers by their parts.
+template <real T, class S>
 class gmres_engine final : public inner_solver<T> {
  public:
   gmres_engine(const device& dev, const linear_operator<T>& A, const preconditioner<T>* M,
@@ -79,14 +89,18 @@ class gmres_engine final : public inner_solver<T> {
         A_(A),
         M_(M),
         n_(A.rows()),
-        longest_(
-            static_cast<int>(std::min<std::int64_t>(std::max(options.restart, options.longest_restart), n_))),
+        longest_(static_cast<int>(
+            std::min(std::int64_t{std::max(options.restart, options.longest_restart)}, n_ / parts))),
         keeps_images_(flexible && M != nullptr),
-        q_(dev, n_) {
-    make_bases(static_cast<int>(std::min<std::int64_t>(options.restart, n_)));
+        q_(dev, n_),
+        turned_(dev, parts == 2 ? n_ : 0) {
+    make_bases(static_cast<int>(std::min<std::int64_t>(options.restart, n_ / parts)));
   }
 
-  std::string name() const override { return "restarted after " + std::to_string(most_) + " iterations"; }
+  std::string name() const override {
+    return (parts == 2 ? "complex numbers, restarted after " : "restarted after ") + std::to_string(most_) +
+           " iterations";
+  }
 
   inner_outcome run(T* r_data, T* d_data, const stopping_rule& rule, iteration_log& log) override {
     const view<T> r(r_data, n_), d(d_data, n_);
@@ -112,11 +126,13 @@ class gmres_engine final : public inner_solver<T> {
   }
 
  private:
+  static constexpr std::int64_t parts = sizeof(S) / sizeof(double);
+
   // One restart: d += M V y, r -= A M V y, M applied to each vector of V as it was then. Ends early
   // where the recurrence says that all is done.
   solver_event cycle(view<T> r, view<T> d, double norm, const stopping_rule& rule, std::int64_t& iteration,
                      iteration_log& log) {
-    least_squares problem(most_, norm);
+    least_squares<S> problem(most_, norm);
     copy<T, T>(dev_, r, column(0));
     scal<T>(dev_, static_cast<T>(1 / norm), column(0));
     bool wanted = true;
@@ -125,7 +141,7 @@ class gmres_engine final : public inner_solver<T> {
       const view<T> next = column(used + 1);
       A_.apply(dev_, precondition(column(used), used), next);
       const double length = nrm2<T>(dev_, next);
-      std::vector<double> h = orthogonalise(used + 1);
+      std::vector<S> h = orthogonalise(used + 1);
       const double left = nrm2<T>(dev_, next);
       h.push_back(left);
       ++used;
@@ -138,16 +154,30 @@ class gmres_engine final : public inner_solver<T> {
       if (goes_on && used < most_) wanted = log.note(iteration, residual);
       if (!goes_on) break;
     }
-    const std::vector<double> y = problem.solution();
-    const array<T> weights = array<T>::from(dev_, std::vector<T>(y.begin(), y.end()));
-    gemv<T, T, T>(dev_, transpose::no, T{1}, part(keeps_images_ ? images_ : basis_, used), weights, T{0},
-                  q_.all());
+    combine(problem.solution());
     const view<const T> step = keeps_images_ ? q_.all() : precondition(q_, 0);
     axpy<T, T>(dev_, T{1}, step, d);
     copy<T, T>(dev_, step, column(0));  // the basis is done with
     A_.apply(dev_, column(0), q_);
     axpy<T, T>(dev_, T{-1}, q_, r);
     return wanted ? solver_event::running : solver_event::interrupted;
+  }
+
+  // q := V y, or M V y.
+  void combine(const std::vector<S>& y) {
+    const matrix_view<const T> V = part(keeps_images_ ? images_ : basis_, static_cast<int>(y.size()));
+    const auto weighted = [&](auto weight, view<T> sum) {
+      std::vector<T> host;
+      for (const S& value : y) host.push_back(static_cast<T>(weight(value)));
+      const array<T> weights = array<T>::from(dev_, host);
+      gemv<T, T, T>(dev_, transpose::no, T{1}, V, weights, T{0}, sum);
+    };
+    weighted([](const S& value) { return std::real(value); }, q_);
+    if constexpr (parts == 2) {
+      weighted([](const S& value) { return std::imag(value); }, turned_);
+      turn_direction<T>(dev_, q_.data(), {0, 1}, turned_.data(), n_);
+      std::swap(q_, turned_);
+    }
   }
 
   // For cycles of so many iterations.
@@ -157,7 +187,7 @@ class gmres_engine final : public inner_solver<T> {
     basis_ = std::move(basis);
     images_ = std::move(images);
     along_ = std::move(along);
-    parts_.resize(static_cast<std::size_t>(most));
+    host_.resize(static_cast<std::size_t>(most));
     most_ = most;
   }
 
@@ -174,14 +204,27 @@ class gmres_engine final : public inner_solver<T> {
   }
 
   // Takes what the first `used` vectors have of the next one out of it, twice.
-  std::vector<double> orthogonalise(int used) {
-    std::vector<double> h(static_cast<std::size_t>(used));
-    const view<T> along(along_.data(), used);
+  std::vector<S> orthogonalise(int used) {
+    std::vector<S> h(static_cast<std::size_t>(used));
+    const view<T> along(along_.data(), used), next = column(used);
+    const matrix_view<const T> V = part(basis_, used);
+    const auto add = [&](S unit) {
+      copy_bytes(host_.data(), device::cpu(1), along.data(), dev_, h.size() * sizeof(T));
+      for (std::size_t k = 0; k < h.size(); ++k) h[k] += unit * static_cast<double>(host_[k]);
+    };
     for (int pass = 0; pass < 2; ++pass) {
-      gemv<T, T, T>(dev_, transpose::yes, T{1}, part(basis_, used), column(used), T{0}, along);
-      gemv<T, T, T>(dev_, transpose::no, T{-1}, part(basis_, used), along, T{1}, column(used));
-      copy_bytes(parts_.data(), device::cpu(1), along.data(), dev_, h.size() * sizeof(T));
-      for (std::size_t k = 0; k < h.size(); ++k) h[k] += static_cast<double>(parts_[k]);
+      // Imaginary parts of products with conjugate vectors are products with -i times the next one.
+      if constexpr (parts == 2) multiply_by_i<T>(dev_, next.data(), turned_.data(), n_);
+      gemv<T, T, T>(dev_, transpose::yes, T{1}, V, next, T{0}, along);
+      gemv<T, T, T>(dev_, transpose::no, T{-1}, V, along, T{1}, next);
+      add(1.0);
+      if constexpr (parts == 2) {
+        gemv<T, T, T>(dev_, transpose::yes, T{-1}, V, turned_, T{0}, along);
+        gemv<T, T, T>(dev_, transpose::no, T{1}, V, along, T{0}, turned_);
+        turn_direction<T>(dev_, next.data(), {0, -1}, turned_.data(), n_);
+        copy<T, T>(dev_, turned_, next);
+        add({0, 1});
+      }
     }
     return h;
   }
@@ -206,18 +249,34 @@ class gmres_engine final : public inner_solver<T> {
   int longest_;
   int most_ = 0;
   bool keeps_images_;
-  matrix<T> basis_, images_;  // images: M times the basis, or times its last vector
-  array<T> q_, along_;
-  std::vector<T> parts_;  // of along_, on the host
+  matrix<T> basis_, images_;     // images: M times the basis, or times its last vector
+  array<T> q_, turned_, along_;  // turned_: of complex numbers
+  std::vector<T> host_;          // along_
 };
 
 template <real T>
-engine_maker<T> maker(const device& dev, const gmres_options& options, bool flexible) {
+engine_maker<T> maker(const device& dev, const gmres_options& options, bool flexible, bool complex = false) {
   if (options.restart < 1)
     throw value_error("GMRES begins anew after at least 1 iteration, not " + std::to_string(options.restart));
-  return [&dev, options, flexible](const linear_operator<T>& A, const preconditioner<T>* M) {
-    return std::make_unique<gmres_engine<T>>(dev, A, M, options, flexible);
+  return [&dev, options, flexible, complex](const linear_operator<T>& A,
+                                            const preconditioner<T>* M) -> std::unique_ptr<inner_solver<T>> {
+    if (complex) return std::make_unique<gmres_engine<T, std::complex<double>>>(dev, A, M, options, flexible);
+    return std::make_unique<gmres_engine<T, double>>(dev, A, M, options, flexible);
   };
+}
+
+// Whether M (i v) = i M v, as complex numbers by their parts have it, up to rounding: tried for one v.
+template <real T>
+bool is_complex_linear(const device& dev, const preconditioner<T>& M, std::int64_t n) {
+  array<T> v(dev, n), turned(dev, n), image(dev, n), of_turned(dev, n);
+  fill_hashed<T>(dev, 0, v);
+  multiply_by_i<T>(dev, v.data(), turned.data(), n);
+  M.apply(dev, v, image);
+  M.apply(dev, turned, of_turned);
+  multiply_by_i<T>(dev, image.data(), turned.data(), n);
+  axpy<T, T>(dev, T{-1}, turned, of_turned);
+  const double much = std::sqrt(std::numeric_limits<T>::epsilon());
+  return nrm2<T>(dev, of_turned) <= much * nrm2<T>(dev, image);
 }
 
 constexpr krylov_method plain{.name = "gmres", .title = "GMRES"};
@@ -229,7 +288,11 @@ template <real T>
 solve_report gmres(const device& dev, csr_view<const T> A, view<const T> b, view<T> x,
                    const gmres_options& options, const preconditioner<T>* M) {
   const ieee_environment here;
-  return solve_by_krylov<T>(plain, dev, A, b, x, options, M, maker<T>(dev, options, false));
+  const valid_csr valid(plain.name, dev, A);
+  check_preconditioner(M, A.rows);
+  const bool complex = A.rows == A.cols && A.rows > 0 && detail::holds_complex_numbers(dev, A) &&
+                       (M == nullptr || is_complex_linear(dev, *M, A.rows));
+  return solve_by_krylov<T>(plain, dev, A, b, x, options, M, maker<T>(dev, options, false, complex));
 }
 
 template <real T>

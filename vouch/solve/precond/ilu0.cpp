@@ -13,6 +13,7 @@
 #include <vouch/core/string_printf.hpp>
 #include <vouch/solve/precond/diagonal.hpp>
 #include <vouch/solve/precond/incomplete_lu.hpp>
+#include <vouch/sparse/spmv_layouts.hpp>
 #include <vouch/sparse/valid_csr.hpp>
 
 namespace vouch {
@@ -135,6 +136,50 @@ void shift_diagonal(sparse_rows& B, double shift) {
   for (const std::int64_t k : diagonal) B.val[at(k)] += std::copysign(shift, B.val[at(k)]);
 }
 
+// Whether A is the real form of complex numbers, not all of them real.
+template <real T>
+bool has_imaginary_parts(const device& cpu, csr_view<const T> A) {
+  if (!detail::holds_complex_numbers(cpu, A)) return false;
+  for (std::int64_t i = 0; i < A.rows; i += 2)
+    for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k)
+      if (A.col[k] % 2 != 0 && A.val[k] != 0) return true;
+  return false;
+}
+
+// The same with whole blocks of 2 by 2, zeros included: what elimination drops are complex numbers then, and the factors
+// are those of the complex matrix.
+template <real T>
+csr<T> with_whole_blocks(const device& cpu, csr_view<const T> A) {
+  csr<T> B{A.rows, A.cols, array<std::int64_t>(cpu, A.rows + 1), {}, {}};
+  std::vector<std::int32_t> columns;  // of a row of blocks
+  const auto list_blocks = [&](std::int64_t i) {
+    columns.clear();
+    for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 2]; ++k) columns.push_back(A.col[k] / 2);
+    std::sort(columns.begin(), columns.end());
+    columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
+  };
+  B.row_ptr[0] = 0;
+  for (std::int64_t i = 0; i < A.rows; i += 2) {
+    list_blocks(i);
+    for (const std::int64_t row : {i, i + 1}) B.row_ptr[row + 1] = B.row_ptr[row] + 2 * std::ssize(columns);
+  }
+  B.col = array<std::int32_t>(cpu, B.row_ptr[B.rows]);
+  B.val = array<T>::zeros(cpu, B.row_ptr[B.rows]);
+  for (std::int64_t i = 0; i < A.rows; ++i) {
+    if (i % 2 == 0) list_blocks(i);
+    const std::int64_t first = B.row_ptr[i];
+    for (std::size_t k = 0; k < columns.size(); ++k)
+      for (std::int32_t c = 0; c < 2; ++c)
+        B.col[first + 2 * static_cast<std::int64_t>(k) + c] = 2 * columns[k] + c;
+    std::int64_t to = first;
+    for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k) {
+      while (B.col[to] != A.col[k]) ++to;
+      B.val[to] = A.val[k];
+    }
+  }
+  return B;
+}
+
 unit_factor factorise(const scaled_rows& B, double& shift, int threads) {
   for (;; shift *= 2) {
     sparse_rows work = B.rows;
@@ -157,7 +202,10 @@ std::unique_ptr<preconditioner<T>> make_ilu0(const device& dev, csr_view<const T
   check_square("ilu0", A.rows, A.cols);
   const host_matrix<T> host(dev, A);
   const int threads = host.cpu().threads();
-  scaled_rows B = scale_and_match(host.all(), matching_use::where_weak, threads, "ilu0");
+  const csr<T> whole =
+      has_imaginary_parts<T>(host.cpu(), host.all()) ? with_whole_blocks<T>(host.cpu(), host.all()) : csr<T>{};
+  scaled_rows B = scale_and_match(whole.rows > 0 ? whole.all() : csr_view<const T>(host.all()),
+                                  matching_use::where_weak, threads, "ilu0");
   unit_factor factor = factorise(B, shift, threads);
   const bool matched = B.matched;
   const factored_matrix F = unscaled("ilu0", std::move(B), std::move(factor));

@@ -11,6 +11,9 @@ namespace VOUCH_PUBLIC vouch {
 
 /// M = (L U)^-1, where L U agrees with A + shift D on A's pattern, L with a unit diagonal.
 ///
+/// Of the real form of complex numbers (vouch/solve/complex.hpp) the pattern is that of whole blocks [a -b; b a]: the
+/// factors are those of the complex matrix.
+///
 /// A is scaled by powers of two, which changes nothing but what counts as small. Where a diagonal entry is zero, or one in
 /// a hundred is less than 1e-3 of the largest entries of its row and of its column, rows are brought into the order of
 /// maximum_product_matching and scaled by it, so that the pivots begin at about 1: M = (L U)^-1 P, still for A as it is.
