@@ -17,7 +17,7 @@ TOOL := build/release/bin/vouch
 SUITE ?= cg
 SOAKED := text interval dense verify price
 
-.PHONY: help deps build demo test wheel docs soak sanitize bench gpu-test lint format clean
+.PHONY: help deps build demo test wheel wheel-cuda docs soak sanitize bench gpu-test lint format clean
 .NOTPARALLEL:
 
 help:
@@ -25,6 +25,7 @@ help:
 	@echo 'make build     build the tool: $(TOOL)'
 	@echo 'make test      build everything, CUDA included where there is nvcc, and run all tests, once more sanitized'
 	@echo 'make wheel     the Python package vouchnum, on the CPU, into dist/, tried in an environment of its own'
+	@echo 'make wheel-cuda  the same with the whole library, vouchnum-cuda13; needs nvcc'
 	@echo 'make docs      documents, gallery, Python and C++ as static HTML: build/docs/html/index.html'
 	@echo 'make soak      the campaigns of random systems in full, and the sanitizers over everything: an hour'
 	@echo 'make sanitize  the tests of what parses under the address and undefined-behaviour sanitizers alone'
@@ -62,6 +63,11 @@ wheel: deps
 	cmake --preset cpu-only -DVOUCH_TESTS=OFF -DVOUCH_TOOL=OFF
 	cmake --build --preset cpu-only -j $(JOBS)
 	python/wheel.sh build/cpu-only repair test
+
+wheel-cuda: deps
+	cmake --preset release -DVOUCH_TESTS=OFF -DVOUCH_BENCH=OFF
+	cmake --build --preset release -j $(JOBS)
+	python/wheel.sh build/release repair test
 
 # By the wheel of what is built.
 docs: deps

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Makes the wheel of vouchnum from a library that is built, and tries it.
+# Makes the wheel of vouchnum from a library that is built, and tries it. Of a library with CUDA it is called
+# vouchnum-cuda13: the same module with all of it, which needs a driver where a GPU is asked for, and nothing to be imported.
 #
 #   python/wheel.sh BUILD [test] [repair] [docs]
 #
@@ -35,9 +36,16 @@ mkdir -p "$work"
 [[ -x $work/make/bin/pip ]] || "$python" -m venv "$work/make"
 packages "$work/make" scikit-build-core nanobind
 cmake --install "$build" --prefix "$work/library" >/dev/null
-rm -rf "$work/wheel"
+name=vouchnum most=8
+if grep -q 'set(vouch_WITH_CUDA \(true\|TRUE\|ON\|1\))' "$work/library/lib/cmake/vouch/vouch-config.cmake"; then
+  name=vouchnum-cuda13 most=95
+fi
+rm -rf "$work/wheel" "$work/source"
+mkdir -p "$work/source"
+cp -r python/CMakeLists.txt python/README.md python/src python/vouchnum "$work/source"
+sed "s/^name = .*/name = \"$name\"/" python/pyproject.toml >"$work/source/pyproject.toml"
 CMAKE_PREFIX_PATH=$PWD/$work/library PATH="$PWD/$work/make/bin:$PATH" "$work/make/bin/pip" wheel -q \
-  --disable-pip-version-check --no-deps --no-build-isolation -w "$work/wheel" -C "build-dir=$PWD/$work/objects" ./python
+  --disable-pip-version-check --no-deps --no-build-isolation -w "$work/wheel" -C "build-dir=$PWD/$work/objects" "./$work/source"
 
 for step in "$@"; do
   case $step in
@@ -73,6 +81,11 @@ EOF
       ;;
   esac
 done
+megabytes=$((($(stat -c %s "$work"/wheel/*.whl) + 999999) / 1000000))
+if ((megabytes > most)); then
+  echo "$name: a wheel of $megabytes MB, and at most $most are wanted" >&2
+  exit 1
+fi
 mkdir -p dist
 mv "$work"/wheel/*.whl dist/
 ls -l dist/*.whl
