@@ -17,13 +17,17 @@ TOOL := build/release/bin/vouch
 SUITE ?= cg
 SOAKED := text interval dense verify price
 
-.PHONY: help deps build demo test wheel wheel-cuda docs soak sanitize bench gpu-test lint format clean
+MPI_PACKAGES := $(BUILD_PACKAGES) libopenmpi-dev openmpi-bin
+
+.PHONY: help deps build demo test mpi mpi-test wheel wheel-cuda docs soak sanitize bench gpu-test lint format clean
 .NOTPARALLEL:
 
 help:
 	@echo 'make demo      build, then generate, solve and report on a real system'
 	@echo 'make build     build the tool: $(TOOL)'
 	@echo 'make test      build everything, CUDA included where there is nvcc, and run all tests, once more sanitized'
+	@echo 'make mpi       build the tool with its module for ranks over MPI: mpirun -n 4 $(TOOL) solve A.mtx --engine ranks'
+	@echo 'make mpi-test  its tests at 2 and 4 ranks'
 	@echo 'make wheel     the Python package vouchnum, on the CPU, into dist/, tried in an environment of its own'
 	@echo 'make wheel-cuda  the same with the whole library, vouchnum-cuda13; needs nvcc'
 	@echo 'make docs      documents, gallery, Python and C++ as static HTML: build/docs/html/index.html'
@@ -43,6 +47,18 @@ build:
 	@.ci/packages $(BUILD_PACKAGES)
 	cmake --preset release -DVOUCH_TESTS=OFF
 	cmake --build --preset release -j $(JOBS) --target vouch_tool
+
+mpi:
+	@.ci/packages $(MPI_PACKAGES)
+	cmake --preset release -DVOUCH_MPI=ON
+	cmake --build --preset release -j $(JOBS) --target vouch_tool
+
+mpi-test: mpi
+	@.ci/packages $(TEST_PACKAGES)
+	cmake --preset release -DVOUCH_TESTS=ON
+	cmake --build --preset release -j $(JOBS) --target test_distributed test_ranks
+	build/release/tests/distributed/test_distributed
+	VOUCH_REQUIRE_MPI=1 build/release/tests/cli/ranks/test_ranks
 
 demo: build
 	@examples/demo.sh $(TOOL) build/demo

@@ -7,6 +7,7 @@
 
 #include "command.hpp"
 #include "interrupt.hpp"
+#include "ranks.hpp"
 #include "sign_of_life.hpp"
 #include "solve_batch.hpp"
 #include "solve_output.hpp"
@@ -37,6 +38,7 @@ void prove_outcome(const solve_request& request, const device& cpu, const linear
 }  // namespace
 
 int cmd_solve(std::span<const char* const> arguments) {
+  if (asks_for_engine(arguments)) return solve_on_ranks(arguments);
   const stopwatch clock;
   solve_request request;
   if (!parse_solve_request(arguments, request)) return exit_code::goal_reached;

@@ -8,6 +8,7 @@
 #include "console.hpp"
 #include "manual.hpp"
 #include "program.hpp"
+#include "ranks.hpp"
 #include "usage.hpp"
 #include "version.hpp"
 
@@ -50,6 +51,7 @@ const command& find_command(std::string_view typed) {
 }
 
 int run(std::span<const char* const> arguments) {
+  take_rank(arguments);
   if (arguments.empty()) {
     to_stderr(overview());
     return bad_input;
@@ -83,4 +85,8 @@ int run(std::span<const char* const> arguments) {
 }  // namespace
 }  // namespace vouch::cli
 
-int main(int argc, char** argv) { return vouch::cli::run_program(argc, argv, vouch::cli::run); }
+int main(int argc, char** argv) {
+  const int code = vouch::cli::run_program(argc, argv, vouch::cli::run);
+  vouch::cli::leave_rank(code);
+  return code;
+}

@@ -34,10 +34,11 @@ void hold_standard_streams() {
     if (fcntl(stream, F_GETFD) < 0) open("/dev/null", mode);
 }
 
-int guarded(std::span<const char* const> arguments, int (*work)(std::span<const char* const>)) {
+}  // namespace
+
+int telling_failures(const std::function<int()>& work) {
   try {
-    const cancellation_scope listens(catch_interrupts());
-    return work(arguments);
+    return work();
   } catch (const cancelled&) {
     to_stderr("vouch: interrupted\n");
     return 128 + interrupt_signal();
@@ -58,12 +59,13 @@ int guarded(std::span<const char* const> arguments, int (*work)(std::span<const 
   }
 }
 
-}  // namespace
-
 int run_program(int argc, char** argv, int (*work)(std::span<const char* const> arguments)) {
   const ieee_environment here;
   hold_standard_streams();
-  const int code = guarded({argv + std::min(argc, 1), static_cast<std::size_t>(std::max(argc - 1, 0))}, work);
+  const int code = telling_failures([&] {
+    const cancellation_scope listens(catch_interrupts());
+    return work({argv + std::min(argc, 1), static_cast<std::size_t>(std::max(argc - 1, 0))});
+  });
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
     to_stderr("vouch: error: standard output could not be written\n");
     return no_means;

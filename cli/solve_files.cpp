@@ -18,14 +18,6 @@ double relative(const solve_report& report, double residual) {
   return report.rhs_norm > 0 ? residual / report.rhs_norm : residual;
 }
 
-void write_history(atomic_file& file, const solve_report& report) {
-  file.write("iteration,residual,relative\n");
-  for (const iteration_record& record : report.history)
-    file.write(fmt::format("{},{},{}\n", record.iteration, number_text(record.residual),
-                           number_text(relative(report, record.residual))));
-  file.finish();
-}
-
 plot::line_plot convergence_plot(const solve_request& request, const linear_system& system,
                                  const solve_outcome& outcome, const structure_facts& facts) {
   const solve_result& report = outcome.result;
@@ -67,6 +59,14 @@ void write_text(atomic_file& file, const std::string& text) {
 }
 
 }  // namespace
+
+void write_history(atomic_file& file, const solve_report& report) {
+  file.write("iteration,residual,relative\n");
+  for (const iteration_record& record : report.history)
+    file.write(fmt::format("{},{},{}\n", record.iteration, number_text(record.residual),
+                           number_text(relative(report, record.residual))));
+  file.finish();
+}
 
 void write_files(const solve_request& request, const linear_system& system, const solve_outcome& outcome,
                  const structure_facts& facts) {

@@ -28,6 +28,9 @@ void log_costs(const console& log, const spent_seconds& seconds);
 std::string summary(const solve_request& request, const linear_system& system, const solve_outcome& outcome,
                     double total_seconds);
 
+/// iteration,residual,relative: a line each.
+void write_history(atomic_file& file, const solve_report& report);
+
 /// Writes what was asked for; x only where the status has one that is of use. All files appear together, whole, or none does.
 ///
 /// Throws  file_error

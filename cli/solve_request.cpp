@@ -21,6 +21,7 @@ namespace {
 
 constexpr std::array<std::string_view, 3> sweeps{"forward", "backward", "symmetric"};
 constexpr std::array<std::string_view, 2> orderings{"natural", "multicolor"};
+constexpr std::array<std::string_view, 1> engines{"ranks"};
 constexpr std::array<std::string_view, 2> rhs_words{"ones", "row-sums"};
 constexpr std::array<std::string_view, 2> initial_words{"zeros", "ones"};
 
@@ -183,6 +184,8 @@ void declare(command_line& line, solve_request& request, typed_options& typed) {
             "of amg: columns that the matrix nearly annihilates, to 12");
   line.choice("--backend", "NAME", request.options.backend, sparse_backend_names(),
               "library of sparse factorisations [auto]");
+  line.choice("--engine", "NAME", request.engine, engines,
+              "ranks: by cg or jacobi, rows shared by what mpirun starts");
   add_precision_option(line, request.common, ", fewer bits inside (cg and sweeps)");
   add_device_options(line, request.common, "; cuda:all or cuda:0,1: several, by cg");
 

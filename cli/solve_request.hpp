@@ -22,6 +22,7 @@ struct solve_request {
   std::string precondition;       // "": the method's own
   std::string coordinates;        // a file, or ""
   std::string near_nullspace;     // likewise
+  std::string engine;             // "": this process
   verification_request verification;
   std::string history;
   std::string plot;

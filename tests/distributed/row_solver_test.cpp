@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/SparseCholesky>
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <mutex>
@@ -274,10 +275,19 @@ TEST(row_bound, holds_the_error_with_the_same_bits_on_any_number_of_ranks) {
       EXPECT_LE(error, one.radius[static_cast<std::size_t>(i)] + 1e-13 * std::fabs(exact[i])) << m.name;
       largest_error = std::max(largest_error, error);
     }
+    std::vector<double> relative;
+    for (std::size_t i = 0; i < one.x.size(); ++i)
+      relative.push_back(one.radius[i] / (std::fabs(one.x[i]) - one.radius[i]));
+    for (double& v : relative)
+      if (v < 0) v = std::numeric_limits<double>::infinity();
+    std::nth_element(relative.begin(), relative.begin() + m.A.rows / 2, relative.end());
+    EXPECT_NEAR(one.bound.median_relative, relative[static_cast<std::size_t>(m.A.rows / 2)],
+                1e-6 * one.bound.median_relative);
     EXPECT_LE(one.bound.max_absolute, 10 * largest_error + 1e-13) << m.name;
     for (const int ranks : numbers_of_ranks) {
       const shared_answer more = solve_on(ranks, m.A, b, options, true);
       EXPECT_EQ(more.radius, one.radius) << m.name << ' ' << ranks;
+      EXPECT_EQ(more.bound.median_relative, one.bound.median_relative);
       EXPECT_EQ(more.bound.max_relative, one.bound.max_relative) << m.name << ' ' << ranks;
       EXPECT_EQ(more.bound.reason, one.bound.reason);
     }

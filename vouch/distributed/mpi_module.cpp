@@ -84,7 +84,7 @@ std::unique_ptr<communicator> start_mpi() {
   const ieee_environment here;
   const opened_module opened =
       open_module("vouch-mpi.so", VOUCH_RANKS_FUNCTION, "libopenmpi-dev (make mpi)", true);
-  if (opened.function == nullptr) throw value_error("ranks need MPI, and " + opened.missing);
+  if (opened.function == nullptr) throw file_error("ranks need MPI, and " + opened.missing);
   const vouch_ranks* const module = reinterpret_cast<vouch_ranks_function*>(opened.function)();
   if (module->abi != VOUCH_RANKS_ABI)
     throw value_error("vouch-mpi.so is no module of this version of Vouch", "build both anew");

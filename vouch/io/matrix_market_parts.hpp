@@ -6,6 +6,7 @@
 
 #include <vouch/core/device.hpp>
 #include <vouch/io/matrix_market.hpp>
+#include <vouch/sparse/coo.hpp>
 #include <vouch/text/digits.hpp>
 #include <vouch/text/file.hpp>
 #include <vouch/text/lines.hpp>
@@ -28,6 +29,20 @@ inline bool holds_lower_triangle(symmetry stored_as) {
 csr<double> read_csr(const device& dev, line_reader& reader, const matrix_market_header& header);
 csr<std::complex<double>> read_complex_csr(const device& cpu, line_reader& reader,
                                            const matrix_market_header& header);
+
+/// Entries of some lines of a coordinate file, which the reader is at; and how many there are with those before.
+struct coordinate_part {
+  coo entries;
+  std::int64_t lines = 0, items = 0;
+};
+
+/// The entries in the blocks that the reader was given by take_part(). That they are all is for the caller to see.
+///
+/// Throws  parse_error  as read_coo(), where the reader knows how many lines and items stand before
+coordinate_part read_coordinate_part(const device& cpu, line_reader& reader, const matrix_market_header& header,
+                                     std::int64_t items_before, std::int64_t most_items);
+/// Throws parse_error where a file has fewer entries than it declares.
+void require_all_entries(const matrix_market_header& header, std::int64_t items, std::int64_t lines);
 
 /// The elements of an array file in the order of the file: column by column, the lower triangle alone for
 /// symmetric, without its diagonal for skew-symmetric.

@@ -223,25 +223,22 @@ void parse_elements(const matrix_market_header& header, const line_block& block,
       });
 }
 
-void check_complete(const line_reader& reader, const matrix_market_header& header) {
-  if (reader.items() >= header.entries) return;
-  throw parse_error(header.file, reader.lines(), 0,
-                    "the file ends after " + std::to_string(reader.items()) + " of " +
-                        std::to_string(header.entries) + " entries",
-                    "it may be truncated");
-}
-
 template <class T>
-triplets<T> read_coordinates(const device& cpu, line_reader& reader, const matrix_market_header& header) {
-  triplets<T> A = coo_for<T>(cpu, header, header.entries);
-  const entry_target<T> to{A.row.data(), A.col.data(), A.val.data()};
+void parse_all_blocks(const device& cpu, line_reader& reader, const matrix_market_header& header,
+                      const entry_target<T>& to) {
   for_each_block(reader, cpu.threads(), [&](const line_block& block) {
     if (header.field == matrix_field::real) parse_coordinates<matrix_field::real>(header, block, to);
     if (header.field == matrix_field::integer) parse_coordinates<matrix_field::integer>(header, block, to);
     if (header.field == matrix_field::pattern) parse_coordinates<matrix_field::pattern>(header, block, to);
     if (header.field == matrix_field::complex) parse_coordinates<matrix_field::complex>(header, block, to);
   });
-  check_complete(reader, header);
+}
+
+template <class T>
+triplets<T> read_coordinates(const device& cpu, line_reader& reader, const matrix_market_header& header) {
+  triplets<T> A = coo_for<T>(cpu, header, header.entries);
+  parse_all_blocks<T>(cpu, reader, header, {A.row.data(), A.col.data(), A.val.data()});
+  require_all_entries(header, reader.items(), reader.lines());
   return A;
 }
 
@@ -288,6 +285,30 @@ triplets<T> read_entries(const device& cpu, line_reader& reader, const matrix_ma
 
 }  // namespace
 
+void require_all_entries(const matrix_market_header& header, std::int64_t items, std::int64_t lines) {
+  if (items >= header.entries) return;
+  throw parse_error(
+      header.file, lines, 0,
+      "the file ends after " + std::to_string(items) + " of " + std::to_string(header.entries) + " entries",
+      "it may be truncated");
+}
+
+// Room for all that may come is asked for, and what is not used never touched.
+coordinate_part read_coordinate_part(const device& cpu, line_reader& reader, const matrix_market_header& header,
+                                     std::int64_t items_before, std::int64_t most_items) {
+  const ieee_environment here;
+  // More lines than that are too short for entries, and one of them is complained of; none is written behind the end.
+  matrix_market_header limited = header;
+  limited.entries = std::min(header.entries, items_before + most_items);
+  coordinate_part part;
+  coo room = coo_for<double>(cpu, header, limited.entries);
+  parse_all_blocks<double>(cpu, reader, limited, {room.row.data(), room.col.data(), room.val.data()});
+  part.entries = std::move(room);
+  part.lines = reader.lines();
+  part.items = reader.items();
+  return part;
+}
+
 entry_limits limits_of(const matrix_market_header& header) {
   std::int64_t least_below = std::numeric_limits<std::int64_t>::min();
   if (holds_lower_triangle(header.stored_as)) least_below = 0;
@@ -308,7 +329,7 @@ array<T> read_array_elements(const device& cpu, line_reader& reader, const matri
     else
       parse_elements<matrix_field::real>(header, block, elements.data());
   });
-  check_complete(reader, header);
+  require_all_entries(header, reader.items(), reader.lines());
   return elements;
 }
 template array<double> read_array_elements(const device&, line_reader&, const matrix_market_header&);

@@ -149,7 +149,7 @@ bool line_reader::next_of_stream(line_block& block) {
 // Block k holds the lines that start in bytes k*block_bytes to (k+1)*block_bytes - 1 behind the header.
 bool line_reader::fill_at_offset(line_block& block) {
   const std::int64_t start = consumed_ + block.number * static_cast<std::int64_t>(block_bytes);
-  if (start >= file_.most_bytes()) return false;
+  if (start >= file_.most_bytes() || block.number >= last_block_) return false;
   const std::size_t before = block.number > 0 ? 1 : 0;  // a line starts behind a line feed
   const std::size_t last = before + block_bytes - 1;    // the feed here or the next one ends the block
   std::size_t room = last + usual_line;
@@ -226,8 +226,7 @@ void for_each_block(line_reader& reader, int threads, const std::function<void(c
   std::exception_ptr failure;
   std::mutex failing;
   const cancellation_probe stop;
-  const std::int64_t blocks = reader.most_bytes() / static_cast<std::int64_t>(line_reader::block_bytes) + 1;
-  const int team = static_cast<int>(std::min<std::int64_t>(threads, blocks));
+  const int team = static_cast<int>(std::min<std::int64_t>(threads, reader.blocks()));
 #pragma omp parallel firstprivate(ieee) num_threads(team)
   {
     line_block block;

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -48,6 +49,17 @@ class line_reader {
   ///
   /// Throws  parse_error  the line has block_bytes or more
   bool next_line(std::string& line);
+  /// Blocks to come, at most; of a file with random access.
+  std::int64_t blocks() const { return most_bytes() / static_cast<std::int64_t>(block_bytes) + 1; }
+  /// From here on the file, which has random access, is its blocks from `first` to before `last`, counted from the next
+  /// one on; the first begins with line `lines_before` + 1 and has so many items before. Call it before any block.
+  void take_part(std::int64_t first, std::int64_t last, std::int64_t lines_before, std::int64_t items_before) {
+    tickets_ = first;
+    turn_ = first;
+    last_block_ = last;
+    lines_ = lines_before;
+    items_ = items_before;
+  }
   /// No fewer bytes than the lines to come can have.
   std::int64_t most_bytes() const { return file_.most_bytes() - consumed_; }
 
@@ -73,6 +85,7 @@ class line_reader {
   std::int64_t consumed_ = 0;  // bytes given out by next_line
   std::int64_t lines_ = 0;
   std::int64_t items_ = 0;
+  std::int64_t last_block_ = std::numeric_limits<std::int64_t>::max();
   std::atomic<std::int64_t> tickets_ = 0;
   std::atomic<std::int64_t> turn_ = 0;  // the block to be numbered next; negative after a failure
   std::mutex reading_;

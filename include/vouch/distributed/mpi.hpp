@@ -17,7 +17,8 @@ int launched_ranks_here();
 /// The ranks of MPI_COMM_WORLD, once a process; the result's end waits for all of them.
 ///
 /// Memory  The module vouch-mpi.so is looked for beside the program, in its ../lib/vouch and where VOUCH_BACKENDS says.
-/// Throws  value_error  there is no such module, or MPI does not start; the text names the package
+/// Throws  file_error   there is no such module; the text names the package
+///         value_error  MPI does not start
 std::unique_ptr<communicator> start_mpi();
 
 /// Ends all ranks with that code, now: for a failure that the others cannot learn of. Does nothing before start_mpi().

@@ -1,7 +1,9 @@
 #include <vouch/solve/distributed/row_bound.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <utility>
 
 #include <vouch/core/error.hpp>
@@ -89,6 +91,25 @@ class row_proof {
     return std::isfinite(most(size_body{d.data()}));
   }
 
+  // The element that n / 2 are before, by halving the range of their bits, which are in order as numbers >= 0 are.
+  double median_relative(const double* x, const array<double>& radius) const {
+    array<double> relative(cpu_, A_.rows());
+    for_elements(cpu_, A_.rows(), relative_body{x, radius.data(), relative.data()});
+    std::uint64_t low = 0, high = std::bit_cast<std::uint64_t>(rounding::infinity<double>);
+    while (low < high) {
+      const std::uint64_t middle = low + (high - low) / 2;
+      const double bound = std::bit_cast<double>(middle);
+      std::int64_t below[1] = {
+          std::count_if(relative.begin(), relative.end(), [&](double v) { return v <= bound; })};
+      A_.ranks().sum(below);
+      if (below[0] > A_.all_rows() / 2)
+        high = middle;
+      else
+        low = middle + 1;
+    }
+    return A_.all_rows() > 0 ? std::bit_cast<double>(low) : 0;
+  }
+
   double most_relative(const double* x, const array<double>& radius) const {
     return most(relative_body{x, radius.data(), nullptr});
   }
@@ -166,6 +187,7 @@ row_bound bound_rows(const device& cpu, const row_matrix& A, view<const double> 
     }
   }
   result.max_relative = proof.most_relative(with_halo.data(), result.radius);
+  result.median_relative = proof.median_relative(with_halo.data(), result.radius);
   result.condition_estimate = proof.norm() * proof.inverse_norm();
   result.verified = std::isfinite(result.max_absolute);
   result.reason = result.verified ? every_component_within(result.max_absolute)

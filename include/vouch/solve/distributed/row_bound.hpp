@@ -14,10 +14,11 @@ namespace VOUCH_PUBLIC vouch {
 struct row_bound {
   bool verified = false;  // |x - x*| <= radius, componentwise
   std::string method = "h-matrix";
-  std::string reason;             // one line, says why
-  array<double> radius;           // of this rank's rows
-  double max_absolute = 0;        // the largest radius
-  double max_relative = 0;        // the largest |x - x*| / |x*|, at most; infinite where x* may be 0
+  std::string reason;       // one line, says why
+  array<double> radius;     // of this rank's rows
+  double max_absolute = 0;  // the largest radius
+  double max_relative = 0;  // the largest |x - x*| / |x*|, at most; infinite where x* may be 0
+  double median_relative = 0;
   double condition_estimate = 0;  // at most about ||A||_inf ||A^-1||_inf
   double seconds = 0;
 };

@@ -1,0 +1,202 @@
+// vouch solve --engine ranks, by mpirun where there is one.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/run_tool.hpp"
+
+namespace vouch {
+namespace {
+
+class tool_ranks : public testing::tool_test {
+ protected:
+  // In a container, as root, with more ranks than cores.
+  static constexpr const char* launcher =
+      "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_plm_rsh_agent=/bin/sh "
+      "OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_mpi_yield_when_idle=1 OMP_NUM_THREADS=1 "
+      "timeout 120 mpirun --oversubscribe -n ";
+
+  void require_mpi() const {
+    const bool there = shell("command -v mpirun > .out && test -e \"$(dirname \"$VOUCH\")/vouch-mpi.so\"") == 0;
+    if (std::getenv("VOUCH_REQUIRE_MPI") != nullptr) {
+      ASSERT_TRUE(there) << "no mpirun, or no vouch-mpi.so";
+    } else if (!there) {
+      GTEST_SKIP() << "no mpirun, or no vouch-mpi.so: make mpi-test";
+    }
+  }
+  testing::tool_result run_on(int ranks, const std::string& arguments) const {
+    const int code =
+        shell(launcher + std::to_string(ranks) + " \"$VOUCH\" " + arguments + " > .out 2> .err < /dev/null");
+    return {code, content(".out"), content(".err")};
+  }
+  void make(const std::string& problem, const std::string& name = "A.mtx") const {
+    ASSERT_EQ(shell("\"$VOUCH\" gen " + problem + " -o " + name + " -q > .out 2> .err"), 0) << content(".err");
+  }
+  static int count(const std::string& text, const std::string& what) {
+    int found = 0;
+    for (std::size_t at = text.find(what); at != text.npos; at = text.find(what, at + 1)) ++found;
+    return found;
+  }
+};
+
+#define NEEDS_MPI() \
+  require_mpi();    \
+  if (IsSkipped() || HasFatalFailure()) return
+
+const std::vector<std::string> forms{"A.mtx -o x.txt", "A.mtx -o x.npy --precond chebyshev",
+                                     "A.mtx -o x.mtx --method cg --precond jacobi"};
+
+TEST_F(tool_ranks, one_process_is_a_rank_too) {
+  make("poisson-2d -n 60");
+  const testing::tool_result r = run("solve A.mtx --engine ranks --json -o x.txt --verify");
+  EXPECT_EQ(r.code, 0) << r.err;
+  const auto report = nlohmann::json::parse(r.out);
+  EXPECT_EQ(report["status"], "converged");
+  EXPECT_EQ(report["error_bound"]["verified"], true);
+  EXPECT_EQ(report["error_bound"]["method"], "h-matrix");
+  EXPECT_EQ(report["matrix"]["rows"], 3600);
+  EXPECT_EQ(run("verify A.mtx x.txt").code, 0);
+}
+
+TEST_F(tool_ranks, leave_the_same_bytes_whatever_their_number) {
+  NEEDS_MPI();
+  for (const std::string problem :
+       {"poisson-3d -n 30", "elements-3d -n 16 --order random", "poisson-1d -n 3"}) {
+    make(problem);
+    for (const std::string& form : forms) {
+      const std::string file = form.substr(form.find("x."), 5);
+      ASSERT_EQ(run("solve --engine ranks --history h.csv " + form).code, 0) << content(".err");
+      const std::string alone = content(file), history = content("h.csv");
+      for (const int ranks : {2, 4}) {
+        const testing::tool_result r = run_on(ranks, "solve --engine ranks --history h.csv " + form);
+        EXPECT_EQ(r.code, 0) << r.err;
+        EXPECT_EQ(count(r.out, "converged"), 1) << r.out;
+        EXPECT_TRUE(content(file) == alone) << problem << ' ' << ranks << ' ' << form;
+        EXPECT_TRUE(content("h.csv") == history) << problem << ' ' << ranks << ' ' << form;
+      }
+    }
+  }
+}
+
+TEST_F(tool_ranks, prove_the_same_bound) {
+  NEEDS_MPI();
+  make("poisson-3d -n 25");
+  const auto bound_of = [](const testing::tool_result& r) {
+    EXPECT_EQ(r.code, 0) << r.err;
+    auto bound = nlohmann::json::parse(r.out)["error_bound"];
+    bound.erase("seconds");
+    return bound;
+  };
+  const std::string arguments = "solve A.mtx --engine ranks --verify --json";
+  const auto alone = bound_of(run(arguments));
+  EXPECT_EQ(alone["verified"], true);
+  for (const int ranks : {2, 4}) EXPECT_EQ(bound_of(run_on(ranks, arguments)), alone);
+}
+
+// The files of other formats come to rank 0; right-hand sides, too.
+TEST_F(tool_ranks, read_whatever_one_process_reads) {
+  NEEDS_MPI();
+  make("poisson-2d -n 50");
+  ASSERT_EQ(shell("gzip -k A.mtx"), 0);
+  ASSERT_EQ(run("solve A.mtx --engine ranks --rhs row-sums -o b.npy").code, 0);
+  ASSERT_EQ(run("solve A.mtx --engine ranks --rhs b.npy -o x.txt").code, 0);
+  const std::string alone = content("x.txt");
+  for (const std::string file : {"A.mtx", "A.mtx.gz"}) {
+    const testing::tool_result r = run_on(3, "solve " + file + " --engine ranks --rhs b.npy -o x.txt");
+    EXPECT_EQ(r.code, 0) << r.err;
+    EXPECT_TRUE(content("x.txt") == alone) << file;
+  }
+}
+
+// One complaint, with the line in the whole file, as one process has it.
+TEST_F(tool_ranks, complain_once_of_what_is_wrong_in_any_part) {
+  NEEDS_MPI();
+  make("poisson-2d -n 300");
+  const std::string good = content("A.mtx");
+  std::string bad = good;
+  bad.insert(bad.rfind("\n", bad.size() - 2) + 1, "x");
+  std::string more = good + "1 1 4\n", fewer = good.substr(0, good.rfind("\n", good.size() - 2) + 1);
+  std::string middle = good;
+  middle.replace(middle.find("\n", middle.size() / 2) + 1, 1, "-");
+  for (const std::string& text : {bad, more, fewer, middle}) {
+    write("B.mtx", text);
+    const testing::tool_result alone = run("solve B.mtx"), r = run_on(4, "solve B.mtx --engine ranks -o x.txt");
+    EXPECT_EQ(r.code, 2);
+    const std::string line = alone.err.substr(0, alone.err.find('\n') + 1);
+    EXPECT_EQ(count(r.err, line), 1) << line << r.err;
+    EXPECT_FALSE(exists("x.txt"));
+    EXPECT_FALSE(exists("x.txt.part"));
+  }
+}
+
+TEST_F(tool_ranks, say_once_what_they_do_not_take) {
+  NEEDS_MPI();
+  make("poisson-2d -n 20");
+  for (const std::string arguments :
+       {"solve A.mtx --engine ranks --precond ic0", "solve A.mtx --engine ranks --method gmres",
+        "solve A.mtx --engine ranks --precision single", "solve A.mtx --engine other",
+        "solve missing.mtx --engine ranks", "solve A.mtx", "info A.mtx"}) {
+    const testing::tool_result r = run_on(3, arguments);
+    EXPECT_EQ(r.code, arguments.find("missing") == arguments.npos ? 2 : 3) << arguments << r.err;
+    EXPECT_EQ(count(r.err, "vouch: error:"), 1) << arguments << r.err;
+    EXPECT_EQ(r.out, "") << arguments;
+  }
+  EXPECT_EQ(run_on(2, "--version").code, 0);
+}
+
+TEST_F(tool_ranks, notice_that_they_were_asked_for_different_things) {
+  NEEDS_MPI();
+  make("poisson-2d -n 20");
+  make("poisson-2d -n 30", "B.mtx");
+  EXPECT_EQ(
+      shell(std::string(launcher) + "1 \"$VOUCH\" solve A.mtx --engine ranks : -n 1 \"$VOUCH\" solve B.mtx "
+                                    "--engine ranks > .out 2> .err"),
+      2);
+  EXPECT_EQ(count(content(".err"), "rank 1 has other options"), 1) << content(".err");
+  // The same name in two folders.
+  ASSERT_EQ(shell("mkdir -p one two; cp A.mtx one/A.mtx; cp B.mtx two/A.mtx"), 0);
+  EXPECT_EQ(shell(std::string(launcher) + "1 --wdir \"$PWD/one\" \"$VOUCH\" solve A.mtx --engine ranks : -n 1 "
+                                          "--wdir \"$PWD/two\" \"$VOUCH\" solve "
+                                          "A.mtx --engine ranks > .out 2> .err"),
+            2);
+  EXPECT_EQ(count(content(".err"), "rank 1 has other a file"), 1) << content(".err");
+  ASSERT_EQ(shell("rm two/A.mtx"), 0);
+  EXPECT_EQ(shell(std::string(launcher) + "1 --wdir \"$PWD/one\" \"$VOUCH\" solve A.mtx --engine ranks : -n 1 "
+                                          "--wdir \"$PWD/two\" \"$VOUCH\" solve "
+                                          "A.mtx --engine ranks > .out 2> .err"),
+            3);
+  EXPECT_EQ(count(content(".err"), "rank 1: "), 1) << content(".err");
+}
+
+TEST_F(tool_ranks, name_the_package_of_a_missing_module) {
+  make("poisson-2d -n 20");
+  ASSERT_EQ(shell("cp \"$VOUCH\" vouch; OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=0 ./vouch solve A.mtx "
+                  "--engine ranks > "
+                  ".out 2> .err"),
+            3);
+  EXPECT_NE(content(".err").find("libopenmpi-dev"), std::string::npos) << content(".err");
+}
+
+TEST_F(tool_ranks, end_soon_when_one_of_them_is_killed_and_when_asked_to) {
+  NEEDS_MPI();
+  make("poisson-2d -n 700");
+  const std::string start =
+      std::string(launcher) +
+      "3 \"$VOUCH\" solve A.mtx --engine ranks --fixed-iterations 1000000 -o \"$PWD/x.txt\" > .out 2> .err & ";
+  const std::string others = "pgrep -f \"^[^ ]*vouch solve A.mtx .*$PWD/x.txt\"";
+  const std::string wait_for_three =
+      "for k in $(seq 200); do test $(" + others + " | wc -l) -ge 3 && break; sleep 0.1; done; sleep 1; ";
+  EXPECT_EQ(shell(start + "pid=$!; " + wait_for_three + "kill -9 $(" + others +
+                  " | tail -1); t=$(date +%s); wait $pid; code=$?; test $(($(date +%s) - t)) -le 5 || exit 99; "
+                  "exit $code"),
+            137);
+  EXPECT_EQ(shell("sleep 1; test -z \"$(" + others + ")\""), 0);
+  EXPECT_FALSE(exists("x.txt"));
+  EXPECT_EQ(
+      shell(start + "pid=$!; " + wait_for_three + "kill -TERM $(" + others +
+            "); t=$(date +%s); wait $pid; code=$?; test $(($(date +%s) - t)) -le 3 || exit 99; exit $code"),
+      143);
+}
+
+}  // namespace
+}  // namespace vouch

@@ -1,0 +1,276 @@
+#include <vouch/distributed/files.hpp>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
+#include <vouch/distributed/agreement.hpp>
+#include <vouch/io/matrix_market_parts.hpp>
+#include <vouch/io/npy.hpp>
+#include <vouch/io/vectors.hpp>
+#include <vouch/text/file.hpp>
+#include <vouch/text/number.hpp>
+
+namespace vouch {
+namespace {
+
+// Entries first to behind `last` of a list as the matrix has them.
+std::vector<matrix_entry> entries_of(const coo& A, std::int64_t first, std::int64_t last) {
+  const bool mirrored = A.stored_as != symmetry::general;
+  const double sign = A.stored_as == symmetry::skew_symmetric ? -1 : 1;
+  std::vector<matrix_entry> entries;
+  entries.reserve(static_cast<std::size_t>((mirrored ? 2 : 1) * (last - first)));
+  for (std::int64_t k = first; k < last; ++k) {
+    entries.push_back({A.row[k], A.col[k], A.val[k]});
+    if (mirrored && A.row[k] != A.col[k]) entries.push_back({A.col[k], A.row[k], sign * A.val[k]});
+  }
+  return entries;
+}
+
+// One rank's reading of its part of the blocks.
+class part_reader {
+ public:
+  part_reader(communicator& ranks, const device& cpu, const std::string& path)
+      : ranks_(ranks), cpu_(cpu), reader_(input_file(path)), header_(take_matrix_market_header(reader_)) {}
+
+  const matrix_market_header& header() const { return header_; }
+
+  std::vector<matrix_entry> read() {
+    const std::int64_t header_lines = reader_.lines();
+    struct state {
+      bool failed = false;
+      std::int64_t lines = 0, items = 0;
+    } mine;
+    coordinate_part part;
+    // Where a rank's lines stand in the file is known when all have counted theirs: then what is wrong is said.
+    agree(ranks_, [&] {
+      try {
+        part = read_part(0, 0);
+        mine = {false, part.lines, part.items};
+      } catch (const parse_error&) {
+        mine.failed = true;
+      }
+    });
+    const std::vector<state> all = gather(ranks_, mine);
+    std::int64_t lines = header_lines, items = 0;
+    for (int rank = 0; rank < ranks_.size(); ++rank) {
+      const state& s = all[static_cast<std::size_t>(rank)];
+      if (s.failed || items + s.items > header_.entries) complain(rank, lines, items);
+      lines += s.lines;
+      items += s.items;
+    }
+    require_all_entries(header_, items, lines);
+    return entries_of(part.entries, 0, part.items);
+  }
+
+ private:
+  coordinate_part read_part(std::int64_t lines_before, std::int64_t items_before) {
+    line_reader reader{input_file(header_.file)};
+    take_matrix_market_header(reader);
+    const std::int64_t blocks = reader.blocks(), first = blocks * ranks_.rank() / ranks_.size(),
+                       last = blocks * (ranks_.rank() + 1) / ranks_.size();
+    reader.take_part(first, last, lines_before, items_before);
+    constexpr std::int64_t shortest_line = 4;  // "1 1" of a pattern
+    const auto bytes = (last - first + 1) * static_cast<std::int64_t>(line_reader::block_bytes);
+    return read_coordinate_part(cpu_, reader, header_, items_before, bytes / shortest_line + 1);
+  }
+
+  void complain(int rank, std::int64_t lines, std::int64_t items) {
+    std::string what, hint;
+    if (ranks_.rank() == rank) {
+      try {
+        read_part(lines, items);
+      } catch (const parse_error& e) {
+        what = e.what();
+        hint = e.hint();
+      }
+    }
+    share(what, rank);
+    share(hint, rank);
+    throw value_error(what, hint);
+  }
+
+  void share(std::string& text, int from) {
+    auto size = static_cast<std::int64_t>(text.size());
+    ranks_.broadcast(&size, sizeof size, from);
+    text.resize(static_cast<std::size_t>(size));
+    ranks_.broadcast(text.data(), size, from);
+  }
+
+  communicator& ranks_;
+  device cpu_;
+  line_reader reader_;
+  matrix_market_header header_;
+};
+
+// Whether the file is one that ranks read in parts.
+bool is_divisible(const std::string& path) {
+  input_file file(path);
+  if (!file.random_access() || !file.peek(14).starts_with("%%MatrixMarket")) return false;
+  line_reader reader(std::move(file));
+  const matrix_market_header header = take_matrix_market_header(reader);
+  return header.format == matrix_format::coordinate && header.field != matrix_field::complex;
+}
+
+void require_square(const matrix_market_header& header) {
+  if (header.rows != header.cols)
+    throw shape_error(header.file + ": the matrix is " + std::to_string(header.rows) + " by " +
+                      std::to_string(header.cols) + ", not square");
+}
+
+struct shape_of_file {
+  std::int64_t rows, cols, entries;
+};
+
+}  // namespace
+
+row_matrix read_rows(communicator& ranks, const device& cpu, const std::string& path,
+                     matrix_market_header* header) {
+  const ieee_environment here;
+  std::optional<part_reader> parts;
+  // Pipes are looked at by rank 0 alone.
+  std::int64_t divisible[1] = {0};
+  agree(ranks, [&] { divisible[0] = is_divisible(path) ? 1 : 0; });
+  ranks.sum(divisible);
+  matrix_market_header facts;
+  std::vector<matrix_entry> entries;
+  if (divisible[0] == ranks.size()) {
+    agree(ranks, [&] { parts.emplace(ranks, cpu, path); });
+    facts = parts->header();
+    const shape_of_file shape{facts.rows, facts.cols, facts.entries};
+    require_same(ranks, &shape, sizeof shape, "a file", "all ranks must see the same one");
+    require_square(facts);
+    entries = parts->read();
+  } else {
+    agree(ranks, [&] {
+      if (ranks.rank() > 0) return;
+      const coo A = read_coo(cpu, path, &facts);
+      require_square(facts);
+      entries = entries_of(A, 0, A.val.size());
+    });
+    ranks.broadcast(&facts.rows, sizeof facts.rows, 0);
+    facts.cols = facts.rows;
+  }
+  facts.file = path;
+  if (header != nullptr) *header = facts;
+  return row_matrix::from_entries(ranks, facts.rows, std::move(entries));
+}
+
+array<double> read_vector_of_rows(const row_matrix& A, const device& cpu, const std::string& path) {
+  const ieee_environment here;
+  communicator& ranks = A.ranks();
+  std::vector<double> whole;
+  std::vector<std::int64_t> count(static_cast<std::size_t>(ranks.size()), 0);
+  agree(ranks, [&] {
+    if (ranks.rank() > 0) return;
+    const vectors read = read_vectors(cpu, path);
+    if (read.cols != 1)
+      throw shape_error(path + ": ranks solve for one column, the file has " + std::to_string(read.cols));
+    if (read.rows != A.all_rows())
+      throw shape_error(path + " has " + std::to_string(read.rows) + " elements, the matrix " +
+                        std::to_string(A.all_rows()) + " rows");
+    whole = read.values.to_vector();
+    for (int rank = 0; rank < ranks.size(); ++rank)
+      count[static_cast<std::size_t>(rank)] = A.partition().rows_of(rank);
+  });
+  return array<double>::from(device::cpu(1), distribute<double>(ranks, whole, count));
+}
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& path) {
+  throw file_error(path + " cannot be written: " + std::strerror(errno));
+}
+
+// This rank's elements as the file has them.
+std::string text_of(const std::string& path, view<const double> x, std::int64_t first_row) {
+  std::string text;
+  if (path.ends_with(".npy")) {
+    text.resize(static_cast<std::size_t>(x.size()) * sizeof(double));
+    if (x.size() > 0) std::memcpy(text.data(), x.data(), text.size());
+  }
+  for (std::int64_t i = 0; i < x.size(); ++i) {
+    if (!std::isfinite(x[i]))
+      throw value_error("element " + std::to_string(first_row + i) + " is " + number_text(x[i]) +
+                        ", it cannot be written");
+    if (path.ends_with(".npy")) continue;
+    char digits[number_width];
+    text.append(digits, print_number(digits, x[i]));
+    text += '\n';
+  }
+  return text;
+}
+
+// Makes the file with what stands before the elements; its bytes.
+std::int64_t begin_file(const std::string& part, const std::string& path, std::int64_t rows) {
+  atomic_file file(part);
+  const std::int64_t shape[] = {rows};
+  if (path.ends_with(".npy")) write_npy(file, view<const double>(nullptr, 0), shape, false);
+  if (path.ends_with(".mtx"))
+    file.write("%%MatrixMarket matrix array real general\n" + std::to_string(rows) + " 1\n");
+  file.commit();
+  struct stat facts {};
+  if (stat(part.c_str(), &facts) != 0) refuse(part);
+  return facts.st_size;
+}
+
+void write_at(const std::string& path, const std::string& bytes, std::int64_t offset) {
+  const int descriptor = open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  if (descriptor < 0) refuse(path);
+  for (std::size_t done = 0; done < bytes.size();) {
+    const ssize_t written =
+        pwrite(descriptor, bytes.data() + done, bytes.size() - done, offset + static_cast<std::int64_t>(done));
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) {
+      const int code = errno;
+      close(descriptor);
+      errno = code;
+      refuse(path);
+    }
+    done += static_cast<std::size_t>(written);
+  }
+  if (close(descriptor) != 0) refuse(path);
+}
+
+}  // namespace
+
+void write_vector_of_rows(const row_matrix& A, const std::string& path, view<const double> x) {
+  const ieee_environment here;
+  communicator& ranks = A.ranks();
+  const std::string target = file_behind(path), part = target + ".part";
+  std::string text;
+  std::int64_t header = 0;
+  agree(ranks, [&] {
+    struct stat facts {};
+    if (stat(target.c_str(), &facts) == 0 && !S_ISREG(facts.st_mode))
+      throw value_error(path + " is no regular file", "ranks write theirs at several places of it at once");
+    text = text_of(path, x, A.first_row());
+    if (ranks.rank() == 0) header = begin_file(part, path, A.all_rows());
+  });
+  ranks.broadcast(&header, sizeof header, 0);
+  std::int64_t offset = header;
+  const std::vector<std::int64_t> sizes = gather(ranks, static_cast<std::int64_t>(text.size()));
+  for (int rank = 0; rank < ranks.rank(); ++rank) offset += sizes[static_cast<std::size_t>(rank)];
+  try {
+    agree(ranks, [&] { write_at(part, text, offset); });
+    agree(ranks, [&] {
+      if (ranks.rank() == 0 && std::rename(part.c_str(), target.c_str()) != 0) refuse(path);
+    });
+  } catch (...) {
+    if (ranks.rank() == 0) unlink(part.c_str());
+    throw;
+  }
+}
+
+}  // namespace vouch
