@@ -42,7 +42,7 @@ if grep -q 'set(vouch_WITH_CUDA \(true\|TRUE\|ON\|1\))' "$work/library/lib/cmake
 fi
 rm -rf "$work/wheel" "$work/source"
 mkdir -p "$work/source"
-cp -r python/CMakeLists.txt python/README.md python/src python/vouchnum "$work/source"
+cp -rp python/CMakeLists.txt python/README.md python/src python/vouchnum "$work/source"
 sed "s/^name = .*/name = \"$name\"/" python/pyproject.toml >"$work/source/pyproject.toml"
 CMAKE_PREFIX_PATH=$PWD/$work/library PATH="$PWD/$work/make/bin:$PATH" "$work/make/bin/pip" wheel -q \
   --disable-pip-version-check --no-deps --no-build-isolation -w "$work/wheel" -C "build-dir=$PWD/$work/objects" "./$work/source"
