@@ -20,6 +20,7 @@ class classifier;
 /// time.
 ///
 /// Memory  On the GPU, besides the network, twice most_prints times 0.8 MB and, for pages of the host, their pixels.
+/// Cost    With few prints at a time (256) the GPU is soon done when the last page has come; many (1024) keep it busier.
 /// Throws  value_error    a device that is no GPU, no prints at a time, a network that the model lacks
 ///         out_of_memory
 class batch_classifier {
