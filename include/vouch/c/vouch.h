@@ -94,7 +94,8 @@ typedef struct vouch_proof {
 } vouch_proof;
 
 /* Bounds the error of x as solution of A X = B for the doubles given, and refines x where a component is not known to
- * `relative` of itself (0: as it is). radius: NULL, or n * columns bounds, one for each component; proof may be NULL. */
+ * `relative` of itself, or with 0 where its error may exceed 1e-6 of the largest; the bound is of the x that it leaves.
+ * radius: NULL, or n * columns bounds, one for each component; proof may be NULL. */
 vouch_code vouch_solver_prove(vouch_solver* solver, int64_t columns, const double* b, double* x, double relative,
                               double* radius, vouch_proof* proof);
 
