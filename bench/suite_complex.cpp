@@ -163,12 +163,12 @@ class complex_run {
                                return cocg<T>(d.dev, s.A, s.b, s.x, {goal, true});
                              }),
         floor<T>(d, A, 15), {});
-    // Both passes over half of the basis, on average, and the products' vectors.
+    // Four passes over half of the basis, on average, and five vectors.
     const auto basis = static_cast<double>(gmres_options{}.restart);
     add("gmres_iteration",
         seconds_an_iteration(
             s, [&](const stopping_criterion& goal) { return gmres<T>(d.dev, s.A, s.b, s.x, {goal}); }),
-        floor<T>(d, A, 2 + basis), {});
+        floor<T>(d, A, 5 + 2 * basis), {});
   }
 
   // The difference of two counts: what a solve does before and after its iterations does not show.
