@@ -236,20 +236,10 @@ class auto_run {
 suite_results run_auto_suite(const suite_options& options) {
   const device cpu = device::cpu(options.threads);
   auto_run run(options);
-  for (const system_source& source : test_systems(cpu, options)) {
-    if (options.stop()) break;
-    options.say(source.name);
-    test_system system;
-    try {
-      system = source.make();
-    } catch (const error& e) {  // complex
-      options.say(e.what());
-    }
-    if (system.rows() == 0) continue;  // nor what is not square
-    system.name = source.name;
+  for_each_system(cpu, options, [&](const test_system& system) {
     for (const bench_device& d : run.devices())
       if (!options.stop()) run.measure(system, d);
-  }
+  });
   return run.finish();
 }
 

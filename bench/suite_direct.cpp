@@ -131,12 +131,13 @@ class direct_run {
     how.method = choice.method;
     how.backend = backend.name;
     by_vouch best = solve_once(d.dev, system, how);
-    bool same_bits = true;
+    std::optional<bool> same_bits;  // of every solve; nothing of a single one
     double spent = *alone + best.seconds;
     for (std::int64_t k = 1; k < most && (k < 3 || spent < enough) && !options_.stop(); ++k) {
       const by_vouch again = solve_once(d.dev, system, how);
       const std::optional<double> library = library_seconds(backend, choice.kind, system);
-      same_bits = same_bits && std::memcmp(again.x.data(), best.x.data(), again.x.size() * sizeof(double)) == 0;
+      same_bits = same_bits.value_or(true) &&
+                  std::memcmp(again.x.data(), best.x.data(), again.x.size() * sizeof(double)) == 0;
       best.seconds = std::min(best.seconds, again.seconds);
       alone = std::min(*alone, library.value_or(*alone));
       spent += again.seconds + *alone;
@@ -145,7 +146,7 @@ class direct_run {
   }
 
   void add(const test_system& system, const bench_device& d, const std::string& method,
-           const std::string& backend, const by_vouch& best, double alone, bool same_bits) {
+           const std::string& backend, const by_vouch& best, double alone, std::optional<bool> same_bits) {
     const std::string name = fmt::format("{}, {} by {}", system.name, method, backend);
     const double ratio = best.seconds / alone;
     const bool solved = best.result.status == solve_status::converged;
@@ -162,7 +163,10 @@ class direct_run {
     table_.add({system.name, d.label, method, backend, std::to_string(system.rows()),
                 std::to_string(system.nonzeros()), vouch::name(best.result.status),
                 fmt::format("{:.1e}", best.result.relative_true()), report::seconds_text(best.seconds),
-                report::seconds_text(alone), fmt::format("{:.2f}", ratio), same_bits ? "same" : "differ"});
+                report::seconds_text(alone), fmt::format("{:.2f}", ratio),
+                !same_bits   ? "solved once"
+                : *same_bits ? "same"
+                             : "differ"});
   }
 
   const suite_options& options_;
@@ -190,20 +194,11 @@ class direct_run {
 suite_results run_direct_suite(const suite_options& options) {
   const device cpu = device::cpu(options.threads);
   direct_run run(options);
-  for (const system_source& source : test_systems(cpu, options)) {
-    if (options.stop()) break;
-    options.say(source.name);
-    test_system system;
-    try {
-      system = source.make();
-    } catch (const error& e) {  // complex
-      options.say(e.what());
-    }
-    if (system.rows() == 0 || system.is_dense()) continue;  // nor what is not square
-    system.name = source.name;
+  for_each_system(cpu, options, [&](const test_system& system) {
+    if (system.is_dense()) return;
     for (const bench_device& d : run.devices())
       if (!options.stop()) run.measure(system, d);
-  }
+  });
   return run.finish();
 }
 

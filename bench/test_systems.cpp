@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <utility>
 
+#include <vouch/core/error.hpp>
 #include <vouch/core/random.hpp>
 #include <vouch/generate/dense_problems.hpp>
 #include <vouch/generate/problems.hpp>
@@ -192,6 +193,23 @@ std::vector<system_source> test_systems(const device& cpu, const suite_options& 
   }
   if (options.quick) std::erase_if(all, [](const system_source& s) { return !s.quick; });
   return all;
+}
+
+void for_each_system(const device& cpu, const suite_options& options,
+                     const std::function<void(const test_system&)>& use) {
+  for (const system_source& source : test_systems(cpu, options)) {
+    if (options.stop()) return;
+    options.say(source.name);
+    test_system system;
+    try {
+      system = source.make();
+    } catch (const error& e) {  // complex
+      options.say(e.what());
+    }
+    if (system.rows() == 0) continue;
+    system.name = source.name;
+    use(system);
+  }
 }
 
 }  // namespace vouch::bench

@@ -35,4 +35,9 @@ struct system_source {
 /// The matrices that options name; else every published one in its data folder and generated ones.
 std::vector<system_source> test_systems(const device& cpu, const suite_options& options);
 
+/// Makes one after the other and gives it to use, but for matrices that are complex or not square; until it is asked to
+/// stop.
+void for_each_system(const device& cpu, const suite_options& options,
+                     const std::function<void(const test_system&)>& use);
+
 }  // namespace vouch::bench

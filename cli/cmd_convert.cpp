@@ -48,13 +48,6 @@ struct convert_options {
   bool transposed = false;
 };
 
-// By the name where that says it: pipes lose what is looked at.
-bool is_matrix(const std::string& path) {
-  if (path.ends_with(".mtx") || path.ends_with(".mtx.gz")) return true;
-  if (path.ends_with(".npy") || path.ends_with(".txt")) return false;
-  return holds_matrix(path);
-}
-
 /// What was read, with the form in which the file had it.
 struct content {
   std::variant<csr<double>, csr<std::complex<double>>> A;
@@ -63,26 +56,20 @@ struct content {
 };
 
 template <class T>
-content content_of(const device& cpu, const array<T>& values, std::int64_t rows, std::int64_t cols) {
-  const matrix_view<const T> entries{values.data(), rows, cols, std::max<std::int64_t>(1, rows)};
-  return {sparsify(cpu, entries), true, symmetry::general};
+csr<T> sparse(const device& cpu, const array<T>& values, std::int64_t rows, std::int64_t cols) {
+  return sparsify(cpu, matrix_view<const T>{values.data(), rows, cols, std::max<std::int64_t>(1, rows)});
 }
 
 content read(const device& cpu, const std::string& path) {
-  if (!is_matrix(path))
-    return std::visit([&](const auto& v) { return content_of(cpu, v.values, v.rows, v.cols); },
-                      read_any_vectors(cpu, path));
   std::optional<matrix_market_header> header;
-  any_matrix read = read_any_matrix(cpu, path, &header);
+  any_matrix read = read_any_numbers(cpu, path, &header);
+  const symmetry stored_as = header ? header->stored_as : symmetry::general;
   return std::visit(
       [&](auto& stored) -> content {
         if constexpr (requires { stored.row_ptr; })
-          return {std::move(stored), false, header->stored_as};
-        else {
-          content c = content_of(cpu, stored.values, stored.rows, stored.cols);
-          c.stored_as = header->stored_as;
-          return c;
-        }
+          return {std::move(stored), false, stored_as};
+        else
+          return {sparse(cpu, stored.values, stored.rows, stored.cols), true, stored_as};
       },
       read);
 }

@@ -16,8 +16,6 @@
 #include <vouch/verify/bound_text.hpp>
 
 #include "command.hpp"
-#include "price_book_run.hpp"
-#include "price_plot.hpp"
 #include "price_request.hpp"
 #include "usage.hpp"
 

@@ -1,6 +1,7 @@
-// cli/command.hpp -- what a subcommand is, and the list of them.
+// cli/command.hpp -- what a subcommand is, the list of them, and what is said of the tool.
 #pragma once
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace vouch::cli {
@@ -38,5 +39,13 @@ int cmd_price(std::span<const char* const> arguments);
 int cmd_reduce(std::span<const char* const> arguments);
 int cmd_solve(std::span<const char* const> arguments);
 int cmd_verify(std::span<const char* const> arguments);
+
+/// What --version prints of this build and what it finds on the machine: a line for each fact, or one JSON object. No GPU
+/// is touched: its name comes from the driver's files.
+std::string version_text(bool json);
+
+/// The manual page or the completions of a shell, made of what the commands declare: man, complete-bash, complete-zsh or
+/// complete-fish; throws usage_error.
+std::string manual(std::string_view kind);
 
 }  // namespace vouch::cli

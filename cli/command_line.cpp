@@ -244,7 +244,7 @@ std::vector<std::string> command_line::completed(std::span<const char* const> ar
 }
 
 bool command_line::parse(std::span<const char* const> arguments) {
-  if (arguments.size() == 1 && std::string_view(arguments[0]) == describe_yourself)
+  if (arguments.size() == 1 && arguments[0] == describe_yourself)
     throw static_cast<const command_table&>(*state_);
   std::vector<std::string> in_order = completed(arguments);
   std::reverse(in_order.begin(), in_order.end());  // the order that CLI11 takes

@@ -31,8 +31,8 @@ struct command_table {
   std::vector<section> sections;
 };
 
-/// The argument at which parse() throws the command_table.
-inline constexpr const char* describe_yourself = "\x1f";
+/// The argument at which parse() throws the command_table: by its address, which nothing that a user types has.
+inline constexpr char describe_yourself[] = "(describe yourself)";
 
 /// Declares arguments and options that write to the caller's variables, then parses.
 ///

@@ -6,11 +6,9 @@
 
 #include "command.hpp"
 #include "console.hpp"
-#include "manual.hpp"
 #include "program.hpp"
 #include "ranks.hpp"
 #include "usage.hpp"
-#include "version.hpp"
 
 namespace vouch::cli {
 namespace {

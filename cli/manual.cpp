@@ -1,5 +1,3 @@
-#include "manual.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -105,7 +103,7 @@ std::string manual_page(const std::vector<command_table>& all) {
          ".TP\n.B 129, 130, 143\ninterrupted\n"
          ".SH ENVIRONMENT\n"
          ".TP\n.B OMP_NUM_THREADS\nthreads where \\-\\-threads is not given\n"
-         ".TP\n.B NO_COLOR\nno colours, whatever it is set to\n"
+         ".TP\n.B NO_COLOR\nno colours, where it is set and not empty\n"
          ".TP\n.B CUDA_VISIBLE_DEVICES\nthe GPUs that are there\n"
          ".TP\n.B VOUCH_BACKENDS\na folder of modules that factorise sparse matrices\n";
 }

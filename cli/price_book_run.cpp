@@ -1,4 +1,4 @@
-#include "price_book_run.hpp"
+#include "price_request.hpp"
 
 #include <fmt/format.h>
 

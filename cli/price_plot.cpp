@@ -1,4 +1,4 @@
-#include "price_plot.hpp"
+#include "price_request.hpp"
 
 #include <fmt/format.h>
 

@@ -35,4 +35,11 @@ bool has_exact_enclosure(const contract& c);
 /// Throws  usage_error; what the volatility table's file and the outputs throw
 bool parse_price_request(std::span<const char* const> arguments, price_request& request);
 
+/// vouch price --book: prices the book and reports; returns the exit code: 1 where a line could not be priced.
+int run_book(const price_request& request);
+
+/// Writes the value now over the spot, the payoff, and for an American option the boundary of exercise over time, as SVG to
+/// request.plot.
+void write_surface_plot(const price_request& request, const pricing& p);
+
 }  // namespace vouch::cli

@@ -1,4 +1,4 @@
-#include "version.hpp"
+#include "command.hpp"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 # The shared library needs nothing at the consumer's. The static one names what to link: OpenMP's runtime, zlib and,
 # built with CUDA, the CUDA runtime, which is installed beside it so that consumers need no CUDA toolkit.
 #
-# Two components: the tool, and development.
+# Three components: the tool, development, and the modules over libraries of others' licences, which no package carries.
 include(CMakePackageConfigHelpers)
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME development)
 
@@ -44,9 +44,14 @@ if(VOUCH_TOOL)
   install(FILES LICENSE docs/licences.md docs/contract.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tool)
   install(DIRECTORY docs/schema DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tool)
   get_property(backends GLOBAL PROPERTY VOUCH_BACKENDS)
-  foreach(module vouch_peers_cuda vouch_peers_quantlib vouch_peers_cholmod ${backends})
+  foreach(module vouch_peers_cuda vouch_peers_quantlib)
     if(TARGET ${module})
       install(TARGETS ${module} LIBRARY DESTINATION ${VOUCH_PRIVATE_LIBDIR} COMPONENT tool OPTIONAL)
+    endif()
+  endforeach()
+  foreach(module vouch_peers_cholmod ${backends})
+    if(TARGET ${module})
+      install(TARGETS ${module} LIBRARY DESTINATION ${VOUCH_PRIVATE_LIBDIR} COMPONENT modules OPTIONAL)
     endif()
   endforeach()
 endif()

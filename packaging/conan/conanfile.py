@@ -25,7 +25,7 @@ class Vouch(ConanFile):
         for name in ("CMakeLists.txt", "LICENSE", "cmake/*", "include/*", "vouch/*", "cli/*", "docs/*"):
             copy(self, name, root, self.export_sources_folder)
 
-    def config_options(self):
+    def configure(self):
         if self.options.shared:
             self.options.rm_safe("fPIC")
 

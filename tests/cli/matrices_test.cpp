@@ -196,6 +196,19 @@ TEST_F(tool_convert, between_coordinate_array_and_text) {
   EXPECT_EQ(content("E.mtx").rfind("%%MatrixMarket matrix coordinate real general\n3 3 7\n", 0), 0u);
 }
 
+// The content says what a file is, not its name.
+TEST_F(tool_convert, a_name_may_promise_another_format) {
+  write("A.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 2\n1 2 -3\n2 2 5\n");
+  ASSERT_EQ(run("convert A.mtx A.npy -q").code, 0);
+  ASSERT_EQ(shell("cp A.npy B.mtx && cp A.mtx C.npy && cp A.mtx D.txt && cat A.npy > E"), 0);
+  for (const char* name : {"B.mtx", "C.npy", "D.txt", "E"}) {
+    EXPECT_EQ(run(std::string("convert ") + name + " out.mtx --format coordinate -q").code, 0) << name;
+    EXPECT_EQ(content("out.mtx"), content("A.mtx")) << name;
+  }
+  write("F.mtx", "1 2\n3 4\n");
+  EXPECT_EQ(run("convert F.mtx out.npy").code, 2);
+}
+
 TEST_F(tool_convert, keeps_how_a_matrix_is_stored) {
   write("A.mtx", small_symmetric);
   EXPECT_EQ(run("convert A.mtx B.mtx -q").code, 0);

@@ -69,6 +69,14 @@ TEST_F(tool_usage, no_command) {
   EXPECT_NE(r.err.find("Usage: vouch COMMAND"), std::string::npos);
 }
 
+TEST_F(tool_usage, an_argument_of_control_characters_is_a_name) {
+  for (const char* name : {"\\037", "(describe yourself)"}) {
+    const std::string typed = std::string("\"$(printf '") + name + "')\"";
+    EXPECT_EQ(run("info " + typed).code, 3) << name;
+    EXPECT_EQ(run("convert " + typed).code, 2) << name;
+  }
+}
+
 TEST_F(tool_usage, mistyped_names) {
   refuse("slove A.mtx", "unknown command 'slove'", "did you mean solve?");
   refuse("solve A.mtx --rtoll 1", "unknown option --rtoll", "did you mean --rtol?");

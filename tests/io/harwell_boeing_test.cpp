@@ -13,6 +13,7 @@
 #include <vouch/core/error.hpp>
 #include <vouch/core/string_printf.hpp>
 #include <vouch/io/decimal_radii.hpp>
+#include <vouch/io/fortran_format.hpp>
 #include <vouch/io/vectors.hpp>
 
 namespace vouch {
@@ -223,6 +224,22 @@ TEST_F(HarwellBoeing, random_files) {
           ASSERT_EQ(A.val[k], entries.at({A.col[k], i})) << "seed " << seed;
     }
   }
+}
+
+TEST(FortranFormat, blanks_mean_nothing_and_punctuation_is_itself) {
+  const auto wide = parse_fortran_format(" ( 1 P , 4 E 20 . 12 ) ");
+  ASSERT_TRUE(wide);
+  EXPECT_EQ(wide->per_line, 4);
+  EXPECT_EQ(wide->width, 20);
+  EXPECT_EQ(wide->decimals, 12);
+  EXPECT_EQ(wide->scale, 1);
+  const auto integers = parse_fortran_format("(2 6i3)");
+  ASSERT_TRUE(integers);
+  EXPECT_TRUE(integers->integers);
+  EXPECT_EQ(integers->per_line, 26);
+  EXPECT_EQ(integers->width, 3);
+  for (const char* wrong : {"(26I3I", "H26I3)", "(1PL4E20.12)", "(4E20N12)", "(26I3", "26I3)", "()", ""})
+    EXPECT_FALSE(parse_fortran_format(wrong)) << wrong;
 }
 
 // Whatever byte is wrong, it is read or refused; cut off anywhere before the last number, it is refused.

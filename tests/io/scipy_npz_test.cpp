@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <complex>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -101,6 +102,20 @@ TEST_F(ScipyNpz, every_format_by_hand) {
   expect_sample(
       matrix("dia", {{"data.npy", array("<f8", "(4, 4)", f8{4, 0, 9, 9, 0, 5, 0, 9, 1, 0, 0, 9, 9, 0, 2, 3})},
                      {"offsets.npy", int32({-2, -1, 0, 2})}}));
+}
+
+TEST_F(ScipyNpz, real_numbers_as_complex_ones) {
+  const std::string path =
+      folder.file("A.npz", zip_writer().archive(matrix("csr", {{"data.npy", reals({2, -3, 5})},
+                                                               {"indices.npy", int32({0, 3, 1})},
+                                                               {"indptr.npy", int32({0, 2, 2, 3})}})));
+  matrix_market_header header;
+  const csr<std::complex<double>> A = read_complex_csr(device::cpu(2), path, &header);
+  EXPECT_EQ(header.entries, 3);
+  EXPECT_EQ(A.cols, 4);
+  EXPECT_EQ(A.row_ptr.to_vector(), (i8{0, 2, 2, 3}));
+  EXPECT_EQ(A.col.to_vector(), (i4{0, 3, 1}));
+  EXPECT_EQ(A.val.to_vector(), (std::vector<std::complex<double>>{2, -3, 5}));
 }
 
 TEST_F(ScipyNpz, blocks_keep_their_zeros) {

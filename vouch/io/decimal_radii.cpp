@@ -12,7 +12,6 @@
 #include <vouch/io/matrix_file.hpp>
 #include <vouch/io/matrix_market_parts.hpp>
 #include <vouch/io/npy.hpp>
-#include <vouch/io/scipy_npz.hpp>
 #include <vouch/text/decimal.hpp>
 #include <vouch/text/lines.hpp>
 #include <vouch/text/tokens.hpp>
@@ -104,8 +103,8 @@ csr<double> without_zeros(const device& cpu, const vectors& A) {
 }
 
 // Of a Matrix Market file, each in the place of its entry.
-coo matrix_market_radii(const device& cpu, const std::string& path, const char* part) {
-  line_reader reader{open_part(path, part)};
+coo matrix_market_radii(const device& cpu, const std::string& path, const char* part, input_file file) {
+  line_reader reader(std::move(file));
   const matrix_market_header header = take_matrix_market_header(reader);
   if (header.field == matrix_field::pattern) return coo_for(cpu, header, 0);
   const std::vector<double> radii = entry_radii(reader);
@@ -133,7 +132,7 @@ csr<double> matrix_radii(const device& cpu, const std::string& path, const char*
   matrix_market_header unused;
   if (content == file_content::npz)
     return summed(cpu, path, read_scipy_npz(cpu, file, read_as::radius, unused));
-  return summed(cpu, path, matrix_market_radii(cpu, path, part));
+  return summed(cpu, path, matrix_market_radii(cpu, path, part, std::move(file)));
 }
 
 }  // namespace

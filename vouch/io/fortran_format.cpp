@@ -16,25 +16,20 @@ class format_text {
   explicit format_text(std::string_view text) : text_(text) {}
 
   bool accept(char upper) {
-    skip();
-    if (text_.empty() || (text_[0] != upper && text_[0] != upper + 32)) return false;
+    const bool letter = 'A' <= upper && upper <= 'Z';
+    if (text_.empty() || (text_[0] != upper && !(letter && text_[0] == upper + 32))) return false;
     text_.remove_prefix(1);
     return true;
   }
   std::optional<std::int64_t> number() {
-    skip();
     const auto found = parse_integer(text_.data(), text_.data() + text_.size());
     if (found.error != number_error::none || found.value < -most || found.value > most) return std::nullopt;
     text_.remove_prefix(static_cast<std::size_t>(found.end - text_.data()));
     return found.value;
   }
-  bool ended() {
-    skip();
-    return text_.empty();
-  }
+  bool ended() const { return text_.empty(); }
 
  private:
-  void skip() { text_.remove_prefix(std::min(text_.find_first_not_of(' '), text_.size())); }
   std::string_view text_;
 };
 
@@ -56,7 +51,9 @@ parsed_number<double> parse_with_exponent(std::string_view text, std::size_t man
 }  // namespace
 
 std::optional<fortran_format> parse_fortran_format(std::string_view text) {
-  format_text rest(text);
+  std::string solid(text);  // blanks say nothing, not even within a number
+  std::erase(solid, ' ');
+  format_text rest(solid);
   fortran_format format;
   if (!rest.accept('(')) return std::nullopt;
   std::optional<std::int64_t> count = rest.number();

@@ -7,8 +7,6 @@
 #include <vouch/io/harwell_boeing.hpp>
 #include <vouch/io/npy.hpp>
 #include <vouch/io/npz.hpp>
-#include <vouch/io/scipy_npz.hpp>
-#include <vouch/io/tar.hpp>
 
 namespace vouch {
 
@@ -26,23 +24,23 @@ file_content content_of(input_file& file) {
   return is_harwell_boeing(start) ? file_content::harwell_boeing : file_content::other;
 }
 
-coo read_foreign(file_content content, const device& cpu, input_file file, matrix_market_header& header) {
+coo read_other_format(file_content content, const device& cpu, input_file file, matrix_market_header& header) {
   if (content == file_content::npz) return read_scipy_npz(cpu, file, read_as::double_nearest, header);
   harwell_boeing found = read_harwell_boeing(cpu, std::move(file), read_as::double_nearest);
   header = std::move(found.header);
   return std::move(found.A);
 }
 
-csr<double> read_foreign_csr(file_content content, const device& dev, input_file file,
-                             matrix_market_header& header) {
+csr<double> read_other_format_csr(file_content content, const device& dev, input_file file,
+                                  matrix_market_header& header) {
   const device cpu = dev.is_cuda() ? device::cpu() : dev;
   csr<double> A = content == file_content::npz
                       ? read_scipy_csr(cpu, file, header)
-                      : to_csr(cpu, read_foreign(content, cpu, std::move(file), header));
+                      : to_csr(cpu, read_other_format(content, cpu, std::move(file), header));
   return dev.is_cuda() ? A.to(dev) : std::move(A);
 }
 
-vectors read_foreign_vectors(file_content content, const device& cpu, input_file file) {
+vectors read_other_format_vectors(file_content content, const device& cpu, input_file file) {
   matrix_market_header unused;
   if (content == file_content::npz) return densified(cpu, read_scipy_csr(cpu, file, unused));
   const std::string path = file.path();

@@ -343,7 +343,7 @@ constexpr const char* complex_reader = "read_complex_csr() of vouch/io/matrix_ma
 coo read_coo(const device& cpu, input_file file, matrix_market_header& header) {
   const ieee_environment here;
   const file_content content = content_of(file);
-  if (is_foreign(content)) return read_foreign(content, cpu, std::move(file), header);
+  if (is_other_format(content)) return read_other_format(content, cpu, std::move(file), header);
   line_reader reader(std::move(file));
   header = take_matrix_market_header(reader);
   require_real(header, complex_reader);
@@ -388,7 +388,7 @@ csr<double> read_csr(const device& dev, const std::string& path, matrix_market_h
   matrix_market_header& facts = header != nullptr ? *header : unused;
   input_file file = open_part(path);
   const file_content content = content_of(file);
-  if (is_foreign(content)) return read_foreign_csr(content, dev, std::move(file), facts);
+  if (is_other_format(content)) return read_other_format_csr(content, dev, std::move(file), facts);
   line_reader reader(std::move(file));
   facts = take_matrix_market_header(reader);
   return read_csr(dev, reader, facts);
@@ -403,9 +403,18 @@ csr<std::complex<double>> read_complex_csr(const device& cpu, line_reader& reade
 csr<std::complex<double>> read_complex_csr(const device& cpu, const std::string& path,
                                            matrix_market_header* header) {
   const ieee_environment here;
-  line_reader reader{open_part(path)};
-  const matrix_market_header facts = take_matrix_market_header(reader);
-  if (header != nullptr) *header = facts;
+  matrix_market_header unused;
+  matrix_market_header& facts = header != nullptr ? *header : unused;
+  input_file file = open_part(path);
+  const file_content content = content_of(file);
+  if (is_other_format(content)) {
+    csr<double> A = read_other_format_csr(content, cpu, std::move(file), facts);
+    array<std::complex<double>> values(cpu, A.nonzeros());
+    std::copy(A.val.begin(), A.val.end(), values.begin());
+    return {A.rows, A.cols, std::move(A.row_ptr), std::move(A.col), std::move(values)};
+  }
+  line_reader reader(std::move(file));
+  facts = take_matrix_market_header(reader);
   return read_complex_csr(cpu, reader, facts);
 }
 

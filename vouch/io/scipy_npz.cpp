@@ -1,4 +1,4 @@
-#include <vouch/io/scipy_npz.hpp>
+#include <vouch/io/matrix_file.hpp>
 
 #include <algorithm>
 #include <limits>

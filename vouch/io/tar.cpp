@@ -1,4 +1,4 @@
-#include <vouch/io/tar.hpp>
+#include <vouch/io/matrix_file.hpp>
 
 #include <algorithm>
 #include <array>

@@ -136,6 +136,11 @@ vectors read_text_vectors(const device& cpu, line_reader& reader) {
   return result;
 }
 
+bool is_empty_npy(input_file& file) { return file.peek(1).empty() && file.path().ends_with(".npy"); }
+[[noreturn]] void refuse_empty_npy(const std::string& path) {
+  throw parse_error(path, 1, 1, "the file is empty, no array of NumPy");
+}
+
 [[noreturn]] void refuse_complex(const std::string& path) {
   throw parse_error(path, 0, 0, "the numbers are complex, and what was asked for takes real numbers alone");
 }
@@ -188,9 +193,8 @@ std::variant<vectors, complex_vectors> read_any_vectors(const device& cpu, const
   input_file file = open_part(path, "_b");
   const file_content content = content_of(file);
   if (content == file_content::npy) return read_any_npy(cpu, file);
-  if (file.peek(1).empty() && path.ends_with(".npy"))
-    throw parse_error(path, 1, 1, "the file is empty, no array of NumPy");
-  if (is_foreign(content)) return read_foreign_vectors(content, cpu, std::move(file));
+  if (is_empty_npy(file)) refuse_empty_npy(path);
+  if (is_other_format(content)) return read_other_format_vectors(content, cpu, std::move(file));
   line_reader reader(std::move(file));
   if (content == file_content::other) {
     vectors numbers = read_text_vectors(cpu, reader);
@@ -207,9 +211,12 @@ vectors read_vectors(const device& cpu, const std::string& path) {
   return std::get<vectors>(std::move(read));
 }
 
-any_matrix read_any_matrix(const device& dev, const std::string& path,
-                           std::optional<matrix_market_header>* header) {
-  const ieee_environment here;
+namespace {
+
+enum class plain_text { refused, taken };
+
+any_matrix read_matrix_or(plain_text text, const device& dev, const std::string& path,
+                          std::optional<matrix_market_header>* header) {
   const device cpu = dev.is_cuda() ? device::cpu() : dev;
   const auto any = [](std::variant<vectors, complex_vectors> dense) {
     return std::visit([](auto& values) -> any_matrix { return std::move(values); }, dense);
@@ -217,13 +224,15 @@ any_matrix read_any_matrix(const device& dev, const std::string& path,
   input_file file = open_part(path);
   const file_content content = content_of(file);
   if (content == file_content::npy) return any(read_any_npy(cpu, file));
-  if (is_foreign(content)) {
+  if (is_other_format(content)) {
     matrix_market_header facts;
-    csr<double> A = read_foreign_csr(content, dev, std::move(file), facts);
+    csr<double> A = read_other_format_csr(content, dev, std::move(file), facts);
     if (header != nullptr) *header = facts;
     return A;
   }
+  if (text == plain_text::taken && is_empty_npy(file)) refuse_empty_npy(path);
   line_reader reader(std::move(file));
+  if (text == plain_text::taken && content == file_content::other) return read_text_vectors(cpu, reader);
   const matrix_market_header facts = take_matrix_market_header(reader);
   if (header != nullptr) *header = facts;
   if (facts.format == matrix_format::array) return any(read_matrix_market_vectors(cpu, reader, facts));
@@ -231,10 +240,19 @@ any_matrix read_any_matrix(const device& dev, const std::string& path,
   return read_csr(dev, reader, facts);
 }
 
-bool holds_matrix(const std::string& path) {
-  input_file file = open_part(path);
-  const file_content content = content_of(file);
-  return content != file_content::npy && content != file_content::other;
+}  // namespace
+
+any_matrix read_any_matrix(const device& dev, const std::string& path,
+                           std::optional<matrix_market_header>* header) {
+  const ieee_environment here;
+  return read_matrix_or(plain_text::refused, dev, path, header);
+}
+
+any_matrix read_any_numbers(const device& dev, const std::string& path,
+                            std::optional<matrix_market_header>* header) {
+  const ieee_environment here;
+  const bool matrix_market = path.ends_with(".mtx") || path.ends_with(".mtx.gz");
+  return read_matrix_or(matrix_market ? plain_text::refused : plain_text::taken, dev, path, header);
 }
 
 std::variant<csr<double>, vectors> read_matrix(const device& dev, const std::string& path,

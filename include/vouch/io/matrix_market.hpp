@@ -75,7 +75,8 @@ coo read_coo(const device& cpu, const std::string& path, matrix_market_header* h
 ///         read by 16 cores and copied at 2.4; a small file takes the GPU 0.2 ms (`vouch bench read`).
 csr<double> read_csr(const device& dev, const std::string& path, matrix_market_header* header = nullptr);
 
-/// The same of a file whose field is complex, or of any other; by all threads of cpu.
+/// The same of a Matrix Market file whose field is complex, and of whatever read_csr() takes, whose imaginary parts are
+/// then zero; by all threads of cpu.
 ///
 /// Throws  as read_coo(); parse_error also where an entry on the diagonal of a hermitian matrix is not real
 csr<std::complex<double>> read_complex_csr(const device& cpu, const std::string& path,

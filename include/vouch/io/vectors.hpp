@@ -33,7 +33,7 @@ struct complex_vectors {
 };
 
 /// Reads vectors from a file, recognised by its content: Matrix Market (array or coordinate), NumPy .npy
-/// (versions 1 to 3; floats of 2, 4 or 8 bytes, integers with and without sign, truths; either byte order, C or
+/// (versions 1 to 3; floats of 2, 4 or 8 bytes, integers with and without sign, booleans; either byte order, C or
 /// Fortran order, one or two dimensions), or plain text (one row a line, numbers separated by blanks or tabs;
 /// nothing at all is a vector of no elements). Any of them may be compressed by gzip or be a pipe. Of a
 /// Harwell-Boeing file the right-hand sides; of a tar archive NAME/NAME_b.mtx, SuiteSparse's right-hand side; a sparse
@@ -63,8 +63,9 @@ using any_matrix = std::variant<csr<double>, vectors, csr<std::complex<double>>,
 any_matrix read_any_matrix(const device& dev, const std::string& path,
                            std::optional<matrix_market_header>* header = nullptr);
 
-/// Whether that takes a file which is no .npy, by its content. Pipes lose what was looked at.
-bool holds_matrix(const std::string& path);
+/// The same of any file of numbers: plain text, too, but for names that end with .mtx or .mtx.gz.
+any_matrix read_any_numbers(const device& dev, const std::string& path,
+                            std::optional<matrix_market_header>* header = nullptr);
 
 /// Writes vectors, by the end of the path: .mtx (array real general), .npy (f8; Fortran order for more than one
 /// column), otherwise plain text, one row a line. Text has the shortest numbers that read back exactly; with

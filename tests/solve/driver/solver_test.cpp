@@ -116,8 +116,6 @@ csr<double> indefinite(csr<double> A) {
   return A;
 }
 
-// Every method of the table, sparse and dense, in every precision that it has, on a matrix of the least kind that it
-// takes: symmetric positive definite, symmetric, unsymmetric.
 // Whether the library that a method needs is there.
 bool has_library(const std::string& method) {
   const std::string library = method == "sparse-cholesky" ? "cholmod"
@@ -129,6 +127,8 @@ bool has_library(const std::string& method) {
   return false;
 }
 
+// Every method of the table, sparse and dense, in every precision that it has, on a matrix of the least kind that it
+// takes: symmetric positive definite, symmetric, unsymmetric.
 TEST(solver, every_method_finds_the_solution) {
   const csr<double> spd = testing::random_spd(60, 6, 5), symmetric = indefinite(testing::random_spd(60, 6, 5)),
                     dominant = random_unsymmetric(60, 8);
