@@ -25,6 +25,14 @@ std::string device_text(const device& dev) {
                        : fmt::format("cpu, {}, {}", plural(dev.threads(), "thread"), dev.name());
 }
 
+// ", with cuda:1 and cuda:2" where they share the work.
+std::string others_text(const device& dev, const std::vector<int>& gpus) {
+  std::string text;
+  for (const int gpu : gpus)
+    if (gpu != dev.index()) text += fmt::format("{}cuda:{}", text.empty() ? ", with " : " and ", gpu);
+  return text;
+}
+
 std::string dominance_text(const structure_facts& facts) {
   if (facts.dominant != dominance::none) return fmt::format("{} diagonal dominance", name(facts.dominant));
   if (facts.weakest_row < 0) return "no diagonal dominance";
@@ -110,7 +118,9 @@ void log_task(const console& log, const solve_request& request, const linear_sys
       preconditioned ? ", preconditioner " +
                            (request.precondition.empty() ? first.preconditioner.name : request.precondition)
                      : ""));
-  log.line(fmt::format("device     {}: {}", device_text(A.where().dev), A.where().why));
+  const device& dev = A.where().dev;
+  log.line(fmt::format("device     {}{}: {}", device_text(dev), others_text(dev, request.options.gpus),
+                       A.where().why));
   log.line(fmt::format("goal       {}", goal_text(request, A.facts().square)));
 }
 

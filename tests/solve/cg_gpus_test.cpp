@@ -54,6 +54,22 @@ csr<double> in_blocks(std::int32_t m) {
   return testing::from_triplets(3 * m * m, entries);
 }
 
+// Hermitian, in its real form: neighbours on a grid are coupled by a turn.
+csr<double> in_pairs(std::int32_t m) {
+  const csr<double> grid = testing::laplacian(m);
+  constexpr double real = 0.6, imaginary = 0.8;
+  std::vector<testing::triplet> entries;
+  for (std::int32_t i = 0; i < m * m; ++i)
+    for (std::int64_t k = grid.row_ptr[i]; k < grid.row_ptr[i + 1]; ++k) {
+      const std::int32_t j = grid.col[k];
+      const double a = i == j ? 4.5 : -real, b = i == j ? 0 : i < j ? imaginary : -imaginary;
+      entries.insert(
+          entries.end(),
+          {{2 * i, 2 * j, a}, {2 * i, 2 * j + 1, -b}, {2 * i + 1, 2 * j, b}, {2 * i + 1, 2 * j + 1, a}});
+    }
+  return testing::from_triplets(2 * m * m, entries);
+}
+
 cg_options on(std::vector<int> gpus, layout kept_as = layout::automatic) {
   cg_options options;
   options.matrix_layout = kept_as;
@@ -89,13 +105,15 @@ void expect_right_and_same_on(const std::vector<std::vector<int>>& teams, const 
 
 template <class T>
 void expect_right_and_same_for_all_layouts(const std::vector<std::vector<int>>& teams) {
-  const csr<double> grid = testing::laplacian(60), far = scattered(5003), blocks = in_blocks(24);
+  const csr<double> grid = testing::laplacian(60), far = scattered(5003), blocks = in_blocks(24),
+                    pairs = in_pairs(30);
   for (const char* precondition : {"none", "jacobi"}) {
     for (const layout kept_as : {layout::automatic, layout::dia, layout::csr, layout::sell})
       expect_right_and_same_on<T>(teams, grid, kept_as, precondition);
     for (const layout kept_as : {layout::automatic, layout::csr, layout::sell})
       expect_right_and_same_on<T>(teams, far, kept_as, precondition);
     expect_right_and_same_on<T>(teams, blocks, layout::bsr, precondition);
+    expect_right_and_same_on<T>(teams, pairs, layout::complex, precondition);
   }
 }
 

@@ -44,10 +44,10 @@ __device__ void give_up(team_control& c, cudaGraphConditionalHandle loop) {
   if (loop != 0) cudaGraphSetConditional(loop, 0);
 }
 
-__device__ double ordered_sum(const volatile double (*totals)[mailbox::most_sums], int k) {
+__device__ double ordered_sum(const double (*totals)[mailbox::most_sums], int k) {
   static_assert(slab_count == 8);
-  return ((totals[0][k] + totals[1][k]) + (totals[2][k] + totals[3][k])) +
-         ((totals[4][k] + totals[5][k]) + (totals[6][k] + totals[7][k]));
+  const auto of = [&](int slab) { return __ldcg(&totals[slab][k]); };
+  return ((of(0) + of(1)) + (of(2) + of(3))) + ((of(4) + of(5)) + (of(6) + of(7)));
 }
 
 // Epilogue of q = A p for one slab: its products; the last slab of each GPU then meets the others and takes the step.
@@ -125,11 +125,17 @@ struct team_rows {
   T* d;
   T* p_of[slab_count];  // the same rows in the p of each GPU
   const std::uint8_t* needed_by;
-  const std::int32_t* block_order;
+  unsigned first_sharing_block;
   unsigned sharing_blocks;
   unsigned readers;
   unsigned writers;
 };
+
+// Blocks that share come first, and behind the last one of all block 0.
+__device__ std::int64_t chunk_of_thread(unsigned first_block) {
+  const unsigned at = blockIdx.x + first_block;
+  return std::int64_t{at < gridDim.x ? at : at - gridDim.x} * block + threadIdx.x;
+}
 
 // Chunk number k of p to whoever needs a row of it.
 template <class T>
@@ -165,7 +171,7 @@ __global__ void __launch_bounds__(block)
   if (c->s.event != solver_event::running) return;
   const cg_solution_update solution = c->solution;
   const fused_element<T, Diagonal> one(c->s, solution);
-  const std::int64_t k = std::int64_t{v.block_order[blockIdx.x]} * block + threadIdx.x;
+  const std::int64_t k = chunk_of_thread(v.first_sharing_block);
   const bool shares = blockIdx.x < v.sharing_blocks;
   if (k < v.chunks) {
     const chunk<T> pk = update_chunk(one, solution.now, k, v.q, v.minv, v.p, v.r, v.d);
@@ -178,7 +184,7 @@ __global__ void __launch_bounds__(block)
 template <class T, bool Diagonal>
 __global__ void __launch_bounds__(block)
     team_start(__grid_constant__ const team_rows<T> v, team_control* c, __grid_constant__ const gpu_team team) {
-  const std::int64_t k = std::int64_t{v.block_order[blockIdx.x]} * block + threadIdx.x;
+  const std::int64_t k = chunk_of_thread(v.first_sharing_block);
   const bool shares = blockIdx.x < v.sharing_blocks;
   if (k < v.chunks) {
     chunk<T> pk = reinterpret_cast<const chunk<T>*>(v.r)[k];
@@ -291,8 +297,7 @@ class team_member {
   void share(const device& home, const shared_rows& shared) {
     needed_by_ =
         copied_to(dev_, home, shared.needed_by.data(), shared.needed_by.size(), shared.needed_by.size());
-    order_ =
-        copied_to(dev_, home, shared.block_order.data(), shared.block_order.size(), shared.block_order.size());
+    first_sharing_block_ = static_cast<unsigned>(shared.first_sharing_block);
     sharing_blocks_ = static_cast<unsigned>(shared.sharing_blocks);
     readers_ = shared.readers;
     writers_ = shared.writers;
@@ -323,8 +328,7 @@ class team_member {
       graph_ = std::make_unique<while_graph>(dev_, [&](cudaGraphConditionalHandle handle) { record(handle); });
   }
   void start() {
-    launch(dev_, "team_start", {order_.size(), block}, team_start<T, Diagonal>, all_rows(), control_.data(),
-           team_);
+    launch(dev_, "team_start", {blocks(), block}, team_start<T, Diagonal>, all_rows(), control_.data(), team_);
   }
   void turn() {
     if (graph_ != nullptr)
@@ -335,7 +339,7 @@ class team_member {
   bool is_running() const { return control_.to_vector()[0].s.event == solver_event::running; }
   void settle() {
     launch(dev_, "fused_settle",
-           {std::max<std::int64_t>(1, std::min<std::int64_t>(order_.size(), 8 * dev_.processors())), block},
+           {std::max<std::int64_t>(1, std::min<std::int64_t>(blocks(), 8 * dev_.processors())), block},
            fused_settle<T, Diagonal>, rows_.count, &control_.data()->solution, whole_p_.data() + rows_.first,
            r_.data(), minv_.data(), d_.data());
   }
@@ -357,12 +361,16 @@ class team_member {
   static constexpr std::int64_t width = chunk<T>::width;
 
   team_rows<T> all_rows() {
-    team_rows<T> v{padded_ / width, q_.data(),       minv_.data(), whole_p_.data() + rows_.first,
-                   r_.data(),       d_.data(),       {},           needed_by_.data(),
-                   order_.data(),   sharing_blocks_, readers_,     writers_};
+    team_rows<T> v{
+        padded_ / width, q_.data(), minv_.data(),      whole_p_.data() + rows_.first, r_.data(),
+        d_.data(),       {},        needed_by_.data(), first_sharing_block_,          sharing_blocks_,
+        readers_,        writers_};
     std::copy(std::begin(p_of_), std::end(p_of_), std::begin(v.p_of));
     return v;
   }
+
+  // Of kernels over the rows.
+  std::int64_t blocks() const { return ceil_div<std::int64_t>(padded_ / width, block); }
 
   void multiply(int k, cudaGraphConditionalHandle loop) {
     const slab_matrix<T>& slab = matrix_[static_cast<std::size_t>(k)];
@@ -385,14 +393,14 @@ class team_member {
       launch_spmv(lane, slab.as_plan(), whole_p_.data(), step);
   }
 
-  // Several iterations a turn where they are short, as on one GPU.
+  // Several iterations a turn, as the loop's own step costs some microseconds. After the end they do nothing.
   void record(cudaGraphConditionalHandle loop) {
-    const int iterations = rows_.count < 4000000 ? 4 : 1;
+    constexpr int iterations = 4;
     for (int k = 0; k < iterations; ++k) {
       streams_.fork();
       for (int slab = 0; slab < static_cast<int>(matrix_.size()); ++slab) multiply(slab, loop);
       streams_.join();
-      launch(dev_, "team_update", {order_.size(), block}, team_update<T, Diagonal>, all_rows(), control_.data(),
+      launch(dev_, "team_update", {blocks(), block}, team_update<T, Diagonal>, all_rows(), control_.data(),
              team_, loop);
     }
   }
@@ -408,8 +416,7 @@ class team_member {
   std::vector<slab_matrix<T>> matrix_;
   std::vector<array<double>> parts_;
   array<std::uint8_t> needed_by_;
-  array<std::int32_t> order_;
-  unsigned sharing_blocks_ = 0, readers_ = 0, writers_ = 0;
+  unsigned first_sharing_block_ = 0, sharing_blocks_ = 0, readers_ = 0, writers_ = 0;
   gpu_team team_;
   T* p_of_[slab_count] = {};
   pinned_history* history_ = nullptr;

@@ -18,11 +18,12 @@ inline constexpr std::int64_t shared_rows_block = 256 * 16 / static_cast<std::in
 
 /// Of the rows of one GPU, which others need which.
 struct shared_rows {
-  array<std::uint8_t> needed_by;    // a bit for each GPU, for each row; whole blocks
-  array<std::int32_t> block_order;  // all blocks, those with such rows first
-  std::int64_t sharing_blocks = 0;  // so many of them
-  unsigned readers = 0;             // GPUs, as bits, that need some
-  unsigned writers = 0;             // GPUs of which this one needs some
+  array<std::uint8_t> needed_by;  // a bit for each GPU, for each row; whole blocks
+  // All blocks with such rows are among so many from the first one on; behind the last block comes block 0.
+  std::int64_t first_sharing_block = 0;
+  std::int64_t sharing_blocks = 0;
+  unsigned readers = 0;  // GPUs, as bits, that need some
+  unsigned writers = 0;  // GPUs of which this one needs some
 };
 
 /// parts: the rows of each GPU, one after another; A lives on home. The result's arrays live on home, too.

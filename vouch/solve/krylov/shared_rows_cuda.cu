@@ -24,6 +24,23 @@ void mark_reader(const device& home, csr_view<const T> A, const row_range& rows,
   });
 }
 
+// Between two blocks that share, the largest stretch of others is left out.
+void set_stretch(const std::vector<std::int32_t>& readers_of_block, shared_rows& to) {
+  const std::int64_t blocks = std::ssize(readers_of_block);
+  std::vector<std::int64_t> sharing;
+  for (std::int64_t b = 0; b < blocks; ++b)
+    if (readers_of_block[static_cast<std::size_t>(b)] != 0) sharing.push_back(b);
+  std::int64_t longest = -1;
+  for (std::size_t k = 0; k < sharing.size(); ++k) {
+    const std::int64_t before = k > 0 ? sharing[k - 1] : sharing.back() - blocks;
+    const std::int64_t between = sharing[k] - before - 1;
+    if (between <= longest) continue;
+    longest = between;
+    to.first_sharing_block = sharing[k];
+    to.sharing_blocks = blocks - between;
+  }
+}
+
 }  // namespace
 
 template <real T>
@@ -52,16 +69,9 @@ std::vector<shared_rows> find_shared_rows(const device& home, csr_view<const T> 
                            }
                            readers[b] = static_cast<std::int32_t>(any);
                          });
-    std::vector<std::int32_t> order(static_cast<std::size_t>(blocks));
     const std::vector<std::int32_t> of_block = readers.to_vector();
-    for (std::size_t b = 0; b < order.size(); ++b) {
-      order[b] = static_cast<std::int32_t>(b);
-      mine.readers |= static_cast<unsigned>(of_block[b]);
-    }
-    const auto end_of_sharing = std::stable_partition(
-        order.begin(), order.end(), [&](std::int32_t b) { return of_block[static_cast<std::size_t>(b)] != 0; });
-    mine.sharing_blocks = end_of_sharing - order.begin();
-    mine.block_order = array<std::int32_t>::from(home, order);
+    for (const std::int32_t who : of_block) mine.readers |= static_cast<unsigned>(who);
+    set_stretch(of_block, mine);
   }
   for (std::size_t g = 0; g < parts.size(); ++g)
     for (std::size_t h = 0; h < parts.size(); ++h)

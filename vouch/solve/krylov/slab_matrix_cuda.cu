@@ -48,7 +48,10 @@ template <real T>
 unsigned slab_matrix<T>::blocks() const {
   if (plan_) return plan_->blocks();
   const detail::kernel_shape shape = dia_->shape();
-  const std::int64_t resident = std::int64_t{dev_.processors()} * shape.resident_blocks;
+  // Of short slabs half of what fits at a time, so that one begins while another ends.
+  constexpr std::int64_t long_slab = 4'000'000;
+  const std::int64_t resident =
+      std::int64_t{dev_.processors()} * shape.resident_blocks / (rows_.count < long_slab ? 2 : 1);
   return static_cast<unsigned>(
       std::clamp<std::int64_t>(ceil_div(rows_.count, std::int64_t{shape.rows_a_block}), 1, resident));
 }
