@@ -147,6 +147,19 @@ TEST(AtomicFile, AppearsWhenCommitted) {
   EXPECT_EQ(folder.files(), 1u);
 }
 
+TEST(AtomicFile, IsOnTheDiskBehindACommitToIt) {
+  const temporary_folder folder;
+  atomic_file file(folder.path("a"));
+  file.write("text");
+  EXPECT_EQ(content_of(folder.path("a")), "");
+  file.commit_to_disk();
+  EXPECT_EQ(content_of(folder.path("a")), "text");
+  EXPECT_EQ(folder.files(), 1u);
+  atomic_file pipe("/dev/null");
+  pipe.write("text");
+  pipe.commit_to_disk();
+}
+
 TEST(AtomicFile, LeavesNothingWithoutCommit) {
   temporary_folder folder;
   folder.file("old", "kept");

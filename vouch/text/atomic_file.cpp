@@ -123,6 +123,26 @@ void atomic_file::commit() {
   temporary_ = nullptr;
 }
 
+// Devices and pipes have no disk: they refuse with EINVAL, and that is no failure.
+void atomic_file::commit_to_disk() {
+  flush();
+  if (fsync(descriptor_) != 0 && errno != EINVAL && errno != EROFS) fail();
+  const bool renames = temporary_ != nullptr;
+  commit();
+  if (renames) sync_folder();
+}
+
+void atomic_file::sync_folder() const {
+  const std::string parent = std::filesystem::path(target_).parent_path().string();
+  const int folder = open(parent.empty() ? "." : parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) fail();
+  const bool synced = fsync(folder) == 0 || errno == EINVAL;
+  const int code = errno;
+  close(folder);
+  errno = code;
+  if (!synced) fail();
+}
+
 void atomic_file::flush() {
   write_through(buffer_.data(), buffer_.size());
   buffer_.clear();

@@ -91,6 +91,8 @@ class atomic_file {
   void finish();
   /// finish() where that is still to do; the file now has its name.
   void commit();
+  /// commit(), behind which bytes and name outlast a loss of power.
+  void commit_to_disk();
 
  private:
   friend class atomic_files;
@@ -100,6 +102,7 @@ class atomic_file {
   [[noreturn]] void fail() const;
   void discard() noexcept;
   void withdraw() noexcept;
+  void sync_folder() const;
 
   std::string path_;           // as the user named it
   std::string target_;         // links resolved

@@ -17,7 +17,9 @@
 #include <vouch/solve/driver/operand.hpp>
 #include <vouch/solve/driver/prove_solution.hpp>
 #include <vouch/solve/driver/ready_method.hpp>
+#include <vouch/solve/driver/state_solve.hpp>
 #include <vouch/solve/driver/verdict.hpp>
+#include <vouch/solve/loop/checkpoint.hpp>
 #include <vouch/solve/loop/gpus.hpp>
 #include <vouch/solve/loop/report.hpp>
 #include <vouch/solve/loop/residual_checked_solve.hpp>
@@ -390,17 +392,39 @@ struct solver::state {
     return g;
   }
 
+  void state_in(checkpoint& kept, const columns_view& system) const;
   solve_result run(const columns_view& system, patience* limit);
   solve_result solve(const columns_view& system);
   solve_result solve_from_anywhere(const columns_view& system);
   solve_result solve_batch(const batch_view<const double>& b, const batch_view<double>& x);
 };
 
+// The system and the current attempt, with all that is decided.
+void solver::state::state_in(checkpoint& kept, const columns_view& system) const {
+  const attempt& now = plan[current];
+  if (system.count != 1)
+    throw value_error("a checkpoint is of one right-hand side, here are " + std::to_string(system.count),
+                      "solve them one after another");
+  if (now.method->direct)
+    throw value_error(std::string("a checkpoint is of an iteration, and ") + now.method->title + " is none",
+                      "name an iterative method, as with --method cg");
+  state_system(kept, A, system.b, options.names);
+  solve_options taken = options;
+  taken.method = now.method->name;
+  taken.precision = now.precision;
+  if (options.own_preconditioner == nullptr) taken.preconditioner = now.preconditioner;
+  taken.accelerate = now.accelerate;
+  taken.run_on = chosen.dev;
+  taken.goal = goal();
+  state_options(kept, taken);
+}
+
 // The current attempt for all columns, as long as `limit`, if there is one, has patience.
 solve_result solver::state::run(const columns_view& system, patience* limit) {
   const std::int64_t m = A.rows(), n = A.cols();
   solve_result result;
   result.how = plan[current].method;
+  if (checkpoint* const kept = checkpoint_scope::here()) state_in(*kept, system);
   if (ready && renewed) {  // stays so where making it throws
     making = {};
     if (ready->renew())

@@ -98,12 +98,13 @@ class bicgstab_engine final : public inner_solver<T> {
     if (M_ != nullptr) zero_bytes(dev_, z_.data(), static_cast<std::size_t>(n_) * sizeof(T));
     krylov_run iterations(rule, log, n_, nrm2<T>(dev_, r), M_ == nullptr ? d_data : z_.data());
     best_.begin(iterations);
-    if (iterations.goes_on()) {
+    double broke_at = std::numeric_limits<double>::infinity();
+    const auto state = [&](solver_state& s) { keep(s, broke_at); };
+    if (!iterations.resumes(state) && iterations.goes_on()) {
       copy<T, T>(dev_, r, shadow_);
       begin();
     }
-    double broke_at = std::numeric_limits<double>::infinity();
-    while (iterations.goes_on()) {
+    while (iterations.goes_on_from(state)) {
       if (!cycle(y, iterations)) {
         if (!(iterations.norm() <= 0.5 * broke_at)) {
           iterations.end(solver_event::breakdown);
@@ -124,7 +125,23 @@ class bicgstab_engine final : public inner_solver<T> {
     return iterations.outcome();
   }
 
+  bool saves() const override { return true; }
+
  private:
+  // Between cycles the first residual and the first direction are all there is of each.
+  void keep(solver_state& state, double& broke_at) {
+    state.vector("residual of BiCGStab", dev_, residuals_.data(), n_);
+    state.vector("direction of BiCGStab", dev_, directions_.data(), n_);
+    state.vector("shadow", dev_, shadow_.data(), n_);
+    best_.keep(state);
+    double numbers[] = {rho_, alpha_, omega_, broke_at};
+    state.numbers("numbers of BiCGStab", numbers, 4);
+    rho_ = numbers[0], alpha_ = numbers[1], omega_ = numbers[2], broke_at = numbers[3];
+    auto seed = static_cast<std::int64_t>(seed_);
+    state.integer("seed", seed);
+    seed_ = static_cast<std::uint64_t>(seed);
+  }
+
   void begin() {
     scal<T>(dev_, static_cast<T>(1 / static_cast<double>(nrm2<T>(dev_, shadow_))), shadow_);
     zero_bytes(dev_, directions_.data(), static_cast<std::size_t>(n_) * sizeof(T));

@@ -57,35 +57,58 @@ class cpu_engine final : public inner_solver<T> {
 
   inner_outcome run(T* r, T* d, const stopping_rule& rule, iteration_log& log) override {
     inner_outcome outcome;
-    bool stop = false;
+    wishes asked;
+    start begin;
+    begin.resumed =
+        log.resume([&](solver_state& state) { keep(state, begin.iteration, begin.deferred_alpha); });
     if (threads_ == 1) {
-      loop(r, d, rule, log, outcome, stop, [] {});
+      loop(r, d, rule, log, outcome, asked, begin, [] {});
     } else {
 #pragma omp parallel firstprivate(ieee) num_threads(threads_)
-      loop(r, d, rule, log, outcome, stop, [] {
+      loop(r, d, rule, log, outcome, asked, begin, [] {
 #pragma omp barrier
       });
     }
     return outcome;
   }
+  bool saves() const override { return true; }
 
  private:
+  // What thread 0 has heard between two barriers.
+  struct wishes {
+    bool stop = false, save = false;
+  };
+  struct start {
+    bool resumed = false;
+    std::int64_t iteration = 0;
+    double deferred_alpha = 0;  // of the step that d has not seen
+  };
+
+  // Before the updates of an iteration.
+  void keep(solver_state& state, std::int64_t& iteration, double& deferred_alpha) {
+    state.vector("direction of CG", device::cpu(1), p_.data(), p_.size());
+    state.integer("iterations of this run", iteration);
+    state.number("deferred step", deferred_alpha);
+  }
+
   // Every thread of the team runs this with the same scalars; thread 0 also keeps the log.
   template <class Barrier>
-  void loop(T* r, T* d, const stopping_rule& rule, iteration_log& log, inner_outcome& outcome, bool& stop,
-            Barrier barrier) {
+  void loop(T* r, T* d, const stopping_rule& rule, iteration_log& log, inner_outcome& outcome, wishes& asked,
+            const start& begin, Barrier barrier) {
     const bool first = omp_get_thread_num() == 0;
-    for_my_chunks([&](std::int64_t i, std::int64_t n, std::int64_t) {
-      std::fill_n(d + i, n, T{});
-      for (std::int64_t k = i; k < i + n; ++k) p_[k] = minv_ ? minv_[k] * r[k] : r[k];
-    });
+    if (!begin.resumed)
+      for_my_chunks([&](std::int64_t i, std::int64_t n, std::int64_t) {
+        std::fill_n(d + i, n, T{});
+        for (std::int64_t k = i; k < i + n; ++k) p_[k] = minv_ ? minv_[k] * r[k] : r[k];
+      });
     barrier();
     cg_solution_update solution;
+    solution.deferred_alpha = begin.deferred_alpha;
     const auto move_solution = [&](std::int64_t i, std::int64_t n) {
       cg_chunk::update_solution(static_cast<T>(solution.along_p), static_cast<T>(solution.along_mr),
                                 p_.data() + i, r + i, minv_ ? minv_ + i : nullptr, d + i, n);
     };
-    for (std::int64_t iteration = 0;; ++iteration) {
+    for (std::int64_t iteration = begin.iteration;; ++iteration) {
       for_my_chunks([&](std::int64_t i, std::int64_t n, std::int64_t chunk) {
         A_.multiply_rows(p_.data(), q_.data(), i, i + n);
         parts_[chunk] = cg_chunk::dots(p_.data() + i, q_.data() + i, r + i, minv_ ? minv_ + i : nullptr, n);
@@ -93,7 +116,12 @@ class cpu_engine final : public inner_solver<T> {
       barrier();
       const cg_dots sums = add_up(parts_);
       cg_step step = cg_advance(sums, rule, iteration);
-      if (stop && step.event == solver_event::running) step.event = solver_event::interrupted;
+      if (asked.save && step.event == solver_event::running) {
+        if (first)
+          log.save(iteration, [&](solver_state& state) { keep(state, iteration, solution.deferred_alpha); });
+        barrier();
+      }
+      if (asked.stop && step.event == solver_event::running) step.event = solver_event::interrupted;
       if (step.event != solver_event::running) {
         solution = cg_flush_update(solution);
         if (solution.now)
@@ -110,7 +138,7 @@ class cpu_engine final : public inner_solver<T> {
         if (solution.now)
           for_my_chunks([&](std::int64_t i, std::int64_t n, std::int64_t) { move_solution(i, n); });
         barrier();
-        if (first && !log.note(iteration, std::sqrt(sums.rr), d)) stop = true;
+        if (first && !log.note(iteration, std::sqrt(sums.rr), d)) asked.stop = true;
       }
       solution = cg_defer_update(solution, step);
       for_my_chunks([&](std::int64_t i, std::int64_t n, std::int64_t) {
@@ -121,7 +149,9 @@ class cpu_engine final : public inner_solver<T> {
       barrier();
       // Read by the others after the next barrier but one, written again after the next but two.
       if (first) log.step(step.alpha, step.beta);
-      if (first && !log.note(iteration, std::sqrt(sums.rr))) stop = true;
+      if (!first) continue;
+      if (!log.note(iteration, std::sqrt(sums.rr))) asked.stop = true;
+      asked.save = log.save_due() || (asked.stop && log.keeps());
     }
   }
 

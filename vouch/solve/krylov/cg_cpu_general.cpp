@@ -2,6 +2,7 @@
 // vector sweeps between them are parallel loops of their own. Chunk sums in fixed order, as in cg_cpu.cpp.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include <vouch/core/ieee_environment.hpp>
@@ -30,12 +31,25 @@ class general_engine final : public inner_solver<T> {
   inner_outcome run(T* r, T* d, const stopping_rule& rule, iteration_log& log) override {
     zero_bytes(dev_, d, static_cast<std::size_t>(n_) * sizeof(T));
     cg_scalars s;
-    for (std::int64_t iteration = 0;; ++iteration) {
+    // Behind the scalars of an iteration, before its direction.
+    const auto state = [&](solver_state& kept) {
+      kept.vector("direction of CG", dev_, p_.data(), n_);
+      double numbers[] = {s.alpha, s.beta, s.rz, s.rr};
+      kept.numbers("numbers of CG", numbers, 4);
+      s.alpha = numbers[0], s.beta = numbers[1], s.rz = numbers[2], s.rr = numbers[3];
+      kept.integer("iterations of this run", s.iteration);
+    };
+    bool begun = log.resume(state);
+    for (std::int64_t iteration = s.iteration;; ++iteration) {
       const T* z = precondition(r);
-      cg_take_direction(s, dot(r, r), M_ != nullptr ? dot(r, z) : dot(r, r), rule, iteration);
-      if (iteration > 0) log.step(s.alpha, s.beta);
-      if (!log.note(iteration, std::sqrt(s.rr), d) && s.event == solver_event::running)
-        s.event = solver_event::interrupted;
+      if (!std::exchange(begun, false)) {
+        cg_take_direction(s, dot(r, r), M_ != nullptr ? dot(r, z) : dot(r, r), rule, iteration);
+        if (iteration > 0) log.step(s.alpha, s.beta);
+        const bool wanted = log.note(iteration, std::sqrt(s.rr), d);
+        if (s.event != solver_event::running) break;
+        if (log.save_due() || (log.keeps() && !wanted)) log.save(iteration, state);
+        if (!wanted) s.event = solver_event::interrupted;
+      }
       if (s.event != solver_event::running) break;
       turn(iteration == 0, static_cast<T>(s.beta), z);
       A_.apply(dev_, p_, q_);
@@ -45,6 +59,7 @@ class general_engine final : public inner_solver<T> {
     }
     return {s.event, s.iteration, s.rr};
   }
+  bool saves() const override { return true; }
 
  private:
   template <class Body>

@@ -32,16 +32,36 @@ class fcg_engine final : public inner_solver<T> {
     zero_bytes(dev_, d_data, static_cast<std::size_t>(n_) * sizeof(T));
     krylov_run iterations(rule, log, n_, nrm2<T>(dev_, r), d_data);
     kept_ = 0;
-    if (iterations.goes_on()) precondition(r, iterations);
-    while (iterations.goes_on()) step(r, d, iterations);
+    const auto state = [this](solver_state& s) { keep(s); };
+    if (!iterations.resumes(state) && iterations.goes_on()) precondition(r, iterations);
+    while (iterations.goes_on_from(state)) step(r, d, iterations);
     return iterations.outcome();
   }
+  bool saves() const override { return true; }
 
  private:
   struct direction {
     array<T> p, image;     // A p
     double curvature = 0;  // p' A p
   };
+
+  void keep(solver_state& state) {
+    state.vector("preconditioned residual", dev_, z_.data(), n_);
+    auto taken = static_cast<std::int64_t>(kept_);
+    state.integer("directions taken", taken);
+    kept_ = static_cast<std::size_t>(taken);
+    const std::size_t known = std::min(kept_, most_);
+    while (directions_.size() < known) add_direction();
+    for (std::size_t k = 0; k < known; ++k) {
+      state.vector("direction", dev_, directions_[k].p.data(), n_);
+      state.vector("its image", dev_, directions_[k].image.data(), n_);
+      state.number("its curvature", directions_[k].curvature);
+    }
+  }
+  void add_direction() {
+    directions_.push_back({array<T>(dev_, n_), array<T>(dev_, n_)});
+    along_.push_back(0);
+  }
 
   // One along z_, made A-orthogonal to the directions that are kept; it takes the place of the oldest.
   void step(view<T> r, view<T> d, krylov_run& iterations) {
@@ -52,10 +72,7 @@ class fcg_engine final : public inner_solver<T> {
     }
     for (std::size_t k = kept_ - known; k < kept_; ++k)
       axpy<T, T>(dev_, static_cast<T>(-along_[k % most_]), directions_[k % most_].p, z_);
-    if (directions_.size() < most_ && kept_ == directions_.size()) {
-      directions_.push_back({array<T>(dev_, n_), array<T>(dev_, n_)});
-      along_.push_back(0);
-    }
+    if (directions_.size() < most_ && kept_ == directions_.size()) add_direction();
     direction& now = directions_[kept_++ % most_];
     std::swap(now.p, z_);
     A_.apply(dev_, now.p, now.image);

@@ -106,13 +106,16 @@ class gmres_engine final : public inner_solver<T> {
     const view<T> r(r_data, n_), d(d_data, n_);
     zero_bytes(dev_, d_data, static_cast<std::size_t>(n_) * sizeof(T));
     std::int64_t iteration = 0;
+    log.resume([&](solver_state& state) { keep(state, iteration); });
     double norm = nrm2<T>(dev_, r);
     for (;;) {
       solver_event event = judge(norm, iteration, rule);
       if (!log.note(iteration, norm, d_data) && event == solver_event::running)
         event = solver_event::interrupted;
+      if (event == solver_event::interrupted && log.keeps()) save(log, iteration);
       if (event != solver_event::running) return {event, iteration, norm * norm};
       if (norm * norm < exhausted_squared) return {solver_event::iteration_limit, iteration, norm * norm};
+      if (log.save_due()) save(log, iteration);
       const double before = norm;
       const solver_event ended = cycle(r, d, norm, rule, iteration, log);
       norm = nrm2<T>(dev_, r);
@@ -125,8 +128,24 @@ class gmres_engine final : public inner_solver<T> {
     }
   }
 
+  bool saves() const override { return true; }
+
  private:
   static constexpr std::int64_t parts = sizeof(S) / sizeof(double);
+
+  // Of a run as it is between restarts.
+  void keep(solver_state& state, std::int64_t& iteration) {
+    std::int64_t lengths[] = {most_, longest_};
+    state.integer("iterations of this run", iteration);
+    state.integer("cycle", lengths[0]);
+    state.integer("longest cycle", lengths[1]);
+    if (!state.loads()) return;
+    longest_ = static_cast<int>(lengths[1]);
+    if (most_ != lengths[0]) make_bases(static_cast<int>(lengths[0]));
+  }
+  void save(iteration_log& log, std::int64_t iteration) {
+    log.save(iteration, [&](solver_state& state) { keep(state, iteration); });
+  }
 
   // One restart: d += M V y, r -= A M V y, M applied to each vector of V as it was then. Ends early
   // where the recurrence says that all is done.
@@ -137,6 +156,7 @@ class gmres_engine final : public inner_solver<T> {
     scal<T>(dev_, static_cast<T>(1 / norm), column(0));
     bool wanted = true;
     int used = 0;
+    const std::int64_t first = iteration;
     while (wanted && used < most_) {
       const view<T> next = column(used + 1);
       A_.apply(dev_, precondition(column(used), used), next);
@@ -154,6 +174,8 @@ class gmres_engine final : public inner_solver<T> {
       if (goes_on && used < most_) wanted = log.note(iteration, residual);
       if (!goes_on) break;
     }
+    // What a shorter cycle ends in is on no way of a longer one: r and d are still those before it.
+    if (!wanted && log.keeps()) save(log, first);
     combine(problem.solution());
     const view<const T> step = keeps_images_ ? q_.all() : precondition(q_, 0);
     axpy<T, T>(dev_, T{1}, step, d);

@@ -45,9 +45,10 @@ class idr_engine final : public inner_solver<T> {
     zero_bytes(dev_, d_data, static_cast<std::size_t>(n_) * sizeof(T));
     krylov_run iterations(rule, log, n_, nrm2<T>(dev_, r), d_data);
     best_.begin(iterations);
-    begin();
     double broke_at = std::numeric_limits<double>::infinity();
-    while (iterations.goes_on()) {
+    const auto state = [&](solver_state& s) { keep(s, broke_at); };
+    if (!iterations.resumes(state)) begin();
+    while (iterations.goes_on_from(state)) {
       if (!cycle(r, d, iterations)) {
         if (!(iterations.norm() <= 0.5 * broke_at)) {
           iterations.end(solver_event::breakdown);
@@ -63,8 +64,23 @@ class idr_engine final : public inner_solver<T> {
     return iterations.outcome();
   }
 
+  bool saves() const override { return true; }
+
  private:
   using numbers = std::array<double, most>;
+
+  void keep(solver_state& state, double& broke_at) {
+    for (matrix<T>* const m : {&shadows_, &images_, &steps_})
+      state.vector("vectors of IDR", dev_, m->data(), n_ * s_);
+    best_.keep(state);
+    for (numbers& row : products_) state.numbers("products of IDR", row.data(), most);
+    double scalars[] = {omega_, broke_at};
+    state.numbers("numbers of IDR", scalars, 2);
+    omega_ = scalars[0], broke_at = scalars[1];
+    auto seed = static_cast<std::int64_t>(seed_);
+    state.integer("seed", seed);
+    seed_ = static_cast<std::uint64_t>(seed);
+  }
 
   // Hashed columns, made orthonormal twice over.
   void make_shadows() {

@@ -44,6 +44,26 @@ class krylov_run {
   }
 
   bool goes_on() const { return goes_on_; }
+  /// The same where the run may be saved: behind iterations that are whole. state visits what the engine needs to go on.
+  template <class State>
+  bool goes_on_from(const State& state) {
+    if (goes_on_ && (leaves_ || log_.save_due())) {
+      log_.save(iteration_, [&](solver_state& s) {
+        keep(s);
+        state(s);
+      });
+      if (leaves_) end(solver_event::interrupted);
+    }
+    return goes_on_;
+  }
+  /// Whether this run goes on from what was saved; else it begins.
+  template <class State>
+  bool resumes(const State& state) {
+    return log_.resume([&](solver_state& s) {
+      keep(s);
+      state(s);
+    });
+  }
   /// Whether somebody looks at d.
   bool shows() const { return log_.shows(); }
   /// Iterations that may follow.
@@ -77,10 +97,23 @@ class krylov_run {
   static const double* in_double(const double* d) { return d; }
   static const double* in_double(const float*) { return nullptr; }
 
+  void keep(solver_state& state) {
+    state.integer("iterations of this run", iteration_);
+    state.integer("iteration of the last half", halved_at_);
+    state.number("norm", norm_);
+    state.number("norm at the last half", half_);
+    if (!state.loads()) return;
+    event_ = solver_event::running;
+    goes_on_ = true;
+  }
+
   void take(double norm) {
     norm_ = norm;
     event_ = judge(norm, iteration_, rule_);
-    if (!log_.note(iteration_, norm, d_) && event_ == solver_event::running) event_ = solver_event::interrupted;
+    if (!log_.note(iteration_, norm, d_) && event_ == solver_event::running) {
+      leaves_ = log_.keeps();
+      if (!leaves_) event_ = solver_event::interrupted;
+    }
     goes_on_ = event_ == solver_event::running && iteration_ - halved_at_ <= patience_;
     if (event_ == solver_event::running && norm * norm < exhausted_squared) end(solver_event::iteration_limit);
   }
@@ -94,6 +127,7 @@ class krylov_run {
   double half_;
   solver_event event_ = solver_event::running;
   bool goes_on_ = true;
+  bool leaves_ = false;  // was asked to stop, and is saved first
 };
 
 /// The iterate of the least residual of a run, up to a factor of two, for methods whose residuals go up and down.
@@ -110,6 +144,10 @@ class best_iterate {
     if (!run.halved()) return;
     norm_ = run.norm();
     copy<T, T>(dev_, x, kept_);
+  }
+  void keep(solver_state& state) {
+    state.vector("best iterate", dev_, kept_.data(), kept_.size());
+    state.number("its norm", norm_);
   }
   /// x := the better one of the two.
   void choose(const krylov_run& run, view<T> x) const {

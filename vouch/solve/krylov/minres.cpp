@@ -43,7 +43,9 @@ class minres_engine final : public inner_solver<T> {
     for (T* const data : {d_data, before_.data(), earlier_.data(), direction_.data()})
       zero_bytes(dev_, data, static_cast<std::size_t>(n_) * sizeof(T));
     krylov_run iterations(rule, log, n_, nrm2<T>(dev_, r), d_data);
-    if (iterations.goes_on()) {
+    settled_at_ = never;
+    const auto state = [this](solver_state& s) { keep(s); };
+    if (!iterations.resumes(state) && iterations.goes_on()) {
       copy<T, T>(dev_, r, v_);
       coefficients_ = {};
       const double size = norm_of_v();
@@ -53,8 +55,7 @@ class minres_engine final : public inner_solver<T> {
         normalise(size);
       residual_ = size;
     }
-    settled_at_ = never;
-    while (iterations.goes_on()) step(r, d, iterations);
+    while (iterations.goes_on_from(state)) step(r, d, iterations);
     const inner_outcome outcome = iterations.outcome();
     const bool free = outcome.event == solver_event::running ||
                       (outcome.event == solver_event::iteration_limit && rule.target_squared >= 0);
@@ -62,7 +63,21 @@ class minres_engine final : public inner_solver<T> {
     return outcome;
   }
 
+  bool saves() const override { return true; }
+
  private:
+  void keep(solver_state& state) {
+    for (array<T>* const v : {&before_, &v_, &z_, &earlier_, &direction_, &settled_})
+      state.vector("vector of MINRES", dev_, v->data(), v->size());
+    recurrence& k = coefficients_;
+    double numbers[] = {k.c_before, k.c,         k.s_before,        k.s,          k.beside, residual_, largest_,
+                        norm_of_A_, settled_at_, settled_residual_, settled_norm_};
+    state.numbers("numbers of MINRES", numbers, 11);
+    k = {numbers[0], numbers[1], numbers[2], numbers[3], numbers[4]};
+    residual_ = numbers[5], largest_ = numbers[6], norm_of_A_ = numbers[7];
+    settled_at_ = numbers[8], settled_residual_ = numbers[9], settled_norm_ = numbers[10];
+  }
+
   // Of the last two rotations, and the entry beside the diagonal of the tridiagonal matrix.
   struct recurrence {
     double c_before = 1, c = 1, s_before = 0, s = 0, beside = 0;

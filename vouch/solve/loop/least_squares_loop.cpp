@@ -165,6 +165,8 @@ class least_squares_loop {
 template <real T>
 void least_squares_solve(const least_squares_problem<T>& problem, inner_solver<T>& engine, view<T> x,
                          const stopping_criterion& goal, solve_report& report) {
+  if (checkpoint_scope::here() != nullptr)
+    throw value_error("no checkpoint can be written of " + report.method + ": its loop offers none");
   least_squares_loop<T>(problem, engine, x, goal, report).run();
 }
 

@@ -4,6 +4,7 @@
 #include <limits>
 #include <memory>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <vouch/core/array.hpp>
@@ -51,13 +52,23 @@ class residual_checked_loop {
         r_(problem.dev, n_),
         d_(problem.dev, n_),
         low_(array<T>::zeros(problem.dev, n_)) {
+    checkpoint* const kept = checkpoint_scope::here();
+    resumed_ = kept != nullptr && kept->waits();
+    if (resumed_) keep_solution(kept->source());
     const residual_facts start = problem_.residual_of(x_, nullptr, r_.data());
     check_finite(start);
     take_tolerance(start);
     judge(start);
-    done_ = answered_at_once(start);
-    least_ = last_ = to_solve_ = start.norm2;
+    if (kept != nullptr) log_.keep_in(*kept, [this](solver_state& state) { keep_run(state); });
+    if (resumed_) {
+      keep_course(kept->source());
+    } else {
+      done_ = answered_at_once(start);
+      least_ = last_ = to_solve_ = start.norm2;
+    }
   }
+  residual_checked_loop(const residual_checked_loop&) = delete;
+  residual_checked_loop& operator=(const residual_checked_loop&) = delete;
 
   // Whether the report is complete.
   bool done() const { return done_; }
@@ -65,10 +76,7 @@ class residual_checked_loop {
   // What an engine is to do next. It works on r times a power of two that brings its norm near 1, so that no
   // square over- or underflows whatever the units of b are.
   inner_task<T> next() {
-    if (problem_.constants_in_null_space) take_out_mean(r_.data());
-    constexpr int most = sizeof(T) == 4 ? 120 : 1000;  // the factor and its inverse are numbers of type T
-    up_ = to_solve_ > 0 ? std::ldexp(1.0, std::clamp(-std::ilogb(to_solve_), -most, most)) : 1.0;
-    vouch::scale(problem_.dev, r_.data(), static_cast<T>(up_), n_);
+    if (!std::exchange(resumed_, false)) scale_residual();
     log_.set_scale(up_);
     if constexpr (std::is_same_v<T, double>)
       if (goal_.on_iterate && !problem_.dev.is_cuda())
@@ -114,6 +122,39 @@ class residual_checked_loop {
   }
 
  private:
+  void scale_residual() {
+    if (problem_.constants_in_null_space) take_out_mean(r_.data());
+    constexpr int most = sizeof(T) == 4 ? 120 : 1000;  // the factor and its inverse are numbers of type T
+    up_ = to_solve_ > 0 ? std::ldexp(1.0, std::clamp(-std::ilogb(to_solve_), -most, most)) : 1.0;
+    vouch::scale(problem_.dev, r_.data(), static_cast<T>(up_), n_);
+  }
+
+  // What a checkpoint holds of the loop: the solution and the course so far, both as they were when the run began, and
+  // the vectors of the run, which an engine loads when it is run.
+  void keep_solution(solver_state& state) {
+    state.vector("x", problem_.dev, x_, n_);
+    state.vector("x, low part", problem_.dev, low_.data(), n_);
+  }
+  void keep_course(solver_state& state) {
+    state.integer("iterations before the run", report_.iterations);
+    state.integer("restarts", report_.restarts);
+    std::int64_t strikes = strikes_;
+    state.integer("strikes", strikes);
+    strikes_ = static_cast<int>(strikes);
+    double norms[] = {initial_, last_, least_, to_solve_, up_};
+    state.numbers("norms", norms, 5);
+    initial_ = norms[0], last_ = norms[1], least_ = norms[2], to_solve_ = norms[3], up_ = norms[4];
+    log_.keep(state);
+  }
+  void keep_run(solver_state& state) {
+    if (!state.loads()) {
+      keep_solution(state);
+      keep_course(state);
+    }
+    state.vector("residual", problem_.dev, r_.data(), n_);
+    state.vector("correction", problem_.dev, d_.data(), n_);
+  }
+
   // x and what the engine has found so far.
   bool show(const iteration_record& at, const double* d) {
     shown_.resize(static_cast<std::size_t>(n_));
@@ -371,6 +412,7 @@ class residual_checked_loop {
   double to_solve_ = 0;  // of the one in r
   double up_ = 1;        // the engine works on r times this
   int strikes_ = 0;
+  bool resumed_ = false;  // the next run goes on from a checkpoint
   bool done_ = false;
 };
 
@@ -406,6 +448,54 @@ bool iteration_log::note(std::int64_t iteration, double residual, const double* 
          !stop_.requested();
 }
 
+void iteration_log::save(std::int64_t iterations, const state_visitor& own) noexcept {
+  kept_->save(done_ + iterations, [&](solver_state& state) {
+    around_(state);
+    own(state);
+  });
+}
+
+bool iteration_log::resume(const state_visitor& own) {
+  if (kept_ == nullptr || !kept_->waits()) return false;
+  around_(kept_->source());
+  own(kept_->source());
+  kept_->taken();
+  return true;
+}
+
+void iteration_log::keep(solver_state& state) {
+  std::vector<std::int64_t> iterations;
+  std::vector<double> residuals;
+  for (const iteration_record& record : history_) {
+    iterations.push_back(record.iteration);
+    residuals.push_back(record.residual);
+  }
+  state.list("history, iterations", iterations);
+  state.list("history, residuals", residuals);
+  if (state.loads()) {
+    history_.clear();
+    for (std::size_t k = 0; k < std::min(iterations.size(), residuals.size()); ++k)
+      history_.push_back({iterations[k], residuals[k], column_});
+  }
+  state.integer("iterations of earlier runs", done_);
+  state.integer("last iteration recorded", last_);
+  spectrum_.keep(state);
+}
+
+namespace {
+
+// Where what this thread solves is to be saved and nothing would be.
+void require_saving(bool saves, const std::string& method, const std::string& engine, const device& dev) {
+  if (saves || checkpoint_scope::here() == nullptr) return;
+  throw value_error("no checkpoint can be written of " + method + " (" + engine + "): its loop offers none",
+                    dev.is_cuda()
+                        ? "on the CPU (--device cpu) most methods have one; on a GPU fcg, minres, "
+                          "gmres, bicgstab and idr"
+                        : "Krylov methods and sparse sweeps in double or single precision have one");
+}
+
+}  // namespace
+
 template <real T>
 double detail::norm2(const device& dev, const T* v, std::int64_t n) {
   return nrm2<T>(dev, {v, n});
@@ -414,6 +504,7 @@ double detail::norm2(const device& dev, const T* v, std::int64_t n) {
 template <real T>
 void residual_checked_solve(const checked_problem<T>& problem, inner_solver<T>& engine, view<T> x,
                             const stopping_criterion& goal, solve_report& report) {
+  require_saving(engine.saves(), report.method, engine.name(), problem.dev);
   residual_checked_loop<T> loop(problem, x, goal, report, 0);
   while (!loop.done()) {
     const inner_task<T> task = loop.next();
@@ -427,6 +518,9 @@ void residual_checked_solve(const checked_problem<T>& problem, inner_solver<T>& 
 template <real T>
 void residual_checked_solve(std::span<checked_column<T>> columns, block_inner_solver<T>& engine,
                             const stopping_criterion& goal) {
+  if (!columns.empty())
+    require_saving(false, columns.front().report.method, "several right-hand sides at a time",
+                   columns.front().problem.dev);
   struct open_column {
     checked_column<T>* column;
     residual_checked_loop<T> loop;
@@ -436,8 +530,8 @@ void residual_checked_solve(std::span<checked_column<T>> columns, block_inner_so
     for (; static_cast<std::int64_t>(open.size()) < block_inner_solver<T>::most && next < columns.size();
          ++next) {
       checked_column<T>& c = columns[next];
-      auto opened = std::make_unique<open_column>(
-          open_column{&c, {c.problem, c.x, goal, c.report, static_cast<std::int64_t>(next)}});
+      std::unique_ptr<open_column> opened(
+          new open_column{&c, {c.problem, c.x, goal, c.report, static_cast<std::int64_t>(next)}});
       if (!opened->loop.done()) open.push_back(std::move(opened));
     }
     if (open.empty()) return;

@@ -36,6 +36,21 @@ void anderson_acceleration<T>::clear() {
 }
 
 template <real T>
+void anderson_acceleration<T>::keep(solver_state& state) {
+  const auto vector = [&](std::vector<T>& v) {
+    state.vector("vector of Anderson", device::cpu(1), v.data(), static_cast<std::int64_t>(v.size()));
+  };
+  vector(last_change_);
+  vector(last_g_);
+  for (std::vector<T>& v : changes_) vector(v);
+  for (std::vector<T>& v : images_) vector(v);
+  state.numbers("products of Anderson", products_.data(), static_cast<std::int64_t>(products_.size()));
+  double numbers[] = {static_cast<double>(kept_), static_cast<double>(next_), has_last_ ? 1.0 : 0.0};
+  state.numbers("numbers of Anderson", numbers, 3);
+  kept_ = static_cast<int>(numbers[0]), next_ = static_cast<int>(numbers[1]), has_last_ = numbers[2] != 0;
+}
+
+template <real T>
 bool anderson_acceleration<T>::mix(const T* d, T* g) {
   const auto m = static_cast<std::size_t>(depth_);
   if (has_last_) {

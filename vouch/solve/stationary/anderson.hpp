@@ -4,6 +4,7 @@
 #include <vector>
 
 #include <vouch/core/types.hpp>
+#include <vouch/solve/loop/checkpoint.hpp>
 
 namespace vouch {
 
@@ -23,6 +24,7 @@ class anderson_acceleration {
   bool mix(const T* d, T* g);
   /// Forgets all steps.
   void clear();
+  void keep(solver_state& state);
 
  private:
   std::size_t n_;

@@ -1,7 +1,10 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
+#include <cstring>
 #include <limits>
+#include <type_traits>
 #include <vector>
 
 #include <vouch/core/ieee_environment.hpp>
@@ -21,6 +24,16 @@ constexpr double deepest = sizeof(T) == 4 ? 0x1p-18 : 0x1p-40;
 
 constexpr std::int64_t patience = 32;  // sweeps without progress before rounding is suspected
 
+// Numbers and truths as they lie in memory.
+template <class Plain>
+void keep_plain(solver_state& state, const char* name, Plain& plain) {
+  static_assert(std::is_trivially_copyable_v<Plain>);
+  std::array<double, (sizeof(Plain) + sizeof(double) - 1) / sizeof(double)> words{};
+  std::memcpy(words.data(), &plain, sizeof plain);
+  state.numbers(name, words.data(), static_cast<std::int64_t>(words.size()));
+  std::memcpy(static_cast<void*>(&plain), words.data(), sizeof plain);
+}
+
 }  // namespace
 
 template <real T>
@@ -31,6 +44,7 @@ sweep_engine<T>::sweep_engine(const device& dev, std::int64_t n,
       sweeps_(std::move(sweeps)),
       by_residual_(by_residual),
       simultaneous_(rule.simultaneous),
+      asynchronous_(rule.asynchronous),
       before_(dev, n),
       s_(dev, n),
       learnt_(rule.learnt) {
@@ -53,7 +67,13 @@ inner_outcome sweep_engine<T>::run(T* r, T* d, const stopping_rule& rule, iterat
   p.trigger = p.target;
   p.best = std::numeric_limits<double>::infinity();
   const bool goes_back = simultaneous_ && ends_where_met(rule, by_residual_);
-  for (std::int64_t k = 0;; ++k) {
+  std::int64_t begin = 0;
+  log.resume([&](solver_state& state) { keep(state, begin, p); });
+  double met = 0;
+  bool leaves = false;  // was asked to stop, and is saved first
+  for (std::int64_t k = begin;; ++k) {
+    if (leaves || log.save_due()) log.save(k, [&](solver_state& state) { keep(state, k, p); });
+    if (leaves) return {solver_event::interrupted, k, met};
     if (k >= rule.limit) {
       const double squares = sweeps_->residual(d, s_.data());
       return {squares <= p.target ? solver_event::reached : solver_event::iteration_limit, k, squares};
@@ -61,8 +81,9 @@ inner_outcome sweep_engine<T>::run(T* r, T* d, const stopping_rule& rule, iterat
     const bool suspicious = by_residual_ && stalled(p, k);
     if (anderson_ || chebyshev_.wanted || suspicious || rule.mean_change >= 0 || goes_back)
       std::copy(d, d + n_, before_.data());
-    const double met = sweeps_->sweep(d);
-    if (!log.note(k, std::sqrt(met))) return {solver_event::interrupted, k + 1, met};
+    met = sweeps_->sweep(d);
+    leaves = !log.note(k, std::sqrt(met));
+    if (leaves && !log.keeps()) return {solver_event::interrupted, k + 1, met};
     if (!(met <= rule.diverged_squared)) return {solver_event::diverged, k + 1, met};
     if (goes_back && met <= p.target) {
       std::copy(before_.data(), before_.data() + n_, d);
@@ -84,6 +105,20 @@ inner_outcome sweep_engine<T>::run(T* r, T* d, const stopping_rule& rule, iterat
       return {solver_event::reached, k + 1, last_squared_};
     if (anderson_ && !step_back(p, met, d) && k + 1 < rule.limit) accelerate(p, met, d);
   }
+}
+
+// Between two sweeps.
+template <real T>
+void sweep_engine<T>::keep(solver_state& state, std::int64_t& iteration, progress& p) {
+  state.integer("iterations of this run", iteration);
+  keep_plain(state, "progress of sweeps", p);
+  keep_plain(state, "Chebyshev", chebyshev_);
+  const auto vector = [&](std::vector<T>& v) {
+    state.vector("vector of sweeps", device::cpu(1), v.data(), static_cast<std::int64_t>(v.size()));
+  };
+  vector(step_);
+  vector(plain_);
+  if (anderson_) anderson_->keep(state);
 }
 
 template <real T>

@@ -30,6 +30,8 @@ class sweep_engine final : public inner_solver<T> {
 
   inner_outcome run(T* r, T* d, const stopping_rule& rule, iteration_log& log) override;
   std::string name() const override { return sweeps_->name() + chebyshev_text(chebyshev_); }
+  /// Sweeps that keep a residual keep it to themselves, and asynchronous ones have no bits to go on to.
+  bool saves() const override { return !sweeps_->keeps_residual() && !asynchronous_; }
 
  private:
   // What a run knows.
@@ -45,6 +47,7 @@ class sweep_engine final : public inner_solver<T> {
     double left_at_look = std::numeric_limits<double>::infinity();
     bool only_rounding = false;  // is left
   };
+  void keep(solver_state& state, std::int64_t& iteration, progress& p);
   bool stalled(const progress& p, std::int64_t iteration) const;
   bool moves_by_rounding_only(const T* d) const;
   double mean_change(const T* d) const;
@@ -56,7 +59,7 @@ class sweep_engine final : public inner_solver<T> {
   std::int64_t n_;
   std::unique_ptr<stationary_iteration<T>> sweeps_;
   bool by_residual_;
-  bool simultaneous_;
+  bool simultaneous_, asynchronous_;
   std::optional<anderson_acceleration<T>> anderson_;
   array<T> before_;  // the iterate before the last sweep
   array<T> s_;

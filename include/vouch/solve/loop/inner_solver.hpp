@@ -11,13 +11,15 @@
 #include <vouch/core/array.hpp>
 #include <vouch/core/cancellation.hpp>
 #include <vouch/core/visibility.hpp>
+#include <vouch/solve/loop/checkpoint.hpp>
 #include <vouch/solve/loop/report.hpp>
 #include <vouch/solve/loop/ritz_values.hpp>
 #include <vouch/solve/loop/stopping_rule.hpp>
 
 namespace VOUCH_PUBLIC vouch {
 
-/// Collects the history and asks the user's monitor; numbers iterations on across restarts.
+/// Collects the history and asks the user's monitor; numbers iterations on across restarts. Where they are saved it knows
+/// what of them is not the engine's.
 class iteration_log {
  public:
   iteration_log(monitor user, std::vector<iteration_record>& history, std::int64_t column = 0)
@@ -45,6 +47,22 @@ class iteration_log {
   double scale() const { return scale_; }
   std::int64_t done() const { return done_; }
 
+  /// Runs are saved in `kept`; `around` visits what is saved before the engine's own state, and the vectors of the run.
+  using state_visitor = std::function<void(solver_state&)>;
+  void keep_in(checkpoint& kept, state_visitor around) {
+    kept_ = &kept;
+    around_ = std::move(around);
+  }
+  /// Whether somebody wants runs to be saved: a request to stop is then followed by a last file.
+  bool keeps() const { return kept_ != nullptr; }
+  bool save_due() const { return kept_ != nullptr && kept_->due(); }
+  /// Saves a run that has done so many iterations, with what `own` visits; never throws.
+  void save(std::int64_t iterations, const state_visitor& own) noexcept;
+  /// Whether this run goes on from what was saved, which r, d and what `own` visits then hold.
+  bool resume(const state_visitor& own);
+  /// Its own state, and the history.
+  void keep(solver_state& state);
+
  private:
   monitor user_;
   solution_monitor solutions_;
@@ -55,6 +73,8 @@ class iteration_log {
   std::int64_t last_ = -1;
   double scale_ = 1;
   ritz_values spectrum_;
+  checkpoint* kept_ = nullptr;
+  state_visitor around_;
 };
 
 struct inner_outcome {
@@ -73,6 +93,8 @@ class inner_solver {
   virtual inner_outcome run(T* r, T* d, const stopping_rule& rule, iteration_log& log) = 0;
   /// For the report: "cpu, 2 threads, csr".
   virtual std::string name() const = 0;
+  /// Whether run() offers its state to the log, and takes it up again.
+  virtual bool saves() const { return false; }
 };
 
 /// One column's part in a run: as the arguments of inner_solver::run.

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include <vouch/core/visibility.hpp>
+#include <vouch/solve/loop/checkpoint.hpp>
 
 namespace VOUCH_PUBLIC vouch {
 
@@ -40,6 +41,12 @@ class ritz_values {
   }
   double largest() const { return largest_; }
   double smallest() const { return 1 / inverse_; }
+  /// For checkpoints.
+  void keep(solver_state& state) {
+    double all[] = {largest_, last_, inverse_, product_, column_, beside_};
+    state.numbers("eigenvalues met", all, 6);
+    largest_ = all[0], last_ = all[1], inverse_ = all[2], product_ = all[3], column_ = all[4], beside_ = all[5];
+  }
 
  private:
   // The largest eigenvalue of [a b; b c] and its vector.

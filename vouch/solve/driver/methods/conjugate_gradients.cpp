@@ -9,6 +9,7 @@
 #include <vouch/solve/krylov/cg.hpp>
 #include <vouch/solve/krylov/cg_many.hpp>
 #include <vouch/solve/krylov/cg_mixed.hpp>
+#include <vouch/solve/loop/checkpoint.hpp>
 #include <vouch/solve/loop/spd_check.hpp>
 
 namespace vouch {
@@ -34,7 +35,7 @@ class ready final : public method_in<T> {
   std::vector<solve_report> run(std::int64_t columns, view<const T> b, view<T> x,
                                 const stopping_criterion& goal) override {
     const cg_options rule = checked(goal, options());
-    if (columns == 1 && (goal.on_iterate || !rule.gpus.empty()))
+    if (columns == 1 && (goal.on_iterate || !rule.gpus.empty() || checkpoint_scope::here() != nullptr))
       return {cg<T>(this->where(), placed_.A, b, x, rule, M_.get())};
     return cg_many<T>(this->where(), placed_.A, columns, b, x, rule, M_.get());
   }

@@ -1,0 +1,151 @@
+// vouch/solve/loop/checkpoint.hpp -- the state of an iteration in a file, from which it goes on after an end that came
+// too early.
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <vouch/core/device.hpp>
+#include <vouch/core/types.hpp>
+#include <vouch/core/visibility.hpp>
+
+namespace VOUCH_PUBLIC vouch {
+
+/// What an iteration needs to go on, part after part: written to a file, or taken from one in the same order.
+///
+/// Throws  parse_error  the file has another part there
+class solver_state {
+ public:
+  enum class kind : std::uint32_t { end, text, integers, doubles, singles };
+
+  virtual ~solver_state() = default;
+  /// Whether values come from a file.
+  virtual bool loads() const = 0;
+
+  void integer(const char* name, std::int64_t& value) {
+    values(name, kind::integers, device::cpu(1), &value, 1);
+  }
+  void number(const char* name, double& value) { values(name, kind::doubles, device::cpu(1), &value, 1); }
+  void numbers(const char* name, double* data, std::int64_t count) {
+    values(name, kind::doubles, device::cpu(1), data, count);
+  }
+  /// count elements on dev.
+  template <real T>
+  void vector(const char* name, const device& dev, T* data, std::int64_t count) {
+    values(name, sizeof(T) == sizeof(double) ? kind::doubles : kind::singles, dev, data, count);
+  }
+  /// Lists take their length from the file.
+  void list(const char* name, std::vector<double>& all) {
+    all.resize(static_cast<std::size_t>(length(name, static_cast<std::int64_t>(all.size()))));
+    values(name, kind::doubles, device::cpu(1), all.data(), static_cast<std::int64_t>(all.size()));
+  }
+  void list(const char* name, std::vector<std::int64_t>& all) {
+    all.resize(static_cast<std::size_t>(length(name, static_cast<std::int64_t>(all.size()))));
+    values(name, kind::integers, device::cpu(1), all.data(), static_cast<std::int64_t>(all.size()));
+  }
+
+ protected:
+  virtual void values(const char* name, kind type, const device& dev, void* data, std::int64_t count) = 0;
+  /// That of the next part, where it is read; else `own`.
+  virtual std::int64_t length(const char* name, std::int64_t own) = 0;
+};
+
+/// What was written, or could not be.
+struct checkpoint_note {
+  std::string file;
+  std::int64_t iteration = 0;
+  std::string failure;  // why nothing was written; "" where the file is whole and on the disk
+};
+
+/// Saves an iteration from time to time, and lets another one go on from the file with the same bits.
+///
+///   vouch::checkpoint kept("solve.checkpoint", 300);
+///   const vouch::checkpoint_scope saves(kept);
+///   vouch::solve(dev, A, b, x, {.method = "minres"});
+///
+/// Memory  What was read of a file, until the iteration has taken it.
+/// Result  The file is whole at every moment: it is written beside its name, brought to the disk and renamed. Where that
+///         fails the listener hears of it, and the iteration goes on. A request to stop (a monitor, a cancellation)
+///         is followed by a last file. GMRES goes on from the last restart before it, all else from the iteration
+///         itself.
+/// Cost    Writing the vectors of the method, 4 of the loop's and from 1 to 24 of its own, while the iteration waits.
+class checkpoint {
+ public:
+  using listener = std::function<void(const checkpoint_note&)>;
+  static constexpr double usual_seconds = 300;
+
+  /// seconds: between the end of one file and the beginning of the next. The listener must not throw.
+  ///
+  /// Throws  value_error  negative seconds, or not a number
+  explicit checkpoint(std::string file, double seconds = usual_seconds, listener heard = {});
+  /// What a solve that is given this goes on from; file may be "", where nothing is to be saved.
+  ///
+  /// Throws  file_error   there is no such file
+  ///         parse_error  it is none of checkpoints, cut short or damaged
+  static checkpoint resumed(const std::string& from, std::string file, double seconds = usual_seconds,
+                            listener heard = {});
+  ~checkpoint();
+  checkpoint(checkpoint&&) noexcept;
+  checkpoint& operator=(checkpoint&&) noexcept;
+
+  /// The name of the file, "" where nothing is saved.
+  const std::string& file() const { return file_; }
+  /// That of the last file, else of the one that it goes on from; -1 where there is none.
+  std::int64_t iteration() const { return iteration_; }
+  /// How many files were written.
+  std::int64_t written() const { return written_; }
+  /// What the file that it goes on from says of this; "" where it says nothing, or there is none.
+  const std::string& fact(const std::string& name) const;
+
+  // For solvers.
+
+  /// Files will say so. False: the one that it goes on from says otherwise.
+  bool state_fact(const std::string& name, const std::string& text);
+  /// Whether an iteration is still to take what was read, and from where.
+  bool waits() const { return source_ != nullptr; }
+  solver_state& source() { return *source_; }
+  /// It has taken all.
+  void taken() { source_.reset(); }
+  /// Whether there is a file to write, and the time has come.
+  bool due() const { return !file_.empty() && clock::now() >= next_; }
+  /// Writes what `state` visits; never throws.
+  void save(std::int64_t iteration, const std::function<void(solver_state&)>& state) noexcept;
+
+ private:
+  using clock = std::chrono::steady_clock;
+  void begin_to_wait();
+
+  std::string file_;
+  double seconds_;
+  listener heard_;
+  clock::time_point next_;
+  std::map<std::string, std::string> facts_, facts_read_;
+  std::unique_ptr<solver_state> source_;
+  std::int64_t iteration_ = -1, written_ = 0;
+};
+
+/// While it lives, iterations that this thread gives to the library are saved by `kept`, the first one goes on from what
+/// `kept` has read. One right-hand side at a time.
+///
+/// Memory  kept must outlive the scope. Scopes nest; the innermost counts.
+/// Throws  (the solve) value_error  its loop saves nothing: one that stays on a GPU, in mixed precision, for several columns
+///         parse_error  what was read is of another method or size
+class checkpoint_scope {
+ public:
+  explicit checkpoint_scope(checkpoint& kept) noexcept;
+  ~checkpoint_scope();
+  checkpoint_scope(const checkpoint_scope&) = delete;
+  checkpoint_scope& operator=(const checkpoint_scope&) = delete;
+
+  /// What the innermost scope of the calling thread has; nullptr: there is none.
+  static checkpoint* here() noexcept;
+
+ private:
+  checkpoint* before_;
+};
+
+}  // namespace vouch
