@@ -10,6 +10,7 @@
 #include "ranks.hpp"
 #include "sign_of_life.hpp"
 #include "solve_batch.hpp"
+#include "solve_checkpoint.hpp"
 #include "solve_output.hpp"
 #include "solve_request.hpp"
 #include "solve_run.hpp"
@@ -61,6 +62,7 @@ int cmd_solve(std::span<const char* const> arguments) {
   A.plan();
   take_vectors(cpu, request, system);
   log_task(log, request, system, A);
+  log_checkpoints(log, request, watch);
   solve_outcome outcome = run_solve(request, system, cpu, A, watch);
   solve_result& result = outcome.result;
   if (result.status == solve_status::interrupted) finish_in_peace();

@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <vouch/core/config.hpp>
 
+#include "solve_checkpoint.hpp"
+
 namespace vouch::cli {
 namespace {
 
@@ -83,6 +85,7 @@ nlohmann::ordered_json solve_json(const solve_request& request, const nlohmann::
   object["error_estimate"] = estimate_json(report.error_estimate);
   object["convergence"] = convergence_json(report);
   object["error_bound"] = report.proof ? to_json(*report.proof) : bound_json(report);
+  object["checkpoint"] = checkpoint_json(request);
   object["repeat"] = {
       {"count", times.count}, {"mean_s", times.mean}, {"stddev_s", times.deviation.value_or(0.0)}};
   object["time_s"] = {{"read", seconds.read},

@@ -14,6 +14,7 @@
 #include <vouch/sparse/csr.hpp>
 
 #include "command_line.hpp"
+#include "solve_checkpoint.hpp"
 #include "usage.hpp"
 
 namespace vouch::cli {
@@ -149,7 +150,7 @@ std::string file_of(const std::string& given, std::span<const std::string_view> 
 
 // Options as they are typed.
 struct typed_options {
-  std::string stop, accelerate, omega, sweep, ordering;
+  std::string stop, accelerate, omega, sweep, ordering, every;
   std::optional<std::int64_t> max_iterations;
 };
 
@@ -198,6 +199,13 @@ void declare(command_line& line, solve_request& request, typed_options& typed) {
   line.text("--stop", "RULE", typed.stop,
             "recurrence:EPS on ||r||, mean-change:EPS on |x_new - x_old| (sweeps)");
 
+  line.section("Checkpoints");
+  line.text("--checkpoint", "FILE", request.checkpoint_file,
+            "save the iteration to FILE from time to time, and when it is interrupted");
+  line.text("--checkpoint-every", "TIME", typed.every, "as in 30s, 5min, 2h or seconds [5min]");
+  line.text("--resume", "FILE", request.resume_file,
+            "go on from a checkpoint of this A and B, with its options, to the same bits");
+
   add_verification_options(line, request.verification);
 
   line.section("Reports");
@@ -238,11 +246,17 @@ void take_options(const typed_options& typed, solve_request& request) {
   if (!typed.stop.empty() && options.goal.fixed_iterations)
     throw usage_error("options --stop and --fixed-iterations exclude each other");
   options.goal.max_iterations = typed.max_iterations.value_or(0);
+  if (!request.precondition.empty()) options.preconditioner = parse_precondition(request.precondition);
+  if (!typed.every.empty()) {
+    if (request.checkpoint_file.empty())
+      throw usage_error("option --checkpoint-every: there is no --checkpoint", "it names the file");
+    request.checkpoint_seconds = parse_duration("--checkpoint-every", typed.every);
+  }
+  take_checkpoint(request);
   options.goal.rtol = options.goal.rtol.value_or(
       options.precision == working_precision::single ? default_rtol<float> : default_rtol<double>);
-  options.prefer_iterations =
-      typed.max_iterations || !request.history.empty() || !request.plot.empty() || request.initial != "zeros";
-  if (!request.precondition.empty()) options.preconditioner = parse_precondition(request.precondition);
+  options.prefer_iterations = typed.max_iterations || !request.history.empty() || !request.plot.empty() ||
+                              request.initial != "zeros" || request.kept;
   options.names = {request.matrix, request.rhs, request.initial};
   options.gpus = parse_device(request.common.device, true).gpus;
   options.cpu_threads = static_cast<int>(request.common.threads);
@@ -278,10 +292,12 @@ bool parse_solve_request(std::span<const char* const> arguments, solve_request& 
   request.options.proof_follows = request.verification.asked();
   if (request.batch && request.verification.has_radii_of_entries())
     throw usage_error("option --batch: radii are numbers there, no files, and there is no --decimal");
-  check_outputs({request.common.output, request.history, request.plot, request.verification.bounds},
+  const bool replaces = request.resume_file == request.checkpoint_file;  // the next checkpoint the last one
+  check_outputs({request.common.output, request.history, request.plot, request.verification.bounds,
+                 request.checkpoint_file},
                 {request.matrix, request.coordinates, request.near_nullspace, file_of(request.rhs, rhs_words),
                  file_of(request.initial, initial_words), request.verification.matrix_file,
-                 request.verification.rhs_file});
+                 request.verification.rhs_file, replaces ? "" : request.resume_file});
   return true;
 }
 

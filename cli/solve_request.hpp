@@ -1,10 +1,12 @@
 // cli/solve_request.hpp -- what vouch solve is asked to do.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 
+#include <vouch/solve/loop/checkpoint.hpp>
 #include <vouch/solve/options.hpp>
 
 #include "common.hpp"
@@ -24,6 +26,11 @@ struct solve_request {
   std::string near_nullspace;     // likewise
   std::string engine;             // "": this process
   verification_request verification;
+  std::string checkpoint_file, resume_file;  // "": none
+  double checkpoint_seconds = checkpoint::usual_seconds;
+  std::shared_ptr<checkpoint> kept;        // what these ask for
+  checkpoint::listener on_checkpoint;      // hears of every file
+  std::optional<std::int64_t> resumed_at;  // an iteration
   std::string history;
   std::string plot;
 

@@ -1,6 +1,7 @@
 #include "solve_run.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vouch/solve/complex.hpp>
@@ -28,6 +29,8 @@ solve_outcome run_solve(const solve_request& request, const linear_system& syste
                         solve_watch& watch) {
   solve_outcome outcome;
   solve_times spent;
+  std::optional<checkpoint_scope> saves;
+  if (request.kept) saves.emplace(*request.kept);
   for (std::int64_t run = 0; run < request.common.repeat; ++run) {
     const stopwatch clock;
     outcome.x = system.start.to(cpu);

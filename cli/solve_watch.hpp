@@ -30,6 +30,8 @@ class solve_watch : public solve_observer {
 
   /// Which of --repeat runs comes next, from 0.
   void begin_run(std::int64_t run) { run_ = run; }
+  /// Before others write to the log.
+  void make_room() { progress_.erase(); }
   void begin(std::int64_t first, std::int64_t count) override;
   /// False once a signal has come.
   bool iteration(const iteration_record& record) override;
