@@ -182,7 +182,6 @@ TEST(ParseReal, AgreesWithStrtodOnRandomDigits) {
   }
 }
 
-// A long double holds the middle of two neighbouring doubles exactly, and printf writes all its digits.
 TEST(ParseReal, AgreesWithStrtodAtEveryPower) {
   for (int power = -345; power <= 310; ++power)
     for (std::uint64_t count = 1; count <= 20; ++count) {
@@ -194,6 +193,7 @@ TEST(ParseReal, AgreesWithStrtodAtEveryPower) {
     }
 }
 
+// A long double holds the middle of two neighbouring doubles exactly, and printf writes all its digits.
 TEST(ParseReal, RoundsMiddlesToEven) {
   static_assert(std::numeric_limits<long double>::digits >= 54);
   for (std::uint64_t k = 0; k < testing::campaign<std::uint64_t>(2'000'000); ++k) {
