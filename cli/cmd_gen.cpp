@@ -92,17 +92,15 @@ void declare(command_line& line, gen_options& o) {
   add_report_options(line, o.common);
 }
 
-bool is_among(std::span<const problem_facts> all, const std::string& name) {
-  return std::any_of(all.begin(), all.end(), [&](const problem_facts& facts) { return facts.name == name; });
+// Nothing where the name is none of them.
+const problem_facts* find(std::span<const problem_facts> all, const std::string& name) {
+  for (const problem_facts& facts : all)
+    if (facts.name == name) return &facts;
+  return nullptr;
 }
 
-bool is_dense(const gen_options& o) { return is_among(dense_problems(), o.name); }
-bool is_symmetric(const std::string& name) {
-  const std::span<const problem_facts> all = problems();
-  return std::find_if(all.begin(), all.end(), [&](const problem_facts& facts) { return facts.name == name; })
-      ->symmetric;
-}
-bool is_complex(const gen_options& o) { return is_among(complex_problems(), o.name); }
+bool is_dense(const gen_options& o) { return find(dense_problems(), o.name) != nullptr; }
+bool is_complex(const gen_options& o) { return find(complex_problems(), o.name) != nullptr; }
 
 // A dense problem takes none of the sparse ones' options, and they none of its.
 void check_kind(gen_options& o) {
@@ -221,7 +219,8 @@ generated_matrix generate_complex_files(atomic_files& files, const console& log,
   using complex = std::complex<double>;
   const stopwatch clock;
   const csr<complex> A = generate_complex(cpu, o.name, o.complex);
-  const symmetry stored_as = o.name == "magnetic-poisson" ? symmetry::hermitian : symmetry::symmetric;
+  const symmetry stored_as =
+      find(complex_problems(), o.name)->symmetric ? symmetry::symmetric : symmetry::hermitian;
   const generated_matrix made{A.rows, A.nonzeros(), stored_as == symmetry::symmetric, clock.seconds(), true};
   say(log, o, made);
   write_matrix_market(files.open(o.common.output), A.all(), stored_as);
@@ -240,7 +239,7 @@ generated_matrix generate_sparse_files(atomic_files& files, const console& log, 
   const stopwatch clock;
   const csr<double> A =
       with_sign_of_life(log, "generating", [&] { return generate_problem(cpu, o.name, o.problem); });
-  const bool symmetric = is_symmetric(o.name);
+  const bool symmetric = find(problems(), o.name)->symmetric;
   const generated_matrix made{A.rows, A.nonzeros(), symmetric, clock.seconds()};
   say(log, o, made);
   with_sign_of_life(log, "writing", [&] {

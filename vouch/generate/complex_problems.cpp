@@ -181,7 +181,8 @@ const std::vector<entry>& registry() {
   static const std::vector<entry> all{
       {{"helmholtz", "complex: waves at one frequency, absorbed at the boundary", 3, {"wavelength", "damping"}},
        helmholtz},
-      {{"magnetic-poisson", "complex Hermitian: Laplace in a magnetic field", 2, {"flux"}}, magnetic_poisson},
+      {{"magnetic-poisson", "complex Hermitian: Laplace in a magnetic field", 2, {"flux"}, false},
+       magnetic_poisson},
       {{"impedance-network", "complex: a grid of resistors, coils, capacitors", 3, {}}, impedance_network},
       {{"power-grid", "complex: nodal admittances of lines and loads", 1, {}}, power_grid}};
   return all;

@@ -29,6 +29,7 @@ struct complex_problem_options {
 /// magnetic-poisson   the Laplace operator with the phases of a magnetic field: Hermitian positive definite
 /// impedance-network  a grid of random resistors, coils and capacitors, every node leaking a little: complex symmetric
 /// power-grid         nodal admittances of a ring of lines with chords and loads: complex symmetric
+/// What is not symmetric is Hermitian.
 std::span<const problem_facts> complex_problems();
 
 /// The matrix of a problem.
