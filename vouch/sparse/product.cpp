@@ -17,11 +17,19 @@
 namespace vouch {
 namespace {
 
-// Sums by column, found by hashing: open addresses, at most half of them in use.
+// Sums by column. Where there is a place for every column they are found there, else by hashing: open addresses, at
+// most half of them in use.
 class row_sums {
  public:
+  // With places for so many columns; 0: hashed.
+  explicit row_sums(std::int64_t places) : is_hashed_(places == 0) {
+    keys_.assign(static_cast<std::size_t>(places), nobody);
+    sums_.resize(keys_.size());
+  }
+
   // Ready for a row with up to so many columns.
   void begin(std::int64_t columns) {
+    if (!is_hashed_) return;
     const auto size = std::bit_ceil(static_cast<std::uint64_t>(2 * columns + 1));
     if (size > keys_.size()) {
       keys_.assign(size, nobody);
@@ -32,8 +40,11 @@ class row_sums {
 
   // The sum of a column, zero where it is new.
   double& of(std::int32_t col) {
-    std::uint64_t at = (static_cast<std::uint64_t>(col) * 0x9e3779b97f4a7c15u >> 32) & mask_;
-    while (keys_[at] != col && keys_[at] != nobody) at = (at + 1) & mask_;
+    auto at = static_cast<std::uint64_t>(col);
+    if (is_hashed_) {
+      at = (at * 0x9e3779b97f4a7c15u >> 32) & mask_;
+      while (keys_[at] != col && keys_[at] != nobody) at = (at + 1) & mask_;
+    }
     if (keys_[at] == nobody) {
       keys_[at] = col;
       sums_[at] = 0;
@@ -62,6 +73,7 @@ class row_sums {
 
  private:
   static constexpr std::int32_t nobody = -1;
+  bool is_hashed_;
   std::vector<std::int32_t> keys_;
   std::vector<double> sums_;
   std::vector<std::uint64_t> used_;  // column, place
@@ -84,13 +96,16 @@ std::int64_t most_columns(csr_view<const T> A, csr_view<const T> B, std::int64_t
   return std::min(products, B.cols);
 }
 
-// work(sums, i) for every row, each thread with sums of its own.
-template <class Work>
-void for_rows(const device& dev, std::int64_t rows, std::int64_t entries, const Work& work) {
+// work(sums, i) for every row of A times B, each thread with sums of its own. All columns have places where these take
+// no more than the matrices do.
+template <class T, class Work>
+void for_rows(const device& dev, csr_view<const T> A, csr_view<const T> B, const Work& work) {
+  const int threads = loop_threads(dev, A.nonzeros);
+  const std::int64_t rows = A.rows, places = B.cols <= (A.nonzeros + B.nonzeros) / threads ? B.cols : 0;
   const cancellation_probe stop;
-#pragma omp parallel firstprivate(ieee) num_threads(loop_threads(dev, entries))
+#pragma omp parallel firstprivate(ieee) num_threads(threads)
   {
-    row_sums sums;
+    row_sums sums(places);
 #pragma omp for schedule(dynamic, 1024)
     for (std::int64_t i = 0; i < rows; ++i)
       if (!stop.requested()) work(sums, i);
@@ -103,7 +118,7 @@ template <real T>
 csr<T> multiply_cpu(const device& dev, csr_view<const T> A, csr_view<const T> B) {
   csr<T> C{A.rows, B.cols, array<std::int64_t>(dev, A.rows + 1), {}, {}};
   C.row_ptr[0] = 0;
-  for_rows(dev, A.rows, A.nonzeros, [&](row_sums& sums, std::int64_t i) {
+  for_rows(dev, A, B, [&](row_sums& sums, std::int64_t i) {
     sums.begin(most_columns(A, B, i));
     for_products(A, B, i, [&](std::int32_t col, T, T) { sums.of(col); });
     C.row_ptr[i + 1] = sums.columns();
@@ -112,7 +127,7 @@ csr<T> multiply_cpu(const device& dev, csr_view<const T> A, csr_view<const T> B)
   std::partial_sum(C.row_ptr.begin(), C.row_ptr.end(), C.row_ptr.begin());
   C.col = array<std::int32_t>(dev, C.row_ptr[A.rows]);
   C.val = array<T>(dev, C.row_ptr[A.rows]);
-  for_rows(dev, A.rows, A.nonzeros, [&](row_sums& sums, std::int64_t i) {
+  for_rows(dev, A, B, [&](row_sums& sums, std::int64_t i) {
     sums.begin(C.row_ptr[i + 1] - C.row_ptr[i]);
     for_products(A, B, i, [&](std::int32_t col, T a, T b) {
       double& sum = sums.of(col);
