@@ -14,7 +14,7 @@ namespace vouch {
 namespace {
 
 struct table {
-  explicit table(std::int64_t count) : count(count) {
+  explicit table(std::int64_t options) : count(options) {
     for (std::int64_t i = 0; i < count; ++i) {
       const auto u = [&](std::uint64_t stream) { return random_unit(stream, static_cast<std::uint64_t>(i)); };
       type.push_back(u(1) < 0.5 ? option_type::call : option_type::put);
