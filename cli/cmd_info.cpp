@@ -94,13 +94,16 @@ found examine(const device& cpu, const std::string& file, bool inertia) {
 // By the pivots of L D L^T, which zeros on the right-hand side need no solve with.
 inertia count_eigenvalues(const device& cpu, const std::string& file, const found& f) {
   const csr<double>& A = f.complex ? f.real : f.A;
+  if (A.rows != A.cols)
+    throw value_error(printable(file) + ": a matrix that is not square has no inertia",
+                      "leave out --inertia for the facts alone");
   solve_options how;
   how.method = "sparse-ldlt";
   how.names.matrix = f.complex ? file + ", by its real form" : file;
   const array<double> zeros = array<double>::zeros(cpu, A.rows);
   array<double> x = array<double>::zeros(cpu, A.rows);
   solve_result result = solve(cpu, A, zeros, x, how);
-  if (f.complex) halve_counts(result);
+  if (f.complex) take_numbers(result);
   if (!result.signs)
     throw value_error(file + ": " + result.backend + " could not factorise it",
                       "its numbers may be too large or too small");

@@ -38,7 +38,7 @@ solve_outcome run_solve(const solve_request& request, const linear_system& syste
     watch.begin_run(run);
     const std::vector<std::string> before = std::move(outcome.result.warnings);
     outcome.result = A.solve(system.block_of_b(), system.block_of_x(outcome.x));
-    if (system.complex_entries) halve_counts(outcome.result);
+    if (system.complex_entries) take_numbers(outcome.result);
     add_earlier(before, outcome.result.warnings);
     const solve_times& times = outcome.result.times;
     outcome.repeats.push_back(times.solve);

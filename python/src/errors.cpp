@@ -1,6 +1,7 @@
 // The library's exceptions as those of vouchnum.errors, and signals.
 #include <exception>
 #include <new>
+#include <typeinfo>
 
 #include <vouch/core/error.hpp>
 
@@ -51,6 +52,8 @@ void translate(const std::exception_ptr& thrown, void*) {
     raise("DeviceError", e, attributes);
   } catch (const vouch::error& e) {
     raise("VouchError", e, attributes);
+  } catch (const std::bad_cast&) {
+    raise("InputError", vouch::value_error("an option has a value of another type than it takes"), attributes);
   }
 }
 

@@ -400,7 +400,7 @@ class solver {
     } const at_end{current_};
     vouch::solve_result result = without_lock([&] { return solver_->solve(B, X); });
     observer.raise();
-    if (parts == 2) vouch::halve_counts(result);
+    if (parts == 2) vouch::take_numbers(result);
     return result_of(result);
   }
   // Without improve the proof is of X as it was given, and X stays so.

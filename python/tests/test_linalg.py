@@ -132,6 +132,21 @@ def test_tridiagonal(rng):
     assert vn.verify(ring if False else vn.Tridiagonal(dl[0], d[0], du[0]), b[0], x[0]).verified
 
 
+def test_radii_of_batches_stand_at_their_components():
+    o = np.zeros((2, 3))
+    d = np.array([[3.0, 3.0, 3.0], [7e5, 7e5, 7e5]])
+    b = np.array([[1.0, 1e3, 1e6], [1.0, 1.0, 1.0]])
+    T = vn.Tridiagonal(o, d, o)
+    exact = [[Fraction(b[k, i]) / Fraction(d[k, i]) for i in range(3)] for k in range(2)]
+    far = b.copy()
+    for proof in (vn.solve(T, b, verify=True).enclosure, vn.verify(T, b, far), vn.certify(T).bound(b, far)):
+        assert proof.verified
+        for k in range(2):
+            for i in range(3):
+                error = abs(Fraction(float(proof.x[k, i])) - exact[k][i])
+                assert error <= Fraction(float(proof.radius[k, i])), (k, i)
+
+
 def test_results():
     A = poisson()
     b = np.ones(400)

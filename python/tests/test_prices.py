@@ -207,3 +207,16 @@ def test_proved_bounds():
     both = vn.price("put", **o, exercise=["european", "american", "european"], verify=True)
     assert both.verified.tolist() == [True, False, True] and both.bounds["price"].hi[1] == np.inf
     assert not vn.price("put", **o).verified.any()
+
+
+def test_what_is_missing_or_has_no_effect_is_refused():
+    given = dict(spot=100.0, strike=90.0, volatility=0.2, expiry=1.0)
+    for name in ("spot", "strike", "expiry"):
+        with pytest.raises(vn.InputError, match=name):
+            vn.price("call", **{**given, name: None})
+    with pytest.raises(vn.InputError, match="dates"):
+        vn.price("call", dates=[0.5], **given)
+    with pytest.raises(vn.InputError, match="cash"):
+        vn.price("call", cash=7.0, **given)
+    with pytest.raises(vn.InputError, match="barrier"):
+        vn.price("call", barrier_level=120.0, **given)

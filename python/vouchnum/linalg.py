@@ -191,13 +191,10 @@ class Enclosure:
     Its truth is not that of a proof by accident: say `.verified`.
     """
 
-    def __init__(self, x, proof, single):
+    def __init__(self, x, proof, order):
         self.x = x
         self._proof = proof
-        radius = proof["radius"]
-        self.radius = None
-        if proof["verified"]:
-            self.radius = radius if single else radius.reshape(x.shape, order="F")
+        self.radius = proof["radius"].reshape(x.shape, order=order) if proof["verified"] else None
 
     verified = property(lambda self: self._proof["verified"])
     reached = property(lambda self: self._proof["reached"], doc="Whether the digits that were asked for are proved.")
@@ -459,7 +456,7 @@ def _solve(A, b, parts, *, method, x0, rtol, atol, max_iterations, precond, prec
     B, X, x, single, report = system.solve(b, x0, out, callback, iterates)
     enclosure = None
     if verify is not False and verify is not None and report["has_solution"]:
-        enclosure = _prove(system, B, X, x, single, _relative(verify), 0.0, 0.0, True)
+        enclosure = _prove(system, B, X, x, _relative(verify), 0.0, 0.0, True)
         x = enclosure.x
         if out is not None:
             _operands.writable(out, "out", x.shape)[...] = x
@@ -474,11 +471,12 @@ def _solve(A, b, parts, *, method, x0, rtol, atol, max_iterations, precond, prec
     return result.raise_for_status() if raise_on_failure else result
 
 
-def _prove(system, B, X, x, single, relative, matrix_radius, rhs_radius, improve):
+def _prove(system, B, X, x, relative, matrix_radius, rhs_radius, improve):
     if system.rows != system.cols:
         raise ShapeError(f"a proof needs a square matrix, this one is {system.rows} by {system.cols}")
     proof = system.core.prove(B, X, relative, float(matrix_radius), float(rhs_radius), improve)
-    return Enclosure(X.reshape(x.shape, order="C" if x.ndim == 2 and x.shape != X.shape else "F"), proof, single)
+    order = "C" if system.batch > 1 else "F"  # the systems of a batch lie one behind the other
+    return Enclosure(X.reshape(x.shape, order=order), proof, order)
 
 
 _signature = signature(solve)
@@ -644,18 +642,16 @@ class Certificate:
         x = _operands.real_array(x, "x")
         if system.batch > 1:
             B, X = (np.ascontiguousarray(_operands.real_array(v, name)).reshape(-1, 1) for v, name in ((b, "b"), (x, "x")))
-            single = False
             if B.shape[0] != system.rows or X.shape != B.shape:
                 raise ShapeError(f"b and x have shapes {np.shape(b)} and {x.shape}")
         else:
-            B, single = _operands.columns(b, "b", system.rows)
+            B, _ = _operands.columns(b, "b", system.rows)
             X, _ = _operands.columns(x, "x", system.rows)
             if X.shape != B.shape:
                 raise ShapeError(f"b and x have shapes {np.shape(b)} and {x.shape}")
         if not (np.isfinite(X).all() and np.isfinite(B).all()):
             raise InputError("b or x holds a NaN or an infinity")
-        return _prove(system, B, X.copy(order="F"), x, single, relative, matrix_radius, rhs_radius,
-                      relative > 0)
+        return _prove(system, B, X.copy(order="F"), x, relative, matrix_radius, rhs_radius, relative > 0)
 
 
 def certify(A, *, threads=None):

@@ -91,6 +91,11 @@ def _columns(kind, exercise, payoff, barrier, numbers):
     given = {"type": _codes(kind, _types, "kind"), "exercise": _codes(exercise, _exercises, "exercise"),
              "payoff": _codes(payoff, _payoffs, "payoff"),
              "barrier": _codes("none" if barrier is None else barrier, _barriers, "barrier")}
+    for name, value in numbers.items():
+        if value is None and name != "barrier_level":
+            raise InputError(f"{name} is None: a number, or one for each option")
+    if barrier is None and numbers.get("barrier_level") is not None:
+        raise InputError("barrier_level without a barrier: say which, down-and-out for one")
     given.update((name, _operands.real_array(0.0 if value is None else value, name)) for name, value in numbers.items())
     shape = np.broadcast_shapes(*(array.shape for array in given.values()))
 
@@ -155,6 +160,10 @@ def price(kind="call", *, spot, strike, volatility=0.0, expiry, rate=0.0, divide
         "cash": cash, "barrier_level": barrier_level, "rebate": rebate})
     if not tolerance > 0:
         raise InputError(f"tolerance is {tolerance}, and should be positive")
+    if dates is not None and not (given["exercise"] == _exercises["bermudan"]).any():
+        raise InputError("dates are those of Bermudan exercise, and no option has it")
+    if np.any(given["cash"] != 1.0) and not (given["payoff"] == _payoffs["cash-digital"]).any():
+        raise InputError("cash is what a cash-digital option pays, and no option is one")
     shared = _shared(dividends, dividend_model, dates, rates, volatilities)
     found = _priced(given, shared, shape, tolerance, greeks, more, False, threads)
     return replace(found, bounds=_bounds(given, shared, shape, threads)) if verify else found

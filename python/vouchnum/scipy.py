@@ -137,7 +137,7 @@ class SuperLU:
             raise ValueError("can only factor square matrices")
         self.shape, self.nnz, self._of = A.shape, A.nnz, A
         self._factors = {}
-        self.solve(np.ones(A.shape[0]))  # factorises, and sees whether A is singular
+        self._solved(np.ones(A.shape[0]), "N")  # factorises, and sees whether A is singular
 
     def solve(self, rhs, trans="N"):
         rhs = np.asarray(rhs)
@@ -145,17 +145,20 @@ class SuperLU:
             raise ValueError("trans must be N, T, or H")
         if rhs.dtype.kind == "c" and self._of.dtype.kind != "c":
             return self.solve(rhs.real, trans) + 1j * self.solve(rhs.imag, trans)
-        if trans not in self._factors:
-            of = {"N": lambda A: A, "T": lambda A: A.T.tocsr(), "H": lambda A: A.conj().T.tocsr()}[trans](self._of)
-            self._factors[trans] = linalg.factor(of)
         if rhs.ndim not in (1, 2):
             raise ValueError("object too deep for desired array")
         if rhs.shape[:1] != self.shape[:1]:
             raise ValueError(f"rhs is of incompatible size: {rhs.shape} for a matrix of {self.shape}")
+        return _said(self._solved(rhs, trans)).x
+
+    def _solved(self, rhs, trans):
+        if trans not in self._factors:
+            of = {"N": lambda A: A, "T": lambda A: A.T.tocsr(), "H": lambda A: A.conj().T.tocsr()}[trans](self._of)
+            self._factors[trans] = linalg.factor(of)
         result = self._factors[trans].solve(rhs)
         if not result.report["has_solution"]:
             raise RuntimeError("Factor is exactly singular")
-        return result.x
+        return result
 
 
 def splu(A, permc_spec=None, diag_pivot_thresh=None, relax=None, panel_size=None, options=None):
@@ -185,7 +188,15 @@ def solve_banded(l_and_u, ab, b, overwrite_ab=False, overwrite_b=False, check_fi
     result = linalg.solve(A, b) if isinstance(A, linalg.Tridiagonal) and b.ndim == 1 else _factored(A, b)
     if not result.report["has_solution"]:
         raise np.linalg.LinAlgError("singular matrix")
-    return result.x.astype(wanted, copy=False)
+    return _said(result).x.astype(wanted, copy=False)
+
+
+def _said(result):
+    """The result, after a warning where its residual is not small: SciPy's functions have no other word for it."""
+    if not result.converged:
+        warnings.warn(f"the residual is {result.relative_residual:.1e} of b: {result.reason}",
+                      sparse.linalg.MatrixRankWarning, stacklevel=3)
+    return result
 
 
 def _factored(A, b):

@@ -81,9 +81,9 @@ void take_moduli(solution_proof& proof, view<const double> parts, double relativ
 /// The moduli of numbers by their parts, which are not negative, rounded upwards.
 array<double> moduli_above(view<const double> parts);
 
-/// What factors of the real form tell of the complex matrix: half its rank, and half its inertia where the counts are
-/// even; rounding may make them odd where the matrix is nearly singular, and nothing is then said.
-void halve_counts(solve_result& result);
+/// What a solve of the real form tells of complex numbers: half the rank, half the inertia where the counts are even
+/// (rounding may make them odd where the matrix is nearly singular, and nothing is then said), and bounds of moduli.
+void take_numbers(solve_result& result);
 
 /// Solves A x = b once: see complex_solver.
 solve_result solve(const device& cpu, csr_view<const std::complex<double>> A,

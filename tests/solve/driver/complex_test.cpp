@@ -150,6 +150,29 @@ TEST(complex_matrix, the_real_form_of_a_hermitian_one_is_symmetric) {
   }
 }
 
+// (1 + i) x = 2 + 2i, swept to half a digit: both parts of x are off by the same, the modulus by more.
+TEST(complex_matrix, bounds_by_dominance_are_of_moduli) {
+  const device cpu = device::cpu(1);
+  eigen_matrix A(2, 2);
+  A << complex(2, 0), complex(0.5, 0), complex(0, 0), complex(2, 0);
+  const csr<complex> entries = sparse(A);
+  for (const char* method : {"jacobi", "sor"}) {
+    solve_options options;
+    options.method = method;
+    options.omega = 0.5;
+    options.goal.rtol = 1e-2;
+    complex_solver S(cpu, entries.all(), options);
+    const std::vector<complex> b{{2.5, 2.5}, {2, 2}};
+    std::vector<complex> x(2);
+    const solve_result r = S.solve(view<const complex>(b.data(), 2), view<complex>(x.data(), 2));
+    ASSERT_TRUE(r.error_bound) << method << ": " << r.reason;
+    for (const complex& value : x) {
+      EXPECT_LE(std::abs(value - complex(1, 1)), *r.error_bound) << method;
+      EXPECT_GE(std::abs(value - complex(1, 1)), 1e-5) << method;
+    }
+  }
+}
+
 TEST(complex_matrix, rank_and_inertia_are_its_own) {
   for (const sparse_backend& b : sparse_backends())
     if (b.name == "mumps" && !b.missing.empty()) GTEST_SKIP() << b.missing;

@@ -142,14 +142,14 @@ complex_solver::complex_solver(const device& cpu, matrix_view<const complex> A, 
 
 solve_result complex_solver::solve(matrix_view<const complex> B, matrix_view<complex> X) {
   solve_result result = solver_.solve(real_form(B), real_form(X));
-  halve_counts(result);
+  take_numbers(result);
   return result;
 }
 
 solve_result complex_solver::solve(view<const complex> b, view<complex> x) {
   const view<const double> parts_of_b(reinterpret_cast<const double*>(b.data()), 2 * b.size());
   solve_result result = solver_.solve(parts_of_b, {reinterpret_cast<double*>(x.data()), 2 * x.size()});
-  halve_counts(result);
+  take_numbers(result);
   return result;
 }
 
@@ -177,7 +177,8 @@ array<double> moduli_above(view<const double> parts) {
 
 namespace {
 
-void halve(solve_report& report) {
+void take_numbers(solve_report& report) {
+  if (report.error_bound) report.error_bound = modulus_above(*report.error_bound, *report.error_bound);
   if (report.rank && *report.rank % 2 != 0) report.rank.reset();
   if (report.rank) *report.rank /= 2;
   if (!report.signs) return;
@@ -188,9 +189,10 @@ void halve(solve_report& report) {
 
 }  // namespace
 
-void halve_counts(solve_result& result) {
-  halve(result);
-  for (solve_report& column : result.columns) halve(column);
+void take_numbers(solve_result& result) {
+  const ieee_environment here;
+  take_numbers(static_cast<solve_report&>(result));
+  for (solve_report& column : result.columns) take_numbers(column);
 }
 
 solve_result solve(const device& cpu, csr_view<const complex> A, view<const complex> b, view<complex> x,
