@@ -94,8 +94,6 @@ def _columns(kind, exercise, payoff, barrier, numbers):
     for name, value in numbers.items():
         if value is None and name != "barrier_level":
             raise InputError(f"{name} is None: a number, or one for each option")
-    if barrier is None and numbers.get("barrier_level") is not None:
-        raise InputError("barrier_level without a barrier: say which, down-and-out for one")
     given.update((name, _operands.real_array(0.0 if value is None else value, name)) for name, value in numbers.items())
     shape = np.broadcast_shapes(*(array.shape for array in given.values()))
 
@@ -160,6 +158,8 @@ def price(kind="call", *, spot, strike, volatility=0.0, expiry, rate=0.0, divide
         "cash": cash, "barrier_level": barrier_level, "rebate": rebate})
     if not tolerance > 0:
         raise InputError(f"tolerance is {tolerance}, and should be positive")
+    if barrier is None and barrier_level is not None:
+        raise InputError("barrier_level without a barrier: say which, down-and-out for one")
     if dates is not None and not (given["exercise"] == _exercises["bermudan"]).any():
         raise InputError("dates are those of Bermudan exercise, and no option has it")
     if np.any(given["cash"] != 1.0) and not (given["payoff"] == _payoffs["cash-digital"]).any():
