@@ -132,6 +132,17 @@ def test_tridiagonal(rng):
     assert vn.verify(ring if False else vn.Tridiagonal(dl[0], d[0], du[0]), b[0], x[0]).verified
 
 
+def test_senseless_numbers_are_refused_by_name():
+    A, b = poisson(), np.ones(400)
+    for number in (0, 1.5, 10**30):
+        with pytest.raises(vn.InputError, match="max_iterations"):
+            vn.cg(A, b, max_iterations=number)
+    with pytest.raises(vn.InputError, match="digits"):
+        vn.verify(A, b, b, digits=0)
+    with pytest.raises(vn.InputError):
+        vn.sor(A, b, omega="auto")
+
+
 def test_radii_of_batches_stand_at_their_components():
     o = np.zeros((2, 3))
     d = np.array([[3.0, 3.0, 3.0], [7e5, 7e5, 7e5]])

@@ -357,6 +357,8 @@ def _options(method, rtol, atol, max_iterations, precond, precision, extra):
     if atol:
         options["atol"] = float(atol)
     if max_iterations is not None:
+        if max_iterations != int(max_iterations) or not 1 <= max_iterations < 2**63:
+            raise InputError(f"max_iterations is {max_iterations!r}, and should be a whole number of at least 1")
         options["max_iterations"] = int(max_iterations)
     M = None
     extra = {k: v for k, v in extra.items() if v is not None}
@@ -375,7 +377,7 @@ def _options(method, rtol, atol, max_iterations, precond, precision, extra):
     return options, M
 
 
-def _relative(verify):
+def _relative(verify, name="verify"):
     """What is asked of a proof: True for what can be proved, a number of digits, or a relative error below 1."""
     if verify is True:
         return 0.0
@@ -383,7 +385,7 @@ def _relative(verify):
         return 10.0**-verify
     if isinstance(verify, float) and 0 < verify < 1:
         return verify
-    raise InputError(f"verify is {verify!r}: True, 1 to 15 digits, or a relative error below 1")
+    raise InputError(f"{name} is {verify!r}: {'True, ' if name == 'verify' else ''}1 to 15 digits, or a relative error below 1")
 
 
 def solve(A, b, *, method="auto", x0=None, rtol=None, atol=0.0, max_iterations=None, precond=None, precision="double",
@@ -596,7 +598,7 @@ def verify(A, b, x, *, digits=None, relative=None, improve=False, matrix_radius=
             raise InputError("certificates are of real matrices")
         return _complex.verify(A, b, x, digits=digits, relative=relative, improve=improve, matrix_radius=matrix_radius,
                                rhs_radius=rhs_radius, threads=threads)
-    asked = _relative(int(digits)) if digits is not None else _relative(float(relative)) if relative else 0.0
+    asked = _relative(digits, "digits") if digits is not None else _relative(float(relative), "relative") if relative else 0.0
     if improve and asked == 0.0:
         asked = 1e-15
     if certificate is None:
